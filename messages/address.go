@@ -1,0 +1,76 @@
+// Package messages is the language of Leeward: the values its actors speak of, the messages they
+// send one another (one file per machine), the settings that shape their decisions and the facts
+// that come of them. Package messages/api holds the Kubernetes and Karmada objects.
+//
+// Nothing here reads a clock, does I/O or holds state. Messages and facts are sent as pointers and
+// never changed after sending.
+package messages
+
+import "fmt"
+
+// Names of the things that actors stand for. Cluster and policy names are those of their objects;
+// a BindingName is "namespace/name" of a ResourceBinding and "name" of a ClusterResourceBinding.
+type (
+	ClusterName     string
+	PolicyName      string
+	PropagationName string
+	BindingName     string
+)
+
+// Kind says which machine an address belongs to. The order of the kinds is part of the engine's
+// canonical order: alarms armed for the running instant fire kind by kind, lowest first, each kind
+// only when nothing else is left to do (binding before governor before scheduler).
+type Kind uint8
+
+// The machines, in canonical order.
+const (
+	KindCluster Kind = iota
+	KindPolicy
+	KindPropagation
+	KindMember
+	KindBinding
+	KindGovernor
+	KindScheduler
+)
+
+var kindNames = [...]string{
+	KindCluster:     "cluster",
+	KindPolicy:      "policy",
+	KindPropagation: "propagation",
+	KindMember:      "member",
+	KindBinding:     "binding",
+	KindGovernor:    "governor",
+	KindScheduler:   "scheduler",
+}
+
+// String returns the machine's name, as transcripts print it.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// Address names one actor. Singletons (governor, scheduler) have an empty name.
+type Address struct {
+	Kind Kind
+	Name string
+}
+
+// String returns "kind/name", or "kind" for a singleton.
+func (a Address) String() string {
+	if a.Name == "" {
+		return a.Kind.String()
+	}
+	return a.Kind.String() + "/" + a.Name
+}
+
+// Message is what an actor's mailbox holds. Each machine accepts only its own sealed subset
+// (ToCluster, ToBinding, ...), so a wrong address does not compile.
+type Message interface{ message() }
+
+// Woken tells a machine that the instant it asked for with Outbox.WakeAt has come.
+// From: the host. To: every machine.
+type Woken struct{}
+
+func (*Woken) message() {}

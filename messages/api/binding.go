@@ -1,0 +1,168 @@
+package api
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// AnnotationAppliedPlacement holds, as JSON, the placement that the scheduler last applied.
+const AnnotationAppliedPlacement = "policy.karmada.io/applied-placement"
+
+// ResourceBinding is where one resource runs, and where it is leaving.
+type ResourceBinding struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              BindingSpec   `json:"spec"`
+	Status            BindingStatus `json:"status,omitzero"`
+}
+
+// ClusterResourceBinding is a ResourceBinding for a cluster-scoped resource.
+type ClusterResourceBinding struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              BindingSpec   `json:"spec"`
+	Status            BindingStatus `json:"status,omitzero"`
+}
+
+// BindingSpec is what is decided about one resource.
+type BindingSpec struct {
+	Resource                    ObjectReference         `json:"resource"`
+	PropagateDeps               bool                    `json:"propagateDeps,omitempty"`
+	ReplicaRequirements         *ReplicaRequirements    `json:"replicaRequirements,omitempty"`
+	Replicas                    int32                   `json:"replicas,omitempty"`
+	Components                  []Component             `json:"components,omitempty"`
+	Clusters                    []TargetCluster         `json:"clusters,omitempty"`
+	GracefulEvictionTasks       []GracefulEvictionTask  `json:"gracefulEvictionTasks,omitempty"`
+	RequiredBy                  []BindingSnapshot       `json:"requiredBy,omitempty"`
+	SchedulerName               string                  `json:"schedulerName,omitempty"`
+	Placement                   *Placement              `json:"placement,omitempty"`
+	Failover                    *FailoverBehavior       `json:"failover,omitempty"`
+	ConflictResolution          string                  `json:"conflictResolution,omitempty"`
+	RescheduleTriggeredAt       *metav1.Time            `json:"rescheduleTriggeredAt,omitempty"`
+	Suspension                  *Suspension             `json:"suspension,omitempty"`
+	PreserveResourcesOnDeletion *bool                   `json:"preserveResourcesOnDeletion,omitempty"`
+	SchedulePriority            *SchedulePriority       `json:"schedulePriority,omitempty"`
+	WorkloadAffinityGroups      *WorkloadAffinityGroups `json:"workloadAffinityGroups,omitempty"`
+}
+
+// ObjectReference names the resource that a binding is for.
+type ObjectReference struct {
+	APIVersion      string    `json:"apiVersion"`
+	Kind            string    `json:"kind"`
+	Namespace       string    `json:"namespace,omitempty"`
+	Name            string    `json:"name"`
+	UID             types.UID `json:"uid,omitempty"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+}
+
+// ReplicaRequirements is what one replica needs.
+type ReplicaRequirements struct {
+	NodeClaim         *NodeClaim          `json:"nodeClaim,omitempty"`
+	ResourceRequest   corev1.ResourceList `json:"resourceRequest,omitempty"`
+	Namespace         string              `json:"namespace,omitempty"`
+	PriorityClassName string              `json:"priorityClassName,omitempty"`
+}
+
+// NodeClaim is what one replica asks of its node.
+type NodeClaim struct {
+	HardNodeAffinity *corev1.NodeSelector `json:"hardNodeAffinity,omitempty"`
+	NodeSelector     map[string]string    `json:"nodeSelector,omitempty"`
+	Tolerations      []corev1.Toleration  `json:"tolerations,omitempty"`
+}
+
+// Component is one pod template of a workload that has several.
+type Component struct {
+	Name                string               `json:"name"`
+	Replicas            int32                `json:"replicas"`
+	ReplicaRequirements *ReplicaRequirements `json:"replicaRequirements,omitempty"`
+}
+
+// TargetCluster is one cluster that runs the resource, with its share of the replicas.
+type TargetCluster struct {
+	Name     string `json:"name"`
+	Replicas int32  `json:"replicas,omitempty"`
+}
+
+// Reasons and producers of graceful eviction tasks.
+const (
+	EvictionReasonTaintUntolerated   = "TaintUntolerated"
+	EvictionReasonApplicationFailure = "ApplicationFailure"
+
+	ProducerTaintManager               = "TaintManager"
+	ProducerApplicationFailover        = "resource-binding-application-failover-controller"
+	ProducerClusterApplicationFailover = "cluster-resource-binding-application-failover-controller"
+)
+
+// GracefulEvictionTask is one cluster that the resource is leaving.
+type GracefulEvictionTask struct {
+	FromCluster            string            `json:"fromCluster"`
+	PurgeMode              PurgeMode         `json:"purgeMode,omitempty"`
+	Replicas               *int32            `json:"replicas,omitempty"`
+	Reason                 string            `json:"reason"`
+	Message                string            `json:"message,omitempty"`
+	Producer               string            `json:"producer"`
+	GracePeriodSeconds     *int32            `json:"gracePeriodSeconds,omitempty"`
+	SuppressDeletion       *bool             `json:"suppressDeletion,omitempty"`
+	PreservedLabelState    map[string]string `json:"preservedLabelState,omitempty"`
+	CreationTimestamp      *metav1.Time      `json:"creationTimestamp,omitempty"`
+	ClustersBeforeFailover []string          `json:"clustersBeforeFailover,omitempty"`
+}
+
+// BindingSnapshot is a binding that needs this resource as its dependency.
+type BindingSnapshot struct {
+	Namespace string          `json:"namespace,omitempty"`
+	Name      string          `json:"name"`
+	Clusters  []TargetCluster `json:"clusters,omitempty"`
+}
+
+// WorkloadAffinityGroups are the groups that the resource belongs to.
+type WorkloadAffinityGroups struct {
+	AffinityGroup     string `json:"affinityGroup,omitempty"`
+	AntiAffinityGroup string `json:"antiAffinityGroup,omitempty"`
+}
+
+// BindingStatus is what is observed of a binding.
+type BindingStatus struct {
+	SchedulerObservedGeneration   int64                  `json:"schedulerObservedGeneration,omitempty"`
+	SchedulerObservedAffinityName string                 `json:"schedulerObservingAffinityName,omitempty"`
+	LastScheduledTime             *metav1.Time           `json:"lastScheduledTime,omitempty"`
+	Conditions                    []metav1.Condition     `json:"conditions,omitempty"`
+	AggregatedStatus              []AggregatedStatusItem `json:"aggregatedStatus,omitempty"`
+}
+
+// Condition types and reasons of a binding.
+const (
+	ConditionScheduled    = "Scheduled"
+	ConditionFullyApplied = "FullyApplied"
+
+	ReasonSuccess        = "Success"
+	ReasonSchedulerError = "SchedulerError"
+	ReasonNoClusterFit   = "NoClusterFit"
+	ReasonUnschedulable  = "Unschedulable"
+	ReasonQuotaExceeded  = "QuotaExceeded"
+)
+
+// ResourceHealth is what a cluster reports of a copy.
+type ResourceHealth string
+
+// The states of health.
+const (
+	Healthy   ResourceHealth = "Healthy"
+	Unhealthy ResourceHealth = "Unhealthy"
+	Unknown   ResourceHealth = "Unknown"
+)
+
+// AggregatedStatusItem is what one cluster reports of its copy.
+type AggregatedStatusItem struct {
+	ClusterName    string                `json:"clusterName"`
+	Status         *runtime.RawExtension `json:"status,omitempty"`
+	Applied        bool                  `json:"applied,omitempty"`
+	AppliedMessage string                `json:"appliedMessage,omitempty"`
+	Health         ResourceHealth        `json:"health,omitempty"`
+	// ReadyReplicas counts the replicas that serve. Leeward's own.
+	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	// UnhealthySince is when the copy was first seen Unhealthy without a break. Leeward's own.
+	UnhealthySince *metav1.MicroTime `json:"unhealthySince,omitempty"`
+}

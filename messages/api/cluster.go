@@ -1,0 +1,133 @@
+package api
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Taint keys that Karmada reserves for itself.
+const (
+	TaintNotReady      = "cluster.karmada.io/not-ready"
+	TaintUnreachable   = "cluster.karmada.io/unreachable"
+	TaintUnschedulable = "cluster.karmada.io/unschedulable"
+	TaintTerminating   = "cluster.karmada.io/terminating"
+)
+
+// Condition types that Karmada reports of a cluster.
+const (
+	ConditionReady                  = "Ready"
+	ConditionCompleteAPIEnablements = "CompleteAPIEnablements"
+)
+
+// Cluster is one member cluster.
+type Cluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              ClusterSpec   `json:"spec"`
+	Status            ClusterStatus `json:"status,omitzero"`
+}
+
+// ClusterSyncMode says who moves the resources: the control plane (Push) or an agent (Pull).
+type ClusterSyncMode string
+
+// The sync modes.
+const (
+	Push ClusterSyncMode = "Push"
+	Pull ClusterSyncMode = "Pull"
+)
+
+// ClusterSpec is what people and policies decide about a cluster.
+type ClusterSpec struct {
+	ID                          string                `json:"id,omitempty"`
+	SyncMode                    ClusterSyncMode       `json:"syncMode,omitempty"`
+	APIEndpoint                 string                `json:"apiEndpoint,omitempty"`
+	SecretRef                   *LocalSecretReference `json:"secretRef,omitempty"`
+	ImpersonatorSecretRef       *LocalSecretReference `json:"impersonatorSecretRef,omitempty"`
+	InsecureSkipTLSVerification bool                  `json:"insecureSkipTLSVerification,omitempty"`
+	ProxyURL                    string                `json:"proxyURL,omitempty"`
+	ProxyHeader                 map[string]string     `json:"proxyHeader,omitempty"`
+	Provider                    string                `json:"provider,omitempty"`
+	Region                      string                `json:"region,omitempty"`
+	// Zone is deprecated; it is moved into Zones when Zones is empty.
+	Zone  string   `json:"zone,omitempty"`
+	Zones []string `json:"zones,omitempty"`
+	// Taints are unique by key and effect.
+	Taints         []corev1.Taint  `json:"taints,omitempty"`
+	ResourceModels []ResourceModel `json:"resourceModels,omitempty"`
+}
+
+// LocalSecretReference names a secret in the control plane.
+type LocalSecretReference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// ResourceModel is one grade of nodes.
+type ResourceModel struct {
+	Grade  uint                 `json:"grade"`
+	Ranges []ResourceModelRange `json:"ranges"`
+}
+
+// ResourceModelRange is a half-open range [Min, Max) of one resource.
+type ResourceModelRange struct {
+	Name corev1.ResourceName `json:"name"`
+	Min  resource.Quantity   `json:"min"`
+	Max  resource.Quantity   `json:"max"`
+}
+
+// ClusterStatus is what is observed of a cluster.
+type ClusterStatus struct {
+	KubernetesVersion string             `json:"kubernetesVersion,omitempty"`
+	APIEnablements    []APIEnablement    `json:"apiEnablements,omitempty"`
+	Conditions        []metav1.Condition `json:"conditions,omitempty"`
+	NodeSummary       *NodeSummary       `json:"nodeSummary,omitempty"`
+	ResourceSummary   *ResourceSummary   `json:"resourceSummary,omitempty"`
+	RemedyActions     []string           `json:"remedyActions,omitempty"`
+	// TaintCauses says of each taint who put it there and why. Leeward's own.
+	TaintCauses []TaintCause `json:"taintCauses,omitempty"`
+}
+
+// TaintCause is the provenance of one taint. Leeward's own.
+type TaintCause struct {
+	Key    string             `json:"key"`
+	Effect corev1.TaintEffect `json:"effect"`
+	// Policy is the ClusterTaintPolicy that added the taint; empty for people and for the system.
+	Policy string `json:"policy,omitempty"`
+	// By is "policy", "system" or "user".
+	By string `json:"by"`
+	// Because is the condition that asked for it, as "Ready=False (NetworkDown: link lost)".
+	Because string `json:"because,omitempty"`
+}
+
+// APIEnablement lists the resources of one group and version that a cluster serves.
+type APIEnablement struct {
+	GroupVersion string        `json:"groupVersion"`
+	Resources    []APIResource `json:"resources,omitempty"`
+}
+
+// APIResource is one kind that a cluster serves.
+type APIResource struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+}
+
+// NodeSummary counts nodes.
+type NodeSummary struct {
+	TotalNum int32 `json:"totalNum,omitempty"`
+	ReadyNum int32 `json:"readyNum,omitempty"`
+}
+
+// ResourceSummary is a cluster's capacity: Allocatable less Allocating less Allocated is free.
+type ResourceSummary struct {
+	Allocatable          corev1.ResourceList   `json:"allocatable,omitempty"`
+	Allocating           corev1.ResourceList   `json:"allocating,omitempty"`
+	Allocated            corev1.ResourceList   `json:"allocated,omitempty"`
+	AllocatableModelings []AllocatableModeling `json:"allocatableModelings,omitempty"`
+}
+
+// AllocatableModeling counts the nodes of one grade.
+type AllocatableModeling struct {
+	Grade uint `json:"grade"`
+	Count int  `json:"count"`
+}

@@ -1,0 +1,51 @@
+// Package api holds the objects that users write and read: Karmada's Cluster, ClusterTaintPolicy,
+// PropagationPolicy, ResourceBinding and WorkloadRebalancer with Karmada's groups, versions, field
+// names and JSON, and the workloads they act on. Taint, Toleration and the workload kinds are
+// k8s.io/api's own types; any other kind is an Unstructured resource.
+//
+// Fields that Karmada does not have say "Leeward's own"; they are optional and a Karmada manifest
+// means here what it means there. Source of the shapes: the Karmada API reference,
+// cluster.karmada.io/v1alpha1, policy.karmada.io/v1alpha1, work.karmada.io/v1alpha2 and
+// apps.karmada.io/v1alpha1.
+package api
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Groups and versions of the objects.
+const (
+	ClusterGroupVersion = "cluster.karmada.io/v1alpha1"
+	PolicyGroupVersion  = "policy.karmada.io/v1alpha1"
+	WorkGroupVersion    = "work.karmada.io/v1alpha2"
+	AppsGroupVersion    = "apps.karmada.io/v1alpha1"
+)
+
+// Object is any API object: typed or Unstructured.
+type Object interface {
+	metav1.Object
+	GetObjectKind() schema.ObjectKind
+}
+
+// Key names one object within a fleet.
+type Key struct {
+	APIVersion string
+	Kind       string
+	Namespace  string
+	Name       string
+}
+
+// KeyOf returns the key of an object.
+func KeyOf(o Object) Key {
+	apiVersion, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	return Key{APIVersion: apiVersion, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// String returns "Kind namespace/name", or "Kind name" for a cluster-scoped object.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Kind + " " + k.Name
+	}
+	return k.Kind + " " + k.Namespace + "/" + k.Name
+}

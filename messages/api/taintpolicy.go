@@ -1,0 +1,48 @@
+package api
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ClusterTaintPolicy adds taints to clusters, and removes them, by the clusters' conditions.
+type ClusterTaintPolicy struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              ClusterTaintPolicySpec `json:"spec"`
+}
+
+// ClusterTaintPolicySpec says which clusters, when, and which taints.
+type ClusterTaintPolicySpec struct {
+	// TargetClusters selects clusters; nil selects every cluster.
+	TargetClusters *ClusterAffinity `json:"targetClusters,omitempty"`
+	// AddOnConditions are ANDed; empty never adds.
+	AddOnConditions []MatchCondition `json:"addOnConditions,omitempty"`
+	// RemoveOnConditions are ANDed; empty never removes.
+	RemoveOnConditions []MatchCondition `json:"removeOnConditions,omitempty"`
+	// Taints has at least one item, unique by key and effect.
+	Taints []PolicyTaint `json:"taints"`
+}
+
+// MatchOperator compares a condition's status with a list.
+type MatchOperator string
+
+// The operators that match; any other word never does.
+const (
+	MatchIn    MatchOperator = "In"
+	MatchNotIn MatchOperator = "NotIn"
+)
+
+// MatchCondition asks for the status of one condition type.
+type MatchCondition struct {
+	ConditionType string                   `json:"conditionType"`
+	Operator      MatchOperator            `json:"operator"`
+	StatusValues  []metav1.ConditionStatus `json:"statusValues"`
+}
+
+// PolicyTaint is a taint as a policy asks for it.
+type PolicyTaint struct {
+	Key    string             `json:"key"`
+	Effect corev1.TaintEffect `json:"effect"`
+	Value  string             `json:"value,omitempty"`
+}
