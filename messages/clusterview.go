@@ -1,0 +1,37 @@
+package messages
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+)
+
+// ClusterView is what placement and policies see of one cluster at one instant. It is a snapshot:
+// whoever holds it may keep it, nobody may change it.
+type ClusterView struct {
+	Name     ClusterName
+	Labels   map[string]string
+	Provider string
+	Region   string
+	Zones    []string
+	// Taints in the order of the Cluster's spec.
+	Taints []corev1.Taint
+	// Conditions in the order of the Cluster's status, one per type.
+	Conditions []metav1.Condition
+	// APIs is what the cluster serves; empty means that nothing is known and everything is assumed.
+	APIs []api.APIEnablement
+	// Resources is nil where the cluster reports no capacity.
+	Resources *api.ResourceSummary
+	Deleting  bool
+}
+
+// Condition returns the condition of one type, or nil.
+func (v *ClusterView) Condition(kind string) *metav1.Condition {
+	for i := range v.Conditions {
+		if v.Conditions[i].Type == kind {
+			return &v.Conditions[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package messages
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+)
+
+// Settings shape every decision. A profile (runtime/config) is a named set of them; each field that
+// differs between profiles is shown by a scenario. Settings are a value: machines copy them.
+//
+// The comment of a field gives its meaning, its unit, what zero means and the flag of Karmada that
+// it mirrors. K-numbers name the fault of Karmada that a field can cure (docs/profiles.md).
+type Settings struct {
+	// Failover is the feature gate of taint policies and of NoExecute eviction. Off: both are
+	// accepted and ignored. Karmada --feature-gates=Failover.
+	Failover bool
+	// GracefulEviction is the feature gate of purge mode Gracefully in application failover.
+	// Karmada --feature-gates=GracefulEviction.
+	GracefulEviction bool
+	// EnableTaintManager switches NoExecute eviction as a whole. Karmada --enable-taint-manager.
+	EnableTaintManager bool
+	// EnableNoExecuteTaintEviction lets NoExecute taints evict. Karmada --enable-no-execute-taint-eviction.
+	EnableNoExecuteTaintEviction bool
+	// NoExecuteTaintEvictionPurgeMode is for bindings that set none. Karmada --no-execute-taint-eviction-purge-mode.
+	NoExecuteTaintEvictionPurgeMode api.PurgeMode
+	// AllowNoExecuteTaintPolicy admits ClusterTaintPolicies with NoExecute taints.
+	// Karmada --allow-no-execute-taint-policy.
+	AllowNoExecuteTaintPolicy bool
+
+	// FailoverEvictionTimeout is how long a cluster is not Ready before the system adds NoExecute
+	// taints by itself. Zero: never. Karmada up to 1.13, --failover-eviction-timeout.
+	FailoverEvictionTimeout time.Duration
+	// DefaultNotReadyTolerationSeconds is given to policies that do not tolerate not-ready:NoExecute.
+	// Negative: none is given. Karmada up to 1.14, --default-not-ready-toleration-seconds.
+	DefaultNotReadyTolerationSeconds int64
+	// DefaultUnreachableTolerationSeconds likewise for unreachable:NoExecute.
+	DefaultUnreachableTolerationSeconds int64
+	// DivisionMethod is DivideWebster, or DivideFloor as Karmada had it before 1.16.
+	DivisionMethod string
+
+	// ResourceEvictionRate is the evictions per second of one eviction worker. Zero: one per worker
+	// every 30 minutes, as in Karmada. Karmada --resource-eviction-rate.
+	ResourceEvictionRate float64
+	// EvictionWorkers is how many evictions may be under way at once. Zero: no pacing at all.
+	// Karmada has three, fixed.
+	EvictionWorkers int
+	// TaintRelistPeriod is how often a tainted cluster is looked at for bindings and tolerations that
+	// changed after the taint. Zero: changes are seen at once. Karmada has 10 s, fixed.
+	TaintRelistPeriod time.Duration
+	// WholeSecondTaintTimes truncates a taint's timeAdded to whole seconds, so that evictions come up
+	// to a second early, as in Karmada. False: exact.
+	WholeSecondTaintTimes bool
+
+	// GracefulEvictionTimeout caps a hand-over. Zero: no wait. Karmada --graceful-eviction-timeout.
+	GracefulEvictionTimeout time.Duration
+	// EvictionNeedsDestination holds an eviction until the scheduler has a place that satisfies the
+	// policy without the failed cluster. False: evict first, then look. Cures K1.
+	EvictionNeedsDestination bool
+	// KeepLastCopy keeps an old copy beyond the timeout while no healthy copy runs elsewhere. Cures K1.
+	KeepLastCopy bool
+	// HandoverHealth is HealthReported (any Healthy report counts) or HealthOfPlacement (only a report
+	// for the present placement and replica count does). Cures K3.
+	HandoverHealth string
+	// WithdrawOnRecovery takes an eviction back when its taint goes before the hand-over is done. Cures K7.
+	WithdrawOnRecovery bool
+	// PersistentFailoverTimers counts application failover from the stored time of the first Unhealthy
+	// report, so restarts do not reset it and zero seconds act at once. Cures K15.
+	PersistentFailoverTimers bool
+	// MissingConditionStatus is the status that policies see for a condition that a cluster does not
+	// report; empty: such a condition never matches. Cures K17.
+	MissingConditionStatus metav1.ConditionStatus
+	// ConditionHold is how long a changed condition must hold before policies act on it. Zero: at
+	// once. Cures K17.
+	ConditionHold time.Duration
+	// PolicyTieBreak orders policies of the same creation second: TieByName, or TieUndefined (by seed,
+	// as arbitrary as in Karmada). Cures K18.
+	PolicyTieBreak string
+	// TolerationMatch is MatchFirst (the first toleration in list order that matches a taint) or
+	// MatchMinimum (all that match, the shortest wins, order does not matter). Cures K21.
+	TolerationMatch string
+	// ValidateTolerations rejects tolerations that Kubernetes would reject. Cures K22.
+	ValidateTolerations bool
+	// NumericTolerations allows the operators Lt and Gt.
+	NumericTolerations bool
+	// TolerationSource is SourceAppliedPlacement (the binding's annotation, as in Karmada: none, no
+	// eviction) or SourcePlacement (the placement itself). Cures K24.
+	TolerationSource string
+
+	// CapacityReservation counts placed replicas against a cluster's free capacity at once. False:
+	// only what the cluster itself reports counts.
+	CapacityReservation bool
+	// PlacementHonoursDeadlines keeps workloads off clusters whose NoExecute taints they have already
+	// outstayed. False: they are placed and evicted again.
+	PlacementHonoursDeadlines bool
+
+	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
+	ClusterMonitorPeriod time.Duration
+	// ClusterMonitorGracePeriod is how long a heartbeat may be missing. Karmada --cluster-monitor-grace-period.
+	ClusterMonitorGracePeriod time.Duration
+	// ClusterStartupGracePeriod likewise before the first report. Karmada --cluster-startup-grace-period.
+	ClusterStartupGracePeriod time.Duration
+	// ClusterLeaseDuration times ClusterLeaseRenewIntervalFraction is the time between two heartbeats.
+	// Karmada --cluster-lease-duration and --cluster-lease-renew-interval-fraction.
+	ClusterLeaseDuration              time.Duration
+	ClusterLeaseRenewIntervalFraction float64
+}
+
+// Values of the settings that are words.
+const (
+	DivideWebster = "webster"
+	DivideFloor   = "floor"
+
+	HealthReported    = "reported"
+	HealthOfPlacement = "placement"
+
+	TieByName    = "name"
+	TieUndefined = "undefined"
+
+	MatchFirst   = "first"
+	MatchMinimum = "minimum"
+
+	SourceAppliedPlacement = "appliedPlacement"
+	SourcePlacement        = "placement"
+)
+
+// Evicts reports whether NoExecute taints evict at all.
+func (s *Settings) Evicts() bool {
+	return s.Failover && s.EnableTaintManager && s.EnableNoExecuteTaintEviction
+}
