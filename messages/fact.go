@@ -7,3 +7,9 @@ package messages
 type Fact interface {
 	Kind() string
 }
+
+// AboutCluster is a fact that names a cluster; AboutBinding one that names a binding.
+type (
+	AboutCluster interface{ AboutCluster() ClusterName }
+	AboutBinding interface{ AboutBinding() BindingName }
+)

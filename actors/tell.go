@@ -1,0 +1,34 @@
+package actors
+
+import "leeward/messages"
+
+// TellCluster sends to one cluster.
+func (o *Outbox) TellCluster(name messages.ClusterName, m messages.ToCluster) {
+	o.tell(messages.KindCluster, string(name), m)
+}
+
+// TellPolicy sends to one ClusterTaintPolicy.
+func (o *Outbox) TellPolicy(name messages.PolicyName, m messages.ToPolicy) {
+	o.tell(messages.KindPolicy, string(name), m)
+}
+
+// TellPropagation sends to one PropagationPolicy or ClusterPropagationPolicy.
+func (o *Outbox) TellPropagation(name messages.PropagationName, m messages.ToPropagation) {
+	o.tell(messages.KindPropagation, string(name), m)
+}
+
+// TellBinding sends to one binding.
+func (o *Outbox) TellBinding(name messages.BindingName, m messages.ToBinding) {
+	o.tell(messages.KindBinding, string(name), m)
+}
+
+// TellMember sends to the member that is the agent of a cluster.
+func (o *Outbox) TellMember(name messages.ClusterName, m messages.ToMember) {
+	o.tell(messages.KindMember, string(name), m)
+}
+
+// TellScheduler sends to the scheduler.
+func (o *Outbox) TellScheduler(m messages.ToScheduler) { o.tell(messages.KindScheduler, "", m) }
+
+// TellGovernor sends to the governor.
+func (o *Outbox) TellGovernor(m messages.ToGovernor) { o.tell(messages.KindGovernor, "", m) }

@@ -1,0 +1,151 @@
+package messages
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages/api"
+)
+
+// ToBinding is what a binding understands.
+type ToBinding interface {
+	Message
+	toBinding()
+}
+
+// WorkloadApplied carries the resource that the binding is for, new or changed.
+// From: ingress. To: its binding.
+type WorkloadApplied struct{ Workload *Workload }
+
+// WorkloadDeleted ends the binding and every copy. From: ingress. To: its binding.
+type WorkloadDeleted struct{}
+
+// ClaimMade says that a policy selects the binding's resource, with all that the policy gives it. A
+// binding settles the claims of one instant together: order does not matter.
+// From: propagation. To: binding.
+type ClaimMade struct {
+	Policy PropagationName
+	// ClusterScoped is set for a ClusterPropagationPolicy.
+	ClusterScoped bool
+	Priority      int32
+	// Rank is how closely the selector matched; higher is closer.
+	Rank int
+	// Preempts takes the resource from a policy of lower priority.
+	Preempts bool
+	Spec     *api.PropagationSpec
+}
+
+// ClaimWithdrawn ends a claim. From: propagation. To: binding.
+type ClaimWithdrawn struct{ Policy PropagationName }
+
+// BindingApplied carries a binding's own manifest, or the stored object after a restart.
+// From: ingress. To: the binding.
+type BindingApplied struct {
+	Spec   *api.BindingSpec
+	Status *api.BindingStatus
+	UID    types.UID
+	// Applied is the placement of the annotation policy.karmada.io/applied-placement; nil: none.
+	Applied *api.Placement
+	// Recovered is set where the object was known before a restart: nothing is news then.
+	Recovered bool
+}
+
+// TaintsChanged carries all NoExecute taints of a cluster. From: cluster. To: bindings placed on it.
+type TaintsChanged struct {
+	Cluster ClusterName
+	Taints  []corev1.Taint
+	// Causes says of each taint who put it there and why.
+	Causes []api.TaintCause
+	// Since is when the cluster came to have NoExecute taints: the phase of the re-list.
+	Since time.Time
+	// News is false where the binding came to the cluster, not the taint.
+	News bool
+}
+
+// EvictionPermitted lets the binding leave a cluster now, if it still must.
+// From: governor. To: binding.
+type EvictionPermitted struct{ Cluster ClusterName }
+
+// PlacementOutcome is what the scheduler came to.
+type PlacementOutcome uint8
+
+// The outcomes.
+const (
+	// PlacementKept says that nothing needs to change.
+	PlacementKept PlacementOutcome = iota
+	// PlacementChosen carries a new result.
+	PlacementChosen
+	// PlacementFailed carries a reason; with Cleared the old result is void too.
+	PlacementFailed
+)
+
+// PlacementDecided answers a PlaceBinding, or follows a change of the fleet.
+// From: scheduler. To: binding.
+type PlacementDecided struct {
+	// Request is the number of the PlaceBinding that this decision rests on; a binding that has sent
+	// a newer one ignores it.
+	Request uint64
+	Outcome PlacementOutcome
+	Targets []api.TargetCluster
+	// Leaving are the clusters that the binding may leave now because Targets does without them;
+	// Held are those that it may not leave yet.
+	Leaving []ClusterName
+	Held    []ClusterName
+	// Affinity is the name of the affinity group used.
+	Affinity string
+	// Trigger says why the binding was scheduled.
+	Trigger string
+	// Reason (Success, NoClusterFit, Unschedulable, SchedulerError) and Message are for the
+	// condition Scheduled.
+	Reason  string
+	Message string
+	Cleared bool
+}
+
+// CopyReported is a cluster's report of its copy. From: member. To: binding.
+type CopyReported struct {
+	Cluster ClusterName
+	Health  api.ResourceHealth
+	// Ready counts the replicas that serve.
+	Ready int32
+	// ForReplicas is the number of replicas that the report was made for.
+	ForReplicas int32
+}
+
+// CopyRemoved says that a cluster runs no copy any more. From: member. To: binding.
+type CopyRemoved struct{ Cluster ClusterName }
+
+// RescheduleTriggered asks for a fresh placement. From: ingress. To: binding.
+type RescheduleTriggered struct {
+	At time.Time
+	// By names the WorkloadRebalancer.
+	By string
+}
+
+func (*WorkloadApplied) message()     {}
+func (*WorkloadDeleted) message()     {}
+func (*ClaimMade) message()           {}
+func (*ClaimWithdrawn) message()      {}
+func (*BindingApplied) message()      {}
+func (*TaintsChanged) message()       {}
+func (*EvictionPermitted) message()   {}
+func (*PlacementDecided) message()    {}
+func (*CopyReported) message()        {}
+func (*CopyRemoved) message()         {}
+func (*RescheduleTriggered) message() {}
+
+func (*WorkloadApplied) toBinding()     {}
+func (*WorkloadDeleted) toBinding()     {}
+func (*ClaimMade) toBinding()           {}
+func (*ClaimWithdrawn) toBinding()      {}
+func (*BindingApplied) toBinding()      {}
+func (*TaintsChanged) toBinding()       {}
+func (*EvictionPermitted) toBinding()   {}
+func (*PlacementDecided) toBinding()    {}
+func (*CopyReported) toBinding()        {}
+func (*CopyRemoved) toBinding()         {}
+func (*RescheduleTriggered) toBinding() {}
+func (*SettingsChanged) toBinding()     {}
+func (*Woken) toBinding()               {}

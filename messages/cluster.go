@@ -1,0 +1,126 @@
+package messages
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+)
+
+// ToCluster is what a cluster understands.
+type ToCluster interface {
+	Message
+	toCluster()
+}
+
+// ClusterJoined is the first message of a cluster's life, or of its life after a restart.
+// From: ingress. To: the cluster.
+type ClusterJoined struct {
+	Object *api.Cluster
+	// Policies are the ClusterTaintPolicies there are, in any order.
+	Policies []PolicyListed
+	// Recovered is set where the object was known before a restart: nothing is news then.
+	Recovered bool
+}
+
+// ClusterEdited carries a cluster's manifest, applied anew by people. From: ingress. To: the cluster.
+type ClusterEdited struct{ Object *api.Cluster }
+
+// ClusterDeleted asks a cluster to leave. It goes when no binding is placed on it any more.
+// From: ingress. To: the cluster.
+type ClusterDeleted struct{}
+
+// ConditionReported sets one condition; an empty status removes it. From: ingress. To: the cluster.
+type ConditionReported struct {
+	Type    string
+	Status  metav1.ConditionStatus
+	Reason  string
+	Message string
+}
+
+// TaintEdit is one change of a taint by people. Remove with an empty effect removes every effect of
+// the key; otherwise a taint is known by key and effect.
+type TaintEdit struct {
+	Taint  corev1.Taint
+	Remove bool
+}
+
+// TaintsEdited changes taints by hand. From: ingress. To: the cluster.
+type TaintsEdited struct{ Edits []TaintEdit }
+
+// LabelsEdited sets labels, and removes those whose value is nil. From: ingress. To: the cluster.
+type LabelsEdited struct{ Labels map[string]*string }
+
+// ResourcesReported is a cluster's capacity as it now reports it. From: ingress. To: the cluster.
+type ResourcesReported struct{ Summary *api.ResourceSummary }
+
+// LeaseStale says that the cluster's agent has been silent since RenewedAt.
+// From: its member. To: the cluster.
+type LeaseStale struct{ RenewedAt time.Time }
+
+// LeaseRenewed says that the cluster's agent is back. From: its member. To: the cluster.
+type LeaseRenewed struct{}
+
+// PolicyListed says that a ClusterTaintPolicy exists, or was edited, so that it must judge anew.
+// From: ingress. To: every cluster.
+type PolicyListed struct {
+	Name      PolicyName
+	CreatedAt time.Time
+}
+
+// PolicyDropped says that a ClusterTaintPolicy is gone; its taints stay. From: ingress. To: every cluster.
+type PolicyDropped struct{ Name PolicyName }
+
+// VerdictGiven is a policy's answer to one JudgeCluster. The cluster acts when it has the answers of
+// all policies to its newest generation. From: policy. To: the cluster that asked.
+type VerdictGiven struct {
+	Policy     PolicyName
+	Generation uint64
+	Add        bool
+	Remove     bool
+	// AddCause and RemoveCause name the conditions that decided.
+	AddCause    string
+	RemoveCause string
+	Taints      []api.PolicyTaint
+}
+
+// BindingPlaced asks for the cluster's NoExecute taints, now and at every change.
+// From: binding. To: a cluster that it is placed on.
+type BindingPlaced struct{ Binding BindingName }
+
+// BindingLeft ends what BindingPlaced began. From: binding. To: the cluster it left.
+type BindingLeft struct{ Binding BindingName }
+
+func (*ClusterJoined) message()     {}
+func (*ClusterEdited) message()     {}
+func (*ClusterDeleted) message()    {}
+func (*ConditionReported) message() {}
+func (*TaintsEdited) message()      {}
+func (*LabelsEdited) message()      {}
+func (*ResourcesReported) message() {}
+func (*LeaseStale) message()        {}
+func (*LeaseRenewed) message()      {}
+func (*PolicyListed) message()      {}
+func (*PolicyDropped) message()     {}
+func (*VerdictGiven) message()      {}
+func (*BindingPlaced) message()     {}
+func (*BindingLeft) message()       {}
+
+func (*ClusterJoined) toCluster()     {}
+func (*ClusterEdited) toCluster()     {}
+func (*ClusterDeleted) toCluster()    {}
+func (*ConditionReported) toCluster() {}
+func (*TaintsEdited) toCluster()      {}
+func (*LabelsEdited) toCluster()      {}
+func (*ResourcesReported) toCluster() {}
+func (*LeaseStale) toCluster()        {}
+func (*LeaseRenewed) toCluster()      {}
+func (*PolicyListed) toCluster()      {}
+func (*PolicyDropped) toCluster()     {}
+func (*VerdictGiven) toCluster()      {}
+func (*BindingPlaced) toCluster()     {}
+func (*BindingLeft) toCluster()       {}
+func (*SettingsChanged) toCluster()   {}
+func (*Woken) toCluster()             {}

@@ -1,0 +1,228 @@
+package messages
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages/api"
+)
+
+// BindingCreated says that a policy claimed a resource for the first time.
+type BindingCreated struct {
+	Binding BindingName `json:"binding"`
+	// Policy is "PropagationPolicy default/web" or "ClusterPropagationPolicy all".
+	Policy   string           `json:"policy,omitempty"`
+	Replicas int32            `json:"replicas,omitempty"`
+	Spec     *api.BindingSpec `json:"-"`
+	// UID is the resource's; ties of division depend on it.
+	UID types.UID `json:"uid,omitempty"`
+}
+
+// BindingUpdated says that the resource or its policy changed what the binding asks for.
+type BindingUpdated struct {
+	Binding BindingName `json:"binding"`
+	Policy  string      `json:"policy,omitempty"`
+	// Changed names what changed: replicas, placement, tolerations, failover, policy ...
+	Changed  []string         `json:"changed"`
+	Replicas int32            `json:"replicas,omitempty"`
+	Spec     *api.BindingSpec `json:"-"`
+}
+
+// BindingDeleted says that the resource is gone.
+type BindingDeleted struct {
+	Binding BindingName `json:"binding"`
+}
+
+// Scheduled says that the scheduler chose clusters.
+type Scheduled struct {
+	Binding  BindingName         `json:"binding"`
+	Clusters []api.TargetCluster `json:"clusters"`
+	Before   []api.TargetCluster `json:"before,omitempty"`
+	Affinity string              `json:"affinity,omitempty"`
+	// Trigger says why: placement changed, replicas changed, cluster changed ...
+	Trigger string         `json:"trigger,omitempty"`
+	Applied *api.Placement `json:"-"`
+}
+
+// ScheduleFailed says that no placement was found. Cleared says that the old result is void.
+type ScheduleFailed struct {
+	Binding BindingName         `json:"binding"`
+	Reason  string              `json:"reason"`
+	Message string              `json:"message"`
+	Cleared bool                `json:"cleared,omitempty"`
+	Before  []api.TargetCluster `json:"before,omitempty"`
+	Trigger string              `json:"trigger,omitempty"`
+}
+
+// Grounds say why a binding must leave a cluster: which taint, put there by whom and why, which
+// toleration covers it and until when; or since when the application is unhealthy.
+type Grounds struct {
+	// Reason is TaintUntolerated or ApplicationFailure.
+	Reason string          `json:"reason"`
+	Taint  *corev1.Taint   `json:"taint,omitempty"`
+	Cause  *api.TaintCause `json:"cause,omitempty"`
+	// Toleration is nil where none matches the taint.
+	Toleration *corev1.Toleration `json:"toleration,omitempty"`
+	Deadline   time.Time          `json:"deadline"`
+}
+
+// CountdownStarted says that a binding will have to leave a cluster at a deadline to come.
+type CountdownStarted struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	Grounds Grounds     `json:"grounds"`
+}
+
+// CountdownStopped says that a deadline no longer holds, or not yet.
+type CountdownStopped struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	Reason  string      `json:"reason"`
+}
+
+// EvictionHeld says that a binding must leave a cluster but may not yet, and why.
+type EvictionHeld struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	Reason  string      `json:"reason"`
+	Message string      `json:"message,omitempty"`
+	Grounds Grounds     `json:"grounds"`
+}
+
+// EvictionStarted says that a binding leaves a cluster: a graceful eviction task was written and the
+// cluster taken off the targets.
+type EvictionStarted struct {
+	Binding BindingName              `json:"binding"`
+	Cluster ClusterName              `json:"cluster"`
+	Task    api.GracefulEvictionTask `json:"task"`
+	Grounds Grounds                  `json:"grounds"`
+}
+
+// Reasons why an eviction ends.
+const (
+	EndedHealthy      = "healthy"
+	EndedTimeout      = "timeout"
+	EndedUnsuppressed = "unsuppressed"
+)
+
+// EvictionEnded says that a task is done and the old copy is released.
+type EvictionEnded struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	Reason  string      `json:"reason"`
+	// After is how long the hand-over took.
+	After time.Duration `json:"-"`
+}
+
+// EvictionWithdrawn says that a task was taken back: the cluster is a target again.
+type EvictionWithdrawn struct {
+	Binding  BindingName         `json:"binding"`
+	Cluster  ClusterName         `json:"cluster"`
+	Reason   string              `json:"reason"`
+	Clusters []api.TargetCluster `json:"clusters"`
+}
+
+// ReleaseHeld says that a hand-over timed out but the old copy stays, because no healthy copy runs
+// elsewhere.
+type ReleaseHeld struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	Message string      `json:"message"`
+}
+
+// CopyStarted says that a member runs a new copy.
+type CopyStarted struct {
+	Binding  BindingName `json:"binding"`
+	Cluster  ClusterName `json:"cluster"`
+	Replicas int32       `json:"replicas,omitempty"`
+}
+
+// CopyScaled says that a member runs a copy with another number of replicas.
+type CopyScaled struct {
+	Binding  BindingName `json:"binding"`
+	Cluster  ClusterName `json:"cluster"`
+	Replicas int32       `json:"replicas"`
+	Before   int32       `json:"before"`
+}
+
+// CopyStopped says that a member removed its copy.
+type CopyStopped struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+}
+
+// HealthChanged says that a binding learnt of a copy's health.
+type HealthChanged struct {
+	Binding BindingName        `json:"binding"`
+	Cluster ClusterName        `json:"cluster"`
+	Health  api.ResourceHealth `json:"health"`
+	Ready   int32              `json:"ready,omitempty"`
+	// Since is when the copy was first Unhealthy without a break; zero unless Unhealthy.
+	Since time.Time `json:"-"`
+}
+
+// HealthForgotten says that a binding no longer hears of a copy: it is gone.
+type HealthForgotten struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+}
+
+// RescheduleRequested says that a WorkloadRebalancer asked for a fresh placement.
+type RescheduleRequested struct {
+	Binding BindingName `json:"binding"`
+	At      time.Time   `json:"-"`
+	By      string      `json:"by"`
+}
+
+func (*BindingCreated) Kind() string      { return "BindingCreated" }
+func (*BindingUpdated) Kind() string      { return "BindingUpdated" }
+func (*BindingDeleted) Kind() string      { return "BindingDeleted" }
+func (*Scheduled) Kind() string           { return "Scheduled" }
+func (*ScheduleFailed) Kind() string      { return "ScheduleFailed" }
+func (*CountdownStarted) Kind() string    { return "CountdownStarted" }
+func (*CountdownStopped) Kind() string    { return "CountdownStopped" }
+func (*EvictionHeld) Kind() string        { return "EvictionHeld" }
+func (*EvictionStarted) Kind() string     { return "EvictionStarted" }
+func (*EvictionEnded) Kind() string       { return "EvictionEnded" }
+func (*EvictionWithdrawn) Kind() string   { return "EvictionWithdrawn" }
+func (*ReleaseHeld) Kind() string         { return "ReleaseHeld" }
+func (*CopyStarted) Kind() string         { return "CopyStarted" }
+func (*CopyScaled) Kind() string          { return "CopyScaled" }
+func (*CopyStopped) Kind() string         { return "CopyStopped" }
+func (*HealthChanged) Kind() string       { return "HealthChanged" }
+func (*HealthForgotten) Kind() string     { return "HealthForgotten" }
+func (*RescheduleRequested) Kind() string { return "RescheduleRequested" }
+
+func (f *BindingCreated) AboutBinding() BindingName      { return f.Binding }
+func (f *BindingUpdated) AboutBinding() BindingName      { return f.Binding }
+func (f *BindingDeleted) AboutBinding() BindingName      { return f.Binding }
+func (f *Scheduled) AboutBinding() BindingName           { return f.Binding }
+func (f *ScheduleFailed) AboutBinding() BindingName      { return f.Binding }
+func (f *CountdownStarted) AboutBinding() BindingName    { return f.Binding }
+func (f *CountdownStopped) AboutBinding() BindingName    { return f.Binding }
+func (f *EvictionHeld) AboutBinding() BindingName        { return f.Binding }
+func (f *EvictionStarted) AboutBinding() BindingName     { return f.Binding }
+func (f *EvictionEnded) AboutBinding() BindingName       { return f.Binding }
+func (f *EvictionWithdrawn) AboutBinding() BindingName   { return f.Binding }
+func (f *ReleaseHeld) AboutBinding() BindingName         { return f.Binding }
+func (f *CopyStarted) AboutBinding() BindingName         { return f.Binding }
+func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
+func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
+func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
+func (f *HealthForgotten) AboutBinding() BindingName     { return f.Binding }
+func (f *RescheduleRequested) AboutBinding() BindingName { return f.Binding }
+
+func (f *CountdownStarted) AboutCluster() ClusterName  { return f.Cluster }
+func (f *CountdownStopped) AboutCluster() ClusterName  { return f.Cluster }
+func (f *EvictionHeld) AboutCluster() ClusterName      { return f.Cluster }
+func (f *EvictionStarted) AboutCluster() ClusterName   { return f.Cluster }
+func (f *EvictionEnded) AboutCluster() ClusterName     { return f.Cluster }
+func (f *EvictionWithdrawn) AboutCluster() ClusterName { return f.Cluster }
+func (f *ReleaseHeld) AboutCluster() ClusterName       { return f.Cluster }
+func (f *CopyStarted) AboutCluster() ClusterName       { return f.Cluster }
+func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
+func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
+func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }
+func (f *HealthForgotten) AboutCluster() ClusterName   { return f.Cluster }

@@ -1,0 +1,115 @@
+package messages
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+)
+
+// ConditionChanged says that a cluster reports another status, reason or message for a condition.
+type ConditionChanged struct {
+	Cluster ClusterName            `json:"cluster"`
+	Type    string                 `json:"type"`
+	Status  metav1.ConditionStatus `json:"status"`
+	Reason  string                 `json:"reason,omitempty"`
+	Message string                 `json:"message,omitempty"`
+	// By says who reports it where that is not the cluster: "monitor" for a missing heartbeat.
+	By string `json:"by,omitempty"`
+}
+
+// ConditionRemoved says that a cluster no longer reports a condition.
+type ConditionRemoved struct {
+	Cluster ClusterName `json:"cluster"`
+	Type    string      `json:"type"`
+}
+
+// TaintAdded says that a cluster has a new taint, or a new value for one.
+type TaintAdded struct {
+	Cluster ClusterName    `json:"cluster"`
+	Taint   corev1.Taint   `json:"taint"`
+	Cause   api.TaintCause `json:"cause"`
+}
+
+// TaintRemoved says that a cluster lost a taint. Cause says who removed it and why.
+type TaintRemoved struct {
+	Cluster ClusterName    `json:"cluster"`
+	Taint   corev1.Taint   `json:"taint"`
+	Cause   api.TaintCause `json:"cause"`
+}
+
+// LabelsChanged carries all labels of a cluster after a change.
+type LabelsChanged struct {
+	Cluster ClusterName       `json:"cluster"`
+	Labels  map[string]string `json:"labels"`
+}
+
+// ClusterSpecChanged says that provider, region or zones changed.
+type ClusterSpecChanged struct {
+	Cluster  ClusterName `json:"cluster"`
+	Provider string      `json:"provider,omitempty"`
+	Region   string      `json:"region,omitempty"`
+	Zones    []string    `json:"zones,omitempty"`
+}
+
+// CapacityChanged carries a cluster's capacity after a change.
+type CapacityChanged struct {
+	Cluster ClusterName          `json:"cluster"`
+	Summary *api.ResourceSummary `json:"summary"`
+}
+
+// HeartbeatStopped says that a cluster's agent fell silent; RenewedAt is its last sign of life.
+type HeartbeatStopped struct {
+	Cluster   ClusterName `json:"cluster"`
+	RenewedAt time.Time   `json:"renewedAt"`
+	// Deadline is when the cluster becomes Unknown unless the agent returns.
+	Deadline time.Time `json:"deadline"`
+}
+
+// HeartbeatReturned says that a cluster's agent is back.
+type HeartbeatReturned struct {
+	Cluster ClusterName `json:"cluster"`
+}
+
+// ClusterLeaving says that a cluster was deleted and waits for its last binding to go.
+type ClusterLeaving struct {
+	Cluster ClusterName `json:"cluster"`
+}
+
+// ClusterRemoved says that a deleted cluster is gone.
+type ClusterRemoved struct {
+	Cluster ClusterName `json:"cluster"`
+}
+
+// PolicyIgnored says that a ClusterTaintPolicy has no effect because of a setting.
+type PolicyIgnored struct {
+	Policy PolicyName `json:"policy"`
+	Reason string     `json:"reason"`
+}
+
+func (*ConditionChanged) Kind() string   { return "ConditionChanged" }
+func (*ConditionRemoved) Kind() string   { return "ConditionRemoved" }
+func (*TaintAdded) Kind() string         { return "TaintAdded" }
+func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
+func (*LabelsChanged) Kind() string      { return "LabelsChanged" }
+func (*ClusterSpecChanged) Kind() string { return "ClusterSpecChanged" }
+func (*CapacityChanged) Kind() string    { return "CapacityChanged" }
+func (*HeartbeatStopped) Kind() string   { return "HeartbeatStopped" }
+func (*HeartbeatReturned) Kind() string  { return "HeartbeatReturned" }
+func (*ClusterLeaving) Kind() string     { return "ClusterLeaving" }
+func (*ClusterRemoved) Kind() string     { return "ClusterRemoved" }
+func (*PolicyIgnored) Kind() string      { return "PolicyIgnored" }
+
+func (f *ConditionChanged) AboutCluster() ClusterName   { return f.Cluster }
+func (f *ConditionRemoved) AboutCluster() ClusterName   { return f.Cluster }
+func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
+func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
+func (f *LabelsChanged) AboutCluster() ClusterName      { return f.Cluster }
+func (f *ClusterSpecChanged) AboutCluster() ClusterName { return f.Cluster }
+func (f *CapacityChanged) AboutCluster() ClusterName    { return f.Cluster }
+func (f *HeartbeatStopped) AboutCluster() ClusterName   { return f.Cluster }
+func (f *HeartbeatReturned) AboutCluster() ClusterName  { return f.Cluster }
+func (f *ClusterLeaving) AboutCluster() ClusterName     { return f.Cluster }
+func (f *ClusterRemoved) AboutCluster() ClusterName     { return f.Cluster }

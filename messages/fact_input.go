@@ -1,0 +1,44 @@
+package messages
+
+// ObjectApplied says that people applied a manifest and it was admitted.
+type ObjectApplied struct {
+	// Object is "Deployment default/nginx".
+	Object string `json:"object"`
+	// Created is false where the object was there before.
+	Created bool `json:"created,omitempty"`
+}
+
+// ObjectDeleted says that people deleted an object.
+type ObjectDeleted struct {
+	Object string `json:"object"`
+}
+
+// ObjectRejected says that a manifest was refused, with every reason; nothing changed.
+type ObjectRejected struct {
+	Object   string   `json:"object"`
+	Problems []string `json:"problems"`
+}
+
+// Scaled says that people changed a workload's replicas.
+type Scaled struct {
+	Object   string `json:"object"`
+	Replicas int32  `json:"replicas"`
+	Before   int32  `json:"before"`
+}
+
+// SettingChanged says that a setting holds from now on.
+type SettingChanged struct {
+	Field string `json:"field"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+// Restarted says that the engine lost its memory and recovered from its objects.
+type Restarted struct{}
+
+func (*ObjectApplied) Kind() string  { return "ObjectApplied" }
+func (*ObjectDeleted) Kind() string  { return "ObjectDeleted" }
+func (*ObjectRejected) Kind() string { return "ObjectRejected" }
+func (*Scaled) Kind() string         { return "Scaled" }
+func (*SettingChanged) Kind() string { return "SettingChanged" }
+func (*Restarted) Kind() string      { return "Restarted" }

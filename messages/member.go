@@ -1,0 +1,67 @@
+package messages
+
+import (
+	"time"
+
+	"leeward/messages/api"
+)
+
+// ToMember is what a member, the agent of one cluster, understands.
+type ToMember interface {
+	Message
+	toMember()
+}
+
+// MemberBehaviour is how a simulated member behaves.
+type MemberBehaviour struct {
+	// StartupMin and StartupMax bound how long a new copy takes to become healthy; which value it is
+	// follows from the seed, the binding and the cluster.
+	StartupMin time.Duration
+	StartupMax time.Duration
+	// Health is what the member reports of every copy once started.
+	Health api.ResourceHealth
+}
+
+// MemberConfigured sets a simulated member's behaviour. From: ingress. To: member.
+type MemberConfigured struct{ Behaviour MemberBehaviour }
+
+// RunCopy asks for a copy with so many replicas, new or scaled. From: binding. To: member.
+type RunCopy struct {
+	Binding  BindingName
+	Replicas int32
+	// HasReplicas is false for resources that have none; they are healthy or not as a whole.
+	HasReplicas bool
+}
+
+// RemoveCopy ends a copy. From: binding. To: member.
+type RemoveCopy struct{ Binding BindingName }
+
+// ReportCopies asks for a report of a binding's copy. From: binding, after a restart. To: member.
+type ReportCopies struct{ Binding BindingName }
+
+// HealthForced changes what the member reports of one binding's copy; with no binding, of every
+// copy there, now and later. From: ingress. To: member.
+type HealthForced struct {
+	Binding BindingName
+	Health  api.ResourceHealth
+}
+
+// HeartbeatSet silences a member or gives it its voice back. A silent member neither hears nor
+// reports; what it was told meanwhile it does when it is back. From: ingress. To: member.
+type HeartbeatSet struct{ Stopped bool }
+
+func (*MemberConfigured) message() {}
+func (*RunCopy) message()          {}
+func (*RemoveCopy) message()       {}
+func (*ReportCopies) message()     {}
+func (*HealthForced) message()     {}
+func (*HeartbeatSet) message()     {}
+
+func (*MemberConfigured) toMember() {}
+func (*RunCopy) toMember()          {}
+func (*RemoveCopy) toMember()       {}
+func (*ReportCopies) toMember()     {}
+func (*HealthForced) toMember()     {}
+func (*HeartbeatSet) toMember()     {}
+func (*SettingsChanged) toMember()  {}
+func (*Woken) toMember()            {}

@@ -1,0 +1,51 @@
+package messages
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages/api"
+)
+
+// ToPropagation is what a PropagationPolicy or ClusterPropagationPolicy understands.
+type ToPropagation interface {
+	Message
+	toPropagation()
+}
+
+// Workload is what propagation and placement need to know of one resource template.
+type Workload struct {
+	Binding    BindingName
+	APIVersion string
+	Kind       string
+	Namespace  string
+	Name       string
+	UID        types.UID
+	Labels     map[string]string
+	// Replicas is zero for a resource that has none.
+	Replicas     int32
+	Requirements *api.ReplicaRequirements
+	// HasReplicas is true for kinds whose replicas can be divided.
+	HasReplicas bool
+}
+
+// PropagationApplied carries the policy's present spec; WorkloadOffered messages follow it.
+// From: ingress. To: the policy.
+type PropagationApplied struct{ Spec *api.PropagationSpec }
+
+// PropagationDeleted makes the policy give up its claims; bindings keep what it gave them.
+// From: ingress. To: the policy.
+type PropagationDeleted struct{}
+
+// WorkloadOffered asks the policy whether it claims a workload that is new or changed, or that a
+// changed policy may claim now. From: ingress. To: policies that may select it.
+type WorkloadOffered struct{ Workload *Workload }
+
+func (*PropagationApplied) message() {}
+func (*PropagationDeleted) message() {}
+func (*WorkloadOffered) message()    {}
+
+func (*PropagationApplied) toPropagation() {}
+func (*PropagationDeleted) toPropagation() {}
+func (*WorkloadOffered) toPropagation()    {}
+func (*SettingsChanged) toPropagation()    {}
+func (*Woken) toPropagation()              {}

@@ -1,0 +1,73 @@
+package messages
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages/api"
+)
+
+// ToScheduler is what the scheduler understands.
+type ToScheduler interface {
+	Message
+	toScheduler()
+}
+
+// ClusterViewed carries a cluster as it now is. From: cluster. To: scheduler.
+type ClusterViewed struct {
+	View *ClusterView
+	// SpecChanged is set where labels, taints or other parts of the spec changed: Karmada looks again
+	// at bindings only then.
+	SpecChanged bool
+}
+
+// ClusterGone says that a cluster left the fleet. From: cluster. To: scheduler.
+type ClusterGone struct{ Name ClusterName }
+
+// PlaceBinding carries all that the scheduler must know of a binding, whenever any of it changed;
+// it replaces what an earlier one said. The scheduler decides whether that calls for a placement, at
+// the end of the instant, in order of priority, waiting time and name.
+// From: binding. To: scheduler.
+type PlaceBinding struct {
+	Binding BindingName
+	// Request counts the binding's requests.
+	Request      uint64
+	APIVersion   string
+	Kind         string
+	UID          types.UID
+	HasReplicas  bool
+	Replicas     int32
+	Requirements *api.ReplicaRequirements
+	Placement    *api.Placement
+	// Applied is the placement of the last success; nil: never placed.
+	Applied *api.Placement
+	Targets []api.TargetCluster
+	// Evicting are the clusters with a graceful eviction task.
+	Evicting []ClusterName
+	// Leaving are targets that the binding must leave, once a placement without them is found; in
+	// the order of their deadlines.
+	Leaving  []ClusterName
+	Affinity string
+	// RescheduleAt asks for a fresh placement if it is after LastScheduled.
+	RescheduleAt  time.Time
+	LastScheduled time.Time
+	Priority      int32
+	// Since is when the need arose.
+	Since time.Time
+}
+
+// BindingGone says that a binding ended. From: binding. To: scheduler.
+type BindingGone struct{ Binding BindingName }
+
+func (*ClusterViewed) message() {}
+func (*ClusterGone) message()   {}
+func (*PlaceBinding) message()  {}
+func (*BindingGone) message()   {}
+
+func (*ClusterViewed) toScheduler()   {}
+func (*ClusterGone) toScheduler()     {}
+func (*PlaceBinding) toScheduler()    {}
+func (*BindingGone) toScheduler()     {}
+func (*SettingsChanged) toScheduler() {}
+func (*Woken) toScheduler()           {}
