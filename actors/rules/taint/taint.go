@@ -1,0 +1,95 @@
+// Package taint holds the rules of taints and tolerations: which toleration covers which taint and
+// until when, how a list of taints is edited, which taints the system adds by itself, and how people
+// write a taint down.
+//
+// Everything is a pure function of its arguments. Lists that come in are never written to: whoever
+// holds one may keep it. Time is absolute, so a verdict stays true until a taint or a toleration
+// changes. Sources: the Kubernetes documents "Taints and Tolerations" (identity, matching,
+// tolerationSeconds, operators Lt and Gt) and Karmada's "Cluster Taint Management" and "Failover".
+package taint
+
+import (
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Tolerates reports whether one toleration covers one taint. An empty effect covers every effect and
+// an empty key every key; the operator then decides about the value: empty or Equal asks for the same
+// value, Exists for none. Lt and Gt ask for a taint value strictly below or above the toleration's,
+// both canonical decimals of 64 bits; they cover nothing unless numeric, and nothing where either side
+// is no such number. Any other operator covers nothing.
+//
+// It is the rule of k8s.io/api's ToleratesTaint, which needs a logger and allocates for what is no
+// number; a fuzz test holds the two together.
+func Tolerates(t *corev1.Toleration, taint *corev1.Taint, numeric bool) bool {
+	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+		return false
+	}
+	switch t.Operator {
+	case "", corev1.TolerationOpEqual:
+		return t.Value == taint.Value
+	case corev1.TolerationOpExists:
+		return true
+	case corev1.TolerationOpLt:
+		return numeric && below(taint.Value, t.Value)
+	case corev1.TolerationOpGt:
+		return numeric && below(t.Value, taint.Value)
+	default:
+		return false
+	}
+}
+
+// FirstUntolerated returns the index of the first NoSchedule or NoExecute taint that no toleration
+// covers, -1 if there is none: what the scheduler's filter asks. For how long a taint is tolerated does
+// not matter here. Source: the TaintToleration filter of Kubernetes and of Karmada.
+func FirstUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration, numeric bool) int {
+	for i := range taints {
+		if repels(&taints[i]) && covering(&taints[i], tolerations, numeric) < 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func repels(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+// covering returns the index of the first toleration that covers the taint, -1 if none does.
+func covering(taint *corev1.Taint, tolerations []corev1.Toleration, numeric bool) int {
+	for j := range tolerations {
+		if Tolerates(&tolerations[j], taint, numeric) {
+			return j
+		}
+	}
+	return -1
+}
+
+// below reports whether both are canonical decimals and a is strictly less than b.
+func below(a, b string) bool {
+	x, okay := decimal(a)
+	y, also := decimal(b)
+	return okay && also && x < y
+}
+
+// decimal reads a canonical decimal of 64 bits: digits without leading zeros, one minus sign before
+// them at most, "-0" excluded. It counts downwards, since only there the smallest number fits.
+func decimal(s string) (n int64, ok bool) {
+	digits := strings.TrimPrefix(s, "-")
+	if digits == "" || digits[0] == '0' && s != "0" {
+		return 0, false
+	}
+	for i := range len(digits) {
+		d := int64(digits[i]) - '0'
+		if d < 0 || d > 9 || n < (math.MinInt64+d)/10 {
+			return 0, false
+		}
+		n = n*10 - d
+	}
+	if s[0] == '-' {
+		return n, true
+	}
+	return -n, n != math.MinInt64
+}
