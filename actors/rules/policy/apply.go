@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Ruling is one policy's verdict on a cluster, with the taints it is about.
+type Ruling struct {
+	Policy messages.PolicyName
+	Verdict
+	Taints []api.PolicyTaint
+}
+
+// Change is one taint that came or went, and which policy wanted it so, for which cause.
+type Change struct {
+	Taint  corev1.Taint
+	Added  bool
+	Policy messages.PolicyName
+	Cause  string
+}
+
+// Apply carries out rulings, in the order they have, as one change: within a policy add comes before
+// remove, and a later policy overrules an earlier one. Only the net result counts. A taint that was
+// there before and is there after is the same one, with its value and its timeAdded, whatever happened
+// in between; a taint that came and went never was. What is removed is removed whatever its value and
+// whoever put it there. New taints go to the end, in the order of their decisions, added at now.
+//
+// Changes lists what went, in the order of the taints, then what came. Without changes the taints come
+// back as they are.
+//
+// Karmada removes and adds one by one, so that an older remover and a younger adder of one taint give
+// it a fresh timeAdded each time any condition changes. That is not followed: a toleration would start
+// anew with every heartbeat.
+func Apply(taints []corev1.Taint, ordered []Ruling, now time.Time) (after []corev1.Taint, changes []Change) {
+	d := docket{taints: taints}
+	for i := range ordered {
+		if ordered[i].Add {
+			d.decide(&ordered[i], true)
+		}
+		if ordered[i].Remove {
+			d.decide(&ordered[i], false)
+		}
+	}
+	return d.close(now)
+}
+
+// docket is what was decided so far: the last word on each taint, in the order in which it was spoken.
+type docket struct {
+	taints []corev1.Taint
+	last   []Change
+}
+
+// decide takes one half of a ruling down. Adding what is present, or removing what is absent, says nothing.
+func (d *docket) decide(r *Ruling, add bool) {
+	cause := r.RemoveCause
+	if add {
+		cause = r.AddCause
+	}
+	for _, t := range r.Taints {
+		wanted := corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}
+		if d.present(&wanted) == add {
+			continue
+		}
+		d.last = slices.DeleteFunc(d.last, func(c Change) bool { return taint.Same(&c.Taint, &wanted) })
+		d.last = append(d.last, Change{Taint: wanted, Added: add, Policy: r.Policy, Cause: cause})
+	}
+}
+
+func (d *docket) present(t *corev1.Taint) bool {
+	if i := d.word(t); i >= 0 {
+		return d.last[i].Added
+	}
+	return d.before(t)
+}
+
+func (d *docket) before(t *corev1.Taint) bool { return taint.Find(d.taints, t.Key, t.Effect) >= 0 }
+
+// word returns the index of the last word on a taint, -1 if none was spoken.
+func (d *docket) word(t *corev1.Taint) int {
+	return slices.IndexFunc(d.last, func(c Change) bool { return taint.Same(&c.Taint, t) })
+}
+
+// close keeps of all that was decided what differs from before.
+func (d *docket) close(now time.Time) (after []corev1.Taint, changes []Change) {
+	for i := range d.taints {
+		w := d.word(&d.taints[i])
+		if w < 0 || d.last[w].Added {
+			after = append(after, d.taints[i])
+			continue
+		}
+		gone := d.last[w]
+		gone.Taint = d.taints[i]
+		changes = append(changes, gone)
+	}
+	for _, c := range d.last {
+		if c.Added && !d.before(&c.Taint) {
+			c.Taint.TimeAdded = &metav1.Time{Time: now}
+			after = append(after, c.Taint)
+			changes = append(changes, c)
+		}
+	}
+	if len(changes) == 0 {
+		return d.taints, nil
+	}
+	return after, changes
+}
