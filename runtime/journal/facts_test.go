@@ -1,0 +1,371 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func after(d time.Duration) time.Time { return start.Add(d) }
+
+func seconds(n int64) *int64 { return &n }
+
+var (
+	notReady = corev1.Taint{Key: api.TaintNotReady, Effect: corev1.TaintEffectNoExecute}
+	failed   = corev1.Taint{Key: "failed", Value: "yes", Effect: corev1.TaintEffectNoExecute}
+
+	byUser   = api.TaintCause{Key: "failed", Effect: corev1.TaintEffectNoExecute, By: "user"}
+	bySystem = api.TaintCause{By: "system", Because: "Ready=False"}
+	byPolicy = api.TaintCause{By: "policy", Policy: "down", Because: "Ready=False (NetworkDown: link lost)"}
+
+	untolerated = messages.Grounds{Reason: api.EvictionReasonTaintUntolerated, Taint: &failed, Cause: &byUser}
+	forFive     = messages.Grounds{
+		Reason: api.EvictionReasonTaintUntolerated, Taint: &notReady, Cause: &bySystem, Deadline: after(5 * time.Minute),
+		Toleration: &corev1.Toleration{Key: api.TaintNotReady, Operator: corev1.TolerationOpExists,
+			Effect: corev1.TaintEffectNoExecute, TolerationSeconds: seconds(300)},
+	}
+	byAll = messages.Grounds{
+		Reason: api.EvictionReasonTaintUntolerated, Taint: &failed, Deadline: after(30 * time.Second),
+		Toleration: &corev1.Toleration{Operator: corev1.TolerationOpExists, TolerationSeconds: seconds(30)},
+	}
+	forGood = messages.Grounds{
+		Reason: api.EvictionReasonTaintUntolerated, Taint: &failed,
+		Toleration: &corev1.Toleration{Key: "failed", Operator: corev1.TolerationOpExists},
+	}
+	unhealthy = messages.Grounds{Reason: api.EvictionReasonApplicationFailure, Deadline: after(time.Minute)}
+)
+
+func on(words ...string) []api.TargetCluster {
+	var clusters []api.TargetCluster
+	for _, w := range words {
+		name, n, _ := strings.Cut(w, ":")
+		replicas, _ := strconv.Atoi(n)
+		clusters = append(clusters, api.TargetCluster{Name: name, Replicas: int32(replicas)})
+	}
+	return clusters
+}
+
+// told has every kind of fact, in the turns that its words can take, with its cells in a transcript
+// and with its line in the log less seq and at. A fact without a row here fails TestEveryFactIsTold.
+var told = []struct {
+	name  string
+	fact  messages.Fact
+	words string
+	log   string
+}{
+	{"a condition with its reason",
+		&messages.ConditionChanged{Cluster: "m1", Type: "Ready", Status: "False", Reason: "NetworkDown", Message: "link lost"},
+		"m1|reports|Ready=False|NetworkDown: link lost",
+		`{"level":"info","cluster":"m1","to":"Ready=False","because":"NetworkDown: link lost","message":"condition changed"}`},
+	{"a condition that the cluster does not report itself",
+		&messages.ConditionChanged{Cluster: "m1", Type: "Ready", Status: "Unknown", Reason: "ClusterStatusUnknown", By: "monitor"},
+		"m1|seen as|Ready=Unknown|by monitor (ClusterStatusUnknown)",
+		`{"level":"info","cluster":"m1","to":"Ready=Unknown","because":"by monitor (ClusterStatusUnknown)","message":"condition changed"}`},
+	{"a condition that is gone",
+		&messages.ConditionRemoved{Cluster: "m1", Type: "Net"},
+		"m1|reports|no Net|",
+		`{"level":"info","cluster":"m1","message":"condition removed"}`},
+	{"a taint by a policy, with the condition that asked for it",
+		&messages.TaintAdded{Cluster: "m1", Taint: notReady, Cause: byPolicy},
+		"m1|tainted|cluster.karmada.io/not-ready:NoExecute|by policy down because Ready=False (NetworkDown: link lost)",
+		`{"level":"info","cluster":"m1","taint":"cluster.karmada.io/not-ready:NoExecute","policy":"down","because":"by policy down because Ready=False (NetworkDown: link lost)","message":"taint added"}`},
+	{"a taint with a value, by hand",
+		&messages.TaintAdded{Cluster: "m1", Taint: failed, Cause: byUser},
+		"m1|tainted|failed=yes:NoExecute|by user",
+		`{"level":"info","cluster":"m1","taint":"failed=yes:NoExecute","policy":"","because":"by user","message":"taint added"}`},
+	{"a taint removed by the system",
+		&messages.TaintRemoved{Cluster: "m1", Taint: notReady, Cause: bySystem},
+		"m1|untainted|cluster.karmada.io/not-ready:NoExecute|by system because Ready=False",
+		`{"level":"info","cluster":"m1","taint":"cluster.karmada.io/not-ready:NoExecute","policy":"","because":"by system because Ready=False","message":"taint removed"}`},
+	{"labels in the order of their keys",
+		&messages.LabelsChanged{Cluster: "m1", Labels: map[string]string{"z": "1", "a": "2"}},
+		"m1|labelled|a=2 z=1|",
+		`{"level":"info","cluster":"m1","message":"labels changed"}`},
+	{"no labels any more",
+		&messages.LabelsChanged{Cluster: "m1"},
+		"m1|labelled|with nothing|",
+		`{"level":"info","cluster":"m1","message":"labels changed"}`},
+	{"a place",
+		&messages.ClusterSpecChanged{Cluster: "m1", Provider: "p1", Region: "eu", Zones: []string{"a", "b"}},
+		"m1|located|provider=p1 region=eu zones=a,b|",
+		`{"level":"info","cluster":"m1","message":"cluster spec changed"}`},
+	{"no place",
+		&messages.ClusterSpecChanged{Cluster: "m1"},
+		"m1|located|nowhere|",
+		`{"level":"info","cluster":"m1","message":"cluster spec changed"}`},
+	{"capacity and what is used of it",
+		&messages.CapacityChanged{Cluster: "m1", Summary: &api.ResourceSummary{
+			Allocatable: corev1.ResourceList{"memory": resource.MustParse("4Gi"), "cpu": resource.MustParse("10")},
+			Allocated:   corev1.ResourceList{"cpu": resource.MustParse("2")}}},
+		"m1|offers|cpu=10 memory=4Gi|of which in use: cpu=2",
+		`{"level":"info","cluster":"m1","because":"of which in use: cpu=2","message":"capacity changed"}`},
+	{"capacity that is no longer reported",
+		&messages.CapacityChanged{Cluster: "m1"},
+		"m1|offers|anything|it reports no capacity",
+		`{"level":"info","cluster":"m1","because":"it reports no capacity","message":"capacity changed"}`},
+	{"silence, and what it leads to",
+		&messages.HeartbeatStopped{Cluster: "m1", RenewedAt: after(90 * time.Second), Deadline: after(130 * time.Second)},
+		"m1|silent|since 00:01:30|Unknown at 00:02:10 unless its agent returns",
+		`{"level":"warn","cluster":"m1","because":"Unknown at 2026-01-01T00:02:10Z unless its agent returns","message":"heartbeat stopped"}`},
+	{"an agent that is back",
+		&messages.HeartbeatReturned{Cluster: "m1"},
+		"m1|heard|again|its agent reports",
+		`{"level":"info","cluster":"m1","because":"its agent reports","message":"heartbeat returned"}`},
+	{"a cluster on its way out",
+		&messages.ClusterLeaving{Cluster: "m1"},
+		"m1|deleted||goes when its last binding has left",
+		`{"level":"info","cluster":"m1","because":"goes when its last binding has left","message":"cluster leaving"}`},
+	{"a cluster that is gone",
+		&messages.ClusterRemoved{Cluster: "m1"},
+		"m1|gone||",
+		`{"level":"info","cluster":"m1","message":"cluster removed"}`},
+	{"a taint policy without effect",
+		&messages.PolicyIgnored{Policy: "down", Reason: "the feature gate Failover is off"},
+		"policy down|ignored||the feature gate Failover is off",
+		`{"level":"warn","object":"policy down","policy":"down","because":"the feature gate Failover is off","message":"policy ignored"}`},
+
+	{"a claim",
+		&messages.BindingCreated{Binding: "d/web", Policy: "PropagationPolicy d/web", Replicas: 1},
+		"d/web|claimed|by PropagationPolicy d/web|1 replica",
+		`{"level":"info","binding":"d/web","because":"1 replica","message":"binding created"}`},
+	{"a change of what is asked for",
+		&messages.BindingUpdated{Binding: "d/web", Policy: "PropagationPolicy d/web", Changed: []string{"replicas", "placement"}, Replicas: 3},
+		"d/web|updated|replicas, placement|by PropagationPolicy d/web, 3 replicas",
+		`{"level":"info","binding":"d/web","because":"by PropagationPolicy d/web, 3 replicas","message":"binding updated"}`},
+	{"a binding's end",
+		&messages.BindingDeleted{Binding: "d/web"},
+		"d/web|deleted||",
+		`{"level":"info","binding":"d/web","message":"binding deleted"}`},
+	{"a first placement",
+		&messages.Scheduled{Binding: "d/web", Clusters: on("m1", "m2"), Affinity: "primary"},
+		"d/web|scheduled|m1 m2|by affinity primary",
+		`{"level":"info","binding":"d/web","from":"","to":"m1 m2","because":"by affinity primary","message":"scheduled"}`},
+	{"a new placement, the old one and why",
+		&messages.Scheduled{Binding: "d/web", Clusters: on("m1:2", "m3:2"), Before: on("m1:2"), Trigger: "replicas changed"},
+		"d/web|scheduled|m1:2 m3:2 (was m1:2)|because replicas changed",
+		`{"level":"info","binding":"d/web","from":"m1:2","to":"m1:2 m3:2","because":"because replicas changed","message":"scheduled"}`},
+	{"a placement of no replica",
+		&messages.Scheduled{Binding: "d/web"},
+		"d/web|scheduled|nowhere|",
+		`{"level":"info","binding":"d/web","from":"","to":"","message":"scheduled"}`},
+	{"no placement, the old one stays",
+		&messages.ScheduleFailed{Binding: "d/web", Reason: "NoClusterFit", Message: "0/3 clusters are available", Before: on("m1:2"), Trigger: "cluster changed"},
+		"d/web|unplaced|NoClusterFit|0/3 clusters are available; because cluster changed; stays on m1:2",
+		`{"level":"warn","binding":"d/web","from":"m1:2","err":"NoClusterFit","because":"0/3 clusters are available; because cluster changed; stays on m1:2","message":"schedule failed"}`},
+	{"no placement, and the old one is void",
+		&messages.ScheduleFailed{Binding: "d/web", Reason: "NoClusterFit", Cleared: true, Before: on("m1:2")},
+		"d/web|unplaced|NoClusterFit|no longer on m1:2",
+		`{"level":"warn","binding":"d/web","from":"m1:2","err":"NoClusterFit","because":"no longer on m1:2","message":"schedule failed"}`},
+	{"a countdown: taint, toleration, cause and deadline",
+		&messages.CountdownStarted{Binding: "d/web", Cluster: "m1", Grounds: forFive},
+		"d/web|will leave|m1|at 00:05:00: cluster.karmada.io/not-ready:NoExecute is tolerated for 300s; tainted by system because Ready=False",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"at 2026-01-01T00:05:00Z: cluster.karmada.io/not-ready:NoExecute is tolerated for 300s; tainted by system because Ready=False","message":"countdown started"}`},
+	{"a countdown by a toleration of everything",
+		&messages.CountdownStarted{Binding: "d/web", Cluster: "m1", Grounds: byAll},
+		"d/web|will leave|m1|at 00:00:30: failed=yes:NoExecute is tolerated for 30s by *:*",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"at 2026-01-01T00:00:30Z: failed=yes:NoExecute is tolerated for 30s by *:*","message":"countdown started"}`},
+	{"a countdown of an unhealthy application",
+		&messages.CountdownStarted{Binding: "d/web", Cluster: "m1", Grounds: unhealthy},
+		"d/web|will leave|m1|at 00:01:00: unhealthy until then",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"at 2026-01-01T00:01:00Z: unhealthy until then","message":"countdown started"}`},
+	{"a countdown that ends well",
+		&messages.CountdownStopped{Binding: "d/web", Cluster: "m1", Reason: "the taint is gone"},
+		"d/web|may stay|on m1|the taint is gone",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"the taint is gone","message":"countdown stopped"}`},
+	{"an eviction that may not begin",
+		&messages.EvictionHeld{Binding: "d/web", Cluster: "m1", Reason: "NoDestination", Message: "no cluster fits", Grounds: untolerated},
+		"d/web|held|on m1|NoDestination: no cluster fits; failed=yes:NoExecute is not tolerated; tainted by user",
+		`{"level":"warn","binding":"d/web","cluster":"m1","because":"NoDestination: no cluster fits; failed=yes:NoExecute is not tolerated; tainted by user","message":"eviction held"}`},
+	{"an eviction by a taint that is not tolerated",
+		&messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Grounds: untolerated},
+		"d/web|leaves|m1|failed=yes:NoExecute is not tolerated; tainted by user",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"failed=yes:NoExecute is not tolerated; tainted by user","message":"eviction started"}`},
+	{"an eviction when a toleration has run out",
+		&messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Grounds: forFive, Task: api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly}},
+		"d/web|leaves|m1 at once|cluster.karmada.io/not-ready:NoExecute was tolerated for 300s; tainted by system because Ready=False",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"cluster.karmada.io/not-ready:NoExecute was tolerated for 300s; tainted by system because Ready=False","message":"eviction started"}`},
+	{"an eviction whose copy a person must release",
+		&messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Grounds: unhealthy, Task: api.GracefulEvictionTask{PurgeMode: api.PurgeNever}},
+		"d/web|leaves|m1 when told|unhealthy until 00:01:00",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"unhealthy until 2026-01-01T00:01:00Z","message":"eviction started"}`},
+	{"an eviction on grounds that name no taint",
+		&messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Grounds: messages.Grounds{Reason: "TaintUntolerated"}},
+		"d/web|leaves|m1|TaintUntolerated",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"TaintUntolerated","message":"eviction started"}`},
+	{"an eviction held by a toleration without seconds, of every effect",
+		&messages.EvictionHeld{Binding: "d/web", Cluster: "m1", Reason: "Paused", Grounds: forGood},
+		"d/web|held|on m1|Paused; failed=yes:NoExecute was tolerated by failed:*",
+		`{"level":"warn","binding":"d/web","cluster":"m1","because":"Paused; failed=yes:NoExecute was tolerated by failed:*","message":"eviction held"}`},
+	{"a hand-over that ends well",
+		&messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: messages.EndedHealthy, After: 90 * time.Second},
+		"d/web|left|m1|after 1m30s: healthy where it is placed now",
+		`{"level":"info","binding":"d/web","cluster":"m1","after":"1m30s","because":"after 1m30s: healthy where it is placed now","message":"eviction ended"}`},
+	{"a hand-over that takes too long",
+		&messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: messages.EndedTimeout, After: 10 * time.Minute},
+		"d/web|left|m1|after 10m: the grace period is over",
+		`{"level":"info","binding":"d/web","cluster":"m1","after":"10m0s","because":"after 10m: the grace period is over","message":"eviction ended"}`},
+	{"a copy that a person released",
+		&messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: messages.EndedUnsuppressed, After: 2 * time.Hour},
+		"d/web|left|m1|after 2h: its deletion is no longer suppressed",
+		`{"level":"info","binding":"d/web","cluster":"m1","after":"2h0m0s","because":"after 2h: its deletion is no longer suppressed","message":"eviction ended"}`},
+	{"a hand-over that ends for a reason of its own",
+		&messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: "the cluster is gone"},
+		"d/web|left|m1|after 0s: the cluster is gone",
+		`{"level":"info","binding":"d/web","cluster":"m1","after":"0s","because":"after 0s: the cluster is gone","message":"eviction ended"}`},
+	{"an eviction taken back",
+		&messages.EvictionWithdrawn{Binding: "d/web", Cluster: "m1", Reason: "the taint is gone", Clusters: on("m1:2", "m2:2")},
+		"d/web|returns|to m1|the taint is gone; runs on m1:2 m2:2",
+		`{"level":"info","binding":"d/web","cluster":"m1","because":"the taint is gone; runs on m1:2 m2:2","message":"eviction withdrawn"}`},
+	{"an old copy that must stay",
+		&messages.ReleaseHeld{Binding: "d/web", Cluster: "m1", Message: "no healthy copy runs elsewhere"},
+		"d/web|kept|on m1|no healthy copy runs elsewhere",
+		`{"level":"warn","binding":"d/web","cluster":"m1","because":"no healthy copy runs elsewhere","message":"release held"}`},
+	{"a copy that starts",
+		&messages.CopyStarted{Binding: "d/web", Cluster: "m1", Replicas: 2},
+		"d/web|starts|on m1|2 replicas",
+		`{"level":"debug","binding":"d/web","cluster":"m1","because":"2 replicas","message":"copy started"}`},
+	{"a copy that scales",
+		&messages.CopyScaled{Binding: "d/web", Cluster: "m1", Before: 2, Replicas: 3},
+		"d/web|scales|on m1|2 to 3 replicas",
+		`{"level":"debug","binding":"d/web","cluster":"m1","because":"2 to 3 replicas","message":"copy scaled"}`},
+	{"a copy that stops",
+		&messages.CopyStopped{Binding: "d/web", Cluster: "m1"},
+		"d/web|stops|on m1|",
+		`{"level":"debug","binding":"d/web","cluster":"m1","message":"copy stopped"}`},
+	{"a healthy copy",
+		&messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy, Ready: 2},
+		"d/web|healthy|on m1|2 replicas ready",
+		`{"level":"debug","binding":"d/web","cluster":"m1","because":"2 replicas ready","message":"health changed"}`},
+	{"an unhealthy copy",
+		&messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Unhealthy, Since: after(time.Second)},
+		"d/web|unhealthy|on m1|since 00:00:01",
+		`{"level":"warn","binding":"d/web","cluster":"m1","because":"since 2026-01-01T00:00:01Z","message":"health changed"}`},
+	{"a copy that is not heard of any more",
+		&messages.HealthForgotten{Binding: "d/web", Cluster: "m1"},
+		"d/web|no copy|on m1|",
+		`{"level":"debug","binding":"d/web","cluster":"m1","message":"health forgotten"}`},
+	{"a wish for a fresh placement",
+		&messages.RescheduleRequested{Binding: "d/web", By: "WorkloadRebalancer again"},
+		"d/web|reschedule|asked|by WorkloadRebalancer again",
+		`{"level":"info","binding":"d/web","because":"by WorkloadRebalancer again","message":"reschedule requested"}`},
+
+	{"a new object",
+		&messages.ObjectApplied{Object: "Deployment d/web", Created: true},
+		"Deployment d/web|created||",
+		`{"level":"info","object":"Deployment d/web","message":"object applied"}`},
+	{"a changed object",
+		&messages.ObjectApplied{Object: "Deployment d/web"},
+		"Deployment d/web|applied||",
+		`{"level":"info","object":"Deployment d/web","message":"object applied"}`},
+	{"a deleted object",
+		&messages.ObjectDeleted{Object: "Deployment d/web"},
+		"Deployment d/web|deleted||",
+		`{"level":"info","object":"Deployment d/web","message":"object deleted"}`},
+	{"a refused object with every reason",
+		&messages.ObjectRejected{Object: "Cluster m1", Problems: []string{"bad key", "bad value"}},
+		"Cluster m1|rejected||bad key; bad value",
+		`{"level":"warn","object":"Cluster m1","because":"bad key; bad value","message":"object rejected"}`},
+	{"a workload scaled by people",
+		&messages.Scaled{Object: "Deployment d/web", Before: 2, Replicas: 0},
+		"Deployment d/web|scaled|2 to 0 replicas|",
+		`{"level":"info","object":"Deployment d/web","from":2,"to":0,"message":"scaled"}`},
+	{"a setting",
+		&messages.SettingChanged{Field: "gracefulEvictionTimeout", From: "10m", To: "20s"},
+		"gracefulEvictionTimeout|set to|20s|was 10m",
+		`{"level":"info","object":"gracefulEvictionTimeout","from":"10m","to":"20s","because":"was 10m","message":"setting changed"}`},
+	{"a restart",
+		&messages.Restarted{},
+		"engine|restarted||recovers from its objects",
+		`{"level":"warn","object":"engine","because":"recovers from its objects","message":"restarted"}`},
+}
+
+func TestFactsAreToldInWords(t *testing.T) {
+	for _, c := range told {
+		t.Run(c.name, func(t *testing.T) {
+			p := teller{start}.tell(c.fact)
+			require.Equal(t, c.words, strings.Join([]string{p.subject, p.verb, p.what, p.why}, "|"))
+		})
+	}
+}
+
+func TestFactsAreLoggedInFields(t *testing.T) {
+	for _, c := range told {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			log := zerolog.New(&out)
+			Log(&log, &Entry{Seq: 7, At: after(time.Second), Fact: c.fact})
+			line := strings.Replace(out.String(), `"seq":7,"at":"2026-01-01T00:00:01Z",`, "", 1)
+			require.Equal(t, c.log+"\n", line)
+		})
+	}
+}
+
+func TestFactsAreJSONThatKeepsItsKeys(t *testing.T) {
+	for _, c := range told {
+		t.Run(c.name, func(t *testing.T) {
+			text, err := AppendJSON(nil, start, &Entry{At: after(1500 * time.Millisecond), Fact: c.fact})
+			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(text, []byte(`{"at":1.5,"kind":"`+c.fact.Kind()+`","actor":"user"`)), string(text))
+			require.True(t, json.Valid(text), string(text))
+
+			var own map[string]any
+			fields, err := json.Marshal(c.fact)
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(fields, &own))
+			for _, taken := range []string{"at", "kind", "actor"} {
+				require.NotContains(t, own, taken, "a fact's field hides the entry's")
+			}
+		})
+	}
+}
+
+// TestEveryFactIsTold fails when package messages has a fact that the table above does not know.
+func TestEveryFactIsTold(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range told {
+		require.NotEmpty(t, teller{start}.tell(c.fact).verb, "%s has no words", c.fact.Kind())
+		known[c.fact.Kind()] = true
+	}
+	kinds := factsOf(t, filepath.Join("..", "..", "messages"))
+	require.NotEmpty(t, kinds)
+	for _, kind := range kinds {
+		require.True(t, known[kind], "messages.%s has no row in the table told", kind)
+	}
+}
+
+// factsOf returns the receivers of all methods Kind() string in a package's source.
+func factsOf(t *testing.T, dir string) (kinds []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Kind" {
+				kinds = append(kinds, f.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name)
+			}
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,46 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"leeward/messages"
+)
+
+// phrase is a fact in words, cut where the columns of a transcript are: "nginx | leaves | member2 |
+// failed:NoExecute is not tolerated".
+type phrase struct {
+	// level is Warn where something is degraded, Info where something changed, and Debug for what
+	// follows from a change told already: stories leave that out.
+	level   zerolog.Level
+	subject string
+	verb    string
+	what    string
+	// why gives the grounds; empty where the fact is its own reason.
+	why string
+}
+
+func detail(verb, what, why string) phrase  { return phrase{zerolog.DebugLevel, "", verb, what, why} }
+func story(verb, what, why string) phrase   { return phrase{zerolog.InfoLevel, "", verb, what, why} }
+func warning(verb, what, why string) phrase { return phrase{zerolog.WarnLevel, "", verb, what, why} }
+
+func (p phrase) about(subject string) phrase {
+	p.subject = subject
+	return p
+}
+
+// teller puts facts into words. Instants count from start; with a zero start they are absolute.
+type teller struct{ start time.Time }
+
+// tell returns a fact's phrase; one without a verb is a fact that nobody has found words for.
+func (t teller) tell(f messages.Fact) phrase {
+	switch f := f.(type) {
+	case messages.AboutBinding:
+		return t.tellBinding(f).about(string(f.AboutBinding()))
+	case messages.AboutCluster:
+		return t.tellCluster(f).about(string(f.AboutCluster()))
+	default:
+		return tellInput(f)
+	}
+}

@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"strings"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// tellBinding has the words for a binding's life, and leaves its moves and its copies to two others.
+func (t teller) tellBinding(f messages.AboutBinding) phrase {
+	switch f := f.(type) {
+	case *messages.BindingCreated:
+		return story("claimed", wrap("by ", f.Policy, ""), replicas(f.Replicas))
+	case *messages.BindingUpdated:
+		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
+	case *messages.BindingDeleted:
+		return story("deleted", "", "")
+	case *messages.RescheduleRequested:
+		return story("reschedule", "asked", "by "+f.By)
+	case *messages.Scheduled:
+		return scheduled(f)
+	case *messages.ScheduleFailed:
+		return unscheduled(f)
+	case messages.AboutCluster:
+		return t.tellMove(f)
+	}
+	return phrase{}
+}
+
+// tellMove has the words for leaving a cluster, from the countdown to the hand-over.
+func (t teller) tellMove(f messages.AboutCluster) phrase {
+	switch f := f.(type) {
+	case *messages.CountdownStarted:
+		return story("will leave", string(f.Cluster), "at "+t.at(f.Grounds.Deadline)+": "+t.grounds(&f.Grounds, "is"))
+	case *messages.CountdownStopped:
+		return story("may stay", "on "+string(f.Cluster), f.Reason)
+	case *messages.EvictionHeld:
+		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, f.Message), t.grounds(&f.Grounds, "was")))
+	case *messages.EvictionStarted:
+		return story("leaves", string(f.Cluster)+purge(&f.Task), t.grounds(&f.Grounds, "was"))
+	case *messages.EvictionEnded:
+		return story("left", string(f.Cluster), ended(f))
+	case *messages.EvictionWithdrawn:
+		return story("returns", "to "+string(f.Cluster), joined("; ", f.Reason, "runs on "+targets(f.Clusters)))
+	case *messages.ReleaseHeld:
+		return warning("kept", "on "+string(f.Cluster), f.Message)
+	}
+	return t.tellCopy(f)
+}
+
+// tellCopy has the words for what members do and report.
+func (t teller) tellCopy(f messages.AboutCluster) phrase {
+	switch f := f.(type) {
+	case *messages.CopyStarted:
+		return detail("starts", "on "+string(f.Cluster), replicas(f.Replicas))
+	case *messages.CopyScaled:
+		return detail("scales", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas))
+	case *messages.CopyStopped:
+		return detail("stops", "on "+string(f.Cluster), "")
+	case *messages.HealthChanged:
+		return t.health(f)
+	case *messages.HealthForgotten:
+		return detail("no copy", "on "+string(f.Cluster), "")
+	}
+	return phrase{}
+}
+
+func scheduled(f *messages.Scheduled) phrase {
+	what := targets(f.Clusters) + wrap(" (was ", placed(f.Before), ")")
+	return story("scheduled", what, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))
+}
+
+func unscheduled(f *messages.ScheduleFailed) phrase {
+	keeps := wrap("stays on ", placed(f.Before), "")
+	if f.Cleared {
+		keeps = wrap("no longer on ", placed(f.Before), "")
+	}
+	return warning("unplaced", f.Reason, joined("; ", f.Message, wrap("because ", f.Trigger, ""), keeps))
+}
+
+// purge says how an eviction deals with the old copy where that is not the hand-over.
+func purge(t *api.GracefulEvictionTask) string {
+	switch t.PurgeMode {
+	case api.PurgeDirectly:
+		return " at once"
+	case api.PurgeNever:
+		return " when told"
+	default:
+		return ""
+	}
+}
+
+func ended(f *messages.EvictionEnded) string {
+	after := "after " + brief(f.After) + ": "
+	switch f.Reason {
+	case messages.EndedHealthy:
+		return after + "healthy where it is placed now"
+	case messages.EndedTimeout:
+		return after + "the grace period is over"
+	case messages.EndedUnsuppressed:
+		return after + "its deletion is no longer suppressed"
+	default:
+		return after + f.Reason
+	}
+}
+
+func (t teller) health(f *messages.HealthChanged) phrase {
+	verb, on, ready := strings.ToLower(string(f.Health)), "on "+string(f.Cluster), ""
+	if f.Ready > 0 {
+		ready = replicas(f.Ready) + " ready"
+	}
+	if f.Health == api.Healthy {
+		return detail(verb, on, ready)
+	}
+	return warning(verb, on, joined(", ", ready, t.since(f.Since)))
+}
+
+func (t teller) since(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return "since " + t.at(at)
+}

@@ -1,0 +1,56 @@
+package journal
+
+import (
+	"strings"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+)
+
+// tellCluster has the words for what is about a cluster alone.
+func (t teller) tellCluster(f messages.AboutCluster) phrase {
+	switch f := f.(type) {
+	case *messages.ConditionChanged:
+		return condition(f)
+	case *messages.ConditionRemoved:
+		return story("reports", "no "+f.Type, "")
+	case *messages.TaintAdded:
+		return story("tainted", taint.String(&f.Taint), cause(&f.Cause))
+	case *messages.TaintRemoved:
+		return story("untainted", taint.String(&f.Taint), cause(&f.Cause))
+	case *messages.LabelsChanged:
+		return story("labelled", labels(f.Labels), "")
+	case *messages.ClusterSpecChanged:
+		return story("located", location(f), "")
+	case *messages.CapacityChanged:
+		return capacity(f.Summary)
+	case *messages.HeartbeatStopped:
+		return warning("silent", "since "+t.at(f.RenewedAt), "Unknown at "+t.at(f.Deadline)+" unless its agent returns")
+	case *messages.HeartbeatReturned:
+		return story("heard", "again", "its agent reports")
+	case *messages.ClusterLeaving:
+		return story("deleted", "", "goes when its last binding has left")
+	case *messages.ClusterRemoved:
+		return story("gone", "", "")
+	}
+	return phrase{}
+}
+
+func condition(f *messages.ConditionChanged) phrase {
+	why := joined(": ", f.Reason, f.Message)
+	if f.By == "" {
+		return story("reports", f.Type+"="+string(f.Status), why)
+	}
+	return story("seen as", f.Type+"="+string(f.Status), joined(" ", "by "+f.By, wrap("(", why, ")")))
+}
+
+func location(f *messages.ClusterSpecChanged) string {
+	place := joined(" ",
+		wrap("provider=", f.Provider, ""),
+		wrap("region=", f.Region, ""),
+		wrap("zones=", strings.Join(f.Zones, ","), ""))
+	if place == "" {
+		return "nowhere"
+	}
+	return place
+}

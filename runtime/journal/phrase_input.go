@@ -1,0 +1,35 @@
+package journal
+
+import (
+	"strings"
+
+	"leeward/messages"
+)
+
+// tellInput has the words for what comes from outside and for what is about no cluster or binding.
+func tellInput(f any) phrase {
+	switch f := f.(type) {
+	case *messages.ObjectApplied:
+		return applied(f).about(f.Object)
+	case *messages.ObjectDeleted:
+		return story("deleted", "", "").about(f.Object)
+	case *messages.ObjectRejected:
+		return warning("rejected", "", strings.Join(f.Problems, "; ")).about(f.Object)
+	case *messages.Scaled:
+		return story("scaled", rescaled(f.Before, f.Replicas), "").about(f.Object)
+	case *messages.SettingChanged:
+		return story("set to", f.To, wrap("was ", f.From, "")).about(f.Field)
+	case *messages.Restarted:
+		return warning("restarted", "", "recovers from its objects").about("engine")
+	case *messages.PolicyIgnored:
+		return warning("ignored", "", f.Reason).about("policy " + string(f.Policy))
+	}
+	return phrase{}
+}
+
+func applied(f *messages.ObjectApplied) phrase {
+	if f.Created {
+		return story("created", "", "")
+	}
+	return story("applied", "", "")
+}

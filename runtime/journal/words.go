@@ -1,0 +1,176 @@
+package journal
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// at writes an instant as hh:mm:ss from the start, with .mmm only where the second is not whole.
+func (t teller) at(instant time.Time) string {
+	if t.start.IsZero() {
+		return instant.UTC().Format(time.RFC3339Nano)
+	}
+	d, sign := instant.Sub(t.start), ""
+	if d < 0 {
+		d, sign = -d, "-"
+	}
+	s := int64(d / time.Second)
+	clock := fmt.Sprintf("%s%02d:%02d:%02d", sign, s/3600, s/60%60, s%60)
+	if ms := d % time.Second / time.Millisecond; ms != 0 {
+		return fmt.Sprintf("%s.%03d", clock, ms)
+	}
+	return clock
+}
+
+// grounds says why a binding must leave: which taint, for how long it was tolerated, who set it. The
+// tense is that of the countdown: "is" while it runs, "was" once it is over.
+func (t teller) grounds(g *messages.Grounds, tense string) string {
+	switch {
+	case g.Reason == api.EvictionReasonApplicationFailure && tense == "is":
+		return "unhealthy until then"
+	case g.Reason == api.EvictionReasonApplicationFailure:
+		return "unhealthy until " + t.at(g.Deadline)
+	case g.Taint == nil:
+		return g.Reason
+	}
+	return joined("; ", taint.String(g.Taint)+" "+tolerated(g, tense), wrap("tainted ", cause(g.Cause), ""))
+}
+
+func tolerated(g *messages.Grounds, tense string) string {
+	switch by := g.Toleration; {
+	case by == nil:
+		return "is not tolerated"
+	case by.TolerationSeconds == nil:
+		return tense + " tolerated" + matcher(by, g.Taint)
+	default:
+		return tense + " tolerated for " + strconv.FormatInt(*by.TolerationSeconds, 10) + "s" + matcher(by, g.Taint)
+	}
+}
+
+// matcher names a toleration that is wider than the taint it covers; one that spells the taint out
+// needs no name.
+func matcher(t *corev1.Toleration, of *corev1.Taint) string {
+	if t.Key == of.Key && t.Effect == of.Effect {
+		return ""
+	}
+	key, effect := t.Key, string(t.Effect)
+	if key == "" {
+		key = "*"
+	}
+	if effect == "" {
+		effect = "*"
+	}
+	return " by " + key + ":" + effect
+}
+
+// cause says who changed a taint and which condition asked for it.
+func cause(c *api.TaintCause) string {
+	if c == nil {
+		return ""
+	}
+	by := wrap("by ", c.By, "")
+	if c.Policy != "" {
+		by = "by policy " + c.Policy
+	}
+	return joined(" ", by, wrap("because ", c.Because, ""))
+}
+
+// targets writes a placement as "member1:2 member3:2", or "nowhere"; placed leaves the latter empty.
+func targets(clusters []api.TargetCluster) string {
+	if len(clusters) == 0 {
+		return "nowhere"
+	}
+	return placed(clusters)
+}
+
+func placed(clusters []api.TargetCluster) string {
+	words := make([]string, len(clusters))
+	for i, c := range clusters {
+		words[i] = c.Name
+		if c.Replicas != 0 {
+			words[i] += ":" + strconv.Itoa(int(c.Replicas))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func replicas(n int32) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 replica"
+	default:
+		return strconv.Itoa(int(n)) + " replicas"
+	}
+}
+
+func rescaled(from, to int32) string {
+	return strconv.Itoa(int(from)) + " to " + strconv.Itoa(int(to)) + " replicas"
+}
+
+func labels(m map[string]string) string {
+	if len(m) == 0 {
+		return "with nothing"
+	}
+	return pairs(m)
+}
+
+func capacity(s *api.ResourceSummary) phrase {
+	if s == nil {
+		return story("offers", "anything", "it reports no capacity")
+	}
+	used := joined(" ", quantities(s.Allocated), quantities(s.Allocating))
+	return story("offers", quantities(s.Allocatable), wrap("of which in use: ", used, ""))
+}
+
+func quantities(l corev1.ResourceList) string {
+	m := make(map[string]string, len(l))
+	for name, q := range l {
+		m[string(name)] = q.String()
+	}
+	return pairs(m)
+}
+
+func pairs(m map[string]string) string {
+	words := make([]string, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		words = append(words, k+"="+m[k])
+	}
+	return strings.Join(words, " ")
+}
+
+// brief writes a duration without zero units: "5m", "1h30m", "2.5s".
+func brief(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// wrap puts words around s, unless s is empty.
+func wrap(before, s, after string) string {
+	if s == "" {
+		return ""
+	}
+	return before + s + after
+}
+
+// joined joins what is not empty.
+func joined(separator string, words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), separator)
+}
