@@ -1,0 +1,104 @@
+// Package eviction holds the rules of leaving a cluster: what a graceful eviction task says, when it
+// is done and the old copy may go, which purge modes keep that copy, and how long an unhealthy
+// application is borne with. Pure functions of values: no state and no clock.
+//
+// Sources: Karmada's "Failover Analysis" and "Application-level Failover", and its graceful eviction
+// and application failover controllers.
+package eviction
+
+import (
+	"time"
+
+	"leeward/messages/api"
+)
+
+// Why is the reason of an Outcome.
+type Why uint8
+
+// The reasons. Those from Unsuppressed on drop the task.
+const (
+	// New: the task has no creation time yet; whoever asked gives it one.
+	New Why = iota
+	// Suppressed: a person keeps the old copy until further notice.
+	Suppressed
+	// Waiting: neither is the hand-over done nor the time up.
+	Waiting
+	// LastCopy: the task would be done, but no healthy copy runs elsewhere.
+	LastCopy
+	// Unsuppressed: a person let the old copy go.
+	Unsuppressed
+	// Timeout: the time for the hand-over is up.
+	Timeout
+	// HandedOver: the new copies are scheduled and healthy.
+	HandedOver
+)
+
+var whys = [...]string{
+	New: "new", Suppressed: "suppressed", Waiting: "waiting", LastCopy: "last copy",
+	Unsuppressed: "unsuppressed", Timeout: "timeout", HandedOver: "healthy",
+}
+
+// String returns the reason as transcripts print it.
+func (w Why) String() string { return whys[w] }
+
+// Outcome says what becomes of a task.
+type Outcome struct {
+	Why Why
+	// Recheck is when time alone changes the outcome; zero: it does not.
+	Recheck time.Time
+}
+
+// Drop reports whether the task is done: it leaves the binding, and the old copy goes.
+func (o Outcome) Drop() bool { return o.Why >= Unsuppressed }
+
+// Handover is what is known of the new placement; all tasks of a binding share it.
+type Handover struct {
+	// Timeout is for tasks that have no gracePeriodSeconds of their own. Zero: no wait.
+	Timeout time.Duration
+	// Scheduled: the scheduler has seen the binding as it is now.
+	Scheduled bool
+	// Healthy: every target is healthy, which is so too where there is none.
+	Healthy bool
+	// KeepLastCopy holds a task that is done or timed out while HealthyElsewhere is false: while no
+	// healthy copy runs on any other cluster.
+	KeepLastCopy, HealthyElsewhere bool
+}
+
+// Assess decides one task at an instant. In this order: a task without creation time is new; a
+// suppressed one stays, and one whose suppression was lifted goes, without further question; one whose
+// time is up goes, at the very instant it is up; one whose new placement is scheduled and healthy goes;
+// any other waits. The purge mode does not matter here.
+func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Outcome {
+	if task.CreationTimestamp.IsZero() {
+		return Outcome{Why: New, Recheck: now.Add(grace(task, h.Timeout))}
+	}
+	if task.SuppressDeletion != nil {
+		return suppression(*task.SuppressDeletion)
+	}
+	deadline := task.CreationTimestamp.Time.Add(grace(task, h.Timeout))
+	expired := !now.Before(deadline)
+	switch done := h.Scheduled && h.Healthy; {
+	case !expired && !done:
+		return Outcome{Why: Waiting, Recheck: deadline}
+	case h.KeepLastCopy && !h.HealthyElsewhere:
+		return Outcome{Why: LastCopy}
+	case expired:
+		return Outcome{Why: Timeout}
+	default:
+		return Outcome{Why: HandedOver}
+	}
+}
+
+func suppression(on bool) Outcome {
+	if on {
+		return Outcome{Why: Suppressed}
+	}
+	return Outcome{Why: Unsuppressed}
+}
+
+func grace(task *api.GracefulEvictionTask, timeout time.Duration) time.Duration {
+	if task.GracePeriodSeconds != nil {
+		return time.Duration(*task.GracePeriodSeconds) * time.Second
+	}
+	return timeout
+}

@@ -1,0 +1,109 @@
+package eviction
+
+import (
+	"errors"
+	"slices"
+
+	"leeward/messages/api"
+)
+
+// PurgeMode returns what becomes of the old copy when its cluster fails: what the policy's cluster
+// failover says, Gracefully where that is silent; without one the fallback, of which only Directly is
+// anything but Gracefully. Source: Karmada --no-execute-taint-eviction-purge-mode.
+func PurgeMode(f *api.FailoverBehavior, fallback api.PurgeMode) api.PurgeMode {
+	mode := fallback
+	if f != nil && f.Cluster != nil {
+		mode = f.Cluster.PurgeMode
+	}
+	if mode == api.PurgeDirectly {
+		return api.PurgeDirectly
+	}
+	return api.PurgeGracefully
+}
+
+// Departure is what a task records of the placement that it ends.
+type Departure struct {
+	Cluster string
+	// Replicas that ran there; tasks of what has none keep silent about them.
+	Replicas int32
+	// State is the preserved state, as labels; nil where the policy asks for none.
+	State map[string]string
+	// Before is where the binding was placed, Cluster included; only application failover with
+	// preserved state keeps it.
+	Before []string
+}
+
+// ForTaint returns the task of a binding that does not, or no longer, tolerate a taint of its cluster.
+// It has no creation time: Assess calls it new.
+func ForTaint(d Departure, mode api.PurgeMode) api.GracefulEvictionTask {
+	t := d.task(mode)
+	t.Reason, t.Producer = api.EvictionReasonTaintUntolerated, api.ProducerTaintManager
+	return t
+}
+
+// ErrNoGrace says that a policy asks for purge mode Gracefully while the feature GracefulEviction is
+// off; the application is not evicted then.
+var ErrNoGrace = errors.New("purge mode Gracefully needs the feature GracefulEviction")
+
+// ForApplication returns the task of a binding whose application stays unhealthy. Gracefully, also
+// where the policy names no mode, takes the policy's grace period and fails with ErrNoGrace unless
+// graceful; Never keeps the old copy until a person lets it go. The producer names the kind of binding.
+func ForApplication(d Departure, a *api.ApplicationFailover, producer string, graceful bool) (api.GracefulEvictionTask, error) {
+	mode := a.PurgeMode
+	if mode == "" {
+		mode = api.PurgeGracefully
+	}
+	if mode == api.PurgeGracefully && !graceful {
+		return api.GracefulEvictionTask{}, ErrNoGrace
+	}
+	t := d.task(mode)
+	t.Reason, t.Producer = api.EvictionReasonApplicationFailure, producer
+	if d.State != nil {
+		t.ClustersBeforeFailover = d.Before
+	}
+	switch mode {
+	case api.PurgeGracefully:
+		t.GracePeriodSeconds = a.GracePeriodSeconds
+	case api.PurgeNever:
+		t.SuppressDeletion = new(true)
+	}
+	return t, nil
+}
+
+func (d Departure) task(mode api.PurgeMode) api.GracefulEvictionTask {
+	t := api.GracefulEvictionTask{FromCluster: d.Cluster, PurgeMode: mode, PreservedLabelState: d.State}
+	if d.Replicas > 0 {
+		t.Replicas = new(d.Replicas)
+	}
+	return t
+}
+
+// KeepsCopy reports whether the old copy stays where it is until the task is done. Directly alone
+// deletes it at once. Source: Karmada's binding controller.
+func KeepsCopy(task *api.GracefulEvictionTask) bool { return task.PurgeMode != api.PurgeDirectly }
+
+// Copies returns the clusters that run a copy or keep one, each once: the targets, the targets of the
+// bindings that need this one, and the clusters being left whose task keeps the copy. Any other copy
+// is an orphan. A dependency has no tasks of its own, so it leaves a cluster before its owner does.
+func Copies(spec *api.BindingSpec) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range spec.Clusters {
+		add(spec.Clusters[i].Name)
+	}
+	for i := range spec.RequiredBy {
+		for j := range spec.RequiredBy[i].Clusters {
+			add(spec.RequiredBy[i].Clusters[j].Name)
+		}
+	}
+	for i := range spec.GracefulEvictionTasks {
+		if task := &spec.GracefulEvictionTasks[i]; KeepsCopy(task) {
+			add(task.FromCluster)
+		}
+	}
+	return names
+}

@@ -1,0 +1,114 @@
+package eviction_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/rules/eviction"
+	"leeward/messages/api"
+)
+
+func TestPurgeMode(t *testing.T) {
+	cluster := func(mode api.PurgeMode) *api.FailoverBehavior {
+		return &api.FailoverBehavior{Cluster: &api.ClusterFailover{PurgeMode: mode}}
+	}
+	application := &api.FailoverBehavior{Application: &api.ApplicationFailover{PurgeMode: api.PurgeDirectly}}
+	for _, c := range []struct {
+		name     string
+		failover *api.FailoverBehavior
+		fallback api.PurgeMode
+		want     api.PurgeMode
+	}{
+		{"no failover behaviour: the fallback", nil, api.PurgeDirectly, api.PurgeDirectly},
+		{"application failover alone: the fallback", application, api.PurgeGracefully, api.PurgeGracefully},
+		{"the policy wins", cluster(api.PurgeDirectly), api.PurgeGracefully, api.PurgeDirectly},
+		{"the policy wins, gracefully", cluster(api.PurgeGracefully), api.PurgeDirectly, api.PurgeGracefully},
+		{"the policy names none: Gracefully, whatever the fallback", cluster(""), api.PurgeDirectly, api.PurgeGracefully},
+		{"an unknown fallback is Gracefully", nil, "Bogus", api.PurgeGracefully},
+		{"no fallback is Gracefully", nil, "", api.PurgeGracefully},
+		{"Never is not for clusters", cluster(api.PurgeNever), api.PurgeDirectly, api.PurgeGracefully},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, eviction.PurgeMode(c.failover, c.fallback))
+		})
+	}
+}
+
+func TestTaskForATaint(t *testing.T) {
+	require.Equal(t, api.GracefulEvictionTask{
+		FromCluster: "member2", PurgeMode: api.PurgeGracefully, Replicas: new(int32(2)),
+		Reason: "TaintUntolerated", Producer: "TaintManager",
+	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}, api.PurgeGracefully))
+
+	state := map[string]string{"epoch": "7"}
+	require.Equal(t, api.GracefulEvictionTask{
+		FromCluster: "member2", PurgeMode: api.PurgeDirectly, PreservedLabelState: state,
+		Reason: "TaintUntolerated", Producer: "TaintManager",
+	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", State: state}, api.PurgeDirectly), "no replicas, no figure")
+}
+
+func TestTaskForAnApplication(t *testing.T) {
+	left := eviction.Departure{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}
+	stateful := left
+	stateful.State = map[string]string{"epoch": "7"}
+	grace := new(int32(90))
+	for _, c := range []struct {
+		name     string
+		left     eviction.Departure
+		mode     api.PurgeMode
+		graceful bool
+		want     api.GracefulEvictionTask
+	}{
+		{"Gracefully takes the grace period", left, api.PurgeGracefully, true,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeGracefully, GracePeriodSeconds: grace}},
+		{"no mode is Gracefully", left, "", true,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeGracefully, GracePeriodSeconds: grace}},
+		{"Never waits for a person", left, api.PurgeNever, true,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeNever, SuppressDeletion: new(true)}},
+		{"Directly adds nothing, and needs no feature", left, api.PurgeDirectly, false,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly}},
+		{"preserved state keeps where it ran before", stateful, api.PurgeDirectly, true,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly, PreservedLabelState: stateful.State, ClustersBeforeFailover: left.Before}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.want.FromCluster, c.want.Replicas = "member2", new(int32(2))
+			c.want.Reason, c.want.Producer = "ApplicationFailure", api.ProducerApplicationFailover
+			a := &api.ApplicationFailover{PurgeMode: c.mode, GracePeriodSeconds: grace}
+			got, err := eviction.ForApplication(c.left, a, api.ProducerApplicationFailover, c.graceful)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		})
+	}
+	_, err := eviction.ForApplication(left, &api.ApplicationFailover{}, api.ProducerClusterApplicationFailover, false)
+	require.ErrorIs(t, err, eviction.ErrNoGrace)
+}
+
+func TestOnlyDirectlyDeletesTheOldCopyAtOnce(t *testing.T) {
+	for mode, keeps := range map[api.PurgeMode]bool{api.PurgeGracefully: true, api.PurgeNever: true, api.PurgeDirectly: false, "": true} {
+		require.Equal(t, keeps, eviction.KeepsCopy(&api.GracefulEvictionTask{PurgeMode: mode}), mode)
+	}
+}
+
+func TestCopies(t *testing.T) {
+	b := []api.TargetCluster{{Name: "b", Replicas: 2}}
+	leaving := func(from string, mode api.PurgeMode) []api.GracefulEvictionTask {
+		return []api.GracefulEvictionTask{{FromCluster: from, PurgeMode: mode}}
+	}
+	for _, c := range []struct {
+		name string
+		spec api.BindingSpec
+		want []string
+	}{
+		{"19.8 the owner on b, a Gracefully task for a", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("a", api.PurgeGracefully)}, []string{"b", "a"}},
+		{"19.8 its attached ConfigMap binding", api.BindingSpec{RequiredBy: []api.BindingSnapshot{{Name: "owner", Clusters: b}}}, []string{"b"}},
+		{"Never keeps the old copy", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("a", api.PurgeNever)}, []string{"b", "a"}},
+		{"Directly does not", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("a", api.PurgeDirectly)}, []string{"b"}},
+		{"each cluster once", api.BindingSpec{Clusters: b, RequiredBy: []api.BindingSnapshot{{Clusters: b}}, GracefulEvictionTasks: leaving("b", "")}, []string{"b"}},
+		{"nowhere", api.BindingSpec{}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, eviction.Copies(&c.spec))
+		})
+	}
+}
