@@ -1,0 +1,175 @@
+// Package division shares the replicas of one workload out among clusters: by fixed weights, by what
+// each cluster can still take, or onto as few clusters as possible. What a workload already has stays
+// where it is unless that is too much or a fresh division is asked for. Which clusters may take part
+// is decided before, by the rules of placement.
+//
+// Everything is exact and repeatable: shares come from the Sainte-Laguë method, whose ties depend on
+// the workload's UID alone. Sources: the Karmada documents on replica scheduling, and recordings of a
+// Karmada control plane for what they leave open.
+package division
+
+import "leeward/messages"
+
+// Candidate is one cluster that may take replicas.
+type Candidate struct {
+	// Rank is the cluster's position by name, unique among the candidates. Ties fall by it.
+	Rank int32
+	// Prev is the number of replicas that it has, and Turn its place in the list that says so.
+	Prev, Turn int32
+	// Free is the number of replicas that it can take beyond those. At least zero.
+	Free int64
+	// Weight is its share in a division by weight. At least zero. Dynamic and Aggregated set it.
+	Weight int64
+	// Order ranks clusters that can take equally much; the lowest comes first.
+	Order uint64
+	// Seats is the result: how many replicas it is to have.
+	Seats int32
+}
+
+// Demand is what is to be divided.
+type Demand struct {
+	Replicas int32
+	// UID is the workload's; it decides ties.
+	UID string
+	// Fresh divides everything anew, as if the workload's own replicas were free capacity.
+	Fresh bool
+}
+
+// Divider divides. Its fields say how; besides them it keeps only scratch space, so that a division
+// does not allocate. The zero value divides as Karmada does since 1.16.
+type Divider struct {
+	// Method is messages.DivideWebster (also where it is empty) or messages.DivideFloor.
+	Method string
+	// Seed decides the ties of messages.DivideFloor, together with the UID.
+	Seed uint64
+
+	claims claims
+}
+
+// Duplicated gives every candidate all replicas.
+func Duplicated(d Demand, c []Candidate) {
+	for i := range c {
+		c[i].Seats = d.Replicas
+	}
+}
+
+// Static divides by the candidates' weights, whatever they have or can take. Who has no weight gets
+// nothing, unless nobody has any: then all weigh the same.
+func (v *Divider) Static(d Demand, c []Candidate) {
+	weighted := false
+	for i := range c {
+		weighted = weighted || c[i].Weight > 0
+	}
+	for i := range c {
+		if !weighted {
+			c[i].Weight = 1
+		}
+	}
+	v.share(d.Replicas, d.UID, c)
+}
+
+// Dynamic divides in proportion to what the candidates can take. It returns how many replicas find no
+// room; unless that is zero, the result is void.
+func (v *Divider) Dynamic(d Demand, c []Candidate) (missing int64) {
+	m := weigh(d, c)
+	if m.missing == 0 {
+		v.settle(m, d.UID, c)
+	}
+	return m.missing
+}
+
+// Aggregated divides among as few candidates as possible, those that already run the workload first.
+// It returns how many replicas find no room; unless that is zero, the result is void.
+func (v *Divider) Aggregated(d Demand, c []Candidate) (missing int64) {
+	m := weigh(d, c)
+	if m.missing == 0 {
+		v.narrow(m, c)
+		v.settle(m, d.UID, c)
+	}
+	return m.missing
+}
+
+// move is the part of a demand that is to be divided by weight.
+type move struct {
+	replicas int32
+	// grows: the replicas come on top of those that the candidates have.
+	grows bool
+	// shrinks: the weights are what the candidates have.
+	shrinks bool
+	missing int64
+}
+
+// weigh decides what is to be divided, and sets the weights by which. A workload that has just its
+// replicas keeps them: nothing is divided. One that has too few gets the difference by free capacity.
+// One that has too many is cut in proportion.
+func weigh(d Demand, c []Candidate) move {
+	var assigned, weights int64
+	for i := range c {
+		assigned += int64(c[i].Prev)
+	}
+	want := int64(d.Replicas)
+	m := move{replicas: d.Replicas, grows: !d.Fresh && assigned <= want, shrinks: !d.Fresh && assigned > want}
+	if m.grows {
+		m.replicas = int32(want - assigned)
+	}
+	for i := range c {
+		switch {
+		case m.grows:
+			c[i].Weight = c[i].Free
+		case m.shrinks:
+			c[i].Weight = int64(c[i].Prev)
+		default:
+			c[i].Weight = c[i].Free + int64(c[i].Prev)
+		}
+		weights += c[i].Weight
+	}
+	m.missing = max(0, int64(m.replicas)-weights)
+	return m
+}
+
+// settle divides by weight and adds what is to be kept.
+func (v *Divider) settle(m move, uid string, c []Candidate) {
+	v.share(m.replicas, uid, c)
+	if !m.grows {
+		return
+	}
+	for i := range c {
+		c[i].Seats += c[i].Prev
+	}
+}
+
+// narrow takes the weight from all candidates but the fewest that suffice: in growth first those that
+// have replicas, then those of most weight, then by order (or, in shrinking, by turn).
+func (v *Divider) narrow(m move, c []Candidate) {
+	v.claims = v.claims[:0]
+	for i := range c {
+		k := claim{worth: float64(c[i].Weight), tie: c[i].Order, at: int32(i)}
+		if m.shrinks {
+			k.tie = uint64(c[i].Turn)
+		}
+		if m.grows && c[i].Prev > 0 {
+			k.worth += first
+		}
+		v.claims = append(v.claims, k)
+	}
+	v.claims.order()
+	for left := int64(m.replicas); left > 0; {
+		left -= c[v.claims[0].at].Weight
+		v.claims.drop()
+	}
+	for i := range v.claims {
+		c[v.claims[i].at].Weight = 0
+	}
+}
+
+// first lifts a weight above all others; weights are below it, so none loses a digit.
+const first = 1 << 40
+
+// share divides by the method that the divider is set to.
+func (v *Divider) share(replicas int32, uid string, c []Candidate) {
+	if v.Method == messages.DivideFloor {
+		v.Floor(replicas, uid, c)
+		return
+	}
+	v.Webster(replicas, Descending(uid), c)
+}

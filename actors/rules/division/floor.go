@@ -1,0 +1,60 @@
+package division
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Floor divides seats by weight as Karmada did up to 1.15: to each candidate the whole part of its
+// share; what remains goes one seat each to the candidates of most weight, then of most replicas so
+// far, then as a toss falls. Karmada tosses with a random number, which no replay can repeat; here
+// the toss depends on the seed, the UID and the candidate. Without any weight nobody gets a seat.
+func (v *Divider) Floor(seats int32, uid string, c []Candidate) {
+	var total uint64
+	for i := range c {
+		total += bounded(c[i].Weight)
+		c[i].Seats = 0
+	}
+	if total == 0 {
+		return
+	}
+	left := seats
+	for i := range c {
+		hi, lo := bits.Mul64(bounded(c[i].Weight), uint64(seats))
+		share, _ := bits.Div64(hi, lo, total)
+		c[i].Seats = int32(share)
+		left -= c[i].Seats
+	}
+	v.claims = v.claims[:0]
+	toss := hash(v.Seed, uid)
+	for i := range c {
+		v.claims = append(v.claims, claim{tie: mix(toss ^ uint64(c[i].Rank)), at: int32(i)})
+	}
+	slices.SortFunc(v.claims, func(a, b claim) int {
+		x, y := &c[a.at], &c[b.at]
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Prev, x.Prev), cmp.Compare(a.tie, b.tie))
+	})
+	for i := range v.claims[:left] {
+		c[v.claims[i].at].Seats++
+	}
+}
+
+// bounded keeps the sum over a million candidates within 64 bits, whatever weights people write.
+func bounded(weight int64) uint64 { return uint64(min(weight, 1<<43)) }
+
+// hash folds a string into a seed with FNV-1a.
+func hash(seed uint64, s string) uint64 {
+	h := seed ^ 14695981039346656037
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// mix spreads the bits of x; different x give different results (the finalizer of splitmix64).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
