@@ -1,0 +1,64 @@
+// Package report says what came of scenarios: to people as a story with its verdict, to programs as
+// JSON, to build servers as JUnit XML. What it writes follows from the runs alone, byte for byte, save
+// for the wall-clock times in summaries and in JUnit.
+package report
+
+import (
+	"time"
+
+	"leeward/messages/api"
+	"leeward/runtime/journal"
+)
+
+// Run is one scenario under one seed, and what came of it.
+type Run struct {
+	// Name and Description are the scenario's own; File is where it was read.
+	Name        string
+	Description string
+	File        string
+	Seed        uint64
+	Profile     string
+	// Start is the instant from which everything counts.
+	Start time.Time
+	// Passed is false if an expectation failed or the run ended in Err.
+	Passed       bool
+	Expectations []Expectation
+	Events       []journal.Entry
+	// Objects are all there are in the end, in the store's order.
+	Objects []api.Object
+	// Err is why the run could not be carried through; it is no expectation's failure.
+	Err error
+	// Elapsed is how long the run took by the wall clock, and Repeat the command that runs it again.
+	// Transcripts have neither.
+	Elapsed time.Duration
+	Repeat  string
+}
+
+// Expectation is one thing that a scenario asks for, and whether it held.
+type Expectation struct {
+	// Text is the expectation as a person would say it.
+	Text   string `json:"text"`
+	Passed bool   `json:"passed"`
+	// At is when it was decided, in seconds from the start.
+	At float64 `json:"at"`
+	// Reason says why it failed.
+	Reason string `json:"reason"`
+}
+
+// Expect adds an expectation that was checked outside the run.
+func (r *Run) Expect(e Expectation) {
+	r.Expectations = append(r.Expectations, e)
+	r.Passed = r.Passed && e.Passed
+}
+
+func (r *Run) sameScenario(as *Run) bool { return r.File == as.File && r.Name == as.Name }
+
+// failures counts the expectations that did not hold.
+func (r *Run) failures() (n int) {
+	for _, e := range r.Expectations {
+		if !e.Passed {
+			n++
+		}
+	}
+	return n
+}

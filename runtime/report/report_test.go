@@ -1,0 +1,249 @@
+package report
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/journal"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// passing is a run with one fact, one object and one expectation that held.
+func passing(name string) *Run {
+	j := journal.New(start)
+	j.Append(start.Add(1500*time.Millisecond), messages.Address{Kind: messages.KindCluster, Name: "m1"}, &messages.TaintRemoved{
+		Cluster: "m1", Taint: corev1.Taint{Key: "down", Effect: corev1.TaintEffectNoExecute}, Cause: api.TaintCause{By: "user"}})
+	return &Run{
+		Name: name, File: "scenarios/" + name + ".yaml", Seed: 1, Profile: "leeward", Start: start, Passed: true,
+		Description:  "Nothing moves.",
+		Expectations: []Expectation{{Text: "at 00:00:10 nginx is on m1:2", Passed: true, At: 10}},
+		Events:       j.Entries(),
+		Objects: []api.Object{&api.Cluster{
+			TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},
+			ObjectMeta: metav1.ObjectMeta{Name: "m1"}}},
+		Elapsed: 12345 * time.Microsecond,
+		Repeat:  "leeward replay scenarios/" + name + ".yaml --seed 1",
+	}
+}
+
+func failing(name string, seed uint64) *Run {
+	r := passing(name)
+	r.Seed = seed
+	r.Expect(Expectation{Text: "never EvictionStarted on m1", At: 1.5, Reason: "00:00:01.500 nginx leaves m1\nand so does <web>"})
+	return r
+}
+
+func broke(name string) *Run {
+	r := passing(name)
+	r.Passed, r.Err, r.Expectations = false, errors.New("binding: unknown message"), nil
+	return r
+}
+
+// sink is what all writers have in common.
+type sink interface {
+	Add(*Run) error
+	Close() error
+}
+
+func write(t *testing.T, s sink, runs ...*Run) {
+	t.Helper()
+	for _, r := range runs {
+		require.NoError(t, s.Add(r))
+	}
+	require.NoError(t, s.Close())
+}
+
+const passingStory = `quiet  profile leeward  seed 1
+Nothing moves.
+
+00:00:01.500  m1                    untainted   down:NoExecute      by user
+
+✓  at 00:00:10 nginx is on m1:2
+`
+
+func TestOneRunIsAStory(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out}, passing("quiet"))
+	require.Equal(t, passingStory+"\npassed: 1 expectation held\n", out.String())
+}
+
+func TestAStoryIsATranscriptWithoutItsVerdict(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, WriteStory(&out, passing("quiet"), journal.Style{}))
+	require.Equal(t, passingStory, out.String())
+}
+
+func TestAFailureSaysWhyAndHowToRepeatIt(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out}, failing("quiet", 7))
+	require.Equal(t, strings.Replace(passingStory, "seed 1", "seed 7", 1)+`✗  never EvictionStarted on m1
+   00:00:01.500 nginx leaves m1
+   and so does <web>
+
+failed: 1 of 2 expectations
+repeat: leeward replay scenarios/quiet.yaml --seed 1
+`, out.String())
+}
+
+func TestARunThatEndedEarlySaysWhy(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out}, broke("quiet"))
+	require.Contains(t, out.String(), "by user\n\n✗  binding: unknown message\n\nfailed: the run ended early\nrepeat: ")
+}
+
+func TestSeveralStoriesEndInOneVerdict(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out}, passing("a"), failing("b", 1))
+	require.Contains(t, out.String(), "passed: 1 expectation held\n\nb  profile leeward")
+	require.True(t, strings.HasSuffix(out.String(), "\n2 scenarios, 2 runs, 3 expectations: 1 failed, in 24.69ms\n"), out.String())
+}
+
+func TestAStoryIsColouredWhenAsked(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out, Style: journal.Style{Colour: true}}, failing("a", 1))
+	require.Contains(t, out.String(), red+broken+plain+"  never")
+	require.Contains(t, out.String(), green+held+plain+"  at")
+	require.Contains(t, out.String(), red+"failed"+plain)
+}
+
+func TestASummaryHasOneLinePerScenario(t *testing.T) {
+	var out strings.Builder
+	write(t, &Summary{W: &out}, passing("a"), passing("b"), passing("b"))
+	require.Equal(t, ""+
+		"✓  scenarios/a.yaml                                  a                                 1 expectation, 12.35ms\n"+
+		"✓  scenarios/b.yaml                                  b                                 1 expectation, 2 seeds, 24.69ms\n"+
+		"\n2 scenarios, 3 runs, 3 expectations: all held, in 37.04ms\n", out.String())
+}
+
+func TestASummaryTellsTheFirstFailureOfAScenario(t *testing.T) {
+	var out strings.Builder
+	runs := []*Run{passing("a")}
+	for seed := range uint64(12) {
+		runs = append(runs, failing("a", seed+2))
+	}
+	write(t, &Summary{W: &out}, append(runs, passing("b"))...)
+	require.Contains(t, out.String(), "✗  scenarios/a.yaml                                  a                                 1 expectation, 13 seeds, 12 fail: 2 3 4 5 6 7 8 9 10 11 ..., 160.49ms\n\na  profile leeward  seed 2\n")
+	require.Equal(t, 1, strings.Count(out.String(), "repeat: "))
+	require.Contains(t, out.String(), "--seed 1\n\n✓  scenarios/b.yaml")
+	require.Contains(t, out.String(), "2 scenarios, 14 runs, 26 expectations: 12 failed, in 172.83ms\n")
+}
+
+func TestASummaryOfNothingSaysSo(t *testing.T) {
+	var out strings.Builder
+	write(t, &Summary{W: &out})
+	require.Equal(t, "\n0 scenarios, 0 runs, 0 expectations: all held, in 0s\n", out.String())
+}
+
+func TestJSONIsOneDocument(t *testing.T) {
+	var out strings.Builder
+	write(t, &JSON{W: &out}, passing("a"), failing("b", 3))
+	require.JSONEq(t, `{"scenarios": [
+		{"name": "a", "seed": 1, "profile": "leeward", "passed": true,
+		 "expectations": [{"text": "at 00:00:10 nginx is on m1:2", "passed": true, "at": 10, "reason": ""}],
+		 "events": [{"at": 1.5, "kind": "TaintRemoved", "actor": "cluster/m1", "cluster": "m1",
+		   "taint": {"key": "down", "effect": "NoExecute"}, "cause": {"key": "", "effect": "", "by": "user"}}],
+		 "objects": [{"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "m1"}, "spec": {}}]},
+		{"name": "b", "seed": 3, "profile": "leeward", "passed": false,
+		 "expectations": [{"text": "at 00:00:10 nginx is on m1:2", "passed": true, "at": 10, "reason": ""},
+		   {"text": "never EvictionStarted on m1", "passed": false, "at": 1.5, "reason": "00:00:01.500 nginx leaves m1\nand so does <web>"}],
+		 "events": [{"at": 1.5, "kind": "TaintRemoved", "actor": "cluster/m1", "cluster": "m1",
+		   "taint": {"key": "down", "effect": "NoExecute"}, "cause": {"key": "", "effect": "", "by": "user"}}],
+		 "objects": [{"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "m1"}, "spec": {}}]}
+	]}`, out.String())
+	require.Contains(t, out.String(), "<web>", "text is not escaped for HTML")
+}
+
+func TestJSONHasListsAndNoNulls(t *testing.T) {
+	var out strings.Builder
+	write(t, &JSON{W: &out}, &Run{Name: "empty", Err: errors.New("stopped")})
+	require.JSONEq(t, `{"scenarios": [{"name": "empty", "seed": 0, "profile": "", "passed": false,
+		"expectations": [], "events": [], "objects": [], "error": "stopped"}]}`, out.String())
+
+	var none strings.Builder
+	write(t, &JSON{W: &none})
+	require.JSONEq(t, `{"scenarios": []}`, none.String())
+}
+
+func TestJSONKeepsItsBytes(t *testing.T) {
+	first, err := Encode(passing("a"))
+	require.NoError(t, err)
+	for range 10 {
+		again, err := Encode(passing("a"))
+		require.NoError(t, err)
+		require.Equal(t, string(first), string(again))
+	}
+	require.True(t, json.Valid(first))
+}
+
+func TestJUnitHasASuitePerFileAndACasePerRun(t *testing.T) {
+	var out strings.Builder
+	write(t, &JUnit{W: &out}, passing("a"), failing("a", 2), broke("b"))
+	require.True(t, strings.HasPrefix(out.String(), xml.Header), out.String())
+
+	var read suites
+	require.NoError(t, xml.Unmarshal([]byte(out.String()), &read))
+	require.Equal(t, []int{3, 1, 1}, []int{read.Tests, read.Failures, read.Errors})
+	require.Equal(t, "0.037", read.Time)
+	require.Len(t, read.Suites, 2)
+
+	a := read.Suites[0]
+	require.Equal(t, "scenarios/a.yaml", a.Name)
+	require.Equal(t, []int{2, 1, 0}, []int{a.Tests, a.Failures, a.Errors})
+	require.Equal(t, "a (seed 1)", a.Cases[0].Name)
+	require.Nil(t, a.Cases[0].Failure)
+	require.Equal(t, "a (seed 2)", a.Cases[1].Name)
+	require.Contains(t, a.Cases[1].Failure.Message, "never EvictionStarted on m1: 00:00:01.500 nginx leaves m1")
+	require.Contains(t, a.Cases[1].Failure.Text, "untainted   down:NoExecute")
+	require.Contains(t, a.Cases[1].Failure.Text, "repeat: leeward replay")
+
+	b := read.Suites[1]
+	require.Equal(t, []int{1, 0, 1}, []int{b.Tests, b.Failures, b.Errors})
+	require.Equal(t, "binding: unknown message", b.Cases[0].Error.Message)
+}
+
+func TestWritersPassOnWhatGoesWrong(t *testing.T) {
+	for name, s := range map[string]sink{
+		"story": &Story{W: full{}}, "summary": &Summary{W: full{}}, "JSON": &JSON{W: full{}}, "JUnit": &JUnit{W: full{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorIs(t, errors.Join(s.Add(failing("a", 1)), s.Close()), errFull)
+		})
+	}
+}
+
+func TestWritersSayWhichRunTheyCannotEncode(t *testing.T) {
+	r := passing("a")
+	r.Events = []journal.Entry{{At: start, Fact: unwritable{}}}
+	require.ErrorContains(t, (&JSON{W: full{}}).Add(r), "report a: encode Unwritable of user")
+	require.ErrorContains(t, (&Story{W: full{}, Style: journal.Style{Wide: true}}).Add(r), "tell the story of a: encode Unwritable")
+}
+
+func TestTimesAreRounded(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1234 * time.Nanosecond: "1µs", 1234567 * time.Nanosecond: "1.23ms", 1234 * time.Millisecond: "1.23s", 0: "0s",
+	} {
+		require.Equal(t, want, rounded(d))
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// unwritable is a fact that JSON cannot hold.
+type unwritable struct{ C chan int }
+
+func (unwritable) Kind() string { return "Unwritable" }

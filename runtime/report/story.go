@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"leeward/runtime/journal"
+)
+
+// Signs and colours of a verdict.
+const (
+	held, broken = "✓", "✗"
+
+	green = "\x1b[32m"
+	red   = "\x1b[31m"
+	bold  = "\x1b[1m"
+	plain = "\x1b[0m"
+)
+
+// Story writes the whole story of each run with its verdict.
+type Story struct {
+	W     io.Writer
+	Style journal.Style
+
+	total tally
+}
+
+// Add writes the next run.
+func (s *Story) Add(r *Run) error {
+	if s.total.runs > 0 {
+		if _, err := fmt.Fprintln(s.W); err != nil {
+			return err
+		}
+	}
+	s.total.add(r)
+	if err := WriteStory(s.W, r, s.Style); err != nil {
+		return err
+	}
+	return writeVerdict(s.W, r, painter(s.Style.Colour))
+}
+
+// Close writes the verdict on all, if there was more than one.
+func (s *Story) Close() error {
+	if s.total.runs < 2 {
+		return nil
+	}
+	return s.total.write(s.W, painter(s.Style.Colour))
+}
+
+// WriteStory writes one run: what it is, its timeline, and its expectations with a check mark each.
+// With the zero Style it is the scenario's transcript, the same bytes on every machine.
+func WriteStory(w io.Writer, r *Run, s journal.Style) error {
+	var out bytes.Buffer
+	paint := painter(s.Colour)
+	fmt.Fprintf(&out, "%s  profile %s  seed %d\n", paint(bold, r.Name), r.Profile, r.Seed)
+	if text := strings.TrimSpace(r.Description); text != "" {
+		fmt.Fprintln(&out, text)
+	}
+	if len(r.Events) > 0 {
+		fmt.Fprintln(&out)
+	}
+	if err := journal.WriteText(&out, r.Start, r.Events, s); err != nil {
+		return fmt.Errorf("tell the story of %s: %w", r.Name, err)
+	}
+	tellExpectations(&out, r, paint)
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func tellExpectations(out *bytes.Buffer, r *Run, paint painting) {
+	if len(r.Expectations) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, e := range r.Expectations {
+		if e.Passed {
+			fmt.Fprintf(out, "%s  %s\n", paint(green, held), e.Text)
+			continue
+		}
+		fmt.Fprintf(out, "%s  %s\n", paint(red, broken), e.Text)
+		if reason := strings.TrimRight(e.Reason, "\n"); reason != "" {
+			fmt.Fprintf(out, "   %s\n", strings.ReplaceAll(reason, "\n", "\n   "))
+		}
+	}
+	if r.Err != nil {
+		fmt.Fprintf(out, "\n%s  %v\n", paint(red, broken), r.Err)
+	}
+}
+
+// writeVerdict writes one line, and one more that says how to run a failed run again.
+func writeVerdict(w io.Writer, r *Run, paint painting) error {
+	text := paint(green, "passed") + ": " + count(len(r.Expectations), "expectation") + " held"
+	if !r.Passed {
+		text = paint(red, "failed") + ": " + complaint(r)
+		if r.Repeat != "" {
+			text += "\nrepeat: " + r.Repeat
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", text)
+	return err
+}
+
+func complaint(r *Run) string {
+	if r.Err != nil {
+		return "the run ended early"
+	}
+	return fmt.Sprintf("%d of %s", r.failures(), count(len(r.Expectations), "expectation"))
+}
+
+// painting colours a text, or leaves it as it is.
+type painting func(colour, text string) string
+
+func painter(colours bool) painting {
+	if !colours {
+		return func(_, text string) string { return text }
+	}
+	return func(colour, text string) string { return colour + text + plain }
+}

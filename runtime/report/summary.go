@@ -1,0 +1,152 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"leeward/runtime/journal"
+)
+
+// Summary writes one line per scenario, and the whole story of the first seed under which it failed.
+// The runs of one scenario must come one behind the other.
+type Summary struct {
+	W      io.Writer
+	Colour bool
+
+	// seeds are the runs of the scenario at hand; only failed keeps its events.
+	seeds  []Run
+	failed *Run
+	total  tally
+}
+
+// Add takes the next run.
+func (s *Summary) Add(r *Run) error {
+	if len(s.seeds) > 0 && !s.seeds[0].sameScenario(r) {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	if !r.Passed && s.failed == nil {
+		s.failed = r
+	}
+	lean := *r
+	lean.Events, lean.Objects = nil, nil
+	s.seeds = append(s.seeds, lean)
+	s.total.add(r)
+	return nil
+}
+
+// Close writes what is left and the verdict on all.
+func (s *Summary) Close() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.total.write(s.W, painter(s.Colour))
+}
+
+// flush writes the scenario at hand.
+func (s *Summary) flush() error {
+	seeds, failed := s.seeds, s.failed
+	s.seeds, s.failed = nil, nil
+	if len(seeds) == 0 {
+		return nil
+	}
+	paint := painter(s.Colour)
+	if _, err := fmt.Fprintln(s.W, line(seeds, paint)); err != nil || failed == nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(s.W); err != nil {
+		return err
+	}
+	if err := WriteStory(s.W, failed, journal.Style{Colour: s.Colour}); err != nil {
+		return err
+	}
+	if err := writeVerdict(s.W, failed, paint); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.W)
+	return err
+}
+
+// line is one scenario in a summary of many.
+func line(seeds []Run, paint painting) string {
+	var took time.Duration
+	var failed []string
+	for i := range seeds {
+		took += seeds[i].Elapsed
+		if !seeds[i].Passed {
+			failed = append(failed, strconv.FormatUint(seeds[i].Seed, 10))
+		}
+	}
+	sign, words := paint(green, held), count(len(seeds[0].Expectations), "expectation")
+	if len(seeds) > 1 {
+		words += ", " + count(len(seeds), "seed")
+	}
+	if len(failed) > 0 {
+		sign = paint(red, broken)
+	}
+	if len(failed) > 0 && len(seeds) > 1 {
+		words += fmt.Sprintf(", %d fail: %s", len(failed), shortList(failed))
+	}
+	return fmt.Sprintf("%s  %-48s  %-32s  %s, %s", sign, seeds[0].File, seeds[0].Name, words, rounded(took))
+}
+
+// tally counts what was seen.
+type tally struct {
+	last                                  *Run
+	scenarios, runs, failed, expectations int
+	took                                  time.Duration
+}
+
+func (t *tally) add(r *Run) {
+	if t.last == nil || !t.last.sameScenario(r) {
+		t.scenarios++
+	}
+	t.last = r
+	t.runs++
+	t.expectations += len(r.Expectations)
+	t.took += r.Elapsed
+	if !r.Passed {
+		t.failed++
+	}
+}
+
+// write says what came of all. The time is that of all runs together, however many ran at once.
+func (t *tally) write(w io.Writer, paint painting) error {
+	verdict := paint(green, "all held")
+	if t.failed > 0 {
+		verdict = paint(red, fmt.Sprintf("%d failed", t.failed))
+	}
+	_, err := fmt.Fprintf(w, "\n%s, %s, %s: %s, in %s\n", count(t.scenarios, "scenario"),
+		count(t.runs, "run"), count(t.expectations, "expectation"), verdict, rounded(t.took))
+	return err
+}
+
+// shortList names the first ten.
+func shortList(words []string) string {
+	const most = 10
+	if len(words) <= most {
+		return strings.Join(words, " ")
+	}
+	return strings.Join(words[:most], " ") + " ..."
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// rounded writes a wall-clock time to three digits or so.
+func rounded(d time.Duration) string {
+	for _, unit := range []time.Duration{time.Second, time.Millisecond} {
+		if d >= unit {
+			return d.Round(unit / 100).String()
+		}
+	}
+	return d.Round(time.Microsecond).String()
+}
