@@ -1,0 +1,69 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+)
+
+// Apply makes one fact true of the objects. Every change of a spec raises the object's generation by
+// one; a fact that changes nothing leaves the object's version alone. Facts that tell of no object
+// (countdowns, holds, copies, inputs) pass by, and so does a fact about an object that is gone.
+func (s *Store) Apply(at time.Time, f messages.Fact) {
+	switch f := f.(type) {
+	case *messages.ClusterRemoved:
+		s.Delete(ClusterKey(f.Cluster))
+	case *messages.BindingCreated:
+		s.bindingCreated(at, f)
+	case *messages.BindingDeleted:
+		s.Delete(BindingKey(f.Binding))
+	case messages.AboutBinding:
+		s.applyToBinding(at, f)
+	case messages.AboutCluster:
+		s.applyToCluster(at, f)
+	}
+}
+
+func (s *Store) applyToCluster(at time.Time, f messages.AboutCluster) {
+	c := s.Cluster(f.AboutCluster())
+	if c != nil && applyToCluster(c, at, f) {
+		s.touch(s.clusters[f.AboutCluster()])
+	}
+}
+
+func (s *Store) applyToBinding(at time.Time, f messages.AboutBinding) {
+	e := s.bindings[f.AboutBinding()]
+	if e != nil && e.binding.apply(at, f) {
+		s.touch(e)
+	}
+}
+
+// withCondition returns the conditions with c in its place, and whether that changed them. The time
+// of c holds only where its status is new: a reason or a message is no transition.
+func withCondition(list []metav1.Condition, c metav1.Condition) ([]metav1.Condition, bool) {
+	i := slices.IndexFunc(list, func(o metav1.Condition) bool { return o.Type == c.Type })
+	if i < 0 {
+		return append(slices.Clip(list), c), true
+	}
+	if list[i].Status == c.Status {
+		c.LastTransitionTime = list[i].LastTransitionTime
+	}
+	if list[i] == c {
+		return list, false
+	}
+	list = slices.Clone(list)
+	list[i] = c
+	return list, true
+}
+
+// without returns the list without the one item that is meant, and whether it was there.
+func without[T any](list []T, meant func(T) bool) ([]T, bool) {
+	i := slices.IndexFunc(list, meant)
+	if i < 0 {
+		return list, false
+	}
+	return slices.Concat(list[:i], list[i+1:]), true
+}

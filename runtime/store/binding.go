@@ -1,0 +1,63 @@
+package store
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Binding is a ResourceBinding or a ClusterResourceBinding as it stands.
+type Binding struct {
+	Meta   *metav1.ObjectMeta
+	Spec   *api.BindingSpec
+	Status *api.BindingStatus
+	// Applied is the placement that the scheduler last applied; nil: none. It is what the annotation
+	// policy.karmada.io/applied-placement shows once the binding is read with Get.
+	Applied *api.Placement
+
+	annotated *api.Placement // what the annotation shows
+}
+
+// Name returns "namespace/name", or "name" for a ClusterResourceBinding.
+func (b *Binding) Name() messages.BindingName {
+	if b.Meta.Namespace == "" {
+		return messages.BindingName(b.Meta.Name)
+	}
+	return messages.BindingName(b.Meta.Namespace + "/" + b.Meta.Name)
+}
+
+// apply makes one fact true of the binding and says whether that changed it.
+func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
+	switch f := f.(type) {
+	case *messages.BindingUpdated:
+		return b.claim(f.Policy, f.Spec)
+	case *messages.Scheduled:
+		return b.scheduled(at, f)
+	case *messages.ScheduleFailed:
+		return b.scheduleFailed(at, f)
+	case *messages.EvictionStarted:
+		return b.evictionStarted(at, f)
+	case *messages.EvictionEnded:
+		return b.evictionEnded(at, f)
+	case *messages.EvictionWithdrawn:
+		return b.evictionWithdrawn(at, f)
+	case *messages.HealthChanged:
+		return b.healthChanged(at, f)
+	case *messages.HealthForgotten:
+		return b.healthForgotten(at, f)
+	case *messages.RescheduleRequested:
+		return b.rescheduleRequested(f)
+	default:
+		return false
+	}
+}
+
+// setCondition sets one condition of the binding and says whether that changed it.
+func (b *Binding) setCondition(at time.Time, c metav1.Condition) (changed bool) {
+	c.LastTransitionTime = metav1.Time{Time: at}
+	b.Status.Conditions, changed = withCondition(b.Status.Conditions, c)
+	return changed
+}

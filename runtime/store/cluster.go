@@ -1,0 +1,137 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// applyToCluster makes one fact true of a cluster and says whether that changed it.
+func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool {
+	switch f := f.(type) {
+	case *messages.ConditionChanged:
+		return conditionChanged(c, at, f)
+	case *messages.ConditionRemoved:
+		return conditionRemoved(c, f)
+	case *messages.TaintAdded:
+		return taintAdded(c, f)
+	case *messages.TaintRemoved:
+		return taintRemoved(c, f)
+	case *messages.LabelsChanged:
+		return labelsChanged(c, f)
+	case *messages.ClusterSpecChanged:
+		return clusterSpecChanged(c, f)
+	case *messages.CapacityChanged:
+		return capacityChanged(c, f)
+	case *messages.ClusterLeaving:
+		return clusterLeaving(c, at)
+	default:
+		return false
+	}
+}
+
+func conditionChanged(c *api.Cluster, at time.Time, f *messages.ConditionChanged) (changed bool) {
+	c.Status.Conditions, changed = withCondition(c.Status.Conditions, metav1.Condition{
+		Type:               f.Type,
+		Status:             f.Status,
+		Reason:             f.Reason,
+		Message:            f.Message,
+		LastTransitionTime: metav1.Time{Time: at},
+	})
+	return changed
+}
+
+func conditionRemoved(c *api.Cluster, f *messages.ConditionRemoved) (changed bool) {
+	ofType := func(o metav1.Condition) bool { return o.Type == f.Type }
+	c.Status.Conditions, changed = without(c.Status.Conditions, ofType)
+	return changed
+}
+
+// taintAdded puts the taint in the place of the one with its key and effect, or at the end.
+func taintAdded(c *api.Cluster, f *messages.TaintAdded) bool {
+	taints := c.Spec.Taints
+	i := slices.IndexFunc(taints, func(t corev1.Taint) bool { return f.Taint.MatchTaint(&t) })
+	specChanged := true
+	switch {
+	case i < 0:
+		c.Spec.Taints = append(slices.Clip(taints), f.Taint)
+	case taints[i].Value == f.Taint.Value && taints[i].TimeAdded.Equal(f.Taint.TimeAdded):
+		specChanged = false
+	default:
+		c.Spec.Taints = slices.Clone(taints)
+		c.Spec.Taints[i] = f.Taint
+	}
+	if specChanged {
+		c.Generation++
+	}
+	return setCause(c, f) || specChanged
+}
+
+// setCause remembers who added the taint and why.
+func setCause(c *api.Cluster, f *messages.TaintAdded) (changed bool) {
+	cause := f.Cause
+	cause.Key, cause.Effect = f.Taint.Key, f.Taint.Effect
+	if slices.Contains(c.Status.TaintCauses, cause) {
+		return false
+	}
+	rest, _ := without(c.Status.TaintCauses, causeOf(f.Taint))
+	c.Status.TaintCauses = append(slices.Clip(rest), cause)
+	return true
+}
+
+func causeOf(t corev1.Taint) func(api.TaintCause) bool {
+	return func(c api.TaintCause) bool { return c.Key == t.Key && c.Effect == t.Effect }
+}
+
+func taintRemoved(c *api.Cluster, f *messages.TaintRemoved) (changed bool) {
+	c.Spec.Taints, changed = without(c.Spec.Taints, func(t corev1.Taint) bool { return f.Taint.MatchTaint(&t) })
+	if changed {
+		c.Generation++
+	}
+	c.Status.TaintCauses, _ = without(c.Status.TaintCauses, causeOf(f.Taint))
+	return changed
+}
+
+// labelsChanged leaves the generation alone: labels are no part of the spec.
+func labelsChanged(c *api.Cluster, f *messages.LabelsChanged) bool {
+	if maps.Equal(c.Labels, f.Labels) {
+		return false
+	}
+	c.Labels = f.Labels
+	return true
+}
+
+func clusterSpecChanged(c *api.Cluster, f *messages.ClusterSpecChanged) bool {
+	spec := &c.Spec
+	if spec.Provider == f.Provider && spec.Region == f.Region && slices.Equal(spec.Zones, f.Zones) {
+		return false
+	}
+	spec.Provider, spec.Region, spec.Zones = f.Provider, f.Region, f.Zones
+	c.Generation++
+	return true
+}
+
+func capacityChanged(c *api.Cluster, f *messages.CapacityChanged) bool {
+	if equality.Semantic.DeepEqual(c.Status.ResourceSummary, f.Summary) {
+		return false
+	}
+	c.Status.ResourceSummary = f.Summary
+	return true
+}
+
+// clusterLeaving raises the generation too, as the Kubernetes API does when a deletion begins.
+func clusterLeaving(c *api.Cluster, at time.Time) bool {
+	if c.DeletionTimestamp != nil {
+		return false
+	}
+	c.DeletionTimestamp = &metav1.Time{Time: at}
+	c.Generation++
+	return true
+}

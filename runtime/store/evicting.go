@@ -1,0 +1,54 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// evictionStarted takes the cluster off the targets. A task that is there already stays as it is.
+func (b *Binding) evictionStarted(at time.Time, f *messages.EvictionStarted) bool {
+	from := string(f.Cluster)
+	onTarget := func(c api.TargetCluster) bool { return c.Name == from }
+	clusters, left := without(b.Spec.Clusters, onTarget)
+	isNew := !slices.ContainsFunc(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
+	if !left && !isNew {
+		return false
+	}
+	b.Spec.Clusters = clusters
+	if isNew {
+		b.Spec.GracefulEvictionTasks = append(slices.Clip(b.Spec.GracefulEvictionTasks), f.Task)
+	}
+	b.Meta.Generation++
+	b.judgeFullyApplied(at)
+	return true
+}
+
+func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
+	tasks, ended := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
+	if !ended {
+		return false
+	}
+	b.Spec.GracefulEvictionTasks = tasks
+	b.Meta.Generation++
+	b.judgeFullyApplied(at)
+	return true
+}
+
+func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn) bool {
+	tasks, withdrawn := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
+	if !withdrawn && slices.Equal(b.Spec.Clusters, f.Clusters) {
+		return false
+	}
+	b.Spec.GracefulEvictionTasks = tasks
+	b.Spec.Clusters = f.Clusters
+	b.Meta.Generation++
+	b.judgeFullyApplied(at)
+	return true
+}
+
+func taskFrom(cluster messages.ClusterName) func(api.GracefulEvictionTask) bool {
+	return func(t api.GracefulEvictionTask) bool { return t.FromCluster == string(cluster) }
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// healthChanged writes what a cluster reports of its copy: items stand in the order of the clusters'
+// names, whichever reported first.
+func (b *Binding) healthChanged(at time.Time, f *messages.HealthChanged) bool {
+	items := b.Status.AggregatedStatus
+	item, i := api.AggregatedStatusItem{ClusterName: string(f.Cluster)}, b.item(string(f.Cluster))
+	if i >= 0 {
+		item = items[i]
+	}
+	wasApplied := item.Applied
+	item.Applied, item.AppliedMessage = true, ""
+	item.Health, item.ReadyReplicas = f.Health, f.Ready
+	if !unhealthySince(item).Equal(f.Since) {
+		item.UnhealthySince = microTime(f.Since)
+	}
+	switch {
+	case i < 0:
+		b.Status.AggregatedStatus = slices.Insert(slices.Clip(items), placeOf(items, item), item)
+	case items[i] == item:
+		return false
+	default:
+		b.Status.AggregatedStatus = slices.Clone(items)
+		b.Status.AggregatedStatus[i] = item
+	}
+	if !wasApplied {
+		b.judgeFullyApplied(at)
+	}
+	return true
+}
+
+func (b *Binding) healthForgotten(at time.Time, f *messages.HealthForgotten) (changed bool) {
+	ofCluster := func(item api.AggregatedStatusItem) bool { return item.ClusterName == string(f.Cluster) }
+	b.Status.AggregatedStatus, changed = without(b.Status.AggregatedStatus, ofCluster)
+	if changed {
+		b.judgeFullyApplied(at)
+	}
+	return changed
+}
+
+// judgeFullyApplied sets the condition that every expected cluster has applied its copy; it does not
+// hold of a binding that is expected nowhere.
+func (b *Binding) judgeFullyApplied(at time.Time) {
+	expected, applied := 0, 0
+	for cluster := range b.expected {
+		expected++
+		if i := b.item(cluster); i < 0 || !b.Status.AggregatedStatus[i].Applied {
+			break
+		}
+		applied++
+	}
+	c := metav1.Condition{
+		Type:    api.ConditionFullyApplied,
+		Status:  metav1.ConditionFalse,
+		Reason:  "FullyAppliedFailed",
+		Message: "not every cluster has applied its copy",
+	}
+	if applied == expected && expected > 0 {
+		c.Status, c.Reason = metav1.ConditionTrue, "FullyAppliedSuccess"
+		c.Message = "every cluster has applied its copy"
+	}
+	b.setCondition(at, c)
+}
+
+// expected yields the clusters that should run a copy: the targets, those of the bindings that
+// depend on this one, and those being left other than Directly. Some may come twice.
+func (b *Binding) expected(yield func(cluster string) bool) {
+	for i := range b.Spec.Clusters {
+		if !yield(b.Spec.Clusters[i].Name) {
+			return
+		}
+	}
+	for i := range b.Spec.RequiredBy {
+		for _, c := range b.Spec.RequiredBy[i].Clusters {
+			if !yield(c.Name) {
+				return
+			}
+		}
+	}
+	for i := range b.Spec.GracefulEvictionTasks {
+		t := &b.Spec.GracefulEvictionTasks[i]
+		if t.PurgeMode != api.PurgeDirectly && !yield(t.FromCluster) {
+			return
+		}
+	}
+}
+
+// item returns the index of a cluster's item, or -1.
+func (b *Binding) item(cluster string) int {
+	for i := range b.Status.AggregatedStatus {
+		if b.Status.AggregatedStatus[i].ClusterName == cluster {
+			return i
+		}
+	}
+	return -1
+}
+
+// placeOf returns the index of the first item whose cluster comes after the new one's.
+func placeOf(items []api.AggregatedStatusItem, item api.AggregatedStatusItem) int {
+	for i := range items {
+		if items[i].ClusterName > item.ClusterName {
+			return i
+		}
+	}
+	return len(items)
+}
+
+func unhealthySince(item api.AggregatedStatusItem) time.Time {
+	if item.UnhealthySince == nil {
+		return time.Time{}
+	}
+	return item.UnhealthySince.Time
+}
+
+func microTime(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	return &metav1.MicroTime{Time: t}
+}

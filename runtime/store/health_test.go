@@ -1,0 +1,87 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func TestHealthChanged(t *testing.T) {
+	f := newFleet(t)
+	b := f.Binding(web)
+	since := start.Add(time.Nanosecond)
+	ill := &messages.HealthChanged{Binding: web, Cluster: "member2", Health: api.Unhealthy, Ready: 1, Since: since}
+	f.apply(ill, healthy("member3", 2), healthy("member1", 2))
+	require.Equal(t, []api.AggregatedStatusItem{
+		{ClusterName: "member1", Applied: true, Health: api.Healthy, ReadyReplicas: 2},
+		{ClusterName: "member2", Applied: true, Health: api.Unhealthy, ReadyReplicas: 1, UnhealthySince: &metav1.MicroTime{Time: since}},
+		{ClusterName: "member3", Applied: true, Health: api.Healthy, ReadyReplicas: 2},
+	}, b.Status.AggregatedStatus, "in the order of the clusters' names, to the nanosecond")
+
+	for _, again := range []messages.Fact{ill, healthy("member3", 2)} {
+		f.requireNoChange(webKey, again)
+	}
+	f.apply(healthy("member2", 2))
+	require.Nil(t, b.Status.AggregatedStatus[1].UnhealthySince)
+	require.EqualValues(t, 1, b.Meta.Generation, "status leaves the generation alone")
+}
+
+func TestHealthForgotten(t *testing.T) {
+	f := newFleet(t)
+	f.apply(healthy("member1", 2), healthy("member2", 2), &messages.HealthForgotten{Binding: web, Cluster: "member1"})
+	items := f.Binding(web).Status.AggregatedStatus
+	require.Len(t, items, 1)
+	require.Equal(t, "member2", items[0].ClusterName)
+	f.requireNoChange(webKey, &messages.HealthForgotten{Binding: web, Cluster: "member1"})
+}
+
+func TestFullyApplied(t *testing.T) {
+	const yes, no = "True FullyAppliedSuccess: every cluster has applied its copy", "False FullyAppliedFailed: not every cluster has applied its copy"
+	place := (&fleet{}).placed("member1", "member2")
+	all := []messages.Fact{place, healthy("member1", 2), healthy("member2", 0)}
+	tests := []struct {
+		name  string
+		facts []messages.Fact
+		want  string
+	}{
+		{"nothing is said before the first placement", nil, ""},
+		{"no copy yet", []messages.Fact{place}, no},
+		{"one copy of two", all[:2], no},
+		{"all copies, ready or not", all, yes},
+		{"copies that were there first", []messages.Fact{all[1], all[2], place}, yes},
+		{"a report of a copy that is expected nowhere", all[1:2], no},
+		{"a copy is forgotten", append(all[:3:3], &messages.HealthForgotten{Binding: web, Cluster: "member2"}), no},
+		{"a cluster being left gracefully still counts", append(all[:2:2], evicting("member2", api.PurgeGracefully)), no},
+		{"a cluster being left directly does not", append(all[:2:2], evicting("member2", api.PurgeDirectly)), yes},
+		{"the cluster is left", append(all[:2:2], evicting("member2", api.PurgeNever), &messages.EvictionEnded{Binding: web, Cluster: "member2"}), yes},
+		{"the cluster is a target again", append(all[:2:2], evicting("member2", api.PurgeDirectly), &messages.EvictionWithdrawn{
+			Binding: web, Cluster: "member2", Clusters: targets("member1", "member2"),
+		}), no},
+		{"the result is void", append(all[:3:3], &messages.ScheduleFailed{Binding: web, Cleared: true}), no},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFleet(t)
+			f.apply(test.facts...)
+			got, _ := f.condition("FullyApplied")
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestFullyAppliedExpectsDependants(t *testing.T) {
+	f := newFleet(t)
+	f.Binding(web).Spec.RequiredBy = []api.BindingSnapshot{{Name: "parent", Clusters: targets("member2")}}
+	f.apply(f.placed("member1"), healthy("member1", 2))
+	got, _ := f.condition("FullyApplied")
+	require.Contains(t, got, "False")
+	f.apply(healthy("member2", 2))
+	got, since := f.condition("FullyApplied")
+	require.Contains(t, got, "True")
+	require.Equal(t, f.now, since)
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"cmp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// ClusterKey returns the key of a cluster.
+func ClusterKey(name messages.ClusterName) api.Key {
+	return api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: string(name)}
+}
+
+// BindingKey returns the key of a binding: a ResourceBinding if its name has a namespace, otherwise a
+// ClusterResourceBinding.
+func BindingKey(name messages.BindingName) api.Key {
+	namespace, local, namespaced := strings.Cut(string(name), "/")
+	if !namespaced {
+		return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding", Name: string(name)}
+	}
+	return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: namespace, Name: local}
+}
+
+// ranks order the kinds; what is not here is a resource template and comes between policies and
+// bindings.
+var ranks = map[metav1.TypeMeta]int{
+	{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"}:                 1,
+	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterTaintPolicy"}:       2,
+	{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}:        3,
+	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterPropagationPolicy"}: 4,
+	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            6,
+	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     7,
+	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         8,
+}
+
+const templateRank = 5
+
+func rank(k api.Key) int {
+	return cmp.Or(ranks[metav1.TypeMeta{APIVersion: k.APIVersion, Kind: k.Kind}], templateRank)
+}
+
+func compareKeys(a, b api.Key) int {
+	return cmp.Or(
+		cmp.Compare(rank(a), rank(b)),
+		cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.APIVersion, b.APIVersion),
+		cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Name, b.Name),
+	)
+}

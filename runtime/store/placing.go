@@ -1,0 +1,89 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
+	if !slices.Equal(b.Spec.Clusters, f.Clusters) {
+		b.Spec.Clusters = f.Clusters
+		b.Meta.Generation++
+	}
+	b.Applied = f.Applied
+	b.Status.LastScheduledTime = &metav1.Time{Time: at}
+	b.Status.SchedulerObservedGeneration = b.Meta.Generation
+	b.Status.SchedulerObservedAffinityName = f.Affinity
+	b.setCondition(at, metav1.Condition{
+		Type:    api.ConditionScheduled,
+		Status:  metav1.ConditionTrue,
+		Reason:  api.ReasonSuccess,
+		Message: placedOn(f.Clusters),
+	})
+	b.judgeFullyApplied(at)
+	return true
+}
+
+// scheduleFailed leaves the observed generation where it was: what the binding asks for is not met.
+func (b *Binding) scheduleFailed(at time.Time, f *messages.ScheduleFailed) (changed bool) {
+	if f.Cleared {
+		changed = b.clearClusters(at)
+	}
+	return b.setCondition(at, metav1.Condition{
+		Type:    api.ConditionScheduled,
+		Status:  metav1.ConditionFalse,
+		Reason:  f.Reason,
+		Message: f.Message,
+	}) || changed
+}
+
+// clearClusters applies the placement that no cluster fits.
+func (b *Binding) clearClusters(at time.Time) (changed bool) {
+	changed = !equality.Semantic.DeepEqual(b.Applied, b.Spec.Placement)
+	b.Applied = b.Spec.Placement
+	if len(b.Spec.Clusters) == 0 {
+		return changed
+	}
+	b.Spec.Clusters = nil
+	b.Meta.Generation++
+	b.judgeFullyApplied(at)
+	return true
+}
+
+func (b *Binding) rescheduleRequested(f *messages.RescheduleRequested) bool {
+	at := &metav1.Time{Time: f.At}
+	if b.Spec.RescheduleTriggeredAt.Equal(at) {
+		return false
+	}
+	b.Spec.RescheduleTriggeredAt = at
+	b.Meta.Generation++
+	return true
+}
+
+// placedOn returns "placed on member1:2, member3:2"; a copy without replicas is named alone.
+func placedOn(clusters []api.TargetCluster) string {
+	text := make([]byte, 0, 64)
+	text = append(text, "placed on"...)
+	for i, c := range clusters {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, ' ')
+		text = append(text, c.Name...)
+		if c.Replicas > 0 {
+			text = append(text, ':')
+			text = strconv.AppendInt(text, int64(c.Replicas), 10)
+		}
+	}
+	if len(clusters) == 0 {
+		text = append(text, " no cluster"...)
+	}
+	return string(text)
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"leeward/messages/api"
+)
+
+// show returns the snapshot of an object's present version. What only readers need is written here
+// and not when facts are applied: resourceVersion, the applied placement and the copies' raw status.
+func (s *Store) show(e *entry) api.Object {
+	if e.shownAt != e.version {
+		e.shown, e.shownAt = s.snapshot(e), e.version
+	}
+	return e.shown
+}
+
+func (s *Store) snapshot(e *entry) api.Object {
+	version := strconv.FormatUint(e.version, 10)
+	switch o := e.object.(type) {
+	case *api.Cluster:
+		snapshot := *o
+		snapshot.ResourceVersion = version
+		return &snapshot
+	case *api.ResourceBinding:
+		s.annotate(e.binding)
+		snapshot := *o
+		snapshot.ResourceVersion = version
+		snapshot.Status.AggregatedStatus = e.binding.rawStatuses()
+		return &snapshot
+	case *api.ClusterResourceBinding:
+		s.annotate(e.binding)
+		snapshot := *o
+		snapshot.ResourceVersion = version
+		snapshot.Status.AggregatedStatus = e.binding.rawStatuses()
+		return &snapshot
+	default: // changed by Put alone
+		o.SetResourceVersion(version)
+		return o
+	}
+}
+
+// annotate makes the annotation show the placement last applied.
+func (s *Store) annotate(b *Binding) {
+	if b.Applied == b.annotated {
+		return
+	}
+	annotations := maps.Clone(b.Meta.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	delete(annotations, api.AnnotationAppliedPlacement)
+	if b.Applied != nil {
+		annotations[api.AnnotationAppliedPlacement] = s.placements.text(b.Applied)
+	}
+	b.Meta.Annotations, b.annotated = annotations, b.Applied
+}
+
+// replicaCounts is what a workload's own status says of its replicas.
+type replicaCounts struct {
+	Available int32 `json:"availableReplicas"`
+	Ready     int32 `json:"readyReplicas"`
+	Replicas  int32 `json:"replicas"`
+	Updated   int32 `json:"updatedReplicas"`
+}
+
+// rawStatuses returns the items with the status that a workload with replicas would have: fields that
+// a manifest gave stay, the counts follow what is known of the copy.
+func (b *Binding) rawStatuses() []api.AggregatedStatusItem {
+	if b.Spec.Replicas == 0 && b.Spec.ReplicaRequirements == nil {
+		return b.Status.AggregatedStatus
+	}
+	items := slices.Clone(b.Status.AggregatedStatus)
+	for i := range items {
+		item, ready := &items[i], items[i].ReadyReplicas
+		raw := marshal(replicaCounts{
+			Available: ready,
+			Ready:     ready,
+			Replicas:  max(ready, b.share(item.ClusterName)),
+			Updated:   ready,
+		})
+		if item.Status != nil {
+			raw = overlay(item.Status.Raw, raw)
+		}
+		item.Status = &runtime.RawExtension{Raw: raw}
+	}
+	return items
+}
+
+// overlay returns the fields of under with those of over in their place.
+func overlay(under, over []byte) []byte {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(under, &fields) != nil || json.Unmarshal(over, &fields) != nil {
+		return over
+	}
+	return marshal(fields)
+}
+
+// withReadyReplicas returns the items of a manifest with Leeward's own count taken from the raw
+// status, where the manifest was written by a control plane that knows only that.
+func withReadyReplicas(items []api.AggregatedStatusItem) []api.AggregatedStatusItem {
+	items = slices.Clone(items)
+	for i := range items {
+		item := &items[i]
+		var counts replicaCounts
+		if item.ReadyReplicas == 0 && item.Status != nil && json.Unmarshal(item.Status.Raw, &counts) == nil {
+			item.ReadyReplicas = counts.Ready
+		}
+	}
+	return items
+}
+
+// share returns how many replicas a cluster is to run, or still runs while they leave it.
+func (b *Binding) share(cluster string) int32 {
+	for _, c := range b.Spec.Clusters {
+		if c.Name == cluster {
+			return c.Replicas
+		}
+	}
+	for _, t := range b.Spec.GracefulEvictionTasks {
+		if t.FromCluster == cluster && t.Replicas != nil {
+			return *t.Replicas
+		}
+	}
+	return 0
+}
+
+// marshal writes values that have no way to fail.
+func marshal(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("store: write %T as JSON: %v", v, err))
+	}
+	return text
+}

@@ -1,0 +1,169 @@
+// Package store holds the API objects as they stand. People put and delete objects; facts change
+// clusters and bindings. A freshly started engine rebuilds itself from what is stored here, so times
+// keep their full precision in memory, whatever their JSON shows.
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Store holds the objects of one fleet. It belongs to one goroutine.
+//
+// What the store changes it replaces: it never writes into a slice, a map or behind a pointer that
+// an object holds. So a shallow copy of an object is a snapshot of it. Get, List and Objects return
+// such snapshots, which may be kept and read by any goroutine and which nobody may change.
+type Store struct {
+	kinds      map[string]map[api.Key]*entry
+	clusters   map[messages.ClusterName]*entry
+	bindings   map[messages.BindingName]*entry
+	placements placements
+	version    uint64 // of the newest change
+}
+
+// entry is one object with its history.
+type entry struct {
+	object  api.Object
+	binding *Binding // nil unless object is a binding
+	version uint64   // of the object's newest change
+
+	shown   api.Object // the snapshot of version shownAt
+	shownAt uint64
+}
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{
+		kinds:      map[string]map[api.Key]*entry{},
+		clusters:   map[messages.ClusterName]*entry{},
+		bindings:   map[messages.BindingName]*entry{},
+		placements: newPlacements(),
+	}
+}
+
+// Put stores an object in place of any other of its key. The caller hands it over and must not touch
+// it again. Its apiVersion and kind must be set; uid and creationTimestamp are the caller's to give,
+// and so is the generation, except that an object without one gets the next: 1 if it is new.
+func (s *Store) Put(o api.Object) {
+	key := api.KeyOf(o)
+	if key.Kind == "" {
+		panic(fmt.Sprintf("store: put an object without a kind: %q, a %T", o.GetName(), o))
+	}
+	if o.GetGeneration() == 0 {
+		o.SetGeneration(s.generation(key) + 1)
+	}
+	e := &entry{object: o}
+	switch o := o.(type) {
+	case *api.Cluster:
+		s.clusters[messages.ClusterName(o.Name)] = e
+	case *api.ResourceBinding:
+		s.putBinding(e, &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status})
+	case *api.ClusterResourceBinding:
+		s.putBinding(e, &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status})
+	}
+	if s.kinds[key.Kind] == nil {
+		s.kinds[key.Kind] = map[api.Key]*entry{}
+	}
+	s.kinds[key.Kind][key] = e
+	s.touch(e)
+}
+
+func (s *Store) putBinding(e *entry, b *Binding) {
+	b.Applied = s.placements.parse(b.Meta.Annotations[api.AnnotationAppliedPlacement])
+	b.annotated = b.Applied
+	b.Status.AggregatedStatus = withReadyReplicas(b.Status.AggregatedStatus)
+	e.binding = b
+	s.bindings[b.Name()] = e
+}
+
+// Delete removes an object, if it is there.
+func (s *Store) Delete(key api.Key) {
+	e := s.find(key)
+	if e == nil {
+		return
+	}
+	delete(s.kinds[key.Kind], key)
+	switch o := e.object.(type) {
+	case *api.Cluster:
+		delete(s.clusters, messages.ClusterName(o.Name))
+	case *api.ResourceBinding, *api.ClusterResourceBinding:
+		delete(s.bindings, e.binding.Name())
+	}
+}
+
+// Get returns a snapshot of one object, or nil.
+func (s *Store) Get(key api.Key) api.Object {
+	if e := s.find(key); e != nil {
+		return s.show(e)
+	}
+	return nil
+}
+
+// List returns snapshots of the objects of one kind, in the order of Objects.
+func (s *Store) List(kind string) []api.Object {
+	return s.snapshots(slices.Collect(maps.Keys(s.kinds[kind])))
+}
+
+// Objects returns snapshots of everything: clusters, taint policies, propagation policies, resource
+// templates, bindings, rebalancers; each kind by namespace and name.
+func (s *Store) Objects() []api.Object {
+	var keys []api.Key
+	for _, entries := range s.kinds {
+		keys = slices.AppendSeq(keys, maps.Keys(entries))
+	}
+	return s.snapshots(keys)
+}
+
+func (s *Store) snapshots(keys []api.Key) []api.Object {
+	slices.SortFunc(keys, compareKeys)
+	objects := make([]api.Object, len(keys))
+	for i, key := range keys {
+		objects[i] = s.Get(key)
+	}
+	return objects
+}
+
+// Cluster returns a cluster as it stands, or nil. It is the store's own: read it now and do not
+// change it; the next fact may.
+func (s *Store) Cluster(name messages.ClusterName) *api.Cluster {
+	if e := s.clusters[name]; e != nil {
+		return e.object.(*api.Cluster)
+	}
+	return nil
+}
+
+// Binding returns a binding as it stands, or nil. It is the store's own: read it now and do not
+// change it; the next fact may. A copy of *Spec or *Status stays as it is.
+func (s *Store) Binding(name messages.BindingName) *Binding {
+	if e := s.bindings[name]; e != nil {
+		return e.binding
+	}
+	return nil
+}
+
+// Version returns a number that grows with every change of the object, across its deletion and
+// return, and is its resourceVersion; 0 where the object is not there.
+func (s *Store) Version(key api.Key) uint64 {
+	if e := s.find(key); e != nil {
+		return e.version
+	}
+	return 0
+}
+
+func (s *Store) find(key api.Key) *entry { return s.kinds[key.Kind][key] }
+
+func (s *Store) generation(key api.Key) int64 {
+	if e := s.find(key); e != nil {
+		return e.object.GetGeneration()
+	}
+	return 0
+}
+
+func (s *Store) touch(e *entry) {
+	s.version++
+	e.version = s.version
+}
