@@ -48,8 +48,11 @@ type BindingApplied struct {
 	UID    types.UID
 	// Applied is the placement of the annotation policy.karmada.io/applied-placement; nil: none.
 	Applied *api.Placement
-	// Recovered is set where the object was known before a restart: nothing is news then.
-	Recovered bool
+	// Owner is the policy that has the resource; empty: none.
+	Owner PropagationName
+	// Managed is set where the scheduler is to place the binding. Karmada places those only that carry
+	// the label of a policy.
+	Managed bool
 }
 
 // TaintsChanged carries all NoExecute taints of a cluster. From: cluster. To: bindings placed on it.
@@ -110,8 +113,8 @@ type CopyReported struct {
 	Health  api.ResourceHealth
 	// Ready counts the replicas that serve.
 	Ready int32
-	// ForReplicas is the number of replicas that the report was made for.
-	ForReplicas int32
+	// ForPlacement is the RunCopy.Placement that the member was running when it reported.
+	ForPlacement int64
 }
 
 // CopyRemoved says that a cluster runs no copy any more. From: member. To: binding.

@@ -21,8 +21,6 @@ type ClusterJoined struct {
 	Object *api.Cluster
 	// Policies are the ClusterTaintPolicies there are, in any order.
 	Policies []PolicyListed
-	// Recovered is set where the object was known before a restart: nothing is news then.
-	Recovered bool
 }
 
 // ClusterEdited carries a cluster's manifest, applied anew by people. From: ingress. To: the cluster.

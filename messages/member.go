@@ -29,15 +29,14 @@ type MemberConfigured struct{ Behaviour MemberBehaviour }
 type RunCopy struct {
 	Binding  BindingName
 	Replicas int32
-	// HasReplicas is false for resources that have none; they are healthy or not as a whole.
-	HasReplicas bool
+	// Placement numbers what the binding told this member; reports say which one they are about.
+	Placement int64
+	// Adopt says that the copy runs already: a member that does not know it yet need not start it up.
+	Adopt bool
 }
 
 // RemoveCopy ends a copy. From: binding. To: member.
 type RemoveCopy struct{ Binding BindingName }
-
-// ReportCopies asks for a report of a binding's copy. From: binding, after a restart. To: member.
-type ReportCopies struct{ Binding BindingName }
 
 // HealthForced changes what the member reports of one binding's copy; with no binding, of every
 // copy there, now and later. From: ingress. To: member.
@@ -50,17 +49,21 @@ type HealthForced struct {
 // reports; what it was told meanwhile it does when it is back. From: ingress. To: member.
 type HeartbeatSet struct{ Stopped bool }
 
+// EngineRestarted says that the engine lost its memory: a silent member says again that it is silent,
+// and since when. From: ingress, after a restart. To: member.
+type EngineRestarted struct{}
+
+func (*EngineRestarted) message()  {}
 func (*MemberConfigured) message() {}
 func (*RunCopy) message()          {}
 func (*RemoveCopy) message()       {}
-func (*ReportCopies) message()     {}
 func (*HealthForced) message()     {}
 func (*HeartbeatSet) message()     {}
 
+func (*EngineRestarted) toMember()  {}
 func (*MemberConfigured) toMember() {}
 func (*RunCopy) toMember()          {}
 func (*RemoveCopy) toMember()       {}
-func (*ReportCopies) toMember()     {}
 func (*HealthForced) toMember()     {}
 func (*HeartbeatSet) toMember()     {}
 func (*SettingsChanged) toMember()  {}

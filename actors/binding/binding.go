@@ -1,0 +1,252 @@
+// Package binding is the machine of one ResourceBinding or ClusterResourceBinding: it decides when a
+// workload must leave a cluster, carries out the hand-over to its replacement, and keeps the members
+// told which copies to run.
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Binding is one resource and where it runs.
+type Binding struct {
+	name     messages.BindingName
+	settings messages.Settings
+
+	workload *messages.Workload
+	// claims are the policies that select the resource; owner is the one that has it. settling is set
+	// while claims of this instant are not weighed yet.
+	claims   []*messages.ClaimMade
+	owner    messages.PropagationName
+	settling bool
+	// policy is the owner as the API names it: "PropagationPolicy default/web".
+	policy string
+	// created is false until a policy first claims the resource; managed is set where the scheduler is
+	// to place it.
+	created, managed bool
+	// spec is what the owner, or the binding's own manifest, gives.
+	spec api.BindingSpec
+	// applied is the placement of the last scheduling; nil: never scheduled.
+	applied *api.Placement
+
+	// targets in the order in which they came: kept ones first.
+	targets []target
+	tasks   []task
+	copies  []copyState
+	// placements counts what members were told.
+	placements int64
+
+	// request counts what was asked of the scheduler; scheduled is set once the last of it was
+	// answered with success.
+	request       uint64
+	scheduled     bool
+	affinity      string
+	lastScheduled time.Time
+	rescheduleAt  time.Time
+}
+
+// target is one cluster that runs the resource.
+type target struct {
+	cluster  messages.ClusterName
+	replicas int32
+	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in
+	// which the cluster is listed again.
+	taints []corev1.Taint
+	causes []api.TaintCause
+	since  time.Time
+	// leave is why and when the binding must leave.
+	leave leave
+}
+
+// New returns a binding that nobody has claimed yet.
+func New(name messages.BindingName, settings messages.Settings) *Binding {
+	return &Binding{name: name, settings: settings}
+}
+
+// Receive routes a message to its transition.
+func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.WorkloadApplied:
+		b.workloadApplied(now, m.Workload, out)
+	case *messages.WorkloadDeleted:
+		b.workloadDeleted(out)
+	case *messages.ClaimMade:
+		b.claimMade(m)
+	case *messages.ClaimWithdrawn:
+		b.claimWithdrawn(m.Policy)
+	case *messages.BindingApplied:
+		b.bindingApplied(now, m, out)
+	case *messages.TaintsChanged:
+		b.taintsChanged(now, m, out)
+	case *messages.EvictionPermitted:
+		b.evictionPermitted(now, m.Cluster, out)
+	case *messages.PlacementDecided:
+		b.placementDecided(now, m, out)
+	case *messages.CopyReported:
+		b.copyReported(now, m, out)
+	case *messages.CopyRemoved:
+		b.copyRemoved(now, m.Cluster, out)
+	case *messages.RescheduleTriggered:
+		b.rescheduleTriggered(now, m, out)
+	case *messages.SettingsChanged:
+		b.settingsChanged(now, m.Settings, out)
+	case *messages.Woken:
+		b.woken(now, out)
+	default:
+		panic(fmt.Sprintf("binding %s: unknown message %T", b.name, m))
+	}
+	out.WakeAt(b.nextDeadline(now))
+}
+
+func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actors.Outbox) {
+	b.settings = s
+	b.reconsiderAll(now, out)
+	b.assessTasks(now, out)
+}
+
+// woken does what has fallen due: claims to weigh, clusters to leave, tasks that time out.
+func (b *Binding) woken(now time.Time, out *actors.Outbox) {
+	if b.settling {
+		b.settleClaims(now, out)
+	}
+	b.leaveDue(now, out)
+	b.assessTasks(now, out)
+}
+
+// nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
+func (b *Binding) nextDeadline(now time.Time) time.Time {
+	if b.settling {
+		return now
+	}
+	var next time.Time
+	for i := range b.targets {
+		next = earlier(next, b.targets[i].leave.alarm())
+	}
+	for i := range b.tasks {
+		next = earlier(next, b.tasks[i].recheck)
+	}
+	return next
+}
+
+// earlier returns the earlier of two instants, where zero means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func (b *Binding) target(c messages.ClusterName) *target {
+	for i := range b.targets {
+		if b.targets[i].cluster == c {
+			return &b.targets[i]
+		}
+	}
+	return nil
+}
+
+func (b *Binding) task(c messages.ClusterName) *task {
+	for i := range b.tasks {
+		if b.tasks[i].FromCluster == string(c) {
+			return &b.tasks[i]
+		}
+	}
+	return nil
+}
+
+// clusters is the present result as the API shows it.
+func (b *Binding) clusters() []api.TargetCluster {
+	if len(b.targets) == 0 {
+		return nil
+	}
+	clusters := make([]api.TargetCluster, len(b.targets))
+	for i := range b.targets {
+		clusters[i] = api.TargetCluster{Name: string(b.targets[i].cluster), Replicas: b.targets[i].replicas}
+	}
+	return clusters
+}
+
+// retarget makes the result what the scheduler chose: kept targets stay in their places with all that
+// is known of them, new ones follow. Clusters hear who came and who left.
+func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
+	var kept []target
+	for i := range b.targets {
+		t := b.targets[i]
+		j := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == string(t.cluster) })
+		if j >= 0 {
+			t.replicas = clusters[j].Replicas
+			kept = append(kept, t)
+			continue
+		}
+		b.forget(&t, out)
+	}
+	for _, c := range clusters {
+		if b.target(messages.ClusterName(c.Name)) == nil {
+			kept = append(kept, target{cluster: messages.ClusterName(c.Name), replicas: c.Replicas})
+		}
+	}
+	before := b.targets
+	b.targets = kept
+	for i := range b.targets {
+		if !slices.ContainsFunc(before, func(t target) bool { return t.cluster == b.targets[i].cluster }) {
+			out.TellCluster(b.targets[i].cluster, &messages.BindingPlaced{Binding: b.name})
+		}
+	}
+}
+
+// forget ends what concerns a target that is left: its request for a permit and, unless an eviction
+// task still watches the cluster, its news.
+func (b *Binding) forget(t *target, out *actors.Outbox) {
+	if t.leave.requested {
+		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
+	}
+	if b.task(t.cluster) == nil {
+		out.TellCluster(t.cluster, &messages.BindingLeft{Binding: b.name})
+	}
+}
+
+// ask tells the scheduler how things stand now, because something that matters to it changed.
+func (b *Binding) ask(now time.Time, out *actors.Outbox) {
+	if !b.managed || b.spec.Placement == nil || b.suspended() {
+		return
+	}
+	b.request++
+	b.scheduled = false
+	m := &messages.PlaceBinding{
+		Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
+		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
+		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
+		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity,
+		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: now,
+	}
+	for i := range b.tasks {
+		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
+	}
+	out.TellScheduler(m)
+}
+
+func (b *Binding) suspended() bool {
+	return b.spec.Suspension != nil && b.spec.Suspension.Scheduling != nil && *b.spec.Suspension.Scheduling
+}
+
+// hasReplicas reports whether the resource is a workload whose replicas can be divided.
+func (b *Binding) hasReplicas() bool {
+	if b.workload != nil {
+		return b.workload.HasReplicas
+	}
+	return b.spec.Replicas > 0 || b.spec.ReplicaRequirements != nil
+}
+
+func (b *Binding) priority() int32 {
+	if b.spec.SchedulePriority == nil {
+		return 0
+	}
+	return b.spec.SchedulePriority.Priority
+}

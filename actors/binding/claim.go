@@ -1,0 +1,197 @@
+package binding
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *actors.Outbox) {
+	b.workload = w
+	if !b.created {
+		return
+	}
+	next := b.spec
+	fromWorkload(&next, w)
+	b.update(now, next, out)
+}
+
+func fromWorkload(s *api.BindingSpec, w *messages.Workload) {
+	s.Resource = api.ObjectReference{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
+	s.Replicas, s.ReplicaRequirements = w.Replicas, w.Requirements
+}
+
+// claimMade notes a claim. All claims of an instant are weighed together at its end.
+func (b *Binding) claimMade(m *messages.ClaimMade) {
+	b.dropClaim(m.Policy)
+	b.claims = append(b.claims, m)
+	b.settling = true
+}
+
+func (b *Binding) claimWithdrawn(policy messages.PropagationName) {
+	b.dropClaim(policy)
+	if b.owner == policy {
+		b.owner = ""
+	}
+	b.settling = true
+}
+
+func (b *Binding) dropClaim(policy messages.PropagationName) {
+	b.claims = slices.DeleteFunc(b.claims, func(c *messages.ClaimMade) bool { return c.Policy == policy })
+}
+
+// settleClaims gives the resource to the best claim. An owner keeps it unless a claim of higher
+// priority preempts. A binding that nobody claims any more keeps what it was given.
+func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
+	b.settling = false
+	best := b.bestClaim()
+	if best == nil || b.workload == nil {
+		return
+	}
+	b.owner, b.policy = best.Policy, policyLabel(best)
+	next := b.spec
+	fromWorkload(&next, b.workload)
+	fromPolicy(&next, best.Spec)
+	if b.created {
+		b.update(now, next, out)
+		return
+	}
+	b.created, b.managed, b.spec = true, true, next
+	given := next
+	out.Record(&messages.BindingCreated{
+		Binding: b.name, Policy: b.policy, Replicas: next.Replicas, Spec: &given, UID: next.Resource.UID,
+	})
+	b.ask(now, out)
+}
+
+func (b *Binding) bestClaim() *messages.ClaimMade {
+	var best, owner *messages.ClaimMade
+	for _, c := range b.claims {
+		if best == nil || propagation.Better(claimOf(c), claimOf(best)) {
+			best = c
+		}
+		if c.Policy == b.owner {
+			owner = c
+		}
+	}
+	if owner == nil || best.Preempts && best.Priority > owner.Priority {
+		return best
+	}
+	return owner
+}
+
+func claimOf(c *messages.ClaimMade) propagation.Claim {
+	return propagation.Claim{
+		Priority: c.Priority, Rank: propagation.Rank(c.Rank), ClusterScoped: c.ClusterScoped, Name: string(c.Policy),
+	}
+}
+
+func policyLabel(c *messages.ClaimMade) string {
+	if c.ClusterScoped {
+		return "ClusterPropagationPolicy " + string(c.Policy)
+	}
+	return "PropagationPolicy " + string(c.Policy)
+}
+
+// fromPolicy overwrites what a policy gives; clusters, tasks and triggers are the binding's own.
+func fromPolicy(s *api.BindingSpec, p *api.PropagationSpec) {
+	s.Placement = &p.Placement
+	s.Failover, s.PropagateDeps, s.SchedulerName = p.Failover, p.PropagateDeps, p.SchedulerName
+	s.ConflictResolution, s.Suspension = p.ConflictResolution, p.Suspension
+	s.PreserveResourcesOnDeletion, s.SchedulePriority = p.PreserveResourcesOnDeletion, p.SchedulePriority
+}
+
+// update takes over a new spec, if it differs, and says what differs.
+func (b *Binding) update(now time.Time, next api.BindingSpec, out *actors.Outbox) {
+	changed := differences(&b.spec, &next)
+	if len(changed) == 0 {
+		return
+	}
+	if reflect.DeepEqual(b.spec.Placement, next.Placement) {
+		next.Placement = b.spec.Placement // one pointer, so that the scheduler's compiled form stays valid
+	}
+	b.spec = next
+	given := next
+	out.Record(&messages.BindingUpdated{
+		Binding: b.name, Policy: b.policy, Changed: changed, Replicas: next.Replicas, Spec: &given,
+	})
+	b.ask(now, out)
+	b.reconsiderAll(now, out)
+}
+
+// differences names what differs between two specs, of what workload and policy give.
+func differences(a, b *api.BindingSpec) []string {
+	var changed []string
+	note := func(name string, differs bool) {
+		if differs {
+			changed = append(changed, name)
+		}
+	}
+	note("resource", a.Resource != b.Resource)
+	note("replicas", a.Replicas != b.Replicas)
+	note("requirements", !reflect.DeepEqual(a.ReplicaRequirements, b.ReplicaRequirements))
+	note("placement", !reflect.DeepEqual(a.Placement, b.Placement))
+	note("failover", !reflect.DeepEqual(a.Failover, b.Failover))
+	note("suspension", !reflect.DeepEqual(a.Suspension, b.Suspension))
+	note("schedulePriority", !reflect.DeepEqual(a.SchedulePriority, b.SchedulePriority))
+	note("policy", a.PropagateDeps != b.PropagateDeps || a.SchedulerName != b.SchedulerName || a.ConflictResolution != b.ConflictResolution)
+	return changed
+}
+
+// bindingApplied takes over a manifest, or the stored object after a restart: the targets, the tasks
+// with their times, the reports. Clusters and members are asked to tell the rest.
+func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out *actors.Outbox) {
+	b.created, b.managed, b.owner = true, m.Managed, m.Owner
+	b.spec = *m.Spec
+	b.applied = m.Applied
+	b.restoreStatus(m.Status)
+	if m.Spec.RescheduleTriggeredAt != nil {
+		b.rescheduleAt = m.Spec.RescheduleTriggeredAt.Time
+	}
+	b.restoreTasks(now, m.Spec.GracefulEvictionTasks, out)
+	b.retarget(m.Spec.Clusters, out)
+	b.restoreCopies(m.Status)
+	b.adoptCopies(out)
+	b.ask(now, out)
+	b.syncCopies(out)
+}
+
+func (b *Binding) restoreStatus(s *api.BindingStatus) {
+	if s == nil {
+		return
+	}
+	b.affinity = s.SchedulerObservedAffinityName
+	if s.LastScheduledTime != nil {
+		b.lastScheduled = s.LastScheduledTime.Time
+	}
+}
+
+func (b *Binding) rescheduleTriggered(now time.Time, m *messages.RescheduleTriggered, out *actors.Outbox) {
+	b.rescheduleAt = m.At
+	out.Record(&messages.RescheduleRequested{Binding: b.name, At: m.At, By: m.By})
+	b.ask(now, out)
+}
+
+func (b *Binding) workloadDeleted(out *actors.Outbox) {
+	if !b.created {
+		return
+	}
+	for i := range b.copies {
+		out.TellMember(b.copies[i].cluster, &messages.RemoveCopy{Binding: b.name})
+	}
+	for i := range b.targets {
+		b.forget(&b.targets[i], out)
+	}
+	for i := range b.tasks {
+		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
+	}
+	b.targets, b.tasks, b.copies, b.claims, b.created = nil, nil, nil, nil, false
+	b.spec, b.workload = api.BindingSpec{}, nil
+	out.TellScheduler(&messages.BindingGone{Binding: b.name})
+	out.Record(&messages.BindingDeleted{Binding: b.name})
+}

@@ -1,0 +1,192 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/actors/rules/health"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// copyState is what the binding told a member, and what the member reports.
+type copyState struct {
+	cluster  messages.ClusterName
+	replicas int32
+	// placement numbers what the member was last told.
+	placement int64
+	// removing is set from telling the member to remove the copy until it says that it did.
+	removing bool
+
+	reported       bool
+	health         api.ResourceHealth
+	ready          int32
+	forPlacement   int64
+	unhealthySince time.Time
+}
+
+func (b *Binding) copy(c messages.ClusterName) *copyState {
+	for i := range b.copies {
+		if b.copies[i].cluster == c {
+			return &b.copies[i]
+		}
+	}
+	return nil
+}
+
+// syncCopies tells members what changed in what they are to run: targets run their share, clusters
+// that are being left keep what they have, unless they are left directly; everything else goes. While a
+// copy that is left directly still stands, nothing new starts. Source: Karmada's binding controller.
+func (b *Binding) syncCopies(out *actors.Outbox) {
+	for i := range b.copies {
+		c := &b.copies[i]
+		if !c.removing && !b.wanted(c.cluster) {
+			c.removing = true
+			out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name})
+		}
+	}
+	if b.blocked() {
+		return
+	}
+	for i := range b.targets {
+		b.runCopy(&b.targets[i], out)
+	}
+}
+
+// wanted reports whether a cluster is to have a copy.
+func (b *Binding) wanted(c messages.ClusterName) bool {
+	if b.target(c) != nil {
+		return true
+	}
+	k := b.task(c)
+	return k != nil && eviction.KeepsCopy(&k.GracefulEvictionTask)
+}
+
+// blocked reports whether a copy that is left directly still stands.
+func (b *Binding) blocked() bool {
+	return slices.ContainsFunc(b.copies, func(c copyState) bool {
+		k := b.task(c.cluster)
+		return c.removing && k != nil && !eviction.KeepsCopy(&k.GracefulEvictionTask)
+	})
+}
+
+// runCopy tells a target's member what to run. A copy that is still going is waited for.
+func (b *Binding) runCopy(t *target, out *actors.Outbox) {
+	c := b.copy(t.cluster)
+	switch {
+	case c == nil:
+		b.copies = append(b.copies, copyState{cluster: t.cluster})
+		c = &b.copies[len(b.copies)-1]
+	case c.removing || c.replicas == t.replicas:
+		return
+	}
+	c.replicas = t.replicas
+	b.tellRun(c, false, out)
+}
+
+func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
+	b.placements++
+	c.placement = b.placements
+	out.TellMember(c.cluster, &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Placement: c.placement, Adopt: adopt})
+}
+
+func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *actors.Outbox) {
+	c := b.copy(m.Cluster)
+	if c == nil || c.removing {
+		return
+	}
+	news := !c.reported || c.health != m.Health || c.ready != m.Ready
+	if m.Health != api.Unhealthy {
+		c.unhealthySince = time.Time{}
+	} else if c.unhealthySince.IsZero() {
+		c.unhealthySince = now
+	}
+	c.reported, c.health, c.ready, c.forPlacement = true, m.Health, m.Ready, m.ForPlacement
+	if news {
+		out.Record(&messages.HealthChanged{
+			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready, Since: c.unhealthySince,
+		})
+	}
+	if t := b.target(m.Cluster); t != nil {
+		b.reconsider(now, t, false, out)
+	}
+	b.assessTasks(now, out)
+}
+
+func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *actors.Outbox) {
+	c := b.copy(cluster)
+	if c == nil || !c.removing {
+		return
+	}
+	if c.reported {
+		out.Record(&messages.HealthForgotten{Binding: b.name, Cluster: cluster})
+	}
+	b.copies = slices.DeleteFunc(b.copies, func(c copyState) bool { return c.cluster == cluster })
+	b.syncCopies(out)
+	b.assessTasks(now, out)
+}
+
+// health judges targets by what their members report.
+func (b *Binding) health(targets []target) health.Verdict {
+	wanted := make([]health.Target, len(targets))
+	for i := range targets {
+		wanted[i] = health.Target{Cluster: targets[i].cluster, Replicas: targets[i].replicas}
+		if c := b.copy(targets[i].cluster); c != nil {
+			wanted[i].Placement = c.placement
+		}
+	}
+	reports := make([]health.Report, 0, len(b.copies))
+	for i := range b.copies {
+		if c := &b.copies[i]; c.reported {
+			reports = append(reports, health.Report{
+				Cluster: c.cluster, Health: c.health, ReadyReplicas: c.ready, ForPlacement: c.forPlacement,
+			})
+		}
+	}
+	return health.Of(reports, wanted, b.settings.HandoverHealth)
+}
+
+// servesElsewhere reports whether some target is healthy by itself.
+func (b *Binding) servesElsewhere() bool {
+	for i := range b.targets {
+		if b.health(b.targets[i : i+1]).Healthy {
+			return true
+		}
+	}
+	return false
+}
+
+// restoreCopies takes over what members had reported.
+func (b *Binding) restoreCopies(s *api.BindingStatus) {
+	if s == nil {
+		return
+	}
+	for i := range s.AggregatedStatus {
+		item := &s.AggregatedStatus[i]
+		c := copyState{
+			cluster:  messages.ClusterName(item.ClusterName),
+			reported: true, health: item.Health, ready: item.ReadyReplicas,
+		}
+		if item.UnhealthySince != nil && b.settings.PersistentFailoverTimers {
+			c.unhealthySince = item.UnhealthySince.Time
+		}
+		b.copies = append(b.copies, c)
+	}
+}
+
+// adoptCopies tells the members of restored copies what they run, so that they report how it is.
+func (b *Binding) adoptCopies(out *actors.Outbox) {
+	for i := range b.copies {
+		c := &b.copies[i]
+		if t := b.target(c.cluster); t != nil {
+			c.replicas = t.replicas
+		} else if k := b.task(c.cluster); k != nil && k.Replicas != nil {
+			c.replicas = *k.Replicas
+		}
+		if b.wanted(c.cluster) {
+			b.tellRun(c, true, out)
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// leave is why, when and how far a binding is on its way out of a cluster. The deadline is a fact,
+// computed anew from the taints and tolerations at every change.
+type leave struct {
+	// at is when the binding must leave; zero: never. It is due from then on.
+	at      time.Time
+	due     bool
+	grounds messages.Grounds
+	// requested is set while the governor has the request, permitted once it agreed, held while the
+	// scheduler has no place for the workload without this cluster.
+	requested, permitted bool
+	held                 hold
+}
+
+// hold is why a departure may not take place yet: in one word, and in a sentence.
+type hold struct{ reason, message string }
+
+// The holds that no placement ends.
+var (
+	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
+	noAnnotation = hold{"NoAppliedPlacement", "the applied placement is not recorded, so its tolerations are not known"}
+	noGrace      = hold{"NoGracefulEviction", eviction.ErrNoGrace.Error()}
+)
+
+// alarm is when to look again; a departure that is due waits for others, not for time.
+func (l *leave) alarm() time.Time {
+	if l.due {
+		return time.Time{}
+	}
+	return l.at
+}
+
+func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *actors.Outbox) {
+	if t := b.target(m.Cluster); t != nil {
+		t.taints, t.causes, t.since = m.Taints, m.Causes, m.Since
+		b.reconsider(now, t, m.News, out)
+		return
+	}
+	if k := b.task(m.Cluster); k != nil {
+		b.cameBack(now, k, m.Taints, out)
+	}
+}
+
+// reconsiderAll looks at every target again because tolerations, reports or settings changed.
+func (b *Binding) reconsiderAll(now time.Time, out *actors.Outbox) {
+	b.eachTarget(func(t *target) { b.reconsider(now, t, false, out) })
+}
+
+// eachTarget visits every target; the visit may take that target, and no other, off the result.
+func (b *Binding) eachTarget(visit func(*target)) {
+	for i := 0; i < len(b.targets); {
+		c := b.targets[i].cluster
+		visit(&b.targets[i])
+		if i < len(b.targets) && b.targets[i].cluster == c {
+			i++
+		}
+	}
+}
+
+// reconsider recomputes when the binding must leave one target. news is set where the taints changed;
+// other changes are noticed at the next re-list of the cluster, if there is one.
+func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Outbox) {
+	next := b.mustLeave(now, t)
+	if !news && !next.at.IsZero() && next.grounds.Reason == api.EvictionReasonTaintUntolerated {
+		b.delayToRelist(now, t, &next)
+	}
+	b.replaceLeave(now, t, next, out)
+}
+
+// mustLeave is why and when the binding must leave a target: for its taints or for its health,
+// whichever comes first.
+func (b *Binding) mustLeave(now time.Time, t *target) leave {
+	byTaint, byHealth := b.leaveForTaints(now, t), b.leaveForHealth(now, t)
+	if byTaint.at.IsZero() || !byHealth.at.IsZero() && byHealth.at.Before(byTaint.at) {
+		return byHealth
+	}
+	return byTaint
+}
+
+func (b *Binding) leaveForTaints(now time.Time, t *target) leave {
+	if !b.settings.Evicts() || len(t.taints) == 0 {
+		return leave{}
+	}
+	tolerations, known := b.tolerations()
+	if !known {
+		return leave{held: noAnnotation}
+	}
+	v := taint.Deadline(t.taints, tolerations, b.rule())
+	if v.Outcome == taint.Forever {
+		return leave{}
+	}
+	l := leave{at: v.At, grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated, Taint: &t.taints[v.Taint]}}
+	if v.Taint < len(t.causes) {
+		l.grounds.Cause = &t.causes[v.Taint]
+	}
+	if v.Toleration >= 0 {
+		l.grounds.Toleration = &tolerations[v.Toleration]
+	}
+	if v.Outcome == taint.Untolerated {
+		l.at = untoleratedSince(now, &t.taints[v.Taint])
+	}
+	l.grounds.Deadline = l.at
+	return l
+}
+
+func (b *Binding) rule() taint.Rule {
+	return taint.Rule{Match: b.settings.TolerationMatch, Numeric: b.settings.NumericTolerations}
+}
+
+// tolerations are those that count for eviction, and whether they are known at all.
+func (b *Binding) tolerations() ([]corev1.Toleration, bool) {
+	source := b.spec.Placement
+	if b.settings.TolerationSource == messages.SourceAppliedPlacement {
+		source = b.applied
+	}
+	if source == nil {
+		return nil, b.settings.TolerationSource == messages.SourcePlacement
+	}
+	return source.ClusterTolerations, true
+}
+
+// untoleratedSince is when a taint without a toleration began to count.
+func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
+	if t.TimeAdded == nil || t.TimeAdded.After(now) {
+		return now
+	}
+	return t.TimeAdded.Time
+}
+
+// delayToRelist puts a deadline that moved closer, or is new, off to the moment at which the cluster
+// is looked at again. Source: Karmada's taint manager, which re-lists every ten seconds.
+func (b *Binding) delayToRelist(now time.Time, t *target, next *leave) {
+	old := &t.leave
+	switch {
+	case b.settings.TaintRelistPeriod == 0 || !old.at.IsZero() && !next.at.Before(old.at):
+	case !old.at.IsZero() && next.grounds.Deadline.Equal(old.grounds.Deadline):
+		next.at = old.at
+	default:
+		next.at = later(next.at, taint.NextRelist(t.since, b.settings.TaintRelistPeriod, now))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// replaceLeave puts a new verdict in the place of the old one and says what that changes.
+func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors.Outbox) {
+	old := t.leave
+	switch {
+	case next.at.IsZero():
+		b.stopLeaving(now, t, next.held, out)
+		return
+	case old.due && !next.at.After(now):
+		next.due, next.requested, next.permitted, next.held = true, old.requested, old.permitted, old.held
+		t.leave = next
+		return
+	case old.due:
+		b.stopLeaving(now, t, hold{}, out)
+	}
+	t.leave = next
+	if next.at.After(now) {
+		if !old.at.Equal(next.at) || old.due {
+			out.Record(&messages.CountdownStarted{Binding: b.name, Cluster: t.cluster, Grounds: next.grounds})
+		}
+		return
+	}
+	b.fallDue(now, t, out)
+}
+
+// stopLeaving ends a countdown or a departure that is not under way yet.
+func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.Outbox) {
+	old := t.leave
+	t.leave = leave{held: held}
+	if held != (hold{}) && old.held != held {
+		out.Record(&messages.EvictionHeld{Binding: b.name, Cluster: t.cluster, Reason: held.reason, Message: held.message})
+	}
+	if old.at.IsZero() {
+		return
+	}
+	out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: b.whyStay(t)})
+	if old.requested {
+		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
+	}
+	if old.permitted {
+		b.ask(now, out)
+	}
+}
+
+func (b *Binding) whyStay(t *target) string {
+	if len(t.taints) == 0 {
+		return "no NoExecute taint is left"
+	}
+	return "the deadline no longer holds"
+}
+
+// fallDue starts the way out of a target whose deadline has come: with a permit of the governor if a
+// taint is the reason, by itself if the application is.
+func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
+	t.leave.due = true
+	if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure {
+		b.permitted(now, t, out)
+		return
+	}
+	t.leave.requested = true
+	out.TellGovernor(&messages.RequestEviction{
+		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at,
+	})
+}
+
+func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
+	b.eachTarget(func(t *target) {
+		if l := &t.leave; !l.due && !l.at.IsZero() && !l.at.After(now) {
+			b.fallDue(now, t, out)
+		}
+	})
+}
+
+func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+	t := b.target(c)
+	if t == nil || !t.leave.due || !t.leave.requested {
+		return
+	}
+	t.leave.requested = false
+	b.permitted(now, t, out)
+}
+
+// permitted goes on with a departure: at once, or after the scheduler has shown that the workload has
+// somewhere to go.
+func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
+	t.leave.permitted = true
+	if !b.settings.EvictionNeedsDestination {
+		b.evict(now, t.cluster, out)
+		b.syncCopies(out)
+	}
+	b.ask(now, out)
+}
+
+// leaving are the targets whose departure waits for a destination, the earliest deadline first.
+func (b *Binding) leaving() []messages.ClusterName {
+	if !b.settings.EvictionNeedsDestination {
+		return nil
+	}
+	var due []*target
+	for i := range b.targets {
+		if b.targets[i].leave.permitted {
+			due = append(due, &b.targets[i])
+		}
+	}
+	slices.SortStableFunc(due, func(x, y *target) int {
+		if c := x.leave.at.Compare(y.leave.at); c != 0 {
+			return c
+		}
+		return compare(x.cluster, y.cluster)
+	})
+	names := make([]messages.ClusterName, len(due))
+	for i := range due {
+		names[i] = due[i].cluster
+	}
+	return names
+}
+
+func compare(a, b messages.ClusterName) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// leaveForHealth is application failover: a copy that stays Unhealthy for longer than the policy
+// tolerates is left. Source: Karmada's application failover controllers.
+func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
+	failover := b.spec.Failover
+	if failover == nil || failover.Application == nil || b.task(t.cluster) != nil {
+		return leave{}
+	}
+	c := b.copy(t.cluster)
+	if c == nil || c.health != api.Unhealthy {
+		return leave{}
+	}
+	if failover.Application.PurgeMode == api.PurgeGracefully && !b.settings.GracefulEviction {
+		return leave{held: noGrace}
+	}
+	evict, recheck := eviction.Unhealthy(b.knownSince(now, c), tolerationSeconds(failover.Application), now, b.settings.PersistentFailoverTimers)
+	l := leave{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
+	if evict {
+		l.at = now
+	}
+	l.grounds.Deadline = l.at
+	return l
+}
+
+// knownSince is since when a copy is known to be unhealthy; zero at first sight, which lasts for its
+// instant.
+func (b *Binding) knownSince(now time.Time, c *copyState) time.Time {
+	if !b.settings.PersistentFailoverTimers && !now.After(c.unhealthySince) {
+		return time.Time{}
+	}
+	return c.unhealthySince
+}
+
+func tolerationSeconds(a *api.ApplicationFailover) int32 {
+	if a.DecisionConditions.TolerationSeconds == nil {
+		return 300
+	}
+	return *a.DecisionConditions.TolerationSeconds
+}

@@ -1,0 +1,75 @@
+package binding
+
+import (
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+)
+
+// placementDecided carries out the scheduler's decision, unless the binding has changed its mind since.
+func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+	if m.Request != b.request {
+		return
+	}
+	b.hold(m, out)
+	switch m.Outcome {
+	case messages.PlacementKept:
+		b.scheduled = true
+	case messages.PlacementChosen:
+		b.place(now, m, out)
+	case messages.PlacementFailed:
+		b.unplaced(now, m, out)
+	}
+	b.assessTasks(now, out)
+}
+
+// hold notes which departures wait for a destination, and says so when the reason is new.
+func (b *Binding) hold(m *messages.PlacementDecided, out *actors.Outbox) {
+	for _, c := range m.Held {
+		t := b.target(c)
+		why := hold{reason: m.Reason, message: m.Message}
+		if t == nil || !t.leave.permitted || t.leave.held == why {
+			continue
+		}
+		t.leave.held = why
+		out.Record(&messages.EvictionHeld{
+			Binding: b.name, Cluster: c, Reason: m.Reason, Message: m.Message, Grounds: t.leave.grounds,
+		})
+	}
+}
+
+// place makes the chosen clusters the result. The clusters that are left for them are left in the same
+// step, so that the workload is never without a place.
+func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+	before := b.clusters()
+	for _, c := range m.Leaving {
+		if b.target(c) != nil {
+			b.evict(now, c, out)
+		}
+	}
+	kept := b.clusters()
+	b.retarget(m.Targets, out)
+	b.shareGains(kept, m.Targets)
+	b.affinity, b.applied = m.Affinity, b.spec.Placement
+	b.lastScheduled, b.scheduled = now, true
+	out.Record(&messages.Scheduled{
+		Binding: b.name, Clusters: b.clusters(), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
+	})
+	b.syncCopies(out)
+	b.reconsiderAll(now, out)
+}
+
+// unplaced keeps the result, or gives it up where the scheduler says that no cluster fits it at all.
+func (b *Binding) unplaced(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+	before := b.clusters()
+	out.Record(&messages.ScheduleFailed{
+		Binding: b.name, Reason: m.Reason, Message: m.Message, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
+	})
+	if !m.Cleared {
+		return
+	}
+	b.retarget(nil, out)
+	b.applied = b.spec.Placement
+	b.syncCopies(out)
+}

@@ -1,0 +1,231 @@
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// task is one graceful eviction task.
+type task struct {
+	api.GracefulEvictionTask
+	// gained are the replicas that other clusters took over from this one; nil until they did.
+	gained []api.TargetCluster
+	// recheck is when time alone may end the task.
+	recheck time.Time
+	// overdue is set once the task has outlived its timeout because the copy is the last.
+	overdue bool
+}
+
+// evict takes a target off the result and writes its task.
+func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
+	t := b.targets[i]
+	b.targets = slices.Delete(b.targets, i, i+1)
+	if b.task(c) != nil {
+		return // the first task stands
+	}
+	k := task{GracefulEvictionTask: b.newTask(&t)}
+	k.CreationTimestamp = b.taskTime(now)
+	b.tasks = append(b.tasks, k)
+	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: k.GracefulEvictionTask, Grounds: t.leave.grounds})
+}
+
+// taskTime is the creation time of a task that is written now.
+func (b *Binding) taskTime(now time.Time) *metav1.Time {
+	if b.settings.WholeSecondTaintTimes {
+		now = now.Truncate(time.Second)
+	}
+	return &metav1.Time{Time: now}
+}
+
+func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
+	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
+	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
+		return eviction.ForTaint(d, eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode))
+	}
+	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
+	if err != nil {
+		panic(fmt.Sprintf("binding %s: leaves %s although %v", b.name, t.cluster, err))
+	}
+	return k
+}
+
+// producer is who Karmada says writes the tasks of application failover.
+func (b *Binding) producer() string {
+	if strings.Contains(string(b.name), "/") {
+		return api.ProducerApplicationFailover
+	}
+	return api.ProducerClusterApplicationFailover
+}
+
+// assessTasks ends every task that is done. All tasks share one verdict on health, as in Karmada.
+func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
+	if len(b.tasks) == 0 {
+		return
+	}
+	state, served, ended := b.health(b.targets), b.servesElsewhere(), false
+	for i := 0; i < len(b.tasks); i++ {
+		k := &b.tasks[i]
+		o := eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
+			Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: state.Healthy,
+			KeepLastCopy: b.settings.KeepLastCopy, HealthyElsewhere: served,
+		})
+		k.recheck = o.Recheck
+		if o.Drop() {
+			b.endTask(now, i, o.Why.String(), out)
+			ended = true
+			i--
+			continue
+		}
+		if o.Why == eviction.LastCopy && !k.overdue {
+			k.overdue = true
+			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: state.Reason()})
+		}
+	}
+	if ended {
+		b.ask(now, out)
+		b.syncCopies(out)
+	}
+}
+
+func (b *Binding) endTask(now time.Time, i int, why string, out *actors.Outbox) {
+	k := b.tasks[i]
+	b.tasks = slices.Delete(b.tasks, i, i+1)
+	c := messages.ClusterName(k.FromCluster)
+	if b.target(c) == nil {
+		out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
+	}
+	out.Record(&messages.EvictionEnded{Binding: b.name, Cluster: c, Reason: why, After: now.Sub(k.CreationTimestamp.Time)})
+}
+
+// cameBack withdraws a task whose cluster no longer evicts the workload, while that still helps: the
+// old copy runs and the hand-over is not done.
+func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint, out *actors.Outbox) {
+	if !b.settings.WithdrawOnRecovery || k.Reason != api.EvictionReasonTaintUntolerated || !eviction.KeepsCopy(&k.GracefulEvictionTask) {
+		return
+	}
+	tolerations, _ := b.tolerations()
+	v := taint.Deadline(taints, tolerations, b.rule())
+	if v.Outcome == taint.Untolerated || v.Outcome == taint.Until && !v.At.After(now) {
+		return
+	}
+	b.withdraw(now, k, out)
+}
+
+// withdraw takes an eviction back: the cluster is a target again with the replicas that it had, and
+// those that took over give back what they gained.
+func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
+	old := *k
+	c := messages.ClusterName(old.FromCluster)
+	b.tasks = slices.DeleteFunc(b.tasks, func(t task) bool { return t.FromCluster == old.FromCluster })
+	clusters := giveBack(b.clusters(), old.gained)
+	back := api.TargetCluster{Name: old.FromCluster}
+	if old.Replicas != nil {
+		back.Replicas = *old.Replicas
+	}
+	b.retarget(append(clusters, back), out)
+	out.Record(&messages.EvictionWithdrawn{
+		Binding: b.name, Cluster: c, Reason: "the cluster recovered before the hand-over was done", Clusters: b.clusters(),
+	})
+	b.ask(now, out)
+	b.syncCopies(out)
+}
+
+// giveBack takes gains off a result; a cluster that has nothing else is off it.
+func giveBack(clusters, gained []api.TargetCluster) []api.TargetCluster {
+	var left []api.TargetCluster
+	for _, c := range clusters {
+		rest := c
+		gains := false
+		for _, g := range gained {
+			if g.Name == c.Name {
+				rest.Replicas -= g.Replicas
+				gains = true
+			}
+		}
+		if !gains || rest.Replicas > 0 {
+			left = append(left, rest)
+		}
+	}
+	return left
+}
+
+// shareGains puts what a decision added down to the tasks that wait for it, each as much as it gave up.
+func (b *Binding) shareGains(before, after []api.TargetCluster) {
+	pool := gains(before, after)
+	for i := range b.tasks {
+		k := &b.tasks[i]
+		if k.gained != nil || len(pool) == 0 {
+			continue
+		}
+		want := int32(0)
+		if k.Replicas != nil {
+			want = *k.Replicas
+		}
+		k.gained, pool = take(pool, want, b.duplicated())
+	}
+}
+
+// take cuts want replicas off a pool of gains, or, where each cluster runs all replicas, one cluster.
+func take(pool []api.TargetCluster, want int32, whole bool) (taken, rest []api.TargetCluster) {
+	if whole {
+		return pool[:1], pool[1:]
+	}
+	for i, g := range pool {
+		if want == 0 {
+			return taken, append(rest, pool[i:]...)
+		}
+		n := min(want, g.Replicas)
+		taken = append(taken, api.TargetCluster{Name: g.Name, Replicas: n})
+		want -= n
+		if g.Replicas > n {
+			rest = append(rest, api.TargetCluster{Name: g.Name, Replicas: g.Replicas - n})
+		}
+	}
+	return taken, rest
+}
+
+// gains are the replicas that clusters have more after than before, new clusters with all of theirs.
+func gains(before, after []api.TargetCluster) []api.TargetCluster {
+	var pool []api.TargetCluster
+	for _, a := range after {
+		had, known := int32(0), false
+		for _, b := range before {
+			if b.Name == a.Name {
+				had, known = b.Replicas, true
+			}
+		}
+		if !known || a.Replicas > had {
+			pool = append(pool, api.TargetCluster{Name: a.Name, Replicas: a.Replicas - had})
+		}
+	}
+	return pool
+}
+
+func (b *Binding) duplicated() bool {
+	s := b.spec.Placement.ReplicaScheduling
+	return s == nil || s.ReplicaSchedulingType != api.Divided || !b.hasReplicas()
+}
+
+// restoreTasks takes over stored tasks and watches their clusters.
+func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask, out *actors.Outbox) {
+	for i := range stored {
+		k := task{GracefulEvictionTask: stored[i]}
+		if k.CreationTimestamp == nil {
+			k.CreationTimestamp = b.taskTime(now)
+		}
+		b.tasks = append(b.tasks, k)
+		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingPlaced{Binding: b.name})
+	}
+}

@@ -1,0 +1,86 @@
+// Package propagation is the machine of one PropagationPolicy or ClusterPropagationPolicy: it decides
+// which workloads it claims, and what it gives their bindings. Which of several claims wins is for the
+// binding to say.
+package propagation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Propagation is one propagation policy.
+type Propagation struct {
+	name messages.PropagationName
+	// namespace is empty for a ClusterPropagationPolicy.
+	namespace string
+	spec      *api.PropagationSpec
+	// claimed are the bindings that hold a claim of this policy, in the order of the claims.
+	claimed []messages.BindingName
+	holds   map[messages.BindingName]bool
+}
+
+// New returns a policy that claims nothing yet; its first message is PropagationApplied. An empty
+// namespace makes it a ClusterPropagationPolicy.
+func New(name messages.PropagationName, namespace string) *Propagation {
+	return &Propagation{name: name, namespace: namespace, spec: &api.PropagationSpec{}, holds: map[messages.BindingName]bool{}}
+}
+
+// Receive routes a message to its transition.
+func (p *Propagation) Receive(_ time.Time, m messages.ToPropagation, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.PropagationApplied:
+		p.spec = m.Spec
+	case *messages.PropagationDeleted:
+		p.deleted(out)
+	case *messages.WorkloadOffered:
+		p.offered(m.Workload, out)
+	case *messages.SettingsChanged, *messages.Woken:
+	default:
+		panic(fmt.Sprintf("propagation %s: unknown message %T", p.name, m))
+	}
+}
+
+func (p *Propagation) deleted(out *actors.Outbox) {
+	for _, b := range p.claimed {
+		out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name})
+	}
+	p.claimed, p.holds = nil, map[messages.BindingName]bool{}
+}
+
+func (p *Propagation) offered(w *messages.Workload, out *actors.Outbox) {
+	resource := api.Key{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}
+	rank := propagation.Closest(p.spec.ResourceSelectors, p.namespace, resource, w.Labels)
+	switch {
+	case rank != propagation.NoMatch:
+		p.claim(w.Binding, rank, out)
+	case p.holds[w.Binding]:
+		p.release(w.Binding, out)
+	}
+}
+
+func (p *Propagation) claim(b messages.BindingName, rank propagation.Rank, out *actors.Outbox) {
+	if !p.holds[b] {
+		p.holds[b] = true
+		p.claimed = append(p.claimed, b)
+	}
+	priority := int32(0)
+	if p.spec.Priority != nil {
+		priority = *p.spec.Priority
+	}
+	out.TellBinding(b, &messages.ClaimMade{
+		Policy: p.name, ClusterScoped: p.namespace == "", Priority: priority, Rank: int(rank),
+		Preempts: p.spec.Preemption == api.PreemptAlways, Spec: p.spec,
+	})
+}
+
+func (p *Propagation) release(b messages.BindingName, out *actors.Outbox) {
+	delete(p.holds, b)
+	p.claimed = slices.DeleteFunc(p.claimed, func(c messages.BindingName) bool { return c == b })
+	out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name})
+}

@@ -1,0 +1,184 @@
+package scheduler
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/placement"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// decide brings one binding's placement up to date.
+func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
+	trigger := e.trigger
+	e.trigger = ""
+	if len(e.asked.Leaving) > 0 {
+		s.decideLeaving(now, e, out)
+		return
+	}
+	need := s.planner.NeedsPlacing(request(e.asked), e.asked.Applied, fresh(e.asked))
+	if need == "" {
+		s.keep(e, out)
+		return
+	}
+	if trigger == "" {
+		trigger = need
+	}
+	s.conclude(now, e, s.planner.Plan(now, request(e.asked)), nil, trigger, out)
+}
+
+// decideLeaving looks for a placement without the clusters that the binding must leave: without all of
+// them, else without as many as can be done without, the earliest deadlines first. What cannot be left
+// is held, and tried again when the fleet changes.
+func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
+	var first placement.Decision
+	for n := len(e.asked.Leaving); n > 0; n-- {
+		leaving := e.asked.Leaving[:n]
+		d := s.planner.Plan(now, without(e.asked, leaving))
+		if n == len(e.asked.Leaving) {
+			first = d
+		}
+		if d.Reason == "" && len(d.Targets) > 0 {
+			s.conclude(now, e, d, leaving, "eviction", out)
+			return
+		}
+	}
+	if s.planner.NeedsPlacing(request(e.asked), e.asked.Applied, fresh(e.asked)) != "" {
+		d := s.planner.Plan(now, request(e.asked))
+		if d.Reason == "" && !sameTargets(d.Targets, e.asked.Targets) {
+			d.Message = first.Message
+			s.conclude(now, e, d, nil, "replicas changed", out)
+			return
+		}
+	}
+	s.hold(e, first, out)
+}
+
+// conclude makes a decision the binding's own and tells it, unless it is no news.
+func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leaving []messages.ClusterName, trigger string, out *actors.Outbox) {
+	if d.Reason != "" {
+		s.fail(e, d, trigger, out)
+		return
+	}
+	held := e.asked.Leaving[len(leaving):]
+	s.settle(e, len(held) > 0)
+	e.failure = failure{}
+	if len(leaving) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked) {
+		s.keep(e, out)
+		return
+	}
+	next := *e.asked
+	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
+	next.Evicting = append(slices.Clip(next.Evicting), leaving...)
+	next.Leaving, next.LastScheduled = held, now
+	s.account(e.asked, &next)
+	e.asked, e.answered = &next, true
+	out.TellBinding(next.Binding, &messages.PlacementDecided{
+		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity,
+		Leaving: leaving, Held: held, Trigger: trigger, Reason: api.ReasonSuccess, Message: d.Message,
+	})
+}
+
+func (s *Scheduler) keep(e *entry, out *actors.Outbox) {
+	s.settle(e, false)
+	e.failure = failure{}
+	if e.answered {
+		return
+	}
+	e.answered = true
+	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
+		Request: e.asked.Request, Outcome: messages.PlacementKept, Reason: api.ReasonSuccess,
+	})
+}
+
+// fail tells a failure once. Where no cluster fits, the old result is void, as in Karmada; otherwise it
+// stays.
+func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *actors.Outbox) {
+	s.settle(e, true)
+	d.Cleared = d.Cleared && !s.settings.KeepLastCopy
+	told := failure{d.Reason, d.Message}
+	if e.answered && e.failure == told {
+		return
+	}
+	e.answered, e.failure = true, told
+	if d.Cleared && len(e.asked.Targets) > 0 {
+		next := *e.asked
+		next.Targets, next.Applied = nil, e.asked.Placement
+		s.account(e.asked, &next)
+		e.asked = &next
+	}
+	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
+		Request: e.asked.Request, Outcome: messages.PlacementFailed, Reason: d.Reason, Message: d.Message,
+		Cleared: d.Cleared, Trigger: trigger,
+	})
+}
+
+// hold tells the binding that it may not leave yet.
+func (s *Scheduler) hold(e *entry, d placement.Decision, out *actors.Outbox) {
+	s.settle(e, true)
+	if d.Reason == "" {
+		d.Reason, d.Message = api.ReasonNoClusterFit, "no cluster would be left"
+	}
+	told := failure{d.Reason, d.Message}
+	if e.answered && e.failure == told {
+		return
+	}
+	e.answered, e.failure = true, told
+	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
+		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: e.asked.Leaving,
+		Reason: d.Reason, Message: d.Message,
+	})
+}
+
+// settle keeps the list of those who wait for the fleet to change.
+func (s *Scheduler) settle(e *entry, waits bool) {
+	if waits {
+		s.waiting[e.asked.Binding] = e
+	} else {
+		delete(s.waiting, e.asked.Binding)
+	}
+}
+
+// request turns a binding's word into the planner's terms.
+func request(m *messages.PlaceBinding) *placement.Request {
+	return &placement.Request{
+		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas,
+		Replicas: m.Replicas, Requirements: m.Requirements, UID: string(m.UID),
+		Previous: m.Targets, Evicting: m.Evicting, Affinity: m.Affinity, Fresh: fresh(m),
+	}
+}
+
+// without is the request as it would be once some clusters are left.
+func without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
+	r := request(m)
+	r.Evicting = append(slices.Clip(r.Evicting), leaving...)
+	r.Previous = slices.DeleteFunc(slices.Clone(r.Previous), func(t api.TargetCluster) bool {
+		return slices.Contains(leaving, messages.ClusterName(t.Name))
+	})
+	return r
+}
+
+// fresh reports whether a reschedule was asked for since the last one. Source: Karmada's
+// rescheduleTriggeredAt, which counts only for what was scheduled before.
+func fresh(m *messages.PlaceBinding) bool {
+	return !m.LastScheduled.IsZero() && m.RescheduleAt.After(m.LastScheduled)
+}
+
+func samePlacement(m *messages.PlaceBinding) bool {
+	return m.Applied == m.Placement || reflect.DeepEqual(m.Applied, m.Placement)
+}
+
+func sameTargets(a, b []api.TargetCluster) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, t := range a {
+		if !slices.Contains(b, t) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,261 @@
+// Package scheduler is the machine that places bindings. It collects what changes in an instant, in
+// the fleet and in the bindings, and decides at the instant's end: by priority, then waiting time, then
+// name. So what is scarce never depends on the order in which messages came.
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/placement"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Scheduler places the bindings of one capacity domain.
+type Scheduler struct {
+	settings messages.Settings
+	seed     uint64
+	fleet    *placement.Fleet
+	planner  *placement.Planner
+
+	entries map[messages.BindingName]*entry
+	// dirty are the entries to decide on at the end of this instant, each once.
+	dirty []*entry
+	// changed are the clusters whose spec changed in this instant.
+	changed []messages.ClusterName
+	// freed is set when capacity may have become free: those who found none try again.
+	freed bool
+	// waiting are the entries that found no place, or hold an eviction back for want of one.
+	waiting map[messages.BindingName]*entry
+}
+
+// entry is what the scheduler knows of one binding.
+type entry struct {
+	// asked is the binding's last word, brought up to date with what was decided since.
+	asked *messages.PlaceBinding
+	// answered is false until the binding has had an answer to its last word.
+	answered bool
+	dirty    bool
+	// trigger says why the fleet made the entry dirty; empty: the binding asked.
+	trigger string
+	// failure is the last failure that the binding was told of.
+	failure failure
+}
+
+type failure struct{ reason, message string }
+
+// New returns a scheduler of an empty fleet. The seed breaks ties that Karmada leaves to chance.
+func New(settings messages.Settings, seed uint64) *Scheduler {
+	s := &Scheduler{
+		settings: settings, seed: seed, fleet: placement.NewFleet(),
+		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{},
+	}
+	s.planner = placement.NewPlanner(s.fleet, settings, seed)
+	return s
+}
+
+// Receive routes a message to its transition.
+func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.ClusterViewed:
+		s.clusterViewed(now, m, out)
+	case *messages.ClusterGone:
+		s.fleet.Drop(m.Name)
+	case *messages.PlaceBinding:
+		s.placeBinding(now, m, out)
+	case *messages.BindingGone:
+		s.bindingGone(now, m.Binding, out)
+	case *messages.SettingsChanged:
+		s.settingsChanged(now, m.Settings, out)
+	case *messages.Woken:
+		s.decideAll(now, out)
+	default:
+		panic(fmt.Sprintf("scheduler: unknown message %T", m))
+	}
+}
+
+func (s *Scheduler) clusterViewed(now time.Time, m *messages.ClusterViewed, out *actors.Outbox) {
+	s.fleet.Put(m.View)
+	if m.SpecChanged {
+		s.changed = append(s.changed, m.View.Name)
+	} else {
+		s.freed = true
+	}
+	out.WakeAt(now)
+}
+
+func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *actors.Outbox) {
+	e := s.entries[m.Binding]
+	if e == nil {
+		e = &entry{}
+		s.entries[m.Binding] = e
+	}
+	s.account(e.asked, m)
+	e.asked, e.answered, e.trigger = m, false, ""
+	s.mark(e)
+	out.WakeAt(now)
+}
+
+func (s *Scheduler) bindingGone(now time.Time, b messages.BindingName, out *actors.Outbox) {
+	e := s.entries[b]
+	if e == nil {
+		return
+	}
+	s.account(e.asked, nil)
+	e.asked = nil
+	delete(s.entries, b)
+	delete(s.waiting, b)
+	out.WakeAt(now)
+}
+
+// settingsChanged keeps what is reserved in step with whether anything is.
+func (s *Scheduler) settingsChanged(now time.Time, next messages.Settings, out *actors.Outbox) {
+	if next.CapacityReservation != s.settings.CapacityReservation {
+		sign := int32(1)
+		if s.settings.CapacityReservation {
+			sign = -1
+		}
+		for _, name := range s.names() {
+			s.reserve(s.entries[name].asked, sign)
+		}
+	}
+	s.settings = next
+	s.planner = placement.NewPlanner(s.fleet, next, s.seed)
+	s.freed = true
+	out.WakeAt(now)
+}
+
+func (s *Scheduler) names() []messages.BindingName {
+	names := make([]messages.BindingName, 0, len(s.entries))
+	for name := range s.entries {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// account reserves the capacity of a binding's new targets in place of its old ones; either may be nil.
+func (s *Scheduler) account(before, after *messages.PlaceBinding) {
+	if !s.settings.CapacityReservation {
+		return
+	}
+	s.reserve(before, -1)
+	s.reserve(after, 1)
+	s.freed = s.freed || frees(before, after)
+}
+
+func (s *Scheduler) reserve(m *messages.PlaceBinding, sign int32) {
+	if m == nil || !m.HasReplicas {
+		return
+	}
+	for _, t := range m.Targets {
+		s.fleet.Reserve(messages.ClusterName(t.Name), sign*t.Replicas, m.Requirements)
+	}
+}
+
+// frees reports whether some cluster has fewer replicas of the binding than before.
+func frees(before, after *messages.PlaceBinding) bool {
+	if before == nil {
+		return false
+	}
+	if after == nil {
+		return len(before.Targets) > 0
+	}
+	for _, t := range before.Targets {
+		if replicasOn(after.Targets, t.Name) < t.Replicas {
+			return true
+		}
+	}
+	return false
+}
+
+func replicasOn(targets []api.TargetCluster, cluster string) int32 {
+	for _, t := range targets {
+		if t.Name == cluster {
+			return t.Replicas
+		}
+	}
+	return 0
+}
+
+func (s *Scheduler) mark(e *entry) {
+	if !e.dirty {
+		e.dirty = true
+		s.dirty = append(s.dirty, e)
+	}
+}
+
+// decideAll serves what the instant brought, in canonical order.
+func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
+	s.markByFleet()
+	batch := s.dirty
+	s.dirty = nil
+	slices.SortFunc(batch, urgency)
+	for _, e := range batch {
+		e.dirty = false
+		if e.asked != nil {
+			s.decide(now, e, out)
+		}
+	}
+	if s.freed && len(s.waiting) > 0 {
+		out.WakeAt(now)
+	}
+}
+
+// urgency orders by priority, waiting time and name; entries of bindings that ended come last.
+func urgency(a, b *entry) int {
+	switch {
+	case a.asked == nil || b.asked == nil:
+		return cmp.Compare(ended(a), ended(b))
+	default:
+		return cmp.Or(
+			-cmp.Compare(a.asked.Priority, b.asked.Priority),
+			a.asked.Since.Compare(b.asked.Since),
+			cmp.Compare(a.asked.Binding, b.asked.Binding),
+		)
+	}
+}
+
+func ended(e *entry) int {
+	if e.asked == nil {
+		return 1
+	}
+	return 0
+}
+
+// markByFleet marks the bindings that changes of the fleet concern: those that a changed cluster could
+// serve or did serve, and, when capacity may be free, those that wait.
+func (s *Scheduler) markByFleet() {
+	if len(s.changed) > 0 {
+		for _, e := range s.entries { // marking is order-free: the batch is sorted
+			if cluster, concerned := s.concerned(e); concerned && !e.dirty {
+				e.trigger = "cluster " + string(cluster) + " changed"
+				s.mark(e)
+			}
+		}
+	}
+	if s.freed {
+		for _, e := range s.waiting {
+			if !e.dirty {
+				e.trigger = "capacity changed"
+				s.mark(e)
+			}
+		}
+	}
+	s.changed, s.freed = nil, false
+}
+
+// concerned returns the first changed cluster, by name, that matters to a binding.
+func (s *Scheduler) concerned(e *entry) (messages.ClusterName, bool) {
+	best, found := messages.ClusterName(""), false
+	for _, c := range s.changed {
+		if (!found || c < best) && s.planner.CouldUse(request(e.asked), c) {
+			best, found = c, true
+		}
+	}
+	return best, found
+}

@@ -1,0 +1,198 @@
+package world
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages"
+	"leeward/messages/admission"
+	"leeward/messages/api"
+)
+
+// Rejected says that an object was refused, with every reason. Nothing changed.
+type Rejected struct {
+	Object   api.Key
+	Problems field.ErrorList
+}
+
+// Error lists the reasons, one a line if there are several.
+func (r *Rejected) Error() string {
+	if len(r.Problems) == 1 {
+		return fmt.Sprintf("%s: %v", r.Object, r.Problems[0])
+	}
+	return fmt.Sprintf("%s:\n  %s", r.Object, strings.Join(r.reasons(), "\n  "))
+}
+
+func (r *Rejected) reasons() []string {
+	reasons := make([]string, len(r.Problems))
+	for i, p := range r.Problems {
+		reasons[i] = p.Error()
+	}
+	return reasons
+}
+
+// Apply admits an object as the webhooks would and hands it to whom it concerns. The caller gives the
+// object away. The error is a *Rejected.
+func (w *World) Apply(o api.Object) error {
+	admission.Default(o, &w.settings, w.now)
+	key := api.KeyOf(o)
+	old := w.store.Get(key)
+	if problems := admission.Validate(o, old, &w.settings); len(problems) > 0 {
+		r := &Rejected{Object: key, Problems: problems}
+		w.note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
+		return r
+	}
+	w.identify(o, old)
+	w.note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
+	w.admit(o, old)
+	return nil
+}
+
+// identify gives an object what an API server would: uid, creation time and generation. A uid that the
+// manifest has is honoured; otherwise it follows from the seed and the name.
+func (w *World) identify(o, old api.Object) {
+	if old != nil {
+		o.SetUID(old.GetUID())
+		o.SetCreationTimestamp(old.GetCreationTimestamp())
+		o.SetGeneration(old.GetGeneration() + 1)
+		return
+	}
+	if o.GetUID() == "" {
+		o.SetUID(w.uid(api.KeyOf(o)))
+	}
+	if created := o.GetCreationTimestamp(); created.IsZero() {
+		o.SetCreationTimestamp(metav1.Time{Time: w.now.Truncate(time.Second)})
+	}
+}
+
+// uid is a version 8 UUID made of the seed and the object's key.
+func (w *World) uid(k api.Key) types.UID {
+	h := fnv.New128a()
+	fmt.Fprintf(h, "%s/%s/%s/%s/%d", k.APIVersion, k.Kind, k.Namespace, k.Name, w.config.Seed)
+	b := h.Sum(nil)
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:]))
+}
+
+// admit stores an object and tells its actor, by kind.
+func (w *World) admit(o, old api.Object) {
+	switch o := o.(type) {
+	case *api.Cluster:
+		w.admitCluster(o, old == nil)
+	case *api.ClusterTaintPolicy:
+		w.store.Put(o)
+		w.admitTaintPolicy(o, old == nil)
+	case *api.PropagationPolicy:
+		w.store.Put(o)
+		w.admitPropagation(messages.PropagationName(o.Namespace+"/"+o.Name), o.Namespace, &o.Spec)
+	case *api.ClusterPropagationPolicy:
+		w.store.Put(o)
+		w.admitPropagation(messages.PropagationName(o.Name), "", &o.Spec)
+	case *api.ResourceBinding, *api.ClusterResourceBinding:
+		w.admitBinding(o, old == nil)
+	case *api.WorkloadRebalancer:
+		w.admitRebalancer(o)
+	default:
+		w.store.Put(o)
+		w.admitWorkload(o)
+	}
+}
+
+// admitCluster starts a new cluster, or has a known one take over what the manifest says: it then
+// changes the stored object itself, fact by fact.
+func (w *World) admitCluster(o *api.Cluster, isNew bool) {
+	name := messages.ClusterName(o.Name)
+	if !isNew {
+		w.kernel.Post(clusterAt(name), &messages.ClusterEdited{Object: o})
+		return
+	}
+	w.store.Put(o)
+	w.spawnCluster(name)
+	w.spawnMember(name)
+	w.kernel.Post(clusterAt(name), w.joining(o))
+}
+
+// joining is the first message of a cluster.
+func (w *World) joining(o *api.Cluster) *messages.ClusterJoined {
+	m := &messages.ClusterJoined{Object: o}
+	for _, p := range w.store.List("ClusterTaintPolicy") {
+		m.Policies = append(m.Policies, listing(p))
+	}
+	return m
+}
+
+func listing(p api.Object) messages.PolicyListed {
+	return messages.PolicyListed{Name: messages.PolicyName(p.GetName()), CreatedAt: p.GetCreationTimestamp().Time}
+}
+
+func (w *World) admitTaintPolicy(o *api.ClusterTaintPolicy, isNew bool) {
+	name := messages.PolicyName(o.Name)
+	if isNew {
+		w.spawnPolicy(name)
+	}
+	w.kernel.Post(policyAt(name), &messages.PolicyApplied{Spec: &o.Spec})
+	listed := listing(o)
+	for _, c := range w.clusters() {
+		w.kernel.Post(clusterAt(c), &listed)
+	}
+}
+
+// admitPropagation hands a policy its spec and offers it what it may select now or did before.
+func (w *World) admitPropagation(name messages.PropagationName, namespace string, spec *api.PropagationSpec) {
+	before := w.selectable(w.offers.specs[name])
+	w.offers.put(name, spec)
+	if !w.kernel.Has(propagationAt(name)) {
+		w.spawnPropagation(name, namespace)
+	}
+	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{Spec: spec})
+	for _, o := range union(before, w.selectable(spec)) {
+		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: workload(o)})
+	}
+}
+
+// admitBinding takes a binding that people wrote themselves.
+func (w *World) admitBinding(o api.Object, isNew bool) {
+	w.store.Put(o)
+	b := w.store.Binding(bindingName(o))
+	if isNew && !w.kernel.Has(bindingAt(b.Name())) {
+		w.hostBinding(b.Name())
+	}
+	w.kernel.Post(bindingAt(b.Name()), w.restored(b))
+}
+
+// admitRebalancer has the bindings of the named workloads placed afresh. Success says that the binding
+// was asked, as in Karmada.
+func (w *World) admitRebalancer(o *api.WorkloadRebalancer) {
+	o.Status.ObservedGeneration = max(1, o.Generation)
+	o.Status.ObservedWorkloads = nil
+	for _, r := range o.Spec.Workloads {
+		seen := api.ObservedWorkload{Workload: r, Result: "Successful"}
+		name := bindingOf(r.Namespace, r.Kind, r.Name)
+		if w.store.Binding(name) == nil {
+			seen.Result, seen.Reason = "Failed", "ReferencedBindingNotFound"
+		} else {
+			w.kernel.Post(bindingAt(name), &messages.RescheduleTriggered{At: w.now, By: o.Name})
+		}
+		o.Status.ObservedWorkloads = append(o.Status.ObservedWorkloads, seen)
+	}
+	o.Status.FinishTime = &metav1.Time{Time: w.now}
+	w.store.Put(o)
+}
+
+// admitWorkload tells a resource's binding of it and offers it to the policies that may select it.
+func (w *World) admitWorkload(o api.Object) {
+	r := workload(o)
+	if !w.kernel.Has(bindingAt(r.Binding)) {
+		w.hostBinding(r.Binding)
+	}
+	w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r})
+	for _, name := range w.offers.to(r) {
+		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: r})
+	}
+}

@@ -1,0 +1,161 @@
+package world
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/config"
+)
+
+// TellCluster sends to a cluster: what its agent reports, or what people do with it.
+func (w *World) TellCluster(name messages.ClusterName, m messages.ToCluster) {
+	w.kernel.Post(clusterAt(name), m)
+}
+
+// TellMember sends to a simulated member.
+func (w *World) TellMember(name messages.ClusterName, m messages.ToMember) {
+	w.kernel.Post(memberAt(name), m)
+}
+
+// Delete removes an object as people would, and tells whom that concerns. It reports false if there is
+// no such object.
+func (w *World) Delete(key api.Key) bool {
+	if w.store.Get(key) == nil {
+		return false
+	}
+	w.note(&messages.ObjectDeleted{Object: key.String()})
+	switch {
+	case key.Kind == "Cluster":
+		w.TellCluster(messages.ClusterName(key.Name), &messages.ClusterDeleted{})
+		return true // its object goes when the last binding has left it
+	case key.Kind == "ClusterTaintPolicy":
+		w.dropTaintPolicy(messages.PolicyName(key.Name))
+	case key.Kind == "PropagationPolicy":
+		w.dropPropagation(messages.PropagationName(key.Namespace + "/" + key.Name))
+	case key.Kind == "ClusterPropagationPolicy":
+		w.dropPropagation(messages.PropagationName(key.Name))
+	case key.Kind == "ResourceBinding":
+		w.dropBinding(messages.BindingName(key.Namespace + "/" + key.Name))
+	case key.Kind == "ClusterResourceBinding":
+		w.dropBinding(messages.BindingName(key.Name))
+	case isTemplate(key):
+		w.dropBinding(bindingOf(key.Namespace, key.Kind, key.Name))
+	}
+	w.store.Delete(key)
+	return true
+}
+
+func (w *World) dropTaintPolicy(name messages.PolicyName) {
+	for _, c := range w.clusters() {
+		w.kernel.Post(clusterAt(c), &messages.PolicyDropped{Name: name})
+	}
+	w.kernel.Stop(policyAt(name))
+}
+
+func (w *World) dropPropagation(name messages.PropagationName) {
+	w.offers.drop(name)
+	w.kernel.Post(propagationAt(name), &messages.PropagationDeleted{})
+	w.kernel.Stop(propagationAt(name))
+}
+
+func (w *World) dropBinding(name messages.BindingName) {
+	w.kernel.Post(bindingAt(name), &messages.WorkloadDeleted{})
+}
+
+// Set changes one setting for everyone from now on.
+func (w *World) Set(field, value string) error {
+	next := w.settings
+	if err := config.Set(&next, field, value); err != nil {
+		return fmt.Errorf("change a setting: %w", err)
+	}
+	from := config.String(&w.settings, field)
+	w.settings = next
+	w.note(&messages.SettingChanged{Field: field, From: from, To: config.String(&next, field)})
+	w.broadcast(&messages.SettingsChanged{Settings: next})
+	return nil
+}
+
+func (w *World) broadcast(m *messages.SettingsChanged) {
+	w.kernel.Post(schedulerAt, m)
+	w.kernel.Post(governorAt, m)
+	for _, c := range w.clusters() {
+		w.kernel.Post(clusterAt(c), m)
+		w.kernel.Post(memberAt(c), m)
+	}
+	for _, o := range w.store.List("ClusterTaintPolicy") {
+		w.kernel.Post(policyAt(messages.PolicyName(o.GetName())), m)
+	}
+	for _, o := range w.templates() {
+		w.kernel.Post(bindingAt(workload(o).Binding), m)
+	}
+	for _, b := range w.bindings() {
+		if key := b.Spec.Resource; w.store.Get(api.Key{APIVersion: key.APIVersion, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name}) == nil {
+			w.kernel.Post(bindingAt(b.Name()), m)
+		}
+	}
+}
+
+// Scale changes the replicas of a workload. It fails for what has none.
+func (w *World) Scale(key api.Key, replicas int32) error {
+	old := w.store.Get(key)
+	if old == nil {
+		return fmt.Errorf("scale %s: there is no such object", key)
+	}
+	next, before, err := scaled(old, replicas)
+	if err != nil {
+		return fmt.Errorf("scale %s: %w", key, err)
+	}
+	w.note(&messages.Scaled{Object: key.String(), Replicas: replicas, Before: before})
+	next.SetGeneration(old.GetGeneration() + 1)
+	w.admit(next, old)
+	return nil
+}
+
+// scaled returns a copy of a workload with other replicas, and how many it had.
+func scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		c := *o
+		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		return &c, before, nil
+	case *appsv1.StatefulSet:
+		c := *o
+		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		return &c, before, nil
+	case *appsv1.ReplicaSet:
+		c := *o
+		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		return &c, before, nil
+	case *batchv1.Job:
+		c := *o
+		before, c.Spec.Parallelism = deref(o.Spec.Parallelism), &replicas
+		return &c, before, nil
+	case *unstructured.Unstructured:
+		return scaledUnstructured(o, replicas)
+	}
+	return nil, 0, fmt.Errorf("a %T has no replicas", o)
+}
+
+func scaledUnstructured(o *unstructured.Unstructured, replicas int32) (api.Object, int32, error) {
+	before, found, err := unstructured.NestedInt64(o.Object, "spec", "replicas")
+	if err != nil || !found {
+		return nil, 0, fmt.Errorf("spec.replicas is not a number")
+	}
+	c := o.DeepCopy()
+	if err := unstructured.SetNestedField(c.Object, int64(replicas), "spec", "replicas"); err != nil {
+		return nil, 0, fmt.Errorf("set spec.replicas: %w", err)
+	}
+	return c, int32(before), nil
+}
+
+func deref(p *int32) int32 {
+	if p == nil {
+		return 1
+	}
+	return *p
+}

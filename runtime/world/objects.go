@@ -1,0 +1,108 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// isTemplate reports whether an object is something to propagate, not something that says how.
+func isTemplate(k api.Key) bool {
+	switch k.APIVersion {
+	case api.ClusterGroupVersion, api.PolicyGroupVersion, api.WorkGroupVersion, api.AppsGroupVersion:
+		return false
+	}
+	return true
+}
+
+// workload is what propagation and placement need to know of a resource template.
+func workload(o api.Object) *messages.Workload {
+	k := api.KeyOf(o)
+	replicas, each, hasReplicas := propagation.Requirements(o)
+	return &messages.Workload{
+		Binding: bindingOf(k.Namespace, k.Kind, k.Name), APIVersion: k.APIVersion, Kind: k.Kind,
+		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(),
+		Replicas: replicas, Requirements: each, HasReplicas: hasReplicas,
+	}
+}
+
+// bindingOf names the binding of a resource; an empty namespace makes it a ClusterResourceBinding.
+func bindingOf(namespace, kind, name string) messages.BindingName {
+	b := propagation.BindingName(kind, name)
+	if namespace == "" {
+		return messages.BindingName(b)
+	}
+	return messages.BindingName(namespace + "/" + b)
+}
+
+func bindingName(o api.Object) messages.BindingName {
+	if o.GetNamespace() == "" {
+		return messages.BindingName(o.GetName())
+	}
+	return messages.BindingName(o.GetNamespace() + "/" + o.GetName())
+}
+
+// clusters are the names of all clusters, in order.
+func (w *World) clusters() []messages.ClusterName {
+	objects := w.store.List("Cluster")
+	names := make([]messages.ClusterName, len(objects))
+	for i, o := range objects {
+		names[i] = messages.ClusterName(o.GetName())
+	}
+	return names
+}
+
+// bindings are all bindings, in order.
+func (w *World) bindings() []*store.Binding {
+	var all []*store.Binding
+	for _, kind := range []string{"ResourceBinding", "ClusterResourceBinding"} {
+		for _, o := range w.store.List(kind) {
+			all = append(all, w.store.Binding(bindingName(o)))
+		}
+	}
+	return all
+}
+
+// templates are all resource templates, in order.
+func (w *World) templates() []api.Object {
+	return slices.DeleteFunc(w.store.Objects(), func(o api.Object) bool { return !isTemplate(api.KeyOf(o)) })
+}
+
+// selectable are the templates that a policy's selectors may select, in order; labels are not looked
+// at, that is for the policy to do.
+func (w *World) selectable(spec *api.PropagationSpec) []api.Object {
+	if spec == nil {
+		return nil
+	}
+	var found []api.Object
+	for i := range spec.ResourceSelectors {
+		s := &spec.ResourceSelectors[i]
+		if s.Name != "" && s.Namespace != "" {
+			if o := w.store.Get(selectedKey(s)); o != nil {
+				found = append(found, o)
+			}
+			continue
+		}
+		for _, o := range w.store.List(s.Kind) {
+			if k := api.KeyOf(o); k.APIVersion == s.APIVersion && (s.Name == "" || s.Name == k.Name) {
+				found = append(found, o)
+			}
+		}
+	}
+	return found
+}
+
+// union returns the objects of two lists, each once, in the order of their keys.
+func union(a, b []api.Object) []api.Object {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y api.Object) int { return compareKeys(api.KeyOf(x), api.KeyOf(y)) })
+	return slices.CompactFunc(all, func(x, y api.Object) bool { return api.KeyOf(x) == api.KeyOf(y) })
+}
+
+func compareKeys(a, b api.Key) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
+}

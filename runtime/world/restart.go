@@ -1,0 +1,124 @@
+package world
+
+import (
+	"strings"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// Labels and annotations by which a binding shows who manages it. Source: Karmada's scheduler, which
+// places no others.
+const (
+	labelPolicyID        = "propagationpolicy.karmada.io/permanent-id"
+	labelClusterPolicyID = "clusterpropagationpolicy.karmada.io/permanent-id"
+	labelManagedBy       = "app.kubernetes.io/managed-by"
+
+	annotationPolicyNamespace = "propagationpolicy.karmada.io/namespace"
+	annotationPolicyName      = "propagationpolicy.karmada.io/name"
+	annotationClusterPolicy   = "clusterpropagationpolicy.karmada.io/name"
+)
+
+// Restart makes the engine lose its memory and recover from the stored objects. Members are not part
+// of the engine: they go on. The instant must be settled.
+func (w *World) Restart() {
+	w.note(&messages.Restarted{})
+	w.stopEngine()
+	w.offers = newOffers()
+	w.spawnSingletons()
+	w.recoverClusters()
+	w.recoverBindings()
+	w.recoverPropagation()
+}
+
+func (w *World) stopEngine() {
+	w.kernel.Stop(schedulerAt)
+	w.kernel.Stop(governorAt)
+	for _, c := range w.clusters() {
+		w.kernel.Stop(clusterAt(c))
+	}
+	for _, o := range w.store.List("ClusterTaintPolicy") {
+		w.kernel.Stop(policyAt(messages.PolicyName(o.GetName())))
+	}
+	w.eachPropagation(func(name messages.PropagationName, _ string, _ *api.PropagationSpec) {
+		w.kernel.Stop(propagationAt(name))
+	})
+	for _, o := range w.templates() {
+		w.kernel.Stop(bindingAt(workload(o).Binding))
+	}
+	for _, b := range w.bindings() {
+		w.kernel.Stop(bindingAt(b.Name()))
+	}
+}
+
+func (w *World) recoverClusters() {
+	for _, o := range w.store.List("ClusterTaintPolicy") {
+		name := messages.PolicyName(o.GetName())
+		w.spawnPolicy(name)
+		w.kernel.Post(policyAt(name), &messages.PolicyApplied{Spec: &o.(*api.ClusterTaintPolicy).Spec})
+	}
+	for _, c := range w.clusters() {
+		w.spawnCluster(c)
+		w.kernel.Post(clusterAt(c), w.joining(w.store.Cluster(c)))
+		w.kernel.Post(memberAt(c), &messages.EngineRestarted{})
+	}
+}
+
+func (w *World) recoverBindings() {
+	for _, b := range w.bindings() {
+		w.hostBinding(b.Name())
+		w.kernel.Post(bindingAt(b.Name()), w.restored(b))
+	}
+	for _, o := range w.templates() {
+		r := workload(o)
+		if !w.kernel.Has(bindingAt(r.Binding)) {
+			w.hostBinding(r.Binding)
+		}
+		w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r})
+	}
+}
+
+func (w *World) recoverPropagation() {
+	w.eachPropagation(func(name messages.PropagationName, namespace string, spec *api.PropagationSpec) {
+		w.admitPropagation(name, namespace, spec)
+	})
+}
+
+func (w *World) eachPropagation(visit func(messages.PropagationName, string, *api.PropagationSpec)) {
+	for _, o := range w.store.List("PropagationPolicy") {
+		p := o.(*api.PropagationPolicy)
+		visit(messages.PropagationName(p.Namespace+"/"+p.Name), p.Namespace, &p.Spec)
+	}
+	for _, o := range w.store.List("ClusterPropagationPolicy") {
+		p := o.(*api.ClusterPropagationPolicy)
+		visit(messages.PropagationName(p.Name), "", &p.Spec)
+	}
+}
+
+// restored is a stored binding as its actor takes it over.
+func (w *World) restored(b *store.Binding) *messages.BindingApplied {
+	spec, status := *b.Spec, *b.Status
+	return &messages.BindingApplied{
+		Spec: &spec, Status: &status, Applied: b.Applied, Owner: ownerOf(b),
+		Managed: ownerOf(b) != "" || w.settings.TolerationSource == messages.SourcePlacement || labelled(b),
+	}
+}
+
+func labelled(b *store.Binding) bool {
+	for _, key := range []string{labelPolicyID, labelClusterPolicyID, labelManagedBy} {
+		if b.Meta.Labels[key] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownerOf is the policy that has the binding's resource; empty: none.
+func ownerOf(b *store.Binding) messages.PropagationName {
+	if name := b.Meta.Annotations[annotationClusterPolicy]; name != "" {
+		return messages.PropagationName(name)
+	}
+	namespace, name := b.Meta.Annotations[annotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName]
+	return messages.PropagationName(strings.Trim(namespace+"/"+name, "/"))
+}

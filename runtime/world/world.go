@@ -1,0 +1,160 @@
+// Package world wires machines, kernel, store and journal into something that runs: a fleet on a
+// virtual clock. Objects go in as people would apply them; facts come out.
+package world
+
+import (
+	"fmt"
+	"time"
+
+	"leeward/actors/binding"
+	"leeward/actors/cluster"
+	"leeward/actors/governor"
+	"leeward/actors/member"
+	"leeward/actors/policy"
+	"leeward/actors/propagation"
+	"leeward/actors/scheduler"
+	"leeward/messages"
+	"leeward/runtime/journal"
+	"leeward/runtime/kernel"
+	"leeward/runtime/store"
+)
+
+// Start is when virtual time begins. It is a whole minute, because leases and monitors tick on whole
+// seconds.
+var Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Config is how a world runs.
+type Config struct {
+	Settings messages.Settings
+	// Seed picks the order of mailboxes, start-up times within their bounds, UIDs that manifests do not
+	// give, and what Karmada leaves to chance.
+	Seed uint64
+	// Order is the order of mailboxes.
+	Order kernel.Order
+}
+
+// World is one fleet and the engine that looks after it. It belongs to one goroutine.
+type World struct {
+	config   Config
+	settings messages.Settings
+	now      time.Time
+	kernel   *kernel.Kernel
+	store    *store.Store
+	journal  *journal.Journal
+	offers   offers
+}
+
+// New returns a world without objects at Start. Whoever makes it must Close it.
+func New(c Config) *World {
+	w := &World{
+		config: c, settings: c.Settings, now: Start,
+		store: store.New(), journal: journal.New(Start), offers: newOffers(),
+	}
+	w.kernel = kernel.New(kernel.Config{Order: c.Order, Seed: c.Seed, Record: w.record})
+	w.spawnSingletons()
+	return w
+}
+
+// Close ends all actors.
+func (w *World) Close() { w.kernel.Close() }
+
+// Store returns the objects as they stand.
+func (w *World) Store() *store.Store { return w.store }
+
+// Journal returns what has happened.
+func (w *World) Journal() *journal.Journal { return w.journal }
+
+// Counters tell what became of the messages.
+func (w *World) Counters() kernel.Counters { return w.kernel.Counters() }
+
+// Now is the present instant.
+func (w *World) Now() time.Time { return w.now }
+
+// Next is the next instant at which something is due by itself; false if nothing is.
+func (w *World) Next() (time.Time, bool) { return w.kernel.Next() }
+
+// Settle moves time to an instant, which must not lie in the past, and runs until nothing is left to
+// do at it.
+func (w *World) Settle(now time.Time) error {
+	if now.Before(w.now) {
+		panic(fmt.Sprintf("world: time goes back from %s to %s", w.now, now))
+	}
+	w.now = now
+	if err := w.kernel.RunInstant(now); err != nil {
+		return fmt.Errorf("run the instant %s: %w", now.Sub(Start), err)
+	}
+	return w.kernel.Check()
+}
+
+// record takes a fact from a machine: the journal keeps it, the store applies it. What ended is let go.
+func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
+	w.journal.Append(at, from, f)
+	w.store.Apply(at, f)
+	switch f := f.(type) {
+	case *messages.ClusterRemoved:
+		w.kernel.Stop(clusterAt(f.Cluster))
+		w.kernel.Stop(memberAt(f.Cluster))
+	case *messages.BindingDeleted:
+		w.kernel.Stop(bindingAt(f.Binding))
+	}
+}
+
+// note records what people did.
+func (w *World) note(f messages.Fact) { w.record(w.now, messages.Address{}, f) }
+
+func clusterAt(c messages.ClusterName) messages.Address {
+	return messages.Address{Kind: messages.KindCluster, Name: string(c)}
+}
+
+func memberAt(c messages.ClusterName) messages.Address {
+	return messages.Address{Kind: messages.KindMember, Name: string(c)}
+}
+
+func bindingAt(b messages.BindingName) messages.Address {
+	return messages.Address{Kind: messages.KindBinding, Name: string(b)}
+}
+
+func policyAt(p messages.PolicyName) messages.Address {
+	return messages.Address{Kind: messages.KindPolicy, Name: string(p)}
+}
+
+func propagationAt(p messages.PropagationName) messages.Address {
+	return messages.Address{Kind: messages.KindPropagation, Name: string(p)}
+}
+
+var (
+	schedulerAt = messages.Address{Kind: messages.KindScheduler}
+	governorAt  = messages.Address{Kind: messages.KindGovernor}
+)
+
+// must panics on an error of the kernel: the world never uses an address twice.
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("world: %v", err))
+	}
+}
+
+func (w *World) spawnSingletons() {
+	must(kernel.Spawn[messages.ToScheduler](w.kernel, schedulerAt, scheduler.New(w.settings, w.config.Seed)))
+	must(kernel.Spawn[messages.ToGovernor](w.kernel, governorAt, governor.New(w.settings)))
+}
+
+func (w *World) spawnCluster(name messages.ClusterName) {
+	must(kernel.Spawn[messages.ToCluster](w.kernel, clusterAt(name), cluster.New(name, w.settings, w.config.Seed)))
+}
+
+func (w *World) spawnMember(name messages.ClusterName) {
+	must(kernel.Spawn[messages.ToMember](w.kernel, memberAt(name), member.New(name, w.settings, w.config.Seed)))
+}
+
+func (w *World) spawnPolicy(name messages.PolicyName) {
+	must(kernel.Spawn[messages.ToPolicy](w.kernel, policyAt(name), policy.New(name, w.settings)))
+}
+
+func (w *World) spawnPropagation(name messages.PropagationName, namespace string) {
+	must(kernel.Spawn[messages.ToPropagation](w.kernel, propagationAt(name), propagation.New(name, namespace)))
+}
+
+func (w *World) hostBinding(name messages.BindingName) {
+	must(kernel.Host[messages.ToBinding](w.kernel, bindingAt(name), binding.New(name, w.settings)))
+}
