@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages"
+)
+
+// MachinePanic is the error of a machine that has broken one of its invariants. What it had put into
+// its outbox is lost, its actor is stopped and the rest of its mailbox dropped; all others can go on.
+type MachinePanic struct {
+	Address messages.Address
+	Message messages.Message // that it panicked on
+	Value   any              // that it panicked with
+	Stack   []byte
+}
+
+func (p *MachinePanic) Error() string {
+	return fmt.Sprintf("%s panicked on %T: %v", p.Address, p.Message, p.Value)
+}
+
+// fail drops the mail of the actor whose turn it is, and leaves the rest to its supervisor.
+func (k *Kernel) fail(value any, stack []byte) error {
+	c := k.cells.at(k.turn)
+	p := &MachinePanic{Address: c.address(), Message: k.mail.first(c.mailbox), Value: value, Stack: stack}
+	k.out.Reset()
+	k.counters.DroppedByPanic += k.mail.drop(&c.mailbox)
+	c.host.fail(handle{kernel: k, id: k.turn, serial: c.serial}, p)
+	return p
+}
+
+// Livelock is the error of an instant that does not end, most likely because actors answer one another
+// for ever.
+type Livelock struct {
+	At      time.Time
+	Handled int    // messages so far
+	Busiest []Busy // at most ten, busiest first
+}
+
+// Busy is an actor and its share of a sample of a livelock.
+type Busy struct {
+	Address messages.Address
+	Handled int
+}
+
+func (l *Livelock) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "livelock: the instant %s has not ended after %d messages; busiest:", l.At.UTC().Format(time.RFC3339Nano), l.Handled)
+	for _, actor := range l.Busiest {
+		fmt.Fprintf(&b, " %s (%d)", actor.Address, actor.Handled)
+	}
+	return b.String()
+}
+
+// sampleSize is how many messages beyond its limit an instant may take, so that a Livelock can name the
+// busiest actors: that spares every actor a counter.
+const sampleSize = 10_000
+
+// overrun counts a message beyond the limit, and returns the error once the sample is complete.
+func (k *Kernel) overrun(a messages.Address) error {
+	if k.sample == nil {
+		k.sample = map[messages.Address]int{}
+	}
+	k.sample[a]++
+	if k.handled < k.limit+sampleSize {
+		return nil
+	}
+	busiest := make([]Busy, 0, len(k.sample))
+	for address, n := range k.sample {
+		busiest = append(busiest, Busy{Address: address, Handled: n})
+	}
+	slices.SortFunc(busiest, func(a, b Busy) int {
+		return cmp.Or(cmp.Compare(b.Handled, a.Handled), cmp.Compare(a.Address.Kind, b.Address.Kind), cmp.Compare(a.Address.Name, b.Address.Name))
+	})
+	return &Livelock{At: k.now, Handled: k.handled, Busiest: busiest[:min(10, len(busiest))]}
+}

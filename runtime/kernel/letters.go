@@ -1,0 +1,66 @@
+package kernel
+
+import "leeward/messages"
+
+// mailbox is a queue of letters: 8 bytes for each actor, and nothing else while it is empty.
+type mailbox struct{ first, last int32 }
+
+func (m mailbox) empty() bool { return m.first == 0 }
+
+// letters is the pool that all mailboxes draw on: linked lists in one slice. Letter 0 is nobody's, so
+// that 0 ends a list. It keeps the memory of the most letters that were ever queued at once.
+type letters struct {
+	pool   []letter
+	free   int32
+	queued uint64
+}
+
+type letter struct {
+	message messages.Message
+	next    int32
+}
+
+func (l *letters) push(box *mailbox, m messages.Message) {
+	i := l.take()
+	l.pool[i].message = m
+	if box.empty() {
+		box.first = i
+	} else {
+		l.pool[box.last].next = i
+	}
+	box.last = i
+	l.queued++
+}
+
+func (l *letters) take() int32 {
+	if l.free == 0 {
+		if len(l.pool) == 0 {
+			l.pool = append(l.pool, letter{})
+		}
+		l.pool = append(l.pool, letter{})
+		return int32(len(l.pool) - 1)
+	}
+	i := l.free
+	l.free, l.pool[i].next = l.pool[i].next, 0
+	return i
+}
+
+// first returns the oldest message of a mailbox that is not empty.
+func (l *letters) first(box mailbox) messages.Message { return l.pool[box.first].message }
+
+// pop forgets the oldest message of a mailbox that is not empty.
+func (l *letters) pop(box *mailbox) {
+	i := box.first
+	box.first = l.pool[i].next
+	l.pool[i] = letter{next: l.free}
+	l.free = i
+	l.queued--
+}
+
+// drop empties the mailbox and returns how many messages that cost.
+func (l *letters) drop(box *mailbox) (dropped uint64) {
+	for ; !box.empty(); dropped++ {
+		l.pop(box)
+	}
+	return dropped
+}
