@@ -1,0 +1,70 @@
+package propagation
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+
+	"leeward/messages/api"
+)
+
+// BindingName returns the name of the binding of a resource: "nginx-deployment". Colons, which RBAC
+// allows in names, become dots.
+func BindingName(kind, name string) string {
+	return strings.ToLower(strings.ReplaceAll(name, ":", ".") + "-" + kind)
+}
+
+// Requirements returns how many replicas a resource asks for and what each of them needs, nil if
+// nothing. Only a workload has replicas: a Deployment, a StatefulSet, a Job (its parallelism) and a Pod
+// (one); replicas left out count as one, as the API defaults them. Any other kind, DaemonSet and
+// ReplicaSet included, goes whole to each of its clusters. What is returned shares memory with the
+// object. Source: Karmada's default resource interpreter.
+func Requirements(o api.Object) (replicas int32, each *api.ReplicaRequirements, isWorkload bool) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return orOne(o.Spec.Replicas), ofPod(&o.Spec.Template.Spec), true
+	case *appsv1.StatefulSet:
+		return orOne(o.Spec.Replicas), ofPod(&o.Spec.Template.Spec), true
+	case *batchv1.Job:
+		return orOne(o.Spec.Parallelism), ofPod(&o.Spec.Template.Spec), true
+	case *corev1.Pod:
+		return 1, ofPod(&o.Spec), true
+	default:
+		return 0, nil, false
+	}
+}
+
+func orOne(n *int32) int32 {
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+// ofPod returns what one pod needs. Requests count as the scheduler of Kubernetes counts them:
+// containers add up, init containers count where they need more, sidecars and overhead on top.
+func ofPod(s *corev1.PodSpec) *api.ReplicaRequirements {
+	r := &api.ReplicaRequirements{NodeClaim: nodeClaim(s), PriorityClassName: s.PriorityClassName}
+	if requests := resource.PodRequests(&corev1.Pod{Spec: *s}, resource.PodResourcesOptions{}); len(requests) > 0 {
+		r.ResourceRequest = requests
+	}
+	if r.NodeClaim == nil && r.ResourceRequest == nil && r.PriorityClassName == "" {
+		return nil
+	}
+	return r
+}
+
+// nodeClaim returns what a pod asks of its node, nil if nothing.
+func nodeClaim(s *corev1.PodSpec) *api.NodeClaim {
+	c := &api.NodeClaim{NodeSelector: s.NodeSelector, Tolerations: s.Tolerations}
+	if s.Affinity != nil && s.Affinity.NodeAffinity != nil {
+		c.HardNodeAffinity = s.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	if c.HardNodeAffinity == nil && len(c.NodeSelector) == 0 && len(c.Tolerations) == 0 {
+		return nil
+	}
+	return c
+}
