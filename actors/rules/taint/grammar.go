@@ -101,9 +101,11 @@ func parse(spec string) (corev1.Taint, error) {
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}, nil
 }
 
+// effects are those that the grammar knows.
+var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+
 func checkEffect(spec, effect string) error {
-	switch corev1.TaintEffect(effect) {
-	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+	if slices.Contains(effects, corev1.TaintEffect(effect)) {
 		return nil
 	}
 	if strings.Contains(effect, ":") {
