@@ -1,0 +1,60 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a manifest, and where it stands.
+type Problem struct {
+	File string
+	// Line and Column count from 1; 0 is unknown.
+	Line, Column int
+	// Object is "Deployment default/nginx"; empty where the document does not say.
+	Object string
+	// Field is a path as in "spec.template.spec.containers[0].resources"; empty for the object itself.
+	Field string
+	// Value is the value as written, text in quotes; empty where the message says enough.
+	Value   string
+	Message string
+}
+
+// Error returns "fleet.yaml:12: Deployment default/nginx: spec.replicas: "many": want an integer".
+func (p *Problem) Error() string {
+	at := p.File
+	if p.Line > 0 {
+		at += ":" + itoa(p.Line)
+	}
+	var parts []string
+	for _, part := range []string{at, p.Object, p.Field, p.Value, p.Message} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// Problems are all that was found, in file order.
+type Problems []*Problem
+
+// Error returns one line for each problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Place is where a value stands: its file, the object it belongs to and the path of its field.
+type Place struct{ File, Object, Field string }
+
+// joinField joins two paths: "items[3]" and "spec", "labels" and "[app]".
+func joinField(outer, inner string) string {
+	if outer == "" || inner == "" || inner[0] == '[' {
+		return outer + inner
+	}
+	return outer + "." + inner
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
