@@ -55,4 +55,24 @@ func (j *Journal) Start() time.Time { return j.start }
 func (j *Journal) Len() int { return int(j.seq) }
 
 // Entries returns a copy of everything so far, oldest first.
-func (j *Journal) Entries() []Entry { return slices.Concat(j.blocks...) }
+func (j *Journal) Entries() []Entry { return j.After(0) }
+
+// After returns a copy of the entries that came after number seq, oldest first; it costs no more than
+// they are.
+func (j *Journal) After(seq uint64) []Entry {
+	if seq >= j.seq {
+		return nil
+	}
+	blocks := slices.Clone(j.blocks[seq/blockSize:])
+	blocks[0] = blocks[0][seq%blockSize:]
+	return slices.Concat(blocks...)
+}
+
+// Since returns a copy of all but the first n entries, oldest first.
+func (j *Journal) Since(n int) []Entry {
+	first := n / blockSize
+	if first >= len(j.blocks) {
+		return nil
+	}
+	return slices.Concat(j.blocks[first:]...)[n%blockSize:]
+}

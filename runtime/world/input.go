@@ -67,15 +67,18 @@ func (w *World) dropBinding(name messages.BindingName) {
 	w.kernel.Post(bindingAt(name), &messages.WorkloadDeleted{})
 }
 
-// Set changes one setting for everyone from now on.
-func (w *World) Set(field, value string) error {
+// Set changes settings for everyone from now on. With a problem nothing changes.
+func (w *World) Set(overrides []config.Override) error {
 	next := w.settings
-	if err := config.Set(&next, field, value); err != nil {
-		return fmt.Errorf("change a setting: %w", err)
+	for _, o := range overrides {
+		if err := config.Set(&next, o.Field, o.Value); err != nil {
+			return fmt.Errorf("%s: %w", o.Source, err)
+		}
 	}
-	from := config.String(&w.settings, field)
+	for _, change := range config.Changes(&w.settings, &next) {
+		w.note(change)
+	}
 	w.settings = next
-	w.note(&messages.SettingChanged{Field: field, From: from, To: config.String(&next, field)})
 	w.broadcast(&messages.SettingsChanged{Settings: next})
 	return nil
 }

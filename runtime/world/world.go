@@ -31,6 +31,8 @@ type Config struct {
 	Seed uint64
 	// Order is the order of mailboxes.
 	Order kernel.Order
+	// Members says how simulated members behave; those it does not name are healthy and quick.
+	Members map[messages.ClusterName]messages.MemberBehaviour
 }
 
 // World is one fleet and the engine that looks after it. It belongs to one goroutine.
@@ -145,6 +147,9 @@ func (w *World) spawnCluster(name messages.ClusterName) {
 
 func (w *World) spawnMember(name messages.ClusterName) {
 	must(kernel.Spawn[messages.ToMember](w.kernel, memberAt(name), member.New(name, w.settings, w.config.Seed)))
+	if b, known := w.config.Members[name]; known {
+		w.kernel.Post(memberAt(name), &messages.MemberConfigured{Behaviour: b})
+	}
 }
 
 func (w *World) spawnPolicy(name messages.PolicyName) {

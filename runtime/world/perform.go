@@ -1,0 +1,168 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/scenario"
+)
+
+// perform does one step of the timeline.
+func (r *replay) perform(s *scenario.Step) error {
+	err := r.act(s)
+	if err == nil {
+		return nil
+	}
+	var invalid *Invalid
+	if errors.As(err, &invalid) {
+		return err
+	}
+	return &Invalid{Problems: []error{fmt.Errorf("%s: at %s: %w", s.Source(), s.At, err)}}
+}
+
+func (r *replay) act(s *scenario.Step) error {
+	w := r.world
+	switch a := s.Action.(type) {
+	case *scenario.Condition:
+		return r.condition(a)
+	case *scenario.Taint:
+		w.editTaints(a.Clusters, taintEdits(a.Changes.Add, a.Changes.Remove))
+	case *scenario.Cordon:
+		w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
+	case *scenario.Label:
+		for _, c := range a.Clusters {
+			w.TellCluster(c, &messages.LabelsEdited{Labels: a.Labels})
+		}
+	case *scenario.Heartbeat:
+		for _, c := range a.Clusters {
+			w.TellMember(c, &messages.HeartbeatSet{Stopped: a.Stop})
+		}
+	case *scenario.Health:
+		for _, c := range a.Clusters {
+			w.TellMember(c, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
+		}
+	case *scenario.Capacity:
+		return r.capacity(a)
+	case *scenario.Scale:
+		return w.Scale(a.Workload, a.Replicas)
+	case *scenario.Apply:
+		return r.applyStep(a)
+	case *scenario.Delete:
+		if !w.Delete(a.Object) {
+			return fmt.Errorf("delete %s: there is no such object", a.Object)
+		}
+	case *scenario.Config:
+		return w.Set(overrides(a.Settings))
+	case *scenario.Restart:
+		return r.restart()
+	default:
+		panic(fmt.Sprintf("world: unknown action %T", a))
+	}
+	return nil
+}
+
+// cordonTaint is what keeps new workloads off a cordoned cluster. Source: karmadactl cordon.
+var cordonTaint = corev1.Taint{Key: api.TaintUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+
+func taintEdits(add, remove []corev1.Taint) []messages.TaintEdit {
+	var edits []messages.TaintEdit
+	for _, t := range remove {
+		edits = append(edits, messages.TaintEdit{Taint: t, Remove: true})
+	}
+	for _, t := range add {
+		edits = append(edits, messages.TaintEdit{Taint: t})
+	}
+	return edits
+}
+
+func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.TaintEdit) {
+	for _, c := range clusters {
+		w.TellCluster(c, &messages.TaintsEdited{Edits: edits})
+	}
+}
+
+// condition reports a condition; to toggle one, what went before must be done.
+func (r *replay) condition(a *scenario.Condition) error {
+	if a.Toggle {
+		if err := r.world.Settle(r.world.Now()); err != nil {
+			return err
+		}
+	}
+	for _, c := range a.Clusters {
+		status := a.Status
+		if a.Toggle {
+			status = toggled(r.world.store.Cluster(c), a.Type)
+		}
+		r.world.TellCluster(c, &messages.ConditionReported{Type: a.Type, Status: status, Reason: a.Reason, Message: a.Message})
+	}
+	return nil
+}
+
+// toggled turns True into False and anything else into True.
+func toggled(c *api.Cluster, kind string) metav1.ConditionStatus {
+	if c != nil {
+		for i := range c.Status.Conditions {
+			if k := &c.Status.Conditions[i]; k.Type == kind && k.Status == metav1.ConditionTrue {
+				return metav1.ConditionFalse
+			}
+		}
+	}
+	return metav1.ConditionTrue
+}
+
+// capacity changes the resources that the step names and leaves the others.
+func (r *replay) capacity(a *scenario.Capacity) error {
+	for _, name := range a.Clusters {
+		c := r.world.store.Cluster(name)
+		if c == nil {
+			return fmt.Errorf("change the capacity of cluster %s: there is no such cluster", name)
+		}
+		next := &api.ResourceSummary{}
+		if c.Status.ResourceSummary != nil {
+			*next = *c.Status.ResourceSummary
+		}
+		next.Allocatable = merged(next.Allocatable, a.Capacity)
+		next.Allocated = merged(next.Allocated, a.Allocated)
+		r.world.TellCluster(name, &messages.ResourcesReported{Summary: next})
+	}
+	return nil
+}
+
+func merged(have, edits corev1.ResourceList) corev1.ResourceList {
+	all := maps.Clone(have)
+	if all == nil {
+		all = corev1.ResourceList{}
+	}
+	maps.Copy(all, edits)
+	return all
+}
+
+// applyStep applies the manifests of a step. What may fail leaves its rejection in the journal.
+func (r *replay) applyStep(a *scenario.Apply) error {
+	if !a.MayFail {
+		return r.applyAll(a.Documents)
+	}
+	for _, d := range a.Documents {
+		var rejected *Rejected
+		if err := r.world.Apply(api.Copy(d.Object)); err != nil && !errors.As(err, &rejected) {
+			return err
+		}
+	}
+	return nil
+}
+
+// restart lets the engine lose its memory once all that was asked of it is done.
+func (r *replay) restart() error {
+	now := r.world.Now()
+	if err := r.world.Settle(now); err != nil {
+		return err
+	}
+	r.world.Restart()
+	return r.world.Settle(now)
+}

@@ -1,0 +1,220 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/config"
+	"leeward/runtime/journal"
+	"leeward/runtime/kernel"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/expect"
+)
+
+// openEnd is how long a scenario without a duration may go on after its last step, if something is due
+// again and again.
+const openEnd = 24 * time.Hour
+
+// Options change how a scenario is run; the zero value runs it as written, but with seed 0.
+type Options struct {
+	Seed uint64
+	// Profile replaces the scenario's; empty: as written.
+	Profile string
+	// Set are settings on top of the scenario's own.
+	Set []config.Override
+	// Until ends the run early; zero: as written.
+	Until time.Duration
+}
+
+// Invalid says what is wrong with a scenario that could not be run as written.
+type Invalid struct{ Problems []error }
+
+// Error lists all problems, one a line.
+func (e *Invalid) Error() string { return errors.Join(e.Problems...).Error() }
+
+// Unwrap returns the problems.
+func (e *Invalid) Unwrap() []error { return e.Problems }
+
+// Replay runs a scenario on a virtual clock and judges its expectations. The error is an *Invalid where
+// the scenario is at fault, and of the engine's own otherwise.
+func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
+	profile := cmp.Or(o.Profile, s.Profile, config.Default)
+	settings, problems := config.Resolve(profile, slices.Concat(overrides(s.Config), o.Set))
+	if len(problems) > 0 {
+		return nil, &Invalid{Problems: problems}
+	}
+	r := &replay{
+		scenario: s,
+		world:    New(Config{Settings: settings, Seed: o.Seed, Order: kernel.Seeded, Members: s.Members}),
+		checker:  expect.NewChecker(s.Expect, Start),
+	}
+	defer r.world.Close()
+	if err := r.run(o.Until); err != nil {
+		return nil, err
+	}
+	return r.report(profile, o.Seed), nil
+}
+
+func overrides(settings []scenario.Setting) []config.Override {
+	all := make([]config.Override, len(settings))
+	for i, s := range settings {
+		all[i] = config.Override{Field: s.Field, Value: s.Value, Source: fmt.Sprintf("%s:%d", s.File, s.Line)}
+	}
+	return all
+}
+
+// replay is one run of one scenario.
+type replay struct {
+	scenario *scenario.Scenario
+	world    *World
+	checker  *expect.Checker
+	// step is the next step of the timeline; seen counts the facts that were judged; end is how far the
+	// run got.
+	step int
+	seen int
+	end  time.Time
+}
+
+func (r *replay) run(until time.Duration) error {
+	if err := r.applyAll(r.scenario.Objects); err != nil {
+		return err
+	}
+	if err := r.world.Settle(Start); err != nil {
+		return err
+	}
+	last, fixed := r.lastInstant(until)
+	for now := Start; ; {
+		if err := r.instant(now); err != nil {
+			return err
+		}
+		next, more := r.next()
+		if !more || next.After(last) {
+			break
+		}
+		now = next
+	}
+	r.end = r.world.Now()
+	if fixed {
+		r.end = last
+	}
+	return nil
+}
+
+// lastInstant is when the run ends at the latest, and whether it lasts until then whatever happens.
+func (r *replay) lastInstant(until time.Duration) (last time.Time, fixed bool) {
+	least := r.scenario.Until()
+	switch {
+	case until > 0:
+		return Start.Add(until), true
+	case r.scenario.Duration > 0:
+		return Start.Add(least), true
+	default:
+		return Start.Add(least + openEnd), false
+	}
+}
+
+// next is the next instant at which something happens.
+func (r *replay) next() (time.Time, bool) {
+	next, more := r.world.Next()
+	if r.step < len(r.scenario.Timeline) {
+		at := Start.Add(r.scenario.Timeline[r.step].At)
+		if !more || at.Before(next) {
+			return at, true
+		}
+	}
+	return next, more
+}
+
+// instant does the steps of an instant, lets all that follows from them happen, and has the
+// expectations judged.
+func (r *replay) instant(now time.Time) error {
+	if now.After(r.world.Now()) {
+		if err := r.world.Settle(now); err != nil {
+			return err
+		}
+	}
+	for ; r.step < len(r.scenario.Timeline); r.step++ {
+		s := &r.scenario.Timeline[r.step]
+		if Start.Add(s.At).After(now) {
+			break
+		}
+		if err := r.perform(s); err != nil {
+			return err
+		}
+	}
+	if err := r.world.Settle(now); err != nil {
+		return err
+	}
+	news := r.world.Journal().Since(r.seen)
+	r.seen += len(news)
+	r.checker.Settled(now, r.world.Store(), news)
+	return nil
+}
+
+// applyAll applies manifests in an order in which each finds what it needs: clusters, policies,
+// resources, bindings.
+func (r *replay) applyAll(documents []manifest.Document) error {
+	ordered := slices.Clone(documents)
+	slices.SortStableFunc(ordered, func(a, b manifest.Document) int {
+		return cmp.Compare(admissionRank(api.KeyOf(a.Object)), admissionRank(api.KeyOf(b.Object)))
+	})
+	var problems []error
+	for _, d := range ordered {
+		if err := r.apply(d); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) > 0 {
+		return &Invalid{Problems: problems}
+	}
+	return nil
+}
+
+// apply applies one manifest. A rejection names its file, line and field.
+func (r *replay) apply(d manifest.Document) error {
+	err := r.world.Apply(api.Copy(d.Object))
+	var rejected *Rejected
+	if errors.As(err, &rejected) {
+		return d.Invalid(rejected.Problems)
+	}
+	return err
+}
+
+func admissionRank(k api.Key) int {
+	switch k.Kind {
+	case "Cluster":
+		return 0
+	case "ClusterTaintPolicy":
+		return 1
+	case "PropagationPolicy", "ClusterPropagationPolicy":
+		return 2
+	case "ResourceBinding", "ClusterResourceBinding":
+		return 4
+	case "WorkloadRebalancer":
+		return 5
+	default:
+		return 3
+	}
+}
+
+func (r *replay) report(profile string, seed uint64) *report.Run {
+	run := &report.Run{
+		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File,
+		Seed: seed, Profile: profile, Start: Start, Passed: true,
+		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
+	}
+	for _, e := range r.checker.Finish(r.end) {
+		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason})
+	}
+	return run
+}
+
+var _ = journal.Entry{}
+var _ = messages.ClusterName("")
