@@ -101,27 +101,22 @@ func TestInstantsCountFromTheStart(t *testing.T) {
 	}
 }
 
-func TestDurationsAreBrief(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 20 * time.Second: "20s", 2500 * time.Millisecond: "2.5s", 5 * time.Minute: "5m",
-		time.Hour: "1h", 90 * time.Minute: "1h30m", time.Hour + 10*time.Second: "1h0m10s",
-	} {
-		require.Equal(t, want, brief(d))
-	}
-}
-
-func TestSequenceNumbersCountFromOne(t *testing.T) {
-	j := outage()
-	require.Equal(t, uint64(6), j.Append(start, messages.Address{}, &messages.Restarted{}).Seq)
-	require.Equal(t, 6, j.Len())
-	for range 3 * blockSize {
+func TestAJournalNumbersItsFactsAndGivesThemBackFromAnyPoint(t *testing.T) {
+	j := New(start)
+	require.Empty(t, j.Entries())
+	const all = 2*blockSize + 7
+	for range all {
 		j.Append(start, messages.Address{}, &messages.Restarted{})
 	}
 	entries := j.Entries()
-	require.Len(t, entries, j.Len())
+	require.Len(t, entries, all)
 	for i := range entries {
 		require.Equal(t, uint64(i)+1, entries[i].Seq)
 	}
+	for _, n := range []int{1, blockSize - 1, blockSize, blockSize + 1, all - 1} {
+		require.Equal(t, entries[n:], j.Since(n), "all but the first %d", n)
+	}
+	require.Empty(t, j.Since(all))
 }
 
 type full struct{}
