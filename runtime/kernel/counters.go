@@ -10,18 +10,18 @@ type Counters struct {
 	Sent   uint64 // by machines
 	Woken  uint64 // by alarms
 
-	Handled         uint64
-	DeadLettered    uint64 // there was no actor at the address, or no longer
-	DroppedByPanic  uint64 // the message that a machine panicked on, and what was in its mailbox behind it
-	DroppedAtClose  uint64 // left in mailboxes when the kernel was closed
-	DroppedUnspoken uint64 // sent to a PID by protoactor code, but no messages.Message
+	Handled        uint64
+	DeadLettered   uint64 // there was no actor at the address, or no longer
+	DroppedByPanic uint64 // the message that a machine panicked on, and what was in its mailbox behind it
+	DroppedAtClose uint64 // left in mailboxes when the kernel was closed
+	DroppedForeign uint64 // sent to a PID by protoactor code, and no messages.Message
 
 	Queued uint64
 	Facts  uint64
 }
 
 // Dropped returns the number of messages dropped for any reason.
-func (c Counters) Dropped() uint64 { return c.DroppedByPanic + c.DroppedAtClose + c.DroppedUnspoken }
+func (c Counters) Dropped() uint64 { return c.DroppedByPanic + c.DroppedAtClose + c.DroppedForeign }
 
 // Counters returns what has happened so far.
 func (k *Kernel) Counters() Counters {

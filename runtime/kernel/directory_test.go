@@ -51,9 +51,8 @@ func requireSameDirectory(t *testing.T, model map[messages.Address]int32, d *dir
 			a := messages.Address{Kind: kind, Name: fmt.Sprint(name)}
 			id, ok := d.find(a)
 			want, there := model[a]
-			require.Equal(t, there, ok, a)
-			if there {
-				require.Equal(t, want, id, a)
+			if ok != there || ok && id != want {
+				require.FailNow(t, "directory and map disagree", "%s: %d %t, want %d %t", a, id, ok, want, there)
 			}
 		}
 	}

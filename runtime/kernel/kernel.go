@@ -24,6 +24,9 @@ import (
 
 // Machine is what the kernel runs: one actor's state and transitions. M is the sealed set of messages
 // that it understands; any other message is a panic of the machine.
+//
+// A machine must expect a Woken that it no longer wants: one that is on its way when another message
+// makes the machine change its alarm still arrives.
 type Machine[M messages.Message] interface {
 	Receive(now time.Time, m M, out *actors.Outbox)
 }
@@ -114,7 +117,10 @@ func (k *Kernel) Stop(a messages.Address) {
 // is none.
 func (k *Kernel) Next() (time.Time, bool) {
 	at, ok := k.deadlines.Next()
-	return time.Unix(0, at).UTC(), ok
+	if !ok {
+		return time.Time{}, false
+	}
+	return time.Unix(0, at).UTC(), true
 }
 
 // Close stops all actors at once and drops what they have not handled. It must not be called while an

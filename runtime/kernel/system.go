@@ -117,7 +117,7 @@ func (h handle) SendUserMessage(pid *actor.PID, message any) {
 		h.stop()
 	default:
 		h.kernel.counters.Posted++
-		h.kernel.counters.DroppedUnspoken++
+		h.kernel.counters.DroppedForeign++
 	}
 }
 

@@ -78,7 +78,7 @@ func TestSendNonsenseToAPID(t *testing.T) {
 		require.Panics(t, func() { root().Send(pid, nil) })
 		require.NoError(t, k.RunInstant(time.Now()))
 		require.Zero(t, m.received)
-		require.Equal(t, Counters{Posted: 1, DroppedUnspoken: 1}, k.Counters())
+		require.Equal(t, Counters{Posted: 1, DroppedForeign: 1}, k.Counters())
 	})
 }
 
@@ -172,6 +172,34 @@ func TestKernelsDoNotMeet(t *testing.T) {
 	require.NoError(t, k.RunInstant(time.Now()))
 	require.Equal(t, 1, mine.received)
 	require.Zero(t, theirs.received)
+}
+
+// TestKernelsRunSideBySide is for the race detector: kernels share the actor system, goroutines do not
+// share a kernel.
+func TestKernelsRunSideBySide(t *testing.T) {
+	for range 8 {
+		t.Run("kernel", func(t *testing.T) {
+			t.Parallel()
+			for range 10 {
+				eachHost(t, func(t *testing.T, k *Kernel, a messages.Address, m *tally, pid *actor.PID) {
+					root().Send(pid, woken)
+					k.Post(a, &bomb{})
+					require.Error(t, k.RunInstant(time.Now()))
+					require.Equal(t, 2, m.received)
+				})
+			}
+		})
+	}
+}
+
+// TestALossIsNoticed loses a message.
+func TestALossIsNoticed(t *testing.T) {
+	k := New(Config{})
+	defer k.Close()
+	startTally(t, k, someBinding, &tally{})
+	k.Post(someBinding, woken)
+	k.mail.pop(&k.cells.at(0).mailbox)
+	require.ErrorContains(t, k.Check(), "check the kernel: 1 messages came in, 0 are accounted for")
 }
 
 // TestASpawnedActorIsProtoactors finds the actor in protoactor's own registry and sends to it there.
