@@ -19,13 +19,13 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 		s.decideLeaving(now, e, out)
 		return
 	}
-	need := s.planner.NeedsPlacing(request(e.asked), e.asked.Applied, fresh(e.asked))
-	if need == "" {
+	cause := s.planner.NeedsPlacing(standing(e.asked))
+	if cause == "" {
 		s.keep(e, out)
 		return
 	}
 	if trigger == "" {
-		trigger = need
+		trigger = triggerOf(cause, e.asked)
 	}
 	s.conclude(now, e, s.planner.Plan(now, request(e.asked)), nil, trigger, out)
 }
@@ -46,11 +46,11 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 			return
 		}
 	}
-	if s.planner.NeedsPlacing(request(e.asked), e.asked.Applied, fresh(e.asked)) != "" {
+	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
 		d := s.planner.Plan(now, request(e.asked))
 		if d.Reason == "" && !sameTargets(d.Targets, e.asked.Targets) {
 			d.Message = first.Message
-			s.conclude(now, e, d, nil, "replicas changed", out)
+			s.conclude(now, e, d, nil, triggerOf(cause, e.asked), out)
 			return
 		}
 	}
@@ -98,13 +98,13 @@ func (s *Scheduler) keep(e *entry, out *actors.Outbox) {
 // stays.
 func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *actors.Outbox) {
 	s.settle(e, true)
-	d.Cleared = d.Cleared && !s.settings.KeepLastCopy
+	cleared := d.Clears() && !s.settings.KeepLastCopy
 	told := failure{d.Reason, d.Message}
 	if e.answered && e.failure == told {
 		return
 	}
 	e.answered, e.failure = true, told
-	if d.Cleared && len(e.asked.Targets) > 0 {
+	if cleared && len(e.asked.Targets) > 0 {
 		next := *e.asked
 		next.Targets, next.Applied = nil, e.asked.Placement
 		s.account(e.asked, &next)
@@ -112,7 +112,7 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 	}
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementFailed, Reason: d.Reason, Message: d.Message,
-		Cleared: d.Cleared, Trigger: trigger,
+		Cleared: cleared, Trigger: trigger,
 	})
 }
 
@@ -148,6 +148,36 @@ func request(m *messages.PlaceBinding) *placement.Request {
 		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas,
 		Replicas: m.Replicas, Requirements: m.Requirements, UID: string(m.UID),
 		Previous: m.Targets, Evicting: m.Evicting, Affinity: m.Affinity, Fresh: fresh(m),
+	}
+}
+
+// standing is what the planner needs to say whether a placement is called for.
+func standing(m *messages.PlaceBinding) *placement.Standing {
+	return &placement.Standing{
+		Applied: m.Applied, Placement: m.Placement, Workload: m.HasReplicas, Replicas: m.Replicas,
+		Targets: m.Targets, Affinity: m.Affinity, Fresh: fresh(m),
+	}
+}
+
+// triggerOf says in words why a binding is placed.
+func triggerOf(cause placement.Cause, m *messages.PlaceBinding) string {
+	switch {
+	case m.Applied == nil:
+		return "first placement"
+	case cause == placement.CausePlacement:
+		return "placement changed"
+	case cause == placement.CauseReplicas && len(m.Evicting) > 0:
+		return "eviction"
+	case cause == placement.CauseReplicas:
+		return "replicas changed"
+	case cause == placement.CauseRequest:
+		return "reschedule requested"
+	case cause == placement.CauseDeletion:
+		return "cluster deleted"
+	case len(m.Evicting) > 0:
+		return "eviction"
+	default:
+		return "binding changed"
 	}
 }
 

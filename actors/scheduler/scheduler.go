@@ -54,7 +54,7 @@ func New(settings messages.Settings, seed uint64) *Scheduler {
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
 		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{},
 	}
-	s.planner = placement.NewPlanner(s.fleet, settings, seed)
+	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
 	return s
 }
 
@@ -124,14 +124,14 @@ func (s *Scheduler) settingsChanged(now time.Time, next messages.Settings, out *
 		}
 	}
 	s.settings = next
-	s.planner = placement.NewPlanner(s.fleet, next, s.seed)
+	s.planner = placement.NewPlanner(s.fleet, &s.settings, s.seed)
 	s.freed = true
 	out.WakeAt(now)
 }
 
 func (s *Scheduler) names() []messages.BindingName {
 	names := make([]messages.BindingName, 0, len(s.entries))
-	for name := range s.entries {
+	for name := range s.entries { // order-free: sorted below
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -231,7 +231,7 @@ func ended(e *entry) int {
 // serve or did serve, and, when capacity may be free, those that wait.
 func (s *Scheduler) markByFleet() {
 	if len(s.changed) > 0 {
-		for _, e := range s.entries { // marking is order-free: the batch is sorted
+		for _, e := range s.entries { // order-free: the batch is sorted
 			if cluster, concerned := s.concerned(e); concerned && !e.dirty {
 				e.trigger = "cluster " + string(cluster) + " changed"
 				s.mark(e)
@@ -239,7 +239,7 @@ func (s *Scheduler) markByFleet() {
 		}
 	}
 	if s.freed {
-		for _, e := range s.waiting {
+		for _, e := range s.waiting { // order-free: the batch is sorted
 			if !e.dirty {
 				e.trigger = "capacity changed"
 				s.mark(e)
@@ -253,7 +253,7 @@ func (s *Scheduler) markByFleet() {
 func (s *Scheduler) concerned(e *entry) (messages.ClusterName, bool) {
 	best, found := messages.ClusterName(""), false
 	for _, c := range s.changed {
-		if (!found || c < best) && s.planner.CouldUse(request(e.asked), c) {
+		if (!found || c < best) && (replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(request(e.asked), c)) {
 			best, found = c, true
 		}
 	}
