@@ -1,0 +1,145 @@
+package config_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/runtime/config"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/profiles.md")
+
+const docs = "../../docs/profiles.md"
+
+// docs/profiles.md is written from the table of fields.
+func TestTheDocumentationIsCurrent(t *testing.T) {
+	want := documentation(t)
+	if *update {
+		require.NoError(t, os.WriteFile(docs, []byte(want), 0o644))
+	}
+	got, err := os.ReadFile(docs)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got), "run: go test ./runtime/config -update")
+}
+
+const introduction = `# Profiles and settings
+
+A profile is a named set of settings, nothing more. A scenario names one with ` + "`spec.profile`" + ` and sets
+single fields in ` + "`spec.config`" + `; on the command line ` + "`--set field=value`" + ` sets a field on top of that, and
+the timeline action ` + "`config`" + ` at run time.
+
+- **karmada-legacy**: Karmada up to 1.13. A cluster that stays not Ready gets a NoExecute taint by itself,
+  every policy tolerates that for five minutes, and nothing paces the evictions.
+- **karmada**: Karmada since 1.16 with the defaults of its flags, faults included.
+- **leeward**, the default: Karmada's API with failover on, exact timers, and an old copy that goes only
+  when a new one stands.
+
+A field has the name of Karmada's flag in camelCase, where there is one. Durations are written as ` + "`90s`" + `
+or ` + "`10m`" + `. Feature gates are fields, too, and the field ` + "`featureGates`" + ` takes them as Karmada's flag does
+(` + "`\"Failover=true,GracefulEviction=true\"`" + `) or as a map (` + "`{Failover: true}`" + `).
+
+Karmada evicts only if the gate and the flag are both set, which its users miss (K40 below). So asking for
+eviction with ` + "`enableNoExecuteTaintEviction: true`" + ` turns the gate ` + "`failover`" + ` on, too. A gate that is named
+outright, as in ` + "`failover: false`" + `, holds.
+
+This file is written by ` + "`go test ./runtime/config -update`" + `.
+`
+
+// faults says what the faults of Karmada are that a field can cure.
+var faults = []string{
+	"K1: where no other cluster fits, the last running copy is deleted once the grace period ends",
+	"K3: a hand-over ends on a health report that was made for fewer replicas",
+	"K7: an eviction is not undone when the cluster recovers while it runs",
+	"K8: 1.5 evictions a second by default, and at most ten a second however the rate is set",
+	"K12: every binding of a tainted cluster is looked at every ten seconds",
+	"K13: capacity is not reserved between decisions, so workloads pile up on one cluster",
+	"K15: a restart resets the timers of application failover, and zero seconds wait for an unrelated event",
+	"K17: a condition that is not reported never matches, and a flapping one acts at once",
+	"K18: policies created in the same second have no defined order",
+	"K21: the order of tolerations decides which of them counts",
+	"K22: tolerations are admitted unchecked",
+	"K23: an edited toleration counts only after the next successful placement",
+	"K24: a binding that was never placed by the scheduler is never evicted",
+	"K40: several switches must be set before a taint evicts anything",
+}
+
+func documentation(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(introduction)
+	b.WriteString("\n## Where the profiles differ\n\n")
+	writeDifferences(t, &b)
+	b.WriteString("\n## Every field\n\n")
+	writeFields(t, &b)
+	b.WriteString("\n## Faults of Karmada that a field cures\n\n")
+	for _, fault := range faults {
+		fmt.Fprintf(&b, "- %s.\n", fault)
+	}
+	return b.String()
+}
+
+func writeDifferences(t *testing.T, b *strings.Builder) {
+	t.Helper()
+	b.WriteString("| field | " + strings.Join(config.Profiles(), " | ") + " | cures |\n| --- | --- | --- | --- | --- |\n")
+	for _, f := range config.Fields() {
+		if values := valuesOf(t, f); len(slices.Compact(slices.Clone(values))) > 1 {
+			fmt.Fprintf(b, "| %s | %s | %s |\n", f.Name, strings.Join(values, " | "), strings.Join(f.Cures, ", "))
+		}
+	}
+}
+
+func writeFields(t *testing.T, b *strings.Builder) {
+	t.Helper()
+	b.WriteString("| field | values | default | meaning | zero, false or empty | Karmada's flag | cures |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	byDefault := slices.Index(config.Profiles(), config.Default)
+	for _, f := range config.Fields() {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Name, f.Type(), valuesOf(t, f)[byDefault],
+			f.Meaning, f.Zero, code(f.Flag), strings.Join(f.Cures, ", "))
+	}
+}
+
+func valuesOf(t *testing.T, f config.Field) (values []string) {
+	t.Helper()
+	for _, profile := range config.Profiles() {
+		s := resolved(t, profile, []config.Override(nil))
+		values = append(values, shown(f, &s))
+	}
+	return values
+}
+
+func shown(f config.Field, s *messages.Settings) string {
+	if v := f.Of(s); v != "" {
+		return v
+	}
+	return `""`
+}
+
+// code sets a flag in code, and leaves a remark in brackets outside.
+func code(flag string) string {
+	if flag == "" {
+		return ""
+	}
+	name, remark, _ := strings.Cut(flag, " ")
+	return strings.TrimSpace("`" + name + "` " + remark)
+}
+
+func TestEveryFaultIsExplainedOnce(t *testing.T) {
+	explained := map[string]bool{}
+	for _, fault := range faults {
+		id, _, _ := strings.Cut(fault, ":")
+		require.False(t, explained[id], id)
+		explained[id] = true
+	}
+	for _, f := range config.Fields() {
+		for _, id := range f.Cures {
+			require.True(t, explained[id], "%s of %s", id, f.Name)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package config
+
+import "leeward/messages"
+
+// fields describe messages.Settings, field by field and in its order.
+var fields = numbered([]Field{
+	{
+		Name: "failover", Flag: "--feature-gates=Failover", Cures: []string{"K40"},
+		Meaning: "Feature gate of ClusterTaintPolicies and of NoExecute eviction.",
+		Zero:    "Both are accepted and ignored.",
+	},
+	{
+		Name: "gracefulEviction", Flag: "--feature-gates=GracefulEviction",
+		Meaning: "Feature gate of purge mode Gracefully in application failover.",
+		Zero:    "Such failovers do not happen.",
+	},
+	{
+		Name: "enableTaintManager", Flag: "--enable-taint-manager",
+		Meaning: "Switches NoExecute eviction as a whole.",
+		Zero:    "No taint evicts.",
+	},
+	{
+		Name: "enableNoExecuteTaintEviction", Flag: "--enable-no-execute-taint-eviction", Cures: []string{"K40"},
+		Meaning: "Lets NoExecute taints evict. Setting it to true turns on the gate failover, unless that is set outright.",
+		Zero:    "NoExecute taints only keep new copies away.",
+	},
+	{
+		Name: "noExecuteTaintEvictionPurgeMode", Flag: "--no-execute-taint-eviction-purge-mode",
+		Words:   []string{"Gracefully", "Directly"},
+		Meaning: "What becomes of the old copy where the policy says nothing.",
+	},
+	{
+		Name: "allowNoExecuteTaintPolicy", Flag: "--allow-no-execute-taint-policy",
+		Meaning: "Admits ClusterTaintPolicies with NoExecute taints.",
+		Zero:    "They are rejected.",
+	},
+	{
+		Name: "failoverEvictionTimeout", Flag: "--failover-eviction-timeout (up to 1.13)", in: notNegative,
+		Meaning: "How long a cluster is not Ready before the system adds a NoExecute taint by itself.",
+		Zero:    "Never.",
+	},
+	{
+		Name: "defaultNotReadyTolerationSeconds", Flag: "--default-not-ready-toleration-seconds (up to 1.14)", in: seconds,
+		Meaning: "Toleration of not-ready:NoExecute for policies that have none. Negative: none is given.",
+		Zero:    "Tolerated for no time: evicted at once.",
+	},
+	{
+		Name: "defaultUnreachableTolerationSeconds", Flag: "--default-unreachable-toleration-seconds (up to 1.14)", in: seconds,
+		Meaning: "Toleration of unreachable:NoExecute for policies that have none. Negative: none is given.",
+		Zero:    "Tolerated for no time: evicted at once.",
+	},
+	{
+		Name: "divisionMethod", Words: []string{messages.DivideWebster, messages.DivideFloor},
+		Meaning: "How replicas are divided by weight: Webster's method, or shares rounded down and the rest dealt out, as before Karmada 1.16.",
+	},
+	{
+		Name: "resourceEvictionRate", Flag: "--resource-eviction-rate", Cures: []string{"K8"}, in: notNegative,
+		Meaning: "Evictions per second of one worker.",
+		Zero:    "One per worker every 30 minutes.",
+	},
+	{
+		Name: "evictionWorkers", Cures: []string{"K8"}, in: notNegative,
+		Meaning: "How many evictions may be under way at once. Karmada has three, fixed.",
+		Zero:    "No pacing at all.",
+	},
+	{
+		Name: "taintRelistPeriod", Cures: []string{"K12"}, in: notNegative,
+		Meaning: "How often a tainted cluster is looked at for bindings and tolerations that changed after the taint. Karmada has 10s, fixed.",
+		Zero:    "Changes are seen at once.",
+	},
+	{
+		Name:    "wholeSecondTaintTimes",
+		Meaning: "Cuts timeAdded of a taint to whole seconds, so that evictions come up to a second early.",
+		Zero:    "Exact.",
+	},
+	{
+		Name: "gracefulEvictionTimeout", Flag: "--graceful-eviction-timeout", in: notNegative,
+		Meaning: "Caps a hand-over.",
+		Zero:    "No wait for the new copy.",
+	},
+	{
+		Name: "evictionNeedsDestination", Cures: []string{"K1"},
+		Meaning: "Holds an eviction until there is a place that satisfies the policy without the failed cluster.",
+		Zero:    "Evict first, then look.",
+	},
+	{
+		Name: "keepLastCopy", Cures: []string{"K1"},
+		Meaning: "Keeps an old copy beyond the timeout while no healthy copy runs elsewhere.",
+		Zero:    "The timeout ends it.",
+	},
+	{
+		Name: "handoverHealth", Cures: []string{"K3"}, Words: []string{messages.HealthReported, messages.HealthOfPlacement},
+		Meaning: "Which Healthy report ends a hand-over: any (reported), or one for the present placement and replica count (placement).",
+	},
+	{
+		Name: "withdrawOnRecovery", Cures: []string{"K7"},
+		Meaning: "Takes an eviction back when its taint goes before the hand-over is done.",
+		Zero:    "It runs to its end.",
+	},
+	{
+		Name: "persistentFailoverTimers", Cures: []string{"K15"},
+		Meaning: "Counts application failover from the stored time of the first Unhealthy report: a restart does not reset it and a toleration of zero seconds acts at once.",
+		Zero:    "Counted in memory.",
+	},
+	{
+		Name: "missingConditionStatus", Cures: []string{"K17"}, Words: []string{"", "True", "False", "Unknown"},
+		Meaning: "The status that policies see for a condition that a cluster does not report.",
+		Zero:    "Such a condition never matches.",
+	},
+	{
+		Name: "conditionHold", Cures: []string{"K17"}, in: notNegative,
+		Meaning: "How long a changed condition must hold before policies act on it.",
+		Zero:    "At once.",
+	},
+	{
+		Name: "policyTieBreak", Cures: []string{"K18"}, Words: []string{messages.TieByName, messages.TieUndefined},
+		Meaning: "Orders policies of the same creation second: by name, or undefined, which follows the seed.",
+	},
+	{
+		Name: "tolerationMatch", Cures: []string{"K21"}, Words: []string{messages.MatchFirst, messages.MatchMinimum},
+		Meaning: "Which toleration counts for a taint: the first in the list that matches, or of all that match the shortest.",
+	},
+	{
+		Name: "validateTolerations", Cures: []string{"K22"},
+		Meaning: "Rejects tolerations that Kubernetes would reject.",
+		Zero:    "They are admitted.",
+	},
+	{
+		Name:    "numericTolerations",
+		Meaning: "Allows the operators Lt and Gt.",
+		Zero:    "They are rejected.",
+	},
+	{
+		Name: "tolerationSource", Cures: []string{"K23", "K24"}, Words: []string{messages.SourceAppliedPlacement, messages.SourcePlacement},
+		Meaning: "Whose tolerations count: of the placement that the scheduler last applied, where none means no eviction, or of the placement itself.",
+	},
+	{
+		Name: "capacityReservation", Cures: []string{"K13"},
+		Meaning: "Counts placed replicas against a cluster's free capacity at once.",
+		Zero:    "Only what the cluster itself reports counts.",
+	},
+	{
+		Name:    "placementHonoursDeadlines",
+		Meaning: "Keeps workloads off clusters whose NoExecute taints they have already outstayed.",
+		Zero:    "They are placed and evicted again.",
+	},
+	{
+		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
+		Meaning: "How often silence is checked.",
+		Zero:    "Exactly when due.",
+	},
+	{
+		Name: "clusterMonitorGracePeriod", Flag: "--cluster-monitor-grace-period", in: notNegative,
+		Meaning: "How long a heartbeat may be missing before the cluster is Unknown.",
+	},
+	{
+		Name: "clusterStartupGracePeriod", Flag: "--cluster-startup-grace-period", in: notNegative,
+		Meaning: "How long the first report may be missing.",
+	},
+	{
+		Name: "clusterLeaseDuration", Flag: "--cluster-lease-duration", in: positive,
+		Meaning: "Times clusterLeaseRenewIntervalFraction, the time between two heartbeats.",
+	},
+	{
+		Name: "clusterLeaseRenewIntervalFraction", Flag: "--cluster-lease-renew-interval-fraction", in: fraction,
+		Meaning: "The part of clusterLeaseDuration after which an agent renews its lease.",
+	},
+})
+
+func numbered(fields []Field) []Field {
+	for i := range fields {
+		fields[i].index = i
+	}
+	return fields
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Default is the profile of those who name none.
+const Default = "leeward"
+
+// Profiles returns the names of the profiles, oldest behaviour first.
+func Profiles() []string { return []string{"karmada-legacy", "karmada", "leeward"} }
+
+// Profile returns the settings of a profile; no name is the default's. With an error, which lists the
+// profiles there are, it returns those of the default.
+func Profile(name string) (messages.Settings, error) {
+	switch name {
+	case "karmada-legacy":
+		return karmadaLegacy(), nil
+	case "karmada":
+		return karmada(), nil
+	case "leeward", "":
+		return leeward(), nil
+	case "kubernetes":
+		return leeward(), fmt.Errorf("profile %q is kept for the node tier, which is not there yet: take one of %s", name, known())
+	default:
+		return leeward(), fmt.Errorf("unknown profile %q: the profiles are %s%s", name, known(), didYouMean(name, Profiles()))
+	}
+}
+
+func known() string { return strings.Join(slices.Sorted(slices.Values(Profiles())), ", ") }
+
+// karmada is Karmada as it is since 1.16, with the defaults of its flags.
+func karmada() messages.Settings {
+	return messages.Settings{
+		GracefulEviction:                    true,
+		EnableTaintManager:                  true,
+		NoExecuteTaintEvictionPurgeMode:     api.PurgeGracefully,
+		DefaultNotReadyTolerationSeconds:    -1,
+		DefaultUnreachableTolerationSeconds: -1,
+		DivisionMethod:                      messages.DivideWebster,
+		ResourceEvictionRate:                0.5,
+		EvictionWorkers:                     3,
+		TaintRelistPeriod:                   10 * time.Second,
+		WholeSecondTaintTimes:               true,
+		GracefulEvictionTimeout:             10 * time.Minute,
+		HandoverHealth:                      messages.HealthReported,
+		PolicyTieBreak:                      messages.TieUndefined,
+		TolerationMatch:                     messages.MatchFirst,
+		TolerationSource:                    messages.SourceAppliedPlacement,
+		ClusterMonitorPeriod:                5 * time.Second,
+		ClusterMonitorGracePeriod:           40 * time.Second,
+		ClusterStartupGracePeriod:           time.Minute,
+		ClusterLeaseDuration:                40 * time.Second,
+		ClusterLeaseRenewIntervalFraction:   0.25,
+	}
+}
+
+// karmadaLegacy is Karmada up to 1.13: a cluster that stays not Ready evicts by itself.
+func karmadaLegacy() messages.Settings {
+	s := karmada()
+	s.Failover = true
+	s.EnableNoExecuteTaintEviction = true
+	s.FailoverEvictionTimeout = 5 * time.Minute
+	s.DefaultNotReadyTolerationSeconds = 300
+	s.DefaultUnreachableTolerationSeconds = 300
+	s.DivisionMethod = messages.DivideFloor
+	s.EvictionWorkers = 0
+	return s
+}
+
+// leeward is Karmada's API with failover on, exact, fast, and safe for the last copy.
+func leeward() messages.Settings {
+	s := karmada()
+	s.Failover = true
+	s.EnableNoExecuteTaintEviction = true
+	s.ResourceEvictionRate = 100
+	s.EvictionWorkers = 10
+	s.TaintRelistPeriod = 0
+	s.WholeSecondTaintTimes = false
+	s.EvictionNeedsDestination = true
+	s.KeepLastCopy = true
+	s.HandoverHealth = messages.HealthOfPlacement
+	s.WithdrawOnRecovery = true
+	s.PersistentFailoverTimers = true
+	s.MissingConditionStatus = "Unknown"
+	s.PolicyTieBreak = messages.TieByName
+	s.TolerationMatch = messages.MatchMinimum
+	s.ValidateTolerations = true
+	s.TolerationSource = messages.SourcePlacement
+	s.CapacityReservation = true
+	s.PlacementHonoursDeadlines = true
+	s.ClusterMonitorPeriod = 0
+	return s
+}
