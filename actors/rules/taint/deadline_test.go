@@ -212,6 +212,7 @@ func someTaints(r *rand.Rand) taints {
 	var ts taints
 	for _, key := range []string{"a", "b", "c"}[:r.IntN(4)] {
 		tn := aged(key, r.IntN(100))
+		tn.TimeAdded.Time = tn.TimeAdded.Add(time.Duration(r.IntN(4)) * 250 * time.Millisecond)
 		if r.IntN(5) == 0 {
 			tn.TimeAdded = nil
 		}
