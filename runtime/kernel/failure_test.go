@@ -119,8 +119,11 @@ func TestLivelock(t *testing.T) {
 	require.Equal(t, []kernel.Busy{{Address: cluster("ping"), Handled: 5000}, {Address: binding("pong"), Handled: 5000}}, livelock.Busiest)
 	require.EqualError(t, err, "livelock: the instant 2026-01-01T00:00:03Z has not ended after 11000 messages; busiest: cluster/ping (5000) binding/pong (5000)")
 
+	again := l.RunInstant(at(4))
+	require.ErrorContains(t, again, "after 11000 messages; busiest: cluster/ping (5000) binding/pong (5000)", "each instant has its own sample")
+
 	l.Stop(cluster("ping"))
-	l.run(4)
+	l.run(5)
 	require.EqualValues(t, 1, l.Counters().DeadLettered)
 }
 

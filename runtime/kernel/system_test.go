@@ -109,6 +109,18 @@ func TestStopAPID(t *testing.T) {
 	}
 }
 
+func TestAnActorThatHasEndedHoldsNothing(t *testing.T) {
+	eachHost(t, func(t *testing.T, k *Kernel, a messages.Address, _ *tally, _ *actor.PID) {
+		k.Post(a, woken)
+		k.Post(a, woken)
+		k.Stop(a)
+		require.Equal(t, 1, k.cells.live(), "not before its mail is handled")
+		require.NoError(t, k.RunInstant(time.Now()))
+		require.Zero(t, k.cells.live())
+		require.Equal(t, cell{}, *k.cells.at(0))
+	})
+}
+
 func TestAPIDIsOfOneActorOnly(t *testing.T) {
 	eachHost(t, func(t *testing.T, k *Kernel, a messages.Address, first *tally, pid *actor.PID) {
 		root().Send(pid, woken)
