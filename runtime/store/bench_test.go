@@ -94,5 +94,9 @@ func benchFleet() (*store.Store, []messages.BindingName) {
 }
 
 func spread(replicas int32) []api.TargetCluster {
-	return []api.TargetCluster{{Name: "member1", Replicas: replicas}, {Name: "member2", Replicas: replicas}, {Name: "member3", Replicas: replicas}}
+	list := targets("member1", "member2", "member3")
+	for i := range list {
+		list[i].Replicas = replicas
+	}
+	return list
 }

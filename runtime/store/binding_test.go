@@ -174,6 +174,8 @@ func TestRescheduleRequested(t *testing.T) {
 
 func TestEviction(t *testing.T) {
 	graceful := evicting("member2", api.PurgeGracefully)
+	end := &messages.EvictionEnded{Binding: web, Cluster: "member3"}
+	withdrawal := &messages.EvictionWithdrawn{Binding: web, Cluster: "member2", Clusters: targets("member1", "member2")}
 	steps := []struct {
 		name     string
 		fact     messages.Fact
@@ -181,27 +183,40 @@ func TestEviction(t *testing.T) {
 		tasks    []string
 		kept     bool
 	}{
-		{name: "the cluster becomes a task", fact: graceful, clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}},
-		{name: "a second start changes nothing", fact: graceful, clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}, kept: true},
+		{
+			name: "the cluster becomes a task", fact: graceful,
+			clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"},
+		},
+		{
+			name: "a second start changes nothing", fact: graceful,
+			clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}, kept: true,
+		},
 		{
 			name: "a cluster that is no target any more still gets its task", fact: evicting("member3", api.PurgeDirectly),
 			clusters: []string{"member1"}, tasks: []string{"member2 Gracefully", "member3 Directly"},
 		},
-		{name: "an end takes the task", fact: &messages.EvictionEnded{Binding: web, Cluster: "member3"}, clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}},
-		{name: "it ends once", fact: &messages.EvictionEnded{Binding: web, Cluster: "member3"}, clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}, kept: true},
+		{
+			name: "an end takes the task", fact: end,
+			clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"},
+		},
+		{
+			name: "it ends once", fact: end,
+			clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}, kept: true,
+		},
 		{
 			name: "a stale decision puts the cluster back beside its task", fact: (&fleet{}).placed("member1", "member2"),
 			clusters: []string{"member1", "member2"}, tasks: []string{"member2 Gracefully"},
 		},
-		{name: "the first task wins", fact: evicting("member2", api.PurgeDirectly), clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"}},
 		{
-			name:     "a withdrawal brings the cluster back",
-			fact:     &messages.EvictionWithdrawn{Binding: web, Cluster: "member2", Clusters: targets("member1", "member2")},
+			name: "the first task wins", fact: evicting("member2", api.PurgeDirectly),
+			clusters: []string{"member1"}, tasks: []string{"member2 Gracefully"},
+		},
+		{
+			name: "a withdrawal brings the cluster back", fact: withdrawal,
 			clusters: []string{"member1", "member2"},
 		},
 		{
-			name:     "it is withdrawn once",
-			fact:     &messages.EvictionWithdrawn{Binding: web, Cluster: "member2", Clusters: targets("member1", "member2")},
+			name: "it is withdrawn once", fact: withdrawal,
 			clusters: []string{"member1", "member2"}, kept: true,
 		},
 	}

@@ -41,7 +41,8 @@ func TestHealthForgotten(t *testing.T) {
 }
 
 func TestFullyApplied(t *testing.T) {
-	const yes, no = "True FullyAppliedSuccess: every cluster has applied its copy", "False FullyAppliedFailed: not every cluster has applied its copy"
+	const yes = "True FullyAppliedSuccess: every cluster has applied its copy"
+	const no = "False FullyAppliedFailed: not every cluster has applied its copy"
 	place := (&fleet{}).placed("member1", "member2")
 	all := []messages.Fact{place, healthy("member1", 2), healthy("member2", 0)}
 	tests := []struct {
@@ -58,7 +59,9 @@ func TestFullyApplied(t *testing.T) {
 		{"a copy is forgotten", append(all[:3:3], &messages.HealthForgotten{Binding: web, Cluster: "member2"}), no},
 		{"a cluster being left gracefully still counts", append(all[:2:2], evicting("member2", api.PurgeGracefully)), no},
 		{"a cluster being left directly does not", append(all[:2:2], evicting("member2", api.PurgeDirectly)), yes},
-		{"the cluster is left", append(all[:2:2], evicting("member2", api.PurgeNever), &messages.EvictionEnded{Binding: web, Cluster: "member2"}), yes},
+		{"the cluster is left", append(all[:2:2], evicting("member2", api.PurgeNever), &messages.EvictionEnded{
+			Binding: web, Cluster: "member2",
+		}), yes},
 		{"the cluster is a target again", append(all[:2:2], evicting("member2", api.PurgeDirectly), &messages.EvictionWithdrawn{
 			Binding: web, Cluster: "member2", Clusters: targets("member1", "member2"),
 		}), no},

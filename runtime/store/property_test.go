@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -55,7 +56,10 @@ func (d dice) fact() messages.Fact {
 		&messages.LabelsChanged{Cluster: "member1", Labels: map[string]string{"n": string(status)}},
 		&messages.ClusterSpecChanged{Cluster: "member1", Region: string(status)},
 		&messages.ClusterLeaving{Cluster: "member1"},
-		&messages.BindingUpdated{Binding: web, Policy: "PropagationPolicy default/" + t.Key, Spec: &api.BindingSpec{Replicas: d.Int32N(3), Placement: applied}},
+		&messages.BindingUpdated{
+			Binding: web, Policy: "PropagationPolicy default/" + t.Key,
+			Spec: &api.BindingSpec{Replicas: d.Int32N(3), Placement: applied},
+		},
 		&messages.Scheduled{Binding: web, Clusters: d.targets(), Applied: applied},
 		&messages.ScheduleFailed{Binding: web, Reason: string(status), Cleared: d.IntN(2) == 0},
 		evicting(d.cluster(), d.mode()),
@@ -183,8 +187,10 @@ func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
 
 // factKinds returns the types of package messages that have a method Kind.
 func factKinds(t *testing.T) (kinds []string) {
-	for _, name := range []string{"fact_cluster.go", "fact_binding.go", "fact_input.go"} {
-		file, err := parser.ParseFile(token.NewFileSet(), "../../messages/"+name, nil, 0)
+	files, err := filepath.Glob("../../messages/fact_*.go")
+	require.NoError(t, err)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		require.NoError(t, err)
 		for _, decl := range file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name == "Kind" {

@@ -155,6 +155,8 @@ func TestTheAnnotationFollowsTheAppliedPlacement(t *testing.T) {
 
 func TestRawStatus(t *testing.T) {
 	const full = `{"availableReplicas":2,"readyReplicas":2,"replicas":2,"updatedReplicas":2}`
+	two := api.BindingSpec{Replicas: 2, Clusters: targets("member1")}
+	report := []messages.Fact{healthy("member1", 2)}
 	tests := []struct {
 		name  string
 		spec  api.BindingSpec
@@ -162,23 +164,28 @@ func TestRawStatus(t *testing.T) {
 		facts []messages.Fact
 		want  string
 	}{
-		{"counts follow the report", api.BindingSpec{Replicas: 2, Clusters: targets("member1")}, "", []messages.Fact{healthy("member1", 2)}, full},
-		{"a workload scaled to zero", api.BindingSpec{ReplicaRequirements: &api.ReplicaRequirements{}}, "", []messages.Fact{healthy("member1", 0)}, `{"availableReplicas":0,"readyReplicas":0,"replicas":0,"updatedReplicas":0}`},
-		{"a resource without replicas", api.BindingSpec{}, "", []messages.Fact{healthy("member1", 0)}, ""},
-		{"a copy that is still to shrink", api.BindingSpec{Replicas: 2}, "", []messages.Fact{healthy("member1", 2)}, full},
-		{"what only the manifest knows stays", api.BindingSpec{Replicas: 2, Clusters: targets("member1")}, `{"leader":"web-0","readyReplicas":1,"big":12345678901234567890}`, []messages.Fact{healthy("member1", 2)}, `{"availableReplicas":2,"big":12345678901234567890,"leader":"web-0","readyReplicas":2,"replicas":2,"updatedReplicas":2}`},
-		{"a manifest's own count holds until a report", api.BindingSpec{Replicas: 2, Clusters: targets("member1")}, `{"readyReplicas":2}`, nil, full},
-		{"a status that is no object", api.BindingSpec{Replicas: 2, Clusters: targets("member1")}, `[1]`, []messages.Fact{healthy("member1", 2)}, full},
+		{"counts follow the report", two, "", report, full},
+		{
+			"a workload scaled to zero", api.BindingSpec{ReplicaRequirements: &api.ReplicaRequirements{}},
+			"", []messages.Fact{healthy("member1", 0)},
+			`{"availableReplicas":0,"readyReplicas":0,"replicas":0,"updatedReplicas":0}`,
+		},
+		{"a resource without replicas", api.BindingSpec{}, "", report, ""},
+		{"a copy that is still to shrink", api.BindingSpec{Replicas: 2}, "", report, full},
+		{
+			"what only the manifest knows stays", two,
+			`{"leader":"web-0","readyReplicas":1,"big":12345678901234567890}`, report,
+			`{"availableReplicas":2,"big":12345678901234567890,"leader":"web-0","readyReplicas":2,"replicas":2,"updatedReplicas":2}`,
+		},
+		{"a manifest's own count holds until a report", two, `{"readyReplicas":2}`, nil, full},
+		{"a status that is no object", two, `[1]`, report, full},
+		{"a status that is nothing", two, `null`, report, full},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := &api.ResourceBinding{
-				TypeMeta:   typeMeta(api.WorkGroupVersion, "ResourceBinding"),
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-deployment"},
-				Spec:       test.spec,
-			}
-			if test.raw != "" {
-				b.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: "member1", Status: &runtime.RawExtension{Raw: []byte(test.raw)}}}
+			b := manifest(test.spec, "", test.raw)
+			if test.raw == "" {
+				b.Status.AggregatedStatus = nil
 			}
 			f := &fleet{Store: store.New(), t: t, now: start}
 			f.Put(b)
@@ -191,4 +198,42 @@ func TestRawStatus(t *testing.T) {
 			require.Equal(t, test.want, string(item.Status.Raw))
 		})
 	}
+}
+
+// manifest is web as people write it, with one copy's raw status.
+func manifest(spec api.BindingSpec, applied, raw string) *api.ResourceBinding {
+	return &api.ResourceBinding{
+		TypeMeta: typeMeta(api.WorkGroupVersion, "ResourceBinding"),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "web-deployment",
+			Annotations: map[string]string{api.AnnotationAppliedPlacement: applied},
+		},
+		Spec: spec,
+		Status: api.BindingStatus{AggregatedStatus: []api.AggregatedStatusItem{
+			{ClusterName: "member1", Status: &runtime.RawExtension{Raw: []byte(raw)}},
+		}},
+	}
+}
+
+// Whatever people put into the texts within a binding, it can be stored, changed, read and stored again.
+func FuzzManifest(f *testing.F) {
+	f.Add(`{"clusterAffinity":{"clusterNames":["member1"]}}`, `{"readyReplicas":2,"leader":"web-0"}`)
+	f.Add(`null`, `null`)
+	f.Add(`{"clusterTolerations":[{"key":1}]}`, `{"readyReplicas":"2"}`)
+	f.Fuzz(func(t *testing.T, applied, raw string) {
+		s := store.New()
+		s.Put(manifest(api.BindingSpec{Replicas: 2}, applied, raw))
+		s.Apply(start, healthy("member2", 1))
+		first, err := json.Marshal(s.Get(webKey))
+		require.NoError(t, err)
+
+		again := store.New()
+		read := &api.ResourceBinding{}
+		require.NoError(t, json.Unmarshal(first, read))
+		again.Put(read)
+		again.Apply(start, &messages.HealthForgotten{Binding: web, Cluster: "member3"})
+		require.Equal(t, s.Binding(web).Applied, again.Binding(web).Applied)
+		second := again.Get(webKey).(*api.ResourceBinding)
+		require.Equal(t, s.Get(webKey).(*api.ResourceBinding).Status.AggregatedStatus, second.Status.AggregatedStatus)
+	})
 }

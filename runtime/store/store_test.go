@@ -133,7 +133,9 @@ func TestBindingsAreKnownByName(t *testing.T) {
 		name messages.BindingName
 		key  api.Key
 	}{
-		{"default/web-deployment", api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "web-deployment"}},
+		{"default/web-deployment", api.Key{
+			APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "web-deployment",
+		}},
 		{"role-clusterrole", api.Key{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding", Name: "role-clusterrole"}},
 	}
 	for _, test := range tests {
