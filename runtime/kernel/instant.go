@@ -84,7 +84,7 @@ func (k *Kernel) runToQuiet() (err error) {
 		}
 	}()
 	for k.ready.n > 0 {
-		address := k.next()
+		address := k.giveTurn()
 		if k.handled > k.limit {
 			if err := k.overrun(address); err != nil {
 				return err
@@ -94,8 +94,8 @@ func (k *Kernel) runToQuiet() (err error) {
 	return nil
 }
 
-// next gives one actor one turn and returns whose it was.
-func (k *Kernel) next() messages.Address {
+// giveTurn gives one actor one turn and returns whose it was.
+func (k *Kernel) giveTurn() messages.Address {
 	id := k.ready.pop()
 	c := k.cells.at(id)
 	address := c.address()

@@ -155,6 +155,8 @@ func TestAPIDOfNobody(t *testing.T) {
 
 	root().Send(&actor.PID{Address: pid.Address, Id: "binding/default/nginx"}, woken)
 	root().Send(&actor.PID{Address: "leeward-0", Id: pid.Id}, woken)
+	k.Stop(someBinding)
+	root().Send(&actor.PID{Address: pid.Address, Id: "binding/default/nginx#0"}, woken)
 	require.EqualValues(t, 2, k.Counters().Posted, "what names no actor of ours is protoactor's dead letter")
 }
 
@@ -324,4 +326,12 @@ func TestKernelsLeaveNothingBehind(t *testing.T) {
 		run()
 	}
 	require.Equal(t, before, held())
+}
+
+// BenchmarkActorSystem is what BenchmarkNew would cost with an actor system for each kernel.
+func BenchmarkActorSystem(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		newSystem()
+	}
 }
