@@ -58,7 +58,7 @@ func (r *replay) act(s *scenario.Step) error {
 			return fmt.Errorf("delete %s: there is no such object", a.Object)
 		}
 	case *scenario.Config:
-		return w.Set(overrides(a.Settings))
+		return w.Set(a.Settings)
 	case *scenario.Restart:
 		return r.restart()
 	default:

@@ -3,15 +3,12 @@ package world
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
-	"leeward/runtime/journal"
 	"leeward/runtime/kernel"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
@@ -46,7 +43,7 @@ func (e *Invalid) Unwrap() []error { return e.Problems }
 // the scenario is at fault, and of the engine's own otherwise.
 func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	profile := cmp.Or(o.Profile, s.Profile, config.Default)
-	settings, problems := config.Resolve(profile, slices.Concat(overrides(s.Config), o.Set))
+	settings, problems := config.Resolve(profile, slices.Concat(s.Config, o.Set))
 	if len(problems) > 0 {
 		return nil, &Invalid{Problems: problems}
 	}
@@ -60,14 +57,6 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 		return nil, err
 	}
 	return r.report(profile, o.Seed), nil
-}
-
-func overrides(settings []scenario.Setting) []config.Override {
-	all := make([]config.Override, len(settings))
-	for i, s := range settings {
-		all[i] = config.Override{Field: s.Field, Value: s.Value, Source: fmt.Sprintf("%s:%d", s.File, s.Line)}
-	}
-	return all
 }
 
 // replay is one run of one scenario.
@@ -215,6 +204,3 @@ func (r *replay) report(profile string, seed uint64) *report.Run {
 	}
 	return run
 }
-
-var _ = journal.Entry{}
-var _ = messages.ClusterName("")
