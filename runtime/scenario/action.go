@@ -1,0 +1,100 @@
+package scenario
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/config"
+)
+
+// Action is what a step does. Names are resolved: Clusters is never empty and in the order in which
+// the scenario defines the clusters, or names them.
+type Action interface{ action() }
+
+// Condition reports a condition of clusters.
+type Condition struct {
+	Clusters []messages.ClusterName
+	Type     string
+	// Status: empty removes the condition.
+	Status  metav1.ConditionStatus
+	Reason  string
+	Message string
+	// Toggle turns True into False and anything else into True; Status is then empty.
+	Toggle bool
+}
+
+// Taint edits taints of clusters by hand.
+type Taint struct {
+	Clusters []messages.ClusterName
+	Changes  taint.Changes
+}
+
+// Cordon keeps new workloads off clusters, or ends that.
+type Cordon struct {
+	Clusters []messages.ClusterName
+	Off      bool
+}
+
+// Label sets labels of clusters, and removes those that are nil.
+type Label struct {
+	Clusters []messages.ClusterName
+	Labels   map[string]*string
+}
+
+// Heartbeat stops or starts the heartbeat of clusters.
+type Heartbeat struct {
+	Clusters []messages.ClusterName
+	Stop     bool
+}
+
+// Health sets what clusters report of a binding's copy; with no binding, of every copy.
+type Health struct {
+	Clusters []messages.ClusterName
+	Binding  messages.BindingName
+	Health   api.ResourceHealth
+}
+
+// Capacity sets resources of clusters; those that are not named stay as they are.
+type Capacity struct {
+	Clusters            []messages.ClusterName
+	Capacity, Allocated corev1.ResourceList
+}
+
+// Scale sets the replicas of a workload.
+type Scale struct {
+	Workload api.Key
+	Replicas int32
+}
+
+// Apply applies manifests. With MayFail a rejection is recorded and the run goes on. The documents are
+// the step's own in each of its firings; a world copies what it stores.
+type Apply struct {
+	Documents []manifest.Document
+	MayFail   bool
+}
+
+// Delete deletes an object.
+type Delete struct{ Object api.Key }
+
+// Config changes settings.
+type Config struct{ Settings []config.Override }
+
+// Restart makes the engine lose its memory.
+type Restart struct{}
+
+func (*Condition) action() {}
+func (*Taint) action()     {}
+func (*Cordon) action()    {}
+func (*Label) action()     {}
+func (*Heartbeat) action() {}
+func (*Health) action()    {}
+func (*Capacity) action()  {}
+func (*Scale) action()     {}
+func (*Apply) action()     {}
+func (*Delete) action()    {}
+func (*Config) action()    {}
+func (*Restart) action()   {}

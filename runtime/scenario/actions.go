@@ -1,0 +1,158 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// call is one action being read: where it is written and when it fires first.
+type call struct {
+	*reader
+	path string
+	at   time.Duration
+}
+
+// namedAction is an action that is written in a step.
+type namedAction struct {
+	name string
+	read func(*call) Action
+}
+
+// actions lists the actions that a step is written with: one, if it is as it should be.
+func (w *writtenStep) actions() []namedAction {
+	all := []struct {
+		namedAction
+		written bool
+	}{
+		{namedAction{"condition", func(c *call) Action { return c.condition(w.Condition) }}, w.Condition != nil},
+		{namedAction{"taint", func(c *call) Action { return c.taint(w.Taint.Cluster, w.Taint.Taints) }}, w.Taint != nil},
+		{namedAction{"untaint", func(c *call) Action { return c.taint(w.Untaint.Cluster, removals(w.Untaint.Taints)) }}, w.Untaint != nil},
+		{namedAction{"cordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Cordon.Cluster)} }}, w.Cordon != nil},
+		{namedAction{"uncordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Uncordon.Cluster), Off: true} }}, w.Uncordon != nil},
+		{namedAction{"label", func(c *call) Action { return c.label(w.Label) }}, w.Label != nil},
+		{namedAction{"heartbeat", func(c *call) Action { return c.heartbeat(w.Heartbeat) }}, w.Heartbeat != nil},
+		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
+		{namedAction{"capacity", func(c *call) Action { return c.capacity(w.Capacity) }}, w.Capacity != nil},
+		{namedAction{"scale", func(c *call) Action { return c.scale(w.Scale) }}, w.Scale != nil},
+		{namedAction{"apply", func(*call) Action { return &Apply{Documents: w.documents, MayFail: w.MayFail} }}, w.Apply != nil},
+		{namedAction{"delete", func(c *call) Action { return c.remove(w.Delete) }}, w.Delete != nil},
+		{namedAction{"config", func(c *call) Action { return &Config{c.settings(c.path, w.Config)} }}, w.Config != nil},
+		{namedAction{"restart", func(*call) Action { return &Restart{} }}, w.Restart != nil},
+	}
+	var actions []namedAction
+	for _, a := range all {
+		if a.written {
+			actions = append(actions, a.namedAction)
+		}
+	}
+	return actions
+}
+
+// clusters returns the clusters that an action names.
+func (c *call) clusters(ref clusterRef) []messages.ClusterName {
+	names, err := c.cast.resolve(&ref, c.at)
+	if err != nil {
+		c.bad(c.path+".cluster", "%v", err)
+	}
+	return names
+}
+
+func (c *call) condition(s *conditionStep) Action {
+	a := &Condition{
+		Clusters: c.clusters(s.Cluster), Type: s.Type, Reason: s.Reason, Message: s.Message, Toggle: s.Toggle,
+	}
+	switch {
+	case s.Toggle && s.Status != nil:
+		c.bad(c.path, "want status or toggle, not both")
+	case s.Toggle:
+	case s.Status == nil:
+		c.bad(c.path+".status", "required")
+	case !isStatus(*s.Status):
+		c.bad(c.path+".status", "want True, False, Unknown or an empty one, not %q", *s.Status)
+	default:
+		a.Status = metav1.ConditionStatus(*s.Status)
+	}
+	return a
+}
+
+func (c *call) taint(ref clusterRef, specs []string) Action {
+	changes, err := taint.Parse(specs)
+	if err != nil {
+		c.bad(c.path+".taints", "%v", err)
+	}
+	return &Taint{Clusters: c.clusters(ref), Changes: changes}
+}
+
+// removals are specs with the "-" that says remove, whether or not it is written.
+func removals(specs []string) []string {
+	all := slices.Clone(specs)
+	for i, spec := range all {
+		if !strings.HasSuffix(spec, "-") {
+			all[i] = spec + "-"
+		}
+	}
+	return all
+}
+
+func (c *call) label(s *labelStep) Action {
+	if len(s.Labels) == 0 {
+		c.bad(c.path+".labels", "names no label")
+	}
+	return &Label{Clusters: c.clusters(s.Cluster), Labels: s.Labels}
+}
+
+func (c *call) heartbeat(s *heartbeatStep) Action {
+	c.oneOf(c.path+".state", s.State, "stop", "start")
+	return &Heartbeat{Clusters: c.clusters(s.Cluster), Stop: s.State == "stop"}
+}
+
+func (c *call) health(s *healthStep) Action {
+	c.oneOf(c.path+".status", s.Status, "Healthy", "Unhealthy", "Unknown")
+	a := &Health{Clusters: c.clusters(s.Cluster), Health: api.ResourceHealth(s.Status)}
+	if s.Binding != "" {
+		a.Binding = c.binding(c.path+".binding", s.Binding, c.at)
+	}
+	return a
+}
+
+func (c *call) capacity(s *capacityStep) Action {
+	if s.Capacity == nil && s.Allocated == nil {
+		c.bad(c.path, "want capacity or allocated")
+	}
+	return &Capacity{Clusters: c.clusters(s.Cluster), Capacity: s.Capacity, Allocated: s.Allocated}
+}
+
+func (c *call) scale(s *scaleStep) Action {
+	key, err := c.cast.workload(s.Workload, c.at)
+	if err != nil {
+		c.bad(c.path+".workload", "%v", err)
+	}
+	if *s.Replicas < 0 {
+		c.bad(c.path+".replicas", "must not be negative")
+	}
+	return &Scale{Workload: key, Replicas: *s.Replicas}
+}
+
+func (c *call) remove(s *deleteStep) Action {
+	key, err := c.cast.object(named{s.Kind, s.Namespace, s.Name}, s.APIVersion, c.at)
+	if err != nil {
+		c.bad(c.path, "%v", err)
+	}
+	return &Delete{key}
+}
+
+// binding returns the binding that is named at a path.
+func (r *reader) binding(path, name string, at time.Duration) messages.BindingName {
+	binding, err := r.cast.binding(name, at)
+	if err != nil {
+		r.bad(path, "%v", err)
+	}
+	return binding
+}

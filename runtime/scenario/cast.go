@@ -1,0 +1,169 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// cast is everything that a timeline and expectations can name, with the instant from which it is
+// there: the start, or when it is applied.
+type cast struct {
+	clusters []*api.Cluster // in the order of their definition
+	byName   map[string]*api.Cluster
+	objects  map[named][]api.Key
+	since    map[api.Key]time.Duration
+	bindings map[messages.BindingName]time.Duration
+	// incomplete is set where a manifest has problems: what is missing then may well be in it.
+	incomplete bool
+}
+
+// named is a key without its version.
+type named struct{ kind, namespace, name string }
+
+func newCast() cast {
+	return cast{
+		byName:   map[string]*api.Cluster{},
+		objects:  map[named][]api.Key{},
+		since:    map[api.Key]time.Duration{},
+		bindings: map[messages.BindingName]time.Duration{},
+	}
+}
+
+// join adds an object that is there from an instant on. Objects join in the order of time.
+func (c *cast) join(o api.Object, since time.Duration) {
+	key := api.KeyOf(o)
+	if _, known := c.since[key]; known {
+		return
+	}
+	c.since[key] = since
+	id := named{key.Kind, key.Namespace, key.Name}
+	c.objects[id] = append(c.objects[id], key)
+	if cluster, ok := o.(*api.Cluster); ok {
+		c.clusters = append(c.clusters, cluster)
+		c.byName[cluster.Name] = cluster
+	}
+	if name, ok := bindingOf(key); ok {
+		if _, known := c.bindings[name]; !known {
+			c.bindings[name] = since
+		}
+	}
+}
+
+// bindingOf returns the name of the binding that an object has, or is; false for the objects that say
+// what goes where.
+func bindingOf(key api.Key) (messages.BindingName, bool) {
+	name := propagation.BindingName(key.Kind, key.Name)
+	switch key.APIVersion {
+	case api.ClusterGroupVersion, api.PolicyGroupVersion, api.AppsGroupVersion:
+		return "", false
+	case api.WorkGroupVersion:
+		name = key.Name
+	}
+	if key.Namespace != "" {
+		name = key.Namespace + "/" + name
+	}
+	return messages.BindingName(name), true
+}
+
+// object returns the key of an object; a namespace that is not given is none, or default. Errors: there
+// is none, or not yet at this instant.
+func (c *cast) object(id named, apiVersion string, at time.Duration) (api.Key, error) {
+	keys := c.objects[id]
+	if id.namespace == "" {
+		keys = append(slices.Clip(keys), c.objects[named{id.kind, defaultNamespace, id.name}]...)
+	}
+	i := slices.IndexFunc(keys, func(k api.Key) bool { return apiVersion == "" || k.APIVersion == apiVersion })
+	if i < 0 {
+		return api.Key{}, c.missing("there is no %s", api.Key{Kind: id.kind, Namespace: id.namespace, Name: id.name})
+	}
+	if c.since[keys[i]] > at {
+		return api.Key{}, fmt.Errorf("%s is applied later", keys[i])
+	}
+	return keys[i], nil
+}
+
+// workload returns the key of a workload: "nginx" or "shop/nginx" for a Deployment, "StatefulSet/shop/db"
+// for any kind.
+func (c *cast) workload(name string, at time.Duration) (api.Key, error) {
+	return c.object(workloadID(name), "", at)
+}
+
+func workloadID(name string) named {
+	switch parts := strings.SplitN(name, "/", 3); len(parts) {
+	case 1:
+		return named{"Deployment", defaultNamespace, parts[0]}
+	case 2:
+		return named{"Deployment", parts[0], parts[1]}
+	default:
+		return named{parts[0], parts[1], parts[2]}
+	}
+}
+
+// binding returns a binding by its own name, or by the workload it is for.
+func (c *cast) binding(name string, at time.Duration) (messages.BindingName, error) {
+	candidates := []messages.BindingName{messages.BindingName(name)}
+	if !strings.Contains(name, "/") {
+		candidates = append(candidates, messages.BindingName(defaultNamespace+"/"+name))
+	}
+	id := workloadID(name)
+	ofWorkload, _ := bindingOf(api.Key{Kind: id.kind, Namespace: id.namespace, Name: id.name})
+	for _, candidate := range append(candidates, ofWorkload) {
+		switch since, known := c.bindings[candidate]; {
+		case known && since <= at:
+			return candidate, nil
+		case known:
+			return "", fmt.Errorf("binding %q is applied later", name)
+		}
+	}
+	return "", c.unknown("binding", name, bindingNames(c.bindings))
+}
+
+func bindingNames(bindings map[messages.BindingName]time.Duration) []string {
+	names := make([]string, 0, len(bindings))
+	for name := range bindings {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// cluster returns the error of naming a cluster that there is not, or not yet.
+func (c *cast) cluster(name string, at time.Duration) error {
+	cluster := c.byName[name]
+	if cluster == nil {
+		names := make([]string, len(c.clusters))
+		for i := range names {
+			names[i] = c.clusters[i].Name
+		}
+		return c.unknown("cluster", name, names)
+	}
+	if c.since[api.KeyOf(cluster)] > at {
+		return fmt.Errorf("cluster %q is applied later", name)
+	}
+	return nil
+}
+
+// unknown words that there is nothing of a name, and what there is.
+func (c *cast) unknown(what, name string, known []string) error {
+	const most = 5
+	list := strings.Join(known[:min(len(known), most)], ", ")
+	if len(known) > most {
+		list += fmt.Sprintf(", ... (%d in all)", len(known))
+	}
+	return c.missing("there is no %s %q; there is %s", what, name, cmp.Or(list, "none at all"))
+}
+
+// missing returns the error of something that is not there, unless that may be for another reason.
+func (c *cast) missing(format string, args ...any) error {
+	if c.incomplete {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}

@@ -1,0 +1,132 @@
+package expect
+
+import (
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/journal"
+	"leeward/runtime/store"
+)
+
+// Result is the verdict on one expectation.
+type Result struct {
+	// Text is the expectation as a sentence, with its source line.
+	Text   string `json:"text"`
+	Passed bool   `json:"passed"`
+	// At is when it was met or failed, in seconds from the start.
+	At float64 `json:"at"`
+	// Reason says what was seen instead; empty where it passed.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Checker judges the expectations of one run, instant by instant.
+type Checker struct {
+	start   time.Time
+	watches []*watch // in the order written
+	// What a fact can be about: an event of its kind, a cluster, a binding.
+	events   map[string][]*watch
+	clusters map[messages.ClusterName][]*watch
+	bindings map[messages.BindingName][]*watch
+	// others are those on objects of other kinds: no fact says that these changed.
+	others  []*watch
+	states  []*watch
+	touched []*watch
+	// all is set where a fact may be about any object.
+	all bool
+}
+
+// NewChecker returns a checker of a run that begins at start.
+func NewChecker(expectations []Expectation, start time.Time) *Checker {
+	c := &Checker{
+		start:    start,
+		all:      true,
+		events:   map[string][]*watch{},
+		clusters: map[messages.ClusterName][]*watch{},
+		bindings: map[messages.BindingName][]*watch{},
+	}
+	for i := range expectations {
+		w := &watch{Expectation: &expectations[i]}
+		c.watches = append(c.watches, w)
+		switch subject := w.Subject.(type) {
+		case *Event:
+			w.event = subject
+			c.events[subject.Kind] = append(c.events[subject.Kind], w)
+		case State:
+			w.state, w.key = subject, subject.ObjectKey()
+			c.states = append(c.states, w)
+			c.index(w)
+		}
+	}
+	return c
+}
+
+func (c *Checker) index(w *watch) {
+	switch w.key.Kind {
+	case "Cluster":
+		name := messages.ClusterName(w.key.Name)
+		c.clusters[name] = append(c.clusters[name], w)
+	case "ResourceBinding", "ClusterResourceBinding":
+		name := bindingName(w.key)
+		c.bindings[name] = append(c.bindings[name], w)
+	default:
+		c.others = append(c.others, w)
+	}
+}
+
+func bindingName(k api.Key) messages.BindingName {
+	if k.Namespace == "" {
+		return messages.BindingName(k.Name)
+	}
+	return messages.BindingName(k.Namespace + "/" + k.Name)
+}
+
+// Settled judges the instant now, at which nothing is left to do: s holds the objects as they stand,
+// entries are those that the journal got since the last call. Instants come in order; those at which
+// nothing happened need not come at all.
+func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry) {
+	for i := range entries {
+		c.notice(&entries[i])
+	}
+	at := now.Sub(c.start)
+	if c.all {
+		c.touched = append(c.touched[:0], c.states...)
+	} else {
+		c.touched = append(c.touched, c.others...)
+	}
+	for _, w := range c.touched {
+		w.look(at, s)
+	}
+	c.touched, c.all = c.touched[:0], false
+}
+
+// notice takes in one fact: it counts as an event, and what it is about is looked at again.
+func (c *Checker) notice(e *journal.Entry) {
+	for _, w := range c.events[e.Fact.Kind()] {
+		w.happened(e.At.Sub(c.start), e.Fact)
+	}
+	about := false
+	if f, ok := e.Fact.(messages.AboutBinding); ok {
+		about = true
+		c.touched = append(c.touched, c.bindings[f.AboutBinding()]...)
+	}
+	if f, ok := e.Fact.(messages.AboutCluster); ok {
+		about = true
+		c.touched = append(c.touched, c.clusters[f.AboutCluster()]...)
+	}
+	c.all = c.all || !about
+}
+
+// Finish judges what is still open at the end of the run, and returns a result for every expectation
+// in the order written.
+func (c *Checker) Finish(end time.Time) []Result {
+	at := end.Sub(c.start)
+	results := make([]Result, len(c.watches))
+	for i, w := range c.watches {
+		if !w.done {
+			w.finish(at)
+		}
+		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason}
+	}
+	return results
+}

@@ -1,0 +1,67 @@
+package expect
+
+import "leeward/messages"
+
+// Event expects a fact of one kind.
+type Event struct {
+	Kind string
+	// Cluster and Binding: empty stands for any.
+	Cluster messages.ClusterName
+	Binding messages.BindingName
+	// Fields are further fields of the fact's JSON that it must have; nil stands for any.
+	Fields map[string]any
+}
+
+func (*Event) subject() {}
+
+// String returns "event EvictionStarted of default/web on member2".
+func (e *Event) String() string {
+	s := "event " + e.name()
+	if len(e.Fields) > 0 {
+		s += " with " + compact(e.Fields)
+	}
+	return s
+}
+
+func (e *Event) name() string {
+	s := e.Kind
+	if e.Binding != "" {
+		s += " of " + string(e.Binding)
+	}
+	if e.Cluster != "" {
+		s += " on " + string(e.Cluster)
+	}
+	return s
+}
+
+// matches reports whether a fact of the right kind is expected.
+func (e *Event) matches(f messages.Fact) bool {
+	if e.Cluster != "" {
+		if about, ok := f.(messages.AboutCluster); !ok || about.AboutCluster() != e.Cluster {
+			return false
+		}
+	}
+	if e.Binding != "" {
+		if about, ok := f.(messages.AboutBinding); !ok || about.AboutBinding() != e.Binding {
+			return false
+		}
+	}
+	if len(e.Fields) == 0 {
+		return true
+	}
+	fields, err := tree(f)
+	return err == nil && mismatch("", e.Fields, fields) == ""
+}
+
+// told names a fact by what it is about: "EvictionStarted of default/web on member2".
+func told(f messages.Fact) string {
+	var e Event
+	if about, ok := f.(messages.AboutBinding); ok {
+		e.Binding = about.AboutBinding()
+	}
+	if about, ok := f.(messages.AboutCluster); ok {
+		e.Cluster = about.AboutCluster()
+	}
+	e.Kind = f.Kind()
+	return e.name()
+}

@@ -1,0 +1,44 @@
+package expect
+
+import (
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// Object expects an object to have the fields of Want, a tree as JSON has it; other fields do not
+// matter.
+type Object struct {
+	Key  api.Key
+	Want map[string]any
+}
+
+func (*Object) subject() {}
+
+// ObjectKey is the key of the object that Want describes.
+func (o *Object) ObjectKey() api.Key { return o.Key }
+
+// String returns "Cluster member2 matches {...}".
+func (o *Object) String() string {
+	want := make(map[string]any, len(o.Want))
+	for field, value := range o.Want {
+		if field != "apiVersion" && field != "kind" {
+			want[field] = value
+		}
+	}
+	return o.Key.String() + " matches " + compact(want)
+}
+
+func (o *Object) judge(s *store.Store) (holds bool, seen string) {
+	got := s.Get(o.Key)
+	if got == nil {
+		return false, "there is no " + o.Key.String()
+	}
+	fields, err := tree(got)
+	if err != nil {
+		return false, "it has no JSON form: " + err.Error()
+	}
+	if said := mismatch("", o.Want, fields); said != "" {
+		return false, said
+	}
+	return true, "it does"
+}

@@ -1,0 +1,118 @@
+package expect
+
+import (
+	"fmt"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/scenario/span"
+	"leeward/runtime/store"
+)
+
+// watch is one expectation under way. The history of a state is a row of stretches, in each of which
+// it held or did not: from one look, inclusive, to the next, exclusive. A stretch counts for the
+// instant it begins with at once, and for the rest when it ends.
+type watch struct {
+	*Expectation
+	event *Event
+	state State
+	key   api.Key
+
+	// The stretch under way; begun is false before the first look.
+	begun   bool
+	since   time.Duration
+	version uint64
+	holds   bool
+	seen    string
+
+	// count is the number of events in the window.
+	count int
+
+	// The verdict, once done.
+	done   bool
+	passed bool
+	at     time.Duration
+	reason string
+}
+
+// look judges the state at an instant, if its object changed.
+func (w *watch) look(now time.Duration, s *store.Store) {
+	version := s.Version(w.key)
+	if w.done || w.begun && version == w.version {
+		return
+	}
+	if w.begun && now > w.since {
+		w.cover(w.since, now-1)
+	}
+	if w.done {
+		return
+	}
+	w.begun, w.since, w.version = true, now, version
+	w.holds, w.seen = w.state.judge(s)
+	w.cover(now, now)
+}
+
+// cover takes in that the state was what it is from one instant to another, both inclusive.
+func (w *watch) cover(first, last time.Duration) {
+	first, last = max(first, w.From), min(last, w.Until)
+	if first > last {
+		return
+	}
+	switch {
+	case w.Mode == At || w.Mode == Within && w.holds:
+		w.decide(w.holds, first, w.seen)
+	case w.Mode == Within && last == w.Until:
+		w.decide(false, last, "not once; at the end "+w.seen)
+	case w.Mode == Always && !w.holds:
+		w.decide(false, first, w.seen)
+	case w.Mode == Never && w.holds:
+		w.decide(false, first, "it did: "+w.seen)
+	}
+}
+
+// happened takes in one event of the kind that is watched.
+func (w *watch) happened(at time.Duration, f messages.Fact) {
+	if w.done || at < w.From || at > w.Until || !w.event.matches(f) {
+		return
+	}
+	w.count++
+	switch {
+	case w.Mode == Never:
+		w.decide(false, at, "it happened: "+told(f))
+	case w.Mode == Total && w.count > w.Count.Max:
+		w.decide(false, at, "it happened "+times(fmt.Sprint(w.count))+", the last one: "+told(f))
+	case w.Mode == At || w.Mode == Within:
+		w.decide(true, at, "")
+	}
+}
+
+// finish decides at the end of the run what is not decided yet.
+func (w *watch) finish(end time.Duration) {
+	if w.begun {
+		w.cover(w.since, end)
+	}
+	switch {
+	case w.done:
+	case w.From > end || w.Mode == At && !w.isEvent() && !w.begun:
+		w.decide(false, end, "the run ended at "+span.String(end))
+	case w.Mode == Total:
+		w.decide(w.Count.Holds(w.count), end, "it happened "+times(fmt.Sprint(w.count)))
+	case w.Mode == Always || w.Mode == Never:
+		w.decide(w.isEvent() || w.begun, end, "nothing was seen")
+	case w.isEvent():
+		w.decide(false, min(w.Until, end), "it did not happen")
+	default:
+		w.decide(false, end, "not once; the run ended at "+span.String(end)+", "+w.seen)
+	}
+}
+
+func (w *watch) isEvent() bool { return w.event != nil }
+
+// decide settles the matter. The reason is kept only where the expectation failed.
+func (w *watch) decide(passed bool, at time.Duration, reason string) {
+	w.done, w.passed, w.at = true, passed, at
+	if !passed {
+		w.reason = reason
+	}
+}

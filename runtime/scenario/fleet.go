@@ -1,0 +1,180 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	yaml "go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+)
+
+const defaultNamespace = "default"
+
+// ample is the capacity of a cluster that does not say its own.
+func ample() corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("1000"),
+		corev1.ResourceMemory: resource.MustParse("4000Gi"),
+		corev1.ResourcePods:   resource.MustParse("10000"),
+	}
+}
+
+// readyConditions are those of a cluster that works.
+func readyConditions() []metav1.Condition {
+	return []metav1.Condition{
+		{Type: api.ConditionReady, Status: metav1.ConditionTrue, Reason: "ClusterReady", Message: "the cluster is healthy"},
+		{Type: api.ConditionCompleteAPIEnablements, Status: metav1.ConditionTrue, Reason: "Succeeded"},
+	}
+}
+
+// add makes manifests part of the scenario. A cluster without a status starts Ready with ample capacity.
+func (r *reader) add(docs []manifest.Document) {
+	for _, doc := range docs {
+		if isScenario(doc) {
+			continue
+		}
+		r.prepare(doc.Object)
+		r.objects = append(r.objects, doc)
+		r.cast.join(doc.Object, 0)
+	}
+}
+
+// prepare gives an object what a scenario may leave out.
+func (r *reader) prepare(o api.Object) {
+	if o.GetNamespace() == "" && isNamespaced(o) {
+		o.SetNamespace(defaultNamespace)
+	}
+	cluster, ok := o.(*api.Cluster)
+	if !ok {
+		return
+	}
+	if name := messages.ClusterName(cluster.Name); r.members[name] == (messages.MemberBehaviour{}) {
+		r.members[name] = messages.MemberBehaviour{Health: api.Healthy}
+	}
+	if reflect.ValueOf(cluster.Status).IsZero() {
+		cluster.Status.Conditions = readyConditions()
+		cluster.Status.ResourceSummary = &api.ResourceSummary{Allocatable: ample()}
+	}
+}
+
+// isNamespaced reports whether an object lives in a namespace. Of kinds that Leeward does not know,
+// those that Kubernetes itself keeps outside of namespaces do not.
+func isNamespaced(o api.Object) bool {
+	switch o := o.(type) {
+	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterResourceBinding,
+		*api.WorkloadRebalancer, *corev1.Node:
+		return false
+	case *unstructured.Unstructured:
+		return !slices.Contains([]string{
+			"APIService", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "IngressClass",
+			"MutatingWebhookConfiguration", "Namespace", "PersistentVolume", "PriorityClass", "RuntimeClass",
+			"StorageClass", "ValidatingWebhookConfiguration",
+		}, o.GetKind())
+	}
+	return true
+}
+
+// fleet expands the entries of spec.fleet.
+func (r *reader) fleet(entries []yaml.Node) {
+	for i := range entries {
+		var entry fleetEntry
+		path := fmt.Sprintf("spec.fleet[%d]", i)
+		if !r.decode(path, &entries[i], &entry) {
+			continue
+		}
+		r.oneOf(path+".health", entry.Health, "Healthy", "Unhealthy", "Unknown")
+		r.oneOf(path+".syncMode", entry.SyncMode, "Push", "Pull")
+		names, err := expandBraces(entry.Name)
+		if err != nil {
+			r.bad(path+".name", "%q %v", entry.Name, err)
+		}
+		for _, name := range names {
+			r.enlist(path, name, &entry)
+		}
+	}
+}
+
+// enlist adds one cluster of a fleet, or says how the member of a cluster behaves that has a manifest.
+func (r *reader) enlist(path, name string, entry *fleetEntry) {
+	behaviour := entry.behaviour()
+	if r.cast.byName[name] != nil {
+		if !entry.onlyBehaviour() {
+			r.bad(path+".name", "cluster %q is defined already: only startup and health may be given here", name)
+		}
+		r.members[messages.ClusterName(name)] = behaviour
+		return
+	}
+	doc := r.doc
+	cluster := entry.cluster(name)
+	doc.Object = cluster
+	doc.Place.Object, doc.Place.Field = api.KeyOf(cluster).String(), r.field(path)
+	r.members[messages.ClusterName(name)] = behaviour
+	r.objects = append(r.objects, doc)
+	r.cast.join(cluster, 0)
+}
+
+func (e *fleetEntry) behaviour() messages.MemberBehaviour {
+	b := messages.MemberBehaviour{Health: api.Healthy}
+	if e.Startup != nil {
+		b.StartupMin, b.StartupMax = time.Duration(e.Startup.Min), time.Duration(e.Startup.Max)
+	}
+	if e.Health != "" {
+		b.Health = api.ResourceHealth(e.Health)
+	}
+	return b
+}
+
+// onlyBehaviour reports whether an entry says nothing about the Cluster object.
+func (e *fleetEntry) onlyBehaviour() bool {
+	rest := *e
+	rest.Name, rest.Startup, rest.Health = "", nil, ""
+	return reflect.ValueOf(rest).IsZero()
+}
+
+// cluster returns the object that an entry stands for under one name. It shares nothing with another.
+func (e *fleetEntry) cluster(name string) *api.Cluster {
+	c := &api.Cluster{
+		TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(e.Labels)},
+		Spec: api.ClusterSpec{
+			SyncMode: api.Push,
+			Provider: e.Provider,
+			Region:   e.Region,
+			Zones:    slices.Clone(e.Zones),
+		},
+		Status: api.ClusterStatus{
+			Conditions:      e.conditions(),
+			ResourceSummary: &api.ResourceSummary{Allocatable: ample(), Allocated: e.Allocated.DeepCopy()},
+		},
+	}
+	if e.SyncMode != "" {
+		c.Spec.SyncMode = api.ClusterSyncMode(e.SyncMode)
+	}
+	maps.Copy(c.Status.ResourceSummary.Allocatable, e.Capacity.DeepCopy())
+	for _, t := range e.Taints {
+		c.Spec.Taints = append(c.Spec.Taints, corev1.Taint(t))
+	}
+	return c
+}
+
+// conditions are those of a cluster that works, changed as the entry says.
+func (e *fleetEntry) conditions() []metav1.Condition {
+	all := readyConditions()
+	for _, given := range e.Conditions.objects() {
+		all = slices.DeleteFunc(all, func(c metav1.Condition) bool { return c.Type == given.Type })
+		if given.Status != "" {
+			all = append(all, given)
+		}
+	}
+	return all
+}

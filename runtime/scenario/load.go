@@ -1,0 +1,75 @@
+package scenario
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"leeward/messages/manifest"
+)
+
+// Source finds and reads the files that scenarios name, by paths as the operating system has them.
+type Source struct {
+	Read func(name string) ([]byte, error)
+	Glob func(pattern string) ([]string, error)
+}
+
+// Disk is the file system.
+var Disk = Source{Read: os.ReadFile, Glob: filepath.Glob}
+
+// Load reads the scenarios of a file, or of every *.yaml, *.yml and *.json file under a directory that
+// holds one, in the order of their paths. Scenarios with problems are left out.
+func Load(path string) ([]*Scenario, manifest.Problems) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, problem(path, err.Error())
+	}
+	if !info.IsDir() {
+		return Disk.file(path)
+	}
+	var scenarios []*Scenario
+	var problems manifest.Problems
+	found := false
+	err = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) {
+			return err
+		}
+		data, err := Disk.Read(name)
+		if err != nil || !mentionsScenario.Match(data) {
+			return err
+		}
+		found = true
+		some, wrong := Disk.Decode(name, data)
+		scenarios, problems = append(scenarios, some...), append(problems, wrong...)
+		return nil
+	})
+	switch {
+	case err != nil:
+		problems = append(problems, problem(path, err.Error())...)
+	case !found:
+		problems = problem(path, "holds no Scenario")
+	}
+	return scenarios, problems
+}
+
+// mentionsScenario finds files that hold a Scenario, also where it cannot be parsed.
+var mentionsScenario = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?Scenario\b`)
+
+func (s Source) file(name string) ([]*Scenario, manifest.Problems) {
+	data, err := s.Read(name)
+	if err != nil {
+		return nil, problem(name, err.Error())
+	}
+	scenarios, problems := s.Decode(name, data)
+	if len(scenarios) == 0 && len(problems) == 0 {
+		return nil, problem(name, "holds no Scenario")
+	}
+	return scenarios, problems
+}
+
+// problem is one that a file has as a whole.
+func problem(file, message string) manifest.Problems {
+	return manifest.Problems{{File: file, Message: message}}
+}

@@ -1,0 +1,74 @@
+// Package scenario is the language of scenarios: it reads them, checks all that can be checked without
+// running them, and expands what is written in short. docs/scenarios.md describes the language.
+//
+// Everything that is wrong is a problem with its file and line, and all problems come at once. Reading
+// files is done by Load alone.
+package scenario
+
+import (
+	"fmt"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/manifest"
+	"leeward/runtime/config"
+	"leeward/runtime/scenario/expect"
+)
+
+// Scenario is one document of kind Scenario with all that belongs to it. Its objects are its own: two
+// scenarios share none. A world that stores them must copy them first, if the scenario is to run again.
+type Scenario struct {
+	Name        string
+	Description string
+	// File is where it was read, Line where it begins.
+	File string
+	Line int
+	// Profile names the settings that Config changes; empty for the default.
+	Profile string
+	Seed    uint64
+	// Duration is how long the run lasts; 0: until nothing more is due, but not before Until.
+	Duration time.Duration
+	// Config are the settings as given, in the order written.
+	Config []config.Override
+	// Objects are the manifests of the file, of the files it includes, and the clusters of its fleet, in
+	// this order. A Place says where each was written.
+	Objects []manifest.Document
+	// Members says how the simulated member of each cluster behaves, also of those that are applied later.
+	Members map[messages.ClusterName]messages.MemberBehaviour
+	// Timeline is sorted by time, then as written.
+	Timeline []Step
+	// Expect is in the order written.
+	Expect []expect.Expectation
+}
+
+// Step is one firing of one action.
+type Step struct {
+	// At is an offset from the start.
+	At     time.Duration
+	Action Action
+	File   string
+	Line   int
+}
+
+// Source returns where the step is written, as "fleet.yaml:12".
+func (s *Step) Source() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+
+// Until returns how long the run must last at least: its duration, or else until the last step is done
+// and the last expectation can be decided.
+func (s *Scenario) Until() time.Duration {
+	if s.Duration > 0 {
+		return s.Duration
+	}
+	var last time.Duration
+	for i := range s.Timeline {
+		last = max(last, s.Timeline[i].At)
+	}
+	for i := range s.Expect {
+		if e := &s.Expect[i]; e.Mode == expect.At || e.Mode == expect.Within {
+			last = max(last, e.Until)
+		} else {
+			last = max(last, e.From)
+		}
+	}
+	return last
+}
