@@ -1,0 +1,99 @@
+package actorstest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors"
+	"leeward/actors/actorstest"
+	"leeward/messages"
+)
+
+// echo is a machine that tells a cluster what happens to it, and sleeps as long as it is told.
+type echo struct{ heard []string }
+
+func (e *echo) Receive(now time.Time, m messages.ToGovernor, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.RequestEviction:
+		e.heard = append(e.heard, "request")
+		out.WakeAt(m.Since)
+	case *messages.WithdrawRequest:
+		e.heard = append(e.heard, "withdraw")
+		out.Record(&messages.ClusterRemoved{Cluster: m.Cluster})
+		out.TellCluster(m.Cluster, &messages.LeaseRenewed{})
+	case *messages.Woken:
+		e.heard = append(e.heard, "woken "+now.Sub(actorstest.Start).String())
+	}
+}
+
+func sleepUntil(at time.Time) messages.ToGovernor { return &messages.RequestEviction{Since: at} }
+
+func TestTimePassesAndAlarmsFireOnTheWay(t *testing.T) {
+	e := &echo{}
+	d := actorstest.Drive(t, e)
+	d.Tell(sleepUntil(actorstest.Start.Add(time.Second))).Quiet().WakesIn(time.Second)
+	d.Advance(time.Second - 1)
+	require.Equal(t, []string{"request"}, e.heard)
+	d.Advance(time.Hour).Quiet().Sleeps()
+	require.Equal(t, []string{"request", "woken 1s"}, e.heard)
+	require.Equal(t, actorstest.Start.Add(time.Hour+time.Second-1), d.Now())
+}
+
+func TestAnAlarmFiresWhenItsInstantIsQuiet(t *testing.T) {
+	e := &echo{}
+	d := actorstest.Drive(t, e)
+	d.Tell(sleepUntil(d.Now()), &messages.WithdrawRequest{Cluster: "m1"})
+	require.Equal(t, []string{"request", "withdraw", "woken 0s"}, e.heard)
+
+	e.heard = nil
+	d.Tell(sleepUntil(d.Now().Add(time.Second)))
+	d.Approach(time.Second).Tell(&messages.WithdrawRequest{Cluster: "m1"})
+	require.Equal(t, []string{"request", "withdraw", "woken 1s"}, e.heard)
+}
+
+func TestAStepShowsWhatItCameTo(t *testing.T) {
+	m1 := messages.Address{Kind: messages.KindCluster, Name: "m1"}
+	d := actorstest.Drive(t, &echo{})
+	d.Tell(&messages.WithdrawRequest{Cluster: "m1"}).
+		Recorded(&messages.ClusterRemoved{Cluster: "m1"}).
+		Told(m1, &messages.LeaseRenewed{}).
+		Told(messages.Address{Kind: messages.KindCluster, Name: "m2"})
+	require.Len(t, actorstest.FactsOf[*messages.ClusterRemoved](d.Facts()), 1)
+	require.Empty(t, actorstest.FactsOf[*messages.ClusterLeaving](d.Facts()))
+	require.Len(t, d.Mail(), 1)
+	d.QuietFor(time.Hour)
+}
+
+func TestEveryWayGoesEveryWayOnce(t *testing.T) {
+	var ways [][2]int
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		first := choose(2)
+		second := 0
+		if first == 1 {
+			second = choose(3)
+		}
+		ways = append(ways, [2]int{first, second})
+	})
+	require.Equal(t, [][2]int{{0, 0}, {1, 0}, {1, 1}, {1, 2}}, ways)
+}
+
+func TestInterleavingKeepsTheOrderOfEachSender(t *testing.T) {
+	orders := map[string]bool{}
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		order := ""
+		for _, word := range actorstest.Interleave(choose, []string{"a", "b"}, []string{"x"}) {
+			order += word
+		}
+		orders[order] = true
+	})
+	require.Equal(t, map[string]bool{"abx": true, "axb": true, "xab": true}, orders)
+
+	count := 0
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		require.Len(t, actorstest.Interleave(choose, actorstest.Alone(1, 2, 3, 4)...), 4)
+		count++
+	})
+	require.Equal(t, 24, count)
+}
