@@ -6,6 +6,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/scenario/span"
 )
 
 // tellBinding has the words for a binding's life, and leaves its moves and its copies to two others.
@@ -93,7 +94,7 @@ func purge(t *api.GracefulEvictionTask) string {
 }
 
 func ended(f *messages.EvictionEnded) string {
-	after := "after " + brief(f.After) + ": "
+	after := "after " + span.String(f.After) + ": "
 	switch f.Reason {
 	case messages.EndedHealthy:
 		return after + "healthy where it is placed now"

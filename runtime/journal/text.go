@@ -36,17 +36,19 @@ const (
 )
 
 // WriteText writes one line per fact. The story leaves out what follows from a fact told already:
-// copies that start and stop as they were told to, and health that was never lost.
+// copies that start and stop as they were told to, and health that was never lost; what is created at
+// one instant it tells kind by kind.
 func WriteText(w io.Writer, start time.Time, entries []Entry, s Style) error {
-	l := &line{style: s, teller: teller{start}, ill: map[copyOf]bool{}}
-	for i := range entries {
-		text, err := l.of(&entries[i])
+	l := &line{style: s, teller: teller{start}, health: map[copyOf]api.ResourceHealth{}}
+	for len(entries) > 0 {
+		text, told, err := l.next(entries)
 		if err != nil {
 			return err
 		}
 		if _, err := w.Write(text); err != nil {
 			return err
 		}
+		entries = entries[told:]
 	}
 	return nil
 }
@@ -61,49 +63,96 @@ type copyOf struct {
 type line struct {
 	style  Style
 	teller teller
-	ill    map[copyOf]bool
+	// health is how each copy was that has been healthy since it started.
+	health map[copyOf]api.ResourceHealth
 	buf    []byte
 	// column is where the next cell begins at the earliest.
 	column int
 }
 
-// of returns an entry's line, or nothing where the story does without it.
-func (l *line) of(e *Entry) ([]byte, error) {
-	p := l.teller.tell(e.Fact)
-	recovered := l.recovered(e.Fact)
+// next returns the line of the first entry, or nothing where the story does without it, and how many
+// entries it tells.
+func (l *line) next(entries []Entry) (text []byte, told int, err error) {
 	l.buf, l.column = l.buf[:0], 0
+	e := &entries[0]
+	p := l.teller.tell(e.Fact)
 	if l.style.Wide {
 		return l.wide(e, p)
 	}
-	if p.level == zerolog.DebugLevel && !recovered {
-		return nil, nil
+	if !l.tells(e.Fact, p) {
+		return nil, 1, nil
+	}
+	told = 1
+	if names := created(entries); len(names) > 1 {
+		told, p = len(names), creation(e.Fact.(*messages.ObjectApplied), names)
 	}
 	l.cells(e.At, p)
 	l.buf = append(l.buf, '\n')
-	return l.buf, nil
+	return l.buf, told, nil
 }
 
 // wide begins with the entry's number and ends with all that is known.
-func (l *line) wide(e *Entry, p phrase) ([]byte, error) {
+func (l *line) wide(e *Entry, p phrase) (text []byte, told int, err error) {
 	number := strconv.FormatUint(e.Seq, 10)
 	l.buf = append(l.buf, strings.Repeat(" ", max(0, 6-len(number)))+number+"  "...)
 	l.cells(e.At, p)
-	l.buf = append(l.buf, ' ', ' ')
-	text, err := AppendJSON(l.buf, l.teller.start, e)
-	l.buf = append(text, '\n')
-	return l.buf, err
+	l.buf, err = AppendJSON(append(l.buf, "  "...), l.teller.start, e)
+	l.buf = append(l.buf, '\n')
+	return l.buf, 1, err
 }
 
-// recovered reports whether a copy is healthy again that the story said was not.
-func (l *line) recovered(f messages.Fact) bool {
-	h, ok := f.(*messages.HealthChanged)
-	if !ok {
+// tells reports whether a fact is part of the story.
+func (l *line) tells(f messages.Fact, p phrase) bool {
+	switch f := f.(type) {
+	case *messages.HealthChanged:
+		return l.turns(f)
+	case *messages.HealthForgotten:
+		delete(l.health, copyOf{f.Binding, f.Cluster})
+		return false
+	default:
+		return p.level > zerolog.DebugLevel
+	}
+}
+
+// turns reports whether a copy lost its health, got it back, or is ill in another way. A new copy that
+// is not healthy yet has lost nothing.
+func (l *line) turns(h *messages.HealthChanged) bool {
+	c := copyOf{h.Binding, h.Cluster}
+	before, known := l.health[c]
+	if !known && h.Health != api.Healthy {
 		return false
 	}
-	c := copyOf{h.Binding, h.Cluster}
-	before := l.ill[c]
-	l.ill[c] = h.Health != api.Healthy
-	return before && h.Health == api.Healthy
+	l.health[c] = h.Health
+	return known && before != h.Health
+}
+
+// created returns the names of the objects of one kind that were created one behind the other at the
+// instant of the first entry, if it created one.
+func created(entries []Entry) (names []string) {
+	kind := ""
+	for i := range entries {
+		f, ok := entries[i].Fact.(*messages.ObjectApplied)
+		if !ok || !f.Created || !entries[i].At.Equal(entries[0].At) {
+			break
+		}
+		k, name, _ := strings.Cut(f.Object, " ")
+		if i > 0 && k != kind {
+			break
+		}
+		kind, names = k, append(names, name)
+	}
+	return names
+}
+
+// creation tells of several objects of one kind, and names the first few.
+func creation(f *messages.ObjectApplied, names []string) phrase {
+	const most = 8
+	kind, _, _ := strings.Cut(f.Object, " ")
+	what, more := names, ""
+	if len(names) > most {
+		what, more = names[:most], " and "+strconv.Itoa(len(names)-most)+" more"
+	}
+	return story("created", strings.Join(what, " ")+more, "").about(kind)
 }
 
 func (l *line) cells(at time.Time, p phrase) {

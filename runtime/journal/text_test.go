@@ -64,15 +64,51 @@ func TestALongCellMovesOnlyItsOwnLine(t *testing.T) {
 		"00:00:00  d/web                     scheduled   m1\n", textOf(t, j, Style{}))
 }
 
-func TestAStoryTellsOfHealthOnlyWhenItWasLost(t *testing.T) {
+func TestAStoryTellsOfHealthOnlyWhenItTurns(t *testing.T) {
 	j := New(start)
-	for i, h := range []api.ResourceHealth{api.Healthy, api.Unhealthy, api.Healthy, api.Healthy} {
-		j.Append(after(time.Duration(i)*time.Second), messages.Address{}, &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: h})
+	health := func(at time.Duration, cluster messages.ClusterName, h api.ResourceHealth) {
+		j.Append(after(at), messages.Address{}, &messages.HealthChanged{Binding: "d/web", Cluster: cluster, Health: h})
 	}
-	j.Append(after(time.Minute), messages.Address{}, &messages.HealthChanged{Binding: "d/web", Cluster: "m2", Health: api.Healthy})
+	health(0, "m1", api.Unhealthy) // it has only just been started
+	health(1*time.Second, "m1", api.Healthy)
+	health(2*time.Second, "m1", api.Healthy)
+	health(3*time.Second, "m1", api.Unhealthy)
+	health(4*time.Second, "m1", api.Unknown)
+	health(5*time.Second, "m2", api.Healthy)
+	health(6*time.Second, "m1", api.Healthy)
 	require.Equal(t, ""+
-		"00:00:01  d/web                     unhealthy   on m1\n"+
-		"00:00:02  d/web                     healthy     on m1\n", textOf(t, j, Style{}))
+		"00:00:03  d/web                     unhealthy   on m1\n"+
+		"00:00:04  d/web                     unknown     on m1\n"+
+		"00:00:06  d/web                     healthy     on m1\n", textOf(t, j, Style{}))
+	require.Equal(t, 7, strings.Count(textOf(t, j, Style{Wide: true}), "\n"))
+}
+
+func TestACopyThatCameBackHasLostNothing(t *testing.T) {
+	j := New(start)
+	j.Append(start, messages.Address{}, &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy})
+	j.Append(start, messages.Address{}, &messages.HealthForgotten{Binding: "d/web", Cluster: "m1"})
+	j.Append(start, messages.Address{}, &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Unhealthy})
+	require.Empty(t, textOf(t, j, Style{}))
+}
+
+func TestAStoryTellsWhatIsCreatedTogetherKindByKind(t *testing.T) {
+	j := New(start)
+	create := func(at time.Duration, objects ...string) {
+		for _, o := range objects {
+			j.Append(after(at), messages.Address{}, &messages.ObjectApplied{Object: o, Created: true})
+		}
+	}
+	create(0, "Cluster m1", "Cluster m2", "Deployment d/web")
+	create(time.Second, "Deployment d/api")
+	j.Append(after(time.Second), messages.Address{}, &messages.ObjectApplied{Object: "Deployment d/api"})
+	create(time.Minute, strings.Split("Job d/1,Job d/2,Job d/3,Job d/4,Job d/5,Job d/6,Job d/7,Job d/8,Job d/9,Job d/10", ",")...)
+	require.Equal(t, ""+
+		"00:00:00  Cluster                   created     m1 m2\n"+
+		"00:00:00  Deployment d/web          created\n"+
+		"00:00:01  Deployment d/api          created\n"+
+		"00:00:01  Deployment d/api          applied\n"+
+		"00:01:00  Job                       created     d/1 d/2 d/3 d/4 d/5 d/6 d/7 d/8 and 2 more\n", textOf(t, j, Style{}))
+	require.Equal(t, 15, strings.Count(textOf(t, j, Style{Wide: true}), "\n"))
 }
 
 func TestColoursAreOnlyForThoseWhoAsk(t *testing.T) {

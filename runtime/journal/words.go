@@ -150,18 +150,6 @@ func pairs(m map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// brief writes a duration without zero units: "5m", "1h30m", "2.5s".
-func brief(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
-}
-
 // wrap puts words around s, unless s is empty.
 func wrap(before, s, after string) string {
 	if s == "" {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+
+	"leeward/runtime/journal"
+	"leeward/runtime/report"
+)
+
+// compare runs a task once more, on another number of CPUs, and makes any difference the run's error.
+func (r *replaying) compare(t task, run *report.Run) {
+	cpus := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(max(1, 3-cpus)) // one, or two if it was one
+	again := r.play(t)
+	runtime.GOMAXPROCS(cpus)
+	if err := sameRun(run, again); err != nil {
+		run.Passed, run.Err = false, t.lost(err).Err
+	}
+}
+
+// sameRun returns an error that names the first line in which two runs differ, nil if none does.
+func sameRun(run, again *report.Run) error {
+	first, err := everything(run)
+	if err != nil {
+		return err
+	}
+	second, err := everything(again)
+	if err != nil {
+		return err
+	}
+	if line, a, b := firstDifference(first, second); line > 0 {
+		return fmt.Errorf("not deterministic: two runs differ in line %d:\n  %s\n  %s", line, a, b)
+	}
+	return nil
+}
+
+// everything is all that a run says: every fact with its number, the expectations and the objects.
+func everything(run *report.Run) ([]byte, error) {
+	var text bytes.Buffer
+	if err := report.WriteStory(&text, run, journal.Style{Wide: true}); err != nil {
+		return nil, err
+	}
+	document, err := report.Encode(run)
+	return append(text.Bytes(), document...), err
+}
+
+// firstDifference returns the first line in which two texts differ, counted from 1; 0 if none does.
+func firstDifference(one, two []byte) (line int, a, b string) {
+	if bytes.Equal(one, two) {
+		return 0, "", ""
+	}
+	x, y := bytes.Split(one, []byte("\n")), bytes.Split(two, []byte("\n"))
+	for i := range min(len(x), len(y)) {
+		if !bytes.Equal(x[i], y[i]) {
+			return i + 1, string(x[i]), string(y[i])
+		}
+	}
+	return min(len(x), len(y)) + 1, fmt.Sprintf("%d lines", len(x)), fmt.Sprintf("%d lines", len(y))
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"leeward/runtime/config"
+	"leeward/runtime/scenario/span"
+)
+
+// seedFlag is a seed that may be left open.
+type seedFlag struct {
+	value uint64
+	set   bool
+}
+
+func (f *seedFlag) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return errors.New("must be a whole number from 0 to 18446744073709551615")
+	}
+	f.value, f.set = n, true
+	return nil
+}
+
+func (f *seedFlag) String() string {
+	if !f.set {
+		return ""
+	}
+	return strconv.FormatUint(f.value, 10)
+}
+
+func (*seedFlag) Type() string { return "number" }
+
+// countFlag is a number of things, one at least.
+type countFlag int
+
+func (f *countFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return errors.New("must be a whole number, 1 or more")
+	}
+	*f = countFlag(n)
+	return nil
+}
+
+func (f *countFlag) String() string { return strconv.Itoa(int(*f)) }
+
+func (*countFlag) Type() string { return "number" }
+
+// spanFlag is a length of virtual time; zero is none.
+type spanFlag time.Duration
+
+func (f *spanFlag) Set(s string) error {
+	d, err := span.Parse(s)
+	if err == nil && d == 0 {
+		err = errors.New("must be longer than 0s")
+	}
+	*f = spanFlag(d)
+	return err
+}
+
+func (f *spanFlag) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return span.String(time.Duration(*f))
+}
+
+func (*spanFlag) Type() string { return "duration" }
+
+// wordFlag is one of several words.
+type wordFlag struct {
+	word    string
+	choices []string
+}
+
+func (f *wordFlag) Set(s string) error {
+	if !slices.Contains(f.choices, s) {
+		return fmt.Errorf("must be one of %s", strings.Join(f.choices, ", "))
+	}
+	f.word = s
+	return nil
+}
+
+func (f *wordFlag) String() string { return f.word }
+
+func (*wordFlag) Type() string { return "word" }
+
+// overrideFlag is a list of settings to change.
+type overrideFlag []config.Override
+
+func (f *overrideFlag) Set(s string) error {
+	o, err := config.ParseOverride(s, "--set")
+	if err == nil {
+		*f = append(*f, o)
+	}
+	return err
+}
+
+func (f *overrideFlag) String() string { return "" }
+
+func (*overrideFlag) Type() string { return "field=value" }

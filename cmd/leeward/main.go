@@ -1,0 +1,50 @@
+// Command leeward rehearses what happens to applications when Kubernetes clusters fail: it replays
+// scenarios on a virtual clock and says what moved, when, where and why.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// execute runs one command line and returns its exit code.
+func execute(args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(stderr, "leeward: internal error: %v\n%s", p, debug.Stack())
+			code = exitInternal
+		}
+	}()
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if text := textOf(err); text != "" {
+		fmt.Fprintln(stderr, text)
+	}
+	return codeOf(err)
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "leeward",
+		Short: "Rehearse failovers of Kubernetes clusters",
+		Long: "Leeward decides what happens to applications when Kubernetes clusters fail, and rehearses it:\n" +
+			"conditions become taints, taints evictions, evictions new placements, on a virtual clock.\n\n" + exitCodes,
+		Example: "  leeward replay scenarios/first.yaml\n" +
+			"  leeward replay scenarios --seeds 100\n" +
+			"  leeward validate policies/*.yaml",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
+	root.AddCommand(replayCommand(), validateCommand(), versionCommand())
+	return root
+}

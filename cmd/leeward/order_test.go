@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/runtime/report"
+)
+
+func TestResultsComeInOrderHoweverManyRunAtOnce(t *testing.T) {
+	for _, jobs := range []int{1, 2, 16} {
+		var running, most atomic.Int64
+		var got []uint64
+		err := inOrder(jobs, 200, func(i int) *report.Run {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			return &report.Run{Seed: uint64(i)}
+		}, func(i int, r *report.Run) error {
+			require.Equal(t, uint64(i), r.Seed)
+			got = append(got, r.Seed)
+			return nil
+		})
+		require.NoError(t, err)
+		require.Len(t, got, 200)
+		require.LessOrEqual(t, most.Load(), int64(jobs))
+	}
+}
+
+func TestTheFirstErrorEndsTheWork(t *testing.T) {
+	var done atomic.Int64
+	stop := errors.New("enough")
+	err := inOrder(2, 1_000_000, func(i int) *report.Run {
+		done.Add(1)
+		return &report.Run{}
+	}, func(i int, _ *report.Run) error {
+		if i == 3 {
+			return stop
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, stop)
+	require.Less(t, done.Load(), int64(100))
+}
+
+func TestNoWorkIsNoError(t *testing.T) {
+	require.NoError(t, inOrder(4, 0, nil, nil))
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"leeward/runtime/journal"
+	"leeward/runtime/report"
+)
+
+// writer is what all forms of report have in common.
+type writer interface {
+	Add(*report.Run) error
+	Close() error
+}
+
+// output is where results go: the report to standard output, facts and progress to standard error.
+type output struct {
+	stdout *bufio.Writer
+	report writer
+	log    zerolog.Logger
+	// progress is nil where nobody watches.
+	progress   io.Writer
+	done, runs int
+}
+
+// open prepares the report that the flags ask for of these tasks.
+func (r *replaying) open(stdout, stderr io.Writer, tasks []task) *output {
+	o := &output{stdout: bufio.NewWriter(stdout), log: zerolog.Nop(), runs: len(tasks)}
+	o.report = r.report(o.stdout, wantsColour(stdout), r.seeds > 1 || severalFiles(tasks))
+	if r.logLevel.word != "off" {
+		level, err := zerolog.ParseLevel(r.logLevel.word)
+		if err != nil {
+			panic(fmt.Sprintf("log level %s: %v", r.logLevel.word, err))
+		}
+		o.log = zerolog.New(stderr).Level(level)
+	}
+	if len(tasks) > 1 && isTerminal(stderr) {
+		o.progress = stderr
+	}
+	return o
+}
+
+func severalFiles(tasks []task) bool {
+	return slices.ContainsFunc(tasks, func(t task) bool { return t.scenario.File != tasks[0].scenario.File })
+}
+
+// report returns the writer of the form that is asked for.
+func (r *replaying) report(w io.Writer, colour, many bool) writer {
+	switch {
+	case r.output.word == "json":
+		return &report.JSON{W: w}
+	case r.output.word == "junit":
+		return &report.JUnit{W: w}
+	case r.output.word == "wide":
+		return &report.Story{W: w, Style: journal.Style{Wide: true, Colour: colour}}
+	case many:
+		return &report.Summary{W: w, Colour: colour}
+	default:
+		return &report.Story{W: w, Style: journal.Style{Colour: colour}}
+	}
+}
+
+// add reports the next run.
+func (o *output) add(run *report.Run) error {
+	o.done++
+	o.wipe()
+	if o.log.GetLevel() != zerolog.Disabled {
+		log := o.log.With().Str("scenario", run.Name).Uint64("seed", run.Seed).Logger()
+		for i := range run.Events {
+			journal.Log(&log, &run.Events[i])
+		}
+	}
+	if err := o.report.Add(run); err != nil {
+		return err
+	}
+	if err := o.stdout.Flush(); err != nil {
+		return err
+	}
+	if o.progress != nil && o.done < o.runs {
+		fmt.Fprintf(o.progress, "%d of %d", o.done, o.runs)
+	}
+	return nil
+}
+
+// wipe takes the progress off its line.
+func (o *output) wipe() {
+	if o.progress != nil {
+		fmt.Fprint(o.progress, "\r\x1b[K")
+	}
+}
+
+func (o *output) close() error {
+	if err := o.report.Close(); err != nil {
+		return err
+	}
+	return o.stdout.Flush()
+}
+
+func wantsColour(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// isTerminal reports whether somebody watches.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leeward/runtime/config"
+	"leeward/runtime/report"
+)
+
+// replaying is one replay command: its flags.
+type replaying struct {
+	seed        seedFlag
+	seeds       countFlag
+	profile     string
+	set         overrideFlag
+	until       spanFlag
+	update      bool
+	determinism bool
+	output      wordFlag
+	jobs        countFlag
+	logLevel    wordFlag
+}
+
+func replayCommand() *cobra.Command {
+	r := &replaying{
+		seeds:    1,
+		jobs:     countFlag(runtime.NumCPU()),
+		output:   wordFlag{"text", []string{"text", "wide", "json", "junit"}},
+		logLevel: wordFlag{"off", []string{"debug", "info", "warn", "error", "off"}},
+	}
+	c := &cobra.Command{
+		Use:   "replay FILE|DIR...",
+		Short: "Run scenarios on a virtual clock and check what they expect",
+		Long: `Run scenarios on a virtual clock and check what they expect.
+
+The scenarios of one file are told as stories: every change, with its reasons. Of several files, or
+seeds, each scenario has one line, and one that fails has its story and the command that repeats it.
+A directory stands for all scenarios below it.
+
+The transcript beside a scenario (first.txt beside first.yaml) is part of what it expects, where
+there is one and the run is the scenario's own: not with another --seed, --profile, --set or --until.
+
+` + exitCodes,
+		Example: `  leeward replay scenarios/first.yaml                    # tell the story
+  leeward replay scenarios                               # check them all
+  leeward replay scenarios --update                      # and rewrite their transcripts
+  leeward replay first.yaml --seed 7 -o wide             # another order of messages, every fact
+  leeward replay first.yaml --seeds 1000                 # a thousand orders
+  leeward replay first.yaml --profile karmada            # what Karmada does
+  leeward replay first.yaml --set gracefulEvictionTimeout=20s --until 1h
+  leeward replay scenarios --check-determinism -o junit`,
+		Args:              arguments("a scenario file or a directory"),
+		ValidArgsFunction: completeFiles,
+		RunE:              r.run,
+	}
+	r.flags(c)
+	return c
+}
+
+func (r *replaying) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.Var(&r.seed, "seed", "order of messages, start-up times and other chance (default: the scenario's)")
+	f.Var(&r.seeds, "seeds", "run each scenario under so many seeds, counting up from its first")
+	f.StringVar(&r.profile, "profile", "", "profile of settings, instead of the scenario's")
+	f.Var(&r.set, "set", "setting to change, as field=value; may be given again")
+	f.Var(&r.until, "until", "virtual time to run for, such as 90s, 15m or 2d (default: the scenario's)")
+	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
+	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
+	f.VarP(&r.output, "output", "o", "text, wide (every fact), json or junit")
+	f.Var(&r.jobs, "jobs", "scenarios to run at once")
+	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
+	complete(c, "output", r.output.choices)
+	complete(c, "log-level", r.logLevel.choices)
+	complete(c, "profile", config.Profiles())
+}
+
+func (r *replaying) run(c *cobra.Command, paths []string) error {
+	if err := r.check(); err != nil {
+		return misused(c, err)
+	}
+	scenarios, err := load(paths)
+	if err != nil {
+		return err
+	}
+	tasks := r.tasks(scenarios)
+	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), tasks)
+	var sum outcome
+	take := func(i int, run *report.Run) error {
+		if err := r.transcript(tasks[i], run, c.ErrOrStderr()); err != nil {
+			return err
+		}
+		sum.add(run)
+		if isInvalid(run.Err) {
+			return nil // it never ran: there is nothing to report
+		}
+		return out.add(run)
+	}
+	err = inOrder(r.atOnce(), len(tasks), func(i int) *report.Run { return r.replay(tasks[i]) }, take)
+	if err == nil {
+		err = out.close()
+	}
+	if err != nil {
+		return internal(err)
+	}
+	return sum.exit()
+}
+
+// check reports what makes no sense, or not together.
+func (r *replaying) check() error {
+	if r.update && (r.overrides() || r.seed.set || r.seeds > 1) {
+		return errors.New("--update writes what scenarios do by themselves: leave out --seed, --seeds, --profile, --set and --until")
+	}
+	_, problems := config.Resolve(r.profile, r.set)
+	return errors.Join(problems...)
+}
+
+// overrides reports whether flags change what a scenario asks for, apart from its seed.
+func (r *replaying) overrides() bool { return r.profile != "" || len(r.set) > 0 || r.until != 0 }
+
+// atOnce is how many tasks may run at once. A check of determinism changes the number of CPUs, so it
+// must be alone.
+func (r *replaying) atOnce() int {
+	if r.determinism {
+		return 1
+	}
+	return int(r.jobs)
+}
+
+// replay runs one task. Whatever goes wrong in it is the run's error.
+func (r *replaying) replay(t task) *report.Run {
+	started := time.Now()
+	run := r.play(t)
+	run.Elapsed = time.Since(started)
+	if r.determinism && run.Err == nil {
+		r.compare(t, run)
+	}
+	run.Repeat = r.command(t)
+	return run
+}
+
+// outcome is what came of all runs.
+type outcome struct {
+	failed bool
+	// errors are why runs ended early, each once: the same may happen under a thousand seeds.
+	errors []error
+	said   map[string]bool
+}
+
+func (o *outcome) add(run *report.Run) {
+	o.failed = o.failed || !run.Passed
+	if run.Err == nil || o.said[run.Err.Error()] {
+		return
+	}
+	if o.said == nil {
+		o.said = map[string]bool{}
+	}
+	o.said[run.Err.Error()] = true
+	o.errors = append(o.errors, run.Err)
+}
+
+// exit says how the command ends: what is our fault comes before what is the scenario's.
+func (o *outcome) exit() error {
+	all := errors.Join(o.errors...)
+	for _, err := range o.errors {
+		if !isInvalid(err) {
+			return internal(all)
+		}
+	}
+	switch {
+	case all != nil:
+		return invalid(all)
+	case o.failed:
+		return &exit{code: exitFailed, err: nil}
+	}
+	return nil
+}
+
+// complete offers the words that a flag takes.
+func complete(c *cobra.Command, flag string, words []string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(fmt.Sprintf("complete --%s: %v", flag, err))
+	}
+}
+
+// completeFiles offers directories and the files that may hold scenarios.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}

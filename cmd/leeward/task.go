@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"leeward/messages/manifest"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/span"
+	"leeward/runtime/world"
+)
+
+// task is one scenario under one seed.
+type task struct {
+	scenario *scenario.Scenario
+	seed     uint64
+	// transcript is the file that holds what the scenario does by itself.
+	transcript string
+}
+
+// load reads all scenarios, or returns every problem of all files.
+func load(paths []string) ([]*scenario.Scenario, error) {
+	var all []*scenario.Scenario
+	var problems manifest.Problems
+	for _, path := range paths {
+		scenarios, wrong := scenario.Load(path)
+		all, problems = append(all, scenarios...), append(problems, wrong...)
+	}
+	if len(problems) > 0 {
+		return nil, invalid(problems)
+	}
+	return all, nil
+}
+
+// tasks are all that is to be run, in order.
+func (r *replaying) tasks(scenarios []*scenario.Scenario) []task {
+	perFile := map[string]int{}
+	for _, s := range scenarios {
+		perFile[s.File]++
+	}
+	var tasks []task
+	for _, s := range scenarios {
+		first := s.Seed
+		if r.seed.set {
+			first = r.seed.value
+		}
+		for i := range uint64(r.seeds) {
+			tasks = append(tasks, task{s, first + i, transcriptOf(s, perFile[s.File] > 1)})
+		}
+	}
+	return tasks
+}
+
+// transcriptOf names a transcript: that of first.yaml is first.txt, and where the file holds several
+// scenarios, that of the one named calm is first.calm.txt.
+func transcriptOf(s *scenario.Scenario, several bool) string {
+	base := strings.TrimSuffix(s.File, filepath.Ext(s.File))
+	if several {
+		base += "." + s.Name
+	}
+	return base + ".txt"
+}
+
+// own reports whether a task is what its scenario asks for, so that its transcript counts.
+func (r *replaying) own(t task) bool { return t.seed == t.scenario.Seed && !r.overrides() }
+
+// play runs a task once.
+func (r *replaying) play(t task) (run *report.Run) {
+	defer func() {
+		if p := recover(); p != nil {
+			run = t.lost(fmt.Errorf("panic: %v", p))
+		}
+	}()
+	run, err := world.Replay(t.scenario, world.Options{
+		Seed: t.seed, Profile: r.profile, Set: r.set, Until: time.Duration(r.until),
+	})
+	if err != nil {
+		return t.lost(err)
+	}
+	return run
+}
+
+// lost is a run that came to nothing.
+func (t task) lost(err error) *report.Run {
+	s := t.scenario
+	if !isInvalid(err) {
+		err = fmt.Errorf("replay %s of %s with seed %d: %w", s.Name, s.File, t.seed, err)
+	}
+	return &report.Run{Name: s.Name, Description: s.Description, File: s.File, Seed: t.seed, Profile: s.Profile, Err: err}
+}
+
+// isInvalid reports whether an error is the scenario's fault.
+func isInvalid(err error) bool {
+	var invalid *world.Invalid
+	return errors.As(err, &invalid)
+}
+
+// command returns what repeats a task.
+func (r *replaying) command(t task) string {
+	words := []string{"leeward", "replay", shellWord(t.scenario.File), "--seed", strconv.FormatUint(t.seed, 10)}
+	if r.profile != "" {
+		words = append(words, "--profile", shellWord(r.profile))
+	}
+	for _, o := range r.set {
+		words = append(words, "--set", shellWord(fmt.Sprintf("%s=%v", o.Field, o.Value)))
+	}
+	if r.until != 0 {
+		words = append(words, "--until", span.String(time.Duration(r.until)))
+	}
+	if r.determinism {
+		words = append(words, "--check-determinism")
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes a word that a shell would take apart.
+func shellWord(s string) string {
+	special := func(r rune) bool {
+		isPlain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !isPlain && !strings.ContainsRune("-_./=:,@%+", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, special) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

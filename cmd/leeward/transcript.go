@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"leeward/runtime/journal"
+	"leeward/runtime/report"
+)
+
+// transcript holds a run against the transcript beside its scenario, or writes it.
+func (r *replaying) transcript(t task, run *report.Run, stderr io.Writer) error {
+	if !r.own(t) || run.Err != nil {
+		return nil
+	}
+	var now bytes.Buffer
+	if err := report.WriteStory(&now, run, journal.Style{}); err != nil {
+		return err
+	}
+	recorded, err := os.ReadFile(t.transcript)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing:
+		return fmt.Errorf("read transcript: %w", err)
+	case !missing && bytes.Equal(recorded, now.Bytes()), missing && !r.update:
+		return nil
+	case r.update:
+		return writeTranscript(t.transcript, now.Bytes(), stderr)
+	}
+	run.Expect(report.Expectation{
+		Text: "transcript " + t.transcript,
+		Reason: differences(t.transcript, recorded, now.Bytes()) +
+			"accept it: leeward replay " + shellWord(t.scenario.File) + " --update",
+	})
+	return nil
+}
+
+func writeTranscript(name string, text []byte, stderr io.Writer) error {
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	_, err := fmt.Fprintf(stderr, "wrote %s\n", name)
+	return err
+}
+
+// differences returns the first lines in which two transcripts differ.
+func differences(name string, recorded, now []byte) string {
+	const most = 16
+	text := string(diff.Diff(name, recorded, "this run", now))
+	_, text, _ = strings.Cut(text, "\n") // the line that would be a command
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) > most {
+		lines = append(lines[:most], "...\n")
+	}
+	return strings.Join(lines, "")
+}
