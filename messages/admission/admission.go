@@ -1,0 +1,110 @@
+// Package admission is what stands between a written object and a stored one: Default fills in what
+// Karmada's webhooks and API server would, Validate finds what they would refuse. Both follow the
+// settings, so that each profile admits what its system admits.
+package admission
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Default completes an object in place, as of now. What is set stays; done twice it changes nothing more.
+func Default(o api.Object, s *messages.Settings, now time.Time) {
+	defaultNamespace(o)
+	switch o := o.(type) {
+	case *api.Cluster:
+		defaultCluster(o, s, now)
+	case *api.PropagationPolicy:
+		defaultSelectors(&o.Spec, o.Namespace)
+		defaultPropagation(&o.Spec, s)
+	case *api.ClusterPropagationPolicy:
+		defaultPropagation(&o.Spec, s)
+	case *api.ResourceBinding:
+		defaultBinding(&o.Spec)
+	case *api.ClusterResourceBinding:
+		defaultBinding(&o.Spec)
+	default:
+		defaultWorkload(o)
+	}
+}
+
+// Validate returns everything for which an object that went through Default would be refused. old is
+// the object it replaces, nil for a new one. Fields are named as in "spec.taints[0].effect".
+func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
+	errs := apivalidation.ValidateObjectMetaAccessor(o, Namespaced(o), nameRule(o), field.NewPath("metadata"))
+	spec := field.NewPath("spec")
+	switch o := o.(type) {
+	case *api.Cluster:
+		errs = append(errs, validateCluster(&o.Spec, spec)...)
+	case *api.ClusterTaintPolicy:
+		errs = append(errs, validateTaintPolicy(&o.Spec, s, spec)...)
+	case *api.PropagationPolicy:
+		errs = append(errs, validateNamespaces(o.Spec.ResourceSelectors, o.Namespace, spec.Child("resourceSelectors"))...)
+		errs = append(errs, validatePropagation(&o.Spec, s, spec)...)
+	case *api.ClusterPropagationPolicy:
+		errs = append(errs, validatePropagation(&o.Spec, s, spec)...)
+	case *api.ResourceBinding:
+		errs = append(errs, validateBinding(&o.Spec, spec)...)
+	case *api.ClusterResourceBinding:
+		errs = append(errs, validateBinding(&o.Spec, spec)...)
+	case *api.WorkloadRebalancer:
+		errs = append(errs, validateRebalancer(&o.Spec, spec)...)
+	case *corev1.Node:
+		errs = append(errs, validateTaints(o.Spec.Taints, nodeEffects, spec.Child("taints"))...)
+	case *corev1.Pod:
+		errs = append(errs, validateTolerations(o.Spec.Tolerations, s.NumericTolerations, spec.Child("tolerations"))...)
+	default:
+		errs = append(errs, validateWorkload(o, spec)...)
+	}
+	return append(errs, validateChange(o, old, spec)...)
+}
+
+// validateChange wants the fields that may never change to be as they were.
+func validateChange(o, old api.Object, spec *field.Path) field.ErrorList {
+	value, at := fixed(o, spec)
+	before, was := fixed(old, spec)
+	if at == nil || was == nil {
+		return nil
+	}
+	return apivalidation.ValidateImmutableField(value, before, at)
+}
+
+// fixed returns the field of an object that may never change, nil where there is none.
+func fixed(o api.Object, spec *field.Path) (any, *field.Path) {
+	switch o := o.(type) {
+	case *api.PropagationPolicy:
+		return o.Spec.SchedulerName, spec.Child("schedulerName")
+	case *api.ClusterPropagationPolicy:
+		return o.Spec.SchedulerName, spec.Child("schedulerName")
+	case *appsv1.Deployment:
+		return o.Spec.Selector, spec.Child("selector")
+	case *appsv1.StatefulSet:
+		return o.Spec.Selector, spec.Child("selector")
+	case *appsv1.ReplicaSet:
+		return o.Spec.Selector, spec.Child("selector")
+	case *appsv1.DaemonSet:
+		return o.Spec.Selector, spec.Child("selector")
+	}
+	return nil, nil
+}
+
+// nameRule returns how objects of a kind may be named. What a kind without a Go type asks for is not
+// known; its name must at least fit in a URL.
+func nameRule(o api.Object) apivalidation.ValidateNameFunc {
+	switch o.(type) {
+	case *api.Cluster:
+		return clusterName
+	case *unstructured.Unstructured:
+		return path.ValidatePathSegmentName
+	}
+	return apivalidation.NameIsDNSSubdomain
+}

@@ -1,0 +1,141 @@
+package admission
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// defaultCluster is what Karmada's API server does on every write: the deprecated zone moves into
+// zones, and a NoExecute taint is stamped with the time from which tolerations count.
+func defaultCluster(c *api.Cluster, s *messages.Settings, now time.Time) {
+	if c.Spec.Zone != "" && len(c.Spec.Zones) == 0 {
+		c.Spec.Zone, c.Spec.Zones = "", []string{c.Spec.Zone}
+	}
+	if s.WholeSecondTaintTimes {
+		now = now.Truncate(time.Second)
+	}
+	for i := range c.Spec.Taints {
+		if t := &c.Spec.Taints[i]; t.Effect == corev1.TaintEffectNoExecute && t.TimeAdded == nil {
+			t.TimeAdded = &metav1.Time{Time: now}
+		}
+	}
+}
+
+const (
+	maxClusterName = 48
+	maxClusterID   = 128000
+)
+
+func clusterName(name string, prefix bool) []string {
+	reasons := apivalidation.NameIsDNSLabel(name, prefix)
+	if len(name) > maxClusterName {
+		reasons = append(reasons, validation.MaxLenError(maxClusterName))
+	}
+	return reasons
+}
+
+var (
+	syncModes    = []api.ClusterSyncMode{api.Push, api.Pull}
+	proxySchemes = []string{"http", "https", "socks5"}
+)
+
+func validateCluster(c *api.ClusterSpec, spec *field.Path) (errs field.ErrorList) {
+	if len(c.ID) > maxClusterID {
+		errs = append(errs, field.TooLong(spec.Child("id"), "", maxClusterID))
+	}
+	errs = append(errs, oneOf(c.SyncMode, syncModes, spec.Child("syncMode"))...)
+	errs = append(errs, validateSecret(c.SecretRef, spec.Child("secretRef"))...)
+	errs = append(errs, validateSecret(c.ImpersonatorSecretRef, spec.Child("impersonatorSecretRef"))...)
+	errs = append(errs, validateProxy(c.ProxyURL, spec.Child("proxyURL"))...)
+	errs = append(errs, labelValue(c.Provider, spec.Child("provider"))...)
+	errs = append(errs, labelValue(c.Region, spec.Child("region"))...)
+	if c.Zone != "" && len(c.Zones) > 0 {
+		errs = append(errs, field.Invalid(spec.Child("zone"), c.Zone, "zone and zones are mutually exclusive"))
+	}
+	for i, zone := range c.Zones {
+		errs = append(errs, labelValue(zone, spec.Child("zones").Index(i))...)
+	}
+	errs = append(errs, validateTaints(c.Taints, clusterEffects, spec.Child("taints"))...)
+	return append(errs, validateModels(c.ResourceModels, spec.Child("resourceModels"))...)
+}
+
+func validateSecret(ref *api.LocalSecretReference, at *field.Path) (errs field.ErrorList) {
+	if ref == nil {
+		return nil
+	}
+	errs = append(errs, required(ref.Namespace, at.Child("namespace"))...)
+	return append(errs, required(ref.Name, at.Child("name"))...)
+}
+
+// validateModels wants the grades of a cluster to cover every quantity once, from 0 without end. The
+// grades may stand in any order.
+func validateModels(models []api.ResourceModel, at *field.Path) (errs field.ErrorList) {
+	order := make([]int, len(models))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(models[a].Grade) - int(models[b].Grade) })
+	for n, i := range order {
+		model, path := models[i], at.Index(i)
+		if len(model.Ranges) == 0 {
+			errs = append(errs, field.Required(path.Child("ranges"), ""))
+		}
+		if n == 0 {
+			errs = append(errs, validateFirst(model, path)...)
+		} else {
+			errs = append(errs, validateNext(models[order[n-1]], model, path)...)
+		}
+		if n == len(order)-1 {
+			errs = append(errs, validateLast(model, path)...)
+		}
+	}
+	return errs
+}
+
+func validateFirst(model api.ResourceModel, at *field.Path) (errs field.ErrorList) {
+	for i, r := range model.Ranges {
+		if !r.Min.IsZero() {
+			errs = append(errs, field.Invalid(at.Child("ranges").Index(i).Child("min"), r.Min.String(), "must be 0 in the lowest grade"))
+		}
+	}
+	return errs
+}
+
+func validateLast(model api.ResourceModel, at *field.Path) (errs field.ErrorList) {
+	for i, r := range model.Ranges {
+		if r.Max.CmpInt64(math.MaxInt64) != 0 {
+			errs = append(errs, field.Invalid(at.Child("ranges").Index(i).Child("max"), r.Max.String(), "must be 9223372036854775807 in the highest grade"))
+		}
+	}
+	return errs
+}
+
+func validateNext(below, model api.ResourceModel, at *field.Path) (errs field.ErrorList) {
+	if model.Grade == below.Grade {
+		return field.ErrorList{field.Duplicate(at.Child("grade"), model.Grade)}
+	}
+	if len(model.Ranges) != len(below.Ranges) {
+		return field.ErrorList{field.Invalid(at.Child("ranges"), len(model.Ranges), "every grade must have the same resources")}
+	}
+	for i, r := range model.Ranges {
+		switch path := at.Child("ranges").Index(i); {
+		case r.Name != below.Ranges[i].Name:
+			errs = append(errs, field.Invalid(path.Child("name"), r.Name, "every grade must have the same resources, in the same order"))
+		case r.Min.Cmp(below.Ranges[i].Max) != 0:
+			errs = append(errs, field.Invalid(path.Child("min"), r.Min.String(), "must be where the grade below ends"))
+		case r.Max.Cmp(r.Min) <= 0:
+			errs = append(errs, field.Invalid(path.Child("max"), r.Max.String(), "must be more than min"))
+		}
+	}
+	return errs
+}

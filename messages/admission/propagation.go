@@ -1,0 +1,119 @@
+package admission
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Words of a policy that have no type of their own.
+const (
+	defaultScheduler = "default-scheduler"
+	conflictAbort    = "Abort"
+)
+
+var (
+	preemptions   = []api.PreemptionBehavior{api.PreemptAlways, api.PreemptNever}
+	conflicts     = []string{conflictAbort, "Overwrite"}
+	activations   = []string{"Lazy"}
+	priorityKinds = []string{"KubePriorityClass"}
+)
+
+// defaultSelectors puts the selectors of a PropagationPolicy into its own namespace.
+func defaultSelectors(p *api.PropagationSpec, namespace string) {
+	for i := range p.ResourceSelectors {
+		if r := &p.ResourceSelectors[i]; r.Namespace == "" {
+			r.Namespace = namespace
+		}
+	}
+}
+
+func defaultPropagation(p *api.PropagationSpec, s *messages.Settings) {
+	p.Priority = orElse(p.Priority, 0)
+	setDefault(&p.Preemption, api.PreemptNever)
+	setDefault(&p.SchedulerName, defaultScheduler)
+	setDefault(&p.ConflictResolution, conflictAbort)
+	if slices.ContainsFunc(p.ResourceSelectors, isServiceImport) {
+		p.PropagateDeps = true
+	}
+	defaultPlacement(&p.Placement, s)
+	defaultFailover(p.Failover)
+	defaultGracePeriod(p.Failover)
+}
+
+// isServiceImport: a ServiceImport is nothing without the Service and EndpointSlices that depend on it.
+func isServiceImport(r api.ResourceSelector) bool {
+	return r.Kind == "ServiceImport" && r.APIVersion == "multicluster.x-k8s.io/v1alpha1"
+}
+
+func setDefault[T ~string](value *T, unset T) {
+	if *value == "" {
+		*value = unset
+	}
+}
+
+// orElse returns the pointer, or one to the default if it is nil.
+func orElse[T any](value *T, unset T) *T {
+	if value == nil {
+		return &unset
+	}
+	return value
+}
+
+func validatePropagation(p *api.PropagationSpec, s *messages.Settings, spec *field.Path) field.ErrorList {
+	errs := validateSelectors(p, spec.Child("resourceSelectors"))
+	errs = append(errs, oneOf(p.Preemption, preemptions, spec.Child("preemption"))...)
+	errs = append(errs, oneOf(p.ConflictResolution, conflicts, spec.Child("conflictResolution"))...)
+	errs = append(errs, oneOf(p.ActivationPreference, activations, spec.Child("activationPreference"))...)
+	if p.Failover != nil && p.Failover.Application != nil && !p.PropagateDeps {
+		errs = append(errs, field.Invalid(spec.Child("propagateDeps"), false, "must be true when failover.application is set"))
+	}
+	errs = append(errs, validatePlacement(&p.Placement, s, spec.Child("placement"))...)
+	errs = append(errs, validateFailover(p.Failover, spec.Child("failover"))...)
+	errs = append(errs, validateSuspension(p.Suspension, spec.Child("suspension"))...)
+	if p.SchedulePriority != nil {
+		at := spec.Child("schedulePriority")
+		errs = append(errs, requiredOneOf(p.SchedulePriority.PriorityClassSource, priorityKinds, at.Child("priorityClassSource"))...)
+		errs = append(errs, required(p.SchedulePriority.PriorityClassName, at.Child("priorityClassName"))...)
+	}
+	return errs
+}
+
+func validateSelectors(p *api.PropagationSpec, path *field.Path) (errs field.ErrorList) {
+	if len(p.ResourceSelectors) == 0 {
+		errs = append(errs, field.Required(path, "at least one selector"))
+	}
+	for i, r := range p.ResourceSelectors {
+		at := path.Index(i)
+		errs = append(errs, required(r.APIVersion, at.Child("apiVersion"))...)
+		errs = append(errs, required(r.Kind, at.Child("kind"))...)
+		errs = append(errs, labelSelector(r.LabelSelector, at.Child("labelSelector"))...)
+		if p.Preemption == api.PreemptAlways && r.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), "every selector must name its resource when preemption is Always"))
+		}
+	}
+	return errs
+}
+
+// validateNamespaces keeps a PropagationPolicy within its own namespace.
+func validateNamespaces(selectors []api.ResourceSelector, namespace string, path *field.Path) (errs field.ErrorList) {
+	for i, r := range selectors {
+		if r.Namespace != namespace {
+			errs = append(errs, field.Invalid(path.Index(i).Child("namespace"), r.Namespace, "must be the policy's own namespace"))
+		}
+	}
+	return errs
+}
+
+func validateSuspension(s *api.Suspension, at *field.Path) field.ErrorList {
+	if s == nil || s.Dispatching == nil || s.DispatchingOnClusters == nil {
+		return nil
+	}
+	if *s.Dispatching && len(s.DispatchingOnClusters.ClusterNames) > 0 {
+		return field.ErrorList{field.Invalid(at, "dispatching: true", "dispatching and dispatchingOnClusters are mutually exclusive")}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package admission
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"leeward/messages/api"
+)
+
+// clusterScoped are the well-known kinds without a Go type here that live in no namespace.
+var clusterScoped = map[schema.GroupKind]bool{
+	{Group: "", Kind: "Namespace"}:        true,
+	{Group: "", Kind: "PersistentVolume"}: true,
+
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     true,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}:        true,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: true,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}:   true,
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:                 true,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:                             true,
+	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:                 true,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       true,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       true,
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:                                true,
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                                      true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:                         true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}:                  true,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:                               true,
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                                      true,
+	{Group: "storage.k8s.io", Kind: "CSINode"}:                                        true,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:                                   true,
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                               true,
+
+	{Group: "config.karmada.io", Kind: "ResourceInterpreterCustomization"}:        true,
+	{Group: "config.karmada.io", Kind: "ResourceInterpreterWebhookConfiguration"}: true,
+	{Group: "policy.karmada.io", Kind: "ClusterOverridePolicy"}:                   true,
+	{Group: "remedy.karmada.io", Kind: "Remedy"}:                                  true,
+}
+
+// Namespaced reports whether an object lives in a namespace, as those of all kinds do that are not well
+// known. Objects with a Go type need not say their kind.
+func Namespaced(o api.Object) bool {
+	switch o.(type) {
+	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterResourceBinding,
+		*api.WorkloadRebalancer, *corev1.Node:
+		return false
+	}
+	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]
+}
+
+// defaultNamespace puts an object where kubectl and the API server would: in the namespace "default"
+// unless it names one, in none if its kind has none.
+func defaultNamespace(o api.Object) {
+	switch namespaced := Namespaced(o); {
+	case !namespaced:
+		o.SetNamespace("")
+	case o.GetNamespace() == "":
+		o.SetNamespace(metav1.NamespaceDefault)
+	}
+}

@@ -1,0 +1,107 @@
+package admission
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// A cluster takes no PreferNoSchedule; a node and a toleration know all three effects.
+var (
+	clusterEffects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute}
+	nodeEffects    = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+)
+
+// taintID is what makes two taints the same.
+type taintID struct {
+	key    string
+	effect corev1.TaintEffect
+}
+
+// validateTaints is for the taints of a cluster or a node.
+func validateTaints(taints []corev1.Taint, effects []corev1.TaintEffect, path *field.Path) (errs field.ErrorList) {
+	ids := make([]taintID, len(taints))
+	for i, t := range taints {
+		ids[i] = taintID{t.Key, t.Effect}
+		errs = append(errs, validateTaint(t, effects, path.Index(i))...)
+	}
+	return append(errs, uniqueTaints(ids, path)...)
+}
+
+func validateTaint(t corev1.Taint, effects []corev1.TaintEffect, at *field.Path) field.ErrorList {
+	errs := labelKey(t.Key, at.Child("key"))
+	errs = append(errs, labelValue(t.Value, at.Child("value"))...)
+	return append(errs, requiredOneOf(t.Effect, effects, at.Child("effect"))...)
+}
+
+func uniqueTaints(ids []taintID, path *field.Path) (errs field.ErrorList) {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			twice := field.Duplicate(path.Index(i), id.key+":"+string(id.effect))
+			twice.Detail = "taints must be unique by key and effect pair"
+			errs = append(errs, twice)
+		}
+	}
+	return errs
+}
+
+var (
+	matchOperators    = []api.MatchOperator{api.MatchIn, api.MatchNotIn}
+	conditionStatuses = []string{"True", "False", "Unknown"}
+)
+
+// validateTaintPolicy finds what Karmada refuses: NoExecute without its setting, and twins. With
+// ValidateTolerations also what Karmada admits although it can never take effect.
+func validateTaintPolicy(p *api.ClusterTaintPolicySpec, s *messages.Settings, spec *field.Path) (errs field.ErrorList) {
+	path := spec.Child("taints")
+	if len(p.Taints) == 0 {
+		errs = append(errs, field.Required(path, "at least one taint"))
+	}
+	ids := make([]taintID, len(p.Taints))
+	for i, t := range p.Taints {
+		ids[i] = taintID{t.Key, t.Effect}
+		errs = append(errs, validatePolicyTaint(t, s, path.Index(i))...)
+	}
+	errs = append(errs, uniqueTaints(ids, path)...)
+	errs = append(errs, validateConditions(p.AddOnConditions, s, spec.Child("addOnConditions"))...)
+	errs = append(errs, validateConditions(p.RemoveOnConditions, s, spec.Child("removeOnConditions"))...)
+	if s.ValidateTolerations {
+		errs = append(errs, validateAffinity(p.TargetClusters, spec.Child("targetClusters"))...)
+	}
+	return errs
+}
+
+func validatePolicyTaint(t api.PolicyTaint, s *messages.Settings, at *field.Path) (errs field.ErrorList) {
+	if t.Effect == corev1.TaintEffectNoExecute && !s.AllowNoExecuteTaintPolicy {
+		errs = append(errs, field.Forbidden(at, "a NoExecute taint evicts every workload that does not tolerate it; "+
+			"set allowNoExecuteTaintPolicy (Karmada's --allow-no-execute-taint-policy) to allow it in policies"))
+	}
+	if s.ValidateTolerations {
+		return append(errs, validateTaint(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}, clusterEffects, at)...)
+	}
+	errs = append(errs, required(t.Key, at.Child("key"))...)
+	return append(errs, required(string(t.Effect), at.Child("effect"))...)
+}
+
+func validateConditions(conditions []api.MatchCondition, s *messages.Settings, path *field.Path) (errs field.ErrorList) {
+	for i, c := range conditions {
+		at := path.Index(i)
+		errs = append(errs, required(c.ConditionType, at.Child("conditionType"))...)
+		errs = append(errs, required(string(c.Operator), at.Child("operator"))...)
+		if c.StatusValues == nil {
+			errs = append(errs, field.Required(at.Child("statusValues"), ""))
+		}
+		if !s.ValidateTolerations {
+			continue
+		}
+		errs = append(errs, oneOf(c.Operator, matchOperators, at.Child("operator"))...)
+		for j, status := range c.StatusValues {
+			errs = append(errs, requiredOneOf(string(status), conditionStatuses, at.Child("statusValues").Index(j))...)
+		}
+	}
+	return errs
+}

@@ -1,0 +1,81 @@
+package admission
+
+import (
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages/api"
+)
+
+// defaultWorkload sets the counts that Kubernetes does; whatever else it defaults, nobody here reads.
+func defaultWorkload(o api.Object) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		o.Spec.Replicas = orElse(o.Spec.Replicas, 1)
+	case *appsv1.StatefulSet:
+		o.Spec.Replicas = orElse(o.Spec.Replicas, 1)
+	case *appsv1.ReplicaSet:
+		o.Spec.Replicas = orElse(o.Spec.Replicas, 1)
+	case *batchv1.Job:
+		if o.Spec.Parallelism == nil && o.Spec.Completions == nil {
+			o.Spec.Completions = orElse(o.Spec.Completions, 1)
+		}
+		o.Spec.Parallelism = orElse(o.Spec.Parallelism, 1)
+	}
+}
+
+// validateWorkload checks what decides where a workload runs: its counts, its selector and what its
+// pods ask for. A selector or containers may be missing, so that a scenario may be short.
+func validateWorkload(o api.Object, spec *field.Path) field.ErrorList {
+	replicas := spec.Child("replicas")
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+	case *appsv1.StatefulSet:
+		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+	case *appsv1.ReplicaSet:
+		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+	case *appsv1.DaemonSet:
+		return validatePods(o.Spec.Selector, &o.Spec.Template, spec)
+	case *batchv1.Job:
+		errs := append(count(o.Spec.Parallelism, spec.Child("parallelism")), count(o.Spec.Completions, spec.Child("completions"))...)
+		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+	}
+	return nil
+}
+
+func count(n *int32, at *field.Path) field.ErrorList {
+	if n == nil {
+		return nil
+	}
+	return notNegative(int64(*n), at)
+}
+
+func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec, spec *field.Path) field.ErrorList {
+	errs := labelSelector(selector, spec.Child("selector"))
+	if selector != nil && len(errs) == 0 {
+		if chosen, err := metav1.LabelSelectorAsSelector(selector); err == nil && !chosen.Matches(labels.Set(template.Labels)) {
+			errs = append(errs, field.Invalid(spec.Child("template", "metadata", "labels"), template.Labels, "must match selector"))
+		}
+	}
+	for i, c := range template.Spec.Containers {
+		errs = append(errs, validateRequests(c.Resources.Requests, spec.Child("template", "spec", "containers").Index(i))...)
+	}
+	return errs
+}
+
+func validateRequests(requests corev1.ResourceList, container *field.Path) (errs field.ErrorList) {
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		if amount := requests[name]; amount.Sign() < 0 {
+			errs = append(errs, field.Invalid(container.Child("resources", "requests").Key(string(name)), amount.String(), "must be 0 or more"))
+		}
+	}
+	return errs
+}
