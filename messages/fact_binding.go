@@ -46,6 +46,11 @@ type Scheduled struct {
 	Applied *api.Placement `json:"-"`
 }
 
+// PlacementConfirmed says that the scheduler has seen the binding as it is now, and changes nothing.
+type PlacementConfirmed struct {
+	Binding BindingName `json:"binding"`
+}
+
 // ScheduleFailed says that no placement was found. Cleared says that the old result is void.
 type ScheduleFailed struct {
 	Binding BindingName         `json:"binding"`
@@ -180,6 +185,7 @@ func (*BindingCreated) Kind() string      { return "BindingCreated" }
 func (*BindingUpdated) Kind() string      { return "BindingUpdated" }
 func (*BindingDeleted) Kind() string      { return "BindingDeleted" }
 func (*Scheduled) Kind() string           { return "Scheduled" }
+func (*PlacementConfirmed) Kind() string  { return "PlacementConfirmed" }
 func (*ScheduleFailed) Kind() string      { return "ScheduleFailed" }
 func (*CountdownStarted) Kind() string    { return "CountdownStarted" }
 func (*CountdownStopped) Kind() string    { return "CountdownStopped" }
@@ -199,6 +205,7 @@ func (f *BindingCreated) AboutBinding() BindingName      { return f.Binding }
 func (f *BindingUpdated) AboutBinding() BindingName      { return f.Binding }
 func (f *BindingDeleted) AboutBinding() BindingName      { return f.Binding }
 func (f *Scheduled) AboutBinding() BindingName           { return f.Binding }
+func (f *PlacementConfirmed) AboutBinding() BindingName  { return f.Binding }
 func (f *ScheduleFailed) AboutBinding() BindingName      { return f.Binding }
 func (f *CountdownStarted) AboutBinding() BindingName    { return f.Binding }
 func (f *CountdownStopped) AboutBinding() BindingName    { return f.Binding }

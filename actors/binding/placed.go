@@ -16,6 +16,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 	switch m.Outcome {
 	case messages.PlacementKept:
 		b.scheduled = true
+		out.Record(&messages.PlacementConfirmed{Binding: b.name})
 	case messages.PlacementChosen:
 		b.place(now, m, out)
 	case messages.PlacementFailed:

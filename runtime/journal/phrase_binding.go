@@ -22,6 +22,8 @@ func (t teller) tellBinding(f messages.AboutBinding) phrase {
 		return story("reschedule", "asked", "by "+f.By)
 	case *messages.Scheduled:
 		return scheduled(f)
+	case *messages.PlacementConfirmed:
+		return detail("stays", "where it is", "")
 	case *messages.ScheduleFailed:
 		return unscheduled(f)
 	case messages.AboutCluster:

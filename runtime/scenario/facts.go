@@ -17,6 +17,7 @@ var facts = kindsOf(
 	&messages.HeartbeatStopped{}, &messages.HeartbeatReturned{}, &messages.ClusterLeaving{},
 	&messages.ClusterRemoved{}, &messages.PolicyIgnored{},
 	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.BindingDeleted{}, &messages.Scheduled{},
+	&messages.PlacementConfirmed{},
 	&messages.ScheduleFailed{}, &messages.CountdownStarted{}, &messages.CountdownStopped{}, &messages.EvictionHeld{},
 	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{},
 	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyStopped{}, &messages.HealthChanged{},

@@ -36,6 +36,8 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.claim(f.Policy, f.Spec)
 	case *messages.Scheduled:
 		return b.scheduled(at, f)
+	case *messages.PlacementConfirmed:
+		return b.placementConfirmed()
 	case *messages.ScheduleFailed:
 		return b.scheduleFailed(at, f)
 	case *messages.EvictionStarted:

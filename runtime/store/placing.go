@@ -31,6 +31,15 @@ func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
 	return true
 }
 
+// placementConfirmed brings the observed generation up to date; so does every placement.
+func (b *Binding) placementConfirmed() bool {
+	if b.Status.SchedulerObservedGeneration == b.Meta.Generation {
+		return false
+	}
+	b.Status.SchedulerObservedGeneration = b.Meta.Generation
+	return true
+}
+
 // scheduleFailed leaves the observed generation where it was: what the binding asks for is not met.
 func (b *Binding) scheduleFailed(at time.Time, f *messages.ScheduleFailed) (changed bool) {
 	if f.Cleared {

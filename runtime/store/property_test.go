@@ -62,6 +62,7 @@ func (d dice) fact() messages.Fact {
 		},
 		&messages.Scheduled{Binding: web, Clusters: d.targets(), Applied: applied},
 		&messages.ScheduleFailed{Binding: web, Reason: string(status), Cleared: d.IntN(2) == 0},
+		&messages.PlacementConfirmed{Binding: web},
 		evicting(d.cluster(), d.mode()),
 		&messages.EvictionEnded{Binding: web, Cluster: d.cluster()},
 		&messages.EvictionWithdrawn{Binding: web, Cluster: d.cluster(), Clusters: d.targets()},

@@ -112,10 +112,20 @@ func (w *World) admitCluster(o *api.Cluster, isNew bool) {
 		w.kernel.Post(clusterAt(name), &messages.ClusterEdited{Object: o})
 		return
 	}
+	w.stampConditions(o)
 	w.store.Put(o)
 	w.spawnCluster(name)
 	w.spawnMember(name)
 	w.kernel.Post(clusterAt(name), w.joining(o))
+}
+
+// stampConditions gives conditions that do not say since when they hold the present.
+func (w *World) stampConditions(o *api.Cluster) {
+	for i := range o.Status.Conditions {
+		if k := &o.Status.Conditions[i]; k.LastTransitionTime.IsZero() {
+			k.LastTransitionTime = metav1.Time{Time: w.now}
+		}
+	}
 }
 
 // joining is the first message of a cluster.
