@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -77,7 +79,7 @@ func bindingOf(key api.Key) (messages.BindingName, bool) {
 func (c *cast) object(id named, apiVersion string, at time.Duration) (api.Key, error) {
 	keys := c.objects[id]
 	if id.namespace == "" {
-		keys = append(slices.Clip(keys), c.objects[named{id.kind, defaultNamespace, id.name}]...)
+		keys = append(slices.Clip(keys), c.objects[named{id.kind, metav1.NamespaceDefault, id.name}]...)
 	}
 	i := slices.IndexFunc(keys, func(k api.Key) bool { return apiVersion == "" || k.APIVersion == apiVersion })
 	if i < 0 {
@@ -98,7 +100,7 @@ func (c *cast) workload(name string, at time.Duration) (api.Key, error) {
 func workloadID(name string) named {
 	switch parts := strings.SplitN(name, "/", 3); len(parts) {
 	case 1:
-		return named{"Deployment", defaultNamespace, parts[0]}
+		return named{"Deployment", metav1.NamespaceDefault, parts[0]}
 	case 2:
 		return named{"Deployment", parts[0], parts[1]}
 	default:
@@ -110,7 +112,7 @@ func workloadID(name string) named {
 func (c *cast) binding(name string, at time.Duration) (messages.BindingName, error) {
 	candidates := []messages.BindingName{messages.BindingName(name)}
 	if !strings.Contains(name, "/") {
-		candidates = append(candidates, messages.BindingName(defaultNamespace+"/"+name))
+		candidates = append(candidates, messages.BindingName(metav1.NamespaceDefault+"/"+name))
 	}
 	id := workloadID(name)
 	ofWorkload, _ := bindingOf(api.Key{Kind: id.kind, Namespace: id.namespace, Name: id.name})

@@ -77,9 +77,7 @@ func (r *reader) scenario(spec *spec, own []manifest.Document) *Scenario {
 		seed = *spec.Seed
 	}
 	r.add(own)
-	for i, pattern := range spec.Include {
-		r.include(fmt.Sprintf("spec.include[%d]", i), pattern)
-	}
+	r.include(spec.Include)
 	r.fleet(spec.Fleet)
 	return &Scenario{
 		Name:        r.doc.Object.GetName(),
@@ -97,15 +95,26 @@ func (r *reader) scenario(spec *spec, own []manifest.Document) *Scenario {
 	}
 }
 
-// include adds the manifests of the files that a pattern names.
-func (r *reader) include(path, pattern string) {
-	for _, name := range r.files(path, pattern) {
-		r.add(r.manifests(path, name, r.decoder))
+// include adds the manifests of the files that the patterns name, each file once.
+func (r *reader) include(patterns []string) {
+	included := map[string]bool{}
+	for i, pattern := range patterns {
+		path := fmt.Sprintf("spec.include[%d]", i)
+		for _, name := range r.files(path, pattern) {
+			if !included[name] {
+				included[name] = true
+				r.add(r.manifests(path, name, r.decoder))
+			}
+		}
 	}
 }
 
 // manifests returns the documents of a file that is named at a path.
 func (r *reader) manifests(path, name string, decoder *manifest.Decoder) []manifest.Document {
+	if name == filepath.Clean(r.doc.Place.File) {
+		r.bad(path, "%s is this very file", name)
+		return nil
+	}
 	data, err := r.source.Read(name)
 	if err != nil {
 		r.cast.incomplete = true

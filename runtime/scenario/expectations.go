@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -205,7 +206,7 @@ func (r *reader) event(path string, fields map[string]any) *expect.Event {
 	kind, _ := fields["kind"].(string)
 	factType, known := facts[kind]
 	if !known {
-		r.bad(path+".kind", "want the kind of a fact, not %q: %v", kind, factKinds())
+		r.bad(path+".kind", "want the kind of a fact, not %q: %s", kind, strings.Join(factKinds(), ", "))
 		return nil
 	}
 	rest := maps.Clone(fields)
@@ -241,12 +242,11 @@ func (r *reader) object(path string, want map[string]any) *expect.Object {
 	var object api.Object = u
 	if empty, ok := manifest.FleetKinds()[metav1.TypeMeta{APIVersion: key.APIVersion, Kind: key.Kind}]; ok {
 		object = empty()
-		if err := unknownField(want, reflect.TypeOf(object).Elem()); err != nil {
+		object.SetNamespace(key.Namespace)
+		if err := unknownField(want, reflect.TypeOf(object)); err != nil {
 			r.bad(path, "%s %v", key.Kind, err)
 		}
 	}
-	if key.Namespace == "" && isNamespaced(object) {
-		key.Namespace = defaultNamespace
-	}
+	key.Namespace = namespaceOf(object)
 	return &expect.Object{Key: key, Want: want}
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,14 +12,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"leeward/messages"
+	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 )
-
-const defaultNamespace = "default"
 
 // ample is the capacity of a cluster that does not say its own.
 func ample() corev1.ResourceList {
@@ -51,9 +50,7 @@ func (r *reader) add(docs []manifest.Document) {
 
 // prepare gives an object what a scenario may leave out.
 func (r *reader) prepare(o api.Object) {
-	if o.GetNamespace() == "" && isNamespaced(o) {
-		o.SetNamespace(defaultNamespace)
-	}
+	o.SetNamespace(namespaceOf(o))
 	cluster, ok := o.(*api.Cluster)
 	if !ok {
 		return
@@ -67,21 +64,12 @@ func (r *reader) prepare(o api.Object) {
 	}
 }
 
-// isNamespaced reports whether an object lives in a namespace. Of kinds that Leeward does not know,
-// those that Kubernetes itself keeps outside of namespaces do not.
-func isNamespaced(o api.Object) bool {
-	switch o := o.(type) {
-	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterResourceBinding,
-		*api.WorkloadRebalancer, *corev1.Node:
-		return false
-	case *unstructured.Unstructured:
-		return !slices.Contains([]string{
-			"APIService", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "IngressClass",
-			"MutatingWebhookConfiguration", "Namespace", "PersistentVolume", "PriorityClass", "RuntimeClass",
-			"StorageClass", "ValidatingWebhookConfiguration",
-		}, o.GetKind())
+// namespaceOf returns the namespace that the API server would put an object in.
+func namespaceOf(o api.Object) string {
+	if !admission.Namespaced(o) {
+		return ""
 	}
-	return true
+	return cmp.Or(o.GetNamespace(), metav1.NamespaceDefault)
 }
 
 // fleet expands the entries of spec.fleet.
