@@ -1,0 +1,142 @@
+package placement
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages/api"
+)
+
+// capacity is what is left of each resource, in columns by slot. Units are those in which Karmada
+// counts: thousandths for cpu, whole ones for everything else, rounded up.
+type capacity struct {
+	columns []column // the first counts pods
+	index   map[corev1.ResourceName]int
+	scratch []need
+}
+
+// column is one resource. What is left is what the cluster reports, less what is reserved.
+type column struct {
+	name           corev1.ResourceName
+	left, reserved []int64
+}
+
+// absent is what a cluster has of a resource that it does not report: none, whatever is released.
+const absent = math.MinInt64 / 2
+
+func newCapacity() capacity {
+	c := capacity{index: make(map[corev1.ResourceName]int)}
+	c.column(corev1.ResourcePods)
+	return c
+}
+
+// column returns the index of a resource's column.
+func (c *capacity) column(name corev1.ResourceName) int {
+	i, known := c.index[name]
+	if known {
+		return i
+	}
+	k := column{name: name}
+	if len(c.columns) > 0 {
+		clusters := len(c.columns[0].left)
+		k.left, k.reserved = slices.Repeat([]int64{absent}, clusters), make([]int64, clusters)
+	}
+	c.columns = append(c.columns, k)
+	c.index[name] = len(c.columns) - 1
+	return len(c.columns) - 1
+}
+
+func (c *capacity) insert(slot int) {
+	for i := range c.columns {
+		k := &c.columns[i]
+		k.left, k.reserved = slices.Insert(k.left, slot, absent), slices.Insert(k.reserved, slot, 0)
+	}
+}
+
+func (c *capacity) remove(slot int) {
+	for i := range c.columns {
+		k := &c.columns[i]
+		k.left, k.reserved = slices.Delete(k.left, slot, slot+1), slices.Delete(k.reserved, slot, slot+1)
+	}
+}
+
+// report takes in what a cluster says of its resources; nil says that it has none.
+func (c *capacity) report(slot int, r *api.ResourceSummary) {
+	if r == nil {
+		r = &api.ResourceSummary{}
+	}
+	for name := range r.Allocatable { // the order of columns reaches no result
+		c.column(name)
+	}
+	for i := range c.columns {
+		k := &c.columns[i]
+		k.left[slot] = free(r, k.name) - k.reserved[slot]
+	}
+}
+
+func free(r *api.ResourceSummary, name corev1.ResourceName) int64 {
+	q, known := r.Allocatable[name]
+	if !known {
+		return absent
+	}
+	q = q.DeepCopy() // a large quantity shares its digits with its copies
+	q.Sub(r.Allocated[name])
+	q.Sub(r.Allocating[name])
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// reserve takes replicas times the requirements from what is left of a cluster.
+func (c *capacity) reserve(slot int, replicas int64, r *api.ReplicaRequirements) {
+	c.scratch = c.needs(r, c.scratch[:0])
+	for _, n := range c.scratch {
+		k := &c.columns[n.column]
+		k.left[slot] -= replicas * n.amount
+		k.reserved[slot] += replicas * n.amount
+	}
+}
+
+// need is how much of a resource one replica takes.
+type need struct {
+	column int
+	amount int64 // above zero
+}
+
+// needs appends what one replica with these requirements takes: one pod, and what it requests.
+func (c *capacity) needs(r *api.ReplicaRequirements, needs []need) []need {
+	needs = append(needs, need{0, 1})
+	if r == nil {
+		return needs
+	}
+	for name, q := range r.ResourceRequest { // the order of needs reaches no result
+		amount := q.Value()
+		if name == corev1.ResourceCPU {
+			amount = q.MilliValue()
+		}
+		if amount > 0 {
+			needs = append(needs, need{c.column(name), amount})
+		}
+	}
+	return needs
+}
+
+// room appends, for each slot, how many replicas with these needs the cluster can take: at least 0.
+func (c *capacity) room(slots []int32, needs []need, room []int64) []int64 {
+	for range slots {
+		room = append(room, math.MaxInt64)
+	}
+	for _, n := range needs {
+		left, most := c.columns[n.column].left, math.MaxInt64/n.amount
+		for i, slot := range slots {
+			// Most resources are not the scarcest. A product tells, and is cheaper than a quotient.
+			if room[i] > most || left[slot] < room[i]*n.amount {
+				room[i] = max(0, left[slot]/n.amount)
+			}
+		}
+	}
+	return room
+}

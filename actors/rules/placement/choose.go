@@ -1,0 +1,191 @@
+package placement
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"leeward/actors/rules/division"
+)
+
+// key is a candidate in one number, so that the best come first in ascending order: by tier, then
+// those that have the resource already, then those with most room, then by name.
+type key uint64
+
+const (
+	slotBits = 20
+	roomBits = 33
+	tierBits = 10
+
+	maxTiers = 1 << tierBits
+	fullRoom = 1<<roomBits - 1
+)
+
+// keyOf packs a candidate. Its room, at most fullRoom, includes the replicas that it has.
+func keyOf(tier uint16, has bool, room int64, slot int32) key {
+	k := key(tier)<<1 | 1
+	if has {
+		k--
+	}
+	return (k<<roomBits|key(fullRoom-room))<<slotBits | key(slot)
+}
+
+func (k key) slot() int32 { return int32(k & (maxClusters - 1)) }
+func (k key) room() int64 { return fullRoom - int64(k>>slotBits&fullRoom) }
+
+// score is what Karmada's scheduler gives a cluster: 100 to those that have the resource.
+func (k key) score() int64 {
+	if k>>(slotBits+roomBits)&1 == 0 {
+		return 100
+	}
+	return 0
+}
+
+// measure makes keys of the clusters that fit, in the order of their slots. For what has no replicas
+// every cluster has unlimited room. One without limit has, otherwise, room for just this workload.
+func (p *Planner) measure(a *attempt) {
+	p.room = p.room[:0]
+	limited := a.Workload && a.Replicas > 0
+	if limited {
+		p.needs = p.fleet.needs(a.Requirements, p.needs[:0])
+		p.room = p.fleet.capacity.room(p.slots, p.needs, p.room)
+	}
+	p.keys = slices.Grow(p.keys[:0], len(p.slots))[:len(p.slots)]
+	for i, slot := range p.slots {
+		room := int64(math.MaxInt32)
+		if limited {
+			if room = p.room[i]; room >= math.MaxInt32 {
+				room = int64(a.Replicas)
+			}
+		}
+		tier := uint16(0)
+		if a.Workload {
+			tier = a.term.tier[slot]
+		}
+		p.keys[i] = keyOf(tier, p.roles[slot]&kept != 0, room+int64(p.prev[slot]), slot)
+	}
+}
+
+// choose keeps those clusters that the spread constraints ask for. It returns what is wrong if they
+// cannot be met.
+func (p *Planner) choose(a *attempt) (problem string) {
+	switch a.rule.spread.mode {
+	case everywhere:
+		p.line(false)
+		return ""
+	case byCluster:
+		problem = p.chooseClusters(a, a.rule.spread.cluster)
+	case byRegion:
+		problem = p.chooseRegions(a, a.rule.spread)
+	default:
+		problem = "the spread constraints name neither cluster nor region"
+	}
+	if problem == "" {
+		p.line(true)
+	}
+	return problem
+}
+
+// line makes candidates of the chosen keys and notes their slots in order. Chosen ones are in an order
+// of preference already; if all are chosen, it is that of the keys.
+func (p *Planner) line(preferred bool) {
+	p.candidates = p.candidates[:0]
+	for i, k := range p.keys {
+		slot := k.slot()
+		prev := p.prev[slot]
+		c := division.Candidate{Rank: slot, Prev: prev, Turn: p.turn[slot], Free: k.room() - int64(prev), Order: uint64(k)}
+		if preferred {
+			c.Order = uint64(i)
+		}
+		p.candidates = append(p.candidates, c)
+	}
+	if preferred {
+		p.slots = p.slots[:0]
+		for _, k := range p.keys {
+			p.slots = append(p.slots, k.slot())
+		}
+		slices.Sort(p.slots)
+	}
+}
+
+// chooseClusters keeps the best clusters, as many as the constraint allows. Replicas that are to be
+// divided must find room on them: if need be, the last of them give way to others with more room.
+func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
+	if len(p.keys) < limits.min {
+		return fmt.Sprintf("spread constraint cluster asks for %d clusters, %d fit", limits.min, len(p.keys))
+	}
+	chosen := min(len(p.keys), limits.max)
+	if chosen <= 0 {
+		return fmt.Sprintf("spread constraint cluster allows no cluster: its maxGroups is %d", limits.max)
+	}
+	best(p.keys, chosen)
+	if a.rule.strategy != duplicated && !makeRoom(p.keys, chosen, int64(a.Replicas)) {
+		return fmt.Sprintf("no %d clusters have room for %d replicas", chosen, a.Replicas)
+	}
+	p.keys = p.keys[:chosen]
+	return ""
+}
+
+// makeRoom swaps, from the last chosen key backwards, each for the key of most room among the rest, if
+// that has more, until there is room enough. It reports whether there is.
+func makeRoom(keys []key, chosen int, replicas int64) bool {
+	total := int64(0)
+	for _, k := range keys[:chosen] {
+		total += k.room()
+	}
+	if total >= replicas {
+		return true
+	}
+	rest := keys[chosen:]
+	slices.Sort(rest)
+	for i := chosen - 1; i >= 0 && total < replicas; i-- {
+		most := -1
+		for j := range rest {
+			if rest[j].room() > keys[i].room() && (most < 0 || rest[j].room() > rest[most].room()) {
+				most = j
+			}
+		}
+		if most >= 0 {
+			total += rest[most].room() - keys[i].room()
+			keys[i], rest[most] = rest[most], keys[i]
+		}
+	}
+	return total >= replicas
+}
+
+// best moves the n lowest keys to the front, in order.
+func best(keys []key, n int) {
+	if n < len(keys) {
+		top := keys[:n]
+		for i := n/2 - 1; i >= 0; i-- {
+			sink(top, i)
+		}
+		for i := n; i < len(keys); i++ {
+			if keys[i] < top[0] {
+				keys[i], top[0] = top[0], keys[i]
+				sink(top, 0)
+			}
+		}
+	}
+	slices.Sort(keys[:n])
+}
+
+// sink moves key i down a heap that has its highest key at the root.
+func sink(h []key, i int) {
+	moved := h[i]
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			break
+		}
+		if child+1 < len(h) && h[child+1] > h[child] {
+			child++
+		}
+		if h[child] <= moved {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = moved
+}

@@ -1,0 +1,184 @@
+// Package placement decides where a workload runs: which clusters fit, which of those are chosen and
+// how its replicas are divided among them; why a cluster does not fit; and when a decision must be
+// taken anew. It does so from snapshots of the clusters, kept in columns by a Fleet, so that one
+// decision over a thousand clusters costs microseconds and does not allocate per cluster.
+//
+// The same fleet and the same request always give the same decision. Sources: the Karmada documents
+// on resource propagation, failover and rescheduling, and recordings of a Karmada control plane for
+// what they leave open.
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Fleet is the clusters that workloads may be placed on, as last seen, with their free capacity.
+// Clusters are kept in the order of their names; a cluster's position is its slot. All lists are by
+// slot.
+type Fleet struct {
+	names   []string // ascending
+	views   []*messages.ClusterView
+	marks   []mark
+	regions []int32 // index in regionNames
+	capacity
+
+	regionNames []string
+	regionIDs   map[string]int32
+	// era counts how often clusters came or went, so that slots changed their meaning.
+	era uint64
+	// edits are the slots whose labels, fields or APIs changed in this era, oldest first.
+	edits []int32
+}
+
+// mark is what of a cluster's state a placement must look at more closely.
+type mark uint8
+
+const (
+	deleting mark = 1 << iota
+	tainted       // by NoSchedule or NoExecute
+)
+
+// maxClusters is what fits into a key.
+const maxClusters = 1 << slotBits
+
+// NewFleet returns a fleet without clusters.
+func NewFleet() *Fleet {
+	return &Fleet{capacity: newCapacity(), regionIDs: make(map[string]int32), era: 1}
+}
+
+// Len returns the number of clusters, those being deleted included.
+func (f *Fleet) Len() int { return len(f.names) }
+
+// Put takes in a cluster, or what it now looks like. Reservations stay as they are.
+func (f *Fleet) Put(v *messages.ClusterView) {
+	slot, known := slices.BinarySearch(f.names, string(v.Name))
+	switch {
+	case !known:
+		f.insert(slot, string(v.Name))
+	case !sameShape(f.views[slot], v):
+		f.edits = append(f.edits, int32(slot))
+	}
+	if len(f.edits) > 4*len(f.names) {
+		f.newEra()
+	}
+	if old := f.views[slot]; old == nil || old.Resources != v.Resources {
+		f.report(slot, v.Resources)
+	}
+	f.views[slot] = v
+	f.marks[slot] = marksOf(v)
+	f.regions[slot] = f.regionID(v.Region)
+}
+
+// Drop forgets a cluster and what is reserved on it.
+func (f *Fleet) Drop(name messages.ClusterName) {
+	slot, known := slices.BinarySearch(f.names, string(name))
+	if !known {
+		return
+	}
+	f.names = slices.Delete(f.names, slot, slot+1)
+	f.views = slices.Delete(f.views, slot, slot+1)
+	f.marks = slices.Delete(f.marks, slot, slot+1)
+	f.regions = slices.Delete(f.regions, slot, slot+1)
+	f.capacity.remove(slot)
+	f.newEra()
+}
+
+// Reserve counts replicas against a cluster's free capacity until they are released by a negative
+// number, or the cluster is dropped. A cluster that is not there is left alone.
+func (f *Fleet) Reserve(cluster messages.ClusterName, replicas int32, r *api.ReplicaRequirements) {
+	if slot, known := slices.BinarySearch(f.names, string(cluster)); known {
+		f.capacity.reserve(slot, int64(replicas), r)
+	}
+}
+
+// slot returns the slot of a cluster, -1 if it is not there. Whoever asks for clusters in order of
+// their names gives the slot found last as a hint, and is answered at once.
+func (f *Fleet) slot(name string, hint int32) int32 {
+	if next := int(hint) + 1; next < len(f.names) && f.names[next] == name {
+		return int32(next)
+	}
+	slot, known := slices.BinarySearch(f.names, name)
+	if !known {
+		return -1
+	}
+	return int32(slot)
+}
+
+func (f *Fleet) insert(slot int, name string) {
+	if len(f.names) == maxClusters {
+		panic(fmt.Sprintf("placement: more than %d clusters", maxClusters))
+	}
+	f.names = slices.Insert(f.names, slot, name)
+	f.views = slices.Insert(f.views, slot, nil)
+	f.marks = slices.Insert(f.marks, slot, 0)
+	f.regions = slices.Insert(f.regions, slot, 0)
+	f.capacity.insert(slot)
+	f.newEra()
+}
+
+func (f *Fleet) newEra() {
+	f.era++
+	f.edits = f.edits[:0]
+}
+
+func (f *Fleet) regionID(name string) int32 {
+	id, known := f.regionIDs[name]
+	if !known {
+		id = int32(len(f.regionNames))
+		f.regionNames = append(f.regionNames, name)
+		f.regionIDs[name] = id
+	}
+	return id
+}
+
+func marksOf(v *messages.ClusterView) (m mark) {
+	if v.Deleting {
+		m |= deleting
+	}
+	for i := range v.Taints {
+		if e := v.Taints[i].Effect; e == corev1.TaintEffectNoSchedule || e == corev1.TaintEffectNoExecute {
+			m |= tainted
+		}
+	}
+	return m
+}
+
+// sameShape reports whether two views of a cluster look alike to an affinity, to a spread constraint
+// and to whoever asks for an API.
+func sameShape(a, b *messages.ClusterView) bool {
+	return a.Region == b.Region && a.Provider == b.Provider && slices.Equal(a.Zones, b.Zones) &&
+		maps.Equal(a.Labels, b.Labels) && sameAPIs(a.APIs, b.APIs)
+}
+
+func sameAPIs(a, b []api.APIEnablement) bool {
+	same := len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	return same || reflect.DeepEqual(a, b)
+}
+
+// version is the part of a fleet's history that something derived from it has seen.
+type version struct {
+	era   uint64
+	edits int
+}
+
+// catchUp calls judge for every slot whose shape changed since the version.
+func (f *Fleet) catchUp(seen *version, judge func(slot int32)) {
+	if seen.era != f.era {
+		for slot := range int32(len(f.names)) {
+			judge(slot)
+		}
+	} else {
+		for _, slot := range f.edits[seen.edits:] {
+			judge(slot)
+		}
+	}
+	*seen = version{f.era, len(f.edits)}
+}

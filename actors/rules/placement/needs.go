@@ -1,0 +1,114 @@
+package placement
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Standing is what is known of a resource that has been placed, or is to be for the first time.
+type Standing struct {
+	// Applied is the placement of the last success; nil: there was none.
+	Applied   *api.Placement
+	Placement *api.Placement
+	Workload  bool
+	Replicas  int32
+	Targets   []api.TargetCluster
+	// Affinity is the name of the affinity term in use.
+	Affinity string
+	// Fresh is set where a fresh placement was asked for after the last success.
+	Fresh bool
+}
+
+// Cause says what calls for a placement; empty: nothing does.
+type Cause string
+
+// The causes, in the order in which they are looked for.
+const (
+	CausePlacement Cause = "PlacementChanged"    // the policy asks for something else than was applied
+	CauseReplicas  Cause = "ReplicasChanged"     // the targets do not have the replicas wanted
+	CauseRequest   Cause = "RescheduleRequested" // someone asks for a fresh placement
+	CauseAlways    Cause = "ClustersChanged"     // what is not divided follows every change of the fleet
+	CauseDeletion  Cause = "ClusterDeleted"      // a target is being deleted, or gone
+)
+
+// NeedsPlacing returns what calls for a placement, given that something happened that may. Source:
+// Karmada's scheduler, which looks for these causes in this order.
+func (p *Planner) NeedsPlacing(s *Standing) Cause {
+	placement := s.Placement
+	if placement == nil {
+		placement = &anywhere
+	}
+	strategy := placement.ReplicaScheduling
+	switch {
+	case s.Applied == nil || placementChanged(s.Applied, placement, s.Affinity):
+		return CausePlacement
+	case strategy != nil && replicasChanged(strategy, s):
+		return CauseReplicas
+	case s.Fresh:
+		return CauseRequest
+	case !s.Workload || strategyOf(strategy) == duplicated:
+		return CauseAlways
+	case slices.ContainsFunc(s.Targets, p.goes):
+		return CauseDeletion
+	default:
+		return ""
+	}
+}
+
+func (p *Planner) goes(t api.TargetCluster) bool {
+	slot := p.fleet.slot(t.Name, -1)
+	return slot < 0 || p.fleet.marks[slot]&deleting != 0
+}
+
+// placementChanged reports whether a placement asks for something else than the one applied. Of
+// several affinity terms only the one in use counts; workload affinity counts where none is in use.
+func placementChanged(applied, wanted *api.Placement, affinity string) bool {
+	if applied == wanted || equality.Semantic.DeepEqual(applied, wanted) {
+		return false
+	}
+	if !equality.Semantic.DeepEqual(applied.ClusterAffinity, wanted.ClusterAffinity) ||
+		!equality.Semantic.DeepEqual(applied.ClusterTolerations, wanted.ClusterTolerations) ||
+		!equality.Semantic.DeepEqual(applied.SpreadConstraints, wanted.SpreadConstraints) ||
+		!equality.Semantic.DeepEqual(applied.ReplicaScheduling, wanted.ReplicaScheduling) {
+		return true
+	}
+	old, now := termNamed(applied, affinity), termNamed(wanted, affinity)
+	return old == nil || now == nil || !equality.Semantic.DeepEqual(old, now)
+}
+
+func termNamed(p *api.Placement, name string) *api.ClusterAffinityTerm {
+	for i := range p.ClusterAffinities {
+		if name != "" && p.ClusterAffinities[i].AffinityName == name {
+			return &p.ClusterAffinities[i]
+		}
+	}
+	return nil
+}
+
+// replicasChanged reports whether the targets do not have the replicas that the strategy gives them.
+func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Standing) bool {
+	sum := int64(0)
+	for i := range s.Targets {
+		sum += int64(s.Targets[i].Replicas)
+	}
+	if strategyOf(strategy) != duplicated {
+		return sum != int64(s.Replicas)
+	}
+	return slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool { return t.Replicas != s.Replicas })
+}
+
+// CouldUse reports whether a change of the cluster may concern the request: whether the placement's
+// affinity, or the term in use without what it overflows into, selects the cluster as it now is.
+func (p *Planner) CouldUse(r *Request, cluster messages.ClusterName) bool {
+	slot := p.fleet.slot(string(cluster), -1)
+	if slot < 0 {
+		return false
+	}
+	rule := p.rule(r.Placement)
+	primary := rule.terms[rule.firstTerm(r.Affinity, false)].tiers[0]
+	return primary != nil && primary.Matches(p.fleet.views[slot])
+}

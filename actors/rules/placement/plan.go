@@ -1,0 +1,351 @@
+package placement
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors/rules/division"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Request asks where a resource is to run.
+type Request struct {
+	// Placement is the policy's; nil asks for nothing. A Planner knows it by its address, so requests
+	// of one policy should share it. It must not change.
+	Placement *api.Placement
+	// APIVersion and Kind are the resource's.
+	APIVersion, Kind string
+	// Workload is set for a resource with replicas (perhaps none at present); anything else goes to
+	// every chosen cluster as it is.
+	Workload     bool
+	Replicas     int32
+	Requirements *api.ReplicaRequirements
+	// UID decides ties.
+	UID string
+	// Previous is where the resource runs. These clusters are preferred, and fit despite their taints.
+	Previous []api.TargetCluster
+	// Evicting are clusters that the resource is leaving or about to leave: they do not fit.
+	Evicting []messages.ClusterName
+	// Affinity is the name of the affinity term in use; empty: none, or the placement has none.
+	Affinity string
+	// Fresh decides everything anew: from the first term on, and whatever the replicas' present places.
+	Fresh bool
+}
+
+// Decision is the answer. With an empty Reason, Targets are the new places, in the order of their
+// names, and Affinity is the term that they come from. Otherwise nothing was found: Reason is one of
+// api.ReasonNoClusterFit, api.ReasonUnschedulable and api.ReasonSchedulerError, Message says more.
+type Decision struct {
+	Targets  []api.TargetCluster
+	Affinity string
+	Reason   string
+	Message  string
+}
+
+// Clears reports whether a resource must give up its present places: no cluster fits. Any other
+// failure leaves it where it is.
+func (d *Decision) Clears() bool { return d.Reason == api.ReasonNoClusterFit }
+
+// Planner decides on requests over one fleet. It keeps placements ready for use, and its scratch
+// space; a decision holds on to neither. It is for one goroutine, as the fleet is.
+type Planner struct {
+	fleet            *Fleet
+	rules            taint.Rule
+	honoursDeadlines bool
+	divider          division.Divider
+
+	ready  map[*api.Placement]*rule
+	limit  int // of ready, before it is swept
+	plans  uint64
+	served map[kind]*service
+
+	// By slot, for the request at hand:
+	roles []role
+	prev  []int32 // replicas
+	turn  []int32 // place in Previous
+
+	touched    []int32 // slots with a role
+	slots      []int32 // those that fit
+	needs      []need
+	room       []int64
+	keys       []key
+	rest       []key
+	candidates []division.Candidate
+	regions    []region
+	places     []int32 // by region: its place in a list of regions
+	search     search
+}
+
+// role is the part that a cluster plays in a request.
+type role uint8
+
+const (
+	kept      role = 1 << iota // it is in Previous
+	departing                  // it is in Evicting
+)
+
+type kind struct{ apiVersion, kind string }
+
+// service says, by slot, which clusters are known not to serve a kind.
+type service struct {
+	unserved []bool
+	seen     version
+}
+
+var anywhere api.Placement
+
+// NewPlanner returns a planner over a fleet, which may change between decisions. Of the settings it
+// takes the division method, how tolerations match and whether placement honours deadlines. The seed
+// decides ties where Karmada's outcome is random.
+func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
+	return &Planner{
+		fleet:            f,
+		rules:            taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
+		honoursDeadlines: s.PlacementHonoursDeadlines,
+		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
+		ready:            make(map[*api.Placement]*rule),
+		limit:            minReady,
+		served:           make(map[kind]*service),
+	}
+}
+
+// Plan decides where a resource is to run, trying the terms of its placement in order, from the one in
+// use on. If all fail, the first failure counts.
+func (p *Planner) Plan(now time.Time, r *Request) Decision {
+	rule := p.open(r)
+	defer p.close()
+	var first Decision
+	for i := rule.firstTerm(r.Affinity, r.Fresh); i < len(rule.terms); i++ {
+		a := p.attempt(now, r, rule, i)
+		d := p.try(&a)
+		if d.Reason == "" {
+			return d
+		}
+		if first.Reason == "" {
+			first = d
+		}
+	}
+	first.Affinity = r.Affinity
+	return first
+}
+
+// try decides with one term: it filters, selects and divides.
+func (p *Planner) try(a *attempt) Decision {
+	p.filter(a)
+	if len(p.slots) == 0 {
+		return Decision{Reason: api.ReasonNoClusterFit, Message: p.diagnosis(a)}
+	}
+	divides := a.Workload && (a.rule.strategy == dynamic || a.rule.strategy == aggregated)
+	if a.rule.spread.mode == everywhere && !divides {
+		return p.assign(a)
+	}
+	p.measure(a)
+	if message := p.choose(a); message != "" {
+		return Decision{Reason: api.ReasonSchedulerError, Message: message}
+	}
+	return p.assign(a)
+}
+
+// filter notes the clusters that fit. Most are settled by what is known beforehand; only the others
+// are looked at.
+func (p *Planner) filter(a *attempt) {
+	p.slots = p.slots[:0]
+	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
+	deep := len(a.term.tiers) > 1
+	for slot := range verdicts {
+		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&departing == 0 && !unserved[slot] && !deep
+		if !plain {
+			if v, _ := p.verdict(a, int32(slot)); v != fits {
+				continue
+			}
+		}
+		p.slots = append(p.slots, int32(slot))
+	}
+}
+
+// open notes what part each cluster plays in a request, and returns the placement made ready.
+func (p *Planner) open(r *Request) *rule {
+	if len(p.roles) != p.fleet.Len() {
+		n := p.fleet.Len()
+		p.roles, p.prev, p.turn = make([]role, n), make([]int32, n), make([]int32, n)
+	}
+	slot := int32(-1)
+	for i := range r.Previous {
+		if slot = p.fleet.slot(r.Previous[i].Name, slot); slot >= 0 {
+			p.roles[slot] |= kept
+			p.prev[slot], p.turn[slot] = r.Previous[i].Replicas, int32(i)
+			p.touched = append(p.touched, slot)
+		}
+	}
+	for _, name := range r.Evicting {
+		if slot := p.fleet.slot(string(name), -1); slot >= 0 {
+			p.roles[slot] |= departing
+			p.touched = append(p.touched, slot)
+		}
+	}
+	return p.rule(r.Placement)
+}
+
+// close forgets the request.
+func (p *Planner) close() {
+	for _, slot := range p.touched {
+		p.roles[slot], p.prev[slot], p.turn[slot] = 0, 0, 0
+	}
+	p.touched = p.touched[:0]
+}
+
+func (p *Planner) attempt(now time.Time, r *Request, rule *rule, term int) attempt {
+	return attempt{Request: r, now: now, rule: rule, term: &rule.terms[term], unserved: p.unserved(kind{r.APIVersion, r.Kind})}
+}
+
+// unserved returns which clusters are known not to serve a kind.
+func (p *Planner) unserved(k kind) []bool {
+	s := p.served[k]
+	if s == nil {
+		s = &service{}
+		p.served[k] = s
+	}
+	if s.seen.era != p.fleet.era {
+		s.unserved = resized(s.unserved, p.fleet.Len())
+	}
+	p.fleet.catchUp(&s.seen, func(slot int32) { s.unserved[slot] = unservedBy(p.fleet.views[slot], k) })
+	return s.unserved
+}
+
+// minReady is how many placements are kept at least.
+const minReady = 1024
+
+// rule returns a placement made ready.
+func (p *Planner) rule(placement *api.Placement) *rule {
+	if placement == nil {
+		placement = &anywhere
+	}
+	p.plans++
+	r := p.ready[placement]
+	if r == nil {
+		p.sweep()
+		r = compile(placement)
+		p.ready[placement] = r
+	}
+	r.used = p.plans
+	r.follow(p.fleet)
+	return r
+}
+
+// sweep drops the placements that were not used since as many decisions as there are placements, once
+// there are too many. A placement dropped too early is only made ready again.
+func (p *Planner) sweep() {
+	if len(p.ready) < p.limit {
+		return
+	}
+	for placement, r := range p.ready { // the order reaches no result
+		if p.plans-r.used > 4*uint64(p.limit) {
+			delete(p.ready, placement)
+		}
+	}
+	p.limit = max(minReady, 2*len(p.ready))
+}
+
+// assign divides the replicas among the chosen clusters, or just names them.
+func (p *Planner) assign(a *attempt) Decision {
+	if !a.Workload {
+		return Decision{Targets: p.everywhere(0), Affinity: a.term.name}
+	}
+	missing := int64(0)
+	switch a.rule.strategy {
+	case duplicated:
+		if a.Replicas == 0 {
+			return Decision{Affinity: a.term.name}
+		}
+		return Decision{Targets: p.everywhere(a.Replicas), Affinity: a.term.name}
+	case static:
+		p.weigh(a.rule.weights)
+		p.divider.Static(a.demand(), p.candidates)
+	case dynamic, aggregated:
+		missing = p.divide(a)
+	default:
+		s := a.rule.placement.ReplicaScheduling
+		message := fmt.Sprintf("replicaScheduling %s with preference %q is not supported", s.ReplicaSchedulingType, s.ReplicaDivisionPreference)
+		return Decision{Reason: api.ReasonSchedulerError, Message: message}
+	}
+	if missing > 0 {
+		message := fmt.Sprintf("%d of %d replicas find no room on the %d clusters chosen", missing, a.Replicas, len(p.slots))
+		return Decision{Reason: api.ReasonUnschedulable, Message: message}
+	}
+	return Decision{Targets: p.targets(), Affinity: a.term.name}
+}
+
+func (r *Request) demand() division.Demand {
+	return division.Demand{Replicas: r.Replicas, UID: r.UID, Fresh: r.Fresh}
+}
+
+// everywhere names all chosen clusters with the same replicas.
+func (p *Planner) everywhere(replicas int32) []api.TargetCluster {
+	targets := make([]api.TargetCluster, len(p.slots))
+	for i, slot := range p.slots {
+		targets[i] = api.TargetCluster{Name: p.fleet.names[slot], Replicas: replicas}
+	}
+	return targets
+}
+
+// weigh makes every chosen cluster a candidate with its static weight.
+func (p *Planner) weigh(weights []int64) {
+	p.candidates = p.candidates[:0]
+	for _, slot := range p.slots {
+		p.candidates = append(p.candidates, division.Candidate{Rank: slot, Prev: p.prev[slot], Weight: weights[slot]})
+	}
+}
+
+// divide divides by free capacity. Where the term overflows, each tier in turn takes as much as it
+// can. It returns how many replicas are left.
+func (p *Planner) divide(a *attempt) (missing int64) {
+	divide := p.divider.Dynamic
+	if a.rule.strategy == aggregated {
+		divide = p.divider.Aggregated
+	}
+	if len(a.term.tiers) == 1 {
+		return divide(a.demand(), p.candidates)
+	}
+	tiers := a.term.tier
+	slices.SortStableFunc(p.candidates, func(a, b division.Candidate) int { return int(tiers[a.Rank]) - int(tiers[b.Rank]) })
+	demand, left := a.demand(), int64(a.Replicas)
+	for from, to := 0, 0; from < len(p.candidates); from = to {
+		capacity := int64(0)
+		for to = from; to < len(p.candidates) && tiers[p.candidates[to].Rank] == tiers[p.candidates[from].Rank]; to++ {
+			capacity += p.candidates[to].Free + int64(p.candidates[to].Prev)
+		}
+		if left > 0 {
+			demand.Replicas = int32(min(left, capacity))
+			left -= int64(demand.Replicas)
+			divide(demand, p.candidates[from:to])
+		}
+	}
+	return left
+}
+
+// targets lists the candidates that got replicas, in the order of their names.
+func (p *Planner) targets() []api.TargetCluster {
+	byName := func(a, b division.Candidate) int { return int(a.Rank - b.Rank) }
+	winners := 0
+	for i := range p.candidates {
+		if p.candidates[i].Seats > 0 {
+			winners++
+		}
+	}
+	if winners == 0 {
+		return nil
+	}
+	if !slices.IsSortedFunc(p.candidates, byName) {
+		slices.SortFunc(p.candidates, byName)
+	}
+	targets := make([]api.TargetCluster, 0, winners)
+	for i := range p.candidates {
+		if c := &p.candidates[i]; c.Seats > 0 {
+			targets = append(targets, api.TargetCluster{Name: p.fleet.names[c.Rank], Replicas: c.Seats})
+		}
+	}
+	return targets
+}

@@ -1,0 +1,195 @@
+package placement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// verdict says whether a cluster fits, and if not, why.
+type verdict uint8
+
+const (
+	fits verdict = iota
+	leaving
+	offAffinity
+	noProvider
+	noRegion
+	noZone
+	noAPI
+	evicting
+	untolerated
+	outstayed
+)
+
+// reasons are Karmada's words; leaving and outstayed, which it does not know, are in its style.
+var reasons = [...]string{
+	fits:        "",
+	leaving:     "cluster(s) is being deleted",
+	offAffinity: "cluster(s) did not match the placement cluster affinity constraint",
+	noProvider:  "cluster(s) did not have provider property",
+	noRegion:    "cluster(s) did not have region property",
+	noZone:      "cluster(s) did not have zones property",
+	noAPI:       "cluster(s) did not have the API resource",
+	evicting:    "cluster(s) is in the process of eviction",
+	untolerated: "cluster(s) had untolerated taint {%s}",
+	outstayed:   "cluster(s) had a taint {%s} that is tolerated no longer",
+}
+
+// attempt is one request, tried with one term of its placement.
+type attempt struct {
+	*Request
+	now      time.Time
+	rule     *rule
+	term     *term
+	unserved []bool // by slot: the cluster is known not to serve the API
+}
+
+// verdict judges one cluster. Karmada asks its filters in an order that differs from process to
+// process; this one names first what people can read off the policy, last what comes and goes. For
+// the verdicts on a taint it returns the taint's index.
+func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
+	marks, kept := p.fleet.marks[slot], p.roles[slot]&kept != 0
+	switch {
+	case marks&deleting != 0:
+		return leaving, -1
+	case a.term.tier[slot] > 0 && !a.Workload:
+		return offAffinity, -1
+	case a.term.verdicts[slot] != fits:
+		return a.term.verdicts[slot], -1
+	case a.unserved[slot] && !(kept && !completeAPIs(p.fleet.views[slot])):
+		return noAPI, -1
+	case p.roles[slot]&departing != 0:
+		return evicting, -1
+	case marks&tainted != 0 && !kept:
+		return p.tolerance(a, p.fleet.views[slot])
+	default:
+		return fits, -1
+	}
+}
+
+// tolerance judges a cluster by its taints. How long they are tolerated matters only where the
+// settings say so: as soon as it has been too long, nothing new comes to the cluster.
+func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) {
+	tolerations := a.rule.placement.ClusterTolerations
+	if i := taint.FirstUntolerated(v.Taints, tolerations, p.rules.Numeric); i >= 0 {
+		return untolerated, i
+	}
+	if !p.honoursDeadlines {
+		return fits, -1
+	}
+	if d := taint.Deadline(v.Taints, tolerations, p.rules); d.Outcome == taint.Until && !d.At.After(a.now) {
+		return outstayed, d.Taint
+	}
+	return fits, -1
+}
+
+// completeAPIs reports whether the cluster vouches for the list of its APIs. As long as it does not,
+// nothing is taken from it for want of one.
+func completeAPIs(v *messages.ClusterView) bool {
+	c := v.Condition(api.ConditionCompleteAPIEnablements)
+	return c != nil && c.Status == "True"
+}
+
+// unservedBy reports whether the cluster is known not to serve a kind.
+func unservedBy(v *messages.ClusterView, k kind) bool {
+	for i := range v.APIs {
+		if v.APIs[i].GroupVersion != k.apiVersion {
+			continue
+		}
+		for j := range v.APIs[i].Resources {
+			if v.APIs[i].Resources[j].Kind == k.kind {
+				return false
+			}
+		}
+	}
+	return len(v.APIs) > 0
+}
+
+// Rejection says why a cluster does not fit a request; the reason is empty if it does.
+type Rejection struct {
+	Cluster messages.ClusterName
+	Reason  string
+}
+
+// Explain judges every cluster, in the order of their names, with the term that Plan would try first.
+func (p *Planner) Explain(now time.Time, r *Request) []Rejection {
+	rule := p.open(r)
+	defer p.close()
+	a := p.attempt(now, r, rule, rule.firstTerm(r.Affinity, r.Fresh))
+	all := make([]Rejection, p.fleet.Len())
+	for slot := range all {
+		v, taint := p.verdict(&a, int32(slot))
+		view := p.fleet.views[slot]
+		c := causeOf(v, view, taint)
+		all[slot] = Rejection{Cluster: view.Name, Reason: c.String()}
+		if detail := a.term.explain(view); v == offAffinity && detail != "" {
+			all[slot].Reason += ": " + detail
+		}
+	}
+	return all
+}
+
+func (t *term) explain(v *messages.ClusterView) string {
+	if t.tiers[0] == nil {
+		return "its selector is invalid"
+	}
+	return t.tiers[0].Explain(v)
+}
+
+// cause is why some clusters do not fit.
+type cause struct {
+	verdict verdict
+	taint   corev1.Taint // without its time, so that it is alike on many clusters
+}
+
+func causeOf(v verdict, view *messages.ClusterView, taint int) cause {
+	c := cause{verdict: v}
+	if taint >= 0 {
+		c.taint = view.Taints[taint]
+		c.taint.TimeAdded = nil
+	}
+	return c
+}
+
+// diagnosis is Karmada's message for a request that fits no cluster: how many clusters there are, and
+// how many of them fall to which reason. Clusters being deleted count, but are not explained.
+func (p *Planner) diagnosis(a *attempt) string {
+	var causes []cause
+	var counts []int
+	for slot := range int32(p.fleet.Len()) {
+		v, taint := p.verdict(a, slot)
+		if v == leaving {
+			continue
+		}
+		c := causeOf(v, p.fleet.views[slot], taint)
+		i := slices.Index(causes, c)
+		if i < 0 {
+			i, causes, counts = len(causes), append(causes, c), append(counts, 0)
+		}
+		counts[i]++
+	}
+	texts := make([]string, len(causes))
+	for i := range causes {
+		texts[i] = fmt.Sprintf("%d %s", counts[i], &causes[i])
+	}
+	slices.Sort(texts)
+	if len(texts) == 0 {
+		texts = []string{"no cluster exists"}
+	}
+	return fmt.Sprintf("0/%d clusters are available: %s.", p.fleet.Len(), strings.Join(texts, ", "))
+}
+
+func (c *cause) String() string {
+	if c.verdict == untolerated || c.verdict == outstayed {
+		return fmt.Sprintf(reasons[c.verdict], c.taint.ToString())
+	}
+	return reasons[c.verdict]
+}
