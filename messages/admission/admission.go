@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -40,32 +41,38 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 // Validate returns everything for which an object that went through Default would be refused. old is
 // the object it replaces, nil for a new one. Fields are named as in "spec.taints[0].effect".
 func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
-	errs := apivalidation.ValidateObjectMetaAccessor(o, Namespaced(o), nameRule(o), field.NewPath("metadata"))
 	spec := field.NewPath("spec")
+	return slices.Concat(
+		apivalidation.ValidateObjectMetaAccessor(o, Namespaced(o), nameRule(o), field.NewPath("metadata")),
+		validateSpec(o, s, spec),
+		validateChange(o, old, spec),
+	)
+}
+
+func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.ErrorList {
 	switch o := o.(type) {
 	case *api.Cluster:
-		errs = append(errs, validateCluster(&o.Spec, spec)...)
+		return validateCluster(&o.Spec, spec)
 	case *api.ClusterTaintPolicy:
-		errs = append(errs, validateTaintPolicy(&o.Spec, s, spec)...)
+		return validateTaintPolicy(&o.Spec, s, spec)
 	case *api.PropagationPolicy:
-		errs = append(errs, validateNamespaces(o.Spec.ResourceSelectors, o.Namespace, spec.Child("resourceSelectors"))...)
-		errs = append(errs, validatePropagation(&o.Spec, s, spec)...)
+		local := validateNamespaces(o.Spec.ResourceSelectors, o.Namespace, spec.Child("resourceSelectors"))
+		return append(local, validatePropagation(&o.Spec, s, spec)...)
 	case *api.ClusterPropagationPolicy:
-		errs = append(errs, validatePropagation(&o.Spec, s, spec)...)
+		return validatePropagation(&o.Spec, s, spec)
 	case *api.ResourceBinding:
-		errs = append(errs, validateBinding(&o.Spec, spec)...)
+		return validateBinding(&o.Spec, spec)
 	case *api.ClusterResourceBinding:
-		errs = append(errs, validateBinding(&o.Spec, spec)...)
+		return validateBinding(&o.Spec, spec)
 	case *api.WorkloadRebalancer:
-		errs = append(errs, validateRebalancer(&o.Spec, spec)...)
+		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
-		errs = append(errs, validateTaints(o.Spec.Taints, nodeEffects, spec.Child("taints"))...)
+		return validateTaints(o.Spec.Taints, nodeEffects, spec.Child("taints"))
 	case *corev1.Pod:
-		errs = append(errs, validateTolerations(o.Spec.Tolerations, s.NumericTolerations, spec.Child("tolerations"))...)
+		return validateTolerations(o.Spec.Tolerations, s.NumericTolerations, spec.Child("tolerations"))
 	default:
-		errs = append(errs, validateWorkload(o, spec)...)
+		return validateWorkload(o, spec)
 	}
-	return append(errs, validateChange(o, old, spec)...)
 }
 
 // validateChange wants the fields that may never change to be as they were.

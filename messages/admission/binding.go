@@ -2,6 +2,7 @@ package admission
 
 import (
 	"regexp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,18 +29,27 @@ func defaultBinding(b *api.BindingSpec) {
 }
 
 func validateBinding(b *api.BindingSpec, spec *field.Path) field.ErrorList {
-	resource := spec.Child("resource")
-	errs := required(b.Resource.APIVersion, resource.Child("apiVersion"))
-	errs = append(errs, required(b.Resource.Kind, resource.Child("kind"))...)
-	errs = append(errs, required(b.Resource.Name, resource.Child("name"))...)
-	errs = append(errs, notNegative(int64(b.Replicas), spec.Child("replicas"))...)
-	errs = append(errs, oneOf(b.ConflictResolution, conflicts, spec.Child("conflictResolution"))...)
-	errs = append(errs, validateComponents(b.Components, spec.Child("components"))...)
-	errs = append(errs, validateTargets(b.Clusters, spec.Child("clusters"))...)
+	errs := slices.Concat(
+		validateReference(b.Resource.APIVersion, b.Resource.Kind, b.Resource.Name, spec.Child("resource")),
+		notNegative(int64(b.Replicas), spec.Child("replicas")),
+		oneOf(b.ConflictResolution, conflicts, spec.Child("conflictResolution")),
+		validateComponents(b.Components, spec.Child("components")),
+		validateTargets(b.Clusters, spec.Child("clusters")),
+		validateSuspension(b.Suspension, spec.Child("suspension")),
+	)
 	for i, task := range b.GracefulEvictionTasks {
 		errs = append(errs, validateTask(task, spec.Child("gracefulEvictionTasks").Index(i))...)
 	}
-	return append(errs, validateSuspension(b.Suspension, spec.Child("suspension"))...)
+	return errs
+}
+
+// validateReference wants all that names an object.
+func validateReference(apiVersion, kind, name string, at *field.Path) field.ErrorList {
+	return slices.Concat(
+		required(apiVersion, at.Child("apiVersion")),
+		required(kind, at.Child("kind")),
+		required(name, at.Child("name")),
+	)
 }
 
 // validateComponents wants a name of its own for each pod template of a workload that has several.
@@ -75,21 +85,25 @@ func validateTargets(clusters []api.TargetCluster, path *field.Path) (errs field
 
 // validateTask holds a task to the schema; no webhook looks further.
 func validateTask(t api.GracefulEvictionTask, at *field.Path) field.ErrorList {
-	errs := required(t.FromCluster, at.Child("fromCluster"))
-	errs = append(errs, required(t.Producer, at.Child("producer"))...)
-	errs = append(errs, oneOf(t.PurgeMode, applicationPurges, at.Child("purgeMode"))...)
-	switch reason := at.Child("reason"); {
-	case t.Reason == "":
-		errs = append(errs, field.Required(reason, ""))
-	case len(t.Reason) > maxEvictionReason:
-		errs = append(errs, field.Invalid(reason, t.Reason, validation.MaxLenError(maxEvictionReason)))
-	case !evictionReason.MatchString(t.Reason):
-		errs = append(errs, field.Invalid(reason, t.Reason, "must be one word, as TaintUntolerated"))
+	return slices.Concat(
+		required(t.FromCluster, at.Child("fromCluster")),
+		required(t.Producer, at.Child("producer")),
+		oneOf(t.PurgeMode, applicationPurges, at.Child("purgeMode")),
+		validateReason(t.Reason, at.Child("reason")),
+		atMost(maxEvictionMessage, t.Message, at.Child("message")),
+	)
+}
+
+func validateReason(reason string, at *field.Path) field.ErrorList {
+	switch {
+	case reason == "":
+		return field.ErrorList{field.Required(at, "")}
+	case len(reason) > maxEvictionReason:
+		return field.ErrorList{field.Invalid(at, reason, validation.MaxLenError(maxEvictionReason))}
+	case !evictionReason.MatchString(reason):
+		return field.ErrorList{field.Invalid(at, reason, "must be one word, as TaintUntolerated")}
 	}
-	if len(t.Message) > maxEvictionMessage {
-		errs = append(errs, field.TooLong(at.Child("message"), "", maxEvictionMessage))
-	}
-	return errs
+	return nil
 }
 
 func validateRebalancer(r *api.WorkloadRebalancerSpec, spec *field.Path) (errs field.ErrorList) {
@@ -98,13 +112,7 @@ func validateRebalancer(r *api.WorkloadRebalancerSpec, spec *field.Path) (errs f
 		errs = append(errs, field.Required(path, "at least one workload"))
 	}
 	for i, w := range r.Workloads {
-		at := path.Index(i)
-		errs = append(errs, required(w.APIVersion, at.Child("apiVersion"))...)
-		errs = append(errs, required(w.Kind, at.Child("kind"))...)
-		errs = append(errs, required(w.Name, at.Child("name"))...)
+		errs = append(errs, validateReference(w.APIVersion, w.Kind, w.Name, path.Index(i))...)
 	}
-	if seconds := r.TTLSecondsAfterFinished; seconds != nil {
-		errs = append(errs, notNegative(int64(*seconds), spec.Child("ttlSecondsAfterFinished"))...)
-	}
-	return errs
+	return append(errs, count(r.TTLSecondsAfterFinished, spec.Child("ttlSecondsAfterFinished"))...)
 }

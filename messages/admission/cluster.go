@@ -49,32 +49,36 @@ var (
 	proxySchemes = []string{"http", "https", "socks5"}
 )
 
-func validateCluster(c *api.ClusterSpec, spec *field.Path) (errs field.ErrorList) {
-	if len(c.ID) > maxClusterID {
-		errs = append(errs, field.TooLong(spec.Child("id"), "", maxClusterID))
-	}
-	errs = append(errs, oneOf(c.SyncMode, syncModes, spec.Child("syncMode"))...)
-	errs = append(errs, validateSecret(c.SecretRef, spec.Child("secretRef"))...)
-	errs = append(errs, validateSecret(c.ImpersonatorSecretRef, spec.Child("impersonatorSecretRef"))...)
-	errs = append(errs, validateProxy(c.ProxyURL, spec.Child("proxyURL"))...)
-	errs = append(errs, labelValue(c.Provider, spec.Child("provider"))...)
-	errs = append(errs, labelValue(c.Region, spec.Child("region"))...)
+func validateCluster(c *api.ClusterSpec, spec *field.Path) field.ErrorList {
+	return slices.Concat(
+		atMost(maxClusterID, c.ID, spec.Child("id")),
+		oneOf(c.SyncMode, syncModes, spec.Child("syncMode")),
+		validateSecret(c.SecretRef, spec.Child("secretRef")),
+		validateSecret(c.ImpersonatorSecretRef, spec.Child("impersonatorSecretRef")),
+		validateProxy(c.ProxyURL, spec.Child("proxyURL")),
+		labelValue(c.Provider, spec.Child("provider")),
+		labelValue(c.Region, spec.Child("region")),
+		validateZones(c, spec),
+		validateTaints(c.Taints, clusterEffects, spec.Child("taints")),
+		validateModels(c.ResourceModels, spec.Child("resourceModels")),
+	)
+}
+
+func validateZones(c *api.ClusterSpec, spec *field.Path) (errs field.ErrorList) {
 	if c.Zone != "" && len(c.Zones) > 0 {
 		errs = append(errs, field.Invalid(spec.Child("zone"), c.Zone, "zone and zones are mutually exclusive"))
 	}
 	for i, zone := range c.Zones {
 		errs = append(errs, labelValue(zone, spec.Child("zones").Index(i))...)
 	}
-	errs = append(errs, validateTaints(c.Taints, clusterEffects, spec.Child("taints"))...)
-	return append(errs, validateModels(c.ResourceModels, spec.Child("resourceModels"))...)
+	return errs
 }
 
-func validateSecret(ref *api.LocalSecretReference, at *field.Path) (errs field.ErrorList) {
+func validateSecret(ref *api.LocalSecretReference, at *field.Path) field.ErrorList {
 	if ref == nil {
 		return nil
 	}
-	errs = append(errs, required(ref.Namespace, at.Child("namespace"))...)
-	return append(errs, required(ref.Name, at.Child("name"))...)
+	return slices.Concat(required(ref.Namespace, at.Child("namespace")), required(ref.Name, at.Child("name")))
 }
 
 // validateModels wants the grades of a cluster to cover every quantity once, from 0 without end. The

@@ -82,10 +82,14 @@ func TestDefaultTolerations(t *testing.T) {
 		own, want string
 		settings  *messages.Settings
 	}{
-		"none today":                  {"[]", "", karmada()},
-		"two in the legacy era":       {"[]", notReady + "," + unreachable, legacy},
-		"behind the policy's own":     {"[{operator: Exists}]", `{"operator":"Exists"},` + notReady + "," + unreachable, legacy},
-		"not where there is an equal": {"[{key: cluster.karmada.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 5}]", `{"key":"cluster.karmada.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":5},` + unreachable, legacy},
+		"none today":              {"[]", "", karmada()},
+		"two in the legacy era":   {"[]", notReady + "," + unreachable, legacy},
+		"behind the policy's own": {"[{operator: Exists}]", `{"operator":"Exists"},` + notReady + "," + unreachable, legacy},
+		"not where there is an equal": {
+			"[{key: cluster.karmada.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 5}]",
+			`{"key":"cluster.karmada.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":5},` + unreachable,
+			legacy,
+		},
 		"though where one differs": {"[{key: cluster.karmada.io/not-ready, effect: NoExecute}]",
 			`{"key":"cluster.karmada.io/not-ready","effect":"NoExecute"},` + notReady + "," + unreachable, legacy},
 	} {

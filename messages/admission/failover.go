@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/messages/api"
@@ -38,33 +40,48 @@ func defaultGracePeriod(f *api.FailoverBehavior) {
 	}
 }
 
-func validateFailover(f *api.FailoverBehavior, at *field.Path) (errs field.ErrorList) {
+func validateFailover(f *api.FailoverBehavior, at *field.Path) field.ErrorList {
 	if f == nil {
 		return nil
 	}
-	if a := f.Application; a != nil {
-		errs = append(errs, validateApplication(a, at.Child("application"))...)
-	}
-	if c := f.Cluster; c != nil {
-		errs = append(errs, oneOf(c.PurgeMode, clusterPurges, at.Child("cluster", "purgeMode"))...)
-		errs = append(errs, validatePreservation(c.StatePreservation, at.Child("cluster", "statePreservation"))...)
-	}
-	return errs
+	return slices.Concat(
+		validateApplication(f.Application, at.Child("application")),
+		validateClusterFailover(f.Cluster, at.Child("cluster")),
+	)
 }
 
-func validateApplication(a *api.ApplicationFailover, at *field.Path) (errs field.ErrorList) {
-	if seconds := a.DecisionConditions.TolerationSeconds; seconds != nil {
-		errs = append(errs, notNegative(int64(*seconds), at.Child("decisionConditions", "tolerationSeconds"))...)
+func validateApplication(a *api.ApplicationFailover, at *field.Path) field.ErrorList {
+	if a == nil {
+		return nil
 	}
-	errs = append(errs, oneOf(a.PurgeMode, applicationPurges, at.Child("purgeMode"))...)
-	switch grace := at.Child("gracePeriodSeconds"); {
+	return slices.Concat(
+		count(a.DecisionConditions.TolerationSeconds, at.Child("decisionConditions", "tolerationSeconds")),
+		oneOf(a.PurgeMode, applicationPurges, at.Child("purgeMode")),
+		validateGrace(a, at.Child("gracePeriodSeconds")),
+		validatePreservation(a.StatePreservation, at.Child("statePreservation")),
+	)
+}
+
+func validateGrace(a *api.ApplicationFailover, at *field.Path) field.ErrorList {
+	switch {
 	case a.GracePeriodSeconds == nil:
+		return nil
 	case a.PurgeMode != api.PurgeGracefully:
-		errs = append(errs, field.Invalid(grace, *a.GracePeriodSeconds, "only with purgeMode Gracefully"))
+		return field.ErrorList{field.Invalid(at, *a.GracePeriodSeconds, "only with purgeMode Gracefully")}
 	case *a.GracePeriodSeconds <= 0:
-		errs = append(errs, field.Invalid(grace, *a.GracePeriodSeconds, "must be more than 0"))
+		return field.ErrorList{field.Invalid(at, *a.GracePeriodSeconds, "must be more than 0")}
 	}
-	return append(errs, validatePreservation(a.StatePreservation, at.Child("statePreservation"))...)
+	return nil
+}
+
+func validateClusterFailover(c *api.ClusterFailover, at *field.Path) field.ErrorList {
+	if c == nil {
+		return nil
+	}
+	return slices.Concat(
+		oneOf(c.PurgeMode, clusterPurges, at.Child("purgeMode")),
+		validatePreservation(c.StatePreservation, at.Child("statePreservation")),
+	)
 }
 
 func validatePreservation(s *api.StatePreservation, at *field.Path) (errs field.ErrorList) {

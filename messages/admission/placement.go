@@ -49,12 +49,14 @@ func validatePlacement(p *api.Placement, s *messages.Settings, at *field.Path) (
 	if p.ClusterAffinity != nil && len(p.ClusterAffinities) > 0 {
 		errs = append(errs, field.Forbidden(at.Child("clusterAffinities"), "clusterAffinity and clusterAffinities are mutually exclusive"))
 	}
-	errs = append(errs, validateAffinity(p.ClusterAffinity, at.Child("clusterAffinity"))...)
-	errs = append(errs, validateAffinities(p, at.Child("clusterAffinities"))...)
-	errs = append(errs, validateClusterTolerations(p.ClusterTolerations, s, at.Child("clusterTolerations"))...)
-	errs = append(errs, validateSpread(p.SpreadConstraints, at.Child("spreadConstraints"))...)
-	errs = append(errs, validateScheduling(p.ReplicaScheduling, at.Child("replicaScheduling"))...)
-	return append(errs, validateWorkloadAffinity(p.WorkloadAffinity, at.Child("workloadAffinity"))...)
+	return slices.Concat(errs,
+		validateAffinity(p.ClusterAffinity, at.Child("clusterAffinity")),
+		validateAffinities(p, at.Child("clusterAffinities")),
+		validateClusterTolerations(p.ClusterTolerations, s, at.Child("clusterTolerations")),
+		validateSpread(p.SpreadConstraints, at.Child("spreadConstraints")),
+		validateScheduling(p.ReplicaScheduling, at.Child("replicaScheduling")),
+		validateWorkloadAffinity(p.WorkloadAffinity, at.Child("workloadAffinity")),
+	)
 }
 
 func validateAffinity(a *api.ClusterAffinity, at *field.Path) field.ErrorList {
@@ -160,8 +162,10 @@ func validateSpread(constraints []api.SpreadConstraint, path *field.Path) (errs 
 }
 
 func validateGroups(c api.SpreadConstraint, at *field.Path) field.ErrorList {
-	errs := notNegative(int64(c.MinGroups), at.Child("minGroups"))
-	errs = append(errs, notNegative(int64(c.MaxGroups), at.Child("maxGroups"))...)
+	errs := slices.Concat(
+		notNegative(int64(c.MinGroups), at.Child("minGroups")),
+		notNegative(int64(c.MaxGroups), at.Child("maxGroups")),
+	)
 	if c.MaxGroups > 0 && c.MaxGroups < c.MinGroups {
 		errs = append(errs, field.Invalid(at.Child("maxGroups"), c.MaxGroups, "must not be less than minGroups; 0 sets no limit"))
 	}
@@ -172,15 +176,20 @@ func validateScheduling(r *api.ReplicaSchedulingStrategy, at *field.Path) field.
 	if r == nil {
 		return nil
 	}
-	errs := oneOf(r.ReplicaSchedulingType, schedulingTypes, at.Child("replicaSchedulingType"))
-	errs = append(errs, oneOf(r.ReplicaDivisionPreference, divisions, at.Child("replicaDivisionPreference"))...)
-	if r.WeightPreference == nil {
-		return errs
+	return slices.Concat(
+		oneOf(r.ReplicaSchedulingType, schedulingTypes, at.Child("replicaSchedulingType")),
+		oneOf(r.ReplicaDivisionPreference, divisions, at.Child("replicaDivisionPreference")),
+		validateWeights(r.WeightPreference, at.Child("weightPreference")),
+	)
+}
+
+func validateWeights(p *api.WeightPreference, at *field.Path) field.ErrorList {
+	if p == nil {
+		return nil
 	}
-	path := at.Child("weightPreference")
-	errs = append(errs, oneOf(r.WeightPreference.DynamicWeight, dynamicWeights, path.Child("dynamicWeight"))...)
-	for i := range r.WeightPreference.StaticWeightList {
-		w, item := &r.WeightPreference.StaticWeightList[i], path.Child("staticWeightList").Index(i)
+	errs := oneOf(p.DynamicWeight, dynamicWeights, at.Child("dynamicWeight"))
+	for i := range p.StaticWeightList {
+		w, item := &p.StaticWeightList[i], at.Child("staticWeightList").Index(i)
 		errs = append(errs, validateAffinity(&w.TargetCluster, item.Child("targetCluster"))...)
 		if w.Weight < 1 {
 			errs = append(errs, field.Invalid(item.Child("weight"), w.Weight, "must be 1 or more"))

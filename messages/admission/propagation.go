@@ -64,22 +64,35 @@ func orElse[T any](value *T, unset T) *T {
 }
 
 func validatePropagation(p *api.PropagationSpec, s *messages.Settings, spec *field.Path) field.ErrorList {
-	errs := validateSelectors(p, spec.Child("resourceSelectors"))
-	errs = append(errs, oneOf(p.Preemption, preemptions, spec.Child("preemption"))...)
-	errs = append(errs, oneOf(p.ConflictResolution, conflicts, spec.Child("conflictResolution"))...)
-	errs = append(errs, oneOf(p.ActivationPreference, activations, spec.Child("activationPreference"))...)
+	return slices.Concat(
+		validateSelectors(p, spec.Child("resourceSelectors")),
+		oneOf(p.Preemption, preemptions, spec.Child("preemption")),
+		oneOf(p.ConflictResolution, conflicts, spec.Child("conflictResolution")),
+		oneOf(p.ActivationPreference, activations, spec.Child("activationPreference")),
+		validateDependencies(p, spec.Child("propagateDeps")),
+		validatePlacement(&p.Placement, s, spec.Child("placement")),
+		validateFailover(p.Failover, spec.Child("failover")),
+		validateSuspension(p.Suspension, spec.Child("suspension")),
+		validatePriority(p.SchedulePriority, spec.Child("schedulePriority")),
+	)
+}
+
+// validateDependencies: an application that moves alone would start without its configuration.
+func validateDependencies(p *api.PropagationSpec, at *field.Path) field.ErrorList {
 	if p.Failover != nil && p.Failover.Application != nil && !p.PropagateDeps {
-		errs = append(errs, field.Invalid(spec.Child("propagateDeps"), false, "must be true when failover.application is set"))
+		return field.ErrorList{field.Invalid(at, false, "must be true when failover.application is set")}
 	}
-	errs = append(errs, validatePlacement(&p.Placement, s, spec.Child("placement"))...)
-	errs = append(errs, validateFailover(p.Failover, spec.Child("failover"))...)
-	errs = append(errs, validateSuspension(p.Suspension, spec.Child("suspension"))...)
-	if p.SchedulePriority != nil {
-		at := spec.Child("schedulePriority")
-		errs = append(errs, requiredOneOf(p.SchedulePriority.PriorityClassSource, priorityKinds, at.Child("priorityClassSource"))...)
-		errs = append(errs, required(p.SchedulePriority.PriorityClassName, at.Child("priorityClassName"))...)
+	return nil
+}
+
+func validatePriority(p *api.SchedulePriority, at *field.Path) field.ErrorList {
+	if p == nil {
+		return nil
 	}
-	return errs
+	return slices.Concat(
+		requiredOneOf(p.PriorityClassSource, priorityKinds, at.Child("priorityClassSource")),
+		required(p.PriorityClassName, at.Child("priorityClassName")),
+	)
 }
 
 func validateSelectors(p *api.PropagationSpec, path *field.Path) (errs field.ErrorList) {

@@ -65,6 +65,22 @@ func validateProxy(address string, at *field.Path) field.ErrorList {
 	return requiredOneOf(parsed.Scheme, proxySchemes, at)
 }
 
+// atMost bounds the length of a text, in bytes.
+func atMost(most int, text string, at *field.Path) field.ErrorList {
+	if len(text) > most {
+		return field.ErrorList{field.TooLong(at, "", most)}
+	}
+	return nil
+}
+
+// count wants a number of 0 or more, if there is one.
+func count(n *int32, at *field.Path) field.ErrorList {
+	if n == nil {
+		return nil
+	}
+	return notNegative(int64(*n), at)
+}
+
 // notNegative wants a number of 0 or more.
 func notNegative(value int64, at *field.Path) field.ErrorList {
 	if value < 0 {

@@ -33,9 +33,11 @@ func validateTaints(taints []corev1.Taint, effects []corev1.TaintEffect, path *f
 }
 
 func validateTaint(t corev1.Taint, effects []corev1.TaintEffect, at *field.Path) field.ErrorList {
-	errs := labelKey(t.Key, at.Child("key"))
-	errs = append(errs, labelValue(t.Value, at.Child("value"))...)
-	return append(errs, requiredOneOf(t.Effect, effects, at.Child("effect"))...)
+	return slices.Concat(
+		labelKey(t.Key, at.Child("key")),
+		labelValue(t.Value, at.Child("value")),
+		requiredOneOf(t.Effect, effects, at.Child("effect")),
+	)
 }
 
 func uniqueTaints(ids []taintID, path *field.Path) (errs field.ErrorList) {
@@ -56,23 +58,28 @@ var (
 
 // validateTaintPolicy finds what Karmada refuses: NoExecute without its setting, and twins. With
 // ValidateTolerations also what Karmada admits although it can never take effect.
-func validateTaintPolicy(p *api.ClusterTaintPolicySpec, s *messages.Settings, spec *field.Path) (errs field.ErrorList) {
-	path := spec.Child("taints")
-	if len(p.Taints) == 0 {
-		errs = append(errs, field.Required(path, "at least one taint"))
-	}
-	ids := make([]taintID, len(p.Taints))
-	for i, t := range p.Taints {
-		ids[i] = taintID{t.Key, t.Effect}
-		errs = append(errs, validatePolicyTaint(t, s, path.Index(i))...)
-	}
-	errs = append(errs, uniqueTaints(ids, path)...)
-	errs = append(errs, validateConditions(p.AddOnConditions, s, spec.Child("addOnConditions"))...)
-	errs = append(errs, validateConditions(p.RemoveOnConditions, s, spec.Child("removeOnConditions"))...)
+func validateTaintPolicy(p *api.ClusterTaintPolicySpec, s *messages.Settings, spec *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		validatePolicyTaints(p.Taints, s, spec.Child("taints")),
+		validateConditions(p.AddOnConditions, s, spec.Child("addOnConditions")),
+		validateConditions(p.RemoveOnConditions, s, spec.Child("removeOnConditions")),
+	)
 	if s.ValidateTolerations {
 		errs = append(errs, validateAffinity(p.TargetClusters, spec.Child("targetClusters"))...)
 	}
 	return errs
+}
+
+func validatePolicyTaints(taints []api.PolicyTaint, s *messages.Settings, path *field.Path) (errs field.ErrorList) {
+	if len(taints) == 0 {
+		errs = append(errs, field.Required(path, "at least one taint"))
+	}
+	ids := make([]taintID, len(taints))
+	for i, t := range taints {
+		ids[i] = taintID{t.Key, t.Effect}
+		errs = append(errs, validatePolicyTaint(t, s, path.Index(i))...)
+	}
+	return append(errs, uniqueTaints(ids, path)...)
 }
 
 func validatePolicyTaint(t api.PolicyTaint, s *messages.Settings, at *field.Path) (errs field.ErrorList) {
@@ -83,8 +90,7 @@ func validatePolicyTaint(t api.PolicyTaint, s *messages.Settings, at *field.Path
 	if s.ValidateTolerations {
 		return append(errs, validateTaint(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}, clusterEffects, at)...)
 	}
-	errs = append(errs, required(t.Key, at.Child("key"))...)
-	return append(errs, required(string(t.Effect), at.Child("effect"))...)
+	return slices.Concat(errs, required(t.Key, at.Child("key")), required(string(t.Effect), at.Child("effect")))
 }
 
 func validateConditions(conditions []api.MatchCondition, s *messages.Settings, path *field.Path) (errs field.ErrorList) {

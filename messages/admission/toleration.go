@@ -50,18 +50,31 @@ func validateClusterTolerations(tolerations []corev1.Toleration, s *messages.Set
 func validateTolerations(tolerations []corev1.Toleration, numeric bool, path *field.Path) (errs field.ErrorList) {
 	for i, t := range tolerations {
 		at := path.Index(i)
-		if t.Key != "" {
-			errs = append(errs, labelKey(t.Key, at.Child("key"))...)
-		} else if t.Operator != corev1.TolerationOpExists {
-			errs = append(errs, field.Invalid(at.Child("operator"), t.Operator, "must be Exists when key is empty, which means all keys"))
-		}
-		errs = append(errs, validateOperator(t, numeric, at)...)
-		errs = append(errs, oneOf(t.Effect, nodeEffects, at.Child("effect"))...)
-		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-			errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "must be NoExecute when tolerationSeconds is set"))
-		}
+		errs = append(errs, slices.Concat(
+			validateKey(t, at),
+			validateOperator(t, numeric, at),
+			oneOf(t.Effect, nodeEffects, at.Child("effect")),
+			validateSeconds(t, at),
+		)...)
 	}
 	return errs
+}
+
+func validateKey(t corev1.Toleration, at *field.Path) field.ErrorList {
+	switch {
+	case t.Key != "":
+		return labelKey(t.Key, at.Child("key"))
+	case t.Operator != corev1.TolerationOpExists:
+		return field.ErrorList{field.Invalid(at.Child("operator"), t.Operator, "must be Exists when key is empty, which means all keys")}
+	}
+	return nil
+}
+
+func validateSeconds(t corev1.Toleration, at *field.Path) field.ErrorList {
+	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
+		return field.ErrorList{field.Invalid(at.Child("effect"), t.Effect, "must be NoExecute when tolerationSeconds is set")}
+	}
+	return nil
 }
 
 func validateOperator(t corev1.Toleration, numeric bool, at *field.Path) field.ErrorList {

@@ -51,13 +51,6 @@ func validateWorkload(o api.Object, spec *field.Path) field.ErrorList {
 	return nil
 }
 
-func count(n *int32, at *field.Path) field.ErrorList {
-	if n == nil {
-		return nil
-	}
-	return notNegative(int64(*n), at)
-}
-
 func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec, spec *field.Path) field.ErrorList {
 	errs := labelSelector(selector, spec.Child("selector"))
 	if selector != nil && len(errs) == 0 {

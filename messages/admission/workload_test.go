@@ -1,0 +1,73 @@
+package admission_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages/admission"
+)
+
+func TestWorkloads(t *testing.T) {
+	const mismatch = `spec.template.metadata.labels: Invalid value: {"a":"x"}: must match selector`
+	for _, kind := range []string{"Deployment", "StatefulSet", "ReplicaSet"} {
+		requireFindings(t, kind+"\nspec: {}\n", "", "")
+		requireFindings(t, kind+"\nspec: {replicas: -1}\n", "spec.replicas: Invalid value: -1: must be 0 or more", "spec.replicas: Invalid value: -1: must be 0 or more")
+	}
+	for _, kind := range []string{"Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "Job"} {
+		text := kind + "\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: x}}}}\n"
+		requireFindings(t, text, mismatch, mismatch)
+		requireFindings(t, strings.Replace(text, "a: b", "a: x", 1), "", "")
+	}
+	const job = "spec.parallelism: Invalid value: -1: must be 0 or more\nspec.completions: Invalid value: -2: must be 0 or more"
+	requireFindings(t, "Job\nspec: {parallelism: -1, completions: -2}\n", job, job)
+	const selector = "spec.selector.matchExpressions[0].operator: Invalid value: \"Like\": not a valid selector operator"
+	requireFindings(t, "Deployment\nspec: {selector: {matchExpressions: [{key: a, operator: Like}]}}\n", selector, selector)
+	const request = `spec.template.spec.containers[0].resources.requests[cpu]: Invalid value: "-1": must be 0 or more`
+	requireFindings(t, "Deployment\nspec: {template: {spec: {containers: [{name: c, resources: {requests: {memory: 1Gi, cpu: -1}}}]}}}\n", request, request)
+}
+
+func TestWhatMayNotChange(t *testing.T) {
+	for name, c := range map[string]struct{ before, after, want string }{
+		"a policy's scheduler": {
+			policy(""),
+			policy("schedulerName: other"),
+			`spec.schedulerName: Invalid value: "other": field is immutable`,
+		},
+		"the default scheduler may be spelt": {policy(""), policy("schedulerName: default-scheduler"), ""},
+		"the rest of a policy may change":    {policy(""), policy("priority: 5"), ""},
+		"a cluster policy's scheduler": {
+			"Cluster" + policy(""),
+			"Cluster" + policy("schedulerName: other"),
+			`spec.schedulerName: Invalid value: "other": field is immutable`,
+		},
+		"a deployment's selector": {
+			"Deployment\nspec: {}\n",
+			"Deployment\nspec: {selector: {}}\n",
+			`spec.selector: Invalid value: {}: field is immutable`,
+		},
+		"a stateful set's selector": {
+			"StatefulSet\nspec: {}\n",
+			"StatefulSet\nspec: {selector: {}}\n",
+			`spec.selector: Invalid value: {}: field is immutable`,
+		},
+		"a replica set's selector": {
+			"ReplicaSet\nspec: {}\n",
+			"ReplicaSet\nspec: {selector: {}}\n",
+			`spec.selector: Invalid value: {}: field is immutable`,
+		},
+		"a daemon set's selector": {
+			"DaemonSet\nspec: {}\n",
+			"DaemonSet\nspec: {selector: {}}\n",
+			`spec.selector: Invalid value: {}: field is immutable`,
+		},
+		"a cluster may change whatever it wants": {"Cluster\nspec: {region: a}\n", "Cluster\nspec: {region: b}\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := read(t, c.before)
+			admission.Default(old, karmada(), now)
+			require.Equal(t, c.want, findings(read(t, c.after), old, karmada()))
+		})
+	}
+}
