@@ -17,7 +17,7 @@ func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 func execute(args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(stderr, "leeward: internal error: %v\n%s", p, debug.Stack())
+			say(stderr, fmt.Sprintf("leeward: internal error: %v\n%s", p, debug.Stack()))
 			code = exitInternal
 		}
 	}()
@@ -27,10 +27,13 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetErr(stderr)
 	err := root.Execute()
 	if text := textOf(err); text != "" {
-		fmt.Fprintln(stderr, text)
+		say(stderr, text+"\n")
 	}
 	return codeOf(err)
 }
+
+// say writes to standard error. If that fails, there is nobody left to tell.
+func say(stderr io.Writer, text string) { _, _ = io.WriteString(stderr, text) }
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{

@@ -83,7 +83,7 @@ func (o *output) add(run *report.Run) error {
 		return err
 	}
 	if o.progress != nil && o.done < o.runs {
-		fmt.Fprintf(o.progress, "%d of %d", o.done, o.runs)
+		say(o.progress, fmt.Sprintf("%d of %d", o.done, o.runs))
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (o *output) add(run *report.Run) error {
 // wipe takes the progress off its line.
 func (o *output) wipe() {
 	if o.progress != nil {
-		fmt.Fprint(o.progress, "\r\x1b[K")
+		say(o.progress, "\r\x1b[K")
 	}
 }
 

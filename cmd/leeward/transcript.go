@@ -24,12 +24,11 @@ func (r *replaying) transcript(t task, run *report.Run, stderr io.Writer) error 
 	if err := report.WriteStory(&now, run, journal.Style{}); err != nil {
 		return err
 	}
-	recorded, err := os.ReadFile(t.transcript)
-	missing := errors.Is(err, fs.ErrNotExist)
+	recorded, found, err := readTranscript(t.transcript)
 	switch {
-	case err != nil && !missing:
-		return fmt.Errorf("read transcript: %w", err)
-	case !missing && bytes.Equal(recorded, now.Bytes()), missing && !r.update:
+	case err != nil:
+		return err
+	case found && bytes.Equal(recorded, now.Bytes()), !found && !r.update:
 		return nil
 	case r.update:
 		return writeTranscript(t.transcript, now.Bytes(), stderr)
@@ -42,12 +41,23 @@ func (r *replaying) transcript(t task, run *report.Run, stderr io.Writer) error 
 	return nil
 }
 
+func readTranscript(name string) (text []byte, found bool, err error) {
+	text, err = os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read transcript: %w", err)
+	}
+	return text, true, nil
+}
+
 func writeTranscript(name string, text []byte, stderr io.Writer) error {
 	if err := os.WriteFile(name, text, 0o644); err != nil {
 		return fmt.Errorf("write transcript: %w", err)
 	}
-	_, err := fmt.Fprintf(stderr, "wrote %s\n", name)
-	return err
+	say(stderr, "wrote "+name+"\n")
+	return nil
 }
 
 // differences returns the first lines in which two transcripts differ.

@@ -176,7 +176,7 @@ func (l *line) cell(column int, colour, text string) {
 	if text == "" {
 		return
 	}
-	text = printable(text)
+	text = Printable(text)
 	at := max(stops[column], l.column)
 	for range at - l.width() {
 		l.buf = append(l.buf, ' ')
@@ -192,8 +192,8 @@ func (l *line) cell(column int, colour, text string) {
 // width is how many columns the line has so far.
 func (l *line) width() int { return max(0, l.column-2) }
 
-// printable keeps a text on its line and its control characters off the terminal.
-func printable(s string) string {
+// Printable keeps a text on one line and its control characters off the terminal: each becomes a blank.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

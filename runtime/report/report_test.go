@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -99,7 +100,7 @@ repeat: leeward replay scenarios/quiet.yaml --seed 1
 func TestARunThatEndedEarlySaysWhy(t *testing.T) {
 	var out strings.Builder
 	write(t, &Story{W: &out}, broke("quiet"))
-	require.Contains(t, out.String(), "by user\n\n✗  binding: unknown message\n\nfailed: the run ended early\nrepeat: ")
+	require.Contains(t, out.String(), "by user\n\n✗  the run ended early:\n   binding: unknown message\n\nfailed: 1 error\nrepeat: ")
 }
 
 func TestSeveralStoriesEndInOneVerdict(t *testing.T) {
@@ -242,6 +243,39 @@ var errFull = errors.New("disk full")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// FuzzWordsOfPeople puts people's words into a run: whatever they are, JSON and XML stay well formed
+// and keep them, and a story stays free of what a terminal would obey.
+func FuzzWordsOfPeople(f *testing.F) {
+	f.Add("calm", "nginx is on m1:2", "its taints are failed:NoExecute")
+	f.Add("<&>", "]]>", "two\nlines\x1b[31m")
+	f.Add("\xff", "\u2028", "\x00\u009b")
+	f.Fuzz(func(t *testing.T, name, text, reason string) {
+		run := &Run{Name: name, Description: reason, File: text, Err: errors.New(reason)}
+		run.Expect(Expectation{Text: text, Reason: reason})
+
+		var document strings.Builder
+		write(t, &JSON{W: &document}, run)
+		var read struct {
+			Scenarios []struct {
+				Name         string
+				Expectations []Expectation
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(document.String()), &read))
+		require.Equal(t, string([]rune(text)), read.Scenarios[0].Expectations[0].Text)
+
+		var junit strings.Builder
+		write(t, &JUnit{W: &junit}, run)
+		require.NoError(t, xml.Unmarshal([]byte(junit.String()), new(suites)))
+
+		var story strings.Builder
+		require.NoError(t, WriteStory(&story, run, journal.Style{}))
+		for line := range strings.Lines(story.String()) {
+			require.False(t, strings.ContainsFunc(strings.TrimSuffix(line, "\n"), unicode.IsControl), "%q", line)
+		}
+	})
+}
 
 // unwritable is a fact that JSON cannot hold.
 type unwritable struct{ C chan int }

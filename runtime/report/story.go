@@ -54,10 +54,8 @@ func (s *Story) Close() error {
 func WriteStory(w io.Writer, r *Run, s journal.Style) error {
 	var out bytes.Buffer
 	paint := painter(s.Colour)
-	fmt.Fprintf(&out, "%s  profile %s  seed %d\n", paint(bold, r.Name), r.Profile, r.Seed)
-	if text := strings.TrimSpace(r.Description); text != "" {
-		fmt.Fprintln(&out, text)
-	}
+	fmt.Fprintf(&out, "%s  profile %s  seed %d\n", paint(bold, journal.Printable(r.Name)), r.Profile, r.Seed)
+	tellLines(&out, "", r.Description)
 	if len(r.Events) > 0 {
 		fmt.Fprintln(&out)
 	}
@@ -75,16 +73,22 @@ func tellExpectations(out *bytes.Buffer, r *Run, paint painting) {
 	}
 	for _, e := range r.Expectations {
 		if e.Passed {
-			fmt.Fprintf(out, "%s  %s\n", paint(green, held), e.Text)
+			fmt.Fprintf(out, "%s  %s\n", paint(green, held), journal.Printable(e.Text))
 			continue
 		}
-		fmt.Fprintf(out, "%s  %s\n", paint(red, broken), e.Text)
-		if reason := strings.TrimRight(e.Reason, "\n"); reason != "" {
-			fmt.Fprintf(out, "   %s\n", strings.ReplaceAll(reason, "\n", "\n   "))
-		}
+		fmt.Fprintf(out, "%s  %s\n", paint(red, broken), journal.Printable(e.Text))
+		tellLines(out, "   ", e.Reason)
 	}
 	if r.Err != nil {
-		fmt.Fprintf(out, "\n%s  %v\n", paint(red, broken), r.Err)
+		fmt.Fprintf(out, "\n%s  the run ended early:\n", paint(red, broken))
+		tellLines(out, "   ", r.Err.Error())
+	}
+}
+
+// tellLines writes a text of any number of lines behind an indent.
+func tellLines(out *bytes.Buffer, indent, text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintln(out, strings.TrimRight(indent+journal.Printable(strings.TrimSuffix(line, "\n")), " "))
 	}
 }
 
@@ -103,7 +107,7 @@ func writeVerdict(w io.Writer, r *Run, paint painting) error {
 
 func complaint(r *Run) string {
 	if r.Err != nil {
-		return "the run ended early"
+		return "1 error"
 	}
 	return fmt.Sprintf("%d of %s", r.failures(), count(len(r.Expectations), "expectation"))
 }

@@ -91,7 +91,7 @@ func line(seeds []Run, paint painting) string {
 	if len(failed) > 0 && len(seeds) > 1 {
 		words += fmt.Sprintf(", %d fail: %s", len(failed), shortList(failed))
 	}
-	return fmt.Sprintf("%s  %-48s  %-32s  %s, %s", sign, seeds[0].File, seeds[0].Name, words, rounded(took))
+	return fmt.Sprintf("%s  %-48s  %-32s  %s, %s", sign, seeds[0].File, journal.Printable(seeds[0].Name), words, rounded(took))
 }
 
 // tally counts what was seen.
