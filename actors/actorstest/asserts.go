@@ -9,54 +9,55 @@ import (
 	"leeward/messages"
 )
 
-// Facts are what the machine recorded in this step.
-func (d *Driver[M]) Facts() []messages.Fact { return d.facts }
+// Facts are what was recorded in this step.
+func (n *Network) Facts() []messages.Fact { return n.facts }
 
-// Mail is what the machine sent in this step.
-func (d *Driver[M]) Mail() []actors.Mail { return d.mail }
+// Mail is what was sent out of the network in this step.
+func (n *Network) Mail() []actors.Mail { return n.mail }
 
-// Recorded requires that the machine recorded exactly these facts in this step, in this order.
-func (d *Driver[M]) Recorded(want ...messages.Fact) *Driver[M] {
-	d.t.Helper()
-	require.Equal(d.t, listed(want), listed(d.facts))
-	return d
+// Recorded requires that exactly these facts were recorded in this step, in this order.
+func (n *Network) Recorded(want ...messages.Fact) *Network {
+	n.t.Helper()
+	require.Equal(n.t, listed(want), listed(n.facts))
+	return n
 }
 
-// Told requires that the machine sent exactly these messages to one actor in this step, in this order;
-// mail to others does not matter.
-func (d *Driver[M]) Told(to messages.Address, want ...messages.Message) *Driver[M] {
-	d.t.Helper()
-	require.Equal(d.t, listed(want), listed(MailTo(d.mail, to)), "to %s", to)
-	return d
+// Told requires that exactly these messages went out to one actor in this step, in this order; mail to
+// others does not matter.
+func (n *Network) Told(to messages.Address, want ...messages.Message) *Network {
+	n.t.Helper()
+	require.Equal(n.t, listed(want), listed(MailTo(n.mail, to)), "to %s", to)
+	return n
 }
 
-// Quiet requires that the machine did nothing in this step: no fact, no mail.
-func (d *Driver[M]) Quiet() *Driver[M] {
-	d.t.Helper()
-	require.Empty(d.t, d.facts)
-	require.Empty(d.t, d.mail)
-	return d
+// Quiet requires that nothing came of this step: no fact, no mail.
+func (n *Network) Quiet() *Network {
+	n.t.Helper()
+	require.Empty(n.t, n.facts)
+	require.Empty(n.t, n.mail)
+	return n
 }
 
-// QuietFor is a step in which time passes and the machine does nothing.
-func (d *Driver[M]) QuietFor(by time.Duration) *Driver[M] {
-	d.t.Helper()
-	return d.Advance(by).Quiet()
+// QuietFor is a step in which time passes and nothing comes of it.
+func (n *Network) QuietFor(by time.Duration) *Network {
+	n.t.Helper()
+	return n.Advance(by).Quiet()
 }
 
-// WakesIn requires that the machine wants to be woken once so much time has passed.
-func (d *Driver[M]) WakesIn(by time.Duration) *Driver[M] {
-	d.t.Helper()
-	require.False(d.t, d.alarm.IsZero(), "the machine waits for nothing")
-	require.Equal(d.t, by, d.alarm.Sub(d.now))
-	return d
+// WakesIn requires that the next alarm is to fire once so much time has passed.
+func (n *Network) WakesIn(by time.Duration) *Network {
+	n.t.Helper()
+	next := n.nextAlarm()
+	require.False(n.t, next.IsZero(), "nobody waits for anything")
+	require.Equal(n.t, by, next.Sub(n.now))
+	return n
 }
 
-// Sleeps requires that the machine does not wait for time.
-func (d *Driver[M]) Sleeps() *Driver[M] {
-	d.t.Helper()
-	require.True(d.t, d.alarm.IsZero(), "the machine wants to be woken in %s", d.alarm.Sub(d.now))
-	return d
+// Sleeps requires that nobody waits for time.
+func (n *Network) Sleeps() *Network {
+	n.t.Helper()
+	require.Zero(n.t, n.nextAlarm(), "somebody wants to be woken")
+	return n
 }
 
 // FactsOf returns the facts of one type, in order.

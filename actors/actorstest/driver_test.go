@@ -49,7 +49,8 @@ func TestAnAlarmFiresWhenItsInstantIsQuiet(t *testing.T) {
 
 	e.heard = nil
 	d.Tell(sleepUntil(d.Now().Add(time.Second)))
-	d.Approach(time.Second).Tell(&messages.WithdrawRequest{Cluster: "m1"})
+	d.Approach(time.Second)
+	d.Tell(&messages.WithdrawRequest{Cluster: "m1"})
 	require.Equal(t, []string{"request", "withdraw", "woken 1s"}, e.heard)
 }
 
@@ -64,6 +65,51 @@ func TestAStepShowsWhatItCameTo(t *testing.T) {
 	require.Empty(t, actorstest.FactsOf[*messages.ClusterLeaving](d.Facts()))
 	require.Len(t, d.Mail(), 1)
 	d.QuietFor(time.Hour)
+}
+
+func TestMachinesOfANetworkWriteToOneAnother(t *testing.T) {
+	governor, cluster := messages.Address{Kind: messages.KindGovernor}, messages.Address{Kind: messages.KindCluster, Name: "m1"}
+	g, c := &echo{}, &listener{}
+	n := actorstest.NewNetwork(t, nil)
+	actorstest.Join(n, governor, g)
+	actorstest.Join(n, cluster, c)
+	n.Post(governor, &messages.WithdrawRequest{Cluster: "m1"}, &messages.WithdrawRequest{Cluster: "m2"})
+	n.Advance(0).Told(messages.Address{Kind: messages.KindCluster, Name: "m2"}, &messages.LeaseRenewed{})
+	require.Equal(t, 1, c.heard, "mail for the network stays in it")
+}
+
+func TestAlarmsOfOneInstantFireKindByKind(t *testing.T) {
+	governor, cluster := messages.Address{Kind: messages.KindGovernor}, messages.Address{Kind: messages.KindCluster, Name: "m1"}
+	g, c := &echo{}, &listener{sleep: time.Second}
+	n := actorstest.NewNetwork(t, nil)
+	actorstest.Join(n, governor, g)
+	actorstest.Join(n, cluster, c)
+	n.Post(cluster, &messages.LeaseRenewed{})
+	n.Post(governor, sleepUntil(n.Now().Add(time.Second)))
+	n.Advance(0).WakesIn(time.Second)
+	c.peer = g
+	n.Advance(time.Second)
+	require.Equal(t, 1, c.peerHeard, "the cluster was woken while the governor still slept")
+	require.Len(t, g.heard, 2)
+}
+
+// listener is a cluster that counts what it hears and may sleep once; woken, it looks at its peer.
+type listener struct {
+	heard     int
+	sleep     time.Duration
+	peer      *echo
+	peerHeard int
+}
+
+func (l *listener) Receive(now time.Time, m messages.ToCluster, out *actors.Outbox) {
+	l.heard++
+	if l.sleep > 0 {
+		out.WakeAt(now.Add(l.sleep))
+		l.sleep = 0
+	}
+	if _, woken := m.(*messages.Woken); woken {
+		l.peerHeard = len(l.peer.heard)
+	}
 }
 
 func TestEveryWayGoesEveryWayOnce(t *testing.T) {
