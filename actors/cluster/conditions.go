@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
@@ -11,115 +12,126 @@ import (
 	"leeward/messages/api"
 )
 
-// unsettled is a condition type whose change does not count for policies before an instant.
-type unsettled struct {
-	kind   string
-	counts time.Time
+// held is a change of one condition that policies do not see yet, because it has not lasted for
+// ConditionHold.
+type held struct {
+	kind  string
+	since time.Time
+	// before is the condition as policies still see it; nil: as not reported.
+	before *metav1.Condition
+	// unknown is set where nobody remembers before: the condition changed shortly before a restart.
+	unknown bool
 }
 
-// conditionReported takes over a report. Whatever differs, be it the message alone, makes policies
-// judge anew, as in Karmada.
-func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
-	if m.Type == api.ConditionReady {
-		c.lease.answer = m.Status
-	}
-	c.setCondition(now, m, "", out)
+// counts is when policies see a held change.
+func (c *Cluster) counts(h *held) time.Time { return h.since.Add(c.settings.ConditionHold) }
+
+func (c *Cluster) condition(kind string) *metav1.Condition {
+	return meta.FindStatusCondition(c.conditions, kind)
 }
 
-func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by string, out *actors.Outbox) {
-	i := slices.IndexFunc(c.conditions, func(k metav1.Condition) bool { return k.Type == m.Type })
-	switch {
-	case m.Status == "" && i < 0:
-		return
-	case m.Status == "":
-		c.conditions = slices.Delete(slices.Clone(c.conditions), i, i+1)
-		out.Record(&messages.ConditionRemoved{Cluster: c.name, Type: m.Type})
-	case i >= 0 && same(&c.conditions[i], m):
-		return
-	default:
-		c.replaceCondition(now, i, m)
-		out.Record(&messages.ConditionChanged{
-			Cluster: c.name, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
-		})
-	}
-	c.hold(now, m.Type)
-	c.showScheduler(false, out)
-	c.judge(now, out)
-}
-
-// replaceCondition puts the report at index i, or at the end where i is negative. The transition time
-// moves only with the status.
-func (c *Cluster) replaceCondition(now time.Time, i int, m *messages.ConditionReported) {
-	next := metav1.Condition{
-		Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message,
-		LastTransitionTime: metav1.Time{Time: now},
-	}
-	c.conditions = slices.Clone(c.conditions)
-	if i < 0 {
-		c.conditions = append(c.conditions, next)
-		return
-	}
-	if c.conditions[i].Status == m.Status {
-		next.LastTransitionTime = c.conditions[i].LastTransitionTime
-	}
-	c.conditions[i] = next
-}
-
-func same(k *metav1.Condition, m *messages.ConditionReported) bool {
-	return k.Status == m.Status && k.Reason == m.Reason && k.Message == m.Message
-}
-
-// status returns the status of a condition type; empty where the cluster does not report it.
-func (c *Cluster) status(kind string) metav1.ConditionStatus {
-	for i := range c.conditions {
-		if c.conditions[i].Type == kind {
-			return c.conditions[i].Status
-		}
+// ready is the status of the Ready condition; empty where the cluster does not report it.
+func (c *Cluster) ready() metav1.ConditionStatus {
+	if k := c.condition(api.ConditionReady); k != nil {
+		return k.Status
 	}
 	return ""
 }
 
-// hold keeps a change from the policies until it has lasted for ConditionHold. A change back within
-// that time never shows.
-func (c *Cluster) hold(now time.Time, kind string) {
-	c.unsettled = slices.DeleteFunc(c.unsettled, func(u unsettled) bool { return u.kind == kind })
-	if sameStatus(find(c.seen, kind), find(c.conditions, kind)) {
-		c.show(kind)
-		return
+func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
+	if m.Type == api.ConditionReady {
+		c.lease.word = m
 	}
-	c.unsettled = append(c.unsettled, unsettled{kind: kind, counts: now.Add(c.settings.ConditionHold)})
-	c.settleConditions(now)
+	c.setCondition(now, m, "", out)
 }
 
-// settleConditions shows policies every change that has held long enough, and reports whether there
-// was one.
-func (c *Cluster) settleConditions(now time.Time) bool {
-	before := len(c.unsettled)
-	c.unsettled = slices.DeleteFunc(c.unsettled, func(u unsettled) bool {
-		due := !now.Before(u.counts)
-		if due {
-			c.show(u.kind)
+// setCondition takes over a report. Whatever differs, be it the message alone, makes policies judge
+// anew, as in Karmada. The transition time moves only with the status.
+func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by string, out *actors.Outbox) {
+	before, next := c.condition(m.Type), slices.Clone(c.conditions)
+	if m.Status == "" {
+		if !meta.RemoveStatusCondition(&next, m.Type) {
+			return
 		}
-		return due
-	})
-	return len(c.unsettled) < before
+		out.Record(&messages.ConditionRemoved{Cluster: c.name, Type: m.Type})
+	} else {
+		if !meta.SetStatusCondition(&next, metav1.Condition{
+			Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, LastTransitionTime: metav1.Time{Time: now},
+		}) {
+			return
+		}
+		out.Record(&messages.ConditionChanged{
+			Cluster: c.name, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
+		})
+	}
+	c.conditions = next
+	c.hold(now, m.Type, before)
+	c.showScheduler(false, out)
+	c.reopen()
 }
 
-// show makes what policies see of one condition what the cluster reports.
-func (c *Cluster) show(kind string) {
-	c.seen = slices.DeleteFunc(slices.Clone(c.seen), func(k metav1.Condition) bool { return k.Type == kind })
-	if k := find(c.conditions, kind); k != nil {
-		c.seen = append(c.seen, *k)
+// hold keeps a change of status from the policies until it has lasted for ConditionHold. A change back
+// within that time never shows; another change starts the time anew. A change of the message alone is
+// held as long as the status that it is about.
+func (c *Cluster) hold(now time.Time, kind string, before *metav1.Condition) {
+	after, h := c.condition(kind), held{kind: kind, since: now, before: before}
+	if i := c.heldAt(kind); i >= 0 {
+		if sameStatus(before, after) {
+			return
+		}
+		h.before, h.unknown = c.held[i].before, c.held[i].unknown
+		c.held = slices.Delete(c.held, i, i+1)
+	}
+	if c.settings.ConditionHold > 0 && (h.unknown || !sameStatus(h.before, after)) {
+		c.held = append(c.held, h)
 	}
 }
 
-func find(conditions []metav1.Condition, kind string) *metav1.Condition {
-	for i := range conditions {
-		if conditions[i].Type == kind {
-			return &conditions[i]
+// holdYoung holds, after a restart, what changed so shortly before that it had not shown yet.
+func (c *Cluster) holdYoung(now time.Time) {
+	for i := range c.conditions {
+		h := held{kind: c.conditions[i].Type, since: c.conditions[i].LastTransitionTime.Time, unknown: true}
+		if c.counts(&h).After(now) {
+			c.held = append(c.held, h)
 		}
 	}
-	return nil
+}
+
+// settleConditions shows policies every change that has held long enough.
+func (c *Cluster) settleConditions(now time.Time) {
+	before := len(c.held)
+	c.held = slices.DeleteFunc(c.held, func(h held) bool { return !c.counts(&h).After(now) })
+	if len(c.held) < before {
+		c.reopen()
+	}
+}
+
+func (c *Cluster) heldAt(kind string) int {
+	return slices.IndexFunc(c.held, func(h held) bool { return h.kind == kind })
+}
+
+// blind reports whether somebody would have to know how a condition was before a restart to judge.
+func (c *Cluster) blind() bool {
+	return slices.ContainsFunc(c.held, func(h held) bool { return h.unknown })
+}
+
+// seen are the conditions as policies see them.
+func (c *Cluster) seen() []metav1.Condition {
+	if len(c.held) == 0 {
+		return c.conditions
+	}
+	var seen []metav1.Condition
+	for i := range c.conditions {
+		if c.heldAt(c.conditions[i].Type) < 0 {
+			seen = append(seen, c.conditions[i])
+		}
+	}
+	for i := range c.held {
+		if before := c.held[i].before; before != nil {
+			seen = append(seen, *before)
+		}
+	}
+	return seen
 }
 
 func sameStatus(a, b *metav1.Condition) bool {

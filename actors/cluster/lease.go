@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,23 +11,58 @@ import (
 	"leeward/messages/api"
 )
 
+// Reasons of Ready=Unknown, as Karmada's cluster controller gives them.
+const (
+	reasonUnknown      = "ClusterStatusUnknown"
+	reasonNeverUpdated = "ClusterStatusNeverUpdated"
+)
+
 // lease is what a cluster knows of its agent's signs of life.
 type lease struct {
-	// deadline is when a silent agent makes the cluster Unknown; zero: it is not silent.
-	deadline time.Time
-	// answer is the agent's last word on Ready; it says so again when it is back.
-	answer metav1.ConditionStatus
+	// renewedAt is the last sign of life of a silent agent; zero: it is not silent.
+	renewedAt time.Time
 	// lost is set while Ready is Unknown because of silence.
 	lost bool
+	// word is the agent's last word on Ready, which it says again when it is back.
+	word *messages.ConditionReported
 }
 
+// agentIsBack is the word of an agent that had said nothing before.
+var agentIsBack = &messages.ConditionReported{
+	Type: api.ConditionReady, Status: metav1.ConditionTrue,
+	Reason: "ClusterReady", Message: "cluster is healthy and ready to accept workloads",
+}
+
+// restoreLease reads off a stored condition whether the agent was lost, and what it last said if not.
+func (c *Cluster) restoreLease() {
+	k := c.condition(api.ConditionReady)
+	if k == nil {
+		return
+	}
+	c.lease.lost = k.Status == metav1.ConditionUnknown && (k.Reason == reasonUnknown || k.Reason == reasonNeverUpdated)
+	if !c.lease.lost {
+		c.lease.word = &messages.ConditionReported{Type: k.Type, Status: k.Status, Reason: k.Reason, Message: k.Message}
+	}
+}
+
+// leaseStale starts the grace period, unless it ended before a restart.
 func (c *Cluster) leaseStale(renewedAt time.Time, out *actors.Outbox) {
+	c.lease.renewedAt = renewedAt
+	if !c.lease.lost {
+		out.Record(&messages.HeartbeatStopped{Cluster: c.name, RenewedAt: renewedAt, Deadline: c.leaseDeadline()})
+	}
+}
+
+// leaseDeadline is when silence makes the cluster Unknown; zero: it does not.
+func (c *Cluster) leaseDeadline() time.Time {
+	if c.lease.renewedAt.IsZero() || c.lease.lost {
+		return time.Time{}
+	}
 	grace := c.settings.ClusterMonitorGracePeriod
-	if c.status(api.ConditionReady) == "" {
+	if c.ready() == "" {
 		grace = c.settings.ClusterStartupGracePeriod
 	}
-	c.lease.deadline = monitored(renewedAt.Add(grace), c.settings.ClusterMonitorPeriod)
-	out.Record(&messages.HeartbeatStopped{Cluster: c.name, RenewedAt: renewedAt, Deadline: c.lease.deadline})
+	return monitored(c.lease.renewedAt.Add(grace), c.settings.ClusterMonitorPeriod)
 }
 
 // monitored returns the first look of a monitor, which looks every period, at which an instant is
@@ -38,29 +74,26 @@ func monitored(at time.Time, period time.Duration) time.Time {
 	return at.Truncate(period).Add(period)
 }
 
-func (c *Cluster) leaseRenewed(now time.Time, out *actors.Outbox) {
-	out.Record(&messages.HeartbeatReturned{Cluster: c.name})
-	c.lease.deadline = time.Time{}
-	if !c.lease.lost {
+// expireLease makes the cluster Unknown when its agent has been silent for too long.
+func (c *Cluster) expireLease(now time.Time, out *actors.Outbox) {
+	if due := c.leaseDeadline(); due.IsZero() || now.Before(due) {
 		return
 	}
-	c.lease.lost = false
-	c.setCondition(now, &messages.ConditionReported{
-		Type: api.ConditionReady, Status: c.lease.answer, Reason: "ClusterReady", Message: "cluster is healthy and ready to accept workloads",
-	}, "", out)
-}
-
-// expire makes the cluster Unknown when its agent has been silent for too long.
-func (l *lease) expire(now time.Time, c *Cluster, out *actors.Outbox) {
-	if l.deadline.IsZero() || now.Before(l.deadline) {
-		return
+	reason := reasonUnknown
+	if c.ready() == "" {
+		reason = reasonNeverUpdated
 	}
-	reason := "ClusterStatusUnknown"
-	if c.status(api.ConditionReady) == "" {
-		reason = "ClusterStatusNeverUpdated"
-	}
-	l.deadline, l.lost = time.Time{}, true
+	c.lease.lost = true
 	c.setCondition(now, &messages.ConditionReported{
 		Type: api.ConditionReady, Status: metav1.ConditionUnknown, Reason: reason, Message: "the cluster's agent stopped renewing its lease",
 	}, "monitor", out)
+}
+
+func (c *Cluster) leaseRenewed(now time.Time, out *actors.Outbox) {
+	out.Record(&messages.HeartbeatReturned{Cluster: c.name})
+	c.lease.renewedAt = time.Time{}
+	if c.lease.lost {
+		c.lease.lost = false
+		c.setCondition(now, cmp.Or(c.lease.word, agentIsBack), "", out)
+	}
 }

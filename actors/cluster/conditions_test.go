@@ -1,0 +1,152 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/cluster"
+	"leeward/messages"
+)
+
+// seenBy are the statuses that a policy was asked about in this step, question by question.
+func seenBy(n *actorstest.Network, policy string) []map[string]metav1.ConditionStatus {
+	var questions []map[string]metav1.ConditionStatus
+	for _, m := range actorstest.MailTo(n.Mail(), policyAt(policy)) {
+		seen := map[string]metav1.ConditionStatus{}
+		for _, c := range m.(*messages.JudgeCluster).View.Conditions {
+			seen[c.Type] = c.Status
+		}
+		questions = append(questions, seen)
+	}
+	return questions
+}
+
+type statuses = []map[string]metav1.ConditionStatus
+
+func TestReportsOfAnInstantMakeOneQuestion(t *testing.T) {
+	d := drive(t, nil, listed("p")...)
+	n := d.Tell(report("Ready", "False"), report("Disk", "True"), report("Ready", "Unknown"))
+	require.Equal(t, statuses{{"Ready": "Unknown", "Disk": "True"}}, seenBy(n, "p"))
+	n.Recorded(changed("Ready", "False"), changed("Disk", "True"), changed("Ready", "Unknown"))
+}
+
+func TestAReportThatSaysNothingNewIsQuiet(t *testing.T) {
+	d := drive(t, nil, listed("p")...)
+	d.Tell(report("Ready", "True")).Quiet()
+	d.Tell(report("Disk", "")).Quiet()
+}
+
+func TestANewMessageAloneMakesPoliciesJudgeAnew(t *testing.T) {
+	d := drive(t, nil, listed("p")...)
+	n := d.Tell(&messages.ConditionReported{Type: "Ready", Status: "True", Reason: "R", Message: "m"})
+	n.Recorded(&messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "True", Reason: "R", Message: "m"})
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"))
+}
+
+func TestAnEmptyStatusRemovesACondition(t *testing.T) {
+	d := drive(t, nil, listed("p")...)
+	n := d.Tell(report("Ready", ""))
+	require.Equal(t, statuses{{}}, seenBy(n, "p"))
+	n.Recorded(&messages.ConditionRemoved{Cluster: name, Type: "Ready"})
+}
+
+func TestTheTransitionTimeMovesOnlyWithTheStatus(t *testing.T) {
+	d := drive(t, nil)
+	since := func(n *actorstest.Network) time.Duration {
+		views := actorstest.MailTo(n.Mail(), scheduler)
+		view := views[0].(*messages.ClusterViewed).View
+		return view.Condition("Ready").LastTransitionTime.Sub(actorstest.Start)
+	}
+	d.Advance(time.Second)
+	require.Equal(t, time.Second, since(d.Tell(report("Ready", "False"))))
+	d.Advance(time.Second)
+	require.Equal(t, time.Second, since(d.Tell(&messages.ConditionReported{Type: "Ready", Status: "False", Reason: "R"})))
+	require.Equal(t, 2*time.Second, since(d.Tell(report("Ready", "True"))))
+}
+
+func TestAConditionIsShownToTheSchedulerAsNoChangeOfTheSpec(t *testing.T) {
+	d := drive(t, nil)
+	shown := actorstest.MailTo(d.Tell(report("Disk", "True")).Mail(), scheduler)
+	require.Len(t, shown, 1)
+	require.False(t, shown[0].(*messages.ClusterViewed).SpecChanged)
+}
+
+func holding(s *messages.Settings) { s.ConditionHold = 30 * time.Second }
+
+func TestPoliciesSeeAChangeOnceItHasHeld(t *testing.T) {
+	d := drive(t, holding, listed("p")...)
+	n := d.Tell(report("Ready", "False"))
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"), "not yet")
+	n.Recorded(changed("Ready", "False")).WakesIn(30 * time.Second)
+	d.QuietFor(30*time.Second - 1)
+	require.Equal(t, statuses{{"Ready": "False"}}, seenBy(d.Advance(1), "p"), "at the very instant")
+	d.Sleeps()
+}
+
+func TestAChangeBackInTimeNeverShows(t *testing.T) {
+	d := drive(t, holding, listed("p")...)
+	d.Tell(report("Ready", "False"))
+	d.Approach(30 * time.Second)
+	n := d.Tell(report("Ready", "True"))
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"))
+	n.Sleeps()
+	d.QuietFor(time.Hour)
+}
+
+func TestAnotherStatusStartsTheHoldAnew(t *testing.T) {
+	d := drive(t, holding, listed("p")...)
+	d.Tell(report("Ready", "False"))
+	d.Advance(20 * time.Second)
+	n := d.Tell(report("Ready", "Unknown"))
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"))
+	n.WakesIn(30 * time.Second)
+	require.Equal(t, statuses{{"Ready": "Unknown"}}, seenBy(d.Advance(30*time.Second), "p"))
+}
+
+func TestAMessageDoesNotStartTheHoldAnew(t *testing.T) {
+	d := drive(t, holding, listed("p")...)
+	d.Tell(report("Ready", "False"))
+	d.Advance(20 * time.Second)
+	d.Tell(&messages.ConditionReported{Type: "Ready", Status: "False", Message: "still"}).WakesIn(10 * time.Second)
+}
+
+func TestConditionsThatComeAndGoAreHeldToo(t *testing.T) {
+	d := drive(t, holding, listed("p")...)
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(d.Tell(report("Disk", "True")), "p"))
+	require.Equal(t, statuses{{"Ready": "True", "Disk": "True"}}, seenBy(d.Advance(30*time.Second), "p"))
+	require.Equal(t, statuses{{"Ready": "True", "Disk": "True"}}, seenBy(d.Tell(report("Disk", "")), "p"))
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(d.Advance(30*time.Second), "p"))
+}
+
+func TestAShorterHoldCountsAtOnce(t *testing.T) {
+	d := drive(t, holding, listed("p")...)
+	d.Tell(report("Ready", "False"))
+	d.Advance(20 * time.Second)
+	n := d.Tell(&messages.SettingsChanged{Settings: settings(func(s *messages.Settings) { s.ConditionHold = 25 * time.Second })})
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"))
+	n.WakesIn(5 * time.Second)
+	n = d.Tell(&messages.SettingsChanged{Settings: settings(nil)})
+	require.Equal(t, statuses{{"Ready": "False"}}, seenBy(n, "p"))
+	n.Sleeps()
+}
+
+func TestTheSystemDoesNotWaitForTheHold(t *testing.T) {
+	d := drive(t, holding)
+	d.Tell(report("Ready", "False")).Recorded(
+		changed("Ready", "False"),
+		tainted("cluster.karmada.io/not-ready:NoSchedule", d.Now(), bySystem("Ready=False")))
+}
+
+func TestARestartDoesNotCutTheHoldShort(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(holding), 0))
+	young := metav1.Condition{Type: "Ready", Status: "True", LastTransitionTime: metav1.Time{Time: d.Now().Add(-10 * time.Second)}}
+	d.Tell(joined(object(young), listed("p")...)).Told(policyAt("p")).WakesIn(20 * time.Second)
+	d.Tell(report("Disk", "True")).Told(policyAt("p"))
+	n := d.Advance(20 * time.Second)
+	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"), "how Ready was before nobody knows, so nobody judged")
+	n.WakesIn(10 * time.Second)
+}

@@ -1,0 +1,117 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/cluster"
+	"leeward/messages"
+)
+
+const silence = "the cluster's agent stopped renewing its lease"
+
+func unknown(reason string) *messages.ConditionChanged {
+	return &messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "Unknown", Reason: reason, Message: silence, By: "monitor"}
+}
+
+func unreachable(at time.Time, reason string) *messages.TaintAdded {
+	return tainted("cluster.karmada.io/unreachable:NoSchedule", at, bySystem("Ready=Unknown ("+reason+": "+silence+")"))
+}
+
+func stopped(renewed, deadline time.Duration) *messages.HeartbeatStopped {
+	at := func(d time.Duration) time.Time { return actorstest.Start.Add(d) }
+	return &messages.HeartbeatStopped{Cluster: name, RenewedAt: at(renewed), Deadline: at(deadline)}
+}
+
+func stale(renewed time.Duration) *messages.LeaseStale {
+	return &messages.LeaseStale{RenewedAt: actorstest.Start.Add(renewed)}
+}
+
+func monitorEvery5s(s *messages.Settings) { s.ClusterMonitorPeriod = 5 * time.Second }
+
+func TestSilenceMakesAClusterUnknownAfterTheGracePeriod(t *testing.T) {
+	d := drive(t, nil)
+	d.Advance(73 * time.Second)
+	d.Tell(stale(70 * time.Second)).Recorded(stopped(70*time.Second, 110*time.Second))
+	d.QuietFor(37*time.Second - 1)
+	d.Advance(1).Recorded(unknown("ClusterStatusUnknown"), unreachable(d.Now(), "ClusterStatusUnknown"))
+	d.Sleeps()
+}
+
+func TestTheMonitorLooksEveryFiveSecondsAndFindsTheGracePeriodStrictlyPast(t *testing.T) {
+	d := drive(t, monitorEvery5s)
+	d.Advance(73 * time.Second)
+	d.Tell(stale(70 * time.Second)).Recorded(stopped(70*time.Second, 115*time.Second))
+	d.QuietFor(42*time.Second - 1)
+	d.Advance(1).Recorded(unknown("ClusterStatusUnknown"), unreachable(d.Now(), "ClusterStatusUnknown"))
+}
+
+func TestAClusterThatNeverReportedHasTheStartupGracePeriod(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
+	d.Tell(joined(object())).Recorded(
+		tainted("cluster.karmada.io/not-ready:NoSchedule", d.Now(), bySystem("Ready is not reported")))
+	d.Tell(stale(0)).Recorded(stopped(0, time.Minute))
+	d.Advance(time.Minute).Recorded(
+		unknown("ClusterStatusNeverUpdated"),
+		untainted("cluster.karmada.io/not-ready:NoSchedule", actorstest.Start, bySystem("Ready=Unknown (ClusterStatusNeverUpdated: "+silence+")")),
+		unreachable(d.Now(), "ClusterStatusNeverUpdated"))
+}
+
+func TestAnAgentThatIsBackInTimeChangesNothing(t *testing.T) {
+	d := drive(t, nil)
+	d.Tell(stale(0))
+	d.Approach(40 * time.Second)
+	d.Tell(&messages.LeaseRenewed{}).Recorded(&messages.HeartbeatReturned{Cluster: name}).Sleeps()
+	d.QuietFor(time.Hour)
+}
+
+func TestAnAgentThatIsBackSaysAgainWhatItSaid(t *testing.T) {
+	d := drive(t, nil)
+	d.Tell(&messages.ConditionReported{Type: "Ready", Status: "False", Reason: "NetworkDown", Message: "link lost"})
+	d.Tell(stale(0))
+	d.Advance(40 * time.Second)
+	d.Tell(&messages.LeaseRenewed{}).Recorded(
+		&messages.HeartbeatReturned{Cluster: name},
+		&messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "False", Reason: "NetworkDown", Message: "link lost"},
+		untainted("cluster.karmada.io/unreachable:NoSchedule", d.Now(), bySystem("Ready=False (NetworkDown: link lost)")),
+		tainted("cluster.karmada.io/not-ready:NoSchedule", d.Now(), bySystem("Ready=False (NetworkDown: link lost)")))
+}
+
+func TestAnAgentThatHadSaidNothingReportsReadyWhenItIsBack(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
+	d.Tell(joined(object()), stale(0))
+	d.Advance(time.Minute)
+	d.Tell(&messages.LeaseRenewed{}).Recorded(
+		&messages.HeartbeatReturned{Cluster: name},
+		&messages.ConditionChanged{
+			Cluster: name, Type: "Ready", Status: "True", Reason: "ClusterReady", Message: "cluster is healthy and ready to accept workloads",
+		},
+		untainted("cluster.karmada.io/unreachable:NoSchedule", d.Now(), bySystem("Ready=True (ClusterReady: cluster is healthy and ready to accept workloads)")))
+}
+
+func TestARestartKnowsThatTheAgentWasLost(t *testing.T) {
+	lost := object(metav1.Condition{Type: "Ready", Status: "Unknown", Reason: "ClusterStatusUnknown", Message: silence})
+	lost.Spec.Taints = append(lost.Spec.Taints, parsed("cluster.karmada.io/unreachable:NoSchedule", actorstest.Start))
+	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
+	d.Tell(joined(lost), stale(-time.Hour)).Recorded().Sleeps()
+	n := d.Tell(&messages.LeaseRenewed{})
+	facts := actorstest.FactsOf[*messages.ConditionChanged](n.Facts())
+	if len(facts) != 1 || facts[0].Status != metav1.ConditionTrue {
+		t.Fatalf("the agent is back: %v", facts)
+	}
+}
+
+func TestARestartDoesNotMoveTheGracePeriod(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
+	d.Tell(joined(ready("True")), stale(-30*time.Second)).WakesIn(10 * time.Second)
+}
+
+func TestAnotherGracePeriodHoldsForASilenceUnderWay(t *testing.T) {
+	d := drive(t, nil)
+	d.Tell(stale(0)).WakesIn(40 * time.Second)
+	d.Tell(&messages.SettingsChanged{Settings: settings(func(s *messages.Settings) { s.ClusterMonitorGracePeriod = time.Hour })}).WakesIn(time.Hour)
+	d.Tell(&messages.SettingsChanged{Settings: settings(monitorEvery5s)}).WakesIn(45 * time.Second)
+}

@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/actors"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// joined takes over a manifest, or the stored object after a restart.
+func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.Outbox) {
+	o := m.Object
+	c.labels, c.provider, c.region, c.zones = o.Labels, o.Spec.Provider, o.Spec.Region, o.Spec.Zones
+	c.apis, c.resources = o.Status.APIEnablements, o.Status.ResourceSummary
+	c.deleting = o.DeletionTimestamp != nil
+	c.conditions = slices.Clone(o.Status.Conditions)
+	c.taints = slices.Clone(o.Spec.Taints)
+	c.causes = causesOf(c.taints, o.Status.TaintCauses)
+	c.policies = make([]voter, len(m.Policies))
+	for i, p := range m.Policies {
+		c.policies[i].PolicyListed = p
+	}
+	c.sortPolicies()
+	c.restoreLease()
+	c.holdYoung(now)
+	c.markEvicting(now)
+	c.showScheduler(true, out)
+	c.retaint(now, nil, out)
+	c.reopen()
+}
+
+// causesOf lines recorded causes up with taints; a taint without one is put down to people.
+func causesOf(taints []corev1.Taint, recorded []api.TaintCause) []api.TaintCause {
+	causes := make([]api.TaintCause, len(taints))
+	for i := range taints {
+		causes[i] = api.TaintCause{Key: taints[i].Key, Effect: taints[i].Effect, By: byUser}
+		for _, r := range recorded {
+			if r.Key == taints[i].Key && r.Effect == taints[i].Effect {
+				causes[i] = r
+			}
+		}
+	}
+	return causes
+}
+
+// edited takes over what a manifest says: labels, location and taints. Its status is the cluster's
+// own business.
+func (c *Cluster) edited(now time.Time, o *api.Cluster, out *actors.Outbox) {
+	c.relabel(o.Labels, out)
+	if c.provider != o.Spec.Provider || c.region != o.Spec.Region || !slices.Equal(c.zones, o.Spec.Zones) {
+		c.provider, c.region, c.zones = o.Spec.Provider, o.Spec.Region, o.Spec.Zones
+		out.Record(&messages.ClusterSpecChanged{Cluster: c.name, Provider: c.provider, Region: c.region, Zones: c.zones})
+		c.showScheduler(true, out)
+	}
+	c.taintsEdited(now, c.editsTowards(o.Spec.Taints), out)
+}
+
+// editsTowards returns the edits that a manifest's taints ask for. Of the taints that it does not have,
+// those go that people had put there; policies and the system look after their own.
+func (c *Cluster) editsTowards(wanted []corev1.Taint) []messages.TaintEdit {
+	var edits []messages.TaintEdit
+	for i := range c.taints {
+		if c.causes[i].By == byUser && taint.Find(wanted, c.taints[i].Key, c.taints[i].Effect) < 0 {
+			edits = append(edits, messages.TaintEdit{Taint: c.taints[i], Remove: true})
+		}
+	}
+	for i := range wanted {
+		edits = append(edits, messages.TaintEdit{Taint: wanted[i]})
+	}
+	return edits
+}
+
+func (c *Cluster) labelsEdited(edits map[string]*string, out *actors.Outbox) {
+	labels := map[string]string{}
+	maps.Copy(labels, c.labels)
+	for k, v := range edits { // each key once, so order does not matter
+		if v == nil {
+			delete(labels, k)
+		} else {
+			labels[k] = *v
+		}
+	}
+	c.relabel(labels, out)
+}
+
+// relabel changes the labels. Policies that match by label do not look again before some condition
+// changes. Source: Karmada's ClusterTaintPolicy controller.
+func (c *Cluster) relabel(labels map[string]string, out *actors.Outbox) {
+	if maps.Equal(c.labels, labels) {
+		return
+	}
+	c.labels = labels
+	out.Record(&messages.LabelsChanged{Cluster: c.name, Labels: labels})
+	c.showScheduler(true, out)
+}
+
+func (c *Cluster) resourcesReported(s *api.ResourceSummary, out *actors.Outbox) {
+	if equality.Semantic.DeepEqual(c.resources, s) {
+		return
+	}
+	c.resources = s
+	out.Record(&messages.CapacityChanged{Cluster: c.name, Summary: s})
+	c.showScheduler(false, out)
+}
+
+// deleted makes the cluster leave: at once if it is empty, or else with its last binding.
+func (c *Cluster) deleted(out *actors.Outbox) {
+	if c.deleting {
+		return
+	}
+	c.deleting = true
+	out.Record(&messages.ClusterLeaving{Cluster: c.name})
+	c.showScheduler(true, out)
+}
+
+func (c *Cluster) toLeave() bool { return c.deleting && !c.gone && len(c.subscribers.bindings) == 0 }
+
+func (c *Cluster) leave(out *actors.Outbox) {
+	c.gone = true
+	out.Record(&messages.ClusterRemoved{Cluster: c.name})
+	out.TellScheduler(&messages.ClusterGone{Name: c.name})
+}

@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Who puts taints on clusters.
+const (
+	byUser   = "user"
+	bySystem = "system"
+	byPolicy = "policy"
+)
+
+// revision is one change of the cluster's taints in the making. It takes any number of steps, each with
+// somebody's reason; only the difference between its beginning and its end ever happened.
+type revision struct {
+	taints []corev1.Taint
+	// causes[i] says who wants taints[i] there.
+	causes []api.TaintCause
+	// gone says who wanted which taint gone; of one that went twice the last counts.
+	gone []api.TaintCause
+}
+
+func (c *Cluster) revise() *revision { return &revision{taints: c.taints, causes: c.causes} }
+
+// become takes the step to the taints that a rule returned; why says who wants a taint there, or gone.
+func (r *revision) become(after []corev1.Taint, why func(*corev1.Taint) api.TaintCause) {
+	because := func(t *corev1.Taint) api.TaintCause {
+		cause := why(t)
+		cause.Key, cause.Effect = t.Key, t.Effect
+		return cause
+	}
+	for i := range r.taints {
+		if taint.Find(after, r.taints[i].Key, r.taints[i].Effect) < 0 {
+			r.gone = append(r.gone, because(&r.taints[i]))
+		}
+	}
+	causes := make([]api.TaintCause, len(after))
+	for i := range after {
+		if j := find(r.taints, &after[i]); j >= 0 {
+			causes[i] = r.causes[j]
+		} else {
+			causes[i] = because(&after[i])
+		}
+	}
+	r.taints, r.causes = after, causes
+}
+
+// find returns the index of the taint with the same key, effect and value, -1 if there is none.
+func find(taints []corev1.Taint, t *corev1.Taint) int {
+	i := taint.Find(taints, t.Key, t.Effect)
+	if i >= 0 && taints[i].Value != t.Value {
+		return -1
+	}
+	return i
+}
+
+// commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
+// there and is there again is the same one: it keeps its place, its time and its cause.
+func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
+	before := c.taints
+	c.removeGone(r, out)
+	changed := len(c.taints) < len(before)
+	for i := range r.taints {
+		if find(c.taints, &r.taints[i]) >= 0 {
+			continue
+		}
+		c.put(r.taints[i], r.causes[i])
+		out.Record(&messages.TaintAdded{Cluster: c.name, Taint: r.taints[i], Cause: r.causes[i]})
+		changed = true
+	}
+	if changed {
+		c.retainted(now, before, out)
+	}
+}
+
+func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {
+	var taints []corev1.Taint
+	var causes []api.TaintCause
+	for i := range c.taints {
+		t := c.taints[i]
+		if taint.Find(r.taints, t.Key, t.Effect) >= 0 {
+			taints, causes = append(taints, t), append(causes, c.causes[i])
+			continue
+		}
+		out.Record(&messages.TaintRemoved{Cluster: c.name, Taint: t, Cause: r.lastWordOn(&t)})
+	}
+	c.taints, c.causes = taints, causes
+}
+
+func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {
+	for _, g := range r.gone {
+		if g.Key == t.Key && g.Effect == t.Effect {
+			cause = g
+		}
+	}
+	return cause
+}
+
+// put adds a taint at the end, or gives it the place of the one that had another value. Lists that
+// others have seen stay as they are.
+func (c *Cluster) put(t corev1.Taint, cause api.TaintCause) {
+	if i := taint.Find(c.taints, t.Key, t.Effect); i >= 0 {
+		c.taints, c.causes = slices.Clone(c.taints), slices.Clone(c.causes)
+		c.taints[i], c.causes[i] = t, cause
+		return
+	}
+	c.taints, c.causes = append(slices.Clip(c.taints), t), append(slices.Clip(c.causes), cause)
+}
