@@ -120,10 +120,12 @@ func TestAStoryIsColouredWhenAsked(t *testing.T) {
 
 func TestASummaryHasOneLinePerScenario(t *testing.T) {
 	var out strings.Builder
-	write(t, &Summary{W: &out}, passing("a"), passing("b"), passing("b"))
+	a := passing("a")
+	a.Name = "another name"
+	write(t, &Summary{W: &out}, a, passing("b"), passing("b"))
 	require.Equal(t, ""+
-		"✓  scenarios/a.yaml                                  a                                 1 expectation, 12.35ms\n"+
-		"✓  scenarios/b.yaml                                  b                                 1 expectation, 2 seeds, 24.69ms\n"+
+		"✓    1 expectation    12.35ms  scenarios/a.yaml  another name\n"+
+		"✓    1 expectation      2 seeds   24.69ms  scenarios/b.yaml\n"+
 		"\n2 scenarios, 3 runs, 3 expectations: all held, in 37.04ms\n", out.String())
 }
 
@@ -134,9 +136,9 @@ func TestASummaryTellsTheFirstFailureOfAScenario(t *testing.T) {
 		runs = append(runs, failing("a", seed+2))
 	}
 	write(t, &Summary{W: &out}, append(runs, passing("b"))...)
-	require.Contains(t, out.String(), "✗  scenarios/a.yaml                                  a                                 1 expectation, 13 seeds, 12 fail: 2 3 4 5 6 7 8 9 10 11 ..., 160.49ms\n\na  profile leeward  seed 2\n")
+	require.Contains(t, out.String(), "✗    1 expectation     13 seeds  160.49ms  scenarios/a.yaml  fails under 12: 2 3 4 5 6 7 8 9 10 11 ...\n\na  profile leeward  seed 2\n")
 	require.Equal(t, 1, strings.Count(out.String(), "repeat: "))
-	require.Contains(t, out.String(), "--seed 1\n\n✓  scenarios/b.yaml")
+	require.Contains(t, out.String(), "--seed 1\n\n✓    1 expectation    12.35ms  scenarios/b.yaml\n")
 	require.Contains(t, out.String(), "2 scenarios, 14 runs, 26 expectations: 12 failed, in 172.83ms\n")
 }
 

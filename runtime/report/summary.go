@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (s *Summary) flush() error {
 	return err
 }
 
-// line is one scenario in a summary of many.
+// line is one scenario in a summary of many: figures first, because they are short.
 func line(seeds []Run, paint painting) string {
 	var took time.Duration
 	var failed []string
@@ -81,17 +82,25 @@ func line(seeds []Run, paint painting) string {
 			failed = append(failed, strconv.FormatUint(seeds[i].Seed, 10))
 		}
 	}
-	sign, words := paint(green, held), count(len(seeds[0].Expectations), "expectation")
+	sign, figures, end := paint(green, held), fmt.Sprintf("%3d %-12s", len(seeds[0].Expectations), plural(len(seeds[0].Expectations), "expectation")), ""
 	if len(seeds) > 1 {
-		words += ", " + count(len(seeds), "seed")
+		figures += fmt.Sprintf("  %4d seeds", len(seeds))
 	}
 	if len(failed) > 0 {
 		sign = paint(red, broken)
 	}
 	if len(failed) > 0 && len(seeds) > 1 {
-		words += fmt.Sprintf(", %d fail: %s", len(failed), shortList(failed))
+		end = fmt.Sprintf("  fails under %d: %s", len(failed), shortList(failed))
 	}
-	return fmt.Sprintf("%s  %-48s  %-32s  %s, %s", sign, seeds[0].File, journal.Printable(seeds[0].Name), words, rounded(took))
+	return fmt.Sprintf("%s  %s  %8s  %s%s", sign, figures, rounded(took), title(&seeds[0]), end)
+}
+
+// title is a scenario's file, and its name where the file has another.
+func title(r *Run) string {
+	if strings.TrimSuffix(filepath.Base(r.File), filepath.Ext(r.File)) == r.Name {
+		return r.File
+	}
+	return r.File + "  " + journal.Printable(r.Name)
 }
 
 // tally counts what was seen.
@@ -135,10 +144,14 @@ func shortList(words []string) string {
 }
 
 func count(n int, noun string) string {
+	return strconv.Itoa(n) + " " + plural(n, noun)
+}
+
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + noun
+		return noun
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return noun + "s"
 }
 
 // rounded writes a wall-clock time to three digits or so.
