@@ -251,7 +251,8 @@ metadata: {name: NAME}
 	}, s.Members)
 }
 
-func TestActions(t *testing.T) {
+// actions are actions as they are written, and as they are read.
+func actions() map[string]scenario.Action {
 	names := func(list string) []messages.ClusterName {
 		var all []messages.ClusterName
 		for _, name := range strings.Fields(list) {
@@ -260,7 +261,7 @@ func TestActions(t *testing.T) {
 		return all
 	}
 	gold := "gold"
-	for written, want := range map[string]scenario.Action{
+	return map[string]scenario.Action{
 		`condition: {cluster: member1, type: Ready, status: ""}`:                       &scenario.Condition{Clusters: names("member1"), Type: "Ready"},
 		`condition: {cluster: [member1, us-1], type: Ready, toggle: true}`:             &scenario.Condition{Clusters: names("member1 us-1"), Type: "Ready", Toggle: true},
 		`cordon: {cluster: "member{1..2}"}`:                                            &scenario.Cordon{Clusters: names("member1 member2")},
@@ -283,7 +284,11 @@ func TestActions(t *testing.T) {
 		`delete: {kind: StatefulSet, namespace: shop, name: db}`:                       &scenario.Delete{Object: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}},
 		`restart: true`: &scenario.Restart{},
 		`restart: {}`:   &scenario.Restart{},
-	} {
+	}
+}
+
+func TestActions(t *testing.T) {
+	for written, want := range actions() {
 		s := read(t, "  timeline: [{at: 5s, "+written+"}]\n")
 		require.Equal(t, want, s.Timeline[0].Action, written)
 		require.Equal(t, 5*time.Second, s.Timeline[0].At)
@@ -370,8 +375,9 @@ func TestARunLastsUntilItsLastExpectation(t *testing.T) {
 	require.Zero(t, read(t, "  expect: [{never: true, taint: {cluster: us-1, key: a}}]\n").Until())
 }
 
-func TestExpectations(t *testing.T) {
-	for written, want := range map[string]string{
+// expectations are expectations as they are written, and as they are told.
+func expectations() map[string]string {
+	return map[string]string{
 		`at: 0, taint: {cluster: us-1, key: a, value: b, effect: NoExecute}`:                                                       "at 0s: cluster us-1 has the taint a=b:NoExecute",
 		`at: 1d, taint: {cluster: us-1, key: a, present: false}`:                                                                   "at 1d: cluster us-1 has no taint a",
 		`at: 0, binding: {name: nginx, clusters: [us-1, member1]}`:                                                                 "at 0s: binding default/nginx-deployment runs on member1, us-1",
@@ -389,7 +395,11 @@ func TestExpectations(t *testing.T) {
 		`total: {event: {kind: Scheduled}, min: 1}`:                                                                                "in all: event Scheduled happens at least 1 time",
 		`at: 0, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: b}}`:                                      `at 0s: ConfigMap default/x matches {"data":{"a":"b"},"metadata":{"name":"x"}}`,
 		`at: 0, object: {apiVersion: apps/v1, kind: Deployment, metadata: {name: nginx, namespace: default}, spec: {replicas: 4}}`: `at 0s: Deployment default/nginx matches {"metadata":{"name":"nginx","namespace":"default"},"spec":{"replicas":4}}`,
-	} {
+	}
+}
+
+func TestExpectations(t *testing.T) {
+	for written, want := range expectations() {
 		s := read(t, "  expect: [{"+written+"}]\n")
 		require.Equal(t, want+" (s.yaml:6)", s.Expect[0].String(), written)
 	}

@@ -23,9 +23,13 @@ func kinds() manifest.Kinds {
 }
 
 // The types below are the language as it is written, and docs/scenario.schema.json is made of them:
-// the comment of a field is what an editor shows, the tag schema says what JSON cannot. "required":
-// the field must be there. "mode", "subject", "action": exactly one of these must be. Any other word
-// names the definition of what a node holds, or the words that a string may be.
+// the comment of a field is what an editor shows, the tag schema says what the Go type does not:
+//
+//	required           the field must be written, and decode sees to it
+//	mode, what, action one of each group must be written, and no two
+//	with=a+b           the field goes with one of these fields
+//	True|False         the words that a text may be
+//	any other word     the definition of what stands here
 
 // document is a Scenario: what is played, and what is expected of it.
 type document struct {
@@ -39,7 +43,7 @@ type spec struct {
 	// A sentence that says what the scenario shows.
 	Description string `json:"description"`
 	// The named set of settings that config changes. Default leeward.
-	Profile string `json:"profile" schema:"karmada-legacy|karmada|kubernetes|leeward"`
+	Profile string `json:"profile" schema:"profile"`
 	// Decides whatever is left to chance: the order of messages, start-up times, generated uids. Default 1.
 	Seed *uint64 `json:"seed"`
 	// Virtual time that the run lasts. Default: until nothing more is due and every expectation is decided.
@@ -91,11 +95,11 @@ type step struct {
 	// Again and again, at this distance, the first time at from.
 	Every *duration `json:"every" schema:"mode"`
 	// With every: the first instant. Default 0s.
-	From *duration `json:"from"`
+	From *duration `json:"from" schema:"with=every"`
 	// With every: the last instant at most. Default: the scenario's duration.
-	Until *duration `json:"until"`
+	Until *duration `json:"until" schema:"with=every"`
 	// With apply: a manifest that is rejected does not end the run; the rejection is recorded.
-	MayFail bool `json:"mayFail"`
+	MayFail bool `json:"mayFail" schema:"with=apply"`
 
 	// Sets a condition of a cluster, as its agent would report it.
 	Condition *conditionStep `json:"condition" schema:"action"`
@@ -124,7 +128,7 @@ type step struct {
 	// Changes settings, as spec.config sets them.
 	Config *yaml.Node `json:"config" schema:"action,settings"`
 	// The engine loses its memory and recovers from its objects; deadlines do not move.
-	Restart *flag `json:"restart" schema:"action"`
+	Restart *yes `json:"restart" schema:"action"`
 }
 
 type conditionStep struct {
@@ -211,24 +215,24 @@ type expectation struct {
 	// At some instant of a stretch.
 	Within *within `json:"within" schema:"mode"`
 	// At every instant.
-	Always *flag `json:"always" schema:"mode"`
+	Always *yes `json:"always" schema:"mode"`
 	// At no instant.
-	Never *flag `json:"never" schema:"mode"`
+	Never *yes `json:"never" schema:"mode"`
 	// So many events in all.
-	Total *total `json:"total" schema:"mode"`
+	Total *total `json:"total" schema:"mode,what"`
 	// With always, never and total: not before this instant. Default 0s.
-	From *duration `json:"from"`
+	From *duration `json:"from" schema:"with=always+never+total"`
 	// With always, never and total: not after this instant. Default: the end of the run.
-	Until *duration `json:"until"`
+	Until *duration `json:"until" schema:"with=always+never+total"`
 
 	// A taint of a cluster.
-	Taint *taintExpectation `json:"taint" schema:"subject"`
+	Taint *taintExpectation `json:"taint" schema:"what"`
 	// Where a workload runs, and how.
-	Binding *bindingExpectation `json:"binding" schema:"subject"`
+	Binding *bindingExpectation `json:"binding" schema:"what"`
 	// Something that happens: the kind of a fact, and any of the fields of its JSON.
-	Event map[string]any `json:"event" schema:"subject,event"`
+	Event map[string]any `json:"event" schema:"what,event"`
 	// Fields that an object has, as kubectl shows them; other fields do not matter.
-	Object map[string]any `json:"object" schema:"subject,object"`
+	Object map[string]any `json:"object" schema:"what,object"`
 }
 
 type within struct {

@@ -110,10 +110,10 @@ func (b *bounds) read() (expect.Bounds, error) {
 	return r, nil
 }
 
-// flag is true, or an empty mapping.
-type flag struct{}
+// yes is true, or an empty mapping.
+type yes struct{}
 
-func (*flag) UnmarshalJSON(text []byte) error {
+func (*yes) UnmarshalJSON(text []byte) error {
 	if s := string(text); s != "true" && s != "{}" {
 		return errors.New("want true")
 	}
