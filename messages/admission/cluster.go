@@ -16,8 +16,10 @@ import (
 )
 
 // defaultCluster is what Karmada's API server does on every write: the deprecated zone moves into
-// zones, and a NoExecute taint is stamped with the time from which tolerations count.
+// zones, and a NoExecute taint is stamped with the time from which tolerations count. The sync mode,
+// for which Karmada asks, is Push: a rehearsal connects to nothing, and need not say how.
 func defaultCluster(c *api.Cluster, s *messages.Settings, now time.Time) {
+	setDefault(&c.Spec.SyncMode, api.Push)
 	if c.Spec.Zone != "" && len(c.Spec.Zones) == 0 {
 		c.Spec.Zone, c.Spec.Zones = "", []string{c.Spec.Zone}
 	}
@@ -52,7 +54,7 @@ var (
 func validateCluster(c *api.ClusterSpec, spec *field.Path) field.ErrorList {
 	return slices.Concat(
 		atMost(maxClusterID, c.ID, spec.Child("id")),
-		oneOf(c.SyncMode, syncModes, spec.Child("syncMode")),
+		requiredOneOf(c.SyncMode, syncModes, spec.Child("syncMode")),
 		validateSecret(c.SecretRef, spec.Child("secretRef")),
 		validateSecret(c.ImpersonatorSecretRef, spec.Child("impersonatorSecretRef")),
 		validateProxy(c.ProxyURL, spec.Child("proxyURL")),

@@ -120,6 +120,7 @@ func TestDefaultsOfACluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := read(t, cluster).(*api.Cluster)
 			admission.Default(o, c.settings, now)
+			require.Equal(t, api.Push, o.Spec.SyncMode)
 			require.Empty(t, o.Spec.Zone)
 			require.Equal(t, []string{"a"}, o.Spec.Zones)
 			require.Equal(t, c.added, o.Spec.Taints[0].TimeAdded.Time)
@@ -127,6 +128,9 @@ func TestDefaultsOfACluster(t *testing.T) {
 			require.Equal(t, 2026*12, o.Spec.Taints[2].TimeAdded.Year()*12+int(o.Spec.Taints[2].TimeAdded.Month())-1)
 		})
 	}
+	pulled := read(t, "Cluster\nspec: {syncMode: Pull}\n").(*api.Cluster)
+	admission.Default(pulled, karmada(), now)
+	require.Equal(t, api.Pull, pulled.Spec.SyncMode)
 	both := read(t, "Cluster\nspec: {zone: a, zones: [b]}\n").(*api.Cluster)
 	admission.Default(both, karmada(), now)
 	require.Equal(t, "a", both.Spec.Zone, "for validation to refuse")

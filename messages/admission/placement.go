@@ -102,7 +102,7 @@ func validateAffinityName(name string, taken []string, at *field.Path) field.Err
 }
 
 // validateOverflow: overflow takes the replicas for which a group has no room, so replicas must be
-// divided by room, and both the group and its overflow must be bounded by something.
+// divided by room, and the group must not be every cluster already.
 func validateOverflow(term *api.ClusterAffinityTerm, r *api.ReplicaSchedulingStrategy, at *field.Path) (errs field.ErrorList) {
 	if len(term.OverflowAffinities) == 0 {
 		return nil
@@ -119,9 +119,6 @@ func validateOverflow(term *api.ClusterAffinityTerm, r *api.ReplicaSchedulingStr
 		o, item := &term.OverflowAffinities[i], path.Index(i)
 		errs = append(errs, validateAffinityName(o.AffinityName, taken, item.Child("affinityName"))...)
 		errs = append(errs, validateAffinity(&o.ClusterAffinity, item)...)
-		if isUnbounded(&o.ClusterAffinity) {
-			errs = append(errs, field.Required(item, "an overflow group must select clusters"))
-		}
 		taken = append(taken, o.AffinityName)
 	}
 	return errs
