@@ -27,12 +27,18 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	if trigger == "" {
 		trigger = triggerOf(cause, e.asked)
 	}
-	s.conclude(now, e, s.planner.Plan(now, request(e.asked)), nil, trigger, out)
+	s.conclude(now, e, s.planner.Plan(now, request(e.asked)), departure{}, trigger, out)
+}
+
+// departure is which clusters a decision lets a binding leave, and why not the others that it must.
+type departure struct {
+	clusters []messages.ClusterName
+	held     failure
 }
 
 // decideLeaving looks for a placement without the clusters that the binding must leave: without all of
 // them, else without as many as can be done without, the earliest deadlines first. What cannot be left
-// is held, and tried again when the fleet changes.
+// is held, gains nothing, and is tried again when the fleet changes.
 func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 	var first placement.Decision
 	for n := len(e.asked.Leaving); n > 0; n-- {
@@ -41,44 +47,62 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 		if n == len(e.asked.Leaving) {
 			first = d
 		}
-		if d.Reason == "" && len(d.Targets) > 0 {
-			s.conclude(now, e, d, leaving, "eviction", out)
+		if d.Reason == "" && len(d.Targets) > 0 && !gain(e.asked.Leaving[n:], e.asked.Targets, d.Targets) {
+			s.conclude(now, e, d, departure{leaving, whyHeld(first)}, "eviction", out)
 			return
 		}
 	}
 	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
 		d := s.planner.Plan(now, request(e.asked))
 		if d.Reason == "" && !sameTargets(d.Targets, e.asked.Targets) {
-			d.Message = first.Message
-			s.conclude(now, e, d, nil, triggerOf(cause, e.asked), out)
+			s.conclude(now, e, d, departure{held: whyHeld(first)}, triggerOf(cause, e.asked), out)
 			return
 		}
 	}
-	s.hold(e, first, out)
+	s.hold(e, whyHeld(first), out)
+}
+
+// whyHeld is why a placement without the clusters that a binding must leave is none.
+func whyHeld(d placement.Decision) failure {
+	if d.Reason == "" {
+		return failure{api.ReasonNoClusterFit, "no cluster would be left"}
+	}
+	return failure{d.Reason, d.Message}
+}
+
+// gain reports whether some of the clusters have more replicas after than before.
+func gain(clusters []messages.ClusterName, before, after []api.TargetCluster) bool {
+	return slices.ContainsFunc(clusters, func(c messages.ClusterName) bool {
+		return replicasOn(after, string(c)) > replicasOn(before, string(c))
+	})
 }
 
 // conclude makes a decision the binding's own and tells it, unless it is no news.
-func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leaving []messages.ClusterName, trigger string, out *actors.Outbox) {
+func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
 	if d.Reason != "" {
 		s.fail(e, d, trigger, out)
 		return
 	}
-	held := e.asked.Leaving[len(leaving):]
+	held := e.asked.Leaving[len(leave.clusters):]
 	s.settle(e, len(held) > 0)
 	e.failure = failure{}
-	if len(leaving) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked) {
+	if len(leave.clusters) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked) {
 		s.keep(e, out)
 		return
 	}
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
-	next.Evicting = append(slices.Clip(next.Evicting), leaving...)
+	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
 	next.Leaving, next.LastScheduled = held, now
 	s.account(e.asked, &next)
 	e.asked, e.answered = &next, true
+	told := failure{api.ReasonSuccess, d.Message}
+	if len(held) > 0 {
+		told = leave.held
+	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity,
-		Leaving: leaving, Held: held, Trigger: trigger, Reason: api.ReasonSuccess, Message: d.Message,
+		Leaving: leave.clusters, Held: held, Trigger: trigger, Reason: told.reason, Message: told.message,
 	})
 }
 
@@ -117,19 +141,15 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 }
 
 // hold tells the binding that it may not leave yet.
-func (s *Scheduler) hold(e *entry, d placement.Decision, out *actors.Outbox) {
+func (s *Scheduler) hold(e *entry, told failure, out *actors.Outbox) {
 	s.settle(e, true)
-	if d.Reason == "" {
-		d.Reason, d.Message = api.ReasonNoClusterFit, "no cluster would be left"
-	}
-	told := failure{d.Reason, d.Message}
 	if e.answered && e.failure == told {
 		return
 	}
 	e.answered, e.failure = true, told
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: e.asked.Leaving,
-		Reason: d.Reason, Message: d.Message,
+		Reason: told.reason, Message: told.message,
 	})
 }
 
