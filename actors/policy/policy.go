@@ -17,9 +17,11 @@ type Policy struct {
 	name     messages.PolicyName
 	settings messages.Settings
 	spec     *api.ClusterTaintPolicySpec
+	// targets are the clusters that the policy is about; nil: none, for its affinity is invalid.
+	targets *affinity.Matcher
 }
 
-// New returns a policy without a spec; its first message is PolicyApplied.
+// New returns a policy that asks for nothing; its first message is PolicyApplied.
 func New(name messages.PolicyName, settings messages.Settings) *Policy {
 	return &Policy{name: name, settings: settings, spec: &api.ClusterTaintPolicySpec{}}
 }
@@ -32,32 +34,44 @@ func (p *Policy) Receive(_ time.Time, m messages.ToPolicy, out *actors.Outbox) {
 	case *messages.JudgeCluster:
 		p.judge(m, out)
 	case *messages.SettingsChanged:
-		p.settings = m.Settings
+		p.settingsChanged(m.Settings, out)
 	case *messages.Woken:
 	default:
 		panic(fmt.Sprintf("policy %s: unknown message %T", p.name, m))
 	}
 }
 
+// applied takes over a spec. Admission refuses an affinity that is invalid; one that slips through
+// selects no cluster.
 func (p *Policy) applied(spec *api.ClusterTaintPolicySpec, out *actors.Outbox) {
 	p.spec = spec
+	p.targets, _ = affinity.Compile(spec.TargetClusters)
 	if !p.settings.Failover {
-		out.Record(&messages.PolicyIgnored{Policy: p.name, Reason: "feature gate Failover is off"})
+		p.ignored(out)
 	}
+}
+
+// settingsChanged needs no new verdicts: every cluster has its policies judge anew by itself.
+func (p *Policy) settingsChanged(s messages.Settings, out *actors.Outbox) {
+	was := p.settings.Failover
+	p.settings = s
+	if was && !s.Failover {
+		p.ignored(out)
+	}
+}
+
+func (p *Policy) ignored(out *actors.Outbox) {
+	out.Record(&messages.PolicyIgnored{Policy: p.name, Reason: "feature gate Failover is off"})
 }
 
 // judge answers always, so that the cluster need not wait; a policy that does not select the cluster,
 // or is switched off, asks for nothing.
 func (p *Policy) judge(m *messages.JudgeCluster, out *actors.Outbox) {
 	answer := &messages.VerdictGiven{Policy: p.name, Generation: m.Generation, Taints: p.spec.Taints}
-	if p.settings.Failover && p.selects(m.View) {
+	if p.settings.Failover && p.targets != nil && p.targets.Matches(m.View) {
 		v := policy.Judge(p.spec, m.View, p.settings.MissingConditionStatus)
 		answer.Add, answer.Remove = v.Add, v.Remove
 		answer.AddCause, answer.RemoveCause = v.AddCause, v.RemoveCause
 	}
 	out.TellCluster(m.View.Name, answer)
-}
-
-func (p *Policy) selects(v *messages.ClusterView) bool {
-	return p.spec.TargetClusters == nil || affinity.Matches(p.spec.TargetClusters, v)
 }
