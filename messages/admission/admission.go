@@ -61,9 +61,9 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.ClusterPropagationPolicy:
 		return validatePropagation(&o.Spec, s, spec)
 	case *api.ResourceBinding:
-		return validateBinding(&o.Spec, spec)
+		return validateBinding(&o.Spec, s, spec)
 	case *api.ClusterResourceBinding:
-		return validateBinding(&o.Spec, spec)
+		return validateBinding(&o.Spec, s, spec)
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:

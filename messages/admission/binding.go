@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"leeward/messages"
 	"leeward/messages/api"
 )
 
@@ -28,15 +29,21 @@ func defaultBinding(b *api.BindingSpec) {
 	defaultFailover(b.Failover)
 }
 
-func validateBinding(b *api.BindingSpec, spec *field.Path) field.ErrorList {
+// validateBinding holds a binding to its schema, and its placement and failover to the rules of the
+// policies that they are taken from.
+func validateBinding(b *api.BindingSpec, s *messages.Settings, spec *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		validateReference(b.Resource.APIVersion, b.Resource.Kind, b.Resource.Name, spec.Child("resource")),
 		notNegative(int64(b.Replicas), spec.Child("replicas")),
 		oneOf(b.ConflictResolution, conflicts, spec.Child("conflictResolution")),
 		validateComponents(b.Components, spec.Child("components")),
 		validateTargets(b.Clusters, spec.Child("clusters")),
+		validateFailover(b.Failover, spec.Child("failover")),
 		validateSuspension(b.Suspension, spec.Child("suspension")),
 	)
+	if b.Placement != nil {
+		errs = append(errs, validatePlacement(b.Placement, s, spec.Child("placement"))...)
+	}
 	for i, task := range b.GracefulEvictionTasks {
 		errs = append(errs, validateTask(task, spec.Child("gracefulEvictionTasks").Index(i))...)
 	}

@@ -57,6 +57,14 @@ func TestBindingsAndRebalancers(t *testing.T) {
 			binding("gracefulEvictionTasks: [{fromCluster: a, reason: R, producer: p, purgeMode: Now}]"),
 			task + `.purgeMode: Unsupported value: "Now": supported values: "Directly", "Gracefully", "Never"`,
 		},
+		"a placement is a policy's": {
+			binding("placement: {clusterAffinity: {}, clusterAffinities: [{affinityName: a}]}"),
+			"spec.placement.clusterAffinities: Forbidden: clusterAffinity and clusterAffinities are mutually exclusive",
+		},
+		"a failover is a policy's": {
+			binding("failover: {cluster: {purgeMode: Never}}"),
+			`spec.failover.cluster.purgeMode: Unsupported value: "Never": supported values: "Directly", "Gracefully"`,
+		},
 		"suspended twice": {
 			binding("suspension: {dispatching: true, dispatchingOnClusters: {clusterNames: [a]}}"),
 			`spec.suspension: Invalid value: "dispatching: true": dispatching and dispatchingOnClusters are mutually exclusive`,

@@ -251,6 +251,38 @@ func TestSyntaxErrorsHaveTheirLine(t *testing.T) {
 	}
 }
 
+func TestDocumentMarkers(t *testing.T) {
+	const one, two = "{apiVersion: v1, kind: A, metadata: {name: one}}", "{apiVersion: v1, kind: A, metadata: {name: two}}"
+	for name, c := range map[string]struct {
+		text  string
+		lines []int
+	}{
+		"nothing":                        {"", nil},
+		"comments and blank lines":       {"# a\n\n---\n# b\n---\n\n...\n", nil},
+		"one document":                   {one, []int{1}},
+		"a marker between":               {one + "\n---\n" + two, []int{1, 3}},
+		"a marker before the first":      {"# a\n---\n" + one + "\n--- # b\n" + two + "\n", []int{3, 5}},
+		"content behind the marker":      {"--- " + one + "\n--- " + two, []int{1, 2}},
+		"an end marker":                  {one + "\n...\n# a\n" + two, []int{1, 4}},
+		"an end marker and a directive":  {"%YAML 1.1\n---\n" + one + "\n...\n%YAML 1.1\n---\n" + two, []int{3, 7}},
+		"carriage returns":               {one + "\r\n---\r\n" + two + "\r\n", []int{1, 3}},
+		"a byte order mark":              {"\xef\xbb\xbf" + one + "\n---\n" + two, []int{1, 3}},
+		"empty documents":                {"---\n---\n" + one + "\n---\nnull\n---\n~\n---\n" + two, []int{3, 9}},
+		"an indented marker is none":     {one + " # \n ---\n", []int{1}},
+		"a block scalar with dashes":     {"apiVersion: v1\nkind: A\nmetadata: {name: one}\ndata: |\n  a\n  ---\n  b\n---\n" + two, []int{1, 9}},
+		"a text that starts like dashes": {"----: a\n---\n" + two, []int{3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			documents, _ := Decode("f.yaml", []byte(c.text))
+			var lines []int
+			for _, d := range documents {
+				lines = append(lines, d.Line(""))
+			}
+			require.Equal(t, c.lines, lines)
+		})
+	}
+}
+
 func TestObjects(t *testing.T) {
 	documents, problems := Decode("f.yaml", []byte(deployment+`---
 # only a comment
