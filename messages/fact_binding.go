@@ -70,7 +70,7 @@ type Grounds struct {
 	Cause  *api.TaintCause `json:"cause,omitempty"`
 	// Toleration is nil where none matches the taint.
 	Toleration *corev1.Toleration `json:"toleration,omitempty"`
-	Deadline   time.Time          `json:"deadline"`
+	Deadline   time.Time          `json:"deadline,omitzero"`
 }
 
 // CountdownStarted says that a binding will have to leave a cluster at a deadline to come.

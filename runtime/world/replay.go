@@ -89,11 +89,17 @@ func (r *replay) run(until time.Duration) error {
 		}
 		now = next
 	}
-	r.end = r.world.Now()
-	if fixed {
-		r.end = last
+	if r.end = last; !fixed {
+		r.end = later(r.world.Now(), Start.Add(r.scenario.Until()))
 	}
 	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // lastInstant is when the run ends at the latest, and whether it lasts until then whatever happens.

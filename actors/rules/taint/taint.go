@@ -24,7 +24,16 @@ import (
 // It is the rule of k8s.io/api's ToleratesTaint, which needs a logger and allocates for what is no
 // number; a fuzz test holds the two together.
 func Tolerates(t *corev1.Toleration, taint *corev1.Taint, numeric bool) bool {
-	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+	return names(t, taint) && accepts(t, taint, numeric)
+}
+
+// names reports whether the toleration is about the taint's key. Most pairs differ in it, so it comes
+// first and is small enough to be inlined.
+func names(t *corev1.Toleration, taint *corev1.Taint) bool { return t.Key == "" || t.Key == taint.Key }
+
+// accepts reports whether a toleration of a taint's key covers its effect and value.
+func accepts(t *corev1.Toleration, taint *corev1.Taint, numeric bool) bool {
+	if t.Effect != "" && t.Effect != taint.Effect {
 		return false
 	}
 	switch t.Operator {
