@@ -143,3 +143,15 @@ func TestInterleavingKeepsTheOrderOfEachSender(t *testing.T) {
 	})
 	require.Equal(t, 24, count)
 }
+
+func TestAnOutcomeForgetsTheOrder(t *testing.T) {
+	outcome := func(clusters ...messages.ClusterName) actorstest.Outcome {
+		d := actorstest.Drive(t, &echo{})
+		for _, c := range clusters {
+			d.Post(messages.Address{Name: "the machine"}, &messages.WithdrawRequest{Cluster: c})
+		}
+		return d.Advance(0).Outcome()
+	}
+	require.Equal(t, outcome("m1", "m2", "m1"), outcome("m2", "m1", "m1"))
+	require.NotEqual(t, outcome("m1", "m2"), outcome("m1", "m2", "m1"), "a fact more")
+}

@@ -1,0 +1,163 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/cluster"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func adds(policy messages.PolicyName, generation uint64, key string) *messages.VerdictGiven {
+	return &messages.VerdictGiven{
+		Policy: policy, Generation: generation, Add: true, AddCause: "X=True",
+		Taints: []api.PolicyTaint{{Key: key, Effect: "NoSchedule"}},
+	}
+}
+
+func removes(policy messages.PolicyName, generation uint64, key string) *messages.VerdictGiven {
+	return &messages.VerdictGiven{
+		Policy: policy, Generation: generation, Remove: true, RemoveCause: "X=False",
+		Taints: []api.PolicyTaint{{Key: key, Effect: "NoSchedule"}},
+	}
+}
+
+func abstains(policy messages.PolicyName, generation uint64) *messages.VerdictGiven {
+	return &messages.VerdictGiven{Policy: policy, Generation: generation}
+}
+
+func TestAClusterActsOnceAllPoliciesHaveAnswered(t *testing.T) {
+	d := drive(t, nil, listed("a", "b")...)
+	d.Tell(adds("b", 1, "x")).Quiet()
+	d.Tell(abstains("a", 1)).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("b", "X=True")))
+}
+
+func TestVerdictsComeTrueInOneChange(t *testing.T) {
+	d := drive(t, nil, listed("a", "b")...)
+	n := d.Tell(adds("a", 1, "x"), adds("b", 1, "y"))
+	require.Equal(t, []string{"x:NoSchedule", "y:NoSchedule"}, taintsOf(t, n))
+	require.Len(t, actorstest.MailTo(n.Mail(), scheduler), 1)
+}
+
+func TestStaleVerdictsAreVoid(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(report("X", "True")).Recorded(changed("X", "True"))
+	d.Tell(adds("a", 1, "x")).Quiet()
+	d.Tell(adds("a", 2, "y")).Recorded(tainted("y:NoSchedule", d.Now(), byPolicy("a", "X=True")))
+	d.Tell(adds("a", 2, "z")).Quiet()
+}
+
+func TestVerdictsAreVoidAsSoonAsAConditionChanges(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	n := d.Tell(report("X", "True"), adds("a", 1, "x")).Recorded(changed("X", "True"))
+	require.Equal(t, uint64(2), actorstest.MailTo(n.Mail(), policyAt("a"))[0].(*messages.JudgeCluster).Generation)
+}
+
+func TestAVerdictOfAStrangerCountsForNothing(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(adds("stranger", 1, "x")).Quiet()
+	d.Tell(abstains("a", 1)).Quiet()
+}
+
+func TestTheYoungestPolicyHasTheLastWord(t *testing.T) {
+	d := drive(t, nil, listed("old", "young")...)
+	d.Tell(adds("old", 1, "x"), removes("young", 1, "x")).Quiet()
+	d.Tell(&messages.PolicyListed{Name: "old", CreatedAt: d.Now().Add(time.Hour * 9)})
+	d.Tell(removes("young", 2, "x"), adds("old", 2, "x")).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("old", "X=True")))
+}
+
+func TestPoliciesOfOneSecondActByNameOrByLot(t *testing.T) {
+	same := []messages.PolicyListed{{Name: "adder", CreatedAt: actorstest.Start.Add(1)}, {Name: "remover", CreatedAt: actorstest.Start}}
+	lastWord := func(tie string, seed uint64) string {
+		d := actorstest.Drive(t, cluster.New(name, settings(func(s *messages.Settings) { s.PolicyTieBreak = tie }), seed))
+		d.Tell(joined(ready("True"), same...))
+		if len(d.Tell(adds("adder", 1, "x"), removes("remover", 1, "x")).Facts()) == 0 {
+			return "remover"
+		}
+		return "adder"
+	}
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		require.Equal(t, "remover", lastWord(messages.TieByName, seed))
+		require.Equal(t, lastWord(messages.TieUndefined, seed), lastWord(messages.TieUndefined, seed))
+		seen[lastWord(messages.TieUndefined, seed)] = true
+	}
+	require.Len(t, seen, 2, "another seed, another order")
+}
+
+func TestAnotherTieBreakHoldsFromNowOn(t *testing.T) {
+	undefined := func(s *messages.Settings) { s.PolicyTieBreak = messages.TieUndefined }
+	same := []messages.PolicyListed{{Name: "adder"}, {Name: "remover"}}
+	for seed := range uint64(20) {
+		d := actorstest.Drive(t, cluster.New(name, settings(undefined), seed))
+		d.Tell(joined(ready("True"), same...))
+		d.Tell(&messages.SettingsChanged{Settings: settings(nil)})
+		d.Tell(adds("adder", 2, "x"), removes("remover", 2, "x")).Quiet()
+	}
+}
+
+func TestAPolicyThatIsDroppedIsWaitedForNoMore(t *testing.T) {
+	d := drive(t, nil, listed("a", "b")...)
+	d.Tell(adds("a", 1, "x")).Quiet()
+	d.Tell(&messages.PolicyDropped{Name: "b"}).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("a", "X=True")))
+	d.Tell(&messages.PolicyDropped{Name: "a"}).Quiet()
+	d.Tell(&messages.PolicyDropped{Name: "never there"}).Quiet()
+}
+
+func TestADroppedPolicyLeavesOthersToTheirAnswers(t *testing.T) {
+	d := drive(t, nil, listed("a", "b", "c")...)
+	d.Tell(adds("a", 1, "x"), &messages.PolicyDropped{Name: "a"}).Quiet()
+	d.Tell(abstains("b", 1), abstains("c", 1)).Quiet()
+}
+
+func TestANewPolicyIsAskedWithAllOthers(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(abstains("a", 1))
+	n := d.Tell(&messages.PolicyListed{Name: "b"}, &messages.PolicyListed{Name: "c"})
+	for _, p := range []string{"a", "b", "c"} {
+		require.Len(t, actorstest.MailTo(n.Mail(), policyAt(p)), 1, "%s is asked once", p)
+	}
+}
+
+func TestChangedSettingsHavePoliciesJudgeAnew(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	n := d.Tell(&messages.SettingsChanged{Settings: settings(nil)})
+	require.Len(t, actorstest.MailTo(n.Mail(), policyAt("a")), 1)
+}
+
+func TestWhoRemovesATaintIsItsCause(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(abstains("a", 1))
+	d.Tell(edit("x=theirs:NoSchedule"), report("X", "False"))
+	d.Tell(removes("a", 2, "x")).Recorded(untainted("x=theirs:NoSchedule", time.Time{}, byPolicy("a", "X=False")))
+}
+
+func TestWhatAPolicyTakesFromTheSystemTheSystemKeeps(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(abstains("a", 1))
+	d.Tell(report("Ready", "False"))
+	d.Tell(abstains("a", 2))
+	d.Advance(time.Second)
+	d.Tell(report("X", "True"))
+	d.Tell(removes("a", 3, "cluster.karmada.io/not-ready")).Quiet()
+}
+
+func TestAVerdictIsCarriedOutOnce(t *testing.T) {
+	d := drive(t, legacy, listed("a")...)
+	d.Tell(report("Ready", "False"))
+	d.Tell(adds("a", 2, "x"))
+	d.Tell(edit("x-")).Recorded(untainted("x:NoSchedule", d.Now(), byHand))
+	d.Advance(5 * time.Minute).Recorded(tainted(notReadyNoExecute, d.Now(), bySystem("Ready=False")))
+}
+
+func TestTheTwinComesInTimeThoughAPolicyIsStillAsked(t *testing.T) {
+	d := drive(t, legacy, listed("a")...)
+	d.Tell(report("Ready", "False"))
+	d.Advance(5*time.Minute).Recorded(
+		tainted(notReadyNoSchedule, d.Now(), bySystem("Ready=False")),
+		tainted(notReadyNoExecute, d.Now(), bySystem("Ready=False")))
+}
