@@ -14,6 +14,8 @@ import (
 type capacity struct {
 	columns []column // the first counts pods
 	index   map[corev1.ResourceName]int
+	// away is what is reserved, by column, on clusters that are not there.
+	away    map[string][]int64
 	scratch []need
 }
 
@@ -27,7 +29,7 @@ type column struct {
 const absent = math.MinInt64 / 2
 
 func newCapacity() capacity {
-	c := capacity{index: make(map[corev1.ResourceName]int)}
+	c := capacity{index: make(map[corev1.ResourceName]int), away: make(map[string][]int64)}
 	c.column(corev1.ResourcePods)
 	return c
 }
@@ -48,18 +50,34 @@ func (c *capacity) column(name corev1.ResourceName) int {
 	return len(c.columns) - 1
 }
 
-func (c *capacity) insert(slot int) {
+func (c *capacity) insert(slot int, name string) {
 	for i := range c.columns {
 		k := &c.columns[i]
 		k.left, k.reserved = slices.Insert(k.left, slot, absent), slices.Insert(k.reserved, slot, 0)
 	}
+	for i, amount := range c.away[name] {
+		c.columns[i].reserved[slot] = amount
+	}
+	delete(c.away, name)
 }
 
-func (c *capacity) remove(slot int) {
+func (c *capacity) remove(slot int, name string) {
+	amounts := make([]int64, len(c.columns))
 	for i := range c.columns {
 		k := &c.columns[i]
+		amounts[i] = k.reserved[slot]
 		k.left, k.reserved = slices.Delete(k.left, slot, slot+1), slices.Delete(k.reserved, slot, slot+1)
 	}
+	c.keepAway(name, amounts)
+}
+
+// keepAway remembers what is reserved on a cluster that is not there.
+func (c *capacity) keepAway(name string, amounts []int64) {
+	if slices.Max(amounts) == 0 && slices.Min(amounts) == 0 {
+		delete(c.away, name)
+		return
+	}
+	c.away[name] = amounts
 }
 
 // report takes in what a cluster says of its resources; nil says that it has none.
@@ -98,6 +116,16 @@ func (c *capacity) reserve(slot int, replicas int64, r *api.ReplicaRequirements)
 		k.left[slot] -= replicas * n.amount
 		k.reserved[slot] += replicas * n.amount
 	}
+}
+
+func (c *capacity) reserveAway(name string, replicas int64, r *api.ReplicaRequirements) {
+	c.scratch = c.needs(r, c.scratch[:0])
+	amounts := make([]int64, len(c.columns))
+	copy(amounts, c.away[name])
+	for _, n := range c.scratch {
+		amounts[n.column] += replicas * n.amount
+	}
+	c.keepAway(name, amounts)
 }
 
 // need is how much of a resource one replica takes.

@@ -77,7 +77,7 @@ func (f *Fleet) Put(v *messages.ClusterView) {
 	f.regions[slot] = f.regionID(v.Region)
 }
 
-// Drop forgets a cluster and what is reserved on it.
+// Drop takes a cluster out. Reservations stay, should it come back.
 func (f *Fleet) Drop(name messages.ClusterName) {
 	slot, known := slices.BinarySearch(f.names, string(name))
 	if !known {
@@ -87,15 +87,18 @@ func (f *Fleet) Drop(name messages.ClusterName) {
 	f.views = slices.Delete(f.views, slot, slot+1)
 	f.marks = slices.Delete(f.marks, slot, slot+1)
 	f.regions = slices.Delete(f.regions, slot, slot+1)
-	f.capacity.remove(slot)
+	f.capacity.remove(slot, string(name))
 	f.newEra()
 }
 
-// Reserve counts replicas against a cluster's free capacity until they are released by a negative
-// number, or the cluster is dropped. A cluster that is not there is left alone.
+// Reserve counts replicas against a cluster's free capacity until as many are released by a negative
+// number. It may come before the cluster does, and outlasts its absence: whoever releases what it
+// reserved leaves nothing behind.
 func (f *Fleet) Reserve(cluster messages.ClusterName, replicas int32, r *api.ReplicaRequirements) {
 	if slot, known := slices.BinarySearch(f.names, string(cluster)); known {
 		f.capacity.reserve(slot, int64(replicas), r)
+	} else {
+		f.capacity.reserveAway(string(cluster), int64(replicas), r)
 	}
 }
 
@@ -120,7 +123,7 @@ func (f *Fleet) insert(slot int, name string) {
 	f.views = slices.Insert(f.views, slot, nil)
 	f.marks = slices.Insert(f.marks, slot, 0)
 	f.regions = slices.Insert(f.regions, slot, 0)
-	f.capacity.insert(slot)
+	f.capacity.insert(slot, name)
 	f.newEra()
 }
 

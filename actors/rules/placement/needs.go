@@ -109,6 +109,6 @@ func (p *Planner) CouldUse(r *Request, cluster messages.ClusterName) bool {
 		return false
 	}
 	rule := p.rule(r.Placement)
-	primary := rule.terms[rule.firstTerm(r.Affinity, false)].tiers[0]
-	return primary != nil && primary.Matches(p.fleet.views[slot])
+	t := &rule.terms[rule.firstTerm(r.Affinity, false)]
+	return t.verdicts[slot] != offAffinity && t.tier[slot] == 0
 }

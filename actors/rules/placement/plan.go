@@ -1,8 +1,6 @@
 package placement
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"leeward/actors/rules/division"
@@ -58,8 +56,9 @@ type Planner struct {
 	divider          division.Divider
 
 	ready  map[*api.Placement]*rule
-	limit  int // of ready, before it is swept
-	plans  uint64
+	limit  int    // of ready, before it is swept
+	plans  uint64 // decisions taken so far
+	swept  uint64 // how many they were at the last sweep
 	served map[kind]*service
 
 	// By slot, for the request at hand:
@@ -174,9 +173,9 @@ func (p *Planner) open(r *Request) *rule {
 	}
 	slot := int32(-1)
 	for i := range r.Previous {
-		if slot = p.fleet.slot(r.Previous[i].Name, slot); slot >= 0 {
-			p.roles[slot] |= kept
-			p.prev[slot], p.turn[slot] = r.Previous[i].Replicas, int32(i)
+		if slot = p.fleet.slot(r.Previous[i].Name, slot); slot >= 0 && p.roles[slot] == 0 {
+			p.roles[slot] = kept
+			p.prev[slot], p.turn[slot] = max(0, r.Previous[i].Replicas), int32(i)
 			p.touched = append(p.touched, slot)
 		}
 	}
@@ -235,117 +234,16 @@ func (p *Planner) rule(placement *api.Placement) *rule {
 	return r
 }
 
-// sweep drops the placements that were not used since as many decisions as there are placements, once
-// there are too many. A placement dropped too early is only made ready again.
+// sweep drops the placements that were not used since the last sweep, once there are too many. One
+// dropped too early is only made ready again.
 func (p *Planner) sweep() {
 	if len(p.ready) < p.limit {
 		return
 	}
 	for placement, r := range p.ready { // the order reaches no result
-		if p.plans-r.used > 4*uint64(p.limit) {
+		if r.used < p.swept {
 			delete(p.ready, placement)
 		}
 	}
-	p.limit = max(minReady, 2*len(p.ready))
-}
-
-// assign divides the replicas among the chosen clusters, or just names them.
-func (p *Planner) assign(a *attempt) Decision {
-	if !a.Workload {
-		return Decision{Targets: p.everywhere(0), Affinity: a.term.name}
-	}
-	missing := int64(0)
-	switch a.rule.strategy {
-	case duplicated:
-		if a.Replicas == 0 {
-			return Decision{Affinity: a.term.name}
-		}
-		return Decision{Targets: p.everywhere(a.Replicas), Affinity: a.term.name}
-	case static:
-		p.weigh(a.rule.weights)
-		p.divider.Static(a.demand(), p.candidates)
-	case dynamic, aggregated:
-		missing = p.divide(a)
-	default:
-		s := a.rule.placement.ReplicaScheduling
-		message := fmt.Sprintf("replicaScheduling %s with preference %q is not supported", s.ReplicaSchedulingType, s.ReplicaDivisionPreference)
-		return Decision{Reason: api.ReasonSchedulerError, Message: message}
-	}
-	if missing > 0 {
-		message := fmt.Sprintf("%d of %d replicas find no room on the %d clusters chosen", missing, a.Replicas, len(p.slots))
-		return Decision{Reason: api.ReasonUnschedulable, Message: message}
-	}
-	return Decision{Targets: p.targets(), Affinity: a.term.name}
-}
-
-func (r *Request) demand() division.Demand {
-	return division.Demand{Replicas: r.Replicas, UID: r.UID, Fresh: r.Fresh}
-}
-
-// everywhere names all chosen clusters with the same replicas.
-func (p *Planner) everywhere(replicas int32) []api.TargetCluster {
-	targets := make([]api.TargetCluster, len(p.slots))
-	for i, slot := range p.slots {
-		targets[i] = api.TargetCluster{Name: p.fleet.names[slot], Replicas: replicas}
-	}
-	return targets
-}
-
-// weigh makes every chosen cluster a candidate with its static weight.
-func (p *Planner) weigh(weights []int64) {
-	p.candidates = p.candidates[:0]
-	for _, slot := range p.slots {
-		p.candidates = append(p.candidates, division.Candidate{Rank: slot, Prev: p.prev[slot], Weight: weights[slot]})
-	}
-}
-
-// divide divides by free capacity. Where the term overflows, each tier in turn takes as much as it
-// can. It returns how many replicas are left.
-func (p *Planner) divide(a *attempt) (missing int64) {
-	divide := p.divider.Dynamic
-	if a.rule.strategy == aggregated {
-		divide = p.divider.Aggregated
-	}
-	if len(a.term.tiers) == 1 {
-		return divide(a.demand(), p.candidates)
-	}
-	tiers := a.term.tier
-	slices.SortStableFunc(p.candidates, func(a, b division.Candidate) int { return int(tiers[a.Rank]) - int(tiers[b.Rank]) })
-	demand, left := a.demand(), int64(a.Replicas)
-	for from, to := 0, 0; from < len(p.candidates); from = to {
-		capacity := int64(0)
-		for to = from; to < len(p.candidates) && tiers[p.candidates[to].Rank] == tiers[p.candidates[from].Rank]; to++ {
-			capacity += p.candidates[to].Free + int64(p.candidates[to].Prev)
-		}
-		if left > 0 {
-			demand.Replicas = int32(min(left, capacity))
-			left -= int64(demand.Replicas)
-			divide(demand, p.candidates[from:to])
-		}
-	}
-	return left
-}
-
-// targets lists the candidates that got replicas, in the order of their names.
-func (p *Planner) targets() []api.TargetCluster {
-	byName := func(a, b division.Candidate) int { return int(a.Rank - b.Rank) }
-	winners := 0
-	for i := range p.candidates {
-		if p.candidates[i].Seats > 0 {
-			winners++
-		}
-	}
-	if winners == 0 {
-		return nil
-	}
-	if !slices.IsSortedFunc(p.candidates, byName) {
-		slices.SortFunc(p.candidates, byName)
-	}
-	targets := make([]api.TargetCluster, 0, winners)
-	for i := range p.candidates {
-		if c := &p.candidates[i]; c.Seats > 0 {
-			targets = append(targets, api.TargetCluster{Name: p.fleet.names[c.Rank], Replicas: c.Seats})
-		}
-	}
-	return targets
+	p.swept, p.limit = p.plans, max(minReady, 2*len(p.ready))
 }

@@ -18,7 +18,7 @@ type rule struct {
 	weighers  []weigher
 	weights   []int64 // by slot; only where there are weighers
 	seen      version
-	used      uint64 // when, in decisions taken
+	used      uint64 // by which decision last
 }
 
 // term is one of the ordered groups of clusters that a placement names; a placement that names none,

@@ -1,0 +1,110 @@
+package placement
+
+import (
+	"fmt"
+	"slices"
+
+	"leeward/actors/rules/division"
+	"leeward/messages/api"
+)
+
+// assign divides the replicas among the chosen clusters, or just names them.
+func (p *Planner) assign(a *attempt) Decision {
+	if !a.Workload {
+		return Decision{Targets: p.everywhere(0), Affinity: a.term.name}
+	}
+	missing := int64(0)
+	switch a.rule.strategy {
+	case duplicated:
+		if a.Replicas == 0 {
+			return Decision{Affinity: a.term.name}
+		}
+		return Decision{Targets: p.everywhere(a.Replicas), Affinity: a.term.name}
+	case static:
+		p.weigh(a.rule.weights)
+		p.divider.Static(a.demand(), p.candidates)
+	case dynamic, aggregated:
+		missing = p.divide(a)
+	default:
+		s := a.rule.placement.ReplicaScheduling
+		message := fmt.Sprintf("replicaScheduling %s with preference %q is not supported", s.ReplicaSchedulingType, s.ReplicaDivisionPreference)
+		return Decision{Reason: api.ReasonSchedulerError, Message: message}
+	}
+	if missing > 0 {
+		message := fmt.Sprintf("%d of %d replicas find no room on the %d clusters chosen", missing, a.Replicas, len(p.slots))
+		return Decision{Reason: api.ReasonUnschedulable, Message: message}
+	}
+	return Decision{Targets: p.targets(), Affinity: a.term.name}
+}
+
+func (r *Request) demand() division.Demand {
+	return division.Demand{Replicas: r.Replicas, UID: r.UID, Fresh: r.Fresh}
+}
+
+// everywhere names all chosen clusters with the same replicas.
+func (p *Planner) everywhere(replicas int32) []api.TargetCluster {
+	targets := make([]api.TargetCluster, len(p.slots))
+	for i, slot := range p.slots {
+		targets[i] = api.TargetCluster{Name: p.fleet.names[slot], Replicas: replicas}
+	}
+	return targets
+}
+
+// weigh makes every chosen cluster a candidate with its static weight.
+func (p *Planner) weigh(weights []int64) {
+	p.candidates = p.candidates[:0]
+	for _, slot := range p.slots {
+		p.candidates = append(p.candidates, division.Candidate{Rank: slot, Prev: p.prev[slot], Weight: weights[slot]})
+	}
+}
+
+// divide divides by free capacity. Where the term overflows, each tier in turn takes as much as it
+// can. It returns how many replicas are left.
+func (p *Planner) divide(a *attempt) (missing int64) {
+	divide := p.divider.Dynamic
+	if a.rule.strategy == aggregated {
+		divide = p.divider.Aggregated
+	}
+	if len(a.term.tiers) == 1 {
+		return divide(a.demand(), p.candidates)
+	}
+	tiers := a.term.tier
+	slices.SortStableFunc(p.candidates, func(a, b division.Candidate) int { return int(tiers[a.Rank]) - int(tiers[b.Rank]) })
+	demand, left := a.demand(), int64(a.Replicas)
+	for from, to := 0, 0; from < len(p.candidates); from = to {
+		capacity := int64(0)
+		for to = from; to < len(p.candidates) && tiers[p.candidates[to].Rank] == tiers[p.candidates[from].Rank]; to++ {
+			capacity += p.candidates[to].Free + int64(p.candidates[to].Prev)
+		}
+		if left > 0 {
+			demand.Replicas = int32(min(left, capacity))
+			left -= int64(demand.Replicas)
+			divide(demand, p.candidates[from:to])
+		}
+	}
+	return left
+}
+
+// targets lists the candidates that got replicas, in the order of their names.
+func (p *Planner) targets() []api.TargetCluster {
+	byName := func(a, b division.Candidate) int { return int(a.Rank - b.Rank) }
+	winners := 0
+	for i := range p.candidates {
+		if p.candidates[i].Seats > 0 {
+			winners++
+		}
+	}
+	if winners == 0 {
+		return nil
+	}
+	if !slices.IsSortedFunc(p.candidates, byName) {
+		slices.SortFunc(p.candidates, byName)
+	}
+	targets := make([]api.TargetCluster, 0, winners)
+	for i := range p.candidates {
+		if c := &p.candidates[i]; c.Seats > 0 {
+			targets = append(targets, api.TargetCluster{Name: p.fleet.names[c.Rank], Replicas: c.Seats})
+		}
+	}
+	return targets
+}

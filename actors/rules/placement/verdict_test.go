@@ -1,0 +1,116 @@
+package placement_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/placement"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func serving(complete metav1.ConditionStatus, kinds ...string) *messages.ClusterView {
+	v := cluster("a", 9)
+	served := api.APIEnablement{GroupVersion: "apps/v1"}
+	for _, kind := range kinds {
+		served.Resources = append(served.Resources, api.APIResource{Kind: kind})
+	}
+	v.APIs = []api.APIEnablement{{GroupVersion: "batch/v1", Resources: []api.APIResource{{Kind: "Deployment"}}}, served}
+	v.Conditions = []metav1.Condition{{Type: api.ConditionCompleteAPIEnablements, Status: complete}}
+	return v
+}
+
+func taintedBy(taints ...string) *messages.ClusterView {
+	v := cluster("a", 9)
+	for _, text := range taints {
+		v.Taints = append(v.Taints, tainting(text))
+	}
+	return v
+}
+
+func TestExplain(t *testing.T) {
+	tolerating := func(key string) *api.Placement {
+		return &api.Placement{ClusterTolerations: []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}}
+	}
+	named := func(names ...string) *api.Placement {
+		return &api.Placement{ClusterAffinity: &api.ClusterAffinity{ClusterNames: names}}
+	}
+	deployment := func(previous ...api.TargetCluster) *placement.Request {
+		r := workload(nil, 1, previous...)
+		r.APIVersion, r.Kind = "apps/v1", "Deployment"
+		return r
+	}
+	deleting := cluster("a", 9)
+	deleting.Deleting = true
+	invalid := &api.Placement{ClusterAffinity: &api.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "x", Operator: "Near"}},
+	}}}
+	tests := []struct {
+		name    string
+		view    *messages.ClusterView
+		request *placement.Request
+		want    string
+	}{
+		{"it fits", cluster("a", 0), workload(nil, 1), ""},
+		{"being deleted", deleting, workload(nil, 1, on("a", 1)), "cluster(s) is being deleted"},
+		{"not selected", cluster("a", 9), workload(named("b"), 1), "cluster(s) did not match the placement cluster affinity constraint: not among the names"},
+		{"not selected any longer", cluster("a", 9), workload(named("b"), 1, on("a", 1)), "cluster(s) did not match the placement cluster affinity constraint: not among the names"},
+		{"an invalid selector selects nothing", cluster("a", 9), workload(invalid, 1), "cluster(s) did not match the placement cluster affinity constraint: its selector is invalid"},
+		{"no provider", cluster("a", 9), workload(spreading(nil, spread("provider", 1, 1), spread("region", 1, 1)), 1), "cluster(s) did not have provider property"},
+		{"no region", cluster("a", 9), workload(spreading(nil, spread("region", 1, 1), spread("provider", 1, 1)), 1), "cluster(s) did not have region property"},
+		{"no zones", cluster("a", 9), workload(spreading(nil, spread("zone", 1, 1)), 1), "cluster(s) did not have zones property"},
+
+		{"nothing known of its APIs", cluster("a", 9), deployment(), ""},
+		{"the API is served", serving(metav1.ConditionTrue, "StatefulSet", "Deployment"), deployment(), ""},
+		{"the API is not served", serving(metav1.ConditionTrue, "StatefulSet"), deployment(), "cluster(s) did not have the API resource"},
+		{"the API is not served any longer", serving(metav1.ConditionTrue), deployment(on("a", 1)), "cluster(s) did not have the API resource"},
+		{"a list of APIs that may lack some takes nothing away", serving(metav1.ConditionFalse), deployment(on("a", 1)), ""},
+		{"but gives nothing either", serving(metav1.ConditionFalse), deployment(), "cluster(s) did not have the API resource"},
+
+		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
+		{"leaving it, still there", cluster("a", 9), evicting(workload(nil, 1, on("a", 1)), "a"), "cluster(s) is in the process of eviction"},
+
+		{"an untolerated taint", taintedBy("x=v:NoSchedule"), workload(nil, 1), "cluster(s) had untolerated taint {x=v:NoSchedule}"},
+		{"the second taint untolerated", taintedBy("x:NoSchedule", "y:NoExecute"), workload(tolerating("x"), 1), "cluster(s) had untolerated taint {y:NoExecute}"},
+		{"a taint that only asks", taintedBy("x:PreferNoSchedule"), workload(nil, 1), ""},
+		{"tolerated", taintedBy("x:NoExecute"), workload(tolerating("x"), 1), ""},
+		{"who is there stays despite taints", taintedBy("x:NoExecute"), workload(nil, 1, on("a", 1)), ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			planner := plannerOver(test.view)
+			require.Equal(t, []placement.Rejection{{Cluster: "a", Reason: test.want}}, planner.Explain(noon, test.request))
+			require.Equal(t, test.want == "", planner.Plan(noon, test.request).Reason != api.ReasonNoClusterFit)
+		})
+	}
+}
+
+func TestExplainSpeaksOfTheTermInUse(t *testing.T) {
+	p := &api.Placement{ClusterAffinities: []api.ClusterAffinityTerm{
+		{AffinityName: "first", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"a"}}},
+		{AffinityName: "second", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"b"}}},
+	}}
+	planner := plannerOver(clusters(9, "a", "b")...)
+	const off = "cluster(s) did not match the placement cluster affinity constraint: not among the names"
+	r := workload(p, 1)
+	require.Equal(t, []placement.Rejection{{"a", ""}, {"b", off}}, planner.Explain(noon, r))
+	r.Affinity = "second"
+	require.Equal(t, []placement.Rejection{{"a", off}, {"b", ""}}, planner.Explain(noon, r))
+}
+
+func TestDiagnosisCountsReasonsInStableOrder(t *testing.T) {
+	views := clusters(9, "a", "b", "c", "d", "e", "f")
+	views[0].Taints = []corev1.Taint{tainting("x:NoSchedule")}
+	views[1].Taints = []corev1.Taint{tainting("y=1:NoExecute")}
+	views[2].Taints = []corev1.Taint{tainting("x:NoSchedule")}
+	views[4].Deleting = true
+	r := evicting(workload(&api.Placement{ClusterAffinity: &api.ClusterAffinity{ExcludeClusters: []string{"d"}}}, 1), "f")
+	d := plannerOver(views...).Plan(noon, r)
+	require.True(t, d.Clears())
+	require.Equal(t, "0/6 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, "+
+		"1 cluster(s) had untolerated taint {y=1:NoExecute}, 1 cluster(s) is in the process of eviction, "+
+		"2 cluster(s) had untolerated taint {x:NoSchedule}.", d.Message)
+}
