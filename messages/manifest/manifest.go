@@ -190,31 +190,24 @@ func (h header) String() string {
 
 // headerOf looks ahead, so that every problem can name its object.
 func headerOf(root *yaml.Node) header {
-	var h header
-	for k, v := range pairs(new(walk).entries(root)) {
-		switch v := follow(v); k.Value {
-		case "apiVersion":
-			h.apiVersion = v
-		case "kind":
-			h.kind = v
-		case "items":
-			h.listed = true
-		case "metadata":
-			h.metadata = v
-		}
+	h := header{
+		apiVersion: member(root, "apiVersion"),
+		kind:       member(root, "kind"),
+		metadata:   member(root, "metadata"),
+		listed:     member(root, "items") != nil,
 	}
-	if h.metadata == nil || h.metadata.Kind != yaml.MappingNode {
-		return h
-	}
-	for k, v := range pairs(new(walk).entries(h.metadata)) {
-		switch v := follow(v); k.Value {
-		case "namespace":
-			h.namespace = v
-		case "name":
-			h.name = v
-		}
+	if h.metadata != nil {
+		h.namespace, h.name = member(h.metadata, "namespace"), member(h.metadata, "name")
 	}
 	return h
+}
+
+// member returns a value of a mapping by name, nil if there is none.
+func member(n *yaml.Node, name string) *yaml.Node {
+	if _, value := new(walk).child(n, name); value != nil {
+		return follow(value)
+	}
+	return nil
 }
 
 func text(n *yaml.Node) string {

@@ -51,7 +51,7 @@ func filler(seed int64) *randfill.Filler {
 func TestEveryKindSurvivesWritingAndReading(t *testing.T) {
 	for kind, make := range FleetKinds() {
 		t.Run(kind.Kind, func(t *testing.T) {
-			for seed := range int64(20) {
+			for seed := range int64(6) {
 				want := make()
 				filler(seed).Fill(want)
 				want.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
