@@ -10,13 +10,13 @@ import (
 // Bounds of what one pattern may expand to, so that a slip of the pen does not fill memory. A name of
 // Kubernetes has at most 253 characters.
 const (
-	mostNames      = 100_000
+	mostNames      = 10_000
 	longestPattern = 253
 )
 
 // expandBraces returns the names that a pattern stands for, leftmost brace slowest: "a{1..3}" is a1,
 // a2, a3; "a{01..10}" pads with zeros; "{eu,us}-{1..2}" is eu-1, eu-2, us-1, us-2. Errors: a brace that
-// is open, nested or empty, a range that runs backwards, more than 100000 names.
+// is open, nested or empty, a range that runs backwards, more than 10000 names.
 func expandBraces(pattern string) ([]string, error) {
 	if len(pattern) > longestPattern {
 		return nil, fmt.Errorf("is longer than %d characters", longestPattern)

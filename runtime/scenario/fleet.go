@@ -86,6 +86,10 @@ func (r *reader) fleet(entries []yaml.Node) {
 		if err != nil {
 			r.bad(path+".name", "%q %v", entry.Name, err)
 		}
+		if len(r.cast.clusters)+len(names) > mostNames {
+			r.bad(path, "makes the fleet larger than %d clusters", mostNames)
+			return
+		}
 		for _, name := range names {
 			r.enlist(path, name, &entry)
 		}

@@ -36,6 +36,7 @@ func TestProblems(t *testing.T) {
 
 		"  fleet: [{region: eu}]":                                  `fleet[0].name: required`,
 		"  fleet: [{name: 'a{1..'}]":                               `fleet[0].name: "a{1.." does not close its brace`,
+		"  fleet: [{name: 'a{1..10000}'}, {name: b}]":              `fleet[1]: makes the fleet larger than 10000 clusters`,
 		"  fleet: [{name: x, colour: red}]":                        `fleet[0].colour: unknown field`,
 		"  fleet: [{name: x}, {name: x, region: us}]":              `fleet[1].name: cluster "x" is defined already: only startup and health may be given here`,
 		"  fleet: [{name: x, taints: ['a:Nope']}]":                 `fleet[0].taints[0]: "a:Nope": invalid taint effect: Nope, unsupported taint effect`,

@@ -35,8 +35,8 @@ func (r *reader) timeline(nodes []yaml.Node) []Step {
 			written = append(written, w)
 		}
 	}
-	slices.SortStableFunc(written, func(a, b *writtenStep) int { return cmp.Compare(a.first, b.first) })
-	for _, w := range written {
+	byTime := func(a, b *writtenStep) int { return cmp.Compare(a.first, b.first) }
+	for _, w := range slices.SortedStableFunc(slices.Values(written), byTime) {
 		for _, doc := range w.documents {
 			r.cast.join(doc.Object, w.first)
 		}
@@ -47,7 +47,7 @@ func (r *reader) timeline(nodes []yaml.Node) []Step {
 			steps = r.fire(steps, w, action)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Line, b.Line)) })
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return steps
 }
 
