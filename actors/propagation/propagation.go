@@ -20,7 +20,8 @@ type Propagation struct {
 	// namespace is empty for a ClusterPropagationPolicy.
 	namespace string
 	spec      *api.PropagationSpec
-	// claimed are the bindings that hold a claim of this policy, in the order of the claims.
+	// claimed are the bindings that hold a claim of this policy, in the order of the claims; holds has
+	// the same.
 	claimed []messages.BindingName
 	holds   map[messages.BindingName]bool
 }
@@ -50,7 +51,8 @@ func (p *Propagation) deleted(out *actors.Outbox) {
 	for _, b := range p.claimed {
 		out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name})
 	}
-	p.claimed, p.holds = nil, map[messages.BindingName]bool{}
+	p.claimed = nil
+	clear(p.holds)
 }
 
 func (p *Propagation) offered(w *messages.Workload, out *actors.Outbox) {
