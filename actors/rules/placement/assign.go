@@ -11,7 +11,7 @@ import (
 // assign divides the replicas among the chosen clusters, or just names them.
 func (p *Planner) assign(a *attempt) Decision {
 	if !a.Workload {
-		return Decision{Targets: p.everywhere(0), Affinity: a.term.name}
+		return Decision{Targets: p.all(0), Affinity: a.term.name}
 	}
 	missing := int64(0)
 	switch a.rule.strategy {
@@ -19,7 +19,7 @@ func (p *Planner) assign(a *attempt) Decision {
 		if a.Replicas == 0 {
 			return Decision{Affinity: a.term.name}
 		}
-		return Decision{Targets: p.everywhere(a.Replicas), Affinity: a.term.name}
+		return Decision{Targets: p.all(a.Replicas), Affinity: a.term.name}
 	case static:
 		p.weigh(a.rule.weights)
 		p.divider.Static(a.demand(), p.candidates)
@@ -41,8 +41,8 @@ func (r *Request) demand() division.Demand {
 	return division.Demand{Replicas: r.Replicas, UID: r.UID, Fresh: r.Fresh}
 }
 
-// everywhere names all chosen clusters with the same replicas.
-func (p *Planner) everywhere(replicas int32) []api.TargetCluster {
+// all names all chosen clusters with the same replicas.
+func (p *Planner) all(replicas int32) []api.TargetCluster {
 	targets := make([]api.TargetCluster, len(p.slots))
 	for i, slot := range p.slots {
 		targets[i] = api.TargetCluster{Name: p.fleet.names[slot], Replicas: replicas}

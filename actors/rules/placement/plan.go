@@ -51,7 +51,7 @@ func (d *Decision) Clears() bool { return d.Reason == api.ReasonNoClusterFit }
 // space; a decision holds on to neither. It is for one goroutine, as the fleet is.
 type Planner struct {
 	fleet            *Fleet
-	rules            taint.Rule
+	taints           taint.Rule
 	honoursDeadlines bool
 	divider          division.Divider
 
@@ -102,7 +102,7 @@ var anywhere api.Placement
 func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 	return &Planner{
 		fleet:            f,
-		rules:            taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
+		taints:           taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
 		honoursDeadlines: s.PlacementHonoursDeadlines,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
@@ -131,19 +131,19 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 	return first
 }
 
-// try decides with one term: it filters, selects and divides.
+// try decides with one term: it filters, chooses and divides. Room is looked at only where clusters are
+// chosen or replicas divided by it.
 func (p *Planner) try(a *attempt) Decision {
 	p.filter(a)
 	if len(p.slots) == 0 {
 		return Decision{Reason: api.ReasonNoClusterFit, Message: p.diagnosis(a)}
 	}
-	divides := a.Workload && (a.rule.strategy == dynamic || a.rule.strategy == aggregated)
-	if a.rule.spread.mode == everywhere && !divides {
-		return p.assign(a)
-	}
-	p.measure(a)
-	if message := p.choose(a); message != "" {
-		return Decision{Reason: api.ReasonSchedulerError, Message: message}
+	byRoom := a.Workload && (a.rule.strategy == dynamic || a.rule.strategy == aggregated)
+	if byRoom || a.rule.spread.mode != everywhere {
+		p.measure(a)
+		if problem := p.choose(a); problem != "" {
+			return Decision{Reason: api.ReasonSchedulerError, Message: problem}
+		}
 	}
 	return p.assign(a)
 }

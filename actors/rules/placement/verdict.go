@@ -79,13 +79,13 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 // settings say so: as soon as it has been too long, nothing new comes to the cluster.
 func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) {
 	tolerations := a.rule.placement.ClusterTolerations
-	if i := taint.FirstUntolerated(v.Taints, tolerations, p.rules.Numeric); i >= 0 {
+	if i := taint.FirstUntolerated(v.Taints, tolerations, p.taints.Numeric); i >= 0 {
 		return untolerated, i
 	}
 	if !p.honoursDeadlines {
 		return fits, -1
 	}
-	if d := taint.Deadline(v.Taints, tolerations, p.rules); d.Outcome == taint.Until && !d.At.After(a.now) {
+	if d := taint.Deadline(v.Taints, tolerations, p.taints); d.Outcome == taint.Until && !d.At.After(a.now) {
 		return outstayed, d.Taint
 	}
 	return fits, -1
