@@ -4,8 +4,6 @@
 package governor
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
 	"time"
 
@@ -21,15 +19,15 @@ const stoppedPace = 30 * time.Minute
 type Governor struct {
 	settings messages.Settings
 	queue    queue
-	// busyUntil has, per worker, the instant at which it may serve again.
-	busyUntil []time.Time
-	// collected is the instant whose requests are complete, because its end has come.
+	// served has, per worker, when it last served; zero: never. The one that has rested longest is first.
+	served []time.Time
+	// collecting is the instant at whose end the requests of that instant will be served.
 	collecting time.Time
 }
 
 // New returns a governor with no requests.
 func New(settings messages.Settings) *Governor {
-	return &Governor{settings: settings, queue: queue{at: map[key]int{}}, busyUntil: make([]time.Time, settings.EvictionWorkers)}
+	return &Governor{settings: settings, queue: queue{at: map[key]int{}}, served: make([]time.Time, settings.EvictionWorkers)}
 }
 
 // Receive routes a message to its transition.
@@ -49,11 +47,13 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	g.wake(now, out)
 }
 
+// settingsChanged keeps the workers that served last, so that nobody gains a permit by it.
 func (g *Governor) settingsChanged(s messages.Settings) {
-	g.settings = s
 	workers := make([]time.Time, s.EvictionWorkers)
-	copy(workers, g.busyUntil)
-	g.busyUntil = workers
+	for i, j := len(workers)-1, len(g.served)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
+		workers[i] = g.served[j]
+	}
+	g.settings, g.served = s, workers
 }
 
 // woken serves at the end of an instant only: a worker that gets free during an instant waits for the
@@ -63,25 +63,21 @@ func (g *Governor) woken(now time.Time, out *actors.Outbox) {
 		return
 	}
 	g.collecting = time.Time{}
-	if len(g.busyUntil) == 0 {
-		for g.queue.Len() > 0 {
-			permit(g.queue.next(), out)
-		}
-		return
-	}
-	for i := range g.busyUntil {
-		if g.queue.Len() == 0 {
-			return
-		}
-		if !g.busyUntil[i].After(now) {
-			permit(g.queue.next(), out)
-			g.busyUntil[i] = now.Add(g.pace())
+	for g.queue.Len() > 0 && !g.freeAt().After(now) {
+		r := g.queue.next()
+		out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster})
+		if len(g.served) > 0 {
+			g.served = append(g.served[1:], now)
 		}
 	}
 }
 
-func permit(r *messages.RequestEviction, out *actors.Outbox) {
-	out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster})
+// freeAt is when a worker may serve; without workers there is nothing to wait for.
+func (g *Governor) freeAt() time.Time {
+	if len(g.served) == 0 || g.served[0].IsZero() {
+		return time.Time{}
+	}
+	return g.served[0].Add(g.pace())
 }
 
 // pace is the time that one eviction takes a worker.
@@ -98,80 +94,9 @@ func (g *Governor) wake(now time.Time, out *actors.Outbox) {
 		out.WakeAt(time.Time{})
 		return
 	}
-	free := now
-	for i, until := range g.busyUntil {
-		if i == 0 || until.Before(free) {
-			free = until
-		}
-	}
+	free := g.freeAt()
 	if !free.After(now) {
 		free, g.collecting = now, now
 	}
 	out.WakeAt(free)
-}
-
-type key struct {
-	binding messages.BindingName
-	cluster messages.ClusterName
-}
-
-// queue is a heap of requests that knows where each one is.
-type queue struct {
-	items []*messages.RequestEviction
-	at    map[key]int
-}
-
-func keyOf(r *messages.RequestEviction) key { return key{r.Binding, r.Cluster} }
-
-// put adds a request, or replaces the one for the same binding and cluster.
-func (q *queue) put(r *messages.RequestEviction) {
-	if i, known := q.at[keyOf(r)]; known {
-		q.items[i] = r
-		heap.Fix(q, i)
-		return
-	}
-	heap.Push(q, r)
-}
-
-func (q *queue) drop(k key) {
-	if i, known := q.at[k]; known {
-		heap.Remove(q, i)
-	}
-}
-
-func (q *queue) next() *messages.RequestEviction { return heap.Pop(q).(*messages.RequestEviction) }
-
-func (q *queue) Len() int { return len(q.items) }
-
-// Less puts the higher priority first, then the longer wait, then the name.
-func (q *queue) Less(i, j int) bool {
-	a, b := q.items[i], q.items[j]
-	return cmp.Or(
-		-cmp.Compare(a.Priority, b.Priority),
-		a.Since.Compare(b.Since),
-		cmp.Compare(a.Binding, b.Binding),
-		cmp.Compare(a.Cluster, b.Cluster),
-	) < 0
-}
-
-func (q *queue) Swap(i, j int) {
-	q.items[i], q.items[j] = q.items[j], q.items[i]
-	q.at[keyOf(q.items[i])], q.at[keyOf(q.items[j])] = i, j
-}
-
-// Push is for package heap.
-func (q *queue) Push(x any) {
-	r := x.(*messages.RequestEviction)
-	q.at[keyOf(r)] = len(q.items)
-	q.items = append(q.items, r)
-}
-
-// Pop is for package heap.
-func (q *queue) Pop() any {
-	last := len(q.items) - 1
-	r := q.items[last]
-	q.items[last] = nil
-	q.items = q.items[:last]
-	delete(q.at, keyOf(r))
-	return r
 }
