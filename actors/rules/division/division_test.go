@@ -12,7 +12,9 @@ import (
 )
 
 // has is a candidate with replicas and room for more; its turn is its place in the list.
-func has(prev int32, free int64) division.Candidate { return division.Candidate{Prev: prev, Free: free} }
+func has(prev int32, free int64) division.Candidate {
+	return division.Candidate{Prev: prev, Free: free}
+}
 
 func room(free ...int64) []division.Candidate {
 	c := make([]division.Candidate, len(free))
