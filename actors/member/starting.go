@@ -1,16 +1,29 @@
 package member
 
 import (
+	"fmt"
+	"hash/fnv"
 	"time"
 
 	"leeward/messages"
 )
 
-// startup is a copy that will serve with so many replicas at an instant.
+// startup is the instant at which a copy's replicas will all serve.
 type startup struct {
-	at       time.Time
-	binding  messages.BindingName
-	replicas int32
+	at      time.Time
+	binding messages.BindingName
+}
+
+// startup is how long a copy takes to become healthy here: anywhere between the bounds, in steps of a
+// millisecond, always the same for one seed, binding, cluster and size.
+func (m *Member) startup(c *copyState) time.Duration {
+	spread := m.behaviour.StartupMax - m.behaviour.StartupMin
+	if spread <= 0 {
+		return m.behaviour.StartupMin
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%s/%s/%d", m.seed, m.cluster, c.binding, c.replicas)
+	return m.behaviour.StartupMin + time.Duration(h.Sum64()%uint64(spread+1)).Truncate(time.Millisecond)
 }
 
 // starting is a heap of start-ups, the next one first; those of one instant in order of their names.

@@ -1,0 +1,136 @@
+package member
+
+import (
+	"container/heap"
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// copyState is one copy on the cluster.
+type copyState struct {
+	binding messages.BindingName
+	// ready of replicas serve; up is false until the copy has served once.
+	replicas, ready int32
+	up              bool
+	// servesAt is when all replicas will serve; zero: they do.
+	servesAt time.Time
+	// wanted is the placement that the member was last told; served the one that its replicas run.
+	wanted, served int64
+}
+
+// run starts a copy or scales it. To be told the same again makes the member report again, so that an
+// engine that lost its memory learns how things are.
+func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
+	i, known := m.at[r.Binding]
+	if !known {
+		m.start(now, r, out)
+		return
+	}
+	c := &m.copies[i]
+	before := c.replicas
+	c.replicas, c.wanted = r.Replicas, r.Placement
+	if c.replicas != before {
+		out.Record(&messages.CopyScaled{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas, Before: before})
+	}
+	switch {
+	case c.replicas > before:
+		m.awaitStartup(now, c, out)
+	case c.up && c.ready >= c.replicas:
+		m.serves(c, out)
+	default:
+		m.report(c, out)
+	}
+}
+
+func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
+	m.at[r.Binding] = len(m.copies)
+	m.copies = append(m.copies, copyState{binding: r.Binding, replicas: r.Replicas, wanted: r.Placement})
+	c := &m.copies[len(m.copies)-1]
+	if r.Adopt {
+		m.serves(c, out)
+		return
+	}
+	out.Record(&messages.CopyStarted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas})
+	if m.startup(c) > 0 {
+		m.report(c, out)
+	}
+	m.awaitStartup(now, c, out)
+}
+
+// awaitStartup makes a copy's replicas serve once their start-up time is over. Until then the last
+// report stands, as it does with a real cluster, whose status comes only when something changed.
+func (m *Member) awaitStartup(now time.Time, c *copyState, out *actors.Outbox) {
+	d := m.startup(c)
+	if d <= 0 {
+		m.serves(c, out)
+		return
+	}
+	c.servesAt = now.Add(d)
+	heap.Push(&m.starting, startup{at: c.servesAt, binding: c.binding})
+}
+
+func (m *Member) serves(c *copyState, out *actors.Outbox) {
+	c.up, c.ready, c.served, c.servesAt = true, c.replicas, c.wanted, time.Time{}
+	m.report(c, out)
+}
+
+// woken ends the start-ups that are over. One that was overtaken by another, or whose copy is gone, no
+// longer counts.
+func (m *Member) woken(now time.Time, out *actors.Outbox) {
+	for len(m.starting) > 0 && !m.starting[0].at.After(now) {
+		s := heap.Pop(&m.starting).(startup)
+		if i, known := m.at[s.binding]; known && m.copies[i].servesAt.Equal(s.at) {
+			m.serves(&m.copies[i], out)
+		}
+	}
+}
+
+// remove ends a copy and says so, also where there was none, for somebody waits for the word. The last
+// copy takes the place of the one that goes.
+func (m *Member) remove(b messages.BindingName, out *actors.Outbox) {
+	if i, known := m.at[b]; known {
+		last := len(m.copies) - 1
+		m.copies[i] = m.copies[last]
+		m.at[m.copies[i].binding] = i
+		m.copies = m.copies[:last]
+		delete(m.at, b)
+		out.Record(&messages.CopyStopped{Binding: b, Cluster: m.cluster})
+	}
+	out.TellBinding(b, &messages.CopyRemoved{Cluster: m.cluster})
+}
+
+func (m *Member) reportAll(out *actors.Outbox) {
+	for i := range m.copies {
+		m.report(&m.copies[i], out)
+	}
+}
+
+// report tells the binding how its copy is; a silent member tells nobody.
+func (m *Member) report(c *copyState, out *actors.Outbox) {
+	if m.silent {
+		return
+	}
+	r := &messages.CopyReported{Cluster: m.cluster, Health: m.health(c), Ready: c.ready, ForPlacement: c.served}
+	if r.Health != api.Healthy {
+		r.Ready = 0
+	}
+	out.TellBinding(c.binding, r)
+}
+
+// health is what the member reports: a copy that never served is Unhealthy; a behaviour that names no
+// health means Healthy.
+func (m *Member) health(c *copyState) api.ResourceHealth {
+	if !c.up {
+		return api.Unhealthy
+	}
+	if h, ok := m.forced[c.binding]; ok {
+		return h
+	}
+	if m.behaviour.Health == "" {
+		return api.Healthy
+	}
+	return m.behaviour.Health
+}

@@ -1,0 +1,283 @@
+package member_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors"
+	"leeward/actors/actorstest"
+	"leeward/actors/member"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+var (
+	web   = messages.Address{Kind: messages.KindBinding, Name: "web"}
+	shop  = messages.Address{Kind: messages.KindBinding, Name: "shop"}
+	home  = messages.Address{Kind: messages.KindCluster, Name: "m1"}
+	lease = messages.Settings{ClusterLeaseDuration: 40 * time.Second, ClusterLeaseRenewIntervalFraction: 0.25}
+)
+
+type driver = actorstest.Driver[messages.ToMember]
+
+// drive returns a member whose copies take so long to start.
+func drive(t *testing.T, startup time.Duration) *driver {
+	t.Helper()
+	d := actorstest.Drive(t, member.New("m1", lease, 1))
+	d.Tell(behave(startup, startup)).Quiet()
+	return d
+}
+
+func behave(least, most time.Duration) *messages.MemberConfigured {
+	return &messages.MemberConfigured{Behaviour: messages.MemberBehaviour{StartupMin: least, StartupMax: most, Health: api.Healthy}}
+}
+
+// run asks for a copy; the placement is the number of the wish.
+func run(b messages.BindingName, replicas int32, placement int64) *messages.RunCopy {
+	return &messages.RunCopy{Binding: b, Replicas: replicas, Placement: placement}
+}
+
+func remove(b messages.BindingName) *messages.RemoveCopy { return &messages.RemoveCopy{Binding: b} }
+
+func healthy(ready int32, placement int64) *messages.CopyReported {
+	return &messages.CopyReported{Cluster: "m1", Health: api.Healthy, Ready: ready, ForPlacement: placement}
+}
+
+func unhealthy(placement int64) *messages.CopyReported {
+	return &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: placement}
+}
+
+func started(b messages.BindingName, replicas int32) *messages.CopyStarted {
+	return &messages.CopyStarted{Binding: b, Cluster: "m1", Replicas: replicas}
+}
+
+func scaled(b messages.BindingName, before, replicas int32) *messages.CopyScaled {
+	return &messages.CopyScaled{Binding: b, Cluster: "m1", Before: before, Replicas: replicas}
+}
+
+func stopped(b messages.BindingName) *messages.CopyStopped {
+	return &messages.CopyStopped{Binding: b, Cluster: "m1"}
+}
+
+var removed = &messages.CopyRemoved{Cluster: "m1"}
+
+func TestACopyServesAtOnceWithoutAStartup(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1)).Recorded(started("web", 2)).Told(web, healthy(2, 1)).Sleeps()
+}
+
+func TestACopyIsUnhealthyUntilItServes(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1)).Recorded(started("web", 2)).Told(web, unhealthy(0)).WakesIn(5 * time.Second)
+	d.QuietFor(5*time.Second - 1)
+	d.Advance(1).Recorded().Told(web, healthy(2, 1)).Sleeps()
+}
+
+func TestScalingUpKeepsTheOldReportUntilTheNewReplicasServe(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(5 * time.Second)
+	d.Tell(run("web", 4, 2)).Recorded(scaled("web", 2, 4)).Told(web)
+	d.Tell(run("web", 4, 2)).Recorded().Told(web, healthy(2, 1))
+	d.QuietFor(5*time.Second - 1)
+	d.Advance(1).Told(web, healthy(4, 2))
+}
+
+func TestScalingDownShowsAtOnce(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 4, 1))
+	d.Tell(run("web", 1, 2)).Recorded(scaled("web", 4, 1)).Told(web, healthy(1, 2))
+}
+
+func TestScalingDownDuringAStartupDoesNotEndIt(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 4, 1))
+	d.Advance(time.Second)
+	d.Tell(run("web", 2, 2)).Recorded(scaled("web", 4, 2)).Told(web, unhealthy(0)).WakesIn(4 * time.Second)
+	d.Advance(4*time.Second).Told(web, healthy(2, 2))
+
+	d.Tell(run("web", 6, 3))
+	d.Tell(run("web", 5, 4)).Told(web, healthy(2, 2))
+	d.Advance(5*time.Second).Told(web, healthy(5, 4))
+}
+
+func TestScalingBackToWhatServesEndsTheStartup(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(5 * time.Second)
+	d.Tell(run("web", 4, 2))
+	d.Tell(run("web", 2, 3)).Recorded(scaled("web", 4, 2)).Told(web, healthy(2, 3))
+	d.QuietFor(time.Minute)
+}
+
+func TestALaterStartupOvertakesAnEarlierOne(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(time.Second)
+	d.Tell(run("web", 4, 2))
+	d.Advance(time.Second)
+	d.Tell(run("web", 2, 3))
+	d.Advance(time.Second)
+	d.Tell(run("web", 4, 4))
+	d.QuietFor(5*time.Second - 1)
+	d.Advance(1).Told(web, healthy(4, 4))
+	d.QuietFor(time.Minute)
+}
+
+func TestAnotherPlacementOfTheSameSizeIsServedAtOnce(t *testing.T) {
+	d := drive(t, time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(time.Second)
+	d.Tell(run("web", 2, 2)).Recorded().Told(web, healthy(2, 2))
+}
+
+func TestARemovedCopyIsGone(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	d.Tell(remove("web")).Recorded(stopped("web")).Told(web, removed)
+	d.Tell(remove("web")).Recorded().Told(web, removed)
+	d.Tell(run("shop", 3, 2)).Recorded(scaled("shop", 1, 3)).Told(shop, healthy(3, 2))
+	d.Tell(run("web", 2, 2)).Recorded(started("web", 2)).Told(web, healthy(2, 2))
+}
+
+func TestTheStartupOfARemovedCopyCountsForNothing(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	d.Advance(time.Second)
+	d.Tell(remove("web"), remove("shop"), run("web", 2, 2))
+	d.QuietFor(5*time.Second - 1)
+	d.Advance(1).Told(web, healthy(2, 2)).Told(shop)
+}
+
+func TestAdoptedCopiesServeAlready(t *testing.T) {
+	adopt := run("web", 2, 1)
+	adopt.Adopt = true
+	d := drive(t, time.Hour)
+	d.Tell(adopt).Recorded().Told(web, healthy(2, 1)).Sleeps()
+	d.Tell(adopt).Recorded().Told(web, healthy(2, 1))
+	d.Tell(run("web", 3, 2)).Recorded(scaled("web", 2, 3)).WakesIn(time.Hour)
+}
+
+func TestStartupsOfOneInstantEndInOrderOfTheirNames(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		d := drive(t, time.Second)
+		d.Tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToMember](run("web", 1, 1), run("shop", 1, 1), run("api", 1, 1))...)...)
+		var order []string
+		for _, m := range d.Advance(time.Second).Mail() {
+			order = append(order, m.To.Name)
+		}
+		require.Equal(t, []string{"api", "shop", "web"}, order)
+	})
+}
+
+func TestStartupTimesFollowFromTheSeedWithinTheirBounds(t *testing.T) {
+	startup := func(seed uint64, b messages.BindingName) time.Duration {
+		d := actorstest.Drive(t, member.New("m1", lease, seed))
+		d.Tell(behave(2*time.Second, 9*time.Second), run(b, 2, 1))
+		for by := range 9000 {
+			if len(d.Advance(time.Millisecond).Mail()) > 0 {
+				return time.Duration(by+1) * time.Millisecond
+			}
+		}
+		return 0
+	}
+	seen := map[time.Duration]bool{}
+	for i := range 10 {
+		b := messages.BindingName(fmt.Sprintf("b%d", i))
+		took := startup(7, b)
+		require.GreaterOrEqual(t, took, 2*time.Second)
+		require.LessOrEqual(t, took, 9*time.Second)
+		require.Equal(t, took, startup(7, b))
+		seen[took] = true
+	}
+	require.Greater(t, len(seen), 5, "they are spread")
+	require.NotEqual(t, startup(7, "b0"), startup(8, "b0"))
+}
+
+func force(b messages.BindingName, h api.ResourceHealth) *messages.HealthForced {
+	return &messages.HealthForced{Binding: b, Health: h}
+}
+
+func TestHealthIsForcedForOneOrForAll(t *testing.T) {
+	sick := &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1}
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	d.Tell(force("web", api.Unhealthy)).Recorded().Told(web, sick).Told(shop)
+	d.Tell(force("", api.Unknown)).
+		Told(web, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1}).
+		Told(shop, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1})
+	d.Tell(force("", api.Healthy)).Told(web, healthy(2, 1)).Told(shop, healthy(1, 1))
+}
+
+func TestForcedHealthIsOfCopiesToComeToo(t *testing.T) {
+	d := drive(t, time.Second)
+	d.Tell(force("web", api.Unhealthy)).Quiet()
+	d.Tell(run("web", 2, 1))
+	d.Advance(time.Second).Told(web, &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1})
+}
+
+func TestAnotherBehaviourShowsAtOnceWhereItIsAboutHealth(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1))
+	d.Tell(behave(time.Second, time.Second)).Quiet()
+	d.Tell(&messages.MemberConfigured{Behaviour: messages.MemberBehaviour{Health: api.Unhealthy}}).
+		Told(web, &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1})
+	d.Tell(&messages.MemberConfigured{}).Told(web, healthy(2, 1))
+}
+
+var (
+	silence = &messages.HeartbeatSet{Stopped: true}
+	voice   = &messages.HeartbeatSet{}
+)
+
+func TestASilentMemberLastRenewedItsLeaseAtAMultipleOfTheInterval(t *testing.T) {
+	d := drive(t, 0)
+	d.Advance(73 * time.Second)
+	stale := &messages.LeaseStale{RenewedAt: actorstest.Start.Add(70 * time.Second)}
+	d.Tell(silence).Recorded().Told(home, stale)
+	d.Tell(silence).Quiet()
+	d.Tell(&messages.EngineRestarted{}).Told(home, stale)
+	d.Tell(voice).Told(home, &messages.LeaseRenewed{})
+	d.Tell(voice, &messages.EngineRestarted{}).Quiet()
+
+	d.Tell(&messages.SettingsChanged{})
+	d.Tell(silence).Told(home, &messages.LeaseStale{RenewedAt: d.Now()})
+}
+
+func TestASilentMemberGoesOnButNobodyHears(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Tell(silence)
+	d.QuietFor(time.Minute)
+	d.Tell(force("web", api.Unknown)).Quiet()
+	d.Tell(voice).Told(web, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1})
+}
+
+func TestAMemberThatIsBackDoesWhatItMissed(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	d.Tell(silence)
+	d.Tell(remove("web"), run("shop", 3, 2), run("api", 1, 1)).Quiet()
+	d.Tell(voice).
+		Recorded(stopped("web"), scaled("shop", 1, 3), started("api", 1)).
+		Told(home, &messages.LeaseRenewed{}).
+		Told(web, healthy(2, 1), removed).
+		Told(shop, healthy(1, 1), healthy(3, 2))
+}
+
+func TestAMemberThatIsBackFindsTheWishesOfToday(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("shop", 1, 1))
+	d.Tell(silence)
+	d.Tell(run("web", 2, 1), run("shop", 9, 2), remove("web"), run("shop", 2, 3))
+	d.Tell(voice).Recorded(scaled("shop", 1, 2)).Told(web, removed).Told(shop, healthy(1, 1), healthy(2, 3))
+}
+
+func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
+	require.PanicsWithValue(t, "member m1: unknown message <nil>", func() {
+		member.New("m1", lease, 1).Receive(actorstest.Start, nil, &actors.Outbox{})
+	})
+}
