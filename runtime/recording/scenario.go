@@ -1,0 +1,154 @@
+package recording
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/scenario"
+)
+
+// Profile is whose behaviour recordings show.
+const Profile = "karmada"
+
+// Scenario returns what was done as a scenario of profile karmada. The file is named in errors.
+func (r *Recording) Scenario(file string) (*scenario.Scenario, error) {
+	s := &scenario.Scenario{
+		Name: r.Script.ID, Description: r.Script.Title, File: file, Profile: Profile,
+		Config: overrides(r.Script.ControlPlaneFlags), Duration: seconds(r.Script.EndSeconds),
+		Members: map[messages.ClusterName]messages.MemberBehaviour{},
+	}
+	c := &conversion{scenario: s, file: file, uids: r.uids(), labels: map[string]map[string]string{}}
+	if err := c.fleet(r.Script.Clusters); err != nil {
+		return nil, err
+	}
+	if err := c.objects(&r.Script); err != nil {
+		return nil, err
+	}
+	if err := c.timeline(r.Script.Events); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// uids are those of the resources by the names of their bindings. The ties of a division are broken by
+// them.
+func (r *Recording) uids() map[string]types.UID {
+	uids := map[string]types.UID{}
+	for _, b := range slices.Concat(r.Observed.InitialBindings, r.Observed.FinalBindings) {
+		uids[b.Name] = b.ResourceUID
+	}
+	return uids
+}
+
+// conversion is one recording on its way to becoming a scenario.
+type conversion struct {
+	scenario *scenario.Scenario
+	file     string
+	uids     map[string]types.UID
+	// labels are those that each cluster has by then, workloads the deployments by name.
+	labels    map[string]map[string]string
+	workloads []api.Key
+}
+
+func (c *conversion) fleet(clusters []Cluster) error {
+	for i := range clusters {
+		o, err := clusters[i].object()
+		if err != nil {
+			return fmt.Errorf("%s: cluster %s: %w", c.file, clusters[i].Name, err)
+		}
+		c.labels[o.Name] = o.Labels
+		c.scenario.Objects = append(c.scenario.Objects, manifest.Document{Object: o, Place: manifest.Place{File: c.file, Object: "Cluster " + o.Name}})
+		health := api.Healthy
+		if clusters[i].WorkloadHealth != "" {
+			health = clusters[i].WorkloadHealth
+		}
+		c.scenario.Members[messages.ClusterName(o.Name)] = messages.MemberBehaviour{Health: health}
+	}
+	return nil
+}
+
+func (c *Cluster) object() (*api.Cluster, error) {
+	capacity, err := quantities(c.AllocatableCPU, "1000")
+	if err != nil {
+		return nil, err
+	}
+	used, err := quantities(c.AllocatedCPU, "0")
+	if err != nil {
+		return nil, err
+	}
+	capacity[corev1.ResourceMemory] = resource.MustParse("4000Gi")
+	capacity[corev1.ResourcePods] = resource.MustParse("10000")
+	o := &api.Cluster{
+		TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Labels: c.Labels},
+		Spec:       api.ClusterSpec{SyncMode: api.Pull, Region: c.Region, Provider: c.Provider, Taints: c.Taints},
+		Status: api.ClusterStatus{
+			Conditions:      c.Conditions,
+			ResourceSummary: &api.ResourceSummary{Allocatable: capacity, Allocated: used},
+		},
+	}
+	if c.Zone != "" {
+		o.Spec.Zones = []string{c.Zone}
+	}
+	if c.Conditions == nil {
+		o.Status.Conditions = []metav1.Condition{
+			{Type: api.ConditionReady, Status: metav1.ConditionTrue},
+			{Type: api.ConditionCompleteAPIEnablements, Status: metav1.ConditionTrue},
+		}
+	}
+	return o, nil
+}
+
+func quantities(cpu, otherwise string) (corev1.ResourceList, error) {
+	if cpu == "" {
+		cpu = otherwise
+	}
+	q, err := resource.ParseQuantity(cpu)
+	if err != nil {
+		return nil, fmt.Errorf("read CPUs %q: %w", cpu, err)
+	}
+	return corev1.ResourceList{corev1.ResourceCPU: q}, nil
+}
+
+// objects adds those that were there at first.
+func (c *conversion) objects(s *Script) error {
+	for _, raw := range slices.Concat(s.ClusterTaintPolicies, s.PropagationPolicies, s.Deployments) {
+		docs, err := c.documents(raw)
+		if err != nil {
+			return err
+		}
+		c.scenario.Objects = append(c.scenario.Objects, docs...)
+	}
+	return nil
+}
+
+// documents reads a manifest. Its resource gets the uid that it had in the recording.
+func (c *conversion) documents(raw json.RawMessage) ([]manifest.Document, error) {
+	docs, problems := manifest.Decode(c.file, raw)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	for _, d := range docs {
+		key := api.KeyOf(d.Object)
+		if key.Kind == "Deployment" {
+			d.Object.SetUID(c.uids[propagation.BindingName(key.Kind, key.Name)])
+			c.workloads = append(c.workloads, key)
+		}
+	}
+	return docs, nil
+}
+
+func seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+}
