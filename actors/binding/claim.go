@@ -144,7 +144,8 @@ func differences(a, b *api.BindingSpec) []string {
 }
 
 // bindingApplied takes over a manifest, or the stored object after a restart: the targets, the tasks
-// with their times, the reports. Clusters and members are asked to tell the rest.
+// with their times, the reports. Clusters and members are asked to tell the rest. What a binding that
+// runs already knows of its copies, it keeps.
 func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out *actors.Outbox) {
 	b.created, b.managed, b.owner = true, m.Managed, m.Owner
 	b.spec = *m.Spec
@@ -153,8 +154,10 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	if m.Spec.RescheduleTriggeredAt != nil {
 		b.rescheduleAt = m.Spec.RescheduleTriggeredAt.Time
 	}
+	before := b.tasks
 	b.restoreTasks(now, m.Spec.GracefulEvictionTasks, out)
 	b.retarget(m.Spec.Clusters, out)
+	b.dropTasks(before, out)
 	b.restoreCopies(m.Status)
 	b.adoptCopies(out)
 	b.ask(now, out)

@@ -165,6 +165,9 @@ func (b *Binding) restoreCopies(s *api.BindingStatus) {
 	}
 	for i := range s.AggregatedStatus {
 		item := &s.AggregatedStatus[i]
+		if b.copy(messages.ClusterName(item.ClusterName)) != nil {
+			continue
+		}
 		c := copyState{
 			cluster:  messages.ClusterName(item.ClusterName),
 			reported: true, health: item.Health, ready: item.ReadyReplicas,

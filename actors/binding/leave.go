@@ -195,7 +195,7 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	if old.at.IsZero() {
 		return
 	}
-	out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: b.whyStay(t)})
+	out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
 	if old.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
@@ -204,11 +204,16 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	}
 }
 
-func (b *Binding) whyStay(t *target) string {
-	if len(t.taints) == 0 {
+// whyStay is why a target need not be left on some grounds any more.
+func whyStay(t *target, g *messages.Grounds) string {
+	switch {
+	case g.Reason == api.EvictionReasonApplicationFailure:
+		return "it is no longer unhealthy"
+	case len(t.taints) == 0:
 		return "no NoExecute taint is left"
+	default:
+		return "the deadline no longer holds"
 	}
-	return "the deadline no longer holds"
 }
 
 // fallDue starts the way out of a target whose deadline has come: with a permit of the governor if a

@@ -218,8 +218,9 @@ func (b *Binding) duplicated() bool {
 	return s == nil || s.ReplicaSchedulingType != api.Divided || !b.hasReplicas()
 }
 
-// restoreTasks takes over stored tasks and watches their clusters.
+// restoreTasks takes over stored tasks, in place of those there are, and watches their clusters.
 func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask, out *actors.Outbox) {
+	b.tasks = nil
 	for i := range stored {
 		k := task{GracefulEvictionTask: stored[i]}
 		if k.CreationTimestamp == nil {
@@ -227,5 +228,14 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 		}
 		b.tasks = append(b.tasks, k)
 		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingPlaced{Binding: b.name})
+	}
+}
+
+// dropTasks ends what concerns tasks that people took off the list.
+func (b *Binding) dropTasks(before []task, out *actors.Outbox) {
+	for i := range before {
+		if c := messages.ClusterName(before[i].FromCluster); b.task(c) == nil && b.target(c) == nil {
+			out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
+		}
 	}
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (w *World) admit(o, old api.Object) {
 		w.store.Put(o)
 		w.admitPropagation(messages.PropagationName(o.Name), "", &o.Spec)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
-		w.admitBinding(o, old == nil)
+		w.admitBinding(o, old)
 	case *api.WorkloadRebalancer:
 		w.admitRebalancer(o)
 	default:
@@ -166,14 +167,36 @@ func (w *World) admitPropagation(name messages.PropagationName, namespace string
 	}
 }
 
-// admitBinding takes a binding that people wrote themselves.
-func (w *World) admitBinding(o api.Object, isNew bool) {
+// admitBinding takes a binding that people wrote themselves. Of one that is there they change the spec
+// alone: its status, and what others wrote into its labels and annotations, stays as with kubectl apply.
+func (w *World) admitBinding(o, old api.Object) {
+	if old != nil {
+		o.SetLabels(kept(old.GetLabels(), o.GetLabels()))
+		o.SetAnnotations(kept(old.GetAnnotations(), o.GetAnnotations()))
+	}
+	var status api.BindingStatus
+	if before := w.store.Binding(bindingName(o)); before != nil {
+		status = *before.Status
+	}
 	w.store.Put(o)
 	b := w.store.Binding(bindingName(o))
-	if isNew && !w.kernel.Has(bindingAt(b.Name())) {
+	if old != nil {
+		*b.Status = status
+	}
+	if !w.kernel.Has(bindingAt(b.Name())) {
 		w.hostBinding(b.Name())
 	}
 	w.kernel.Post(bindingAt(b.Name()), w.restored(b))
+}
+
+// kept is what was there before with what is new on top.
+func kept(before, now map[string]string) map[string]string {
+	all := maps.Clone(before)
+	if all == nil {
+		return now
+	}
+	maps.Copy(all, now)
+	return all
 }
 
 // admitRebalancer has the bindings of the named workloads placed afresh. Success says that the binding
