@@ -9,8 +9,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -104,6 +104,9 @@ func fixed(o api.Object, spec *field.Path) (any, *field.Path) {
 	return nil, nil
 }
 
+// pathSegment holds a name to what a URL can carry.
+func pathSegment(name string, _ bool) []string { return content.IsPathSegmentName(name) }
+
 // nameRule returns how objects of a kind may be named. What a kind without a Go type asks for is not
 // known; its name must at least fit in a URL.
 func nameRule(o api.Object) apivalidation.ValidateNameFunc {
@@ -111,7 +114,7 @@ func nameRule(o api.Object) apivalidation.ValidateNameFunc {
 	case *api.Cluster:
 		return clusterName
 	case *unstructured.Unstructured:
-		return path.ValidatePathSegmentName
+		return pathSegment
 	}
 	return apivalidation.NameIsDNSSubdomain
 }

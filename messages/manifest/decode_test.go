@@ -132,6 +132,6 @@ func TestASlipInTheKindThatIsAdded(t *testing.T) {
 func TestATypeThatJSONCannotHoldHasNoPlan(t *testing.T) {
 	var into chan int
 	require.PanicsWithValue(t, "manifest: no plan for chan int: JSON cannot hold it", func() {
-		DecodeNode(Place{}, &yaml.Node{Kind: yaml.ScalarNode, Tag: tagInt, Value: "1"}, &into)
+		_ = DecodeNode(Place{}, &yaml.Node{Kind: yaml.ScalarNode, Tag: tagInt, Value: "1"}, &into)
 	})
 }

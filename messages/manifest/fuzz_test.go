@@ -25,7 +25,7 @@ func FuzzDecode(f *testing.F) {
 		documents, problems := Decode("f.yaml", data)
 		again, problemsAgain := Decode("f.yaml", data)
 		require.Equal(t, problems, problemsAgain)
-		require.Equal(t, len(documents), len(again))
+		require.Len(t, again, len(documents))
 		for i, d := range documents {
 			require.NotEmpty(t, d.Object.GetName())
 			require.Equal(t, d.Object, again[i].Object)

@@ -329,7 +329,7 @@ status: {observedGeneration: 2, replicas: 2, conditions: [{type: Available, stat
 `))
 	require.Empty(t, problems)
 	web := documents[0].Object.(*appsv1.Deployment)
-	require.JSONEq(t, `{"f:spec": {"f:replicas": {}}}`, string(web.ManagedFields[0].FieldsV1.Raw))
+	require.JSONEq(t, `{"f:spec": {"f:replicas": {}}}`, web.ManagedFields[0].FieldsV1.GetRawString())
 	require.Equal(t, int64(1767366245), web.CreationTimestamp.Unix())
 	require.Nil(t, web.Spec.Replicas)
 }

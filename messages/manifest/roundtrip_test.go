@@ -37,7 +37,7 @@ func filler(seed int64) *randfill.Filler {
 		func(t *metav1.MicroTime, c randfill.Continue) {
 			*t = metav1.NewMicroTime(time.UnixMicro(c.Int63n(4e15)))
 		},
-		func(f *metav1.FieldsV1, c randfill.Continue) { f.Raw = raw(c) },
+		func(f *metav1.FieldsV1, c randfill.Continue) { f.SetRawBytes(raw(c)) },
 		func(e *runtime.RawExtension, c randfill.Continue) { e.Raw = raw(c) },
 		func(i *intstr.IntOrString, c randfill.Continue) {
 			*i = intstr.FromInt32(c.Int31())

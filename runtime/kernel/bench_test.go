@@ -125,7 +125,7 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 // sleeper asks once to be woken, at one of a thousand instants.
-type sleeper struct{ at, woken, _, _ int64 }
+type sleeper struct{ _, woken, _, _ int64 }
 
 func (s *sleeper) Receive(now time.Time, _ messages.ToBinding, out *actors.Outbox) {
 	if s.woken++; s.woken%2 == 1 {

@@ -71,9 +71,9 @@ func (p *Planner) divide(a *attempt) (missing int64) {
 	tiers := a.term.tier
 	slices.SortStableFunc(p.candidates, func(a, b division.Candidate) int { return int(tiers[a.Rank]) - int(tiers[b.Rank]) })
 	demand, left := a.demand(), int64(a.Replicas)
-	for from, to := 0, 0; from < len(p.candidates); from = to {
-		capacity := int64(0)
-		for to = from; to < len(p.candidates) && tiers[p.candidates[to].Rank] == tiers[p.candidates[from].Rank]; to++ {
+	for from := 0; from < len(p.candidates); {
+		capacity, to := int64(0), from
+		for ; to < len(p.candidates) && tiers[p.candidates[to].Rank] == tiers[p.candidates[from].Rank]; to++ {
 			capacity += p.candidates[to].Free + int64(p.candidates[to].Prev)
 		}
 		if left > 0 {
@@ -81,6 +81,7 @@ func (p *Planner) divide(a *attempt) (missing int64) {
 			left -= int64(demand.Replicas)
 			divide(demand, p.candidates[from:to])
 		}
+		from = to
 	}
 	return left
 }

@@ -1,7 +1,6 @@
 package taint_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -125,6 +124,6 @@ func FuzzToleratesAsKubernetesDoes(f *testing.F) {
 		tol := corev1.Toleration{Key: key, Operator: corev1.TolerationOperator(op), Value: value, Effect: corev1.TaintEffect(effect)}
 		tn := corev1.Taint{Key: tKey, Value: tValue, Effect: corev1.TaintEffect(tEffect)}
 		require.Equal(t, tol.ToleratesTaint(klog.Logger{}, &tn, numeric), taint.Tolerates(&tol, &tn, numeric),
-			fmt.Sprintf("%+v against %+v", tol, tn))
+			"%+v against %+v", tol, tn)
 	})
 }
