@@ -23,18 +23,23 @@ import (
 // the file's other documents and the files it includes.
 func (s Source) Decode(file string, data []byte) ([]*Scenario, manifest.Problems) {
 	docs, problems := manifest.NewDecoder(kinds()).Decode(file, data)
+	broken := len(problems) > 0
 	var scenarios []*Scenario
 	for _, doc := range docs {
-		written, ok := doc.Object.(*document)
-		if !ok {
-			continue
-		}
 		r := &reader{source: s, doc: doc, cast: newCast(), decoder: manifest.NewDecoder(kinds())}
-		own, known := r.decoder.Decode(file, data)
-		r.cast.incomplete = len(known) > 0
-		scenario := r.scenario(&written.Spec, own)
-		if len(known) == 0 && len(r.problems) == 0 {
-			scenarios = append(scenarios, scenario)
+		r.cast.incomplete = broken
+		written, ok := doc.Object.(*document)
+		switch {
+		case !ok && doc.Object.GetObjectKind().GroupVersionKind().Kind == Kind:
+			r.bad("apiVersion", "want %s", APIVersion)
+		case !ok:
+		case written.Spec == nil:
+			r.bad("spec", "required")
+		default:
+			own, _ := r.decoder.Decode(file, data)
+			if scenario := r.scenario(written.Spec, own); !broken && len(r.problems) == 0 {
+				scenarios = append(scenarios, scenario)
+			}
 		}
 		problems = append(problems, r.problems...)
 	}

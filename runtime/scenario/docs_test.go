@@ -19,13 +19,14 @@ func TestTheExamplesOfTheDocumentation(t *testing.T) {
 	examples := example.FindAllStringSubmatch(string(text), -1)
 	require.Greater(t, len(examples), 20)
 	whole := examples[0][1]
+	s := schema(t)
 	check := func(file string) {
 		t.Helper()
 		f := files{"s.yaml": file, "policies/p.yaml": strings.Replace(policy, "name: nginx}\nspec", "name: other}\nspec", 1)}
 		scenarios, problems := f.decode("s.yaml")
 		require.Empty(t, problems, file)
 		require.Len(t, scenarios, 1)
-		require.NoError(t, conforms(t, schema(t), file), file)
+		require.NoError(t, conforms(t, s, file), file)
 	}
 	check(whole)
 	_, manifests, _ := strings.Cut(whole, "\n---\n")

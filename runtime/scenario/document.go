@@ -36,7 +36,7 @@ type document struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	// What is played, and what is expected of it.
-	Spec spec `json:"spec" schema:"required"`
+	Spec *spec `json:"spec" schema:"required"`
 }
 
 type spec struct {

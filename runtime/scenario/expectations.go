@@ -192,7 +192,7 @@ func (w *bindingExpectation) numbers() []expect.Want {
 func (r *reader) tasks(path string, tasks tasks) {
 	for i, task := range tasks {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if err := unknownField(task, reflect.TypeFor[api.GracefulEvictionTask]()); err != nil {
+		if err := misfit(task, reflect.TypeFor[api.GracefulEvictionTask]()); err != nil {
 			r.bad(at, "a task %v", err)
 		}
 		if from, ok := task["fromCluster"].(string); ok {
@@ -211,7 +211,7 @@ func (r *reader) event(path string, fields map[string]any) *expect.Event {
 	}
 	rest := maps.Clone(fields)
 	delete(rest, "kind")
-	if err := unknownField(rest, factType); err != nil {
+	if err := misfit(rest, factType); err != nil {
 		r.bad(path, "%s %v", kind, err)
 	}
 	e := &expect.Event{Kind: kind}
@@ -243,7 +243,7 @@ func (r *reader) object(path string, want map[string]any) *expect.Object {
 	if empty, ok := manifest.FleetKinds()[metav1.TypeMeta{APIVersion: key.APIVersion, Kind: key.Kind}]; ok {
 		object = empty()
 		object.SetNamespace(key.Namespace)
-		if err := unknownField(want, reflect.TypeOf(object)); err != nil {
+		if err := misfit(want, reflect.TypeOf(object)); err != nil {
 			r.bad(path, "%s %v", key.Kind, err)
 		}
 	}

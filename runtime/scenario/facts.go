@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -37,39 +38,43 @@ func kindsOf(all ...messages.Fact) map[string]reflect.Type {
 // factKinds returns the names of all facts, sorted.
 func factKinds() []string { return slices.Sorted(maps.Keys(facts)) }
 
-// unknownField returns the error of a tree that has a field which a Go type has not, as JSON sees it. A
-// type that reads itself, or holds anything, has every field.
-func unknownField(tree any, t reflect.Type) error {
+// misfit returns the error of a tree that no value of a Go type could match: it has a field that the
+// type has not in JSON, or another shape. A type that reads itself, or holds anything, fits everything.
+func misfit(tree any, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if readsItself(t) {
+	if tree == nil || t.Kind() == reflect.Interface || readsItself(t) {
 		return nil
 	}
-	switch tree := tree.(type) {
-	case map[string]any:
-		return unknownMember(tree, t)
-	case []any:
-		for i := 0; t.Kind() == reflect.Slice && i < len(tree); i++ {
-			if err := unknownField(tree[i], t.Elem()); err != nil {
-				return err
-			}
+	fields, isMapping := tree.(map[string]any)
+	items, isList := tree.([]any)
+	switch wantMapping, wantList := t.Kind() == reflect.Struct || t.Kind() == reflect.Map, t.Kind() == reflect.Slice; {
+	case wantMapping && !isMapping:
+		return errors.New("is a mapping")
+	case wantList && !isList:
+		return errors.New("is a list")
+	case !wantMapping && isMapping || !wantList && isList:
+		return errors.New("is a single value")
+	case t.Kind() == reflect.Struct:
+		return misfitMember(fields, t)
+	}
+	for _, item := range items {
+		if err := misfit(item, t.Elem()); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func unknownMember(tree map[string]any, t reflect.Type) error {
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
+func misfitMember(tree map[string]any, t reflect.Type) error {
 	fields := fieldsOf(t)
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		field, ok := fields[name]
 		if !ok {
 			return fmt.Errorf("has no field %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
-		if err := unknownField(tree[name], field); err != nil {
+		if err := misfit(tree[name], field); err != nil {
 			return fmt.Errorf("%s %w", name, err)
 		}
 	}

@@ -40,8 +40,8 @@ func Load(path string) ([]*Scenario, manifest.Problems) {
 		if err != nil || !mentionsScenario.Match(data) {
 			return err
 		}
-		found = true
 		some, wrong := Disk.Decode(name, data)
+		found = found || len(some)+len(wrong) > 0
 		scenarios, problems = append(scenarios, some...), append(problems, wrong...)
 		return nil
 	})

@@ -139,6 +139,7 @@ func TestProblems(t *testing.T) {
 		"  expect: [{always: true, event: {kind: Restarted}}]":                                                                             `expect[0]: an event does not last: want at, within, never or total`,
 		"  expect: [{never: true, event: {kind: EvictionStarted, colour: red}}]":                                                           `expect[0].event: EvictionStarted has no field "colour"; there are binding, cluster, grounds, task`,
 		"  expect: [{never: true, event: {kind: EvictionStarted, grounds: {why: x}}}]":                                                     `expect[0].event: EvictionStarted grounds has no field "why"; there are cause, deadline, reason, taint, toleration`,
+		"  expect: [{never: true, event: {kind: EvictionStarted, task: gone}}]":                                                            `expect[0].event: EvictionStarted task is a mapping`,
 		"  expect: [{never: true, event: {kind: EvictionStarted, cluster: eu-9}}]":                                                         `expect[0].event.cluster: there is no cluster "eu-9"; there is member1, member2, member3, us-1, us-2`,
 		"  expect: [{total: {event: {kind: Restarted}}}]":                                                                                  `expect[0].total: want min or max`,
 		"  expect: [{total: {event: {kind: Restarted}, min: 1, exact: 1}}]":                                                                `expect[0].total: want exact, or min and max, not both`,
@@ -215,6 +216,21 @@ func TestScenariosCannotBeIncluded(t *testing.T) {
 		`s.yaml:6: Scenario s: spec.include[0]: other.yaml holds a Scenario: only manifests can be named here`,
 		`s.yaml:7: Scenario s: spec.timeline[0].apply.file: other.yaml holds a Scenario: only manifests can be named here`,
 	}, "\n"))
+}
+
+func TestScenariosNeedTheirGroupAndSpec(t *testing.T) {
+	for written, want := range map[string]string{
+		"apiVersion: leeward.dev/v1\nkind: Scenario\nmetadata: {name: s}\nspec: {}\n":        `s.yaml:2: Scenario s: kind: Scenario is not known in leeward.dev/v1; want leeward.dev/v1alpha1`,
+		"apiVersion: v1\nkind: Scenario\nmetadata: {name: s}\nspec: {}\n":                    `s.yaml:1: Scenario s: apiVersion: want leeward.dev/v1alpha1`,
+		"apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n":            `s.yaml:1: Scenario s: spec: required`,
+		"apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {}\nspec: {}\n":         `s.yaml:3: Scenario: metadata.name: required`,
+		"apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec: [a]\n": `s.yaml:4: Scenario s: spec: want a mapping, not a list`,
+		"apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec: {":     `s.yaml:5: not YAML: did not find expected node content`,
+	} {
+		scenarios, problems := files{"s.yaml": written}.decode("s.yaml")
+		require.Empty(t, scenarios)
+		require.EqualError(t, problems, want)
+	}
 }
 
 func TestObjectsAreDefinedOnce(t *testing.T) {

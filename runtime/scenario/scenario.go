@@ -13,6 +13,7 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
 	"leeward/runtime/scenario/expect"
+	"leeward/runtime/scenario/span"
 )
 
 // Scenario is one document of kind Scenario with all that belongs to it. Its objects are its own: two
@@ -64,7 +65,7 @@ func (s *Scenario) Until() time.Duration {
 		last = max(last, s.Timeline[i].At)
 	}
 	for i := range s.Expect {
-		if e := &s.Expect[i]; e.Mode == expect.At || e.Mode == expect.Within {
+		if e := &s.Expect[i]; e.Until < span.Max {
 			last = max(last, e.Until)
 		} else {
 			last = max(last, e.From)

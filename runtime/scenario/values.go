@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -285,13 +286,16 @@ func strictly(text []byte, into any) error {
 
 // jsonName says what JSON has for the Go type that was wanted.
 func jsonName(err *json.UnmarshalTypeError) string {
-	switch kind := err.Type.Kind().String(); kind {
-	case "string", "bool":
-		return "a " + kind
-	case "slice":
+	switch err.Type.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
 		return "a list"
-	case "map", "struct":
+	case reflect.Map, reflect.Struct:
 		return "a mapping"
+	default:
+		return "a number"
 	}
-	return "a number"
 }
