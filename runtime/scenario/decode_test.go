@@ -321,6 +321,11 @@ func TestConfigChangesInTheOrderWritten(t *testing.T) {
       gracefulEvictionTimeout: 1m
       evictionWorkers: 5
 `)
+	var fields []string
+	for _, o := range read(t, "  config: {keepLastCopy: true, failover: true, evictionWorkers: 3, conditionHold: 1s}\n").Config {
+		fields = append(fields, o.Field)
+	}
+	require.Equal(t, []string{"keepLastCopy", "failover", "evictionWorkers", "conditionHold"}, fields)
 	settings := s.Timeline[0].Action.(*scenario.Config).Settings
 	require.Equal(t, "gracefulEvictionTimeout", settings[0].Field)
 	require.Equal(t, int64(5), settings[1].Value)
