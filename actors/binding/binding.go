@@ -127,20 +127,12 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 	}
 	var next time.Time
 	for i := range b.targets {
-		next = earlier(next, b.targets[i].leave.alarm())
+		next = actors.Earlier(next, b.targets[i].leave.alarm())
 	}
 	for i := range b.tasks {
-		next = earlier(next, b.tasks[i].recheck)
+		next = actors.Earlier(next, b.tasks[i].recheck)
 	}
 	return next
-}
-
-// earlier returns the earlier of two instants, where zero means never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 func (b *Binding) target(c messages.ClusterName) *target {

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -85,10 +86,14 @@ func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Ou
 // whichever comes first.
 func (b *Binding) mustLeave(now time.Time, t *target) leave {
 	byTaint, byHealth := b.leaveForTaints(now, t), b.leaveForHealth(now, t)
-	if byTaint.at.IsZero() || !byHealth.at.IsZero() && byHealth.at.Before(byTaint.at) {
+	switch soonest := actors.Earlier(byTaint.at, byHealth.at); {
+	case soonest.IsZero():
+		return leave{held: cmp.Or(byTaint.held, byHealth.held)}
+	case soonest.Equal(byTaint.at):
+		return byTaint
+	default:
 		return byHealth
 	}
-	return byTaint
 }
 
 func (b *Binding) leaveForTaints(now time.Time, t *target) leave {
@@ -142,11 +147,11 @@ func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 }
 
 // delayToRelist puts a deadline that moved closer, or is new, off to the moment at which the cluster
-// is looked at again. Source: Karmada's taint manager, which re-lists every ten seconds.
+// is looked at again; what is due already stays due. Source: Karmada's taint manager, which re-lists every ten seconds.
 func (b *Binding) delayToRelist(now time.Time, t *target, next *leave) {
 	old := &t.leave
 	switch {
-	case b.settings.TaintRelistPeriod == 0 || !old.at.IsZero() && !next.at.Before(old.at):
+	case b.settings.TaintRelistPeriod == 0 || old.due || !old.at.IsZero() && !next.at.Before(old.at):
 	case !old.at.IsZero() && next.grounds.Deadline.Equal(old.grounds.Deadline):
 		next.at = old.at
 	default:
@@ -270,27 +275,13 @@ func (b *Binding) leaving() []messages.ClusterName {
 		}
 	}
 	slices.SortStableFunc(due, func(x, y *target) int {
-		if c := x.leave.at.Compare(y.leave.at); c != 0 {
-			return c
-		}
-		return compare(x.cluster, y.cluster)
+		return cmp.Or(x.leave.at.Compare(y.leave.at), cmp.Compare(x.cluster, y.cluster))
 	})
 	names := make([]messages.ClusterName, len(due))
 	for i := range due {
 		names[i] = due[i].cluster
 	}
 	return names
-}
-
-func compare(a, b messages.ClusterName) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
-	}
 }
 
 // leaveForHealth is application failover: a copy that stays Unhealthy for longer than the policy

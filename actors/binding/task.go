@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		}
 		if o.Why == eviction.LastCopy && !k.overdue {
 			k.overdue = true
-			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: state.Reason()})
+			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(state.Reason(), "it is placed nowhere else")})
 		}
 	}
 	if ended {
