@@ -66,8 +66,8 @@ type Handover struct {
 
 // Assess decides one task at an instant. In this order: a task without creation time is new; a
 // suppressed one stays, and one whose suppression was lifted goes, without further question; one whose
-// time is up goes, at the very instant it is up; one whose new placement is scheduled and healthy goes;
-// any other waits. The purge mode does not matter here.
+// new placement is scheduled and healthy goes, be it ever so late; one whose time is up goes, at the
+// very instant it is up; any other waits. The purge mode does not matter here.
 func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Outcome {
 	if task.CreationTimestamp.IsZero() {
 		return Outcome{Why: New, Recheck: now.Add(grace(task, h.Timeout))}
@@ -82,10 +82,10 @@ func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Outcome {
 		return Outcome{Why: Waiting, Recheck: deadline}
 	case h.KeepLastCopy && !h.HealthyElsewhere:
 		return Outcome{Why: LastCopy}
-	case expired:
-		return Outcome{Why: Timeout}
-	default:
+	case done:
 		return Outcome{Why: HandedOver}
+	default:
+		return Outcome{Why: Timeout}
 	}
 }
 

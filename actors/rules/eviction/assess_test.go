@@ -60,7 +60,7 @@ func TestAssess(t *testing.T) {
 		{"a nanosecond before the timeout", task(timeout - 1), standing, eviction.Waiting, false, in(1)},
 		{"at the timeout", task(timeout), standing, eviction.Timeout, true, never},
 		{"beyond the timeout, not even scheduled", task(time.Hour), unscheduled, eviction.Timeout, true, never},
-		{"timed out and healthy: the timeout is told", task(time.Hour), healthy, eviction.Timeout, true, never},
+		{"timed out and healthy: the health is told", task(time.Hour), healthy, eviction.HandedOver, true, never},
 		{"no wait", task(0), eviction.Handover{Scheduled: true}, eviction.Timeout, true, never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
