@@ -47,27 +47,38 @@ func misfit(tree any, t reflect.Type) error {
 	if tree == nil || t.Kind() == reflect.Interface || readsItself(t) {
 		return nil
 	}
-	fields, isMapping := tree.(map[string]any)
-	items, isList := tree.([]any)
-	switch wantMapping, wantList := t.Kind() == reflect.Struct || t.Kind() == reflect.Map, t.Kind() == reflect.Slice; {
-	case wantMapping && !isMapping:
-		return errors.New("is a mapping")
-	case wantList && !isList:
-		return errors.New("is a list")
-	case !wantMapping && isMapping || !wantList && isList:
-		return errors.New("is a single value")
-	case t.Kind() == reflect.Struct:
-		return misfitMember(fields, t)
+	if want := shapeOf(t); want != shapeOf(reflect.TypeOf(tree)) {
+		return errors.New("is " + want)
 	}
-	for _, item := range items {
-		if err := misfit(item, t.Elem()); err != nil {
-			return err
+	switch tree := tree.(type) {
+	case map[string]any:
+		return misfitMember(tree, t)
+	case []any:
+		for _, item := range tree {
+			if err := misfit(item, t.Elem()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// shapeOf says what JSON has for a type.
+func shapeOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "a mapping"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "a single value"
+	}
+}
+
 func misfitMember(tree map[string]any, t reflect.Type) error {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
 	fields := fieldsOf(t)
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		field, ok := fields[name]

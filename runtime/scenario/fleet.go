@@ -78,12 +78,14 @@ func (r *reader) fleet(entries []yaml.Node) {
 		var entry fleetEntry
 		path := fmt.Sprintf("spec.fleet[%d]", i)
 		if !r.decode(path, &entries[i], &entry) {
+			r.cast.incomplete = true
 			continue
 		}
 		r.oneOf(path+".health", entry.Health, "Healthy", "Unhealthy", "Unknown")
 		r.oneOf(path+".syncMode", entry.SyncMode, "Push", "Pull")
 		names, err := expandBraces(entry.Name)
 		if err != nil {
+			r.cast.incomplete = true
 			r.bad(path+".name", "%q %v", entry.Name, err)
 		}
 		if len(r.cast.clusters)+len(names) > mostNames {

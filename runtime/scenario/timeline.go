@@ -60,6 +60,7 @@ func (r *reader) step(path string, n *yaml.Node) *writtenStep {
 		w.documents = r.applied(path+".apply", w.Apply)
 	}
 	if len(r.problems) > before {
+		r.cast.incomplete = r.cast.incomplete || w.Apply != nil
 		return nil
 	}
 	return w

@@ -71,22 +71,18 @@ type bounds struct {
 }
 
 func (b *bounds) UnmarshalJSON(text []byte) error {
-	if text[0] != '{' {
-		var n int
-		if json.Unmarshal(text, &n) != nil {
-			return errors.New("want a number or {min, max}")
-		}
-		b.Min, b.Max = &n, &n
-		return notNegative(b)
-	}
 	type plain bounds
-	if err := strictly(text, (*plain)(b)); err != nil {
-		return err
+	var n int
+	switch {
+	case text[0] == '{':
+		if err := strictly(text, (*plain)(b)); err != nil {
+			return err
+		}
+	case json.Unmarshal(text, &n) != nil:
+		return errors.New("want a number or {min, max}")
+	default:
+		b.Min, b.Max = &n, &n
 	}
-	return notNegative(b)
-}
-
-func notNegative(b *bounds) error {
 	_, err := b.read()
 	return err
 }

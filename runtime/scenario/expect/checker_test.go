@@ -225,3 +225,65 @@ func TestRunsWithoutAnInstantProveNothing(t *testing.T) {
 		require.False(t, result.Passed, result)
 	}
 }
+
+func TestFactsThatMayBeAboutAnythingAreLookedInto(t *testing.T) {
+	key := api.Key{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "c"}
+	for name, fact := range map[string]messages.Fact{
+		"a manifest that is applied": &messages.ObjectApplied{Object: "Cluster m1"},
+		"an object that is deleted":  &messages.ObjectDeleted{Object: "Cluster m1"},
+		"a restart":                  &messages.Restarted{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play(t, tainted(expect.Within, 0, span.Max), expect.Expectation{Mode: expect.Never, Until: span.Max, Subject: &expect.Object{Key: key}})
+			r.put(cluster("m1"))
+			m1 := cluster("m1")
+			m1.Spec.Taints = []corev1.Taint{added("m1", "down").Taint}
+			r.store.Put(m1)
+			r.at(5*s, fact)
+			results := r.end(time.Minute)
+			require.Equal(t, 5.0, results[0].At)
+			require.True(t, results[1].Passed)
+		})
+	}
+}
+
+func TestClustersGoAndComeBack(t *testing.T) {
+	r := play(t, tainted(expect.At, 15*s, 15*s), tainted(expect.Within, 20*s, 30*s),
+		expect.Expectation{Mode: expect.Always, Until: span.Max, Subject: object(map[string]any{"kind": "Cluster"})})
+	m1 := cluster("m1")
+	m1.Spec.Taints = []corev1.Taint{added("m1", "down").Taint}
+	r.put(m1)
+	r.store.Delete(store.ClusterKey("m1"))
+	r.at(10*s, &messages.ClusterRemoved{Cluster: "m1"})
+	again := cluster("m1")
+	again.Spec.Taints = []corev1.Taint{added("m1", "down").Taint}
+	r.store.Put(again)
+	r.at(25*s, &messages.ObjectApplied{Object: "Cluster m1", Created: true})
+	results := r.end(time.Minute)
+	require.Equal(t, "there is no cluster m1", results[0].Reason)
+	require.Equal(t, 25.0, results[1].At)
+	require.Equal(t, expect.Result{Text: results[2].Text, At: 10, Reason: "there is no Cluster m1"}, results[2])
+}
+
+func TestClusterResourceBindingsHaveNoNamespace(t *testing.T) {
+	r := play(t, expect.Expectation{Mode: expect.Within, Until: span.Max, Subject: &expect.Binding{
+		Name: "crd", Wants: []expect.Want{expect.Clusters{{Cluster: "m1", Replicas: -1}}},
+	}})
+	r.put(&api.ClusterResourceBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: "crd"},
+	})
+	r.at(3*s, &messages.Scheduled{Binding: "crd", Clusters: []api.TargetCluster{{Name: "m1"}}})
+	require.Equal(t, 3.0, r.end(time.Minute)[0].At)
+}
+
+func TestDecidedExpectationsStayDecided(t *testing.T) {
+	r := play(t, tainted(expect.Never, 0, span.Max), tainted(expect.Within, 0, span.Max))
+	r.put(cluster("m1"))
+	r.at(1*s, added("m1", "down"))
+	r.at(2*s, removed("m1", "down"))
+	r.at(3*s, added("m1", "down"))
+	for _, result := range r.end(time.Minute) {
+		require.Equal(t, 1.0, result.At)
+	}
+}
