@@ -146,17 +146,15 @@ func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 	return t.TimeAdded.Time
 }
 
-// delayToRelist puts a deadline that moved closer, or is new, off to the moment at which the cluster
-// is looked at again; what is due already stays due. Source: Karmada's taint manager, which re-lists every ten seconds.
+// delayToRelist puts a deadline that moved closer, or is new, off to the moment at which Karmada's taint
+// manager would notice: when the cluster is looked at again, or when the timer of the old deadline fires. What
+// is due stays due.
 func (b *Binding) delayToRelist(now time.Time, t *target, next *leave) {
-	old := &t.leave
-	switch {
-	case b.settings.TaintRelistPeriod == 0 || old.due || !old.at.IsZero() && !next.at.Before(old.at):
-	case !old.at.IsZero() && next.grounds.Deadline.Equal(old.grounds.Deadline):
-		next.at = old.at
-	default:
-		next.at = later(next.at, taint.NextRelist(t.since, b.settings.TaintRelistPeriod, now))
+	period, pending := b.settings.TaintRelistPeriod, t.leave.at
+	if period == 0 || !pending.IsZero() && !next.at.Before(pending) {
+		return
 	}
+	next.at = later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, period, now)))
 }
 
 func later(a, b time.Time) time.Time {
