@@ -61,9 +61,9 @@ type TaintsChanged struct {
 	Taints  []corev1.Taint
 	// Causes says of each taint who put it there and why.
 	Causes []api.TaintCause
-	// Since is when the cluster came to have NoExecute taints: the phase of the re-list.
+	// Since is when the bindings of the cluster were last looked at: the phase of the re-list.
 	Since time.Time
-	// News is false where the binding came to the cluster, not the taint.
+	// News is false where the binding came to the cluster: nobody has looked at it yet.
 	News bool
 }
 

@@ -37,8 +37,9 @@ type Cluster struct {
 	taints []corev1.Taint
 	// causes[i] says who put taints[i] there.
 	causes []api.TaintCause
-	// evictingSince is when the cluster came to have NoExecute taints; zero without.
-	evictingSince time.Time
+	// listed is when the bindings of the cluster were last looked at for its NoExecute taints; zero
+	// without any.
+	listed time.Time
 
 	// policies in the order in which they act.
 	policies []voter
@@ -63,15 +64,15 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 	case *messages.ClusterEdited:
 		c.edited(now, m.Object, out)
 	case *messages.ClusterDeleted:
-		c.deleted(out)
+		c.deleted(now, out)
 	case *messages.ConditionReported:
 		c.conditionReported(now, m, out)
 	case *messages.TaintsEdited:
 		c.taintsEdited(now, m.Edits, out)
 	case *messages.LabelsEdited:
-		c.labelsEdited(m.Labels, out)
+		c.labelsEdited(now, m.Labels, out)
 	case *messages.ResourcesReported:
-		c.resourcesReported(m.Summary, out)
+		c.resourcesReported(now, m.Summary, out)
 	case *messages.LeaseStale:
 		c.leaseStale(m.RenewedAt, out)
 	case *messages.LeaseRenewed:
@@ -133,7 +134,7 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 // no news.
 func (c *Cluster) bindingPlaced(b messages.BindingName, out *actors.Outbox) {
 	c.subscribers.add(b)
-	if !c.evictingSince.IsZero() {
+	if !c.listed.IsZero() {
 		out.TellBinding(b, c.evictingTaints(false))
 	}
 }
@@ -146,6 +147,14 @@ func (c *Cluster) view(conditions []metav1.Condition) *messages.ClusterView {
 	}
 }
 
-func (c *Cluster) showScheduler(specChanged bool, out *actors.Outbox) {
+// changed shows the cluster as it is now, and looks at its bindings where that is done from time to time.
+func (c *Cluster) changed(now time.Time, specChanged bool, out *actors.Outbox) {
+	c.show(specChanged, out)
+	if c.relists() {
+		c.look(now, out)
+	}
+}
+
+func (c *Cluster) show(specChanged bool, out *actors.Outbox) {
 	out.TellScheduler(&messages.ClusterViewed{View: c.view(c.conditions), SpecChanged: specChanged})
 }

@@ -66,7 +66,7 @@ func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by 
 	}
 	c.conditions = next
 	c.hold(now, m.Type, before)
-	c.showScheduler(false, out)
+	c.changed(now, false, out)
 	c.reopen()
 }
 

@@ -31,7 +31,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.restoreLease()
 	c.holdYoung(now)
 	c.markEvicting(now)
-	c.showScheduler(true, out)
+	c.changed(now, true, out)
 	c.retaint(now, nil, out)
 	c.reopen()
 }
@@ -53,11 +53,11 @@ func causesOf(taints []corev1.Taint, recorded []api.TaintCause) []api.TaintCause
 // edited takes over what a manifest says: labels, location and taints. Its status is the cluster's
 // own business.
 func (c *Cluster) edited(now time.Time, o *api.Cluster, out *actors.Outbox) {
-	c.relabel(o.Labels, out)
+	c.relabel(now, o.Labels, out)
 	if c.provider != o.Spec.Provider || c.region != o.Spec.Region || !slices.Equal(c.zones, o.Spec.Zones) {
 		c.provider, c.region, c.zones = o.Spec.Provider, o.Spec.Region, o.Spec.Zones
 		out.Record(&messages.ClusterSpecChanged{Cluster: c.name, Provider: c.provider, Region: c.region, Zones: c.zones})
-		c.showScheduler(true, out)
+		c.changed(now, true, out)
 	}
 	c.taintsEdited(now, c.editsTowards(o.Spec.Taints), out)
 }
@@ -77,7 +77,7 @@ func (c *Cluster) editsTowards(wanted []corev1.Taint) []messages.TaintEdit {
 	return edits
 }
 
-func (c *Cluster) labelsEdited(edits map[string]*string, out *actors.Outbox) {
+func (c *Cluster) labelsEdited(now time.Time, edits map[string]*string, out *actors.Outbox) {
 	labels := map[string]string{}
 	maps.Copy(labels, c.labels)
 	for k, v := range edits { // each key once, so order does not matter
@@ -87,37 +87,37 @@ func (c *Cluster) labelsEdited(edits map[string]*string, out *actors.Outbox) {
 			labels[k] = *v
 		}
 	}
-	c.relabel(labels, out)
+	c.relabel(now, labels, out)
 }
 
 // relabel changes the labels. Policies that match by label do not look again before some condition
 // changes. Source: Karmada's ClusterTaintPolicy controller.
-func (c *Cluster) relabel(labels map[string]string, out *actors.Outbox) {
+func (c *Cluster) relabel(now time.Time, labels map[string]string, out *actors.Outbox) {
 	if maps.Equal(c.labels, labels) {
 		return
 	}
 	c.labels = labels
 	out.Record(&messages.LabelsChanged{Cluster: c.name, Labels: labels})
-	c.showScheduler(true, out)
+	c.changed(now, true, out)
 }
 
-func (c *Cluster) resourcesReported(s *api.ResourceSummary, out *actors.Outbox) {
+func (c *Cluster) resourcesReported(now time.Time, s *api.ResourceSummary, out *actors.Outbox) {
 	if equality.Semantic.DeepEqual(c.resources, s) {
 		return
 	}
 	c.resources = s
 	out.Record(&messages.CapacityChanged{Cluster: c.name, Summary: s})
-	c.showScheduler(false, out)
+	c.changed(now, false, out)
 }
 
 // deleted makes the cluster leave: at once if it is empty, or else with its last binding.
-func (c *Cluster) deleted(out *actors.Outbox) {
+func (c *Cluster) deleted(now time.Time, out *actors.Outbox) {
 	if c.deleting {
 		return
 	}
 	c.deleting = true
 	out.Record(&messages.ClusterLeaving{Cluster: c.name})
-	c.showScheduler(true, out)
+	c.changed(now, true, out)
 }
 
 func (c *Cluster) toLeave() bool { return c.deleting && !c.gone && len(c.subscribers.bindings) == 0 }

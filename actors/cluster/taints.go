@@ -108,9 +108,21 @@ func (c *Cluster) stamp(now time.Time) time.Time {
 // retainted tells the scheduler that the taints changed, and bindings that the NoExecute ones did.
 func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Outbox) {
 	c.markEvicting(now)
-	c.showScheduler(true, out)
-	if slices.EqualFunc(evicting(before), evicting(c.taints), sameTaint) {
-		return
+	c.show(true, out)
+	if c.relists() || !slices.EqualFunc(evicting(before), evicting(c.taints), sameTaint) {
+		c.look(now, out)
+	}
+}
+
+// relists reports whether the bindings of the cluster are looked at from time to time. Whatever changes
+// of the cluster, they are looked at then, too, and again a period later. Source: Karmada's taint manager,
+// which hears of every change of a cluster.
+func (c *Cluster) relists() bool { return c.settings.TaintRelistPeriod > 0 && !c.listed.IsZero() }
+
+// look has the bindings of the cluster look at its NoExecute taints.
+func (c *Cluster) look(now time.Time, out *actors.Outbox) {
+	if !c.listed.IsZero() {
+		c.listed = now
 	}
 	news := c.evictingTaints(true)
 	for _, b := range c.subscribers.bindings {
@@ -120,7 +132,7 @@ func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Ou
 
 // evictingTaints is the message about the cluster's NoExecute taints.
 func (c *Cluster) evictingTaints(news bool) *messages.TaintsChanged {
-	m := &messages.TaintsChanged{Cluster: c.name, Taints: evicting(c.taints), Since: c.evictingSince, News: news}
+	m := &messages.TaintsChanged{Cluster: c.name, Taints: evicting(c.taints), Since: c.listed, News: news}
 	for i := range c.taints {
 		if c.taints[i].Effect == corev1.TaintEffectNoExecute {
 			m.Causes = append(m.Causes, c.causes[i])
@@ -129,13 +141,13 @@ func (c *Cluster) evictingTaints(news bool) *messages.TaintsChanged {
 	return m
 }
 
-// markEvicting keeps track of when the cluster came to have NoExecute taints.
+// markEvicting keeps track of whether the cluster has NoExecute taints.
 func (c *Cluster) markEvicting(now time.Time) {
 	switch evicts := len(evicting(c.taints)) > 0; {
 	case !evicts:
-		c.evictingSince = time.Time{}
-	case c.evictingSince.IsZero():
-		c.evictingSince = now
+		c.listed = time.Time{}
+	case c.listed.IsZero():
+		c.listed = now
 	}
 }
 

@@ -154,7 +154,7 @@ func TestBindingsHearOfNoExecuteTaintsOnly(t *testing.T) {
 		Told(bindingAt("late"), &messages.TaintsChanged{Cluster: name, News: true})
 }
 
-func TestSinceIsWhenTheFirstNoExecuteTaintCame(t *testing.T) {
+func TestSinceIsWhenTheNoExecuteTaintsLastChanged(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(&messages.BindingPlaced{Binding: "web"})
 	since := func(n *actorstest.Network) time.Duration {
@@ -164,10 +164,45 @@ func TestSinceIsWhenTheFirstNoExecuteTaintCame(t *testing.T) {
 	d.Advance(time.Second)
 	require.Equal(t, time.Second, since(d.Tell(edit("a:NoExecute"))))
 	d.Advance(time.Second)
-	require.Equal(t, time.Second, since(d.Tell(edit("b:NoExecute"))))
-	require.Equal(t, time.Second, since(d.Tell(edit("a-"))))
+	require.Equal(t, 2*time.Second, since(d.Tell(edit("b:NoExecute"))))
+	d.Advance(time.Second)
+	require.Equal(t, 3*time.Second, since(d.Tell(edit("a-"))))
 	d.Tell(edit("b-"))
-	require.Equal(t, 2*time.Second, since(d.Tell(edit("a:NoExecute"))))
+	require.Equal(t, 3*time.Second, since(d.Tell(edit("a:NoExecute"))))
+}
+
+// With a re-list, whatever changes of a tainted cluster has its bindings looked at, once.
+func TestAnyChangeOfATaintedClusterIsALook(t *testing.T) {
+	label := "gold"
+	for _, c := range []struct {
+		name   string
+		change messages.ToCluster
+	}{
+		{"a taint that evicts", edit("b:NoExecute")},
+		{"a taint that does not", edit("b:NoSchedule")},
+		{"a condition", report("Other", "True")},
+		{"a label", &messages.LabelsEdited{Labels: map[string]*string{"tier": &label}}},
+		{"capacity", &messages.ResourcesReported{Summary: capacity("8")}},
+		{"the end", &messages.ClusterDeleted{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := drive(t, func(s *messages.Settings) { s.TaintRelistPeriod = 10 * time.Second })
+			d.Tell(&messages.BindingPlaced{Binding: "web"})
+			n := d.Tell(edit("a:NoExecute"))
+			require.Len(t, actorstest.MailTo(n.Mail(), bindingAt("web")), 1)
+			d.Advance(3 * time.Second)
+			told := actorstest.MailTo(d.Tell(c.change).Mail(), bindingAt("web"))
+			require.Len(t, told, 1)
+			require.Equal(t, d.Now(), told[0].(*messages.TaintsChanged).Since)
+			require.True(t, told[0].(*messages.TaintsChanged).News)
+		})
+	}
+}
+
+func TestAChangeOfAClusterWithoutTaintsIsNoLook(t *testing.T) {
+	d := drive(t, func(s *messages.Settings) { s.TaintRelistPeriod = 10 * time.Second })
+	d.Tell(&messages.BindingPlaced{Binding: "web"})
+	d.Tell(report("Other", "True"), edit("b:NoSchedule")).Told(bindingAt("web"))
 }
 
 func TestABindingThatLeftHearsNoMore(t *testing.T) {
