@@ -60,6 +60,7 @@ type Decoder struct {
 	kinds Kinds
 	// defined says where each object is, as "fleet.yaml:3".
 	defined map[identity]string
+	flawed  []Document
 }
 
 // identity is what makes two objects the same: the version does not, and no namespace is "default".
@@ -73,6 +74,7 @@ func NewDecoder(kinds Kinds) *Decoder {
 // Decode returns the objects of a file that are well formed, in file order, and every problem of the
 // others, in file order.
 func (d *Decoder) Decode(file string, data []byte) ([]Document, Problems) {
+	d.flawed = nil
 	r := reading{Decoder: d, walk: walk{place: Place{File: file}}}
 	for _, c := range split(data) {
 		r.chunk(c)
@@ -82,6 +84,10 @@ func (d *Decoder) Decode(file string, data []byte) ([]Document, Problems) {
 	})
 	return r.documents, r.problems
 }
+
+// Flawed returns the objects of the last file that have problems, as far as they could be read: whoever
+// checks more than form can so find all that is wrong with them at once.
+func (d *Decoder) Flawed() []Document { return d.flawed }
 
 // reading is one file being read.
 type reading struct {
@@ -137,11 +143,14 @@ func (r *reading) object(n *yaml.Node) {
 		r.into(root, object)
 	}
 	r.checkUnique(root, head)
-	if len(r.problems) == before {
-		place := r.place
-		place.Field = r.field()
-		r.documents = append(r.documents, Document{Object: object, Place: place, root: r.root})
+	place := r.place
+	place.Field = r.field()
+	document := Document{Object: object, Place: place, root: r.root}
+	if len(r.problems) > before {
+		r.flawed = append(r.flawed, document)
+		return
 	}
+	r.documents = append(r.documents, document)
 }
 
 // list is what a List holds beside its items.

@@ -19,7 +19,7 @@ import (
 func (s Source) Decode(file string, data []byte) ([]*Scenario, manifest.Problems) {
 	decoder := manifest.NewDecoder(kinds())
 	docs, problems := decoder.Decode(file, data)
-	broken, own := len(problems) > 0, docs
+	broken, own, flawed := len(problems) > 0, docs, decoder.Flawed()
 	var scenarios []*Scenario
 	for _, doc := range docs {
 		if !isScenario(doc) {
@@ -38,8 +38,29 @@ func (s Source) Decode(file string, data []byte) ([]*Scenario, manifest.Problems
 		}
 		problems, own = append(problems, r.problems...), nil
 	}
+	problems = append(problems, s.further(flawed, docs, problems)...)
 	sortByLine(problems)
 	return scenarios, problems
+}
+
+// further returns what else is wrong with scenarios whose form already has problems, except where a
+// line has one: there the second would follow from the first.
+func (s Source) further(flawed, docs []manifest.Document, known manifest.Problems) manifest.Problems {
+	reported := map[int]bool{}
+	for _, p := range known {
+		reported[p.Line] = true
+	}
+	var more manifest.Problems
+	for _, doc := range flawed {
+		if !isScenario(doc) {
+			continue
+		}
+		r := &reader{source: s, doc: doc, decoder: manifest.NewDecoder(kinds()), cast: newCast()}
+		r.cast.incomplete = slices.ContainsFunc(flawed, isManifest)
+		r.scenario(docs)
+		more = append(more, r.problems...)
+	}
+	return slices.DeleteFunc(more, func(p *manifest.Problem) bool { return reported[p.Line] })
 }
 
 // foreign returns the problem of a Scenario that is of another group, none for any other object.
@@ -100,6 +121,8 @@ func isScenario(doc manifest.Document) bool {
 	_, ok := doc.Object.(*document)
 	return ok
 }
+
+func isManifest(doc manifest.Document) bool { return !isScenario(doc) }
 
 // settings reads a mapping from fields to values, in the order written.
 func (r *reader) settings(path string, n *yaml.Node) []config.Override {

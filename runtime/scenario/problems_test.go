@@ -178,7 +178,12 @@ func TestAllProblemsComeAtOnce(t *testing.T) {
   expect:
   - {at: 1s, binding: {name: web, healthy: 1}}
 `).decode("s.yaml")
-	require.EqualError(t, problems, `s.yaml:6: Scenario s: spec.duration: "-1s": must not be negative`)
+	require.EqualError(t, problems, strings.Join([]string{
+		`s.yaml:6: Scenario s: spec.duration: "-1s": must not be negative`,
+		`s.yaml:8: Scenario s: spec.timeline[0].cordon.cluster: there is no cluster "eu-9"; there is member1, member2, member3, us-1, us-2`,
+		`s.yaml:9: Scenario s: spec.timeline[1]: want at or every`,
+		`s.yaml:11: Scenario s: spec.expect[0].binding.healthy: 1: want true or false`,
+	}, "\n"))
 
 	_, problems = world(`  duration: 1m
   timeline:
