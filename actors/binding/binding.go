@@ -44,9 +44,10 @@ type Binding struct {
 	placements int64
 
 	// request counts what was asked of the scheduler; scheduled is set once the last of it was
-	// answered with success.
+	// answered with success; waitsSince is when the oldest unanswered need arose, zero without.
 	request       uint64
 	scheduled     bool
+	waitsSince    time.Time
 	affinity      string
 	lastScheduled time.Time
 	rescheduleAt  time.Time
@@ -204,19 +205,23 @@ func (b *Binding) forget(t *target, out *actors.Outbox) {
 	}
 }
 
-// ask tells the scheduler how things stand now, because something that matters to it changed.
+// ask tells the scheduler how things stand now, because something that matters to it changed. What it
+// decided on older words is void, also where it may not be asked.
 func (b *Binding) ask(now time.Time, out *actors.Outbox) {
-	if !b.managed || b.spec.Placement == nil || b.suspended() {
-		return
-	}
 	b.request++
 	b.scheduled = false
+	if b.waitsSince.IsZero() {
+		b.waitsSince = now
+	}
+	if !b.schedulable() {
+		return
+	}
 	m := &messages.PlaceBinding{
 		Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity,
-		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: now,
+		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 	}
 	for i := range b.tasks {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
@@ -224,8 +229,10 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	out.TellScheduler(m)
 }
 
-func (b *Binding) suspended() bool {
-	return b.spec.Suspension != nil && b.spec.Suspension.Scheduling != nil && *b.spec.Suspension.Scheduling
+// schedulable reports whether the scheduler is to place the binding.
+func (b *Binding) schedulable() bool {
+	suspended := b.spec.Suspension != nil && b.spec.Suspension.Scheduling != nil && *b.spec.Suspension.Scheduling
+	return b.managed && b.spec.Placement != nil && !suspended
 }
 
 // hasReplicas reports whether the resource is a workload whose replicas can be divided.

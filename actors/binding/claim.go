@@ -162,6 +162,8 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.adoptCopies(out)
 	b.ask(now, out)
 	b.syncCopies(out)
+	b.reconsiderAll(now, out)
+	b.assessTasks(now, out)
 }
 
 func (b *Binding) restoreStatus(s *api.BindingStatus) {

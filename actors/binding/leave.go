@@ -35,6 +35,7 @@ var (
 	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
 	noAnnotation = hold{"NoAppliedPlacement", "the applied placement is not recorded, so its tolerations are not known"}
 	noGrace      = hold{"NoGracefulEviction", eviction.ErrNoGrace.Error()}
+	notScheduled = hold{"NotScheduled", "the scheduler does not place this binding, so nobody looks for a destination"}
 )
 
 // alarm is when to look again; a departure that is due waits for others, not for time.
@@ -191,10 +192,8 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 // stopLeaving ends a countdown or a departure that is not under way yet.
 func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.Outbox) {
 	old := t.leave
-	t.leave = leave{held: held}
-	if held != (hold{}) && old.held != held {
-		out.Record(&messages.EvictionHeld{Binding: b.name, Cluster: t.cluster, Reason: held.reason, Message: held.message})
-	}
+	t.leave = leave{held: old.held}
+	b.heldBack(t, held, out)
 	if old.at.IsZero() {
 		return
 	}
@@ -204,6 +203,19 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	}
 	if old.permitted {
 		b.ask(now, out)
+	}
+}
+
+// heldBack notes why a target that must be left is not, and says so when the reason is new.
+func (b *Binding) heldBack(t *target, why hold, out *actors.Outbox) {
+	if t.leave.held == why {
+		return
+	}
+	t.leave.held = why
+	if why != (hold{}) {
+		out.Record(&messages.EvictionHeld{
+			Binding: b.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.leave.grounds,
+		})
 	}
 }
 
@@ -254,11 +266,15 @@ func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *
 // somewhere to go.
 func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	t.leave.permitted = true
-	if !b.settings.EvictionNeedsDestination {
+	switch {
+	case !b.settings.EvictionNeedsDestination:
 		b.evict(now, t.cluster, out)
 		b.syncCopies(out)
+	case !b.schedulable():
+		b.heldBack(t, notScheduled, out)
 	}
 	b.ask(now, out)
+	b.assessTasks(now, out)
 }
 
 // leaving are the targets whose departure waits for a destination, the earliest deadline first.
@@ -293,16 +309,29 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	if c == nil || c.health != api.Unhealthy {
 		return leave{}
 	}
-	if failover.Application.PurgeMode == api.PurgeGracefully && !b.settings.GracefulEviction {
+	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !b.settings.GracefulEviction {
 		return leave{held: noGrace}
 	}
 	evict, recheck := eviction.Unhealthy(b.knownSince(now, c), tolerationSeconds(failover.Application), now, b.settings.PersistentFailoverTimers)
 	l := leave{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
 	if evict {
-		l.at = now
+		l.at = b.sickDeadline(now, t, c)
 	}
 	l.grounds.Deadline = l.at
 	return l
+}
+
+// sickDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
+// exact, that is when it is first noticed.
+func (b *Binding) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
+	switch {
+	case b.settings.PersistentFailoverTimers:
+		return c.unhealthySince.Add(time.Duration(tolerationSeconds(b.spec.Failover.Application)) * time.Second)
+	case t.leave.due && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure:
+		return t.leave.at
+	default:
+		return now
+	}
 }
 
 // knownSince is since when a copy is known to be unhealthy; zero at first sight, which lasts for its

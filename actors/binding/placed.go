@@ -13,6 +13,9 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		return
 	}
 	b.hold(m, out)
+	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 {
+		b.waitsSince = time.Time{}
+	}
 	switch m.Outcome {
 	case messages.PlacementKept:
 		b.scheduled = true
@@ -25,18 +28,12 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 	b.assessTasks(now, out)
 }
 
-// hold notes which departures wait for a destination, and says so when the reason is new.
+// hold notes which departures wait for a destination.
 func (b *Binding) hold(m *messages.PlacementDecided, out *actors.Outbox) {
 	for _, c := range m.Held {
-		t := b.target(c)
-		why := hold{reason: m.Reason, message: m.Message}
-		if t == nil || !t.leave.permitted || t.leave.held == why {
-			continue
+		if t := b.target(c); t != nil && t.leave.permitted {
+			b.heldBack(t, hold{reason: m.Reason, message: m.Message}, out)
 		}
-		t.leave.held = why
-		out.Record(&messages.EvictionHeld{
-			Binding: b.name, Cluster: c, Reason: m.Reason, Message: m.Message, Grounds: t.leave.grounds,
-		})
 	}
 }
 

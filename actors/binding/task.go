@@ -33,13 +33,12 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbo
 	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
 	t := b.targets[i]
 	b.targets = slices.Delete(b.targets, i, i+1)
-	if b.task(c) != nil {
-		return // the first task stands
+	if b.task(c) == nil { // else the first task stands
+		k := task{GracefulEvictionTask: b.newTask(&t)}
+		k.CreationTimestamp = b.taskTime(now)
+		b.tasks = append(b.tasks, k)
 	}
-	k := task{GracefulEvictionTask: b.newTask(&t)}
-	k.CreationTimestamp = b.taskTime(now)
-	b.tasks = append(b.tasks, k)
-	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: k.GracefulEvictionTask, Grounds: t.leave.grounds})
+	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.task(c).GracefulEvictionTask, Grounds: t.leave.grounds})
 }
 
 // taskTime is the creation time of a task that is written now.

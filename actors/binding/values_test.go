@@ -297,3 +297,6 @@ func kinds(n *actorstest.Network) []string {
 	}
 	return list
 }
+
+// clusterScoped is a ClusterResourceBinding.
+func clusterScoped() *binding.Binding { return binding.New("web-deployment", settings()) }

@@ -1,0 +1,161 @@
+package binding_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/actorstest"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// leaving returns a binding that left m1 and was placed on clusters instead, of which m2 was there before.
+func leaving(t *testing.T, s messages.Settings, policy *api.PropagationSpec, clusters ...string) *subject {
+	t.Helper()
+	b := placed(t, s, policy, "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(b.place(clusters...))
+	return b
+}
+
+func TestTheOldCopyStaysUntilTheNewOneIsHealthy(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	b.tell(report("m3", api.Unhealthy, 0, 0)).Told(memberAt("m1"))
+	b.advance(9 * time.Minute).Quiet()
+	b.tell(report("m3", api.Unknown, 0, 3)).Told(memberAt("m1"))
+	b.tell(report("m3", api.Healthy, 2, 3)).Told(memberAt("m1"), removal)
+}
+
+func TestAHandOverThatTakesTooLongEnds(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	b.tell(report("m3", api.Unhealthy, 0, 0))
+	b.advance(10*time.Minute - 1).Quiet()
+	b.advance(1).Recorded(ended("m1", messages.EndedTimeout, 10*time.Minute)).Told(memberAt("m1"), removal).Told(clusterAt("m1"), left)
+}
+
+func TestAReportAtTheTimeoutComesFirst(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	b.approach(10 * time.Minute)
+	facts := actorstest.FactsOf[*messages.EvictionEnded](b.tell(report("m3", api.Healthy, 2, 3)).Facts())
+	require.Len(t, facts, 1, "once")
+}
+
+func TestAnotherTimeoutHoldsAtOnce(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	b.advance(time.Minute)
+	b.tell(&messages.SettingsChanged{Settings: settings(func(s *messages.Settings) { s.GracefulEvictionTimeout = 2 * time.Minute })}).WakesIn(time.Minute)
+	b.tell(&messages.SettingsChanged{Settings: settings(func(s *messages.Settings) { s.GracefulEvictionTimeout = 0 })}).
+		Recorded(ended("m1", messages.EndedTimeout, time.Minute))
+}
+
+func TestADividedShareIsHealthyWhenItServesInFull(t *testing.T) {
+	b := leaving(t, settings(), divided(), "m2:4")
+	b.tell(report("m2", api.Healthy, 2, 2)).Told(memberAt("m1"))
+	b.tell(report("m2", api.Healthy, 3, 3)).Told(memberAt("m1"))
+	b.tell(report("m2", api.Healthy, 4, 3)).Told(memberAt("m1"), removal)
+}
+
+func TestKarmadaTakesTheOldReportForTheNewShare(t *testing.T) {
+	b := leaving(t, settings(reportedHealth), divided(), "m2:4")
+	require.Contains(t, kinds(b.Network), "EvictionEnded")
+}
+
+func TestOneVerdictOnHealthIsForAllTasks(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2", "m2:2", "m3:2")
+	b.tell(tainted("m1", b.Now(), "down"), tainted("m2", b.Now(), "down"))
+	b.tell(permit("m1"), permit("m2"))
+	b.tell(b.place("m3:2", "m4:2", "m5:2"))
+	b.tell(report("m4", api.Healthy, 2, 4)).Told(memberAt("m1"))
+	n := b.tell(report("m5", api.Healthy, 2, 5)).Told(memberAt("m1"), removal).Told(memberAt("m2"), removal)
+	require.Len(t, actorstest.MailTo(n.Mail(), scheduler), 1, "asked once for both")
+}
+
+func TestNoTaskEndsBeforeTheSchedulerHasLooked(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1")).Told(memberAt("m1"))
+	b.tell(report("m2", api.Healthy, 2, 2)).Quiet()
+	b.tell(b.keep()).Recorded(&messages.PlacementConfirmed{Binding: name}, ended("m1", messages.EndedHealthy, 0))
+}
+
+func TestTheLastCopyIsKept(t *testing.T) {
+	b := placed(t, settings(keepLastCopy), duplicated(), "m1:2", "m2:2")
+	b.tell(report("m2", api.Unhealthy, 0, 2))
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(b.place("m2:2"))
+	b.advance(10 * time.Minute).
+		Recorded(&messages.ReleaseHeld{Binding: name, Cluster: "m1", Message: "m2 reports Unhealthy"}).Told(memberAt("m1")).Sleeps()
+	b.tell(report("m2", api.Unknown, 0, 2)).Recorded(health("m2", api.Unknown, 0))
+	b.tell(report("m2", api.Healthy, 2, 2)).
+		Recorded(health("m2", api.Healthy, 2), ended("m1", messages.EndedHealthy, 10*time.Minute)).Told(memberAt("m1"), removal)
+}
+
+func TestKeepingTheLastCopyTakesOneHealthyCopyForEnough(t *testing.T) {
+	b := leaving(t, settings(keepLastCopy), duplicated(), "m2:2", "m3:2")
+	b.advance(10 * time.Minute).Recorded(ended("m1", messages.EndedTimeout, 10*time.Minute))
+}
+
+func TestTheLastCopyStaysWhereThereIsNowhereToGo(t *testing.T) {
+	b := placed(t, settings(keepLastCopy), duplicated(), "m1:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(b.fail(true))
+	b.advance(10 * time.Minute)
+	require.Equal(t, []string{"ReleaseHeld"}, kinds(b.Network))
+	b.advance(24 * time.Hour).Quiet()
+	b.tell(b.place("m2:2")).Told(memberAt("m2"), run(2, 2)).Told(memberAt("m1"))
+	b.tell(report("m2", api.Healthy, 2, 2)).Told(memberAt("m1"), removal)
+}
+
+func TestPurgingDirectlyStartsNothingNewBeforeTheOldCopyIsGone(t *testing.T) {
+	b := placed(t, settings(purgeDirectly), duplicated(), "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1")).Told(memberAt("m1"), removal)
+	b.tell(b.place("m2:4", "m3:4")).Told(memberAt("m3")).Told(memberAt("m2"))
+	b.tell(&messages.CopyRemoved{Cluster: "m1"}).
+		Recorded(&messages.HealthForgotten{Binding: name, Cluster: "m1"}).
+		Told(memberAt("m2"), run(4, 3)).Told(memberAt("m3"), run(4, 4))
+	b.tell(report("m2", api.Healthy, 4, 3))
+	require.Contains(t, kinds(b.tell(report("m3", api.Healthy, 4, 4))), "EvictionEnded", "the task stays listed until then")
+}
+
+func TestPurgingDirectlyBlocksUntilTheTaskTimesOut(t *testing.T) {
+	b := placed(t, settings(purgeDirectly), duplicated(), "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(b.place("m2:2", "m3:2")).Told(memberAt("m3"))
+	b.advance(10*time.Minute).Recorded(ended("m1", messages.EndedTimeout, 10*time.Minute)).Told(memberAt("m3"), run(2, 3))
+}
+
+func TestReportsOfCopiesThatAreGoingAreNotHeard(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
+	b.tell(workload(2), claim("default/p", divided()))
+	b.tell(b.place("m2:2")).Told(memberAt("m1"), removal).Told(clusterAt("m1"), left)
+	b.tell(report("m1", api.Unhealthy, 0, 1), report("m9", api.Healthy, 1, 1)).Quiet()
+	b.tell(&messages.CopyRemoved{Cluster: "m2"}, &messages.CopyRemoved{Cluster: "m9"}).Quiet()
+}
+
+func TestACopyThatIsWantedBackIsStartedOnceItIsGone(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
+	b.tell(claim("default/p", divided()))
+	b.tell(b.place("m2:2"))
+	b.tell(claim("default/p", duplicated()))
+	b.tell(b.place("m2:2", "m1:3")).Told(memberAt("m1")).Told(clusterAt("m1"), here)
+	b.tell(&messages.CopyRemoved{Cluster: "m1"}).Told(memberAt("m1"), run(3, 3))
+}
+
+func TestOnlyNewHealthIsNews(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2")
+	b.tell(report("m1", api.Healthy, 2, 1)).Quiet()
+	b.tell(report("m1", api.Healthy, 1, 1)).Recorded(health("m1", api.Healthy, 1))
+	sick := health("m1", api.Unhealthy, 0)
+	sick.Since = b.Now()
+	b.tell(report("m1", api.Unhealthy, 0, 1)).Recorded(sick)
+	b.advance(time.Minute)
+	b.tell(report("m1", api.Unhealthy, 1, 1))
+	require.Equal(t, actorstest.Start, b.Facts()[0].(*messages.HealthChanged).Since, "without a break")
+}
