@@ -20,6 +20,7 @@ import (
 	"leeward/runtime/config"
 	"leeward/runtime/recording"
 	"leeward/runtime/scenario"
+	"leeward/runtime/world"
 )
 
 // script returns a recording of what is written as its scenario.
@@ -104,7 +105,7 @@ func TestClustersHaveDefaults(t *testing.T) {
 	require.Equal(t, "10k", plain.Status.ResourceSummary.Allocatable.Pods().String())
 	require.Equal(t, "0", plain.Status.ResourceSummary.Allocated.Cpu().String())
 	require.Equal(t, map[string]metav1.ConditionStatus{"Ready": "True", "CompleteAPIEnablements": "True"}, statuses(plain))
-	require.Equal(t, messages.MemberBehaviour{Health: api.Healthy}, s.Members["member1"])
+	require.Equal(t, messages.MemberBehaviour{StartupMin: 100 * time.Millisecond, StartupMax: 100 * time.Millisecond, Health: api.Healthy}, s.Members["member1"])
 
 	require.Equal(t, "16", special.Status.ResourceSummary.Allocatable.Cpu().String())
 	require.Equal(t, "500m", special.Status.ResourceSummary.Allocated.Cpu().String())
@@ -112,7 +113,15 @@ func TestClustersHaveDefaults(t *testing.T) {
 	require.Equal(t, []string{"r1", "p1", "z1"}, []string{special.Spec.Region, special.Spec.Provider, special.Spec.Zones[0]})
 	require.Equal(t, []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}, special.Spec.Taints)
 	require.Equal(t, map[string]metav1.ConditionStatus{"Ready": "False"}, statuses(special))
-	require.Equal(t, messages.MemberBehaviour{Health: api.Unhealthy}, s.Members["member2"])
+	require.Equal(t, messages.MemberBehaviour{StartupMin: 100 * time.Millisecond, StartupMax: 100 * time.Millisecond, Health: api.Unhealthy}, s.Members["member2"])
+}
+
+// What admission refuses of the fleet is a problem of the recording's.
+func TestAFleetThatIsRefused(t *testing.T) {
+	s, err := script(t, `"clusters": [{"name": "member1", "taints": [{"key": "k", "effect": "PreferNoSchedule"}]}]`).Scenario("x.json")
+	require.NoError(t, err)
+	_, err = world.Replay(s, world.Options{})
+	require.ErrorContains(t, err, "x.json:1: Cluster member1: spec.taints[0].effect: Unsupported value")
 }
 
 func statuses(c *api.Cluster) map[string]metav1.ConditionStatus {

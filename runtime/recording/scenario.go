@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,6 +21,10 @@ import (
 
 // Profile is whose behaviour recordings show.
 const Profile = "karmada"
+
+// firstReport is how long it takes a cluster to report a new copy: what recordings show, within a factor
+// of two. It matters where a second failure follows at once.
+const firstReport = 100 * time.Millisecond
 
 // Scenario returns what was done as a scenario of profile karmada. The file is named in errors.
 func (r *Recording) Scenario(file string) (*scenario.Scenario, error) {
@@ -63,17 +68,24 @@ type conversion struct {
 
 func (c *conversion) fleet(clusters []Cluster) error {
 	for i := range clusters {
-		o, err := clusters[i].object()
+		written := &clusters[i]
+		o, err := written.object()
 		if err != nil {
-			return fmt.Errorf("%s: cluster %s: %w", c.file, clusters[i].Name, err)
+			return fmt.Errorf("%s: cluster %s: %w", c.file, written.Name, err)
 		}
-		c.labels[o.Name] = o.Labels
-		c.scenario.Objects = append(c.scenario.Objects, manifest.Document{Object: o, Place: manifest.Place{File: c.file, Object: "Cluster " + o.Name}})
-		health := api.Healthy
-		if clusters[i].WorkloadHealth != "" {
-			health = clusters[i].WorkloadHealth
+		raw, err := json.Marshal(o)
+		if err != nil {
+			return fmt.Errorf("%s: write cluster %s as a manifest: %w", c.file, written.Name, err)
 		}
-		c.scenario.Members[messages.ClusterName(o.Name)] = messages.MemberBehaviour{Health: health}
+		docs, err := c.documents(raw)
+		if err != nil {
+			return err
+		}
+		c.scenario.Objects = append(c.scenario.Objects, docs...)
+		c.scenario.Members[messages.ClusterName(written.Name)] = messages.MemberBehaviour{
+			StartupMin: firstReport, StartupMax: firstReport, Health: cmp.Or(written.WorkloadHealth, api.Healthy),
+		}
+		c.labels[written.Name] = written.Labels
 	}
 	return nil
 }
@@ -142,7 +154,9 @@ func (c *conversion) documents(raw json.RawMessage) ([]manifest.Document, error)
 	for _, d := range docs {
 		key := api.KeyOf(d.Object)
 		if key.Kind == "Deployment" {
-			d.Object.SetUID(c.uids[propagation.BindingName(key.Kind, key.Name)])
+			if uid := c.uids[propagation.BindingName(key.Kind, key.Name)]; uid != "" {
+				d.Object.SetUID(uid)
+			}
 			c.workloads = append(c.workloads, key)
 		}
 	}

@@ -3,17 +3,18 @@ package recording_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages/api"
 	"leeward/runtime/recording"
-	"leeward/runtime/world"
 )
 
 // Whatever of a recording goes another way than the replay is told. So a recording that passes was
 // looked at.
 func TestEveryDifferenceIsTold(t *testing.T) {
+	within := bounds{-apart, apart}
 	const twice, affinity, refused = "b12-both-fail-in-turn", "b10-affinity-group-fallback", "a04-noexecute-policy-rejected"
 	for _, c := range []struct {
 		name, file, told string
@@ -46,10 +47,10 @@ func TestEveryDifferenceIsTold(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := read(t, filepath.Join("testdata", c.file+".json"))
-			ran := replay(t, r, world.Options{Seed: 1})
-			require.Empty(t, differences(accountOf(r), ran.account(), bounds{early, late + phases}))
+			ran := replay(t, r, 1, 1500*time.Millisecond).account()
+			require.Empty(t, differences(accountOf(r), ran, within))
 			c.bend(&r.Observed)
-			require.Contains(t, join(differences(accountOf(r), ran.account(), bounds{early, late})), c.told)
+			require.Contains(t, join(differences(accountOf(r), ran, within)), c.told)
 		})
 	}
 }
