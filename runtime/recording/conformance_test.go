@@ -32,21 +32,17 @@ func folders() []string {
 	return all
 }
 
-// eachRecording runs a test for every recording, each once.
-func eachRecording(t *testing.T, test func(*testing.T, *recording.Recording)) {
+// eachRecording runs a test for every recording of some folders.
+func eachRecording(t *testing.T, folders []string, test func(*testing.T, *recording.Recording)) {
 	t.Helper()
-	seen := map[string]bool{}
-	for _, folder := range folders() {
+	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 		require.NoError(t, err)
 		for _, file := range files {
-			if name := strings.TrimSuffix(filepath.Base(file), ".json"); !seen[name] {
-				seen[name] = true
-				t.Run(name, func(t *testing.T) { test(t, read(t, file)) })
-			}
+			name := filepath.Join(filepath.Base(folder), strings.TrimSuffix(filepath.Base(file), ".json"))
+			t.Run(name, func(t *testing.T) { test(t, read(t, file)) })
 		}
 	}
-	require.NotEmpty(t, seen)
 }
 
 func read(t *testing.T, file string) *recording.Recording {
@@ -65,7 +61,7 @@ func read(t *testing.T, file string) *recording.Recording {
 // Karmada cuts the times of taints and tasks to whole seconds. At which fraction of a second a recording
 // began is not known, so it must go as it went from one of them.
 func TestReplaysGoAsRecorded(t *testing.T) {
-	eachRecording(t, func(t *testing.T, r *recording.Recording) {
+	eachRecording(t, folders(), func(t *testing.T, r *recording.Recording) {
 		var complaint string
 		for began := 1050 * time.Millisecond; began < 2*time.Second; began += 100 * time.Millisecond {
 			difference := strayed(t, r, began)
@@ -129,7 +125,7 @@ func timeline(t *testing.T, run *report.Run) string {
 }
 
 func TestEveryRecordingKeepsToTheFormat(t *testing.T) {
-	eachRecording(t, func(t *testing.T, r *recording.Recording) {
+	eachRecording(t, folders(), func(t *testing.T, r *recording.Recording) {
 		s, err := r.Scenario("a.json")
 		require.NoError(t, err)
 		require.Equal(t, r.Script.ID, s.Name)

@@ -19,8 +19,8 @@ import (
 	"leeward/runtime/scenario"
 )
 
-// Profile is whose behaviour recordings show.
-const Profile = "karmada"
+// profile is whose behaviour recordings show.
+const profile = "karmada"
 
 // firstReport is how long it takes a cluster to report a new copy: what recordings show, within a factor
 // of two. It matters where a second failure follows at once.
@@ -29,7 +29,7 @@ const firstReport = 100 * time.Millisecond
 // Scenario returns what was done as a scenario of profile karmada. The file is named in errors.
 func (r *Recording) Scenario(file string) (*scenario.Scenario, error) {
 	s := &scenario.Scenario{
-		Name: r.Script.ID, Description: r.Script.Title, File: file, Profile: Profile,
+		Name: r.Script.ID, Description: r.Script.Title, File: file, Profile: profile,
 		Config: overrides(r.Script.ControlPlaneFlags), Duration: seconds(r.Script.EndSeconds),
 		Members: map[messages.ClusterName]messages.MemberBehaviour{},
 	}
