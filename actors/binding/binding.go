@@ -29,8 +29,8 @@ type Binding struct {
 	// policy is the owner as the API names it: "PropagationPolicy default/web".
 	policy string
 	// created is false until a policy first claims the resource; managed is set where the scheduler is
-	// to place it.
-	created, managed bool
+	// to place it; restoring is set for the instant of a restart, in which all is said again.
+	created, managed, restoring bool
 	// spec is what the owner, or the binding's own manifest, gives.
 	spec api.BindingSpec
 	// applied is the placement of the last scheduling; nil: never scheduled.
@@ -114,6 +114,7 @@ func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actor
 
 // woken does what has fallen due: claims to weigh, clusters to leave, tasks that time out.
 func (b *Binding) woken(now time.Time, out *actors.Outbox) {
+	b.restoring = false
 	if b.settling {
 		b.settleClaims(now, out)
 	}
@@ -123,7 +124,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
 func (b *Binding) nextDeadline(now time.Time) time.Time {
-	if b.settling {
+	if b.settling || b.restoring {
 		return now
 	}
 	var next time.Time

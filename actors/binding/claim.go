@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -14,11 +15,12 @@ import (
 func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *actors.Outbox) {
 	b.workload = w
 	if !b.created {
+		b.settling = len(b.claims) > 0
 		return
 	}
 	next := b.spec
 	fromWorkload(&next, w)
-	b.update(now, next, out)
+	b.update(now, next, false, out)
 }
 
 func fromWorkload(s *api.BindingSpec, w *messages.Workload) {
@@ -45,20 +47,21 @@ func (b *Binding) dropClaim(policy messages.PropagationName) {
 	b.claims = slices.DeleteFunc(b.claims, func(c *messages.ClaimMade) bool { return c.Policy == policy })
 }
 
-// settleClaims gives the resource to the best claim. An owner keeps it unless a claim of higher
-// priority preempts. A binding that nobody claims any more keeps what it was given.
+// settleClaims gives the resource to the best claim, or leaves it to its owner. A binding that nobody
+// claims any more keeps what it was given.
 func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	b.settling = false
 	best := b.bestClaim()
 	if best == nil || b.workload == nil {
 		return
 	}
-	b.owner, b.policy = best.Policy, policyLabel(best)
 	next := b.spec
 	fromWorkload(&next, b.workload)
 	fromPolicy(&next, best.Spec)
+	handedOver := b.owner != best.Policy
+	b.owner, b.policy = best.Policy, policyLabel(best)
 	if b.created {
-		b.update(now, next, out)
+		b.update(now, next, handedOver, out)
 		return
 	}
 	b.created, b.managed, b.spec = true, true, next
@@ -69,20 +72,29 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	b.ask(now, out)
 }
 
+// bestClaim is the best of those that may take the resource from its owner; else the owner's; without an
+// owner the best of all; nil if there is none.
 func (b *Binding) bestClaim() *messages.ClaimMade {
 	var best, owner *messages.ClaimMade
+	if i := slices.IndexFunc(b.claims, func(c *messages.ClaimMade) bool { return c.Policy == b.owner }); i >= 0 {
+		owner = b.claims[i]
+	}
 	for _, c := range b.claims {
-		if best == nil || propagation.Better(claimOf(c), claimOf(best)) {
+		if (owner == nil || preempts(c, owner)) && (best == nil || propagation.Better(claimOf(c), claimOf(best))) {
 			best = c
 		}
-		if c.Policy == b.owner {
-			owner = c
-		}
 	}
-	if owner == nil || best.Preempts && best.Priority > owner.Priority {
-		return best
+	return cmp.Or(best, owner)
+}
+
+// preempts reports whether a claim takes the resource from its owner: a PropagationPolicy from any
+// ClusterPropagationPolicy, otherwise one of its own kind from one of lower priority. Source: Karmada's
+// "Resource Propagating", policy preemption.
+func preempts(c, owner *messages.ClaimMade) bool {
+	if c.ClusterScoped != owner.ClusterScoped {
+		return c.Preempts && owner.ClusterScoped
 	}
-	return owner
+	return c.Preempts && c.Priority > owner.Priority
 }
 
 func claimOf(c *messages.ClaimMade) propagation.Claim {
@@ -106,9 +118,12 @@ func fromPolicy(s *api.BindingSpec, p *api.PropagationSpec) {
 	s.PreserveResourcesOnDeletion, s.SchedulePriority = p.PreserveResourcesOnDeletion, p.SchedulePriority
 }
 
-// update takes over a new spec, if it differs, and says what differs.
-func (b *Binding) update(now time.Time, next api.BindingSpec, out *actors.Outbox) {
+// update takes over a new spec, if it differs or another policy gives it, and says what differs.
+func (b *Binding) update(now time.Time, next api.BindingSpec, handedOver bool, out *actors.Outbox) {
 	changed := differences(&b.spec, &next)
+	if handedOver && !slices.Contains(changed, "policy") {
+		changed = append(changed, "policy")
+	}
 	if len(changed) == 0 {
 		return
 	}
@@ -139,7 +154,8 @@ func differences(a, b *api.BindingSpec) []string {
 	note("failover", !reflect.DeepEqual(a.Failover, b.Failover))
 	note("suspension", !reflect.DeepEqual(a.Suspension, b.Suspension))
 	note("schedulePriority", !reflect.DeepEqual(a.SchedulePriority, b.SchedulePriority))
-	note("policy", a.PropagateDeps != b.PropagateDeps || a.SchedulerName != b.SchedulerName || a.ConflictResolution != b.ConflictResolution)
+	note("policy", a.PropagateDeps != b.PropagateDeps || a.SchedulerName != b.SchedulerName ||
+		a.ConflictResolution != b.ConflictResolution || !reflect.DeepEqual(a.PreserveResourcesOnDeletion, b.PreserveResourcesOnDeletion))
 	return changed
 }
 
@@ -147,8 +163,10 @@ func differences(a, b *api.BindingSpec) []string {
 // with their times, the reports. Clusters and members are asked to tell the rest. What a binding that
 // runs already knows of its copies, it keeps.
 func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out *actors.Outbox) {
+	b.restoring = !b.created && m.Status != nil && m.Status.LastScheduledTime != nil
 	b.created, b.managed, b.owner = true, m.Managed, m.Owner
 	b.spec = *m.Spec
+	b.spec.Clusters, b.spec.GracefulEvictionTasks = nil, nil // they are in targets and tasks
 	b.applied = m.Applied
 	b.restoreStatus(m.Status)
 	if m.Spec.RescheduleTriggeredAt != nil {
@@ -158,7 +176,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.restoreTasks(now, m.Spec.GracefulEvictionTasks, out)
 	b.retarget(m.Spec.Clusters, out)
 	b.dropTasks(before, out)
-	b.restoreCopies(m.Status)
+	b.restoreCopies(now, m.Status)
 	b.adoptCopies(out)
 	b.ask(now, out)
 	b.syncCopies(out)
@@ -183,11 +201,12 @@ func (b *Binding) rescheduleTriggered(now time.Time, m *messages.RescheduleTrigg
 }
 
 func (b *Binding) workloadDeleted(out *actors.Outbox) {
+	b.claims, b.workload = nil, nil
 	if !b.created {
 		return
 	}
 	for i := range b.copies {
-		out.TellMember(b.copies[i].cluster, &messages.RemoveCopy{Binding: b.name})
+		b.removeCopy(&b.copies[i], out)
 	}
 	for i := range b.targets {
 		b.forget(&b.targets[i], out)
@@ -195,8 +214,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
-	b.targets, b.tasks, b.copies, b.claims, b.created = nil, nil, nil, nil, false
-	b.spec, b.workload = api.BindingSpec{}, nil
+	b.targets, b.tasks, b.copies, b.created, b.spec = nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})
 }

@@ -42,9 +42,8 @@ func (b *Binding) copy(c messages.ClusterName) *copyState {
 func (b *Binding) syncCopies(out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
-		if !c.removing && !b.wanted(c.cluster) {
-			c.removing = true
-			out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name})
+		if !b.wanted(c.cluster) {
+			b.removeCopy(c, out)
 		}
 	}
 	if b.blocked() {
@@ -52,6 +51,14 @@ func (b *Binding) syncCopies(out *actors.Outbox) {
 	}
 	for i := range b.targets {
 		b.runCopy(&b.targets[i], out)
+	}
+}
+
+// removeCopy tells a copy's member once that it is to go.
+func (b *Binding) removeCopy(c *copyState, out *actors.Outbox) {
+	if !c.removing {
+		c.removing = true
+		out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name})
 	}
 }
 
@@ -158,8 +165,9 @@ func (b *Binding) servesElsewhere() bool {
 	return false
 }
 
-// restoreCopies takes over what members had reported.
-func (b *Binding) restoreCopies(s *api.BindingStatus) {
+// restoreCopies takes over what members had reported. How long a copy has been unhealthy counts from
+// now where timers do not outlive a restart.
+func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 	if s == nil {
 		return
 	}
@@ -171,6 +179,9 @@ func (b *Binding) restoreCopies(s *api.BindingStatus) {
 		c := copyState{
 			cluster:  messages.ClusterName(item.ClusterName),
 			reported: true, health: item.Health, ready: item.ReadyReplicas,
+		}
+		if c.health == api.Unhealthy {
+			c.unhealthySince = now
 		}
 		if item.UnhealthySince != nil && b.settings.PersistentFailoverTimers {
 			c.unhealthySince = item.UnhealthySince.Time
@@ -188,7 +199,7 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 		} else if k := b.task(c.cluster); k != nil && k.Replicas != nil {
 			c.replicas = *k.Replicas
 		}
-		if b.wanted(c.cluster) {
+		if b.wanted(c.cluster) && !c.removing {
 			b.tellRun(c, true, out)
 		}
 	}

@@ -49,7 +49,7 @@ func (l *leave) alarm() time.Time {
 func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *actors.Outbox) {
 	if t := b.target(m.Cluster); t != nil {
 		t.taints, t.causes, t.since = m.Taints, m.Causes, m.Since
-		b.reconsider(now, t, m.News, out)
+		b.reconsider(now, t, m.News || b.restoring, out)
 		return
 	}
 	if k := b.task(m.Cluster); k != nil {
@@ -181,7 +181,7 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	}
 	t.leave = next
 	if next.at.After(now) {
-		if !old.at.Equal(next.at) || old.due {
+		if !b.restoring && (!old.at.Equal(next.at) || old.due) {
 			out.Record(&messages.CountdownStarted{Binding: b.name, Cluster: t.cluster, Grounds: next.grounds})
 		}
 		return

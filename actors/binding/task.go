@@ -218,17 +218,26 @@ func (b *Binding) duplicated() bool {
 	return s == nil || s.ReplicaSchedulingType != api.Divided || !b.hasReplicas()
 }
 
-// restoreTasks takes over stored tasks, in place of those there are, and watches their clusters.
+// restoreTasks takes over stored tasks, in place of those there are, and watches their clusters. What is
+// known of a task beyond what is stored stays. A stored task that is past its time is one whose copy is
+// the last, and said so.
 func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask, out *actors.Outbox) {
-	b.tasks = nil
+	tasks := make([]task, len(stored))
 	for i := range stored {
-		k := task{GracefulEvictionTask: stored[i]}
+		k := &tasks[i]
+		k.GracefulEvictionTask = stored[i]
 		if k.CreationTimestamp == nil {
 			k.CreationTimestamp = b.taskTime(now)
 		}
-		b.tasks = append(b.tasks, k)
+		if known := b.task(messages.ClusterName(k.FromCluster)); known != nil {
+			k.gained, k.overdue = known.gained, known.overdue
+		}
+		k.overdue = k.overdue || b.restoring && eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
+			Timeout: b.settings.GracefulEvictionTimeout, KeepLastCopy: true,
+		}).Why == eviction.LastCopy
 		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingPlaced{Binding: b.name})
 	}
+	b.tasks = tasks
 }
 
 // dropTasks ends what concerns tasks that people took off the list.

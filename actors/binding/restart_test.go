@@ -1,0 +1,190 @@
+package binding_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// stored is a binding as the store has it: placed on m2 and m3, on its way out of m1 since an instant.
+func stored(policy *api.PropagationSpec, since time.Time) *messages.BindingApplied {
+	return &messages.BindingApplied{
+		Managed: true, Owner: "default/p", Applied: &policy.Placement,
+		Spec: &api.BindingSpec{
+			Resource: api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web", UID: "u"},
+			Replicas: 2, Placement: &policy.Placement, Failover: policy.Failover,
+			Clusters: targets("m2:2", "m3:2"),
+			GracefulEvictionTasks: []api.GracefulEvictionTask{{
+				FromCluster: "m1", PurgeMode: api.PurgeGracefully, Replicas: new(int32(2)), Reason: api.EvictionReasonTaintUntolerated,
+				Producer: api.ProducerTaintManager, CreationTimestamp: &metav1.Time{Time: since},
+			}},
+		},
+		Status: &api.BindingStatus{
+			LastScheduledTime: &metav1.Time{Time: since}, SchedulerObservedAffinityName: "near",
+			AggregatedStatus: []api.AggregatedStatusItem{
+				{ClusterName: "m1", Health: api.Healthy, ReadyReplicas: 2}, {ClusterName: "m2", Health: api.Healthy, ReadyReplicas: 2},
+			},
+		},
+	}
+}
+
+func adopted(replicas int32, placement int64) *messages.RunCopy {
+	m := run(replicas, placement)
+	m.Adopt = true
+	return m
+}
+
+func TestARestartTakesOverWhatIsStored(t *testing.T) {
+	b := drive(t, settings())
+	minuteAgo := b.Now().Add(-time.Minute)
+	m := stored(duplicated(), minuteAgo)
+	n := b.tell(m, workload(2), claim("default/p", duplicated())).Recorded().
+		Told(memberAt("m1"), adopted(2, 1)).Told(memberAt("m2"), adopted(2, 2)).Told(memberAt("m3"), run(2, 3)).
+		Told(clusterAt("m1"), here).Told(clusterAt("m2"), here).Told(clusterAt("m3"), here)
+	n.WakesIn(9 * time.Minute)
+	b.asked.Placement, b.asked.Applied = nil, nil
+	require.Equal(t, &messages.PlaceBinding{
+		Binding: name, Request: 1, APIVersion: "apps/v1", Kind: "Deployment", UID: "u", HasReplicas: true, Replicas: 2,
+		Targets: targets("m2:2", "m3:2"), Evicting: []messages.ClusterName{"m1"}, Affinity: "near",
+		LastScheduled: minuteAgo, Since: b.Now(),
+	}, b.asked)
+
+	b.tell(report("m1", api.Healthy, 2, 1), report("m2", api.Healthy, 2, 2)).Quiet()
+	b.tell(b.keep())
+	b.tell(report("m3", api.Healthy, 2, 3)).Recorded(health("m3", api.Healthy, 2), ended("m1", messages.EndedHealthy, time.Minute))
+}
+
+func TestARestartMovesNoTimeout(t *testing.T) {
+	b := drive(t, settings())
+	b.tell(stored(duplicated(), b.Now().Add(-9*time.Minute)))
+	b.advance(time.Minute).Recorded(ended("m1", messages.EndedTimeout, 10*time.Minute))
+}
+
+func TestATaskWithoutATimeBeginsNow(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(), b.Now())
+	m.Spec.GracefulEvictionTasks[0].CreationTimestamp = nil
+	b.tell(m).WakesIn(10 * time.Minute)
+}
+
+// recalled is what a cluster tells a binding that subscribes to it.
+func recalled(cluster messages.ClusterName, added, since time.Time, key string) *messages.TaintsChanged {
+	m := tainted(cluster, added, key)
+	m.Since, m.News = since, false
+	return m
+}
+
+func TestARestartMovesNoDeadlineAndTellsNoCountdownTwice(t *testing.T) {
+	for profile, change := range map[string]func(*messages.Settings){"exact": func(*messages.Settings) {}, "with re-lists": relisting} {
+		t.Run(profile, func(t *testing.T) {
+			b := drive(t, settings(change))
+			added := b.Now().Add(-299 * time.Second)
+			b.tell(stored(duplicated(fiveMinutes), added), recalled("m2", added, b.Now(), "down")).Recorded().WakesIn(time.Second)
+			b.advance(time.Second).Told(governor, wish("m2", b.Now()))
+			b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
+		})
+	}
+}
+
+func TestAfterARestartCountdownsAreToldAgain(t *testing.T) {
+	b := drive(t, settings())
+	b.tell(stored(duplicated(fiveMinutes), b.Now()))
+	b.tell(tainted("m2", b.Now(), "down")).Recorded(counting("m2", bearing(fiveMinutes, "down", b.Now())))
+}
+
+func TestAManifestOfANewBindingIsNoRestart(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(fiveMinutes), b.Now())
+	m.Status, m.Applied = nil, nil
+	b.tell(m, recalled("m2", b.Now(), b.Now(), "down")).Recorded(counting("m2", bearing(fiveMinutes, "down", b.Now())))
+}
+
+func sickSince(m *messages.BindingApplied, at time.Time) *messages.BindingApplied {
+	m.Status.AggregatedStatus[1] = api.AggregatedStatusItem{
+		ClusterName: "m2", Health: api.Unhealthy, UnhealthySince: &metav1.MicroTime{Time: at},
+	}
+	return m
+}
+
+func TestARestartDoesNotResetApplicationFailover(t *testing.T) {
+	b := drive(t, settings())
+	b.tell(sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))).Recorded().WakesIn(10 * time.Second)
+	b.tell(report("m2", api.Unhealthy, 0, 2)).Quiet()
+	b.advance(10 * time.Second)
+	require.Equal(t, []string{"EvictionStarted"}, kinds(b.Network))
+}
+
+func TestARestartResetsKarmadasApplicationFailover(t *testing.T) {
+	b := drive(t, settings(karmadasTimers))
+	b.tell(sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))).WakesIn(30 * time.Second)
+	b.advance(10 * time.Second)
+	b.tell(report("m2", api.Unhealthy, 0, 2)).Quiet().WakesIn(20 * time.Second)
+}
+
+func TestALastCopyThatWasHeldIsNotSaidTwice(t *testing.T) {
+	b := drive(t, settings(keepLastCopy))
+	m := stored(duplicated(), b.Now().Add(-time.Hour))
+	m.Status.AggregatedStatus = m.Status.AggregatedStatus[:1]
+	b.tell(m).Recorded()
+	b.tell(b.keep()).Recorded(&messages.PlacementConfirmed{Binding: name})
+	b.tell(report("m2", api.Unhealthy, 0, 2))
+	require.Equal(t, []string{"HealthChanged"}, kinds(b.Network))
+	b.tell(report("m2", api.Healthy, 2, 2))
+	require.Equal(t, []string{"HealthChanged", "EvictionEnded"}, kinds(b.Network), "then it may go")
+}
+
+func TestACopyThatNobodyWantsIsRemovedAfterARestart(t *testing.T) {
+	m := stored(duplicated(), actorstest.Start)
+	m.Spec.GracefulEvictionTasks[0].PurgeMode = api.PurgeDirectly
+	b := drive(t, settings())
+	b.tell(m).Told(memberAt("m1"), removal).Told(memberAt("m3"))
+	b.tell(&messages.CopyRemoved{Cluster: "m1"}).Told(memberAt("m3"), run(2, 2))
+}
+
+func TestABindingThatRunsTakesAnEditWithoutForgetting(t *testing.T) {
+	b := leaving(t, settings(withdrawing), divided(), "m2:4")
+	task := actorstest.FactsOf[*messages.EvictionStarted](b.Facts())
+	require.Empty(t, task)
+	edit := stored(divided(), b.Now())
+	edit.Spec.Clusters = targets("m2:4")
+	edit.Status = nil
+	b.tell(edit)
+	b.tell(healed("m1")).Recorded(withdrawn("m1", "m2:2", "m1:2"))
+}
+
+func TestATaskThatPeopleTakeOffTheListEnds(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	edit := stored(duplicated(), b.Now())
+	edit.Spec.GracefulEvictionTasks, edit.Status = nil, nil
+	b.tell(edit).Told(clusterAt("m1"), left).Sleeps()
+	require.Contains(t, actorstest.MailTo(b.Mail(), memberAt("m1")), messages.Message(removal))
+}
+
+func TestACopyThatIsGoingIsNotAdopted(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
+	b.tell(claim("default/p", divided()))
+	b.tell(b.place("m2:2"))
+	edit := stored(duplicated(), b.Now())
+	edit.Spec.Clusters, edit.Spec.GracefulEvictionTasks, edit.Status = targets("m1:2", "m2:2"), nil, nil
+	b.tell(edit).Told(memberAt("m1"))
+	b.tell(&messages.CopyRemoved{Cluster: "m1"}).Told(memberAt("m1"), run(2, 4))
+}
+
+func TestATargetThatIsBeingLeftAlreadyKeepsItsFirstTask(t *testing.T) {
+	m := stored(duplicated(), actorstest.Start)
+	m.Spec.Clusters = targets("m1:2", "m2:2")
+	b := drive(t, settings())
+	b.tell(m)
+	b.advance(time.Minute)
+	b.tell(tainted("m1", b.Now(), "down"))
+	n := b.tell(permit("m1"))
+	fact := actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0]
+	require.Equal(t, m.Spec.GracefulEvictionTasks[0], fact.Task)
+	require.Equal(t, targets("m2:2"), b.asked.Targets)
+}
