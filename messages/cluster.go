@@ -61,11 +61,14 @@ type LeaseStale struct{ RenewedAt time.Time }
 // LeaseRenewed says that the cluster's agent is back. From: its member. To: the cluster.
 type LeaseRenewed struct{}
 
-// PolicyListed says that a ClusterTaintPolicy exists, or was edited, so that it must judge anew.
+// PolicyListed says that a ClusterTaintPolicy exists, or was edited.
 // From: ingress. To: every cluster.
 type PolicyListed struct {
 	Name      PolicyName
 	CreatedAt time.Time
+	// Targeted is set where the policy selects the cluster: all policies judge it anew then. Others
+	// learn of the policy and act on it when their conditions change next, as in Karmada.
+	Targeted bool
 }
 
 // PolicyDropped says that a ClusterTaintPolicy is gone; its taints stay. From: ingress. To: every cluster.

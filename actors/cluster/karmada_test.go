@@ -50,7 +50,7 @@ func (f *fleet) create(name string, spec *api.ClusterTaintPolicySpec) {
 func (f *fleet) apply(name string, spec *api.ClusterTaintPolicySpec) {
 	f.t.Helper()
 	f.Post(policyAt(name), &messages.PolicyApplied{Spec: spec})
-	f.tell(&messages.PolicyListed{Name: messages.PolicyName(name), CreatedAt: f.born})
+	f.tell(&messages.PolicyListed{Name: messages.PolicyName(name), CreatedAt: f.born, Targeted: true})
 }
 
 // has requires the taints that the cluster shows when it is looked at.

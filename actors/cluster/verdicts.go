@@ -82,7 +82,9 @@ func (c *Cluster) policyListed(m *messages.PolicyListed) {
 		c.policies = append(c.policies, voter{PolicyListed: *m})
 	}
 	c.sortPolicies()
-	c.reopen()
+	if m.Targeted || c.inquiry == open {
+		c.reopen()
+	}
 }
 
 // policyDropped forgets a policy; its taints stay. Others are not asked again, but may have waited for

@@ -66,7 +66,7 @@ func TestAVerdictOfAStrangerCountsForNothing(t *testing.T) {
 func TestTheYoungestPolicyHasTheLastWord(t *testing.T) {
 	d := drive(t, nil, listed("old", "young")...)
 	d.Tell(adds("old", 1, "x"), removes("young", 1, "x")).Quiet()
-	d.Tell(&messages.PolicyListed{Name: "old", CreatedAt: d.Now().Add(time.Hour * 9)})
+	d.Tell(&messages.PolicyListed{Name: "old", CreatedAt: d.Now().Add(time.Hour * 9), Targeted: true})
 	d.Tell(removes("young", 2, "x"), adds("old", 2, "x")).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("old", "X=True")))
 }
 
@@ -117,10 +117,27 @@ func TestADroppedPolicyLeavesOthersToTheirAnswers(t *testing.T) {
 func TestANewPolicyIsAskedWithAllOthers(t *testing.T) {
 	d := drive(t, nil, listed("a")...)
 	d.Tell(abstains("a", 1))
-	n := d.Tell(&messages.PolicyListed{Name: "b"}, &messages.PolicyListed{Name: "c"})
+	n := d.Tell(&messages.PolicyListed{Name: "b", Targeted: true}, &messages.PolicyListed{Name: "c"})
 	for _, p := range []string{"a", "b", "c"} {
 		require.Len(t, actorstest.MailTo(n.Mail(), policyAt(p)), 1, "%s is asked once", p)
 	}
+}
+
+func TestAPolicyForOtherClustersIsAskedWhenConditionsChange(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(abstains("a", 1))
+	require.Empty(t, actorstest.MailTo(d.Tell(&messages.PolicyListed{Name: "b"}).Mail(), policyAt("a")))
+	n := d.Tell(&messages.ConditionReported{Type: "X", Status: "False"})
+	for _, p := range []string{"a", "b"} {
+		require.Len(t, actorstest.MailTo(n.Mail(), policyAt(p)), 1)
+	}
+}
+
+func TestAPolicyThatIsListedWhileOthersJudgeIsAskedToo(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	n := d.Tell(&messages.PolicyListed{Name: "b"})
+	require.Len(t, actorstest.MailTo(n.Mail(), policyAt("b")), 1)
+	d.Tell(adds("a", 2, "x"), abstains("b", 2)).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("a", "X=True")))
 }
 
 func TestChangedSettingsHavePoliciesJudgeAnew(t *testing.T) {

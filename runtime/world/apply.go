@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"leeward/actors/rules/affinity"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -148,9 +149,18 @@ func (w *World) admitTaintPolicy(o *api.ClusterTaintPolicy, isNew bool) {
 		w.spawnPolicy(name)
 	}
 	w.kernel.Post(policyAt(name), &messages.PolicyApplied{Spec: &o.Spec})
-	listed := listing(o)
 	for _, c := range w.clusters() {
+		listed := listing(o)
+		listed.Targeted = affinity.Matches(o.Spec.TargetClusters, located(w.store.Cluster(c)))
 		w.kernel.Post(clusterAt(c), &listed)
+	}
+}
+
+// located is as much of a cluster as an affinity looks at.
+func located(c *api.Cluster) *messages.ClusterView {
+	return &messages.ClusterView{
+		Name: messages.ClusterName(c.Name), Labels: c.Labels,
+		Provider: c.Spec.Provider, Region: c.Spec.Region, Zones: c.Spec.Zones,
 	}
 }
 

@@ -86,19 +86,19 @@ func (w *World) Set(overrides []config.Override) error {
 func (w *World) broadcast(m *messages.SettingsChanged) {
 	w.kernel.Post(schedulerAt, m)
 	w.kernel.Post(governorAt, m)
+	for _, o := range w.store.List("ClusterTaintPolicy") { // before the clusters, which ask them
+		w.kernel.Post(policyAt(messages.PolicyName(o.GetName())), m)
+	}
 	for _, c := range w.clusters() {
 		w.kernel.Post(clusterAt(c), m)
 		w.kernel.Post(memberAt(c), m)
-	}
-	for _, o := range w.store.List("ClusterTaintPolicy") {
-		w.kernel.Post(policyAt(messages.PolicyName(o.GetName())), m)
 	}
 	for _, o := range w.templates() {
 		w.kernel.Post(bindingAt(workload(o).Binding), m)
 	}
 	for _, b := range w.bindings() {
-		if key := b.Spec.Resource; w.store.Get(api.Key{APIVersion: key.APIVersion, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name}) == nil {
-			w.kernel.Post(bindingAt(b.Name()), m)
+		if r := b.Spec.Resource; w.store.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) == nil {
+			w.kernel.Post(bindingAt(b.Name()), m) // it has no template
 		}
 	}
 }

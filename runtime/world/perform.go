@@ -8,9 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/rules/taint"
 	"leeward/messages"
+	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/runtime/scenario"
+	"leeward/runtime/store"
 )
 
 // perform does one step of the timeline.
@@ -32,9 +35,9 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Condition:
 		return r.condition(a)
 	case *scenario.Taint:
-		w.editTaints(a.Clusters, taintEdits(a.Changes.Add, a.Changes.Remove))
+		return w.editTaints(a.Clusters, taintEdits(a.Changes.Add, a.Changes.Remove))
 	case *scenario.Cordon:
-		w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
+		return w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
 	case *scenario.Label:
 		for _, c := range a.Clusters {
 			w.TellCluster(c, &messages.LabelsEdited{Labels: a.Labels})
@@ -81,10 +84,25 @@ func taintEdits(add, remove []corev1.Taint) []messages.TaintEdit {
 	return edits
 }
 
-func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.TaintEdit) {
-	for _, c := range clusters {
-		w.TellCluster(c, &messages.TaintsEdited{Edits: edits})
+// editTaints passes edits on that the clusters could have in their manifests, too.
+func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.TaintEdit) error {
+	for _, name := range clusters {
+		c := w.store.Cluster(name)
+		if c == nil {
+			return fmt.Errorf("edit the taints of cluster %s: there is no such cluster", name)
+		}
+		next := *c
+		for _, e := range edits {
+			if !e.Remove {
+				next.Spec.Taints, _ = taint.Add(next.Spec.Taints, e.Taint)
+			}
+		}
+		if problems := admission.Validate(&next, c, &w.settings); len(problems) > 0 {
+			return &Rejected{Object: store.ClusterKey(name), Problems: problems}
+		}
+		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
 	}
+	return nil
 }
 
 // condition reports a condition; to toggle one, what went before must be done.
