@@ -95,6 +95,11 @@ type Settings struct {
 	// PlacementHonoursDeadlines keeps workloads off clusters whose NoExecute taints they have already
 	// outstayed. False: they are placed and evicted again.
 	PlacementHonoursDeadlines bool
+	// ExactSpread meets all spread constraints at once: maxGroups left out sets no limit; zone,
+	// provider and label bound their groups as region does; room is looked at, and every group that is
+	// asked for gets a replica. Where Karmada's choice does all that, it is Karmada's. False: as in
+	// Karmada. Cures K26.
+	ExactSpread bool
 
 	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
 	ClusterMonitorPeriod time.Duration

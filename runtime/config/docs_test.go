@@ -67,6 +67,7 @@ var faults = []string{
 	"K22: tolerations are admitted unchecked",
 	"K23: an edited toleration counts only after the next successful placement",
 	"K24: a binding that was never placed by the scheduler is never evicted",
+	"K26: without maxGroups nothing is ever placed, spread by zone, provider and label is not implemented, and regions are chosen whatever their room",
 	"K40: several switches must be set before a taint evicts anything",
 }
 

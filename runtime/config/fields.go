@@ -145,6 +145,11 @@ var fields = numbered([]Field{
 		Zero:    "They are placed and evicted again.",
 	},
 	{
+		Name: "exactSpread", Cures: []string{"K26"},
+		Meaning: "Meets all spread constraints at once, by zone, provider and label too, with room for the replicas; maxGroups left out sets no limit.",
+		Zero:    "Without maxGroups nothing is placed; zone, provider and label only filter; regions are chosen whatever their room.",
+	},
+	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
 		Meaning: "How often silence is checked.",
 		Zero:    "Exactly when due.",

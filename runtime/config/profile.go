@@ -95,6 +95,7 @@ func leeward() messages.Settings {
 	s.TolerationSource = messages.SourcePlacement
 	s.CapacityReservation = true
 	s.PlacementHonoursDeadlines = true
+	s.ExactSpread = true
 	s.ClusterMonitorPeriod = 0
 	return s
 }

@@ -56,6 +56,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"tolerationSource: appliedPlacement -> placement",
 		"capacityReservation: false -> true",
 		"placementHonoursDeadlines: false -> true",
+		"exactSpread: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
 	}, differences(t, "karmada", "leeward"))
 }

@@ -25,6 +25,11 @@ func (p *Planner) assign(a *attempt) Decision {
 		p.divider.Static(a.demand(), p.candidates)
 	case dynamic, aggregated:
 		missing = p.divide(a)
+		if missing == 0 && !p.cover(a) && p.chooseBySearch(a) == "" {
+			p.line(true)
+			missing = p.divide(a)
+			p.cover(a)
+		}
 	default:
 		s := a.rule.placement.ReplicaScheduling
 		message := fmt.Sprintf("replicaScheduling %s with preference %q is not supported", s.ReplicaSchedulingType, s.ReplicaDivisionPreference)

@@ -69,16 +69,14 @@ func (p *Planner) measure(a *attempt) {
 // choose keeps those clusters that the spread constraints ask for. It returns what is wrong if they
 // cannot be met.
 func (p *Planner) choose(a *attempt) (problem string) {
-	switch a.rule.spread.mode {
-	case everywhere:
+	switch {
+	case a.rule.spread.mode == everywhere:
 		p.line(false)
 		return ""
-	case byCluster:
-		problem = p.chooseClusters(a, a.rule.spread.cluster)
-	case byRegion:
-		problem = p.chooseRegions(a, a.rule.spread)
+	case a.rule.spread.exact:
+		problem = p.chooseExactly(a)
 	default:
-		problem = "the spread constraints name neither cluster nor region"
+		problem = p.chooseRoughly(a)
 	}
 	if problem == "" {
 		p.line(true)

@@ -53,6 +53,7 @@ type Planner struct {
 	fleet            *Fleet
 	taints           taint.Rule
 	honoursDeadlines bool
+	exactSpread      bool
 	divider          division.Divider
 
 	ready  map[*api.Placement]*rule
@@ -76,6 +77,8 @@ type Planner struct {
 	regions    []region
 	places     []int32 // by region: its place in a list of regions
 	search     search
+	whole      []key // all that fit, where keys are those chosen
+	spreader   spreader
 }
 
 // role is the part that a cluster plays in a request.
@@ -97,13 +100,14 @@ type service struct {
 var anywhere api.Placement
 
 // NewPlanner returns a planner over a fleet, which may change between decisions. Of the settings it
-// takes the division method, how tolerations match and whether placement honours deadlines. The seed
-// decides ties where Karmada's outcome is random.
+// takes the division method, how tolerations match, whether placement honours deadlines and whether it
+// spreads exactly. The seed decides ties where Karmada's outcome is random.
 func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 	return &Planner{
 		fleet:            f,
 		taints:           taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
 		honoursDeadlines: s.PlacementHonoursDeadlines,
+		exactSpread:      s.ExactSpread,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
 		limit:            minReady,
@@ -226,7 +230,7 @@ func (p *Planner) rule(placement *api.Placement) *rule {
 	r := p.ready[placement]
 	if r == nil {
 		p.sweep()
-		r = compile(placement)
+		r = compile(placement, p.exactSpread)
 		p.ready[placement] = r
 	}
 	r.used = p.plans

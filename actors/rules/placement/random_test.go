@@ -43,7 +43,7 @@ func (d dice) view(name string) *messages.ClusterView {
 		Region:   pick(d, "", "eu", "eu", "us", "us", "as", "af"),
 		Provider: pick(d, "", "p1", "p2", "p2"),
 		Zones:    pick(d, nil, []string{"a"}, []string{"a", "b"}),
-		Labels:   map[string]string{"tier": pick(d, "gold", "iron")},
+		Labels:   map[string]string{"tier": pick(d, "gold", "iron"), "rack": pick(d, "", "r1", "r2", "r3", "r4")},
 		Deleting: d.oneIn(12),
 	}
 	for d.oneIn(3) {
@@ -137,10 +137,14 @@ func (d dice) placement(clusters int) *api.Placement {
 			[]api.SpreadField{api.SpreadByCluster}, []api.SpreadField{api.SpreadByCluster}, []api.SpreadField{""},
 			[]api.SpreadField{api.SpreadByRegion, api.SpreadByCluster}, []api.SpreadField{api.SpreadByCluster, api.SpreadByRegion},
 			[]api.SpreadField{api.SpreadByRegion}, []api.SpreadField{api.SpreadByZone}, []api.SpreadField{api.SpreadByProvider, api.SpreadByCluster},
+			[]api.SpreadField{api.SpreadByRegion, api.SpreadByZone, api.SpreadByCluster},
 		)
 		for _, field := range fields {
 			least := d.IntN(4)
 			p.SpreadConstraints = append(p.SpreadConstraints, api.SpreadConstraint{SpreadByField: field, MinGroups: least, MaxGroups: max(0, least+d.IntN(4)-d.IntN(2))})
+		}
+		if d.oneIn(4) {
+			p.SpreadConstraints = append(p.SpreadConstraints, api.SpreadConstraint{SpreadByLabel: "rack", MinGroups: d.IntN(4), MaxGroups: d.IntN(2) * 3})
 		}
 	}
 	return p
@@ -209,6 +213,9 @@ func newTwins(seed uint64) *twins {
 		DivisionMethod:  pick(d, messages.DivideWebster, messages.DivideWebster, messages.DivideFloor),
 	}
 	w := &twins{dice: d, fleet: placement.NewFleet(), clusters: d.IntN(pick(d, 14, 14, 40))}
+	if s.ExactSpread = d.oneIn(2); s.ExactSpread {
+		w.clusters = min(w.clusters, 8) // the reference walks through all subsets
+	}
 	w.planner = placement.NewPlanner(w.fleet, &s, seed)
 	w.naive = reference{settings: s, seed: seed, reserved: make(map[messages.ClusterName][]reservation)}
 	for i := range w.clusters {

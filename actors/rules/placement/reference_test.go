@@ -93,12 +93,20 @@ func (n *reference) try(now time.Time, r *placement.Request, p *api.Placement, t
 	}
 	n.measure(r, options)
 	sort.SliceStable(options, func(i, j int) bool { return before(&options[i], &options[j]) })
-	chosen, problem := choose(r, p, options)
+	exact := n.settings.ExactSpread && len(p.SpreadConstraints) > 0 && !ignoresSpread(p.ReplicaScheduling)
+	pick := choose
+	if exact {
+		pick = chooseExactly
+	}
+	chosen, problem := pick(r, p, options)
 	if problem != "" {
 		return nil, &failure{api.ReasonSchedulerError, problem}
 	}
 	if len(chosen) == 0 {
 		return nil, &failure{api.ReasonSchedulerError, "no cluster chosen"}
+	}
+	if exact {
+		return n.divideAndCover(r, p, term, options, chosen)
 	}
 	return n.assign(r, p, term, chosen)
 }
@@ -173,6 +181,8 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 			return "cluster(s) did not have region property"
 		case c.SpreadByField == api.SpreadByZone && len(v.Zones) == 0:
 			return "cluster(s) did not have zones property"
+		case n.settings.ExactSpread && c.SpreadByLabel != "" && v.Labels[c.SpreadByLabel] == "" && !ignoresSpread(p.ReplicaScheduling):
+			return "cluster(s) did not have the label to spread by"
 		}
 	}
 	if !serves(v, r.APIVersion, r.Kind) {

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"math"
 	"slices"
 
 	"leeward/actors/rules/affinity"
@@ -14,6 +15,8 @@ type rule struct {
 	placement *api.Placement
 	strategy  strategy
 	spread    spread
+	// groupings are what the placement spreads by besides clusters; only where spread is exact.
+	groupings []grouping
 	terms     []term
 	weighers  []weigher
 	weights   []int64 // by slot; only where there are weighers
@@ -49,10 +52,11 @@ const (
 	unsupported
 )
 
-// spread is what the spread constraints amount to.
+// spread is what the spread constraints amount to. Where it is exact, every constraint counts.
 type spread struct {
 	mode            spreadMode
 	cluster, region bounds
+	exact           bool
 }
 
 type spreadMode uint8
@@ -64,13 +68,27 @@ const (
 	byNothingKnown
 )
 
+// bounds are how many groups a placement uses, at least and at most.
 type bounds struct{ min, max int }
+
+// noLimit is the upper bound where none is set.
+const noLimit = math.MaxInt32
+
+func boundsOf(c *api.SpreadConstraint, exact bool) bounds {
+	if exact && c.MaxGroups == 0 {
+		return bounds{c.MinGroups, noLimit}
+	}
+	return bounds{c.MinGroups, c.MaxGroups}
+}
 
 // compile makes a placement ready. A selector that is invalid selects nothing, as in Karmada;
 // admission does not let one pass.
-func compile(p *api.Placement) *rule {
+func compile(p *api.Placement, exact bool) *rule {
 	r := &rule{placement: p, strategy: strategyOf(p.ReplicaScheduling)}
-	r.spread = spreadOf(p, r.strategy)
+	r.spread = spreadOf(p, r.strategy, exact)
+	if exact && r.spread.mode != everywhere {
+		r.groupings = groupingsOf(p.SpreadConstraints)
+	}
 	for i := range p.ClusterAffinities {
 		a := &p.ClusterAffinities[i]
 		t := term{name: a.AffinityName, tiers: []*affinity.Matcher{matcher(&a.ClusterAffinity)}}
@@ -116,13 +134,17 @@ func strategyOf(s *api.ReplicaSchedulingStrategy) strategy {
 }
 
 // spreadOf reads the spread constraints. Static weights make them void, except as filters.
-func spreadOf(p *api.Placement, s strategy) spread {
+func spreadOf(p *api.Placement, s strategy, exact bool) spread {
 	if len(p.SpreadConstraints) == 0 || s == static && !emptyWeights(p.ReplicaScheduling.WeightPreference) {
 		return spread{mode: everywhere}
 	}
-	result := spread{mode: byNothingKnown}
-	for _, c := range p.SpreadConstraints {
-		limits := bounds{c.MinGroups, c.MaxGroups}
+	result := spread{mode: byNothingKnown, exact: exact}
+	if exact {
+		result.cluster.max = noLimit
+	}
+	for i := range p.SpreadConstraints {
+		c := &p.SpreadConstraints[i]
+		limits := boundsOf(c, exact)
 		switch {
 		case c.SpreadByField == api.SpreadByRegion:
 			result.mode, result.region = byRegion, limits
@@ -149,6 +171,9 @@ func (r *rule) follow(f *Fleet) {
 			t := &r.terms[i]
 			t.verdicts, t.tier = resized(t.verdicts, f.Len()), resized(t.tier, f.Len())
 		}
+		for i := range r.groupings {
+			r.groupings[i].groups = resized(r.groupings[i].groups, f.Len())
+		}
 		r.weights = resized(r.weights, f.Len())
 	}
 	f.catchUp(&r.seen, func(slot int32) { r.judge(slot, f.views[slot]) })
@@ -158,6 +183,9 @@ func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 func (r *rule) judge(slot int32, v *messages.ClusterView) {
 	lacking := r.lacks(v)
+	for i := range r.groupings {
+		r.groupings[i].file(slot, v)
+	}
 	for i := range r.terms {
 		t := &r.terms[i]
 		t.verdicts[slot], t.tier[slot] = offAffinity, 0
@@ -193,6 +221,9 @@ func (r *rule) lacks(v *messages.ClusterView) verdict {
 			if len(v.Zones) == 0 {
 				return noZone
 			}
+		}
+		if label := r.placement.SpreadConstraints[i].SpreadByLabel; label != "" && r.spread.exact && v.Labels[label] == "" {
+			return noLabel
 		}
 	}
 	return fits

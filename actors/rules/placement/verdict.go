@@ -23,6 +23,7 @@ const (
 	noProvider
 	noRegion
 	noZone
+	noLabel
 	noAPI
 	evicting
 	untolerated
@@ -37,6 +38,7 @@ var reasons = [...]string{
 	noProvider:  "cluster(s) did not have provider property",
 	noRegion:    "cluster(s) did not have region property",
 	noZone:      "cluster(s) did not have zones property",
+	noLabel:     "cluster(s) did not have the label to spread by",
 	noAPI:       "cluster(s) did not have the API resource",
 	evicting:    "cluster(s) is in the process of eviction",
 	untolerated: "cluster(s) had untolerated taint {%s}",

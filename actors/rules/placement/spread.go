@@ -1,0 +1,200 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"leeward/actors/rules/division"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// grouping is one spread constraint other than cluster, and which of its groups each cluster is in: one
+// region, one provider, one value of a label, but as many zones as the cluster has.
+type grouping struct {
+	field  api.SpreadField
+	label  string
+	limits bounds
+	ids    map[string]int32
+	groups [][]int32 // by slot
+}
+
+// groupingsOf reads all constraints that form groups of clusters.
+func groupingsOf(constraints []api.SpreadConstraint) (all []grouping) {
+	for i := range constraints {
+		c := &constraints[i]
+		if c.SpreadByField == api.SpreadByCluster || c.SpreadByField == "" && c.SpreadByLabel == "" {
+			continue
+		}
+		all = append(all, grouping{field: c.SpreadByField, label: c.SpreadByLabel, limits: boundsOf(c, true), ids: make(map[string]int32)})
+	}
+	return all
+}
+
+// file notes which groups a cluster is in.
+func (g *grouping) file(slot int32, v *messages.ClusterView) {
+	g.groups[slot] = nil
+	for _, name := range g.namesOf(v) {
+		id, known := g.ids[name]
+		if !known {
+			id = int32(len(g.ids))
+			g.ids[name] = id
+		}
+		g.groups[slot] = append(g.groups[slot], id)
+	}
+}
+
+func (g *grouping) namesOf(v *messages.ClusterView) []string {
+	switch g.field {
+	case api.SpreadByRegion:
+		return []string{v.Region}
+	case api.SpreadByProvider:
+		return []string{v.Provider}
+	case api.SpreadByZone:
+		return v.Zones
+	default:
+		return []string{v.Labels[g.label]}
+	}
+}
+
+// chooseExactly keeps clusters that meet all spread constraints at once, with room for all replicas that
+// are divided by room. Where the choice that Karmada makes does, it is that. Otherwise clusters are taken
+// in order of preference, each unless what is left could then not be completed. It returns what is wrong
+// if no choice will do.
+func (p *Planner) chooseExactly(a *attempt) (problem string) {
+	slices.Sort(p.keys)
+	p.whole = append(p.whole[:0], p.keys...)
+	if p.chooseRoughly(a) == "" && p.meets(a) {
+		return ""
+	}
+	return p.chooseBySearch(a)
+}
+
+// chooseRoughly makes Karmada's choice. It has none for constraints that name neither cluster nor region.
+func (p *Planner) chooseRoughly(a *attempt) (problem string) {
+	switch a.rule.spread.mode {
+	case byCluster:
+		return p.chooseClusters(a, a.rule.spread.cluster)
+	case byRegion:
+		return p.chooseRegions(a, a.rule.spread)
+	default:
+		return "the spread constraints name neither cluster nor region"
+	}
+}
+
+// meets reports whether the chosen clusters meet all constraints.
+func (p *Planner) meets(a *attempt) bool {
+	p.spreader.set(a, nil)
+	room := int64(0)
+	for _, k := range p.keys {
+		p.spreader.tally(k.slot(), 1)
+		room += k.room()
+	}
+	return p.spreader.met() && room >= a.dividedByRoom()
+}
+
+// chooseBySearch keeps the first choice in order of preference that will do. Of replicas that are divided,
+// each cluster takes at least one, so there is no use for more clusters than those. Clusters without room
+// are none.
+func (p *Planner) chooseBySearch(a *attempt) (problem string) {
+	p.keys = append(p.keys[:0], p.whole...)
+	if replicas := a.dividedByRoom(); replicas > 0 {
+		p.keys = slices.DeleteFunc(p.keys, func(k key) bool { return k.room() == 0 })
+	}
+	p.spreader.set(a, p.keys)
+	chosen := p.spreader.run(a.dividedByRoom())
+	if chosen == nil {
+		return p.spreader.problem()
+	}
+	p.keys = p.keys[:0]
+	for _, i := range chosen {
+		p.keys = append(p.keys, p.spreader.keys[i])
+	}
+	return ""
+}
+
+// dividedByRoom is how many replicas must find room on the clusters chosen.
+func (a *attempt) dividedByRoom() int64 {
+	if a.Workload && (a.rule.strategy == dynamic || a.rule.strategy == aggregated) {
+		return int64(a.Replicas)
+	}
+	return 0
+}
+
+// cover gives replicas to further clusters until those that have any meet the lower bounds: one each, in
+// order of preference, taken from where they are needed least. It reports whether they do.
+func (p *Planner) cover(a *attempt) bool {
+	if !a.rule.spread.exact || a.dividedByRoom() == 0 {
+		return true
+	}
+	p.spreader.set(a, nil)
+	for i := range p.candidates {
+		if p.candidates[i].Seats > 0 {
+			p.spreader.tally(p.candidates[i].Rank, 1)
+		}
+	}
+	for p.spreader.lacking() > 0 {
+		to := p.taker()
+		if to < 0 {
+			return false
+		}
+		p.spreader.tally(p.candidates[to].Rank, 1)
+		from := p.giver(to)
+		if from < 0 {
+			return false
+		}
+		p.candidates[to].Seats++
+		if p.candidates[from].Seats--; p.candidates[from].Seats == 0 {
+			p.spreader.tally(p.candidates[from].Rank, -1)
+		}
+	}
+	return true
+}
+
+// taker returns the first cluster without replicas that has room and covers something that is lacking.
+func (p *Planner) taker() int {
+	lacking, best := p.spreader.lacking(), -1
+	for i := range p.candidates {
+		c := &p.candidates[i]
+		if c.Seats > 0 || c.Free+int64(c.Prev) == 0 || best >= 0 && c.Order > p.candidates[best].Order {
+			continue
+		}
+		p.spreader.tally(c.Rank, 1)
+		if p.spreader.lacking() < lacking {
+			best = i
+		}
+		p.spreader.tally(c.Rank, -1)
+	}
+	return best
+}
+
+// giver returns the cluster that can best do without one replica: the one that gained most, then the one
+// that has most, then the least preferred. The last replica stays where it covers something.
+func (p *Planner) giver(to int) int {
+	best := -1
+	for i := range p.candidates {
+		c := &p.candidates[i]
+		if i == to || c.Seats == 0 || best >= 0 && !givesRather(c, &p.candidates[best]) {
+			continue
+		}
+		if c.Seats > 1 || p.spares(c.Rank) {
+			best = i
+		}
+	}
+	return best
+}
+
+func givesRather(a, b *division.Candidate) bool {
+	return cmp.Or(
+		cmp.Compare(b.Seats-b.Prev, a.Seats-a.Prev), cmp.Compare(b.Seats, a.Seats), cmp.Compare(b.Order, a.Order),
+	) < 0
+}
+
+// spares reports whether as much is covered without a cluster.
+func (p *Planner) spares(slot int32) bool {
+	lacking := p.spreader.lacking()
+	p.spreader.tally(slot, -1)
+	spares := p.spreader.lacking() == lacking
+	p.spreader.tally(slot, 1)
+	return spares
+}
