@@ -39,7 +39,9 @@ type Binding struct {
 	// targets in the order in which they came: kept ones first.
 	targets []target
 	tasks   []task
-	copies  []copyState
+	// assessing is set while tasks are to be assessed at the end of the instant.
+	assessing bool
+	copies    []copyState
 	// placements counts what members were told.
 	placements int64
 
@@ -109,10 +111,10 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actors.Outbox) {
 	b.settings = s
 	b.reconsiderAll(now, out)
-	b.assessTasks(now, out)
+	b.reassess()
 }
 
-// woken does what has fallen due: claims to weigh, clusters to leave, tasks that time out.
+// woken does what has fallen due: claims to weigh, clusters to leave, tasks that end.
 func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	b.restoring = false
 	if b.settling {
@@ -124,7 +126,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
 func (b *Binding) nextDeadline(now time.Time) time.Time {
-	if b.settling || b.restoring {
+	if b.settling || b.restoring || b.assessing {
 		return now
 	}
 	var next time.Time

@@ -181,7 +181,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.ask(now, out)
 	b.syncCopies(out)
 	b.reconsiderAll(now, out)
-	b.assessTasks(now, out)
+	b.reassess()
 }
 
 func (b *Binding) restoreStatus(s *api.BindingStatus) {

@@ -119,7 +119,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	if t := b.target(m.Cluster); t != nil {
 		b.reconsider(now, t, false, out)
 	}
-	b.assessTasks(now, out)
+	b.reassess()
 }
 
 func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *actors.Outbox) {
@@ -132,7 +132,7 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 	}
 	b.copies = slices.DeleteFunc(b.copies, func(c copyState) bool { return c.cluster == cluster })
 	b.syncCopies(out)
-	b.assessTasks(now, out)
+	b.reassess()
 }
 
 // health judges targets by what their members report.

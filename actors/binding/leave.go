@@ -53,7 +53,7 @@ func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *a
 		return
 	}
 	if k := b.task(m.Cluster); k != nil {
-		b.cameBack(now, k, m.Taints, out)
+		b.cameBack(now, k, m.Taints)
 	}
 }
 
@@ -274,7 +274,7 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 		b.heldBack(t, notScheduled, out)
 	}
 	b.ask(now, out)
-	b.assessTasks(now, out)
+	b.reassess()
 }
 
 // leaving are the targets whose departure waits for a destination, the earliest deadline first.

@@ -25,7 +25,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 	case messages.PlacementFailed:
 		b.unplaced(now, m, out)
 	}
-	b.assessTasks(now, out)
+	b.reassess()
 }
 
 // hold notes which departures wait for a destination.

@@ -24,6 +24,8 @@ type task struct {
 	gained []api.TargetCluster
 	// recheck is when time alone may end the task.
 	recheck time.Time
+	// back is set where the cluster no longer evicts the workload, for the instant in which that is heard.
+	back bool
 	// overdue is set once the task has outlived its timeout because the copy is the last.
 	overdue bool
 }
@@ -69,8 +71,14 @@ func (b *Binding) producer() string {
 	return api.ProducerClusterApplicationFailover
 }
 
-// assessTasks ends every task that is done. All tasks share one verdict on health, as in Karmada.
+// reassess has the tasks, if there are any, assessed at the end of the instant, when all that is to be
+// heard in it has been.
+func (b *Binding) reassess() { b.assessing = len(b.tasks) > 0 }
+
+// assessTasks withdraws the tasks whose clusters came back and ends every other that is done. All share one verdict on health, as in Karmada.
 func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
+	b.assessing = false
+	b.withdrawTasks(now, out)
 	if len(b.tasks) == 0 {
 		return
 	}
@@ -109,18 +117,26 @@ func (b *Binding) endTask(now time.Time, i int, why string, out *actors.Outbox) 
 	out.Record(&messages.EvictionEnded{Binding: b.name, Cluster: c, Reason: why, After: now.Sub(k.CreationTimestamp.Time)})
 }
 
-// cameBack withdraws a task whose cluster no longer evicts the workload, while that still helps: the
-// old copy runs and the hand-over is not done.
-func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint, out *actors.Outbox) {
-	if !b.settings.WithdrawOnRecovery || k.Reason != api.EvictionReasonTaintUntolerated || !eviction.KeepsCopy(&k.GracefulEvictionTask) {
-		return
-	}
+// cameBack notes whether a task's cluster no longer evicts the workload, so that the task is withdrawn
+// while that still helps: the old copy runs and the hand-over is not done.
+func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint) {
 	tolerations, _ := b.tolerations()
 	v := taint.Deadline(taints, tolerations, b.rule())
-	if v.Outcome == taint.Untolerated || v.Outcome == taint.Until && !v.At.After(now) {
-		return
+	stays := v.Outcome == taint.Forever || v.Outcome == taint.Until && v.At.After(now)
+	k.back = stays && k.Reason == api.EvictionReasonTaintUntolerated && eviction.KeepsCopy(&k.GracefulEvictionTask)
+	b.reassess()
+}
+
+// withdrawTasks takes back the tasks whose clusters came back in this instant.
+func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
+	for i := 0; i < len(b.tasks); {
+		if k := &b.tasks[i]; k.back && b.settings.WithdrawOnRecovery {
+			b.withdraw(now, k, out)
+			continue
+		}
+		b.tasks[i].back = false
+		i++
 	}
-	b.withdraw(now, k, out)
 }
 
 // withdraw takes an eviction back: the cluster is a target again with the replicas that it had, and
