@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 	case *messages.CountdownStopped:
 		return story("may stay", "on "+string(f.Cluster), f.Reason)
 	case *messages.EvictionHeld:
-		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, f.Message), t.grounds(&f.Grounds, "was")))
+		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, clause(f.Message)), t.grounds(&f.Grounds, "was")))
 	case *messages.EvictionStarted:
 		return story("leaves", string(f.Cluster)+purge(&f.Task), t.grounds(&f.Grounds, "was"))
 	case *messages.EvictionEnded:
@@ -71,8 +72,11 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 }
 
 func scheduled(f *messages.Scheduled) phrase {
-	what := targets(f.Clusters) + wrap(" (was ", placed(f.Before), ")")
-	return story("scheduled", what, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))
+	before := wrap(" (was ", placed(f.Before), ")")
+	if len(f.Before) > 0 && slices.Equal(f.Before, f.Clusters) {
+		before = ", as before"
+	}
+	return story("scheduled", targets(f.Clusters)+before, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))
 }
 
 func unscheduled(f *messages.ScheduleFailed) phrase {
@@ -80,8 +84,11 @@ func unscheduled(f *messages.ScheduleFailed) phrase {
 	if f.Cleared {
 		keeps = wrap("no longer on ", placed(f.Before), "")
 	}
-	return warning("unplaced", f.Reason, joined("; ", f.Message, wrap("because ", f.Trigger, ""), keeps))
+	return warning("unplaced", f.Reason, joined("; ", clause(f.Message), wrap("because ", f.Trigger, ""), keeps))
 }
+
+// clause is a message without its full stop, so that more can follow.
+func clause(message string) string { return strings.TrimSuffix(message, ".") }
 
 // purge says how an eviction deals with the old copy where that is not the hand-over.
 func purge(t *api.GracefulEvictionTask) string {
