@@ -80,7 +80,7 @@ func (c *Cluster) editsTowards(wanted []corev1.Taint) []messages.TaintEdit {
 func (c *Cluster) labelsEdited(now time.Time, edits map[string]*string, out *actors.Outbox) {
 	labels := map[string]string{}
 	maps.Copy(labels, c.labels)
-	for k, v := range edits { // each key once, so order does not matter
+	for k, v := range edits { // order-free: each key once
 		if v == nil {
 			delete(labels, k)
 		} else {

@@ -79,7 +79,7 @@ func (k Kinds) doubt(t metav1.TypeMeta) string {
 // group returns the kinds of one group, in order.
 func (k Kinds) group(name string) []metav1.TypeMeta {
 	var kinds []metav1.TypeMeta
-	for t := range k {
+	for t := range k { // order-free: sorted below
 		if groupOf(t.APIVersion) == name {
 			kinds = append(kinds, t)
 		}

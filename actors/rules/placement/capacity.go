@@ -85,7 +85,7 @@ func (c *capacity) report(slot int, r *api.ResourceSummary) {
 	if r == nil {
 		r = &api.ResourceSummary{}
 	}
-	for name := range r.Allocatable { // the order of columns reaches no result
+	for name := range r.Allocatable { // order-free: columns are looked up by name
 		c.column(name)
 	}
 	for i := range c.columns {
@@ -140,7 +140,7 @@ func (c *capacity) needs(r *api.ReplicaRequirements, needs []need) []need {
 	if r == nil {
 		return needs
 	}
-	for name, q := range r.ResourceRequest { // the order of needs reaches no result
+	for name, q := range r.ResourceRequest { // order-free: the least room counts
 		amount := q.Value()
 		if name == corev1.ResourceCPU {
 			amount = q.MilliValue()

@@ -244,7 +244,7 @@ func (p *Planner) sweep() {
 	if len(p.ready) < p.limit {
 		return
 	}
-	for placement, r := range p.ready { // the order reaches no result
+	for placement, r := range p.ready { // order-free: each stands or falls by itself
 		if r.used < p.swept {
 			delete(p.ready, placement)
 		}
