@@ -150,7 +150,7 @@ func TestScheduleFailed(t *testing.T) {
 	require.Equal(t, f.now, since)
 	require.Equal(t, targets("member1"), b.Spec.Clusters, "the old result stands")
 	require.Same(t, placement, b.Applied)
-	require.EqualValues(t, []int64{3, 2}, []int64{b.Meta.Generation, b.Status.SchedulerObservedGeneration})
+	require.Equal(t, []int64{3, 2}, []int64{b.Meta.Generation, b.Status.SchedulerObservedGeneration})
 	f.requireNoChange(webKey, short)
 
 	none := &messages.ScheduleFailed{Binding: web, Reason: api.ReasonNoClusterFit, Message: "0 of 3 clusters fit", Cleared: true}
@@ -159,7 +159,7 @@ func TestScheduleFailed(t *testing.T) {
 	require.Equal(t, "False NoClusterFit: 0 of 3 clusters fit", condition)
 	require.Empty(t, b.Spec.Clusters)
 	require.Same(t, wider, b.Applied)
-	require.EqualValues(t, []int64{4, 2}, []int64{b.Meta.Generation, b.Status.SchedulerObservedGeneration})
+	require.Equal(t, []int64{4, 2}, []int64{b.Meta.Generation, b.Status.SchedulerObservedGeneration})
 	f.requireNoChange(webKey, none)
 }
 
