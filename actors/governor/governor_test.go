@@ -140,7 +140,7 @@ func TestAnotherRateHoldsAtOnce(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(workers(1, 0)))
 	d.Tell(requests(3)...).WakesIn(30 * time.Minute)
 	d.Advance(time.Second)
-	require.Len(t, permits(d.Tell(&messages.SettingsChanged{Settings: workers(1, 0.5)})), 0)
+	require.Empty(t, permits(d.Tell(&messages.SettingsChanged{Settings: workers(1, 0.5)})))
 	d.WakesIn(time.Second)
 	require.Equal(t, []string{"b001/m1"}, permits(d.Advance(time.Second)))
 	require.Len(t, permits(d.Tell(&messages.SettingsChanged{Settings: workers(0, 0.5)})), 1, "no workers, no pacing")
