@@ -99,6 +99,7 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 	told := failure{api.ReasonSuccess, d.Message}
 	if len(held) > 0 {
 		told = leave.held
+		e.failure = told // so that it is not told again when what was left is free
 	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity,

@@ -1,0 +1,90 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func TestABindingMayLeaveOnceItHasSomewhereToGo(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9"))
+	word := leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, &messages.PlacementDecided{
+		Request: 2, Outcome: messages.PlacementChosen, Targets: targets("m2:2"), Leaving: []messages.ClusterName{"m1"},
+		Held: []messages.ClusterName{}, Trigger: "eviction", Reason: api.ReasonSuccess,
+	}, told)
+}
+
+func TestWithoutSomewhereToGoItIsHeldAndToldSoOnce(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"))
+	told := decided(t, d.Tell(leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")), "web")
+	require.Equal(t, messages.PlacementKept, told.Outcome)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+	require.Equal(t, api.ReasonNoClusterFit, told.Reason)
+	require.NotEmpty(t, told.Message)
+	d.Tell(status("m1", "8")).Quiet()
+	told = decided(t, d.Tell(cluster("m2", "9")), "web")
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving, "when the fleet has room")
+	require.Equal(t, targets("m2:2"), told.Targets)
+}
+
+func TestADestinationMustHaveRoom(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "3"))
+	d.Tell(ask("other", 2, &api.Placement{
+		ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m2"}}, ReplicaScheduling: aggregated().ReplicaScheduling,
+	}))
+	held := decided(t, d.Tell(leaving(again(ask("web", 2, aggregated()), "m1:2"), "m1")), "web")
+	require.Equal(t, []messages.ClusterName{"m1"}, held.Held)
+	told := decided(t, d.Tell(&messages.BindingGone{Binding: "other"}), "web")
+	require.Equal(t, targets("m2:2"), told.Targets)
+}
+
+func TestOfSeveralClustersAsManyAreLeftAsCanBe(t *testing.T) {
+	spread := &api.Placement{SpreadConstraints: []api.SpreadConstraint{{SpreadByField: api.SpreadByCluster, MinGroups: 2, MaxGroups: 2}}}
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9", "down"), cluster("m3", "9"))
+	told := decided(t, d.Tell(leaving(again(ask("web", 2, spread), "m1:2", "m2:2"), "m2", "m1")), "web")
+	require.Equal(t, targets("m1:2", "m3:2"), told.Targets)
+	require.Equal(t, []messages.ClusterName{"m2"}, told.Leaving, "the earliest deadline")
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+	require.NotEqual(t, api.ReasonSuccess, told.Reason, "why the other one is held")
+	require.NotEmpty(t, told.Message)
+
+	told = decided(t, d.Tell(cluster("m4", "9")), "web")
+	require.Equal(t, targets("m3:2", "m4:2"), told.Targets)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
+}
+
+func TestAClusterThatMustBeLeftGainsNothing(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9", "down"))
+	word := leaving(again(ask("web", 4, aggregated()), "m1:2", "m2:2"), "m1", "m2")
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, messages.PlacementKept, told.Outcome)
+	require.Equal(t, []messages.ClusterName{"m1", "m2"}, told.Held)
+}
+
+func TestABindingThatIsHeldCanStillBeScaled(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"))
+	word := leaving(again(ask("web", 3, aggregated()), "m1:2"), "m1")
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, messages.PlacementChosen, told.Outcome)
+	require.Equal(t, targets("m1:3"), told.Targets)
+	require.Equal(t, "replicas changed", told.Trigger)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+	require.Empty(t, told.Leaving)
+	told = decided(t, d.Tell(cluster("m2", "9")), "web")
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
+}
+
+func TestADepartureThatIsOffIsConfirmed(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"))
+	held := leaving(again(ask("web", 2, aggregated()), "m1:2"), "m1")
+	d.Tell(held)
+	stays := again(held, "m1:2")
+	stays.Leaving = nil
+	require.Equal(t, messages.PlacementKept, decided(t, d.Tell(stays), "web").Outcome)
+	d.Tell(cluster("m2", "9")).Quiet()
+}

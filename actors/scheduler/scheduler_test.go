@@ -1,0 +1,217 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors"
+	"leeward/actors/actorstest"
+	"leeward/actors/scheduler"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func TestABindingIsPlacedAtTheEndOfItsInstant(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	n := d.Tell(ask("web", 2, everywhere()), cluster("m2", "9")).Recorded()
+	require.Equal(t, &messages.PlacementDecided{
+		Request: 1, Outcome: messages.PlacementChosen, Targets: targets("m1:2", "m2:2"), Trigger: "first placement", Reason: api.ReasonSuccess,
+	}, decided(t, n, "web"))
+	n.Sleeps()
+}
+
+func TestTheLastWordOfAnInstantCounts(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	second := ask("web", 3, everywhere())
+	second.Request = 2
+	n := d.Tell(ask("web", 2, everywhere()), second)
+	require.Equal(t, uint64(2), decided(t, n, "web").Request)
+	require.Equal(t, targets("m1:3"), decided(t, n, "web").Targets)
+}
+
+func TestScarceCapacityGoesByPriorityThenWaitThenNameInAnyOrder(t *testing.T) {
+	urgent, patient := ask("urgent", 2, aggregated()), ask("patient", 2, aggregated())
+	urgent.Priority, patient.Since = 9, patient.Since.Add(-time.Hour)
+	var first *actorstest.Outcome
+	ways := 0
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		d := drive(t, settings())
+		arrivals := actorstest.Interleave(choose, actorstest.Alone[messages.ToScheduler](
+			cluster("m1", "5"), urgent, patient, ask("a", 2, aggregated()), ask("b", 2, aggregated()))...)
+		n := d.Tell(arrivals...)
+		for name, want := range map[messages.BindingName]messages.PlacementOutcome{
+			"urgent": messages.PlacementChosen, "patient": messages.PlacementChosen, "a": messages.PlacementFailed, "b": messages.PlacementFailed,
+		} {
+			require.Equal(t, want, decided(t, n, name).Outcome, name)
+		}
+		got := n.Outcome()
+		if first == nil {
+			first = &got
+		}
+		require.Equal(t, *first, got)
+		ways++
+	})
+	require.Equal(t, 120, ways)
+}
+
+func TestWithoutReservationWorkloadsPileUp(t *testing.T) {
+	for reserved, s := range map[bool]messages.Settings{true: settings(), false: settings(noReservation)} {
+		d := drive(t, s, cluster("m1", "3"), cluster("m2", "2"))
+		n := d.Tell(ask("a", 2, anyOne()), ask("b", 2, anyOne()))
+		require.Equal(t, targets("m1:2"), decided(t, n, "a").Targets)
+		if reserved {
+			require.Equal(t, targets("m2:2"), decided(t, n, "b").Targets)
+		} else {
+			require.Equal(t, targets("m1:2"), decided(t, n, "b").Targets)
+		}
+	}
+}
+
+func TestReservationCanBeSwitchedOnAndOff(t *testing.T) {
+	d := drive(t, settings(noReservation), cluster("m1", "4"))
+	first := ask("a", 3, aggregated())
+	d.Tell(first)
+	d.Tell(again(first, "m1:3"))
+	d.Tell(&messages.SettingsChanged{Settings: settings()})
+	n := d.Tell(ask("b", 3, aggregated()))
+	require.Equal(t, messages.PlacementFailed, decided(t, n, "b").Outcome)
+	n = d.Tell(&messages.SettingsChanged{Settings: settings(noReservation)})
+	require.Equal(t, targets("m1:3"), decided(t, n, "b").Targets, "who waits tries again")
+}
+
+func TestWhatNeedsNothingIsConfirmedOnce(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	first := ask("web", 2, aggregated())
+	d.Tell(first)
+	require.Equal(t, &messages.PlacementDecided{Request: 2, Outcome: messages.PlacementKept, Reason: api.ReasonSuccess},
+		decided(t, d.Tell(again(first, "m1:2")), "web"))
+	d.Tell(cluster("m2", "9")).Quiet()
+	d.Tell(status("m1", "8")).Quiet()
+}
+
+func TestADuplicatedBindingFollowsTheFleet(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	d.Tell(ask("web", 2, everywhere()))
+	told := decided(t, d.Tell(cluster("m3", "9"), cluster("m2", "9")), "web")
+	require.Equal(t, targets("m1:2", "m2:2", "m3:2"), told.Targets)
+	require.Equal(t, "cluster m2 changed", told.Trigger, "the first by name")
+	require.Equal(t, uint64(1), told.Request, "no new word was needed")
+	d.Tell(cluster("m2", "8")).Quiet()
+}
+
+func TestAFailureIsToldOnceAndTriedAgainWhenTheFleetChanges(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "1"))
+	failed := decided(t, d.Tell(ask("web", 2, aggregated())), "web")
+	require.Equal(t, messages.PlacementFailed, failed.Outcome)
+	require.Equal(t, api.ReasonUnschedulable, failed.Reason)
+	require.Equal(t, "first placement", failed.Trigger)
+	d.Tell(status("m1", "1")).Quiet()
+	told := decided(t, d.Tell(status("m1", "2")), "web")
+	require.Equal(t, targets("m1:2"), told.Targets)
+	d.Tell(status("m1", "9")).Quiet()
+}
+
+func TestCapacityThatABindingGivesUpIsOffered(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "3"))
+	first := ask("a", 3, aggregated())
+	d.Tell(first)
+	d.Tell(ask("b", 2, aggregated()))
+	less := again(first, "m1:3")
+	less.Replicas = 1
+	n := d.Tell(less)
+	require.Equal(t, targets("m1:1"), decided(t, n, "a").Targets)
+	require.Equal(t, targets("m1:2"), decided(t, n, "b").Targets)
+
+	d.Tell(ask("c", 1, aggregated()))
+	require.Equal(t, targets("m1:1"), decided(t, d.Tell(&messages.BindingGone{Binding: "b"}), "c").Targets)
+	d.Tell(&messages.BindingGone{Binding: "b"}).Quiet()
+}
+
+func TestABindingThatEndsInItsInstantIsNotPlaced(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "3"))
+	d.Tell(ask("a", 1, aggregated()), ask("b", 1, aggregated()), &messages.BindingGone{Binding: "a"}).Told(bindingAt("a"))
+}
+
+func TestWhereNoClusterFitsTheResultIsVoidUnlessTheLastCopyIsKept(t *testing.T) {
+	for cleared, s := range map[bool]messages.Settings{true: settings(clearing), false: settings()} {
+		d := drive(t, s, cluster("m1", "9"))
+		first := ask("web", 2, aggregated())
+		d.Tell(first)
+		d.Tell(cluster("m1", "9", "down"))
+		evicted := again(first)
+		evicted.Evicting = []messages.ClusterName{"m1"}
+		told := decided(t, d.Tell(evicted), "web")
+		require.Equal(t, api.ReasonNoClusterFit, told.Reason)
+		require.Equal(t, cleared, told.Cleared)
+	}
+}
+
+func TestAClearedResultGivesItsCapacityBack(t *testing.T) {
+	d := drive(t, settings(clearing), cluster("m1", "3"))
+	first := ask("a", 3, aggregated())
+	d.Tell(first)
+	d.Tell(ask("b", 2, aggregated()))
+	elsewhere := again(first, "m1:3")
+	elsewhere.Placement = &api.Placement{ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m9"}}, ReplicaScheduling: aggregated().ReplicaScheduling}
+	n := d.Tell(elsewhere)
+	require.True(t, decided(t, n, "a").Cleared)
+	require.Equal(t, targets("m1:2"), decided(t, n, "b").Targets)
+}
+
+func TestAClusterThatIsGoneIsUsedNoMore(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+	d.Tell(&messages.ClusterGone{Name: "m2"})
+	require.Equal(t, targets("m1:2"), decided(t, d.Tell(ask("web", 2, everywhere())), "web").Targets)
+}
+
+func TestAFreshPlacementIsDecidedOnceForEachRequest(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	first := ask("web", 2, aggregated())
+	d.Tell(first)
+	d.Advance(time.Minute)
+	fresh := again(first, "m1:2")
+	fresh.RescheduleAt = d.Now()
+	told := decided(t, d.Tell(fresh), "web")
+	require.Equal(t, "reschedule requested", told.Trigger)
+	require.Equal(t, messages.PlacementChosen, told.Outcome)
+	done := again(fresh, "m1:2")
+	done.LastScheduled = d.Now()
+	require.Equal(t, messages.PlacementKept, decided(t, d.Tell(done), "web").Outcome)
+}
+
+func TestTriggersSayWhyABindingIsPlaced(t *testing.T) {
+	for want, change := range map[string]func(*messages.PlaceBinding){
+		"placement changed": func(m *messages.PlaceBinding) { m.Placement = everywhere() },
+		"replicas changed":  func(m *messages.PlaceBinding) { m.Replicas = 4 },
+		"eviction": func(m *messages.PlaceBinding) {
+			m.Targets, m.Evicting = targets("m2:1"), []messages.ClusterName{"m1"}
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+			first := ask("web", 2, aggregated())
+			d.Tell(first)
+			next := again(first, "m1:2")
+			change(next)
+			require.Equal(t, want, decided(t, d.Tell(next), "web").Trigger)
+		})
+	}
+}
+
+func TestABindingOfADeletedClusterIsPlacedElsewhere(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "8"))
+	first := ask("web", 2, aggregated())
+	d.Tell(first)
+	d.Tell(again(first, "m1:2"))
+	going := cluster("m1", "9")
+	going.View.Deleting = true
+	require.Equal(t, targets("m2:2"), decided(t, d.Tell(going), "web").Targets)
+}
+
+func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
+	require.PanicsWithValue(t, "scheduler: unknown message <nil>", func() {
+		scheduler.New(settings(), 1).Receive(actorstest.Start, nil, &actors.Outbox{})
+	})
+}
