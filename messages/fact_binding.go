@@ -44,6 +44,14 @@ type Scheduled struct {
 	// Trigger says why: placement changed, replicas changed, cluster changed ...
 	Trigger string         `json:"trigger,omitempty"`
 	Applied *api.Placement `json:"-"`
+	// Takeovers say of clusters that are being left who has their replicas from now on.
+	Takeovers []Takeover `json:"takeovers,omitempty"`
+}
+
+// Takeover says which clusters have the replicas of one that is being left.
+type Takeover struct {
+	From ClusterName         `json:"from"`
+	By   []api.TargetCluster `json:"by"`
 }
 
 // PlacementConfirmed says that the scheduler has seen the binding as it is now, and changes nothing.

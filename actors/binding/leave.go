@@ -182,7 +182,9 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	t.leave = next
 	if next.at.After(now) {
 		if !b.restoring && (!old.at.Equal(next.at) || old.due) {
-			out.Record(&messages.CountdownStarted{Binding: b.name, Cluster: t.cluster, Grounds: next.grounds})
+			g := next.grounds
+			g.Deadline = next.at // later than the true one where the cluster is looked at only now and then
+			out.Record(&messages.CountdownStarted{Binding: b.name, Cluster: t.cluster, Grounds: g})
 		}
 		return
 	}

@@ -20,8 +20,6 @@ import (
 // task is one graceful eviction task.
 type task struct {
 	api.GracefulEvictionTask
-	// gained are the replicas that other clusters took over from this one; nil until they did.
-	gained []api.TargetCluster
 	// recheck is when time alone may end the task.
 	recheck time.Time
 	// back is set where the cluster no longer evicts the workload, for the instant in which that is heard.
@@ -82,7 +80,8 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 	if len(b.tasks) == 0 {
 		return
 	}
-	state, served, ended := b.health(b.targets), b.servesElsewhere(), false
+	shortage := b.shortage()
+	state, served, ended := b.health(b.targets), shortage == "" && b.servesElsewhere(), false
 	for i := 0; i < len(b.tasks); i++ {
 		k := &b.tasks[i]
 		o := eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
@@ -98,7 +97,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		}
 		if o.Why == eviction.LastCopy && !k.overdue {
 			k.overdue = true
-			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(state.Reason(), "it is placed nowhere else")})
+			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "it is placed nowhere else")})
 		}
 	}
 	if ended {
@@ -145,7 +144,7 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	old := *k
 	c := messages.ClusterName(old.FromCluster)
 	b.tasks = slices.DeleteFunc(b.tasks, func(t task) bool { return t.FromCluster == old.FromCluster })
-	clusters := giveBack(b.clusters(), old.gained)
+	clusters := giveBack(b.clusters(), b.successors(old.ReplacedBy))
 	back := api.TargetCluster{Name: old.FromCluster}
 	if old.Replicas != nil {
 		back.Replicas = *old.Replicas
@@ -156,6 +155,22 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	})
 	b.ask(now, out)
 	b.syncCopies(out)
+}
+
+// successors are who has replicas now that some clusters once took over: where one of these is being left
+// itself, those who took over from it.
+func (b *Binding) successors(replicas []api.TargetCluster) []api.TargetCluster {
+	var now []api.TargetCluster
+	for _, r := range replicas {
+		k := b.task(messages.ClusterName(r.Name))
+		if k == nil {
+			now = append(now, r)
+		} else if len(k.ReplacedBy) > 0 {
+			taken, _ := take(k.ReplacedBy, r.Replicas, b.duplicated())
+			now = append(now, b.successors(taken)...)
+		}
+	}
+	return now
 }
 
 // giveBack takes gains off a result; a cluster that has nothing else is off it.
@@ -178,19 +193,22 @@ func giveBack(clusters, gained []api.TargetCluster) []api.TargetCluster {
 }
 
 // shareGains puts what a decision added down to the tasks that wait for it, each as much as it gave up.
-func (b *Binding) shareGains(before, after []api.TargetCluster) {
+func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []messages.Takeover) {
 	pool := gains(before, after)
 	for i := range b.tasks {
 		k := &b.tasks[i]
-		if k.gained != nil || len(pool) == 0 {
+		if len(k.ReplacedBy) > 0 || len(pool) == 0 {
 			continue
 		}
 		want := int32(0)
 		if k.Replicas != nil {
 			want = *k.Replicas
 		}
-		k.gained, pool = take(pool, want, b.duplicated())
+		if k.ReplacedBy, pool = take(pool, want, b.duplicated()); len(k.ReplacedBy) > 0 {
+			takeovers = append(takeovers, messages.Takeover{From: messages.ClusterName(k.FromCluster), By: k.ReplacedBy})
+		}
 	}
+	return takeovers
 }
 
 // take cuts want replicas off a pool of gains, or, where each cluster runs all replicas, one cluster.
@@ -246,7 +264,10 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 			k.CreationTimestamp = b.taskTime(now)
 		}
 		if known := b.task(messages.ClusterName(k.FromCluster)); known != nil {
-			k.gained, k.overdue = known.gained, known.overdue
+			k.overdue = known.overdue
+			if k.ReplacedBy == nil {
+				k.ReplacedBy = known.ReplacedBy
+			}
 		}
 		k.overdue = k.overdue || b.restoring && eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
 			Timeout: b.settings.GracefulEvictionTimeout, KeepLastCopy: true,

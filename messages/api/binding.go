@@ -108,6 +108,9 @@ type GracefulEvictionTask struct {
 	PreservedLabelState    map[string]string `json:"preservedLabelState,omitempty"`
 	CreationTimestamp      *metav1.Time      `json:"creationTimestamp,omitempty"`
 	ClustersBeforeFailover []string          `json:"clustersBeforeFailover,omitempty"`
+	// ReplacedBy are the clusters that took over, with the replicas that each has for it; they give them
+	// back if the task is withdrawn. Leeward's own.
+	ReplacedBy []TargetCluster `json:"replacedBy,omitempty"`
 }
 
 // BindingSnapshot is a binding that needs this resource as its dependency.

@@ -17,6 +17,7 @@ func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
 		b.Spec.Clusters = f.Clusters
 		b.Meta.Generation++
 	}
+	b.takenOver(f.Takeovers)
 	b.Applied = f.Applied
 	b.Status.LastScheduledTime = &metav1.Time{Time: at}
 	b.Status.SchedulerObservedGeneration = b.Meta.Generation
@@ -29,6 +30,20 @@ func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
 	})
 	b.judgeFullyApplied(at)
 	return true
+}
+
+// takenOver notes in the tasks who took over from their clusters.
+func (b *Binding) takenOver(takeovers []messages.Takeover) {
+	if len(takeovers) == 0 {
+		return
+	}
+	tasks := slices.Clone(b.Spec.GracefulEvictionTasks)
+	for i := range takeovers {
+		if j := slices.IndexFunc(tasks, taskFrom(takeovers[i].From)); j >= 0 {
+			tasks[j].ReplacedBy = takeovers[i].By
+		}
+	}
+	b.Spec.GracefulEvictionTasks = tasks
 }
 
 // placementConfirmed brings the observed generation up to date; so does every placement.
