@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors"
 	"leeward/actors/actorstest"
 	"leeward/actors/governor"
 	"leeward/messages"
@@ -175,4 +176,10 @@ func TestTheQueueKeepsItsOrderUnderAnySequence(t *testing.T) {
 	for i, served := range permits(d.Tell(batch...)) {
 		require.Equal(t, want[i][2:], served)
 	}
+}
+
+func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
+	require.PanicsWithValue(t, "governor: unknown message <nil>", func() {
+		governor.New(workers(1, 1)).Receive(actorstest.Start, nil, &actors.Outbox{})
+	})
 }

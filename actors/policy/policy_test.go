@@ -3,8 +3,10 @@ package policy_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors"
 	"leeward/actors/actorstest"
 	"leeward/actors/policy"
 	"leeward/messages"
@@ -117,4 +119,10 @@ func TestAPolicySaysThatItIsIgnored(t *testing.T) {
 	d.Tell(&messages.SettingsChanged{Settings: messages.Settings{}}).Quiet()
 	d.Tell(judge(notReady)).Told(member1, asksNothing())
 	d.Tell(&messages.Woken{}).Quiet()
+}
+
+func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
+	require.PanicsWithValue(t, "policy down: unknown message <nil>", func() {
+		policy.New("down", on("")).Receive(actorstest.Start, nil, &actors.Outbox{})
+	})
 }

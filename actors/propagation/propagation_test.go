@@ -94,3 +94,9 @@ func TestNeitherSettingsNorTimeMatter(t *testing.T) {
 	d := drive(t, selecting("web"))
 	d.Tell(&messages.SettingsChanged{}, &messages.Woken{}).Quiet().Sleeps()
 }
+
+func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
+	require.PanicsWithValue(t, "propagation default/p: unknown message <nil>", func() {
+		propagation.New("default/p", "default").Receive(actorstest.Start, nil, &actors.Outbox{})
+	})
+}
