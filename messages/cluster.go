@@ -85,6 +85,8 @@ type VerdictGiven struct {
 	AddCause    string
 	RemoveCause string
 	Taints      []api.PolicyTaint
+	// Due is when the verdict changes if nothing else does; zero: not by waiting.
+	Due time.Time
 }
 
 // BindingPlaced asks for the cluster's NoExecute taints, now and at every change.

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -19,6 +21,10 @@ type ClusterView struct {
 	Taints []corev1.Taint
 	// Conditions in the order of the Cluster's status, one per type.
 	Conditions []metav1.Condition
+	// Removed are the conditions that the cluster ceased to report. One of neither list is missing since
+	// the cluster was Created.
+	Removed []api.RemovedCondition
+	Created time.Time
 	// APIs is what the cluster serves; empty means that nothing is known and everything is assumed.
 	APIs []api.APIEnablement
 	// Resources is nil where the cluster reports no capacity.
@@ -34,4 +40,14 @@ func (v *ClusterView) Condition(kind string) *metav1.Condition {
 		}
 	}
 	return nil
+}
+
+// MissingSince returns since when a condition that the cluster does not report is missing.
+func (v *ClusterView) MissingSince(kind string) time.Time {
+	for i := range v.Removed {
+		if v.Removed[i].Type == kind {
+			return v.Removed[i].At.Time
+		}
+	}
+	return v.Created
 }

@@ -24,12 +24,14 @@ type Cluster struct {
 	provider  string
 	region    string
 	zones     []string
+	created   time.Time
 	apis      []api.APIEnablement
 	resources *api.ResourceSummary
 	// deleting is set once people deleted the cluster, gone once it left.
 	deleting, gone bool
 
 	conditions []metav1.Condition
+	removed    []api.RemovedCondition
 	// held are the changes of conditions that policies do not see yet.
 	held  []held
 	lease lease
@@ -46,6 +48,8 @@ type Cluster struct {
 	// generation counts what policies are to judge; verdicts on an older one are void.
 	generation uint64
 	inquiry    inquiry
+	// judgeAt is when time alone changes a verdict of the present generation; zero: it does not.
+	judgeAt time.Time
 
 	subscribers subscribers
 }
@@ -108,6 +112,7 @@ func (c *Cluster) settingsChanged(s messages.Settings) {
 func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	c.expireLease(now, out)
 	c.settleConditions(now)
+	c.reopenDue(now)
 	if c.toAsk() {
 		c.ask(now, out)
 	} else {
@@ -123,7 +128,7 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 	if c.toAsk() || c.toLeave() {
 		return now
 	}
-	next := actors.Earlier(c.leaseDeadline(), c.legacyDue(now))
+	next := actors.Earlier(actors.Earlier(c.leaseDeadline(), c.legacyDue(now)), c.judgeAt)
 	for i := range c.held {
 		next = actors.Earlier(next, c.counts(&c.held[i]))
 	}
@@ -143,7 +148,7 @@ func (c *Cluster) bindingPlaced(b messages.BindingName, out *actors.Outbox) {
 func (c *Cluster) view(conditions []metav1.Condition) *messages.ClusterView {
 	return &messages.ClusterView{
 		Name: c.name, Labels: c.labels, Provider: c.provider, Region: c.region, Zones: c.zones,
-		Taints: c.taints, Conditions: conditions, APIs: c.apis, Resources: c.resources, Deleting: c.deleting,
+		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis, Resources: c.resources, Deleting: c.deleting,
 	}
 }
 

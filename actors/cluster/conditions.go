@@ -53,6 +53,7 @@ func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by 
 		if !meta.RemoveStatusCondition(&next, m.Type) {
 			return
 		}
+		c.removed = api.WithRemoved(c.removed, m.Type, now)
 		out.Record(&messages.ConditionRemoved{Cluster: c.name, Type: m.Type})
 	} else {
 		if !meta.SetStatusCondition(&next, metav1.Condition{

@@ -20,7 +20,8 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.labels, c.provider, c.region, c.zones = o.Labels, o.Spec.Provider, o.Spec.Region, o.Spec.Zones
 	c.apis, c.resources = o.Status.APIEnablements, o.Status.ResourceSummary
 	c.deleting = o.DeletionTimestamp != nil
-	c.conditions = slices.Clone(o.Status.Conditions)
+	c.created = o.CreationTimestamp.Time
+	c.conditions, c.removed = slices.Clone(o.Status.Conditions), o.Status.RemovedConditions
 	c.taints = slices.Clone(o.Spec.Taints)
 	c.causes = causesOf(c.taints, o.Status.TaintCauses)
 	c.policies = make([]voter, len(m.Policies))

@@ -32,6 +32,14 @@ const (
 func (c *Cluster) reopen() {
 	c.generation++
 	c.inquiry = due
+	c.judgeAt = time.Time{}
+}
+
+// reopenDue has them judge anew when a condition has lasted for as long as one of them asks.
+func (c *Cluster) reopenDue(now time.Time) {
+	if !c.judgeAt.IsZero() && !c.judgeAt.After(now) {
+		c.reopen()
+	}
 }
 
 // toAsk reports whether the policies are to be asked now.
@@ -59,6 +67,7 @@ func (c *Cluster) verdictGiven(now time.Time, m *messages.VerdictGiven, out *act
 // conclude carries out all verdicts in one change, once every policy has given its own.
 func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
 	rulings := make([]policy.Ruling, len(c.policies))
+	var next time.Time
 	for i := range c.policies {
 		v := c.policies[i].verdict
 		if v == nil {
@@ -69,8 +78,9 @@ func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
 			Verdict: policy.Verdict{Add: v.Add, Remove: v.Remove, AddCause: v.AddCause, RemoveCause: v.RemoveCause},
 			Taints:  v.Taints,
 		}
+		next = actors.Earlier(next, v.Due)
 	}
-	c.inquiry = concluded
+	c.inquiry, c.judgeAt = concluded, next
 	c.retaint(now, rulings, out)
 }
 

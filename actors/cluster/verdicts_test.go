@@ -178,3 +178,40 @@ func TestTheTwinComesInTimeThoughAPolicyIsStillAsked(t *testing.T) {
 		tainted(notReadyNoSchedule, d.Now(), bySystem("Ready=False")),
 		tainted(notReadyNoExecute, d.Now(), bySystem("Ready=False")))
 }
+
+// A policy whose condition must last has the cluster judged again when it has, once for all policies.
+func TestAClusterIsJudgedAgainWhenAConditionHasLasted(t *testing.T) {
+	d := drive(t, nil, listed("a", "b")...)
+	waits := abstains("a", 1)
+	waits.Due = d.Now().Add(5 * time.Minute)
+	later := abstains("b", 1)
+	later.Due = d.Now().Add(9 * time.Minute)
+	d.Tell(waits, later).WakesIn(5 * time.Minute)
+	n := d.Advance(5 * time.Minute)
+	for _, policy := range []string{"a", "b"} {
+		require.Equal(t, uint64(2), actorstest.MailTo(n.Mail(), policyAt(policy))[0].(*messages.JudgeCluster).Generation)
+	}
+	d.Tell(adds("a", 2, "x"), abstains("b", 2)).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("a", "X=True")))
+	d.Tell().Sleeps()
+}
+
+func TestWhatIsWaitedForIsForgottenWhenAConditionChanges(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	waits := abstains("a", 1)
+	waits.Due = d.Now().Add(5 * time.Minute)
+	d.Tell(waits)
+	d.Tell(report("X", "True")).Recorded(changed("X", "True"))
+	d.Tell(abstains("a", 2)).Sleeps()
+}
+
+// Policies are told since when a condition is missing, also after a restart.
+func TestAClusterRemembersSinceWhenAConditionIsMissing(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(report("X", "True"))
+	d.Advance(time.Minute)
+	gone := d.Now()
+	n := d.Tell(report("X", ""))
+	view := actorstest.MailTo(n.Mail(), policyAt("a"))[0].(*messages.JudgeCluster).View
+	require.Equal(t, gone, view.MissingSince("X"))
+	require.Equal(t, view.Created, view.MissingSince("Y"))
+}

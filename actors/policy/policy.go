@@ -27,12 +27,12 @@ func New(name messages.PolicyName, settings messages.Settings) *Policy {
 }
 
 // Receive routes a message to its transition.
-func (p *Policy) Receive(_ time.Time, m messages.ToPolicy, out *actors.Outbox) {
+func (p *Policy) Receive(now time.Time, m messages.ToPolicy, out *actors.Outbox) {
 	switch m := m.(type) {
 	case *messages.PolicyApplied:
 		p.applied(m.Spec, out)
 	case *messages.JudgeCluster:
-		p.judge(m, out)
+		p.judge(now, m, out)
 	case *messages.SettingsChanged:
 		p.settingsChanged(m.Settings, out)
 	case *messages.Woken:
@@ -66,12 +66,13 @@ func (p *Policy) ignored(out *actors.Outbox) {
 
 // judge answers always, so that the cluster need not wait; a policy that does not select the cluster,
 // or is switched off, asks for nothing.
-func (p *Policy) judge(m *messages.JudgeCluster, out *actors.Outbox) {
+func (p *Policy) judge(now time.Time, m *messages.JudgeCluster, out *actors.Outbox) {
 	answer := &messages.VerdictGiven{Policy: p.name, Generation: m.Generation, Taints: p.spec.Taints}
 	if p.settings.Failover && p.targets != nil && p.targets.Matches(m.View) {
-		v := policy.Judge(p.spec, m.View, p.settings.MissingConditionStatus)
+		v := policy.Judge(p.spec, m.View, p.settings.MissingConditionStatus, now)
 		answer.Add, answer.Remove = v.Add, v.Remove
 		answer.AddCause, answer.RemoveCause = v.AddCause, v.RemoveCause
+		answer.Due = v.Due
 	}
 	out.TellCluster(m.View.Name, answer)
 }

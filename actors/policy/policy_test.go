@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,6 +102,20 @@ func invalid() *api.ClusterTaintPolicySpec {
 func TestAPolicyWithoutASpecAsksForNothing(t *testing.T) {
 	d := actorstest.Drive(t, policy.New("down", on("")))
 	d.Tell(judge(notReady)).Told(member1, &messages.VerdictGiven{Policy: "down", Generation: 7})
+}
+
+func TestAPolicySaysWhenItsVerdictWillChange(t *testing.T) {
+	spec := down()
+	spec.AddOnConditions[0].For = &metav1.Duration{Duration: 5 * time.Minute}
+	d := actorstest.Drive(t, policy.New("down", on("")))
+	d.Tell(&messages.PolicyApplied{Spec: spec})
+	since := notReady
+	since.LastTransitionTime = metav1.Time{Time: d.Now()}
+	waits := asksNothing()
+	waits.Due = d.Now().Add(5 * time.Minute)
+	d.Tell(judge(since)).Told(member1, waits)
+	d.Advance(5 * time.Minute)
+	d.Tell(judge(since)).Told(member1, asksToAdd("Ready=False (NetworkDown: link lost) for 5m"))
 }
 
 func TestTheLastSpecHolds(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/messages"
@@ -53,7 +54,7 @@ func uniqueTaints(ids []taintID, path *field.Path) (errs field.ErrorList) {
 
 var (
 	matchOperators    = []api.MatchOperator{api.MatchIn, api.MatchNotIn}
-	conditionStatuses = []string{"True", "False", "Unknown"}
+	conditionStatuses = []metav1.ConditionStatus{"True", "False", "Unknown"}
 )
 
 // validateTaintPolicy finds what Karmada refuses: NoExecute without its setting, and twins. With
@@ -101,12 +102,16 @@ func validateConditions(conditions []api.MatchCondition, s *messages.Settings, p
 		if c.StatusValues == nil {
 			errs = append(errs, field.Required(at.Child("statusValues"), ""))
 		}
+		errs = append(errs, oneOf(c.DefaultStatus, conditionStatuses, at.Child("defaultStatus"))...)
+		if c.For != nil && c.For.Duration < 0 {
+			errs = append(errs, field.Invalid(at.Child("for"), c.For.Duration.String(), "must be 0 or more"))
+		}
 		if !s.ValidateTolerations {
 			continue
 		}
 		errs = append(errs, oneOf(c.Operator, matchOperators, at.Child("operator"))...)
 		for j, status := range c.StatusValues {
-			errs = append(errs, requiredOneOf(string(status), conditionStatuses, at.Child("statusValues").Index(j))...)
+			errs = append(errs, requiredOneOf(status, conditionStatuses, at.Child("statusValues").Index(j))...)
 		}
 	}
 	return errs

@@ -62,6 +62,19 @@ func TestTaintPolicies(t *testing.T) {
 			"",
 			`spec.addOnConditions[0].statusValues[0]: Unsupported value: "true": supported values: "True", "False", "Unknown"`,
 		},
+		"a condition that must last": {
+			"{taints: [{key: k, effect: NoSchedule}], addOnConditions: [{conditionType: c, operator: In, statusValues: [], for: 5m}]}", "", "",
+		},
+		"a condition that must last less than no time": {
+			"{taints: [{key: k, effect: NoSchedule}], addOnConditions: [{conditionType: c, operator: In, statusValues: [], for: -5m}]}",
+			`spec.addOnConditions[0].for: Invalid value: "-5m0s": must be 0 or more`,
+			`spec.addOnConditions[0].for: Invalid value: "-5m0s": must be 0 or more`,
+		},
+		"a default that no condition has": {
+			"{taints: [{key: k, effect: NoSchedule}], removeOnConditions: [{conditionType: c, operator: In, statusValues: [], defaultStatus: Maybe}]}",
+			`spec.removeOnConditions[0].defaultStatus: Unsupported value: "Maybe": supported values: "True", "False", "Unknown"`,
+			`spec.removeOnConditions[0].defaultStatus: Unsupported value: "Maybe": supported values: "True", "False", "Unknown"`,
+		},
 		"a selector that matches no cluster": {
 			"{taints: [{key: k, effect: NoSchedule}], targetClusters: {fieldSelector: {matchExpressions: [{key: city, operator: In, values: [a]}]}}}",
 			"",

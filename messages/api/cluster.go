@@ -1,6 +1,9 @@
 package api
 
 import (
+	"slices"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,6 +89,21 @@ type ClusterStatus struct {
 	RemedyActions     []string           `json:"remedyActions,omitempty"`
 	// TaintCauses says of each taint who put it there and why. Leeward's own.
 	TaintCauses []TaintCause `json:"taintCauses,omitempty"`
+	// RemovedConditions are those that the cluster ceased to report, be it for a while, one per type.
+	// Leeward's own.
+	RemovedConditions []RemovedCondition `json:"removedConditions,omitempty"`
+}
+
+// RemovedCondition says when a cluster last ceased to report a condition. Leeward's own.
+type RemovedCondition struct {
+	Type string      `json:"type"`
+	At   metav1.Time `json:"at"`
+}
+
+// WithRemoved returns the list with the latest removal of a condition. It does not write to the list.
+func WithRemoved(list []RemovedCondition, kind string, at time.Time) []RemovedCondition {
+	others := slices.DeleteFunc(slices.Clone(list), func(r RemovedCondition) bool { return r.Type == kind })
+	return append(others, RemovedCondition{Type: kind, At: metav1.Time{Time: at}})
 }
 
 // TaintCause is the provenance of one taint. Leeward's own.

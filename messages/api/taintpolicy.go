@@ -38,6 +38,12 @@ type MatchCondition struct {
 	ConditionType string                   `json:"conditionType"`
 	Operator      MatchOperator            `json:"operator"`
 	StatusValues  []metav1.ConditionStatus `json:"statusValues"`
+	// For is how long the condition must have had its status before it counts, from its
+	// lastTransitionTime; nil: no time. Leeward's own.
+	For *metav1.Duration `json:"for,omitempty"`
+	// DefaultStatus is the status of a condition that the cluster does not report; empty: that of the
+	// setting missingConditionStatus. Leeward's own.
+	DefaultStatus metav1.ConditionStatus `json:"defaultStatus,omitempty"`
 }
 
 // PolicyTaint is a taint as a policy asks for it.

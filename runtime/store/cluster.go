@@ -19,7 +19,7 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 	case *messages.ConditionChanged:
 		return conditionChanged(c, at, f)
 	case *messages.ConditionRemoved:
-		return conditionRemoved(c, f)
+		return conditionRemoved(c, at, f)
 	case *messages.TaintAdded:
 		return taintAdded(c, f)
 	case *messages.TaintRemoved:
@@ -48,9 +48,13 @@ func conditionChanged(c *api.Cluster, at time.Time, f *messages.ConditionChanged
 	return changed
 }
 
-func conditionRemoved(c *api.Cluster, f *messages.ConditionRemoved) (changed bool) {
+// conditionRemoved remembers when the cluster ceased to report the condition.
+func conditionRemoved(c *api.Cluster, at time.Time, f *messages.ConditionRemoved) (changed bool) {
 	ofType := func(o metav1.Condition) bool { return o.Type == f.Type }
 	c.Status.Conditions, changed = without(c.Status.Conditions, ofType)
+	if changed {
+		c.Status.RemovedConditions = api.WithRemoved(c.Status.RemovedConditions, f.Type, at)
+	}
 	return changed
 }
 

@@ -46,6 +46,21 @@ func TestConditionChanged(t *testing.T) {
 	require.EqualValues(t, 1, f.Cluster("member1").Generation, "status leaves the generation alone")
 }
 
+// Of a condition that comes and goes the last time counts.
+func TestConditionRemovedKeepsItsTime(t *testing.T) {
+	f := newFleet(t)
+	disk := func() (removed []api.RemovedCondition) {
+		f.apply(&messages.ConditionChanged{Cluster: "member1", Type: "Disk", Status: "True"})
+		f.apply(&messages.ConditionRemoved{Cluster: "member1", Type: "Disk"})
+		return f.Cluster("member1").Status.RemovedConditions
+	}
+	first := disk()
+	require.Equal(t, []api.RemovedCondition{{Type: "Disk", At: metav1.Time{Time: f.now}}}, first)
+	was := f.now
+	require.Equal(t, []api.RemovedCondition{{Type: "Disk", At: metav1.Time{Time: f.now.Add(2 * time.Second)}}}, disk())
+	require.Equal(t, was, first[0].At.Time, "who holds a list may keep it")
+}
+
 func TestTaints(t *testing.T) {
 	f := newFleet(t)
 	add := func(key, value string, effect corev1.TaintEffect, at time.Time, by string) *messages.TaintAdded {

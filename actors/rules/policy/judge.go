@@ -6,8 +6,10 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,37 +22,67 @@ import (
 type Verdict struct {
 	Add, Remove           bool
 	AddCause, RemoveCause string
+	// Due is when the verdict changes if no condition does; zero: not by waiting.
+	Due time.Time
 }
 
 // Judge asks one policy about one cluster. Whether the policy targets the cluster at all is the
 // caller's question. The conditions of a list are ANDed and an empty list asks for nothing. Add and
 // Remove may both be true: Apply lets Remove win.
 //
-// Where the cluster does not report a condition's type, the condition holds for neither operator; a
-// missing that is not empty is taken for the status of such a condition instead.
-func Judge(spec *api.ClusterTaintPolicySpec, v *messages.ClusterView, missing metav1.ConditionStatus) Verdict {
-	var j Verdict
-	if j.Add = hold(spec.AddOnConditions, v, missing); j.Add {
-		j.AddCause = cause(spec.AddOnConditions, v, missing)
+// Where the cluster does not report a condition's type, the condition holds for neither operator; its
+// DefaultStatus, or else a missing that is not empty, is taken for its status instead. A condition with
+// For holds once its status is that old; one that is missing is as old as its absence.
+func Judge(spec *api.ClusterTaintPolicySpec, v *messages.ClusterView, missing metav1.ConditionStatus, now time.Time) (verdict Verdict) {
+	if due, holds := holdsFrom(spec.AddOnConditions, v, missing); holds {
+		verdict.take(due, now, &verdict.Add)
 	}
-	if j.Remove = hold(spec.RemoveOnConditions, v, missing); j.Remove {
-		j.RemoveCause = cause(spec.RemoveOnConditions, v, missing)
+	if due, holds := holdsFrom(spec.RemoveOnConditions, v, missing); holds {
+		verdict.take(due, now, &verdict.Remove)
 	}
-	return j
+	if verdict.Add {
+		verdict.AddCause = cause(spec.AddOnConditions, v, missing)
+	}
+	if verdict.Remove {
+		verdict.RemoveCause = cause(spec.RemoveOnConditions, v, missing)
+	}
+	return verdict
 }
 
-// hold reports whether the list asks for something: all of its conditions hold, and there are some.
-func hold(list []api.MatchCondition, v *messages.ClusterView, missing metav1.ConditionStatus) bool {
-	fails := func(m api.MatchCondition) bool { return !holds(&m, v, missing) }
-	return len(list) > 0 && !slices.ContainsFunc(list, fails)
+// take notes what holds from an instant on: now, or then.
+func (v *Verdict) take(from, now time.Time, asked *bool) {
+	switch {
+	case !from.After(now):
+		*asked = true
+	case v.Due.IsZero() || from.Before(v.Due):
+		v.Due = from
+	}
 }
 
-// holds asks one condition; an unknown operator never holds.
-func holds(m *api.MatchCondition, v *messages.ClusterView, missing metav1.ConditionStatus) bool {
-	status := missing
+// holdsFrom reports whether a list asks for something, for all of its conditions match and there are
+// some, and from when on they do.
+func holdsFrom(list []api.MatchCondition, v *messages.ClusterView, missing metav1.ConditionStatus) (from time.Time, holds bool) {
+	for i := range list {
+		m := &list[i]
+		if !matches(m, v, missing) {
+			return time.Time{}, false
+		}
+		if m.For == nil {
+			continue
+		}
+		if at := since(m, v).Add(m.For.Duration); at.After(from) {
+			from = at
+		}
+	}
+	return from, len(list) > 0
+}
+
+// matches asks one condition; an unknown operator never matches.
+func matches(m *api.MatchCondition, v *messages.ClusterView, missing metav1.ConditionStatus) bool {
+	status := cmp.Or(m.DefaultStatus, missing)
 	if c := v.Condition(m.ConditionType); c != nil {
 		status = c.Status
-	} else if missing == "" {
+	} else if status == "" {
 		return false
 	}
 	switch m.Operator {
@@ -63,20 +95,43 @@ func holds(m *api.MatchCondition, v *messages.ClusterView, missing metav1.Condit
 	}
 }
 
-// cause names the conditions of a list that holds, each type once.
+// since is when a condition took its status, or was first missing.
+func since(m *api.MatchCondition, v *messages.ClusterView) time.Time {
+	if c := v.Condition(m.ConditionType); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return v.MissingSince(m.ConditionType)
+}
+
+// cause names the conditions of a list that holds, each once.
 func cause(list []api.MatchCondition, v *messages.ClusterView, missing metav1.ConditionStatus) string {
 	var texts []string
 	for i := range list {
-		kind := list[i].ConditionType
-		text := kind + "=" + string(missing) + " (not reported)"
-		if c := v.Condition(kind); c != nil {
+		m := &list[i]
+		text := m.ConditionType + "=" + string(cmp.Or(m.DefaultStatus, missing)) + " (not reported)"
+		if c := v.Condition(m.ConditionType); c != nil {
 			text = Cause(c)
+		}
+		if m.For != nil && m.For.Duration > 0 {
+			text += " for " + period(m.For.Duration)
 		}
 		if !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
 	return strings.Join(texts, ", ")
+}
+
+// period writes a duration as people do: 5m, not 5m0s.
+func period(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // Cause returns a condition as the cause of a taint: "Ready=False (NetworkDown: link lost)", without
