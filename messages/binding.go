@@ -105,6 +105,8 @@ type PlacementDecided struct {
 	Reason  string
 	Message string
 	Cleared bool
+	// Missing counts the replicas that have no place in Targets, for the reason given.
+	Missing int32
 }
 
 // CopyReported is a cluster's report of its copy. From: member. To: binding.

@@ -59,11 +59,13 @@ type PlacementConfirmed struct {
 	Binding BindingName `json:"binding"`
 }
 
-// ScheduleFailed says that no placement was found. Cleared says that the old result is void.
+// ScheduleFailed says that no placement was found, or, with Missing replicas, none for these. Cleared says
+// that the old result is void.
 type ScheduleFailed struct {
 	Binding BindingName         `json:"binding"`
 	Reason  string              `json:"reason"`
 	Message string              `json:"message"`
+	Missing int32               `json:"missing,omitempty"`
 	Cleared bool                `json:"cleared,omitempty"`
 	Before  []api.TargetCluster `json:"before,omitempty"`
 	Trigger string              `json:"trigger,omitempty"`

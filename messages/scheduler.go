@@ -47,7 +47,9 @@ type PlaceBinding struct {
 	Evicting []ClusterName
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
-	Leaving  []ClusterName
+	Leaving []ClusterName
+	// Purges is set where the old copy of one of these goes before its replacement stands.
+	Purges   bool
 	Affinity string
 	// RescheduleAt asks for a fresh placement if it is after LastScheduled.
 	RescheduleAt  time.Time

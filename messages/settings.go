@@ -100,6 +100,9 @@ type Settings struct {
 	// asked for gets a replica. Where Karmada's choice does all that, it is Karmada's. False: as in
 	// Karmada. Cures K26.
 	ExactSpread bool
+	// PartialPlacement places as many replicas as find room, and the others when there is room for them;
+	// an old copy stays until all have a place. False: all or nothing. Cures K2.
+	PartialPlacement bool
 
 	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
 	ClusterMonitorPeriod time.Duration

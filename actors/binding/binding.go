@@ -226,6 +226,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 	}
+	m.Purges = b.purges(m.Leaving)
 	for i := range b.tasks {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 	}

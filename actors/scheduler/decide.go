@@ -37,29 +37,59 @@ type departure struct {
 }
 
 // decideLeaving looks for a placement without the clusters that the binding must leave: without all of
-// them, else without as many as can be done without, the earliest deadlines first. What cannot be left
+// them, else without as many as can be done without, the earliest deadlines first; else for one that has
+// room for part of what they run, if the old copies stay until all of it is placed. What cannot be left
 // is held, gains nothing, and is tried again when the fleet changes.
 func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
-	var first placement.Decision
+	var first, part placement.Decision
+	some := 0
 	for n := len(e.asked.Leaving); n > 0; n-- {
-		leaving := e.asked.Leaving[:n]
-		d := s.planner.Plan(now, without(e.asked, leaving))
+		r := without(e.asked, e.asked.Leaving[:n])
+		d := s.planner.Plan(now, r)
 		if n == len(e.asked.Leaving) {
 			first = d
 		}
-		if d.Reason == "" && len(d.Targets) > 0 && !gain(e.asked.Leaving[n:], e.asked.Targets, d.Targets) {
-			s.conclude(now, e, d, departure{leaving, whyHeld(first)}, "eviction", out)
+		if len(d.Targets) == 0 || gain(e.asked.Leaving[n:], e.asked.Targets, d.Targets) {
+			continue
+		}
+		if d.Reason == "" {
+			s.conclude(now, e, d, departure{e.asked.Leaving[:n], whyHeld(first)}, "eviction", out)
 			return
 		}
+		if some == 0 && s.mayLeaveInPart(e, r, d) {
+			part, some = d, n
+		}
 	}
+	if some > 0 {
+		s.conclude(now, e, part, departure{e.asked.Leaving[:some], whyHeld(first)}, "eviction", out)
+		return
+	}
+	s.decideStaying(now, e, whyHeld(first), out)
+}
+
+// mayLeaveInPart reports whether a placement of part of the replicas is better than to stay: it adds to
+// what runs on the clusters that are kept, and no old copy goes before all replicas have a place.
+func (s *Scheduler) mayLeaveInPart(e *entry, r *placement.Request, d placement.Decision) bool {
+	return s.settings.KeepLastCopy && !e.asked.Purges && replicasOf(d.Targets) > replicasOf(r.Previous)
+}
+
+func replicasOf(targets []api.TargetCluster) (sum int64) {
+	for _, t := range targets {
+		sum += int64(t.Replicas)
+	}
+	return sum
+}
+
+// decideStaying places what else is to be placed while no cluster can be left.
+func (s *Scheduler) decideStaying(now time.Time, e *entry, why failure, out *actors.Outbox) {
 	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
 		d := s.planner.Plan(now, request(e.asked))
-		if d.Reason == "" && !sameTargets(d.Targets, e.asked.Targets) {
-			s.conclude(now, e, d, departure{held: whyHeld(first)}, triggerOf(cause, e.asked), out)
+		if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
+			s.conclude(now, e, d, departure{held: why}, triggerOf(cause, e.asked), out)
 			return
 		}
 	}
-	s.hold(e, whyHeld(first), out)
+	s.hold(e, why, out)
 }
 
 // whyHeld is why a placement without the clusters that a binding must leave is none.
@@ -79,16 +109,31 @@ func gain(clusters []messages.ClusterName, before, after []api.TargetCluster) bo
 
 // conclude makes a decision the binding's own and tells it, unless it is no news.
 func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
-	if d.Reason != "" {
+	same := len(leave.clusters) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked)
+	switch {
+	case d.Reason != "" && (!d.Partial() || same):
 		s.fail(e, d, trigger, out)
-		return
-	}
-	held := e.asked.Leaving[len(leave.clusters):]
-	s.settle(e, len(held) > 0)
-	e.failure = failure{}
-	if len(leave.clusters) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked) {
+	case same:
 		s.keep(e, out)
-		return
+	default:
+		s.choose(now, e, d, leave, trigger, out)
+	}
+}
+
+// choose gives the binding new targets. It waits on if it may not leave all clusters that it must, or if
+// not all of its replicas have a place.
+func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
+	held := e.asked.Leaving[len(leave.clusters):]
+	s.settle(e, len(held) > 0 || d.Partial())
+	e.failure = failure{}
+	told := failure{api.ReasonSuccess, d.Message}
+	switch {
+	case d.Partial():
+		told = failure{d.Reason, d.Message}
+		e.failure = told
+	case len(held) > 0:
+		told = leave.held
+		e.failure = told // so that it is not told again when what was left is free
 	}
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
@@ -96,13 +141,8 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 	next.Leaving, next.LastScheduled = held, now
 	s.account(e.asked, &next)
 	e.asked, e.answered = &next, true
-	told := failure{api.ReasonSuccess, d.Message}
-	if len(held) > 0 {
-		told = leave.held
-		e.failure = told // so that it is not told again when what was left is free
-	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
-		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity,
+		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
 		Leaving: leave.clusters, Held: held, Trigger: trigger, Reason: told.reason, Message: told.message,
 	})
 }
@@ -137,7 +177,7 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 	}
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementFailed, Reason: d.Reason, Message: d.Message,
-		Cleared: cleared, Trigger: trigger,
+		Missing: d.Missing, Cleared: cleared, Trigger: trigger,
 	})
 }
 

@@ -55,6 +55,7 @@ This file is written by ` + "`go test ./runtime/config -update`" + `.
 // faults says what the faults of Karmada are that a field can cure.
 var faults = []string{
 	"K1: where no other cluster fits, the last running copy is deleted once the grace period ends",
+	"K2: where not all replicas find room, none is placed, and those of the failed cluster are lost once the grace period ends",
 	"K3: a hand-over ends on a health report that was made for fewer replicas",
 	"K7: an eviction is not undone when the cluster recovers while it runs",
 	"K8: 1.5 evictions a second by default, and at most ten a second however the rate is set",

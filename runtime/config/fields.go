@@ -150,6 +150,11 @@ var fields = numbered([]Field{
 		Zero:    "Without maxGroups nothing is placed; zone, provider and label only filter; regions are chosen whatever their room.",
 	},
 	{
+		Name: "partialPlacement", Cures: []string{"K2"},
+		Meaning: "Places as many replicas as find room, and the others when there is room for them; an old copy stays until all have a place.",
+		Zero:    "All or nothing.",
+	},
+	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
 		Meaning: "How often silence is checked.",
 		Zero:    "Exactly when due.",

@@ -96,6 +96,7 @@ func leeward() messages.Settings {
 	s.CapacityReservation = true
 	s.PlacementHonoursDeadlines = true
 	s.ExactSpread = true
+	s.PartialPlacement = true
 	s.ClusterMonitorPeriod = 0
 	return s
 }

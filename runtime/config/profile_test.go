@@ -57,6 +57,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"capacityReservation: false -> true",
 		"placementHonoursDeadlines: false -> true",
 		"exactSpread: false -> true",
+		"partialPlacement: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
 	}, differences(t, "karmada", "leeward"))
 }

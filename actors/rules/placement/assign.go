@@ -10,36 +10,50 @@ import (
 
 // assign divides the replicas among the chosen clusters, or just names them.
 func (p *Planner) assign(a *attempt) Decision {
-	if !a.Workload {
+	switch strategy := a.rule.strategy; {
+	case !a.Workload:
 		return Decision{Targets: p.all(0), Affinity: a.term.name}
-	}
-	missing := int64(0)
-	switch a.rule.strategy {
-	case duplicated:
-		if a.Replicas == 0 {
-			return Decision{Affinity: a.term.name}
-		}
+	case strategy == duplicated && a.Replicas == 0:
+		return Decision{Affinity: a.term.name}
+	case strategy == duplicated:
 		return Decision{Targets: p.all(a.Replicas), Affinity: a.term.name}
-	case static:
+	case strategy == static:
 		p.weigh(a.rule.weights)
 		p.divider.Static(a.demand(), p.candidates)
-	case dynamic, aggregated:
-		missing = p.divide(a)
-		if missing == 0 && !p.cover(a) && p.chooseBySearch(a) == "" {
-			p.line(true)
-			missing = p.divide(a)
-			p.cover(a)
-		}
+		return Decision{Targets: p.targets(), Affinity: a.term.name}
+	case strategy.byRoom():
+		return p.assignByRoom(a)
 	default:
 		s := a.rule.placement.ReplicaScheduling
 		message := fmt.Sprintf("replicaScheduling %s with preference %q is not supported", s.ReplicaSchedulingType, s.ReplicaDivisionPreference)
 		return Decision{Reason: api.ReasonSchedulerError, Message: message}
 	}
-	if missing > 0 {
-		message := fmt.Sprintf("%d of %d replicas find no room on the %d clusters chosen", missing, a.Replicas, len(p.slots))
-		return Decision{Reason: api.ReasonUnschedulable, Message: message}
+}
+
+// assignByRoom divides the replicas by free capacity. If there is not enough, that is a failure; but it
+// comes with the places that there are, where part of the replicas will do.
+func (p *Planner) assignByRoom(a *attempt) Decision {
+	missing := p.divide(a, a.demand())
+	if missing == 0 && !p.cover(a) && p.chooseBySearch(a, int64(a.Replicas)) == "" {
+		p.line(true)
+		missing = p.divide(a, a.demand())
+		p.cover(a)
 	}
-	return Decision{Targets: p.targets(), Affinity: a.term.name}
+	if missing == 0 {
+		return Decision{Targets: p.targets(), Affinity: a.term.name}
+	}
+	d := Decision{
+		Reason:  api.ReasonUnschedulable,
+		Message: fmt.Sprintf("%d of %d replicas find no room on the %d clusters chosen", missing, a.Replicas, len(p.slots)),
+	}
+	if a.part && missing < int64(a.Replicas) {
+		some := a.demand()
+		some.Replicas -= int32(missing)
+		p.divide(a, some)
+		p.cover(a)
+		d.Targets, d.Missing, d.Affinity = p.targets(), int32(missing), a.term.name
+	}
+	return d
 }
 
 func (r *Request) demand() division.Demand {
@@ -65,17 +79,17 @@ func (p *Planner) weigh(weights []int64) {
 
 // divide divides by free capacity. Where the term overflows, each tier in turn takes as much as it
 // can. It returns how many replicas are left.
-func (p *Planner) divide(a *attempt) (missing int64) {
+func (p *Planner) divide(a *attempt, demand division.Demand) (missing int64) {
 	divide := p.divider.Dynamic
 	if a.rule.strategy == aggregated {
 		divide = p.divider.Aggregated
 	}
 	if len(a.term.tiers) == 1 {
-		return divide(a.demand(), p.candidates)
+		return divide(demand, p.candidates)
 	}
 	tiers := a.term.tier
 	slices.SortStableFunc(p.candidates, func(a, b division.Candidate) int { return int(tiers[a.Rank]) - int(tiers[b.Rank]) })
-	demand, left := a.demand(), int64(a.Replicas)
+	left := int64(demand.Replicas)
 	for from := 0; from < len(p.candidates); {
 		capacity, to := int64(0), from
 		for ; to < len(p.candidates) && tiers[p.candidates[to].Rank] == tiers[p.candidates[from].Rank]; to++ {

@@ -117,7 +117,7 @@ func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
 		return fmt.Sprintf("spread constraint cluster allows no cluster: its maxGroups is %d", limits.max)
 	}
 	best(p.keys, chosen)
-	if a.rule.strategy != duplicated && !makeRoom(p.keys, chosen, int64(a.Replicas)) {
+	if a.rule.strategy != duplicated && !makeRoom(p.keys, chosen, int64(a.Replicas), a.part) && !a.part {
 		return fmt.Sprintf("no %d clusters have room for %d replicas", chosen, a.Replicas)
 	}
 	p.keys = p.keys[:chosen]
@@ -125,8 +125,9 @@ func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
 }
 
 // makeRoom swaps, from the last chosen key backwards, each for the key of most room among the rest, if
-// that has more, until there is room enough. It reports whether there is.
-func makeRoom(keys []key, chosen int, replicas int64) bool {
+// that has more, until there is room enough. It reports whether there is. Where that cannot be expected,
+// clusters that have the resource stay.
+func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
 	total := int64(0)
 	for _, k := range keys[:chosen] {
 		total += k.room()
@@ -137,6 +138,9 @@ func makeRoom(keys []key, chosen int, replicas int64) bool {
 	rest := keys[chosen:]
 	slices.Sort(rest)
 	for i := chosen - 1; i >= 0 && total < replicas; i-- {
+		if stay && keys[i].score() > 0 {
+			continue
+		}
 		most := -1
 		for j := range rest {
 			if rest[j].room() > keys[i].room() && (most < 0 || rest[j].room() > rest[most].room()) {

@@ -34,14 +34,19 @@ type Request struct {
 }
 
 // Decision is the answer. With an empty Reason, Targets are the new places, in the order of their
-// names, and Affinity is the term that they come from. Otherwise nothing was found: Reason is one of
-// api.ReasonNoClusterFit, api.ReasonUnschedulable and api.ReasonSchedulerError, Message says more.
+// names, and Affinity is the term that they come from. Otherwise the request is not met: Reason is one of
+// api.ReasonNoClusterFit, api.ReasonUnschedulable and api.ReasonSchedulerError, Message says more. Part of
+// the replicas may have found a place even so: Targets are those, and Missing counts the others.
 type Decision struct {
 	Targets  []api.TargetCluster
 	Affinity string
 	Reason   string
 	Message  string
+	Missing  int32
 }
+
+// Partial reports whether some replicas, but not all, found a place.
+func (d *Decision) Partial() bool { return d.Missing > 0 }
 
 // Clears reports whether a resource must give up its present places: no cluster fits. Any other
 // failure leaves it where it is.
@@ -54,6 +59,7 @@ type Planner struct {
 	taints           taint.Rule
 	honoursDeadlines bool
 	exactSpread      bool
+	partial          bool
 	divider          division.Divider
 
 	ready  map[*api.Placement]*rule
@@ -100,14 +106,15 @@ type service struct {
 var anywhere api.Placement
 
 // NewPlanner returns a planner over a fleet, which may change between decisions. Of the settings it
-// takes the division method, how tolerations match, whether placement honours deadlines and whether it
-// spreads exactly. The seed decides ties where Karmada's outcome is random.
+// takes the division method, how tolerations match, whether placement honours deadlines, whether it
+// spreads exactly and whether part of the replicas will do. The seed decides ties where Karmada's outcome is random.
 func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 	return &Planner{
 		fleet:            f,
 		taints:           taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
 		honoursDeadlines: s.PlacementHonoursDeadlines,
 		exactSpread:      s.ExactSpread,
+		partial:          s.PartialPlacement,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
 		limit:            minReady,
@@ -116,7 +123,8 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 }
 
 // Plan decides where a resource is to run, trying the terms of its placement in order, from the one in
-// use on. If all fail, the first failure counts.
+// use on. If all fail, the first that has room for part of the replicas counts, where part will do; else
+// the first failure.
 func (p *Planner) Plan(now time.Time, r *Request) Decision {
 	rule := p.open(r)
 	defer p.close()
@@ -131,8 +139,23 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 			first = d
 		}
 	}
+	if p.partial && rule.strategy.byRoom() && r.Replicas > 0 {
+		if d := p.planPart(now, r, rule); d.Partial() {
+			return d
+		}
+	}
 	first.Affinity = r.Affinity
 	return first
+}
+
+// planPart places as many replicas as it can, with the first term that has room for any.
+func (p *Planner) planPart(now time.Time, r *Request, rule *rule) (d Decision) {
+	for i := rule.firstTerm(r.Affinity, r.Fresh); i < len(rule.terms) && !d.Partial(); i++ {
+		a := p.attempt(now, r, rule, i)
+		a.part = true
+		d = p.try(&a)
+	}
+	return d
 }
 
 // try decides with one term: it filters, chooses and divides. Room is looked at only where clusters are
@@ -142,8 +165,7 @@ func (p *Planner) try(a *attempt) Decision {
 	if len(p.slots) == 0 {
 		return Decision{Reason: api.ReasonNoClusterFit, Message: p.diagnosis(a)}
 	}
-	byRoom := a.Workload && (a.rule.strategy == dynamic || a.rule.strategy == aggregated)
-	if byRoom || a.rule.spread.mode != everywhere {
+	if a.Workload && a.rule.strategy.byRoom() || a.rule.spread.mode != everywhere {
 		p.measure(a)
 		if problem := p.choose(a); problem != "" {
 			return Decision{Reason: api.ReasonSchedulerError, Message: problem}

@@ -91,13 +91,17 @@ func dividedByRoom(r *placement.Request, p *api.Placement) int {
 
 // chooseExactly is Karmada's choice if that meets all constraints with room enough, else the first of
 // all subsets that does.
-func chooseExactly(r *placement.Request, p *api.Placement, options []option) ([]option, string) {
+func chooseExactly(r *placement.Request, p *api.Placement, options []option, part bool) ([]option, string) {
 	replicas := dividedByRoom(r, p)
 	all := constraintsOf(p, replicas)
-	if chosen, problem := choose(r, unlimited(p), slices.Clone(options)); problem == "" && len(chosen) > 0 && meet(all, chosen) && roomOf(chosen) >= int64(replicas) {
+	room := replicas
+	if part {
+		room = 0
+	}
+	if chosen, problem := choose(r, unlimited(p), slices.Clone(options), part); problem == "" && len(chosen) > 0 && meet(all, chosen) && roomOf(chosen) >= int64(room) {
 		return chosen, ""
 	}
-	return chooseFirst(all, replicas, options)
+	return chooseFirst(all, replicas, room, options)
 }
 
 // unlimited writes the upper bounds that are left out.
@@ -118,7 +122,7 @@ func unlimited(p *api.Placement) *api.Placement {
 	return &q
 }
 
-func chooseFirst(all []constraint, replicas int, options []option) ([]option, string) {
+func chooseFirst(all []constraint, replicas, room int, options []option) ([]option, string) {
 	if replicas > 0 {
 		options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.room == 0 })
 	}
@@ -130,7 +134,7 @@ func chooseFirst(all []constraint, replicas int, options []option) ([]option, st
 				return with
 			}
 			return first(chosen, rest[1:])
-		case len(chosen) > 0 && meet(all, chosen) && roomOf(chosen) >= int64(replicas) && (replicas == 0 || len(chosen) <= replicas):
+		case len(chosen) > 0 && meet(all, chosen) && roomOf(chosen) >= int64(room) && (replicas == 0 || len(chosen) <= replicas):
 			return chosen
 		default:
 			return nil
@@ -154,7 +158,7 @@ func (n *reference) divideAndCover(r *placement.Request, p *api.Placement, term 
 	if ok {
 		return covered, nil
 	}
-	again, problem := chooseFirst(all, dividedByRoom(r, p), options)
+	again, problem := chooseFirst(all, dividedByRoom(r, p), dividedByRoom(r, p), options)
 	if problem != "" {
 		return covered, nil
 	}

@@ -83,6 +83,13 @@ func (n *reference) plan(now time.Time, r *placement.Request) placement.Decision
 			first = err
 		}
 	}
+	if n.settings.PartialPlacement && dividedByRoom(r, p) > 0 {
+		for _, term := range terms[start:] {
+			if targets, missing := n.place(now, r, p, &term); len(targets) > 0 {
+				return placement.Decision{Targets: targets, Affinity: term.AffinityName, Reason: api.ReasonUnschedulable, Missing: missing}
+			}
+		}
+	}
 	return placement.Decision{Affinity: r.Affinity, Reason: first.reason, Message: first.message}
 }
 
@@ -93,12 +100,12 @@ func (n *reference) try(now time.Time, r *placement.Request, p *api.Placement, t
 	}
 	n.measure(r, options)
 	sort.SliceStable(options, func(i, j int) bool { return before(&options[i], &options[j]) })
-	exact := n.settings.ExactSpread && len(p.SpreadConstraints) > 0 && !ignoresSpread(p.ReplicaScheduling)
+	exact := n.exact(p)
 	pick := choose
 	if exact {
 		pick = chooseExactly
 	}
-	chosen, problem := pick(r, p, options)
+	chosen, problem := pick(r, p, options, false)
 	if problem != "" {
 		return nil, &failure{api.ReasonSchedulerError, problem}
 	}
@@ -109,6 +116,36 @@ func (n *reference) try(now time.Time, r *placement.Request, p *api.Placement, t
 		return n.divideAndCover(r, p, term, options, chosen)
 	}
 	return n.assign(r, p, term, chosen)
+}
+
+// exact reports whether spread constraints are to be met to the letter.
+func (n *reference) exact(p *api.Placement) bool {
+	return n.settings.ExactSpread && len(p.SpreadConstraints) > 0 && !ignoresSpread(p.ReplicaScheduling)
+}
+
+// place places as many replicas as it can: one less and one less, until all find room.
+func (n *reference) place(now time.Time, r *placement.Request, p *api.Placement, term *api.ClusterAffinityTerm) ([]api.TargetCluster, int32) {
+	options, _ := n.fitting(now, r, p, term)
+	n.measure(r, options)
+	sort.SliceStable(options, func(i, j int) bool { return before(&options[i], &options[j]) })
+	pick := choose
+	if n.exact(p) {
+		pick = chooseExactly
+	}
+	chosen, problem := pick(r, p, options, true)
+	if problem != "" {
+		return nil, 0
+	}
+	for less := *r; less.Replicas > 0; less.Replicas-- {
+		targets, err := n.assign(&less, p, term, slices.Clone(chosen))
+		if err == nil && n.exact(p) {
+			targets, _ = cover(constraintsOf(p, int(r.Replicas)), chosen, targets)
+		}
+		if err == nil {
+			return targets, r.Replicas - less.Replicas
+		}
+	}
+	return nil, 0
 }
 
 // before is the order of candidates everywhere.
@@ -267,7 +304,7 @@ func (n *reference) left(v *messages.ClusterView, name corev1.ResourceName) int6
 	return left
 }
 
-func choose(r *placement.Request, p *api.Placement, options []option) (chosen []option, problem string) {
+func choose(r *placement.Request, p *api.Placement, options []option, part bool) (chosen []option, problem string) {
 	limits := make(map[api.SpreadField]api.SpreadConstraint)
 	for _, c := range p.SpreadConstraints {
 		if c.SpreadByField == "" && c.SpreadByLabel == "" {
@@ -283,7 +320,7 @@ func choose(r *placement.Request, p *api.Placement, options []option) (chosen []
 	case byRegion:
 		return chooseByRegion(r, p, options, region, cluster)
 	case byCluster:
-		return chooseByCluster(r, p, options, cluster)
+		return chooseByCluster(r, p, options, cluster, part)
 	default:
 		return nil, "neither cluster nor region"
 	}
@@ -308,7 +345,7 @@ func roomOf(options []option) (sum int64) {
 	return sum
 }
 
-func chooseByCluster(r *placement.Request, p *api.Placement, options []option, c api.SpreadConstraint) ([]option, string) {
+func chooseByCluster(r *placement.Request, p *api.Placement, options []option, c api.SpreadConstraint, part bool) ([]option, string) {
 	if len(options) < c.MinGroups {
 		return nil, "too few clusters"
 	}
@@ -319,6 +356,9 @@ func chooseByCluster(r *placement.Request, p *api.Placement, options []option, c
 	chosen, rest := slices.Clone(options[:n]), slices.Clone(options[n:])
 	for i := n - 1; i >= 0 && roomOf(chosen) < int64(r.Replicas); i-- {
 		most := -1
+		if part && chosen[i].has {
+			continue
+		}
 		for j := range rest {
 			if rest[j].room > chosen[i].room && (most < 0 || rest[j].room > rest[most].room) {
 				most = j
@@ -328,7 +368,7 @@ func chooseByCluster(r *placement.Request, p *api.Placement, options []option, c
 			chosen[i], rest[most] = rest[most], chosen[i]
 		}
 	}
-	if roomOf(chosen) < int64(r.Replicas) {
+	if roomOf(chosen) < int64(r.Replicas) && !part {
 		return nil, "too little room"
 	}
 	return chosen, ""

@@ -52,6 +52,9 @@ const (
 	unsupported
 )
 
+// byRoom reports whether replicas go where there is room for them.
+func (s strategy) byRoom() bool { return s == dynamic || s == aggregated }
+
 // spread is what the spread constraints amount to. Where it is exact, every constraint counts.
 type spread struct {
 	mode            spreadMode

@@ -58,16 +58,20 @@ func (g *grouping) namesOf(v *messages.ClusterView) []string {
 }
 
 // chooseExactly keeps clusters that meet all spread constraints at once, with room for all replicas that
-// are divided by room. Where the choice that Karmada makes does, it is that. Otherwise clusters are taken
-// in order of preference, each unless what is left could then not be completed. It returns what is wrong
-// if no choice will do.
+// are divided by room, unless part of them will do. Where the choice that Karmada makes does, it is that.
+// Otherwise clusters are taken in order of preference, each unless what is left could then not be
+// completed. It returns what is wrong if no choice will do.
 func (p *Planner) chooseExactly(a *attempt) (problem string) {
 	slices.Sort(p.keys)
 	p.whole = append(p.whole[:0], p.keys...)
-	if p.chooseRoughly(a) == "" && p.meets(a) {
+	replicas := a.dividedByRoom()
+	if a.part {
+		replicas = 0
+	}
+	if p.chooseRoughly(a) == "" && p.meets(a, replicas) {
 		return ""
 	}
-	return p.chooseBySearch(a)
+	return p.chooseBySearch(a, replicas)
 }
 
 // chooseRoughly makes Karmada's choice. It has none for constraints that name neither cluster nor region.
@@ -82,32 +86,32 @@ func (p *Planner) chooseRoughly(a *attempt) (problem string) {
 	}
 }
 
-// meets reports whether the chosen clusters meet all constraints.
-func (p *Planner) meets(a *attempt) bool {
+// meets reports whether the chosen clusters meet all constraints and have room for the replicas.
+func (p *Planner) meets(a *attempt, replicas int64) bool {
 	p.spreader.set(a, nil)
 	room := int64(0)
 	for _, k := range p.keys {
 		p.spreader.tally(k.slot(), 1)
 		room += k.room()
 	}
-	return p.spreader.met() && room >= a.dividedByRoom()
+	return p.spreader.met() && room >= replicas
 }
 
-// chooseBySearch keeps the first choice in order of preference that will do. Of replicas that are divided,
-// each cluster takes at least one, so there is no use for more clusters than those. Clusters without room
-// are none.
-func (p *Planner) chooseBySearch(a *attempt) (problem string) {
+// chooseBySearch keeps the first choice in order of preference that will do, with room for the replicas.
+// If replicas are divided by room, each cluster takes at least one: there is no use for more clusters than
+// those, nor for clusters without room.
+func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
 	p.keys = append(p.keys[:0], p.whole...)
-	if replicas := a.dividedByRoom(); replicas > 0 {
+	if a.dividedByRoom() > 0 {
 		p.keys = slices.DeleteFunc(p.keys, func(k key) bool { return k.room() == 0 })
 	}
 	p.spreader.set(a, p.keys)
-	chosen := p.spreader.run(a.dividedByRoom())
+	chosen := p.spreader.run(replicas)
 	if chosen == nil {
 		return p.spreader.problem()
 	}
 	p.keys = p.keys[:0]
-	for _, i := range chosen {
+	for _, i := range chosen { // ascends, so that no key is overwritten before it is read
 		p.keys = append(p.keys, p.spreader.keys[i])
 	}
 	return ""
@@ -115,7 +119,7 @@ func (p *Planner) chooseBySearch(a *attempt) (problem string) {
 
 // dividedByRoom is how many replicas must find room on the clusters chosen.
 func (a *attempt) dividedByRoom() int64 {
-	if a.Workload && (a.rule.strategy == dynamic || a.rule.strategy == aggregated) {
+	if a.Workload && a.rule.strategy.byRoom() {
 		return int64(a.Replicas)
 	}
 	return 0

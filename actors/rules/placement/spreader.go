@@ -45,6 +45,9 @@ func (s *spreader) set(a *attempt, keys []key) {
 	if replicas > 0 {
 		s.clusters.min = min(s.clusters.min, replicas)
 	}
+	if len(keys) > 0 && replicas > 0 {
+		s.clusters.max = min(s.clusters.max, replicas)
+	}
 	s.least, s.seen, s.counts = resized(s.least, len(s.groupings)), resized(s.seen, len(s.groupings)), resized(s.counts, len(s.groupings))
 	for d := range s.groupings {
 		g := &s.groupings[d]
@@ -97,9 +100,6 @@ func (s *spreader) met() bool { return s.lacking() == 0 && !s.exceeds() }
 // found.
 func (s *spreader) run(replicas int64) []int32 {
 	s.room, s.steps, s.path = replicas, maxSteps, s.path[:0]
-	if replicas > 0 {
-		s.clusters.max = min(s.clusters.max, int(replicas))
-	}
 	s.classify()
 	s.bound()
 	if s.visit(0, 0) {

@@ -52,6 +52,7 @@ type attempt struct {
 	rule     *rule
 	term     *term
 	unserved []bool // by slot: the cluster is known not to serve the API
+	part     bool   // part of the replicas will do
 }
 
 // verdict judges one cluster. Karmada asks its filters in an order that differs from process to
