@@ -13,7 +13,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		return
 	}
 	b.hold(m, out)
-	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 {
+	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 && m.Missing == 0 {
 		b.waitsSince = time.Time{}
 	}
 	switch m.Outcome {
@@ -22,6 +22,10 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		out.Record(&messages.PlacementConfirmed{Binding: b.name})
 	case messages.PlacementChosen:
 		b.place(now, m, out)
+		if m.Missing > 0 {
+			b.scheduled = false
+			b.unplaced(now, m, out)
+		}
 	case messages.PlacementFailed:
 		b.unplaced(now, m, out)
 	}
@@ -63,7 +67,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 func (b *Binding) unplaced(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	before := b.clusters()
 	out.Record(&messages.ScheduleFailed{
-		Binding: b.name, Reason: m.Reason, Message: m.Message, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
+		Binding: b.name, Reason: m.Reason, Message: m.Message, Missing: m.Missing, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
 	})
 	if !m.Cleared {
 		return

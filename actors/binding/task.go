@@ -80,7 +80,8 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 	if len(b.tasks) == 0 {
 		return
 	}
-	state, served, ended := b.health(b.targets), b.servesElsewhere(), false
+	shortage := b.shortage()
+	state, served, ended := b.health(b.targets), shortage == "" && b.servesElsewhere(), false
 	for i := 0; i < len(b.tasks); i++ {
 		k := &b.tasks[i]
 		o := eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
@@ -96,7 +97,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		}
 		if o.Why == eviction.LastCopy && !k.overdue {
 			k.overdue = true
-			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(state.Reason(), "it is placed nowhere else")})
+			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "it is placed nowhere else")})
 		}
 	}
 	if ended {
