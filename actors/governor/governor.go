@@ -21,8 +21,6 @@ type Governor struct {
 	queue    queue
 	// served has, per worker, when it last served; zero: never. The one that has rested longest is first.
 	served []time.Time
-	// collecting is the instant at whose end the requests of that instant will be served.
-	collecting time.Time
 }
 
 // New returns a governor with no requests.
@@ -56,13 +54,8 @@ func (g *Governor) settingsChanged(s messages.Settings) {
 	g.settings, g.served = s, workers
 }
 
-// woken serves at the end of an instant only: a worker that gets free during an instant waits for the
-// requests that are still to come in it.
+// woken serves: the kernel wakes at the end of an instant, when all its requests are there.
 func (g *Governor) woken(now time.Time, out *actors.Outbox) {
-	if !g.collecting.Equal(now) {
-		return
-	}
-	g.collecting = time.Time{}
 	for g.queue.Len() > 0 && !g.freeAt().After(now) {
 		r := g.queue.next()
 		out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster})
@@ -95,8 +88,8 @@ func (g *Governor) wake(now time.Time, out *actors.Outbox) {
 		return
 	}
 	free := g.freeAt()
-	if !free.After(now) {
-		free, g.collecting = now, now
+	if free.Before(now) {
+		free = now
 	}
 	out.WakeAt(free)
 }

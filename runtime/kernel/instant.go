@@ -12,11 +12,12 @@ import (
 
 var woken = &messages.Woken{}
 
-// RunInstant runs until nothing is left to do at now. First it wakes the actors whose deadline has come
-// and handles all messages there are, and those that come of them. Then it wakes the actors that asked
-// during this instant to be woken at once, but only those of the lowest kind, in the order of their
-// names, and handles what comes of that; and so on until all is quiet. So an actor that collects the
-// requests of an instant sees all of them before it serves any, whatever the order of the messages.
+// RunInstant runs until nothing is left to do at now. First it handles all messages there are, and those
+// that come of them. Then it wakes the actors whose deadline has come, or who asked during this instant
+// to be woken at once, but only those of the lowest kind, in the order of their names, and handles what
+// comes of that; and so on until all is quiet. So an actor that collects the requests of an instant sees
+// all of them before it serves any, and what is heard at an instant comes before what falls due at it,
+// whatever the order of the messages.
 //
 // It returns *MachinePanic when a machine panics and *Livelock when the instant does not end. Then work
 // may be left, and the next call goes on with it: a caller that has replaced the machine calls again.
@@ -45,9 +46,11 @@ func (k *Kernel) maxPerInstant() int {
 	return max(1_000_000, 100*k.cells.live())
 }
 
+// wakeDue has those whose deadline has come woken at the end of the instant, like those that ask during
+// it: what is heard at an instant always comes before what falls due at it.
 func (k *Kernel) wakeDue() {
 	for id, ok := k.deadlines.PopDue(k.instant); ok; id, ok = k.deadlines.PopDue(k.instant) {
-		k.wake(id)
+		k.endings.Set(id, int64(k.cells.at(id).kind))
 	}
 }
 

@@ -114,7 +114,7 @@ func TestAlarmsBeyondTheReachOfNanoseconds(t *testing.T) {
 	}
 }
 
-func TestDueActorsAreWokenByDeadlineThenAge(t *testing.T) {
+func TestDueActorsAreWokenByKindThenName(t *testing.T) {
 	l := newLane(t, kernel.Config{})
 	for _, name := range []string{"c", "a", "b"} {
 		l.start(binding(name), sleeperScript)
@@ -123,7 +123,16 @@ func TestDueActorsAreWokenByDeadlineThenAge(t *testing.T) {
 	l.post(binding("b"), "wake 1")
 	l.post(binding("c"), "wake 2")
 	l.run(0)
-	require.Equal(t, []string{"9 binding/b woken", "9 binding/c woken", "9 binding/a woken"}, l.run(9))
+	require.Equal(t, []string{"9 binding/a woken", "9 binding/b woken", "9 binding/c woken"}, l.run(9))
+}
+
+func TestWhatIsHeardAtAnInstantComesBeforeWhatFallsDueAtIt(t *testing.T) {
+	l := newLane(t, kernel.Config{})
+	l.start(binding("a"), sleeperScript)
+	l.post(binding("a"), "wake 2")
+	l.run(0)
+	l.post(binding("a"), "news")
+	require.Equal(t, []string{"2 binding/a news", "2 binding/a woken"}, l.run(2))
 }
 
 // TestTheEndOfAnInstant shows what lets scheduler and governor serve in canonical order: in every

@@ -63,7 +63,12 @@ func (w *World) dropPropagation(name messages.PropagationName) {
 	w.kernel.Stop(propagationAt(name))
 }
 
+// dropBinding ends a binding; that of a resource which no policy ever claimed has nothing to end.
 func (w *World) dropBinding(name messages.BindingName) {
+	if w.store.Binding(name) == nil {
+		w.kernel.Stop(bindingAt(name))
+		return
+	}
 	w.kernel.Post(bindingAt(name), &messages.WorkloadDeleted{})
 }
 

@@ -130,11 +130,7 @@ func (r *replay) next() (time.Time, bool) {
 // instant does the steps of an instant, lets all that follows from them happen, and has the
 // expectations judged.
 func (r *replay) instant(now time.Time) error {
-	if now.After(r.world.Now()) {
-		if err := r.world.Settle(now); err != nil {
-			return err
-		}
-	}
+	r.world.enter(now)
 	for ; r.step < len(r.scenario.Timeline); r.step++ {
 		s := &r.scenario.Timeline[r.step]
 		if Start.Add(s.At).After(now) {

@@ -14,6 +14,7 @@ import (
 	"leeward/actors/propagation"
 	"leeward/actors/scheduler"
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/runtime/journal"
 	"leeward/runtime/kernel"
 	"leeward/runtime/store"
@@ -78,27 +79,46 @@ func (w *World) Next() (time.Time, bool) { return w.kernel.Next() }
 // Settle moves time to an instant, which must not lie in the past, and runs until nothing is left to
 // do at it.
 func (w *World) Settle(now time.Time) error {
-	if now.Before(w.now) {
-		panic(fmt.Sprintf("world: time goes back from %s to %s", w.now, now))
-	}
-	w.now = now
+	w.enter(now)
 	if err := w.kernel.RunInstant(now); err != nil {
 		return fmt.Errorf("run the instant %s: %w", now.Sub(Start), err)
 	}
 	return w.kernel.Check()
 }
 
+// enter moves time to an instant without running anything.
+func (w *World) enter(now time.Time) {
+	if now.Before(w.now) {
+		panic(fmt.Sprintf("world: time goes back from %s to %s", w.now, now))
+	}
+	w.now = now
+}
+
 // record takes a fact from a machine: the journal keeps it, the store applies it. What ended is let go.
 func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 	w.journal.Append(at, from, f)
+	ended := w.endedResource(f)
 	w.store.Apply(at, f)
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
 		w.kernel.Stop(clusterAt(f.Cluster))
 		w.kernel.Stop(memberAt(f.Cluster))
 	case *messages.BindingDeleted:
-		w.kernel.Stop(bindingAt(f.Binding))
+		if w.store.Get(ended) == nil { // else it was made again at once, and its binding goes on
+			w.kernel.Stop(bindingAt(f.Binding))
+		}
 	}
+}
+
+// endedResource is the resource whose binding a fact ends.
+func (w *World) endedResource(f messages.Fact) api.Key {
+	if f, ok := f.(*messages.BindingDeleted); ok {
+		if b := w.store.Binding(f.Binding); b != nil {
+			r := b.Spec.Resource
+			return api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+		}
+	}
+	return api.Key{}
 }
 
 // note records what people did.
