@@ -103,6 +103,10 @@ type Settings struct {
 	// PartialPlacement places as many replicas as find room, and the others when there is room for them;
 	// an old copy stays until all have a place. False: all or nothing. Cures K2.
 	PartialPlacement bool
+	// ScaleUpNeedsReady gives new replicas, where they go by room, to no cluster that is not ready or has a
+	// taint that the workload does not tolerate, also where the workload runs already. False: what such a
+	// cluster last said of its room counts. Cures K27.
+	ScaleUpNeedsReady bool
 
 	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
 	ClusterMonitorPeriod time.Duration

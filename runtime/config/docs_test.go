@@ -69,6 +69,7 @@ var faults = []string{
 	"K23: an edited toleration counts only after the next successful placement",
 	"K24: a binding that was never placed by the scheduler is never evicted",
 	"K26: without maxGroups nothing is ever placed, spread by zone, provider and label is not implemented, and regions are chosen whatever their room",
+	"K27: a workload that grows may get replicas on a cluster that is not ready, by what that cluster last said of its room",
 	"K40: several switches must be set before a taint evicts anything",
 }
 

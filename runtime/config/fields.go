@@ -155,6 +155,11 @@ var fields = numbered([]Field{
 		Zero:    "All or nothing.",
 	},
 	{
+		Name: "scaleUpNeedsReady", Cures: []string{"K27"},
+		Meaning: "Gives new replicas, where they go by room, to no cluster that is not ready or has a taint that is not tolerated, also where the workload runs already.",
+		Zero:    "What such a cluster last said of its room counts.",
+	},
+	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
 		Meaning: "How often silence is checked.",
 		Zero:    "Exactly when due.",

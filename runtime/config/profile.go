@@ -97,6 +97,7 @@ func leeward() messages.Settings {
 	s.PlacementHonoursDeadlines = true
 	s.ExactSpread = true
 	s.PartialPlacement = true
+	s.ScaleUpNeedsReady = true
 	s.ClusterMonitorPeriod = 0
 	return s
 }

@@ -58,6 +58,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"placementHonoursDeadlines: false -> true",
 		"exactSpread: false -> true",
 		"partialPlacement: false -> true",
+		"scaleUpNeedsReady: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
 	}, differences(t, "karmada", "leeward"))
 }

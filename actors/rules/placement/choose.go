@@ -58,6 +58,9 @@ func (p *Planner) measure(a *attempt) {
 				room = int64(a.Replicas)
 			}
 		}
+		if p.frozen(a, slot) {
+			room = 0
+		}
 		tier := uint16(0)
 		if a.Workload {
 			tier = a.term.tier[slot]

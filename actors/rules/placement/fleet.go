@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -44,6 +45,7 @@ type mark uint8
 const (
 	deleting mark = 1 << iota
 	tainted       // by NoSchedule or NoExecute
+	unready       // says so itself
 )
 
 // maxClusters is what fits into a key.
@@ -145,6 +147,9 @@ func (f *Fleet) regionID(name string) int32 {
 func marksOf(v *messages.ClusterView) (m mark) {
 	if v.Deleting {
 		m |= deleting
+	}
+	if c := v.Condition(api.ConditionReady); c != nil && c.Status != metav1.ConditionTrue {
+		m |= unready
 	}
 	for i := range v.Taints {
 		if e := v.Taints[i].Effect; e == corev1.TaintEffectNoSchedule || e == corev1.TaintEffectNoExecute {

@@ -60,6 +60,7 @@ type Planner struct {
 	honoursDeadlines bool
 	exactSpread      bool
 	partial          bool
+	readyOnly        bool
 	divider          division.Divider
 
 	ready  map[*api.Placement]*rule
@@ -106,8 +107,8 @@ type service struct {
 var anywhere api.Placement
 
 // NewPlanner returns a planner over a fleet, which may change between decisions. Of the settings it
-// takes the division method, how tolerations match, whether placement honours deadlines, whether it
-// spreads exactly and whether part of the replicas will do. The seed decides ties where Karmada's outcome is random.
+// takes the division method, how tolerations match, and how placement is stricter or more obliging than in
+// Karmada. The seed decides ties where Karmada's outcome is random.
 func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 	return &Planner{
 		fleet:            f,
@@ -115,6 +116,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		honoursDeadlines: s.PlacementHonoursDeadlines,
 		exactSpread:      s.ExactSpread,
 		partial:          s.PartialPlacement,
+		readyOnly:        s.ScaleUpNeedsReady,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
 		limit:            minReady,

@@ -56,6 +56,9 @@ func (d dice) view(name string) *messages.ClusterView {
 		v.APIs = []api.APIEnablement{{GroupVersion: pick(d, "apps/v1", "v1"), Resources: []api.APIResource{{Kind: pick(d, "Deployment", "Job")}}}}
 		v.Conditions = []metav1.Condition{{Type: api.ConditionCompleteAPIEnablements, Status: pick(d, metav1.ConditionTrue, metav1.ConditionFalse)}}
 	}
+	if d.oneIn(4) {
+		v.Conditions = append(v.Conditions, metav1.Condition{Type: api.ConditionReady, Status: pick(d, metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown)})
+	}
 	if !d.oneIn(9) {
 		v.Resources = &api.ResourceSummary{Allocatable: d.resources(12), Allocated: d.resources(3), Allocating: d.resources(2)}
 	}
@@ -129,7 +132,7 @@ func (d dice) placement(clusters int) *api.Placement {
 	for d.oneIn(2) {
 		seconds := int64(d.IntN(9))
 		p.ClusterTolerations = append(p.ClusterTolerations, corev1.Toleration{
-			Key: pick(d, "", "k1", "k2"), Operator: corev1.TolerationOpExists, TolerationSeconds: pick(d, nil, &seconds),
+			Key: pick(d, "", "k1", "k2", api.TaintNotReady), Operator: corev1.TolerationOpExists, TolerationSeconds: pick(d, nil, &seconds),
 		})
 	}
 	if d.oneIn(2) {
@@ -213,7 +216,7 @@ func newTwins(seed uint64) *twins {
 		DivisionMethod:  pick(d, messages.DivideWebster, messages.DivideWebster, messages.DivideFloor),
 	}
 	w := &twins{dice: d, fleet: placement.NewFleet(), clusters: d.IntN(pick(d, 14, 14, 40))}
-	s.PartialPlacement = d.oneIn(2)
+	s.PartialPlacement, s.ScaleUpNeedsReady = d.oneIn(2), d.oneIn(2)
 	if s.ExactSpread = d.oneIn(2); s.ExactSpread {
 		w.clusters = min(w.clusters, 8) // the reference walks through all subsets
 	}

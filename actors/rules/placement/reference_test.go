@@ -98,7 +98,7 @@ func (n *reference) try(now time.Time, r *placement.Request, p *api.Placement, t
 	if len(options) == 0 {
 		return nil, &failure{api.ReasonNoClusterFit, message(len(n.clusters), reasons)}
 	}
-	n.measure(r, options)
+	n.measure(now, r, p, options)
 	sort.SliceStable(options, func(i, j int) bool { return before(&options[i], &options[j]) })
 	exact := n.exact(p)
 	pick := choose
@@ -126,7 +126,7 @@ func (n *reference) exact(p *api.Placement) bool {
 // place places as many replicas as it can: one less and one less, until all find room.
 func (n *reference) place(now time.Time, r *placement.Request, p *api.Placement, term *api.ClusterAffinityTerm) ([]api.TargetCluster, int32) {
 	options, _ := n.fitting(now, r, p, term)
-	n.measure(r, options)
+	n.measure(now, r, p, options)
 	sort.SliceStable(options, func(i, j int) bool { return before(&options[i], &options[j]) })
 	pick := choose
 	if n.exact(p) {
@@ -234,6 +234,11 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	if o.has {
 		return ""
 	}
+	return n.unwelcome(now, p, v)
+}
+
+// unwelcome says why a cluster may take nothing new.
+func (n *reference) unwelcome(now time.Time, p *api.Placement, v *messages.ClusterView) string {
 	if i := taint.FirstUntolerated(v.Taints, p.ClusterTolerations, n.settings.NumericTolerations); i >= 0 {
 		return fmt.Sprintf("cluster(s) had untolerated taint {%s}", v.Taints[i].ToString())
 	}
@@ -241,6 +246,14 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	d := taint.Deadline(v.Taints, p.ClusterTolerations, rule)
 	if n.settings.PlacementHonoursDeadlines && d.Outcome == taint.Until && !d.At.After(now) {
 		return fmt.Sprintf("cluster(s) had a taint {%s} that is tolerated no longer", v.Taints[d.Taint].ToString())
+	}
+	if ready := v.Condition(api.ConditionReady); n.settings.ScaleUpNeedsReady && ready != nil && ready.Status != "True" {
+		for _, key := range []string{api.TaintNotReady, api.TaintUnreachable} {
+			said := []corev1.Taint{{Key: key, Effect: corev1.TaintEffectNoSchedule}}
+			if taint.FirstUntolerated(said, p.ClusterTolerations, n.settings.NumericTolerations) == 0 {
+				return "cluster(s) is not ready"
+			}
+		}
 	}
 	return ""
 }
@@ -256,7 +269,7 @@ func serves(v *messages.ClusterView, apiVersion, kind string) bool {
 	return len(v.APIs) == 0
 }
 
-func (n *reference) measure(r *placement.Request, options []option) {
+func (n *reference) measure(now time.Time, r *placement.Request, p *api.Placement, options []option) {
 	for i := range options {
 		o := &options[i]
 		o.room = math.MaxInt32
@@ -264,6 +277,9 @@ func (n *reference) measure(r *placement.Request, options []option) {
 			if o.room = n.free(o.view, r.Requirements); o.room >= math.MaxInt32 {
 				o.room = int64(r.Replicas)
 			}
+		}
+		if n.settings.ScaleUpNeedsReady && o.has && n.unwelcome(now, p, o.view) != "" {
+			o.room = 0
 		}
 		o.room += int64(o.prev)
 	}

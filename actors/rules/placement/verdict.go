@@ -28,6 +28,7 @@ const (
 	evicting
 	untolerated
 	outstayed
+	notReady
 )
 
 // reasons are Karmada's words; leaving and outstayed, which it does not know, are in its style.
@@ -43,6 +44,7 @@ var reasons = [...]string{
 	evicting:    "cluster(s) is in the process of eviction",
 	untolerated: "cluster(s) had untolerated taint {%s}",
 	outstayed:   "cluster(s) had a taint {%s} that is tolerated no longer",
+	notReady:    "cluster(s) is not ready",
 }
 
 // attempt is one request, tried with one term of its placement.
@@ -71,11 +73,39 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 		return noAPI, -1
 	case p.roles[slot]&departing != 0:
 		return evicting, -1
-	case marks&tainted != 0 && !kept:
-		return p.tolerance(a, p.fleet.views[slot])
+	case marks != 0 && !kept:
+		return p.welcome(a, slot)
 	default:
 		return fits, -1
 	}
+}
+
+// welcome judges whether a cluster may take new replicas. One that is not ready has the taint that says so,
+// or should have: whoever tolerates it may come.
+func (p *Planner) welcome(a *attempt, slot int32) (v verdict, at int) {
+	marks := p.fleet.marks[slot]
+	at = -1
+	if marks&tainted != 0 {
+		v, at = p.tolerance(a, p.fleet.views[slot])
+	}
+	if v == fits && marks&unready != 0 && p.readyOnly && taint.FirstUntolerated(unreadyTaints, a.rule.placement.ClusterTolerations, p.taints.Numeric) >= 0 {
+		return notReady, -1
+	}
+	return v, at
+}
+
+// unreadyTaints are those of a cluster that is not ready, for whichever reason.
+var unreadyTaints = []corev1.Taint{
+	{Key: api.TaintNotReady, Effect: corev1.TaintEffectNoSchedule}, {Key: api.TaintUnreachable, Effect: corev1.TaintEffectNoSchedule},
+}
+
+// frozen reports whether a cluster keeps what it has and takes nothing more.
+func (p *Planner) frozen(a *attempt, slot int32) bool {
+	if !p.readyOnly || p.fleet.marks[slot] == 0 || p.roles[slot]&kept == 0 {
+		return false
+	}
+	v, _ := p.welcome(a, slot)
+	return v != fits
 }
 
 // tolerance judges a cluster by its taints. How long they are tolerated matters only where the
