@@ -69,9 +69,11 @@ type PolicyListed struct {
 	// Targeted is set where the policy selects the cluster: all policies judge it anew then. Others
 	// learn of the policy and act on it when their conditions change next, as in Karmada.
 	Targeted bool
+	// Cleanup is the policy's own.
+	Cleanup api.CleanupMode
 }
 
-// PolicyDropped says that a ClusterTaintPolicy is gone; its taints stay. From: ingress. To: every cluster.
+// PolicyDropped says that a ClusterTaintPolicy is gone; what becomes of its taints its Cleanup says. From: ingress. To: every cluster.
 type PolicyDropped struct{ Name PolicyName }
 
 // VerdictGiven is a policy's answer to one JudgeCluster. The cluster acts when it has the answers of
@@ -79,8 +81,10 @@ type PolicyDropped struct{ Name PolicyName }
 type VerdictGiven struct {
 	Policy     PolicyName
 	Generation uint64
-	Add        bool
-	Remove     bool
+	// Selects is set where the policy is about the cluster.
+	Selects bool
+	Add     bool
+	Remove  bool
 	// AddCause and RemoveCause name the conditions that decided.
 	AddCause    string
 	RemoveCause string

@@ -40,6 +40,14 @@ type TaintRemoved struct {
 	Cause   api.TaintCause `json:"cause"`
 }
 
+// TaintAdopted says that a taint is there for another reason than before: who put it there no longer
+// stands for it, and somebody else does.
+type TaintAdopted struct {
+	Cluster ClusterName    `json:"cluster"`
+	Taint   corev1.Taint   `json:"taint"`
+	Cause   api.TaintCause `json:"cause"`
+}
+
 // LabelsChanged carries all labels of a cluster after a change.
 type LabelsChanged struct {
 	Cluster ClusterName       `json:"cluster"`
@@ -93,6 +101,7 @@ func (*ConditionChanged) Kind() string   { return "ConditionChanged" }
 func (*ConditionRemoved) Kind() string   { return "ConditionRemoved" }
 func (*TaintAdded) Kind() string         { return "TaintAdded" }
 func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
+func (*TaintAdopted) Kind() string       { return "TaintAdopted" }
 func (*LabelsChanged) Kind() string      { return "LabelsChanged" }
 func (*ClusterSpecChanged) Kind() string { return "ClusterSpecChanged" }
 func (*CapacityChanged) Kind() string    { return "CapacityChanged" }
@@ -106,6 +115,7 @@ func (f *ConditionChanged) AboutCluster() ClusterName   { return f.Cluster }
 func (f *ConditionRemoved) AboutCluster() ClusterName   { return f.Cluster }
 func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
+func (f *TaintAdopted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *LabelsChanged) AboutCluster() ClusterName      { return f.Cluster }
 func (f *ClusterSpecChanged) AboutCluster() ClusterName { return f.Cluster }
 func (f *CapacityChanged) AboutCluster() ClusterName    { return f.Cluster }

@@ -48,6 +48,8 @@ type Cluster struct {
 	// generation counts what policies are to judge; verdicts on an older one are void.
 	generation uint64
 	inquiry    inquiry
+	// dropped are policies that are gone and whose taints are to go too.
+	dropped []messages.PolicyName
 	// judgeAt is when time alone changes a verdict of the present generation; zero: it does not.
 	judgeAt time.Time
 
@@ -116,7 +118,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	if c.toAsk() {
 		c.ask(now, out)
 	} else {
-		c.retaint(now, nil, out)
+		c.retaint(now, out)
 	}
 	if c.toLeave() {
 		c.leave(out)

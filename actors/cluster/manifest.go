@@ -33,7 +33,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.holdYoung(now)
 	c.markEvicting(now)
 	c.changed(now, true, out)
-	c.retaint(now, nil, out)
+	c.retaint(now, out)
 	c.reopen()
 }
 
@@ -59,6 +59,7 @@ func (c *Cluster) edited(now time.Time, o *api.Cluster, out *actors.Outbox) {
 		c.provider, c.region, c.zones = o.Spec.Provider, o.Spec.Region, o.Spec.Zones
 		out.Record(&messages.ClusterSpecChanged{Cluster: c.name, Provider: c.provider, Region: c.region, Zones: c.zones})
 		c.changed(now, true, out)
+		c.moved()
 	}
 	c.taintsEdited(now, c.editsTowards(o.Spec.Taints), out)
 }
@@ -91,8 +92,7 @@ func (c *Cluster) labelsEdited(now time.Time, edits map[string]*string, out *act
 	c.relabel(now, labels, out)
 }
 
-// relabel changes the labels. Policies that match by label do not look again before some condition
-// changes. Source: Karmada's ClusterTaintPolicy controller.
+// relabel changes the labels.
 func (c *Cluster) relabel(now time.Time, labels map[string]string, out *actors.Outbox) {
 	if maps.Equal(c.labels, labels) {
 		return
@@ -100,6 +100,7 @@ func (c *Cluster) relabel(now time.Time, labels map[string]string, out *actors.O
 	c.labels = labels
 	out.Record(&messages.LabelsChanged{Cluster: c.name, Labels: labels})
 	c.changed(now, true, out)
+	c.moved()
 }
 
 func (c *Cluster) resourcesReported(now time.Time, s *api.ResourceSummary, out *actors.Outbox) {

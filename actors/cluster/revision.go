@@ -64,13 +64,15 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 }
 
 // commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
-// there and is there again is the same one: it keeps its place, its time and its cause.
+// there and is there again is the same one: it keeps its place and its time, and its cause unless
+// somebody else stands for it now.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	before := c.taints
 	c.removeGone(r, out)
 	changed := len(c.taints) < len(before)
 	for i := range r.taints {
-		if find(c.taints, &r.taints[i]) >= 0 {
+		if j := find(c.taints, &r.taints[i]); j >= 0 {
+			c.adopt(j, r.causes[i], out)
 			continue
 		}
 		c.put(r.taints[i], r.causes[i])
@@ -80,6 +82,16 @@ func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	if changed {
 		c.retainted(now, before, out)
 	}
+}
+
+// adopt has somebody else stand for a taint, if it is somebody else.
+func (c *Cluster) adopt(i int, cause api.TaintCause, out *actors.Outbox) {
+	if was := c.causes[i]; was.By == cause.By && was.Policy == cause.Policy {
+		return
+	}
+	c.causes = slices.Clone(c.causes)
+	c.causes[i] = cause
+	out.Record(&messages.TaintAdopted{Cluster: c.name, Taint: c.taints[i], Cause: cause})
 }
 
 func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {

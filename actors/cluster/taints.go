@@ -38,14 +38,34 @@ func (c *Cluster) edit(now time.Time, taints []corev1.Taint, e *messages.TaintEd
 	return taints
 }
 
-// retaint brings the taints up to date with what policies rule and with the Ready condition, in one
-// change. Policies come first: what one of them takes from the system, the system puts back.
-func (c *Cluster) retaint(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {
+// retaint brings the taints up to date with the Ready condition.
+func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 	r := c.revise()
+	c.followReady(now, r)
+	c.commit(now, r, out)
+}
+
+// carryOut does what the policies rule, in one change. What a policy no longer stands for goes first, so
+// that others can put it back. Policies come before the system: what one of them takes from it, it puts
+// back.
+func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {
+	r := c.revise()
+	c.disown(r)
 	after, changes := policy.Apply(r.taints, rulings, c.stamp(now))
 	r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
 	c.followReady(now, r)
 	c.commit(now, r, out)
+}
+
+// disown removes the taints that their policies no longer stand for.
+func (c *Cluster) disown(r *revision) {
+	for i := range c.taints {
+		if because := c.forsaken(i); because != "" {
+			cause := api.TaintCause{By: byPolicy, Policy: c.causes[i].Policy, Because: because}
+			after, _ := taint.Remove(r.taints, c.taints[i].Key, c.taints[i].Effect)
+			r.become(after, func(*corev1.Taint) api.TaintCause { return cause })
+		}
+	}
 }
 
 func ruledBy(changes []policy.Change, t *corev1.Taint) (cause api.TaintCause) {

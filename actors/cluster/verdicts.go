@@ -7,6 +7,7 @@ import (
 	"leeward/actors"
 	"leeward/actors/rules/policy"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // voter is one ClusterTaintPolicy, with its verdict on the present generation; nil: not given.
@@ -81,7 +82,29 @@ func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
 		next = actors.Earlier(next, v.Due)
 	}
 	c.inquiry, c.judgeAt = concluded, next
-	c.retaint(now, rulings, out)
+	c.carryOut(now, rulings, out)
+	c.dropped = nil
+}
+
+// moved has the policies judge anew where one of them takes its taints away from clusters that it no
+// longer selects. Karmada's do not look again before some condition changes.
+func (c *Cluster) moved() {
+	if slices.ContainsFunc(c.policies, func(v voter) bool { return v.Cleanup == api.CleanupOnChange }) {
+		c.reopen()
+	}
+}
+
+// forsaken returns why the policy that added a taint no longer stands for it; empty where it does.
+func (c *Cluster) forsaken(i int) string {
+	owner := messages.PolicyName(c.causes[i].Policy)
+	if slices.Contains(c.dropped, owner) {
+		return "it was deleted"
+	}
+	if at := c.policyAt(owner); at >= 0 && c.policies[at].verdict != nil {
+		v := c.policies[at].verdict
+		return policy.Forsaken(c.policies[at].Cleanup, v.Selects, v.Taints, &c.taints[i])
+	}
+	return ""
 }
 
 // policyListed takes in a policy, or its edit.
@@ -92,17 +115,21 @@ func (c *Cluster) policyListed(m *messages.PolicyListed) {
 		c.policies = append(c.policies, voter{PolicyListed: *m})
 	}
 	c.sortPolicies()
-	if m.Targeted || c.inquiry == open {
+	if m.Targeted || m.Cleanup == api.CleanupOnChange || c.inquiry == open {
 		c.reopen()
 	}
 }
 
-// policyDropped forgets a policy; its taints stay. Others are not asked again, but may have waited for
-// its verdict only.
+// policyDropped forgets a policy. Unless its taints go with it, for which others may have reasons to
+// stay, they are not asked again, but may have waited for its verdict only.
 func (c *Cluster) policyDropped(now time.Time, name messages.PolicyName, out *actors.Outbox) {
 	i := c.policyAt(name)
 	if i < 0 {
 		return
+	}
+	if c.policies[i].Cleanup.Cleans() {
+		c.dropped = append(c.dropped, name)
+		c.reopen()
 	}
 	c.policies = slices.Delete(c.policies, i, i+1)
 	if c.inquiry == open {

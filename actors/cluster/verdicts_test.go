@@ -215,3 +215,91 @@ func TestAClusterRemembersSinceWhenAConditionIsMissing(t *testing.T) {
 	require.Equal(t, gone, view.MissingSince("X"))
 	require.Equal(t, view.Created, view.MissingSince("Y"))
 }
+
+// cleaning is a policy that takes its taints away.
+func cleaning(name messages.PolicyName, mode api.CleanupMode) messages.PolicyListed {
+	return messages.PolicyListed{Name: name, CreatedAt: actorstest.Start, Cleanup: mode}
+}
+
+// has is a verdict that asks for nothing and stands for one taint where the policy selects the cluster.
+func has(policy messages.PolicyName, generation uint64, selects bool, key string) *messages.VerdictGiven {
+	v := abstains(policy, generation)
+	v.Selects, v.Taints = selects, []api.PolicyTaint{{Key: key, Effect: "NoSchedule"}}
+	return v
+}
+
+func TestTaintsGoWithTheirPolicyByChoice(t *testing.T) {
+	for _, c := range []struct {
+		mode api.CleanupMode
+		goes bool
+	}{{"", false}, {api.CleanupNever, false}, {api.CleanupOnDelete, true}, {api.CleanupOnChange, true}} {
+		t.Run(string(c.mode), func(t *testing.T) {
+			d := drive(t, nil, cleaning("a", c.mode), cleaning("other", c.mode))
+			d.Tell(adds("a", 1, "x"), adds("other", 1, "y"))
+			d.Tell(edit("by-hand:NoSchedule"))
+			at := d.Now()
+			d.Tell(&messages.PolicyDropped{Name: "a"})
+			if n := d.Tell(has("other", 2, true, "y")); c.goes {
+				n.Recorded(untainted("x:NoSchedule", at, byPolicy("a", "it was deleted")))
+			} else {
+				n.Quiet()
+			}
+		})
+	}
+}
+
+func TestATaintThatAnotherPolicyAsksForIsAdopted(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupOnDelete), cleaning("b", ""))
+	d.Tell(adds("a", 1, "x"), adds("b", 1, "x"))
+	at := d.Now()
+	d.QuietFor(time.Minute)
+	d.Tell(&messages.PolicyDropped{Name: "a"}).Recorded()
+	cause := byPolicy("b", "X=True")
+	cause.Key, cause.Effect = "x", "NoSchedule"
+	d.Tell(adds("b", 2, "x")).Recorded(&messages.TaintAdopted{Cluster: name, Taint: parsed("x:NoSchedule", at), Cause: cause})
+	d.Tell(&messages.PolicyDropped{Name: "b"}).Recorded()
+}
+
+func TestThePolicyThatIsDroppedLastTakesItsTaint(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupOnDelete))
+	d.Tell(adds("a", 1, "x"))
+	d.Tell(&messages.PolicyDropped{Name: "a"}).Recorded(untainted("x:NoSchedule", d.Now(), byPolicy("a", "it was deleted")))
+	d.Tell(edit("x:NoSchedule"))
+	d.Tell(&messages.PolicyListed{Name: "a", Targeted: true})
+	d.Tell(abstains("a", 3)).Quiet()
+}
+
+func TestAPolicyGivesUpWhatItNoLongerStandsFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  messages.ToCluster
+		selects bool
+		key     string
+		because string
+	}{
+		"it still stands for it": {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange}, true, "x", ""},
+		"an edit of its targets": {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange}, false, "x", "it no longer selects the cluster"},
+		"an edit of its taints":  {&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnChange, Targeted: true}, true, "y", "it no longer has the taint"},
+		"a new label":            {&messages.LabelsEdited{Labels: map[string]*string{"tier": new(string)}}, false, "x", "it no longer selects the cluster"},
+		"a new region":           {&messages.ClusterEdited{Object: &api.Cluster{Spec: api.ClusterSpec{Region: "eu"}}}, false, "x", "it no longer selects the cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, nil, cleaning("a", api.CleanupOnChange))
+			d.Tell(adds("a", 1, "x"))
+			at := d.Now()
+			d.Tell(c.change)
+			if n := d.Tell(has("a", 2, c.selects, c.key)); c.because != "" {
+				n.Recorded(untainted("x:NoSchedule", at, byPolicy("a", c.because)))
+			} else {
+				n.Quiet()
+			}
+		})
+	}
+}
+
+// A policy that cleans up only with its own deletion does not look again at a label.
+func TestOnlyAPolicyThatFollowsChangesLooksAtLabels(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupOnDelete))
+	d.Tell(adds("a", 1, "x"))
+	n := d.Tell(&messages.LabelsEdited{Labels: map[string]*string{"tier": new(string)}})
+	require.Empty(t, actorstest.MailTo(n.Mail(), policyAt("a")))
+}

@@ -68,7 +68,8 @@ func (p *Policy) ignored(out *actors.Outbox) {
 // or is switched off, asks for nothing.
 func (p *Policy) judge(now time.Time, m *messages.JudgeCluster, out *actors.Outbox) {
 	answer := &messages.VerdictGiven{Policy: p.name, Generation: m.Generation, Taints: p.spec.Taints}
-	if p.settings.Failover && p.targets != nil && p.targets.Matches(m.View) {
+	answer.Selects = p.targets != nil && p.targets.Matches(m.View)
+	if p.settings.Failover && answer.Selects {
 		v := policy.Judge(p.spec, m.View, p.settings.MissingConditionStatus, now)
 		answer.Add, answer.Remove = v.Add, v.Remove
 		answer.AddCause, answer.RemoveCause = v.AddCause, v.RemoveCause

@@ -41,9 +41,15 @@ var (
 	isReady  = metav1.Condition{Type: "Ready", Status: "True"}
 )
 
-// asks is a verdict with no wishes yet.
+// asks is a verdict on a cluster that the policy selects, with no wishes yet.
 func asks() messages.VerdictGiven {
-	return messages.VerdictGiven{Policy: "down", Generation: 7, Taints: down().Taints}
+	return messages.VerdictGiven{Policy: "down", Generation: 7, Selects: true, Taints: down().Taints}
+}
+
+func leavesAlone() *messages.VerdictGiven {
+	v := asks()
+	v.Selects = false
+	return &v
 }
 
 func asksToAdd(cause string) *messages.VerdictGiven {
@@ -75,8 +81,8 @@ func TestVerdicts(t *testing.T) {
 		"a condition that is not reported is ignored":  {on(""), down(), judge(), asksNothing()},
 		"or taken for a status by setting":             {on("Unknown"), down(), judge(), asksToAdd("Ready=Unknown (not reported)")},
 		"a cluster that is selected is judged":         {on(""), aboutClusters("member1"), judge(isReady), asksToRemove("Ready=True")},
-		"a cluster that is not selected is left alone": {on(""), aboutClusters("member2"), judge(notReady), asksNothing()},
-		"an invalid affinity selects no cluster":       {on(""), invalid(), judge(notReady), asksNothing()},
+		"a cluster that is not selected is left alone": {on(""), aboutClusters("member2"), judge(notReady), leavesAlone()},
+		"an invalid affinity selects no cluster":       {on(""), invalid(), judge(notReady), leavesAlone()},
 		"with the gate off nothing is asked for":       {messages.Settings{}, down(), judge(notReady), asksNothing()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +127,7 @@ func TestAPolicySaysWhenItsVerdictWillChange(t *testing.T) {
 func TestTheLastSpecHolds(t *testing.T) {
 	d := actorstest.Drive(t, policy.New("down", on("")))
 	d.Tell(&messages.PolicyApplied{Spec: down()}, &messages.PolicyApplied{Spec: aboutClusters("member2")}).Quiet()
-	d.Tell(judge(notReady)).Told(member1, asksNothing())
+	d.Tell(judge(notReady)).Told(member1, leavesAlone())
 }
 
 func TestAPolicySaysThatItIsIgnored(t *testing.T) {

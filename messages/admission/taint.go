@@ -54,6 +54,7 @@ func uniqueTaints(ids []taintID, path *field.Path) (errs field.ErrorList) {
 
 var (
 	matchOperators    = []api.MatchOperator{api.MatchIn, api.MatchNotIn}
+	cleanupModes      = []api.CleanupMode{api.CleanupNever, api.CleanupOnDelete, api.CleanupOnChange}
 	conditionStatuses = []metav1.ConditionStatus{"True", "False", "Unknown"}
 )
 
@@ -62,6 +63,7 @@ var (
 func validateTaintPolicy(p *api.ClusterTaintPolicySpec, s *messages.Settings, spec *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		validatePolicyTaints(p.Taints, s, spec.Child("taints")),
+		oneOf(p.Cleanup, cleanupModes, spec.Child("cleanup")),
 		validateConditions(p.AddOnConditions, s, spec.Child("addOnConditions")),
 		validateConditions(p.RemoveOnConditions, s, spec.Child("removeOnConditions")),
 	)

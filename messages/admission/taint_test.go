@@ -62,6 +62,12 @@ func TestTaintPolicies(t *testing.T) {
 			"",
 			`spec.addOnConditions[0].statusValues[0]: Unsupported value: "true": supported values: "True", "False", "Unknown"`,
 		},
+		"a clean-up by choice": {"{taints: [{key: k, effect: NoSchedule}], cleanup: OnChange}", "", ""},
+		"a clean-up that there is not": {
+			"{taints: [{key: k, effect: NoSchedule}], cleanup: Always}",
+			`spec.cleanup: Unsupported value: "Always": supported values: "Never", "OnDelete", "OnChange"`,
+			`spec.cleanup: Unsupported value: "Always": supported values: "Never", "OnDelete", "OnChange"`,
+		},
 		"a condition that must last": {
 			"{taints: [{key: k, effect: NoSchedule}], addOnConditions: [{conditionType: c, operator: In, statusValues: [], for: 5m}]}", "", "",
 		},

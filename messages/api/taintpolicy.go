@@ -22,7 +22,27 @@ type ClusterTaintPolicySpec struct {
 	RemoveOnConditions []MatchCondition `json:"removeOnConditions,omitempty"`
 	// Taints has at least one item, unique by key and effect.
 	Taints []PolicyTaint `json:"taints"`
+	// Cleanup says when taints go that the policy added and no longer stands for; empty: never.
+	// Leeward's own.
+	Cleanup CleanupMode `json:"cleanup,omitempty"`
 }
+
+// CleanupMode says when a policy takes taints that it added away again, beside RemoveOnConditions.
+type CleanupMode string
+
+// The modes.
+const (
+	// CleanupNever leaves them, as Karmada does.
+	CleanupNever CleanupMode = "Never"
+	// CleanupOnDelete removes them with the policy.
+	CleanupOnDelete CleanupMode = "OnDelete"
+	// CleanupOnChange removes them also where the policy no longer selects the cluster, or no longer has
+	// the taint.
+	CleanupOnChange CleanupMode = "OnChange"
+)
+
+// Cleans reports whether taints go with their policy.
+func (m CleanupMode) Cleans() bool { return m == CleanupOnDelete || m == CleanupOnChange }
 
 // MatchOperator compares a condition's status with a list.
 type MatchOperator string

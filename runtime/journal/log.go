@@ -46,6 +46,8 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.TaintAdded:
 		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
+	case *messages.TaintAdopted:
+		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
 	case *messages.TaintRemoved:
 		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
 	case *messages.PolicyIgnored:

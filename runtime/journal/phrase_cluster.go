@@ -18,6 +18,8 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("tainted", taint.String(&f.Taint), cause(&f.Cause))
 	case *messages.TaintRemoved:
 		return story("untainted", taint.String(&f.Taint), cause(&f.Cause))
+	case *messages.TaintAdopted:
+		return story("adopted", taint.String(&f.Taint), cause(&f.Cause))
 	case *messages.LabelsChanged:
 		return story("labelled", labels(f.Labels), "")
 	case *messages.ClusterSpecChanged:

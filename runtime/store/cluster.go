@@ -22,6 +22,8 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 		return conditionRemoved(c, at, f)
 	case *messages.TaintAdded:
 		return taintAdded(c, f)
+	case *messages.TaintAdopted:
+		return setCause(c, f.Taint, f.Cause)
 	case *messages.TaintRemoved:
 		return taintRemoved(c, f)
 	case *messages.LabelsChanged:
@@ -75,17 +77,16 @@ func taintAdded(c *api.Cluster, f *messages.TaintAdded) bool {
 	if specChanged {
 		c.Generation++
 	}
-	return setCause(c, f) || specChanged
+	return setCause(c, f.Taint, f.Cause) || specChanged
 }
 
-// setCause remembers who added the taint and why.
-func setCause(c *api.Cluster, f *messages.TaintAdded) (changed bool) {
-	cause := f.Cause
-	cause.Key, cause.Effect = f.Taint.Key, f.Taint.Effect
+// setCause remembers who stands for the taint and why.
+func setCause(c *api.Cluster, t corev1.Taint, cause api.TaintCause) (changed bool) {
+	cause.Key, cause.Effect = t.Key, t.Effect
 	if slices.Contains(c.Status.TaintCauses, cause) {
 		return false
 	}
-	rest, _ := without(c.Status.TaintCauses, causeOf(f.Taint))
+	rest, _ := without(c.Status.TaintCauses, causeOf(t))
 	c.Status.TaintCauses = append(slices.Clip(rest), cause)
 	return true
 }

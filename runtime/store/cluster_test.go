@@ -106,6 +106,13 @@ func TestTaints(t *testing.T) {
 			generation: 4, kept: true,
 		},
 		{
+			name:       "a taint that is adopted keeps its value and time",
+			fact:       &messages.TaintAdopted{Cluster: "member1", Taint: corev1.Taint{Key: "down", Effect: "NoExecute"}, Cause: api.TaintCause{By: "policy"}},
+			taints:     []corev1.Taint{taint("down", "v", "NoExecute", start.Add(1)), taint("down", "", "NoSchedule", start)},
+			causes:     []string{"down:NoSchedule user", "down:NoExecute policy"},
+			generation: 4,
+		},
+		{
 			name: "a taint goes with its cause", fact: remove("down", "NoExecute"),
 			taints: []corev1.Taint{taint("down", "", "NoSchedule", start)}, causes: []string{"down:NoSchedule user"}, generation: 5,
 		},

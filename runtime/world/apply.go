@@ -134,13 +134,15 @@ func (w *World) stampConditions(o *api.Cluster) {
 func (w *World) joining(o *api.Cluster) *messages.ClusterJoined {
 	m := &messages.ClusterJoined{Object: o}
 	for _, p := range w.store.List("ClusterTaintPolicy") {
-		m.Policies = append(m.Policies, listing(p))
+		m.Policies = append(m.Policies, listing(p.(*api.ClusterTaintPolicy)))
 	}
 	return m
 }
 
-func listing(p api.Object) messages.PolicyListed {
-	return messages.PolicyListed{Name: messages.PolicyName(p.GetName()), CreatedAt: p.GetCreationTimestamp().Time}
+func listing(p *api.ClusterTaintPolicy) messages.PolicyListed {
+	return messages.PolicyListed{
+		Name: messages.PolicyName(p.Name), CreatedAt: p.CreationTimestamp.Time, Cleanup: p.Spec.Cleanup,
+	}
 }
 
 func (w *World) admitTaintPolicy(o *api.ClusterTaintPolicy, isNew bool) {
