@@ -19,7 +19,6 @@ import (
 const name messages.BindingName = "default/web"
 
 var (
-	self      = messages.Address{Name: "the machine"}
 	scheduler = messages.Address{Kind: messages.KindScheduler}
 	governor  = messages.Address{Kind: messages.KindGovernor}
 )
