@@ -103,6 +103,9 @@ func (w *World) admit(o, old api.Object) {
 	default:
 		w.store.Put(o)
 		w.admitWorkload(o)
+		if key := api.KeyOf(o); key == priorityClass(key.Name) {
+			w.admitPriorityClass(key.Name)
+		}
 	}
 }
 
@@ -173,7 +176,7 @@ func (w *World) admitPropagation(name messages.PropagationName, namespace string
 	if !w.kernel.Has(propagationAt(name)) {
 		w.spawnPropagation(name, namespace)
 	}
-	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{Spec: spec})
+	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{Spec: w.prioritized(spec)})
 	for _, o := range union(before, w.selectable(spec)) {
 		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: workload(o)})
 	}
