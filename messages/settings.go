@@ -107,6 +107,10 @@ type Settings struct {
 	// taint that the workload does not tolerate, also where the workload runs already. False: what such a
 	// cluster last said of its room counts. Cures K27.
 	ScaleUpNeedsReady bool
+	// PreferNoSchedule admits clusters with taints of that effect, and places workloads that do not
+	// tolerate them there only where no other cluster has room, or where the policy wants that many. False:
+	// such taints are refused, and those there are do not matter. Cures K41.
+	PreferNoSchedule bool
 
 	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
 	ClusterMonitorPeriod time.Duration

@@ -52,7 +52,7 @@ func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
 func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.ErrorList {
 	switch o := o.(type) {
 	case *api.Cluster:
-		return validateCluster(&o.Spec, spec)
+		return validateCluster(&o.Spec, s, spec)
 	case *api.ClusterTaintPolicy:
 		return validateTaintPolicy(&o.Spec, s, spec)
 	case *api.PropagationPolicy:

@@ -51,7 +51,7 @@ var (
 	proxySchemes = []string{"http", "https", "socks5"}
 )
 
-func validateCluster(c *api.ClusterSpec, spec *field.Path) field.ErrorList {
+func validateCluster(c *api.ClusterSpec, s *messages.Settings, spec *field.Path) field.ErrorList {
 	return slices.Concat(
 		atMost(maxClusterID, c.ID, spec.Child("id")),
 		requiredOneOf(c.SyncMode, syncModes, spec.Child("syncMode")),
@@ -61,7 +61,7 @@ func validateCluster(c *api.ClusterSpec, spec *field.Path) field.ErrorList {
 		labelValue(c.Provider, spec.Child("provider")),
 		labelValue(c.Region, spec.Child("region")),
 		validateZones(c, spec),
-		validateTaints(c.Taints, clusterEffects, spec.Child("taints")),
+		validateTaints(c.Taints, effectsOfClusters(s), spec.Child("taints")),
 		validateModels(c.ResourceModels, spec.Child("resourceModels")),
 	)
 }

@@ -11,7 +11,7 @@ import (
 	"leeward/messages/api"
 )
 
-// A cluster takes no PreferNoSchedule; a node and a toleration know all three effects.
+// A cluster takes no PreferNoSchedule, unless settings say so; a node and a toleration know all three effects.
 var (
 	clusterEffects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute}
 	nodeEffects    = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
@@ -21,6 +21,13 @@ var (
 type taintID struct {
 	key    string
 	effect corev1.TaintEffect
+}
+
+func effectsOfClusters(s *messages.Settings) []corev1.TaintEffect {
+	if s.PreferNoSchedule {
+		return nodeEffects
+	}
+	return clusterEffects
 }
 
 // validateTaints is for the taints of a cluster or a node.
@@ -91,7 +98,7 @@ func validatePolicyTaint(t api.PolicyTaint, s *messages.Settings, at *field.Path
 			"set allowNoExecuteTaintPolicy (Karmada's --allow-no-execute-taint-policy) to allow it in policies"))
 	}
 	if s.ValidateTolerations {
-		return append(errs, validateTaint(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}, clusterEffects, at)...)
+		return append(errs, validateTaint(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}, effectsOfClusters(s), at)...)
 	}
 	return slices.Concat(errs, required(t.Key, at.Child("key")), required(string(t.Effect), at.Child("effect")))
 }

@@ -96,6 +96,18 @@ func TestTaintPolicies(t *testing.T) {
 	require.Empty(t, findings(read(t, "ClusterTaintPolicy\nspec: {taints: [{key: k, effect: NoExecute}]}\n"), nil, s))
 }
 
+func TestPreferNoScheduleNeedsItsSetting(t *testing.T) {
+	s := leeward()
+	s.PreferNoSchedule = true
+	for _, text := range []string{
+		"ClusterTaintPolicy\nspec: {taints: [{key: k, effect: PreferNoSchedule}]}\n",
+		"Cluster\nmetadata: {name: m}\nspec: {syncMode: Push, taints: [{key: k, effect: PreferNoSchedule}]}\n",
+	} {
+		require.NotEmpty(t, findings(read(t, text), nil, leeward()))
+		require.Empty(t, findings(read(t, text), nil, s))
+	}
+}
+
 func TestTolerationsOfAPolicy(t *testing.T) {
 	const at = "spec.placement.clusterTolerations[0]"
 	for name, c := range map[string]struct{ toleration, karmada, leeward string }{

@@ -71,6 +71,7 @@ var faults = []string{
 	"K26: without maxGroups nothing is ever placed, spread by zone, provider and label is not implemented, and regions are chosen whatever their room",
 	"K27: a workload that grows may get replicas on a cluster that is not ready, by what that cluster last said of its room",
 	"K40: several switches must be set before a taint evicts anything",
+	"K41: PreferNoSchedule is refused on clusters, though the help of the command line lists it",
 }
 
 func documentation(t *testing.T) string {

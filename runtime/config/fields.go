@@ -160,6 +160,11 @@ var fields = numbered([]Field{
 		Zero:    "What such a cluster last said of its room counts.",
 	},
 	{
+		Name: "preferNoSchedule", Cures: []string{"K41"},
+		Meaning: "Admits PreferNoSchedule taints of clusters, and places what does not tolerate them there only where no other cluster has room.",
+		Zero:    "Such taints are refused, and those there are do not matter.",
+	},
+	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
 		Meaning: "How often silence is checked.",
 		Zero:    "Exactly when due.",

@@ -98,6 +98,7 @@ func leeward() messages.Settings {
 	s.ExactSpread = true
 	s.PartialPlacement = true
 	s.ScaleUpNeedsReady = true
+	s.PreferNoSchedule = true
 	s.ClusterMonitorPeriod = 0
 	return s
 }

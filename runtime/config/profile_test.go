@@ -59,6 +59,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"exactSpread: false -> true",
 		"partialPlacement: false -> true",
 		"scaleUpNeedsReady: false -> true",
+		"preferNoSchedule: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
 	}, differences(t, "karmada", "leeward"))
 }

@@ -80,12 +80,8 @@ func (p *Planner) weigh(weights []int64) {
 // divide divides by free capacity. Where the term overflows, each tier in turn takes as much as it
 // can. It returns how many replicas are left.
 func (p *Planner) divide(a *attempt, demand division.Demand) (missing int64) {
-	divide := p.divider.Dynamic
-	if a.rule.strategy == aggregated {
-		divide = p.divider.Aggregated
-	}
 	if len(a.term.tiers) == 1 {
-		return divide(demand, p.candidates)
+		return p.divideTier(a, demand, p.candidates)
 	}
 	tiers := a.term.tier
 	slices.SortStableFunc(p.candidates, func(a, b division.Candidate) int { return int(tiers[a.Rank]) - int(tiers[b.Rank]) })
@@ -98,7 +94,7 @@ func (p *Planner) divide(a *attempt, demand division.Demand) (missing int64) {
 		if left > 0 {
 			demand.Replicas = int32(min(left, capacity))
 			left -= int64(demand.Replicas)
-			divide(demand, p.candidates[from:to])
+			p.divideTier(a, demand, p.candidates[from:to])
 		}
 		from = to
 	}

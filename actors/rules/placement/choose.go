@@ -9,25 +9,29 @@ import (
 )
 
 // key is a candidate in one number, so that the best come first in ascending order: by tier, then
-// those that have the resource already, then those with most room, then by name.
+// those that have the resource already, then those that are least to be avoided, then those with most
+// room, then by name.
 type key uint64
 
 const (
-	slotBits = 20
-	roomBits = 33
-	tierBits = 10
+	slotBits  = 20
+	roomBits  = 33
+	avoidBits = 3
+	tierBits  = 7
 
 	maxTiers = 1 << tierBits
+	maxAvoid = 1<<avoidBits - 1
 	fullRoom = 1<<roomBits - 1
+	firstHas = 1 << (slotBits + roomBits + avoidBits)
 )
 
 // keyOf packs a candidate. Its room, at most fullRoom, includes the replicas that it has.
-func keyOf(tier uint16, has bool, room int64, slot int32) key {
+func keyOf(tier uint16, has bool, avoid uint8, room int64, slot int32) key {
 	k := key(tier)<<1 | 1
 	if has {
 		k--
 	}
-	return (k<<roomBits|key(fullRoom-room))<<slotBits | key(slot)
+	return ((k<<avoidBits|key(avoid))<<roomBits|key(fullRoom-room))<<slotBits | key(slot)
 }
 
 func (k key) slot() int32 { return int32(k & (maxClusters - 1)) }
@@ -35,7 +39,7 @@ func (k key) room() int64 { return fullRoom - int64(k>>slotBits&fullRoom) }
 
 // score is what Karmada's scheduler gives a cluster: 100 to those that have the resource.
 func (k key) score() int64 {
-	if k>>(slotBits+roomBits)&1 == 0 {
+	if k&firstHas == 0 {
 		return 100
 	}
 	return 0
@@ -45,6 +49,7 @@ func (k key) score() int64 {
 // every cluster has unlimited room. One without limit has, otherwise, room for just this workload.
 func (p *Planner) measure(a *attempt) {
 	p.room = p.room[:0]
+	p.avoidable = false
 	limited := a.Workload && a.Replicas > 0
 	if limited {
 		p.needs = p.fleet.needs(a.Requirements, p.needs[:0])
@@ -65,7 +70,12 @@ func (p *Planner) measure(a *attempt) {
 		if a.Workload {
 			tier = a.term.tier[slot]
 		}
-		p.keys[i] = keyOf(tier, p.roles[slot]&kept != 0, room+int64(p.prev[slot]), slot)
+		has, avoid := p.roles[slot]&kept != 0, p.avoid(a, slot)
+		p.avoidable = p.avoidable || avoid > 0
+		if has {
+			avoid = 0
+		}
+		p.keys[i] = keyOf(tier, has, avoid, room+int64(p.prev[slot]), slot)
 	}
 }
 

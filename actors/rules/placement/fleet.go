@@ -46,6 +46,7 @@ const (
 	deleting mark = 1 << iota
 	tainted       // by NoSchedule or NoExecute
 	unready       // says so itself
+	avoided       // by PreferNoSchedule
 )
 
 // maxClusters is what fits into a key.
@@ -152,8 +153,11 @@ func marksOf(v *messages.ClusterView) (m mark) {
 		m |= unready
 	}
 	for i := range v.Taints {
-		if e := v.Taints[i].Effect; e == corev1.TaintEffectNoSchedule || e == corev1.TaintEffectNoExecute {
+		switch v.Taints[i].Effect {
+		case corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute:
 			m |= tainted
+		case corev1.TaintEffectPreferNoSchedule:
+			m |= avoided
 		}
 	}
 	return m

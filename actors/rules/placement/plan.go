@@ -61,6 +61,7 @@ type Planner struct {
 	exactSpread      bool
 	partial          bool
 	readyOnly        bool
+	avoids           bool // clusters with PreferNoSchedule
 	divider          division.Divider
 
 	ready  map[*api.Placement]*rule
@@ -78,6 +79,7 @@ type Planner struct {
 	slots      []int32 // those that fit
 	needs      []need
 	room       []int64
+	avoidable  bool // some of them are to be avoided
 	keys       []key
 	rest       []key
 	candidates []division.Candidate
@@ -117,6 +119,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		exactSpread:      s.ExactSpread,
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
+		avoids:           s.PreferNoSchedule,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
 		limit:            minReady,

@@ -216,7 +216,7 @@ func newTwins(seed uint64) *twins {
 		DivisionMethod:  pick(d, messages.DivideWebster, messages.DivideWebster, messages.DivideFloor),
 	}
 	w := &twins{dice: d, fleet: placement.NewFleet(), clusters: d.IntN(pick(d, 14, 14, 40))}
-	s.PartialPlacement, s.ScaleUpNeedsReady = d.oneIn(2), d.oneIn(2)
+	s.PartialPlacement, s.ScaleUpNeedsReady, s.PreferNoSchedule = d.oneIn(2), d.oneIn(2), d.oneIn(2)
 	if s.ExactSpread = d.oneIn(2); s.ExactSpread {
 		w.clusters = min(w.clusters, 8) // the reference walks through all subsets
 	}

@@ -39,6 +39,7 @@ type reservation struct {
 type option struct {
 	view  *messages.ClusterView
 	tier  int
+	avoid int // PreferNoSchedule taints
 	score int64
 	prev  int32
 	turn  int
@@ -155,6 +156,8 @@ func before(a, b *option) bool {
 		return a.tier < b.tier
 	case a.score != b.score:
 		return a.score > b.score
+	case !a.has && a.avoid != b.avoid:
+		return a.avoid < b.avoid
 	case a.room != b.room:
 		return a.room > b.room
 	default:
@@ -190,6 +193,14 @@ func (n *reference) fitting(now time.Time, r *placement.Request, p *api.Placemen
 		if reason := n.rejects(now, r, p, term, &o); reason != "" {
 			reasons = append(reasons, reason)
 			continue
+		}
+		for i := range v.Taints {
+			soft := v.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule && n.settings.PreferNoSchedule
+			if soft && o.avoid < 7 && !slices.ContainsFunc(p.ClusterTolerations, func(t corev1.Toleration) bool {
+				return taint.Tolerates(&t, &v.Taints[i], n.settings.NumericTolerations)
+			}) {
+				o.avoid++
+			}
 		}
 		options = append(options, o)
 	}
@@ -577,12 +588,45 @@ func (n *reference) divideByTier(r *placement.Request, aggregates, overflows boo
 		if overflows {
 			replicas = min(left, roomOf(members))
 		}
-		if !n.divide(int32(replicas), r.UID, r.Fresh, aggregates, members) || tier > 100 {
+		if !n.divideGently(int32(replicas), r.UID, r.Fresh, aggregates, members) || tier > 100 {
 			return nil, &failure{api.ReasonUnschedulable, "no room"}
 		}
 		left, targets = left-replicas, append(targets, members...)
 	}
 	return named(targets, false), nil
+}
+
+// divideGently lets those that are to be avoided keep what they have, and gives them more only if the
+// others are full.
+func (n *reference) divideGently(replicas int32, uid string, fresh, aggregates bool, options []option) bool {
+	assigned, soft := int32(0), false
+	for i := range options {
+		assigned, soft = assigned+options[i].prev, soft || options[i].avoid > 0
+	}
+	if !soft || !fresh && assigned >= replicas {
+		return n.divide(replicas, uid, fresh, aggregates, options)
+	}
+	left := int64(replicas)
+	for avoid := range 8 {
+		var same []option
+		var at []int
+		later := int64(0)
+		for i := range options {
+			switch {
+			case options[i].avoid == avoid:
+				same, at = append(same, options[i]), append(at, i)
+			case options[i].avoid > avoid && !fresh:
+				later += int64(options[i].prev)
+			}
+		}
+		some := max(0, min(left-later, roomOf(same)))
+		n.divide(int32(some), uid, fresh, aggregates, same)
+		left -= some
+		for j, i := range at {
+			options[i] = same[j]
+		}
+	}
+	return left == 0
 }
 
 func (n *reference) divide(replicas int32, uid string, fresh, aggregates bool, options []option) bool {
