@@ -147,6 +147,15 @@ type ReleaseHeld struct {
 	Message string      `json:"message"`
 }
 
+// PurgeOvertaken says that a copy which was to go at once is still there, or its cluster does not say,
+// and that its substitute no longer waits for that.
+type PurgeOvertaken struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	// After is how long the substitute waited.
+	After time.Duration `json:"-"`
+}
+
 // CopyStarted says that a member runs a new copy.
 type CopyStarted struct {
 	Binding  BindingName `json:"binding"`
@@ -206,6 +215,7 @@ func (*EvictionWithdrawn) Kind() string   { return "EvictionWithdrawn" }
 func (*ReleaseHeld) Kind() string         { return "ReleaseHeld" }
 func (*CopyStarted) Kind() string         { return "CopyStarted" }
 func (*CopyScaled) Kind() string          { return "CopyScaled" }
+func (*PurgeOvertaken) Kind() string      { return "PurgeOvertaken" }
 func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
 func (*HealthForgotten) Kind() string     { return "HealthForgotten" }
@@ -226,6 +236,7 @@ func (f *EvictionWithdrawn) AboutBinding() BindingName   { return f.Binding }
 func (f *ReleaseHeld) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyStarted) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
+func (f *PurgeOvertaken) AboutBinding() BindingName      { return f.Binding }
 func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
 func (f *HealthForgotten) AboutBinding() BindingName     { return f.Binding }
@@ -240,6 +251,7 @@ func (f *EvictionWithdrawn) AboutCluster() ClusterName { return f.Cluster }
 func (f *ReleaseHeld) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyStarted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
+func (f *PurgeOvertaken) AboutCluster() ClusterName    { return f.Cluster }
 func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
 func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }
 func (f *HealthForgotten) AboutCluster() ClusterName   { return f.Cluster }

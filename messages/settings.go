@@ -66,6 +66,12 @@ type Settings struct {
 	HandoverHealth string
 	// WithdrawOnRecovery takes an eviction back when its taint goes before the hand-over is done. Cures K7.
 	WithdrawOnRecovery bool
+	// DirectPurgeTimeout is how long a copy that is left Directly may keep its substitute, and every other
+	// change of the binding, waiting, counted from the task's creation. A cluster that answers is empty
+	// long before; one that is cut off may still run the copy when the substitute starts: at least one copy
+	// from then on, no longer at most one. Zero: wait until the copy is gone or its task ends, as Karmada
+	// does, which ends the task after GracefulEvictionTimeout whatever runs. Cures K5.
+	DirectPurgeTimeout time.Duration
 	// PersistentFailoverTimers counts application failover from the stored time of the first Unhealthy
 	// report, so restarts do not reset it and zero seconds act at once. Cures K15.
 	PersistentFailoverTimers bool

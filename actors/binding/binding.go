@@ -122,6 +122,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	}
 	b.leaveDue(now, out)
 	b.assessTasks(now, out)
+	b.overtakePurges(now, out)
 }
 
 // nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
@@ -136,7 +137,7 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 	for i := range b.tasks {
 		next = actors.Earlier(next, b.tasks[i].recheck)
 	}
-	return next
+	return actors.Earlier(next, b.purgeAlarm())
 }
 
 func (b *Binding) target(c messages.ClusterName) *target {

@@ -38,7 +38,7 @@ func (b *Binding) copy(c messages.ClusterName) *copyState {
 
 // syncCopies tells members what changed in what they are to run: targets run their share, clusters
 // that are being left keep what they have, unless they are left directly; everything else goes. While a
-// copy that is left directly still stands, nothing new starts. Source: Karmada's binding controller.
+// copy that is left directly still stands, nothing new starts, for a time. Source: Karmada's binding controller.
 func (b *Binding) syncCopies(out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
@@ -69,14 +69,6 @@ func (b *Binding) wanted(c messages.ClusterName) bool {
 	}
 	k := b.task(c)
 	return k != nil && eviction.KeepsCopy(&k.GracefulEvictionTask)
-}
-
-// blocked reports whether a copy that is left directly still stands.
-func (b *Binding) blocked() bool {
-	return slices.ContainsFunc(b.copies, func(c copyState) bool {
-		k := b.task(c.cluster)
-		return c.removing && k != nil && !eviction.KeepsCopy(&k.GracefulEvictionTask)
-	})
 }
 
 // runCopy tells a target's member what to run. A copy that is still going is waited for.

@@ -26,6 +26,8 @@ type task struct {
 	back bool
 	// overdue is set once the task has outlived its timeout because the copy is the last.
 	overdue bool
+	// overtaken is set once the substitute no longer waits for a copy that is purged directly.
+	overtaken bool
 }
 
 // evict takes a target off the result and writes its task.
@@ -264,7 +266,7 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 			k.CreationTimestamp = b.taskTime(now)
 		}
 		if known := b.task(messages.ClusterName(k.FromCluster)); known != nil {
-			k.overdue = known.overdue
+			k.overdue, k.overtaken = known.overdue, known.overtaken
 			if k.ReplacedBy == nil {
 				k.ReplacedBy = known.ReplacedBy
 			}
@@ -272,6 +274,7 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 		k.overdue = k.overdue || b.restoring && eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
 			Timeout: b.settings.GracefulEvictionTimeout, KeepLastCopy: true,
 		}).Why == eviction.LastCopy
+		k.overtaken = k.overtaken || b.restoring && b.purgeOverdue(now, k)
 		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingPlaced{Binding: b.name})
 	}
 	b.tasks = tasks

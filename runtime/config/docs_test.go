@@ -57,6 +57,7 @@ var faults = []string{
 	"K1: where no other cluster fits, the last running copy is deleted once the grace period ends",
 	"K2: where not all replicas find room, none is placed, and those of the failed cluster are lost once the grace period ends",
 	"K3: a hand-over ends on a health report that was made for fewer replicas",
+	"K5: where a failed cluster is to be emptied at once but does not answer, its substitute waits for as long as the hand-over may take",
 	"K7: an eviction is not undone when the cluster recovers while it runs",
 	"K8: 1.5 evictions a second by default, and at most ten a second however the rate is set",
 	"K12: every binding of a tainted cluster is looked at every ten seconds",
@@ -70,6 +71,7 @@ var faults = []string{
 	"K24: a binding that was never placed by the scheduler is never evicted",
 	"K26: without maxGroups nothing is ever placed, spread by zone, provider and label is not implemented, and regions are chosen whatever their room",
 	"K27: a workload that grows may get replicas on a cluster that is not ready, by what that cluster last said of its room",
+	"K35: a slow or broken start is chased through the fleet: no grace for a copy that starts, no limit, and no rest for a cluster that was left",
 	"K40: several switches must be set before a taint evicts anything",
 	"K41: PreferNoSchedule is refused on clusters, though the help of the command line lists it",
 }

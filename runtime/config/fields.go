@@ -98,6 +98,11 @@ var fields = numbered([]Field{
 		Zero:    "It runs to its end.",
 	},
 	{
+		Name: "directPurgeTimeout", Cures: []string{"K5"}, in: notNegative,
+		Meaning: "How long a copy that is left Directly may keep its substitute waiting. A cluster that is cut off may still run its copy then: until then at most one copy runs, from then on at least one.",
+		Zero:    "Until the copy is gone or its task ends.",
+	},
+	{
 		Name: "persistentFailoverTimers", Cures: []string{"K15"},
 		Meaning: "Counts application failover from the stored time of the first Unhealthy report: a restart does not reset it and a toleration of zero seconds acts at once.",
 		Zero:    "Counted in memory.",

@@ -87,6 +87,7 @@ func leeward() messages.Settings {
 	s.KeepLastCopy = true
 	s.HandoverHealth = messages.HealthOfPlacement
 	s.WithdrawOnRecovery = true
+	s.DirectPurgeTimeout = time.Minute // twice what a pod gets to terminate
 	s.PersistentFailoverTimers = true
 	s.MissingConditionStatus = "Unknown"
 	s.PolicyTieBreak = messages.TieByName

@@ -48,6 +48,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"keepLastCopy: false -> true",
 		"handoverHealth: reported -> placement",
 		"withdrawOnRecovery: false -> true",
+		"directPurgeTimeout: 0s -> 1m",
 		"persistentFailoverTimers: false -> true",
 		"missingConditionStatus:  -> Unknown",
 		"policyTieBreak: undefined -> name",

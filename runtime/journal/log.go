@@ -60,6 +60,8 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 		ev.Str("from", placed(f.Before)).Str("err", f.Reason)
 	case *messages.EvictionEnded:
 		ev.Stringer("after", f.After)
+	case *messages.PurgeOvertaken:
+		ev.Stringer("after", f.After)
 	case *messages.Scaled:
 		ev.Int32("from", f.Before).Int32("to", f.Replicas)
 	case *messages.SettingChanged:

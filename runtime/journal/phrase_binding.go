@@ -50,6 +50,8 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 		return story("returns", "to "+string(f.Cluster), joined("; ", f.Reason, "runs on "+targets(f.Clusters)))
 	case *messages.ReleaseHeld:
 		return warning("kept", "on "+string(f.Cluster), f.Message)
+	case *messages.PurgeOvertaken:
+		return warning("waits no more", "for "+string(f.Cluster), "after "+span.String(f.After)+": its copy may still run there")
 	}
 	return t.tellCopy(f)
 }

@@ -21,7 +21,7 @@ var facts = kindsOf(
 	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.BindingDeleted{}, &messages.Scheduled{},
 	&messages.PlacementConfirmed{},
 	&messages.ScheduleFailed{}, &messages.CountdownStarted{}, &messages.CountdownStopped{}, &messages.EvictionHeld{},
-	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{},
+	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
 	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyStopped{}, &messages.HealthChanged{},
 	&messages.HealthForgotten{}, &messages.RescheduleRequested{},
 	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectRejected{}, &messages.Scaled{},
