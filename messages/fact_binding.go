@@ -185,6 +185,8 @@ type HealthChanged struct {
 	Ready   int32              `json:"ready,omitempty"`
 	// Since is when the copy was first Unhealthy without a break; zero unless Unhealthy.
 	Since time.Time `json:"-"`
+	// Starting is when a copy that was never healthy first reported; zero once it was.
+	Starting time.Time `json:"-"`
 }
 
 // HealthForgotten says that a binding no longer hears of a copy: it is gone.

@@ -75,6 +75,10 @@ type Settings struct {
 	// PersistentFailoverTimers counts application failover from the stored time of the first Unhealthy
 	// report, so restarts do not reset it and zero seconds act at once. Cures K15.
 	PersistentFailoverTimers bool
+	// ApplicationStartupGrace is how long a copy that has never been healthy, from its first report on, is
+	// not judged by its health; a policy's startupSeconds take its place. Zero: judged from the first
+	// report on. Cures K35.
+	ApplicationStartupGrace time.Duration
 	// MissingConditionStatus is the status that policies see for a condition that a cluster does not
 	// report; empty: such a condition never matches. Cures K17.
 	MissingConditionStatus metav1.ConditionStatus

@@ -22,7 +22,13 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !b.settings.GracefulEviction {
 		return leave{held: noGrace}
 	}
-	evict, recheck := eviction.Unhealthy(b.knownSince(now, c), tolerationSeconds(failover.Application), now, b.settings.PersistentFailoverTimers)
+	since := b.sickSince(c)
+	exact := b.settings.PersistentFailoverTimers || since.After(now)
+	known := since
+	if !exact && !now.After(c.unhealthySince) {
+		known = time.Time{} // first sight, which lasts for its instant
+	}
+	evict, recheck := eviction.Unhealthy(known, tolerationSeconds(failover.Application), now, exact)
 	l := leave{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
 	if evict {
 		l.at = b.sickDeadline(now, t, c)
@@ -36,7 +42,7 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 func (b *Binding) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
 	switch {
 	case b.settings.PersistentFailoverTimers:
-		return c.unhealthySince.Add(time.Duration(tolerationSeconds(b.spec.Failover.Application)) * time.Second)
+		return b.sickSince(c).Add(time.Duration(tolerationSeconds(b.spec.Failover.Application)) * time.Second)
 	case t.leave.due && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure:
 		return t.leave.at
 	default:
@@ -44,13 +50,27 @@ func (b *Binding) sickDeadline(now time.Time, t *target, c *copyState) time.Time
 	}
 }
 
-// knownSince is since when a copy is known to be unhealthy; zero at first sight, which lasts for its
-// instant.
-func (b *Binding) knownSince(now time.Time, c *copyState) time.Time {
-	if !b.settings.PersistentFailoverTimers && !now.After(c.unhealthySince) {
-		return time.Time{}
+// sickSince is since when a copy counts as unhealthy.
+func (b *Binding) sickSince(c *copyState) time.Time {
+	grace := b.settings.ApplicationStartupGrace
+	if s := b.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
+		grace = time.Duration(*s) * time.Second
 	}
-	return c.unhealthySince
+	return eviction.SickSince(c.unhealthySince, c.startingSince, grace)
+}
+
+// heard notes what a report says of how long a copy has been unhealthy, and whether it is still starting.
+func (c *copyState) heard(now time.Time, h api.ResourceHealth) {
+	if h != api.Unhealthy {
+		c.unhealthySince = time.Time{}
+	} else if c.unhealthySince.IsZero() {
+		c.unhealthySince = now
+	}
+	if h == api.Healthy {
+		c.startingSince = time.Time{}
+	} else if !c.reported {
+		c.startingSince = now
+	}
 }
 
 func tolerationSeconds(a *api.ApplicationFailover) int32 {

@@ -25,6 +25,8 @@ type copyState struct {
 	ready          int32
 	forPlacement   int64
 	unhealthySince time.Time
+	// startingSince is when a copy that was never healthy first reported; zero once it was.
+	startingSince time.Time
 }
 
 func (b *Binding) copy(c messages.ClusterName) *copyState {
@@ -97,15 +99,12 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 		return
 	}
 	news := !c.reported || c.health != m.Health || c.ready != m.Ready
-	if m.Health != api.Unhealthy {
-		c.unhealthySince = time.Time{}
-	} else if c.unhealthySince.IsZero() {
-		c.unhealthySince = now
-	}
+	c.heard(now, m.Health)
 	c.reported, c.health, c.ready, c.forPlacement = true, m.Health, m.Ready, m.ForPlacement
 	if news {
 		out.Record(&messages.HealthChanged{
-			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready, Since: c.unhealthySince,
+			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready,
+			Since: c.unhealthySince, Starting: c.startingSince,
 		})
 	}
 	if t := b.target(m.Cluster); t != nil {
@@ -174,6 +173,9 @@ func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 		}
 		if c.health == api.Unhealthy {
 			c.unhealthySince = now
+		}
+		if item.StartingSince != nil {
+			c.startingSince = item.StartingSince.Time
 		}
 		if item.UnhealthySince != nil && b.settings.PersistentFailoverTimers {
 			c.unhealthySince = item.UnhealthySince.Time

@@ -56,6 +56,7 @@ func validateApplication(a *api.ApplicationFailover, at *field.Path) field.Error
 	}
 	return slices.Concat(
 		count(a.DecisionConditions.TolerationSeconds, at.Child("decisionConditions", "tolerationSeconds")),
+		count(a.DecisionConditions.StartupSeconds, at.Child("decisionConditions", "startupSeconds")),
 		oneOf(a.PurgeMode, applicationPurges, at.Child("purgeMode")),
 		validateGrace(a, at.Child("gracePeriodSeconds")),
 		validatePreservation(a.StatePreservation, at.Child("statePreservation")),

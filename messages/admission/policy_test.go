@@ -206,6 +206,10 @@ func TestPolicies(t *testing.T) {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {tolerationSeconds: -1}}}"),
 			"spec.failover.application.decisionConditions.tolerationSeconds: Invalid value: -1: must be 0 or more",
 		},
+		"a start-up that takes less than nothing": {
+			policy("propagateDeps: true, failover: {application: {decisionConditions: {startupSeconds: -1}}}"),
+			"spec.failover.application.decisionConditions.startupSeconds: Invalid value: -1: must be 0 or more",
+		},
 		"failover in an unknown way": {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, purgeMode: Immediately}}"),
 			`spec.failover.application.purgeMode: Unsupported value: "Immediately": supported values: "Directly", "Gracefully", "Never"`,

@@ -168,4 +168,6 @@ type AggregatedStatusItem struct {
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
 	// UnhealthySince is when the copy was first seen Unhealthy without a break. Leeward's own.
 	UnhealthySince *metav1.MicroTime `json:"unhealthySince,omitempty"`
+	// StartingSince is when a copy that was never healthy first reported. Leeward's own.
+	StartingSince *metav1.MicroTime `json:"startingSince,omitempty"`
 }

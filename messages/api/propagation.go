@@ -210,6 +210,9 @@ type ApplicationFailover struct {
 // DecisionConditions say how long an application may be unhealthy. Default 300 s.
 type DecisionConditions struct {
 	TolerationSeconds *int32 `json:"tolerationSeconds,omitempty"`
+	// StartupSeconds, from its first report on, are how long a copy that was never healthy is not judged;
+	// nil: the setting applicationStartupGrace. Leeward's own.
+	StartupSeconds *int32 `json:"startupSeconds,omitempty"`
 }
 
 // ClusterFailover says how a workload leaves a failed cluster.

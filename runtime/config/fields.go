@@ -108,6 +108,11 @@ var fields = numbered([]Field{
 		Zero:    "Counted in memory.",
 	},
 	{
+		Name: "applicationStartupGrace", Cures: []string{"K35"}, in: notNegative,
+		Meaning: "How long a copy that has never been healthy is not judged by its health, from its first report on. A policy's failover.application.decisionConditions.startupSeconds takes its place.",
+		Zero:    "A copy that starts counts as a failed one.",
+	},
+	{
 		Name: "missingConditionStatus", Cures: []string{"K17"}, Words: []string{"", "True", "False", "Unknown"},
 		Meaning: "The status that policies see for a condition that a cluster does not report.",
 		Zero:    "Such a condition never matches.",

@@ -89,6 +89,7 @@ func leeward() messages.Settings {
 	s.WithdrawOnRecovery = true
 	s.DirectPurgeTimeout = time.Minute // twice what a pod gets to terminate
 	s.PersistentFailoverTimers = true
+	s.ApplicationStartupGrace = 5 * time.Minute
 	s.MissingConditionStatus = "Unknown"
 	s.PolicyTieBreak = messages.TieByName
 	s.TolerationMatch = messages.MatchMinimum

@@ -50,6 +50,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"withdrawOnRecovery: false -> true",
 		"directPurgeTimeout: 0s -> 1m",
 		"persistentFailoverTimers: false -> true",
+		"applicationStartupGrace: 0s -> 5m",
 		"missingConditionStatus:  -> Unknown",
 		"policyTieBreak: undefined -> name",
 		"tolerationMatch: first -> minimum",

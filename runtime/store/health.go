@@ -21,8 +21,11 @@ func (b *Binding) healthChanged(at time.Time, f *messages.HealthChanged) bool {
 	wasApplied := item.Applied
 	item.Applied, item.AppliedMessage = true, ""
 	item.Health, item.ReadyReplicas = f.Health, f.Ready
-	if !unhealthySince(item).Equal(f.Since) {
+	if !instant(item.UnhealthySince).Equal(f.Since) {
 		item.UnhealthySince = microTime(f.Since)
+	}
+	if !instant(item.StartingSince).Equal(f.Starting) {
+		item.StartingSince = microTime(f.Starting)
 	}
 	switch {
 	case i < 0:
@@ -115,11 +118,11 @@ func placeOf(items []api.AggregatedStatusItem, item api.AggregatedStatusItem) in
 	return len(items)
 }
 
-func unhealthySince(item api.AggregatedStatusItem) time.Time {
-	if item.UnhealthySince == nil {
+func instant(t *metav1.MicroTime) time.Time {
+	if t == nil {
 		return time.Time{}
 	}
-	return item.UnhealthySince.Time
+	return t.Time
 }
 
 func microTime(t time.Time) *metav1.MicroTime {

@@ -2,6 +2,15 @@ package eviction
 
 import "time"
 
+// SickSince returns since when a copy that reports Unhealthy counts as failed: not before its start-up grace
+// is over, if it was never healthy. Starting is its first report then, and zero otherwise.
+func SickSince(unhealthy, starting time.Time, grace time.Duration) time.Time {
+	if end := starting.Add(grace); !starting.IsZero() && end.After(unhealthy) {
+		return end
+	}
+	return unhealthy
+}
+
 // Unhealthy decides, at an instant, about an application that is unhealthy on a cluster since then
 // without a break; a zero since is the first sight, which the caller records. Evict means that it has
 // been so for tolerationSeconds; else recheck is when to ask again, zero where time alone changes

@@ -68,3 +68,23 @@ func TestUnhealthyEndsByItself(t *testing.T) {
 		}
 	}
 }
+
+func TestASlowStartIsNoFailure(t *testing.T) {
+	never, minuteAgo := time.Time{}, now.Add(-time.Minute)
+	for _, c := range []struct {
+		name                string
+		unhealthy, starting time.Time
+		grace               time.Duration
+		since               time.Time
+	}{
+		{"a copy that was healthy once has no grace", now, never, time.Hour, now},
+		{"no grace", minuteAgo, minuteAgo, 0, minuteAgo},
+		{"a copy that starts counts once its grace is over", minuteAgo, minuteAgo, 5 * time.Minute, now.Add(4 * time.Minute)},
+		{"so does one that was Unknown at first", now, minuteAgo, 5 * time.Minute, now.Add(4 * time.Minute)},
+		{"one that fails after its grace counts at once", now, minuteAgo, time.Second, now},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.since, eviction.SickSince(c.unhealthy, c.starting, c.grace))
+		})
+	}
+}
