@@ -39,17 +39,11 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Cordon:
 		return w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
 	case *scenario.Label:
-		for _, c := range a.Clusters {
-			w.TellCluster(c, &messages.LabelsEdited{Labels: a.Labels})
-		}
+		w.tellClusters(a.Clusters, &messages.LabelsEdited{Labels: a.Labels})
 	case *scenario.Heartbeat:
-		for _, c := range a.Clusters {
-			w.TellMember(c, &messages.HeartbeatSet{Stopped: a.Stop})
-		}
+		w.tellMembers(a.Clusters, &messages.HeartbeatSet{Stopped: a.Stop})
 	case *scenario.Health:
-		for _, c := range a.Clusters {
-			w.TellMember(c, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
-		}
+		w.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Capacity:
 		return r.capacity(a)
 	case *scenario.Scale:
@@ -57,15 +51,32 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Apply:
 		return r.applyStep(a)
 	case *scenario.Delete:
-		if !w.Delete(a.Object) {
-			return fmt.Errorf("delete %s: there is no such object", a.Object)
-		}
+		return w.deleteKnown(a.Object)
 	case *scenario.Config:
 		return w.Set(a.Settings)
 	case *scenario.Restart:
 		return r.restart()
 	default:
 		panic(fmt.Sprintf("world: unknown action %T", a))
+	}
+	return nil
+}
+
+func (w *World) tellClusters(names []messages.ClusterName, m messages.ToCluster) {
+	for _, name := range names {
+		w.TellCluster(name, m)
+	}
+}
+
+func (w *World) tellMembers(names []messages.ClusterName, m messages.ToMember) {
+	for _, name := range names {
+		w.TellMember(name, m)
+	}
+}
+
+func (w *World) deleteKnown(key api.Key) error {
+	if !w.Delete(key) {
+		return fmt.Errorf("delete %s: there is no such object", key)
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ const openEnd = 24 * time.Hour
 // Options change how a scenario is run; the zero value runs it as written, but with seed 0.
 type Options struct {
 	Seed uint64
+	// Interleaving is another order of mailboxes for the same seed. Zero: the seed's own.
+	Interleaving uint64
 	// Profile replaces the scenario's; empty: as written.
 	Profile string
 	// Set are settings on top of the scenario's own.
@@ -49,7 +51,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	}
 	r := &replay{
 		scenario: s,
-		world:    New(Config{Settings: settings, Seed: o.Seed, Order: kernel.Seeded, Members: s.Members}),
+		world:    New(Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Order: kernel.Seeded, Members: s.Members}),
 		checker:  expect.NewChecker(s.Expect, Start),
 	}
 	defer r.world.Close()

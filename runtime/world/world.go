@@ -3,6 +3,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -32,6 +33,8 @@ type Config struct {
 	Seed uint64
 	// Order is the order of mailboxes.
 	Order kernel.Order
+	// Interleaving picks the order of mailboxes where it is to differ and all else to stay. Zero: Seed.
+	Interleaving uint64
 	// Members says how simulated members behave; those it does not name are healthy and quick.
 	Members map[messages.ClusterName]messages.MemberBehaviour
 }
@@ -53,7 +56,7 @@ func New(c Config) *World {
 		config: c, settings: c.Settings, now: Start,
 		store: store.New(), journal: journal.New(Start), offers: newOffers(),
 	}
-	w.kernel = kernel.New(kernel.Config{Order: c.Order, Seed: c.Seed, Record: w.record})
+	w.kernel = kernel.New(kernel.Config{Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})
 	w.spawnSingletons()
 	return w
 }

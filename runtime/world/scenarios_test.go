@@ -1,0 +1,75 @@
+package world_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages/api"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+	"leeward/runtime/world"
+)
+
+// all are the scenarios of the repository.
+func all(t *testing.T) []*scenario.Scenario {
+	t.Helper()
+	scenarios, problems := scenario.Load("../../scenarios")
+	require.Empty(t, problems)
+	require.NotEmpty(t, scenarios)
+	return scenarios
+}
+
+func replay(t *testing.T, s *scenario.Scenario, o world.Options) *report.Run {
+	t.Helper()
+	o.Seed = s.Seed
+	run, err := world.Replay(s, o)
+	require.NoError(t, err)
+	return run
+}
+
+func TestEveryScenarioHolds(t *testing.T) {
+	for _, s := range all(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			run := replay(t, s, world.Options{})
+			require.Len(t, run.Expectations, len(s.Expect))
+			for _, e := range run.Expectations {
+				require.True(t, e.Passed, "%s: %s", e.Text, e.Reason)
+			}
+		})
+	}
+}
+
+// The law of confluence: the same inputs in any order of mailboxes end in the same state.
+func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
+	for _, s := range all(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			first := end(t, replay(t, s, world.Options{}))
+			for n := range uint64(10) {
+				require.Equal(t, first, end(t, replay(t, s, world.Options{Interleaving: 1000 + n})), "interleaving %d", 1000+n)
+			}
+		})
+	}
+}
+
+func TestOneSeedIsOneHistory(t *testing.T) {
+	for _, s := range all(t) {
+		require.Equal(t, replay(t, s, world.Options{}).Events, replay(t, s, world.Options{}).Events, s.Name)
+	}
+}
+
+// end is the state in which a run ended. Which of an instant's changes came first shows in nothing but
+// the resourceVersion.
+func end(t *testing.T, run *report.Run) []string {
+	t.Helper()
+	state := make([]string, len(run.Objects))
+	for i, o := range run.Objects {
+		c := api.Copy(o)
+		c.SetResourceVersion("")
+		text, err := json.Marshal(c)
+		require.NoError(t, err)
+		state[i] = string(text)
+	}
+	return state
+}
