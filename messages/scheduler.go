@@ -51,6 +51,8 @@ type PlaceBinding struct {
 	// Purges is set where the old copy of one of these goes before its replacement stands.
 	Purges   bool
 	Affinity string
+	// Groups are the groups of workloads that this one belongs to, within its namespace; nil: none.
+	Groups *api.WorkloadAffinityGroups
 	// RescheduleAt asks for a fresh placement if it is after LastScheduled.
 	RescheduleAt  time.Time
 	LastScheduled time.Time

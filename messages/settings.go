@@ -121,6 +121,13 @@ type Settings struct {
 	// tolerate them there only where no other cluster has room, or where the policy wants that many. False:
 	// such taints are refused, and those there are do not matter. Cures K41.
 	PreferNoSchedule bool
+	// WorkloadAffinity is the feature gate of workloadAffinity: workloads of a group go to the clusters
+	// that run others of it, or keep off them. Off: it is accepted and ignored.
+	// Karmada --feature-gates=WorkloadAffinity.
+	WorkloadAffinity bool
+	// RepeatableRebalance has a WorkloadRebalancer ask for fresh placements whenever it is applied, and for
+	// all that it names. False: as of its creation, once for each workload. Cures K38.
+	RepeatableRebalance bool
 
 	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
 	ClusterMonitorPeriod time.Duration

@@ -224,7 +224,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
-		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity,
+		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 	}
 	m.Purges = b.purges(m.Leaving)

@@ -20,6 +20,7 @@ func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *acto
 	}
 	next := b.spec
 	fromWorkload(&next, w)
+	next.WorkloadAffinityGroups = groupsOf(next.Placement, w.Labels)
 	b.update(now, next, false, out)
 }
 
@@ -58,6 +59,7 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	next := b.spec
 	fromWorkload(&next, b.workload)
 	fromPolicy(&next, best.Spec)
+	next.WorkloadAffinityGroups = groupsOf(next.Placement, b.workload.Labels)
 	handedOver := b.owner != best.Policy
 	b.owner, b.policy = best.Policy, policyLabel(best)
 	if b.created {
@@ -151,6 +153,7 @@ func differences(a, b *api.BindingSpec) []string {
 	note("replicas", a.Replicas != b.Replicas)
 	note("requirements", !reflect.DeepEqual(a.ReplicaRequirements, b.ReplicaRequirements))
 	note("placement", !reflect.DeepEqual(a.Placement, b.Placement))
+	note("workloadAffinityGroups", !reflect.DeepEqual(a.WorkloadAffinityGroups, b.WorkloadAffinityGroups))
 	note("failover", !reflect.DeepEqual(a.Failover, b.Failover))
 	note("suspension", !reflect.DeepEqual(a.Suspension, b.Suspension))
 	note("schedulePriority", !reflect.DeepEqual(a.SchedulePriority, b.SchedulePriority))

@@ -27,7 +27,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	if trigger == "" {
 		trigger = triggerOf(cause, e.asked)
 	}
-	s.conclude(now, e, s.planner.Plan(now, request(e.asked)), departure{}, trigger, out)
+	s.conclude(now, e, s.planner.Plan(now, s.request(e.asked)), departure{}, trigger, out)
 }
 
 // departure is which clusters a decision lets a binding leave, and why not the others that it must.
@@ -44,7 +44,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 	var first, part placement.Decision
 	some := 0
 	for n := len(e.asked.Leaving); n > 0; n-- {
-		r := without(e.asked, e.asked.Leaving[:n])
+		r := s.without(e.asked, e.asked.Leaving[:n])
 		d := s.planner.Plan(now, r)
 		if n == len(e.asked.Leaving) {
 			first = d
@@ -83,7 +83,7 @@ func replicasOf(targets []api.TargetCluster) (sum int64) {
 // decideStaying places what else is to be placed while no cluster can be left.
 func (s *Scheduler) decideStaying(now time.Time, e *entry, why failure, out *actors.Outbox) {
 	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
-		d := s.planner.Plan(now, request(e.asked))
+		d := s.planner.Plan(now, s.request(e.asked))
 		if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
 			s.conclude(now, e, d, departure{held: why}, triggerOf(cause, e.asked), out)
 			return
@@ -204,12 +204,16 @@ func (s *Scheduler) settle(e *entry, waits bool) {
 }
 
 // request turns a binding's word into the planner's terms.
-func request(m *messages.PlaceBinding) *placement.Request {
-	return &placement.Request{
+func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
+	r := &placement.Request{
 		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas,
 		Replicas: m.Replicas, Requirements: m.Requirements, UID: string(m.UID),
 		Previous: m.Targets, Evicting: m.Evicting, Affinity: m.Affinity, Fresh: fresh(m),
 	}
+	if s.settings.WorkloadAffinity && m.Groups != nil {
+		r.Together, r.Apart = s.groups.others(m, false), s.groups.others(m, true)
+	}
+	return r
 }
 
 // standing is what the planner needs to say whether a placement is called for.
@@ -243,8 +247,8 @@ func triggerOf(cause placement.Cause, m *messages.PlaceBinding) string {
 }
 
 // without is the request as it would be once some clusters are left.
-func without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
-	r := request(m)
+func (s *Scheduler) without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
+	r := s.request(m)
 	r.Evicting = append(slices.Clip(r.Evicting), leaving...)
 	r.Previous = slices.DeleteFunc(slices.Clone(r.Previous), func(t api.TargetCluster) bool {
 		return slices.Contains(leaving, messages.ClusterName(t.Name))

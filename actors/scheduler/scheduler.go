@@ -31,6 +31,7 @@ type Scheduler struct {
 	freed bool
 	// waiting are the entries that found no place, or hold an eviction back for want of one.
 	waiting map[messages.BindingName]*entry
+	groups  groups
 }
 
 // entry is what the scheduler knows of one binding.
@@ -52,7 +53,7 @@ type failure struct{ reason, message string }
 func New(settings messages.Settings, seed uint64) *Scheduler {
 	s := &Scheduler{
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
-		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{},
+		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{},
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
 	return s
@@ -138,8 +139,12 @@ func (s *Scheduler) names() []messages.BindingName {
 	return names
 }
 
-// account reserves the capacity of a binding's new targets in place of its old ones; either may be nil.
+// account reserves the capacity of a binding's new targets in place of its old ones, and counts it among
+// its groups; either may be nil.
 func (s *Scheduler) account(before, after *messages.PlaceBinding) {
+	if s.groups.move(before, after) {
+		s.freed = true
+	}
 	if !s.settings.CapacityReservation {
 		return
 	}
@@ -253,7 +258,7 @@ func (s *Scheduler) markByFleet() {
 func (s *Scheduler) concerned(e *entry) (messages.ClusterName, bool) {
 	best, found := messages.ClusterName(""), false
 	for _, c := range s.changed {
-		if (!found || c < best) && (replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(request(e.asked), c)) {
+		if (!found || c < best) && (replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)) {
 			best, found = c, true
 		}
 	}

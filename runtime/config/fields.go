@@ -175,6 +175,16 @@ var fields = numbered([]Field{
 		Zero:    "Such taints are refused, and those there are do not matter.",
 	},
 	{
+		Name: "workloadAffinity", Flag: "--feature-gates=WorkloadAffinity",
+		Meaning: "Feature gate of workloadAffinity: workloads of a group go to the clusters that run others of it, or keep off them.",
+		Zero:    "It is accepted and ignored.",
+	},
+	{
+		Name: "repeatableRebalance", Cures: []string{"K38"},
+		Meaning: "A WorkloadRebalancer asks for fresh placements whenever it is applied, and for all that it names.",
+		Zero:    "As of its creation, once for each workload.",
+	},
+	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
 		Meaning: "How often silence is checked.",
 		Zero:    "Exactly when due.",

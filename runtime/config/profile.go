@@ -101,6 +101,8 @@ func leeward() messages.Settings {
 	s.PartialPlacement = true
 	s.ScaleUpNeedsReady = true
 	s.PreferNoSchedule = true
+	s.WorkloadAffinity = true
+	s.RepeatableRebalance = true
 	s.ClusterMonitorPeriod = 0
 	return s
 }

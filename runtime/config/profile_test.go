@@ -62,6 +62,8 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"partialPlacement: false -> true",
 		"scaleUpNeedsReady: false -> true",
 		"preferNoSchedule: false -> true",
+		"workloadAffinity: false -> true",
+		"repeatableRebalance: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
 	}, differences(t, "karmada", "leeward"))
 }

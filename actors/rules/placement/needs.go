@@ -101,14 +101,14 @@ func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Standing) bool 
 	return slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool { return t.Replicas != s.Replicas })
 }
 
-// CouldUse reports whether a change of the cluster may concern the request: whether the placement's
+// CouldUse reports whether a change of the cluster may concern what has the placement: whether its
 // affinity, or the term in use without what it overflows into, selects the cluster as it now is.
-func (p *Planner) CouldUse(r *Request, cluster messages.ClusterName) bool {
+func (p *Planner) CouldUse(placement *api.Placement, affinity string, cluster messages.ClusterName) bool {
 	slot := p.fleet.slot(string(cluster), -1)
 	if slot < 0 {
 		return false
 	}
-	rule := p.rule(r.Placement)
-	t := &rule.terms[rule.firstTerm(r.Affinity, false)]
+	rule := p.rule(placement)
+	t := &rule.terms[rule.firstTerm(affinity, false)]
 	return t.verdicts[slot] != offAffinity && t.tier[slot] == 0
 }

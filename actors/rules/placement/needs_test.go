@@ -95,9 +95,9 @@ func TestCouldUse(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := workload(overflowing, 1)
 			r.Affinity = test.affinity
-			require.Equal(t, test.want, []bool{planner.CouldUse(r, "a"), planner.CouldUse(r, "b"), planner.CouldUse(r, "c")})
+			require.Equal(t, test.want, []bool{planner.CouldUse(r.Placement, r.Affinity, "a"), planner.CouldUse(r.Placement, r.Affinity, "b"), planner.CouldUse(r.Placement, r.Affinity, "c")})
 		})
 	}
-	require.True(t, planner.CouldUse(&placement.Request{}, "c"), "no affinity is any cluster's business")
-	require.False(t, planner.CouldUse(&placement.Request{}, "unheard-of"))
+	require.True(t, planner.CouldUse(nil, "", "c"), "no affinity is any cluster's business")
+	require.False(t, planner.CouldUse(nil, "", "unheard-of"))
 }

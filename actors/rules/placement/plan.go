@@ -27,6 +27,9 @@ type Request struct {
 	Previous []api.TargetCluster
 	// Evicting are clusters that the resource is leaving or about to leave: they do not fit.
 	Evicting []messages.ClusterName
+	// Together are the clusters that run others of the resource's group, and Apart those that run others
+	// which it must not share a cluster with. Empty: any cluster will do.
+	Together, Apart []messages.ClusterName
 	// Affinity is the name of the affinity term in use; empty: none, or the placement has none.
 	Affinity string
 	// Fresh decides everything anew: from the first term on, and whatever the replicas' present places.
@@ -96,6 +99,8 @@ type role uint8
 const (
 	kept      role = 1 << iota // it is in Previous
 	departing                  // it is in Evicting
+	joined                     // it is in Together
+	shunned                    // it is in Apart
 )
 
 type kind struct{ apiVersion, kind string }
@@ -184,9 +189,9 @@ func (p *Planner) try(a *attempt) Decision {
 func (p *Planner) filter(a *attempt) {
 	p.slots = p.slots[:0]
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
-	deep := len(a.term.tiers) > 1
+	deep := len(a.term.tiers) > 1 || len(a.Together) > 0
 	for slot := range verdicts {
-		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&departing == 0 && !unserved[slot] && !deep
+		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|shunned) == 0 && !unserved[slot] && !deep
 		if !plain {
 			if v, _ := p.verdict(a, int32(slot)); v != fits {
 				continue
@@ -210,13 +215,20 @@ func (p *Planner) open(r *Request) *rule {
 			p.touched = append(p.touched, slot)
 		}
 	}
-	for _, name := range r.Evicting {
+	p.cast(r.Evicting, departing)
+	p.cast(r.Together, joined)
+	p.cast(r.Apart, shunned)
+	return p.rule(r.Placement)
+}
+
+// cast gives clusters a role, as far as they are there.
+func (p *Planner) cast(clusters []messages.ClusterName, part role) {
+	for _, name := range clusters {
 		if slot := p.fleet.slot(string(name), -1); slot >= 0 {
-			p.roles[slot] |= departing
+			p.roles[slot] |= part
 			p.touched = append(p.touched, slot)
 		}
 	}
-	return p.rule(r.Placement)
 }
 
 // close forgets the request.

@@ -190,6 +190,12 @@ func (d dice) request(p *api.Placement, clusters int) *placement.Request {
 	for d.oneIn(3) {
 		r.Evicting = append(r.Evicting, messages.ClusterName(d.name(clusters)))
 	}
+	for d.oneIn(4) {
+		r.Together = append(r.Together, messages.ClusterName(d.name(clusters)))
+	}
+	for d.oneIn(4) {
+		r.Apart = append(r.Apart, messages.ClusterName(d.name(clusters)))
+	}
 	for i := range clusters {
 		if d.oneIn(4) {
 			r.Previous = append(r.Previous, api.TargetCluster{Name: fmt.Sprintf("m%02d", i), Replicas: d.Int32N(6)})

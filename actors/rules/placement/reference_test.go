@@ -242,8 +242,13 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	if slices.Contains(r.Evicting, v.Name) {
 		return "cluster(s) is in the process of eviction"
 	}
-	if o.has {
+	switch {
+	case o.has:
 		return ""
+	case len(r.Together) > 0 && !slices.Contains(r.Together, v.Name):
+		return "cluster(s) did not run a workload of the same affinity group"
+	case slices.Contains(r.Apart, v.Name):
+		return "cluster(s) ran a workload of the same anti-affinity group"
 	}
 	return n.unwelcome(now, p, v)
 }

@@ -26,6 +26,8 @@ const (
 	noLabel
 	noAPI
 	evicting
+	elsewhere
+	crowded
 	untolerated
 	outstayed
 	notReady
@@ -42,6 +44,8 @@ var reasons = [...]string{
 	noLabel:     "cluster(s) did not have the label to spread by",
 	noAPI:       "cluster(s) did not have the API resource",
 	evicting:    "cluster(s) is in the process of eviction",
+	elsewhere:   "cluster(s) did not run a workload of the same affinity group",
+	crowded:     "cluster(s) ran a workload of the same anti-affinity group",
 	untolerated: "cluster(s) had untolerated taint {%s}",
 	outstayed:   "cluster(s) had a taint {%s} that is tolerated no longer",
 	notReady:    "cluster(s) is not ready",
@@ -73,6 +77,10 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 		return noAPI, -1
 	case p.roles[slot]&departing != 0:
 		return evicting, -1
+	case len(a.Together) > 0 && p.roles[slot]&joined == 0 && !kept:
+		return elsewhere, -1
+	case p.roles[slot]&shunned != 0 && !kept:
+		return crowded, -1
 	case marks != 0 && !kept:
 		return p.welcome(a, slot)
 	default:

@@ -1,0 +1,51 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func grouping(s *messages.Settings) { s.WorkloadAffinity = true }
+
+func inGroups(m *messages.PlaceBinding, together, apart string) *messages.PlaceBinding {
+	m.Groups = &api.WorkloadAffinityGroups{AffinityGroup: together, AntiAffinityGroup: apart}
+	return m
+}
+
+func TestWorkloadsOfAGroupFollowTheFirst(t *testing.T) {
+	d := drive(t, settings(grouping), cluster("m1", "2"), cluster("m2", "9"))
+	require.Equal(t, targets("m2:1"), decided(t, d.Tell(inGroups(ask("a/web", 1, anyOne()), "shop", "")), "a/web").Targets, "the first is free")
+	d.Tell(cluster("m3", "99"))
+	require.Equal(t, targets("m2:1"), decided(t, d.Tell(inGroups(ask("a/db", 1, anyOne()), "shop", "")), "a/db").Targets)
+	require.Equal(t, targets("m3:1"), decided(t, d.Tell(inGroups(ask("b/web", 1, anyOne()), "shop", "")), "b/web").Targets, "another namespace")
+	require.Equal(t, targets("m3:1"), decided(t, d.Tell(ask("a/cron", 1, anyOne())), "a/cron").Targets, "no group")
+}
+
+func TestWorkloadsThatMustBeApartWaitForAClusterOfTheirOwn(t *testing.T) {
+	d := drive(t, settings(grouping), cluster("m1", "9"))
+	first := inGroups(ask("a/web", 1, anyOne()), "", "rival")
+	require.Equal(t, targets("m1:1"), decided(t, d.Tell(first), "a/web").Targets)
+	told := decided(t, d.Tell(inGroups(ask("a/api", 1, anyOne()), "", "rival")), "a/api")
+	require.Equal(t, "0/1 clusters are available: 1 cluster(s) ran a workload of the same anti-affinity group.", told.Message)
+	told = decided(t, d.Tell(&messages.BindingGone{Binding: "a/web"}), "a/api")
+	require.Equal(t, targets("m1:1"), told.Targets)
+}
+
+func TestAGroupLeavesAFailedClusterTogether(t *testing.T) {
+	d := drive(t, settings(grouping), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
+	web := leaving(again(inGroups(ask("a/web", 1, anyOne()), "shop", ""), "m1:1"), "m1")
+	db := leaving(again(inGroups(ask("a/db", 1, anyOne()), "shop", ""), "m1:1"), "m1")
+	n := d.Tell(web, db)
+	require.Equal(t, targets("m2:1"), decided(t, n, "a/web").Targets)
+	require.Equal(t, targets("m2:1"), decided(t, n, "a/db").Targets)
+}
+
+func TestGroupsDoNotMatterWithTheirGateOff(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	d.Tell(inGroups(ask("a/web", 1, anyOne()), "", "rival"))
+	require.Equal(t, targets("m1:1"), decided(t, d.Tell(inGroups(ask("a/api", 1, anyOne()), "", "rival")), "a/api").Targets)
+}
