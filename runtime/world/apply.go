@@ -99,7 +99,7 @@ func (w *World) admit(o, old api.Object) {
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		w.admitBinding(o, old)
 	case *api.WorkloadRebalancer:
-		w.admitRebalancer(o)
+		w.admitRebalancer(o, old)
 	default:
 		w.store.Put(o)
 		w.admitWorkload(o)
@@ -212,25 +212,6 @@ func kept(before, now map[string]string) map[string]string {
 	}
 	maps.Copy(all, now)
 	return all
-}
-
-// admitRebalancer has the bindings of the named workloads placed afresh. Success says that the binding
-// was asked, as in Karmada.
-func (w *World) admitRebalancer(o *api.WorkloadRebalancer) {
-	o.Status.ObservedGeneration = max(1, o.Generation)
-	o.Status.ObservedWorkloads = nil
-	for _, r := range o.Spec.Workloads {
-		seen := api.ObservedWorkload{Workload: r, Result: "Successful"}
-		name := bindingOf(r.Namespace, r.Kind, r.Name)
-		if w.store.Binding(name) == nil {
-			seen.Result, seen.Reason = "Failed", "ReferencedBindingNotFound"
-		} else {
-			w.kernel.Post(bindingAt(name), &messages.RescheduleTriggered{At: w.now, By: o.Name})
-		}
-		o.Status.ObservedWorkloads = append(o.Status.ObservedWorkloads, seen)
-	}
-	o.Status.FinishTime = &metav1.Time{Time: w.now}
-	w.store.Put(o)
 }
 
 // admitWorkload tells a resource's binding of it and offers it to the policies that may select it.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"leeward/actors"
 	"leeward/actors/binding"
 	"leeward/actors/cluster"
 	"leeward/actors/governor"
@@ -77,7 +78,11 @@ func (w *World) Counters() kernel.Counters { return w.kernel.Counters() }
 func (w *World) Now() time.Time { return w.now }
 
 // Next is the next instant at which something is due by itself; false if nothing is.
-func (w *World) Next() (time.Time, bool) { return w.kernel.Next() }
+func (w *World) Next() (time.Time, bool) {
+	next, _ := w.kernel.Next()
+	next = actors.Earlier(next, w.nextExpiry())
+	return next, !next.IsZero()
+}
 
 // Settle moves time to an instant, which must not lie in the past, and runs until nothing is left to
 // do at it.
@@ -86,6 +91,7 @@ func (w *World) Settle(now time.Time) error {
 	if err := w.kernel.RunInstant(now); err != nil {
 		return fmt.Errorf("run the instant %s: %w", now.Sub(Start), err)
 	}
+	w.expire()
 	return w.kernel.Check()
 }
 
