@@ -1,5 +1,7 @@
 package messages
 
+import "time"
+
 // ObjectApplied says that people applied a manifest and it was admitted.
 type ObjectApplied struct {
 	// Object is "Deployment default/nginx".
@@ -11,6 +13,13 @@ type ObjectApplied struct {
 // ObjectDeleted says that people deleted an object.
 type ObjectDeleted struct {
 	Object string `json:"object"`
+}
+
+// ObjectExpired says that an object's work was done long enough ago for it to be deleted by itself.
+type ObjectExpired struct {
+	Object string `json:"object"`
+	// After is for how long it outlived its work.
+	After time.Duration `json:"-"`
 }
 
 // ObjectRejected says that a manifest was refused, with every reason; nothing changed.
@@ -38,6 +47,7 @@ type Restarted struct{}
 
 func (*ObjectApplied) Kind() string  { return "ObjectApplied" }
 func (*ObjectDeleted) Kind() string  { return "ObjectDeleted" }
+func (*ObjectExpired) Kind() string  { return "ObjectExpired" }
 func (*ObjectRejected) Kind() string { return "ObjectRejected" }
 func (*Scaled) Kind() string         { return "Scaled" }
 func (*SettingChanged) Kind() string { return "SettingChanged" }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"leeward/messages"
+	"leeward/runtime/scenario/span"
 )
 
 // tellInput has the words for what comes from outside and for what is about no cluster or binding.
@@ -13,6 +14,8 @@ func tellInput(f any) phrase {
 		return applied(f).about(f.Object)
 	case *messages.ObjectDeleted:
 		return story("deleted", "", "").about(f.Object)
+	case *messages.ObjectExpired:
+		return story("expired", "", span.String(f.After)+" after it was done").about(f.Object)
 	case *messages.ObjectRejected:
 		return warning("rejected", "", strings.Join(f.Problems, "; ")).about(f.Object)
 	case *messages.Scaled:

@@ -24,7 +24,7 @@ var facts = kindsOf(
 	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
 	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyStopped{}, &messages.HealthChanged{},
 	&messages.HealthForgotten{}, &messages.RescheduleRequested{},
-	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectRejected{}, &messages.Scaled{},
+	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},
 )
 

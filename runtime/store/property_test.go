@@ -158,8 +158,8 @@ func jsonOf(t *testing.T, o api.Object) string {
 // Facts that tell of no object; every other fact of package messages is applied.
 var passedBy = []string{
 	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored",
-	"CountdownStarted", "CountdownStopped", "EvictionHeld", "ReleaseHeld", "CopyStarted", "CopyScaled", "CopyStopped",
-	"ObjectApplied", "ObjectDeleted", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
+	"CountdownStarted", "CountdownStopped", "EvictionHeld", "ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyStopped",
+	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
 }
 
 func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
