@@ -67,6 +67,15 @@ type TaintsChanged struct {
 	News bool
 }
 
+// ConsiderTaints asks whether a binding would have to leave a cluster that had these NoExecute taints. It
+// changes nothing, and is answered with TaintsConsidered. From: cluster. To: bindings placed on it.
+type ConsiderTaints struct {
+	Cluster ClusterName
+	// Policy is the ClusterTaintPolicy that would have it so.
+	Policy PolicyName
+	Taints []corev1.Taint
+}
+
 // EvictionPermitted lets the binding leave a cluster now, if it still must.
 // From: governor. To: binding.
 type EvictionPermitted struct{ Cluster ClusterName }
@@ -135,6 +144,7 @@ func (*ClaimMade) message()           {}
 func (*ClaimWithdrawn) message()      {}
 func (*BindingApplied) message()      {}
 func (*TaintsChanged) message()       {}
+func (*ConsiderTaints) message()      {}
 func (*EvictionPermitted) message()   {}
 func (*PlacementDecided) message()    {}
 func (*CopyReported) message()        {}
@@ -147,6 +157,7 @@ func (*ClaimMade) toBinding()           {}
 func (*ClaimWithdrawn) toBinding()      {}
 func (*BindingApplied) toBinding()      {}
 func (*TaintsChanged) toBinding()       {}
+func (*ConsiderTaints) toBinding()      {}
 func (*EvictionPermitted) toBinding()   {}
 func (*PlacementDecided) toBinding()    {}
 func (*CopyReported) toBinding()        {}

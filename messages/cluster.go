@@ -81,6 +81,8 @@ type PolicyDropped struct{ Name PolicyName }
 type VerdictGiven struct {
 	Policy     PolicyName
 	Generation uint64
+	// ReportOnly is set where the answer is to be shown and not to be carried out.
+	ReportOnly bool
 	// Selects is set where the policy is about the cluster.
 	Selects bool
 	Add     bool
@@ -100,6 +102,14 @@ type BindingPlaced struct{ Binding BindingName }
 // BindingLeft ends what BindingPlaced began. From: binding. To: the cluster it left.
 type BindingLeft struct{ Binding BindingName }
 
+// TaintsConsidered answers a ConsiderTaints. From: binding. To: the cluster that asked.
+type TaintsConsidered struct {
+	Binding BindingName
+	Policy  PolicyName
+	// Leaves is set where the binding stays now and would have to leave.
+	Leaves bool
+}
+
 func (*ClusterJoined) message()     {}
 func (*ClusterEdited) message()     {}
 func (*ClusterDeleted) message()    {}
@@ -114,6 +124,7 @@ func (*PolicyDropped) message()     {}
 func (*VerdictGiven) message()      {}
 func (*BindingPlaced) message()     {}
 func (*BindingLeft) message()       {}
+func (*TaintsConsidered) message()  {}
 
 func (*ClusterJoined) toCluster()     {}
 func (*ClusterEdited) toCluster()     {}
@@ -129,5 +140,6 @@ func (*PolicyDropped) toCluster()     {}
 func (*VerdictGiven) toCluster()      {}
 func (*BindingPlaced) toCluster()     {}
 func (*BindingLeft) toCluster()       {}
+func (*TaintsConsidered) toCluster()  {}
 func (*SettingsChanged) toCluster()   {}
 func (*Woken) toCluster()             {}

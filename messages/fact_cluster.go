@@ -48,6 +48,13 @@ type TaintAdopted struct {
 	Cause   api.TaintCause `json:"cause"`
 }
 
+// TaintsPreviewed says what a ClusterTaintPolicy that only reports would have changed of a cluster by
+// now; nothing, where neither Add nor Remove has a taint. Nothing was changed.
+type TaintsPreviewed struct {
+	Cluster ClusterName `json:"cluster"`
+	api.TaintPreview
+}
+
 // LabelsChanged carries all labels of a cluster after a change.
 type LabelsChanged struct {
 	Cluster ClusterName       `json:"cluster"`
@@ -102,6 +109,7 @@ func (*ConditionRemoved) Kind() string   { return "ConditionRemoved" }
 func (*TaintAdded) Kind() string         { return "TaintAdded" }
 func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
 func (*TaintAdopted) Kind() string       { return "TaintAdopted" }
+func (*TaintsPreviewed) Kind() string    { return "TaintsPreviewed" }
 func (*LabelsChanged) Kind() string      { return "LabelsChanged" }
 func (*ClusterSpecChanged) Kind() string { return "ClusterSpecChanged" }
 func (*CapacityChanged) Kind() string    { return "CapacityChanged" }
@@ -116,6 +124,7 @@ func (f *ConditionRemoved) AboutCluster() ClusterName   { return f.Cluster }
 func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
 func (f *TaintAdopted) AboutCluster() ClusterName       { return f.Cluster }
+func (f *TaintsPreviewed) AboutCluster() ClusterName    { return f.Cluster }
 func (f *LabelsChanged) AboutCluster() ClusterName      { return f.Cluster }
 func (f *ClusterSpecChanged) AboutCluster() ClusterName { return f.Cluster }
 func (f *CapacityChanged) AboutCluster() ClusterName    { return f.Cluster }

@@ -88,6 +88,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.bindingApplied(now, m, out)
 	case *messages.TaintsChanged:
 		b.taintsChanged(now, m, out)
+	case *messages.ConsiderTaints:
+		b.considerTaints(now, m, out)
 	case *messages.EvictionPermitted:
 		b.evictionPermitted(now, m.Cluster, out)
 	case *messages.PlacementDecided:

@@ -50,6 +50,8 @@ type Cluster struct {
 	inquiry    inquiry
 	// dropped are policies that are gone and whose taints are to go too.
 	dropped []messages.PolicyName
+	// previews are what policies that only report would do.
+	previews []preview
 	// judgeAt is when time alone changes a verdict of the present generation; zero: it does not.
 	judgeAt time.Time
 
@@ -89,10 +91,12 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.policyDropped(now, m.Name, out)
 	case *messages.VerdictGiven:
 		c.verdictGiven(now, m, out)
+	case *messages.TaintsConsidered:
+		c.taintsConsidered(m)
 	case *messages.BindingPlaced:
 		c.bindingPlaced(m.Binding, out)
 	case *messages.BindingLeft:
-		c.subscribers.remove(m.Binding)
+		c.bindingLeft(m.Binding)
 	case *messages.SettingsChanged:
 		c.settingsChanged(m.Settings)
 	case *messages.Woken:
@@ -120,6 +124,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	} else {
 		c.retaint(now, out)
 	}
+	c.report(out)
 	if c.toLeave() {
 		c.leave(out)
 	}
@@ -127,7 +132,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the cluster must act by itself; zero: none.
 func (c *Cluster) nextDeadline(now time.Time) time.Time {
-	if c.toAsk() || c.toLeave() {
+	if c.toAsk() || c.toReport() || c.toLeave() {
 		return now
 	}
 	next := actors.Earlier(actors.Earlier(c.leaseDeadline(), c.legacyDue(now)), c.judgeAt)
@@ -143,6 +148,16 @@ func (c *Cluster) bindingPlaced(b messages.BindingName, out *actors.Outbox) {
 	c.subscribers.add(b)
 	if !c.listed.IsZero() {
 		out.TellBinding(b, c.evictingTaints(false))
+	}
+	for i := range c.previews {
+		c.consider(&c.previews[i], b, out)
+	}
+}
+
+func (c *Cluster) bindingLeft(b messages.BindingName) {
+	c.subscribers.remove(b)
+	for i := range c.previews {
+		delete(c.previews[i].leaves, b)
 	}
 }
 

@@ -29,6 +29,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 		c.policies[i].PolicyListed = p
 	}
 	c.sortPolicies()
+	c.restorePreviews(o.Status.TaintPreviews)
 	c.restoreLease()
 	c.holdYoung(now)
 	c.markEvicting(now)

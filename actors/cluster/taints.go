@@ -132,6 +132,7 @@ func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Ou
 	if c.relists() || !slices.EqualFunc(evicting(before), evicting(c.taints), sameTaint) {
 		c.look(now, out)
 	}
+	c.refreshPreviews(now, out)
 }
 
 // relists reports whether the bindings of the cluster are looked at from time to time. Whatever changes
@@ -180,6 +181,8 @@ func evicting(taints []corev1.Taint) []corev1.Taint {
 	}
 	return found
 }
+
+func sameID(a, b corev1.Taint) bool { return taint.Same(&a, &b) && a.Value == b.Value }
 
 func sameTaint(a, b corev1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.TimeAdded.Equal(b.TimeAdded)

@@ -67,23 +67,31 @@ func (c *Cluster) verdictGiven(now time.Time, m *messages.VerdictGiven, out *act
 
 // conclude carries out all verdicts in one change, once every policy has given its own.
 func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
-	rulings := make([]policy.Ruling, len(c.policies))
+	rulings := make([]policy.Ruling, 0, len(c.policies))
 	var next time.Time
 	for i := range c.policies {
 		v := c.policies[i].verdict
 		if v == nil {
 			return
 		}
-		rulings[i] = policy.Ruling{
-			Policy:  v.Policy,
-			Verdict: policy.Verdict{Add: v.Add, Remove: v.Remove, AddCause: v.AddCause, RemoveCause: v.RemoveCause},
-			Taints:  v.Taints,
+		if !v.ReportOnly {
+			rulings = append(rulings, ruling(v))
 		}
 		next = actors.Earlier(next, v.Due)
 	}
 	c.inquiry, c.judgeAt = concluded, next
 	c.carryOut(now, rulings, out)
 	c.dropped = nil
+	c.foreseeAll(now, out)
+}
+
+// ruling is what a policy answered, as the rules take it.
+func ruling(v *messages.VerdictGiven) policy.Ruling {
+	return policy.Ruling{
+		Policy:  v.Policy,
+		Verdict: policy.Verdict{Add: v.Add, Remove: v.Remove, AddCause: v.AddCause, RemoveCause: v.RemoveCause},
+		Taints:  v.Taints,
+	}
 }
 
 // moved has the policies judge anew where one of them takes its taints away from clusters that it no
@@ -100,7 +108,7 @@ func (c *Cluster) forsaken(i int) string {
 	if slices.Contains(c.dropped, owner) {
 		return "it was deleted"
 	}
-	if at := c.policyAt(owner); at >= 0 && c.policies[at].verdict != nil {
+	if at := c.policyAt(owner); at >= 0 && !c.policies[at].verdict.ReportOnly {
 		v := c.policies[at].verdict
 		return policy.Forsaken(c.policies[at].Cleanup, v.Selects, v.Taints, &c.taints[i])
 	}
@@ -132,6 +140,7 @@ func (c *Cluster) policyDropped(now time.Time, name messages.PolicyName, out *ac
 		c.reopen()
 	}
 	c.policies = slices.Delete(c.policies, i, i+1)
+	c.endPreviews()
 	if c.inquiry == open {
 		c.conclude(now, out)
 	}

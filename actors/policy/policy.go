@@ -67,7 +67,7 @@ func (p *Policy) ignored(out *actors.Outbox) {
 // judge answers always, so that the cluster need not wait; a policy that does not select the cluster,
 // or is switched off, asks for nothing.
 func (p *Policy) judge(now time.Time, m *messages.JudgeCluster, out *actors.Outbox) {
-	answer := &messages.VerdictGiven{Policy: p.name, Generation: m.Generation, Taints: p.spec.Taints}
+	answer := &messages.VerdictGiven{Policy: p.name, Generation: m.Generation, Taints: p.spec.Taints, ReportOnly: p.spec.ReportOnly}
 	answer.Selects = p.targets != nil && p.targets.Matches(m.View)
 	if p.settings.Failover && answer.Selects {
 		v := policy.Judge(p.spec, m.View, p.settings.MissingConditionStatus, now)

@@ -69,7 +69,7 @@ var (
 // ValidateTolerations also what Karmada admits although it can never take effect.
 func validateTaintPolicy(p *api.ClusterTaintPolicySpec, s *messages.Settings, spec *field.Path) field.ErrorList {
 	errs := slices.Concat(
-		validatePolicyTaints(p.Taints, s, spec.Child("taints")),
+		validatePolicyTaints(p, s, spec.Child("taints")),
 		oneOf(p.Cleanup, cleanupModes, spec.Child("cleanup")),
 		validateConditions(p.AddOnConditions, s, spec.Child("addOnConditions")),
 		validateConditions(p.RemoveOnConditions, s, spec.Child("removeOnConditions")),
@@ -80,20 +80,22 @@ func validateTaintPolicy(p *api.ClusterTaintPolicySpec, s *messages.Settings, sp
 	return errs
 }
 
-func validatePolicyTaints(taints []api.PolicyTaint, s *messages.Settings, path *field.Path) (errs field.ErrorList) {
+func validatePolicyTaints(p *api.ClusterTaintPolicySpec, s *messages.Settings, path *field.Path) (errs field.ErrorList) {
+	taints := p.Taints
 	if len(taints) == 0 {
 		errs = append(errs, field.Required(path, "at least one taint"))
 	}
 	ids := make([]taintID, len(taints))
 	for i, t := range taints {
 		ids[i] = taintID{t.Key, t.Effect}
-		errs = append(errs, validatePolicyTaint(t, s, path.Index(i))...)
+		errs = append(errs, validatePolicyTaint(t, p.ReportOnly, s, path.Index(i))...)
 	}
 	return append(errs, uniqueTaints(ids, path)...)
 }
 
-func validatePolicyTaint(t api.PolicyTaint, s *messages.Settings, at *field.Path) (errs field.ErrorList) {
-	if t.Effect == corev1.TaintEffectNoExecute && !s.AllowNoExecuteTaintPolicy {
+// validatePolicyTaint admits a NoExecute taint of a policy that only reports: it evicts nobody.
+func validatePolicyTaint(t api.PolicyTaint, reportOnly bool, s *messages.Settings, at *field.Path) (errs field.ErrorList) {
+	if t.Effect == corev1.TaintEffectNoExecute && !reportOnly && !s.AllowNoExecuteTaintPolicy {
 		errs = append(errs, field.Forbidden(at, "a NoExecute taint evicts every workload that does not tolerate it; "+
 			"set allowNoExecuteTaintPolicy (Karmada's --allow-no-execute-taint-policy) to allow it in policies"))
 	}

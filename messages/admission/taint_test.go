@@ -62,7 +62,8 @@ func TestTaintPolicies(t *testing.T) {
 			"",
 			`spec.addOnConditions[0].statusValues[0]: Unsupported value: "true": supported values: "True", "False", "Unknown"`,
 		},
-		"a clean-up by choice": {"{taints: [{key: k, effect: NoSchedule}], cleanup: OnChange}", "", ""},
+		"NoExecute that is only reported": {"{taints: [{key: k, effect: NoExecute}], reportOnly: true}", "", ""},
+		"a clean-up by choice":            {"{taints: [{key: k, effect: NoSchedule}], cleanup: OnChange}", "", ""},
 		"a clean-up that there is not": {
 			"{taints: [{key: k, effect: NoSchedule}], cleanup: Always}",
 			`spec.cleanup: Unsupported value: "Always": supported values: "Never", "OnDelete", "OnChange"`,

@@ -92,6 +92,21 @@ type ClusterStatus struct {
 	// RemovedConditions are those that the cluster ceased to report, be it for a while, one per type.
 	// Leeward's own.
 	RemovedConditions []RemovedCondition `json:"removedConditions,omitempty"`
+	// TaintPreviews says what policies that only report would do, one item per policy. Leeward's own.
+	TaintPreviews []TaintPreview `json:"taintPreviews,omitempty"`
+}
+
+// TaintPreview is what a policy that only reports would have changed of a cluster. Leeward's own.
+type TaintPreview struct {
+	Policy string `json:"policy"`
+	// Add are the taints that the cluster would have, since their timeAdded; Remove those that it would
+	// no longer have.
+	Add    []corev1.Taint `json:"add,omitempty"`
+	Remove []corev1.Taint `json:"remove,omitempty"`
+	// Because is the condition that asked for it, as in a TaintCause.
+	Because string `json:"because,omitempty"`
+	// WouldEvict counts the bindings that stay and would have to leave, now or in time.
+	WouldEvict int32 `json:"wouldEvict,omitempty"`
 }
 
 // RemovedCondition says when a cluster last ceased to report a condition. Leeward's own.

@@ -10,6 +10,22 @@ type ClusterTaintPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              ClusterTaintPolicySpec `json:"spec"`
+	// Status is Leeward's own.
+	Status ClusterTaintPolicyStatus `json:"status,omitzero"`
+}
+
+// ClusterTaintPolicyStatus counts what a policy does, or would do. Leeward's own.
+type ClusterTaintPolicyStatus struct {
+	// MatchedClusters are those that TargetClusters selects.
+	MatchedClusters int32 `json:"matchedClusters"`
+	// TaintedClusters are those with a taint that the policy added.
+	TaintedClusters int32 `json:"taintedClusters"`
+	// WouldTaint and WouldUntaint count clusters of which a policy that only reports would change taints.
+	WouldTaint   int32 `json:"wouldTaint,omitempty"`
+	WouldUntaint int32 `json:"wouldUntaint,omitempty"`
+	// WouldEvict counts the bindings that would leave those clusters, once for each cluster that they
+	// would leave.
+	WouldEvict int32 `json:"wouldEvict,omitempty"`
 }
 
 // ClusterTaintPolicySpec says which clusters, when, and which taints.
@@ -25,6 +41,8 @@ type ClusterTaintPolicySpec struct {
 	// Cleanup says when taints go that the policy added and no longer stands for; empty: never.
 	// Leeward's own.
 	Cleanup CleanupMode `json:"cleanup,omitempty"`
+	// ReportOnly has the policy change nothing, and only say what it would. Leeward's own.
+	ReportOnly bool `json:"reportOnly,omitempty"`
 }
 
 // CleanupMode says when a policy takes taints that it added away again, beside RemoveOnConditions.

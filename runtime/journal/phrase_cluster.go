@@ -5,6 +5,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // tellCluster has the words for what is about a cluster alone.
@@ -20,6 +21,8 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("untainted", taint.String(&f.Taint), cause(&f.Cause))
 	case *messages.TaintAdopted:
 		return story("adopted", taint.String(&f.Taint), cause(&f.Cause))
+	case *messages.TaintsPreviewed:
+		return previewed(&f.TaintPreview)
 	case *messages.LabelsChanged:
 		return story("labelled", labels(f.Labels), "")
 	case *messages.ClusterSpecChanged:
@@ -44,6 +47,20 @@ func condition(f *messages.ConditionChanged) phrase {
 		return story("reports", f.Type+"="+string(f.Status), why)
 	}
 	return story("seen as", f.Type+"="+string(f.Status), joined(" ", "by "+f.By, wrap("(", why, ")")))
+}
+
+// previewed says of what only would happen that it has not.
+func previewed(p *api.TaintPreview) phrase {
+	if len(p.Add) == 0 && len(p.Remove) == 0 {
+		return story("preview", "ends", "policy "+p.Policy+" would change nothing now")
+	}
+	would := joined(" and ", wrap("taint ", taints(p.Add), ""), wrap("untaint ", taints(p.Remove), ""))
+	leave := ""
+	if p.WouldEvict > 0 {
+		leave = bindings(p.WouldEvict) + " would leave"
+	}
+	by := joined(" ", "by policy "+p.Policy, wrap("because ", p.Because, ""))
+	return story("preview", "would "+would, joined("; ", by, leave, "nothing is changed"))
 }
 
 func location(f *messages.ClusterSpecChanged) string {

@@ -115,6 +115,21 @@ func replicas(n int32) string {
 	}
 }
 
+func bindings(n int32) string {
+	if n == 1 {
+		return "1 binding"
+	}
+	return strconv.Itoa(int(n)) + " bindings"
+}
+
+func taints(list []corev1.Taint) string {
+	words := make([]string, len(list))
+	for i := range list {
+		words[i] = taint.String(&list[i])
+	}
+	return strings.Join(words, " ")
+}
+
 func rescaled(from, to int32) string {
 	return strconv.Itoa(int(from)) + " to " + strconv.Itoa(int(to)) + " replicas"
 }

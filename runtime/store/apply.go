@@ -29,8 +29,12 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 
 func (s *Store) applyToCluster(at time.Time, f messages.AboutCluster) {
 	c := s.Cluster(f.AboutCluster())
-	if c != nil && applyToCluster(c, at, f) {
-		s.touch(s.clusters[f.AboutCluster()])
+	if c == nil || !applyToCluster(c, at, f) {
+		return
+	}
+	s.touch(s.clusters[f.AboutCluster()])
+	if counts(f) {
+		s.recount(f.AboutCluster())
 	}
 }
 

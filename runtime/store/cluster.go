@@ -26,6 +26,8 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 		return setCause(c, f.Taint, f.Cause)
 	case *messages.TaintRemoved:
 		return taintRemoved(c, f)
+	case *messages.TaintsPreviewed:
+		return taintsPreviewed(c, f)
 	case *messages.LabelsChanged:
 		return labelsChanged(c, f)
 	case *messages.ClusterSpecChanged:
@@ -102,6 +104,18 @@ func taintRemoved(c *api.Cluster, f *messages.TaintRemoved) (changed bool) {
 	}
 	c.Status.TaintCauses, _ = without(c.Status.TaintCauses, causeOf(f.Taint))
 	return changed
+}
+
+// taintsPreviewed puts a preview in the place of the policy's last one; one that is empty ends it.
+func taintsPreviewed(c *api.Cluster, f *messages.TaintsPreviewed) bool {
+	ofPolicy := func(p api.TaintPreview) bool { return p.Policy == f.Policy }
+	rest, was := without(c.Status.TaintPreviews, ofPolicy)
+	c.Status.TaintPreviews = rest
+	if len(f.Add) == 0 && len(f.Remove) == 0 {
+		return was
+	}
+	c.Status.TaintPreviews = append(slices.Clip(rest), f.TaintPreview)
+	return true
 }
 
 // labelsChanged leaves the generation alone: labels are no part of the spec.

@@ -22,7 +22,9 @@ type Store struct {
 	clusters   map[messages.ClusterName]*entry
 	bindings   map[messages.BindingName]*entry
 	placements placements
-	version    uint64 // of the newest change
+	// policies are the ClusterTaintPolicies, as they came.
+	policies []*counted
+	version  uint64 // of the newest change
 }
 
 // entry is one object with its history.
@@ -60,6 +62,9 @@ func (s *Store) Put(o api.Object) {
 	switch o := o.(type) {
 	case *api.Cluster:
 		s.clusters[messages.ClusterName(o.Name)] = e
+		s.recount(messages.ClusterName(o.Name))
+	case *api.ClusterTaintPolicy:
+		s.putPolicy(e, o)
 	case *api.ResourceBinding:
 		s.putBinding(e, &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status})
 	case *api.ClusterResourceBinding:
@@ -90,6 +95,9 @@ func (s *Store) Delete(key api.Key) {
 	switch o := e.object.(type) {
 	case *api.Cluster:
 		delete(s.clusters, messages.ClusterName(o.Name))
+		s.recount(messages.ClusterName(o.Name))
+	case *api.ClusterTaintPolicy:
+		s.dropPolicy(o.Name)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		delete(s.bindings, e.binding.Name())
 	}
