@@ -116,6 +116,8 @@ type PlacementDecided struct {
 	Cleared bool
 	// Missing counts the replicas that have no place in Targets, for the reason given.
 	Missing int32
+	// Rejections are the clusters that did not fit, for the reason given.
+	Rejections []Rejection
 }
 
 // CopyReported is a cluster's report of its copy. From: member. To: binding.

@@ -62,13 +62,21 @@ type PlacementConfirmed struct {
 // ScheduleFailed says that no placement was found, or, with Missing replicas, none for these. Cleared says
 // that the old result is void.
 type ScheduleFailed struct {
-	Binding BindingName         `json:"binding"`
-	Reason  string              `json:"reason"`
-	Message string              `json:"message"`
-	Missing int32               `json:"missing,omitempty"`
-	Cleared bool                `json:"cleared,omitempty"`
-	Before  []api.TargetCluster `json:"before,omitempty"`
-	Trigger string              `json:"trigger,omitempty"`
+	Binding BindingName `json:"binding"`
+	Reason  string      `json:"reason"`
+	Message string      `json:"message"`
+	Missing int32       `json:"missing,omitempty"`
+	Cleared bool        `json:"cleared,omitempty"`
+	// Rejections are the clusters that did not fit, by reason, in order.
+	Rejections []Rejection         `json:"rejections,omitempty"`
+	Before     []api.TargetCluster `json:"before,omitempty"`
+	Trigger    string              `json:"trigger,omitempty"`
+}
+
+// Rejection says which clusters do not fit for one reason. Both reasons and clusters are in order.
+type Rejection struct {
+	Reason   string        `json:"reason"`
+	Clusters []ClusterName `json:"clusters"`
 }
 
 // Grounds say why a binding must leave a cluster: which taint, put there by whom and why, which
@@ -104,6 +112,8 @@ type EvictionHeld struct {
 	Reason  string      `json:"reason"`
 	Message string      `json:"message,omitempty"`
 	Grounds Grounds     `json:"grounds"`
+	// Rejections are the clusters that did not fit as a destination, where that is the reason.
+	Rejections []Rejection `json:"rejections,omitempty"`
 }
 
 // EvictionStarted says that a binding leaves a cluster: a graceful eviction task was written and the

@@ -195,7 +195,7 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.Outbox) {
 	old := t.leave
 	t.leave = leave{held: old.held}
-	b.heldBack(t, held, out)
+	b.heldBack(t, held, nil, out)
 	if old.at.IsZero() {
 		return
 	}
@@ -209,7 +209,7 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 }
 
 // heldBack notes why a target that must be left is not, and says so when the reason is new.
-func (b *Binding) heldBack(t *target, why hold, out *actors.Outbox) {
+func (b *Binding) heldBack(t *target, why hold, rejected []messages.Rejection, out *actors.Outbox) {
 	if t.leave.held == why {
 		return
 	}
@@ -217,6 +217,7 @@ func (b *Binding) heldBack(t *target, why hold, out *actors.Outbox) {
 	if why != (hold{}) {
 		out.Record(&messages.EvictionHeld{
 			Binding: b.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.leave.grounds,
+			Rejections: rejected,
 		})
 	}
 }
@@ -273,7 +274,7 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 		b.evict(now, t.cluster, out)
 		b.syncCopies(out)
 	case !b.schedulable():
-		b.heldBack(t, notScheduled, out)
+		b.heldBack(t, notScheduled, nil, out)
 	}
 	b.ask(now, out)
 	b.reassess()

@@ -36,7 +36,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 func (b *Binding) hold(m *messages.PlacementDecided, out *actors.Outbox) {
 	for _, c := range m.Held {
 		if t := b.target(c); t != nil && t.leave.permitted {
-			b.heldBack(t, hold{reason: m.Reason, message: m.Message}, out)
+			b.heldBack(t, hold{reason: m.Reason, message: m.Message}, m.Rejections, out)
 		}
 	}
 }
@@ -68,6 +68,7 @@ func (b *Binding) unplaced(now time.Time, m *messages.PlacementDecided, out *act
 	before := b.clusters()
 	out.Record(&messages.ScheduleFailed{
 		Binding: b.name, Reason: m.Reason, Message: m.Message, Missing: m.Missing, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
+		Rejections: m.Rejections,
 	})
 	if !m.Cleared {
 		return

@@ -34,6 +34,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 type departure struct {
 	clusters []messages.ClusterName
 	held     failure
+	rejected []messages.Rejection
 }
 
 // decideLeaving looks for a placement without the clusters that the binding must leave: without all of
@@ -53,7 +54,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 			continue
 		}
 		if d.Reason == "" {
-			s.conclude(now, e, d, departure{e.asked.Leaving[:n], whyHeld(first)}, "eviction", out)
+			s.conclude(now, e, d, departure{e.asked.Leaving[:n], whyHeld(first), first.Rejections}, "eviction", out)
 			return
 		}
 		if some == 0 && s.mayLeaveInPart(e, r, d) {
@@ -61,10 +62,10 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 		}
 	}
 	if some > 0 {
-		s.conclude(now, e, part, departure{e.asked.Leaving[:some], whyHeld(first)}, "eviction", out)
+		s.conclude(now, e, part, departure{e.asked.Leaving[:some], whyHeld(first), first.Rejections}, "eviction", out)
 		return
 	}
-	s.decideStaying(now, e, whyHeld(first), out)
+	s.decideStaying(now, e, departure{held: whyHeld(first), rejected: first.Rejections}, out)
 }
 
 // mayLeaveInPart reports whether a placement of part of the replicas is better than to stay: it adds to
@@ -81,15 +82,15 @@ func replicasOf(targets []api.TargetCluster) (sum int64) {
 }
 
 // decideStaying places what else is to be placed while no cluster can be left.
-func (s *Scheduler) decideStaying(now time.Time, e *entry, why failure, out *actors.Outbox) {
+func (s *Scheduler) decideStaying(now time.Time, e *entry, stays departure, out *actors.Outbox) {
 	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
 		d := s.planner.Plan(now, s.request(e.asked))
 		if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
-			s.conclude(now, e, d, departure{held: why}, triggerOf(cause, e.asked), out)
+			s.conclude(now, e, d, stays, triggerOf(cause, e.asked), out)
 			return
 		}
 	}
-	s.hold(e, why, out)
+	s.hold(e, stays, out)
 }
 
 // whyHeld is why a placement without the clusters that a binding must leave is none.
@@ -126,13 +127,13 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	held := e.asked.Leaving[len(leave.clusters):]
 	s.settle(e, len(held) > 0 || d.Partial())
 	e.failure = failure{}
-	told := failure{api.ReasonSuccess, d.Message}
+	told, rejected := failure{api.ReasonSuccess, d.Message}, d.Rejections
 	switch {
 	case d.Partial():
 		told = failure{d.Reason, d.Message}
 		e.failure = told
 	case len(held) > 0:
-		told = leave.held
+		told, rejected = leave.held, leave.rejected
 		e.failure = told // so that it is not told again when what was left is free
 	}
 	next := *e.asked
@@ -144,6 +145,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
 		Leaving: leave.clusters, Held: held, Trigger: trigger, Reason: told.reason, Message: told.message,
+		Rejections: rejected,
 	})
 }
 
@@ -177,12 +179,13 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 	}
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementFailed, Reason: d.Reason, Message: d.Message,
-		Missing: d.Missing, Cleared: cleared, Trigger: trigger,
+		Missing: d.Missing, Rejections: d.Rejections, Cleared: cleared, Trigger: trigger,
 	})
 }
 
 // hold tells the binding that it may not leave yet.
-func (s *Scheduler) hold(e *entry, told failure, out *actors.Outbox) {
+func (s *Scheduler) hold(e *entry, stays departure, out *actors.Outbox) {
+	told := stays.held
 	s.settle(e, true)
 	if e.answered && e.failure == told {
 		return
@@ -190,7 +193,7 @@ func (s *Scheduler) hold(e *entry, told failure, out *actors.Outbox) {
 	e.answered, e.failure = true, told
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: e.asked.Leaving,
-		Reason: told.reason, Message: told.message,
+		Reason: told.reason, Message: told.message, Rejections: stays.rejected,
 	})
 }
 

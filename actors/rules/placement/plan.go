@@ -46,6 +46,8 @@ type Decision struct {
 	Reason   string
 	Message  string
 	Missing  int32
+	// Rejections are the clusters that did not fit, where the request is not met.
+	Rejections []messages.Rejection
 }
 
 // Partial reports whether some replicas, but not all, found a place.
@@ -146,16 +148,26 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 			return d
 		}
 		if first.Reason == "" {
-			first = d
+			first = p.explained(&a, d)
 		}
 	}
 	if p.partial && rule.strategy.byRoom() && r.Replicas > 0 {
 		if d := p.planPart(now, r, rule); d.Partial() {
+			d.Rejections = first.Rejections
 			return d
 		}
 	}
 	first.Affinity = r.Affinity
 	return first
+}
+
+// explained adds to a failure which clusters did not fit.
+func (p *Planner) explained(a *attempt, d Decision) Decision {
+	d.Rejections = p.rejections(a)
+	if d.Reason == api.ReasonNoClusterFit {
+		d.Message = p.diagnosis(d.Rejections)
+	}
+	return d
 }
 
 // planPart places as many replicas as it can, with the first term that has room for any.
@@ -173,7 +185,7 @@ func (p *Planner) planPart(now time.Time, r *Request, rule *rule) (d Decision) {
 func (p *Planner) try(a *attempt) Decision {
 	p.filter(a)
 	if len(p.slots) == 0 {
-		return Decision{Reason: api.ReasonNoClusterFit, Message: p.diagnosis(a)}
+		return Decision{Reason: api.ReasonNoClusterFit}
 	}
 	if a.Workload && a.rule.strategy.byRoom() || a.rule.spread.mode != everywhere {
 		p.measure(a)

@@ -200,26 +200,36 @@ func causeOf(v verdict, view *messages.ClusterView, taint int) cause {
 	return c
 }
 
-// diagnosis is Karmada's message for a request that fits no cluster: how many clusters there are, and
-// how many of them fall to which reason. Clusters being deleted count, but are not explained.
-func (p *Planner) diagnosis(a *attempt) string {
+// rejections lists the clusters that do not fit, by reason: the reasons in order, and under each the
+// clusters in the order of their names.
+func (p *Planner) rejections(a *attempt) []messages.Rejection {
 	var causes []cause
-	var counts []int
+	var rejected []messages.Rejection
 	for slot := range int32(p.fleet.Len()) {
 		v, taint := p.verdict(a, slot)
-		if v == leaving {
+		if v == fits {
 			continue
 		}
-		c := causeOf(v, p.fleet.views[slot], taint)
+		view := p.fleet.views[slot]
+		c := causeOf(v, view, taint)
 		i := slices.Index(causes, c)
 		if i < 0 {
-			i, causes, counts = len(causes), append(causes, c), append(counts, 0)
+			i, causes, rejected = len(causes), append(causes, c), append(rejected, messages.Rejection{Reason: c.String()})
 		}
-		counts[i]++
+		rejected[i].Clusters = append(rejected[i].Clusters, view.Name)
 	}
-	texts := make([]string, len(causes))
-	for i := range causes {
-		texts[i] = fmt.Sprintf("%d %s", counts[i], &causes[i])
+	slices.SortFunc(rejected, func(x, y messages.Rejection) int { return strings.Compare(x.Reason, y.Reason) })
+	return rejected
+}
+
+// diagnosis is Karmada's message for a request that fits no cluster: how many clusters there are, and
+// how many of them fall to which reason. Clusters being deleted count, but are not explained.
+func (p *Planner) diagnosis(rejected []messages.Rejection) string {
+	var texts []string
+	for i := range rejected {
+		if r := &rejected[i]; r.Reason != reasons[leaving] {
+			texts = append(texts, fmt.Sprintf("%d %s", len(r.Clusters), r.Reason))
+		}
 	}
 	slices.Sort(texts)
 	if len(texts) == 0 {

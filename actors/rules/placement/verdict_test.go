@@ -114,3 +114,27 @@ func TestDiagnosisCountsReasonsInStableOrder(t *testing.T) {
 		"1 cluster(s) had untolerated taint {y=1:NoExecute}, 1 cluster(s) is in the process of eviction, "+
 		"2 cluster(s) had untolerated taint {x:NoSchedule}.", d.Message)
 }
+
+func TestRejectionsAreInOrder(t *testing.T) {
+	deleting := cluster("b", 9)
+	deleting.Deleting = true
+	tainted := func(name, key string) *messages.ClusterView {
+		v := cluster(name, 9)
+		v.Taints = []corev1.Taint{tainting(key + ":NoSchedule")}
+		return v
+	}
+	planner := plannerOver(tainted("e", "x"), tainted("d", "y"), tainted("c", "x"), deleting, cluster("a", 9))
+	want := []messages.Rejection{
+		{Reason: "cluster(s) had untolerated taint {x:NoSchedule}", Clusters: []messages.ClusterName{"c", "e"}},
+		{Reason: "cluster(s) had untolerated taint {y:NoSchedule}", Clusters: []messages.ClusterName{"d"}},
+		{Reason: "cluster(s) is being deleted", Clusters: []messages.ClusterName{"b"}},
+	}
+	d := planner.Plan(noon, workload(spreading(dynamic), 10))
+	require.Equal(t, api.ReasonUnschedulable, d.Reason)
+	require.Equal(t, want, d.Rejections, "a does fit, but has no room")
+	require.Nil(t, planner.Plan(noon, workload(spreading(dynamic), 9)).Rejections, "nobody asks where it went well")
+
+	d = planner.Plan(noon, evicting(workload(nil, 1), "a"))
+	require.Equal(t, "0/5 clusters are available: 1 cluster(s) had untolerated taint {y:NoSchedule}, 1 cluster(s) is in the process of eviction, 2 cluster(s) had untolerated taint {x:NoSchedule}.", d.Message)
+	require.Len(t, d.Rejections, 4)
+}
