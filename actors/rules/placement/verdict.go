@@ -203,23 +203,60 @@ func causeOf(v verdict, view *messages.ClusterView, taint int) cause {
 // rejections lists the clusters that do not fit, by reason: the reasons in order, and under each the
 // clusters in the order of their names.
 func (p *Planner) rejections(a *attempt) []messages.Rejection {
-	var causes []cause
-	var rejected []messages.Rejection
+	t := tally{places: slices.Grow(p.places[:0], p.fleet.Len())}
 	for slot := range int32(p.fleet.Len()) {
 		v, taint := p.verdict(a, slot)
-		if v == fits {
-			continue
+		t.add(v, taint, p.fleet.views[slot])
+	}
+	p.places = t.places
+	if len(t.causes) == 0 {
+		return nil
+	}
+	rejected := make([]messages.Rejection, len(t.causes))
+	names := make([]messages.ClusterName, 0, len(t.places))
+	for i := range t.causes {
+		end := len(names) + t.counts[i]
+		rejected[i] = messages.Rejection{Reason: t.causes[i].String(), Clusters: names[len(names):len(names):end]}
+		names = names[:end]
+	}
+	for slot, i := range t.places {
+		if i >= 0 {
+			rejected[i].Clusters = append(rejected[i].Clusters, p.fleet.views[slot].Name)
 		}
-		view := p.fleet.views[slot]
-		c := causeOf(v, view, taint)
-		i := slices.Index(causes, c)
-		if i < 0 {
-			i, causes, rejected = len(causes), append(causes, c), append(rejected, messages.Rejection{Reason: c.String()})
-		}
-		rejected[i].Clusters = append(rejected[i].Clusters, view.Name)
 	}
 	slices.SortFunc(rejected, func(x, y messages.Rejection) int { return strings.Compare(x.Reason, y.Reason) })
 	return rejected
+}
+
+// tally counts why clusters do not fit, and notes for each the place of its cause, -1 for one that fits.
+type tally struct {
+	causes []cause
+	counts []int
+	places []int32
+	last   verdict // the one before, fits if that was about a taint
+}
+
+func (t *tally) add(v verdict, taint int, view *messages.ClusterView) {
+	if v == fits {
+		t.places, t.last = append(t.places, -1), fits
+		return
+	}
+	if v == t.last && taint < 0 { // most clusters are rejected like their neighbours
+		t.places = append(t.places, t.places[len(t.places)-1])
+		t.counts[t.places[len(t.places)-1]]++
+		return
+	}
+	c := causeOf(v, view, taint)
+	i := slices.Index(t.causes, c)
+	if i < 0 {
+		i, t.causes, t.counts = len(t.causes), append(t.causes, c), append(t.counts, 0)
+	}
+	t.counts[i]++
+	t.places = append(t.places, int32(i))
+	t.last = v
+	if taint >= 0 {
+		t.last = fits
+	}
 }
 
 // diagnosis is Karmada's message for a request that fits no cluster: how many clusters there are, and
