@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -116,7 +117,10 @@ func (s *spreader) classify() {
 	for _, k := range s.keys {
 		signature = signature[:0]
 		for d := range s.groupings {
-			signature = fmt.Append(signature, s.groupings[d].groups[k.slot()])
+			for _, id := range s.groupings[d].groups[k.slot()] {
+				signature = binary.AppendUvarint(signature, uint64(id)+1)
+			}
+			signature = append(signature, 0)
 		}
 		id, known := ids[string(signature)]
 		if !known {
