@@ -26,6 +26,8 @@ type Workload struct {
 	Requirements *api.ReplicaRequirements
 	// HasReplicas is true for kinds whose replicas can be divided.
 	HasReplicas bool
+	// Dependencies are the bindings of what its pods refer to, in order.
+	Dependencies []BindingName
 }
 
 // PropagationApplied carries the policy's present spec; WorkloadOffered messages follow it.

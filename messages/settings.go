@@ -72,6 +72,9 @@ type Settings struct {
 	// from then on, no longer at most one. Zero: wait until the copy is gone or its task ends, as Karmada
 	// does, which ends the task after GracefulEvictionTimeout whatever runs. Cures K5.
 	DirectPurgeTimeout time.Duration
+	// DependenciesStay keeps what a workload's pods refer to (propagateDeps) on a cluster that is being left
+	// for as long as the old copy stays. False: it goes when the eviction starts, as in Karmada. Cures K4.
+	DependenciesStay bool
 	// PersistentFailoverTimers counts application failover from the stored time of the first Unhealthy
 	// report, so restarts do not reset it and zero seconds act at once. Cures K15.
 	PersistentFailoverTimers bool

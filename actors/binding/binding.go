@@ -42,6 +42,10 @@ type Binding struct {
 	// assessing is set while tasks are to be assessed at the end of the instant.
 	assessing bool
 	copies    []copyState
+	// needs is what the resources that this workload depends on were told; requiredBy are the workloads that
+	// depend on this resource, by name.
+	needs      needs
+	requiredBy []api.BindingSnapshot
 	// placements counts what members were told.
 	placements int64
 
@@ -98,6 +102,10 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.copyReported(now, m, out)
 	case *messages.CopyRemoved:
 		b.copyRemoved(now, m.Cluster, out)
+	case *messages.DependencyRequired:
+		b.dependencyRequired(m, out)
+	case *messages.DependencyApplied:
+		b.dependencyApplied(m.Dependency)
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
 	case *messages.SettingsChanged:
@@ -107,6 +115,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	default:
 		panic(fmt.Sprintf("binding %s: unknown message %T", b.name, m))
 	}
+	b.tellDependencies(out)
 	out.WakeAt(b.nextDeadline(now))
 }
 

@@ -16,6 +16,7 @@ func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *acto
 	b.workload = w
 	if !b.created {
 		b.settling = len(b.claims) > 0
+		b.attach(out)
 		return
 	}
 	next := b.spec
@@ -62,11 +63,12 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, b.workload.Labels)
 	handedOver := b.owner != best.Policy
 	b.owner, b.policy = best.Policy, policyLabel(best)
+	b.managed = true
 	if b.created {
 		b.update(now, next, handedOver, out)
 		return
 	}
-	b.created, b.managed, b.spec = true, true, next
+	b.created, b.spec = true, next
 	given := next
 	out.Record(&messages.BindingCreated{
 		Binding: b.name, Policy: b.policy, Replicas: next.Replicas, Spec: &given, UID: next.Resource.UID,
@@ -169,7 +171,8 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.restoring = !b.created && m.Status != nil && m.Status.LastScheduledTime != nil
 	b.created, b.managed, b.owner = true, m.Managed, m.Owner
 	b.spec = *m.Spec
-	b.spec.Clusters, b.spec.GracefulEvictionTasks = nil, nil // they are in targets and tasks
+	b.spec.Clusters, b.spec.GracefulEvictionTasks, b.spec.RequiredBy = nil, nil, nil // they are in targets, tasks and requiredBy
+	b.requiredBy = slices.Clone(m.Spec.RequiredBy)
 	b.applied = m.Applied
 	b.restoreStatus(m.Status)
 	if m.Spec.RescheduleTriggeredAt != nil {
@@ -217,7 +220,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
-	b.targets, b.tasks, b.copies, b.created, b.spec = nil, nil, nil, false, api.BindingSpec{}
+	b.targets, b.tasks, b.copies, b.requiredBy, b.created, b.spec = nil, nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})
 }

@@ -54,6 +54,7 @@ func (b *Binding) syncCopies(out *actors.Outbox) {
 	for i := range b.targets {
 		b.runCopy(&b.targets[i], out)
 	}
+	b.runRequired(out)
 }
 
 // removeCopy tells a copy's member once that it is to go.
@@ -66,7 +67,7 @@ func (b *Binding) removeCopy(c *copyState, out *actors.Outbox) {
 
 // wanted reports whether a cluster is to have a copy.
 func (b *Binding) wanted(c messages.ClusterName) bool {
-	if b.target(c) != nil {
+	if b.target(c) != nil || b.required(c) {
 		return true
 	}
 	k := b.task(c)

@@ -103,6 +103,11 @@ var fields = numbered([]Field{
 		Zero:    "Until the copy is gone or its task ends.",
 	},
 	{
+		Name: "dependenciesStay", Cures: []string{"K4"},
+		Meaning: "Keeps what a workload's pods refer to (propagateDeps) on a cluster that is being left for as long as the old copy stays.",
+		Zero:    "It goes when the eviction starts.",
+	},
+	{
 		Name: "persistentFailoverTimers", Cures: []string{"K15"},
 		Meaning: "Counts application failover from the stored time of the first Unhealthy report: a restart does not reset it and a toleration of zero seconds acts at once.",
 		Zero:    "Counted in memory.",

@@ -88,6 +88,7 @@ func leeward() messages.Settings {
 	s.HandoverHealth = messages.HealthOfPlacement
 	s.WithdrawOnRecovery = true
 	s.DirectPurgeTimeout = time.Minute // twice what a pod gets to terminate
+	s.DependenciesStay = true
 	s.PersistentFailoverTimers = true
 	s.ApplicationStartupGrace = 5 * time.Minute
 	s.MissingConditionStatus = "Unknown"

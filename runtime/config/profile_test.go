@@ -49,6 +49,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"handoverHealth: reported -> placement",
 		"withdrawOnRecovery: false -> true",
 		"directPurgeTimeout: 0s -> 1m",
+		"dependenciesStay: false -> true",
 		"persistentFailoverTimers: false -> true",
 		"applicationStartupGrace: 0s -> 5m",
 		"missingConditionStatus:  -> Unknown",

@@ -14,7 +14,9 @@ import (
 func (t teller) tellBinding(f messages.AboutBinding) phrase {
 	switch f := f.(type) {
 	case *messages.BindingCreated:
-		return story("claimed", wrap("by ", f.Policy, ""), replicas(f.Replicas))
+		return claimed(f)
+	case *messages.RequirementChanged:
+		return required(f)
 	case *messages.BindingUpdated:
 		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
 	case *messages.BindingDeleted:
@@ -71,6 +73,29 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("no copy", "on "+string(f.Cluster), "")
 	}
 	return phrase{}
+}
+
+// claimed tells a claim, or, where no policy asked for the binding, that it is there because others need it.
+func claimed(f *messages.BindingCreated) phrase {
+	if f.Policy == "" {
+		return story("attached", "", replicas(f.Replicas))
+	}
+	return story("claimed", "by "+f.Policy, replicas(f.Replicas))
+}
+
+func required(f *messages.RequirementChanged) phrase {
+	if len(f.Clusters) == 0 {
+		return story("not needed", "any more", "by "+string(f.By))
+	}
+	return story("needed", "on "+clusterNames(f.Clusters), "by "+string(f.By))
+}
+
+func clusterNames(clusters []api.TargetCluster) string {
+	words := make([]string, len(clusters))
+	for i, c := range clusters {
+		words[i] = c.Name
+	}
+	return strings.Join(words, " ")
 }
 
 func scheduled(f *messages.Scheduled) phrase {

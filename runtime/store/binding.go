@@ -50,6 +50,8 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.healthChanged(at, f)
 	case *messages.HealthForgotten:
 		return b.healthForgotten(at, f)
+	case *messages.RequirementChanged:
+		return b.requirementChanged(at, f)
 	case *messages.RescheduleRequested:
 		return b.rescheduleRequested(f)
 	default:

@@ -221,6 +221,7 @@ func (w *World) admitWorkload(o api.Object) {
 		w.hostBinding(r.Binding)
 	}
 	w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r})
+	w.noteDependencies(r)
 	for _, name := range w.offers.to(r) {
 		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: r})
 	}

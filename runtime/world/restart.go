@@ -76,6 +76,7 @@ func (w *World) recoverBindings() {
 			w.hostBinding(r.Binding)
 		}
 		w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r})
+		w.noteDependencies(r)
 	}
 }
 

@@ -49,6 +49,8 @@ type World struct {
 	store    *store.Store
 	journal  *journal.Journal
 	offers   offers
+	// dependants are the workloads that refer to a resource, or did, by name.
+	dependants map[messages.BindingName][]messages.BindingName
 }
 
 // New returns a world without objects at Start. Whoever makes it must Close it.
@@ -56,6 +58,7 @@ func New(c Config) *World {
 	w := &World{
 		config: c, settings: c.Settings, now: Start,
 		store: store.New(), journal: journal.New(Start), offers: newOffers(),
+		dependants: map[messages.BindingName][]messages.BindingName{},
 	}
 	w.kernel = kernel.New(kernel.Config{Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})
 	w.spawnSingletons()
