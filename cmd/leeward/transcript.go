@@ -52,8 +52,13 @@ func readTranscript(name string) (text []byte, found bool, err error) {
 	return text, true, nil
 }
 
+// writeTranscript replaces a transcript whole or not at all, also where it is interrupted.
 func writeTranscript(name string, text []byte, stderr io.Writer) error {
-	if err := os.WriteFile(name, text, 0o644); err != nil {
+	unfinished := name + ".tmp"
+	if err := os.WriteFile(unfinished, text, 0o644); err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	if err := os.Rename(unfinished, name); err != nil {
 		return fmt.Errorf("write transcript: %w", err)
 	}
 	say(stderr, "wrote "+name+"\n")
