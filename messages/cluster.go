@@ -32,6 +32,9 @@ type ClusterDeleted struct{}
 
 // ConditionReported sets one condition; an empty status removes it. From: ingress. To: the cluster.
 type ConditionReported struct {
+	// Observed is set where Ready is what one probe found: thresholds hold back what it changes.
+	Observed bool
+
 	Type    string
 	Status  metav1.ConditionStatus
 	Reason  string

@@ -20,6 +20,16 @@ type ConditionChanged struct {
 	By string `json:"by,omitempty"`
 }
 
+// ReadyObserved says that probes find another status of Ready than the cluster has, which counts at the
+// deadline; or, without a deadline, that they find the same one again.
+type ReadyObserved struct {
+	Cluster  ClusterName            `json:"cluster"`
+	Status   metav1.ConditionStatus `json:"status"`
+	Reason   string                 `json:"reason,omitempty"`
+	Message  string                 `json:"message,omitempty"`
+	Deadline time.Time              `json:"deadline,omitzero"`
+}
+
 // ConditionRemoved says that a cluster no longer reports a condition.
 type ConditionRemoved struct {
 	Cluster ClusterName `json:"cluster"`
@@ -105,6 +115,7 @@ type PolicyIgnored struct {
 }
 
 func (*ConditionChanged) Kind() string   { return "ConditionChanged" }
+func (*ReadyObserved) Kind() string      { return "ReadyObserved" }
 func (*ConditionRemoved) Kind() string   { return "ConditionRemoved" }
 func (*TaintAdded) Kind() string         { return "TaintAdded" }
 func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
@@ -120,6 +131,7 @@ func (*ClusterRemoved) Kind() string     { return "ClusterRemoved" }
 func (*PolicyIgnored) Kind() string      { return "PolicyIgnored" }
 
 func (f *ConditionChanged) AboutCluster() ClusterName   { return f.Cluster }
+func (f *ReadyObserved) AboutCluster() ClusterName      { return f.Cluster }
 func (f *ConditionRemoved) AboutCluster() ClusterName   { return f.Cluster }
 func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }

@@ -132,6 +132,18 @@ type Settings struct {
 	// all that it names. False: as of its creation, once for each workload. Cures K38.
 	RepeatableRebalance bool
 
+	// ClusterFailureThreshold is how long a Ready cluster must be observed not to be before it is not.
+	// Zero: at once. Karmada --cluster-failure-threshold.
+	ClusterFailureThreshold time.Duration
+	// ClusterSuccessThreshold is how long any other must be observed to be Ready before it is.
+	// Zero: at once. Karmada --cluster-success-threshold.
+	ClusterSuccessThreshold time.Duration
+	// PersistentClusterTimers counts thresholds and grace periods of a cluster's health on after a restart.
+	// False: what was held back counts at once, and grace periods start anew. Cures K16.
+	PersistentClusterTimers bool
+	// TaintTerminatingClusters gives clusters that are deleted a NoExecute taint. False: the scheduler alone
+	// empties them, and old copies stop before new ones run. Karmada up to 1.13.
+	TaintTerminatingClusters bool
 	// ClusterMonitorPeriod is how often silence is checked. Zero: exactly when due. Karmada --cluster-monitor-period.
 	ClusterMonitorPeriod time.Duration
 	// ClusterMonitorGracePeriod is how long a heartbeat may be missing. Karmada --cluster-monitor-grace-period.

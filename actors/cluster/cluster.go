@@ -35,6 +35,9 @@ type Cluster struct {
 	// held are the changes of conditions that policies do not see yet.
 	held  []held
 	lease lease
+	// observed is what thresholds hold back of Ready; watched is since when the cluster is watched.
+	observed observation
+	watched  time.Time
 
 	taints []corev1.Taint
 	// causes[i] says who put taints[i] there.
@@ -117,6 +120,7 @@ func (c *Cluster) settingsChanged(s messages.Settings) {
 // messages does not matter: to ask the policies, and to leave.
 func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	c.expireLease(now, out)
+	c.expireObservation(now, out)
 	c.settleConditions(now)
 	c.reopenDue(now)
 	if c.toAsk() {
@@ -136,6 +140,7 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 		return now
 	}
 	next := actors.Earlier(actors.Earlier(c.leaseDeadline(), c.legacyDue(now)), c.judgeAt)
+	next = actors.Earlier(next, c.observedDue())
 	for i := range c.held {
 		next = actors.Earlier(next, c.counts(&c.held[i]))
 	}

@@ -39,8 +39,13 @@ func (c *Cluster) ready() metav1.ConditionStatus {
 }
 
 func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
-	if m.Type == api.ConditionReady {
-		c.lease.word = m
+	switch {
+	case m.Type != api.ConditionReady:
+	case m.Observed:
+		c.observe(now, m, out)
+		return
+	default:
+		c.lease.word, c.observed = m, observation{}
 	}
 	c.setCondition(now, m, "", out)
 }

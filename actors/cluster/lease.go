@@ -45,9 +45,12 @@ func (c *Cluster) restoreLease() {
 	}
 }
 
-// leaseStale starts the grace period, unless it ended before a restart.
+// leaseStale starts the grace period, unless it ended before a restart. Where timers do not last, one that
+// a restart interrupts starts anew. Source: Karmada's cluster controller.
 func (c *Cluster) leaseStale(renewedAt time.Time, out *actors.Outbox) {
-	c.lease.renewedAt = renewedAt
+	if c.lease.renewedAt = renewedAt; !c.settings.PersistentClusterTimers && c.ready() != "" && renewedAt.Before(c.watched) {
+		c.lease.renewedAt = c.watched
+	}
 	if !c.lease.lost {
 		out.Record(&messages.HeartbeatStopped{Cluster: c.name, RenewedAt: renewedAt, Deadline: c.leaseDeadline()})
 	}
@@ -83,7 +86,7 @@ func (c *Cluster) expireLease(now time.Time, out *actors.Outbox) {
 	if c.ready() == "" {
 		reason = reasonNeverUpdated
 	}
-	c.lease.lost = true
+	c.lease.lost, c.observed = true, observation{}
 	c.setCondition(now, &messages.ConditionReported{
 		Type: api.ConditionReady, Status: metav1.ConditionUnknown, Reason: reason, Message: "the cluster's agent stopped renewing its lease",
 	}, "monitor", out)

@@ -104,11 +104,6 @@ func TestARestartKnowsThatTheAgentWasLost(t *testing.T) {
 	}
 }
 
-func TestARestartDoesNotMoveTheGracePeriod(t *testing.T) {
-	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
-	d.Tell(joined(ready("True")), stale(-30*time.Second)).WakesIn(10 * time.Second)
-}
-
 func TestAnotherGracePeriodHoldsForASilenceUnderWay(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(stale(0)).WakesIn(40 * time.Second)

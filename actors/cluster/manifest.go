@@ -30,10 +30,12 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	}
 	c.sortPolicies()
 	c.restorePreviews(o.Status.TaintPreviews)
+	c.watched = now
 	c.restoreLease()
 	c.holdYoung(now)
 	c.markEvicting(now)
 	c.changed(now, true, out)
+	c.restoreObservation(now, o.Status.ReadyObservation, out)
 	c.retaint(now, out)
 	c.reopen()
 }
@@ -121,6 +123,7 @@ func (c *Cluster) deleted(now time.Time, out *actors.Outbox) {
 	c.deleting = true
 	out.Record(&messages.ClusterLeaving{Cluster: c.name})
 	c.changed(now, true, out)
+	c.retaint(now, out)
 }
 
 func (c *Cluster) toLeave() bool { return c.deleting && !c.gone && len(c.subscribers.bindings) == 0 }

@@ -77,8 +77,14 @@ func ruledBy(changes []policy.Change, t *corev1.Taint) (cause api.TaintCause) {
 	return cause
 }
 
-// followReady makes the taints that follow from Ready by themselves what they must be.
+// followReady makes the taints that follow from Ready, and from a deletion, by themselves what they must be.
 func (c *Cluster) followReady(now time.Time, r *revision) {
+	if c.deleting && c.settings.TaintTerminatingClusters {
+		after, _ := taint.Terminating().Apply(r.taints, c.stamp(now))
+		r.become(after, func(*corev1.Taint) api.TaintCause {
+			return api.TaintCause{By: bySystem, Because: "the cluster is being deleted"}
+		})
+	}
 	ready := c.ready()
 	twins, _ := taint.Legacy(ready, c.readySince(), c.legacyTimeout(), now)
 	for _, s := range []taint.Swap{taint.System(ready, ready != ""), twins} {

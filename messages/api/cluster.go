@@ -89,6 +89,8 @@ type ClusterStatus struct {
 	RemedyActions     []string           `json:"remedyActions,omitempty"`
 	// TaintCauses says of each taint who put it there and why. Leeward's own.
 	TaintCauses []TaintCause `json:"taintCauses,omitempty"`
+	// ReadyObservation is what probes find of Ready, and does not count yet. Leeward's own.
+	ReadyObservation *ReadyObservation `json:"readyObservation,omitempty"`
 	// RemovedConditions are those that the cluster ceased to report, be it for a while, one per type.
 	// Leeward's own.
 	RemovedConditions []RemovedCondition `json:"removedConditions,omitempty"`
@@ -107,6 +109,15 @@ type TaintPreview struct {
 	Because string `json:"because,omitempty"`
 	// WouldEvict counts the bindings that stay and would have to leave, now or in time.
 	WouldEvict int32 `json:"wouldEvict,omitempty"`
+}
+
+// ReadyObservation is another status of Ready than the condition has. Leeward's own.
+type ReadyObservation struct {
+	Status  metav1.ConditionStatus `json:"status"`
+	Reason  string                 `json:"reason,omitempty"`
+	Message string                 `json:"message,omitempty"`
+	// Since is when probes first found it.
+	Since metav1.Time `json:"since"`
 }
 
 // RemovedCondition says when a cluster last ceased to report a condition. Leeward's own.

@@ -64,6 +64,7 @@ var faults = []string{
 	"K12: every binding of a tainted cluster is looked at every ten seconds",
 	"K13: capacity is not reserved between decisions, so workloads pile up on one cluster",
 	"K15: a restart resets the timers of application failover, and zero seconds wait for an unrelated event",
+	"K16: a restart lets what a threshold holds back count at once, and starts grace periods anew",
 	"K17: a condition that is not reported never matches, and a flapping one acts at once",
 	"K18: policies created in the same second have no defined order",
 	"K21: the order of tolerations decides which of them counts",

@@ -190,6 +190,26 @@ var fields = numbered([]Field{
 		Zero:    "As of its creation, once for each workload.",
 	},
 	{
+		Name: "clusterFailureThreshold", Flag: "--cluster-failure-threshold", in: notNegative,
+		Meaning: "How long a Ready cluster must be observed not to be before it is not; for observations, see the action condition.",
+		Zero:    "At once.",
+	},
+	{
+		Name: "clusterSuccessThreshold", Flag: "--cluster-success-threshold", in: notNegative,
+		Meaning: "How long any other cluster must be observed to be Ready before it is.",
+		Zero:    "At once.",
+	},
+	{
+		Name: "persistentClusterTimers", Cures: []string{"K16"},
+		Meaning: "Counts thresholds and grace periods of a cluster's health on after a restart.",
+		Zero:    "What was held back counts at once, and grace periods start anew.",
+	},
+	{
+		Name:    "taintTerminatingClusters",
+		Meaning: "Gives clusters that are deleted a NoExecute taint, as Karmada up to 1.13.",
+		Zero:    "The scheduler alone empties them, and old copies stop before new ones run.",
+	},
+	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,
 		Meaning: "How often silence is checked.",
 		Zero:    "Exactly when due.",

@@ -53,6 +53,8 @@ func karmada() messages.Settings {
 		PolicyTieBreak:                      messages.TieUndefined,
 		TolerationMatch:                     messages.MatchFirst,
 		TolerationSource:                    messages.SourceAppliedPlacement,
+		ClusterFailureThreshold:             30 * time.Second,
+		ClusterSuccessThreshold:             30 * time.Second,
 		ClusterMonitorPeriod:                5 * time.Second,
 		ClusterMonitorGracePeriod:           40 * time.Second,
 		ClusterStartupGracePeriod:           time.Minute,
@@ -71,6 +73,7 @@ func karmadaLegacy() messages.Settings {
 	s.DefaultUnreachableTolerationSeconds = 300
 	s.DivisionMethod = messages.DivideFloor
 	s.EvictionWorkers = 0
+	s.TaintTerminatingClusters = true
 	return s
 }
 
@@ -104,6 +107,8 @@ func leeward() messages.Settings {
 	s.PreferNoSchedule = true
 	s.WorkloadAffinity = true
 	s.RepeatableRebalance = true
+	s.PersistentClusterTimers = true
+	s.TaintTerminatingClusters = true
 	s.ClusterMonitorPeriod = 0
 	return s
 }

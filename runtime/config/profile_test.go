@@ -33,6 +33,7 @@ func TestWhatKarmadaWasBefore(t *testing.T) {
 		"defaultUnreachableTolerationSeconds: -1 -> 300",
 		"divisionMethod: webster -> floor",
 		"evictionWorkers: 3 -> 0",
+		"taintTerminatingClusters: false -> true",
 	}, differences(t, "karmada", "karmada-legacy"))
 }
 
@@ -65,6 +66,8 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"preferNoSchedule: false -> true",
 		"workloadAffinity: false -> true",
 		"repeatableRebalance: false -> true",
+		"persistentClusterTimers: false -> true",
+		"taintTerminatingClusters: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
 	}, differences(t, "karmada", "leeward"))
 }
@@ -74,6 +77,7 @@ func TestWhatTheProfilesShare(t *testing.T) {
 		"gracefulEviction": "true", "enableTaintManager": "true", "noExecuteTaintEvictionPurgeMode": "Gracefully",
 		"allowNoExecuteTaintPolicy": "false", "gracefulEvictionTimeout": "10m", "conditionHold": "0s",
 		"numericTolerations": "false", "clusterMonitorGracePeriod": "40s", "clusterStartupGracePeriod": "1m",
+		"clusterFailureThreshold": "30s", "clusterSuccessThreshold": "30s",
 		"clusterLeaseDuration": "40s", "clusterLeaseRenewIntervalFraction": "0.25",
 	}
 	for _, profile := range config.Profiles() {

@@ -54,6 +54,8 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
 	case *messages.PolicyIgnored:
 		ev.Str("policy", string(f.Policy))
+	case *messages.ReadyObserved:
+		ev.Str("to", "Ready="+string(f.Status))
 	case *messages.ConditionChanged:
 		ev.Str("to", f.Type+"="+string(f.Status))
 	case *messages.Scheduled:

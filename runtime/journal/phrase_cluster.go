@@ -13,6 +13,8 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 	switch f := f.(type) {
 	case *messages.ConditionChanged:
 		return condition(f)
+	case *messages.ReadyObserved:
+		return t.observed(f)
 	case *messages.ConditionRemoved:
 		return story("reports", "no "+f.Type, "")
 	case *messages.TaintAdded:
@@ -61,6 +63,14 @@ func previewed(p *api.TaintPreview) phrase {
 	}
 	by := joined(" ", "by policy "+p.Policy, wrap("because ", p.Because, ""))
 	return story("preview", "would "+would, joined("; ", by, leave, "nothing is changed"))
+}
+
+func (t teller) observed(f *messages.ReadyObserved) phrase {
+	what, why := "Ready="+string(f.Status), joined(": ", f.Reason, f.Message)
+	if f.Deadline.IsZero() {
+		return detail("observed", what+" again", why)
+	}
+	return story("observed", what, joined("; ", why, "counts at "+t.at(f.Deadline)+" if it lasts"))
 }
 
 func location(f *messages.ClusterSpecChanged) string {

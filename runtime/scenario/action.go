@@ -25,6 +25,8 @@ type Condition struct {
 	Message string
 	// Toggle turns True into False and anything else into True; Status is then empty.
 	Toggle bool
+	// Observed leaves it to thresholds when Ready changes.
+	Observed bool
 }
 
 // Taint edits taints of clusters by hand.

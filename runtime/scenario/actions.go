@@ -66,7 +66,10 @@ func (c *call) clusters(ref clusterRef) []messages.ClusterName {
 
 func (c *call) condition(s *conditionStep) Action {
 	a := &Condition{
-		Clusters: c.clusters(s.Cluster), Type: s.Type, Reason: s.Reason, Message: s.Message, Toggle: s.Toggle,
+		Clusters: c.clusters(s.Cluster), Type: s.Type, Reason: s.Reason, Message: s.Message, Toggle: s.Toggle, Observed: s.Observed,
+	}
+	if s.Observed && (s.Type != api.ConditionReady || s.Status != nil && *s.Status == "") {
+		c.bad(c.path+".observed", "goes with a status of Ready")
 	}
 	switch {
 	case s.Toggle && s.Status != nil:

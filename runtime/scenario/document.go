@@ -144,6 +144,8 @@ type conditionStep struct {
 	Message string `json:"message"`
 	// Instead of a status: False if the condition is True, else True.
 	Toggle bool `json:"toggle"`
+	// What a probe of Ready found, which counts when it has lasted for clusterFailureThreshold or clusterSuccessThreshold. Default: it counts at once.
+	Observed bool `json:"observed"`
 }
 
 type taintStep struct {

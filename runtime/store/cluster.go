@@ -18,6 +18,8 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 	switch f := f.(type) {
 	case *messages.ConditionChanged:
 		return conditionChanged(c, at, f)
+	case *messages.ReadyObserved:
+		return readyObserved(c, at, f)
 	case *messages.ConditionRemoved:
 		return conditionRemoved(c, at, f)
 	case *messages.TaintAdded:
@@ -42,6 +44,9 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 }
 
 func conditionChanged(c *api.Cluster, at time.Time, f *messages.ConditionChanged) (changed bool) {
+	if f.Type == api.ConditionReady {
+		c.Status.ReadyObservation = nil
+	}
 	c.Status.Conditions, changed = withCondition(c.Status.Conditions, metav1.Condition{
 		Type:               f.Type,
 		Status:             f.Status,
@@ -50,6 +55,17 @@ func conditionChanged(c *api.Cluster, at time.Time, f *messages.ConditionChanged
 		LastTransitionTime: metav1.Time{Time: at},
 	})
 	return changed
+}
+
+// readyObserved keeps what does not count yet until it does, or is no more.
+func readyObserved(c *api.Cluster, at time.Time, f *messages.ReadyObserved) bool {
+	c.Status.ReadyObservation = nil
+	if !f.Deadline.IsZero() {
+		c.Status.ReadyObservation = &api.ReadyObservation{
+			Status: f.Status, Reason: f.Reason, Message: f.Message, Since: metav1.Time{Time: at},
+		}
+	}
+	return true
 }
 
 // conditionRemoved remembers when the cluster ceased to report the condition.

@@ -61,6 +61,20 @@ func TestConditionRemovedKeepsItsTime(t *testing.T) {
 	require.Equal(t, was, first[0].At.Time, "who holds a list may keep it")
 }
 
+func TestReadyObserved(t *testing.T) {
+	f := newFleet(t)
+	found := func() *api.ReadyObservation { return f.Cluster("member1").Status.ReadyObservation }
+	held := &messages.ReadyObserved{Cluster: "member1", Status: "False", Reason: "Down", Deadline: start.Add(time.Minute)}
+	f.apply(held)
+	require.Equal(t, &api.ReadyObservation{Status: "False", Reason: "Down", Since: metav1.Time{Time: f.now}}, found())
+	f.apply(&messages.ReadyObserved{Cluster: "member1", Status: "True"})
+	require.Nil(t, found(), "a probe that finds what is known")
+	f.apply(held, &messages.ConditionChanged{Cluster: "member1", Type: "Disk", Status: "True"})
+	require.NotNil(t, found())
+	f.apply(ready("False", "Down"))
+	require.Nil(t, found(), "what counts is no longer held back")
+}
+
 func TestTaints(t *testing.T) {
 	f := newFleet(t)
 	add := func(key, value string, effect corev1.TaintEffect, at time.Time, by string) *messages.TaintAdded {

@@ -126,21 +126,32 @@ func (r *replay) condition(a *scenario.Condition) error {
 	for _, c := range a.Clusters {
 		status := a.Status
 		if a.Toggle {
-			status = toggled(r.world.store.Cluster(c), a.Type)
+			status = toggled(r.world.store.Cluster(c), a)
 		}
-		r.world.TellCluster(c, &messages.ConditionReported{Type: a.Type, Status: status, Reason: a.Reason, Message: a.Message})
+		r.world.TellCluster(c, &messages.ConditionReported{Observed: a.Observed, Type: a.Type, Status: status, Reason: a.Reason, Message: a.Message})
 	}
 	return nil
 }
 
-// toggled turns True into False and anything else into True.
-func toggled(c *api.Cluster, kind string) metav1.ConditionStatus {
+// toggled turns True into False and anything else into True; where probes are what is toggled, the last
+// one counts.
+func toggled(c *api.Cluster, a *scenario.Condition) metav1.ConditionStatus {
 	if c != nil {
+		if o := c.Status.ReadyObservation; a.Observed && o != nil {
+			return opposite(o.Status)
+		}
 		for i := range c.Status.Conditions {
-			if k := &c.Status.Conditions[i]; k.Type == kind && k.Status == metav1.ConditionTrue {
-				return metav1.ConditionFalse
+			if k := &c.Status.Conditions[i]; k.Type == a.Type {
+				return opposite(k.Status)
 			}
 		}
+	}
+	return metav1.ConditionTrue
+}
+
+func opposite(status metav1.ConditionStatus) metav1.ConditionStatus {
+	if status == metav1.ConditionTrue {
+		return metav1.ConditionFalse
 	}
 	return metav1.ConditionTrue
 }

@@ -43,6 +43,11 @@ func Legacy(ready metav1.ConditionStatus, since time.Time, timeout time.Duration
 	return s, time.Time{}
 }
 
+// Terminating returns the change of a cluster that is deleted. Source: Karmada up to 1.13.
+func Terminating() Swap {
+	return Swap{Effect: corev1.TaintEffectNoExecute, Add: api.TaintTerminating}
+}
+
 // swap is the table of the Ready condition; a status that is none of the three changes nothing.
 func swap(ready metav1.ConditionStatus, effect corev1.TaintEffect) Swap {
 	switch ready {

@@ -1,0 +1,89 @@
+package cluster
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// observation is what probes find of Ready and does not count yet; without a word there is none.
+type observation struct {
+	word  *messages.ConditionReported
+	since time.Time
+}
+
+// restoreObservation takes over what was held back before a restart. Where timers do not last, it is as
+// if nobody had looked before, and the first look counts at once. Source: Karmada's cluster status
+// controller.
+func (c *Cluster) restoreObservation(now time.Time, o *api.ReadyObservation, out *actors.Outbox) {
+	if o == nil {
+		return
+	}
+	c.observed = observation{since: o.Since.Time, word: &messages.ConditionReported{
+		Observed: true, Type: api.ConditionReady, Status: o.Status, Reason: o.Reason, Message: o.Message,
+	}}
+	if !c.settings.PersistentClusterTimers {
+		c.settleObservation(now, out)
+	}
+}
+
+// observe takes in what a probe found. A status that differs from the last one found starts the time anew.
+func (c *Cluster) observe(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
+	before := c.observed
+	c.observed = observation{word: m, since: now}
+	if before.word != nil && before.word.Status == m.Status {
+		c.observed.since = before.since
+	}
+	due := c.observedDue()
+	switch {
+	case !due.After(now):
+		if before.word != nil && m.Status == c.ready() {
+			out.Record(&messages.ReadyObserved{Cluster: c.name, Status: m.Status, Reason: m.Reason, Message: m.Message})
+		}
+		c.settleObservation(now, out)
+	case c.observed.since.Equal(now):
+		out.Record(&messages.ReadyObserved{Cluster: c.name, Status: m.Status, Reason: m.Reason, Message: m.Message, Deadline: due})
+	}
+}
+
+// observedDue is when what probes find counts; zero: they find nothing new.
+func (c *Cluster) observedDue() time.Time {
+	if c.observed.word == nil {
+		return time.Time{}
+	}
+	return c.observed.since.Add(c.threshold(c.observed.word.Status))
+}
+
+// threshold is how long a status must be found before it counts. Only the step into Ready=True, and the
+// one out of it, take time.
+func (c *Cluster) threshold(found metav1.ConditionStatus) time.Duration {
+	switch is := c.ready(); {
+	case is == "" || is == found:
+		return 0
+	case is == metav1.ConditionTrue:
+		return c.settings.ClusterFailureThreshold
+	case found == metav1.ConditionTrue:
+		return c.settings.ClusterSuccessThreshold
+	default:
+		return 0
+	}
+}
+
+// settleObservation makes what probes find the condition.
+func (c *Cluster) settleObservation(now time.Time, out *actors.Outbox) {
+	word := c.observed.word
+	c.observed = observation{}
+	c.lease.word = word
+	c.setCondition(now, word, "", out)
+}
+
+// expireObservation does so when its time has come.
+func (c *Cluster) expireObservation(now time.Time, out *actors.Outbox) {
+	if due := c.observedDue(); !due.IsZero() && !due.After(now) {
+		c.settleObservation(now, out)
+	}
+}
