@@ -29,7 +29,9 @@ type ClusterView struct {
 	APIs []api.APIEnablement
 	// Resources is nil where the cluster reports no capacity.
 	Resources *api.ResourceSummary
-	Deleting  bool
+	// Models are the grades of nodes that Resources counts, if it does; nil: none.
+	Models   []api.ResourceModel
+	Deleting bool
 }
 
 // Condition returns the condition of one type, or nil.

@@ -27,6 +27,7 @@ type Cluster struct {
 	created   time.Time
 	apis      []api.APIEnablement
 	resources *api.ResourceSummary
+	models    []api.ResourceModel
 	// deleting is set once people deleted the cluster, gone once it left.
 	deleting, gone bool
 
@@ -170,7 +171,7 @@ func (c *Cluster) bindingLeft(b messages.BindingName) {
 func (c *Cluster) view(conditions []metav1.Condition) *messages.ClusterView {
 	return &messages.ClusterView{
 		Name: c.name, Labels: c.labels, Provider: c.provider, Region: c.region, Zones: c.zones,
-		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis, Resources: c.resources, Deleting: c.deleting,
+		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis, Resources: c.resources, Models: c.models, Deleting: c.deleting,
 	}
 }
 

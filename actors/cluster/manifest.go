@@ -18,7 +18,7 @@ import (
 func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.Outbox) {
 	o := m.Object
 	c.labels, c.provider, c.region, c.zones = o.Labels, o.Spec.Provider, o.Spec.Region, o.Spec.Zones
-	c.apis, c.resources = o.Status.APIEnablements, o.Status.ResourceSummary
+	c.apis, c.resources, c.models = o.Status.APIEnablements, o.Status.ResourceSummary, o.Spec.ResourceModels
 	c.deleting = o.DeletionTimestamp != nil
 	c.created = o.CreationTimestamp.Time
 	c.conditions, c.removed = slices.Clone(o.Status.Conditions), o.Status.RemovedConditions

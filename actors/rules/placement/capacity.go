@@ -14,6 +14,8 @@ import (
 type capacity struct {
 	columns []column // the first counts pods
 	index   map[corev1.ResourceName]int
+	// grades are the nodes of the clusters that count them by grade, by slot; empty while none does.
+	grades []*grades
 	// away is what is reserved, by column, on clusters that are not there.
 	away    map[string][]int64
 	scratch []need
@@ -55,6 +57,9 @@ func (c *capacity) insert(slot int, name string) {
 		k := &c.columns[i]
 		k.left, k.reserved = slices.Insert(k.left, slot, absent), slices.Insert(k.reserved, slot, 0)
 	}
+	if len(c.grades) > 0 {
+		c.grades = slices.Insert(c.grades, slot, nil)
+	}
 	for i, amount := range c.away[name] {
 		c.columns[i].reserved[slot] = amount
 	}
@@ -68,7 +73,21 @@ func (c *capacity) remove(slot int, name string) {
 		amounts[i] = k.reserved[slot]
 		k.left, k.reserved = slices.Delete(k.left, slot, slot+1), slices.Delete(k.reserved, slot, slot+1)
 	}
+	if len(c.grades) > 0 {
+		c.grades = slices.Delete(c.grades, slot, slot+1)
+	}
 	c.keepAway(name, amounts)
+}
+
+// count takes in how a cluster counts its nodes by grade, if it does.
+func (c *capacity) count(slot int, g *grades) {
+	if len(c.grades) == 0 {
+		if g == nil {
+			return
+		}
+		c.grades = make([]*grades, len(c.columns[0].left))
+	}
+	c.grades[slot] = g
 }
 
 // keepAway remembers what is reserved on a cluster that is not there.
@@ -166,5 +185,6 @@ func (c *capacity) room(slots []int32, needs []need, room []int64) []int64 {
 			}
 		}
 	}
+	c.roomByGrades(slots, needs, room)
 	return room
 }

@@ -75,6 +75,7 @@ func (f *Fleet) Put(v *messages.ClusterView) {
 	if old := f.views[slot]; old == nil || old.Resources != v.Resources {
 		f.report(slot, v.Resources)
 	}
+	f.capacity.count(slot, gradesOf(v))
 	f.views[slot] = v
 	f.marks[slot] = marksOf(v)
 	f.regions[slot] = f.regionID(v.Region)

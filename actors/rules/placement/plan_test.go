@@ -53,7 +53,11 @@ func fleetOf(views ...*messages.ClusterView) *placement.Fleet {
 }
 
 func plannerOver(views ...*messages.ClusterView) *placement.Planner {
-	return placement.NewPlanner(fleetOf(views...), &messages.Settings{}, 0)
+	return plannerOf(fleetOf(views...))
+}
+
+func plannerOf(f *placement.Fleet) *placement.Planner {
+	return placement.NewPlanner(f, &messages.Settings{}, 0)
 }
 
 func spread(field api.SpreadField, least, most int) api.SpreadConstraint {

@@ -62,6 +62,16 @@ func (d dice) view(name string) *messages.ClusterView {
 	if !d.oneIn(9) {
 		v.Resources = &api.ResourceSummary{Allocatable: d.resources(12), Allocated: d.resources(3), Allocating: d.resources(2)}
 	}
+	if d.oneIn(4) && v.Resources != nil {
+		cpus, memory := []int64{0, 1, 2, 4}, []int64{0, 1, 3, 8}
+		for i := range cpus {
+			v.Models = append(v.Models, api.ResourceModel{Grade: uint(i), Ranges: []api.ResourceModelRange{
+				{Name: corev1.ResourceCPU, Min: *resource.NewQuantity(cpus[i], resource.DecimalSI)},
+				{Name: corev1.ResourceMemory, Min: *resource.NewQuantity(memory[i]<<30, resource.BinarySI)},
+			}})
+			v.Resources.AllocatableModelings = append(v.Resources.AllocatableModelings, api.AllocatableModeling{Grade: uint(i), Count: d.IntN(3)})
+		}
+	}
 	return v
 }
 

@@ -303,6 +303,12 @@ func (n *reference) measure(now time.Time, r *placement.Request, p *api.Placemen
 
 func (n *reference) free(v *messages.ClusterView, r *api.ReplicaRequirements) int64 {
 	room := n.left(v, corev1.ResourcePods)
+	if nodes, known := n.byGrades(v, r); known {
+		for _, held := range n.reserved[v.Name] {
+			nodes -= held.replicas
+		}
+		return max(0, min(room, nodes))
+	}
 	if r != nil {
 		for name, q := range r.ResourceRequest {
 			if amount := units(name, q); amount > 0 {
@@ -311,6 +317,35 @@ func (n *reference) free(v *messages.ClusterView, r *api.ReplicaRequirements) in
 		}
 	}
 	return max(0, room)
+}
+
+// byGrades packs replicas onto the nodes that a cluster counts by grade, each as small as it may be.
+func (n *reference) byGrades(v *messages.ClusterView, r *api.ReplicaRequirements) (replicas int64, known bool) {
+	if v.Resources == nil || len(v.Resources.AllocatableModelings) == 0 || len(v.Models) == 0 || r == nil {
+		return 0, false
+	}
+	asked := false
+	for name, q := range r.ResourceRequest {
+		if units(name, q) > 0 {
+			asked = true
+			if !slices.ContainsFunc(v.Models[0].Ranges, func(g api.ResourceModelRange) bool { return g.Name == name }) {
+				return 0, false
+			}
+		}
+	}
+	for i, model := range v.Models {
+		each, fits := int64(110), true
+		for _, g := range model.Ranges {
+			if amount := units(g.Name, r.ResourceRequest[g.Name]); amount > 0 {
+				fits = fits && units(g.Name, g.Min) >= amount
+				each = min(each, units(g.Name, g.Min)/amount)
+			}
+		}
+		if fits {
+			replicas += each * int64(v.Resources.AllocatableModelings[i].Count)
+		}
+	}
+	return replicas, asked
 }
 
 func (n *reference) left(v *messages.ClusterView, name corev1.ResourceName) int64 {
