@@ -114,6 +114,8 @@ type EvictionHeld struct {
 	Grounds Grounds     `json:"grounds"`
 	// Rejections are the clusters that did not fit as a destination, where that is the reason.
 	Rejections []Rejection `json:"rejections,omitempty"`
+	// Until is when it is looked at again by itself; zero: when something changes.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // EvictionStarted says that a binding leaves a cluster: a graceful eviction task was written and the

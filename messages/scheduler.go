@@ -45,6 +45,8 @@ type PlaceBinding struct {
 	Targets []api.TargetCluster
 	// Evicting are the clusters with a graceful eviction task.
 	Evicting []ClusterName
+	// Cooling are clusters that were left for the application's sickness too short a time ago.
+	Cooling []ClusterName
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
 	Leaving []ClusterName

@@ -82,6 +82,13 @@ type Settings struct {
 	// not judged by its health; a policy's startupSeconds take its place. Zero: judged from the first
 	// report on. Cures K35.
 	ApplicationStartupGrace time.Duration
+	// ApplicationFailoverLimit is how many application failovers of one binding may start within
+	// ApplicationFailoverWindow; a policy's pace takes the place of both. Zero: any number. Cures K35.
+	ApplicationFailoverLimit  int
+	ApplicationFailoverWindow time.Duration
+	// ApplicationCooldown is how long a cluster that was left for the application's sickness is not chosen
+	// again for it. Zero: not beyond the eviction task, as in Karmada. Cures K35.
+	ApplicationCooldown time.Duration
 	// MissingConditionStatus is the status that policies see for a condition that a cluster does not
 	// report; empty: such a condition never matches. Cures K17.
 	MissingConditionStatus metav1.ConditionStatus

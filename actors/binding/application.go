@@ -34,7 +34,7 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 		l.at = b.sickDeadline(now, t, c)
 	}
 	l.grounds.Deadline = l.at
-	return l
+	return b.paced(now, t, l)
 }
 
 // sickDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
@@ -45,6 +45,8 @@ func (b *Binding) sickDeadline(now time.Time, t *target, c *copyState) time.Time
 		return b.sickSince(c).Add(time.Duration(tolerationSeconds(b.spec.Failover.Application)) * time.Second)
 	case t.leave.due && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure:
 		return t.leave.at
+	case t.leave.held.reason == hopLimit:
+		return t.leave.grounds.Deadline
 	default:
 		return now
 	}

@@ -39,6 +39,10 @@ type Binding struct {
 	// targets in the order in which they came: kept ones first.
 	targets []target
 	tasks   []task
+	// hops are the latest application failovers, oldest first; cooling are the clusters that the
+	// scheduler was last told to keep clear of for their sake.
+	hops    []hop
+	cooling []messages.ClusterName
 	// assessing is set while tasks are to be assessed at the end of the instant.
 	assessing bool
 	copies    []copyState
@@ -132,6 +136,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 		b.settleClaims(now, out)
 	}
 	b.leaveDue(now, out)
+	b.coolDown(now, out)
 	b.assessTasks(now, out)
 	b.overtakePurges(now, out)
 }
@@ -148,6 +153,7 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 	for i := range b.tasks {
 		next = actors.Earlier(next, b.tasks[i].recheck)
 	}
+	next = actors.Earlier(next, b.coolsAt(now))
 	return actors.Earlier(next, b.purgeAlarm())
 }
 
@@ -239,6 +245,8 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 	}
 	m.Purges = b.purges(m.Leaving)
+	b.cooling = b.coolingAt(now)
+	m.Cooling = b.cooling
 	for i := range b.tasks {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 	}

@@ -195,6 +195,7 @@ func (b *Binding) restoreStatus(s *api.BindingStatus) {
 		return
 	}
 	b.affinity = s.SchedulerObservedAffinityName
+	b.restoreHops(s.FailoverHistory)
 	if s.LastScheduledTime != nil {
 		b.lastScheduled = s.LastScheduledTime.Time
 	}
@@ -220,6 +221,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
+	b.hops = nil
 	b.targets, b.tasks, b.copies, b.requiredBy, b.created, b.spec = nil, nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})

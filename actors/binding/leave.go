@@ -27,15 +27,19 @@ type leave struct {
 	held                 hold
 }
 
-// hold is why a departure may not take place yet: in one word, and in a sentence.
-type hold struct{ reason, message string }
+// hold is why a departure may not take place yet, in one word and in a sentence, and until when, where time
+// ends it.
+type hold struct {
+	reason, message string
+	until           time.Time
+}
 
 // The holds that no placement ends.
 var (
 	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
-	noAnnotation = hold{"NoAppliedPlacement", "the applied placement is not recorded, so its tolerations are not known"}
-	noGrace      = hold{"NoGracefulEviction", eviction.ErrNoGrace.Error()}
-	notScheduled = hold{"NotScheduled", "the scheduler does not place this binding, so nobody looks for a destination"}
+	noAnnotation = hold{reason: "NoAppliedPlacement", message: "the applied placement is not recorded, so its tolerations are not known"}
+	noGrace      = hold{reason: "NoGracefulEviction", message: eviction.ErrNoGrace.Error()}
+	notScheduled = hold{reason: "NotScheduled", message: "the scheduler does not place this binding, so nobody looks for a destination"}
 )
 
 // alarm is when to look again; a departure that is due waits for others, not for time.
@@ -179,6 +183,10 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	case old.due:
 		b.stopLeaving(now, t, hold{}, out)
 	}
+	if next.held.reason == hopLimit {
+		b.putOff(t, next, out)
+		return
+	}
 	t.leave = next
 	if next.at.After(now) {
 		if !b.restoring && (!old.at.Equal(next.at) || old.due) {
@@ -205,6 +213,7 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	}
 	if old.permitted {
 		b.ask(now, out)
+		b.hopFreed(now)
 	}
 }
 
@@ -217,7 +226,7 @@ func (b *Binding) heldBack(t *target, why hold, rejected []messages.Rejection, o
 	if why != (hold{}) {
 		out.Record(&messages.EvictionHeld{
 			Binding: b.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.leave.grounds,
-			Rejections: rejected,
+			Rejections: rejected, Until: why.until,
 		})
 	}
 }
@@ -237,11 +246,11 @@ func whyStay(t *target, g *messages.Grounds) string {
 // fallDue starts the way out of a target whose deadline has come: with a permit of the governor if a
 // taint is the reason, by itself if the application is.
 func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
-	t.leave.due = true
 	if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure {
-		b.permitted(now, t, out)
+		b.failOver(now, t, out)
 		return
 	}
+	t.leave.due = true
 	t.leave.requested = true
 	out.TellGovernor(&messages.RequestEviction{
 		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at,

@@ -12,7 +12,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 	if m.Request != b.request {
 		return
 	}
-	b.hold(m, out)
+	b.hold(now, m, out)
 	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 && m.Missing == 0 {
 		b.waitsSince = time.Time{}
 	}
@@ -33,10 +33,10 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 }
 
 // hold notes which departures wait for a destination.
-func (b *Binding) hold(m *messages.PlacementDecided, out *actors.Outbox) {
+func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	for _, c := range m.Held {
 		if t := b.target(c); t != nil && t.leave.permitted {
-			b.heldBack(t, hold{reason: m.Reason, message: m.Message}, m.Rejections, out)
+			b.heldBack(t, b.rests(now, hold{reason: m.Reason, message: m.Message}), m.Rejections, out)
 		}
 	}
 }

@@ -39,6 +39,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbo
 		k := task{GracefulEvictionTask: b.newTask(&t)}
 		k.CreationTimestamp = b.taskTime(now)
 		b.tasks = append(b.tasks, k)
+		b.hopped(now, &k)
 	}
 	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.task(c).GracefulEvictionTask, Grounds: t.leave.grounds})
 }

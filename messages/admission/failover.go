@@ -60,6 +60,25 @@ func validateApplication(a *api.ApplicationFailover, at *field.Path) field.Error
 		oneOf(a.PurgeMode, applicationPurges, at.Child("purgeMode")),
 		validateGrace(a, at.Child("gracePeriodSeconds")),
 		validatePreservation(a.StatePreservation, at.Child("statePreservation")),
+		validatePace(a.Pace, at.Child("pace")),
+	)
+}
+
+// mostFailovers is as many as a binding's history keeps.
+const mostFailovers = 16
+
+func validatePace(p *api.FailoverPace, at *field.Path) (errs field.ErrorList) {
+	if p == nil {
+		return nil
+	}
+	if p.MaxFailovers != nil && *p.MaxFailovers > mostFailovers {
+		errs = append(errs, field.Invalid(at.Child("maxFailovers"), *p.MaxFailovers, "must be 16 or less"))
+	}
+	return slices.Concat(
+		errs,
+		count(p.MaxFailovers, at.Child("maxFailovers")),
+		count(p.WindowSeconds, at.Child("windowSeconds")),
+		count(p.CooldownSeconds, at.Child("cooldownSeconds")),
 	)
 }
 

@@ -210,6 +210,14 @@ func TestPolicies(t *testing.T) {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {startupSeconds: -1}}}"),
 			"spec.failover.application.decisionConditions.startupSeconds: Invalid value: -1: must be 0 or more",
 		},
+		"a pace of less than nothing": {
+			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, pace: {maxFailovers: -1}}}"),
+			"spec.failover.application.pace.maxFailovers: Invalid value: -1: must be 0 or more",
+		},
+		"a pace that no history covers": {
+			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, pace: {maxFailovers: 17, windowSeconds: 60}}}"),
+			"spec.failover.application.pace.maxFailovers: Invalid value: 17: must be 16 or less",
+		},
 		"failover in an unknown way": {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, purgeMode: Immediately}}"),
 			`spec.failover.application.purgeMode: Unsupported value: "Immediately": supported values: "Directly", "Gracefully", "Never"`,

@@ -133,6 +133,22 @@ type BindingStatus struct {
 	LastScheduledTime             *metav1.Time           `json:"lastScheduledTime,omitempty"`
 	Conditions                    []metav1.Condition     `json:"conditions,omitempty"`
 	AggregatedStatus              []AggregatedStatusItem `json:"aggregatedStatus,omitempty"`
+	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.
+	FailoverHistory []FailoverRecord `json:"failoverHistory,omitempty"`
+}
+
+// FailoverRecord is one departure from a cluster.
+type FailoverRecord struct {
+	FromCluster string `json:"fromCluster"`
+	// ToClusters took over, with the replicas that each has for it.
+	ToClusters []TargetCluster  `json:"toClusters,omitempty"`
+	Reason     string           `json:"reason"`
+	Producer   string           `json:"producer"`
+	StartTime  metav1.MicroTime `json:"startTime"`
+	// CompletionTime and Outcome (healthy, timeout, unsuppressed, withdrawn) are of the hand-over; nil and
+	// empty while it is under way.
+	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
+	Outcome        string            `json:"outcome,omitempty"`
 }
 
 // Condition types and reasons of a binding.

@@ -205,6 +205,18 @@ type ApplicationFailover struct {
 	// GracePeriodSeconds is only for PurgeGracefully.
 	GracePeriodSeconds *int32             `json:"gracePeriodSeconds,omitempty"`
 	StatePreservation  *StatePreservation `json:"statePreservation,omitempty"`
+	// Pace bounds how often the workload moves for its health. Leeward's own.
+	Pace *FailoverPace `json:"pace,omitempty"`
+}
+
+// FailoverPace bounds application failovers; what is nil is as the settings say.
+type FailoverPace struct {
+	// MaxFailovers may start within WindowSeconds; at most 16. Zero: any number. Settings
+	// applicationFailoverLimit and applicationFailoverWindow.
+	MaxFailovers  *int32 `json:"maxFailovers,omitempty"`
+	WindowSeconds *int32 `json:"windowSeconds,omitempty"`
+	// CooldownSeconds are how long a cluster that was left is not chosen again. Setting applicationCooldown.
+	CooldownSeconds *int32 `json:"cooldownSeconds,omitempty"`
 }
 
 // DecisionConditions say how long an application may be unhealthy. Default 300 s.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"leeward/actors/rules/eviction"
 	"leeward/messages"
 )
 
@@ -152,7 +153,9 @@ var (
 	positive    = span{"more than 0", func(v float64) bool { return v > 0 && v <= math.MaxFloat64 }}
 	fraction    = span{"more than 0, at most 1", func(v float64) bool { return v > 0 && v <= 1 }}
 	// seconds are whole seconds that fit a time.Duration.
-	seconds = span{"at most 9223372036", func(v float64) bool { return v <= float64(math.MaxInt64/int64(time.Second)) }}
+	// as many failovers as a binding's history keeps
+	remembered = span{"0 to 16", func(v float64) bool { return v >= 0 && v <= eviction.Remembered }}
+	seconds    = span{"at most 9223372036", func(v float64) bool { return v <= float64(math.MaxInt64/int64(time.Second)) }}
 )
 
 func number(v reflect.Value) (n float64, isNumber bool) {

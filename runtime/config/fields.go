@@ -118,6 +118,21 @@ var fields = numbered([]Field{
 		Zero:    "A copy that starts counts as a failed one.",
 	},
 	{
+		Name: "applicationFailoverLimit", Cures: []string{"K35"}, in: remembered,
+		Meaning: "How many application failovers of one binding may start within applicationFailoverWindow. A policy's failover.application.pace takes the place of both.",
+		Zero:    "Any number.",
+	},
+	{
+		Name: "applicationFailoverWindow", Cures: []string{"K35"}, in: notNegative,
+		Meaning: "For how long an application failover counts against applicationFailoverLimit.",
+		Zero:    "It does not count.",
+	},
+	{
+		Name: "applicationCooldown", Cures: []string{"K35"}, in: notNegative,
+		Meaning: "How long a cluster that was left for the application's sickness is not chosen again for it.",
+		Zero:    "Not beyond the eviction task.",
+	},
+	{
 		Name: "missingConditionStatus", Cures: []string{"K17"}, Words: []string{"", "True", "False", "Unknown"},
 		Meaning: "The status that policies see for a condition that a cluster does not report.",
 		Zero:    "Such a condition never matches.",

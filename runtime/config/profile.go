@@ -94,6 +94,9 @@ func leeward() messages.Settings {
 	s.DependenciesStay = true
 	s.PersistentFailoverTimers = true
 	s.ApplicationStartupGrace = 5 * time.Minute
+	s.ApplicationFailoverLimit = 3
+	s.ApplicationFailoverWindow = time.Hour
+	s.ApplicationCooldown = 10 * time.Minute
 	s.MissingConditionStatus = "Unknown"
 	s.PolicyTieBreak = messages.TieByName
 	s.TolerationMatch = messages.MatchMinimum

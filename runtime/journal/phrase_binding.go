@@ -43,7 +43,7 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 	case *messages.CountdownStopped:
 		return story("may stay", "on "+string(f.Cluster), f.Reason)
 	case *messages.EvictionHeld:
-		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, clause(f.Message)), t.grounds(&f.Grounds, "was")))
+		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, joined(", ", clause(f.Message), t.until(f.Until))), t.grounds(&f.Grounds, "was")))
 	case *messages.EvictionStarted:
 		return story("leaves", string(f.Cluster)+purge(&f.Task), t.grounds(&f.Grounds, "was"))
 	case *messages.EvictionEnded:
@@ -152,6 +152,13 @@ func (t teller) health(f *messages.HealthChanged) phrase {
 		return detail(verb, on, ready)
 	}
 	return warning(verb, on, joined(", ", ready, t.since(f.Since)))
+}
+
+func (t teller) until(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return "until " + t.at(at)
 }
 
 func (t teller) since(at time.Time) string {

@@ -20,6 +20,7 @@ func (b *Binding) evictionStarted(at time.Time, f *messages.EvictionStarted) boo
 	b.Spec.Clusters = clusters
 	if isNew {
 		b.Spec.GracefulEvictionTasks = append(slices.Clip(b.Spec.GracefulEvictionTasks), f.Task)
+		b.departed(at, &f.Task)
 	}
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
@@ -32,6 +33,7 @@ func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 		return false
 	}
 	b.Spec.GracefulEvictionTasks = tasks
+	b.handedOver(at, f.Cluster, f.Reason)
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
 	return true
@@ -44,6 +46,7 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Spec.Clusters = f.Clusters
+	b.handedOver(at, f.Cluster, "withdrawn")
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
 	return true

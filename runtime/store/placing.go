@@ -42,6 +42,7 @@ func (b *Binding) takenOver(takeovers []messages.Takeover) {
 		if j := slices.IndexFunc(tasks, taskFrom(takeovers[i].From)); j >= 0 {
 			tasks[j].ReplacedBy = takeovers[i].By
 		}
+		b.tookOver(&takeovers[i])
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 }

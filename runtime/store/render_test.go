@@ -109,6 +109,14 @@ func TestABindingReadsAsItsManifest(t *testing.T) {
         "health": "Healthy",
         "readyReplicas": 1
       }
+    ],
+    "failoverHistory": [
+      {
+        "fromCluster": "member2",
+        "reason": "",
+        "producer": "",
+        "startTime": "2026-01-01T12:00:05.123456Z"
+      }
     ]
   }
 }`, string(text))

@@ -27,6 +27,8 @@ type Request struct {
 	Previous []api.TargetCluster
 	// Evicting are clusters that the resource is leaving or about to leave: they do not fit.
 	Evicting []messages.ClusterName
+	// Cooling are clusters that the resource left for its own sickness a short time ago: they do not fit.
+	Cooling []messages.ClusterName
 	// Together are the clusters that run others of the resource's group, and Apart those that run others
 	// which it must not share a cluster with. Empty: any cluster will do.
 	Together, Apart []messages.ClusterName
@@ -101,6 +103,7 @@ type role uint8
 const (
 	kept      role = 1 << iota // it is in Previous
 	departing                  // it is in Evicting
+	resting                    // it is in Cooling
 	joined                     // it is in Together
 	shunned                    // it is in Apart
 )
@@ -203,7 +206,7 @@ func (p *Planner) filter(a *attempt) {
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
 	deep := len(a.term.tiers) > 1 || len(a.Together) > 0
 	for slot := range verdicts {
-		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|shunned) == 0 && !unserved[slot] && !deep
+		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|shunned|resting) == 0 && !unserved[slot] && !deep
 		if !plain {
 			if v, _ := p.verdict(a, int32(slot)); v != fits {
 				continue
@@ -228,6 +231,7 @@ func (p *Planner) open(r *Request) *rule {
 		}
 	}
 	p.cast(r.Evicting, departing)
+	p.cast(r.Cooling, resting)
 	p.cast(r.Together, joined)
 	p.cast(r.Apart, shunned)
 	return p.rule(r.Placement)

@@ -26,6 +26,7 @@ const (
 	noLabel
 	noAPI
 	evicting
+	cooling
 	elsewhere
 	crowded
 	untolerated
@@ -44,6 +45,7 @@ var reasons = [...]string{
 	noLabel:     "cluster(s) did not have the label to spread by",
 	noAPI:       "cluster(s) did not have the API resource",
 	evicting:    "cluster(s) is in the process of eviction",
+	cooling:     "cluster(s) was left a short time ago because the application failed",
 	elsewhere:   "cluster(s) did not run a workload of the same affinity group",
 	crowded:     "cluster(s) ran a workload of the same anti-affinity group",
 	untolerated: "cluster(s) had untolerated taint {%s}",
@@ -77,6 +79,8 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 		return noAPI, -1
 	case p.roles[slot]&departing != 0:
 		return evicting, -1
+	case p.roles[slot]&resting != 0:
+		return cooling, -1
 	case len(a.Together) > 0 && p.roles[slot]&joined == 0 && !kept:
 		return elsewhere, -1
 	case p.roles[slot]&shunned != 0 && !kept:

@@ -31,6 +31,11 @@ func taintedBy(taints ...string) *messages.ClusterView {
 	return v
 }
 
+func cooling(r *placement.Request, names ...messages.ClusterName) *placement.Request {
+	r.Cooling = names
+	return r
+}
+
 func TestExplain(t *testing.T) {
 	tolerating := func(key string) *api.Placement {
 		return &api.Placement{ClusterTolerations: []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}}
@@ -71,6 +76,8 @@ func TestExplain(t *testing.T) {
 		{"but gives nothing either", serving(metav1.ConditionFalse), deployment(), "cluster(s) did not have the API resource"},
 
 		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
+		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was left a short time ago because the application failed"},
+		{"being left, and a short time ago before that", cluster("a", 9), cooling(evicting(workload(nil, 1), "a"), "a"), "cluster(s) is in the process of eviction"},
 		{"leaving it, still there", cluster("a", 9), evicting(workload(nil, 1, on("a", 1)), "a"), "cluster(s) is in the process of eviction"},
 
 		{"an untolerated taint", taintedBy("x=v:NoSchedule"), workload(nil, 1), "cluster(s) had untolerated taint {x=v:NoSchedule}"},

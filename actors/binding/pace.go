@@ -1,0 +1,167 @@
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// hop is one application failover of the binding.
+type hop struct {
+	from messages.ClusterName
+	at   time.Time
+}
+
+// Reasons of holds that time ends.
+const (
+	hopLimit    = "HopLimit"
+	coolingDown = "CoolingDown"
+)
+
+// pace is what bounds the binding's application failovers: the policy's, or the settings'.
+func (b *Binding) pace() (limit int, window, cooldown time.Duration) {
+	limit, window, cooldown = b.settings.ApplicationFailoverLimit, b.settings.ApplicationFailoverWindow, b.settings.ApplicationCooldown
+	if b.spec.Failover == nil || b.spec.Failover.Application == nil || b.spec.Failover.Application.Pace == nil {
+		return limit, window, cooldown
+	}
+	p := b.spec.Failover.Application.Pace
+	if p.MaxFailovers != nil {
+		limit = int(*p.MaxFailovers)
+	}
+	if p.WindowSeconds != nil {
+		window = time.Duration(*p.WindowSeconds) * time.Second
+	}
+	if p.CooldownSeconds != nil {
+		cooldown = time.Duration(*p.CooldownSeconds) * time.Second
+	}
+	return limit, window, cooldown
+}
+
+// hopped notes an application failover.
+func (b *Binding) hopped(now time.Time, k *task) {
+	if k.Reason != api.EvictionReasonApplicationFailure {
+		return
+	}
+	b.hops = append(b.hops, hop{from: messages.ClusterName(k.FromCluster), at: now})
+	b.hops = b.hops[max(0, len(b.hops)-eviction.Remembered):]
+}
+
+// restoreHops takes over the application failovers of a stored history.
+func (b *Binding) restoreHops(history []api.FailoverRecord) {
+	b.hops = nil
+	for i := range history {
+		if r := &history[i]; r.Reason == api.EvictionReasonApplicationFailure {
+			b.hops = append(b.hops, hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
+		}
+	}
+}
+
+// failOver goes on with an application failover that is due, unless it is one too many.
+func (b *Binding) failOver(now time.Time, t *target, out *actors.Outbox) {
+	if next := b.paced(now, t, t.leave); next.at.After(now) {
+		b.putOff(t, next, out)
+		return
+	}
+	t.leave.due, t.leave.held = true, hold{}
+	b.permitted(now, t, out)
+}
+
+// paced puts off what is due for a target's health while there were as many failovers as may be within
+// the window. One that is under way already stays so.
+func (b *Binding) paced(now time.Time, t *target, l leave) leave {
+	if l.at.IsZero() || l.at.After(now) || sickAndGoing(t) {
+		return l
+	}
+	limit, window, _ := b.pace()
+	next := eviction.NextFailover(b.hopTimes(t), limit, window)
+	if next.After(now) {
+		l.at = next
+		l.held = hold{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
+	}
+	return l
+}
+
+// sickAndGoing reports whether a target is being left for its health, and only waits for a destination.
+func sickAndGoing(t *target) bool {
+	return t.leave.permitted && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure
+}
+
+// hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
+func (b *Binding) hopTimes(except *target) []time.Time {
+	var times []time.Time
+	for i := range b.hops {
+		times = append(times, b.hops[i].at)
+	}
+	for i := range b.targets {
+		if t := &b.targets[i]; t.cluster != except.cluster && sickAndGoing(t) {
+			times = append(times, t.leave.at)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	return times
+}
+
+// putOff makes a departure wait for its time and says so, if that is news.
+func (b *Binding) putOff(t *target, next leave, out *actors.Outbox) {
+	why := next.held
+	next.held = t.leave.held
+	if b.restoring {
+		next.held = why
+	}
+	t.leave = next
+	b.heldBack(t, why, nil, out)
+}
+
+// hopFreed has those that were one too many look again, because one of those before them stays.
+func (b *Binding) hopFreed(now time.Time) {
+	for i := range b.targets {
+		if l := &b.targets[i].leave; l.held.reason == hopLimit && !l.due {
+			l.at = now
+		}
+	}
+}
+
+// coolingAt are the clusters that the binding left for its sickness less than the cool-down ago.
+func (b *Binding) coolingAt(now time.Time) []messages.ClusterName {
+	_, _, cooldown := b.pace()
+	var clusters []messages.ClusterName
+	for i := range b.hops {
+		h := &b.hops[i]
+		if h.at.Add(cooldown).After(now) && b.target(h.from) == nil && b.task(h.from) == nil && !slices.Contains(clusters, h.from) {
+			clusters = append(clusters, h.from)
+		}
+	}
+	return clusters
+}
+
+// coolsAt is when the first of the clusters that cool down has done so; zero without any.
+func (b *Binding) coolsAt(now time.Time) (first time.Time) {
+	_, _, cooldown := b.pace()
+	cooling := b.coolingAt(now)
+	for i := range b.hops {
+		if end := b.hops[i].at.Add(cooldown); end.After(now) && slices.Contains(cooling, b.hops[i].from) {
+			first = actors.Earlier(first, end)
+		}
+	}
+	return first
+}
+
+// coolDown tells the scheduler which clusters may be chosen again.
+func (b *Binding) coolDown(now time.Time, out *actors.Outbox) {
+	if len(b.cooling) > 0 && !slices.Equal(b.cooling, b.coolingAt(now)) {
+		b.ask(now, out)
+	}
+}
+
+// rests says of a departure without a destination that clusters cool down, and until when, if they do.
+func (b *Binding) rests(now time.Time, why hold) hold {
+	if at := b.coolsAt(now); !at.IsZero() {
+		return hold{coolingDown, why.message, at}
+	}
+	return why
+}

@@ -1,0 +1,136 @@
+package binding_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func atMostOneAnHour(s *messages.Settings) {
+	s.ApplicationFailoverLimit, s.ApplicationFailoverWindow = 1, time.Hour
+}
+
+func coolingFor10Minutes(s *messages.Settings) { s.ApplicationCooldown = 10 * time.Minute }
+
+// sickOn is the report of an unhealthy copy.
+func sickOn(cluster string) *messages.CopyReported { return report(cluster, api.Unhealthy, 0, 1) }
+
+func holds(n *actorstest.Network) []*messages.EvictionHeld {
+	return actorstest.FactsOf[*messages.EvictionHeld](n.Facts())
+}
+
+func starts(n *actorstest.Network) []*messages.EvictionStarted {
+	return actorstest.FactsOf[*messages.EvictionStarted](n.Facts())
+}
+
+func TestOneFailoverTooManyWaitsForItsTimeExactly(t *testing.T) {
+	b := placed(t, settings(atMostOneAnHour), bearingSickness(30, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(sickOn("m1"))
+	b.advance(30 * time.Second)
+	first := b.Now()
+	b.tell(b.place("m2:2", "m3:2"))
+
+	b.advance(time.Minute)
+	b.tell(sickOn("m2")).WakesIn(30 * time.Second)
+	due := b.Now().Add(30 * time.Second)
+	n := b.advance(30 * time.Second)
+	require.Equal(t, []*messages.EvictionHeld{{
+		Binding: name, Cluster: "m2", Reason: "HopLimit", Message: "no more than 1 application failovers within 1h0m0s",
+		Grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure, Deadline: due}, Until: first.Add(time.Hour),
+	}}, holds(n))
+	b.tell(report("m2", api.Unhealthy, 1, 1))
+	require.Equal(t, []string{"HealthChanged"}, kinds(b.Network), "said once")
+
+	b.approach(first.Add(time.Hour).Sub(b.Now()))
+	n = b.advance(1)
+	require.Len(t, starts(n), 1)
+	require.Equal(t, due, starts(n)[0].Grounds.Deadline, "it is still told since when")
+}
+
+func TestATooFrequentFailoverIsCalledOffByRecovery(t *testing.T) {
+	b := placed(t, settings(atMostOneAnHour), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(sickOn("m1"))
+	require.Len(t, holds(b.tell(sickOn("m2"))), 1)
+	n := b.tell(report("m2", api.Healthy, 2, 2))
+	require.Contains(t, n.Facts(), messages.Fact(uncounted("m2", notUnhealthy)))
+	b.Sleeps()
+}
+
+func TestTheHopLimitHoldsBackNoTaint(t *testing.T) {
+	b := placed(t, settings(atMostOneAnHour), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(sickOn("m1"))
+	b.tell(sickOn("m2"))
+	b.tell(tainted("m2", b.Now(), "down")).Told(governor, wish("m2", b.Now()))
+	require.Len(t, starts(b.tell(permit("m2"))), 1)
+}
+
+func TestFailoversThatWaitForADestinationCount(t *testing.T) {
+	b := placed(t, settings(atMostOneAnHour, destinationFirst), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(sickOn("m1"))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+	require.Len(t, holds(b.tell(sickOn("m2"))), 1)
+	b.tell(well)
+	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Leaving, "the first stays, so the second may go")
+}
+
+func TestAPolicySetsThePace(t *testing.T) {
+	policy := bearingSickness(0, api.PurgeNever)
+	policy.Failover.Application.Pace = &api.FailoverPace{MaxFailovers: new(int32(2)), WindowSeconds: new(int32(60)), CooldownSeconds: new(int32(5))}
+	b := placed(t, settings(atMostOneAnHour), policy, "m1:2", "m2:2", "m3:2")
+	b.tell(sickOn("m1"))
+	b.tell(sickOn("m2"))
+	require.Equal(t, b.Now().Add(time.Minute), holds(b.tell(sickOn("m3")))[0].Until)
+}
+
+func TestARestartKeepsThePace(t *testing.T) {
+	b := drive(t, settings(atMostOneAnHour, coolingFor10Minutes))
+	m := sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-time.Minute))
+	m.Spec.GracefulEvictionTasks = nil
+	m.Status.FailoverHistory = []api.FailoverRecord{
+		{FromCluster: "m4", Reason: api.EvictionReasonTaintUntolerated, StartTime: metav1.MicroTime{Time: b.Now()}},
+		{FromCluster: "m1", Reason: api.EvictionReasonApplicationFailure, StartTime: metav1.MicroTime{Time: b.Now().Add(-5 * time.Minute)}},
+	}
+	b.tell(m).Recorded().WakesIn(5 * time.Minute)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Cooling)
+	b.advance(5 * time.Minute).WakesIn(50 * time.Minute)
+	require.Empty(t, b.asked.Cooling, "cool at the very instant")
+	require.Len(t, starts(b.advance(50*time.Minute)), 1)
+}
+
+func TestAClusterThatWasLeftCoolsDown(t *testing.T) {
+	b := placed(t, settings(coolingFor10Minutes), bearingSickness(0, api.PurgeDirectly), "m1:2", "m2:2")
+	b.tell(sickOn("m1"))
+	start := b.Now()
+	require.Empty(t, b.asked.Cooling, "its task is enough")
+	b.tell(&messages.CopyRemoved{Cluster: "m1"})
+	b.tell(b.place("m2:2"))
+	b.advance(time.Minute)
+	b.tell(report("m2", api.Healthy, 2, 2))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Cooling)
+	b.approach(start.Add(10 * time.Minute).Sub(b.Now()))
+	request := b.asked.Request
+	b.advance(1)
+	require.Equal(t, request+1, b.asked.Request)
+	require.Empty(t, b.asked.Cooling)
+	b.Sleeps()
+}
+
+func TestADepartureThatOnlyCoolingClustersCouldTakeSaysUntilWhen(t *testing.T) {
+	b := placed(t, settings(coolingFor10Minutes, destinationFirst), bearingSickness(0, api.PurgeDirectly), "m1:2", "m2:2")
+	start := b.Now()
+	b.tell(sickOn("m1"))
+	b.tell(b.replace("m1", "m2:2"))
+	b.tell(&messages.CopyRemoved{Cluster: "m1"})
+	b.tell(report("m2", api.Healthy, 2, 2))
+	b.tell(b.keep())
+	b.advance(time.Minute)
+	b.tell(sickOn("m2"))
+	held := holds(b.tell(b.holdBack("m2")))[0]
+	require.Equal(t, []any{"CoolingDown", "nowhere to go", start.Add(10 * time.Minute)}, []any{held.Reason, held.Message, held.Until})
+}
