@@ -51,6 +51,13 @@ type TaintEdit struct {
 // TaintsEdited changes taints by hand. From: ingress. To: the cluster.
 type TaintsEdited struct{ Edits []TaintEdit }
 
+// DrainRequested asks a cluster to let all its bindings leave, by a deadline unless that is zero. It gets
+// no new ones. From: ingress. To: the cluster.
+type DrainRequested struct{ Deadline time.Time }
+
+// DrainCancelled ends a drain, whether or not the cluster is empty. From: ingress. To: the cluster.
+type DrainCancelled struct{}
+
 // LabelsEdited sets labels, and removes those whose value is nil. From: ingress. To: the cluster.
 type LabelsEdited struct{ Labels map[string]*string }
 
@@ -118,6 +125,8 @@ func (*ClusterEdited) message()     {}
 func (*ClusterDeleted) message()    {}
 func (*ConditionReported) message() {}
 func (*TaintsEdited) message()      {}
+func (*DrainRequested) message()    {}
+func (*DrainCancelled) message()    {}
 func (*LabelsEdited) message()      {}
 func (*ResourcesReported) message() {}
 func (*LeaseStale) message()        {}
@@ -134,6 +143,8 @@ func (*ClusterEdited) toCluster()     {}
 func (*ClusterDeleted) toCluster()    {}
 func (*ConditionReported) toCluster() {}
 func (*TaintsEdited) toCluster()      {}
+func (*DrainRequested) toCluster()    {}
+func (*DrainCancelled) toCluster()    {}
 func (*LabelsEdited) toCluster()      {}
 func (*ResourcesReported) toCluster() {}
 func (*LeaseStale) toCluster()        {}

@@ -65,6 +65,24 @@ type TaintsPreviewed struct {
 	api.TaintPreview
 }
 
+// DrainProgressed says how far a drain has come: at its beginning, whenever a binding has left, and when
+// the cluster is empty.
+type DrainProgressed struct {
+	Cluster ClusterName `json:"cluster"`
+	api.Drain
+}
+
+// DrainMissed says that the deadline of a drain has passed. Waiting are the bindings that have not left.
+type DrainMissed struct {
+	Cluster ClusterName   `json:"cluster"`
+	Waiting []BindingName `json:"waiting"`
+}
+
+// DrainEnded says that people called a drain off.
+type DrainEnded struct {
+	Cluster ClusterName `json:"cluster"`
+}
+
 // LabelsChanged carries all labels of a cluster after a change.
 type LabelsChanged struct {
 	Cluster ClusterName       `json:"cluster"`
@@ -121,6 +139,9 @@ func (*TaintAdded) Kind() string         { return "TaintAdded" }
 func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
 func (*TaintAdopted) Kind() string       { return "TaintAdopted" }
 func (*TaintsPreviewed) Kind() string    { return "TaintsPreviewed" }
+func (*DrainProgressed) Kind() string    { return "DrainProgressed" }
+func (*DrainMissed) Kind() string        { return "DrainMissed" }
+func (*DrainEnded) Kind() string         { return "DrainEnded" }
 func (*LabelsChanged) Kind() string      { return "LabelsChanged" }
 func (*ClusterSpecChanged) Kind() string { return "ClusterSpecChanged" }
 func (*CapacityChanged) Kind() string    { return "CapacityChanged" }
@@ -137,6 +158,9 @@ func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
 func (f *TaintAdopted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *TaintsPreviewed) AboutCluster() ClusterName    { return f.Cluster }
+func (f *DrainProgressed) AboutCluster() ClusterName    { return f.Cluster }
+func (f *DrainMissed) AboutCluster() ClusterName        { return f.Cluster }
+func (f *DrainEnded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *LabelsChanged) AboutCluster() ClusterName      { return f.Cluster }
 func (f *ClusterSpecChanged) AboutCluster() ClusterName { return f.Cluster }
 func (f *CapacityChanged) AboutCluster() ClusterName    { return f.Cluster }

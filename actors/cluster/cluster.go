@@ -52,6 +52,10 @@ type Cluster struct {
 	// generation counts what policies are to judge; verdicts on an older one are void.
 	generation uint64
 	inquiry    inquiry
+	// drain is how far people's wish to empty the cluster has come, as last recorded; nil: there is none.
+	// drainNews is set where more than its count is new.
+	drain     *api.Drain
+	drainNews bool
 	// dropped are policies that are gone and whose taints are to go too.
 	dropped []messages.PolicyName
 	// previews are what policies that only report would do.
@@ -81,6 +85,10 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.conditionReported(now, m, out)
 	case *messages.TaintsEdited:
 		c.taintsEdited(now, m.Edits, out)
+	case *messages.DrainRequested:
+		c.drainRequested(now, m.Deadline, out)
+	case *messages.DrainCancelled:
+		c.drainCancelled(now, out)
 	case *messages.LabelsEdited:
 		c.labelsEdited(now, m.Labels, out)
 	case *messages.ResourcesReported:
@@ -130,6 +138,8 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 		c.retaint(now, out)
 	}
 	c.report(out)
+	c.countDrain(out)
+	c.missDrain(now, out)
 	if c.toLeave() {
 		c.leave(out)
 	}
@@ -137,11 +147,11 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the cluster must act by itself; zero: none.
 func (c *Cluster) nextDeadline(now time.Time) time.Time {
-	if c.toAsk() || c.toReport() || c.toLeave() {
+	if c.toAsk() || c.toReport() || c.toCountDrain() || c.toLeave() {
 		return now
 	}
 	next := actors.Earlier(actors.Earlier(c.leaseDeadline(), c.legacyDue(now)), c.judgeAt)
-	next = actors.Earlier(next, c.observedDue())
+	next = actors.Earlier(actors.Earlier(next, c.observedDue()), c.drainDeadline())
 	for i := range c.held {
 		next = actors.Earlier(next, c.counts(&c.held[i]))
 	}

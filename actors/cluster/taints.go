@@ -77,22 +77,27 @@ func ruledBy(changes []policy.Change, t *corev1.Taint) (cause api.TaintCause) {
 	return cause
 }
 
-// followReady makes the taints that follow from Ready, and from a deletion, by themselves what they must be.
+// followReady makes the taints that follow by themselves what they must be: from Ready, from a deletion,
+// and from a drain.
 func (c *Cluster) followReady(now time.Time, r *revision) {
 	if c.deleting && c.settings.TaintTerminatingClusters {
-		after, _ := taint.Terminating().Apply(r.taints, c.stamp(now))
-		r.become(after, func(*corev1.Taint) api.TaintCause {
-			return api.TaintCause{By: bySystem, Because: "the cluster is being deleted"}
-		})
+		c.follow(now, r, taint.Terminating(), "the cluster is being deleted")
+	}
+	if c.drain != nil {
+		for _, s := range taint.Draining(true) {
+			c.follow(now, r, s, "the cluster is being drained")
+		}
 	}
 	ready := c.ready()
 	twins, _ := taint.Legacy(ready, c.readySince(), c.legacyTimeout(), now)
-	for _, s := range []taint.Swap{taint.System(ready, ready != ""), twins} {
-		after, _ := s.Apply(r.taints, c.stamp(now))
-		r.become(after, func(*corev1.Taint) api.TaintCause {
-			return api.TaintCause{By: bySystem, Because: c.becauseOfReady()}
-		})
-	}
+	c.follow(now, r, taint.System(ready, ready != ""), c.becauseOfReady())
+	c.follow(now, r, twins, c.becauseOfReady())
+}
+
+// follow makes one change of the system's own taints.
+func (c *Cluster) follow(now time.Time, r *revision, s taint.Swap, because string) {
+	after, _ := s.Apply(r.taints, c.stamp(now))
+	r.become(after, func(*corev1.Taint) api.TaintCause { return api.TaintCause{By: bySystem, Because: because} })
 }
 
 // legacyDue is when the system will add its NoExecute twin; zero: not by waiting.

@@ -15,6 +15,8 @@ const (
 	TaintUnreachable   = "cluster.karmada.io/unreachable"
 	TaintUnschedulable = "cluster.karmada.io/unschedulable"
 	TaintTerminating   = "cluster.karmada.io/terminating"
+	// TaintDraining is Leeward's own.
+	TaintDraining = "leeward.dev/draining"
 )
 
 // Condition types that Karmada reports of a cluster.
@@ -91,6 +93,8 @@ type ClusterStatus struct {
 	TaintCauses []TaintCause `json:"taintCauses,omitempty"`
 	// ReadyObservation is what probes find of Ready, and does not count yet. Leeward's own.
 	ReadyObservation *ReadyObservation `json:"readyObservation,omitempty"`
+	// Drain is how far the cluster is emptied; nil: nobody asked for it. Leeward's own.
+	Drain *Drain `json:"drain,omitempty"`
 	// RemovedConditions are those that the cluster ceased to report, be it for a while, one per type.
 	// Leeward's own.
 	RemovedConditions []RemovedCondition `json:"removedConditions,omitempty"`
@@ -118,6 +122,19 @@ type ReadyObservation struct {
 	Message string                 `json:"message,omitempty"`
 	// Since is when probes first found it.
 	Since metav1.Time `json:"since"`
+}
+
+// Drain is how far people's wish to empty a cluster has come. Leeward's own.
+type Drain struct {
+	Since metav1.Time `json:"since"`
+	// Deadline is when the cluster ought to be empty; nil: at some time.
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+	// Bindings counts those that had to leave, and Left those that have not left yet: a hand-over counts
+	// until its end.
+	Bindings int32 `json:"bindings"`
+	Left     int32 `json:"left"`
+	// Missed is set once the deadline has passed with bindings left.
+	Missed bool `json:"missed,omitempty"`
 }
 
 // RemovedCondition says when a cluster last ceased to report a condition. Leeward's own.

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"leeward/messages"
@@ -119,6 +120,26 @@ var told = []struct {
 		&messages.ReadyObserved{Cluster: "m1", Status: "True"},
 		"m1|observed|Ready=True again|",
 		`{"level":"debug","cluster":"m1","to":"Ready=True","message":"ready observed"}`},
+	{"a drain begins",
+		&messages.DrainProgressed{Cluster: "m1", Drain: api.Drain{Bindings: 2, Left: 2, Deadline: &metav1.Time{Time: after(130 * time.Second)}}},
+		"m1|drains|2 bindings left|to be empty by 00:02:10",
+		`{"level":"info","cluster":"m1","because":"to be empty by 2026-01-01T00:02:10Z","message":"drain progressed"}`},
+	{"a drain goes on",
+		&messages.DrainProgressed{Cluster: "m1", Drain: api.Drain{Bindings: 2, Left: 1}},
+		"m1|drains|1 binding left|of 2",
+		`{"level":"info","cluster":"m1","because":"of 2","message":"drain progressed"}`},
+	{"a drain is done",
+		&messages.DrainProgressed{Cluster: "m1", Drain: api.Drain{Bindings: 2}},
+		"m1|drained|empty|",
+		`{"level":"info","cluster":"m1","message":"drain progressed"}`},
+	{"a drain is late",
+		&messages.DrainMissed{Cluster: "m1", Waiting: []messages.BindingName{"a/x", "b/y"}},
+		"m1|overdue|2 bindings left|a/x b/y; the drain goes on",
+		`{"level":"warn","cluster":"m1","because":"a/x b/y; the drain goes on","message":"drain missed"}`},
+	{"a drain is called off",
+		&messages.DrainEnded{Cluster: "m1"},
+		"m1|drain|ended|",
+		`{"level":"info","cluster":"m1","message":"drain ended"}`},
 	{"labels in the order of their keys",
 		&messages.LabelsChanged{Cluster: "m1", Labels: map[string]string{"z": "1", "a": "2"}},
 		"m1|labelled|a=2 z=1|",

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"strconv"
 	"strings"
 
 	"leeward/actors/rules/taint"
@@ -25,6 +26,12 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("adopted", taint.String(&f.Taint), cause(&f.Cause))
 	case *messages.TaintsPreviewed:
 		return previewed(&f.TaintPreview)
+	case *messages.DrainProgressed:
+		return t.drained(f)
+	case *messages.DrainMissed:
+		return warning("overdue", bindings(int32(len(f.Waiting)))+" left", names(f.Waiting)+"; the drain goes on")
+	case *messages.DrainEnded:
+		return story("drain", "ended", "")
 	case *messages.LabelsChanged:
 		return story("labelled", labels(f.Labels), "")
 	case *messages.ClusterSpecChanged:
@@ -71,6 +78,18 @@ func (t teller) observed(f *messages.ReadyObserved) phrase {
 		return detail("observed", what+" again", why)
 	}
 	return story("observed", what, joined("; ", why, "counts at "+t.at(f.Deadline)+" if it lasts"))
+}
+
+// drained says how far a drain has come; its deadline is told once, at the beginning.
+func (t teller) drained(f *messages.DrainProgressed) phrase {
+	switch {
+	case f.Left == 0:
+		return story("drained", "empty", "")
+	case f.Left == f.Bindings && f.Deadline != nil:
+		return story("drains", bindings(f.Left)+" left", "to be empty by "+t.at(f.Deadline.Time))
+	default:
+		return story("drains", bindings(f.Left)+" left", "of "+strconv.Itoa(int(f.Bindings)))
+	}
 }
 
 func location(f *messages.ClusterSpecChanged) string {

@@ -122,6 +122,14 @@ func bindings(n int32) string {
 	return strconv.Itoa(int(n)) + " bindings"
 }
 
+func names(list []messages.BindingName) string {
+	words := make([]string, len(list))
+	for i := range list {
+		words[i] = string(list[i])
+	}
+	return strings.Join(words, " ")
+}
+
 func taints(list []corev1.Taint) string {
 	words := make([]string, len(list))
 	for i := range list {

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -39,6 +41,12 @@ type Taint struct {
 type Cordon struct {
 	Clusters []messages.ClusterName
 	Off      bool
+}
+
+// Drain empties clusters, within Deadline unless that is zero. An uncordon ends it.
+type Drain struct {
+	Clusters []messages.ClusterName
+	Deadline time.Duration
 }
 
 // Label sets labels of clusters, and removes those that are nil.
@@ -91,6 +99,7 @@ type Restart struct{}
 func (*Condition) action() {}
 func (*Taint) action()     {}
 func (*Cordon) action()    {}
+func (*Drain) action()     {}
 func (*Label) action()     {}
 func (*Heartbeat) action() {}
 func (*Health) action()    {}

@@ -36,6 +36,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"untaint", func(c *call) Action { return c.taint(w.Untaint.Cluster, removals(w.Untaint.Taints)) }}, w.Untaint != nil},
 		{namedAction{"cordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Cordon.Cluster)} }}, w.Cordon != nil},
 		{namedAction{"uncordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Uncordon.Cluster), Off: true} }}, w.Uncordon != nil},
+		{namedAction{"drain", func(c *call) Action { return c.drain(w.Drain) }}, w.Drain != nil},
 		{namedAction{"label", func(c *call) Action { return c.label(w.Label) }}, w.Label != nil},
 		{namedAction{"heartbeat", func(c *call) Action { return c.heartbeat(w.Heartbeat) }}, w.Heartbeat != nil},
 		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
@@ -102,6 +103,10 @@ func removals(specs []string) []string {
 		}
 	}
 	return all
+}
+
+func (c *call) drain(s *drainStep) Action {
+	return &Drain{Clusters: c.clusters(s.Cluster), Deadline: s.Deadline.orElse(0)}
 }
 
 func (c *call) label(s *labelStep) Action {

@@ -109,7 +109,9 @@ type step struct {
 	Untaint *taintStep `json:"untaint" schema:"action"`
 	// Keeps new workloads off clusters.
 	Cordon *cordonStep `json:"cordon" schema:"action"`
-	// Ends a cordon.
+	// Empties clusters: they take nothing new, and what runs there leaves, as a NoExecute taint makes it leave.
+	Drain *drainStep `json:"drain" schema:"action"`
+	// Ends a cordon, and a drain.
 	Uncordon *cordonStep `json:"uncordon" schema:"action"`
 	// Sets labels of a cluster, and removes those that are null.
 	Label *labelStep `json:"label" schema:"action"`
@@ -158,6 +160,13 @@ type taintStep struct {
 type cordonStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
+}
+
+type drainStep struct {
+	// Which clusters.
+	Cluster clusterRef `json:"cluster" schema:"required"`
+	// How long it may take; who is late is told. Default: any time.
+	Deadline *duration `json:"deadline"`
 }
 
 type labelStep struct {

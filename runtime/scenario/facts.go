@@ -15,6 +15,7 @@ import (
 var facts = kindsOf(
 	&messages.ConditionChanged{}, &messages.ReadyObserved{}, &messages.ConditionRemoved{}, &messages.TaintAdded{}, &messages.TaintRemoved{},
 	&messages.TaintAdopted{}, &messages.TaintsPreviewed{},
+	&messages.DrainProgressed{}, &messages.DrainMissed{}, &messages.DrainEnded{},
 	&messages.LabelsChanged{}, &messages.ClusterSpecChanged{}, &messages.CapacityChanged{},
 	&messages.HeartbeatStopped{}, &messages.HeartbeatReturned{}, &messages.ClusterLeaving{},
 	&messages.ClusterRemoved{}, &messages.PolicyIgnored{},

@@ -30,6 +30,14 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 		return taintRemoved(c, f)
 	case *messages.TaintsPreviewed:
 		return taintsPreviewed(c, f)
+	case *messages.DrainProgressed:
+		c.Status.Drain = &f.Drain
+		return true
+	case *messages.DrainMissed:
+		return drainMissed(c)
+	case *messages.DrainEnded:
+		c.Status.Drain = nil
+		return true
 	case *messages.LabelsChanged:
 		return labelsChanged(c, f)
 	case *messages.ClusterSpecChanged:
@@ -131,6 +139,16 @@ func taintsPreviewed(c *api.Cluster, f *messages.TaintsPreviewed) bool {
 		return was
 	}
 	c.Status.TaintPreviews = append(slices.Clip(rest), f.TaintPreview)
+	return true
+}
+
+func drainMissed(c *api.Cluster) bool {
+	if c.Status.Drain == nil {
+		return false
+	}
+	drain := *c.Status.Drain
+	drain.Missed = true
+	c.Status.Drain = &drain
 	return true
 }
 

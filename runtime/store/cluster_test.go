@@ -75,6 +75,19 @@ func TestReadyObserved(t *testing.T) {
 	require.Nil(t, found(), "what counts is no longer held back")
 }
 
+func TestDrains(t *testing.T) {
+	f := newFleet(t)
+	f.requireNoChange(member1, &messages.DrainMissed{Cluster: "member1"})
+	f.apply(&messages.DrainProgressed{Cluster: "member1", Drain: api.Drain{Bindings: 2, Left: 1}})
+	before := f.Cluster("member1").Status.Drain
+	require.Equal(t, &api.Drain{Bindings: 2, Left: 1}, before)
+	f.apply(&messages.DrainMissed{Cluster: "member1"})
+	require.Equal(t, &api.Drain{Bindings: 2, Left: 1, Missed: true}, f.Cluster("member1").Status.Drain)
+	require.False(t, before.Missed, "who holds a status may keep it")
+	f.apply(&messages.DrainEnded{Cluster: "member1"})
+	require.Nil(t, f.Cluster("member1").Status.Drain)
+}
+
 func TestTaints(t *testing.T) {
 	f := newFleet(t)
 	add := func(key, value string, effect corev1.TaintEffect, at time.Time, by string) *messages.TaintAdded {

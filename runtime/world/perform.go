@@ -37,7 +37,9 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Taint:
 		return w.editTaints(a.Clusters, taintEdits(a.Changes.Add, a.Changes.Remove))
 	case *scenario.Cordon:
-		return w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
+		return w.cordon(a)
+	case *scenario.Drain:
+		w.drain(a)
 	case *scenario.Label:
 		w.tellClusters(a.Clusters, &messages.LabelsEdited{Labels: a.Labels})
 	case *scenario.Heartbeat:
@@ -83,6 +85,22 @@ func (w *World) deleteKnown(key api.Key) error {
 
 // cordonTaint is what keeps new workloads off a cordoned cluster. Source: karmadactl cordon.
 var cordonTaint = corev1.Taint{Key: api.TaintUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+
+// cordon keeps new workloads off clusters, or ends that and what drains them.
+func (w *World) cordon(a *scenario.Cordon) error {
+	if a.Off {
+		w.tellClusters(a.Clusters, &messages.DrainCancelled{})
+	}
+	return w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
+}
+
+func (w *World) drain(a *scenario.Drain) {
+	m := &messages.DrainRequested{}
+	if a.Deadline > 0 {
+		m.Deadline = w.now.Add(a.Deadline)
+	}
+	w.tellClusters(a.Clusters, m)
+}
 
 func taintEdits(add, remove []corev1.Taint) []messages.TaintEdit {
 	var edits []messages.TaintEdit

@@ -48,6 +48,21 @@ func Terminating() Swap {
 	return Swap{Effect: corev1.TaintEffectNoExecute, Add: api.TaintTerminating}
 }
 
+// Draining returns the changes of a cluster that people have emptied, or no longer: it takes nothing new,
+// and what runs there leaves.
+func Draining(on bool) []Swap {
+	if !on {
+		return []Swap{
+			{Effect: corev1.TaintEffectNoSchedule, Remove: []string{api.TaintUnschedulable}},
+			{Effect: corev1.TaintEffectNoExecute, Remove: []string{api.TaintDraining}},
+		}
+	}
+	return []Swap{
+		{Effect: corev1.TaintEffectNoSchedule, Add: api.TaintUnschedulable},
+		{Effect: corev1.TaintEffectNoExecute, Add: api.TaintDraining},
+	}
+}
+
 // swap is the table of the Ready condition; a status that is none of the three changes nothing.
 func swap(ready metav1.ConditionStatus, effect corev1.TaintEffect) Swap {
 	switch ready {
