@@ -105,6 +105,8 @@ type PlacementDecided struct {
 	// Held are those that it may not leave yet.
 	Leaving []ClusterName
 	Held    []ClusterName
+	// Return is set where Leaving are left for an earlier affinity group.
+	Return bool
 	// Affinity is the name of the affinity group used.
 	Affinity string
 	// Trigger says why the binding was scheduled.

@@ -59,6 +59,9 @@ type PlaceBinding struct {
 	RescheduleAt  time.Time
 	LastScheduled time.Time
 	Priority      int32
+	// Failback is set where the policy lets the workload return to an earlier affinity group. MayReturn is
+	// what the binding last heard of that, ReturnDue is set when it asks to go, Returning while it does.
+	Failback, MayReturn, ReturnDue, Returning bool
 	// Since is when the need arose.
 	Since time.Time
 }

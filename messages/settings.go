@@ -135,6 +135,9 @@ type Settings struct {
 	// that run others of it, or keep off them. Off: it is accepted and ignored.
 	// Karmada --feature-gates=WorkloadAffinity.
 	WorkloadAffinity bool
+	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
+	// group at once, where their policies let them return. Zero: any number. Cures K14.
+	ConcurrentReturns int
 	// RepeatableRebalance has a WorkloadRebalancer ask for fresh placements whenever it is applied, and for
 	// all that it names. False: as of its creation, once for each workload. Cures K38.
 	RepeatableRebalance bool

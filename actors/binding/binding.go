@@ -50,6 +50,8 @@ type Binding struct {
 	// depend on this resource, by name.
 	needs      needs
 	requiredBy []api.BindingSnapshot
+	// home is the way back to an earlier affinity group.
+	home homeward
 	// placements counts what members were told.
 	placements int64
 
@@ -106,6 +108,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.copyReported(now, m, out)
 	case *messages.CopyRemoved:
 		b.copyRemoved(now, m.Cluster, out)
+	case *messages.ReturnJudged:
+		b.returnJudged(now, m, out)
 	case *messages.DependencyRequired:
 		b.dependencyRequired(m, out)
 	case *messages.DependencyApplied:
@@ -139,6 +143,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	b.coolDown(now, out)
 	b.assessTasks(now, out)
 	b.overtakePurges(now, out)
+	b.returnDue(now, out)
 }
 
 // nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
@@ -154,7 +159,7 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 		next = actors.Earlier(next, b.tasks[i].recheck)
 	}
 	next = actors.Earlier(next, b.coolsAt(now))
-	return actors.Earlier(next, b.purgeAlarm())
+	return actors.Earlier(next, actors.Earlier(b.purgeAlarm(), b.home.alarm()))
 }
 
 func (b *Binding) target(c messages.ClusterName) *target {
@@ -243,6 +248,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
+		Failback: b.failsBack(), MayReturn: !b.home.at.IsZero(), ReturnDue: b.home.asked, Returning: b.returning(),
 	}
 	m.Purges = b.purges(m.Leaving)
 	b.cooling = b.coolingAt(now)

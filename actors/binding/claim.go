@@ -195,6 +195,7 @@ func (b *Binding) restoreStatus(s *api.BindingStatus) {
 		return
 	}
 	b.affinity = s.SchedulerObservedAffinityName
+	b.restoreReturn(s)
 	b.restoreHops(s.FailoverHistory)
 	if s.LastScheduledTime != nil {
 		b.lastScheduled = s.LastScheduledTime.Time

@@ -45,6 +45,7 @@ func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.
 // step, so that the workload is never without a place.
 func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	before := b.clusters()
+	b.returns(m, out)
 	for _, c := range m.Leaving {
 		if b.target(c) != nil {
 			b.evict(now, c, out)

@@ -57,6 +57,9 @@ func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
 		return eviction.ForTaint(d, eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode))
 	}
+	if t.leave.grounds.Reason == api.EvictionReasonFailback {
+		return eviction.ForFailback(d)
+	}
 	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
 	if err != nil {
 		panic(fmt.Sprintf("binding %s: leaves %s although %v", b.name, t.cluster, err))

@@ -31,7 +31,9 @@ type Scheduler struct {
 	freed bool
 	// waiting are the entries that found no place, or hold an eviction back for want of one.
 	waiting map[messages.BindingName]*entry
-	groups  groups
+	// home are the bindings that are to return to an earlier affinity group.
+	home   homeward
+	groups groups
 }
 
 // entry is what the scheduler knows of one binding.
@@ -56,6 +58,7 @@ func New(settings messages.Settings, seed uint64) *Scheduler {
 		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{},
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
+	s.home = newHomeward()
 	return s
 }
 
@@ -81,6 +84,7 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 
 func (s *Scheduler) clusterViewed(now time.Time, m *messages.ClusterViewed, out *actors.Outbox) {
 	s.fleet.Put(m.View)
+	s.home.news = true
 	if m.SpecChanged {
 		s.changed = append(s.changed, m.View.Name)
 	} else {
@@ -96,6 +100,7 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 		s.entries[m.Binding] = e
 	}
 	s.account(e.asked, m)
+	s.home.heard(m.Binding, m.Returning)
 	e.asked, e.answered, e.trigger = m, false, ""
 	s.mark(e)
 	out.WakeAt(now)
@@ -110,6 +115,7 @@ func (s *Scheduler) bindingGone(now time.Time, b messages.BindingName, out *acto
 	e.asked = nil
 	delete(s.entries, b)
 	delete(s.waiting, b)
+	s.home.gone(b)
 	out.WakeAt(now)
 }
 
@@ -206,6 +212,7 @@ func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
 			s.decide(now, e, out)
 		}
 	}
+	s.judgeReturns(now, batch, out)
 	if s.freed && len(s.waiting) > 0 {
 		out.WakeAt(now)
 	}
@@ -251,6 +258,7 @@ func (s *Scheduler) markByFleet() {
 			}
 		}
 	}
+	s.home.news = s.home.news || s.freed
 	s.changed, s.freed = nil, false
 }
 

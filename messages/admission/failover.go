@@ -101,6 +101,17 @@ func validateClusterFailover(c *api.ClusterFailover, at *field.Path) field.Error
 	return slices.Concat(
 		oneOf(c.PurgeMode, clusterPurges, at.Child("purgeMode")),
 		validatePreservation(c.StatePreservation, at.Child("statePreservation")),
+		validateFailback(c.Failback, at.Child("failback")),
+	)
+}
+
+func validateFailback(f *api.Failback, at *field.Path) field.ErrorList {
+	if f == nil {
+		return nil
+	}
+	return slices.Concat(
+		oneOf(f.Mode, []api.FailbackMode{api.FailbackNever, api.FailbackAutomatic}, at.Child("mode")),
+		count(f.StabilizationSeconds, at.Child("stabilizationSeconds")),
 	)
 }
 

@@ -218,6 +218,15 @@ func TestPolicies(t *testing.T) {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, pace: {maxFailovers: 17, windowSeconds: 60}}}"),
 			"spec.failover.application.pace.maxFailovers: Invalid value: 17: must be 16 or less",
 		},
+		"a return in an unknown way": {
+			policy("failover: {cluster: {failback: {mode: Sometimes}}}"),
+			`spec.failover.cluster.failback.mode: Unsupported value: "Sometimes": supported values: "Never", "Automatic"`,
+		},
+		"a return before it is possible": {
+			policy("failover: {cluster: {failback: {mode: Automatic, stabilizationSeconds: -1}}}"),
+			"spec.failover.cluster.failback.stabilizationSeconds: Invalid value: -1: must be 0 or more",
+		},
+		"a return by itself": {policy("failover: {cluster: {failback: {mode: Automatic}}}"), ""},
 		"failover in an unknown way": {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, purgeMode: Immediately}}"),
 			`spec.failover.application.purgeMode: Unsupported value: "Immediately": supported values: "Directly", "Gracefully", "Never"`,

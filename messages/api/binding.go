@@ -89,8 +89,11 @@ type TargetCluster struct {
 const (
 	EvictionReasonTaintUntolerated   = "TaintUntolerated"
 	EvictionReasonApplicationFailure = "ApplicationFailure"
+	// EvictionReasonFailback is Leeward's own: an earlier affinity group takes the resource back.
+	EvictionReasonFailback = "Failback"
 
 	ProducerTaintManager               = "TaintManager"
+	ProducerFailback                   = "Failback"
 	ProducerApplicationFailover        = "resource-binding-application-failover-controller"
 	ProducerClusterApplicationFailover = "cluster-resource-binding-application-failover-controller"
 )
@@ -133,6 +136,8 @@ type BindingStatus struct {
 	LastScheduledTime             *metav1.Time           `json:"lastScheduledTime,omitempty"`
 	Conditions                    []metav1.Condition     `json:"conditions,omitempty"`
 	AggregatedStatus              []AggregatedStatusItem `json:"aggregatedStatus,omitempty"`
+	// ReturnAt is when the resource returns to an earlier affinity group. Leeward's own.
+	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`
 	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.
 	FailoverHistory []FailoverRecord `json:"failoverHistory,omitempty"`
 }

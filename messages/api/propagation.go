@@ -231,6 +231,8 @@ type DecisionConditions struct {
 type ClusterFailover struct {
 	PurgeMode         PurgeMode          `json:"purgeMode,omitempty"`
 	StatePreservation *StatePreservation `json:"statePreservation,omitempty"`
+	// Failback is Leeward's own.
+	Failback *Failback `json:"failback,omitempty"`
 }
 
 // StatePreservation carries status fields of the old copy to the new one, as labels.

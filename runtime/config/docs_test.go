@@ -63,6 +63,7 @@ var faults = []string{
 	"K8: 1.5 evictions a second by default, and at most ten a second however the rate is set",
 	"K12: every binding of a tainted cluster is looked at every ten seconds",
 	"K13: capacity is not reserved between decisions, so workloads pile up on one cluster",
+	"K14: what went to a later affinity group never returns by itself",
 	"K15: a restart resets the timers of application failover, and zero seconds wait for an unrelated event",
 	"K16: a restart lets what a threshold holds back count at once, and starts grace periods anew",
 	"K17: a condition that is not reported never matches, and a flapping one acts at once",

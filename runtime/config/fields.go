@@ -200,6 +200,11 @@ var fields = numbered([]Field{
 		Zero:    "It is accepted and ignored.",
 	},
 	{
+		Name: "concurrentReturns", Cures: []string{"K14"}, in: notNegative,
+		Meaning: "How many workloads may be on their way back to an earlier affinity group at once, where their policies let them return (failover.cluster.failback).",
+		Zero:    "Any number.",
+	},
+	{
 		Name: "repeatableRebalance", Cures: []string{"K38"},
 		Meaning: "A WorkloadRebalancer asks for fresh placements whenever it is applied, and for all that it names.",
 		Zero:    "As of its creation, once for each workload.",

@@ -109,6 +109,7 @@ func leeward() messages.Settings {
 	s.ScaleUpNeedsReady = true
 	s.PreferNoSchedule = true
 	s.WorkloadAffinity = true
+	s.ConcurrentReturns = 10
 	s.RepeatableRebalance = true
 	s.PersistentClusterTimers = true
 	s.TaintTerminatingClusters = true

@@ -68,6 +68,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"scaleUpNeedsReady: false -> true",
 		"preferNoSchedule: false -> true",
 		"workloadAffinity: false -> true",
+		"concurrentReturns: 0 -> 10",
 		"repeatableRebalance: false -> true",
 		"persistentClusterTimers: false -> true",
 		"taintTerminatingClusters: false -> true",

@@ -17,6 +17,12 @@ func (t teller) tellBinding(f messages.AboutBinding) phrase {
 		return claimed(f)
 	case *messages.RequirementChanged:
 		return required(f)
+	case *messages.ReturnPlanned:
+		return story("will return", "to "+f.Affinity, "at "+t.at(f.At)+" if it can take the workload until then")
+	case *messages.ReturnDropped:
+		return story("stays", "away", "no earlier affinity group can take the workload")
+	case *messages.ReturnStarted:
+		return story("returns", "to "+f.Affinity, "it has been able to take the workload for long enough")
 	case *messages.BindingUpdated:
 		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
 	case *messages.BindingDeleted:

@@ -40,6 +40,8 @@ func (t teller) grounds(g *messages.Grounds, tense string) string {
 		return "unhealthy until then"
 	case g.Reason == api.EvictionReasonApplicationFailure:
 		return "unhealthy until " + t.at(g.Deadline)
+	case g.Reason == api.EvictionReasonFailback:
+		return "an earlier affinity group takes over"
 	case g.Taint == nil:
 		return g.Reason
 	}

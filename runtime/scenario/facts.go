@@ -25,6 +25,7 @@ var facts = kindsOf(
 	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
 	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyStopped{}, &messages.HealthChanged{},
 	&messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
+	&messages.ReturnPlanned{}, &messages.ReturnDropped{}, &messages.ReturnStarted{},
 	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},
 )

@@ -50,6 +50,12 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.healthChanged(at, f)
 	case *messages.HealthForgotten:
 		return b.healthForgotten(at, f)
+	case *messages.ReturnPlanned:
+		return b.returnAt(f.At)
+	case *messages.ReturnDropped:
+		return b.returnAt(time.Time{})
+	case *messages.ReturnStarted:
+		return b.returnAt(time.Time{})
 	case *messages.RequirementChanged:
 		return b.requirementChanged(at, f)
 	case *messages.RescheduleRequested:

@@ -41,6 +41,14 @@ func ForTaint(d Departure, mode api.PurgeMode) api.GracefulEvictionTask {
 	return t
 }
 
+// ForFailback returns the task of a binding that goes back to an earlier affinity group: the copy in the
+// later one stays until those in the earlier one are healthy.
+func ForFailback(d Departure) api.GracefulEvictionTask {
+	t := d.task(api.PurgeGracefully)
+	t.Reason, t.Producer = api.EvictionReasonFailback, api.ProducerFailback
+	return t
+}
+
 // ErrNoGrace says that a policy asks for purge mode Gracefully while the feature GracefulEviction is
 // off; the application is not evicted then.
 var ErrNoGrace = errors.New("purge mode Gracefully needs the feature GracefulEviction")

@@ -1,0 +1,100 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func oneAtATime(s *messages.Settings) { s.ConcurrentReturns = 1 }
+
+// homeFirst prefers m1 to m2.
+func homeFirst() *api.Placement {
+	p := aggregated()
+	p.ClusterAffinities = []api.ClusterAffinityTerm{
+		{AffinityName: "home", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"m1"}}},
+		{AffinityName: "abroad", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"m2"}}},
+	}
+	return p
+}
+
+// abroad is the word of a binding that runs on m2 and is to return to m1.
+func abroad(name messages.BindingName, p *api.Placement, changes ...func(*messages.PlaceBinding)) *messages.PlaceBinding {
+	m := again(ask(name, 2, p), "m2:2")
+	m.Affinity, m.Failback = "abroad", true
+	for _, change := range changes {
+		change(m)
+	}
+	return m
+}
+
+func mayReturn(m *messages.PlaceBinding) { m.MayReturn = true }
+func returnDue(m *messages.PlaceBinding) { m.MayReturn, m.ReturnDue = true, true }
+
+func home() *messages.ReturnJudged { return &messages.ReturnJudged{Possible: true, Affinity: "home"} }
+
+func kept(m *messages.PlaceBinding) *messages.PlacementDecided {
+	return &messages.PlacementDecided{Request: m.Request, Outcome: messages.PlacementKept, Reason: api.ReasonSuccess}
+}
+
+func TestWhoIsAwayHearsWhenHomeCanTakeIt(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9"))
+	word := abroad("web", homeFirst())
+	d.Tell(word).Told(bindingAt("web"), kept(word))
+	d.Tell(cluster("m1", "1")).Quiet()
+	d.Tell(status("m1", "9")).Told(bindingAt("web"), home())
+	d.Tell(status("m1", "8")).Quiet()
+	d.Tell(cluster("m1", "9", "down")).Told(bindingAt("web"), &messages.ReturnJudged{})
+}
+
+func TestWhoIsNotToReturnHearsNothing(t *testing.T) {
+	for name, change := range map[string]func(*messages.PlaceBinding){
+		"the policy does not say so": func(m *messages.PlaceBinding) { m.Failback = false },
+		"it is at home":              func(m *messages.PlaceBinding) { m.Affinity, m.Targets = "home", targets("m1:2") },
+		"it is leaving a cluster":    func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m3"} },
+		"it knows":                   mayReturn,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+			word := abroad("web", homeFirst(), change)
+			d.Tell(word).Told(bindingAt("web"), kept(word))
+		})
+	}
+}
+
+func TestAWorkloadReturnsWhenItsTimeHasCome(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+	word := abroad("web", homeFirst(), returnDue)
+	d.Tell(word).Told(bindingAt("web"), kept(word), &messages.PlacementDecided{
+		Request: word.Request, Outcome: messages.PlacementChosen, Targets: targets("m1:2"), Affinity: "home",
+		Leaving: []messages.ClusterName{"m2"}, Return: true, Trigger: "failback", Reason: api.ReasonSuccess,
+	})
+	d.Tell(status("m2", "9")).Quiet()
+}
+
+func TestOnlySoManyReturnAtOnce(t *testing.T) {
+	p := homeFirst()
+	d := drive(t, settings(oneAtATime), cluster("m1", "9"), cluster("m2", "9"))
+	first, second := abroad("a", p, returnDue), abroad("b", p, returnDue)
+	d.Tell(second, first)
+	require.Len(t, d.Mail(), 3, "both are answered, one returns")
+	d.Tell(status("m1", "9")).Quiet()
+
+	under := again(first, "m1:2")
+	under.Affinity, under.MayReturn, under.ReturnDue, under.Returning = "home", false, false, true
+	under.Evicting = []messages.ClusterName{"m2"}
+	d.Tell(under).Told(bindingAt("b"))
+	done := again(under, "m1:2")
+	done.Evicting, done.Returning = nil, false
+	require.True(t, decided(t, d.Tell(done), "b").Return, "the next one's turn")
+}
+
+func TestWhoEndsWhileItReturnsMakesRoom(t *testing.T) {
+	p := homeFirst()
+	d := drive(t, settings(oneAtATime), cluster("m1", "9"), cluster("m2", "9"))
+	d.Tell(abroad("a", p, returnDue), abroad("b", p, returnDue))
+	require.True(t, decided(t, d.Tell(&messages.BindingGone{Binding: "a"}), "b").Return)
+}
