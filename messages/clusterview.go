@@ -34,6 +34,14 @@ type ClusterView struct {
 	Deleting bool
 }
 
+// Located returns as much of a cluster as an affinity looks at.
+func Located(c *api.Cluster) *ClusterView {
+	return &ClusterView{
+		Name: ClusterName(c.Name), Labels: c.Labels,
+		Provider: c.Spec.Provider, Region: c.Spec.Region, Zones: c.Spec.Zones,
+	}
+}
+
 // Condition returns the condition of one type, or nil.
 func (v *ClusterView) Condition(kind string) *metav1.Condition {
 	for i := range v.Conditions {

@@ -150,8 +150,10 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 	if c.toAsk() || c.toReport() || c.toCountDrain() || c.toLeave() {
 		return now
 	}
-	next := actors.Earlier(actors.Earlier(c.leaseDeadline(), c.legacyDue(now)), c.judgeAt)
-	next = actors.Earlier(actors.Earlier(next, c.observedDue()), c.drainDeadline())
+	next := c.judgeAt
+	for _, at := range [...]time.Time{c.leaseDeadline(), c.legacyDue(now), c.observedDue(), c.drainDeadline()} {
+		next = actors.Earlier(next, at)
+	}
 	for i := range c.held {
 		next = actors.Earlier(next, c.counts(&c.held[i]))
 	}
@@ -181,7 +183,8 @@ func (c *Cluster) bindingLeft(b messages.BindingName) {
 func (c *Cluster) view(conditions []metav1.Condition) *messages.ClusterView {
 	return &messages.ClusterView{
 		Name: c.name, Labels: c.labels, Provider: c.provider, Region: c.region, Zones: c.zones,
-		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis, Resources: c.resources, Models: c.models, Deleting: c.deleting,
+		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis,
+		Resources: c.resources, Models: c.models, Deleting: c.deleting,
 	}
 }
 

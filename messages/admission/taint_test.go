@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -218,5 +219,18 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { requireFindings(t, c.text, c.want, c.want) })
+	}
+}
+
+// The example of the documentation is admitted, and no field of Leeward's own is left out.
+func TestTheDocumentedPolicyIsAdmitted(t *testing.T) {
+	page, err := os.ReadFile("../../docs/taint-policies.md")
+	require.NoError(t, err)
+	_, example, _ := strings.Cut(string(page), "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	_, example, _ = strings.Cut(example, "kind: ")
+	require.Empty(t, findings(read(t, example), nil, leeward()))
+	for _, field := range []string{"for", "defaultStatus", "cleanup", "reportOnly"} {
+		require.Contains(t, string(page), "| `"+field+"` |")
 	}
 }

@@ -84,7 +84,7 @@ func (c *counted) tally(cluster *api.Cluster) (t tally) {
 		return t
 	}
 	policy := c.policy().Name
-	t.matched = c.targets != nil && c.targets.Matches(located(cluster))
+	t.matched = c.targets != nil && c.targets.Matches(messages.Located(cluster))
 	t.tainted = slices.ContainsFunc(cluster.Status.TaintCauses, func(cause api.TaintCause) bool {
 		here := func(taint corev1.Taint) bool { return cause.Key == taint.Key && cause.Effect == taint.Effect }
 		return cause.Policy == policy && slices.ContainsFunc(cluster.Spec.Taints, here)
@@ -95,14 +95,6 @@ func (c *counted) tally(cluster *api.Cluster) (t tally) {
 		}
 	}
 	return t
-}
-
-// located is as much of a cluster as an affinity looks at.
-func located(c *api.Cluster) *messages.ClusterView {
-	return &messages.ClusterView{
-		Name: messages.ClusterName(c.Name), Labels: c.Labels,
-		Provider: c.Spec.Provider, Region: c.Spec.Region, Zones: c.Spec.Zones,
-	}
 }
 
 // counts reports whether a fact can change what its cluster counts for.

@@ -156,16 +156,8 @@ func (w *World) admitTaintPolicy(o *api.ClusterTaintPolicy, isNew bool) {
 	w.kernel.Post(policyAt(name), &messages.PolicyApplied{Spec: &o.Spec})
 	for _, c := range w.clusters() {
 		listed := listing(o)
-		listed.Targeted = affinity.Matches(o.Spec.TargetClusters, located(w.store.Cluster(c)))
+		listed.Targeted = affinity.Matches(o.Spec.TargetClusters, messages.Located(w.store.Cluster(c)))
 		w.kernel.Post(clusterAt(c), &listed)
-	}
-}
-
-// located is as much of a cluster as an affinity looks at.
-func located(c *api.Cluster) *messages.ClusterView {
-	return &messages.ClusterView{
-		Name: messages.ClusterName(c.Name), Labels: c.Labels,
-		Provider: c.Spec.Provider, Region: c.Spec.Region, Zones: c.Spec.Zones,
 	}
 }
 
