@@ -141,6 +141,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	}
 	b.leaveDue(now, out)
 	b.coolDown(now, out)
+	b.abandonReturn()
 	b.assessTasks(now, out)
 	b.overtakePurges(now, out)
 	b.returnDue(now, out)

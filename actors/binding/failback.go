@@ -69,6 +69,26 @@ func (b *Binding) returning() bool {
 	return slices.ContainsFunc(b.tasks, func(k task) bool { return k.Reason == api.EvictionReasonFailback })
 }
 
+// abandonReturn marks a return to be withdrawn where the earlier group must be left before it took over.
+func (b *Binding) abandonReturn() {
+	if !slices.ContainsFunc(b.targets, func(t target) bool { return t.leave.due }) {
+		return
+	}
+	for i := range b.tasks {
+		k := &b.tasks[i]
+		k.back = k.back || k.Reason == api.EvictionReasonFailback
+	}
+}
+
+// takenBack puts a withdrawn return's affinity group in use again, and says why the task was withdrawn.
+func (b *Binding) takenBack(k *task) string {
+	if k.Reason != api.EvictionReasonFailback {
+		return "the cluster recovered before the hand-over was done"
+	}
+	b.affinity = k.FromAffinity
+	return "the earlier affinity group failed before the hand-over was done"
+}
+
 func (b *Binding) restoreReturn(s *api.BindingStatus) {
 	b.home = homeward{}
 	if s.ReturnAt != nil {

@@ -81,6 +81,23 @@ func TestTheOldCopyStaysUntilHomeServes(t *testing.T) {
 	require.False(t, b.asked.Returning)
 }
 
+func TestAReturnIsTakenBackWhenHomeFailsBeforeItServes(t *testing.T) {
+	b := placed(t, settings(destinationFirst, withdrawing), returning(), "m2:2")
+	first := b.place("m2:2")
+	first.Affinity = "abroad"
+	b.tell(first)
+	b.tell(possible)
+	b.advance(time.Minute)
+	back := b.replace("m2", "m1:2")
+	back.Return, back.Affinity = true, "home"
+	b.tell(back)
+	b.tell(tainted("m1", b.Now(), "down"))
+	n := b.tell(permit("m1")).Told(memberAt("m1"), removal).Told(memberAt("m2"))
+	require.Equal(t, targets("m2:2"), actorstest.FactsOf[*messages.EvictionWithdrawn](n.Facts())[0].Clusters)
+	require.Equal(t, "abroad", b.asked.Affinity)
+	require.False(t, b.asked.Returning)
+}
+
 func TestARestartMovesNoReturn(t *testing.T) {
 	b := drive(t, settings())
 	m := stored(returning(), b.Now().Add(-time.Hour))

@@ -58,7 +58,7 @@ func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 		return eviction.ForTaint(d, eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode))
 	}
 	if t.leave.grounds.Reason == api.EvictionReasonFailback {
-		return eviction.ForFailback(d)
+		return eviction.ForFailback(d, b.affinity)
 	}
 	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
 	if err != nil {
@@ -156,9 +156,7 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 		back.Replicas = *old.Replicas
 	}
 	b.retarget(append(clusters, back), out)
-	out.Record(&messages.EvictionWithdrawn{
-		Binding: b.name, Cluster: c, Reason: "the cluster recovered before the hand-over was done", Clusters: b.clusters(),
-	})
+	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
 	b.ask(now, out)
 	b.syncCopies(out)
 }

@@ -114,6 +114,9 @@ type GracefulEvictionTask struct {
 	// ReplacedBy are the clusters that took over, with the replicas that each has for it; they give them
 	// back if the task is withdrawn. Leeward's own.
 	ReplacedBy []TargetCluster `json:"replacedBy,omitempty"`
+	// FromAffinity is the affinity group that is left for an earlier one; it is in use again if the task is
+	// withdrawn. Leeward's own.
+	FromAffinity string `json:"fromAffinity,omitempty"`
 }
 
 // BindingSnapshot is a binding that needs this resource as its dependency.

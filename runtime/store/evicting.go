@@ -44,6 +44,9 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	if !withdrawn && slices.Equal(b.Spec.Clusters, f.Clusters) {
 		return false
 	}
+	if i := slices.IndexFunc(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster)); i >= 0 && b.Spec.GracefulEvictionTasks[i].FromAffinity != "" {
+		b.Status.SchedulerObservedAffinityName = b.Spec.GracefulEvictionTasks[i].FromAffinity
+	}
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Spec.Clusters = f.Clusters
 	b.handedOver(at, f.Cluster, "withdrawn")

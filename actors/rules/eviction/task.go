@@ -42,9 +42,10 @@ func ForTaint(d Departure, mode api.PurgeMode) api.GracefulEvictionTask {
 }
 
 // ForFailback returns the task of a binding that goes back to an earlier affinity group: the copy in the
-// later one stays until those in the earlier one are healthy.
-func ForFailback(d Departure) api.GracefulEvictionTask {
+// later one, from, stays until those in the earlier one are healthy.
+func ForFailback(d Departure, from string) api.GracefulEvictionTask {
 	t := d.task(api.PurgeGracefully)
+	t.FromAffinity = from
 	t.Reason, t.Producer = api.EvictionReasonFailback, api.ProducerFailback
 	return t
 }
