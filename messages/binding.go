@@ -128,6 +128,8 @@ type CopyReported struct {
 	Health  api.ResourceHealth
 	// Ready counts the replicas that serve.
 	Ready int32
+	// Status is a JSON object that the copy says of itself beside its replicas; empty: nothing.
+	Status string
 	// ForPlacement is the RunCopy.Placement that the member was running when it reported.
 	ForPlacement int64
 }

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"encoding/json"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -173,6 +174,8 @@ type CopyStarted struct {
 	Binding  BindingName `json:"binding"`
 	Cluster  ClusterName `json:"cluster"`
 	Replicas int32       `json:"replicas,omitempty"`
+	// Labels are the preserved state of the copy that it takes the place of.
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // CopyScaled says that a member runs a copy with another number of replicas.
@@ -199,6 +202,13 @@ type HealthChanged struct {
 	Since time.Time `json:"-"`
 	// Starting is when a copy that was never healthy first reported; zero once it was.
 	Starting time.Time `json:"-"`
+}
+
+// StatusChanged says that a binding learnt what a copy says of itself.
+type StatusChanged struct {
+	Binding BindingName     `json:"binding"`
+	Cluster ClusterName     `json:"cluster"`
+	Status  json.RawMessage `json:"status"`
 }
 
 // HealthForgotten says that a binding no longer hears of a copy: it is gone.
@@ -232,6 +242,7 @@ func (*CopyScaled) Kind() string          { return "CopyScaled" }
 func (*PurgeOvertaken) Kind() string      { return "PurgeOvertaken" }
 func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
+func (*StatusChanged) Kind() string       { return "StatusChanged" }
 func (*HealthForgotten) Kind() string     { return "HealthForgotten" }
 func (*RescheduleRequested) Kind() string { return "RescheduleRequested" }
 
@@ -253,6 +264,7 @@ func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
 func (f *PurgeOvertaken) AboutBinding() BindingName      { return f.Binding }
 func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
+func (f *StatusChanged) AboutBinding() BindingName       { return f.Binding }
 func (f *HealthForgotten) AboutBinding() BindingName     { return f.Binding }
 func (f *RescheduleRequested) AboutBinding() BindingName { return f.Binding }
 
@@ -268,4 +280,5 @@ func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
 func (f *PurgeOvertaken) AboutCluster() ClusterName    { return f.Cluster }
 func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
 func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }
+func (f *StatusChanged) AboutCluster() ClusterName     { return f.Cluster }
 func (f *HealthForgotten) AboutCluster() ClusterName   { return f.Cluster }

@@ -33,6 +33,8 @@ type RunCopy struct {
 	Placement int64
 	// Adopt says that the copy runs already: a member that does not know it yet need not start it up.
 	Adopt bool
+	// Labels carry the state of the copy that a new one takes the place of.
+	Labels map[string]string
 }
 
 // RemoveCopy ends a copy. From: binding. To: member.
@@ -43,6 +45,13 @@ type RemoveCopy struct{ Binding BindingName }
 type HealthForced struct {
 	Binding BindingName
 	Health  api.ResourceHealth
+}
+
+// StatusForced sets the status, a JSON object, that the member reports of one binding's copy beside its
+// replicas. From: ingress. To: member.
+type StatusForced struct {
+	Binding BindingName
+	Status  string
 }
 
 // HeartbeatSet silences a member or gives it its voice back. A silent member neither hears nor
@@ -58,6 +67,7 @@ func (*MemberConfigured) message() {}
 func (*RunCopy) message()          {}
 func (*RemoveCopy) message()       {}
 func (*HealthForced) message()     {}
+func (*StatusForced) message()     {}
 func (*HeartbeatSet) message()     {}
 
 func (*EngineRestarted) toMember()  {}
@@ -65,6 +75,7 @@ func (*MemberConfigured) toMember() {}
 func (*RunCopy) toMember()          {}
 func (*RemoveCopy) toMember()       {}
 func (*HealthForced) toMember()     {}
+func (*StatusForced) toMember()     {}
 func (*HeartbeatSet) toMember()     {}
 func (*SettingsChanged) toMember()  {}
 func (*Woken) toMember()            {}

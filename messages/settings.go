@@ -89,6 +89,15 @@ type Settings struct {
 	// ApplicationCooldown is how long a cluster that was left for the application's sickness is not chosen
 	// again for it. Zero: not beyond the eviction task, as in Karmada. Cures K35.
 	ApplicationCooldown time.Duration
+	// StatefulFailoverInjection is the feature gate of state preservation. Karmada
+	// --feature-gates=StatefulFailoverInjection.
+	StatefulFailoverInjection bool
+	// EvictionNeedsState keeps a workload from leaving while the state that its policy preserves cannot be
+	// read. False: it leaves without it, and says so. Cures K25.
+	EvictionNeedsState bool
+	// StateForAnyPurgeMode hands preserved state to the new copy whatever becomes of the old one. False: only
+	// with purge mode Directly, as in Karmada.
+	StateForAnyPurgeMode bool
 	// MissingConditionStatus is the status that policies see for a condition that a cluster does not
 	// report; empty: such a condition never matches. Cures K17.
 	MissingConditionStatus metav1.ConditionStatus

@@ -22,6 +22,9 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !b.settings.GracefulEviction {
 		return leave{held: noGrace}
 	}
+	if why := b.stateless(t, api.EvictionReasonApplicationFailure); why != (hold{}) {
+		return leave{held: why}
+	}
 	since := b.sickSince(c)
 	exact := b.settings.PersistentFailoverTimers || since.After(now)
 	known := since

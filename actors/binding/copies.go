@@ -23,6 +23,7 @@ type copyState struct {
 	reported       bool
 	health         api.ResourceHealth
 	ready          int32
+	status         string // what the copy says of itself beside its replicas: a JSON object, or nothing
 	forPlacement   int64
 	unhealthySince time.Time
 	// startingSince is when a copy that was never healthy first reported; zero once it was.
@@ -91,7 +92,11 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 	b.placements++
 	c.placement = b.placements
-	out.TellMember(c.cluster, &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Placement: c.placement, Adopt: adopt})
+	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Placement: c.placement, Adopt: adopt}
+	if !adopt {
+		m.Labels = b.inherited(c.cluster)
+	}
+	out.TellMember(c.cluster, m)
 }
 
 func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *actors.Outbox) {
@@ -108,6 +113,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 			Since: c.unhealthySince, Starting: c.startingSince,
 		})
 	}
+	b.statusReported(c, m.Status, out)
 	if t := b.target(m.Cluster); t != nil {
 		b.reconsider(now, t, false, out)
 	}
@@ -174,6 +180,9 @@ func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 		}
 		if c.health == api.Unhealthy {
 			c.unhealthySince = now
+		}
+		if item.Status != nil {
+			c.status = string(item.Status.Raw)
 		}
 		if item.StartingSince != nil {
 			c.startingSince = item.StartingSince.Time

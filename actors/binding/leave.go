@@ -113,6 +113,9 @@ func (b *Binding) leaveForTaints(now time.Time, t *target) leave {
 	if v.Outcome == taint.Forever {
 		return leave{}
 	}
+	if why := b.stateless(t, api.EvictionReasonTaintUntolerated); why != (hold{}) {
+		return leave{held: why}
+	}
 	l := leave{at: v.At, grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated, Taint: &t.taints[v.Taint]}}
 	if v.Taint < len(t.causes) {
 		l.grounds.Cause = &t.causes[v.Taint]

@@ -54,6 +54,11 @@ func (b *Binding) taskTime(now time.Time) *metav1.Time {
 
 func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
+	state, err := b.preserved(t.cluster, t.leave.grounds.Reason)
+	if err != nil {
+		d.Message = "without its state: " + err.Error()
+	}
+	d.State, d.Before = state, b.placedOn(t)
 	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
 		return eviction.ForTaint(d, eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode))
 	}

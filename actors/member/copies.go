@@ -53,7 +53,7 @@ func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		m.serves(c, out)
 		return
 	}
-	out.Record(&messages.CopyStarted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas})
+	out.Record(&messages.CopyStarted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas, Labels: r.Labels})
 	if m.startup(c) > 0 {
 		m.report(c, out)
 	}
@@ -113,7 +113,7 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	if m.silent {
 		return
 	}
-	r := &messages.CopyReported{Cluster: m.cluster, Health: m.health(c), Ready: c.ready, ForPlacement: c.served}
+	r := &messages.CopyReported{Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Status: m.statuses[c.binding], ForPlacement: c.served}
 	if r.Health != api.Healthy {
 		r.Ready = 0
 	}

@@ -20,6 +20,8 @@ type Member struct {
 	behaviour messages.MemberBehaviour
 	// forced overrides the health of single bindings.
 	forced map[messages.BindingName]api.ResourceHealth
+	// statuses are what copies of single bindings say of themselves.
+	statuses map[messages.BindingName]string
 
 	// copies in no order that means anything; at maps each to its index.
 	copies   []copyState
@@ -39,6 +41,7 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 		cluster: cluster, settings: settings, seed: seed,
 		behaviour: messages.MemberBehaviour{Health: api.Healthy},
 		forced:    map[messages.BindingName]api.ResourceHealth{},
+		statuses:  map[messages.BindingName]string{},
 		at:        map[messages.BindingName]int{},
 	}
 }
@@ -53,6 +56,8 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.configured(msg.Behaviour, out)
 	case *messages.HealthForced:
 		m.healthForced(msg, out)
+	case *messages.StatusForced:
+		m.statusForced(msg, out)
 	case *messages.HeartbeatSet:
 		m.heartbeatSet(now, msg.Stopped, out)
 	case *messages.EngineRestarted:
@@ -97,6 +102,13 @@ func (m *Member) healthForced(f *messages.HealthForced, out *actors.Outbox) {
 		return
 	}
 	m.forced[f.Binding] = f.Health
+	if i, known := m.at[f.Binding]; known {
+		m.report(&m.copies[i], out)
+	}
+}
+
+func (m *Member) statusForced(f *messages.StatusForced, out *actors.Outbox) {
+	m.statuses[f.Binding] = f.Status
 	if i, known := m.at[f.Binding]; known {
 		m.report(&m.copies[i], out)
 	}

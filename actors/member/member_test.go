@@ -281,3 +281,11 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 		member.New("m1", lease, 1).Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
+
+func TestACopySaysOfItselfWhatItIsTold(t *testing.T) {
+	says := healthy(2, 1)
+	says.Status = `{"step":7}`
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	d.Tell(&messages.StatusForced{Binding: "web", Status: says.Status}).Recorded().Told(web, says).Told(shop)
+}

@@ -72,6 +72,7 @@ var faults = []string{
 	"K22: tolerations are admitted unchecked",
 	"K23: an edited toleration counts only after the next successful placement",
 	"K24: a binding that was never placed by the scheduler is never evicted",
+	"K25: a workload whose state cannot be read is never evicted",
 	"K26: without maxGroups nothing is ever placed, spread by zone, provider and label is not implemented, and regions are chosen whatever their room",
 	"K27: a workload that grows may get replicas on a cluster that is not ready, by what that cluster last said of its room",
 	"K35: a slow or broken start is chased through the fleet: no grace for a copy that starts, no limit, and no rest for a cluster that was left",

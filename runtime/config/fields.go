@@ -133,6 +133,21 @@ var fields = numbered([]Field{
 		Zero:    "Not beyond the eviction task.",
 	},
 	{
+		Name: "statefulFailoverInjection", Flag: "--feature-gates=StatefulFailoverInjection",
+		Meaning: "Feature gate of statePreservation: labels carry values of the old copy's status to the new one.",
+		Zero:    "It is accepted and ignored.",
+	},
+	{
+		Name: "evictionNeedsState", Cures: []string{"K25"},
+		Meaning: "Keeps a workload from leaving while the state that its policy preserves cannot be read.",
+		Zero:    "It leaves without it, and its task says so.",
+	},
+	{
+		Name:    "stateForAnyPurgeMode",
+		Meaning: "Hands preserved state to the new copy whatever becomes of the old one.",
+		Zero:    "Only with purge mode Directly.",
+	},
+	{
 		Name: "missingConditionStatus", Cures: []string{"K17"}, Words: []string{"", "True", "False", "Unknown"},
 		Meaning: "The status that policies see for a condition that a cluster does not report.",
 		Zero:    "Such a condition never matches.",

@@ -51,6 +51,7 @@ func karmada() messages.Settings {
 		GracefulEvictionTimeout:             10 * time.Minute,
 		HandoverHealth:                      messages.HealthReported,
 		PolicyTieBreak:                      messages.TieUndefined,
+		EvictionNeedsState:                  true,
 		TolerationMatch:                     messages.MatchFirst,
 		TolerationSource:                    messages.SourceAppliedPlacement,
 		ClusterFailureThreshold:             30 * time.Second,
@@ -97,6 +98,9 @@ func leeward() messages.Settings {
 	s.ApplicationFailoverLimit = 3
 	s.ApplicationFailoverWindow = time.Hour
 	s.ApplicationCooldown = 10 * time.Minute
+	s.StatefulFailoverInjection = true
+	s.EvictionNeedsState = false
+	s.StateForAnyPurgeMode = true
 	s.MissingConditionStatus = "Unknown"
 	s.PolicyTieBreak = messages.TieByName
 	s.TolerationMatch = messages.MatchMinimum

@@ -51,7 +51,7 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 	case *messages.EvictionHeld:
 		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, joined(", ", clause(f.Message), t.until(f.Until))), t.grounds(&f.Grounds, "was")))
 	case *messages.EvictionStarted:
-		return story("leaves", string(f.Cluster)+purge(&f.Task), t.grounds(&f.Grounds, "was"))
+		return story("leaves", string(f.Cluster)+purge(&f.Task), joined("; ", t.grounds(&f.Grounds, "was"), clause(f.Task.Message)))
 	case *messages.EvictionEnded:
 		return story("left", string(f.Cluster), ended(f))
 	case *messages.EvictionWithdrawn:
@@ -68,13 +68,15 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 func (t teller) tellCopy(f messages.AboutCluster) phrase {
 	switch f := f.(type) {
 	case *messages.CopyStarted:
-		return detail("starts", "on "+string(f.Cluster), replicas(f.Replicas))
+		return detail("starts", "on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
 	case *messages.CopyScaled:
 		return detail("scales", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.HealthChanged:
 		return t.health(f)
+	case *messages.StatusChanged:
+		return detail("says", "on "+string(f.Cluster), string(f.Status))
 	case *messages.HealthForgotten:
 		return detail("no copy", "on "+string(f.Cluster), "")
 	}

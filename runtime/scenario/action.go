@@ -68,6 +68,13 @@ type Health struct {
 	Health   api.ResourceHealth
 }
 
+// Status sets what clusters report that a binding's copy says of itself: a JSON object.
+type Status struct {
+	Clusters []messages.ClusterName
+	Binding  messages.BindingName
+	Status   string
+}
+
 // Capacity sets resources of clusters; those that are not named stay as they are.
 type Capacity struct {
 	Clusters            []messages.ClusterName
@@ -103,6 +110,7 @@ func (*Drain) action()     {}
 func (*Label) action()     {}
 func (*Heartbeat) action() {}
 func (*Health) action()    {}
+func (*Status) action()    {}
 func (*Capacity) action()  {}
 func (*Scale) action()     {}
 func (*Apply) action()     {}

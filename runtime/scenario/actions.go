@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"label", func(c *call) Action { return c.label(w.Label) }}, w.Label != nil},
 		{namedAction{"heartbeat", func(c *call) Action { return c.heartbeat(w.Heartbeat) }}, w.Heartbeat != nil},
 		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
+		{namedAction{"status", func(c *call) Action { return c.status(w.Status) }}, w.Status != nil},
 		{namedAction{"capacity", func(c *call) Action { return c.capacity(w.Capacity) }}, w.Capacity != nil},
 		{namedAction{"scale", func(c *call) Action { return c.scale(w.Scale) }}, w.Scale != nil},
 		{namedAction{"apply", func(*call) Action { return &Apply{Documents: w.documents, MayFail: w.MayFail} }}, w.Apply != nil},
@@ -128,6 +130,14 @@ func (c *call) health(s *healthStep) Action {
 		a.Binding = c.binding(c.path+".binding", s.Binding, c.at)
 	}
 	return a
+}
+
+func (c *call) status(s *statusStep) Action {
+	text, err := json.Marshal(s.Status)
+	if err != nil {
+		c.bad(c.path+".status", "%v", err)
+	}
+	return &Status{Clusters: c.clusters(s.Cluster), Binding: c.binding(c.path+".binding", s.Binding, c.at), Status: string(text)}
 }
 
 func (c *call) capacity(s *capacityStep) Action {

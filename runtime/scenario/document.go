@@ -119,6 +119,8 @@ type step struct {
 	Heartbeat *heartbeatStep `json:"heartbeat" schema:"action"`
 	// Sets what a cluster reports of its copies.
 	Health *healthStep `json:"health" schema:"action"`
+	// Sets what a copy says of itself.
+	Status *statusStep `json:"status" schema:"action"`
 	// Sets what a cluster can hold.
 	Capacity *capacityStep `json:"capacity" schema:"action"`
 	// Sets the replicas of a workload.
@@ -190,6 +192,15 @@ type healthStep struct {
 	Status string `json:"status" schema:"required,Healthy|Unhealthy|Unknown"`
 	// Of which binding's copy. Default: of every copy there, now and later.
 	Binding string `json:"binding"`
+}
+
+type statusStep struct {
+	// Which clusters.
+	Cluster clusterRef `json:"cluster" schema:"required"`
+	// Of which binding's copy.
+	Binding string `json:"binding" schema:"required"`
+	// What the copy says of itself from now on, beside its replicas.
+	Status map[string]any `json:"status" schema:"required"`
 }
 
 type capacityStep struct {

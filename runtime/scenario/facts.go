@@ -24,7 +24,7 @@ var facts = kindsOf(
 	&messages.ScheduleFailed{}, &messages.CountdownStarted{}, &messages.CountdownStopped{}, &messages.EvictionHeld{},
 	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
 	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyStopped{}, &messages.HealthChanged{},
-	&messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
+	&messages.StatusChanged{}, &messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
 	&messages.ReturnPlanned{}, &messages.ReturnDropped{}, &messages.ReturnStarted{},
 	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},

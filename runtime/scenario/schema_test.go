@@ -244,6 +244,8 @@ func (g *generator) typed(t reflect.Type) node {
 		return node{"type": "array", "items": g.typed(t.Elem())}
 	case reflect.Map:
 		return node{"type": "object", "additionalProperties": g.typed(t.Elem())}
+	case reflect.Interface: // anything
+		return node{}
 	case reflect.Bool:
 		return node{"type": "boolean"}
 	case reflect.Int, reflect.Int32, reflect.Uint64:

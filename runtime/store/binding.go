@@ -48,6 +48,8 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.evictionWithdrawn(at, f)
 	case *messages.HealthChanged:
 		return b.healthChanged(at, f)
+	case *messages.StatusChanged:
+		return b.statusChanged(f)
 	case *messages.HealthForgotten:
 		return b.healthForgotten(at, f)
 	case *messages.ReturnPlanned:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -39,6 +40,21 @@ func (b *Binding) healthChanged(at time.Time, f *messages.HealthChanged) bool {
 	if !wasApplied {
 		b.judgeFullyApplied(at)
 	}
+	return true
+}
+
+// statusChanged writes what a copy says of itself, if its cluster reports one.
+func (b *Binding) statusChanged(f *messages.StatusChanged) bool {
+	i := b.item(string(f.Cluster))
+	if i < 0 {
+		return false
+	}
+	items := slices.Clone(b.Status.AggregatedStatus)
+	items[i].Status = nil
+	if len(f.Status) > 0 {
+		items[i].Status = &runtime.RawExtension{Raw: f.Status}
+	}
+	b.Status.AggregatedStatus = items
 	return true
 }
 

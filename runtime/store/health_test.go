@@ -88,3 +88,14 @@ func TestFullyAppliedExpectsDependants(t *testing.T) {
 	require.Contains(t, got, "True")
 	require.Equal(t, f.now, since)
 }
+
+func TestWhatACopySaysIsShownWithItsReplicas(t *testing.T) {
+	f := newFleet(t)
+	said := &messages.StatusChanged{Binding: web, Cluster: "member1", Status: []byte(`{"step":7,"readyReplicas":9}`)}
+	f.requireNoChange(webKey, said)
+	f.apply(f.placed("member1"), healthy("member1", 2), said)
+	shown := f.Get(webKey).(*api.ResourceBinding).Status.AggregatedStatus[0].Status
+	require.JSONEq(t, `{"step":7,"availableReplicas":2,"readyReplicas":2,"replicas":2,"updatedReplicas":2}`, string(shown.Raw))
+	f.apply(&messages.StatusChanged{Binding: web, Cluster: "member1"})
+	require.Nil(t, f.Binding(web).Status.AggregatedStatus[0].Status)
+}

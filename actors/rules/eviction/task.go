@@ -31,6 +31,8 @@ type Departure struct {
 	// Before is where the binding was placed, Cluster included; only application failover with
 	// preserved state keeps it.
 	Before []string
+	// Message says more of it.
+	Message string
 }
 
 // ForTaint returns the task of a binding that does not, or no longer, tolerate a taint of its cluster.
@@ -80,7 +82,7 @@ func ForApplication(d Departure, a *api.ApplicationFailover, producer string, gr
 }
 
 func (d Departure) task(mode api.PurgeMode) api.GracefulEvictionTask {
-	t := api.GracefulEvictionTask{FromCluster: d.Cluster, PurgeMode: mode, PreservedLabelState: d.State}
+	t := api.GracefulEvictionTask{FromCluster: d.Cluster, PurgeMode: mode, PreservedLabelState: d.State, Message: d.Message}
 	if d.Replicas > 0 {
 		t.Replicas = new(d.Replicas)
 	}

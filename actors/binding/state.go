@@ -1,0 +1,90 @@
+package binding
+
+import (
+	"encoding/json"
+	"slices"
+
+	"leeward/actors"
+	"leeward/actors/rules/state"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// statusReported notes what a copy says of itself.
+func (b *Binding) statusReported(c *copyState, status string, out *actors.Outbox) {
+	if c.status == status {
+		return
+	}
+	c.status = status
+	out.Record(&messages.StatusChanged{Binding: b.name, Cluster: c.cluster, Status: json.RawMessage(status)})
+}
+
+// preservation are the values that a departure for some reason takes along.
+func (b *Binding) preservation(reason string) []api.StatePreservationRule {
+	f := b.spec.Failover
+	if f == nil || !b.settings.StatefulFailoverInjection {
+		return nil
+	}
+	var s *api.StatePreservation
+	if reason == api.EvictionReasonApplicationFailure && f.Application != nil {
+		s = f.Application.StatePreservation
+	} else if reason == api.EvictionReasonTaintUntolerated && f.Cluster != nil {
+		s = f.Cluster.StatePreservation
+	}
+	if s == nil {
+		return nil
+	}
+	return s.Rules
+}
+
+// preserved is the state that a copy leaves behind, as labels, by what it reported last.
+func (b *Binding) preserved(cluster messages.ClusterName, reason string) (map[string]string, error) {
+	rules := b.preservation(reason)
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	c := b.copy(cluster)
+	if c == nil {
+		c = &copyState{}
+	}
+	s, err := state.Of(c.status, b.hasReplicas(), c.ready, c.replicas)
+	if err != nil {
+		return nil, err
+	}
+	return state.Extract(s, rules)
+}
+
+// stateless holds a departure back whose state cannot be read, where it may not go without.
+func (b *Binding) stateless(t *target, reason string) hold {
+	if !b.settings.EvictionNeedsState {
+		return hold{}
+	}
+	if _, err := b.preserved(t.cluster, reason); err != nil {
+		return hold{reason: "StateNotPreserved", message: err.Error()}
+	}
+	return hold{}
+}
+
+// placedOn are the clusters of the result, with the one that was just taken off it.
+func (b *Binding) placedOn(leaving *target) []string {
+	clusters := []string{string(leaving.cluster)}
+	for i := range b.targets {
+		if b.targets[i].cluster != leaving.cluster {
+			clusters = append(clusters, string(b.targets[i].cluster))
+		}
+	}
+	return clusters
+}
+
+// inherited is the state that a copy takes over: that of the latest task, where the binding runs on this
+// one cluster alone and did not run on it before. Source: Karmada's binding controller.
+func (b *Binding) inherited(cluster messages.ClusterName) map[string]string {
+	if !b.settings.StatefulFailoverInjection || len(b.targets) != 1 || len(b.tasks) == 0 {
+		return nil
+	}
+	k := &b.tasks[len(b.tasks)-1]
+	if k.PurgeMode != api.PurgeDirectly && !b.settings.StateForAnyPurgeMode || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
+		return nil
+	}
+	return k.PreservedLabelState
+}
