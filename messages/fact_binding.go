@@ -204,11 +204,12 @@ type HealthChanged struct {
 	Starting time.Time `json:"-"`
 }
 
-// StatusChanged says that a binding learnt what a copy says of itself.
+// StatusChanged says that a binding learnt what a copy says of itself; an empty Status says that it says
+// nothing any more.
 type StatusChanged struct {
 	Binding BindingName     `json:"binding"`
 	Cluster ClusterName     `json:"cluster"`
-	Status  json.RawMessage `json:"status"`
+	Status  json.RawMessage `json:"status,omitempty"`
 }
 
 // HealthForgotten says that a binding no longer hears of a copy: it is gone.
