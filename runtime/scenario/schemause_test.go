@@ -2,6 +2,9 @@ package scenario_test
 
 import (
 	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,6 +53,22 @@ func TestTheSchemaAcceptsWhatIsRight(t *testing.T) {
 	} {
 		require.NoError(t, conforms(t, s, head+spec), spec)
 	}
+}
+
+// Editors must not underline what runs.
+func TestTheSchemaAcceptsEveryScenario(t *testing.T) {
+	s, found := schema(t), 0
+	require.NoError(t, filepath.WalkDir("../../scenarios", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".yaml" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, conforms(t, s, string(text)), name)
+		found++
+		return nil
+	}))
+	require.Positive(t, found)
 }
 
 // What is wrong in its form, the schema rejects, and the decoder too.
