@@ -248,3 +248,16 @@ func TestBindingDeleted(t *testing.T) {
 	f.apply(healthy("member1", 2), &messages.BindingDeleted{Binding: web}) // a report that crossed the deletion
 	require.Nil(t, f.Get(webKey))
 }
+
+func TestOwnerIsThePolicyThatTheAnnotationsName(t *testing.T) {
+	for want, annotations := range map[messages.PropagationName]map[string]string{
+		"":            nil,
+		"default/web": {annotation("propagationpolicy", "namespace"): "default", annotation("propagationpolicy", "name"): "web"},
+		"all":         {annotation("clusterpropagationpolicy", "name"): "all"},
+	} {
+		b := store.Binding{Meta: &metav1.ObjectMeta{Annotations: annotations}}
+		require.Equal(t, want, b.Owner())
+	}
+}
+
+func annotation(policy, field string) string { return policy + ".karmada.io/" + field }

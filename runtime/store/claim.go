@@ -68,6 +68,15 @@ func (b *Binding) claim(policy string, given *api.BindingSpec) (changed bool) {
 	return true
 }
 
+// Owner is the policy that has the binding's resource; empty: none.
+func (b *Binding) Owner() messages.PropagationName {
+	if name := b.Meta.Annotations[annotationClusterPolicy]; name != "" {
+		return messages.PropagationName(name)
+	}
+	namespace, name := b.Meta.Annotations[annotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName]
+	return messages.PropagationName(strings.Trim(namespace+"/"+name, "/"))
+}
+
 // withPolicy returns the annotations with the name of the policy that now holds the claim, given as
 // "PropagationPolicy default/web" or "ClusterPropagationPolicy all"; an empty one changes nothing.
 func withPolicy(annotations map[string]string, policy string) map[string]string {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -108,7 +109,7 @@ func (b *Binding) expected(yield func(cluster string) bool) {
 	}
 	for i := range b.Spec.GracefulEvictionTasks {
 		t := &b.Spec.GracefulEvictionTasks[i]
-		if t.PurgeMode != api.PurgeDirectly && !yield(t.FromCluster) {
+		if eviction.KeepsCopy(t) && !yield(t.FromCluster) {
 			return
 		}
 	}

@@ -43,7 +43,8 @@ func rank(k api.Key) int {
 	return cmp.Or(ranks[metav1.TypeMeta{APIVersion: k.APIVersion, Kind: k.Kind}], templateRank)
 }
 
-func compareKeys(a, b api.Key) int {
+// CompareKeys is the order of Objects: by kind as they depend on one another, then by namespace and name.
+func CompareKeys(a, b api.Key) int {
 	return cmp.Or(
 		cmp.Compare(rank(a), rank(b)),
 		cmp.Compare(a.Kind, b.Kind),

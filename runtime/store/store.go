@@ -127,7 +127,7 @@ func (s *Store) Objects() []api.Object {
 }
 
 func (s *Store) snapshots(keys []api.Key) []api.Object {
-	slices.SortFunc(keys, compareKeys)
+	slices.SortFunc(keys, CompareKeys)
 	objects := make([]api.Object, len(keys))
 	for i, key := range keys {
 		objects[i] = s.Get(key)

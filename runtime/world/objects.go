@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"slices"
 
 	"leeward/actors/rules/propagation"
@@ -99,10 +98,6 @@ func (w *World) selectable(spec *api.PropagationSpec) []api.Object {
 // union returns the objects of two lists, each once, in the order of their keys.
 func union(a, b []api.Object) []api.Object {
 	all := slices.Concat(a, b)
-	slices.SortFunc(all, func(x, y api.Object) int { return compareKeys(api.KeyOf(x), api.KeyOf(y)) })
+	slices.SortFunc(all, func(x, y api.Object) int { return store.CompareKeys(api.KeyOf(x), api.KeyOf(y)) })
 	return slices.CompactFunc(all, func(x, y api.Object) bool { return api.KeyOf(x) == api.KeyOf(y) })
-}
-
-func compareKeys(a, b api.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
 }

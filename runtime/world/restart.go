@@ -1,23 +1,17 @@
 package world
 
 import (
-	"strings"
-
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/store"
 )
 
-// Labels and annotations by which a binding shows who manages it. Source: Karmada's scheduler, which
+// Labels by which a binding shows who manages it. Source: Karmada's scheduler, which
 // places no others.
 const (
 	labelPolicyID        = "propagationpolicy.karmada.io/permanent-id"
 	labelClusterPolicyID = "clusterpropagationpolicy.karmada.io/permanent-id"
 	labelManagedBy       = "app.kubernetes.io/managed-by"
-
-	annotationPolicyNamespace = "propagationpolicy.karmada.io/namespace"
-	annotationPolicyName      = "propagationpolicy.karmada.io/name"
-	annotationClusterPolicy   = "clusterpropagationpolicy.karmada.io/name"
 )
 
 // Restart makes the engine lose its memory and recover from the stored objects. Members are not part
@@ -101,8 +95,8 @@ func (w *World) eachPropagation(visit func(messages.PropagationName, string, *ap
 func (w *World) restored(b *store.Binding) *messages.BindingApplied {
 	spec, status := *b.Spec, *b.Status
 	return &messages.BindingApplied{
-		Spec: &spec, Status: &status, Applied: b.Applied, Owner: ownerOf(b),
-		Managed: ownerOf(b) != "" || w.settings.TolerationSource == messages.SourcePlacement || labelled(b),
+		Spec: &spec, Status: &status, Applied: b.Applied, Owner: b.Owner(),
+		Managed: b.Owner() != "" || w.settings.TolerationSource == messages.SourcePlacement || labelled(b),
 	}
 }
 
@@ -113,13 +107,4 @@ func labelled(b *store.Binding) bool {
 		}
 	}
 	return false
-}
-
-// ownerOf is the policy that has the binding's resource; empty: none.
-func ownerOf(b *store.Binding) messages.PropagationName {
-	if name := b.Meta.Annotations[annotationClusterPolicy]; name != "" {
-		return messages.PropagationName(name)
-	}
-	namespace, name := b.Meta.Annotations[annotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName]
-	return messages.PropagationName(strings.Trim(namespace+"/"+name, "/"))
 }
