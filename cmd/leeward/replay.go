@@ -42,8 +42,9 @@ The scenarios of one file are told as stories: every change, with its reasons. O
 seeds, each scenario has one line, and one that fails has its story and the command that repeats it.
 A directory stands for all scenarios below it.
 
-The transcript beside a scenario (first.txt beside first.yaml) is part of what it expects, where
-there is one and the run is the scenario's own: not with another --seed, --profile, --set or --until.
+The transcript beside a scenario (first.txt beside first.yaml, with a section for each where the file
+holds several) is part of what it expects, where there is one and the run is the scenario's own: not
+with another --seed, --profile, --set or --until.
 
 ` + exitCodes,
 		Example: `  leeward replay scenarios/first.yaml                    # tell the story
@@ -91,7 +92,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), tasks)
 	var sum outcome
 	take := func(i int, run *report.Run) error {
-		if err := r.transcript(tasks[i], run, c.ErrOrStderr()); err != nil {
+		if err := r.transcribe(tasks, i, run, c.ErrOrStderr()); err != nil {
 			return err
 		}
 		sum.add(run)

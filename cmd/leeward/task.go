@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -19,8 +18,8 @@ import (
 type task struct {
 	scenario *scenario.Scenario
 	seed     uint64
-	// transcript is the file that holds what the scenario does by itself.
-	transcript string
+	// transcripts are those beside the scenario's file.
+	transcripts *transcripts
 }
 
 // load reads all scenarios, or returns every problem of all files.
@@ -39,10 +38,7 @@ func load(paths []string) ([]*scenario.Scenario, error) {
 
 // tasks are all that is to be run, in order.
 func (r *replaying) tasks(scenarios []*scenario.Scenario) []task {
-	perFile := map[string]int{}
-	for _, s := range scenarios {
-		perFile[s.File]++
-	}
+	beside := transcriptsBeside(scenarios)
 	var tasks []task
 	for _, s := range scenarios {
 		first := s.Seed
@@ -50,20 +46,10 @@ func (r *replaying) tasks(scenarios []*scenario.Scenario) []task {
 			first = r.seed.value
 		}
 		for i := range uint64(r.seeds) {
-			tasks = append(tasks, task{s, first + i, transcriptOf(s, perFile[s.File] > 1)})
+			tasks = append(tasks, task{s, first + i, beside[s.File]})
 		}
 	}
 	return tasks
-}
-
-// transcriptOf names a transcript: that of first.yaml is first.txt, and where the file holds several
-// scenarios, that of the one named calm is first.calm.txt.
-func transcriptOf(s *scenario.Scenario, several bool) string {
-	base := strings.TrimSuffix(s.File, filepath.Ext(s.File))
-	if several {
-		base += "." + s.Name
-	}
-	return base + ".txt"
 }
 
 // own reports whether a task is what its scenario asks for, so that its transcript counts.

@@ -13,12 +13,6 @@ import (
 	"leeward/runtime/world"
 )
 
-func TestTranscriptsLieBesideTheirScenario(t *testing.T) {
-	s := &scenario.Scenario{Name: "calm", File: "dir.d/first.yaml"}
-	require.Equal(t, "dir.d/first.txt", transcriptOf(s, false))
-	require.Equal(t, "dir.d/first.calm.txt", transcriptOf(s, true))
-}
-
 func TestSeedsCountUpFromTheScenariosOrTheFlags(t *testing.T) {
 	a, b := &scenario.Scenario{Name: "a", Seed: 5}, &scenario.Scenario{Name: "b", Seed: 1}
 	seedsOf := func(tasks []task) (seeds []uint64) {

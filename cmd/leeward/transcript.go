@@ -7,16 +7,118 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"leeward/runtime/journal"
 	"leeward/runtime/report"
+	"leeward/runtime/scenario"
 )
 
-// transcript holds a run against the transcript beside its scenario, or writes it.
-func (r *replaying) transcript(t task, run *report.Run, stderr io.Writer) error {
+// transcripts are the stories that the scenarios of one file are to tell. They lie beside it: those of
+// first.yaml in first.txt. The story of one scenario stands there alone; those of several are the sections
+// of a txtar archive, each under its scenario's name.
+type transcripts struct {
+	name string
+	// scenarios of the file, in its order.
+	scenarios []string
+	// stories by scenario, read when the first is asked for; changed is set while some are not written yet.
+	stories map[string][]byte
+	changed bool
+}
+
+// transcriptsBeside returns the transcripts of every file that holds one of the scenarios.
+func transcriptsBeside(scenarios []*scenario.Scenario) map[string]*transcripts {
+	beside := map[string]*transcripts{}
+	for _, s := range scenarios {
+		t := beside[s.File]
+		if t == nil {
+			t = &transcripts{name: strings.TrimSuffix(s.File, filepath.Ext(s.File)) + ".txt"}
+			beside[s.File] = t
+		}
+		t.scenarios = append(t.scenarios, s.Name)
+	}
+	return beside
+}
+
+// read makes the stories known. A file that is not there holds none.
+func (t *transcripts) read() error {
+	if t.stories != nil {
+		return nil
+	}
+	text, err := os.ReadFile(t.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	t.stories = map[string][]byte{}
+	switch {
+	case err != nil:
+	case len(t.scenarios) == 1:
+		t.stories[t.scenarios[0]] = text
+	default:
+		for _, section := range txtar.Parse(text).Files {
+			t.stories[section.Name] = section.Data
+		}
+	}
+	return nil
+}
+
+// record takes a story over, to be written with the others of its file.
+func (t *transcripts) record(scenario string, story []byte) {
+	t.stories[scenario] = story
+	t.changed = true
+}
+
+// text is the whole file: every story of a scenario that there is.
+func (t *transcripts) text() []byte {
+	if len(t.scenarios) == 1 {
+		return t.stories[t.scenarios[0]]
+	}
+	archive := &txtar.Archive{}
+	for _, name := range t.scenarios {
+		if story, found := t.stories[name]; found {
+			archive.Files = append(archive.Files, txtar.File{Name: name, Data: story})
+		}
+	}
+	return txtar.Format(archive)
+}
+
+// write replaces a file whose stories changed, whole or not at all, also where it is interrupted.
+func (t *transcripts) write(stderr io.Writer) error {
+	if !t.changed {
+		return nil
+	}
+	t.changed = false
+	unfinished := t.name + ".tmp"
+	if err := os.WriteFile(unfinished, t.text(), 0o644); err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	if err := os.Rename(unfinished, t.name); err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	say(stderr, "wrote "+t.name+"\n")
+	return nil
+}
+
+// transcribe holds a run against its transcript, or records it, and writes what was recorded when it was the
+// last of its file.
+func (r *replaying) transcribe(tasks []task, i int, run *report.Run, stderr io.Writer) error {
+	t := tasks[i].transcripts
+	if err := r.transcript(tasks[i], run); err != nil {
+		return err
+	}
+	if i+1 < len(tasks) && tasks[i+1].transcripts == t {
+		return nil
+	}
+	return t.write(stderr)
+}
+
+// transcript holds a run against the transcript of its scenario, or records it.
+func (r *replaying) transcript(t task, run *report.Run) error {
 	if !r.own(t) || run.Err != nil {
 		return nil
 	}
@@ -24,44 +126,21 @@ func (r *replaying) transcript(t task, run *report.Run, stderr io.Writer) error 
 	if err := report.WriteStory(&now, run, journal.Style{}); err != nil {
 		return err
 	}
-	recorded, found, err := readTranscript(t.transcript)
-	switch {
-	case err != nil:
+	if err := t.transcripts.read(); err != nil {
 		return err
+	}
+	recorded, found := t.transcripts.stories[t.scenario.Name]
+	switch {
 	case found && bytes.Equal(recorded, now.Bytes()), !found && !r.update:
-		return nil
 	case r.update:
-		return writeTranscript(t.transcript, now.Bytes(), stderr)
+		t.transcripts.record(t.scenario.Name, slices.Clone(now.Bytes()))
+	default:
+		run.Expect(report.Expectation{
+			Text: "transcript " + t.transcripts.name,
+			Reason: differences(t.transcripts.name, recorded, now.Bytes()) +
+				"accept it: leeward replay " + shellWord(t.scenario.File) + " --update",
+		})
 	}
-	run.Expect(report.Expectation{
-		Text: "transcript " + t.transcript,
-		Reason: differences(t.transcript, recorded, now.Bytes()) +
-			"accept it: leeward replay " + shellWord(t.scenario.File) + " --update",
-	})
-	return nil
-}
-
-func readTranscript(name string) (text []byte, found bool, err error) {
-	text, err = os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read transcript: %w", err)
-	}
-	return text, true, nil
-}
-
-// writeTranscript replaces a transcript whole or not at all, also where it is interrupted.
-func writeTranscript(name string, text []byte, stderr io.Writer) error {
-	unfinished := name + ".tmp"
-	if err := os.WriteFile(unfinished, text, 0o644); err != nil {
-		return fmt.Errorf("write transcript: %w", err)
-	}
-	if err := os.Rename(unfinished, name); err != nil {
-		return fmt.Errorf("write transcript: %w", err)
-	}
-	say(stderr, "wrote "+name+"\n")
 	return nil
 }
 
