@@ -10,3 +10,11 @@ func Earlier(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// Later returns the later of two instants, where the zero time is before all others.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

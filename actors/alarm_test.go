@@ -22,3 +22,11 @@ func TestTheEarlierOfTwoInstants(t *testing.T) {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, actors.Earlier(c.a, c.b)) })
 	}
 }
+
+func TestTheLaterOfTwoInstants(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, noon.Add(1), actors.Later(noon, noon.Add(1)))
+	require.Equal(t, noon.Add(1), actors.Later(noon.Add(1), noon))
+	require.Equal(t, noon, actors.Later(time.Time{}, noon), "no instant comes before any other")
+	require.Equal(t, noon, actors.Later(noon, time.Time{}))
+}

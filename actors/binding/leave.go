@@ -162,14 +162,7 @@ func (b *Binding) delayToRelist(now time.Time, t *target, next *leave) {
 	if period == 0 || !pending.IsZero() && !next.at.Before(pending) {
 		return
 	}
-	next.at = later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, period, now)))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, period, now)))
 }
 
 // replaceLeave puts a new verdict in the place of the old one and says what that changes.

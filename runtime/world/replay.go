@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"leeward/actors"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
@@ -92,16 +93,9 @@ func (r *replay) run(until time.Duration) error {
 		now = next
 	}
 	if r.end = last; !fixed {
-		r.end = later(r.world.Now(), Start.Add(r.scenario.Until()))
+		r.end = actors.Later(r.world.Now(), Start.Add(r.scenario.Until()))
 	}
 	return nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // lastInstant is when the run ends at the latest, and whether it lasts until then whatever happens.
