@@ -72,7 +72,7 @@ func (b *Binding) healthForgotten(at time.Time, f *messages.HealthForgotten) (ch
 // hold of a binding that is expected nowhere.
 func (b *Binding) judgeFullyApplied(at time.Time) {
 	expected, applied := 0, 0
-	for cluster := range b.expected {
+	for cluster := range eviction.Copies(b.Spec) {
 		expected++
 		if i := b.item(cluster); i < 0 || !b.Status.AggregatedStatus[i].Applied {
 			break
@@ -90,29 +90,6 @@ func (b *Binding) judgeFullyApplied(at time.Time) {
 		c.Message = "every cluster has applied its copy"
 	}
 	b.setCondition(at, c)
-}
-
-// expected yields the clusters that should run a copy: the targets, those of the bindings that
-// depend on this one, and those being left other than Directly. Some may come twice.
-func (b *Binding) expected(yield func(cluster string) bool) {
-	for i := range b.Spec.Clusters {
-		if !yield(b.Spec.Clusters[i].Name) {
-			return
-		}
-	}
-	for i := range b.Spec.RequiredBy {
-		for _, c := range b.Spec.RequiredBy[i].Clusters {
-			if !yield(c.Name) {
-				return
-			}
-		}
-	}
-	for i := range b.Spec.GracefulEvictionTasks {
-		t := &b.Spec.GracefulEvictionTasks[i]
-		if eviction.KeepsCopy(t) && !yield(t.FromCluster) {
-			return
-		}
-	}
 }
 
 // item returns the index of a cluster's item, or -1.

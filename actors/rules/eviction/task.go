@@ -2,7 +2,7 @@ package eviction
 
 import (
 	"errors"
-	"slices"
+	"iter"
 
 	"leeward/messages/api"
 )
@@ -93,28 +93,27 @@ func (d Departure) task(mode api.PurgeMode) api.GracefulEvictionTask {
 // deletes it at once. Source: Karmada's binding controller.
 func KeepsCopy(task *api.GracefulEvictionTask) bool { return task.PurgeMode != api.PurgeDirectly }
 
-// Copies returns the clusters that run a copy or keep one, each once: the targets, the targets of the
-// bindings that need this one, and the clusters being left whose task keeps the copy. Any other copy
-// is an orphan. A dependency has no tasks of its own, so it leaves a cluster before its owner does.
-func Copies(spec *api.BindingSpec) []string {
-	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+// Copies yields the clusters that run a copy or keep one: the targets, the targets of the bindings that
+// need this one, and the clusters being left whose task keeps the copy. Some may come twice. Any other
+// copy is an orphan. A dependency has no tasks of its own, so it leaves a cluster before its owner does.
+func Copies(spec *api.BindingSpec) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range spec.Clusters {
+			if !yield(spec.Clusters[i].Name) {
+				return
+			}
+		}
+		for i := range spec.RequiredBy {
+			for j := range spec.RequiredBy[i].Clusters {
+				if !yield(spec.RequiredBy[i].Clusters[j].Name) {
+					return
+				}
+			}
+		}
+		for i := range spec.GracefulEvictionTasks {
+			if task := &spec.GracefulEvictionTasks[i]; KeepsCopy(task) && !yield(task.FromCluster) {
+				return
+			}
 		}
 	}
-	for i := range spec.Clusters {
-		add(spec.Clusters[i].Name)
-	}
-	for i := range spec.RequiredBy {
-		for j := range spec.RequiredBy[i].Clusters {
-			add(spec.RequiredBy[i].Clusters[j].Name)
-		}
-	}
-	for i := range spec.GracefulEvictionTasks {
-		if task := &spec.GracefulEvictionTasks[i]; KeepsCopy(task) {
-			add(task.FromCluster)
-		}
-	}
-	return names
 }

@@ -1,6 +1,7 @@
 package eviction_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,11 +105,14 @@ func TestCopies(t *testing.T) {
 		{"19.8 its attached ConfigMap binding", api.BindingSpec{RequiredBy: []api.BindingSnapshot{{Name: "owner", Clusters: b}}}, []string{"b"}},
 		{"Never keeps the old copy", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("a", api.PurgeNever)}, []string{"b", "a"}},
 		{"Directly does not", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("a", api.PurgeDirectly)}, []string{"b"}},
-		{"each cluster once", api.BindingSpec{Clusters: b, RequiredBy: []api.BindingSnapshot{{Clusters: b}}, GracefulEvictionTasks: leaving("b", "")}, []string{"b"}},
+		{"a cluster may come twice", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("b", "")}, []string{"b", "b"}},
 		{"nowhere", api.BindingSpec{}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, eviction.Copies(&c.spec))
+			require.Equal(t, c.want, slices.Collect(eviction.Copies(&c.spec)))
+			for range eviction.Copies(&c.spec) {
+				break // who has seen enough may stop
+			}
 		})
 	}
 }
