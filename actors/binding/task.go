@@ -60,7 +60,7 @@ func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 	}
 	d.State, d.Before = state, b.placedOn(t)
 	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
-		return eviction.ForTaint(d, eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode))
+		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)
 	}
 	if t.leave.grounds.Reason == api.EvictionReasonFailback {
 		return eviction.ForFailback(d, b.affinity)

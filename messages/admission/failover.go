@@ -58,7 +58,7 @@ func validateApplication(a *api.ApplicationFailover, at *field.Path) field.Error
 		count(a.DecisionConditions.TolerationSeconds, at.Child("decisionConditions", "tolerationSeconds")),
 		count(a.DecisionConditions.StartupSeconds, at.Child("decisionConditions", "startupSeconds")),
 		oneOf(a.PurgeMode, applicationPurges, at.Child("purgeMode")),
-		validateGrace(a, at.Child("gracePeriodSeconds")),
+		validateGrace(a.GracePeriodSeconds, a.PurgeMode, at.Child("gracePeriodSeconds")),
 		validatePreservation(a.StatePreservation, at.Child("statePreservation")),
 		validatePace(a.Pace, at.Child("pace")),
 	)
@@ -82,14 +82,14 @@ func validatePace(p *api.FailoverPace, at *field.Path) (errs field.ErrorList) {
 	)
 }
 
-func validateGrace(a *api.ApplicationFailover, at *field.Path) field.ErrorList {
+func validateGrace(seconds *int32, mode api.PurgeMode, at *field.Path) field.ErrorList {
 	switch {
-	case a.GracePeriodSeconds == nil:
+	case seconds == nil:
 		return nil
-	case a.PurgeMode != api.PurgeGracefully:
-		return field.ErrorList{field.Invalid(at, *a.GracePeriodSeconds, "only with purgeMode Gracefully")}
-	case *a.GracePeriodSeconds <= 0:
-		return field.ErrorList{field.Invalid(at, *a.GracePeriodSeconds, "must be more than 0")}
+	case mode != api.PurgeGracefully:
+		return field.ErrorList{field.Invalid(at, *seconds, "only with purgeMode Gracefully")}
+	case *seconds <= 0:
+		return field.ErrorList{field.Invalid(at, *seconds, "must be more than 0")}
 	}
 	return nil
 }
@@ -100,6 +100,7 @@ func validateClusterFailover(c *api.ClusterFailover, at *field.Path) field.Error
 	}
 	return slices.Concat(
 		oneOf(c.PurgeMode, clusterPurges, at.Child("purgeMode")),
+		validateGrace(c.GracePeriodSeconds, c.PurgeMode, at.Child("gracePeriodSeconds")),
 		validatePreservation(c.StatePreservation, at.Child("statePreservation")),
 		validateFailback(c.Failback, at.Child("failback")),
 	)

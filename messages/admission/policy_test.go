@@ -243,6 +243,15 @@ func TestPolicies(t *testing.T) {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, gracePeriodSeconds: 0}}"),
 			"spec.failover.application.gracePeriodSeconds: Invalid value: 0: must be more than 0",
 		},
+		"grace for a failed cluster": {policy("failover: {cluster: {gracePeriodSeconds: 30}}"), ""},
+		"grace for a failed cluster without a graceful purge": {
+			policy("failover: {cluster: {purgeMode: Directly, gracePeriodSeconds: 30}}"),
+			"spec.failover.cluster.gracePeriodSeconds: Invalid value: 30: only with purgeMode Gracefully",
+		},
+		"grace of nothing for a failed cluster": {
+			policy("failover: {cluster: {gracePeriodSeconds: 0}}"),
+			"spec.failover.cluster.gracePeriodSeconds: Invalid value: 0: must be more than 0",
+		},
 		"a failed cluster is always purged": {
 			policy("failover: {cluster: {purgeMode: Never}}"),
 			`spec.failover.cluster.purgeMode: Unsupported value: "Never": supported values: "Directly", "Gracefully"`,

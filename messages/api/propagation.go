@@ -229,8 +229,11 @@ type DecisionConditions struct {
 
 // ClusterFailover says how a workload leaves a failed cluster.
 type ClusterFailover struct {
-	PurgeMode         PurgeMode          `json:"purgeMode,omitempty"`
-	StatePreservation *StatePreservation `json:"statePreservation,omitempty"`
+	PurgeMode PurgeMode `json:"purgeMode,omitempty"`
+	// GracePeriodSeconds caps the hand-over in place of the setting gracefulEvictionTimeout; only for
+	// PurgeGracefully. Leeward's own.
+	GracePeriodSeconds *int32             `json:"gracePeriodSeconds,omitempty"`
+	StatePreservation  *StatePreservation `json:"statePreservation,omitempty"`
 	// Failback is Leeward's own.
 	Failback *Failback `json:"failback,omitempty"`
 }

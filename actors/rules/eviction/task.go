@@ -36,10 +36,14 @@ type Departure struct {
 }
 
 // ForTaint returns the task of a binding that does not, or no longer, tolerate a taint of its cluster.
-// It has no creation time: Assess calls it new.
-func ForTaint(d Departure, mode api.PurgeMode) api.GracefulEvictionTask {
-	t := d.task(mode)
+// The policy's cluster failover says how; purge mode and fallback are those of PurgeMode. It has no creation
+// time: Assess calls it new.
+func ForTaint(d Departure, f *api.FailoverBehavior, fallback api.PurgeMode) api.GracefulEvictionTask {
+	t := d.task(PurgeMode(f, fallback))
 	t.Reason, t.Producer = api.EvictionReasonTaintUntolerated, api.ProducerTaintManager
+	if f != nil && f.Cluster != nil {
+		t.GracePeriodSeconds = f.Cluster.GracePeriodSeconds
+	}
 	return t
 }
 

@@ -40,13 +40,19 @@ func TestTaskForATaint(t *testing.T) {
 	require.Equal(t, api.GracefulEvictionTask{
 		FromCluster: "member2", PurgeMode: api.PurgeGracefully, Replicas: new(int32(2)),
 		Reason: "TaintUntolerated", Producer: "TaintManager",
-	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}, api.PurgeGracefully))
+	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}, nil, api.PurgeGracefully))
 
 	state := map[string]string{"epoch": "7"}
 	require.Equal(t, api.GracefulEvictionTask{
 		FromCluster: "member2", PurgeMode: api.PurgeDirectly, PreservedLabelState: state,
 		Reason: "TaintUntolerated", Producer: "TaintManager",
-	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", State: state}, api.PurgeDirectly), "no replicas, no figure")
+	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", State: state}, nil, api.PurgeDirectly), "no replicas, no figure")
+
+	require.Equal(t, api.GracefulEvictionTask{
+		FromCluster: "member2", PurgeMode: api.PurgeGracefully, GracePeriodSeconds: new(int32(90)),
+		Reason: "TaintUntolerated", Producer: "TaintManager",
+	}, eviction.ForTaint(eviction.Departure{Cluster: "member2"}, &api.FailoverBehavior{Cluster: &api.ClusterFailover{GracePeriodSeconds: new(int32(90))}}, api.PurgeDirectly),
+		"K34: a grace period of the policy's own")
 }
 
 func TestTaskForAnApplication(t *testing.T) {
