@@ -23,11 +23,15 @@ const differences = "../../docs/differences.md"
 
 const differencesHead = `# Differences from Karmada
 
-Each heading is what Leeward does, and a file of scenarios/profiles. Below it the same outage stands as it goes in Karmada
-(profile ` + "`karmada`" + `), in Leeward (profile ` + "`leeward`" + `, the default), and in Karmada with nothing but the
-named settings changed. Lines at time zero are left out. [profiles.md](profiles.md) explains the settings.
+Each section is what Leeward does, and a file of scenarios. In it the same story stands as it goes in Karmada (profile
+` + "`karmada`" + `), in Leeward (profile ` + "`leeward`" + `, the default), and in Karmada with nothing but the named
+settings changed. Lines at time zero are left out. [profiles.md](profiles.md) explains the settings.
 
-This file is written by ` + "`go test ./runtime/world -run Differences -update`" + `.
+This file is written by ` + "`go test ./runtime/world -run Differences -update`" + `: a file of scenarios is a section
+of it as soon as scenarios of both profiles name, in their descriptions, a fault of Karmada (K1) or a row of the table of
+features (row 1). The contents list the settings and API fields that they name beside it, and their values in the two
+profiles: as written counts where a manifest says so, in either profile, and always is what a user sees in either.
+
 `
 
 // The page of differences is told by the scenarios themselves, so that it cannot say what does not hold.
@@ -42,28 +46,72 @@ func TestTheDifferencesPageIsCurrent(t *testing.T) {
 }
 
 func pageOfDifferences(t *testing.T) []byte {
-	scenarios, problems := scenario.Load("../../scenarios/profiles")
-	require.Empty(t, problems)
 	page := bytes.NewBufferString(differencesHead)
-	file := ""
-	for _, s := range scenarios {
-		if s.File != file {
-			file = s.File
-			fmt.Fprintf(page, "\n## %s\n", sentence(file))
+	sections := sectionsOfDifferences(t)
+	writeContents(t, page, sections)
+	theme := ""
+	for _, s := range sections {
+		if s.theme != theme {
+			theme = s.theme
+			fmt.Fprintf(page, "\n## %s\n", sentence(theme))
 		}
-		fmt.Fprintf(page, "\n**%s**: %s\n\n```text\n%s```\n", settingsOf(s), s.Description, told(t, s))
+		fmt.Fprintf(page, "\n### %s\n", s.sentence)
+		for _, story := range s.stories {
+			fmt.Fprintf(page, "\n**%s**: %s\n\n```text\n%s```\n", settingsOf(story), story.Description, told(t, story))
+		}
 	}
 	return page.Bytes()
 }
 
-// sentence reads a file's name as what it is.
-func sentence(file string) string {
-	words := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "-", " ")
-	return strings.ToUpper(words[:1]) + words[1:]
+// section is a file that tells the same story in Karmada and in Leeward.
+type section struct {
+	theme    string // its folder
+	anchor   string // its name without the extension
+	sentence string
+	stories  []*scenario.Scenario // those that name a number, as written
 }
 
-// settingsOf names a scenario's profile, with the settings that it changes beside the switches that
-// let anything evict at all.
+// sectionsOfDifferences are in order of theme and name.
+func sectionsOfDifferences(t *testing.T) (sections []section) {
+	t.Helper()
+	for _, s := range all(t) {
+		if len(numbers(s)) == 0 {
+			continue
+		}
+		theme, name := filepath.Base(filepath.Dir(s.File)), strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File))
+		if n := len(sections); n == 0 || sections[n-1].theme != theme || sections[n-1].anchor != name {
+			sections = append(sections, section{theme: theme, anchor: name, sentence: sentence(name)})
+		}
+		last := &sections[len(sections)-1]
+		last.stories = append(last.stories, s)
+	}
+	sections = slices.DeleteFunc(sections, func(s section) bool { return !s.compares() })
+	slices.SortStableFunc(sections, func(a, b section) int {
+		return strings.Compare(a.theme+"/"+a.anchor, b.theme+"/"+b.anchor)
+	})
+	return sections
+}
+
+// compares reports whether Karmada and Leeward both have their say.
+func (s section) compares() bool {
+	said := map[bool]bool{}
+	for _, story := range s.stories {
+		said[isKarmada(story)] = true
+	}
+	return said[true] && said[false]
+}
+
+func isKarmada(s *scenario.Scenario) bool { return strings.HasPrefix(s.Profile, "karmada") }
+
+// sentence reads a name as what it is.
+func sentence(name string) string {
+	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " ")
+}
+
+// switches let anything evict at all; they are not what a story is about.
+var switches = []string{"failover", "enableNoExecuteTaintEviction", "allowNoExecuteTaintPolicy", "featureGates"}
+
+// settingsOf names a scenario's profile, with the settings that it changes beside the switches.
 func settingsOf(s *scenario.Scenario) string {
 	profile := "leeward"
 	if s.Profile != "" {
@@ -71,7 +119,7 @@ func settingsOf(s *scenario.Scenario) string {
 	}
 	var set []string
 	for _, o := range s.Config {
-		if !slices.Contains([]string{"enableNoExecuteTaintEviction", "allowNoExecuteTaintPolicy", "featureGates"}, o.Field) {
+		if !slices.Contains(switches, o.Field) {
 			set = append(set, fmt.Sprintf("%s: %v", o.Field, o.Value))
 		}
 	}
