@@ -62,6 +62,8 @@ type PlaceBinding struct {
 	// Failback is set where the policy lets the workload return to an earlier affinity group. MayReturn is
 	// what the binding last heard of that, ReturnDue is set when it asks to go, Returning while it does.
 	Failback, MayReturn, ReturnDue, Returning bool
+	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
+	Suspended bool
 	// Since is when the need arose.
 	Since time.Time
 }

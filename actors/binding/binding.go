@@ -240,11 +240,11 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	if b.waitsSince.IsZero() {
 		b.waitsSince = now
 	}
-	if !b.schedulable() {
+	if !b.managed || b.spec.Placement == nil {
 		return
 	}
 	m := &messages.PlaceBinding{
-		Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
+		Suspended: !b.schedulable(), Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,

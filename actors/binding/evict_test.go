@@ -191,12 +191,14 @@ func suspendedScheduling() *api.PropagationSpec {
 func TestABindingThatIsNotScheduledIsHeldWhereItNeedsADestination(t *testing.T) {
 	b := placed(t, settings(destinationFirst), duplicated(), "m1:2")
 	stale := b.place("m2:2")
-	b.tell(claim("default/p", suspendedScheduling())).Told(scheduler)
+	b.tell(claim("default/p", suspendedScheduling()))
+	require.True(t, b.asked.Suspended)
 	b.tell(stale).Quiet()
 	b.tell(tainted("m1", b.Now(), "down"))
-	n := b.tell(permit("m1")).Told(scheduler)
+	n := b.tell(permit("m1"))
 	require.Equal(t, "NotScheduled", n.Facts()[0].(*messages.EvictionHeld).Reason)
 	b.tell(claim("default/p", duplicated()))
+	require.False(t, b.asked.Suspended)
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "once it is scheduled again")
 }
 
@@ -204,7 +206,8 @@ func TestABindingThatIsNotScheduledStillEndsItsTasks(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
 	b.tell(claim("default/p", suspendedScheduling()))
 	b.tell(tainted("m1", b.Now(), "down"))
-	b.tell(permit("m1")).Told(scheduler).WakesIn(10 * time.Minute)
+	b.tell(permit("m1")).WakesIn(10 * time.Minute)
+	require.Equal(t, targets("m2:2"), b.asked.Targets, "what the scheduler knows of it")
 	b.tell(report("m2", api.Healthy, 1, 2)).Told(memberAt("m1"))
 	b.advance(10 * time.Minute).Recorded(ended("m1", messages.EndedTimeout, 10*time.Minute))
 }

@@ -52,7 +52,7 @@ func (s *Scheduler) judgeReturns(now time.Time, decided []*entry, out *actors.Ou
 		slices.SortFunc(entries, urgency)
 	}
 	for _, e := range entries {
-		if e.asked != nil {
+		if e.open() {
 			s.judgeReturn(now, e, out)
 		}
 	}

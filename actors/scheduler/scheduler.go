@@ -49,6 +49,9 @@ type entry struct {
 	failure failure
 }
 
+// open reports whether there is a binding to decide on.
+func (e *entry) open() bool { return e.asked != nil && !e.asked.Suspended }
+
 type failure struct{ reason, message string }
 
 // New returns a scheduler of an empty fleet. The seed breaks ties that Karmada leaves to chance.
@@ -102,6 +105,10 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 	s.account(e.asked, m)
 	s.home.heard(m.Binding, m.Returning)
 	e.asked, e.answered, e.trigger = m, false, ""
+	if m.Suspended {
+		delete(s.waiting, m.Binding)
+		delete(s.home.away, m.Binding)
+	}
 	s.mark(e)
 	out.WakeAt(now)
 }
@@ -208,7 +215,7 @@ func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
 	slices.SortFunc(batch, urgency)
 	for _, e := range batch {
 		e.dirty = false
-		if e.asked != nil {
+		if e.open() {
 			s.decide(now, e, out)
 		}
 	}
