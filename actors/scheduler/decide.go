@@ -236,7 +236,7 @@ func triggerOf(cause placement.Cause, m *messages.PlaceBinding) string {
 		return "placement changed"
 	case cause == placement.CauseReplicas && len(m.Evicting) > 0:
 		return "eviction"
-	case cause == placement.CauseReplicas:
+	case cause == placement.CauseReplicas, cause == placement.CauseAlways && scaled(m):
 		return "replicas changed"
 	case cause == placement.CauseRequest:
 		return "reschedule requested"
@@ -247,6 +247,12 @@ func triggerOf(cause placement.Cause, m *messages.PlaceBinding) string {
 	default:
 		return "binding changed"
 	}
+}
+
+// scaled reports whether a workload of which every cluster runs a whole copy runs it in another size than it
+// is to have.
+func scaled(m *messages.PlaceBinding) bool {
+	return m.HasReplicas && slices.ContainsFunc(m.Targets, func(t api.TargetCluster) bool { return t.Replicas != m.Replicas })
 }
 
 // without is the request as it would be once some clusters are left.

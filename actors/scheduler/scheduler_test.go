@@ -200,6 +200,13 @@ func TestTriggersSayWhyABindingIsPlaced(t *testing.T) {
 	}
 }
 
+func TestAWholeCopyInAnotherSizeIsScaled(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	d.Tell(ask("web", 2, everywhere()))
+	next := again(ask("web", 3, everywhere()), "m1:2")
+	require.Equal(t, "replicas changed", decided(t, d.Tell(next), "web").Trigger)
+}
+
 func TestABindingOfADeletedClusterIsPlacedElsewhere(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "8"))
 	first := ask("web", 2, aggregated())
