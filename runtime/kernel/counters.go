@@ -23,10 +23,24 @@ type Counters struct {
 // Dropped returns the number of messages dropped for any reason.
 func (c Counters) Dropped() uint64 { return c.DroppedByPanic + c.DroppedAtClose + c.DroppedForeign }
 
+func (c *Counters) add(o *Counters) {
+	c.Sent += o.Sent
+	c.Woken += o.Woken
+	c.Handled += o.Handled
+	c.DeadLettered += o.DeadLettered
+	c.DroppedByPanic += o.DroppedByPanic
+	c.DroppedAtClose += o.DroppedAtClose
+	c.DroppedForeign += o.DroppedForeign
+	c.Facts += o.Facts
+}
+
 // Counters returns what has happened so far.
 func (k *Kernel) Counters() Counters {
-	c := k.counters
-	c.Queued = k.mail.queued
+	c := Counters{Posted: k.posted}
+	for _, l := range k.lanes {
+		c.add(&l.counters)
+		c.Queued += l.mail.queued
+	}
 	return c
 }
 

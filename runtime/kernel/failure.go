@@ -24,12 +24,12 @@ func (p *MachinePanic) Error() string {
 }
 
 // fail drops the mail of the actor whose turn it is, and leaves the rest to its supervisor.
-func (k *Kernel) fail(value any, stack []byte) error {
-	c := k.cells.at(k.turn)
-	p := &MachinePanic{Address: c.address(), Message: k.mail.first(c.mailbox), Value: value, Stack: stack}
-	k.out.Reset()
-	k.counters.DroppedByPanic += k.mail.drop(&c.mailbox)
-	c.host.fail(handle{kernel: k, id: k.turn, serial: c.serial}, p)
+func (l *lane) fail(value any, stack []byte) error {
+	c := l.cells.at(l.turn)
+	p := &MachinePanic{Address: c.address(), Message: l.mail.first(c.mailbox), Value: value, Stack: stack}
+	l.out.Reset()
+	l.counters.DroppedByPanic += l.mail.drop(&c.mailbox)
+	c.host.fail(handle{lane: l, id: l.turn, serial: c.serial}, p)
 	return p
 }
 
@@ -61,20 +61,20 @@ func (l *Livelock) Error() string {
 const sampleSize = 10_000
 
 // overrun counts a message beyond the limit, and returns the error once the sample is complete.
-func (k *Kernel) overrun(a messages.Address) error {
-	if k.sample == nil {
-		k.sample = map[messages.Address]int{}
+func (l *lane) overrun(a messages.Address) error {
+	if l.sample == nil {
+		l.sample = map[messages.Address]int{}
 	}
-	k.sample[a]++
-	if k.handled < k.limit+sampleSize {
+	l.sample[a]++
+	if l.handled < l.limit+sampleSize {
 		return nil
 	}
-	busiest := make([]Busy, 0, len(k.sample))
-	for address, n := range k.sample {
+	busiest := make([]Busy, 0, len(l.sample))
+	for address, n := range l.sample {
 		busiest = append(busiest, Busy{Address: address, Handled: n})
 	}
 	slices.SortFunc(busiest, func(a, b Busy) int {
 		return cmp.Or(cmp.Compare(b.Handled, a.Handled), cmp.Compare(a.Address.Kind, b.Address.Kind), cmp.Compare(a.Address.Name, b.Address.Name))
 	})
-	return &Livelock{At: k.now, Handled: k.handled, Busiest: busiest[:min(10, len(busiest))]}
+	return &Livelock{At: l.now, Handled: l.handled, Busiest: busiest[:min(10, len(busiest))]}
 }

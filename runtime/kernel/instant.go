@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"math"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -26,9 +25,10 @@ func (k *Kernel) RunInstant(now time.Time) error {
 	k.running = true
 	defer func() { k.running = false }()
 
-	k.now, k.instant = now, nanoseconds(now)
-	k.handled, k.limit, k.sample = 0, k.maxPerInstant(), nil
-	k.wakeDue()
+	k.now = now
+	for _, l := range k.lanes {
+		l.begin(now)
+	}
 	for {
 		if err := k.runToQuiet(); err != nil {
 			return err
@@ -39,121 +39,91 @@ func (k *Kernel) RunInstant(now time.Time) error {
 	}
 }
 
-func (k *Kernel) maxPerInstant() int {
-	if k.config.MaxPerInstant > 0 {
-		return k.config.MaxPerInstant
+// begin has those whose deadline has come woken at the end of the instant, like those that ask during
+// it: what is heard at an instant always comes before what falls due at it.
+func (l *lane) begin(now time.Time) {
+	l.now, l.instant = now, nanoseconds(now)
+	l.handled, l.limit, l.sample = 0, l.maxPerInstant(), nil
+	for id, ok := l.deadlines.PopDue(l.instant); ok; id, ok = l.deadlines.PopDue(l.instant) {
+		l.endings.Set(id, int64(l.cells.at(id).kind))
 	}
-	return max(1_000_000, 100*k.cells.live())
 }
 
-// wakeDue has those whose deadline has come woken at the end of the instant, like those that ask during
-// it: what is heard at an instant always comes before what falls due at it.
-func (k *Kernel) wakeDue() {
-	for id, ok := k.deadlines.PopDue(k.instant); ok; id, ok = k.deadlines.PopDue(k.instant) {
-		k.endings.Set(id, int64(k.cells.at(id).kind))
+func (l *lane) maxPerInstant() int {
+	if l.kernel.config.MaxPerInstant > 0 {
+		return l.kernel.config.MaxPerInstant
 	}
+	return max(1_000_000, 100*l.cells.live())
+}
+
+// runToQuiet runs all lanes until no actor has mail and all facts are told.
+func (k *Kernel) runToQuiet() error {
+	if len(k.lanes) == 1 {
+		return k.lanes[0].runToQuiet()
+	}
+	for {
+		err := k.runLanes()
+		k.recordAll()
+		if err != nil || !slices.ContainsFunc(k.lanes, (*lane).isReady) {
+			return err
+		}
+	}
+}
+
+func (l *lane) isReady() bool { return l.ready.n > 0 }
+
+// runLanes runs the lanes that have mail at once, the first of them on this goroutine, and those to which
+// they send. The error is that of the first lane that has one.
+func (k *Kernel) runLanes() error {
+	k.ready = k.ready[:0]
+	for _, l := range k.lanes { // before any runs, for then they start each other
+		if l.isReady() {
+			l.freight.open = true
+			k.ready = append(k.ready, l)
+		}
+	}
+	if len(k.ready) == 0 {
+		return nil
+	}
+	k.busy.Add(len(k.ready))
+	for _, l := range k.ready[1:] {
+		go l.run()
+	}
+	k.ready[0].run()
+	k.busy.Wait()
+	var first error
+	for _, l := range k.lanes {
+		first = cmp.Or(first, l.err)
+		l.err = nil
+	}
+	return first
 }
 
 // wakeLowestKind wakes those of the lowest kind whose alarm was armed for this instant, and returns
 // whether there were any.
 func (k *Kernel) wakeLowestKind() bool {
-	kind, ok := k.endings.Next()
-	if !ok {
-		return false
-	}
-	k.due = k.due[:0]
-	for id, ok := k.endings.PopDue(kind); ok; id, ok = k.endings.PopDue(kind) {
-		k.due = append(k.due, id)
-	}
-	slices.SortFunc(k.due, func(a, b int32) int { return cmp.Compare(k.cells.at(a).name, k.cells.at(b).name) })
-	for _, id := range k.due {
-		k.wake(id)
-	}
-	return true
-}
-
-func (k *Kernel) wake(id int32) {
-	k.counters.Woken++
-	k.deliver(id, woken)
-}
-
-// runToQuiet gives turns until no actor has mail. One deferred recover serves all turns, because a
-// panic ends the run anyway; a panic that is not a machine's is not ours to catch.
-func (k *Kernel) runToQuiet() (err error) {
-	defer func() {
-		if k.receiving {
-			k.receiving = false
-			err = k.fail(recover(), debug.Stack())
-		}
-	}()
-	for k.ready.n > 0 {
-		address := k.giveTurn()
-		if k.handled > k.limit {
-			if err := k.overrun(address); err != nil {
-				return err
-			}
+	lowest := int64(never)
+	for _, l := range k.lanes {
+		if kind, ok := l.endings.Next(); ok {
+			lowest = min(lowest, kind)
 		}
 	}
-	return nil
+	for _, l := range k.lanes {
+		l.wakeKind(lowest)
+	}
+	return lowest != never
 }
 
-// giveTurn gives one actor one turn and returns whose it was.
-func (k *Kernel) giveTurn() messages.Address {
-	id := k.ready.pop()
-	c := k.cells.at(id)
-	address := c.address()
-	k.handled++
-	k.turn, k.receiving = id, true
-	c.host.deliver(k, c.machine, k.mail.first(c.mailbox))
-	for _, mail := range k.out.Mail() {
-		mustBeMessage(mail.To, mail.Message)
+// wakeKind wakes those of a kind in the order of their names.
+func (l *lane) wakeKind(kind int64) {
+	l.due = l.due[:0]
+	for id, ok := l.endings.PopDue(kind); ok; id, ok = l.endings.PopDue(kind) {
+		l.due = append(l.due, id)
 	}
-	k.receiving = false
-	k.counters.Handled++
-	k.carryOut(id, address)
-	// The letter goes last: as long as its mailbox is not empty, an actor that sends to itself does not
-	// become ready a second time, and one that is stopped does not end in the middle of its turn.
-	k.mail.pop(&c.mailbox)
-	switch {
-	case !c.mailbox.empty():
-		k.ready.push(id)
-	case c.stopping:
-		k.end(id)
-	}
-	return address
-}
-
-// carryOut does what the machine has asked for in its outbox.
-func (k *Kernel) carryOut(id int32, from messages.Address) {
-	for _, fact := range k.out.Facts() {
-		k.counters.Facts++
-		if k.config.Record != nil {
-			k.config.Record(k.now, from, fact)
-		}
-	}
-	for _, mail := range k.out.Mail() {
-		k.counters.Sent++
-		k.send(mail.To, mail.Message)
-	}
-	if at, set := k.out.Alarm(); set {
-		k.arm(id, at)
-	}
-	k.out.Reset()
-}
-
-// arm replaces the actor's alarm.
-func (k *Kernel) arm(id int32, at time.Time) {
-	k.endings.Clear(id)
-	c := k.cells.at(id)
-	ns := nanoseconds(at)
-	switch {
-	case at.IsZero(), ns == never, c.stopping:
-		k.deadlines.Clear(id)
-	case ns <= k.instant:
-		k.deadlines.Clear(id)
-		k.endings.Set(id, int64(c.kind))
-	default:
-		k.deadlines.Set(id, ns)
+	slices.SortFunc(l.due, func(a, b int32) int { return cmp.Compare(l.cells.at(a).name, l.cells.at(b).name) })
+	for _, id := range l.due {
+		l.counters.Woken++
+		l.deliver(id, woken)
 	}
 }
 

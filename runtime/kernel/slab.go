@@ -21,7 +21,7 @@ func (c *cell) is(a messages.Address) bool { return c.kind == a.Kind && c.name =
 // host is the way from a cell to its machine.
 type host interface {
 	// deliver hands m to the machine and returns when the machine has.
-	deliver(k *Kernel, machine any, m messages.Message)
+	deliver(l *lane, machine any, m messages.Message)
 	// fail supervises a panic: it must stop h's actor, whose mailbox is empty by now.
 	fail(h handle, p *MachinePanic)
 	// end tells that the cell is about to be given up.

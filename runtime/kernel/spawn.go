@@ -13,19 +13,20 @@ import (
 // It fails if a is in use or the kernel closed.
 func Spawn[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]) error {
 	mustBeMachine(a, machine == nil)
-	return k.spawn(a, func(ctx actor.Context) {
+	l := k.home(a)
+	return l.spawn(a, func(ctx actor.Context) {
 		// Anything else is protoactor telling of its own affairs: Started, Stopping, Stopped.
 		if m, ok := ctx.Message().(messages.Message); ok {
-			machine.Receive(k.now, understood[M](m), &k.out)
+			machine.Receive(l.now, understood[M](m), &l.out)
 		}
 	})
 }
 
-// Host starts machine as a local actor at a, in a slot of the kernel's slab: for actors of which there
+// Host starts machine as a local actor at a, in a slot of its lane's slab: for actors of which there
 // may be a million. It fails if a is in use or the kernel closed.
 func Host[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]) error {
 	mustBeMachine(a, machine == nil)
-	if _, err := k.add(a, cell{host: hosted[M]{}, machine: machine}); err != nil {
+	if _, err := k.home(a).add(a, cell{host: hosted[M]{}, machine: machine}); err != nil {
 		return fmt.Errorf("host %s: %w", a, err)
 	}
 	return nil
@@ -48,16 +49,16 @@ func understood[M messages.Message](m messages.Message) M {
 // hosted hosts machines of one kind. It has no state: what there is to know of an actor is in its cell.
 type hosted[M messages.Message] struct{}
 
-func (hosted[M]) deliver(k *Kernel, machine any, m messages.Message) {
-	machine.(Machine[M]).Receive(k.now, understood[M](m), &k.out)
+func (hosted[M]) deliver(l *lane, machine any, m messages.Message) {
+	machine.(Machine[M]).Receive(l.now, understood[M](m), &l.out)
 }
 
 func (hosted[M]) fail(h handle, _ *MachinePanic) { h.stop() }
 func (hosted[M]) end()                           {}
 
-func (k *Kernel) spawn(a messages.Address, receive actor.ReceiveFunc) error {
+func (l *lane) spawn(a messages.Address, receive actor.ReceiveFunc) error {
 	box := new(protoMailbox)
-	h, err := k.add(a, cell{host: box})
+	h, err := l.add(a, cell{host: box})
 	if err != nil {
 		return fmt.Errorf("spawn %s: %w", a, err)
 	}
@@ -66,7 +67,7 @@ func (k *Kernel) spawn(a messages.Address, receive actor.ReceiveFunc) error {
 		actor.WithMailbox(func() actor.Mailbox { return box }),
 		actor.WithDispatcher(inline),
 		actor.WithGuardian(stopOnPanic{}))
-	if _, err := protoactor().Root.SpawnNamed(props, k.address+"/"+h.name()); err != nil {
+	if _, err := protoactor().Root.SpawnNamed(props, l.address+"/"+h.name()); err != nil {
 		panic(fmt.Sprintf("kernel: protoactor refused %s, a name that no other actor has: %v", h.name(), err))
 	}
 	return nil
@@ -112,7 +113,7 @@ func (b *protoMailbox) Start() {}
 // UserMessageCount is for protoactor's metrics, which stay off: eight allocations for each message.
 func (b *protoMailbox) UserMessageCount() int { return 0 }
 
-func (b *protoMailbox) deliver(_ *Kernel, _ any, m messages.Message) { b.invoker.InvokeUserMessage(m) }
+func (b *protoMailbox) deliver(_ *lane, _ any, m messages.Message) { b.invoker.InvokeUserMessage(m) }
 
 func (b *protoMailbox) fail(_ handle, p *MachinePanic) { b.invoker.EscalateFailure(p, p.Message) }
 

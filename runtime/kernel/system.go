@@ -14,22 +14,22 @@ import (
 
 // system is the actor system that all kernels of the process share. Making one takes 3 ms and 2.9 MB
 // (BenchmarkActorSystem), a kernel less than a microsecond (BenchmarkNew), and a replay makes a kernel
-// for each of hundreds of seeds. They do not meet in it: each has an address of its own, with which the
+// for each of hundreds of seeds. They do not meet in it: each lane has an address of its own, with which the
 // name of every actor that it spawns begins.
 //
 // An address resolver cannot be taken back and the list of them has no lock. So there is one, registered
-// before the system is used, with a table of the kernels that are open.
+// before the system is used, with a table of the lanes that are open.
 type system struct {
 	*actor.ActorSystem
-	mu      sync.RWMutex
-	joined  uint64
-	kernels map[string]*Kernel // by address
+	mu     sync.RWMutex
+	joined uint64
+	lanes  map[string]*lane // by address
 }
 
 var protoactor = sync.OnceValue(newSystem)
 
 func newSystem() *system {
-	s := &system{kernels: map[string]*Kernel{}}
+	s := &system{lanes: map[string]*lane{}}
 	s.ActorSystem = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		// Protoactor's first dead letter of an interval starts a goroutine that lives until its end, a
@@ -39,32 +39,32 @@ func newSystem() *system {
 	return s
 }
 
-// join returns the address of k, which no other kernel of the process has had.
-func (s *system) join(k *Kernel) string {
+// join returns the address of l, which no other lane of the process has had.
+func (s *system) join(l *lane) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.joined++
 	address := "leeward-" + strconv.FormatUint(s.joined, 10)
-	s.kernels[address] = k
+	s.lanes[address] = l
 	return address
 }
 
-func (s *system) leave(k *Kernel) {
+func (s *system) leave(l *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.kernels, k.address)
+	delete(s.lanes, l.address)
 }
 
 // resolve finds the process behind a PID, once: protoactor then keeps it in the PID.
 func (s *system) resolve(pid *actor.PID) (actor.Process, bool) {
 	s.mu.RLock()
-	k, ok := s.kernels[pid.Address]
+	l, ok := s.lanes[pid.Address]
 	s.mu.RUnlock()
 	if !ok {
 		return nil, false
 	}
 	serial, err := strconv.ParseUint(pid.Id[strings.LastIndexByte(pid.Id, '#')+1:], 10, 32)
-	return handle{kernel: k, id: int32(pid.RequestId), serial: uint32(serial)}, err == nil && serial != 0
+	return handle{lane: l, id: int32(pid.RequestId), serial: uint32(serial)}, err == nil && serial != 0
 }
 
 // PID returns the address under which protoactor code reaches the actor at a, and false if there is
@@ -72,17 +72,18 @@ func (s *system) resolve(pid *actor.PID) (actor.Process, bool) {
 // even if another actor has taken its address. Like all else of a kernel, a PID is for the goroutine
 // that runs it.
 func (k *Kernel) PID(a messages.Address) (pid *actor.PID, ok bool) {
-	id, ok := k.directory.find(a)
+	l := k.home(a)
+	id, ok := l.directory.find(a)
 	if !ok {
 		return nil, false
 	}
-	h := handle{kernel: k, id: id, serial: k.cells.at(id).serial}
-	return &actor.PID{Address: k.address, Id: h.name(), RequestId: uint32(id)}, true
+	h := handle{lane: l, id: id, serial: l.cells.at(id).serial}
+	return &actor.PID{Address: l.address, Id: h.name(), RequestId: uint32(id)}, true
 }
 
 // handle is one actor as protoactor sees it. It stays valid when the actor has ended.
 type handle struct {
-	kernel *Kernel
+	lane   *lane
 	id     int32
 	serial uint32
 }
@@ -91,12 +92,12 @@ var _ actor.Process = handle{}
 
 // name tells the actor from all others that the kernel has had, before and after it at its address too.
 func (h handle) name() string {
-	return fmt.Sprintf("%s#%d", h.kernel.cells.at(h.id).address(), h.serial)
+	return fmt.Sprintf("%s#%d", h.lane.cells.at(h.id).address(), h.serial)
 }
 
 // cell returns the actor's cell, or nil if the actor has ended.
 func (h handle) cell() *cell {
-	cells := &h.kernel.cells
+	cells := &h.lane.cells
 	if uint32(h.id) >= uint32(cells.used) || cells.at(h.id).serial != h.serial {
 		return nil
 	}
@@ -105,7 +106,7 @@ func (h handle) cell() *cell {
 
 func (h handle) stop() {
 	if h.cell() != nil {
-		h.kernel.stop(h.id)
+		h.lane.stop(h.id)
 	}
 }
 
@@ -119,18 +120,18 @@ func (h handle) SendUserMessage(pid *actor.PID, message any) {
 	case *actor.PoisonPill:
 		h.stop()
 	default:
-		h.kernel.counters.Posted++
-		h.kernel.counters.DroppedForeign++
+		h.lane.kernel.posted++
+		h.lane.counters.DroppedForeign++
 	}
 }
 
 func (h handle) post(m messages.Message) {
-	h.kernel.counters.Posted++
+	h.lane.kernel.posted++
 	if c := h.cell(); c == nil || c.stopping {
-		h.kernel.counters.DeadLettered++
+		h.lane.counters.DeadLettered++
 		return
 	}
-	h.kernel.deliver(h.id, m)
+	h.lane.deliver(h.id, m)
 }
 
 // SendSystemMessage stops the actor. It cannot be watched: a watcher hears from protoactor's dead

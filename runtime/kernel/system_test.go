@@ -114,10 +114,10 @@ func TestAnActorThatHasEndedHoldsNothing(t *testing.T) {
 		k.Post(a, woken)
 		k.Post(a, woken)
 		k.Stop(a)
-		require.Equal(t, 1, k.cells.live(), "not before its mail is handled")
+		require.Equal(t, 1, k.lanes[0].cells.live(), "not before its mail is handled")
 		require.NoError(t, k.RunInstant(time.Now()))
-		require.Zero(t, k.cells.live())
-		require.Equal(t, cell{}, *k.cells.at(0))
+		require.Zero(t, k.lanes[0].cells.live())
+		require.Equal(t, cell{}, *k.lanes[0].cells.at(0))
 	})
 }
 
@@ -128,7 +128,7 @@ func TestAPIDIsOfOneActorOnly(t *testing.T) {
 		k.Stop(a)
 		second := &tally{}
 		startTally(t, k, a, second)
-		require.EqualValues(t, 1, k.cells.used, "the slot is used again")
+		require.EqualValues(t, 1, k.lanes[0].cells.used, "the slot is used again")
 
 		root().Send(pid, woken)
 		heir, _ := k.PID(a)
@@ -212,7 +212,7 @@ func TestALossIsNoticed(t *testing.T) {
 	defer k.Close()
 	startTally(t, k, someBinding, &tally{})
 	k.Post(someBinding, woken)
-	k.mail.pop(&k.cells.at(0).mailbox)
+	k.lanes[0].mail.pop(&k.lanes[0].cells.at(0).mailbox)
 	require.ErrorContains(t, k.Check(), "check the kernel: 1 messages came in, 0 are accounted for")
 }
 
@@ -221,7 +221,7 @@ func TestASpawnedActorIsProtoactors(t *testing.T) {
 	k := New(Config{})
 	m := &tally{}
 	require.NoError(t, Spawn(k, someCluster, m))
-	native := protoactor().NewLocalPID(k.address + "/cluster/a#1")
+	native := protoactor().NewLocalPID(k.lanes[0].address + "/cluster/a#1")
 	root().Send(native, woken)
 	require.NoError(t, k.RunInstant(time.Now()))
 	require.Equal(t, 1, m.received)
@@ -238,7 +238,7 @@ func TestAPanicIsSupervised(t *testing.T) {
 	watcher := &processDouble{}
 	pid, _ := protoactor().ProcessRegistry.Add(watcher, t.Name())
 	defer protoactor().ProcessRegistry.Remove(pid)
-	native, _ := protoactor().ProcessRegistry.GetLocal(k.address + "/cluster/a#1")
+	native, _ := protoactor().ProcessRegistry.GetLocal(k.lanes[0].address + "/cluster/a#1")
 	native.SendSystemMessage(nil, &actor.Watch{Watcher: pid})
 
 	k.Post(someCluster, &bomb{})
@@ -309,7 +309,7 @@ func TestKernelsLeaveNothingBehind(t *testing.T) {
 		for _, bucket := range protoactor().ProcessRegistry.LocalPIDs.LocalPIDs {
 			n += bucket.Count()
 		}
-		return n + len(protoactor().kernels) + len(protoactor().ProcessRegistry.RemoteHandlers)
+		return n + len(protoactor().lanes) + len(protoactor().ProcessRegistry.RemoteHandlers)
 	}
 	run := func() {
 		k := New(Config{})

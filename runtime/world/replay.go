@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
@@ -25,6 +26,9 @@ type Options struct {
 	Seed uint64
 	// Interleaving is another order of mailboxes for the same seed. Zero: the seed's own.
 	Interleaving uint64
+	// Lanes is how many lanes of actors run at once, in no order that could be repeated. Zero: one, in the
+	// order that the seed picks.
+	Lanes int
 	// Profile replaces the scenario's; empty: as written.
 	Profile string
 	// Set are settings on top of the scenario's own.
@@ -52,7 +56,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	}
 	r := &replay{
 		scenario: s,
-		world:    New(Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Order: kernel.Seeded, Members: s.Members}),
+		world:    New(o.world(settings, s.Members)),
 		checker:  expect.NewChecker(s.Expect, Start),
 	}
 	defer r.world.Close()
@@ -60,6 +64,15 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 		return nil, err
 	}
 	return r.report(profile, o.Seed), nil
+}
+
+// world is how the scenario's world runs.
+func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) Config {
+	c := Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members}
+	if o.Lanes > 1 {
+		c.Order = kernel.FIFO
+	}
+	return c
 }
 
 // replay is one run of one scenario.

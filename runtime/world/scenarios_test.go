@@ -53,6 +53,19 @@ func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
+// The same holds for lanes that run at once, as the daemon runs them: how many there are, and who is
+// faster, shows in nothing.
+func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
+	for _, s := range all(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			first := end(t, replay(t, s, world.Options{}))
+			for _, lanes := range []int{2, 3, 8} {
+				require.Equal(t, first, end(t, replay(t, s, world.Options{Lanes: lanes})), "%d lanes", lanes)
+			}
+		})
+	}
+}
+
 // One seed is one history, down to the bytes of its JSON.
 func TestOneSeedIsOneHistory(t *testing.T) {
 	for _, s := range all(t) {

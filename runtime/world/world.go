@@ -36,6 +36,8 @@ type Config struct {
 	Order kernel.Order
 	// Interleaving picks the order of mailboxes where it is to differ and all else to stay. Zero: Seed.
 	Interleaving uint64
+	// Lanes is how many lanes of actors run at once. Zero: one.
+	Lanes int
 	// Members says how simulated members behave; those it does not name are healthy and quick.
 	Members map[messages.ClusterName]messages.MemberBehaviour
 }
@@ -60,7 +62,7 @@ func New(c Config) *World {
 		store: store.New(), journal: journal.New(Start), offers: newOffers(),
 		dependants: map[messages.BindingName][]messages.BindingName{},
 	}
-	w.kernel = kernel.New(kernel.Config{Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})
+	w.kernel = kernel.New(kernel.Config{Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})
 	w.spawnSingletons()
 	return w
 }
