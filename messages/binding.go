@@ -126,8 +126,10 @@ type PlacementDecided struct {
 type CopyReported struct {
 	Cluster ClusterName
 	Health  api.ResourceHealth
-	// Ready counts the replicas that serve.
-	Ready int32
+	// Ready counts the replicas that serve, Unschedulable those for which the cluster has no room.
+	Ready, Unschedulable int32
+	// Full is set where the cluster has no room for more replicas of this copy.
+	Full bool
 	// Status is a JSON object that the copy says of itself beside its replicas; empty: nothing.
 	Status string
 	// ForPlacement is the RunCopy.Placement that the member was running when it reported.

@@ -54,6 +54,13 @@ type StatusForced struct {
 	Status  string
 }
 
+// RoomLimited sets for how many replicas of one binding's copy the member has room; those beyond cannot
+// start. Negative: any number. From: ingress. To: member.
+type RoomLimited struct {
+	Binding  BindingName
+	Replicas int32
+}
+
 // HeartbeatSet silences a member or gives it its voice back. A silent member neither hears nor
 // reports; what it was told meanwhile it does when it is back. From: ingress. To: member.
 type HeartbeatSet struct{ Stopped bool }
@@ -68,6 +75,7 @@ func (*RunCopy) message()          {}
 func (*RemoveCopy) message()       {}
 func (*HealthForced) message()     {}
 func (*StatusForced) message()     {}
+func (*RoomLimited) message()      {}
 func (*HeartbeatSet) message()     {}
 
 func (*EngineRestarted) toMember()  {}
@@ -76,6 +84,7 @@ func (*RunCopy) toMember()          {}
 func (*RemoveCopy) toMember()       {}
 func (*HealthForced) toMember()     {}
 func (*StatusForced) toMember()     {}
+func (*RoomLimited) toMember()      {}
 func (*HeartbeatSet) toMember()     {}
 func (*SettingsChanged) toMember()  {}
 func (*Woken) toMember()            {}

@@ -47,6 +47,8 @@ type PlaceBinding struct {
 	Evicting []ClusterName
 	// Cooling are clusters that were left for the application's sickness too short a time ago.
 	Cooling []ClusterName
+	// Full are clusters that say that they have no room for more of its replicas.
+	Full []ClusterName
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
 	Leaving []ClusterName

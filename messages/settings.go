@@ -147,6 +147,16 @@ type Settings struct {
 	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
 	// group at once, where their policies let them return. Zero: any number. Cures K14.
 	ConcurrentReturns int
+	// EnableDescheduler has clusters give up replicas that they cannot start, and places them elsewhere; where
+	// a cluster says that it has no room for more replicas of a workload, none are placed there. It is about
+	// Deployments whose replicas go by room. Karmada's component karmada-descheduler, with its estimators.
+	EnableDescheduler bool
+	// DeschedulingInterval is how often replicas that cannot start are looked for. Zero: exactly when due.
+	// Karmada --descheduling-interval.
+	DeschedulingInterval time.Duration
+	// UnschedulableThreshold is how long a replica may wait before its cluster gives it up. Zero: not at all.
+	// Karmada --unschedulable-threshold.
+	UnschedulableThreshold time.Duration
 	// RepeatableRebalance has a WorkloadRebalancer ask for fresh placements whenever it is applied, and for
 	// all that it names. False: as of its creation, once for each workload. Cures K38.
 	RepeatableRebalance bool

@@ -50,6 +50,8 @@ type Binding struct {
 	// depend on this resource, by name.
 	needs      needs
 	requiredBy []api.BindingSnapshot
+	// waiting are the replicas that members cannot start, in order of time.
+	waiting []api.UnschedulableReplicas
 	// home is the way back to an earlier affinity group.
 	home homeward
 	// placements counts what members were told.
@@ -144,6 +146,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	b.abandonReturn()
 	b.assessTasks(now, out)
 	b.overtakePurges(now, out)
+	b.deschedule(now, out)
 	b.returnDue(now, out)
 }
 
@@ -160,6 +163,7 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 		next = actors.Earlier(next, b.tasks[i].recheck)
 	}
 	next = actors.Earlier(next, b.coolsAt(now))
+	next = actors.Earlier(next, b.sweepAt())
 	return actors.Earlier(next, actors.Earlier(b.purgeAlarm(), b.home.alarm()))
 }
 
@@ -253,7 +257,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	}
 	m.Purges = b.purges(m.Leaving)
 	b.cooling = b.coolingAt(now)
-	m.Cooling = b.cooling
+	m.Cooling, m.Full = b.cooling, b.full()
 	for i := range b.tasks {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 	}

@@ -197,6 +197,7 @@ func (b *Binding) restoreStatus(s *api.BindingStatus) {
 	b.affinity = s.SchedulerObservedAffinityName
 	b.restoreReturn(s)
 	b.restoreHops(s.FailoverHistory)
+	b.waiting = s.Unschedulable
 	if s.LastScheduledTime != nil {
 		b.lastScheduled = s.LastScheduledTime.Time
 	}
@@ -222,7 +223,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
-	b.hops = nil
+	b.hops, b.waiting = nil, nil
 	b.targets, b.tasks, b.copies, b.requiredBy, b.created, b.spec = nil, nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})

@@ -19,6 +19,8 @@ type copyState struct {
 	placement int64
 	// removing is set from telling the member to remove the copy until it says that it did.
 	removing bool
+	// full is set where the member says that it has no room for more replicas.
+	full bool
 
 	reported       bool
 	health         api.ResourceHealth
@@ -114,6 +116,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 		})
 	}
 	b.statusReported(c, m.Status, out)
+	b.roomReported(now, c, m, out)
 	if t := b.target(m.Cluster); t != nil {
 		b.reconsider(now, t, false, out)
 	}
@@ -128,6 +131,7 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 	if c.reported {
 		out.Record(&messages.HealthForgotten{Binding: b.name, Cluster: cluster})
 	}
+	b.countWaiting(now, cluster, 0, out)
 	b.copies = slices.DeleteFunc(b.copies, func(c copyState) bool { return c.cluster == cluster })
 	b.syncCopies(out)
 	b.reassess()

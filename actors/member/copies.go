@@ -70,6 +70,9 @@ func (m *Member) awaitStartup(now time.Time, c *copyState, out *actors.Outbox) {
 	}
 	c.servesAt = now.Add(d)
 	heap.Push(&m.starting, startup{at: c.servesAt, binding: c.binding})
+	if room, limited := m.room[c.binding]; limited && c.up && c.replicas > room {
+		m.report(c, out)
+	}
 }
 
 func (m *Member) serves(c *copyState, out *actors.Outbox) {
@@ -117,6 +120,7 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	if r.Health != api.Healthy {
 		r.Ready = 0
 	}
+	m.squeeze(r, c)
 	out.TellBinding(c.binding, r)
 }
 

@@ -22,6 +22,8 @@ type Member struct {
 	forced map[messages.BindingName]api.ResourceHealth
 	// statuses are what copies of single bindings say of themselves.
 	statuses map[messages.BindingName]string
+	// room is for how many replicas of single bindings there is room; any number of others.
+	room map[messages.BindingName]int32
 
 	// copies in no order that means anything; at maps each to its index.
 	copies   []copyState
@@ -42,6 +44,7 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 		behaviour: messages.MemberBehaviour{Health: api.Healthy},
 		forced:    map[messages.BindingName]api.ResourceHealth{},
 		statuses:  map[messages.BindingName]string{},
+		room:      map[messages.BindingName]int32{},
 		at:        map[messages.BindingName]int{},
 	}
 }
@@ -58,6 +61,8 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.healthForced(msg, out)
 	case *messages.StatusForced:
 		m.statusForced(msg, out)
+	case *messages.RoomLimited:
+		m.roomLimited(msg, out)
 	case *messages.HeartbeatSet:
 		m.heartbeatSet(now, msg.Stopped, out)
 	case *messages.EngineRestarted:

@@ -211,7 +211,7 @@ func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
 	r := &placement.Request{
 		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas,
 		Replicas: m.Replicas, Requirements: m.Requirements, UID: string(m.UID),
-		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Affinity: m.Affinity, Fresh: fresh(m),
+		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Affinity: m.Affinity, Fresh: fresh(m),
 	}
 	if s.settings.WorkloadAffinity && m.Groups != nil {
 		r.Together, r.Apart = s.groups.others(m, false), s.groups.others(m, true)

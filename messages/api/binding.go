@@ -143,6 +143,15 @@ type BindingStatus struct {
 	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`
 	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.
 	FailoverHistory []FailoverRecord `json:"failoverHistory,omitempty"`
+	// Unschedulable are the replicas that clusters cannot start, in order of time. Leeward's own.
+	Unschedulable []UnschedulableReplicas `json:"unschedulable,omitempty"`
+}
+
+// UnschedulableReplicas are replicas that a cluster cannot start, all since one instant.
+type UnschedulableReplicas struct {
+	ClusterName string           `json:"clusterName"`
+	Replicas    int32            `json:"replicas"`
+	Since       metav1.MicroTime `json:"since"`
 }
 
 // FailoverRecord is one departure from a cluster.

@@ -220,6 +220,21 @@ var fields = numbered([]Field{
 		Zero:    "Any number.",
 	},
 	{
+		Name:    "enableDescheduler",
+		Meaning: "Takes replicas that a cluster cannot start off it and places them elsewhere, as karmada-descheduler and its estimators do; about Deployments that are divided by dynamic weight, or aggregated.",
+		Zero:    "They wait where they are.",
+	},
+	{
+		Name: "deschedulingInterval", Flag: "--descheduling-interval", in: notNegative,
+		Meaning: "How often replicas that cannot start are looked for.",
+		Zero:    "Exactly when due.",
+	},
+	{
+		Name: "unschedulableThreshold", Flag: "--unschedulable-threshold", in: notNegative,
+		Meaning: "How long a replica may wait before its cluster gives it up.",
+		Zero:    "Not at all.",
+	},
+	{
 		Name: "repeatableRebalance", Cures: []string{"K38"},
 		Meaning: "A WorkloadRebalancer asks for fresh placements whenever it is applied, and for all that it names.",
 		Zero:    "As of its creation, once for each workload.",

@@ -54,6 +54,8 @@ func karmada() messages.Settings {
 		EvictionNeedsState:                  true,
 		TolerationMatch:                     messages.MatchFirst,
 		TolerationSource:                    messages.SourceAppliedPlacement,
+		DeschedulingInterval:                2 * time.Minute,
+		UnschedulableThreshold:              5 * time.Minute,
 		ClusterFailureThreshold:             30 * time.Second,
 		ClusterSuccessThreshold:             30 * time.Second,
 		ClusterMonitorPeriod:                5 * time.Second,
@@ -114,6 +116,7 @@ func leeward() messages.Settings {
 	s.PreferNoSchedule = true
 	s.WorkloadAffinity = true
 	s.ConcurrentReturns = 10
+	s.DeschedulingInterval = 0
 	s.RepeatableRebalance = true
 	s.PersistentClusterTimers = true
 	s.TaintTerminatingClusters = true

@@ -72,6 +72,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"preferNoSchedule: false -> true",
 		"workloadAffinity: false -> true",
 		"concurrentReturns: 0 -> 10",
+		"deschedulingInterval: 2m -> 0s",
 		"repeatableRebalance: false -> true",
 		"persistentClusterTimers: false -> true",
 		"taintTerminatingClusters: false -> true",

@@ -58,6 +58,8 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 		return story("returns", "to "+string(f.Cluster), joined("; ", f.Reason, "runs on "+targets(f.Clusters)))
 	case *messages.ReleaseHeld:
 		return warning("kept", "on "+string(f.Cluster), f.Message)
+	case *messages.BindingDescheduled:
+		return story("gives up", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+": no room for the others "+t.since(f.Since))
 	case *messages.PurgeOvertaken:
 		return warning("waits no more", "for "+string(f.Cluster), "after "+span.String(f.After)+": its copy may still run there")
 	}
@@ -75,6 +77,8 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.HealthChanged:
 		return t.health(f)
+	case *messages.UnschedulableChanged:
+		return unschedulable(f)
 	case *messages.StatusChanged:
 		return detail("says", "on "+string(f.Cluster), string(f.Status))
 	case *messages.HealthForgotten:
@@ -160,6 +164,13 @@ func (t teller) health(f *messages.HealthChanged) phrase {
 		return detail(verb, on, ready)
 	}
 	return warning(verb, on, joined(", ", ready, t.since(f.Since)))
+}
+
+func unschedulable(f *messages.UnschedulableChanged) phrase {
+	if f.Replicas == 0 {
+		return detail("has room", "on "+string(f.Cluster), "")
+	}
+	return warning("lacks room", "on "+string(f.Cluster), "for "+replicas(f.Replicas))
 }
 
 func (t teller) until(at time.Time) string {

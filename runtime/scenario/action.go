@@ -75,6 +75,14 @@ type Status struct {
 	Status   string
 }
 
+// Room sets for how many replicas of a binding clusters have room; those beyond cannot start. Negative: any
+// number.
+type Room struct {
+	Clusters []messages.ClusterName
+	Binding  messages.BindingName
+	Replicas int32
+}
+
 // Capacity sets resources of clusters; those that are not named stay as they are.
 type Capacity struct {
 	Clusters            []messages.ClusterName
@@ -111,6 +119,7 @@ func (*Label) action()     {}
 func (*Heartbeat) action() {}
 func (*Health) action()    {}
 func (*Status) action()    {}
+func (*Room) action()      {}
 func (*Capacity) action()  {}
 func (*Scale) action()     {}
 func (*Apply) action()     {}

@@ -42,6 +42,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"heartbeat", func(c *call) Action { return c.heartbeat(w.Heartbeat) }}, w.Heartbeat != nil},
 		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
 		{namedAction{"status", func(c *call) Action { return c.status(w.Status) }}, w.Status != nil},
+		{namedAction{"room", func(c *call) Action { return c.room(w.Room) }}, w.Room != nil},
 		{namedAction{"capacity", func(c *call) Action { return c.capacity(w.Capacity) }}, w.Capacity != nil},
 		{namedAction{"scale", func(c *call) Action { return c.scale(w.Scale) }}, w.Scale != nil},
 		{namedAction{"apply", func(*call) Action { return &Apply{Documents: w.documents, MayFail: w.MayFail} }}, w.Apply != nil},
@@ -138,6 +139,17 @@ func (c *call) status(s *statusStep) Action {
 		c.bad(c.path+".status", "%v", err)
 	}
 	return &Status{Clusters: c.clusters(s.Cluster), Binding: c.binding(c.path+".binding", s.Binding, c.at), Status: string(text)}
+}
+
+func (c *call) room(s *roomStep) Action {
+	a := &Room{Clusters: c.clusters(s.Cluster), Binding: c.binding(c.path+".binding", s.Binding, c.at), Replicas: -1}
+	if s.Replicas == nil {
+		return a
+	}
+	if a.Replicas = *s.Replicas; a.Replicas < 0 {
+		c.bad(c.path+".replicas", "must not be negative")
+	}
+	return a
 }
 
 func (c *call) capacity(s *capacityStep) Action {

@@ -121,6 +121,8 @@ type step struct {
 	Health *healthStep `json:"health" schema:"action"`
 	// Sets what a copy says of itself.
 	Status *statusStep `json:"status" schema:"action"`
+	// Sets for how many replicas of a copy a cluster has room; those beyond cannot start.
+	Room *roomStep `json:"room" schema:"action"`
 	// Sets what a cluster can hold.
 	Capacity *capacityStep `json:"capacity" schema:"action"`
 	// Sets the replicas of a workload.
@@ -201,6 +203,15 @@ type statusStep struct {
 	Binding string `json:"binding" schema:"required"`
 	// What the copy says of itself from now on, beside its replicas.
 	Status map[string]any `json:"status" schema:"required"`
+}
+
+type roomStep struct {
+	// Which clusters.
+	Cluster clusterRef `json:"cluster" schema:"required"`
+	// Of which binding's copy.
+	Binding string `json:"binding" schema:"required"`
+	// For how many replicas. Default: any number.
+	Replicas *int32 `json:"replicas"`
 }
 
 type capacityStep struct {

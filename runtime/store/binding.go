@@ -52,6 +52,10 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.statusChanged(f)
 	case *messages.HealthForgotten:
 		return b.healthForgotten(at, f)
+	case *messages.UnschedulableChanged:
+		return b.waits(f.Waiting)
+	case *messages.BindingDescheduled:
+		return b.descheduled(at, f)
 	case *messages.ReturnPlanned:
 		return b.returnAt(f.At)
 	case *messages.ReturnDropped:

@@ -48,6 +48,8 @@ func (r *replay) act(s *scenario.Step) error {
 		w.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Status:
 		w.tellMembers(a.Clusters, &messages.StatusForced{Binding: a.Binding, Status: a.Status})
+	case *scenario.Room:
+		w.tellMembers(a.Clusters, &messages.RoomLimited{Binding: a.Binding, Replicas: a.Replicas})
 	case *scenario.Capacity:
 		return r.capacity(a)
 	case *scenario.Scale:

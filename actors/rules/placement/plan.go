@@ -29,6 +29,8 @@ type Request struct {
 	Evicting []messages.ClusterName
 	// Cooling are clusters that the resource left for its own sickness a short time ago: they do not fit.
 	Cooling []messages.ClusterName
+	// Full are clusters that say that they have no room for more replicas of the resource.
+	Full []messages.ClusterName
 	// Together are the clusters that run others of the resource's group, and Apart those that run others
 	// which it must not share a cluster with. Empty: any cluster will do.
 	Together, Apart []messages.ClusterName
@@ -106,6 +108,7 @@ const (
 	resting                    // it is in Cooling
 	joined                     // it is in Together
 	shunned                    // it is in Apart
+	full                       // it is in Full
 )
 
 type kind struct{ apiVersion, kind string }
@@ -234,6 +237,7 @@ func (p *Planner) open(r *Request) *rule {
 	p.cast(r.Cooling, resting)
 	p.cast(r.Together, joined)
 	p.cast(r.Apart, shunned)
+	p.cast(r.Full, full)
 	return p.rule(r.Placement)
 }
 

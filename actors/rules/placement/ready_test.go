@@ -90,6 +90,20 @@ func TestScaleUpNeedsReady(t *testing.T) {
 	require.Equal(t, list(on("a", 4), on("b", 4)), d.Targets, "in Karmada")
 }
 
+func TestFullClustersTakeNoMore(t *testing.T) {
+	full := func(r *placement.Request, clusters ...messages.ClusterName) *placement.Request {
+		r.Full = clusters
+		return r
+	}
+	p := plannerOver(cluster("a", 9), cluster("b", 9))
+	d := p.Plan(noon, full(workload(spreading(dynamic), 8, on("a", 2)), "a"))
+	require.Equal(t, list(on("a", 2), on("b", 6)), d.Targets, "it keeps what it has")
+	d = p.Plan(noon, full(workload(spreading(aggregated), 4), "a", "gone"))
+	require.Equal(t, list(on("b", 4)), d.Targets)
+	d = p.Plan(noon, workload(spreading(aggregated), 4))
+	require.Equal(t, list(on("a", 4)), d.Targets, "it is one request's word")
+}
+
 func TestExplainOfAClusterThatIsReadyNamesNoTaint(t *testing.T) {
 	all := placement.NewPlanner(fleetOf(ready("False", cluster("a", 9))), &messages.Settings{}, 0).Explain(noon, workload(nil, 1))
 	require.Equal(t, []placement.Rejection{{Cluster: "a"}}, all)

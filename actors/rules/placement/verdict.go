@@ -113,6 +113,9 @@ var unreadyTaints = []corev1.Taint{
 
 // frozen reports whether a cluster keeps what it has and takes nothing more.
 func (p *Planner) frozen(a *attempt, slot int32) bool {
+	if p.roles[slot]&full != 0 {
+		return true
+	}
 	if !p.readyOnly || p.fleet.marks[slot] == 0 || p.roles[slot]&kept == 0 {
 		return false
 	}

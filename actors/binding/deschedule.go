@@ -1,0 +1,120 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/descheduling"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// roomReported notes what a member says of the room that it has for its copy.
+func (b *Binding) roomReported(now time.Time, c *copyState, m *messages.CopyReported, out *actors.Outbox) {
+	b.countWaiting(now, m.Cluster, m.Unschedulable, out)
+	if c.full == m.Full {
+		return
+	}
+	c.full = m.Full
+	if b.settings.EnableDescheduler {
+		b.ask(now, out)
+	}
+}
+
+// countWaiting notes how many replicas wait on a cluster.
+func (b *Binding) countWaiting(now time.Time, cluster messages.ClusterName, replicas int32, out *actors.Outbox) {
+	if descheduling.Of(b.waiting, string(cluster)) == replicas {
+		return
+	}
+	b.waiting = descheduling.Counted(b.waiting, string(cluster), replicas, now)
+	out.Record(&messages.UnschedulableChanged{Binding: b.name, Cluster: cluster, Replicas: replicas, Waiting: b.waiting})
+}
+
+// full are the clusters that have no room for more replicas, as far as anybody asks them.
+func (b *Binding) full() (clusters []messages.ClusterName) {
+	if !b.settings.EnableDescheduler {
+		return nil
+	}
+	for i := range b.copies {
+		if b.copies[i].full {
+			clusters = append(clusters, b.copies[i].cluster)
+		}
+	}
+	return clusters
+}
+
+// sweepAt is when the first replicas that wait are given up; zero: none will be.
+func (b *Binding) sweepAt() (first time.Time) {
+	if len(b.waiting) == 0 || !b.descheduled() {
+		return time.Time{}
+	}
+	for i := range b.waiting {
+		if w := &b.waiting[i]; b.target(messages.ClusterName(w.ClusterName)) != nil {
+			first = actors.Earlier(first, b.sweep(w))
+		}
+	}
+	return first
+}
+
+// descheduled reports whether replicas that cannot start are given up at all: there must be somebody to
+// place them elsewhere.
+func (b *Binding) descheduled() bool {
+	return b.settings.EnableDescheduler && b.schedulable() && descheduling.Concerns(&b.spec.Resource, b.spec.Placement)
+}
+
+func (b *Binding) sweep(w *api.UnschedulableReplicas) time.Time {
+	return descheduling.Sweep(w.Since.Time, b.settings.UnschedulableThreshold, b.settings.DeschedulingInterval)
+}
+
+// deschedule gives up what has waited for too long, cluster by cluster, and has the scheduler place it.
+func (b *Binding) deschedule(now time.Time, out *actors.Outbox) {
+	if at := b.sweepAt(); at.IsZero() || at.After(now) {
+		return
+	}
+	lowered := false
+	for _, c := range b.clusters() {
+		lowered = b.giveUp(now, c, out) || lowered
+	}
+	if lowered {
+		b.syncCopies(out)
+		b.ask(now, out)
+	}
+}
+
+// giveUp lowers a cluster's share by what has waited there for too long, and reports whether it did. What
+// was due is due no more, whether or not something came of it.
+func (b *Binding) giveUp(now time.Time, c api.TargetCluster, out *actors.Outbox) bool {
+	due, since := int32(0), time.Time{}
+	b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), func(w api.UnschedulableReplicas) bool {
+		if w.ClusterName != c.Name || b.sweep(&w).After(now) {
+			return false
+		}
+		due, since = due+w.Replicas, actors.Earlier(since, w.Since.Time)
+		return true
+	})
+	copied := b.copy(messages.ClusterName(c.Name))
+	if due == 0 || copied == nil {
+		return false
+	}
+	left := descheduling.Lowered(c.Replicas, copied.ready, due)
+	if left == c.Replicas {
+		return false
+	}
+	b.resize(c.Name, left, out)
+	out.Record(&messages.BindingDescheduled{
+		Binding: b.name, Cluster: messages.ClusterName(c.Name), Before: c.Replicas, Replicas: left, Since: since,
+		Clusters: b.clusters(), Waiting: b.waiting,
+	})
+	return true
+}
+
+// resize gives one target another share; one without any is a target no more.
+func (b *Binding) resize(cluster string, replicas int32, out *actors.Outbox) {
+	clusters := b.clusters()
+	i := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == cluster })
+	if clusters[i].Replicas = replicas; replicas == 0 {
+		clusters = slices.Delete(clusters, i, i+1)
+	}
+	b.retarget(clusters, out)
+}
