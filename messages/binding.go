@@ -128,6 +128,8 @@ type CopyReported struct {
 	Health  api.ResourceHealth
 	// Ready counts the replicas that serve, Unschedulable those for which the cluster has no room.
 	Ready, Unschedulable int32
+	// Revision is the version of the pod template that the replicas that serve run; zero: there was only one.
+	Revision int32
 	// Full is set where the cluster has no room for more replicas of this copy.
 	Full bool
 	// Status is a JSON object that the copy says of itself beside its replicas; empty: nothing.

@@ -186,6 +186,13 @@ type CopyScaled struct {
 	Before   int32       `json:"before"`
 }
 
+// CopyUpdated says that a member rolls out another version of the pod template.
+type CopyUpdated struct {
+	Binding  BindingName `json:"binding"`
+	Cluster  ClusterName `json:"cluster"`
+	Revision int32       `json:"revision"`
+}
+
 // CopyStopped says that a member removed its copy.
 type CopyStopped struct {
 	Binding BindingName `json:"binding"`
@@ -198,6 +205,8 @@ type HealthChanged struct {
 	Cluster ClusterName        `json:"cluster"`
 	Health  api.ResourceHealth `json:"health"`
 	Ready   int32              `json:"ready,omitempty"`
+	// Revision is the version of the pod template that the replicas run; zero: there was only one.
+	Revision int32 `json:"revision,omitempty"`
 	// Since is when the copy was first Unhealthy without a break; zero unless Unhealthy.
 	Since time.Time `json:"-"`
 	// Starting is when a copy that was never healthy first reported; zero once it was.
@@ -240,6 +249,7 @@ func (*EvictionWithdrawn) Kind() string   { return "EvictionWithdrawn" }
 func (*ReleaseHeld) Kind() string         { return "ReleaseHeld" }
 func (*CopyStarted) Kind() string         { return "CopyStarted" }
 func (*CopyScaled) Kind() string          { return "CopyScaled" }
+func (*CopyUpdated) Kind() string         { return "CopyUpdated" }
 func (*PurgeOvertaken) Kind() string      { return "PurgeOvertaken" }
 func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
@@ -262,6 +272,7 @@ func (f *EvictionWithdrawn) AboutBinding() BindingName   { return f.Binding }
 func (f *ReleaseHeld) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyStarted) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
+func (f *CopyUpdated) AboutBinding() BindingName         { return f.Binding }
 func (f *PurgeOvertaken) AboutBinding() BindingName      { return f.Binding }
 func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
@@ -278,6 +289,7 @@ func (f *EvictionWithdrawn) AboutCluster() ClusterName { return f.Cluster }
 func (f *ReleaseHeld) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyStarted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
+func (f *CopyUpdated) AboutCluster() ClusterName       { return f.Cluster }
 func (f *PurgeOvertaken) AboutCluster() ClusterName    { return f.Cluster }
 func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
 func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }

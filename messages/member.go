@@ -29,6 +29,8 @@ type MemberConfigured struct{ Behaviour MemberBehaviour }
 type RunCopy struct {
 	Binding  BindingName
 	Replicas int32
+	// Revision is the version of the pod template to run; zero: there was only one.
+	Revision int32
 	// Placement numbers what the binding told this member; reports say which one they are about.
 	Placement int64
 	// Adopt says that the copy runs already: a member that does not know it yet need not start it up.

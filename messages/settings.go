@@ -62,7 +62,7 @@ type Settings struct {
 	// KeepLastCopy keeps an old copy beyond the timeout while no healthy copy runs elsewhere. Cures K1.
 	KeepLastCopy bool
 	// HandoverHealth is HealthReported (any Healthy report counts) or HealthOfPlacement (only a report
-	// for the present placement and replica count does). Cures K3.
+	// for the present placement, replica count and version of the pod template does). Cures K3.
 	HandoverHealth string
 	// WithdrawOnRecovery takes an eviction back when its taint goes before the hand-over is done. Cures K7.
 	WithdrawOnRecovery bool

@@ -13,6 +13,10 @@ import (
 )
 
 func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *actors.Outbox) {
+	also := ""
+	if b.workload != nil && b.workload.Revision != w.Revision {
+		also = "template"
+	}
 	b.workload = w
 	if !b.created {
 		b.settling = len(b.claims) > 0
@@ -22,7 +26,11 @@ func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *acto
 	next := b.spec
 	fromWorkload(&next, w)
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, w.Labels)
-	b.update(now, next, false, out)
+	b.update(now, next, also, out)
+	if w.Revision > 0 {
+		b.syncCopies(out)
+		b.reassess()
+	}
 }
 
 func fromWorkload(s *api.BindingSpec, w *messages.Workload) {
@@ -61,11 +69,14 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	fromWorkload(&next, b.workload)
 	fromPolicy(&next, best.Spec)
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, b.workload.Labels)
-	handedOver := b.owner != best.Policy
+	also := ""
+	if b.owner != best.Policy {
+		also = "policy"
+	}
 	b.owner, b.policy = best.Policy, policyLabel(best)
 	b.managed = true
 	if b.created {
-		b.update(now, next, handedOver, out)
+		b.update(now, next, also, out)
 		return
 	}
 	b.created, b.spec = true, next
@@ -122,11 +133,11 @@ func fromPolicy(s *api.BindingSpec, p *api.PropagationSpec) {
 	s.PreserveResourcesOnDeletion, s.SchedulePriority = p.PreserveResourcesOnDeletion, p.SchedulePriority
 }
 
-// update takes over a new spec, if it differs or another policy gives it, and says what differs.
-func (b *Binding) update(now time.Time, next api.BindingSpec, handedOver bool, out *actors.Outbox) {
+// update takes over a new spec, if it differs or something beside it does (also), and says what differs.
+func (b *Binding) update(now time.Time, next api.BindingSpec, also string, out *actors.Outbox) {
 	changed := differences(&b.spec, &next)
-	if handedOver && !slices.Contains(changed, "policy") {
-		changed = append(changed, "policy")
+	if also != "" && !slices.Contains(changed, also) {
+		changed = append(changed, also)
 	}
 	if len(changed) == 0 {
 		return

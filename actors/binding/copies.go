@@ -15,6 +15,8 @@ import (
 type copyState struct {
 	cluster  messages.ClusterName
 	replicas int32
+	// revision is the version of the pod template that the member was last told to run.
+	revision int32
 	// placement numbers what the member was last told.
 	placement int64
 	// removing is set from telling the member to remove the copy until it says that it did.
@@ -25,6 +27,7 @@ type copyState struct {
 	reported       bool
 	health         api.ResourceHealth
 	ready          int32
+	runs           int32  // the version of the pod template that the ready replicas run
 	status         string // what the copy says of itself beside its replicas: a JSON object, or nothing
 	forPlacement   int64
 	unhealthySince time.Time
@@ -77,6 +80,14 @@ func (b *Binding) wanted(c messages.ClusterName) bool {
 	return k != nil && eviction.KeepsCopy(&k.GracefulEvictionTask)
 }
 
+// revision is the present version of the pod template.
+func (b *Binding) revision() int32 {
+	if b.workload == nil {
+		return 0
+	}
+	return b.workload.Revision
+}
+
 // runCopy tells a target's member what to run. A copy that is still going is waited for.
 func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 	c := b.copy(t.cluster)
@@ -84,17 +95,17 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 	case c == nil:
 		b.copies = append(b.copies, copyState{cluster: t.cluster})
 		c = &b.copies[len(b.copies)-1]
-	case c.removing || c.replicas == t.replicas:
+	case c.removing || c.replicas == t.replicas && c.revision >= b.revision():
 		return
 	}
-	c.replicas = t.replicas
+	c.replicas, c.revision = t.replicas, max(c.revision, b.revision())
 	b.tellRun(c, false, out)
 }
 
 func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 	b.placements++
 	c.placement = b.placements
-	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Placement: c.placement, Adopt: adopt}
+	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Revision: c.revision, Placement: c.placement, Adopt: adopt}
 	if !adopt {
 		m.Labels = b.inherited(c.cluster)
 	}
@@ -106,12 +117,12 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	if c == nil || c.removing {
 		return
 	}
-	news := !c.reported || c.health != m.Health || c.ready != m.Ready
+	news := !c.reported || c.health != m.Health || c.ready != m.Ready || c.runs != m.Revision
 	c.heard(now, m.Health)
-	c.reported, c.health, c.ready, c.forPlacement = true, m.Health, m.Ready, m.ForPlacement
+	c.reported, c.health, c.ready, c.runs, c.forPlacement = true, m.Health, m.Ready, m.Revision, m.ForPlacement
 	if news {
 		out.Record(&messages.HealthChanged{
-			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready,
+			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready, Revision: m.Revision,
 			Since: c.unhealthySince, Starting: c.startingSince,
 		})
 	}
@@ -143,14 +154,14 @@ func (b *Binding) health(targets []target) health.Verdict {
 	for i := range targets {
 		wanted[i] = health.Target{Cluster: targets[i].cluster, Replicas: targets[i].replicas}
 		if c := b.copy(targets[i].cluster); c != nil {
-			wanted[i].Placement = c.placement
+			wanted[i].Placement, wanted[i].Revision = c.placement, c.revision
 		}
 	}
 	reports := make([]health.Report, 0, len(b.copies))
 	for i := range b.copies {
 		if c := &b.copies[i]; c.reported {
 			reports = append(reports, health.Report{
-				Cluster: c.cluster, Health: c.health, ReadyReplicas: c.ready, ForPlacement: c.forPlacement,
+				Cluster: c.cluster, Health: c.health, ReadyReplicas: c.ready, Revision: c.runs, ForPlacement: c.forPlacement,
 			})
 		}
 	}
@@ -179,8 +190,8 @@ func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 			continue
 		}
 		c := copyState{
-			cluster:  messages.ClusterName(item.ClusterName),
-			reported: true, health: item.Health, ready: item.ReadyReplicas,
+			cluster: messages.ClusterName(item.ClusterName), revision: item.Revision,
+			reported: true, health: item.Health, ready: item.ReadyReplicas, runs: item.Revision,
 		}
 		if c.health == api.Unhealthy {
 			c.unhealthySince = now

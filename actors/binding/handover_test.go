@@ -63,6 +63,49 @@ func TestKarmadaTakesTheOldReportForTheNewShare(t *testing.T) {
 	require.Contains(t, kinds(b.Network), "EvictionEnded")
 }
 
+// edited is the workload with another version of its pod template.
+func edited(replicas, revision int32) *messages.WorkloadApplied {
+	m := workload(replicas)
+	m.Workload.Revision = revision
+	return m
+}
+
+func ofRevision(m *messages.CopyReported, revision int32) *messages.CopyReported {
+	m.Revision = revision
+	return m
+}
+
+func runRevision(replicas, revision int32, placement int64) *messages.RunCopy {
+	m := run(replicas, placement)
+	m.Revision = revision
+	return m
+}
+
+func TestAnEditedTemplateGoesToTheTargetsAndNotToTheCopyThatIsLeft(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	n := b.tell(edited(2, 2)).
+		Told(memberAt("m1")).Told(memberAt("m2"), runRevision(2, 2, 4)).Told(memberAt("m3"), runRevision(2, 2, 5))
+	require.Equal(t, []string{"template"}, actorstest.FactsOf[*messages.BindingUpdated](n.Facts())[0].Changed)
+	b.tell(b.keep())
+	b.tell(edited(2, 2)).Quiet()
+}
+
+func TestHealthOfTheOldTemplateEndsNoHandOver(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	b.tell(edited(2, 2))
+	b.tell(b.keep())
+	b.tell(report("m3", api.Healthy, 2, 3)).Told(memberAt("m1"))
+	b.tell(ofRevision(report("m3", api.Healthy, 2, 5), 2)).Told(memberAt("m1"))
+	b.tell(ofRevision(report("m2", api.Healthy, 2, 4), 2)).Told(memberAt("m1"), removal)
+}
+
+func TestKarmadaTakesTheHealthOfTheOldTemplate(t *testing.T) {
+	b := leaving(t, settings(reportedHealth), duplicated(), "m2:2", "m3:2")
+	b.tell(edited(2, 2))
+	b.tell(b.keep())
+	b.tell(report("m3", api.Healthy, 2, 3)).Told(memberAt("m1"), removal)
+}
+
 func TestOneVerdictOnHealthIsForAllTasks(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2", "m2:2", "m3:2")
 	b.tell(tainted("m1", b.Now(), "down"), tainted("m2", b.Now(), "down"))
@@ -109,6 +152,15 @@ func TestTheLastCopyStaysWhereThereIsNowhereToGo(t *testing.T) {
 	b.advance(24 * time.Hour).Quiet()
 	b.tell(b.place("m2:2")).Told(memberAt("m2"), run(2, 2)).Told(memberAt("m1"))
 	b.tell(report("m2", api.Healthy, 2, 2)).Told(memberAt("m1"), removal)
+}
+
+func TestACopyThatIsKeptSaysWhichTemplateIsMissing(t *testing.T) {
+	b := placed(t, settings(keepLastCopy), duplicated(), "m1:2", "m2:2")
+	b.tell(edited(2, 2))
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(b.place("m2:2"))
+	b.advance(10 * time.Minute).Recorded(&messages.ReleaseHeld{Binding: name, Cluster: "m1", Message: "m2 runs revision 1, not 2"})
 }
 
 func TestPurgingDirectlyStartsNothingNewBeforeTheOldCopyIsGone(t *testing.T) {

@@ -60,6 +60,25 @@ func TestARestartTakesOverWhatIsStored(t *testing.T) {
 	b.tell(report("m3", api.Healthy, 2, 3)).Recorded(health("m3", api.Healthy, 2), ended("m1", messages.EndedHealthy, time.Minute))
 }
 
+func TestARestartRollsOutNothingAgain(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(), b.Now())
+	m.Spec.Clusters = targets("m2:2", "m3:2", "m4:2")
+	m.Status.AggregatedStatus = append(m.Status.AggregatedStatus,
+		api.AggregatedStatusItem{ClusterName: "m3", Health: api.Healthy, ReadyReplicas: 2, Revision: 2})
+	roll := adopted(2, 3)
+	roll.Revision = 2
+	b.tell(m, edited(2, 2)).
+		Told(memberAt("m1"), adopted(2, 1)).
+		Told(memberAt("m2"), adopted(2, 2), runRevision(2, 2, 5)).
+		Told(memberAt("m3"), roll).
+		Told(memberAt("m4"), run(2, 4), runRevision(2, 2, 6))
+	require.NotContains(t, kinds(b.Network), "BindingUpdated")
+	b.tell(b.keep())
+	b.tell(ofRevision(report("m3", api.Healthy, 2, 3), 2), report("m2", api.Healthy, 2, 2), ofRevision(report("m4", api.Healthy, 2, 6), 2)).Told(memberAt("m1"))
+	b.tell(ofRevision(report("m2", api.Healthy, 2, 5), 2)).Told(memberAt("m1"), removal)
+}
+
 func TestARestartMovesNoTimeout(t *testing.T) {
 	b := drive(t, settings())
 	b.tell(stored(duplicated(), b.Now().Add(-9*time.Minute)))

@@ -15,13 +15,16 @@ type copyState struct {
 	// ready of replicas serve; up is false until the copy has served once.
 	replicas, ready int32
 	up              bool
+	// revision of the pod template is to run; serving is the one that the ready replicas run.
+	revision, serving int32
 	// servesAt is when all replicas will serve; zero: they do.
 	servesAt time.Time
 	// wanted is the placement that the member was last told; served the one that its replicas run.
 	wanted, served int64
 }
 
-// run starts a copy or scales it. To be told the same again makes the member report again, so that an
+// run starts a copy, scales it or rolls out another version of its pod template, during which the old
+// replicas serve. To be told the same again makes the member report again, so that an
 // engine that lost its memory learns how things are.
 func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 	i, known := m.at[r.Binding]
@@ -30,15 +33,18 @@ func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		return
 	}
 	c := &m.copies[i]
-	before := c.replicas
-	c.replicas, c.wanted = r.Replicas, r.Placement
+	before, rolls := c.replicas, r.Revision > c.revision
+	c.replicas, c.wanted, c.revision = r.Replicas, r.Placement, max(r.Revision, c.revision)
 	if c.replicas != before {
 		out.Record(&messages.CopyScaled{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas, Before: before})
 	}
+	if rolls {
+		out.Record(&messages.CopyUpdated{Binding: c.binding, Cluster: m.cluster, Revision: c.revision})
+	}
 	switch {
-	case c.replicas > before:
+	case c.replicas > before, rolls:
 		m.awaitStartup(now, c, out)
-	case c.up && c.ready >= c.replicas:
+	case c.up && c.ready >= c.replicas && c.serving == c.revision:
 		m.serves(c, out)
 	default:
 		m.report(c, out)
@@ -47,7 +53,7 @@ func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 
 func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 	m.at[r.Binding] = len(m.copies)
-	m.copies = append(m.copies, copyState{binding: r.Binding, replicas: r.Replicas, wanted: r.Placement})
+	m.copies = append(m.copies, copyState{binding: r.Binding, replicas: r.Replicas, revision: r.Revision, wanted: r.Placement})
 	c := &m.copies[len(m.copies)-1]
 	if r.Adopt {
 		m.serves(c, out)
@@ -76,7 +82,8 @@ func (m *Member) awaitStartup(now time.Time, c *copyState, out *actors.Outbox) {
 }
 
 func (m *Member) serves(c *copyState, out *actors.Outbox) {
-	c.up, c.ready, c.served, c.servesAt = true, c.replicas, c.wanted, time.Time{}
+	c.up, c.ready, c.serving, c.served = true, c.replicas, c.revision, c.wanted
+	c.servesAt = time.Time{}
 	m.report(c, out)
 }
 
@@ -116,7 +123,9 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	if m.silent {
 		return
 	}
-	r := &messages.CopyReported{Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Status: m.statuses[c.binding], ForPlacement: c.served}
+	r := &messages.CopyReported{
+		Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Revision: c.serving, Status: m.statuses[c.binding], ForPlacement: c.served,
+	}
 	if r.Health != api.Healthy {
 		r.Ready = 0
 	}

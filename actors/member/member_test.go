@@ -134,6 +134,56 @@ func TestAnotherPlacementOfTheSameSizeIsServedAtOnce(t *testing.T) {
 	d.Tell(run("web", 2, 2)).Recorded().Told(web, healthy(2, 2))
 }
 
+// revised asks for the same with another version of the pod template.
+func revised(r *messages.RunCopy, revision int32) *messages.RunCopy {
+	r.Revision = revision
+	return r
+}
+
+func runs(r *messages.CopyReported, revision int32) *messages.CopyReported {
+	r.Revision = revision
+	return r
+}
+
+func updated(b messages.BindingName, revision int32) *messages.CopyUpdated {
+	return &messages.CopyUpdated{Binding: b, Cluster: "m1", Revision: revision}
+}
+
+func TestOldReplicasServeWhileAnEditedTemplateRollsOut(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(5 * time.Second)
+	d.Tell(revised(run("web", 2, 2), 2)).Recorded(updated("web", 2)).Told(web)
+	d.Tell(force("web", api.Healthy)).Told(web, healthy(2, 1))
+	d.Tell(revised(run("web", 2, 3), 2)).Recorded().Told(web, healthy(2, 1))
+	d.QuietFor(5*time.Second - 1)
+	d.Advance(1).Recorded().Told(web, runs(healthy(2, 3), 2)).Sleeps()
+}
+
+func TestAnEditDuringAStartupBeginsAnew(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(4 * time.Second)
+	d.Tell(revised(run("web", 3, 2), 2)).Recorded(scaled("web", 2, 3), updated("web", 2)).Told(web)
+	d.QuietFor(5*time.Second - 1)
+	d.Advance(1).Told(web, runs(healthy(3, 2), 2))
+}
+
+func TestScalingDownDoesNotEndARollout(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 3, 1))
+	d.Advance(5 * time.Second)
+	d.Tell(revised(run("web", 3, 2), 2))
+	d.Tell(revised(run("web", 2, 3), 2)).Recorded(scaled("web", 3, 2)).Told(web, healthy(3, 1))
+	d.Advance(5*time.Second).Told(web, runs(healthy(2, 3), 2))
+}
+
+func TestWhoDoesNotKnowTheRevisionRollsNothingBack(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(revised(run("web", 2, 1), 2)).Recorded(started("web", 2)).Told(web, runs(healthy(2, 1), 2))
+	d.Tell(run("web", 2, 2)).Recorded().Told(web, runs(healthy(2, 2), 2))
+}
+
 func TestARemovedCopyIsGone(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 2, 1), run("shop", 1, 1))

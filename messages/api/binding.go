@@ -10,6 +10,10 @@ import (
 // AnnotationAppliedPlacement holds, as JSON, the placement that the scheduler last applied.
 const AnnotationAppliedPlacement = "policy.karmada.io/applied-placement"
 
+// AnnotationRevision numbers, on a resource, the versions of its pod template, the first being 1; without
+// it there was only one. Leeward's own.
+const AnnotationRevision = "leeward.dev/revision"
+
 // ResourceBinding is where one resource runs, and where it is leaving.
 type ResourceBinding struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -199,6 +203,9 @@ type AggregatedStatusItem struct {
 	Health         ResourceHealth        `json:"health,omitempty"`
 	// ReadyReplicas counts the replicas that serve. Leeward's own.
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	// Revision is the version of the pod template that the replicas run; zero: there was only one.
+	// Leeward's own.
+	Revision int32 `json:"revision,omitempty"`
 	// UnhealthySince is when the copy was first seen Unhealthy without a break. Leeward's own.
 	UnhealthySince *metav1.MicroTime `json:"unhealthySince,omitempty"`
 	// StartingSince is when a copy that was never healthy first reported. Leeward's own.

@@ -90,7 +90,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "handoverHealth", Cures: []string{"K3"}, Words: []string{messages.HealthReported, messages.HealthOfPlacement},
-		Meaning: "Which Healthy report ends a hand-over: any (reported), or one for the present placement and replica count (placement).",
+		Meaning: "Which Healthy report ends a hand-over: any (reported), or one for the present placement, replica count and version of the pod template (placement).",
 	},
 	{
 		Name: "withdrawOnRecovery", Cures: []string{"K7"},

@@ -73,6 +73,8 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("starts", "on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
 	case *messages.CopyScaled:
 		return detail("scales", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas))
+	case *messages.CopyUpdated:
+		return detail("rolls out", "on "+string(f.Cluster), revision(f.Revision))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.HealthChanged:
@@ -159,6 +161,9 @@ func (t teller) health(f *messages.HealthChanged) phrase {
 	verb, on, ready := strings.ToLower(string(f.Health)), "on "+string(f.Cluster), ""
 	if f.Ready > 0 {
 		ready = replicas(f.Ready) + " ready"
+	}
+	if f.Revision > 0 {
+		ready = joined(" ", ready, "of "+revision(f.Revision))
 	}
 	if f.Health == api.Healthy {
 		return detail(verb, on, ready)

@@ -106,6 +106,8 @@ func placed(clusters []api.TargetCluster) string {
 	return strings.Join(words, " ")
 }
 
+func revision(n int32) string { return "revision " + strconv.Itoa(int(n)) }
+
 func replicas(n int32) string {
 	switch n {
 	case 0:

@@ -22,7 +22,7 @@ func (b *Binding) healthChanged(at time.Time, f *messages.HealthChanged) bool {
 	}
 	wasApplied := item.Applied
 	item.Applied, item.AppliedMessage = true, ""
-	item.Health, item.ReadyReplicas = f.Health, f.Ready
+	item.Health, item.ReadyReplicas, item.Revision = f.Health, f.Ready, f.Revision
 	if !instant(item.UnhealthySince).Equal(f.Since) {
 		item.UnhealthySince = microTime(f.Since)
 	}

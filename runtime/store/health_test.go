@@ -23,7 +23,12 @@ func TestHealthChanged(t *testing.T) {
 		{ClusterName: "member3", Applied: true, Health: api.Healthy, ReadyReplicas: 2},
 	}, b.Status.AggregatedStatus, "in the order of the clusters' names, to the nanosecond")
 
-	for _, again := range []messages.Fact{ill, healthy("member3", 2)} {
+	edited := healthy("member3", 2)
+	edited.Revision = 2
+	f.apply(edited)
+	require.EqualValues(t, 2, b.Status.AggregatedStatus[2].Revision, "the version that serves")
+
+	for _, again := range []messages.Fact{ill, edited} {
 		f.requireNoChange(webKey, again)
 	}
 	f.apply(healthy("member2", 2))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/actors/rules/affinity"
+	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -63,6 +65,7 @@ func (w *World) identify(o, old api.Object) {
 		o.SetUID(old.GetUID())
 		o.SetCreationTimestamp(old.GetCreationTimestamp())
 		o.SetGeneration(old.GetGeneration() + 1)
+		revise(o, old)
 		return
 	}
 	if o.GetUID() == "" {
@@ -70,6 +73,13 @@ func (w *World) identify(o, old api.Object) {
 	}
 	if created := o.GetCreationTimestamp(); created.IsZero() {
 		o.SetCreationTimestamp(metav1.Time{Time: w.now.Truncate(time.Second)})
+	}
+}
+
+// revise numbers the pod template of a resource that takes the place of an older one.
+func revise(o, old api.Object) {
+	if r := propagation.Revised(o, old); r > 0 {
+		o.SetAnnotations(kept(o.GetAnnotations(), map[string]string{api.AnnotationRevision: strconv.Itoa(int(r))}))
 	}
 }
 

@@ -25,7 +25,8 @@ func workload(o api.Object) *messages.Workload {
 	return &messages.Workload{
 		Binding: bindingOf(k.Namespace, k.Kind, k.Name), APIVersion: k.APIVersion, Kind: k.Kind,
 		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(),
-		Replicas: replicas, Requirements: each, HasReplicas: hasReplicas, Dependencies: dependencies(o),
+		Replicas: replicas, Requirements: each, HasReplicas: hasReplicas, Revision: propagation.Revision(o),
+		Dependencies: dependencies(o),
 	}
 }
 

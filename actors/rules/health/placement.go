@@ -17,6 +17,8 @@ type Target struct {
 	Cluster messages.ClusterName
 	// Replicas that are to run there; zero for what has none.
 	Replicas int32
+	// Revision is the version of the pod template that they are to run.
+	Revision int32
 	// Placement numbers what the cluster was last told to run.
 	Placement int64
 }
@@ -26,6 +28,8 @@ type Report struct {
 	Cluster       messages.ClusterName
 	Health        api.ResourceHealth
 	ReadyReplicas int32
+	// Revision is the version of the pod template that they run.
+	Revision int32
 	// ForPlacement is the Target.Placement that the cluster was running when it said so.
 	ForPlacement int64
 }
@@ -50,14 +54,16 @@ const (
 	nothing lack = iota
 	aReport
 	aHealthyReport
+	thisRevision
 	aReportOfThisPlacement
 	readyReplicas
 )
 
 // Of judges a placement by the reports of its clusters; reports of other clusters do not matter. With
 // messages.HealthReported a target is healthy if its report says Healthy. With
-// messages.HealthOfPlacement the report must moreover be about the present placement, and as many
-// replicas ready as are to run: the old health of a cluster says nothing about its new share.
+// messages.HealthOfPlacement the report must moreover be about the present placement and the present
+// version of the pod template, and as many replicas ready as are to run: the old health of a cluster says
+// nothing about its new share, nor about what has been edited since.
 func Of(reports []Report, targets []Target, mode string) Verdict {
 	v := Verdict{Healthy: true}
 	for _, t := range targets {
@@ -88,6 +94,8 @@ func lacks(r Report, t Target, mode string) lack {
 		return aHealthyReport
 	case mode != messages.HealthOfPlacement:
 		return nothing
+	case r.Revision != t.Revision:
+		return thisRevision
 	case r.ForPlacement != t.Placement:
 		return aReportOfThisPlacement
 	case r.ReadyReplicas < t.Replicas:
@@ -105,6 +113,8 @@ func (v Verdict) Reason() string {
 		return fmt.Sprintf("%s reports nothing", v.target.Cluster)
 	case aHealthyReport:
 		return fmt.Sprintf("%s reports %s", v.target.Cluster, v.report.Health)
+	case thisRevision:
+		return fmt.Sprintf("%s runs revision %d, not %d", v.target.Cluster, max(1, v.report.Revision), v.target.Revision)
 	case aReportOfThisPlacement:
 		return fmt.Sprintf("%s reports an earlier placement", v.target.Cluster)
 	case readyReplicas:
