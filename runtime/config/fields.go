@@ -181,7 +181,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "capacityReservation", Cures: []string{"K13"},
-		Meaning: "Counts placed replicas against a cluster's free capacity at once.",
+		Meaning: "Counts placed replicas against a cluster's free capacity at once, and for as long as they are placed. Karmada's alpha gate SchedulingOvercommitProtection, which counts those of the last five minutes until they are healthy, is not needed beside it.",
 		Zero:    "Only what the cluster itself reports counts.",
 	},
 	{

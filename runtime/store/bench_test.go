@@ -79,7 +79,7 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func benchFleet() (*store.Store, []messages.BindingName) {
-	s := store.New()
+	s := store.New(1)
 	names := make([]messages.BindingName, bindings)
 	for i := range names {
 		n := messages.BindingName(fmt.Sprintf("default/web-%05d-deployment", i))

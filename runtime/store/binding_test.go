@@ -30,7 +30,7 @@ func TestBindingCreated(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := store.New()
+			s := store.New(1)
 			given := &api.BindingSpec{Replicas: 3}
 			s.Apply(start, &messages.BindingCreated{Binding: test.binding, Policy: test.policy, UID: "u-1", Spec: given})
 			b := s.Binding(test.binding)
@@ -76,7 +76,7 @@ func TestBindingUpdatedKeepsWhatIsDecidedAboutTheBinding(t *testing.T) {
 }
 
 func TestAPolicyClaimsABindingThatPeopleMade(t *testing.T) {
-	s := store.New()
+	s := store.New(1)
 	s.Put(&api.ResourceBinding{
 		TypeMeta:   typeMeta(api.WorkGroupVersion, "ResourceBinding"),
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-deployment"},

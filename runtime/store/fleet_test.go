@@ -30,7 +30,7 @@ type fleet struct {
 // newFleet returns a store with cluster member1 and an unplaced binding of two replicas, web.
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{Store: store.New(), t: t, now: start}
+	f := &fleet{Store: store.New(1), t: t, now: start}
 	f.Put(cluster("member1"))
 	f.apply(&messages.BindingCreated{Binding: web, Spec: &api.BindingSpec{Replicas: 2, Placement: placement}})
 	return f

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,7 +14,7 @@ import (
 )
 
 // show returns the snapshot of an object's present version. What only readers need is written here
-// and not when facts are applied: resourceVersion, the applied placement and the copies' raw status.
+// and not when facts are applied: resourceVersion, the uid of a binding, the applied placement and the copies' raw status.
 func (s *Store) show(e *entry) api.Object {
 	if e.shownAt != e.version {
 		e.shown, e.shownAt = s.snapshot(e), e.version
@@ -36,12 +37,14 @@ func (s *Store) snapshot(e *entry) api.Object {
 		s.annotate(e.binding)
 		snapshot := *o
 		snapshot.ResourceVersion = version
+		snapshot.UID = cmp.Or(o.UID, s.UID(api.KeyOf(o)))
 		snapshot.Status.AggregatedStatus = e.binding.rawStatuses()
 		return &snapshot
 	case *api.ClusterResourceBinding:
 		s.annotate(e.binding)
 		snapshot := *o
 		snapshot.ResourceVersion = version
+		snapshot.UID = cmp.Or(o.UID, s.UID(api.KeyOf(o)))
 		snapshot.Status.AggregatedStatus = e.binding.rawStatuses()
 		return &snapshot
 	default: // changed by Put alone

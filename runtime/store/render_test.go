@@ -26,6 +26,7 @@ func TestABindingReadsAsItsManifest(t *testing.T) {
   "metadata": {
     "name": "web-deployment",
     "namespace": "default",
+    "uid": "7c1f5b58-c3e2-8c98-95e2-5689989bd7f8",
     "resourceVersion": "6",
     "generation": 3,
     "creationTimestamp": "2026-01-01T12:00:01Z",
@@ -195,7 +196,7 @@ func TestRawStatus(t *testing.T) {
 			if test.raw == "" {
 				b.Status.AggregatedStatus = nil
 			}
-			f := &fleet{Store: store.New(), t: t, now: start}
+			f := &fleet{Store: store.New(1), t: t, now: start}
 			f.Put(b)
 			f.apply(test.facts...)
 			item := f.Get(webKey).(*api.ResourceBinding).Status.AggregatedStatus[0]
@@ -229,13 +230,13 @@ func FuzzManifest(f *testing.F) {
 	f.Add(`null`, `null`)
 	f.Add(`{"clusterTolerations":[{"key":1}]}`, `{"readyReplicas":"2"}`)
 	f.Fuzz(func(t *testing.T, applied, raw string) {
-		s := store.New()
+		s := store.New(1)
 		s.Put(manifest(api.BindingSpec{Replicas: 2}, applied, raw))
 		s.Apply(start, healthy("member2", 1))
 		first, err := json.Marshal(s.Get(webKey))
 		require.NoError(t, err)
 
-		again := store.New()
+		again := store.New(1)
 		read := &api.ResourceBinding{}
 		require.NoError(t, json.Unmarshal(first, read))
 		again.Put(read)

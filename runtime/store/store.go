@@ -25,6 +25,7 @@ type Store struct {
 	// policies are the ClusterTaintPolicies, as they came.
 	policies []*counted
 	version  uint64 // of the newest change
+	seed     uint64 // of uids
 }
 
 // entry is one object with its history.
@@ -37,9 +38,10 @@ type entry struct {
 	shownAt uint64
 }
 
-// New returns an empty store.
-func New() *Store {
+// New returns an empty store. The uids of bindings that policies make follow from the seed and their names.
+func New(seed uint64) *Store {
 	return &Store{
+		seed:       seed,
 		kinds:      map[string]map[api.Key]*entry{},
 		clusters:   map[messages.ClusterName]*entry{},
 		bindings:   map[messages.BindingName]*entry{},

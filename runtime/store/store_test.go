@@ -30,7 +30,7 @@ func names(objects []api.Object) (keys []string) {
 }
 
 func TestObjectsComeInCanonicalOrder(t *testing.T) {
-	s := store.New()
+	s := store.New(1)
 	for _, o := range []api.Object{
 		object(api.AppsGroupVersion, "WorkloadRebalancer", "", "again"),
 		object(api.WorkGroupVersion, "ClusterResourceBinding", "", "role"),
@@ -69,7 +69,7 @@ func TestObjectsComeInCanonicalOrder(t *testing.T) {
 }
 
 func TestPutStoresAndReplaces(t *testing.T) {
-	s := store.New()
+	s := store.New(1)
 	key := api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
 	require.Nil(t, s.Get(key))
 	require.Zero(t, s.Version(key))
@@ -102,11 +102,11 @@ func deployment(replicas int32) *appsv1.Deployment {
 func TestPutPanicsOnAnObjectWithoutKind(t *testing.T) {
 	nameless := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "member1"}}
 	require.PanicsWithValue(t, `store: put an object without a kind: "member1", a *api.Cluster`,
-		func() { store.New().Put(nameless) })
+		func() { store.New(1).Put(nameless) })
 }
 
 func TestDelete(t *testing.T) {
-	s := store.New()
+	s := store.New(1)
 	s.Put(cluster("member1"))
 	s.Put(object("v1", "ConfigMap", "default", "cfg"))
 	s.Apply(start, &messages.BindingCreated{Binding: web, Spec: &api.BindingSpec{}})
@@ -140,7 +140,7 @@ func TestBindingsAreKnownByName(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.key.Kind, func(t *testing.T) {
-			s := store.New()
+			s := store.New(1)
 			require.Equal(t, test.key, store.BindingKey(test.name))
 			s.Apply(start, &messages.BindingCreated{Binding: test.name, Spec: &api.BindingSpec{}})
 			require.Equal(t, test.key, api.KeyOf(s.Get(test.key)))
@@ -150,7 +150,7 @@ func TestBindingsAreKnownByName(t *testing.T) {
 }
 
 func TestABindingMadeByPeopleIsReadWhole(t *testing.T) {
-	s := store.New()
+	s := store.New(1)
 	s.Put(&api.ResourceBinding{
 		TypeMeta: typeMeta(api.WorkGroupVersion, "ResourceBinding"),
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-deployment", Generation: 4, Annotations: map[string]string{
@@ -169,7 +169,7 @@ func TestABindingMadeByPeopleIsReadWhole(t *testing.T) {
 
 func TestAnUnreadableAppliedPlacementCountsAsNone(t *testing.T) {
 	for _, text := range []string{"", "{", `{"clusterAffinity":3}`, "null"} {
-		s := store.New()
+		s := store.New(1)
 		s.Put(&api.ClusterResourceBinding{
 			TypeMeta:   typeMeta(api.WorkGroupVersion, "ClusterResourceBinding"),
 			ObjectMeta: metav1.ObjectMeta{Name: "role", Annotations: map[string]string{api.AnnotationAppliedPlacement: text}},

@@ -2,14 +2,12 @@ package world
 
 import (
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/actors/rules/affinity"
@@ -69,7 +67,7 @@ func (w *World) identify(o, old api.Object) {
 		return
 	}
 	if o.GetUID() == "" {
-		o.SetUID(w.uid(api.KeyOf(o)))
+		o.SetUID(w.store.UID(api.KeyOf(o)))
 	}
 	if created := o.GetCreationTimestamp(); created.IsZero() {
 		o.SetCreationTimestamp(metav1.Time{Time: w.now.Truncate(time.Second)})
@@ -81,15 +79,6 @@ func revise(o, old api.Object) {
 	if r := propagation.Revised(o, old); r > 0 {
 		o.SetAnnotations(kept(o.GetAnnotations(), map[string]string{api.AnnotationRevision: strconv.Itoa(int(r))}))
 	}
-}
-
-// uid is a version 8 UUID made of the seed and the object's key.
-func (w *World) uid(k api.Key) types.UID {
-	h := fnv.New128a()
-	fmt.Fprintf(h, "%s/%s/%s/%s/%d", k.APIVersion, k.Kind, k.Namespace, k.Name, w.config.Seed)
-	b := h.Sum(nil)
-	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
-	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:]))
 }
 
 // admit stores an object and tells its actor, by kind.

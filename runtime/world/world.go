@@ -59,7 +59,7 @@ type World struct {
 func New(c Config) *World {
 	w := &World{
 		config: c, settings: c.Settings, now: Start,
-		store: store.New(), journal: journal.New(Start), offers: newOffers(),
+		store: store.New(c.Seed), journal: journal.New(Start), offers: newOffers(),
 		dependants: map[messages.BindingName][]messages.BindingName{},
 	}
 	w.kernel = kernel.New(kernel.Config{Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})

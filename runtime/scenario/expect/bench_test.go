@@ -18,7 +18,7 @@ import (
 
 // fleet is a store of many bindings, all on m1 and healthy.
 func fleet(bindings int) *store.Store {
-	s := store.New()
+	s := store.New(1)
 	s.Put(cluster("m1"))
 	for i := range bindings {
 		b := webBinding()

@@ -32,7 +32,7 @@ func play(t *testing.T, expectations ...expect.Expectation) *run {
 	for i := range expectations {
 		expectations[i].Source = "x.yaml:7"
 	}
-	return &run{t: t, store: store.New(), journal: journal.New(start), checker: expect.NewChecker(expectations, start)}
+	return &run{t: t, store: store.New(1), journal: journal.New(start), checker: expect.NewChecker(expectations, start)}
 }
 
 // at makes facts true at an instant and settles it.
