@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +35,8 @@ func FleetKinds() Kinds {
 		{APIVersion: "apps/v1", Kind: "ReplicaSet"}:                            object[appsv1.ReplicaSet],
 		{APIVersion: "apps/v1", Kind: "DaemonSet"}:                             object[appsv1.DaemonSet],
 		{APIVersion: "batch/v1", Kind: "Job"}:                                  object[batchv1.Job],
+		{APIVersion: "batch/v1", Kind: "CronJob"}:                              object[batchv1.CronJob],
+		{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"}:                  object[networkingv1.Ingress],
 		{APIVersion: "v1", Kind: "Node"}:                                       object[corev1.Node],
 		{APIVersion: "v1", Kind: "Pod"}:                                        object[corev1.Pod],
 	}

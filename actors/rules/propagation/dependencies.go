@@ -7,14 +7,21 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
 )
 
-// Dependencies returns what a workload's pods refer to and cannot start without: the ConfigMaps, Secrets,
-// PersistentVolumeClaims and the ServiceAccount of its namespace, each once, by kind and name. The service
-// account "default", which every namespace has, does not count, nor do claims that a StatefulSet makes from
-// its templates. Source: Karmada's default resource interpreter, InterpretDependency.
+// serviceImports are of the multi-cluster services API.
+var serviceImports = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Version: "v1alpha1", Kind: "ServiceImport"}
+
+// Dependencies returns what a resource refers to and is nothing without, each once, by kind and name: the
+// ConfigMaps, Secrets, PersistentVolumeClaims and the ServiceAccount of a workload's pods, the Secrets of an
+// Ingress, the Service that a ServiceImport stands for. The service account "default", which every namespace
+// has, does not count, nor do claims that a StatefulSet makes from its templates, nor what only a label
+// selects, such as EndpointSlices. Source: Karmada's default resource interpreter, InterpretDependency.
 func Dependencies(o api.Object) []api.Key {
 	var of references
 	switch o := o.(type) {
@@ -31,6 +38,14 @@ func Dependencies(o api.Object) []api.Key {
 		of.pod(&o.Spec.JobTemplate.Spec.Template.Spec)
 	case *corev1.Pod:
 		of.pod(&o.Spec)
+	case *networkingv1.Ingress:
+		for i := range o.Spec.TLS {
+			of.add("Secret", o.Spec.TLS[i].SecretName)
+		}
+	case *unstructured.Unstructured:
+		if o.GroupVersionKind() == serviceImports {
+			of.add("Service", "derived-"+o.GetName())
+		}
 	}
 	return of.keys(o.GetNamespace())
 }
@@ -116,10 +131,38 @@ func (r *references) volume(v *corev1.VolumeSource) {
 		r.add("Secret", v.Secret.SecretName)
 	case v.PersistentVolumeClaim != nil:
 		r.add("PersistentVolumeClaim", v.PersistentVolumeClaim.ClaimName)
-	case v.CSI != nil && v.CSI.NodePublishSecretRef != nil:
-		r.add("Secret", v.CSI.NodePublishSecretRef.Name)
+	case v.AzureFile != nil:
+		r.add("Secret", v.AzureFile.SecretName)
 	case v.Projected != nil:
 		r.projected(v.Projected.Sources)
+	default:
+		if s := mountSecret(v); s != nil {
+			r.add("Secret", s.Name)
+		}
+	}
+}
+
+// mountSecret is what a volume of some storage is mounted with, nil for nothing.
+func mountSecret(v *corev1.VolumeSource) *corev1.LocalObjectReference {
+	switch {
+	case v.CSI != nil:
+		return v.CSI.NodePublishSecretRef
+	case v.CephFS != nil:
+		return v.CephFS.SecretRef
+	case v.Cinder != nil:
+		return v.Cinder.SecretRef
+	case v.FlexVolume != nil:
+		return v.FlexVolume.SecretRef
+	case v.ISCSI != nil:
+		return v.ISCSI.SecretRef
+	case v.RBD != nil:
+		return v.RBD.SecretRef
+	case v.ScaleIO != nil:
+		return v.ScaleIO.SecretRef
+	case v.StorageOS != nil:
+		return v.StorageOS.SecretRef
+	default:
+		return nil
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"leeward/actors/rules/propagation"
 	"leeward/messages/api"
@@ -74,10 +76,51 @@ func TestDependencies(t *testing.T) {
 		{"a CronJob", &batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: template}}}}, all},
 		{"a Pod", &corev1.Pod{ObjectMeta: meta, Spec: referring()}, all},
 		{"the default service account does not count", &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{ServiceAccountName: "default"}}, nil},
+		{"an Ingress", &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{
+			TLS: []networkingv1.IngressTLS{{SecretName: "cert"}, {Hosts: []string{"shop.example"}}, {SecretName: "cert"}},
+		}}, []string{"Secret shop/cert"}},
+		{"a ServiceImport", other("multicluster.x-k8s.io/v1alpha1", "ServiceImport"), []string{"Service shop/derived-web"}},
+		{"somebody else's ServiceImport", other("example.io/v1", "ServiceImport"), nil},
 		{"what has no pods needs nothing", &corev1.ConfigMap{ObjectMeta: meta}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, names(propagation.Dependencies(c.object)))
+		})
+	}
+}
+
+func other(apiVersion, kind string) api.Object {
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion(apiVersion)
+	o.SetKind(kind)
+	o.SetNamespace("shop")
+	o.SetName("web")
+	return o
+}
+
+func TestDependenciesOfVolumes(t *testing.T) {
+	key := &corev1.LocalObjectReference{Name: "key"}
+	for _, c := range []struct {
+		name   string
+		volume corev1.VolumeSource
+		want   []string
+	}{
+		{"azureFile", corev1.VolumeSource{AzureFile: &corev1.AzureFileVolumeSource{SecretName: "key"}}, []string{"Secret shop/key"}},
+		{"cephfs", corev1.VolumeSource{CephFS: &corev1.CephFSVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"cinder", corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"csi", corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{NodePublishSecretRef: key}}, []string{"Secret shop/key"}},
+		{"flexVolume", corev1.VolumeSource{FlexVolume: &corev1.FlexVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"iscsi", corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"rbd", corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"scaleIO", corev1.VolumeSource{ScaleIO: &corev1.ScaleIOVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"storageos", corev1.VolumeSource{StorageOS: &corev1.StorageOSVolumeSource{SecretRef: key}}, []string{"Secret shop/key"}},
+		{"cephfs without a secret", corev1.VolumeSource{CephFS: &corev1.CephFSVolumeSource{}}, nil},
+		{"nfs needs none", corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{}}, nil},
+		{"an ephemeral claim is the pod's own", corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: c.volume}}}}
+			require.Equal(t, c.want, names(propagation.Dependencies(pod)))
 		})
 	}
 }
