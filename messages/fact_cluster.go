@@ -58,6 +58,16 @@ type TaintAdopted struct {
 	Cause   api.TaintCause `json:"cause"`
 }
 
+// TaintSpared says that a policy asks for a taint to go that stays, because no policy added it. Cause says
+// who did, Because which conditions ask.
+type TaintSpared struct {
+	Cluster ClusterName    `json:"cluster"`
+	Taint   corev1.Taint   `json:"taint"`
+	Cause   api.TaintCause `json:"cause"`
+	Policy  PolicyName     `json:"policy"`
+	Because string         `json:"because,omitempty"`
+}
+
 // TaintsPreviewed says what a ClusterTaintPolicy that only reports would have changed of a cluster by
 // now; nothing, where neither Add nor Remove has a taint. Nothing was changed.
 type TaintsPreviewed struct {
@@ -138,6 +148,7 @@ func (*ConditionRemoved) Kind() string   { return "ConditionRemoved" }
 func (*TaintAdded) Kind() string         { return "TaintAdded" }
 func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
 func (*TaintAdopted) Kind() string       { return "TaintAdopted" }
+func (*TaintSpared) Kind() string        { return "TaintSpared" }
 func (*TaintsPreviewed) Kind() string    { return "TaintsPreviewed" }
 func (*DrainProgressed) Kind() string    { return "DrainProgressed" }
 func (*DrainMissed) Kind() string        { return "DrainMissed" }
@@ -157,6 +168,7 @@ func (f *ConditionRemoved) AboutCluster() ClusterName   { return f.Cluster }
 func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
 func (f *TaintAdopted) AboutCluster() ClusterName       { return f.Cluster }
+func (f *TaintSpared) AboutCluster() ClusterName        { return f.Cluster }
 func (f *TaintsPreviewed) AboutCluster() ClusterName    { return f.Cluster }
 func (f *DrainProgressed) AboutCluster() ClusterName    { return f.Cluster }
 func (f *DrainMissed) AboutCluster() ClusterName        { return f.Cluster }

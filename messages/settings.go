@@ -107,6 +107,11 @@ type Settings struct {
 	// PolicyTieBreak orders policies of the same creation second: TieByName, or TieUndefined (by seed,
 	// as arbitrary as in Karmada). Cures K18.
 	PolicyTieBreak string
+	// PolicyRemoves is RemovesAny (a ClusterTaintPolicy removes a taint whoever put it there) or RemovesOwn
+	// (only one that a ClusterTaintPolicy added, be it another; what people and the system put there stays).
+	// Cures K20.
+	PolicyRemoves string
+
 	// TolerationMatch is MatchFirst (the first toleration in list order that matches a taint) or
 	// MatchMinimum (all that match, the shortest wins, order does not matter). Cures K21.
 	TolerationMatch string
@@ -195,6 +200,9 @@ const (
 
 	TieByName    = "name"
 	TieUndefined = "undefined"
+
+	RemovesAny = "any"
+	RemovesOwn = "own"
 
 	MatchFirst   = "first"
 	MatchMinimum = "minimum"

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -56,6 +57,8 @@ type Cluster struct {
 	// drainNews is set where more than its count is new.
 	drain     *api.Drain
 	drainNews bool
+	// spared are the taints that stayed against the will of a policy when all had last judged.
+	spared []policy.Change
 	// dropped are policies that are gone and whose taints are to go too.
 	dropped []messages.PolicyName
 	// previews are what policies that only report would do.

@@ -65,7 +65,8 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 
 // commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
 // there and is there again is the same one: it keeps its place and its time, and its cause unless
-// somebody else stands for it now.
+// somebody else stands for it now. Only what a policy took from the system was gone, as in Karmada, where
+// two controllers write.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	before := c.taints
 	c.removeGone(r, out)
@@ -99,13 +100,18 @@ func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {
 	var causes []api.TaintCause
 	for i := range c.taints {
 		t := c.taints[i]
-		if taint.Find(r.taints, t.Key, t.Effect) >= 0 {
+		if taint.Find(r.taints, t.Key, t.Effect) >= 0 && !c.snatched(i, r) {
 			taints, causes = append(taints, t), append(causes, c.causes[i])
 			continue
 		}
 		out.Record(&messages.TaintRemoved{Cluster: c.name, Taint: t, Cause: r.lastWordOn(&t)})
 	}
 	c.taints, c.causes = taints, causes
+}
+
+// snatched reports whether a policy took away a taint of the system's, which the system puts back anew.
+func (c *Cluster) snatched(i int, r *revision) bool {
+	return c.causes[i].By == bySystem && r.lastWordOn(&c.taints[i]).By == byPolicy
 }
 
 func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {

@@ -51,10 +51,39 @@ func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {
 	r := c.revise()
 	c.disown(r)
-	after, changes := policy.Apply(r.taints, rulings, c.stamp(now))
+	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, c.stamp(now))
 	r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
 	c.followReady(now, r)
 	c.commit(now, r, out)
+	c.spare(spared, out)
+}
+
+// barred are those of the taints that no policy may remove.
+func (c *Cluster) barred(taints []corev1.Taint, causes []api.TaintCause) (barred []corev1.Taint) {
+	if c.settings.PolicyRemoves != messages.RemovesOwn {
+		return nil
+	}
+	for i := range taints {
+		if causes[i].By != byPolicy {
+			barred = append(barred, taints[i])
+		}
+	}
+	return barred
+}
+
+// spare says once of each taint that stays against a policy's will why it does.
+func (c *Cluster) spare(spared []policy.Change, out *actors.Outbox) {
+	for i := range spared {
+		s := &spared[i]
+		at := taint.Find(c.taints, s.Taint.Key, s.Taint.Effect)
+		if at < 0 || slices.ContainsFunc(c.spared, func(o policy.Change) bool { return o.Policy == s.Policy && taint.Same(&o.Taint, &s.Taint) }) {
+			continue
+		}
+		out.Record(&messages.TaintSpared{
+			Cluster: c.name, Taint: c.taints[at], Cause: c.causes[at], Policy: s.Policy, Because: s.Cause,
+		})
+	}
+	c.spared = spared
 }
 
 // disown removes the taints that their policies no longer stand for.

@@ -19,11 +19,12 @@ func adds(policy messages.PolicyName, generation uint64, key string) *messages.V
 	}
 }
 
-func removes(policy messages.PolicyName, generation uint64, key string) *messages.VerdictGiven {
-	return &messages.VerdictGiven{
-		Policy: policy, Generation: generation, Remove: true, RemoveCause: "X=False",
-		Taints: []api.PolicyTaint{{Key: key, Effect: "NoSchedule"}},
+func removes(policy messages.PolicyName, generation uint64, keys ...string) *messages.VerdictGiven {
+	v := &messages.VerdictGiven{Policy: policy, Generation: generation, Remove: true, RemoveCause: "X=False"}
+	for _, key := range keys {
+		v.Taints = append(v.Taints, api.PolicyTaint{Key: key, Effect: "NoSchedule"})
 	}
+	return v
 }
 
 func abstains(policy messages.PolicyName, generation uint64) *messages.VerdictGiven {
@@ -153,14 +154,57 @@ func TestWhoRemovesATaintIsItsCause(t *testing.T) {
 	d.Tell(removes("a", 2, "x")).Recorded(untainted("x=theirs:NoSchedule", time.Time{}, byPolicy("a", "X=False")))
 }
 
-func TestWhatAPolicyTakesFromTheSystemTheSystemKeeps(t *testing.T) {
-	d := drive(t, nil, listed("a")...)
+// notReady returns a cluster with policy a that is not ready and whose policy has just been asked for the
+// third time.
+func notReady(t *testing.T, change func(*messages.Settings)) *driver {
+	d := drive(t, change, listed("a")...)
 	d.Tell(abstains("a", 1))
 	d.Tell(report("Ready", "False"))
 	d.Tell(abstains("a", 2))
 	d.Advance(time.Second)
 	d.Tell(report("X", "True"))
-	d.Tell(removes("a", 3, "cluster.karmada.io/not-ready")).Quiet()
+	return d
+}
+
+func TestWhatAPolicyTakesFromTheSystemTheSystemPutsBack(t *testing.T) {
+	d := notReady(t, nil)
+	d.Tell(removes("a", 3, "cluster.karmada.io/not-ready")).Recorded(
+		untainted(notReadyNoSchedule, actorstest.Start, byPolicy("a", "X=False")),
+		tainted(notReadyNoSchedule, d.Now(), bySystem("Ready=False")))
+	d.Tell(report("X", "False"))
+	d.Tell(abstains("a", 4)).Recorded()
+}
+
+// own has policies take away only what policies added.
+func own(s *messages.Settings) { s.PolicyRemoves = messages.RemovesOwn }
+
+// spares is the fact that a taint stays though policy a would have it gone.
+func spares(spec string, at time.Time, cause api.TaintCause) *messages.TaintSpared {
+	added := tainted(spec, at, cause)
+	return &messages.TaintSpared{Cluster: name, Taint: added.Taint, Cause: added.Cause, Policy: "a", Because: "X=False"}
+}
+
+func TestAPolicyLeavesTheTaintsOfOthersAlone(t *testing.T) {
+	d := notReady(t, own)
+	d.Tell(removes("a", 3, "cluster.karmada.io/not-ready")).
+		Recorded(spares(notReadyNoSchedule, actorstest.Start, bySystem("Ready=False")))
+	d.Tell(edit("x:NoSchedule"))
+	d.Tell(report("X", "False"))
+	d.Tell(removes("a", 4, "x", "cluster.karmada.io/not-ready")).Recorded(spares("x:NoSchedule", time.Time{}, byHand))
+	d.Tell(report("X", "True"))
+	d.Tell(abstains("a", 5)).Recorded()
+	d.Tell(report("X", "False"))
+	d.Tell(removes("a", 6, "x")).Recorded(spares("x:NoSchedule", time.Time{}, byHand))
+	d.Tell(report("Ready", "True"))
+	d.Tell(removes("a", 7, "cluster.karmada.io/not-ready")).
+		Recorded(untainted(notReadyNoSchedule, actorstest.Start, bySystem("Ready=True")))
+}
+
+func TestAPolicyTakesWhatAnotherPolicyAdded(t *testing.T) {
+	d := drive(t, own, listed("a", "b")...)
+	d.Tell(adds("a", 1, "x"), abstains("b", 1))
+	d.Tell(report("X", "True"))
+	d.Tell(abstains("a", 2), removes("b", 2, "x")).Recorded(untainted("x:NoSchedule", actorstest.Start, byPolicy("b", "X=False")))
 }
 
 func TestAVerdictIsCarriedOutOnce(t *testing.T) {

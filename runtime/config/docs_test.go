@@ -68,6 +68,7 @@ var faults = []string{
 	"K16: a restart lets what a threshold holds back count at once, and starts grace periods anew",
 	"K17: a condition that is not reported never matches, and a flapping one acts at once",
 	"K18: policies created in the same second have no defined order",
+	"K20: a policy removes taints that people or the system put there, whatever they are for",
 	"K21: the order of tolerations decides which of them counts",
 	"K22: tolerations are admitted unchecked",
 	"K23: an edited toleration counts only after the next successful placement",

@@ -162,6 +162,10 @@ var fields = numbered([]Field{
 		Meaning: "Orders policies of the same creation second: by name, or undefined, which follows the seed.",
 	},
 	{
+		Name: "policyRemoves", Cures: []string{"K20"}, Words: []string{messages.RemovesAny, messages.RemovesOwn},
+		Meaning: "Which taints a ClusterTaintPolicy may remove: any, or only those that a ClusterTaintPolicy added, be it another (own); what people and the system put there stays.",
+	},
+	{
 		Name: "tolerationMatch", Cures: []string{"K21"}, Words: []string{messages.MatchFirst, messages.MatchMinimum},
 		Meaning: "Which toleration counts for a taint: the first in the list that matches, or of all that match the shortest.",
 	},

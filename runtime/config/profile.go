@@ -51,6 +51,7 @@ func karmada() messages.Settings {
 		GracefulEvictionTimeout:             10 * time.Minute,
 		HandoverHealth:                      messages.HealthReported,
 		PolicyTieBreak:                      messages.TieUndefined,
+		PolicyRemoves:                       messages.RemovesAny,
 		EvictionNeedsState:                  true,
 		TolerationMatch:                     messages.MatchFirst,
 		TolerationSource:                    messages.SourceAppliedPlacement,
@@ -105,6 +106,7 @@ func leeward() messages.Settings {
 	s.StateForAnyPurgeMode = true
 	s.MissingConditionStatus = "Unknown"
 	s.PolicyTieBreak = messages.TieByName
+	s.PolicyRemoves = messages.RemovesOwn
 	s.TolerationMatch = messages.MatchMinimum
 	s.ValidateTolerations = true
 	s.TolerationSource = messages.SourcePlacement

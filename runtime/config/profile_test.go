@@ -61,6 +61,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"stateForAnyPurgeMode: false -> true",
 		"missingConditionStatus:  -> Unknown",
 		"policyTieBreak: undefined -> name",
+		"policyRemoves: any -> own",
 		"tolerationMatch: first -> minimum",
 		"validateTolerations: false -> true",
 		"tolerationSource: appliedPlacement -> placement",

@@ -48,6 +48,8 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
 	case *messages.TaintAdopted:
 		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
+	case *messages.TaintSpared:
+		ev.Str("taint", taint.String(&f.Taint)).Str("policy", string(f.Policy))
 	case *messages.TaintsPreviewed:
 		ev.Str("policy", f.Policy)
 	case *messages.TaintRemoved:

@@ -24,6 +24,8 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("untainted", taint.String(&f.Taint), cause(&f.Cause))
 	case *messages.TaintAdopted:
 		return story("adopted", taint.String(&f.Taint), cause(&f.Cause))
+	case *messages.TaintSpared:
+		return spared(f)
 	case *messages.TaintsPreviewed:
 		return previewed(&f.TaintPreview)
 	case *messages.DrainProgressed:
@@ -56,6 +58,11 @@ func condition(f *messages.ConditionChanged) phrase {
 		return story("reports", f.Type+"="+string(f.Status), why)
 	}
 	return story("seen as", f.Type+"="+string(f.Status), joined(" ", "by "+f.By, wrap("(", why, ")")))
+}
+
+func spared(f *messages.TaintSpared) phrase {
+	asks := joined(" ", "policy "+string(f.Policy)+" asks for it to go", wrap("because ", f.Because, ""))
+	return story("keeps", taint.String(&f.Taint), joined("; ", cause(&f.Cause), asks, "policies remove only what policies added"))
 }
 
 // previewed says of what only would happen that it has not.

@@ -30,8 +30,11 @@ type Change struct {
 // Apply carries out rulings, in the order they have, as one change: within a policy add comes before
 // remove, and a later policy overrules an earlier one. Only the net result counts. A taint that was
 // there before and is there after is the same one, with its value and its timeAdded, whatever happened
-// in between; a taint that came and went never was. What is removed is removed whatever its value and
-// whoever put it there. New taints go to the end, in the order of their decisions, added at now.
+// in between; a taint that came and went never was. What is removed is removed whatever its value. New
+// taints go to the end, in the order of their decisions, added at now.
+//
+// Barred are the taints that no policy may remove. Spared lists those of them that the last word on them
+// would have gone, each with who spoke it.
 //
 // Changes lists what went, in the order of the taints, then what came. Without changes the taints come
 // back as they are.
@@ -39,7 +42,7 @@ type Change struct {
 // Karmada removes and adds one by one, so that an older remover and a younger adder of one taint give
 // it a fresh timeAdded each time any condition changes. That is not followed: a toleration would start
 // anew with every heartbeat.
-func Apply(taints []corev1.Taint, ordered []Ruling, now time.Time) (after []corev1.Taint, changes []Change) {
+func Apply(taints, barred []corev1.Taint, ordered []Ruling, now time.Time) (after []corev1.Taint, changes, spared []Change) {
 	d := docket{taints: taints}
 	for i := range ordered {
 		if ordered[i].Add {
@@ -49,7 +52,7 @@ func Apply(taints []corev1.Taint, ordered []Ruling, now time.Time) (after []core
 			d.decide(&ordered[i], false)
 		}
 	}
-	return d.close(now)
+	return d.close(barred, now)
 }
 
 // docket is what was decided so far: the last word on each taint, in the order in which it was spoken.
@@ -88,17 +91,22 @@ func (d *docket) word(t *corev1.Taint) int {
 	return slices.IndexFunc(d.last, func(c Change) bool { return taint.Same(&c.Taint, t) })
 }
 
-// close keeps of all that was decided what differs from before.
-func (d *docket) close(now time.Time) (after []corev1.Taint, changes []Change) {
+// close keeps of all that was decided what differs from before, and may.
+func (d *docket) close(barred []corev1.Taint, now time.Time) (after []corev1.Taint, changes, spared []Change) {
 	for i := range d.taints {
-		w := d.word(&d.taints[i])
+		t := &d.taints[i]
+		w := d.word(t)
 		if w < 0 || d.last[w].Added {
-			after = append(after, d.taints[i])
+			after = append(after, *t)
 			continue
 		}
 		gone := d.last[w]
-		gone.Taint = d.taints[i]
-		changes = append(changes, gone)
+		gone.Taint = *t
+		if taint.Find(barred, t.Key, t.Effect) < 0 {
+			changes = append(changes, gone)
+			continue
+		}
+		after, spared = append(after, *t), append(spared, gone)
 	}
 	for _, c := range d.last {
 		if c.Added && !d.before(&c.Taint) {
@@ -108,7 +116,7 @@ func (d *docket) close(now time.Time) (after []corev1.Taint, changes []Change) {
 		}
 	}
 	if len(changes) == 0 {
-		return d.taints, nil
+		return d.taints, nil, spared
 	}
-	return after, changes
+	return after, changes, spared
 }

@@ -101,10 +101,36 @@ func TestApply(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			held := slices.Clone(c.before)
-			after, changes := policy.Apply(c.before, c.rulings, now)
+			after, changes, spared := policy.Apply(c.before, nil, c.rulings, now)
 			require.Equal(t, c.after, after)
 			require.Equal(t, c.changes, changes)
+			require.Empty(t, spared)
 			require.Equal(t, held, c.before, "what came in is never written to")
+		})
+	}
+}
+
+func TestWhatIsBarredIsSpared(t *testing.T) {
+	k, l := api.PolicyTaint{Key: "k", Effect: noSchedule}, api.PolicyTaint{Key: "l", Effect: noSchedule}
+	theirs, ours := since(t0, "k", "theirs", noSchedule), since(t0, "l", "", noSchedule)
+	both := []corev1.Taint{theirs, ours}
+	spared := policy.Change{Taint: theirs, Policy: "p", Cause: "p removes"}
+	for _, c := range []struct {
+		name    string
+		rulings []policy.Ruling
+		after   []corev1.Taint
+		spared  []policy.Change
+	}{
+		{"a taint that is barred stays, one that is not goes", []policy.Ruling{asks("remove", "p", k, l)}, []corev1.Taint{theirs}, []policy.Change{spared}},
+		{"it stays for a policy that adds and removes it, too", []policy.Ruling{asks("both", "p", k)}, both, []policy.Change{spared}},
+		{"of two removers the older one is named", []policy.Ruling{asks("remove", "p", k), asks("remove", "q", k)}, both, []policy.Change{spared}},
+		{"who is overruled is not named", []policy.Ruling{asks("remove", "p", k), asks("add", "q", k)}, both, nil},
+		{"another effect of the key is another taint", []policy.Ruling{asks("remove", "p", api.PolicyTaint{Key: "k", Effect: noExecute})}, both, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			after, _, spared := policy.Apply(both, []corev1.Taint{theirs}, c.rulings, now)
+			require.Equal(t, c.after, after)
+			require.Equal(t, c.spared, spared)
 		})
 	}
 }
@@ -115,7 +141,7 @@ func TestApplyHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 10_000 {
 		before, rulings := someTaints(r), someRulings(r)
-		after, changes := policy.Apply(before, rulings, now)
+		after, changes, _ := policy.Apply(before, nil, rulings, now)
 		require.ElementsMatch(t, oneByOne(before, rulings), pairs(after))
 
 		again := slices.Clone(before)
@@ -130,7 +156,7 @@ func TestApplyHolds(t *testing.T) {
 		}
 		require.ElementsMatch(t, again, after)
 
-		settled, more := policy.Apply(after, rulings, now.Add(time.Second))
+		settled, more, _ := policy.Apply(after, nil, rulings, now.Add(time.Second))
 		require.Empty(t, more)
 		require.Equal(t, after, settled)
 	}

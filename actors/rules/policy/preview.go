@@ -18,9 +18,9 @@ type Preview struct {
 // Next returns what the policy would have changed once it has ruled on a cluster with these taints, and
 // the cause of what is new in it. What it would have done before stays done: that is undone by its own
 // rulings, or by a cluster that comes to be so by itself. A ruling that asks for nothing brings a
-// preview up to date with the taints.
-func (p Preview) Next(taints []corev1.Taint, r *Ruling, now time.Time) (next Preview, cause string) {
-	after, changes := Apply(p.Imagine(taints), []Ruling{*r}, now)
+// preview up to date with the taints. It could no more remove a barred taint than Apply does.
+func (p Preview) Next(taints, barred []corev1.Taint, r *Ruling, now time.Time) (next Preview, cause string) {
+	after, changes, _ := Apply(p.Imagine(taints), barred, []Ruling{*r}, now)
 	for i := range changes {
 		cause = changes[i].Cause
 	}

@@ -37,12 +37,15 @@ func TestPreviews(t *testing.T) {
 		{"somebody removes what the policy would have removed", wouldNot, []corev1.Taint{other}, policy.Ruling{}, policy.Preview{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, cause := c.before.Next(c.taints, &c.ruling, now)
+			got, cause := c.before.Next(c.taints, nil, &c.ruling, now)
 			require.Equal(t, c.want, got)
 			require.Equal(t, c.want.Empty(), got.Empty())
 			require.Equal(t, c.cause, cause)
 		})
 	}
+	asked := asks("remove", "p", k)
+	barred, _ := policy.Preview{}.Next([]corev1.Taint{mine}, []corev1.Taint{mine}, &asked, now)
+	require.True(t, barred.Empty(), "what is barred would stay")
 	require.Equal(t, []corev1.Taint{other, mine}, would.Imagine([]corev1.Taint{other}))
 	require.Equal(t, []corev1.Taint{other}, wouldNot.Imagine([]corev1.Taint{mine, other}))
 }
