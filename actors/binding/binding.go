@@ -31,6 +31,8 @@ type Binding struct {
 	// created is false until a policy first claims the resource; managed is set where the scheduler is
 	// to place it; restoring is set for the instant of a restart, in which all is said again.
 	created, managed, restoring bool
+	// considered is set once a cluster asked what the binding would do.
+	considered bool
 	// spec is what the owner, or the binding's own manifest, gives.
 	spec api.BindingSpec
 	// applied is the placement of the last scheduling; nil: never scheduled.

@@ -57,6 +57,20 @@ func TestAnEarlyRemovalStopsTheCountdown(t *testing.T) {
 	b.advance(time.Hour).Quiet()
 }
 
+// A taint may change hands while it counts. Who stands for it last is who is named.
+func TestWhoStandsForATaintNowIsNamed(t *testing.T) {
+	b := placed(t, settings(relisting), duplicated(fiveMinutes), "m1:2")
+	added := b.Now()
+	b.tell(tainted("m1", added, "down"))
+	b.advance(time.Minute)
+	adopted := tainted("m1", added, "down")
+	adopted.News, adopted.Causes[0] = false, api.TaintCause{Key: "down", Effect: corev1.TaintEffectNoExecute, By: "policy", Policy: "heir"}
+	b.tell(adopted).Quiet().WakesIn(4 * time.Minute)
+	b.advance(4*time.Minute).Told(governor, wish("m1", added.Add(5*time.Minute)))
+	facts := actorstest.FactsOf[*messages.EvictionStarted](b.tell(permit("m1")).Facts())
+	require.Equal(t, "heir", facts[0].Grounds.Cause.Policy)
+}
+
 func TestATaintThatComesBackCountsAnew(t *testing.T) {
 	b := placed(t, settings(), duplicated(fiveMinutes), "m1:2")
 	b.tell(tainted("m1", b.Now(), "down"))

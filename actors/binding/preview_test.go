@@ -38,3 +38,11 @@ func TestABindingConsidersTaintsThatItDoesNotHave(t *testing.T) {
 		})
 	}
 }
+
+func TestABindingThatWasAskedSaysWhenItsTolerationsChange(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1", "m2")
+	b.tell(claim("default/p", duplicated(fiveMinutes))).Told(clusterAt("m1"))
+	b.tell(&messages.ConsiderTaints{Cluster: "m1", Policy: "p", Taints: []corev1.Taint{noExecute("down", b.Now())}})
+	changed := &messages.TolerationsChanged{Binding: name}
+	b.tell(claim("default/p", duplicated(tolerates("down", -1)))).Told(clusterAt("m1"), changed).Told(clusterAt("m2"), changed)
+}

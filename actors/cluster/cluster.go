@@ -106,6 +106,8 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.policyDropped(now, m.Name, out)
 	case *messages.VerdictGiven:
 		c.verdictGiven(now, m, out)
+	case *messages.TolerationsChanged:
+		c.considerAll(m.Binding, out)
 	case *messages.TaintsConsidered:
 		c.taintsConsidered(m)
 	case *messages.BindingPlaced:
@@ -170,9 +172,7 @@ func (c *Cluster) bindingPlaced(b messages.BindingName, out *actors.Outbox) {
 	if !c.listed.IsZero() {
 		out.TellBinding(b, c.evictingTaints(false))
 	}
-	for i := range c.previews {
-		c.consider(&c.previews[i], b, out)
-	}
+	c.considerAll(b, out)
 }
 
 func (c *Cluster) bindingLeft(b messages.BindingName) {

@@ -75,6 +75,13 @@ func (c *Cluster) refreshPreviews(now time.Time, out *actors.Outbox) {
 	}
 }
 
+// considerAll asks one binding about every preview.
+func (c *Cluster) considerAll(b messages.BindingName, out *actors.Outbox) {
+	for i := range c.previews {
+		c.consider(&c.previews[i], b, out)
+	}
+}
+
 // consider asks one binding whether it would leave, where that is a question.
 func (c *Cluster) consider(p *preview, b messages.BindingName, out *actors.Outbox) {
 	if len(evicting(p.Add)) > 0 {

@@ -68,12 +68,12 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 // somebody else stands for it now. Only what a policy took from the system was gone, as in Karmada, where
 // two controllers write.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
-	before := c.taints
+	before, adopted := c.taints, false
 	c.removeGone(r, out)
 	changed := len(c.taints) < len(before)
 	for i := range r.taints {
 		if j := find(c.taints, &r.taints[i]); j >= 0 {
-			c.adopt(j, r.causes[i], out)
+			adopted = c.adopt(j, r.causes[i], out) || adopted
 			continue
 		}
 		c.put(r.taints[i], r.causes[i])
@@ -83,16 +83,21 @@ func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	if changed {
 		c.retainted(now, before, out)
 	}
+	if adopted {
+		c.tellTaints(false, out)
+	}
 }
 
-// adopt has somebody else stand for a taint, if it is somebody else.
-func (c *Cluster) adopt(i int, cause api.TaintCause, out *actors.Outbox) {
+// adopt has somebody else stand for a taint, if it is somebody else. It reports whether that matters to
+// bindings, which name the cause when they leave.
+func (c *Cluster) adopt(i int, cause api.TaintCause, out *actors.Outbox) bool {
 	if was := c.causes[i]; was.By == cause.By && was.Policy == cause.Policy {
-		return
+		return false
 	}
 	c.causes = slices.Clone(c.causes)
 	c.causes[i] = cause
 	out.Record(&messages.TaintAdopted{Cluster: c.name, Taint: c.taints[i], Cause: cause})
+	return c.taints[i].Effect == corev1.TaintEffectNoExecute
 }
 
 func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {

@@ -185,9 +185,14 @@ func (c *Cluster) look(now time.Time, out *actors.Outbox) {
 	if !c.listed.IsZero() {
 		c.listed = now
 	}
-	news := c.evictingTaints(true)
+	c.tellTaints(true, out)
+}
+
+// tellTaints tells the bindings of the cluster of its NoExecute taints; news says whether that is a look.
+func (c *Cluster) tellTaints(news bool, out *actors.Outbox) {
+	m := c.evictingTaints(news)
 	for _, b := range c.subscribers.bindings {
-		out.TellBinding(b, news)
+		out.TellBinding(b, m)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors/actorstest"
 	"leeward/actors/cluster"
@@ -302,6 +303,25 @@ func TestATaintThatAnotherPolicyAsksForIsAdopted(t *testing.T) {
 	cause.Key, cause.Effect = "x", "NoSchedule"
 	d.Tell(adds("b", 2, "x")).Recorded(&messages.TaintAdopted{Cluster: name, Taint: parsed("x:NoSchedule", at), Cause: cause})
 	d.Tell(&messages.PolicyDropped{Name: "b"}).Recorded()
+}
+
+func TestBindingsHearWhoStandsForATaintNow(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupOnDelete), cleaning("b", ""))
+	d.Tell(&messages.BindingPlaced{Binding: "web"})
+	evict := func(policy messages.PolicyName, generation uint64) *messages.VerdictGiven {
+		v := adds(policy, generation, "x")
+		v.Taints[0].Effect = corev1.TaintEffectNoExecute
+		return v
+	}
+	d.Tell(evict("a", 1), evict("b", 1))
+	at := d.Now()
+	d.Advance(time.Minute)
+	d.Tell(&messages.PolicyDropped{Name: "a"})
+	cause := byPolicy("b", "X=True")
+	cause.Key, cause.Effect = "x", "NoExecute"
+	d.Tell(evict("b", 2)).Told(bindingAt("web"), &messages.TaintsChanged{
+		Cluster: name, Taints: []corev1.Taint{parsed("x:NoExecute", at)}, Causes: []api.TaintCause{cause}, Since: at,
+	})
 }
 
 func TestThePolicyThatIsDroppedLastTakesItsTaint(t *testing.T) {
