@@ -105,8 +105,9 @@ type PlacementDecided struct {
 	// Held are those that it may not leave yet.
 	Leaving []ClusterName
 	Held    []ClusterName
-	// Return is set where Leaving are left for an earlier affinity group.
-	Return bool
+	// Move is why Leaving are left where they need not be: EvictionReasonFailback or EvictionReasonRebalance;
+	// clusters that shrink then run on what they have until the others serve.
+	Move string
 	// Affinity is the name of the affinity group used.
 	Affinity string
 	// Trigger says why the binding was scheduled.

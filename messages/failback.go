@@ -1,13 +1,37 @@
 package messages
 
-import "time"
+import (
+	"time"
 
-// ReturnJudged says whether an earlier affinity group than the one in use can take the workload.
-// From: scheduler, when that changes. To: bindings whose policy lets them return.
+	"leeward/messages/api"
+)
+
+// Homeward is how a binding that is to return stands to that, in its own words.
+type Homeward struct {
+	// ToGroup is set where the policy lets the workload return to an earlier affinity group; MayReturn is what
+	// the binding last heard of that, ReturnDue is set when it asks to go.
+	ToGroup, MayReturn, ReturnDue bool
+	// Shares are what clusters ran before the first of them failed, in the order of their names.
+	Shares []HomeShare
+	// Returning is set while a return is under way.
+	Returning bool
+}
+
+// HomeShare is what one cluster ran at home.
+type HomeShare struct {
+	api.TargetCluster
+	// Able is what the binding last heard of whether the cluster can take it again, Due is set when it asks for
+	// it to be given back.
+	Able, Due bool
+}
+
+// ReturnJudged says whether an earlier affinity group than the one in use can take the workload, or whether a
+// cluster of its home can take its share. From: scheduler, when that changes. To: bindings that may return.
 type ReturnJudged struct {
 	Possible bool
-	// Affinity is the earlier group.
+	// Affinity is the earlier group, Cluster the one of home; one of the two is empty.
 	Affinity string
+	Cluster  ClusterName
 }
 
 func (*ReturnJudged) message()   {}
@@ -26,16 +50,71 @@ type ReturnDropped struct {
 	Binding BindingName `json:"binding"`
 }
 
-// ReturnStarted says that a workload returns to an earlier affinity group.
+// ReturnStarted says that a workload returns to an earlier affinity group, or to clusters that it was
+// evicted from.
 type ReturnStarted struct {
 	Binding  BindingName `json:"binding"`
-	Affinity string      `json:"affinity"`
+	Affinity string      `json:"affinity,omitempty"`
+	// Clusters have back what they ran at home.
+	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
-func (*ReturnPlanned) Kind() string { return "ReturnPlanned" }
-func (*ReturnDropped) Kind() string { return "ReturnDropped" }
-func (*ReturnStarted) Kind() string { return "ReturnStarted" }
+// HomeChanged says where a workload ran before it had to leave the first cluster for a failure, which is where
+// it may return to; without Clusters, that it is there again or has no such place any more.
+type HomeChanged struct {
+	Binding  BindingName         `json:"binding"`
+	Clusters []api.TargetCluster `json:"clusters,omitempty"`
+}
 
-func (f *ReturnPlanned) AboutBinding() BindingName { return f.Binding }
-func (f *ReturnDropped) AboutBinding() BindingName { return f.Binding }
-func (f *ReturnStarted) AboutBinding() BindingName { return f.Binding }
+// ShareReturnPlanned says that a cluster can take again what it ran at home, and when that will return if it
+// stays so.
+type ShareReturnPlanned struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	At      time.Time   `json:"-"`
+}
+
+// ShareReturnDropped says that the cluster cannot take it after all.
+type ShareReturnDropped struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+}
+
+// ShrinkHeld says that clusters which are to run fewer replicas run on what they have until those that gain
+// them serve.
+type ShrinkHeld struct {
+	Binding BindingName `json:"binding"`
+	// Reason is that of the tasks which would be written for clusters that are left.
+	Reason string `json:"reason"`
+	// Clusters say how many replicas each goes on running.
+	Clusters []api.TargetCluster `json:"clusters"`
+}
+
+// ShrinkReleased says that clusters shrink to their shares now. The reason is that of an EvictionEnded.
+type ShrinkReleased struct {
+	Binding BindingName `json:"binding"`
+	Reason  string      `json:"reason"`
+	// After is how long they ran on.
+	After time.Duration `json:"-"`
+}
+
+func (*ReturnPlanned) Kind() string      { return "ReturnPlanned" }
+func (*ReturnDropped) Kind() string      { return "ReturnDropped" }
+func (*ReturnStarted) Kind() string      { return "ReturnStarted" }
+func (*HomeChanged) Kind() string        { return "HomeChanged" }
+func (*ShareReturnPlanned) Kind() string { return "ShareReturnPlanned" }
+func (*ShareReturnDropped) Kind() string { return "ShareReturnDropped" }
+func (*ShrinkHeld) Kind() string         { return "ShrinkHeld" }
+func (*ShrinkReleased) Kind() string     { return "ShrinkReleased" }
+
+func (f *ReturnPlanned) AboutBinding() BindingName      { return f.Binding }
+func (f *ReturnDropped) AboutBinding() BindingName      { return f.Binding }
+func (f *ReturnStarted) AboutBinding() BindingName      { return f.Binding }
+func (f *HomeChanged) AboutBinding() BindingName        { return f.Binding }
+func (f *ShareReturnPlanned) AboutBinding() BindingName { return f.Binding }
+func (f *ShareReturnDropped) AboutBinding() BindingName { return f.Binding }
+func (f *ShrinkHeld) AboutBinding() BindingName         { return f.Binding }
+func (f *ShrinkReleased) AboutBinding() BindingName     { return f.Binding }
+
+func (f *ShareReturnPlanned) AboutCluster() ClusterName { return f.Cluster }
+func (f *ShareReturnDropped) AboutCluster() ClusterName { return f.Cluster }

@@ -61,9 +61,8 @@ type PlaceBinding struct {
 	RescheduleAt  time.Time
 	LastScheduled time.Time
 	Priority      int32
-	// Failback is set where the policy lets the workload return to an earlier affinity group. MayReturn is
-	// what the binding last heard of that, ReturnDue is set when it asks to go, Returning while it does.
-	Failback, MayReturn, ReturnDue, Returning bool
+	// Home is nil where the workload is not to return anywhere.
+	Home *Homeward
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
 	// Since is when the need arose.

@@ -150,7 +150,7 @@ type Settings struct {
 	// Karmada --feature-gates=WorkloadAffinity.
 	WorkloadAffinity bool
 	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
-	// group at once, where their policies let them return. Zero: any number. Cures K14.
+	// group, or to clusters that they were evicted from, at once, where their policies let them return. Zero: any number. Cures K14.
 	ConcurrentReturns int
 	// EnableDescheduler has clusters give up replicas that they cannot start, and places them elsewhere; where
 	// a cluster says that it has no room for more replicas of a workload, none are placed there. It is about

@@ -54,8 +54,8 @@ type Binding struct {
 	requiredBy []api.BindingSnapshot
 	// waiting are the replicas that members cannot start, in order of time.
 	waiting []api.UnschedulableReplicas
-	// home is the way back to an earlier affinity group.
-	home homeward
+	// home is the way back to where the workload was; nil: it is not on its way.
+	home *homeward
 	// placements counts what members were told.
 	placements int64
 
@@ -73,6 +73,8 @@ type Binding struct {
 type target struct {
 	cluster  messages.ClusterName
 	replicas int32
+	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
+	keeps int32
 	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in
 	// which the cluster is listed again.
 	taints []corev1.Taint
@@ -166,7 +168,7 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 	}
 	next = actors.Earlier(next, b.coolsAt(now))
 	next = actors.Earlier(next, b.sweepAt())
-	return actors.Earlier(next, actors.Earlier(b.purgeAlarm(), b.home.alarm()))
+	return actors.Earlier(next, actors.Earlier(b.purgeAlarm(), actors.Earlier(b.home.alarm(), b.shrinkAlarm())))
 }
 
 func (b *Binding) target(c messages.ClusterName) *target {
@@ -255,7 +257,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
-		Failback: b.failsBack(), MayReturn: !b.home.at.IsZero(), ReturnDue: b.home.asked, Returning: b.returning(),
+		Home: b.homeWish(),
 	}
 	m.Purges = b.purges(m.Leaving)
 	b.cooling = b.coolingAt(now)

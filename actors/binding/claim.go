@@ -150,6 +150,7 @@ func (b *Binding) update(now time.Time, next api.BindingSpec, also string, out *
 	out.Record(&messages.BindingUpdated{
 		Binding: b.name, Policy: b.policy, Changed: changed, Replicas: next.Replicas, Spec: &given,
 	})
+	b.edited(changed, out)
 	b.ask(now, out)
 	b.reconsiderAll(now, out)
 }
@@ -193,6 +194,10 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.restoreTasks(now, m.Spec.GracefulEvictionTasks, out)
 	b.retarget(m.Spec.Clusters, out)
 	b.dropTasks(before, out)
+	b.restoreShrinks(m.Status)
+	if !b.restoring {
+		b.forgetHome(out) // people say where it is to run
+	}
 	b.restoreCopies(now, m.Status)
 	b.adoptCopies(out)
 	b.ask(now, out)
@@ -217,6 +222,7 @@ func (b *Binding) restoreStatus(s *api.BindingStatus) {
 func (b *Binding) rescheduleTriggered(now time.Time, m *messages.RescheduleTriggered, out *actors.Outbox) {
 	b.rescheduleAt = m.At
 	out.Record(&messages.RescheduleRequested{Binding: b.name, At: m.At, By: m.By})
+	b.forgetHome(out)
 	b.ask(now, out)
 }
 
@@ -234,7 +240,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
-	b.hops, b.waiting = nil, nil
+	b.hops, b.waiting, b.home = nil, nil, nil
 	b.targets, b.tasks, b.copies, b.requiredBy, b.created, b.spec = nil, nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})

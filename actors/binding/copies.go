@@ -95,10 +95,10 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 	case c == nil:
 		b.copies = append(b.copies, copyState{cluster: t.cluster})
 		c = &b.copies[len(b.copies)-1]
-	case c.removing || c.replicas == t.replicas && c.revision >= b.revision():
+	case c.removing || c.replicas == t.runs() && c.revision >= b.revision():
 		return
 	}
-	c.replicas, c.revision = t.replicas, max(c.revision, b.revision())
+	c.replicas, c.revision = t.runs(), max(c.revision, b.revision())
 	b.tellRun(c, false, out)
 }
 
@@ -214,7 +214,7 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
 		if t := b.target(c.cluster); t != nil {
-			c.replicas = t.replicas
+			c.replicas = t.runs()
 		} else if k := b.task(c.cluster); k != nil && k.Replicas != nil {
 			c.replicas = *k.Replicas
 		}

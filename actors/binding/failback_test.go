@@ -33,12 +33,12 @@ func planned(at time.Time) *messages.ReturnPlanned {
 
 func TestAWorkloadAsksToReturnWhenHomeHasBeenAbleForLongEnough(t *testing.T) {
 	b := placed(t, settings(), returning(), "m2:2")
-	require.True(t, b.asked.Failback)
+	require.True(t, b.asked.Home.ToGroup)
 	b.tell(possible).Recorded(planned(b.Now().Add(time.Minute)))
 	b.tell(possible).Quiet()
 	b.advance(time.Minute - 1).Quiet()
 	b.advance(1)
-	require.True(t, b.asked.ReturnDue && b.asked.MayReturn)
+	require.True(t, b.asked.Home.ReturnDue && b.asked.Home.MayReturn)
 	b.advance(time.Hour).Quiet()
 }
 
@@ -60,7 +60,7 @@ func TestAPolicyThatDoesNotSayReturnDoesNot(t *testing.T) {
 			p := duplicated()
 			p.Failover = &api.FailoverBehavior{Cluster: f}
 			b := placed(t, settings(), p, "m2:2")
-			require.False(t, b.asked.Failback)
+			require.Nil(t, b.asked.Home)
 			b.tell(possible).Quiet()
 		})
 	}
@@ -71,14 +71,14 @@ func TestTheOldCopyStaysUntilHomeServes(t *testing.T) {
 	b.tell(possible)
 	b.advance(time.Minute)
 	back := b.replace("m2", "m1:2")
-	back.Return, back.Affinity = true, "home"
+	back.Move, back.Affinity = api.EvictionReasonFailback, "home"
 	n := b.tell(back).Told(memberAt("m2")).Told(memberAt("m1"), run(2, 2))
 	require.Equal(t, []string{"ReturnStarted", "EvictionStarted", "Scheduled"}, kinds(n))
 	task := actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Task
 	require.Equal(t, api.EvictionReasonFailback, task.Reason)
 	b.tell(report("m2", api.Healthy, 2, 1), &messages.SettingsChanged{Settings: settings()}).Told(memberAt("m2"))
 	b.tell(report("m1", api.Healthy, 2, 2)).Recorded(health("m1", api.Healthy, 2), ended("m2", messages.EndedHealthy, 0)).Told(memberAt("m2"), removal)
-	require.False(t, b.asked.Returning)
+	require.False(t, b.asked.Home.Returning)
 }
 
 func TestAReturnIsTakenBackWhenHomeFailsBeforeItServes(t *testing.T) {
@@ -89,13 +89,13 @@ func TestAReturnIsTakenBackWhenHomeFailsBeforeItServes(t *testing.T) {
 	b.tell(possible)
 	b.advance(time.Minute)
 	back := b.replace("m2", "m1:2")
-	back.Return, back.Affinity = true, "home"
+	back.Move, back.Affinity = api.EvictionReasonFailback, "home"
 	b.tell(back)
 	b.tell(tainted("m1", b.Now(), "down"))
 	n := b.tell(permit("m1")).Told(memberAt("m1"), removal).Told(memberAt("m2"))
 	require.Equal(t, targets("m2:2"), actorstest.FactsOf[*messages.EvictionWithdrawn](n.Facts())[0].Clusters)
 	require.Equal(t, "abroad", b.asked.Affinity)
-	require.False(t, b.asked.Returning)
+	require.False(t, b.asked.Home.Returning)
 }
 
 func TestARestartMovesNoReturn(t *testing.T) {
@@ -104,7 +104,7 @@ func TestARestartMovesNoReturn(t *testing.T) {
 	m.Spec.GracefulEvictionTasks = nil
 	m.Status.ReturnAt = &metav1.MicroTime{Time: b.Now().Add(20 * time.Second)}
 	b.tell(m).WakesIn(20 * time.Second)
-	require.True(t, b.asked.MayReturn)
+	require.True(t, b.asked.Home.MayReturn)
 	b.advance(20 * time.Second)
-	require.True(t, b.asked.ReturnDue)
+	require.True(t, b.asked.Home.ReturnDue)
 }

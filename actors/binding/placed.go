@@ -5,6 +5,7 @@ import (
 
 	"leeward/actors"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // placementDecided carries out the scheduler's decision, unless the binding has changed its mind since.
@@ -45,13 +46,14 @@ func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.
 // step, so that the workload is never without a place.
 func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	before := b.clusters()
-	b.returns(m, out)
+	b.moves(m, out)
 	for _, c := range m.Leaving {
 		if b.target(c) != nil {
 			b.evict(now, c, out)
 		}
 	}
 	kept := b.clusters()
+	b.keepShares(m.Move)
 	b.retarget(m.Targets, out)
 	takeovers := b.shareGains(kept, m.Targets)
 	b.affinity, b.applied = m.Affinity, b.spec.Placement
@@ -60,8 +62,13 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 		Binding: b.name, Clusters: b.clusters(), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
 		Takeovers: takeovers,
 	})
+	b.holdShrinks(now, m.Move, out)
+	b.arrive(out)
 	b.syncCopies(out)
 	b.reconsiderAll(now, out)
+	if m.Move == api.EvictionReasonFailback && !b.returning() {
+		b.ask(now, out) // nothing is left behind: the next one may return
+	}
 }
 
 // unplaced keeps the result, or gives it up where the scheduler says that no cluster fits it at all.

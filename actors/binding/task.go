@@ -34,6 +34,7 @@ type task struct {
 func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbox) {
 	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
 	t := b.targets[i]
+	b.leavesHome(&t, out)
 	b.targets = slices.Delete(b.targets, i, i+1)
 	if b.task(c) == nil { // else the first task stands
 		k := task{GracefulEvictionTask: b.newTask(&t)}
@@ -62,8 +63,11 @@ func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
 		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)
 	}
-	if t.leave.grounds.Reason == api.EvictionReasonFailback {
+	switch t.leave.grounds.Reason {
+	case api.EvictionReasonFailback:
 		return eviction.ForFailback(d, b.affinity)
+	case api.EvictionReasonRebalance:
+		return eviction.ForRebalance(d)
 	}
 	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
 	if err != nil {
@@ -82,12 +86,13 @@ func (b *Binding) producer() string {
 
 // reassess has the tasks, if there are any, assessed at the end of the instant, when all that is to be
 // heard in it has been.
-func (b *Binding) reassess() { b.assessing = len(b.tasks) > 0 }
+func (b *Binding) reassess() { b.assessing = len(b.tasks) > 0 || b.shrinks() }
 
 // assessTasks withdraws the tasks whose clusters came back and ends every other that is done. All share one verdict on health, as in Karmada.
 func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 	b.assessing = false
 	b.withdrawTasks(now, out)
+	b.releaseShrinks(now, out)
 	if len(b.tasks) == 0 {
 		return
 	}
@@ -155,6 +160,9 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	old := *k
 	c := messages.ClusterName(old.FromCluster)
 	b.tasks = slices.DeleteFunc(b.tasks, func(t task) bool { return t.FromCluster == old.FromCluster })
+	if old.Reason == api.EvictionReasonFailback && old.FromAffinity == b.affinity {
+		b.rememberHome(out)
+	}
 	clusters := giveBack(b.clusters(), b.successors(old.ReplacedBy))
 	back := api.TargetCluster{Name: old.FromCluster}
 	if old.Replicas != nil {
@@ -162,6 +170,7 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	}
 	b.retarget(append(clusters, back), out)
 	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
+	b.arrive(out)
 	b.ask(now, out)
 	b.syncCopies(out)
 }

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/failback"
 	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
-// homeward is what the scheduler knows of bindings that run in a later affinity group than their first.
+// homeward is what the scheduler knows of bindings that run in a later affinity group than their first, or
+// elsewhere than before a failure.
 type homeward struct {
 	// away are those that are to return; returning are those whose return is under way.
 	away      map[messages.BindingName]*entry
@@ -24,9 +26,9 @@ func newHomeward() homeward {
 }
 
 // heard takes a binding's word on whether its return is under way.
-func (h *homeward) heard(name messages.BindingName, returning bool) {
+func (h *homeward) heard(name messages.BindingName, says *messages.Homeward) {
 	switch {
-	case returning:
+	case says != nil && says.Returning:
 		h.returning[name] = true
 	case h.returning[name]:
 		delete(h.returning, name)
@@ -36,7 +38,7 @@ func (h *homeward) heard(name messages.BindingName, returning bool) {
 
 func (h *homeward) gone(name messages.BindingName) {
 	delete(h.away, name)
-	h.heard(name, false)
+	h.heard(name, nil)
 }
 
 // judgeReturns looks at those that are away, in canonical order, once the instant's decisions are made.
@@ -58,39 +60,74 @@ func (s *Scheduler) judgeReturns(now time.Time, decided []*entry, out *actors.Ou
 	}
 }
 
-// judgeReturn tells a binding when an earlier affinity group than its own can take it, or no longer can, and
-// lets it return when its time has come and not too many others are on their way.
+// judgeReturn looks at one binding: those of a later affinity group return as a whole to an earlier one, the
+// others cluster by cluster.
 func (s *Scheduler) judgeReturn(now time.Time, e *entry, out *actors.Outbox) {
-	d, possible := s.homePlan(now, e)
+	m := e.asked
+	if !away(m) {
+		delete(s.home.away, m.Binding)
+	} else {
+		s.home.away[m.Binding] = e
+	}
 	switch {
-	case possible && e.asked.ReturnDue:
-		if limit := s.settings.ConcurrentReturns; limit == 0 || len(s.home.returning) < limit {
-			s.comeHome(now, e, d, out)
-		}
-	case possible != e.asked.MayReturn:
-		next := *e.asked
-		next.MayReturn = possible
-		e.asked = &next
-		out.TellBinding(next.Binding, &messages.ReturnJudged{Possible: possible, Affinity: d.Affinity})
+	case m.Home == nil:
+	case toGroup(m) || m.Home.MayReturn:
+		s.judgeGroup(now, e, out)
+	case len(m.Home.Shares) > 0:
+		s.judgeShares(now, e, out)
 	}
 }
 
-// homePlan is the placement in an earlier group, if the binding is to return to one and it has room for all.
-func (s *Scheduler) homePlan(now time.Time, e *entry) (placement.Decision, bool) {
-	m := e.asked
-	at := termOf(m.Placement, m.Affinity)
-	if !m.Failback || at <= 0 || len(m.Targets) == 0 {
-		delete(s.home.away, m.Binding)
-		return placement.Decision{}, false
+// away reports whether a binding is to return, now or later.
+func away(m *messages.PlaceBinding) bool {
+	return m.Home != nil && len(m.Targets) > 0 && (toGroup(m) || len(m.Home.Shares) > 0)
+}
+
+// toGroup reports whether a binding is to return to an earlier affinity group.
+func toGroup(m *messages.PlaceBinding) bool {
+	return m.Home.ToGroup && termOf(m.Placement, m.Affinity) > 0
+}
+
+// mayGo reports whether one more return may begin.
+func (s *Scheduler) mayGo() bool {
+	limit := s.settings.ConcurrentReturns
+	return limit == 0 || len(s.home.returning) < limit
+}
+
+// judgeGroup tells a binding when an earlier affinity group than its own can take it, or no longer can, and
+// lets it return when its time has come and not too many others are on their way.
+func (s *Scheduler) judgeGroup(now time.Time, e *entry, out *actors.Outbox) {
+	d, possible := s.groupPlan(now, e)
+	switch {
+	case possible && e.asked.Home.ReturnDue:
+		if s.mayGo() {
+			s.comeHome(now, e, d, out)
+		}
+	case possible != e.asked.Home.MayReturn:
+		says := *e.asked.Home
+		says.MayReturn = possible
+		e.says(&says)
+		out.TellBinding(e.asked.Binding, &messages.ReturnJudged{Possible: possible, Affinity: d.Affinity})
 	}
-	s.home.away[m.Binding] = e
-	if len(m.Evicting) > 0 || len(m.Leaving) > 0 {
+}
+
+// says brings a binding's word on its return up to date.
+func (e *entry) says(h *messages.Homeward) {
+	next := *e.asked
+	next.Home = h
+	e.asked = &next
+}
+
+// groupPlan is the placement in an earlier group, if one has room for all.
+func (s *Scheduler) groupPlan(now time.Time, e *entry) (placement.Decision, bool) {
+	m := e.asked
+	if !away(m) || !toGroup(m) || len(m.Evicting) > 0 || len(m.Leaving) > 0 {
 		return placement.Decision{}, false
 	}
 	r := s.request(m)
 	r.Fresh = true
 	d := s.planner.Plan(now, r)
-	if earlier := termOf(m.Placement, d.Affinity); d.Reason != "" || len(d.Targets) == 0 || earlier < 0 || earlier >= at {
+	if earlier := termOf(m.Placement, d.Affinity); d.Reason != "" || len(d.Targets) == 0 || earlier < 0 || earlier >= termOf(m.Placement, m.Affinity) {
 		return placement.Decision{}, false
 	}
 	return d, true
@@ -104,24 +141,85 @@ func termOf(p *api.Placement, name string) int {
 	return slices.IndexFunc(p.ClusterAffinities, func(t api.ClusterAffinityTerm) bool { return t.AffinityName == name })
 }
 
-// comeHome gives a binding its earlier group. The clusters that it leaves for it hand over as if evicted.
-func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out *actors.Outbox) {
-	next := *e.asked
-	var left []messages.ClusterName
-	for _, t := range next.Targets {
-		if !slices.ContainsFunc(d.Targets, func(n api.TargetCluster) bool { return n.Name == t.Name }) {
-			left = append(left, messages.ClusterName(t.Name))
+// judgeShares tells a binding which clusters of its home can take their shares, or no longer can, and gives
+// those back whose time has come, unless it is leaving clusters or too many others are on their way.
+func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
+	says := *e.asked.Home
+	says.Shares = slices.Clone(says.Shares)
+	var back []string
+	for i := range says.Shares {
+		h := &says.Shares[i]
+		able := s.takesBack(now, e.asked, h.TargetCluster)
+		switch {
+		case able != h.Able:
+			h.Able, h.Due = able, false
+			out.TellBinding(e.asked.Binding, &messages.ReturnJudged{Possible: able, Cluster: messages.ClusterName(h.Name)})
+		case able && h.Due:
+			back = append(back, h.Name)
 		}
 	}
+	e.says(&says)
+	if len(back) > 0 && s.free(e.asked, back) && s.mayGo() {
+		s.comeHome(now, e, s.sharePlan(e.asked, back), out)
+	}
+}
+
+// takesBack reports whether a cluster of home lacks its share, or some of it, and can take that.
+func (s *Scheduler) takesBack(now time.Time, m *messages.PlaceBinding, h api.TargetCluster) bool {
+	lack, lacks := failback.Lacks(m.Targets, h)
+	return lacks && s.planner.Takes(now, s.request(m), api.TargetCluster{Name: h.Name, Replicas: lack})
+}
+
+// free reports whether nothing else moves a binding. Where groups of clusters are counted by anything but
+// clusters, it returns as a whole or not at all, for home alone is known to be what the policy asks for.
+func (s *Scheduler) free(m *messages.PlaceBinding, back []string) bool {
+	if len(m.Evicting) > 0 || len(m.Leaving) > 0 {
+		return false
+	}
+	byGroups := slices.ContainsFunc(m.Placement.SpreadConstraints, func(c api.SpreadConstraint) bool {
+		return c.SpreadByLabel != "" || c.SpreadByField != "" && c.SpreadByField != api.SpreadByCluster
+	})
+	return !byGroups || !slices.ContainsFunc(m.Home.Shares, func(h messages.HomeShare) bool {
+		_, lacks := failback.Lacks(m.Targets, h.TargetCluster)
+		return lacks && !slices.Contains(back, h.Name)
+	})
+}
+
+// sharePlan is the placement in which some clusters have back what they ran at home.
+func (s *Scheduler) sharePlan(m *messages.PlaceBinding, back []string) placement.Decision {
+	home := make([]api.TargetCluster, len(m.Home.Shares))
+	for i := range m.Home.Shares {
+		home[i] = m.Home.Shares[i].TargetCluster
+	}
+	divided := m.HasReplicas && m.Placement.ReplicaScheduling != nil && m.Placement.ReplicaScheduling.ReplicaSchedulingType == api.Divided
+	return placement.Decision{Targets: failback.Return(m.Targets, home, back, divided), Affinity: m.Affinity}
+}
+
+// comeHome gives a binding its earlier place. The clusters that it leaves for that hand over as if evicted.
+func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out *actors.Outbox) {
+	next := *e.asked
+	left := leftFor(next.Targets, d.Targets)
+	says := *next.Home
+	says.MayReturn, says.ReturnDue, says.Returning = false, false, true
+	next.Home = &says
 	next.Targets, next.Affinity, next.Applied, next.LastScheduled = d.Targets, d.Affinity, next.Placement, now
 	next.Evicting = append(slices.Clip(next.Evicting), left...)
-	next.MayReturn, next.ReturnDue, next.Returning = false, false, true
 	s.account(e.asked, &next)
 	e.asked, e.answered = &next, true
 	delete(s.home.away, next.Binding)
-	s.home.heard(next.Binding, true)
+	s.home.heard(next.Binding, &says)
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity,
-		Leaving: left, Return: true, Trigger: "failback", Reason: api.ReasonSuccess, Message: d.Message,
+		Leaving: left, Move: api.EvictionReasonFailback, Trigger: "failback", Reason: api.ReasonSuccess, Message: d.Message,
 	})
+}
+
+// leftFor are the clusters of a placement that the next one does without.
+func leftFor(now, next []api.TargetCluster) (left []messages.ClusterName) {
+	for _, t := range now {
+		if !slices.ContainsFunc(next, func(n api.TargetCluster) bool { return n.Name == t.Name }) {
+			left = append(left, messages.ClusterName(t.Name))
+		}
+	}
+	return left
 }

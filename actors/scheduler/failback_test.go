@@ -24,15 +24,15 @@ func homeFirst() *api.Placement {
 // abroad is the word of a binding that runs on m2 and is to return to m1.
 func abroad(name messages.BindingName, p *api.Placement, changes ...func(*messages.PlaceBinding)) *messages.PlaceBinding {
 	m := again(ask(name, 2, p), "m2:2")
-	m.Affinity, m.Failback = "abroad", true
+	m.Affinity, m.Home = "abroad", &messages.Homeward{ToGroup: true}
 	for _, change := range changes {
 		change(m)
 	}
 	return m
 }
 
-func mayReturn(m *messages.PlaceBinding) { m.MayReturn = true }
-func returnDue(m *messages.PlaceBinding) { m.MayReturn, m.ReturnDue = true, true }
+func mayReturn(m *messages.PlaceBinding) { m.Home.MayReturn = true }
+func returnDue(m *messages.PlaceBinding) { m.Home.MayReturn, m.Home.ReturnDue = true, true }
 
 func home() *messages.ReturnJudged { return &messages.ReturnJudged{Possible: true, Affinity: "home"} }
 
@@ -52,7 +52,7 @@ func TestWhoIsAwayHearsWhenHomeCanTakeIt(t *testing.T) {
 
 func TestWhoIsNotToReturnHearsNothing(t *testing.T) {
 	for name, change := range map[string]func(*messages.PlaceBinding){
-		"the policy does not say so": func(m *messages.PlaceBinding) { m.Failback = false },
+		"the policy does not say so": func(m *messages.PlaceBinding) { m.Home = nil },
 		"it is at home":              func(m *messages.PlaceBinding) { m.Affinity, m.Targets = "home", targets("m1:2") },
 		"it is leaving a cluster":    func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m3"} },
 		"it knows":                   mayReturn,
@@ -70,7 +70,7 @@ func TestAWorkloadReturnsWhenItsTimeHasCome(t *testing.T) {
 	word := abroad("web", homeFirst(), returnDue)
 	d.Tell(word).Told(bindingAt("web"), kept(word), &messages.PlacementDecided{
 		Request: word.Request, Outcome: messages.PlacementChosen, Targets: targets("m1:2"), Affinity: "home",
-		Leaving: []messages.ClusterName{"m2"}, Return: true, Trigger: "failback", Reason: api.ReasonSuccess,
+		Leaving: []messages.ClusterName{"m2"}, Move: api.EvictionReasonFailback, Trigger: "failback", Reason: api.ReasonSuccess,
 	})
 	d.Tell(status("m2", "9")).Quiet()
 }
@@ -84,17 +84,17 @@ func TestOnlySoManyReturnAtOnce(t *testing.T) {
 	d.Tell(status("m1", "9")).Quiet()
 
 	under := again(first, "m1:2")
-	under.Affinity, under.MayReturn, under.ReturnDue, under.Returning = "home", false, false, true
+	under.Affinity, under.Home = "home", &messages.Homeward{ToGroup: true, Returning: true}
 	under.Evicting = []messages.ClusterName{"m2"}
 	d.Tell(under).Told(bindingAt("b"))
 	done := again(under, "m1:2")
-	done.Evicting, done.Returning = nil, false
-	require.True(t, decided(t, d.Tell(done), "b").Return, "the next one's turn")
+	done.Evicting, done.Home = nil, &messages.Homeward{ToGroup: true}
+	require.Equal(t, api.EvictionReasonFailback, decided(t, d.Tell(done), "b").Move, "the next one's turn")
 }
 
 func TestWhoEndsWhileItReturnsMakesRoom(t *testing.T) {
 	p := homeFirst()
 	d := drive(t, settings(oneAtATime), cluster("m1", "9"), cluster("m2", "9"))
 	d.Tell(abroad("a", p, returnDue), abroad("b", p, returnDue))
-	require.True(t, decided(t, d.Tell(&messages.BindingGone{Binding: "a"}), "b").Return)
+	require.Equal(t, api.EvictionReasonFailback, decided(t, d.Tell(&messages.BindingGone{Binding: "a"}), "b").Move)
 }

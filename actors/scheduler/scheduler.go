@@ -103,7 +103,7 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 		s.entries[m.Binding] = e
 	}
 	s.account(e.asked, m)
-	s.home.heard(m.Binding, m.Returning)
+	s.home.heard(m.Binding, m.Home)
 	e.asked, e.answered, e.trigger = m, false, ""
 	if m.Suspended {
 		delete(s.waiting, m.Binding)

@@ -93,11 +93,13 @@ type TargetCluster struct {
 const (
 	EvictionReasonTaintUntolerated   = "TaintUntolerated"
 	EvictionReasonApplicationFailure = "ApplicationFailure"
-	// EvictionReasonFailback is Leeward's own: an earlier affinity group takes the resource back.
-	EvictionReasonFailback = "Failback"
+	// Leeward's own: the resource returns to where it was before, or a WorkloadRebalancer asked for a fresh placement.
+	EvictionReasonFailback  = "Failback"
+	EvictionReasonRebalance = "Rebalance"
 
 	ProducerTaintManager               = "TaintManager"
 	ProducerFailback                   = "Failback"
+	ProducerWorkloadRebalancer         = "WorkloadRebalancer"
 	ProducerApplicationFailover        = "resource-binding-application-failover-controller"
 	ProducerClusterApplicationFailover = "cluster-resource-binding-application-failover-controller"
 )
@@ -145,6 +147,11 @@ type BindingStatus struct {
 	AggregatedStatus              []AggregatedStatusItem `json:"aggregatedStatus,omitempty"`
 	// ReturnAt is when the resource returns to an earlier affinity group. Leeward's own.
 	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`
+	// Home is what clusters ran before the first of them failed, in the order of their names: where the
+	// resource may return to. Leeward's own.
+	Home []HomeShare `json:"home,omitempty"`
+	// Shrinking are the clusters that run more than their share until the others serve. Leeward's own.
+	Shrinking *Shrinking `json:"shrinking,omitempty"`
 	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.
 	FailoverHistory []FailoverRecord `json:"failoverHistory,omitempty"`
 	// Unschedulable are the replicas that clusters cannot start, in order of time. Leeward's own.
@@ -156,6 +163,21 @@ type UnschedulableReplicas struct {
 	ClusterName string           `json:"clusterName"`
 	Replicas    int32            `json:"replicas"`
 	Since       metav1.MicroTime `json:"since"`
+}
+
+// HomeShare is what one cluster ran.
+type HomeShare struct {
+	TargetCluster `json:",inline"`
+	// ReturnAt is when the cluster has it back, if it stays able to take it.
+	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`
+}
+
+// Shrinking is a reduction of shares that waits for a hand-over.
+type Shrinking struct {
+	Reason string           `json:"reason"`
+	Since  metav1.MicroTime `json:"since"`
+	// Clusters say how many replicas each goes on running.
+	Clusters []TargetCluster `json:"clusters"`
 }
 
 // FailoverRecord is one departure from a cluster.

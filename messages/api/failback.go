@@ -11,12 +11,13 @@ const (
 	FailbackAutomatic FailbackMode = "Automatic"
 )
 
-// Failback says when a workload that runs in a later affinity group returns to an earlier one: once that
-// has been able to take all of it for the whole of StabilizationSeconds. The copies in the later group go
-// when those in the earlier one are healthy. Leeward's own.
+// Failback says when a workload returns to where it was: from a later affinity group to an earlier one, once
+// that has been able to take all of it for the whole of StabilizationSeconds; within a group to each cluster
+// that it was evicted from, once that has been able to take for as long what it ran. What takes its place
+// meanwhile goes, or shrinks, when the copies at home are healthy. Leeward's own.
 type Failback struct {
 	Mode FailbackMode `json:"mode,omitempty"`
-	// StabilizationSeconds is 300 where it is left out.
+	// StabilizationSeconds counts for a group as a whole, or for each cluster by itself. It is 300 where it is left out.
 	StabilizationSeconds *int32 `json:"stabilizationSeconds,omitempty"`
 }
 

@@ -220,7 +220,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "concurrentReturns", Cures: []string{"K14"}, in: notNegative,
-		Meaning: "How many workloads may be on their way back to an earlier affinity group at once, where their policies let them return (failover.cluster.failback).",
+		Meaning: "How many workloads may be on their way back at once, to an earlier affinity group or to clusters that they were evicted from, where their policies let them return (failover.cluster.failback).",
 		Zero:    "Any number.",
 	},
 	{

@@ -17,12 +17,6 @@ func (t teller) tellBinding(f messages.AboutBinding) phrase {
 		return claimed(f)
 	case *messages.RequirementChanged:
 		return required(f)
-	case *messages.ReturnPlanned:
-		return story("will return", "to "+f.Affinity, "at "+t.at(f.At)+" if it can take the workload until then")
-	case *messages.ReturnDropped:
-		return story("stays", "away", "no earlier affinity group can take the workload")
-	case *messages.ReturnStarted:
-		return story("returns", "to "+f.Affinity, "it has been able to take the workload for long enough")
 	case *messages.BindingUpdated:
 		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
 	case *messages.BindingDeleted:
@@ -38,7 +32,7 @@ func (t teller) tellBinding(f messages.AboutBinding) phrase {
 	case messages.AboutCluster:
 		return t.tellMove(f)
 	}
-	return phrase{}
+	return t.tellReturn(f)
 }
 
 // tellMove has the words for leaving a cluster, from the countdown to the hand-over.
@@ -60,6 +54,10 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 		return warning("kept", "on "+string(f.Cluster), f.Message)
 	case *messages.BindingDescheduled:
 		return story("gives up", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+": no room for the others "+t.since(f.Since))
+	case *messages.ShareReturnPlanned:
+		return story("will return", "to "+string(f.Cluster), "at "+t.at(f.At)+" if it can take its share until then")
+	case *messages.ShareReturnDropped:
+		return story("stays", "away", string(f.Cluster)+" cannot take its share")
 	case *messages.PurgeOvertaken:
 		return warning("waits no more", "for "+string(f.Cluster), "after "+span.String(f.After)+": its copy may still run there")
 	}
@@ -143,9 +141,12 @@ func purge(t *api.GracefulEvictionTask) string {
 	}
 }
 
-func ended(f *messages.EvictionEnded) string {
-	after := "after " + span.String(f.After) + ": "
-	switch f.Reason {
+func ended(f *messages.EvictionEnded) string { return outcome(f.Reason, span.String(f.After)) }
+
+// outcome says how a hand-over ended, and how long it took.
+func outcome(reason, took string) string {
+	after := "after " + took + ": "
+	switch reason {
 	case messages.EndedHealthy:
 		return after + "healthy where it is placed now"
 	case messages.EndedTimeout:
@@ -153,7 +154,7 @@ func ended(f *messages.EvictionEnded) string {
 	case messages.EndedUnsuppressed:
 		return after + "its deletion is no longer suppressed"
 	default:
-		return after + f.Reason
+		return after + reason
 	}
 }
 

@@ -41,7 +41,9 @@ func (t teller) grounds(g *messages.Grounds, tense string) string {
 	case g.Reason == api.EvictionReasonApplicationFailure:
 		return "unhealthy until " + t.at(g.Deadline)
 	case g.Reason == api.EvictionReasonFailback:
-		return "an earlier affinity group takes over"
+		return "the workload returns"
+	case g.Reason == api.EvictionReasonRebalance:
+		return "a fresh placement was asked for"
 	case g.Taint == nil:
 		return g.Reason
 	}

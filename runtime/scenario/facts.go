@@ -27,6 +27,7 @@ var facts = kindsOf(
 	&messages.StatusChanged{}, &messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
 	&messages.ReturnPlanned{}, &messages.ReturnDropped{}, &messages.ReturnStarted{},
 	&messages.UnschedulableChanged{}, &messages.BindingDescheduled{},
+	&messages.HomeChanged{}, &messages.ShareReturnPlanned{}, &messages.ShareReturnDropped{}, &messages.ShrinkHeld{}, &messages.ShrinkReleased{},
 	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},
 )

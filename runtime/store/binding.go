@@ -61,7 +61,17 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 	case *messages.ReturnDropped:
 		return b.returnAt(time.Time{})
 	case *messages.ReturnStarted:
-		return b.returnAt(time.Time{})
+		return b.returnStarted(f)
+	case *messages.HomeChanged:
+		return b.homeChanged(f)
+	case *messages.ShareReturnPlanned:
+		return b.shareReturnsAt(f.Cluster, f.At)
+	case *messages.ShareReturnDropped:
+		return b.shareReturnsAt(f.Cluster, time.Time{})
+	case *messages.ShrinkHeld:
+		return b.shrinkHeld(at, f)
+	case *messages.ShrinkReleased:
+		return b.shrinkReleased()
 	case *messages.RequirementChanged:
 		return b.requirementChanged(at, f)
 	case *messages.RescheduleRequested:

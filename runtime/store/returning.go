@@ -1,10 +1,59 @@
 package store
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
 
 // returnAt notes when the resource returns to an earlier affinity group; zero: it does not.
 func (b *Binding) returnAt(at time.Time) (changed bool) {
 	changed = !instant(b.Status.ReturnAt).Equal(at)
 	b.Status.ReturnAt = microTime(at)
+	return changed
+}
+
+// homeChanged notes what the resource's home is.
+func (b *Binding) homeChanged(f *messages.HomeChanged) bool {
+	had := len(b.Status.Home)
+	b.Status.Home = nil
+	for _, c := range f.Clusters {
+		b.Status.Home = append(b.Status.Home, api.HomeShare{TargetCluster: c})
+	}
+	return had+len(f.Clusters) > 0
+}
+
+// shareReturnsAt notes when a cluster has back what it ran at home; zero: it does not.
+func (b *Binding) shareReturnsAt(c messages.ClusterName, at time.Time) bool {
+	i := slices.IndexFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == string(c) })
+	if i < 0 || instant(b.Status.Home[i].ReturnAt).Equal(at) {
+		return false
+	}
+	b.Status.Home = slices.Clone(b.Status.Home)
+	b.Status.Home[i].ReturnAt = microTime(at)
+	return true
+}
+
+// returnStarted ends the waits of what returns.
+func (b *Binding) returnStarted(f *messages.ReturnStarted) bool {
+	changed := b.returnAt(time.Time{})
+	for _, c := range f.Clusters {
+		changed = b.shareReturnsAt(messages.ClusterName(c.Name), time.Time{}) || changed
+	}
+	return changed
+}
+
+func (b *Binding) shrinkHeld(at time.Time, f *messages.ShrinkHeld) bool {
+	b.Status.Shrinking = &api.Shrinking{Reason: f.Reason, Since: metav1.MicroTime{Time: at}, Clusters: f.Clusters}
+	return true
+}
+
+func (b *Binding) shrinkReleased() (changed bool) {
+	changed = b.Status.Shrinking != nil
+	b.Status.Shrinking = nil
 	return changed
 }

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 func TestAReturnIsStoredUntilItStartsOrIsDropped(t *testing.T) {
@@ -20,4 +22,38 @@ func TestAReturnIsStoredUntilItStartsOrIsDropped(t *testing.T) {
 		require.Nil(t, f.Binding(web).Status.ReturnAt)
 		f.requireNoChange(webKey, end)
 	}
+}
+
+func TestHomeIsStoredWithTheReturnOfEachShare(t *testing.T) {
+	f := newFleet(t)
+	away := &messages.HomeChanged{Binding: web, Clusters: targets("member1", "member2")}
+	f.apply(away)
+	plan := &messages.ShareReturnPlanned{Binding: web, Cluster: "member2", At: start.Add(time.Minute)}
+	f.apply(plan)
+	require.Equal(t, []api.HomeShare{
+		{TargetCluster: away.Clusters[0]}, {TargetCluster: away.Clusters[1], ReturnAt: &metav1.MicroTime{Time: plan.At}},
+	}, f.Binding(web).Status.Home)
+	f.requireNoChange(webKey, plan)
+	f.requireNoChange(webKey, &messages.ShareReturnPlanned{Binding: web, Cluster: "member9", At: plan.At})
+	for _, end := range []messages.Fact{
+		&messages.ShareReturnDropped{Binding: web, Cluster: "member2"}, &messages.ReturnStarted{Binding: web, Clusters: away.Clusters[1:]},
+	} {
+		f.apply(plan, end)
+		require.Nil(t, f.Binding(web).Status.Home[1].ReturnAt)
+		f.requireNoChange(webKey, end)
+	}
+	f.apply(&messages.HomeChanged{Binding: web})
+	require.Nil(t, f.Binding(web).Status.Home)
+	f.requireNoChange(webKey, &messages.HomeChanged{Binding: web})
+}
+
+func TestWhoWaitsToShrinkIsStored(t *testing.T) {
+	f := newFleet(t)
+	f.apply(&messages.ShrinkHeld{Binding: web, Reason: api.EvictionReasonFailback, Clusters: targets("member1")})
+	require.Equal(t, &api.Shrinking{
+		Reason: api.EvictionReasonFailback, Since: metav1.MicroTime{Time: f.now}, Clusters: targets("member1"),
+	}, f.Binding(web).Status.Shrinking)
+	f.apply(&messages.ShrinkReleased{Binding: web})
+	require.Nil(t, f.Binding(web).Status.Shrinking)
+	f.requireNoChange(webKey, &messages.ShrinkReleased{Binding: web})
 }

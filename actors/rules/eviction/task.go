@@ -47,12 +47,20 @@ func ForTaint(d Departure, f *api.FailoverBehavior, fallback api.PurgeMode) api.
 	return t
 }
 
-// ForFailback returns the task of a binding that goes back to an earlier affinity group: the copy in the
-// later one, from, stays until those in the earlier one are healthy.
+// ForFailback returns the task of a binding that goes back to where it was: the copy here, in the affinity
+// group from, stays until those at home are healthy.
 func ForFailback(d Departure, from string) api.GracefulEvictionTask {
 	t := d.task(api.PurgeGracefully)
 	t.FromAffinity = from
 	t.Reason, t.Producer = api.EvictionReasonFailback, api.ProducerFailback
+	return t
+}
+
+// ForRebalance returns the task of a binding whose fresh placement does without a cluster: the copy there
+// stays until the others are healthy.
+func ForRebalance(d Departure) api.GracefulEvictionTask {
+	t := d.task(api.PurgeGracefully)
+	t.Reason, t.Producer = api.EvictionReasonRebalance, api.ProducerWorkloadRebalancer
 	return t
 }
 

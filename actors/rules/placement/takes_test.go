@@ -1,0 +1,39 @@
+package placement_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/rules/placement"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func TestTakes(t *testing.T) {
+	tainted := cluster("tainted", 9)
+	tainted.Taints = []corev1.Taint{{Key: "down", Effect: corev1.TaintEffectNoExecute}}
+	f := placement.NewFleet()
+	for _, v := range []*messages.ClusterView{cluster("small", 2), tainted, cluster("left", 9)} {
+		f.Put(v)
+	}
+	planner := placement.NewPlanner(f, &messages.Settings{}, 0)
+	for name, c := range map[string]struct {
+		more api.TargetCluster
+		want bool
+	}{
+		"as many as there is room for":       {api.TargetCluster{Name: "small", Replicas: 2}, true},
+		"one too many":                       {api.TargetCluster{Name: "small", Replicas: 3}, false},
+		"a taint that is not tolerated":      {api.TargetCluster{Name: "tainted", Replicas: 1}, false},
+		"a cluster that is being left":       {api.TargetCluster{Name: "left", Replicas: 1}, false},
+		"a cluster that there is not":        {api.TargetCluster{Name: "gone", Replicas: 1}, false},
+		"a copy without replicas of its own": {api.TargetCluster{Name: "small"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := workload(spreading(dynamic), 4)
+			r.Evicting = []messages.ClusterName{"left"}
+			require.Equal(t, c.want, planner.Takes(noon, r, c.more))
+		})
+	}
+}
