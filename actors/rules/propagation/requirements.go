@@ -18,8 +18,8 @@ func BindingName(kind, name string) string {
 }
 
 // Requirements returns how many replicas a resource asks for and what each of them needs, nil if
-// nothing. Only a workload has replicas: a Deployment, a StatefulSet, a Job (its parallelism) and a Pod
-// (one); replicas left out count as one, as the API defaults them. Any other kind, DaemonSet and
+// nothing. Only a workload has replicas: a Deployment, a StatefulSet, a Job (what it runs at a time) and
+// a Pod (one); replicas left out count as one, as the API defaults them. Any other kind, DaemonSet and
 // ReplicaSet included, goes whole to each of its clusters. What is returned shares memory with the
 // object. Source: Karmada's default resource interpreter.
 func Requirements(o api.Object) (replicas int32, each *api.ReplicaRequirements, isWorkload bool) {
@@ -29,7 +29,7 @@ func Requirements(o api.Object) (replicas int32, each *api.ReplicaRequirements, 
 	case *appsv1.StatefulSet:
 		return orOne(o.Spec.Replicas), ofPod(&o.Spec.Template.Spec), true
 	case *batchv1.Job:
-		return orOne(o.Spec.Parallelism), ofPod(&o.Spec.Template.Spec), true
+		return atATime(&o.Spec), ofPod(&o.Spec.Template.Spec), true
 	case *corev1.Pod:
 		return 1, ofPod(&o.Spec), true
 	default:
@@ -42,6 +42,15 @@ func orOne(n *int32) int32 {
 		return 1
 	}
 	return *n
+}
+
+// atATime returns how many pods a job runs side by side: never more than are left to complete.
+func atATime(j *batchv1.JobSpec) int32 {
+	n := orOne(j.Parallelism)
+	if j.Completions != nil {
+		n = min(n, *j.Completions)
+	}
+	return n
 }
 
 // ofPod returns what one pod needs. Requests count as the scheduler of Kubernetes counts them:

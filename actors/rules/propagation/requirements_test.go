@@ -42,6 +42,7 @@ func TestReplicasOfEachKind(t *testing.T) {
 		{"a Deployment that does not say how many", &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: pods}}, 1, true},
 		{"a StatefulSet", &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: new(int32(2)), Template: pods}}, 2, true},
 		{"a Job runs its parallelism", &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: new(int32(5)), Completions: new(int32(9)), Template: pods}}, 5, true},
+		{"a Job runs no more than it is to complete", &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: new(int32(5)), Completions: new(int32(2)), Template: pods}}, 2, true},
 		{"a Job that does not say how many", &batchv1.Job{Spec: batchv1.JobSpec{Template: pods}}, 1, true},
 		{"a Pod", &corev1.Pod{Spec: pods.Spec}, 1, true},
 		{"a DaemonSet goes whole", &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Template: pods}}, 0, false},
