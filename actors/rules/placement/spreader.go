@@ -211,6 +211,8 @@ func (s *spreader) inReach(i int, room int64) bool {
 // problem says why a search found nothing.
 func (s *spreader) problem() string {
 	switch {
+	case len(s.keys) == 0:
+		return "no cluster that fits has room for a replica"
 	case s.steps == 0:
 		return fmt.Sprintf("no choice among %d cluster(s) was found that meets the spread constraints, in %d steps", len(s.keys), maxSteps)
 	case s.room > 0:
