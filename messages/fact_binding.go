@@ -133,9 +133,10 @@ const (
 	EndedHealthy      = "healthy"
 	EndedTimeout      = "timeout"
 	EndedUnsuppressed = "unsuppressed"
+	EndedDeleted      = "deleted"
 )
 
-// EvictionEnded says that a task is done and the old copy is released.
+// EvictionEnded says that a task is done, or deleted by people, and the old copy is released.
 type EvictionEnded struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`

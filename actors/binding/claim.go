@@ -193,7 +193,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	before := b.tasks
 	b.restoreTasks(now, m.Spec.GracefulEvictionTasks, out)
 	b.retarget(m.Spec.Clusters, out)
-	b.dropTasks(before, out)
+	b.dropTasks(now, before, out)
 	b.restoreShrinks(m.Status)
 	if !b.restoring {
 		b.forgetHome(out) // people say where it is to run

@@ -181,7 +181,11 @@ func TestATaskThatPeopleTakeOffTheListEnds(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	edit := stored(duplicated(), b.Now())
 	edit.Spec.GracefulEvictionTasks, edit.Status = nil, nil
+	began := b.Now()
+	b.advance(time.Minute)
 	b.tell(edit).Told(clusterAt("m1"), left).Sleeps()
+	require.Equal(t, []*messages.EvictionEnded{ended("m1", messages.EndedDeleted, b.Now().Sub(began))},
+		actorstest.FactsOf[*messages.EvictionEnded](b.Facts()))
 	require.Contains(t, actorstest.MailTo(b.Mail(), memberAt("m1")), messages.Message(removal))
 }
 

@@ -51,7 +51,14 @@ func (b *Binding) preserved(cluster messages.ClusterName, reason string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	return state.Extract(s, rules)
+	labels, err := state.Extract(s, rules)
+	if err != nil || b.settings.EvictionNeedsState {
+		return labels, err // Karmada does not ask whether they are of use
+	}
+	if err := state.Usable(labels); err != nil {
+		return nil, err
+	}
+	return labels, nil
 }
 
 // stateless holds a departure back whose state cannot be read, where it may not go without.
@@ -65,13 +72,11 @@ func (b *Binding) stateless(t *target, reason string) hold {
 	return hold{}
 }
 
-// placedOn are the clusters of the result, with the one that was just taken off it.
-func (b *Binding) placedOn(leaving *target) []string {
-	clusters := []string{string(leaving.cluster)}
+// placedOn are the clusters of the result, in its order.
+func (b *Binding) placedOn() []string {
+	clusters := make([]string, len(b.targets))
 	for i := range b.targets {
-		if b.targets[i].cluster != leaving.cluster {
-			clusters = append(clusters, string(b.targets[i].cluster))
-		}
+		clusters[i] = string(b.targets[i].cluster)
 	}
 	return clusters
 }

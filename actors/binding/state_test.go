@@ -100,3 +100,26 @@ func TestStateOfAFailedClusterGoesAlong(t *testing.T) {
 	require.Equal(t, map[string]string{"savepoint": "s-17"}, task.PreservedLabelState)
 	require.Nil(t, task.ClustersBeforeFailover)
 }
+
+func TestStateThatIsNoLabelIsOfNoUse(t *testing.T) {
+	long := `{"job":{"savepoint":"s3://state/17"}}`
+	b := placed(t, settings(stateful), keeping(api.PurgeDirectly), "m1:2")
+	b.tell(saying(api.Healthy, long))
+	task := starts(b.tell(saying(api.Unhealthy, long)))[0].Task
+	require.Contains(t, task.Message, `without its state: label savepoint: value "s3://state/17": a valid label must`)
+	require.Nil(t, task.PreservedLabelState)
+
+	b = placed(t, settings(stateful, needsState), keeping(api.PurgeDirectly), "m1:2")
+	b.tell(saying(api.Healthy, long))
+	task = starts(b.tell(saying(api.Unhealthy, long)))[0].Task
+	require.Equal(t, map[string]string{"savepoint": "s3://state/17"}, task.PreservedLabelState, "Karmada does not look")
+}
+
+func TestATaskRemembersWhereTheBindingWasInItsOrder(t *testing.T) {
+	b := placed(t, settings(stateful), keeping(api.PurgeDirectly), "m1:2", "m2:2", "m3:2")
+	b.tell(report("m2", api.Healthy, 2, 2))
+	sickThere := saying(api.Unhealthy, savepoint)
+	sickThere.Cluster = "m2"
+	task := starts(b.tell(sickThere))[0].Task
+	require.Equal(t, []string{"m1", "m2", "m3"}, task.ClustersBeforeFailover)
+}

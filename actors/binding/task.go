@@ -35,13 +35,13 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbo
 	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
 	t := b.targets[i]
 	b.leavesHome(&t, out)
-	b.targets = slices.Delete(b.targets, i, i+1)
 	if b.task(c) == nil { // else the first task stands
 		k := task{GracefulEvictionTask: b.newTask(&t)}
 		k.CreationTimestamp = b.taskTime(now)
 		b.tasks = append(b.tasks, k)
 		b.hopped(now, &k)
 	}
+	b.targets = slices.Delete(b.targets, i, i+1)
 	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.task(c).GracefulEvictionTask, Grounds: t.leave.grounds})
 }
 
@@ -59,7 +59,7 @@ func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 	if err != nil {
 		d.Message = "without its state: " + err.Error()
 	}
-	d.State, d.Before = state, b.placedOn(t)
+	d.State, d.Before = state, b.placedOn()
 	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
 		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)
 	}
@@ -125,6 +125,11 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 func (b *Binding) endTask(now time.Time, i int, why string, out *actors.Outbox) {
 	k := b.tasks[i]
 	b.tasks = slices.Delete(b.tasks, i, i+1)
+	b.taskEnded(now, &k, why, out)
+}
+
+// taskEnded says that a task is no more.
+func (b *Binding) taskEnded(now time.Time, k *task, why string, out *actors.Outbox) {
 	c := messages.ClusterName(k.FromCluster)
 	if b.target(c) == nil {
 		out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
@@ -296,11 +301,11 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 	b.tasks = tasks
 }
 
-// dropTasks ends what concerns tasks that people took off the list.
-func (b *Binding) dropTasks(before []task, out *actors.Outbox) {
+// dropTasks ends the tasks that people took off the list.
+func (b *Binding) dropTasks(now time.Time, before []task, out *actors.Outbox) {
 	for i := range before {
-		if c := messages.ClusterName(before[i].FromCluster); b.task(c) == nil && b.target(c) == nil {
-			out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
+		if b.task(messages.ClusterName(before[i].FromCluster)) == nil {
+			b.taskEnded(now, &before[i], messages.EndedDeleted, out)
 		}
 	}
 }

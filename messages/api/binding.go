@@ -188,7 +188,7 @@ type FailoverRecord struct {
 	Reason     string           `json:"reason"`
 	Producer   string           `json:"producer"`
 	StartTime  metav1.MicroTime `json:"startTime"`
-	// CompletionTime and Outcome (healthy, timeout, unsuppressed, withdrawn) are of the hand-over; nil and
+	// CompletionTime and Outcome (healthy, timeout, unsuppressed, deleted, withdrawn) are of the hand-over; nil and
 	// empty while it is under way.
 	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 	Outcome        string            `json:"outcome,omitempty"`

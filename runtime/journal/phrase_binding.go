@@ -153,6 +153,8 @@ func outcome(reason, took string) string {
 		return after + "the grace period is over"
 	case messages.EndedUnsuppressed:
 		return after + "its deletion is no longer suppressed"
+	case messages.EndedDeleted:
+		return after + "its task was deleted"
 	default:
 		return after + reason
 	}

@@ -29,11 +29,10 @@ func (b *Binding) evictionStarted(at time.Time, f *messages.EvictionStarted) boo
 
 func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 	tasks, ended := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
-	if !ended {
-		return false
+	if closed := b.handedOver(at, f.Cluster, f.Reason); !ended {
+		return closed // the task was deleted with the manifest
 	}
 	b.Spec.GracefulEvictionTasks = tasks
-	b.handedOver(at, f.Cluster, f.Reason)
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
 	return true

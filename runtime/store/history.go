@@ -23,24 +23,26 @@ func (b *Binding) tookOver(t *messages.Takeover) {
 	b.amend(t.From, func(r *api.FailoverRecord) { r.ToClusters = t.By })
 }
 
-// handedOver ends the record of a hand-over.
-func (b *Binding) handedOver(at time.Time, from messages.ClusterName, outcome string) {
-	b.amend(from, func(r *api.FailoverRecord) {
+// handedOver ends the record of a hand-over and reports whether there was one to end.
+func (b *Binding) handedOver(at time.Time, from messages.ClusterName, outcome string) bool {
+	return b.amend(from, func(r *api.FailoverRecord) {
 		r.CompletionTime, r.Outcome = &metav1.MicroTime{Time: at}, outcome
 	})
 }
 
-// amend changes the latest record of a cluster, if it is still open.
-func (b *Binding) amend(from messages.ClusterName, change func(*api.FailoverRecord)) {
+// amend changes the latest record of a cluster, if it is still open, and reports whether it is.
+func (b *Binding) amend(from messages.ClusterName, change func(*api.FailoverRecord)) bool {
 	history := b.Status.FailoverHistory
 	for i := len(history) - 1; i >= 0; i-- {
 		if history[i].FromCluster != string(from) {
 			continue
 		}
-		if history[i].CompletionTime == nil {
-			b.Status.FailoverHistory = slices.Clone(history)
-			change(&b.Status.FailoverHistory[i])
+		if history[i].CompletionTime != nil {
+			return false
 		}
-		return
+		b.Status.FailoverHistory = slices.Clone(history)
+		change(&b.Status.FailoverHistory[i])
+		return true
 	}
+	return false
 }

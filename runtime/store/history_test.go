@@ -45,6 +45,16 @@ func TestTheHistoryTellsAWithdrawal(t *testing.T) {
 	require.Equal(t, "withdrawn", f.Binding(web).Status.FailoverHistory[0].Outcome)
 }
 
+func TestTheHistoryTellsATaskThatPeopleDeleted(t *testing.T) {
+	f := newFleet(t)
+	f.apply(f.placed("member1"), sickness("member1"))
+	f.Binding(web).Spec.GracefulEvictionTasks = nil
+	deleted := &messages.EvictionEnded{Binding: web, Cluster: "member1", Reason: messages.EndedDeleted}
+	f.apply(deleted)
+	require.Equal(t, "deleted", f.Binding(web).Status.FailoverHistory[0].Outcome)
+	f.requireNoChange(webKey, deleted)
+}
+
 func TestADepartureFromAClusterThatIsBeingLeftIsTheSame(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1"), sickness("member1"), f.placed("member1"), sickness("member1"))

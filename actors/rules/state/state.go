@@ -7,8 +7,12 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"leeward/messages/api"
 )
@@ -50,6 +54,17 @@ func Extract(s Status, rules []api.StatePreservationRule) (map[string]string, er
 		labels[r.AliasLabelName] = value
 	}
 	return labels, nil
+}
+
+// Usable returns why values cannot go along: the API server of a member refuses a copy with a label whose
+// value is none. Source: Kubernetes' "Labels and Selectors", syntax and character set.
+func Usable(labels map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if problems := validation.IsValidLabelValue(labels[name]); len(problems) > 0 {
+			return fmt.Errorf("label %s: value %q: %s", name, labels[name], problems[0])
+		}
+	}
+	return nil
 }
 
 // find follows a path of the form {.name['name'][index]}: the part of Kubernetes' JSONPath that names one

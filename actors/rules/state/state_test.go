@@ -1,6 +1,8 @@
 package state_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +49,26 @@ func TestExtract(t *testing.T) {
 			require.Equal(t, map[string]string{"l": c.want}, got)
 		})
 	}
+}
+
+func TestUsable(t *testing.T) {
+	for _, c := range []struct{ name, value, err string }{
+		{"a word", "savepoint-17", ""},
+		{"nothing", "", ""},
+		{"as long as may be", strings.Repeat("a", 63), ""},
+		{"longer", strings.Repeat("a", 64), "must be no more than 63 bytes"},
+		{"a path", "s3://state/17", "a valid label must be an empty string or consist of alphanumeric characters"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := state.Usable(map[string]string{"a": "fine", "job": c.value, "z": "fine"})
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, fmt.Sprintf("label job: value %q: %s", c.value, c.err))
+		})
+	}
+	require.ErrorContains(t, state.Usable(map[string]string{"b": "/", "a": "/"}), "label a", "the first by name")
 }
 
 func TestWhatHasNoReplicasHasNoCounts(t *testing.T) {
