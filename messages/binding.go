@@ -15,9 +15,13 @@ type ToBinding interface {
 	toBinding()
 }
 
-// WorkloadApplied carries the resource that the binding is for, new or changed.
+// WorkloadApplied carries the resource that the binding is for, new or changed; or, after a restart, as
+// it was: only people's edits bring along what a policy with activationPreference Lazy says now.
 // From: ingress. To: its binding.
-type WorkloadApplied struct{ Workload *Workload }
+type WorkloadApplied struct {
+	Workload  *Workload
+	Recovered bool
+}
 
 // WorkloadDeleted ends the binding and every copy. From: ingress. To: its binding.
 type WorkloadDeleted struct{}

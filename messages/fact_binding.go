@@ -31,6 +31,13 @@ type BindingUpdated struct {
 	Spec     *api.BindingSpec `json:"-"`
 }
 
+// ActivationDeferred says that a policy with activationPreference Lazy has the resource, and that what it
+// asks for counts from the resource's next change on.
+type ActivationDeferred struct {
+	Binding BindingName `json:"binding"`
+	Policy  string      `json:"policy"`
+}
+
 // BindingDeleted says that the resource is gone.
 type BindingDeleted struct {
 	Binding BindingName `json:"binding"`
@@ -256,6 +263,7 @@ func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
 func (*StatusChanged) Kind() string       { return "StatusChanged" }
 func (*HealthForgotten) Kind() string     { return "HealthForgotten" }
+func (*ActivationDeferred) Kind() string  { return "ActivationDeferred" }
 func (*RescheduleRequested) Kind() string { return "RescheduleRequested" }
 
 func (f *BindingCreated) AboutBinding() BindingName      { return f.Binding }
@@ -279,6 +287,7 @@ func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
 func (f *StatusChanged) AboutBinding() BindingName       { return f.Binding }
 func (f *HealthForgotten) AboutBinding() BindingName     { return f.Binding }
+func (f *ActivationDeferred) AboutBinding() BindingName  { return f.Binding }
 func (f *RescheduleRequested) AboutBinding() BindingName { return f.Binding }
 
 func (f *CountdownStarted) AboutCluster() ClusterName  { return f.Cluster }

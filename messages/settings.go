@@ -145,6 +145,10 @@ type Settings struct {
 	// tolerate them there only where no other cluster has room, or where the policy wants that many. False:
 	// such taints are refused, and those there are do not matter. Cures K41.
 	PreferNoSchedule bool
+	// PropagationPolicyPreemption is the feature gate of preemption: a policy that preempts takes resources
+	// from policies of lower priority. Off: it is accepted and ignored.
+	// Karmada --feature-gates=PropagationPolicyPreemption.
+	PropagationPolicyPreemption bool
 	// WorkloadAffinity is the feature gate of workloadAffinity: workloads of a group go to the clusters
 	// that run others of it, or keep off them. Off: it is accepted and ignored.
 	// Karmada --feature-gates=WorkloadAffinity.

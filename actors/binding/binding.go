@@ -22,10 +22,11 @@ type Binding struct {
 
 	workload *messages.Workload
 	// claims are the policies that select the resource; owner is the one that has it. settling is set
-	// while claims of this instant are not weighed yet.
+	// while claims of this instant are not weighed yet; template is what the instant brought of the resource.
 	claims   []*messages.ClaimMade
 	owner    messages.PropagationName
 	settling bool
+	template templateNews
 	// policy is the owner as the API names it: "PropagationPolicy default/web".
 	policy string
 	// created is false until a policy first claims the resource; managed is set where the scheduler is
@@ -93,7 +94,7 @@ func New(name messages.BindingName, settings messages.Settings) *Binding {
 func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbox) {
 	switch m := m.(type) {
 	case *messages.WorkloadApplied:
-		b.workloadApplied(now, m.Workload, out)
+		b.workloadApplied(now, m, out)
 	case *messages.WorkloadDeleted:
 		b.workloadDeleted(out)
 	case *messages.ClaimMade:
@@ -134,6 +135,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 }
 
 func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actors.Outbox) {
+	b.settling = b.settling || len(b.claims) > 1 && s.PropagationPolicyPreemption != b.settings.PropagationPolicyPreemption
 	b.settings = s
 	b.reconsiderAll(now, out)
 	b.reassess()

@@ -12,14 +12,19 @@ import (
 	"leeward/messages/api"
 )
 
-func (b *Binding) workloadApplied(now time.Time, w *messages.Workload, out *actors.Outbox) {
-	also := ""
+// workloadApplied takes over the resource. Claims are weighed again, for one that waits for its resource
+// to change has waited long enough.
+func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, out *actors.Outbox) {
+	w, also := m.Workload, ""
 	if b.workload != nil && b.workload.Revision != w.Revision {
 		also = "template"
 	}
 	b.workload = w
+	b.settling, b.template = true, edited
+	if m.Recovered {
+		b.template = recovered
+	}
 	if !b.created {
-		b.settling = len(b.claims) > 0
 		b.attach(out)
 		return
 	}
@@ -57,10 +62,21 @@ func (b *Binding) dropClaim(policy messages.PropagationName) {
 	b.claims = slices.DeleteFunc(b.claims, func(c *messages.ClaimMade) bool { return c.Policy == policy })
 }
 
+// templateNews is what an instant brought of the resource.
+type templateNews uint8
+
+const (
+	unchanged templateNews = iota
+	edited
+	// recovered: said again after a restart.
+	recovered
+)
+
 // settleClaims gives the resource to the best claim, or leaves it to its owner. A binding that nobody
 // claims any more keeps what it was given.
 func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
-	b.settling = false
+	news := b.template
+	b.settling, b.template = false, unchanged
 	best := b.bestClaim()
 	if best == nil || b.workload == nil {
 		return
@@ -69,6 +85,13 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	fromWorkload(&next, b.workload)
 	fromPolicy(&next, best.Spec)
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, b.workload.Labels)
+	if news != edited && best.Spec.ActivationPreference == api.ActivateLazily {
+		b.deferActivation(best, &next, news, out)
+		if !b.created {
+			return
+		}
+		next = b.spec
+	}
 	also := ""
 	if b.owner != best.Policy {
 		also = "policy"
@@ -87,6 +110,15 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	b.ask(now, out)
 }
 
+// deferActivation says that a policy's word counts when the resource changes, if it is a new one: after a
+// restart it is not. Until then the policy has nothing that it did not have before, so that a restart
+// need not know what it waits for. Source: Karmada's activationPreference Lazy.
+func (b *Binding) deferActivation(c *messages.ClaimMade, wanted *api.BindingSpec, news templateNews, out *actors.Outbox) {
+	if news != recovered && len(differences(&b.spec, wanted)) > 0 {
+		out.Record(&messages.ActivationDeferred{Binding: b.name, Policy: policyLabel(c)})
+	}
+}
+
 // bestClaim is the best of those that may take the resource from its owner; else the owner's; without an
 // owner the best of all; nil if there is none.
 func (b *Binding) bestClaim() *messages.ClaimMade {
@@ -95,7 +127,7 @@ func (b *Binding) bestClaim() *messages.ClaimMade {
 		owner = b.claims[i]
 	}
 	for _, c := range b.claims {
-		if (owner == nil || preempts(c, owner)) && (best == nil || propagation.Better(claimOf(c), claimOf(best))) {
+		if (owner == nil || b.preempts(c, owner)) && (best == nil || propagation.Better(claimOf(c), claimOf(best))) {
 			best = c
 		}
 	}
@@ -105,11 +137,14 @@ func (b *Binding) bestClaim() *messages.ClaimMade {
 // preempts reports whether a claim takes the resource from its owner: a PropagationPolicy from any
 // ClusterPropagationPolicy, otherwise one of its own kind from one of lower priority. Source: Karmada's
 // "Resource Propagating", policy preemption.
-func preempts(c, owner *messages.ClaimMade) bool {
-	if c.ClusterScoped != owner.ClusterScoped {
-		return c.Preempts && owner.ClusterScoped
+func (b *Binding) preempts(c, owner *messages.ClaimMade) bool {
+	switch {
+	case !c.Preempts || !b.settings.PropagationPolicyPreemption:
+		return false
+	case c.ClusterScoped != owner.ClusterScoped:
+		return owner.ClusterScoped
 	}
-	return c.Preempts && c.Priority > owner.Priority
+	return c.Priority > owner.Priority
 }
 
 func claimOf(c *messages.ClaimMade) propagation.Claim {

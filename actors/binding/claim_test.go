@@ -101,6 +101,54 @@ func TestAnOwnerKeepsItsResource(t *testing.T) {
 	require.Empty(t, owners(b.tell(preempting(claiming("default/equal", 1)))), "only a higher priority preempts")
 }
 
+func TestPreemptionHasItsGate(t *testing.T) {
+	off, on := settings(func(s *messages.Settings) { s.PropagationPolicyPreemption = false }), settings()
+	b := drive(t, off)
+	b.tell(workload(2), claiming("default/first", 0))
+	require.Empty(t, owners(b.tell(preempting(claiming("default/eager", 1)))))
+	require.Equal(t, []string{"updated PropagationPolicy default/eager"}, owners(b.tell(&messages.SettingsChanged{Settings: on})))
+	require.Empty(t, owners(b.tell(&messages.SettingsChanged{Settings: off})), "what was taken is not given back")
+}
+
+// lazily makes a claim wait for its resource to change.
+func lazily(m *messages.ClaimMade) *messages.ClaimMade {
+	m.Spec.ActivationPreference = api.ActivateLazily
+	return m
+}
+
+func TestALazyPolicyCountsWhenItsResourceChanges(t *testing.T) {
+	deferred := &messages.ActivationDeferred{Binding: name, Policy: "PropagationPolicy default/p"}
+	b := drive(t, settings())
+	b.tell(workload(2)).Quiet()
+	b.tell(lazily(claim("default/p", duplicated()))).Recorded(deferred)
+	require.Equal(t, []string{"created PropagationPolicy default/p"}, owners(b.tell(workload(2))), "even a change of nothing")
+	b.tell(lazily(claim("default/p", duplicated()))).Quiet()
+	b.tell(lazily(claim("default/p", divided()))).Recorded(deferred)
+	b.tell(&messages.WorkloadApplied{Workload: workload(2).Workload, Recovered: true}).Quiet()
+	require.Equal(t, []string{"updated PropagationPolicy default/p"}, owners(b.tell(workload(2))))
+}
+
+func TestALazyPolicyAndItsResourceMayComeInAnyOrder(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		b := drive(t, settings())
+		n := b.tell(actorstest.Interleave(choose,
+			[]messages.ToBinding{workload(1)},
+			[]messages.ToBinding{lazily(claim("default/p", duplicated()))},
+		)...)
+		require.Equal(t, []string{"created PropagationPolicy default/p"}, owners(n))
+	})
+}
+
+func TestALazyPolicyTakesOverBeforeItCounts(t *testing.T) {
+	b := drive(t, settings())
+	b.tell(workload(2), claiming("default/first", 0))
+	n := b.tell(lazily(preempting(claiming("default/lazy", 1))))
+	updates := actorstest.FactsOf[*messages.BindingUpdated](n.Facts())
+	require.Len(t, updates, 1)
+	require.Equal(t, []string{"policy"}, updates[0].Changed)
+	require.Equal(t, "default/first", updates[0].Spec.SchedulerName, "all else is as it was")
+}
+
 func TestAPolicyOfANamespacePreemptsAnyThatIsClusterScoped(t *testing.T) {
 	b := drive(t, settings())
 	all := claiming("all", 9)

@@ -133,6 +133,7 @@ func settings(changes ...func(*messages.Settings)) messages.Settings {
 		NoExecuteTaintEvictionPurgeMode: api.PurgeGracefully, GracefulEvictionTimeout: 10 * time.Minute,
 		HandoverHealth: messages.HealthOfPlacement, PersistentFailoverTimers: true,
 		TolerationMatch: messages.MatchMinimum, TolerationSource: messages.SourcePlacement,
+		PropagationPolicyPreemption: true,
 	}
 	for _, change := range changes {
 		change(&s)

@@ -18,7 +18,7 @@ const (
 var (
 	preemptions   = []api.PreemptionBehavior{api.PreemptAlways, api.PreemptNever}
 	conflicts     = []string{conflictAbort, "Overwrite"}
-	activations   = []string{"Lazy"}
+	activations   = []api.Activation{api.ActivateLazily}
 	priorityKinds = []string{"KubePriorityClass"}
 )
 

@@ -31,7 +31,7 @@ type PropagationSpec struct {
 	SchedulerName               string             `json:"schedulerName,omitempty"`
 	Failover                    *FailoverBehavior  `json:"failover,omitempty"`
 	ConflictResolution          string             `json:"conflictResolution,omitempty"`
-	ActivationPreference        string             `json:"activationPreference,omitempty"`
+	ActivationPreference        Activation         `json:"activationPreference,omitempty"`
 	Suspension                  *Suspension        `json:"suspension,omitempty"`
 	PreserveResourcesOnDeletion *bool              `json:"preserveResourcesOnDeletion,omitempty"`
 	SchedulePriority            *SchedulePriority  `json:"schedulePriority,omitempty"`
@@ -45,6 +45,12 @@ type ResourceSelector struct {
 	Name          string                `json:"name,omitempty"`
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
 }
+
+// Activation says when a policy's word counts for resources that are there already.
+type Activation string
+
+// ActivateLazily defers it until the resource itself changes; empty: at once.
+const ActivateLazily Activation = "Lazy"
 
 // PreemptionBehavior says whether a policy takes resources from policies of lower priority.
 type PreemptionBehavior string

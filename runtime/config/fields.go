@@ -214,6 +214,11 @@ var fields = numbered([]Field{
 		Zero:    "Such taints are refused, and those there are do not matter.",
 	},
 	{
+		Name: "propagationPolicyPreemption", Flag: "--feature-gates=PropagationPolicyPreemption",
+		Meaning: "Feature gate of preemption: a policy that preempts takes resources from policies of lower priority.",
+		Zero:    "It is accepted and ignored.",
+	},
+	{
 		Name: "workloadAffinity", Flag: "--feature-gates=WorkloadAffinity",
 		Meaning: "Feature gate of workloadAffinity: workloads of a group go to the clusters that run others of it, or keep off them.",
 		Zero:    "It is accepted and ignored.",

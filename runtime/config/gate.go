@@ -14,7 +14,13 @@ import (
 const featureGates = "featureGates"
 
 // gates are the feature gates by Karmada's names, each with its field.
-var gates = map[string]string{"Failover": "failover", "GracefulEviction": "gracefulEviction", "StatefulFailoverInjection": "statefulFailoverInjection", "WorkloadAffinity": "workloadAffinity"}
+var gates = map[string]string{
+	"Failover":                    "failover",
+	"GracefulEviction":            "gracefulEviction",
+	"PropagationPolicyPreemption": "propagationPolicyPreemption",
+	"StatefulFailoverInjection":   "statefulFailoverInjection",
+	"WorkloadAffinity":            "workloadAffinity",
+}
 
 func gateNames() []string { return slices.Sorted(maps.Keys(gates)) }
 
@@ -64,5 +70,9 @@ func namedGates(value any) (map[string]any, error) {
 }
 
 func gatesOf(s *messages.Settings) string {
-	return fmt.Sprintf("Failover=%t,GracefulEviction=%t,StatefulFailoverInjection=%t,WorkloadAffinity=%t", s.Failover, s.GracefulEviction, s.StatefulFailoverInjection, s.WorkloadAffinity)
+	all := gateNames()
+	for i, name := range all {
+		all[i] = name + "=" + String(s, gates[name])
+	}
+	return strings.Join(all, ",")
 }

@@ -116,6 +116,7 @@ func leeward() messages.Settings {
 	s.PartialPlacement = true
 	s.ScaleUpNeedsReady = true
 	s.PreferNoSchedule = true
+	s.PropagationPolicyPreemption = true
 	s.WorkloadAffinity = true
 	s.ConcurrentReturns = 10
 	s.DeschedulingInterval = 0

@@ -71,6 +71,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"partialPlacement: false -> true",
 		"scaleUpNeedsReady: false -> true",
 		"preferNoSchedule: false -> true",
+		"propagationPolicyPreemption: false -> true",
 		"workloadAffinity: false -> true",
 		"concurrentReturns: 0 -> 10",
 		"deschedulingInterval: 2m -> 0s",

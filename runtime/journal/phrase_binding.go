@@ -19,6 +19,8 @@ func (t teller) tellBinding(f messages.AboutBinding) phrase {
 		return required(f)
 	case *messages.BindingUpdated:
 		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
+	case *messages.ActivationDeferred:
+		return story("waits", "for a change", "by "+f.Policy+", which is Lazy: it counts when the resource changes")
 	case *messages.BindingDeleted:
 		return story("deleted", "", "")
 	case *messages.RescheduleRequested:

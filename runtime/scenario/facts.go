@@ -19,7 +19,7 @@ var facts = kindsOf(
 	&messages.LabelsChanged{}, &messages.ClusterSpecChanged{}, &messages.CapacityChanged{},
 	&messages.HeartbeatStopped{}, &messages.HeartbeatReturned{}, &messages.ClusterLeaving{},
 	&messages.ClusterRemoved{}, &messages.PolicyIgnored{},
-	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.BindingDeleted{}, &messages.Scheduled{},
+	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.ActivationDeferred{}, &messages.BindingDeleted{}, &messages.Scheduled{},
 	&messages.PlacementConfirmed{},
 	&messages.ScheduleFailed{}, &messages.CountdownStarted{}, &messages.CountdownStopped{}, &messages.EvictionHeld{},
 	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},

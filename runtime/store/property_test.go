@@ -160,6 +160,7 @@ var passedBy = []string{
 	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared",
 	"CountdownStarted", "CountdownStopped", "EvictionHeld", "ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyStopped",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
+	"ActivationDeferred",
 }
 
 func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {

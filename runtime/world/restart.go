@@ -69,7 +69,7 @@ func (w *World) recoverBindings() {
 		if !w.kernel.Has(bindingAt(r.Binding)) {
 			w.hostBinding(r.Binding)
 		}
-		w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r})
+		w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r, Recovered: true})
 		w.noteDependencies(r)
 	}
 }
