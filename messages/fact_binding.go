@@ -160,6 +160,15 @@ type EvictionWithdrawn struct {
 	Clusters []api.TargetCluster `json:"clusters"`
 }
 
+// ReplicasReleased says that a cluster which is being left gradually runs fewer replicas, and why.
+type ReplicasReleased struct {
+	Binding  BindingName `json:"binding"`
+	Cluster  ClusterName `json:"cluster"`
+	Replicas int32       `json:"replicas"`
+	Before   int32       `json:"before"`
+	Reason   string      `json:"reason"`
+}
+
 // ReleaseHeld says that a hand-over timed out but the old copy stays, because no healthy copy runs
 // elsewhere.
 type ReleaseHeld struct {
@@ -258,6 +267,7 @@ func (*ReleaseHeld) Kind() string         { return "ReleaseHeld" }
 func (*CopyStarted) Kind() string         { return "CopyStarted" }
 func (*CopyScaled) Kind() string          { return "CopyScaled" }
 func (*CopyUpdated) Kind() string         { return "CopyUpdated" }
+func (*ReplicasReleased) Kind() string    { return "ReplicasReleased" }
 func (*PurgeOvertaken) Kind() string      { return "PurgeOvertaken" }
 func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
@@ -282,6 +292,7 @@ func (f *ReleaseHeld) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyStarted) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
 func (f *CopyUpdated) AboutBinding() BindingName         { return f.Binding }
+func (f *ReplicasReleased) AboutBinding() BindingName    { return f.Binding }
 func (f *PurgeOvertaken) AboutBinding() BindingName      { return f.Binding }
 func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
@@ -300,6 +311,7 @@ func (f *ReleaseHeld) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyStarted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
 func (f *CopyUpdated) AboutCluster() ClusterName       { return f.Cluster }
+func (f *ReplicasReleased) AboutCluster() ClusterName  { return f.Cluster }
 func (f *PurgeOvertaken) AboutCluster() ClusterName    { return f.Cluster }
 func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
 func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }

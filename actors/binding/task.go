@@ -60,10 +60,9 @@ func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
 		d.Message = "without its state: " + err.Error()
 	}
 	d.State, d.Before = state, b.placedOn()
-	if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
-		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)
-	}
 	switch t.leave.grounds.Reason {
+	case api.EvictionReasonTaintUntolerated:
+		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)
 	case api.EvictionReasonFailback:
 		return eviction.ForFailback(d, b.affinity)
 	case api.EvictionReasonRebalance:
@@ -116,7 +115,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "it is placed nowhere else")})
 		}
 	}
-	if ended {
+	if b.release(state.Replicas, out) || ended {
 		b.ask(now, out)
 		b.syncCopies(out)
 	}
@@ -138,12 +137,13 @@ func (b *Binding) taskEnded(now time.Time, k *task, why string, out *actors.Outb
 }
 
 // cameBack notes whether a task's cluster no longer evicts the workload, so that the task is withdrawn
-// while that still helps: the old copy runs and the hand-over is not done.
+// while that still helps: the old copy runs replicas and the hand-over is not done.
 func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint) {
 	tolerations, _ := b.tolerations()
 	v := taint.Deadline(taints, tolerations, b.rule())
 	stays := v.Outcome == taint.Forever || v.Outcome == taint.Until && v.At.After(now)
-	k.back = stays && k.Reason == api.EvictionReasonTaintUntolerated && eviction.KeepsCopy(&k.GracefulEvictionTask)
+	runs := eviction.KeepsCopy(&k.GracefulEvictionTask) && (k.Replicas == nil || *k.Replicas > 0)
+	k.back = stays && runs && k.Reason == api.EvictionReasonTaintUntolerated
 	b.reassess()
 }
 
@@ -168,7 +168,7 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	if old.Reason == api.EvictionReasonFailback && old.FromAffinity == b.affinity {
 		b.rememberHome(out)
 	}
-	clusters := giveBack(b.clusters(), b.successors(old.ReplacedBy))
+	clusters := giveBack(b.clusters(), b.owed(&old.GracefulEvictionTask))
 	back := api.TargetCluster{Name: old.FromCluster}
 	if old.Replicas != nil {
 		back.Replicas = *old.Replicas

@@ -96,6 +96,7 @@ func validateTask(t api.GracefulEvictionTask, at *field.Path) field.ErrorList {
 		required(t.FromCluster, at.Child("fromCluster")),
 		required(t.Producer, at.Child("producer")),
 		oneOf(t.PurgeMode, applicationPurges, at.Child("purgeMode")),
+		oneOf(t.Handover, handovers, at.Child("handover")),
 		validateReason(t.Reason, at.Child("reason")),
 		atMost(maxEvictionMessage, t.Message, at.Child("message")),
 	)

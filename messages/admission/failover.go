@@ -17,6 +17,7 @@ const (
 var (
 	applicationPurges = []api.PurgeMode{api.PurgeDirectly, api.PurgeGracefully, api.PurgeNever}
 	clusterPurges     = []api.PurgeMode{api.PurgeDirectly, api.PurgeGracefully}
+	handovers         = []api.Handover{api.HandoverWhole, api.HandoverGradual}
 )
 
 // defaultFailover sets what the schema of policies and bindings does.
@@ -59,6 +60,7 @@ func validateApplication(a *api.ApplicationFailover, at *field.Path) field.Error
 		count(a.DecisionConditions.StartupSeconds, at.Child("decisionConditions", "startupSeconds")),
 		oneOf(a.PurgeMode, applicationPurges, at.Child("purgeMode")),
 		validateGrace(a.GracePeriodSeconds, a.PurgeMode, at.Child("gracePeriodSeconds")),
+		validateHandover(a.Handover, a.PurgeMode, at.Child("handover")),
 		validatePreservation(a.StatePreservation, at.Child("statePreservation")),
 		validatePace(a.Pace, at.Child("pace")),
 	)
@@ -94,6 +96,13 @@ func validateGrace(seconds *int32, mode api.PurgeMode, at *field.Path) field.Err
 	return nil
 }
 
+func validateHandover(h api.Handover, mode api.PurgeMode, at *field.Path) field.ErrorList {
+	if h == api.HandoverGradual && mode != api.PurgeGracefully {
+		return field.ErrorList{field.Invalid(at, h, "only with purgeMode Gracefully")}
+	}
+	return oneOf(h, handovers, at)
+}
+
 func validateClusterFailover(c *api.ClusterFailover, at *field.Path) field.ErrorList {
 	if c == nil {
 		return nil
@@ -101,6 +110,7 @@ func validateClusterFailover(c *api.ClusterFailover, at *field.Path) field.Error
 	return slices.Concat(
 		oneOf(c.PurgeMode, clusterPurges, at.Child("purgeMode")),
 		validateGrace(c.GracePeriodSeconds, c.PurgeMode, at.Child("gracePeriodSeconds")),
+		validateHandover(c.Handover, c.PurgeMode, at.Child("handover")),
 		validatePreservation(c.StatePreservation, at.Child("statePreservation")),
 		validateFailback(c.Failback, at.Child("failback")),
 	)

@@ -117,6 +117,8 @@ type GracefulEvictionTask struct {
 	PreservedLabelState    map[string]string `json:"preservedLabelState,omitempty"`
 	CreationTimestamp      *metav1.Time      `json:"creationTimestamp,omitempty"`
 	ClustersBeforeFailover []string          `json:"clustersBeforeFailover,omitempty"`
+	// Handover gradual makes Replicas follow what the old copy still runs. Leeward's own.
+	Handover Handover `json:"handover,omitempty"`
 	// ReplacedBy are the clusters that took over, with the replicas that each has for it; they give them
 	// back if the task is withdrawn. Leeward's own.
 	ReplacedBy []TargetCluster `json:"replacedBy,omitempty"`

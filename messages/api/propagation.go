@@ -209,8 +209,10 @@ type ApplicationFailover struct {
 	DecisionConditions DecisionConditions `json:"decisionConditions"`
 	PurgeMode          PurgeMode          `json:"purgeMode,omitempty"`
 	// GracePeriodSeconds is only for PurgeGracefully.
-	GracePeriodSeconds *int32             `json:"gracePeriodSeconds,omitempty"`
-	StatePreservation  *StatePreservation `json:"statePreservation,omitempty"`
+	GracePeriodSeconds *int32 `json:"gracePeriodSeconds,omitempty"`
+	// Handover is Leeward's own.
+	Handover          Handover           `json:"handover,omitempty"`
+	StatePreservation *StatePreservation `json:"statePreservation,omitempty"`
 	// Pace bounds how often the workload moves for its health. Leeward's own.
 	Pace *FailoverPace `json:"pace,omitempty"`
 }
@@ -238,8 +240,10 @@ type ClusterFailover struct {
 	PurgeMode PurgeMode `json:"purgeMode,omitempty"`
 	// GracePeriodSeconds caps the hand-over in place of the setting gracefulEvictionTimeout; only for
 	// PurgeGracefully. Leeward's own.
-	GracePeriodSeconds *int32             `json:"gracePeriodSeconds,omitempty"`
-	StatePreservation  *StatePreservation `json:"statePreservation,omitempty"`
+	GracePeriodSeconds *int32 `json:"gracePeriodSeconds,omitempty"`
+	// Handover is Leeward's own.
+	Handover          Handover           `json:"handover,omitempty"`
+	StatePreservation *StatePreservation `json:"statePreservation,omitempty"`
 	// Failback is Leeward's own.
 	Failback *Failback `json:"failback,omitempty"`
 }

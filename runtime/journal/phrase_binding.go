@@ -52,6 +52,8 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 		return story("left", string(f.Cluster), ended(f))
 	case *messages.EvictionWithdrawn:
 		return story("returns", "to "+string(f.Cluster), joined("; ", f.Reason, "runs on "+targets(f.Clusters)))
+	case *messages.ReplicasReleased:
+		return story("hands over", "from "+string(f.Cluster), joined("; ", rescaled(f.Before, f.Replicas), f.Reason))
 	case *messages.ReleaseHeld:
 		return warning("kept", "on "+string(f.Cluster), f.Message)
 	case *messages.BindingDescheduled:
@@ -133,11 +135,13 @@ func clause(message string) string { return strings.TrimSuffix(message, ".") }
 
 // purge says how an eviction deals with the old copy where that is not the hand-over.
 func purge(t *api.GracefulEvictionTask) string {
-	switch t.PurgeMode {
-	case api.PurgeDirectly:
+	switch {
+	case t.PurgeMode == api.PurgeDirectly:
 		return " at once"
-	case api.PurgeNever:
+	case t.PurgeMode == api.PurgeNever:
 		return " when told"
+	case t.Handover == api.HandoverGradual:
+		return " gradually"
 	default:
 		return ""
 	}

@@ -22,7 +22,7 @@ var facts = kindsOf(
 	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.ActivationDeferred{}, &messages.BindingDeleted{}, &messages.Scheduled{},
 	&messages.PlacementConfirmed{},
 	&messages.ScheduleFailed{}, &messages.CountdownStarted{}, &messages.CountdownStopped{}, &messages.EvictionHeld{},
-	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
+	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReplicasReleased{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
 	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyUpdated{}, &messages.CopyStopped{}, &messages.HealthChanged{},
 	&messages.StatusChanged{}, &messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
 	&messages.ReturnPlanned{}, &messages.ReturnDropped{}, &messages.ReturnStarted{},

@@ -42,6 +42,8 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.scheduleFailed(at, f)
 	case *messages.EvictionStarted:
 		return b.evictionStarted(at, f)
+	case *messages.ReplicasReleased:
+		return b.replicasReleased(f)
 	case *messages.EvictionEnded:
 		return b.evictionEnded(at, f)
 	case *messages.EvictionWithdrawn:

@@ -241,6 +241,19 @@ func tasks(b *store.Binding) (list []string) {
 	return list
 }
 
+func TestReplicasReleased(t *testing.T) {
+	f := newFleet(t)
+	release := &messages.ReplicasReleased{Binding: web, Cluster: "member2", Before: 2, Replicas: 1}
+	f.requireNoChange(webKey, release)
+	f.apply(f.placed("member1", "member2"), evicting("member2", api.PurgeGracefully))
+	b := f.Binding(web)
+	before, tasks := b.Meta.Generation, b.Spec.GracefulEvictionTasks
+	f.apply(release)
+	require.EqualValues(t, 1, *b.Spec.GracefulEvictionTasks[0].Replicas)
+	require.EqualValues(t, 2, *tasks[0].Replicas, "who holds a spec may keep it")
+	require.Equal(t, before+1, b.Meta.Generation)
+}
+
 func TestBindingDeleted(t *testing.T) {
 	f := newFleet(t)
 	f.apply(&messages.BindingDeleted{Binding: web})

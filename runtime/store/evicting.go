@@ -27,6 +27,19 @@ func (b *Binding) evictionStarted(at time.Time, f *messages.EvictionStarted) boo
 	return true
 }
 
+// replicasReleased notes in the task what its cluster still runs.
+func (b *Binding) replicasReleased(f *messages.ReplicasReleased) bool {
+	i := slices.IndexFunc(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
+	if i < 0 {
+		return false
+	}
+	tasks := slices.Clone(b.Spec.GracefulEvictionTasks)
+	tasks[i].Replicas = &f.Replicas
+	b.Spec.GracefulEvictionTasks = tasks
+	b.Meta.Generation++
+	return true
+}
+
 func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 	tasks, ended := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
 	if closed := b.handedOver(at, f.Cluster, f.Reason); !ended {

@@ -42,7 +42,7 @@ func ForTaint(d Departure, f *api.FailoverBehavior, fallback api.PurgeMode) api.
 	t := d.task(PurgeMode(f, fallback))
 	t.Reason, t.Producer = api.EvictionReasonTaintUntolerated, api.ProducerTaintManager
 	if f != nil && f.Cluster != nil {
-		t.GracePeriodSeconds = f.Cluster.GracePeriodSeconds
+		t.GracePeriodSeconds, t.Handover = f.Cluster.GracePeriodSeconds, f.Cluster.Handover
 	}
 	return t
 }
@@ -86,7 +86,7 @@ func ForApplication(d Departure, a *api.ApplicationFailover, producer string, gr
 	}
 	switch mode {
 	case api.PurgeGracefully:
-		t.GracePeriodSeconds = a.GracePeriodSeconds
+		t.GracePeriodSeconds, t.Handover = a.GracePeriodSeconds, a.Handover
 	case api.PurgeNever:
 		t.SuppressDeletion = new(true)
 	}

@@ -49,10 +49,10 @@ func TestTaskForATaint(t *testing.T) {
 	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", State: state}, nil, api.PurgeDirectly), "no replicas, no figure")
 
 	require.Equal(t, api.GracefulEvictionTask{
-		FromCluster: "member2", PurgeMode: api.PurgeGracefully, GracePeriodSeconds: new(int32(90)),
+		FromCluster: "member2", PurgeMode: api.PurgeGracefully, GracePeriodSeconds: new(int32(90)), Handover: api.HandoverGradual,
 		Reason: "TaintUntolerated", Producer: "TaintManager",
-	}, eviction.ForTaint(eviction.Departure{Cluster: "member2"}, &api.FailoverBehavior{Cluster: &api.ClusterFailover{GracePeriodSeconds: new(int32(90))}}, api.PurgeDirectly),
-		"K34: a grace period of the policy's own")
+	}, eviction.ForTaint(eviction.Departure{Cluster: "member2"}, &api.FailoverBehavior{Cluster: &api.ClusterFailover{GracePeriodSeconds: new(int32(90)), Handover: api.HandoverGradual}}, api.PurgeDirectly),
+		"K34: a grace period, and a way, of the policy's own")
 }
 
 func TestTaskForAnApplication(t *testing.T) {
@@ -67,10 +67,10 @@ func TestTaskForAnApplication(t *testing.T) {
 		graceful bool
 		want     api.GracefulEvictionTask
 	}{
-		{"Gracefully takes the grace period", left, api.PurgeGracefully, true,
-			api.GracefulEvictionTask{PurgeMode: api.PurgeGracefully, GracePeriodSeconds: grace}},
+		{"Gracefully takes the grace period and the way", left, api.PurgeGracefully, true,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeGracefully, GracePeriodSeconds: grace, Handover: api.HandoverGradual}},
 		{"no mode is Gracefully", left, "", true,
-			api.GracefulEvictionTask{PurgeMode: api.PurgeGracefully, GracePeriodSeconds: grace}},
+			api.GracefulEvictionTask{PurgeMode: api.PurgeGracefully, GracePeriodSeconds: grace, Handover: api.HandoverGradual}},
 		{"Never waits for a person", left, api.PurgeNever, true,
 			api.GracefulEvictionTask{PurgeMode: api.PurgeNever, SuppressDeletion: new(true)}},
 		{"Directly adds nothing, and needs no feature", left, api.PurgeDirectly, false,
@@ -81,7 +81,7 @@ func TestTaskForAnApplication(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.want.FromCluster, c.want.Replicas = "member2", new(int32(2))
 			c.want.Reason, c.want.Producer = "ApplicationFailure", api.ProducerApplicationFailover
-			a := &api.ApplicationFailover{PurgeMode: c.mode, GracePeriodSeconds: grace}
+			a := &api.ApplicationFailover{PurgeMode: c.mode, GracePeriodSeconds: grace, Handover: api.HandoverGradual}
 			got, err := eviction.ForApplication(c.left, a, api.ProducerApplicationFailover, c.graceful)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)

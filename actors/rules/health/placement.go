@@ -38,7 +38,8 @@ type Report struct {
 type Verdict struct {
 	// Healthy: every target is, which is so too where there is none.
 	Healthy bool
-	// Replicas counts those ready on the targets, on each no more than it is to run.
+	// Replicas counts those ready on the targets, on each no more than it is to run, of the version of the
+	// pod template that it is to run.
 	Replicas int32
 
 	// The first target that is not healthy, and what it reports.
@@ -68,7 +69,9 @@ func Of(reports []Report, targets []Target, mode string) Verdict {
 	v := Verdict{Healthy: true}
 	for _, t := range targets {
 		r := find(reports, t.Cluster)
-		v.Replicas += min(r.ReadyReplicas, t.Replicas)
+		if r.Revision == t.Revision {
+			v.Replicas += min(r.ReadyReplicas, t.Replicas)
+		}
 		if l := lacks(r, t, mode); l != nothing && v.Healthy {
 			v.Healthy, v.target, v.report, v.lack = false, t, r, l
 		}

@@ -1,0 +1,46 @@
+package eviction
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"leeward/messages/api"
+)
+
+// Gradual reports whether the old copy of a task gives up replicas as others begin to serve: it was asked
+// to, still has some, and nobody wants it kept or gone.
+func Gradual(task *api.GracefulEvictionTask) bool {
+	return task.Handover == api.HandoverGradual && task.Replicas != nil && *task.Replicas > 0 &&
+		task.SuppressDeletion == nil && KeepsCopy(task)
+}
+
+// Holding is what an old copy runs that is left gradually, since an instant.
+type Holding struct {
+	Cluster  string
+	Since    time.Time
+	Replicas int32
+}
+
+// Release returns the old copies that give up replicas, with what each keeps. Together they keep as many as
+// are missing where the workload is placed now, and at least one, which goes with its task. Who is being
+// left for longest gives up first, then by name. None gains any.
+func Release(old []Holding, missing int32) []Holding {
+	spare := -max(missing, 1)
+	for i := range old {
+		spare += old[i].Replicas
+	}
+	old = slices.Clone(old)
+	slices.SortFunc(old, func(a, b Holding) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Cluster, b.Cluster)) })
+	var less []Holding
+	for _, h := range old {
+		if spare <= 0 {
+			break
+		}
+		given := min(spare, h.Replicas)
+		spare -= given
+		h.Replicas -= given
+		less = append(less, h)
+	}
+	return less
+}
