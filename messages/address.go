@@ -6,7 +6,10 @@
 // never changed after sending.
 package messages
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Names of the things that actors stand for. Cluster and policy names are those of their objects;
 // a BindingName is "namespace/name" of a ResourceBinding and "name" of a ClusterResourceBinding.
@@ -16,6 +19,15 @@ type (
 	PropagationName string
 	BindingName     string
 )
+
+// Namespace is the namespace of a binding; empty: it is a ClusterResourceBinding.
+func (b BindingName) Namespace() string {
+	namespace, _, namespaced := strings.Cut(string(b), "/")
+	if !namespaced {
+		return ""
+	}
+	return namespace
+}
 
 // Kind says which machine an address belongs to. The order of the kinds is part of the engine's
 // canonical order: alarms armed for the running instant fire kind by kind, lowest first, each kind

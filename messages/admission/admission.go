@@ -60,6 +60,8 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 		return append(local, validatePropagation(&o.Spec, s, spec)...)
 	case *api.ClusterPropagationPolicy:
 		return validatePropagation(&o.Spec, s, spec)
+	case *api.FederatedResourceQuota:
+		return validateQuota(&o.Spec, spec)
 	case *api.ResourceBinding:
 		return validateBinding(&o.Spec, s, spec)
 	case *api.ClusterResourceBinding:
@@ -113,6 +115,8 @@ func nameRule(o api.Object) apivalidation.ValidateNameFunc {
 	switch o.(type) {
 	case *api.Cluster:
 		return clusterName
+	case *api.FederatedResourceQuota:
+		return quotaName
 	case *unstructured.Unstructured:
 		return pathSegment
 	}

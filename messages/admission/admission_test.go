@@ -37,6 +37,7 @@ func read(t testing.TB, text string) api.Object {
 		"ClusterTaintPolicy":       api.PolicyGroupVersion,
 		"PropagationPolicy":        api.PolicyGroupVersion,
 		"ClusterPropagationPolicy": api.PolicyGroupVersion,
+		"FederatedResourceQuota":   api.PolicyGroupVersion,
 		"ResourceBinding":          api.WorkGroupVersion,
 		"ClusterResourceBinding":   api.WorkGroupVersion,
 		"WorkloadRebalancer":       api.AppsGroupVersion,

@@ -1,6 +1,6 @@
 // Package api holds the objects that users write and read: Karmada's Cluster, ClusterTaintPolicy,
-// PropagationPolicy, ResourceBinding and WorkloadRebalancer with Karmada's groups, versions, field
-// names and JSON, and the workloads they act on. Taint, Toleration and the workload kinds are
+// PropagationPolicy, FederatedResourceQuota, ResourceBinding and WorkloadRebalancer with Karmada's
+// groups, versions, field names and JSON, and the workloads they act on. Taint, Toleration and the workload kinds are
 // k8s.io/api's own types; any other kind is an Unstructured resource.
 //
 // Fields that Karmada does not have say "Leeward's own"; they are optional and a Karmada manifest

@@ -27,6 +27,7 @@ func FleetKinds() Kinds {
 		{APIVersion: api.PolicyGroupVersion, Kind: "ClusterTaintPolicy"}:       object[api.ClusterTaintPolicy],
 		{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}:        object[api.PropagationPolicy],
 		{APIVersion: api.PolicyGroupVersion, Kind: "ClusterPropagationPolicy"}: object[api.ClusterPropagationPolicy],
+		{APIVersion: api.PolicyGroupVersion, Kind: "FederatedResourceQuota"}:   object[api.FederatedResourceQuota],
 		{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            object[api.ResourceBinding],
 		{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     object[api.ClusterResourceBinding],
 		{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         object[api.WorkloadRebalancer],
