@@ -40,8 +40,15 @@ func (s *Store) applyToCluster(at time.Time, f messages.AboutCluster) {
 
 func (s *Store) applyToBinding(at time.Time, f messages.AboutBinding) {
 	e := s.bindings[f.AboutBinding()]
-	if e != nil && e.binding.apply(at, f) {
+	if e == nil {
+		return
+	}
+	generation := e.binding.Meta.Generation
+	if e.binding.apply(at, f) {
 		s.touch(e)
+	}
+	if e.binding.Meta.Generation != generation {
+		s.recharge(f.AboutBinding())
 	}
 }
 

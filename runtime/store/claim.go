@@ -27,6 +27,7 @@ func (s *Store) bindingCreated(at time.Time, f *messages.BindingCreated) {
 		s.Put(newBinding(at, f))
 	} else if e.binding.claim(f.Policy, f.Spec) {
 		s.touch(e)
+		s.recharge(f.Binding)
 	}
 }
 

@@ -25,19 +25,20 @@ func BindingKey(name messages.BindingName) api.Key {
 	return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: namespace, Name: local}
 }
 
-// ranks order the kinds; what is not here is a resource template and comes between policies and
+// ranks order the kinds; what is not here is a resource template and comes between quotas and
 // bindings.
 var ranks = map[metav1.TypeMeta]int{
 	{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"}:                 1,
 	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterTaintPolicy"}:       2,
 	{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}:        3,
 	{APIVersion: api.PolicyGroupVersion, Kind: "ClusterPropagationPolicy"}: 4,
-	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            6,
-	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     7,
-	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         8,
+	{APIVersion: api.PolicyGroupVersion, Kind: "FederatedResourceQuota"}:   5,
+	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            7,
+	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     8,
+	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         9,
 }
 
-const templateRank = 5
+const templateRank = 6
 
 func rank(k api.Key) int {
 	return cmp.Or(ranks[metav1.TypeMeta{APIVersion: k.APIVersion, Kind: k.Kind}], templateRank)

@@ -33,6 +33,10 @@ func (s *Store) snapshot(e *entry) api.Object {
 		snapshot := *o
 		snapshot.ResourceVersion = version
 		return &snapshot
+	case *api.FederatedResourceQuota:
+		snapshot := *o
+		snapshot.ResourceVersion = version
+		return &snapshot
 	case *api.ResourceBinding:
 		s.annotate(e.binding)
 		snapshot := *o

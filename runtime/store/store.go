@@ -24,8 +24,10 @@ type Store struct {
 	placements placements
 	// policies are the ClusterTaintPolicies, as they came.
 	policies []*counted
-	version  uint64 // of the newest change
-	seed     uint64 // of uids
+	// charged are the quotas, by namespace.
+	charged map[string]*charged
+	version uint64 // of the newest change
+	seed    uint64 // of uids
 }
 
 // entry is one object with its history.
@@ -46,6 +48,7 @@ func New(seed uint64) *Store {
 		clusters:   map[messages.ClusterName]*entry{},
 		bindings:   map[messages.BindingName]*entry{},
 		placements: newPlacements(),
+		charged:    map[string]*charged{},
 	}
 }
 
@@ -67,6 +70,8 @@ func (s *Store) Put(o api.Object) {
 		s.recount(messages.ClusterName(o.Name))
 	case *api.ClusterTaintPolicy:
 		s.putPolicy(e, o)
+	case *api.FederatedResourceQuota:
+		s.putQuota(e, o)
 	case *api.ResourceBinding:
 		s.putBinding(e, &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status})
 	case *api.ClusterResourceBinding:
@@ -85,6 +90,7 @@ func (s *Store) putBinding(e *entry, b *Binding) {
 	b.Status.AggregatedStatus = withReadyReplicas(b.Status.AggregatedStatus)
 	e.binding = b
 	s.bindings[b.Name()] = e
+	s.recharge(b.Name())
 }
 
 // Delete removes an object, if it is there.
@@ -100,8 +106,11 @@ func (s *Store) Delete(key api.Key) {
 		s.recount(messages.ClusterName(o.Name))
 	case *api.ClusterTaintPolicy:
 		s.dropPolicy(o.Name)
+	case *api.FederatedResourceQuota:
+		s.dropQuota(key)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		delete(s.bindings, e.binding.Name())
+		s.recharge(e.binding.Name())
 	}
 }
 
@@ -118,8 +127,8 @@ func (s *Store) List(kind string) []api.Object {
 	return s.snapshots(slices.Collect(maps.Keys(s.kinds[kind])))
 }
 
-// Objects returns snapshots of everything: clusters, taint policies, propagation policies, resource
-// templates, bindings, rebalancers; each kind by namespace and name.
+// Objects returns snapshots of everything: clusters, taint policies, propagation policies, quotas,
+// resource templates, bindings, rebalancers; each kind by namespace and name.
 func (s *Store) Objects() []api.Object {
 	var keys []api.Key
 	for _, entries := range s.kinds {
