@@ -116,7 +116,7 @@ type PlacementDecided struct {
 	Affinity string
 	// Trigger says why the binding was scheduled.
 	Trigger string
-	// Reason (Success, NoClusterFit, Unschedulable, SchedulerError) and Message are for the
+	// Reason (Success, NoClusterFit, Unschedulable, QuotaExceeded, SchedulerError) and Message are for the
 	// condition Scheduled.
 	Reason  string
 	Message string

@@ -3,6 +3,7 @@ package messages
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages/api"
@@ -45,6 +46,9 @@ type PlaceBinding struct {
 	Targets []api.TargetCluster
 	// Evicting are the clusters with a graceful eviction task.
 	Evicting []ClusterName
+	// Unreplaced counts the replicas on those clusters for which nothing stands in yet and that keep their
+	// quota.
+	Unreplaced int32
 	// Cooling are clusters that were left for the application's sickness too short a time ago.
 	Cooling []ClusterName
 	// Full are clusters that say that they have no room for more of its replicas.
@@ -72,14 +76,27 @@ type PlaceBinding struct {
 // BindingGone says that a binding ended. From: binding. To: scheduler.
 type BindingGone struct{ Binding BindingName }
 
+// QuotaApplied carries the limits of a FederatedResourceQuota, new or changed. From: ingress. To: scheduler.
+type QuotaApplied struct {
+	Namespace, Name string
+	Limits          corev1.ResourceList
+}
+
+// QuotaDeleted ends a FederatedResourceQuota. From: ingress. To: scheduler.
+type QuotaDeleted struct{ Namespace, Name string }
+
 func (*ClusterViewed) message() {}
 func (*ClusterGone) message()   {}
 func (*PlaceBinding) message()  {}
 func (*BindingGone) message()   {}
+func (*QuotaApplied) message()  {}
+func (*QuotaDeleted) message()  {}
 
 func (*ClusterViewed) toScheduler()   {}
 func (*ClusterGone) toScheduler()     {}
 func (*PlaceBinding) toScheduler()    {}
 func (*BindingGone) toScheduler()     {}
+func (*QuotaApplied) toScheduler()    {}
+func (*QuotaDeleted) toScheduler()    {}
 func (*SettingsChanged) toScheduler() {}
 func (*Woken) toScheduler()           {}

@@ -153,6 +153,14 @@ type Settings struct {
 	// that run others of it, or keep off them. Off: it is accepted and ignored.
 	// Karmada --feature-gates=WorkloadAffinity.
 	WorkloadAffinity bool
+	// FederatedQuotaEnforcement is the feature gate of FederatedResourceQuotas: no placement may ask for more
+	// than those of its namespace leave. Off: they are accepted and ignored, but for their status.
+	// Karmada --feature-gates=FederatedQuotaEnforcement.
+	FederatedQuotaEnforcement bool
+	// FailoverKeepsQuota keeps the quota of replicas that a workload loses with a cluster until they are
+	// replaced, and lets those that it has move though a quota refuses it more. False: others may take what
+	// an eviction sets free, and the workload is refused its replacement, as in Karmada.
+	FailoverKeepsQuota bool
 	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
 	// group, or to clusters that they were evicted from, at once, where their policies let them return. Zero: any number. Cures K14.
 	ConcurrentReturns int

@@ -267,6 +267,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	for i := range b.tasks {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 	}
+	m.Unreplaced = b.unreplaced()
 	out.TellScheduler(m)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // shortage says how many replicas have no place yet; empty: all have one. Until then nothing that runs
@@ -14,14 +15,43 @@ func (b *Binding) shortage() string {
 	if b.spec.Placement == nil || !b.hasReplicas() || b.duplicated() {
 		return ""
 	}
+	missing := b.missing()
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d replicas have no other place", missing, b.spec.Replicas)
+}
+
+// missing is how many of the replicas that are to be divided have no place.
+func (b *Binding) missing() int32 {
 	missing := b.spec.Replicas
 	for i := range b.targets {
 		missing -= b.targets[i].replicas
 	}
-	if missing <= 0 {
-		return ""
+	return max(0, missing)
+}
+
+// unreplaced is how many replicas on clusters that are being left wait for others to take over.
+func (b *Binding) unreplaced() (n int32) {
+	if len(b.tasks) == 0 || !b.settings.FailoverKeepsQuota {
+		return 0
 	}
-	return fmt.Sprintf("%d of %d replicas have no other place", missing, b.spec.Replicas)
+	for i := range b.tasks {
+		if k := &b.tasks[i]; k.Replicas != nil {
+			n += max(0, *k.Replicas-replicasOf(k.ReplacedBy))
+		}
+	}
+	if b.duplicated() {
+		return n
+	}
+	return min(n, b.missing())
+}
+
+func replicasOf(clusters []api.TargetCluster) (n int32) {
+	for _, c := range clusters {
+		n += c.Replicas
+	}
+	return n
 }
 
 // purges reports whether the old copy on one of the clusters would go before its replacement stands.

@@ -46,3 +46,34 @@ func TestWhoPurgesDirectlySaysSo(t *testing.T) {
 	b.tell(permit("m1"))
 	require.True(t, b.asked.Purges)
 }
+
+func TestReplicasThatAreLostWithAClusterKeepTheirQuotaUntilTheyAreReplaced(t *testing.T) {
+	keepsQuota := func(s *messages.Settings) { s.FailoverKeepsQuota = true }
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		policy   *api.PropagationSpec
+		then     []string
+		want     int32
+	}{
+		"all of them at first":                  {settings(keepsQuota), divided(), nil, 2},
+		"then those that found no place":        {settings(keepsQuota), divided(), []string{"m2:3"}, 1},
+		"none once all have one":                {settings(keepsQuota), divided(), []string{"m2:4"}, 0},
+		"a copy that has a substitute":          {settings(keepsQuota), duplicated(), []string{"m2:2", "m3:2"}, 0},
+		"a copy that has none":                  {settings(keepsQuota), duplicated(), nil, 2},
+		"none where evictions give it up":       {settings(), divided(), nil, 0},
+		"never more than the policy still asks": {settings(keepsQuota), divided(), []string{"m2:2", "m3:2"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := placed(t, c.settings, c.policy, "m1:2", "m2:2")
+			b.tell(workload(4))
+			b.tell(b.keep())
+			b.tell(tainted("m1", b.Now(), "down"))
+			b.tell(permit("m1"))
+			if c.then != nil {
+				b.tell(b.place(c.then...))
+			}
+			b.tell(&messages.RescheduleTriggered{At: b.Now()})
+			require.Equal(t, c.want, b.asked.Unreplaced)
+		})
+	}
+}

@@ -271,8 +271,7 @@ func gains(before, after []api.TargetCluster) []api.TargetCluster {
 }
 
 func (b *Binding) duplicated() bool {
-	s := b.spec.Placement.ReplicaScheduling
-	return s == nil || s.ReplicaSchedulingType != api.Divided || !b.hasReplicas()
+	return !b.spec.Placement.ReplicaScheduling.Divides() || !b.hasReplicas()
 }
 
 // restoreTasks takes over stored tasks, in place of those there are, and watches their clusters. What is

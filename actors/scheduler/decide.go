@@ -27,7 +27,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	if trigger == "" {
 		trigger = triggerOf(cause, e.asked)
 	}
-	s.conclude(now, e, s.planner.Plan(now, s.request(e.asked)), departure{}, trigger, out)
+	s.conclude(now, e, s.plan(now, e.asked, s.request(e.asked)), departure{}, trigger, out)
 }
 
 // departure is which clusters a decision lets a binding leave, and why not the others that it must.
@@ -46,7 +46,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 	some := 0
 	for n := len(e.asked.Leaving); n > 0; n-- {
 		r := s.without(e.asked, e.asked.Leaving[:n])
-		d := s.planner.Plan(now, r)
+		d := s.planMove(now, e.asked, r)
 		if n == len(e.asked.Leaving) {
 			first = d
 		}
@@ -84,7 +84,7 @@ func replicasOf(targets []api.TargetCluster) (sum int64) {
 // decideStaying places what else is to be placed while no cluster can be left.
 func (s *Scheduler) decideStaying(now time.Time, e *entry, stays departure, out *actors.Outbox) {
 	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
-		d := s.planner.Plan(now, s.request(e.asked))
+		d := s.plan(now, e.asked, s.request(e.asked))
 		if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
 			s.conclude(now, e, d, stays, triggerOf(cause, e.asked), out)
 			return
@@ -139,6 +139,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
 	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
+	next.Unreplaced = s.unreplaced(e.asked, leave.clusters, d.Targets)
 	next.Leaving, next.LastScheduled = held, now
 	s.account(e.asked, &next)
 	e.asked, e.answered = &next, true

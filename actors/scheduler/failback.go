@@ -126,7 +126,7 @@ func (s *Scheduler) groupPlan(now time.Time, e *entry) (placement.Decision, bool
 	}
 	r := s.request(m)
 	r.Fresh = true
-	d := s.planner.Plan(now, r)
+	d := s.plan(now, m, r)
 	if earlier := termOf(m.Placement, d.Affinity); d.Reason != "" || len(d.Targets) == 0 || earlier < 0 || earlier >= termOf(m.Placement, m.Affinity) {
 		return placement.Decision{}, false
 	}
@@ -159,8 +159,11 @@ func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
 		}
 	}
 	e.says(&says)
-	if len(back) > 0 && s.free(e.asked, back) && s.mayGo() {
-		s.comeHome(now, e, s.sharePlan(e.asked, back), out)
+	if len(back) == 0 || !s.free(e.asked, back) || !s.mayGo() {
+		return
+	}
+	if d := s.sharePlan(e.asked, back); s.refusal(e.asked, d.Targets) == "" {
+		s.comeHome(now, e, d, out)
 	}
 }
 
@@ -191,7 +194,7 @@ func (s *Scheduler) sharePlan(m *messages.PlaceBinding, back []string) placement
 	for i := range m.Home.Shares {
 		home[i] = m.Home.Shares[i].TargetCluster
 	}
-	divided := m.HasReplicas && m.Placement.ReplicaScheduling != nil && m.Placement.ReplicaScheduling.ReplicaSchedulingType == api.Divided
+	divided := m.HasReplicas && m.Placement.ReplicaScheduling.Divides()
 	return placement.Decision{Targets: failback.Return(m.Targets, home, back, divided), Affinity: m.Affinity}
 }
 
@@ -204,6 +207,7 @@ func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out 
 	next.Home = &says
 	next.Targets, next.Affinity, next.Applied, next.LastScheduled = d.Targets, d.Affinity, next.Placement, now
 	next.Evicting = append(slices.Clip(next.Evicting), left...)
+	next.Unreplaced = s.unreplaced(e.asked, left, d.Targets)
 	s.account(e.asked, &next)
 	e.asked, e.answered = &next, true
 	delete(s.home.away, next.Binding)

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"slices"
-	"strings"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -81,7 +80,7 @@ func groupsOf(m *messages.PlaceBinding) (all []group) {
 	if m == nil || m.Groups == nil {
 		return nil
 	}
-	namespace, _, _ := strings.Cut(string(m.Binding), "/")
+	namespace := m.Binding.Namespace()
 	if name := m.Groups.AffinityGroup; name != "" {
 		all = append(all, group{namespace, name, false})
 	}

@@ -34,6 +34,10 @@ type Scheduler struct {
 	// home are the bindings that are to return to an earlier affinity group.
 	home   homeward
 	groups groups
+	// budgets are what namespaces with quotas may use; relieved is set when the usage of one fell, so that
+	// those who found no room try again, after those who asked in this instant.
+	budgets  map[string]*budget
+	relieved bool
 }
 
 // entry is what the scheduler knows of one binding.
@@ -54,11 +58,20 @@ func (e *entry) open() bool { return e.asked != nil && !e.asked.Suspended }
 
 type failure struct{ reason, message string }
 
+// remedy is what must change before it is worth trying again.
+func (f failure) remedy() string {
+	if f.reason == api.ReasonQuotaExceeded {
+		return "quota or usage changed"
+	}
+	return "capacity changed"
+}
+
 // New returns a scheduler of an empty fleet. The seed breaks ties that Karmada leaves to chance.
 func New(settings messages.Settings, seed uint64) *Scheduler {
 	s := &Scheduler{
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
 		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{},
+		budgets: map[string]*budget{},
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
 	s.home = newHomeward()
@@ -76,6 +89,10 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 		s.placeBinding(now, m, out)
 	case *messages.BindingGone:
 		s.bindingGone(now, m.Binding, out)
+	case *messages.QuotaApplied:
+		s.quotaApplied(now, m, out)
+	case *messages.QuotaDeleted:
+		s.quotaDeleted(now, m, out)
 	case *messages.SettingsChanged:
 		s.settingsChanged(now, m.Settings, out)
 	case *messages.Woken:
@@ -152,9 +169,10 @@ func (s *Scheduler) names() []messages.BindingName {
 	return names
 }
 
-// account reserves the capacity of a binding's new targets in place of its old ones, and counts it among
-// its groups; either may be nil.
+// account reserves the capacity of a binding's new targets in place of its old ones, charges them to its
+// quotas, and counts it among its groups; either may be nil.
 func (s *Scheduler) account(before, after *messages.PlaceBinding) {
+	s.charge(before, after)
 	if s.groups.move(before, after) {
 		s.freed = true
 	}
@@ -220,6 +238,7 @@ func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
 		}
 	}
 	s.judgeReturns(now, batch, out)
+	s.freed, s.relieved = s.freed || s.relieved, false
 	if s.freed && len(s.waiting) > 0 {
 		out.WakeAt(now)
 	}
@@ -260,7 +279,7 @@ func (s *Scheduler) markByFleet() {
 	if s.freed {
 		for _, e := range s.waiting { // order-free: the batch is sorted
 			if !e.dirty {
-				e.trigger = "capacity changed"
+				e.trigger = e.failure.remedy()
 				s.mark(e)
 			}
 		}

@@ -162,6 +162,11 @@ type ReplicaSchedulingStrategy struct {
 	WeightPreference          *WeightPreference         `json:"weightPreference,omitempty"`
 }
 
+// Divides reports whether replicas are divided among clusters; otherwise each cluster runs all of them.
+func (s *ReplicaSchedulingStrategy) Divides() bool {
+	return s != nil && s.ReplicaSchedulingType == Divided
+}
+
 // DynamicByAvailableReplicas weighs clusters by the replicas they could still take.
 const DynamicByAvailableReplicas = "AvailableReplicas"
 

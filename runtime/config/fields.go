@@ -224,6 +224,16 @@ var fields = numbered([]Field{
 		Zero:    "It is accepted and ignored.",
 	},
 	{
+		Name: "federatedQuotaEnforcement", Flag: "--feature-gates=FederatedQuotaEnforcement",
+		Meaning: "Feature gate of FederatedResourceQuotas: no placement may ask for more than those of its namespace leave. What asks for no more than it has is never refused.",
+		Zero:    "They are accepted and ignored; their status still says what is used.",
+	},
+	{
+		Name:    "failoverKeepsQuota",
+		Meaning: "Keeps the quota of replicas that a workload loses with a cluster until they are replaced, and lets those that it has move though a quota refuses it more.",
+		Zero:    "Others may take what an eviction sets free; the workload is then refused its replacement.",
+	},
+	{
 		Name: "concurrentReturns", Cures: []string{"K14"}, in: notNegative,
 		Meaning: "How many workloads may be on their way back at once, to an earlier affinity group or to clusters that they were evicted from, where their policies let them return (failover.cluster.failback).",
 		Zero:    "Any number.",

@@ -16,6 +16,7 @@ const featureGates = "featureGates"
 // gates are the feature gates by Karmada's names, each with its field.
 var gates = map[string]string{
 	"Failover":                    "failover",
+	"FederatedQuotaEnforcement":   "federatedQuotaEnforcement",
 	"GracefulEviction":            "gracefulEviction",
 	"PropagationPolicyPreemption": "propagationPolicyPreemption",
 	"StatefulFailoverInjection":   "statefulFailoverInjection",
@@ -70,9 +71,9 @@ func namedGates(value any) (map[string]any, error) {
 }
 
 func gatesOf(s *messages.Settings) string {
-	all := gateNames()
-	for i, name := range all {
-		all[i] = name + "=" + String(s, gates[name])
+	pairs := gateNames()
+	for i, name := range pairs {
+		pairs[i] += "=" + String(s, gates[name])
 	}
-	return strings.Join(all, ",")
+	return strings.Join(pairs, ",")
 }

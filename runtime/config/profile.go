@@ -118,6 +118,8 @@ func leeward() messages.Settings {
 	s.PreferNoSchedule = true
 	s.PropagationPolicyPreemption = true
 	s.WorkloadAffinity = true
+	s.FederatedQuotaEnforcement = true // who writes a quota means it, and it stops no failover
+	s.FailoverKeepsQuota = true
 	s.ConcurrentReturns = 10
 	s.DeschedulingInterval = 0
 	s.RepeatableRebalance = true

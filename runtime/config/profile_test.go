@@ -73,6 +73,8 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"preferNoSchedule: false -> true",
 		"propagationPolicyPreemption: false -> true",
 		"workloadAffinity: false -> true",
+		"federatedQuotaEnforcement: false -> true",
+		"failoverKeepsQuota: false -> true",
 		"concurrentReturns: 0 -> 10",
 		"deschedulingInterval: 2m -> 0s",
 		"repeatableRebalance: false -> true",

@@ -95,6 +95,8 @@ func (w *World) admit(o, old api.Object) {
 	case *api.ClusterPropagationPolicy:
 		w.store.Put(o)
 		w.admitPropagation(messages.PropagationName(o.Name), "", &o.Spec)
+	case *api.FederatedResourceQuota:
+		w.admitQuota(o, old)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		w.admitBinding(o, old)
 	case *api.WorkloadRebalancer:

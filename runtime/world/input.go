@@ -39,6 +39,8 @@ func (w *World) Delete(key api.Key) bool {
 		w.dropPropagation(messages.PropagationName(key.Namespace + "/" + key.Name))
 	case key.Kind == "ClusterPropagationPolicy":
 		w.dropPropagation(messages.PropagationName(key.Name))
+	case key.Kind == "FederatedResourceQuota":
+		w.kernel.Post(schedulerAt, &messages.QuotaDeleted{Namespace: key.Namespace, Name: key.Name})
 	case key.Kind == "ResourceBinding":
 		w.dropBinding(messages.BindingName(key.Namespace + "/" + key.Name))
 	case key.Kind == "ClusterResourceBinding":

@@ -193,7 +193,7 @@ func admissionRank(k api.Key) int {
 		return 0
 	case "ClusterTaintPolicy":
 		return 1
-	case "PropagationPolicy", "ClusterPropagationPolicy":
+	case "PropagationPolicy", "ClusterPropagationPolicy", "FederatedResourceQuota":
 		return 2
 	case "ResourceBinding", "ClusterResourceBinding":
 		return 4

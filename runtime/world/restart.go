@@ -24,6 +24,7 @@ func (w *World) Restart() {
 	w.recoverClusters()
 	w.recoverBindings()
 	w.recoverPropagation()
+	w.recoverQuotas()
 }
 
 func (w *World) stopEngine() {

@@ -95,26 +95,26 @@ func like(limit, amount resource.Quantity) resource.Quantity {
 // Excess is a resource of which a placement asks for more than a quota leaves.
 type Excess struct {
 	Resource corev1.ResourceName
-	// Used is what all workloads of the namespace use, the one at hand included; Asked is what it asks for
+	// Taken is what all workloads of the namespace have, the one at hand included; Asked is what it asks for
 	// on top of that.
-	Used, Asked, Limit resource.Quantity
+	Taken, Asked, Limit resource.Quantity
 }
 
-// String returns "2 more cpu asked for, 4 of 5 used".
+// String returns "2 more cpu asked for, 4 of 5 taken".
 func (e Excess) String() string {
-	return fmt.Sprintf("%s more %s asked for, %s of %s used", e.Asked.String(), e.Resource, e.Used.String(), e.Limit.String())
+	return fmt.Sprintf("%s more %s asked for, %s of %s taken", e.Asked.String(), e.Resource, e.Taken.String(), e.Limit.String())
 }
 
 // Exceeds returns the first resource, in the order of names, of which a workload would use more than now
 // and all of the namespace together more than the limit; false if there is none. Whoever asks for no more
 // than it has is never over, whatever the limit.
-func Exceeds(limits corev1.ResourceList, used, before, after Usage) (Excess, bool) {
+func Exceeds(limits corev1.ResourceList, taken, before, after Usage) (Excess, bool) {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
-		limit, asked, sum := limits[name], after[name].DeepCopy(), used[name].DeepCopy()
+		limit, asked, sum := limits[name], after[name].DeepCopy(), taken[name].DeepCopy()
 		asked.Sub(before[name])
 		sum.Add(asked)
 		if asked.Sign() > 0 && sum.Cmp(limit) > 0 {
-			return Excess{Resource: name, Used: like(limit, used[name]), Asked: like(limit, asked), Limit: limit}, true
+			return Excess{Resource: name, Taken: like(limit, taken[name]), Asked: like(limit, asked), Limit: limit}, true
 		}
 	}
 	return Excess{}, false

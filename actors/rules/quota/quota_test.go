@@ -118,13 +118,13 @@ func TestAPlacementMayNotExceedWhatIsLeft(t *testing.T) {
 	}{
 		"within the limit":                                 {others: on(3), after: on(1)},
 		"up to the limit":                                  {others: on(3), after: on(2)},
-		"over the limit":                                   {others: on(3), after: on(3), want: "3 more cpu asked for, 3 of 5 used"},
-		"only what comes on top is asked for":              {others: on(3), before: on(2), after: on(3), want: "1 more cpu asked for, 5 of 5 used"},
+		"over the limit":                                   {others: on(3), after: on(3), want: "3 more cpu asked for, 3 of 5 taken"},
+		"only what comes on top is asked for":              {others: on(3), before: on(2), after: on(3), want: "1 more cpu asked for, 5 of 5 taken"},
 		"as much elsewhere, with the quota full":           {others: on(3), before: on(2), after: []api.TargetCluster{{Name: "m2", Replicas: 2}}},
 		"as much elsewhere, above a limit that was cut":    {others: on(9), before: on(2), after: []api.TargetCluster{{Name: "m2", Replicas: 2}}},
 		"less than before, though still above the limit":   {others: on(9), before: on(2), after: on(1)},
-		"of several resources the first by name is named":  {others: on(8), after: on(1), want: "1 more cpu asked for, 8 of 5 used"},
-		"every cluster counts that runs a copy of its own": {before: on(3), after: []api.TargetCluster{{Name: "m1", Replicas: 3}, {Name: "m2", Replicas: 3}}, want: "3 more cpu asked for, 3 of 5 used"},
+		"of several resources the first by name is named":  {others: on(8), after: on(1), want: "1 more cpu asked for, 8 of 5 taken"},
+		"every cluster counts that runs a copy of its own": {before: on(3), after: []api.TargetCluster{{Name: "m1", Replicas: 3}, {Name: "m2", Replicas: 3}}, want: "3 more cpu asked for, 3 of 5 taken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := quota.Of(c.before, each)
