@@ -21,6 +21,7 @@ func FuzzAdmission(f *testing.F) {
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata: {name: a}\nspec: {taints: [{key: k, effect: NoSchedule}], addOnConditions: [{conditionType: c, operator: In, statusValues: ['True']}]}\n",
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: a}\nspec: {propagateDeps: true, resourceSelectors: [{apiVersion: v1, kind: K}], failover: {application: {decisionConditions: {}}}, placement: {clusterTolerations: [{key: k, operator: Lt, value: '5'}], spreadConstraints: [{}], replicaScheduling: {weightPreference: {staticWeightList: [{targetCluster: {}, weight: 1}]}}, clusterAffinities: [{affinityName: a, overflowAffinities: [{affinityName: b}]}]}}\n",
 		"apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {name: a}\nspec: {resource: {apiVersion: v1, kind: K, name: o}, clusters: [{name: a, replicas: 1}], gracefulEvictionTasks: [{fromCluster: a, reason: R, producer: p}]}\n",
+		"apiVersion: policy.karmada.io/v1alpha1\nkind: FederatedResourceQuota\nmetadata: {name: a}\nspec: {overall: {cpu: 1e3, pods: 1500m}, staticAssignments: [{clusterName: a, hard: {cpu: 2k}}]}\n",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}\n",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n",
 	} {

@@ -65,7 +65,7 @@ func TestAQuotaShowsWhatItsNamespaceUses(t *testing.T) {
 	}
 	shop := teamQuota
 	shop.Namespace = "shop"
-	require.EqualValues(t, `{"overallUsed":{"cpu":"0"}}`, used(t, f, shop), "another namespace")
+	require.JSONEq(t, `{"overallUsed":{"cpu":"0"}}`, used(t, f, shop), "another namespace")
 }
 
 func TestAQuotaTakesInWhatIsThere(t *testing.T) {
