@@ -109,7 +109,7 @@ type PlacementDecided struct {
 	// Held are those that it may not leave yet.
 	Leaving []ClusterName
 	Held    []ClusterName
-	// Move is why Leaving are left where they need not be: EvictionReasonFailback or EvictionReasonRebalance;
+	// Move is why those of Leaving are left that need not be: EvictionReasonFailback or EvictionReasonRebalance;
 	// clusters that shrink then run on what they have until the others serve.
 	Move string
 	// Affinity is the name of the affinity group used.

@@ -175,8 +175,12 @@ type Settings struct {
 	// Karmada --unschedulable-threshold.
 	UnschedulableThreshold time.Duration
 	// RepeatableRebalance has a WorkloadRebalancer ask for fresh placements whenever it is applied, and for
-	// all that it names. False: as of its creation, once for each workload. Cures K38.
+	// all that it names, and report each when the scheduler has answered. False: as of its creation, once for
+	// each workload, and success is reported when it has asked. Cures K38.
 	RepeatableRebalance bool
+	// GracefulRebalance keeps the copies that a fresh placement does without, and the shares that it cuts, until
+	// the others serve. False: they go at once. Cures K38.
+	GracefulRebalance bool
 
 	// ClusterFailureThreshold is how long a Ready cluster must be observed not to be before it is not.
 	// Zero: at once. Karmada --cluster-failure-threshold.

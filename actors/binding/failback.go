@@ -110,13 +110,14 @@ func (w *homeward) alarm() (next time.Time) {
 	return next
 }
 
-// moves gives the clusters that are left by choice their grounds, and begins a return.
+// moves gives the clusters that are left by choice their grounds, and begins a return. One that must be left
+// anyway has grounds of its own.
 func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 	if m.Move == "" {
 		return
 	}
 	for _, c := range m.Leaving {
-		if t := b.target(c); t != nil {
+		if t := b.target(c); t != nil && !t.leave.due {
 			t.leave.grounds = messages.Grounds{Reason: m.Move}
 		}
 	}

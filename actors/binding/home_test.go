@@ -202,3 +202,26 @@ func TestARestartKeepsHomeAndWhatIsHeld(t *testing.T) {
 	require.True(t, b.asked.Home.Returning)
 	require.Equal(t, []bool{false, true}, ables(b))
 }
+
+func TestAFreshPlacementIsAHandOver(t *testing.T) {
+	b := placed(t, settings(), divided(), "m1:2", "m2:4")
+	b.tell(&messages.RescheduleTriggered{At: b.Now().Add(time.Second), By: "again"})
+	p := b.place("m2:2", "m3:4")
+	p.Move, p.Leaving = api.EvictionReasonRebalance, []messages.ClusterName{"m1"}
+	n := b.tell(p).Told(memberAt("m1")).Told(memberAt("m2")).Told(memberAt("m3"), run(4, 3))
+	task := actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Task
+	require.Equal(t, api.EvictionReasonRebalance, task.Reason)
+	require.Equal(t, api.ProducerWorkloadRebalancer, task.Producer)
+	require.Equal(t, targets("m2:4"), actorstest.FactsOf[*messages.ShrinkHeld](n.Facts())[0].Clusters)
+	b.tell(report("m3", api.Healthy, 4, 3)).Told(memberAt("m1"), removal).Told(memberAt("m2"), run(2, 4))
+}
+
+func TestAClusterThatMustBeLeftAnywayKeepsItsGrounds(t *testing.T) {
+	b := placed(t, settings(destinationFirst), divided(), "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"), permit("m1"))
+	p := b.place("m3:4")
+	p.Move, p.Leaving = api.EvictionReasonRebalance, []messages.ClusterName{"m1", "m2"}
+	tasks := actorstest.FactsOf[*messages.EvictionStarted](b.tell(p).Facts())
+	require.Equal(t, api.EvictionReasonTaintUntolerated, tasks[0].Task.Reason)
+	require.Equal(t, api.EvictionReasonRebalance, tasks[1].Task.Reason)
+}

@@ -55,24 +55,23 @@ func (b *Binding) shrinkAlarm() time.Time {
 }
 
 // releaseShrinks lets clusters shrink to their shares when the others serve, or the time for that is up: as a
-// task on a cluster that is left would end.
-func (b *Binding) releaseShrinks(now time.Time, out *actors.Outbox) {
+// task on a cluster that is left would end. It reports whether they do.
+func (b *Binding) releaseShrinks(now time.Time, out *actors.Outbox) bool {
 	if !b.shrinks() {
-		return
+		return false
 	}
 	o := eviction.Assess(&api.GracefulEvictionTask{CreationTimestamp: &metav1.Time{Time: b.home.since}}, now, eviction.Handover{
 		Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: b.shortage() == "" && b.health(b.targets).Healthy,
 	})
 	if !o.Drop() {
-		return
+		return false
 	}
 	out.Record(&messages.ShrinkReleased{Binding: b.name, Reason: o.Why.String(), After: now.Sub(b.home.since)})
 	b.home.shrinking, b.home.since = "", time.Time{}
 	for i := range b.targets {
 		b.targets[i].keeps = 0
 	}
-	b.ask(now, out)
-	b.syncCopies(out)
+	return true
 }
 
 // restoreShrinks takes over which clusters run more than their shares.

@@ -91,12 +91,11 @@ func (b *Binding) reassess() { b.assessing = len(b.tasks) > 0 || b.shrinks() }
 func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 	b.assessing = false
 	b.withdrawTasks(now, out)
-	b.releaseShrinks(now, out)
-	if len(b.tasks) == 0 {
+	if len(b.tasks) == 0 && !b.shrinks() {
 		return
 	}
 	shortage := b.shortage()
-	state, served, ended := b.health(b.targets), shortage == "" && b.servesElsewhere(), false
+	state, served, ended := b.health(b.targets), shortage == "" && b.servesElsewhere(), b.releaseShrinks(now, out)
 	for i := 0; i < len(b.tasks); i++ {
 		k := &b.tasks[i]
 		o := eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{

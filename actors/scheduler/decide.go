@@ -125,6 +125,12 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 // not all of its replicas have a place.
 func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
 	held := e.asked.Leaving[len(leave.clusters):]
+	move := ""
+	if s.settings.GracefulRebalance && fresh(e.asked) {
+		move = api.EvictionReasonRebalance
+		leave.clusters = leftFor(e.asked.Targets, d.Targets)
+		held = slices.DeleteFunc(slices.Clone(held), func(c messages.ClusterName) bool { return slices.Contains(leave.clusters, c) })
+	}
 	s.settle(e, len(held) > 0 || d.Partial())
 	e.failure = failure{}
 	told, rejected := failure{api.ReasonSuccess, d.Message}, d.Rejections
@@ -145,7 +151,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	e.asked, e.answered = &next, true
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
-		Leaving: leave.clusters, Held: held, Trigger: trigger, Reason: told.reason, Message: told.message,
+		Leaving: leave.clusters, Move: move, Held: held, Trigger: trigger, Reason: told.reason, Message: told.message,
 		Rejections: rejected,
 	})
 }

@@ -255,8 +255,13 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "repeatableRebalance", Cures: []string{"K38"},
-		Meaning: "A WorkloadRebalancer asks for fresh placements whenever it is applied, and for all that it names.",
-		Zero:    "As of its creation, once for each workload.",
+		Meaning: "A WorkloadRebalancer asks for fresh placements whenever it is applied, and for all that it names, and reports each workload when the scheduler has answered.",
+		Zero:    "As of its creation, once for each workload, and success is reported when it has asked.",
+	},
+	{
+		Name: "gracefulRebalance", Cures: []string{"K38"},
+		Meaning: "Keeps the copies that a fresh placement does without, and the shares that it cuts, until the others serve.",
+		Zero:    "They go at once.",
 	},
 	{
 		Name: "clusterFailureThreshold", Flag: "--cluster-failure-threshold", in: notNegative,

@@ -123,6 +123,7 @@ func leeward() messages.Settings {
 	s.ConcurrentReturns = 10
 	s.DeschedulingInterval = 0
 	s.RepeatableRebalance = true
+	s.GracefulRebalance = true
 	s.PersistentClusterTimers = true
 	s.TaintTerminatingClusters = true
 	s.ClusterMonitorPeriod = 0

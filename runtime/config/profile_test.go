@@ -78,6 +78,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"concurrentReturns: 0 -> 10",
 		"deschedulingInterval: 2m -> 0s",
 		"repeatableRebalance: false -> true",
+		"gracefulRebalance: false -> true",
 		"persistentClusterTimers: false -> true",
 		"taintTerminatingClusters: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",

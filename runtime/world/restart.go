@@ -20,6 +20,7 @@ func (w *World) Restart() {
 	w.note(&messages.Restarted{})
 	w.stopEngine()
 	w.offers = newOffers()
+	w.awaitAnswers()
 	w.spawnSingletons()
 	w.recoverClusters()
 	w.recoverBindings()

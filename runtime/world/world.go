@@ -53,6 +53,8 @@ type World struct {
 	offers   offers
 	// dependants are the workloads that refer to a resource, or did, by name.
 	dependants map[messages.BindingName][]messages.BindingName
+	// answers are what became so far of the fresh placements that rebalancers asked for.
+	answers map[messages.BindingName]answer
 }
 
 // New returns a world without objects at Start. Whoever makes it must Close it.
@@ -60,7 +62,7 @@ func New(c Config) *World {
 	w := &World{
 		config: c, settings: c.Settings, now: Start,
 		store: store.New(c.Seed), journal: journal.New(Start), offers: newOffers(),
-		dependants: map[messages.BindingName][]messages.BindingName{},
+		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
 	}
 	w.kernel = kernel.New(kernel.Config{Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})
 	w.spawnSingletons()
@@ -96,6 +98,7 @@ func (w *World) Settle(now time.Time) error {
 	if err := w.kernel.RunInstant(now); err != nil {
 		return fmt.Errorf("run the instant %s: %w", now.Sub(Start), err)
 	}
+	w.reportAnswers()
 	w.expire()
 	return w.kernel.Check()
 }
@@ -113,6 +116,7 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 	w.journal.Append(at, from, f)
 	ended := w.endedResource(f)
 	w.store.Apply(at, f)
+	w.noteAnswer(f)
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
 		w.kernel.Stop(clusterAt(f.Cluster))

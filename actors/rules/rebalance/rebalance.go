@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"leeward/messages/api"
 )
 
@@ -46,6 +48,31 @@ func Done(before *api.WorkloadRebalancerStatus, w api.RebalancedReference, repea
 // Asks reports whether a binding is to be placed afresh: whoever asked last asked for less.
 func Asks(b *api.BindingSpec, asOf time.Time) bool {
 	return b.RescheduleTriggeredAt == nil || b.RescheduleTriggeredAt.Time.Before(asOf)
+}
+
+// Answer notes what the scheduler came to for one workload, where that is waited for: no reason is success. The
+// rebalancer is finished when nothing is waited for.
+func Answer(s *api.WorkloadRebalancerStatus, i int, reason string, now time.Time) {
+	s.ObservedWorkloads = slices.Clone(s.ObservedWorkloads)
+	o := &s.ObservedWorkloads[i]
+	o.Result, o.Reason = Successful, reason
+	if reason != "" {
+		o.Result = Failed
+	}
+	Finish(s, now)
+}
+
+// Awaited reports whether the answer for a workload is still to come.
+func Awaited(o *api.ObservedWorkload) bool { return o.Result == "" }
+
+// Finish sets the time at which a rebalancer was done, unless some answer is still to come.
+func Finish(s *api.WorkloadRebalancerStatus, now time.Time) {
+	for i := range s.ObservedWorkloads {
+		if Awaited(&s.ObservedWorkloads[i]) {
+			return
+		}
+	}
+	s.FinishTime = &metav1.Time{Time: now}
 }
 
 // Expires returns when a rebalancer is deleted by itself: its ttlSecondsAfterFinished after its finishTime.

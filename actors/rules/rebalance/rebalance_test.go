@@ -60,6 +60,20 @@ func TestAsks(t *testing.T) {
 	}
 }
 
+func TestARebalancerIsFinishedWhenAllAreAnswered(t *testing.T) {
+	s := &api.WorkloadRebalancerStatus{ObservedWorkloads: []api.ObservedWorkload{{}, {}, {Result: rebalance.Successful}}}
+	rebalance.Finish(s, now)
+	require.Nil(t, s.FinishTime)
+	rebalance.Answer(s, 1, "Unschedulable", now)
+	require.True(t, rebalance.Awaited(&s.ObservedWorkloads[0]))
+	require.Nil(t, s.FinishTime)
+	rebalance.Answer(s, 0, "", now)
+	require.Equal(t, now, s.FinishTime.Time)
+	require.Equal(t, []api.ObservedWorkload{
+		{Result: rebalance.Successful}, {Result: rebalance.Failed, Reason: "Unschedulable"}, {Result: rebalance.Successful},
+	}, s.ObservedWorkloads)
+}
+
 func TestExpires(t *testing.T) {
 	for _, c := range []struct {
 		name     string
