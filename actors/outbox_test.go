@@ -26,7 +26,7 @@ func TestAnOutboxKeepsFactsAndMailInOrder(t *testing.T) {
 
 func TestEveryTellNamesItsMachine(t *testing.T) {
 	var out actors.Outbox
-	out.TellCluster("a", &messages.LeaseRenewed{})
+	out.TellCluster("a", &messages.ContactRestored{})
 	out.TellPolicy("b", &messages.PolicyApplied{})
 	out.TellPropagation("c", &messages.PropagationDeleted{})
 	out.TellBinding("d", &messages.WorkloadDeleted{})

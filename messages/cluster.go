@@ -64,12 +64,12 @@ type LabelsEdited struct{ Labels map[string]*string }
 // ResourcesReported is a cluster's capacity as it now reports it. From: ingress. To: the cluster.
 type ResourcesReported struct{ Summary *api.ResourceSummary }
 
-// LeaseStale says that the cluster's agent has been silent since RenewedAt.
-// From: its member. To: the cluster.
-type LeaseStale struct{ RenewedAt time.Time }
+// ContactLost says that nothing gets through to the cluster or from it since At: probes fail, and its agent,
+// if it has one, renewed its lease at RenewedAt for the last time. From: its member. To: the cluster.
+type ContactLost struct{ At, RenewedAt time.Time }
 
-// LeaseRenewed says that the cluster's agent is back. From: its member. To: the cluster.
-type LeaseRenewed struct{}
+// ContactRestored says that the cluster can be heard again. From: its member. To: the cluster.
+type ContactRestored struct{}
 
 // PolicyListed says that a ClusterTaintPolicy exists, or was edited.
 // From: ingress. To: every cluster.
@@ -133,8 +133,8 @@ func (*DrainRequested) message()     {}
 func (*DrainCancelled) message()     {}
 func (*LabelsEdited) message()       {}
 func (*ResourcesReported) message()  {}
-func (*LeaseStale) message()         {}
-func (*LeaseRenewed) message()       {}
+func (*ContactLost) message()        {}
+func (*ContactRestored) message()    {}
 func (*PolicyListed) message()       {}
 func (*PolicyDropped) message()      {}
 func (*VerdictGiven) message()       {}
@@ -152,8 +152,8 @@ func (*DrainRequested) toCluster()     {}
 func (*DrainCancelled) toCluster()     {}
 func (*LabelsEdited) toCluster()       {}
 func (*ResourcesReported) toCluster()  {}
-func (*LeaseStale) toCluster()         {}
-func (*LeaseRenewed) toCluster()       {}
+func (*ContactLost) toCluster()        {}
+func (*ContactRestored) toCluster()    {}
 func (*PolicyListed) toCluster()       {}
 func (*PolicyDropped) toCluster()      {}
 func (*VerdictGiven) toCluster()       {}

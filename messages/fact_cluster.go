@@ -16,7 +16,8 @@ type ConditionChanged struct {
 	Status  metav1.ConditionStatus `json:"status"`
 	Reason  string                 `json:"reason,omitempty"`
 	Message string                 `json:"message,omitempty"`
-	// By says who reports it where that is not the cluster: "monitor" for a missing heartbeat.
+	// By says who reports it where that is not the cluster: "monitor" for a missing heartbeat, "probe" for
+	// what probes find.
 	By string `json:"by,omitempty"`
 }
 
@@ -113,17 +114,21 @@ type CapacityChanged struct {
 	Summary *api.ResourceSummary `json:"summary"`
 }
 
-// HeartbeatStopped says that a cluster's agent fell silent; RenewedAt is its last sign of life.
+// HeartbeatStopped says that a cluster's agent fell silent, or that a cluster without one no longer answers;
+// RenewedAt is its last sign of life.
 type HeartbeatStopped struct {
 	Cluster   ClusterName `json:"cluster"`
 	RenewedAt time.Time   `json:"renewedAt"`
-	// Deadline is when the cluster becomes Unknown unless the agent returns.
+	// Deadline is when Ready becomes Unknown, or False where the cluster is probed, unless it is heard before.
 	Deadline time.Time `json:"deadline"`
+	// Probed is set where the cluster has no agent.
+	Probed bool `json:"probed,omitempty"`
 }
 
-// HeartbeatReturned says that a cluster's agent is back.
+// HeartbeatReturned says that a cluster's agent is back, or that a cluster without one would answer again.
 type HeartbeatReturned struct {
 	Cluster ClusterName `json:"cluster"`
+	Probed  bool        `json:"probed,omitempty"`
 }
 
 // ClusterLeaving says that a cluster was deleted and waits for its last binding to go.

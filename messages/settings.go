@@ -182,6 +182,10 @@ type Settings struct {
 	// the others serve. False: they go at once. Cures K38.
 	GracefulRebalance bool
 
+	// ClusterStatusUpdateFrequency is how often a cluster without an agent is probed. Zero: whatever changes is
+	// found at once. Karmada --cluster-status-update-frequency.
+	ClusterStatusUpdateFrequency time.Duration
+
 	// ClusterFailureThreshold is how long a Ready cluster must be observed not to be before it is not.
 	// Zero: at once. Karmada --cluster-failure-threshold.
 	ClusterFailureThreshold time.Duration

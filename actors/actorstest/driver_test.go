@@ -22,7 +22,7 @@ func (e *echo) Receive(now time.Time, m messages.ToGovernor, out *actors.Outbox)
 	case *messages.WithdrawRequest:
 		e.heard = append(e.heard, "withdraw")
 		out.Record(&messages.ClusterRemoved{Cluster: m.Cluster})
-		out.TellCluster(m.Cluster, &messages.LeaseRenewed{})
+		out.TellCluster(m.Cluster, &messages.ContactRestored{})
 	case *messages.Woken:
 		e.heard = append(e.heard, "woken "+now.Sub(actorstest.Start).String())
 	}
@@ -59,7 +59,7 @@ func TestAStepShowsWhatItCameTo(t *testing.T) {
 	d := actorstest.Drive(t, &echo{})
 	d.Tell(&messages.WithdrawRequest{Cluster: "m1"}).
 		Recorded(&messages.ClusterRemoved{Cluster: "m1"}).
-		Told(m1, &messages.LeaseRenewed{}).
+		Told(m1, &messages.ContactRestored{}).
 		Told(messages.Address{Kind: messages.KindCluster, Name: "m2"})
 	require.Len(t, actorstest.FactsOf[*messages.ClusterRemoved](d.Facts()), 1)
 	require.Empty(t, actorstest.FactsOf[*messages.ClusterLeaving](d.Facts()))
@@ -74,7 +74,7 @@ func TestMachinesOfANetworkWriteToOneAnother(t *testing.T) {
 	actorstest.Join(n, governor, g)
 	actorstest.Join(n, cluster, c)
 	n.Post(governor, &messages.WithdrawRequest{Cluster: "m1"}, &messages.WithdrawRequest{Cluster: "m2"})
-	n.Advance(0).Told(messages.Address{Kind: messages.KindCluster, Name: "m2"}, &messages.LeaseRenewed{})
+	n.Advance(0).Told(messages.Address{Kind: messages.KindCluster, Name: "m2"}, &messages.ContactRestored{})
 	require.Equal(t, 1, c.heard, "mail for the network stays in it")
 }
 
@@ -84,7 +84,7 @@ func TestAlarmsOfOneInstantFireKindByKind(t *testing.T) {
 	n := actorstest.NewNetwork(t, nil)
 	actorstest.Join(n, governor, g)
 	actorstest.Join(n, cluster, c)
-	n.Post(cluster, &messages.LeaseRenewed{})
+	n.Post(cluster, &messages.ContactRestored{})
 	n.Post(governor, sleepUntil(n.Now().Add(time.Second)))
 	n.Advance(0).WakesIn(time.Second)
 	c.peer = g

@@ -35,8 +35,11 @@ type Cluster struct {
 	conditions []metav1.Condition
 	removed    []api.RemovedCondition
 	// held are the changes of conditions that policies do not see yet.
-	held  []held
-	lease lease
+	held []held
+	// probed is set where the cluster has no agent: it is probed, and has no lease.
+	probed bool
+	probes probes
+	lease  lease
 	// observed is what thresholds hold back of Ready; watched is since when the cluster is watched.
 	observed observation
 	watched  time.Time
@@ -96,10 +99,10 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.labelsEdited(now, m.Labels, out)
 	case *messages.ResourcesReported:
 		c.resourcesReported(now, m.Summary, out)
-	case *messages.LeaseStale:
-		c.leaseStale(m.RenewedAt, out)
-	case *messages.LeaseRenewed:
-		c.leaseRenewed(now, out)
+	case *messages.ContactLost:
+		c.contactLost(now, m, out)
+	case *messages.ContactRestored:
+		c.contactRestored(now, out)
 	case *messages.PolicyListed:
 		c.policyListed(m)
 	case *messages.PolicyDropped:
@@ -134,6 +137,7 @@ func (c *Cluster) settingsChanged(s messages.Settings) {
 // messages does not matter: to ask the policies, and to leave.
 func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	c.expireLease(now, out)
+	c.probe(now, out)
 	c.expireObservation(now, out)
 	c.settleConditions(now)
 	c.reopenDue(now)
@@ -156,7 +160,7 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 		return now
 	}
 	next := c.judgeAt
-	for _, at := range [...]time.Time{c.leaseDeadline(), c.legacyDue(now), c.observedDue(), c.drainDeadline()} {
+	for _, at := range [...]time.Time{c.leaseDeadline(), c.probes.at, c.legacyDue(now), c.observedDue(), c.drainDeadline()} {
 		next = actors.Earlier(next, at)
 	}
 	for i := range c.held {

@@ -46,6 +46,7 @@ func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported
 		return
 	default:
 		c.lease.word, c.observed = m, observation{}
+		c.probeAgain(now)
 	}
 	c.setCondition(now, m, "", out)
 }

@@ -11,10 +11,12 @@ import (
 	"leeward/messages/api"
 )
 
-// Reasons of Ready=Unknown, as Karmada's cluster controller gives them.
+// Reasons of Ready where the cluster does not give its own, as Karmada's controllers give them: of Unknown, and
+// of False.
 const (
 	reasonUnknown      = "ClusterStatusUnknown"
 	reasonNeverUpdated = "ClusterStatusNeverUpdated"
+	reasonNotReachable = "ClusterNotReachable"
 )
 
 // lease is what a cluster knows of its agent's signs of life.
@@ -23,7 +25,7 @@ type lease struct {
 	renewedAt time.Time
 	// lost is set while Ready is Unknown because of silence.
 	lost bool
-	// word is the agent's last word on Ready, which it says again when it is back.
+	// word is the last word of the cluster itself on Ready, which it says again when it is back.
 	word *messages.ConditionReported
 }
 
@@ -40,7 +42,7 @@ func (c *Cluster) restoreLease() {
 		return
 	}
 	c.lease.lost = k.Status == metav1.ConditionUnknown && (k.Reason == reasonUnknown || k.Reason == reasonNeverUpdated)
-	if !c.lease.lost {
+	if !c.lease.lost && k.Reason != reasonNotReachable {
 		c.lease.word = &messages.ConditionReported{Type: k.Type, Status: k.Status, Reason: k.Reason, Message: k.Message}
 	}
 }
@@ -93,7 +95,6 @@ func (c *Cluster) expireLease(now time.Time, out *actors.Outbox) {
 }
 
 func (c *Cluster) leaseRenewed(now time.Time, out *actors.Outbox) {
-	out.Record(&messages.HeartbeatReturned{Cluster: c.name})
 	c.lease.renewedAt = time.Time{}
 	if c.lease.lost {
 		c.lease.lost = false

@@ -26,8 +26,8 @@ func stopped(renewed, deadline time.Duration) *messages.HeartbeatStopped {
 	return &messages.HeartbeatStopped{Cluster: name, RenewedAt: at(renewed), Deadline: at(deadline)}
 }
 
-func stale(renewed time.Duration) *messages.LeaseStale {
-	return &messages.LeaseStale{RenewedAt: actorstest.Start.Add(renewed)}
+func stale(renewed time.Duration) *messages.ContactLost {
+	return &messages.ContactLost{RenewedAt: actorstest.Start.Add(renewed)}
 }
 
 func monitorEvery5s(s *messages.Settings) { s.ClusterMonitorPeriod = 5 * time.Second }
@@ -64,7 +64,7 @@ func TestAnAgentThatIsBackInTimeChangesNothing(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(stale(0))
 	d.Approach(40 * time.Second)
-	d.Tell(&messages.LeaseRenewed{}).Recorded(&messages.HeartbeatReturned{Cluster: name}).Sleeps()
+	d.Tell(&messages.ContactRestored{}).Recorded(&messages.HeartbeatReturned{Cluster: name}).Sleeps()
 	d.QuietFor(time.Hour)
 }
 
@@ -73,7 +73,7 @@ func TestAnAgentThatIsBackSaysAgainWhatItSaid(t *testing.T) {
 	d.Tell(&messages.ConditionReported{Type: "Ready", Status: "False", Reason: "NetworkDown", Message: "link lost"})
 	d.Tell(stale(0))
 	d.Advance(40 * time.Second)
-	d.Tell(&messages.LeaseRenewed{}).Recorded(
+	d.Tell(&messages.ContactRestored{}).Recorded(
 		&messages.HeartbeatReturned{Cluster: name},
 		&messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "False", Reason: "NetworkDown", Message: "link lost"},
 		untainted("cluster.karmada.io/unreachable:NoSchedule", d.Now(), bySystem("Ready=False (NetworkDown: link lost)")),
@@ -84,7 +84,7 @@ func TestAnAgentThatHadSaidNothingReportsReadyWhenItIsBack(t *testing.T) {
 	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
 	d.Tell(joined(object()), stale(0))
 	d.Advance(time.Minute)
-	d.Tell(&messages.LeaseRenewed{}).Recorded(
+	d.Tell(&messages.ContactRestored{}).Recorded(
 		&messages.HeartbeatReturned{Cluster: name},
 		&messages.ConditionChanged{
 			Cluster: name, Type: "Ready", Status: "True", Reason: "ClusterReady", Message: "cluster is healthy and ready to accept workloads",
@@ -97,7 +97,7 @@ func TestARestartKnowsThatTheAgentWasLost(t *testing.T) {
 	lost.Spec.Taints = append(lost.Spec.Taints, parsed("cluster.karmada.io/unreachable:NoSchedule", actorstest.Start))
 	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
 	d.Tell(joined(lost), stale(-time.Hour)).Recorded().Sleeps()
-	n := d.Tell(&messages.LeaseRenewed{})
+	n := d.Tell(&messages.ContactRestored{})
 	facts := actorstest.FactsOf[*messages.ConditionChanged](n.Facts())
 	if len(facts) != 1 || facts[0].Status != metav1.ConditionTrue {
 		t.Fatalf("the agent is back: %v", facts)

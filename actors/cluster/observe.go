@@ -55,7 +55,7 @@ func (c *Cluster) observedDue() time.Time {
 	if c.observed.word == nil {
 		return time.Time{}
 	}
-	return c.observed.since.Add(c.threshold(c.observed.word.Status))
+	return c.observed.since.Add(c.wholeProbes(c.threshold(c.observed.word.Status)))
 }
 
 // threshold is how long a status must be found before it counts. Only the step into Ready=True, and the
@@ -77,8 +77,10 @@ func (c *Cluster) threshold(found metav1.ConditionStatus) time.Duration {
 func (c *Cluster) settleObservation(now time.Time, out *actors.Outbox) {
 	word := c.observed.word
 	c.observed = observation{}
-	c.lease.word = word
-	c.setCondition(now, word, "", out)
+	if word.Reason != reasonNotReachable {
+		c.lease.word = word
+	}
+	c.setCondition(now, word, "probe", out)
 }
 
 // expireObservation does so when its time has come.

@@ -129,7 +129,7 @@ func TestGracePeriodsAcrossARestart(t *testing.T) {
 			d := actorstest.Drive(t, cluster.New("member1", settings(c.change), 0))
 			d.Tell(joined(ready("True")))
 			stale := actorstest.Start.Add(-30 * time.Second)
-			d.Tell(&messages.LeaseStale{RenewedAt: stale}).
+			d.Tell(&messages.ContactLost{RenewedAt: stale}).
 				Recorded(&messages.HeartbeatStopped{Cluster: "member1", RenewedAt: stale, Deadline: d.Now().Add(c.takes)})
 			d.QuietFor(c.takes - 1)
 			requireReady(t, d.Advance(1), "Unknown")

@@ -21,7 +21,7 @@ func TestTheOrderOfMessagesAtOneInstantDoesNotMatter(t *testing.T) {
 		f.Advance(time.Second)
 		arrivals := actorstest.Interleave(choose,
 			[]messages.Message{report("Ready", "False"), report("Disk", "False"), edit("theirs:NoExecute")},
-			[]messages.Message{stale(-time.Hour), &messages.LeaseRenewed{}},
+			[]messages.Message{stale(-time.Hour), &messages.ContactRestored{}},
 			[]messages.Message{&messages.BindingPlaced{Binding: "new"}},
 			[]messages.Message{&messages.BindingLeft{Binding: "old"}},
 		)

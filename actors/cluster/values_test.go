@@ -54,7 +54,7 @@ func settings(change func(*messages.Settings)) messages.Settings {
 
 // object is a Cluster with some conditions.
 func object(conditions ...metav1.Condition) *api.Cluster {
-	return &api.Cluster{Status: api.ClusterStatus{Conditions: conditions}}
+	return &api.Cluster{Spec: api.ClusterSpec{SyncMode: api.Pull}, Status: api.ClusterStatus{Conditions: conditions}}
 }
 
 func ready(status metav1.ConditionStatus) *api.Cluster {

@@ -30,9 +30,11 @@ type Member struct {
 	at       map[messages.BindingName]int
 	starting starting
 
-	// silent since silentSince, when the lease was last renewed.
-	silent      bool
-	silentSince time.Time
+	// silent since silentSince; the lease was last renewed at renewedAt.
+	silent                 bool
+	silentSince, renewedAt time.Time
+	// backAt is when the member was last silent no more.
+	backAt time.Time
 	// missed is what was said to the member while it was silent.
 	missed []messages.ToMember
 }
@@ -66,7 +68,7 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 	case *messages.HeartbeatSet:
 		m.heartbeatSet(now, msg.Stopped, out)
 	case *messages.EngineRestarted:
-		m.tellSilence(out)
+		m.engineRestarted(now, out)
 	case *messages.SettingsChanged:
 		m.settings = msg.Settings
 	case *messages.Woken:
@@ -127,11 +129,12 @@ func (m *Member) heartbeatSet(now time.Time, stopped bool, out *actors.Outbox) {
 	}
 	m.silent = stopped
 	if stopped {
-		m.silentSince = m.lastRenewal(now)
+		m.silentSince, m.renewedAt = now, m.lastRenewal(now)
 		m.tellSilence(out)
 		return
 	}
-	out.TellCluster(m.cluster, &messages.LeaseRenewed{})
+	m.backAt = now
+	out.TellCluster(m.cluster, &messages.ContactRestored{})
 	m.reportAll(out)
 	m.catchUp(now, out)
 }
@@ -159,9 +162,18 @@ func about(msg messages.ToMember) messages.BindingName {
 	return msg.(*messages.RemoveCopy).Binding
 }
 
+// engineRestarted tells of a silence again, and of the end of one that no probe may have found before the
+// restart.
+func (m *Member) engineRestarted(now time.Time, out *actors.Outbox) {
+	m.tellSilence(out)
+	if !m.silent && !m.backAt.IsZero() && now.Sub(m.backAt) < m.settings.ClusterStatusUpdateFrequency {
+		out.TellCluster(m.cluster, &messages.ContactRestored{})
+	}
+}
+
 func (m *Member) tellSilence(out *actors.Outbox) {
 	if m.silent {
-		out.TellCluster(m.cluster, &messages.LeaseStale{RenewedAt: m.silentSince})
+		out.TellCluster(m.cluster, &messages.ContactLost{At: m.silentSince, RenewedAt: m.renewedAt})
 	}
 }
 

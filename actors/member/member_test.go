@@ -286,15 +286,26 @@ var (
 func TestASilentMemberLastRenewedItsLeaseAtAMultipleOfTheInterval(t *testing.T) {
 	d := drive(t, 0)
 	d.Advance(73 * time.Second)
-	stale := &messages.LeaseStale{RenewedAt: actorstest.Start.Add(70 * time.Second)}
+	stale := &messages.ContactLost{At: d.Now(), RenewedAt: actorstest.Start.Add(70 * time.Second)}
 	d.Tell(silence).Recorded().Told(home, stale)
 	d.Tell(silence).Quiet()
 	d.Tell(&messages.EngineRestarted{}).Told(home, stale)
-	d.Tell(voice).Told(home, &messages.LeaseRenewed{})
+	d.Tell(voice).Told(home, &messages.ContactRestored{})
 	d.Tell(voice, &messages.EngineRestarted{}).Quiet()
 
 	d.Tell(&messages.SettingsChanged{})
-	d.Tell(silence).Told(home, &messages.LeaseStale{RenewedAt: d.Now()})
+	d.Tell(silence).Told(home, &messages.ContactLost{At: d.Now(), RenewedAt: d.Now()})
+}
+
+func TestAMemberSaysAgainThatItIsBackWhereNoProbeMayHaveFoundIt(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(&messages.SettingsChanged{Settings: messages.Settings{ClusterStatusUpdateFrequency: 10 * time.Second}})
+	d.Tell(&messages.EngineRestarted{}).Quiet()
+	d.Tell(silence, voice)
+	d.Advance(9 * time.Second)
+	d.Tell(&messages.EngineRestarted{}).Recorded().Told(home, &messages.ContactRestored{})
+	d.Advance(time.Second)
+	d.Tell(&messages.EngineRestarted{}).Quiet()
 }
 
 func TestASilentMemberGoesOnButNobodyHears(t *testing.T) {
@@ -313,7 +324,7 @@ func TestAMemberThatIsBackDoesWhatItMissed(t *testing.T) {
 	d.Tell(remove("web"), run("shop", 3, 2), run("api", 1, 1)).Quiet()
 	d.Tell(voice).
 		Recorded(stopped("web"), scaled("shop", 1, 3), started("api", 1)).
-		Told(home, &messages.LeaseRenewed{}).
+		Told(home, &messages.ContactRestored{}).
 		Told(web, healthy(2, 1), removed).
 		Told(shop, healthy(1, 1), healthy(3, 2))
 }

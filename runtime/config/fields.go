@@ -264,6 +264,11 @@ var fields = numbered([]Field{
 		Zero:    "They go at once.",
 	},
 	{
+		Name: "clusterStatusUpdateFrequency", Flag: "--cluster-status-update-frequency", in: notNegative,
+		Meaning: "How often a cluster of sync mode Push is probed; thresholds end with a probe.",
+		Zero:    "Whatever changes is found at once.",
+	},
+	{
 		Name: "clusterFailureThreshold", Flag: "--cluster-failure-threshold", in: notNegative,
 		Meaning: "How long a Ready cluster must be observed not to be before it is not; for observations, see the action condition.",
 		Zero:    "At once.",

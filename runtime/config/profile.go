@@ -57,6 +57,7 @@ func karmada() messages.Settings {
 		TolerationSource:                    messages.SourceAppliedPlacement,
 		DeschedulingInterval:                2 * time.Minute,
 		UnschedulableThreshold:              5 * time.Minute,
+		ClusterStatusUpdateFrequency:        10 * time.Second,
 		ClusterFailureThreshold:             30 * time.Second,
 		ClusterSuccessThreshold:             30 * time.Second,
 		ClusterMonitorPeriod:                5 * time.Second,

@@ -41,15 +41,29 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 	case *messages.CapacityChanged:
 		return capacity(f.Summary)
 	case *messages.HeartbeatStopped:
-		return warning("silent", "since "+t.at(f.RenewedAt), "Unknown at "+t.at(f.Deadline)+" unless its agent returns")
+		return t.silent(f)
 	case *messages.HeartbeatReturned:
-		return story("heard", "again", "its agent reports")
+		return heard(f.Probed)
 	case *messages.ClusterLeaving:
 		return story("deleted", "", "goes when its last binding has left")
 	case *messages.ClusterRemoved:
 		return story("gone", "", "")
 	}
 	return phrase{}
+}
+
+func (t teller) silent(f *messages.HeartbeatStopped) phrase {
+	if f.Probed {
+		return warning("silent", "since "+t.at(f.RenewedAt), "Ready=False at "+t.at(f.Deadline)+" unless it answers probes")
+	}
+	return warning("silent", "since "+t.at(f.RenewedAt), "Unknown at "+t.at(f.Deadline)+" unless its agent returns")
+}
+
+func heard(probed bool) phrase {
+	if probed {
+		return story("heard", "again", "it answers the next probe")
+	}
+	return story("heard", "again", "its agent reports")
 }
 
 func condition(f *messages.ConditionChanged) phrase {

@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"cmp"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// probes are how a cluster without an agent answers. Most find what the one before found, and never come to
+// pass: only the next one that finds something else has an instant.
+type probes struct {
+	// lost is set while nothing gets through to the cluster.
+	lost bool
+	// at is when a probe finds what changed; zero: nothing did.
+	at time.Time
+}
+
+// notReachable is what probes find that nobody answers. Source: Karmada's cluster status controller.
+var notReachable = &messages.ConditionReported{
+	Observed: true, Type: api.ConditionReady, Status: metav1.ConditionFalse,
+	Reason: reasonNotReachable, Message: "cluster is not reachable",
+}
+
+func (c *Cluster) contactLost(now time.Time, m *messages.ContactLost, out *actors.Outbox) {
+	if !c.probed {
+		c.leaseStale(m.RenewedAt, out)
+		return
+	}
+	frequency := c.settings.ClusterStatusUpdateFrequency
+	c.probes = probes{lost: true, at: monitored(m.At, frequency)}
+	if k := c.condition(api.ConditionReady); k == nil || k.Reason != reasonNotReachable {
+		deadline := c.probes.at.Add(c.wholeProbes(c.threshold(metav1.ConditionFalse)))
+		out.Record(&messages.HeartbeatStopped{Cluster: c.name, RenewedAt: m.At.Truncate(frequency), Deadline: deadline, Probed: true})
+	}
+	if m.At.Before(c.watched) && !c.settings.PersistentClusterTimers {
+		c.probes.at = time.Time{}
+		c.observed.word = notReachable
+		c.settleObservation(now, out)
+	}
+}
+
+func (c *Cluster) contactRestored(now time.Time, out *actors.Outbox) {
+	if c.probes.lost || !c.lease.renewedAt.IsZero() {
+		out.Record(&messages.HeartbeatReturned{Cluster: c.name, Probed: c.probed})
+	}
+	if !c.probed {
+		c.leaseRenewed(now, out)
+		return
+	}
+	c.probes.lost = false
+	if c.probes.at.After(now) { // no probe has failed
+		c.probes.at = time.Time{}
+		return
+	}
+	c.probes.at = monitored(now, c.settings.ClusterStatusUpdateFrequency)
+}
+
+// probeAgain has the next probe contradict what somebody reports of a cluster that does not answer.
+func (c *Cluster) probeAgain(now time.Time) {
+	if c.probes.lost {
+		c.probes.at = monitored(now, c.settings.ClusterStatusUpdateFrequency)
+	}
+}
+
+// probe takes in what a probe finds that finds something else than the one before.
+func (c *Cluster) probe(now time.Time, out *actors.Outbox) {
+	if c.probes.at.IsZero() || c.probes.at.After(now) {
+		return
+	}
+	c.probes.at = time.Time{}
+	if c.probes.lost {
+		c.observe(now, notReachable, out)
+		return
+	}
+	c.observe(now, cmp.Or(c.lease.word, agentIsBack), out)
+}
+
+// wholeProbes is how long it takes until a probe finds that a time has passed since another.
+func (c *Cluster) wholeProbes(d time.Duration) time.Duration {
+	frequency := c.settings.ClusterStatusUpdateFrequency
+	if frequency <= 0 {
+		return d
+	}
+	return (d + frequency - 1) / frequency * frequency
+}
