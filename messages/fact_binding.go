@@ -210,6 +210,12 @@ type CopyUpdated struct {
 	Revision int32       `json:"revision"`
 }
 
+// CopyPreserved says that a member no longer looks after its copy, which runs on.
+type CopyPreserved struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+}
+
 // CopyStopped says that a member removed its copy.
 type CopyStopped struct {
 	Binding BindingName `json:"binding"`
@@ -269,6 +275,7 @@ func (*CopyScaled) Kind() string          { return "CopyScaled" }
 func (*CopyUpdated) Kind() string         { return "CopyUpdated" }
 func (*ReplicasReleased) Kind() string    { return "ReplicasReleased" }
 func (*PurgeOvertaken) Kind() string      { return "PurgeOvertaken" }
+func (*CopyPreserved) Kind() string       { return "CopyPreserved" }
 func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
 func (*StatusChanged) Kind() string       { return "StatusChanged" }
@@ -294,6 +301,7 @@ func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
 func (f *CopyUpdated) AboutBinding() BindingName         { return f.Binding }
 func (f *ReplicasReleased) AboutBinding() BindingName    { return f.Binding }
 func (f *PurgeOvertaken) AboutBinding() BindingName      { return f.Binding }
+func (f *CopyPreserved) AboutBinding() BindingName       { return f.Binding }
 func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
 func (f *StatusChanged) AboutBinding() BindingName       { return f.Binding }
@@ -313,6 +321,7 @@ func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
 func (f *CopyUpdated) AboutCluster() ClusterName       { return f.Cluster }
 func (f *ReplicasReleased) AboutCluster() ClusterName  { return f.Cluster }
 func (f *PurgeOvertaken) AboutCluster() ClusterName    { return f.Cluster }
+func (f *CopyPreserved) AboutCluster() ClusterName     { return f.Cluster }
 func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
 func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }
 func (f *StatusChanged) AboutCluster() ClusterName     { return f.Cluster }

@@ -40,7 +40,11 @@ type RunCopy struct {
 }
 
 // RemoveCopy ends a copy. From: binding. To: member.
-type RemoveCopy struct{ Binding BindingName }
+type RemoveCopy struct {
+	Binding BindingName
+	// Preserve lets what runs run on: the member only ceases to look after it.
+	Preserve bool
+}
 
 // HealthForced changes what the member reports of one binding's copy; with no binding, of every
 // copy there, now and later. From: ingress. To: member.

@@ -75,6 +75,10 @@ type Settings struct {
 	// DependenciesStay keeps what a workload's pods refer to (propagateDeps) on a cluster that is being left
 	// for as long as the old copy stays. False: it goes when the eviction starts, as in Karmada. Cures K4.
 	DependenciesStay bool
+	// PreserveOnlyDeleted keeps copies of policies with preserveResourcesOnDeletion where the resource is
+	// deleted, and empties clusters that are left. False: on a cluster that is left, too, they run on, and
+	// nobody looks after them, as in Karmada.
+	PreserveOnlyDeleted bool
 	// PersistentFailoverTimers counts application failover from the stored time of the first Unhealthy
 	// report, so restarts do not reset it and zero seconds act at once. Cures K15.
 	PersistentFailoverTimers bool

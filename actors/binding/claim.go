@@ -267,7 +267,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 		return
 	}
 	for i := range b.copies {
-		b.removeCopy(&b.copies[i], out)
+		b.removeCopy(&b.copies[i], b.preserves(), out)
 	}
 	for i := range b.targets {
 		b.forget(&b.targets[i], out)

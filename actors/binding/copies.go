@@ -51,7 +51,7 @@ func (b *Binding) syncCopies(out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
 		if !b.wanted(c.cluster) {
-			b.removeCopy(c, out)
+			b.removeCopy(c, b.preserves() && !b.settings.PreserveOnlyDeleted, out)
 		}
 	}
 	if b.blocked() {
@@ -63,11 +63,17 @@ func (b *Binding) syncCopies(out *actors.Outbox) {
 	b.runRequired(out)
 }
 
-// removeCopy tells a copy's member once that it is to go.
-func (b *Binding) removeCopy(c *copyState, out *actors.Outbox) {
+// preserves reports whether copies are to run on where nobody asks for them any more.
+func (b *Binding) preserves() bool {
+	return b.spec.PreserveResourcesOnDeletion != nil && *b.spec.PreserveResourcesOnDeletion
+}
+
+// removeCopy tells a copy's member once that it is to go, or only to be looked after no more. Source:
+// Karmada's execution controller, which does so with every Work that goes.
+func (b *Binding) removeCopy(c *copyState, preserve bool, out *actors.Outbox) {
 	if !c.removing {
 		c.removing = true
-		out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name})
+		out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name, Preserve: preserve})
 	}
 }
 

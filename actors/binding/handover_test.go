@@ -200,6 +200,30 @@ func TestACopyThatIsWantedBackIsStartedOnceItIsGone(t *testing.T) {
 	b.tell(&messages.CopyRemoved{Cluster: "m1"}).Told(memberAt("m1"), run(3, 3))
 }
 
+func TestCopiesOfADeletedResourceStayWhereThePolicyPreservesThem(t *testing.T) {
+	preserving := duplicated()
+	preserving.PreserveResourcesOnDeletion = new(true)
+	preserved := &messages.RemoveCopy{Binding: name, Preserve: true}
+	onlyDeleted := func(s *messages.Settings) { s.PreserveOnlyDeleted = true }
+	for _, c := range []struct {
+		name          string
+		policy        *api.PropagationSpec
+		settings      messages.Settings
+		left, deleted *messages.RemoveCopy
+	}{
+		{"Karmada keeps them wherever they ran", preserving, settings(), preserved, preserved},
+		{"Leeward empties the cluster that is left", preserving, settings(onlyDeleted), removal, preserved},
+		{"without a word of the policy they go", duplicated(), settings(), removal, removal},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := leaving(t, c.settings, c.policy, "m2:2", "m3:2")
+			b.tell(report("m3", api.Healthy, 2, 3)).Told(memberAt("m1"), c.left)
+			b.tell(&messages.CopyRemoved{Cluster: "m1"})
+			b.tell(&messages.WorkloadDeleted{}).Told(memberAt("m2"), c.deleted).Told(memberAt("m3"), c.deleted)
+		})
+	}
+}
+
 func TestOnlyNewHealthIsNews(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2")
 	b.tell(report("m1", api.Healthy, 2, 1)).Quiet()

@@ -98,16 +98,21 @@ func (m *Member) woken(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// remove ends a copy and says so, also where there was none, for somebody waits for the word. The last
-// copy takes the place of the one that goes.
-func (m *Member) remove(b messages.BindingName, out *actors.Outbox) {
+// remove ends a copy, or ceases to look after it, and says so, also where there was none, for somebody waits
+// for the word. The last copy takes the place of the one that goes.
+func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
+	b := r.Binding
 	if i, known := m.at[b]; known {
 		last := len(m.copies) - 1
 		m.copies[i] = m.copies[last]
 		m.at[m.copies[i].binding] = i
 		m.copies = m.copies[:last]
 		delete(m.at, b)
-		out.Record(&messages.CopyStopped{Binding: b, Cluster: m.cluster})
+		if r.Preserve {
+			out.Record(&messages.CopyPreserved{Binding: b, Cluster: m.cluster})
+		} else {
+			out.Record(&messages.CopyStopped{Binding: b, Cluster: m.cluster})
+		}
 	}
 	out.TellBinding(b, &messages.CopyRemoved{Cluster: m.cluster})
 }

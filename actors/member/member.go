@@ -88,7 +88,7 @@ func (m *Member) told(now time.Time, msg messages.ToMember, out *actors.Outbox) 
 	case *messages.RunCopy:
 		m.run(now, msg, out)
 	case *messages.RemoveCopy:
-		m.remove(msg.Binding, out)
+		m.remove(msg, out)
 	}
 }
 

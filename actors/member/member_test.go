@@ -193,6 +193,16 @@ func TestARemovedCopyIsGone(t *testing.T) {
 	d.Tell(run("web", 2, 2)).Recorded(started("web", 2)).Told(web, healthy(2, 2))
 }
 
+func TestAPreservedCopyIsLeftToItself(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	leave := remove("web")
+	leave.Preserve = true
+	d.Tell(leave).Recorded(&messages.CopyPreserved{Binding: "web", Cluster: "m1"}).Told(web, removed)
+	d.Tell(leave).Recorded().Told(web, removed)
+	d.Tell(force("", api.Unknown)).Told(web)
+}
+
 func TestTheStartupOfARemovedCopyCountsForNothing(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(run("web", 2, 1), run("shop", 1, 1))

@@ -108,6 +108,11 @@ var fields = numbered([]Field{
 		Zero:    "It goes when the eviction starts.",
 	},
 	{
+		Name:    "preserveOnlyDeleted",
+		Meaning: "Keeps copies of policies with preserveResourcesOnDeletion where the resource is deleted, and empties clusters that are left.",
+		Zero:    "On a cluster that is left, too, they run on, and nobody looks after them.",
+	},
+	{
 		Name: "persistentFailoverTimers", Cures: []string{"K15"},
 		Meaning: "Counts application failover from the stored time of the first Unhealthy report: a restart does not reset it and a toleration of zero seconds acts at once.",
 		Zero:    "Counted in memory.",

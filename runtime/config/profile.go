@@ -97,6 +97,7 @@ func leeward() messages.Settings {
 	s.WithdrawOnRecovery = true
 	s.DirectPurgeTimeout = time.Minute // twice what a pod gets to terminate
 	s.DependenciesStay = true
+	s.PreserveOnlyDeleted = true
 	s.PersistentFailoverTimers = true
 	s.ApplicationStartupGrace = 5 * time.Minute
 	s.ApplicationFailoverLimit = 3

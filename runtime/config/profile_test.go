@@ -51,6 +51,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"withdrawOnRecovery: false -> true",
 		"directPurgeTimeout: 0s -> 1m",
 		"dependenciesStay: false -> true",
+		"preserveOnlyDeleted: false -> true",
 		"persistentFailoverTimers: false -> true",
 		"applicationStartupGrace: 0s -> 5m",
 		"applicationFailoverLimit: 0 -> 3",

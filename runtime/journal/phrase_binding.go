@@ -77,6 +77,8 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("scales", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas))
 	case *messages.CopyUpdated:
 		return detail("rolls out", "on "+string(f.Cluster), revision(f.Revision))
+	case *messages.CopyPreserved:
+		return story("stays behind", "on "+string(f.Cluster), "its policy preserves what runs, and nobody looks after it")
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.HealthChanged:
