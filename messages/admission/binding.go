@@ -36,7 +36,7 @@ func validateBinding(b *api.BindingSpec, s *messages.Settings, spec *field.Path)
 		validateReference(b.Resource.APIVersion, b.Resource.Kind, b.Resource.Name, spec.Child("resource")),
 		notNegative(int64(b.Replicas), spec.Child("replicas")),
 		oneOf(b.ConflictResolution, conflicts, spec.Child("conflictResolution")),
-		validateComponents(b.Components, spec.Child("components")),
+		ValidateComponents(b.Components, spec.Child("components")),
 		validateTargets(b.Clusters, spec.Child("clusters")),
 		validateFailover(b.Failover, spec.Child("failover")),
 		validateSuspension(b.Suspension, spec.Child("suspension")),
@@ -59,12 +59,15 @@ func validateReference(apiVersion, kind, name string, at *field.Path) field.Erro
 	)
 }
 
-// validateComponents wants a name of its own for each pod template of a workload that has several.
-func validateComponents(components []api.Component, path *field.Path) (errs field.ErrorList) {
+// ValidateComponents wants a name of its own for each pod template of a workload that has several.
+func ValidateComponents(components []api.Component, path *field.Path) (errs field.ErrorList) {
 	taken := map[string]bool{}
 	for i, c := range components {
 		at := path.Index(i)
 		errs = append(errs, notNegative(int64(c.Replicas), at.Child("replicas"))...)
+		if c.ReplicaRequirements != nil {
+			errs = append(errs, validateAmounts(c.ReplicaRequirements.ResourceRequest, at.Child("replicaRequirements", "resourceRequest"))...)
+		}
 		switch {
 		case c.Name == "" && len(components) > 1:
 			errs = append(errs, field.Required(at.Child("name"), "each of several components needs one"))
@@ -80,13 +83,29 @@ func validateTargets(clusters []api.TargetCluster, path *field.Path) (errs field
 	taken := map[string]bool{}
 	for i, c := range clusters {
 		at := path.Index(i)
-		errs = append(errs, required(c.Name, at.Child("name"))...)
-		errs = append(errs, notNegative(int64(c.Replicas), at.Child("replicas"))...)
-		if taken[c.Name] {
-			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
+		errs = append(errs, validateShare(c.Name, c.Replicas, taken, at)...)
+		if c.Components != nil {
+			errs = append(errs, validateTargetComponents(*c.Components, at.Child("components"))...)
 		}
-		taken[c.Name] = c.Name != ""
 	}
+	return errs
+}
+
+func validateTargetComponents(components api.TargetComponents, path *field.Path) (errs field.ErrorList) {
+	taken := map[string]bool{}
+	for i, c := range components {
+		errs = append(errs, validateShare(c.Name, c.Replicas, taken, path.Index(i))...)
+	}
+	return errs
+}
+
+// validateShare wants a name that is not taken yet, which it then is, and replicas of zero or more.
+func validateShare(name string, replicas int32, taken map[string]bool, at *field.Path) field.ErrorList {
+	errs := append(required(name, at.Child("name")), notNegative(int64(replicas), at.Child("replicas"))...)
+	if taken[name] {
+		errs = append(errs, field.Duplicate(at.Child("name"), name))
+	}
+	taken[name] = name != ""
 	return errs
 }
 

@@ -29,6 +29,15 @@ func TestBindingsAndRebalancers(t *testing.T) {
 			binding("components: [{name: a, replicas: 1}, {name: a, replicas: -1}]"),
 			"spec.components[1].replicas: Invalid value: -1: must be 0 or more\nspec.components[1].name: Duplicate value: \"a\"",
 		},
+		"components request nothing negative": {
+			binding("components: [{name: a, replicas: 1, replicaRequirements: {resourceRequest: {cpu: '-1'}}}]"),
+			`spec.components[0].replicaRequirements.resourceRequest[cpu]: Invalid value: "-1": must be 0 or more`,
+		},
+		"components of a target have names of their own": {
+			binding("clusters: [{name: m, components: [{name: a, replicas: 1}, {name: a, replicas: -1}, {name: '', replicas: 0}]}]"),
+			"spec.clusters[0].components[1].replicas: Invalid value: -1: must be 0 or more\n" +
+				"spec.clusters[0].components[1].name: Duplicate value: \"a\"\nspec.clusters[0].components[2].name: Required value",
+		},
 		"a target has a name": {
 			binding("clusters: [{name: '', replicas: -1}]"),
 			"spec.clusters[0].name: Required value\nspec.clusters[0].replicas: Invalid value: -1: must be 0 or more",

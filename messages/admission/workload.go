@@ -59,15 +59,16 @@ func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSp
 		}
 	}
 	for i, c := range template.Spec.Containers {
-		errs = append(errs, validateRequests(c.Resources.Requests, spec.Child("template", "spec", "containers").Index(i))...)
+		container := spec.Child("template", "spec", "containers").Index(i)
+		errs = append(errs, validateAmounts(c.Resources.Requests, container.Child("resources", "requests"))...)
 	}
 	return errs
 }
 
-func validateRequests(requests corev1.ResourceList, container *field.Path) (errs field.ErrorList) {
-	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		if amount := requests[name]; amount.Sign() < 0 {
-			errs = append(errs, field.Invalid(container.Child("resources", "requests").Key(string(name)), amount.String(), "must be 0 or more"))
+func validateAmounts(amounts corev1.ResourceList, path *field.Path) (errs field.ErrorList) {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		if amount := amounts[name]; amount.Sign() < 0 {
+			errs = append(errs, field.Invalid(path.Key(string(name)), amount.String(), "must be 0 or more"))
 		}
 	}
 	return errs

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"math"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -83,10 +86,56 @@ type Component struct {
 	ReplicaRequirements *ReplicaRequirements `json:"replicaRequirements,omitempty"`
 }
 
-// TargetCluster is one cluster that runs the resource, with its share of the replicas.
+// TargetCluster is one cluster that runs the resource, with its share of the replicas, or with all
+// components of a workload that has several.
 type TargetCluster struct {
 	Name     string `json:"name"`
 	Replicas int32  `json:"replicas,omitempty"`
+	// Components is shared by the clusters of a result and must not change. It is a pointer because there
+	// are many clusters without.
+	Components *TargetComponents `json:"components,omitzero"`
+}
+
+// TargetComponents are the components that a cluster runs.
+type TargetComponents []TargetComponent
+
+// TargetComponent is one component, by its name in spec.components, with its replicas.
+type TargetComponent struct {
+	Name     string `json:"name"`
+	Replicas int32  `json:"replicas"`
+}
+
+// Equal reports whether two targets say the same.
+func (t TargetCluster) Equal(o TargetCluster) bool {
+	return t.Name == o.Name && t.Replicas == o.Replicas && t.Components.Equal(o.Components)
+}
+
+// Pods counts what the cluster is to run: its replicas, or those of all components.
+func (t TargetCluster) Pods() int32 { return t.Replicas + t.Components.Pods() }
+
+// list is the components as they are; nil has none.
+func (c *TargetComponents) list() TargetComponents {
+	if c == nil {
+		return nil
+	}
+	return *c
+}
+
+// IsZero reports whether there are none.
+func (c *TargetComponents) IsZero() bool { return len(c.list()) == 0 }
+
+// Equal reports whether two lists say the same in the same order.
+func (c *TargetComponents) Equal(o *TargetComponents) bool {
+	return c == o || slices.Equal(c.list(), o.list())
+}
+
+// Pods counts the replicas of all components, up to math.MaxInt32.
+func (c *TargetComponents) Pods() int32 {
+	sum := int64(0)
+	for _, component := range c.list() {
+		sum += int64(component.Replicas)
+	}
+	return int32(min(sum, math.MaxInt32))
 }
 
 // Reasons and producers of graceful eviction tasks.

@@ -94,5 +94,5 @@ func TestWhatNoValueCouldMatchIsFound(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 	err := misfit(as[any](t, `{"clusters": [{"name": "m1"}, {"nam": "m2"}]}`), facts["Scheduled"])
-	require.EqualError(t, err, `clusters has no field "nam"; there are name, replicas`)
+	require.EqualError(t, err, `clusters has no field "nam"; there are components, name, replicas`)
 }
