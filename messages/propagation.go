@@ -26,6 +26,8 @@ type Workload struct {
 	Requirements *api.ReplicaRequirements
 	// HasReplicas is true for kinds whose replicas can be divided.
 	HasReplicas bool
+	// Set is what a workload of several pod templates runs; nil: it has no or one template.
+	Set *ComponentSet
 	// Revision numbers the versions of the pod template; zero: there was only one.
 	Revision int32
 	// Dependencies are the bindings of what its pods refer to, in order.

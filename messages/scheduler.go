@@ -40,7 +40,9 @@ type PlaceBinding struct {
 	HasReplicas  bool
 	Replicas     int32
 	Requirements *api.ReplicaRequirements
-	Placement    *api.Placement
+	// Set goes whole to every cluster, in place of replicas; nil: there is none.
+	Set       *ComponentSet
+	Placement *api.Placement
 	// Applied is the placement of the last success; nil: never placed.
 	Applied *api.Placement
 	Targets []api.TargetCluster

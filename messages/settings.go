@@ -165,6 +165,15 @@ type Settings struct {
 	// replaced, and lets those that it has move though a quota refuses it more. False: others may take what
 	// an eviction sets free, and the workload is refused its replacement, as in Karmada.
 	FailoverKeepsQuota bool
+	// MultiplePodTemplatesScheduling is the feature gate of components: workloads that have several pod
+	// templates are interpreted as such and go whole to each of their clusters. Off: they go there as
+	// resources without pods do. Karmada --feature-gates=MultiplePodTemplatesScheduling.
+	MultiplePodTemplatesScheduling bool
+	// ExactComponentSets places a workload with several components only where all of them find room together,
+	// in total and on the nodes, and looks again whenever the fleet or the components change; sizes are read as
+	// the workload's own operator reads them. False: room only orders clusters, and only where one is chosen;
+	// divided workloads are looked at again when they have no cluster left, as in Karmada.
+	ExactComponentSets bool
 	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
 	// group, or to clusters that they were evicted from, at once, where their policies let them return. Zero: any number. Cures K14.
 	ConcurrentReturns int

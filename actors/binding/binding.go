@@ -76,6 +76,8 @@ type target struct {
 	replicas int32
 	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
 	keeps int32
+	// components are those of a whole set, as last scheduled; nil: there are replicas, or nothing to count.
+	components *api.TargetComponents
 	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in
 	// which the cluster is listed again.
 	taints []corev1.Taint
@@ -136,7 +138,11 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 
 func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actors.Outbox) {
 	b.settling = b.settling || len(b.claims) > 1 && s.PropagationPolicyPreemption != b.settings.PropagationPolicyPreemption
+	gated := b.settings.MultiplePodTemplatesScheduling != s.MultiplePodTemplatesScheduling
 	b.settings = s
+	if gated {
+		b.renewComponents(now, out)
+	}
 	b.reconsiderAll(now, out)
 	b.reassess()
 }
@@ -198,10 +204,18 @@ func (b *Binding) clusters() []api.TargetCluster {
 	}
 	clusters := make([]api.TargetCluster, len(b.targets))
 	for i := range b.targets {
-		clusters[i] = api.TargetCluster{Name: string(b.targets[i].cluster), Replicas: b.targets[i].replicas}
+		clusters[i] = b.targets[i].shown()
 	}
 	return clusters
 }
+
+// shown is the target as the API shows it.
+func (t *target) shown() api.TargetCluster {
+	return api.TargetCluster{Name: string(t.cluster), Replicas: t.replicas, Components: t.components}
+}
+
+// pods counts what a copy on the target runs.
+func (t *target) pods() int32 { return t.replicas + t.components.Pods() }
 
 // retarget makes the result what the scheduler chose: kept targets stay in their places with all that
 // is known of them, new ones follow. Clusters hear who came and who left.
@@ -211,7 +225,7 @@ func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 		t := b.targets[i]
 		j := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == string(t.cluster) })
 		if j >= 0 {
-			t.replicas = clusters[j].Replicas
+			t.replicas, t.components = clusters[j].Replicas, clusters[j].Components
 			kept = append(kept, t)
 			continue
 		}
@@ -219,7 +233,7 @@ func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 	}
 	for _, c := range clusters {
 		if b.target(messages.ClusterName(c.Name)) == nil {
-			kept = append(kept, target{cluster: messages.ClusterName(c.Name), replicas: c.Replicas})
+			kept = append(kept, target{cluster: messages.ClusterName(c.Name), replicas: c.Replicas, components: c.Components})
 		}
 	}
 	before := b.targets
@@ -257,7 +271,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		Suspended: !b.schedulable(), Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
-		Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
+		Set: b.set(), Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 		Home: b.homeWish(),
 	}
@@ -282,7 +296,7 @@ func (b *Binding) hasReplicas() bool {
 	if b.workload != nil {
 		return b.workload.HasReplicas
 	}
-	return b.spec.Replicas > 0 || b.spec.ReplicaRequirements != nil
+	return len(b.spec.Components) <= 1 && (b.spec.Replicas > 0 || b.spec.ReplicaRequirements != nil)
 }
 
 func (b *Binding) priority() int32 {

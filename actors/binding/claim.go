@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"leeward/actors"
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
@@ -29,7 +31,7 @@ func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, ou
 		return
 	}
 	next := b.spec
-	fromWorkload(&next, w)
+	b.fromWorkload(&next)
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, w.Labels)
 	b.update(now, next, also, out)
 	if w.Revision > 0 {
@@ -38,9 +40,14 @@ func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, ou
 	}
 }
 
-func fromWorkload(s *api.BindingSpec, w *messages.Workload) {
+// fromWorkload overwrites what the resource gives.
+func (b *Binding) fromWorkload(s *api.BindingSpec) {
+	w := b.workload
 	s.Resource = api.ObjectReference{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
-	s.Replicas, s.ReplicaRequirements = w.Replicas, w.Requirements
+	s.Replicas, s.ReplicaRequirements, s.Components = w.Replicas, w.Requirements, nil
+	if w.Set != nil && b.settings.MultiplePodTemplatesScheduling {
+		s.Components = w.Set.Components
+	}
 }
 
 // claimMade notes a claim. All claims of an instant are weighed together at its end.
@@ -82,7 +89,7 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 		return
 	}
 	next := b.spec
-	fromWorkload(&next, b.workload)
+	b.fromWorkload(&next)
 	fromPolicy(&next, best.Spec)
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, b.workload.Labels)
 	if news != edited && best.Spec.ActivationPreference == api.ActivateLazily {
@@ -201,6 +208,7 @@ func differences(a, b *api.BindingSpec) []string {
 	note("resource", a.Resource != b.Resource)
 	note("replicas", a.Replicas != b.Replicas)
 	note("requirements", !reflect.DeepEqual(a.ReplicaRequirements, b.ReplicaRequirements))
+	note("components", !equality.Semantic.DeepEqual(a.Components, b.Components))
 	note("placement", !reflect.DeepEqual(a.Placement, b.Placement))
 	note("workloadAffinityGroups", !reflect.DeepEqual(a.WorkloadAffinityGroups, b.WorkloadAffinityGroups))
 	note("failover", !reflect.DeepEqual(a.Failover, b.Failover))

@@ -158,7 +158,7 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 func (b *Binding) health(targets []target) health.Verdict {
 	wanted := make([]health.Target, len(targets))
 	for i := range targets {
-		wanted[i] = health.Target{Cluster: targets[i].cluster, Replicas: targets[i].replicas}
+		wanted[i] = health.Target{Cluster: targets[i].cluster, Replicas: targets[i].pods()}
 		if c := b.copy(targets[i].cluster); c != nil {
 			wanted[i].Placement, wanted[i].Revision = c.placement, c.revision
 		}
@@ -223,6 +223,8 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 			c.replicas = t.runs()
 		} else if k := b.task(c.cluster); k != nil && k.Replicas != nil {
 			c.replicas = *k.Replicas
+		} else if s := b.set(); k != nil && s != nil {
+			c.replicas = s.Targets.Pods()
 		}
 		if b.wanted(c.cluster) && !c.removing {
 			b.tellRun(c, true, out)

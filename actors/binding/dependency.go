@@ -30,7 +30,7 @@ func (b *Binding) tellDependencies(out *actors.Outbox) {
 			out.TellBinding(d, &messages.DependencyRequired{By: b.name})
 		}
 	}
-	moved := !slices.Equal(told.clusters, now.clusters)
+	moved := !slices.EqualFunc(told.clusters, now.clusters, api.TargetCluster.Equal)
 	for _, d := range now.dependencies {
 		if moved || !slices.Contains(told.dependencies, d) {
 			out.TellBinding(d, &messages.DependencyRequired{By: b.name, Clusters: now.clusters})
@@ -71,7 +71,7 @@ func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors
 	switch {
 	case known && len(m.Clusters) == 0:
 		b.requiredBy = slices.Delete(b.requiredBy, i, i+1)
-	case known && slices.Equal(b.requiredBy[i].Clusters, m.Clusters), len(m.Clusters) == 0:
+	case known && slices.EqualFunc(b.requiredBy[i].Clusters, m.Clusters, api.TargetCluster.Equal), len(m.Clusters) == 0:
 		return
 	case known:
 		b.requiredBy[i] = next
@@ -92,7 +92,7 @@ func (b *Binding) attach(out *actors.Outbox) {
 		return
 	}
 	b.created = true
-	fromWorkload(&b.spec, b.workload)
+	b.fromWorkload(&b.spec)
 	given := b.spec
 	out.Record(&messages.BindingCreated{Binding: b.name, Spec: &given, UID: given.Resource.UID})
 	for _, s := range b.requiredBy {

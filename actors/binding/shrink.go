@@ -12,8 +12,8 @@ import (
 	"leeward/messages/api"
 )
 
-// runs is how many replicas a target's cluster is to run at present.
-func (t *target) runs() int32 { return max(t.replicas, t.keeps) }
+// runs is how many pods a target's cluster is to run at present.
+func (t *target) runs() int32 { return max(t.pods(), t.keeps) }
 
 // keepShares notes what each target runs before a move by choice, so that those that are to shrink run on.
 func (b *Binding) keepShares(move string) {
@@ -31,7 +31,7 @@ func (b *Binding) holdShrinks(now time.Time, move string, out *actors.Outbox) {
 	}
 	var held []api.TargetCluster
 	for i := range b.targets {
-		if t := &b.targets[i]; t.keeps > t.replicas {
+		if t := &b.targets[i]; t.keeps > t.pods() {
 			held = append(held, api.TargetCluster{Name: string(t.cluster), Replicas: t.keeps})
 		} else {
 			t.keeps = 0

@@ -172,6 +172,9 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	if old.Replicas != nil {
 		back.Replicas = *old.Replicas
 	}
+	if s := b.set(); s != nil {
+		back.Components = s.Targets
+	}
 	b.retarget(append(clusters, back), out)
 	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
 	b.arrive(out)

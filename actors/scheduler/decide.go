@@ -216,8 +216,8 @@ func (s *Scheduler) settle(e *entry, waits bool) {
 // request turns a binding's word into the planner's terms.
 func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
 	r := &placement.Request{
-		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas,
-		Replicas: m.Replicas, Requirements: m.Requirements, UID: string(m.UID),
+		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas || m.Set != nil,
+		Replicas: m.Replicas, Requirements: m.Requirements, Set: m.Set, UID: string(m.UID),
 		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Affinity: m.Affinity, Fresh: fresh(m),
 	}
 	if s.settings.WorkloadAffinity && m.Groups != nil {
@@ -229,8 +229,8 @@ func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
 // standing is what the planner needs to say whether a placement is called for.
 func standing(m *messages.PlaceBinding) *placement.Standing {
 	return &placement.Standing{
-		Applied: m.Applied, Placement: m.Placement, Workload: m.HasReplicas, Replicas: m.Replicas,
-		Targets: m.Targets, Affinity: m.Affinity, Fresh: fresh(m),
+		Applied: m.Applied, Placement: m.Placement, Workload: m.HasReplicas || m.Set != nil, Replicas: m.Replicas,
+		Set: m.Set, Targets: m.Targets, Affinity: m.Affinity, Fresh: fresh(m),
 	}
 }
 
@@ -287,7 +287,7 @@ func sameTargets(a, b []api.TargetCluster) bool {
 		return false
 	}
 	for _, t := range a {
-		if !slices.Contains(b, t) {
+		if !slices.ContainsFunc(b, t.Equal) {
 			return false
 		}
 	}

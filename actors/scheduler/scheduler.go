@@ -185,15 +185,20 @@ func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 }
 
 func (s *Scheduler) reserve(m *messages.PlaceBinding, sign int32) {
-	if m == nil || !m.HasReplicas {
+	if m == nil {
 		return
 	}
 	for _, t := range m.Targets {
-		s.fleet.Reserve(messages.ClusterName(t.Name), sign*t.Replicas, m.Requirements)
+		switch cluster := messages.ClusterName(t.Name); {
+		case m.Set != nil:
+			s.fleet.ReserveSet(cluster, sign, m.Set)
+		case m.HasReplicas:
+			s.fleet.Reserve(cluster, sign*t.Replicas, m.Requirements)
+		}
 	}
 }
 
-// frees reports whether some cluster has fewer replicas of the binding than before.
+// frees reports whether some cluster has fewer replicas of the binding than before, or another set.
 func frees(before, after *messages.PlaceBinding) bool {
 	if before == nil {
 		return false
@@ -202,11 +207,17 @@ func frees(before, after *messages.PlaceBinding) bool {
 		return len(before.Targets) > 0
 	}
 	for _, t := range before.Targets {
-		if replicasOn(after.Targets, t.Name) < t.Replicas {
+		if replicasOn(after.Targets, t.Name) < t.Replicas || before.Set != nil && !keepsSet(before, after, t.Name) {
 			return true
 		}
 	}
 	return false
+}
+
+// keepsSet reports whether a cluster runs the same set after as before.
+func keepsSet(before, after *messages.PlaceBinding, cluster string) bool {
+	runs := func(t api.TargetCluster) bool { return t.Name == cluster }
+	return after.Set != nil && after.Set.Targets.Equal(before.Set.Targets) && slices.ContainsFunc(after.Targets, runs)
 }
 
 func replicasOn(targets []api.TargetCluster, cluster string) int32 {

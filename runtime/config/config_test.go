@@ -69,7 +69,7 @@ func TestFeatureGates(t *testing.T) {
 		want      string
 	}{
 		{"off by default in karmada", "karmada", nil, "GracefulEviction"},
-		{"on by default in leeward", "leeward", nil, "Failover FederatedQuotaEnforcement GracefulEviction PropagationPolicyPreemption StatefulFailoverInjection WorkloadAffinity"},
+		{"on by default in leeward", "leeward", nil, "Failover FederatedQuotaEnforcement GracefulEviction MultiplePodTemplatesScheduling PropagationPolicyPreemption StatefulFailoverInjection WorkloadAffinity"},
 		{"as Karmada's flag", "karmada", file("featureGates", "Failover=true,GracefulEviction=false"), "Failover"},
 		{"with spaces and one alone", "karmada", file("featureGates", " Failover = true"), "Failover GracefulEviction"},
 		{"as a map", "karmada", file("featureGates", map[string]any{"Failover": true, "GracefulEviction": "false"}), "Failover"},
@@ -131,8 +131,8 @@ func TestErrorsNameSourceFieldAndValue(t *testing.T) {
 		{"a word that may be empty", "missingConditionStatus", "Maybe", `missingConditionStatus: "Maybe" is not one of "", True, False, Unknown`},
 		{"no value", "conditionHold", nil, `conditionHold: a value is missing`},
 		{"a list", "conditionHold", []any{"1s"}, `conditionHold: takes one value, not a list or a map`},
-		{"a gate that is none", "featureGates", "Failovr=true", `featureGates: unknown gate "Failovr": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity; did you mean Failover?`},
-		{"a gate that Leeward has no use for", "featureGates", map[string]any{"PropagateDeps": true}, `featureGates: unknown gate "PropagateDeps": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`},
+		{"a gate that is none", "featureGates", "Failovr=true", `featureGates: unknown gate "Failovr": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity; did you mean Failover?`},
+		{"a gate that Leeward has no use for", "featureGates", map[string]any{"PropagateDeps": true}, `featureGates: unknown gate "PropagateDeps": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`},
 		{"a gate without a value", "featureGates", "Failover", `featureGates: "Failover" is not of the form Failover=true,GracefulEviction=true`},
 		{"a gate with a wrong value", "featureGates", "Failover=on", `featureGates: failover: "on" is not true or false`},
 		{"gates as a list", "featureGates", []any{"Failover=true"}, `featureGates: takes one value, not a list or a map`},
@@ -166,8 +166,8 @@ func TestResolveReportsEveryProblem(t *testing.T) {
 		`unknown profile "leward": the profiles are karmada, karmada-legacy, leeward; did you mean leeward?`,
 		`outage.yaml:7: keepLastCopy: "yes" is not true or false`,
 		`--set: evictionWorkers: -1 is out of range: it must be 0 or more`,
-		`outage.yaml:9: featureGates: unknown gate "A": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
-		`outage.yaml:9: featureGates: unknown gate "B": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
+		`outage.yaml:9: featureGates: unknown gate "A": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
+		`outage.yaml:9: featureGates: unknown gate "B": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
 		`outage.yaml:9: featureGates: failover: "x" is not true or false`,
 	}, texts)
 }

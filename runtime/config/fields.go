@@ -239,6 +239,16 @@ var fields = numbered([]Field{
 		Zero:    "Others may take what an eviction sets free; the workload is then refused its replacement.",
 	},
 	{
+		Name: "multiplePodTemplatesScheduling", Flag: "--feature-gates=MultiplePodTemplatesScheduling",
+		Meaning: "Feature gate of components: workloads that have several pod templates (Volcano Job, FlinkDeployment, RayCluster, PyTorchJob, TFJob, MPIJob) go whole to each of their clusters.",
+		Zero:    "They go there as resources without pods do.",
+	},
+	{
+		Name:    "exactComponentSets",
+		Meaning: "Places a workload with several components only where all of them find room together, and looks again whenever the fleet or the components change.",
+		Zero:    "Room only orders clusters, and only where the policy asks for exactly one; divided workloads are looked at again when they have no cluster left.",
+	},
+	{
 		Name: "concurrentReturns", Cures: []string{"K14"}, in: notNegative,
 		Meaning: "How many workloads may be on their way back at once, to an earlier affinity group or to clusters that they were evicted from, where their policies let them return (failover.cluster.failback).",
 		Zero:    "Any number.",

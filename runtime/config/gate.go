@@ -15,12 +15,13 @@ const featureGates = "featureGates"
 
 // gates are the feature gates by Karmada's names, each with its field.
 var gates = map[string]string{
-	"Failover":                    "failover",
-	"FederatedQuotaEnforcement":   "federatedQuotaEnforcement",
-	"GracefulEviction":            "gracefulEviction",
-	"PropagationPolicyPreemption": "propagationPolicyPreemption",
-	"StatefulFailoverInjection":   "statefulFailoverInjection",
-	"WorkloadAffinity":            "workloadAffinity",
+	"Failover":                       "failover",
+	"FederatedQuotaEnforcement":      "federatedQuotaEnforcement",
+	"GracefulEviction":               "gracefulEviction",
+	"MultiplePodTemplatesScheduling": "multiplePodTemplatesScheduling",
+	"PropagationPolicyPreemption":    "propagationPolicyPreemption",
+	"StatefulFailoverInjection":      "statefulFailoverInjection",
+	"WorkloadAffinity":               "workloadAffinity",
 }
 
 func gateNames() []string { return slices.Sorted(maps.Keys(gates)) }
@@ -70,6 +71,7 @@ func namedGates(value any) (map[string]any, error) {
 	return named, nil
 }
 
+// gatesOf writes all gates as Karmada's flag takes them.
 func gatesOf(s *messages.Settings) string {
 	pairs := gateNames()
 	for i, name := range pairs {

@@ -122,6 +122,8 @@ func leeward() messages.Settings {
 	s.WorkloadAffinity = true
 	s.FederatedQuotaEnforcement = true // who writes a quota means it, and it stops no failover
 	s.FailoverKeepsQuota = true
+	s.MultiplePodTemplatesScheduling = true
+	s.ExactComponentSets = true
 	s.ConcurrentReturns = 10
 	s.DeschedulingInterval = 0
 	s.RepeatableRebalance = true

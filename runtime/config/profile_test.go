@@ -76,6 +76,8 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"workloadAffinity: false -> true",
 		"federatedQuotaEnforcement: false -> true",
 		"failoverKeepsQuota: false -> true",
+		"multiplePodTemplatesScheduling: false -> true",
+		"exactComponentSets: false -> true",
 		"concurrentReturns: 0 -> 10",
 		"deschedulingInterval: 2m -> 0s",
 		"repeatableRebalance: false -> true",

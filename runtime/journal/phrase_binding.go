@@ -118,7 +118,7 @@ func clusterNames(clusters []api.TargetCluster) string {
 
 func scheduled(f *messages.Scheduled) phrase {
 	before := wrap(" (was ", placed(f.Before), ")")
-	if len(f.Before) > 0 && slices.Equal(f.Before, f.Clusters) {
+	if len(f.Before) > 0 && slices.EqualFunc(f.Before, f.Clusters, api.TargetCluster.Equal) {
 		before = ", as before"
 	}
 	return story("scheduled", targets(f.Clusters)+before, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))

@@ -89,7 +89,8 @@ func cause(c *api.TaintCause) string {
 	return joined(" ", by, wrap("because ", c.Because, ""))
 }
 
-// targets writes a placement as "member1:2 member3:2", or "nowhere"; placed leaves the latter empty.
+// targets writes a placement as "member1:2 member3:2", with components as "member1[head:1 workers:2]", or
+// "nowhere"; placed leaves the latter empty.
 func targets(clusters []api.TargetCluster) string {
 	if len(clusters) == 0 {
 		return "nowhere"
@@ -104,6 +105,17 @@ func placed(clusters []api.TargetCluster) string {
 		if c.Replicas != 0 {
 			words[i] += ":" + strconv.Itoa(int(c.Replicas))
 		}
+		if c.Components != nil {
+			words[i] += "[" + components(*c.Components) + "]"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func components(list api.TargetComponents) string {
+	words := make([]string, len(list))
+	for i, c := range list {
+		words[i] = c.Name + ":" + strconv.Itoa(int(c.Replicas))
 	}
 	return strings.Join(words, " ")
 }

@@ -53,7 +53,7 @@ func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 
 func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn) bool {
 	tasks, withdrawn := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
-	if !withdrawn && slices.Equal(b.Spec.Clusters, f.Clusters) {
+	if !withdrawn && slices.EqualFunc(b.Spec.Clusters, f.Clusters, api.TargetCluster.Equal) {
 		return false
 	}
 	if i := slices.IndexFunc(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster)); i >= 0 && b.Spec.GracefulEvictionTasks[i].FromAffinity != "" {

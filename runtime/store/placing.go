@@ -13,7 +13,7 @@ import (
 )
 
 func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
-	if !slices.Equal(b.Spec.Clusters, f.Clusters) {
+	if !slices.EqualFunc(b.Spec.Clusters, f.Clusters, api.TargetCluster.Equal) {
 		b.Spec.Clusters = f.Clusters
 		b.Meta.Generation++
 	}
@@ -92,7 +92,8 @@ func (b *Binding) rescheduleRequested(f *messages.RescheduleRequested) bool {
 	return true
 }
 
-// placedOn returns "placed on member1:2, member3:2"; a copy without replicas is named alone.
+// placedOn returns "placed on member1:2, member3:2": pods of all components count; a copy without pods is named
+// alone.
 func placedOn(clusters []api.TargetCluster) string {
 	text := make([]byte, 0, 64)
 	text = append(text, "placed on"...)
@@ -102,9 +103,9 @@ func placedOn(clusters []api.TargetCluster) string {
 		}
 		text = append(text, ' ')
 		text = append(text, c.Name...)
-		if c.Replicas > 0 {
+		if pods := c.Pods(); pods > 0 {
 			text = append(text, ':')
-			text = strconv.AppendInt(text, int64(c.Replicas), 10)
+			text = strconv.AppendInt(text, int64(pods), 10)
 		}
 	}
 	if len(clusters) == 0 {

@@ -26,7 +26,7 @@ func (b *Binding) requirementChanged(at time.Time, f *messages.RequirementChange
 	switch {
 	case known && len(f.Clusters) == 0:
 		next = slices.Delete(next, i, i+1)
-	case len(f.Clusters) == 0, known && slices.Equal(next[i].Clusters, f.Clusters):
+	case len(f.Clusters) == 0, known && slices.EqualFunc(next[i].Clusters, f.Clusters, api.TargetCluster.Equal):
 		return false
 	case known:
 		next[i].Clusters = f.Clusters

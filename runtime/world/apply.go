@@ -45,7 +45,7 @@ func (w *World) Apply(o api.Object) error {
 	admission.Default(o, &w.settings, w.now)
 	key := api.KeyOf(o)
 	old := w.store.Get(key)
-	if problems := admission.Validate(o, old, &w.settings); len(problems) > 0 {
+	if problems := append(admission.Validate(o, old, &w.settings), w.validateComponents(o)...); len(problems) > 0 {
 		r := &Rejected{Object: key, Problems: problems}
 		w.note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
 		return r
@@ -54,6 +54,18 @@ func (w *World) Apply(o api.Object) error {
 	w.note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
 	w.admit(o, old)
 	return nil
+}
+
+// validateComponents holds the pod templates of a workload that has several to what its binding may say.
+func (w *World) validateComponents(o api.Object) field.ErrorList {
+	if !w.settings.MultiplePodTemplatesScheduling {
+		return nil
+	}
+	components, problem := propagation.Components(o, w.settings.ExactComponentSets)
+	if problem != nil {
+		return field.ErrorList{problem}
+	}
+	return admission.ValidateComponents(components, field.NewPath("components"))
 }
 
 // identify gives an object what an API server would: uid, creation time and generation. A uid that the
@@ -171,7 +183,7 @@ func (w *World) admitPropagation(name messages.PropagationName, namespace string
 	}
 	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{Spec: w.prioritized(spec)})
 	for _, o := range union(before, w.selectable(spec)) {
-		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: workload(o)})
+		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: w.workload(o)})
 	}
 }
 
@@ -209,7 +221,7 @@ func kept(before, now map[string]string) map[string]string {
 
 // admitWorkload tells a resource's binding of it and offers it to the policies that may select it.
 func (w *World) admitWorkload(o api.Object) {
-	r := workload(o)
+	r := w.workload(o)
 	if !w.kernel.Has(bindingAt(r.Binding)) {
 		w.hostBinding(r.Binding)
 	}

@@ -101,7 +101,7 @@ func (w *World) broadcast(m *messages.SettingsChanged) {
 		w.kernel.Post(memberAt(c), m)
 	}
 	for _, o := range w.templates() {
-		w.kernel.Post(bindingAt(workload(o).Binding), m)
+		w.kernel.Post(bindingAt(w.workload(o).Binding), m)
 	}
 	for _, b := range w.bindings() {
 		if r := b.Spec.Resource; w.store.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) == nil {

@@ -19,14 +19,15 @@ func isTemplate(k api.Key) bool {
 }
 
 // workload is what propagation and placement need to know of a resource template.
-func workload(o api.Object) *messages.Workload {
+func (w *World) workload(o api.Object) *messages.Workload {
 	k := api.KeyOf(o)
 	replicas, each, hasReplicas := propagation.Requirements(o)
+	components, _ := propagation.Components(o, w.settings.ExactComponentSets) // validated where they count
 	return &messages.Workload{
 		Binding: bindingOf(k.Namespace, k.Kind, k.Name), APIVersion: k.APIVersion, Kind: k.Kind,
 		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(),
 		Replicas: replicas, Requirements: each, HasReplicas: hasReplicas, Revision: propagation.Revision(o),
-		Dependencies: dependencies(o),
+		Set: messages.NewComponentSet(components), Dependencies: dependencies(o),
 	}
 }
 

@@ -41,7 +41,7 @@ func (w *World) stopEngine() {
 		w.kernel.Stop(propagationAt(name))
 	})
 	for _, o := range w.templates() {
-		w.kernel.Stop(bindingAt(workload(o).Binding))
+		w.kernel.Stop(bindingAt(w.workload(o).Binding))
 	}
 	for _, b := range w.bindings() {
 		w.kernel.Stop(bindingAt(b.Name()))
@@ -67,7 +67,7 @@ func (w *World) recoverBindings() {
 		w.kernel.Post(bindingAt(b.Name()), w.restored(b))
 	}
 	for _, o := range w.templates() {
-		r := workload(o)
+		r := w.workload(o)
 		if !w.kernel.Has(bindingAt(r.Binding)) {
 			w.hostBinding(r.Binding)
 		}

@@ -5,12 +5,15 @@ import (
 	"slices"
 
 	"leeward/actors/rules/division"
+	"leeward/messages"
 	"leeward/messages/api"
 )
 
 // assign divides the replicas among the chosen clusters, or just names them.
 func (p *Planner) assign(a *attempt) Decision {
 	switch strategy := a.rule.strategy; {
+	case a.Set != nil:
+		return Decision{Targets: p.allOf(a.Set), Affinity: a.term.name}
 	case !a.Workload:
 		return Decision{Targets: p.all(0), Affinity: a.term.name}
 	case strategy == duplicated && a.Replicas == 0:
@@ -65,6 +68,15 @@ func (p *Planner) all(replicas int32) []api.TargetCluster {
 	targets := make([]api.TargetCluster, len(p.slots))
 	for i, slot := range p.slots {
 		targets[i] = api.TargetCluster{Name: p.fleet.names[slot], Replicas: replicas}
+	}
+	return targets
+}
+
+// allOf names all chosen clusters with the whole set.
+func (p *Planner) allOf(s *messages.ComponentSet) []api.TargetCluster {
+	targets := p.all(0)
+	for i := range targets {
+		targets[i].Components = s.Targets
 	}
 	return targets
 }

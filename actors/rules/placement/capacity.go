@@ -173,6 +173,13 @@ func (c *capacity) needs(r *api.ReplicaRequirements, needs []need) []need {
 
 // room appends, for each slot, how many replicas with these needs the cluster can take: at least 0.
 func (c *capacity) room(slots []int32, needs []need, room []int64) []int64 {
+	room = c.total(slots, needs, room)
+	c.roomByGrades(slots, needs, room)
+	return room
+}
+
+// total appends, for each slot, how often the cluster has these needs, by its totals.
+func (c *capacity) total(slots []int32, needs []need, room []int64) []int64 {
 	for range slots {
 		room = append(room, math.MaxInt64)
 	}
@@ -185,6 +192,5 @@ func (c *capacity) room(slots []int32, needs []need, room []int64) []int64 {
 			}
 		}
 	}
-	c.roomByGrades(slots, needs, room)
 	return room
 }

@@ -106,6 +106,13 @@ func (f *Fleet) Reserve(cluster messages.ClusterName, replicas int32, r *api.Rep
 	}
 }
 
+// ReserveSet counts so many sets as Reserve does their pods.
+func (f *Fleet) ReserveSet(cluster messages.ClusterName, sets int32, s *messages.ComponentSet) {
+	for i := range s.Components {
+		f.Reserve(cluster, sets*s.Components[i].Replicas, s.Components[i].ReplicaRequirements)
+	}
+}
+
 // slot returns the slot of a cluster, -1 if it is not there. Whoever asks for clusters in order of
 // their names gives the slot found last as a hint, and is answered at once.
 func (f *Fleet) slot(name string, hint int32) int32 {

@@ -16,7 +16,9 @@ type Standing struct {
 	Placement *api.Placement
 	Workload  bool
 	Replicas  int32
-	Targets   []api.TargetCluster
+	// Set is what a workload of several pod templates runs, in place of replicas.
+	Set     *messages.ComponentSet
+	Targets []api.TargetCluster
 	// Affinity is the name of the affinity term in use.
 	Affinity string
 	// Fresh is set where a fresh placement was asked for after the last success.
@@ -46,11 +48,11 @@ func (p *Planner) NeedsPlacing(s *Standing) Cause {
 	switch {
 	case s.Applied == nil || placementChanged(s.Applied, placement, s.Affinity):
 		return CausePlacement
-	case strategy != nil && replicasChanged(strategy, s):
+	case s.Set != nil && p.setChanged(s), strategy != nil && replicasChanged(strategy, s):
 		return CauseReplicas
 	case s.Fresh:
 		return CauseRequest
-	case !s.Workload || strategyOf(strategy) == duplicated:
+	case !s.Workload || strategyOf(strategy) == duplicated || s.Set != nil && p.exactSets:
 		return CauseAlways
 	case slices.ContainsFunc(s.Targets, p.goes):
 		return CauseDeletion
@@ -99,6 +101,13 @@ func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Standing) bool 
 		return sum != int64(s.Replicas)
 	}
 	return slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool { return t.Replicas != s.Replicas })
+}
+
+// setChanged reports whether a set runs nowhere or, where sets are exact, not as it is wanted.
+func (p *Planner) setChanged(s *Standing) bool {
+	return len(s.Targets) == 0 || p.exactSets && slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool {
+		return !t.Components.Equal(s.Set.Targets)
+	})
 }
 
 // CouldUse reports whether a change of the cluster may concern what has the placement: whether its

@@ -21,6 +21,9 @@ type Request struct {
 	Workload     bool
 	Replicas     int32
 	Requirements *api.ReplicaRequirements
+	// Set is what a workload of several pod templates runs. It goes whole to every chosen cluster, and there
+	// are no replicas to divide. Nil: the workload has no or one template.
+	Set *messages.ComponentSet
 	// UID decides ties.
 	UID string
 	// Previous is where the resource runs. These clusters are preferred, and fit despite their taints.
@@ -71,6 +74,7 @@ type Planner struct {
 	partial          bool
 	readyOnly        bool
 	avoids           bool // clusters with PreferNoSchedule
+	exactSets        bool
 	divider          division.Divider
 
 	ready  map[*api.Placement]*rule
@@ -87,6 +91,8 @@ type Planner struct {
 	touched    []int32 // slots with a role
 	slots      []int32 // those that fit
 	needs      []need
+	setNeeds   []need // of the whole set
+	slot       [1]int32
 	room       []int64
 	avoidable  bool // some of them are to be avoided
 	keys       []key
@@ -133,6 +139,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
 		avoids:           s.PreferNoSchedule,
+		exactSets:        s.ExactComponentSets,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
 		limit:            minReady,
@@ -207,7 +214,7 @@ func (p *Planner) try(a *attempt) Decision {
 func (p *Planner) filter(a *attempt) {
 	p.slots = p.slots[:0]
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
-	deep := len(a.term.tiers) > 1 || len(a.Together) > 0
+	deep := len(a.term.tiers) > 1 || len(a.Together) > 0 || a.Set != nil
 	for slot := range verdicts {
 		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|shunned|resting) == 0 && !unserved[slot] && !deep
 		if !plain {
@@ -232,6 +239,9 @@ func (p *Planner) open(r *Request) *rule {
 			p.prev[slot], p.turn[slot] = max(0, r.Previous[i].Replicas), int32(i)
 			p.touched = append(p.touched, slot)
 		}
+	}
+	if r.Set != nil {
+		p.setNeeds = p.fleet.needsOfSet(r.Set, p.setNeeds[:0])
 	}
 	p.cast(r.Evicting, departing)
 	p.cast(r.Cooling, resting)

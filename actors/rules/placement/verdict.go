@@ -32,9 +32,10 @@ const (
 	untolerated
 	outstayed
 	notReady
+	tooSmall
 )
 
-// reasons are Karmada's words; leaving and outstayed, which it does not know, are in its style.
+// reasons are Karmada's words; leaving, outstayed and others that it does not know are in its style.
 var reasons = [...]string{
 	fits:        "",
 	leaving:     "cluster(s) is being deleted",
@@ -51,6 +52,7 @@ var reasons = [...]string{
 	untolerated: "cluster(s) had untolerated taint {%s}",
 	outstayed:   "cluster(s) had a taint {%s} that is tolerated no longer",
 	notReady:    "cluster(s) is not ready",
+	tooSmall:    "cluster(s) did not have enough %s for all components",
 }
 
 // attempt is one request, tried with one term of its placement.
@@ -63,10 +65,19 @@ type attempt struct {
 	part     bool   // part of the replicas will do
 }
 
-// verdict judges one cluster. Karmada asks its filters in an order that differs from process to
-// process; this one names first what people can read off the policy, last what comes and goes. For
-// the verdicts on a taint it returns the taint's index.
+// verdict judges one cluster, last by its room for a set of components. For the verdicts on a taint it
+// returns the taint's index.
 func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
+	v, taint = p.judge(a, slot)
+	if v == fits && a.Set != nil && p.crowds(a, slot) {
+		return tooSmall, -1
+	}
+	return v, taint
+}
+
+// judge judges one cluster, whatever its room. Karmada asks its filters in an order that differs from process to
+// process; this one names first what people can read off the policy, last what comes and goes.
+func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 	marks, kept := p.fleet.marks[slot], p.roles[slot]&kept != 0
 	switch {
 	case marks&deleting != 0:
@@ -176,7 +187,7 @@ func (p *Planner) Explain(now time.Time, r *Request) []Rejection {
 	for slot := range all {
 		v, taint := p.verdict(&a, int32(slot))
 		view := p.fleet.views[slot]
-		c := causeOf(v, view, taint)
+		c := p.causeOf(v, int32(slot), taint)
 		all[slot] = Rejection{Cluster: view.Name, Reason: c.String()}
 		if detail := a.term.explain(view); v == offAffinity && detail != "" {
 			all[slot].Reason += ": " + detail
@@ -196,13 +207,17 @@ func (t *term) explain(v *messages.ClusterView) string {
 type cause struct {
 	verdict verdict
 	taint   corev1.Taint // without its time, so that it is alike on many clusters
+	scarce  string       // what there is too little of
 }
 
-func causeOf(v verdict, view *messages.ClusterView, taint int) cause {
+func (p *Planner) causeOf(v verdict, slot int32, taint int) cause {
 	c := cause{verdict: v}
 	if taint >= 0 {
-		c.taint = view.Taints[taint]
+		c.taint = p.fleet.views[slot].Taints[taint]
 		c.taint.TimeAdded = nil
+	}
+	if v == tooSmall {
+		c.scarce = p.scarce(slot)
 	}
 	return c
 }
@@ -213,7 +228,7 @@ func (p *Planner) rejections(a *attempt) []messages.Rejection {
 	t := tally{places: slices.Grow(p.places[:0], p.fleet.Len())}
 	for slot := range int32(p.fleet.Len()) {
 		v, taint := p.verdict(a, slot)
-		t.add(v, taint, p.fleet.views[slot])
+		t.add(p, slot, v, taint)
 	}
 	p.places = t.places
 	if len(t.causes) == 0 {
@@ -240,10 +255,10 @@ type tally struct {
 	causes []cause
 	counts []int
 	places []int32
-	last   verdict // the one before, fits if that was about a taint
+	last   verdict // the one before, fits if that was about a taint or a resource
 }
 
-func (t *tally) add(v verdict, taint int, view *messages.ClusterView) {
+func (t *tally) add(p *Planner, slot int32, v verdict, taint int) {
 	if v == fits {
 		t.places, t.last = append(t.places, -1), fits
 		return
@@ -253,7 +268,7 @@ func (t *tally) add(v verdict, taint int, view *messages.ClusterView) {
 		t.counts[t.places[len(t.places)-1]]++
 		return
 	}
-	c := causeOf(v, view, taint)
+	c := p.causeOf(v, slot, taint)
 	i := slices.Index(t.causes, c)
 	if i < 0 {
 		i, t.causes, t.counts = len(t.causes), append(t.causes, c), append(t.counts, 0)
@@ -261,7 +276,7 @@ func (t *tally) add(v verdict, taint int, view *messages.ClusterView) {
 	t.counts[i]++
 	t.places = append(t.places, int32(i))
 	t.last = v
-	if taint >= 0 {
+	if taint >= 0 || v == tooSmall {
 		t.last = fits
 	}
 }
@@ -283,8 +298,12 @@ func (p *Planner) diagnosis(rejected []messages.Rejection) string {
 }
 
 func (c *cause) String() string {
-	if c.verdict == untolerated || c.verdict == outstayed {
+	switch c.verdict {
+	case untolerated, outstayed:
 		return fmt.Sprintf(reasons[c.verdict], c.taint.ToString())
+	case tooSmall:
+		return fmt.Sprintf(reasons[c.verdict], c.scarce)
+	default:
+		return reasons[c.verdict]
 	}
-	return reasons[c.verdict]
 }
