@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"leeward/messages/manifest"
+	"leeward/runtime/config"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/span"
@@ -22,7 +25,7 @@ type task struct {
 	transcripts *transcripts
 }
 
-// load reads all scenarios, or returns every problem of all files.
+// load reads all scenarios, or returns every problem of all files, as validate does.
 func load(paths []string) ([]*scenario.Scenario, error) {
 	var all []*scenario.Scenario
 	var problems manifest.Problems
@@ -30,10 +33,33 @@ func load(paths []string) ([]*scenario.Scenario, error) {
 		scenarios, wrong := scenario.Load(path)
 		all, problems = append(all, scenarios...), append(problems, wrong...)
 	}
-	if len(problems) > 0 {
-		return nil, invalid(problems)
+	if len(problems) == 0 {
+		return all, nil
 	}
-	return all, nil
+	settings, _ := config.Resolve("", nil)
+	v := &validating{}
+	v.report(problems)
+	for _, s := range all {
+		v.scenario(s)
+	}
+	for _, name := range spoilt(problems, all) {
+		if data, err := os.ReadFile(name); err == nil {
+			v.manifests(name, data, &settings)
+		}
+	}
+	return nil, invalid(errors.Join(v.problems...))
+}
+
+// spoilt are the files with problems that no scenario can be read from.
+func spoilt(problems manifest.Problems, scenarios []*scenario.Scenario) []string {
+	var files []string
+	for _, p := range problems {
+		readable := slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.File == p.File })
+		if !readable && !slices.Contains(files, p.File) {
+			files = append(files, p.File)
+		}
+	}
+	return files
 }
 
 // tasks are all that is to be run, in order.

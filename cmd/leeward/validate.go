@@ -115,9 +115,14 @@ func (v *validating) file(name string, settings *messages.Settings) {
 		v.scenario(s)
 	}
 	if len(scenarios) == 0 {
-		documents, _ := manifest.Decode(name, data) // its problems are known
-		v.admit(documents, settings)
+		v.manifests(name, data, settings)
 	}
+}
+
+// manifests checks those of a file whose problems are known.
+func (v *validating) manifests(name string, data []byte, settings *messages.Settings) {
+	documents, _ := manifest.Decode(name, data)
+	v.admit(documents, settings)
 }
 
 func (v *validating) scenario(s *scenario.Scenario) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 // Kinds makes an empty object of each kind that has a Go type; any other kind is Unstructured.
@@ -74,7 +75,7 @@ func (k Kinds) doubt(t metav1.TypeMeta) string {
 		}
 		names[i] = other.Kind
 	}
-	if meant := nearest(t.Kind, names, min(2, len(t.Kind)/3)); meant != "" {
+	if meant := spelling.Slip(t.Kind, names, min(2, len(t.Kind)/3)); meant != "" {
 		return fmt.Sprintf("%s is not known in %s; did you mean %s?", t.Kind, t.APIVersion, meant)
 	}
 	return ""

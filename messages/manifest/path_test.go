@@ -69,18 +69,3 @@ func TestFindingsOfValidationHaveALine(t *testing.T) {
 	require.EqualError(t, problems, `f.yaml:21: Cluster two: items[1].spec.taints[1].effect: Unsupported value: "NoExecute": supported values: "NoSchedule"
 f.yaml:15: Cluster two: items[1].spec.syncMode: Required value: is what it is`)
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"clusterAffinity", "clusterAffinities", "clusterTolerations"}
-	for word, want := range map[string]string{
-		"clusterAffinty":     "clusterAffinity",
-		"ClusterAFFINITIES":  "clusterAffinities",
-		"tolerations":        "",
-		"clutserTolerations": "clusterTolerations",
-		"":                   "",
-	} {
-		require.Equal(t, want, nearest(word, names, len(word)/3), word)
-	}
-	require.Equal(t, 1, edits("ab", "ba"))
-	require.Equal(t, 3, edits("", "abc"))
-}

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"leeward/messages/spelling"
 )
 
 // plan reads a node that is no alias into a value of the type that the plan was made for.
@@ -211,12 +213,7 @@ func (w *walk) member(n *yaml.Node, v reflect.Value, p plan) {
 	w.value(n, v, p)
 }
 
-func unknown(name string, names []string) string {
-	if meant := nearest(name, names, len(name)/3); meant != "" {
-		return "unknown field; did you mean " + meant + "?"
-	}
-	return "unknown field"
-}
+func unknown(name string, names []string) string { return "unknown field" + spelling.Hint(name, names) }
 
 // structFields lists the fields of a struct as encoding/json sees them; embedded structs without a
 // name give theirs.

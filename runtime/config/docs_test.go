@@ -41,8 +41,8 @@ the timeline action ` + "`config`" + ` at run time.
 - **leeward**, the default: Karmada's API with failover on, exact timers, and an old copy that goes only
   when a new one stands.
 
-A field has the name of Karmada's flag in camelCase, where there is one. Durations are written as ` + "`90s`" + `
-or ` + "`10m`" + `. Feature gates are fields, too, and the field ` + "`featureGates`" + ` takes them as Karmada's flag does
+A field has the name of Karmada's flag in camelCase, where there is one. Durations are written as ` + "`90s`, `10m`" + `
+or ` + "`1d`" + `. Feature gates are fields, too, and the field ` + "`featureGates`" + ` takes them as Karmada's flag does
 (` + "`\"Failover=true,GracefulEviction=true\"`" + `) or as a map (` + "`{Failover: true}`" + `).
 
 Karmada evicts only if the gate and the flag are both set, which its users miss (K40 below). So asking for

@@ -12,6 +12,8 @@ import (
 
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
+	"leeward/messages/spelling"
+	"leeward/runtime/scenario/span"
 )
 
 // Field describes one field of the settings.
@@ -27,7 +29,7 @@ type Field struct {
 	// Words are the values of a field that is a word.
 	Words []string
 
-	in    span
+	in    bounds
 	index int // within messages.Settings
 }
 
@@ -41,21 +43,10 @@ func (f Field) Type() string { return f.reader().name }
 func (f Field) Of(s *messages.Settings) string {
 	switch v := f.value(s).Interface().(type) {
 	case time.Duration:
-		return brief(v)
+		return span.String(v)
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// brief writes a duration without the zeros at its end: "10m", not "10m0s".
-func brief(d time.Duration) string {
-	text := d.String()
-	for _, zeros := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zeros) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }
 
 func (f Field) value(s *messages.Settings) reflect.Value {
@@ -90,7 +81,7 @@ type reader struct {
 // readers by type; every other field is a word.
 var readers = map[reflect.Type]reader{
 	reflect.TypeFor[bool]():          {"true or false", "true or false", reading(strconv.ParseBool)},
-	reflect.TypeFor[time.Duration](): {"duration", "a duration: give it a unit, such as 90s or 10m", reading(time.ParseDuration)},
+	reflect.TypeFor[time.Duration](): {"duration", "a duration: give it a unit, such as 90s, 10m or 1d", reading(parseDuration)},
 	reflect.TypeFor[int]():           {"whole number", "a whole number", reading(strconv.Atoi)},
 	reflect.TypeFor[int64]():         {"whole number", "a whole number", reading(parseInt64)},
 	reflect.TypeFor[float64]():       {"number", "a number", reading(parseFloat64)},
@@ -98,6 +89,15 @@ var readers = map[reflect.Type]reader{
 
 func reading[T any](parse func(string) (T, error)) func(string) (any, error) {
 	return func(text string) (any, error) { return parse(text) }
+}
+
+// parseDuration reads a negative one, too: what is out of range is said of all fields alike.
+func parseDuration(text string) (time.Duration, error) {
+	if positive, negative := strings.CutPrefix(text, "-"); negative {
+		d, err := span.Parse(positive)
+		return -d, err
+	}
+	return span.Parse(text)
 }
 
 func parseInt64(text string) (int64, error)     { return strconv.ParseInt(text, 10, 64) }
@@ -142,20 +142,20 @@ func scalar(value any) (string, error) {
 	}
 }
 
-// span is the range of a number; durations count in nanoseconds.
-type span struct {
+// bounds is the range of a number; durations count in nanoseconds.
+type bounds struct {
 	text  string
 	holds func(float64) bool
 }
 
 var (
-	notNegative = span{"0 or more", func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }}
-	positive    = span{"more than 0", func(v float64) bool { return v > 0 && v <= math.MaxFloat64 }}
-	fraction    = span{"more than 0, at most 1", func(v float64) bool { return v > 0 && v <= 1 }}
+	notNegative = bounds{"0 or more", func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }}
+	positive    = bounds{"more than 0", func(v float64) bool { return v > 0 && v <= math.MaxFloat64 }}
+	fraction    = bounds{"more than 0, at most 1", func(v float64) bool { return v > 0 && v <= 1 }}
+	// remembered are as many failovers as a binding's history keeps.
+	remembered = bounds{"0 to 16", func(v float64) bool { return v >= 0 && v <= eviction.Remembered }}
 	// seconds are whole seconds that fit a time.Duration.
-	// as many failovers as a binding's history keeps
-	remembered = span{"0 to 16", func(v float64) bool { return v >= 0 && v <= eviction.Remembered }}
-	seconds    = span{"at most 9223372036", func(v float64) bool { return v <= float64(math.MaxInt64/int64(time.Second)) }}
+	seconds = bounds{"at most 9223372036", func(v float64) bool { return v <= float64(math.MaxInt64/int64(time.Second)) }}
 )
 
 func number(v reflect.Value) (n float64, isNumber bool) {
@@ -177,5 +177,5 @@ func lookup(name string) (Field, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Field{}, fmt.Errorf("unknown field %q%s", name, didYouMean(name, names))
+	return Field{}, fmt.Errorf("unknown field %q%s", name, spelling.Hint(name, names))
 }

@@ -14,7 +14,7 @@ import (
 func TestEveryFieldRefusesWhatIsNotOfItsType(t *testing.T) {
 	wanted := map[string]string{
 		"true or false": "true or false",
-		"duration":      "a duration: give it a unit, such as 90s or 10m",
+		"duration":      "a duration: give it a unit, such as 90s, 10m or 1d",
 		"whole number":  "a whole number",
 		"number":        "a number",
 	}
@@ -64,7 +64,7 @@ func TestDurationsAreWrittenBriefly(t *testing.T) {
 		time.Hour + 10*time.Minute:            "1h10m",
 		10*time.Hour + 500*time.Millisecond:   "10h0m0.5s",
 		1500 * time.Microsecond:               "1.5ms",
-		24 * time.Hour * 365:                  "8760h",
+		24 * time.Hour * 365:                  "365d",
 		2*time.Minute + 10*time.Second:        "2m10s",
 		20*time.Minute + 100*time.Millisecond: "20m0.1s",
 	}
@@ -98,7 +98,7 @@ func ExampleResolve() {
 	}
 	// Output:
 	// 20s true []
-	// outage.yaml:7: gracefulEvictionTimeout: "20" is not a duration: give it a unit, such as 90s or 10m
+	// outage.yaml:7: gracefulEvictionTimeout: "20" is not a duration: give it a unit, such as 90s, 10m or 1d
 	// --set: unknown field "graceful-eviction-timeout"; did you mean gracefulEvictionTimeout?
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"leeward/messages"
+	"leeward/messages/spelling"
 )
 
 // featureGates sets all gates at once, as Karmada's flag --feature-gates does: the text
@@ -46,7 +47,7 @@ func setGates(s *messages.Settings, value any) (problems []error) {
 func setGate(s *messages.Settings, name string, value any) error {
 	field, known := gates[name]
 	if !known {
-		return fmt.Errorf("unknown gate %q: the gates are %s%s", name, strings.Join(gateNames(), ", "), didYouMean(name, gateNames()))
+		return fmt.Errorf("unknown gate %q: the gates are %s%s", name, strings.Join(gateNames(), ", "), spelling.Hint(name, gateNames()))
 	}
 	return setField(s, field, value)
 }

@@ -8,6 +8,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 // Default is the profile of those who name none.
@@ -29,7 +30,7 @@ func Profile(name string) (messages.Settings, error) {
 	case "kubernetes":
 		return leeward(), fmt.Errorf("profile %q is kept for the node tier, which is not there yet: take one of %s", name, known())
 	default:
-		return leeward(), fmt.Errorf("unknown profile %q: the profiles are %s%s", name, known(), didYouMean(name, Profiles()))
+		return leeward(), fmt.Errorf("unknown profile %q: the profiles are %s%s", name, known(), spelling.Hint(name, Profiles()))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestProblems(t *testing.T) {
 		"  profile: karmda":           `profile: unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`,
 		"  config: [a]":               `config: want a mapping, not a list`,
 		"  config: {evictionRate: 1}": `config.evictionRate: unknown field "evictionRate"; did you mean resourceEvictionRate?`,
-		"  config: {gracefulEvictionTimeout: 5x}": `config.gracefulEvictionTimeout: gracefulEvictionTimeout: "5x" is not a duration: give it a unit, such as 90s or 10m`,
+		"  config: {gracefulEvictionTimeout: 5x}": `config.gracefulEvictionTimeout: gracefulEvictionTimeout: "5x" is not a duration: give it a unit, such as 90s, 10m or 1d`,
 
 		"  include: [gone.yaml]":   `include[0]: open gone.yaml: no such file`,
 		"  include: [gone/*.yaml]": `include[0]: no file matches "gone/*.yaml"`,
