@@ -266,6 +266,18 @@ type expectation struct {
 	Event map[string]any `json:"event" schema:"what,event"`
 	// Fields that an object has, as kubectl shows them; other fields do not matter.
 	Object map[string]any `json:"object" schema:"what,object"`
+	// One of several outcomes, each of the same object, where more than one is right.
+	AnyOf []outcome `json:"anyOf" schema:"what"`
+}
+
+// outcome is how an object may be.
+type outcome struct {
+	// A taint of a cluster.
+	Taint *taintExpectation `json:"taint" schema:"what"`
+	// Where a workload runs, and how.
+	Binding *bindingExpectation `json:"binding" schema:"what"`
+	// Fields that an object has.
+	Object map[string]any `json:"object" schema:"what,object"`
 }
 
 type within struct {

@@ -98,8 +98,9 @@ func (r *reader) count(path string, t *total, e *expect.Expectation) {
 
 // subject says what an expectation is about.
 func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
-	subjects := 0
-	for _, written := range []bool{w.Taint != nil, w.Binding != nil, w.Event != nil, w.Object != nil} {
+	state := outcome{Taint: w.Taint, Binding: w.Binding, Object: w.Object}
+	subjects := state.count()
+	for _, written := range []bool{w.Event != nil, w.AnyOf != nil} {
 		if written {
 			subjects++
 		}
@@ -110,18 +111,64 @@ func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
 	case w.Total != nil:
 		e.Subject = r.event(path+".total.event", w.Total.Event)
 	case subjects != 1:
-		r.bad(path, "want one of taint, binding, event, object, not %d of them", subjects)
-	case w.Taint != nil:
-		e.Subject = r.taint(path+".taint", w.Taint)
-	case w.Binding != nil:
-		e.Subject = r.ofBinding(path+".binding", w.Binding)
+		r.bad(path, "want one of taint, binding, event, object, anyOf, not %d of them", subjects)
+	case w.AnyOf != nil:
+		e.Subject = r.anyOf(path+".anyOf", w.AnyOf)
 	case w.Event != nil && w.Always != nil:
 		r.bad(path, "an event does not last: want at, within, never or total")
 	case w.Event != nil:
 		e.Subject = r.event(path+".event", w.Event)
 	default:
-		e.Subject = r.object(path+".object", w.Object)
+		e.Subject = r.state(path, &state)
 	}
+}
+
+// count is how many of an outcome's subjects are written.
+func (o *outcome) count() (subjects int) {
+	for _, written := range []bool{o.Taint != nil, o.Binding != nil, o.Object != nil} {
+		if written {
+			subjects++
+		}
+	}
+	return subjects
+}
+
+// state reads the one subject of an outcome.
+func (r *reader) state(path string, o *outcome) expect.State {
+	switch {
+	case o.Taint != nil:
+		return r.taint(path+".taint", o.Taint)
+	case o.Binding != nil:
+		return r.ofBinding(path+".binding", o.Binding)
+	default:
+		return r.object(path+".object", o.Object)
+	}
+}
+
+// anyOf reads outcomes of one object.
+func (r *reader) anyOf(path string, outcomes []outcome) expect.AnyOf {
+	before := len(r.problems)
+	var states expect.AnyOf
+	for i := range outcomes {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if n := outcomes[i].count(); n != 1 {
+			r.bad(at, "want one of taint, binding, object, not %d of them", n)
+			continue
+		}
+		states = append(states, r.state(at, &outcomes[i]))
+	}
+	if len(outcomes) < 2 {
+		r.bad(path, "want two outcomes or more")
+	}
+	if len(r.problems) > before {
+		return nil
+	}
+	for i, s := range states {
+		if s.ObjectKey() != states[0].ObjectKey() {
+			r.bad(fmt.Sprintf("%s[%d]", path, i), "is of another object, %s, than the first: %s", s.ObjectKey(), states[0].ObjectKey())
+		}
+	}
+	return states
 }
 
 // sometime is an instant by which everything that is ever applied is there.

@@ -111,7 +111,11 @@ func TestProblems(t *testing.T) {
 
 		"  expect: [{taint: {cluster: us-1, key: a}}]":                      `expect[0]: want one of at, within, always, never, total, not 0 of them`,
 		"  expect: [{at: 1s, never: true, taint: {cluster: us-1, key: a}}]": `expect[0]: want one of at, within, always, never, total, not 2 of them`,
-		"  expect: [{at: 1s}]": `expect[0]: want one of taint, binding, event, object, not 0 of them`,
+		"  expect: [{at: 1s}]": `expect[0]: want one of taint, binding, event, object, anyOf, not 0 of them`,
+		"  expect: [{at: 1s, anyOf: [{binding: {name: nginx, healthy: true}}]}]":                                                           `expect[0].anyOf: want two outcomes or more`,
+		"  expect: [{at: 1s, anyOf: [{binding: {name: nginx, healthy: true}}, {}]}]":                                                       `expect[0].anyOf[1]: want one of taint, binding, object, not 0 of them`,
+		"  expect: [{at: 1s, anyOf: [{taint: {cluster: member1, key: x}}, {taint: {cluster: member2, key: x}}]}]":                          `expect[0].anyOf[1]: is of another object, Cluster member2, than the first: Cluster member1`,
+		"  expect: [{at: 1s, event: {kind: Restarted}, anyOf: [{taint: {cluster: a, key: x}}, {taint: {cluster: a, key: z}}]}]":            `expect[0]: want one of taint, binding, event, object, anyOf, not 2 of them`,
 		"  expect: [{at: 1s, from: 1s, taint: {cluster: us-1, key: a}}]":                                                                   `expect[0]: from and until go with always, never and total`,
 		"  expect: [{always: true, from: 2s, until: 1s, taint: {cluster: us-1, key: a}}]":                                                  `expect[0]: ends at 1s, before it begins at 2s`,
 		"  expect: [{always: 5m, taint: {cluster: us-1, key: a}}]":                                                                         `expect[0].always: "5m": want true`,

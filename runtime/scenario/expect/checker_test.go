@@ -287,3 +287,18 @@ func TestDecidedExpectationsStayDecided(t *testing.T) {
 		require.Equal(t, 1.0, result.At)
 	}
 }
+
+func TestAnyOfSeveralOutcomesWillDo(t *testing.T) {
+	either := expect.AnyOf{&expect.Taint{Cluster: "m1", Key: "down"}, &expect.Taint{Cluster: "m1", Key: "slow"}}
+	r := play(t, expect.Expectation{Mode: expect.Always, From: time.Second, Until: 2 * time.Second, Subject: either},
+		expect.Expectation{Mode: expect.At, From: 3 * time.Second, Until: 3 * time.Second, Subject: either})
+	r.put(cluster("m1"))
+	r.at(time.Second, added("m1", "down"))
+	r.at(2*time.Second, added("m1", "slow"), removed("m1", "down"))
+	r.at(3*time.Second, removed("m1", "slow"))
+	results := r.end(4 * time.Second)
+	require.True(t, results[0].Passed)
+	require.Equal(t, "always from 1s until 2s: cluster m1 has the taint down, or cluster m1 has the taint slow (x.yaml:7)", results[0].Text)
+	require.False(t, results[1].Passed)
+	require.Equal(t, "it has no taints", results[1].Reason)
+}

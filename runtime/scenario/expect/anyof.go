@@ -1,0 +1,40 @@
+package expect
+
+import (
+	"slices"
+	"strings"
+
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// AnyOf are outcomes of one object, at least one of which is expected.
+type AnyOf []State
+
+func (AnyOf) subject() {}
+
+// String returns the outcomes with "or" between them.
+func (a AnyOf) String() string {
+	texts := make([]string, len(a))
+	for i := range a {
+		texts[i] = a[i].String()
+	}
+	return strings.Join(texts, ", or ")
+}
+
+// ObjectKey names the object of all.
+func (a AnyOf) ObjectKey() api.Key { return a[0].ObjectKey() }
+
+func (a AnyOf) judge(s *store.Store) (bool, string) {
+	var all []string
+	for i := range a {
+		holds, seen := a[i].judge(s)
+		if holds {
+			return true, seen
+		}
+		if !slices.Contains(all, seen) {
+			all = append(all, seen)
+		}
+	}
+	return false, strings.Join(all, ", and ")
+}
