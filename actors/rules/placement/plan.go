@@ -73,6 +73,7 @@ type Planner struct {
 	exactSpread      bool
 	partial          bool
 	readyOnly        bool
+	evictsDeleted    bool // clusters that are being deleted are emptied by their taint
 	avoids           bool // clusters with PreferNoSchedule
 	exactSets        bool
 	divider          division.Divider
@@ -138,6 +139,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		exactSpread:      s.ExactSpread,
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
+		evictsDeleted:    s.TaintTerminatingClusters && s.Evicts(),
 		avoids:           s.PreferNoSchedule,
 		exactSets:        s.ExactComponentSets,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},

@@ -80,7 +80,7 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 	marks, kept := p.fleet.marks[slot], p.roles[slot]&kept != 0
 	switch {
-	case marks&deleting != 0:
+	case marks&deleting != 0 && !(kept && p.evicted(a, slot)):
 		return leaving, -1
 	case a.term.tier[slot] > 0 && !a.Workload:
 		return offAffinity, -1
@@ -101,6 +101,16 @@ func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 	default:
 		return fits, -1
 	}
+}
+
+// evicted reports whether a workload leaves a cluster that is being deleted by eviction, now or in time: until
+// then it stays, so that its old copy runs until a new one does, however slowly evictions go.
+func (p *Planner) evicted(a *attempt, slot int32) bool {
+	if !p.evictsDeleted {
+		return false
+	}
+	d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.taints)
+	return d.Outcome != taint.Forever
 }
 
 // welcome judges whether a cluster may take new replicas. One that is not ready has the taint that says so,
@@ -124,7 +134,7 @@ var unreadyTaints = []corev1.Taint{
 
 // frozen reports whether a cluster keeps what it has and takes nothing more.
 func (p *Planner) frozen(a *attempt, slot int32) bool {
-	if p.roles[slot]&full != 0 {
+	if p.roles[slot]&full != 0 || p.fleet.marks[slot]&deleting != 0 {
 		return true
 	}
 	if !p.readyOnly || p.fleet.marks[slot] == 0 || p.roles[slot]&kept == 0 {

@@ -122,6 +122,38 @@ func TestDiagnosisCountsReasonsInStableOrder(t *testing.T) {
 		"2 cluster(s) had untolerated taint {x:NoSchedule}.", d.Message)
 }
 
+func TestADeletedClusterKeepsWhatItsTaintWillEvict(t *testing.T) {
+	deleting := cluster("a", 9)
+	deleting.Deleting = true
+	deleting.Taints = []corev1.Taint{tainting(api.TaintTerminating + ":NoExecute")}
+	evicts := messages.Settings{Failover: true, EnableTaintManager: true, EnableNoExecuteTaintEviction: true, TaintTerminatingClusters: true}
+	leaves := evicts
+	leaves.TaintTerminatingClusters = false
+	bears := &api.Placement{ClusterTolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}
+	for _, c := range []struct {
+		name      string
+		settings  messages.Settings
+		placement *api.Placement
+		before    []string
+		want      string
+	}{
+		{"it will be evicted", evicts, &api.Placement{}, []string{"a"}, ""},
+		{"it did not run there", evicts, &api.Placement{}, nil, "cluster(s) is being deleted"},
+		{"it tolerates the taint for good", evicts, bears, []string{"a"}, "cluster(s) is being deleted"},
+		{"nothing evicts it", leaves, &api.Placement{}, []string{"a"}, "cluster(s) is being deleted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fleet := placement.NewFleet()
+			fleet.Put(deleting)
+			r := workload(c.placement, 1)
+			for _, name := range c.before {
+				r.Previous = append(r.Previous, api.TargetCluster{Name: name, Replicas: 1})
+			}
+			require.Equal(t, c.want, placement.NewPlanner(fleet, &c.settings, 1).Explain(noon, r)[0].Reason)
+		})
+	}
+}
+
 func TestRejectionsAreInOrder(t *testing.T) {
 	deleting := cluster("b", 9)
 	deleting.Deleting = true
