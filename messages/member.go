@@ -71,10 +71,15 @@ type RoomLimited struct {
 // reports; what it was told meanwhile it does when it is back. From: ingress. To: member.
 type HeartbeatSet struct{ Stopped bool }
 
+// ClusterDismissed says that the member's cluster is gone. Nobody looks after its copies any more, though some
+// may still run on a cluster that is cut off. From: ingress. To: member.
+type ClusterDismissed struct{}
+
 // EngineRestarted says that the engine lost its memory: a silent member says again that it is silent,
 // and since when. From: ingress, after a restart. To: member.
 type EngineRestarted struct{}
 
+func (*ClusterDismissed) message() {}
 func (*EngineRestarted) message()  {}
 func (*MemberConfigured) message() {}
 func (*RunCopy) message()          {}
@@ -84,6 +89,7 @@ func (*StatusForced) message()     {}
 func (*RoomLimited) message()      {}
 func (*HeartbeatSet) message()     {}
 
+func (*ClusterDismissed) toMember() {}
 func (*EngineRestarted) toMember()  {}
 func (*MemberConfigured) toMember() {}
 func (*RunCopy) toMember()          {}

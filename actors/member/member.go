@@ -67,6 +67,8 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.roomLimited(msg, out)
 	case *messages.HeartbeatSet:
 		m.heartbeatSet(now, msg.Stopped, out)
+	case *messages.ClusterDismissed:
+		m.dismissed(out)
 	case *messages.EngineRestarted:
 		m.engineRestarted(now, out)
 	case *messages.SettingsChanged:
@@ -153,6 +155,16 @@ func (m *Member) catchUp(now time.Time, out *actors.Outbox) {
 			m.told(now, msg, out)
 		}
 	}
+}
+
+// dismissed gives up the removals that a silent member has not heard of: its copies are nobody's any more.
+func (m *Member) dismissed(out *actors.Outbox) {
+	for _, msg := range m.missed {
+		if r, ok := msg.(*messages.RemoveCopy); ok {
+			out.TellBinding(r.Binding, &messages.CopyRemoved{Cluster: m.cluster})
+		}
+	}
+	m.missed = nil
 }
 
 func about(msg messages.ToMember) messages.BindingName {

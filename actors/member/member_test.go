@@ -339,6 +339,15 @@ func TestAMemberThatIsBackDoesWhatItMissed(t *testing.T) {
 		Told(shop, healthy(1, 1), healthy(3, 2))
 }
 
+func TestAMemberThatNeverComesBackGivesItsCopiesUp(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(run("web", 2, 1), run("shop", 1, 1))
+	d.Tell(silence)
+	d.Tell(remove("web"), run("shop", 3, 2))
+	d.Tell(&messages.ClusterDismissed{}).Recorded().Told(web, removed).Told(shop)
+	d.Tell(&messages.ClusterDismissed{}).Quiet()
+}
+
 func TestAMemberThatIsBackFindsTheWishesOfToday(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("shop", 1, 1))

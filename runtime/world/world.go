@@ -120,6 +120,7 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
 		w.kernel.Stop(clusterAt(f.Cluster))
+		w.kernel.Post(memberAt(f.Cluster), &messages.ClusterDismissed{})
 		w.kernel.Stop(memberAt(f.Cluster))
 	case *messages.BindingDeleted:
 		if w.store.Get(ended) == nil { // else it was made again at once, and its binding goes on
