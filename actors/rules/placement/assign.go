@@ -47,7 +47,7 @@ func (p *Planner) assignByRoom(a *attempt) Decision {
 	}
 	d := Decision{
 		Reason:  api.ReasonUnschedulable,
-		Message: fmt.Sprintf("%d of %d replicas find no room on the %d clusters chosen", missing, a.Replicas, len(p.slots)),
+		Message: p.shortage(a, missing),
 	}
 	if a.part && missing < int64(a.Replicas) {
 		some := a.demand()
@@ -57,6 +57,21 @@ func (p *Planner) assignByRoom(a *attempt) Decision {
 		d.Targets, d.Missing, d.Affinity = p.targets(), int32(missing), a.term.name
 	}
 	return d
+}
+
+// shortage says how many replicas find no room, and whether clusters that have some may not give it.
+func (p *Planner) shortage(a *attempt, missing int64) string {
+	text := fmt.Sprintf("%d of %d replicas find no room on the %d cluster(s) chosen", missing, a.Replicas, len(p.slots))
+	frozen := 0
+	for _, slot := range p.slots {
+		if p.frozen(a, slot) {
+			frozen++
+		}
+	}
+	if frozen == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s, of which %d may take nothing more", text, frozen)
 }
 
 func (r *Request) demand() division.Demand {

@@ -229,7 +229,7 @@ func TestPlanDivides(t *testing.T) {
 		{"onto as few as possible", workload(spreading(aggregated), 15), list(on("m2", 6), on("m3", 9)), ""},
 		{"present ones first", workload(spreading(aggregated), 6, on("m1", 3)), list(on("m1", 6)), ""},
 		{"afresh, wherever it is", fresh(workload(spreading(aggregated), 6, on("m1", 3))), list(on("m3", 6)), ""},
-		{"too little room", workload(spreading(dynamic), 30), nil, "6 of 30 replicas find no room on the 3 clusters chosen"},
+		{"too little room", workload(spreading(dynamic), 30), nil, "6 of 30 replicas find no room on the 3 cluster(s) chosen"},
 		{"no replicas, no targets", workload(spreading(duplicated), 0), nil, ""},
 		{"no replicas any more", workload(spreading(dynamic), 0, on("m1", 3)), nil, ""},
 		{"no replicas wanted afresh", workload(spreading(static), 0), nil, ""},

@@ -49,6 +49,11 @@ func TestScaleUpNeedsReady(t *testing.T) {
 			want: list(on("a", 2), on("b", 6)),
 		},
 		{
+			name:  "why there is no room is said",
+			views: failed[:1], request: workload(spreading(dynamic), 8, on("a", 2)),
+			message: "6 of 8 replicas find no room on the 1 cluster(s) chosen, of which 1 may take nothing more",
+		},
+		{
 			name:  "a cordoned cluster takes nothing more, either",
 			views: []*messages.ClusterView{cordoned(cluster("a", 9)), cluster("b", 9)}, request: workload(spreading(dynamic), 8, on("a", 2), on("b", 2)),
 			want: list(on("a", 2), on("b", 6)),
