@@ -145,6 +145,10 @@ type Settings struct {
 	// taint that the workload does not tolerate, also where the workload runs already. False: what such a
 	// cluster last said of its room counts. Cures K27.
 	ScaleUpNeedsReady bool
+	// RetryForAnyGroup tries again for what found no place, or is held for want of one, when a cluster of any
+	// of its affinity groups changes, or of what they overflow into. False: only those of the group in use
+	// count, without its overflow.
+	RetryForAnyGroup bool
 	// PreferNoSchedule admits clusters with taints of that effect, and places workloads that do not
 	// tolerate them there only where no other cluster has room, or where the policy wants that many. False:
 	// such taints are refused, and those there are do not matter. Cures K41.

@@ -88,3 +88,21 @@ func TestADepartureThatIsOffIsConfirmed(t *testing.T) {
 	require.Equal(t, messages.PlacementKept, decided(t, d.Tell(stays), "web").Outcome)
 	d.Tell(cluster("m2", "9")).Quiet()
 }
+
+func TestWhoWaitsMayHearOfEveryGroup(t *testing.T) {
+	anyGroup := func(s *messages.Settings) { s.RetryForAnyGroup = true }
+	for heard, s := range map[bool]messages.Settings{true: settings(anyGroup), false: settings()} {
+		d := drive(t, s, cluster("m1", "9", "down"), cluster("m2", "9", "down"))
+		word := leaving(again(ask("web", 2, homeFirst()), "m1:2"), "m1")
+		word.Affinity = "home"
+		require.NotEmpty(t, decided(t, d.Tell(word), "web").Held)
+		n := d.Tell(cluster("m2", "9"))
+		if !heard {
+			n.Quiet()
+			continue
+		}
+		told := decided(t, n, "web")
+		require.Equal(t, targets("m2:2"), told.Targets)
+		require.Equal(t, "eviction", told.Trigger)
+	}
+}

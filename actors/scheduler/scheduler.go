@@ -280,12 +280,8 @@ func ended(e *entry) int {
 // serve or did serve, and, when capacity may be free, those that wait.
 func (s *Scheduler) markByFleet() {
 	if len(s.changed) > 0 {
-		for _, e := range s.entries { // order-free: the batch is sorted
-			if cluster, concerned := s.concerned(e); concerned && !e.dirty {
-				e.trigger = "cluster " + string(cluster) + " changed"
-				s.mark(e)
-			}
-		}
+		slices.Sort(s.changed)
+		s.markByChanges()
 	}
 	if s.freed {
 		for _, e := range s.waiting { // order-free: the batch is sorted
@@ -299,13 +295,28 @@ func (s *Scheduler) markByFleet() {
 	s.changed, s.freed = nil, false
 }
 
-// concerned returns the first changed cluster, by name, that matters to a binding.
-func (s *Scheduler) concerned(e *entry) (messages.ClusterName, bool) {
-	best, found := messages.ClusterName(""), false
-	for _, c := range s.changed {
-		if (!found || c < best) && (replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)) {
-			best, found = c, true
-		}
+// markByChanges marks the bindings that a changed cluster matters to: it runs them, or they could use it. Those
+// that wait could use more clusters than those that have a place.
+func (s *Scheduler) markByChanges() {
+	for _, e := range s.entries { // order-free: the batch is sorted
+		s.markFor(e, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
+			return replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)
+		}))
 	}
-	return best, found
+	if !s.settings.RetryForAnyGroup {
+		return
+	}
+	for _, e := range s.waiting { // order-free: the batch is sorted
+		s.markFor(e, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
+			return s.planner.CouldEverUse(e.asked.Placement, c)
+		}))
+	}
+}
+
+// markFor marks an entry for a change of the i-th changed cluster; none if i is negative.
+func (s *Scheduler) markFor(e *entry, i int) {
+	if i >= 0 && !e.dirty {
+		e.trigger = "cluster " + string(s.changed[i]) + " changed"
+		s.mark(e)
+	}
 }

@@ -214,6 +214,11 @@ var fields = numbered([]Field{
 		Zero:    "What such a cluster last said of its room counts.",
 	},
 	{
+		Name:    "retryForAnyGroup",
+		Meaning: "Tries again for what found no place, or is held for want of one, when a cluster of any of its affinity groups changes, or of what they overflow into.",
+		Zero:    "Only clusters of the group in use count, without its overflow.",
+	},
+	{
 		Name: "preferNoSchedule", Cures: []string{"K41"},
 		Meaning: "Admits PreferNoSchedule taints of clusters, and places what does not tolerate them there only where no other cluster has room.",
 		Zero:    "Such taints are refused, and those there are do not matter.",

@@ -118,6 +118,7 @@ func leeward() messages.Settings {
 	s.ExactSpread = true
 	s.PartialPlacement = true
 	s.ScaleUpNeedsReady = true
+	s.RetryForAnyGroup = true
 	s.PreferNoSchedule = true
 	s.PropagationPolicyPreemption = true
 	s.WorkloadAffinity = true

@@ -71,6 +71,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"exactSpread: false -> true",
 		"partialPlacement: false -> true",
 		"scaleUpNeedsReady: false -> true",
+		"retryForAnyGroup: false -> true",
 		"preferNoSchedule: false -> true",
 		"propagationPolicyPreemption: false -> true",
 		"workloadAffinity: false -> true",

@@ -121,3 +121,13 @@ func (p *Planner) CouldUse(placement *api.Placement, affinity string, cluster me
 	t := &rule.terms[rule.firstTerm(affinity, false)]
 	return t.verdicts[slot] != offAffinity && t.tier[slot] == 0
 }
+
+// CouldEverUse reports whether any term of a placement, or what it overflows into, selects the cluster as
+// it now is.
+func (p *Planner) CouldEverUse(placement *api.Placement, cluster messages.ClusterName) bool {
+	slot := p.fleet.slot(string(cluster), -1)
+	if slot < 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.rule(placement).terms, func(t term) bool { return t.verdicts[slot] != offAffinity })
+}

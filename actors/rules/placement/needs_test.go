@@ -90,7 +90,7 @@ func TestCouldUse(t *testing.T) {
 		{"another term", "t2", []bool{false, true, false}},
 		{"the first if the one in use is gone", "t9", []bool{true, false, false}},
 	}
-	planner := plannerOver(taintedBy("x:NoExecute"), cluster("b", 0), cluster("c", 0))
+	planner := plannerOver(taintedBy("x:NoExecute"), cluster("b", 0), cluster("c", 0), cluster("d", 0))
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := workload(overflowing, 1)
@@ -100,4 +100,8 @@ func TestCouldUse(t *testing.T) {
 	}
 	require.True(t, planner.CouldUse(nil, "", "c"), "no affinity is any cluster's business")
 	require.False(t, planner.CouldUse(nil, "", "unheard-of"))
+	require.True(t, planner.CouldEverUse(overflowing, "b"), "a term that is not in use")
+	require.True(t, planner.CouldEverUse(overflowing, "c"), "what a term overflows into")
+	require.False(t, planner.CouldEverUse(overflowing, "d"))
+	require.False(t, planner.CouldEverUse(nil, "unheard-of"))
 }
