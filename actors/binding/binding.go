@@ -285,10 +285,12 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	out.TellScheduler(m)
 }
 
-// schedulable reports whether the scheduler is to place the binding.
+// schedulable reports whether the scheduler is to place the binding: it is not suspended, and no other
+// scheduler is to.
 func (b *Binding) schedulable() bool {
 	suspended := b.spec.Suspension != nil && b.spec.Suspension.Scheduling != nil && *b.spec.Suspension.Scheduling
-	return b.managed && b.spec.Placement != nil && !suspended
+	ours := b.spec.SchedulerName == "" || b.spec.SchedulerName == api.DefaultScheduler
+	return b.managed && b.spec.Placement != nil && !suspended && ours
 }
 
 // hasReplicas reports whether the resource is a workload whose replicas can be divided.

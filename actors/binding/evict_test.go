@@ -202,6 +202,18 @@ func TestABindingThatIsNotScheduledIsHeldWhereItNeedsADestination(t *testing.T) 
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "once it is scheduled again")
 }
 
+func TestABindingOfAnotherSchedulerIsLeftToIt(t *testing.T) {
+	foreign := duplicated()
+	foreign.SchedulerName = "astrologer"
+	b := placed(t, settings(), duplicated(), "m1:2")
+	b.tell(claim("default/p", foreign))
+	require.True(t, b.asked.Suspended)
+	foreign = duplicated()
+	foreign.SchedulerName = api.DefaultScheduler
+	b.tell(claim("default/p", foreign))
+	require.False(t, b.asked.Suspended)
+}
+
 func TestABindingThatIsNotScheduledStillEndsItsTasks(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
 	b.tell(claim("default/p", suspendedScheduling()))

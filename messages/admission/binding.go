@@ -21,7 +21,7 @@ var evictionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?
 
 // defaultBinding sets what the schema of a binding does. The rest comes from its policy.
 func defaultBinding(b *api.BindingSpec) {
-	setDefault(&b.SchedulerName, defaultScheduler)
+	setDefault(&b.SchedulerName, api.DefaultScheduler)
 	setDefault(&b.ConflictResolution, conflictAbort)
 	if b.Placement != nil {
 		defaultSchedulingType(b.Placement)

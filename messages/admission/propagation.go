@@ -9,11 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Words of a policy that have no type of their own.
-const (
-	defaultScheduler = "default-scheduler"
-	conflictAbort    = "Abort"
-)
+const conflictAbort = "Abort"
 
 var (
 	preemptions   = []api.PreemptionBehavior{api.PreemptAlways, api.PreemptNever}
@@ -34,7 +30,7 @@ func defaultSelectors(p *api.PropagationSpec, namespace string) {
 func defaultPropagation(p *api.PropagationSpec, s *messages.Settings) {
 	p.Priority = orElse(p.Priority, 0)
 	setDefault(&p.Preemption, api.PreemptNever)
-	setDefault(&p.SchedulerName, defaultScheduler)
+	setDefault(&p.SchedulerName, api.DefaultScheduler)
 	setDefault(&p.ConflictResolution, conflictAbort)
 	if slices.ContainsFunc(p.ResourceSelectors, isServiceImport) {
 		p.PropagateDeps = true

@@ -19,6 +19,9 @@ type ClusterPropagationPolicy struct {
 	Spec              PropagationSpec `json:"spec"`
 }
 
+// DefaultScheduler is the scheduler of whatever names none.
+const DefaultScheduler = "default-scheduler"
+
 // PropagationSpec says what goes where, and what happens when it fails.
 type PropagationSpec struct {
 	ResourceSelectors           []ResourceSelector `json:"resourceSelectors"`
