@@ -21,12 +21,9 @@ type Binding struct {
 	settings messages.Settings
 
 	workload *messages.Workload
-	// claims are the policies that select the resource; owner is the one that has it. settling is set
-	// while claims of this instant are not weighed yet; template is what the instant brought of the resource.
-	claims   []*messages.ClaimMade
-	owner    messages.PropagationName
-	settling bool
-	template templateNews
+	// claims are the policies that select the resource; owner is the one that has it.
+	claims []*messages.ClaimMade
+	owner  messages.PropagationName
 	// policy is the owner as the API names it: "PropagationPolicy default/web".
 	policy string
 	// created is false until a policy first claims the resource; managed is set where the scheduler is
@@ -34,6 +31,12 @@ type Binding struct {
 	created, managed, restoring bool
 	// considered is set once a cluster asked what the binding would do.
 	considered bool
+	// Of this instant: settling is set while claims are not weighed yet, assessing while tasks are to be
+	// assessed at its end; template is what it brought of the resource.
+	settling, assessing bool
+	template            templateNews
+	// scheduled is set once the last question to the scheduler was answered with success.
+	scheduled bool
 	// spec is what the owner, or the binding's own manifest, gives.
 	spec api.BindingSpec
 	// applied is the placement of the last scheduling; nil: never scheduled.
@@ -46,9 +49,7 @@ type Binding struct {
 	// scheduler was last told to keep clear of for their sake.
 	hops    []hop
 	cooling []messages.ClusterName
-	// assessing is set while tasks are to be assessed at the end of the instant.
-	assessing bool
-	copies    []copyState
+	copies  []copyState
 	// needs is what the resources that this workload depends on were told; requiredBy are the workloads that
 	// depend on this resource, by name.
 	needs      needs
@@ -60,10 +61,9 @@ type Binding struct {
 	// placements counts what members were told.
 	placements int64
 
-	// request counts what was asked of the scheduler; scheduled is set once the last of it was
-	// answered with success; waitsSince is when the oldest unanswered need arose, zero without.
+	// request counts what was asked of the scheduler; waitsSince is when the oldest unanswered need arose,
+	// zero without.
 	request       uint64
-	scheduled     bool
 	waitsSince    time.Time
 	affinity      string
 	lastScheduled time.Time
