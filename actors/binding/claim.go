@@ -236,6 +236,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	before := b.tasks
 	b.restoreTasks(now, m.Spec.GracefulEvictionTasks, out)
 	b.retarget(m.Spec.Clusters, out)
+	b.restoreHolds(m.Status)
 	b.dropTasks(now, before, out)
 	b.restoreShrinks(m.Status)
 	if !b.restoring {

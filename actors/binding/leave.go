@@ -184,6 +184,9 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 		b.putOff(t, next, out)
 		return
 	}
+	if b.restoring {
+		next.held = old.held
+	}
 	t.leave = next
 	if next.at.After(now) {
 		if !b.restoring && (!old.at.Equal(next.at) || old.due) {
@@ -201,7 +204,7 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	old := t.leave
 	t.leave = leave{held: old.held}
 	b.heldBack(t, held, nil, out)
-	if old.at.IsZero() {
+	if old.at.IsZero() && (old.held == hold{} || t.leave.held != hold{}) {
 		return
 	}
 	out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
@@ -214,9 +217,10 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	}
 }
 
-// heldBack notes why a target that must be left is not, and says so when the reason is new.
+// heldBack notes why a target that must be left is not, and says so when the reason is new. In the instant of
+// a restart not all is known yet that may hold it.
 func (b *Binding) heldBack(t *target, why hold, rejected []messages.Rejection, out *actors.Outbox) {
-	if t.leave.held == why {
+	if t.leave.held == why || b.restoring && why == (hold{}) {
 		return
 	}
 	t.leave.held = why
@@ -225,6 +229,25 @@ func (b *Binding) heldBack(t *target, why hold, rejected []messages.Rejection, o
 			Binding: b.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.leave.grounds,
 			Rejections: rejected, Until: why.until,
 		})
+	}
+}
+
+// restoreHolds takes over what was said of targets that are not left yet. Holds for the pace follow from the
+// history.
+func (b *Binding) restoreHolds(s *api.BindingStatus) {
+	if !b.restoring {
+		return
+	}
+	for i := range s.HeldEvictions {
+		h := &s.HeldEvictions[i]
+		t := b.target(messages.ClusterName(h.Cluster))
+		if t == nil || h.Reason == hopLimit {
+			continue
+		}
+		t.leave.held = hold{reason: h.Reason, message: h.Message}
+		if h.Until != nil {
+			t.leave.held.until = h.Until.Time
+		}
 	}
 }
 

@@ -67,7 +67,10 @@ func (b *Binding) failOver(now time.Time, t *target, out *actors.Outbox) {
 		b.putOff(t, next, out)
 		return
 	}
-	t.leave.due, t.leave.held = true, hold{}
+	t.leave.due = true
+	if t.leave.held.reason == hopLimit {
+		t.leave.held = hold{}
+	}
 	b.permitted(now, t, out)
 }
 

@@ -79,6 +79,35 @@ func TestARestartRollsOutNothingAgain(t *testing.T) {
 	b.tell(ofRevision(report("m2", api.Healthy, 2, 5), 2)).Told(memberAt("m1"), removal)
 }
 
+func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
+	b := drive(t, settings(destinationFirst))
+	m := stored(duplicated(), b.Now())
+	m.Spec.GracefulEvictionTasks = nil
+	m.Status.HeldEvictions = []api.HeldEviction{
+		{Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"},
+		{Cluster: "m9", Reason: api.ReasonNoClusterFit, Message: "it was a target once"},
+	}
+	added := b.Now().Add(-time.Minute)
+	b.tell(m, recalled("m2", added, b.Now(), "down")).Recorded()
+	b.tell(permit("m2"))
+	b.tell(b.holdBack("m2")).Recorded(&messages.PlacementConfirmed{Binding: name})
+	again := b.holdBack("m2")
+	again.Message = "still nowhere"
+	b.tell(again).Recorded(heldBack("m2", "still nowhere", untolerated("down", added)), &messages.PlacementConfirmed{Binding: name})
+	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
+}
+
+func TestAHoldWithoutADeadlineIsSaidOnceAndSoIsItsEnd(t *testing.T) {
+	b := drive(t, settings(fromAnnotation))
+	m := stored(duplicated(), b.Now())
+	m.Spec.GracefulEvictionTasks, m.Applied = nil, nil
+	m.Status.HeldEvictions = []api.HeldEviction{{
+		Cluster: "m2", Reason: "NoAppliedPlacement", Message: "the applied placement is not recorded, so its tolerations are not known",
+	}}
+	b.tell(m, recalled("m2", b.Now(), b.Now(), "down")).Recorded()
+	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
+}
+
 func TestARestartMovesNoTimeout(t *testing.T) {
 	b := drive(t, settings())
 	b.tell(stored(duplicated(), b.Now().Add(-9*time.Minute)))

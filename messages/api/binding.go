@@ -203,6 +203,8 @@ type BindingStatus struct {
 	Home []HomeShare `json:"home,omitempty"`
 	// Shrinking are the clusters that run more than their share until the others serve. Leeward's own.
 	Shrinking *Shrinking `json:"shrinking,omitempty"`
+	// HeldEvictions are the clusters that the resource must leave and may not yet, by name. Leeward's own.
+	HeldEvictions []HeldEviction `json:"heldEvictions,omitempty"`
 	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.
 	FailoverHistory []FailoverRecord `json:"failoverHistory,omitempty"`
 	// Unschedulable are the replicas that clusters cannot start, in order of time. Leeward's own.
@@ -229,6 +231,15 @@ type Shrinking struct {
 	Since  metav1.MicroTime `json:"since"`
 	// Clusters say how many replicas each goes on running.
 	Clusters []TargetCluster `json:"clusters"`
+}
+
+// HeldEviction is why a cluster is not left yet, in one word and in a sentence.
+type HeldEviction struct {
+	Cluster string `json:"cluster"`
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+	// Until is when it is looked at again by itself; nil: when something changes.
+	Until *metav1.MicroTime `json:"until,omitempty"`
 }
 
 // FailoverRecord is one departure from a cluster.

@@ -40,6 +40,12 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.placementConfirmed()
 	case *messages.ScheduleFailed:
 		return b.scheduleFailed(at, f)
+	case *messages.CountdownStarted:
+		return b.holdEnded(f.Cluster)
+	case *messages.CountdownStopped:
+		return b.holdEnded(f.Cluster)
+	case *messages.EvictionHeld:
+		return b.evictionHeld(f)
 	case *messages.EvictionStarted:
 		return b.evictionStarted(at, f)
 	case *messages.ReplicasReleased:

@@ -18,6 +18,7 @@ func (b *Binding) evictionStarted(at time.Time, f *messages.EvictionStarted) boo
 		return false
 	}
 	b.Spec.Clusters = clusters
+	b.holdEnded(f.Cluster)
 	if isNew {
 		b.Spec.GracefulEvictionTasks = append(slices.Clip(b.Spec.GracefulEvictionTasks), f.Task)
 		b.departed(at, &f.Task)

@@ -14,6 +14,7 @@ import (
 
 func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
 	if !slices.EqualFunc(b.Spec.Clusters, f.Clusters, api.TargetCluster.Equal) {
+		b.holdsOutside(f.Clusters)
 		b.Spec.Clusters = f.Clusters
 		b.Meta.Generation++
 	}

@@ -158,7 +158,7 @@ func jsonOf(t *testing.T, o api.Object) string {
 // Facts that tell of no object; every other fact of package messages is applied.
 var passedBy = []string{
 	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared",
-	"CountdownStarted", "CountdownStopped", "EvictionHeld", "ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyStopped",
+	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyStopped",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
 	"ActivationDeferred",
 }
@@ -178,7 +178,7 @@ func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
 	f := newFleet(t)
 	for _, fact := range []messages.Fact{
 		&messages.HeartbeatStopped{Cluster: "member1"},
-		&messages.EvictionHeld{Binding: web, Cluster: "member1"},
+		&messages.ReleaseHeld{Binding: web, Cluster: "member1"},
 		&messages.ObjectApplied{Object: "Cluster member1"},
 		&messages.Restarted{},
 	} {
