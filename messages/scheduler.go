@@ -48,9 +48,6 @@ type PlaceBinding struct {
 	Targets []api.TargetCluster
 	// Evicting are the clusters with a graceful eviction task.
 	Evicting []ClusterName
-	// Unreplaced counts the replicas on those clusters for which nothing stands in yet and that keep their
-	// quota.
-	Unreplaced int32
 	// Cooling are clusters that were left for the application's sickness too short a time ago.
 	Cooling []ClusterName
 	// Full are clusters that say that they have no room for more of its replicas.
@@ -59,8 +56,11 @@ type PlaceBinding struct {
 	// the order of their deadlines.
 	Leaving []ClusterName
 	// Purges is set where the old copy of one of these goes before its replacement stands.
-	Purges   bool
-	Affinity string
+	Purges bool
+	// Unreplaced counts the replicas on clusters of Evicting for which nothing stands in yet and that keep
+	// their quota.
+	Unreplaced int32
+	Affinity   string
 	// Groups are the groups of workloads that this one belongs to, within its namespace; nil: none.
 	Groups *api.WorkloadAffinityGroups
 	// RescheduleAt asks for a fresh placement if it is after LastScheduled.
