@@ -144,6 +144,7 @@ func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actor
 		b.renewComponents(now, out)
 	}
 	b.reconsiderAll(now, out)
+	b.releaseHeld(now, out)
 	b.reassess()
 }
 

@@ -202,6 +202,15 @@ func TestABindingThatIsNotScheduledIsHeldWhereItNeedsADestination(t *testing.T) 
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "once it is scheduled again")
 }
 
+func TestWhatWaitsForADestinationGoesWhenNoneIsAskedFor(t *testing.T) {
+	b := placed(t, settings(destinationFirst), duplicated(), "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+	require.Contains(t, kinds(b.tell(&messages.SettingsChanged{Settings: settings()})), "EvictionStarted")
+	require.Equal(t, targets("m2:2"), b.asked.Targets)
+}
+
 func TestABindingOfAnotherSchedulerIsLeftToIt(t *testing.T) {
 	foreign := duplicated()
 	foreign.SchedulerName = "astrologer"

@@ -309,6 +309,18 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	b.reassess()
 }
 
+// releaseHeld lets go on what waits for a destination that nobody asks for any more.
+func (b *Binding) releaseHeld(now time.Time, out *actors.Outbox) {
+	if b.settings.EvictionNeedsDestination {
+		return
+	}
+	b.eachTarget(func(t *target) {
+		if t.leave.permitted {
+			b.permitted(now, t, out)
+		}
+	})
+}
+
 // leaving are the targets whose departure waits for a destination, the earliest deadline first.
 func (b *Binding) leaving() []messages.ClusterName {
 	if !b.settings.EvictionNeedsDestination {
