@@ -141,6 +141,8 @@ type CopyReported struct {
 	Status string
 	// ForPlacement is the RunCopy.Placement that the member was running when it reported.
 	ForPlacement int64
+	// Kept is set where the copy was to be removed while its cluster was silent, and runs on to be judged.
+	Kept bool
 }
 
 // CopyRemoved says that a cluster runs no copy any more. From: member. To: binding.

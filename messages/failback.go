@@ -23,6 +23,8 @@ type HomeShare struct {
 	// Able is what the binding last heard of whether the cluster can take it again, Due is set when it asks for
 	// it to be given back.
 	Able, Due bool
+	// Kept is set while the cluster runs its old copy.
+	Kept bool
 }
 
 // ReturnJudged says whether an earlier affinity group than the one in use can take the workload, or whether a
@@ -80,6 +82,20 @@ type ShareReturnDropped struct {
 	Cluster ClusterName `json:"cluster"`
 }
 
+// OriginalKept says that a cluster which was cut off came back with its old copy, and that the copy runs on
+// until it is judged whether it takes its place back.
+type OriginalKept struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+}
+
+// OriginalReleased says that the replacement of such a copy stays, and why.
+type OriginalReleased struct {
+	Binding BindingName `json:"binding"`
+	Cluster ClusterName `json:"cluster"`
+	Message string      `json:"message"`
+}
+
 // ShrinkHeld says that clusters which are to run fewer replicas run on what they have until those that gain
 // them serve.
 type ShrinkHeld struct {
@@ -118,3 +134,12 @@ func (f *ShrinkReleased) AboutBinding() BindingName     { return f.Binding }
 
 func (f *ShareReturnPlanned) AboutCluster() ClusterName { return f.Cluster }
 func (f *ShareReturnDropped) AboutCluster() ClusterName { return f.Cluster }
+
+func (*OriginalKept) Kind() string     { return "OriginalKept" }
+func (*OriginalReleased) Kind() string { return "OriginalReleased" }
+
+func (f *OriginalKept) AboutBinding() BindingName     { return f.Binding }
+func (f *OriginalReleased) AboutBinding() BindingName { return f.Binding }
+
+func (f *OriginalKept) AboutCluster() ClusterName     { return f.Cluster }
+func (f *OriginalReleased) AboutCluster() ClusterName { return f.Cluster }

@@ -44,6 +44,9 @@ type RemoveCopy struct {
 	Binding BindingName
 	// Preserve lets what runs run on: the member only ceases to look after it.
 	Preserve bool
+	// Ask is set where a member that hears this only after a silence is to report the copy and let it run
+	// until it is told again.
+	Ask bool
 }
 
 // HealthForced changes what the member reports of one binding's copy; with no binding, of every

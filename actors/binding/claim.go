@@ -275,6 +275,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	if !b.created {
 		return
 	}
+	b.home = nil
 	for i := range b.copies {
 		b.removeCopy(&b.copies[i], b.preserves(), out)
 	}
@@ -284,7 +285,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
-	b.hops, b.waiting, b.home = nil, nil, nil
+	b.hops, b.waiting = nil, nil
 	b.targets, b.tasks, b.copies, b.requiredBy, b.created, b.spec = nil, nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})

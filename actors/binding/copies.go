@@ -19,8 +19,9 @@ type copyState struct {
 	revision int32
 	// placement numbers what the member was last told.
 	placement int64
-	// removing is set from telling the member to remove the copy until it says that it did.
-	removing bool
+	// removing is set from telling the member to remove the copy until it says that it did; asking, if it is to
+	// ask first where it was silent.
+	removing, asking bool
 	// full is set where the member says that it has no room for more replicas.
 	full bool
 
@@ -48,12 +49,7 @@ func (b *Binding) copy(c messages.ClusterName) *copyState {
 // that are being left keep what they have, unless they are left directly; everything else goes. While a
 // copy that is left directly still stands, nothing new starts, for a time. Source: Karmada's binding controller.
 func (b *Binding) syncCopies(out *actors.Outbox) {
-	for i := range b.copies {
-		c := &b.copies[i]
-		if !b.wanted(c.cluster) {
-			b.removeCopy(c, b.preserves() && !b.settings.PreserveOnlyDeleted, out)
-		}
-	}
+	b.dropCopies(out)
 	if b.blocked() {
 		return
 	}
@@ -63,23 +59,39 @@ func (b *Binding) syncCopies(out *actors.Outbox) {
 	b.runRequired(out)
 }
 
+// dropCopies tells the members of copies that are not wanted to remove them.
+func (b *Binding) dropCopies(out *actors.Outbox) {
+	for i := range b.copies {
+		c := &b.copies[i]
+		if !b.wanted(c.cluster) {
+			b.removeCopy(c, b.preserves() && !b.settings.PreserveOnlyDeleted, out)
+		}
+	}
+}
+
 // preserves reports whether copies are to run on where nobody asks for them any more.
 func (b *Binding) preserves() bool {
 	return b.spec.PreserveResourcesOnDeletion != nil && *b.spec.PreserveResourcesOnDeletion
 }
 
-// removeCopy tells a copy's member once that it is to go, or only to be looked after no more. Source:
-// Karmada's execution controller, which does so with every Work that goes.
+// removeCopy tells a copy's member once that it is to go, or only to be looked after no more; where an old copy
+// may take its place back, one that is silent is to ask when it returns. Source: Karmada's execution
+// controller, which preserves with every Work that goes.
 func (b *Binding) removeCopy(c *copyState, preserve bool, out *actors.Outbox) {
-	if !c.removing {
-		c.removing = true
-		out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name, Preserve: preserve})
+	ask := b.judges() && b.homeShare(c.cluster) != nil
+	if c.removing && (ask || !c.asking) {
+		return
 	}
+	c.removing, c.asking = true, ask
+	out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name, Preserve: preserve, Ask: ask})
 }
 
 // wanted reports whether a cluster is to have a copy.
 func (b *Binding) wanted(c messages.ClusterName) bool {
 	if b.target(c) != nil || b.required(c) {
+		return true
+	}
+	if s := b.homeShare(c); s != nil && s.kept {
 		return true
 	}
 	k := b.task(c)
@@ -120,6 +132,9 @@ func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 
 func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *actors.Outbox) {
 	c := b.copy(m.Cluster)
+	if c != nil && m.Kept && c.removing {
+		b.originalReported(now, c, out)
+	}
 	if c == nil || c.removing {
 		return
 	}
@@ -134,6 +149,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	}
 	b.statusReported(c, m.Status, out)
 	b.roomReported(now, c, m, out)
+	b.judgeOriginal(now, c, out)
 	if t := b.target(m.Cluster); t != nil {
 		b.reconsider(now, t, false, out)
 	}
@@ -225,6 +241,8 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 			c.replicas = *k.Replicas
 		} else if s := b.set(); k != nil && s != nil {
 			c.replicas = s.Targets.Pods()
+		} else if s := b.homeShare(c.cluster); s != nil {
+			c.replicas = s.Replicas
 		}
 		if b.wanted(c.cluster) && !c.removing {
 			b.tellRun(c, true, out)

@@ -29,6 +29,8 @@ type homeShare struct {
 	// at is when it has that back if it stays able to take it; zero: it is not. asked is set from then on.
 	at    time.Time
 	asked bool
+	// kept is set while the cluster, which was cut off, runs its old copy until that is judged.
+	kept bool
 }
 
 // way returns the way back, new if there was none.
@@ -56,7 +58,7 @@ func (b *Binding) homeWish() *messages.Homeward {
 	}
 	for i := range w.shares {
 		s := &w.shares[i]
-		wish.Shares = append(wish.Shares, messages.HomeShare{TargetCluster: s.TargetCluster, Able: !s.at.IsZero(), Due: s.asked})
+		wish.Shares = append(wish.Shares, messages.HomeShare{TargetCluster: s.TargetCluster, Able: !s.at.IsZero(), Due: s.asked, Kept: s.kept})
 	}
 	return wish
 }
@@ -87,7 +89,9 @@ func (b *Binding) returnDue(now time.Time, out *actors.Outbox) {
 	b.home.asked = b.home.asked || reached(b.home.at, now)
 	for i := range b.home.shares {
 		s := &b.home.shares[i]
-		s.asked = s.asked || reached(s.at, now)
+		if !s.asked && reached(s.at, now) {
+			b.askFor(s, out)
+		}
 	}
 	b.ask(now, out)
 }
@@ -137,7 +141,7 @@ func (b *Binding) startReturn(m *messages.PlacementDecided, out *actors.Outbox) 
 	w.at, w.asked = time.Time{}, false
 	for i := range w.shares {
 		if s := &w.shares[i]; s.asked {
-			s.at, s.asked = time.Time{}, false
+			s.at, s.asked, s.kept = time.Time{}, false, false
 			started.Clusters = append(started.Clusters, s.TargetCluster)
 		}
 	}
@@ -180,7 +184,7 @@ func (b *Binding) restoreReturn(s *api.BindingStatus) {
 		b.way().at = s.ReturnAt.Time
 	}
 	for i := range s.Home {
-		h := homeShare{TargetCluster: s.Home[i].TargetCluster}
+		h := homeShare{TargetCluster: s.Home[i].TargetCluster, kept: s.Home[i].Kept}
 		if s.Home[i].ReturnAt != nil {
 			h.at = s.Home[i].ReturnAt.Time
 		}

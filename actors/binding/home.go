@@ -14,7 +14,7 @@ import (
 // rememberHome notes where the workload runs as its home, before it leaves the first cluster for a failure, if
 // its policy lets it return. What the workload, its policy or people ask for otherwise is no home yet.
 func (b *Binding) rememberHome(out *actors.Outbox) {
-	if !b.failsBack() || b.home != nil && len(b.home.shares) > 0 || !b.asWished() {
+	if !b.mayReturn() || b.home != nil && len(b.home.shares) > 0 || !b.asWished() {
 		return
 	}
 	clusters := b.sortedClusters()
@@ -64,6 +64,7 @@ func (b *Binding) forgetHome(out *actors.Outbox) {
 	}
 	b.home.shares = nil
 	out.Record(&messages.HomeChanged{Binding: b.name})
+	b.dropCopies(out)
 }
 
 // arrive ends the way back once all runs where it ran.
@@ -83,10 +84,12 @@ func (b *Binding) edited(changed []string, out *actors.Outbox) {
 			b.forgetHome(out)
 		}
 	}
+	if !b.mayReturn() {
+		b.forgetHome(out)
+	}
 	if b.home == nil || b.failsBack() {
 		return
 	}
-	b.forgetHome(out)
 	if !b.home.at.IsZero() {
 		b.home.at, b.home.asked = time.Time{}, false
 		out.Record(&messages.ReturnDropped{Binding: b.name})
@@ -97,9 +100,9 @@ func (b *Binding) edited(changed []string, out *actors.Outbox) {
 func (b *Binding) shareJudged(now time.Time, m *messages.ReturnJudged, out *actors.Outbox) {
 	s := b.homeShare(m.Cluster)
 	switch {
-	case s == nil:
+	case s == nil, !b.failsBack() && !s.kept && s.at.IsZero():
 	case m.Possible && s.at.IsZero():
-		s.at = now.Add(b.spec.Failover.Cluster.Failback.Stabilization())
+		s.at = now.Add(b.stabilization())
 		out.Record(&messages.ShareReturnPlanned{Binding: b.name, Cluster: m.Cluster, At: s.at})
 	case !m.Possible && !s.at.IsZero():
 		s.at, s.asked = time.Time{}, false

@@ -149,7 +149,7 @@ func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint) {
 // withdrawTasks takes back the tasks whose clusters came back in this instant.
 func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
 	for i := 0; i < len(b.tasks); {
-		if k := &b.tasks[i]; k.back && b.settings.WithdrawOnRecovery {
+		if k := &b.tasks[i]; k.back && b.withdraws(k) {
 			b.withdraw(now, k, out)
 			continue
 		}

@@ -125,11 +125,15 @@ func (m *Member) reportAll(out *actors.Outbox) {
 
 // report tells the binding how its copy is; a silent member tells nobody.
 func (m *Member) report(c *copyState, out *actors.Outbox) {
-	if m.silent {
-		return
+	if !m.silent {
+		m.say(c, false, out)
 	}
+}
+
+// say reports a copy, perhaps one that was to be removed and is kept to be judged.
+func (m *Member) say(c *copyState, kept bool, out *actors.Outbox) {
 	r := &messages.CopyReported{
-		Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Revision: c.serving, Status: m.statuses[c.binding], ForPlacement: c.served,
+		Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Revision: c.serving, Status: m.statuses[c.binding], ForPlacement: c.served, Kept: kept,
 	}
 	if r.Health != api.Healthy {
 		r.Ready = 0

@@ -151,7 +151,7 @@ func (m *Member) catchUp(now time.Time, out *actors.Outbox) {
 	missed := m.missed
 	m.missed = nil
 	for i, msg := range missed {
-		if last[about(msg)] == i {
+		if last[about(msg)] == i && !m.asks(msg, out) {
 			m.told(now, msg, out)
 		}
 	}
@@ -165,6 +165,19 @@ func (m *Member) dismissed(out *actors.Outbox) {
 		}
 	}
 	m.missed = nil
+}
+
+// asks reports a copy that is not to be removed unseen, and whether there is one.
+func (m *Member) asks(msg messages.ToMember, out *actors.Outbox) bool {
+	r, removal := msg.(*messages.RemoveCopy)
+	if !removal || !r.Ask {
+		return false
+	}
+	i, known := m.at[r.Binding]
+	if known {
+		m.say(&m.copies[i], true, out)
+	}
+	return known
 }
 
 func about(msg messages.ToMember) messages.BindingName {

@@ -369,3 +369,14 @@ func TestACopySaysOfItselfWhatItIsTold(t *testing.T) {
 	d.Tell(run("web", 2, 1), run("shop", 1, 1))
 	d.Tell(&messages.StatusForced{Binding: "web", Status: says.Status}).Recorded().Told(web, says).Told(shop)
 }
+
+func TestAMemberAsksWhetherAnOldCopyIsToGo(t *testing.T) {
+	d := drive(t, 0)
+	d.Tell(&messages.RunCopy{Binding: "web", Replicas: 2, Placement: 1})
+	ask := &messages.RemoveCopy{Binding: "web", Ask: true}
+	d.Tell(&messages.HeartbeatSet{Stopped: true})
+	d.Tell(ask, &messages.RemoveCopy{Binding: "shop", Ask: true}).Told(web)
+	told := actorstest.MailTo(d.Tell(&messages.HeartbeatSet{}).Told(shop, &messages.CopyRemoved{Cluster: "m1"}).Mail(), web)
+	require.True(t, told[len(told)-1].(*messages.CopyReported).Kept)
+	d.Tell(ask).Told(web, &messages.CopyRemoved{Cluster: "m1"})
+}

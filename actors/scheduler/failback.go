@@ -149,7 +149,7 @@ func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
 	var back []string
 	for i := range says.Shares {
 		h := &says.Shares[i]
-		able := s.takesBack(now, e.asked, h.TargetCluster)
+		able := (says.ToGroup || h.Kept) && s.takesBack(now, e.asked, h.TargetCluster)
 		switch {
 		case able != h.Able:
 			h.Able, h.Due = able, false

@@ -113,7 +113,12 @@ func validateClusterFailover(c *api.ClusterFailover, at *field.Path) field.Error
 		validateHandover(c.Handover, c.PurgeMode, at.Child("handover")),
 		validatePreservation(c.StatePreservation, at.Child("statePreservation")),
 		validateFailback(c.Failback, at.Child("failback")),
+		oneOf(c.Reconnect, reconnects, at.Child("reconnect")),
 	)
+}
+
+var reconnects = []api.ReconnectStrategy{
+	api.ReconnectKeepReplacement, api.ReconnectKeepOriginal, api.ReconnectKeepHealthiest,
 }
 
 func validateFailback(f *api.Failback, at *field.Path) field.ErrorList {

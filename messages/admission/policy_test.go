@@ -226,7 +226,12 @@ func TestPolicies(t *testing.T) {
 			policy("failover: {cluster: {failback: {mode: Automatic, stabilizationSeconds: -1}}}"),
 			"spec.failover.cluster.failback.stabilizationSeconds: Invalid value: -1: must be 0 or more",
 		},
-		"a return by itself": {policy("failover: {cluster: {failback: {mode: Automatic}}}"), ""},
+		"an unknown reconnect strategy": {
+			policy("failover: {cluster: {reconnect: KeepBoth}}"),
+			`spec.failover.cluster.reconnect: Unsupported value: "KeepBoth": supported values: "KeepReplacement", "KeepOriginal", "KeepHealthiest"`,
+		},
+		"a reconnect strategy": {policy("failover: {cluster: {reconnect: KeepOriginal}}"), ""},
+		"a return by itself":   {policy("failover: {cluster: {failback: {mode: Automatic}}}"), ""},
 		"failover in an unknown way": {
 			policy("propagateDeps: true, failover: {application: {decisionConditions: {}, purgeMode: Immediately}}"),
 			`spec.failover.application.purgeMode: Unsupported value: "Immediately": supported values: "Directly", "Gracefully", "Never"`,

@@ -223,6 +223,8 @@ type HomeShare struct {
 	TargetCluster `json:",inline"`
 	// ReturnAt is when the cluster has it back, if it stays able to take it.
 	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`
+	// Kept is set while the cluster, which was cut off, runs its old copy until that is judged.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // Shrinking is a reduction of shares that waits for a hand-over.

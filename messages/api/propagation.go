@@ -252,8 +252,9 @@ type ClusterFailover struct {
 	// Handover is Leeward's own.
 	Handover          Handover           `json:"handover,omitempty"`
 	StatePreservation *StatePreservation `json:"statePreservation,omitempty"`
-	// Failback is Leeward's own.
-	Failback *Failback `json:"failback,omitempty"`
+	// Failback and Reconnect are Leeward's own.
+	Failback  *Failback         `json:"failback,omitempty"`
+	Reconnect ReconnectStrategy `json:"reconnect,omitempty"`
 }
 
 // StatePreservation carries status fields of the old copy to the new one, as labels.

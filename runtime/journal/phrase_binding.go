@@ -58,6 +58,10 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 		return warning("kept", "on "+string(f.Cluster), f.Message)
 	case *messages.BindingDescheduled:
 		return story("gives up", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+": no room for the others "+t.since(f.Since))
+	case *messages.OriginalKept:
+		return story("back", "on "+string(f.Cluster), "its old copy runs on until it is judged")
+	case *messages.OriginalReleased:
+		return story("not back", "on "+string(f.Cluster), f.Message)
 	case *messages.ShareReturnPlanned:
 		return story("will return", "to "+string(f.Cluster), "at "+t.at(f.At)+" if it can take its share until then")
 	case *messages.ShareReturnDropped:

@@ -76,6 +76,10 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.shareReturnsAt(f.Cluster, f.At)
 	case *messages.ShareReturnDropped:
 		return b.shareReturnsAt(f.Cluster, time.Time{})
+	case *messages.OriginalKept:
+		return b.originalKept(f.Cluster, true)
+	case *messages.OriginalReleased:
+		return b.originalKept(f.Cluster, false)
 	case *messages.ShrinkHeld:
 		return b.shrinkHeld(at, f)
 	case *messages.ShrinkReleased:

@@ -38,11 +38,23 @@ func (b *Binding) shareReturnsAt(c messages.ClusterName, at time.Time) bool {
 	return true
 }
 
+// originalKept notes whether a cluster of home runs its old copy.
+func (b *Binding) originalKept(c messages.ClusterName, kept bool) bool {
+	i := slices.IndexFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == string(c) })
+	if i < 0 || b.Status.Home[i].Kept == kept {
+		return false
+	}
+	b.Status.Home = slices.Clone(b.Status.Home)
+	b.Status.Home[i].Kept = kept
+	return true
+}
+
 // returnStarted ends the waits of what returns.
 func (b *Binding) returnStarted(f *messages.ReturnStarted) bool {
 	changed := b.returnAt(time.Time{})
 	for _, c := range f.Clusters {
 		changed = b.shareReturnsAt(messages.ClusterName(c.Name), time.Time{}) || changed
+		changed = b.originalKept(messages.ClusterName(c.Name), false) || changed
 	}
 	return changed
 }

@@ -57,3 +57,16 @@ func TestWhoWaitsToShrinkIsStored(t *testing.T) {
 	require.Nil(t, f.Binding(web).Status.Shrinking)
 	f.requireNoChange(webKey, &messages.ShrinkReleased{Binding: web})
 }
+
+func TestAnOldCopyIsStoredAsKeptUntilItIsJudged(t *testing.T) {
+	for _, end := range []messages.Fact{
+		&messages.OriginalReleased{Binding: web, Cluster: "member2"}, &messages.ReturnStarted{Binding: web, Clusters: targets("member2")},
+	} {
+		f := newFleet(t)
+		f.requireNoChange(webKey, &messages.OriginalKept{Binding: web, Cluster: "member2"})
+		f.apply(&messages.HomeChanged{Binding: web, Clusters: targets("member2")}, &messages.OriginalKept{Binding: web, Cluster: "member2"})
+		require.True(t, f.Binding(web).Status.Home[0].Kept)
+		f.apply(end)
+		require.False(t, f.Binding(web).Status.Home[0].Kept)
+	}
+}
