@@ -203,3 +203,12 @@ func ownFields(t *testing.T) map[string]bool {
 	require.NotEmpty(t, own)
 	return own
 }
+
+// The contents lead to a section by its name, whatever its theme.
+func TestEverySectionHasANameOfItsOwn(t *testing.T) {
+	taken := map[string]string{}
+	for _, s := range sectionsOfDifferences(t) {
+		require.Empty(t, taken[s.anchor], "%s/%s", s.theme, s.anchor)
+		taken[s.anchor] = s.theme
+	}
+}
