@@ -57,7 +57,7 @@ type PlaceBinding struct {
 	Leaving []ClusterName
 	// Purges is set where the old copy of one of these goes before its replacement stands.
 	Purges bool
-	// Unreplaced counts the replicas on clusters of Evicting for which nothing stands in yet and that keep
+	// Unreplaced counts the replicas, or whole sets, on clusters of Evicting for which nothing stands in yet and that keep
 	// their quota.
 	Unreplaced int32
 	Affinity   string

@@ -136,3 +136,13 @@ func TestARestartFindsTheSetThatRan(t *testing.T) {
 	require.Equal(t, set.Targets, b.asked.Targets[0].Components)
 	b.advance(time.Second)
 }
+
+func TestASetThatIsLostWithAClusterKeepsItsQuotaUntilItIsReplaced(t *testing.T) {
+	b := placedWhole(t, settings(severalTemplates, func(s *messages.Settings) { s.FailoverKeepsQuota = true }), "m1")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	require.EqualValues(t, 1, b.asked.Unreplaced)
+	b.tell(b.whole("m2"))
+	b.tell(&messages.RescheduleTriggered{At: b.Now()})
+	require.EqualValues(t, 0, b.asked.Unreplaced)
+}

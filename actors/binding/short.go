@@ -31,14 +31,17 @@ func (b *Binding) missing() int32 {
 	return max(0, missing)
 }
 
-// unreplaced is how many replicas on clusters that are being left wait for others to take over.
+// unreplaced is how many replicas, or whole sets, on clusters that are being left wait for others to take over.
 func (b *Binding) unreplaced() (n int32) {
 	if len(b.tasks) == 0 || !b.settings.FailoverKeepsQuota {
 		return 0
 	}
 	for i := range b.tasks {
-		if k := &b.tasks[i]; k.Replicas != nil {
+		k := &b.tasks[i]
+		if k.Replicas != nil {
 			n += max(0, *k.Replicas-replicasOf(k.ReplacedBy))
+		} else if len(k.ReplacedBy) == 0 && b.set() != nil {
+			n++
 		}
 	}
 	if b.duplicated() {

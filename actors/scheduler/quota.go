@@ -67,10 +67,26 @@ func takes(m *messages.PlaceBinding) quota.Usage {
 	if m == nil {
 		return quota.Usage{}
 	}
-	return quota.Of(append(slices.Clip(m.Targets), api.TargetCluster{Replicas: m.Unreplaced}), m.Requirements)
+	return use(m, append(slices.Clip(m.Targets), unplaced(m)...))
 }
 
-// unreplaced is how many replicas of a binding nothing stands in for once it has left some clusters for its
+// use is what a binding takes of its quotas for some targets.
+func use(m *messages.PlaceBinding, targets []api.TargetCluster) quota.Usage {
+	if m.Set == nil {
+		return quota.Of(targets, m.Requirements, nil)
+	}
+	return quota.Of(targets, nil, m.Set.Components)
+}
+
+// unplaced is what a binding is to have back, as targets on no cluster.
+func unplaced(m *messages.PlaceBinding) []api.TargetCluster {
+	if m.Set == nil {
+		return []api.TargetCluster{{Replicas: m.Unreplaced}}
+	}
+	return slices.Repeat([]api.TargetCluster{{Components: m.Set.Targets}}, int(m.Unreplaced))
+}
+
+// unreplaced is how many replicas, or whole sets, of a binding nothing stands in for once it has left some clusters for its
 // next targets.
 func (s *Scheduler) unreplaced(m *messages.PlaceBinding, leaving []messages.ClusterName, next []api.TargetCluster) int32 {
 	if !s.settings.FailoverKeepsQuota || m.Unreplaced == 0 && len(leaving) == 0 {
@@ -78,15 +94,26 @@ func (s *Scheduler) unreplaced(m *messages.PlaceBinding, leaving []messages.Clus
 	}
 	n := m.Unreplaced
 	for _, c := range leaving {
-		n += replicasOn(m.Targets, string(c))
+		n += sharesOn(m, m.Targets, string(c))
 	}
 	for _, t := range next {
-		n -= max(0, t.Replicas-replicasOn(m.Targets, t.Name))
+		n -= max(0, sharesOn(m, next, t.Name)-sharesOn(m, m.Targets, t.Name))
 	}
-	if m.Placement.ReplicaScheduling.Divides() {
+	if m.Set == nil && m.Placement.ReplicaScheduling.Divides() {
 		n = min(n, m.Replicas-int32(replicasOf(next)))
 	}
 	return max(0, n)
+}
+
+// sharesOn is how many replicas, or whole sets, of a binding one of its targets runs.
+func sharesOn(m *messages.PlaceBinding, targets []api.TargetCluster, cluster string) int32 {
+	if m.Set == nil {
+		return replicasOn(targets, cluster)
+	}
+	if slices.ContainsFunc(targets, func(t api.TargetCluster) bool { return t.Name == cluster }) {
+		return 1
+	}
+	return 0
 }
 
 // charge counts what a binding takes now in place of what it took; either may be nil.
@@ -113,7 +140,7 @@ func (s *Scheduler) refusal(m *messages.PlaceBinding, next []api.TargetCluster) 
 	if b == nil {
 		return ""
 	}
-	before, after := takes(m), quota.Of(next, m.Requirements)
+	before, after := takes(m), use(m, next)
 	for _, q := range b.quotas {
 		if excess, exceeds := quota.Exceeds(q.Limits, b.taken, before, after); exceeds {
 			return fmt.Sprintf("quota %s/%s: %s", q.Namespace, q.Name, excess)

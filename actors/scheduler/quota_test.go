@@ -199,3 +199,47 @@ func TestQuotasGiveWayInAnyOrderAlike(t *testing.T) {
 		require.Equal(t, *first, got)
 	})
 }
+
+func TestASetIsChargedForAllItsComponents(t *testing.T) {
+	d := roomy(t, "5")
+	first := askSet("team/lab", 3)
+	require.Equal(t, "m1", decided(t, d.Tell(first), "team/lab").Targets[0].Name)
+	requireRefused(t, d.Tell(askSet("team/train", 1)), "team/train", "2 more cpu asked for, 4 of 5 taken")
+	grows := askSet("team/lab", 5, "m1")
+	grows.Request, grows.Targets[0].Components = 2, set(3).Targets
+	requireRefused(t, d.Tell(grows), "team/lab", "2 more cpu asked for, 4 of 5 taken")
+	shrinks := askSet("team/lab", 1, "m1")
+	shrinks.Request = 3
+	require.Equal(t, "m1", decided(t, d.Tell(shrinks), "team/train").Targets[0].Name)
+}
+
+func TestAFullQuotaStopsNoSetFromMoving(t *testing.T) {
+	d := roomy(t, "4")
+	told := decided(t, d.Tell(leaving(askSet("team/lab", 3, "m1"), "m1")), "team/lab")
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
+	require.Equal(t, "m2", told.Targets[0].Name)
+	requireRefused(t, d.Tell(ask("team/web", 1, anyOne())), "team/web", "1 more cpu asked for, 4 of 4 taken")
+}
+
+func TestASetWithoutAPlaceKeepsItsQuota(t *testing.T) {
+	for name, c := range map[string]struct {
+		unreplaced int32
+		want       string
+	}{
+		"all of it, while nothing stands in": {1, "2 more cpu asked for, 4 of 5 taken"},
+		"none of it, once it is given up":    {0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := roomy(t, "5", keeping)
+			waits := askSet("team/lab", 3)
+			waits.Evicting, waits.Unreplaced, waits.Suspended = []messages.ClusterName{"m1"}, c.unreplaced, true
+			d.Tell(waits)
+			n := d.Tell(ask("team/web", 2, anyOne()))
+			if c.want == "" {
+				require.Equal(t, targets("m1:2"), decided(t, n, "team/web").Targets)
+				return
+			}
+			requireRefused(t, n, "team/web", c.want)
+		})
+	}
+}

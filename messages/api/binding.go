@@ -129,6 +129,16 @@ func (c *TargetComponents) Equal(o *TargetComponents) bool {
 	return c == o || slices.Equal(c.list(), o.list())
 }
 
+// Replicas returns how many a component has, 0 if it is not listed.
+func (c *TargetComponents) Replicas(name string) int32 {
+	for _, component := range c.list() {
+		if component.Name == name {
+			return component.Replicas
+		}
+	}
+	return 0
+}
+
 // Pods counts the replicas of all components, up to math.MaxInt32.
 func (c *TargetComponents) Pods() int32 {
 	sum := int64(0)

@@ -29,14 +29,23 @@ func chargeOf(b *Binding) charge {
 	if b == nil {
 		return charge{}
 	}
-	old := make([]api.TargetCluster, 0, len(b.Spec.GracefulEvictionTasks))
-	for i := range b.Spec.GracefulEvictionTasks {
-		if t := &b.Spec.GracefulEvictionTasks[i]; t.Replicas != nil {
+	each, components := b.Spec.ReplicaRequirements, b.Spec.Components
+	return charge{used: quota.Of(b.Spec.Clusters, each, components), evicting: quota.Of(oldCopies(b.Spec), each, components)}
+}
+
+// oldCopies are the clusters that a binding is leaving, with what runs there: the replicas that the task kept
+// note of, or else all components, which follow the resource to the end.
+func oldCopies(spec *api.BindingSpec) []api.TargetCluster {
+	old := make([]api.TargetCluster, 0, len(spec.GracefulEvictionTasks))
+	for i := range spec.GracefulEvictionTasks {
+		t := &spec.GracefulEvictionTasks[i]
+		if t.Replicas != nil {
 			old = append(old, api.TargetCluster{Name: t.FromCluster, Replicas: *t.Replicas})
+		} else if set := messages.NewComponentSet(spec.Components); set != nil {
+			old = append(old, api.TargetCluster{Name: t.FromCluster, Components: set.Targets})
 		}
 	}
-	each := b.Spec.ReplicaRequirements
-	return charge{used: quota.Of(b.Spec.Clusters, each), evicting: quota.Of(old, each)}
+	return old
 }
 
 // putQuota charges all bindings of its namespace to a quota. Usage in its status is the store's own.

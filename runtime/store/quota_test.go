@@ -68,6 +68,19 @@ func TestAQuotaShowsWhatItsNamespaceUses(t *testing.T) {
 	require.JSONEq(t, `{"overallUsed":{"cpu":"0"}}`, used(t, f, shop), "another namespace")
 }
 
+func TestAQuotaIsChargedForComponents(t *testing.T) {
+	f := newFleet(t)
+	f.Put(quotaOf("default", "40"))
+	requests := &api.ReplicaRequirements{ResourceRequest: corev1.ResourceList{"cpu": resource.MustParse("2")}}
+	set := messages.NewComponentSet([]api.Component{{Name: "head", Replicas: 1}, {Name: "workers", Replicas: 3, ReplicaRequirements: requests}})
+	f.apply(&messages.BindingUpdated{Binding: web, Spec: &api.BindingSpec{Components: set.Components}})
+	require.JSONEq(t, `{"overallUsed":{"cpu":"0"}}`, used(t, f, teamQuota), "not before they are placed")
+	f.apply(&messages.Scheduled{Binding: web, Clusters: []api.TargetCluster{{Name: "member1", Components: set.Targets}}})
+	require.JSONEq(t, `{"overallUsed":{"cpu":"6"}}`, used(t, f, teamQuota))
+	f.apply(&messages.EvictionStarted{Binding: web, Cluster: "member1", Task: api.GracefulEvictionTask{FromCluster: "member1"}})
+	require.JSONEq(t, `{"overallUsed":{"cpu":"0"},"overallEvicting":{"cpu":"6"}}`, used(t, f, teamQuota), "the old copy holds all of them")
+}
+
 func TestAQuotaTakesInWhatIsThere(t *testing.T) {
 	f := newFleet(t)
 	requests := &api.ReplicaRequirements{ResourceRequest: corev1.ResourceList{"cpu": resource.MustParse("1")}}

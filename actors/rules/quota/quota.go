@@ -18,24 +18,27 @@ import (
 // of which nothing is asked is not in it.
 type Usage map[corev1.ResourceName]resource.Quantity
 
-// Of returns what a workload asks of the clusters that it is placed on. What has no replicas, or requests
-// nothing, uses nothing.
-func Of(targets []api.TargetCluster, each *api.ReplicaRequirements) Usage {
+// Of returns what a workload asks of the clusters that it is placed on: for its replicas, or, of a workload of
+// several components, for those that each cluster lists. What has no replicas, or requests nothing, uses nothing.
+func Of(targets []api.TargetCluster, each *api.ReplicaRequirements, components []api.Component) Usage {
 	used := Usage{}
 	for _, t := range targets {
-		used.charge(t, each)
+		used.charge(t.Replicas, each)
+		for i := range components {
+			used.charge(t.Components.Replicas(components[i].Name), components[i].ReplicaRequirements)
+		}
 	}
 	return used
 }
 
-// charge adds what one cluster is asked for: its replicas times what each of them requests.
-func (u Usage) charge(on api.TargetCluster, each *api.ReplicaRequirements) {
+// charge adds replicas times what each of them requests.
+func (u Usage) charge(replicas int32, each *api.ReplicaRequirements) {
 	if each == nil {
 		return
 	}
 	for name, request := range each.ResourceRequest { // order-free: each resource has its own sum
 		total := request.DeepCopy()
-		total.Mul(int64(on.Replicas))
+		total.Mul(int64(replicas))
 		u.put(name, total)
 	}
 }

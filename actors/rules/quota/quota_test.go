@@ -56,7 +56,28 @@ func TestUsageIsReplicasTimesRequests(t *testing.T) {
 		"nor does a request of zero":         {on(3), requesting("cpu", "0"), amounts()},
 		"what has no replicas uses nothing":  {on(0), requesting("cpu", "1"), amounts()},
 	} {
-		t.Run(name, func(t *testing.T) { requireAmounts(t, c.want, quota.Of(c.targets, c.each)) })
+		t.Run(name, func(t *testing.T) { requireAmounts(t, c.want, quota.Of(c.targets, c.each, nil)) })
+	}
+}
+
+func TestComponentsAreChargedAsListed(t *testing.T) {
+	set := []api.Component{
+		{Name: "head", Replicas: 1, ReplicaRequirements: requesting("cpu", "2")},
+		{Name: "workers", Replicas: 3, ReplicaRequirements: requesting("cpu", "4", "memory", "1Gi")},
+		{Name: "proxy", Replicas: 1},
+	}
+	whole := &api.TargetComponents{{Name: "head", Replicas: 1}, {Name: "workers", Replicas: 3}, {Name: "proxy", Replicas: 1}}
+	for name, c := range map[string]struct {
+		targets []api.TargetCluster
+		want    corev1.ResourceList
+	}{
+		"each with its own requests":                {[]api.TargetCluster{{Name: "m1", Components: whole}}, amounts("cpu", "14", "memory", "3Gi")},
+		"on every cluster":                          {[]api.TargetCluster{{Name: "m1", Components: whole}, {Name: "m2", Components: whole}}, amounts("cpu", "28", "memory", "6Gi")},
+		"as many as run, not as many as are wanted": {[]api.TargetCluster{{Name: "m1", Components: &api.TargetComponents{{Name: "workers", Replicas: 1}}}}, amounts("cpu", "4", "memory", "1Gi")},
+		"one that is no more uses nothing":          {[]api.TargetCluster{{Name: "m1", Components: &api.TargetComponents{{Name: "cache", Replicas: 9}}}}, amounts()},
+		"a cluster that lists none uses nothing":    {on(0), amounts()},
+	} {
+		t.Run(name, func(t *testing.T) { requireAmounts(t, c.want, quota.Of(c.targets, nil, set)) })
 	}
 }
 
@@ -66,10 +87,10 @@ func TestSumsDoNotDependOnOrder(t *testing.T) {
 	var first corev1.ResourceList
 	for range 50 {
 		rand.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
-		sum, gone := quota.Usage{}, quota.Of(on(7), requesting("cpu", "3", "memory", "1Gi"))
+		sum, gone := quota.Usage{}, quota.Of(on(7), requesting("cpu", "3", "memory", "1Gi"), nil)
 		sum.Add(gone)
 		for _, r := range requests {
-			sum.Add(quota.Of(on(3), requesting("cpu", r, "memory", r)))
+			sum.Add(quota.Of(on(3), requesting("cpu", r, "memory", r), nil))
 		}
 		sum.Sub(gone)
 		if first == nil {
@@ -80,7 +101,7 @@ func TestSumsDoNotDependOnOrder(t *testing.T) {
 }
 
 func TestWhatIsTakenAwayLeavesNothing(t *testing.T) {
-	sum, web := quota.Usage{}, quota.Of(on(2), requesting("cpu", "7E", "memory", "1Gi"))
+	sum, web := quota.Usage{}, quota.Of(on(2), requesting("cpu", "7E", "memory", "1Gi"), nil)
 	sum.Add(web)
 	sum.Add(web)
 	sum.Sub(web)
@@ -90,20 +111,20 @@ func TestWhatIsTakenAwayLeavesNothing(t *testing.T) {
 }
 
 func TestAQuotaShowsWhatItLimits(t *testing.T) {
-	used := quota.Of(on(4), requesting("memory", "536870912", "example.com/gpu", "1"))
+	used := quota.Of(on(4), requesting("memory", "536870912", "example.com/gpu", "1"), nil)
 	requireAmounts(t, amounts("cpu", "0", "memory", "2Gi"), used.Against(amounts("cpu", "4", "memory", "8Gi")))
 }
 
 func TestLessIsLessOfAnyResource(t *testing.T) {
-	two := quota.Of(on(2), requesting("cpu", "1", "memory", "1Gi"))
+	two := quota.Of(on(2), requesting("cpu", "1", "memory", "1Gi"), nil)
 	for name, c := range map[string]struct {
 		now  quota.Usage
 		less bool
 	}{
-		"as much":              {quota.Of(on(1), requesting("cpu", "2", "memory", "2Gi")), false},
-		"more":                 {quota.Of(on(3), requesting("cpu", "1", "memory", "1Gi")), false},
-		"less of one resource": {quota.Of(on(2), requesting("cpu", "2", "memory", "512Mi")), true},
-		"nothing of another":   {quota.Of(on(2), requesting("memory", "1Gi")), true},
+		"as much":              {quota.Of(on(1), requesting("cpu", "2", "memory", "2Gi"), nil), false},
+		"more":                 {quota.Of(on(3), requesting("cpu", "1", "memory", "1Gi"), nil), false},
+		"less of one resource": {quota.Of(on(2), requesting("cpu", "2", "memory", "512Mi"), nil), true},
+		"nothing of another":   {quota.Of(on(2), requesting("memory", "1Gi"), nil), true},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.less, c.now.Less(two)) })
 	}
@@ -127,18 +148,18 @@ func TestAPlacementMayNotExceedWhatIsLeft(t *testing.T) {
 		"every cluster counts that runs a copy of its own": {before: on(3), after: []api.TargetCluster{{Name: "m1", Replicas: 3}, {Name: "m2", Replicas: 3}}, want: "3 more cpu asked for, 3 of 5 taken"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := quota.Of(c.before, each)
-			used := quota.Of(c.others, each)
+			before := quota.Of(c.before, each, nil)
+			used := quota.Of(c.others, each, nil)
 			used.Add(before)
-			excess, exceeds := quota.Exceeds(limits, used, before, quota.Of(c.after, each))
+			excess, exceeds := quota.Exceeds(limits, used, before, quota.Of(c.after, each, nil))
 			require.Equal(t, c.want != "", exceeds)
 			if exceeds {
 				require.Equal(t, c.want, excess.String())
 			}
 		})
 	}
-	_, exceeds := quota.Exceeds(amounts("example.com/gpu", "0"), quota.Usage{}, quota.Usage{}, quota.Of(on(9), each))
+	_, exceeds := quota.Exceeds(amounts("example.com/gpu", "0"), quota.Usage{}, quota.Usage{}, quota.Of(on(9), each, nil))
 	require.False(t, exceeds, "what is not limited")
-	_, exceeds = quota.Exceeds(nil, quota.Usage{}, quota.Usage{}, quota.Of(on(9), each))
+	_, exceeds = quota.Exceeds(nil, quota.Usage{}, quota.Usage{}, quota.Of(on(9), each, nil))
 	require.False(t, exceeds, "no limits at all")
 }
