@@ -276,7 +276,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 		Home: b.homeWish(),
 	}
-	m.Purges = b.purges(m.Leaving)
+	m.Purges = b.purges(now, m.Leaving)
 	b.cooling = b.coolingAt(now)
 	m.Cooling, m.Full = b.cooling, b.full()
 	for i := range b.tasks {

@@ -3,6 +3,7 @@ package binding
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"leeward/actors"
 	"leeward/actors/rules/state"
@@ -72,11 +73,19 @@ func (b *Binding) stateless(t *target, reason string) hold {
 	return hold{}
 }
 
-// placedOn are the clusters of the result, in its order.
-func (b *Binding) placedOn() []string {
-	clusters := make([]string, len(b.targets))
+// placedBefore are the clusters of the result as it was before the application failovers of this instant, in its
+// order. Source: Karmada, which takes the list down before it writes the tasks of all clusters that have failed.
+func (b *Binding) placedBefore(now time.Time) []string {
+	var clusters []string
+	for i := range b.hops {
+		if k := b.task(b.hops[i].from); k != nil && b.hops[i].at.Equal(now) {
+			clusters = slices.Clone(k.ClustersBeforeFailover)
+		}
+	}
 	for i := range b.targets {
-		clusters[i] = string(b.targets[i].cluster)
+		if c := string(b.targets[i].cluster); !slices.Contains(clusters, c) {
+			clusters = append(clusters, c)
+		}
 	}
 	return clusters
 }

@@ -2,6 +2,7 @@ package binding_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,4 +123,22 @@ func TestATaskRemembersWhereTheBindingWasInItsOrder(t *testing.T) {
 	sickThere.Cluster = "m2"
 	task := starts(b.tell(sickThere))[0].Task
 	require.Equal(t, []string{"m1", "m2", "m3"}, task.ClustersBeforeFailover)
+}
+
+func TestTasksOfOneInstantRememberWhereTheBindingWasBeforeAnyOfThem(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		b := placed(t, settings(stateful), keeping(api.PurgeDirectly), "m1:2", "m2:2", "m3:2")
+		b.tell(saying(api.Healthy, savepoint))
+		mute := report("m2", api.Unhealthy, 0, 1)
+		news := actorstest.Alone[messages.ToBinding](saying(api.Unhealthy, savepoint), mute)
+		left := starts(b.tell(actorstest.Interleave(choose, news...)...))
+		require.Len(t, left, 2)
+		for _, f := range left {
+			require.Equal(t, []string{"m1", "m2", "m3"}, f.Task.ClustersBeforeFailover, f.Cluster)
+		}
+		b.Advance(time.Minute)
+		last := saying(api.Unhealthy, savepoint)
+		last.Cluster = "m3"
+		require.Equal(t, []string{"m3"}, starts(b.tell(last))[0].Task.ClustersBeforeFailover, "a minute later it is elsewhere")
+	})
 }

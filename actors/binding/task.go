@@ -36,7 +36,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbo
 	t := b.targets[i]
 	b.leavesHome(&t, out)
 	if b.task(c) == nil { // else the first task stands
-		k := task{GracefulEvictionTask: b.newTask(&t)}
+		k := task{GracefulEvictionTask: b.newTask(now, &t)}
 		k.CreationTimestamp = b.taskTime(now)
 		b.tasks = append(b.tasks, k)
 		b.hopped(now, &k)
@@ -53,13 +53,16 @@ func (b *Binding) taskTime(now time.Time) *metav1.Time {
 	return &metav1.Time{Time: now}
 }
 
-func (b *Binding) newTask(t *target) api.GracefulEvictionTask {
+func (b *Binding) newTask(now time.Time, t *target) api.GracefulEvictionTask {
 	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
 	state, err := b.preserved(t.cluster, t.leave.grounds.Reason)
 	if err != nil {
 		d.Message = "without its state: " + err.Error()
 	}
-	d.State, d.Before = state, b.placedOn()
+	d.State = state
+	if len(b.preservation(t.leave.grounds.Reason)) > 0 {
+		d.Before = b.placedBefore(now)
+	}
 	switch t.leave.grounds.Reason {
 	case api.EvictionReasonTaintUntolerated:
 		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)

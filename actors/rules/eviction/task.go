@@ -28,8 +28,8 @@ type Departure struct {
 	Replicas int32
 	// State is the preserved state, as labels; nil where the policy asks for none.
 	State map[string]string
-	// Before is where the binding was placed, Cluster included; only application failover with
-	// preserved state keeps it.
+	// Before is where the binding was placed, Cluster included; only application failover keeps it. Empty where
+	// the policy asks for no state.
 	Before []string
 	// Message says more of it.
 	Message string
@@ -81,9 +81,7 @@ func ForApplication(d Departure, a *api.ApplicationFailover, producer string, gr
 	}
 	t := d.task(mode)
 	t.Reason, t.Producer = api.EvictionReasonApplicationFailure, producer
-	if d.State != nil {
-		t.ClustersBeforeFailover = d.Before
-	}
+	t.ClustersBeforeFailover = d.Before
 	switch mode {
 	case api.PurgeGracefully:
 		t.GracePeriodSeconds, t.Handover = a.GracePeriodSeconds, a.Handover

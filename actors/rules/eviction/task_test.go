@@ -56,8 +56,10 @@ func TestTaskForATaint(t *testing.T) {
 }
 
 func TestTaskForAnApplication(t *testing.T) {
-	left := eviction.Departure{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}
-	stateful := left
+	left := eviction.Departure{Cluster: "member2", Replicas: 2}
+	stateless := left
+	stateless.Before = []string{"member1", "member2"}
+	stateful := stateless
 	stateful.State = map[string]string{"epoch": "7"}
 	grace := new(int32(90))
 	for _, c := range []struct {
@@ -76,7 +78,9 @@ func TestTaskForAnApplication(t *testing.T) {
 		{"Directly adds nothing, and needs no feature", left, api.PurgeDirectly, false,
 			api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly}},
 		{"preserved state keeps where it ran before", stateful, api.PurgeDirectly, true,
-			api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly, PreservedLabelState: stateful.State, ClustersBeforeFailover: left.Before}},
+			api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly, PreservedLabelState: stateful.State, ClustersBeforeFailover: stateful.Before}},
+		{"so does state that could not be read", stateless, api.PurgeDirectly, true,
+			api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly, ClustersBeforeFailover: stateless.Before}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.want.FromCluster, c.want.Replicas = "member2", new(int32(2))
