@@ -112,9 +112,9 @@ type BindingPlaced struct{ Binding BindingName }
 // BindingLeft ends what BindingPlaced began. From: binding. To: the cluster it left.
 type BindingLeft struct{ Binding BindingName }
 
-// TolerationsChanged says that a binding may answer ConsiderTaints otherwise than it did. Only one that was
+// AnswerChanged says that a binding may answer ConsiderTaints otherwise than it did. Only one that was
 // ever asked says so. From: binding. To: the clusters that it is placed on.
-type TolerationsChanged struct{ Binding BindingName }
+type AnswerChanged struct{ Binding BindingName }
 
 // TaintsConsidered answers a ConsiderTaints. From: binding. To: the cluster that asked.
 type TaintsConsidered struct {
@@ -124,42 +124,42 @@ type TaintsConsidered struct {
 	Leaves bool
 }
 
-func (*ClusterJoined) message()      {}
-func (*ClusterEdited) message()      {}
-func (*ClusterDeleted) message()     {}
-func (*ConditionReported) message()  {}
-func (*TaintsEdited) message()       {}
-func (*DrainRequested) message()     {}
-func (*DrainCancelled) message()     {}
-func (*LabelsEdited) message()       {}
-func (*ResourcesReported) message()  {}
-func (*ContactLost) message()        {}
-func (*ContactRestored) message()    {}
-func (*PolicyListed) message()       {}
-func (*PolicyDropped) message()      {}
-func (*VerdictGiven) message()       {}
-func (*BindingPlaced) message()      {}
-func (*BindingLeft) message()        {}
-func (*TolerationsChanged) message() {}
-func (*TaintsConsidered) message()   {}
+func (*ClusterJoined) message()     {}
+func (*ClusterEdited) message()     {}
+func (*ClusterDeleted) message()    {}
+func (*ConditionReported) message() {}
+func (*TaintsEdited) message()      {}
+func (*DrainRequested) message()    {}
+func (*DrainCancelled) message()    {}
+func (*LabelsEdited) message()      {}
+func (*ResourcesReported) message() {}
+func (*ContactLost) message()       {}
+func (*ContactRestored) message()   {}
+func (*PolicyListed) message()      {}
+func (*PolicyDropped) message()     {}
+func (*VerdictGiven) message()      {}
+func (*BindingPlaced) message()     {}
+func (*BindingLeft) message()       {}
+func (*AnswerChanged) message()     {}
+func (*TaintsConsidered) message()  {}
 
-func (*ClusterJoined) toCluster()      {}
-func (*ClusterEdited) toCluster()      {}
-func (*ClusterDeleted) toCluster()     {}
-func (*ConditionReported) toCluster()  {}
-func (*TaintsEdited) toCluster()       {}
-func (*DrainRequested) toCluster()     {}
-func (*DrainCancelled) toCluster()     {}
-func (*LabelsEdited) toCluster()       {}
-func (*ResourcesReported) toCluster()  {}
-func (*ContactLost) toCluster()        {}
-func (*ContactRestored) toCluster()    {}
-func (*PolicyListed) toCluster()       {}
-func (*PolicyDropped) toCluster()      {}
-func (*VerdictGiven) toCluster()       {}
-func (*BindingPlaced) toCluster()      {}
-func (*BindingLeft) toCluster()        {}
-func (*TolerationsChanged) toCluster() {}
-func (*TaintsConsidered) toCluster()   {}
-func (*SettingsChanged) toCluster()    {}
-func (*Woken) toCluster()              {}
+func (*ClusterJoined) toCluster()     {}
+func (*ClusterEdited) toCluster()     {}
+func (*ClusterDeleted) toCluster()    {}
+func (*ConditionReported) toCluster() {}
+func (*TaintsEdited) toCluster()      {}
+func (*DrainRequested) toCluster()    {}
+func (*DrainCancelled) toCluster()    {}
+func (*LabelsEdited) toCluster()      {}
+func (*ResourcesReported) toCluster() {}
+func (*ContactLost) toCluster()       {}
+func (*ContactRestored) toCluster()   {}
+func (*PolicyListed) toCluster()      {}
+func (*PolicyDropped) toCluster()     {}
+func (*VerdictGiven) toCluster()      {}
+func (*BindingPlaced) toCluster()     {}
+func (*BindingLeft) toCluster()       {}
+func (*AnswerChanged) toCluster()     {}
+func (*TaintsConsidered) toCluster()  {}
+func (*SettingsChanged) toCluster()   {}
+func (*Woken) toCluster()             {}

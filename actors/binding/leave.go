@@ -85,6 +85,9 @@ func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Ou
 	if !news && !next.at.IsZero() && next.grounds.Reason == api.EvictionReasonTaintUntolerated {
 		b.delayToRelist(now, t, &next)
 	}
+	if next.at.IsZero() != t.leave.at.IsZero() {
+		b.reviseAnswer(t.cluster, out)
+	}
 	b.replaceLeave(now, t, next, out)
 }
 

@@ -21,10 +21,15 @@ func (b *Binding) considerTaints(now time.Time, m *messages.ConsiderTaints, out 
 
 // reviseAnswers has the clusters ask again that may have asked before, for the answer may be another now.
 func (b *Binding) reviseAnswers(out *actors.Outbox) {
-	if !b.considered {
-		return
-	}
 	for i := range b.targets {
-		out.TellCluster(b.targets[i].cluster, &messages.TolerationsChanged{Binding: b.name})
+		b.reviseAnswer(b.targets[i].cluster, out)
+	}
+}
+
+// reviseAnswer has one cluster ask again: its copy fell sick, came round or was evicted, or says something
+// else of its state.
+func (b *Binding) reviseAnswer(c messages.ClusterName, out *actors.Outbox) {
+	if b.considered {
+		out.TellCluster(c, &messages.AnswerChanged{Binding: b.name})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"leeward/actors/actorstest"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 func TestABindingConsidersTaintsThatItDoesNotHave(t *testing.T) {
@@ -43,6 +44,22 @@ func TestABindingThatWasAskedSaysWhenItsTolerationsChange(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1", "m2")
 	b.tell(claim("default/p", duplicated(fiveMinutes))).Told(clusterAt("m1"))
 	b.tell(&messages.ConsiderTaints{Cluster: "m1", Policy: "p", Taints: []corev1.Taint{noExecute("down", b.Now())}})
-	changed := &messages.TolerationsChanged{Binding: name}
+	changed := &messages.AnswerChanged{Binding: name}
 	b.tell(claim("default/p", duplicated(tolerates("down", -1)))).Told(clusterAt("m1"), changed).Told(clusterAt("m2"), changed)
+}
+
+func TestABindingThatWasAskedSaysWhenItsHealthChangesTheAnswer(t *testing.T) {
+	changed := &messages.AnswerChanged{Binding: name}
+	b := placed(t, settings(), bearingSickness(60, api.PurgeNever), "m1", "m2")
+	b.tell(sickOn("m1")).Told(clusterAt("m1"))
+	b.tell(report("m1", api.Healthy, 2, 1))
+	ask := &messages.ConsiderTaints{Cluster: "m1", Policy: "p", Taints: []corev1.Taint{noExecute("down", b.Now())}}
+	b.tell(ask).Told(clusterAt("m1"), &messages.TaintsConsidered{Binding: name, Policy: "p", Leaves: true})
+
+	b.tell(sickOn("m1")).Told(clusterAt("m1"), changed).Told(clusterAt("m2"))
+	b.tell(ask).Told(clusterAt("m1"), &messages.TaintsConsidered{Binding: name, Policy: "p"})
+	b.tell(sickOn("m1")).Told(clusterAt("m1"))
+	b.tell(report("m1", api.Healthy, 2, 1)).Told(clusterAt("m1"), changed)
+	b.tell(sickOn("m1"))
+	b.advance(time.Minute).Told(clusterAt("m1"), changed)
 }

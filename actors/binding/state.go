@@ -17,6 +17,7 @@ func (b *Binding) statusReported(c *copyState, status string, out *actors.Outbox
 		return
 	}
 	c.status = status
+	b.reviseAnswer(c.cluster, out)
 	out.Record(&messages.StatusChanged{Binding: b.name, Cluster: c.cluster, Status: json.RawMessage(status)})
 }
 

@@ -42,6 +42,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbo
 		b.hopped(now, &k)
 	}
 	b.targets = slices.Delete(b.targets, i, i+1)
+	b.reviseAnswer(c, out)
 	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.task(c).GracefulEvictionTask, Grounds: t.leave.grounds})
 }
 

@@ -109,7 +109,7 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.policyDropped(now, m.Name, out)
 	case *messages.VerdictGiven:
 		c.verdictGiven(now, m, out)
-	case *messages.TolerationsChanged:
+	case *messages.AnswerChanged:
 		c.considerAll(m.Binding, out)
 	case *messages.TaintsConsidered:
 		c.taintsConsidered(m)

@@ -47,9 +47,9 @@ func TestAPreviewTaintsNothingAndAsksTheBindings(t *testing.T) {
 	d.Tell(&messages.BindingPlaced{Binding: "late"}).Told(bindingAt("late"), question)
 	d.Tell(considered("late", true)).Recorded(previewed(at, 2))
 	d.Tell(considered("late", true), considered("stranger", false)).Quiet()
-	n = d.Tell(&messages.TolerationsChanged{Binding: "db"}, considered("db", true))
+	n = d.Tell(&messages.AnswerChanged{Binding: "db"}, considered("db", true))
 	n.Recorded(previewed(at, 3)).Told(bindingAt("db"), question).Told(bindingAt("web"))
-	d.Tell(&messages.TolerationsChanged{Binding: "db"}, considered("db", false)).Recorded(previewed(at, 2))
+	d.Tell(&messages.AnswerChanged{Binding: "db"}, considered("db", false)).Recorded(previewed(at, 2))
 	d.Tell(&messages.BindingLeft{Binding: "late"}).Recorded(previewed(at, 1))
 }
 
