@@ -69,6 +69,17 @@ type TaintSpared struct {
 	Because string         `json:"because,omitempty"`
 }
 
+// TaintingFailed says that what policies asked of a cluster's taints was refused as a whole, because the
+// cluster would not be valid with them: nothing of it was done. Add and Remove are what they asked for together,
+// Policies who asked, Problems why it was refused.
+type TaintingFailed struct {
+	Cluster  ClusterName    `json:"cluster"`
+	Add      []corev1.Taint `json:"add,omitempty"`
+	Remove   []corev1.Taint `json:"remove,omitempty"`
+	Policies []PolicyName   `json:"policies"`
+	Problems []string       `json:"problems"`
+}
+
 // TaintsPreviewed says what a ClusterTaintPolicy that only reports would have changed of a cluster by
 // now; nothing, where neither Add nor Remove has a taint. Nothing was changed.
 type TaintsPreviewed struct {
@@ -154,6 +165,7 @@ func (*TaintAdded) Kind() string         { return "TaintAdded" }
 func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
 func (*TaintAdopted) Kind() string       { return "TaintAdopted" }
 func (*TaintSpared) Kind() string        { return "TaintSpared" }
+func (*TaintingFailed) Kind() string     { return "TaintingFailed" }
 func (*TaintsPreviewed) Kind() string    { return "TaintsPreviewed" }
 func (*DrainProgressed) Kind() string    { return "DrainProgressed" }
 func (*DrainMissed) Kind() string        { return "DrainMissed" }
@@ -174,6 +186,7 @@ func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
 func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
 func (f *TaintAdopted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *TaintSpared) AboutCluster() ClusterName        { return f.Cluster }
+func (f *TaintingFailed) AboutCluster() ClusterName     { return f.Cluster }
 func (f *TaintsPreviewed) AboutCluster() ClusterName    { return f.Cluster }
 func (f *DrainProgressed) AboutCluster() ClusterName    { return f.Cluster }
 func (f *DrainMissed) AboutCluster() ClusterName        { return f.Cluster }

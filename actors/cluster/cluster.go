@@ -62,6 +62,8 @@ type Cluster struct {
 	drainNews bool
 	// spared are the taints that stayed against the will of a policy when all had last judged.
 	spared []policy.Change
+	// refusal is what policies asked for when all had last judged, and could not have; nil: nothing.
+	refusal *messages.TaintingFailed
 	// dropped are policies that are gone and whose taints are to go too.
 	dropped []messages.PolicyName
 	// previews are what policies that only report would do.

@@ -52,7 +52,9 @@ func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.O
 	r := c.revise()
 	c.disown(r)
 	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, c.stamp(now))
-	r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
+	if c.admits(after, changes, out) {
+		r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
+	}
 	c.followReady(now, r)
 	c.commit(now, r, out)
 	c.spare(spared, out)

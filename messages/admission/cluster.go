@@ -61,7 +61,7 @@ func validateCluster(c *api.ClusterSpec, s *messages.Settings, spec *field.Path)
 		labelValue(c.Provider, spec.Child("provider")),
 		labelValue(c.Region, spec.Child("region")),
 		validateZones(c, spec),
-		validateTaints(c.Taints, effectsOfClusters(s), spec.Child("taints")),
+		ValidateClusterTaints(c.Taints, s),
 		validateModels(c.ResourceModels, spec.Child("resourceModels")),
 	)
 }

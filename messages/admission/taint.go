@@ -30,6 +30,12 @@ func effectsOfClusters(s *messages.Settings) []corev1.TaintEffect {
 	return clusterEffects
 }
 
+// ValidateClusterTaints finds what an API server would refuse of the taints of a cluster, as Validate does of
+// the whole cluster; empty: they pass. Who writes taints himself asks beforehand.
+func ValidateClusterTaints(taints []corev1.Taint, s *messages.Settings) field.ErrorList {
+	return validateTaints(taints, effectsOfClusters(s), field.NewPath("spec", "taints"))
+}
+
 // validateTaints is for the taints of a cluster or a node.
 func validateTaints(taints []corev1.Taint, effects []corev1.TaintEffect, path *field.Path) (errs field.ErrorList) {
 	ids := make([]taintID, len(taints))

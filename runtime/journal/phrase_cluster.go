@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -26,6 +28,8 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("adopted", taint.String(&f.Taint), cause(&f.Cause))
 	case *messages.TaintSpared:
 		return spared(f)
+	case *messages.TaintingFailed:
+		return unchanged(f)
 	case *messages.TaintsPreviewed:
 		return previewed(&f.TaintPreview)
 	case *messages.DrainProgressed:
@@ -79,18 +83,28 @@ func spared(f *messages.TaintSpared) phrase {
 	return story("keeps", taint.String(&f.Taint), joined("; ", cause(&f.Cause), asks, "policies remove only what policies added"))
 }
 
+// unchanged says what policies could not do, and why.
+func unchanged(f *messages.TaintingFailed) phrase {
+	by := "asked by policy " + names(f.Policies)
+	return warning("cannot", retaint(f.Add, f.Remove), joined("; ", by, strings.Join(f.Problems, "; "), "nothing is changed"))
+}
+
+// retaint names a change of taints.
+func retaint(add, remove []corev1.Taint) string {
+	return joined(" and ", wrap("taint ", taints(add), ""), wrap("untaint ", taints(remove), ""))
+}
+
 // previewed says of what only would happen that it has not.
 func previewed(p *api.TaintPreview) phrase {
 	if len(p.Add) == 0 && len(p.Remove) == 0 {
 		return story("preview", "ends", "policy "+p.Policy+" would change nothing now")
 	}
-	would := joined(" and ", wrap("taint ", taints(p.Add), ""), wrap("untaint ", taints(p.Remove), ""))
 	leave := ""
 	if p.WouldEvict > 0 {
 		leave = bindings(p.WouldEvict) + " would leave"
 	}
 	by := joined(" ", "by policy "+p.Policy, wrap("because ", p.Because, ""))
-	return story("preview", "would "+would, joined("; ", by, leave, "nothing is changed"))
+	return story("preview", "would "+retaint(p.Add, p.Remove), joined("; ", by, leave, "nothing is changed"))
 }
 
 func (t teller) observed(f *messages.ReadyObserved) phrase {

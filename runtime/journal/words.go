@@ -140,7 +140,7 @@ func bindings(n int32) string {
 	return strconv.Itoa(int(n)) + " bindings"
 }
 
-func names(list []messages.BindingName) string {
+func names[T ~string](list []T) string {
 	words := make([]string, len(list))
 	for i := range list {
 		words[i] = string(list[i])

@@ -14,7 +14,7 @@ import (
 // facts are all kinds of facts, so that a slip in an event is found before the run.
 var facts = kindsOf(
 	&messages.ConditionChanged{}, &messages.ReadyObserved{}, &messages.ConditionRemoved{}, &messages.TaintAdded{}, &messages.TaintRemoved{},
-	&messages.TaintAdopted{}, &messages.TaintSpared{}, &messages.TaintsPreviewed{},
+	&messages.TaintAdopted{}, &messages.TaintSpared{}, &messages.TaintingFailed{}, &messages.TaintsPreviewed{},
 	&messages.DrainProgressed{}, &messages.DrainMissed{}, &messages.DrainEnded{},
 	&messages.LabelsChanged{}, &messages.ClusterSpecChanged{}, &messages.CapacityChanged{},
 	&messages.HeartbeatStopped{}, &messages.HeartbeatReturned{}, &messages.ClusterLeaving{},
