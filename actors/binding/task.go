@@ -288,9 +288,6 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 	for i := range stored {
 		k := &tasks[i]
 		k.GracefulEvictionTask = stored[i]
-		if k.CreationTimestamp == nil {
-			k.CreationTimestamp = b.taskTime(now)
-		}
 		if known := b.task(messages.ClusterName(k.FromCluster)); known != nil {
 			k.overdue, k.overtaken = known.overdue, known.overtaken
 			if k.ReplacedBy == nil {

@@ -30,9 +30,9 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 	case *api.ClusterPropagationPolicy:
 		defaultPropagation(&o.Spec, s)
 	case *api.ResourceBinding:
-		defaultBinding(&o.Spec)
+		defaultBinding(&o.Spec, s, now)
 	case *api.ClusterResourceBinding:
-		defaultBinding(&o.Spec)
+		defaultBinding(&o.Spec, s, now)
 	default:
 		defaultWorkload(o)
 	}

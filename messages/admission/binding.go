@@ -3,6 +3,7 @@ package admission
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,14 +20,20 @@ const (
 
 var evictionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-// defaultBinding sets what the schema of a binding does. The rest comes from its policy.
-func defaultBinding(b *api.BindingSpec) {
+// defaultBinding sets what the schema of a binding does, and dates its tasks, as Karmada's graceful eviction
+// controller does when it sees them. The rest comes from its policy.
+func defaultBinding(b *api.BindingSpec, s *messages.Settings, now time.Time) {
 	setDefault(&b.SchedulerName, api.DefaultScheduler)
 	setDefault(&b.ConflictResolution, conflictAbort)
 	if b.Placement != nil {
 		defaultSchedulingType(b.Placement)
 	}
 	defaultFailover(b.Failover)
+	for i := range b.GracefulEvictionTasks {
+		if t := &b.GracefulEvictionTasks[i]; t.CreationTimestamp == nil {
+			t.CreationTimestamp = stamp(s, now)
+		}
+	}
 }
 
 // validateBinding holds a binding to its schema, and its placement and failover to the rules of the

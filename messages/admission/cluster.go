@@ -23,14 +23,19 @@ func defaultCluster(c *api.Cluster, s *messages.Settings, now time.Time) {
 	if c.Spec.Zone != "" && len(c.Spec.Zones) == 0 {
 		c.Spec.Zone, c.Spec.Zones = "", []string{c.Spec.Zone}
 	}
+	for i := range c.Spec.Taints {
+		if t := &c.Spec.Taints[i]; t.Effect == corev1.TaintEffectNoExecute && t.TimeAdded == nil {
+			t.TimeAdded = stamp(s, now)
+		}
+	}
+}
+
+// stamp is now, as the API of the profile writes it.
+func stamp(s *messages.Settings, now time.Time) *metav1.Time {
 	if s.WholeSecondTaintTimes {
 		now = now.Truncate(time.Second)
 	}
-	for i := range c.Spec.Taints {
-		if t := &c.Spec.Taints[i]; t.Effect == corev1.TaintEffectNoExecute && t.TimeAdded == nil {
-			t.TimeAdded = &metav1.Time{Time: now}
-		}
-	}
+	return &metav1.Time{Time: now}
 }
 
 const (

@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -180,5 +181,27 @@ func TestScope(t *testing.T) {
 		require.Equal(t, namespace != "", admission.Namespaced(o), text)
 		admission.Default(o, karmada(), now)
 		require.Equal(t, namespace, o.GetNamespace(), text)
+	}
+}
+
+func TestATaskIsDatedWhenItIsSeen(t *testing.T) {
+	task := func(created string) *api.ResourceBinding {
+		const text = "ResourceBinding\nspec: {resource: {apiVersion: v1, kind: ConfigMap, name: c}, gracefulEvictionTasks: [{fromCluster: m, reason: R, producer: p%s}]}\n"
+		return read(t, fmt.Sprintf(text, created)).(*api.ResourceBinding)
+	}
+	for name, c := range map[string]struct {
+		created  string
+		settings *messages.Settings
+		want     time.Time
+	}{
+		"in whole seconds in Karmada": {"", karmada(), now.Truncate(time.Second)},
+		"exactly in Leeward":          {"", leeward(), now},
+		"unless it has its date":      {", creationTimestamp: 2026-01-01T00:00:00Z", leeward(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := task(c.created)
+			admission.Default(b, c.settings, now)
+			require.True(t, b.Spec.GracefulEvictionTasks[0].CreationTimestamp.Time.Equal(c.want))
+		})
 	}
 }
