@@ -44,8 +44,8 @@ type Settings struct {
 	// ResourceEvictionRate is the evictions per second of one eviction worker. Zero: one per worker
 	// every 30 minutes, as in Karmada. Karmada --resource-eviction-rate.
 	ResourceEvictionRate float64
-	// EvictionWorkers is how many evictions may be under way at once. Zero: no pacing at all.
-	// Karmada has three, fixed.
+	// EvictionWorkers is how many evictions may be under way at once, of ResourceBindings and of
+	// ClusterResourceBindings each. Zero: no pacing at all. Karmada has three, fixed.
 	EvictionWorkers int
 	// TaintRelistPeriod is how often a tainted cluster is looked at for bindings and tolerations that
 	// changed after the taint. Zero: changes are seen at once. Karmada has 10 s, fixed.

@@ -60,7 +60,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "evictionWorkers", Cures: []string{"K8"}, in: notNegative,
-		Meaning: "How many evictions may be under way at once. Karmada has three, fixed.",
+		Meaning: "How many evictions may be under way at once, of cluster-scoped resources and of all others each. Karmada has three, fixed.",
 		Zero:    "No pacing at all.",
 	},
 	{
