@@ -150,7 +150,7 @@ func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
 	if total >= replicas {
 		return true
 	}
-	rest := keys[chosen:]
+	rest := roomier(keys[chosen:], keys[:chosen])
 	slices.Sort(rest)
 	for i := chosen - 1; i >= 0 && total < replicas; i-- {
 		if stay && keys[i].score() > 0 {
@@ -168,6 +168,23 @@ func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
 		}
 	}
 	return total >= replicas
+}
+
+// roomier moves the keys that have more room than some chosen one to the front, and returns them. Most often
+// there are few, as room decides between equals.
+func roomier(keys, chosen []key) []key {
+	least := chosen[0].room()
+	for _, k := range chosen {
+		least = min(least, k.room())
+	}
+	n := 0
+	for i, k := range keys {
+		if k.room() > least {
+			keys[i], keys[n] = keys[n], k
+			n++
+		}
+	}
+	return keys[:n]
 }
 
 // best moves the n lowest keys to the front, in order.

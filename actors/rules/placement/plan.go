@@ -91,6 +91,8 @@ type Planner struct {
 
 	touched    []int32 // slots with a role
 	slots      []int32 // those that fit
+	misfits    []misfit
+	blames     []int32 // by misfit: the place of its cause in a list
 	needs      []need
 	setNeeds   []need // of the whole set
 	slot       [1]int32
@@ -163,7 +165,7 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 			return d
 		}
 		if first.Reason == "" {
-			first = p.explained(&a, d)
+			first = p.explained(d)
 		}
 	}
 	if p.partial && rule.strategy.byRoom() && r.Replicas > 0 {
@@ -177,8 +179,8 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 }
 
 // explained adds to a failure which clusters did not fit.
-func (p *Planner) explained(a *attempt, d Decision) Decision {
-	d.Rejections = p.rejections(a)
+func (p *Planner) explained(d Decision) Decision {
+	d.Rejections = p.rejections()
 	if d.Reason == api.ReasonNoClusterFit {
 		d.Message = p.diagnosis(d.Rejections)
 	}
@@ -211,21 +213,27 @@ func (p *Planner) try(a *attempt) Decision {
 	return p.assign(a)
 }
 
-// filter notes the clusters that fit. Most are settled by what is known beforehand; only the others
+// filter notes the clusters that fit, and why the others do not. Most are settled by what is known beforehand; only the others
 // are looked at.
 func (p *Planner) filter(a *attempt) {
-	p.slots = p.slots[:0]
+	p.slots, p.misfits = p.slots[:0], p.misfits[:0]
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
 	deep := len(a.term.tiers) > 1 || len(a.Together) > 0 || a.Set != nil
 	for slot := range verdicts {
 		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|shunned|resting) == 0 && !unserved[slot] && !deep
-		if !plain {
-			if v, _ := p.verdict(a, int32(slot)); v != fits {
-				continue
-			}
+		if plain || p.passes(a, int32(slot)) {
+			p.slots = append(p.slots, int32(slot))
 		}
-		p.slots = append(p.slots, int32(slot))
 	}
+}
+
+// passes reports whether a cluster fits, and notes why if it does not.
+func (p *Planner) passes(a *attempt, slot int32) bool {
+	v, taint := p.verdict(a, slot)
+	if v != fits {
+		p.misfits = append(p.misfits, misfit{slot: slot, taint: int16(taint), verdict: v})
+	}
+	return v == fits
 }
 
 // open notes what part each cluster plays in a request, and returns the placement made ready.

@@ -197,7 +197,7 @@ func (p *Planner) Explain(now time.Time, r *Request) []Rejection {
 	for slot := range all {
 		v, taint := p.verdict(&a, int32(slot))
 		view := p.fleet.views[slot]
-		c := p.causeOf(v, int32(slot), taint)
+		c := p.causeOf(&misfit{slot: int32(slot), taint: int16(taint), verdict: v})
 		all[slot] = Rejection{Cluster: view.Name, Reason: c.String()}
 		if detail := a.term.explain(view); v == offAffinity && detail != "" {
 			all[slot].Reason += ": " + detail
@@ -218,77 +218,78 @@ type cause struct {
 	verdict verdict
 	taint   corev1.Taint // without its time, so that it is alike on many clusters
 	scarce  string       // what there is too little of
+	count   int          // of the clusters
 }
 
-func (p *Planner) causeOf(v verdict, slot int32, taint int) cause {
-	c := cause{verdict: v}
-	if taint >= 0 {
-		c.taint = p.fleet.views[slot].Taints[taint]
+// misfit is a cluster that does not fit. It is small, as every decision notes it, also one that succeeds.
+type misfit struct {
+	slot    int32
+	taint   int16 // that the verdict is about, -1 for others
+	verdict verdict
+}
+
+func (p *Planner) causeOf(m *misfit) cause {
+	c := cause{verdict: m.verdict}
+	if m.taint >= 0 {
+		c.taint = p.fleet.views[m.slot].Taints[m.taint]
 		c.taint.TimeAdded = nil
 	}
-	if v == tooSmall {
-		c.scarce = p.scarce(slot)
+	if m.verdict == tooSmall {
+		c.scarce = p.scarce(m.slot)
 	}
 	return c
 }
 
-// rejections lists the clusters that do not fit, by reason: the reasons in order, and under each the
-// clusters in the order of their names.
-func (p *Planner) rejections(a *attempt) []messages.Rejection {
-	t := tally{places: slices.Grow(p.places[:0], p.fleet.Len())}
-	for slot := range int32(p.fleet.Len()) {
-		v, taint := p.verdict(a, slot)
-		t.add(p, slot, v, taint)
+// isCause reports whether a cluster does not fit for a cause, without making one of its own.
+func (p *Planner) isCause(c *cause, m *misfit) bool {
+	if c.verdict != m.verdict {
+		return false
 	}
-	p.places = t.places
-	if len(t.causes) == 0 {
+	if m.taint >= 0 {
+		t := &p.fleet.views[m.slot].Taints[m.taint]
+		return t.Key == c.taint.Key && t.Value == c.taint.Value && t.Effect == c.taint.Effect
+	}
+	return m.verdict != tooSmall || c.scarce == p.scarce(m.slot)
+}
+
+// rejections lists the clusters that the last filter let not pass, by reason: the reasons in order, and under
+// each the clusters in the order of their names.
+func (p *Planner) rejections() []messages.Rejection {
+	causes := p.causes()
+	if len(causes) == 0 {
 		return nil
 	}
-	rejected := make([]messages.Rejection, len(t.causes))
-	names := make([]messages.ClusterName, 0, len(t.places))
-	for i := range t.causes {
-		end := len(names) + t.counts[i]
-		rejected[i] = messages.Rejection{Reason: t.causes[i].String(), Clusters: names[len(names):len(names):end]}
+	rejected := make([]messages.Rejection, len(causes))
+	names := make([]messages.ClusterName, 0, len(p.misfits))
+	for i := range causes {
+		end := len(names) + causes[i].count
+		rejected[i] = messages.Rejection{Reason: causes[i].String(), Clusters: names[len(names):len(names):end]}
 		names = names[:end]
 	}
-	for slot, i := range t.places {
-		if i >= 0 {
-			rejected[i].Clusters = append(rejected[i].Clusters, p.fleet.views[slot].Name)
-		}
+	for i, at := range p.blames {
+		r := &rejected[at]
+		r.Clusters = append(r.Clusters, p.fleet.views[p.misfits[i].slot].Name)
 	}
 	slices.SortFunc(rejected, func(x, y messages.Rejection) int { return strings.Compare(x.Reason, y.Reason) })
 	return rejected
 }
 
-// tally counts why clusters do not fit, and notes for each the place of its cause, -1 for one that fits.
-type tally struct {
-	causes []cause
-	counts []int
-	places []int32
-	last   verdict // the one before, fits if that was about a taint or a resource
-}
-
-func (t *tally) add(p *Planner, slot int32, v verdict, taint int) {
-	if v == fits {
-		t.places, t.last = append(t.places, -1), fits
-		return
+// causes counts why clusters do not fit, and notes for each misfit the place of its cause.
+func (p *Planner) causes() (causes []cause) {
+	p.blames = p.blames[:0]
+	for i := range p.misfits {
+		m := &p.misfits[i]
+		at := 0
+		for at < len(causes) && !p.isCause(&causes[at], m) {
+			at++
+		}
+		if at == len(causes) {
+			causes = append(causes, p.causeOf(m))
+		}
+		p.blames = append(p.blames, int32(at))
+		causes[at].count++
 	}
-	if v == t.last && taint < 0 { // most clusters are rejected like their neighbours
-		t.places = append(t.places, t.places[len(t.places)-1])
-		t.counts[t.places[len(t.places)-1]]++
-		return
-	}
-	c := p.causeOf(v, slot, taint)
-	i := slices.Index(t.causes, c)
-	if i < 0 {
-		i, t.causes, t.counts = len(t.causes), append(t.causes, c), append(t.counts, 0)
-	}
-	t.counts[i]++
-	t.places = append(t.places, int32(i))
-	t.last = v
-	if taint >= 0 || v == tooSmall {
-		t.last = fits
-	}
+	return causes
 }
 
 // diagnosis is Karmada's message for a request that fits no cluster: how many clusters there are, and
