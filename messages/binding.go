@@ -84,6 +84,12 @@ type ConsiderTaints struct {
 // From: governor. To: binding.
 type EvictionPermitted struct{ Cluster ClusterName }
 
+// EvictionDelayed says why the binding may not leave a cluster yet. From: governor. To: binding.
+type EvictionDelayed struct {
+	Cluster         ClusterName
+	Reason, Message string
+}
+
 // PlacementOutcome is what the scheduler came to.
 type PlacementOutcome uint8
 
@@ -163,6 +169,7 @@ func (*BindingApplied) message()      {}
 func (*TaintsChanged) message()       {}
 func (*ConsiderTaints) message()      {}
 func (*EvictionPermitted) message()   {}
+func (*EvictionDelayed) message()     {}
 func (*PlacementDecided) message()    {}
 func (*CopyReported) message()        {}
 func (*CopyRemoved) message()         {}
@@ -176,6 +183,7 @@ func (*BindingApplied) toBinding()      {}
 func (*TaintsChanged) toBinding()       {}
 func (*ConsiderTaints) toBinding()      {}
 func (*EvictionPermitted) toBinding()   {}
+func (*EvictionDelayed) toBinding()     {}
 func (*PlacementDecided) toBinding()    {}
 func (*CopyReported) toBinding()        {}
 func (*CopyRemoved) toBinding()         {}

@@ -24,14 +24,22 @@ type WithdrawRequest struct {
 	Cluster ClusterName
 }
 
+// ClusterObserved says in which region a cluster is, if in any. From: cluster. To: governor.
+type ClusterObserved struct {
+	Cluster ClusterName
+	Region  string
+}
+
 // SettingsChanged carries the settings that hold from now on. From: ingress. To: every machine.
 type SettingsChanged struct{ Settings Settings }
 
 func (*RequestEviction) message() {}
 func (*WithdrawRequest) message() {}
+func (*ClusterObserved) message() {}
 func (*SettingsChanged) message() {}
 
 func (*RequestEviction) toGovernor() {}
 func (*WithdrawRequest) toGovernor() {}
+func (*ClusterObserved) toGovernor() {}
 func (*SettingsChanged) toGovernor() {}
 func (*Woken) toGovernor()           {}

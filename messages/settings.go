@@ -47,6 +47,11 @@ type Settings struct {
 	// EvictionWorkers is how many evictions may be under way at once, of ResourceBindings and of
 	// ClusterResourceBindings each. Zero: no pacing at all. Karmada has three, fixed.
 	EvictionWorkers int
+	// FleetEvictionRate, RegionEvictionRate and ClusterEvictionRate are the evictions per second of taints
+	// from the whole fleet, from the clusters of one region and from one cluster. Zero: no such limit. Cures K8.
+	FleetEvictionRate, RegionEvictionRate, ClusterEvictionRate float64
+	// EvictionBurst is how many evictions each of these rates lets go at once after a rest. Zero is one.
+	EvictionBurst int
 	// TaintRelistPeriod is how often a tainted cluster is looked at for bindings and tolerations that
 	// changed after the taint. Zero: changes are seen at once. Karmada has 10 s, fixed.
 	TaintRelistPeriod time.Duration
@@ -252,3 +257,6 @@ const (
 func (s *Settings) Evicts() bool {
 	return s.Failover && s.EnableTaintManager && s.EnableNoExecuteTaintEviction
 }
+
+// WatchesFleet reports whether the governor has to know where clusters are.
+func (s *Settings) WatchesFleet() bool { return s.RegionEvictionRate > 0 }

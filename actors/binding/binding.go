@@ -111,6 +111,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.considerTaints(now, m, out)
 	case *messages.EvictionPermitted:
 		b.evictionPermitted(now, m.Cluster, out)
+	case *messages.EvictionDelayed:
+		b.evictionDelayed(m, out)
 	case *messages.PlacementDecided:
 		b.placementDecided(now, m, out)
 	case *messages.CopyReported:

@@ -297,6 +297,13 @@ func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *
 	b.permitted(now, t, out)
 }
 
+// evictionDelayed says what a departure waits for before it is permitted.
+func (b *Binding) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) {
+	if t := b.target(m.Cluster); t != nil && t.leave.requested {
+		b.heldBack(t, hold{reason: m.Reason, message: m.Message}, nil, out)
+	}
+}
+
 // permitted goes on with a departure: at once, or after the scheduler has shown that the workload has
 // somewhere to go.
 func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {

@@ -71,6 +71,9 @@ type Cluster struct {
 	// judgeAt is when time alone changes a verdict of the present generation; zero: it does not.
 	judgeAt time.Time
 
+	// shown is what the governor last heard.
+	shown messages.ClusterObserved
+
 	subscribers subscribers
 }
 
@@ -120,7 +123,7 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 	case *messages.BindingLeft:
 		c.bindingLeft(m.Binding)
 	case *messages.SettingsChanged:
-		c.settingsChanged(m.Settings)
+		c.settingsChanged(m.Settings, out)
 	case *messages.Woken:
 		c.woken(now, out)
 	default:
@@ -129,8 +132,9 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 	out.WakeAt(c.nextDeadline(now))
 }
 
-func (c *Cluster) settingsChanged(s messages.Settings) {
+func (c *Cluster) settingsChanged(s messages.Settings, out *actors.Outbox) {
 	c.settings = s
+	c.showGovernor(out)
 	c.sortPolicies()
 	c.reopen()
 }
@@ -207,4 +211,13 @@ func (c *Cluster) changed(now time.Time, specChanged bool, out *actors.Outbox) {
 
 func (c *Cluster) show(specChanged bool, out *actors.Outbox) {
 	out.TellScheduler(&messages.ClusterViewed{View: c.view(c.conditions), SpecChanged: specChanged})
+	c.showGovernor(out)
+}
+
+// showGovernor says what is new for the governor, if a setting has it look at clusters at all.
+func (c *Cluster) showGovernor(out *actors.Outbox) {
+	if m := (messages.ClusterObserved{Cluster: c.name, Region: c.region}); c.settings.WatchesFleet() && m != c.shown {
+		c.shown = m
+		out.TellGovernor(&m)
+	}
 }

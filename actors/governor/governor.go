@@ -1,7 +1,6 @@
-// Package governor is the machine that decides how fast evictions go: it hands out permits to a fixed
-// number of workers at a fixed rate. Requests of one instant are served together, the most urgent
-// first, so that their order of arrival does not matter. ResourceBindings and ClusterResourceBindings
-// wait apart, each kind for workers of its own.
+// Package governor is the machine that decides how fast evictions go: it hands out permits, the most
+// urgent request first, as far as the gates of the fleet, of regions and of clusters let it. Requests of
+// one instant are served together, so that their order of arrival does not matter.
 package governor
 
 import (
@@ -12,73 +11,196 @@ import (
 	"leeward/messages"
 )
 
-// stoppedPace is how long a worker rests between evictions at rate zero. Source: Karmada's eviction
-// worker.
-const stoppedPace = 30 * time.Minute
-
 // Governor hands out permits to evict.
 type Governor struct {
 	settings messages.Settings
-	// bindings are the requests of ResourceBindings, clusterBindings those of ClusterResourceBindings.
-	// Source: Karmada's queues binding-eviction and cluster-binding-eviction.
-	bindings, clusterBindings desk
+
+	// fleet and its regions and clusters have the limits; under root stand the requests: a desk for each
+	// kind, and under it the regions, the clusters and their requests.
+	fleet    place
+	regions  map[string]*place
+	clusters map[messages.ClusterName]*place
+	root     *node
+	requests map[key]*node
+	// resting are the nodes that a gate stopped, in the order in which they are tried again.
+	resting line
+	// fresh are requests that were not told yet what they wait for.
+	fresh []*node
+}
+
+// key names a request.
+type key struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
 }
 
 // New returns a governor with no requests.
 func New(settings messages.Settings) *Governor {
-	return &Governor{settings: settings, bindings: newDesk(settings), clusterBindings: newDesk(settings)}
+	g := &Governor{
+		settings: settings, resting: line{before: sooner},
+		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
+	}
+	g.root = newNode(nil, &g.fleet)
+	for k := range g.fleet.nodes {
+		g.fleet.nodes[k] = newNode(g.root, nil)
+	}
+	g.staff()
+	return g
 }
 
 // Receive routes a message to its transition.
 func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Outbox) {
 	switch m := m.(type) {
 	case *messages.RequestEviction:
-		g.deskOf(m.Binding).queue.put(m)
+		g.request(m)
 	case *messages.WithdrawRequest:
-		g.deskOf(m.Binding).queue.drop(key{m.Binding, m.Cluster})
+		g.drop(key{m.Binding, m.Cluster})
+	case *messages.ClusterObserved:
+		g.clusterObserved(m)
 	case *messages.SettingsChanged:
 		g.settingsChanged(m.Settings)
 	case *messages.Woken:
-		g.woken(now, out)
+		g.serve(now, out)
 	default:
 		panic(fmt.Sprintf("governor: unknown message %T", m))
 	}
-	g.wake(now, out)
+	out.WakeAt(g.nextDeadline(now))
 }
 
-// deskOf returns where a binding's requests wait.
-func (g *Governor) deskOf(b messages.BindingName) *desk {
-	if b.Namespace() == "" {
-		return &g.clusterBindings
+// request takes a request in, in the place of the one for the same binding and cluster.
+func (g *Governor) request(m *messages.RequestEviction) {
+	k := key{m.Binding, m.Cluster}
+	g.drop(k)
+	n := &node{parent: g.cluster(m.Cluster).node(kindOf(m.Binding)), head: m}
+	g.requests[k] = n
+	n.put(n.ready())
+	g.fresh = append(g.fresh, n)
+}
+
+func (g *Governor) drop(k key) {
+	if n := g.requests[k]; n != nil {
+		delete(g.requests, k)
+		n.put(nil)
 	}
-	return &g.bindings
 }
 
 func (g *Governor) settingsChanged(s messages.Settings) {
 	g.settings = s
-	g.bindings.staff(s.EvictionWorkers)
-	g.clusterBindings.staff(s.EvictionWorkers)
+	g.staff()
+	g.rouseAll()
 }
 
-// woken serves: the kernel wakes at the end of an instant, when all its requests are there.
-func (g *Governor) woken(now time.Time, out *actors.Outbox) {
-	g.bindings.serve(now, g.pace(), out)
-	g.clusterBindings.serve(now, g.pace(), out)
-}
-
-// pace is the time that one eviction takes a worker.
-func (g *Governor) pace() time.Duration {
-	if g.settings.ResourceEvictionRate <= 0 {
-		return stoppedPace
+// staff gives each desk its workers. Those that served last stay, so that nobody gains a permit by it.
+func (g *Governor) staff() {
+	for _, desk := range g.fleet.nodes {
+		served, workers := desk.scope.served, make([]time.Time, g.settings.EvictionWorkers)
+		for i, j := len(workers)-1, len(served)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
+			workers[i] = served[j]
+		}
+		desk.scope.served = workers
 	}
-	return time.Duration(float64(time.Second) / g.settings.ResourceEvictionRate)
 }
 
-// wake arms the end of this instant if a worker is free, or else the instant at which one will be.
-func (g *Governor) wake(now time.Time, out *actors.Outbox) {
-	due := g.bindings.due(now, g.pace())
-	if other := g.clusterBindings.due(now, g.pace()); due.IsZero() || !other.IsZero() && other.Before(due) {
-		due = other
+// serve hands out permits: the kernel wakes at the end of an instant, when all its requests are there.
+func (g *Governor) serve(now time.Time, out *actors.Outbox) {
+	g.rouse(now)
+	for n := g.next(now); n != nil; n = g.next(now) {
+		g.permit(now, n, out)
 	}
-	out.WakeAt(due)
+	g.explain(out)
+}
+
+// next returns the most urgent request that every gate lets go; nil: there is none. What a gate stops rests.
+func (g *Governor) next(now time.Time) *node {
+	for n := g.root; n.head != nil && n.in == n.ready(); {
+		switch n.why = g.ask(now, n); {
+		case n.why != nil:
+			n.put(&g.resting)
+			n = g.root
+		case n.scope == nil:
+			return n
+		default:
+			n = n.scope.ready.nodes[0]
+		}
+	}
+	return nil
+}
+
+// ask asks the gates of one node.
+func (g *Governor) ask(now time.Time, n *node) *wait {
+	for _, gate := range gates {
+		if why := gate(g, now, n); why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// permit lets a request go and charges for it all the way up.
+func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
+	r := n.head
+	g.drop(key{r.Binding, r.Cluster})
+	out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster})
+	for p := n.parent; p != nil; p = p.parent {
+		p.scope.charge(now, g)
+	}
+}
+
+// rouse has everything tried again whose time has come.
+func (g *Governor) rouse(now time.Time) {
+	for g.resting.Len() > 0 {
+		n := g.resting.nodes[0]
+		if n.why.until.IsZero() || n.why.until.After(now) {
+			return
+		}
+		g.wakeUp(n)
+	}
+}
+
+// rouseAll has everything tried again, because the gates changed.
+func (g *Governor) rouseAll() {
+	for g.resting.Len() > 0 {
+		g.wakeUp(g.resting.nodes[0])
+	}
+}
+
+func (g *Governor) wakeUp(n *node) {
+	n.why = nil
+	n.put(n.ready())
+}
+
+// explain tells the requests that could not go what they wait for, each once: whatever stops the widest
+// scope, since the others were not asked.
+func (g *Governor) explain(out *actors.Outbox) {
+	for _, n := range g.fresh {
+		r := n.head
+		if why := n.stoppedBy(); why.reason != "" && g.requests[key{r.Binding, r.Cluster}] == n {
+			out.TellBinding(r.Binding, &messages.EvictionDelayed{Cluster: r.Cluster, Reason: why.reason, Message: why.message})
+		}
+	}
+	clear(g.fresh)
+	g.fresh = g.fresh[:0]
+}
+
+// stoppedBy is what stopped the widest scope of a node.
+func (n *node) stoppedBy() (why wait) {
+	for ; n != nil; n = n.parent {
+		if n.why != nil {
+			why = *n.why
+		}
+	}
+	return why
+}
+
+// nextDeadline is the end of this instant if there is somebody to serve or to tell, or else the instant at
+// which a node has rested; zero: none.
+func (g *Governor) nextDeadline(now time.Time) time.Time {
+	switch {
+	case len(g.fresh) > 0 || g.root.head != nil && g.root.in == nil:
+		return now
+	case g.resting.Len() == 0 || g.resting.nodes[0].why.until.IsZero():
+		return time.Time{}
+	default:
+		return actors.Later(now, g.resting.nodes[0].why.until)
+	}
 }

@@ -186,11 +186,11 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 
 func TestClusterResourceBindingsHaveWorkersOfTheirOwn(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(workers(1, 1)))
-	require.Equal(t, []string{"ns/a/m1", "a/m1"}, permits(d.Tell(request("a"), request("b"), request("ns/a"))))
+	require.Equal(t, []string{"a/m1", "ns/a/m1"}, permits(d.Tell(request("a"), request("b"), request("ns/a"))))
 	d.WakesIn(time.Second)
 	d.Advance(500 * time.Millisecond)
 	d.Tell(request("ns/b")).Quiet().WakesIn(500 * time.Millisecond)
-	require.Equal(t, []string{"ns/b/m1", "b/m1"}, permits(d.Advance(500*time.Millisecond)))
+	require.Equal(t, []string{"b/m1", "ns/b/m1"}, permits(d.Advance(500*time.Millisecond)))
 	d.Sleeps()
 	d.Tell(request("c")).WakesIn(time.Second)
 }

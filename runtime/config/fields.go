@@ -64,6 +64,26 @@ var fields = numbered([]Field{
 		Zero:    "No pacing at all.",
 	},
 	{
+		Name: "fleetEvictionRate", Cures: []string{"K8"}, in: notNegative,
+		Meaning: "Evictions per second from the whole fleet, for taints.",
+		Zero:    "No such limit.",
+	},
+	{
+		Name: "regionEvictionRate", Cures: []string{"K8"}, in: notNegative,
+		Meaning: "Evictions per second from the clusters of one region, for taints. Clusters without a region share none.",
+		Zero:    "No such limit.",
+	},
+	{
+		Name: "clusterEvictionRate", Cures: []string{"K8"}, in: notNegative,
+		Meaning: "Evictions per second from one cluster, for taints.",
+		Zero:    "No such limit.",
+	},
+	{
+		Name: "evictionBurst", Cures: []string{"K8"}, in: notNegative,
+		Meaning: "How many evictions the rates of fleet, region and cluster each let go at once after a rest.",
+		Zero:    "One.",
+	},
+	{
 		Name: "taintRelistPeriod", Cures: []string{"K12"}, in: notNegative,
 		Meaning: "How often a tainted cluster is looked at for bindings and tolerations that changed after the taint. Karmada has 10s, fixed.",
 		Zero:    "Changes are seen at once.",

@@ -15,16 +15,16 @@ import (
 // The spec begins on line 6, below the fleet of world.
 func TestProblems(t *testing.T) {
 	for spec, want := range map[string]string{
-		"  sed: 1":                    `sed: unknown field; did you mean seed?`,
-		"  seed: -1":                  `seed: -1: want an integer, 0 or more`,
-		"  seed: many":                `seed: "many": want an integer, 0 or more`,
-		"  duration: 0s":              `duration: must be more than 0; leave it out to run until nothing more is due`,
-		"  duration: -5m":             `duration: "-5m": must not be negative`,
-		"  duration: 10":              `duration: 10: has no unit: write 10s or 10m`,
-		"  duration: soon":            `duration: "soon": must be a duration such as 90s, 5m30s, 2h or 1d`,
-		"  profile: karmda":           `profile: unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`,
-		"  config: [a]":               `config: want a mapping, not a list`,
-		"  config: {evictionRate: 1}": `config.evictionRate: unknown field "evictionRate"; did you mean resourceEvictionRate?`,
+		"  sed: 1":                         `sed: unknown field; did you mean seed?`,
+		"  seed: -1":                       `seed: -1: want an integer, 0 or more`,
+		"  seed: many":                     `seed: "many": want an integer, 0 or more`,
+		"  duration: 0s":                   `duration: must be more than 0; leave it out to run until nothing more is due`,
+		"  duration: -5m":                  `duration: "-5m": must not be negative`,
+		"  duration: 10":                   `duration: 10: has no unit: write 10s or 10m`,
+		"  duration: soon":                 `duration: "soon": must be a duration such as 90s, 5m30s, 2h or 1d`,
+		"  profile: karmda":                `profile: unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`,
+		"  config: [a]":                    `config: want a mapping, not a list`,
+		"  config: {resourceEvictRate: 1}": `config.resourceEvictRate: unknown field "resourceEvictRate"; did you mean resourceEvictionRate?`,
 		"  config: {gracefulEvictionTimeout: 5x}": `config.gracefulEvictionTimeout: gracefulEvictionTimeout: "5x" is not a duration: give it a unit, such as 90s, 10m or 1d`,
 
 		"  include: [gone.yaml]":   `include[0]: open gone.yaml: no such file`,

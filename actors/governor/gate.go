@@ -1,0 +1,77 @@
+package governor
+
+import (
+	"fmt"
+	"time"
+
+	"leeward/actors/rules/storm"
+)
+
+// stoppedPace is how long a worker rests between evictions at rate zero. Source: Karmada's eviction
+// worker.
+const stoppedPace = 30 * time.Minute
+
+// gate says why and until when no request under a node may go; nil: it does not mind.
+type gate func(g *Governor, now time.Time, n *node) *wait
+
+// gates are all that can keep a request waiting. They are asked in this order, of the fleet, then of the
+// region, the cluster and the request itself; the first one that minds is the reason.
+var gates = [...]gate{pace, rate}
+
+// pace is that of a desk's fixed number of workers. What waits for one of them is not told so, as in Karmada.
+func pace(g *Governor, now time.Time, n *node) *wait {
+	if n.scope == nil || len(n.scope.served) == 0 || n.scope.served[0].IsZero() {
+		return nil
+	}
+	free := n.scope.served[0].Add(g.workerRests())
+	if !free.After(now) {
+		return nil
+	}
+	return &wait{until: free}
+}
+
+// workerRests is the time that one eviction takes a worker.
+func (g *Governor) workerRests() time.Duration {
+	if g.settings.ResourceEvictionRate <= 0 {
+		return stoppedPace
+	}
+	return time.Duration(float64(time.Second) / g.settings.ResourceEvictionRate)
+}
+
+// rate is that of a place.
+func rate(g *Governor, now time.Time, n *node) *wait {
+	if n.scope == nil || n.scope.place == nil {
+		return nil
+	}
+	p := n.scope.place
+	r := g.rateOf(p)
+	free := p.bucket.FreeAt(now, r)
+	if !free.After(now) {
+		return nil
+	}
+	return &wait{reason: "EvictionRate", message: fmt.Sprintf("%s is left at %v evictions a second", p, r.PerSecond), until: free}
+}
+
+// rateOf is how fast evictions of a place go. Clusters without a region share none.
+func (g *Governor) rateOf(p *place) storm.Rate {
+	r := storm.Rate{Burst: g.settings.EvictionBurst}
+	switch {
+	case p.tier == tierFleet:
+		r.PerSecond = g.settings.FleetEvictionRate
+	case p.tier == tierCluster:
+		r.PerSecond = g.settings.ClusterEvictionRate
+	case p.name != "":
+		r.PerSecond = g.settings.RegionEvictionRate
+	}
+	return r
+}
+
+// charge notes that a request of the scope goes.
+func (s *scope) charge(now time.Time, g *Governor) {
+	if s.place != nil {
+		s.place.bucket.Take(now, g.rateOf(s.place))
+	}
+	if len(s.served) > 0 {
+		s.served = append(s.served[1:], now)
+	}
+}

@@ -1,0 +1,93 @@
+package governor
+
+import (
+	"leeward/actors/rules/storm"
+	"leeward/messages"
+)
+
+// kind says of what kind a binding is. ResourceBindings and ClusterResourceBindings wait apart, each kind
+// for workers of its own. Source: Karmada's queues binding-eviction and cluster-binding-eviction.
+type kind uint8
+
+const (
+	namespaced kind = iota
+	clusterScoped
+	kinds
+)
+
+func kindOf(b messages.BindingName) kind {
+	if b.Namespace() == "" {
+		return clusterScoped
+	}
+	return namespaced
+}
+
+// place is a cluster, a region or the fleet: all that is left there, whatever its kind, shares its limits.
+type place struct {
+	tier   tier
+	name   string
+	within *place
+	bucket storm.Bucket
+	// nodes are the requests by kind, once there were any.
+	nodes [kinds]*node
+}
+
+// tier is how wide a place is.
+type tier uint8
+
+const (
+	tierFleet tier = iota
+	tierRegion
+	tierCluster
+)
+
+// String names the place as people do.
+func (p *place) String() string {
+	switch p.tier {
+	case tierRegion:
+		return "region " + p.name
+	case tierCluster:
+		return "cluster " + p.name
+	default:
+		return "the fleet"
+	}
+}
+
+// region returns a region; clusters without one are in one without a name.
+func (g *Governor) region(name string) *place {
+	p := g.regions[name]
+	if p == nil {
+		p = &place{tier: tierRegion, name: name, within: &g.fleet}
+		g.regions[name] = p
+	}
+	return p
+}
+
+// cluster returns a cluster, which has no region until it says so.
+func (g *Governor) cluster(name messages.ClusterName) *place {
+	p := g.clusters[name]
+	if p == nil {
+		p = &place{tier: tierCluster, name: string(name), within: g.region("")}
+		g.clusters[name] = p
+	}
+	return p
+}
+
+// node returns where the requests of a kind stand that are about a place. Those of the fleet are the desks.
+func (p *place) node(k kind) *node {
+	if p.nodes[k] == nil {
+		p.nodes[k] = newNode(p.within.node(k), p)
+	}
+	return p.nodes[k]
+}
+
+// clusterObserved moves a cluster, with all its requests, into its region.
+func (g *Governor) clusterObserved(m *messages.ClusterObserved) {
+	p := g.cluster(m.Cluster)
+	p.within = g.region(m.Region)
+	for k, n := range p.nodes {
+		if n != nil {
+			n.move(p.within.node(kind(k)))
+		}
+	}
+}
