@@ -35,6 +35,8 @@ type RunCopy struct {
 	Placement int64
 	// Adopt says that the copy runs already: a member that does not know it yet need not start it up.
 	Adopt bool
+	// AsIs lets a copy that the member knows be what it is, and asks for a report only: dispatching is suspended.
+	AsIs bool
 	// Labels carry the state of the copy that a new one takes the place of.
 	Labels map[string]string
 }

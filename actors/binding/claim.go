@@ -195,6 +195,9 @@ func (b *Binding) update(now time.Time, next api.BindingSpec, also string, out *
 	b.edited(changed, out)
 	b.ask(now, out)
 	b.reconsiderAll(now, out)
+	if slices.Contains(changed, "suspension") {
+		b.dispatchEdited(out)
+	}
 }
 
 // differences names what differs between two specs, of what workload and policy give.

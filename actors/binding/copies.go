@@ -22,6 +22,8 @@ type copyState struct {
 	// removing is set from telling the member to remove the copy until it says that it did; asking, if it is to
 	// ask first where it was silent.
 	removing, asking bool
+	// withheld is set where the member was not told what the copy is to be, for dispatching is suspended.
+	withheld bool
 	// full is set where the member says that it has no room for more replicas.
 	full bool
 
@@ -113,7 +115,10 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 	case c == nil:
 		b.copies = append(b.copies, copyState{cluster: t.cluster})
 		c = &b.copies[len(b.copies)-1]
-	case c.removing || c.replicas == t.runs() && c.revision >= b.revision():
+	case c.removing || !c.withheld && c.replicas == t.runs() && c.revision >= b.revision():
+		return
+	}
+	if b.withhold(c, out) {
 		return
 	}
 	c.replicas, c.revision = t.runs(), max(c.revision, b.revision())
@@ -123,7 +128,7 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 	b.placements++
 	c.placement = b.placements
-	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Revision: c.revision, Placement: c.placement, Adopt: adopt}
+	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Revision: c.revision, Placement: c.placement, Adopt: adopt, AsIs: adopt && c.withheld}
 	if !adopt {
 		m.Labels = b.inherited(c.cluster)
 	}
@@ -163,6 +168,9 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 	}
 	if c.reported {
 		out.Record(&messages.HealthForgotten{Binding: b.name, Cluster: cluster})
+	}
+	if c.withheld {
+		out.Record(&messages.DispatchResumed{Binding: b.name, Cluster: cluster, Gone: true})
 	}
 	b.countWaiting(now, cluster, 0, out)
 	b.copies = slices.DeleteFunc(b.copies, func(c copyState) bool { return c.cluster == cluster })
@@ -229,6 +237,7 @@ func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 		}
 		b.copies = append(b.copies, c)
 	}
+	b.restoreDispatch(s)
 }
 
 // adoptCopies tells the members of restored copies what they run, so that they report how it is.
@@ -244,7 +253,7 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 		} else if s := b.homeShare(c.cluster); s != nil {
 			c.replicas = s.Replicas
 		}
-		if b.wanted(c.cluster) && !c.removing {
+		if b.wanted(c.cluster) && !c.removing && (c.reported || !c.withheld) {
 			b.tellRun(c, true, out)
 		}
 	}

@@ -19,7 +19,8 @@ func (b *Binding) release(serving int32, out *actors.Outbox) bool {
 	}
 	var old []eviction.Holding
 	for i := range b.tasks {
-		if k := &b.tasks[i]; eviction.Gradual(&k.GracefulEvictionTask) && b.target(messages.ClusterName(k.FromCluster)) == nil {
+		k := &b.tasks[i]
+		if eviction.Gradual(&k.GracefulEvictionTask) && b.target(messages.ClusterName(k.FromCluster)) == nil && !b.spec.Suspension.Dispatch(k.FromCluster) {
 			old = append(old, eviction.Holding{Cluster: k.FromCluster, Since: k.CreationTimestamp.Time, Replicas: *k.Replicas})
 		}
 	}

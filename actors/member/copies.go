@@ -33,6 +33,10 @@ func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		return
 	}
 	c := &m.copies[i]
+	if r.AsIs {
+		m.affirm(c, r.Placement, out)
+		return
+	}
 	before, rolls := c.replicas, r.Revision > c.revision
 	c.replicas, c.wanted, c.revision = r.Replicas, r.Placement, max(r.Revision, c.revision)
 	if c.replicas != before {
@@ -49,6 +53,15 @@ func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 	default:
 		m.report(c, out)
 	}
+}
+
+// affirm reports a copy as what is wanted, under the number of the wish.
+func (m *Member) affirm(c *copyState, placement int64, out *actors.Outbox) {
+	if c.served == c.wanted {
+		c.served = placement
+	}
+	c.wanted = placement
+	m.report(c, out)
 }
 
 func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {

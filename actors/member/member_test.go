@@ -76,6 +76,26 @@ func TestACopyIsUnhealthyUntilItServes(t *testing.T) {
 	d.Advance(1).Recorded().Told(web, healthy(2, 1)).Sleeps()
 }
 
+func asIs(b messages.BindingName, placement int64) *messages.RunCopy {
+	r := run(b, 9, placement)
+	r.Adopt, r.AsIs = true, true
+	return r
+}
+
+func TestACopyThatIsToStayAsItIsIsReported(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Advance(5 * time.Second)
+	d.Tell(asIs("web", 4)).Recorded().Told(web, healthy(2, 4)).Sleeps()
+}
+
+func TestACopyThatStartsAndIsToStayAsItIsStartsOn(t *testing.T) {
+	d := drive(t, 5*time.Second)
+	d.Tell(run("web", 2, 1))
+	d.Tell(asIs("web", 4)).Recorded().Told(web, unhealthy(0)).WakesIn(5 * time.Second)
+	d.Advance(5*time.Second).Told(web, healthy(2, 4))
+}
+
 func TestScalingUpKeepsTheOldReportUntilTheNewReplicasServe(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(run("web", 2, 1))

@@ -213,6 +213,9 @@ type BindingStatus struct {
 	Home []HomeShare `json:"home,omitempty"`
 	// Shrinking are the clusters that run more than their share until the others serve. Leeward's own.
 	Shrinking *Shrinking `json:"shrinking,omitempty"`
+	// DispatchSuspended are the clusters that were not told what their copy is to be, because dispatching to them
+	// is suspended, by name. Leeward's own.
+	DispatchSuspended []string `json:"dispatchSuspended,omitempty"`
 	// HeldEvictions are the clusters that the resource must leave and may not yet, by name. Leeward's own.
 	HeldEvictions []HeldEviction `json:"heldEvictions,omitempty"`
 	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -70,6 +72,15 @@ type Suspension struct {
 	DispatchingOnClusters *SuspensionClusters `json:"dispatchingOnClusters,omitempty"`
 	// Scheduling is used on bindings only.
 	Scheduling *bool `json:"scheduling,omitempty"`
+}
+
+// Dispatch reports whether dispatching to a cluster is suspended; nil suspends nothing.
+func (s *Suspension) Dispatch(cluster string) bool {
+	if s == nil {
+		return false
+	}
+	everywhere, there := s.Dispatching, s.DispatchingOnClusters
+	return everywhere != nil && *everywhere || there != nil && slices.Contains(there.ClusterNames, cluster)
 }
 
 // SuspensionClusters names clusters.

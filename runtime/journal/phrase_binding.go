@@ -81,6 +81,10 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("scales", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas))
 	case *messages.CopyUpdated:
 		return detail("rolls out", "on "+string(f.Cluster), revision(f.Revision))
+	case *messages.DispatchSuspended:
+		return story("suspended", "for "+string(f.Cluster), "it hears of its copy when dispatching is resumed")
+	case *messages.DispatchResumed:
+		return resumed(f)
 	case *messages.CopyPreserved:
 		return story("stays behind", "on "+string(f.Cluster), "its policy preserves what runs, and nobody looks after it")
 	case *messages.CopyStopped:
@@ -205,4 +209,11 @@ func (t teller) since(at time.Time) string {
 		return ""
 	}
 	return "since " + t.at(at)
+}
+
+func resumed(f *messages.DispatchResumed) phrase {
+	if f.Gone {
+		return story("suspended", "no more", "the copy for "+string(f.Cluster)+" is gone")
+	}
+	return story("resumed", "for "+string(f.Cluster), "")
 }

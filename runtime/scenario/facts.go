@@ -28,6 +28,7 @@ var facts = kindsOf(
 	&messages.ReturnPlanned{}, &messages.ReturnDropped{}, &messages.ReturnStarted{},
 	&messages.UnschedulableChanged{}, &messages.BindingDescheduled{},
 	&messages.HomeChanged{}, &messages.ShareReturnPlanned{}, &messages.ShareReturnDropped{}, &messages.ShrinkHeld{}, &messages.ShrinkReleased{},
+	&messages.DispatchSuspended{}, &messages.DispatchResumed{},
 	&messages.OriginalKept{}, &messages.OriginalReleased{},
 	&messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},

@@ -60,6 +60,10 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.statusChanged(f)
 	case *messages.HealthForgotten:
 		return b.healthForgotten(at, f)
+	case *messages.DispatchSuspended:
+		return b.dispatchSuspended(f.Cluster)
+	case *messages.DispatchResumed:
+		return b.dispatchResumed(f.Cluster)
 	case *messages.UnschedulableChanged:
 		return b.waits(f.Waiting)
 	case *messages.BindingDescheduled:
