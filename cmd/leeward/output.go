@@ -11,6 +11,7 @@ import (
 
 	"leeward/runtime/journal"
 	"leeward/runtime/report"
+	"leeward/runtime/report/page"
 )
 
 // writer is what all forms of report have in common.
@@ -30,7 +31,7 @@ type output struct {
 }
 
 // open prepares the report that the flags ask for of these tasks.
-func (r *replaying) open(stdout, stderr io.Writer, tasks []task) *output {
+func (r *replaying) open(stdout, stderr io.Writer, tasks []task) (*output, error) {
 	o := &output{stdout: bufio.NewWriter(stdout), log: zerolog.Nop(), runs: len(tasks)}
 	o.report = r.report(o.stdout, wantsColour(stdout), r.seeds > 1 || severalFiles(tasks))
 	if r.logLevel.word != "off" {
@@ -43,7 +44,15 @@ func (r *replaying) open(stdout, stderr io.Writer, tasks []task) *output {
 	if len(tasks) > 1 && isTerminal(stderr) {
 		o.progress = stderr
 	}
-	return o
+	if r.html == "" {
+		return o, nil
+	}
+	file, err := createPage(r.html)
+	if err != nil {
+		return nil, err
+	}
+	o.report = &paged{o.report, &page.Replay{W: file, Many: severalFiles(tasks)}, file}
+	return o, nil
 }
 
 func severalFiles(tasks []task) bool {

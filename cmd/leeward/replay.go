@@ -22,6 +22,7 @@ type replaying struct {
 	update      bool
 	determinism bool
 	output      wordFlag
+	html        string
 	jobs        countFlag
 	logLevel    wordFlag
 }
@@ -54,6 +55,7 @@ with another --seed, --profile, --set or --until.
   leeward replay first.yaml --seeds 1000                 # a thousand orders
   leeward replay first.yaml --profile karmada            # what Karmada does
   leeward replay first.yaml --set gracefulEvictionTimeout=20s --until 1h
+  leeward replay first.yaml --html first.html            # a page with the time-line
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
@@ -73,6 +75,7 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
 	f.VarP(&r.output, "output", "o", "text, wide (every fact), json or junit")
+	f.StringVar(&r.html, "html", "", "file to write a page to, with the time-line of every scenario")
 	f.Var(&r.jobs, "jobs", "scenarios to run at once")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
 	complete(c, "output", r.output.choices)
@@ -89,7 +92,10 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 		return err
 	}
 	tasks := r.tasks(scenarios)
-	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), tasks)
+	out, err := r.open(c.OutOrStdout(), c.ErrOrStderr(), tasks)
+	if err != nil {
+		return misused(c, err)
+	}
 	var sum outcome
 	take := func(i int, run *report.Run) error {
 		if err := r.transcribe(tasks, i, run, c.ErrOrStderr()); err != nil {
@@ -115,6 +121,9 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 func (r *replaying) check() error {
 	if r.update && (r.overrides() || r.seed.set || r.seeds > 1) {
 		return errors.New("--update writes what scenarios do by themselves: leave out --seed, --seeds, --profile, --set and --until")
+	}
+	if r.html != "" && r.seeds > 1 {
+		return errors.New("--html shows scenarios under one seed each: leave out --seeds")
 	}
 	_, problems := config.Resolve(r.profile, r.set)
 	return errors.Join(problems...)

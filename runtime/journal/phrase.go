@@ -30,6 +30,20 @@ func (p phrase) about(subject string) phrase {
 	return p
 }
 
+// Line is a fact in words, for whoever tells it elsewhere than in a timeline of lines.
+type Line struct {
+	// Text is the fact with its grounds: "nginx leaves member2: failed:NoExecute is not tolerated".
+	Text string
+	// Level is Warn where something is degraded, Info where something changed, and Debug for what stories leave out.
+	Level zerolog.Level
+}
+
+// Tell puts one fact into words. Instants count from start.
+func Tell(start time.Time, f messages.Fact) Line {
+	p := teller{start}.tell(f)
+	return Line{Text: Printable(joined(": ", joined(" ", p.subject, p.verb, p.what), p.why)), Level: p.level}
+}
+
 // teller puts facts into words. Instants count from start; with a zero start they are absolute.
 type teller struct{ start time.Time }
 

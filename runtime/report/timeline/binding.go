@@ -1,0 +1,155 @@
+package timeline
+
+import (
+	"strconv"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// binding takes a fact about a binding into its lane, or into the one of the cluster that the fact names.
+func (t *telling) binding(l *Lane, f messages.AboutBinding) {
+	switch f := f.(type) {
+	case *messages.Scheduled:
+		t.placed(l, f.Clusters)
+		t.mark(l)
+	case *messages.ScheduleFailed:
+		t.unplaced(l, f)
+	case *messages.BindingDeleted:
+		t.gone(l)
+	case messages.AboutCluster:
+		t.move(l, l.on(f.AboutCluster()), f)
+	default:
+		t.mark(l)
+	}
+}
+
+// on returns a binding's lane for a cluster.
+func (l *Lane) on(c messages.ClusterName) *Lane {
+	for _, sub := range l.Lanes {
+		if sub.Name == string(c) {
+			return sub
+		}
+	}
+	sub := &Lane{Name: string(c), Tracks: []*Track{{Name: trackPlace}, {Name: trackLeave}, {Name: trackCopy}}}
+	l.Lanes = append(l.Lanes, sub)
+	return sub
+}
+
+// placed lets a binding run on these clusters and on no other one.
+func (t *telling) placed(l *Lane, clusters []api.TargetCluster) {
+	stays := map[string]bool{}
+	for i := range clusters {
+		c := &clusters[i]
+		stays[c.Name] = true
+		track := l.on(messages.ClusterName(c.Name)).track(trackPlace)
+		if label := share(c); !track.is(Placed) || track.last().Label != label {
+			t.begin(track, Placed, label)
+		}
+	}
+	for _, sub := range l.Lanes {
+		if !stays[sub.Name] {
+			t.end(sub.track(trackPlace), Placed)
+		}
+	}
+}
+
+// share is what a cluster is to run.
+func share(c *api.TargetCluster) string {
+	if c.Replicas == 0 {
+		return "placed"
+	}
+	return "placed ×" + strconv.Itoa(int(c.Replicas))
+}
+
+func (t *telling) unplaced(l *Lane, f *messages.ScheduleFailed) {
+	if f.Cleared {
+		t.placed(l, nil)
+	}
+	t.mark(l)
+}
+
+// move takes the way from the countdown to the end of the hand-over.
+func (t *telling) move(l, on *Lane, f messages.AboutCluster) {
+	leave := on.track(trackLeave)
+	switch f := f.(type) {
+	case *messages.CountdownStarted:
+		t.begin(leave, Countdown, "countdown")
+	case *messages.CountdownStopped:
+		t.end(leave, Countdown, Held)
+	case *messages.EvictionHeld:
+		t.held(leave, f)
+	case *messages.EvictionStarted:
+		t.end(on.track(trackPlace), Placed)
+		t.begin(leave, Leaving, "hand-over")
+	case *messages.ReplicasReleased, *messages.ReleaseHeld:
+		t.noted(on, leave)
+	case *messages.EvictionEnded:
+		t.end(leave, Leaving)
+	case *messages.EvictionWithdrawn:
+		t.end(leave, Leaving)
+		t.placed(l, f.Clusters)
+	case *messages.BindingDescheduled:
+		t.placed(l, f.Clusters)
+		t.mark(on)
+	default:
+		t.copied(on, f)
+	}
+}
+
+// held goes on with what is held for another reason as one bar.
+func (t *telling) held(leave *Track, f *messages.EvictionHeld) {
+	if leave.is(Held) && leave.last().Label == heldFor(f) {
+		t.note(leave)
+		return
+	}
+	t.begin(leave, Held, heldFor(f))
+}
+
+func heldFor(f *messages.EvictionHeld) string { return "held: " + f.Reason }
+
+// noted tells of a hand-over what it is itself, and where there is none, of the lane.
+func (t *telling) noted(on *Lane, leave *Track) {
+	if leave.open() {
+		t.note(leave)
+		return
+	}
+	t.mark(on)
+}
+
+// copied takes what a member does and what its copy reports.
+func (t *telling) copied(on *Lane, f messages.AboutCluster) {
+	track := on.track(trackCopy)
+	switch f := f.(type) {
+	case *messages.CopyStarted:
+		t.begin(track, Starting, "starting")
+	case *messages.HealthChanged:
+		t.health(track, f)
+	case *messages.CopyStopped:
+		t.end(track)
+	case *messages.CopyPreserved:
+		t.end(track)
+		t.mark(on)
+	default:
+		t.mark(on)
+	}
+}
+
+// health begins a bar where the health is another. A copy that was never healthy goes on starting, which is what
+// Starting says of it.
+func (t *telling) health(track *Track, f *messages.HealthChanged) {
+	kind := Unknown
+	switch {
+	case f.Health == api.Healthy:
+		kind = Healthy
+	case f.Health == api.Unhealthy && !f.Starting.IsZero():
+		kind = Starting
+	case f.Health == api.Unhealthy:
+		kind = Unhealthy
+	}
+	if track.is(kind) {
+		t.note(track)
+		return
+	}
+	t.begin(track, kind, string(kind))
+}

@@ -1,0 +1,96 @@
+package timeline
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// cluster takes a fact about a cluster into its lane: what lasts becomes a bar, the rest a mark.
+func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
+	switch f := f.(type) {
+	case *messages.ConditionChanged:
+		t.begin(l.track("condition "+f.Type), condition(f), f.Type+"="+string(f.Status))
+	case *messages.ConditionRemoved:
+		t.end(l.track("condition " + f.Type))
+	case *messages.TaintAdded:
+		t.begin(taintTrack(l, &f.Taint), effect(&f.Taint), taint.String(&f.Taint))
+	case *messages.TaintAdopted:
+		t.adopted(taintTrack(l, &f.Taint))
+	case *messages.TaintRemoved:
+		t.end(taintTrack(l, &f.Taint))
+	case *messages.HeartbeatStopped:
+		t.begin(l.track("heartbeat"), Bad, "silent")
+	case *messages.HeartbeatReturned:
+		t.end(l.track("heartbeat"))
+	case *messages.DrainProgressed:
+		t.drained(l.track("drain"), f)
+	case *messages.DrainEnded:
+		t.end(l.track("drain"))
+	case *messages.ClusterLeaving:
+		t.begin(l.track("life"), Leaving, "deleted")
+	case *messages.ClusterRemoved:
+		t.gone(l)
+	default:
+		t.mark(l)
+	}
+}
+
+// condition is good or bad where the type is one that everybody knows the meaning of.
+func condition(f *messages.ConditionChanged) Kind {
+	switch {
+	case f.Type != api.ConditionReady:
+		return Neutral
+	case f.Status == metav1.ConditionTrue:
+		return Good
+	}
+	return Bad
+}
+
+// taintTrack is that of a key and an effect: a new value goes on where the old one ended.
+func taintTrack(l *Lane, t *corev1.Taint) *Track {
+	return l.track("taint " + t.Key + ":" + string(t.Effect))
+}
+
+func effect(t *corev1.Taint) Kind {
+	if t.Effect == corev1.TaintEffectNoExecute {
+		return Evicts
+	}
+	return Blocks
+}
+
+func (t *telling) adopted(track *Track) {
+	if track.open() {
+		t.note(track)
+	}
+}
+
+// drained tells a drain as one bar until the cluster is empty.
+func (t *telling) drained(track *Track, f *messages.DrainProgressed) {
+	switch {
+	case f.Left == 0:
+		t.end(track)
+	case track.open():
+		t.note(track)
+	default:
+		t.begin(track, Neutral, "drain")
+	}
+}
+
+// gone ends whatever was so of a cluster, or of a binding.
+func (t *telling) gone(l *Lane) {
+	t.mark(l)
+	t.endAll(l)
+}
+
+func (t *telling) endAll(l *Lane) {
+	for _, track := range l.Tracks {
+		t.end(track)
+	}
+	for _, on := range l.Lanes {
+		t.endAll(on)
+	}
+}

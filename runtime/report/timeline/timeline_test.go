@@ -1,0 +1,214 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/journal"
+	"leeward/runtime/scenario/span"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// happening is a fact and when it happened.
+type happening struct {
+	at   time.Duration
+	fact messages.Fact
+}
+
+// told returns the time-line of what happened, a line for each lane: its name and its bars.
+func told(happenings ...happening) string {
+	j := journal.New(start)
+	for _, h := range happenings {
+		j.Append(start.Add(h.at), messages.Address{}, h.fact)
+	}
+	t := Of(start, j.Entries())
+	var lines []string
+	for _, l := range append(append([]*Lane{t.Inputs}, t.Clusters...), t.Bindings...) {
+		lines = append(lines, l.told("")...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (l *Lane) told(above string) (lines []string) {
+	line := above + l.Name + ":"
+	for _, track := range l.Tracks {
+		for _, b := range track.Bars {
+			line += fmt.Sprintf(" %s %s-", b.Kind, span.String(b.From.Sub(start)))
+			if !b.To.IsZero() {
+				line += span.String(b.To.Sub(start))
+			}
+		}
+	}
+	if line != "inputs:" {
+		lines = append(lines, line)
+	}
+	for _, on := range l.Lanes {
+		lines = append(lines, on.told(l.Name+" on ")...)
+	}
+	return lines
+}
+
+func on(clusters ...string) []api.TargetCluster {
+	targets := make([]api.TargetCluster, len(clusters))
+	for i, c := range clusters {
+		targets[i] = api.TargetCluster{Name: c, Replicas: 2}
+	}
+	return targets
+}
+
+var down = corev1.Taint{Key: "down", Effect: corev1.TaintEffectNoExecute}
+
+func TestWhatLastsIsABar(t *testing.T) {
+	const web, m1 = "d/web", "m1"
+	placed := happening{0, &messages.Scheduled{Binding: web, Clusters: on("m1", "m2")}}
+	leaves := happening{2 * time.Second, &messages.EvictionStarted{Binding: web, Cluster: m1}}
+	elsewhere := happening{2 * time.Second, &messages.Scheduled{Binding: web, Clusters: on("m2", "m3")}}
+	for _, c := range []struct {
+		name string
+		told []happening
+		want []string
+	}{
+		{"a cluster has a lane before anything happens to it", []happening{
+			{0, &messages.ObjectApplied{Object: "Cluster m1", Created: true}},
+		}, []string{"m1:"}},
+		{"what is there from the beginning needs no mark", []happening{
+			{0, &messages.ObjectApplied{Object: "Deployment d/web", Created: true}},
+			{time.Second, &messages.ObjectApplied{Object: "Deployment d/api", Created: true}},
+			{2 * time.Second, &messages.Restarted{}},
+		}, []string{"inputs: mark 1s-1s warning 2s-2s"}},
+		{"a condition lasts until it is another one", []happening{
+			{time.Second, &messages.ConditionChanged{Cluster: m1, Type: "Ready", Status: "False"}},
+			{3 * time.Second, &messages.ConditionChanged{Cluster: m1, Type: "Ready", Status: "True"}},
+			{4 * time.Second, &messages.ConditionChanged{Cluster: m1, Type: "Disk", Status: "True"}},
+			{5 * time.Second, &messages.ConditionRemoved{Cluster: m1, Type: "Disk"}},
+		}, []string{"m1: bad 1s-3s good 3s- neutral 4s-5s"}},
+		{"a taint is told by its effect", []happening{
+			{time.Second, &messages.TaintAdded{Cluster: m1, Taint: down}},
+			{time.Second, &messages.TaintAdded{Cluster: m1, Taint: corev1.Taint{Key: "down", Effect: corev1.TaintEffectNoSchedule}}},
+			{2 * time.Second, &messages.TaintAdopted{Cluster: m1, Taint: down}},
+			{3 * time.Second, &messages.TaintRemoved{Cluster: m1, Taint: down}},
+			{4 * time.Second, &messages.TaintAdopted{Cluster: m1, Taint: down}},
+		}, []string{"m1: evicts 1s-3s blocks 1s-"}},
+		{"silence ends when the agent is back", []happening{
+			{time.Second, &messages.HeartbeatStopped{Cluster: m1}},
+			{2 * time.Second, &messages.HeartbeatReturned{Cluster: m1}},
+		}, []string{"m1: bad 1s-2s"}},
+		{"a drain lasts until the cluster is empty", []happening{
+			{1 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2, Left: 2}}},
+			{2 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2, Left: 1}}},
+			{3 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2}}},
+			{4 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 1, Left: 1}}},
+			{5 * time.Second, &messages.DrainEnded{Cluster: m1}},
+		}, []string{"m1: neutral 1s-3s neutral 4s-5s"}},
+		{"nothing outlives its cluster", []happening{
+			{time.Second, &messages.ClusterLeaving{Cluster: m1}},
+			{2 * time.Second, &messages.TaintAdded{Cluster: m1, Taint: down}},
+			{3 * time.Second, &messages.ClusterRemoved{Cluster: m1}},
+		}, []string{"m1: mark 3s-3s leaving 1s-3s evicts 2s-3s"}},
+		{"a binding has a lane for each of its clusters", []happening{placed},
+			[]string{"d/web: mark 0s-0s", "d/web on m1: placed 0s-", "d/web on m2: placed 0s-"}},
+		{"another share is another bar", []happening{placed,
+			{time.Second, &messages.Scheduled{Binding: web, Clusters: []api.TargetCluster{{Name: "m1"}, {Name: "m2", Replicas: 2}}}},
+		}, []string{"d/web: mark 0s-0s mark 1s-1s", "d/web on m1: placed 0s-1s placed 1s-", "d/web on m2: placed 0s-"}},
+		{"a countdown becomes a hand-over", []happening{placed,
+			{time.Second, &messages.CountdownStarted{Binding: web, Cluster: m1}}, leaves, elsewhere,
+			{3 * time.Second, &messages.EvictionEnded{Binding: web, Cluster: m1, Reason: messages.EndedHealthy}},
+		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s countdown 1s-2s leaving 2s-3s",
+			"d/web on m2: placed 0s-", "d/web on m3: placed 2s-"}},
+		{"what is held may stay again", []happening{placed,
+			{time.Second, &messages.CountdownStarted{Binding: web, Cluster: m1}},
+			{2 * time.Second, &messages.EvictionHeld{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
+			{3 * time.Second, &messages.EvictionHeld{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
+			{4 * time.Second, &messages.EvictionHeld{Binding: web, Cluster: m1, Reason: "Paused"}},
+			{5 * time.Second, &messages.CountdownStopped{Binding: web, Cluster: m1}},
+		}, []string{"d/web: mark 0s-0s", "d/web on m1: placed 0s- countdown 1s-2s held 2s-4s held 4s-5s", "d/web on m2: placed 0s-"}},
+		{"an eviction may be withdrawn", []happening{placed, leaves, elsewhere,
+			{3 * time.Second, &messages.EvictionWithdrawn{Binding: web, Cluster: m1, Clusters: on("m1", "m2")}},
+		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s placed 3s- leaving 2s-3s",
+			"d/web on m2: placed 0s-", "d/web on m3: placed 2s-3s"}},
+		{"a copy that is kept is part of its hand-over", []happening{placed, leaves,
+			{3 * time.Second, &messages.ReleaseHeld{Binding: web, Cluster: m1}},
+			{4 * time.Second, &messages.EvictionEnded{Binding: web, Cluster: m1}},
+			{5 * time.Second, &messages.ReplicasReleased{Binding: web, Cluster: m1}},
+		}, []string{"d/web: mark 0s-0s", "d/web on m1: mark 5s-5s placed 0s-2s leaving 2s-4s", "d/web on m2: placed 0s-"}},
+		{"no place is a warning, and may be the end of the old one", []happening{placed,
+			{time.Second, &messages.ScheduleFailed{Binding: web, Reason: "NoClusterFit"}},
+			{2 * time.Second, &messages.ScheduleFailed{Binding: web, Reason: "NoClusterFit", Cleared: true}},
+		}, []string{"d/web: mark 0s-0s warning 1s-1s warning 2s-2s", "d/web on m1: placed 0s-2s", "d/web on m2: placed 0s-2s"}},
+		{"descheduled replicas are gone at once", []happening{placed,
+			{time.Second, &messages.BindingDescheduled{Binding: web, Cluster: m1, Clusters: on("m2")}},
+		}, []string{"d/web: mark 0s-0s", "d/web on m1: mark 1s-1s placed 0s-1s", "d/web on m2: placed 0s-"}},
+		{"a copy is told by its health", []happening{
+			{0, &messages.CopyStarted{Binding: web, Cluster: m1}},
+			{0, &messages.HealthChanged{Binding: web, Cluster: m1, Health: api.Unhealthy, Starting: start}},
+			{1 * time.Second, &messages.HealthChanged{Binding: web, Cluster: m1, Health: api.Healthy}},
+			{2 * time.Second, &messages.HealthChanged{Binding: web, Cluster: m1, Health: api.Healthy, Ready: 2}},
+			{3 * time.Second, &messages.HealthChanged{Binding: web, Cluster: m1, Health: api.Unhealthy}},
+			{4 * time.Second, &messages.HealthChanged{Binding: web, Cluster: m1, Health: api.Unknown}},
+			{5 * time.Second, &messages.CopyStopped{Binding: web, Cluster: m1}},
+			{6 * time.Second, &messages.HealthForgotten{Binding: web, Cluster: m1}},
+		}, []string{"d/web:", "d/web on m1: starting 0s-1s healthy 1s-3s unhealthy 3s-4s unknown 4s-5s"}},
+		{"a copy that stays behind is nobody's", []happening{
+			{0, &messages.CopyStarted{Binding: web, Cluster: m1}},
+			{time.Second, &messages.CopyPreserved{Binding: web, Cluster: m1}},
+		}, []string{"d/web:", "d/web on m1: mark 1s-1s starting 0s-1s"}},
+		{"nothing outlives its binding", []happening{placed,
+			{time.Second, &messages.BindingDeleted{Binding: web}},
+		}, []string{"d/web: mark 0s-0s mark 1s-1s", "d/web on m1: placed 0s-1s", "d/web on m2: placed 0s-1s"}},
+		{"what began at an instant and is another thing at once never was", []happening{
+			{0, &messages.CopyStarted{Binding: web, Cluster: m1}},
+			{0, &messages.HealthChanged{Binding: web, Cluster: m1, Health: api.Healthy}},
+		}, []string{"d/web:", "d/web on m1: healthy 0s-"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, strings.Join(c.want, "\n"), told(c.told...)) })
+	}
+}
+
+func TestABarHasItsStory(t *testing.T) {
+	j := journal.New(start)
+	cause := api.TaintCause{Policy: "p", Because: "Ready=False"}
+	j.Append(start, messages.Address{}, &messages.TaintAdded{Cluster: "m1", Taint: down, Cause: cause})
+	j.Append(start.Add(time.Second), messages.Address{}, &messages.TaintRemoved{Cluster: "m1", Taint: down, Cause: api.TaintCause{By: "user"}})
+	b := Of(start, j.Entries()).Clusters[0].Tracks[0].Bars[0]
+	require.Equal(t, "down:NoExecute", b.Label)
+	require.Equal(t, []string{"m1 tainted down:NoExecute: by policy p because Ready=False", "m1 untainted down:NoExecute: by user"}, b.Story)
+}
+
+func TestABindingIsCalmWhereNothingMoved(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		then messages.Fact
+		want bool
+	}{
+		{"placed", &messages.PlacementConfirmed{Binding: "d/web"}, true},
+		{"healthy", &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy}, true},
+		{"counting down", &messages.CountdownStarted{Binding: "d/web", Cluster: "m1"}, false},
+		{"scaled", &messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 9}}}, false},
+		{"without a place for some", &messages.ScheduleFailed{Binding: "d/web"}, false},
+		{"short of room", &messages.UnschedulableChanged{Binding: "d/web", Cluster: "m1", Replicas: 1}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := journal.New(start)
+			j.Append(start, messages.Address{}, &messages.Scheduled{Binding: "d/web", Clusters: on("m1")})
+			j.Append(start.Add(time.Second), messages.Address{}, c.then)
+			require.Equal(t, c.want, Of(start, j.Entries()).Bindings[0].Calm())
+		})
+	}
+}
+
+func TestInstantsAreThoseOfBars(t *testing.T) {
+	j := journal.New(start)
+	j.Append(start, messages.Address{}, &messages.Scheduled{Binding: "d/web", Clusters: on("m1")})
+	j.Append(start.Add(time.Second), messages.Address{}, &messages.TaintAdded{Cluster: "m1", Taint: down})
+	j.Append(start.Add(2*time.Second), messages.Address{}, &messages.PlacementConfirmed{Binding: "d/web"})
+	require.ElementsMatch(t, []time.Duration{time.Second, 0, 0, 0, 2 * time.Second}, Of(start, j.Entries()).Instants())
+	require.Equal(t, []time.Duration{0}, Of(start, nil).Instants())
+}
