@@ -74,7 +74,7 @@ func (w *World) identify(o, old api.Object) {
 	if old != nil {
 		o.SetUID(old.GetUID())
 		o.SetCreationTimestamp(old.GetCreationTimestamp())
-		o.SetGeneration(old.GetGeneration() + 1)
+		o.SetGeneration(generationAfter(o, old))
 		revise(o, old)
 		return
 	}

@@ -121,7 +121,7 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 		return fmt.Errorf("scale %s: %w", key, err)
 	}
 	w.note(&messages.Scaled{Object: key.String(), Replicas: replicas, Before: before})
-	next.SetGeneration(old.GetGeneration() + 1)
+	next.SetGeneration(generationAfter(next, old))
 	w.admit(next, old)
 	return nil
 }
