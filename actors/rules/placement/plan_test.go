@@ -321,6 +321,10 @@ func TestPlanTriesTermsInOrder(t *testing.T) {
 		{"never back to one before the one in use", []api.ClusterAffinityTerm{small, large}, "large", 2, false, "large", false},
 		{"unless everything is decided afresh", []api.ClusterAffinityTerm{small, large}, "large", 2, true, "small", false},
 		{"from the first if the one in use is gone", []api.ClusterAffinityTerm{small, large}, "other", 2, false, "small", false},
+		{"from the one in use on, in order", []api.ClusterAffinityTerm{large, small, gone, term("also large", "l")}, "small", 3, false, "also large", false},
+		{"not even back to one that would do when all from the one in use on fail", []api.ClusterAffinityTerm{large, small}, "small", 3, false, api.ReasonUnschedulable, false},
+		{"of those tried the first error counts, not that of the first term", []api.ClusterAffinityTerm{small, gone, term("also small", "s")}, "gone", 3, false, api.ReasonNoClusterFit, true},
+		{"nor that of the last", []api.ClusterAffinityTerm{gone, small, term("gone, too", "nowhere")}, "small", 3, false, api.ReasonUnschedulable, false},
 		{"all fail, the first for want of a cluster: the old result is void", []api.ClusterAffinityTerm{gone, small}, "", 3, false, api.ReasonNoClusterFit, true},
 		{"all fail, the first for want of room: the old result stays", []api.ClusterAffinityTerm{small, gone}, "", 3, false, api.ReasonUnschedulable, false},
 	}
