@@ -265,7 +265,7 @@ func scaled(m *messages.PlaceBinding) bool {
 // without is the request as it would be once some clusters are left.
 func (s *Scheduler) without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
 	r := s.request(m)
-	r.Evicting = append(slices.Clip(r.Evicting), leaving...)
+	r.Leaving = leaving
 	r.Previous = slices.DeleteFunc(slices.Clone(r.Previous), func(t api.TargetCluster) bool {
 		return slices.Contains(leaving, messages.ClusterName(t.Name))
 	})

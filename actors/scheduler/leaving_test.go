@@ -25,7 +25,7 @@ func TestWithoutSomewhereToGoItIsHeldAndToldSoOnce(t *testing.T) {
 	require.Equal(t, messages.PlacementKept, told.Outcome)
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
 	require.Equal(t, api.ReasonNoClusterFit, told.Reason)
-	require.NotEmpty(t, told.Message)
+	require.Equal(t, "0/1 clusters are available: 1 cluster(s) is to be left.", told.Message)
 	d.Tell(status("m1", "8")).Quiet()
 	told = decided(t, d.Tell(cluster("m2", "9")), "web")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving, "when the fleet has room")

@@ -28,8 +28,8 @@ type Request struct {
 	UID string
 	// Previous is where the resource runs. These clusters are preferred, and fit despite their taints.
 	Previous []api.TargetCluster
-	// Evicting are clusters that the resource is leaving or about to leave: they do not fit.
-	Evicting []messages.ClusterName
+	// Evicting are clusters that the resource is leaving, Leaving those that it is to leave: they do not fit.
+	Evicting, Leaving []messages.ClusterName
 	// Cooling are clusters that the resource left for its own sickness a short time ago: they do not fit.
 	Cooling []messages.ClusterName
 	// Full are clusters that say that they have no room for more replicas of the resource.
@@ -118,6 +118,7 @@ const (
 	joined                     // it is in Together
 	shunned                    // it is in Apart
 	full                       // it is in Full
+	outgoing                   // it is in Leaving
 )
 
 type kind struct{ apiVersion, kind string }
@@ -220,7 +221,7 @@ func (p *Planner) filter(a *attempt) {
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
 	deep := len(a.term.tiers) > 1 || len(a.Together) > 0 || a.Set != nil
 	for slot := range verdicts {
-		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|shunned|resting) == 0 && !unserved[slot] && !deep
+		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|outgoing|shunned|resting) == 0 && !unserved[slot] && !deep
 		if plain || p.passes(a, int32(slot)) {
 			p.slots = append(p.slots, int32(slot))
 		}
@@ -254,6 +255,7 @@ func (p *Planner) open(r *Request) *rule {
 		p.setNeeds = p.fleet.needsOfSet(r.Set, p.setNeeds[:0])
 	}
 	p.cast(r.Evicting, departing)
+	p.cast(r.Leaving, outgoing)
 	p.cast(r.Cooling, resting)
 	p.cast(r.Together, joined)
 	p.cast(r.Apart, shunned)

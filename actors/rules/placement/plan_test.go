@@ -83,6 +83,11 @@ func evicting(r *placement.Request, names ...messages.ClusterName) *placement.Re
 	return r
 }
 
+func outgoing(r *placement.Request, names ...messages.ClusterName) *placement.Request {
+	r.Leaving = names
+	return r
+}
+
 func fresh(r *placement.Request) *placement.Request {
 	r.Fresh = true
 	return r

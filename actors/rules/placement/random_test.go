@@ -201,6 +201,9 @@ func (d dice) request(p *api.Placement, clusters int) *placement.Request {
 		r.Evicting = append(r.Evicting, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {
+		r.Leaving = append(r.Leaving, messages.ClusterName(d.name(clusters)))
+	}
+	for d.oneIn(4) {
 		r.Cooling = append(r.Cooling, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {

@@ -242,6 +242,9 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	if slices.Contains(r.Evicting, v.Name) {
 		return "cluster(s) is in the process of eviction"
 	}
+	if slices.Contains(r.Leaving, v.Name) {
+		return "cluster(s) is to be left"
+	}
 	if slices.Contains(r.Cooling, v.Name) {
 		return "cluster(s) was left a short time ago because the application failed"
 	}

@@ -26,6 +26,7 @@ const (
 	noLabel
 	noAPI
 	evicting
+	toLeave
 	cooling
 	elsewhere
 	crowded
@@ -46,6 +47,7 @@ var reasons = [...]string{
 	noLabel:     "cluster(s) did not have the label to spread by",
 	noAPI:       "cluster(s) did not have the API resource",
 	evicting:    "cluster(s) is in the process of eviction",
+	toLeave:     "cluster(s) is to be left",
 	cooling:     "cluster(s) was left a short time ago because the application failed",
 	elsewhere:   "cluster(s) did not run a workload of the same affinity group",
 	crowded:     "cluster(s) ran a workload of the same anti-affinity group",
@@ -90,6 +92,8 @@ func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 		return noAPI, -1
 	case p.roles[slot]&departing != 0:
 		return evicting, -1
+	case p.roles[slot]&outgoing != 0:
+		return toLeave, -1
 	case p.roles[slot]&resting != 0:
 		return cooling, -1
 	case len(a.Together) > 0 && p.roles[slot]&joined == 0 && !kept:

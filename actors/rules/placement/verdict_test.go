@@ -77,6 +77,7 @@ func TestExplain(t *testing.T) {
 
 		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
 		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was left a short time ago because the application failed"},
+		{"to be left", cluster("a", 9), outgoing(workload(nil, 1), "a"), "cluster(s) is to be left"},
 		{"being left, and a short time ago before that", cluster("a", 9), cooling(evicting(workload(nil, 1), "a"), "a"), "cluster(s) is in the process of eviction"},
 		{"leaving it, still there", cluster("a", 9), evicting(workload(nil, 1, on("a", 1)), "a"), "cluster(s) is in the process of eviction"},
 
