@@ -25,7 +25,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 		return
 	}
 	if trigger == "" {
-		trigger = triggerOf(cause, e.asked)
+		trigger = triggerOf(cause, e)
 	}
 	s.conclude(now, e, s.plan(now, e.asked, s.request(e.asked)), departure{}, trigger, out)
 }
@@ -86,7 +86,7 @@ func (s *Scheduler) decideStaying(now time.Time, e *entry, stays departure, out 
 	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
 		d := s.plan(now, e.asked, s.request(e.asked))
 		if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
-			s.conclude(now, e, d, stays, triggerOf(cause, e.asked), out)
+			s.conclude(now, e, d, stays, triggerOf(cause, e), out)
 			return
 		}
 	}
@@ -235,13 +235,13 @@ func standing(m *messages.PlaceBinding) *placement.Standing {
 }
 
 // triggerOf says in words why a binding is placed.
-func triggerOf(cause placement.Cause, m *messages.PlaceBinding) string {
-	switch {
+func triggerOf(cause placement.Cause, e *entry) string {
+	switch m := e.asked; {
 	case m.Applied == nil:
 		return "first placement"
 	case cause == placement.CausePlacement:
 		return "placement changed"
-	case cause == placement.CauseReplicas && len(m.Evicting) > 0:
+	case cause == placement.CauseReplicas && len(m.Evicting) > 0 && !e.rescaled:
 		return "eviction"
 	case cause == placement.CauseReplicas, cause == placement.CauseAlways && scaled(m):
 		return "replicas changed"

@@ -79,6 +79,22 @@ func TestABindingThatIsHeldCanStillBeScaled(t *testing.T) {
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
 }
 
+func TestADecisionNamesWhatCalledForItDuringAnEviction(t *testing.T) {
+	open := func(replicas int32, clusters ...string) *messages.PlaceBinding {
+		word := again(ask("web", replicas, aggregated()), clusters...)
+		word.Evicting = []messages.ClusterName{"m2"}
+		return word
+	}
+	for called, words := range map[string][]messages.ToScheduler{
+		"eviction":         {again(ask("web", 4, aggregated()), "m1:2", "m2:2"), open(4, "m1:2")},
+		"replicas changed": {open(4, "m1:4"), open(6, "m1:4"), open(6, "m1:4")},
+	} {
+		d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9", "down"))
+		d.Tell(words[0])
+		require.Equal(t, called, decided(t, d.Tell(words[1:]...), "web").Trigger)
+	}
+}
+
 func TestADepartureThatIsOffIsConfirmed(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"))
 	held := leaving(again(ask("web", 2, aggregated()), "m1:2"), "m1")

@@ -47,6 +47,8 @@ type entry struct {
 	// answered is false until the binding has had an answer to its last word.
 	answered bool
 	dirty    bool
+	// rescaled is set where the binding asks for another number of replicas than before, until it is answered.
+	rescaled bool
 	// trigger says why the fleet made the entry dirty; empty: the binding asked.
 	trigger string
 	// failure is the last failure that the binding was told of.
@@ -121,6 +123,7 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 	}
 	s.account(e.asked, m)
 	s.home.heard(m.Binding, m.Home)
+	e.rescaled = e.asked != nil && (e.asked.Replicas != m.Replicas || e.rescaled && !e.answered)
 	e.asked, e.answered, e.trigger = m, false, ""
 	if m.Suspended {
 		delete(s.waiting, m.Binding)
