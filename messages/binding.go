@@ -112,9 +112,10 @@ type PlacementDecided struct {
 	Outcome PlacementOutcome
 	Targets []api.TargetCluster
 	// Leaving are the clusters that the binding may leave now because Targets does without them;
-	// Held are those that it may not leave yet.
-	Leaving []ClusterName
-	Held    []ClusterName
+	// Held are those that it may not leave yet, because of Obstacle.
+	Leaving  []ClusterName
+	Held     []ClusterName
+	Obstacle *Obstacle
 	// Move is why those of Leaving are left that need not be: EvictionReasonFailback or EvictionReasonRebalance;
 	// clusters that shrink then run on what they have until the others serve.
 	Move string
@@ -123,7 +124,7 @@ type PlacementDecided struct {
 	// Trigger says why the binding was scheduled.
 	Trigger string
 	// Reason (Success, NoClusterFit, Unschedulable, QuotaExceeded, SchedulerError) and Message are for the
-	// condition Scheduled.
+	// condition Scheduled, whatever is held.
 	Reason  string
 	Message string
 	Cleared bool
@@ -131,6 +132,12 @@ type PlacementDecided struct {
 	Missing int32
 	// Rejections are the clusters that did not fit, for the reason given.
 	Rejections []Rejection
+}
+
+// Obstacle is why no placement does without some clusters, in the terms of PlacementDecided.
+type Obstacle struct {
+	Reason, Message string
+	Rejections      []Rejection
 }
 
 // CopyReported is a cluster's report of its copy. From: member. To: binding.

@@ -61,7 +61,7 @@ func TestWithoutADestinationTheWorkloadStays(t *testing.T) {
 
 	again := b.holdBack("m1")
 	b.tell(again).Recorded(&messages.PlacementConfirmed{Binding: name})
-	again.Message = "still nowhere"
+	again.Obstacle = &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "still nowhere"}
 	b.tell(again).Recorded(heldBack("m1", "still nowhere", grounds), &messages.PlacementConfirmed{Binding: name})
 	require.Contains(t, kinds(b.tell(b.replace("m1", "m2:2"))), "EvictionStarted", "when the fleet has room again")
 }
@@ -76,6 +76,19 @@ func TestADepartureThatIsOffIsToldToTheScheduler(t *testing.T) {
 	b.tell(late).Quiet()
 }
 
+func TestAShortageIsToldBesideAHold(t *testing.T) {
+	b := placed(t, settings(destinationFirst), duplicated(), "m1:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(workload(4))
+	short := b.fail(false)
+	short.Held, short.Obstacle, short.Reason = []messages.ClusterName{"m1"}, nowhereToGo, api.ReasonUnschedulable
+	short.Message, short.Missing = "no room for two", 2
+	b.tell(short).Recorded(heldBack("m1", "nowhere to go", untolerated("down", b.Now())), &messages.ScheduleFailed{
+		Binding: name, Reason: api.ReasonUnschedulable, Message: "no room for two", Missing: 2, Before: targets("m1:2"),
+	})
+}
+
 func TestSomeClustersAreLeftAndOthersHeld(t *testing.T) {
 	b := placed(t, settings(destinationFirst), duplicated(), "m1:2", "m2:2")
 	b.advance(time.Minute)
@@ -84,7 +97,7 @@ func TestSomeClustersAreLeftAndOthersHeld(t *testing.T) {
 	require.Equal(t, []messages.ClusterName{"m2", "m1"}, b.asked.Leaving, "the earliest deadline first")
 
 	part := b.replace("m2", "m1:2", "m3:2")
-	part.Held, part.Reason, part.Message = []messages.ClusterName{"m1"}, api.ReasonNoClusterFit, "nowhere to go"
+	part.Held, part.Obstacle = []messages.ClusterName{"m1"}, nowhereToGo
 	n := b.tell(part)
 	require.Equal(t, []string{"EvictionHeld", "EvictionStarted", "Scheduled"}, kinds(n))
 	require.Equal(t, targets("m1:2", "m3:2"), scheduled(t, n))

@@ -37,7 +37,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	for _, c := range m.Held {
 		if t := b.target(c); t != nil && t.leave.permitted {
-			b.heldBack(t, b.rests(now, hold{reason: m.Reason, message: m.Message}), m.Rejections, out)
+			b.heldBack(t, b.rests(now, hold{reason: m.Obstacle.Reason, message: m.Obstacle.Message}), m.Obstacle.Rejections, out)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
 	b.tell(permit("m2"))
 	b.tell(b.holdBack("m2")).Recorded(&messages.PlacementConfirmed{Binding: name})
 	again := b.holdBack("m2")
-	again.Message = "still nowhere"
+	again.Obstacle = &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "still nowhere"}
 	b.tell(again).Recorded(heldBack("m2", "still nowhere", untolerated("down", added)), &messages.PlacementConfirmed{Binding: name})
 	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
 }

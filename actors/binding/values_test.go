@@ -87,11 +87,13 @@ func (s *subject) keep() *messages.PlacementDecided {
 	return &messages.PlacementDecided{Request: s.asked.Request, Outcome: messages.PlacementKept, Reason: api.ReasonSuccess}
 }
 
+var nowhereToGo = &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}
+
 // holdBack keeps the placement because the binding may not leave some clusters yet.
 func (s *subject) holdBack(clusters ...messages.ClusterName) *messages.PlacementDecided {
 	s.t.Helper()
 	p := s.keep()
-	p.Held, p.Reason, p.Message = clusters, api.ReasonNoClusterFit, "nowhere to go"
+	p.Held, p.Obstacle = clusters, nowhereToGo
 	return p
 }
 

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -33,8 +34,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 // departure is which clusters a decision lets a binding leave, and why not the others that it must.
 type departure struct {
 	clusters []messages.ClusterName
-	held     failure
-	rejected []messages.Rejection
+	obstacle *messages.Obstacle
 }
 
 // decideLeaving looks for a placement without the clusters that the binding must leave: without all of
@@ -54,7 +54,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 			continue
 		}
 		if d.Reason == "" {
-			s.conclude(now, e, d, departure{e.asked.Leaving[:n], whyHeld(first), first.Rejections}, "eviction", out)
+			s.conclude(now, e, d, departure{e.asked.Leaving[:n], obstacleOf(first)}, "eviction", out)
 			return
 		}
 		if some == 0 && s.mayLeaveInPart(e, r, d) {
@@ -62,10 +62,10 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 		}
 	}
 	if some > 0 {
-		s.conclude(now, e, part, departure{e.asked.Leaving[:some], whyHeld(first), first.Rejections}, "eviction", out)
+		s.conclude(now, e, part, departure{e.asked.Leaving[:some], obstacleOf(first)}, "eviction", out)
 		return
 	}
-	s.decideStaying(now, e, departure{held: whyHeld(first), rejected: first.Rejections}, out)
+	s.decideStaying(now, e, obstacleOf(first), out)
 }
 
 // mayLeaveInPart reports whether a placement of part of the replicas is better than to stay: it adds to
@@ -82,23 +82,26 @@ func replicasOf(targets []api.TargetCluster) (sum int64) {
 }
 
 // decideStaying places what else is to be placed while no cluster can be left.
-func (s *Scheduler) decideStaying(now time.Time, e *entry, stays departure, out *actors.Outbox) {
-	if cause := s.planner.NeedsPlacing(standing(e.asked)); cause != "" {
-		d := s.plan(now, e.asked, s.request(e.asked))
-		if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
-			s.conclude(now, e, d, stays, triggerOf(cause, e), out)
-			return
-		}
+func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle, out *actors.Outbox) {
+	cause := s.planner.NeedsPlacing(standing(e.asked))
+	if cause == "" {
+		s.hold(e, o, placement.Decision{}, "", out)
+		return
 	}
-	s.hold(e, stays, out)
+	d, trigger := s.plan(now, e.asked, s.request(e.asked)), triggerOf(cause, e)
+	if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
+		s.conclude(now, e, d, departure{obstacle: o}, trigger, out)
+		return
+	}
+	s.hold(e, o, d, trigger, out)
 }
 
-// whyHeld is why a placement without the clusters that a binding must leave is none.
-func whyHeld(d placement.Decision) failure {
+// obstacleOf is why a placement without the clusters that a binding must leave is none.
+func obstacleOf(d placement.Decision) *messages.Obstacle {
 	if d.Reason == "" {
-		return failure{api.ReasonNoClusterFit, "no cluster would be left"}
+		return &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "no cluster would be left"}
 	}
-	return failure{d.Reason, d.Message}
+	return &messages.Obstacle{Reason: d.Reason, Message: d.Message, Rejections: d.Rejections}
 }
 
 // gain reports whether some of the clusters have more replicas after than before.
@@ -132,16 +135,10 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 		held = slices.DeleteFunc(slices.Clone(held), func(c messages.ClusterName) bool { return slices.Contains(leave.clusters, c) })
 	}
 	s.settle(e, len(held) > 0 || d.Partial())
-	e.failure = failure{}
-	told, rejected := failure{api.ReasonSuccess, d.Message}, d.Rejections
-	switch {
-	case d.Partial():
-		told = failure{d.Reason, d.Message}
-		e.failure = told
-	case len(held) > 0:
-		told, rejected = leave.held, leave.rejected
-		e.failure = told // so that it is not told again when what was left is free
+	if len(held) == 0 {
+		leave.obstacle = nil
 	}
+	e.failure = failureOf(leave.obstacle, d) // so that it is not told again when what was left is free
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
 	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
@@ -151,8 +148,8 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	e.asked, e.answered = &next, true
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
-		Leaving: leave.clusters, Move: move, Held: held, Trigger: trigger, Reason: told.reason, Message: told.message,
-		Rejections: rejected,
+		Leaving: leave.clusters, Move: move, Held: held, Obstacle: leave.obstacle, Trigger: trigger,
+		Reason: cmp.Or(d.Reason, api.ReasonSuccess), Message: d.Message, Rejections: d.Rejections,
 	})
 }
 
@@ -190,18 +187,35 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 	})
 }
 
-// hold tells the binding that it may not leave yet.
-func (s *Scheduler) hold(e *entry, stays departure, out *actors.Outbox) {
-	told := stays.held
+// hold tells the binding that it may not leave yet, and of a decision for the place where it stays that failed,
+// if there was one.
+func (s *Scheduler) hold(e *entry, o *messages.Obstacle, d placement.Decision, trigger string, out *actors.Outbox) {
+	told := failureOf(o, d)
 	s.settle(e, true)
 	if e.answered && e.failure == told {
 		return
 	}
 	e.answered, e.failure = true, told
-	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
-		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: e.asked.Leaving,
-		Reason: told.reason, Message: told.message, Rejections: stays.rejected,
-	})
+	m := &messages.PlacementDecided{
+		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: e.asked.Leaving, Obstacle: o, Reason: api.ReasonSuccess,
+	}
+	if d.Reason != "" {
+		m.Outcome, m.Reason, m.Message, m.Missing = messages.PlacementFailed, d.Reason, d.Message, d.Missing
+		m.Rejections, m.Trigger = d.Rejections, trigger
+	}
+	out.TellBinding(e.asked.Binding, m)
+}
+
+// failureOf is what a binding is told of in vain: of what it must leave, and of what has no place where it stays.
+func failureOf(o *messages.Obstacle, d placement.Decision) failure {
+	switch {
+	case o == nil:
+		return failure{d.Reason, d.Message}
+	case d.Reason == "":
+		return failure{o.Reason, o.Message}
+	default:
+		return failure{d.Reason, d.Message + "\n" + o.Message}
+	}
 }
 
 // settle keeps the list of those who wait for the fleet to change.

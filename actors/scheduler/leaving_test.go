@@ -24,8 +24,9 @@ func TestWithoutSomewhereToGoItIsHeldAndToldSoOnce(t *testing.T) {
 	told := decided(t, d.Tell(leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")), "web")
 	require.Equal(t, messages.PlacementKept, told.Outcome)
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
-	require.Equal(t, api.ReasonNoClusterFit, told.Reason)
-	require.Equal(t, "0/1 clusters are available: 1 cluster(s) is to be left.", told.Message)
+	require.Equal(t, api.ReasonSuccess, told.Reason, "it is placed")
+	require.Equal(t, api.ReasonNoClusterFit, told.Obstacle.Reason)
+	require.Equal(t, "0/1 clusters are available: 1 cluster(s) is to be left.", told.Obstacle.Message)
 	d.Tell(status("m1", "8")).Quiet()
 	told = decided(t, d.Tell(cluster("m2", "9")), "web")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving, "when the fleet has room")
@@ -50,8 +51,7 @@ func TestOfSeveralClustersAsManyAreLeftAsCanBe(t *testing.T) {
 	require.Equal(t, targets("m1:2", "m3:2"), told.Targets)
 	require.Equal(t, []messages.ClusterName{"m2"}, told.Leaving, "the earliest deadline")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
-	require.NotEqual(t, api.ReasonSuccess, told.Reason, "why the other one is held")
-	require.NotEmpty(t, told.Message)
+	require.NotEmpty(t, told.Obstacle.Message, "why the other one is held")
 
 	told = decided(t, d.Tell(cluster("m4", "9")), "web")
 	require.Equal(t, targets("m3:2", "m4:2"), told.Targets)
@@ -77,6 +77,29 @@ func TestABindingThatIsHeldCanStillBeScaled(t *testing.T) {
 	require.Empty(t, told.Leaving)
 	told = decided(t, d.Tell(cluster("m2", "9")), "web")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
+}
+
+func TestReplicasWithoutAPlaceAreToldOfBesideAHold(t *testing.T) {
+	d := drive(t, settings(inPart), cluster("m1", "4", "down"))
+	word := leaving(again(ask("web", 6, aggregated()), "m1:4"), "m1")
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, messages.PlacementFailed, told.Outcome)
+	require.Equal(t, int32(2), told.Missing)
+	require.Equal(t, "2 of 6 replicas find no room on the 1 cluster(s) chosen", told.Message)
+	require.Equal(t, "replicas changed", told.Trigger)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+	require.Equal(t, "0/1 clusters are available: 1 cluster(s) is to be left.", told.Obstacle.Message)
+	d.Tell(cluster("m1", "4", "down")).Quiet()
+
+	told = decided(t, d.Tell(cluster("m1", "5", "down")), "web")
+	require.Equal(t, targets("m1:5"), told.Targets)
+	require.Equal(t, int32(1), told.Missing)
+	require.Equal(t, "1 of 6 replicas find no room on the 1 cluster(s) chosen", told.Message)
+	require.NotNil(t, told.Obstacle)
+
+	told = decided(t, d.Tell(leaving(again(ask("web", 5, aggregated()), "m1:5"), "m1")), "web")
+	require.Equal(t, messages.PlacementKept, told.Outcome, "scaled down to what it has")
+	require.Equal(t, api.ReasonSuccess, told.Reason)
 }
 
 func TestADecisionNamesWhatCalledForItDuringAnEviction(t *testing.T) {

@@ -68,7 +68,7 @@ func TestABindingLeavesInPartWhereNothingIsLost(t *testing.T) {
 			told := decided(t, drive(t, test.settings, test.views...).Tell(test.word), "web")
 			require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
 			require.Empty(t, told.Leaving)
-			require.Equal(t, api.ReasonUnschedulable, told.Reason)
+			require.Equal(t, api.ReasonUnschedulable, told.Obstacle.Reason)
 		})
 	}
 }

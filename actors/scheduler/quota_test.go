@@ -123,10 +123,10 @@ func TestAQuotaMayHoldAnEviction(t *testing.T) {
 	both.Placement = everywhere()
 	d.Tell(cluster("m3", "9"))
 	told := decided(t, d.Tell(both), "team/web")
-	require.Equal(t, messages.PlacementKept, told.Outcome)
+	require.Equal(t, messages.PlacementFailed, told.Outcome, "it may not spread either")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
-	require.Equal(t, api.ReasonQuotaExceeded, told.Reason)
-	require.Equal(t, "quota team/cpus: 3 more cpu asked for, 3 of 3 taken", told.Message)
+	require.Equal(t, api.ReasonQuotaExceeded, told.Obstacle.Reason)
+	require.Equal(t, "quota team/cpus: 3 more cpu asked for, 3 of 3 taken", told.Obstacle.Message)
 	require.Equal(t, []messages.ClusterName{"m1"}, decided(t, d.Tell(cpus("6")), "team/web").Leaving)
 }
 

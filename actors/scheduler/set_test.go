@@ -76,7 +76,7 @@ func TestASetIsHeldWhereNoClusterHasRoomForAllOfIt(t *testing.T) {
 	d := drive(t, settings(exactSets), cluster("m1", "9", "down"), cluster("m2", "3"))
 	told := decided(t, d.Tell(leaving(askSet("a", 3, "m1"), "m1")), "a")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
-	require.Contains(t, told.Message, "did not have enough cpu for all components")
+	require.Contains(t, told.Obstacle.Message, "did not have enough cpu for all components")
 	told = decided(t, d.Tell(status("m2", "4")), "a")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
 	require.Equal(t, []api.TargetCluster{{Name: "m2", Components: set(3).Targets}}, told.Targets)
