@@ -47,6 +47,10 @@ type Settings struct {
 	// EvictionWorkers is how many evictions may be under way at once, of ResourceBindings and of
 	// ClusterResourceBindings each. Zero: no pacing at all. Karmada has three, fixed.
 	EvictionWorkers int
+	// EvictionOrder is EvictByArrival (what has been due the longest goes first, whatever its priority, as in
+	// Karmada's queue) or EvictByPriority (the higher priority first). Either way names decide between equals.
+	// Cures K32.
+	EvictionOrder string
 	// FleetEvictionRate, RegionEvictionRate and ClusterEvictionRate are the evictions per second of taints
 	// from the whole fleet, from the clusters of one region and from one cluster. Zero: no such limit. Cures K8.
 	FleetEvictionRate, RegionEvictionRate, ClusterEvictionRate float64
@@ -239,6 +243,9 @@ const (
 
 	HealthReported    = "reported"
 	HealthOfPlacement = "placement"
+
+	EvictByArrival  = "arrival"
+	EvictByPriority = "priority"
 
 	TieByName    = "name"
 	TieUndefined = "undefined"

@@ -67,8 +67,14 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	out.WakeAt(g.nextDeadline(now))
 }
 
-// request takes a request in, in the place of the one for the same binding and cluster.
+// request takes a request in, in the place of the one for the same binding and cluster. In Karmada's queue
+// priorities do not count (K32).
 func (g *Governor) request(m *messages.RequestEviction) {
+	if g.settings.EvictionOrder == messages.EvictByArrival && m.Priority != 0 {
+		equal := *m
+		equal.Priority = 0
+		m = &equal
+	}
 	k := key{m.Binding, m.Cluster}
 	g.drop(k)
 	n := &node{parent: g.cluster(m.Cluster).node(kindOf(m.Binding)), head: m}

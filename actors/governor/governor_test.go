@@ -61,6 +61,13 @@ func TestPermitsGoByPriorityThenWaitThenName(t *testing.T) {
 	require.Equal(t, 120, ways)
 }
 
+func TestPermitsMayGoByArrivalAlone(t *testing.T) {
+	s := workers(0, 0)
+	s.EvictionOrder = messages.EvictByArrival
+	d := actorstest.Drive(t, governor.New(s))
+	require.Equal(t, []string{"y/m1", "b/m1", "z/m1"}, permits(d.Tell(urgent("z", 9, 0), urgent("y", 0, -time.Hour), urgent("b", 0, 0))))
+}
+
 func TestWithoutWorkersThereIsNoPacing(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(workers(0, 0.5)))
 	require.Len(t, permits(d.Tell(requests(100)...)), 100)

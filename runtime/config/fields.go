@@ -64,6 +64,10 @@ var fields = numbered([]Field{
 		Zero:    "No pacing at all.",
 	},
 	{
+		Name: "evictionOrder", Cures: []string{"K32"}, Words: []string{messages.EvictByArrival, messages.EvictByPriority},
+		Meaning: "Which of the evictions that wait goes first: the one that has been due the longest (arrival), or the one of the highest priority. Those that wait already keep their places when it is set.",
+	},
+	{
 		Name: "fleetEvictionRate", Cures: []string{"K8"}, in: notNegative,
 		Meaning: "Evictions per second from the whole fleet, for taints.",
 		Zero:    "No such limit.",

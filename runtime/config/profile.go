@@ -47,6 +47,7 @@ func karmada() messages.Settings {
 		DivisionMethod:                      messages.DivideWebster,
 		ResourceEvictionRate:                0.5,
 		EvictionWorkers:                     3,
+		EvictionOrder:                       messages.EvictByArrival,
 		TaintRelistPeriod:                   10 * time.Second,
 		WholeSecondTaintTimes:               true,
 		GracefulEvictionTimeout:             10 * time.Minute,
@@ -90,6 +91,7 @@ func leeward() messages.Settings {
 	s.EnableNoExecuteTaintEviction = true
 	s.ResourceEvictionRate = 100
 	s.EvictionWorkers = 10
+	s.EvictionOrder = messages.EvictByPriority
 	s.TaintRelistPeriod = 0
 	s.WholeSecondTaintTimes = false
 	s.EvictionNeedsDestination = true

@@ -43,6 +43,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"enableNoExecuteTaintEviction: false -> true",
 		"resourceEvictionRate: 0.5 -> 100",
 		"evictionWorkers: 3 -> 10",
+		"evictionOrder: arrival -> priority",
 		"taintRelistPeriod: 10s -> 0s",
 		"wholeSecondTaintTimes: true -> false",
 		"evictionNeedsDestination: false -> true",
