@@ -55,6 +55,9 @@ var kindNames = [...]string{
 	KindScheduler:   "scheduler",
 }
 
+// Kinds is how many kinds there are.
+const Kinds = len(kindNames)
+
 // String returns the machine's name, as transcripts print it.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {

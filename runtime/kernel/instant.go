@@ -18,8 +18,8 @@ var woken = &messages.Woken{}
 // all of them before it serves any, and what is heard at an instant comes before what falls due at it,
 // whatever the order of the messages.
 //
-// It returns *MachinePanic when a machine panics and *Livelock when the instant does not end. Then work
-// may be left, and the next call goes on with it: a caller that has replaced the machine calls again.
+// It returns *MachinePanic when a machine panics, *Livelock when the instant does not end and ErrInterrupted
+// after Interrupt. Then work may be left, and the next call goes on with it: a caller that has replaced the machine calls again.
 func (k *Kernel) RunInstant(now time.Time) error {
 	k.mustBeIdle("RunInstant")
 	k.running = true

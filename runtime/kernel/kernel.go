@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leeward/actors"
@@ -47,6 +48,12 @@ type Config struct {
 	// instant. It may post, spawn, host and stop. One lane tells a fact when it happens, several when all
 	// are quiet. Zero: facts are only counted.
 	Record func(at time.Time, from messages.Address, f messages.Fact)
+	// Observe hears every fact when it happens, on the goroutine of its actor's lane, so of several lanes at
+	// once. It must leave the kernel alone. Zero: nobody listens.
+	Observe func(lane int, at time.Time, f messages.Fact)
+	// Clock tells how long something takes, for Spent: any reading, as long as it never goes back. Several
+	// lanes read it at once. Zero: nothing is timed.
+	Clock func() time.Duration
 	// MaxPerInstant is how many messages one instant may take of a lane before RunInstant gives up with a
 	// *Livelock. Zero: a million, or 100 for each actor if that is more.
 	MaxPerInstant int
@@ -64,6 +71,7 @@ type Kernel struct {
 
 	now             time.Time
 	running, closed bool
+	interrupted     atomic.Bool
 	posted          uint64
 }
 

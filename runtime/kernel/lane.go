@@ -37,6 +37,7 @@ type lane struct {
 
 	serial   uint32
 	counters Counters
+	gauges   gauges
 }
 
 func newLane(k *Kernel, index, of int) *lane {
@@ -119,8 +120,14 @@ func (l *lane) runToQuiet() (err error) {
 			err = l.fail(recover(), debug.Stack())
 		}
 	}()
+	l.gauges.begin(l)
+	defer l.gauges.publish(l)
 	for l.ready.n > 0 {
 		address := l.giveTurn()
+		l.gauges.turn(l, address.Kind)
+		if l.handled%turnsBetweenPulses == 0 && l.pulse() {
+			return ErrInterrupted
+		}
 		if len(l.freight.leaving) > 1 {
 			l.exchange()
 		}
@@ -181,6 +188,9 @@ func (l *lane) carryOut(id int32, from messages.Address) {
 // record tells a fact, or keeps it until all lanes are quiet.
 func (l *lane) record(from messages.Address, f messages.Fact) {
 	l.counters.Facts++
+	if l.kernel.config.Observe != nil {
+		l.kernel.config.Observe(l.index, l.now, f)
+	}
 	switch {
 	case l.kernel.config.Record == nil:
 	case len(l.kernel.lanes) == 1:

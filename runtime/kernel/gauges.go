@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"leeward/messages"
+)
+
+// ErrInterrupted ends an instant after Interrupt.
+var ErrInterrupted = errors.New("the kernel was interrupted")
+
+// Interrupt has instants end early from now on, the running one too: each lane stops within a thousand
+// messages, and what takes fewer is done. Unlike the rest of a kernel it is for any goroutine.
+func (k *Kernel) Interrupt() { k.interrupted.Store(true) }
+
+// Backlog returns how many messages wait in mailboxes, as of at most some thousand messages ago. Unlike
+// the rest of a kernel it is for any goroutine.
+func (k *Kernel) Backlog() uint64 {
+	var n uint64
+	for _, l := range k.lanes {
+		n += l.gauges.queued.Load()
+	}
+	return n
+}
+
+// Spent is what the machines of one kind took so far.
+type Spent struct {
+	Messages uint64
+	// Time includes what became of the machines' outboxes.
+	Time time.Duration
+}
+
+// Spent returns what the machines took, by kind; nothing without a Clock.
+func (k *Kernel) Spent() (all [messages.Kinds]Spent) {
+	for _, l := range k.lanes {
+		for kind, s := range l.gauges.spent {
+			all[kind].Messages += s.Messages
+			all[kind].Time += s.Time
+		}
+	}
+	return all
+}
+
+// gauges are what a lane measures of itself.
+type gauges struct {
+	queued atomic.Uint64
+	spent  [messages.Kinds]Spent
+	mark   time.Duration // on the clock, when the last turn ended
+}
+
+// turnsBetweenPulses is how many turns a lane takes before it looks up from its work.
+const turnsBetweenPulses = 1024
+
+func (g *gauges) begin(l *lane) {
+	if clock := l.kernel.config.Clock; clock != nil {
+		g.mark = clock()
+	}
+}
+
+// turn counts one. Its time is that since the last: one reading of the clock for each.
+func (g *gauges) turn(l *lane, kind messages.Kind) {
+	clock := l.kernel.config.Clock
+	if clock == nil {
+		return
+	}
+	now := clock()
+	g.spent[kind].Messages++
+	g.spent[kind].Time += now - g.mark
+	g.mark = now
+}
+
+func (g *gauges) publish(l *lane) { g.queued.Store(l.mail.queued) }
+
+// pulse shows how the lane is doing and returns whether it is to stop.
+func (l *lane) pulse() (interrupted bool) {
+	l.gauges.publish(l)
+	return l.kernel.interrupted.Load()
+}
