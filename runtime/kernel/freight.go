@@ -123,7 +123,7 @@ func (l *lane) run() {
 		if !l.unpack(true) {
 			return
 		}
-		l.gauges.publish(l) // of an error's rest
+		l.gauges.publish(l)
 	}
 }
 

@@ -34,7 +34,9 @@ type Report struct {
 
 	Rates     Rates     `json:"rates"`
 	Latencies []Latency `json:"latencies"`
-	Series    Series    `json:"series"`
+	// FleetLatencies are the same by the fleet's time, which tolerations, start-up times and the pace of evictions take.
+	FleetLatencies []Latency `json:"fleetLatencies"`
+	Series         Series    `json:"series"`
 	// Machines say who had the time of the lanes, in the canonical order of the kinds.
 	Machines []MachineTime `json:"machines"`
 	Costs    Costs         `json:"costs"`
@@ -207,6 +209,8 @@ func roundness(units time.Duration) time.Duration {
 	}
 	return 10
 }
+
+func (s Seconds) duration() time.Duration { return time.Duration(s) }
 
 // MarshalJSON writes a number of seconds.
 func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }

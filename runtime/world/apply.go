@@ -115,7 +115,7 @@ func (w *World) admit(o, old api.Object) {
 		w.admitRebalancer(o, old)
 	default:
 		w.store.Put(o)
-		w.admitWorkload(o)
+		w.AdmitWorkload(w.workload(o))
 		if key := api.KeyOf(o); key == priorityClass(key.Name) {
 			w.admitPriorityClass(key.Name)
 		}
@@ -219,9 +219,9 @@ func kept(before, now map[string]string) map[string]string {
 	return all
 }
 
-// admitWorkload tells a resource's binding of it and offers it to the policies that may select it.
-func (w *World) admitWorkload(o api.Object) {
-	r := w.workload(o)
+// AdmitWorkload tells a resource's binding of it and offers it to the policies that may select it. The
+// resource need not be an object of the world.
+func (w *World) AdmitWorkload(r *messages.Workload) {
 	if !w.kernel.Has(bindingAt(r.Binding)) {
 		w.hostBinding(r.Binding)
 	}

@@ -208,7 +208,7 @@ func merged(have, edits corev1.ResourceList) corev1.ResourceList {
 // applyStep applies the manifests of a step. What may fail leaves its rejection in the journal.
 func (r *replay) applyStep(a *scenario.Apply) error {
 	if !a.MayFail {
-		return r.applyAll(a.Documents)
+		return r.world.ApplyAll(a.Documents)
 	}
 	for _, d := range a.Documents {
 		var rejected *Rejected

@@ -8,8 +8,6 @@ import (
 
 	"leeward/actors"
 	"leeward/messages"
-	"leeward/messages/api"
-	"leeward/messages/manifest"
 	"leeward/runtime/config"
 	"leeward/runtime/kernel"
 	"leeward/runtime/report"
@@ -88,7 +86,7 @@ type replay struct {
 }
 
 func (r *replay) run(until time.Duration) error {
-	if err := r.applyAll(r.scenario.Objects); err != nil {
+	if err := r.world.ApplyAll(r.scenario.Objects); err != nil {
 		return err
 	}
 	if err := r.world.Settle(Start); err != nil {
@@ -156,52 +154,6 @@ func (r *replay) instant(now time.Time) error {
 	r.seen += len(news)
 	r.checker.Settled(now, r.world.Store(), news)
 	return nil
-}
-
-// applyAll applies manifests in an order in which each finds what it needs: clusters, policies,
-// resources, bindings.
-func (r *replay) applyAll(documents []manifest.Document) error {
-	ordered := slices.Clone(documents)
-	slices.SortStableFunc(ordered, func(a, b manifest.Document) int {
-		return cmp.Compare(admissionRank(api.KeyOf(a.Object)), admissionRank(api.KeyOf(b.Object)))
-	})
-	var problems []error
-	for _, d := range ordered {
-		if err := r.apply(d); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	if len(problems) > 0 {
-		return &Invalid{Problems: problems}
-	}
-	return nil
-}
-
-// apply applies one manifest. A rejection names its file, line and field.
-func (r *replay) apply(d manifest.Document) error {
-	err := r.world.Apply(api.Copy(d.Object))
-	var rejected *Rejected
-	if errors.As(err, &rejected) {
-		return d.Invalid(rejected.Problems)
-	}
-	return err
-}
-
-func admissionRank(k api.Key) int {
-	switch k.Kind {
-	case "Cluster":
-		return 0
-	case "ClusterTaintPolicy":
-		return 1
-	case "PropagationPolicy", "ClusterPropagationPolicy", "FederatedResourceQuota":
-		return 2
-	case "ResourceBinding", "ClusterResourceBinding":
-		return 4
-	case "WorkloadRebalancer":
-		return 5
-	default:
-		return 3
-	}
 }
 
 func (r *replay) report(profile string, seed uint64) *report.Run {

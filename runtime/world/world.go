@@ -40,6 +40,11 @@ type Config struct {
 	Lanes int
 	// Members says how simulated members behave; those it does not name are healthy and quick.
 	Members map[messages.ClusterName]messages.MemberBehaviour
+	// Observe hears every fact in place of journal and store, as kernel.Config.Observe: objects stay as they were
+	// applied. Zero: the world keeps both.
+	Observe func(lane int, at time.Time, f messages.Fact)
+	// Clock times the machines, as kernel.Config.Clock.
+	Clock func() time.Duration
 }
 
 // World is one fleet and the engine that looks after it. It belongs to one goroutine.
@@ -64,7 +69,11 @@ func New(c Config) *World {
 		store: store.New(c.Seed), journal: journal.New(Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
 	}
-	w.kernel = kernel.New(kernel.Config{Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Record: w.record})
+	k := kernel.Config{Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Observe: c.Observe, Clock: c.Clock}
+	if c.Observe == nil {
+		k.Record = w.record
+	}
+	w.kernel = kernel.New(k)
 	w.spawnSingletons()
 	return w
 }
@@ -80,6 +89,15 @@ func (w *World) Journal() *journal.Journal { return w.journal }
 
 // Counters tell what became of the messages.
 func (w *World) Counters() kernel.Counters { return w.kernel.Counters() }
+
+// Spent tells what the machines of each kind took, if there is a Clock.
+func (w *World) Spent() [messages.Kinds]kernel.Spent { return w.kernel.Spent() }
+
+// Backlog is how many messages wait in mailboxes. It is for any goroutine.
+func (w *World) Backlog() uint64 { return w.kernel.Backlog() }
+
+// Interrupt has Settle end early with kernel.ErrInterrupted. It is for any goroutine.
+func (w *World) Interrupt() { w.kernel.Interrupt() }
 
 // Now is the present instant.
 func (w *World) Now() time.Time { return w.now }

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"leeward/messages/manifest"
+	"leeward/runtime/config"
+	"leeward/runtime/scenario"
+	"leeward/runtime/storm"
+)
+
+// storming is one storm command: its flags.
+type storming struct {
+	clusters, bindings, regions countFlag
+	placements, tolerations     mixFlag
+	startup                     spanFlag
+	files                       []string
+	kill                        killFlag
+	pattern                     wordFlag
+	profile                     string
+	set                         overrideFlag
+	paced                       bool
+	seed                        seedFlag
+	lanes                       countFlag
+	output                      wordFlag
+	compare                     string
+	engine, durable             bool
+}
+
+func stormCommand() *cobra.Command {
+	s := &storming{
+		clusters: 100, bindings: 10_000, regions: 10,
+		placements:  mixFlag{storm.Mix{{Kind: "dynamic", Weight: 1}}, storm.IsPlacement},
+		tolerations: mixFlag{storm.Mix{{Kind: "none", Weight: 1}}, storm.IsToleration},
+		pattern:     wordFlag{storm.Burst, storm.Patterns()},
+		seed:        seedFlag{value: 1, set: true},
+		lanes:       countFlag(runtime.NumCPU()),
+		output:      wordFlag{"text", []string{"text", "json"}},
+	}
+	if err := s.kill.Set("30%"); err != nil {
+		panic(fmt.Sprintf("storm: %v", err))
+	}
+	c := &cobra.Command{
+		Use:   "storm",
+		Short: "Fail a part of a fleet at full speed and measure what becomes of it",
+		Long: `Fail a part of a fleet at full speed and measure what becomes of it: how many workloads move a second,
+how long each takes until it is evicted, placed, healthy and released, and what that costs.
+
+The fleet is built to measure, or read from the same files as replay takes (-f): manifests, or a
+scenario, of which the timeline is left aside. It has a virtual clock: tolerations and start-up times
+pass at once, and what is measured is the engine. The pace that settings give to evictions is left out
+unless --paced asks for it. Every storm ends with the question whether anything was lost.
+
+Exit codes:
+  0  nothing was lost
+  1  something was lost, or the storm was interrupted
+  2  a manifest or the command line is invalid
+  3  an internal error`,
+		Example: `  leeward storm                                            # 10,000 workloads, 30 of 100 clusters fail
+  leeward storm --clusters 200 --bindings 100000 --kill 60
+  leeward storm --kill region=region3 --pattern flapping --tolerations none,30s=2,5m
+  leeward storm --pattern cascade --placements dynamic=3,duplicated
+  leeward storm -f fleet.yaml -f workloads.yaml --kill 50% # your own manifests
+  leeward storm -o json > before.json                      # and later
+  leeward storm --compare before.json`,
+		Args: cobra.NoArgs,
+		RunE: s.run,
+	}
+	s.flags(c)
+	return c
+}
+
+func (s *storming) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.SortFlags = false
+	f.Var(&s.clusters, "clusters", "clusters to build")
+	f.Var(&s.bindings, "bindings", "workloads to build, of three replicas each on two clusters")
+	f.Var(&s.regions, "regions", "regions to build, region1 and so on")
+	f.Var(&s.placements, "placements", "mix of placements, with weights: "+strings.Join(storm.Placements(), ", "))
+	f.Var(&s.tolerations, "tolerations", "mix of how long a failed cluster is tolerated: none, forever, 30s, 5m ...")
+	f.Var(&s.startup, "startup", "virtual time that a copy takes to become healthy")
+	f.StringArrayVarP(&s.files, "filename", "f", nil, "manifests, or a scenario, to take the fleet from; may be given again")
+	f.Var(&s.kill, "kill", "clusters that fail: how many, a share such as 30%, or region=NAME")
+	f.Var(&s.pattern, "pattern", "burst (all at once), cascade (ten waves, a minute apart) or flapping (five times)")
+	f.StringVar(&s.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	f.Var(&s.set, "set", "setting to change, as field=value; may be given again")
+	f.BoolVar(&s.paced, "paced", false, "keep the pace of evictions that the settings ask for")
+	f.Var(&s.seed, "seed", "which clusters fail, and all other chance")
+	f.Var(&s.lanes, "lanes", "lanes of actors that run at once")
+	f.VarP(&s.output, "output", "o", "text or json")
+	f.StringVar(&s.compare, "compare", "", "report in JSON to put beside this one")
+	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
+	f.BoolVar(&s.durable, "durable", false, "run with the store of the daemon (not there yet)")
+	complete(c, "placements", storm.Placements())
+	complete(c, "tolerations", []string{"none", "forever", "30s", "5m"})
+	complete(c, "kill", []string{"10%", "30%", "region="})
+	complete(c, "pattern", s.pattern.choices)
+	complete(c, "output", s.output.choices)
+	complete(c, "profile", config.Profiles())
+	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
+		panic(fmt.Sprintf("complete --filename: %v", err))
+	}
+}
+
+func (s *storming) run(c *cobra.Command, _ []string) error {
+	if err := s.check(c.Flags()); err != nil {
+		return misused(c, err)
+	}
+	other, err := readReport(s.compare)
+	if err != nil {
+		return invalid(err)
+	}
+	manifests, err := readFleet(s.files)
+	if err != nil {
+		return invalid(err)
+	}
+	report, err := s.storm(c, manifests)
+	var wrong *storm.Invalid
+	switch {
+	case errors.As(err, &wrong) && manifests != nil:
+		return invalid(err)
+	case errors.As(err, &wrong):
+		return misused(c, err)
+	case err != nil:
+		return internal(err)
+	}
+	if err := s.write(c.OutOrStdout(), report, other); err != nil {
+		return internal(fmt.Errorf("write the report: %w", err))
+	}
+	if report.Interrupted || !report.Passed() {
+		return &exit{code: exitFailed, err: nil}
+	}
+	return nil
+}
+
+// check reports what makes no sense, or not together.
+func (s *storming) check(flags *pflag.FlagSet) error {
+	if s.durable {
+		return errors.New("--durable needs the store of the daemon, which is not there yet: leave it out to run the machines alone")
+	}
+	if !s.engine {
+		return errors.New("--engine=false leaves nothing to run: --durable is not there yet")
+	}
+	var problems []error
+	for _, name := range []string{"clusters", "bindings", "regions", "placements", "tolerations", "startup"} {
+		if len(s.files) > 0 && flags.Changed(name) {
+			problems = append(problems, fmt.Errorf("--%s is for a fleet that is built: leave it out with -f", name))
+		}
+	}
+	if !flags.Changed("regions") {
+		s.regions = min(s.regions, s.clusters)
+	}
+	return errors.Join(problems...)
+}
+
+// storm runs one, with its progress on a terminal, until it ends or somebody interrupts it; a second time, at once.
+func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm.Report, error) {
+	started := time.Now()
+	run, err := storm.New(storm.Config{
+		Fleet: storm.Fleet{
+			Clusters: int(s.clusters), Bindings: int(s.bindings), Regions: int(s.regions),
+			Placements: s.placements.mix, Tolerations: s.tolerations.mix, Startup: time.Duration(s.startup), Seed: s.seed.value,
+		},
+		Manifests: manifests, Kill: s.kill.kill, Pattern: s.pattern.word, Profile: s.profile, Set: s.set, Paced: s.paced,
+		Seed: s.seed.value, Lanes: int(s.lanes), Clock: func() time.Duration { return time.Since(started) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer context.AfterFunc(ctx, stop)()
+	if w := c.ErrOrStderr(); isTerminal(w) {
+		defer watch(w, run)()
+	}
+	report, err := run.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report.Command = s.command(c.Flags())
+	report.Set = overrides(s.set)
+	return report, nil
+}
+
+// watch shows the progress until its result is called, and then takes it off the screen.
+func watch(w io.Writer, run *storm.Storm) (end func()) {
+	ticker, done, gone := time.NewTicker(200*time.Millisecond), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		before, at := run.Progress(), time.Now()
+		for {
+			select {
+			case <-done:
+				say(w, "\r\x1b[K")
+				return
+			case now := <-ticker.C:
+				p := run.Progress()
+				say(w, "\r\x1b[K"+p.Line(before, now.Sub(at)))
+				before, at = p, now
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(done)
+		<-gone
+	}
+}
+
+// write writes the report in the form that is asked for.
+func (s *storming) write(w io.Writer, report, other *storm.Report) error {
+	if s.output.word == "json" {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(report)
+	}
+	if err := storm.Write(w, report); err != nil || other == nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "\ncompared with %s\n", s.compare); err != nil {
+		return err
+	}
+	return storm.Compare(w, report, other)
+}
+
+// command returns what repeats a storm: all that its figures depend on.
+func (s *storming) command(flags *pflag.FlagSet) string {
+	words := []string{"leeward", "storm"}
+	flags.Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case "filename", "set", "output", "compare", "html", "engine":
+		case "paced":
+			words = append(words, "--paced")
+		default:
+			words = append(words, "--"+f.Name, shellWord(f.Value.String()))
+		}
+	})
+	for _, name := range s.files {
+		words = append(words, "-f", shellWord(name))
+	}
+	for _, o := range overrides(s.set) {
+		words = append(words, "--set", shellWord(o))
+	}
+	return strings.Join(words, " ")
+}
+
+func overrides(set []config.Override) []string {
+	var all []string
+	for _, o := range set {
+		all = append(all, fmt.Sprintf("%s=%v", o.Field, o.Value))
+	}
+	return all
+}
+
+// readReport reads a report that was written as JSON; none is asked for without a name.
+func readReport(name string) (*storm.Report, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &storm.Report{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: read a report: %w", name, err)
+	}
+	return r, nil
+}
+
+// readFleet reads the manifests of all files, or the one scenario among them with what it includes. Without files there is
+// none.
+func readFleet(files []string) (*scenario.Scenario, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	fleet, problems := scenario.Disk.Fleet(files)
+	if len(problems) > 0 {
+		return nil, joined(problems)
+	}
+	return fleet, nil
+}
+
+func joined(problems manifest.Problems) error {
+	v := &validating{}
+	v.report(problems)
+	return errors.Join(v.problems...)
+}

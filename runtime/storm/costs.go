@@ -1,0 +1,94 @@
+package storm
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	"leeward/messages"
+	"leeward/runtime/kernel"
+)
+
+// meter is what the process had used at one moment.
+type meter struct {
+	cpu       time.Duration
+	allocated uint64 // bytes
+	objects   uint64
+	cycles    uint32
+	classes   cpuClasses
+	handled   uint64
+	spent     [messages.Kinds]kernel.Spent
+}
+
+func (s *Storm) measure() meter {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return meter{
+		cpu: cpuTime(), allocated: m.TotalAlloc, objects: m.Mallocs, cycles: m.NumGC, classes: readCPUClasses(),
+		handled: s.world.Counters().Handled, spent: s.world.Spent(),
+	}
+}
+
+// cpuClasses are CPU seconds as the Go runtime estimates them: what collecting garbage took, and what everything did. It
+// brings them up to date at the end of each cycle.
+type cpuClasses struct{ gc, all float64 }
+
+func readCPUClasses() cpuClasses {
+	samples := []metrics.Sample{
+		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"},
+	}
+	metrics.Read(samples)
+	return cpuClasses{gc: samples[0].Value.Float64(), all: samples[1].Value.Float64() - samples[2].Value.Float64()}
+}
+
+// gcShareSince is the part of the CPU time since then that collecting garbage took; both by the same estimate.
+func (c cpuClasses) gcShareSince(before cpuClasses) float64 {
+	if c.all <= before.all {
+		return 0
+	}
+	return (c.gc - before.gc) / (c.all - before.all)
+}
+
+// charge says what the storm cost since a moment.
+func (s *Storm) charge(before meter) {
+	after := s.measure()
+	c := &s.report.Costs
+	c.CPU = Seconds(after.cpu - before.cpu)
+	c.GCs = int(after.cycles - before.cycles)
+	c.PeakMemory = peakMemory()
+	c.GCShare = after.classes.gcShareSince(before.classes)
+	var done float64
+	for _, l := range s.lanes {
+		done += float64(l.counters[released].Load())
+	}
+	if done > 0 {
+		c.CPUPerFailover = Seconds(float64(c.CPU) / done)
+		c.MessagesPerFailover = float64(after.handled-before.handled) / done
+		c.BytesPerFailover = float64(after.allocated-before.allocated) / done
+		c.ObjectsPerFailover = float64(after.objects-before.objects) / done
+	}
+	s.report.Machines = machineTimes(&before.spent, &after.spent)
+}
+
+func machineTimes(before, after *[messages.Kinds]kernel.Spent) []MachineTime {
+	var all time.Duration
+	for kind := range after {
+		all += after[kind].Time - before[kind].Time
+	}
+	var list []MachineTime
+	for kind := range after {
+		m := MachineTime{
+			Kind:     messages.Kind(kind).String(),
+			Messages: int(after[kind].Messages - before[kind].Messages),
+			Time:     Seconds(after[kind].Time - before[kind].Time),
+		}
+		if m.Messages == 0 {
+			continue
+		}
+		if all > 0 {
+			m.Share = float64(m.Time) / float64(all)
+		}
+		list = append(list, m)
+	}
+	return list
+}

@@ -1,0 +1,155 @@
+package storm
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Write writes a report for people to read.
+func Write(w io.Writer, r *Report) error {
+	t := &text{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns)}
+	t.heading(r)
+	t.rates(r)
+	t.latencies("latency", r.Latencies)
+	if takesTheFleetTime(r.FleetLatencies) {
+		t.latencies("by the fleet's time", r.FleetLatencies)
+	}
+	t.machines(r)
+	t.costs(r)
+	t.checks(r)
+	return t.w.Flush()
+}
+
+// text writes tables whose cells end with a tab. A line without one is no part of a table.
+type text struct{ w *tabwriter.Writer }
+
+func (t *text) line(format string, args ...any) { _, _ = fmt.Fprintf(t.w, format+"\n", args...) }
+
+// row writes a name, to the left, and cells, to the right.
+func (t *text) row(name string, cells ...string) {
+	t.line("%-18s\t%s\t", name, strings.Join(cells, "\t"))
+}
+
+// table begins one.
+func (t *text) table(name string, columns ...string) {
+	t.line("")
+	t.line("%-18s\t%s\t", name, strings.Join(columns, "\t"))
+}
+
+func (t *text) heading(r *Report) {
+	f := &r.Fleet
+	from := ""
+	if len(f.Files) > 0 {
+		from = " of " + strings.Join(f.Files, ", ")
+	}
+	t.line("storm: %s, %s failed of %s in %s%s", r.Outage.Pattern, thousands(int64(r.Outage.Clusters)),
+		counted(f.Clusters, "cluster"), counted(f.Regions, "region"), from)
+	t.line("%s, %s; profile %s, seed %d, lanes %d", counted(f.Bindings, "workload"), counted(f.Replicas, "replica"),
+		r.Profile, r.Seed, r.Lanes)
+	t.line("built and placed in %s; the storm took %s, and the fleet %s", r.Setup, r.Elapsed, r.FleetTime)
+	if r.Interrupted {
+		t.line("INTERRUPTED: what follows is of what was done until then")
+	}
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(int64(n)) + " " + noun + "s"
+}
+
+func (t *text) rates(r *Report) {
+	t.table("rates", "count", "per second", "busiest 100ms, per second")
+	for _, s := range []struct {
+		stage string
+		rate  *Rate
+	}{
+		{StageEvicted, &r.Rates.Evicted}, {StagePlaced, &r.Rates.Placed}, {StageHealthy, &r.Rates.Healthy}, {StageReleased, &r.Rates.Released},
+	} {
+		t.row(s.stage, thousands(int64(s.rate.Count)), ofRate("", s.rate.PerSecond).text, ofRate("", s.rate.Peak).text)
+	}
+	if r.Rates.Held > 0 {
+		t.row("held", thousands(int64(r.Rates.Held)), "", "")
+	}
+	if r.Rates.Withdrawn > 0 {
+		t.row("withdrawn", thousands(int64(r.Rates.Withdrawn)), "", "")
+	}
+}
+
+func (t *text) latencies(name string, list []Latency) {
+	t.table(name, "p50", "p90", "p99", "p99.9", "max", "share")
+	for i := range list {
+		l := &list[i]
+		t.row(l.Stage, l.P50.String(), l.P90.String(), l.P99.String(), l.P999.String(), l.Max.String(), percent(l.Share))
+	}
+}
+
+func takesTheFleetTime(list []Latency) bool {
+	return slices.ContainsFunc(list, func(l Latency) bool { return l.Max > 0 })
+}
+
+func (t *text) machines(r *Report) {
+	t.table("machines", "messages", "time", "share")
+	for _, m := range r.Machines {
+		t.row(m.Kind, thousands(int64(m.Messages)), m.Time.String(), percent(m.Share))
+	}
+}
+
+func (t *text) costs(r *Report) {
+	c := &r.Costs
+	t.line("")
+	t.line("one failover: %s of CPU, %.1f messages, %s in %.1f objects", c.CPUPerFailover, c.MessagesPerFailover,
+		bytesText(c.BytesPerFailover), c.ObjectsPerFailover)
+	t.line("memory: %s a workload, %s at most; %s of the CPU time for %d garbage collections", bytesText(c.BytesPerBinding),
+		bytesText(float64(c.PeakMemory)), percent(c.GCShare), c.GCs)
+}
+
+func (t *text) checks(r *Report) {
+	t.line("")
+	for _, c := range r.Checks {
+		verdict := "ok  "
+		if !c.Passed {
+			verdict = "LOST"
+		}
+		t.line("%s  %s%s", verdict, c.Name, detail(c.Detail))
+	}
+	if len(r.Checks) == 0 {
+		t.line("nothing was checked")
+	}
+}
+
+func detail(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// Compare writes the figures of two reports side by side, with the ratio of the first to the second.
+func Compare(w io.Writer, r, other *Report) error {
+	t := &text{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)}
+	t.line("%-24s\tthis\tother\tthis/other\t", "")
+	theirs := figures(other)
+	for _, f := range figures(r) {
+		i := slices.IndexFunc(theirs, func(o figure) bool { return o.name == f.name })
+		o := figure{text: "-"}
+		if i >= 0 {
+			o = theirs[i]
+		}
+		t.line("%-24s\t%s\t%s\t%s\t", f.name, f.text, o.text, cmp.Or(ratio(f.value, o.value), "-"))
+	}
+	return t.w.Flush()
+}
+
+// ratio of two figures; empty where there is none.
+func ratio(a, b float64) string {
+	if b == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", a/b)
+}
