@@ -216,6 +216,13 @@ type CopyPreserved struct {
 	Cluster ClusterName `json:"cluster"`
 }
 
+// CopyAdopted says that a member looks after a copy again that was preserved, with the replicas that it runs.
+type CopyAdopted struct {
+	Binding  BindingName `json:"binding"`
+	Cluster  ClusterName `json:"cluster"`
+	Replicas int32       `json:"replicas,omitempty"`
+}
+
 // CopyStopped says that a member removed its copy.
 type CopyStopped struct {
 	Binding BindingName `json:"binding"`
@@ -276,6 +283,7 @@ func (*CopyUpdated) Kind() string         { return "CopyUpdated" }
 func (*ReplicasReleased) Kind() string    { return "ReplicasReleased" }
 func (*PurgeOvertaken) Kind() string      { return "PurgeOvertaken" }
 func (*CopyPreserved) Kind() string       { return "CopyPreserved" }
+func (*CopyAdopted) Kind() string         { return "CopyAdopted" }
 func (*CopyStopped) Kind() string         { return "CopyStopped" }
 func (*HealthChanged) Kind() string       { return "HealthChanged" }
 func (*StatusChanged) Kind() string       { return "StatusChanged" }
@@ -302,6 +310,7 @@ func (f *CopyUpdated) AboutBinding() BindingName         { return f.Binding }
 func (f *ReplicasReleased) AboutBinding() BindingName    { return f.Binding }
 func (f *PurgeOvertaken) AboutBinding() BindingName      { return f.Binding }
 func (f *CopyPreserved) AboutBinding() BindingName       { return f.Binding }
+func (f *CopyAdopted) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyStopped) AboutBinding() BindingName         { return f.Binding }
 func (f *HealthChanged) AboutBinding() BindingName       { return f.Binding }
 func (f *StatusChanged) AboutBinding() BindingName       { return f.Binding }
@@ -322,6 +331,7 @@ func (f *CopyUpdated) AboutCluster() ClusterName       { return f.Cluster }
 func (f *ReplicasReleased) AboutCluster() ClusterName  { return f.Cluster }
 func (f *PurgeOvertaken) AboutCluster() ClusterName    { return f.Cluster }
 func (f *CopyPreserved) AboutCluster() ClusterName     { return f.Cluster }
+func (f *CopyAdopted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyStopped) AboutCluster() ClusterName       { return f.Cluster }
 func (f *HealthChanged) AboutCluster() ClusterName     { return f.Cluster }
 func (f *StatusChanged) AboutCluster() ClusterName     { return f.Cluster }

@@ -24,9 +24,10 @@ type copyState struct {
 }
 
 // run starts a copy, scales it or rolls out another version of its pod template, during which the old
-// replicas serve. To be told the same again makes the member report again, so that an
-// engine that lost its memory learns how things are.
+// replicas serve. One that was preserved goes on. To be told the same again makes the member report again, so
+// that an engine that lost its memory learns how things are.
 func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
+	m.adopt(now, r, out)
 	i, known := m.at[r.Binding]
 	if !known {
 		m.start(now, r, out)
@@ -62,6 +63,23 @@ func (m *Member) affirm(c *copyState, placement int64, out *actors.Outbox) {
 	}
 	c.wanted = placement
 	m.report(c, out)
+}
+
+// adopt looks after a preserved copy again. What it runs counts as the version that is asked for, for those of a
+// resource that is gone mean nothing any more.
+func (m *Member) adopt(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
+	c, preserved := m.preserved[r.Binding]
+	if !preserved {
+		return
+	}
+	delete(m.preserved, r.Binding)
+	if !c.servesAt.IsZero() && !c.servesAt.After(now) {
+		c.up, c.ready, c.servesAt = true, c.replicas, time.Time{}
+	}
+	c.revision, c.serving, c.wanted, c.served = r.Revision, r.Revision, 0, 0
+	m.at[r.Binding] = len(m.copies)
+	m.copies = append(m.copies, c)
+	out.Record(&messages.CopyAdopted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas})
 }
 
 func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
@@ -116,12 +134,13 @@ func (m *Member) woken(now time.Time, out *actors.Outbox) {
 func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 	b := r.Binding
 	if i, known := m.at[b]; known {
-		last := len(m.copies) - 1
+		c, last := m.copies[i], len(m.copies)-1
 		m.copies[i] = m.copies[last]
 		m.at[m.copies[i].binding] = i
 		m.copies = m.copies[:last]
 		delete(m.at, b)
 		if r.Preserve {
+			m.preserved[b] = c
 			out.Record(&messages.CopyPreserved{Binding: b, Cluster: m.cluster})
 		} else {
 			out.Record(&messages.CopyStopped{Binding: b, Cluster: m.cluster})

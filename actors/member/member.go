@@ -25,10 +25,11 @@ type Member struct {
 	// room is for how many replicas of single bindings there is room; any number of others.
 	room map[messages.BindingName]int32
 
-	// copies in no order that means anything; at maps each to its index.
-	copies   []copyState
-	at       map[messages.BindingName]int
-	starting starting
+	// copies in no order that means anything; at maps each to its index. Nobody looks after the preserved ones.
+	copies    []copyState
+	at        map[messages.BindingName]int
+	preserved map[messages.BindingName]copyState
+	starting  starting
 
 	// silent since silentSince; the lease was last renewed at renewedAt.
 	silent                 bool
@@ -48,6 +49,7 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 		statuses:  map[messages.BindingName]string{},
 		room:      map[messages.BindingName]int32{},
 		at:        map[messages.BindingName]int{},
+		preserved: map[messages.BindingName]copyState{},
 	}
 }
 

@@ -223,6 +223,35 @@ func TestAPreservedCopyIsLeftToItself(t *testing.T) {
 	d.Tell(force("", api.Unknown)).Told(web)
 }
 
+func TestAPreservedCopyIsTakenOverByItsNextLife(t *testing.T) {
+	leave := remove("web")
+	leave.Preserve = true
+	adopted := &messages.CopyAdopted{Binding: "web", Cluster: "m1", Replicas: 2}
+	for name, c := range map[string]struct {
+		early time.Duration // how long it is preserved
+		next  *messages.RunCopy
+		facts []messages.Fact
+		told  []messages.Message
+		later []messages.Message
+	}{
+		"it serves at once":                     {time.Hour, run("web", 2, 1), []messages.Fact{adopted}, []messages.Message{healthy(2, 1)}, nil},
+		"it is scaled from what it runs":        {time.Hour, run("web", 3, 1), []messages.Fact{adopted, scaled("web", 2, 3)}, nil, []messages.Message{healthy(3, 1)}},
+		"its versions are counted anew":         {time.Hour, revised(run("web", 2, 1), 1), []messages.Fact{adopted}, []messages.Message{runs(healthy(2, 1), 1)}, nil},
+		"it goes on with what is left to start": {time.Second, run("web", 2, 1), []messages.Fact{adopted}, []messages.Message{unhealthy(0)}, []messages.Message{healthy(2, 1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, 5*time.Second)
+			d.Tell(revised(run("web", 2, 7), 3), run("shop", 1, 1))
+			d.Tell(leave)
+			d.Advance(c.early).Told(web)
+			d.Tell(c.next).Recorded(c.facts...).Told(web, c.told...)
+			d.Advance(5*time.Second).Told(web, c.later...)
+			d.Tell(remove("web")).Recorded(stopped("web")).Told(web, removed)
+			d.Tell(run("web", 2, 2)).Recorded(started("web", 2))
+		})
+	}
+}
+
 func TestTheStartupOfARemovedCopyCountsForNothing(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(run("web", 2, 1), run("shop", 1, 1))

@@ -87,6 +87,8 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return resumed(f)
 	case *messages.CopyPreserved:
 		return story("stays behind", "on "+string(f.Cluster), "its policy preserves what runs, and nobody looks after it")
+	case *messages.CopyAdopted:
+		return story("taken over", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which ran on by themselves"))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.HealthChanged:

@@ -158,7 +158,7 @@ func jsonOf(t *testing.T, o api.Object) string {
 // Facts that tell of no object; every other fact of package messages is applied.
 var passedBy = []string{
 	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed",
-	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyStopped",
+	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
 	"ActivationDeferred",
 }
