@@ -19,6 +19,8 @@ type ToCluster interface {
 // From: ingress. To: the cluster.
 type ClusterJoined struct {
 	Object *api.Cluster
+	// Recovered is set after a restart: the object is as it was.
+	Recovered bool
 	// Policies are the ClusterTaintPolicies there are, in any order.
 	Policies []PolicyListed
 }

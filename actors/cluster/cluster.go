@@ -62,6 +62,8 @@ type Cluster struct {
 	drainNews bool
 	// spared are the taints that stayed against the will of a policy when all had last judged.
 	spared []policy.Change
+	// recovered is set from a restart until all have judged: what they would spare then was said before it.
+	recovered bool
 	// refusal is what policies asked for when all had last judged, and could not have; nil: nothing.
 	refusal *messages.TaintingFailed
 	// dropped are policies that are gone and whose taints are to go too.

@@ -19,7 +19,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	o := m.Object
 	c.labels, c.provider, c.region, c.zones = o.Labels, o.Spec.Provider, o.Spec.Region, o.Spec.Zones
 	c.apis, c.resources, c.models = o.Status.APIEnablements, o.Status.ResourceSummary, o.Spec.ResourceModels
-	c.deleting = o.DeletionTimestamp != nil
+	c.deleting, c.recovered = o.DeletionTimestamp != nil, m.Recovered
 	c.created, c.probed = o.CreationTimestamp.Time, o.Spec.SyncMode != api.Pull
 	c.conditions, c.removed = slices.Clone(o.Status.Conditions), o.Status.RemovedConditions
 	c.taints = slices.Clone(o.Spec.Taints)

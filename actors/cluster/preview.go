@@ -25,7 +25,7 @@ type preview struct {
 func (c *Cluster) restorePreviews(stored []api.TaintPreview) {
 	for _, s := range stored {
 		c.previews = append(c.previews, preview{
-			Preview: policy.Preview{Add: s.Add, Remove: s.Remove}, policy: messages.PolicyName(s.Policy),
+			Preview: policy.Preview{Add: s.Add, Remove: s.Remove, Spared: s.Spared}, policy: messages.PolicyName(s.Policy),
 			because: s.Because, leaves: map[messages.BindingName]bool{}, shown: s,
 		})
 	}
@@ -130,12 +130,13 @@ func (c *Cluster) report(out *actors.Outbox) {
 
 func (p *preview) changed() bool {
 	was, is := &p.shown, p.present()
-	return was.WouldEvict != is.WouldEvict || !slices.EqualFunc(was.Add, is.Add, sameID) || !slices.EqualFunc(was.Remove, is.Remove, sameID)
+	return was.WouldEvict != is.WouldEvict || !slices.EqualFunc(was.Add, is.Add, sameID) ||
+		!slices.EqualFunc(was.Remove, is.Remove, sameID) || !slices.EqualFunc(was.Spared, is.Spared, sameID)
 }
 
 // present is the preview as it is to be shown.
 func (p *preview) present() api.TaintPreview {
-	shown := api.TaintPreview{Policy: string(p.policy), Add: p.Add, Remove: p.Remove}
+	shown := api.TaintPreview{Policy: string(p.policy), Add: p.Add, Remove: p.Remove, Spared: p.Spared}
 	if !p.Empty() {
 		shown.Because, shown.WouldEvict = p.because, int32(len(p.leaves))
 	}

@@ -99,3 +99,16 @@ func TestAPreviewSurvivesARestart(t *testing.T) {
 	d.Tell(report("X", "False"))
 	d.Tell(quiet).Recorded(ended("a"))
 }
+
+func TestAPreviewSaysWhatItWouldSpare(t *testing.T) {
+	o := ready("True")
+	o.Spec.Taints = []corev1.Taint{parsed("down:NoExecute", actorstest.Start)}
+	asks := reports("a", 1)
+	asks.Add, asks.Remove, asks.RemoveCause = false, true, "X=False"
+	preview := &messages.TaintsPreviewed{Cluster: name, TaintPreview: api.TaintPreview{Policy: "a", Spared: o.Spec.Taints, Because: "X=False"}}
+	d := actorstest.Drive(t, cluster.New(name, settings(own), 0))
+	d.Tell(joined(o, listed("a")...))
+	d.Tell(asks).Recorded(preview)
+	d.Tell(edit("other:NoSchedule")).Recorded(tainted("other:NoSchedule", time.Time{}, byHand))
+	d.Tell(edit("down:NoExecute-")).Recorded(untainted("down:NoExecute", actorstest.Start, byHand), ended("a"))
+}

@@ -78,14 +78,14 @@ func (c *Cluster) spare(spared []policy.Change, out *actors.Outbox) {
 	for i := range spared {
 		s := &spared[i]
 		at := taint.Find(c.taints, s.Taint.Key, s.Taint.Effect)
-		if at < 0 || slices.ContainsFunc(c.spared, func(o policy.Change) bool { return o.Policy == s.Policy && taint.Same(&o.Taint, &s.Taint) }) {
+		if c.recovered || at < 0 || slices.ContainsFunc(c.spared, func(o policy.Change) bool { return o.Policy == s.Policy && taint.Same(&o.Taint, &s.Taint) }) {
 			continue
 		}
 		out.Record(&messages.TaintSpared{
 			Cluster: c.name, Taint: c.taints[at], Cause: c.causes[at], Policy: s.Policy, Because: s.Cause,
 		})
 	}
-	c.spared = spared
+	c.spared, c.recovered = spared, false
 }
 
 // disown removes the taints that their policies no longer stand for.

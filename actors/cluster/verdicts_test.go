@@ -367,3 +367,17 @@ func TestOnlyAPolicyThatFollowsChangesLooksAtLabels(t *testing.T) {
 	n := d.Tell(&messages.LabelsEdited{Labels: map[string]*string{"tier": new(string)}})
 	require.Empty(t, actorstest.MailTo(n.Mail(), policyAt("a")))
 }
+
+func TestWhatWasSparedBeforeARestartIsNotSaidAgain(t *testing.T) {
+	for recovered, want := range map[bool][]messages.Fact{true: nil, false: {spares("x:NoSchedule", time.Time{}, byHand)}} {
+		o := ready("True")
+		o.Spec.Taints = []corev1.Taint{parsed("x:NoSchedule", time.Time{})}
+		m := joined(o, listed("a")...)
+		m.Recovered = recovered
+		d := actorstest.Drive(t, cluster.New(name, settings(own), 0))
+		d.Tell(m)
+		d.Tell(removes("a", 1, "x")).Recorded(want...)
+		d.Tell(edit("y:NoSchedule"), report("X", "False"))
+		d.Tell(removes("a", 2, "x", "y")).Recorded(spares("y:NoSchedule", time.Time{}, byHand))
+	}
+}

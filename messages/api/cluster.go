@@ -106,9 +106,10 @@ type ClusterStatus struct {
 type TaintPreview struct {
 	Policy string `json:"policy"`
 	// Add are the taints that the cluster would have, since their timeAdded; Remove those that it would
-	// no longer have.
+	// no longer have. Spared are those that the policy asks to go and that would stay, because no policy added them.
 	Add    []corev1.Taint `json:"add,omitempty"`
 	Remove []corev1.Taint `json:"remove,omitempty"`
+	Spared []corev1.Taint `json:"spared,omitempty"`
 	// Because is the condition that asked for it, as in a TaintCause.
 	Because string `json:"because,omitempty"`
 	// WouldEvict counts the bindings that stay and would have to leave, now or in time.

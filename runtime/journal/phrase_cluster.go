@@ -96,7 +96,7 @@ func retaint(add, remove []corev1.Taint) string {
 
 // previewed says of what only would happen that it has not.
 func previewed(p *api.TaintPreview) phrase {
-	if len(p.Add) == 0 && len(p.Remove) == 0 {
+	if len(p.Add) == 0 && len(p.Remove) == 0 && len(p.Spared) == 0 {
 		return story("preview", "ends", "policy "+p.Policy+" would change nothing now")
 	}
 	leave := ""
@@ -104,7 +104,8 @@ func previewed(p *api.TaintPreview) phrase {
 		leave = bindings(p.WouldEvict) + " would leave"
 	}
 	by := joined(" ", "by policy "+p.Policy, wrap("because ", p.Because, ""))
-	return story("preview", "would "+retaint(p.Add, p.Remove), joined("; ", by, leave, "nothing is changed"))
+	would := joined(" and ", retaint(p.Add, p.Remove), wrap("spare ", taints(p.Spared), ", which no policy added"))
+	return story("preview", "would "+would, joined("; ", by, leave, "nothing is changed"))
 }
 
 func (t teller) observed(f *messages.ReadyObserved) phrase {

@@ -135,7 +135,7 @@ func taintsPreviewed(c *api.Cluster, f *messages.TaintsPreviewed) bool {
 	ofPolicy := func(p api.TaintPreview) bool { return p.Policy == f.Policy }
 	rest, was := without(c.Status.TaintPreviews, ofPolicy)
 	c.Status.TaintPreviews = rest
-	if len(f.Add) == 0 && len(f.Remove) == 0 {
+	if len(f.Add) == 0 && len(f.Remove) == 0 && len(f.Spared) == 0 {
 		return was
 	}
 	c.Status.TaintPreviews = append(slices.Clip(rest), f.TaintPreview)

@@ -56,7 +56,9 @@ func (w *World) recoverClusters() {
 	}
 	for _, c := range w.clusters() {
 		w.spawnCluster(c)
-		w.kernel.Post(clusterAt(c), w.joining(w.store.Cluster(c)))
+		joined := w.joining(w.store.Cluster(c))
+		joined.Recovered = true
+		w.kernel.Post(clusterAt(c), joined)
 		w.kernel.Post(memberAt(c), &messages.EngineRestarted{})
 	}
 }

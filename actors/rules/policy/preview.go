@@ -13,6 +13,8 @@ type Preview struct {
 	// Add are the taints that the cluster would have, and has not; Remove those that it has, and would
 	// have no longer.
 	Add, Remove []corev1.Taint
+	// Spared are the barred taints that its last ruling would have gone.
+	Spared []corev1.Taint
 }
 
 // Next returns what the policy would have changed once it has ruled on a cluster with these taints, and
@@ -20,15 +22,22 @@ type Preview struct {
 // rulings, or by a cluster that comes to be so by itself. A ruling that asks for nothing brings a
 // preview up to date with the taints. It could no more remove a barred taint than Apply does.
 func (p Preview) Next(taints, barred []corev1.Taint, r *Ruling, now time.Time) (next Preview, cause string) {
-	after, changes, _ := Apply(p.Imagine(taints), barred, []Ruling{*r}, now)
+	after, changes, spared := Apply(p.Imagine(taints), barred, []Ruling{*r}, now)
+	next = Preview{Add: missing(after, taints), Remove: missing(taints, after)}
+	for i := range spared {
+		next.Spared, cause = append(next.Spared, spared[i].Taint), spared[i].Cause
+	}
 	for i := range changes {
 		cause = changes[i].Cause
 	}
-	return Preview{Add: missing(after, taints), Remove: missing(taints, after)}, cause
+	if r.Policy == "" { // nobody ruled
+		next.Spared = missing(p.Spared, missing(p.Spared, barred))
+	}
+	return next, cause
 }
 
-// Empty reports whether the policy would have changed nothing.
-func (p Preview) Empty() bool { return len(p.Add) == 0 && len(p.Remove) == 0 }
+// Empty reports whether the policy would have changed nothing, and spared nothing either.
+func (p Preview) Empty() bool { return len(p.Add) == 0 && len(p.Remove) == 0 && len(p.Spared) == 0 }
 
 // Imagine returns the taints that a cluster with these would have.
 func (p Preview) Imagine(taints []corev1.Taint) []corev1.Taint {

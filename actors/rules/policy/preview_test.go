@@ -44,8 +44,17 @@ func TestPreviews(t *testing.T) {
 		})
 	}
 	asked := asks("remove", "p", k)
-	barred, _ := policy.Preview{}.Next([]corev1.Taint{mine}, []corev1.Taint{mine}, &asked, now)
-	require.True(t, barred.Empty(), "what is barred would stay")
+	barred := []corev1.Taint{mine}
+	spares, cause := policy.Preview{}.Next(barred, barred, &asked, now)
+	require.Equal(t, policy.Preview{Spared: barred}, spares, "what is barred would stay")
+	require.Equal(t, "p removes", cause)
+	require.False(t, spares.Empty())
+	kept, _ := spares.Next([]corev1.Taint{mine, other}, []corev1.Taint{other, mine}, &policy.Ruling{}, now)
+	require.Equal(t, spares, kept, "until the policy rules otherwise")
+	gone, _ := spares.Next([]corev1.Taint{other}, []corev1.Taint{other}, &policy.Ruling{}, now)
+	require.True(t, gone.Empty(), "or somebody takes it away")
+	ruled, _ := spares.Next(barred, barred, &policy.Ruling{Policy: "p"}, now)
+	require.True(t, ruled.Empty(), "it asks for nothing any more")
 	require.Equal(t, []corev1.Taint{other, mine}, would.Imagine([]corev1.Taint{other}))
 	require.Equal(t, []corev1.Taint{other}, wouldNot.Imagine([]corev1.Taint{mine, other}))
 }
