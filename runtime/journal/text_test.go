@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,6 +45,13 @@ func TestAStoryHasColumnsAndItsReasons(t *testing.T) {
 		"00:00:01.500  default/web           leaves      member1             down:NoExecute is not tolerated\n"+
 		"26:00:00  default/web               left        member1             after 3s: healthy where it is placed now\n",
 		textOf(t, outage(), Style{}))
+}
+
+func TestAFactCanBeToldByItself(t *testing.T) {
+	entries := outage().Entries()
+	require.Equal(t, Line{"default/web leaves member1: down:NoExecute is not tolerated", zerolog.InfoLevel}, Tell(start, entries[2].Fact))
+	require.Equal(t, zerolog.DebugLevel, Tell(start, entries[3].Fact).Level, "a story does without it")
+	require.Equal(t, "engine restarted: recovers from its objects", Tell(start, &messages.Restarted{}).Text)
 }
 
 func TestTheWideTimelineLeavesNothingOut(t *testing.T) {

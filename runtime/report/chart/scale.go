@@ -27,8 +27,9 @@ func Linear(most float64) Scale {
 
 // Logarithmic is a scale of whole decades around values above zero.
 func Logarithmic(least, most float64) Scale {
-	low := math.Floor(math.Log10(least))
-	high := math.Max(low+1, math.Ceil(math.Log10(most)))
+	const nearly = 1e-9 // the logarithm of 0.1 is not quite -1
+	low := math.Floor(math.Log10(least) + nearly)
+	high := math.Max(low+1, math.Ceil(math.Log10(most)-nearly))
 	return Scale{low: low, high: high, log: true}
 }
 
@@ -40,20 +41,32 @@ func (s Scale) At(v float64) float64 {
 	return min(1, max(0, (v-s.low)/(s.high-s.low)))
 }
 
-// Ticks returns round values on the scale: every decade, or about as many as are asked for.
+// Ticks returns round values on the scale, about as many as are asked for; on a logarithmic one every decade,
+// and what is between them where there are few.
 func (s Scale) Ticks(about int) []float64 {
-	var ticks []float64
 	if s.log {
-		for decade := s.low; decade <= s.high; decade++ {
-			ticks = append(ticks, math.Pow(10, decade))
-		}
-		return ticks
+		return s.decades()
 	}
+	var ticks []float64
 	step := round(s.high / float64(about))
 	for i := 0; float64(i)*step <= s.high*(1+1e-9); i++ {
 		ticks = append(ticks, float64(i)*step)
 	}
 	return ticks
+}
+
+func (s Scale) decades() []float64 {
+	steps := []float64{1}
+	if s.high-s.low <= 2 {
+		steps = []float64{1, 2, 5}
+	}
+	var ticks []float64
+	for decade := s.low; decade < s.high; decade++ {
+		for _, n := range steps {
+			ticks = append(ticks, n*math.Pow(10, decade))
+		}
+	}
+	return append(ticks, math.Pow(10, s.high))
 }
 
 // RoundUp returns the first multiple of a round step that is not below a value: where a scale may end.

@@ -40,6 +40,7 @@ func TestTicksAreRound(t *testing.T) {
 		{"the end is a tick where it is round", Linear(40), 4, []float64{0, 10, 20, 30, 40}},
 		{"fractions are round, too", Linear(0.3), 3, []float64{0, 0.1, 0.2, 0.3}},
 		{"every decade has one", Logarithmic(0.02, 3), 4, []float64{0.01, 0.1, 1, 10}},
+		{"two decades have more", Logarithmic(0.2, 3), 4, []float64{0.1, 0.2, 0.5, 1, 2, 5, 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.InDeltaSlice(t, c.want, c.scale.Ticks(c.about), 1e-9) })
 	}

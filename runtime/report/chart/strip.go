@@ -23,11 +23,30 @@ type Strip struct {
 	Area, Outline string
 	// Top is the value of the strip's upper edge, in words.
 	Top string
-	// Marks are places of note along the width.
-	Marks []Tick
+	// Marks are values of note, in order.
+	Marks []Mark
 	// Columns have the words for whoever points at one.
 	Columns []Column
 }
+
+// Mark is a value of note on a strip. Its words stand on the side that has room.
+type Mark struct {
+	Tick
+	Title string
+	// Line is the line that the words stand on, from 0, such that those of neighbours do not meet.
+	Line int
+}
+
+// Anchor is the end of the words that is at the mark.
+func (m Mark) Anchor() string {
+	if m.At > 50 {
+		return "end"
+	}
+	return "start"
+}
+
+// Y is how far below the strip's upper edge the words stand, in pixels.
+func (m Mark) Y() int { return 12 + 14*m.Line }
 
 // Width and Height are of the box that paths are drawn in; it is stretched to the strip.
 const (

@@ -1,0 +1,111 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"leeward/runtime/report/chart"
+	"leeward/runtime/storm"
+)
+
+// distribution is how long failovers took: a strip for each stage, and its figures.
+type distribution struct {
+	chart.Panel
+	Latencies []storm.Latency
+}
+
+// distributed draws latencies on one logarithmic scale. How high a column is says how many failovers took that
+// long, of those of its stage.
+func distributed(latencies []storm.Latency) distribution {
+	d := distribution{Latencies: latencies}
+	scale := spread(latencies)
+	d.Axis = ticks(scale)
+	for i := range latencies {
+		l := &latencies[i]
+		columns := buckets(l, scale)
+		d.Strips = append(d.Strips, chart.Strip{
+			Name: l.Stage, Class: "c-" + l.Stage, Area: chart.Area(columns), Columns: columns, Marks: percentiles(l, scale)})
+	}
+	return d
+}
+
+// shortest is where the scale of latencies begins at the latest: a microsecond, in seconds.
+const shortest = 1e-6
+
+// spread is the scale that holds every latency.
+func spread(latencies []storm.Latency) chart.Scale {
+	least, most := math.Inf(1), shortest
+	for i := range latencies {
+		for _, b := range latencies[i].Buckets {
+			least, most = min(least, max(shortest, inSeconds(b.From))), max(most, inSeconds(b.To))
+		}
+	}
+	return chart.Logarithmic(min(least, most), most)
+}
+
+func buckets(l *storm.Latency, scale chart.Scale) []chart.Column {
+	most := 0
+	for _, b := range l.Buckets {
+		most = max(most, b.Count)
+	}
+	columns := make([]chart.Column, len(l.Buckets))
+	for i, b := range l.Buckets {
+		columns[i] = chart.Column{
+			From: scale.At(inSeconds(b.From)), To: scale.At(inSeconds(b.To)), Value: float64(b.Count) / float64(most),
+			Title: fmt.Sprintf("%s to %s: %s %s, %.1f %%", b.From, b.To, chart.Count(float64(b.Count)), l.Stage, 100*float64(b.Count)/float64(l.Count)),
+		}
+	}
+	return columns
+}
+
+// percentiles marks what half of the failovers and nearly all of them took.
+func percentiles(l *storm.Latency, scale chart.Scale) []chart.Mark {
+	if l.Count == 0 {
+		return nil
+	}
+	var marks []chart.Mark
+	for i, p := range []struct {
+		name string
+		at   storm.Seconds
+	}{{"50 %", l.P50}, {"90 %", l.P90}, {"99 %", l.P99}} {
+		marks = append(marks, chart.Mark{
+			Tick:  chart.Tick{At: chart.Share(scale.At(inSeconds(p.at))), Label: p.name + " " + p.at.String()},
+			Title: fmt.Sprintf("%s of failovers were %s within %s", p.name, l.Stage, p.at), Line: i,
+		})
+	}
+	return marks
+}
+
+// stages are the parts of the time that a failover takes on average.
+func stages(latencies []storm.Latency) []part {
+	parts := make([]part, len(latencies))
+	at := 0.0
+	for i := range latencies {
+		l := &latencies[i]
+		parts[i] = part{
+			Name: "until " + l.Stage, Class: "c-" + l.Stage, X: chart.Share(at), Wide: chart.Share(l.Share),
+			Value: percent(l.Share), Detail: "on average " + l.Stage + " after " + l.Mean.String(),
+		}
+		at += l.Share
+	}
+	return parts
+}
+
+// machines are the parts of the time of the lanes that each kind of machine had.
+func machines(times []storm.MachineTime) []part {
+	parts := make([]part, len(times))
+	for i, m := range times {
+		parts[i] = part{
+			Name: m.Kind, Class: "c-placed", Wide: chart.Share(m.Share), Value: percent(m.Share),
+			Detail: m.Time.String() + " for " + count(m.Messages, "message"),
+		}
+	}
+	return parts
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+func inSeconds(s storm.Seconds) float64 { return time.Duration(s).Seconds() }
+
+func ofSeconds(v float64) storm.Seconds { return storm.Seconds(math.Round(v * float64(time.Second))) }
