@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/stretchr/testify/require"
 
 	"leeward/runtime/journal"
@@ -42,7 +43,7 @@ func TestTheDifferencesPageIsCurrent(t *testing.T) {
 	}
 	recorded, err := os.ReadFile(differences)
 	require.NoError(t, err)
-	require.Equal(t, string(recorded), string(page), "run: go test ./runtime/world -run Differences -update")
+	require.Empty(t, string(diff.Diff("recorded", recorded, "now", page)), "run: go test ./runtime/world -run Differences -update")
 }
 
 func pageOfDifferences(t *testing.T) []byte {

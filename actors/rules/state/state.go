@@ -6,13 +6,14 @@ package state
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/util/jsonpath"
 
 	"leeward/messages/api"
 )
@@ -47,7 +48,7 @@ func Extract(s Status, rules []api.StatePreservationRule) (map[string]string, er
 	}
 	labels := make(map[string]string, len(rules))
 	for _, r := range rules {
-		value, err := find(map[string]any(s), r.JSONPath)
+		value, err := find(s, strings.TrimSpace(r.JSONPath))
 		if err != nil {
 			return nil, fmt.Errorf("label %s: path %s: %w", r.AliasLabelName, r.JSONPath, err)
 		}
@@ -67,70 +68,29 @@ func Usable(labels map[string]string) error {
 	return nil
 }
 
-// find follows a path of the form {.name['name'][index]}: the part of Kubernetes' JSONPath that names one
-// value. Numbers are written as Go writes a float, as there.
-func find(value any, path string) (string, error) {
-	inner, open := strings.CutPrefix(strings.TrimSpace(path), "{")
-	inner, closed := strings.CutSuffix(inner, "}")
-	if !open || !closed {
+// find follows a path of Kubernetes' JSONPath to the one value that it leads to. Several have no order that
+// could be repeated, so they are none. Numbers are written as Go writes a float, as there.
+func find(status map[string]any, path string) (string, error) {
+	if !strings.HasPrefix(path, "{") || !strings.HasSuffix(path, "}") {
 		return "", fmt.Errorf("want a path in braces, such as {.readyReplicas}")
 	}
-	for rest := strings.TrimPrefix(inner, "$"); rest != ""; {
-		var err error
-		if value, rest, err = step(value, rest); err != nil {
-			return "", err
-		}
+	p := jsonpath.New("path")
+	if err := p.Parse(path); err != nil {
+		return "", fmt.Errorf("read the path: %w", err)
 	}
-	switch value.(type) {
+	found, err := p.FindResults(status)
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 || len(found[0]) != 1 {
+		return "", errNoSingleValue
+	}
+	switch value := found[0][0].Interface().(type) {
 	case string, float64, bool:
 		return fmt.Sprint(value), nil
 	default:
-		return "", fmt.Errorf("leads to no single value")
+		return "", errNoSingleValue
 	}
 }
 
-// step follows the first part of a path and returns the others.
-func step(value any, path string) (next any, rest string, err error) {
-	if name, isName := strings.CutPrefix(path, "."); isName {
-		end := strings.IndexAny(name, ".[")
-		if end < 0 {
-			end = len(name)
-		}
-		next, err = member(value, name[:end])
-		return next, name[end:], err
-	}
-	part, rest, closed := strings.Cut(strings.TrimPrefix(path, "["), "]")
-	if path[0] != '[' || !closed {
-		return nil, "", fmt.Errorf("cannot read %q", path)
-	}
-	if len(part) > 1 && part[0] == '\'' && part[len(part)-1] == '\'' {
-		next, err = member(value, part[1:len(part)-1])
-		return next, rest, err
-	}
-	next, err = item(value, part)
-	return next, rest, err
-}
-
-func member(value any, name string) (any, error) {
-	fields, isObject := value.(map[string]any)
-	found, there := fields[name]
-	switch {
-	case name == "" || strings.ContainsAny(name, "*?(){}"):
-		return nil, fmt.Errorf("cannot read the name %q", name)
-	case !isObject || !there:
-		return nil, fmt.Errorf("%s is not found", name)
-	}
-	return found, nil
-}
-
-func item(value any, index string) (any, error) {
-	items, isList := value.([]any)
-	i, err := strconv.Atoi(index)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("cannot read the index %q", index)
-	case !isList || i < 0 || i >= len(items):
-		return nil, fmt.Errorf("index %d is not found", i)
-	}
-	return items[i], nil
-}
+var errNoSingleValue = errors.New("leads to no single value")
