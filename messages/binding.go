@@ -38,7 +38,10 @@ type ClaimMade struct {
 	Rank int
 	// Preempts takes the resource from a policy of lower priority.
 	Preempts bool
-	Spec     *api.PropagationSpec
+	// Waits is set while not all dependentOverrides of the policy exist: it gives nothing, and leaves the
+	// resource to no policy that comes after it.
+	Waits bool
+	Spec  *api.PropagationSpec
 }
 
 // ClaimWithdrawn ends a claim. From: propagation. To: binding.

@@ -45,10 +45,18 @@ type SettingChanged struct {
 // Restarted says that the engine lost its memory and recovered from its objects.
 type Restarted struct{}
 
-func (*ObjectApplied) Kind() string  { return "ObjectApplied" }
-func (*ObjectDeleted) Kind() string  { return "ObjectDeleted" }
-func (*ObjectExpired) Kind() string  { return "ObjectExpired" }
-func (*ObjectRejected) Kind() string { return "ObjectRejected" }
-func (*Scaled) Kind() string         { return "Scaled" }
-func (*SettingChanged) Kind() string { return "SettingChanged" }
-func (*Restarted) Kind() string      { return "Restarted" }
+// OverridesAwaited says which of its dependentOverrides a propagation policy waits for before it gives
+// anything to what it selects; none: it waits no more.
+type OverridesAwaited struct {
+	Policy    PropagationName `json:"policy"`
+	Overrides []string        `json:"overrides,omitempty"`
+}
+
+func (*ObjectApplied) Kind() string    { return "ObjectApplied" }
+func (*ObjectDeleted) Kind() string    { return "ObjectDeleted" }
+func (*ObjectExpired) Kind() string    { return "ObjectExpired" }
+func (*ObjectRejected) Kind() string   { return "ObjectRejected" }
+func (*Scaled) Kind() string           { return "Scaled" }
+func (*SettingChanged) Kind() string   { return "SettingChanged" }
+func (*OverridesAwaited) Kind() string { return "OverridesAwaited" }
+func (*Restarted) Kind() string        { return "Restarted" }

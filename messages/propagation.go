@@ -36,7 +36,11 @@ type Workload struct {
 
 // PropagationApplied carries the policy's present spec; WorkloadOffered messages follow it.
 // From: ingress. To: the policy.
-type PropagationApplied struct{ Spec *api.PropagationSpec }
+type PropagationApplied struct {
+	Spec *api.PropagationSpec
+	// Absent are those of its dependentOverrides that do not exist, as "OverridePolicy default/web".
+	Absent []string
+}
 
 // PropagationDeleted makes the policy give up its claims; bindings keep what it gave them.
 // From: ingress. To: the policy.

@@ -82,9 +82,13 @@ const (
 // settleClaims gives the resource to the best claim, or leaves it to its owner. A binding that nobody
 // claims any more keeps what it was given.
 func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
-	news := b.template
-	b.settling, b.template = false, unchanged
+	b.settling = false
 	best := b.bestClaim()
+	if best != nil && best.Waits {
+		return // news of the resource count when it waits no more
+	}
+	news := b.template
+	b.template = unchanged
 	if best == nil || b.workload == nil {
 		return
 	}
@@ -146,7 +150,7 @@ func (b *Binding) bestClaim() *messages.ClaimMade {
 // "Resource Propagating", policy preemption.
 func (b *Binding) preempts(c, owner *messages.ClaimMade) bool {
 	switch {
-	case !c.Preempts || !b.settings.PropagationPolicyPreemption:
+	case !c.Preempts || c.Waits || !b.settings.PropagationPolicyPreemption:
 		return false
 	case c.ClusterScoped != owner.ClusterScoped:
 		return owner.ClusterScoped

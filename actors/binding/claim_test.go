@@ -308,3 +308,40 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 		binding.New(name, settings()).Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
+
+// waiting is a claim of a policy whose dependentOverrides do not all exist.
+func waiting(c *messages.ClaimMade) *messages.ClaimMade {
+	c.Waits = true
+	return c
+}
+
+func TestAPolicyThatWaitsKeepsTheResourceFromThoseAfterIt(t *testing.T) {
+	b := drive(t, settings())
+	b.tell(workload(2), waiting(claim("default/a", duplicated())), claim("default/b", duplicated())).Recorded()
+	n := b.tell(claim("default/a", duplicated()))
+	require.Equal(t, "PropagationPolicy default/a", actorstest.FactsOf[*messages.BindingCreated](n.Facts())[0].Policy)
+}
+
+func TestAPolicyThatWaitsTakesNothingFromTheOwner(t *testing.T) {
+	s := settings()
+	s.PropagationPolicyPreemption = true
+	b := placed(t, s, duplicated(), "m1:2")
+	taker := waiting(claim("default/taker", duplicated()))
+	taker.Preempts, taker.Priority = true, 9
+	b.tell(taker).Recorded()
+	b.tell(claim("default/p", divided()))
+	require.NotNil(t, b.asked.Placement.ReplicaScheduling, "the owner is heard")
+}
+
+func TestAnOwnerThatWaitsIsNotHeard(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2")
+	b.tell(waiting(claim("default/p", divided()))).Recorded()
+}
+
+func TestALazyPolicyThatWaitedCountsForANewResource(t *testing.T) {
+	b := drive(t, settings())
+	lazy := duplicated()
+	lazy.ActivationPreference = api.ActivateLazily
+	b.tell(workload(2), waiting(claim("default/p", lazy))).Recorded()
+	require.Contains(t, kinds(b.tell(claim("default/p", lazy))), "BindingCreated")
+}

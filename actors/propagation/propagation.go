@@ -20,6 +20,8 @@ type Propagation struct {
 	// namespace is empty for a ClusterPropagationPolicy.
 	namespace string
 	spec      *api.PropagationSpec
+	// absent are the overrides that it waits for.
+	absent []string
 	// claimed are the bindings that hold a claim of this policy, in the order of the claims; holds has
 	// the same.
 	claimed []messages.BindingName
@@ -36,7 +38,7 @@ func New(name messages.PropagationName, namespace string) *Propagation {
 func (p *Propagation) Receive(_ time.Time, m messages.ToPropagation, out *actors.Outbox) {
 	switch m := m.(type) {
 	case *messages.PropagationApplied:
-		p.spec = m.Spec
+		p.applied(m, out)
 	case *messages.PropagationDeleted:
 		p.deleted(out)
 	case *messages.WorkloadOffered:
@@ -44,6 +46,16 @@ func (p *Propagation) Receive(_ time.Time, m messages.ToPropagation, out *actors
 	case *messages.SettingsChanged, *messages.Woken:
 	default:
 		panic(fmt.Sprintf("propagation %s: unknown message %T", p.name, m))
+	}
+}
+
+// applied takes over a spec. A policy that depends on overrides which do not exist waits, as Karmada's
+// detector does, and says so once.
+func (p *Propagation) applied(m *messages.PropagationApplied, out *actors.Outbox) {
+	p.spec = m.Spec
+	if !slices.Equal(p.absent, m.Absent) {
+		p.absent = m.Absent
+		out.Record(&messages.OverridesAwaited{Policy: p.name, Overrides: m.Absent})
 	}
 }
 
@@ -77,7 +89,7 @@ func (p *Propagation) claim(b messages.BindingName, rank propagation.Rank, out *
 	}
 	out.TellBinding(b, &messages.ClaimMade{
 		Policy: p.name, ClusterScoped: p.namespace == "", Priority: priority, Rank: int(rank),
-		Preempts: p.spec.Preemption == api.PreemptAlways, Spec: p.spec,
+		Preempts: p.spec.Preemption == api.PreemptAlways, Waits: len(p.absent) > 0, Spec: p.spec,
 	})
 }
 

@@ -100,3 +100,14 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 		propagation.New("default/p", "default").Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
+
+func TestAPolicySaysOnceWhichOverridesItWaitsFor(t *testing.T) {
+	spec := selecting("web")
+	d := drive(t, spec)
+	missing := []string{"OverridePolicy default/o"}
+	waits := &messages.PropagationApplied{Spec: spec, Absent: missing}
+	d.Tell(waits).Recorded(&messages.OverridesAwaited{Policy: "default/p", Overrides: missing})
+	d.Tell(waits, offer("web")).Recorded().Told(bindingAt("web"), &messages.ClaimMade{Policy: "default/p", Rank: int(rules.MatchName), Waits: true, Spec: spec})
+	d.Tell(&messages.PropagationApplied{Spec: spec}, offer("web")).Recorded(&messages.OverridesAwaited{Policy: "default/p"}).
+		Told(bindingAt("web"), &messages.ClaimMade{Policy: "default/p", Rank: int(rules.MatchName), Spec: spec})
+}

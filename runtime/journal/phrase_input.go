@@ -24,6 +24,8 @@ func tellInput(f any) phrase {
 		return story("set to", f.To, wrap("was ", f.From, "")).about(f.Field)
 	case *messages.Restarted:
 		return warning("restarted", "", "recovers from its objects").about("engine")
+	case *messages.OverridesAwaited:
+		return awaited(f.Overrides).about("policy " + string(f.Policy))
 	case *messages.PolicyIgnored:
 		return warning("ignored", "", f.Reason).about("policy " + string(f.Policy))
 	}
@@ -35,4 +37,11 @@ func applied(f *messages.ObjectApplied) phrase {
 		return story("created", "", "")
 	}
 	return story("applied", "", "")
+}
+
+func awaited(overrides []string) phrase {
+	if len(overrides) == 0 {
+		return story("waits", "no more", "all overrides that it depends on exist")
+	}
+	return story("waits", "for "+strings.Join(overrides, ", "), "it gives nothing before these overrides exist")
 }

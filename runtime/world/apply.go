@@ -115,11 +115,19 @@ func (w *World) admit(o, old api.Object) {
 		w.admitRebalancer(o, old)
 	default:
 		w.store.Put(o)
-		w.AdmitWorkload(w.workload(o))
-		if key := api.KeyOf(o); key == priorityClass(key.Name) {
-			w.admitPriorityClass(key.Name)
-		}
+		w.admitOther(o, api.KeyOf(o))
 	}
+}
+
+// admitOther takes what has no actor of its own: a resource template, or what policies refer to by its name.
+func (w *World) admitOther(o api.Object, key api.Key) {
+	if isTemplate(key) {
+		w.AdmitWorkload(w.workload(o))
+	}
+	if key == priorityClass(key.Name) {
+		w.admitPriorityClass(key.Name)
+	}
+	w.noteOverride(key)
 }
 
 // admitCluster starts a new cluster, or has a known one take over what the manifest says: it then
@@ -181,7 +189,9 @@ func (w *World) admitPropagation(name messages.PropagationName, namespace string
 	if !w.kernel.Has(propagationAt(name)) {
 		w.spawnPropagation(name, namespace)
 	}
-	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{Spec: w.prioritized(spec)})
+	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{
+		Spec: w.prioritized(spec), Absent: w.absentOverrides(namespace, spec),
+	})
 	for _, o := range union(before, w.selectable(spec)) {
 		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: w.workload(o)})
 	}

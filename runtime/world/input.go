@@ -49,6 +49,7 @@ func (w *World) Delete(key api.Key) bool {
 		w.dropBinding(bindingOf(key.Namespace, key.Kind, key.Name))
 	}
 	w.store.Delete(key)
+	w.noteOverride(key)
 	return true
 }
 
