@@ -178,6 +178,10 @@ type Settings struct {
 	// replaced, and lets those that it has move though a quota refuses it more. False: others may take what
 	// an eviction sets free, and the workload is refused its replacement, as in Karmada.
 	FailoverKeepsQuota bool
+	// CustomizedClusterResourceModeling is the feature gate of resource models: clusters that count their nodes by
+	// grade are judged by that, and those that name no grades get Karmada's nine. Karmada
+	// --feature-gates=CustomizedClusterResourceModeling.
+	CustomizedClusterResourceModeling bool
 	// MultiplePodTemplatesScheduling is the feature gate of components: workloads that have several pod
 	// templates are interpreted as such and go whole to each of their clusters. Off: they go there as
 	// resources without pods do. Karmada --feature-gates=MultiplePodTemplatesScheduling.

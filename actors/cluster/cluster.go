@@ -135,7 +135,11 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 }
 
 func (c *Cluster) settingsChanged(s messages.Settings, out *actors.Outbox) {
+	gated := s.CustomizedClusterResourceModeling != c.settings.CustomizedClusterResourceModeling
 	c.settings = s
+	if gated {
+		c.show(false, out)
+	}
 	c.showGovernor(out)
 	c.sortPolicies()
 	c.reopen()
@@ -196,10 +200,14 @@ func (c *Cluster) bindingLeft(b messages.BindingName) {
 
 // view is the cluster as others see it, with the given conditions.
 func (c *Cluster) view(conditions []metav1.Condition) *messages.ClusterView {
+	models := c.models
+	if !c.settings.CustomizedClusterResourceModeling {
+		models = nil
+	}
 	return &messages.ClusterView{
 		Name: c.name, Labels: c.labels, Provider: c.provider, Region: c.region, Zones: c.zones,
 		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis,
-		Resources: c.resources, Models: c.models, Deleting: c.deleting,
+		Resources: c.resources, Models: models, Deleting: c.deleting,
 	}
 }
 

@@ -126,3 +126,17 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 		cluster.New(name, settings(nil), 0).Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
+
+func TestGradesOfNodesAreShownWhereTheirGateIsOn(t *testing.T) {
+	o := ready("True")
+	o.Spec.ResourceModels = []api.ResourceModel{{Grade: 0}}
+	gate := func(on bool) messages.Settings {
+		return settings(func(s *messages.Settings) { s.CustomizedClusterResourceModeling = on })
+	}
+	shown := func(n *actorstest.Network) []api.ResourceModel {
+		return actorstest.MailTo(n.Mail(), scheduler)[0].(*messages.ClusterViewed).View.Models
+	}
+	d := actorstest.Drive(t, cluster.New(name, gate(true), 0))
+	require.Equal(t, o.Spec.ResourceModels, shown(d.Tell(joined(o))))
+	require.Empty(t, shown(d.Tell(&messages.SettingsChanged{Settings: gate(false)})))
+}

@@ -17,11 +17,15 @@ import (
 
 // defaultCluster is what Karmada's API server does on every write: the deprecated zone moves into
 // zones, and a NoExecute taint is stamped with the time from which tolerations count. The sync mode,
-// for which Karmada asks, is Push: a rehearsal connects to nothing, and need not say how.
+// for which Karmada asks, is Push: a rehearsal connects to nothing, and need not say how. Grades of nodes are
+// given where there are none and the gate of resource models is on.
 func defaultCluster(c *api.Cluster, s *messages.Settings, now time.Time) {
 	setDefault(&c.Spec.SyncMode, api.Push)
 	if c.Spec.Zone != "" && len(c.Spec.Zones) == 0 {
 		c.Spec.Zone, c.Spec.Zones = "", []string{c.Spec.Zone}
+	}
+	if len(c.Spec.ResourceModels) == 0 && s.CustomizedClusterResourceModeling {
+		c.Spec.ResourceModels = defaultModels()
 	}
 	for i := range c.Spec.Taints {
 		if t := &c.Spec.Taints[i]; t.Effect == corev1.TaintEffectNoExecute && t.TimeAdded == nil {

@@ -69,17 +69,17 @@ func TestFeatureGates(t *testing.T) {
 		overrides []config.Override
 		want      string
 	}{
-		{"off by default in karmada", "karmada", nil, "GracefulEviction"},
-		{"on by default in leeward", "leeward", nil, "Failover FederatedQuotaEnforcement GracefulEviction MultiplePodTemplatesScheduling PropagationPolicyPreemption StatefulFailoverInjection WorkloadAffinity"},
-		{"as Karmada's flag", "karmada", file("featureGates", "Failover=true,GracefulEviction=false"), "Failover"},
-		{"with spaces and one alone", "karmada", file("featureGates", " Failover = true"), "Failover GracefulEviction"},
-		{"as a map", "karmada", file("featureGates", map[string]any{"Failover": true, "GracefulEviction": "false"}), "Failover"},
-		{"as fields", "karmada", file("failover", true, "gracefulEviction", false), "Failover"},
-		{"asking for eviction asks for the gate", "karmada", file("enableNoExecuteTaintEviction", true), "Failover GracefulEviction"},
-		{"a gate named outright holds", "karmada", file("failover", false, "enableNoExecuteTaintEviction", true), "GracefulEviction"},
-		{"in the flag, too", "karmada", file("featureGates", "Failover=false", "enableNoExecuteTaintEviction", true), "GracefulEviction"},
-		{"the other gate does not count", "karmada", file("featureGates", "GracefulEviction=true", "enableNoExecuteTaintEviction", true), "Failover GracefulEviction"},
-		{"no eviction, no gate", "karmada", file("enableNoExecuteTaintEviction", false), "GracefulEviction"},
+		{"off by default in karmada", "karmada", nil, "CustomizedClusterResourceModeling GracefulEviction"},
+		{"on by default in leeward", "leeward", nil, "CustomizedClusterResourceModeling Failover FederatedQuotaEnforcement GracefulEviction MultiplePodTemplatesScheduling PropagationPolicyPreemption StatefulFailoverInjection WorkloadAffinity"},
+		{"as Karmada's flag", "karmada", file("featureGates", "Failover=true,GracefulEviction=false"), "CustomizedClusterResourceModeling Failover"},
+		{"with spaces and one alone", "karmada", file("featureGates", " Failover = true"), "CustomizedClusterResourceModeling Failover GracefulEviction"},
+		{"as a map", "karmada", file("featureGates", map[string]any{"Failover": true, "GracefulEviction": "false"}), "CustomizedClusterResourceModeling Failover"},
+		{"as fields", "karmada", file("failover", true, "gracefulEviction", false), "CustomizedClusterResourceModeling Failover"},
+		{"asking for eviction asks for the gate", "karmada", file("enableNoExecuteTaintEviction", true), "CustomizedClusterResourceModeling Failover GracefulEviction"},
+		{"a gate named outright holds", "karmada", file("failover", false, "enableNoExecuteTaintEviction", true), "CustomizedClusterResourceModeling GracefulEviction"},
+		{"in the flag, too", "karmada", file("featureGates", "Failover=false", "enableNoExecuteTaintEviction", true), "CustomizedClusterResourceModeling GracefulEviction"},
+		{"the other gate does not count", "karmada", file("featureGates", "GracefulEviction=true", "enableNoExecuteTaintEviction", true), "CustomizedClusterResourceModeling Failover GracefulEviction"},
+		{"no eviction, no gate", "karmada", file("enableNoExecuteTaintEviction", false), "CustomizedClusterResourceModeling GracefulEviction"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestErrorsNameSourceFieldAndValue(t *testing.T) {
 		{"a word that may be empty", "missingConditionStatus", "Maybe", `missingConditionStatus: "Maybe" is not one of "", True, False, Unknown`},
 		{"no value", "conditionHold", nil, `conditionHold: a value is missing`},
 		{"a list", "conditionHold", []any{"1s"}, `conditionHold: takes one value, not a list or a map`},
-		{"a gate that is none", "featureGates", "Failovr=true", `featureGates: unknown gate "Failovr": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity; did you mean Failover?`},
-		{"a gate that Leeward has no use for", "featureGates", map[string]any{"PropagateDeps": true}, `featureGates: unknown gate "PropagateDeps": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`},
+		{"a gate that is none", "featureGates", "Failovr=true", `featureGates: unknown gate "Failovr": the gates are CustomizedClusterResourceModeling, Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity; did you mean Failover?`},
+		{"a gate that Leeward has no use for", "featureGates", map[string]any{"PropagateDeps": true}, `featureGates: unknown gate "PropagateDeps": the gates are CustomizedClusterResourceModeling, Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`},
 		{"a gate without a value", "featureGates", "Failover", `featureGates: "Failover" is not of the form Failover=true,GracefulEviction=true`},
 		{"a gate with a wrong value", "featureGates", "Failover=on", `featureGates: failover: "on" is not true or false`},
 		{"gates as a list", "featureGates", []any{"Failover=true"}, `featureGates: takes one value, not a list or a map`},
@@ -167,8 +167,8 @@ func TestResolveReportsEveryProblem(t *testing.T) {
 		`unknown profile "leward": the profiles are karmada, karmada-legacy, leeward; did you mean leeward?`,
 		`outage.yaml:7: keepLastCopy: "yes" is not true or false`,
 		`--set: evictionWorkers: -1 is out of range: it must be 0 or more`,
-		`outage.yaml:9: featureGates: unknown gate "A": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
-		`outage.yaml:9: featureGates: unknown gate "B": the gates are Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
+		`outage.yaml:9: featureGates: unknown gate "A": the gates are CustomizedClusterResourceModeling, Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
+		`outage.yaml:9: featureGates: unknown gate "B": the gates are CustomizedClusterResourceModeling, Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,
 		`outage.yaml:9: featureGates: failover: "x" is not true or false`,
 	}, texts)
 }

@@ -268,6 +268,11 @@ var fields = numbered([]Field{
 		Zero:    "Others may take what an eviction sets free; the workload is then refused its replacement.",
 	},
 	{
+		Name: "customizedClusterResourceModeling", Flag: "--feature-gates=CustomizedClusterResourceModeling",
+		Meaning: "Feature gate of resource models: a cluster that counts its nodes by grade (status.resourceSummary.allocatableModelings) is judged by that; one that names no grades has Karmada's nine.",
+		Zero:    "Clusters are judged by their totals.",
+	},
+	{
 		Name: "multiplePodTemplatesScheduling", Flag: "--feature-gates=MultiplePodTemplatesScheduling",
 		Meaning: "Feature gate of components: workloads that have several pod templates (Volcano Job, FlinkDeployment, RayCluster, PyTorchJob, TFJob, MPIJob) go whole to each of their clusters.",
 		Zero:    "They go there as resources without pods do.",

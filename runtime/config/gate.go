@@ -16,13 +16,14 @@ const featureGates = "featureGates"
 
 // gates are the feature gates by Karmada's names, each with its field.
 var gates = map[string]string{
-	"Failover":                       "failover",
-	"FederatedQuotaEnforcement":      "federatedQuotaEnforcement",
-	"GracefulEviction":               "gracefulEviction",
-	"MultiplePodTemplatesScheduling": "multiplePodTemplatesScheduling",
-	"PropagationPolicyPreemption":    "propagationPolicyPreemption",
-	"StatefulFailoverInjection":      "statefulFailoverInjection",
-	"WorkloadAffinity":               "workloadAffinity",
+	"CustomizedClusterResourceModeling": "customizedClusterResourceModeling",
+	"Failover":                          "failover",
+	"FederatedQuotaEnforcement":         "federatedQuotaEnforcement",
+	"GracefulEviction":                  "gracefulEviction",
+	"MultiplePodTemplatesScheduling":    "multiplePodTemplatesScheduling",
+	"PropagationPolicyPreemption":       "propagationPolicyPreemption",
+	"StatefulFailoverInjection":         "statefulFailoverInjection",
+	"WorkloadAffinity":                  "workloadAffinity",
 }
 
 func gateNames() []string { return slices.Sorted(maps.Keys(gates)) }

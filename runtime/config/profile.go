@@ -40,6 +40,7 @@ func known() string { return strings.Join(slices.Sorted(slices.Values(Profiles()
 func karmada() messages.Settings {
 	return messages.Settings{
 		GracefulEviction:                    true,
+		CustomizedClusterResourceModeling:   true,
 		EnableTaintManager:                  true,
 		NoExecuteTaintEvictionPurgeMode:     api.PurgeGracefully,
 		DefaultNotReadyTolerationSeconds:    -1,
