@@ -17,8 +17,9 @@ import (
 
 // Binding is one resource and where it runs.
 type Binding struct {
-	name     messages.BindingName
-	settings messages.Settings
+	name messages.BindingName
+	// settings are those of all bindings and must not change.
+	settings *messages.Settings
 
 	workload *messages.Workload
 	// claims are the policies that select the resource; owner is the one that has it.
@@ -45,15 +46,11 @@ type Binding struct {
 	// targets in the order in which they came: kept ones first.
 	targets []target
 	tasks   []task
-	// hops are the latest application failovers, oldest first; cooling are the clusters that the
-	// scheduler was last told to keep clear of for their sake.
-	hops    []hop
-	cooling []messages.ClusterName
 	copies  []copyState
-	// needs is what the resources that this workload depends on were told; requiredBy are the workloads that
-	// depend on this resource, by name.
-	needs      needs
-	requiredBy []api.BindingSnapshot
+	// What most bindings never have is apart from them, as there may be a million: past, of those that failed over
+	// for their own sickness, and ties, of those that need others or are needed. Both may be nil.
+	past *past
+	ties *ties
 	// waiting are the replicas that members cannot start, in order of time.
 	waiting []api.UnschedulableReplicas
 	// home is the way back to where the workload was; nil: it is not on its way.
@@ -87,8 +84,8 @@ type target struct {
 	leave leave
 }
 
-// New returns a binding that nobody has claimed yet.
-func New(name messages.BindingName, settings messages.Settings) *Binding {
+// New returns a binding that nobody has claimed yet. Bindings share their settings, which must not change.
+func New(name messages.BindingName, settings *messages.Settings) *Binding {
 	return &Binding{name: name, settings: settings}
 }
 
@@ -128,7 +125,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
 	case *messages.SettingsChanged:
-		b.settingsChanged(now, m.Settings, out)
+		b.settingsChanged(now, &m.Settings, out)
 	case *messages.Woken:
 		b.woken(now, out)
 	default:
@@ -138,7 +135,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	out.WakeAt(b.nextDeadline(now))
 }
 
-func (b *Binding) settingsChanged(now time.Time, s messages.Settings, out *actors.Outbox) {
+func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *actors.Outbox) {
 	b.settling = b.settling || len(b.claims) > 1 && s.PropagationPolicyPreemption != b.settings.PropagationPolicyPreemption
 	gated := b.settings.MultiplePodTemplatesScheduling != s.MultiplePodTemplatesScheduling
 	b.settings = s
@@ -279,8 +276,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		Home: b.homeWish(),
 	}
 	m.Purges = b.purges(now, m.Leaving)
-	b.cooling = b.coolingAt(now)
-	m.Cooling, m.Full = b.cooling, b.full()
+	m.Cooling, m.Full = b.keepClear(now), b.full()
 	for i := range b.tasks {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 	}

@@ -234,7 +234,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.created, b.managed, b.owner = true, m.Managed, m.Owner
 	b.spec = *m.Spec
 	b.spec.Clusters, b.spec.GracefulEvictionTasks, b.spec.RequiredBy = nil, nil, nil // they are in targets, tasks and requiredBy
-	b.requiredBy = slices.Clone(m.Spec.RequiredBy)
+	b.restoreRequirements(m.Spec.RequiredBy)
 	b.applied = m.Applied
 	b.restoreStatus(m.Status)
 	if m.Spec.RescheduleTriggeredAt != nil {
@@ -292,8 +292,9 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	for i := range b.tasks {
 		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
 	}
-	b.hops, b.waiting = nil, nil
-	b.targets, b.tasks, b.copies, b.requiredBy, b.created, b.spec = nil, nil, nil, nil, false, api.BindingSpec{}
+	b.past, b.waiting = nil, nil
+	b.restoreRequirements(nil)
+	b.targets, b.tasks, b.copies, b.created, b.spec = nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})
 }

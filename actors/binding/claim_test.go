@@ -305,7 +305,7 @@ func TestWhatHasNoReplicasByItselfHasThemInAManifest(t *testing.T) {
 
 func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 	require.PanicsWithValue(t, "binding default/web: unknown message <nil>", func() {
-		binding.New(name, settings()).Receive(actorstest.Start, nil, &actors.Outbox{})
+		binding.New(name, new(settings())).Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
 

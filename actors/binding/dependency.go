@@ -11,18 +11,51 @@ import (
 	"leeward/messages/api"
 )
 
+// ties are a binding's to others, which it needs or which need it.
+type ties struct {
+	// told is what the resources that this workload depends on were told; requiredBy are the workloads that
+	// depend on this resource, by name.
+	told       needs
+	requiredBy []api.BindingSnapshot
+}
+
 // needs is what a workload last told its dependencies: who they are and where it needs them.
 type needs struct {
 	dependencies []messages.BindingName
 	clusters     []api.TargetCluster
 }
 
+// tied returns the binding's ties to change.
+func (b *Binding) tied() *ties {
+	if b.ties == nil {
+		b.ties = &ties{}
+	}
+	return b.ties
+}
+
+// requiredBy are the workloads that depend on this resource, by name.
+func (b *Binding) requiredBy() []api.BindingSnapshot {
+	if b.ties == nil {
+		return nil
+	}
+	return b.ties.requiredBy
+}
+
+func (b *Binding) restoreRequirements(by []api.BindingSnapshot) {
+	if b.ties != nil || len(by) > 0 {
+		b.tied().requiredBy = slices.Clone(by)
+	}
+}
+
 // tellDependencies tells the resources that the workload's pods refer to where they are needed, when that
 // changed. Source: Karmada's dependencies distributor.
 func (b *Binding) tellDependencies(out *actors.Outbox) {
-	told := b.needs
-	var now needs
-	if b.created && b.spec.PropagateDeps && b.workload != nil {
+	needy := b.created && b.spec.PropagateDeps && b.workload != nil && len(b.workload.Dependencies) > 0
+	if !needy && b.ties == nil {
+		return
+	}
+	told, now := b.tied().told, needs{}
+	if needy {
 		now = needs{dependencies: b.workload.Dependencies, clusters: b.whereNeeded()}
 	}
 	for _, d := range told.dependencies {
@@ -36,7 +69,7 @@ func (b *Binding) tellDependencies(out *actors.Outbox) {
 			out.TellBinding(d, &messages.DependencyRequired{By: b.name, Clusters: now.clusters})
 		}
 	}
-	b.needs = now
+	b.ties.told = now
 }
 
 // whereNeeded are the clusters that run the workload, or, where dependencies stay for the hand-over, still
@@ -61,22 +94,24 @@ func (b *Binding) whereNeeded() []api.TargetCluster {
 
 // dependencyApplied tells one dependency, which is new, where it is needed.
 func (b *Binding) dependencyApplied(d messages.BindingName) {
-	b.needs.dependencies = slices.DeleteFunc(slices.Clone(b.needs.dependencies), func(n messages.BindingName) bool { return n == d })
+	told := &b.tied().told
+	told.dependencies = slices.DeleteFunc(slices.Clone(told.dependencies), func(n messages.BindingName) bool { return n == d })
 }
 
 // dependencyRequired notes where a workload needs this resource.
 func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors.Outbox) {
 	next := snapshot(m)
-	i, known := slices.BinarySearchFunc(b.requiredBy, next, compareSnapshots)
+	by := b.requiredBy()
+	i, known := slices.BinarySearchFunc(by, next, compareSnapshots)
 	switch {
 	case known && len(m.Clusters) == 0:
-		b.requiredBy = slices.Delete(b.requiredBy, i, i+1)
-	case known && slices.EqualFunc(b.requiredBy[i].Clusters, m.Clusters, api.TargetCluster.Equal), len(m.Clusters) == 0:
+		b.ties.requiredBy = slices.Delete(by, i, i+1)
+	case known && slices.EqualFunc(by[i].Clusters, m.Clusters, api.TargetCluster.Equal), len(m.Clusters) == 0:
 		return
 	case known:
-		b.requiredBy[i] = next
+		by[i] = next
 	default:
-		b.requiredBy = slices.Insert(b.requiredBy, i, next)
+		b.tied().requiredBy = slices.Insert(by, i, next)
 	}
 	if !b.created {
 		b.attach(out)
@@ -88,14 +123,14 @@ func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors
 
 // attach makes a binding that no policy asked for, because workloads need the resource.
 func (b *Binding) attach(out *actors.Outbox) {
-	if b.workload == nil || len(b.requiredBy) == 0 {
+	if b.workload == nil || len(b.requiredBy()) == 0 {
 		return
 	}
 	b.created = true
 	b.fromWorkload(&b.spec)
 	given := b.spec
 	out.Record(&messages.BindingCreated{Binding: b.name, Spec: &given, UID: given.Resource.UID})
-	for _, s := range b.requiredBy {
+	for _, s := range b.requiredBy() {
 		out.Record(&messages.RequirementChanged{Binding: b.name, By: snapshotOf(s), Clusters: s.Clusters})
 	}
 	b.syncCopies(out)
@@ -103,15 +138,15 @@ func (b *Binding) attach(out *actors.Outbox) {
 
 // required reports whether some workload needs this resource on a cluster.
 func (b *Binding) required(c messages.ClusterName) bool {
-	return slices.ContainsFunc(b.requiredBy, func(s api.BindingSnapshot) bool {
+	return slices.ContainsFunc(b.requiredBy(), func(s api.BindingSnapshot) bool {
 		return slices.ContainsFunc(s.Clusters, func(t api.TargetCluster) bool { return t.Name == string(c) })
 	})
 }
 
 // runRequired tells the members where workloads need this resource to have it.
 func (b *Binding) runRequired(out *actors.Outbox) {
-	for i := range b.requiredBy {
-		for _, c := range b.requiredBy[i].Clusters {
+	for _, by := range b.requiredBy() {
+		for _, c := range by.Clusters {
 			if name := messages.ClusterName(c.Name); b.target(name) == nil {
 				b.runCopy(&target{cluster: name, replicas: b.spec.Replicas}, out)
 			}

@@ -11,10 +11,26 @@ import (
 	"leeward/messages/api"
 )
 
+// past is what a binding remembers of its application failovers.
+type past struct {
+	// hops are the latest, oldest first; cooling are the clusters that the scheduler was last told to keep clear
+	// of for their sake.
+	hops    []hop
+	cooling []messages.ClusterName
+}
+
 // hop is one application failover of the binding.
 type hop struct {
 	from messages.ClusterName
 	at   time.Time
+}
+
+// hops are the latest application failovers, oldest first.
+func (b *Binding) hops() []hop {
+	if b.past == nil {
+		return nil
+	}
+	return b.past.hops
 }
 
 // Reasons of holds that time ends.
@@ -47,16 +63,24 @@ func (b *Binding) hopped(now time.Time, k *task) {
 	if k.Reason != api.EvictionReasonApplicationFailure {
 		return
 	}
-	b.hops = append(b.hops, hop{from: messages.ClusterName(k.FromCluster), at: now})
-	b.hops = b.hops[max(0, len(b.hops)-eviction.Remembered):]
+	b.hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
+}
+
+// hop adds a failover to those that are remembered.
+func (b *Binding) hop(h hop) {
+	if b.past == nil {
+		b.past = &past{}
+	}
+	hops := append(b.past.hops, h)
+	b.past.hops = hops[max(0, len(hops)-eviction.Remembered):]
 }
 
 // restoreHops takes over the application failovers of a stored history.
 func (b *Binding) restoreHops(history []api.FailoverRecord) {
-	b.hops = nil
+	b.past = nil
 	for i := range history {
 		if r := &history[i]; r.Reason == api.EvictionReasonApplicationFailure {
-			b.hops = append(b.hops, hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
+			b.hop(hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
 		}
 	}
 }
@@ -97,8 +121,8 @@ func sickAndGoing(t *target) bool {
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
 func (b *Binding) hopTimes(except *target) []time.Time {
 	var times []time.Time
-	for i := range b.hops {
-		times = append(times, b.hops[i].at)
+	for _, h := range b.hops() {
+		times = append(times, h.at)
 	}
 	for i := range b.targets {
 		if t := &b.targets[i]; t.cluster != except.cluster && sickAndGoing(t) {
@@ -133,8 +157,7 @@ func (b *Binding) hopFreed(now time.Time) {
 func (b *Binding) coolingAt(now time.Time) []messages.ClusterName {
 	_, _, cooldown := b.pace()
 	var clusters []messages.ClusterName
-	for i := range b.hops {
-		h := &b.hops[i]
+	for _, h := range b.hops() {
 		if h.at.Add(cooldown).After(now) && b.target(h.from) == nil && b.task(h.from) == nil && !slices.Contains(clusters, h.from) {
 			clusters = append(clusters, h.from)
 		}
@@ -146,8 +169,8 @@ func (b *Binding) coolingAt(now time.Time) []messages.ClusterName {
 func (b *Binding) coolsAt(now time.Time) (first time.Time) {
 	_, _, cooldown := b.pace()
 	cooling := b.coolingAt(now)
-	for i := range b.hops {
-		if end := b.hops[i].at.Add(cooldown); end.After(now) && slices.Contains(cooling, b.hops[i].from) {
+	for _, h := range b.hops() {
+		if end := h.at.Add(cooldown); end.After(now) && slices.Contains(cooling, h.from) {
 			first = actors.Earlier(first, end)
 		}
 	}
@@ -156,9 +179,18 @@ func (b *Binding) coolsAt(now time.Time) (first time.Time) {
 
 // coolDown tells the scheduler which clusters may be chosen again.
 func (b *Binding) coolDown(now time.Time, out *actors.Outbox) {
-	if len(b.cooling) > 0 && !slices.Equal(b.cooling, b.coolingAt(now)) {
+	if b.past != nil && len(b.past.cooling) > 0 && !slices.Equal(b.past.cooling, b.coolingAt(now)) {
 		b.ask(now, out)
 	}
+}
+
+// keepClear are the clusters that the scheduler is to keep clear of, which is noted.
+func (b *Binding) keepClear(now time.Time) []messages.ClusterName {
+	if b.past == nil {
+		return nil
+	}
+	b.past.cooling = b.coolingAt(now)
+	return b.past.cooling
 }
 
 // rests says of a departure without a destination that clusters cool down, and until when, if they do.

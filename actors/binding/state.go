@@ -78,8 +78,8 @@ func (b *Binding) stateless(t *target, reason string) hold {
 // order. Source: Karmada, which takes the list down before it writes the tasks of all clusters that have failed.
 func (b *Binding) placedBefore(now time.Time) []string {
 	var clusters []string
-	for i := range b.hops {
-		if k := b.task(b.hops[i].from); k != nil && b.hops[i].at.Equal(now) {
+	for _, h := range b.hops() {
+		if k := b.task(h.from); k != nil && h.at.Equal(now) {
 			clusters = slices.Clone(k.ClustersBeforeFailover)
 		}
 	}

@@ -38,7 +38,7 @@ type subject struct {
 
 // drive returns a binding that nobody has told anything.
 func drive(t *testing.T, s messages.Settings) *subject {
-	return &subject{Driver: actorstest.Drive(t, binding.New(name, s)), t: t}
+	return &subject{Driver: actorstest.Drive(t, binding.New(name, &s)), t: t}
 }
 
 // tell, advance and approach are steps.
@@ -301,4 +301,4 @@ func kinds(n *actorstest.Network) []string {
 }
 
 // clusterScoped is a ClusterResourceBinding.
-func clusterScoped() *binding.Binding { return binding.New("web-deployment", settings()) }
+func clusterScoped() *binding.Binding { return binding.New("web-deployment", new(settings())) }

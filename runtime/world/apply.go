@@ -42,10 +42,10 @@ func (r *Rejected) reasons() []string {
 // Apply admits an object as the webhooks would and hands it to whom it concerns. The caller gives the
 // object away. The error is a *Rejected.
 func (w *World) Apply(o api.Object) error {
-	admission.Default(o, &w.settings, w.now)
+	admission.Default(o, w.settings, w.now)
 	key := api.KeyOf(o)
 	old := w.store.Get(key)
-	if problems := append(admission.Validate(o, old, &w.settings), w.validateComponents(o)...); len(problems) > 0 {
+	if problems := append(admission.Validate(o, old, w.settings), w.validateComponents(o)...); len(problems) > 0 {
 		r := &Rejected{Object: key, Problems: problems}
 		w.note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
 		return r

@@ -77,17 +77,17 @@ func (w *World) dropBinding(name messages.BindingName) {
 
 // Set changes settings for everyone from now on. With a problem nothing changes.
 func (w *World) Set(overrides []config.Override) error {
-	next := w.settings
+	m := &messages.SettingsChanged{Settings: *w.settings}
 	for _, o := range overrides {
-		if err := config.Set(&next, o.Field, o.Value); err != nil {
+		if err := config.Set(&m.Settings, o.Field, o.Value); err != nil {
 			return fmt.Errorf("%s: %w", o.Source, err)
 		}
 	}
-	for _, change := range config.Changes(&w.settings, &next) {
+	for _, change := range config.Changes(w.settings, &m.Settings) {
 		w.note(change)
 	}
-	w.settings = next
-	w.broadcast(&messages.SettingsChanged{Settings: next})
+	w.settings = &m.Settings
+	w.broadcast(m)
 	return nil
 }
 

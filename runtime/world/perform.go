@@ -130,7 +130,7 @@ func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.Tai
 				next.Spec.Taints, _ = taint.Add(next.Spec.Taints, e.Taint)
 			}
 		}
-		if problems := admission.Validate(&next, c, &w.settings); len(problems) > 0 {
+		if problems := admission.Validate(&next, c, w.settings); len(problems) > 0 {
 			return &Rejected{Object: store.ClusterKey(name), Problems: problems}
 		}
 		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})

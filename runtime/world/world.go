@@ -50,7 +50,7 @@ type Config struct {
 // World is one fleet and the engine that looks after it. It belongs to one goroutine.
 type World struct {
 	config   Config
-	settings messages.Settings
+	settings *messages.Settings // shared with bindings: replaced, never changed
 	now      time.Time
 	kernel   *kernel.Kernel
 	store    *store.Store
@@ -65,7 +65,7 @@ type World struct {
 // New returns a world without objects at Start. Whoever makes it must Close it.
 func New(c Config) *World {
 	w := &World{
-		config: c, settings: c.Settings, now: Start,
+		config: c, settings: &c.Settings, now: Start,
 		store: store.New(c.Seed), journal: journal.New(Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
 	}
@@ -194,23 +194,23 @@ func must(err error) {
 }
 
 func (w *World) spawnSingletons() {
-	must(kernel.Spawn[messages.ToScheduler](w.kernel, schedulerAt, scheduler.New(w.settings, w.config.Seed)))
-	must(kernel.Spawn[messages.ToGovernor](w.kernel, governorAt, governor.New(w.settings)))
+	must(kernel.Spawn[messages.ToScheduler](w.kernel, schedulerAt, scheduler.New(*w.settings, w.config.Seed)))
+	must(kernel.Spawn[messages.ToGovernor](w.kernel, governorAt, governor.New(*w.settings)))
 }
 
 func (w *World) spawnCluster(name messages.ClusterName) {
-	must(kernel.Spawn[messages.ToCluster](w.kernel, clusterAt(name), cluster.New(name, w.settings, w.config.Seed)))
+	must(kernel.Spawn[messages.ToCluster](w.kernel, clusterAt(name), cluster.New(name, *w.settings, w.config.Seed)))
 }
 
 func (w *World) spawnMember(name messages.ClusterName) {
-	must(kernel.Spawn[messages.ToMember](w.kernel, memberAt(name), member.New(name, w.settings, w.config.Seed)))
+	must(kernel.Spawn[messages.ToMember](w.kernel, memberAt(name), member.New(name, *w.settings, w.config.Seed)))
 	if b, known := w.config.Members[name]; known {
 		w.kernel.Post(memberAt(name), &messages.MemberConfigured{Behaviour: b})
 	}
 }
 
 func (w *World) spawnPolicy(name messages.PolicyName) {
-	must(kernel.Spawn[messages.ToPolicy](w.kernel, policyAt(name), policy.New(name, w.settings)))
+	must(kernel.Spawn[messages.ToPolicy](w.kernel, policyAt(name), policy.New(name, *w.settings)))
 }
 
 func (w *World) spawnPropagation(name messages.PropagationName, namespace string) {
