@@ -2,13 +2,11 @@ package binding
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
-	"leeward/actors/rules/eviction"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -26,21 +24,6 @@ type leave struct {
 	requested, permitted bool
 	held                 hold
 }
-
-// hold is why a departure may not take place yet, in one word and in a sentence, and until when, where time
-// ends it.
-type hold struct {
-	reason, message string
-	until           time.Time
-}
-
-// The holds that no placement ends.
-var (
-	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
-	noAnnotation = hold{reason: "NoAppliedPlacement", message: "the applied placement is not recorded, so its tolerations are not known"}
-	noGrace      = hold{reason: "NoGracefulEviction", message: eviction.ErrNoGrace.Error()}
-	notScheduled = hold{reason: "NotScheduled", message: "the scheduler does not place this binding, so nobody looks for a destination"}
-)
 
 // alarm is when to look again; a departure that is due waits for others, not for time.
 func (l *leave) alarm() time.Time {
@@ -220,40 +203,6 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	}
 }
 
-// heldBack notes why a target that must be left is not, and says so when the reason is new. In the instant of
-// a restart not all is known yet that may hold it.
-func (b *Binding) heldBack(t *target, why hold, rejected []messages.Rejection, out *actors.Outbox) {
-	if t.leave.held == why || b.restoring && why == (hold{}) {
-		return
-	}
-	t.leave.held = why
-	if why != (hold{}) {
-		out.Record(&messages.EvictionHeld{
-			Binding: b.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.leave.grounds,
-			Rejections: rejected, Until: why.until,
-		})
-	}
-}
-
-// restoreHolds takes over what was said of targets that are not left yet. Holds for the pace follow from the
-// history.
-func (b *Binding) restoreHolds(s *api.BindingStatus) {
-	if !b.restoring {
-		return
-	}
-	for i := range s.HeldEvictions {
-		h := &s.HeldEvictions[i]
-		t := b.target(messages.ClusterName(h.Cluster))
-		if t == nil || h.Reason == hopLimit {
-			continue
-		}
-		t.leave.held = hold{reason: h.Reason, message: h.Message}
-		if h.Until != nil {
-			t.leave.held.until = h.Until.Time
-		}
-	}
-}
-
 // whyStay is why a target need not be left on some grounds any more.
 func whyStay(t *target, g *messages.Grounds) string {
 	switch {
@@ -264,90 +213,4 @@ func whyStay(t *target, g *messages.Grounds) string {
 	default:
 		return "the deadline no longer holds"
 	}
-}
-
-// fallDue starts the way out of a target whose deadline has come: with a permit of the governor if a
-// taint is the reason, by itself if the application is.
-func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
-	if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure {
-		b.failOver(now, t, out)
-		return
-	}
-	t.leave.due = true
-	t.leave.requested = true
-	out.TellGovernor(&messages.RequestEviction{
-		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at,
-	})
-}
-
-func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
-	b.eachTarget(func(t *target) {
-		if l := &t.leave; !l.due && !l.at.IsZero() && !l.at.After(now) {
-			b.fallDue(now, t, out)
-		}
-	})
-}
-
-func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *actors.Outbox) {
-	t := b.target(c)
-	if t == nil || !t.leave.due || !t.leave.requested {
-		return
-	}
-	t.leave.requested = false
-	b.permitted(now, t, out)
-}
-
-// evictionDelayed says what a departure waits for before it is permitted.
-func (b *Binding) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) {
-	if t := b.target(m.Cluster); t != nil && t.leave.requested {
-		b.heldBack(t, hold{reason: m.Reason, message: m.Message}, nil, out)
-	}
-}
-
-// permitted goes on with a departure: at once, or after the scheduler has shown that the workload has
-// somewhere to go.
-func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
-	t.leave.permitted = true
-	switch {
-	case !b.settings.EvictionNeedsDestination:
-		b.evict(now, t.cluster, out)
-		b.syncCopies(out)
-	case !b.schedulable():
-		b.heldBack(t, notScheduled, nil, out)
-	}
-	b.ask(now, out)
-	b.reassess()
-}
-
-// releaseHeld lets go on what waits for a destination that nobody asks for any more.
-func (b *Binding) releaseHeld(now time.Time, out *actors.Outbox) {
-	if b.settings.EvictionNeedsDestination {
-		return
-	}
-	b.eachTarget(func(t *target) {
-		if t.leave.permitted {
-			b.permitted(now, t, out)
-		}
-	})
-}
-
-// leaving are the targets whose departure waits for a destination, the earliest deadline first.
-func (b *Binding) leaving() []messages.ClusterName {
-	if !b.settings.EvictionNeedsDestination {
-		return nil
-	}
-	var due []*target
-	for i := range b.targets {
-		if b.targets[i].leave.permitted {
-			due = append(due, &b.targets[i])
-		}
-	}
-	slices.SortStableFunc(due, func(x, y *target) int {
-		return cmp.Or(x.leave.at.Compare(y.leave.at), cmp.Compare(x.cluster, y.cluster))
-	})
-	names := make([]messages.ClusterName, len(due))
-	for i := range due {
-		names[i] = due[i].cluster
-	}
-	return names
 }

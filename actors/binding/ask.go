@@ -1,0 +1,60 @@
+package binding
+
+import (
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// ask tells the scheduler how things stand now, because something that matters to it changed. What it
+// decided on older words is void, also where it may not be asked.
+func (b *Binding) ask(now time.Time, out *actors.Outbox) {
+	b.request++
+	b.scheduled = false
+	if b.waitsSince.IsZero() {
+		b.waitsSince = now
+	}
+	if !b.managed || b.spec.Placement == nil {
+		return
+	}
+	m := &messages.PlaceBinding{
+		Suspended: !b.schedulable(), Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
+		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
+		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
+		Set: b.set(), Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
+		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
+		Home: b.homeWish(),
+	}
+	m.Purges = b.purges(now, m.Leaving)
+	m.Cooling, m.Full = b.keepClear(now), b.full()
+	for i := range b.tasks {
+		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
+	}
+	m.Unreplaced = b.unreplaced()
+	out.TellScheduler(m)
+}
+
+// schedulable reports whether the scheduler is to place the binding: it is not suspended, and no other
+// scheduler is to.
+func (b *Binding) schedulable() bool {
+	suspended := b.spec.Suspension != nil && b.spec.Suspension.Scheduling != nil && *b.spec.Suspension.Scheduling
+	ours := b.spec.SchedulerName == "" || b.spec.SchedulerName == api.DefaultScheduler
+	return b.managed && b.spec.Placement != nil && !suspended && ours
+}
+
+// hasReplicas reports whether the resource is a workload whose replicas can be divided.
+func (b *Binding) hasReplicas() bool {
+	if b.workload != nil {
+		return b.workload.HasReplicas
+	}
+	return len(b.spec.Components) <= 1 && (b.spec.Replicas > 0 || b.spec.ReplicaRequirements != nil)
+}
+
+func (b *Binding) priority() int32 {
+	if b.spec.SchedulePriority == nil {
+		return 0
+	}
+	return b.spec.SchedulePriority.Priority
+}

@@ -1,0 +1,78 @@
+package binding
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// fallDue starts the way out of a target whose deadline has come: with a permit of the governor if a
+// taint is the reason, by itself if the application is.
+func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
+	if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure {
+		b.failOver(now, t, out)
+		return
+	}
+	t.leave.due = true
+	t.leave.requested = true
+	out.TellGovernor(&messages.RequestEviction{
+		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at,
+	})
+}
+
+func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
+	b.eachTarget(func(t *target) {
+		if l := &t.leave; !l.due && !l.at.IsZero() && !l.at.After(now) {
+			b.fallDue(now, t, out)
+		}
+	})
+}
+
+func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+	t := b.target(c)
+	if t == nil || !t.leave.due || !t.leave.requested {
+		return
+	}
+	t.leave.requested = false
+	b.permitted(now, t, out)
+}
+
+// permitted goes on with a departure: at once, or after the scheduler has shown that the workload has
+// somewhere to go.
+func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
+	t.leave.permitted = true
+	switch {
+	case !b.settings.EvictionNeedsDestination:
+		b.evict(now, t.cluster, out)
+		b.syncCopies(out)
+	case !b.schedulable():
+		b.heldBack(t, notScheduled, nil, out)
+	}
+	b.ask(now, out)
+	b.reassess()
+}
+
+// leaving are the targets whose departure waits for a destination, the earliest deadline first.
+func (b *Binding) leaving() []messages.ClusterName {
+	if !b.settings.EvictionNeedsDestination {
+		return nil
+	}
+	var due []*target
+	for i := range b.targets {
+		if b.targets[i].leave.permitted {
+			due = append(due, &b.targets[i])
+		}
+	}
+	slices.SortStableFunc(due, func(x, y *target) int {
+		return cmp.Or(x.leave.at.Compare(y.leave.at), cmp.Compare(x.cluster, y.cluster))
+	})
+	names := make([]messages.ClusterName, len(due))
+	for i := range due {
+		names[i] = due[i].cluster
+	}
+	return names
+}

@@ -1,0 +1,96 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// cameBack notes whether a task's cluster no longer evicts the workload, so that the task is withdrawn
+// while that still helps: the old copy runs replicas and the hand-over is not done.
+func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint) {
+	tolerations, _ := b.tolerations()
+	v := taint.Deadline(taints, tolerations, b.rule())
+	stays := v.Outcome == taint.Forever || v.Outcome == taint.Until && v.At.After(now)
+	runs := eviction.KeepsCopy(&k.GracefulEvictionTask) && (k.Replicas == nil || *k.Replicas > 0)
+	k.back = stays && runs && k.Reason == api.EvictionReasonTaintUntolerated
+	b.reassess()
+}
+
+// withdrawTasks takes back the tasks whose clusters came back in this instant.
+func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
+	for i := 0; i < len(b.tasks); {
+		if k := &b.tasks[i]; k.back && b.withdraws(k) {
+			b.withdraw(now, k, out)
+			continue
+		}
+		b.tasks[i].back = false
+		i++
+	}
+}
+
+// withdraw takes an eviction back: the cluster is a target again with the replicas that it had, and
+// those that took over give back what they gained.
+func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
+	old := *k
+	c := messages.ClusterName(old.FromCluster)
+	b.tasks = slices.DeleteFunc(b.tasks, func(t task) bool { return t.FromCluster == old.FromCluster })
+	if old.Reason == api.EvictionReasonFailback && old.FromAffinity == b.affinity {
+		b.rememberHome(out)
+	}
+	clusters := giveBack(b.clusters(), b.owed(&old.GracefulEvictionTask))
+	back := api.TargetCluster{Name: old.FromCluster}
+	if old.Replicas != nil {
+		back.Replicas = *old.Replicas
+	}
+	if s := b.set(); s != nil {
+		back.Components = s.Targets
+	}
+	b.retarget(append(clusters, back), out)
+	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
+	b.arrive(out)
+	b.ask(now, out)
+	b.syncCopies(out)
+}
+
+// successors are who has replicas now that some clusters once took over: where one of these is being left
+// itself, those who took over from it.
+func (b *Binding) successors(replicas []api.TargetCluster) []api.TargetCluster {
+	var now []api.TargetCluster
+	for _, r := range replicas {
+		k := b.task(messages.ClusterName(r.Name))
+		if k == nil {
+			now = append(now, r)
+		} else if len(k.ReplacedBy) > 0 {
+			taken, _ := take(k.ReplacedBy, r.Replicas, b.duplicated())
+			now = append(now, b.successors(taken)...)
+		}
+	}
+	return now
+}
+
+// giveBack takes gains off a result; a cluster that has nothing else is off it.
+func giveBack(clusters, gained []api.TargetCluster) []api.TargetCluster {
+	var left []api.TargetCluster
+	for _, c := range clusters {
+		rest := c
+		gains := false
+		for _, g := range gained {
+			if g.Name == c.Name {
+				rest.Replicas -= g.Replicas
+				gains = true
+			}
+		}
+		if !gains || rest.Replicas > 0 {
+			left = append(left, rest)
+		}
+	}
+	return left
+}
