@@ -11,7 +11,7 @@ import (
 
 	"leeward/runtime/journal"
 	"leeward/runtime/report"
-	"leeward/runtime/report/page"
+	pages "leeward/runtime/report/page"
 )
 
 // writer is what all forms of report have in common.
@@ -31,7 +31,7 @@ type output struct {
 }
 
 // open prepares the report that the flags ask for of these tasks.
-func (r *replaying) open(stdout, stderr io.Writer, tasks []task) (*output, error) {
+func (r *replaying) open(stdout, stderr io.Writer, page *pageFile, tasks []task) *output {
 	o := &output{stdout: bufio.NewWriter(stdout), log: zerolog.Nop(), runs: len(tasks)}
 	o.report = r.report(o.stdout, wantsColour(stdout), r.seeds > 1 || severalFiles(tasks))
 	if r.logLevel.word != "off" {
@@ -44,15 +44,10 @@ func (r *replaying) open(stdout, stderr io.Writer, tasks []task) (*output, error
 	if len(tasks) > 1 && isTerminal(stderr) {
 		o.progress = stderr
 	}
-	if r.html == "" {
-		return o, nil
+	if page != nil {
+		o.report = &paged{o.report, &pages.Replay{W: page, Many: severalFiles(tasks)}, page}
 	}
-	file, err := createPage(r.html)
-	if err != nil {
-		return nil, err
-	}
-	o.report = &paged{o.report, &page.Replay{W: file, Many: severalFiles(tasks)}, file}
-	return o, nil
+	return o
 }
 
 func severalFiles(tasks []task) bool {

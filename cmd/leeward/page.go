@@ -8,15 +8,19 @@ import (
 	"leeward/runtime/report"
 )
 
-// pageFile is a file that --html asks for. It appears when it is whole, in place of one that was there.
+// pageFile is a file that --html asks for; nil where it does not. It appears when it is whole, in place of one
+// that was there.
 type pageFile struct {
 	*bufio.Writer
 	name string
 	file *os.File
 }
 
-// createPage makes sure that there is a place for a page before the work for it begins.
+// createPage makes sure that there is a place for a page before the work for it begins. Without a name there is none.
 func createPage(name string) (*pageFile, error) {
+	if name == "" {
+		return nil, nil
+	}
 	file, err := os.Create(name + ".tmp")
 	if err != nil {
 		return nil, fmt.Errorf("--html: %w", err)
@@ -37,6 +41,14 @@ func (p *pageFile) finish() error {
 		return fmt.Errorf("write page %s: %w", p.name, err)
 	}
 	return nil
+}
+
+// discard leaves nothing behind of a page that was not finished.
+func (p *pageFile) discard() {
+	if p != nil {
+		_ = p.file.Close()
+		_ = os.Remove(p.file.Name())
+	}
 }
 
 // paged is a report that is written as a page, too.

@@ -92,10 +92,12 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 		return err
 	}
 	tasks := r.tasks(scenarios)
-	out, err := r.open(c.OutOrStdout(), c.ErrOrStderr(), tasks)
+	page, err := createPage(r.html)
 	if err != nil {
 		return misused(c, err)
 	}
+	defer page.discard()
+	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), page, tasks)
 	var sum outcome
 	take := func(i int, run *report.Run) error {
 		if err := r.transcribe(tasks, i, run, c.ErrOrStderr()); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
+	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario"
 	"leeward/runtime/storm"
 )
@@ -35,7 +36,7 @@ type storming struct {
 	seed                        seedFlag
 	lanes                       countFlag
 	output                      wordFlag
-	compare                     string
+	compare, html               string
 	engine, durable             bool
 }
 
@@ -74,7 +75,8 @@ Exit codes:
   leeward storm --pattern cascade --placements dynamic=3,duplicated
   leeward storm -f fleet.yaml -f workloads.yaml --kill 50% # your own manifests
   leeward storm -o json > before.json                      # and later
-  leeward storm --compare before.json`,
+  leeward storm --compare before.json
+  leeward storm --html storm.html                          # a page with charts`,
 		Args: cobra.NoArgs,
 		RunE: s.run,
 	}
@@ -101,6 +103,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.Var(&s.lanes, "lanes", "lanes of actors that run at once")
 	f.VarP(&s.output, "output", "o", "text or json")
 	f.StringVar(&s.compare, "compare", "", "report in JSON to put beside this one")
+	f.StringVar(&s.html, "html", "", "file to write a page to, with charts of rates, latencies and load")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
 	f.BoolVar(&s.durable, "durable", false, "run with the store of the daemon (not there yet)")
 	complete(c, "placements", storm.Placements())
@@ -126,6 +129,11 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return invalid(err)
 	}
+	page, err := createPage(s.html)
+	if err != nil {
+		return misused(c, err)
+	}
+	defer page.discard()
 	report, err := s.storm(c, manifests)
 	var wrong *storm.Invalid
 	switch {
@@ -136,7 +144,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	case err != nil:
 		return internal(err)
 	}
-	if err := s.write(c.OutOrStdout(), report, other); err != nil {
+	if err := errors.Join(s.write(c.OutOrStdout(), report, other), s.draw(page, report)); err != nil {
 		return internal(fmt.Errorf("write the report: %w", err))
 	}
 	if report.Interrupted || !report.Passed() {
@@ -233,6 +241,17 @@ func (s *storming) write(w io.Writer, report, other *storm.Report) error {
 		return err
 	}
 	return storm.Compare(w, report, other)
+}
+
+// draw writes the page, if one is asked for.
+func (s *storming) draw(page *pageFile, report *storm.Report) error {
+	if page == nil {
+		return nil
+	}
+	if err := pages.WriteStorm(page, report); err != nil {
+		return err
+	}
+	return page.finish()
 }
 
 // command returns what repeats a storm: all that its figures depend on.

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"leeward/runtime/report/chart"
@@ -13,6 +14,15 @@ import (
 type distribution struct {
 	chart.Panel
 	Latencies []storm.Latency
+}
+
+// byFleet is the distribution by the fleet's time; nil where nothing took any.
+func byFleet(latencies []storm.Latency) *distribution {
+	if !slices.ContainsFunc(latencies, func(l storm.Latency) bool { return l.Max > 0 }) {
+		return nil
+	}
+	d := distributed(latencies)
+	return &d
 }
 
 // distributed draws latencies on one logarithmic scale. How high a column is says how many failovers took that
@@ -30,15 +40,22 @@ func distributed(latencies []storm.Latency) distribution {
 	return d
 }
 
-// shortest is where the scale of latencies begins at the latest: a microsecond, in seconds.
-const shortest = 1e-6
+const (
+	// shortest is the least latency that a scale begins with, in seconds: a microsecond.
+	shortest = 1e-6
+	// narrowest is the least width of a column, such that what took no time at all can be seen.
+	narrowest = 0.004
+)
 
-// spread is the scale that holds every latency.
+// spread is the scale that holds every latency; what took no time at all lies at its beginning.
 func spread(latencies []storm.Latency) chart.Scale {
 	least, most := math.Inf(1), shortest
 	for i := range latencies {
 		for _, b := range latencies[i].Buckets {
-			least, most = min(least, max(shortest, inSeconds(b.From))), max(most, inSeconds(b.To))
+			most = max(most, inSeconds(b.To))
+			if b.From > 0 {
+				least = min(least, max(shortest, inSeconds(b.From)))
+			}
 		}
 	}
 	return chart.Logarithmic(min(least, most), most)
@@ -51,27 +68,29 @@ func buckets(l *storm.Latency, scale chart.Scale) []chart.Column {
 	}
 	columns := make([]chart.Column, len(l.Buckets))
 	for i, b := range l.Buckets {
+		from := scale.At(inSeconds(b.From))
 		columns[i] = chart.Column{
-			From: scale.At(inSeconds(b.From)), To: scale.At(inSeconds(b.To)), Value: float64(b.Count) / float64(most),
+			From: from, To: max(from+narrowest, scale.At(inSeconds(b.To))), Value: float64(b.Count) / float64(most),
 			Title: fmt.Sprintf("%s to %s: %s %s, %.1f %%", b.From, b.To, chart.Count(float64(b.Count)), l.Stage, 100*float64(b.Count)/float64(l.Count)),
 		}
 	}
 	return columns
 }
 
-// percentiles marks what half of the failovers and nearly all of them took.
+// percentiles marks what half of the failovers and nearly all of them took, each value once.
 func percentiles(l *storm.Latency, scale chart.Scale) []chart.Mark {
 	if l.Count == 0 {
 		return nil
 	}
 	var marks []chart.Mark
-	for i, p := range []struct {
-		name string
-		at   storm.Seconds
-	}{{"50 %", l.P50}, {"90 %", l.P90}, {"99 %", l.P99}} {
+	values := []storm.Seconds{l.P50, l.P90, l.P99}
+	for i, name := range []string{"50 %", "90 %", "99 %"} {
+		if i+1 < len(values) && values[i] == values[i+1] {
+			continue
+		}
 		marks = append(marks, chart.Mark{
-			Tick:  chart.Tick{At: chart.Share(scale.At(inSeconds(p.at))), Label: p.name + " " + p.at.String()},
-			Title: fmt.Sprintf("%s of failovers were %s within %s", p.name, l.Stage, p.at), Line: i,
+			Tick:  chart.Tick{At: chart.Share(scale.At(inSeconds(values[i]))), Label: name + " " + values[i].String()},
+			Title: fmt.Sprintf("%s of failovers were %s within %s", name, l.Stage, values[i]), Line: len(marks),
 		})
 	}
 	return marks

@@ -25,9 +25,10 @@ type stormPage struct {
 	*storm.Report
 	Tiles []tile
 	Rates chart.Panel
-	// Stages are the latencies by the clock on the wall; FailedLoad and SurvivingLoad say what became of the
-	// replicas of clusters that failed and of those that did not.
-	Stages                    distribution
+	// Stages are the latencies by the clock on the wall, FleetStages those by the fleet's time, if anything took any.
+	Stages      distribution
+	FleetStages *distribution
+	// FailedLoad and SurvivingLoad say what became of the replicas of clusters that failed and of those that did not.
 	Parts, Kinds              []part
 	Load                      chart.Panel
 	FailedLoad, SurvivingLoad balance
@@ -46,14 +47,14 @@ type part struct {
 // stormed lays a storm out.
 func stormed(r *storm.Report) *stormPage {
 	return &stormPage{
-		Report: r, Tiles: tiles(r), Rates: rates(&r.Series), Stages: distributed(r.Latencies),
+		Report: r, Tiles: tiles(r), Rates: rates(&r.Series), Stages: distributed(r.Latencies), FleetStages: byFleet(r.FleetLatencies),
 		Parts: stages(r.Latencies), Kinds: machines(r.Machines), Load: load(r.Load),
 		FailedLoad: balanced(r.Load, true), SurvivingLoad: balanced(r.Load, false),
 	}
 }
 
 // patterns say how clusters fail.
-var patterns = map[string]string{"burst": ", at once", "cascade": ", in waves", "flapping": ", again and again"}
+var patterns = map[string]string{storm.Burst: ", at once", storm.Cascade: ", in waves", storm.Flapping: ", again and again"}
 
 // Title says what happened, in one line.
 func (p *stormPage) Title() string {

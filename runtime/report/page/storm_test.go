@@ -129,6 +129,26 @@ func TestLatenciesShareALogarithmicScale(t *testing.T) {
 	require.Equal(t, []int{12, 26, 40}, []int{evicted.Marks[0].Y(), evicted.Marks[1].Y(), evicted.Marks[2].Y()})
 }
 
+func TestTheFleetsTimeIsShownWhereThereIsAny(t *testing.T) {
+	r := burst()
+	const second = 1000 * ms
+	r.FleetLatencies = []storm.Latency{
+		{Stage: storm.StageEvicted, Count: 4, Buckets: []storm.Bucket{{To: 1000, Count: 4}}},
+		{Stage: storm.StageHealthy, Count: 4, P50: 20 * second, Max: 20 * second, Buckets: []storm.Bucket{{From: 20 * second, To: 25 * second, Count: 4}}}}
+	require.Contains(t, stormPageOf(t, r).texts("h2"), "How long failovers take the fleet")
+	d := byFleet(r.FleetLatencies)
+	require.Equal(t, []string{"10s", "20s", "50s", "1m40s"}, labels(d.Axis), "what took no time does not stretch the scale")
+	at := d.Strips[0].Columns[0]
+	require.Equal(t, []float64{0, narrowest}, []float64{at.From, at.To}, "and can be seen")
+	require.Nil(t, byFleet(r.FleetLatencies[:1]))
+}
+
+func TestPercentilesOfOneValueAreOneMark(t *testing.T) {
+	marks := percentiles(&storm.Latency{Stage: storm.StagePlaced, Count: 4, P50: ms, P90: 20 * ms, P99: 20 * ms}, chart.Logarithmic(0.001, 0.1))
+	require.Len(t, marks, 2)
+	require.Equal(t, chart.Mark{Tick: chart.Tick{At: 65.05, Label: "99 % 20ms"}, Title: "99 % of failovers were placed within 20ms", Line: 1}, marks[1])
+}
+
 func TestALatencyOfNothingIsOnTheScale(t *testing.T) {
 	d := distributed([]storm.Latency{{Stage: storm.StagePlaced, Count: 1, Buckets: []storm.Bucket{{From: 0, To: 0, Count: 1}}}, {Stage: storm.StageHealthy}})
 	require.Equal(t, "1µs", d.Axis[0].Label)
