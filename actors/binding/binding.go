@@ -220,7 +220,7 @@ func (t *target) pods() int32 { return t.replicas + t.components.Pods() }
 // retarget makes the result what the scheduler chose: kept targets stay in their places with all that
 // is known of them, new ones follow. Clusters hear who came and who left.
 func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
-	var kept []target
+	kept := make([]target, 0, len(clusters))
 	for i := range b.targets {
 		t := b.targets[i]
 		j := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == string(t.cluster) })
