@@ -3,6 +3,7 @@ package storm
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -82,11 +83,10 @@ func (s *Storm) conclude() {
 		r.Rates.Held += l.held
 		r.FleetTime = max(r.FleetTime, Seconds(l.last))
 	}
-	took := r.Elapsed.duration()
-	r.Rates.Evicted, r.Rates.Placed = all.rate(evicted, took), all.rate(placed, took)
-	r.Rates.Healthy, r.Rates.Released = all.rate(healthy, took), all.rate(released, took)
+	r.Rates.Evicted, r.Rates.Placed = all.rate(evicted), all.rate(placed)
+	r.Rates.Healthy, r.Rates.Released = all.rate(healthy), all.rate(released)
 	r.Latencies, r.FleetLatencies = latencies(&all.wall), latencies(&all.fleet)
-	r.Series = all.series(took)
+	r.Series = all.series(time.Duration(r.Elapsed))
 	s.reload()
 	if !r.Interrupted {
 		r.Checks = s.checks()

@@ -76,7 +76,8 @@ type Rates struct {
 	Held      int `json:"held"`
 }
 
-// Rate is a count, and how many that were a second: over the whole storm, and in its busiest interval.
+// Rate is a count, and how many that were a second: from the first failure to the last of them, and in the busiest
+// interval.
 type Rate struct {
 	Count     int     `json:"count"`
 	PerSecond float64 `json:"perSecond"`
@@ -209,8 +210,6 @@ func roundness(units time.Duration) time.Duration {
 	}
 	return 10
 }
-
-func (s Seconds) duration() time.Duration { return time.Duration(s) }
 
 // MarshalJSON writes a number of seconds.
 func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }

@@ -14,6 +14,8 @@ const interval = 100 * time.Millisecond
 type timing struct {
 	wall, fleet [released + 1]*hdrhistogram.Histogram
 	points      []Point
+	// until is when each stage was last reached.
+	until [released + 1]time.Duration
 }
 
 // Latencies are kept from a nanosecond to a day, to one part in a thousand; shown from a microsecond.
@@ -37,6 +39,7 @@ func (t *timing) record(g stage, reached, due moment) {
 	store(t.wall[g], took.wall)
 	store(t.fleet[g], took.fleet)
 	*t.point(reached.wall).of(g)++
+	t.until[g] = max(t.until[g], reached.wall)
 }
 
 // store keeps a latency, and what is beyond the bounds at them.
@@ -61,6 +64,7 @@ func (t *timing) merge(o *timing) {
 	for g := range t.wall {
 		t.wall[g].Merge(o.wall[g])
 		t.fleet[g].Merge(o.fleet[g])
+		t.until[g] = max(t.until[g], o.until[g])
 	}
 	for i := range o.points {
 		p := t.point(time.Duration(i) * interval)
@@ -82,13 +86,13 @@ func (t *timing) series(end time.Duration) Series {
 	return Series{Interval: Seconds(interval), Points: t.points}
 }
 
-// rate of a stage over the whole storm, and in its busiest interval.
-func (t *timing) rate(g stage, took time.Duration) Rate {
+// rate of a stage, and that of its busiest interval.
+func (t *timing) rate(g stage) Rate {
 	r := Rate{Count: int(t.wall[g].TotalCount())}
-	if took <= 0 {
+	if t.until[g] <= 0 {
 		return r
 	}
-	r.PerSecond = float64(r.Count) / took.Seconds()
+	r.PerSecond = float64(r.Count) / t.until[g].Seconds()
 	r.Peak = r.PerSecond
 	for i := range t.points {
 		r.Peak = max(r.Peak, float64(*t.points[i].of(g))/interval.Seconds())

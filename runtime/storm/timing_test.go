@@ -52,9 +52,9 @@ func TestTheSeriesCountsByInterval(t *testing.T) {
 	all.merge(&other)
 	s := all.series(350 * time.Millisecond)
 	require.Equal(t, []Point{{Evicted: 2, Backlog: 2}, {Backlog: 2}, {Released: 1, Backlog: 1}, {Backlog: 1}}, s.Points)
-	require.Equal(t, Rate{Count: 2, PerSecond: 4, Peak: 20}, all.rate(evicted, 500*time.Millisecond))
-	require.Equal(t, Rate{Count: 2, PerSecond: 200, Peak: 200}, all.rate(evicted, 10*time.Millisecond))
-	require.Equal(t, Rate{}, all.rate(placed, 0))
+	require.Equal(t, Rate{Count: 2, PerSecond: 100, Peak: 100}, all.rate(evicted), "until the last of them")
+	require.Equal(t, Rate{Count: 1, PerSecond: 4, Peak: 10}, all.rate(released))
+	require.Equal(t, Rate{}, all.rate(placed))
 }
 
 func TestADeadlineIsDueWithTheFirstInstantThatIsNotBeforeIt(t *testing.T) {
