@@ -208,6 +208,7 @@ func watch(w io.Writer, run *storm.Storm) (end func()) {
 	go func() {
 		defer close(gone)
 		before, at := run.Progress(), time.Now()
+		say(w, before.Line(before, 0))
 		for {
 			select {
 			case <-done:
