@@ -23,6 +23,8 @@ type ClusterJoined struct {
 	Recovered bool
 	// Policies are the ClusterTaintPolicies there are, in any order.
 	Policies []PolicyListed
+	// Blind is set during a blackout.
+	Blind bool
 }
 
 // ClusterEdited carries a cluster's manifest, applied anew by people. From: ingress. To: the cluster.
@@ -72,6 +74,10 @@ type ContactLost struct{ At, RenewedAt time.Time }
 
 // ContactRestored says that the cluster can be heard again. From: its member. To: the cluster.
 type ContactRestored struct{}
+
+// BlackoutDeclared says whether so many clusters seem to have failed that nothing of it is believed. While it
+// lasts, neither the system nor policies empty the cluster. From: governor. To: every cluster.
+type BlackoutDeclared struct{ Blind bool }
 
 // PolicyListed says that a ClusterTaintPolicy exists, or was edited.
 // From: ingress. To: every cluster.
@@ -138,6 +144,7 @@ func (*ResourcesReported) message() {}
 func (*ContactLost) message()       {}
 func (*ContactRestored) message()   {}
 func (*PolicyListed) message()      {}
+func (*BlackoutDeclared) message()  {}
 func (*PolicyDropped) message()     {}
 func (*VerdictGiven) message()      {}
 func (*BindingPlaced) message()     {}
@@ -157,6 +164,7 @@ func (*ResourcesReported) toCluster() {}
 func (*ContactLost) toCluster()       {}
 func (*ContactRestored) toCluster()   {}
 func (*PolicyListed) toCluster()      {}
+func (*BlackoutDeclared) toCluster()  {}
 func (*PolicyDropped) toCluster()     {}
 func (*VerdictGiven) toCluster()      {}
 func (*BindingPlaced) toCluster()     {}

@@ -1,6 +1,10 @@
 package messages
 
-import "time"
+import (
+	"time"
+
+	"leeward/messages/api"
+)
 
 // ToGovernor is what the governor understands.
 type ToGovernor interface {
@@ -24,22 +28,30 @@ type WithdrawRequest struct {
 	Cluster ClusterName
 }
 
-// ClusterObserved says in which region a cluster is, if in any. From: cluster. To: governor.
+// ClusterObserved says in which region a cluster is, if in any, and whether it is anything but Ready.
+// From: cluster. To: governor.
 type ClusterObserved struct {
-	Cluster ClusterName
-	Region  string
+	Cluster   ClusterName
+	Region    string
+	Unhealthy bool
 }
+
+// GovernorRestored tells a new governor how things stood. From: the host, after a restart. To: governor.
+type GovernorRestored struct{ Status *api.GovernorStatus }
 
 // SettingsChanged carries the settings that hold from now on. From: ingress. To: every machine.
 type SettingsChanged struct{ Settings Settings }
 
-func (*RequestEviction) message() {}
-func (*WithdrawRequest) message() {}
-func (*ClusterObserved) message() {}
-func (*SettingsChanged) message() {}
+func (*RequestEviction) message()  {}
+func (*WithdrawRequest) message()  {}
+func (*ClusterObserved) message()  {}
+func (*GovernorRestored) message() {}
+func (*SettingsChanged) message()  {}
 
-func (*RequestEviction) toGovernor() {}
-func (*WithdrawRequest) toGovernor() {}
-func (*ClusterObserved) toGovernor() {}
-func (*SettingsChanged) toGovernor() {}
-func (*Woken) toGovernor()           {}
+func (*RequestEviction) toGovernor()  {}
+func (*WithdrawRequest) toGovernor()  {}
+func (*ClusterObserved) toGovernor()  {}
+func (*ClusterGone) toGovernor()      {}
+func (*GovernorRestored) toGovernor() {}
+func (*SettingsChanged) toGovernor()  {}
+func (*Woken) toGovernor()            {}

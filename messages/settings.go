@@ -56,6 +56,22 @@ type Settings struct {
 	FleetEvictionRate, RegionEvictionRate, ClusterEvictionRate float64
 	// EvictionBurst is how many evictions each of these rates lets go at once after a rest. Zero is one.
 	EvictionBurst int
+	// UnhealthyClusterThreshold is the share of clusters that are not Ready from which on evictions of taints slow
+	// down in the whole fleet, if they are more than two: to SecondaryEvictionRate where there are more than
+	// LargeFleetSize clusters, and to none where there are fewer. UnhealthyRegionThreshold is likewise about the
+	// clusters of one region. Zero: they go on as they are. Source: Karmada's proposal of dynamic rate limiting,
+	// and Kubernetes' --unhealthy-zone-threshold. Cures K6.
+	UnhealthyClusterThreshold, UnhealthyRegionThreshold float64
+	LargeFleetSize                                      int
+	// SecondaryEvictionRate is in evictions per second. Zero: none.
+	SecondaryEvictionRate float64
+	// BlackoutThreshold is the share of clusters that are not Ready from which on that is not believed: nothing
+	// is evicted for taints, and NoExecute taints that the system or policies added for it are taken back, in a
+	// fleet of at least two. Zero: it is always believed. Cures K6.
+	BlackoutThreshold float64
+	// StormCooldown is how long evictions go on at SecondaryEvictionRate when they need no longer be slowed.
+	// Zero: no longer.
+	StormCooldown time.Duration
 	// TaintRelistPeriod is how often a tainted cluster is looked at for bindings and tolerations that
 	// changed after the taint. Zero: changes are seen at once. Karmada has 10 s, fixed.
 	TaintRelistPeriod time.Duration
@@ -269,5 +285,7 @@ func (s *Settings) Evicts() bool {
 	return s.Failover && s.EnableTaintManager && s.EnableNoExecuteTaintEviction
 }
 
-// WatchesFleet reports whether the governor has to know where clusters are.
-func (s *Settings) WatchesFleet() bool { return s.RegionEvictionRate > 0 }
+// WatchesFleet reports whether the governor has to know where clusters are, and how.
+func (s *Settings) WatchesFleet() bool {
+	return s.RegionEvictionRate > 0 || s.UnhealthyClusterThreshold > 0 || s.UnhealthyRegionThreshold > 0 || s.BlackoutThreshold > 0
+}

@@ -73,8 +73,9 @@ type Cluster struct {
 	// judgeAt is when time alone changes a verdict of the present generation; zero: it does not.
 	judgeAt time.Time
 
-	// shown is what the governor last heard.
-	shown messages.ClusterObserved
+	// shown is what the governor last heard; blackout is set while it does not believe what it sees.
+	shown    messages.ClusterObserved
+	blackout bool
 
 	subscribers subscribers
 }
@@ -110,6 +111,8 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.contactLost(now, m, out)
 	case *messages.ContactRestored:
 		c.contactRestored(now, out)
+	case *messages.BlackoutDeclared:
+		c.blackoutDeclared(now, m.Blind, out)
 	case *messages.PolicyListed:
 		c.policyListed(m)
 	case *messages.PolicyDropped:
@@ -222,12 +225,4 @@ func (c *Cluster) changed(now time.Time, specChanged bool, out *actors.Outbox) {
 func (c *Cluster) show(specChanged bool, out *actors.Outbox) {
 	out.TellScheduler(&messages.ClusterViewed{View: c.view(c.conditions), SpecChanged: specChanged})
 	c.showGovernor(out)
-}
-
-// showGovernor says what is new for the governor, if a setting has it look at clusters at all.
-func (c *Cluster) showGovernor(out *actors.Outbox) {
-	if m := (messages.ClusterObserved{Cluster: c.name, Region: c.region}); c.settings.WatchesFleet() && m != c.shown {
-		c.shown = m
-		out.TellGovernor(&m)
-	}
 }

@@ -2,6 +2,9 @@ package cluster_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"leeward/actors/actorstest"
 	"leeward/actors/cluster"
@@ -26,4 +29,45 @@ func TestTheGovernorHearsOfAClusterOnlyWhereItMatters(t *testing.T) {
 	d.Tell(report("Synced", "True")).Told(governor)
 	d.Tell(&messages.ClusterEdited{Object: in("us")}).Told(governor, &messages.ClusterObserved{Cluster: name, Region: "us"})
 	d.Tell(&messages.SettingsChanged{Settings: watched}).Told(governor)
+}
+
+// empties is a verdict of policy "down".
+func empties(generation uint64) *messages.VerdictGiven {
+	v := adds("down", generation, "down")
+	v.Taints[0].Effect = "NoExecute"
+	return v
+}
+
+// TestABlackoutTakesBackWhatConditionsAskedFor shows a cluster that the system, a policy and people have
+// tainted. Only what people asked for lasts through a blackout; the rest comes back afterwards, as new.
+func TestABlackoutTakesBackWhatConditionsAskedFor(t *testing.T) {
+	d := drive(t, func(s *messages.Settings) { s.FailoverEvictionTimeout = time.Minute }, listed("down")...)
+	d.Tell(report("Ready", "False"), edit("broken:NoExecute"))
+	d.Tell(empties(2))
+	d.Advance(time.Minute)
+	n := d.Tell(&messages.BlackoutDeclared{Blind: true})
+	require.Equal(t, []string{"down by governor", "cluster.karmada.io/not-ready by governor"}, removals(n))
+	require.Empty(t, removals(d.Tell(empties(3))), "what a policy asks for now is not even put there")
+	d.Tell(&messages.BlackoutDeclared{Blind: true}).Quiet()
+	d.Advance(time.Hour)
+	back := d.Now()
+	d.Tell(&messages.BlackoutDeclared{})
+	for _, f := range actorstest.FactsOf[*messages.TaintAdded](d.Tell(empties(4)).Facts()) {
+		require.Equal(t, back, f.Taint.TimeAdded.Time)
+	}
+}
+
+func TestAClusterThatJoinsInABlackoutIsNotEmptied(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
+	m := joined(ready("False"), listed("down")...)
+	m.Blind = true
+	d.Tell(m)
+	d.Tell(empties(1)).Recorded()
+}
+
+func removals(n *actorstest.Network) (list []string) {
+	for _, f := range actorstest.FactsOf[*messages.TaintRemoved](n.Facts()) {
+		list = append(list, f.Taint.Key+" by "+f.Cause.By)
+	}
+	return list
 }

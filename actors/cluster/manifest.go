@@ -20,6 +20,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.labels, c.provider, c.region, c.zones = o.Labels, o.Spec.Provider, o.Spec.Region, o.Spec.Zones
 	c.apis, c.resources, c.models = o.Status.APIEnablements, o.Status.ResourceSummary, o.Spec.ResourceModels
 	c.deleting, c.recovered = o.DeletionTimestamp != nil, m.Recovered
+	c.blackout = m.Blind
 	c.created, c.probed = o.CreationTimestamp.Time, o.Spec.SyncMode != api.Pull
 	c.conditions, c.removed = slices.Clone(o.Status.Conditions), o.Status.RemovedConditions
 	c.taints = slices.Clone(o.Spec.Taints)
@@ -133,4 +134,7 @@ func (c *Cluster) leave(out *actors.Outbox) {
 	c.gone = true
 	out.Record(&messages.ClusterRemoved{Cluster: c.name})
 	out.TellScheduler(&messages.ClusterGone{Name: c.name})
+	if c.shown != (messages.ClusterObserved{}) {
+		out.TellGovernor(&messages.ClusterGone{Name: c.name})
+	}
 }

@@ -68,6 +68,7 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 // somebody else stands for it now. Only what a policy took from the system was gone, as in Karmada, where
 // two controllers write.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
+	c.withhold(r)
 	before, adopted := c.taints, false
 	c.removeGone(r, out)
 	changed := len(c.taints) < len(before)

@@ -16,7 +16,16 @@ type gate func(g *Governor, now time.Time, n *node) *wait
 
 // gates are all that can keep a request waiting. They are asked in this order, of the fleet, then of the
 // region, the cluster and the request itself; the first one that minds is the reason.
-var gates = [...]gate{pace, rate}
+var gates = [...]gate{disruption, pace, rate}
+
+// disruption is what the state of the fleet, or of a region, stops altogether.
+func disruption(_ *Governor, _ time.Time, n *node) *wait {
+	if n.scope == nil || n.scope.place == nil || !n.scope.place.verdict.Stops() {
+		return nil
+	}
+	p := n.scope.place
+	return &wait{reason: string(p.verdict.State), message: fmt.Sprintf("%s: %s", p, p.because())}
+}
 
 // pace is that of a desk's fixed number of workers. What waits for one of them is not told so, as in Karmada.
 func pace(g *Governor, now time.Time, n *node) *wait {
@@ -52,7 +61,8 @@ func rate(g *Governor, now time.Time, n *node) *wait {
 	return &wait{reason: "EvictionRate", message: fmt.Sprintf("%s is left at %v evictions a second", p, r.PerSecond), until: free}
 }
 
-// rateOf is how fast evictions of a place go. Clusters without a region share none.
+// rateOf is how fast evictions of a place go, as its state has it or, if that is slower, its setting. Clusters
+// without a region share none.
 func (g *Governor) rateOf(p *place) storm.Rate {
 	r := storm.Rate{Burst: g.settings.EvictionBurst}
 	switch {
@@ -62,6 +72,9 @@ func (g *Governor) rateOf(p *place) storm.Rate {
 		r.PerSecond = g.settings.ClusterEvictionRate
 	case p.name != "":
 		r.PerSecond = g.settings.RegionEvictionRate
+	}
+	if v := p.verdict; v.Limited && v.PerSecond > 0 && (!r.Limits() || v.PerSecond < r.PerSecond) {
+		r = storm.Rate{PerSecond: v.PerSecond}
 	}
 	return r
 }

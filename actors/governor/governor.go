@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 )
 
@@ -24,6 +25,8 @@ type Governor struct {
 	requests map[key]*node
 	// resting are the nodes that a gate stopped, in the order in which they are tried again.
 	resting line
+	// counted is set where the counts of clusters may have changed since they were last judged.
+	counted bool
 	// fresh are requests that were not told yet what they wait for.
 	fresh []*node
 }
@@ -40,6 +43,7 @@ func New(settings messages.Settings) *Governor {
 		settings: settings, resting: line{before: sooner},
 		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
 	}
+	g.fleet.verdict.State = storm.Normal
 	g.root = newNode(nil, &g.fleet)
 	for k := range g.fleet.nodes {
 		g.fleet.nodes[k] = newNode(g.root, nil)
@@ -57,6 +61,10 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 		g.drop(key{m.Binding, m.Cluster})
 	case *messages.ClusterObserved:
 		g.clusterObserved(m)
+	case *messages.ClusterGone:
+		g.clusterGone(m.Name)
+	case *messages.GovernorRestored:
+		g.restored(m.Status)
 	case *messages.SettingsChanged:
 		g.settingsChanged(m.Settings)
 	case *messages.Woken:
@@ -91,7 +99,7 @@ func (g *Governor) drop(k key) {
 }
 
 func (g *Governor) settingsChanged(s messages.Settings) {
-	g.settings = s
+	g.settings, g.counted = s, true
 	g.staff()
 	g.rouseAll()
 }
@@ -109,6 +117,7 @@ func (g *Governor) staff() {
 
 // serve hands out permits: the kernel wakes at the end of an instant, when all its requests are there.
 func (g *Governor) serve(now time.Time, out *actors.Outbox) {
+	g.judge(now, out)
 	g.rouse(now)
 	for n := g.next(now); n != nil; n = g.next(now) {
 		g.permit(now, n, out)
@@ -198,15 +207,15 @@ func (n *node) stoppedBy() (why wait) {
 	return why
 }
 
-// nextDeadline is the end of this instant if there is somebody to serve or to tell, or else the instant at
-// which a node has rested; zero: none.
+// nextDeadline is the end of this instant if there is something to judge, or somebody to serve or to tell; or
+// else when a node has rested, or a verdict ends; zero: never.
 func (g *Governor) nextDeadline(now time.Time) time.Time {
-	switch {
-	case len(g.fresh) > 0 || g.root.head != nil && g.root.in == nil:
+	if g.counted || len(g.fresh) > 0 || g.root.head != nil && g.root.in == nil {
 		return now
-	case g.resting.Len() == 0 || g.resting.nodes[0].why.until.IsZero():
-		return time.Time{}
-	default:
-		return actors.Later(now, g.resting.nodes[0].why.until)
 	}
+	next := g.judgeAt()
+	if g.resting.Len() > 0 {
+		next = actors.Earlier(next, g.resting.nodes[0].why.until)
+	}
+	return next
 }

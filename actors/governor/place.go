@@ -28,6 +28,11 @@ type place struct {
 	name   string
 	within *place
 	bucket storm.Bucket
+	// standing is that of a cluster; clusters and unhealthy count those of a wider place, which fares as the
+	// verdict says.
+	standing            standing
+	clusters, unhealthy int
+	verdict             storm.Verdict
 	// nodes are the requests by kind, once there were any.
 	nodes [kinds]*node
 }
@@ -57,7 +62,7 @@ func (p *place) String() string {
 func (g *Governor) region(name string) *place {
 	p := g.regions[name]
 	if p == nil {
-		p = &place{tier: tierRegion, name: name, within: &g.fleet}
+		p = &place{tier: tierRegion, name: name, within: &g.fleet, verdict: storm.Verdict{State: storm.Normal}}
 		g.regions[name] = p
 	}
 	return p
@@ -79,15 +84,4 @@ func (p *place) node(k kind) *node {
 		p.nodes[k] = newNode(p.within.node(k), p)
 	}
 	return p.nodes[k]
-}
-
-// clusterObserved moves a cluster, with all its requests, into its region.
-func (g *Governor) clusterObserved(m *messages.ClusterObserved) {
-	p := g.cluster(m.Cluster)
-	p.within = g.region(m.Region)
-	for k, n := range p.nodes {
-		if n != nil {
-			n.move(p.within.node(kind(k)))
-		}
-	}
 }

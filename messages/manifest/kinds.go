@@ -32,6 +32,7 @@ func FleetKinds() Kinds {
 		{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            object[api.ResourceBinding],
 		{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     object[api.ClusterResourceBinding],
 		{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         object[api.WorkloadRebalancer],
+		{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                object[api.Governor],
 		{APIVersion: "apps/v1", Kind: "Deployment"}:                            object[appsv1.Deployment],
 		{APIVersion: "apps/v1", Kind: "StatefulSet"}:                           object[appsv1.StatefulSet],
 		{APIVersion: "apps/v1", Kind: "ReplicaSet"}:                            object[appsv1.ReplicaSet],

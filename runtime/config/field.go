@@ -152,6 +152,7 @@ var (
 	notNegative = bounds{"0 or more", func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }}
 	positive    = bounds{"more than 0", func(v float64) bool { return v > 0 && v <= math.MaxFloat64 }}
 	fraction    = bounds{"more than 0, at most 1", func(v float64) bool { return v > 0 && v <= 1 }}
+	share       = bounds{"0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }}
 	// remembered are as many failovers as a binding's history keeps.
 	remembered = bounds{"0 to 16", func(v float64) bool { return v >= 0 && v <= eviction.Remembered }}
 	// seconds are whole seconds that fit a time.Duration.

@@ -88,6 +88,36 @@ var fields = numbered([]Field{
 		Zero:    "One.",
 	},
 	{
+		Name: "unhealthyClusterThreshold", Cures: []string{"K6"}, in: share,
+		Meaning: "The share of clusters that are not Ready from which on evictions for taints slow down in the whole fleet, if they are more than two: to secondaryEvictionRate where there are more than largeFleetSize clusters, and to none where there are fewer.",
+		Zero:    "They never do.",
+	},
+	{
+		Name: "unhealthyRegionThreshold", in: share,
+		Meaning: "Likewise for the clusters of one region. A region that is down altogether is left at the full rate.",
+		Zero:    "They never do.",
+	},
+	{
+		Name: "largeFleetSize", Cures: []string{"K6"}, in: notNegative,
+		Meaning: "The number of clusters up to which a fleet, or a region, stops where a larger one slows down.",
+		Zero:    "None stops.",
+	},
+	{
+		Name: "secondaryEvictionRate", Cures: []string{"K6"}, in: notNegative,
+		Meaning: "Evictions per second, for taints, while they are slowed down, and for as long as stormCooldown after it.",
+		Zero:    "None.",
+	},
+	{
+		Name: "blackoutThreshold", Cures: []string{"K6"}, in: share,
+		Meaning: "The share of clusters that are not Ready from which on that is not believed, in a fleet of two or more: nothing is evicted for taints, and NoExecute taints that the system or policies added for it are taken back until the share is smaller.",
+		Zero:    "It is always believed.",
+	},
+	{
+		Name: "stormCooldown", in: notNegative,
+		Meaning: "How long evictions for taints go on at secondaryEvictionRate once they need no longer be slowed down or stopped.",
+		Zero:    "They go at the full rate at once.",
+	},
+	{
 		Name: "taintRelistPeriod", Cures: []string{"K12"}, in: notNegative,
 		Meaning: "How often a tainted cluster is looked at for bindings and tolerations that changed after the taint. Karmada has 10s, fixed.",
 		Zero:    "Changes are seen at once.",

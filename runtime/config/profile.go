@@ -93,6 +93,11 @@ func leeward() messages.Settings {
 	s.ResourceEvictionRate = 100
 	s.EvictionWorkers = 10
 	s.EvictionOrder = messages.EvictByPriority
+	s.UnhealthyClusterThreshold = 0.55
+	s.LargeFleetSize = 10
+	s.SecondaryEvictionRate = 0.1
+	s.BlackoutThreshold = 1
+	s.StormCooldown = 5 * time.Minute
 	s.TaintRelistPeriod = 0
 	s.WholeSecondTaintTimes = false
 	s.EvictionNeedsDestination = true

@@ -54,6 +54,8 @@ func (t teller) tell(f messages.Fact) phrase {
 		return t.tellBinding(f).about(string(f.AboutBinding()))
 	case messages.AboutCluster:
 		return t.tellCluster(f).about(string(f.AboutCluster()))
+	case *messages.GovernorChanged:
+		return t.governed(f)
 	default:
 		return tellInput(f)
 	}

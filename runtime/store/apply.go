@@ -16,6 +16,8 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
 		s.Delete(ClusterKey(f.Cluster))
+	case *messages.GovernorChanged:
+		s.governorChanged(at, f)
 	case *messages.BindingCreated:
 		s.bindingCreated(at, f)
 	case *messages.BindingDeleted:

@@ -36,6 +36,7 @@ var ranks = map[metav1.TypeMeta]int{
 	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            7,
 	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     8,
 	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         9,
+	{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                10,
 }
 
 const templateRank = 6

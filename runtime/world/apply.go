@@ -12,6 +12,7 @@ import (
 
 	"leeward/actors/rules/affinity"
 	"leeward/actors/rules/propagation"
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -113,6 +114,9 @@ func (w *World) admit(o, old api.Object) {
 		w.admitBinding(o, old)
 	case *api.WorkloadRebalancer:
 		w.admitRebalancer(o, old)
+	case *api.Governor:
+		w.store.Put(o)
+		w.recoverGovernor()
 	default:
 		w.store.Put(o)
 		w.admitOther(o, api.KeyOf(o))
@@ -156,7 +160,7 @@ func (w *World) stampConditions(o *api.Cluster) {
 
 // joining is the first message of a cluster.
 func (w *World) joining(o *api.Cluster) *messages.ClusterJoined {
-	m := &messages.ClusterJoined{Object: o}
+	m := &messages.ClusterJoined{Object: o, Blind: w.store.Governor().State == string(storm.Blackout)}
 	for _, p := range w.store.List("ClusterTaintPolicy") {
 		m.Policies = append(m.Policies, listing(p.(*api.ClusterTaintPolicy)))
 	}

@@ -12,7 +12,7 @@ import (
 // isTemplate reports whether an object is something to propagate, not something that says how.
 func isTemplate(k api.Key) bool {
 	switch k.APIVersion {
-	case api.ClusterGroupVersion, api.PolicyGroupVersion, api.WorkGroupVersion, api.AppsGroupVersion:
+	case api.ClusterGroupVersion, api.PolicyGroupVersion, api.WorkGroupVersion, api.AppsGroupVersion, api.LeewardGroupVersion:
 		return false
 	}
 	return true

@@ -22,6 +22,7 @@ func (w *World) Restart() {
 	w.offers = newOffers()
 	w.awaitAnswers()
 	w.spawnSingletons()
+	w.recoverGovernor()
 	w.recoverClusters()
 	w.recoverBindings()
 	w.recoverPropagation()
@@ -45,6 +46,12 @@ func (w *World) stopEngine() {
 	}
 	for _, b := range w.bindings() {
 		w.kernel.Stop(bindingAt(b.Name()))
+	}
+}
+
+func (w *World) recoverGovernor() {
+	if status := w.store.Governor(); status.State != "" || status.Regions != nil {
+		w.kernel.Post(governorAt, &messages.GovernorRestored{Status: &status})
 	}
 }
 
