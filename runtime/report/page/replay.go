@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -62,9 +63,31 @@ type section struct {
 	Quiet  string
 	Lanes  []lane
 	Legend []key
-	// Calm are the clusters and bindings that nothing happened to, without a lane.
-	CalmClusters, CalmBindings []string
-	Axis                       []chart.Tick
+	Axis   []chart.Tick
+	// Clusters and Bindings are those without a lane, because nothing happened to them; More counts bindings to which
+	// something did, and that have none because there are too many.
+	Clusters, Bindings []string
+	More               int
+}
+
+const (
+	// mostBindings is how many bindings have lanes, and mostNames how many are named that have none.
+	mostBindings = 200
+	mostNames    = 40
+)
+
+// CalmClusters names clusters that nothing happened to.
+func (s *section) CalmClusters() string { return few(s.Clusters) }
+
+// CalmBindings names bindings that ran where they were placed.
+func (s *section) CalmBindings() string { return few(s.Bindings) }
+
+// few names some, and says how many there are beside them.
+func few(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }
 
 // Failed counts the expectations that did not hold.
@@ -86,16 +109,26 @@ func sectionOf(r *report.Run) *section {
 	d.lane("input", t.Inputs, "what is asked for")
 	for _, l := range t.Clusters {
 		if !d.lane("cluster", l, l.Name) {
-			s.CalmClusters = append(s.CalmClusters, l.Name)
+			s.Clusters = append(s.Clusters, l.Name)
 		}
 	}
-	for _, l := range t.Bindings {
-		if l.Calm() {
-			s.CalmBindings = append(s.CalmBindings, l.Name)
-			continue
-		}
-		d.binding(l)
-	}
+	s.bindings(d, t.Bindings)
 	s.Lanes, s.Legend = d.lanes, d.legend()
 	return s
+}
+
+// bindings draws the first of those to which something happened.
+func (s *section) bindings(d *drawing, all []*timeline.Lane) {
+	drawn := 0
+	for _, l := range all {
+		switch {
+		case l.Calm():
+			s.Bindings = append(s.Bindings, l.Name)
+		case drawn == mostBindings:
+			s.More++
+		default:
+			d.binding(l)
+			drawn++
+		}
+	}
 }

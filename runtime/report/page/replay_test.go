@@ -2,6 +2,7 @@ package page
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -108,6 +109,23 @@ func TestAPageNeedsNothingElse(t *testing.T) {
 	for name, d := range map[string]document{"none": pageOf(t, false), "one": pageOf(t, false, outage("a"))} {
 		t.Run(name, func(t *testing.T) { d.needsNothing(t) })
 	}
+}
+
+func TestAPageOfAThousandWorkloadsShowsSome(t *testing.T) {
+	j := journal.New(start)
+	for i := range 1000 {
+		name := messages.BindingName(fmt.Sprintf("d/%d", i))
+		j.Append(start, messages.Address{}, &messages.Scheduled{Binding: name, Clusters: []api.TargetCluster{{Name: "m1"}}})
+		if i < mostBindings+7 {
+			j.Append(start, messages.Address{}, &messages.ScheduleFailed{Binding: name, Reason: "NoClusterFit"})
+		}
+	}
+	s := sectionOf(&report.Run{Start: start, Events: j.Entries()})
+	require.Len(t, s.Lanes, 2*mostBindings, "one for the binding, one for its cluster")
+	require.Equal(t, 7, s.More)
+	require.Contains(t, s.CalmBindings(), "d/207, d/208, ")
+	require.Contains(t, s.CalmBindings(), "d/246 and 753 more")
+	require.Contains(t, pageOf(t, false, s.Run).texts(".meta"), "7 more bindings moved, or could not; the story below tells of them.")
 }
 
 func TestTheLegendExplainsWhatThereIs(t *testing.T) {
