@@ -56,6 +56,8 @@ type Settings struct {
 	FleetEvictionRate, RegionEvictionRate, ClusterEvictionRate float64
 	// EvictionBurst is how many evictions each of these rates lets go at once after a rest. Zero is one.
 	EvictionBurst int
+	// PauseEvictions lets no eviction for a taint begin; those that have begun go on.
+	PauseEvictions bool
 	// UnhealthyClusterThreshold is the share of clusters that are not Ready from which on evictions of taints slow
 	// down in the whole fleet, if they are more than two: to SecondaryEvictionRate where there are more than
 	// LargeFleetSize clusters, and to none where there are fewer. UnhealthyRegionThreshold is likewise about the

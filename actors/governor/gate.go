@@ -16,7 +16,15 @@ type gate func(g *Governor, now time.Time, n *node) *wait
 
 // gates are all that can keep a request waiting. They are asked in this order, of the fleet, then of the
 // region, the cluster and the request itself; the first one that minds is the reason.
-var gates = [...]gate{disruption, pace, rate}
+var gates = [...]gate{pause, disruption, pace, rate}
+
+// pause is people's wish that nothing begins.
+func pause(g *Governor, _ time.Time, n *node) *wait {
+	if n != g.root || !g.settings.PauseEvictions {
+		return nil
+	}
+	return &wait{reason: "Paused", message: "evictions are paused (pauseEvictions)"}
+}
 
 // disruption is what the state of the fleet, or of a region, stops altogether.
 func disruption(_ *Governor, _ time.Time, n *node) *wait {

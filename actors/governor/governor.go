@@ -99,6 +99,9 @@ func (g *Governor) drop(k key) {
 }
 
 func (g *Governor) settingsChanged(s messages.Settings) {
+	if s.PauseEvictions != g.settings.PauseEvictions {
+		g.retell()
+	}
 	g.settings, g.counted = s, true
 	g.staff()
 	g.rouseAll()

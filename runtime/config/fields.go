@@ -88,6 +88,11 @@ var fields = numbered([]Field{
 		Zero:    "One.",
 	},
 	{
+		Name:    "pauseEvictions",
+		Meaning: "Lets no eviction for a taint begin until it is set to false again. Hand-overs that have begun go on, and so does failover of sick applications.",
+		Zero:    "Evictions begin when due.",
+	},
+	{
 		Name: "unhealthyClusterThreshold", Cures: []string{"K6"}, in: share,
 		Meaning: "The share of clusters that are not Ready from which on evictions for taints slow down in the whole fleet, if they are more than two: to secondaryEvictionRate where there are more than largeFleetSize clusters, and to none where there are fewer.",
 		Zero:    "They never do.",
