@@ -15,7 +15,7 @@ import (
 // lane is a row of the time-line: a name, and bars on tracks below each other.
 type lane struct {
 	Name string
-	// Class is what kind of row it is: cluster, binding, on (a binding on a cluster), inputs or expectations.
+	// Class is what kind of row it is: expectations, input, governor, cluster, binding, on (a binding on a cluster).
 	Class  string
 	Height int
 	Bars   []bar
@@ -168,8 +168,9 @@ type key struct {
 func (k key) Point() bool { return bar{Kind: k.Kind}.Point() }
 
 var keys = []key{
-	{timeline.Good, "condition is well"},
-	{timeline.Bad, "condition is ill, or silence"},
+	{timeline.Good, "is well"},
+	{timeline.Bad, "is ill, or silent"},
+	{timeline.Slowed, "evictions are slowed or stopped"},
 	{timeline.Neutral, "other condition, or drain"},
 	{timeline.Blocks, "taint: nothing new comes"},
 	{timeline.Evicts, "taint: NoExecute"},

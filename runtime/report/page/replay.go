@@ -107,6 +107,7 @@ func sectionOf(r *report.Run) *section {
 	s := &section{Run: r, Quiet: span.String(t.End.Sub(r.Start).Round(time.Millisecond)), Axis: d.grid}
 	d.expectations(r.Expectations)
 	d.lane("input", t.Inputs, "what is asked for")
+	d.lane("governor", t.Governor, "evictions")
 	for _, l := range t.Clusters {
 		if !d.lane("cluster", l, l.Name) {
 			s.Clusters = append(s.Clusters, l.Name)

@@ -16,7 +16,9 @@ import (
 // Timeline is one run. Lanes are in the order in which the run first speaks of them.
 type Timeline struct {
 	// Inputs is what came from outside and is about no cluster or workload alone.
-	Inputs   *Lane
+	Inputs *Lane
+	// Governor is how evictions were governed: a track for the fleet, and for each region.
+	Governor *Lane
 	Clusters []*Lane
 	// Bindings have a lane for each cluster that they ever had to do with.
 	Bindings []*Lane
@@ -56,6 +58,7 @@ const (
 	Unknown   Kind = "unknown"
 	Blocks    Kind = "blocks"
 	Evicts    Kind = "evicts"
+	Slowed    Kind = "slowed"
 	Mark      Kind = "mark"
 	Warning   Kind = "warning"
 )
@@ -79,7 +82,7 @@ const (
 
 // Of tells a run from its facts.
 func Of(start time.Time, entries []journal.Entry) *Timeline {
-	t := &telling{start: start, all: &Timeline{Inputs: &Lane{Name: "inputs"}, Start: start, End: start}, clusters: map[string]*Lane{}, bindings: map[string]*Lane{}}
+	t := &telling{start: start, all: &Timeline{Inputs: &Lane{Name: "inputs"}, Governor: &Lane{Name: "governor"}, Start: start, End: start}, clusters: map[string]*Lane{}, bindings: map[string]*Lane{}}
 	for i := range entries {
 		t.tell(&entries[i])
 	}
@@ -107,9 +110,23 @@ func (t *telling) tell(e *journal.Entry) {
 		t.cluster(lane(t.clusters, &t.all.Clusters, string(f.AboutCluster())), f)
 	case *messages.ObjectApplied:
 		t.applied(f)
+	case *messages.GovernorChanged:
+		t.governed(t.all.Governor, f)
 	default:
 		t.mark(t.all.Inputs)
 	}
+}
+
+// governed goes on from one state of the governor to the next.
+func (t *telling) governed(l *Lane, f *messages.GovernorChanged) {
+	who, kind := "fleet", Good
+	if f.Region != "" {
+		who = "region " + f.Region
+	}
+	if f.EvictionsPerSecond != nil {
+		kind = Slowed
+	}
+	t.begin(l.track(who), kind, who+": "+f.State)
 }
 
 // applied gives a cluster its lane before anything happens to it.
@@ -230,7 +247,7 @@ func (l *Lane) Calm() bool {
 // Instants are those at which a bar begins or ends, as times from the start, in no order.
 func (t *Timeline) Instants() []time.Duration {
 	var instants []time.Duration
-	for _, lanes := range [][]*Lane{{t.Inputs}, t.Clusters, t.Bindings} {
+	for _, lanes := range [][]*Lane{{t.Inputs, t.Governor}, t.Clusters, t.Bindings} {
 		for _, l := range lanes {
 			instants = l.instants(instants, t.Start)
 		}

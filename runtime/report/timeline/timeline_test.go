@@ -31,7 +31,7 @@ func told(happenings ...happening) string {
 	}
 	t := Of(start, j.Entries())
 	var lines []string
-	for _, l := range append(append([]*Lane{t.Inputs}, t.Clusters...), t.Bindings...) {
+	for _, l := range append(append([]*Lane{t.Inputs, t.Governor}, t.Clusters...), t.Bindings...) {
 		lines = append(lines, l.told("")...)
 	}
 	return strings.Join(lines, "\n")
@@ -47,7 +47,7 @@ func (l *Lane) told(above string) (lines []string) {
 			}
 		}
 	}
-	if line != "inputs:" {
+	if line != "inputs:" && line != "governor:" {
 		lines = append(lines, line)
 	}
 	for _, on := range l.Lanes {
@@ -101,6 +101,11 @@ func TestWhatLastsIsABar(t *testing.T) {
 			{time.Second, &messages.HeartbeatStopped{Cluster: m1}},
 			{2 * time.Second, &messages.HeartbeatReturned{Cluster: m1}},
 		}, []string{"m1: bad 1s-2s"}},
+		{"the governor is in one state after the other", []happening{
+			{time.Second, &messages.GovernorChanged{State: "Slow", EvictionsPerSecond: new(float64)}},
+			{2 * time.Second, &messages.GovernorChanged{Region: "eu", State: "Slow", EvictionsPerSecond: new(float64)}},
+			{3 * time.Second, &messages.GovernorChanged{State: "Normal"}},
+		}, []string{"governor: slowed 1s-3s good 3s- slowed 2s-"}},
 		{"a drain lasts until the cluster is empty", []happening{
 			{1 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2, Left: 2}}},
 			{2 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2, Left: 1}}},
