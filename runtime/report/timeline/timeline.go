@@ -3,6 +3,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,8 @@ import (
 	"leeward/runtime/journal"
 )
 
-// Timeline is one run. Lanes are in the order in which the run first speaks of them.
+// Timeline is one run. Clusters, and those of a binding, are in the order in which the run first speaks of them,
+// bindings in the order of their names.
 type Timeline struct {
 	// Inputs is what came from outside and is about no cluster or workload alone.
 	Inputs *Lane
@@ -86,6 +88,7 @@ func Of(start time.Time, entries []journal.Entry) *Timeline {
 	for i := range entries {
 		t.tell(&entries[i])
 	}
+	slices.SortFunc(t.all.Bindings, func(a, b *Lane) int { return cmp.Compare(a.Name, b.Name) })
 	return t.all
 }
 

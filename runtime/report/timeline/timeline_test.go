@@ -120,6 +120,9 @@ func TestWhatLastsIsABar(t *testing.T) {
 		}, []string{"m1: mark 3s-3s leaving 1s-3s evicts 2s-3s"}},
 		{"a binding has a lane for each of its clusters", []happening{placed},
 			[]string{"d/web: mark 0s-0s", "d/web on m1: placed 0s-", "d/web on m2: placed 0s-"}},
+		{"bindings stand by their names, clusters as they come", []happening{
+			{0, &messages.Scheduled{Binding: "d/b", Clusters: on("m2", "m1")}}, {0, &messages.Scheduled{Binding: "d/a"}},
+		}, []string{"d/a: mark 0s-0s", "d/b: mark 0s-0s", "d/b on m2: placed 0s-", "d/b on m1: placed 0s-"}},
 		{"another share is another bar", []happening{placed,
 			{time.Second, &messages.Scheduled{Binding: web, Clusters: []api.TargetCluster{{Name: "m1"}, {Name: "m2", Replicas: 2}}}},
 		}, []string{"d/web: mark 0s-0s mark 1s-1s", "d/web on m1: placed 0s-1s placed 1s-", "d/web on m2: placed 0s-"}},
