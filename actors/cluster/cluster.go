@@ -34,8 +34,10 @@ type Cluster struct {
 
 	conditions []metav1.Condition
 	removed    []api.RemovedCondition
-	// held are the changes of conditions that policies do not see yet.
-	held []held
+	// held are the changes of conditions that policies do not see yet; stale is set where one changed in this
+	// instant, so that the system's taints follow it at its end.
+	held  []held
+	stale bool
 	// probed is set where the cluster has no agent: it is probed, and has no lease.
 	probed bool
 	probes probes
@@ -161,6 +163,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	} else {
 		c.retaint(now, out)
 	}
+	c.stale = false
 	c.report(out)
 	c.countDrain(out)
 	c.missDrain(now, out)
@@ -171,7 +174,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the cluster must act by itself; zero: none.
 func (c *Cluster) nextDeadline(now time.Time) time.Time {
-	if c.toAsk() || c.toReport() || c.toCountDrain() || c.toLeave() {
+	if c.toAsk() || c.stale || c.toReport() || c.toCountDrain() || c.toLeave() {
 		return now
 	}
 	next := c.judgeAt

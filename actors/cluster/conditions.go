@@ -71,7 +71,7 @@ func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by 
 			Cluster: c.name, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
 		})
 	}
-	c.conditions = next
+	c.conditions, c.stale = next, true
 	c.hold(now, m.Type, before)
 	c.changed(now, false, out)
 	c.reopen()

@@ -141,6 +141,15 @@ func TestTheSystemDoesNotWaitForTheHold(t *testing.T) {
 		tainted("cluster.karmada.io/not-ready:NoSchedule", d.Now(), bySystem("Ready=False")))
 }
 
+func TestTheSystemDoesNotWaitForAHoldThatARestartBegan(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(holding), 0))
+	young := metav1.Condition{Type: "Ready", Status: "True", LastTransitionTime: metav1.Time{Time: d.Now().Add(-10 * time.Second)}}
+	d.Tell(joined(object(young), listed("p")...))
+	d.Tell(report("Ready", "False")).Recorded(
+		changed("Ready", "False"),
+		tainted("cluster.karmada.io/not-ready:NoSchedule", d.Now(), bySystem("Ready=False"))).Told(policyAt("p"))
+}
+
 func TestARestartDoesNotCutTheHoldShort(t *testing.T) {
 	d := actorstest.Drive(t, cluster.New(name, settings(holding), 0))
 	young := metav1.Condition{Type: "Ready", Status: "True", LastTransitionTime: metav1.Time{Time: d.Now().Add(-10 * time.Second)}}

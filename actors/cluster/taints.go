@@ -131,9 +131,13 @@ func (c *Cluster) follow(now time.Time, r *revision, s taint.Swap, because strin
 	r.become(after, func(*corev1.Taint) api.TaintCause { return api.TaintCause{By: bySystem, Because: because} })
 }
 
-// legacyDue is when the system will add its NoExecute twin; zero: not by waiting.
+// legacyDue is when the system will add its NoExecute twin; zero: not by waiting. One that is due in an
+// instant that brings other news is due all the same.
 func (c *Cluster) legacyDue(now time.Time) time.Time {
-	_, due := taint.Legacy(c.ready(), c.readySince(), c.legacyTimeout(), now)
+	swap, due := taint.Legacy(c.ready(), c.readySince(), c.legacyTimeout(), now)
+	if _, changes := swap.Apply(c.taints, now); changes {
+		return now
+	}
 	return due
 }
 
