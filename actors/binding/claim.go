@@ -197,8 +197,8 @@ func (b *Binding) update(now time.Time, next api.BindingSpec, also string, out *
 		Binding: b.name, Policy: b.policy, Changed: changed, Replicas: next.Replicas, Spec: &given,
 	})
 	b.edited(changed, out)
+	b.reconsiderAll(now, out) // before the scheduler hears of who leaves
 	b.ask(now, out)
-	b.reconsiderAll(now, out)
 	if slices.Contains(changed, "suspension") {
 		b.dispatchEdited(out)
 	}
@@ -251,9 +251,9 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	}
 	b.restoreCopies(now, m.Status)
 	b.adoptCopies(out)
+	b.reconsiderAll(now, out)
 	b.ask(now, out)
 	b.syncCopies(out)
-	b.reconsiderAll(now, out)
 	b.reassess()
 }
 

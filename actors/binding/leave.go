@@ -182,7 +182,9 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 		}
 		return
 	}
-	b.fallDue(now, t, out)
+	if next.grounds.Reason != api.EvictionReasonApplicationFailure { // those go at the end of the instant, in the order of the targets
+		b.fallDue(now, t, out)
+	}
 }
 
 // stopLeaving ends a countdown or a departure that is not under way yet.
