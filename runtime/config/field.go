@@ -39,6 +39,9 @@ func Fields() []Field { return slices.Clone(fields) }
 // Type returns what the field's values look like: "duration", "true or false", or its words.
 func (f Field) Type() string { return f.reader().name }
 
+// Range returns the documented range of a field that is a number or a duration, as "0 or more"; empty: any.
+func (f Field) Range() string { return f.in.text }
+
 // Of returns the field's value as Set reads it.
 func (f Field) Of(s *messages.Settings) string {
 	switch v := f.value(s).Interface().(type) {

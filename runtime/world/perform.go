@@ -43,7 +43,7 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Label:
 		w.tellClusters(a.Clusters, &messages.LabelsEdited{Labels: a.Labels})
 	case *scenario.Heartbeat:
-		w.tellMembers(a.Clusters, &messages.HeartbeatSet{Stopped: a.Stop})
+		r.heartbeat(a)
 	case *scenario.Health:
 		w.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Status:
@@ -78,6 +78,14 @@ func (w *World) tellMembers(names []messages.ClusterName, m messages.ToMember) {
 	for _, name := range names {
 		w.TellMember(name, m)
 	}
+}
+
+// heartbeat silences members, or gives them their voices back.
+func (r *replay) heartbeat(a *scenario.Heartbeat) {
+	for _, c := range a.Clusters {
+		r.monitor.Reaches(r.world.Now(), c, !a.Stop)
+	}
+	r.world.tellMembers(a.Clusters, &messages.HeartbeatSet{Stopped: a.Stop})
 }
 
 func (w *World) deleteKnown(key api.Key) error {

@@ -9,6 +9,7 @@ import (
 	"leeward/actors"
 	"leeward/messages"
 	"leeward/runtime/config"
+	"leeward/runtime/invariant"
 	"leeward/runtime/kernel"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
@@ -19,6 +20,10 @@ import (
 // again and again.
 const openEnd = 24 * time.Hour
 
+// InvariantPrefix begins the expectations that stand for laws of package invariant which did not hold; those
+// that held are not told.
+const InvariantPrefix = "invariant: "
+
 // Options change how a scenario is run; the zero value runs it as written, but with seed 0.
 type Options struct {
 	Seed uint64
@@ -27,6 +32,8 @@ type Options struct {
 	// Lanes is how many lanes of actors run at once, in no order that could be repeated. Zero: one, in the
 	// order that the seed picks.
 	Lanes int
+	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
+	MaxPerInstant int
 	// Profile replaces the scenario's; empty: as written.
 	Profile string
 	// Set are settings on top of the scenario's own.
@@ -56,6 +63,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 		scenario: s,
 		world:    New(o.world(settings, s.Members)),
 		checker:  expect.NewChecker(s.Expect, Start),
+		monitor:  invariant.New(settings, s.Members),
 	}
 	defer r.world.Close()
 	if err := r.run(o.Until); err != nil {
@@ -66,7 +74,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 
 // world is how the scenario's world runs.
 func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) Config {
-	c := Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members}
+	c := Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant}
 	if o.Lanes > 1 {
 		c.Order = kernel.FIFO
 	}
@@ -78,6 +86,7 @@ type replay struct {
 	scenario *scenario.Scenario
 	world    *World
 	checker  *expect.Checker
+	monitor  *invariant.Monitor
 	// step is the next step of the timeline; seen counts the facts that were judged; end is how far the
 	// run got.
 	step int
@@ -153,6 +162,7 @@ func (r *replay) instant(now time.Time) error {
 	news := r.world.Journal().Since(r.seen)
 	r.seen += len(news)
 	r.checker.Settled(now, r.world.Store(), news)
+	r.monitor.Settled(now, r.world.Store(), news)
 	return nil
 }
 
@@ -164,6 +174,10 @@ func (r *replay) report(profile string, seed uint64) *report.Run {
 	}
 	for _, e := range r.checker.Finish(r.end) {
 		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason})
+	}
+	r.monitor.Finish(r.end, r.world.Store())
+	for _, v := range r.monitor.Violations() {
+		run.Expect(report.Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(Start).Seconds(), Reason: v.String()})
 	}
 	return run
 }

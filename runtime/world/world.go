@@ -38,6 +38,8 @@ type Config struct {
 	Interleaving uint64
 	// Lanes is how many lanes of actors run at once. Zero: one.
 	Lanes int
+	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
+	MaxPerInstant int
 	// Members says how simulated members behave; those it does not name are healthy and quick.
 	Members map[messages.ClusterName]messages.MemberBehaviour
 	// Observe hears every fact in place of journal and store, as kernel.Config.Observe: objects stay as they were
@@ -69,7 +71,10 @@ func New(c Config) *World {
 		store: store.New(c.Seed), journal: journal.New(Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
 	}
-	k := kernel.Config{Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), Observe: c.Observe, Clock: c.Clock}
+	k := kernel.Config{
+		Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), MaxPerInstant: c.MaxPerInstant,
+		Observe: c.Observe, Clock: c.Clock,
+	}
 	if c.Observe == nil {
 		k.Record = w.record
 	}

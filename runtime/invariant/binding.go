@@ -1,0 +1,225 @@
+package invariant
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// lookAtBinding asks the laws about one binding, and returns whether it is to be looked at again when the
+// next instant is over, whatever happens in it.
+func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding) (again bool) {
+	m.oneTask(now, b)
+	m.replicasConserved(now, b)
+	m.copiesAgree(now, s, b)
+	m.tasksEnd(now, b)
+	waits := m.neverLate(now, s, b)
+	return waits || len(b.Spec.GracefulEvictionTasks) > 0
+}
+
+func (m *Monitor) oneTask(now time.Time, b *store.Binding) {
+	tasks := b.Spec.GracefulEvictionTasks
+	for i := range tasks {
+		c := tasks[i].FromCluster
+		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(c)}
+		twice := slices.ContainsFunc(tasks[:i], func(t api.GracefulEvictionTask) bool { return t.FromCluster == c })
+		m.check(OneTask, !twice && !targets(b, c), v, "%d tasks, target: %t", len(tasks), targets(b, c))
+	}
+}
+
+func targets(b *store.Binding, cluster string) bool {
+	return slices.ContainsFunc(b.Spec.Clusters, func(t api.TargetCluster) bool { return t.Name == cluster })
+}
+
+func divides(b *store.Binding) bool {
+	return b.Spec.Placement != nil && b.Spec.Placement.ReplicaScheduling.Divides()
+}
+
+// byRoom reports whether a workload's replicas go by the room that clusters have.
+func byRoom(b *store.Binding) bool {
+	if !divides(b) {
+		return false
+	}
+	how := b.Spec.Placement.ReplicaScheduling
+	return how.ReplicaDivisionPreference == api.Aggregated || how.WeightPreference != nil && how.WeightPreference.DynamicWeight != ""
+}
+
+// settled reports whether the scheduler has seen the binding as it is, and found a place for all of it.
+func settled(b *store.Binding) bool {
+	return b.Status.SchedulerObservedGeneration == b.Meta.Generation && meta.IsStatusConditionTrue(b.Status.Conditions, api.ConditionScheduled)
+}
+
+// replicasConserved leaves out what is held: of a workload that may not leave yet and grows meanwhile, what
+// there was has a place.
+func (m *Monitor) replicasConserved(now time.Time, b *store.Binding) {
+	if !settled(b) || len(b.Status.HeldEvictions) > 0 || b.Spec.Replicas == 0 || b.Spec.Placement == nil || len(b.Spec.Components) > 1 {
+		return
+	}
+	v := Violation{At: now, Binding: b.Name()}
+	sum := int32(0)
+	for _, t := range b.Spec.Clusters {
+		sum += t.Replicas
+		if !divides(b) {
+			m.check(ReplicasConserved, t.Replicas == b.Spec.Replicas, v, "%s has %d of %d replicas", t.Name, t.Replicas, b.Spec.Replicas)
+		}
+	}
+	if divides(b) {
+		m.check(ReplicasConserved, sum == b.Spec.Replicas, v, "clusters have %d of %d replicas", sum, b.Spec.Replicas)
+	}
+}
+
+// tasksEnd judges tasks by their own words and by what is believed of the copies that take over.
+func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) {
+	for i := range b.Spec.GracefulEvictionTasks {
+		k := &b.Spec.GracefulEvictionTasks[i]
+		h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy, HealthyElsewhere: m.allServe(now, b)}
+		if k.CreationTimestamp.IsZero() || k.SuppressDeletion != nil || eviction.Assess(k, now, h).Why == eviction.LastCopy {
+			continue
+		}
+		due := actors.Later(eviction.Assess(k, k.CreationTimestamp.Time.Add(-time.Second), h).Recheck, m.changed[b.Name()])
+		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(k.FromCluster)}
+		m.check(TasksEnd, !now.After(due), v, "the task of %s was due at %s", k.CreationTimestamp.UTC().Format(time.TimeOnly), due.Format(time.TimeOnly))
+	}
+}
+
+// allServe reports whether the whole placement can serve.
+func (m *Monitor) allServe(now time.Time, b *store.Binding) bool {
+	for _, t := range b.Spec.Clusters {
+		k := m.copies.find(b.Name(), messages.ClusterName(t.Name))
+		if !m.serves(now, k) || k.ready < t.Replicas || m.copies.cutOff[k.cluster] {
+			return false
+		}
+	}
+	return len(b.Spec.Clusters) > 0 && settled(b)
+}
+
+// copiesAgree compares what members run with what the binding says, where a policy made the binding: what
+// people wrote themselves may tell of copies that nobody started.
+func (m *Monitor) copiesAgree(now time.Time, s *store.Store, b *store.Binding) {
+	if b.Owner() == "" || len(b.Spec.RequiredBy) > 0 || b.Spec.Suspension != nil {
+		return
+	}
+	for i := range b.Spec.Clusters {
+		m.targetRuns(now, s, b, &b.Spec.Clusters[i])
+	}
+	for i := range b.Spec.GracefulEvictionTasks {
+		m.oldCopyStays(now, b, &b.Spec.GracefulEvictionTasks[i])
+	}
+	for _, k := range m.copies.of[b.Name()] {
+		if k.runs && !m.copies.cutOff[k.cluster] {
+			m.check(CopiesAgree, expected(b, string(k.cluster)), Violation{At: now, Binding: b.Name(), Cluster: k.cluster}, "a copy of %d replicas runs that nobody asked for", k.replicas)
+		}
+	}
+}
+
+// targetRuns asks for the copy of a target, unless it may have to wait for one that is purged directly.
+func (m *Monitor) targetRuns(now time.Time, s *store.Store, b *store.Binding, t *api.TargetCluster) {
+	name := messages.ClusterName(t.Name)
+	if m.copies.cutOff[name] || s.Cluster(name) == nil || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+		return
+	}
+	k := m.copies.find(b.Name(), name)
+	v := Violation{At: now, Binding: b.Name(), Cluster: name}
+	if k == nil || !k.runs {
+		m.check(CopiesAgree, false, v, "no copy runs on a target")
+		return
+	}
+	m.check(CopiesAgree, k.replicas == t.Pods() || b.Status.Shrinking != nil, v, "%d replicas run, not %d", k.replicas, t.Pods())
+}
+
+func purged(k api.GracefulEvictionTask) bool { return !eviction.KeepsCopy(&k) }
+
+// oldCopyStays asks for the copy of a cluster that is being left, if it ran when its task began: a cluster
+// that comes back does at once what it was told long ago.
+func (m *Monitor) oldCopyStays(now time.Time, b *store.Binding, t *api.GracefulEvictionTask) {
+	name := messages.ClusterName(t.FromCluster)
+	k := m.copies.find(b.Name(), name)
+	if k == nil || purged(*t) || m.copies.cutOff[name] || !t.CreationTimestamp.Time.Before(k.stopped) {
+		return
+	}
+	told := m.copies.reached[name].Equal(k.stopped)
+	m.check(CopiesAgree, k.runs || told, Violation{At: now, Binding: b.Name(), Cluster: name}, "the old copy went before its task")
+}
+
+// expected reports whether a binding accounts for a copy.
+func expected(b *store.Binding, cluster string) bool {
+	return targets(b, cluster) ||
+		slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == cluster }) ||
+		slices.ContainsFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == cluster && h.Kept })
+}
+
+// neverLate asks whether the binding stays where it may not, and returns whether time can still tell.
+func (m *Monitor) neverLate(now time.Time, s *store.Store, b *store.Binding) (waits bool) {
+	tolerations, known := m.tolerations(b)
+	if !m.settings.Evicts() || !known {
+		return false
+	}
+	for _, t := range b.Spec.Clusters {
+		c := s.Cluster(messages.ClusterName(t.Name))
+		if c == nil {
+			continue
+		}
+		verdict := taint.Deadline(c.Spec.Taints, tolerations, m.rule())
+		if verdict.Outcome == taint.Forever {
+			continue
+		}
+		waits = true
+		if held(b, t.Name) {
+			continue
+		}
+		due := actors.Later(verdict.At, actors.Later(m.changed[b.Name()], m.clusterChanged[messages.ClusterName(t.Name)]))
+		late := now.Sub(due)
+		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(t.Name)}
+		m.check(NeverLate, late <= m.patience(), v, "still there %s after it had to leave", late)
+	}
+	return waits
+}
+
+func held(b *store.Binding, cluster string) bool {
+	return slices.ContainsFunc(b.Status.HeldEvictions, func(h api.HeldEviction) bool { return h.Cluster == cluster })
+}
+
+func (m *Monitor) rule() taint.Rule {
+	return taint.Rule{Match: m.settings.TolerationMatch, Numeric: m.settings.NumericTolerations}
+}
+
+// tolerations are those that count for eviction, and whether they are known.
+func (m *Monitor) tolerations(b *store.Binding) ([]corev1.Toleration, bool) {
+	source := b.Spec.Placement
+	if m.settings.TolerationSource == messages.SourceAppliedPlacement {
+		source = b.Applied
+	}
+	if source == nil {
+		return nil, false
+	}
+	return source.ClusterTolerations, true
+}
+
+// stoppedPace is how long a worker rests between evictions at rate zero. Source: Karmada's eviction worker.
+const stoppedPace = 30 * time.Minute
+
+// patience is how long a departure that is due may take where nobody says what holds it: until the next
+// re-list, and then until everybody else had a permit.
+func (m *Monitor) patience() time.Duration {
+	if m.settings.EvictionWorkers == 0 {
+		return m.settings.TaintRelistPeriod
+	}
+	pace := stoppedPace
+	if m.settings.ResourceEvictionRate > 0 {
+		pace = time.Duration(float64(time.Second) / m.settings.ResourceEvictionRate)
+	}
+	queue := 1
+	for _, on := range m.placed { // order-free: a sum
+		queue += len(on)
+	}
+	return m.settings.TaintRelistPeriod + time.Duration(queue)*pace
+}

@@ -1,0 +1,160 @@
+package invariant
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/affinity"
+	"leeward/actors/rules/policy"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// lookAtCluster asks whether a cluster's taints are what its conditions ask for.
+func (m *Monitor) lookAtCluster(now time.Time, s *store.Store, name messages.ClusterName) {
+	c := s.Cluster(name)
+	if c == nil {
+		return
+	}
+	v := Violation{At: now, Cluster: name}
+	ready := metav1.ConditionStatus("")
+	if k := meta.FindStatusCondition(c.Status.Conditions, api.ConditionReady); k != nil {
+		ready = k.Status
+		m.follows(c, v, m.legacy(k, now), now)
+	}
+	m.follows(c, v, taint.System(ready, ready != ""), now)
+	if !m.judged[name] || !m.settings.Failover || m.settings.ConditionHold > 0 {
+		return
+	}
+	policies := s.List("ClusterTaintPolicy")
+	for _, o := range policies {
+		m.policyFollowed(now, c, o.(*api.ClusterTaintPolicy), policies)
+	}
+}
+
+func (m *Monitor) legacy(k *metav1.Condition, now time.Time) taint.Swap {
+	if !m.settings.Failover {
+		return taint.Swap{}
+	}
+	swap, _ := taint.Legacy(k.Status, k.LastTransitionTime.Time, m.settings.FailoverEvictionTimeout, now)
+	return swap
+}
+
+func (m *Monitor) follows(c *api.Cluster, v Violation, swap taint.Swap, now time.Time) {
+	_, wrong := swap.Apply(c.Spec.Taints, now)
+	m.check(TaintsFollow, !wrong, v, "want %s and none of %v, for Ready", swap.Add, swap.Remove)
+}
+
+// policyFollowed asks for what one policy wants now, of taints that no other policy is about.
+func (m *Monitor) policyFollowed(now time.Time, c *api.Cluster, p *api.ClusterTaintPolicy, all []api.Object) {
+	if p.Spec.ReportOnly || !affinity.Matches(p.Spec.TargetClusters, messages.Located(c)) {
+		return
+	}
+	view := messages.Located(c)
+	view.Conditions, view.Created = c.Status.Conditions, c.CreationTimestamp.Time
+	verdict := policy.Judge(&p.Spec, view, m.settings.MissingConditionStatus, now)
+	if verdict.Add == verdict.Remove {
+		return
+	}
+	for i := range p.Spec.Taints {
+		t := &p.Spec.Taints[i]
+		if others(all, p.Name, t) || m.ignored(t) {
+			continue
+		}
+		there := taint.Find(c.Spec.Taints, t.Key, t.Effect) >= 0
+		barred := verdict.Remove && m.settings.PolicyRemoves == messages.RemovesOwn
+		v := Violation{At: now, Cluster: messages.ClusterName(c.Name)}
+		m.check(TaintsFollow, there == verdict.Add || barred, v, "policy %s wants %s:%s added %t, it is there: %t", p.Name, t.Key, t.Effect, verdict.Add, there)
+	}
+}
+
+// ignored reports whether a taint is not for policies to decide: they may not add it, or the system keeps it.
+func (m *Monitor) ignored(t *api.PolicyTaint) bool {
+	if t.Key == api.TaintNotReady || t.Key == api.TaintUnreachable {
+		return true
+	}
+	return t.Effect == corev1.TaintEffectNoExecute && !m.settings.AllowNoExecuteTaintPolicy
+}
+
+// others reports whether another policy is about the same taint.
+func others(all []api.Object, name string, t *api.PolicyTaint) bool {
+	for _, o := range all {
+		p := o.(*api.ClusterTaintPolicy)
+		for i := range p.Spec.Taints {
+			if p.Name != name && p.Spec.Taints[i].Key == t.Key && p.Spec.Taints[i].Effect == t.Effect {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// neverOversold adds up what is placed on a cluster that got replicas by room alone.
+func (m *Monitor) neverOversold(now time.Time, s *store.Store, name messages.ClusterName) {
+	c := s.Cluster(name)
+	if c == nil || c.Status.ResourceSummary == nil || !m.settings.CapacityReservation || m.resized[name] {
+		return
+	}
+	used := map[corev1.ResourceName]int64{}
+	for _, b := range sorted(m.placed[name]) {
+		if !m.uses(s.Binding(b), string(name), used) {
+			delete(m.placed[name], b)
+		}
+	}
+	for _, resource := range m.asked(s, name) {
+		n, free := used[resource], amount(resource, c.Status.ResourceSummary.Allocatable)-amount(resource, c.Status.ResourceSummary.Allocated)-amount(resource, c.Status.ResourceSummary.Allocating)
+		m.check(NeverOversold, n <= free, Violation{At: now, Cluster: name}, "%d of %s is placed where %d is free", n, resource, free)
+	}
+}
+
+// asked are the resources that those who got replicas on a cluster ask for, in order.
+func (m *Monitor) asked(s *store.Store, name messages.ClusterName) []corev1.ResourceName {
+	resources := map[corev1.ResourceName]bool{}
+	for _, gaining := range m.gained[name] {
+		b := s.Binding(gaining)
+		if b == nil {
+			continue
+		}
+		resources[corev1.ResourcePods] = true
+		if r := b.Spec.ReplicaRequirements; r != nil {
+			for resource := range r.ResourceRequest { // order-free: they are sorted
+				resources[resource] = true
+			}
+		}
+	}
+	return sorted(resources)
+}
+
+// uses adds what a binding has on a cluster, and returns whether it has anything there.
+func (m *Monitor) uses(b *store.Binding, cluster string, used map[corev1.ResourceName]int64) (there bool) {
+	if b == nil {
+		return false
+	}
+	for _, t := range b.Spec.Clusters {
+		if t.Name != cluster {
+			continue
+		}
+		there = true
+		used[corev1.ResourcePods] += int64(t.Replicas)
+		if r := b.Spec.ReplicaRequirements; r != nil {
+			for resource := range r.ResourceRequest { // order-free: sums
+				used[resource] += int64(t.Replicas) * amount(resource, r.ResourceRequest)
+			}
+		}
+	}
+	return there
+}
+
+// amount counts cpu in thousandths and all else in whole units, as the scheduler does.
+func amount(name corev1.ResourceName, list corev1.ResourceList) int64 {
+	q := list[name]
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}

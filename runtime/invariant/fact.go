@@ -1,0 +1,50 @@
+package invariant
+
+import (
+	"slices"
+	"time"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// neverEarly holds an eviction to its grounds: the deadline has come, and follows from the taint and the
+// toleration; without a toleration none covers the taint.
+func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.EvictionStarted) {
+	g := &f.Grounds
+	if g.Reason != api.EvictionReasonTaintUntolerated || g.Taint == nil {
+		return
+	}
+	v := Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}
+	m.check(NeverEarly, !now.Before(g.Deadline), v, "the deadline is %s later", g.Deadline.Sub(now))
+	if t := g.Toleration; t != nil && t.TolerationSeconds != nil && g.Taint.TimeAdded != nil {
+		at := g.Taint.TimeAdded.Add(time.Duration(*t.TolerationSeconds) * time.Second)
+		m.check(NeverEarly, !now.Before(at), v, "the taint is tolerated for another %s", at.Sub(now))
+		return
+	}
+	b := s.Binding(f.Binding)
+	if b == nil {
+		return
+	}
+	tolerations, _ := m.tolerations(b)
+	for i := range tolerations {
+		covers := tolerations[i].TolerationSeconds == nil && taint.Tolerates(&tolerations[i], g.Taint, m.settings.NumericTolerations)
+		m.check(NeverEarly, !covers, v, "the taint %s is tolerated for good", g.Taint.Key)
+	}
+}
+
+// lastCopyKept asks for another copy that can serve when an old one is let go. Who leaves directly has
+// chosen to have none for a while.
+func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.EvictionEnded) {
+	b := s.Binding(f.Binding)
+	if b == nil || !m.settings.KeepLastCopy || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
+		return
+	}
+	if slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+		return
+	}
+	serves := slices.ContainsFunc(m.copies.of[f.Binding], func(k copyOf) bool { return k.runs && m.serves(now, &k) })
+	m.check(LastCopyKept, serves, Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "the old copy goes (%s) and no other can serve", f.Reason)
+}

@@ -1,0 +1,290 @@
+// Package invariant holds what must be true of a fleet whatever happens to it, and a monitor that watches
+// over it: from the facts that an engine records and the objects as they stand when an instant is over. It
+// asks no machine, so a machine that is wrong does not vouch for itself.
+//
+// A law says under which settings it holds; profile karmada breaks some by design. What a monitor looks at
+// is what changed and what waits, so that it may stay on while a fleet is at work.
+package invariant
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/config"
+	"leeward/runtime/journal"
+	"leeward/runtime/store"
+)
+
+// Law is what must be true, as a sentence.
+type Law string
+
+// The laws, with the settings that they hold under; without any: all.
+const (
+	// OneTask: neither two tasks leave one cluster, nor is one that is being left a target.
+	OneTask Law = "one task at most leaves a cluster, which is no target then"
+	// TasksEnd: a task that is neither suppressed nor about the last copy that serves (keepLastCopy) ends
+	// when its time is up.
+	TasksEnd Law = "a task ends when its time is up"
+	// ReplicasConserved: a workload that is scheduled has its replicas on its clusters, none more or less.
+	ReplicasConserved Law = "replicas are conserved"
+	// CopiesAgree: clusters that answer run what the binding says, what is being left included, and nothing
+	// else.
+	CopiesAgree Law = "what runs is what the binding says"
+	// NeverEarly: no workload leaves for a taint before its deadline, or for one that it tolerates for good.
+	NeverEarly Law = "no eviction before its deadline"
+	// NeverLate: no workload stays past its deadline, unless it says what holds it, longer than it may have
+	// to wait for a permit and for the next re-list.
+	NeverLate Law = "no stay past the deadline and the wait for a permit"
+	// LastCopyKept, with keepLastCopy: no old copy is let go before another can serve.
+	LastCopyKept Law = "the last copy that serves is kept"
+	// TaintsFollow: the taints of a cluster are what its newest conditions ask for.
+	TaintsFollow Law = "taints follow the newest conditions"
+	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
+	NeverOversold Law = "capacity is never oversold"
+)
+
+// Laws returns all laws.
+func Laws() []Law {
+	return []Law{
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, TaintsFollow, NeverOversold,
+	}
+}
+
+// Violation is a law that was broken. A law that stays broken for one binding and cluster is one violation.
+type Violation struct {
+	Law Law
+	// At is when it was seen, at the end of an instant.
+	At time.Time
+	// Binding and Cluster say where; one may be empty.
+	Binding messages.BindingName
+	Cluster messages.ClusterName
+	// Detail says what is wrong, with the values.
+	Detail string
+}
+
+// String returns the violation in one line.
+func (v *Violation) String() string {
+	place := strings.TrimSpace(string(v.Binding) + " " + string(v.Cluster))
+	return fmt.Sprintf("%s: %s: %s", v.Law, place, v.Detail)
+}
+
+// Monitor watches one engine. It belongs to one goroutine.
+type Monitor struct {
+	settings messages.Settings
+	members  map[messages.ClusterName]messages.MemberBehaviour
+	copies   copies
+	// placed are the bindings that a cluster has, or had: who is no longer there is struck off when read.
+	placed map[messages.ClusterName]map[messages.BindingName]bool
+	// changed is when something that matters to a binding, or to all of a cluster, last changed.
+	changed        map[messages.BindingName]time.Time
+	clusterChanged map[messages.ClusterName]time.Time
+	// Of the instant: open are the bindings to look at, of which those that wait stay. Touched are the clusters
+	// whose taints may have changed, judged those whose conditions did, and gained those that got replicas, with
+	// who got them; nobody, where one does not go by room. Resized are those with another capacity.
+	open    map[messages.BindingName]bool
+	touched map[messages.ClusterName]bool
+	judged  map[messages.ClusterName]bool
+	gained  map[messages.ClusterName][]messages.BindingName
+	resized map[messages.ClusterName]bool
+	// released are the old copies that were let go in the instant.
+	released []*messages.EvictionEnded
+
+	violations []Violation
+	known      map[Violation]bool
+	checks     map[Law]uint64
+}
+
+// New returns a monitor of an engine that has no objects yet. Members says how simulated members behave: a
+// copy cannot serve before its least start-up time is over. Of members that it does not name, and of real
+// ones, nothing is known beforehand.
+func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
+	return &Monitor{
+		settings: s, members: members, copies: newCopies(),
+		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
+		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
+		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
+		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
+		resized: map[messages.ClusterName]bool{},
+		known:   map[Violation]bool{}, checks: map[Law]uint64{},
+	}
+}
+
+// Violations returns what was broken so far, in the order in which it was seen.
+func (m *Monitor) Violations() []Violation { return m.violations }
+
+// Checks returns how often each law was looked at.
+func (m *Monitor) Checks() map[Law]uint64 { return maps.Clone(m.checks) }
+
+// Reaches says whether a cluster can be reached from now on: one that cannot runs what it ran.
+func (m *Monitor) Reaches(now time.Time, c messages.ClusterName, reachable bool) {
+	m.copies.cutOff[c] = !reachable
+	m.copies.reached[c] = now
+}
+
+// Settled takes in the facts of an instant that is over, and looks at what they concern and what waits.
+func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
+	for i := range news {
+		m.heard(now, s, &news[i])
+	}
+	for _, f := range m.released {
+		m.lastCopyKept(now, s, f)
+	}
+	for _, c := range sorted(m.touched) {
+		m.lookAtCluster(now, s, c)
+	}
+	for _, c := range sorted(m.gained) {
+		m.neverOversold(now, s, c)
+	}
+	for _, name := range sorted(m.open) {
+		if b := s.Binding(name); b == nil || !m.lookAtBinding(now, s, b) {
+			delete(m.open, name)
+		}
+	}
+	m.released = m.released[:0]
+	clear(m.touched)
+	clear(m.judged)
+	clear(m.gained)
+	clear(m.resized)
+}
+
+// Finish looks at everything once more, at the end of a run: what should have happened and did not makes no
+// news.
+func (m *Monitor) Finish(now time.Time, s *store.Store) {
+	m.reopen(s)
+	m.Settled(now, s, nil)
+}
+
+// reopen has everything looked at. It changes nothing of since when things wait.
+func (m *Monitor) reopen(s *store.Store) {
+	for _, o := range s.List("Cluster") {
+		m.touched[messages.ClusterName(o.GetName())] = true
+	}
+	for _, kind := range []string{"ResourceBinding", "ClusterResourceBinding"} {
+		for _, o := range s.List(kind) {
+			m.open[bindingName(o)] = true
+		}
+	}
+}
+
+func bindingName(o api.Object) messages.BindingName {
+	if o.GetNamespace() == "" {
+		return messages.BindingName(o.GetName())
+	}
+	return messages.BindingName(o.GetNamespace() + "/" + o.GetName())
+}
+
+// heard takes in one fact.
+func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
+	switch f := e.Fact.(type) {
+	case *messages.SettingChanged:
+		m.settingChanged(now, s, f)
+		return
+	case *messages.Restarted:
+		m.allChanged(now, s)
+		return
+	case *messages.ClusterRemoved:
+		m.copies.dropCluster(f.Cluster)
+	case *messages.BindingDeleted:
+		delete(m.changed, f.Binding)
+	case *messages.Scheduled:
+		m.scheduled(s, f)
+	case *messages.EvictionWithdrawn:
+		m.place(f.Binding, f.Clusters)
+	case *messages.EvictionStarted:
+		m.neverEarly(now, s, f)
+	case *messages.EvictionEnded:
+		m.released = append(m.released, f)
+	case *messages.ConditionChanged:
+		m.judged[f.Cluster] = true
+	case *messages.CapacityChanged:
+		m.resized[f.Cluster] = true
+	case *messages.TaintAdded, *messages.TaintRemoved, *messages.TaintAdopted:
+		m.retainted(now, f.(messages.AboutCluster).AboutCluster())
+	}
+	m.copies.heard(e)
+	if f, ok := e.Fact.(messages.AboutBinding); ok {
+		m.open[f.AboutBinding()] = true
+		m.changed[f.AboutBinding()] = now
+	}
+	if f, ok := e.Fact.(messages.AboutCluster); ok {
+		m.touched[f.AboutCluster()] = true
+	}
+}
+
+func (m *Monitor) settingChanged(now time.Time, s *store.Store, f *messages.SettingChanged) {
+	if err := config.Set(&m.settings, f.Field, f.To); err != nil {
+		panic(fmt.Sprintf("invariant: a setting that was changed cannot be: %v", err))
+	}
+	m.allChanged(now, s)
+}
+
+// allChanged has everything looked at anew, as of now.
+func (m *Monitor) allChanged(now time.Time, s *store.Store) {
+	m.reopen(s)
+	for name := range m.open { // order-free: each is set to the same
+		m.changed[name] = now
+	}
+}
+
+// scheduled notes who is where, and who got replicas there.
+func (m *Monitor) scheduled(s *store.Store, f *messages.Scheduled) {
+	m.place(f.Binding, f.Clusters)
+	b := s.Binding(f.Binding)
+	room := b != nil && byRoom(b)
+	for _, c := range f.Clusters {
+		if !gains(f.Before, c) {
+			continue
+		}
+		name := messages.ClusterName(c.Name)
+		if others, some := m.gained[name]; room && (!some || others != nil) {
+			m.gained[name] = append(others, f.Binding)
+		} else {
+			m.gained[name] = nil
+		}
+	}
+}
+
+func gains(before []api.TargetCluster, c api.TargetCluster) bool {
+	i := slices.IndexFunc(before, func(b api.TargetCluster) bool { return b.Name == c.Name })
+	return i < 0 || before[i].Replicas < c.Replicas
+}
+
+func (m *Monitor) place(b messages.BindingName, clusters []api.TargetCluster) {
+	for _, c := range clusters {
+		name := messages.ClusterName(c.Name)
+		if m.placed[name] == nil {
+			m.placed[name] = map[messages.BindingName]bool{}
+		}
+		m.placed[name][b] = true
+	}
+}
+
+// retainted has the bindings of a cluster looked at.
+func (m *Monitor) retainted(now time.Time, c messages.ClusterName) {
+	m.clusterChanged[c] = now
+	for b := range m.placed[c] { // order-free: they are sorted before they are looked at
+		m.open[b] = true
+	}
+}
+
+// check counts that a law is looked at, and notes that it is broken where it is.
+func (m *Monitor) check(law Law, holds bool, v Violation, detail string, args ...any) {
+	m.checks[law]++
+	if holds {
+		return
+	}
+	key := Violation{Law: law, Binding: v.Binding, Cluster: v.Cluster}
+	if m.known[key] {
+		return
+	}
+	m.known[key] = true
+	v.Law, v.Detail = law, fmt.Sprintf(detail, args...)
+	m.violations = append(m.violations, v)
+}
+
+func sorted[K ~string, V any](set map[K]V) []K { return slices.Sorted(maps.Keys(set)) }
