@@ -1,17 +1,15 @@
 package main
 
-import "leeward/runtime/report"
-
 // inOrder does n pieces of work, up to jobs of them at once, and hands on their results in order. It
 // stops at the first error of take.
-func inOrder(jobs, n int, do func(i int) *report.Run, take func(i int, r *report.Run) error) error {
-	results := make(chan chan *report.Run, jobs-1) // and one that is being waited for
+func inOrder[T any](jobs, n int, do func(i int) T, take func(i int, result T) error) error {
+	results := make(chan chan T, jobs-1) // and one that is being waited for
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
 		defer close(results)
 		for i := range n {
-			result := make(chan *report.Run, 1)
+			result := make(chan T, 1)
 			select {
 			case results <- result:
 				go func() { result <- do(i) }()

@@ -46,5 +46,5 @@ func TestTheFirstErrorEndsTheWork(t *testing.T) {
 }
 
 func TestNoWorkIsNoError(t *testing.T) {
-	require.NoError(t, inOrder(4, 0, nil, nil))
+	require.NoError(t, inOrder[*report.Run](4, 0, nil, nil))
 }

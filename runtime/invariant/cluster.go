@@ -28,7 +28,7 @@ func (m *Monitor) lookAtCluster(now time.Time, s *store.Store, name messages.Clu
 		m.follows(c, v, m.legacy(k, now), now)
 	}
 	m.follows(c, v, taint.System(ready, ready != ""), now)
-	if !m.judged[name] || !m.settings.Failover || m.settings.ConditionHold > 0 {
+	if !m.judged[name] || m.refused[name] || !m.settings.Failover || m.settings.ConditionHold > 0 {
 		return
 	}
 	policies := s.List("ClusterTaintPolicy")

@@ -58,6 +58,9 @@ func (c *copies) heard(e *journal.Entry) {
 	case *messages.CopyStarted:
 		k := c.at(f.Binding, f.Cluster)
 		k.runs, k.replicas, k.started = true, f.Replicas, e.At
+	case *messages.CopyAdopted:
+		k := c.at(f.Binding, f.Cluster)
+		k.runs, k.replicas, k.started = true, f.Replicas, time.Time{}
 	case *messages.CopyScaled:
 		k := c.at(f.Binding, f.Cluster)
 		k.runs, k.replicas = true, f.Replicas

@@ -91,6 +91,8 @@ type Monitor struct {
 	judged  map[messages.ClusterName]bool
 	gained  map[messages.ClusterName][]messages.BindingName
 	resized map[messages.ClusterName]bool
+	// refused are the clusters that take no taint of a policy, and say so once.
+	refused map[messages.ClusterName]bool
 	// released are the old copies that were let go in the instant.
 	released []*messages.EvictionEnded
 
@@ -109,8 +111,8 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
-		resized: map[messages.ClusterName]bool{},
-		known:   map[Violation]bool{}, checks: map[Law]uint64{},
+		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
+		known: map[Violation]bool{}, checks: map[Law]uint64{},
 	}
 }
 
@@ -201,6 +203,8 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.released = append(m.released, f)
 	case *messages.ConditionChanged:
 		m.judged[f.Cluster] = true
+	case *messages.TaintingFailed:
+		m.refused[f.Cluster] = true
 	case *messages.CapacityChanged:
 		m.resized[f.Cluster] = true
 	case *messages.TaintAdded, *messages.TaintRemoved, *messages.TaintAdopted:

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"leeward/runtime/simulation"
+)
+
+// simulating is the part of a storm command that draws fleets and outages at random and holds each to the laws of
+// every fleet.
+type simulating struct {
+	on    bool
+	seeds countFlag
+	lasts spanFlag
+	dir   string
+}
+
+func (s *simulating) flags(f *pflag.FlagSet) {
+	f.BoolVar(&s.on, "simulate", false, "draw small fleets and outages at random, from --seed on, and hold each to the laws")
+	f.Var(&s.seeds, "seeds", "with --simulate: how many seeds to try")
+	f.Var(&s.lasts, "for", "with --simulate: how long to try seeds, instead of how many, such as 60s")
+	f.StringVar(&s.dir, "out", s.dir, "with --simulate: directory for the scenarios that broke a law, shrunk")
+}
+
+// batch is how many seeds are tried between two looks at the clock.
+const batch = 64
+
+// run tries seeds until one breaks a law, all are tried or the time is up.
+func (s *simulating) run(out io.Writer, seed uint64, jobs int) error {
+	started, tally := time.Now(), trial{out: out, dir: s.dir}
+	for first := seed; s.goesOn(time.Since(started), tally.seeds) && !tally.failed; first += batch {
+		n := batch
+		if s.lasts == 0 {
+			n = min(n, int(s.seeds)-tally.seeds)
+		}
+		err := inOrder(jobs, n, func(i int) tried { return try(first + uint64(i)) }, func(_ int, t tried) error { return tally.add(t) })
+		if err != nil {
+			return internal(err)
+		}
+	}
+	if err := tally.sum(seed, time.Since(started)); err != nil {
+		return internal(err)
+	}
+	if tally.failed {
+		return &exit{code: exitFailed}
+	}
+	return nil
+}
+
+func (s *simulating) goesOn(since time.Duration, seeds int) bool {
+	if s.lasts > 0 {
+		return since < time.Duration(s.lasts)
+	}
+	return seeds < int(s.seeds)
+}
+
+// tried is what came of one seed.
+type tried struct {
+	seed    uint64
+	lasts   time.Duration
+	finding *simulation.Finding
+}
+
+func try(seed uint64) tried {
+	c := simulation.Draw(seed)
+	return tried{seed: seed, lasts: c.Duration, finding: simulation.Try(c)}
+}
+
+// trial is what came of all seeds so far.
+type trial struct {
+	out    io.Writer
+	dir    string
+	seeds  int
+	lasts  time.Duration
+	failed bool
+}
+
+func (t *trial) add(one tried) error {
+	t.seeds++
+	t.lasts += one.lasts
+	if one.finding == nil {
+		return nil
+	}
+	t.failed = true
+	return t.tell(one)
+}
+
+// tell says what a seed broke and how to see it again, and writes the smallest scenario that breaks it, too.
+func (t *trial) tell(one tried) error {
+	whole := simulation.Draw(one.seed)
+	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Law, simulation.Try)
+	file := filepath.Join(t.dir, fmt.Sprintf("seed-%d.yaml", one.seed))
+	if err := os.WriteFile(file, small.YAML("Broken: "+one.finding.Law+"."), 0o600); err != nil {
+		return fmt.Errorf("write the shrunk scenario of seed %d: %w", one.seed, err)
+	}
+	_, err := fmt.Fprintf(t.out, "seed %d breaks: %s\n  %s\n  repeat: leeward storm --simulate --seed %d --seeds 1\n  shrunk from %d parts to %d: leeward replay %s\n",
+		one.seed, one.finding.Law, one.finding.Detail, one.seed, whole.Size(), small.Size(), shellWord(file))
+	return err
+}
+
+func (t *trial) sum(first uint64, took time.Duration) error {
+	verdict := "every law held"
+	if t.failed {
+		verdict = "a law was broken"
+	}
+	_, err := fmt.Fprintf(t.out, "%d seeds from %d on, %.0f simulated hours in %s: %s\n",
+		t.seeds, first, t.lasts.Hours(), took.Round(time.Millisecond), verdict)
+	return err
+}

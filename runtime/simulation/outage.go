@@ -1,0 +1,97 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// timeline draws what fails, what comes back, and what people do meanwhile. Steps of one outage share a
+// beginning now and then with those of others, because what comes at once is what goes wrong.
+func (d dice) timeline(c *Case, workloads int) (steps []mapping) {
+	at := time.Duration(0)
+	for range d.between(1, 8) {
+		if !d.chance(30) {
+			at = d.seconds(0, int(c.Duration/time.Second)*3/4)
+		}
+		steps = append(steps, d.trouble(at, c, workloads)...)
+	}
+	steps = slices.DeleteFunc(steps, func(s mapping) bool { return s["at"].(time.Duration) > c.Duration })
+	slices.SortStableFunc(steps, func(a, b mapping) int { return cmp.Compare(a["at"].(time.Duration), b["at"].(time.Duration)) })
+	for _, s := range steps {
+		s["at"] = text(s["at"].(time.Duration))
+	}
+	return steps
+}
+
+// step is one action at an instant.
+func step(at time.Duration, action string, what any) mapping { return mapping{"at": at, action: what} }
+
+// trouble is one thing that goes wrong, or that people do, and most often its end.
+func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
+	clusters := d.someClusters(len(c.Fleet))
+	on, back := mapping{"cluster": clusters}, at+d.seconds(0, 1200)
+	with := func(fields mapping) mapping {
+		fields["cluster"] = clusters
+		return fields
+	}
+	switch d.IntN(13) {
+	case 0, 1:
+		return d.ends(step(at, "heartbeat", with(mapping{"state": "stop"})), step(back, "heartbeat", with(mapping{"state": "start"})))
+	case 2, 3:
+		down := with(mapping{"type": "Ready", "status": pick(d, "False", "Unknown"), "reason": "Down"})
+		return d.ends(step(at, "condition", down), step(back, "condition", with(mapping{"type": "Ready", "status": "True", "reason": "Up"})))
+	case 4, 5:
+		key := pick(d, "ours:NoExecute", "ours:NoSchedule", "theirs:NoExecute")
+		return d.ends(step(at, "taint", with(mapping{"taints": []string{key}})), step(back, "untaint", with(mapping{"taints": []string{key}})))
+	case 6:
+		return d.ends(step(at, "drain", on), step(back, "uncordon", on))
+	case 7, 8:
+		return d.ends(step(at, "health", d.ofOne(with(mapping{"status": pick(d, "Unhealthy", "Unknown")}), workloads)), step(back, "health", with(mapping{"status": "Healthy"})))
+	case 9:
+		return []mapping{step(at, "scale", mapping{"workload": "default/" + workload(d.IntN(workloads)), "replicas": d.between(0, 12)})}
+	case 10:
+		return d.ends(step(at, "capacity", with(mapping{"capacity": mapping{"cpu": d.between(0, 6)}})), step(back, "capacity", with(mapping{"capacity": mapping{"cpu": d.between(4, 20)}})))
+	case 11:
+		edit := step(at, "apply", d.edit(workloads, len(c.Fleet)))
+		edit["mayFail"] = true
+		return []mapping{edit}
+	default:
+		return []mapping{step(at, "restart", true)}
+	}
+}
+
+// ends returns a trouble with its end, or now and then without.
+func (d dice) ends(begins, ends mapping) []mapping {
+	if d.chance(20) {
+		return []mapping{begins}
+	}
+	return []mapping{begins, ends}
+}
+
+func (d dice) someClusters(n int) []string {
+	var names []string
+	for _, i := range d.Perm(n)[:1+d.IntN(1+n/2)] {
+		names = append(names, cluster(i))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ofOne narrows a report down to one workload, half of the time.
+func (d dice) ofOne(report mapping, workloads int) mapping {
+	if d.chance(50) {
+		report["binding"] = fmt.Sprintf("default/%s-deployment", workload(d.IntN(workloads)))
+	}
+	return report
+}
+
+// edit is a manifest that people apply anew.
+func (d dice) edit(workloads, clusters int) mapping {
+	i := d.IntN(workloads)
+	if d.chance(30) {
+		return d.deployment(i)
+	}
+	return d.policy(i, clusters)
+}

@@ -1,0 +1,159 @@
+package simulation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"leeward/messages/api"
+	"leeward/runtime/config"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+	"leeward/runtime/world"
+)
+
+// Finding is what went wrong with a case.
+type Finding struct {
+	// Law is what does not hold: a law of package invariant, or one of those below.
+	Law string
+	// Detail says where and how.
+	Detail string
+}
+
+// What must hold of a run as a whole.
+const (
+	// Valid: what was drawn is a scenario.
+	Valid = "a scenario is valid"
+	// Runs: the engine neither panics nor goes round in circles.
+	Runs = "a scenario runs to its end"
+	// Repeats: two runs of a seed are equal, byte for byte.
+	Repeats = "two runs of a seed are equal"
+	// Confluent: the order of mailboxes makes no difference to how it ends. It is asked of profile leeward: where
+	// Karmada's re-list and a copy's sickness ask a workload in one instant to leave a cluster to which it may
+	// come back at once, the first to ask is the reason that is told.
+	Confluent = "any order of messages ends the same"
+)
+
+// mostMessages is how many an instant of a fleet as small as those drawn may take: some hundreds are usual.
+const mostMessages = 20_000
+
+// repeated says how many seeds there are to one that is run twice.
+const repeated = 8
+
+// Try runs a case, in two orders of mailboxes and now and then twice, and returns the first thing that is
+// wrong; nil: nothing is.
+func Try(c *Case) *Finding {
+	s, err := c.Scenario()
+	if err != nil {
+		return &Finding{Valid, err.Error()}
+	}
+	first, wrong := run(s, world.Options{Seed: c.Seed})
+	if wrong != nil {
+		return wrong
+	}
+	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed})
+	if wrong != nil {
+		return wrong
+	}
+	if difference := compare(ended(first), ended(other)); difference != "" && c.Profile == config.Default {
+		return &Finding{Confluent, difference}
+	}
+	if c.Seed%repeated == 0 {
+		return repeats(s, first)
+	}
+	return nil
+}
+
+func run(s *scenario.Scenario, o world.Options) (r *report.Run, wrong *Finding) {
+	defer func() {
+		if p := recover(); p != nil {
+			wrong = &Finding{Runs, fmt.Sprint("panic: ", p)}
+		}
+	}()
+	o.MaxPerInstant = mostMessages
+	r, err := world.Replay(s, o)
+	var invalid *world.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		return nil, &Finding{Valid, err.Error()}
+	case err != nil:
+		return nil, &Finding{Runs, err.Error()}
+	}
+	for _, e := range r.Expectations {
+		if law, is := strings.CutPrefix(e.Text, world.InvariantPrefix); is && !e.Passed {
+			at := time.Duration(e.At * float64(time.Second))
+			return r, &Finding{law, fmt.Sprintf("at %s: %s", at, e.Reason)}
+		}
+	}
+	return r, nil
+}
+
+func repeats(s *scenario.Scenario, first *report.Run) *Finding {
+	again, wrong := run(s, world.Options{Seed: first.Seed})
+	if wrong != nil {
+		return wrong
+	}
+	if difference := compare(history(first), history(again)); difference != "" {
+		return &Finding{Repeats, difference}
+	}
+	return nil
+}
+
+// ended are the objects in the end, a line each. Which of an instant's changes came first shows in nothing but
+// the resourceVersion.
+func ended(r *report.Run) []string {
+	lines := make([]string, len(r.Objects))
+	for i, o := range r.Objects {
+		o = api.Copy(o)
+		o.SetResourceVersion("")
+		lines[i] = line(o)
+	}
+	return lines
+}
+
+// history are all facts, a line each.
+func history(r *report.Run) []string {
+	lines := make([]string, len(r.Events))
+	for i := range r.Events {
+		e := &r.Events[i]
+		lines[i] = e.At.String() + " " + e.Actor.String() + " " + e.Fact.Kind() + " " + line(e.Fact)
+	}
+	return lines
+}
+
+func line(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("simulation: write a %T: %v", v, err))
+	}
+	return string(bytes.TrimSpace(text))
+}
+
+// compare returns the first line in which two lists differ, cut to where they do; empty: in none.
+func compare(a, b []string) string {
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i >= len(a):
+			return "one more: " + b[i]
+		case i >= len(b):
+			return "one less: " + a[i]
+		case a[i] != b[i]:
+			return difference(a[i], b[i])
+		}
+	}
+	return ""
+}
+
+// difference shows two texts from shortly before where they part.
+func difference(a, b string) string {
+	const before, after = 100, 200
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	from := max(0, at-before)
+	return fmt.Sprintf("...%s and ...%s of %s", a[from:min(len(a), at+after)], b[from:min(len(b), at+after)], a[:min(len(a), before)])
+}
