@@ -210,16 +210,26 @@ const stoppedPace = 30 * time.Minute
 // patience is how long a departure that is due may take where nobody says what holds it: until the next
 // re-list, and then until everybody else had a permit.
 func (m *Monitor) patience() time.Duration {
-	if m.settings.EvictionWorkers == 0 {
-		return m.settings.TaintRelistPeriod
-	}
-	pace := stoppedPace
-	if m.settings.ResourceEvictionRate > 0 {
-		pace = time.Duration(float64(time.Second) / m.settings.ResourceEvictionRate)
-	}
 	queue := 1
 	for _, on := range m.placed { // order-free: a sum
 		queue += len(on)
 	}
-	return m.settings.TaintRelistPeriod + time.Duration(queue)*pace
+	return m.settings.TaintRelistPeriod + time.Duration(queue)*m.pace()
+}
+
+// pace is the longest that one permit takes: each of the limits may have to be waited for.
+func (m *Monitor) pace() (pace time.Duration) {
+	s := &m.settings
+	if s.EvictionWorkers > 0 {
+		if s.ResourceEvictionRate <= 0 {
+			return stoppedPace
+		}
+		pace = time.Duration(float64(time.Second) / s.ResourceEvictionRate)
+	}
+	for _, rate := range []float64{s.FleetEvictionRate, s.RegionEvictionRate, s.ClusterEvictionRate} {
+		if rate > 0 {
+			pace += time.Duration(float64(time.Second) / rate)
+		}
+	}
+	return pace
 }
