@@ -109,7 +109,7 @@ func (b *Binding) paced(now time.Time, t *target, l leave) leave {
 	if next.After(now) {
 		l.at = next
 		l.held = hold{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
-	} else if slices.Contains(b.hops, hop{t.cluster, now}) {
+	} else if slices.Contains(b.hops(), hop{t.cluster, now}) {
 		l.at = now.Add(time.Second) // no cluster is left twice in one instant, or a copy that starts would go round in circles in no time
 	}
 	return l

@@ -132,10 +132,10 @@ func (c *Cluster) follow(now time.Time, r *revision, s taint.Swap, because strin
 }
 
 // legacyDue is when the system will add its NoExecute twin; zero: not by waiting. One that is due in an
-// instant that brings other news is due all the same.
+// instant that brings other news is due all the same, unless a blackout withholds it.
 func (c *Cluster) legacyDue(now time.Time) time.Time {
 	swap, due := taint.Legacy(c.ready(), c.readySince(), c.legacyTimeout(), now)
-	if _, changes := swap.Apply(c.taints, now); changes {
+	if _, changes := swap.Apply(c.taints, now); changes && !c.blackout {
 		return now
 	}
 	return due

@@ -173,7 +173,7 @@ func (m *Monitor) neverLate(now time.Time, s *store.Store, b *store.Binding) (wa
 			continue
 		}
 		waits = true
-		if held(b, t.Name) {
+		if held(b, t.Name) || m.interfered() {
 			continue
 		}
 		due := actors.Later(verdict.At, actors.Later(m.changed[b.Name()], m.clusterChanged[messages.ClusterName(t.Name)]))

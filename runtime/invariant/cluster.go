@@ -73,9 +73,10 @@ func (m *Monitor) policyFollowed(now time.Time, c *api.Cluster, p *api.ClusterTa
 	}
 }
 
-// ignored reports whether a taint is not for policies to decide: they may not add it, or the system keeps it.
+// ignored reports whether a taint is not for policies to decide: they may not add it, the governor takes it back
+// in a blackout, or the system keeps it.
 func (m *Monitor) ignored(t *api.PolicyTaint) bool {
-	if t.Key == api.TaintNotReady || t.Key == api.TaintUnreachable {
+	if m.interfered() || t.Key == api.TaintNotReady || t.Key == api.TaintUnreachable {
 		return true
 	}
 	return t.Effect == corev1.TaintEffectNoExecute && !m.settings.AllowNoExecuteTaintPolicy

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -19,8 +21,10 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 	}
 	v := Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}
 	m.check(NeverEarly, !now.Before(g.Deadline), v, "the deadline is %s later", g.Deadline.Sub(now))
-	if t := g.Toleration; t != nil && t.TolerationSeconds != nil && g.Taint.TimeAdded != nil {
-		at := g.Taint.TimeAdded.Add(time.Duration(*t.TolerationSeconds) * time.Second)
+	added := m.added(s, f.Cluster, g.Taint)
+	m.check(NeverEarly, added != nil, v, "the cluster has no taint %s:%s", g.Taint.Key, g.Taint.Effect)
+	if t := g.Toleration; t != nil && t.TolerationSeconds != nil && added != nil && !added.IsZero() {
+		at := added.Add(time.Duration(*t.TolerationSeconds) * time.Second)
 		m.check(NeverEarly, !now.Before(at), v, "the taint is tolerated for another %s", at.Sub(now))
 		return
 	}
@@ -32,6 +36,24 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 	for i := range tolerations {
 		covers := tolerations[i].TolerationSeconds == nil && taint.Tolerates(&tolerations[i], g.Taint, m.settings.NumericTolerations)
 		m.check(NeverEarly, !covers, v, "the taint %s is tolerated for good", g.Taint.Key)
+	}
+}
+
+// added is when a cluster got a taint that it has, or lost in this instant; nil: it has none.
+func (m *Monitor) added(s *store.Store, name messages.ClusterName, t *corev1.Taint) *time.Time {
+	c := s.Cluster(name)
+	if c == nil {
+		return &time.Time{} // it left in this instant
+	}
+	taints := append(slices.Clip(c.Spec.Taints), m.untainted[name]...)
+	i := taint.Find(taints, t.Key, t.Effect)
+	switch {
+	case i < 0:
+		return nil
+	case taints[i].TimeAdded == nil:
+		return &time.Time{}
+	default:
+		return &taints[i].TimeAdded.Time
 	}
 }
 

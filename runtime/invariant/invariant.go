@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/config"
@@ -91,10 +94,16 @@ type Monitor struct {
 	judged  map[messages.ClusterName]bool
 	gained  map[messages.ClusterName][]messages.BindingName
 	resized map[messages.ClusterName]bool
+	// governed are the regions, or the fleet by no name, of which the governor slows or stops evictions.
+	governed map[string]bool
 	// refused are the clusters that take no taint of a policy, and say so once.
 	refused map[messages.ClusterName]bool
+	// untainted has what clusters lost of taints in the instant.
+	untainted map[messages.ClusterName][]corev1.Taint
 	// released are the old copies that were let go in the instant.
 	released []*messages.EvictionEnded
+	// started are the evictions that did in the instant.
+	started []*messages.EvictionStarted
 
 	violations []Violation
 	known      map[Violation]bool
@@ -112,6 +121,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
+		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
 		known: map[Violation]bool{}, checks: map[Law]uint64{},
 	}
 }
@@ -133,6 +143,9 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	for i := range news {
 		m.heard(now, s, &news[i])
 	}
+	for _, f := range m.started {
+		m.neverEarly(now, s, f)
+	}
 	for _, f := range m.released {
 		m.lastCopyKept(now, s, f)
 	}
@@ -147,7 +160,8 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 			delete(m.open, name)
 		}
 	}
-	m.released = m.released[:0]
+	m.started, m.released = m.started[:0], m.released[:0]
+	clear(m.untainted)
 	clear(m.touched)
 	clear(m.judged)
 	clear(m.gained)
@@ -198,17 +212,22 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
 	case *messages.EvictionStarted:
-		m.neverEarly(now, s, f)
+		m.started = append(m.started, f)
 	case *messages.EvictionEnded:
 		m.released = append(m.released, f)
 	case *messages.ConditionChanged:
 		m.judged[f.Cluster] = true
+	case *messages.GovernorChanged:
+		m.govern(now, s, f)
 	case *messages.TaintingFailed:
 		m.refused[f.Cluster] = true
 	case *messages.CapacityChanged:
 		m.resized[f.Cluster] = true
-	case *messages.TaintAdded, *messages.TaintRemoved, *messages.TaintAdopted:
-		m.retainted(now, f.(messages.AboutCluster).AboutCluster())
+	case *messages.TaintRemoved:
+		m.untainted[f.Cluster] = append(m.untainted[f.Cluster], f.Taint)
+		m.retainted(now, f.Cluster)
+	case *messages.TaintAdded:
+		m.retainted(now, f.Cluster)
 	}
 	m.copies.heard(e)
 	if f, ok := e.Fact.(messages.AboutBinding); ok {
@@ -233,6 +252,22 @@ func (m *Monitor) allChanged(now time.Time, s *store.Store) {
 	for name := range m.open { // order-free: each is set to the same
 		m.changed[name] = now
 	}
+}
+
+// govern notes whether the governor interferes. What waited for it starts to wait anew.
+func (m *Monitor) govern(now time.Time, s *store.Store, f *messages.GovernorChanged) {
+	m.governed[f.Region] = f.State != string(storm.Normal)
+	m.allChanged(now, s)
+}
+
+// interfered reports whether evictions are slower than settings say, somewhere.
+func (m *Monitor) interfered() bool {
+	for _, governs := range m.governed { // order-free: any
+		if governs {
+			return true
+		}
+	}
+	return false
 }
 
 // scheduled notes who is where, and who got replicas there.

@@ -67,7 +67,7 @@ func (d dice) value(f config.Field) any {
 		}
 		return d.between(0, 16)
 	case "number":
-		if strings.Contains(f.Range(), "at most 1") {
+		if strings.HasSuffix(f.Range(), "at most 1") || strings.HasSuffix(f.Range(), "to 1") {
 			return pick(d, 0.1, 0.25, 0.5, 1)
 		}
 		return pick(d, 0, 0.1, 0.5, 10, 1000)

@@ -45,16 +45,19 @@ const repeated = 8
 
 // Try runs a case, in two orders of mailboxes and now and then twice, and returns the first thing that is
 // wrong; nil: nothing is.
-func Try(c *Case) *Finding {
+func Try(c *Case) *Finding { return TryWith(c, nil) }
+
+// TryWith is Try with something between the machines and what they are sent.
+func TryWith(c *Case, t world.Tamper) *Finding {
 	s, err := c.Scenario()
 	if err != nil {
 		return &Finding{Valid, err.Error()}
 	}
-	first, wrong := run(s, world.Options{Seed: c.Seed})
+	first, wrong := run(s, world.Options{Seed: c.Seed, Tamper: t})
 	if wrong != nil {
 		return wrong
 	}
-	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed})
+	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed, Tamper: t})
 	if wrong != nil {
 		return wrong
 	}
@@ -62,7 +65,7 @@ func Try(c *Case) *Finding {
 		return &Finding{Confluent, difference}
 	}
 	if c.Seed%repeated == 0 {
-		return repeats(s, first)
+		return repeats(s, first, t)
 	}
 	return nil
 }
@@ -91,8 +94,8 @@ func run(s *scenario.Scenario, o world.Options) (r *report.Run, wrong *Finding) 
 	return r, nil
 }
 
-func repeats(s *scenario.Scenario, first *report.Run) *Finding {
-	again, wrong := run(s, world.Options{Seed: first.Seed})
+func repeats(s *scenario.Scenario, first *report.Run, t world.Tamper) *Finding {
+	again, wrong := run(s, world.Options{Seed: first.Seed, Tamper: t})
 	if wrong != nil {
 		return wrong
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	Lanes int
 	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
 	MaxPerInstant int
+	// Tamper stands before every machine. Zero: they get what they are sent.
+	Tamper Tamper
 	// Profile replaces the scenario's; empty: as written.
 	Profile string
 	// Set are settings on top of the scenario's own.
@@ -74,7 +76,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 
 // world is how the scenario's world runs.
 func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) Config {
-	c := Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant}
+	c := Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant, Tamper: o.Tamper}
 	if o.Lanes > 1 {
 		c.Order = kernel.FIFO
 	}

@@ -42,6 +42,8 @@ type Config struct {
 	MaxPerInstant int
 	// Members says how simulated members behave; those it does not name are healthy and quick.
 	Members map[messages.ClusterName]messages.MemberBehaviour
+	// Tamper stands before every machine. Zero: they get what they are sent.
+	Tamper Tamper
 	// Observe hears every fact in place of journal and store, as kernel.Config.Observe: objects stay as they were
 	// applied. Zero: the world keeps both.
 	Observe func(lane int, at time.Time, f messages.Fact)
@@ -198,30 +200,34 @@ func must(err error) {
 	}
 }
 
+func spawn[M messages.Message](w *World, at messages.Address, machine kernel.Machine[M]) {
+	must(kernel.Spawn(w.kernel, at, tamperedWith(w.config.Tamper, at, machine)))
+}
+
 func (w *World) spawnSingletons() {
-	must(kernel.Spawn[messages.ToScheduler](w.kernel, schedulerAt, scheduler.New(*w.settings, w.config.Seed)))
-	must(kernel.Spawn[messages.ToGovernor](w.kernel, governorAt, governor.New(*w.settings)))
+	spawn[messages.ToScheduler](w, schedulerAt, scheduler.New(*w.settings, w.config.Seed))
+	spawn[messages.ToGovernor](w, governorAt, governor.New(*w.settings))
 }
 
 func (w *World) spawnCluster(name messages.ClusterName) {
-	must(kernel.Spawn[messages.ToCluster](w.kernel, clusterAt(name), cluster.New(name, *w.settings, w.config.Seed)))
+	spawn[messages.ToCluster](w, clusterAt(name), cluster.New(name, *w.settings, w.config.Seed))
 }
 
 func (w *World) spawnMember(name messages.ClusterName) {
-	must(kernel.Spawn[messages.ToMember](w.kernel, memberAt(name), member.New(name, *w.settings, w.config.Seed)))
+	spawn[messages.ToMember](w, memberAt(name), member.New(name, *w.settings, w.config.Seed))
 	if b, known := w.config.Members[name]; known {
 		w.kernel.Post(memberAt(name), &messages.MemberConfigured{Behaviour: b})
 	}
 }
 
 func (w *World) spawnPolicy(name messages.PolicyName) {
-	must(kernel.Spawn[messages.ToPolicy](w.kernel, policyAt(name), policy.New(name, *w.settings)))
+	spawn[messages.ToPolicy](w, policyAt(name), policy.New(name, *w.settings))
 }
 
 func (w *World) spawnPropagation(name messages.PropagationName, namespace string) {
-	must(kernel.Spawn[messages.ToPropagation](w.kernel, propagationAt(name), propagation.New(name, namespace)))
+	spawn[messages.ToPropagation](w, propagationAt(name), propagation.New(name, namespace))
 }
 
 func (w *World) hostBinding(name messages.BindingName) {
-	must(kernel.Host[messages.ToBinding](w.kernel, bindingAt(name), binding.New(name, w.settings)))
+	must(kernel.Host(w.kernel, bindingAt(name), tamperedWith[messages.ToBinding](w.config.Tamper, bindingAt(name), binding.New(name, w.settings))))
 }
