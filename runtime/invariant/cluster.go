@@ -37,8 +37,9 @@ func (m *Monitor) lookAtCluster(now time.Time, s *store.Store, name messages.Clu
 	}
 }
 
+// legacy is what the NoExecute twins must be, unless the governor takes them back.
 func (m *Monitor) legacy(k *metav1.Condition, now time.Time) taint.Swap {
-	if !m.settings.Failover {
+	if !m.settings.Failover || m.interfered() {
 		return taint.Swap{}
 	}
 	swap, _ := taint.Legacy(k.Status, k.LastTransitionTime.Time, m.settings.FailoverEvictionTimeout, now)
