@@ -162,15 +162,16 @@ func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
 	if len(back) == 0 || !s.free(e.asked, back) || !s.mayGo() {
 		return
 	}
-	if d := s.sharePlan(e.asked, back); s.refusal(e.asked, d.Targets) == "" {
+	if d := s.sharePlan(e.asked, back); !sameTargets(d.Targets, e.asked.Targets) && s.refusal(e.asked, d.Targets) == "" {
 		s.comeHome(now, e, d, out)
 	}
 }
 
-// takesBack reports whether a cluster of home lacks its share, or some of it, and can take that.
+// takesBack reports whether a cluster of home lacks its share, or some of it, and can take that. What runs
+// nowhere is not away but without a place.
 func (s *Scheduler) takesBack(now time.Time, m *messages.PlaceBinding, h api.TargetCluster) bool {
 	lack, lacks := failback.Lacks(m.Targets, h)
-	return lacks && s.planner.Takes(now, s.request(m), api.TargetCluster{Name: h.Name, Replicas: lack})
+	return lacks && len(m.Targets) > 0 && s.planner.Takes(now, s.request(m), api.TargetCluster{Name: h.Name, Replicas: lack})
 }
 
 // free reports whether nothing else moves a binding. Where groups of clusters are counted by anything but

@@ -109,3 +109,12 @@ func TestAClusterThatIsGoneTakesNothingBack(t *testing.T) {
 	word := displaced("web", aggregated(), "m1:4")
 	d.Tell(word).Told(bindingAt("web"), kept(word))
 }
+
+func TestWhatRunsNowhereHasNoHomeToReturnTo(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "2"))
+	mail := d.Tell(due(displaced("web", aggregated()))).Mail()
+	require.Len(t, mail, 2)
+	require.Equal(t, messages.PlacementFailed, mail[0].Message.(*messages.PlacementDecided).Outcome)
+	require.Equal(t, judged("m2", false), mail[1].Message)
+	d.Tell(status("m2", "2")).Quiet()
+}
