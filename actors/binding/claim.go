@@ -21,6 +21,7 @@ func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, ou
 	if b.workload != nil && b.workload.Revision != w.Revision {
 		also = "template"
 	}
+	couldDivide := b.hasReplicas()
 	b.workload = w
 	b.settling, b.template = true, edited
 	if m.Recovered {
@@ -34,6 +35,9 @@ func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, ou
 	b.fromWorkload(&next)
 	next.WorkloadAffinityGroups = groupsOf(next.Placement, w.Labels)
 	b.update(now, next, also, out)
+	if b.hasReplicas() != couldDivide { // a restored binding of no replicas looks like something that has none
+		b.ask(now, out)
+	}
 	if w.Revision > 0 {
 		b.syncCopies(out)
 		b.reassess()

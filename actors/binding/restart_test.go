@@ -240,3 +240,17 @@ func TestATargetThatIsBeingLeftAlreadyKeepsItsFirstTask(t *testing.T) {
 	require.Equal(t, m.Spec.GracefulEvictionTasks[0], fact.Task)
 	require.Equal(t, targets("m2:2"), b.asked.Targets)
 }
+
+func TestAWorkloadOfNoReplicasIsStillAWorkloadAfterARestart(t *testing.T) {
+	for name, order := range map[string][]int{"the binding comes first": {0, 1}, "the resource comes first": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			b := drive(t, settings())
+			m := stored(duplicated(), b.Now())
+			m.Spec.Replicas, m.Spec.Clusters, m.Spec.GracefulEvictionTasks = 0, nil, nil
+			news := []messages.ToBinding{m, workload(0)}
+			b.tell(news[order[0]], news[order[1]])
+			require.True(t, b.asked.HasReplicas)
+			require.Zero(t, b.asked.Replicas)
+		})
+	}
+}
