@@ -32,6 +32,7 @@ func replay(t *testing.T, s *scenario.Scenario, o world.Options) *report.Run {
 func TestEveryScenarioHolds(t *testing.T) {
 	for _, s := range all(t) {
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
 			run := replay(t, s, world.Options{})
 			require.Len(t, run.Expectations, len(s.Expect))
 			for _, e := range run.Expectations {
@@ -45,6 +46,7 @@ func TestEveryScenarioHolds(t *testing.T) {
 func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
 	for _, s := range all(t) {
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
 			first := end(t, replay(t, s, world.Options{}))
 			for n := range uint64(10) {
 				require.Equal(t, first, end(t, replay(t, s, world.Options{Interleaving: 1000 + n})), "interleaving %d", 1000+n)
@@ -58,6 +60,7 @@ func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
 func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
 	for _, s := range all(t) {
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
 			first := end(t, replay(t, s, world.Options{}))
 			for _, lanes := range []int{2, 3, 8} {
 				require.Equal(t, first, end(t, replay(t, s, world.Options{Lanes: lanes})), "%d lanes", lanes)
