@@ -104,17 +104,7 @@ func (s *subject) fail(cleared bool) *messages.PlacementDecided {
 	}
 }
 
-func targets(clusters ...string) []api.TargetCluster {
-	var list []api.TargetCluster
-	for _, c := range clusters {
-		t := api.TargetCluster{Name: c[:2]}
-		if len(c) > 2 {
-			t.Replicas = int32(c[3] - '0')
-		}
-		list = append(list, t)
-	}
-	return list
-}
+var targets = actorstest.Targets
 
 // placed returns a binding that the policy placed on clusters, each of which reports a healthy copy.
 func placed(t *testing.T, s messages.Settings, policy *api.PropagationSpec, clusters ...string) *subject {

@@ -98,17 +98,7 @@ func leaving(m *messages.PlaceBinding, clusters ...messages.ClusterName) *messag
 	return m
 }
 
-func targets(clusters ...string) []api.TargetCluster {
-	var list []api.TargetCluster
-	for _, c := range clusters {
-		t := api.TargetCluster{Name: c[:2]}
-		if len(c) > 2 {
-			t.Replicas = int32(c[3] - '0')
-		}
-		list = append(list, t)
-	}
-	return list
-}
+var targets = actorstest.Targets
 
 // decided is the one decision that a binding was told in this step.
 func decided(t *testing.T, n *actorstest.Network, name messages.BindingName) *messages.PlacementDecided {

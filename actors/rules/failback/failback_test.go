@@ -5,22 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/actorstest"
 	"leeward/actors/rules/failback"
 	"leeward/messages/api"
 )
 
-// on returns clusters with replicas: "m1:2", or "m1" for a copy without any.
-func on(clusters ...string) []api.TargetCluster {
-	var list []api.TargetCluster
-	for _, c := range clusters {
-		t := api.TargetCluster{Name: c[:2]}
-		if len(c) > 2 {
-			t.Replicas = int32(c[3] - '0')
-		}
-		list = append(list, t)
-	}
-	return list
-}
+var on = actorstest.Targets
 
 func TestDividedReplicasReturn(t *testing.T) {
 	for name, c := range map[string]struct {
