@@ -107,7 +107,6 @@ type Monitor struct {
 
 	violations []Violation
 	known      map[Violation]bool
-	checks     map[Law]uint64
 }
 
 // New returns a monitor of an engine that has no objects yet. Members says how simulated members behave: a
@@ -122,15 +121,12 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
-		known: map[Violation]bool{}, checks: map[Law]uint64{},
+		known: map[Violation]bool{},
 	}
 }
 
 // Violations returns what was broken so far, in the order in which it was seen.
 func (m *Monitor) Violations() []Violation { return m.violations }
-
-// Checks returns how often each law was looked at.
-func (m *Monitor) Checks() map[Law]uint64 { return maps.Clone(m.checks) }
 
 // Reaches says whether a cluster can be reached from now on: one that cannot runs what it ran.
 func (m *Monitor) Reaches(now time.Time, c messages.ClusterName, reachable bool) {
@@ -311,9 +307,8 @@ func (m *Monitor) retainted(now time.Time, c messages.ClusterName) {
 	}
 }
 
-// check counts that a law is looked at, and notes that it is broken where it is.
+// check notes that a law is broken where it is.
 func (m *Monitor) check(law Law, holds bool, v Violation, detail string, args ...any) {
-	m.checks[law]++
 	if holds {
 		return
 	}
