@@ -71,6 +71,8 @@ type PlaceBinding struct {
 	Home *Homeward
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
+	// Settled is set where the binding takes it that nothing changes for it: only a change is an answer.
+	Settled bool
 	// Since is when the need arose.
 	Since time.Time
 }

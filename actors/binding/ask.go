@@ -19,12 +19,30 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	if !b.managed || b.spec.Placement == nil {
 		return
 	}
+	out.TellScheduler(b.wish(now, b.waitsSince))
+}
+
+// mention tells the scheduler of a task that ended. Where the binding has its place and nothing else is under way
+// the scheduler answers only if that changes: two messages less for each failover.
+func (b *Binding) mention(now time.Time, out *actors.Outbox) {
+	if !b.scheduled || !b.waitsSince.IsZero() || len(b.tasks) > 0 || b.shrinks() || !b.schedulable() {
+		b.ask(now, out)
+		return
+	}
+	b.request++
+	m := b.wish(now, now)
+	m.Settled = true
+	out.TellScheduler(m)
+}
+
+// wish is all that the scheduler is to know, in need since some instant.
+func (b *Binding) wish(now, since time.Time) *messages.PlaceBinding {
 	m := &messages.PlaceBinding{
 		Suspended: !b.schedulable(), Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Set: b.set(), Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
-		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
+		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: since,
 		Home: b.homeWish(),
 	}
 	m.Purges = b.purges(now, m.Leaving)
@@ -33,7 +51,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 	}
 	m.Unreplaced = b.unreplaced()
-	out.TellScheduler(m)
+	return m
 }
 
 // schedulable reports whether the scheduler is to place the binding: it is not suspended, and no other

@@ -235,3 +235,27 @@ func TestOnlyNewHealthIsNews(t *testing.T) {
 	b.tell(report("m1", api.Unhealthy, 1, 1))
 	require.Equal(t, actorstest.Start, b.Facts()[0].(*messages.HealthChanged).Since, "without a break")
 }
+
+func TestTheSchedulerNeedNotAnswerWhereTheLastTaskEnds(t *testing.T) {
+	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
+	before := b.asked
+	require.False(t, before.Settled)
+	b.tell(report("m3", api.Healthy, 2, 3))
+	require.True(t, b.asked.Settled)
+	require.Empty(t, b.asked.Evicting)
+	require.Greater(t, b.asked.Request, before.Request, "what was decided on older words is void")
+	require.Equal(t, b.Now(), b.asked.Since)
+
+	b.tell(b.place("m2:2", "m1:2")).Told(memberAt("m3"), removal)
+}
+
+func TestTheSchedulerAnswersWhileTasksAreLeft(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2", "m2:2", "m3:2")
+	b.tell(tainted("m1", b.Now(), "down"), permit("m1"))
+	b.advance(time.Minute)
+	b.tell(tainted("m2", b.Now(), "down"), permit("m2"))
+	b.tell(b.place("m3:2", "m4:2"))
+	b.advance(9*time.Minute).Told(memberAt("m1"), removal)
+	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Evicting)
+	require.False(t, b.asked.Settled)
+}

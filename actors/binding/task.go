@@ -117,7 +117,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		}
 	}
 	if b.release(state.Replicas, out) || ended {
-		b.ask(now, out)
+		b.mention(now, out)
 		b.syncCopies(out)
 	}
 }

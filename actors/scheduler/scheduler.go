@@ -124,7 +124,10 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 	s.account(e.asked, m)
 	s.home.heard(m.Binding, m.Home)
 	e.rescaled = e.asked != nil && (e.asked.Replicas != m.Replicas || e.rescaled && !e.answered)
-	e.asked, e.answered, e.trigger = m, false, ""
+	e.asked, e.answered, e.trigger = m, m.Settled, ""
+	if m.Settled {
+		e.failure = failure{}
+	}
 	if m.Suspended {
 		delete(s.waiting, m.Binding)
 		delete(s.home.away, m.Binding)

@@ -222,3 +222,21 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 		scheduler.New(settings(), 1).Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
+
+func TestWhoIsSettledHearsOnlyOfAChange(t *testing.T) {
+	first := ask("web", 2, aggregated())
+	d := drive(t, settings(), cluster("m1", "9"))
+	d.Tell(first)
+
+	settled := again(first, "m1:2")
+	settled.Settled = true
+	d.Tell(settled).Quiet()
+
+	outgrown := again(settled, "m1:2")
+	outgrown.Replicas = 3
+	require.Equal(t, targets("m1:3"), decided(t, d.Tell(outgrown), "web").Targets)
+	nowhere := again(outgrown, "m1:3")
+	nowhere.Replicas = 10
+	n := d.Tell(nowhere)
+	require.Equal(t, messages.PlacementFailed, decided(t, n, "web").Outcome)
+}
