@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"strconv"
+	"time"
+)
+
+// batch is what is committed with one sync.
+type batch struct {
+	commits []*commit
+	// answers are the commits' errors, by their index; nil where the commit is accepted.
+	answers []error
+	// staged is what the batch makes of each key that it touches, the changes in their order.
+	staged  map[string]int
+	changes []item
+	version int64
+}
+
+// run commits until the queue is closed.
+func (e *Engine) run() {
+	defer close(e.gone)
+	b := batch{staged: make(map[string]int)}
+	next := alarm{clock: e.clock}
+	defer next.stop()
+	for closed := false; !closed; {
+		select {
+		case <-e.queue.wake:
+			closed = e.drain(&b)
+		case <-next.rings():
+			next.stop()
+			e.expire(&b)
+		}
+		first, _ := e.expiring.Min()
+		next.set(first.expires)
+	}
+	e.end()
+}
+
+// drain commits what waits, batch by batch, and reports whether the queue is closed.
+func (e *Engine) drain(b *batch) bool {
+	for {
+		var closed bool
+		b.commits, closed = e.queue.take(b.commits[:0])
+		if len(b.commits) == 0 {
+			return closed
+		}
+		e.commit(b)
+	}
+}
+
+// commit makes a batch happen and answers its callers.
+func (e *Engine) commit(b *batch) {
+	b.answers, b.changes, b.version = b.answers[:0], b.changes[:0], e.version
+	now := e.clock.Now()
+	for _, c := range b.commits {
+		b.answers = append(b.answers, e.stage(b, c, now))
+	}
+	e.apply(b)
+	for i, c := range b.commits {
+		c.done <- b.answers[i]
+	}
+	clear(b.staged)
+	clear(b.commits)
+	clear(b.changes)
+}
+
+// stage accepts the writes of a commit into the batch, or says which of them cannot be.
+func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
+	for i := range c.writes {
+		w := &c.writes[i]
+		if actual := e.standing(b, w.key); actual != w.expected {
+			return &Conflict{Key: w.key, Expected: w.expected, Actual: actual}
+		}
+	}
+	for i := range c.writes {
+		w := &c.writes[i]
+		b.version++
+		change := item{key: w.key, object: w.object, version: b.version}
+		if w.object != nil {
+			w.object.SetResourceVersion(strconv.FormatInt(b.version, 10))
+		}
+		if w.ttl > 0 {
+			change.expires = now.Add(w.ttl).UnixNano()
+		}
+		b.staged[w.key] = len(b.changes)
+		b.changes = append(b.changes, change)
+	}
+	return nil
+}
+
+// standing returns the version of an object, after what the batch has accepted; 0 if there is none.
+func (e *Engine) standing(b *batch, key string) int64 {
+	if i, ok := b.staged[key]; ok {
+		if b.changes[i].object == nil {
+			return 0
+		}
+		return b.changes[i].version
+	}
+	i, _ := e.tables[prefixOf(key)].objects.Get(item{key: key})
+	return i.version
+}
+
+// apply shows the batch to readers and wakes the watchers.
+func (e *Engine) apply(b *batch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.version = b.version
+	for _, c := range b.changes {
+		t := e.tables[prefixOf(c.key)]
+		old := t.set(c)
+		e.reschedule(old, c)
+		t.ring.add(Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object})
+		t.stirred = true
+	}
+	for _, c := range b.changes {
+		e.tables[prefixOf(c.key)].wake()
+	}
+}
+
+// end tells watchers that there is nothing more to come.
+func (e *Engine) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	for _, t := range e.tables { // order-free: each only closes its own channel
+		close(t.changed)
+	}
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/benbjohnson/clock"
+)
+
+// alarm rings once, at the next expiry.
+type alarm struct {
+	clock clock.Clock
+	timer *clock.Timer
+	at    int64 // 0: not set
+}
+
+// set moves the alarm, if it is not there already. A timer that has been set is not used again: what it
+// may have sent already would be taken for the new one's.
+func (a *alarm) set(at int64) {
+	if at == a.at {
+		return
+	}
+	a.stop()
+	if at != 0 {
+		a.timer, a.at = a.clock.Timer(time.Unix(0, at).Sub(a.clock.Now())), at
+	}
+}
+
+func (a *alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	a.timer, a.at = nil, 0
+}
+
+// rings is nil, and so never received from, while the alarm is not set.
+func (a *alarm) rings() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C
+}
+
+// byExpiry orders objects by when they go.
+func byExpiry(a, b item) bool {
+	return a.expires < b.expires || a.expires == b.expires && a.key < b.key
+}
+
+// reschedule lets a change take the place of the object that it replaces among those that expire.
+func (e *Engine) reschedule(old, changed item) {
+	if old.expires != 0 {
+		e.expiring.Delete(old)
+	}
+	if changed.expires != 0 {
+		e.expiring.ReplaceOrInsert(item{key: changed.key, version: changed.version, expires: changed.expires})
+	}
+}
+
+// expire deletes what is due, the oldest first, as far as one batch goes. It runs between two batches:
+// nothing else can change meanwhile.
+func (e *Engine) expire(b *batch) {
+	now := e.clock.Now().UnixNano()
+	c := &commit{done: make(chan error, 1)}
+	e.expiring.Ascend(func(i item) bool {
+		if i.expires > now || len(c.writes) == atOnce {
+			return false
+		}
+		c.writes = append(c.writes, Delete(i.key, i.version))
+		return true
+	})
+	if len(c.writes) == 0 {
+		return
+	}
+	b.commits = append(b.commits[:0], c)
+	e.commit(b)
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+)
+
+// atOnce bounds how many commits share a sync, and so how long the last of them waits for the first.
+const atOnce = 1024
+
+// commit is what one caller wants to happen at once, or not at all.
+type commit struct {
+	writes []Write
+	// done carries the answer.
+	done chan error
+}
+
+var commits = sync.Pool{New: func() any { return &commit{done: make(chan error, 1)} }}
+
+// queue holds the commits that wait for the commit goroutine, first come first served.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*commit
+	closed  bool
+	wake    chan struct{}
+}
+
+// put reports false when the queue is closed.
+func (q *queue) put(c *commit) bool {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return false
+	}
+	q.waiting = append(q.waiting, c)
+	q.mu.Unlock()
+	q.signal()
+	return true
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.signal()
+}
+
+// take moves what waits to a batch, as far as it may go, and reports whether the queue is closed.
+func (q *queue) take(batch []*commit) ([]*commit, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), atOnce)
+	batch = append(batch, q.waiting[:n]...)
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	return batch, q.closed
+}

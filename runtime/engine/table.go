@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/google/btree"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// degree of the b-trees. A node holds up to 2*degree-1 objects and is copied when it first changes
+// after a snapshot.
+const degree = 32
+
+// Resource says what one table holds.
+type Resource struct {
+	Name schema.GroupResource
+	// Kind is put on every object, so that what is logged can be read by itself. Empty leaves the
+	// objects as they are.
+	Kind schema.GroupVersionKind
+	// New returns an empty object, to be decoded into.
+	New func() Object
+	// History is how many changes are kept for watchers and past versions. Zero: 16384.
+	History int
+}
+
+const defaultHistory = 1 << 14
+
+// item is one object in its place.
+type item struct {
+	key     string
+	object  Object
+	version int64
+	// expires is when the object goes by itself, in nanoseconds since 1970; 0 is never.
+	expires int64
+}
+
+func byKey(a, b item) bool { return a.key < b.key }
+
+// Table holds the objects of one resource. Its methods may be called by anyone at any time.
+type Table struct {
+	resource Resource
+	prefix   string
+	engine   *Engine
+	objects  *btree.BTreeG[item]
+	ring     ring
+	// changed is closed at the next change; stirred is set while a batch with such a change is applied.
+	changed chan struct{}
+	stirred bool
+}
+
+func newTable(e *Engine, r Resource) *Table {
+	if r.History == 0 {
+		r.History = defaultHistory
+	}
+	return &Table{
+		resource: r,
+		prefix:   Prefix(r.Name),
+		engine:   e,
+		objects:  btree.NewG(degree, byKey),
+		ring:     ring{limit: r.History},
+		changed:  make(chan struct{}),
+	}
+}
+
+// Get returns an object and its version, or nil and 0.
+func (t *Table) Get(key string) (Object, int64) {
+	t.engine.mu.RLock()
+	defer t.engine.mu.RUnlock()
+	i, _ := t.objects.Get(item{key: key})
+	return i.object, i.version
+}
+
+// Snapshot returns the table as it stands. It takes O(1).
+func (t *Table) Snapshot() Snapshot {
+	t.engine.mu.Lock() // a clone marks the original's nodes as shared
+	defer t.engine.mu.Unlock()
+	return Snapshot{objects: t.objects.Clone(), Version: t.engine.version}
+}
+
+// At returns the table as it stood at a version, by undoing what came after it. The error is Expired or
+// Ahead.
+func (t *Table) At(version int64) (Snapshot, error) {
+	undo, snapshot, err := t.since(version)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	for i := len(undo) - 1; i >= 0; i-- {
+		if c := undo[i]; c.Previous == nil {
+			snapshot.objects.Delete(item{key: c.Key})
+		} else {
+			snapshot.objects.ReplaceOrInsert(item{key: c.Key, object: c.Previous, version: VersionOf(c.Previous)})
+		}
+	}
+	snapshot.Version = version
+	return snapshot, nil
+}
+
+func (t *Table) since(version int64) ([]Change, Snapshot, error) {
+	t.engine.mu.Lock()
+	defer t.engine.mu.Unlock()
+	at, err := t.place(version)
+	if err != nil {
+		return nil, Snapshot{}, err
+	}
+	return t.ring.from(at, t.ring.end), Snapshot{objects: t.objects.Clone()}, nil
+}
+
+// place returns where in the ring the changes after a version begin.
+func (t *Table) place(version int64) (int64, error) {
+	switch {
+	case version > t.engine.version:
+		return 0, &Ahead{Version: version, Current: t.engine.version}
+	case version < t.ring.floor:
+		return 0, &Expired{Version: version, Oldest: t.ring.floor}
+	default:
+		return t.ring.after(version), nil
+	}
+}
+
+// prepare makes an object fit to be committed.
+func (t *Table) prepare(o Object) {
+	o.SetResourceVersion("")
+	if !t.resource.Kind.Empty() {
+		o.GetObjectKind().SetGroupVersionKind(t.resource.Kind)
+	}
+}
+
+// set puts an object in its place, or takes it away, and returns what stood there.
+func (t *Table) set(i item) item {
+	var old item
+	if i.object == nil {
+		old, _ = t.objects.Delete(i)
+	} else {
+		old, _ = t.objects.ReplaceOrInsert(i)
+	}
+	return old
+}
+
+// wake tells those who wait that the table has changed.
+func (t *Table) wake() {
+	if t.stirred {
+		t.stirred = false
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}
+}
+
+// Snapshot is a table at one version. It stays as it is, whatever becomes of the table.
+type Snapshot struct {
+	objects *btree.BTreeG[item]
+	// Version is the version of the store, and so at least that of every object in the table.
+	Version int64
+}
+
+// Len returns how many objects there are.
+func (s Snapshot) Len() int { return s.objects.Len() }
+
+// Get returns an object, or nil.
+func (s Snapshot) Get(key string) Object {
+	i, _ := s.objects.Get(item{key: key})
+	return i.object
+}
+
+// Under returns the keys that begin with prefix and are not before from, in order, each with its
+// object. An empty from is the beginning.
+func (s Snapshot) Under(prefix, from string) iter.Seq2[string, Object] {
+	return func(yield func(string, Object) bool) {
+		s.objects.AscendGreaterOrEqual(item{key: max(prefix, from)}, func(i item) bool {
+			return strings.HasPrefix(i.key, prefix) && yield(i.key, i.object)
+		})
+	}
+}
