@@ -115,6 +115,7 @@ func (e *Engine) apply(b *batch) {
 	for _, c := range b.changes {
 		e.tables[prefixOf(c.key)].wake()
 	}
+	e.stir()
 }
 
 // end tells watchers that there is nothing more to come.
@@ -122,6 +123,7 @@ func (e *Engine) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
+	e.stir()
 	for _, t := range e.tables { // order-free: each only closes its own channel
 		close(t.changed)
 	}

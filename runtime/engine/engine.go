@@ -29,6 +29,7 @@ type Engine struct {
 	// it reads them without.
 	mu      sync.RWMutex
 	version int64
+	changed chan struct{} // of Changed; nil while nobody waits
 	// expiring are the objects that go by themselves, the next one first.
 	expiring *btree.BTreeG[item]
 }
