@@ -62,8 +62,7 @@ func (g *grouping) namesOf(v *messages.ClusterView) []string {
 // Otherwise clusters are taken in order of preference, each unless what is left could then not be
 // completed. It returns what is wrong if no choice will do.
 func (p *Planner) chooseExactly(a *attempt) (problem string) {
-	slices.Sort(p.keys)
-	p.whole = append(p.whole[:0], p.keys...)
+	p.whole = append(p.whole[:0], p.keys...) // in no order yet: most often nobody searches
 	replicas := a.dividedByRoom()
 	if a.part {
 		replicas = 0
@@ -101,6 +100,7 @@ func (p *Planner) meets(a *attempt, replicas int64) bool {
 // If replicas are divided by room, each cluster takes at least one: there is no use for more clusters than
 // those, nor for clusters without room.
 func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
+	slices.Sort(p.whole)
 	p.keys = append(p.keys[:0], p.whole...)
 	if a.dividedByRoom() > 0 {
 		p.keys = slices.DeleteFunc(p.keys, func(k key) bool { return k.room() == 0 })
