@@ -202,9 +202,13 @@ func (b *Binding) clusters() []api.TargetCluster {
 	if len(b.targets) == 0 {
 		return nil
 	}
-	clusters := make([]api.TargetCluster, len(b.targets))
+	return b.listed(make([]api.TargetCluster, 0, len(b.targets)))
+}
+
+// listed appends the present result to a list.
+func (b *Binding) listed(clusters []api.TargetCluster) []api.TargetCluster {
 	for i := range b.targets {
-		clusters[i] = b.targets[i].shown()
+		clusters = append(clusters, b.targets[i].shown())
 	}
 	return clusters
 }
@@ -220,27 +224,23 @@ func (t *target) pods() int32 { return t.replicas + t.components.Pods() }
 // retarget makes the result what the scheduler chose: kept targets stay in their places with all that
 // is known of them, new ones follow. Clusters hear who came and who left.
 func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
-	kept := make([]target, 0, len(clusters))
+	kept := b.targets[:0]
 	for i := range b.targets {
 		t := b.targets[i]
 		j := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == string(t.cluster) })
-		if j >= 0 {
-			t.replicas, t.components = clusters[j].Replicas, clusters[j].Components
-			kept = append(kept, t)
+		if j < 0 {
+			b.forget(&t, out)
 			continue
 		}
-		b.forget(&t, out)
+		t.replicas, t.components = clusters[j].Replicas, clusters[j].Components
+		kept = append(kept, t)
 	}
+	clear(b.targets[len(kept):])
+	b.targets = slices.Grow(kept, max(0, len(clusters)-len(kept)))
 	for _, c := range clusters {
-		if b.target(messages.ClusterName(c.Name)) == nil {
-			kept = append(kept, target{cluster: messages.ClusterName(c.Name), replicas: c.Replicas, components: c.Components})
-		}
-	}
-	before := b.targets
-	b.targets = kept
-	for i := range b.targets {
-		if !slices.ContainsFunc(before, func(t target) bool { return t.cluster == b.targets[i].cluster }) {
-			out.TellCluster(b.targets[i].cluster, &messages.BindingPlaced{Binding: b.name})
+		if name := messages.ClusterName(c.Name); b.target(name) == nil {
+			b.targets = append(b.targets, target{cluster: name, replicas: c.Replicas, components: c.Components})
+			out.TellCluster(name, &messages.BindingPlaced{Binding: b.name})
 		}
 	}
 }

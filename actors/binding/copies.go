@@ -180,14 +180,19 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 
 // health judges targets by what their members report.
 func (b *Binding) health(targets []target) health.Verdict {
-	wanted := make([]health.Target, len(targets))
+	var (
+		few     [4]health.Target // most workloads run on few clusters: the lists of those stay off the heap
+		fewer   [4]health.Report
+		wanted  = few[:0]
+		reports = fewer[:0]
+	)
 	for i := range targets {
-		wanted[i] = health.Target{Cluster: targets[i].cluster, Replicas: targets[i].pods()}
-		if c := b.copy(targets[i].cluster); c != nil {
-			wanted[i].Placement, wanted[i].Revision = c.placement, c.revision
+		t := health.Target{Cluster: targets[i].cluster, Replicas: targets[i].pods()}
+		if c := b.copy(t.Cluster); c != nil {
+			t.Placement, t.Revision = c.placement, c.revision
 		}
+		wanted = append(wanted, t)
 	}
-	reports := make([]health.Report, 0, len(b.copies))
 	for i := range b.copies {
 		if c := &b.copies[i]; c.reported {
 			reports = append(reports, health.Report{

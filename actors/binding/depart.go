@@ -61,18 +61,14 @@ func (b *Binding) leaving() []messages.ClusterName {
 	if !b.settings.EvictionNeedsDestination {
 		return nil
 	}
-	var due []*target
+	var names []messages.ClusterName
 	for i := range b.targets {
 		if b.targets[i].leave.permitted {
-			due = append(due, &b.targets[i])
+			names = append(names, b.targets[i].cluster)
 		}
 	}
-	slices.SortStableFunc(due, func(x, y *target) int {
-		return cmp.Or(x.leave.at.Compare(y.leave.at), cmp.Compare(x.cluster, y.cluster))
+	slices.SortFunc(names, func(x, y messages.ClusterName) int {
+		return cmp.Or(b.target(x).leave.at.Compare(b.target(y).leave.at), cmp.Compare(x, y))
 	})
-	names := make([]messages.ClusterName, len(due))
-	for i := range due {
-		names[i] = due[i].cluster
-	}
 	return names
 }

@@ -52,7 +52,8 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 			b.evict(now, c, out)
 		}
 	}
-	kept := b.clusters()
+	var few [4]api.TargetCluster // off the heap, as a rule
+	kept := b.listed(few[:0])
 	b.keepShares(m.Move)
 	b.retarget(m.Targets, out)
 	takeovers := b.shareGains(kept, m.Targets)

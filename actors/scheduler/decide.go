@@ -20,7 +20,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 		s.decideLeaving(now, e, out)
 		return
 	}
-	cause := s.planner.NeedsPlacing(standing(e.asked))
+	cause := s.needsPlacing(e.asked)
 	if cause == "" {
 		s.keep(e, out)
 		return
@@ -54,7 +54,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 			continue
 		}
 		if d.Reason == "" {
-			s.conclude(now, e, d, departure{e.asked.Leaving[:n], obstacleOf(first)}, "eviction", out)
+			s.conclude(now, e, d, departureOf(e, n, first), "eviction", out)
 			return
 		}
 		if some == 0 && s.mayLeaveInPart(e, r, d) {
@@ -62,7 +62,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 		}
 	}
 	if some > 0 {
-		s.conclude(now, e, part, departure{e.asked.Leaving[:some], obstacleOf(first)}, "eviction", out)
+		s.conclude(now, e, part, departureOf(e, some, first), "eviction", out)
 		return
 	}
 	s.decideStaying(now, e, obstacleOf(first), out)
@@ -83,7 +83,7 @@ func replicasOf(targets []api.TargetCluster) (sum int64) {
 
 // decideStaying places what else is to be placed while no cluster can be left.
 func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle, out *actors.Outbox) {
-	cause := s.planner.NeedsPlacing(standing(e.asked))
+	cause := s.needsPlacing(e.asked)
 	if cause == "" {
 		s.hold(e, o, placement.Decision{}, "", out)
 		return
@@ -94,6 +94,16 @@ func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle,
 		return
 	}
 	s.hold(e, o, d, trigger, out)
+}
+
+// departureOf is a departure from the first n of the clusters that a binding must leave, where the first decision
+// was to do without all of them.
+func departureOf(e *entry, n int, first placement.Decision) departure {
+	d := departure{clusters: e.asked.Leaving[:n]}
+	if n < len(e.asked.Leaving) {
+		d.obstacle = obstacleOf(first)
+	}
+	return d
 }
 
 // obstacleOf is why a placement without the clusters that a binding must leave is none.
@@ -145,7 +155,8 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	next.Unreplaced = s.unreplaced(e.asked, leave.clusters, d.Targets)
 	next.Leaving, next.LastScheduled = held, now
 	s.account(e.asked, &next)
-	e.asked, e.answered = &next, true
+	e.hears(next)
+	e.answered = true
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
 		Leaving: leave.clusters, Move: move, Held: held, Obstacle: leave.obstacle, Trigger: trigger,
@@ -179,7 +190,7 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 		next := *e.asked
 		next.Targets, next.Applied = nil, e.asked.Placement
 		s.account(e.asked, &next)
-		e.asked = &next
+		e.hears(next)
 	}
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementFailed, Reason: d.Reason, Message: d.Message,
@@ -227,25 +238,25 @@ func (s *Scheduler) settle(e *entry, waits bool) {
 	}
 }
 
-// request turns a binding's word into the planner's terms.
+// request turns a binding's word into the planner's terms, until the next one.
 func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
-	r := &placement.Request{
+	s.question = placement.Request{
 		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas || m.Set != nil,
 		Replicas: m.Replicas, Requirements: m.Requirements, Set: m.Set, UID: string(m.UID),
 		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Affinity: m.Affinity, Fresh: fresh(m),
 	}
 	if s.settings.WorkloadAffinity && m.Groups != nil {
-		r.Together, r.Apart = s.groups.others(m, false), s.groups.others(m, true)
+		s.question.Together, s.question.Apart = s.groups.others(m, false), s.groups.others(m, true)
 	}
-	return r
+	return &s.question
 }
 
-// standing is what the planner needs to say whether a placement is called for.
-func standing(m *messages.PlaceBinding) *placement.Standing {
-	return &placement.Standing{
+// needsPlacing is why a placement is called for; empty: it is not.
+func (s *Scheduler) needsPlacing(m *messages.PlaceBinding) placement.Cause {
+	return s.planner.NeedsPlacing(&placement.Standing{
 		Applied: m.Applied, Placement: m.Placement, Workload: m.HasReplicas || m.Set != nil, Replicas: m.Replicas,
 		Set: m.Set, Targets: m.Targets, Affinity: m.Affinity, Fresh: fresh(m),
-	}
+	})
 }
 
 // triggerOf says in words why a binding is placed.
@@ -279,10 +290,10 @@ func scaled(m *messages.PlaceBinding) bool {
 // without is the request as it would be once some clusters are left.
 func (s *Scheduler) without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
 	r := s.request(m)
-	r.Leaving = leaving
-	r.Previous = slices.DeleteFunc(slices.Clone(r.Previous), func(t api.TargetCluster) bool {
+	s.previous = slices.DeleteFunc(append(s.previous[:0], r.Previous...), func(t api.TargetCluster) bool {
 		return slices.Contains(leaving, messages.ClusterName(t.Name))
 	})
+	r.Leaving, r.Previous = leaving, s.previous
 	return r
 }
 

@@ -113,9 +113,7 @@ func (s *Scheduler) judgeGroup(now time.Time, e *entry, out *actors.Outbox) {
 
 // says brings a binding's word on its return up to date.
 func (e *entry) says(h *messages.Homeward) {
-	next := *e.asked
-	next.Home = h
-	e.asked = &next
+	e.asked.Home = h
 }
 
 // groupPlan is the placement in an earlier group, if one has room for all.
@@ -210,7 +208,8 @@ func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out 
 	next.Evicting = append(slices.Clip(next.Evicting), left...)
 	next.Unreplaced = s.unreplaced(e.asked, left, d.Targets)
 	s.account(e.asked, &next)
-	e.asked, e.answered = &next, true
+	e.hears(next)
+	e.answered = true
 	delete(s.home.away, next.Binding)
 	s.home.heard(next.Binding, &says)
 	out.TellBinding(next.Binding, &messages.PlacementDecided{

@@ -31,6 +31,9 @@ type Scheduler struct {
 	freed bool
 	// waiting are the entries that found no place, or hold an eviction back for want of one.
 	waiting map[messages.BindingName]*entry
+	// question and previous are scratch: what the planner is asked, and the places in it.
+	question placement.Request
+	previous []api.TargetCluster
 	// home are the bindings that are to return to an earlier affinity group.
 	home   homeward
 	groups groups
@@ -42,8 +45,10 @@ type Scheduler struct {
 
 // entry is what the scheduler knows of one binding.
 type entry struct {
-	// asked is the binding's last word, brought up to date with what was decided since.
+	// asked is the binding's last word, brought up to date with what was decided since; nil: the binding ended.
 	asked *messages.PlaceBinding
+	// word is the memory of asked. The entry's own, so that a decision changes it without another copy on the heap.
+	word messages.PlaceBinding
 	// answered is false until the binding has had an answer to its last word.
 	answered bool
 	dirty    bool
@@ -53,6 +58,12 @@ type entry struct {
 	trigger string
 	// failure is the last failure that the binding was told of.
 	failure failure
+}
+
+// hears takes over a word in the place of the last one.
+func (e *entry) hears(m messages.PlaceBinding) {
+	e.word = m
+	e.asked = &e.word
 }
 
 // open reports whether there is a binding to decide on.
@@ -124,7 +135,8 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 	s.account(e.asked, m)
 	s.home.heard(m.Binding, m.Home)
 	e.rescaled = e.asked != nil && (e.asked.Replicas != m.Replicas || e.rescaled && !e.answered)
-	e.asked, e.answered, e.trigger = m, m.Settled, ""
+	e.hears(*m)
+	e.answered, e.trigger = m.Settled, ""
 	if m.Settled {
 		e.failure = failure{}
 	}
@@ -304,8 +316,12 @@ func (s *Scheduler) markByFleet() {
 // markByChanges marks the bindings that a changed cluster matters to: it runs them, or they could use it. Those
 // that wait could use more clusters than those that have a place.
 func (s *Scheduler) markByChanges() {
+	triggers := make([]string, len(s.changed)) // once for all that they concern
+	for i, c := range s.changed {
+		triggers[i] = "cluster " + string(c) + " changed"
+	}
 	for _, e := range s.entries { // order-free: the batch is sorted
-		s.markFor(e, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
+		s.markFor(e, triggers, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
 			return replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)
 		}))
 	}
@@ -313,16 +329,16 @@ func (s *Scheduler) markByChanges() {
 		return
 	}
 	for _, e := range s.waiting { // order-free: the batch is sorted
-		s.markFor(e, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
+		s.markFor(e, triggers, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
 			return s.planner.CouldEverUse(e.asked.Placement, c)
 		}))
 	}
 }
 
-// markFor marks an entry for a change of the i-th changed cluster; none if i is negative.
-func (s *Scheduler) markFor(e *entry, i int) {
+// markFor marks an entry for the i-th of some triggers; for none if i is negative.
+func (s *Scheduler) markFor(e *entry, triggers []string, i int) {
 	if i >= 0 && !e.dirty {
-		e.trigger = "cluster " + string(s.changed[i]) + " changed"
+		e.trigger = triggers[i]
 		s.mark(e)
 	}
 }
