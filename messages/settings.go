@@ -287,6 +287,13 @@ func (s *Settings) Evicts() bool {
 	return s.Failover && s.EnableTaintManager && s.EnableNoExecuteTaintEviction
 }
 
+// LimitsEvictions reports whether anything that these settings say can keep an eviction for a taint waiting for its
+// permit. Whoever adds a limit adds it here: without any, bindings ask for no permits.
+func (s *Settings) LimitsEvictions() bool {
+	return s.PauseEvictions || s.EvictionWorkers > 0 || s.FleetEvictionRate > 0 || s.ClusterEvictionRate > 0 ||
+		s.StormCooldown > 0 || s.WatchesFleet()
+}
+
 // WatchesFleet reports whether the governor has to know where clusters are, and how.
 func (s *Settings) WatchesFleet() bool {
 	return s.RegionEvictionRate > 0 || s.UnhealthyClusterThreshold > 0 || s.UnhealthyRegionThreshold > 0 || s.BlackoutThreshold > 0

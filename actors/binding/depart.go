@@ -18,10 +18,21 @@ func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
 		return
 	}
 	t.leave.due = true
+	if !b.asksForPermits() {
+		b.permitted(now, t, out)
+		return
+	}
 	t.leave.requested = true
 	out.TellGovernor(&messages.RequestEviction{
 		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at,
 	})
+}
+
+// asksForPermits reports whether the governor may have something against a departure. Where nothing can hold one back,
+// the two messages of a permit are spared, and the instant has one round less. Without the need for a destination its
+// order matters all the same: tasks are written in the order of permits.
+func (b *Binding) asksForPermits() bool {
+	return !b.settings.EvictionNeedsDestination || b.settings.LimitsEvictions()
 }
 
 func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {

@@ -47,6 +47,46 @@ func TestAnEvictionThatNeedsADestinationWaitsForIt(t *testing.T) {
 	require.Equal(t, targets("m1:2", "m2:2"), actorstest.FactsOf[*messages.Scheduled](n.Facts())[0].Before)
 }
 
+func TestNoPermitIsAskedForWhereNothingCanHoldItBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		asks     bool
+	}{
+		"with a pace":                 {settings(destinationFirst), true},
+		"without a limit":             {settings(destinationFirst, unlimited), false},
+		"where tasks come first":      {settings(unlimited), true},
+		"with a brake for bad times":  {settings(destinationFirst, unlimited, func(s *messages.Settings) { s.BlackoutThreshold = 1 }), true},
+		"while evictions are stopped": {settings(destinationFirst, unlimited, func(s *messages.Settings) { s.PauseEvictions = true }), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := placed(t, c.settings, duplicated(), "m1:2", "m2:2")
+			before := b.asked
+			n := b.tell(tainted("m1", b.Now(), "down"))
+			require.Equal(t, c.asks, len(actorstest.MailTo(n.Mail(), governor)) == 1)
+			require.Equal(t, c.asks, b.asked == before)
+			require.Equal(t, c.asks, len(b.asked.Leaving) == 0)
+		})
+	}
+}
+
+func TestClustersThatAreLeftWithoutPermitsAreLeftTogether(t *testing.T) {
+	for _, order := range [][]messages.ClusterName{{"m1", "m2"}, {"m2", "m1"}} {
+		b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2", "m2:2")
+		b.tell(tainted(order[0], b.Now(), "down"), tainted(order[1], b.Now(), "down"))
+		require.Equal(t, []messages.ClusterName{"m1", "m2"}, b.asked.Leaving)
+	}
+}
+
+func TestALimitThatComesLaterHoldsOnlyWhatFallsDueLater(t *testing.T) {
+	b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2", "m2:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(&messages.SettingsChanged{Settings: settings(destinationFirst)}).Told(governor)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+	n := b.tell(tainted("m2", b.Now(), "down"))
+	require.Len(t, actorstest.MailTo(n.Mail(), governor), 1)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+}
+
 func heldBack(cluster messages.ClusterName, message string, g messages.Grounds) *messages.EvictionHeld {
 	return &messages.EvictionHeld{Binding: name, Cluster: cluster, Reason: api.ReasonNoClusterFit, Message: message, Grounds: g}
 }

@@ -125,7 +125,7 @@ func settings(changes ...func(*messages.Settings)) messages.Settings {
 		NoExecuteTaintEvictionPurgeMode: api.PurgeGracefully, GracefulEvictionTimeout: 10 * time.Minute,
 		HandoverHealth: messages.HealthOfPlacement, PersistentFailoverTimers: true,
 		TolerationMatch: messages.MatchMinimum, TolerationSource: messages.SourcePlacement,
-		PropagationPolicyPreemption: true,
+		PropagationPolicyPreemption: true, EvictionWorkers: 3,
 	}
 	for _, change := range changes {
 		change(&s)
@@ -134,6 +134,7 @@ func settings(changes ...func(*messages.Settings)) messages.Settings {
 }
 
 func destinationFirst(s *messages.Settings) { s.EvictionNeedsDestination = true }
+func unlimited(s *messages.Settings)        { s.EvictionWorkers = 0 }
 func withdrawing(s *messages.Settings)      { s.WithdrawOnRecovery = true }
 func keepLastCopy(s *messages.Settings)     { s.KeepLastCopy = true }
 func relisting(s *messages.Settings)        { s.TaintRelistPeriod = 10 * time.Second }

@@ -106,7 +106,7 @@ func (c *Config) settings() (messages.Settings, error) {
 		{Field: "enableNoExecuteTaintEviction", Value: true, Source: "storm"},
 	}
 	if !c.Paced {
-		for _, field := range []string{"evictionWorkers", "fleetEvictionRate", "regionEvictionRate", "clusterEvictionRate"} {
+		for _, field := range brakes {
 			own = append(own, config.Override{Field: field, Value: 0, Source: "storm"})
 		}
 	}
@@ -115,6 +115,12 @@ func (c *Config) settings() (messages.Settings, error) {
 	}
 	settings, problems := config.Resolve(c.profile(), append(own, c.Set...))
 	return settings, errors.Join(problems...)
+}
+
+// brakes are the settings that limit evictions, by which zero means no limit.
+var brakes = []string{
+	"evictionWorkers", "fleetEvictionRate", "regionEvictionRate", "clusterEvictionRate",
+	"unhealthyClusterThreshold", "unhealthyRegionThreshold", "blackoutThreshold", "stormCooldown",
 }
 
 func (c *Config) profile() string {
