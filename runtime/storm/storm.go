@@ -29,7 +29,7 @@ type Config struct {
 	// Profile and Set are on top of what manifests say, and of Settings.
 	Profile string
 	Set     []config.Override
-	// Paced keeps the pace of evictions that the settings ask for. Otherwise permits are unlimited, to measure the
+	// Paced keeps the pace of evictions that the settings ask for. Otherwise permits are unlimited and there is no brake, to measure the
 	// engine and not its brakes.
 	Paced bool
 	Seed  uint64
