@@ -119,8 +119,8 @@ type PlacementDecided struct {
 	Leaving  []ClusterName
 	Held     []ClusterName
 	Obstacle *Obstacle
-	// Move is why those of Leaving are left that need not be: EvictionReasonFailback or EvictionReasonRebalance;
-	// clusters that shrink then run on what they have until the others serve.
+	// Move is why those of Leaving are left that need not be: EvictionReasonFailback, EvictionReasonRebalance or
+	// EvictionReasonReschedule; clusters that shrink while others grow then run on what they have until those serve.
 	Move string
 	// Affinity is the name of the affinity group used.
 	Affinity string

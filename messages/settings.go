@@ -226,9 +226,12 @@ type Settings struct {
 	// all that it names, and report each when the scheduler has answered. False: as of its creation, once for
 	// each workload, and success is reported when it has asked. Cures K38.
 	RepeatableRebalance bool
-	// GracefulRebalance keeps the copies that a fresh placement does without, and the shares that it cuts, until
-	// the others serve. False: they go at once. Cures K38.
-	GracefulRebalance bool
+	// GracefulMoves keeps the copies that a new placement does without, whatever called for it, and the shares that
+	// it moves elsewhere, until the others serve. False: they go at once. Cures K38.
+	GracefulMoves bool
+	// StableRegions keeps a workload in its regions as long as those meet its spread constraints. False: it goes to
+	// those that are best at each decision.
+	StableRegions bool
 
 	// ClusterStatusUpdateFrequency is how often a cluster without an agent is probed. Zero: whatever changes is
 	// found at once. Karmada --cluster-status-update-frequency.

@@ -58,7 +58,7 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	t.leave.permitted = true
 	switch {
 	case !b.settings.EvictionNeedsDestination:
-		b.evict(now, t.cluster, out)
+		b.evict(now, t.cluster, "", out)
 		b.syncCopies(out)
 	case !b.schedulable():
 		b.heldBack(t, notScheduled, nil, out)

@@ -28,13 +28,14 @@ type task struct {
 	overtaken bool
 }
 
-// evict takes a target off the result and writes its task.
-func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+// evict takes a target off the result and writes its task. The trigger says what made the scheduler move the
+// binding, where nothing else did.
+func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, out *actors.Outbox) {
 	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
 	t := b.targets[i]
 	b.leavesHome(&t, out)
 	if b.task(c) == nil { // else the first task stands
-		k := task{GracefulEvictionTask: b.newTask(now, &t)}
+		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger)}
 		k.CreationTimestamp = b.taskTime(now)
 		b.tasks = append(b.tasks, k)
 		b.hopped(now, &k)
@@ -52,7 +53,7 @@ func (b *Binding) taskTime(now time.Time) *metav1.Time {
 	return &metav1.Time{Time: now}
 }
 
-func (b *Binding) newTask(now time.Time, t *target) api.GracefulEvictionTask {
+func (b *Binding) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
 	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
 	state, err := b.preserved(t.cluster, t.leave.grounds.Reason)
 	if err != nil {
@@ -68,7 +69,10 @@ func (b *Binding) newTask(now time.Time, t *target) api.GracefulEvictionTask {
 	case api.EvictionReasonFailback:
 		return eviction.ForFailback(d, b.affinity)
 	case api.EvictionReasonRebalance:
-		return eviction.ForRebalance(d)
+		return eviction.ForMove(d, api.EvictionReasonRebalance, b.spec.Failover)
+	case api.EvictionReasonReschedule:
+		d.Message = trigger
+		return eviction.ForMove(d, api.EvictionReasonReschedule, b.spec.Failover)
 	}
 	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
 	if err != nil {

@@ -343,9 +343,14 @@ var fields = numbered([]Field{
 		Zero:    "As of its creation, once for each workload, and success is reported when it has asked.",
 	},
 	{
-		Name: "gracefulRebalance", Cures: []string{"K38"},
-		Meaning: "Keeps the copies that a fresh placement does without, and the shares that it cuts, until the others serve.",
+		Name: "gracefulMoves", Cures: []string{"K38"},
+		Meaning: "Keeps the copies that a new placement does without, whatever called for it, and the shares that it moves elsewhere, until the others serve.",
 		Zero:    "They go at once.",
+	},
+	{
+		Name:    "stableRegions",
+		Meaning: "Keeps a workload in its regions as long as those meet its spread constraints.",
+		Zero:    "It goes to those that are best at each decision.",
 	},
 	{
 		Name: "clusterStatusUpdateFrequency", Flag: "--cluster-status-update-frequency", in: notNegative,

@@ -137,7 +137,8 @@ func leeward() messages.Settings {
 	s.ConcurrentReturns = 10
 	s.DeschedulingInterval = 0
 	s.RepeatableRebalance = true
-	s.GracefulRebalance = true
+	s.GracefulMoves = true
+	s.StableRegions = true
 	s.PersistentClusterTimers = true
 	s.TaintTerminatingClusters = true
 	s.ClusterMonitorPeriod = 0

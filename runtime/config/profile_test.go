@@ -88,7 +88,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"concurrentReturns: 0 -> 10",
 		"deschedulingInterval: 2m -> 0s",
 		"repeatableRebalance: false -> true",
-		"gracefulRebalance: false -> true",
+		"gracefulMoves: false -> true", "stableRegions: false -> true",
 		"persistentClusterTimers: false -> true",
 		"taintTerminatingClusters: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
