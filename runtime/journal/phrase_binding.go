@@ -91,6 +91,10 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return story("taken over", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which ran on by themselves"))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
+	case *messages.CopyWanted:
+		return detail("asks for", "a copy on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
+	case *messages.CopyUnwanted:
+		return unwanted(f)
 	case *messages.HealthChanged:
 		return t.health(f)
 	case *messages.UnschedulableChanged:
@@ -101,6 +105,17 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("no copy", "on "+string(f.Cluster), "")
 	}
 	return phrase{}
+}
+
+// unwanted tells that a copy is to go, and what becomes of it if that is not plain.
+func unwanted(f *messages.CopyUnwanted) phrase {
+	switch {
+	case f.Abandoned:
+		return story("gives up", "its copy on "+string(f.Cluster), "the cluster is gone")
+	case f.Preserved:
+		return detail("lets go of", "its copy on "+string(f.Cluster), "which runs on")
+	}
+	return detail("removes", "its copy on "+string(f.Cluster), "")
 }
 
 // claimed tells a claim, or, where no policy asked for the binding, that it is there because others need it.

@@ -23,7 +23,7 @@ var facts = kindsOf(
 	&messages.PlacementConfirmed{},
 	&messages.ScheduleFailed{}, &messages.CountdownStarted{}, &messages.CountdownStopped{}, &messages.EvictionHeld{},
 	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReplicasReleased{}, &messages.ReleaseHeld{}, &messages.PurgeOvertaken{},
-	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyUpdated{}, &messages.CopyStopped{}, &messages.CopyPreserved{}, &messages.CopyAdopted{}, &messages.HealthChanged{},
+	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyUpdated{}, &messages.CopyStopped{}, &messages.CopyPreserved{}, &messages.CopyAdopted{}, &messages.CopyWanted{}, &messages.CopyUnwanted{}, &messages.HealthChanged{},
 	&messages.StatusChanged{}, &messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
 	&messages.ReturnPlanned{}, &messages.ReturnDropped{}, &messages.ReturnStarted{},
 	&messages.UnschedulableChanged{}, &messages.BindingDescheduled{},
