@@ -22,6 +22,11 @@ func (w *World) TellMember(name messages.ClusterName, m messages.ToMember) {
 	w.kernel.Post(memberAt(name), m)
 }
 
+// TellAgent sends to what stands for the agent of a real cluster.
+func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
+	w.kernel.Post(memberAt(name), m)
+}
+
 // Delete removes an object as people would, and tells whom that concerns. It reports false if there is
 // no such object.
 func (w *World) Delete(key api.Key) bool {
