@@ -19,8 +19,6 @@ type CopyUnwanted struct {
 	Cluster ClusterName `json:"cluster"`
 	// Preserved is set where what runs is to run on, looked after by nobody.
 	Preserved bool `json:"preserved,omitempty"`
-	// Abandoned is set where the cluster is gone, and nobody is left to take the copy down.
-	Abandoned bool `json:"abandoned,omitempty"`
 }
 
 func (*CopyWanted) Kind() string   { return "CopyWanted" }

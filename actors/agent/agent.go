@@ -178,10 +178,12 @@ func (a *Agent) forget(b messages.BindingName, out *actors.Outbox) {
 	out.TellBinding(b, &messages.CopyRemoved{Cluster: a.cluster})
 }
 
-// dismissed gives up all copies, for the cluster is gone.
+// dismissed lets all copies go, for the cluster leaves the fleet, and waits for none.
 func (a *Agent) dismissed(out *actors.Outbox) {
 	for _, b := range slices.Sorted(maps.Keys(a.works)) {
-		out.Record(&messages.CopyUnwanted{Binding: b, Cluster: a.cluster, Abandoned: true})
+		if !a.works[b].removing {
+			out.Record(&messages.CopyUnwanted{Binding: b, Cluster: a.cluster})
+		}
 		a.forget(b, out)
 	}
 }

@@ -145,7 +145,7 @@ func TestAWorkThatSomebodyDeletesComesBack(t *testing.T) {
 func TestAGoneClusterRunsNothing(t *testing.T) {
 	d := running(t)
 	d.Tell(&messages.ClusterDismissed{}).
-		Recorded(&messages.CopyUnwanted{Binding: "web", Cluster: "m1", Abandoned: true}).Told(web, removed)
+		Recorded(&messages.CopyUnwanted{Binding: "web", Cluster: "m1"}).Told(web, removed)
 	d.Tell(&messages.ClusterDismissed{}).Quiet()
 }
 

@@ -94,7 +94,7 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 	case *messages.CopyWanted:
 		return detail("asks for", "a copy on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
 	case *messages.CopyUnwanted:
-		return unwanted(f)
+		return detail("removes", "its copy on "+string(f.Cluster), preserved(f.Preserved))
 	case *messages.HealthChanged:
 		return t.health(f)
 	case *messages.UnschedulableChanged:
@@ -107,15 +107,12 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 	return phrase{}
 }
 
-// unwanted tells that a copy is to go, and what becomes of it if that is not plain.
-func unwanted(f *messages.CopyUnwanted) phrase {
-	switch {
-	case f.Abandoned:
-		return story("gives up", "its copy on "+string(f.Cluster), "the cluster is gone")
-	case f.Preserved:
-		return detail("lets go of", "its copy on "+string(f.Cluster), "which runs on")
+// preserved tells of a copy that goes whether what runs stays.
+func preserved(stays bool) string {
+	if stays {
+		return "what runs is preserved"
 	}
-	return detail("removes", "its copy on "+string(f.Cluster), "")
+	return ""
 }
 
 // claimed tells a claim, or, where no policy asked for the binding, that it is there because others need it.

@@ -22,7 +22,8 @@ func (s *Store) Changed() []api.Key {
 	return keys
 }
 
-func (s *Store) note(key api.Key) {
+// Note has Changed tell an object, once more.
+func (s *Store) Note(key api.Key) {
 	if s.changed != nil {
 		s.changed[key] = struct{}{}
 	}

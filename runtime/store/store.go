@@ -102,7 +102,7 @@ func (s *Store) Delete(key api.Key) {
 		return
 	}
 	delete(s.kinds[key.Kind], key)
-	s.note(key)
+	s.Note(key)
 	switch o := e.object.(type) {
 	case *api.Cluster:
 		delete(s.clusters, messages.ClusterName(o.Name))
@@ -189,6 +189,6 @@ func (s *Store) touch(e *entry) {
 	s.version++
 	e.version = s.version
 	if s.changed != nil { // its key is not for nothing
-		s.note(api.KeyOf(e.object))
+		s.Note(api.KeyOf(e.object))
 	}
 }

@@ -132,6 +132,12 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 	return nil
 }
 
+// WithReplicas returns a copy of a workload with other replicas. It fails for what has none.
+func WithReplicas(o api.Object, replicas int32) (api.Object, error) {
+	next, _, err := scaled(o, replicas)
+	return next, err
+}
+
 // scaled returns a copy of a workload with other replicas, and how many it had.
 func scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
 	switch o := o.(type) {
