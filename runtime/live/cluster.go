@@ -22,7 +22,6 @@ func (f *Fleet) clusterChanged(c *change) {
 	}
 	now := c.Object.(*api.Cluster)
 	f.remainsToLeave(messages.ClusterName(now.Name))
-	f.echoes[api.KeyOf(now)] = true
 	before, known := c.Previous.(*api.Cluster)
 	if !known || f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil {
 		o := shallow(now)

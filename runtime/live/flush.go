@@ -62,8 +62,6 @@ func (f *Fleet) collect() (batch []pending, told bool) {
 	for _, key := range f.world.Store().Changed() {
 		batch = append(batch, f.object(key)...)
 	}
-	clear(f.echoes)
-	f.fresh = false
 	now := f.now()
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
@@ -193,7 +191,7 @@ func (f *Fleet) object(source api.Key) []pending {
 	if ours == nil {
 		return f.removal(p, old, version)
 	}
-	next, changes := written(ours, old, f.fresh || f.echoes[source])
+	next, changes := written(ours, old)
 	if !changes {
 		return nil
 	}

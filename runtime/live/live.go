@@ -53,8 +53,6 @@ type Fleet struct {
 	// leases are the renewals last heard of, by cluster.
 	leases map[messages.ClusterName]time.Time
 
-	echoes    map[api.Key]bool // what was taken in since the last flush: it may have changed nothing
-	fresh     bool             // nothing was flushed yet: all was taken in
 	joining   []messages.ClusterName
 	leaving   map[messages.ClusterName]bool // clusters whose last Works are awaited
 	wishes    []wish                        // for Works, in the order in which they were made
@@ -77,8 +75,8 @@ type Stats struct {
 // Open makes a world of what the engine holds and brings what is overdue about. Close ends it, unless Run does.
 func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
-		config: c, fresh: true, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
-		echoes: map[api.Key]bool{}, leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, asked: make(chan func()),
+		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
+		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, asked: make(chan func()),
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{

@@ -75,7 +75,6 @@ func (f *Fleet) objectChanged(c *change) {
 	if b, ok := o.(*api.ClusterResourceBinding); ok {
 		f.rebaseBinding(key, &b.Spec, c.Previous)
 	}
-	f.echoes[key] = true
 	f.refused(o, f.world.Apply(o))
 	if c.resource.Template() {
 		f.renewWorks(o)

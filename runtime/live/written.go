@@ -18,13 +18,13 @@ func newUID() types.UID { return types.UID(uuid.NewString()) }
 
 // written returns what an object of the engine becomes by the world's, and whether that changes it. Each kind has
 // fields that the machines decide; all others stay as people and agents write them. Where old is nil the world made
-// the object. A change that the world has just taken in may have come to nothing more: only then is it compared.
-func written(ours, old api.Object, echo bool) (next api.Object, changes bool) {
+// the object.
+func written(ours, old api.Object) (next api.Object, changes bool) {
 	switch ours := ours.(type) {
 	case *api.Cluster:
 		return writtenCluster(ours, old)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
-		return writtenBinding(ours, old, echo)
+		return writtenBinding(ours, old)
 	case *api.ClusterTaintPolicy:
 		if old, ok := old.(*api.ClusterTaintPolicy); ok {
 			n := *old
@@ -75,7 +75,7 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 }
 
 // writtenBinding takes over the world's binding whole, but for its identity.
-func writtenBinding(ours, old api.Object, echo bool) (api.Object, bool) {
+func writtenBinding(ours, old api.Object) (api.Object, bool) {
 	next := shallow(ours)
 	if old == nil {
 		next.SetUID(newUID())
@@ -87,11 +87,7 @@ func writtenBinding(ours, old api.Object, echo bool) (api.Object, bool) {
 	next.SetFinalizers(old.GetFinalizers())
 	next.SetOwnerReferences(old.GetOwnerReferences())
 	next.SetDeletionTimestamp(old.GetDeletionTimestamp())
-	if !echo {
-		return next, true
-	}
 	next.SetResourceVersion(old.GetResourceVersion())
-	next.SetGeneration(old.GetGeneration())
 	return next, !equality.Semantic.DeepEqual(old, next)
 }
 
