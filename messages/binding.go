@@ -85,7 +85,15 @@ type ConsiderTaints struct {
 
 // EvictionPermitted lets the binding leave a cluster now, if it still must.
 // From: governor. To: binding.
-type EvictionPermitted struct{ Cluster ClusterName }
+type EvictionPermitted struct {
+	Cluster ClusterName
+	// Trial asks for a TrialConcluded.
+	Trial bool
+}
+
+// ReportTrial asks a binding that left a cluster on trial before a restart for a TrialConcluded.
+// From: governor. To: binding.
+type ReportTrial struct{ Cluster ClusterName }
 
 // EvictionDelayed says why the binding may not leave a cluster yet. From: governor. To: binding.
 type EvictionDelayed struct {
@@ -179,6 +187,7 @@ func (*BindingApplied) message()      {}
 func (*TaintsChanged) message()       {}
 func (*ConsiderTaints) message()      {}
 func (*EvictionPermitted) message()   {}
+func (*ReportTrial) message()         {}
 func (*EvictionDelayed) message()     {}
 func (*PlacementDecided) message()    {}
 func (*CopyReported) message()        {}
@@ -193,6 +202,7 @@ func (*BindingApplied) toBinding()      {}
 func (*TaintsChanged) toBinding()       {}
 func (*ConsiderTaints) toBinding()      {}
 func (*EvictionPermitted) toBinding()   {}
+func (*ReportTrial) toBinding()         {}
 func (*EvictionDelayed) toBinding()     {}
 func (*PlacementDecided) toBinding()    {}
 func (*CopyReported) toBinding()        {}

@@ -43,12 +43,12 @@ func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
 	})
 }
 
-func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *actors.Outbox) {
-	t := b.target(c)
+func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted, out *actors.Outbox) {
+	t := b.target(m.Cluster)
 	if t == nil || !t.leave.due || !t.leave.requested {
 		return
 	}
-	t.leave.requested = false
+	t.leave.requested, t.leave.trial = false, m.Trial
 	b.permitted(now, t, out)
 }
 

@@ -26,6 +26,8 @@ type task struct {
 	overdue bool
 	// overtaken is set once the substitute no longer waits for a copy that is purged directly.
 	overtaken bool
+	// trial is set where the governor wants to know how it ends.
+	trial bool
 }
 
 // evict takes a target off the result and writes its task. The trigger says what made the scheduler move the
@@ -35,7 +37,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 	t := b.targets[i]
 	b.leavesHome(&t, out)
 	if b.task(c) == nil { // else the first task stands
-		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger)}
+		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger), trial: t.leave.trial}
 		k.CreationTimestamp = b.taskTime(now)
 		b.tasks = append(b.tasks, k)
 		b.hopped(now, &k)
@@ -138,6 +140,7 @@ func (b *Binding) taskEnded(now time.Time, k *task, why string, out *actors.Outb
 	if b.target(c) == nil {
 		out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
 	}
+	b.conclude(k.trial, c, why == messages.EndedHealthy, out)
 	out.Record(&messages.EvictionEnded{Binding: b.name, Cluster: c, Reason: why, After: now.Sub(k.CreationTimestamp.Time)})
 }
 
@@ -154,7 +157,7 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 		k := &tasks[i]
 		k.GracefulEvictionTask = stored[i]
 		if known := b.task(messages.ClusterName(k.FromCluster)); known != nil {
-			k.overdue, k.overtaken = known.overdue, known.overtaken
+			k.overdue, k.overtaken, k.trial = known.overdue, known.overtaken, known.trial
 			if k.ReplacedBy == nil {
 				k.ReplacedBy = known.ReplacedBy
 			}

@@ -47,6 +47,7 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	}
 	clusters := giveBack(b.clusters(), b.owed(&old.GracefulEvictionTask))
 	b.retarget(append(clusters, b.stillOn(&old)), out)
+	b.conclude(old.trial, c, true, out)
 	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
 	b.arrive(out)
 	b.ask(now, out)

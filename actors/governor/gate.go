@@ -16,7 +16,7 @@ type gate func(g *Governor, now time.Time, n *node) *wait
 
 // gates are all that can keep a request waiting. They are asked in this order, of the fleet, then of the
 // region, the cluster and the request itself; the first one that minds is the reason.
-var gates = [...]gate{pause, disruption, pace, rate}
+var gates = [...]gate{pause, disruption, breaker, pace, rate}
 
 // pause is people's wish that nothing begins.
 func pause(g *Governor, _ time.Time, n *node) *wait {
@@ -89,8 +89,9 @@ func (g *Governor) rateOf(p *place) storm.Rate {
 
 // charge notes that a request of the scope goes.
 func (s *scope) charge(now time.Time, g *Governor) {
-	if s.place != nil {
+	if s.place != nil && g.rateOf(s.place).Limits() {
 		s.place.bucket.Take(now, g.rateOf(s.place))
+		g.book(s.place)
 	}
 	if len(s.served) > 0 {
 		s.served = append(s.served[1:], now)

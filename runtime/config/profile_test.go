@@ -48,7 +48,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"largeFleetSize: 0 -> 10",
 		"secondaryEvictionRate: 0 -> 0.1",
 		"blackoutThreshold: 0 -> 1",
-		"stormCooldown: 0s -> 5m",
+		"stormCooldown: 0s -> 5m", "fleetBreakerShare: 0 -> 0.5",
 		"taintRelistPeriod: 10s -> 0s",
 		"wholeSecondTaintTimes: true -> false",
 		"evictionNeedsDestination: false -> true",

@@ -30,7 +30,7 @@ var facts = kindsOf(
 	&messages.HomeChanged{}, &messages.ShareReturnPlanned{}, &messages.ShareReturnDropped{}, &messages.ShrinkHeld{}, &messages.ShrinkReleased{},
 	&messages.DispatchSuspended{}, &messages.DispatchResumed{},
 	&messages.OriginalKept{}, &messages.OriginalReleased{},
-	&messages.GovernorChanged{},
+	&messages.GovernorChanged{}, &messages.BreakerChanged{}, &messages.EvictionsPermitted{},
 	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},
 )

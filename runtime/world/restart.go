@@ -67,7 +67,8 @@ func (w *World) stopEngine() {
 }
 
 func (w *World) recoverGovernor() {
-	if status := w.store.Governor(); status.State != "" || status.Regions != nil {
+	if w.store.Get(store.GovernorKey) != nil {
+		status := w.store.Governor()
 		w.kernel.Post(governorAt, &messages.GovernorRestored{Status: &status})
 	}
 }
