@@ -85,20 +85,14 @@ type ConsiderTaints struct {
 
 // EvictionPermitted lets the binding leave a cluster now, if it still must.
 // From: governor. To: binding.
-type EvictionPermitted struct {
-	Cluster ClusterName
-	// Trial asks for a TrialConcluded.
-	Trial bool
-}
-
-// ReportTrial asks a binding that left a cluster on trial before a restart for a TrialConcluded.
-// From: governor. To: binding.
-type ReportTrial struct{ Cluster ClusterName }
+type EvictionPermitted struct{ Cluster ClusterName }
 
 // EvictionDelayed says why the binding may not leave a cluster yet. From: governor. To: binding.
 type EvictionDelayed struct {
 	Cluster         ClusterName
 	Reason, Message string
+	// Until is when that ends by itself; zero: nobody knows.
+	Until time.Time
 }
 
 // PlacementOutcome is what the scheduler came to.
@@ -127,8 +121,8 @@ type PlacementDecided struct {
 	Leaving  []ClusterName
 	Held     []ClusterName
 	Obstacle *Obstacle
-	// Move is why those of Leaving are left that need not be: EvictionReasonFailback, EvictionReasonRebalance or
-	// EvictionReasonReschedule; clusters that shrink while others grow then run on what they have until those serve.
+	// Move is why those of Leaving are left that need not be: EvictionReasonFailback or EvictionReasonRebalance;
+	// clusters that shrink then run on what they have until the others serve.
 	Move string
 	// Affinity is the name of the affinity group used.
 	Affinity string
@@ -187,7 +181,6 @@ func (*BindingApplied) message()      {}
 func (*TaintsChanged) message()       {}
 func (*ConsiderTaints) message()      {}
 func (*EvictionPermitted) message()   {}
-func (*ReportTrial) message()         {}
 func (*EvictionDelayed) message()     {}
 func (*PlacementDecided) message()    {}
 func (*CopyReported) message()        {}
@@ -202,7 +195,6 @@ func (*BindingApplied) toBinding()      {}
 func (*TaintsChanged) toBinding()       {}
 func (*ConsiderTaints) toBinding()      {}
 func (*EvictionPermitted) toBinding()   {}
-func (*ReportTrial) toBinding()         {}
 func (*EvictionDelayed) toBinding()     {}
 func (*PlacementDecided) toBinding()    {}
 func (*CopyReported) toBinding()        {}

@@ -20,6 +20,8 @@ type RequestEviction struct {
 	Priority int32
 	// Since is the deadline that has passed.
 	Since time.Time
+	// Unlimited is set where no limit is meant for it: it waits only where people hold it.
+	Unlimited bool
 }
 
 // WithdrawRequest takes a request back. From: binding. To: governor.
@@ -36,33 +38,6 @@ type ClusterObserved struct {
 	Unhealthy bool
 }
 
-// CopiesCounted says how many copies are placed on clusters, and how many of workloads of one priority: of those
-// for which that changed. The first says that counting has begun. From: scheduler. To: governor.
-type CopiesCounted struct {
-	Clusters   []ClusterCopies
-	Priorities []PriorityCopies
-}
-
-// ClusterCopies is how many copies are placed on a cluster.
-type ClusterCopies struct {
-	Cluster ClusterName
-	Copies  int
-}
-
-// PriorityCopies is how many copies of workloads of a priority are placed.
-type PriorityCopies struct {
-	Priority int32
-	Copies   int
-}
-
-// TrialConcluded says how an eviction on trial ended: whether the workload serves, elsewhere or, because it need
-// not go after all, where it was. From: binding. To: governor.
-type TrialConcluded struct {
-	Binding BindingName
-	Cluster ClusterName
-	Serves  bool
-}
-
 // GovernorRestored tells a new governor how things stood. From: the host, after a restart. To: governor.
 type GovernorRestored struct{ Status *api.GovernorStatus }
 
@@ -72,8 +47,6 @@ type SettingsChanged struct{ Settings Settings }
 func (*RequestEviction) message()  {}
 func (*WithdrawRequest) message()  {}
 func (*ClusterObserved) message()  {}
-func (*CopiesCounted) message()    {}
-func (*TrialConcluded) message()   {}
 func (*GovernorRestored) message() {}
 func (*SettingsChanged) message()  {}
 
@@ -81,8 +54,6 @@ func (*RequestEviction) toGovernor()  {}
 func (*WithdrawRequest) toGovernor()  {}
 func (*ClusterObserved) toGovernor()  {}
 func (*ClusterGone) toGovernor()      {}
-func (*CopiesCounted) toGovernor()    {}
-func (*TrialConcluded) toGovernor()   {}
 func (*GovernorRestored) toGovernor() {}
 func (*SettingsChanged) toGovernor()  {}
 func (*Woken) toGovernor()            {}

@@ -36,6 +36,8 @@ type Binding struct {
 	// assessed at its end; template is what it brought of the resource.
 	settling, assessing bool
 	template            templateNews
+	// asksFirst is set while people hold somebody's evictions: also who leaves for its health asks for a permit.
+	asksFirst bool
 	// scheduled is set once the last question to the scheduler was answered with success.
 	scheduled bool
 	// spec is what the owner, or the binding's own manifest, gives.
@@ -107,9 +109,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.ConsiderTaints:
 		b.considerTaints(now, m, out)
 	case *messages.EvictionPermitted:
-		b.evictionPermitted(now, m, out)
-	case *messages.ReportTrial:
-		b.reportTrial(m.Cluster, out)
+		b.evictionPermitted(now, m.Cluster, out)
 	case *messages.EvictionDelayed:
 		b.evictionDelayed(m, out)
 	case *messages.PlacementDecided:
@@ -126,6 +126,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.dependencyApplied(m.Dependency)
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
+	case *messages.HoldsAnnounced:
+		b.asksFirst = m.Held
 	case *messages.SettingsChanged:
 		b.settingsChanged(now, &m.Settings, out)
 	case *messages.Woken:
@@ -253,7 +255,6 @@ func (b *Binding) forget(t *target, out *actors.Outbox) {
 	if t.leave.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
-	b.conclude(t.leave.trial, t.cluster, true, out)
 	if b.task(t.cluster) == nil {
 		out.TellCluster(t.cluster, &messages.BindingLeft{Binding: b.name})
 	}

@@ -10,29 +10,35 @@ import (
 	"leeward/messages/api"
 )
 
-// fallDue starts the way out of a target whose deadline has come: with a permit of the governor if a
-// taint is the reason, by itself if the application is.
+// fallDue starts the way out of a target whose deadline has come.
 func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
 	if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure {
 		b.failOver(now, t, out)
 		return
 	}
+	b.depart(now, t, out)
+}
+
+// depart goes on with a departure that is due: with a permit of the governor, or by itself.
+func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 	t.leave.due = true
-	if !b.asksForPermits() {
+	sick := t.leave.grounds.Reason == api.EvictionReasonApplicationFailure
+	if !b.asksForPermits(sick) {
 		b.permitted(now, t, out)
 		return
 	}
 	t.leave.requested = true
 	out.TellGovernor(&messages.RequestEviction{
-		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at,
+		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at, Unlimited: sick,
 	})
 }
 
-// asksForPermits reports whether the governor may have something against a departure. Where nothing can hold one back,
-// the two messages of a permit are spared, and the instant has one round less. Without the need for a destination its
-// order matters all the same: tasks are written in the order of permits.
-func (b *Binding) asksForPermits() bool {
-	return !b.settings.EvictionNeedsDestination || b.settings.LimitsEvictions()
+// asksForPermits reports whether the governor may have something against a departure. Its limits are meant for taints,
+// which strike many workloads at once; who leaves for its health asks only while people hold somebody. Where nothing
+// can hold a departure back, the two messages of a permit are spared, and the instant has one round less. Without the
+// need for a destination its order matters all the same: tasks are written in the order of permits.
+func (b *Binding) asksForPermits(sick bool) bool {
+	return b.asksFirst || !sick && (!b.settings.EvictionNeedsDestination || b.settings.LimitsEvictions())
 }
 
 func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
@@ -43,12 +49,12 @@ func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
 	})
 }
 
-func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted, out *actors.Outbox) {
-	t := b.target(m.Cluster)
+func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+	t := b.target(c)
 	if t == nil || !t.leave.due || !t.leave.requested {
 		return
 	}
-	t.leave.requested, t.leave.trial = false, m.Trial
+	t.leave.requested = false
 	b.permitted(now, t, out)
 }
 
@@ -58,7 +64,7 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	t.leave.permitted = true
 	switch {
 	case !b.settings.EvictionNeedsDestination:
-		b.evict(now, t.cluster, "", out)
+		b.evict(now, t.cluster, out)
 		b.syncCopies(out)
 	case !b.schedulable():
 		b.heldBack(t, notScheduled, nil, out)

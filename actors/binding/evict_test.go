@@ -52,11 +52,10 @@ func TestNoPermitIsAskedForWhereNothingCanHoldItBack(t *testing.T) {
 		settings messages.Settings
 		asks     bool
 	}{
-		"with a pace":                 {settings(destinationFirst), true},
-		"without a limit":             {settings(destinationFirst, unlimited), false},
-		"where tasks come first":      {settings(unlimited), true},
-		"with a brake for bad times":  {settings(destinationFirst, unlimited, func(s *messages.Settings) { s.BlackoutThreshold = 1 }), true},
-		"while evictions are stopped": {settings(destinationFirst, unlimited, func(s *messages.Settings) { s.PauseEvictions = true }), true},
+		"with a pace":                {settings(destinationFirst), true},
+		"without a limit":            {settings(destinationFirst, unlimited), false},
+		"where tasks come first":     {settings(unlimited), true},
+		"with a brake for bad times": {settings(destinationFirst, unlimited, func(s *messages.Settings) { s.BlackoutThreshold = 1 }), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := placed(t, c.settings, duplicated(), "m1:2", "m2:2")

@@ -27,7 +27,7 @@ var (
 // evictionDelayed says what a departure waits for before it is permitted.
 func (b *Binding) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) {
 	if t := b.target(m.Cluster); t != nil && t.leave.requested {
-		b.heldBack(t, hold{reason: m.Reason, message: m.Message}, nil, out)
+		b.heldBack(t, hold{reason: m.Reason, message: m.Message, until: m.Until}, nil, out)
 	}
 }
 

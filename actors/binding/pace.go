@@ -91,11 +91,10 @@ func (b *Binding) failOver(now time.Time, t *target, out *actors.Outbox) {
 		b.putOff(t, next, out)
 		return
 	}
-	t.leave.due = true
 	if t.leave.held.reason == hopLimit {
 		t.leave.held = hold{}
 	}
-	b.permitted(now, t, out)
+	b.depart(now, t, out)
 }
 
 // paced puts off what is due for a target's health while there were as many failovers as may be within
@@ -115,9 +114,9 @@ func (b *Binding) paced(now time.Time, t *target, l leave) leave {
 	return l
 }
 
-// sickAndGoing reports whether a target is being left for its health, and only waits for a destination.
+// sickAndGoing reports whether a target is being left for its health, and only waits for a permit or a destination.
 func sickAndGoing(t *target) bool {
-	return t.leave.permitted && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure
+	return t.leave.due && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure
 }
 
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.

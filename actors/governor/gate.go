@@ -15,15 +15,23 @@ const stoppedPace = 30 * time.Minute
 type gate func(g *Governor, now time.Time, n *node) *wait
 
 // gates are all that can keep a request waiting. They are asked in this order, of the fleet, then of the
-// region, the cluster and the request itself; the first one that minds is the reason.
-var gates = [...]gate{pause, disruption, breaker, pace, rate}
+// region, the cluster and the request itself; the first one that minds is the reason. Wishes are those that are
+// asked where no limit is meant.
+var (
+	gates  = [...]gate{held, disruption, pace, rate}
+	wishes = [...]gate{held}
+)
 
-// pause is people's wish that nothing begins.
-func pause(g *Governor, _ time.Time, n *node) *wait {
-	if n != g.root || !g.settings.PauseEvictions {
+// gates are those that a node has to pass.
+func (n *node) gates() []gate {
+	switch n.kind() {
+	case released:
 		return nil
+	case unlimited:
+		return wishes[:]
+	default:
+		return gates[:]
 	}
-	return &wait{reason: "Paused", message: "evictions are paused (pauseEvictions)"}
 }
 
 // disruption is what the state of the fleet, or of a region, stops altogether.
@@ -89,9 +97,8 @@ func (g *Governor) rateOf(p *place) storm.Rate {
 
 // charge notes that a request of the scope goes.
 func (s *scope) charge(now time.Time, g *Governor) {
-	if s.place != nil && g.rateOf(s.place).Limits() {
+	if s.place != nil {
 		s.place.bucket.Take(now, g.rateOf(s.place))
-		g.book(s.place)
 	}
 	if len(s.served) > 0 {
 		s.served = append(s.served[1:], now)

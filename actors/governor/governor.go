@@ -16,30 +16,21 @@ import (
 type Governor struct {
 	settings messages.Settings
 
-	// fleet and its regions and clusters have the limits; under root stand the requests: a desk for each
-	// kind, and under it the regions, the clusters and their requests.
+	// fleet and its regions and clusters have the limits; under root stand the requests that they are meant for:
+	// a desk for each kind, and under it the regions, the clusters and their requests. The desks of other kinds
+	// stand by themselves.
 	fleet    place
 	regions  map[string]*place
 	clusters map[messages.ClusterName]*place
 	root     *node
 	requests map[key]*node
+	people
 	// resting are the nodes that a gate stopped, in the order in which they are tried again.
 	resting line
 	// counted is set where the counts of clusters may have changed since they were last judged.
 	counted bool
 	// fresh are requests that were not told yet what they wait for.
 	fresh []*node
-
-	// priorities have breakers, as the fleet and its regions do; surveyed is set once it is known how much there is
-	// of each. Broken are those that are not closed, tripped is set where one changed in this instant, tried where
-	// a trial did, and resumed until those on trial before a restart were asked how it went.
-	priorities        map[int32]*place
-	broken            []*place
-	surveyed, tripped bool
-	tried, resumed    bool
-	// permits are those of this instant, and booked are the places that count them.
-	permits []messages.Permit
-	booked  []*place
 }
 
 // key names a request.
@@ -53,12 +44,13 @@ func New(settings messages.Settings) *Governor {
 	g := &Governor{
 		settings: settings, resting: line{before: sooner},
 		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
-		priorities: map[int32]*place{},
+		people: newPeople(),
 	}
 	g.fleet.verdict.State = storm.Normal
-	g.root = newNode(nil, &g.fleet)
-	for k := range g.fleet.nodes {
-		g.fleet.nodes[k] = newNode(g.root, nil)
+	g.root = newNode(nil, namespaced, &g.fleet)
+	g.fleet.nodes = [kinds]*node{
+		namespaced: newNode(g.root, namespaced, nil), clusterScoped: newNode(g.root, clusterScoped, nil),
+		unlimited: newNode(nil, unlimited, nil), released: newNode(nil, released, nil),
 	}
 	g.staff()
 	return g
@@ -70,17 +62,17 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	case *messages.RequestEviction:
 		g.request(m)
 	case *messages.WithdrawRequest:
-		g.withdraw(key{m.Binding, m.Cluster})
+		g.drop(key{m.Binding, m.Cluster})
 	case *messages.ClusterObserved:
 		g.clusterObserved(m)
 	case *messages.ClusterGone:
 		g.clusterGone(m.Name)
-	case *messages.CopiesCounted:
-		g.copiesCounted(m)
-	case *messages.TrialConcluded:
-		g.trialConcluded(m)
 	case *messages.GovernorRestored:
-		g.restored(m.Status)
+		g.restored(m.Status, out)
+	case *messages.HoldChanged:
+		g.holdChanged(now, m, out)
+	case *messages.ReleaseChanged:
+		g.releaseChanged(m, out)
 	case *messages.SettingsChanged:
 		g.settingsChanged(m.Settings)
 	case *messages.Woken:
@@ -94,24 +86,17 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 // request takes a request in, in the place of the one for the same binding and cluster. In Karmada's queue
 // priorities do not count (K32).
 func (g *Governor) request(m *messages.RequestEviction) {
-	priority := m.Priority
 	if g.settings.EvictionOrder == messages.EvictByArrival && m.Priority != 0 {
 		equal := *m
 		equal.Priority = 0
 		m = &equal
 	}
 	k := key{m.Binding, m.Cluster}
-	g.withdraw(k)
-	n := &node{parent: g.cluster(m.Cluster).node(kindOf(m.Binding)), head: m, priority: priority}
+	g.drop(k)
+	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m}
 	g.requests[k] = n
 	n.put(n.ready())
 	g.fresh = append(g.fresh, n)
-}
-
-// withdraw drops a request that was taken back, or is made anew.
-func (g *Governor) withdraw(k key) {
-	g.drop(k)
-	g.untried(k)
 }
 
 func (g *Governor) drop(k key) {
@@ -122,18 +107,14 @@ func (g *Governor) drop(k key) {
 }
 
 func (g *Governor) settingsChanged(s messages.Settings) {
-	if s.PauseEvictions != g.settings.PauseEvictions {
-		g.retell()
-	}
 	g.settings, g.counted = s, true
-	g.survey()
 	g.staff()
 	g.rouseAll()
 }
 
 // staff gives each desk its workers. Those that served last stay, so that nobody gains a permit by it.
 func (g *Governor) staff() {
-	for _, desk := range g.fleet.nodes {
+	for _, desk := range g.fleet.nodes[:unlimited] {
 		served, workers := desk.scope.served, make([]time.Time, g.settings.EvictionWorkers)
 		for i, j := len(workers)-1, len(served)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
 			workers[i] = served[j]
@@ -145,22 +126,39 @@ func (g *Governor) staff() {
 // serve hands out permits: the kernel wakes at the end of an instant, when all its requests are there.
 func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 	g.judge(now, out)
-	g.judgeBreakers(now, out)
+	g.endHolds(now, out)
 	g.rouse(now)
-	for n := g.next(now); n != nil; n = g.next(now) {
-		g.permit(now, n, out)
+	for _, root := range g.roots() {
+		for n := g.next(now, root); n != nil; n = g.next(now, root) {
+			g.permit(now, n, out)
+		}
 	}
-	g.record(now, out)
 	g.explain(out)
 }
 
-// next returns the most urgent request that every gate lets go; nil: there is none. What a gate stops rests.
-func (g *Governor) next(now time.Time) *node {
-	for n := g.root; n.head != nil && n.in == n.ready(); {
+// roots are all nodes without a parent.
+func (g *Governor) roots() [3]*node {
+	return [...]*node{g.fleet.nodes[released], g.fleet.nodes[unlimited], g.root}
+}
+
+// unserved reports whether somebody waits to be served, and for nothing else.
+func (g *Governor) unserved() bool {
+	for _, root := range g.roots() {
+		if root.head != nil && root.in == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns the most urgent request under a root that every gate lets go; nil: there is none. What a gate
+// stops rests.
+func (g *Governor) next(now time.Time, root *node) *node {
+	for n := root; n.head != nil && n.in == n.ready(); {
 		switch n.why = g.ask(now, n); {
 		case n.why != nil:
 			n.put(&g.resting)
-			n = g.root
+			n = root
 		case n.scope == nil:
 			return n
 		default:
@@ -172,7 +170,7 @@ func (g *Governor) next(now time.Time) *node {
 
 // ask asks the gates of one node.
 func (g *Governor) ask(now time.Time, n *node) *wait {
-	for _, gate := range gates {
+	for _, gate := range n.gates() {
 		if why := gate(g, now, n); why != nil {
 			return why
 		}
@@ -183,12 +181,14 @@ func (g *Governor) ask(now time.Time, n *node) *wait {
 // permit lets a request go and charges for it all the way up.
 func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
 	r := n.head
-	out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster, Trial: g.take(now, n, out)})
 	g.drop(key{r.Binding, r.Cluster})
+	out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster})
+	if n.kind() >= unlimited {
+		return
+	}
 	for p := n.parent; p != nil; p = p.parent {
 		p.scope.charge(now, g)
 	}
-	g.permits = append(g.permits, messages.Permit{Binding: r.Binding, Cluster: r.Cluster, Priority: n.priority})
 }
 
 // rouse has everything tried again whose time has come.
@@ -214,27 +214,26 @@ func (g *Governor) wakeUp(n *node) {
 	n.put(n.ready())
 }
 
-// explain tells the requests that could not go what they wait for, each once: whatever stops the widest
-// scope, since the others were not asked.
+// explain tells the requests that could not go what they wait for, each once: for people, or else for whatever
+// stops the widest scope, since the others were not asked.
 func (g *Governor) explain(out *actors.Outbox) {
-	if g.tripped {
-		g.tripped = false
-		g.retell()
-	}
 	for _, n := range g.fresh {
 		r := n.head
-		if why := n.stoppedBy(); why.reason != "" && g.requests[key{r.Binding, r.Cluster}] == n {
-			out.TellBinding(r.Binding, &messages.EvictionDelayed{Cluster: r.Cluster, Reason: why.reason, Message: why.message})
+		if why := g.stops(n); why.reason != "" && g.requests[key{r.Binding, r.Cluster}] == n {
+			out.TellBinding(r.Binding, &messages.EvictionDelayed{Cluster: r.Cluster, Reason: why.reason, Message: why.message, Until: why.ends})
 		}
 	}
 	clear(g.fresh)
 	g.fresh = g.fresh[:0]
 }
 
-// stoppedBy is what stopped the widest scope of a node.
-func (n *node) stoppedBy() (why wait) {
+// stops is what stopped the widest scope of a node. People's word counts before it is asked for.
+func (g *Governor) stops(n *node) (why wait) {
+	byPeople := false
 	for ; n != nil; n = n.parent {
-		if n.why != nil {
+		if word := g.held(n); word != nil {
+			why, byPeople = *word, true
+		} else if n.why != nil && !byPeople {
 			why = *n.why
 		}
 	}
@@ -244,10 +243,10 @@ func (n *node) stoppedBy() (why wait) {
 // nextDeadline is the end of this instant if there is something to judge, or somebody to serve or to tell; or
 // else when a node has rested, or a verdict ends; zero: never.
 func (g *Governor) nextDeadline(now time.Time) time.Time {
-	if g.counted || g.tried || len(g.fresh) > 0 || g.root.head != nil && g.root.in == nil {
+	if g.counted || len(g.fresh) > 0 || g.unserved() {
 		return now
 	}
-	next := actors.Earlier(g.judgeAt(), g.breakersDue())
+	next := actors.Earlier(g.judgeAt(), g.ends)
 	if g.resting.Len() > 0 {
 		next = actors.Earlier(next, g.resting.nodes[0].why.until)
 	}

@@ -15,8 +15,6 @@ type node struct {
 	// head is the most urgent request under the node that does not rest; nil: there is none. A request is
 	// its own.
 	head *messages.RequestEviction
-	// priority is that of a request, also where requests go by arrival.
-	priority int32
 	// in is where the node stands: among the children of its parent, among those that rest, or nowhere; at
 	// is its place there.
 	in *line
@@ -29,6 +27,8 @@ type node struct {
 
 // scope is what a node has that is not a request.
 type scope struct {
+	// kind is that of its requests; the root of those with limits has several.
+	kind kind
 	// ready are the children with requests that do not rest, the most urgent first.
 	ready line
 	// place is what the scope is about; nil: it is a desk.
@@ -42,10 +42,19 @@ type scope struct {
 type wait struct {
 	reason, message string
 	until           time.Time
+	// ends is when the reason is none any more, where that is known; zero: it is not.
+	ends time.Time
 }
 
-func newNode(parent *node, of *place) *node {
-	return &node{parent: parent, scope: &scope{place: of, ready: line{before: moreUrgent}}}
+func newNode(parent *node, k kind, of *place) *node {
+	return &node{parent: parent, scope: &scope{kind: k, place: of, ready: line{before: moreUrgent}}}
+}
+
+func (n *node) kind() kind {
+	if n.scope == nil {
+		return n.parent.scope.kind
+	}
+	return n.scope.kind
 }
 
 // put has a node stand in a line, or nowhere, and all above it know its most urgent request.

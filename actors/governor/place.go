@@ -5,36 +5,38 @@ import (
 	"leeward/messages"
 )
 
-// kind says of what kind a binding is. ResourceBindings and ClusterResourceBindings wait apart, each kind
-// for workers of its own. Source: Karmada's queues binding-eviction and cluster-binding-eviction.
+// kind says of what kind a request is. Those of ResourceBindings and ClusterResourceBindings wait apart, each
+// kind for workers of its own. Source: Karmada's queues binding-eviction and cluster-binding-eviction. Those
+// that no limit is meant for wait where people hold them, and those that people released wait for nothing.
 type kind uint8
 
 const (
 	namespaced kind = iota
 	clusterScoped
+	unlimited
+	released
 	kinds
 )
 
-func kindOf(b messages.BindingName) kind {
-	if b.Namespace() == "" {
+func (g *Governor) kindOf(r *messages.RequestEviction) kind {
+	switch {
+	case g.releases[r.Binding] != "":
+		return released
+	case r.Unlimited:
+		return unlimited
+	case r.Binding.Namespace() == "":
 		return clusterScoped
+	default:
+		return namespaced
 	}
-	return namespaced
 }
 
-// place is a cluster, a region or the fleet: all that is left there, whatever its kind, shares its limits. A
-// priority is one, too, as far as its breaker goes.
+// place is a cluster, a region or the fleet: all that is left there, whatever its kind, shares its limits.
 type place struct {
 	tier   tier
 	name   string
 	within *place
 	bucket storm.Bucket
-	// breaker counts what goes, of so many copies, and says is why it is as it is. Clusters have none.
-	breaker storm.Breaker
-	copies  int
-	says    string
-	// booked is set while what is remembered of the place has yet to be recorded.
-	booked bool
 	// standing is that of a cluster; clusters and unhealthy count those of a wider place, which fares as the
 	// verdict says.
 	standing            standing
@@ -51,7 +53,6 @@ const (
 	tierFleet tier = iota
 	tierRegion
 	tierCluster
-	tierPriority
 )
 
 // String names the place as people do.
@@ -61,8 +62,6 @@ func (p *place) String() string {
 		return "region " + p.name
 	case tierCluster:
 		return "cluster " + p.name
-	case tierPriority:
-		return "priority " + p.name
 	default:
 		return "the fleet"
 	}
@@ -91,7 +90,7 @@ func (g *Governor) cluster(name messages.ClusterName) *place {
 // node returns where the requests of a kind stand that are about a place. Those of the fleet are the desks.
 func (p *place) node(k kind) *node {
 	if p.nodes[k] == nil {
-		p.nodes[k] = newNode(p.within.node(k), p)
+		p.nodes[k] = newNode(p.within.node(k), k, p)
 	}
 	return p.nodes[k]
 }

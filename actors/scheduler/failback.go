@@ -17,12 +17,14 @@ type homeward struct {
 	// away are those that are to return; returning are those whose return is under way.
 	away      map[messages.BindingName]*entry
 	returning map[messages.BindingName]bool
-	// news is set when the fleet changed, or a return ended: all that are away are looked at again.
+	// held is what people hold: who runs there stays for the time being.
+	held map[messages.HoldScope]bool
+	// news is set when the fleet changed, or a return or a hold ended: all that are away are looked at again.
 	news bool
 }
 
 func newHomeward() homeward {
-	return homeward{away: map[messages.BindingName]*entry{}, returning: map[messages.BindingName]bool{}}
+	return homeward{away: map[messages.BindingName]*entry{}, returning: map[messages.BindingName]bool{}, held: map[messages.HoldScope]bool{}}
 }
 
 // heard takes a binding's word on whether its return is under way.
@@ -39,6 +41,28 @@ func (h *homeward) heard(name messages.BindingName, says *messages.Homeward) {
 func (h *homeward) gone(name messages.BindingName) {
 	delete(h.away, name)
 	h.heard(name, nil)
+}
+
+// returnsHeld notes what people hold, or hold no longer.
+func (s *Scheduler) returnsHeld(now time.Time, m *messages.ReturnsHeld, out *actors.Outbox) {
+	if !m.Held {
+		delete(s.home.held, m.HoldScope)
+		s.home.news = true
+		out.WakeAt(now)
+		return
+	}
+	s.home.held[m.HoldScope] = true
+}
+
+// isHeld reports whether people hold a binding where it runs.
+func (h *homeward) isHeld(m *messages.PlaceBinding) bool {
+	if len(h.held) == 0 {
+		return false
+	}
+	return h.held[messages.HoldScope{}] || h.held[messages.HoldScope{Binding: m.Binding}] ||
+		slices.ContainsFunc(m.Targets, func(t api.TargetCluster) bool {
+			return h.held[messages.HoldScope{Cluster: messages.ClusterName(t.Name)}]
+		})
 }
 
 // judgeReturns looks at those that are away, in canonical order, once the instant's decisions are made.
@@ -88,10 +112,10 @@ func toGroup(m *messages.PlaceBinding) bool {
 	return m.Home.ToGroup && termOf(m.Placement, m.Affinity) > 0
 }
 
-// mayGo reports whether one more return may begin.
-func (s *Scheduler) mayGo() bool {
+// mayGo reports whether the return of a binding may begin now.
+func (s *Scheduler) mayGo(m *messages.PlaceBinding) bool {
 	limit := s.settings.ConcurrentReturns
-	return limit == 0 || len(s.home.returning) < limit
+	return (limit == 0 || len(s.home.returning) < limit) && !s.home.isHeld(m)
 }
 
 // judgeGroup tells a binding when an earlier affinity group than its own can take it, or no longer can, and
@@ -100,7 +124,7 @@ func (s *Scheduler) judgeGroup(now time.Time, e *entry, out *actors.Outbox) {
 	d, possible := s.groupPlan(now, e)
 	switch {
 	case possible && e.asked.Home.ReturnDue:
-		if s.mayGo() {
+		if s.mayGo(e.asked) {
 			s.comeHome(now, e, d, out)
 		}
 	case possible != e.asked.Home.MayReturn:
@@ -157,7 +181,7 @@ func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
 		}
 	}
 	e.says(&says)
-	if len(back) == 0 || !s.free(e.asked, back) || !s.mayGo() {
+	if len(back) == 0 || !s.free(e.asked, back) || !s.mayGo(e.asked) {
 		return
 	}
 	if d := s.sharePlan(e.asked, back); !sameTargets(d.Targets, e.asked.Targets) && s.refusal(e.asked, d.Targets) == "" {
@@ -216,4 +240,14 @@ func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out 
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity,
 		Leaving: left, Move: api.EvictionReasonFailback, Trigger: "failback", Reason: api.ReasonSuccess, Message: d.Message,
 	})
+}
+
+// leftFor are the clusters of a placement that the next one does without.
+func leftFor(now, next []api.TargetCluster) (left []messages.ClusterName) {
+	for _, t := range now {
+		if !slices.ContainsFunc(next, func(n api.TargetCluster) bool { return n.Name == t.Name }) {
+			left = append(left, messages.ClusterName(t.Name))
+		}
+	}
+	return left
 }

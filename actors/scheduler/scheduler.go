@@ -37,7 +37,6 @@ type Scheduler struct {
 	// home are the bindings that are to return to an earlier affinity group.
 	home   homeward
 	groups groups
-	census census
 	// budgets are what namespaces with quotas may use; relieved is set when the usage of one fell, so that
 	// those who found no room try again, after those who asked in this instant.
 	budgets  map[string]*budget
@@ -85,7 +84,7 @@ func New(settings messages.Settings, seed uint64) *Scheduler {
 	s := &Scheduler{
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
 		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{},
-		budgets: map[string]*budget{}, census: newCensus(),
+		budgets: map[string]*budget{},
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
 	s.home = newHomeward()
@@ -107,6 +106,8 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 		s.quotaApplied(now, m, out)
 	case *messages.QuotaDeleted:
 		s.quotaDeleted(now, m, out)
+	case *messages.ReturnsHeld:
+		s.returnsHeld(now, m, out)
 	case *messages.SettingsChanged:
 		s.settingsChanged(now, m.Settings, out)
 	case *messages.Woken:
@@ -173,7 +174,6 @@ func (s *Scheduler) settingsChanged(now time.Time, next messages.Settings, out *
 			s.reserve(s.entries[name].asked, sign)
 		}
 	}
-	s.recount(next.Breaks())
 	s.settings = next
 	s.planner = placement.NewPlanner(s.fleet, &s.settings, s.seed)
 	s.freed = true
@@ -193,9 +193,6 @@ func (s *Scheduler) names() []messages.BindingName {
 // quotas, and counts it among its groups; either may be nil.
 func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 	s.charge(before, after)
-	if s.settings.Breaks() {
-		s.census.count(before, after)
-	}
 	if s.groups.move(before, after) {
 		s.freed = true
 	}
@@ -272,9 +269,6 @@ func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
 		}
 	}
 	s.judgeReturns(now, batch, out)
-	if s.settings.Breaks() {
-		s.census.tell(out)
-	}
 	s.freed, s.relieved = s.freed || s.relieved, false
 	if s.freed && len(s.waiting) > 0 {
 		out.WakeAt(now)

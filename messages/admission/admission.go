@@ -52,7 +52,7 @@ func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
 func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.ErrorList {
 	switch o := o.(type) {
 	case *api.Cluster:
-		return validateCluster(&o.Spec, s, spec)
+		return append(validateCluster(&o.Spec, s, spec), validateClusterHold(o.Annotations)...)
 	case *api.ClusterTaintPolicy:
 		return validateTaintPolicy(&o.Spec, s, spec)
 	case *api.PropagationPolicy:
@@ -63,9 +63,11 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.FederatedResourceQuota:
 		return validateQuota(&o.Spec, spec)
 	case *api.ResourceBinding:
-		return validateBinding(&o.Spec, s, spec)
+		return append(validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations)...)
 	case *api.ClusterResourceBinding:
-		return validateBinding(&o.Spec, s, spec)
+		return append(validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations)...)
+	case *api.Governor:
+		return validateGovernor(&o.Spec, spec)
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
@@ -117,6 +119,8 @@ func nameRule(o api.Object) apivalidation.ValidateNameFunc {
 		return clusterName
 	case *api.FederatedResourceQuota:
 		return quotaName
+	case *api.Governor:
+		return governorName
 	case *unstructured.Unstructured:
 		return pathSegment
 	}

@@ -38,6 +38,7 @@ func read(t testing.TB, text string) api.Object {
 		"PropagationPolicy":        api.PolicyGroupVersion,
 		"ClusterPropagationPolicy": api.PolicyGroupVersion,
 		"FederatedResourceQuota":   api.PolicyGroupVersion,
+		"Governor":                 api.LeewardGroupVersion,
 		"ResourceBinding":          api.WorkGroupVersion,
 		"ClusterResourceBinding":   api.WorkGroupVersion,
 		"WorkloadRebalancer":       api.AppsGroupVersion,

@@ -88,11 +88,6 @@ var fields = numbered([]Field{
 		Zero:    "One.",
 	},
 	{
-		Name:    "pauseEvictions",
-		Meaning: "Lets no eviction for a taint begin until it is set to false again. Hand-overs that have begun go on, and so does failover of sick applications.",
-		Zero:    "Evictions begin when due.",
-	},
-	{
 		Name: "unhealthyClusterThreshold", Cures: []string{"K6"}, in: share,
 		Meaning: "The share of clusters that are not Ready from which on evictions for taints slow down in the whole fleet, if they are more than two: to secondaryEvictionRate where there are more than largeFleetSize clusters, and to none where there are fewer.",
 		Zero:    "They never do.",
@@ -121,39 +116,6 @@ var fields = numbered([]Field{
 		Name: "stormCooldown", in: notNegative,
 		Meaning: "How long evictions for taints go on at secondaryEvictionRate once they need no longer be slowed down or stopped.",
 		Zero:    "They go at the full rate at once.",
-	},
-	{
-		Name: "fleetBreakerShare", Cures: []string{"K6"}, in: share,
-		Meaning: "The share of all copies in the fleet that may go within breakerWindow for taints, until no more go: for breakerCooldown, and then breakerTrials of them until those serve elsewhere.",
-		Zero:    "No such breaker.",
-	},
-	{
-		Name: "regionBreakerShare", in: share,
-		Meaning: "Likewise of the copies in one region.",
-		Zero:    "No such breaker.",
-	},
-	{
-		Name: "priorityBreakerShare", in: share,
-		Meaning: "Likewise of the copies of workloads of one schedulePriority.",
-		Zero:    "No such breaker.",
-	},
-	{
-		Name: "breakerMinimum", Cures: []string{"K6"}, in: notNegative,
-		Meaning: "How many evictions there must be within breakerWindow before their share counts.",
-		Zero:    "One.",
-	},
-	{
-		Name: "breakerWindow", Cures: []string{"K6"}, in: positive,
-		Meaning: "For how long an eviction counts for a breaker, to a tenth of it.",
-	},
-	{
-		Name: "breakerCooldown", Cures: []string{"K6"}, in: positive,
-		Meaning: "How long an open breaker lets nothing go, and then how long what goes on trial has to serve elsewhere.",
-	},
-	{
-		Name: "breakerTrials", Cures: []string{"K6"}, in: notNegative,
-		Meaning: "How many evictions a half-open breaker lets go on trial.",
-		Zero:    "One.",
 	},
 	{
 		Name: "taintRelistPeriod", Cures: []string{"K12"}, in: notNegative,
@@ -376,14 +338,9 @@ var fields = numbered([]Field{
 		Zero:    "As of its creation, once for each workload, and success is reported when it has asked.",
 	},
 	{
-		Name: "gracefulMoves", Cures: []string{"K38"},
-		Meaning: "Keeps the copies that a new placement does without, whatever called for it, and the shares that it moves elsewhere, until the others serve.",
+		Name: "gracefulRebalance", Cures: []string{"K38"},
+		Meaning: "Keeps the copies that a fresh placement does without, and the shares that it cuts, until the others serve.",
 		Zero:    "They go at once.",
-	},
-	{
-		Name:    "stableRegions",
-		Meaning: "Keeps a workload in its regions as long as those meet its spread constraints.",
-		Zero:    "It goes to those that are best at each decision.",
 	},
 	{
 		Name: "clusterStatusUpdateFrequency", Flag: "--cluster-status-update-frequency", in: notNegative,

@@ -85,7 +85,6 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 		b.staged[w.key] = len(b.changes)
 		b.changes = append(b.changes, change)
 	}
-	c.version = b.version
 	return nil
 }
 

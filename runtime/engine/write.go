@@ -39,24 +39,18 @@ func (w Write) For(ttl time.Duration) Write {
 // The error is Conflict if an object is not what its write expected, ErrClosed after Close, or says
 // what is wrong with a write.
 func (e *Engine) Commit(writes ...Write) error {
-	_, err := e.CommitVersion(writes...)
-	return err
-}
-
-// CommitVersion is Commit, and returns the version of the last write: a deletion has no object that tells.
-func (e *Engine) CommitVersion(writes ...Write) (int64, error) {
 	if err := e.admit(writes); err != nil {
-		return 0, err
+		return err
 	}
 	c := commits.Get().(*commit)
 	defer commits.Put(c)
 	c.writes = append(c.writes[:0], writes...)
 	if !e.queue.put(c) {
-		return 0, ErrClosed
+		return ErrClosed
 	}
 	err := <-c.done
 	clear(c.writes)
-	return c.version, err
+	return err
 }
 
 // admit refuses writes that no state of the store could accept, and prepares the objects of the others.

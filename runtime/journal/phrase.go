@@ -56,10 +56,14 @@ func (t teller) tell(f messages.Fact) phrase {
 		return t.tellCluster(f).about(string(f.AboutCluster()))
 	case *messages.GovernorChanged:
 		return t.governed(f)
-	case *messages.BreakerChanged:
-		return t.broke(f)
-	case *messages.EvictionsPermitted:
-		return permitted(f)
+	case *messages.HoldPlaced:
+		return t.holdPlaced(f)
+	case *messages.HoldEnded:
+		return holdEnded(f)
+	case *messages.ReleaseGranted:
+		return story("released", "from all limits", f.Reason).about(string(f.Binding))
+	case *messages.ReleaseEnded:
+		return story("bound", "by all limits again", "").about(string(f.Binding))
 	default:
 		return tellInput(f)
 	}

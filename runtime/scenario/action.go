@@ -108,6 +108,21 @@ type Delete struct{ Object api.Key }
 // Config changes settings.
 type Config struct{ Settings []config.Override }
 
+// Hold has evictions wait within each of the scopes: in all of the fleet, from clusters, of a binding.
+type Hold struct {
+	Scopes []messages.HoldScope
+	// Reason: empty ends the hold.
+	Reason string
+	// Until is an offset from the start, For one from when the hold begins; without either the hold lasts.
+	Until, For time.Duration
+}
+
+// Release has evictions of a binding wait for nothing, or, without a reason, for permits again.
+type Release struct {
+	Binding messages.BindingName
+	Reason  string
+}
+
 // Restart makes the engine lose its memory.
 type Restart struct{}
 
@@ -125,4 +140,6 @@ func (*Scale) action()     {}
 func (*Apply) action()     {}
 func (*Delete) action()    {}
 func (*Config) action()    {}
+func (*Hold) action()      {}
+func (*Release) action()   {}
 func (*Restart) action()   {}

@@ -48,6 +48,10 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"apply", func(*call) Action { return &Apply{Documents: w.documents, MayFail: w.MayFail} }}, w.Apply != nil},
 		{namedAction{"delete", func(c *call) Action { return c.remove(w.Delete) }}, w.Delete != nil},
 		{namedAction{"config", func(c *call) Action { return &Config{c.settings(c.path, w.Config)} }}, w.Config != nil},
+		{namedAction{"pause", func(c *call) Action { return c.pause(w.Pause) }}, w.Pause != nil},
+		{namedAction{"resume", func(*call) Action { return &Hold{Scopes: fleetScope} }}, w.Resume != nil},
+		{namedAction{"hold", func(c *call) Action { return c.hold(w.Hold) }}, w.Hold != nil},
+		{namedAction{"release", func(c *call) Action { return c.release(w.Release) }}, w.Release != nil},
 		{namedAction{"restart", func(*call) Action { return &Restart{} }}, w.Restart != nil},
 	}
 	var actions []namedAction

@@ -4,7 +4,6 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 	"leeward/messages/manifest"
@@ -39,9 +38,6 @@ type document struct {
 	// What is played, and what is expected of it.
 	Spec *spec `json:"spec" schema:"required"`
 }
-
-// DeepCopyObject makes the document an api.Object, and returns the document itself: it is only read.
-func (d *document) DeepCopyObject() runtime.Object { return d }
 
 type spec struct {
 	// A sentence that says what the scenario shows.
@@ -137,6 +133,14 @@ type step struct {
 	Delete *deleteStep `json:"delete" schema:"action"`
 	// Changes settings, as spec.config sets them.
 	Config *yaml.Node `json:"config" schema:"action,settings"`
+	// Has all evictions wait, as spec.pause of the Governor does.
+	Pause *pauseStep `json:"pause" schema:"action"`
+	// Ends a pause.
+	Resume *yes `json:"resume" schema:"action"`
+	// Has the evictions of a binding wait, or those from clusters, as annotations of these do.
+	Hold *holdStep `json:"hold" schema:"action"`
+	// Ends a hold, and a release; with now, has the evictions of a binding wait for nothing.
+	Release *releaseStep `json:"release" schema:"action"`
 	// The engine loses its memory and recovers from its objects; deadlines do not move.
 	Restart *yes `json:"restart" schema:"action"`
 }
@@ -232,6 +236,39 @@ type scaleStep struct {
 	Workload string `json:"workload" schema:"required"`
 	// How many.
 	Replicas *int32 `json:"replicas" schema:"required"`
+}
+
+type pauseStep struct {
+	// Why, for whoever asks later.
+	Reason string `json:"reason" schema:"required"`
+	// When it ends by itself, as an offset from the start. Default: when it is ended.
+	Until *duration `json:"until"`
+	// How long it lasts, instead of until.
+	For *duration `json:"for"`
+}
+
+type holdStep struct {
+	// The evictions from which clusters.
+	Cluster *clusterRef `json:"cluster"`
+	// The evictions of which binding, instead of cluster.
+	Binding string `json:"binding"`
+	// Why, for whoever asks later.
+	Reason string `json:"reason" schema:"required"`
+	// When it ends by itself, as an offset from the start. Default: when it is ended.
+	Until *duration `json:"until"`
+	// How long it lasts, instead of until.
+	For *duration `json:"for"`
+}
+
+type releaseStep struct {
+	// Which clusters are held no longer.
+	Cluster *clusterRef `json:"cluster"`
+	// Which binding is held no longer, instead of cluster.
+	Binding string `json:"binding"`
+	// Evictions of the binding go at once, whatever the limits, storms and holds, until it is released without now.
+	Now bool `json:"now"`
+	// With now: why, for whoever asks later.
+	Reason string `json:"reason"`
 }
 
 type deleteStep struct {

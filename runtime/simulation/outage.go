@@ -3,6 +3,7 @@ package simulation
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -36,7 +37,7 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 		fields["cluster"] = clusters
 		return fields
 	}
-	switch d.IntN(13) {
+	switch d.IntN(14) {
 	case 0, 1:
 		return d.ends(step(at, "heartbeat", with(mapping{"state": "stop"})), step(back, "heartbeat", with(mapping{"state": "start"})))
 	case 2, 3:
@@ -57,8 +58,35 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 		edit := step(at, "apply", d.edit(workloads, len(c.Fleet)))
 		edit["mayFail"] = true
 		return []mapping{edit}
+	case 12:
+		return d.held(at, back, on, workloads)
 	default:
 		return []mapping{step(at, "restart", true)}
+	}
+}
+
+// held is what people have wait, or go at once, and most often the end of that.
+func (d dice) held(at, back time.Duration, on mapping, workloads int) []mapping {
+	one := mapping{"binding": fmt.Sprintf("default/%s-deployment", workload(d.IntN(workloads)))}
+	because := func(of mapping) mapping {
+		said := maps.Clone(of)
+		said["reason"] = "drawn"
+		if d.chance(40) {
+			said["for"] = text(d.seconds(1, 900))
+		}
+		return said
+	}
+	switch d.IntN(4) {
+	case 0:
+		return d.ends(step(at, "pause", because(mapping{})), step(back, "resume", true))
+	case 1:
+		return d.ends(step(at, "hold", because(on)), step(back, "release", on))
+	case 2:
+		return d.ends(step(at, "hold", because(one)), step(back, "release", one))
+	default:
+		now := maps.Clone(one)
+		now["now"], now["reason"] = true, "drawn"
+		return d.ends(step(at, "release", now), step(back, "release", one))
 	}
 }
 

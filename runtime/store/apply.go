@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // Apply makes one fact true of the objects. Every change of a spec raises the object's generation by
@@ -18,10 +19,14 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 		s.Delete(ClusterKey(f.Cluster))
 	case *messages.GovernorChanged:
 		s.governorChanged(at, f)
-	case *messages.BreakerChanged:
-		s.breakerChanged(at, f)
-	case *messages.EvictionsPermitted:
-		s.evictionsPermitted(at, f)
+	case *messages.HoldPlaced:
+		s.holdPlaced(at, f)
+	case *messages.HoldEnded:
+		s.hold(f.HoldScope, nil)
+	case *messages.ReleaseGranted:
+		s.release(f.Binding, &api.ReleaseStatus{Binding: string(f.Binding), Reason: f.Reason, Since: metav1.MicroTime{Time: at}})
+	case *messages.ReleaseEnded:
+		s.release(f.Binding, nil)
 	case *messages.BindingCreated:
 		s.bindingCreated(at, f)
 	case *messages.BindingDeleted:

@@ -28,8 +28,6 @@ type Store struct {
 	charged map[string]*charged
 	version uint64 // of the newest change
 	seed    uint64 // of uids
-	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
-	changed map[api.Key]struct{}
 }
 
 // entry is one object with its history.
@@ -102,7 +100,6 @@ func (s *Store) Delete(key api.Key) {
 		return
 	}
 	delete(s.kinds[key.Kind], key)
-	s.Note(key)
 	switch o := e.object.(type) {
 	case *api.Cluster:
 		delete(s.clusters, messages.ClusterName(o.Name))
@@ -188,7 +185,4 @@ func (s *Store) generation(key api.Key) int64 {
 func (s *Store) touch(e *entry) {
 	s.version++
 	e.version = s.version
-	if s.changed != nil { // its key is not for nothing
-		s.Note(api.KeyOf(e.object))
-	}
 }

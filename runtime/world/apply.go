@@ -16,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/runtime/store"
 )
 
 // Rejected says that an object was refused, with every reason. Nothing changed.
@@ -115,8 +116,7 @@ func (w *World) admit(o, old api.Object) {
 	case *api.WorkloadRebalancer:
 		w.admitRebalancer(o, old)
 	case *api.Governor:
-		w.store.Put(o)
-		w.recoverGovernor()
+		w.admitGovernor(o)
 	default:
 		w.store.Put(o)
 		w.admitOther(o, api.KeyOf(o))
@@ -140,6 +140,7 @@ func (w *World) admitCluster(o *api.Cluster, isNew bool) {
 	name := messages.ClusterName(o.Name)
 	if !isNew {
 		w.kernel.Post(clusterAt(name), &messages.ClusterEdited{Object: o})
+		w.editAnnotations(o)
 		return
 	}
 	w.stampConditions(o)
@@ -147,6 +148,14 @@ func (w *World) admitCluster(o *api.Cluster, isNew bool) {
 	w.spawnCluster(name)
 	w.spawnMember(name)
 	w.kernel.Post(clusterAt(name), w.joining(o))
+	w.noteOrders(store.ClusterKey(name), o.Annotations)
+}
+
+// editAnnotations adds those of a manifest to those that a cluster has.
+func (w *World) editAnnotations(o *api.Cluster) {
+	annotations := kept(w.store.Cluster(messages.ClusterName(o.Name)).Annotations, o.Annotations)
+	w.store.Annotate(api.KeyOf(o), annotations)
+	w.noteOrders(api.KeyOf(o), annotations)
 }
 
 // stampConditions gives conditions that do not say since when they hold the present.
@@ -221,6 +230,7 @@ func (w *World) admitBinding(o, old api.Object) {
 		w.hostBinding(b.Name())
 	}
 	w.kernel.Post(bindingAt(b.Name()), w.restored(b))
+	w.noteOrders(api.KeyOf(o), b.Meta.Annotations)
 }
 
 // kept is what was there before with what is new on top.

@@ -10,6 +10,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/config"
+	"leeward/runtime/store"
 )
 
 // TellCluster sends to a cluster: what its agent reports, or what people do with it.
@@ -19,11 +20,6 @@ func (w *World) TellCluster(name messages.ClusterName, m messages.ToCluster) {
 
 // TellMember sends to a simulated member.
 func (w *World) TellMember(name messages.ClusterName, m messages.ToMember) {
-	w.kernel.Post(memberAt(name), m)
-}
-
-// TellAgent sends to what stands for the agent of a real cluster.
-func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
 	w.kernel.Post(memberAt(name), m)
 }
 
@@ -46,6 +42,8 @@ func (w *World) Delete(key api.Key) bool {
 		w.dropPropagation(messages.PropagationName(key.Name))
 	case key.Kind == "FederatedResourceQuota":
 		w.kernel.Post(schedulerAt, &messages.QuotaDeleted{Namespace: key.Namespace, Name: key.Name})
+	case key == store.GovernorKey:
+		w.noteHold(messages.HoldScope{}, nil)
 	case key.Kind == "ResourceBinding":
 		w.dropBinding(messages.BindingName(key.Namespace + "/" + key.Name))
 	case key.Kind == "ClusterResourceBinding":
@@ -106,12 +104,17 @@ func (w *World) broadcast(m *messages.SettingsChanged) {
 		w.kernel.Post(clusterAt(c), m)
 		w.kernel.Post(memberAt(c), m)
 	}
+	w.eachBinding(func(at messages.Address) { w.kernel.Post(at, m) })
+}
+
+// eachBinding visits the actors of all bindings, also of those that no policy has claimed yet.
+func (w *World) eachBinding(visit func(messages.Address)) {
 	for _, o := range w.templates() {
-		w.kernel.Post(bindingAt(w.workload(o).Binding), m)
+		visit(bindingAt(w.workload(o).Binding))
 	}
 	for _, b := range w.bindings() {
 		if r := b.Spec.Resource; w.store.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) == nil {
-			w.kernel.Post(bindingAt(b.Name()), m) // it has no template
+			visit(bindingAt(b.Name())) // it has no template
 		}
 	}
 }
@@ -130,12 +133,6 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 	next.SetGeneration(generationAfter(next, old))
 	w.admit(next, old)
 	return nil
-}
-
-// WithReplicas returns a copy of a workload with other replicas. It fails for what has none.
-func WithReplicas(o api.Object, replicas int32) (api.Object, error) {
-	next, _, err := scaled(o, replicas)
-	return next, err
 }
 
 // scaled returns a copy of a workload with other replicas, and how many it had.

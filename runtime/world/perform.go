@@ -60,6 +60,10 @@ func (r *replay) act(s *scenario.Step) error {
 		return w.deleteKnown(a.Object)
 	case *scenario.Config:
 		return w.Set(a.Settings)
+	case *scenario.Hold:
+		return w.holdAll(a)
+	case *scenario.Release:
+		return w.Release(a.Binding, a.Reason)
 	case *scenario.Restart:
 		return r.restart()
 	default:
@@ -112,6 +116,28 @@ func (w *World) drain(a *scenario.Drain) {
 		m.Deadline = w.now.Add(a.Deadline)
 	}
 	w.tellClusters(a.Clusters, m)
+}
+
+// holdAll has the evictions of each scope wait. Who is no longer held is no longer released either.
+func (w *World) holdAll(a *scenario.Hold) error {
+	var h *api.Hold
+	if a.Reason != "" {
+		h = &api.Hold{Reason: a.Reason}
+		if end := a.Ends(Start, w.now); !end.IsZero() {
+			h.Until = &metav1.Time{Time: end}
+		}
+	}
+	for _, of := range a.Scopes {
+		if err := w.Hold(of, h); err != nil {
+			return err
+		}
+		if of.Binding != "" && h == nil {
+			if err := w.Release(of.Binding, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func taintEdits(add, remove []corev1.Taint) []messages.TaintEdit {

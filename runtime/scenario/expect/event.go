@@ -36,15 +36,8 @@ func (e *Event) name() string {
 
 // matches reports whether a fact of the right kind is expected.
 func (e *Event) matches(f messages.Fact) bool {
-	if e.Cluster != "" {
-		if about, ok := f.(messages.AboutCluster); !ok || about.AboutCluster() != e.Cluster {
-			return false
-		}
-	}
-	if e.Binding != "" {
-		if about, ok := f.(messages.AboutBinding); !ok || about.AboutBinding() != e.Binding {
-			return false
-		}
+	if about := about(f); e.Cluster != "" && about.Cluster != e.Cluster || e.Binding != "" && about.Binding != e.Binding {
+		return false
 	}
 	if len(e.Fields) == 0 {
 		return true
@@ -53,15 +46,24 @@ func (e *Event) matches(f messages.Fact) bool {
 	return err == nil && mismatch("", e.Fields, fields) == ""
 }
 
+// about is the binding and the cluster that a fact is about; either may be empty.
+func about(f messages.Fact) (of messages.HoldScope) {
+	if f, ok := f.(interface{ Scope() messages.HoldScope }); ok {
+		return f.Scope()
+	}
+	if f, ok := f.(messages.AboutBinding); ok {
+		of.Binding = f.AboutBinding()
+	}
+	if f, ok := f.(messages.AboutCluster); ok {
+		of.Cluster = f.AboutCluster()
+	}
+	return of
+}
+
 // told names a fact by what it is about: "EvictionStarted of default/web on member2".
 func told(f messages.Fact) string {
-	var e Event
-	if about, ok := f.(messages.AboutBinding); ok {
-		e.Binding = about.AboutBinding()
-	}
-	if about, ok := f.(messages.AboutCluster); ok {
-		e.Cluster = about.AboutCluster()
-	}
+	of := about(f)
+	e := Event{Binding: of.Binding, Cluster: of.Cluster}
 	e.Kind = f.Kind()
 	return e.name()
 }

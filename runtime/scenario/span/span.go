@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"leeward/messages"
 )
 
 // Max stands for "until the end" wherever a scenario gives no end.
@@ -67,7 +65,14 @@ func String(d time.Duration) string {
 	case d%day == 0:
 		return fmt.Sprintf("%dd", d/day)
 	}
-	return messages.Period(d)
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // Add returns a+b, or Max where that is beyond it.

@@ -1,0 +1,54 @@
+package binding_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/actorstest"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// sickWish is a request for a permit to leave m1 for the application's health.
+func sickWish(since time.Time) *messages.RequestEviction {
+	w := wish("m1", since)
+	w.Unlimited = true
+	return w
+}
+
+func TestWhilePeopleHoldSomebodyEverybodyAsksFirst(t *testing.T) {
+	b := placed(t, settings(destinationFirst, unlimited), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+	b.tell(&messages.HoldsAnnounced{Held: true}).Quiet()
+	b.tell(sick)
+	due := b.Now().Add(30 * time.Second)
+	b.advance(30*time.Second).Told(governor, sickWish(due))
+	until := due.Add(time.Hour)
+	held := &messages.EvictionDelayed{Cluster: "m1", Reason: "Held", Message: "evictions of this workload are held: migration", Until: until}
+	b.tell(held).Recorded(&messages.EvictionHeld{
+		Binding: name, Cluster: "m1", Reason: held.Reason, Message: held.Message, Until: until,
+		Grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure, Deadline: due},
+	})
+	require.Empty(t, b.asked.Leaving)
+	b.tell(permit("m1"))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+}
+
+func TestWhoRecoversWhileHeldTakesItsRequestBack(t *testing.T) {
+	b := placed(t, settings(destinationFirst, unlimited), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+	b.tell(&messages.HoldsAnnounced{Held: true}, sick)
+	b.advance(30 * time.Second)
+	b.tell(well).Told(governor, &messages.WithdrawRequest{Binding: name, Cluster: "m1"})
+	b.tell(permit("m1")).Quiet()
+}
+
+func TestWhoeverIsHeldAsksAlsoWhereNothingLimits(t *testing.T) {
+	b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2", "m2:2")
+	b.tell(&messages.HoldsAnnounced{Held: true})
+	b.tell(tainted("m1", b.Now(), "down")).Told(governor, wish("m1", b.Now()))
+	b.tell(permit("m1"), &messages.HoldsAnnounced{})
+	n := b.tell(tainted("m2", b.Now(), "down"))
+	require.Empty(t, actorstest.MailTo(n.Mail(), governor))
+	require.Equal(t, []messages.ClusterName{"m1", "m2"}, b.asked.Leaving)
+}

@@ -1,0 +1,149 @@
+package world
+
+import (
+	"fmt"
+
+	"leeward/messages"
+	"leeward/messages/admission"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// orders are what people said of evictions, as the engine was told last.
+type orders struct {
+	holds    map[messages.HoldScope]messages.HoldChanged
+	releases map[messages.BindingName]string
+}
+
+func newOrders() orders {
+	return orders{holds: map[messages.HoldScope]messages.HoldChanged{}, releases: map[messages.BindingName]string{}}
+}
+
+// Hold has evictions within a scope wait, or, without a hold, no longer. The error names a binding or cluster
+// that there is not, or is a *Rejected.
+func (w *World) Hold(of messages.HoldScope, h *api.Hold) error {
+	if of == (messages.HoldScope{}) {
+		w.store.SetPause(h)
+		w.noteHold(of, h)
+		return nil
+	}
+	key := heldObject(of)
+	o := w.store.Get(key)
+	if o == nil {
+		return fmt.Errorf("hold evictions of %s: there is no such object", key)
+	}
+	return w.annotate(o, h.Annotate(o.GetAnnotations()))
+}
+
+// Release has evictions of a binding wait for nothing, or, without a reason, for permits again. The error names a
+// binding that there is not, or is a *Rejected.
+func (w *World) Release(name messages.BindingName, reason string) error {
+	key := store.BindingKey(name)
+	o := w.store.Get(key)
+	if o == nil {
+		return fmt.Errorf("release %s: there is no such object", key)
+	}
+	annotations := kept(o.GetAnnotations(), map[string]string{api.AnnotationRelease: reason})
+	if reason == "" {
+		delete(annotations, api.AnnotationRelease)
+	}
+	return w.annotate(o, annotations)
+}
+
+// annotate gives an object other annotations, as kubectl annotate does, and tells whom that concerns.
+func (w *World) annotate(o api.Object, annotations map[string]string) error {
+	key := api.KeyOf(o)
+	next := api.Copy(o)
+	next.SetAnnotations(annotations)
+	if problems := admission.Validate(next, o, w.settings); len(problems) > 0 {
+		return &Rejected{Object: key, Problems: problems}
+	}
+	w.store.Annotate(key, annotations)
+	w.noteOrders(key, annotations)
+	return nil
+}
+
+func heldObject(of messages.HoldScope) api.Key {
+	if of.Binding != "" {
+		return store.BindingKey(of.Binding)
+	}
+	return store.ClusterKey(of.Cluster)
+}
+
+// noteOrders tells the governor what the annotations of a cluster or a binding ask for.
+func (w *World) noteOrders(key api.Key, annotations map[string]string) {
+	h, _ := api.HoldIn(annotations) // admitted
+	if key.Kind == "Cluster" {
+		w.noteHold(messages.HoldScope{Cluster: messages.ClusterName(key.Name)}, h)
+		return
+	}
+	name := messages.BindingName(key.Name)
+	if key.Namespace != "" {
+		name = messages.BindingName(key.Namespace + "/" + key.Name)
+	}
+	w.noteHold(messages.HoldScope{Binding: name}, h)
+	if reason := annotations[api.AnnotationRelease]; w.orders.releases[name] != reason {
+		w.orders.releases[name] = reason
+		w.kernel.Post(governorAt, &messages.ReleaseChanged{Binding: name, Reason: reason})
+	}
+}
+
+// noteHold tells the governor of a hold, where that is news, and every binding whether there is any. One that is
+// over is none.
+func (w *World) noteHold(of messages.HoldScope, h *api.Hold) {
+	m := messages.HoldChanged{HoldScope: of}
+	if h != nil && (h.Until == nil || h.Until.After(w.now)) {
+		m.Reason = h.Reason
+		if h.Until != nil {
+			m.Until = h.Until.UTC()
+		}
+	}
+	before := len(w.orders.holds)
+	if old, held := w.orders.holds[of]; old == m || !held && m.Reason == "" {
+		return
+	}
+	w.orders.holds[of] = m
+	if m.Reason == "" {
+		delete(w.orders.holds, of)
+	}
+	w.kernel.Post(governorAt, &m)
+	if any := len(w.orders.holds) > 0; any != (before > 0) {
+		w.eachBinding(func(at messages.Address) { w.kernel.Post(at, &messages.HoldsAnnounced{Held: any}) })
+	}
+}
+
+// dropOrders forgets what was said of a binding or a cluster that is gone.
+func (w *World) dropOrders(key api.Key) {
+	if len(w.orders.holds)+len(w.orders.releases) > 0 {
+		w.noteOrders(key, nil)
+	}
+}
+
+// recoverOrders tells the engine after a restart what people said.
+func (w *World) recoverOrders() {
+	if g, ok := w.store.Get(store.GovernorKey).(*api.Governor); ok {
+		w.noteHold(messages.HoldScope{}, g.Spec.Pause)
+	}
+	for _, c := range w.clusters() {
+		w.noteOrders(store.ClusterKey(c), w.store.Cluster(c).Annotations)
+	}
+	for _, b := range w.bindings() {
+		w.noteOrders(store.BindingKey(b.Name()), b.Meta.Annotations)
+	}
+}
+
+// governs reports whether a status says how things stand, and is not that of an object that people wrote.
+func governs(s *api.GovernorStatus) bool { return s.State != "" || s.Regions != nil }
+
+// admitGovernor takes what people ask of the governor and, where an object says that, how things stood.
+func (w *World) admitGovernor(o *api.Governor) {
+	stood := governs(&o.Status)
+	if !stood {
+		o.Status = w.store.Governor()
+	}
+	w.store.Put(o)
+	if stood {
+		w.recoverGovernor()
+	}
+	w.noteHold(messages.HoldScope{}, o.Spec.Pause)
+}
