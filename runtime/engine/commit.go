@@ -3,6 +3,8 @@ package engine
 import (
 	"strconv"
 	"time"
+
+	"leeward/runtime/engine/wal"
 )
 
 // batch is what is committed with one sync.
@@ -13,6 +15,7 @@ type batch struct {
 	// staged is what the batch makes of each key that it touches, the changes in their order.
 	staged  map[string]int
 	changes []item
+	records []wal.Record // one for each change, if there is a log
 	version int64
 }
 
@@ -23,6 +26,9 @@ func (e *Engine) run() {
 	next := alarm{clock: e.clock}
 	defer next.stop()
 	for closed := false; !closed; {
+		if first, ok := e.expiring.Min(); ok && e.failed == nil {
+			next.set(first.expires)
+		}
 		select {
 		case <-e.queue.wake:
 			closed = e.drain(&b)
@@ -30,8 +36,6 @@ func (e *Engine) run() {
 			next.stop()
 			e.expire(&b)
 		}
-		first, _ := e.expiring.Min()
-		next.set(first.expires)
 	}
 	e.end()
 }
@@ -50,18 +54,39 @@ func (e *Engine) drain(b *batch) bool {
 
 // commit makes a batch happen and answers its callers.
 func (e *Engine) commit(b *batch) {
-	b.answers, b.changes, b.version = b.answers[:0], b.changes[:0], e.version
+	b.answers, b.changes, b.records, b.version = b.answers[:0], b.changes[:0], b.records[:0], e.version
 	now := e.clock.Now()
 	for _, c := range b.commits {
 		b.answers = append(b.answers, e.stage(b, c, now))
 	}
-	e.apply(b)
+	if e.persist(b) {
+		e.apply(b)
+	}
 	for i, c := range b.commits {
 		c.done <- b.answers[i]
 	}
 	clear(b.staged)
 	clear(b.commits)
 	clear(b.changes)
+	clear(b.records)
+}
+
+// persist makes a batch durable, or refuses all of it.
+func (e *Engine) persist(b *batch) bool {
+	if e.log == nil || len(b.changes) == 0 {
+		return true
+	}
+	if e.failed == nil {
+		if err := e.log.Append(b.records); err == nil {
+			return true
+		} else {
+			e.fail(err)
+		}
+	}
+	for i := range b.answers {
+		b.answers[i] = e.failed
+	}
+	return false
 }
 
 // stage accepts the writes of a commit into the batch, or says which of them cannot be.
@@ -84,6 +109,9 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 		}
 		b.staged[w.key] = len(b.changes)
 		b.changes = append(b.changes, change)
+		if e.log != nil {
+			b.records = append(b.records, wal.Record{Version: change.version, Key: change.key, Expires: change.expires, Object: w.json})
+		}
 	}
 	return nil
 }

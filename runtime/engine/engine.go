@@ -7,6 +7,8 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/google/btree"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"leeward/runtime/engine/wal"
 )
 
 // Config says what a store holds.
@@ -14,6 +16,10 @@ type Config struct {
 	Resources []Resource
 	// Clock says when objects expire.
 	Clock clock.Clock
+	// Dir is the folder of the log. Empty: nothing outlives the process.
+	Dir string
+	// WAL says how the log is kept.
+	WAL wal.Options
 }
 
 // Engine is a store of objects. Its methods may be called by anyone at any time.
@@ -21,20 +27,24 @@ type Engine struct {
 	clock  clock.Clock
 	tables map[string]*Table // by prefix
 
-	queue  queue
-	gone   chan struct{} // closed when the commit goroutine has ended
-	closed bool          // nothing will change any more
+	queue queue
+	gone  chan struct{} // closed when the commit goroutine has ended
+	log   *wal.Log      // nil: nothing outlives the process
 
 	// mu guards what readers see: objects, rings and version. Only the commit goroutine changes them, so
 	// it reads them without.
 	mu      sync.RWMutex
 	version int64
 	changed chan struct{} // of Changed; nil while nobody waits
+	// closed is set when nothing will change any more, failed when the log takes nothing more.
+	closed bool
+	failed *ReadOnly
 	// expiring are the objects that go by themselves, the next one first.
 	expiring *btree.BTreeG[item]
 }
 
-// Open returns a store and starts its commit goroutine; Close ends it.
+// Open returns a store, with all that was committed to its folder, and starts its commit goroutine; Close
+// ends it.
 func Open(c Config) (*Engine, error) {
 	e := &Engine{
 		clock:    c.Clock,
@@ -50,6 +60,11 @@ func Open(c Config) (*Engine, error) {
 		}
 		e.tables[prefix] = newTable(e, r)
 	}
+	if c.Dir != "" {
+		if err := e.recover(c.Dir, c.WAL); err != nil {
+			return nil, fmt.Errorf("open the store in %s: %w", c.Dir, err)
+		}
+	}
 	go e.run()
 	return e, nil
 }
@@ -64,9 +79,23 @@ func (e *Engine) Version() int64 {
 	return e.version
 }
 
-// Close commits what is waiting, refuses what comes after and wakes every watcher.
+// Health returns why the store is read-only, or nil.
+func (e *Engine) Health() error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.failed == nil {
+		return nil
+	}
+	return e.failed
+}
+
+// Close commits what is waiting, refuses what comes after, wakes every watcher and lets the folder go.
+// Only the first call does so.
 func (e *Engine) Close() error {
-	e.queue.close()
+	first := e.queue.close()
 	<-e.gone
-	return nil
+	if !first || e.log == nil {
+		return nil
+	}
+	return e.log.Close()
 }

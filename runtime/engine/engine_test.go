@@ -71,6 +71,13 @@ func (s *store) commit(writes ...engine.Write) {
 	require.NoError(s.t, s.Commit(writes...))
 }
 
+// advance moves the clock, once the engine has set its alarm by it: an answer shows that it has come round.
+func (s *store) advance(d time.Duration) {
+	s.t.Helper()
+	require.ErrorAs(s.t, s.Commit(engine.Delete(mapKey("nothing"), 1)), new(*engine.Conflict))
+	s.clock.Add(d)
+}
+
 func (s *store) maps() *engine.Table { return s.Table(maps) }
 
 // values are the objects of a table of config maps, as "name=value".
@@ -303,16 +310,16 @@ func TestASnapshotIsReadFromAKeyOn(t *testing.T) {
 func TestObjectsGoWhenTheirTimeIsUp(t *testing.T) {
 	s := open(t, 0)
 	s.commit(engine.Create(mapKey("a"), configMap("a", "1")).For(time.Hour), engine.Create(mapKey("b"), configMap("b", "1")))
-	s.clock.Add(time.Minute)
+	s.advance(time.Minute)
 	s.commit(engine.Create(mapKey("c"), configMap("c", "1")).For(time.Minute))
 	s.commit(engine.Create(mapKey("d"), configMap("d", "1")).For(time.Minute))
 	s.commit(engine.Update(mapKey("d"), configMap("d", "2"), 4))
 	_, c := s.maps().SnapshotAndWatch()
 
-	s.clock.Add(time.Minute)
+	s.advance(time.Minute)
 	require.Equal(t, []string{"6 c: 1 -> -"}, next(t, c))
 	require.Equal(t, []string{"a=1", "b=1", "d=2"}, values(s.maps().Snapshot()), "an update without a time to live stays")
-	s.clock.Add(58 * time.Minute)
+	s.advance(58 * time.Minute)
 	require.Equal(t, []string{"7 a: 1 -> -"}, next(t, c))
 	s.commit(engine.Create(mapKey("a"), configMap("a", "2")))
 	require.Equal(t, []string{"a=2", "b=1", "d=2"}, values(s.maps().Snapshot()))

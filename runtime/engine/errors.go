@@ -44,3 +44,15 @@ type Ahead struct {
 func (a *Ahead) Error() string {
 	return fmt.Sprintf("version %d is ahead of the current version %d", a.Version, a.Current)
 }
+
+// ReadOnly is the answer to writers since the log has failed: a sync, or a full disk. What was acknowledged
+// before is durable and can be read. It lasts until the store is opened again.
+type ReadOnly struct {
+	Cause error
+}
+
+func (r *ReadOnly) Error() string {
+	return fmt.Sprintf("the store is read-only until it is opened again: %v", r.Cause)
+}
+
+func (r *ReadOnly) Unwrap() error { return r.Cause }

@@ -21,7 +21,7 @@ func (a *alarm) set(at int64) {
 	}
 	a.stop()
 	if at != 0 {
-		a.timer, a.at = a.clock.Timer(time.Unix(0, at).Sub(a.clock.Now())), at
+		a.timer, a.at = a.clock.Timer(max(0, time.Unix(0, at).Sub(a.clock.Now()))), at
 	}
 }
 

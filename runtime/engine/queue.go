@@ -45,11 +45,14 @@ func (q *queue) signal() {
 	}
 }
 
-func (q *queue) close() {
+// close reports whether the queue was open.
+func (q *queue) close() bool {
 	q.mu.Lock()
+	open := !q.closed
 	q.closed = true
 	q.mu.Unlock()
 	q.signal()
+	return open
 }
 
 // take moves what waits to a batch, as far as it may go, and reports whether the queue is closed.

@@ -13,6 +13,8 @@ type Write struct {
 	// expected is the version that the object stands at; 0 if there must be none.
 	expected int64
 	ttl      time.Duration
+	// json is what the log keeps of the object; nil without a log.
+	json []byte
 }
 
 // Create puts an object where there is none. The object is the engine's from now on.
@@ -36,8 +38,8 @@ func (w Write) For(ttl time.Duration) Write {
 // Commit makes the writes happen at once, or none of them, and returns when they are durable and
 // visible. Each takes a version of its own, in their order, and puts it on its object.
 //
-// The error is Conflict if an object is not what its write expected, ErrClosed after Close, or says
-// what is wrong with a write.
+// The error is Conflict if an object is not what its write expected, ReadOnly if the log has failed,
+// ErrClosed after Close, or says what is wrong with a write.
 func (e *Engine) Commit(writes ...Write) error {
 	if err := e.admit(writes); err != nil {
 		return err
@@ -87,5 +89,5 @@ func (e *Engine) admitOne(w *Write) error {
 		return nil
 	}
 	table.prepare(w.object)
-	return nil
+	return e.encode(w)
 }

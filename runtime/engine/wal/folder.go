@@ -1,0 +1,90 @@
+package wal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kinds of files, as their headers say them.
+const (
+	segments  = 'L'
+	snapshots = 'S'
+)
+
+var endings = map[byte]string{segments: ".log", snapshots: ".snapshot"}
+
+// unfinished ends the names of files that are being written. Those that a crash leaves are removed.
+const unfinished = ".tmp"
+
+// fileName is a file and what its name says of it.
+type fileName struct {
+	path string
+	kind byte
+	// version is the first that a segment may hold, or the last that a snapshot holds.
+	version int64
+}
+
+func nameFile(dir string, kind byte, version int64) fileName {
+	return fileName{filepath.Join(dir, fmt.Sprintf("%020d%s", version, endings[kind])), kind, version}
+}
+
+// folder is what a folder holds, each list by version.
+type folder struct {
+	dir       string
+	segments  []fileName
+	snapshots []fileName
+}
+
+func readFolder(dir string) (folder, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return folder{}, err
+	}
+	f := folder{dir: dir}
+	for _, entry := range entries {
+		switch n := parseName(dir, entry.Name()); n.kind {
+		case segments:
+			f.segments = append(f.segments, n)
+		case snapshots:
+			f.snapshots = append(f.snapshots, n)
+		}
+	}
+	byVersion := func(a, b fileName) int { return cmp.Compare(a.version, b.version) }
+	slices.SortFunc(f.segments, byVersion)
+	slices.SortFunc(f.snapshots, byVersion)
+	return f, nil
+}
+
+// parseName returns a file of no kind for names that are not ours.
+func parseName(dir, name string) fileName {
+	for _, kind := range []byte{segments, snapshots} {
+		digits, ours := strings.CutSuffix(name, endings[kind])
+		version, err := strconv.ParseInt(digits, 10, 64)
+		if n := nameFile(dir, kind, version); ours && err == nil && filepath.Base(n.path) == name {
+			return n
+		}
+	}
+	return fileName{}
+}
+
+// sweep removes what a crash has left unfinished.
+func sweep(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, "*"+unfinished))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// after returns the segments that a state at some version has yet to read: the first begins with the next
+// version.
+func (f *folder) after(version int64) []fileName {
+	i, _ := slices.BinarySearchFunc(f.segments, version+1, func(n fileName, v int64) int { return cmp.Compare(n.version, v) })
+	return f.segments[i:]
+}

@@ -1,0 +1,206 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+
+	"github.com/rs/zerolog"
+)
+
+// Options say how a log is kept.
+type Options struct {
+	// SegmentBytes is the size from which on a segment is followed by the next. Zero: 64 MiB.
+	SegmentBytes int64
+	// Log hears of snapshots, of what was cut off, and of damage.
+	Log zerolog.Logger
+	// OpenFile opens a file to append to, and creates it if need be. Nil: the disk's.
+	OpenFile func(path string) (File, error)
+}
+
+const (
+	defaultSegmentBytes = 64 << 20
+	// keptBuffer bounds the memory that one large batch leaves behind.
+	keptBuffer = 1 << 20
+)
+
+// Log is a log that is open for appending. Append, Compact and Close belong to one goroutine.
+type Log struct {
+	Options
+	dir  string
+	lock *os.File
+
+	segment fileName
+	file    File
+	size    int64
+	version int64
+	buffer  []byte
+	failed  error
+
+	compaction sync.Mutex // one snapshot at a time
+	background sync.WaitGroup
+}
+
+// Open takes a folder, which need not exist, and returns its log and what stands at its end. All of that
+// is durable. What a crash has torn is cut off; any other damage is an error, Damage among them.
+func Open(dir string, o Options) (*Log, State, error) {
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = defaultSegmentBytes
+	}
+	if o.OpenFile == nil {
+		o.OpenFile = openDisk
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, State{}, err
+	}
+	locked, err := lock(dir)
+	if err != nil {
+		return nil, State{}, err
+	}
+	l := &Log{Options: o, dir: dir, lock: locked}
+	state, err := l.recover()
+	if err != nil {
+		return nil, State{}, errors.Join(err, locked.Close())
+	}
+	return l, state, nil
+}
+
+func (l *Log) recover() (State, error) {
+	if err := sweep(l.dir); err != nil {
+		return State{}, err
+	}
+	f, err := readFolder(l.dir)
+	if err != nil {
+		return State{}, err
+	}
+	r, err := load(&f, reading{mayBeTorn: true})
+	if err != nil {
+		return State{}, err
+	}
+	for _, note := range r.notes {
+		l.Log.Warn().Str("folder", l.dir).Msg(note)
+	}
+	if err := setAside(r.damaged); err != nil {
+		return State{}, err
+	}
+	l.version = r.version
+	if len(r.files) == 0 {
+		return r.state(), l.begin()
+	}
+	return r.state(), l.resume(r.files[len(r.files)-1], r.end)
+}
+
+// resume goes on where the last good frame of a segment ends.
+func (l *Log) resume(segment fileName, end int64) error {
+	file, err := l.OpenFile(segment.path)
+	if err != nil {
+		return err
+	}
+	l.segment, l.file, l.size = segment, file, end
+	err = file.Truncate(end)
+	if err == nil {
+		// What was written before a crash may be in the cache only, and will be seen from now on.
+		err = errors.Join(file.Sync(), syncDir(l.dir))
+	}
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return nil
+}
+
+// begin makes an empty segment for the records to come the current one.
+func (l *Log) begin() error {
+	n := nameFile(l.dir, segments, l.version+1)
+	file, err := l.create(n)
+	if err != nil {
+		return err
+	}
+	if err := publish(file, n); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	l.segment, l.file, l.size = n, file, int64(headSize)
+	return nil
+}
+
+// create begins a file that does not have its name yet.
+func (l *Log) create(n fileName) (File, error) {
+	file, err := l.OpenFile(n.path + unfinished)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Write(head(n.kind, n.version)); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Append writes records at once, or none of them, and returns when they are durable. Their versions go on
+// from the last one. After an error the log takes nothing more: what is on the disk is not known until
+// it is opened again.
+func (l *Log) Append(records []Record) error {
+	if l.failed == nil {
+		l.failed = l.append(records)
+	}
+	return l.failed
+}
+
+func (l *Log) append(records []Record) error {
+	if l.size >= l.SegmentBytes {
+		if err := l.rotate(); err != nil {
+			return err
+		}
+		l.compactInBackground()
+	}
+	b := beginFrame(l.buffer)
+	for i := range records {
+		if want := l.version + int64(i) + 1; records[i].Version != want {
+			return fmt.Errorf("append version %d: the next is %d", records[i].Version, want)
+		}
+		b = appendRecord(b, &records[i])
+	}
+	if len(b) > math.MaxUint32 {
+		return fmt.Errorf("append %d bytes: more than a frame holds", len(b))
+	}
+	if err := l.write(endFrame(b)); err != nil {
+		return fmt.Errorf("append to %s: %w", l.segment.path, err)
+	}
+	l.version += int64(len(records))
+	if cap(b) <= keptBuffer {
+		l.buffer = b[:0]
+	}
+	return nil
+}
+
+// write takes back what it could not make durable, as far as the disk still lets it: a frame that was
+// refused should not be there after a restart.
+func (l *Log) write(frame []byte) error {
+	_, err := l.file.Write(frame)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, l.file.Truncate(l.size))
+	}
+	l.size += int64(len(frame))
+	return nil
+}
+
+// rotate ends the current segment, if it holds anything, and begins the next.
+func (l *Log) rotate() error {
+	if l.segment.version == l.version+1 {
+		return nil
+	}
+	before := l.file
+	if err := l.begin(); err != nil {
+		return fmt.Errorf("begin the segment after %s: %w", l.segment.path, err)
+	}
+	return before.Close()
+}
+
+// Close waits for a snapshot that is being written, and lets the folder go.
+func (l *Log) Close() error {
+	l.background.Wait()
+	return errors.Join(l.file.Close(), l.lock.Close())
+}

@@ -1,0 +1,116 @@
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Record is one change of one key.
+type Record struct {
+	// Version numbers the records of a log from 1, without a gap.
+	Version int64
+	Key     string
+	// Expires is when the object goes by itself, in nanoseconds since 1970; 0 is never.
+	Expires int64
+	// Object is JSON; nil deletes.
+	Object []byte
+}
+
+// The first byte of a record says how the rest is to be read.
+const (
+	opObject = 'J'
+	opDelete = 'D'
+	opEnd    = 'E'
+)
+
+func appendRecord(b []byte, r *Record) []byte {
+	if r.Object == nil {
+		b = binary.AppendUvarint(append(b, opDelete), uint64(r.Version))
+		return appendString(b, r.Key)
+	}
+	b = binary.AppendUvarint(append(b, opObject), uint64(r.Version))
+	b = binary.AppendUvarint(b, uint64(r.Expires))
+	b = appendString(b, r.Key)
+	return appendString(b, r.Object)
+}
+
+func appendString[S string | []byte](b []byte, s S) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendEnd(b []byte, count int) []byte {
+	return binary.AppendUvarint(append(b, opEnd), uint64(count))
+}
+
+// content reads the records of one frame. After an error it stays where it is.
+type content struct {
+	rest []byte
+	err  error
+	// ended is set at the end of a snapshot, which has counted its objects.
+	ended bool
+	count int64
+}
+
+// next returns the next record, or nil at the end. Its object is a part of the content.
+func (c *content) next() *Record {
+	if len(c.rest) == 0 || c.err != nil {
+		return nil
+	}
+	op := c.rest[0]
+	c.rest = c.rest[1:]
+	r := &Record{}
+	switch op {
+	case opObject:
+		r.Version, r.Expires = c.number(), c.number()
+		r.Key, r.Object = string(c.bytes()), c.bytes()
+	case opDelete:
+		r.Version, r.Key = c.number(), string(c.bytes())
+	case opEnd:
+		c.end()
+		return nil
+	default:
+		c.fail("unknown kind of record %q", op)
+	}
+	if c.err != nil {
+		return nil
+	}
+	return r
+}
+
+func (c *content) end() {
+	c.ended, c.count = true, c.number()
+	if len(c.rest) > 0 {
+		c.fail("records follow the end of the snapshot")
+	}
+}
+
+// fail says what is wrong, if nothing was before.
+func (c *content) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (c *content) number() int64 {
+	n, size := binary.Uvarint(c.rest)
+	if size <= 0 || n > math.MaxInt64 {
+		c.fail("a record ends before its time")
+		return 0
+	}
+	c.rest = c.rest[size:]
+	return int64(n)
+}
+
+func (c *content) bytes() []byte {
+	n := c.number()
+	if n > int64(len(c.rest)) {
+		c.fail("a record ends before its time")
+	}
+	if c.err != nil {
+		return nil
+	}
+	b := c.rest[:n:n]
+	c.rest = c.rest[n:]
+	return b
+}

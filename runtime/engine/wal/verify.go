@@ -1,0 +1,117 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// FileReport is what one file holds.
+type FileReport struct {
+	Name  string
+	Bytes int64
+	// Frames and Records are those before the damage, if there is any.
+	Frames, Records int
+	// First and Last are the versions of the records: the lowest and the highest. Zero: none.
+	First, Last int64
+	// Damage is where the file is damaged; nil if it is sound.
+	Damage *Damage
+}
+
+// Report is what a folder holds.
+type Report struct {
+	Files []FileReport
+	// Version and Objects are what would be recovered, and Notes what would be said with it.
+	Version int64
+	Objects int
+	Notes   []string
+	// Loss is why nothing would be recovered; nil if all would be.
+	Loss error
+}
+
+// Verify reads every file of a folder and changes nothing. The error says why it could not.
+func Verify(dir string) (Report, error) {
+	var report Report
+	err := visit(dir, func(f *folder) error {
+		var err error
+		report, err = verify(f)
+		return err
+	})
+	return report, err
+}
+
+// Load returns what stands at the end of a log, and changes nothing.
+func Load(dir string) (State, error) {
+	var state State
+	err := visit(dir, func(f *folder) error {
+		r, err := load(f, reading{mayBeTorn: true})
+		if err == nil {
+			state = r.state()
+		}
+		return err
+	})
+	return state, err
+}
+
+// visit reads a folder while nobody else has it.
+func visit(dir string, read func(*folder) error) error {
+	f, err := readFolder(dir)
+	if err != nil {
+		return err
+	}
+	if len(f.segments)+len(f.snapshots) == 0 {
+		return fmt.Errorf("%s: holds no store", dir)
+	}
+	locked, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	f, err = readFolder(dir)
+	if err == nil {
+		err = read(&f)
+	}
+	return errors.Join(err, locked.Close())
+}
+
+func verify(f *folder) (Report, error) {
+	var report Report
+	for _, n := range append(f.snapshots, f.segments...) {
+		file, err := verifyFile(n)
+		if err != nil {
+			return Report{}, err
+		}
+		report.Files = append(report.Files, file)
+	}
+	r, loss := load(f, reading{namesOnly: true, mayBeTorn: true})
+	if report.Loss = loss; loss == nil {
+		report.Version, report.Objects, report.Notes = r.version, len(r.objects), r.notes
+	}
+	return report, nil
+}
+
+// verifyFile reads a file up to its damage.
+func verifyFile(n fileName) (FileReport, error) {
+	report := FileReport{Name: filepath.Base(n.path)}
+	_, err := eachFrame(n, func(c *content) error {
+		for record := c.next(); record != nil; record = c.next() {
+			report.add(record)
+		}
+		if c.err == nil {
+			report.Frames++
+		}
+		return nil
+	})
+	if !errors.As(err, &report.Damage) && err != nil {
+		return report, err
+	}
+	report.Bytes, err = sizeOf(n)
+	return report, err
+}
+
+func (r *FileReport) add(record *Record) {
+	r.Records++
+	r.Last = max(r.Last, record.Version)
+	if r.First == 0 || record.Version < r.First {
+		r.First = record.Version
+	}
+}
