@@ -85,7 +85,15 @@ type ConsiderTaints struct {
 
 // EvictionPermitted lets the binding leave a cluster now, if it still must.
 // From: governor. To: binding.
-type EvictionPermitted struct{ Cluster ClusterName }
+type EvictionPermitted struct {
+	Cluster ClusterName
+	// Trial asks for a TrialConcluded.
+	Trial bool
+}
+
+// ReportTrial asks a binding that left a cluster on trial before a restart for a TrialConcluded.
+// From: governor. To: binding.
+type ReportTrial struct{ Cluster ClusterName }
 
 // EvictionDelayed says why the binding may not leave a cluster yet. From: governor. To: binding.
 type EvictionDelayed struct {
@@ -121,8 +129,8 @@ type PlacementDecided struct {
 	Leaving  []ClusterName
 	Held     []ClusterName
 	Obstacle *Obstacle
-	// Move is why those of Leaving are left that need not be: EvictionReasonFailback or EvictionReasonRebalance;
-	// clusters that shrink then run on what they have until the others serve.
+	// Move is why those of Leaving are left that need not be: EvictionReasonFailback, EvictionReasonRebalance or
+	// EvictionReasonReschedule; clusters that shrink while others grow then run on what they have until those serve.
 	Move string
 	// Affinity is the name of the affinity group used.
 	Affinity string
@@ -181,6 +189,7 @@ func (*BindingApplied) message()      {}
 func (*TaintsChanged) message()       {}
 func (*ConsiderTaints) message()      {}
 func (*EvictionPermitted) message()   {}
+func (*ReportTrial) message()         {}
 func (*EvictionDelayed) message()     {}
 func (*PlacementDecided) message()    {}
 func (*CopyReported) message()        {}
@@ -195,6 +204,7 @@ func (*BindingApplied) toBinding()      {}
 func (*TaintsChanged) toBinding()       {}
 func (*ConsiderTaints) toBinding()      {}
 func (*EvictionPermitted) toBinding()   {}
+func (*ReportTrial) toBinding()         {}
 func (*EvictionDelayed) toBinding()     {}
 func (*PlacementDecided) toBinding()    {}
 func (*CopyReported) toBinding()        {}

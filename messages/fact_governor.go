@@ -1,6 +1,10 @@
 package messages
 
-import "time"
+import (
+	"time"
+
+	"leeward/messages/api"
+)
 
 // GovernorChanged says that evictions from a region, or from the fleet where no region is named, are governed
 // otherwise from now on.
@@ -14,4 +18,35 @@ type GovernorChanged struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-func (*GovernorChanged) Kind() string { return "GovernorChanged" }
+// BreakerChanged says that the breaker of a region, of the workloads of a priority, or of the fleet where neither is
+// named, is in another state.
+type BreakerChanged struct {
+	Region   string `json:"region,omitempty"`
+	Priority *int32 `json:"priority,omitempty"`
+	State    string `json:"state"`
+	Message  string `json:"message"`
+	// Moved is how many of all Copies were permitted to go within the window.
+	Moved  int `json:"moved"`
+	Copies int `json:"copies"`
+	// Until is when the state ends by itself; zero: it does not.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// EvictionsPermitted says who may leave which cluster from now on, where a rate or a breaker counts that, and how
+// far these have come by it. Stories leave it out.
+type EvictionsPermitted struct {
+	Permits []Permit `json:"permits"`
+	// Counts are those that the permits changed.
+	Counts []api.PermitCount `json:"counts"`
+}
+
+// Permit lets a binding leave a cluster.
+type Permit struct {
+	Binding  BindingName `json:"binding"`
+	Cluster  ClusterName `json:"cluster"`
+	Priority int32       `json:"priority,omitempty"`
+}
+
+func (*GovernorChanged) Kind() string    { return "GovernorChanged" }
+func (*BreakerChanged) Kind() string     { return "BreakerChanged" }
+func (*EvictionsPermitted) Kind() string { return "EvictionsPermitted" }

@@ -38,6 +38,33 @@ type ClusterObserved struct {
 	Unhealthy bool
 }
 
+// CopiesCounted says how many copies are placed on clusters, and how many of workloads of one priority: of those
+// for which that changed. The first says that counting has begun. From: scheduler. To: governor.
+type CopiesCounted struct {
+	Clusters   []ClusterCopies
+	Priorities []PriorityCopies
+}
+
+// ClusterCopies is how many copies are placed on a cluster.
+type ClusterCopies struct {
+	Cluster ClusterName
+	Copies  int
+}
+
+// PriorityCopies is how many copies of workloads of a priority are placed.
+type PriorityCopies struct {
+	Priority int32
+	Copies   int
+}
+
+// TrialConcluded says how an eviction on trial ended: whether the workload serves, elsewhere or, because it need
+// not go after all, where it was. From: binding. To: governor.
+type TrialConcluded struct {
+	Binding BindingName
+	Cluster ClusterName
+	Serves  bool
+}
+
 // GovernorRestored tells a new governor how things stood. From: the host, after a restart. To: governor.
 type GovernorRestored struct{ Status *api.GovernorStatus }
 
@@ -47,6 +74,8 @@ type SettingsChanged struct{ Settings Settings }
 func (*RequestEviction) message()  {}
 func (*WithdrawRequest) message()  {}
 func (*ClusterObserved) message()  {}
+func (*CopiesCounted) message()    {}
+func (*TrialConcluded) message()   {}
 func (*GovernorRestored) message() {}
 func (*SettingsChanged) message()  {}
 
@@ -54,6 +83,8 @@ func (*RequestEviction) toGovernor()  {}
 func (*WithdrawRequest) toGovernor()  {}
 func (*ClusterObserved) toGovernor()  {}
 func (*ClusterGone) toGovernor()      {}
+func (*CopiesCounted) toGovernor()    {}
+func (*TrialConcluded) toGovernor()   {}
 func (*GovernorRestored) toGovernor() {}
 func (*SettingsChanged) toGovernor()  {}
 func (*Woken) toGovernor()            {}

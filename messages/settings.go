@@ -72,6 +72,20 @@ type Settings struct {
 	// StormCooldown is how long evictions go on at SecondaryEvictionRate when they need no longer be slowed.
 	// Zero: no longer.
 	StormCooldown time.Duration
+	// FleetBreakerShare, RegionBreakerShare and PriorityBreakerShare are the shares of the copies that are placed in
+	// the fleet, in one region, and of workloads of one schedulePriority of which so many may be permitted to go for
+	// taints within BreakerWindow, until no more go: for BreakerCooldown, and then BreakerTrials of them, until
+	// those serve elsewhere. Zero: no such breaker.
+	FleetBreakerShare, RegionBreakerShare, PriorityBreakerShare float64
+	// BreakerMinimum is how many must have gone before their share counts. Zero is one.
+	BreakerMinimum int
+	// BreakerWindow is for how long an eviction counts, to a tenth of it. More than zero.
+	BreakerWindow time.Duration
+	// BreakerCooldown is how long nothing goes, and then how long those on trial have to serve elsewhere. More than
+	// zero.
+	BreakerCooldown time.Duration
+	// BreakerTrials is how many evictions go on trial. Zero is one.
+	BreakerTrials int
 	// TaintRelistPeriod is how often a tainted cluster is looked at for bindings and tolerations that
 	// changed after the taint. Zero: changes are seen at once. Karmada has 10 s, fixed.
 	TaintRelistPeriod time.Duration
@@ -224,9 +238,12 @@ type Settings struct {
 	// all that it names, and report each when the scheduler has answered. False: as of its creation, once for
 	// each workload, and success is reported when it has asked. Cures K38.
 	RepeatableRebalance bool
-	// GracefulRebalance keeps the copies that a fresh placement does without, and the shares that it cuts, until
-	// the others serve. False: they go at once. Cures K38.
-	GracefulRebalance bool
+	// GracefulMoves keeps the copies that a new placement does without, whatever called for it, and the shares that
+	// it moves elsewhere, until the others serve. False: they go at once. Cures K38.
+	GracefulMoves bool
+	// StableRegions keeps a workload in its regions as long as those meet its spread constraints. False: it goes to
+	// those that are best at each decision.
+	StableRegions bool
 
 	// ClusterStatusUpdateFrequency is how often a cluster without an agent is probed. Zero: whatever changes is
 	// found at once. Karmada --cluster-status-update-frequency.
@@ -289,10 +306,16 @@ func (s *Settings) Evicts() bool {
 // permit. Whoever adds a limit adds it here: without any, bindings ask for no permits, unless people hold some.
 func (s *Settings) LimitsEvictions() bool {
 	return s.EvictionWorkers > 0 || s.FleetEvictionRate > 0 || s.ClusterEvictionRate > 0 ||
-		s.StormCooldown > 0 || s.WatchesFleet()
+		s.StormCooldown > 0 || s.WatchesFleet() || s.Breaks()
 }
 
 // WatchesFleet reports whether the governor has to know where clusters are, and how.
 func (s *Settings) WatchesFleet() bool {
-	return s.RegionEvictionRate > 0 || s.UnhealthyClusterThreshold > 0 || s.UnhealthyRegionThreshold > 0 || s.BlackoutThreshold > 0
+	return s.RegionEvictionRate > 0 || s.RegionBreakerShare > 0 ||
+		s.UnhealthyClusterThreshold > 0 || s.UnhealthyRegionThreshold > 0 || s.BlackoutThreshold > 0
+}
+
+// Breaks reports whether there is a breaker, so that somebody has to count what is placed.
+func (s *Settings) Breaks() bool {
+	return s.FleetBreakerShare > 0 || s.RegionBreakerShare > 0 || s.PriorityBreakerShare > 0
 }

@@ -48,7 +48,9 @@ func (b *Binding) wish(now, since time.Time) *messages.PlaceBinding {
 	m.Purges = b.purges(now, m.Leaving)
 	m.Cooling, m.Full = b.keepClear(now), b.full()
 	for i := range b.tasks {
-		m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
+		if !b.reopened(&b.tasks[i]) {
+			m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
+		}
 	}
 	m.Unreplaced = b.unreplaced()
 	return m

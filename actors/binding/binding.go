@@ -109,7 +109,9 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.ConsiderTaints:
 		b.considerTaints(now, m, out)
 	case *messages.EvictionPermitted:
-		b.evictionPermitted(now, m.Cluster, out)
+		b.evictionPermitted(now, m, out)
+	case *messages.ReportTrial:
+		b.reportTrial(m.Cluster, out)
 	case *messages.EvictionDelayed:
 		b.evictionDelayed(m, out)
 	case *messages.PlacementDecided:
@@ -255,6 +257,7 @@ func (b *Binding) forget(t *target, out *actors.Outbox) {
 	if t.leave.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
+	b.conclude(t.leave.trial, t.cluster, true, out)
 	if b.task(t.cluster) == nil {
 		out.TellCluster(t.cluster, &messages.BindingLeft{Binding: b.name})
 	}

@@ -294,7 +294,9 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 		b.forget(&b.targets[i], out)
 	}
 	for i := range b.tasks {
-		out.TellCluster(messages.ClusterName(b.tasks[i].FromCluster), &messages.BindingLeft{Binding: b.name})
+		k := &b.tasks[i]
+		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingLeft{Binding: b.name})
+		b.conclude(k.trial, messages.ClusterName(k.FromCluster), true, out)
 	}
 	b.past, b.waiting = nil, nil
 	b.restoreRequirements(nil)

@@ -49,12 +49,12 @@ func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {
 	})
 }
 
-func (b *Binding) evictionPermitted(now time.Time, c messages.ClusterName, out *actors.Outbox) {
-	t := b.target(c)
+func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted, out *actors.Outbox) {
+	t := b.target(m.Cluster)
 	if t == nil || !t.leave.due || !t.leave.requested {
 		return
 	}
-	t.leave.requested = false
+	t.leave.requested, t.leave.trial = false, m.Trial
 	b.permitted(now, t, out)
 }
 
@@ -64,7 +64,7 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	t.leave.permitted = true
 	switch {
 	case !b.settings.EvictionNeedsDestination:
-		b.evict(now, t.cluster, out)
+		b.evict(now, t.cluster, "", out)
 		b.syncCopies(out)
 	case !b.schedulable():
 		b.heldBack(t, notScheduled, nil, out)

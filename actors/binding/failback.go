@@ -115,14 +115,19 @@ func (w *homeward) alarm() (next time.Time) {
 }
 
 // moves gives the clusters that are left by choice their grounds, and begins a return. One that must be left
-// anyway has grounds of its own.
+// anyway has grounds of its own, and waits for no permit any more.
 func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 	if m.Move == "" {
 		return
 	}
 	for _, c := range m.Leaving {
-		if t := b.target(c); t != nil && !t.leave.due {
+		t := b.target(c)
+		switch {
+		case t == nil:
+		case !t.leave.due:
 			t.leave.grounds = messages.Grounds{Reason: m.Move}
+		case t.leave.requested:
+			out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: c})
 		}
 	}
 	if m.Move == api.EvictionReasonFailback {

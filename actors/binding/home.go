@@ -52,8 +52,12 @@ func (b *Binding) asWished() bool {
 	if b.duplicated() {
 		wanted *= int32(len(b.targets))
 	}
-	return len(b.targets) > 0 && sum == wanted && !b.rescheduleAt.After(b.lastScheduled) &&
-		(b.applied == b.spec.Placement || reflect.DeepEqual(b.applied, b.spec.Placement))
+	return len(b.targets) > 0 && sum == wanted && !b.rescheduleAt.After(b.lastScheduled) && b.placedAsAsked()
+}
+
+// placedAsAsked reports whether the placement that is asked for is the one that was last carried out.
+func (b *Binding) placedAsAsked() bool {
+	return b.applied == b.spec.Placement || reflect.DeepEqual(b.applied, b.spec.Placement)
 }
 
 // forgetHome ends the way back to single clusters: what they ran before is no longer what is asked for, or runs

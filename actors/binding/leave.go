@@ -19,10 +19,10 @@ type leave struct {
 	at      time.Time
 	due     bool
 	grounds messages.Grounds
-	// requested is set while the governor has the request, permitted once it agreed, held while the
-	// scheduler has no place for the workload without this cluster.
-	requested, permitted bool
-	held                 hold
+	// requested is set while the governor has the request, permitted once it agreed, trial if that was on trial,
+	// held while the scheduler has no place for the workload without this cluster.
+	requested, permitted, trial bool
+	held                        hold
 }
 
 // alarm is when to look again; a departure that is due waits for others, not for time.
@@ -160,7 +160,7 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 		b.stopLeaving(now, t, next.held, out)
 		return
 	case old.due && !next.at.After(now):
-		next.due, next.requested, next.permitted, next.held = true, old.requested, old.permitted, old.held
+		next.due, next.requested, next.permitted, next.trial, next.held = true, old.requested, old.permitted, old.trial, old.held
 		t.leave = next
 		return
 	case old.due:
@@ -199,6 +199,7 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 	if old.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
+	b.conclude(old.trial, t.cluster, true, out)
 	if old.permitted {
 		b.ask(now, out)
 	}

@@ -45,16 +45,18 @@ func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.
 // place makes the chosen clusters the result. The clusters that are left for them are left in the same
 // step, so that the workload is never without a place.
 func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+	reopened := b.reopens()
+	took := b.takeBack(m.Targets, out)
 	before := b.clusters()
 	b.moves(m, out)
 	for _, c := range m.Leaving {
 		if b.target(c) != nil {
-			b.evict(now, c, out)
+			b.evict(now, c, m.Trigger, out)
 		}
 	}
 	var few [4]api.TargetCluster // off the heap, as a rule
 	kept := b.listed(few[:0])
-	b.keepShares(m.Move)
+	b.keepShares(took || m.Move != "" && len(gains(kept, m.Targets)) > 0)
 	b.retarget(m.Targets, out)
 	takeovers := b.shareGains(kept, m.Targets)
 	b.affinity, b.applied = m.Affinity, b.spec.Placement
@@ -67,8 +69,8 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	b.arrive(out)
 	b.syncCopies(out)
 	b.reconsiderAll(now, out)
-	if m.Move == api.EvictionReasonFailback && !b.returning() {
-		b.ask(now, out) // nothing is left behind: the next one may return
+	if reopened || m.Move == api.EvictionReasonFailback && !b.returning() {
+		b.ask(now, out) // what is still being left is so for good; or nothing is, and the next one may return
 	}
 }
 

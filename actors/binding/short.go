@@ -61,7 +61,7 @@ func replicasOf(clusters []api.TargetCluster) (n int32) {
 // purges reports whether the old copy on one of the clusters would go before its replacement stands.
 func (b *Binding) purges(now time.Time, leaving []messages.ClusterName) bool {
 	return slices.ContainsFunc(leaving, func(c messages.ClusterName) bool {
-		k := b.newTask(now, b.target(c))
+		k := b.newTask(now, b.target(c), "")
 		return !eviction.KeepsCopy(&k)
 	})
 }

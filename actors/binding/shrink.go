@@ -15,10 +15,11 @@ import (
 // runs is how many pods a target's cluster is to run at present.
 func (t *target) runs() int32 { return max(t.pods(), t.keeps) }
 
-// keepShares notes what each target runs before a move by choice, so that those that are to shrink run on.
-func (b *Binding) keepShares(move string) {
+// keepShares notes what each target runs before a move by choice, so that those that are to shrink run on, where
+// others are to serve in their place.
+func (b *Binding) keepShares(keep bool) {
 	for i := range b.targets {
-		if t := &b.targets[i]; move != "" {
+		if t := &b.targets[i]; keep {
 			t.keeps = t.runs()
 		}
 	}

@@ -26,15 +26,18 @@ type task struct {
 	overdue bool
 	// overtaken is set once the substitute no longer waits for a copy that is purged directly.
 	overtaken bool
+	// trial is set where the governor wants to know how it ends.
+	trial bool
 }
 
-// evict takes a target off the result and writes its task.
-func (b *Binding) evict(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+// evict takes a target off the result and writes its task. The trigger says what made the scheduler move the
+// binding, where nothing else did.
+func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, out *actors.Outbox) {
 	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
 	t := b.targets[i]
 	b.leavesHome(&t, out)
 	if b.task(c) == nil { // else the first task stands
-		k := task{GracefulEvictionTask: b.newTask(now, &t)}
+		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger), trial: t.leave.trial}
 		k.CreationTimestamp = b.taskTime(now)
 		b.tasks = append(b.tasks, k)
 		b.hopped(now, &k)
@@ -52,7 +55,7 @@ func (b *Binding) taskTime(now time.Time) *metav1.Time {
 	return &metav1.Time{Time: now}
 }
 
-func (b *Binding) newTask(now time.Time, t *target) api.GracefulEvictionTask {
+func (b *Binding) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
 	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
 	state, err := b.preserved(t.cluster, t.leave.grounds.Reason)
 	if err != nil {
@@ -68,7 +71,10 @@ func (b *Binding) newTask(now time.Time, t *target) api.GracefulEvictionTask {
 	case api.EvictionReasonFailback:
 		return eviction.ForFailback(d, b.affinity)
 	case api.EvictionReasonRebalance:
-		return eviction.ForRebalance(d)
+		return eviction.ForMove(d, api.EvictionReasonRebalance, b.spec.Failover)
+	case api.EvictionReasonReschedule:
+		d.Message = trigger
+		return eviction.ForMove(d, api.EvictionReasonReschedule, b.spec.Failover)
 	}
 	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
 	if err != nil {
@@ -134,6 +140,7 @@ func (b *Binding) taskEnded(now time.Time, k *task, why string, out *actors.Outb
 	if b.target(c) == nil {
 		out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
 	}
+	b.conclude(k.trial, c, why == messages.EndedHealthy, out)
 	out.Record(&messages.EvictionEnded{Binding: b.name, Cluster: c, Reason: why, After: now.Sub(k.CreationTimestamp.Time)})
 }
 
@@ -150,7 +157,7 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 		k := &tasks[i]
 		k.GracefulEvictionTask = stored[i]
 		if known := b.task(messages.ClusterName(k.FromCluster)); known != nil {
-			k.overdue, k.overtaken = known.overdue, known.overtaken
+			k.overdue, k.overtaken, k.trial = known.overdue, known.overtaken, known.trial
 			if k.ReplacedBy == nil {
 				k.ReplacedBy = known.ReplacedBy
 			}

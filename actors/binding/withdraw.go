@@ -46,18 +46,63 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 		b.rememberHome(out)
 	}
 	clusters := giveBack(b.clusters(), b.owed(&old.GracefulEvictionTask))
-	back := api.TargetCluster{Name: old.FromCluster}
-	if old.Replicas != nil {
-		back.Replicas = *old.Replicas
-	}
-	if s := b.set(); s != nil {
-		back.Components = s.Targets
-	}
-	b.retarget(append(clusters, back), out)
+	b.retarget(append(clusters, b.stillOn(&old)), out)
+	b.conclude(old.trial, c, true, out)
 	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
 	b.arrive(out)
 	b.ask(now, out)
 	b.syncCopies(out)
+}
+
+// stillOn is the target that the cluster of a task is again when that is taken back.
+func (b *Binding) stillOn(k *task) api.TargetCluster {
+	t := api.TargetCluster{Name: k.FromCluster}
+	if k.Replicas != nil {
+		t.Replicas = *k.Replicas
+	}
+	if s := b.set(); s != nil {
+		t.Components = s.Targets
+	}
+	return t
+}
+
+// reopened reports whether the scheduler may choose the cluster of a task again: it was left by choice, and people
+// ask for another placement since.
+func (b *Binding) reopened(k *task) bool { return k.byChoice() && !b.placedAsAsked() }
+
+// byChoice reports whether the cluster need not be left, so that the old copy there, which runs, may stay.
+func (k *task) byChoice() bool {
+	moved := k.Reason == api.EvictionReasonReschedule || k.Reason == api.EvictionReasonRebalance
+	return moved && eviction.KeepsCopy(&k.GracefulEvictionTask)
+}
+
+// reopens reports whether that is so of any task.
+func (b *Binding) reopens() bool {
+	for i := range b.tasks {
+		if b.reopened(&b.tasks[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeBack makes targets again of the clusters that are left by choice although the next placement has them, with
+// what they run. It reports whether there are any.
+func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took bool) {
+	for i := 0; i < len(b.tasks); {
+		k := b.tasks[i]
+		if !k.byChoice() || !slices.ContainsFunc(next, func(c api.TargetCluster) bool { return c.Name == k.FromCluster }) {
+			i++
+			continue
+		}
+		b.tasks = slices.Delete(b.tasks, i, i+1)
+		b.retarget(append(b.clusters(), b.stillOn(&k)), out)
+		out.Record(&messages.EvictionWithdrawn{
+			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Reason: "it is placed there again", Clusters: b.clusters(),
+		})
+		took = true
+	}
+	return took
 }
 
 // successors are who has replicas now that some clusters once took over: where one of these is being left

@@ -18,7 +18,7 @@ type gate func(g *Governor, now time.Time, n *node) *wait
 // region, the cluster and the request itself; the first one that minds is the reason. Wishes are those that are
 // asked where no limit is meant.
 var (
-	gates  = [...]gate{held, disruption, pace, rate}
+	gates  = [...]gate{held, disruption, breaker, pace, rate}
 	wishes = [...]gate{held}
 )
 
@@ -97,8 +97,9 @@ func (g *Governor) rateOf(p *place) storm.Rate {
 
 // charge notes that a request of the scope goes.
 func (s *scope) charge(now time.Time, g *Governor) {
-	if s.place != nil {
+	if s.place != nil && g.rateOf(s.place).Limits() {
 		s.place.bucket.Take(now, g.rateOf(s.place))
+		g.book(s.place)
 	}
 	if len(s.served) > 0 {
 		s.served = append(s.served[1:], now)

@@ -31,6 +31,17 @@ type Governor struct {
 	counted bool
 	// fresh are requests that were not told yet what they wait for.
 	fresh []*node
+
+	// priorities have breakers, as the fleet and its regions do; surveyed is set once it is known how much there is
+	// of each. Broken are those that are not closed, tripped is set where one changed in this instant, tried where
+	// a trial did, and resumed until those on trial before a restart were asked how it went.
+	priorities        map[int32]*place
+	broken            []*place
+	surveyed, tripped bool
+	tried, resumed    bool
+	// permits are those of this instant, and booked are the places that count them.
+	permits []messages.Permit
+	booked  []*place
 }
 
 // key names a request.
@@ -44,7 +55,8 @@ func New(settings messages.Settings) *Governor {
 	g := &Governor{
 		settings: settings, resting: line{before: sooner},
 		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
-		people: newPeople(),
+		priorities: map[int32]*place{},
+		people:     newPeople(),
 	}
 	g.fleet.verdict.State = storm.Normal
 	g.root = newNode(nil, namespaced, &g.fleet)
@@ -62,11 +74,15 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	case *messages.RequestEviction:
 		g.request(m)
 	case *messages.WithdrawRequest:
-		g.drop(key{m.Binding, m.Cluster})
+		g.withdraw(key{m.Binding, m.Cluster})
 	case *messages.ClusterObserved:
 		g.clusterObserved(m)
 	case *messages.ClusterGone:
 		g.clusterGone(m.Name)
+	case *messages.CopiesCounted:
+		g.copiesCounted(m)
+	case *messages.TrialConcluded:
+		g.trialConcluded(m)
 	case *messages.GovernorRestored:
 		g.restored(m.Status, out)
 	case *messages.HoldChanged:
@@ -86,17 +102,24 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 // request takes a request in, in the place of the one for the same binding and cluster. In Karmada's queue
 // priorities do not count (K32).
 func (g *Governor) request(m *messages.RequestEviction) {
+	priority := m.Priority
 	if g.settings.EvictionOrder == messages.EvictByArrival && m.Priority != 0 {
 		equal := *m
 		equal.Priority = 0
 		m = &equal
 	}
 	k := key{m.Binding, m.Cluster}
-	g.drop(k)
-	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m}
+	g.withdraw(k)
+	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m, priority: priority}
 	g.requests[k] = n
 	n.put(n.ready())
 	g.fresh = append(g.fresh, n)
+}
+
+// withdraw drops a request that was taken back, or is made anew.
+func (g *Governor) withdraw(k key) {
+	g.drop(k)
+	g.untried(k)
 }
 
 func (g *Governor) drop(k key) {
@@ -108,6 +131,7 @@ func (g *Governor) drop(k key) {
 
 func (g *Governor) settingsChanged(s messages.Settings) {
 	g.settings, g.counted = s, true
+	g.survey()
 	g.staff()
 	g.rouseAll()
 }
@@ -126,6 +150,7 @@ func (g *Governor) staff() {
 // serve hands out permits: the kernel wakes at the end of an instant, when all its requests are there.
 func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 	g.judge(now, out)
+	g.judgeBreakers(now, out)
 	g.endHolds(now, out)
 	g.rouse(now)
 	for _, root := range g.roots() {
@@ -133,6 +158,7 @@ func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 			g.permit(now, n, out)
 		}
 	}
+	g.record(now, out)
 	g.explain(out)
 }
 
@@ -181,14 +207,18 @@ func (g *Governor) ask(now time.Time, n *node) *wait {
 // permit lets a request go and charges for it all the way up.
 func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
 	r := n.head
-	g.drop(key{r.Binding, r.Cluster})
-	out.TellBinding(r.Binding, &messages.EvictionPermitted{Cluster: r.Cluster})
+	m := &messages.EvictionPermitted{Cluster: r.Cluster}
+	out.TellBinding(r.Binding, m)
 	if n.kind() >= unlimited {
+		g.drop(key{r.Binding, r.Cluster})
 		return
 	}
+	m.Trial = g.take(now, n, out)
+	g.drop(key{r.Binding, r.Cluster})
 	for p := n.parent; p != nil; p = p.parent {
 		p.scope.charge(now, g)
 	}
+	g.permits = append(g.permits, messages.Permit{Binding: r.Binding, Cluster: r.Cluster, Priority: n.priority})
 }
 
 // rouse has everything tried again whose time has come.
@@ -217,6 +247,10 @@ func (g *Governor) wakeUp(n *node) {
 // explain tells the requests that could not go what they wait for, each once: for people, or else for whatever
 // stops the widest scope, since the others were not asked.
 func (g *Governor) explain(out *actors.Outbox) {
+	if g.tripped {
+		g.tripped = false
+		g.retell()
+	}
 	for _, n := range g.fresh {
 		r := n.head
 		if why := g.stops(n); why.reason != "" && g.requests[key{r.Binding, r.Cluster}] == n {
@@ -243,10 +277,10 @@ func (g *Governor) stops(n *node) (why wait) {
 // nextDeadline is the end of this instant if there is something to judge, or somebody to serve or to tell; or
 // else when a node has rested, or a verdict ends; zero: never.
 func (g *Governor) nextDeadline(now time.Time) time.Time {
-	if g.counted || len(g.fresh) > 0 || g.unserved() {
+	if g.counted || g.tried || len(g.fresh) > 0 || g.unserved() {
 		return now
 	}
-	next := actors.Earlier(g.judgeAt(), g.ends)
+	next := actors.Earlier(actors.Earlier(g.judgeAt(), g.breakersDue()), g.ends)
 	if g.resting.Len() > 0 {
 		next = actors.Earlier(next, g.resting.nodes[0].why.until)
 	}

@@ -15,6 +15,8 @@ type node struct {
 	// head is the most urgent request under the node that does not rest; nil: there is none. A request is
 	// its own.
 	head *messages.RequestEviction
+	// priority is that of a request, also where requests go by arrival.
+	priority int32
 	// in is where the node stands: among the children of its parent, among those that rest, or nowhere; at
 	// is its place there.
 	in *line

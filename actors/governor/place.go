@@ -31,12 +31,19 @@ func (g *Governor) kindOf(r *messages.RequestEviction) kind {
 	}
 }
 
-// place is a cluster, a region or the fleet: all that is left there, whatever its kind, shares its limits.
+// place is a cluster, a region or the fleet: all that is left there, whatever its kind, shares its limits. A
+// priority is one, too, as far as its breaker goes.
 type place struct {
 	tier   tier
 	name   string
 	within *place
 	bucket storm.Bucket
+	// breaker counts what goes, of so many copies, and says is why it is as it is. Clusters have none.
+	breaker storm.Breaker
+	copies  int
+	says    string
+	// booked is set while what is remembered of the place has yet to be recorded.
+	booked bool
 	// standing is that of a cluster; clusters and unhealthy count those of a wider place, which fares as the
 	// verdict says.
 	standing            standing
@@ -53,6 +60,7 @@ const (
 	tierFleet tier = iota
 	tierRegion
 	tierCluster
+	tierPriority
 )
 
 // String names the place as people do.
@@ -62,6 +70,8 @@ func (p *place) String() string {
 		return "region " + p.name
 	case tierCluster:
 		return "cluster " + p.name
+	case tierPriority:
+		return "priority " + p.name
 	default:
 		return "the fleet"
 	}

@@ -19,6 +19,7 @@ type standing struct{ known, unhealthy bool }
 func (g *Governor) clusterObserved(m *messages.ClusterObserved) {
 	p := g.cluster(m.Cluster)
 	g.count(p, -1)
+	g.tally(p, -1)
 	p.standing = standing{known: true, unhealthy: m.Unhealthy}
 	if region := g.region(m.Region); p.within != region {
 		p.within = region
@@ -28,6 +29,7 @@ func (g *Governor) clusterObserved(m *messages.ClusterObserved) {
 			}
 		}
 	}
+	g.tally(p, 1)
 	g.count(p, 1)
 }
 
@@ -49,18 +51,6 @@ func (g *Governor) count(p *place, by int) {
 			wider.unhealthy += by
 		}
 	}
-	g.counted = true
-}
-
-// restored takes over how things stood before a restart.
-func (g *Governor) restored(s *api.GovernorStatus, out *actors.Outbox) {
-	if s.State != "" {
-		g.fleet.verdict = verdictOf(&s.Governance)
-	}
-	for i := range s.Regions {
-		g.region(s.Regions[i].Name).verdict = verdictOf(&s.Regions[i].Governance)
-	}
-	g.restoreHolds(s, out)
 	g.counted = true
 }
 

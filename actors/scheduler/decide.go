@@ -138,11 +138,10 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 // not all of its replicas have a place.
 func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
 	held := e.asked.Leaving[len(leave.clusters):]
-	move := ""
-	if s.settings.GracefulRebalance && fresh(e.asked) {
-		move = api.EvictionReasonRebalance
-		leave.clusters = leftFor(e.asked.Targets, d.Targets)
-		held = slices.DeleteFunc(slices.Clone(held), func(c messages.ClusterName) bool { return slices.Contains(leave.clusters, c) })
+	move, moved := s.moveTo(e.asked, d.Targets, leave.clusters)
+	if len(moved) > 0 {
+		leave.clusters = append(slices.Clip(leave.clusters), moved...)
+		held = slices.DeleteFunc(slices.Clone(held), func(c messages.ClusterName) bool { return slices.Contains(moved, c) })
 	}
 	s.settle(e, len(held) > 0 || d.Partial())
 	if len(held) == 0 {

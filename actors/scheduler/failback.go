@@ -241,13 +241,3 @@ func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out 
 		Leaving: left, Move: api.EvictionReasonFailback, Trigger: "failback", Reason: api.ReasonSuccess, Message: d.Message,
 	})
 }
-
-// leftFor are the clusters of a placement that the next one does without.
-func leftFor(now, next []api.TargetCluster) (left []messages.ClusterName) {
-	for _, t := range now {
-		if !slices.ContainsFunc(next, func(n api.TargetCluster) bool { return n.Name == t.Name }) {
-			left = append(left, messages.ClusterName(t.Name))
-		}
-	}
-	return left
-}

@@ -11,7 +11,7 @@ import (
 	"leeward/messages/api"
 )
 
-func graceful(s *messages.Settings) { s.GracefulRebalance = true }
+func graceful(s *messages.Settings) { s.GracefulMoves = true }
 
 // afresh is the word of a binding on m2 that would be better off on m1.
 func afresh() *messages.PlaceBinding {
@@ -46,6 +46,6 @@ func TestAFreshPlacementOfWhatMustLeaveLeavesTheRestAsGracefully(t *testing.T) {
 	m.Replicas, m.Targets = 4, targets("m2:2", "m3:2")
 	n := decided(t, d.Tell(m), "web")
 	require.Equal(t, targets("m1:4"), n.Targets)
-	require.Equal(t, []messages.ClusterName{"m2", "m3"}, n.Leaving)
+	require.Equal(t, []messages.ClusterName{"m3", "m2"}, n.Leaving)
 	require.Empty(t, n.Held)
 }

@@ -37,6 +37,7 @@ type Scheduler struct {
 	// home are the bindings that are to return to an earlier affinity group.
 	home   homeward
 	groups groups
+	census census
 	// budgets are what namespaces with quotas may use; relieved is set when the usage of one fell, so that
 	// those who found no room try again, after those who asked in this instant.
 	budgets  map[string]*budget
@@ -84,7 +85,7 @@ func New(settings messages.Settings, seed uint64) *Scheduler {
 	s := &Scheduler{
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
 		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{},
-		budgets: map[string]*budget{},
+		budgets: map[string]*budget{}, census: newCensus(),
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
 	s.home = newHomeward()
@@ -174,6 +175,7 @@ func (s *Scheduler) settingsChanged(now time.Time, next messages.Settings, out *
 			s.reserve(s.entries[name].asked, sign)
 		}
 	}
+	s.recount(next.Breaks())
 	s.settings = next
 	s.planner = placement.NewPlanner(s.fleet, &s.settings, s.seed)
 	s.freed = true
@@ -193,6 +195,9 @@ func (s *Scheduler) names() []messages.BindingName {
 // quotas, and counts it among its groups; either may be nil.
 func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 	s.charge(before, after)
+	if s.settings.Breaks() {
+		s.census.count(before, after)
+	}
 	if s.groups.move(before, after) {
 		s.freed = true
 	}
@@ -269,6 +274,9 @@ func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
 		}
 	}
 	s.judgeReturns(now, batch, out)
+	if s.settings.Breaks() {
+		s.census.tell(out)
+	}
 	s.freed, s.relieved = s.freed || s.relieved, false
 	if s.freed && len(s.waiting) > 0 {
 		out.WakeAt(now)

@@ -152,13 +152,16 @@ func (c *TargetComponents) Pods() int32 {
 const (
 	EvictionReasonTaintUntolerated   = "TaintUntolerated"
 	EvictionReasonApplicationFailure = "ApplicationFailure"
-	// Leeward's own: the resource returns to where it was before, or a WorkloadRebalancer asked for a fresh placement.
-	EvictionReasonFailback  = "Failback"
-	EvictionReasonRebalance = "Rebalance"
+	// Leeward's own: the resource returns to where it was before, a WorkloadRebalancer asked for a fresh placement, or
+	// the scheduler placed it anew for some other cause.
+	EvictionReasonFailback   = "Failback"
+	EvictionReasonRebalance  = "Rebalance"
+	EvictionReasonReschedule = "Reschedule"
 
 	ProducerTaintManager               = "TaintManager"
 	ProducerFailback                   = "Failback"
 	ProducerWorkloadRebalancer         = "WorkloadRebalancer"
+	ProducerScheduler                  = "Scheduler"
 	ProducerApplicationFailover        = "resource-binding-application-failover-controller"
 	ProducerClusterApplicationFailover = "cluster-resource-binding-application-failover-controller"
 )

@@ -19,6 +19,10 @@ const (
 	TaintDraining = "leeward.dev/draining"
 )
 
+// AnnotationDrain asks for a cluster to be emptied, by the time of its value (RFC 3339) unless that is empty. To
+// remove it ends the drain. Leeward's own.
+const AnnotationDrain = "leeward.dev/drain"
+
 // Condition types that Karmada reports of a cluster.
 const (
 	ConditionReady                  = "Ready"

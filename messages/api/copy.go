@@ -8,12 +8,26 @@ import (
 
 // Copy returns a deep copy of an object: nothing that can be written to is shared. Times keep their
 // full precision.
-func Copy(o Object) Object {
-	if known, ok := o.(runtime.Object); ok {
-		return known.DeepCopyObject().(Object)
-	}
-	return deepCopy(reflect.ValueOf(o)).Interface().(Object)
-}
+func Copy(o Object) Object { return o.DeepCopyObject().(Object) }
+
+// The methods below make our kinds runtime.Objects, as those of k8s.io/api are, so that Kubernetes' clients and
+// servers can handle them. They walk the type instead of being generated: a new field is copied without a step
+// that somebody might forget.
+
+func (c *Cluster) DeepCopyObject() runtime.Object                  { return copyOf(c) }
+func (p *ClusterTaintPolicy) DeepCopyObject() runtime.Object       { return copyOf(p) }
+func (p *PropagationPolicy) DeepCopyObject() runtime.Object        { return copyOf(p) }
+func (p *ClusterPropagationPolicy) DeepCopyObject() runtime.Object { return copyOf(p) }
+func (q *FederatedResourceQuota) DeepCopyObject() runtime.Object   { return copyOf(q) }
+func (b *ResourceBinding) DeepCopyObject() runtime.Object          { return copyOf(b) }
+func (b *ClusterResourceBinding) DeepCopyObject() runtime.Object   { return copyOf(b) }
+func (w *Work) DeepCopyObject() runtime.Object                     { return copyOf(w) }
+func (r *WorkloadRebalancer) DeepCopyObject() runtime.Object       { return copyOf(r) }
+func (g *Governor) DeepCopyObject() runtime.Object                 { return copyOf(g) }
+func (p *FailoverPreview) DeepCopyObject() runtime.Object          { return copyOf(p) }
+func (l *List[T]) DeepCopyObject() runtime.Object                  { return copyOf(l) }
+
+func copyOf[T any](o *T) *T { return deepCopy(reflect.ValueOf(o)).Interface().(*T) }
 
 func deepCopy(v reflect.Value) reflect.Value {
 	switch v.Kind() {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 )
@@ -43,6 +44,25 @@ func TestACopyOfAKubernetesObjectIsItsOwnDeepCopy(t *testing.T) {
 	c := api.Copy(d).(*appsv1.Deployment)
 	*c.Spec.Replicas = 3
 	require.Equal(t, int32(2), *d.Spec.Replicas)
+}
+
+func TestACopyOfAListSharesNoItems(t *testing.T) {
+	l := &api.List[api.Cluster]{Items: []api.Cluster{{Spec: api.ClusterSpec{Zones: []string{"a"}}}}}
+	c := l.DeepCopyObject().(*api.List[api.Cluster])
+	require.Equal(t, l, c)
+	c.Items[0].Spec.Zones[0] = "b"
+	require.Equal(t, "a", l.Items[0].Spec.Zones[0])
+	require.Equal(t, "leeward.messages.api.ClusterList", l.OpenAPIModelName())
+}
+
+func TestACopyOfAWorkHasItsOwnManifests(t *testing.T) {
+	w := &api.Work{Spec: api.WorkSpec{Workload: api.WorkloadTemplate{Manifests: []api.Manifest{{
+		RawExtension: runtime.RawExtension{Raw: []byte(`{"kind":"Deployment"}`)},
+	}}}}}
+	c := api.Copy(w).(*api.Work)
+	require.Equal(t, w, c)
+	c.Spec.Workload.Manifests[0].Raw[0] = '['
+	require.JSONEq(t, `{"kind":"Deployment"}`, string(w.Spec.Workload.Manifests[0].Raw))
 }
 
 func TestNilStaysNilInACopy(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package api holds the objects that users write and read: Karmada's Cluster, ClusterTaintPolicy,
-// PropagationPolicy, FederatedResourceQuota, ResourceBinding and WorkloadRebalancer with Karmada's
+// PropagationPolicy, FederatedResourceQuota, ResourceBinding, Work and WorkloadRebalancer with Karmada's
 // groups, versions, field names and JSON, and the workloads they act on. Taint, Toleration and the workload kinds are
 // k8s.io/api's own types; any other kind is an Unstructured resource.
 //
@@ -11,7 +11,7 @@ package api
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Groups and versions of the objects.
@@ -20,12 +20,14 @@ const (
 	PolicyGroupVersion  = "policy.karmada.io/v1alpha1"
 	WorkGroupVersion    = "work.karmada.io/v1alpha2"
 	AppsGroupVersion    = "apps.karmada.io/v1alpha1"
+	// WorkV1alpha1GroupVersion is that of Work, and of nothing else.
+	WorkV1alpha1GroupVersion = "work.karmada.io/v1alpha1"
 )
 
 // Object is any API object: typed or Unstructured.
 type Object interface {
 	metav1.Object
-	GetObjectKind() schema.ObjectKind
+	runtime.Object
 }
 
 // Key names one object within a fleet.

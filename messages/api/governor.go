@@ -24,11 +24,14 @@ type GovernorSpec struct {
 	Pause *Hold `json:"pause,omitempty"`
 }
 
-// GovernorStatus is how the fleet as a whole is governed, and those of its regions that ever were governed
-// otherwise than normally, by name.
+// GovernorStatus is how the fleet as a whole is governed, and those of its regions, by name, and priorities that
+// ever were governed otherwise than normally.
 type GovernorStatus struct {
 	Governance `json:",inline"`
-	Regions    []RegionGovernance `json:"regions,omitempty"`
+	Regions    []RegionGovernance   `json:"regions,omitempty"`
+	Priorities []PriorityGovernance `json:"priorities,omitempty"`
+	// Permits are what rates and breakers remember: by region, cluster and priority.
+	Permits []PermitCount `json:"permits,omitempty"`
 	// Holds are those in force: that of the fleet, those of clusters, those of bindings, by name.
 	Holds []HoldStatus `json:"holds,omitempty"`
 	// Releases are the bindings whose evictions wait for nothing, by name.
@@ -58,6 +61,12 @@ type RegionGovernance struct {
 	Governance `json:",inline"`
 }
 
+// PriorityGovernance is how workloads of one schedulePriority are governed.
+type PriorityGovernance struct {
+	Priority   int32 `json:"priority"`
+	Governance `json:",inline"`
+}
+
 // Governance is a state and what it does to evictions.
 type Governance struct {
 	// State is Normal, PartialDisruption, FullDisruption (of a region), Blackout (of the fleet) or Cooldown.
@@ -67,4 +76,44 @@ type Governance struct {
 	EvictionsPerSecond *float64          `json:"evictionsPerSecond,omitempty"`
 	Since              metav1.MicroTime  `json:"since,omitzero"`
 	Until              *metav1.MicroTime `json:"until,omitempty"`
+	// Breaker is nil where it was always closed.
+	Breaker *BreakerStatus `json:"breaker,omitempty"`
+}
+
+// BreakerStatus is how the breaker of a place is.
+type BreakerStatus struct {
+	// State is Closed, Open or HalfOpen.
+	State   string `json:"state"`
+	Message string `json:"message,omitempty"`
+	// Moved is how many of all Copies had been permitted to go within the window when the state began.
+	Moved  int               `json:"moved"`
+	Copies int               `json:"copies"`
+	Since  metav1.MicroTime  `json:"since"`
+	Until  *metav1.MicroTime `json:"until,omitempty"`
+}
+
+// PermitCount is what is remembered of the permits to leave the region or cluster named, or those of workloads of
+// the priority; of the fleet, where none is named.
+type PermitCount struct {
+	Region   string `json:"region,omitempty"`
+	Cluster  string `json:"cluster,omitempty"`
+	Priority *int32 `json:"priority,omitempty"`
+	// PaidUntil is when the permits are paid for at the rate that holds.
+	PaidUntil *metav1.MicroTime `json:"paidUntil,omitempty"`
+	// Moved are the permits that count for a breaker, by tenths of its window, and Trials those on trial.
+	Moved  []MovedCount `json:"moved,omitempty"`
+	Trials []Trial      `json:"trials,omitempty"`
+}
+
+// MovedCount counts permits from an instant on.
+type MovedCount struct {
+	From  metav1.MicroTime `json:"from"`
+	Count int              `json:"count"`
+}
+
+// Trial is an eviction that a half-open breaker let go.
+type Trial struct {
+	Binding string           `json:"binding"`
+	Cluster string           `json:"cluster"`
+	At      metav1.MicroTime `json:"at"`
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	yaml "go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 )
@@ -30,6 +31,8 @@ type script struct {
 		Skipped string             `json:"-"`
 	} `json:"spec"`
 }
+
+func (s *script) DeepCopyObject() runtime.Object { return s }
 
 // pace reads a duration, by encoding.TextUnmarshaler.
 type pace time.Duration

@@ -35,6 +35,8 @@ func TestEveryFieldRefusesWhatIsNotOfItsType(t *testing.T) {
 // where it says so, empty.
 func TestFieldsThatMayBeZero(t *testing.T) {
 	refused := map[string]string{
+		"breakerWindow":                     "breakerWindow: 0s is out of range: it must be more than 0",
+		"breakerCooldown":                   "breakerCooldown: 0s is out of range: it must be more than 0",
 		"clusterLeaseDuration":              "clusterLeaseDuration: 0s is out of range: it must be more than 0",
 		"clusterLeaseRenewIntervalFraction": "clusterLeaseRenewIntervalFraction: 0 is out of range: it must be more than 0, at most 1",
 	}

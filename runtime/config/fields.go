@@ -118,6 +118,39 @@ var fields = numbered([]Field{
 		Zero:    "They go at the full rate at once.",
 	},
 	{
+		Name: "fleetBreakerShare", Cures: []string{"K6"}, in: share,
+		Meaning: "The share of all copies in the fleet that may go within breakerWindow for taints, until no more go: for breakerCooldown, and then breakerTrials of them until those serve elsewhere.",
+		Zero:    "No such breaker.",
+	},
+	{
+		Name: "regionBreakerShare", in: share,
+		Meaning: "Likewise of the copies in one region.",
+		Zero:    "No such breaker.",
+	},
+	{
+		Name: "priorityBreakerShare", in: share,
+		Meaning: "Likewise of the copies of workloads of one schedulePriority.",
+		Zero:    "No such breaker.",
+	},
+	{
+		Name: "breakerMinimum", Cures: []string{"K6"}, in: notNegative,
+		Meaning: "How many evictions there must be within breakerWindow before their share counts.",
+		Zero:    "One.",
+	},
+	{
+		Name: "breakerWindow", Cures: []string{"K6"}, in: positive,
+		Meaning: "For how long an eviction counts for a breaker, to a tenth of it.",
+	},
+	{
+		Name: "breakerCooldown", Cures: []string{"K6"}, in: positive,
+		Meaning: "How long an open breaker lets nothing go, and then how long what goes on trial has to serve elsewhere.",
+	},
+	{
+		Name: "breakerTrials", Cures: []string{"K6"}, in: notNegative,
+		Meaning: "How many evictions a half-open breaker lets go on trial.",
+		Zero:    "One.",
+	},
+	{
 		Name: "taintRelistPeriod", Cures: []string{"K12"}, in: notNegative,
 		Meaning: "How often a tainted cluster is looked at for bindings and tolerations that changed after the taint. Karmada has 10s, fixed.",
 		Zero:    "Changes are seen at once.",
@@ -338,9 +371,14 @@ var fields = numbered([]Field{
 		Zero:    "As of its creation, once for each workload, and success is reported when it has asked.",
 	},
 	{
-		Name: "gracefulRebalance", Cures: []string{"K38"},
-		Meaning: "Keeps the copies that a fresh placement does without, and the shares that it cuts, until the others serve.",
+		Name: "gracefulMoves", Cures: []string{"K38"},
+		Meaning: "Keeps the copies that a new placement does without, whatever called for it, and the shares that it moves elsewhere, until the others serve.",
 		Zero:    "They go at once.",
+	},
+	{
+		Name:    "stableRegions",
+		Meaning: "Keeps a workload in its regions as long as those meet its spread constraints.",
+		Zero:    "It goes to those that are best at each decision.",
 	},
 	{
 		Name: "clusterStatusUpdateFrequency", Flag: "--cluster-status-update-frequency", in: notNegative,

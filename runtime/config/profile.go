@@ -49,6 +49,10 @@ func karmada() messages.Settings {
 		ResourceEvictionRate:                0.5,
 		EvictionWorkers:                     3,
 		EvictionOrder:                       messages.EvictByArrival,
+		BreakerMinimum:                      100,
+		BreakerWindow:                       10 * time.Minute,
+		BreakerCooldown:                     5 * time.Minute,
+		BreakerTrials:                       5,
 		TaintRelistPeriod:                   10 * time.Second,
 		WholeSecondTaintTimes:               true,
 		GracefulEvictionTimeout:             10 * time.Minute,
@@ -98,6 +102,7 @@ func leeward() messages.Settings {
 	s.SecondaryEvictionRate = 0.1
 	s.BlackoutThreshold = 1
 	s.StormCooldown = 5 * time.Minute
+	s.FleetBreakerShare = 0.5
 	s.TaintRelistPeriod = 0
 	s.WholeSecondTaintTimes = false
 	s.EvictionNeedsDestination = true
@@ -137,7 +142,8 @@ func leeward() messages.Settings {
 	s.ConcurrentReturns = 10
 	s.DeschedulingInterval = 0
 	s.RepeatableRebalance = true
-	s.GracefulRebalance = true
+	s.GracefulMoves = true
+	s.StableRegions = true
 	s.PersistentClusterTimers = true
 	s.TaintTerminatingClusters = true
 	s.ClusterMonitorPeriod = 0

@@ -113,6 +113,7 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 			b.records = append(b.records, wal.Record{Version: change.version, Key: change.key, Expires: change.expires, Object: w.json})
 		}
 	}
+	c.version = b.version
 	return nil
 }
 

@@ -378,3 +378,33 @@ func increment(t *testing.T, s *store) {
 		return
 	}
 }
+
+func TestADeletionTakesAVersionThatIsTold(t *testing.T) {
+	s := open(t, 0)
+	version, err := s.CommitVersion(engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1")))
+	require.NoError(t, err)
+	require.Equal(t, int64(2), version)
+	version, err = s.CommitVersion(engine.Delete(mapKey("a"), 1))
+	require.NoError(t, err)
+	require.Equal(t, int64(3), version)
+}
+
+func TestWhatIsForgottenHasExpired(t *testing.T) {
+	s := open(t, 3)
+	for i, name := range []string{"a", "b", "c"} {
+		s.commit(engine.Create(mapKey(name), configMap(name, fmt.Sprint(i))))
+	}
+	s.maps().Forget(2)
+	require.Equal(t, int64(2), s.maps().Oldest())
+	_, err := s.maps().Watch(1)
+	require.EqualError(t, err, "version 1 is too old: the oldest at hand is 2")
+	c, err := s.maps().Watch(2)
+	require.NoError(t, err)
+	require.Equal(t, []string{"3 c: - -> 2"}, next(t, c))
+	for _, stands := range []int64{1, 4, 5} { // the ring goes round with what is left of it
+		s.commit(engine.Update(mapKey("a"), configMap("a", fmt.Sprintf("after %d", stands)), stands))
+	}
+	require.Equal(t, []string{"4 a: 0 -> after 1", "5 a: after 1 -> after 4", "6 a: after 4 -> after 5"}, next(t, c))
+	_, err = s.maps().At(2)
+	require.EqualError(t, err, "version 2 is too old: the oldest at hand is 3")
+}

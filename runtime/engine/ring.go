@@ -29,11 +29,21 @@ func (r *ring) add(c Change) {
 		r.end++
 		return
 	}
-	oldest := r.at(r.begin)
-	r.floor = oldest.Version
-	*oldest = c
-	r.begin++
+	place := r.at(r.end)
+	if r.end-r.begin == int64(r.limit) {
+		r.floor = place.Version
+		r.begin++
+	}
+	*place = c
 	r.end++
+}
+
+// forget drops the changes up to a version.
+func (r *ring) forget(version int64) {
+	for begin := r.after(version); r.begin < begin; r.begin++ {
+		*r.at(r.begin) = Change{}
+	}
+	r.floor = max(r.floor, version)
 }
 
 func (r *ring) at(n int64) *Change { return &r.changes[n%int64(r.limit)] }

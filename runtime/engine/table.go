@@ -106,6 +106,20 @@ func (t *Table) since(version int64) ([]Change, Snapshot, error) {
 	return t.ring.from(at, t.ring.end), Snapshot{objects: t.objects.Clone()}, nil
 }
 
+// Forget drops the changes up to a version, as a compaction of etcd does: who reads them has to list again.
+func (t *Table) Forget(version int64) {
+	t.engine.mu.Lock()
+	defer t.engine.mu.Unlock()
+	t.ring.forget(min(version, t.engine.version))
+}
+
+// Oldest returns the version after which all changes are at hand.
+func (t *Table) Oldest() int64 {
+	t.engine.mu.RLock()
+	defer t.engine.mu.RUnlock()
+	return t.ring.floor
+}
+
 // place returns where in the ring the changes after a version begin.
 func (t *Table) place(version int64) (int64, error) {
 	switch {

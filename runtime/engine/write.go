@@ -41,18 +41,24 @@ func (w Write) For(ttl time.Duration) Write {
 // The error is Conflict if an object is not what its write expected, ReadOnly if the log has failed,
 // ErrClosed after Close, or says what is wrong with a write.
 func (e *Engine) Commit(writes ...Write) error {
+	_, err := e.CommitVersion(writes...)
+	return err
+}
+
+// CommitVersion is Commit, and returns the version of the last write: a deletion has no object that tells.
+func (e *Engine) CommitVersion(writes ...Write) (int64, error) {
 	if err := e.admit(writes); err != nil {
-		return err
+		return 0, err
 	}
 	c := commits.Get().(*commit)
 	defer commits.Put(c)
 	c.writes = append(c.writes[:0], writes...)
 	if !e.queue.put(c) {
-		return ErrClosed
+		return 0, ErrClosed
 	}
 	err := <-c.done
 	clear(c.writes)
-	return err
+	return c.version, err
 }
 
 // admit refuses writes that no state of the store could accept, and prepares the objects of the others.

@@ -57,6 +57,18 @@ func (m *Monitor) added(s *store.Store, name messages.ClusterName, t *corev1.Tai
 	}
 }
 
+// leftByTask asks for a task wherever a decision does without a cluster that is still there.
+func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Scheduled) {
+	for _, c := range f.Before {
+		name := messages.ClusterName(c.Name)
+		if s.Cluster(name) == nil || slices.ContainsFunc(f.Clusters, func(t api.TargetCluster) bool { return t.Name == c.Name }) {
+			continue
+		}
+		by := slices.ContainsFunc(m.started, func(e *messages.EvictionStarted) bool { return e.Binding == f.Binding && e.Cluster == name })
+		m.check(LeftByTask, by, Violation{At: now, Binding: f.Binding, Cluster: name}, "it is left for another placement, because %s", f.Trigger)
+	}
+}
+
 // lastCopyKept asks for another copy that can serve when an old one is let go. Who leaves directly has
 // chosen to have none for a while.
 func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.EvictionEnded) {

@@ -45,6 +45,9 @@ const (
 	NeverLate Law = "no stay past the deadline and the wait for a permit"
 	// LastCopyKept, with keepLastCopy: no old copy is let go before another can serve.
 	LastCopyKept Law = "the last copy that serves is kept"
+	// LeftByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
+	// nothing goes at once.
+	LeftByTask Law = "no cluster is left but by a task"
 	// TaintsFollow: the taints of a cluster are what its newest conditions ask for.
 	TaintsFollow Law = "taints follow the newest conditions"
 	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
@@ -54,7 +57,7 @@ const (
 // Laws returns all laws.
 func Laws() []Law {
 	return []Law{
-		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, TaintsFollow, NeverOversold,
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow, NeverOversold,
 	}
 }
 
@@ -104,6 +107,8 @@ type Monitor struct {
 	released []*messages.EvictionEnded
 	// started are the evictions that did in the instant.
 	started []*messages.EvictionStarted
+	// moved are the decisions of the instant that replaced others.
+	moved []*messages.Scheduled
 
 	violations []Violation
 	known      map[Violation]bool
@@ -142,6 +147,9 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	for _, f := range m.started {
 		m.neverEarly(now, s, f)
 	}
+	for _, f := range m.moved {
+		m.leftByTask(now, s, f)
+	}
 	for _, f := range m.released {
 		m.lastCopyKept(now, s, f)
 	}
@@ -156,7 +164,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 			delete(m.open, name)
 		}
 	}
-	m.started, m.released = m.started[:0], m.released[:0]
+	m.started, m.released, m.moved = m.started[:0], m.released[:0], m.moved[:0]
 	clear(m.untainted)
 	clear(m.touched)
 	clear(m.judged)
@@ -269,6 +277,9 @@ func (m *Monitor) interfered() bool {
 // scheduled notes who is where, and who got replicas there.
 func (m *Monitor) scheduled(s *store.Store, f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
+	if m.settings.GracefulMoves && len(f.Clusters) > 0 {
+		m.moved = append(m.moved, f)
+	}
 	b := s.Binding(f.Binding)
 	room := b != nil && byRoom(b)
 	for _, c := range f.Clusters {

@@ -56,6 +56,10 @@ func (t teller) tell(f messages.Fact) phrase {
 		return t.tellCluster(f).about(string(f.AboutCluster()))
 	case *messages.GovernorChanged:
 		return t.governed(f)
+	case *messages.BreakerChanged:
+		return t.broke(f)
+	case *messages.EvictionsPermitted:
+		return permitted(f)
 	case *messages.HoldPlaced:
 		return t.holdPlaced(f)
 	case *messages.HoldEnded:

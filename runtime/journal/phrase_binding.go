@@ -91,6 +91,10 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return story("taken over", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which ran on by themselves"))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
+	case *messages.CopyWanted:
+		return detail("asks for", "a copy on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
+	case *messages.CopyUnwanted:
+		return detail("removes", "its copy on "+string(f.Cluster), preserved(f.Preserved))
 	case *messages.HealthChanged:
 		return t.health(f)
 	case *messages.UnschedulableChanged:
@@ -101,6 +105,14 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 		return detail("no copy", "on "+string(f.Cluster), "")
 	}
 	return phrase{}
+}
+
+// preserved tells of a copy that goes whether what runs stays.
+func preserved(stays bool) string {
+	if stays {
+		return "what runs is preserved"
+	}
+	return ""
 }
 
 // claimed tells a claim, or, where no policy asked for the binding, that it is there because others need it.

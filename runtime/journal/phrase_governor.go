@@ -2,25 +2,51 @@ package journal
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
 
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 )
 
 // governed says how evictions from the fleet, or from a region, are governed from now on. What slows them is
 // a warning.
 func (t teller) governed(f *messages.GovernorChanged) phrase {
-	subject, until := "fleet", ""
-	if f.Region != "" {
-		subject = "region " + f.Region
-	}
-	if !f.Until.IsZero() {
-		until = "until " + t.at(f.Until)
-	}
 	say := story
 	if f.EvictionsPerSecond != nil {
 		say = warning
 	}
-	return say("state", f.State, joined(", ", f.Message, until)).about(subject)
+	return say("state", f.State, joined(", ", f.Message, t.until(f.Until))).about(governed(f.Region, nil))
+}
+
+// broke says how a breaker is from now on.
+func (t teller) broke(f *messages.BreakerChanged) phrase {
+	say := warning
+	if f.State == string(storm.Closed) {
+		say = story
+	}
+	return say("breaker", f.State, joined(", ", f.Message, t.until(f.Until))).about(governed(f.Region, f.Priority))
+}
+
+// governed names a region, a priority or, with neither, the fleet.
+func governed(region string, priority *int32) string {
+	switch {
+	case region != "":
+		return "region " + region
+	case priority != nil:
+		return "priority " + strconv.Itoa(int(*priority))
+	default:
+		return "fleet"
+	}
+}
+
+// permitted says who may leave.
+func permitted(f *messages.EvictionsPermitted) phrase {
+	names := make([]string, len(f.Permits))
+	for i, p := range f.Permits {
+		names[i] = string(p.Binding) + " from " + string(p.Cluster)
+	}
+	return detail("permits", strings.Join(names, ", "), "").about("governor")
 }
 
 // holdPlaced says whose evictions people have wait, until when, and why.

@@ -44,6 +44,8 @@ func (t teller) grounds(g *messages.Grounds, tense string) string {
 		return "the workload returns"
 	case g.Reason == api.EvictionReasonRebalance:
 		return "a fresh placement was asked for"
+	case g.Reason == api.EvictionReasonReschedule:
+		return "placed without it"
 	case g.Taint == nil:
 		return g.Reason
 	}

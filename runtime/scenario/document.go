@@ -4,6 +4,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 	"leeward/messages/manifest"
@@ -38,6 +39,9 @@ type document struct {
 	// What is played, and what is expected of it.
 	Spec *spec `json:"spec" schema:"required"`
 }
+
+// DeepCopyObject makes the document an api.Object, and returns the document itself: it is only read.
+func (d *document) DeepCopyObject() runtime.Object { return d }
 
 type spec struct {
 	// A sentence that says what the scenario shows.

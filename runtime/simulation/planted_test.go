@@ -119,6 +119,11 @@ var faults = []fault{
 		m.View = &v
 	})},
 	{"a copy that starts is believed to serve", 300, invariant.LastCopyKept, believed()},
+	{"moves by choice are not told", 100, invariant.LeftByTask, wrong(func(m *messages.PlacementDecided) {
+		if m.Move == api.EvictionReasonReschedule {
+			m.Leaving = nil
+		}
+	})},
 	{"taints seem older than they are", 100, invariant.NeverEarly, wrong(func(m *messages.TaintsChanged) { m.Taints = older(m.Taints) })},
 }
 

@@ -19,6 +19,10 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 		s.Delete(ClusterKey(f.Cluster))
 	case *messages.GovernorChanged:
 		s.governorChanged(at, f)
+	case *messages.BreakerChanged:
+		s.breakerChanged(at, f)
+	case *messages.EvictionsPermitted:
+		s.evictionsPermitted(at, f)
 	case *messages.HoldPlaced:
 		s.holdPlaced(at, f)
 	case *messages.HoldEnded:

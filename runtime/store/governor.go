@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -34,28 +36,116 @@ func (s *Store) governor() *api.Governor {
 	}
 }
 
-// governorChanged shows how a place is governed now. The Governor comes with the first change.
-func (s *Store) governorChanged(at time.Time, f *messages.GovernorChanged) {
+// putGovernor shows another status. The Governor comes with the first.
+func (s *Store) putGovernor(status *api.GovernorStatus) {
 	next := s.governor()
-	now := api.Governance{
-		State: f.State, Message: f.Message, EvictionsPerSecond: f.EvictionsPerSecond,
-		Since: metav1.MicroTime{Time: at}, Until: microTime(f.Until),
-	}
-	if f.Region == "" {
-		next.Status.Governance = now
-	} else {
-		next.Status.Regions = withRegion(next.Status.Regions, api.RegionGovernance{Name: f.Region, Governance: now})
-	}
+	next.Status = *status
 	s.Put(next)
 }
 
-// withRegion returns a list, in order of names, with a region in its place.
-func withRegion(list []api.RegionGovernance, r api.RegionGovernance) []api.RegionGovernance {
-	i, found := slices.BinarySearchFunc(list, r.Name, func(o api.RegionGovernance, name string) int { return strings.Compare(o.Name, name) })
-	list = slices.Clone(list)
-	if found {
-		list[i] = r
-		return list
+// governorChanged shows how a place is governed now. Its breaker is as it was.
+func (s *Store) governorChanged(at time.Time, f *messages.GovernorChanged) {
+	s.govern(f.Region, nil, func(g *api.Governance) {
+		*g = api.Governance{
+			State: f.State, Message: f.Message, EvictionsPerSecond: f.EvictionsPerSecond,
+			Since: metav1.MicroTime{Time: at}, Until: microTime(f.Until), Breaker: g.Breaker,
+		}
+	})
+}
+
+// breakerChanged shows the breaker of a place as it is now. One that closes begins to count anew, and every state
+// has trials of its own.
+func (s *Store) breakerChanged(at time.Time, f *messages.BreakerChanged) {
+	s.govern(f.Region, f.Priority, func(g *api.Governance) {
+		g.Breaker = &api.BreakerStatus{
+			State: f.State, Message: f.Message, Moved: f.Moved, Copies: f.Copies,
+			Since: metav1.MicroTime{Time: at}, Until: microTime(f.Until),
+		}
+	})
+	status := s.Governor()
+	i, known := findCount(status.Permits, &api.PermitCount{Region: f.Region, Priority: f.Priority})
+	if !known {
+		return
 	}
-	return slices.Insert(list, i, r)
+	status.Permits = slices.Clone(status.Permits)
+	status.Permits[i].Trials = nil
+	if f.State == string(storm.Closed) {
+		status.Permits[i].Moved = nil
+	}
+	s.putGovernor(&status)
+}
+
+// govern changes how a region, a priority or, with neither, the fleet is governed.
+func (s *Store) govern(region string, priority *int32, change func(*api.Governance)) {
+	status := s.Governor()
+	switch {
+	case region != "":
+		var i int
+		status.Regions, i = withPlace(status.Regions, api.RegionGovernance{Name: region}, func(a, b *api.RegionGovernance) int {
+			return strings.Compare(a.Name, b.Name)
+		})
+		change(&status.Regions[i].Governance)
+	case priority != nil:
+		var i int
+		status.Priorities, i = withPlace(status.Priorities, api.PriorityGovernance{Priority: *priority}, func(a, b *api.PriorityGovernance) int {
+			return cmp.Compare(a.Priority, b.Priority)
+		})
+		change(&status.Priorities[i].Governance)
+	default:
+		change(&status.Governance)
+	}
+	s.putGovernor(&status)
+}
+
+// withPlace returns a copy of a list, in order, that has a place, and where.
+func withPlace[T any](list []T, place T, compare func(a, b *T) int) ([]T, int) {
+	i, found := slices.BinarySearchFunc(list, place, func(a, b T) int { return compare(&a, &b) })
+	if found {
+		return slices.Clone(list), i
+	}
+	return slices.Insert(slices.Clone(list), i, place), i
+}
+
+// evictionsPermitted remembers what counts for rates and breakers, and forgets what is paid for.
+func (s *Store) evictionsPermitted(at time.Time, f *messages.EvictionsPermitted) {
+	status := s.Governor()
+	permits := make([]api.PermitCount, 0, len(status.Permits)+len(f.Counts))
+	for _, c := range status.Permits {
+		if _, newer := findCount(f.Counts, &c); !newer && (c.Moved != nil || c.Trials != nil || c.PaidUntil != nil && c.PaidUntil.After(at)) {
+			permits = append(permits, c)
+		}
+	}
+	status.Permits = append(permits, f.Counts...)
+	slices.SortFunc(status.Permits, func(a, b api.PermitCount) int { return byPlace(&a, &b) })
+	s.putGovernor(&status)
+}
+
+// findCount returns where a list in the order of byPlace has a place, and whether it has.
+func findCount(list []api.PermitCount, c *api.PermitCount) (int, bool) {
+	return slices.BinarySearchFunc(list, c, func(a api.PermitCount, b *api.PermitCount) int { return byPlace(&a, b) })
+}
+
+// byPlace puts the fleet first, then regions, clusters and priorities.
+func byPlace(a, b *api.PermitCount) int {
+	return cmp.Or(cmp.Compare(width(a), width(b)), strings.Compare(a.Region, b.Region), strings.Compare(a.Cluster, b.Cluster), cmp.Compare(priorityOf(a), priorityOf(b)))
+}
+
+func width(c *api.PermitCount) int {
+	switch {
+	case c.Priority != nil:
+		return 3
+	case c.Cluster != "":
+		return 2
+	case c.Region != "":
+		return 1
+	default:
+		return 0
+	}
+}
+
+func priorityOf(c *api.PermitCount) int32 {
+	if c.Priority == nil {
+		return 0
+	}
+	return *c.Priority
 }

@@ -159,6 +159,7 @@ func jsonOf(t *testing.T, o api.Object) string {
 var passedBy = []string{
 	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
 	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
+	"CopyWanted", "CopyUnwanted",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
 	"ActivationDeferred",
 }

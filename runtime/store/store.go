@@ -28,6 +28,8 @@ type Store struct {
 	charged map[string]*charged
 	version uint64 // of the newest change
 	seed    uint64 // of uids
+	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
+	changed map[api.Key]struct{}
 }
 
 // entry is one object with its history.
@@ -100,6 +102,7 @@ func (s *Store) Delete(key api.Key) {
 		return
 	}
 	delete(s.kinds[key.Kind], key)
+	s.Note(key)
 	switch o := e.object.(type) {
 	case *api.Cluster:
 		delete(s.clusters, messages.ClusterName(o.Name))
@@ -185,4 +188,7 @@ func (s *Store) generation(key api.Key) int64 {
 func (s *Store) touch(e *entry) {
 	s.version++
 	e.version = s.version
+	if s.changed != nil { // its key is not for nothing
+		s.Note(api.KeyOf(e.object))
+	}
 }

@@ -121,6 +121,7 @@ func (c *Config) settings() (messages.Settings, error) {
 var brakes = []string{
 	"evictionWorkers", "fleetEvictionRate", "regionEvictionRate", "clusterEvictionRate",
 	"unhealthyClusterThreshold", "unhealthyRegionThreshold", "blackoutThreshold", "stormCooldown",
+	"fleetBreakerShare", "regionBreakerShare", "priorityBreakerShare",
 }
 
 func (c *Config) profile() string {

@@ -133,7 +133,9 @@ func (w *World) recoverOrders() {
 }
 
 // governs reports whether a status says how things stand, and is not that of an object that people wrote.
-func governs(s *api.GovernorStatus) bool { return s.State != "" || s.Regions != nil }
+func governs(s *api.GovernorStatus) bool {
+	return s.State != "" || s.Regions != nil || s.Priorities != nil || s.Permits != nil
+}
 
 // admitGovernor takes what people ask of the governor and, where an object says that, how things stood.
 func (w *World) admitGovernor(o *api.Governor) {

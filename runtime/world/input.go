@@ -23,6 +23,11 @@ func (w *World) TellMember(name messages.ClusterName, m messages.ToMember) {
 	w.kernel.Post(memberAt(name), m)
 }
 
+// TellAgent sends to what stands for the agent of a real cluster.
+func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
+	w.kernel.Post(memberAt(name), m)
+}
+
 // Delete removes an object as people would, and tells whom that concerns. It reports false if there is
 // no such object.
 func (w *World) Delete(key api.Key) bool {
@@ -133,6 +138,12 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 	next.SetGeneration(generationAfter(next, old))
 	w.admit(next, old)
 	return nil
+}
+
+// WithReplicas returns a copy of a workload with other replicas. It fails for what has none.
+func WithReplicas(o api.Object, replicas int32) (api.Object, error) {
+	next, _, err := scaled(o, replicas)
+	return next, err
 }
 
 // scaled returns a copy of a workload with other replicas, and how many it had.

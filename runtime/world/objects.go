@@ -40,6 +40,12 @@ func bindingOf(namespace, kind, name string) messages.BindingName {
 	return messages.BindingName(namespace + "/" + b)
 }
 
+// BindingOf names the binding of a resource template.
+func BindingOf(template api.Object) messages.BindingName {
+	k := api.KeyOf(template)
+	return bindingOf(k.Namespace, k.Kind, k.Name)
+}
+
 func bindingName(o api.Object) messages.BindingName {
 	if o.GetNamespace() == "" {
 		return messages.BindingName(o.GetName())

@@ -22,6 +22,23 @@ func (w *World) Restart() {
 	w.offers, w.orders = newOffers(), newOrders()
 	w.awaitAnswers()
 	w.spawnSingletons()
+	w.Recover()
+}
+
+// Load takes over objects as they were stored, without admission, and starts what stands for the agents of their
+// clusters. The world must be new; it does nothing until Recover.
+func (w *World) Load(objects []api.Object) {
+	for _, o := range objects {
+		w.store.Put(o)
+	}
+	for _, c := range w.clusters() {
+		w.spawnMember(c)
+	}
+	w.awaitAnswers()
+}
+
+// Recover brings the machines to life from the objects of Load.
+func (w *World) Recover() {
 	w.recoverGovernor()
 	w.recoverClusters()
 	w.recoverBindings()
@@ -51,7 +68,8 @@ func (w *World) stopEngine() {
 }
 
 func (w *World) recoverGovernor() {
-	if status := w.store.Governor(); governs(&status) {
+	if w.store.Get(store.GovernorKey) != nil {
+		status := w.store.Governor()
 		w.kernel.Post(governorAt, &messages.GovernorRestored{Status: &status})
 	}
 }

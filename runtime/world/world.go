@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/agent"
 	"leeward/actors/binding"
 	"leeward/actors/cluster"
 	"leeward/actors/governor"
@@ -49,6 +50,12 @@ type Config struct {
 	Observe func(lane int, at time.Time, f messages.Fact)
 	// Clock times the machines, as kernel.Config.Clock.
 	Clock func() time.Duration
+	// Start is the first instant. Zero: package Start.
+	Start time.Time
+	// Agents is set where clusters are real: machines stand for their agents in place of simulated members.
+	Agents bool
+	// Hear hears every fact in place of the journal, once the store has applied it. Zero: the journal keeps them.
+	Hear func(at time.Time, f messages.Fact)
 }
 
 // World is one fleet and the engine that looks after it. It belongs to one goroutine.
@@ -69,9 +76,12 @@ type World struct {
 
 // New returns a world without objects at Start. Whoever makes it must Close it.
 func New(c Config) *World {
+	if c.Start.IsZero() {
+		c.Start = Start
+	}
 	w := &World{
-		config: c, settings: &c.Settings, now: Start,
-		store: store.New(c.Seed), journal: journal.New(Start), offers: newOffers(),
+		config: c, settings: &c.Settings, now: c.Start,
+		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
 		orders: newOrders(),
 	}
@@ -123,7 +133,7 @@ func (w *World) Next() (time.Time, bool) {
 func (w *World) Settle(now time.Time) error {
 	w.enter(now)
 	if err := w.kernel.RunInstant(now); err != nil {
-		return fmt.Errorf("run the instant %s: %w", now.Sub(Start), err)
+		return fmt.Errorf("run the instant %s: %w", now.Sub(w.config.Start), err)
 	}
 	w.reportAnswers()
 	w.expire()
@@ -138,11 +148,16 @@ func (w *World) enter(now time.Time) {
 	w.now = now
 }
 
-// record takes a fact from a machine: the journal keeps it, the store applies it. What ended is let go.
+// record takes a fact from a machine: the store applies it, the journal keeps it, or another listener. What ended
+// is let go.
 func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
-	w.journal.Append(at, from, f)
 	ended := w.endedResource(f)
 	w.store.Apply(at, f)
+	if w.config.Hear != nil {
+		w.config.Hear(at, f)
+	} else {
+		w.journal.Append(at, from, f)
+	}
 	w.noteAnswer(f)
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
@@ -217,7 +232,12 @@ func (w *World) spawnCluster(name messages.ClusterName) {
 	spawn[messages.ToCluster](w, clusterAt(name), cluster.New(name, *w.settings, w.config.Seed))
 }
 
+// spawnMember starts what stands for a cluster's agent.
 func (w *World) spawnMember(name messages.ClusterName) {
+	if w.config.Agents {
+		spawn[messages.ToAgent](w, memberAt(name), agent.New(name, *w.settings))
+		return
+	}
 	spawn[messages.ToMember](w, memberAt(name), member.New(name, *w.settings, w.config.Seed))
 	if b, known := w.config.Members[name]; known {
 		w.kernel.Post(memberAt(name), &messages.MemberConfigured{Behaviour: b})

@@ -56,11 +56,15 @@ func ForFailback(d Departure, from string) api.GracefulEvictionTask {
 	return t
 }
 
-// ForRebalance returns the task of a binding whose fresh placement does without a cluster: the copy there
-// stays until the others are healthy.
-func ForRebalance(d Departure) api.GracefulEvictionTask {
-	t := d.task(api.PurgeGracefully)
-	t.Reason, t.Producer = api.EvictionReasonRebalance, api.ProducerWorkloadRebalancer
+// ForMove returns the task of a binding whose new placement does without a cluster that it need not leave, for
+// reason Rebalance or Reschedule. The copy there stays until the others are healthy; but where the policy's cluster
+// failover says Directly, no two copies are to run at once.
+func ForMove(d Departure, reason string, f *api.FailoverBehavior) api.GracefulEvictionTask {
+	t := d.task(PurgeMode(f, api.PurgeGracefully))
+	t.Reason, t.Producer = reason, api.ProducerScheduler
+	if reason == api.EvictionReasonRebalance {
+		t.Producer = api.ProducerWorkloadRebalancer
+	}
 	return t
 }
 

@@ -55,6 +55,27 @@ func TestTaskForATaint(t *testing.T) {
 		"K34: a grace period, and a way, of the policy's own")
 }
 
+func TestTaskForAMove(t *testing.T) {
+	direct := &api.FailoverBehavior{Cluster: &api.ClusterFailover{PurgeMode: api.PurgeDirectly}}
+	for _, c := range []struct {
+		name     string
+		reason   string
+		failover *api.FailoverBehavior
+		mode     api.PurgeMode
+		producer string
+	}{
+		{"the scheduler moves it", api.EvictionReasonReschedule, nil, api.PurgeGracefully, "Scheduler"},
+		{"a rebalancer has it moved", api.EvictionReasonRebalance, nil, api.PurgeGracefully, "WorkloadRebalancer"},
+		{"no two copies may run at once", api.EvictionReasonReschedule, direct, api.PurgeDirectly, "Scheduler"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, api.GracefulEvictionTask{
+				FromCluster: "member2", PurgeMode: c.mode, Replicas: new(int32(2)), Reason: c.reason, Producer: c.producer, Message: "why",
+			}, eviction.ForMove(eviction.Departure{Cluster: "member2", Replicas: 2, Message: "why"}, c.reason, c.failover))
+		})
+	}
+}
+
 func TestTaskForAnApplication(t *testing.T) {
 	left := eviction.Departure{Cluster: "member2", Replicas: 2}
 	stateless := left

@@ -113,6 +113,9 @@ func (f *Fleet) ReserveSet(cluster messages.ClusterName, sets int32, s *messages
 	}
 }
 
+// Has reports whether a cluster is part of the fleet.
+func (f *Fleet) Has(name messages.ClusterName) bool { return f.slot(string(name), -1) >= 0 }
+
 // slot returns the slot of a cluster, -1 if it is not there. Whoever asks for clusters in order of
 // their names gives the slot found last as a hint, and is answered at once.
 func (f *Fleet) slot(name string, hint int32) int32 {

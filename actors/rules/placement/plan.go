@@ -71,6 +71,7 @@ type Planner struct {
 	taints           taint.Rule
 	honoursDeadlines bool
 	exactSpread      bool
+	stableRegions    bool
 	partial          bool
 	readyOnly        bool
 	evictsDeleted    bool // clusters that are being deleted are emptied by their taint
@@ -140,6 +141,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		taints:           taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
 		honoursDeadlines: s.PlacementHonoursDeadlines,
 		exactSpread:      s.ExactSpread,
+		stableRegions:    s.StableRegions,
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
 		evictsDeleted:    s.TaintTerminatingClusters && s.Evicts(),

@@ -10,6 +10,7 @@ type region struct {
 	name    string
 	id      int32
 	leader  key   // the best cluster
+	stands  bool  // some cluster has the resource
 	count   int64 // clusters
 	weight  int64
 	room    int64 // of the clusters walked so far
@@ -24,6 +25,9 @@ type region struct {
 func (p *Planner) chooseRegions(a *attempt, s spread) (problem string) {
 	slices.Sort(p.keys)
 	p.group(a, s)
+	if p.stableRegions && !a.Fresh && p.stay(a, s) {
+		return ""
+	}
 	if len(p.regions) < s.region.min {
 		return fmt.Sprintf("spread constraint region asks for %d regions, %d fit", s.region.min, len(p.regions))
 	}
@@ -33,6 +37,34 @@ func (p *Planner) chooseRegions(a *attempt, s spread) (problem string) {
 	}
 	p.pickFrom(chosen, s.cluster.max)
 	return ""
+}
+
+// stay keeps the best clusters of the regions that have the resource, if those meet the constraints, with room for
+// the replicas. It reports whether they do.
+func (p *Planner) stay(a *attempt, s spread) bool {
+	n, count := 0, int64(0)
+	for i := range p.regions {
+		if g := &p.regions[i]; g.stands {
+			count += g.count
+			p.regions[n], *g = *g, p.regions[n]
+			n++
+		}
+	}
+	if n == 0 || n < s.region.min || n > s.region.max || n > s.cluster.max || count < int64(s.cluster.min) {
+		return false
+	}
+	standing := p.regions[:n]
+	slices.SortFunc(standing, heavier)
+	p.pickFrom(standing, s.cluster.max)
+	room := int64(0)
+	for _, k := range p.keys {
+		room += k.room()
+	}
+	if room < a.dividedByRoom() {
+		p.keys, p.rest = p.rest, p.keys // as before
+		return false
+	}
+	return true
 }
 
 // pickFrom keeps the keys of the chosen regions: first the best of each, in the order of the regions.
@@ -67,6 +99,7 @@ func (p *Planner) group(a *attempt, s spread) {
 		}
 		g := &p.regions[p.places[id]]
 		g.count++
+		g.stands = g.stands || k.score() > 0
 		if a.rule.strategy == duplicated {
 			g.countRoomy(k, int64(a.Replicas))
 		} else {

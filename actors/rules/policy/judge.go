@@ -113,25 +113,13 @@ func cause(list []api.MatchCondition, v *messages.ClusterView, missing metav1.Co
 			text = Cause(c)
 		}
 		if m.For != nil && m.For.Duration > 0 {
-			text += " for " + period(m.For.Duration)
+			text += " for " + messages.Period(m.For.Duration)
 		}
 		if !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
 	return strings.Join(texts, ", ")
-}
-
-// period writes a duration as people do: 5m, not 5m0s.
-func period(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // Cause returns a condition as the cause of a taint: "Ready=False (NetworkDown: link lost)", without

@@ -20,6 +20,12 @@ func (r Rate) interval() time.Duration { return time.Duration(float64(time.Secon
 // filled up as time goes by: it is when the evictions so far are all paid for. The zero Bucket is full.
 type Bucket struct{ paid time.Time }
 
+// PaidUntil returns the bucket of evictions that are paid for at an instant.
+func PaidUntil(paid time.Time) Bucket { return Bucket{paid} }
+
+// Paid is when the evictions so far are paid for; zero: there were none.
+func (b *Bucket) Paid() time.Time { return b.paid }
+
 // FreeAt is when the next eviction may go, at the earliest now. Evictions that went at a lower rate are
 // charged at this one from now on.
 func (b *Bucket) FreeAt(now time.Time, r Rate) time.Time {

@@ -4,12 +4,14 @@ package timeline
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/runtime/journal"
 )
@@ -115,6 +117,9 @@ func (t *telling) tell(e *journal.Entry) {
 		t.applied(f)
 	case *messages.GovernorChanged:
 		t.governed(t.all.Governor, f)
+	case *messages.BreakerChanged:
+		t.broke(t.all.Governor, f)
+	case *messages.EvictionsPermitted: // each shows by what comes of it
 	case *messages.HoldPlaced:
 		t.begin(t.all.Governor.track(holdTrack(f.HoldScope)), Slowed, f.Reason)
 	case *messages.HoldEnded:
@@ -146,6 +151,21 @@ func (t *telling) governed(l *Lane, f *messages.GovernorChanged) {
 		kind = Slowed
 	}
 	t.begin(l.track(who), kind, who+": "+f.State)
+}
+
+// broke goes on from one state of a breaker to the next.
+func (t *telling) broke(l *Lane, f *messages.BreakerChanged) {
+	who, kind := "fleet", Slowed
+	switch {
+	case f.Region != "":
+		who = "region " + f.Region
+	case f.Priority != nil:
+		who = fmt.Sprintf("priority %d", *f.Priority)
+	}
+	if f.State == string(storm.Closed) {
+		kind = Good
+	}
+	t.begin(l.track(who+" breaker"), kind, who+": breaker "+f.State)
 }
 
 // applied gives a cluster its lane before anything happens to it.

@@ -106,6 +106,13 @@ func TestWhatLastsIsABar(t *testing.T) {
 			{2 * time.Second, &messages.GovernorChanged{Region: "eu", State: "Slow", EvictionsPerSecond: new(float64)}},
 			{3 * time.Second, &messages.GovernorChanged{State: "Normal"}},
 		}, []string{"governor: slowed 1s-3s good 3s- slowed 2s-"}},
+		{"a breaker has a track of its own, and permits have none", []happening{
+			{time.Second, &messages.EvictionsPermitted{}},
+			{time.Second, &messages.BreakerChanged{State: "Open"}},
+			{2 * time.Second, &messages.BreakerChanged{Region: "eu", State: "HalfOpen"}},
+			{3 * time.Second, &messages.BreakerChanged{State: "Closed"}},
+			{4 * time.Second, &messages.BreakerChanged{Priority: new(int32), State: "Open"}},
+		}, []string{"governor: slowed 1s-3s good 3s- slowed 2s- slowed 4s-"}},
 		{"a drain lasts until the cluster is empty", []happening{
 			{1 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2, Left: 2}}},
 			{2 * time.Second, &messages.DrainProgressed{Cluster: m1, Drain: api.Drain{Bindings: 2, Left: 1}}},

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"leeward/messages"
 )
 
 // Max stands for "until the end" wherever a scenario gives no end.
@@ -65,14 +67,7 @@ func String(d time.Duration) string {
 	case d%day == 0:
 		return fmt.Sprintf("%dd", d/day)
 	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return messages.Period(d)
 }
 
 // Add returns a+b, or Max where that is beyond it.

@@ -1,0 +1,265 @@
+package governor_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/governor"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// breaks are settings with a breaker on half of the fleet.
+func breaks() messages.Settings {
+	return messages.Settings{
+		FleetBreakerShare: 0.5, BreakerMinimum: 2, BreakerWindow: 10 * time.Minute, BreakerCooldown: 5 * time.Minute, BreakerTrials: 2,
+	}
+}
+
+// survey says that each cluster of drive has two copies, all of priority 0.
+var survey = &messages.CopiesCounted{
+	Clusters: []messages.ClusterCopies{
+		{Cluster: "alone", Copies: 2}, {Cluster: "e1", Copies: 2}, {Cluster: "e2", Copies: 2}, {Cluster: "u1", Copies: 2}, {Cluster: "u2", Copies: 2},
+	},
+	Priorities: []messages.PriorityCopies{{Priority: 0, Copies: 10}},
+}
+
+type governorDriver = actorstest.Driver[messages.ToGovernor]
+
+// surveyed is the fleet of drive with its copies.
+func surveyed(t *testing.T, s messages.Settings) *governorDriver {
+	t.Helper()
+	d := drive(t, s)
+	d.Tell(survey).Quiet()
+	return d
+}
+
+// opened is one whose breaker a to e have opened; f to h wait.
+func opened(t *testing.T, s messages.Settings) *governorDriver {
+	t.Helper()
+	d := surveyed(t, s)
+	n := d.Tell(from("e1", "a", "b", "c", "d", "e", "f", "g", "h")...)
+	require.Equal(t, []string{"a/e1", "b/e1", "c/e1", "d/e1", "e/e1"}, gone(n))
+	return d
+}
+
+func concluded(b messages.BindingName, serves bool) *messages.TrialConcluded {
+	return &messages.TrialConcluded{Binding: b, Cluster: "e1", Serves: serves}
+}
+
+func breakers(n *actorstest.Network) []*messages.BreakerChanged {
+	return actorstest.FactsOf[*messages.BreakerChanged](n.Facts())
+}
+
+// states are what breakers changed to.
+func breakerStates(n *actorstest.Network) (list []string) {
+	for _, f := range breakers(n) {
+		list = append(list, f.State+": "+f.Message)
+	}
+	return list
+}
+
+func TestABreakerStopsTheFleetAtItsShare(t *testing.T) {
+	d := surveyed(t, breaks())
+	ends := d.Now().Add(5 * time.Minute)
+	n := d.Tell(from("e1", "a", "b", "c", "d", "e", "f")...)
+	require.Equal(t, []*messages.BreakerChanged{{
+		State: "Open", Message: "5 of 10 copies leave within 10m: nothing more is evicted", Moved: 5, Copies: 10, Until: ends,
+	}}, breakers(n))
+	require.Equal(t, []messages.Message{&messages.EvictionDelayed{
+		Cluster: "e1", Reason: "BreakerOpen", Message: "the fleet: 5 of 10 copies leave within 10m: nothing more is evicted",
+	}}, waits("f", n))
+	require.Empty(t, gone(d.Tell(from("u1", "z")...)))
+	d.WakesIn(5 * time.Minute)
+}
+
+func TestTheTrialsOfABreakerDecide(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends []messages.ToGovernor
+		// states and gone are what comes of it.
+		states, gone []string
+	}{
+		"all serve": {
+			[]messages.ToGovernor{concluded("f", true), concluded("g", true)},
+			[]string{"Closed: 2 of 2 on trial serve"}, []string{"h/e1"},
+		},
+		"one does not": {
+			[]messages.ToGovernor{concluded("f", true), concluded("g", false)},
+			[]string{"Open: 1 of 2 on trial serve: nothing more is evicted"}, []string{},
+		},
+		"one is not known yet": {[]messages.ToGovernor{concluded("f", true)}, nil, []string{}},
+		"one need not go":      {[]messages.ToGovernor{&messages.WithdrawRequest{Binding: "f", Cluster: "e1"}}, nil, []string{"h/e1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			actorstest.EveryWay(func(choose actorstest.Choose) {
+				d := opened(t, breaks())
+				n := d.Advance(5 * time.Minute)
+				require.Equal(t, []string{"HalfOpen: 2 may go on trial"}, breakerStates(n))
+				n.Told(bindingAt("f"), &messages.EvictionPermitted{Cluster: "e1", Trial: true})
+				require.Equal(t, []string{"f/e1", "g/e1"}, gone(n))
+				require.Equal(t, "BreakerHalfOpen", waits("h", n)[0].(*messages.EvictionDelayed).Reason)
+				n = d.Tell(actorstest.Interleave(choose, actorstest.Alone(c.ends...)...)...)
+				require.Equal(t, c.states, breakerStates(n))
+				require.Equal(t, c.gone, gone(n))
+			})
+		})
+	}
+}
+
+func TestTrialsThatTakeTooLongOpenTheBreakerAgain(t *testing.T) {
+	d := opened(t, breaks())
+	d.Advance(5 * time.Minute)
+	d.Tell(concluded("f", true)).Quiet()
+	d.Approach(5 * time.Minute)
+	require.Equal(t, []string{"Open: 1 of 2 on trial serve: nothing more is evicted"}, breakerStates(d.Advance(0)))
+	d.Tell(concluded("g", true)).Quiet()
+	require.Equal(t, []string{"h/e1"}, gone(d.Advance(5*time.Minute)))
+}
+
+func TestEachPlaceHasItsBreaker(t *testing.T) {
+	region, priority := breaks(), breaks()
+	region.FleetBreakerShare, region.RegionBreakerShare = 0, 0.5
+	priority.FleetBreakerShare, priority.PriorityBreakerShare = 0, 0.2
+	nine := int32(9)
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		gone     []string
+		broke    messages.BreakerChanged
+	}{
+		"a region; who has none is free": {region,
+			[]string{"a/alone", "a/e1", "a/e2", "a/u1", "a/u2", "b/alone", "c/alone"},
+			messages.BreakerChanged{Region: "eu", Moved: 2, Copies: 4, Message: "2 of 4 copies leave within 10m: nothing more is evicted"}},
+		"a priority, and no other": {priority,
+			[]string{"x/e1", "y/e1", "a/alone", "a/e1"},
+			messages.BreakerChanged{Priority: &nine, Moved: 2, Copies: 4, Message: "2 of 4 copies leave within 10m: nothing more is evicted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := surveyed(t, c.settings)
+			d.Tell(&messages.CopiesCounted{Priorities: []messages.PriorityCopies{{Priority: 9, Copies: 4}}}).Quiet()
+			asks := each()
+			if c.broke.Priority != nil {
+				for _, name := range []messages.BindingName{"x", "y", "z"} {
+					r := urgent(name, 9, 0)
+					r.Cluster = "e1"
+					asks = append(asks, r)
+				}
+			}
+			n := d.Tell(asks...)
+			require.Equal(t, c.gone, gone(n))
+			c.broke.State, c.broke.Until = "Open", d.Now().Add(5*time.Minute)
+			require.Equal(t, &c.broke, breakers(n)[0])
+		})
+	}
+}
+
+func TestAPriorityCountsAlsoWhereRequestsGoByArrival(t *testing.T) {
+	s := breaks()
+	s.FleetBreakerShare, s.PriorityBreakerShare, s.EvictionOrder = 0, 0.5, messages.EvictByArrival
+	d := surveyed(t, s)
+	d.Tell(&messages.CopiesCounted{Priorities: []messages.PriorityCopies{{Priority: 9, Copies: 4}}}).Quiet()
+	n := d.Tell(urgent("x", 9, 0), urgent("y", 9, 0), urgent("z", 9, 0), urgent("a", 0, time.Second))
+	require.Equal(t, []string{"x/m1", "y/m1", "a/m1"}, gone(n))
+}
+
+func TestNobodyGoesBeforeItIsKnownHowMuchThereIs(t *testing.T) {
+	d := drive(t, breaks())
+	d.Tell(from("e1", "a", "b", "c")...).Quiet()
+	require.Equal(t, []string{"a/e1", "b/e1", "c/e1"}, gone(d.Tell(survey)))
+}
+
+func TestCopiesFollowTheirCluster(t *testing.T) {
+	s := breaks()
+	s.FleetBreakerShare, s.RegionBreakerShare = 0, 0.5
+	d := surveyed(t, s)
+	d.Tell(located("u1", "eu")).Quiet()
+	require.Equal(t, 6, breakers(d.Tell(from("e1", "a", "b", "c", "d")...))[0].Copies)
+}
+
+func TestABreakerThatIsSwitchedOffLetsGo(t *testing.T) {
+	d := opened(t, breaks())
+	n := d.Tell(&messages.SettingsChanged{})
+	require.Equal(t, []string{"Closed: there is no such breaker any more"}, breakerStates(n))
+	require.Equal(t, []string{"f/e1", "g/e1", "h/e1"}, gone(n))
+	d.Tell(&messages.SettingsChanged{Settings: breaks()}).Quiet()
+	d.Tell(from("e1", "x", "y", "z")...).Quiet()
+	require.Len(t, gone(d.Tell(survey)), 3, "it counts anew, and what there is is counted anew")
+}
+
+// A governor that goes on from what another one recorded does what that would have done.
+func TestARestartForgetsNoBreaker(t *testing.T) {
+	until := metav1.MicroTime{Time: actorstest.Start.Add(time.Minute)}
+	broken := func(state string, until *metav1.MicroTime, trials ...api.Trial) *messages.GovernorRestored {
+		return &messages.GovernorRestored{Status: &api.GovernorStatus{
+			Governance: api.Governance{Breaker: &api.BreakerStatus{State: state, Message: "5 of 10 copies leave", Until: until}},
+			Permits:    []api.PermitCount{{Trials: trials}},
+		}}
+	}
+	tried := api.Trial{Binding: "f", Cluster: "e1", At: metav1.MicroTime{Time: actorstest.Start}}
+	t.Run("one that was open opens again when it was to", func(t *testing.T) {
+		d := actorstest.Drive(t, governor.New(breaks()))
+		n := d.Tell(append(from("e1", "a"), broken("Open", &until), survey)...)
+		require.Equal(t, "the fleet: 5 of 10 copies leave", waits("a", n)[0].(*messages.EvictionDelayed).Message)
+		require.Equal(t, []string{"a/e1"}, gone(d.Advance(time.Minute)))
+	})
+	t.Run("those on trial are asked how it went", func(t *testing.T) {
+		d := actorstest.Drive(t, governor.New(breaks()))
+		d.Tell(broken("HalfOpen", nil, tried), survey).Told(bindingAt("f"), &messages.ReportTrial{Cluster: "e1"})
+		require.Equal(t, []string{"Closed: 1 of 1 on trial serve"}, breakerStates(d.Tell(concluded("f", true))))
+	})
+	t.Run("who asks anew is not on trial", func(t *testing.T) {
+		d := actorstest.Drive(t, governor.New(breaks()))
+		n := d.Tell(append(from("e1", "f", "g", "h"), broken("HalfOpen", nil, tried), survey)...)
+		require.Equal(t, []string{"f/e1", "g/e1"}, gone(n))
+		n.Told(bindingAt("f"), &messages.EvictionPermitted{Cluster: "e1", Trial: true})
+	})
+	t.Run("what has gone counts", func(t *testing.T) {
+		d := actorstest.Drive(t, governor.New(breaks()))
+		went := []api.MovedCount{{From: metav1.MicroTime{Time: actorstest.Start}, Count: 4}}
+		n := d.Tell(append(from("e1", "a", "b"), &messages.GovernorRestored{Status: &api.GovernorStatus{Permits: []api.PermitCount{{Moved: went}}}}, survey)...)
+		require.Equal(t, []string{"a/e1"}, gone(n))
+	})
+}
+
+func TestWhatIsPermittedIsRecordedWhereItCounts(t *testing.T) {
+	permits := func(n *actorstest.Network) []*messages.EvictionsPermitted {
+		return actorstest.FactsOf[*messages.EvictionsPermitted](n.Facts())
+	}
+	t.Run("by rates and breakers", func(t *testing.T) {
+		s := breaks()
+		s.ClusterEvictionRate = 1
+		d := surveyed(t, s)
+		at := metav1.MicroTime{Time: d.Now()}
+		paid := metav1.MicroTime{Time: d.Now().Add(time.Second)}
+		require.Equal(t, []*messages.EvictionsPermitted{{
+			Permits: []messages.Permit{{Binding: "a", Cluster: "e1"}},
+			Counts:  []api.PermitCount{{Moved: []api.MovedCount{{From: at, Count: 1}}}, {Cluster: "e1", PaidUntil: &paid}},
+		}}, permits(d.Tell(from("e1", "a", "b")...)))
+	})
+	t.Run("and by nothing else", func(t *testing.T) {
+		require.Empty(t, permits(drive(t, workers(3, 1)).Tell(from("e1", "a", "b")...)))
+	})
+}
+
+func TestARestartForgetsNoRate(t *testing.T) {
+	paid := metav1.MicroTime{Time: actorstest.Start.Add(time.Minute)}
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		count    api.PermitCount
+	}{
+		"of the fleet": {messages.Settings{FleetEvictionRate: 0.01}, api.PermitCount{PaidUntil: &paid}},
+		"of a region":  {messages.Settings{RegionEvictionRate: 0.01}, api.PermitCount{Region: "eu", PaidUntil: &paid}},
+		"of a cluster": {messages.Settings{ClusterEvictionRate: 0.01}, api.PermitCount{Cluster: "e1", PaidUntil: &paid}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := actorstest.Drive(t, governor.New(c.settings))
+			status := &api.GovernorStatus{Permits: []api.PermitCount{c.count}}
+			d.Tell(append(from("e1", "a"), located("e1", "eu"), &messages.GovernorRestored{Status: status})...)
+			require.Empty(t, gone(d.Advance(time.Minute-1)))
+			require.Equal(t, []string{"a/e1"}, gone(d.Advance(1)))
+		})
+	}
+}

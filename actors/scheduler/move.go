@@ -1,0 +1,54 @@
+package scheduler
+
+import (
+	"slices"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// moveTo returns why a binding that gets new targets hands over what it does by choice, and which clusters it leaves
+// so, beside those that it must leave. Nothing is handed over where moves are not graceful, where nothing is asked
+// for any more, or on a cluster that is gone.
+func (s *Scheduler) moveTo(m *messages.PlaceBinding, next []api.TargetCluster, must []messages.ClusterName) (move string, moved []messages.ClusterName) {
+	if !s.settings.GracefulMoves || len(next) == 0 {
+		return "", nil
+	}
+	for _, t := range m.Targets {
+		c := messages.ClusterName(t.Name)
+		if !hasTarget(next, t.Name) && !slices.Contains(must, c) && s.fleet.Has(c) {
+			moved = append(moved, c)
+		}
+	}
+	switch {
+	case fresh(m):
+		return api.EvictionReasonRebalance, moved
+	case len(moved) > 0 || shifts(m.Targets, next):
+		return api.EvictionReasonReschedule, moved
+	default:
+		return "", nil
+	}
+}
+
+// leftFor are the clusters of a placement that the next one does without.
+func leftFor(now, next []api.TargetCluster) (left []messages.ClusterName) {
+	for _, t := range now {
+		if !hasTarget(next, t.Name) {
+			left = append(left, messages.ClusterName(t.Name))
+		}
+	}
+	return left
+}
+
+func hasTarget(targets []api.TargetCluster, cluster string) bool {
+	return slices.ContainsFunc(targets, func(t api.TargetCluster) bool { return t.Name == cluster })
+}
+
+// shifts reports whether some cluster that is kept has fewer replicas after than before, and another one more.
+func shifts(before, after []api.TargetCluster) bool {
+	fewer := slices.ContainsFunc(before, func(t api.TargetCluster) bool {
+		n := replicasOn(after, t.Name)
+		return n > 0 && n < t.Replicas
+	})
+	return fewer && slices.ContainsFunc(after, func(t api.TargetCluster) bool { return t.Replicas > replicasOn(before, t.Name) })
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// FailoverPreview asks what would happen, and changes nothing: it is created, answered in its status and not
+// kept. Leeward's own.
+type FailoverPreview struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              FailoverPreviewSpec   `json:"spec"`
+	Status            FailoverPreviewStatus `json:"status,omitzero"`
+}
+
+// FailoverPreviewSpec is what is supposed to happen, all at one instant.
+type FailoverPreviewSpec struct {
+	// Clusters are the names of those that Taints are put on; without Taints they are lost.
+	Clusters []string       `json:"clusters,omitempty"`
+	Taints   []corev1.Taint `json:"taints,omitempty"`
+	// Objects are manifests that are applied: policies, placements, whole clusters.
+	Objects []runtime.RawExtension `json:"objects,omitempty"`
+}
+
+// FailoverPreviewStatus is what would follow.
+type FailoverPreviewStatus struct {
+	// Evictions are in order of time, then of names.
+	Evictions []PreviewedEviction `json:"evictions,omitempty"`
+	// Evicted counts the bindings that would leave a cluster, and Homeless those of them that no other
+	// cluster would take.
+	Evicted  int32 `json:"evicted"`
+	Homeless int32 `json:"homeless"`
+}
+
+// PreviewedEviction is one departure that would follow.
+type PreviewedEviction struct {
+	Namespace   string `json:"namespace,omitempty"`
+	Name        string `json:"name"`
+	FromCluster string `json:"fromCluster"`
+	// ToClusters would take over, with the replicas that each would have for it; empty: none would.
+	ToClusters []TargetCluster  `json:"toClusters,omitempty"`
+	At         metav1.MicroTime `json:"at"`
+	Message    string           `json:"message,omitempty"`
+}

@@ -1,0 +1,61 @@
+package api
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// WorkNamespacePrefix stands before a cluster's name in the name of the namespace that holds its Works.
+const WorkNamespacePrefix = "karmada-es-"
+
+// ConditionApplied says of a Work whether its cluster has its manifests.
+const ConditionApplied = "Applied"
+
+// Work is what one cluster is to run; its agent reads the spec and reports in the status.
+type Work struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              WorkSpec   `json:"spec"`
+	Status            WorkStatus `json:"status,omitzero"`
+}
+
+// WorkSpec holds the manifests.
+type WorkSpec struct {
+	Workload                    WorkloadTemplate `json:"workload,omitzero"`
+	SuspendDispatching          *bool            `json:"suspendDispatching,omitempty"`
+	PreserveResourcesOnDeletion *bool            `json:"preserveResourcesOnDeletion,omitempty"`
+}
+
+// WorkloadTemplate is a list of whole objects.
+type WorkloadTemplate struct {
+	Manifests []Manifest `json:"manifests,omitempty"`
+}
+
+// Manifest is one object as it is to be applied.
+type Manifest struct {
+	runtime.RawExtension `json:",inline"`
+}
+
+// WorkStatus is what the cluster says of the manifests.
+type WorkStatus struct {
+	Conditions       []metav1.Condition `json:"conditions,omitempty"`
+	ManifestStatuses []ManifestStatus   `json:"manifestStatuses,omitempty"`
+}
+
+// ManifestStatus is what the cluster says of one manifest.
+type ManifestStatus struct {
+	Identifier ResourceIdentifier    `json:"identifier"`
+	Status     *runtime.RawExtension `json:"status,omitempty"`
+	Health     ResourceHealth        `json:"health,omitempty"`
+}
+
+// ResourceIdentifier names a manifest by its place in the Work, from 0, and what it is.
+type ResourceIdentifier struct {
+	Ordinal   int    `json:"ordinal"`
+	Group     string `json:"group,omitempty"`
+	Version   string `json:"version"`
+	Kind      string `json:"kind"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}

@@ -1,0 +1,106 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/journal"
+	"leeward/runtime/store"
+)
+
+// eventLife is how long an Event is kept. Source: kube-apiserver's default.
+const eventLife = time.Hour
+
+// component names the daemon in its Events.
+const component = "leewardd"
+
+// event is what is told of an object, until the object is written.
+type event struct {
+	about   api.Key
+	at      time.Time
+	kind    string // Normal or Warning
+	reason  string
+	message string
+}
+
+// reasons are those that Karmada's Events have for the same.
+var reasons = map[string]string{
+	"TaintAdded":         "TaintClusterSucceed",
+	"TaintRemoved":       "TaintClusterSucceed",
+	"TaintingFailed":     "TaintClusterFailed",
+	"Scheduled":          "ScheduleBindingSucceed",
+	"ScheduleFailed":     "ScheduleBindingFailed",
+	"EvictionEnded":      "EvictWorkloadFromClusterSucceed",
+	"BindingDescheduled": "DescheduleBindingSucceed",
+}
+
+// noteEvent tells of a fact with its grounds, unless it only follows from one that is told.
+func (f *Fleet) noteEvent(at time.Time, fact messages.Fact) {
+	var about api.Key
+	switch fact := fact.(type) {
+	case messages.AboutBinding:
+		about = store.BindingKey(fact.AboutBinding())
+	case messages.AboutCluster:
+		about = store.ClusterKey(fact.AboutCluster())
+	case *messages.GovernorChanged:
+		about = store.GovernorKey
+	default:
+		return
+	}
+	line := journal.Tell(time.Time{}, fact)
+	if line.Level < zerolog.InfoLevel {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if line.Level >= zerolog.WarnLevel {
+		kind = corev1.EventTypeWarning
+	}
+	f.events = append(f.events, event{about, at, kind, cmp.Or(reasons[fact.Kind()], fact.Kind()), line.Text})
+}
+
+// warn tells of what is wrong with an object.
+func (f *Fleet) warn(o api.Object, reason, message string) {
+	f.events = append(f.events, event{api.KeyOf(o), f.world.Now(), corev1.EventTypeWarning, reason, message})
+}
+
+var eventResource = catalog.Of(api.Key{APIVersion: "v1", Kind: "Event"})
+
+// eventWrite makes an Event of what is told; made are the uids of what is written together with it. Those of objects without a namespace are in the default one.
+func (f *Fleet) eventWrite(e *event, made map[api.Key]types.UID) pending {
+	f.eventSeq++
+	namespace := cmp.Or(e.about.Namespace, metav1.NamespaceDefault)
+	at := metav1.Time{Time: e.at}
+	o := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("%s.%x", strings.ToLower(e.about.Name), f.eventSeq), Namespace: namespace, UID: newUID(), CreationTimestamp: at,
+		},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: cmp.Or(made[e.about], f.uidOf(e.about)),
+		},
+		Reason: e.reason, Message: e.message, Type: e.kind, Count: 1, FirstTimestamp: at, LastTimestamp: at,
+		Source: corev1.EventSource{Component: component}, ReportingController: component,
+	}
+	key := engine.Key(eventResource.Name(), namespace, o.Name)
+	return pending{key: key, object: o, write: engine.Create(key, o).For(eventLife)}
+}
+
+// uidOf is the uid of an object as the engine has it; empty where it is not there, or not yet.
+func (f *Fleet) uidOf(k api.Key) types.UID {
+	if r := catalog.Of(k); r != nil {
+		if o, _ := f.config.Engine.Table(r.Name()).Get(engine.Key(r.Name(), k.Namespace, k.Name)); o != nil {
+			return o.GetUID()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,201 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+)
+
+// pending is one object that is to be written.
+type pending struct {
+	key   string
+	write engine.Write
+	// object is what is written; nil deletes.
+	object engine.Object
+	// source is the world's object, or wish what a Work is to be; an Event has neither.
+	source     api.Key
+	wish       *wish
+	generation int64 // of a Work, once it is written
+}
+
+// flush commits all that the machines changed, or nothing of it. It reports whether they are to hear of something
+// that came of it. What meets a change that the world has not heard of is left for after it.
+func (f *Fleet) flush() (again bool, err error) {
+	batch, again := f.collect()
+	if f.config.Shadow {
+		return again, nil
+	}
+	for len(batch) > 0 {
+		err := f.config.Engine.Commit(writes(batch)...)
+		var conflict *engine.Conflict
+		switch {
+		case err == nil:
+			return f.committed(batch) || again, nil
+		case errors.As(err, &conflict):
+			batch = f.postpone(batch, conflict.Key)
+		default:
+			return false, fmt.Errorf("commit %d changes: %w", len(batch), err)
+		}
+	}
+	return again, nil
+}
+
+func writes(batch []pending) []engine.Write {
+	all := make([]engine.Write, len(batch))
+	for i := range batch {
+		all[i] = batch[i].write
+	}
+	return all
+}
+
+// collect gathers what is to be written, and tells agents' machines of Works that need not be: they are as they
+// should be. It reports whether it did.
+func (f *Fleet) collect() (batch []pending, told bool) {
+	for _, key := range f.world.Store().Changed() {
+		batch = append(batch, f.object(key)...)
+	}
+	now := f.now()
+	for _, c := range f.joining {
+		if p, needed := f.namespaceFor(c, now); needed {
+			batch = append(batch, p)
+		}
+	}
+	f.joining = f.joining[:0]
+	for _, w := range newest(f.wishes) {
+		p, needed := f.work(w, now)
+		if needed {
+			batch = append(batch, p)
+			continue
+		}
+		told = f.tellWritten(w, p.generation) || told
+	}
+	f.wishes = f.wishes[:0:0]
+	made := uids(batch)
+	for i := range f.events {
+		batch = append(batch, f.eventWrite(&f.events[i], made))
+	}
+	f.events = f.events[:0]
+	return batch, told
+}
+
+// uids are those of the objects that a batch writes.
+func uids(batch []pending) map[api.Key]types.UID {
+	made := map[api.Key]types.UID{}
+	for i := range batch {
+		if p := &batch[i]; p.wish == nil && p.object != nil {
+			made[p.source] = p.object.GetUID()
+		}
+	}
+	return made
+}
+
+// newest keeps of the wishes for one Work the last.
+func newest(wishes []wish) []*wish {
+	last := make(map[string]int, len(wishes))
+	for i := range wishes {
+		last[wishes[i].key] = i
+	}
+	var kept []*wish
+	for i := range wishes {
+		if last[wishes[i].key] == i {
+			kept = append(kept, &wishes[i])
+		}
+	}
+	return kept
+}
+
+// now is the instant that objects are stamped with.
+func (f *Fleet) now() time.Time { return f.world.Now().Truncate(time.Second) }
+
+// committed notes what was written, and reports whether machines were told.
+func (f *Fleet) committed(batch []pending) (told bool) {
+	f.stats.Written += uint64(len(batch))
+	for i := range batch {
+		p := &batch[i]
+		switch {
+		case p.object == nil:
+			f.dropped[p.key] = true
+			told = f.tellGone(p.wish) || told
+		case p.source != (api.Key{}), p.wish != nil:
+			f.seen[p.key] = engine.VersionOf(p.object)
+		}
+		if p.wish != nil {
+			told = f.tellWritten(p.wish, p.generation) || told
+		}
+	}
+	return told
+}
+
+// tellWritten tells which generation of its Work stands for a wish, if it asked for a copy and there is a Work.
+func (f *Fleet) tellWritten(w *wish, generation int64) bool {
+	if w.wanted == nil || generation == 0 {
+		return false
+	}
+	f.world.TellAgent(w.cluster, &messages.WorkWritten{Binding: w.binding, Placement: w.wanted.Placement, Generation: generation})
+	return true
+}
+
+// tellGone tells that a Work was deleted which nobody had to let go first.
+func (f *Fleet) tellGone(w *wish) bool {
+	if w == nil {
+		return false
+	}
+	f.world.TellAgent(w.cluster, &messages.WorkGone{Binding: w.binding})
+	return true
+}
+
+// postpone takes an object that somebody else has just changed out of a batch, to be written when the world has
+// heard of that: the news is on its way.
+func (f *Fleet) postpone(batch []pending, key string) []pending {
+	f.stats.Conflicts++
+	i := slices.IndexFunc(batch, func(p pending) bool { return p.key == key })
+	if i < 0 { // cannot be: the engine was given these keys
+		panic(fmt.Sprintf("live: conflict of %s, which was not written", key))
+	}
+	switch p := &batch[i]; { // a namespace that is there already is as good
+	case p.wish != nil:
+		f.wishes = append(f.wishes, *p.wish)
+	case p.source != (api.Key{}):
+		f.world.Store().Note(p.source)
+	}
+	return slices.Delete(batch, i, i+1)
+}
+
+// object returns the write that makes an object of the engine what it is in the world, with those that go with it;
+// none where it is that, or the world has no say in it.
+func (f *Fleet) object(source api.Key) []pending {
+	r := catalog.Of(source)
+	if r == nil {
+		return nil
+	}
+	p := pending{key: engine.Key(r.Name(), source.Namespace, source.Name), source: source}
+	var old api.Object
+	object, version := f.config.Engine.Table(r.Name()).Get(p.key)
+	if object != nil {
+		old = object
+	}
+	if f.seen[p.key] != version && !f.dropped[p.key] || f.dropped[p.key] && object != nil {
+		f.stats.Conflicts++
+		f.world.Store().Note(source) // its news is on its way
+		return nil
+	}
+	ours := f.world.Store().Get(source)
+	if ours == nil {
+		return f.removal(p, old, version)
+	}
+	next, changes := written(ours, old)
+	if !changes {
+		return nil
+	}
+	delete(f.dropped, p.key)
+	p.object, p.write = next, engine.Update(p.key, next, version)
+	return []pending{p}
+}

@@ -1,0 +1,46 @@
+package live
+
+import (
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// LeaseNamespace holds the leases by which agents show that they live, one per cluster, of its name. Source:
+// Karmada's agent.
+const LeaseNamespace = "karmada-cluster"
+
+// leaseChanged tells of a renewal when it is heard of: agents need not agree with us on the time of day.
+func (f *Fleet) leaseChanged(c *change) {
+	if l, ok := c.Object.(*coordinationv1.Lease); ok {
+		f.renewed(l, f.config.Clock.Now().UTC())
+	}
+}
+
+// observeLeases takes over the leases that were there before. The agents renewed them while nobody listened, so
+// their own times count.
+func (f *Fleet) observeLeases(objects []api.Object) {
+	for _, o := range objects {
+		l, ok := o.(*coordinationv1.Lease)
+		if !ok || l.Spec.RenewTime == nil {
+			continue
+		}
+		at := l.Spec.RenewTime.UTC()
+		if now := f.config.Clock.Now().UTC(); at.After(now) {
+			at = now
+		}
+		f.renewed(l, at)
+	}
+}
+
+func (f *Fleet) renewed(l *coordinationv1.Lease, at time.Time) {
+	cluster := messages.ClusterName(l.Name)
+	if l.Namespace != LeaseNamespace || l.Spec.RenewTime == nil || !l.Spec.RenewTime.After(f.leases[cluster]) {
+		return
+	}
+	f.leases[cluster] = l.Spec.RenewTime.Time
+	f.world.TellAgent(cluster, &messages.LeaseRenewed{At: at})
+}

@@ -1,0 +1,71 @@
+package live
+
+import (
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/engine"
+	"leeward/runtime/store"
+)
+
+// removal has an object of the engine go with the world's. A cluster waits until its agent has taken down what it
+// runs, unless it is not Ready: then its Works are given up. Source: Karmada's cluster controller.
+func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
+	var with []pending
+	if c, ok := old.(*api.Cluster); ok {
+		name := messages.ClusterName(c.Name)
+		if f.leaving[name] = answers(c); f.leaving[name] {
+			for range f.worksOn(name) {
+				return nil
+			}
+		}
+		delete(f.leaving, name)
+		for key, w := range f.worksOn(name) {
+			with = append(with, pending{key: key, write: engine.Delete(key, engine.VersionOf(w))})
+		}
+	}
+	if !p.remove(old, version) {
+		return nil
+	}
+	return append(with, p)
+}
+
+func answers(c *api.Cluster) bool {
+	return meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionReady)
+}
+
+// worksOn are the Works of a cluster by their keys.
+func (f *Fleet) worksOn(c messages.ClusterName) iter.Seq2[string, engine.Object] {
+	return f.config.Engine.Table(works.Name()).Snapshot().Under(engine.Key(works.Name(), workNamespace(c), ""), "")
+}
+
+// remainsToLeave has a cluster that leaves looked at again, because of one of its Works or because of itself.
+func (f *Fleet) remainsToLeave(c messages.ClusterName) {
+	if f.leaving[c] {
+		f.world.Store().Note(store.ClusterKey(c))
+	}
+}
+
+// remove deletes an object, or only takes our finalizer from it while others hold it. It reports whether that is a
+// change.
+func (p *pending) remove(old api.Object, version int64) bool {
+	if old == nil {
+		return false
+	}
+	others := slices.DeleteFunc(slices.Clone(old.GetFinalizers()), func(name string) bool { return name == ClusterFinalizer })
+	if len(others) == 0 {
+		p.write = engine.Delete(p.key, version)
+		return true
+	}
+	if len(others) == len(old.GetFinalizers()) {
+		return false
+	}
+	next := shallow(old)
+	next.SetFinalizers(others)
+	p.object, p.write = next, engine.Update(p.key, next, version)
+	return true
+}

@@ -1,0 +1,241 @@
+// Package live runs a world for real. What is committed to an engine is its input, and what the machines decide is
+// committed there: taints, placements, eviction tasks and status, the Works that agents act on, and an Event with
+// the reason of each decision.
+//
+// The engine holds the only truth. A world is made of it at the start, and where a decision meets a change that
+// the world had not seen, the change is heard first and the decision made again.
+//
+// Clocks of an API tick in seconds, and so does the time that machines see, but for deadlines within a second:
+// what they stamp on an object is the same after it was written and read.
+package live
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/journal"
+	"leeward/runtime/world"
+)
+
+// Config is what a fleet runs on.
+type Config struct {
+	Engine   *engine.Engine
+	Settings messages.Settings
+	// Seed breaks ties that Karmada leaves to chance.
+	Seed uint64
+	// Lanes is how many lanes of actors run at once. Zero: one.
+	Lanes int
+	Clock clock.Clock
+	Log   zerolog.Logger
+	// Hear hears every fact, on the goroutine of Run. Zero: nobody listens.
+	Hear func(at time.Time, f messages.Fact)
+	// Shadow decides, tells what it decided, and writes nothing.
+	Shadow bool
+}
+
+// Fleet is a world that looks after the objects of an engine.
+type Fleet struct {
+	config Config
+	world  *world.World
+	inbox  inbox
+	// seen is the version of each object that the world has taken in or written; an object that the world deleted
+	// is in dropped until that comes back.
+	seen    map[string]int64
+	dropped map[string]bool
+	// leases are the renewals last heard of, by cluster.
+	leases map[messages.ClusterName]time.Time
+
+	joining   []messages.ClusterName
+	leaving   map[messages.ClusterName]bool // clusters whose last Works are awaited
+	wishes    []wish                        // for Works, in the order in which they were made
+	events    []event
+	manifests manifests
+	eventSeq  uint64
+	asked     chan func()
+	stats     Stats
+}
+
+// Stats count what a fleet has done. They are read on the goroutine of Run.
+type Stats struct {
+	// Taken counts changes that the world took in, Written those that it made, Conflicts those that it had to make
+	// again.
+	Taken, Written, Conflicts uint64
+	// Refused counts objects that were stored and that the world does not admit.
+	Refused uint64
+}
+
+// Open makes a world of what the engine holds and brings what is overdue about. Close ends it, unless Run does.
+func Open(c Config) (*Fleet, error) {
+	f := &Fleet{
+		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
+		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, asked: make(chan func()),
+	}
+	now := c.Clock.Now().UTC().Truncate(time.Second)
+	f.world = world.New(world.Config{
+		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear,
+	})
+	f.eventSeq = uint64(c.Clock.Now().UnixNano())
+	f.load()
+	if err := f.step(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close ends the machines.
+func (f *Fleet) Close() { f.world.Close() }
+
+// load takes over what the engine holds, as it holds it.
+func (f *Fleet) load() {
+	var objects []api.Object
+	var works []*api.Work
+	for i := range catalog.All {
+		r := &catalog.All[i]
+		table := f.config.Engine.Table(r.Name())
+		if table == nil || r.Kind.Kind == "Event" {
+			continue
+		}
+		snapshot, cursor := table.SnapshotAndWatch()
+		for key, o := range snapshot.Under("", "") {
+			f.seen[key] = engine.VersionOf(o)
+			switch o := o.(type) {
+			case *api.Work:
+				works = append(works, o)
+			default:
+				objects = append(objects, shallow(o))
+			}
+		}
+		f.inbox.readers = append(f.inbox.readers, reader{r, cursor})
+	}
+	f.world.Load(belonging(objects))
+	f.world.Store().Track()
+	for _, w := range works {
+		f.observeWork(w)
+	}
+	f.observeLeases(objects)
+	f.world.Recover()
+	for _, o := range f.world.Store().List("Cluster") {
+		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
+		f.reconcileDrain(o.(*api.Cluster))
+	}
+}
+
+// Run takes in changes and lets time pass until the context is done, or something fails that a restart may cure.
+func (f *Fleet) Run(ctx context.Context) error {
+	defer f.Close()
+	timer := f.config.Clock.Timer(time.Hour)
+	defer timer.Stop()
+	for {
+		news := f.config.Engine.Changed()
+		if err := f.step(); err != nil {
+			return err
+		}
+		timer.Reset(f.untilNext())
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-news:
+		case ask := <-f.asked:
+			ask()
+		}
+	}
+}
+
+// untilNext is how long nothing is due.
+func (f *Fleet) untilNext() time.Duration {
+	next, due := f.world.Next()
+	if !due {
+		return time.Hour
+	}
+	return max(0, next.Sub(f.config.Clock.Now()))
+}
+
+// Ask calls something on the goroutine of Run, between two instants: to look at the world, or to change its
+// settings. It returns when that is done; false where the context is done first.
+func (f *Fleet) Ask(ctx context.Context, what func(*world.World)) bool {
+	done := make(chan struct{})
+	select {
+	case f.asked <- func() { what(f.world); close(done) }:
+	case <-ctx.Done():
+		return false
+	}
+	<-done
+	return true
+}
+
+// Stats counts what was done so far; to be called by Ask.
+func (f *Fleet) Stats() Stats { return f.stats }
+
+// step takes in what there is, brings about what is due and commits what came of it, until nothing is left to do.
+func (f *Fleet) step() error {
+	for {
+		if err := f.take(); err != nil {
+			return err
+		}
+		if err := f.settle(); err != nil {
+			return err
+		}
+		again, err := f.flush()
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// take takes in what others have changed.
+func (f *Fleet) take() error {
+	changes, err := f.inbox.take()
+	if err != nil {
+		return fmt.Errorf("follow the store: %w", err)
+	}
+	for i := range changes {
+		f.takeIn(&changes[i])
+	}
+	return nil
+}
+
+// settle lets the machines act at the instants that were due up to now, and at now.
+func (f *Fleet) settle() error {
+	wall := f.config.Clock.Now().UTC()
+	for next, due := f.world.Next(); due && !next.After(wall); next, due = f.world.Next() {
+		if err := f.world.Settle(later(next, f.world.Now())); err != nil {
+			return fmt.Errorf("settle: %w", err)
+		}
+	}
+	if err := f.world.Settle(later(wall.Truncate(time.Second), f.world.Now())); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	return nil
+}
+
+// later keeps the time of machines from running backwards when a clock is set back.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// hear takes a fact from the world.
+func (f *Fleet) hear(at time.Time, fact messages.Fact) {
+	journal.Log(&f.config.Log, &journal.Entry{At: at, Fact: fact})
+	if f.config.Hear != nil {
+		f.config.Hear(at, fact)
+	}
+	switch fact := fact.(type) {
+	case *messages.CopyWanted, *messages.CopyUnwanted:
+		f.wishes = append(f.wishes, wishOf(fact))
+	default:
+		f.noteEvent(at, fact)
+	}
+}

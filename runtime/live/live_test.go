@@ -1,0 +1,280 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+)
+
+func TestAWorkloadGetsItsBindingAndAWork(t *testing.T) {
+	f := running(t)
+	w := get(f, work("m1"))
+	require.NotNil(t, w)
+	require.Equal(t, int64(1), w.Generation)
+	require.JSONEq(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"default"},"status":{},
+		"spec":{"replicas":2,"selector":null,"strategy":{},"template":{"metadata":{},"spec":{"containers":[{"name":"web","image":"nginx:1","resources":{}}]}}}}`,
+		string(w.Spec.Workload.Manifests[0].Raw))
+	require.Nil(t, get(f, work("m2")))
+	require.Equal(t, api.Healthy, get(f, binding()).Status.AggregatedStatus[0].Health)
+	require.Contains(t, get(f, member("m1")).Finalizers, ClusterFinalizer)
+	require.NotNil(t, get(f, named(&corev1.Namespace{}, "v1", "Namespace", "", "karmada-es-m2")))
+}
+
+func TestAFailoverEndsWithItsOldCopyGone(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.Equal(t, start.Truncate(time.Second), get(f, member("m1")).Spec.Taints[0].TimeAdded.Time)
+	require.Nil(t, get(f, work("m1")).DeletionTimestamp, "the old copy stays until the new one serves")
+
+	f.serves("m2", 2)
+	require.Equal(t, "m2:2", placed(f))
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+	f.lets("m1")
+	require.Nil(t, get(f, work("m1")))
+	require.Subset(t, f.events(binding()), []string{
+		"EvictionStarted: default/web-deployment leaves m1: failed:NoExecute is not tolerated; tainted by user",
+		"ScheduleBindingSucceed: default/web-deployment scheduled m2:2 (was m1:2): because eviction",
+	})
+	require.Contains(t, f.events(member("m1")), "TaintClusterSucceed: m1 tainted failed:NoExecute: by user")
+	before := f.engine.Version()
+	f.pass(time.Minute)
+	require.Equal(t, before, f.engine.Version(), "nothing is left to do")
+}
+
+// TestAReportOfTheWorkBeforeEndsNoHandOver shows an agent whose word is older than the Work it seems to be about.
+func TestAReportOfTheWorkBeforeEndsNoHandOver(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	edit(f, work("m2"), func(w *api.Work) {
+		w.Generation = 2 // of a change that the agent has not seen
+		w.Status.Conditions = []metav1.Condition{{Type: api.ConditionApplied, Status: metav1.ConditionTrue, ObservedGeneration: 0}}
+		w.Status.ManifestStatuses = []api.ManifestStatus{{Health: api.Unhealthy}}
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+}
+
+func tolerant(seconds int64) *api.PropagationPolicy {
+	p := policy()
+	p.Spec.Placement.ClusterTolerations = []corev1.Toleration{{
+		Key: "failed", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+	}}
+	return p
+}
+
+func TestNoDeadlineMovesWhenTheDaemonStarts(t *testing.T) {
+	f := running(t)
+	f.apply(tolerant(300))
+	putTaints(f, "m1", failed)
+	f.pass(200 * time.Second)
+	before := f.engine.Version()
+	f.restart()
+	require.Equal(t, before, f.engine.Version(), "a start writes nothing that stands")
+	f.pass(99*time.Second + 200*time.Millisecond)
+	require.Equal(t, "m1:2", placed(f))
+	f.pass(100 * time.Millisecond)
+	require.Equal(t, "m2:2 leaves m1", placed(f), "300 s after the taint's own time, which is in whole seconds")
+}
+
+func TestWhatFellDueWhileTheDaemonWasDownIsDoneAtItsStart(t *testing.T) {
+	f := running(t)
+	f.apply(tolerant(300))
+	putTaints(f, "m1", failed)
+	f.Close()
+	f.clock.Add(time.Hour)
+	f.open()
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+}
+
+func TestAHandOverGoesOnAfterAStart(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	f.restart()
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	f.serves("m2", 2)
+	require.Equal(t, "m2:2", placed(f))
+	f.restart()
+	f.lets("m1")
+	require.Equal(t, "m2:2", placed(f))
+}
+
+// TestADecisionYieldsToAnEditThatItHadNotSeen shows a person who taints a cluster between the decision to move a
+// workload there and its commit.
+func TestADecisionYieldsToAnEditThatItHadNotSeen(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })
+	require.NoError(t, f.take())
+	require.NoError(t, f.settle())
+	edit(f, binding(), func(b *api.ResourceBinding) { b.Labels = map[string]string{"by": "hand"} })
+	edit(f, member("m1"), func(c *api.Cluster) {
+		c.Spec.Taints = append(c.Spec.Taints, corev1.Taint{Key: "late", Effect: corev1.TaintEffectNoSchedule})
+	})
+	_, err := f.flush()
+	require.NoError(t, err)
+	require.Equal(t, "m1:2", placed(f), "the binding has news that the world must hear first")
+	require.NoError(t, f.step())
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.Equal(t, "hand", get(f, binding()).Labels["by"])
+	taints := get(f, member("m1")).Spec.Taints
+	require.Len(t, taints, 2)
+	require.NotNil(t, taints[0].TimeAdded)
+	require.Positive(t, f.Stats().Conflicts)
+}
+
+func TestASilentAgentMakesItsClusterUnknown(t *testing.T) {
+	f := running(t)
+	renew := func() {
+		l := lease("m1")
+		l.Spec = coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: f.clock.Now()}}
+		f.apply(l)
+	}
+	renew()
+	f.pass(30 * time.Second)
+	renew()
+	f.pass(39 * time.Second)
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+	f.restart()
+	f.pass(time.Second)
+	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m1"), "the lease counts from its renewal, not from the start")
+	renew()
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+}
+
+func TestConditionsOfAnAgentBecomeTaints(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "Down"})
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, []corev1.Taint{{Key: api.TaintNotReady, Effect: corev1.TaintEffectNoSchedule}}, withoutTimes(get(f, member("m1")).Spec.Taints))
+	require.Equal(t, metav1.ConditionFalse, conditionOf(f, "m1"))
+}
+
+func withoutTimes(taints []corev1.Taint) []corev1.Taint {
+	all := append([]corev1.Taint{}, taints...)
+	for i := range all {
+		all[i].TimeAdded = nil
+	}
+	return all
+}
+
+func TestAnEditedTemplateReachesItsWorks(t *testing.T) {
+	f := running(t)
+	edited := deployment(2, "nginx:2")
+	edited.Labels = map[string]string{"team": "a"}
+	f.apply(edited)
+	w := get(f, work("m1"))
+	require.Equal(t, int64(2), w.Generation)
+	require.Contains(t, string(w.Spec.Workload.Manifests[0].Raw), `"nginx:2"`)
+	require.Contains(t, string(w.Spec.Workload.Manifests[0].Raw), `"team":"a"`)
+	require.Equal(t, "2", get(f, deployment(2, "")).Annotations[api.AnnotationRevision])
+}
+
+func TestAScaledWorkloadIsScaledWhereItRuns(t *testing.T) {
+	f := running(t)
+	f.apply(deployment(5, "nginx:1"))
+	require.Equal(t, "m1:5", placed(f))
+	require.Equal(t, int32(5), replicasOf(get(f, work("m1"))))
+}
+
+func TestADeletedWorkloadTakesItsCopiesAlong(t *testing.T) {
+	f := running(t)
+	f.remove(deployment(2, ""))
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+	f.lets("m1")
+	require.Equal(t, "nowhere", placed(f))
+	f.apply(deployment(3, "nginx:1"))
+	require.Equal(t, "m1:3", placed(f), "the same name again is another workload")
+}
+
+func TestAWorkThatSomebodyDeletesIsWrittenAgain(t *testing.T) {
+	f := running(t)
+	f.remove(work("m1"))
+	f.lets("m1")
+	w := get(f, work("m1"))
+	require.NotNil(t, w)
+	require.Nil(t, w.DeletionTimestamp)
+	require.Equal(t, "m1:2", placed(f))
+}
+
+func TestADeletedClusterGoesWithItsLastBinding(t *testing.T) {
+	f := running(t)
+	f.remove(member("m1"))
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.NotNil(t, get(f, member("m1")))
+	f.serves("m2", 2)
+	require.NotNil(t, get(f, member("m1")), "its agent has yet to take the copy down")
+	f.lets("m1")
+	require.Nil(t, get(f, member("m1")))
+	f.apply(member("m1"))
+	require.NotNil(t, get(f, member("m1")), "the same name again is another cluster")
+}
+
+func TestADeletedClusterThatDoesNotAnswerIsNotWaitedFor(t *testing.T) {
+	f := running(t)
+	f.remove(member("m1"))
+	f.serves("m2", 2)
+	edit(f, member("m1"), func(c *api.Cluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "Down"})
+	})
+	require.NoError(t, f.step())
+	require.Nil(t, get(f, member("m1")))
+	require.Nil(t, get(f, work("m1")))
+}
+
+func TestADrainIsAnAnnotation(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Annotations = map[string]string{api.AnnotationDrain: ""} })
+	require.NoError(t, f.step())
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.Equal(t, int32(1), get(f, member("m1")).Status.Drain.Left)
+
+	f.Close()
+	edit(f, member("m1"), func(c *api.Cluster) { c.Annotations = nil })
+	f.open()
+	require.Nil(t, get(f, member("m1")).Status.Drain, "it was taken back while nobody listened")
+}
+
+func TestAClusterTaintPolicyActsOnWhatAgentsReport(t *testing.T) {
+	f := running(t)
+	p := named(&api.ClusterTaintPolicy{}, api.PolicyGroupVersion, "ClusterTaintPolicy", "", "down")
+	p.Spec.AddOnConditions = []api.MatchCondition{{ConditionType: "Disk", Operator: "In", StatusValues: []metav1.ConditionStatus{metav1.ConditionFalse}}}
+	p.Spec.Taints = []api.PolicyTaint{{Key: "disk", Effect: corev1.TaintEffectNoExecute}}
+	f.apply(p)
+	edit(f, member("m1"), func(c *api.Cluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: "Disk", Status: metav1.ConditionFalse, Reason: "Full"})
+	})
+	f.pass(time.Minute)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.Equal(t, int32(1), get(f, p).Status.TaintedClusters)
+}
+
+func TestWhatTheWorldDoesNotAdmitIsTold(t *testing.T) {
+	f := running(t)
+	bad := policy()
+	bad.Name = "bad"
+	bad.Spec.Placement.ClusterTolerations = []corev1.Toleration{{Operator: "Perhaps"}}
+	f.apply(bad)
+	require.Len(t, f.events(bad), 1)
+	require.Contains(t, f.events(bad)[0], "Refused: ")
+	require.Equal(t, uint64(1), f.Stats().Refused)
+}
+
+func TestAShadowDecidesAndWritesNothing(t *testing.T) {
+	f := running(t)
+	f.Close()
+	var err error
+	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Shadow: true})
+	require.NoError(t, err)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m1:2", placed(f))
+	require.Len(t, f.world.Store().Binding("default/web-deployment").Spec.GracefulEvictionTasks, 1)
+}

@@ -1,0 +1,110 @@
+package live
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/health"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+)
+
+// reportOf reads what a cluster's agent says of a copy; nil: nothing yet. It is the contract with agents of any
+// make:
+//
+//   - the condition Applied says whether the manifest is applied, and observedGeneration which generation of the
+//     Work; an agent that leaves that out means the newest;
+//   - the first of manifestStatuses has the status of the object as the cluster has it, and its health; without a
+//     health it follows from the status, by the rules for its kind.
+//
+// Source: Karmada's work status controller.
+func reportOf(w *api.Work) *messages.WorkReport {
+	applied := meta.FindStatusCondition(w.Status.Conditions, api.ConditionApplied)
+	if applied == nil && len(w.Status.ManifestStatuses) == 0 {
+		return nil
+	}
+	r := &messages.WorkReport{Health: api.Unknown}
+	if applied != nil {
+		r.Generation = applied.ObservedGeneration
+	}
+	if len(w.Status.ManifestStatuses) == 0 || applied != nil && applied.Status == metav1.ConditionFalse {
+		return r
+	}
+	s := &w.Status.ManifestStatuses[0]
+	if s.Status != nil {
+		r.Ready, r.Unschedulable, r.Status = counts(s.Status.Raw)
+	}
+	if r.Health = s.Health; r.Health == "" {
+		r.Health = healthOf(w, s)
+	}
+	return r
+}
+
+// counts reads what a status says of replicas, and returns what else it says.
+func counts(raw []byte) (ready, unschedulable int32, rest string) {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &fields) != nil {
+		return 0, 0, ""
+	}
+	take := func(name string) (n int32) {
+		if json.Unmarshal(fields[name], &n) != nil {
+			return 0
+		}
+		return n
+	}
+	ready = max(take("readyReplicas"), take("ready"), take("numberReady"))
+	unschedulable = take("unschedulableReplicas")
+	for _, counted := range [...]string{"replicas", "readyReplicas", "availableReplicas", "updatedReplicas", "unschedulableReplicas"} {
+		delete(fields, counted)
+	}
+	if len(fields) == 0 {
+		return ready, unschedulable, ""
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return ready, unschedulable, ""
+	}
+	return ready, unschedulable, string(text)
+}
+
+// healthOf judges the object that a Work asks for by the status that it has. One that cannot be read is Unknown.
+func healthOf(w *api.Work, s *api.ManifestStatus) api.ResourceHealth {
+	if len(w.Spec.Workload.Manifests) == 0 {
+		return api.Unknown
+	}
+	raw := w.Spec.Workload.Manifests[0].Raw
+	var kind metav1.TypeMeta
+	if json.Unmarshal(raw, &kind) != nil {
+		return api.Unknown
+	}
+	r := catalog.Of(api.Key{APIVersion: kind.APIVersion, Kind: kind.Kind})
+	if r == nil {
+		return api.Healthy
+	}
+	o := r.New()
+	if json.Unmarshal(raw, o) != nil {
+		return api.Unknown
+	}
+	if s.Status != nil && !withStatus(o, s.Status.Raw) {
+		return api.Unknown
+	}
+	return health.Workload(o)
+}
+
+// withStatus gives an object a status and the generation that this is about, which only the cluster knows; false
+// where it does not fit.
+func withStatus(o api.Object, status []byte) bool {
+	text, err := json.Marshal(map[string]json.RawMessage{"status": status})
+	if err != nil || json.Unmarshal(text, o) != nil {
+		return false
+	}
+	var about struct{ ObservedGeneration int64 }
+	if json.Unmarshal(status, &about) != nil {
+		return false
+	}
+	o.SetGeneration(about.ObservedGeneration)
+	return true
+}

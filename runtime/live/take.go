@@ -1,0 +1,133 @@
+package live
+
+import (
+	"errors"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages/api"
+	"leeward/runtime/engine"
+	"leeward/runtime/world"
+)
+
+// takeIn hands a change that somebody else made to the machines. Changes of the world's own come back too, and
+// those that a conflict made it hear of earlier.
+func (f *Fleet) takeIn(c *change) {
+	if f.dropped[c.Key] {
+		if c.Object == nil {
+			delete(f.dropped, c.Key)
+			delete(f.seen, c.Key)
+		}
+		return
+	}
+	if c.Version <= f.seen[c.Key] {
+		return
+	}
+	f.seen[c.Key] = c.Version
+	f.stats.Taken++
+	switch c.resource.Kind.Kind {
+	case "Event", "Namespace":
+	case "Work":
+		f.workChanged(c)
+	case "Lease":
+		f.leaseChanged(c)
+	case "Cluster":
+		f.clusterChanged(c)
+	default:
+		f.objectChanged(c)
+	}
+	if c.Object == nil {
+		delete(f.seen, c.Key)
+	}
+}
+
+// belongs reports whether an object is one of the world's, and not only of the API's.
+func belongs(o api.Object) bool {
+	switch o.GetObjectKind().GroupVersionKind().Kind {
+	case "Event", "Namespace", "Lease", "Work":
+		return false
+	}
+	return true
+}
+
+func belonging(objects []api.Object) []api.Object {
+	var own []api.Object
+	for _, o := range objects {
+		if belongs(o) {
+			own = append(own, o)
+		}
+	}
+	return own
+}
+
+// objectChanged applies or deletes an object that people write.
+func (f *Fleet) objectChanged(c *change) {
+	if c.Object == nil {
+		f.world.Delete(api.KeyOf(c.Previous))
+		return
+	}
+	o := shallow(c.Object)
+	key := api.KeyOf(o)
+	if b, ok := o.(*api.ResourceBinding); ok {
+		f.rebaseBinding(key, &b.Spec, c.Previous)
+	}
+	if b, ok := o.(*api.ClusterResourceBinding); ok {
+		f.rebaseBinding(key, &b.Spec, c.Previous)
+	}
+	f.refused(o, f.world.Apply(o))
+	if c.resource.Template() {
+		f.renewWorks(o)
+	}
+}
+
+// refused tells of an object that is stored and that the world does not admit: it goes on as if the object had not
+// changed.
+func (f *Fleet) refused(o api.Object, err error) {
+	if err == nil {
+		return
+	}
+	f.stats.Refused++
+	var rejected *world.Rejected
+	if errors.As(err, &rejected) {
+		err = rejected.Problems.ToAggregate()
+	}
+	f.config.Log.Warn().Str("object", api.KeyOf(o).String()).Err(err).Msg("object refused")
+	f.warn(o, "Refused", err.Error())
+}
+
+// rebaseBinding gives a binding that somebody edited the fields that they left alone as the world has them now.
+func (f *Fleet) rebaseBinding(key api.Key, edited *api.BindingSpec, previous engine.Object) {
+	ours, before := specOf(f.world.Store().Get(key)), specOf(previous)
+	if ours == nil || before == nil {
+		return
+	}
+	rebase(reflect.ValueOf(edited).Elem(), reflect.ValueOf(before).Elem(), reflect.ValueOf(ours).Elem())
+}
+
+// rebase sets the fields of a struct that are as before to ours.
+func rebase(edited, before, ours reflect.Value) {
+	for i := range edited.NumField() {
+		if equality.Semantic.DeepEqual(edited.Field(i).Interface(), before.Field(i).Interface()) {
+			edited.Field(i).Set(ours.Field(i))
+		}
+	}
+}
+
+// specOf is the spec of a binding; nil for anything else, and for nothing.
+func specOf(o api.Object) *api.BindingSpec {
+	switch o := o.(type) {
+	case *api.ResourceBinding:
+		return &o.Spec
+	case *api.ClusterResourceBinding:
+		return &o.Spec
+	}
+	return nil
+}
+
+// shallow returns a copy of an object whose top may be written to.
+func shallow(o api.Object) api.Object {
+	v := reflect.New(reflect.TypeOf(o).Elem())
+	v.Elem().Set(reflect.ValueOf(o).Elem())
+	return v.Interface().(api.Object)
+}

@@ -1,0 +1,290 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/store"
+	"leeward/runtime/world"
+)
+
+// Annotations by which a Work names its binding, and the finalizer that its cluster's agent removes once the
+// copy is gone. Source: Karmada.
+const (
+	annotationBindingNamespace = "resourcebinding.karmada.io/namespace"
+	annotationBindingName      = "resourcebinding.karmada.io/name"
+	annotationClusterBinding   = "clusterresourcebinding.karmada.io/name"
+	workFinalizer              = "karmada.io/execution-controller"
+)
+
+// wish is what the Work of one copy is to become.
+type wish struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
+	key     string
+	// unwanted is set where the Work is to go, with the fact that says how.
+	unwanted *messages.CopyUnwanted
+	// wanted is what it is to ask for; nil: what it asks for now, of the newest template.
+	wanted *messages.CopyWanted
+}
+
+func wishOf(f messages.Fact) wish {
+	w := wish{}
+	switch f := f.(type) {
+	case *messages.CopyWanted:
+		w.binding, w.cluster, w.wanted = f.Binding, f.Cluster, f
+	case *messages.CopyUnwanted:
+		w.binding, w.cluster, w.unwanted = f.Binding, f.Cluster, f
+	}
+	w.key = workKey(w.cluster, w.binding)
+	return w
+}
+
+var works = catalog.Of(api.Key{APIVersion: api.WorkV1alpha1GroupVersion, Kind: "Work"})
+
+// workKey is where the Work of a copy lies. Its name is that of the binding with a hash, because the bindings of all
+// namespaces share those of the clusters.
+func workKey(c messages.ClusterName, b messages.BindingName) string {
+	return engine.Key(works.Name(), workNamespace(c), workName(b))
+}
+
+func workNamespace(c messages.ClusterName) string { return api.WorkNamespacePrefix + string(c) }
+
+func workName(b messages.BindingName) string {
+	h := fnv.New32a()
+	h.Write([]byte(b))
+	name := string(b)[strings.IndexByte(string(b), '/')+1:]
+	const longest = 253 - 9
+	return fmt.Sprintf("%s-%08x", name[:min(len(name), longest)], h.Sum32())
+}
+
+// copyOf returns whose copy a Work is; false where it is none of ours.
+func copyOf(w *api.Work) (messages.ClusterName, messages.BindingName, bool) {
+	cluster, found := strings.CutPrefix(w.Namespace, api.WorkNamespacePrefix)
+	name := w.Annotations[annotationClusterBinding]
+	if local := w.Annotations[annotationBindingName]; local != "" {
+		name = w.Annotations[annotationBindingNamespace] + "/" + local
+	}
+	return messages.ClusterName(cluster), messages.BindingName(name), found && name != ""
+}
+
+// workChanged tells the machine of a cluster's agent what became of a Work.
+func (f *Fleet) workChanged(c *change) {
+	if c.Object != nil {
+		f.observeWork(c.Object.(*api.Work))
+		return
+	}
+	if cluster, binding, ours := copyOf(c.Previous.(*api.Work)); ours {
+		f.world.TellAgent(cluster, &messages.WorkGone{Binding: binding})
+		f.remainsToLeave(cluster)
+	}
+}
+
+func (f *Fleet) observeWork(w *api.Work) {
+	if cluster, binding, ours := copyOf(w); ours {
+		f.world.TellAgent(cluster, &messages.WorkObserved{
+			Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: reportOf(w),
+		})
+	}
+}
+
+// renewWorks has the Works of a template's targets ask for the template as it is now.
+func (f *Fleet) renewWorks(template api.Object) {
+	b := f.world.Store().Binding(world.BindingOf(template))
+	if b == nil {
+		return
+	}
+	for _, t := range b.Spec.Clusters {
+		f.renewWork(b, messages.ClusterName(t.Name))
+	}
+}
+
+func (f *Fleet) renewWork(b *store.Binding, c messages.ClusterName) {
+	if !slices.Contains(b.Status.DispatchSuspended, string(c)) {
+		f.wishes = append(f.wishes, wish{binding: b.Name(), cluster: c, key: workKey(c, b.Name())})
+	}
+}
+
+// work returns the write that a wish asks for; needed is false where the Work is as it should be, or there is none to
+// change. The generation is that of the Work afterwards, if it is wanted and there is one.
+func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
+	p = pending{key: w.key, wish: w}
+	stands, version := f.config.Engine.Table(works.Name()).Get(w.key)
+	old, _ := stands.(*api.Work)
+	if w.unwanted != nil {
+		return p, p.drop(old, version, now)
+	}
+	if old == nil && w.wanted == nil || old != nil && old.DeletionTimestamp != nil {
+		return p, false
+	}
+	raw, err := f.manifestFor(w, old)
+	if err != nil {
+		f.config.Log.Warn().Str("binding", string(w.binding)).Str("cluster", string(w.cluster)).Err(err).Msg("work not written")
+		return p, false
+	}
+	next := newWork(w, now)
+	if old != nil {
+		p.generation = old.Generation
+		if asksFor(old, raw) {
+			return p, false
+		}
+		next = shallow(old).(*api.Work)
+		next.Generation++
+	}
+	next.Spec.Workload.Manifests = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
+	p.object, p.write, p.generation = next, engine.Update(w.key, next, version), next.Generation
+	return p, true
+}
+
+var namespaces = catalog.Of(api.Key{APIVersion: "v1", Kind: "Namespace"})
+
+// namespaceFor makes the namespace of a cluster's Works, if it is not there.
+func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, needed bool) {
+	p.key = engine.Key(namespaces.Name(), "", workNamespace(c))
+	if there, _ := f.config.Engine.Table(namespaces.Name()).Get(p.key); there != nil {
+		return p, false
+	}
+	p.object = &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: workNamespace(c), UID: newUID(), CreationTimestamp: metav1.Time{Time: now}},
+		Spec:       corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{corev1.FinalizerKubernetes}},
+		Status:     corev1.NamespaceStatus{Phase: corev1.NamespaceActive},
+	}
+	p.write = engine.Create(p.key, p.object)
+	return p, true
+}
+
+func newWork(w *wish, now time.Time) *api.Work {
+	o := &api.Work{ObjectMeta: metav1.ObjectMeta{
+		Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: newUID(), Generation: 1,
+		CreationTimestamp: metav1.Time{Time: now}, Finalizers: []string{workFinalizer},
+	}}
+	if namespace, name, namespaced := strings.Cut(string(w.binding), "/"); namespaced {
+		o.Annotations = map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}
+	} else {
+		o.Annotations = map[string]string{annotationClusterBinding: string(w.binding)}
+	}
+	return o
+}
+
+// drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless nobody is left to. It
+// reports whether that is a change.
+func (p *pending) drop(old *api.Work, version int64, now time.Time) bool {
+	switch {
+	case old == nil:
+		return false
+	case len(old.Finalizers) == 0:
+		p.write = engine.Delete(p.key, version)
+		return true
+	case old.DeletionTimestamp != nil:
+		return false
+	}
+	next := shallow(old).(*api.Work)
+	next.DeletionTimestamp, next.DeletionGracePeriodSeconds = &metav1.Time{Time: now}, new(int64)
+	if p.wish.unwanted.Preserved {
+		yes := true
+		next.Spec.PreserveResourcesOnDeletion = &yes
+		next.Generation++
+	}
+	p.object, p.write = next, engine.Update(p.key, next, version)
+	return true
+}
+
+func asksFor(w *api.Work, raw []byte) bool {
+	m := w.Spec.Workload.Manifests
+	return len(m) == 1 && string(m[0].Raw) == string(raw)
+}
+
+// manifests are what was last rendered for each binding: most copies of one are alike, and share it.
+type manifests map[messages.BindingName]manifest
+
+type manifest struct {
+	version  uint64 // of the template
+	replicas int32
+	labels   map[string]string
+	raw      []byte
+}
+
+// manifestFor renders the template of a wish's binding as the cluster is to have it.
+func (f *Fleet) manifestFor(w *wish, old *api.Work) ([]byte, error) {
+	b := f.world.Store().Binding(w.binding)
+	if b == nil {
+		return nil, fmt.Errorf("binding %s is gone", w.binding)
+	}
+	r := &b.Spec.Resource
+	key := api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+	template := f.world.Store().Get(key)
+	if template == nil {
+		return nil, fmt.Errorf("%s is gone", key)
+	}
+	m := manifest{version: f.world.Store().Version(key)}
+	if w.wanted != nil {
+		m.replicas, m.labels = w.wanted.Replicas, w.wanted.Labels
+	} else {
+		m.replicas = replicasOf(old)
+	}
+	if last, ok := f.manifests[w.binding]; ok && last.version == m.version && last.replicas == m.replicas && maps.Equal(last.labels, m.labels) {
+		return last.raw, nil
+	}
+	var err error
+	if m.raw, err = render(template, m.replicas, m.labels); err != nil {
+		return nil, fmt.Errorf("render %s: %w", key, err)
+	}
+	f.manifests[w.binding] = m
+	return m.raw, nil
+}
+
+// render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
+func render(template api.Object, replicas int32, labels map[string]string) ([]byte, error) {
+	o := shallow(template)
+	if scaled, err := world.WithReplicas(o, replicas); err == nil {
+		o = scaled
+	}
+	o.SetUID("")
+	o.SetResourceVersion("")
+	o.SetGeneration(0)
+	o.SetCreationTimestamp(metav1.Time{})
+	o.SetManagedFields(nil)
+	o.SetFinalizers(nil)
+	o.SetOwnerReferences(nil)
+	if len(labels) > 0 {
+		all := maps.Clone(labels)
+		maps.Copy(all, o.GetLabels())
+		maps.Copy(all, labels)
+		o.SetLabels(all)
+	}
+	if status := reflect.ValueOf(o).Elem().FieldByName("Status"); status.IsValid() {
+		status.SetZero()
+	}
+	return json.Marshal(o)
+}
+
+// replicasOf is how many replicas a Work asks for.
+func replicasOf(w *api.Work) int32 {
+	var asked struct {
+		Spec struct{ Replicas, Parallelism *int32 }
+	}
+	if len(w.Spec.Workload.Manifests) == 0 || json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, &asked) != nil {
+		return 0
+	}
+	switch {
+	case asked.Spec.Replicas != nil:
+		return *asked.Spec.Replicas
+	case asked.Spec.Parallelism != nil:
+		return *asked.Spec.Parallelism
+	}
+	return 0
+}

@@ -1,0 +1,120 @@
+package live
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/messages/api"
+)
+
+// ClusterFinalizer keeps a cluster that was deleted until nothing is placed on it any more. Source: Karmada.
+const ClusterFinalizer = "karmada.io/cluster-controller"
+
+func newUID() types.UID { return types.UID(uuid.NewString()) }
+
+// written returns what an object of the engine becomes by the world's, and whether that changes it. Each kind has
+// fields that the machines decide; all others stay as people and agents write them. Where old is nil the world made
+// the object.
+func written(ours, old api.Object) (next api.Object, changes bool) {
+	switch ours := ours.(type) {
+	case *api.Cluster:
+		return writtenCluster(ours, old)
+	case *api.ResourceBinding, *api.ClusterResourceBinding:
+		return writtenBinding(ours, old)
+	case *api.ClusterTaintPolicy:
+		if old, ok := old.(*api.ClusterTaintPolicy); ok {
+			n := *old
+			n.Status = ours.Status
+			return &n, !equality.Semantic.DeepEqual(old.Status, n.Status)
+		}
+	case *api.FederatedResourceQuota:
+		if old, ok := old.(*api.FederatedResourceQuota); ok {
+			n := *old
+			n.Status = ours.Status
+			return &n, !equality.Semantic.DeepEqual(old.Status, n.Status)
+		}
+	case *api.WorkloadRebalancer:
+		if old, ok := old.(*api.WorkloadRebalancer); ok {
+			n := *old
+			n.Status = ours.Status
+			return &n, !equality.Semantic.DeepEqual(old.Status, n.Status)
+		}
+	case *api.Governor:
+		return writtenGovernor(ours, old)
+	default:
+		return writtenTemplate(ours, old)
+	}
+	return nil, false
+}
+
+// writtenCluster gives a cluster its taints and what the machines know of it; what agents report stays.
+func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
+	old, ok := before.(*api.Cluster)
+	if !ok {
+		return nil, false
+	}
+	next := *old
+	next.Spec.Taints = ours.Spec.Taints
+	s := ours.Status
+	next.Status.Conditions, next.Status.RemovedConditions = s.Conditions, s.RemovedConditions
+	next.Status.TaintCauses, next.Status.TaintPreviews = s.TaintCauses, s.TaintPreviews
+	next.Status.ReadyObservation, next.Status.Drain = s.ReadyObservation, s.Drain
+	joins := old.DeletionTimestamp == nil && !slices.Contains(old.Finalizers, ClusterFinalizer)
+	if joins {
+		next.Finalizers = append(slices.Clip(old.Finalizers), ClusterFinalizer)
+	}
+	if !equality.Semantic.DeepEqual(old.Spec.Taints, next.Spec.Taints) {
+		next.Generation++
+		return &next, true
+	}
+	return &next, joins || !equality.Semantic.DeepEqual(old.Status, next.Status)
+}
+
+// writtenBinding takes over the world's binding whole, but for its identity.
+func writtenBinding(ours, old api.Object) (api.Object, bool) {
+	next := shallow(ours)
+	if old == nil {
+		next.SetUID(newUID())
+		return next, true
+	}
+	next.SetUID(old.GetUID())
+	next.SetCreationTimestamp(old.GetCreationTimestamp())
+	next.SetManagedFields(old.GetManagedFields())
+	next.SetFinalizers(old.GetFinalizers())
+	next.SetOwnerReferences(old.GetOwnerReferences())
+	next.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	next.SetResourceVersion(old.GetResourceVersion())
+	return next, !equality.Semantic.DeepEqual(old, next)
+}
+
+func writtenGovernor(ours *api.Governor, before api.Object) (api.Object, bool) {
+	old, ok := before.(*api.Governor)
+	if !ok {
+		next := *ours
+		next.UID = newUID()
+		return &next, true
+	}
+	next := *old
+	next.Status = ours.Status
+	return &next, !equality.Semantic.DeepEqual(old.Status, next.Status)
+}
+
+// writtenTemplate numbers the pod templates of a resource; nothing else of it is the world's.
+func writtenTemplate(ours, old api.Object) (api.Object, bool) {
+	revision, numbered := ours.GetAnnotations()[api.AnnotationRevision]
+	if old == nil || !numbered || old.GetAnnotations()[api.AnnotationRevision] == revision {
+		return nil, false
+	}
+	next := shallow(old)
+	annotations := maps.Clone(old.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[api.AnnotationRevision] = revision
+	next.SetAnnotations(annotations)
+	return next, true
+}
