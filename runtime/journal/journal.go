@@ -49,6 +49,9 @@ func (j *Journal) Append(at time.Time, actor messages.Address, f messages.Fact) 
 // Start returns the instant from which transcripts count.
 func (j *Journal) Start() time.Time { return j.start }
 
+// Len returns how many entries there are.
+func (j *Journal) Len() int { return j.count }
+
 // Entries returns a copy of everything so far, oldest first.
 func (j *Journal) Entries() []Entry { return j.Since(0) }
 

@@ -153,6 +153,7 @@ func TestAJournalNumbersItsFactsAndGivesThemBackFromAnyPoint(t *testing.T) {
 	}
 	entries := j.Entries()
 	require.Len(t, entries, all)
+	require.Equal(t, all, j.Len())
 	for i := range entries {
 		require.Equal(t, uint64(i)+1, entries[i].Seq)
 	}

@@ -148,7 +148,7 @@ func BenchmarkDay(b *testing.B) {
 		w := f.dayInTheDark(b, kernel.FIFO)
 		took := time.Since(before)
 		b.ReportMetric(24*time.Hour.Seconds()/took.Seconds(), "x-realtime")
-		b.ReportMetric(float64(len(w.Journal().Entries())), "facts")
+		b.ReportMetric(float64(w.Journal().Len()), "facts")
 		b.ReportMetric(float64(w.Counters().Handled), "messages")
 		b.ReportMetric(liveMiB(), "MiB-live")
 		w.Close()

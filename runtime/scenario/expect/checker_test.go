@@ -43,7 +43,7 @@ func (r *run) at(offset time.Duration, facts ...messages.Fact) {
 		r.store.Apply(now, f)
 	}
 	r.checker.Settled(now, r.store, r.journal.Entries()[r.seen:])
-	r.seen = len(r.journal.Entries())
+	r.seen = r.journal.Len()
 }
 
 // put stores objects and settles the start.
