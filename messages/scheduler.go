@@ -89,12 +89,16 @@ type QuotaApplied struct {
 // QuotaDeleted ends a FederatedResourceQuota. From: ingress. To: scheduler.
 type QuotaDeleted struct{ Namespace, Name string }
 
+// GoOn has the scheduler make the next decisions of an instant that brought very many. From: scheduler. To: itself.
+type GoOn struct{}
+
 func (*ClusterViewed) message() {}
 func (*ClusterGone) message()   {}
 func (*PlaceBinding) message()  {}
 func (*BindingGone) message()   {}
 func (*QuotaApplied) message()  {}
 func (*QuotaDeleted) message()  {}
+func (*GoOn) message()          {}
 
 func (*ClusterViewed) toScheduler()   {}
 func (*ClusterGone) toScheduler()     {}
@@ -102,5 +106,6 @@ func (*PlaceBinding) toScheduler()    {}
 func (*BindingGone) toScheduler()     {}
 func (*QuotaApplied) toScheduler()    {}
 func (*QuotaDeleted) toScheduler()    {}
+func (*GoOn) toScheduler()            {}
 func (*SettingsChanged) toScheduler() {}
 func (*Woken) toScheduler()           {}

@@ -25,6 +25,10 @@ type Scheduler struct {
 	entries map[messages.BindingName]*entry
 	// dirty are the entries to decide on at the end of this instant, each once.
 	dirty []*entry
+	// batch are those that this instant's decisions are made on, decided of them so far; held is what came meanwhile.
+	batch   []*entry
+	decided int
+	held    []messages.ToScheduler
 	// changed are the clusters whose spec changed in this instant.
 	changed []messages.ClusterName
 	// freed is set when capacity may have become free: those who found none try again.
@@ -92,8 +96,13 @@ func New(settings messages.Settings, seed uint64) *Scheduler {
 	return s
 }
 
-// Receive routes a message to its transition.
+// Receive routes a message to its transition. While the decisions of an instant are under way it holds what else comes,
+// so that they rest on the same fleet whatever their number.
 func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.Outbox) {
+	if _, goes := m.(*messages.GoOn); len(s.batch) > 0 && !goes {
+		s.held = append(s.held, m)
+		return
+	}
 	switch m := m.(type) {
 	case *messages.ClusterViewed:
 		s.clusterViewed(now, m, out)
@@ -113,6 +122,8 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 		s.settingsChanged(now, m.Settings, out)
 	case *messages.Woken:
 		s.decideAll(now, out)
+	case *messages.GoOn:
+		s.decideSome(now, out)
 	default:
 		panic(fmt.Sprintf("scheduler: unknown message %T", m))
 	}
@@ -264,22 +275,47 @@ func (s *Scheduler) mark(e *entry) {
 // decideAll serves what the instant brought, in canonical order.
 func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
 	s.markByFleet()
-	batch := s.dirty
-	s.dirty = nil
-	slices.SortFunc(batch, urgency)
-	for _, e := range batch {
+	s.batch, s.dirty = s.dirty, s.batch[:0]
+	slices.SortFunc(s.batch, urgency)
+	s.decideSome(now, out)
+}
+
+// decisionsPerTurn is how many decisions are made before the bindings hear of them. In a storm the lanes of the others
+// work on the first while the next are made, and nobody keeps a hundred thousand of them in a mailbox.
+const decisionsPerTurn = 256
+
+// decideSome makes the next decisions, and has itself told to go on if there are more.
+func (s *Scheduler) decideSome(now time.Time, out *actors.Outbox) {
+	end := min(len(s.batch), s.decided+decisionsPerTurn)
+	for _, e := range s.batch[s.decided:end] {
 		e.dirty = false
 		if e.open() {
 			s.decide(now, e, out)
 		}
 	}
-	s.judgeReturns(now, batch, out)
+	if s.decided = end; end < len(s.batch) {
+		out.TellScheduler(&messages.GoOn{})
+		return
+	}
+	s.judgeReturns(now, s.batch, out)
 	if s.settings.Breaks() {
 		s.census.tell(out)
 	}
+	s.endBatch(now, out)
+}
+
+// endBatch lets those try again who found no place, if some may be free now, and hears what came meanwhile.
+func (s *Scheduler) endBatch(now time.Time, out *actors.Outbox) {
+	clear(s.batch)
+	s.batch, s.decided = s.batch[:0], 0
 	s.freed, s.relieved = s.freed || s.relieved, false
 	if s.freed && len(s.waiting) > 0 {
 		out.WakeAt(now)
+	}
+	held := s.held
+	s.held = nil
+	for _, m := range held {
+		s.Receive(now, m, out)
 	}
 }
 

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -239,4 +240,33 @@ func TestWhoIsSettledHearsOnlyOfAChange(t *testing.T) {
 	nowhere.Replicas = 10
 	n := d.Tell(nowhere)
 	require.Equal(t, messages.PlacementFailed, decided(t, n, "web").Outcome)
+}
+
+// quitter is a binding that ends when it hears where it is to run.
+type quitter struct{ name messages.BindingName }
+
+func (q quitter) Receive(_ time.Time, _ messages.ToBinding, out *actors.Outbox) {
+	out.TellScheduler(&messages.BindingGone{Binding: q.name})
+}
+
+func TestManyDecisionsOfAnInstantRestOnTheSameFleet(t *testing.T) {
+	at := messages.Address{Kind: messages.KindScheduler}
+	n := actorstest.NewNetwork(t, nil)
+	actorstest.Join(n, at, scheduler.New(settings(), 1))
+	actorstest.Join(n, bindingAt("web000"), quitter{"web000"})
+	n.Post(at, cluster("m1", "599"))
+	for i := range 600 {
+		n.Post(at, ask(messages.BindingName(fmt.Sprintf("web%03d", i)), 1, aggregated()))
+	}
+	n.Advance(0)
+
+	outcomes := map[messages.PlacementOutcome]int{}
+	for _, m := range n.Mail() {
+		outcomes[m.Message.(*messages.PlacementDecided).Outcome]++
+	}
+	require.Equal(t, map[messages.PlacementOutcome]int{messages.PlacementChosen: 599, messages.PlacementFailed: 1}, outcomes)
+	last := actorstest.MailTo(n.Mail(), bindingAt("web599"))
+	require.Len(t, last, 2, "what became free meanwhile is for those who found no room")
+	require.Equal(t, messages.PlacementFailed, last[0].(*messages.PlacementDecided).Outcome)
+	require.Equal(t, targets("m1:1"), last[1].(*messages.PlacementDecided).Targets)
 }

@@ -88,12 +88,18 @@ func New(config Config) *Kernel {
 	return k
 }
 
-// home is the lane of an address. Singletons share the first.
+// home is the lane of an address. Singletons share the first, which gets half as many of the others as it would without
+// them: every binding keeps the scheduler busy.
 func (k *Kernel) home(a messages.Address) *lane {
-	if len(k.lanes) == 1 || a.Name == "" {
+	n := uint64(len(k.lanes))
+	if n == 1 || a.Name == "" {
 		return k.lanes[0]
 	}
-	return k.lanes[maphash.String(k.seed, a.Name)%uint64(len(k.lanes))]
+	hash := maphash.String(k.seed, a.Name)
+	if hash%(2*n) == 0 {
+		return k.lanes[0]
+	}
+	return k.lanes[1+hash/(2*n)%(n-1)]
 }
 
 // Post sends m from outside: a scenario step, an API request, an agent's report. It returns the number
