@@ -168,6 +168,9 @@ func (b *Binding) coolingAt(now time.Time) []messages.ClusterName {
 
 // coolsAt is when the first of the clusters that cool down has done so; zero without any.
 func (b *Binding) coolsAt(now time.Time) (first time.Time) {
+	if b.past == nil {
+		return time.Time{}
+	}
 	_, _, cooldown := b.pace()
 	cooling := b.coolingAt(now)
 	for _, h := range b.hops() {

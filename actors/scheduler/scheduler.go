@@ -212,12 +212,18 @@ func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 	if s.groups.move(before, after) {
 		s.freed = true
 	}
-	if !s.settings.CapacityReservation {
+	if !s.settings.CapacityReservation || sameRoom(before, after) {
 		return
 	}
 	s.reserve(before, -1)
 	s.reserve(after, 1)
 	s.freed = s.freed || frees(before, after)
+}
+
+// sameRoom reports whether a binding takes the same room as before, as most of its words say.
+func sameRoom(before, after *messages.PlaceBinding) bool {
+	return before != nil && after != nil && before.HasReplicas == after.HasReplicas && before.Requirements == after.Requirements &&
+		before.Set == after.Set && sameTargets(before.Targets, after.Targets)
 }
 
 func (s *Scheduler) reserve(m *messages.PlaceBinding, sign int32) {

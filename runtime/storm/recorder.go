@@ -17,7 +17,12 @@ type recorder struct {
 	storm    *Storm
 	counters [released + 1]atomic.Int64
 	standing map[messages.BindingName]*standing
-	taints   map[messages.ClusterName][]corev1.Taint
+	// latest is the standing of whom the last fact was about: facts come in rows.
+	latest struct {
+		binding  messages.BindingName
+		standing *standing
+	}
+	taints map[messages.ClusterName][]corev1.Taint
 	timing
 
 	withdrawn, held int
@@ -51,6 +56,7 @@ func (r *recorder) observe(now time.Time, f messages.Fact) {
 		r.of(f.Binding).asks(f.Spec, f.Replicas)
 	case *messages.BindingDeleted:
 		delete(r.standing, f.Binding)
+		r.latest.standing = nil
 	case *messages.Scheduled:
 		r.scheduled(now, f)
 	case *messages.PlacementConfirmed:
@@ -75,11 +81,15 @@ func (r *recorder) observe(now time.Time, f messages.Fact) {
 }
 
 func (r *recorder) of(b messages.BindingName) *standing {
+	if b == r.latest.binding && r.latest.standing != nil {
+		return r.latest.standing
+	}
 	s := r.standing[b]
 	if s == nil {
 		s = &standing{}
 		r.standing[b] = s
 	}
+	r.latest.binding, r.latest.standing = b, s
 	return s
 }
 

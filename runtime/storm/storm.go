@@ -145,6 +145,7 @@ func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
 // until then. The error is an *Invalid where the manifests or the outage are at fault.
 func (s *Storm) Run(ctx context.Context) (*Report, error) {
 	defer context.AfterFunc(ctx, s.world.Interrupt)()
+	defer collectRarely()()
 	err := s.build()
 	if err == nil {
 		err = s.strike(ctx)
