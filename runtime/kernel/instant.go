@@ -114,13 +114,16 @@ func (k *Kernel) wakeLowestKind() bool {
 	return lowest != never
 }
 
-// wakeKind wakes those of a kind in the order of their names.
+// wakeKind wakes those of a kind: on one lane in the order of their names, so that the same happens every time; of
+// several lanes nobody could repeat the order, and none is made.
 func (l *lane) wakeKind(kind int64) {
 	l.due = l.due[:0]
 	for id, ok := l.endings.PopDue(kind); ok; id, ok = l.endings.PopDue(kind) {
 		l.due = append(l.due, id)
 	}
-	slices.SortFunc(l.due, func(a, b int32) int { return cmp.Compare(l.cells.at(a).name, l.cells.at(b).name) })
+	if len(l.kernel.lanes) == 1 {
+		slices.SortFunc(l.due, func(a, b int32) int { return cmp.Compare(l.cells.at(a).name, l.cells.at(b).name) })
+	}
 	for _, id := range l.due {
 		l.counters.Woken++
 		l.deliver(id, woken)
