@@ -42,12 +42,16 @@ func BenchmarkDeadlines(b *testing.B) {
 // patientFleet returns a world of tainted clusters and of workloads that tolerate that for 1, 2, 3 ... seconds. It counts
 // those that must leave.
 func patientFleet(b *testing.B, clusters, bindings int) (*world.World, *int) {
-	settings, problems := config.Resolve(config.Default, []config.Override{
-		{Field: "evictionWorkers", Value: 0}, {Field: "fleetEvictionRate", Value: 0}, {Field: "regionEvictionRate", Value: 0},
-		{Field: "clusterEvictionRate", Value: 0}, {Field: "unhealthyClusterThreshold", Value: 0},
-		{Field: "unhealthyRegionThreshold", Value: 0}, {Field: "blackoutThreshold", Value: 0}, {Field: "stormCooldown", Value: "0s"},
-	})
+	var unlimited []config.Override
+	for _, field := range []string{
+		"evictionWorkers", "fleetEvictionRate", "regionEvictionRate", "clusterEvictionRate", "unhealthyClusterThreshold",
+		"unhealthyRegionThreshold", "blackoutThreshold", "stormCooldown", "fleetBreakerShare", "regionBreakerShare", "priorityBreakerShare",
+	} {
+		unlimited = append(unlimited, config.Override{Field: field, Value: 0})
+	}
+	settings, problems := config.Resolve(config.Default, unlimited)
 	require.Empty(b, problems)
+	require.False(b, settings.LimitsEvictions())
 	held := 0
 	w := world.New(world.Config{Settings: settings, Seed: 1, Observe: func(_ int, _ time.Time, f messages.Fact) {
 		if _, is := f.(*messages.EvictionHeld); is {
