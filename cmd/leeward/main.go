@@ -48,6 +48,6 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), versionCommand())
+	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), storeCommand(), versionCommand())
 	return root
 }

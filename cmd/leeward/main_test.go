@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"leeward": ma
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cut": cut, "flip": flip},
 	})
 }
 
@@ -38,4 +39,29 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// cut takes bytes off the end of a file: "cut file 3".
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	spoil(ts, args, func(data []byte, n int) []byte { return data[:len(data)-n] })
+}
+
+// flip changes the byte at an offset of a file: "flip file 60".
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	spoil(ts, args, func(data []byte, n int) []byte {
+		data[n] ^= 1
+		return data
+	})
+}
+
+func spoil(ts *testscript.TestScript, args []string, change func([]byte, int) []byte) {
+	if len(args) != 2 {
+		ts.Fatalf("want a file and a number")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	ts.Check(os.WriteFile(file, change(data, n), 0o600))
 }

@@ -15,8 +15,8 @@ type Damage struct {
 	File   string
 	Offset int64
 	Reason string
-	// torn is set where the damage is what a crash leaves of a frame that was being written.
-	torn bool
+	// Torn is set where the damage is what a crash leaves of a frame that was being written.
+	Torn bool
 }
 
 func (d *Damage) Error() string {
@@ -160,7 +160,7 @@ func (f *frames) bad(reason string, there int64) error {
 	if _, err := f.file.ReadAt(rest, f.offset); err != nil {
 		return fmt.Errorf("read %s: %w", f.path, err)
 	}
-	d.torn = !holdsFrame(rest[1:]) && (endsEarly(rest) || holdsHole(rest[:there], f.offset))
+	d.Torn = !holdsFrame(rest[1:]) && (endsEarly(rest) || holdsHole(rest[:there], f.offset))
 	return d
 }
 

@@ -107,7 +107,7 @@ func (r *reading) snapshot(n fileName) error {
 func (r *reading) segment(n fileName, mayBeTorn bool) error {
 	end, err := eachFrame(n, r.apply)
 	var d *Damage
-	if errors.As(err, &d) && d.torn && mayBeTorn {
+	if errors.As(err, &d) && d.Torn && mayBeTorn {
 		r.notes = append(r.notes, d.Error()+"; it was never acknowledged and is cut off")
 		err = nil
 	}

@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 )
 
@@ -53,20 +54,28 @@ func Load(dir string) (State, error) {
 	return state, err
 }
 
+// Exists reports whether a folder holds a log, sound or not. A folder that is not there holds none.
+func Exists(dir string) (bool, error) {
+	f, err := readFolder(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return len(f.segments)+len(f.snapshots) > 0, err
+}
+
 // visit reads a folder while nobody else has it.
 func visit(dir string, read func(*folder) error) error {
-	f, err := readFolder(dir)
-	if err != nil {
+	switch exists, err := Exists(dir); {
+	case err != nil:
 		return err
-	}
-	if len(f.segments)+len(f.snapshots) == 0 {
+	case !exists:
 		return fmt.Errorf("%s: holds no store", dir)
 	}
 	locked, err := lock(dir)
 	if err != nil {
 		return err
 	}
-	f, err = readFolder(dir)
+	f, err := readFolder(dir)
 	if err == nil {
 		err = read(&f)
 	}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"leeward/runtime/engine/wal"
+)
+
+const storeExitCodes = `Exit codes:
+  0  done; what was read is sound
+  1  the store is damaged
+  2  the command line or a manifest is invalid, or the folder cannot be used
+  3  an internal error`
+
+func storeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "store",
+		Short: "Look after the folder in which leewardd keeps its objects",
+		Long: `Look after the folder in which leewardd keeps its objects: a log with checksums, and snapshots that
+shorten it. The daemon must not be running: a folder belongs to one process at a time.
+
+` + storeExitCodes,
+		Example: `  leeward store verify /var/lib/leeward
+  leeward store export /var/lib/leeward > objects.jsonl
+  leeward store import /var/lib/new objects.jsonl`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(storeVerifyCommand(), storeCompactCommand(), storeExportCommand(), storeImportCommand())
+	return c
+}
+
+// noArguments names the subcommand that there is not.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return misused(c, fmt.Errorf("%s has no command %q", c.CommandPath(), args[0]))
+	}
+	return nil
+}
+
+// oneFolder demands the folder and nothing else.
+func oneFolder(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return misused(c, fmt.Errorf("%s needs one folder", c.CommandPath()))
+	}
+	return nil
+}
+
+// damaged is for a folder whose files do not add up; any other error says why it cannot be used.
+func damaged(err error) error {
+	if errors.As(err, new(*wal.Damage)) {
+		return &exit{exitFailed, err}
+	}
+	return invalid(err)
+}
+
+func storeVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Read every file of a store and report what is damaged",
+		Long: `Read every file of a store, check every checksum and every version, and report the first damage of each
+file with its offset. Nothing is changed. A last frame that a crash has left half written was never
+acknowledged: it is reported, and is no damage.
+
+` + storeExitCodes,
+		Example: `  leeward store verify /var/lib/leeward`,
+		Args:    oneFolder,
+		RunE: func(c *cobra.Command, args []string) error {
+			report, err := wal.Verify(args[0])
+			if err != nil {
+				return damaged(err)
+			}
+			if err := printReport(c.OutOrStdout(), &report); err != nil {
+				return err
+			}
+			return verdict(&report)
+		},
+	}
+}
+
+func printReport(w io.Writer, r *wal.Report) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row(table, "FILE", "BYTES", "FRAMES", "RECORDS", "VERSIONS", "STATE")
+	for _, f := range r.Files {
+		versions, state := "-", "sound"
+		if f.Records > 0 {
+			versions = fmt.Sprintf("%d..%d", f.First, f.Last)
+		}
+		if f.Damage != nil {
+			state = fmt.Sprintf("offset %d: %s", f.Damage.Offset, f.Damage.Reason)
+		}
+		row(table, f.Name, f.Bytes, f.Frames, f.Records, versions, state)
+	}
+	if r.Loss == nil {
+		row(table, fmt.Sprintf("version %d, %s", r.Version, count(r.Objects, "object")))
+	}
+	for _, note := range r.Notes {
+		row(table, note)
+	}
+	return table.Flush()
+}
+
+// row writes to memory, which does not fail; Flush tells of what does.
+func row(w *tabwriter.Writer, cells ...any) {
+	for i, cell := range cells {
+		end := "\t"
+		if i == len(cells)-1 {
+			end = "\n"
+		}
+		_, _ = fmt.Fprint(w, cell, end)
+	}
+}
+
+// verdict is nil for a store that is sound but for a torn end.
+func verdict(r *wal.Report) error {
+	if r.Loss != nil {
+		return &exit{exitFailed, r.Loss}
+	}
+	for _, f := range r.Files {
+		if f.Damage != nil && !f.Damage.Torn {
+			return &exit{exitFailed, f.Damage}
+		}
+	}
+	return nil
+}
+
+func storeCompactCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact DIR",
+		Short: "Write a snapshot of a store and remove what it makes obsolete",
+		Long: `Write a snapshot of a store and remove what it makes obsolete. The snapshot before it and the log since
+that one stay, so that a damaged snapshot costs nothing. The daemon does the same by itself whenever
+the log has outgrown the last snapshot.
+
+` + storeExitCodes,
+		Example: `  leeward store compact /var/lib/leeward`,
+		Args:    oneFolder,
+		RunE:    func(c *cobra.Command, args []string) error { return compactStore(c, args[0]) },
+	}
+}
+
+func compactStore(c *cobra.Command, dir string) error {
+	switch exists, err := wal.Exists(dir); {
+	case err != nil:
+		return invalid(err)
+	case !exists:
+		return invalid(fmt.Errorf("%s: holds no store", dir))
+	}
+	log, state, err := wal.Open(dir, wal.Options{})
+	if err != nil {
+		return damaged(err)
+	}
+	for _, note := range state.Notes {
+		say(c.ErrOrStderr(), note+"\n")
+	}
+	if err := errors.Join(log.Compact(), log.Close()); err != nil {
+		return damaged(err)
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "compacted: version %d, %s\n", state.Version, count(len(state.Records), "object"))
+	return err
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
+)
+
+// expiresAnnotation carries through an export when an object goes by itself, as Events do.
+const expiresAnnotation = "leeward.dev/expires"
+
+func storeExportCommand() *cobra.Command {
+	form := wordFlag{word: "jsonl", choices: []string{"jsonl", "yaml"}}
+	c := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write the objects of a store as manifests",
+		Long: `Write the objects of a store to standard output, ordered by group, resource, namespace and name: one JSON
+object a line, or one YAML List. Objects that go by themselves, as Events do, say when in the annotation
+` + expiresAnnotation + `.
+
+` + storeExitCodes,
+		Example: `  leeward store export /var/lib/leeward > objects.jsonl
+  leeward store export /var/lib/leeward -o yaml | leeward validate /dev/stdin`,
+		Args: oneFolder,
+		RunE: func(c *cobra.Command, args []string) error {
+			state, err := wal.Load(args[0])
+			if err != nil {
+				return damaged(err)
+			}
+			for _, note := range state.Notes {
+				say(c.ErrOrStderr(), note+"\n")
+			}
+			out := bufio.NewWriter(c.OutOrStdout())
+			return errors.Join(exportObjects(out, &state, form.word), out.Flush())
+		},
+	}
+	c.Flags().VarP(&form, "output", "o", "form: jsonl or yaml")
+	complete(c, "output", form.choices)
+	return c
+}
+
+func exportObjects(w io.Writer, state *wal.State, form string) error {
+	if form == "yaml" {
+		beginning := "apiVersion: v1\nkind: List\nitems:\n"
+		if len(state.Records) == 0 {
+			beginning = "apiVersion: v1\nkind: List\nitems: []\n"
+		}
+		if _, err := io.WriteString(w, beginning); err != nil {
+			return err
+		}
+	}
+	for i := range state.Records {
+		o, err := exported(&state.Records[i])
+		if err != nil {
+			return invalid(fmt.Errorf("%s: %w", state.Records[i].Key, err))
+		}
+		if err := writeObject(w, o, form); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exported is a record as a manifest.
+func exported(r *wal.Record) (*unstructured.Unstructured, error) {
+	o := &unstructured.Unstructured{}
+	if err := o.UnmarshalJSON(r.Object); err != nil {
+		return nil, err
+	}
+	o.SetResourceVersion(strconv.FormatInt(r.Version, 10))
+	if r.Expires != 0 {
+		annotations := o.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[expiresAnnotation] = time.Unix(0, r.Expires).UTC().Format(time.RFC3339Nano)
+		o.SetAnnotations(annotations)
+	}
+	return o, nil
+}
+
+func writeObject(w io.Writer, o *unstructured.Unstructured, form string) error {
+	var data []byte
+	var err error
+	if form == "yaml" {
+		data, err = yaml.Marshal([]any{o.Object})
+	} else {
+		data, err = o.MarshalJSON() // with a new line at its end
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
+func storeImportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import DIR FILE...",
+		Short: "Make a new store of manifests",
+		Long: `Make a new store of manifests: YAML documents and Lists, or one JSON object a line in a file that ends in
+.jsonl. The folder must hold no store yet. Manifests are read strictly; their metadata and status are kept as
+they are, but for the resource versions, which begin anew. Nothing is written if anything is wrong.
+
+` + storeExitCodes,
+		Example: `  leeward store import /var/lib/leeward objects.jsonl
+  kubectl get clusters,resourcebindings -A -o yaml > live.yaml && leeward store import rehearsal live.yaml`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return misused(c, fmt.Errorf("%s needs a folder and manifests", c.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return importStore(c, args[0], args[1:]) },
+	}
+}
+
+func importStore(c *cobra.Command, dir string, files []string) error {
+	switch exists, err := wal.Exists(dir); {
+	case err != nil:
+		return invalid(err)
+	case exists:
+		return invalid(fmt.Errorf("%s: holds a store already", dir))
+	}
+	in := importing{places: map[string]string{}}
+	for _, name := range files {
+		in.file(name)
+	}
+	if len(in.problems) > 0 {
+		return invalid(errors.Join(in.problems...))
+	}
+	log, _, err := wal.Open(dir, wal.Options{})
+	if err != nil {
+		return invalid(err)
+	}
+	if err := errors.Join(in.write(log), log.Close()); err != nil {
+		return invalid(err)
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "imported: %s\n", count(len(in.records), "object"))
+	return err
+}
+
+// importing gathers records, and all that is wrong with the manifests.
+type importing struct {
+	records []wal.Record
+	// places says where each key was met, as "fleet.yaml:3".
+	places   map[string]string
+	problems []error
+}
+
+func (in *importing) file(name string) {
+	data, err := os.ReadFile(name)
+	switch {
+	case err != nil:
+		in.problems = append(in.problems, err)
+	case filepath.Ext(name) == ".jsonl":
+		for n, line := range bytes.Split(data, []byte("\n")) {
+			in.documents(name, line, n)
+		}
+	default:
+		in.documents(name, data, 0)
+	}
+}
+
+// documents reads manifests that begin below so many lines of a file.
+func (in *importing) documents(name string, data []byte, below int) {
+	documents, problems := manifest.Decode(name, data)
+	for _, p := range problems {
+		p.Line += below
+		in.problems = append(in.problems, p)
+	}
+	for _, d := range documents {
+		place := fmt.Sprintf("%s:%d", name, d.Line("")+below)
+		if err := in.object(d.Object, place); err != nil {
+			in.problems = append(in.problems, fmt.Errorf("%s: %s: %w", place, api.KeyOf(d.Object), err))
+		}
+	}
+}
+
+func (in *importing) object(o api.Object, place string) error {
+	resource := catalog.Of(api.KeyOf(o))
+	if resource == nil {
+		return errors.New("the daemon does not hold objects of this kind")
+	}
+	if !resource.ClusterScoped && o.GetNamespace() == "" {
+		o.SetNamespace("default")
+	}
+	r := wal.Record{Version: int64(len(in.records) + 1), Key: engine.Key(resource.Name(), o.GetNamespace(), o.GetName())}
+	if before, ok := in.places[r.Key]; ok {
+		return fmt.Errorf("is at %s already", before)
+	}
+	in.places[r.Key] = place
+	var err error
+	if r.Expires, err = takeExpiry(o); err != nil {
+		return err
+	}
+	o.SetResourceVersion("")
+	if r.Object, err = json.Marshal(o); err != nil {
+		return err
+	}
+	in.records = append(in.records, r)
+	return nil
+}
+
+// takeExpiry takes out of an object what its export said about its end.
+func takeExpiry(o api.Object) (int64, error) {
+	annotations := o.GetAnnotations()
+	text, ok := annotations[expiresAnnotation]
+	if !ok {
+		return 0, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0, fmt.Errorf("metadata.annotations[%s]: %q: want a time as in 2006-01-02T15:04:05Z", expiresAnnotation, text)
+	}
+	delete(annotations, expiresAnnotation)
+	if len(annotations) == 0 {
+		annotations = nil
+	}
+	o.SetAnnotations(annotations)
+	return at.UnixNano(), nil
+}
+
+// importAtOnce is how many objects are made durable together.
+const importAtOnce = 1024
+
+func (in *importing) write(log *wal.Log) error {
+	for n := 0; n < len(in.records); n += importAtOnce {
+		if err := log.Append(in.records[n:min(n+importAtOnce, len(in.records))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
