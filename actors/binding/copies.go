@@ -243,6 +243,18 @@ func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 		b.copies = append(b.copies, c)
 	}
 	b.restoreDispatch(s)
+	b.restoreUnheard()
+}
+
+// restoreUnheard knows old copies again of which nothing was heard before a restart: a cluster that is cut off starts
+// what it was told to when it returns, and must hear when that is to go.
+func (b *Binding) restoreUnheard() {
+	for i := range b.tasks {
+		c := messages.ClusterName(b.tasks[i].FromCluster)
+		if b.restoring && b.copy(c) == nil && b.wanted(c) {
+			b.copies = append(b.copies, copyState{cluster: c})
+		}
+	}
 }
 
 // adoptCopies tells the members of restored copies what they run, so that they report how it is.
@@ -259,7 +271,7 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 			c.replicas = s.Replicas
 		}
 		if b.wanted(c.cluster) && !c.removing && (c.reported || !c.withheld) {
-			b.tellRun(c, true, out)
+			b.tellRun(c, c.reported, out)
 		}
 	}
 }

@@ -60,6 +60,15 @@ func TestARestartTakesOverWhatIsStored(t *testing.T) {
 	b.tell(report("m3", api.Healthy, 2, 3)).Recorded(health("m3", api.Healthy, 2), ended("m1", messages.EndedHealthy, time.Minute))
 }
 
+func TestARestartKnowsOldCopiesThatWereNeverHeardOf(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(), b.Now())
+	m.Status.AggregatedStatus = m.Status.AggregatedStatus[1:]
+	b.tell(m, workload(2), claim("default/p", duplicated())).Told(memberAt("m1"), run(2, 2))
+	b.tell(b.keep(), report("m2", api.Healthy, 2, 1))
+	b.tell(report("m3", api.Healthy, 2, 3)).Told(memberAt("m1"), removal)
+}
+
 func TestARestartRollsOutNothingAgain(t *testing.T) {
 	b := drive(t, settings())
 	m := stored(duplicated(), b.Now())
