@@ -82,6 +82,8 @@ type target struct {
 	taints []corev1.Taint
 	causes []api.TaintCause
 	since  time.Time
+	// timer is when Karmada's taint manager would evict, as far as it has noticed; zero: never, or no such manager.
+	timer time.Time
 	// leave is why and when the binding must leave.
 	leave leave
 }

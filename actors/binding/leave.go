@@ -64,10 +64,7 @@ func (b *Binding) eachTarget(visit func(*target)) {
 // reconsider recomputes when the binding must leave one target. news is set where the taints changed;
 // other changes are noticed at the next re-list of the cluster, if there is one.
 func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Outbox) {
-	next := b.mustLeave(now, t)
-	if !news && !next.at.IsZero() && next.grounds.Reason == api.EvictionReasonTaintUntolerated {
-		b.delayToRelist(now, t, &next)
-	}
+	next := b.mustLeave(now, t, news)
 	if next.at.IsZero() != t.leave.at.IsZero() {
 		b.reviseAnswer(t.cluster, out)
 	}
@@ -75,9 +72,12 @@ func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Ou
 }
 
 // mustLeave is why and when the binding must leave a target: for its taints or for its health,
-// whichever comes first.
-func (b *Binding) mustLeave(now time.Time, t *target) leave {
+// whichever comes first. news is set where the taints changed.
+func (b *Binding) mustLeave(now time.Time, t *target, news bool) leave {
 	byTaint, byHealth := b.leaveForTaints(now, t), b.leaveForHealth(now, t)
+	if b.settings.TaintRelistPeriod > 0 {
+		b.notice(now, t, &byTaint, news)
+	}
 	switch soonest := actors.Earlier(byTaint.at, byHealth.at); {
 	case soonest.IsZero():
 		return leave{held: cmp.Or(byTaint.held, byHealth.held)}
@@ -114,6 +114,9 @@ func (b *Binding) leaveForTaints(now time.Time, t *target) leave {
 		l.at = untoleratedSince(now, &t.taints[v.Taint])
 	}
 	l.grounds.Deadline = l.at
+	if !l.at.After(now) && b.goesRound(now, t.cluster) {
+		l.at = nextTry(now)
+	}
 	return l
 }
 
@@ -141,15 +144,15 @@ func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 	return t.TimeAdded.Time
 }
 
-// delayToRelist puts a deadline that moved closer, or is new, off to the moment at which Karmada's taint
-// manager would notice: when the cluster is looked at again, or when the timer of the old deadline fires. What
-// is due stays due.
-func (b *Binding) delayToRelist(now time.Time, t *target, next *leave) {
-	period, pending := b.settings.TaintRelistPeriod, t.leave.at
-	if period == 0 || !pending.IsZero() && !next.at.Before(pending) {
-		return
+// notice puts a deadline that moved closer, or is new, off to the moment at which Karmada's taint manager would
+// notice: when the cluster is looked at again, or when the timer of the old deadline fires, whatever the health of
+// the copy. News is noticed at once. What is due stays due.
+func (b *Binding) notice(now time.Time, t *target, next *leave, news bool) {
+	pending := t.timer
+	if !news && !next.at.IsZero() && (pending.IsZero() || next.at.Before(pending)) {
+		next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, b.settings.TaintRelistPeriod, now)))
 	}
-	next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, period, now)))
+	t.timer = next.at
 }
 
 // replaceLeave puts a new verdict in the place of the old one and says what that changes.

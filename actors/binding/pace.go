@@ -11,15 +11,17 @@ import (
 	"leeward/messages/api"
 )
 
-// past is what a binding remembers of its application failovers.
+// past is what a binding remembers of its application failovers, and of others as long as their instant lasts.
 type past struct {
 	// hops are the latest, oldest first; cooling are the clusters that the scheduler was last told to keep clear
 	// of for their sake.
 	hops    []hop
 	cooling []messages.ClusterName
+	// left are the latest departures that were over in no time, where the binding may return in none.
+	left []hop
 }
 
-// hop is one application failover of the binding.
+// hop is one failover of the binding.
 type hop struct {
 	from messages.ClusterName
 	at   time.Time
@@ -66,14 +68,39 @@ func (b *Binding) hopped(now time.Time, k *task) {
 	b.hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
 }
 
-// hop adds a failover to those that are remembered.
+// hop adds an application failover to those that are remembered.
 func (b *Binding) hop(h hop) {
+	p := b.remembers()
+	hops := append(p.hops, h)
+	p.hops = hops[max(0, len(hops)-eviction.Remembered):]
+}
+
+// remembers returns the past, new if there was none.
+func (b *Binding) remembers() *past {
 	if b.past == nil {
 		b.past = &past{}
 	}
-	hops := append(b.past.hops, h)
-	b.past.hops = hops[max(0, len(hops)-eviction.Remembered):]
+	return b.past
 }
+
+// leftInNoTime notes a task that ends in the instant in which it began, where the scheduler may bring the binding
+// back to a cluster that it must leave, and that is noticed at once.
+func (b *Binding) leftInNoTime(now time.Time, k *task) {
+	if b.settings.PlacementHonoursDeadlines || b.settings.TaintRelistPeriod > 0 || k.CreationTimestamp.Time.Before(b.taskTime(now).Time) {
+		return
+	}
+	p := b.remembers()
+	p.left = append(slices.DeleteFunc(p.left, func(l hop) bool { return l.at.Before(now) }), hop{messages.ClusterName(k.FromCluster), now})
+}
+
+// goesRound reports whether the binding has left a cluster in this instant already. None is left twice in one for a
+// taint, or what returns at once would go round in circles in no time.
+func (b *Binding) goesRound(now time.Time, c messages.ClusterName) bool {
+	return b.past != nil && slices.Contains(b.past.left, hop{c, now})
+}
+
+// nextTry is when what goes round in circles may go on.
+func nextTry(now time.Time) time.Time { return now.Add(time.Second) }
 
 // restoreHops takes over the application failovers of a stored history.
 func (b *Binding) restoreHops(history []api.FailoverRecord) {
@@ -109,7 +136,7 @@ func (b *Binding) paced(now time.Time, t *target, l leave) leave {
 		l.at = next
 		l.held = hold{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
 	} else if slices.Contains(b.hops(), hop{t.cluster, now}) {
-		l.at = now.Add(time.Second) // no cluster is left twice in one instant, or a copy that starts would go round in circles in no time
+		l.at = nextTry(now) // as a copy that starts would go round, too
 	}
 	return l
 }

@@ -134,3 +134,51 @@ func TestADepartureThatOnlyCoolingClustersCouldTakeSaysUntilWhen(t *testing.T) {
 	held := holds(b.tell(b.holdBack("m2")))[0]
 	require.Equal(t, []any{"CoolingDown", "nowhere to go", start.Add(10 * time.Minute)}, []any{held.Reason, held.Message, held.Until})
 }
+
+// Karmada's scheduler may bring a workload back at once. Where that is noticed at once, it would go round and round.
+func TestNoClusterIsLeftTwiceInOneInstant(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*messages.Settings)
+		rests  bool
+	}{
+		"what is noticed at once rests a second":            {func(*messages.Settings) {}, true},
+		"what the scheduler would not do needs no rest":     {func(s *messages.Settings) { s.PlacementHonoursDeadlines = true }, false},
+		"what is noticed at a re-list has its rest in that": {relisting, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := placed(t, settings(c.change), duplicated(), "m1:2", "m2:2")
+			b.tell(report("m1", api.Healthy, 2, 1), report("m2", api.Healthy, 2, 2))
+			b.tell(tainted("m2", b.Now(), "down"), permit("m2"))
+			b.tell(b.place("m1:2"))
+			b.tell(&messages.CopyRemoved{Cluster: "m2"}, b.place("m1:2", "m2:2"))
+			again := tainted("m2", b.Now(), "down")
+			again.News = false
+			n := b.tell(again)
+			if !c.rests {
+				n.Told(governor, wish("m2", b.Now()))
+				return
+			}
+			n.Told(governor)
+			rest := max(time.Second, settings(c.change).TaintRelistPeriod)
+			b.approach(rest)
+			require.Len(t, actorstest.MailTo(b.advance(1).Mail(), governor), 1)
+		})
+	}
+}
+
+// Karmada's taint manager has a timer of its own.
+func TestASickCopyHidesNoTaint(t *testing.T) {
+	for name, tells := range map[string]func(*subject, *messages.TaintsChanged){
+		"the taint first":    func(b *subject, m *messages.TaintsChanged) { b.tell(m, sick) },
+		"the sickness first": func(b *subject, m *messages.TaintsChanged) { b.tell(sick, m) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := placed(t, settings(relisting), bearingSickness(3, api.PurgeGracefully), "m1:2")
+			m := tainted("m1", b.Now(), "down")
+			m.News, m.Since = false, b.Now()
+			tells(b, m)
+			b.WakesIn(3 * time.Second)
+			b.tell(well).WakesIn(10 * time.Second)
+		})
+	}
+}

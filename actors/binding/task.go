@@ -131,6 +131,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 func (b *Binding) endTask(now time.Time, i int, why string, out *actors.Outbox) {
 	k := b.tasks[i]
 	b.tasks = slices.Delete(b.tasks, i, i+1)
+	b.leftInNoTime(now, &k)
 	b.taskEnded(now, &k, why, out)
 }
 
