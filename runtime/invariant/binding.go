@@ -44,12 +44,12 @@ func divides(b *store.Binding) bool {
 	return b.Spec.Placement != nil && b.Spec.Placement.ReplicaScheduling.Divides()
 }
 
-// byRoom reports whether a workload's replicas go by the room that clusters have.
-func byRoom(b *store.Binding) bool {
-	if !divides(b) {
+// byRoom reports whether replicas that are placed so go by the room that clusters have.
+func byRoom(p *api.Placement) bool {
+	if p == nil || !p.ReplicaScheduling.Divides() {
 		return false
 	}
-	how := b.Spec.Placement.ReplicaScheduling
+	how := p.ReplicaScheduling
 	return how.ReplicaDivisionPreference == api.Aggregated || how.WeightPreference != nil && how.WeightPreference.DynamicWeight != ""
 }
 
@@ -146,8 +146,7 @@ func (m *Monitor) oldCopyStays(now time.Time, b *store.Binding, t *api.GracefulE
 	if k == nil || purged(*t) || m.copies.cutOff[name] || !t.CreationTimestamp.Time.Before(k.stopped) {
 		return
 	}
-	told := m.copies.reached[name].Equal(k.stopped)
-	m.check(CopiesAgree, k.runs || told, Violation{At: now, Binding: b.Name(), Cluster: name}, "the old copy went before its task")
+	m.check(CopiesAgree, k.runs || k.late, Violation{At: now, Binding: b.Name(), Cluster: name}, "the old copy went before its task")
 }
 
 // expected reports whether a binding accounts for a copy.
@@ -208,13 +207,16 @@ func (m *Monitor) tolerations(b *store.Binding) ([]corev1.Toleration, bool) {
 const stoppedPace = 30 * time.Minute
 
 // patience is how long a departure that is due may take where nobody says what holds it: until the next
-// re-list, and then until everybody else had a permit.
+// re-list, and then until everybody else had a permit; a second more where what left may return at once.
 func (m *Monitor) patience() time.Duration {
-	queue := 1
+	queue, rest := 1, time.Duration(0)
+	if !m.settings.PlacementHonoursDeadlines {
+		rest = time.Second
+	}
 	for _, on := range m.placed { // order-free: a sum
 		queue += len(on)
 	}
-	return m.settings.TaintRelistPeriod + time.Duration(queue)*m.pace()
+	return rest + m.settings.TaintRelistPeriod + time.Duration(queue)*m.pace()
 }
 
 // pace is the longest that one permit takes: each of the limits may have to be waited for.

@@ -22,8 +22,10 @@ type copyOf struct {
 	cluster  messages.ClusterName
 	runs     bool
 	replicas int32
-	// started is when the copy began, zero: it was there before the engine; stopped is when it ended.
+	// started is when the copy began, zero: it was there before the engine; stopped is when it ended, late if that
+	// was when its cluster could be reached again, and did what it was told long ago.
 	started, stopped time.Time
+	late             bool
 	health           api.ResourceHealth
 	ready            int32
 }
@@ -79,7 +81,7 @@ func (c *copies) heard(e *journal.Entry) {
 
 func (c *copies) ended(at time.Time, b messages.BindingName, on messages.ClusterName) {
 	k := c.at(b, on)
-	k.runs, k.replicas, k.stopped = false, 0, at
+	k.runs, k.replicas, k.stopped, k.late = false, 0, at, c.reached[on].Equal(at)
 }
 
 func (c *copies) dropCluster(name messages.ClusterName) {

@@ -29,14 +29,19 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 		return
 	}
 	b := s.Binding(f.Binding)
-	if b == nil {
-		return
+	if b == nil || m.settings.TolerationSource == messages.SourceAppliedPlacement && m.placedNow(f.Binding) {
+		return // the tolerations that it left by are no longer known
 	}
 	tolerations, _ := m.tolerations(b)
 	for i := range tolerations {
 		covers := tolerations[i].TolerationSeconds == nil && taint.Tolerates(&tolerations[i], g.Taint, m.settings.NumericTolerations)
 		m.check(NeverEarly, !covers, v, "the taint %s is tolerated for good", g.Taint.Key)
 	}
+}
+
+// placedNow reports whether a binding was placed in this instant.
+func (m *Monitor) placedNow(b messages.BindingName) bool {
+	return slices.ContainsFunc(m.decided, func(f *messages.Scheduled) bool { return f.Binding == b })
 }
 
 // added is when a cluster got a taint that it has, or lost in this instant; nil: it has none.
@@ -59,6 +64,9 @@ func (m *Monitor) added(s *store.Store, name messages.ClusterName, t *corev1.Tai
 
 // leftByTask asks for a task wherever a decision does without a cluster that is still there.
 func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Scheduled) {
+	if !m.settings.GracefulMoves || len(f.Clusters) == 0 {
+		return
+	}
 	for _, c := range f.Before {
 		name := messages.ClusterName(c.Name)
 		if s.Cluster(name) == nil || slices.ContainsFunc(f.Clusters, func(t api.TargetCluster) bool { return t.Name == c.Name }) {

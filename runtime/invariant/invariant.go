@@ -107,8 +107,8 @@ type Monitor struct {
 	released []*messages.EvictionEnded
 	// started are the evictions that did in the instant.
 	started []*messages.EvictionStarted
-	// moved are the decisions of the instant that replaced others.
-	moved []*messages.Scheduled
+	// decided are the placements of the instant.
+	decided []*messages.Scheduled
 
 	violations []Violation
 	known      map[Violation]bool
@@ -147,7 +147,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	for _, f := range m.started {
 		m.neverEarly(now, s, f)
 	}
-	for _, f := range m.moved {
+	for _, f := range m.decided {
 		m.leftByTask(now, s, f)
 	}
 	for _, f := range m.released {
@@ -164,7 +164,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 			delete(m.open, name)
 		}
 	}
-	m.started, m.released, m.moved = m.started[:0], m.released[:0], m.moved[:0]
+	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
 	clear(m.touched)
 	clear(m.judged)
@@ -212,7 +212,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
 	case *messages.Scheduled:
-		m.scheduled(s, f)
+		m.scheduled(f)
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
 	case *messages.EvictionStarted:
@@ -275,13 +275,10 @@ func (m *Monitor) interfered() bool {
 }
 
 // scheduled notes who is where, and who got replicas there.
-func (m *Monitor) scheduled(s *store.Store, f *messages.Scheduled) {
+func (m *Monitor) scheduled(f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
-	if m.settings.GracefulMoves && len(f.Clusters) > 0 {
-		m.moved = append(m.moved, f)
-	}
-	b := s.Binding(f.Binding)
-	room := b != nil && byRoom(b)
+	m.decided = append(m.decided, f)
+	room := byRoom(f.Applied)
 	for _, c := range f.Clusters {
 		if !gains(f.Before, c) {
 			continue

@@ -138,8 +138,7 @@ func (d dice) failover() mapping {
 	}
 	if d.chance(40) {
 		f["application"] = mapping{
-			// At 0 a copy that starts is sick without a grace, as in Karmada, and goes round in circles.
-			"decisionConditions": mapping{"tolerationSeconds": pick(d, 5, 10, 60, 300)},
+			"decisionConditions": mapping{"tolerationSeconds": pick(d, 0, 5, 10, 60, 300)},
 			"purgeMode":          pick(d, "Gracefully", "Directly", "Never"),
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"leeward/messages/api"
-	"leeward/runtime/config"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 	"leeward/runtime/world"
@@ -31,9 +30,7 @@ const (
 	Runs = "a scenario runs to its end"
 	// Repeats: two runs of a seed are equal, byte for byte.
 	Repeats = "two runs of a seed are equal"
-	// Confluent: the order of mailboxes makes no difference to how it ends. It is asked of profile leeward: where
-	// Karmada's re-list and a copy's sickness ask a workload in one instant to leave a cluster to which it may
-	// come back at once, the first to ask is the reason that is told.
+	// Confluent: the order of mailboxes makes no difference to how it ends.
 	Confluent = "any order of messages ends the same"
 )
 
@@ -61,7 +58,7 @@ func TryWith(c *Case, t world.Tamper) *Finding {
 	if wrong != nil {
 		return wrong
 	}
-	if difference := compare(ended(first), ended(other)); difference != "" && c.Profile == config.Default {
+	if difference := compare(ended(first), ended(other)); difference != "" {
 		return &Finding{Confluent, difference}
 	}
 	if c.Seed%repeated == 0 {
