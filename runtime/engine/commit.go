@@ -134,17 +134,22 @@ func (e *Engine) apply(b *batch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.version = b.version
+	told := make([]Change, 0, len(b.changes))
 	for _, c := range b.changes {
 		t := e.tables[prefixOf(c.key)]
 		old := t.set(c)
 		e.reschedule(old, c)
-		t.ring.add(Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object})
+		change := Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object}
+		t.ring.add(change)
 		t.stirred = true
+		told = append(told, change)
 	}
 	for _, c := range b.changes {
 		e.tables[prefixOf(c.key)].wake()
 	}
-	e.stir()
+	for f := range e.feeds { // order-free: each has its own
+		f.put(told)
+	}
 }
 
 // end tells watchers that there is nothing more to come.
@@ -152,7 +157,10 @@ func (e *Engine) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
-	e.stir()
+	for f := range e.feeds { // order-free: each only closes its own channel
+		close(f.news)
+	}
+	clear(e.feeds)
 	for _, t := range e.tables { // order-free: each only closes its own channel
 		close(t.changed)
 	}

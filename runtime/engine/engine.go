@@ -35,7 +35,7 @@ type Engine struct {
 	// it reads them without.
 	mu      sync.RWMutex
 	version int64
-	changed chan struct{} // of Changed; nil while nobody waits
+	feeds   map[*Feed]struct{}
 	// closed is set when nothing will change any more, failed when the log takes nothing more.
 	closed bool
 	failed *ReadOnly
@@ -52,6 +52,7 @@ func Open(c Config) (*Engine, error) {
 		queue:    queue{wake: make(chan struct{}, 1)},
 		gone:     make(chan struct{}),
 		expiring: btree.NewG(degree, byExpiry),
+		feeds:    map[*Feed]struct{}{},
 	}
 	for _, r := range c.Resources {
 		prefix := Prefix(r.Name)

@@ -12,10 +12,11 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/engine"
 )
 
 // clusterChanged tells a cluster what is new of it, one by one: what the world changed meanwhile stays.
-func (f *Fleet) clusterChanged(c *change) {
+func (f *Fleet) clusterChanged(c *engine.Change) {
 	if c.Object == nil {
 		f.world.Delete(api.KeyOf(c.Previous))
 		return

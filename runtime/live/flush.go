@@ -26,26 +26,42 @@ type pending struct {
 	generation int64 // of a Work, once it is written
 }
 
-// flush commits all that the machines changed, or nothing of it. It reports whether they are to hear of something
-// that came of it. What meets a change that the world has not heard of is left for after it.
+// flushAtOnce is how many objects are committed at once: few enough for readers of the engine to keep up, this fleet
+// among them, and enough for a sync of the log to cost little.
+const flushAtOnce = 2048
+
+// flush commits all that the machines changed. It reports whether they are to hear of something that came of it. What
+// meets a change that the world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
 	batch, again := f.collect()
 	if f.config.Shadow {
 		return again, nil
 	}
-	for len(batch) > 0 {
-		err := f.config.Engine.Commit(writes(batch)...)
+	for part := range slices.Chunk(batch, flushAtOnce) {
+		told, err := f.commit(part)
+		if err != nil {
+			return false, err
+		}
+		again = again || told
+	}
+	return again, nil
+}
+
+// commit commits a part of what is to be written, all of it but what meets a change.
+func (f *Fleet) commit(part []pending) (told bool, err error) {
+	for len(part) > 0 {
+		err := f.config.Engine.Commit(writes(part)...)
 		var conflict *engine.Conflict
 		switch {
 		case err == nil:
-			return f.committed(batch) || again, nil
+			return f.committed(part), nil
 		case errors.As(err, &conflict):
-			batch = f.postpone(batch, conflict.Key)
+			part = f.postpone(part, conflict.Key)
 		default:
-			return false, fmt.Errorf("commit %d changes: %w", len(batch), err)
+			return false, fmt.Errorf("commit %d changes: %w", len(part), err)
 		}
 	}
-	return again, nil
+	return false, nil
 }
 
 func writes(batch []pending) []engine.Write {
@@ -187,7 +203,7 @@ func (f *Fleet) object(source api.Key) []pending {
 		f.world.Store().Note(source) // its news is on its way
 		return nil
 	}
-	ours := f.world.Store().Get(source)
+	ours := f.world.Store().Snapshot(source)
 	if ours == nil {
 		return f.removal(p, old, version)
 	}

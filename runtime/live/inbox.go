@@ -1,51 +1,30 @@
 package live
 
 import (
-	"context"
-	"errors"
+	"strings"
 
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 )
 
-// change is one change of a table, with the resource that the table holds.
-type change struct {
-	resource *catalog.Resource
-	engine.Change
-}
-
-// inbox reads all tables of an engine.
-type inbox struct{ readers []reader }
-
-type reader struct {
-	resource *catalog.Resource
-	cursor   *engine.Cursor
-}
-
-// now is a context that is done: what is there is read, and nothing waited for.
-var now = func() context.Context {
-	done, cancel := context.WithCancel(context.Background())
-	cancel()
-	return done
+// byPrefix are the resources by what the keys of their objects begin with.
+var byPrefix = func() map[string]*catalog.Resource {
+	index := make(map[string]*catalog.Resource, len(catalog.All))
+	for i := range catalog.All {
+		index[engine.Prefix(catalog.All[i].Name())] = &catalog.All[i]
+	}
+	return index
 }()
 
-// take returns what has changed since it was last called, table by table. The error is that of a table that cannot
-// be read on.
-func (i *inbox) take() ([]change, error) {
-	var all []change
-	for _, r := range i.readers {
-		for {
-			changes, err := r.cursor.Next(now)
-			if errors.Is(err, context.Canceled) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			for _, c := range changes {
-				all = append(all, change{r.resource, c})
-			}
+// resourceOf is the resource of an object by its key; nil where it is not one of the world's kinds.
+func resourceOf(key string) *catalog.Resource {
+	end := 0
+	for range 3 { // "/group/resource/"
+		i := strings.IndexByte(key[end:], '/')
+		if i < 0 {
+			return nil
 		}
+		end += i + 1
 	}
-	return all, nil
+	return byPrefix[key[:end]]
 }

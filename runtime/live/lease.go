@@ -7,6 +7,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/engine"
 )
 
 // LeaseNamespace holds the leases by which agents show that they live, one per cluster, of its name. Source:
@@ -14,7 +15,7 @@ import (
 const LeaseNamespace = "karmada-cluster"
 
 // leaseChanged tells of a renewal when it is heard of: agents need not agree with us on the time of day.
-func (f *Fleet) leaseChanged(c *change) {
+func (f *Fleet) leaseChanged(c *engine.Change) {
 	if l, ok := c.Object.(*coordinationv1.Lease); ok {
 		f.renewed(l, f.config.Clock.Now().UTC())
 	}

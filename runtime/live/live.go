@@ -45,7 +45,7 @@ type Config struct {
 type Fleet struct {
 	config Config
 	world  *world.World
-	inbox  inbox
+	feed   *engine.Feed
 	// seen is the version of each object that the world has taken in or written; an object that the world deleted
 	// is in dropped until that comes back.
 	seen    map[string]int64
@@ -82,6 +82,7 @@ func Open(c Config) (*Fleet, error) {
 	f.world = world.New(world.Config{
 		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear,
 	})
+	f.feed = c.Engine.Follow()
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	f.load()
 	if err := f.step(); err != nil {
@@ -92,7 +93,10 @@ func Open(c Config) (*Fleet, error) {
 }
 
 // Close ends the machines.
-func (f *Fleet) Close() { f.world.Close() }
+func (f *Fleet) Close() {
+	f.feed.Close()
+	f.world.Close()
+}
 
 // load takes over what the engine holds, as it holds it.
 func (f *Fleet) load() {
@@ -104,8 +108,7 @@ func (f *Fleet) load() {
 		if table == nil || r.Kind.Kind == "Event" {
 			continue
 		}
-		snapshot, cursor := table.SnapshotAndWatch()
-		for key, o := range snapshot.Under("", "") {
+		for key, o := range table.Snapshot().Under("", "") {
 			f.seen[key] = engine.VersionOf(o)
 			switch o := o.(type) {
 			case *api.Work:
@@ -114,7 +117,6 @@ func (f *Fleet) load() {
 				objects = append(objects, shallow(o))
 			}
 		}
-		f.inbox.readers = append(f.inbox.readers, reader{r, cursor})
 	}
 	f.world.Load(belonging(objects))
 	f.world.Store().Track()
@@ -135,7 +137,6 @@ func (f *Fleet) Run(ctx context.Context) error {
 	timer := f.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
 	for {
-		news := f.config.Engine.Changed()
 		if err := f.step(); err != nil {
 			return err
 		}
@@ -144,7 +145,10 @@ func (f *Fleet) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
-		case <-news:
+		case _, open := <-f.feed.News():
+			if !open {
+				return engine.ErrClosed
+			}
 		case ask := <-f.asked:
 			ask()
 		}
@@ -179,9 +183,7 @@ func (f *Fleet) Stats() Stats { return f.stats }
 // step takes in what there is, brings about what is due and commits what came of it, until nothing is left to do.
 func (f *Fleet) step() error {
 	for {
-		if err := f.take(); err != nil {
-			return err
-		}
+		f.take()
 		if err := f.settle(); err != nil {
 			return err
 		}
@@ -193,15 +195,12 @@ func (f *Fleet) step() error {
 }
 
 // take takes in what others have changed.
-func (f *Fleet) take() error {
-	changes, err := f.inbox.take()
-	if err != nil {
-		return fmt.Errorf("follow the store: %w", err)
+func (f *Fleet) take() {
+	for _, c := range f.feed.Take() {
+		if r := resourceOf(c.Key); r != nil {
+			f.takeIn(r, &c)
+		}
 	}
-	for i := range changes {
-		f.takeIn(&changes[i])
-	}
-	return nil
 }
 
 // settle lets the machines act at the instants that were due up to now, and at now.

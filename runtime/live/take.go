@@ -7,13 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/world"
 )
 
 // takeIn hands a change that somebody else made to the machines. Changes of the world's own come back too, and
 // those that a conflict made it hear of earlier.
-func (f *Fleet) takeIn(c *change) {
+func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	if f.dropped[c.Key] {
 		if c.Object == nil {
 			delete(f.dropped, c.Key)
@@ -26,7 +27,7 @@ func (f *Fleet) takeIn(c *change) {
 	}
 	f.seen[c.Key] = c.Version
 	f.stats.Taken++
-	switch c.resource.Kind.Kind {
+	switch r.Kind.Kind {
 	case "Event", "Namespace":
 	case "Work":
 		f.workChanged(c)
@@ -35,7 +36,7 @@ func (f *Fleet) takeIn(c *change) {
 	case "Cluster":
 		f.clusterChanged(c)
 	default:
-		f.objectChanged(c)
+		f.objectChanged(r, c)
 	}
 	if c.Object == nil {
 		delete(f.seen, c.Key)
@@ -62,7 +63,7 @@ func belonging(objects []api.Object) []api.Object {
 }
 
 // objectChanged applies or deletes an object that people write.
-func (f *Fleet) objectChanged(c *change) {
+func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	if c.Object == nil {
 		f.world.Delete(api.KeyOf(c.Previous))
 		return
@@ -76,7 +77,7 @@ func (f *Fleet) objectChanged(c *change) {
 		f.rebaseBinding(key, &b.Spec, c.Previous)
 	}
 	f.refused(o, f.world.Apply(o))
-	if c.resource.Template() {
+	if r.Template() {
 		f.renewWorks(o)
 	}
 }

@@ -83,7 +83,7 @@ func copyOf(w *api.Work) (messages.ClusterName, messages.BindingName, bool) {
 }
 
 // workChanged tells the machine of a cluster's agent what became of a Work.
-func (f *Fleet) workChanged(c *change) {
+func (f *Fleet) workChanged(c *engine.Change) {
 	if c.Object != nil {
 		f.observeWork(c.Object.(*api.Work))
 		return

@@ -76,7 +76,7 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 
 // writtenBinding takes over the world's binding whole, but for its identity.
 func writtenBinding(ours, old api.Object) (api.Object, bool) {
-	next := shallow(ours)
+	next := ours // nobody else has this snapshot
 	if old == nil {
 		next.SetUID(newUID())
 		return next, true

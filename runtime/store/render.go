@@ -22,6 +22,15 @@ func (s *Store) show(e *entry) api.Object {
 	return e.shown
 }
 
+// Snapshot returns what Get does, and keeps nothing of it: of a cluster, a binding, a taint policy or a quota it is
+// the caller's own, as far as it goes.
+func (s *Store) Snapshot(key api.Key) api.Object {
+	if e := s.find(key); e != nil {
+		return s.snapshot(e)
+	}
+	return nil
+}
+
 func (s *Store) snapshot(e *entry) api.Object {
 	version := strconv.FormatUint(e.version, 10)
 	switch o := e.object.(type) {

@@ -1,0 +1,57 @@
+package engine
+
+import "sync"
+
+// Feed collects the changes of all tables, in the order of their versions, from when it was made until it is closed.
+// It holds what its reader has not taken, so that a reader who must not miss anything never has to list again; a
+// watcher who may, reads by a Cursor.
+type Feed struct {
+	engine *Engine
+	news   chan struct{}
+
+	mu      sync.Mutex
+	changes []Change
+}
+
+// Follow returns a feed of all that is committed from now on. A snapshot that is taken afterwards may have the first
+// of it already: versions tell.
+func (e *Engine) Follow() *Feed {
+	f := &Feed{engine: e, news: make(chan struct{}, 1)}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		close(f.news)
+	} else {
+		e.feeds[f] = struct{}{}
+	}
+	return f
+}
+
+// News has an item while there may be something to take. It is closed when the store is.
+func (f *Feed) News() <-chan struct{} { return f.news }
+
+// Take returns what was committed since it was last called.
+func (f *Feed) Take() []Change {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changes := f.changes
+	f.changes = nil
+	return changes
+}
+
+// Close ends the feed.
+func (f *Feed) Close() {
+	f.engine.mu.Lock()
+	defer f.engine.mu.Unlock()
+	delete(f.engine.feeds, f)
+}
+
+func (f *Feed) put(changes []Change) {
+	f.mu.Lock()
+	f.changes = append(f.changes, changes...)
+	f.mu.Unlock()
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
