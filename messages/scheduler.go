@@ -52,6 +52,9 @@ type PlaceBinding struct {
 	Cooling []ClusterName
 	// Full are clusters that say that they have no room for more of its replicas.
 	Full []ClusterName
+	// Starting are targets on which no copy was healthy yet, while others are being left for them; nil where
+	// MaxStartingPerCluster is zero.
+	Starting []ClusterName
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
 	Leaving []ClusterName

@@ -166,6 +166,10 @@ type Settings struct {
 	// eviction) or SourcePlacement (the placement itself). Cures K24.
 	TolerationSource string
 
+	// MaxStartingPerCluster is how many workloads that had to leave another cluster may start on one cluster at
+	// once: further ones look for another place, or wait. A start lasts until the hand-over does, or is overdue.
+	// Zero: any number.
+	MaxStartingPerCluster int
 	// CapacityReservation counts placed replicas against a cluster's free capacity at once. False:
 	// only what the cluster itself reports counts.
 	CapacityReservation bool

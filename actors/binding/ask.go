@@ -52,7 +52,7 @@ func (b *Binding) wish(now, since time.Time) *messages.PlaceBinding {
 			m.Evicting = append(m.Evicting, messages.ClusterName(b.tasks[i].FromCluster))
 		}
 	}
-	m.Unreplaced = b.unreplaced()
+	m.Unreplaced, m.Starting = b.unreplaced(), b.starting()
 	return m
 }
 

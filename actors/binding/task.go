@@ -119,6 +119,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		}
 		if o.Why == eviction.LastCopy && !k.overdue {
 			k.overdue = true
+			ended = ended || b.settings.MaxStartingPerCluster > 0 // its starts count no longer
 			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "it is placed nowhere else")})
 		}
 	}

@@ -153,6 +153,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
 	next.Unreplaced = s.unreplaced(e.asked, leave.clusters, d.Targets)
 	next.Leaving, next.LastScheduled = held, now
+	s.startsOn(&next, e.asked.Targets)
 	s.account(e.asked, &next)
 	e.hears(next)
 	e.answered = true
@@ -187,7 +188,7 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 	e.answered, e.failure = true, told
 	if cleared && len(e.asked.Targets) > 0 {
 		next := *e.asked
-		next.Targets, next.Applied = nil, e.asked.Placement
+		next.Targets, next.Starting, next.Applied = nil, nil, e.asked.Placement
 		s.account(e.asked, &next)
 		e.hears(next)
 	}
@@ -242,7 +243,7 @@ func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
 	s.question = placement.Request{
 		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas || m.Set != nil,
 		Replicas: m.Replicas, Requirements: m.Requirements, Set: m.Set, UID: string(m.UID),
-		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Affinity: m.Affinity, Fresh: fresh(m),
+		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Busy: s.busy(m), Affinity: m.Affinity, Fresh: fresh(m),
 	}
 	if s.settings.WorkloadAffinity && m.Groups != nil {
 		s.question.Together, s.question.Apart = s.groups.others(m, false), s.groups.others(m, true)

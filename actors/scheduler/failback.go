@@ -231,6 +231,7 @@ func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out 
 	next.Targets, next.Affinity, next.Applied, next.LastScheduled = d.Targets, d.Affinity, next.Placement, now
 	next.Evicting = append(slices.Clip(next.Evicting), left...)
 	next.Unreplaced = s.unreplaced(e.asked, left, d.Targets)
+	s.startsOn(&next, e.asked.Targets)
 	s.account(e.asked, &next)
 	e.hears(next)
 	e.answered = true

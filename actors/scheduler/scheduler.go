@@ -41,6 +41,7 @@ type Scheduler struct {
 	// home are the bindings that are to return to an earlier affinity group.
 	home   homeward
 	groups groups
+	starts starts
 	census census
 	// budgets are what namespaces with quotas may use; relieved is set when the usage of one fell, so that
 	// those who found no room try again, after those who asked in this instant.
@@ -88,7 +89,7 @@ func (f failure) remedy() string {
 func New(settings messages.Settings, seed uint64) *Scheduler {
 	s := &Scheduler{
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
-		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{},
+		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{}, starts: starts{},
 		budgets: map[string]*budget{}, census: newCensus(),
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
@@ -209,7 +210,7 @@ func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 	if s.settings.Breaks() {
 		s.census.count(before, after)
 	}
-	if s.groups.move(before, after) {
+	if fewer := s.starts.move(before, after); s.groups.move(before, after) || fewer {
 		s.freed = true
 	}
 	if !s.settings.CapacityReservation || sameRoom(before, after) {

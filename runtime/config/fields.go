@@ -276,6 +276,11 @@ var fields = numbered([]Field{
 		Meaning: "Whose tolerations count: of the placement that the scheduler last applied, where none means no eviction, or of the placement itself.",
 	},
 	{
+		Name: "maxStartingPerCluster", in: notNegative,
+		Meaning: "How many workloads that had to leave another cluster may start on one cluster at once. Further ones go elsewhere, or wait where they are; a start lasts until its hand-over is done or overdue.",
+		Zero:    "Any number.",
+	},
+	{
 		Name: "capacityReservation", Cures: []string{"K13"},
 		Meaning: "Counts placed replicas against a cluster's free capacity at once, and for as long as they are placed. Karmada's alpha gate SchedulingOvercommitProtection, which counts those of the last five minutes until they are healthy, is not needed beside it.",
 		Zero:    "Only what the cluster itself reports counts.",

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"slices"
 	"time"
 
 	"leeward/actors/rules/division"
@@ -34,6 +35,8 @@ type Request struct {
 	Cooling []messages.ClusterName
 	// Full are clusters that say that they have no room for more replicas of the resource.
 	Full []messages.ClusterName
+	// Busy are clusters that start as many copies for others as they may: they do not fit unless it runs there.
+	Busy []messages.ClusterName
 	// Together are the clusters that run others of the resource's group, and Apart those that run others
 	// which it must not share a cluster with. Empty: any cluster will do.
 	Together, Apart []messages.ClusterName
@@ -74,6 +77,7 @@ type Planner struct {
 	stableRegions    bool
 	partial          bool
 	readyOnly        bool
+	maxStarting      int
 	evictsDeleted    bool // clusters that are being deleted are emptied by their taint
 	avoids           bool // clusters with PreferNoSchedule
 	exactSets        bool
@@ -120,6 +124,7 @@ const (
 	shunned                    // it is in Apart
 	full                       // it is in Full
 	outgoing                   // it is in Leaving
+	busy                       // it is in Busy
 )
 
 type kind struct{ apiVersion, kind string }
@@ -144,6 +149,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		stableRegions:    s.StableRegions,
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
+		maxStarting:      s.MaxStartingPerCluster,
 		evictsDeleted:    s.TaintTerminatingClusters && s.Evicts(),
 		avoids:           s.PreferNoSchedule,
 		exactSets:        s.ExactComponentSets,
@@ -156,19 +162,20 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 
 // Plan decides where a resource is to run, trying the terms of its placement in order, from the one in
 // use on. If all fail, the first that has room for part of the replicas counts, where part will do; else
-// the first failure.
+// the first failure, or the first that will pass when others have started.
 func (p *Planner) Plan(now time.Time, r *Request) Decision {
 	rule := p.open(r)
 	defer p.close()
 	var first Decision
+	passing := false
 	for i := rule.firstTerm(r.Affinity, r.Fresh); i < len(rule.terms); i++ {
 		a := p.attempt(now, r, rule, i)
 		d := p.try(&a)
 		if d.Reason == "" {
 			return d
 		}
-		if first.Reason == "" {
-			first = p.explained(d)
+		if first.Reason == "" || !passing && p.passing() {
+			first, passing = p.explained(d), p.passing()
 		}
 	}
 	if p.partial && rule.strategy.byRoom() && r.Replicas > 0 {
@@ -179,6 +186,11 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 	}
 	first.Affinity = r.Affinity
 	return first
+}
+
+// passing reports whether the last attempt failed for want of a cluster that only starts too many others.
+func (p *Planner) passing() bool {
+	return p.maxStarting > 0 && slices.ContainsFunc(p.misfits, func(m misfit) bool { return m.verdict == starting })
 }
 
 // explained adds to a failure which clusters did not fit.
@@ -223,7 +235,7 @@ func (p *Planner) filter(a *attempt) {
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
 	deep := len(a.term.tiers) > 1 || len(a.Together) > 0 || a.Set != nil
 	for slot := range verdicts {
-		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|outgoing|shunned|resting) == 0 && !unserved[slot] && !deep
+		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|outgoing|shunned|resting|busy) == 0 && !unserved[slot] && !deep
 		if plain || p.passes(a, int32(slot)) {
 			p.slots = append(p.slots, int32(slot))
 		}
@@ -262,6 +274,7 @@ func (p *Planner) open(r *Request) *rule {
 	p.cast(r.Together, joined)
 	p.cast(r.Apart, shunned)
 	p.cast(r.Full, full)
+	p.cast(r.Busy, busy)
 	return p.rule(r.Placement)
 }
 

@@ -207,6 +207,9 @@ func (d dice) request(p *api.Placement, clusters int) *placement.Request {
 		r.Cooling = append(r.Cooling, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {
+		r.Busy = append(r.Busy, messages.ClusterName(d.name(clusters)))
+	}
+	for d.oneIn(4) {
 		r.Together = append(r.Together, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {

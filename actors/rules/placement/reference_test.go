@@ -251,6 +251,8 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	switch {
 	case o.has:
 		return ""
+	case slices.Contains(r.Busy, v.Name):
+		return "cluster(s) was starting as many workloads that had to move as it may (0)"
 	case len(r.Together) > 0 && !slices.Contains(r.Together, v.Name):
 		return "cluster(s) did not run a workload of the same affinity group"
 	case slices.Contains(r.Apart, v.Name):

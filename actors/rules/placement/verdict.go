@@ -3,6 +3,7 @@ package placement
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ const (
 	evicting
 	toLeave
 	cooling
+	starting
 	elsewhere
 	crowded
 	untolerated
@@ -49,6 +51,7 @@ var reasons = [...]string{
 	evicting:    "cluster(s) is in the process of eviction",
 	toLeave:     "cluster(s) is to be left",
 	cooling:     "cluster(s) was left a short time ago because the application failed",
+	starting:    "cluster(s) was starting as many workloads that had to move as it may (%s)",
 	elsewhere:   "cluster(s) did not run a workload of the same affinity group",
 	crowded:     "cluster(s) ran a workload of the same anti-affinity group",
 	untolerated: "cluster(s) had untolerated taint {%s}",
@@ -96,6 +99,8 @@ func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 		return toLeave, -1
 	case p.roles[slot]&resting != 0:
 		return cooling, -1
+	case p.roles[slot]&busy != 0 && !kept:
+		return starting, -1
 	case len(a.Together) > 0 && p.roles[slot]&joined == 0 && !kept:
 		return elsewhere, -1
 	case p.roles[slot]&shunned != 0 && !kept:
@@ -221,7 +226,7 @@ func (t *term) explain(v *messages.ClusterView) string {
 type cause struct {
 	verdict verdict
 	taint   corev1.Taint // without its time, so that it is alike on many clusters
-	scarce  string       // what there is too little of
+	scarce  string       // what there is too little of, or how many there may be
 	count   int          // of the clusters
 }
 
@@ -238,8 +243,11 @@ func (p *Planner) causeOf(m *misfit) cause {
 		c.taint = p.fleet.views[m.slot].Taints[m.taint]
 		c.taint.TimeAdded = nil
 	}
-	if m.verdict == tooSmall {
+	switch m.verdict {
+	case tooSmall:
 		c.scarce = p.scarce(m.slot)
+	case starting:
+		c.scarce = strconv.Itoa(p.maxStarting)
 	}
 	return c
 }
@@ -316,7 +324,7 @@ func (c *cause) String() string {
 	switch c.verdict {
 	case untolerated, outstayed:
 		return fmt.Sprintf(reasons[c.verdict], c.taint.ToString())
-	case tooSmall:
+	case tooSmall, starting:
 		return fmt.Sprintf(reasons[c.verdict], c.scarce)
 	default:
 		return reasons[c.verdict]

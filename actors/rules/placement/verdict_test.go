@@ -36,6 +36,24 @@ func cooling(r *placement.Request, names ...messages.ClusterName) *placement.Req
 	return r
 }
 
+func busy(r *placement.Request, names ...messages.ClusterName) *placement.Request {
+	r.Busy = names
+	return r
+}
+
+// Of several groups the one that may start it soon says more than the first.
+func TestWhatIsOnlyBusyIsSaidFirst(t *testing.T) {
+	s := messages.Settings{MaxStartingPerCluster: 2}
+	p := placement.NewPlanner(fleetOf(cluster("a", 9), cluster("b", 9)), &s, 1)
+	d := p.Plan(noon, busy(workload(&api.Placement{ClusterAffinities: []api.ClusterAffinityTerm{
+		{AffinityName: "gone", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"x"}}},
+		{AffinityName: "busy", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"b"}}},
+		{AffinityName: "gone too", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"y"}}},
+	}}, 1), "b"))
+	require.Equal(t, "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, "+
+		"1 cluster(s) was starting as many workloads that had to move as it may (2).", d.Message)
+}
+
 func TestExplain(t *testing.T) {
 	tolerating := func(key string) *api.Placement {
 		return &api.Placement{ClusterTolerations: []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}}
@@ -78,6 +96,8 @@ func TestExplain(t *testing.T) {
 		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
 		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was left a short time ago because the application failed"},
 		{"to be left", cluster("a", 9), outgoing(workload(nil, 1), "a"), "cluster(s) is to be left"},
+		{"busy with others", cluster("a", 9), busy(workload(nil, 1), "a"), "cluster(s) was starting as many workloads that had to move as it may (0)"},
+		{"busy with others, but it runs there", cluster("a", 9), busy(workload(nil, 1, on("a", 1)), "a"), ""},
 		{"being left, and a short time ago before that", cluster("a", 9), cooling(evicting(workload(nil, 1), "a"), "a"), "cluster(s) is in the process of eviction"},
 		{"leaving it, still there", cluster("a", 9), evicting(workload(nil, 1, on("a", 1)), "a"), "cluster(s) is in the process of eviction"},
 
