@@ -10,6 +10,8 @@
 package api
 
 import (
+	"embed"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -23,6 +25,11 @@ const (
 	// WorkV1alpha1GroupVersion is that of Work, and of nothing else.
 	WorkV1alpha1GroupVersion = "work.karmada.io/v1alpha1"
 )
+
+// Source holds the files of this package, for their comments are what "kubectl explain" says of the kinds.
+//
+//go:embed *.go
+var Source embed.FS
 
 // Object is any API object: typed or Unstructured.
 type Object interface {

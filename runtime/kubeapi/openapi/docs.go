@@ -1,0 +1,77 @@
+package openapi
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strings"
+	"sync"
+
+	"leeward/messages/api"
+)
+
+// docOf returns the comment of a field by its name in JSON, or for "" of a type.
+func docOf(t reflect.Type, field string) string {
+	if isOurs(t) {
+		name, _, _ := strings.Cut(t.Name(), "[")
+		return ownComments()[comment{name, field}]
+	}
+	if documented, ok := reflect.Zero(t).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
+		return documented.SwaggerDoc()[field]
+	}
+	return ""
+}
+
+// comment is where a comment stands: at a type, or at one of its fields.
+type comment struct{ kind, field string }
+
+// ownComments are the comments of messages/api. Its source is part of the binary and always parses.
+var ownComments = sync.OnceValue(func() map[comment]string {
+	comments := map[comment]string{}
+	entries, _ := api.Source.ReadDir(".")
+	for _, entry := range entries {
+		text, _ := api.Source.ReadFile(entry.Name())
+		file, err := parser.ParseFile(token.NewFileSet(), entry.Name(), text, parser.ParseComments)
+		if err != nil {
+			panic(err)
+		}
+		read(file, comments)
+	}
+	return comments
+})
+
+func read(file *ast.File, into map[comment]string) {
+	for _, declared := range file.Decls {
+		types, ok := declared.(*ast.GenDecl)
+		if !ok || types.Tok != token.TYPE {
+			continue
+		}
+		for _, each := range types.Specs {
+			named := each.(*ast.TypeSpec)
+			into[comment{named.Name.Name, ""}] = plain(types.Doc)
+			if object, ok := named.Type.(*ast.StructType); ok {
+				readFields(named.Name.Name, object, into)
+			}
+		}
+	}
+}
+
+// readFields reads the comments of fields. One that speaks of the field and those below it is that of the
+// first.
+func readFields(kind string, object *ast.StructType, into map[comment]string) {
+	for _, field := range object.Fields.List {
+		if field.Tag == nil {
+			continue
+		}
+		name, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+		if name != "" {
+			into[comment{kind, name}] = plain(field.Doc)
+		}
+	}
+}
+
+// plain returns a comment in one line.
+func plain(comments *ast.CommentGroup) string {
+	return strings.Join(strings.Fields(comments.Text()), " ")
+}
