@@ -11,6 +11,7 @@ import (
 	"github.com/benbjohnson/clock"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/storage"
 
 	"leeward/runtime/engine"
@@ -94,8 +95,16 @@ func (s *tableStorage) handOut(o runtime.Object, version int64, out runtime.Obje
 	if into.Kind() != reflect.Pointer || into.Type() != reflect.TypeOf(o) {
 		return fmt.Errorf("copy a %T into a %T", o, out)
 	}
-	into.Elem().Set(reflect.ValueOf(o.DeepCopyObject()).Elem())
+	into.Elem().Set(reflect.ValueOf(copied(o)).Elem())
 	return s.UpdateObject(out, uint64(version))
+}
+
+// copied returns a copy as Kubernetes' server has objects within: it knows their kind from their type, and compares
+// them without.
+func copied(o runtime.Object) runtime.Object {
+	c := o.DeepCopyObject()
+	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return c
 }
 
 // Create puts an object where there is none.
@@ -173,7 +182,7 @@ func (s *tableStorage) GuaranteedUpdate(
 		if err := preconditions.Check(key, is.object); err != nil {
 			return err
 		}
-		updated, ttl, err := update(is.object.DeepCopyObject(), storage.ResponseMeta{ResourceVersion: uint64(is.version)})
+		updated, ttl, err := update(copied(is.object), storage.ResponseMeta{ResourceVersion: uint64(is.version)})
 		if err != nil {
 			return err
 		}

@@ -176,7 +176,7 @@ func (w *watcher) sendObject(kind watch.EventType, o engine.Object, version int6
 	if !w.selected(o) {
 		return
 	}
-	out := o.DeepCopyObject()
+	out := copied(o)
 	if version != 0 {
 		if err := w.UpdateObject(out, uint64(version)); err != nil {
 			return // it is an object with metadata

@@ -1,0 +1,56 @@
+package kubeapi
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// User is somebody who is given a kubeconfig.
+type User struct {
+	Name   string
+	Groups []string
+}
+
+// Admin may do everything.
+func Admin() User { return User{Name: "leeward:admin", Groups: []string{AdminGroup}} }
+
+// Agent is the agent of a cluster.
+func Agent(cluster string) User {
+	return User{Name: AgentPrefix + cluster, Groups: []string{AgentGroup}}
+}
+
+// Kubeconfig makes a kubeconfig for a user of the daemon that keeps its data in a folder and listens at an address
+// (host:port). The daemon need not run, and knows the user by the certificate in it, which is good for a year.
+func Kubeconfig(dataDir, address string, u User, now time.Time) (*clientcmdapi.Config, error) {
+	a, err := openAuthority(filepath.Join(dataDir, "pki"), now)
+	if err != nil {
+		return nil, err
+	}
+	return a.kubeconfig(address, u, now)
+}
+
+func (a *authority) kubeconfig(address string, u User, now time.Time) (*clientcmdapi.Config, error) {
+	p, err := a.client(u.Name, u.Groups, now)
+	if err != nil {
+		return nil, err
+	}
+	const name = "leeward"
+	c := clientcmdapi.NewConfig()
+	c.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + address, CertificateAuthorityData: a.pem}
+	c.AuthInfos[u.Name] = &clientcmdapi.AuthInfo{ClientCertificateData: p.certificate, ClientKeyData: p.key}
+	c.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: u.Name, Namespace: "default"}
+	c.CurrentContext = name
+	return c, nil
+}
+
+// writeKubeconfig writes a file that only its owner can read.
+func writeKubeconfig(file string, c *clientcmdapi.Config) error {
+	if err := clientcmd.WriteToFile(*c, file); err != nil {
+		return fmt.Errorf("write kubeconfig %s: %w", file, err)
+	}
+	return nil
+}

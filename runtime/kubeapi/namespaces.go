@@ -1,0 +1,112 @@
+package kubeapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"leeward/runtime/engine"
+)
+
+// leaseNamespace is where agents keep their leases. Source: Karmada, util.NamespaceClusterLease.
+const leaseNamespace = "karmada-cluster"
+
+// everlasting are the namespaces that are always there.
+var everlasting = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, leaseNamespace}
+
+var (
+	namespaceResource = corev1.Resource("namespaces")
+	leaseResource     = coordinationv1.Resource("leases")
+)
+
+// foundNamespaces creates the namespaces that must be there and are not.
+func foundNamespaces(e *engine.Engine, now metav1.Time) error {
+	for _, name := range everlasting {
+		n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uuid.NewUUID(), CreationTimestamp: now}}
+		n.Status.Phase = corev1.NamespaceActive
+		err := e.Commit(engine.Create(engine.Key(namespaceResource, "", name), n))
+		if exists := new(engine.Conflict); err != nil && !errors.As(err, &exists) {
+			return fmt.Errorf("create namespace %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// namespaces serves namespaces. One that is deleted takes along what is in it.
+type namespaces struct {
+	objects
+	// contents are what may be in a namespace.
+	contents []objects
+}
+
+// Delete removes a namespace, so that nothing more comes into it, and then what is in it. Objects with finalizers
+// stay until those are gone.
+func (n namespaces) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+	if slices.Contains(everlasting, name) {
+		return nil, false, apierrors.NewForbidden(namespaceResource, name, errors.New("this namespace may not be deleted"))
+	}
+	deleted, now, err := n.objects.Delete(ctx, name, validate, options)
+	if err != nil || len(options.DryRun) > 0 {
+		return deleted, now, err
+	}
+	inside := request.WithNamespace(ctx, name)
+	for _, c := range n.contents {
+		_, err := c.DeleteCollection(inside, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &internalversion.ListOptions{})
+		if err != nil {
+			return nil, false, fmt.Errorf("empty namespace %s of %s: %w", name, c.kind.Plural, err)
+		}
+	}
+	return deleted, now, nil
+}
+
+// DeleteCollection is not for namespaces: each is deleted by its name.
+func (n namespaces) DeleteCollection(context.Context, rest.ValidateObjectFunc, *metav1.DeleteOptions, *internalversion.ListOptions) (runtime.Object, error) {
+	return nil, apierrors.NewMethodNotSupported(namespaceResource, "deletecollection")
+}
+
+// lifecycle admits new objects only into namespaces that are there, and from an agent only those of its cluster.
+type lifecycle struct{ engine *engine.Engine }
+
+var _ admission.ValidationInterface = lifecycle{}
+
+// Handles says that only creations are looked at.
+func (l lifecycle) Handles(operation admission.Operation) bool { return operation == admission.Create }
+
+// Validate refuses what may not be created where it is.
+func (l lifecycle) Validate(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+	resource := a.GetResource().GroupResource()
+	if cluster, is := agentOf(a.GetUserInfo()); is && resource == leaseResource && a.GetName() != cluster {
+		return admission.NewForbidden(a, fmt.Errorf("the lease of an agent has the name of its cluster, %s", cluster))
+	}
+	if a.GetNamespace() == "" || resource == namespaceResource || l.engine.Table(resource) == nil {
+		return nil
+	}
+	if n, _ := l.engine.Table(namespaceResource).Get(engine.Key(namespaceResource, "", a.GetNamespace())); n == nil {
+		return apierrors.NewNotFound(namespaceResource, a.GetNamespace())
+	}
+	return nil
+}
+
+// inNamespaces returns what serves the kinds that live in namespaces.
+func inNamespaces(served map[schema.GroupVersion]map[string]rest.Storage) []objects {
+	var contents []objects
+	for _, k := range kinds {
+		if s, ok := served[k.version()][k.Plural].(objects); ok && !k.ClusterScoped {
+			contents = append(contents, s)
+		}
+	}
+	return contents
+}

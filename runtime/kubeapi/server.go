@@ -1,0 +1,249 @@
+package kubeapi
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	restclient "k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/klog/v2"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/engine"
+)
+
+// Config is what a server is made of. All of it is required but what says otherwise.
+type Config struct {
+	// Engine keeps the objects; it has the tables of Resources.
+	Engine *engine.Engine
+	// DataDir is the folder that the server keeps its certificates, its tokens.csv, its audit.jsonl and the
+	// kubeconfig of an administrator in.
+	DataDir string
+	// Addr is where to listen, "127.0.0.1:7443"; port 0 is any.
+	Addr string
+	// Expose lets Addr be other than a loopback address.
+	Expose bool
+	// Hosts are further names and addresses that clients call the server by. Optional.
+	Hosts  []string
+	Logger zerolog.Logger
+	Clock  clock.Clock
+	// Settings are those by which objects are completed and validated. They may change while the server runs.
+	Settings func() *messages.Settings
+	// Preview warns of what a write would lead to. Optional.
+	Preview Preview
+	// Answer fills in the status of a preview, and may change nothing. Optional: without it none are served.
+	Answer func(context.Context, *api.FailoverPreview) error
+}
+
+// Server is the Kubernetes API of the daemon.
+type Server struct {
+	generic   *server.GenericAPIServer
+	listener  net.Listener
+	authority *authority
+	config    Config
+}
+
+// New returns a server that is about to listen, once it runs. It creates what is missing in the data folder, and the
+// namespaces that are always there, and writes the kubeconfig.
+func New(c Config) (*Server, error) {
+	klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(c.Logger))) // of the whole process: klog knows no other way
+	s := &Server{config: c}
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
+	if err := s.build(); err != nil {
+		return nil, fmt.Errorf("make the API server: %w", err)
+	}
+	if err := foundNamespaces(c.Engine, metav1.NewTime(c.Clock.Now())); err != nil {
+		return nil, err
+	}
+	admin, err := s.Kubeconfig(Admin())
+	if err != nil {
+		return nil, err
+	}
+	return s, writeKubeconfig(s.KubeconfigFile(), admin)
+}
+
+// Addr is where the server listens, with the port that it has got.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// KubeconfigFile is the kubeconfig of an administrator.
+func (s *Server) KubeconfigFile() string { return filepath.Join(s.config.DataDir, "kubeconfig") }
+
+// Kubeconfig makes a kubeconfig for a user.
+func (s *Server) Kubeconfig(u User) (*clientcmdapi.Config, error) {
+	return s.authority.kubeconfig(s.Addr(), u, s.config.Clock.Now())
+}
+
+// Run serves until the context is done, and then until the requests that are under way are answered.
+func (s *Server) Run(ctx context.Context) error {
+	if err := s.generic.PrepareRun().RunWithContext(ctx); err != nil {
+		return fmt.Errorf("serve the Kubernetes API: %w", err)
+	}
+	return nil
+}
+
+// listen takes the address, so that it is known from the start and nobody else takes it.
+func (s *Server) listen() error {
+	host, _, err := net.SplitHostPort(s.config.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on %q: %w", s.config.Addr, err)
+	}
+	if address := net.ParseIP(host); !s.config.Expose && host != "localhost" && (address == nil || !address.IsLoopback()) {
+		return fmt.Errorf("listen on %q: not a loopback address, and the server is not to be exposed", s.config.Addr)
+	}
+	if s.listener, err = net.Listen("tcp", s.config.Addr); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	return nil
+}
+
+// build makes Kubernetes' server of the parts.
+func (s *Server) build() error {
+	scheme, err := NewScheme()
+	if err != nil {
+		return err
+	}
+	codecs := serializer.NewCodecFactory(scheme)
+	generic := server.NewConfig(codecs)
+	generic.EffectiveVersion = asKubernetes{compatibility.DefaultBuildEffectiveVersion()}
+	generic.LoopbackClientConfig = &restclient.Config{Host: s.Addr()} // nothing here talks to itself
+	generic.AdmissionControl = lifecycle{s.config.Engine}
+	generic.EnableProfiling = false
+	describe(generic, scheme)
+	auditing(generic, s.config.DataDir)
+	if err := s.secure(generic); err != nil {
+		return err
+	}
+	access := newRoles()
+	generic.Authorization.Authorizer, generic.RuleResolver = access, access
+	if s.generic, err = generic.Complete(nil).New("leewardd", server.NewEmptyDelegate()); err != nil {
+		return err
+	}
+	keeps := keeper{
+		admitting: admitting{settings: s.config.Settings, clock: s.config.Clock, preview: s.config.Preview},
+		engine:    s.config.Engine, scheme: scheme, codecs: codecs,
+	}
+	served, err := keeps.all()
+	if err != nil {
+		return err
+	}
+	s.complete(served, access)
+	return s.install(served, scheme, codecs)
+}
+
+// asKubernetes says which Kubernetes the server is like, for clients that look at it.
+type asKubernetes struct {
+	basecompatibility.EffectiveVersion
+}
+
+func (v asKubernetes) Info() *version.Info {
+	info := v.EffectiveVersion.Info()
+	info.GitVersion = fmt.Sprintf("v%s.%s.0+leeward", info.Major, info.Minor)
+	info.GitCommit, info.GitTreeState, info.BuildDate = "", "", ""
+	return info
+}
+
+// secure says how the server proves what it is, and how clients do.
+func (s *Server) secure(generic *server.Config) (err error) {
+	now := s.config.Clock.Now()
+	if s.authority, err = openAuthority(filepath.Join(s.config.DataDir, "pki"), now); err != nil {
+		return err
+	}
+	host, _, err := net.SplitHostPort(s.Addr())
+	if err != nil {
+		return fmt.Errorf("read the address %s: %w", s.Addr(), err)
+	}
+	own, err := s.authority.server(append([]string{"localhost", "127.0.0.1", "::1", host}, s.config.Hosts...), now)
+	if err != nil {
+		return err
+	}
+	generic.SecureServing = &server.SecureServingInfo{Listener: s.listener, MinTLSVersion: tls.VersionTLS12}
+	if generic.SecureServing.Cert, err = dynamiccertificates.NewStaticCertKeyContent("server", own.certificate, own.key); err != nil {
+		return err
+	}
+	if generic.SecureServing.ClientCA, err = dynamiccertificates.NewStaticCAContent("clients", s.authority.pem); err != nil {
+		return err
+	}
+	generic.Authentication.Authenticator, err = s.authority.authentication(filepath.Join(s.config.DataDir, "tokens.csv"))
+	return err
+}
+
+// complete adds what is more than a kind in a table: namespaces, events in their new group, and what is asked.
+func (s *Server) complete(served map[schema.GroupVersion]map[string]rest.Storage, a roles) {
+	core := served[corev1.SchemeGroupVersion]
+	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(served)}
+	place(served, eventsv1.SchemeGroupVersion, "events", core["events"])
+	decides := access{a, a}
+	for path, r := range map[string]rest.Storage{ // order-free: each has its own place
+		"selfsubjectaccessreviews":  review[*authorizationv1.SelfSubjectAccessReview]{singular: "selfsubjectaccessreview", answer: decides.ofSelf},
+		"selfsubjectrulesreviews":   review[*authorizationv1.SelfSubjectRulesReview]{singular: "selfsubjectrulesreview", answer: decides.rulesOfSelf},
+		"subjectaccessreviews":      review[*authorizationv1.SubjectAccessReview]{singular: "subjectaccessreview", answer: decides.ofOther},
+		"localsubjectaccessreviews": review[*authorizationv1.LocalSubjectAccessReview]{singular: "localsubjectaccessreview", namespaced: true, answer: decides.ofOtherHere},
+	} {
+		place(served, authorizationv1.SchemeGroupVersion, path, r)
+	}
+	place(served, authenticationv1.SchemeGroupVersion, "selfsubjectreviews",
+		review[*authenticationv1.SelfSubjectReview]{singular: "selfsubjectreview", answer: whoAmI})
+	if s.config.Answer != nil {
+		place(served, leewardVersion, "failoverpreviews", review[*api.FailoverPreview]{singular: "failoverpreview", answer: s.config.Answer})
+	}
+}
+
+// install tells Kubernetes' server what it serves.
+func (s *Server) install(served map[schema.GroupVersion]map[string]rest.Storage, scheme *runtime.Scheme, codecs serializer.CodecFactory) error {
+	groups := map[string]*server.APIGroupInfo{}
+	var names []string
+	for gv, storages := range served { // order-free: sorted below
+		if groups[gv.Group] == nil {
+			info := server.NewDefaultAPIGroupInfo(gv.Group, scheme, metav1.ParameterCodec, codecs)
+			if !strings.HasSuffix(gv.Group, "k8s.io") && strings.Contains(gv.Group, ".") {
+				info.NegotiatedSerializer = textual{info.NegotiatedSerializer}
+			}
+			groups[gv.Group] = &info
+			names = append(names, gv.Group)
+		}
+		groups[gv.Group].VersionedResourcesStorageMap[gv.Version] = storages
+	}
+	slices.Sort(names)
+	if err := s.generic.InstallLegacyAPIGroup(server.DefaultLegacyAPIPrefix, groups[""]); err != nil {
+		return fmt.Errorf("install the core group: %w", err)
+	}
+	var infos []*server.APIGroupInfo
+	for _, name := range names[1:] {
+		infos = append(infos, groups[name])
+	}
+	return s.generic.InstallAPIGroups(infos...)
+}
+
+// textual speaks JSON and YAML only: kinds that are not Kubernetes' own have no other form.
+type textual struct{ runtime.NegotiatedSerializer }
+
+func (t textual) SupportedMediaTypes() []runtime.SerializerInfo {
+	return slices.DeleteFunc(slices.Clone(t.NegotiatedSerializer.SupportedMediaTypes()), func(i runtime.SerializerInfo) bool {
+		return i.MediaType == runtime.ContentTypeProtobuf
+	})
+}

@@ -1,0 +1,148 @@
+package kubeapi
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/benbjohnson/clock"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"leeward/messages"
+	"leeward/messages/admission"
+	"leeward/messages/api"
+)
+
+// admitting is what every write goes through: the same defaults and the same validation as a replay.
+type admitting struct {
+	settings func() *messages.Settings
+	clock    clock.Clock
+	preview  Preview
+}
+
+// Preview tells people what a write would lead to, before it is made: one warning of at most 120 characters
+// each. old is nil for a new object. It must not change the objects.
+type Preview func(ctx context.Context, o, old api.Object) []string
+
+// strategy is how objects of one kind are written.
+type strategy struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+	*kind
+	*admitting
+}
+
+var (
+	_ rest.RESTCreateStrategy  = strategy{}
+	_ rest.RESTUpdateStrategy  = strategy{}
+	_ rest.RESTDeleteStrategy  = strategy{}
+	_ rest.ResetFieldsStrategy = strategy{}
+)
+
+func (s strategy) NamespaceScoped() bool                         { return !s.ClusterScoped }
+func (s strategy) AllowCreateOnUpdate(context.Context) bool      { return false }
+func (s strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
+func (s strategy) Canonicalize(runtime.Object)                   {}
+
+// PrepareForCreate completes a new object. What it says of its status is dropped.
+func (s strategy) PrepareForCreate(_ context.Context, o runtime.Object) {
+	created := o.(api.Object)
+	if s.has("Status") {
+		setField(o, "Status", reflect.Zero(fieldOf(o, "Status").Type()))
+	}
+	if s.has("Spec") {
+		created.SetGeneration(1)
+	}
+	admission.Default(created, s.settings(), s.clock.Now())
+}
+
+// PrepareForUpdate completes an object that is to replace another. Its status stays as it was; its generation
+// rises if what it asks for changes.
+func (s strategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
+	updated := o.(api.Object)
+	if s.has("Status") {
+		setField(o, "Status", fieldOf(old, "Status"))
+	}
+	admission.Default(updated, s.settings(), s.clock.Now())
+	if s.has("Spec") && !equality.Semantic.DeepEqual(fieldOf(o, "Spec").Interface(), fieldOf(old, "Spec").Interface()) {
+		updated.SetGeneration(old.(api.Object).GetGeneration() + 1)
+	}
+}
+
+func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
+	return admission.Validate(o.(api.Object), nil, s.settings())
+}
+
+func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
+	return admission.Validate(o.(api.Object), old.(api.Object), s.settings())
+}
+
+func (s strategy) WarningsOnCreate(ctx context.Context, o runtime.Object) []string {
+	if s.preview == nil {
+		return nil
+	}
+	return s.preview(ctx, o.(api.Object), nil)
+}
+
+func (s strategy) WarningsOnUpdate(ctx context.Context, o, old runtime.Object) []string {
+	if s.preview == nil {
+		return nil
+	}
+	return s.preview(ctx, o.(api.Object), old.(api.Object))
+}
+
+// GetResetFields names what a write of the object itself does not change.
+func (s strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	if !s.has("Status") {
+		return nil
+	}
+	return s.resets("status")
+}
+
+func (s strategy) resets(fields ...string) map[fieldpath.APIVersion]*fieldpath.Set {
+	set := &fieldpath.Set{}
+	for _, f := range fields {
+		set.Insert(fieldpath.MakePathOrDie(f))
+	}
+	return map[fieldpath.APIVersion]*fieldpath.Set{fieldpath.APIVersion(s.version().String()): set}
+}
+
+// statusStrategy is how the status of objects of one kind is written.
+type statusStrategy struct{ strategy }
+
+// PrepareForUpdate keeps everything but the status as it was.
+func (s statusStrategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
+	updated := o.(api.Object)
+	status, managed, version := fieldOf(o, "Status"), updated.GetManagedFields(), updated.GetResourceVersion()
+	reported := reflect.New(status.Type()).Elem()
+	reported.Set(status)
+	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(old.DeepCopyObject()).Elem())
+	setField(o, "Status", reported)
+	updated.SetManagedFields(managed)
+	updated.SetResourceVersion(version)
+}
+
+// ValidateUpdate trusts whoever may write a status: it is what was observed.
+func (s statusStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
+	return nil
+}
+
+// GetResetFields names what a write of the status does not change.
+func (s statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return s.resets("spec", "metadata")
+}
+
+// WarningsOnUpdate says nothing: a status is written by machines.
+func (s statusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
+}
+
+func fieldOf(o runtime.Object, name string) reflect.Value {
+	return reflect.ValueOf(o).Elem().FieldByName(name)
+}
+
+func setField(o runtime.Object, name string, value reflect.Value) { fieldOf(o, name).Set(value) }
