@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"leeward/runtime/kubeapi"
+)
+
+// kubeconfigCommand prints a kubeconfig for somebody else than the administrator.
+func kubeconfigCommand(f *flags) *cobra.Command {
+	var agent string
+	var u kubeapi.User
+	c := &cobra.Command{
+		Use:   "kubeconfig (--agent CLUSTER | --user NAME --group GROUP...)",
+		Short: "Print a kubeconfig for a user, or for the agent of a cluster",
+		Long: "kubeconfig signs a client certificate, good for a year, and prints a kubeconfig with it. The daemon need\n" +
+			"not run. Groups that may do something: " + kubeapi.AdminGroup + ", " + kubeapi.EditorGroup + " and " + kubeapi.ViewerGroup + ".",
+		Example: "  leewardd kubeconfig --agent member1 > member1.kubeconfig\n" +
+			"  leewardd kubeconfig --user ada --group " + kubeapi.ViewerGroup,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if agent != "" {
+				u = kubeapi.Agent(agent)
+			}
+			k, err := kubeapi.Kubeconfig(f.dataDir, f.address(), u, time.Now())
+			if err != nil {
+				return err
+			}
+			text, err := clientcmd.Write(*k)
+			if err != nil {
+				return fmt.Errorf("write the kubeconfig: %w", err)
+			}
+			_, err = c.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&agent, "agent", "", "the cluster whose agent it is for")
+	c.Flags().StringVar(&u.Name, "user", "", "the name of the user")
+	c.Flags().StringArrayVar(&u.Groups, "group", nil, "a group of the user")
+	c.MarkFlagsOneRequired("agent", "user")
+	c.MarkFlagsMutuallyExclusive("agent", "user")
+	return c
+}
