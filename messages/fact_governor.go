@@ -25,7 +25,7 @@ type BreakerChanged struct {
 	Priority *int32 `json:"priority,omitempty"`
 	State    string `json:"state"`
 	Message  string `json:"message"`
-	// Moved is how many of all Copies were permitted to go within the window.
+	// Moved is how many were permitted to go within the window, of all Copies that there were in it.
 	Moved  int `json:"moved"`
 	Copies int `json:"copies"`
 	// Until is when the state ends by itself; zero: it does not.

@@ -97,6 +97,7 @@ func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took b
 		}
 		b.tasks = slices.Delete(b.tasks, i, i+1)
 		b.retarget(append(b.clusters(), b.stillOn(&k)), out)
+		b.conclude(k.trial, messages.ClusterName(k.FromCluster), true, out)
 		out.Record(&messages.EvictionWithdrawn{
 			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Reason: "it is placed there again", Clusters: b.clusters(),
 		})

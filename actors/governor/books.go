@@ -20,7 +20,7 @@ func (g *Governor) book(p *place) {
 	}
 }
 
-// record tells of the permits of this instant, where some limit counts them.
+// record tells of the permits of this instant, where some limit counts them, and of the breakers that they opened.
 func (g *Governor) record(now time.Time, out *actors.Outbox) {
 	if len(g.booked) > 0 {
 		slices.SortFunc(g.booked, wider)
@@ -31,7 +31,10 @@ func (g *Governor) record(now time.Time, out *actors.Outbox) {
 		}
 		out.Record(f)
 	}
-	g.permits, g.booked = g.permits[:0], g.booked[:0]
+	for _, p := range g.opened {
+		g.tellBreaker(now, p, out)
+	}
+	g.permits, g.booked, g.opened = g.permits[:0], g.booked[:0], g.opened[:0]
 }
 
 // remembered is what a restart must know of a place.
@@ -49,7 +52,7 @@ func (p *place) remembered(now time.Time) api.PermitCount {
 		c.PaidUntil = &metav1.MicroTime{Time: paid}
 	}
 	for _, m := range p.breaker.Moved {
-		c.Moved = append(c.Moved, api.MovedCount{From: metav1.MicroTime{Time: m.At}, Count: m.Count})
+		c.Moved = append(c.Moved, api.MovedCount{From: metav1.MicroTime{Time: m.At}, Count: m.Count, Copies: m.Copies})
 	}
 	for _, e := range p.breaker.Trials {
 		c.Trials = append(c.Trials, api.Trial{Binding: string(e.Binding), Cluster: string(e.Cluster), At: metav1.MicroTime{Time: e.At}})
@@ -112,7 +115,7 @@ func (p *place) remember(c *api.PermitCount) {
 	}
 	p.breaker.Moved, p.breaker.Trials = nil, nil
 	for _, m := range c.Moved {
-		p.breaker.Moved = append(p.breaker.Moved, storm.Moves{At: m.From.Time, Count: m.Count})
+		p.breaker.Moved = append(p.breaker.Moved, storm.Moves{At: m.From.Time, Count: m.Count, Copies: m.Copies})
 	}
 	for _, e := range c.Trials {
 		p.breaker.Trials = append(p.breaker.Trials, storm.Trial{

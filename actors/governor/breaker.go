@@ -70,7 +70,7 @@ func (g *Governor) breaking(p *place) storm.Breaking {
 }
 
 // take counts a request that goes for every breaker that it passed, and reports whether it is on trial for one.
-func (g *Governor) take(now time.Time, n *node, out *actors.Outbox) (onTrial bool) {
+func (g *Governor) take(now time.Time, n *node) (onTrial bool) {
 	e := storm.Trial{Binding: n.head.Binding, Cluster: n.head.Cluster}
 	for ; n != nil; n = n.parent {
 		p := g.guarded(n)
@@ -80,12 +80,13 @@ func (g *Governor) take(now time.Time, n *node, out *actors.Outbox) (onTrial boo
 		opens, trial := p.breaker.Take(now, e, p.copies, g.breaking(p))
 		onTrial = onTrial || trial
 		g.book(p)
-		if trial {
-			p.says = fmt.Sprintf("%d evictions are on trial", len(p.breaker.Trials))
+		if trial && !p.breaker.Lets(g.breaking(p)) {
+			g.changed(p, fmt.Sprintf("%d evictions are on trial", len(p.breaker.Trials)))
 		}
 		if opens {
 			g.broken = append(g.broken, p)
-			g.breakerChanged(now, p, g.moved(now, p), out)
+			g.opened = append(g.opened, p)
+			g.changed(p, g.moved(now, p))
 		}
 	}
 	return onTrial
@@ -94,16 +95,21 @@ func (g *Governor) take(now time.Time, n *node, out *actors.Outbox) (onTrial boo
 // moved says how much of a place goes.
 func (g *Governor) moved(now time.Time, p *place) string {
 	t := g.breaking(p)
-	return fmt.Sprintf("%d of %d copies leave within %s: nothing more is evicted", p.breaker.Count(now, t), p.copies, messages.Period(t.Window))
+	return fmt.Sprintf("%d of %d copies leave within %s: nothing more is evicted", p.breaker.Count(now, t), p.breaker.Most(now, p.copies, t), messages.Period(t.Window))
 }
 
-// breakerChanged tells of the state that a breaker is in now, and has everybody who waits try again and be told.
-func (g *Governor) breakerChanged(now time.Time, p *place, because string, out *actors.Outbox) {
+// changed has everybody who waits try again, and be told, because a breaker is in another state.
+func (g *Governor) changed(p *place, because string) {
 	p.says, g.tripped = because, true
 	g.rouseAll()
+}
+
+// tellBreaker records the state that a breaker is in now.
+func (g *Governor) tellBreaker(now time.Time, p *place, out *actors.Outbox) {
+	t := g.breaking(p)
 	f := &messages.BreakerChanged{
-		State: string(p.breaker.State), Message: because, Until: p.breaker.Until,
-		Moved: p.breaker.Count(now, g.breaking(p)), Copies: p.copies,
+		State: string(p.breaker.State), Message: p.says, Until: p.breaker.Until,
+		Moved: p.breaker.Count(now, t), Copies: p.breaker.Most(now, p.copies, t),
 	}
 	switch p.tier {
 	case tierRegion:
@@ -131,7 +137,8 @@ func (g *Governor) judgeBreakers(now time.Time, out *actors.Outbox) {
 	for _, p := range g.broken {
 		on := trials(&p.breaker)
 		if p.breaker.Judge(now, g.breaking(p)) {
-			g.breakerChanged(now, p, g.verdictOn(p, on), out)
+			g.changed(p, g.verdictOn(p, on))
+			g.tellBreaker(now, p, out)
 		}
 	}
 	g.broken = slices.DeleteFunc(g.broken, func(p *place) bool { return p.breaker.Closed() })

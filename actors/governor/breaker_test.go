@@ -236,7 +236,7 @@ func TestWhatIsPermittedIsRecordedWhereItCounts(t *testing.T) {
 		paid := metav1.MicroTime{Time: d.Now().Add(time.Second)}
 		require.Equal(t, []*messages.EvictionsPermitted{{
 			Permits: []messages.Permit{{Binding: "a", Cluster: "e1"}},
-			Counts:  []api.PermitCount{{Moved: []api.MovedCount{{From: at, Count: 1}}}, {Cluster: "e1", PaidUntil: &paid}},
+			Counts:  []api.PermitCount{{Moved: []api.MovedCount{{From: at, Count: 1, Copies: 10}}}, {Cluster: "e1", PaidUntil: &paid}},
 		}}, permits(d.Tell(from("e1", "a", "b")...)))
 	})
 	t.Run("and by nothing else", func(t *testing.T) {

@@ -4,6 +4,7 @@
 package governor
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -39,9 +40,9 @@ type Governor struct {
 	broken            []*place
 	surveyed, tripped bool
 	tried, resumed    bool
-	// permits are those of this instant, and booked are the places that count them.
-	permits []messages.Permit
-	booked  []*place
+	// permits are those of this instant, booked the places that count them, and opened those that they broke.
+	permits        []messages.Permit
+	booked, opened []*place
 }
 
 // key names a request.
@@ -159,7 +160,7 @@ func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 		}
 	}
 	g.record(now, out)
-	g.explain(out)
+	g.explain(now, out)
 }
 
 // roots are all nodes without a parent.
@@ -213,7 +214,7 @@ func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
 		g.drop(key{r.Binding, r.Cluster})
 		return
 	}
-	m.Trial = g.take(now, n, out)
+	m.Trial = g.take(now, n)
 	g.drop(key{r.Binding, r.Cluster})
 	for p := n.parent; p != nil; p = p.parent {
 		p.scope.charge(now, g)
@@ -244,16 +245,18 @@ func (g *Governor) wakeUp(n *node) {
 	n.put(n.ready())
 }
 
-// explain tells the requests that could not go what they wait for, each once: for people, or else for whatever
-// stops the widest scope, since the others were not asked.
-func (g *Governor) explain(out *actors.Outbox) {
+// explain tells the requests that could not go what they wait for, each once.
+func (g *Governor) explain(now time.Time, out *actors.Outbox) {
 	if g.tripped {
 		g.tripped = false
 		g.retell()
 	}
 	for _, n := range g.fresh {
 		r := n.head
-		if why := g.stops(n); why.reason != "" && g.requests[key{r.Binding, r.Cluster}] == n {
+		if g.requests[key{r.Binding, r.Cluster}] != n {
+			continue
+		}
+		if why := g.stops(now, n); why != nil {
 			out.TellBinding(r.Binding, &messages.EvictionDelayed{Cluster: r.Cluster, Reason: why.reason, Message: why.message, Until: why.ends})
 		}
 	}
@@ -261,15 +264,28 @@ func (g *Governor) explain(out *actors.Outbox) {
 	g.fresh = g.fresh[:0]
 }
 
-// stops is what stopped the widest scope of a node. People's word counts before it is asked for.
-func (g *Governor) stops(n *node) (why wait) {
-	byPeople := false
+// stops is what stops a node: people, or else the limit of its widest scope, also where a wider one stops it without
+// a word; nil: nothing that is told.
+func (g *Governor) stops(now time.Time, n *node) *wait {
+	var word, limit *wait
 	for ; n != nil; n = n.parent {
-		if word := g.held(n); word != nil {
-			why, byPeople = *word, true
-		} else if n.why != nil && !byPeople {
-			why = *n.why
+		if w := g.held(n); w != nil {
+			word = w
+		} else if w := g.limited(now, n); w != nil {
+			limit = w
 		}
+	}
+	return cmp.Or(word, limit)
+}
+
+// limited is what stops one node, or would if it was its turn; nil: nothing that is told.
+func (g *Governor) limited(now time.Time, n *node) *wait {
+	why := n.why
+	if why == nil {
+		why = g.ask(now, n)
+	}
+	if why == nil || why.reason == "" {
+		return nil
 	}
 	return why
 }

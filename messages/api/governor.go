@@ -105,10 +105,11 @@ type PermitCount struct {
 	Trials []Trial      `json:"trials,omitempty"`
 }
 
-// MovedCount counts permits from an instant on.
+// MovedCount counts permits from an instant on, and the most copies that there were then.
 type MovedCount struct {
-	From  metav1.MicroTime `json:"from"`
-	Count int              `json:"count"`
+	From   metav1.MicroTime `json:"from"`
+	Count  int              `json:"count"`
+	Copies int              `json:"copies"`
 }
 
 // Trial is an eviction that a half-open breaker let go.

@@ -43,10 +43,10 @@ const windowSlices = 10
 // slice is the part of the window that is forgotten as a whole.
 func (t Breaking) slice() time.Duration { return t.Window / windowSlices }
 
-// Moves counts what went in the slice of a window that begins at an instant.
+// Moves counts what went in the slice of a window that begins at an instant, and of how many copies.
 type Moves struct {
-	At    time.Time
-	Count int
+	At            time.Time
+	Count, Copies int
 }
 
 // Trial is an eviction that a half-open breaker let go.
@@ -88,6 +88,17 @@ func (b *Breaker) Count(now time.Time, t Breaking) (sum int) {
 	return sum
 }
 
+// Most is of how many copies that is: those that there are, or were when any of it went. What leaves may have
+// nowhere to go, and is not placed any more.
+func (b *Breaker) Most(now time.Time, copies int, t Breaking) int {
+	for _, m := range b.Moved {
+		if t.counts(m, now) {
+			copies = max(copies, m.Copies)
+		}
+	}
+	return copies
+}
+
 // counts reports whether moves still do. A slice counts until the last of it has left the window.
 func (t Breaking) counts(m Moves, now time.Time) bool {
 	return m.At.Add(t.Window + t.slice()).After(now)
@@ -101,8 +112,8 @@ func (b *Breaker) Take(now time.Time, e Trial, copies int, t Breaking) (opens, t
 		b.Trials = append(b.Trials, e)
 		return false, true
 	}
-	b.move(now, t)
-	if n := b.Count(now, t); n < t.Least || !reaches(n, copies, t.Share) {
+	b.move(now, copies, t)
+	if n := b.Count(now, t); n < t.Least || !reaches(n, b.Most(now, copies, t), t.Share) {
 		return false, false
 	}
 	b.open(now, t)
@@ -110,14 +121,15 @@ func (b *Breaker) Take(now time.Time, e Trial, copies int, t Breaking) (opens, t
 }
 
 // move counts one more, and forgets what counts no longer.
-func (b *Breaker) move(now time.Time, t Breaking) {
+func (b *Breaker) move(now time.Time, copies int, t Breaking) {
 	b.Moved = slices.DeleteFunc(b.Moved, func(m Moves) bool { return !t.counts(m, now) })
 	at := now.Truncate(t.slice())
 	if last := len(b.Moved) - 1; last >= 0 && b.Moved[last].At.Equal(at) {
 		b.Moved[last].Count++
+		b.Moved[last].Copies = max(b.Moved[last].Copies, copies)
 		return
 	}
-	b.Moved = append(b.Moved, Moves{At: at, Count: 1})
+	b.Moved = append(b.Moved, Moves{At: at, Count: 1, Copies: copies})
 }
 
 func (b *Breaker) open(now time.Time, t Breaking) {

@@ -86,7 +86,16 @@ func TestMovesAreCountedByTenthsOfTheWindow(t *testing.T) {
 	for _, after := range []time.Duration{0, 59 * time.Second, time.Minute, 11 * time.Minute} {
 		taken(&b, after, 1, 100, half)
 	}
-	require.Equal(t, []storm.Moves{{At: start.Add(time.Minute), Count: 1}, {At: start.Add(11 * time.Minute), Count: 1}}, b.Moved)
+	require.Equal(t, []storm.Moves{{At: start.Add(time.Minute), Count: 1, Copies: 100}, {At: start.Add(11 * time.Minute), Count: 1, Copies: 100}}, b.Moved)
+}
+
+func TestTheShareIsOfTheMostCopiesOfTheWindow(t *testing.T) {
+	var b storm.Breaker
+	require.Equal(t, 3, taken(&b, 0, 3, 8, half))
+	require.Equal(t, 8, b.Most(start.Add(time.Minute), 5, half), "three of them are placed nowhere now")
+	require.Equal(t, 9, b.Most(start.Add(time.Minute), 9, half))
+	require.Equal(t, 5, b.Most(start.Add(11*time.Minute), 5, half))
+	require.Equal(t, 1, taken(&b, time.Minute, 10, 5, half))
 }
 
 func TestAnOpenBreakerCoolsDownAndTries(t *testing.T) {
