@@ -52,12 +52,16 @@ const (
 	TaintsFollow Law = "taints follow the newest conditions"
 	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
 	NeverOversold Law = "capacity is never oversold"
+	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
+	// fleet and people let go, over restarts, too.
+	LimitsKept Law = "evictions keep to the limits of the governor"
 )
 
 // Laws returns all laws.
 func Laws() []Law {
 	return []Law{
 		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow, NeverOversold,
+		LimitsKept,
 	}
 }
 
@@ -109,6 +113,8 @@ type Monitor struct {
 	started []*messages.EvictionStarted
 	// decided are the placements of the instant.
 	decided []*messages.Scheduled
+	// limits is what the governor has permitted.
+	limits limits
 
 	violations []Violation
 	known      map[Violation]bool
@@ -119,7 +125,7 @@ type Monitor struct {
 // ones, nothing is known beforehand.
 func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
 	return &Monitor{
-		settings: s, members: members, copies: newCopies(),
+		settings: s, members: members, copies: newCopies(), limits: newLimits(),
 		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
@@ -153,6 +159,8 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	for _, f := range m.released {
 		m.lastCopyKept(now, s, f)
 	}
+	m.stateAllows(now, s)
+	m.sharesKept(s)
 	for _, c := range sorted(m.touched) {
 		m.lookAtCluster(now, s, c)
 	}
@@ -205,12 +213,23 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.settingChanged(now, s, f)
 		return
 	case *messages.Restarted:
+		m.limits.retried()
 		m.allChanged(now, s)
 		return
 	case *messages.ClusterRemoved:
 		m.copies.dropCluster(f.Cluster)
+		m.limits.fleetChanged()
+	case *messages.HoldPlaced:
+		m.limits.held[f.HoldScope] = true
+	case *messages.HoldEnded:
+		delete(m.limits.held, f.HoldScope)
+	case *messages.BreakerChanged:
+		m.breakerChanged(f)
+	case *messages.EvictionsPermitted:
+		m.permitted(now, s, f)
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
+		m.limits.shrunk(endless)
 	case *messages.Scheduled:
 		m.scheduled(f)
 	case *messages.EvictionWithdrawn:
@@ -221,6 +240,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.released = append(m.released, f)
 	case *messages.ConditionChanged:
 		m.judged[f.Cluster] = true
+		m.limits.fleetChanged()
 	case *messages.GovernorChanged:
 		m.govern(now, s, f)
 	case *messages.TaintingFailed:
@@ -247,6 +267,7 @@ func (m *Monitor) settingChanged(now time.Time, s *store.Store, f *messages.Sett
 	if err := config.Set(&m.settings, f.Field, f.To); err != nil {
 		panic(fmt.Sprintf("invariant: a setting that was changed cannot be: %v", err))
 	}
+	m.limits.renewed()
 	m.allChanged(now, s)
 }
 
@@ -261,6 +282,10 @@ func (m *Monitor) allChanged(now time.Time, s *store.Store) {
 // govern notes whether the governor interferes. What waited for it starts to wait anew.
 func (m *Monitor) govern(now time.Time, s *store.Store, f *messages.GovernorChanged) {
 	m.governed[f.Region] = f.State != string(storm.Normal)
+	if f.Region == "" {
+		m.limits.fleet = f.EvictionsPerSecond
+		delete(m.limits.paid, scope{})
+	}
 	m.allChanged(now, s)
 }
 
@@ -277,6 +302,7 @@ func (m *Monitor) interfered() bool {
 // scheduled notes who is where, and who got replicas there.
 func (m *Monitor) scheduled(f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
+	m.limits.shrunk(len(f.Before) - len(f.Clusters))
 	m.decided = append(m.decided, f)
 	room := byRoom(f.Applied)
 	for _, c := range f.Clusters {

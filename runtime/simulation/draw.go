@@ -29,7 +29,8 @@ func Draw(seed uint64) *Case {
 
 // drawConfig sets what makes taints evict, and now and then a few other fields, each within its range.
 func (c *Case) drawConfig(d dice) {
-	values := map[string]any{"allowNoExecuteTaintPolicy": true}
+	values := drawLimits(c.Seed)
+	values["allowNoExecuteTaintPolicy"] = true
 	if c.Profile != config.Default && d.chance(90) {
 		values["enableNoExecuteTaintEviction"] = true
 	}

@@ -124,6 +124,17 @@ var faults = []fault{
 			m.Leaving = nil
 		}
 	})},
+	{"a restart forgets what was permitted", 300, invariant.LimitsKept, lost(always[*messages.GovernorRestored])},
+	{"there seem to be more copies than there are", 100, invariant.LimitsKept, wrong(func(m *messages.CopiesCounted) {
+		m.Clusters, m.Priorities = slices.Clone(m.Clusters), slices.Clone(m.Priorities)
+		for i := range m.Clusters {
+			m.Clusters[i].Copies *= 10
+		}
+		for i := range m.Priorities {
+			m.Priorities[i].Copies *= 10
+		}
+	})},
+	{"every cluster seems to be well", 100, invariant.LimitsKept, wrong(func(m *messages.ClusterObserved) { m.Unhealthy = false })},
 	{"taints seem older than they are", 100, invariant.NeverEarly, wrong(func(m *messages.TaintsChanged) { m.Taints = older(m.Taints) })},
 }
 

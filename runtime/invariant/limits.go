@@ -1,0 +1,243 @@
+package invariant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"leeward/actors/rules/storm"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// limits is what is known of the permits so far. A scope is the fleet, a region, a cluster or a priority.
+type limits struct {
+	// paid is when the permits of a scope are paid for at its rate.
+	paid map[scope]time.Time
+	// fleet is the rate that the state of the fleet sets; nil: it sets none.
+	fleet *float64
+	// held are the scopes in which people hold evictions.
+	held map[messages.HoldScope]bool
+	// breakers are those that ever changed, and moved the permits that count for them, the oldest first.
+	breakers map[scope]*broken
+	moved    map[scope][]time.Time
+	// Of the instant: permits are to be held against the fleet as it is then, and doubts against the copies, unless
+	// either became less after them.
+	permits []messages.Permit
+	doubts  []doubt
+	// most is how many copies a scope had at most while what counts for its breaker moved. Gone are those that
+	// ended in the instant, at the most.
+	most map[scope]int
+	gone int
+}
+
+// doubt is a permit for which so much of a scope had left that its share matters.
+type doubt struct {
+	scope     scope
+	share     float64
+	before    int
+	violation Violation
+}
+
+// scope names what a limit is about; all empty: the fleet.
+type scope struct {
+	region   string
+	cluster  messages.ClusterName
+	priority string
+}
+
+func (s scope) String() string {
+	switch {
+	case s.region != "":
+		return "region " + s.region
+	case s.cluster != "":
+		return "cluster " + string(s.cluster)
+	case s.priority != "":
+		return "priority " + s.priority
+	default:
+		return "the fleet"
+	}
+}
+
+// broken is the last known state of a breaker, and how many permits there were in it.
+type broken struct {
+	state   storm.BreakerState
+	permits int
+}
+
+func newLimits() limits {
+	return limits{paid: map[scope]time.Time{}, held: map[messages.HoldScope]bool{}, breakers: map[scope]*broken{}, moved: map[scope][]time.Time{}, most: map[scope]int{}}
+}
+
+// renewed forgets what counted by settings that no longer hold.
+func (l *limits) renewed() {
+	clear(l.paid)
+	clear(l.moved)
+	clear(l.most)
+}
+
+func (m *Monitor) breakerChanged(f *messages.BreakerChanged) {
+	s := scope{region: f.Region}
+	if f.Priority != nil {
+		s.priority = fmt.Sprint(*f.Priority)
+	}
+	m.limits.breakers[s] = &broken{state: storm.BreakerState(f.State)}
+	if f.State == string(storm.Closed) {
+		delete(m.limits.moved, s)
+		delete(m.limits.most, s)
+	}
+}
+
+// retried lets breakers give trials to others: what had not begun before a restart asks anew.
+func (l *limits) retried() {
+	for _, b := range l.breakers { // order-free: each by itself
+		b.permits = 0
+	}
+}
+
+// permitted holds each permit against every limit that it has to pass.
+func (m *Monitor) permitted(now time.Time, s *store.Store, f *messages.EvictionsPermitted) {
+	for _, p := range f.Permits {
+		v := Violation{At: now, Binding: p.Binding, Cluster: p.Cluster}
+		for _, h := range []messages.HoldScope{{}, {Cluster: p.Cluster}, {Binding: p.Binding}} {
+			m.check(LimitsKept, !m.limits.held[h], v, "evictions are held")
+		}
+		fleet, region, cluster := scope{}, scope{region: regionOf(s, p.Cluster)}, scope{cluster: p.Cluster}
+		m.paced(now, fleet, m.fleetRate(), v)
+		m.paced(now, cluster, m.settings.ClusterEvictionRate, v)
+		m.broke(now, fleet, m.settings.FleetBreakerShare, v)
+		m.broke(now, scope{priority: fmt.Sprint(p.Priority)}, m.settings.PriorityBreakerShare, v)
+		if region.region != "" {
+			m.paced(now, region, m.settings.RegionEvictionRate, v)
+			m.broke(now, region, m.settings.RegionBreakerShare, v)
+		}
+	}
+	m.limits.permits = append(m.limits.permits, f.Permits...)
+}
+
+func regionOf(s *store.Store, name messages.ClusterName) string {
+	if c := s.Cluster(name); c != nil {
+		return c.Spec.Region
+	}
+	return ""
+}
+
+// fleetRate is that of the settings, or that of the fleet's state where that is lower. Where the state lets
+// none go, the fleet as it is says so.
+func (m *Monitor) fleetRate() float64 {
+	rate := m.settings.FleetEvictionRate
+	if l := m.limits.fleet; l != nil && *l > 0 && (rate <= 0 || *l < rate) {
+		return *l
+	}
+	return rate
+}
+
+// paced counts one permit against a rate: what went is paid for at the rate, and a burst may be owed.
+func (m *Monitor) paced(now time.Time, s scope, rate float64, v Violation) {
+	if rate <= 0 {
+		return
+	}
+	step, burst := time.Duration(float64(time.Second)/rate), time.Duration(max(m.settings.EvictionBurst, 1))
+	paid := m.limits.paid[s]
+	if paid.Before(now) {
+		paid = now
+	}
+	paid = paid.Add(step)
+	m.limits.paid[s] = paid
+	m.check(LimitsKept, !paid.After(now.Add(burst*step)), v, "%s is left faster than %v a second", s, rate)
+}
+
+// broke counts one permit for a breaker.
+func (m *Monitor) broke(now time.Time, s scope, share float64, v Violation) {
+	if share <= 0 {
+		return
+	}
+	if b := m.limits.breakers[s]; b != nil && b.state != storm.Closed {
+		b.permits++
+		tried := b.state == storm.HalfOpen && b.permits <= max(m.settings.BreakerTrials, 1)
+		m.check(LimitsKept, tried, v, "the breaker of %s is %s", s, b.state)
+		return
+	}
+	moved := slices.DeleteFunc(m.limits.moved[s], func(at time.Time) bool { return !at.Add(m.settings.BreakerWindow).After(now) })
+	most, known := m.limits.most[s]
+	if before := len(moved); !known || before >= max(m.settings.BreakerMinimum, 1) && float64(before) >= share*float64(most) {
+		m.limits.doubts = append(m.limits.doubts, doubt{s, share, before, v})
+	}
+	m.limits.moved[s] = append(moved, now)
+}
+
+// sharesKept looks at the doubts of the instant. Copies are counted only for those.
+func (m *Monitor) sharesKept(s *store.Store) {
+	l := &m.limits
+	for _, d := range l.doubts {
+		most := max(l.most[d.scope], len(m.released)+l.gone+m.mostCopies(s, d.scope))
+		l.most[d.scope] = most
+		few := d.before < max(m.settings.BreakerMinimum, 1)
+		m.check(LimitsKept, few || float64(d.before) < d.share*float64(most), d.violation, "%d of %d copies of %s had left", d.before, most, d.scope)
+	}
+	l.doubts, l.gone = l.doubts[:0], 0
+}
+
+// mostCopies is how many copies there may have been: those placed, and those that are being left.
+func (m *Monitor) mostCopies(st *store.Store, s scope) (sum int) {
+	for _, o := range slices.Concat(st.List("ResourceBinding"), st.List("ClusterResourceBinding")) {
+		b := st.Binding(bindingName(o))
+		if s.priority != "" && s.priority != fmt.Sprint(priorityOf(b)) {
+			continue
+		}
+		for _, t := range b.Spec.Clusters {
+			sum += within(st, s, t.Name)
+		}
+		for i := range b.Spec.GracefulEvictionTasks {
+			sum += within(st, s, b.Spec.GracefulEvictionTasks[i].FromCluster)
+		}
+	}
+	return sum
+}
+
+func within(st *store.Store, s scope, cluster string) int {
+	if s.region != "" && regionOf(st, messages.ClusterName(cluster)) != s.region {
+		return 0
+	}
+	return 1
+}
+
+func priorityOf(b *store.Binding) int32 {
+	if p := b.Spec.SchedulePriority; p != nil {
+		return p.Priority
+	}
+	return 0
+}
+
+// stateAllows holds the permits of the instant against the state of the fleet, as its clusters are: a fleet that
+// seems to be down is not believed, and a small one stops when most of it is unhealthy.
+func (m *Monitor) stateAllows(now time.Time, s *store.Store) {
+	if len(m.limits.permits) > 0 {
+		clusters, unhealthy := s.List("Cluster"), 0
+		for _, o := range clusters {
+			if !meta.IsStatusConditionTrue(o.(*api.Cluster).Status.Conditions, api.ConditionReady) {
+				unhealthy++
+			}
+		}
+		c := &m.settings
+		verdict := storm.Judge(storm.Verdict{}, unhealthy, len(clusters), storm.Thresholds{
+			Unhealthy: c.UnhealthyClusterThreshold, Large: c.LargeFleetSize, Secondary: c.SecondaryEvictionRate, Blackout: c.BlackoutThreshold,
+		}, now)
+		p := m.limits.permits[0]
+		m.check(LimitsKept, !verdict.Stops(), Violation{At: now, Binding: p.Binding, Cluster: p.Cluster},
+			"%d of %d clusters are unhealthy: %s", unhealthy, len(clusters), verdict.State)
+	}
+	m.limits.permits = m.limits.permits[:0]
+}
+
+// fleetChanged notes that clusters are not what they were when permits of this instant were given.
+func (l *limits) fleetChanged() { l.permits = l.permits[:0] }
+
+// endless stands for any number of copies.
+const endless = 1 << 30
+
+// shrunk notes that there are fewer copies than when permits of this instant were given.
+func (l *limits) shrunk(by int) { l.gone += max(by, 0) }
