@@ -19,6 +19,8 @@ func (l *Log) Compact() error {
 	if l.failed != nil {
 		return l.failed
 	}
+	l.compaction.Lock()
+	defer l.compaction.Unlock()
 	return l.snapshot(l.version, false)
 }
 
@@ -27,17 +29,17 @@ func (l *Log) Compact() error {
 func (l *Log) compactInBackground() {
 	version := l.version
 	l.background.Go(func() {
+		l.compaction.Lock()
+		defer l.compaction.Unlock()
 		if err := l.snapshot(version, true); err != nil {
 			l.Log.Error().Str("folder", l.dir).Err(err).Msg("snapshot not written: the log grows")
 		}
 	})
 }
 
-// snapshot writes a snapshot of the segments up to a version, one at a time: the log since the last one
-// is read twice, first for what still stands, then to copy that.
+// snapshot writes a snapshot of the segments up to a version. It reads the last one and the log since
+// twice: first for what still stands, then to copy that.
 func (l *Log) snapshot(version int64, ifOutgrown bool) error {
-	l.compaction.Lock()
-	defer l.compaction.Unlock()
 	f, err := readFolder(l.dir)
 	if err != nil {
 		return err
