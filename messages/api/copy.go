@@ -10,6 +10,13 @@ import (
 // full precision.
 func Copy(o Object) Object { return o.DeepCopyObject().(Object) }
 
+// Shallow returns a copy of an object whose own fields may be set. What they point to is shared.
+func Shallow(o Object) Object {
+	c := reflect.New(reflect.TypeOf(o).Elem())
+	c.Elem().Set(reflect.ValueOf(o).Elem())
+	return c.Interface().(Object)
+}
+
 // The methods below make our kinds runtime.Objects, as those of k8s.io/api are, so that Kubernetes' clients and
 // servers can handle them. They walk the type instead of being generated: a new field is copied without a step
 // that somebody might forget.

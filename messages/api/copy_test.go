@@ -65,6 +65,14 @@ func TestACopyOfAWorkHasItsOwnManifests(t *testing.T) {
 	require.JSONEq(t, `{"kind":"Deployment"}`, string(w.Spec.Workload.Manifests[0].Raw))
 }
 
+func TestAShallowCopyHasFieldsOfItsOwn(t *testing.T) {
+	c := &api.Cluster{Spec: api.ClusterSpec{Zones: []string{"a"}}}
+	s := api.Shallow(c).(*api.Cluster)
+	s.Spec.Region = "eu"
+	require.Empty(t, c.Spec.Region)
+	require.Same(t, &c.Spec.Zones[0], &s.Spec.Zones[0])
+}
+
 func TestNilStaysNilInACopy(t *testing.T) {
 	c := api.Copy(&api.ClusterTaintPolicy{}).(*api.ClusterTaintPolicy)
 	require.Nil(t, c.Spec.TargetClusters)

@@ -13,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/engine"
+	"leeward/runtime/world"
 )
 
 // clusterChanged tells a cluster what is new of it, one by one: what the world changed meanwhile stays.
@@ -25,40 +26,44 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 	f.remainsToLeave(messages.ClusterName(now.Name))
 	before, known := c.Previous.(*api.Cluster)
 	if !known || f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil {
-		o := shallow(now)
+		o := api.Shallow(now)
 		f.refused(o, f.world.Apply(o))
 		f.joining = append(f.joining, messages.ClusterName(now.Name))
 		f.reconcileDrain(now)
 		return
 	}
 	name := messages.ClusterName(now.Name)
-	if now.DeletionTimestamp != nil && before.DeletionTimestamp == nil {
-		f.world.Delete(api.KeyOf(now))
-	}
-	f.editSpec(name, before, now)
+	f.refused(now, editCluster(f.world, before, now))
 	for _, m := range reports(&before.Status, &now.Status) {
 		f.world.TellCluster(name, m)
 	}
 	if !equality.Semantic.DeepEqual(before.Status.ResourceSummary, now.Status.ResourceSummary) {
 		f.world.TellCluster(name, &messages.ResourcesReported{Summary: now.Status.ResourceSummary})
 	}
-	if d := drainOf(now); d != drainOf(before) {
-		f.world.TellCluster(name, d.message())
-	}
 }
 
-// editSpec tells a cluster of edits by people: its labels and where it lies by its manifest, taints one by one.
-func (f *Fleet) editSpec(name messages.ClusterName, before, now *api.Cluster) {
+// editCluster has a world do with a cluster what people did: its labels and where it lies by its manifest, taints one
+// by one.
+func editCluster(w *world.World, before, now *api.Cluster) error {
+	name := messages.ClusterName(now.Name)
+	if now.DeletionTimestamp != nil && before.DeletionTimestamp == nil {
+		w.Delete(api.KeyOf(now))
+	}
+	var err error
 	rest, old := now.Spec, before.Spec
 	rest.Taints, old.Taints = nil, nil
 	if !equality.Semantic.DeepEqual(rest, old) || !maps.Equal(now.Labels, before.Labels) || !maps.Equal(now.Annotations, before.Annotations) {
-		o := shallow(now).(*api.Cluster)
-		o.Spec.Taints = f.world.Store().Cluster(name).Spec.Taints
-		f.refused(o, f.world.Apply(o))
+		o := api.Shallow(now).(*api.Cluster)
+		o.Spec.Taints = w.Store().Cluster(name).Spec.Taints
+		err = w.Apply(o)
 	}
 	if edits := taintEdits(before.Spec.Taints, now.Spec.Taints); len(edits) > 0 {
-		f.world.TellCluster(name, &messages.TaintsEdited{Edits: edits})
+		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
 	}
+	if d := drainOf(now); d != drainOf(before) {
+		w.TellCluster(name, d.message())
+	}
+	return err
 }
 
 // taintEdits are the edits that make one list of taints of another.

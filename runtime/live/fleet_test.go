@@ -136,7 +136,7 @@ func (f *fixture) remove(o api.Object) {
 	require.NotNil(f.t, stands, key)
 	write := engine.Delete(key, version)
 	if len(stands.GetFinalizers()) > 0 {
-		next := shallow(stands)
+		next := api.Shallow(stands)
 		next.SetDeletionTimestamp(&metav1.Time{Time: f.clock.Now()})
 		write = engine.Update(key, next, version)
 	}

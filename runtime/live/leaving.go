@@ -64,7 +64,7 @@ func (p *pending) remove(old api.Object, version int64) bool {
 	if len(others) == len(old.GetFinalizers()) {
 		return false
 	}
-	next := shallow(old)
+	next := api.Shallow(old)
 	next.SetFinalizers(others)
 	p.object, p.write = next, engine.Update(p.key, next, version)
 	return true

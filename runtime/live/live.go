@@ -114,7 +114,7 @@ func (f *Fleet) load() {
 			case *api.Work:
 				works = append(works, o)
 			default:
-				objects = append(objects, shallow(o))
+				objects = append(objects, api.Shallow(o))
 			}
 		}
 	}

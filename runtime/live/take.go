@@ -68,7 +68,7 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 		f.world.Delete(api.KeyOf(c.Previous))
 		return
 	}
-	o := shallow(c.Object)
+	o := api.Shallow(c.Object)
 	key := api.KeyOf(o)
 	if b, ok := o.(*api.ResourceBinding); ok {
 		f.rebaseBinding(key, &b.Spec, c.Previous)
@@ -124,11 +124,4 @@ func specOf(o api.Object) *api.BindingSpec {
 		return &o.Spec
 	}
 	return nil
-}
-
-// shallow returns a copy of an object whose top may be written to.
-func shallow(o api.Object) api.Object {
-	v := reflect.New(reflect.TypeOf(o).Elem())
-	v.Elem().Set(reflect.ValueOf(o).Elem())
-	return v.Interface().(api.Object)
 }

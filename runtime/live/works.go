@@ -142,7 +142,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 		if asksFor(old, raw) {
 			return p, false
 		}
-		next = shallow(old).(*api.Work)
+		next = api.Shallow(old).(*api.Work)
 		next.Generation++
 	}
 	next.Spec.Workload.Manifests = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
@@ -192,7 +192,7 @@ func (p *pending) drop(old *api.Work, version int64, now time.Time) bool {
 	case old.DeletionTimestamp != nil:
 		return false
 	}
-	next := shallow(old).(*api.Work)
+	next := api.Shallow(old).(*api.Work)
 	next.DeletionTimestamp, next.DeletionGracePeriodSeconds = &metav1.Time{Time: now}, new(int64)
 	if p.wish.unwanted.Preserved {
 		yes := true
@@ -249,7 +249,7 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) ([]byte, error) {
 
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
 func render(template api.Object, replicas int32, labels map[string]string) ([]byte, error) {
-	o := shallow(template)
+	o := api.Shallow(template)
 	if scaled, err := world.WithReplicas(o, replicas); err == nil {
 		o = scaled
 	}

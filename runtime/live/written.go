@@ -109,7 +109,7 @@ func writtenTemplate(ours, old api.Object) (api.Object, bool) {
 	if old == nil || !numbered || old.GetAnnotations()[api.AnnotationRevision] == revision {
 		return nil, false
 	}
-	next := shallow(old)
+	next := api.Shallow(old)
 	annotations := maps.Clone(old.GetAnnotations())
 	if annotations == nil {
 		annotations = map[string]string{}

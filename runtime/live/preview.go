@@ -1,0 +1,75 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/rehearsal"
+	"leeward/runtime/world"
+)
+
+// largestPreview is how many bindings a fleet may have for every write to be rehearsed before it is made.
+const largestPreview = 20_000
+
+// Rehearsal is the fleet as the engine has it now, under some settings. It may be called by anyone at any time.
+func (c *Config) Rehearsal(settings messages.Settings) *rehearsal.Fleet {
+	r := &rehearsal.Fleet{Settings: settings, Seed: c.Seed, Now: c.Clock.Now().UTC()}
+	for i := range catalog.All {
+		if table := c.Engine.Table(catalog.All[i].Name()); table != nil {
+			for _, o := range table.Snapshot().Under("", "") {
+				if belongs(o) {
+					r.Objects = append(r.Objects, o)
+				}
+			}
+		}
+	}
+	return r
+}
+
+// Warnings tell people what a write would lead to, before it is made: of what may move workloads, a cluster or a
+// policy. They may be called for by anyone at any time. A fleet that is too large for that is not rehearsed: a
+// FailoverPreview is.
+func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, old api.Object) []string {
+	change := changeOf(o, old)
+	if change == nil {
+		return nil
+	}
+	if n := c.Engine.Table(catalog.Of(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}).Name()).Snapshot().Len(); n > largestPreview {
+		return []string{fmt.Sprintf("preview: not made, for there are %d bindings; create a FailoverPreview for one", n)}
+	}
+	fleet := c.Rehearsal(settings)
+	outcome, err := fleet.Play(ctx, change)
+	if err != nil {
+		return []string{fmt.Sprintf("preview: not made: %v", err)}
+	}
+	return rehearsal.Warnings(outcome, fleet.Now)
+}
+
+// changeOf is what a write does to a fleet; nil where it moves nothing.
+func changeOf(o, old api.Object) rehearsal.Change {
+	switch o := o.(type) {
+	case *api.Cluster:
+		before, known := old.(*api.Cluster)
+		if !known || sameWishes(before, o) {
+			return nil
+		}
+		return func(w *world.World) error { return editCluster(w, before, o) }
+	case *api.ClusterTaintPolicy, *api.PropagationPolicy, *api.ClusterPropagationPolicy:
+		if old == nil || o.GetGeneration() != old.GetGeneration() {
+			return rehearsal.Apply(o)
+		}
+	}
+	return nil
+}
+
+// sameWishes reports whether people ask the same of a cluster.
+func sameWishes(a, b *api.Cluster) bool {
+	return equality.Semantic.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels) &&
+		maps.Equal(a.Annotations, b.Annotations) && a.DeletionTimestamp.Equal(b.DeletionTimestamp)
+}

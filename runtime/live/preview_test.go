@@ -1,0 +1,42 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages/api"
+)
+
+func TestAWriteIsPreviewed(t *testing.T) {
+	f := running(t)
+	before := f.engine.Version()
+	warn := func(o, old api.Object) []string { return f.config.Warnings(t.Context(), settings(t), o, old) }
+	old := get(f, member("m1"))
+	tainted := api.Copy(old).(*api.Cluster)
+	tainted.Spec.Taints = []corev1.Taint{failed}
+	require.Equal(t, []string{"preview: 1 binding would be evicted, at once"}, warn(tainted, old))
+
+	drained := api.Copy(old).(*api.Cluster)
+	drained.Annotations = map[string]string{api.AnnotationDrain: ""}
+	require.Equal(t, []string{"preview: 1 binding would be evicted, at once"}, warn(drained, old))
+
+	reported := api.Copy(old).(*api.Cluster)
+	reported.Status.Conditions = nil
+	require.Nil(t, warn(reported, old), "agents are not told")
+	require.Nil(t, warn(member("m3"), nil))
+	require.Nil(t, warn(deployment(1, ""), nil))
+
+	nowhere := api.Copy(get(f, policy())).(*api.PropagationPolicy)
+	nowhere.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m9"}}
+	nowhere.Generation++
+	require.Equal(t, []string{"preview: no other cluster would take 1 binding"}, warn(nowhere, get(f, policy())))
+
+	invalid := api.Copy(get(f, policy())).(*api.PropagationPolicy)
+	invalid.Spec.ResourceSelectors = nil
+	invalid.Generation++
+	require.Contains(t, warn(invalid, get(f, policy()))[0], "preview: not made: ")
+	require.Equal(t, before, f.engine.Version(), "nothing was written")
+	require.Equal(t, "m1:2", placed(f))
+}

@@ -1,0 +1,231 @@
+// Package rehearsal answers what would happen: it plays a change on a copy of a fleet, on a virtual clock, with the
+// machines that would decide for real, and says who would leave which cluster, when, for where and why. Members are
+// simulated there: a new copy serves at once.
+package rehearsal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/journal"
+	"leeward/runtime/world"
+)
+
+// Horizon is how far a rehearsal looks ahead.
+const Horizon = 24 * time.Hour
+
+// Fleet is what a rehearsal starts from. Its objects are copied as far as they are changed.
+type Fleet struct {
+	Objects  []api.Object
+	Settings messages.Settings
+	Seed     uint64
+	Now      time.Time
+}
+
+// Change does to the copy of a fleet what is to be rehearsed.
+type Change func(*world.World) error
+
+// Apply is the change of an object that is applied, new or in place of another.
+func Apply(o api.Object) Change { return func(w *world.World) error { return w.Apply(api.Copy(o)) } }
+
+// Delete is the change of an object that is deleted.
+func Delete(key api.Key) Change {
+	return func(w *world.World) error {
+		if !w.Delete(key) {
+			return fmt.Errorf("there is no %s", key)
+		}
+		return nil
+	}
+}
+
+// Taint is the change of clusters that get taints.
+func Taint(clusters []string, taints []corev1.Taint) Change {
+	var edits []messages.TaintEdit
+	for _, t := range taints {
+		edits = append(edits, messages.TaintEdit{Taint: t})
+	}
+	return each(clusters, func(w *world.World, name messages.ClusterName) {
+		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
+	})
+}
+
+// Lose is the change of clusters that fall silent.
+func Lose(clusters []string) Change {
+	return each(clusters, func(w *world.World, name messages.ClusterName) {
+		w.TellMember(name, &messages.HeartbeatSet{Stopped: true})
+	})
+}
+
+func each(clusters []string, do func(*world.World, messages.ClusterName)) Change {
+	return func(w *world.World) error {
+		for _, c := range clusters {
+			if w.Store().Cluster(messages.ClusterName(c)) == nil {
+				return fmt.Errorf("there is no cluster %q", c)
+			}
+			do(w, messages.ClusterName(c))
+		}
+		return nil
+	}
+}
+
+// Of is the changes that a preview asks for. The error says what is wrong with it.
+func Of(spec *api.FailoverPreviewSpec) ([]Change, error) {
+	var changes []Change
+	if len(spec.Taints) > 0 {
+		changes = append(changes, Taint(spec.Clusters, spec.Taints))
+	} else if len(spec.Clusters) > 0 {
+		changes = append(changes, Lose(spec.Clusters))
+	}
+	for i := range spec.Objects {
+		documents, problems := manifest.Decode(fmt.Sprintf("spec.objects[%d]", i), spec.Objects[i].Raw)
+		if len(problems) > 0 {
+			return nil, problems
+		}
+		for _, d := range documents {
+			changes = append(changes, Apply(d.Object))
+		}
+	}
+	if len(changes) == 0 {
+		return nil, fmt.Errorf("spec: name clusters or objects: nothing is to happen")
+	}
+	return changes, nil
+}
+
+// Play tells what the changes lead to within Horizon that would not happen without them.
+func (f *Fleet) Play(ctx context.Context, changes ...Change) (*api.FailoverPreviewStatus, error) {
+	with, err := f.play(ctx, changes)
+	if err != nil || len(with.evictions)+len(with.homeless) == 0 {
+		return with.status(nil), err
+	}
+	without, err := f.play(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return with.status(without), nil
+}
+
+// departure is one binding that leaves one cluster.
+type departure struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
+}
+
+// outcome is what a run came to.
+type outcome struct {
+	evictions map[departure]*messages.EvictionStarted
+	at        map[departure]time.Time
+	to        map[departure][]api.TargetCluster // who took over
+	// homeless are those that had to leave a cluster and found no other, with what they were told.
+	homeless map[messages.BindingName]string
+}
+
+// play runs a copy of the fleet until nothing more is due, or the horizon.
+func (f *Fleet) play(ctx context.Context, changes []Change) (*outcome, error) {
+	o := &outcome{
+		evictions: map[departure]*messages.EvictionStarted{}, at: map[departure]time.Time{},
+		to: map[departure][]api.TargetCluster{}, homeless: map[messages.BindingName]string{},
+	}
+	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.hear})
+	defer w.Close()
+	objects := make([]api.Object, len(f.Objects))
+	for i, o := range f.Objects {
+		objects[i] = api.Shallow(o)
+	}
+	w.Load(objects)
+	w.Recover()
+	if err := w.Settle(f.Now); err != nil {
+		return o, err
+	}
+	for _, change := range changes {
+		if err := change(w); err != nil {
+			return o, err
+		}
+	}
+	end := f.Now.Add(Horizon)
+	for next, more := f.Now, true; more && !next.After(end); next, more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return o, fmt.Errorf("rehearse: %w", err)
+		}
+		if err := w.Settle(next); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func (o *outcome) hear(at time.Time, f messages.Fact) {
+	switch f := f.(type) {
+	case *messages.EvictionStarted:
+		d := departure{f.Binding, f.Cluster}
+		if _, before := o.at[d]; !before {
+			o.evictions[d], o.at[d] = f, at
+		}
+		delete(o.homeless, f.Binding)
+	case *messages.EvictionHeld:
+		if noHome(f.Reason) {
+			o.homeless[f.Binding] = f.Message
+		}
+	case *messages.ScheduleFailed:
+		if noHome(f.Reason) {
+			o.homeless[f.Binding] = f.Message
+		}
+	case *messages.Scheduled:
+		delete(o.homeless, f.Binding)
+		for _, t := range f.Takeovers {
+			o.to[departure{f.Binding, t.From}] = t.By
+		}
+	case *messages.CountdownStopped:
+		delete(o.homeless, f.Binding)
+	}
+}
+
+func noHome(reason string) bool {
+	switch reason {
+	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
+		return true
+	}
+	return false
+}
+
+// status tells what happened, but for what happens without the changes, too.
+func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
+	s := &api.FailoverPreviewStatus{}
+	moved := map[messages.BindingName]bool{}
+	for d, f := range o.evictions { // sorted below
+		if without != nil && without.at[d].Equal(o.at[d]) {
+			continue
+		}
+		s.Evictions = append(s.Evictions, o.previewed(d, f))
+		moved[d.binding] = true
+	}
+	slices.SortFunc(s.Evictions, func(a, b api.PreviewedEviction) int {
+		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.FromCluster, b.FromCluster))
+	})
+	s.Evicted = int32(len(moved))
+	for b := range o.homeless { // counted
+		if without == nil || without.homeless[b] == "" {
+			s.Homeless++
+		}
+	}
+	return s
+}
+
+func (o *outcome) previewed(d departure, f *messages.EvictionStarted) api.PreviewedEviction {
+	name := string(d.binding)
+	if namespace := d.binding.Namespace(); namespace != "" {
+		name = name[len(namespace)+1:]
+	}
+	return api.PreviewedEviction{
+		Namespace: d.binding.Namespace(), Name: name, FromCluster: string(d.cluster), ToClusters: o.to[d],
+		At: metav1.MicroTime{Time: o.at[d]}, Message: journal.Tell(time.Time{}, f).Text,
+	}
+}

@@ -1,0 +1,52 @@
+package rehearsal
+
+import (
+	"fmt"
+	"time"
+
+	"leeward/messages/api"
+)
+
+// Warnings put what a change would lead to into words for people who are about to make it: how many would leave, of
+// which the first when, and how many have no other home.
+func Warnings(s *api.FailoverPreviewStatus, now time.Time) []string {
+	if s.Evicted == 0 && s.Homeless == 0 {
+		return nil
+	}
+	var lines []string
+	if s.Evicted > 0 {
+		lines = append(lines, fmt.Sprintf("preview: %s would be evicted, %s", bindings(s.Evicted), span(s.Evictions, now)))
+	}
+	if s.Homeless > 0 {
+		lines = append(lines, fmt.Sprintf("preview: no other cluster would take %s", bindings(s.Homeless)))
+	}
+	return lines
+}
+
+func bindings(n int32) string {
+	if n == 1 {
+		return "1 binding"
+	}
+	return fmt.Sprintf("%d bindings", n)
+}
+
+// span is when the first and the last would leave.
+func span(evictions []api.PreviewedEviction, now time.Time) string {
+	first, last := evictions[0].At.Sub(now), evictions[len(evictions)-1].At.Sub(now)
+	switch {
+	case first == last && first <= 0:
+		return "at once"
+	case first == last:
+		return "in " + rounded(first)
+	case first <= 0:
+		return fmt.Sprintf("from now on, the last in %s", rounded(last))
+	}
+	return fmt.Sprintf("the first in %s, the last in %s", rounded(first), rounded(last))
+}
+
+func rounded(d time.Duration) string {
+	if d > time.Second {
+		d = d.Round(time.Second)
+	}
+	return d.String()
+}
