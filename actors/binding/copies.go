@@ -55,6 +55,10 @@ func (b *Binding) syncCopies(out *actors.Outbox) {
 	if b.blocked() {
 		return
 	}
+	// Room for as many as there may be, and not, as append has it, for twice as many: there may be a million bindings.
+	if most := len(b.targets) + len(b.tasks); cap(b.copies) < most {
+		b.copies = append(make([]copyState, 0, most), b.copies...)
+	}
 	for i := range b.targets {
 		b.runCopy(&b.targets[i], out)
 	}
