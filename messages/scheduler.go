@@ -32,6 +32,9 @@ type ClusterGone struct{ Name ClusterName }
 // From: binding. To: scheduler.
 type PlaceBinding struct {
 	Binding BindingName
+	// Since is when the need arose. By it, the priority and the name requests are served.
+	Since    time.Time
+	Priority int32
 	// Request counts the binding's requests.
 	Request      uint64
 	APIVersion   string
@@ -69,15 +72,12 @@ type PlaceBinding struct {
 	// RescheduleAt asks for a fresh placement if it is after LastScheduled.
 	RescheduleAt  time.Time
 	LastScheduled time.Time
-	Priority      int32
 	// Home is nil where the workload is not to return anywhere.
 	Home *Homeward
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
 	// Settled is set where the binding takes it that nothing changes for it: only a change is an answer.
 	Settled bool
-	// Since is when the need arose.
-	Since time.Time
 }
 
 // BindingGone says that a binding ended. From: binding. To: scheduler.

@@ -40,8 +40,6 @@ type Binding struct {
 	asksFirst bool
 	// scheduled is set once the last question to the scheduler was answered with success.
 	scheduled bool
-	// spec is what the owner, or the binding's own manifest, gives.
-	spec api.BindingSpec
 	// applied is the placement of the last scheduling; nil: never scheduled.
 	applied *api.Placement
 
@@ -67,6 +65,10 @@ type Binding struct {
 	affinity      string
 	lastScheduled time.Time
 	rescheduleAt  time.Time
+
+	// spec is what the owner, or the binding's own manifest, gives. It comes last because it is large: every message
+	// looks at what stands before it.
+	spec api.BindingSpec
 }
 
 // target is one cluster that runs the resource.
@@ -75,6 +77,8 @@ type target struct {
 	replicas int32
 	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
 	keeps int32
+	// leave is why and when the binding must leave. It is looked at with every message.
+	leave leave
 	// components are those of a whole set, as last scheduled; nil: there are replicas, or nothing to count.
 	components *api.TargetComponents
 	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in
@@ -84,8 +88,6 @@ type target struct {
 	since  time.Time
 	// timer is when Karmada's taint manager would evict, as far as it has noticed; zero: never, or no such manager.
 	timer time.Time
-	// leave is why and when the binding must leave.
-	leave leave
 }
 
 // New returns a binding that nobody has claimed yet. Bindings share their settings, which must not change.
