@@ -62,6 +62,10 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 		return validatePropagation(&o.Spec, s, spec)
 	case *api.FederatedResourceQuota:
 		return validateQuota(&o.Spec, spec)
+	case *api.EvictionBudget:
+		return validateBudget(&o.Spec, true, spec)
+	case *api.ClusterEvictionBudget:
+		return validateBudget(&o.Spec, false, spec)
 	case *api.ResourceBinding:
 		return append(validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations)...)
 	case *api.ClusterResourceBinding:

@@ -42,6 +42,8 @@ func read(t testing.TB, text string) api.Object {
 		"ResourceBinding":          api.WorkGroupVersion,
 		"ClusterResourceBinding":   api.WorkGroupVersion,
 		"WorkloadRebalancer":       api.AppsGroupVersion,
+		"EvictionBudget":           api.LeewardGroupVersion,
+		"ClusterEvictionBudget":    api.LeewardGroupVersion,
 		"Node":                     "v1",
 		"Pod":                      "v1",
 		"ConfigMap":                "v1",

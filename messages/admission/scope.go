@@ -43,7 +43,7 @@ var clusterScoped = map[schema.GroupKind]bool{
 func Namespaced(o api.Object) bool {
 	switch o.(type) {
 	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterResourceBinding,
-		*api.WorkloadRebalancer, *api.Governor, *api.FailoverPreview, *corev1.Node:
+		*api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.FailoverPreview, *corev1.Node:
 		return false
 	}
 	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]

@@ -30,6 +30,8 @@ func (b *ResourceBinding) DeepCopyObject() runtime.Object          { return copy
 func (b *ClusterResourceBinding) DeepCopyObject() runtime.Object   { return copyOf(b) }
 func (w *Work) DeepCopyObject() runtime.Object                     { return copyOf(w) }
 func (r *WorkloadRebalancer) DeepCopyObject() runtime.Object       { return copyOf(r) }
+func (b *EvictionBudget) DeepCopyObject() runtime.Object           { return copyOf(b) }
+func (b *ClusterEvictionBudget) DeepCopyObject() runtime.Object    { return copyOf(b) }
 func (g *Governor) DeepCopyObject() runtime.Object                 { return copyOf(g) }
 func (p *FailoverPreview) DeepCopyObject() runtime.Object          { return copyOf(p) }
 func (l *List[T]) DeepCopyObject() runtime.Object                  { return copyOf(l) }

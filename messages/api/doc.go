@@ -3,7 +3,7 @@
 // groups, versions, field names and JSON, and the workloads they act on. Taint, Toleration and the workload kinds are
 // k8s.io/api's own types; any other kind is an Unstructured resource.
 //
-// Fields that Karmada does not have say "Leeward's own"; they are optional and a Karmada manifest
+// Objects and fields that Karmada does not have say "Leeward's own"; they are optional and a Karmada manifest
 // means here what it means there. Source of the shapes: the Karmada API reference,
 // cluster.karmada.io/v1alpha1, policy.karmada.io/v1alpha1, work.karmada.io/v1alpha2 and
 // apps.karmada.io/v1alpha1.

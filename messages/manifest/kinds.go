@@ -33,6 +33,8 @@ func FleetKinds() Kinds {
 		{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     object[api.ClusterResourceBinding],
 		{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         object[api.WorkloadRebalancer],
 		{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                object[api.Governor],
+		{APIVersion: api.LeewardGroupVersion, Kind: "EvictionBudget"}:          object[api.EvictionBudget],
+		{APIVersion: api.LeewardGroupVersion, Kind: "ClusterEvictionBudget"}:   object[api.ClusterEvictionBudget],
 		{APIVersion: "apps/v1", Kind: "Deployment"}:                            object[appsv1.Deployment],
 		{APIVersion: "apps/v1", Kind: "StatefulSet"}:                           object[appsv1.StatefulSet],
 		{APIVersion: "apps/v1", Kind: "ReplicaSet"}:                            object[appsv1.ReplicaSet],

@@ -1,0 +1,73 @@
+package admission
+
+import (
+	"slices"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages/api"
+)
+
+// validateBudget finds budgets that bound nothing, or in two ways, and numbers that are none.
+func validateBudget(b *api.EvictionBudgetSpec, namespaced bool, spec *field.Path) field.ErrorList {
+	available, unavailable := spec.Child("minAvailable"), spec.Child("maxUnavailable")
+	errs := slices.Concat(
+		validateWorkloads(&b.Workloads, namespaced, spec.Child("workloads")),
+		portion(b.MinAvailable, available),
+		portion(b.MaxUnavailable, unavailable),
+		validateMaxMoved(b.MaxMoved, spec.Child("maxMoved")),
+	)
+	switch {
+	case b.MinAvailable != nil && b.MaxUnavailable != nil:
+		errs = append(errs, field.Forbidden(unavailable, "may not be set together with minAvailable"))
+	case b.MinAvailable == nil && b.MaxUnavailable == nil && b.MaxMoved == nil:
+		errs = append(errs, field.Required(spec, "a budget needs minAvailable, maxUnavailable or maxMoved"))
+	}
+	return errs
+}
+
+func validateWorkloads(w *api.WorkloadSelector, namespaced bool, at *field.Path) field.ErrorList {
+	errs := labelSelector(w.LabelSelector, at.Child("labelSelector"))
+	namespaces := at.Child("namespaces")
+	if namespaced && len(w.Namespaces) > 0 {
+		errs = append(errs, field.Forbidden(namespaces, "an EvictionBudget is about its own namespace; a ClusterEvictionBudget may name others"))
+	}
+	for i, name := range w.Namespaces {
+		errs = append(errs, invalid(name, apivalidation.ValidateNamespaceName(name, false), namespaces.Index(i))...)
+	}
+	if w.MinPriority != nil && w.MaxPriority != nil && *w.MinPriority > *w.MaxPriority {
+		errs = append(errs, field.Invalid(at.Child("maxPriority"), *w.MaxPriority, "must be no less than minPriority"))
+	}
+	return errs
+}
+
+func validateMaxMoved(m *api.MaxMoved, at *field.Path) field.ErrorList {
+	if m == nil {
+		return nil
+	}
+	errs := portion(&m.Replicas, at.Child("replicas"))
+	if m.WindowSeconds <= 0 {
+		errs = append(errs, field.Invalid(at.Child("windowSeconds"), m.WindowSeconds, "must be more than 0"))
+	}
+	return errs
+}
+
+// portion wants a number of 0 or more, or a percentage from 0% to 100%, if there is one.
+func portion(p *intstr.IntOrString, at *field.Path) field.ErrorList {
+	if p == nil {
+		return nil
+	}
+	if p.Type == intstr.Int {
+		return notNegative(int64(p.IntVal), at)
+	}
+	if reasons := validation.IsValidPercent(p.StrVal); len(reasons) > 0 {
+		return invalid(p.StrVal, reasons, at)
+	}
+	if percent, err := intstr.GetScaledValueFromIntOrPercent(p, 100, true); err != nil || percent > 100 {
+		return field.ErrorList{field.Invalid(at, p.StrVal, "must be no more than 100%")}
+	}
+	return nil
+}
