@@ -1,0 +1,129 @@
+// Package budget holds the rules of EvictionBudgets: which workloads one is about, how many of their
+// replicas have to serve, and whether an eviction may go.
+//
+// Source of the numbers: Kubernetes' PodDisruptionBudget, whose controller rounds percentages up.
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Workload is what selects a workload.
+type Workload struct {
+	// Namespace is empty for what is cluster-scoped.
+	Namespace string
+	Labels    map[string]string
+	Priority  int32
+}
+
+// Selects reports whether a budget is about a workload. A label selector that cannot be read, which admission
+// refuses, selects nothing.
+func Selects(b *messages.Budget, w Workload) bool {
+	s := &b.Spec.Workloads
+	switch own := b.Name.Namespace(); {
+	case own != "" && own != w.Namespace,
+		len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, w.Namespace),
+		s.MinPriority != nil && w.Priority < *s.MinPriority,
+		s.MaxPriority != nil && w.Priority > *s.MaxPriority:
+		return false
+	}
+	if s.LabelSelector == nil {
+		return true
+	}
+	selector, err := metav1.LabelSelectorAsSelector(s.LabelSelector)
+	return err == nil && selector.Matches(labels.Set(w.Labels))
+}
+
+// Desired is how many of so many expected replicas have to serve.
+func Desired(b *api.EvictionBudgetSpec, expected int32) int32 {
+	switch {
+	case b.MinAvailable != nil:
+		return of(b.MinAvailable, expected)
+	case b.MaxUnavailable != nil:
+		return max(0, expected-of(b.MaxUnavailable, expected))
+	default:
+		return 0
+	}
+}
+
+// of is so many of all, percentages rounded up; what cannot be read, which admission refuses, is none.
+func of(portion *intstr.IntOrString, all int32) int32 {
+	n, err := intstr.GetScaledValueFromIntOrPercent(portion, int(all), true)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+// Account is what a budget counts, of one workload or of all together.
+type Account struct {
+	// Expected replicas are to be there, Healthy of them serve.
+	Expected, Healthy int32
+	// Moved were let go within the window, and Pending more that have not left yet.
+	Moves   Window
+	Pending int32
+}
+
+// Allowed is how many replicas that serve may stop serving.
+func (a *Account) Allowed(b *api.EvictionBudgetSpec) int32 {
+	allowed := max(0, a.Healthy-Desired(b, a.Expected))
+	if b.MaxMoved != nil {
+		allowed = min(allowed, max(0, of(&b.MaxMoved.Replicas, a.Expected)-a.Moves.Sum()-a.Pending))
+	}
+	return allowed
+}
+
+// Eviction is what a departure costs.
+type Eviction struct {
+	// Takes is how many replicas stop serving by it, Moves how many are placed elsewhere.
+	Takes, Moves int32
+}
+
+// Verdict is what a budget has against an eviction.
+type Verdict struct {
+	// Message says what; empty: nothing.
+	Message string
+	// Never is set where it would have that against it, too, if every replica served and none had moved.
+	Never bool
+	// Until is when enough moves have left the window; zero: time does not end it.
+	Until time.Time
+}
+
+// Judge asks a budget about an eviction. What takes nothing away is never kept for minAvailable or
+// maxUnavailable: not what does not serve, and not what serves until its replacement does.
+func Judge(b *api.EvictionBudgetSpec, a *Account, e Eviction) Verdict {
+	desired := Desired(b, a.Expected)
+	if e.Takes > 0 && a.Healthy-e.Takes < desired {
+		v := Verdict{Message: fmt.Sprintf("%d of %d replicas serve and %d have to; leaving takes %d away at once", a.Healthy, a.Expected, desired, e.Takes)}
+		if v.Never = a.Expected-e.Takes < desired; v.Never {
+			v.Message = fmt.Sprintf("leaving takes %d of %d replicas away at once, and %d have to serve", e.Takes, a.Expected, desired)
+		}
+		return v
+	}
+	if b.MaxMoved == nil || e.Moves == 0 {
+		return Verdict{}
+	}
+	limit, window := of(&b.MaxMoved.Replicas, a.Expected), Span(b.MaxMoved)
+	if e.Moves > limit {
+		return Verdict{Never: true, Message: fmt.Sprintf("leaving moves %d replicas, and no more than %d of %d may move in %s", e.Moves, limit, a.Expected, window)}
+	}
+	if moved := a.Moves.Sum() + a.Pending; moved+e.Moves > limit {
+		return Verdict{
+			Message: fmt.Sprintf("%d replicas moved of %d that may in %s; leaving moves %d", moved, limit, window, e.Moves),
+			Until:   a.Moves.room(limit-a.Pending-e.Moves, window),
+		}
+	}
+	return Verdict{}
+}
+
+// Span is the window of a budget.
+func Span(m *api.MaxMoved) time.Duration { return time.Duration(m.WindowSeconds) * time.Second }

@@ -1,0 +1,75 @@
+package messages
+
+import (
+	"strings"
+
+	"leeward/messages/api"
+)
+
+// BudgetName is "namespace/name" of an EvictionBudget and "name" of a ClusterEvictionBudget.
+type BudgetName string
+
+// Namespace is the namespace of a budget; empty: it is a ClusterEvictionBudget.
+func (b BudgetName) Namespace() string {
+	namespace, _, namespaced := strings.Cut(string(b), "/")
+	if !namespaced {
+		return ""
+	}
+	return namespace
+}
+
+// Budget is an EvictionBudget or ClusterEvictionBudget.
+type Budget struct {
+	Name BudgetName
+	Spec *api.EvictionBudgetSpec
+	// Moved is what its status says was let go, for a governor that does not know it yet.
+	Moved []api.BudgetMove
+}
+
+// BudgetsSet carries all budgets there are from now on, in the order of their names.
+// From: ingress. To: the governor and every binding.
+type BudgetsSet struct{ Budgets []Budget }
+
+// WorkloadObserved says how a workload fares that budgets select. From: binding. To: governor.
+type WorkloadObserved struct {
+	Binding BindingName
+	// Budgets select the workload, in the order of their names. None: none does any more.
+	Budgets []BudgetName
+	// Expected is how many replicas it is to have in all.
+	Expected int32
+	// Shares are its targets and the clusters that it is leaving.
+	Shares []Share
+	// AtOnce is set where an eviction for a taint takes the old copy away before the new one serves.
+	AtOnce bool
+	// Exceeds is why its evictions may exceed budgets; empty: they may not.
+	Exceeds string
+}
+
+// Share is what one cluster has of a workload.
+type Share struct {
+	Cluster ClusterName
+	// Replicas are placed there, Serving of them serve.
+	Replicas, Serving int32
+	Departure         Departure
+}
+
+// Departure is how far a workload is on its way out of a cluster.
+type Departure uint8
+
+// The steps of a departure.
+const (
+	// Stays: it need not leave, or has no permit.
+	Stays Departure = iota
+	// Permitted: it has a permit, and may wait for a destination.
+	Permitted
+	// Leaves: an eviction task is written.
+	Leaves
+)
+
+func (*BudgetsSet) message()       {}
+func (*WorkloadObserved) message() {}
+
+func (*BudgetsSet) toGovernor()       {}
+func (*WorkloadObserved) toGovernor() {}
+
+func (*BudgetsSet) toBinding() {}
