@@ -21,6 +21,8 @@ type Workload struct {
 	Name       string
 	UID        types.UID
 	Labels     map[string]string
+	// Annotations, like labels, are the object's own and must not change.
+	Annotations map[string]string
 	// Replicas is zero for a resource that has none.
 	Replicas     int32
 	Requirements *api.ReplicaRequirements

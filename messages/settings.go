@@ -56,6 +56,9 @@ type Settings struct {
 	FleetEvictionRate, RegionEvictionRate, ClusterEvictionRate float64
 	// EvictionBurst is how many evictions each of these rates lets go at once after a rest. Zero is one.
 	EvictionBurst int
+	// EvictionBudgets has EvictionBudgets and ClusterEvictionBudgets kept. False: they are accepted and ignored;
+	// Karmada has none. Cures K33.
+	EvictionBudgets bool
 	// UnhealthyClusterThreshold is the share of clusters that are not Ready from which on evictions of taints slow
 	// down in the whole fleet, if they are more than two: to SecondaryEvictionRate where there are more than
 	// LargeFleetSize clusters, and to none where there are fewer. UnhealthyRegionThreshold is likewise about the
@@ -307,14 +310,18 @@ func (s *Settings) Evicts() bool {
 }
 
 // LimitsEvictions reports whether anything that these settings say can keep an eviction for a taint waiting for its
-// permit. Whoever adds a limit adds it here: without any, bindings ask for no permits, unless people hold some.
+// permit. Whoever adds a limit adds it here: without any, bindings ask for no permits, unless people hold some
+// or there are budgets.
 func (s *Settings) LimitsEvictions() bool {
 	return s.EvictionWorkers > 0 || s.FleetEvictionRate > 0 || s.ClusterEvictionRate > 0 ||
-		s.StormCooldown > 0 || s.WatchesFleet() || s.Breaks()
+		s.StormCooldown > 0 || s.judgesPlaces() || s.Breaks()
 }
 
 // WatchesFleet reports whether the governor has to know where clusters are, and how.
-func (s *Settings) WatchesFleet() bool {
+func (s *Settings) WatchesFleet() bool { return s.EvictionBudgets || s.judgesPlaces() }
+
+// judgesPlaces reports whether evictions depend on where a cluster is, or on how many fare badly.
+func (s *Settings) judgesPlaces() bool {
 	return s.RegionEvictionRate > 0 || s.RegionBreakerShare > 0 ||
 		s.UnhealthyClusterThreshold > 0 || s.UnhealthyRegionThreshold > 0 || s.BlackoutThreshold > 0
 }

@@ -36,8 +36,6 @@ type Binding struct {
 	// assessed at its end; template is what it brought of the resource.
 	settling, assessing bool
 	template            templateNews
-	// asksFirst is set while people hold somebody's evictions: also who leaves for its health asks for a permit.
-	asksFirst bool
 	// scheduled is set once the last question to the scheduler was answered with success.
 	scheduled bool
 	// applied is the placement of the last scheduling; nil: never scheduled.
@@ -51,6 +49,8 @@ type Binding struct {
 	// for their own sickness, and ties, of those that need others or are needed. Both may be nil.
 	past *past
 	ties *ties
+	// curbs are what may keep departures waiting beside settings; nil: there never was any.
+	curbs *curbs
 	// waiting are the replicas that members cannot start, in order of time.
 	waiting []api.UnschedulableReplicas
 	// home is the way back to where the workload was; nil: it is not on its way.
@@ -133,7 +133,9 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
 	case *messages.HoldsAnnounced:
-		b.asksFirst = m.Held
+		b.curbed().held = m.Held
+	case *messages.BudgetsSet:
+		b.budgetsSet(m.Budgets)
 	case *messages.SettingsChanged:
 		b.settingsChanged(now, &m.Settings, out)
 	case *messages.Woken:
@@ -142,6 +144,9 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		panic(fmt.Sprintf("binding %s: unknown message %T", b.name, m))
 	}
 	b.tellDependencies(out)
+	if b.curbs != nil {
+		b.tellBudgets(out)
+	}
 	out.WakeAt(b.nextDeadline(now))
 }
 

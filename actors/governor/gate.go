@@ -18,7 +18,7 @@ type gate func(g *Governor, now time.Time, n *node) *wait
 // region, the cluster and the request itself; the first one that minds is the reason. Wishes are those that are
 // asked where no limit is meant.
 var (
-	gates  = [...]gate{held, disruption, breaker, pace, rate}
+	gates  = [...]gate{held, disruption, breaker, pace, rate, budgets}
 	wishes = [...]gate{held}
 )
 

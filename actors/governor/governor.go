@@ -30,7 +30,7 @@ type Governor struct {
 	resting line
 	// counted is set where the counts of clusters may have changed since they were last judged.
 	counted bool
-	// fresh are requests that were not told yet what they wait for.
+	// fresh are requests that are to be told what they wait for.
 	fresh []*node
 
 	// priorities have breakers, as the fleet and its regions do; surveyed is set once it is known how much there is
@@ -43,6 +43,8 @@ type Governor struct {
 	// permits are those of this instant, booked the places that count them, and opened those that they broke.
 	permits        []messages.Permit
 	booked, opened []*place
+
+	ledger ledger
 }
 
 // key names a request.
@@ -58,6 +60,7 @@ func New(settings messages.Settings) *Governor {
 		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
 		priorities: map[int32]*place{},
 		people:     newPeople(),
+		ledger:     ledger{workloads: map[messages.BindingName]*workload{}},
 	}
 	g.fleet.verdict.State = storm.Normal
 	g.root = newNode(nil, namespaced, &g.fleet)
@@ -90,6 +93,10 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 		g.holdChanged(now, m, out)
 	case *messages.ReleaseChanged:
 		g.releaseChanged(m, out)
+	case *messages.BudgetsSet:
+		g.budgetsSet(m)
+	case *messages.WorkloadObserved:
+		g.workloadObserved(now, m)
 	case *messages.SettingsChanged:
 		g.settingsChanged(m.Settings)
 	case *messages.Woken:
@@ -114,7 +121,14 @@ func (g *Governor) request(m *messages.RequestEviction) {
 	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m, priority: priority}
 	g.requests[k] = n
 	n.put(n.ready())
-	g.fresh = append(g.fresh, n)
+	g.tell(n)
+}
+
+// tell has a request told what it waits for when the others of its instant are served.
+func (g *Governor) tell(n *node) {
+	if !n.fresh {
+		n.fresh, g.fresh = true, append(g.fresh, n)
+	}
 }
 
 // withdraw drops a request that was taken back, or is made anew.
@@ -127,10 +141,14 @@ func (g *Governor) drop(k key) {
 	if n := g.requests[k]; n != nil {
 		delete(g.requests, k)
 		n.put(nil)
+		g.ledger.dropped(k.binding)
 	}
 }
 
 func (g *Governor) settingsChanged(s messages.Settings) {
+	if s.EvictionBudgets != g.settings.EvictionBudgets {
+		g.reviewBudgets()
+	}
 	g.settings, g.counted = s, true
 	g.survey()
 	g.staff()
@@ -154,13 +172,22 @@ func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 	g.judgeBreakers(now, out)
 	g.endHolds(now, out)
 	g.rouse(now)
+	g.reopen(now)
+	for again := true; again; again = g.tryWaiting() {
+		g.permitAll(now, out)
+	}
+	g.settle(now, out)
+	g.record(now, out)
+	g.explain(now, out)
+}
+
+// permitAll lets go whom every gate does.
+func (g *Governor) permitAll(now time.Time, out *actors.Outbox) {
 	for _, root := range g.roots() {
 		for n := g.next(now, root); n != nil; n = g.next(now, root) {
 			g.permit(now, n, out)
 		}
 	}
-	g.record(now, out)
-	g.explain(now, out)
 }
 
 // roots are all nodes without a parent.
@@ -184,7 +211,7 @@ func (g *Governor) next(now time.Time, root *node) *node {
 	for n := root; n.head != nil && n.in == n.ready(); {
 		switch n.why = g.ask(now, n); {
 		case n.why != nil:
-			n.put(&g.resting)
+			n.put(cmp.Or(n.why.line, &g.resting))
 			n = root
 		case n.scope == nil:
 			return n
@@ -207,19 +234,20 @@ func (g *Governor) ask(now time.Time, n *node) *wait {
 
 // permit lets a request go and charges for it all the way up.
 func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
-	r := n.head
+	r, kind := n.head, n.kind()
 	m := &messages.EvictionPermitted{Cluster: r.Cluster}
 	out.TellBinding(r.Binding, m)
-	if n.kind() >= unlimited {
-		g.drop(key{r.Binding, r.Cluster})
-		return
+	if kind != unlimited {
+		g.spend(r, out)
 	}
-	m.Trial = g.take(now, n)
+	if kind < unlimited {
+		m.Trial = g.take(now, n)
+		for p := n.parent; p != nil; p = p.parent {
+			p.scope.charge(now, g)
+		}
+		g.permits = append(g.permits, messages.Permit{Binding: r.Binding, Cluster: r.Cluster, Priority: n.priority})
+	}
 	g.drop(key{r.Binding, r.Cluster})
-	for p := n.parent; p != nil; p = p.parent {
-		p.scope.charge(now, g)
-	}
-	g.permits = append(g.permits, messages.Permit{Binding: r.Binding, Cluster: r.Cluster, Priority: n.priority})
 }
 
 // rouse has everything tried again whose time has come.
@@ -252,6 +280,7 @@ func (g *Governor) explain(now time.Time, out *actors.Outbox) {
 		g.retell()
 	}
 	for _, n := range g.fresh {
+		n.fresh = false
 		r := n.head
 		if g.requests[key{r.Binding, r.Cluster}] != n {
 			continue
@@ -293,10 +322,10 @@ func (g *Governor) limited(now time.Time, n *node) *wait {
 // nextDeadline is the end of this instant if there is something to judge, or somebody to serve or to tell; or
 // else when a node has rested, or a verdict ends; zero: never.
 func (g *Governor) nextDeadline(now time.Time) time.Time {
-	if g.counted || g.tried || len(g.fresh) > 0 || g.unserved() {
+	if g.counted || g.tried || len(g.fresh) > 0 || len(g.ledger.stirred) > 0 || g.unserved() {
 		return now
 	}
-	next := actors.Earlier(actors.Earlier(g.judgeAt(), g.breakersDue()), g.ends)
+	next := actors.Earlier(actors.Earlier(g.judgeAt(), g.breakersDue()), actors.Earlier(g.ends, g.ledger.expires))
 	if g.resting.Len() > 0 {
 		next = actors.Earlier(next, g.resting.nodes[0].why.until)
 	}

@@ -72,6 +72,7 @@ func (g *Governor) tellReturns(of messages.HoldScope, held bool, out *actors.Out
 // reconsiderAll has everything tried again, and told anew what it waits for.
 func (g *Governor) reconsiderAll() {
 	g.rouseAll()
+	g.reviewBudgets()
 	g.retell()
 }
 

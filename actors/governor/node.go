@@ -20,7 +20,9 @@ type node struct {
 	// in is where the node stands: among the children of its parent, among those that rest, or nowhere; at
 	// is its place there.
 	in *line
-	at int
+	at int32
+	// fresh is set while the request is to be told what it waits for.
+	fresh bool
 	// why is what stopped the node; nil: it does not rest.
 	why *wait
 	// scope is nil for a request.
@@ -46,6 +48,8 @@ type wait struct {
 	until           time.Time
 	// ends is when the reason is none any more, where that is known; zero: it is not.
 	ends time.Time
+	// line is where the node waits; nil: among those that rest.
+	line *line
 }
 
 func newNode(parent *node, k kind, of *place) *node {
@@ -62,7 +66,7 @@ func (n *node) kind() kind {
 // put has a node stand in a line, or nowhere, and all above it know its most urgent request.
 func (n *node) put(l *line) {
 	if n.in != nil {
-		heap.Remove(n.in, n.at)
+		heap.Remove(n.in, int(n.at))
 	}
 	if n.in = l; l != nil {
 		heap.Push(l, n)
@@ -101,14 +105,14 @@ func (n *node) refresh() {
 		}
 		switch l := n.ready(); {
 		case n.head == nil && n.in != nil:
-			heap.Remove(n.in, n.at)
+			heap.Remove(n.in, int(n.at))
 			n.in, n.why = nil, nil
 		case n.head == nil || l == nil:
 		case n.in == nil:
 			n.in = l
 			heap.Push(l, n)
 		default:
-			heap.Fix(n.in, n.at)
+			heap.Fix(n.in, int(n.at))
 		}
 	}
 }
@@ -142,13 +146,13 @@ func (l *line) Less(i, j int) bool { return l.before(l.nodes[i], l.nodes[j]) }
 
 func (l *line) Swap(i, j int) {
 	l.nodes[i], l.nodes[j] = l.nodes[j], l.nodes[i]
-	l.nodes[i].at, l.nodes[j].at = i, j
+	l.nodes[i].at, l.nodes[j].at = int32(i), int32(j)
 }
 
 // Push is for package heap.
 func (l *line) Push(x any) {
 	n := x.(*node)
-	n.at = len(l.nodes)
+	n.at = int32(len(l.nodes))
 	l.nodes = append(l.nodes, n)
 }
 

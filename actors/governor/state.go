@@ -20,7 +20,11 @@ func (g *Governor) clusterObserved(m *messages.ClusterObserved) {
 	p := g.cluster(m.Cluster)
 	g.count(p, -1)
 	g.tally(p, -1)
+	was := p.standing
 	p.standing = standing{known: true, unhealthy: m.Unhealthy}
+	if was.unhealthy != m.Unhealthy {
+		g.recount()
+	}
 	if region := g.region(m.Region); p.within != region {
 		p.within = region
 		for k, n := range p.nodes {
@@ -149,4 +153,7 @@ func (g *Governor) retell() {
 		}
 		return 1
 	})
+	for _, n := range g.fresh {
+		n.fresh = true
+	}
 }

@@ -78,6 +78,7 @@ var faults = []string{
 	"K26: without maxGroups nothing is ever placed, spread by zone, provider and label is not implemented, and regions are chosen whatever their room",
 	"K27: a workload that grows may get replicas on a cluster that is not ready, by what that cluster last said of its room",
 	"K32: evictions know no priority: what matters most waits in the queue behind everything else",
+	"K33: nothing bounds how many replicas of a workload, a tenant or a tier evictions may take at once",
 	"K35: a slow or broken start is chased through the fleet: no grace for a copy that starts, no limit, and no rest for a cluster that was left",
 	"K38: a WorkloadRebalancer that is applied again asks for nothing of what was placed since it was made",
 	"K40: several switches must be set before a taint evicts anything",

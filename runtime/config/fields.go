@@ -88,6 +88,11 @@ var fields = numbered([]Field{
 		Zero:    "One.",
 	},
 	{
+		Name: "evictionBudgets", Cures: []string{"K33"},
+		Meaning: "Keeps EvictionBudgets and ClusterEvictionBudgets ([budgets.md](budgets.md)): an eviction for a taint that would break one waits. Without such objects it has no effect.",
+		Zero:    "They are accepted and ignored.",
+	},
+	{
 		Name: "unhealthyClusterThreshold", Cures: []string{"K6"}, in: share,
 		Meaning: "The share of clusters that are not Ready from which on evictions for taints slow down in the whole fleet, if they are more than two: to secondaryEvictionRate where there are more than largeFleetSize clusters, and to none where there are fewer.",
 		Zero:    "They never do.",

@@ -100,6 +100,7 @@ func leeward() messages.Settings {
 	s.UnhealthyClusterThreshold = 0.55
 	s.LargeFleetSize = 10
 	s.SecondaryEvictionRate = 0.1
+	s.EvictionBudgets = true
 	s.BlackoutThreshold = 1
 	s.StormCooldown = 5 * time.Minute
 	s.FleetBreakerShare = 0.5

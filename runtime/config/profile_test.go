@@ -44,6 +44,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"resourceEvictionRate: 0.5 -> 100",
 		"evictionWorkers: 3 -> 10",
 		"evictionOrder: arrival -> priority",
+		"evictionBudgets: false -> true",
 		"unhealthyClusterThreshold: 0 -> 0.55",
 		"largeFleetSize: 0 -> 10",
 		"secondaryEvictionRate: 0 -> 0.1",
@@ -158,11 +159,13 @@ func settingsComments(t *testing.T) map[string]string {
 	require.NoError(t, err)
 	comments, last := map[string]string{}, ""
 	ast.Inspect(file, func(n ast.Node) bool {
-		if f, ok := n.(*ast.Field); ok && len(f.Names) == 1 {
+		if f, ok := n.(*ast.Field); ok {
 			if f.Doc != nil {
 				last = f.Doc.Text()
 			}
-			comments[f.Names[0].Name] = last
+			if len(f.Names) == 1 {
+				comments[f.Names[0].Name] = last
+			}
 		}
 		return true
 	})

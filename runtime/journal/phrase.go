@@ -68,6 +68,8 @@ func (t teller) tell(f messages.Fact) phrase {
 		return story("released", "from all limits", f.Reason).about(string(f.Binding))
 	case *messages.ReleaseEnded:
 		return story("bound", "by all limits again", "").about(string(f.Binding))
+	case *messages.BudgetChanged:
+		return stands(f)
 	default:
 		return tellInput(f)
 	}

@@ -32,6 +32,7 @@ var facts = kindsOf(
 	&messages.OriginalKept{}, &messages.OriginalReleased{},
 	&messages.GovernorChanged{}, &messages.BreakerChanged{}, &messages.EvictionsPermitted{},
 	&messages.HoldPlaced{}, &messages.HoldEnded{}, &messages.ReleaseGranted{}, &messages.ReleaseEnded{},
+	&messages.BudgetChanged{}, &messages.BudgetExceeded{},
 	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.SettingChanged{}, &messages.Restarted{},
 )

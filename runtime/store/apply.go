@@ -31,6 +31,8 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 		s.release(f.Binding, &api.ReleaseStatus{Binding: string(f.Binding), Reason: f.Reason, Since: metav1.MicroTime{Time: at}})
 	case *messages.ReleaseEnded:
 		s.release(f.Binding, nil)
+	case *messages.BudgetChanged:
+		s.budgetChanged(f)
 	case *messages.BindingCreated:
 		s.bindingCreated(at, f)
 	case *messages.BindingDeleted:

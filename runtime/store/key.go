@@ -36,7 +36,9 @@ var ranks = map[metav1.TypeMeta]int{
 	{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            7,
 	{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     8,
 	{APIVersion: api.AppsGroupVersion, Kind: "WorkloadRebalancer"}:         9,
-	{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                10,
+	{APIVersion: api.LeewardGroupVersion, Kind: "EvictionBudget"}:          10,
+	{APIVersion: api.LeewardGroupVersion, Kind: "ClusterEvictionBudget"}:   11,
+	{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}:                12,
 }
 
 const templateRank = 6

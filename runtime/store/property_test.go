@@ -161,7 +161,7 @@ var passedBy = []string{
 	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
-	"ActivationDeferred",
+	"ActivationDeferred", "BudgetExceeded",
 }
 
 func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {

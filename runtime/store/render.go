@@ -46,6 +46,14 @@ func (s *Store) snapshot(e *entry) api.Object {
 		snapshot := *o
 		snapshot.ResourceVersion = version
 		return &snapshot
+	case *api.EvictionBudget:
+		snapshot := *o
+		snapshot.ResourceVersion = version
+		return &snapshot
+	case *api.ClusterEvictionBudget:
+		snapshot := *o
+		snapshot.ResourceVersion = version
+		return &snapshot
 	case *api.ResourceBinding:
 		s.annotate(e.binding)
 		snapshot := *o

@@ -111,6 +111,8 @@ func (w *World) admit(o, old api.Object) {
 		w.admitPropagation(messages.PropagationName(o.Name), "", &o.Spec)
 	case *api.FederatedResourceQuota:
 		w.admitQuota(o, old)
+	case *api.EvictionBudget, *api.ClusterEvictionBudget:
+		w.admitBudget(o, old)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		w.admitBinding(o, old)
 	case *api.WorkloadRebalancer:

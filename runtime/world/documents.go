@@ -44,7 +44,7 @@ func admissionRank(k api.Key) int {
 		return 0
 	case "ClusterTaintPolicy":
 		return 1
-	case "PropagationPolicy", "ClusterPropagationPolicy", "FederatedResourceQuota":
+	case "PropagationPolicy", "ClusterPropagationPolicy", "FederatedResourceQuota", "EvictionBudget", "ClusterEvictionBudget":
 		return 2
 	case "ResourceBinding", "ClusterResourceBinding":
 		return 4

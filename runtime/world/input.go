@@ -57,6 +57,9 @@ func (w *World) Delete(key api.Key) bool {
 		w.dropBinding(bindingOf(key.Namespace, key.Kind, key.Name))
 	}
 	w.store.Delete(key)
+	if key.Kind == "EvictionBudget" || key.Kind == "ClusterEvictionBudget" {
+		w.tellBudgets()
+	}
 	w.noteOverride(key)
 	return true
 }

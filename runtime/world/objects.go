@@ -25,7 +25,7 @@ func (w *World) workload(o api.Object) *messages.Workload {
 	components, _ := propagation.Components(o, w.settings.ExactComponentSets) // validated where they count
 	return &messages.Workload{
 		Binding: bindingOf(k.Namespace, k.Kind, k.Name), APIVersion: k.APIVersion, Kind: k.Kind,
-		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(),
+		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(), Annotations: o.GetAnnotations(),
 		Replicas: replicas, Requirements: each, HasReplicas: hasReplicas, Revision: propagation.Revision(o),
 		Set: messages.NewComponentSet(components), Dependencies: dependencies(o),
 	}

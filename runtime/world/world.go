@@ -67,6 +67,8 @@ type World struct {
 	store    *store.Store
 	journal  *journal.Journal
 	offers   offers
+	// budgets are those that there are; nil: there never was one.
+	budgets *messages.BudgetsSet
 	// dependants are the workloads that refer to a resource, or did, by name.
 	dependants map[messages.BindingName][]messages.BindingName
 	// answers are what became so far of the fresh placements that rebalancers asked for.
@@ -256,5 +258,8 @@ func (w *World) hostBinding(name messages.BindingName) {
 	must(kernel.Host(w.kernel, bindingAt(name), tamperedWith[messages.ToBinding](w.config.Tamper, bindingAt(name), binding.New(name, w.settings))))
 	if len(w.orders.holds) > 0 {
 		w.kernel.Post(bindingAt(name), &messages.HoldsAnnounced{Held: true})
+	}
+	if w.budgets != nil {
+		w.kernel.Post(bindingAt(name), w.budgets)
 	}
 }

@@ -1,0 +1,158 @@
+package binding
+
+import (
+	"slices"
+
+	"leeward/actors"
+	"leeward/actors/rules/budget"
+	"leeward/actors/rules/eviction"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// curbs is what a binding knows of holds and budgets, and what it said of itself.
+type curbs struct {
+	// held is set while people hold somebody's evictions: also who leaves for its health asks for a permit.
+	held    bool
+	budgets []messages.Budget
+	// selecting are those that select the workload as it was last looked at, with that priority.
+	selecting []messages.BudgetName
+	workload  *messages.Workload
+	priority  int32
+	// told is what the governor last heard; nil: nothing.
+	told *messages.WorkloadObserved
+}
+
+// curbed returns the binding's curbs to change.
+func (b *Binding) curbed() *curbs {
+	if b.curbs == nil {
+		b.curbs = &curbs{}
+	}
+	return b.curbs
+}
+
+// holds reports whether people hold anybody's evictions.
+func (b *Binding) holds() bool { return b.curbs != nil && b.curbs.held }
+
+func (b *Binding) budgetsSet(budgets []messages.Budget) {
+	b.curbed().budgets = budgets
+	b.curbs.look(b)
+}
+
+// budgeted reports whether there are budgets that count, whoever they select.
+func (b *Binding) budgeted() bool {
+	return b.curbs != nil && len(b.curbs.budgets) > 0 && b.settings.EvictionBudgets
+}
+
+// look finds the budgets that select the workload.
+func (s *curbs) look(b *Binding) {
+	s.selecting, s.workload, s.priority = nil, b.workload, b.priority()
+	w := budget.Workload{Namespace: b.name.Namespace(), Priority: s.priority}
+	if b.workload != nil {
+		w.Labels = b.workload.Labels
+	}
+	for i := range s.budgets {
+		if budget.Selects(&s.budgets[i], w) {
+			s.selecting = append(s.selecting, s.budgets[i].Name)
+		}
+	}
+}
+
+// tellBudgets tells the governor what is new of the workload, if a budget selects it.
+func (b *Binding) tellBudgets(out *actors.Outbox) {
+	s := b.curbs
+	if s.workload != b.workload || s.priority != b.priority() {
+		s.look(b)
+	}
+	next := &messages.WorkloadObserved{Binding: b.name}
+	if b.created && b.budgeted() && len(s.selecting) > 0 {
+		next = b.observed()
+	}
+	if s.told == nil && len(next.Budgets) == 0 || s.told != nil && sameNews(s.told, next) {
+		return
+	}
+	s.told = next
+	out.TellGovernor(next)
+}
+
+func sameNews(x, y *messages.WorkloadObserved) bool {
+	return x.Expected == y.Expected && x.AtOnce == y.AtOnce && x.Exceeds == y.Exceeds &&
+		slices.Equal(x.Budgets, y.Budgets) && slices.Equal(x.Shares, y.Shares)
+}
+
+// observed is how the workload fares.
+func (b *Binding) observed() *messages.WorkloadObserved {
+	m := &messages.WorkloadObserved{
+		Binding: b.name, Budgets: b.curbs.selecting, Expected: b.expected(),
+		AtOnce: eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode) == api.PurgeDirectly,
+	}
+	if b.workload != nil {
+		m.Exceeds = b.workload.Annotations[api.AnnotationExceedBudget]
+	}
+	for i := range b.targets {
+		t := &b.targets[i]
+		s := messages.Share{Cluster: t.cluster, Replicas: b.weight(t.pods()), Serving: b.serving(t.cluster)}
+		if t.leave.permitted {
+			s.Departure = messages.Permitted
+		}
+		m.Shares = append(m.Shares, s)
+	}
+	for i := range b.tasks {
+		if c := messages.ClusterName(b.tasks[i].FromCluster); b.target(c) == nil {
+			m.Shares = append(m.Shares, messages.Share{Cluster: c, Serving: b.serving(c), Departure: messages.Leaves})
+		}
+	}
+	return m
+}
+
+// expected is how many replicas are to be there in all: those placed, those that have no place yet, and those
+// on clusters that are being left that nobody has taken over.
+func (b *Binding) expected() (all int32) {
+	for i := range b.targets {
+		all += b.weight(b.targets[i].pods())
+	}
+	for i := range b.tasks {
+		k := &b.tasks[i]
+		switch {
+		case b.target(messages.ClusterName(k.FromCluster)) != nil:
+		case k.Replicas != nil:
+			all += max(0, *k.Replicas-replicasOf(k.ReplacedBy))
+		case len(k.ReplacedBy) == 0:
+			all += b.weight(b.copyPods())
+		}
+	}
+	if b.duplicated() {
+		return all
+	}
+	return max(all, b.spec.Replicas)
+}
+
+// copyPods is how many pods a whole copy runs where replicas are not divided.
+func (b *Binding) copyPods() int32 {
+	if s := b.set(); s != nil {
+		return s.Targets.Pods()
+	}
+	return b.spec.Replicas
+}
+
+// weight is what a share of so many pods counts. A resource without pods counts one.
+func (b *Binding) weight(pods int32) int32 {
+	if b.hasReplicas() || b.set() != nil {
+		return pods
+	}
+	return 1
+}
+
+// serving is how many replicas of a copy serve.
+func (b *Binding) serving(c messages.ClusterName) int32 {
+	k := b.copy(c)
+	switch {
+	case k == nil || k.removing || !k.reported:
+		return 0
+	case b.weight(0) == 0:
+		return min(k.ready, k.replicas)
+	case k.health == api.Healthy:
+		return 1
+	}
+	return 0
+}

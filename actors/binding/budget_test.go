@@ -1,0 +1,123 @@
+package binding_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func budgeting(s *messages.Settings) { s.EvictionBudgets = true }
+
+// budgets are one for the binding's namespace, and one for those that are labelled gold.
+func budgets() *messages.BudgetsSet {
+	gold := &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}
+	return &messages.BudgetsSet{Budgets: []messages.Budget{
+		{Name: "default/all", Spec: &api.EvictionBudgetSpec{}},
+		{Name: "gold", Spec: &api.EvictionBudgetSpec{Workloads: api.WorkloadSelector{LabelSelector: gold}}},
+	}}
+}
+
+// observed is what the governor was last told of the workload in a step; nil: nothing.
+func observed(n *actorstest.Network) (last *messages.WorkloadObserved) {
+	for _, m := range actorstest.MailTo(n.Mail(), governor) {
+		if m, ok := m.(*messages.WorkloadObserved); ok {
+			last = m
+		}
+	}
+	return last
+}
+
+func share(cluster messages.ClusterName, replicas, serving int32, d messages.Departure) messages.Share {
+	return messages.Share{Cluster: cluster, Replicas: replicas, Serving: serving, Departure: d}
+}
+
+func TestWithoutBudgetsNobodyIsToldOfAWorkload(t *testing.T) {
+	b := placed(t, settings(budgeting), duplicated(), "m1:2")
+	require.Nil(t, observed(b.tell(report("m1", api.Healthy, 2, 1))))
+	b = placed(t, settings(), duplicated(), "m1:2")
+	require.Nil(t, observed(b.tell(budgets())), "budgets do not count")
+}
+
+func TestTheGovernorIsToldOfAnEvictionStepByStep(t *testing.T) {
+	b := placed(t, settings(budgeting, destinationFirst), divided(), "m1:2")
+	want := &messages.WorkloadObserved{
+		Binding: name, Budgets: []messages.BudgetName{"default/all"}, Expected: 2,
+		Shares: []messages.Share{share("m1", 2, 2, messages.Stays)},
+	}
+	require.Equal(t, want, observed(b.tell(budgets())))
+	require.Equal(t, []messages.Share{share("m1", 2, 1, messages.Stays)}, observed(b.tell(report("m1", api.Unhealthy, 1, 1))).Shares)
+	require.Nil(t, observed(b.tell(report("m1", api.Unhealthy, 1, 1))), "that is no news")
+	b.tell(report("m1", api.Healthy, 2, 1))
+	require.Nil(t, observed(b.tell(tainted("m1", b.Now(), "down"))), "a request is not a departure")
+	require.Equal(t, []messages.Share{share("m1", 2, 2, messages.Permitted)}, observed(b.tell(permit("m1"))).Shares)
+	left := observed(b.tell(b.replace("m1", "m2:2")))
+	require.Equal(t, []messages.Share{share("m2", 2, 0, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
+	require.Equal(t, int32(2), left.Expected)
+}
+
+func TestWhereThereAreBudgetsPermitsAreAskedFor(t *testing.T) {
+	b := placed(t, settings(budgeting, destinationFirst, unlimited), divided(), "m1:2")
+	b.tell(&messages.BudgetsSet{Budgets: budgets().Budgets[1:]})
+	b.tell(tainted("m1", b.Now(), "down")).Told(governor, wish("m1", b.Now()))
+}
+
+func TestAWorkloadThatIsLeftAtOnceSaysSo(t *testing.T) {
+	b := placed(t, settings(budgeting, purgeDirectly), divided(), "m1:2")
+	b.tell(report("m1", api.Healthy, 2, 1))
+	require.True(t, observed(b.tell(budgets())).AtOnce)
+	b.tell(tainted("m1", b.Now(), "down"))
+	left := observed(b.tell(permit("m1")))
+	require.Equal(t, []messages.Share{share("m1", 0, 0, messages.Leaves)}, left.Shares, "what is purged serves no more")
+	require.Equal(t, int32(2), left.Expected, "two have no place")
+}
+
+func TestCopiesThatNobodyHasTakenOverAreStillExpected(t *testing.T) {
+	b := placed(t, settings(budgeting), duplicated(), "m1:2", "m2:2")
+	require.Equal(t, int32(4), observed(b.tell(budgets())).Expected)
+	b.tell(tainted("m1", b.Now(), "down"))
+	left := observed(b.tell(permit("m1")))
+	require.Equal(t, []messages.Share{share("m2", 2, 2, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
+	require.Equal(t, int32(4), left.Expected)
+}
+
+func TestAResourceWithoutReplicasCountsAsOne(t *testing.T) {
+	b := drive(t, settings(budgeting))
+	plain := &messages.WorkloadApplied{Workload: &messages.Workload{Binding: name, APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "web"}}
+	b.tell(budgets(), plain, claim("default/p", duplicated()))
+	b.tell(b.place("m1"))
+	n := observed(b.tell(report("m1", api.Healthy, 0, 1)))
+	require.Equal(t, []messages.Share{share("m1", 1, 1, messages.Stays)}, n.Shares)
+	require.Equal(t, int32(1), n.Expected)
+}
+
+func TestLabelsAndAnnotationsOfTheResourceCount(t *testing.T) {
+	b := placed(t, settings(budgeting), divided(), "m1:2")
+	b.tell(budgets())
+	gold := workload(2)
+	gold.Workload.Labels = map[string]string{"tier": "gold"}
+	require.Equal(t, []messages.BudgetName{"default/all", "gold"}, observed(b.tell(gold)).Budgets)
+	let := workload(2)
+	let.Workload.Annotations = map[string]string{api.AnnotationExceedBudget: "ticket 7"}
+	require.Equal(t, "ticket 7", observed(b.tell(let)).Exceeds)
+}
+
+func TestWhatIsNoLongerSelectedSaysSoOnce(t *testing.T) {
+	for what, m := range map[string]messages.ToBinding{
+		"the budgets are gone":    &messages.BudgetsSet{},
+		"they count no longer":    &messages.SettingsChanged{Settings: settings()},
+		"the workload is deleted": &messages.WorkloadDeleted{},
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := placed(t, settings(budgeting), divided(), "m1:2")
+			b.tell(budgets())
+			require.Equal(t, &messages.WorkloadObserved{Binding: name}, observed(b.tell(m)))
+			require.Nil(t, observed(b.advance(time.Hour)))
+		})
+	}
+}

@@ -1,0 +1,255 @@
+package governor_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"leeward/actors/actorstest"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+var budgeting = messages.Settings{EvictionBudgets: true}
+
+// keep is a budget that wants so many replicas to serve.
+func keep(name messages.BudgetName, available string) messages.Budget {
+	return messages.Budget{Name: name, Spec: &api.EvictionBudgetSpec{MinAvailable: new(intstr.Parse(available))}}
+}
+
+// slow is a budget that lets so many replicas move in a minute.
+func slow(name messages.BudgetName, replicas int) messages.Budget {
+	return messages.Budget{Name: name, Spec: &api.EvictionBudgetSpec{MaxMoved: &api.MaxMoved{Replicas: intstr.FromInt(replicas), WindowSeconds: 60}}}
+}
+
+// single has a budget hold for each workload by itself.
+func single(b messages.Budget) messages.Budget {
+	b.Spec.PerWorkload = true
+	return b
+}
+
+func set(budgets ...messages.Budget) *messages.BudgetsSet {
+	return &messages.BudgetsSet{Budgets: budgets}
+}
+
+// on is a workload under budget all, left at once, that runs and serves with so many replicas on clusters.
+func on(binding messages.BindingName, replicas int32, clusters ...messages.ClusterName) *messages.WorkloadObserved {
+	m := &messages.WorkloadObserved{Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true}
+	for _, c := range clusters {
+		m.Expected += replicas
+		m.Shares = append(m.Shares, messages.Share{Cluster: c, Replicas: replicas, Serving: replicas})
+	}
+	return m
+}
+
+// changed returns a copy of what is known of a workload with another first share.
+func changed(m *messages.WorkloadObserved, serving int32, d messages.Departure) *messages.WorkloadObserved {
+	c := *m
+	c.Shares = append([]messages.Share(nil), m.Shares...)
+	c.Shares[0].Serving, c.Shares[0].Departure = serving, d
+	return &c
+}
+
+// funded returns a governor that knows budgets and three workloads a, b and c, of two replicas each on e1.
+func funded(t *testing.T, budgets ...messages.Budget) *driver {
+	t.Helper()
+	d := drive(t, budgeting)
+	d.Tell(set(budgets...), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e1"))
+	return d
+}
+
+// stood are the budgets that changed in a step, as "name healthy/expected allowed, waiting".
+func stood(n *actorstest.Network) (list []string) {
+	for _, f := range actorstest.FactsOf[*messages.BudgetChanged](n.Facts()) {
+		s := &f.Status
+		list = append(list, fmt.Sprintf("%s %d/%d %d, %d", f.Budget, s.CurrentHealthy, s.ExpectedReplicas, s.DisruptionsAllowed, s.Waiting))
+	}
+	return list
+}
+
+func TestABudgetLetsAsManyGoAsItCanSpare(t *testing.T) {
+	d := drive(t, budgeting)
+	n := d.Tell(set(keep("all", "4")), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e1"))
+	require.Equal(t, []string{"all 6/6 2, 0"}, stood(n))
+	n = d.Tell(from("e1", "a", "b", "c")...)
+	require.Equal(t, []string{"a/e1"}, gone(n))
+	require.Equal(t, []string{"all 4/6 0, 2"}, stood(n))
+	word := "budget all: 4 of 6 replicas serve and 4 have to; leaving takes 2 away at once"
+	n.Told(bindingAt("b"), &messages.EvictionDelayed{Cluster: "e1", Reason: "BudgetSpent", Message: word})
+	d.QuietFor(24 * time.Hour)
+
+	require.Empty(t, gone(d.Tell(changed(on("a", 2, "e2"), 1, messages.Stays))), "one of two serves again")
+	require.Equal(t, []string{"b/e1"}, gone(d.Tell(on("a", 2, "e2"))))
+	d.Tell(&messages.WithdrawRequest{Binding: "c", Cluster: "e1"})
+	require.Equal(t, []string{"all 4/6 0, 0"}, stood(d.Network))
+}
+
+func TestABudgetCountsAllThatDoesNotServeWhateverTheReason(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	require.Equal(t, []string{"all 4/6 0, 0"}, stood(d.Tell(changed(on("c", 2, "e1"), 0, messages.Leaves))))
+	require.Empty(t, gone(d.Tell(from("e1", "a")...)))
+}
+
+func TestWhatDoesNotServeIsNeverKeptForItsBudget(t *testing.T) {
+	for name, news := range map[string]messages.ToGovernor{
+		"its copy is sick":         changed(on("a", 2, "e1"), 0, messages.Stays),
+		"its cluster is not Ready": down("e1", "eu"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := funded(t, keep("all", "100%"))
+			require.Empty(t, gone(d.Tell(from("e1", "a")...)))
+			require.Equal(t, []string{"a/e1"}, gone(d.Tell(news)))
+		})
+	}
+	t.Run("it serves until its replacement does", func(t *testing.T) {
+		d := funded(t, keep("all", "100%"))
+		graceful := on("a", 2, "e1")
+		graceful.AtOnce = false
+		require.Equal(t, []string{"a/e1"}, gone(d.Tell(graceful, from("e1", "a")[0])))
+	})
+}
+
+func TestTheMostUrgentGoesFirstUnderABudgetAndNobodyOvertakes(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	large := on("large", 3, "e2")
+	d.Tell(large, changed(on("c", 2, "e1"), 1, messages.Stays), set(keep("all", "6"))) // eight of nine serve
+	first := urgent("large", 9, 0)
+	first.Cluster = "e2"
+	n := d.Tell(append(from("e1", "a"), first)...)
+	require.Empty(t, gone(n), "two could be spared for a, but large waits for three")
+	n.Told(bindingAt("a"), &messages.EvictionDelayed{Cluster: "e1", Reason: "BudgetSpent", Message: "budget all: large goes first"})
+	require.Equal(t, []string{"large/e2"}, gone(d.Tell(on("c", 2, "e1"))))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(set(keep("all", "4")))))
+}
+
+func TestABudgetThatCanNeverBeMetSaysSoAndKeepsNobodyElse(t *testing.T) {
+	d := funded(t, keep("all", "5"))
+	d.Tell(on("small", 1, "e2"))
+	d.Tell(set(keep("all", "6")))
+	n := d.Tell(append(from("e1", "a"), from("e2", "small")...)...)
+	require.Equal(t, []string{"small/e2"}, gone(n))
+	n.Told(bindingAt("a"), &messages.EvictionDelayed{
+		Cluster: "e1", Reason: "BudgetNeverMet",
+		Message: "budget all: leaving takes 2 of 7 replicas away at once, and 6 have to serve; it cannot go as things are",
+	})
+	require.Empty(t, gone(d.Tell(on("small", 1, "u1"))))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(on("more", 1, "u2"))), "two of eight can be spared")
+}
+
+func TestABudgetThatIsEditedOrGoesLetsThoseGoThatWait(t *testing.T) {
+	for name, m := range map[string]messages.ToGovernor{
+		"it asks for fewer":        set(keep("all", "2")),
+		"it is gone":               set(),
+		"it selects others":        &messages.WorkloadObserved{Binding: "b"},
+		"people say so":            exceeding("b"),
+		"budgets do not count now": &messages.SettingsChanged{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := funded(t, keep("all", "4"))
+			d.Tell(from("e1", "a", "b")...)
+			require.Equal(t, []string{"b/e1"}, gone(d.Tell(m)))
+		})
+	}
+}
+
+func exceeding(binding messages.BindingName) *messages.WorkloadObserved {
+	m := on(binding, 2, "e1")
+	m.Exceeds = "ticket 7"
+	return m
+}
+
+func TestWhatExceedsABudgetIsOnRecord(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	d.Tell(exceeding("b"))
+	n := d.Tell(from("e1", "a", "b")...)
+	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
+	require.Equal(t, []*messages.BudgetExceeded{{
+		Budget: "all", Binding: "b", Cluster: "e1", Reason: "ticket 7",
+		Message: "4 of 6 replicas serve and 4 have to; leaving takes 2 away at once",
+	}}, actorstest.FactsOf[*messages.BudgetExceeded](n.Facts()))
+}
+
+func TestAllBudgetsOfAWorkloadHaveToAgree(t *testing.T) {
+	d := drive(t, budgeting)
+	both := on("a", 2, "e1")
+	both.Budgets = []messages.BudgetName{"all", "other"}
+	d.Tell(set(keep("all", "2"), keep("other", "1")), both, on("b", 2, "e1"), on("c", 2, "e1"))
+	n := d.Tell(from("e1", "a", "b")...)
+	require.Equal(t, []string{"b/e1"}, gone(n))
+	require.Equal(t, []string{"all 4/6 2, 0", "other 2/2 1, 1"}, stood(n))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(set(keep("all", "2"), keep("other", "0")))))
+}
+
+func TestABudgetMayHoldForEachWorkloadByItself(t *testing.T) {
+	d := drive(t, budgeting)
+	d.Tell(set(single(keep("all", "50%"))), on("a", 2, "e1", "e2"), on("b", 2, "e1", "e2"))
+	n := d.Tell(append(from("e1", "a", "b"), from("e2", "a", "b")...)...)
+	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
+	require.Equal(t, []string{"all 4/8 0, 2"}, stood(n))
+	moved := on("b", 2, "u1", "e2")
+	require.Equal(t, []string{"b/e2"}, gone(d.Tell(moved)))
+}
+
+func TestMovesWaitForTheWindow(t *testing.T) {
+	d := funded(t, slow("all", 3))
+	n := d.Tell(from("e1", "a", "b", "c")...)
+	require.Equal(t, []string{"a/e1"}, gone(n))
+	d.Tell(changed(on("a", 2, "e1"), 2, messages.Permitted)).Quiet()
+	d.QuietFor(time.Hour) // it has no destination yet
+	left := d.Now()
+	n = d.Tell(changed(on("a", 2, "e1"), 2, messages.Leaves))
+	n.Told(bindingAt("b"), &messages.EvictionDelayed{
+		Cluster: "e1", Reason: "BudgetSpent", Message: "budget all: 2 replicas moved of 3 that may in 1m0s; leaving moves 2", Until: left.Add(time.Minute),
+	})
+	d.WakesIn(time.Minute)
+	d.QuietFor(time.Minute - 1)
+	require.Equal(t, []string{"b/e1"}, gone(d.Advance(1)))
+	require.Equal(t, []string{"c/e1"}, gone(d.Tell(changed(on("b", 2, "e1"), 2, messages.Stays))), "b stays after all")
+}
+
+func TestMovesOutliveARestart(t *testing.T) {
+	b := slow("all", 2)
+	d := drive(t, budgeting)
+	at := d.Now().Add(-20 * time.Second)
+	b.Moved = []api.BudgetMove{{At: metav1.MicroTime{Time: at}, Replicas: 2}}
+	d.Tell(set(b), on("a", 2, "e1"))
+	require.Empty(t, gone(d.Tell(from("e1", "a")...)))
+	d.WakesIn(40 * time.Second)
+	require.Equal(t, []string{"a/e1"}, gone(d.Advance(40*time.Second)))
+}
+
+func TestAPermitThatIsNotUsedYetIsCounted(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	d.Tell(from("e1", "a", "b")...)
+	d.Tell(changed(on("a", 2, "e1"), 2, messages.Permitted)).Quiet()
+	require.Equal(t, []string{"b/e1"}, gone(d.Tell(on("a", 2, "e1"))), "a stays after all")
+}
+
+func TestARequestThatWaitsForItsClusterKeepsNoBudget(t *testing.T) {
+	s := budgeting
+	s.ClusterEvictionRate = 0.01
+	d := drive(t, s)
+	d.Tell(set(keep("all", "4")), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e2"))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(append(from("e1", "a", "b"), from("e2", "c")...)...)))
+	require.Equal(t, []string{"c/e2"}, gone(d.Tell(on("a", 2, "u1"))), "b has to wait for e1 anyway")
+}
+
+func TestNoOrderOfNewsMatters(t *testing.T) {
+	var facts []messages.Fact
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		d := drive(t, budgeting)
+		n := d.Tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToGovernor](
+			set(keep("all", "3")), on("a", 2, "e1"), on("b", 2, "e1"), from("e1", "b")[0], from("e1", "a")[0])...)...)
+		require.Empty(t, gone(n))
+		n = d.Tell(on("c", 2, "u1"))
+		require.Equal(t, []string{"a/e1"}, gone(n))
+		if facts == nil {
+			facts = n.Facts()
+		}
+		require.Equal(t, facts, n.Facts())
+	})
+}
