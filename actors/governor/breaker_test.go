@@ -263,3 +263,17 @@ func TestARestartForgetsNoRate(t *testing.T) {
 		})
 	}
 }
+
+// A workload that waits for a worker is not asked further; what its breaker says it hears nevertheless.
+func TestWhoWaitsForAWorkerHearsOfTheBreaker(t *testing.T) {
+	s := breaks()
+	s.FleetBreakerShare, s.PriorityBreakerShare = 0, 0.1
+	s.EvictionWorkers, s.ResourceEvictionRate = 1, 0.5
+	d := surveyed(t, s)
+	d.Tell(from("e1", "a")...)
+	d.Advance(2 * time.Second)
+	n := d.Tell(from("e1", "b", "c")...)
+	require.Equal(t, []string{"b/e1"}, gone(n))
+	require.Len(t, waits("c", n), 1)
+	require.Equal(t, "BreakerOpen", waits("c", n)[0].(*messages.EvictionDelayed).Reason)
+}
