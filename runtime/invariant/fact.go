@@ -29,7 +29,7 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 		return
 	}
 	b := s.Binding(f.Binding)
-	if b == nil || m.settings.TolerationSource == messages.SourceAppliedPlacement && m.placedNow(f.Binding) {
+	if b == nil || m.edited[f.Binding] {
 		return // the tolerations that it left by are no longer known
 	}
 	tolerations, _ := m.tolerations(b)
@@ -37,11 +37,6 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 		covers := tolerations[i].TolerationSeconds == nil && taint.Tolerates(&tolerations[i], g.Taint, m.settings.NumericTolerations)
 		m.check(NeverEarly, !covers, v, "the taint %s is tolerated for good", g.Taint.Key)
 	}
-}
-
-// placedNow reports whether a binding was placed in this instant.
-func (m *Monitor) placedNow(b messages.BindingName) bool {
-	return slices.ContainsFunc(m.decided, func(f *messages.Scheduled) bool { return f.Binding == b })
 }
 
 // added is when a cluster got a taint that it has, or lost in this instant; nil: it has none.

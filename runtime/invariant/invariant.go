@@ -111,7 +111,8 @@ type Monitor struct {
 	released []*messages.EvictionEnded
 	// started are the evictions that did in the instant.
 	started []*messages.EvictionStarted
-	// decided are the placements of the instant.
+	// edited are the bindings that were given something else in the instant, and decided its placements.
+	edited  map[messages.BindingName]bool
 	decided []*messages.Scheduled
 	// limits is what the governor has permitted.
 	limits limits
@@ -132,7 +133,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
-		known: map[Violation]bool{},
+		edited: map[messages.BindingName]bool{}, known: map[Violation]bool{},
 	}
 }
 
@@ -173,6 +174,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 		}
 	}
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
+	clear(m.edited)
 	clear(m.untainted)
 	clear(m.touched)
 	clear(m.judged)
@@ -227,6 +229,8 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.breakerChanged(f)
 	case *messages.EvictionsPermitted:
 		m.permitted(now, s, f)
+	case *messages.BindingUpdated:
+		m.edited[f.Binding] = true
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
 		m.limits.shrunk(endless)
