@@ -61,7 +61,11 @@ func replicasOf(clusters []api.TargetCluster) (n int32) {
 // purges reports whether the old copy on one of the clusters would go before its replacement stands.
 func (b *Binding) purges(now time.Time, leaving []messages.ClusterName) bool {
 	return slices.ContainsFunc(leaving, func(c messages.ClusterName) bool {
-		k := b.newTask(now, b.target(c), "")
+		t := b.target(c)
+		if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure && (b.spec.Failover == nil || b.spec.Failover.Application == nil) {
+			return false // people took that back in this instant: it stays, as soon as it is looked at
+		}
+		k := b.newTask(now, t, "")
 		return !eviction.KeepsCopy(&k)
 	})
 }
