@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"leeward": ma
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cut": cut, "flip": flip},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cut": cut, "flip": flip, "append": appendTo},
 	})
 }
 
@@ -52,6 +52,17 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 		data[n] ^= 1
 		return data
 	})
+}
+
+// appendTo adds text to a file: "append file 'text'".
+func appendTo(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("want a file and text")
+	}
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	ts.Check(os.WriteFile(file, append(data, args[1]...), 0o600))
 }
 
 func spoil(ts *testscript.TestScript, args []string, change func([]byte, int) []byte) {

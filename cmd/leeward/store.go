@@ -25,9 +25,9 @@ func storeCommand() *cobra.Command {
 shorten it. The daemon must not be running: a folder belongs to one process at a time.
 
 ` + storeExitCodes,
-		Example: `  leeward store verify /var/lib/leeward
-  leeward store export /var/lib/leeward > objects.jsonl
-  leeward store import /var/lib/new objects.jsonl`,
+		Example: `  leeward store verify leewardd.data/store
+  leeward store export leewardd.data/store > objects.jsonl
+  leeward store import new.data/store objects.jsonl`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -68,7 +68,7 @@ file with its offset. Nothing is changed. A last frame that a crash has left hal
 acknowledged: it is reported, and is no damage.
 
 ` + storeExitCodes,
-		Example: `  leeward store verify /var/lib/leeward`,
+		Example: `  leeward store verify leewardd.data/store`,
 		Args:    oneFolder,
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := wal.Verify(args[0])
@@ -138,7 +138,7 @@ that one stay, so that a damaged snapshot costs nothing. The daemon does the sam
 the log has outgrown the last snapshot.
 
 ` + storeExitCodes,
-		Example: `  leeward store compact /var/lib/leeward`,
+		Example: `  leeward store compact leewardd.data/store`,
 		Args:    oneFolder,
 		RunE:    func(c *cobra.Command, args []string) error { return compactStore(c, args[0]) },
 	}

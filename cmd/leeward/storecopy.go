@@ -28,6 +28,7 @@ const expiresAnnotation = "leeward.dev/expires"
 
 func storeExportCommand() *cobra.Command {
 	form := wordFlag{word: "jsonl", choices: []string{"jsonl", "yaml"}}
+	salvage := false
 	c := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write the objects of a store as manifests",
@@ -36,24 +37,31 @@ object a line, or one YAML List. Objects that go by themselves, as Events do, sa
 ` + expiresAnnotation + `.
 
 ` + storeExitCodes,
-		Example: `  leeward store export /var/lib/leeward > objects.jsonl
-  leeward store export /var/lib/leeward -o yaml | leeward validate /dev/stdin`,
+		Example: `  leeward store export leewardd.data/store > objects.jsonl
+  leeward store export leewardd.data/store -o yaml | leeward validate /dev/stdin`,
 		Args: oneFolder,
-		RunE: func(c *cobra.Command, args []string) error {
-			state, err := wal.Load(args[0])
-			if err != nil {
-				return damaged(err)
-			}
-			for _, note := range state.Notes {
-				say(c.ErrOrStderr(), note+"\n")
-			}
-			out := bufio.NewWriter(c.OutOrStdout())
-			return errors.Join(exportObjects(out, &state, form.word), out.Flush())
-		},
+		RunE: func(c *cobra.Command, args []string) error { return exportStore(c, args[0], form.word, salvage) },
 	}
 	c.Flags().VarP(&form, "output", "o", "form: jsonl or yaml")
+	c.Flags().BoolVar(&salvage, "salvage", false, "of a damaged store, write what stood before the damage")
 	complete(c, "output", form.choices)
 	return c
+}
+
+// exportStore ends with 1 when it has salvaged: something is lost.
+func exportStore(c *cobra.Command, dir, form string, salvage bool) error {
+	state, loss := wal.Load(dir)
+	if loss != nil && !(salvage && errors.As(loss, new(*wal.Damage))) {
+		return damaged(loss)
+	}
+	for _, note := range state.Notes {
+		say(c.ErrOrStderr(), note+"\n")
+	}
+	out := bufio.NewWriter(c.OutOrStdout())
+	if err := errors.Join(exportObjects(out, &state, form), out.Flush()); err != nil || loss == nil {
+		return err
+	}
+	return damaged(fmt.Errorf("%w; exported what stood before, at version %d", loss, state.Version))
 }
 
 func exportObjects(w io.Writer, state *wal.State, form string) error {
@@ -119,7 +127,7 @@ func storeImportCommand() *cobra.Command {
 they are, but for the resource versions, which begin anew. Nothing is written if anything is wrong.
 
 ` + storeExitCodes,
-		Example: `  leeward store import /var/lib/leeward objects.jsonl
+		Example: `  leeward store import leewardd.data/store objects.jsonl
   kubectl get clusters,resourcebindings -A -o yaml > live.yaml && leeward store import rehearsal live.yaml`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -52,7 +53,7 @@ func Open(dir string, o Options) (*Log, State, error) {
 	if o.OpenFile == nil {
 		o.OpenFile = openDisk
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), syncDir(filepath.Dir(dir))); err != nil {
 		return nil, State{}, err
 	}
 	locked, err := lock(dir)

@@ -43,7 +43,7 @@ func load(f *folder, how reading) (*reading, error) {
 	if err == nil {
 		err = r.log(f)
 	}
-	if err != nil && r != nil && len(r.notes) > 0 {
+	if err != nil && len(r.notes) > 0 {
 		err = fmt.Errorf("%w (%s)", err, strings.Join(r.notes, "; "))
 	}
 	return r, err

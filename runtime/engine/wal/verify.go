@@ -41,14 +41,13 @@ func Verify(dir string) (Report, error) {
 	return report, err
 }
 
-// Load returns what stands at the end of a log, and changes nothing.
+// Load returns what stands at the end of a log, and changes nothing. Beside Damage it returns what stood
+// before it.
 func Load(dir string) (State, error) {
 	var state State
 	err := visit(dir, func(f *folder) error {
 		r, err := load(f, reading{mayBeTorn: true})
-		if err == nil {
-			state = r.state()
-		}
+		state = r.state()
 		return err
 	})
 	return state, err
