@@ -63,8 +63,9 @@ how long each takes until it is evicted, placed, healthy and released, and what 
 
 The fleet is built to measure, or read from the same files as replay takes (-f): manifests, or a
 scenario, of which the timeline is left aside. It has a virtual clock: tolerations and start-up times
-pass at once, and what is measured is the engine. The pace that settings give to evictions is left out
-unless --paced asks for it. Every storm ends with the question whether anything was lost.
+pass at once, and what is measured is the engine. The pace and the brakes that settings give to evictions
+are left out unless --paced asks for them. Garbage is collected as with GOGC=400 and GOMEMLIMIT=7GiB, unless
+they are set. Every storm ends with the question whether anything was lost.
 
 With --simulate many small fleets and outages are drawn at random instead, and each is held to what must
 be true of every fleet: no eviction before its deadline, no stay beyond it, the last copy kept, capacity
@@ -106,7 +107,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.Var(&s.pattern, "pattern", "burst (all at once), cascade (ten waves, a minute apart) or flapping (five times)")
 	f.StringVar(&s.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&s.set, "set", "setting to change, as field=value; may be given again")
-	f.BoolVar(&s.paced, "paced", false, "keep the pace of evictions that the settings ask for")
+	f.BoolVar(&s.paced, "paced", false, "keep the pace and the brakes of evictions that the settings ask for")
 	f.Var(&s.seed, "seed", "which clusters fail, and all other chance")
 	f.Var(&s.lanes, "lanes", "lanes of actors that run at once")
 	f.VarP(&s.output, "output", "o", "text or json")

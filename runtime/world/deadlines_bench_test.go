@@ -23,7 +23,7 @@ import (
 func BenchmarkDeadlines(b *testing.B) {
 	const million = 1_000_000
 	if testing.Short() {
-		b.Skip("takes a minute to set up, and 4 GiB")
+		b.Skip("takes a minute to set up, and 8 GiB")
 	}
 	w, held := patientFleet(b, 100, million)
 	defer w.Close()
