@@ -14,9 +14,13 @@ import (
 // byGovernor takes NoExecute taints back during a blackout.
 var byGovernor = api.TaintCause{By: "governor", Because: "the whole fleet seems to be down"}
 
-// showGovernor says what is new for the governor, if a setting has it look at clusters at all.
+// showGovernor says what is new for the governor, if a setting has it look at clusters at all. A cluster that has
+// never said whether it is Ready has only joined, and does not count as failed.
 func (c *Cluster) showGovernor(out *actors.Outbox) {
 	m := messages.ClusterObserved{Cluster: c.name, Region: c.region, Unhealthy: c.ready() != metav1.ConditionTrue}
+	if c.ready() == "" && c.shown == (messages.ClusterObserved{}) {
+		return
+	}
 	if c.settings.WatchesFleet() && m != c.shown {
 		c.shown = m
 		out.TellGovernor(&m)

@@ -1,4 +1,5 @@
-// Command leewardd is the control plane: it serves the Kubernetes API of a fleet.
+// Command leewardd is the control plane of a fleet: it serves its Kubernetes API, and decides what happens to
+// workloads when clusters fail.
 package main
 
 import (
@@ -11,14 +12,10 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"leeward/messages"
 	"leeward/runtime/config"
-	"leeward/runtime/engine"
-	"leeward/runtime/kubeapi"
 )
 
 func main() {
@@ -35,7 +32,7 @@ func main() {
 type flags struct {
 	dataDir, bindAddress, profile string
 	securePort                    int
-	expose                        bool
+	expose, shadow                bool
 	hosts                         []string
 }
 
@@ -43,9 +40,9 @@ func rootCommand() *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:   "leewardd",
-		Short: "Serve the Kubernetes API of a fleet of clusters",
-		Long: "leewardd serves the Kubernetes API of a fleet of clusters. It keeps its data in one folder, and writes\n" +
-			"a kubeconfig into it.",
+		Short: "Look after a fleet of clusters, and serve its Kubernetes API",
+		Long: "leewardd decides what happens to workloads when clusters fail, and serves the Kubernetes API by which people\n" +
+			"and agents tell it of them. It keeps its data in one folder, and writes a kubeconfig into it.",
 		Example:      "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters",
 		Args:         cobra.NoArgs,
 		SilenceUsage: true, SilenceErrors: true,
@@ -57,6 +54,7 @@ func rootCommand() *cobra.Command {
 	set.IntVar(&f.securePort, "secure-port", 7443, "port to listen on; 0 is any")
 	c.Flags().BoolVar(&f.expose, "expose", false, "listen also on an address that is not a loopback one")
 	c.Flags().StringSliceVar(&f.hosts, "tls-host", nil, "a further name or address that clients call the daemon by")
+	c.Flags().BoolVar(&f.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
 	c.Flags().StringVar(&f.profile, "profile", "leeward", "the named set of settings")
 	c.AddCommand(kubeconfigCommand(&f))
 	return c
@@ -67,25 +65,11 @@ func (f *flags) run(ctx context.Context, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	store, err := engine.Open(engine.Config{Resources: kubeapi.Resources(), Clock: clock.New()})
+	d, err := newDaemon(f, &settings, zerolog.New(log).Level(zerolog.InfoLevel).With().Timestamp().Logger())
 	if err != nil {
 		return err
 	}
-	server, err := kubeapi.New(kubeapi.Config{
-		Engine: store, DataDir: f.dataDir, Addr: f.address(), Expose: f.expose, Hosts: f.hosts,
-		Logger: zerolog.New(log).Level(zerolog.WarnLevel), Clock: clock.New(),
-		Settings: func() *messages.Settings { return &settings },
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(out, "listening on https://%s\nexport KUBECONFIG=%s\n", server.Addr(), server.KubeconfigFile()); err != nil {
-		return err
-	}
-	if err := server.Run(ctx); err != nil {
-		return err
-	}
-	return store.Close()
+	return d.run(ctx, out)
 }
 
 func (f *flags) address() string { return net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)) }
