@@ -71,3 +71,14 @@ func removals(n *actorstest.Network) (list []string) {
 	}
 	return list
 }
+
+func TestAClusterThatHasOnlyJoinedIsNoFailure(t *testing.T) {
+	d := actorstest.Drive(t, cluster.New(name, settings(func(s *messages.Settings) { s.BlackoutThreshold = 0.9 }), 0))
+	o := in("eu")
+	o.Status.Conditions = nil
+	d.Tell(joined(o)).Told(governor)
+	failed := &messages.ClusterObserved{Cluster: name, Region: "eu", Unhealthy: true}
+	d.Tell(report("Ready", "False")).Told(governor, failed)
+	d.Tell(report("Ready", "True")).Told(governor, &messages.ClusterObserved{Cluster: name, Region: "eu"})
+	d.Tell(report("Ready", "")).Told(governor, failed)
+}
