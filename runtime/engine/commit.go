@@ -16,7 +16,18 @@ type batch struct {
 	staged  map[string]int
 	changes []item
 	records []wal.Record // one for each change, if there is a log
+	told    []Change     // the changes, as watchers have them
 	version int64
+}
+
+// empty lets go of what the batch held, but for the room.
+func (b *batch) empty() {
+	clear(b.commits)
+	clear(b.staged)
+	clear(b.changes)
+	clear(b.records)
+	clear(b.told)
+	b.commits, b.answers, b.changes, b.records, b.told = b.commits[:0], b.answers[:0], b.changes[:0], b.records[:0], b.told[:0]
 }
 
 // run commits until the queue is closed.
@@ -44,7 +55,7 @@ func (e *Engine) run() {
 func (e *Engine) drain(b *batch) bool {
 	for {
 		var closed bool
-		b.commits, closed = e.queue.take(b.commits[:0])
+		b.commits, closed = e.queue.take(b.commits)
 		if len(b.commits) == 0 {
 			return closed
 		}
@@ -54,7 +65,8 @@ func (e *Engine) drain(b *batch) bool {
 
 // commit makes a batch happen and answers its callers.
 func (e *Engine) commit(b *batch) {
-	b.answers, b.changes, b.records, b.version = b.answers[:0], b.changes[:0], b.records[:0], e.version
+	defer b.empty()
+	b.version = e.version
 	now := e.clock.Now()
 	for _, c := range b.commits {
 		b.answers = append(b.answers, e.stage(b, c, now))
@@ -65,10 +77,6 @@ func (e *Engine) commit(b *batch) {
 	for i, c := range b.commits {
 		c.done <- b.answers[i]
 	}
-	clear(b.staged)
-	clear(b.commits)
-	clear(b.changes)
-	clear(b.records)
 }
 
 // persist makes a batch durable, or refuses all of it.
@@ -134,7 +142,6 @@ func (e *Engine) apply(b *batch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.version = b.version
-	told := make([]Change, 0, len(b.changes))
 	for _, c := range b.changes {
 		t := e.tables[prefixOf(c.key)]
 		old := t.set(c)
@@ -142,13 +149,13 @@ func (e *Engine) apply(b *batch) {
 		change := Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object}
 		t.ring.add(change)
 		t.stirred = true
-		told = append(told, change)
+		b.told = append(b.told, change)
 	}
 	for _, c := range b.changes {
 		e.tables[prefixOf(c.key)].wake()
 	}
 	for f := range e.feeds { // order-free: each has its own
-		f.put(told)
+		f.put(b.told)
 	}
 }
 

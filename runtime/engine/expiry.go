@@ -70,6 +70,6 @@ func (e *Engine) expire(b *batch) {
 	if len(c.writes) == 0 {
 		return
 	}
-	b.commits = append(b.commits[:0], c)
+	b.commits = append(b.commits, c)
 	e.commit(b)
 }

@@ -66,13 +66,15 @@ func TestADiskThatBreaksLosesNothingAcknowledged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			d := disk{room: -1}
-			log, _ := open(t, dir, wal.Options{OpenFile: d.open})
+			var said bytes.Buffer
+			log, _ := open(t, dir, wal.Options{OpenFile: d.open, Log: zerolog.New(&said)})
 			require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
 			d = c.fault
 			require.ErrorIs(t, log.Append([]wal.Record{put(2, "/a")}), c.wrong)
 			d = disk{room: -1}
 			require.ErrorIs(t, log.Append([]wal.Record{put(2, "/a")}), c.wrong, "nobody knows what is on the disk")
 			require.ErrorIs(t, log.Compact(), c.wrong)
+			require.Equal(t, 1, strings.Count(said.String(), "log failed: it takes nothing more until it is opened again"))
 			require.NoError(t, log.Close())
 
 			log, state := open(t, dir, wal.Options{})

@@ -141,8 +141,11 @@ func (l *Log) create(n fileName) (File, error) {
 // from the last one. After an error the log takes nothing more: what is on the disk is not known until
 // it is opened again.
 func (l *Log) Append(records []Record) error {
-	if l.failed == nil {
-		l.failed = l.append(records)
+	if l.failed != nil {
+		return l.failed
+	}
+	if l.failed = l.append(records); l.failed != nil {
+		l.Log.Error().Str("folder", l.dir).Err(l.failed).Msg("log failed: it takes nothing more until it is opened again")
 	}
 	return l.failed
 }
