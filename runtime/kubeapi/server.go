@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
@@ -24,6 +26,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	restclient "k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -34,6 +37,9 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/engine"
 )
+
+// watchesEnd is how long a server that stops waits for its watches to end: they would go on for ever.
+const watchesEnd = 2 * time.Second
 
 // Config is what a server is made of. All of it is required but what says otherwise.
 type Config struct {
@@ -133,6 +139,8 @@ func (s *Server) build() error {
 	generic.LoopbackClientConfig = &restclient.Config{Host: s.Addr()} // nothing here talks to itself
 	generic.AdmissionControl = lifecycle{s.config.Engine}
 	generic.EnableProfiling = false
+	generic.ShutdownWatchTerminationGracePeriod = watchesEnd
+	generic.ReadyzChecks = append(generic.ReadyzChecks, healthz.NamedCheck("store", func(*http.Request) error { return s.config.Engine.Health() }))
 	describe(generic, scheme)
 	auditing(generic, s.config.DataDir)
 	if err := s.secure(generic); err != nil {

@@ -32,6 +32,7 @@ var (
 	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	secrets     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	newEvents   = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
+	previews    = schema.GroupVersionResource{Group: "leeward.dev", Version: "v1alpha1", Resource: "failoverpreviews"}
 	oldEvents   = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 )

@@ -10,6 +10,7 @@ import (
 
 	"github.com/benbjohnson/clock"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/storage"
@@ -120,7 +121,7 @@ func (s *tableStorage) Create(_ context.Context, key string, o, out runtime.Obje
 	if err != nil {
 		return err
 	}
-	version, err := s.engine.CommitVersion(engine.Create(key, stored).For(seconds(ttl)))
+	version, err := s.commit(engine.Create(key, stored).For(seconds(ttl)))
 	if conflict := new(engine.Conflict); errors.As(err, &conflict) {
 		return storage.NewKeyExistsError(key, 0)
 	}
@@ -128,6 +129,15 @@ func (s *tableStorage) Create(_ context.Context, key string, o, out runtime.Obje
 		return err
 	}
 	return s.handOut(stored, version, out)
+}
+
+// commit makes a write happen. A store that takes no more writes is for the server's clients one that is not there.
+func (s *tableStorage) commit(w engine.Write) (int64, error) {
+	version, err := s.engine.CommitVersion(w)
+	if stuck := new(engine.ReadOnly); errors.As(err, &stuck) || errors.Is(err, engine.ErrClosed) {
+		return 0, apierrors.NewServiceUnavailable(err.Error())
+	}
+	return version, err
 }
 
 // toKeep returns a copy of an object without what only clients see of it.
@@ -160,7 +170,7 @@ func (s *tableStorage) Delete(
 		if err := validate(ctx, is.object); err != nil {
 			return err
 		}
-		version, err := s.engine.CommitVersion(engine.Delete(key, is.version))
+		version, err := s.commit(engine.Delete(key, is.version))
 		if err != nil {
 			return err
 		}
@@ -200,7 +210,7 @@ func (s *tableStorage) GuaranteedUpdate(
 		if ttl != nil {
 			write = write.For(seconds(*ttl))
 		}
-		version, err := s.engine.CommitVersion(write)
+		version, err := s.commit(write)
 		if err != nil {
 			return err
 		}
