@@ -54,6 +54,8 @@ var All = []Resource{
 	cluster("policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", func() api.Object { return &api.ClusterPropagationPolicy{} }),
 	namespaced("policy.karmada.io", "v1alpha1", "PropagationPolicy", "propagationpolicies", func() api.Object { return &api.PropagationPolicy{} }),
 	namespaced("policy.karmada.io", "v1alpha1", "FederatedResourceQuota", "federatedresourcequotas", func() api.Object { return &api.FederatedResourceQuota{} }),
+	namespaced("leeward.dev", "v1alpha1", "EvictionBudget", "evictionbudgets", func() api.Object { return &api.EvictionBudget{} }),
+	cluster("leeward.dev", "v1alpha1", "ClusterEvictionBudget", "clusterevictionbudgets", func() api.Object { return &api.ClusterEvictionBudget{} }),
 	cluster("leeward.dev", "v1alpha1", "Governor", "governors", func() api.Object { return &api.Governor{} }),
 
 	namespaced("", "v1", "ConfigMap", "configmaps", func() api.Object { return &corev1.ConfigMap{} }),

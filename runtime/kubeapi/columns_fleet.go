@@ -140,3 +140,21 @@ var governorColumns = []column{
 	}),
 	ageColumn,
 }
+
+var budgetColumns = []column{
+	number(budgetColumn("Healthy", func(s *api.EvictionBudgetStatus) any { return s.CurrentHealthy })),
+	number(budgetColumn("Desired", func(s *api.EvictionBudgetStatus) any { return s.DesiredHealthy })),
+	number(budgetColumn("Allowed", func(s *api.EvictionBudgetStatus) any { return s.DisruptionsAllowed })),
+	number(budgetColumn("Waiting", func(s *api.EvictionBudgetStatus) any { return s.Waiting })),
+	ageColumn,
+}
+
+// budgetColumn is a column of both kinds of budgets.
+func budgetColumn(name string, cell func(*api.EvictionBudgetStatus) any) column {
+	return shown(name, func(o engine.Object) any {
+		if b, ok := o.(*api.EvictionBudget); ok {
+			return cell(&b.Status)
+		}
+		return cell(&o.(*api.ClusterEvictionBudget).Status)
+	})
+}

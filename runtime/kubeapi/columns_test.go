@@ -87,6 +87,8 @@ func TestEachKindHasItsColumns(t *testing.T) {
 		{&api.FederatedResourceQuota{ObjectMeta: named("q"), Spec: api.FederatedResourceQuotaSpec{
 			Overall: corev1.ResourceList{"memory": resource.MustParse("4Gi"), "cpu": resource.MustParse("8")},
 		}}, "NAME OVERALL OVERALL_USED AGE", "q cpu:8,memory:4Gi <none> 90m"},
+		{&api.EvictionBudget{ObjectMeta: named("b"), Status: api.EvictionBudgetStatus{CurrentHealthy: 3, DesiredHealthy: 2, DisruptionsAllowed: 1}},
+			"NAME HEALTHY DESIRED ALLOWED WAITING AGE", "b 3 2 1 0 90m"},
 		{&api.Governor{ObjectMeta: named("fleet"), Status: api.GovernorStatus{Governance: api.Governance{State: "Normal"}}},
 			"NAME STATE EVICTIONS/S AGE", "fleet Normal <none> 90m"},
 		{&appsv1.Deployment{ObjectMeta: named("web"), Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](3)},

@@ -47,6 +47,8 @@ var looks = map[string]look{
 	"ClusterResourceBinding":   {list: &api.List[api.ClusterResourceBinding]{}, short: []string{"crb"}, columns: bindingColumns},
 	"Work":                     {list: &api.List[api.Work]{}, short: []string{"wk"}, columns: workColumns},
 	"WorkloadRebalancer":       {list: &api.List[api.WorkloadRebalancer]{}, columns: onlyAge},
+	"EvictionBudget":           {list: &api.List[api.EvictionBudget]{}, short: []string{"eb"}, columns: budgetColumns},
+	"ClusterEvictionBudget":    {list: &api.List[api.ClusterEvictionBudget]{}, short: []string{"ceb"}, columns: budgetColumns},
 	"Governor":                 {list: &api.List[api.Governor]{}, columns: governorColumns},
 
 	"Namespace":             {list: &corev1.NamespaceList{}, short: []string{"ns"}, columns: namespaceColumns},
