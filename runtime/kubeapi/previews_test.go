@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -89,7 +90,8 @@ func TestAPreviewIsAnsweredAndNotKept(t *testing.T) {
 		" from "+at(t, answered, ".status.evictions[0].fromCluster"))
 	p.Object["spec"] = map[string]any{}
 	_, err = ask.Create(t.Context(), p, metav1.CreateOptions{})
-	require.ErrorContains(t, err, "which cluster?")
+	require.EqualError(t, err, "which cluster?")
+	require.True(t, apierrors.IsBadRequest(err))
 	_, err = d.client(kubeapi.Admin()).Resource(previews).Get(t.Context(), "what-if", metav1.GetOptions{})
 	require.Error(t, err)
 }

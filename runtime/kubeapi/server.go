@@ -18,6 +18,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,7 +61,8 @@ type Config struct {
 	Settings func() *messages.Settings
 	// Preview warns of what a write would lead to. Optional.
 	Preview Preview
-	// Answer fills in the status of a preview, and may change nothing. Optional: without it none are served.
+	// Answer fills in the status of a preview, and may change nothing. An error says what is wrong with the
+	// question. Optional: without it no previews are served.
 	Answer func(context.Context, *api.FailoverPreview) error
 }
 
@@ -217,8 +219,15 @@ func (s *Server) complete(served map[schema.GroupVersion]map[string]rest.Storage
 	place(served, authenticationv1.SchemeGroupVersion, "selfsubjectreviews",
 		review[*authenticationv1.SelfSubjectReview]{singular: "selfsubjectreview", answer: whoAmI})
 	if s.config.Answer != nil {
-		place(served, leewardVersion, "failoverpreviews", review[*api.FailoverPreview]{singular: "failoverpreview", answer: s.config.Answer})
+		place(served, leewardVersion, "failoverpreviews", review[*api.FailoverPreview]{singular: "failoverpreview", answer: s.answer})
 	}
+}
+
+func (s *Server) answer(ctx context.Context, p *api.FailoverPreview) error {
+	if err := s.config.Answer(ctx, p); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
 }
 
 // install tells Kubernetes' server what it serves.
