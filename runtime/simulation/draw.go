@@ -22,8 +22,11 @@ func Draw(seed uint64) *Case {
 	for i := range workloads {
 		manifests = append(manifests, d.deployment(i), d.policy(i, len(c.Fleet)))
 	}
-	c.Manifests = plainList(manifests)
-	c.Timeline = plainList(d.timeline(c, workloads))
+	timeline := d.timeline(c, workloads)
+	if d.chance(40) { // drawn last, so that seeds draw the rest as they did before
+		manifests = append(manifests, d.budget())
+	}
+	c.Manifests, c.Timeline = plainList(manifests), plainList(timeline)
 	return c
 }
 
