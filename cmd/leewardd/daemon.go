@@ -16,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
 	"leeward/runtime/rehearsal"
@@ -38,7 +39,7 @@ func newDaemon(f *flags, settings *messages.Settings, log zerolog.Logger) (*daem
 	d.settings.Store(settings)
 	var err error
 	d.engine, err = engine.Open(engine.Config{
-		Resources: kubeapi.Resources(), Clock: d.clock, Dir: filepath.Join(f.dataDir, "store"),
+		Resources: kubeapi.Resources(), Clock: d.clock, Dir: filepath.Join(f.dataDir, "store"), WAL: wal.Options{Log: log},
 	})
 	if err != nil {
 		return nil, err
