@@ -1,14 +1,18 @@
 package wal
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
 )
 
-// frameBytes is about how much of a snapshot has one checksum.
-const frameBytes = 256 << 10
+const (
+	// frameBytes is about how much of a snapshot has one checksum.
+	frameBytes = 256 << 10
+	// unsyncedBytes is about how much of a snapshot is written before it is synced. A file system may make
+	// the sync of the log wait for all that other files have not synced.
+	unsyncedBytes = 1 << 20
+)
 
 // Compact writes a snapshot of all that the log holds, and removes what is older than the snapshot
 // before.
@@ -121,7 +125,7 @@ func (l *Log) writeSnapshot(n fileName, r *reading) error {
 	if err != nil {
 		return err
 	}
-	w := &snapshotWriter{file: bufio.NewWriterSize(file, frameBytes), frame: beginFrame(nil)}
+	w := &snapshotWriter{file: file, frame: beginFrame(nil)}
 	err = w.copy(r)
 	if err == nil {
 		err = publish(file, n)
@@ -131,8 +135,9 @@ func (l *Log) writeSnapshot(n fileName, r *reading) error {
 
 // snapshotWriter gathers records into frames.
 type snapshotWriter struct {
-	file  *bufio.Writer
-	frame []byte
+	file     File
+	frame    []byte
+	unsynced int
 }
 
 // copy writes those records of what was read that still stand.
@@ -154,7 +159,7 @@ func (w *snapshotWriter) copy(r *reading) error {
 		}
 	}
 	w.frame = appendEnd(w.frame, len(r.objects))
-	return errors.Join(w.endFrame(), w.file.Flush())
+	return w.endFrame()
 }
 
 func (w *snapshotWriter) add(record *Record) error {
@@ -166,9 +171,16 @@ func (w *snapshotWriter) add(record *Record) error {
 }
 
 func (w *snapshotWriter) endFrame() error {
-	_, err := w.file.Write(endFrame(w.frame))
+	if _, err := w.file.Write(endFrame(w.frame)); err != nil {
+		return err
+	}
+	w.unsynced += len(w.frame)
 	w.frame = beginFrame(w.frame)
-	return err
+	if w.unsynced < unsyncedBytes {
+		return nil
+	}
+	w.unsynced = 0
+	return w.file.Sync()
 }
 
 // prune keeps the two newest snapshots and the log since the older of them; with one snapshot only, the
