@@ -14,6 +14,7 @@ type Counters struct {
 	DeadLettered   uint64 // there was no actor at the address, or no longer
 	DroppedByPanic uint64 // the message that a machine panicked on, and what was in its mailbox behind it
 	DroppedAtClose uint64 // left in mailboxes when the kernel was closed
+	DroppedByLoss  uint64 // by Lose
 	DroppedForeign uint64 // sent to a PID by protoactor code, and no messages.Message
 
 	Queued uint64
@@ -21,7 +22,9 @@ type Counters struct {
 }
 
 // Dropped returns the number of messages dropped for any reason.
-func (c Counters) Dropped() uint64 { return c.DroppedByPanic + c.DroppedAtClose + c.DroppedForeign }
+func (c Counters) Dropped() uint64 {
+	return c.DroppedByPanic + c.DroppedAtClose + c.DroppedByLoss + c.DroppedForeign
+}
 
 func (c *Counters) add(o *Counters) {
 	c.Sent += o.Sent
@@ -30,6 +33,7 @@ func (c *Counters) add(o *Counters) {
 	c.DeadLettered += o.DeadLettered
 	c.DroppedByPanic += o.DroppedByPanic
 	c.DroppedAtClose += o.DroppedAtClose
+	c.DroppedByLoss += o.DroppedByLoss
 	c.DroppedForeign += o.DroppedForeign
 	c.Facts += o.Facts
 }

@@ -62,6 +62,9 @@ const sampleSize = 10_000
 
 // overrun counts a message beyond the limit, and returns the error once the sample is complete.
 func (l *lane) overrun(a messages.Address) error {
+	if l.kernel.most > 0 {
+		return ErrInterrupted
+	}
 	if l.sample == nil {
 		l.sample = map[messages.Address]int{}
 	}

@@ -8,7 +8,7 @@ import (
 	"leeward/messages"
 )
 
-// ErrInterrupted ends an instant after Interrupt.
+// ErrInterrupted ends an instant after Interrupt, or early in RunUpTo.
 var ErrInterrupted = errors.New("the kernel was interrupted")
 
 // Interrupt has instants end early from now on, the running one too: each lane stops within a thousand

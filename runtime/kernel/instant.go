@@ -50,6 +50,9 @@ func (l *lane) begin(now time.Time) {
 }
 
 func (l *lane) maxPerInstant() int {
+	if l.kernel.most > 0 {
+		return l.kernel.most - 1
+	}
 	if l.kernel.config.MaxPerInstant > 0 {
 		return l.kernel.config.MaxPerInstant
 	}

@@ -73,6 +73,7 @@ type Kernel struct {
 	running, closed bool
 	interrupted     atomic.Bool
 	posted          uint64
+	most            int // that a lane may handle in the running instant; zero: any number
 }
 
 // New returns a kernel without actors. Whoever makes it must Close it.

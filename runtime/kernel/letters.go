@@ -57,6 +57,21 @@ func (l *letters) pop(box *mailbox) {
 	l.queued--
 }
 
+// sift takes the lost messages out of a mailbox, and returns how many those are.
+func (l *letters) sift(box *mailbox, lost func(messages.Message) bool) (dropped uint64) {
+	kept := mailbox{}
+	for !box.empty() {
+		m := l.first(*box)
+		if l.pop(box); lost(m) {
+			dropped++
+			continue
+		}
+		l.push(&kept, m)
+	}
+	*box = kept
+	return dropped
+}
+
 // drop empties the mailbox and returns how many messages that cost.
 func (l *letters) drop(box *mailbox) (dropped uint64) {
 	for ; !box.empty(); dropped++ {
