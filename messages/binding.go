@@ -57,6 +57,8 @@ type BindingApplied struct {
 	Applied *api.Placement
 	// Owner is the policy that has the resource; empty: none.
 	Owner PropagationName
+	// Recovered is set after a restart.
+	Recovered bool
 	// Managed is set where the scheduler is to place the binding. Karmada places those only that carry
 	// the label of a policy.
 	Managed bool

@@ -9,14 +9,15 @@ import (
 )
 
 // leaveForHealth is application failover: a copy that stays Unhealthy for longer than the policy
-// tolerates is left. Source: Karmada's application failover controllers.
+// tolerates is left. What is known of an old copy that is still on its way out says nothing of the one to come.
+// Source: Karmada's application failover controllers.
 func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	failover := b.spec.Failover
 	if failover == nil || failover.Application == nil || b.task(t.cluster) != nil {
 		return leave{}
 	}
 	c := b.copy(t.cluster)
-	if c == nil || c.health != api.Unhealthy {
+	if c == nil || c.removing || c.health != api.Unhealthy {
 		return leave{}
 	}
 	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !b.settings.GracefulEviction {

@@ -254,7 +254,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 		b.forgetHome(out) // people say where it is to run
 	}
 	b.restoreCopies(now, m.Status)
-	b.adoptCopies(out)
+	b.adoptCopies(m.Recovered, out)
 	b.reconsiderAll(now, out)
 	b.ask(now, out)
 	b.syncCopies(out)

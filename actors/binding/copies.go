@@ -198,7 +198,7 @@ func (b *Binding) health(targets []target) health.Verdict {
 		wanted = append(wanted, t)
 	}
 	for i := range b.copies {
-		if c := &b.copies[i]; c.reported {
+		if c := &b.copies[i]; c.reported && !c.removing {
 			reports = append(reports, health.Report{
 				Cluster: c.cluster, Health: c.health, ReadyReplicas: c.ready, Revision: c.runs, ForPlacement: c.forPlacement,
 			})
@@ -261,8 +261,9 @@ func (b *Binding) restoreUnheard() {
 	}
 }
 
-// adoptCopies tells the members of restored copies what they run, so that they report how it is.
-func (b *Binding) adoptCopies(out *actors.Outbox) {
+// adoptCopies tells the members of restored copies what they run, so that they report how it is. Members that
+// outlived the engine know what they run: what is gone there since starts anew.
+func (b *Binding) adoptCopies(recovered bool, out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
 		if t := b.target(c.cluster); t != nil {
@@ -275,7 +276,7 @@ func (b *Binding) adoptCopies(out *actors.Outbox) {
 			c.replicas = s.Replicas
 		}
 		if b.wanted(c.cluster) && !c.removing && (c.reported || !c.withheld) {
-			b.tellRun(c, c.reported, out)
+			b.tellRun(c, c.withheld || c.reported && !recovered, out)
 		}
 	}
 }

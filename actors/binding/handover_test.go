@@ -259,3 +259,23 @@ func TestTheSchedulerAnswersWhileTasksAreLeft(t *testing.T) {
 	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Evicting)
 	require.False(t, b.asked.Settled)
 }
+
+// The last word of an old copy says nothing of the one that comes after it.
+func TestAnOldCopyOnItsWayOutVouchesForNothing(t *testing.T) {
+	for name, last := range map[string]*messages.CopyReported{"sick": sick, "well": well} {
+		t.Run(name, func(t *testing.T) {
+			b := placed(t, settings(reportedHealth), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+			b.tell(last)
+			b.tell(claim("default/p", divided()))
+			b.tell(b.place("m2:2"))
+			b.tell(claim("default/p", bearingSickness(30, api.PurgeGracefully)))
+			b.tell(b.place("m2:2", "m1:2"))
+			b.advance(time.Minute).Quiet()
+			b.tell(tainted("m2", b.Now(), "down"))
+			b.tell(permit("m2"))
+			require.NotContains(t, kinds(b.tell(b.place("m1:2"))), "EvictionEnded")
+			b.tell(&messages.CopyRemoved{Cluster: "m1"})
+			require.Contains(t, kinds(b.tell(report("m1", api.Healthy, 2, 3))), "EvictionEnded")
+		})
+	}
+}

@@ -263,3 +263,10 @@ func TestAWorkloadOfNoReplicasIsStillAWorkloadAfterARestart(t *testing.T) {
 		})
 	}
 }
+
+func TestMembersThatOutlivedTheEngineKnowWhatTheyRun(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(), b.Now())
+	m.Recovered = true
+	b.tell(m).Told(memberAt("m1"), run(2, 1)).Told(memberAt("m2"), run(2, 2)).Told(memberAt("m3"), run(2, 3))
+}
