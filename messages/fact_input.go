@@ -42,6 +42,15 @@ type SettingChanged struct {
 	To    string `json:"to"`
 }
 
+// Crashed says that the engine's process died: its machines are gone, and what was on its way between them.
+type Crashed struct{}
+
+// ClockStepped says that the engine's clock was set: ahead, which makes all due at once that would have
+// been meanwhile, or back (negative), which makes its time stand still for so long.
+type ClockStepped struct {
+	By time.Duration `json:"-"`
+}
+
 // Restarted says that the engine lost its memory and recovered from its objects.
 type Restarted struct{}
 
@@ -59,4 +68,6 @@ func (*ObjectRejected) Kind() string   { return "ObjectRejected" }
 func (*Scaled) Kind() string           { return "Scaled" }
 func (*SettingChanged) Kind() string   { return "SettingChanged" }
 func (*OverridesAwaited) Kind() string { return "OverridesAwaited" }
+func (*Crashed) Kind() string          { return "Crashed" }
+func (*ClockStepped) Kind() string     { return "ClockStepped" }
 func (*Restarted) Kind() string        { return "Restarted" }

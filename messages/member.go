@@ -80,12 +80,48 @@ type HeartbeatSet struct{ Stopped bool }
 // may still run on a cluster that is cut off. From: ingress. To: member.
 type ClusterDismissed struct{}
 
+// ReportFault is what becomes of a member's reports on their way.
+type ReportFault uint8
+
+// The faults.
+const (
+	// ReportsLost: none arrives. When that is over the last of each kind is said again.
+	ReportsLost ReportFault = iota + 1
+	// ReportsDelayed: each arrives later.
+	ReportsDelayed
+	// ReportsRepeated: each arrives at once, and once more later.
+	ReportsRepeated
+	// ReportsShuffled: each arrives later by its own time, so that later ones overtake earlier ones.
+	ReportsShuffled
+)
+
+// ReportsDisturbed lets something become of what the member reports: of copies, and of its cluster. A report
+// that a newer one about the same overtook is void, as an API server refuses what rests on an older version.
+// From: ingress. To: member.
+type ReportsDisturbed struct {
+	Fault ReportFault
+	// Until is when it ends. By is how much later reports arrive, of shuffled ones at the most.
+	Until time.Time
+	By    time.Duration
+}
+
+// ClusterSays has a member report of its cluster what is in it. From: ingress. To: a member whose reports are,
+// or were, disturbed.
+type ClusterSays struct{ Report ToCluster }
+
+// Rebooted says that the machines of the cluster start anew: each copy serves again when its start-up time
+// is over. From: ingress. To: member.
+type Rebooted struct{}
+
 // EngineRestarted says that the engine lost its memory: a silent member says again that it is silent,
 // and since when. From: ingress, after a restart. To: member.
 type EngineRestarted struct{}
 
 func (*ClusterDismissed) message() {}
 func (*EngineRestarted) message()  {}
+func (*ReportsDisturbed) message() {}
+func (*ClusterSays) message()      {}
+func (*Rebooted) message()         {}
 func (*MemberConfigured) message() {}
 func (*RunCopy) message()          {}
 func (*RemoveCopy) message()       {}
@@ -96,6 +132,9 @@ func (*HeartbeatSet) message()     {}
 
 func (*ClusterDismissed) toMember() {}
 func (*EngineRestarted) toMember()  {}
+func (*ReportsDisturbed) toMember() {}
+func (*ClusterSays) toMember()      {}
+func (*Rebooted) toMember()         {}
 func (*MemberConfigured) toMember() {}
 func (*RunCopy) toMember()          {}
 func (*RemoveCopy) toMember()       {}

@@ -146,7 +146,7 @@ func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 			out.Record(&messages.CopyStopped{Binding: b, Cluster: m.cluster})
 		}
 	}
-	out.TellBinding(b, &messages.CopyRemoved{Cluster: m.cluster})
+	m.reportOf(b, &messages.CopyRemoved{Cluster: m.cluster}, out)
 }
 
 func (m *Member) reportAll(out *actors.Outbox) {
@@ -171,7 +171,19 @@ func (m *Member) say(c *copyState, kept bool, out *actors.Outbox) {
 		r.Ready = 0
 	}
 	m.squeeze(r, c)
-	out.TellBinding(c.binding, r)
+	m.reportOf(c.binding, r, out)
+}
+
+// rebooted starts all copies anew.
+func (m *Member) rebooted(now time.Time, out *actors.Outbox) {
+	for i := range m.copies {
+		c := &m.copies[i]
+		c.up, c.ready = false, 0
+		if m.startup(c) > 0 {
+			m.report(c, out)
+		}
+		m.awaitStartup(now, c, out)
+	}
 }
 
 // health is what the member reports: a copy that never served is Unhealthy; a behaviour that names no

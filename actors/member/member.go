@@ -38,6 +38,8 @@ type Member struct {
 	backAt time.Time
 	// missed is what was said to the member while it was silent.
 	missed []messages.ToMember
+	// link is what becomes of its reports on their way; nil: nothing.
+	link *link
 }
 
 // New returns a member without copies, healthy and quick. Start-up times follow from the seed.
@@ -56,6 +58,9 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 // Receive routes a message to its transition. A silent member keeps what the engine tells it for
 // later; what happens to the cluster itself happens at once.
 func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbox) {
+	if m.link != nil {
+		m.link.now = now
+	}
 	switch msg := msg.(type) {
 	case *messages.RunCopy, *messages.RemoveCopy:
 		m.told(now, msg, out)
@@ -73,14 +78,21 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.dismissed(out)
 	case *messages.EngineRestarted:
 		m.engineRestarted(now, out)
+	case *messages.ReportsDisturbed:
+		m.disturbed(now, msg)
+	case *messages.ClusterSays:
+		m.clusterSays(msg.Report, out)
+	case *messages.Rebooted:
+		m.rebooted(now, out)
 	case *messages.SettingsChanged:
 		m.settings = msg.Settings
 	case *messages.Woken:
 		m.woken(now, out)
+		m.deliverLate(now, out)
 	default:
 		panic(fmt.Sprintf("member %s: unknown message %T", m.cluster, msg))
 	}
-	out.WakeAt(m.starting.next())
+	out.WakeAt(actors.Earlier(m.starting.next(), m.link.next()))
 }
 
 func (m *Member) told(now time.Time, msg messages.ToMember, out *actors.Outbox) {
@@ -139,6 +151,7 @@ func (m *Member) heartbeatSet(now time.Time, stopped bool, out *actors.Outbox) {
 	}
 	m.backAt = now
 	out.TellCluster(m.cluster, &messages.ContactRestored{})
+	m.sayAgain(out)
 	m.reportAll(out)
 	m.catchUp(now, out)
 }
@@ -167,6 +180,7 @@ func (m *Member) dismissed(out *actors.Outbox) {
 		}
 	}
 	m.missed = nil
+	m.flush(out)
 }
 
 // asks reports a copy that is not to be removed unseen, and whether there is one.
