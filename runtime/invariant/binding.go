@@ -115,16 +115,17 @@ func (m *Monitor) copiesAgree(now time.Time, s *store.Store, b *store.Binding) {
 		m.oldCopyStays(now, b, &b.Spec.GracefulEvictionTasks[i])
 	}
 	for _, k := range m.copies.of[b.Name()] {
-		if k.runs && !m.copies.cutOff[k.cluster] {
+		if k.runs && !m.copies.cutOff[k.cluster] && now.After(m.copies.mishears[k.cluster]) {
 			m.check(CopiesAgree, expected(b, string(k.cluster)), Violation{At: now, Binding: b.Name(), Cluster: k.cluster}, "a copy of %d replicas runs that nobody asked for", k.replicas)
 		}
 	}
 }
 
-// targetRuns asks for the copy of a target, unless it may have to wait for one that is purged directly.
+// targetRuns asks for the copy of a target, unless it may have to wait: for one that is purged directly, or for
+// the word that the old one is gone.
 func (m *Monitor) targetRuns(now time.Time, s *store.Store, b *store.Binding, t *api.TargetCluster) {
 	name := messages.ClusterName(t.Name)
-	if m.copies.cutOff[name] || s.Cluster(name) == nil || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+	if m.copies.cutOff[name] || !now.After(m.copies.mishears[name]) || s.Cluster(name) == nil || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
 		return
 	}
 	k := m.copies.find(b.Name(), name)

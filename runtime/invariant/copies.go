@@ -15,6 +15,8 @@ type copies struct {
 	cutOff map[messages.ClusterName]bool
 	// reached is when a cluster could last be reached again: it then does what it was told meanwhile.
 	reached map[messages.ClusterName]time.Time
+	// mishears is until when the reports of a cluster may be late.
+	mishears map[messages.ClusterName]time.Time
 }
 
 // copyOf is one copy on one cluster.
@@ -33,6 +35,7 @@ type copyOf struct {
 func newCopies() copies {
 	return copies{
 		of: map[messages.BindingName][]copyOf{}, cutOff: map[messages.ClusterName]bool{}, reached: map[messages.ClusterName]time.Time{},
+		mishears: map[messages.ClusterName]time.Time{},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"leeward/actors"
 	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -116,6 +117,8 @@ type Monitor struct {
 	decided []*messages.Scheduled
 	// limits is what the governor has permitted.
 	limits limits
+	// away is set while there is no engine: nobody looks after anything.
+	away bool
 
 	violations []Violation
 	known      map[Violation]bool
@@ -146,6 +149,12 @@ func (m *Monitor) Reaches(now time.Time, c messages.ClusterName, reachable bool)
 	m.copies.reached[c] = now
 }
 
+// Mishears says until when what a cluster reports may be late or lost: what the engine waits to hear, it may
+// have to wait for until then.
+func (m *Monitor) Mishears(until time.Time, c messages.ClusterName) {
+	m.copies.mishears[c] = actors.Later(until, m.copies.mishears[c])
+}
+
 // Settled takes in the facts of an instant that is over, and looks at what they concern and what waits.
 func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	for i := range news {
@@ -162,6 +171,12 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	}
 	m.stateAllows(now, s)
 	m.sharesKept(s)
+	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
+	clear(m.untainted)
+	clear(m.edited)
+	if m.away {
+		return
+	}
 	for _, c := range sorted(m.touched) {
 		m.lookAtCluster(now, s, c)
 	}
@@ -173,9 +188,6 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 			delete(m.open, name)
 		}
 	}
-	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
-	clear(m.edited)
-	clear(m.untainted)
 	clear(m.touched)
 	clear(m.judged)
 	clear(m.gained)
@@ -214,8 +226,15 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.SettingChanged:
 		m.settingChanged(now, s, f)
 		return
+	case *messages.Crashed:
+		m.away = true
+		return
 	case *messages.Restarted:
 		m.limits.retried()
+		m.away = false
+		m.allChanged(now, s)
+		return
+	case *messages.ClockStepped:
 		m.allChanged(now, s)
 		return
 	case *messages.ClusterRemoved:

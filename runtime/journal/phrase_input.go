@@ -2,6 +2,7 @@ package journal
 
 import (
 	"strings"
+	"time"
 
 	"leeward/messages"
 	"leeward/runtime/scenario/span"
@@ -22,6 +23,10 @@ func tellInput(f any) phrase {
 		return story("scaled", rescaled(f.Before, f.Replicas), "").about(f.Object)
 	case *messages.SettingChanged:
 		return story("set to", f.To, wrap("was ", f.From, "")).about(f.Field)
+	case *messages.Crashed:
+		return warning("crashed", "", "what was on its way is lost").about("engine")
+	case *messages.ClockStepped:
+		return stepped(f.By).about("clock")
 	case *messages.Restarted:
 		return warning("restarted", "", "recovers from its objects").about("engine")
 	case *messages.OverridesAwaited:
@@ -37,6 +42,13 @@ func applied(f *messages.ObjectApplied) phrase {
 		return story("created", "", "")
 	}
 	return story("applied", "", "")
+}
+
+func stepped(by time.Duration) phrase {
+	if by < 0 {
+		return warning("stepped", "back by "+span.String(-by), "time stands still until then")
+	}
+	return warning("stepped", "ahead by "+span.String(by), "what would have been due meanwhile is due at once")
 }
 
 func awaited(overrides []string) phrase {

@@ -53,6 +53,10 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"hold", func(c *call) Action { return c.hold(w.Hold) }}, w.Hold != nil},
 		{namedAction{"release", func(c *call) Action { return c.release(w.Release) }}, w.Release != nil},
 		{namedAction{"restart", func(*call) Action { return &Restart{} }}, w.Restart != nil},
+		{namedAction{"crash", func(c *call) Action { return c.crash(w.Crash) }}, w.Crash != nil},
+		{namedAction{"clock", func(c *call) Action { return c.clock(w.Clock) }}, w.Clock != nil},
+		{namedAction{"reports", func(c *call) Action { return c.reports(w.Reports) }}, w.Reports != nil},
+		{namedAction{"reboot", func(c *call) Action { return &Reboot{Clusters: c.clusters(w.Reboot.Cluster)} }}, w.Reboot != nil},
 	}
 	var actions []namedAction
 	for _, a := range all {

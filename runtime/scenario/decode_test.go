@@ -287,6 +287,16 @@ func actions() map[string]scenario.Action {
 		`delete: {kind: StatefulSet, namespace: shop, name: db}`:                       &scenario.Delete{Object: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}},
 		`restart: true`: &scenario.Restart{},
 		`restart: {}`:   &scenario.Restart{},
+
+		`crash: {}`:                                    &scenario.Crash{After: -1},
+		`crash: {after: 0, for: 30s}`:                  &scenario.Crash{For: 30 * time.Second},
+		`clock: {ahead: 1m}`:                           &scenario.Clock{By: time.Minute},
+		`clock: {back: 1m}`:                            &scenario.Clock{By: -time.Minute},
+		`reboot: {cluster: us-1}`:                      &scenario.Reboot{Clusters: names("us-1")},
+		`reports: {cluster: us-1, are: lost, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsLost, For: time.Minute},
+		`reports: {cluster: us-1, are: delayed, by: 2s, for: 1m}`:  &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsDelayed, For: time.Minute, By: 2 * time.Second},
+		`reports: {cluster: us-1, are: repeated, by: 2s, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsRepeated, For: time.Minute, By: 2 * time.Second},
+		`reports: {cluster: us-1, are: shuffled, by: 2s, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsShuffled, For: time.Minute, By: 2 * time.Second},
 	}
 }
 

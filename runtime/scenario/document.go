@@ -147,6 +147,14 @@ type step struct {
 	Release *releaseStep `json:"release" schema:"action"`
 	// The engine loses its memory and recovers from its objects; deadlines do not move.
 	Restart *yes `json:"restart" schema:"action"`
+	// The engine's process dies in the middle of its work, or fails to write what it decides, and is back later.
+	Crash *crashStep `json:"crash" schema:"action"`
+	// Sets the engine's clock ahead or back.
+	Clock *clockStep `json:"clock" schema:"action"`
+	// Lets reports of clusters be lost, late, repeated or out of order on their way to the engine.
+	Reports *reportsStep `json:"reports" schema:"action"`
+	// Starts the machines of clusters anew: their copies serve again when their start-up time is over.
+	Reboot *cordonStep `json:"reboot" schema:"action"`
 }
 
 type conditionStep struct {
@@ -273,6 +281,31 @@ type releaseStep struct {
 	Now bool `json:"now"`
 	// With now: why, for whoever asks later.
 	Reason string `json:"reason"`
+}
+
+type crashStep struct {
+	// How many messages the machines still handle in the instant. Default: all.
+	After *int32 `json:"after"`
+	// How long until the engine is back. Default 0s.
+	For *duration `json:"for"`
+}
+
+type clockStep struct {
+	// How far it is set ahead: what would be due meanwhile is due at once.
+	Ahead *duration `json:"ahead"`
+	// How far it is set back: the engine's time stands still for so long.
+	Back *duration `json:"back"`
+}
+
+type reportsStep struct {
+	// Which clusters.
+	Cluster clusterRef `json:"cluster" schema:"required"`
+	// What becomes of their reports.
+	Are string `json:"are" schema:"required,lost|delayed|repeated|shuffled"`
+	// For how long.
+	For *duration `json:"for" schema:"required"`
+	// How much later they arrive; shuffled ones at the most. Not for lost ones.
+	By *duration `json:"by"`
 }
 
 type deleteStep struct {

@@ -34,7 +34,7 @@ var facts = kindsOf(
 	&messages.HoldPlaced{}, &messages.HoldEnded{}, &messages.ReleaseGranted{}, &messages.ReleaseEnded{},
 	&messages.BudgetChanged{}, &messages.BudgetExceeded{},
 	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
-	&messages.SettingChanged{}, &messages.Restarted{},
+	&messages.SettingChanged{}, &messages.Crashed{}, &messages.ClockStepped{}, &messages.Restarted{},
 )
 
 func kindsOf(all ...messages.Fact) map[string]reflect.Type {

@@ -160,7 +160,7 @@ var passedBy = []string{
 	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
 	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
-	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Restarted",
+	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Crashed", "ClockStepped", "Restarted",
 	"ActivationDeferred", "BudgetExceeded",
 }
 
@@ -181,7 +181,7 @@ func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
 		&messages.HeartbeatStopped{Cluster: "member1"},
 		&messages.ReleaseHeld{Binding: web, Cluster: "member1"},
 		&messages.ObjectApplied{Object: "Cluster member1"},
-		&messages.Restarted{},
+		&messages.Crashed{}, &messages.ClockStepped{By: time.Minute}, &messages.Restarted{},
 	} {
 		f.requireNoChange(member1, fact)
 		f.requireNoChange(webKey, fact)

@@ -66,6 +66,14 @@ func (r *replay) act(s *scenario.Step) error {
 		return w.Release(a.Binding, a.Reason)
 	case *scenario.Restart:
 		return r.restart()
+	case *scenario.Crash:
+		return r.crash(a)
+	case *scenario.Clock:
+		return r.setClock(a)
+	case *scenario.Reports:
+		r.disturb(a)
+	case *scenario.Reboot:
+		w.tellMembers(a.Clusters, &messages.Rebooted{})
 	default:
 		panic(fmt.Sprintf("world: unknown action %T", a))
 	}
@@ -175,7 +183,7 @@ func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.Tai
 // condition reports a condition; to toggle one, what went before must be done.
 func (r *replay) condition(a *scenario.Condition) error {
 	if a.Toggle {
-		if err := r.world.Settle(r.world.Now()); err != nil {
+		if err := r.settle(); err != nil {
 			return err
 		}
 	}
@@ -184,7 +192,7 @@ func (r *replay) condition(a *scenario.Condition) error {
 		if a.Toggle {
 			status = toggled(r.world.store.Cluster(c), a)
 		}
-		r.world.TellCluster(c, &messages.ConditionReported{Observed: a.Observed, Type: a.Type, Status: status, Reason: a.Reason, Message: a.Message})
+		r.hear(c, &messages.ConditionReported{Observed: a.Observed, Type: a.Type, Status: status, Reason: a.Reason, Message: a.Message})
 	}
 	return nil
 }
@@ -225,7 +233,7 @@ func (r *replay) capacity(a *scenario.Capacity) error {
 		}
 		next.Allocatable = merged(next.Allocatable, a.Capacity)
 		next.Allocated = merged(next.Allocated, a.Allocated)
-		r.world.TellCluster(name, &messages.ResourcesReported{Summary: next})
+		r.hear(name, &messages.ResourcesReported{Summary: next})
 	}
 	return nil
 }
@@ -255,10 +263,9 @@ func (r *replay) applyStep(a *scenario.Apply) error {
 
 // restart lets the engine lose its memory once all that was asked of it is done.
 func (r *replay) restart() error {
-	now := r.world.Now()
-	if err := r.world.Settle(now); err != nil {
+	if err := r.settle(); err != nil {
 		return err
 	}
 	r.world.Restart()
-	return r.world.Settle(now)
+	return r.settle()
 }

@@ -66,6 +66,8 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 		world:    New(o.world(settings, s.Members)),
 		checker:  expect.NewChecker(s.Expect, Start),
 		monitor:  invariant.New(settings, s.Members),
+
+		disturbed: map[messages.ClusterName]bool{},
 	}
 	defer r.world.Close()
 	if err := r.run(o.Until); err != nil {
@@ -89,11 +91,18 @@ type replay struct {
 	world    *World
 	checker  *expect.Checker
 	monitor  *invariant.Monitor
-	// step is the next step of the timeline; seen counts the facts that were judged; end is how far the
-	// run got.
-	step int
-	seen int
-	end  time.Time
+	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
+	// laws were asked; end is how far the run got.
+	step    int
+	seen    int
+	watched int
+	end     time.Time
+	// now is the instant of the timeline, which the engine's clock is ahead of by offset, or behind it.
+	now    time.Time
+	offset time.Duration
+	outage outage
+	// disturbed are the clusters whose reports are, or were, disturbed.
+	disturbed map[messages.ClusterName]bool
 }
 
 func (r *replay) run(until time.Duration) error {
@@ -114,8 +123,8 @@ func (r *replay) run(until time.Duration) error {
 		}
 		now = next
 	}
-	if r.end = last; !fixed {
-		r.end = actors.Later(r.world.Now(), Start.Add(r.scenario.Until()))
+	if r.end = r.machine(last); !fixed {
+		r.end = r.machine(Start.Add(r.scenario.Until()))
 	}
 	return nil
 }
@@ -133,9 +142,13 @@ func (r *replay) lastInstant(until time.Duration) (last time.Time, fixed bool) {
 	}
 }
 
-// next is the next instant at which something happens.
+// next is the next instant of the timeline at which something happens.
 func (r *replay) next() (time.Time, bool) {
 	next, more := r.world.Next()
+	if r.world.Down() {
+		next, more = actors.Earlier(next, r.outage.until), true
+	}
+	next = next.Add(-r.offset)
 	if r.step < len(r.scenario.Timeline) {
 		at := Start.Add(r.scenario.Timeline[r.step].At)
 		if !more || at.Before(next) {
@@ -147,25 +160,44 @@ func (r *replay) next() (time.Time, bool) {
 
 // instant does the steps of an instant, lets all that follows from them happen, and has the
 // expectations judged.
-func (r *replay) instant(now time.Time) error {
-	r.world.enter(now)
+func (r *replay) instant(at time.Time) error {
+	r.now = at
+	r.world.enter(r.machine(at))
+	if err := r.comeBack(); err != nil {
+		return err
+	}
 	for ; r.step < len(r.scenario.Timeline); r.step++ {
 		s := &r.scenario.Timeline[r.step]
-		if Start.Add(s.At).After(now) {
+		if Start.Add(s.At).After(at) {
 			break
 		}
-		if err := r.perform(s); err != nil {
+		if err := r.take(s); err != nil {
 			return err
 		}
 	}
-	if err := r.world.Settle(now); err != nil {
+	if err := r.settle(); err != nil {
 		return err
 	}
 	news := r.world.Journal().Since(r.seen)
 	r.seen += len(news)
-	r.checker.Settled(now, r.world.Store(), news)
-	r.monitor.Settled(now, r.world.Store(), news)
+	r.checker.Settled(r.world.Now(), r.world.Store(), news)
 	return nil
+}
+
+// settle lets all that there is to do at this instant happen, and has the laws asked.
+func (r *replay) settle() error {
+	if err := r.world.Settle(r.world.Now()); err != nil {
+		return err
+	}
+	r.watch()
+	return nil
+}
+
+// watch has the laws asked of what happened since.
+func (r *replay) watch() {
+	news := r.world.Journal().Since(r.watched)
+	r.watched += len(news)
+	r.monitor.Settled(r.world.Now(), r.world.Store(), news)
 }
 
 func (r *replay) report(profile string, seed uint64) *report.Run {

@@ -17,8 +17,14 @@ const (
 // Restart makes the engine lose its memory and recover from the stored objects. Members are not part
 // of the engine: they go on. The instant must be settled.
 func (w *World) Restart() {
-	w.note(&messages.Restarted{})
 	w.stopEngine()
+	w.Revive()
+}
+
+// Revive lets an engine that is gone come back from the stored objects.
+func (w *World) Revive() {
+	w.note(&messages.Restarted{})
+	w.down = false
 	w.offers, w.orders = newOffers(), newOrders()
 	w.awaitAnswers()
 	w.spawnSingletons()
@@ -46,6 +52,7 @@ func (w *World) Recover() {
 	w.recoverOrders()
 	w.recoverPropagation()
 	w.recoverQuotas()
+	w.askAgain()
 }
 
 func (w *World) stopEngine() {
@@ -93,7 +100,9 @@ func (w *World) recoverClusters() {
 func (w *World) recoverBindings() {
 	for _, b := range w.bindings() {
 		w.hostBinding(b.Name())
-		w.kernel.Post(bindingAt(b.Name()), w.restored(b))
+		stored := w.restored(b)
+		stored.Recovered = true
+		w.kernel.Post(bindingAt(b.Name()), stored)
 	}
 	for _, o := range w.templates() {
 		r := w.workload(o)

@@ -74,6 +74,9 @@ type World struct {
 	// answers are what became so far of the fresh placements that rebalancers asked for.
 	answers map[messages.BindingName]answer
 	orders  orders
+	// down is set while the engine is gone; unanswered is what was asked of it when it went.
+	down       bool
+	unanswered []actors.Mail
 }
 
 // New returns a world without objects at Start. Whoever makes it must Close it.
@@ -126,7 +129,9 @@ func (w *World) Now() time.Time { return w.now }
 // Next is the next instant at which something is due by itself; false if nothing is.
 func (w *World) Next() (time.Time, bool) {
 	next, _ := w.kernel.Next()
-	next = actors.Earlier(next, w.nextExpiry())
+	if !w.down {
+		next = actors.Earlier(next, w.nextExpiry())
+	}
 	return next, !next.IsZero()
 }
 
@@ -137,8 +142,10 @@ func (w *World) Settle(now time.Time) error {
 	if err := w.kernel.RunInstant(now); err != nil {
 		return fmt.Errorf("run the instant %s: %w", now.Sub(w.config.Start), err)
 	}
-	w.reportAnswers()
-	w.expire()
+	if !w.down {
+		w.reportAnswers()
+		w.expire()
+	}
 	return w.kernel.Check()
 }
 

@@ -1,0 +1,99 @@
+package world
+
+import (
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/runtime/scenario"
+)
+
+// outage is what a replay knows of an engine that is gone: when it is back, and the steps that wait for it.
+type outage struct {
+	until time.Time
+	held  []*scenario.Step
+}
+
+// crash lets the engine die in the middle of an instant, and be back later.
+func (r *replay) crash(a *scenario.Crash) error {
+	if err := r.world.Crash(a.After); err != nil {
+		return err
+	}
+	r.watch()
+	if r.outage.until = r.world.Now().Add(a.For); a.For == 0 {
+		r.world.Revive()
+	}
+	return nil
+}
+
+// comeBack brings an engine back whose outage is over, with what it was asked meanwhile: an API that does not
+// answer is asked again and again.
+func (r *replay) comeBack() error {
+	if !r.world.Down() || r.outage.until.After(r.world.Now()) {
+		return nil
+	}
+	r.world.Revive()
+	held := r.outage.held
+	r.outage.held = nil
+	for _, s := range held {
+		if err := r.take(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take does a step, or keeps it for an engine that is gone.
+func (r *replay) take(s *scenario.Step) error {
+	if r.world.Down() && !outside(s.Action) {
+		r.outage.held = append(r.outage.held, s)
+		return nil
+	}
+	return r.perform(s)
+}
+
+// outside reports whether an action is none of the engine's business: it happens to clusters and clocks.
+func outside(a scenario.Action) bool {
+	switch a.(type) {
+	case *scenario.Heartbeat, *scenario.Health, *scenario.Status, *scenario.Room, *scenario.Reports, *scenario.Reboot, *scenario.Clock:
+		return true
+	}
+	return false
+}
+
+// machine is the engine's time at an instant of the timeline. It never goes back: an engine whose clock is set
+// back waits until its time has come again.
+func (r *replay) machine(at time.Time) time.Time {
+	return actors.Later(r.world.Now(), at.Add(r.offset))
+}
+
+// setClock sets the engine's clock once what is due by the old one is done.
+func (r *replay) setClock(a *scenario.Clock) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	r.world.note(&messages.ClockStepped{By: a.By})
+	r.offset += a.By
+	r.world.enter(r.machine(r.now))
+	return r.comeBack()
+}
+
+// disturb lets something become of what clusters report. From then on those report of themselves, too, by way
+// of their members.
+func (r *replay) disturb(a *scenario.Reports) {
+	until := r.world.Now().Add(a.For)
+	for _, c := range a.Clusters {
+		r.disturbed[c] = true
+		r.monitor.Mishears(until.Add(a.By), c)
+	}
+	r.world.tellMembers(a.Clusters, &messages.ReportsDisturbed{Fault: a.Fault, Until: until, By: a.By})
+}
+
+// hear passes on what a cluster says of itself.
+func (r *replay) hear(c messages.ClusterName, m messages.ToCluster) {
+	if r.disturbed[c] {
+		r.world.TellMember(c, &messages.ClusterSays{Report: m})
+		return
+	}
+	r.world.TellCluster(c, m)
+}
