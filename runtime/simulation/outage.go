@@ -37,6 +37,9 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 		fields["cluster"] = clusters
 		return fields
 	}
+	if d.chance(33) {
+		return []mapping{d.fault(at, on)}
+	}
 	switch d.IntN(14) {
 	case 0, 1:
 		return d.ends(step(at, "heartbeat", with(mapping{"state": "stop"})), step(back, "heartbeat", with(mapping{"state": "start"})))

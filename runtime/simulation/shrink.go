@@ -26,8 +26,9 @@ func Shrink(c *Case, law string, try func(*Case) *Finding) *Case {
 	return c
 }
 
-// mostTries is when a case is small enough: most are as small as they get after some hundred.
-const mostTries = 1000
+// mostTries is when a case is small enough: most are as small as they get after some hundred, and one that goes
+// round in circles takes long each time.
+const mostTries = 400
 
 type shrinking struct {
 	tries int
