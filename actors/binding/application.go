@@ -13,7 +13,7 @@ import (
 // Source: Karmada's application failover controllers.
 func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	failover := b.spec.Failover
-	if failover == nil || failover.Application == nil || b.task(t.cluster) != nil {
+	if !b.failsOver() || b.task(t.cluster) != nil {
 		return leave{}
 	}
 	c := b.copy(t.cluster)
@@ -39,6 +39,11 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	}
 	l.grounds.Deadline = l.at
 	return b.paced(now, t, l)
+}
+
+// failsOver reports whether the policy has a sick application leave.
+func (b *Binding) failsOver() bool {
+	return b.spec.Failover != nil && b.spec.Failover.Application != nil
 }
 
 // sickDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not

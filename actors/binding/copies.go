@@ -141,6 +141,10 @@ func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 
 func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *actors.Outbox) {
 	c := b.copy(m.Cluster)
+	if c == nil && m.Kept && b.created { // told before a restart, of a copy that was not heard of
+		b.copies = append(b.copies, copyState{cluster: m.Cluster, removing: true, asking: true})
+		c = b.copy(m.Cluster)
+	}
 	if c != nil && m.Kept && c.removing {
 		b.originalReported(now, c, out)
 	}

@@ -270,3 +270,13 @@ func TestMembersThatOutlivedTheEngineKnowWhatTheyRun(t *testing.T) {
 	m.Recovered = true
 	b.tell(m).Told(memberAt("m1"), run(2, 1)).Told(memberAt("m2"), run(2, 2)).Told(memberAt("m3"), run(2, 3))
 }
+
+func TestAnOldCopyThatAsksIsAnsweredAfterARestart(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(), b.Now())
+	m.Spec.GracefulEvictionTasks, m.Status.AggregatedStatus = nil, m.Status.AggregatedStatus[1:]
+	b.tell(m, workload(2), claim("default/p", duplicated()))
+	asks := report("m1", api.Healthy, 2, 1)
+	asks.Kept = true
+	b.tell(asks).Told(memberAt("m1"), removal)
+}

@@ -62,7 +62,7 @@ func replicasOf(clusters []api.TargetCluster) (n int32) {
 func (b *Binding) purges(now time.Time, leaving []messages.ClusterName) bool {
 	return slices.ContainsFunc(leaving, func(c messages.ClusterName) bool {
 		t := b.target(c)
-		if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure && (b.spec.Failover == nil || b.spec.Failover.Application == nil) {
+		if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure && !b.failsOver() {
 			return false // people took that back in this instant: it stays, as soon as it is looked at
 		}
 		k := b.newTask(now, t, "")
