@@ -12,9 +12,10 @@ func Draw(seed uint64) *Case {
 	d := newDice(seed)
 	c := &Case{Seed: seed, Profile: pick(d, "leeward", "leeward", "leeward", "leeward", "karmada", "karmada-legacy")}
 	c.Duration = time.Duration(d.between(10, 90)) * time.Minute
-	c.drawConfig(d)
+	values := drawLimits(seed)
+	manifests := d.beside(values)
+	c.drawConfig(d, values)
 	c.drawFleet(d, d.between(1, 6))
-	var manifests []mapping
 	for i := range d.between(0, 2) {
 		manifests = append(manifests, d.taintPolicy(i))
 	}
@@ -30,9 +31,9 @@ func Draw(seed uint64) *Case {
 	return c
 }
 
-// drawConfig sets what makes taints evict, and now and then a few other fields, each within its range.
-func (c *Case) drawConfig(d dice) {
-	values := drawLimits(c.Seed)
+// drawConfig sets, beside what was asked for, what makes taints evict, and now and then a few other fields, each
+// within its range.
+func (c *Case) drawConfig(d dice, values map[string]any) {
 	values["allowNoExecuteTaintPolicy"] = true
 	if c.Profile != config.Default && d.chance(90) {
 		values["enableNoExecuteTaintEviction"] = true

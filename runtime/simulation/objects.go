@@ -31,6 +31,9 @@ func (d dice) deployment(i int) mapping {
 	if d.chance(70) {
 		container["resources"] = mapping{"requests": mapping{"cpu": pick(d, "100m", "500m", "1")}}
 	}
+	if d.chance(30) {
+		container["envFrom"] = []mapping{{"configMapRef": mapping{"name": "settings"}}}
+	}
 	return object("apps/v1", "Deployment", name, mapping{
 		"replicas": d.between(1, 9), "selector": mapping{"matchLabels": labels},
 		"template": mapping{"metadata": mapping{"labels": labels}, "spec": mapping{"containers": []mapping{container}}},
@@ -47,6 +50,7 @@ func (d dice) policy(i, clusters int) mapping {
 		spec["failover"] = d.failover()
 		spec["propagateDeps"] = true // admission asks for it
 	}
+	d.refine(spec)
 	return object("policy.karmada.io/v1alpha1", "PropagationPolicy", workload(i), spec)
 }
 

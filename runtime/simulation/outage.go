@@ -53,14 +53,10 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 		return d.ends(step(at, "drain", on), step(back, "uncordon", on))
 	case 7, 8:
 		return d.ends(step(at, "health", d.ofOne(with(mapping{"status": pick(d, "Unhealthy", "Unknown")}), workloads)), step(back, "health", with(mapping{"status": "Healthy"})))
-	case 9:
-		return []mapping{step(at, "scale", mapping{"workload": "default/" + workload(d.IntN(workloads)), "replicas": d.between(0, 12)})}
 	case 10:
 		return d.ends(step(at, "capacity", with(mapping{"capacity": mapping{"cpu": d.between(0, 6)}})), step(back, "capacity", with(mapping{"capacity": mapping{"cpu": d.between(4, 20)}})))
-	case 11:
-		edit := step(at, "apply", d.edit(workloads, len(c.Fleet)))
-		edit["mayFail"] = true
-		return []mapping{edit}
+	case 9, 11:
+		return d.people(at, workloads, len(c.Fleet))
 	case 12:
 		return d.held(at, back, on, workloads)
 	default:
@@ -116,13 +112,4 @@ func (d dice) ofOne(report mapping, workloads int) mapping {
 		report["binding"] = fmt.Sprintf("default/%s-deployment", workload(d.IntN(workloads)))
 	}
 	return report
-}
-
-// edit is a manifest that people apply anew.
-func (d dice) edit(workloads, clusters int) mapping {
-	i := d.IntN(workloads)
-	if d.chance(30) {
-		return d.deployment(i)
-	}
-	return d.policy(i, clusters)
 }
