@@ -16,11 +16,7 @@ func (d dice) beside(values map[string]any) (manifests []mapping) {
 	}
 	if d.chance(15) {
 		values["multiplePodTemplatesScheduling"] = true
-		manifests = append(manifests, d.rayCluster(), object("policy.karmada.io/v1alpha1", "PropagationPolicy", "ray", mapping{
-			"resourceSelectors": []mapping{{"apiVersion": "ray.io/v1", "kind": "RayCluster"}},
-			"placement":         mapping{"clusterTolerations": d.tolerations(), "spreadConstraints": []mapping{{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}}},
-			"failover":          d.failover(), "propagateDeps": true,
-		}))
+		manifests = append(manifests, d.rayCluster(), d.rayPolicy())
 	}
 	return manifests
 }
@@ -49,13 +45,26 @@ func (d dice) rayCluster() mapping {
 	})
 }
 
+// rayPolicy has one cluster at a time run it, now and then once an override is there.
+func (d dice) rayPolicy() mapping {
+	spec := mapping{
+		"resourceSelectors": []mapping{{"apiVersion": "ray.io/v1", "kind": "RayCluster"}},
+		"placement": mapping{
+			"clusterTolerations": d.tolerations(),
+			"spreadConstraints":  []mapping{{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}},
+		},
+		"failover": d.failover(), "propagateDeps": true,
+	}
+	if d.chance(50) {
+		spec["dependentOverrides"] = []string{"images"}
+	}
+	return object("policy.karmada.io/v1alpha1", "PropagationPolicy", "ray", spec)
+}
+
 // refine adds to a policy what few have.
 func (d dice) refine(policy mapping) {
 	if d.chance(20) {
 		policy["schedulePriority"] = mapping{"priorityClassSource": "KubePriorityClass", "priorityClassName": pick(d, "urgent", "normal", "gone")}
-	}
-	if d.chance(10) {
-		policy["dependentOverrides"] = []string{"images"}
 	}
 	if d.chance(20) {
 		policy["propagateDeps"] = true
