@@ -121,7 +121,7 @@ func (b *Binding) expected() (all int32) {
 			all += b.weight(b.copyPods())
 		}
 	}
-	if b.duplicated() {
+	if b.spec.Placement == nil || b.duplicated() { // what others need has no placement of its own
 		return all
 	}
 	return max(all, b.spec.Replicas)
