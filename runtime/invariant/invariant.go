@@ -143,6 +143,18 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 // Violations returns what was broken so far, in the order in which it was seen.
 func (m *Monitor) Violations() []Violation { return m.violations }
 
+// Counters returns how often each law was broken so far, those never broken included.
+func (m *Monitor) Counters() map[Law]int {
+	broken := make(map[Law]int, len(Laws()))
+	for _, law := range Laws() {
+		broken[law] = 0
+	}
+	for i := range m.violations {
+		broken[m.violations[i].Law]++
+	}
+	return broken
+}
+
 // Reaches says whether a cluster can be reached from now on: one that cannot runs what it ran.
 func (m *Monitor) Reaches(now time.Time, c messages.ClusterName, reachable bool) {
 	m.copies.cutOff[c] = !reachable

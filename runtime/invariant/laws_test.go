@@ -1,0 +1,102 @@
+package invariant_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/invariant"
+	"leeward/runtime/journal"
+	"leeward/runtime/store"
+)
+
+// situation is one binding, d/web of two replicas on m1 and m2, and what is told of it at an instant.
+type situation struct {
+	binding  func(*api.ResourceBinding)
+	settings messages.Settings
+	facts    []messages.Fact
+	// later is how long after the facts the laws are asked again.
+	later time.Duration
+}
+
+func (c *situation) broken() map[invariant.Law]int {
+	s := store.New(1)
+	for _, name := range []string{"m1", "m2", "m3"} {
+		cluster := &api.Cluster{TypeMeta: metav1.TypeMeta{APIVersion: "cluster.karmada.io/v1alpha1", Kind: "Cluster"}}
+		cluster.Name = name
+		s.Put(cluster)
+	}
+	b := &api.ResourceBinding{TypeMeta: metav1.TypeMeta{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}}
+	b.Namespace, b.Name = "d", "web"
+	b.Spec.Replicas = 2
+	b.Spec.Placement = &api.Placement{ReplicaScheduling: &api.ReplicaSchedulingStrategy{ReplicaSchedulingType: api.Divided}}
+	b.Spec.Clusters = []api.TargetCluster{{Name: "m1", Replicas: 1}, {Name: "m2", Replicas: 1}}
+	b.Generation, b.Status.SchedulerObservedGeneration = 1, 1
+	b.Status.Conditions = []metav1.Condition{{Type: api.ConditionScheduled, Status: metav1.ConditionTrue}}
+	if c.binding != nil {
+		c.binding(b)
+	}
+	s.Put(b)
+	m := invariant.New(c.settings, nil)
+	news := []journal.Entry{{At: start, Fact: &messages.Restarted{}}}
+	for _, f := range c.facts {
+		news = append(news, journal.Entry{At: start, Fact: f})
+	}
+	m.Settled(start, s, news)
+	m.Settled(start.Add(c.later), s, nil)
+	return m.Counters()
+}
+
+func task(from string, at time.Time) api.GracefulEvictionTask {
+	return api.GracefulEvictionTask{FromCluster: from, PurgeMode: api.PurgeGracefully, CreationTimestamp: &metav1.Time{Time: at}}
+}
+
+func leaving(tasks ...api.GracefulEvictionTask) func(*api.ResourceBinding) {
+	return func(b *api.ResourceBinding) { b.Spec.GracefulEvictionTasks = tasks }
+}
+
+// early is an eviction for a taint that m1 does not have, or before its deadline.
+func early(deadline time.Time) *messages.EvictionStarted {
+	return &messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Grounds: messages.Grounds{
+		Reason: api.EvictionReasonTaintUntolerated, Deadline: deadline, Taint: &corev1.Taint{Key: "down", Effect: corev1.TaintEffectNoExecute},
+	}}
+}
+
+func TestLaws(t *testing.T) {
+	timeout := messages.Settings{GracefulEvictionTimeout: time.Minute}
+	for name, c := range map[string]struct {
+		situation
+		law    invariant.Law
+		breaks bool
+	}{
+		"a task leaves a cluster that is no target":           {situation{binding: leaving(task("m3", start))}, invariant.OneTask, false},
+		"a task leaves a target":                              {situation{binding: leaving(task("m1", start))}, invariant.OneTask, true},
+		"two tasks leave one cluster":                         {situation{binding: leaving(task("m3", start), task("m3", start))}, invariant.OneTask, true},
+		"replicas add up":                                     {situation{}, invariant.ReplicasConserved, false},
+		"a replica is nowhere":                                {situation{binding: func(b *api.ResourceBinding) { b.Spec.Clusters = b.Spec.Clusters[:1] }}, invariant.ReplicasConserved, true},
+		"a task goes on until its time is up":                 {situation{binding: leaving(task("m3", start)), settings: timeout, later: time.Minute}, invariant.TasksEnd, false},
+		"a task outlives its time":                            {situation{binding: leaving(task("m3", start)), settings: timeout, later: 2 * time.Minute}, invariant.TasksEnd, true},
+		"an eviction before its deadline":                     {situation{facts: []messages.Fact{early(start.Add(time.Second))}}, invariant.NeverEarly, true},
+		"an eviction for a taint that is not there":           {situation{facts: []messages.Fact{early(start)}}, invariant.NeverEarly, true},
+		"nobody is held to anything while the engine is away": {situation{binding: leaving(task("m1", start)), facts: []messages.Fact{&messages.Crashed{}}}, invariant.OneTask, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.breaks, c.broken()[c.law] > 0, "%v", c.broken())
+		})
+	}
+}
+
+// What the monitor costs for each fact, where nothing is wrong: a copy whose health changes.
+func BenchmarkMonitor(b *testing.B) {
+	s, m := fleet(0), invariant.New(messages.Settings{}, nil)
+	news := []journal.Entry{{At: start, Fact: &messages.HealthChanged{Binding: "d/a", Cluster: "m1", Health: api.Healthy, Ready: 1}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Settled(start, s, news)
+	}
+}
