@@ -40,14 +40,14 @@ var (
 // daemon is a server under test.
 type daemon struct {
 	*kubeapi.Server
-	t      *testing.T
+	t      testing.TB
 	engine *engine.Engine
 	dir    string
 	stop   func()
 }
 
 // start serves the objects of an engine from a folder, until the test ends or stop is called.
-func start(t *testing.T, e *engine.Engine, dir, addr string, hooks ...func(*kubeapi.Config)) *daemon {
+func start(t testing.TB, e *engine.Engine, dir, addr string, hooks ...func(*kubeapi.Config)) *daemon {
 	t.Helper()
 	c := configOf(t, e, dir, addr)
 	for _, hook := range hooks {
@@ -66,7 +66,7 @@ func start(t *testing.T, e *engine.Engine, dir, addr string, hooks ...func(*kube
 	return d
 }
 
-func configOf(t *testing.T, e *engine.Engine, dir, addr string) kubeapi.Config {
+func configOf(t testing.TB, e *engine.Engine, dir, addr string) kubeapi.Config {
 	t.Helper()
 	settings, err := config.Profile("leeward")
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func configOf(t *testing.T, e *engine.Engine, dir, addr string) kubeapi.Config {
 	}
 }
 
-func open(t *testing.T) *engine.Engine {
+func open(t testing.TB) *engine.Engine {
 	t.Helper()
 	e, err := engine.Open(engine.Config{Resources: kubeapi.Resources(), Clock: clock.New()})
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func open(t *testing.T) *engine.Engine {
 	return e
 }
 
-func serve(t *testing.T, hooks ...func(*kubeapi.Config)) *daemon {
+func serve(t testing.TB, hooks ...func(*kubeapi.Config)) *daemon {
 	t.Helper()
 	return start(t, open(t), t.TempDir(), "127.0.0.1:0", hooks...)
 }
@@ -97,6 +97,7 @@ func (d *daemon) as(u kubeapi.User) *rest.Config {
 	c, err := clientcmd.NewDefaultClientConfig(*k, nil).ClientConfig()
 	require.NoError(d.t, err)
 	c.QPS = -1
+	c.NextProtos = []string{"http/1.1"} // the end of an HTTP/2 connection takes a second, and every test has one
 	return c
 }
 

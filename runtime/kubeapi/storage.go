@@ -26,6 +26,7 @@ type tableStorage struct {
 	prefix string
 	fresh  func() engine.Object
 	clock  clock.Clock
+	shares sharing
 	storage.APIObjectVersioner
 }
 
@@ -91,7 +92,7 @@ func (s *tableStorage) reached(version string) error {
 }
 
 // handOut copies an object into out, as of a version.
-func (s *tableStorage) handOut(o runtime.Object, version int64, out runtime.Object) error {
+func (s *tableStorage) handOut(o engine.Object, version int64, out runtime.Object) error {
 	into := reflect.ValueOf(out)
 	if into.Kind() != reflect.Pointer || into.Type() != reflect.TypeOf(o) {
 		return fmt.Errorf("copy a %T into a %T", o, out)
@@ -102,8 +103,8 @@ func (s *tableStorage) handOut(o runtime.Object, version int64, out runtime.Obje
 
 // copied returns a copy as Kubernetes' server has objects within: it knows their kind from their type, and compares
 // them without.
-func copied(o runtime.Object) runtime.Object {
-	c := o.DeepCopyObject()
+func copied(o engine.Object) engine.Object {
+	c := o.DeepCopyObject().(engine.Object)
 	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return c
 }
@@ -242,7 +243,7 @@ var errStale = errors.New("the object may be out of date")
 func (s *tableStorage) try(key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*standing) error) error {
 	is, err := s.suggested(suggested)
 	if is == nil && err == nil {
-		is, err = s.standing(key, ignoreNotFound)
+		is, err = s.find(key, ignoreNotFound)
 	}
 	for err == nil {
 		failed := attempt(is)
@@ -252,7 +253,7 @@ func (s *tableStorage) try(key string, ignoreNotFound bool, suggested runtime.Ob
 			return failed
 		}
 		was := is.version
-		if is, err = s.standing(key, ignoreNotFound); err == nil && is.version == was && !lost && !errors.Is(failed, errStale) {
+		if is, err = s.find(key, ignoreNotFound); err == nil && is.version == was && !lost && !errors.Is(failed, errStale) {
 			return failed
 		}
 	}
@@ -271,7 +272,7 @@ func (s *tableStorage) suggested(o runtime.Object) (*standing, error) {
 	return &standing{object: o.(engine.Object), version: int64(version)}, nil
 }
 
-func (s *tableStorage) standing(key string, ignoreNotFound bool) (*standing, error) {
+func (s *tableStorage) find(key string, ignoreNotFound bool) (*standing, error) {
 	switch o, version := s.table.Get(key); {
 	case o != nil:
 		return &standing{object: o, version: version, current: true}, nil

@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,12 +95,14 @@ func (w *watcher) run(snapshot *engine.Snapshot, err error) {
 
 // tell sends the objects as they stand, and that these are all, if the client has asked for it.
 func (w *watcher) tell(snapshot engine.Snapshot) {
-	if o := snapshot.Get(w.key); o != nil && !w.opts.Recursive {
-		w.sendObject(watch.Added, o, 0)
+	if o := snapshot.Get(w.key); !w.opts.Recursive && w.selected(o) {
+		w.send(watch.Event{Type: watch.Added, Object: copied(o)})
 	}
 	if w.opts.Recursive {
 		for _, o := range snapshot.Under(w.key, "") {
-			w.sendObject(watch.Added, o, 0)
+			if w.selected(o) {
+				w.send(watch.Event{Type: watch.Added, Object: copied(o)})
+			}
 		}
 	}
 	if w.opts.SendInitialEvents != nil && w.opts.Predicate.AllowWatchBookmarks {
@@ -148,12 +151,26 @@ func (w *watcher) change(c *engine.Change) {
 	is, was := w.selected(c.Object), w.selected(c.Previous)
 	switch {
 	case is && was:
-		w.sendObject(watch.Modified, c.Object, 0)
+		w.send(watch.Event{Type: watch.Modified, Object: w.standing(c)})
 	case is:
-		w.sendObject(watch.Added, c.Object, 0)
+		w.send(watch.Event{Type: watch.Added, Object: w.standing(c)})
 	case was:
-		w.sendObject(watch.Deleted, c.Previous, c.Version)
+		w.send(watch.Event{Type: watch.Deleted, Object: w.gone(c)})
 	}
+}
+
+// standing is what a change made of an object.
+func (w *watcher) standing(c *engine.Change) runtime.Object {
+	return w.shares.of(c.Version, false, func() engine.Object { return copied(c.Object) })
+}
+
+// gone is an object as it was before a change, at the version of the change.
+func (w *watcher) gone(c *engine.Change) runtime.Object {
+	return w.shares.of(c.Version, true, func() engine.Object {
+		last := copied(c.Previous)
+		last.SetResourceVersion(strconv.FormatInt(c.Version, 10))
+		return last
+	})
 }
 
 func (w *watcher) covers(key string) bool {
@@ -169,20 +186,6 @@ func (w *watcher) selected(o engine.Object) bool {
 	}
 	matched, err := w.opts.Predicate.Matches(o)
 	return err == nil && matched
-}
-
-// sendObject sends an object that is selected, as of a version; 0 is the object's own.
-func (w *watcher) sendObject(kind watch.EventType, o engine.Object, version int64) {
-	if !w.selected(o) {
-		return
-	}
-	out := copied(o)
-	if version != 0 {
-		if err := w.UpdateObject(out, uint64(version)); err != nil {
-			return // it is an object with metadata
-		}
-	}
-	w.send(watch.Event{Type: kind, Object: out})
 }
 
 // bookmark tells the client how far it is.
