@@ -114,7 +114,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.StringVar(&s.compare, "compare", "", "report in JSON to put beside this one")
 	f.StringVar(&s.html, "html", "", "file to write a page to, with charts of rates, latencies and load")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
-	f.BoolVar(&s.durable, "durable", false, "run with the store of the daemon (not there yet)")
+	f.BoolVar(&s.durable, "durable", false, "run in real time with the daemon's store in a temporary folder: every object, Work and Event is made durable")
 	s.simulation.flags(f)
 	complete(c, "placements", storm.Placements())
 	complete(c, "tolerations", []string{"none", "forever", "30s", "5m"})
@@ -168,13 +168,10 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 
 // check reports what makes no sense, or not together.
 func (s *storming) check(flags *pflag.FlagSet) error {
-	if s.durable {
-		return errors.New("--durable needs the store of the daemon, which is not there yet: leave it out to run the machines alone")
-	}
-	if !s.engine {
-		return errors.New("--engine=false leaves nothing to run: --durable is not there yet")
-	}
 	var problems []error
+	if both := s.durable && s.engine && flags.Changed("engine"); both || !s.durable && !s.engine {
+		problems = append(problems, errors.New("a storm runs the machines alone (--engine) or with the daemon's store (--durable): name one"))
+	}
 	for _, name := range []string{"clusters", "bindings", "regions", "placements", "tolerations", "startup"} {
 		if len(s.files) > 0 && flags.Changed(name) {
 			problems = append(problems, fmt.Errorf("--%s is for a fleet that is built: leave it out with -f", name))
@@ -189,7 +186,13 @@ func (s *storming) check(flags *pflag.FlagSet) error {
 // storm runs one, with its progress on a terminal, until it ends or somebody interrupts it; a second time, at once.
 func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm.Report, error) {
 	started := time.Now()
+	dir, clean, err := s.folder()
+	if err != nil {
+		return nil, internal(err)
+	}
+	defer clean()
 	run, err := storm.New(storm.Config{
+		Dir: dir,
 		Fleet: storm.Fleet{
 			Clusters: int(s.clusters), Bindings: int(s.bindings), Regions: int(s.regions),
 			Placements: s.placements.mix, Tolerations: s.tolerations.mix, Startup: time.Duration(s.startup), Seed: s.seed.value,
@@ -213,6 +216,15 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 	report.Command = s.command(c.Flags())
 	report.Set = overrides(s.set)
 	return report, nil
+}
+
+// folder is an empty one for the daemon's store, if that takes part, and what removes it.
+func (s *storming) folder() (dir string, clean func(), err error) {
+	if !s.durable {
+		return "", func() {}, nil
+	}
+	dir, err = os.MkdirTemp("", "leeward-storm-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
 // watch shows the progress until its result is called, and then takes it off the screen.

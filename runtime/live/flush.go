@@ -44,6 +44,9 @@ func (f *Fleet) flush() (again bool, err error) {
 		}
 		again = again || told
 	}
+	if f.config.Flushed != nil {
+		f.config.Flushed()
+	}
 	return again, nil
 }
 

@@ -37,6 +37,10 @@ type Config struct {
 	Log   zerolog.Logger
 	// Hear hears every fact, on the goroutine of Run. Zero: nobody listens.
 	Hear func(at time.Time, f messages.Fact)
+	// Flushed is called when all that was heard so far is committed, on the goroutine of Run. Zero: nobody waits for it.
+	Flushed func()
+	// Times reads a clock that times the machines, as kernel.Config.Clock. Zero: nothing is timed.
+	Times func() time.Duration
 	// Shadow decides, tells what it decided, and writes nothing.
 	Shadow bool
 }
@@ -70,6 +74,8 @@ type Stats struct {
 	Taken, Written, Conflicts uint64
 	// Refused counts objects that were stored and that the world does not admit.
 	Refused uint64
+	// Version is up to which the fleet has heard of the engine's changes.
+	Version int64
 }
 
 // Open makes a world of what the engine holds and brings what is overdue about. Close ends it, unless Run does.
@@ -80,7 +86,7 @@ func Open(c Config) (*Fleet, error) {
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
-		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear,
+		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear, Clock: c.Times,
 	})
 	f.feed = c.Engine.Follow()
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
@@ -177,6 +183,9 @@ func (f *Fleet) Ask(ctx context.Context, what func(*world.World)) bool {
 	return true
 }
 
+// Backlog is how many messages wait in mailboxes. It is for any goroutine.
+func (f *Fleet) Backlog() uint64 { return f.world.Backlog() }
+
 // Stats counts what was done so far; to be called by Ask.
 func (f *Fleet) Stats() Stats { return f.stats }
 
@@ -197,6 +206,7 @@ func (f *Fleet) step() error {
 // take takes in what others have changed.
 func (f *Fleet) take() {
 	for _, c := range f.feed.Take() {
+		f.stats.Version = c.Version
 		if r := resourceOf(c.Key); r != nil {
 			f.takeIn(r, &c)
 		}

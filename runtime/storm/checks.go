@@ -24,7 +24,7 @@ func (s *Storm) checks() []Check {
 		if !at.whole() {
 			short = append(short, string(name))
 		}
-		if at.overdue(s.world.Now(), taints, rule) {
+		if at.overdue(s.ground.now(), taints, rule) {
 			overdue = append(overdue, because(name, at.held))
 		}
 		if at.tasks > 0 {
@@ -64,7 +64,7 @@ func none(name string, list []string) Check {
 
 // accounted checks that every message was handled: the kernel has checked after each instant that none was lost.
 func (s *Storm) accounted() Check {
-	c := s.world.Counters()
+	c, _ := s.ground.use()
 	check := Check{Name: "every message was handled", Passed: c.Dropped() == 0 && c.Queued == 0 && c.DeadLettered == 0}
 	check.Detail = fmt.Sprintf("%d handled", c.Handled)
 	if !check.Passed {

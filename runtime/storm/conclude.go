@@ -12,7 +12,7 @@ import (
 // shape is what the fleet is made of.
 func (s *Storm) shape() Shape {
 	s.clusters = nil
-	for _, o := range s.world.Store().List("Cluster") {
+	for _, o := range s.ground.clusters() {
 		s.clusters = append(s.clusters, o.(*api.Cluster))
 	}
 	shape := Shape{Clusters: len(s.clusters), Regions: len(regionsOf(s.clusters))}

@@ -23,9 +23,10 @@ type meter struct {
 func (s *Storm) measure() meter {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
+	counters, spent := s.ground.use()
 	return meter{
 		cpu: cpuTime(), allocated: m.TotalAlloc, objects: m.Mallocs, cycles: m.NumGC, classes: readCPUClasses(),
-		handled: s.world.Counters().Handled, spent: s.world.Spent(),
+		handled: counters.Handled, spent: spent,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -127,6 +128,25 @@ func (f *Fleet) build(w *world.World) error {
 	return nil
 }
 
+// each visits the fleet's objects, its workloads among them.
+func (f *Fleet) each(visit func(api.Object)) {
+	for i := range f.Clusters {
+		visit(f.cluster(i))
+	}
+	visit(taintPolicy())
+	for _, p := range f.Placements {
+		for _, t := range f.Tolerations {
+			visit(policy(p.Kind, t.Kind))
+		}
+	}
+	random := rand.New(rand.NewPCG(f.Seed, 1))
+	labels := f.labels()
+	for i := range f.Bindings {
+		p, t := f.Placements.pick(random.Uint64()), f.Tolerations.pick(random.Uint64())
+		visit(deployment(i, labels[p*len(f.Tolerations)+t]))
+	}
+}
+
 // members is how the fleet's members behave.
 func (f *Fleet) members() map[messages.ClusterName]messages.MemberBehaviour {
 	if f.Startup == 0 {
@@ -230,9 +250,27 @@ func (f *Fleet) labels() []map[string]string {
 	return all
 }
 
-// workload is one Deployment of the fleet.
+// deployment is one workload of the fleet, as people would write it.
+func deployment(i int, labels map[string]string) *appsv1.Deployment {
+	name, n := workloadName(i), int32(replicas)
+	d := &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
+	}
+	d.Spec.Replicas = &n
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+	d.Spec.Template.Labels = d.Spec.Selector.MatchLabels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "app", Image: "registry.example/app:1", Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+	}}}
+	return d
+}
+
+func workloadName(i int) string { return fmt.Sprintf("app%07d", i+1) }
+
+// workload is one Deployment of the fleet, as machines know it.
 func workload(i int, labels map[string]string, each *api.ReplicaRequirements) *messages.Workload {
-	name := fmt.Sprintf("app%07d", i+1)
+	name := workloadName(i)
 	return &messages.Workload{
 		Binding:    messages.BindingName("default/" + propagation.BindingName("Deployment", name)),
 		APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: name, Labels: labels,

@@ -19,7 +19,7 @@ type Progress struct {
 
 // Progress may be asked from any goroutine.
 func (s *Storm) Progress() Progress {
-	p := Progress{Struck: s.struck.Load(), Backlog: s.world.Backlog()}
+	p := Progress{Struck: s.struck.Load(), Backlog: s.ground.backlog()}
 	if s.config.Manifests == nil {
 		p.Workloads = int64(s.config.Fleet.Bindings)
 	}

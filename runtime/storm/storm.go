@@ -3,7 +3,6 @@ package storm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 	"leeward/runtime/config"
 	"leeward/runtime/kernel"
 	"leeward/runtime/scenario"
-	"leeward/runtime/world"
 )
 
 // Config is how a storm runs. What is left out has no default here.
@@ -34,6 +32,9 @@ type Config struct {
 	Paced bool
 	Seed  uint64
 	Lanes int
+	// Dir is an empty folder for the daemon's store, which everything then goes through: objects, Works and Events, in
+	// real time. Empty: the machines run alone, on a virtual clock.
+	Dir string
 	// Clock reads a clock that never goes back, from any goroutine.
 	Clock func() time.Duration
 }
@@ -42,14 +43,14 @@ type Config struct {
 type Storm struct {
 	config   Config
 	settings messages.Settings
-	world    *world.World
+	ground   ground
 	lanes    []*recorder
 	victims  []messages.ClusterName
 	// clusters are all of the fleet, in the order of names.
 	clusters []*api.Cluster
 	report   *Report
 
-	// origin is the first failure; began are the instants since then, with what the clock said when each began.
+	// origin is the first failure, at start; began are the instants since then, with what the clock said when each began.
 	origin moment
 	start  time.Time
 	began  []began
@@ -57,16 +58,28 @@ type Storm struct {
 	struck atomic.Bool
 }
 
+// ground is what a storm breaks upon: machines alone, or the daemon's, with its store.
+type ground interface {
+	// build makes the fleet and places its workloads.
+	build(context.Context) error
+	// calm lets what is left of the beginning pass, and returns the instant of the first failure.
+	calm(context.Context) (time.Time, error)
+	// play brings failures about, and lets all come to its end that follows from them.
+	play(context.Context, []change) error
+	clusters() []api.Object
+	now() time.Time
+	// use is what the machines have done so far.
+	use() (kernel.Counters, [messages.Kinds]kernel.Spent)
+	// backlog is how many messages wait, and interrupt ends what is under way: both for any goroutine.
+	backlog() uint64
+	interrupt()
+	close()
+}
+
 type began struct {
 	at   time.Time
 	wall time.Duration
 }
-
-// lead is how long the fleet is left alone before the storm, so that nothing of its beginning is still due.
-const lead = time.Hour
-
-// limit is how long a storm may take the fleet.
-const limit = 24 * time.Hour
 
 // Invalid says what is wrong with what was asked for.
 type Invalid struct{ Problem error }
@@ -89,15 +102,16 @@ func New(c Config) (*Storm, error) {
 	for range c.Lanes {
 		s.lanes = append(s.lanes, newRecorder(s))
 	}
-	s.world = world.New(world.Config{
-		Settings: settings, Seed: c.Seed, Lanes: c.Lanes, Members: c.members(), Clock: c.Clock,
-		Observe: func(lane int, now time.Time, f messages.Fact) { s.lanes[lane].observe(now, f) },
-	})
+	if c.Dir == "" {
+		s.ground = newRehearsed(s)
+	} else if s.ground, err = newDurable(s); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 // Close ends the storm's actors.
-func (s *Storm) Close() { s.world.Close() }
+func (s *Storm) Close() { s.ground.close() }
 
 // settings are those of the profile that let a failed cluster be left, then those of manifests, then those asked for.
 func (c *Config) settings() (messages.Settings, error) {
@@ -144,9 +158,9 @@ func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
 // Run builds the fleet, fails what is to fail, and reports. Where the context ends, the report is of what was done
 // until then. The error is an *Invalid where the manifests or the outage are at fault.
 func (s *Storm) Run(ctx context.Context) (*Report, error) {
-	defer context.AfterFunc(ctx, s.world.Interrupt)()
+	defer context.AfterFunc(ctx, s.ground.interrupt)()
 	defer collectRarely()()
-	err := s.build()
+	err := s.build(ctx)
 	if err == nil {
 		err = s.strike(ctx)
 	}
@@ -160,13 +174,10 @@ func (s *Storm) Run(ctx context.Context) (*Report, error) {
 	return s.report, nil
 }
 
-// build makes the fleet and places its workloads.
-func (s *Storm) build() error {
+// build makes the fleet and looks at it.
+func (s *Storm) build(ctx context.Context) error {
 	started, before := s.config.Clock(), liveBytes()
-	if err := s.populate(); err != nil {
-		return err
-	}
-	if err := s.settle(world.Start); err != nil {
+	if err := s.ground.build(ctx); err != nil {
 		return err
 	}
 	s.report.Setup = Seconds(s.config.Clock() - started)
@@ -184,26 +195,9 @@ func (s *Storm) build() error {
 	return nil
 }
 
-// populate applies what the fleet consists of. A fleet of manifests without a ClusterTaintPolicy gets the storm's own, or
-// else nothing would ever leave a failed cluster.
-func (s *Storm) populate() error {
-	m := s.config.Manifests
-	if m == nil {
-		return s.config.Fleet.build(s.world)
-	}
-	if err := s.world.ApplyAll(m.Objects); err != nil {
-		return &Invalid{err}
-	}
-	if len(s.world.Store().List("ClusterTaintPolicy")) == 0 {
-		return s.world.Apply(taintPolicy())
-	}
-	return nil
-}
-
 // strike runs the storm until nothing is due any more.
-func (s *Storm) strike(ctx context.Context) error {
-	s.start = world.Start.Add(lead)
-	if err := s.settleUntil(ctx, s.start.Add(-1)); err != nil {
+func (s *Storm) strike(ctx context.Context) (err error) {
+	if s.start, err = s.ground.calm(ctx); err != nil {
 		return err
 	}
 	for _, l := range s.lanes {
@@ -214,50 +208,11 @@ func (s *Storm) strike(ctx context.Context) error {
 	}
 	meter := s.measure()
 	s.struck.Store(true)
-	s.origin = moment{wall: s.config.Clock(), fleet: lead}
-	err := s.play(ctx)
+	s.origin = moment{wall: s.config.Clock(), fleet: 0}
+	err = s.ground.play(ctx, script(s.config.Pattern, s.victims))
 	s.report.Elapsed = Seconds(s.config.Clock() - s.origin.wall)
 	s.charge(meter)
 	return err
-}
-
-func (s *Storm) play(ctx context.Context) error {
-	for _, c := range script(s.config.Pattern, s.victims) {
-		at := s.start.Add(c.after)
-		if err := s.settleUntil(ctx, at.Add(-1)); err != nil {
-			return err
-		}
-		for _, name := range c.clusters {
-			s.world.TellCluster(name, &messages.ConditionReported{
-				Type: api.ConditionReady, Status: c.ready, Reason: "Storm", Message: "a storm says so",
-			})
-		}
-		if err := s.settle(at); err != nil {
-			return err
-		}
-	}
-	return s.settleUntil(ctx, s.start.Add(limit))
-}
-
-// settleUntil settles every instant at which something is due, up to an end.
-func (s *Storm) settleUntil(ctx context.Context, end time.Time) error {
-	for next, more := s.world.Next(); more && !next.After(end); next, more = s.world.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.settle(next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Storm) settle(at time.Time) error {
-	s.began = append(s.began, began{at, s.config.Clock()})
-	if err := s.world.Settle(at); err != nil {
-		return fmt.Errorf("run the storm: %w", err)
-	}
-	return nil
 }
 
 // moment is now on both clocks, as a distance from the first failure.
@@ -272,6 +227,9 @@ func (s *Storm) due(now, deadline time.Time) moment {
 		deadline = now
 	}
 	last := len(s.began) - 1
+	if b := s.began[last]; s.config.Dir != "" { // both clocks run at the same pace
+		return moment{wall: b.wall - s.origin.wall + max(0, deadline.Sub(b.at)), fleet: deadline.Sub(s.start)}
+	}
 	i := last
 	if last > 0 && !s.began[last-1].at.Before(deadline) {
 		i, _ = slices.BinarySearchFunc(s.began, deadline, func(b began, at time.Time) int { return b.at.Compare(at) })

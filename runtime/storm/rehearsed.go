@@ -1,0 +1,108 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/kernel"
+	"leeward/runtime/world"
+)
+
+// rehearsed is the ground of machines alone: a world on a virtual clock, whose members are simulated.
+type rehearsed struct {
+	*Storm
+	world *world.World
+}
+
+// lead is how long the fleet is left alone before the storm, so that nothing of its beginning is still due.
+const lead = time.Hour
+
+// limit is how long a storm may take the fleet.
+const limit = 24 * time.Hour
+
+func newRehearsed(s *Storm) *rehearsed {
+	return &rehearsed{s, world.New(world.Config{
+		Settings: s.settings, Seed: s.config.Seed, Lanes: s.config.Lanes, Members: s.config.members(), Clock: s.config.Clock,
+		Observe: func(lane int, now time.Time, f messages.Fact) { s.lanes[lane].observe(now, f) },
+	})}
+}
+
+func (r *rehearsed) build(context.Context) error {
+	if err := r.populate(); err != nil {
+		return err
+	}
+	return r.settle(world.Start)
+}
+
+// populate applies what the fleet consists of. A fleet of manifests without a ClusterTaintPolicy gets the storm's own, or
+// else nothing would ever leave a failed cluster.
+func (r *rehearsed) populate() error {
+	m := r.config.Manifests
+	if m == nil {
+		return r.config.Fleet.build(r.world)
+	}
+	if err := r.world.ApplyAll(m.Objects); err != nil {
+		return &Invalid{err}
+	}
+	if len(r.world.Store().List("ClusterTaintPolicy")) == 0 {
+		return r.world.Apply(taintPolicy())
+	}
+	return nil
+}
+
+func (r *rehearsed) calm(ctx context.Context) (time.Time, error) {
+	first := world.Start.Add(lead)
+	return first, r.settleUntil(ctx, first.Add(-1))
+}
+
+func (r *rehearsed) play(ctx context.Context, changes []change) error {
+	for _, c := range changes {
+		at := r.start.Add(c.after)
+		if err := r.settleUntil(ctx, at.Add(-1)); err != nil {
+			return err
+		}
+		for _, name := range c.clusters {
+			r.world.TellCluster(name, &messages.ConditionReported{
+				Type: api.ConditionReady, Status: c.ready, Reason: "Storm", Message: "a storm says so",
+			})
+		}
+		if err := r.settle(at); err != nil {
+			return err
+		}
+	}
+	return r.settleUntil(ctx, r.start.Add(limit))
+}
+
+// settleUntil settles every instant at which something is due, up to an end.
+func (r *rehearsed) settleUntil(ctx context.Context, end time.Time) error {
+	for next, more := r.world.Next(); more && !next.After(end); next, more = r.world.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.settle(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rehearsed) settle(at time.Time) error {
+	r.began = append(r.began, began{at, r.config.Clock()})
+	if err := r.world.Settle(at); err != nil {
+		return fmt.Errorf("run the storm: %w", err)
+	}
+	return nil
+}
+
+func (r *rehearsed) clusters() []api.Object { return r.world.Store().List("Cluster") }
+func (r *rehearsed) now() time.Time         { return r.world.Now() }
+func (r *rehearsed) backlog() uint64        { return r.world.Backlog() }
+func (r *rehearsed) interrupt()             { r.world.Interrupt() }
+func (r *rehearsed) close()                 { r.world.Close() }
+
+func (r *rehearsed) use() (kernel.Counters, [messages.Kinds]kernel.Spent) {
+	return r.world.Counters(), r.world.Spent()
+}
