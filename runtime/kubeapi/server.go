@@ -77,7 +77,8 @@ type Server struct {
 // New returns a server that is about to listen, once it runs. It creates what is missing in the data folder, and the
 // namespaces that are always there, and writes the kubeconfig.
 func New(c Config) (*Server, error) {
-	klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(c.Logger))) // of the whole process: klog knows no other way
+	quiet := c.Logger.Level(max(c.Logger.GetLevel(), zerolog.WarnLevel)) // what the library tells of itself helps nobody
+	klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))          // of the whole process: klog knows no other way
 	s := &Server{config: c}
 	if err := s.listen(); err != nil {
 		return nil, err
