@@ -29,9 +29,9 @@ var asked = []struct {
 
 var leewardVersion = schema.GroupVersion{Group: "leeward.dev", Version: "v1alpha1"}
 
-// NewScheme returns the Go types of all that the server speaks of. Each stands for its own internal version, too:
+// newScheme returns the Go types of all that the server speaks of. Each stands for its own internal version, too:
 // there is one version of everything, so nothing is ever converted but events.
-func NewScheme() (*runtime.Scheme, error) {
+func newScheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	for _, k := range kinds {
 		addBoth(s, k.version(), k.Kind.Kind, k.New())

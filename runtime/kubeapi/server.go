@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -83,17 +84,24 @@ func New(c Config) (*Server, error) {
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
-	if err := s.build(); err != nil {
-		return nil, fmt.Errorf("make the API server: %w", err)
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(err, s.listener.Close())
 	}
-	if err := foundNamespaces(c.Engine, metav1.NewTime(c.Clock.Now())); err != nil {
-		return nil, err
+	return s, nil
+}
+
+func (s *Server) prepare() error {
+	if err := s.build(); err != nil {
+		return fmt.Errorf("make the API server: %w", err)
+	}
+	if err := foundNamespaces(s.config.Engine, metav1.NewTime(s.config.Clock.Now())); err != nil {
+		return err
 	}
 	admin, err := s.Kubeconfig(Admin())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s, writeKubeconfig(s.KubeconfigFile(), admin)
+	return writeKubeconfig(s.KubeconfigFile(), admin)
 }
 
 // Addr is where the server listens, with the port that it has got.
@@ -132,7 +140,7 @@ func (s *Server) listen() error {
 
 // build makes Kubernetes' server of the parts.
 func (s *Server) build() error {
-	scheme, err := NewScheme()
+	scheme, err := newScheme()
 	if err != nil {
 		return err
 	}

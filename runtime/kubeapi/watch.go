@@ -9,10 +9,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/storage"
 	utilflowcontrol "k8s.io/apiserver/pkg/util/flowcontrol"
 
+	"leeward/messages/api"
 	"leeward/runtime/engine"
 )
 
@@ -96,12 +98,12 @@ func (w *watcher) run(snapshot *engine.Snapshot, err error) {
 // tell sends the objects as they stand, and that these are all, if the client has asked for it.
 func (w *watcher) tell(snapshot engine.Snapshot) {
 	if o := snapshot.Get(w.key); !w.opts.Recursive && w.selected(o) {
-		w.send(watch.Event{Type: watch.Added, Object: copied(o)})
+		w.send(watch.Event{Type: watch.Added, Object: toSend(o)})
 	}
 	if w.opts.Recursive {
 		for _, o := range snapshot.Under(w.key, "") {
 			if w.selected(o) {
-				w.send(watch.Event{Type: watch.Added, Object: copied(o)})
+				w.send(watch.Event{Type: watch.Added, Object: toSend(o)})
 			}
 		}
 	}
@@ -161,16 +163,23 @@ func (w *watcher) change(c *engine.Change) {
 
 // standing is what a change made of an object.
 func (w *watcher) standing(c *engine.Change) runtime.Object {
-	return w.shares.of(c.Version, false, func() engine.Object { return copied(c.Object) })
+	return w.shares.of(c.Version, false, func() engine.Object { return toSend(c.Object) })
 }
 
 // gone is an object as it was before a change, at the version of the change.
 func (w *watcher) gone(c *engine.Change) runtime.Object {
 	return w.shares.of(c.Version, true, func() engine.Object {
-		last := copied(c.Previous)
+		last := toSend(c.Previous)
 		last.SetResourceVersion(strconv.FormatInt(c.Version, 10))
 		return last
 	})
+}
+
+// toSend returns a copy that the server may put a kind on; what it points to is only read.
+func toSend(o engine.Object) engine.Object {
+	c := api.Shallow(o)
+	c.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return c
 }
 
 func (w *watcher) covers(key string) bool {
