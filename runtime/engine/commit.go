@@ -73,9 +73,17 @@ func (e *Engine) commit(b *batch) {
 	}
 	if e.persist(b) {
 		e.apply(b)
+		e.measure(b, now)
 	}
 	for i, c := range b.commits {
 		c.done <- b.answers[i]
+	}
+}
+
+// measure tells how long a batch took that began at an instant.
+func (e *Engine) measure(b *batch, began time.Time) {
+	if e.committed != nil && len(b.changes) > 0 {
+		e.committed(len(b.changes), e.clock.Now().Sub(began))
 	}
 }
 

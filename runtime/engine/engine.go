@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/google/btree"
@@ -20,12 +21,16 @@ type Config struct {
 	Dir string
 	// WAL says how the log is kept.
 	WAL wal.Options
+	// Committed hears how many objects a batch changed and how long it took until they were durable, on the commit
+	// goroutine. Zero: nobody listens.
+	Committed func(objects int, took time.Duration)
 }
 
 // Engine is a store of objects. Its methods may be called by anyone at any time.
 type Engine struct {
-	clock  clock.Clock
-	tables map[string]*Table // by prefix
+	clock     clock.Clock
+	committed func(objects int, took time.Duration)
+	tables    map[string]*Table // by prefix
 
 	queue queue
 	gone  chan struct{} // closed when the commit goroutine has ended
@@ -47,12 +52,13 @@ type Engine struct {
 // ends it.
 func Open(c Config) (*Engine, error) {
 	e := &Engine{
-		clock:    c.Clock,
-		tables:   make(map[string]*Table, len(c.Resources)),
-		queue:    queue{wake: make(chan struct{}, 1)},
-		gone:     make(chan struct{}),
-		expiring: btree.NewG(degree, byExpiry),
-		feeds:    map[*Feed]struct{}{},
+		clock:     c.Clock,
+		committed: c.Committed,
+		tables:    make(map[string]*Table, len(c.Resources)),
+		queue:     queue{wake: make(chan struct{}, 1)},
+		gone:      make(chan struct{}),
+		expiring:  btree.NewG(degree, byExpiry),
+		feeds:     map[*Feed]struct{}{},
 	}
 	for _, r := range c.Resources {
 		prefix := Prefix(r.Name)

@@ -281,3 +281,16 @@ func TestADeletionTakesAVersionThatIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(3), version)
 }
+
+func TestABatchIsMeasuredOnceItIsDurable(t *testing.T) {
+	var objects []int
+	e, err := engine.Open(engine.Config{
+		Resources: resources(0), Clock: clock.NewMock(), Dir: t.TempDir(),
+		Committed: func(n int, took time.Duration) { objects = append(objects, n) },
+	})
+	require.NoError(t, err)
+	require.NoError(t, e.Commit(engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1"))))
+	require.Error(t, e.Commit(engine.Create(mapKey("a"), configMap("a", "2"))))
+	require.NoError(t, e.Close())
+	require.Equal(t, []int{2}, objects, "what is refused is not measured")
+}

@@ -32,7 +32,7 @@ type Spent struct {
 	Time time.Duration
 }
 
-// Spent returns what the machines took, by kind; nothing without a Clock.
+// Spent returns what the machines took, by kind; no time without a Clock.
 func (k *Kernel) Spent() (all [messages.Kinds]Spent) {
 	for _, l := range k.lanes {
 		for kind, s := range l.gauges.spent {
@@ -61,12 +61,12 @@ func (g *gauges) begin(l *lane) {
 
 // turn counts one. Its time is that since the last: one reading of the clock for each.
 func (g *gauges) turn(l *lane, kind messages.Kind) {
+	g.spent[kind].Messages++
 	clock := l.kernel.config.Clock
 	if clock == nil {
 		return
 	}
 	now := clock()
-	g.spent[kind].Messages++
 	g.spent[kind].Time += now - g.mark
 	g.mark = now
 }

@@ -145,6 +145,14 @@ func (k *Kernel) Next() (next time.Time, found bool) {
 	return next, !next.IsZero()
 }
 
+// Deadlines returns how many actors have asked to be woken at a later instant.
+func (k *Kernel) Deadlines() (n int) {
+	for _, l := range k.lanes {
+		n += l.deadlines.Len()
+	}
+	return n
+}
+
 // Close stops all actors at once and drops what they have not handled. It must not be called while an
 // instant runs.
 func (k *Kernel) Close() {

@@ -88,18 +88,24 @@ func (w *World) dropBinding(name messages.BindingName) {
 
 // Set changes settings for everyone from now on. With a problem nothing changes.
 func (w *World) Set(overrides []config.Override) error {
-	m := &messages.SettingsChanged{Settings: *w.settings}
+	next := *w.settings
 	for _, o := range overrides {
-		if err := config.Set(&m.Settings, o.Field, o.Value); err != nil {
+		if err := config.Set(&next, o.Field, o.Value); err != nil {
 			return fmt.Errorf("%s: %w", o.Source, err)
 		}
 	}
-	for _, change := range config.Changes(w.settings, &m.Settings) {
+	w.SetAll(next)
+	return nil
+}
+
+// SetAll has settings hold for everyone from now on in place of those before.
+func (w *World) SetAll(s messages.Settings) {
+	for _, change := range config.Changes(w.settings, &s) {
 		w.note(change)
 	}
+	m := &messages.SettingsChanged{Settings: s}
 	w.settings = &m.Settings
 	w.broadcast(m)
-	return nil
 }
 
 func (w *World) broadcast(m *messages.SettingsChanged) {

@@ -114,7 +114,10 @@ func (w *World) Journal() *journal.Journal { return w.journal }
 // Counters tell what became of the messages.
 func (w *World) Counters() kernel.Counters { return w.kernel.Counters() }
 
-// Spent tells what the machines of each kind took, if there is a Clock.
+// Deadlines is how many machines wait for one.
+func (w *World) Deadlines() int { return w.kernel.Deadlines() }
+
+// Spent tells what the machines of each kind took; how long, if there is a Clock.
 func (w *World) Spent() [messages.Kinds]kernel.Spent { return w.kernel.Spent() }
 
 // Backlog is how many messages wait in mailboxes. It is for any goroutine.
