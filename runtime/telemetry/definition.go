@@ -1,0 +1,58 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// namespace stands before the name of every metric.
+const namespace = "leeward"
+
+// The types of metrics.
+const (
+	counter   = "counter"
+	gauge     = "gauge"
+	histogram = "histogram"
+)
+
+// definition describes one metric, to Prometheus and to the readers of docs/metrics.md.
+type definition struct {
+	name, kind, help string
+	labels           []string
+	buckets          []float64 // of a histogram, in its unit
+}
+
+// definitions are all metrics of the package, in the order of the documentation.
+var definitions []*definition
+
+func define(kind, name, help string, labels ...string) *definition {
+	d := &definition{name: name, kind: kind, help: help, labels: labels}
+	definitions = append(definitions, d)
+	return d
+}
+
+func defineHistogram(name, help string, buckets []float64, labels ...string) *definition {
+	d := define(histogram, name, help, labels...)
+	d.buckets = buckets
+	return d
+}
+
+func (d *definition) opts() prometheus.Opts {
+	return prometheus.Opts{Namespace: namespace, Name: d.name, Help: d.help}
+}
+
+func (d *definition) counter(r prometheus.Registerer) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts(d.opts()), d.labels)
+	r.MustRegister(v)
+	return v
+}
+
+func (d *definition) histogram(r prometheus.Registerer) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Name: d.name, Help: d.help, Buckets: d.buckets,
+	}, d.labels)
+	r.MustRegister(v)
+	return v
+}
+
+// desc is for a metric whose value is read at each scrape.
+func (d *definition) desc() *prometheus.Desc {
+	return prometheus.NewDesc(namespace+"_"+d.name, d.help, d.labels, nil)
+}

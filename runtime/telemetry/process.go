@@ -1,0 +1,57 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+var (
+	commitSeconds = defineHistogram("store_commit_seconds",
+		"How long it took to make a batch of changes durable and show it, from when the store took it up.",
+		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5})
+	commitObjects = defineHistogram("store_commit_objects", "How many objects a batch of changes had.",
+		[]float64{1, 10, 100, 1000, 10000})
+	machineRestarts = define(counter, "machine_restarts_total",
+		"How often the machines were made anew from the stored objects because one of them panicked.")
+	reloads = define(counter, "config_reloads_total",
+		"How often the configuration was read again, by result: applied, or refused because of a mistake in it.", "result")
+	buildInfo = define(gauge, "build_info", "Always 1; the labels say which program runs.", "version", "revision", "goversion")
+)
+
+// process counts what happens to the daemon itself.
+type process struct {
+	commitSeconds, commitObjects prometheus.Observer
+	restarts                     prometheus.Counter
+	reloads                      *prometheus.CounterVec
+}
+
+func newProcess(r prometheus.Registerer, b Build) process {
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts(buildInfo.opts()), buildInfo.labels)
+	r.MustRegister(info)
+	info.WithLabelValues(b.Version, b.Revision, b.GoVersion).Set(1)
+	return process{
+		commitSeconds: commitSeconds.histogram(r).WithLabelValues(),
+		commitObjects: commitObjects.histogram(r).WithLabelValues(),
+		restarts:      machineRestarts.counter(r).WithLabelValues(),
+		reloads:       reloads.counter(r),
+	}
+}
+
+// Committed notes that a batch of changes is durable: engine.Config.Committed.
+func (m *Metrics) Committed(objects int, took time.Duration) {
+	m.process.commitSeconds.Observe(took.Seconds())
+	m.process.commitObjects.Observe(float64(objects))
+}
+
+// Restarted notes that the machines were made anew.
+func (m *Metrics) Restarted() { m.process.restarts.Inc() }
+
+// Reloaded notes that the configuration was read again, and whether it was fit for use.
+func (m *Metrics) Reloaded(applied bool) {
+	result := "applied"
+	if !applied {
+		result = "refused"
+	}
+	m.process.reloads.WithLabelValues(result).Inc()
+}

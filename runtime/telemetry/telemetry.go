@@ -1,0 +1,69 @@
+// Package telemetry measures the daemon, for Prometheus. What happens is counted as facts are heard; what stands is
+// read at each scrape, from the objects as they are stored and from the machines, so that it is right after a restart,
+// too. docs/metrics.md lists all metrics.
+package telemetry
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leeward/messages"
+	"leeward/runtime/engine"
+	"leeward/runtime/live"
+)
+
+// Build says which program runs.
+type Build struct {
+	// Version is that of the module, Revision the commit that it was built from, if that is known.
+	Version, Revision, GoVersion string
+}
+
+// Config is what is measured.
+type Config struct {
+	Clock clock.Clock
+	Build Build
+	// StoreDir is the folder of the store. Empty: it has none.
+	StoreDir string
+}
+
+// Metrics measure one daemon.
+type Metrics struct {
+	config     Config
+	registry   *prometheus.Registry
+	facts      facts
+	departures departures
+	process    process
+	// patience is how long a scrape waits for the machines.
+	patience time.Duration
+	// watched is what runs now; nil before it does.
+	watched atomic.Pointer[watched]
+}
+
+// watched is what a scrape looks at.
+type watched struct {
+	engine *engine.Engine
+	fleet  *live.Fleet
+}
+
+// New returns metrics of a daemon that is yet to start.
+func New(c Config) *Metrics {
+	m := &Metrics{config: c, registry: prometheus.NewPedanticRegistry(), departures: departures{}, patience: time.Second}
+	m.facts, m.process = newFacts(m.registry), newProcess(m.registry, c.Build)
+	m.registry.MustRegister(standing{m})
+	return m
+}
+
+// Gatherer hands out the metrics. It may be used by anyone at any time.
+func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+
+// Watch has scrapes look at an engine and at the fleet that runs on it, in place of those before.
+func (m *Metrics) Watch(e *engine.Engine, f *live.Fleet) { m.watched.Store(&watched{e, f}) }
+
+// Hear counts a fact. It belongs to the goroutine of the fleet: live.Config.Hear.
+func (m *Metrics) Hear(_ time.Time, f messages.Fact) {
+	m.facts.count(f)
+	m.departures.hear(m.config.Clock, f, &m.facts)
+}
