@@ -67,7 +67,7 @@ var (
 	everyoneRules = []rule{
 		{verbs: []string{"create"}, groups: []string{"authorization.k8s.io"}, resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}},
 		{verbs: []string{"create"}, groups: []string{"authentication.k8s.io"}, resources: []string{"selfsubjectreviews"}},
-		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/"}},
+		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/", "/livez/*", "/readyz/*"}},
 		{verbs: []string{"get"}, paths: healthPaths},
 	}
 

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/benbjohnson/clock"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -28,7 +27,6 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
-	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	restclient "k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -39,9 +37,6 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/engine"
 )
-
-// watchesEnd is how long a server that stops waits for its watches to end: they would go on for ever.
-const watchesEnd = 2 * time.Second
 
 // Config is what a server is made of. All of it is required but what says otherwise.
 type Config struct {
@@ -65,6 +60,10 @@ type Config struct {
 	// Answer fills in the status of a preview, and may change nothing. An error says what is wrong with the
 	// question. Optional: without it no previews are served.
 	Answer func(context.Context, *api.FailoverPreview) error
+	// Metrics are served at /metrics beside those of the server. Optional.
+	Metrics prometheus.Gatherer
+	// Ready says why what is written is not acted on. Optional.
+	Ready func(context.Context) error
 }
 
 // Server is the Kubernetes API of the daemon.
@@ -151,7 +150,7 @@ func (s *Server) build() error {
 	generic.AdmissionControl = lifecycle{s.config.Engine}
 	generic.EnableProfiling = false
 	generic.ShutdownWatchTerminationGracePeriod = watchesEnd
-	generic.ReadyzChecks = append(generic.ReadyzChecks, healthz.NamedCheck("store", func(*http.Request) error { return s.config.Engine.Health() }))
+	s.checkReadiness(generic)
 	describe(generic, scheme)
 	auditing(generic, s.config.DataDir)
 	if err := s.secure(generic); err != nil {
@@ -162,6 +161,8 @@ func (s *Server) build() error {
 	if s.generic, err = generic.Complete(nil).New("leewardd", server.NewEmptyDelegate()); err != nil {
 		return err
 	}
+	s.generic.ShutdownTimeout = stopsWithin
+	s.serveMetrics()
 	keeps := keeper{
 		admitting: admitting{settings: s.config.Settings, clock: s.config.Clock, preview: s.config.Preview},
 		engine:    s.config.Engine, scheme: scheme, codecs: codecs,

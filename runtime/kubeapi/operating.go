@@ -1,0 +1,36 @@
+package kubeapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/component-base/metrics/legacyregistry"
+)
+
+// watchesEnd is how long a server that stops waits for its watches to end: they would go on for ever.
+const watchesEnd = 2 * time.Second
+
+// stopsWithin is how long a server that stops waits for the requests that are under way.
+const stopsWithin = 5 * time.Second
+
+// checkReadiness has /readyz say whether writes are taken and acted on.
+func (s *Server) checkReadiness(c *server.Config) {
+	c.ReadyzChecks = append(c.ReadyzChecks, healthz.NamedCheck("store", func(*http.Request) error { return s.config.Engine.Health() }))
+	if s.config.Ready != nil {
+		c.ReadyzChecks = append(c.ReadyzChecks, healthz.NamedCheck("machines", func(r *http.Request) error { return s.config.Ready(r.Context()) }))
+	}
+}
+
+// serveMetrics serves the daemon's own metrics beside those of Kubernetes' server.
+func (s *Server) serveMetrics() {
+	if s.config.Metrics == nil {
+		return
+	}
+	paths := s.generic.Handler.NonGoRestfulMux
+	paths.Unregister("/metrics")
+	paths.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{legacyregistry.DefaultGatherer, s.config.Metrics}, promhttp.HandlerOpts{}))
+}
