@@ -22,9 +22,8 @@ func (d *daemon) read(u kubeapi.User, path string) (code int, body string) {
 	require.NoError(d.t, err)
 	answer, err := client.Get(c.Host + path)
 	require.NoError(d.t, err)
-	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
-	require.NoError(d.t, err)
+	require.NoError(d.t, errors.Join(err, answer.Body.Close()))
 	return answer.StatusCode, string(raw)
 }
 
