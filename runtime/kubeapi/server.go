@@ -172,6 +172,7 @@ func (s *Server) build() error {
 		return err
 	}
 	s.complete(served, access)
+	withoutCustomKinds(s.generic)
 	return s.install(served, scheme, codecs)
 }
 

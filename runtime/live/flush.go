@@ -33,11 +33,11 @@ const flushAtOnce = 2048
 // flush commits all that the machines changed. It reports whether they are to hear of something that came of it. What
 // meets a change that the world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
-	batch, again := f.collect()
+	b, again := f.collect()
 	if f.config.Shadow {
 		return again, nil
 	}
-	for part := range slices.Chunk(batch, flushAtOnce) {
+	for part := range slices.Chunk(b.writes, flushAtOnce) {
 		told, err := f.commit(part)
 		if err != nil {
 			return false, err
@@ -77,32 +77,63 @@ func writes(batch []pending) []engine.Write {
 
 // collect gathers what is to be written, and tells agents' machines of Works that need not be: they are as they
 // should be. It reports whether it did.
-func (f *Fleet) collect() (batch []pending, told bool) {
+func (f *Fleet) collect() (b *batch, told bool) {
+	b = &batch{templates: map[string]int{}}
 	for _, key := range f.world.Store().Changed() {
-		batch = append(batch, f.object(key)...)
+		b.add(f.object(key)...)
+		if binding := f.world.Store().Binding(bindingOf(key)); binding != nil {
+			f.aggregate(b, binding)
+		}
 	}
 	now := f.now()
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
-			batch = append(batch, p)
+			b.add(p)
 		}
 	}
 	f.joining = f.joining[:0]
 	for _, w := range newest(f.wishes) {
 		p, needed := f.work(w, now)
 		if needed {
-			batch = append(batch, p)
+			b.add(p)
 			continue
 		}
 		told = f.tellWritten(w, p.generation) || told
 	}
 	f.wishes = f.wishes[:0:0]
-	made := uids(batch)
+	made := uids(b.writes)
 	for i := range f.events {
-		batch = append(batch, f.eventWrite(&f.events[i], made))
+		b.add(f.eventWrite(&f.events[i], made))
 	}
 	f.events = f.events[:0]
-	return batch, told
+	return b, told
+}
+
+// batch is what one flush writes.
+type batch struct {
+	writes []pending
+	// templates are the writes of workloads by their keys: bindings, which come after them, have a say in them, too.
+	templates map[string]int
+}
+
+func (b *batch) add(all ...pending) {
+	for _, p := range all {
+		if p.object != nil && counts(p.source.Kind) {
+			b.templates[p.key] = len(b.writes)
+		}
+		b.writes = append(b.writes, p)
+	}
+}
+
+// bindingOf names the binding that a key is that of; empty where it is that of something else.
+func bindingOf(k api.Key) messages.BindingName {
+	switch {
+	case k.Kind == "ResourceBinding":
+		return messages.BindingName(k.Namespace + "/" + k.Name)
+	case k.Kind == "ClusterResourceBinding":
+		return messages.BindingName(k.Name)
+	}
+	return ""
 }
 
 // uids are those of the objects that a batch writes.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -277,4 +278,21 @@ func TestAShadowDecidesAndWritesNothing(t *testing.T) {
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m1:2", placed(f))
 	require.Len(t, f.world.Store().Binding("default/web-deployment").Spec.GracefulEvictionTasks, 1)
+}
+
+func TestAWorkloadLooksAsInOneCluster(t *testing.T) {
+	f := running(t)
+	status := func() string {
+		s := get(f, deployment(2, "")).Status
+		return fmt.Sprintf("%d of %d", s.ReadyReplicas, s.Replicas)
+	}
+	require.Equal(t, "2 of 2", status())
+	putTaints(f, "m1", failed)
+	f.serves("m2", 2)
+	f.lets("m1")
+	require.Equal(t, "2 of 2", status())
+	edited := deployment(3, "nginx:2")
+	f.apply(edited)
+	f.serves("m2", 3)
+	require.Equal(t, "3 of 3", status())
 }

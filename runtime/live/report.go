@@ -35,7 +35,7 @@ func reportOf(w *api.Work) *messages.WorkReport {
 	}
 	s := &w.Status.ManifestStatuses[0]
 	if s.Status != nil {
-		r.Ready, r.Unschedulable, r.Status = counts(s.Status.Raw)
+		r.Ready, r.Unschedulable, r.Status = split(s.Status.Raw)
 	}
 	if r.Health = s.Health; r.Health == "" {
 		r.Health = healthOf(w, s)
@@ -43,8 +43,8 @@ func reportOf(w *api.Work) *messages.WorkReport {
 	return r
 }
 
-// counts reads what a status says of replicas, and returns what else it says.
-func counts(raw []byte) (ready, unschedulable int32, rest string) {
+// split reads what a status says of replicas, and returns what else it says.
+func split(raw []byte) (ready, unschedulable int32, rest string) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(raw, &fields) != nil {
 		return 0, 0, ""

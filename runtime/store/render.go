@@ -144,6 +144,17 @@ func withReadyReplicas(items []api.AggregatedStatusItem) []api.AggregatedStatusI
 	return items
 }
 
+// Counts returns how many replicas the copies of a binding are known to have, and how many of them serve: the sums of
+// what their raw statuses say.
+func (b *Binding) Counts() (replicas, ready int32) {
+	for i := range b.Status.AggregatedStatus {
+		item := &b.Status.AggregatedStatus[i]
+		replicas += max(item.ReadyReplicas, b.share(item.ClusterName))
+		ready += item.ReadyReplicas
+	}
+	return replicas, ready
+}
+
 // share returns how many replicas a cluster is to run, or still runs while they leave it.
 func (b *Binding) share(cluster string) int32 {
 	for _, c := range b.Spec.Clusters {

@@ -1,0 +1,111 @@
+package live
+
+import (
+	"encoding/json"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/store"
+)
+
+// aggregate gives the template of a binding the sums of what its copies report, so that a workload looks as it would in
+// one cluster. A template that the batch writes already is given them there. Source: Karmada's resource interpreter.
+func (f *Fleet) aggregate(b *batch, binding *store.Binding) {
+	resource := &binding.Spec.Resource
+	key := api.Key{APIVersion: resource.APIVersion, Kind: resource.Kind, Namespace: resource.Namespace, Name: resource.Name}
+	r := catalog.Of(key)
+	if r == nil || !counts(r.Kind.Kind) {
+		return
+	}
+	at := engine.Key(r.Name(), key.Namespace, key.Name)
+	if i, written := b.templates[at]; written {
+		giveSums(b.writes[i].object, binding)
+		return
+	}
+	stands, version := f.config.Engine.Table(r.Name()).Get(at)
+	if stands == nil {
+		return
+	}
+	if f.seen[at] != version {
+		f.world.Store().Note(store.BindingKey(binding.Name())) // when its news is heard
+		return
+	}
+	next := api.Shallow(stands)
+	if giveSums(next, binding) {
+		b.add(pending{key: at, source: key, object: next, write: engine.Update(at, next, version)})
+	}
+}
+
+// counts reports whether a kind of workload counts its replicas, or pods, in its status.
+func counts(kind string) bool {
+	switch kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "Job":
+		return true
+	}
+	return false
+}
+
+// giveSums writes the sums into the status of a workload, and reports whether that changes it.
+func giveSums(o api.Object, b *store.Binding) bool {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		next := o.Status
+		next.ObservedGeneration = o.Generation
+		next.Replicas, next.ReadyReplicas = b.Counts()
+		next.UpdatedReplicas, next.AvailableReplicas = next.ReadyReplicas, next.ReadyReplicas
+		next.UnavailableReplicas = next.Replicas - next.AvailableReplicas
+		return replace(&o.Status, next)
+	case *appsv1.StatefulSet:
+		next := o.Status
+		next.ObservedGeneration = o.Generation
+		next.Replicas, next.ReadyReplicas = b.Counts()
+		next.UpdatedReplicas, next.AvailableReplicas = next.ReadyReplicas, next.ReadyReplicas
+		return replace(&o.Status, next)
+	case *appsv1.DaemonSet:
+		next := appsv1.DaemonSetStatus{ObservedGeneration: o.Generation, Conditions: o.Status.Conditions}
+		for s := range said[appsv1.DaemonSetStatus](b) {
+			next.DesiredNumberScheduled += s.DesiredNumberScheduled
+			next.CurrentNumberScheduled += s.CurrentNumberScheduled
+			next.UpdatedNumberScheduled += s.UpdatedNumberScheduled
+			next.NumberAvailable += s.NumberAvailable
+			next.NumberReady += s.NumberReady
+		}
+		return replace(&o.Status, next)
+	case *batchv1.Job:
+		next := o.Status
+		next.Active, next.Succeeded, next.Failed = 0, 0, 0
+		for s := range said[batchv1.JobStatus](b) {
+			next.Active += s.Active
+			next.Succeeded += s.Succeeded
+			next.Failed += s.Failed
+		}
+		return replace(&o.Status, next)
+	}
+	return false
+}
+
+// said are the statuses of a binding's copies that can be read.
+func said[S any](b *store.Binding) func(yield func(*S) bool) {
+	return func(yield func(*S) bool) {
+		for i := range b.Status.AggregatedStatus {
+			var s S
+			raw := b.Status.AggregatedStatus[i].Status
+			if raw != nil && json.Unmarshal(raw.Raw, &s) == nil && !yield(&s) {
+				return
+			}
+		}
+	}
+}
+
+func replace[S any](status *S, next S) bool {
+	if equality.Semantic.DeepEqual(*status, next) {
+		return false
+	}
+	*status = next
+	return true
+}
