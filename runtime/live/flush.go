@@ -127,10 +127,10 @@ func (b *batch) add(all ...pending) {
 
 // bindingOf names the binding that a key is that of; empty where it is that of something else.
 func bindingOf(k api.Key) messages.BindingName {
-	switch {
-	case k.Kind == "ResourceBinding":
+	switch k.Kind {
+	case "ResourceBinding":
 		return messages.BindingName(k.Namespace + "/" + k.Name)
-	case k.Kind == "ClusterResourceBinding":
+	case "ClusterResourceBinding":
 		return messages.BindingName(k.Name)
 	}
 	return ""
