@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benbjohnson/clock"
 	"github.com/prometheus/client_golang/prometheus"
@@ -74,11 +75,16 @@ type Server struct {
 	config    Config
 }
 
+// libraryLogs is done once: klog has one logger for the whole process, that of its first server.
+var libraryLogs sync.Once
+
 // New returns a server that is about to listen, once it runs. It creates what is missing in the data folder, and the
 // namespaces that are always there, and writes the kubeconfig.
 func New(c Config) (*Server, error) {
-	quiet := c.Logger.Level(max(c.Logger.GetLevel(), zerolog.WarnLevel)) // what the library tells of itself helps nobody
-	klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))          // of the whole process: klog knows no other way
+	libraryLogs.Do(func() {
+		quiet := c.Logger.Level(max(c.Logger.GetLevel(), zerolog.WarnLevel)) // what it tells of itself helps nobody
+		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
+	})
 	s := &Server{config: c}
 	if err := s.listen(); err != nil {
 		return nil, err

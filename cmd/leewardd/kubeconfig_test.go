@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// printed runs a command line and returns what it prints.
+func printed(args ...string) (string, error) {
+	c := rootCommand()
+	var out bytes.Buffer
+	c.SetArgs(args)
+	c.SetOut(&out)
+	c.SetErr(&out)
+	err := c.Execute()
+	return out.String(), err
+}
+
+func TestAKubeconfigSaysWhoItIsFor(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		args   []string
+		user   string
+		groups []string
+	}{
+		"an agent": {[]string{"--agent", "member1"}, "leeward:agent:member1", []string{"leeward:agents"}},
+		"a user": {
+			[]string{"--user", "vera", "--group", "leeward:viewers", "--group", "sre"}, "vera", []string{"leeward:viewers", "sre"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := printed(append([]string{"kubeconfig", "--data-dir", dir, "--secure-port", "1234"}, c.args...)...)
+			require.NoError(t, err)
+			k, err := clientcmd.RESTConfigFromKubeConfig([]byte(text))
+			require.NoError(t, err)
+			require.Equal(t, "https://127.0.0.1:1234", k.Host)
+			block, _ := pem.Decode(k.CertData)
+			certificate, err := x509.ParseCertificate(block.Bytes)
+			require.NoError(t, err)
+			require.Equal(t, c.user, certificate.Subject.CommonName)
+			require.ElementsMatch(t, c.groups, certificate.Subject.Organization)
+			roots := x509.NewCertPool()
+			require.True(t, roots.AppendCertsFromPEM(k.CAData))
+			_, err = certificate.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+			require.NoError(t, err, "one authority signs for all")
+		})
+	}
+}
+
+func TestAKubeconfigIsForSomebody(t *testing.T) {
+	_, err := printed("kubeconfig", "--data-dir", t.TempDir())
+	require.ErrorContains(t, err, "at least one of the flags in the group [agent user] is required")
+	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1", "--user", "vera")
+	require.ErrorContains(t, err, "[agent user] are set none of the others can be")
+}
