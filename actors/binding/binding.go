@@ -168,6 +168,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	if b.settling {
 		b.settleClaims(now, out)
 	}
+	b.dropReleased(out)
 	b.leaveDue(now, out)
 	b.coolDown(now, out)
 	b.abandonReturn()
@@ -179,7 +180,7 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
 func (b *Binding) nextDeadline(now time.Time) time.Time {
-	if b.settling || b.restoring || b.assessing {
+	if b.settling || b.restoring || b.assessing || b.releases() {
 		return now
 	}
 	var next time.Time

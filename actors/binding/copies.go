@@ -52,6 +52,11 @@ func (b *Binding) copy(c messages.ClusterName) *copyState {
 // copy that is left directly still stands, nothing new starts, for a time. Source: Karmada's binding controller.
 func (b *Binding) syncCopies(out *actors.Outbox) {
 	b.dropCopies(out)
+	b.runCopies(out)
+}
+
+// runCopies tells the members of copies that are wanted what to run.
+func (b *Binding) runCopies(out *actors.Outbox) {
 	if b.blocked() {
 		return
 	}
@@ -119,7 +124,10 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 	case c == nil:
 		b.copies = append(b.copies, copyState{cluster: t.cluster})
 		c = &b.copies[len(b.copies)-1]
-	case c.removing || !c.withheld && c.replicas == t.runs() && c.revision >= b.revision():
+	case c.removing:
+		b.forgetReport(c, out)
+		return
+	case !c.withheld && c.replicas == t.runs() && c.revision >= b.revision():
 		return
 	}
 	if b.withhold(c, out) {
@@ -145,7 +153,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 		b.copies = append(b.copies, copyState{cluster: m.Cluster, removing: true, asking: true})
 		c = b.copy(m.Cluster)
 	}
-	if c != nil && m.Kept && c.removing {
+	if c != nil && m.Kept && c.removing && c.asking { // else it was told meanwhile to go for good
 		b.originalReported(now, c, out)
 	}
 	if c == nil || c.removing {
@@ -174,9 +182,7 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 	if c == nil || !c.removing {
 		return
 	}
-	if c.reported {
-		out.Record(&messages.HealthForgotten{Binding: b.name, Cluster: cluster})
-	}
+	b.forgetReport(c, out)
 	if c.withheld {
 		out.Record(&messages.DispatchResumed{Binding: b.name, Cluster: cluster, Gone: true})
 	}
@@ -184,6 +190,14 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 	b.copies = slices.DeleteFunc(b.copies, func(c copyState) bool { return c.cluster == cluster })
 	b.syncCopies(out)
 	b.reassess()
+}
+
+// forgetReport forgets how a copy was that goes: it says nothing of the one that follows it.
+func (b *Binding) forgetReport(c *copyState, out *actors.Outbox) {
+	if c.reported {
+		c.reported, c.unhealthySince, c.startingSince = false, time.Time{}, time.Time{}
+		out.Record(&messages.HealthForgotten{Binding: b.name, Cluster: c.cluster})
+	}
 }
 
 // health judges targets by what their members report.

@@ -17,6 +17,8 @@ type ties struct {
 	// depend on this resource, by name.
 	told       needs
 	requiredBy []api.BindingSnapshot
+	// released counts the rounds down that end an instant in which less was required.
+	released uint8
 }
 
 // needs is what a workload last told its dependencies: who they are and where it needs them.
@@ -98,39 +100,65 @@ func (b *Binding) dependencyApplied(d messages.BindingName) {
 	told.dependencies = slices.DeleteFunc(slices.Clone(told.dependencies), func(n messages.BindingName) bool { return n == d })
 }
 
-// dependencyRequired notes where a workload needs this resource.
+// dependencyRequired notes where a workload needs this resource. What needs it no longer is taken off at the end of
+// the instant, when all others have settled what they are: another one may need it where this one did.
 func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors.Outbox) {
 	next := snapshot(m)
 	by := b.requiredBy()
 	i, known := slices.BinarySearchFunc(by, next, compareSnapshots)
 	switch {
-	case known && len(m.Clusters) == 0:
-		b.ties.requiredBy = slices.Delete(by, i, i+1)
-	case known && slices.EqualFunc(by[i].Clusters, m.Clusters, api.TargetCluster.Equal), len(m.Clusters) == 0:
+	case known && slices.EqualFunc(by[i].Clusters, m.Clusters, api.TargetCluster.Equal), !known && len(m.Clusters) == 0:
 		return
 	case known:
 		by[i] = next
 	default:
 		b.tied().requiredBy = slices.Insert(by, i, next)
 	}
-	if !b.created {
+	b.ties.released = 2
+	switch {
+	case len(m.Clusters) == 0:
+	case !b.created:
 		b.attach(out)
+	default:
+		out.Record(&messages.RequirementChanged{Binding: b.name, By: m.By, Clusters: m.Clusters})
+		b.runCopies(out)
+	}
+}
+
+// dropReleased takes off who needs this resource no longer, and lets copies go that nobody needs.
+func (b *Binding) dropReleased(out *actors.Outbox) {
+	if !b.releases() {
 		return
 	}
-	out.Record(&messages.RequirementChanged{Binding: b.name, By: m.By, Clusters: m.Clusters})
-	b.syncCopies(out)
+	if b.ties.released--; b.ties.released > 0 {
+		return
+	}
+	for _, s := range b.requiredBy() {
+		if nowhere(s) && b.created {
+			out.Record(&messages.RequirementChanged{Binding: b.name, By: snapshotOf(s)})
+		}
+	}
+	b.ties.requiredBy = slices.DeleteFunc(b.requiredBy(), nowhere)
+	b.dropCopies(out)
 }
+
+// nowhere reports whether a workload needs this resource no longer.
+func nowhere(s api.BindingSnapshot) bool { return len(s.Clusters) == 0 }
+
+// releases reports whether copies may be needed no longer.
+func (b *Binding) releases() bool { return b.ties != nil && b.ties.released > 0 }
 
 // attach makes a binding that no policy asked for, because workloads need the resource.
 func (b *Binding) attach(out *actors.Outbox) {
-	if b.workload == nil || len(b.requiredBy()) == 0 {
+	needed := slices.DeleteFunc(slices.Clone(b.requiredBy()), func(s api.BindingSnapshot) bool { return len(s.Clusters) == 0 })
+	if b.workload == nil || len(needed) == 0 {
 		return
 	}
 	b.created = true
 	b.fromWorkload(&b.spec)
 	given := b.spec
 	out.Record(&messages.BindingCreated{Binding: b.name, Spec: &given, UID: given.Resource.UID})
-	for _, s := range b.requiredBy() {
+	for _, s := range needed {
 		out.Record(&messages.RequirementChanged{Binding: b.name, By: snapshotOf(s), Clusters: s.Clusters})
 	}
 	b.syncCopies(out)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/actorstest"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -102,6 +103,21 @@ func TestADependencyRunsWhereItIsNeeded(t *testing.T) {
 	b.tell(requiring("default/api", "m1")).Told(memberAt("m2"))
 	b.tell(requiring("default/api")).Recorded(requirement("default/api")).Told(memberAt("m1"), removal).Told(memberAt("m2"))
 	b.tell(requiring("default/api")).Quiet()
+}
+
+func TestWhatAnotherWorkloadNeedsInTheSameInstantStays(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		b := drive(t, settings())
+		b.tell(workload(0), requiring("default/api", "m1"))
+		news := actorstest.Interleave(choose, actorstest.Alone[messages.ToBinding](requiring("default/api"), requiring("default/db", "m1"))...)
+		b.tell(news...).Recorded(requirement("default/db", "m1"), requirement("default/api")).Told(memberAt("m1"))
+	})
+}
+
+func TestWhoNeedsItNoLongerBeforeItIsThereAttachesNothing(t *testing.T) {
+	b := drive(t, settings())
+	b.tell(requiring("default/api", "m1"))
+	b.tell(requiring("default/api"), workload(0)).Quiet()
 }
 
 func TestADependencyThatIsNotThereYetIsAttachedWhenItComes(t *testing.T) {

@@ -165,6 +165,9 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	case old.due && !next.at.After(now):
 		next.due, next.requested, next.permitted, next.trial, next.held = true, old.requested, old.permitted, old.trial, old.held
 		t.leave = next
+		if old.permitted && !next.at.Equal(old.at) {
+			b.ask(now, out) // who goes first where not all can goes by this
+		}
 		return
 	case old.due:
 		b.stopLeaving(now, t, hold{}, out)
@@ -174,7 +177,7 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 		return
 	}
 	if b.restoring {
-		next.held = old.held
+		next.held = t.leave.held
 	}
 	t.leave = next
 	if next.at.After(now) {
@@ -194,11 +197,15 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.Outbox) {
 	old := t.leave
 	t.leave = leave{held: old.held}
+	stops := !old.at.IsZero() || old.held != hold{} && held == hold{} && !b.restoring
+	if stops { // which ends what was held, too
+		t.leave.held = hold{}
+		out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
+	}
 	b.heldBack(t, held, nil, out)
-	if old.at.IsZero() && (old.held == hold{} || t.leave.held != hold{}) {
+	if !stops {
 		return
 	}
-	out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
 	if old.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}

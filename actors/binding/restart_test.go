@@ -117,6 +117,18 @@ func TestAHoldWithoutADeadlineIsSaidOnceAndSoIsItsEnd(t *testing.T) {
 	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
 }
 
+func TestAHoldThatEndsInARestartIsSaidAgain(t *testing.T) {
+	b := drive(t, settings(destinationFirst, unlimited, patient))
+	m := stored(bearingSickness(0, api.PurgeGracefully), b.Now())
+	m.Spec.GracefulEvictionTasks = nil
+	since := &metav1.MicroTime{Time: b.Now().Add(-time.Hour)}
+	m.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Unhealthy, UnhealthySince: since}}
+	m.Status.HeldEvictions = []api.HeldEviction{{Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}}
+	n := b.tell(m, report("m2", api.Healthy, 2, 1), tainted("m2", b.Now(), "down"))
+	require.Contains(t, kinds(n), "CountdownStopped", "it is well")
+	require.Contains(t, kinds(b.tell(b.holdBack("m2"))), "EvictionHeld", "for the taint")
+}
+
 func TestARestartMovesNoTimeout(t *testing.T) {
 	b := drive(t, settings())
 	b.tell(stored(duplicated(), b.Now().Add(-9*time.Minute)))

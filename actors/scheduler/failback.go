@@ -147,7 +147,7 @@ func (s *Scheduler) groupPlan(now time.Time, e *entry) (placement.Decision, bool
 		return placement.Decision{}, false
 	}
 	r := s.request(m)
-	r.Fresh = true
+	r.Fresh, r.Return = true, true
 	d := s.plan(now, m, r)
 	if earlier := termOf(m.Placement, d.Affinity); d.Reason != "" || len(d.Targets) == 0 || earlier < 0 || earlier >= termOf(m.Placement, m.Affinity) {
 		return placement.Decision{}, false
@@ -193,7 +193,9 @@ func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
 // nowhere is not away but without a place.
 func (s *Scheduler) takesBack(now time.Time, m *messages.PlaceBinding, h api.TargetCluster) bool {
 	lack, lacks := failback.Lacks(m.Targets, h)
-	return lacks && len(m.Targets) > 0 && s.planner.Takes(now, s.request(m), api.TargetCluster{Name: h.Name, Replicas: lack})
+	r := s.request(m)
+	r.Return = true
+	return lacks && len(m.Targets) > 0 && s.planner.Takes(now, r, api.TargetCluster{Name: h.Name, Replicas: lack})
 }
 
 // free reports whether nothing else moves a binding. Where groups of clusters are counted by anything but

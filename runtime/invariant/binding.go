@@ -91,11 +91,11 @@ func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) {
 	}
 }
 
-// allServe reports whether the whole placement can serve.
+// allServe reports whether the whole placement can serve, and has said so.
 func (m *Monitor) allServe(now time.Time, b *store.Binding) bool {
 	for _, t := range b.Spec.Clusters {
 		k := m.copies.find(b.Name(), messages.ClusterName(t.Name))
-		if !m.serves(now, k) || k.ready < t.Replicas || m.copies.cutOff[k.cluster] {
+		if !m.serves(now, k) || k.ready < t.Replicas || k.unheard || !m.hears(now, k.cluster) {
 			return false
 		}
 	}
@@ -115,17 +115,22 @@ func (m *Monitor) copiesAgree(now time.Time, s *store.Store, b *store.Binding) {
 		m.oldCopyStays(now, b, &b.Spec.GracefulEvictionTasks[i])
 	}
 	for _, k := range m.copies.of[b.Name()] {
-		if k.runs && !m.copies.cutOff[k.cluster] && now.After(m.copies.mishears[k.cluster]) {
+		if k.runs && m.hears(now, k.cluster) {
 			m.check(CopiesAgree, expected(b, string(k.cluster)), Violation{At: now, Binding: b.Name(), Cluster: k.cluster}, "a copy of %d replicas runs that nobody asked for", k.replicas)
 		}
 	}
+}
+
+// hears reports whether what a cluster says arrives.
+func (m *Monitor) hears(now time.Time, c messages.ClusterName) bool {
+	return !m.copies.cutOff[c] && now.After(m.copies.mishears[c])
 }
 
 // targetRuns asks for the copy of a target, unless it may have to wait: for one that is purged directly, or for
 // the word that the old one is gone.
 func (m *Monitor) targetRuns(now time.Time, s *store.Store, b *store.Binding, t *api.TargetCluster) {
 	name := messages.ClusterName(t.Name)
-	if m.copies.cutOff[name] || !now.After(m.copies.mishears[name]) || s.Cluster(name) == nil || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+	if !m.hears(now, name) || s.Cluster(name) == nil || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
 		return
 	}
 	k := m.copies.find(b.Name(), name)

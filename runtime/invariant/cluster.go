@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,10 +97,11 @@ func others(all []api.Object, name string, t *api.PolicyTaint) bool {
 	return false
 }
 
-// neverOversold adds up what is placed on a cluster that got replicas by room alone.
+// neverOversold adds up what is placed on a cluster that got replicas by room alone. What was given something else in
+// the instant got its replicas, perhaps, when it asked for less, or went by no room.
 func (m *Monitor) neverOversold(now time.Time, s *store.Store, name messages.ClusterName) {
 	c := s.Cluster(name)
-	if c == nil || c.Status.ResourceSummary == nil || !m.settings.CapacityReservation || m.resized[name] {
+	if c == nil || c.Status.ResourceSummary == nil || !m.settings.CapacityReservation || m.resized[name] || slices.ContainsFunc(m.gained[name], func(b messages.BindingName) bool { return m.edited[b] }) {
 		return
 	}
 	used := map[corev1.ResourceName]int64{}

@@ -30,6 +30,10 @@ type copyOf struct {
 	late             bool
 	health           api.ResourceHealth
 	ready            int32
+	// unheard is set while nothing was heard of the copy since it runs something else, revision if it is of another
+	// template.
+	unheard  bool
+	revision int32
 }
 
 func newCopies() copies {
@@ -68,7 +72,10 @@ func (c *copies) heard(e *journal.Entry) {
 		k.runs, k.replicas, k.started = true, f.Replicas, time.Time{}
 	case *messages.CopyScaled:
 		k := c.at(f.Binding, f.Cluster)
-		k.runs, k.replicas = true, f.Replicas
+		k.runs, k.replicas, k.unheard = true, f.Replicas, true
+	case *messages.CopyUpdated:
+		k := c.at(f.Binding, f.Cluster)
+		k.revision, k.unheard = f.Revision, true
 	case *messages.CopyStopped:
 		c.ended(e.At, f.Binding, f.Cluster)
 	case *messages.CopyPreserved:
@@ -76,6 +83,7 @@ func (c *copies) heard(e *journal.Entry) {
 	case *messages.HealthChanged:
 		k := c.at(f.Binding, f.Cluster)
 		k.health, k.ready = f.Health, f.Ready
+		k.unheard = k.unheard && f.Revision < k.revision
 	case *messages.HealthForgotten:
 		k := c.at(f.Binding, f.Cluster)
 		k.health, k.ready = "", 0

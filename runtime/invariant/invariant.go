@@ -185,8 +185,8 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	m.sharesKept(s)
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
-	clear(m.edited)
 	if m.away {
+		clear(m.edited)
 		return
 	}
 	for _, c := range sorted(m.touched) {
@@ -204,6 +204,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	clear(m.judged)
 	clear(m.gained)
 	clear(m.resized)
+	clear(m.edited)
 }
 
 // Finish looks at everything once more, at the end of a run: what should have happened and did not makes no

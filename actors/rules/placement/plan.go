@@ -44,6 +44,9 @@ type Request struct {
 	Affinity string
 	// Fresh decides everything anew: from the first term on, and whatever the replicas' present places.
 	Fresh bool
+	// Return keeps off clusters whose taints have been tolerated for long enough, whatever the settings: what returns
+	// by itself is not to leave again at once.
+	Return bool
 }
 
 // Decision is the answer. With an empty Reason, Targets are the new places, in the order of their

@@ -2,14 +2,38 @@ package placement_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
 )
+
+func TestNothingReturnsToWhereItIsToleratedNoLonger(t *testing.T) {
+	failing := cluster("a", 9)
+	failing.Taints = []corev1.Taint{{Key: "failed", Effect: corev1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: noon}}}
+	tolerant := &api.Placement{ClusterTolerations: []corev1.Toleration{{Key: "failed", TolerationSeconds: new(int64(30))}}}
+	planner := placement.NewPlanner(fleetOf(failing), &messages.Settings{}, 0)
+	for name, c := range map[string]struct {
+		returns bool
+		after   time.Duration
+		want    bool
+	}{
+		"tolerated so far":          {true, 30*time.Second - 1, true},
+		"tolerated no longer":       {true, 30 * time.Second, false},
+		"what is new does not mind": {false, 30 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := workload(tolerant, 1)
+			r.Return = c.returns
+			require.Equal(t, c.want, planner.Takes(noon.Add(c.after), r, on("a", 1)))
+		})
+	}
+}
 
 func TestTakes(t *testing.T) {
 	tainted := cluster("tainted", 9)

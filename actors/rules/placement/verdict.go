@@ -160,7 +160,7 @@ func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) 
 	if i := taint.FirstUntolerated(v.Taints, tolerations, p.taints.Numeric); i >= 0 {
 		return untolerated, i
 	}
-	if !p.honoursDeadlines {
+	if !p.honoursDeadlines && !a.Return {
 		return fits, -1
 	}
 	if d := taint.Deadline(v.Taints, tolerations, p.taints); d.Outcome == taint.Until && !d.At.After(a.now) {

@@ -136,22 +136,25 @@ func (b *Breaker) open(now time.Time, t Breaking) {
 	b.State, b.Until, b.Trials = Open, now.Add(t.Cooldown), nil
 }
 
-// End notes whether a workload on trial serves elsewhere. One that is not on trial is none of its business.
+// End notes whether a workload on trial serves elsewhere. One that is not on trial, or no longer, is none of its
+// business.
 func (b *Breaker) End(binding messages.BindingName, cluster messages.ClusterName, serves bool) {
 	if i := b.find(binding, cluster); i >= 0 {
 		b.Trials[i].Ended, b.Trials[i].Serves = true, serves
 	}
 }
 
-// Forget takes an eviction off the trial because it has not begun.
+// Forget takes an eviction off the trial because it has not begun. One that is over counts, also where the same
+// cluster is to be left again.
 func (b *Breaker) Forget(binding messages.BindingName, cluster messages.ClusterName) {
 	if i := b.find(binding, cluster); i >= 0 {
 		b.Trials = slices.Delete(b.Trials, i, i+1)
 	}
 }
 
+// find returns the index of a trial that is not over yet, or -1.
 func (b *Breaker) find(binding messages.BindingName, cluster messages.ClusterName) int {
-	return slices.IndexFunc(b.Trials, func(e Trial) bool { return e.Binding == binding && e.Cluster == cluster })
+	return slices.IndexFunc(b.Trials, func(e Trial) bool { return e.Binding == binding && e.Cluster == cluster && !e.Ended })
 }
 
 // Serving counts those on trial that are known to serve.

@@ -155,6 +155,19 @@ func TestATrialThatDidNotBeginIsGivenToAnother(t *testing.T) {
 	require.True(t, b.Lets(half))
 }
 
+func TestATrialThatIsOverIsGivenToNobody(t *testing.T) {
+	b := onTrial()
+	require.Equal(t, 2, taken(b, half.Cooldown, 2, 8, half))
+	b.End("b", "m1", true)
+	b.Forget("b", "m1")
+	require.True(t, b.Lets(half), "one had not begun")
+	b.Forget("b", "m1")
+	require.Len(t, b.Trials, 1, "the other counts")
+	require.Equal(t, 1, taken(b, half.Cooldown, 2, 8, half))
+	b.End("b", "m1", true)
+	require.Equal(t, 2, b.Serving(), "the cluster is left once more")
+}
+
 func TestABreakerThatClosesCountsAnew(t *testing.T) {
 	b := onTrial()
 	taken(b, half.Cooldown, 1, 8, half)
