@@ -11,8 +11,9 @@ import (
 type FailoverPreview struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	Spec              FailoverPreviewSpec   `json:"spec"`
-	Status            FailoverPreviewStatus `json:"status,omitzero"`
+	Spec              FailoverPreviewSpec `json:"spec"`
+	// Status is shown also where nothing would follow: that is an answer, too.
+	Status FailoverPreviewStatus `json:"status"`
 }
 
 // FailoverPreviewSpec is what is supposed to happen, all at one instant.

@@ -254,7 +254,7 @@ func (s *Server) install(served map[schema.GroupVersion]map[string]rest.Storage,
 	for gv, storages := range served { // order-free: sorted below
 		if groups[gv.Group] == nil {
 			info := server.NewDefaultAPIGroupInfo(gv.Group, scheme, metav1.ParameterCodec, codecs)
-			if !strings.HasSuffix(gv.Group, "k8s.io") && strings.Contains(gv.Group, ".") {
+			if strings.HasSuffix(gv.Group, ".karmada.io") || gv.Group == leewardVersion.Group {
 				info.NegotiatedSerializer = textual{info.NegotiatedSerializer}
 			}
 			groups[gv.Group] = &info

@@ -97,12 +97,15 @@ func (n *node) fields(t reflect.Type, schema *spec.Schema) {
 			n.fields(field.Type, schema)
 		default:
 			schema.Properties[name] = n.property(t, field, name)
-			if !strings.Contains(options, "omit") && name != "metadata" && field.Type.Kind() != reflect.Pointer {
+			if !strings.Contains(options, "omit") && !unasked[name] && field.Type.Kind() != reflect.Pointer {
 				schema.Required = append(schema.Required, name)
 			}
 		}
 	}
 }
+
+// unasked are fields that are always written, and that nobody has to.
+var unasked = map[string]bool{"metadata": true, "status": true}
 
 func (n *node) property(t reflect.Type, field reflect.StructField, name string) spec.Schema {
 	schema := n.schema(field.Type)
