@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +26,7 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	if text := textOf(err); text != "" {
 		say(stderr, text+"\n")
 	}
@@ -48,6 +49,6 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), storeCommand(), versionCommand())
+	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), versionCommand())
 	return root
 }

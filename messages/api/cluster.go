@@ -23,6 +23,10 @@ const (
 // remove it ends the drain. Leeward's own.
 const AnnotationDrain = "leeward.dev/drain"
 
+// LeaseNamespace holds the leases by which agents show that they live, one per cluster, of its name. Source:
+// Karmada's agent.
+const LeaseNamespace = "karmada-cluster"
+
 // Condition types that Karmada reports of a cluster.
 const (
 	ConditionReady                  = "Ready"

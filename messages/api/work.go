@@ -8,6 +8,9 @@ import (
 // WorkNamespacePrefix stands before a cluster's name in the name of the namespace that holds its Works.
 const WorkNamespacePrefix = "karmada-es-"
 
+// WorkFinalizer keeps a Work until its cluster's agent has taken the copy down. Source: Karmada.
+const WorkFinalizer = "karmada.io/execution-controller"
+
 // ConditionApplied says of a Work whether its cluster has its manifests.
 const ConditionApplied = "Applied"
 

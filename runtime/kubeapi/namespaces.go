@@ -18,14 +18,12 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"leeward/messages/api"
 	"leeward/runtime/engine"
 )
 
-// leaseNamespace is where agents keep their leases. Source: Karmada, util.NamespaceClusterLease.
-const leaseNamespace = "karmada-cluster"
-
 // everlasting are the namespaces that are always there.
-var everlasting = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, leaseNamespace}
+var everlasting = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, api.LeaseNamespace}
 
 var (
 	namespaceResource = corev1.Resource("namespaces")

@@ -93,8 +93,8 @@ func agentRules(cluster string) []rule {
 	return []rule{
 		{verbs: reading, groups: []string{"cluster.karmada.io"}, resources: []string{"clusters"}, names: own},
 		{verbs: []string{"get", "update", "patch"}, groups: []string{"cluster.karmada.io"}, resources: []string{"clusters/status"}, names: own},
-		{verbs: []string{"get", "update", "patch"}, groups: []string{"coordination.k8s.io"}, resources: []string{"leases"}, namespace: leaseNamespace, names: own},
-		{verbs: []string{"create"}, groups: []string{"coordination.k8s.io"}, resources: []string{"leases"}, namespace: leaseNamespace},
+		{verbs: []string{"get", "update", "patch"}, groups: []string{"coordination.k8s.io"}, resources: []string{"leases"}, namespace: api.LeaseNamespace, names: own},
+		{verbs: []string{"create"}, groups: []string{"coordination.k8s.io"}, resources: []string{"leases"}, namespace: api.LeaseNamespace},
 		{verbs: append([]string{"update", "patch"}, reading...), groups: []string{"work.karmada.io"}, resources: []string{"works"}, namespace: works},
 		{verbs: []string{"get", "update", "patch"}, groups: []string{"work.karmada.io"}, resources: []string{"works/status"}, namespace: works},
 		{verbs: reading, groups: []string{""}, resources: []string{"configmaps", "secrets"}, namespace: works},

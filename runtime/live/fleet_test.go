@@ -199,7 +199,7 @@ func work(cluster string) *api.Work {
 }
 
 func lease(cluster string) *coordinationv1.Lease {
-	return named(&coordinationv1.Lease{}, "coordination.k8s.io/v1", "Lease", LeaseNamespace, cluster)
+	return named(&coordinationv1.Lease{}, "coordination.k8s.io/v1", "Lease", api.LeaseNamespace, cluster)
 }
 
 // serves has the agent of a cluster report its copy, of the Work as it is now, as healthy.

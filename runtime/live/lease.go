@@ -10,10 +10,6 @@ import (
 	"leeward/runtime/engine"
 )
 
-// LeaseNamespace holds the leases by which agents show that they live, one per cluster, of its name. Source:
-// Karmada's agent.
-const LeaseNamespace = "karmada-cluster"
-
 // leaseChanged tells of a renewal when it is heard of: agents need not agree with us on the time of day.
 func (f *Fleet) leaseChanged(c *engine.Change) {
 	if l, ok := c.Object.(*coordinationv1.Lease); ok {
@@ -39,7 +35,7 @@ func (f *Fleet) observeLeases(objects []api.Object) {
 
 func (f *Fleet) renewed(l *coordinationv1.Lease, at time.Time) {
 	cluster := messages.ClusterName(l.Name)
-	if l.Namespace != LeaseNamespace || l.Spec.RenewTime == nil || !l.Spec.RenewTime.After(f.leases[cluster]) {
+	if l.Namespace != api.LeaseNamespace || l.Spec.RenewTime == nil || !l.Spec.RenewTime.After(f.leases[cluster]) {
 		return
 	}
 	f.leases[cluster] = l.Spec.RenewTime.Time

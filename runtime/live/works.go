@@ -22,13 +22,11 @@ import (
 	"leeward/runtime/world"
 )
 
-// Annotations by which a Work names its binding, and the finalizer that its cluster's agent removes once the
-// copy is gone. Source: Karmada.
+// Annotations by which a Work names its binding. Source: Karmada.
 const (
 	annotationBindingNamespace = "resourcebinding.karmada.io/namespace"
 	annotationBindingName      = "resourcebinding.karmada.io/name"
 	annotationClusterBinding   = "clusterresourcebinding.karmada.io/name"
-	workFinalizer              = "karmada.io/execution-controller"
 )
 
 // wish is what the Work of one copy is to become.
@@ -170,7 +168,7 @@ func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, 
 func newWork(w *wish, now time.Time) *api.Work {
 	o := &api.Work{ObjectMeta: metav1.ObjectMeta{
 		Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: newUID(), Generation: 1,
-		CreationTimestamp: metav1.Time{Time: now}, Finalizers: []string{workFinalizer},
+		CreationTimestamp: metav1.Time{Time: now}, Finalizers: []string{api.WorkFinalizer},
 	}}
 	if namespace, name, namespaced := strings.Cut(string(w.binding), "/"); namespaced {
 		o.Annotations = map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}

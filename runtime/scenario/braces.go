@@ -14,10 +14,10 @@ const (
 	longestPattern = 253
 )
 
-// expandBraces returns the names that a pattern stands for, leftmost brace slowest: "a{1..3}" is a1,
+// ExpandBraces returns the names that a pattern stands for, leftmost brace slowest: "a{1..3}" is a1,
 // a2, a3; "a{01..10}" pads with zeros; "{eu,us}-{1..2}" is eu-1, eu-2, us-1, us-2. Errors: a brace that
 // is open, nested or empty, a range that runs backwards, more than 10000 names.
-func expandBraces(pattern string) ([]string, error) {
+func ExpandBraces(pattern string) ([]string, error) {
 	if len(pattern) > longestPattern {
 		return nil, fmt.Errorf("is longer than %d characters", longestPattern)
 	}

@@ -18,7 +18,7 @@ func TestBracesExpandLeftmostSlowest(t *testing.T) {
 		"only{x}":           "onlyx",
 		"r{1..2}-{a,b}-end": "r1-a-end r1-b-end r2-a-end r2-b-end",
 	} {
-		got, err := expandBraces(pattern)
+		got, err := ExpandBraces(pattern)
 		require.NoError(t, err, pattern)
 		require.Equal(t, strings.Fields(want), got, pattern)
 	}
@@ -38,7 +38,7 @@ func TestBracesReject(t *testing.T) {
 		"m{1..1000}-{1..1000}":   "stands for more than 10000 names",
 		strings.Repeat("m", 254): "is longer than 253 characters",
 	} {
-		_, err := expandBraces(pattern)
+		_, err := ExpandBraces(pattern)
 		require.EqualError(t, err, want, pattern)
 	}
 }
@@ -48,7 +48,7 @@ func FuzzBraces(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {
-		names, err := expandBraces(pattern)
+		names, err := ExpandBraces(pattern)
 		if err == nil {
 			require.NotEmpty(t, names)
 			require.LessOrEqual(t, len(names), mostNames)

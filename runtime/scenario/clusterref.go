@@ -75,7 +75,7 @@ func (c *cast) resolve(ref *clusterRef, at time.Duration) ([]messages.ClusterNam
 	var all []messages.ClusterName
 	seen := map[messages.ClusterName]bool{}
 	for _, pattern := range ref.names {
-		words, err := expandBraces(pattern)
+		words, err := ExpandBraces(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("%q %w", pattern, err)
 		}

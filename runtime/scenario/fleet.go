@@ -83,7 +83,7 @@ func (r *reader) fleet(entries []yaml.Node) {
 		}
 		r.oneOf(path+".health", entry.Health, "Healthy", "Unhealthy", "Unknown")
 		r.oneOf(path+".syncMode", entry.SyncMode, "Push", "Pull")
-		names, err := expandBraces(entry.Name)
+		names, err := ExpandBraces(entry.Name)
 		if err != nil {
 			r.cast.incomplete = true
 			r.bad(path+".name", "%q %v", entry.Name, err)

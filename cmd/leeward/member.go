@@ -1,0 +1,219 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"leeward/messages/api"
+	"leeward/runtime/fakemember"
+	"leeward/runtime/scenario"
+)
+
+func memberCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "member",
+		Short: "Play the agents of clusters",
+		Long:  "Play the agents of clusters at a running daemon.",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(simulateMembersCommand())
+	return c
+}
+
+// playing is one member simulate command: its flags.
+type playing struct {
+	server       serverFlags
+	clusters     namesFlag
+	capacity     resourcesFlag
+	startup      spanFlag
+	heartbeat    spanFlag
+	failAfter    spanFlag
+	recoverAfter spanFlag
+	health, fail wordFlag
+	create       bool
+	spec         api.ClusterSpec
+	zones        string
+}
+
+func simulateMembersCommand() *cobra.Command {
+	p := &playing{
+		capacity:  resourcesFlag{corev1.ResourceCPU: resource.MustParse("1000"), corev1.ResourceMemory: resource.MustParse("4000Gi"), corev1.ResourcePods: resource.MustParse("10000")},
+		heartbeat: spanFlag(10 * time.Second),
+		health:    wordFlag{"Healthy", []string{"Healthy", "Unhealthy", "Unknown"}},
+		fail: wordFlag{string(fakemember.Silence), []string{
+			string(fakemember.NotReady), string(fakemember.Silence), string(fakemember.Unhealthy), string(fakemember.Disappearance),
+		}},
+	}
+	c := &cobra.Command{
+		Use:   "simulate --cluster NAME...",
+		Short: "Be the agents of clusters, without any cluster",
+		Long: `Be the agents of clusters, without any cluster, at a running daemon or a Karmada API server.
+
+Each agent renews its lease, reports the conditions and resources of its cluster, runs what the Works of
+its namespace ask for, as far as to say that it does, and takes down what they no longer ask for. What
+an agent must do, and may do, is in docs/agents.md: this is the least that keeps it.
+
+Further names may follow, as they do where a shell expands braces. It runs until it is interrupted. Then its clusters are silent: a daemon takes that for a failure.`,
+		Example: `  leeward member simulate --cluster eu-{1..3},us-{1..3} --create --startup 2s
+  leeward member simulate --cluster eu-1 --fail-after 1m --fail silence --recover-after 5m
+  leeward member simulate --kubeconfig member1.kubeconfig --cluster member1`,
+		Args: cobra.ArbitraryArgs, // a shell makes several words of one --cluster with braces
+		RunE: p.run,
+	}
+	p.flags(c)
+	return c
+}
+
+func (p *playing) flags(c *cobra.Command) {
+	p.server.add(c)
+	f := c.Flags()
+	f.Var(&p.clusters, "cluster", "whose agents to be; member{1..5} stands for five")
+	f.BoolVar(&p.create, "create", false, "register the clusters that the server does not know")
+	f.StringVar(&p.spec.Region, "region", "", "with --create: their region")
+	f.StringVar(&p.zones, "zone", "", "with --create: their zones, with commas between")
+	f.StringVar(&p.spec.Provider, "provider", "", "with --create: their provider")
+	f.Var(&p.capacity, "capacity", "what each can hold, as cpu=100,pods=500")
+	f.Var(&p.startup, "startup", "how long a new copy takes to serve")
+	f.Var(&p.health, "health", "what is reported of every copy that serves: "+strings.Join(p.health.choices, ", "))
+	f.Var(&p.heartbeat, "heartbeat", "time between two signs of life")
+	f.Var(&p.failAfter, "fail-after", "when the clusters fail")
+	f.Var(&p.fail, "fail", "how: condition (Ready is False), silence, unhealthy (every copy), or disappear (the Cluster is deleted)")
+	f.Var(&p.recoverAfter, "recover-after", "how long the failure lasts")
+	complete(c, "health", p.health.choices)
+	complete(c, "fail", p.fail.choices)
+}
+
+func (p *playing) run(c *cobra.Command, further []string) error {
+	for _, name := range further {
+		if err := p.clusters.Set(name); err != nil {
+			return misused(c, err)
+		}
+	}
+	if err := p.check(c); err != nil {
+		return misused(c, err)
+	}
+	config, err := p.config(c.ErrOrStderr())
+	if err != nil {
+		return misused(c, err)
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return refused(fakemember.Run(ctx, config))
+}
+
+// check reports what makes no sense, or not together.
+func (p *playing) check(c *cobra.Command) error {
+	given := c.Flags().Changed
+	switch {
+	case len(p.clusters) == 0:
+		return errors.New("--cluster is missing: whose agents to be")
+	case p.failAfter == 0 && (given("fail") || p.recoverAfter > 0):
+		return errors.New("--fail and --recover-after go with --fail-after")
+	}
+	for _, name := range []string{"region", "zone", "provider"} {
+		if given(name) && !p.create {
+			return fmt.Errorf("--%s goes with --create", name)
+		}
+	}
+	return nil
+}
+
+func (p *playing) config(stderr io.Writer) (*fakemember.Config, error) {
+	server, err := p.server.connect(stderr)
+	if err != nil {
+		return nil, err
+	}
+	c := &fakemember.Config{
+		Client: server, Clock: clock.New(), Clusters: p.clusters, Create: p.create, Cluster: p.spec,
+		Capacity: corev1.ResourceList(p.capacity), Heartbeat: time.Duration(p.heartbeat),
+		FailAfter: time.Duration(p.failAfter), RecoverAfter: time.Duration(p.recoverAfter), Failure: fakemember.Failure(p.fail.word),
+		Tell: func(string) {},
+	}
+	c.Behaviour.StartupMin, c.Behaviour.StartupMax = time.Duration(p.startup), time.Duration(p.startup)
+	c.Behaviour.Health = api.ResourceHealth(p.health.word)
+	c.Cluster.SyncMode = api.Pull
+	if p.zones != "" {
+		c.Cluster.Zones = strings.Split(p.zones, ",")
+	}
+	if isTerminal(stderr) {
+		c.Tell = func(text string) { say(stderr, time.Now().Format(time.TimeOnly)+"  "+text+"\n") }
+	}
+	return c, nil
+}
+
+// namesFlag is a list of names, with braces.
+type namesFlag []string
+
+func (f *namesFlag) Set(s string) error {
+	for _, pattern := range splitOutsideBraces(s) {
+		names, err := scenario.ExpandBraces(pattern)
+		if err != nil {
+			return fmt.Errorf("%q %w", pattern, err)
+		}
+		*f = append(*f, names...)
+	}
+	slices.Sort(*f)
+	*f = slices.Compact(*f)
+	return nil
+}
+
+func (f *namesFlag) String() string { return strings.Join(*f, ",") }
+
+func (*namesFlag) Type() string { return "names" }
+
+// splitOutsideBraces splits a text at its commas, but for those within braces.
+func splitOutsideBraces(s string) []string {
+	depth := 0
+	return strings.FieldsFunc(s, func(r rune) bool {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		return r == ',' && depth == 0
+	})
+}
+
+// resourcesFlag is a list of resources, each with its quantity.
+type resourcesFlag corev1.ResourceList
+
+func (f *resourcesFlag) Set(s string) error {
+	for word := range strings.SplitSeq(s, ",") {
+		name, text, found := strings.Cut(word, "=")
+		if !found || name == "" {
+			return fmt.Errorf("%q must be a resource and a quantity, such as cpu=100", word)
+		}
+		q, err := resource.ParseQuantity(text)
+		if err != nil || q.Sign() < 0 {
+			return fmt.Errorf("%s: %q must be a quantity, such as 100 or 40Gi", name, text)
+		}
+		(*f)[corev1.ResourceName(name)] = q
+	}
+	return nil
+}
+
+func (f *resourcesFlag) String() string {
+	var words []string
+	for name, q := range *f { // order-free: sorted below
+		words = append(words, fmt.Sprintf("%s=%s", name, &q))
+	}
+	slices.SortFunc(words, cmp.Compare)
+	return strings.Join(words, ",")
+}
+
+func (*resourcesFlag) Type() string { return "resources" }

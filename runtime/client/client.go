@@ -1,0 +1,179 @@
+// Package client reads, writes and follows the objects of a Kubernetes API server: Leeward's daemon, Karmada's, or
+// any other that has the kinds of the catalog.
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+)
+
+// pageSize is how many objects a list asks for at once.
+const pageSize = "1000"
+
+// Client speaks to one server. Errors of the server are Kubernetes' own: package k8s.io/apimachinery/pkg/api/errors
+// tells them apart.
+type Client struct{ rest rest.Interface }
+
+// Load finds the server and the credentials as kubectl does: in a kubeconfig, or else in those of KUBECONFIG, or else
+// in ~/.kube/config. An empty context is the file's own.
+func Load(kubeconfig, context string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	return c, nil
+}
+
+// New returns a client that writes the server's warnings to a writer, each a line and once. The server says how fast
+// it may be asked, not the client.
+func New(c *rest.Config, warnings io.Writer) (*Client, error) {
+	own := rest.CopyConfig(c)
+	own.UserAgent = "leeward"
+	own.QPS = -1
+	own.WarningHandler = rest.NewWarningWriter(warnings, rest.WarningWriterOptions{Deduplicate: true})
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	own.GroupVersion = &schema.GroupVersion{}
+	r, err := rest.UnversionedRESTClientFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", c.Host, err)
+	}
+	return &Client{r}, nil
+}
+
+// path is where the objects of a resource are, in one namespace or, without one, in all.
+func path(r *catalog.Resource, namespace string, further ...string) []string {
+	p := []string{"api", r.Kind.Version}
+	if r.Kind.Group != "" {
+		p = []string{"apis", r.Kind.Group, r.Kind.Version}
+	}
+	if namespace != "" && !r.ClusterScoped {
+		p = append(p, "namespaces", namespace)
+	}
+	p = append(p, r.Plural)
+	for _, segment := range further {
+		if segment != "" {
+			p = append(p, segment)
+		}
+	}
+	return append([]string{"/"}, p...)
+}
+
+// decode reads one object of a resource. Servers leave apiVersion and kind out of the items of a list.
+func decode(r *catalog.Resource, data []byte) (api.Object, error) {
+	o := r.New()
+	if err := json.Unmarshal(data, o); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", r.Kind.Kind, err)
+	}
+	o.GetObjectKind().SetGroupVersionKind(r.Kind)
+	return o, nil
+}
+
+// Get reads one object.
+func (c *Client) Get(ctx context.Context, r *catalog.Resource, namespace, name string) (api.Object, error) {
+	data, err := c.rest.Get().AbsPath(path(r, namespace, name)...).DoRaw(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return decode(r, data)
+}
+
+// List reads the objects of a resource that a label selector fits, and the version of the list, at which a watch may
+// begin. No namespace means all, no selector any object.
+func (c *Client) List(ctx context.Context, r *catalog.Resource, namespace, selector string) (all []api.Object, version string, err error) {
+	var page struct {
+		Metadata metav1.ListMeta
+		Items    []json.RawMessage
+	}
+	for {
+		request := c.rest.Get().AbsPath(path(r, namespace)...).Param("limit", pageSize)
+		if selector != "" {
+			request.Param("labelSelector", selector)
+		}
+		if next := page.Metadata.Continue; next != "" {
+			request.Param("continue", next)
+		}
+		data, err := request.DoRaw(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		page.Metadata, page.Items = metav1.ListMeta{}, nil
+		if err := json.Unmarshal(data, &page); err != nil {
+			return nil, "", fmt.Errorf("decode the list of %s: %w", r.Plural, err)
+		}
+		for _, item := range page.Items {
+			o, err := decode(r, item)
+			if err != nil {
+				return nil, "", err
+			}
+			all = append(all, o)
+		}
+		if page.Metadata.Continue == "" {
+			return all, page.Metadata.ResourceVersion, nil
+		}
+	}
+}
+
+// Create writes a new object.
+func (c *Client) Create(ctx context.Context, r *catalog.Resource, o api.Object) error {
+	o.GetObjectKind().SetGroupVersionKind(r.Kind)
+	body, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", api.KeyOf(o), err)
+	}
+	return c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body).Do(ctx).Error()
+}
+
+// Patch is a JSON merge patch of one object, or of its status.
+type Patch struct {
+	Resource        *catalog.Resource
+	Namespace, Name string
+	// Subresource is "status", or empty.
+	Subresource string
+	// Body is encoded as JSON.
+	Body any
+	// DryRun has the server say what it would say, and change nothing.
+	DryRun bool
+}
+
+// Patch changes an object.
+func (c *Client) Patch(ctx context.Context, p *Patch) error {
+	body, err := json.Marshal(p.Body)
+	if err != nil {
+		return fmt.Errorf("encode a patch of %s %s: %w", p.Resource.Kind.Kind, p.Name, err)
+	}
+	request := c.rest.Patch(types.MergePatchType).AbsPath(path(p.Resource, p.Namespace, p.Name, p.Subresource)...).Body(body)
+	if p.DryRun {
+		request.Param("dryRun", metav1.DryRunAll)
+	}
+	return request.Do(ctx).Error()
+}
+
+// Delete deletes an object.
+func (c *Client) Delete(ctx context.Context, r *catalog.Resource, namespace, name string) error {
+	return c.rest.Delete().AbsPath(path(r, namespace, name)...).Do(ctx).Error()
+}
+
+// watch opens the stream of changes after a version.
+func (c *Client) watch(ctx context.Context, r *catalog.Resource, namespace, version string) (io.ReadCloser, error) {
+	return c.rest.Get().AbsPath(path(r, namespace)...).
+		Param("watch", "true").Param("allowWatchBookmarks", "true").
+		Param("resourceVersion", version).Param("timeoutSeconds", strconv.Itoa(watchSeconds)).Stream(ctx)
+}

@@ -1,0 +1,324 @@
+// Package clienttest serves as much of a Kubernetes API as clients need that are tested without a real server: any
+// object of any kind, in memory, with lists, watches and merge patches.
+package clienttest
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+
+	"leeward/runtime/client"
+)
+
+// Server holds objects by the paths of their URLs: "/apis/cluster.karmada.io/v1alpha1/clusters/member1".
+type Server struct {
+	t    *testing.T
+	http *httptest.Server
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	version  int
+	objects  map[string]*unstructured.Unstructured
+	changes  []change
+	requests []string
+	// forbidden are the paths that may not be listed; cut ends all watches, once.
+	forbidden map[string]bool
+	cut       int
+	closed    bool
+}
+
+// change is one of all changes, in order.
+type change struct {
+	path, kind string
+	object     *unstructured.Unstructured
+}
+
+// New serves objects, given by their paths as JSON, until the test ends.
+func New(t *testing.T, objects map[string]string) *Server {
+	t.Helper()
+	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}}
+	s.changed = sync.NewCond(&s.mu)
+	for _, path := range slices.Sorted(maps.Keys(objects)) {
+		s.Put(path, objects[path])
+	}
+	s.http = httptest.NewServer(s)
+	t.Cleanup(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.changed.Broadcast()
+		s.mu.Unlock()
+		s.http.Close()
+	})
+	return s
+}
+
+// URL is where it listens.
+func (s *Server) URL() string { return s.http.URL }
+
+// Client returns a client of the server; warnings go to a writer.
+func (s *Server) Client(warnings io.Writer) *client.Client {
+	s.t.Helper()
+	c, err := client.New(&rest.Config{Host: s.http.URL}, warnings)
+	require.NoError(s.t, err)
+	return c
+}
+
+// Put writes an object, as somebody else would.
+func (s *Server) Put(path, object string) {
+	s.t.Helper()
+	o := &unstructured.Unstructured{}
+	require.NoError(s.t, json.Unmarshal([]byte(object), &o.Object))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(path, o)
+}
+
+// Remove takes an object away.
+func (s *Server) Remove(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(path)
+}
+
+// Forbid answers lists and watches of a path with 403.
+func (s *Server) Forbid(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forbidden[path] = true
+}
+
+// Cut ends the watches that are open.
+func (s *Server) Cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut++
+	s.changed.Broadcast()
+}
+
+// Await waits until the object of a path is as a test wants it. It gets nil while there is none.
+func (s *Server) Await(path string, right func(*unstructured.Unstructured) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !right(s.objects[path]) {
+		s.changed.Wait()
+	}
+}
+
+// Requests returns the requests that were made so far but for reads: "PATCH /apis/... {...}".
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	if r.URL.Query().Get("watch") != "" {
+		s.watch(w, r)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method != http.MethodGet {
+		s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
+	}
+	switch path := strings.TrimSuffix(r.URL.Path, "/status"); r.Method {
+	case http.MethodGet:
+		s.get(w, r)
+	case http.MethodPost:
+		s.create(w, path, body)
+	case http.MethodPatch:
+		s.patch(w, path, body, r.URL.Query().Get("dryRun") != "")
+	case http.MethodDelete:
+		s.delete(w, path)
+	}
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	if o := s.objects[r.URL.Path]; o != nil {
+		answer(w, o)
+		return
+	}
+	last := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	switch {
+	case s.forbidden[r.URL.Path]:
+		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+	case !strings.HasSuffix(last, "s"): // names in tests do not end like plurals
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	default:
+		s.list(w, r)
+	}
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	wanted, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	items := []any{}
+	for _, path := range slices.Sorted(maps.Keys(s.objects)) {
+		if o := s.objects[path]; within(path, r.URL.Path) && wanted.Matches(labels.Set(o.GetLabels())) {
+			items = append(items, o.Object)
+		}
+	}
+	answer(w, map[string]any{"metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": items})
+}
+
+// within reports whether an object is in a list: of its namespace, or of all.
+func within(path, list string) bool {
+	of, _, _ := strings.Cut(path, "/namespaces/")
+	plural := path[:strings.LastIndexByte(path, '/')]
+	return plural == list || of != path && of+plural[strings.LastIndexByte(plural, '/'):] == list
+}
+
+func (s *Server) create(w http.ResponseWriter, path string, body []byte) {
+	o := &unstructured.Unstructured{}
+	if json.Unmarshal(body, &o.Object) != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	path += "/" + o.GetName()
+	if s.objects[path] != nil {
+		refuse(w, http.StatusConflict, metav1.StatusReasonAlreadyExists)
+		return
+	}
+	s.put(path, o)
+	answer(w, o)
+}
+
+func (s *Server) patch(w http.ResponseWriter, path string, body []byte, dryRun bool) {
+	old := s.objects[path]
+	if old == nil {
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		return
+	}
+	var change map[string]any
+	if json.Unmarshal(body, &change) != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	o := old.DeepCopy()
+	merge(o.Object, change)
+	if o.GetResourceVersion() != old.GetResourceVersion() {
+		refuse(w, http.StatusConflict, metav1.StatusReasonConflict)
+		return
+	}
+	if !dryRun {
+		s.put(path, o)
+	}
+	answer(w, o)
+}
+
+func (s *Server) delete(w http.ResponseWriter, path string) {
+	if s.objects[path] == nil {
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		return
+	}
+	s.remove(path)
+	answer(w, metav1.Status{Status: metav1.StatusSuccess})
+}
+
+// merge changes a value by a JSON merge patch. Source: RFC 7396.
+func merge(value, change map[string]any) {
+	for key, to := range change { // order-free: each key by itself
+		inner, isObject := to.(map[string]any)
+		switch old, was := value[key].(map[string]any); {
+		case to == nil:
+			delete(value, key)
+		case isObject && was:
+			merge(old, inner)
+		case isObject:
+			fresh := map[string]any{}
+			merge(fresh, inner)
+			value[key] = fresh
+		default:
+			value[key] = to
+		}
+	}
+}
+
+// put stores an object. One that is being deleted goes with its last finalizer.
+func (s *Server) put(path string, o *unstructured.Unstructured) {
+	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		s.remove(path)
+		return
+	}
+	kind := "MODIFIED"
+	if s.objects[path] == nil {
+		kind = "ADDED"
+	}
+	s.version++
+	o.SetResourceVersion(strconv.Itoa(s.version))
+	s.objects[path] = o
+	s.changes = append(s.changes, change{path, kind, o})
+	s.changed.Broadcast()
+}
+
+func (s *Server) remove(path string) {
+	o := s.objects[path].DeepCopy()
+	delete(s.objects, path)
+	s.version++
+	o.SetResourceVersion(strconv.Itoa(s.version))
+	s.changes = append(s.changes, change{path, "DELETED", o})
+	s.changed.Broadcast()
+}
+
+// watch sends changes after a version until the client goes, or watches are cut. Each change is one version.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+	from, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	stop := r.Context().Done()
+	go func() {
+		<-stop
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	}()
+	w.Header().Set("Content-Type", "application/json")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for cut := s.cut; !s.closed && s.cut == cut && r.Context().Err() == nil; {
+		for ; from < len(s.changes); from++ {
+			if c := &s.changes[from]; within(c.path, r.URL.Path) {
+				answer(w, map[string]any{"type": c.kind, "object": c.object})
+			}
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			return
+		}
+		s.changed.Wait()
+	}
+}
+
+func answer(w io.Writer, o any) {
+	_ = json.NewEncoder(w).Encode(o) // a client that went away hears nothing
+}
+
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	answer(w, metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: http.StatusText(code)})
+}

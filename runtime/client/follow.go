@@ -1,0 +1,127 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+)
+
+// watchSeconds is how long one watch lasts; the next goes on where it ended.
+const watchSeconds = 300
+
+// patience grows from the first to the last of these while a server does not answer.
+const (
+	firstPatience = 100 * time.Millisecond
+	lastPatience  = 5 * time.Second
+)
+
+// Watching follows the objects of one resource.
+type Watching struct {
+	Resource *catalog.Resource
+	// Namespace: empty is all of them.
+	Namespace string
+	Clock     clock.Clock
+	// Listed gets all objects that there are, at first and whenever changes may have been missed.
+	Listed func([]api.Object)
+	// Changed gets each change after that, in order. The object of a deletion is as it was last.
+	Changed func(watch.EventType, api.Object)
+	// Lost is told why the server cannot be followed any more, once before it is listed again.
+	Lost func(error)
+}
+
+// Follow tells of objects and their changes until the context ends; a server that is away, or forgot where we were,
+// is asked again. The error is that of a list that the server will not give, now or later.
+func (c *Client) Follow(ctx context.Context, w *Watching) error {
+	patience, lost := firstPatience, false
+	for {
+		objects, version, err := c.List(ctx, w.Resource, w.Namespace, "")
+		if refused(err) {
+			return err
+		}
+		if err == nil {
+			patience, lost = firstPatience, false
+			w.Listed(objects)
+			err = c.changes(ctx, w, version)
+		}
+		if ended(ctx) {
+			return nil
+		}
+		if !lost {
+			lost = true
+			w.Lost(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-w.Clock.After(patience):
+		}
+		patience = min(2*patience, lastPatience)
+	}
+}
+
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
+
+// refused reports an error that asking again would not help against.
+func refused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+}
+
+// changes tells of changes after a version, one watch after the other, and returns why it cannot go on.
+func (c *Client) changes(ctx context.Context, w *Watching, version string) error {
+	for {
+		stream, err := c.watch(ctx, w.Resource, w.Namespace, version)
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", w.Resource.Plural, err)
+		}
+		before := version
+		version, err = w.read(stream, version)
+		_ = stream.Close() // it was only read
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", w.Resource.Plural, err)
+		}
+		if version == before {
+			return fmt.Errorf("watch %s: %w", w.Resource.Plural, io.ErrUnexpectedEOF) // a server that goes away ends a watch like this, too
+		}
+	}
+}
+
+// read tells of the changes of one watch, and returns the version to go on from.
+func (w *Watching) read(stream io.Reader, version string) (string, error) {
+	events := json.NewDecoder(stream)
+	for {
+		var e struct {
+			Type   watch.EventType
+			Object json.RawMessage
+		}
+		switch err := events.Decode(&e); {
+		case errors.Is(err, io.EOF):
+			return version, nil
+		case err != nil:
+			return version, err
+		case e.Type == watch.Error:
+			var status metav1.Status
+			if err := json.Unmarshal(e.Object, &status); err != nil {
+				return version, err
+			}
+			return version, &apierrors.StatusError{ErrStatus: status}
+		}
+		o, err := decode(w.Resource, e.Object)
+		if err != nil {
+			return version, err
+		}
+		version = o.GetResourceVersion()
+		if e.Type != watch.Bookmark {
+			w.Changed(e.Type, o)
+		}
+	}
+}
