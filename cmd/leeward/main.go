@@ -50,5 +50,6 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
 	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), versionCommand())
+	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	return root
 }

@@ -86,9 +86,17 @@ func decode(r *catalog.Resource, data []byte) (api.Object, error) {
 	return o, nil
 }
 
+// body is what the server answered, or what it said against the request.
+func body(r rest.Result) ([]byte, error) {
+	if err := r.Error(); err != nil {
+		return nil, err
+	}
+	return r.Raw()
+}
+
 // Get reads one object.
 func (c *Client) Get(ctx context.Context, r *catalog.Resource, namespace, name string) (api.Object, error) {
-	data, err := c.rest.Get().AbsPath(path(r, namespace, name)...).DoRaw(ctx)
+	data, err := body(c.rest.Get().AbsPath(path(r, namespace, name)...).Do(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +118,7 @@ func (c *Client) List(ctx context.Context, r *catalog.Resource, namespace, selec
 		if next := page.Metadata.Continue; next != "" {
 			request.Param("continue", next)
 		}
-		data, err := request.DoRaw(ctx)
+		data, err := body(request.Do(ctx))
 		if err != nil {
 			return nil, "", err
 		}
@@ -134,11 +142,11 @@ func (c *Client) List(ctx context.Context, r *catalog.Resource, namespace, selec
 // Create writes a new object.
 func (c *Client) Create(ctx context.Context, r *catalog.Resource, o api.Object) error {
 	o.GetObjectKind().SetGroupVersionKind(r.Kind)
-	body, err := json.Marshal(o)
+	data, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", api.KeyOf(o), err)
 	}
-	return c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body).Do(ctx).Error()
+	return c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(data).Do(ctx).Error()
 }
 
 // Patch is a JSON merge patch of one object, or of its status.
@@ -155,11 +163,11 @@ type Patch struct {
 
 // Patch changes an object.
 func (c *Client) Patch(ctx context.Context, p *Patch) error {
-	body, err := json.Marshal(p.Body)
+	data, err := json.Marshal(p.Body)
 	if err != nil {
 		return fmt.Errorf("encode a patch of %s %s: %w", p.Resource.Kind.Kind, p.Name, err)
 	}
-	request := c.rest.Patch(types.MergePatchType).AbsPath(path(p.Resource, p.Namespace, p.Name, p.Subresource)...).Body(body)
+	request := c.rest.Patch(types.MergePatchType).AbsPath(path(p.Resource, p.Namespace, p.Name, p.Subresource)...).Body(data)
 	if p.DryRun {
 		request.Param("dryRun", metav1.DryRunAll)
 	}

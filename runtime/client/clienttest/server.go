@@ -320,5 +320,5 @@ func answer(w io.Writer, o any) {
 func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	answer(w, metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: http.StatusText(code)})
+	answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: http.StatusText(code)})
 }

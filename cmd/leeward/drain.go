@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/spf13/cobra"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"leeward/messages/api"
+	"leeward/runtime/client"
+)
+
+// draining is one drain command: its flags.
+type draining struct {
+	editing
+	by           spanFlag
+	cancel, wait bool
+}
+
+func drainCommand() *cobra.Command {
+	d := &draining{editing: newEditing()}
+	c := &cobra.Command{
+		Use:   "drain [clusters] NAME...",
+		Short: "Empty clusters",
+		Long: `Empty clusters at a running daemon: they take nothing new, and what runs there leaves, by its tolerations
+and with a hand-over. Who is late by --by is told; nobody is cut off. uncordon, or --cancel, ends it.`,
+		Example: `  leeward drain member2 --dry-run=server     # who would leave, and who finds no home?
+  leeward drain member2 --by 10m --wait
+  leeward drain member2 --cancel`,
+		RunE: d.run,
+	}
+	d.add(c)
+	d.addChoice(c)
+	f := c.Flags()
+	f.Var(&d.by, "by", "how long it may take")
+	f.BoolVar(&d.cancel, "cancel", false, "let the clusters be used again")
+	f.BoolVar(&d.wait, "wait", false, "wait until they are empty, and say how many are left")
+	return c
+}
+
+func (d *draining) run(c *cobra.Command, args []string) error {
+	if d.cancel && (d.by > 0 || d.wait) {
+		return misused(c, errors.New("--cancel goes without --by and --wait"))
+	}
+	done, edit := "draining", d.begin(time.Now())
+	if d.cancel {
+		done, edit = "not draining", undrain
+	}
+	if err := d.cordon(c, args, done, edit); err != nil || !d.wait || d.dryRun.word != "none" {
+		return err
+	}
+	names, err := d.names(args)
+	if err != nil {
+		return misused(c, err)
+	}
+	return refused(d.await(c, names))
+}
+
+// begin asks for a drain; one that has begun with another deadline gets this one.
+func (d *draining) begin(now time.Time) func(*api.Cluster) map[string]any {
+	value := ""
+	if d.by > 0 {
+		value = now.Add(time.Duration(d.by)).UTC().Format(time.RFC3339)
+	}
+	return func(o *api.Cluster) map[string]any {
+		if old, drained := o.Annotations[api.AnnotationDrain]; drained && old == value {
+			return nil
+		}
+		return annotated(map[string]any{api.AnnotationDrain: value})
+	}
+}
+
+func undrain(o *api.Cluster) map[string]any {
+	if _, drained := o.Annotations[api.AnnotationDrain]; !drained {
+		return nil
+	}
+	return annotated(map[string]any{api.AnnotationDrain: nil})
+}
+
+// await tells how many bindings are left on the clusters until there are none.
+func (d *draining) await(c *cobra.Command, names []string) error {
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
+	left := map[string]int32{}
+	var failure error
+	see := func(o api.Object) {
+		if failure = d.see(c, o.(*api.Cluster), left); failure != nil || len(left) > 0 && none(left) {
+			stop()
+		}
+	}
+	err := d.client.Follow(ctx, &client.Watching{
+		Resource: clusters, Clock: clock.New(),
+		Listed: func(all []api.Object) {
+			for _, o := range all {
+				_, drained := o.GetAnnotations()[api.AnnotationDrain]
+				if drained && (len(names) == 0 || slices.Contains(names, o.GetName())) {
+					left[o.GetName()] = unknown
+				}
+			}
+			for _, o := range all {
+				see(o)
+			}
+		},
+		Changed: func(_ apiwatch.EventType, o api.Object) { see(o) },
+		Lost:    func(err error) { say(c.ErrOrStderr(), fmt.Sprintf("leeward: %v\n", err)) },
+	})
+	return errors.Join(err, failure)
+}
+
+// unknown is how many are left as long as the daemon has not counted them.
+const unknown = -1
+
+// see notes how far the drain of a cluster is, and tells what is new.
+func (d *draining) see(c *cobra.Command, o *api.Cluster, left map[string]int32) error {
+	before, meant := left[o.Name]
+	if !meant || o.Status.Drain == nil || o.Status.Drain.Left == before {
+		return nil
+	}
+	left[o.Name] = o.Status.Drain.Left
+	_, err := fmt.Fprintf(c.OutOrStdout(), "%s cluster drained of %d of %d bindings\n", o.Name, o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
+	return err
+}
+
+func none(left map[string]int32) bool {
+	for _, n := range left { // order-free: all of them
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/runtime/client/clienttest"
+)
+
+const (
+	clustersPath = "/apis/cluster.karmada.io/v1alpha1/clusters"
+	governorPath = "/apis/leeward.dev/v1alpha1/governors/fleet"
+	bindingPath  = "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/nginx"
+)
+
+// served is a fleet of two clusters: eu-1 has a taint, eu-2 is cordoned and drained.
+func served(t *testing.T) *clienttest.Server {
+	t.Helper()
+	return clienttest.New(t, map[string]string{
+		clustersPath + "/eu-1": `{"metadata": {"name": "eu-1", "labels": {"tier": "gold"}}, "spec": {"taints": [{"key": "k", "value": "v", "effect": "NoExecute"}]}}`,
+		clustersPath + "/eu-2": `{"metadata": {"name": "eu-2", "annotations": {"leeward.dev/drain": ""}}, "spec": {"taints": [{"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}]},
+			"status": {"drain": {"bindings": 5, "left": 0}}}`,
+		bindingPath: `{"metadata": {"name": "nginx"}}`,
+	})
+}
+
+// at runs a command line at a server and returns its exit code and what it said.
+func at(t *testing.T, s *clienttest.Server, line string) (code int, stdout, stderr string) {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, s.URL()), 0o600))
+	var out, problems bytes.Buffer
+	args := append(words(line), "--kubeconfig", kubeconfig)
+	return execute(args, &out, &problems), out.String(), problems.String()
+}
+
+// words splits a line at its spaces; those in a word are written as _.
+func words(line string) []string {
+	fields := strings.Fields(line)
+	for i := range fields {
+		fields[i] = strings.ReplaceAll(fields[i], "_", " ")
+	}
+	return fields
+}
+
+func TestEdits(t *testing.T) {
+	cases := []struct {
+		name, line string
+		says       string
+		sends      string // the body of the only write; empty: none is made
+	}{
+		{"a taint is added to those that there are", "taint clusters eu-1 a=b:NoSchedule", "cluster/eu-1 tainted\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"a","value":"b","effect":"NoSchedule"}]}}`},
+		{"a taint is removed, and its value means nothing", "taint cluster eu-1 k=w:NoExecute-", "cluster/eu-1 untainted\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
+		{"every effect of a key is removed", "taint CLUSTERS eu-1 k-", "cluster/eu-1 untainted\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
+		{"one is added and another removed", "taint clusters eu-1 a:NoExecute k-", "cluster/eu-1 modified\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`},
+		{"a value is replaced where that is asked for", "taint clusters eu-1 k=w:NoExecute --overwrite", "cluster/eu-1 modified\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"w","effect":"NoExecute"}]}}`},
+		{"clusters are chosen by their labels", "taint clusters k- -l tier=gold", "cluster/eu-1 untainted\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
+		{"the server only judges it", "taint clusters eu-1 k- --dry-run=server", "cluster/eu-1 untainted (server dry run)\n",
+			`/eu-1?dryRun=All {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
+		{"nothing is sent", "taint clusters eu-1 k- --dry-run", "cluster/eu-1 untainted (dry run)\n", ""},
+		{"a cluster is cordoned", "cordon eu-1", "eu-1 cluster cordoned\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}}`},
+		{"a cluster is cordoned already", "cordon clusters eu-2", "eu-2 cluster already cordoned\n", ""},
+		{"a cordon ends, and a drain with it", "uncordon eu-2", "eu-2 cluster uncordoned\n",
+			`/eu-2 {"metadata":{"annotations":{"leeward.dev/drain":null},"resourceVersion":"2"},"spec":{"taints":[]}}`},
+		{"there is no cordon to end", "uncordon eu-1", "eu-1 cluster already uncordoned\n", ""},
+		{"a cluster is drained", "drain eu-1", "eu-1 cluster draining\n", `/eu-1 {"metadata":{"annotations":{"leeward.dev/drain":""},"resourceVersion":"1"}}`},
+		{"a drain is awaited", "drain eu-2 --wait", "eu-2 cluster already draining\neu-2 cluster drained of 5 of 5 bindings\n", ""},
+		{"a drain ends", "drain eu-2 --cancel", "eu-2 cluster not draining\n", `/eu-2 {"metadata":{"annotations":{"leeward.dev/drain":null},"resourceVersion":"2"}}`},
+		{"a cluster is held", "hold cluster eu-1 --reason its_rack", "cluster/eu-1 held\n",
+			`/eu-1 {"metadata":{"annotations":{"leeward.dev/hold-evictions":"its rack","leeward.dev/hold-until":null}}}`},
+		{"a cluster is held no longer", "release cluster eu-1", "cluster/eu-1 not held\n",
+			`/eu-1 {"metadata":{"annotations":{"leeward.dev/hold-evictions":null,"leeward.dev/hold-until":null}}}`},
+		{"a binding waits for nothing", "release binding nginx -n shop --now --reason a_customer_waits", "resourcebinding/nginx released\n",
+			`/nginx {"metadata":{"annotations":{"leeward.dev/release-evictions":"a customer waits"}}}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := served(t)
+			code, stdout, stderr := at(t, s, c.line)
+			require.Equal(t, exitHeld, code, stderr)
+			require.Equal(t, c.says, stdout)
+			sent := s.Requests()
+			if c.sends == "" {
+				require.Empty(t, sent)
+				return
+			}
+			require.Len(t, sent, 1)
+			require.Equal(t, c.sends, sent[0][strings.Index(sent[0], strings.FieldsFunc(c.sends, func(r rune) bool { return r == ' ' })[0]):])
+		})
+	}
+}
+
+func TestEditsThatAreRefused(t *testing.T) {
+	cases := []struct {
+		name, line, says string
+		code             int
+	}{
+		{"a taint is there", "taint clusters eu-1 k=w:NoExecute", "cluster eu-1 already has k taint(s) with same effect(s) and --overwrite is false", exitFailed},
+		{"a taint is not there", "taint clusters eu-1 z:NoExecute-", `taint "z:NoExecute" not found`, exitFailed},
+		{"another kind", "taint nodes eu-1 k-", `invalid resource type nodes, only ["cluster" "clusters"] are supported`, exitInvalid},
+		{"no name", "taint clusters k-", "at least one resource name must be specified", exitInvalid},
+		{"no kind", "taint k-", "one or more resources must be specified as <resource> <name>", exitInvalid},
+		{"no taint", "taint clusters eu-1", "at least one taint update is required", exitInvalid},
+		{"a name behind a taint", "taint clusters eu-1 k- eu-2", "all resources must be specified before taint changes: eu-2", exitInvalid},
+		{"names and a selector", "cordon eu-1 --all", "want names, --selector or --all, not two of them", exitInvalid},
+		{"a cluster that is not there", "cordon eu-7", "read cluster eu-7: Not Found", exitFailed},
+		{"a hold without a reason", "hold cluster eu-1", "--reason must say why", exitInvalid},
+		{"a hold of something else", "hold node eu-1 --reason r", "want cluster, binding or clusterresourcebinding, not node", exitInvalid},
+		{"a release of a whole cluster", "release cluster eu-1 --now --reason r", "--now goes with a binding", exitInvalid},
+		{"a cancellation with a deadline", "drain eu-1 --cancel --by 5m", "--cancel goes without --by and --wait", exitInvalid},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			code, _, stderr := at(t, served(t), c.line)
+			require.Equal(t, c.code, code, stderr)
+			require.Contains(t, stderr, c.says)
+		})
+	}
+}
+
+func TestAPauseMakesTheGovernorAndResumeKeepsIt(t *testing.T) {
+	s := served(t)
+	code, stdout, stderr := at(t, s, "pause --reason the_network_is_rebuilt")
+	require.Equal(t, exitHeld, code, stderr)
+	require.Equal(t, "evictions paused\n", stdout)
+	s.Await(governorPath, func(o *unstructured.Unstructured) bool {
+		reason, _, _ := unstructured.NestedString(o.Object, "spec", "pause", "reason")
+		return reason == "the network is rebuilt"
+	})
+	code, stdout, _ = at(t, s, "resume")
+	require.Equal(t, exitHeld, code)
+	require.Equal(t, "evictions resumed\n", stdout)
+}
+
+func TestClustersOfASimulatedMember(t *testing.T) {
+	cases := []struct{ name, flag, clusters string }{
+		{"one", "eu-1", "eu-1"},
+		{"a list, each once", "us-1,eu-1,us-1", "eu-1,us-1"},
+		{"braces, also with commas", "{eu,us}-{1..2},ap-1", "ap-1,eu-1,eu-2,us-1,us-2"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var names namesFlag
+			require.NoError(t, names.Set(c.flag))
+			require.Equal(t, c.clusters, names.String())
+		})
+	}
+}
+
+func TestSimulatedMembersThatMakeNoSense(t *testing.T) {
+	cases := []struct{ name, line, says string }{
+		{"nobody", "member simulate", "--cluster is missing"},
+		{"an open brace", "member simulate --cluster eu-{1", `"eu-{1" `},
+		{"a failure that never begins", "member simulate --cluster eu-1 --fail silence", "go with --fail-after"},
+		{"a region of a cluster that is there", "member simulate --cluster eu-1 --region eu", "--region goes with --create"},
+		{"no quantity", "member simulate --cluster eu-1 --capacity cpu=much", `cpu: "much" must be a quantity, such as 100 or 40Gi`},
+		{"no resource", "member simulate --cluster eu-1 --capacity 100", `"100" must be a resource and a quantity, such as cpu=100`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			code, _, stderr := at(t, served(t), c.line)
+			require.Equal(t, exitInvalid, code)
+			require.Contains(t, stderr, c.says)
+		})
+	}
+}
