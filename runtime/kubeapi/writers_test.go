@@ -39,10 +39,7 @@ func each(t *testing.T, d *daemon, n int, write func(c dynamic.ResourceInterface
 }
 
 func TestInformersAgreeHoweverManyWrite(t *testing.T) {
-	writes := 250
-	if testing.Short() {
-		writes = 50
-	}
+	const writes = 100
 	d := serve(t)
 	copies := make([]cache.SharedIndexInformer, 4)
 	for i := range copies {
