@@ -198,10 +198,10 @@ func (s *Scheduler) takesBack(now time.Time, m *messages.PlaceBinding, h api.Tar
 	return lacks && len(m.Targets) > 0 && s.planner.Takes(now, r, api.TargetCluster{Name: h.Name, Replicas: lack})
 }
 
-// free reports whether nothing else moves a binding. Where groups of clusters are counted by anything but
+// free reports whether nothing else moves a binding, and none of its replicas waits for room or a quota. Where groups of clusters are counted by anything but
 // clusters, it returns as a whole or not at all, for home alone is known to be what the policy asks for.
 func (s *Scheduler) free(m *messages.PlaceBinding, back []string) bool {
-	if len(m.Evicting) > 0 || len(m.Leaving) > 0 {
+	if len(m.Evicting) > 0 || len(m.Leaving) > 0 || divided(m) && replicasOf(m.Targets) != int64(m.Replicas) {
 		return false
 	}
 	byGroups := slices.ContainsFunc(m.Placement.SpreadConstraints, func(c api.SpreadConstraint) bool {
@@ -219,8 +219,11 @@ func (s *Scheduler) sharePlan(m *messages.PlaceBinding, back []string) placement
 	for i := range m.Home.Shares {
 		home[i] = m.Home.Shares[i].TargetCluster
 	}
-	divided := m.HasReplicas && m.Placement.ReplicaScheduling.Divides()
-	return placement.Decision{Targets: failback.Return(m.Targets, home, back, divided), Affinity: m.Affinity}
+	return placement.Decision{Targets: failback.Return(m.Targets, home, back, divided(m)), Affinity: m.Affinity}
+}
+
+func divided(m *messages.PlaceBinding) bool {
+	return m.HasReplicas && m.Placement.ReplicaScheduling.Divides()
 }
 
 // comeHome gives a binding its earlier place. The clusters that it leaves for that hand over as if evicted.

@@ -73,13 +73,15 @@ func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Schedule
 }
 
 // lastCopyKept asks for another copy that can serve when an old one is let go. Who leaves directly has
-// chosen to have none for a while.
+// chosen to have none for a while, and who is scaled to nothing for good.
 func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.EvictionEnded) {
 	b := s.Binding(f.Binding)
 	if b == nil || !m.settings.KeepLastCopy || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
 		return
 	}
-	if slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+	if slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) || slices.ContainsFunc(m.decided, func(d *messages.Scheduled) bool {
+		return d.Binding == f.Binding && len(d.Clusters) == 0
+	}) {
 		return
 	}
 	serves := slices.ContainsFunc(m.copies.of[f.Binding], func(k copyOf) bool { return k.runs && m.serves(now, &k) })
