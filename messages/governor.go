@@ -22,6 +22,8 @@ type RequestEviction struct {
 	Since time.Time
 	// Unlimited is set where no limit is meant for it: it waits only where people hold it.
 	Unlimited bool
+	// Told is set where the binding says what it waits for, and must hear when that is over.
+	Told bool
 }
 
 // WithdrawRequest takes a request back. From: binding. To: governor.

@@ -29,7 +29,7 @@ func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 	}
 	t.leave.requested = true
 	out.TellGovernor(&messages.RequestEviction{
-		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at, Unlimited: sick,
+		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.leave.at, Unlimited: sick, Told: t.leave.held != hold{},
 	})
 }
 

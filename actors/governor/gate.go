@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leeward/actors/rules/storm"
+	"leeward/messages"
 )
 
 // stoppedPace is how long a worker rests between evictions at rate zero. Source: Karmada's eviction
@@ -53,6 +54,18 @@ func pace(g *Governor, now time.Time, n *node) *wait {
 		return nil
 	}
 	return &wait{until: free}
+}
+
+// busy is what those are told who showed a reason that is over, and wait for a worker like the others; nil: they do
+// not.
+func (g *Governor) busy(now time.Time, n *node) *wait {
+	for ; n != nil; n = n.parent {
+		if pace(g, now, n) != nil {
+			message := fmt.Sprintf("it waits for one of %d workers, which take %s for each eviction", g.settings.EvictionWorkers, messages.Period(g.workerRests()))
+			return &wait{reason: "EvictionWorkers", message: message}
+		}
+	}
+	return nil
 }
 
 // workerRests is the time that one eviction takes a worker.

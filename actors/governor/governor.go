@@ -118,7 +118,7 @@ func (g *Governor) request(m *messages.RequestEviction) {
 	}
 	k := key{m.Binding, m.Cluster}
 	g.withdraw(k)
-	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m, priority: priority}
+	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m, priority: priority, told: m.Told}
 	g.requests[k] = n
 	n.put(n.ready())
 	g.tell(n)
@@ -285,7 +285,12 @@ func (g *Governor) explain(now time.Time, out *actors.Outbox) {
 		if g.requests[key{r.Binding, r.Cluster}] != n {
 			continue
 		}
-		if why := g.stops(now, n); why != nil {
+		why := g.stops(now, n)
+		if why == nil && n.told {
+			why = g.busy(now, n)
+		}
+		if why != nil {
+			n.told = true
 			out.TellBinding(r.Binding, &messages.EvictionDelayed{Cluster: r.Cluster, Reason: why.reason, Message: why.message, Until: why.ends})
 		}
 	}

@@ -97,6 +97,30 @@ func TestAHoldMayBeMadeLongerShorterOrVoid(t *testing.T) {
 	d.Tell(holdFor(onE1, "rack", time.Minute)).Quiet()
 }
 
+func TestWhoWasHeldHearsThatItWaitsForAWorker(t *testing.T) {
+	told := request("b")
+	told.Cluster, told.Told = "e1", true
+	for name, c := range map[string]struct {
+		before  []messages.ToGovernor
+		request *messages.RequestEviction
+	}{
+		"since the hold ended":            {[]messages.ToGovernor{hold(fleet, "network"), from("e1", "b")[0]}, nil},
+		"also where a restart is between": {nil, told},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, workers(1, 0.5))
+			d.Tell(c.before...)
+			d.Tell(from("e1", "a")...)
+			ends := []messages.ToGovernor{hold(fleet, "")}
+			if c.request != nil {
+				ends = append(ends, c.request)
+			}
+			d.Tell(ends...).Told(bindingAt("b"), heldBack("e1", "EvictionWorkers", "it waits for one of 1 workers, which take 2s for each eviction"))
+			d.Advance(time.Hour)
+		})
+	}
+}
+
 func TestWhoIsLetGoByAHoldMeetsTheLimitsByPriority(t *testing.T) {
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
 	d.Tell(hold(fleet, "network"))

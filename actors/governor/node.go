@@ -23,6 +23,8 @@ type node struct {
 	at int32
 	// fresh is set while the request is to be told what it waits for.
 	fresh bool
+	// told is set while the request shows a reason, which may be over.
+	told bool
 	// why is what stopped the node; nil: it does not rest.
 	why *wait
 	// scope is nil for a request.
