@@ -33,7 +33,7 @@ func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		m.start(now, r, out)
 		return
 	}
-	c := &m.copies[i]
+	c := m.copies.at(i)
 	if r.AsIs {
 		m.affirm(c, r.Placement, out)
 		return
@@ -77,15 +77,14 @@ func (m *Member) adopt(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		c.up, c.ready, c.servesAt = true, c.replicas, time.Time{}
 	}
 	c.revision, c.serving, c.wanted, c.served = r.Revision, r.Revision, 0, 0
-	m.at[r.Binding] = len(m.copies)
-	m.copies = append(m.copies, c)
+	m.at[r.Binding] = m.copies.add(c)
 	out.Record(&messages.CopyAdopted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas})
 }
 
 func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
-	m.at[r.Binding] = len(m.copies)
-	m.copies = append(m.copies, copyState{binding: r.Binding, replicas: r.Replicas, revision: r.Revision, wanted: r.Placement})
-	c := &m.copies[len(m.copies)-1]
+	i := m.copies.add(copyState{binding: r.Binding, replicas: r.Replicas, revision: r.Revision, wanted: r.Placement})
+	m.at[r.Binding] = i
+	c := m.copies.at(i)
 	if r.Adopt {
 		m.serves(c, out)
 		return
@@ -123,8 +122,8 @@ func (m *Member) serves(c *copyState, out *actors.Outbox) {
 func (m *Member) woken(now time.Time, out *actors.Outbox) {
 	for len(m.starting) > 0 && !m.starting[0].at.After(now) {
 		s := heap.Pop(&m.starting).(startup)
-		if i, known := m.at[s.binding]; known && m.copies[i].servesAt.Equal(s.at) {
-			m.serves(&m.copies[i], out)
+		if i, known := m.at[s.binding]; known && m.copies.at(i).servesAt.Equal(s.at) {
+			m.serves(m.copies.at(i), out)
 		}
 	}
 }
@@ -134,10 +133,10 @@ func (m *Member) woken(now time.Time, out *actors.Outbox) {
 func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 	b := r.Binding
 	if i, known := m.at[b]; known {
-		c, last := m.copies[i], len(m.copies)-1
-		m.copies[i] = m.copies[last]
-		m.at[m.copies[i].binding] = i
-		m.copies = m.copies[:last]
+		c, moved := m.copies.take(i)
+		if moved {
+			m.at[m.copies.at(i).binding] = i
+		}
 		delete(m.at, b)
 		if r.Preserve {
 			m.preserved[b] = c
@@ -150,8 +149,8 @@ func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 }
 
 func (m *Member) reportAll(out *actors.Outbox) {
-	for i := range m.copies {
-		m.report(&m.copies[i], out)
+	for i := range m.copies.n {
+		m.report(m.copies.at(i), out)
 	}
 }
 
@@ -176,8 +175,8 @@ func (m *Member) say(c *copyState, kept bool, out *actors.Outbox) {
 
 // rebooted starts all copies anew.
 func (m *Member) rebooted(now time.Time, out *actors.Outbox) {
-	for i := range m.copies {
-		c := &m.copies[i]
+	for i := range m.copies.n {
+		c := m.copies.at(i)
 		c.up, c.ready = false, 0
 		if m.startup(c) > 0 {
 			m.report(c, out)

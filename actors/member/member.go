@@ -26,7 +26,7 @@ type Member struct {
 	room map[messages.BindingName]int32
 
 	// copies in no order that means anything; at maps each to its index. Nobody looks after the preserved ones.
-	copies    []copyState
+	copies    shelf
 	at        map[messages.BindingName]int
 	preserved map[messages.BindingName]copyState
 	starting  starting
@@ -126,14 +126,14 @@ func (m *Member) healthForced(f *messages.HealthForced, out *actors.Outbox) {
 	}
 	m.forced[f.Binding] = f.Health
 	if i, known := m.at[f.Binding]; known {
-		m.report(&m.copies[i], out)
+		m.report(m.copies.at(i), out)
 	}
 }
 
 func (m *Member) statusForced(f *messages.StatusForced, out *actors.Outbox) {
 	m.statuses[f.Binding] = f.Status
 	if i, known := m.at[f.Binding]; known {
-		m.report(&m.copies[i], out)
+		m.report(m.copies.at(i), out)
 	}
 }
 
@@ -191,7 +191,7 @@ func (m *Member) asks(msg messages.ToMember, out *actors.Outbox) bool {
 	}
 	i, known := m.at[r.Binding]
 	if known {
-		m.say(&m.copies[i], true, out)
+		m.say(m.copies.at(i), true, out)
 	}
 	return known
 }

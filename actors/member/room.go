@@ -14,7 +14,7 @@ func (m *Member) roomLimited(r *messages.RoomLimited, out *actors.Outbox) {
 		m.room[r.Binding] = r.Replicas
 	}
 	if i, known := m.at[r.Binding]; known {
-		m.report(&m.copies[i], out)
+		m.report(m.copies.at(i), out)
 	}
 }
 
