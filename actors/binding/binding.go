@@ -221,6 +221,15 @@ func (b *Binding) clusters() []api.TargetCluster {
 	return b.listed(make([]api.TargetCluster, 0, len(b.targets)))
 }
 
+// asListed is the present result: the list itself where it says just that, as the scheduler's mostly does, else another.
+func (b *Binding) asListed(list []api.TargetCluster) []api.TargetCluster {
+	same := func(t target, c api.TargetCluster) bool { return t.shown() == c }
+	if len(list) > 0 && slices.EqualFunc(b.targets, list, same) {
+		return list
+	}
+	return b.clusters()
+}
+
 // listed appends the present result to a list.
 func (b *Binding) listed(clusters []api.TargetCluster) []api.TargetCluster {
 	for i := range b.targets {

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"slices"
 	"time"
 
 	"leeward/actors"
@@ -49,6 +50,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	took := b.takeBack(m.Targets, out)
 	before := b.clusters()
 	b.moves(m, out)
+	b.tasks = slices.Grow(b.tasks, len(m.Leaving))
 	for _, c := range m.Leaving {
 		if b.target(c) != nil {
 			b.evict(now, c, m.Trigger, out)
@@ -62,7 +64,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	b.affinity, b.applied = m.Affinity, b.spec.Placement
 	b.lastScheduled, b.scheduled = now, true
 	out.Record(&messages.Scheduled{
-		Binding: b.name, Clusters: b.clusters(), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
+		Binding: b.name, Clusters: b.asListed(m.Targets), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
 		Takeovers: takeovers,
 	})
 	b.holdShrinks(now, m.Move, out)
