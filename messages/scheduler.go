@@ -76,8 +76,18 @@ type PlaceBinding struct {
 	Home *Homeward
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
-	// Settled is set where the binding takes it that nothing changes for it: only a change is an answer.
-	Settled bool
+}
+
+// TasksEnded says that a binding that has its place has no eviction task any more: all is as the scheduler last heard or
+// decided but for what stands here. A quarter of a PlaceBinding, for every failover ends with it. It takes it that nothing
+// changes: only a change is an answer. From: binding. To: scheduler.
+type TasksEnded struct {
+	Binding BindingName
+	// These are as in PlaceBinding.
+	Request       uint64
+	Targets       []api.TargetCluster
+	Cooling, Full []ClusterName
+	Home          *Homeward
 }
 
 // BindingGone says that a binding ended. From: binding. To: scheduler.
@@ -98,6 +108,7 @@ type GoOn struct{}
 func (*ClusterViewed) message() {}
 func (*ClusterGone) message()   {}
 func (*PlaceBinding) message()  {}
+func (*TasksEnded) message()    {}
 func (*BindingGone) message()   {}
 func (*QuotaApplied) message()  {}
 func (*QuotaDeleted) message()  {}
@@ -106,6 +117,7 @@ func (*GoOn) message()          {}
 func (*ClusterViewed) toScheduler()   {}
 func (*ClusterGone) toScheduler()     {}
 func (*PlaceBinding) toScheduler()    {}
+func (*TasksEnded) toScheduler()      {}
 func (*BindingGone) toScheduler()     {}
 func (*QuotaApplied) toScheduler()    {}
 func (*QuotaDeleted) toScheduler()    {}

@@ -19,7 +19,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	if !b.managed || b.spec.Placement == nil {
 		return
 	}
-	out.TellScheduler(b.wish(now, b.waitsSince))
+	out.TellScheduler(b.wish(now))
 }
 
 // mention tells the scheduler of a task that ended. Where the binding has its place and nothing else is under way
@@ -30,19 +30,19 @@ func (b *Binding) mention(now time.Time, out *actors.Outbox) {
 		return
 	}
 	b.request++
-	m := b.wish(now, now)
-	m.Settled = true
-	out.TellScheduler(m)
+	out.TellScheduler(&messages.TasksEnded{
+		Binding: b.name, Request: b.request, Targets: b.clusters(), Cooling: b.keepClear(now), Full: b.full(), Home: b.homeWish(),
+	})
 }
 
-// wish is all that the scheduler is to know, in need since some instant.
-func (b *Binding) wish(now, since time.Time) *messages.PlaceBinding {
+// wish is all that the scheduler is to know.
+func (b *Binding) wish(now time.Time) *messages.PlaceBinding {
 	m := &messages.PlaceBinding{
 		Suspended: !b.schedulable(), Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Set: b.set(), Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
-		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: since,
+		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 		Home: b.homeWish(),
 	}
 	m.Purges = b.purges(now, m.Leaving)

@@ -239,12 +239,12 @@ func TestOnlyNewHealthIsNews(t *testing.T) {
 func TestTheSchedulerNeedNotAnswerWhereTheLastTaskEnds(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	before := b.asked
-	require.False(t, before.Settled)
+	require.False(t, b.settled)
 	b.tell(report("m3", api.Healthy, 2, 3))
-	require.True(t, b.asked.Settled)
+	require.True(t, b.settled)
 	require.Empty(t, b.asked.Evicting)
 	require.Greater(t, b.asked.Request, before.Request, "what was decided on older words is void")
-	require.Equal(t, b.Now(), b.asked.Since)
+	require.Equal(t, targets("m2:2", "m3:2"), b.asked.Targets)
 
 	b.tell(b.place("m2:2", "m1:2")).Told(memberAt("m3"), removal)
 }
@@ -257,7 +257,7 @@ func TestTheSchedulerAnswersWhileTasksAreLeft(t *testing.T) {
 	b.tell(b.place("m3:2", "m4:2"))
 	b.advance(9*time.Minute).Told(memberAt("m1"), removal)
 	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Evicting)
-	require.False(t, b.asked.Settled)
+	require.False(t, b.settled)
 }
 
 // The last word of an old copy says nothing of the one that comes after it.

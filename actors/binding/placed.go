@@ -58,7 +58,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	}
 	var few [4]api.TargetCluster // off the heap, as a rule
 	kept := b.listed(few[:0])
-	b.keepShares(took || m.Move != "" && len(gains(kept, m.Targets)) > 0)
+	b.keepShares(took || m.Move != "" && len(gains(nil, kept, m.Targets)) > 0)
 	b.retarget(m.Targets, out)
 	takeovers := b.shareGains(kept, m.Targets)
 	b.affinity, b.applied = m.Affinity, b.spec.Placement

@@ -1,13 +1,16 @@
 package binding
 
 import (
+	"slices"
+
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
 // shareGains puts what a decision added down to the tasks that wait for it, each as much as it gave up.
 func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []messages.Takeover) {
-	pool := gains(before, after)
+	var few [4]api.TargetCluster // off the heap, as a rule
+	pool := gains(few[:0], before, after)
 	for i := range b.tasks {
 		k := &b.tasks[i]
 		if len(k.ReplacedBy) > 0 || len(pool) == 0 {
@@ -24,11 +27,13 @@ func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []mes
 	return takeovers
 }
 
-// take cuts want replicas off a pool of gains, or, where each cluster runs all replicas, one cluster.
+// take cuts want replicas off a pool of gains, whose memory it uses again, or, where each cluster runs all replicas, one
+// cluster.
 func take(pool []api.TargetCluster, want int32, whole bool) (taken, rest []api.TargetCluster) {
 	if whole {
-		return pool[:1], pool[1:]
+		return slices.Clone(pool[:1]), pool[1:]
 	}
+	rest = pool[:0]
 	for i, g := range pool {
 		if want == 0 {
 			return taken, append(rest, pool[i:]...)
@@ -43,9 +48,8 @@ func take(pool []api.TargetCluster, want int32, whole bool) (taken, rest []api.T
 	return taken, rest
 }
 
-// gains are the replicas that clusters have more after than before, new clusters with all of theirs.
-func gains(before, after []api.TargetCluster) []api.TargetCluster {
-	var pool []api.TargetCluster
+// gains appends to a pool the replicas that clusters have more after than before, new clusters with all of theirs.
+func gains(pool, before, after []api.TargetCluster) []api.TargetCluster {
 	for _, a := range after {
 		had, known := int32(0), false
 		for _, b := range before {

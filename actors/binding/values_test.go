@@ -34,6 +34,8 @@ type subject struct {
 	*actorstest.Driver[messages.ToBinding]
 	t     *testing.T
 	asked *messages.PlaceBinding
+	// settled is set where it needs no answer.
+	settled bool
 }
 
 // drive returns a binding that nobody has told anything.
@@ -57,8 +59,14 @@ func (s *subject) approach(by time.Duration) { s.hear(s.Approach(by)) }
 // hear notes what the binding asked of the scheduler in a step.
 func (s *subject) hear(n *actorstest.Network) *actorstest.Network {
 	for _, m := range actorstest.MailTo(n.Mail(), scheduler) {
-		if asked, ok := m.(*messages.PlaceBinding); ok {
-			s.asked = asked
+		switch m := m.(type) {
+		case *messages.PlaceBinding:
+			s.asked, s.settled = m, false
+		case *messages.TasksEnded:
+			asked := *s.asked
+			asked.Request, asked.Targets, asked.Cooling, asked.Full, asked.Home = m.Request, m.Targets, m.Cooling, m.Full, m.Home
+			asked.Evicting = nil
+			s.asked, s.settled = &asked, true
 		}
 	}
 	return n

@@ -111,6 +111,8 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 		s.fleet.Drop(m.Name)
 	case *messages.PlaceBinding:
 		s.placeBinding(now, m, out)
+	case *messages.TasksEnded:
+		s.tasksEnded(now, m, out)
 	case *messages.BindingGone:
 		s.bindingGone(now, m.Binding, out)
 	case *messages.QuotaApplied:
@@ -138,41 +140,6 @@ func (s *Scheduler) clusterViewed(now time.Time, m *messages.ClusterViewed, out 
 	} else {
 		s.freed = true
 	}
-	out.WakeAt(now)
-}
-
-func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *actors.Outbox) {
-	e := s.entries[m.Binding]
-	if e == nil {
-		e = &entry{}
-		s.entries[m.Binding] = e
-	}
-	s.account(e.asked, m)
-	s.home.heard(m.Binding, m.Home)
-	e.rescaled = e.asked != nil && (e.asked.Replicas != m.Replicas || e.rescaled && !e.answered)
-	e.hears(*m)
-	e.answered, e.trigger = m.Settled, ""
-	if m.Settled {
-		e.failure = failure{}
-	}
-	if m.Suspended {
-		delete(s.waiting, m.Binding)
-		delete(s.home.away, m.Binding)
-	}
-	s.mark(e)
-	out.WakeAt(now)
-}
-
-func (s *Scheduler) bindingGone(now time.Time, b messages.BindingName, out *actors.Outbox) {
-	e := s.entries[b]
-	if e == nil {
-		return
-	}
-	s.account(e.asked, nil)
-	e.asked = nil
-	delete(s.entries, b)
-	delete(s.waiting, b)
-	s.home.gone(b)
 	out.WakeAt(now)
 }
 
@@ -315,6 +282,9 @@ func (s *Scheduler) decideSome(now time.Time, out *actors.Outbox) {
 func (s *Scheduler) endBatch(now time.Time, out *actors.Outbox) {
 	clear(s.batch)
 	s.batch, s.decided = s.batch[:0], 0
+	if len(s.dirty) == 0 { // the longer list goes on serving, else both grow long
+		s.dirty, s.batch = s.batch, s.dirty
+	}
 	s.freed, s.relieved = s.freed || s.relieved, false
 	if s.freed && len(s.waiting) > 0 {
 		out.WakeAt(now)

@@ -224,16 +224,17 @@ func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 	})
 }
 
-func TestWhoIsSettledHearsOnlyOfAChange(t *testing.T) {
+func TestWhoseTasksEndHearsOnlyOfAChange(t *testing.T) {
 	first := ask("web", 2, aggregated())
 	d := drive(t, settings(), cluster("m1", "9"))
 	d.Tell(first)
+	ended := &messages.TasksEnded{Binding: "web", Request: first.Request + 1, Targets: targets("m1:2")}
+	d.Tell(ended).Quiet()
+	d.Tell(&messages.TasksEnded{Binding: "gone", Request: 1}).Quiet()
+	ended.Targets = targets("m1:1")
+	require.Equal(t, targets("m1:2"), decided(t, d.Tell(ended), "web").Targets, "the scheduler knows better")
 
-	settled := again(first, "m1:2")
-	settled.Settled = true
-	d.Tell(settled).Quiet()
-
-	outgrown := again(settled, "m1:2")
+	outgrown := again(first, "m1:2")
 	outgrown.Replicas = 3
 	require.Equal(t, targets("m1:3"), decided(t, d.Tell(outgrown), "web").Targets)
 	nowhere := again(outgrown, "m1:3")
