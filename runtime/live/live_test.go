@@ -85,6 +85,20 @@ func TestNoDeadlineMovesWhenTheDaemonStarts(t *testing.T) {
 	require.Equal(t, "m2:2 leaves m1", placed(f), "300 s after the taint's own time, which is in whole seconds")
 }
 
+func TestNoDeadlineMovesWhenSettingsChange(t *testing.T) {
+	f := running(t)
+	f.apply(tolerant(300))
+	putTaints(f, "m1", failed)
+	f.pass(200 * time.Second)
+	s := settings(t)
+	s.GracefulEvictionTimeout, s.EvictionWorkers = time.Minute, 1
+	f.world.SetAll(s)
+	f.pass(99*time.Second + 200*time.Millisecond)
+	require.Equal(t, "m1:2", placed(f))
+	f.pass(100 * time.Millisecond)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+}
+
 func TestWhatFellDueWhileTheDaemonWasDownIsDoneAtItsStart(t *testing.T) {
 	f := running(t)
 	f.apply(tolerant(300))

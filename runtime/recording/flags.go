@@ -23,21 +23,10 @@ func overrides(commandLines map[string]string) []config.Override {
 			if !given {
 				value = "true"
 			}
-			if field := camelCase(name); isFlag && known[field] {
+			if field := config.FieldOf(name); isFlag && known[field] {
 				all = append(all, config.Override{Field: field, Value: value, Source: component + " --" + name})
 			}
 		}
 	}
 	return all
-}
-
-// camelCase turns "no-execute-taint" into "noExecuteTaint".
-func camelCase(flag string) string {
-	words := strings.Split(flag, "-")
-	for i := 1; i < len(words); i++ {
-		if words[i] != "" {
-			words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
-		}
-	}
-	return strings.Join(words, "")
 }
