@@ -5,21 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
 	"runtime"
-	"sync/atomic"
+	"runtime/debug"
 
 	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
-	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/engine"
-	"leeward/runtime/engine/wal"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
 	"leeward/runtime/rehearsal"
+	"leeward/runtime/telemetry"
 )
 
 // daemon is a store, the API that people and agents write to it by, and the machines that look after what they
@@ -27,29 +26,33 @@ import (
 type daemon struct {
 	clock    clock.Clock
 	log      zerolog.Logger
-	settings atomic.Pointer[messages.Settings]
+	line     *commandLine
+	started  *configuration
+	metrics  *telemetry.Metrics
 	engine   *engine.Engine
-	fleet    live.Config
+	machines machines
 	server   *kubeapi.Server
 }
 
 // newDaemon opens the store and listens. Whoever makes it must run it.
-func newDaemon(f *flags, settings *messages.Settings, log zerolog.Logger) (*daemon, error) {
-	d := &daemon{clock: clock.New(), log: log}
-	d.settings.Store(settings)
+func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon, error) {
+	d := &daemon{clock: clock.New(), log: log, line: line, started: c}
+	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
 	var err error
 	d.engine, err = engine.Open(engine.Config{
-		Resources: kubeapi.Resources(), Clock: d.clock, Dir: filepath.Join(f.dataDir, "store"), WAL: wal.Options{Log: log},
+		Resources: kubeapi.Resources(), Clock: d.clock, Dir: c.storeDir(), Committed: d.metrics.Committed,
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.fleet = live.Config{
-		Engine: d.engine, Settings: *settings, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Shadow: f.shadow,
+	d.machines.metrics = d.metrics
+	d.machines.settings.Store(&c.settings)
+	d.machines.config = live.Config{
+		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.metrics.Hear, Shadow: c.shadow,
 	}
 	d.server, err = kubeapi.New(kubeapi.Config{
-		Engine: d.engine, DataDir: f.dataDir, Addr: f.address(), Expose: f.expose, Hosts: f.hosts,
-		Logger: log, Clock: d.clock, Settings: d.settings.Load, Preview: d.preview, Answer: d.answer,
+		Engine: d.engine, DataDir: c.dataDir, Addr: c.address(), Expose: c.expose, Hosts: c.tlsHosts, Logger: log, Clock: d.clock,
+		Settings: d.machines.settings.Load, Preview: d.preview, Answer: d.answer, Metrics: d.metrics.Gatherer(), Ready: d.machines.ready,
 	})
 	if err != nil {
 		return nil, errors.Join(err, d.engine.Close())
@@ -57,24 +60,30 @@ func newDaemon(f *flags, settings *messages.Settings, log zerolog.Logger) (*daem
 	return d, nil
 }
 
-// run looks after the fleet and serves its API until the context is done.
-func (d *daemon) run(ctx context.Context, out io.Writer) error {
-	fleet, err := live.Open(d.fleet)
+// run looks after the fleet and serves its API until the context is done, and reads the configuration again at each
+// signal to reload. What was under way is then finished, and the store closed.
+func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal) error {
+	first, err := d.machines.start()
 	if err != nil {
 		return errors.Join(err, d.engine.Close())
 	}
 	if _, err := fmt.Fprintf(out, "listening on https://%s\nexport KUBECONFIG=%s\n", d.server.Addr(), d.server.KubeconfigFile()); err != nil {
 		return errors.Join(err, d.engine.Close())
 	}
+	d.log.Info().Str("profile", d.started.profile).Bool("shadow", d.started.shadow).Str("address", d.server.Addr()).Msg("started")
+	s := supervisor{clock: d.clock, log: d.log, start: d.machines.start, restarted: d.metrics.Restarted}
 	parts, ctx := errgroup.WithContext(ctx)
-	parts.Go(func() error { return fleet.Run(ctx) })
+	parts.Go(func() error { return s.run(ctx, first) })
 	parts.Go(func() error { return d.server.Run(ctx) })
-	return errors.Join(parts.Wait(), d.engine.Close())
+	parts.Go(func() error { return d.reloads(ctx, reload) })
+	err = errors.Join(parts.Wait(), d.engine.Close())
+	d.log.Info().Err(err).Msg("stopped")
+	return err
 }
 
 // preview warns of what a write would lead to.
 func (d *daemon) preview(ctx context.Context, o, old api.Object) []string {
-	return d.fleet.Warnings(ctx, *d.settings.Load(), o, old)
+	return d.machines.config.Warnings(ctx, *d.machines.settings.Load(), o, old)
 }
 
 // answer fills in a preview that somebody asks for.
@@ -83,7 +92,7 @@ func (d *daemon) answer(ctx context.Context, p *api.FailoverPreview) error {
 	if err != nil {
 		return err
 	}
-	status, err := d.fleet.Rehearsal(*d.settings.Load()).Play(ctx, changes...)
+	status, err := d.machines.config.Rehearsal(*d.machines.settings.Load()).Play(ctx, changes...)
 	if err != nil {
 		return err
 	}

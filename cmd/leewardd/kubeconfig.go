@@ -11,7 +11,7 @@ import (
 )
 
 // kubeconfigCommand prints a kubeconfig for somebody else than the administrator.
-func kubeconfigCommand(f *flags) *cobra.Command {
+func kubeconfigCommand(line *commandLine) *cobra.Command {
 	var agent string
 	var u kubeapi.User
 	c := &cobra.Command{
@@ -26,7 +26,11 @@ func kubeconfigCommand(f *flags) *cobra.Command {
 			if agent != "" {
 				u = kubeapi.Agent(agent)
 			}
-			k, err := kubeapi.Kubeconfig(f.dataDir, f.address(), u, time.Now())
+			daemon, err := line.read()
+			if err != nil {
+				return err
+			}
+			k, err := kubeapi.Kubeconfig(daemon.dataDir, daemon.address(), u, time.Now())
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 
 // printed runs a command line and returns what it prints.
 func printed(args ...string) (string, error) {
-	c := rootCommand()
+	c := rootCommand(nil)
 	var out bytes.Buffer
 	c.SetArgs(args)
 	c.SetOut(&out)

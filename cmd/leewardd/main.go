@@ -6,70 +6,56 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
-	"strconv"
+	"runtime/debug"
 	"syscall"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-
-	"leeward/runtime/config"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := rootCommand().ExecuteContext(ctx)
-	stop()
-	if err != nil {
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	if err := rootCommand(reload).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "leewardd:", err)
 		os.Exit(1)
 	}
 }
 
-// flags are those of the daemon.
-type flags struct {
-	dataDir, bindAddress, profile string
-	securePort                    int
-	expose, shadow                bool
-	hosts                         []string
-}
-
-func rootCommand() *cobra.Command {
-	var f flags
+// rootCommand is the daemon, which reads its configuration again at each signal to reload.
+func rootCommand(reload <-chan os.Signal) *cobra.Command {
+	line := newCommandLine()
 	c := &cobra.Command{
 		Use:   "leewardd",
 		Short: "Look after a fleet of clusters, and serve its Kubernetes API",
 		Long: "leewardd decides what happens to workloads when clusters fail, and serves the Kubernetes API by which people\n" +
-			"and agents tell it of them. It keeps its data in one folder, and writes a kubeconfig into it.",
+			"and agents tell it of them. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
+			"Flags hold against the configuration file, and that against the profile. At SIGHUP the file is read again.",
 		Example:      "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters",
+		Version:      build(debug.ReadBuildInfo()).String(),
 		Args:         cobra.NoArgs,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return run(c.Context(), line, c.OutOrStdout(), c.ErrOrStderr(), reload)
+		},
 	}
-	set := c.PersistentFlags()
-	set.StringVar(&f.dataDir, "data-dir", "leewardd.data", "folder of all that the daemon keeps")
-	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "address to listen on")
-	set.IntVar(&f.securePort, "secure-port", 7443, "port to listen on; 0 is any")
-	c.Flags().BoolVar(&f.expose, "expose", false, "listen also on an address that is not a loopback one")
-	c.Flags().StringSliceVar(&f.hosts, "tls-host", nil, "a further name or address that clients call the daemon by")
-	c.Flags().BoolVar(&f.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
-	c.Flags().StringVar(&f.profile, "profile", "leeward", "the named set of settings")
-	c.AddCommand(kubeconfigCommand(&f))
+	c.PersistentFlags().SortFlags = false
+	c.PersistentFlags().AddFlagSet(line.flags())
+	c.AddCommand(kubeconfigCommand(line), configCommand(line))
 	return c
 }
 
-func (f *flags) run(ctx context.Context, out, log io.Writer) error {
-	settings, err := config.Profile(f.profile)
+func run(ctx context.Context, line *commandLine, out, log io.Writer, reload <-chan os.Signal) error {
+	c, err := line.read()
 	if err != nil {
 		return err
 	}
-	d, err := newDaemon(f, &settings, zerolog.New(log).Level(zerolog.InfoLevel).With().Timestamp().Logger())
+	d, err := newDaemon(line, c, newLogger(&c.options, log))
 	if err != nil {
 		return err
 	}
-	return d.run(ctx, out)
+	return d.run(ctx, out, reload)
 }
-
-func (f *flags) address() string { return net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)) }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/benbjohnson/clock"
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/watch"
@@ -20,40 +19,27 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/config"
 	"leeward/runtime/fakemember"
 	"leeward/runtime/scenario"
 )
 
-// running is a daemon, and a client of it.
-type running struct {
+// onlooker sees what a daemon's API shows.
+type onlooker struct {
 	t      *testing.T
 	ctx    context.Context
 	client *client.Client
 }
 
-// run starts a daemon with these settings until the test ends.
-func run(t *testing.T, settings *messages.Settings) *running {
+// watched starts a daemon with a configuration until the test ends, and returns who looks at it.
+func watched(t *testing.T, configuration string) *onlooker {
 	t.Helper()
-	f := &flags{dataDir: t.TempDir(), bindAddress: "127.0.0.1"}
-	d, err := newDaemon(f, settings, zerolog.Nop())
+	c, err := client.New(start(t, configuration).client, io.Discard)
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx, io.Discard) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ended)
-	})
-	rest, err := client.Load(d.server.KubeconfigFile(), "")
-	require.NoError(t, err)
-	c, err := client.New(rest, io.Discard)
-	require.NoError(t, err)
-	return &running{t, ctx, c}
+	return &onlooker{t, t.Context(), c}
 }
 
 // await follows an object until it is as a test wants it.
-func await[O api.Object](r *running, k api.Key, right func(O) bool) {
+func await[O api.Object](r *onlooker, k api.Key, right func(O) bool) {
 	r.t.Helper()
 	ctx, stop := context.WithTimeout(r.ctx, time.Minute)
 	defer stop()
@@ -77,7 +63,7 @@ func await[O api.Object](r *running, k api.Key, right func(O) bool) {
 }
 
 // play has agents at work until the test ends, or they are told to stop.
-func (r *running) play(c fakemember.Config, clusters ...string) (stop func()) {
+func (r *onlooker) play(c fakemember.Config, clusters ...string) (stop func()) {
 	c.Clusters = clusters
 	ctx, cancel := context.WithCancel(r.ctx)
 	ended := make(chan error, 1)
@@ -108,10 +94,7 @@ func runsOn(b *api.ResourceBinding, clusters ...string) bool {
 // TestNginxLeavesAFailedClusterForReal is the scenario of that name with a real daemon, a real API and agents behind
 // it; what takes minutes there takes a second here.
 func TestNginxLeavesAFailedClusterForReal(t *testing.T) {
-	settings, err := config.Profile("leeward")
-	require.NoError(t, err)
-	settings.AllowNoExecuteTaintPolicy = true
-	r := run(t, &settings)
+	r := watched(t, "allowNoExecuteTaintPolicy: true\n")
 
 	agents := fakemember.Config{
 		Client: r.client, Clock: clock.New(), Create: true, Heartbeat: time.Second, Tell: func(string) {},

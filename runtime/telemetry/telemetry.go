@@ -4,6 +4,7 @@
 package telemetry
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,11 @@ import (
 type Build struct {
 	// Version is that of the module, Revision the commit that it was built from, if that is known.
 	Version, Revision, GoVersion string
+}
+
+// String is the build in one line.
+func (b Build) String() string {
+	return strings.TrimSpace(b.Version + " " + b.Revision + " " + b.GoVersion)
 }
 
 // Config is what is measured.

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+)
+
+// running is a daemon in this process.
+type running struct {
+	t      testing.TB
+	config string // its file
+	hup    chan os.Signal
+	log    *lines
+	client *rest.Config
+	stop   func() error
+}
+
+// lines are what is logged, line by line, for whoever waits for one.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	news chan struct{}
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() {
+		select {
+		case l.news <- struct{}{}:
+		default:
+		}
+	}()
+	return l.text.Write(p)
+}
+
+func (l *lines) has(what string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), what)
+}
+
+// await waits until something is logged.
+func (l *lines) await(t testing.TB, what string) {
+	t.Helper()
+	for !l.has(what) {
+		select {
+		case <-l.news:
+		case <-t.Context().Done():
+			t.Fatalf("never logged: %s\n%s", what, l.text.String())
+		}
+	}
+}
+
+// start runs the daemon with a configuration until the test ends, or it is stopped.
+func start(t testing.TB, configuration string) *running {
+	t.Helper()
+	dir := t.TempDir()
+	r := &running{t: t, config: filepath.Join(dir, "leewardd.yaml"), hup: make(chan os.Signal), log: &lines{news: make(chan struct{}, 1)}}
+	r.configure(configuration)
+	ctx, cancel := context.WithCancel(context.Background())
+	out, tell := io.Pipe()
+	ended := make(chan error, 1)
+	c := rootCommand(r.hup)
+	c.SetArgs([]string{"--config", r.config, "--data-dir", filepath.Join(dir, "data"), "--secure-port", "0"})
+	c.SetOut(tell)
+	c.SetErr(r.log)
+	go func() {
+		err := c.ExecuteContext(ctx)
+		_ = tell.CloseWithError(io.EOF)
+		ended <- err
+	}()
+	r.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { require.NoError(t, r.stop()) })
+	words := bufio.NewScanner(out)
+	for words.Scan() {
+		if file, found := strings.CutPrefix(words.Text(), "export KUBECONFIG="); found {
+			var err error
+			r.client, err = clientcmd.BuildConfigFromFlags("", file)
+			require.NoError(t, err)
+			r.client.QPS = -1
+			return r
+		}
+	}
+	require.NoError(t, r.stop())
+	return nil
+}
+
+func (r *running) configure(text string) {
+	r.t.Helper()
+	require.NoError(r.t, os.WriteFile(r.config, []byte(text), 0o600))
+}
+
+// reload sends the signal and returns once the daemon has acted on it.
+func (r *running) reload(text string) {
+	r.t.Helper()
+	r.configure(text)
+	r.hup <- nil
+	r.hup <- nil // taken once the first is done
+}
+
+func (r *running) read(path string) (code int, body string) {
+	r.t.Helper()
+	client, err := rest.HTTPClientFor(r.client)
+	require.NoError(r.t, err)
+	answer, err := client.Get(r.client.Host + path)
+	require.NoError(r.t, err)
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(r.t, err)
+	require.NoError(r.t, answer.Body.Close())
+	return answer.StatusCode, string(text)
+}
+
+// apply creates the objects of manifests.
+func (r *running) apply(documents string) {
+	r.t.Helper()
+	client, err := dynamic.NewForConfig(r.client)
+	require.NoError(r.t, err)
+	for text := range strings.SplitSeq(documents, "---\n") {
+		var o unstructured.Unstructured
+		require.NoError(r.t, yaml.Unmarshal([]byte(text), &o.Object))
+		kind := o.GroupVersionKind()
+		resource := kind.GroupVersion().WithResource(plurals[kind.Kind])
+		_, err := client.Resource(resource).Namespace(o.GetNamespace()).Create(r.t.Context(), &o, metav1.CreateOptions{})
+		require.NoError(r.t, err)
+	}
+}
+
+var plurals = map[string]string{"Cluster": "clusters", "Deployment": "deployments", "PropagationPolicy": "propagationpolicies"}
+
+// manifests are a workload, which tolerates a taint for an hour, and a cluster for it.
+const manifests = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m1}
+spec: {syncMode: Pull}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: default}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement: {clusterTolerations: [{key: failed, operator: Exists, effect: NoExecute, tolerationSeconds: 3600}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}}
+`
+
+func TestADaemonAnswersWhatItIsAndHowItFares(t *testing.T) {
+	r := start(t, "profile: karmada\n")
+	code, _ := r.read("/livez")
+	require.Equal(t, http.StatusOK, code)
+	code, body := r.read("/readyz/machines")
+	require.Equal(t, http.StatusOK, code, body)
+	_, body = r.read("/version")
+	require.Contains(t, body, `+leeward"`)
+	_, body = r.read("/metrics")
+	require.Contains(t, body, "\nleeward_machines_answering 1\n")
+	require.Contains(t, body, "\nleeward_build_info{")
+	require.True(t, r.log.has(`"profile":"karmada","shadow":false`))
+}
+
+func TestADeadlineOutlivesAReload(t *testing.T) {
+	r := start(t, "logLevel: debug\n")
+	r.doomed()
+	r.reload("logLevel: debug\ngracefulEvictionTimeout: 5m\nprofile: leeward\n")
+	require.True(t, r.log.has(`"from":"10m","to":"5m"`))
+	require.False(t, r.log.has("countdown stopped"))
+	_, body := r.read("/metrics")
+	require.Contains(t, body, `leeward_facts_total{kind="CountdownStarted"} 1`)
+	require.NotContains(t, body, "leeward_evictions_started_total{")
+	require.Contains(t, body, `leeward_config_reloads_total{result="applied"} 2`)
+}
+
+func TestAReloadThatIsAMistakeChangesNothing(t *testing.T) {
+	r := start(t, "gracefulEvictionTimeout: 5m\n")
+	r.reload("gracefulEvictionTimeout: 6m\nfleetEvictionRate: -1\n")
+	require.True(t, r.log.has("leewardd.yaml:2: fleetEvictionRate: -1 is out of range: it must be 0 or more"))
+	require.False(t, r.log.has(`"to":"6m"`))
+	_, body := r.read("/metrics")
+	require.Contains(t, body, `leeward_config_reloads_total{result="refused"} 2`)
+}
+
+func TestAReloadNamesWhatNeedsARestart(t *testing.T) {
+	r := start(t, "")
+	r.reload("shadow: true\ntlsHost: [a.example]\nlogLevel: debug\nsecurePort: 1\n")
+	require.True(t, r.log.has(`"restartFor":["tlsHost","shadow"]`), "the port is that of the command line")
+	require.Equal(t, zerolog.DebugLevel, zerolog.GlobalLevel())
+}
+
+func TestADaemonStopsThoughSomebodyWatches(t *testing.T) {
+	r := start(t, "")
+	client, err := rest.HTTPClientFor(r.client)
+	require.NoError(t, err)
+	watch, err := client.Get(r.client.Host + "/apis/cluster.karmada.io/v1alpha1/clusters?watch=true")
+	require.NoError(t, err)
+	require.NoError(t, r.stop())
+	require.True(t, r.log.has(`"message":"stopped"`))
+	_, err = io.ReadAll(watch.Body)
+	require.NoError(t, err, "the watch has ended")
+	require.NoError(t, watch.Body.Close())
+}
+
+func TestInShadowNothingIsWritten(t *testing.T) {
+	r := start(t, "shadow: true\nlogLevel: debug\n")
+	r.doomed()
+	_, body := r.read("/apis/work.karmada.io/v1alpha2/resourcebindings")
+	require.Contains(t, body, `"items":[]`)
+}
+
+func TestADaemonDoesNotStartWithAMistake(t *testing.T) {
+	c := rootCommand(nil)
+	c.SetArgs([]string{"--data-dir", t.TempDir(), "--profile", "karmda"})
+	require.EqualError(t, c.Execute(), `unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`)
+}
+
+// patch changes the only cluster, as people do, or, with a subresource, its agent.
+func (r *running) patch(patch string, subresource ...string) {
+	r.t.Helper()
+	client, err := dynamic.NewForConfig(r.client)
+	require.NoError(r.t, err)
+	_, err = client.Resource(schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"}).
+		Patch(r.t.Context(), "m1", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...)
+	require.NoError(r.t, err)
+}
+
+// doomed makes a workload on a cluster that it must leave in an hour.
+func (r *running) doomed() {
+	r.t.Helper()
+	r.apply(manifests)
+	r.patch(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Up","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],
+		"apiEnablements":[{"groupVersion":"apps/v1","resources":[{"name":"deployments","kind":"Deployment"}]}]}}`, "status")
+	r.log.await(r.t, `"message":"scheduled"`)
+	r.patch(`{"spec":{"taints":[{"key":"failed","effect":"NoExecute"}]}}`)
+	r.log.await(r.t, `"message":"countdown started"`)
+}
+
+// BenchmarkStart starts the daemon in an empty folder, until it listens, and stops it.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		r := start(b, "")
+		b.StopTimer()
+		require.NoError(b, r.stop())
+		b.StartTimer()
+	}
+}

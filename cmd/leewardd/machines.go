@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"leeward/messages"
+	"leeward/runtime/live"
+	"leeward/runtime/telemetry"
+	"leeward/runtime/world"
+)
+
+// machines are those that look after the fleet: one set after another, where they fail.
+type machines struct {
+	config   live.Config
+	settings atomic.Pointer[messages.Settings]
+	metrics  *telemetry.Metrics
+	running  atomic.Pointer[live.Fleet]
+}
+
+// start makes machines of what is stored.
+func (m *machines) start() (run func(context.Context) error, err error) {
+	c := m.config
+	c.Settings = *m.settings.Load()
+	fleet, err := live.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	m.running.Store(fleet)
+	m.metrics.Watch(c.Engine, fleet)
+	return fleet.Run, nil
+}
+
+// attempts is how long one set of machines is asked before it is looked whether there is another.
+const attempts = 2 * time.Second
+
+// govern has settings hold from now on. No deadline is lost: each is computed anew. It returns when the machines have
+// them; false where the context is done first.
+func (m *machines) govern(ctx context.Context, s *messages.Settings) bool {
+	m.settings.Store(s) // first, for machines that are made meanwhile
+	for ctx.Err() == nil {
+		if m.ask(ctx, attempts, func(w *world.World) { w.SetAll(*s) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks the machines that run now, for some time.
+func (m *machines) ask(ctx context.Context, patience time.Duration, what func(*world.World)) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	fleet := m.running.Load()
+	return fleet != nil && fleet.Ask(ctx, what)
+}
+
+// ready says when the machines do not act.
+func (m *machines) ready(ctx context.Context) error {
+	if !m.ask(ctx, attempts, func(*world.World) {}) {
+		return errors.New("the machines have not answered for " + attempts.String())
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"leeward/messages"
+	"leeward/messages/spelling"
+	"leeward/runtime/config"
+)
+
+// options are what the daemon is told beside the settings of its machines. Each is a flag, and its name in camelCase is
+// a field of the configuration file.
+type options struct {
+	dataDir, bindAddress string
+	securePort           int
+	expose               bool
+	tlsHosts             []string
+	shadow               bool
+	profile              string
+	logLevel, logFormat  string
+}
+
+// The formats of the log.
+const (
+	logAuto    = "auto"
+	logJSON    = "json"
+	logConsole = "console"
+)
+
+// asFlags are the options as flags, at their defaults.
+func (o *options) asFlags() *pflag.FlagSet {
+	set := pflag.NewFlagSet("options", pflag.ContinueOnError)
+	set.SortFlags = false
+	set.StringVar(&o.dataDir, "data-dir", "leewardd.data", "folder of all that the daemon keeps")
+	set.StringVar(&o.bindAddress, "bind-address", "127.0.0.1", "address to listen on")
+	set.IntVar(&o.securePort, "secure-port", 7443, "port to listen on; 0 is any")
+	set.BoolVar(&o.expose, "expose", false, "listen also on an address that is not a loopback one")
+	set.StringSliceVar(&o.tlsHosts, "tls-host", nil, "a further name or address that clients call the daemon by")
+	set.BoolVar(&o.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
+	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
+	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
+	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")
+	return set
+}
+
+// validate reports what no flag can know by itself.
+func (o *options) validate() []error {
+	var problems []error
+	if _, err := o.level(); err != nil {
+		problems = append(problems, err)
+	}
+	if formats := []string{logAuto, logJSON, logConsole}; !slices.Contains(formats, o.logFormat) {
+		problems = append(problems, fmt.Errorf("logFormat: %q is not one of %s", o.logFormat, strings.Join(formats, ", ")))
+	}
+	if o.securePort < 0 || o.securePort > 65535 {
+		problems = append(problems, fmt.Errorf("securePort: %d is out of range: it must be 0 to 65535", o.securePort))
+	}
+	return problems
+}
+
+func (o *options) level() (zerolog.Level, error) {
+	level, err := zerolog.ParseLevel(o.logLevel)
+	if err != nil || level < zerolog.DebugLevel || level > zerolog.ErrorLevel {
+		return zerolog.InfoLevel, fmt.Errorf("logLevel: %q is not one of debug, info, warn, error", o.logLevel)
+	}
+	return level, nil
+}
+
+func (o *options) address() string {
+	return net.JoinHostPort(o.bindAddress, strconv.Itoa(o.securePort))
+}
+
+func (o *options) storeDir() string { return filepath.Join(o.dataDir, "store") }
+
+// configuration is all that the daemon is told, and where each of it comes from.
+type configuration struct {
+	options
+	flags    *pflag.FlagSet // of the options
+	settings messages.Settings
+	// sources say where a field was set: "leewardd.yaml:7", "--secure-port". What is at its default is not in it.
+	sources map[string]string
+}
+
+// commandLine is what the daemon is told by flags, among it where its file is.
+type commandLine struct {
+	file      string
+	given     *pflag.FlagSet
+	overrides []config.Override
+}
+
+func newCommandLine() *commandLine { return &commandLine{given: new(options).asFlags()} }
+
+// flags are those by which it is told.
+func (c *commandLine) flags() *pflag.FlagSet {
+	set := pflag.NewFlagSet("leewardd", pflag.ContinueOnError)
+	set.SortFlags = false
+	set.StringVar(&c.file, "config", "", "file of options and settings, in YAML")
+	set.AddFlagSet(c.given)
+	set.AddFlagSet(c.settingFlags())
+	return set
+}
+
+// read makes the configuration of the command line, the file and the defaults: of two for one field the former holds.
+// It reports every problem; with any, the configuration is not for use.
+func (c *commandLine) read() (*configuration, error) {
+	r := &configuration{sources: map[string]string{}}
+	r.flags = r.asFlags()
+	overrides, problems := r.readFile(c.file)
+	c.given.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			r.sources[config.FieldOf(flag.Name)] = "--" + flag.Name
+			copyValue(r.flags.Lookup(flag.Name), flag)
+		}
+	})
+	overrides = append(overrides, c.overrides...)
+	for _, o := range overrides {
+		r.sources[o.Field] = o.Source
+	}
+	problems = append(problems, r.validate()...)
+	settings, wrong := config.Resolve(r.profile, overrides)
+	r.settings = settings
+	return r, errors.Join(append(problems, wrong...)...)
+}
+
+// readFile sets the options that a file names, and returns the settings.
+func (r *configuration) readFile(path string) (settings []config.Override, problems []error) {
+	if path == "" {
+		return nil, nil
+	}
+	fields, problems := config.ReadFile(path)
+	for _, o := range fields {
+		flag := r.flags.Lookup(config.FlagOf(o.Field))
+		switch {
+		case flag != nil && config.FieldOf(flag.Name) == o.Field:
+			if err := r.set(flag, o); err != nil {
+				problems = append(problems, err)
+			}
+		case config.Known(o.Field):
+			settings = append(settings, o)
+		default:
+			problems = append(problems, r.unknown(o))
+		}
+	}
+	return settings, problems
+}
+
+// set gives an option the value that it has in a file.
+func (r *configuration) set(flag *pflag.Flag, o config.Override) error {
+	r.sources[o.Field] = o.Source
+	values, several := o.Value.([]any)
+	if !several {
+		values = []any{o.Value}
+	}
+	if list, ok := flag.Value.(pflag.SliceValue); ok && o.Value != nil {
+		return list.Replace(texts(values))
+	}
+	if several || o.Value == nil || flag.Value.Set(fmt.Sprint(o.Value)) != nil {
+		return fmt.Errorf("%s: %s: %v is not a %s", o.Source, o.Field, o.Value, flag.Value.Type())
+	}
+	return nil
+}
+
+func texts(values []any) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = fmt.Sprint(v)
+	}
+	return all
+}
+
+// copyValue gives a flag the value of another of its type.
+func copyValue(to, from *pflag.Flag) {
+	var err error
+	if list, ok := from.Value.(pflag.SliceValue); ok {
+		err = to.Value.(pflag.SliceValue).Replace(list.GetSlice())
+	} else {
+		err = to.Value.Set(from.Value.String())
+	}
+	if err != nil {
+		panic(fmt.Sprintf("leewardd: the value of --%s cannot be read again: %v", from.Name, err))
+	}
+}
+
+func (r *configuration) unknown(o config.Override) error {
+	var names []string
+	r.flags.VisitAll(func(flag *pflag.Flag) { names = append(names, config.FieldOf(flag.Name)) })
+	for _, f := range config.Fields() {
+		names = append(names, f.Name)
+	}
+	return fmt.Errorf("%s: unknown field %q%s", o.Source, o.Field, spelling.Hint(o.Field, names))
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/runtime/engine"
+	"leeward/runtime/kernel"
+)
+
+// supervised runs machines that fail as they are told, a failure each time that they are made, some time apart. It
+// returns how often they were made anew, and what was logged.
+func supervised(ctx context.Context, apart time.Duration, failures ...error) (restarts int, log string, err error) {
+	var out bytes.Buffer
+	c := clock.NewMock()
+	left := failures
+	run := func(context.Context) error {
+		if len(left) == 0 {
+			return nil
+		}
+		c.Add(apart)
+		err := left[0]
+		left = left[1:]
+		return err
+	}
+	s := supervisor{
+		clock: c, log: zerolog.New(&out),
+		start:     func() (func(context.Context) error, error) { return run, nil },
+		restarted: func() { restarts++ },
+	}
+	err = s.run(ctx, run)
+	return restarts, out.String(), err
+}
+
+var panicked = &kernel.MachinePanic{Address: messages.Address{Kind: messages.KindBinding, Name: "default/web"}, Value: "broken", Stack: []byte("goroutine 1")}
+
+func TestMachinesThatFailAreMadeAnew(t *testing.T) {
+	restarts, log, err := supervised(t.Context(), time.Second, panicked, errors.New("something else"))
+	require.NoError(t, err)
+	require.Equal(t, 2, restarts)
+	require.Contains(t, log, `"machine":"binding/default/web","stack":"goroutine 1"`)
+	require.Contains(t, log, `"error":"something else"`)
+}
+
+func TestMachinesThatFailAgainAndAgainEndTheDaemon(t *testing.T) {
+	five := []error{panicked, panicked, panicked, panicked, panicked}
+	restarts, _, err := supervised(t.Context(), time.Second, five...)
+	require.EqualError(t, err, "the machines failed 5 times within 1m0s: binding/default/web panicked on <nil>: broken")
+	require.Equal(t, 4, restarts)
+
+	restarts, _, err = supervised(t.Context(), 15*time.Second, five...)
+	require.NoError(t, err, "four within any minute are borne")
+	require.Equal(t, 5, restarts)
+}
+
+func TestMachinesStandStillWhileTheStoreIsReadOnly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	restarts, log, err := supervised(ctx, time.Second, &engine.ReadOnly{Cause: errors.New("disk full")}, panicked)
+	require.NoError(t, err)
+	require.Zero(t, restarts)
+	require.Contains(t, log, "disk full")
+}
+
+func TestMachinesThatCannotBeMadeCountAsFailures(t *testing.T) {
+	s := supervisor{
+		clock: clock.NewMock(), log: zerolog.Nop(), restarted: func() {},
+		start: func() (func(context.Context) error, error) { return nil, errors.New("no") },
+	}
+	err := s.run(t.Context(), func(context.Context) error { return panicked })
+	require.EqualError(t, err, "the machines failed 5 times within 1m0s: no")
+}
