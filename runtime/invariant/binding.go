@@ -26,6 +26,15 @@ func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding)
 	return waits || len(b.Spec.GracefulEvictionTasks) > 0
 }
 
+// ByItself are the laws that a binding by itself shows to be kept.
+func ByItself() []Law { return []Law{OneTask, ReplicasConserved} }
+
+// LookAt asks the laws ByItself about a binding as it is stored, for those who have seen no facts.
+func (m *Monitor) LookAt(now time.Time, b *store.Binding) {
+	m.oneTask(now, b)
+	m.replicasConserved(now, b)
+}
+
 func (m *Monitor) oneTask(now time.Time, b *store.Binding) {
 	tasks := b.Spec.GracefulEvictionTasks
 	for i := range tasks {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +24,22 @@ func TestTheDocumentationIsCurrent(t *testing.T) {
 	got, err := os.ReadFile(docs)
 	require.NoError(t, err)
 	require.Equal(t, want, string(got), "run: go test ./runtime/telemetry -update")
+}
+
+// TestAlertsAreAboutMetricsThatThereAre looks at every metric that operators are told of.
+func TestAlertsAreAboutMetricsThatThereAre(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	var names []string
+	for _, d := range definitions {
+		names = append(names, namespace+"_"+d.name)
+		if d.kind == histogram {
+			names = append(names, namespace+"_"+d.name+"_bucket", namespace+"_"+d.name+"_count")
+		}
+	}
+	mentioned := regexp.MustCompile(`leeward_\w+`).FindAllString(string(text), -1)
+	require.NotEmpty(t, mentioned)
+	require.Subset(t, names, mentioned)
 }
 
 const introduction = "# Metrics\n\n" + `The daemon serves metrics for Prometheus at ` + "`/metrics`" + `, to those who may read (group ` + "`leeward:viewers`" + `):

@@ -21,6 +21,7 @@ import (
 	"leeward/runtime/catalog"
 	"leeward/runtime/config"
 	"leeward/runtime/engine"
+	"leeward/runtime/invariant"
 	"leeward/runtime/live"
 )
 
@@ -182,6 +183,16 @@ func TestAnEvictionThatWaitsIsHeldByItsReason(t *testing.T) {
 	f.run()
 	require.Equal(t, 1.0, f.value("evictions_held/NoClusterFit"))
 	require.Equal(t, 1.0, f.value("evictions_delayed_total/NoClusterFit"))
+}
+
+func TestABindingThatBreaksALawIsCounted(t *testing.T) {
+	f := newFixture(t)
+	b := leaving()
+	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m1"}}
+	f.write(b)
+	f.run()
+	require.Equal(t, 1.0, f.value("laws_broken/"+string(invariant.OneTask)), "m1 is left, and a target")
+	require.Equal(t, 0.0, f.value("laws_broken/"+string(invariant.ReplicasConserved)))
 }
 
 func TestBeforeAFleetRunsOnlyTheProcessIsMeasured(t *testing.T) {
