@@ -33,7 +33,7 @@ const introduction = `# Profiles and settings
 
 A profile is a named set of settings, nothing more. A scenario names one with ` + "`spec.profile`" + ` and sets
 single fields in ` + "`spec.config`" + `; on the command line ` + "`--set field=value`" + ` sets a field on top of that, and
-the timeline action ` + "`config`" + ` at run time.
+the timeline action ` + "`config`" + ` at run time. The daemon has both in [its configuration](operations.md#configure).
 
 - **karmada-legacy**: Karmada up to 1.13. A cluster that stays not Ready gets a NoExecute taint by itself,
   every policy tolerates that for five minutes, and nothing paces the evictions.
