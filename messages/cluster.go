@@ -114,8 +114,13 @@ type VerdictGiven struct {
 }
 
 // BindingPlaced asks for the cluster's NoExecute taints, now and at every change.
-// From: binding. To: a cluster that it is placed on.
-type BindingPlaced struct{ Binding BindingName }
+// From: binding. To: a cluster that it is placed on, or that it is leaving.
+type BindingPlaced struct {
+	Binding BindingName
+	// Leaving is set, after a restart, where the binding is on its way out: that there are no such taints any more is
+	// news to it.
+	Leaving bool
+}
 
 // BindingLeft ends what BindingPlaced began. From: binding. To: the cluster it left.
 type BindingLeft struct{ Binding BindingName }

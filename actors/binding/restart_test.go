@@ -46,7 +46,7 @@ func TestARestartTakesOverWhatIsStored(t *testing.T) {
 	m := stored(duplicated(), minuteAgo)
 	n := b.tell(m, workload(2), claim("default/p", duplicated())).Recorded().
 		Told(memberAt("m1"), adopted(2, 1)).Told(memberAt("m2"), adopted(2, 2)).Told(memberAt("m3"), run(2, 3)).
-		Told(clusterAt("m1"), here).Told(clusterAt("m2"), here).Told(clusterAt("m3"), here)
+		Told(clusterAt("m1"), &messages.BindingPlaced{Binding: name, Leaving: true}).Told(clusterAt("m2"), here).Told(clusterAt("m3"), here)
 	n.WakesIn(9 * time.Minute)
 	b.asked.Placement, b.asked.Applied = nil, nil
 	require.Equal(t, &messages.PlaceBinding{

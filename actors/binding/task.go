@@ -168,7 +168,7 @@ func (b *Binding) restoreTasks(now time.Time, stored []api.GracefulEvictionTask,
 			Timeout: b.settings.GracefulEvictionTimeout, KeepLastCopy: true,
 		}).Why == eviction.LastCopy
 		k.overtaken = k.overtaken || b.restoring && b.purgeOverdue(now, k)
-		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingPlaced{Binding: b.name})
+		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingPlaced{Binding: b.name, Leaving: b.restoring})
 	}
 	b.tasks = tasks
 }

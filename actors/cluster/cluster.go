@@ -126,7 +126,7 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 	case *messages.TaintsConsidered:
 		c.taintsConsidered(m)
 	case *messages.BindingPlaced:
-		c.bindingPlaced(m.Binding, out)
+		c.bindingPlaced(m, out)
 	case *messages.BindingLeft:
 		c.bindingLeft(m.Binding)
 	case *messages.SettingsChanged:
@@ -189,12 +189,12 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 
 // bindingPlaced takes a binding in. One that comes to a tainted cluster hears of the taints, which are
 // no news.
-func (c *Cluster) bindingPlaced(b messages.BindingName, out *actors.Outbox) {
-	c.subscribers.add(b)
-	if !c.listed.IsZero() {
-		out.TellBinding(b, c.evictingTaints(false))
+func (c *Cluster) bindingPlaced(m *messages.BindingPlaced, out *actors.Outbox) {
+	c.subscribers.add(m.Binding)
+	if m.Leaving || !c.listed.IsZero() {
+		out.TellBinding(m.Binding, c.evictingTaints(false))
 	}
-	c.considerAll(b, out)
+	c.considerAll(m.Binding, out)
 }
 
 func (c *Cluster) bindingLeft(b messages.BindingName) {

@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"github.com/benbjohnson/clock"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -23,6 +25,9 @@ type admitting struct {
 	clock    clock.Clock
 	preview  Preview
 }
+
+// now is what objects are stamped with: in seconds, as they are stored.
+func (a *admitting) now() time.Time { return a.clock.Now().Truncate(time.Second) }
 
 // Preview tells people what a write would lead to, before it is made: one warning of at most 120 characters
 // each. old is nil for a new object. It must not change the objects.
@@ -57,7 +62,7 @@ func (s strategy) PrepareForCreate(_ context.Context, o runtime.Object) {
 	if s.has("Spec") {
 		created.SetGeneration(1)
 	}
-	admission.Default(created, s.settings(), s.clock.Now())
+	admission.Default(created, s.settings(), s.now())
 }
 
 // PrepareForUpdate completes an object that is to replace another. Its status stays as it was; its generation
@@ -67,9 +72,26 @@ func (s strategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
 	if s.has("Status") {
 		setField(o, "Status", fieldOf(old, "Status"))
 	}
-	admission.Default(updated, s.settings(), s.clock.Now())
+	keepTimes(updated, old.(api.Object))
+	admission.Default(updated, s.settings(), s.now())
 	if s.has("Spec") && !equality.Semantic.DeepEqual(fieldOf(o, "Spec").Interface(), fieldOf(old, "Spec").Interface()) {
 		updated.SetGeneration(old.(api.Object).GetGeneration() + 1)
+	}
+}
+
+// keepTimes gives the taints of a cluster that stay the times that they had: who sends the whole list again has not
+// tainted anew.
+func keepTimes(o, old api.Object) {
+	cluster, ok := o.(*api.Cluster)
+	if !ok {
+		return
+	}
+	before := old.(*api.Cluster).Spec.Taints
+	for i := range cluster.Spec.Taints {
+		t := &cluster.Spec.Taints[i]
+		if j := taint.Find(before, t.Key, t.Effect); t.TimeAdded == nil && j >= 0 && before[j].Value == t.Value {
+			t.TimeAdded = before[j].TimeAdded
+		}
 	}
 }
 

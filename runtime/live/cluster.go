@@ -33,6 +33,7 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 		return
 	}
 	name := messages.ClusterName(now.Name)
+	f.world.Store().Note(api.KeyOf(now)) // what the machines take back at once is no change to them
 	f.refused(now, editCluster(f.world, before, now))
 	for _, m := range reports(&before.Status, &now.Status) {
 		f.world.TellCluster(name, m)

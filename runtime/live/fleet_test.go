@@ -101,7 +101,7 @@ func (f *fixture) write(objects ...api.Object) {
 		table, key := f.table(o)
 		old, version := table.Get(key)
 		s := settings(f.t)
-		admission.Default(o, &s, f.clock.Now())
+		admission.Default(o, &s, f.clock.Now().Truncate(time.Second))
 		if old == nil {
 			o.SetUID(newUID())
 			o.SetGeneration(1)
@@ -125,6 +125,8 @@ func edit[O api.Object](f *fixture, o O, change func(O)) {
 	require.NotNil(f.t, stands, key)
 	next := api.Copy(stands).(O)
 	change(next)
+	completed := settings(f.t)
+	admission.Default(next, &completed, f.clock.Now().Truncate(time.Second))
 	require.NoError(f.t, f.engine.Commit(engine.Update(key, next, version)))
 }
 
