@@ -109,7 +109,7 @@ func (t *trial) sum(first uint64, took time.Duration) error {
 	if t.failed {
 		verdict = "a law was broken"
 	}
-	_, err := fmt.Fprintf(t.out, "%d seeds from %d on, %.0f simulated hours in %s: %s\n",
-		t.seeds, first, t.lasts.Hours(), took.Round(time.Millisecond), verdict)
+	_, err := fmt.Fprintf(t.out, "%d seeds from %d on, %.0f simulated hours in %s, %.0f a minute: %s\n",
+		t.seeds, first, t.lasts.Hours(), took.Round(time.Millisecond), t.lasts.Hours()/took.Minutes(), verdict)
 	return err
 }
