@@ -121,3 +121,10 @@ func TestWhatIsNoLongerSelectedSaysSoOnce(t *testing.T) {
 		})
 	}
 }
+
+// It has neither targets nor a placement of its own: nothing of it is ever evicted.
+func TestWhatOthersNeedTakesNothingFromABudget(t *testing.T) {
+	b := drive(t, settings(budgeting))
+	all := &messages.WorkloadObserved{Binding: name, Budgets: []messages.BudgetName{"default/all"}}
+	require.Equal(t, all, observed(b.tell(budgets(), workload(0), requiring("default/api", "m1", "m2"))))
+}
