@@ -18,10 +18,28 @@ import (
 // situation is one binding, d/web of two replicas on m1 and m2, and what is told of it at an instant.
 type situation struct {
 	binding  func(*api.ResourceBinding)
+	m1       func(*api.Cluster)
+	objects  []api.Object
 	settings messages.Settings
 	facts    []messages.Fact
 	// later is how long after the facts the laws are asked again.
 	later time.Duration
+}
+
+// ruling is a situation in which a law is broken, or holds.
+type ruling struct {
+	situation
+	law    invariant.Law
+	breaks bool
+}
+
+func judge(t *testing.T, rulings map[string]ruling) {
+	t.Helper()
+	for name, r := range rulings {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, r.breaks, r.broken()[r.law] > 0, "%v", r.broken())
+		})
+	}
 }
 
 func (c *situation) broken() map[invariant.Law]int {
@@ -29,6 +47,10 @@ func (c *situation) broken() map[invariant.Law]int {
 	for _, name := range []string{"m1", "m2", "m3"} {
 		cluster := &api.Cluster{TypeMeta: metav1.TypeMeta{APIVersion: "cluster.karmada.io/v1alpha1", Kind: "Cluster"}}
 		cluster.Name = name
+		cluster.Status.Conditions = []metav1.Condition{{Type: api.ConditionReady, Status: metav1.ConditionTrue}}
+		if name == "m1" && c.m1 != nil {
+			c.m1(cluster)
+		}
 		s.Put(cluster)
 	}
 	b := &api.ResourceBinding{TypeMeta: metav1.TypeMeta{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}}
@@ -42,6 +64,9 @@ func (c *situation) broken() map[invariant.Law]int {
 		c.binding(b)
 	}
 	s.Put(b)
+	for _, o := range c.objects {
+		s.Put(o)
+	}
 	m := invariant.New(c.settings, nil)
 	news := []journal.Entry{{At: start, Fact: &messages.Restarted{}}}
 	for _, f := range c.facts {
@@ -69,11 +94,7 @@ func early(deadline time.Time) *messages.EvictionStarted {
 
 func TestLaws(t *testing.T) {
 	timeout := messages.Settings{GracefulEvictionTimeout: time.Minute}
-	for name, c := range map[string]struct {
-		situation
-		law    invariant.Law
-		breaks bool
-	}{
+	judge(t, map[string]ruling{
 		"a task leaves a cluster that is no target":           {situation{binding: leaving(task("m3", start))}, invariant.OneTask, false},
 		"a task leaves a target":                              {situation{binding: leaving(task("m1", start))}, invariant.OneTask, true},
 		"two tasks leave one cluster":                         {situation{binding: leaving(task("m3", start), task("m3", start))}, invariant.OneTask, true},
@@ -84,11 +105,7 @@ func TestLaws(t *testing.T) {
 		"an eviction before its deadline":                     {situation{facts: []messages.Fact{early(start.Add(time.Second))}}, invariant.NeverEarly, true},
 		"an eviction for a taint that is not there":           {situation{facts: []messages.Fact{early(start)}}, invariant.NeverEarly, true},
 		"nobody is held to anything while the engine is away": {situation{binding: leaving(task("m1", start)), facts: []messages.Fact{&messages.Crashed{}}}, invariant.OneTask, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.breaks, c.broken()[c.law] > 0, "%v", c.broken())
-		})
-	}
+	})
 }
 
 // What the monitor costs for each fact, where nothing is wrong: a copy whose health changes.
