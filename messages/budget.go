@@ -58,8 +58,10 @@ type Departure uint8
 
 // The steps of a departure.
 const (
-	// Stays: it need not leave, or has no permit.
+	// Stays: it need not leave, or not yet.
 	Stays Departure = iota
+	// Asks: it has asked for a permit and heard of none, which may be on its way.
+	Asks
 	// Permitted: it has a permit, and may wait for a destination.
 	Permitted
 	// Leaves: an eviction task is written.

@@ -92,8 +92,11 @@ func (b *Binding) observed() *messages.WorkloadObserved {
 	for i := range b.targets {
 		t := &b.targets[i]
 		s := messages.Share{Cluster: t.cluster, Replicas: b.weight(t.pods()), Serving: b.serving(t.cluster)}
-		if t.leave.permitted {
+		switch {
+		case t.leave.permitted:
 			s.Departure = messages.Permitted
+		case t.leave.requested:
+			s.Departure = messages.Asks
 		}
 		m.Shares = append(m.Shares, s)
 	}

@@ -54,7 +54,7 @@ func TestTheGovernorIsToldOfAnEvictionStepByStep(t *testing.T) {
 	require.Equal(t, []messages.Share{share("m1", 2, 1, messages.Stays)}, observed(b.tell(report("m1", api.Unhealthy, 1, 1))).Shares)
 	require.Nil(t, observed(b.tell(report("m1", api.Unhealthy, 1, 1))), "that is no news")
 	b.tell(report("m1", api.Healthy, 2, 1))
-	require.Nil(t, observed(b.tell(tainted("m1", b.Now(), "down"))), "a request is not a departure")
+	require.Equal(t, []messages.Share{share("m1", 2, 2, messages.Asks)}, observed(b.tell(tainted("m1", b.Now(), "down"))).Shares)
 	require.Equal(t, []messages.Share{share("m1", 2, 2, messages.Permitted)}, observed(b.tell(permit("m1"))).Shares)
 	left := observed(b.tell(b.replace("m1", "m2:2")))
 	require.Equal(t, []messages.Share{share("m2", 2, 0, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)

@@ -253,3 +253,19 @@ func TestNoOrderOfNewsMatters(t *testing.T) {
 		require.Equal(t, facts, n.Facts())
 	})
 }
+
+// Of seed 1418: a workload tells of its first permit before it hears of the second.
+func TestAPermitThatIsOnItsWayIsNotGivenBack(t *testing.T) {
+	d := drive(t, budgeting)
+	d.Tell(set(slow("all", 3)), on("a", 1, "e1", "e2"), on("b", 2, "e3"))
+	asks := func(second messages.Departure) *messages.WorkloadObserved {
+		m := changed(on("a", 1, "e1", "e2"), 1, messages.Permitted)
+		m.Shares[1].Departure = second
+		return m
+	}
+	requests := append(from("e1", "a"), from("e2", "a")...)
+	require.Len(t, gone(d.Tell(requests...)), 2)
+	d.Tell(asks(messages.Asks))
+	require.Empty(t, gone(d.Tell(from("e3", "b")...)), "two of three are to move")
+	require.Equal(t, []string{"b/e3"}, gone(d.Tell(asks(messages.Stays))), "one stays after all")
+}

@@ -199,7 +199,7 @@ func (w *workload) count(l *ledger, by int32) {
 func (g *Governor) healthy(w *workload, without messages.ClusterName) (n int32) {
 	for i := range w.news.Shares {
 		s := &w.news.Shares[i]
-		gone := w.news.AtOnce && (s.Departure != messages.Stays || s.Cluster == without || w.granted(s.Cluster))
+		gone := w.news.AtOnce && (s.Departure > messages.Asks || s.Cluster == without || w.granted(s.Cluster))
 		if c := g.clusters[s.Cluster]; !gone && (c == nil || !c.standing.unhealthy) {
 			n += s.Serving
 		}
@@ -226,21 +226,30 @@ func (g *Governor) amend(w *workload, change func()) {
 	w.count(&g.ledger, 1)
 }
 
-// settleGrants notes which permits were used, and which were given back because the workload stays.
+// settleGrants notes which permits were used, and which were given back because the workload stays. One that it
+// has not heard of yet is neither.
 func (g *Governor) settleGrants(now time.Time, w *workload) {
 	for _, t := range slices.Clone(w.grants) {
 		i := slices.IndexFunc(w.news.Shares, func(s messages.Share) bool { return s.Cluster == t.cluster })
-		if i >= 0 && w.news.Shares[i].Departure == messages.Permitted {
+		if d := w.departure(i); d == messages.Asks || d == messages.Permitted {
 			continue
 		}
 		g.amend(w, func() {
 			w.pending -= t.replicas
 			w.grants = slices.DeleteFunc(w.grants, func(o grant) bool { return o == t })
 		})
-		if i >= 0 && w.news.Shares[i].Departure == messages.Leaves {
+		if w.departure(i) == messages.Leaves {
 			w.moved(now, t.replicas)
 		}
 	}
+}
+
+// departure is that of a share; of one that is not there, none.
+func (w *workload) departure(i int) messages.Departure {
+	if i < 0 {
+		return messages.Stays
+	}
+	return w.news.Shares[i].Departure
 }
 
 // moved counts replicas that are let go now, where that is limited.
