@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,66 +22,6 @@ import (
 	"leeward/runtime/journal"
 	"leeward/runtime/store"
 )
-
-// Law is what must be true, as a sentence.
-type Law string
-
-// The laws, with the settings that they hold under; without any: all.
-const (
-	// OneTask: neither two tasks leave one cluster, nor is one that is being left a target.
-	OneTask Law = "one task at most leaves a cluster, which is no target then"
-	// TasksEnd: a task that is neither suppressed nor about the last copy that serves (keepLastCopy) ends
-	// when its time is up.
-	TasksEnd Law = "a task ends when its time is up"
-	// ReplicasConserved: a workload that is scheduled has its replicas on its clusters, none more or less.
-	ReplicasConserved Law = "replicas are conserved"
-	// CopiesAgree: clusters that answer run what the binding says, what is being left included, and nothing
-	// else.
-	CopiesAgree Law = "what runs is what the binding says"
-	// NeverEarly: no workload leaves for a taint before its deadline, or for one that it tolerates for good.
-	NeverEarly Law = "no eviction before its deadline"
-	// NeverLate: no workload stays past its deadline, unless it says what holds it, longer than it may have
-	// to wait for a permit and for the next re-list.
-	NeverLate Law = "no stay past the deadline and the wait for a permit"
-	// LastCopyKept, with keepLastCopy: no old copy is let go before another can serve.
-	LastCopyKept Law = "the last copy that serves is kept"
-	// LeftByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
-	// nothing goes at once.
-	LeftByTask Law = "no cluster is left but by a task"
-	// TaintsFollow: the taints of a cluster are what its newest conditions ask for.
-	TaintsFollow Law = "taints follow the newest conditions"
-	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
-	NeverOversold Law = "capacity is never oversold"
-	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
-	// fleet and people let go, over restarts, too.
-	LimitsKept Law = "evictions keep to the limits of the governor"
-)
-
-// Laws returns all laws.
-func Laws() []Law {
-	return []Law{
-		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow, NeverOversold,
-		LimitsKept,
-	}
-}
-
-// Violation is a law that was broken. A law that stays broken for one binding and cluster is one violation.
-type Violation struct {
-	Law Law
-	// At is when it was seen, at the end of an instant.
-	At time.Time
-	// Binding and Cluster say where; one may be empty.
-	Binding messages.BindingName
-	Cluster messages.ClusterName
-	// Detail says what is wrong, with the values.
-	Detail string
-}
-
-// String returns the violation in one line.
-func (v *Violation) String() string {
-	place := strings.TrimSpace(string(v.Binding) + " " + string(v.Cluster))
-	return fmt.Sprintf("%s: %s: %s", v.Law, place, v.Detail)
-}
 
 // Monitor watches one engine. It belongs to one goroutine.
 type Monitor struct {
@@ -115,8 +54,9 @@ type Monitor struct {
 	// edited are the bindings that were given something else in the instant, and decided its placements.
 	edited  map[messages.BindingName]bool
 	decided []*messages.Scheduled
-	// limits is what the governor has permitted.
+	// limits is what the governor has permitted, ledger what moved under budgets.
 	limits limits
+	ledger ledger
 	// away is set while there is no engine: nobody looks after anything.
 	away bool
 
@@ -129,7 +69,7 @@ type Monitor struct {
 // ones, nothing is known beforehand.
 func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
 	return &Monitor{
-		settings: s, members: members, copies: newCopies(), limits: newLimits(),
+		settings: s, members: members, copies: newCopies(), limits: newLimits(), ledger: newLedger(),
 		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
@@ -182,9 +122,11 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 		m.lastCopyKept(now, s, f)
 	}
 	m.stateAllows(now, s)
+	m.budgetsKept(now, s)
 	m.sharesKept(s)
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
+	clear(m.ledger.exceeded)
 	if m.away {
 		clear(m.edited)
 		return
@@ -270,6 +212,10 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.scheduled(f)
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
+	case *messages.EvictionHeld:
+		m.ledger.held(f)
+	case *messages.BudgetExceeded:
+		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
 	case *messages.EvictionStarted:
 		m.started = append(m.started, f)
 	case *messages.EvictionEnded:
@@ -304,6 +250,7 @@ func (m *Monitor) settingChanged(now time.Time, s *store.Store, f *messages.Sett
 		panic(fmt.Sprintf("invariant: a setting that was changed cannot be: %v", err))
 	}
 	m.limits.renewed()
+	clear(m.ledger.moved)
 	m.allChanged(now, s)
 }
 

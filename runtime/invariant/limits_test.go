@@ -22,6 +22,17 @@ type told struct {
 	facts []messages.Fact
 }
 
+// hear has a monitor hear of instants, one after the other.
+func hear(m *invariant.Monitor, objects *store.Store, history []told) {
+	for _, h := range history {
+		var news []journal.Entry
+		for _, f := range h.facts {
+			news = append(news, journal.Entry{At: start.Add(h.after), Fact: f})
+		}
+		m.Settled(start.Add(h.after), objects, news)
+	}
+}
+
 // permits lets bindings of priority 0 leave m1.
 func permits(bindings ...messages.BindingName) *messages.EvictionsPermitted {
 	f := &messages.EvictionsPermitted{}
@@ -107,13 +118,7 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			monitor, objects := invariant.New(c.settings, nil), fleet(c.down)
-			for _, h := range c.history {
-				var news []journal.Entry
-				for _, f := range h.facts {
-					news = append(news, journal.Entry{At: start.Add(h.after), Fact: f})
-				}
-				monitor.Settled(start.Add(h.after), objects, news)
-			}
+			hear(monitor, objects, c.history)
 			laws := map[invariant.Law]bool{}
 			for _, v := range monitor.Violations() {
 				laws[v.Law] = true

@@ -134,6 +134,7 @@ var faults = []fault{
 			m.Priorities[i].Copies *= 10
 		}
 	})},
+	{"the news of a workload under a budget is lost", 300, invariant.BudgetsKept, lost(always[*messages.WorkloadObserved])},
 	{"every cluster seems to be well", 100, invariant.LimitsKept, wrong(func(m *messages.ClusterObserved) { m.Unhealthy = false })},
 	{"taints seem older than they are", 100, invariant.NeverEarly, wrong(func(m *messages.TaintsChanged) { m.Taints = older(m.Taints) })},
 }

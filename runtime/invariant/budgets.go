@@ -1,0 +1,157 @@
+package invariant
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"leeward/actors/rules/budget"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// ledger is what is known of moves that EvictionBudgets bound.
+type ledger struct {
+	// moved are the moves of each account since its budget is as it is.
+	moved map[account]budget.Window
+	specs map[messages.BudgetName]*api.EvictionBudgetSpec
+	// waits are departures that last said that something else than a budget holds them. They may have a permit, which
+	// counts for what was to move when it was given.
+	waits map[departure]bool
+	// exceeded are those that were permitted in the instant against a budget.
+	exceeded map[departure]bool
+}
+
+// account is what a budget counts together: all its workloads, or one by itself.
+type account struct {
+	budget  messages.BudgetName
+	binding messages.BindingName
+}
+
+// departure is the way of a binding out of a cluster.
+type departure struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
+}
+
+func newLedger() ledger {
+	return ledger{
+		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
+		waits: map[departure]bool{}, exceeded: map[departure]bool{},
+	}
+}
+
+// held notes what keeps a departure.
+func (l *ledger) held(f *messages.EvictionHeld) {
+	d := departure{f.Binding, f.Cluster}
+	if strings.HasPrefix(f.Reason, "Budget") {
+		delete(l.waits, d)
+		return
+	}
+	l.waits[d] = true
+}
+
+// budgetsKept holds the evictions of the instant to the budgets that bound how much may move.
+func (m *Monitor) budgetsKept(now time.Time, s *store.Store) {
+	if len(m.started) == 0 {
+		return
+	}
+	if m.settings.EvictionBudgets {
+		for _, g := range s.Budgets() {
+			if g.Spec.MaxMoved != nil {
+				m.movesKept(now, s, &g)
+			}
+		}
+	}
+	for _, f := range m.started {
+		delete(m.ledger.waits, departure{f.Binding, f.Cluster})
+	}
+}
+
+// movesKept asks one budget. One that was edited counts anew.
+func (m *Monitor) movesKept(now time.Time, s *store.Store, g *messages.Budget) {
+	if l := &m.ledger; l.specs[g.Name] != g.Spec {
+		l.specs[g.Name] = g.Spec
+		for of := range l.moved { // order-free: each by itself
+			if of.budget == g.Name {
+				delete(l.moved, of)
+			}
+		}
+	}
+	for _, f := range m.started {
+		b := s.Binding(f.Binding)
+		if f.Grounds.Reason == api.EvictionReasonTaintUntolerated && b != nil && budget.Selects(g, workload(s, b)) {
+			m.moves(now, s, g, f)
+		}
+	}
+}
+
+// moves counts one eviction for a budget, and asks whether there was room for it.
+func (m *Monitor) moves(now time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
+	d, of := departure{f.Binding, f.Cluster}, account{budget: g.Name}
+	if g.Spec.PerWorkload {
+		of.binding = f.Binding
+	}
+	if m.ledger.waits[d] {
+		return
+	}
+	window, goes := m.ledger.moved[of], budget.Eviction{Moves: moved(&f.Task)}
+	window.Forget(now, budget.Span(g.Spec.MaxMoved))
+	if expected, known := m.expected(s, g, of); known && !m.ledger.exceeded[d] {
+		v := budget.Judge(g.Spec, &budget.Account{Expected: expected, Healthy: endless, Moves: window}, goes)
+		m.check(BudgetsKept, v.Message == "", Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "budget %s: %s", g.Name, v.Message)
+	}
+	window.Add(now, goes.Moves)
+	m.ledger.moved[of] = window
+}
+
+// expected is how many replicas an account expects at most, where its budget asks, and whether that is known: not
+// where there were more of them in the instant.
+func (m *Monitor) expected(s *store.Store, g *messages.Budget, of account) (sum int32, known bool) {
+	if g.Spec.MaxMoved.Replicas.Type == intstr.Int {
+		return 0, true
+	}
+	if len(m.edited) > 0 || m.limits.gone > 0 || len(m.released) > 0 {
+		return 0, false
+	}
+	for _, kind := range []string{"ResourceBinding", "ClusterResourceBinding"} {
+		for _, o := range s.List(kind) {
+			b := s.Binding(bindingName(o))
+			if (of.binding == "" || of.binding == b.Name()) && budget.Selects(g, workload(s, b)) {
+				sum += replicas(b)
+			}
+		}
+	}
+	return sum, true
+}
+
+// replicas are those that a binding is to have, and those that it is leaving. What has none counts one on each cluster.
+func replicas(b *store.Binding) (sum int32) {
+	for _, t := range b.Spec.Clusters {
+		sum += max(1, t.Pods())
+	}
+	for i := range b.Spec.GracefulEvictionTasks {
+		sum += moved(&b.Spec.GracefulEvictionTasks[i])
+	}
+	return max(sum, b.Spec.Replicas)
+}
+
+// moved is how many replicas leave by a task.
+func moved(k *api.GracefulEvictionTask) int32 {
+	if k.Replicas != nil {
+		return *k.Replicas
+	}
+	return 1
+}
+
+// workload is what selects a binding.
+func workload(s *store.Store, b *store.Binding) budget.Workload {
+	r := &b.Spec.Resource
+	w := budget.Workload{Namespace: b.Name().Namespace(), Priority: priorityOf(b)}
+	if o := s.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}); o != nil {
+		w.Labels = o.GetLabels()
+	}
+	return w
+}

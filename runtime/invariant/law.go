@@ -1,0 +1,71 @@
+package invariant
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"leeward/messages"
+)
+
+// Law is what must be true, as a sentence.
+type Law string
+
+// The laws, with the settings that they hold under; without any: all.
+const (
+	// OneTask: neither two tasks leave one cluster, nor is one that is being left a target.
+	OneTask Law = "one task at most leaves a cluster, which is no target then"
+	// TasksEnd: a task that is neither suppressed nor about the last copy that serves (keepLastCopy) ends
+	// when its time is up.
+	TasksEnd Law = "a task ends when its time is up"
+	// ReplicasConserved: a workload that is scheduled has its replicas on its clusters, none more or less.
+	ReplicasConserved Law = "replicas are conserved"
+	// CopiesAgree: clusters that answer run what the binding says, what is being left included, and nothing
+	// else.
+	CopiesAgree Law = "what runs is what the binding says"
+	// NeverEarly: no workload leaves for a taint before its deadline, or for one that it tolerates for good.
+	NeverEarly Law = "no eviction before its deadline"
+	// NeverLate: no workload stays past its deadline, unless it says what holds it, longer than it may have
+	// to wait for a permit and for the next re-list.
+	NeverLate Law = "no stay past the deadline and the wait for a permit"
+	// LastCopyKept, with keepLastCopy: no old copy is let go before another can serve.
+	LastCopyKept Law = "the last copy that serves is kept"
+	// LeftByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
+	// nothing goes at once.
+	LeftByTask Law = "no cluster is left but by a task"
+	// TaintsFollow: the taints of a cluster are what its newest conditions ask for.
+	TaintsFollow Law = "taints follow the newest conditions"
+	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
+	NeverOversold Law = "capacity is never oversold"
+	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
+	// fleet and people let go, over restarts, too.
+	LimitsKept Law = "evictions keep to the limits of the governor"
+	// BudgetsKept, with evictionBudgets: no more replicas leave for taints in a window than an EvictionBudget lets move.
+	BudgetsKept Law = "budgets are kept"
+)
+
+// Laws returns all laws.
+func Laws() []Law {
+	return []Law{
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow, NeverOversold,
+		LimitsKept, BudgetsKept,
+	}
+}
+
+// Violation is a law that was broken. A law that stays broken for one binding and cluster is one violation.
+type Violation struct {
+	Law Law
+	// At is when it was seen, at the end of an instant.
+	At time.Time
+	// Binding and Cluster say where; one may be empty.
+	Binding messages.BindingName
+	Cluster messages.ClusterName
+	// Detail says what is wrong, with the values.
+	Detail string
+}
+
+// String returns the violation in one line.
+func (v *Violation) String() string {
+	place := strings.TrimSpace(string(v.Binding) + " " + string(v.Cluster))
+	return fmt.Sprintf("%s: %s: %s", v.Law, place, v.Detail)
+}
