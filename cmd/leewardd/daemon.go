@@ -15,6 +15,7 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
 	"leeward/runtime/rehearsal"
@@ -41,6 +42,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	var err error
 	d.engine, err = engine.Open(engine.Config{
 		Resources: kubeapi.Resources(), Clock: d.clock, Dir: c.storeDir(), Committed: d.metrics.Committed,
+		WAL: wal.Options{Log: log},
 	})
 	if err != nil {
 		return nil, err
