@@ -11,15 +11,45 @@ import (
 	"leeward/runtime/engine/wal"
 )
 
-// encode prepares what the log will keep of an object. Callers do so side by side, before they queue: the
-// version is not in it, as nobody knows it yet.
-func (e *Engine) encode(w *Write) error {
+// encodeAll prepares what the log will keep of objects. Callers do so side by side, before they queue: the
+// versions are not in it, as nobody knows them yet.
+func (e *Engine) encodeAll(writes []Write) error {
 	if e.log == nil {
 		return nil
 	}
-	var err error
-	w.json, err = json.Marshal(w.object)
-	return err
+	return eachAtOnce(len(writes), func(i int) error {
+		w := &writes[i]
+		if w.object == nil {
+			return nil
+		}
+		var err error
+		if w.json, err = json.Marshal(w.object); err != nil {
+			return fmt.Errorf("commit %q: %w", w.key, err)
+		}
+		return nil
+	})
+}
+
+// atOnceFrom is how many objects are worth another goroutine: some 0.2 ms of work.
+const atOnceFrom = 32
+
+// eachAtOnce does something with each number below n, on every processor where there are many, and returns what went
+// wrong; none of the numbers after it in the same part is done.
+func eachAtOnce(n int, do func(i int) error) error {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/atOnceFrom))
+	wrong := make([]error, parts)
+	run := func(part int) {
+		for i := part * n / parts; i < (part+1)*n/parts && wrong[part] == nil; i++ {
+			wrong[part] = do(i)
+		}
+	}
+	var others sync.WaitGroup
+	for part := 1; part < parts; part++ {
+		others.Go(func() { run(part) })
+	}
+	run(0)
+	others.Wait()
+	return errors.Join(wrong...)
 }
 
 // recover opens the log and fills the tables with what it holds.
@@ -55,18 +85,11 @@ func (e *Engine) restore(state *wal.State) error {
 // decodeAll decodes on every processor: that is nearly all the time that a start takes.
 func (e *Engine) decodeAll(records []wal.Record) ([]item, error) {
 	items := make([]item, len(records))
-	parts := runtime.GOMAXPROCS(0)
-	wrong := make([]error, parts)
-	var all sync.WaitGroup
-	for part := range parts {
-		all.Go(func() {
-			for n := part * len(records) / parts; n < (part+1)*len(records)/parts && wrong[part] == nil; n++ {
-				items[n], wrong[part] = e.decode(&records[n])
-			}
-		})
-	}
-	all.Wait()
-	return items, errors.Join(wrong...)
+	err := eachAtOnce(len(records), func(i int) (err error) {
+		items[i], err = e.decode(&records[i])
+		return err
+	})
+	return items, err
 }
 
 func (e *Engine) decode(r *wal.Record) (item, error) {

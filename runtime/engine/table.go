@@ -135,7 +135,7 @@ func (t *Table) place(version int64) (int64, error) {
 // prepare makes an object fit to be committed.
 func (t *Table) prepare(o Object) {
 	o.SetResourceVersion("")
-	if !t.resource.Kind.Empty() {
+	if !t.resource.Kind.Empty() && o.GetObjectKind().GroupVersionKind() != t.resource.Kind { // setting it makes a string
 		o.GetObjectKind().SetGroupVersionKind(t.resource.Kind)
 	}
 }

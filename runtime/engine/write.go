@@ -77,7 +77,7 @@ func (e *Engine) admit(writes []Write) error {
 		}
 		seen[w.key] = true
 	}
-	return nil
+	return e.encodeAll(writes)
 }
 
 func (e *Engine) admitOne(w *Write) error {
@@ -95,5 +95,5 @@ func (e *Engine) admitOne(w *Write) error {
 		return nil
 	}
 	table.prepare(w.object)
-	return e.encode(w)
+	return nil
 }
