@@ -49,6 +49,8 @@ var reasons = map[string]string{
 func (f *Fleet) noteEvent(at time.Time, fact messages.Fact) {
 	var about api.Key
 	switch fact := fact.(type) {
+	case *messages.BindingCreated:
+		return // the binding itself says which policy claimed it
 	case messages.AboutBinding:
 		about = store.BindingKey(fact.AboutBinding())
 	case messages.AboutCluster:
@@ -82,6 +84,7 @@ func (f *Fleet) eventWrite(e *event, made map[api.Key]types.UID) pending {
 	namespace := cmp.Or(e.about.Namespace, metav1.NamespaceDefault)
 	at := metav1.Time{Time: e.at}
 	o := &corev1.Event{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("%s.%x", strings.ToLower(e.about.Name), f.eventSeq), Namespace: namespace, UID: newUID(), CreationTimestamp: at,
 		},

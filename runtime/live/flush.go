@@ -105,7 +105,7 @@ func (f *Fleet) collect() (b *batch, told bool) {
 	for i := range f.events {
 		b.add(f.eventWrite(&f.events[i], made))
 	}
-	f.events = f.events[:0]
+	f.events = nil // a start tells of all bindings: its room is not kept
 	return b, told
 }
 

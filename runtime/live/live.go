@@ -106,7 +106,7 @@ func (f *Fleet) Close() {
 
 // load takes over what the engine holds, as it holds it.
 func (f *Fleet) load() {
-	var objects []api.Object
+	var objects, templates []api.Object
 	var works []*api.Work
 	for i := range catalog.All {
 		r := &catalog.All[i]
@@ -116,6 +116,9 @@ func (f *Fleet) load() {
 		}
 		for key, o := range table.Snapshot().Under("", "") {
 			f.seen[key] = engine.VersionOf(o)
+			if r.Template() {
+				templates = append(templates, o)
+			}
 			switch o := o.(type) {
 			case *api.Work:
 				works = append(works, o)
@@ -125,6 +128,9 @@ func (f *Fleet) load() {
 		}
 	}
 	f.world.Load(belonging(objects))
+	for _, o := range templates {
+		f.adopt(o)
+	}
 	f.world.Store().Track()
 	for _, w := range works {
 		f.observeWork(w)

@@ -78,7 +78,22 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	}
 	f.refused(o, f.world.Apply(o))
 	if r.Template() {
+		f.adopt(c.Object)
 		f.renewWorks(o)
+	}
+}
+
+// adopt has the world hold the engine's own template, not a copy, unless it has made something else of it: there may
+// be as many as bindings.
+func (f *Fleet) adopt(template api.Object) {
+	ours := f.world.Store().Snapshot(api.KeyOf(template))
+	if ours == nil {
+		return
+	}
+	ours = api.Shallow(ours)
+	ours.SetResourceVersion(template.GetResourceVersion())
+	if equality.Semantic.DeepEqual(ours, template) {
+		f.world.Store().Adopt(template)
 	}
 }
 

@@ -29,6 +29,10 @@ const (
 	annotationClusterBinding   = "clusterresourcebinding.karmada.io/name"
 )
 
+// workFinalizers hold a Work until its cluster's agent has removed them, once the copy is gone. All Works share them.
+// Source: Karmada.
+var workFinalizers = []string{api.WorkFinalizer}
+
 // wish is what the Work of one copy is to become.
 type wish struct {
 	binding messages.BindingName
@@ -129,21 +133,21 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	if old == nil && w.wanted == nil || old != nil && old.DeletionTimestamp != nil {
 		return p, false
 	}
-	raw, err := f.manifestFor(w, old)
+	m, err := f.manifestFor(w, old)
 	if err != nil {
 		f.config.Log.Warn().Str("binding", string(w.binding)).Str("cluster", string(w.cluster)).Err(err).Msg("work not written")
 		return p, false
 	}
-	next := newWork(w, now)
-	if old != nil {
+	if old != nil && asksFor(old, m.raw) {
 		p.generation = old.Generation
-		if asksFor(old, raw) {
-			return p, false
-		}
+		return p, false
+	}
+	next := newWork(w, now, m.names)
+	if old != nil {
 		next = api.Shallow(old).(*api.Work)
 		next.Generation++
 	}
-	next.Spec.Workload.Manifests = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
+	next.Spec.Workload.Manifests = m.list
 	p.object, p.write, p.generation = next, engine.Update(w.key, next, version), next.Generation
 	return p, true
 }
@@ -165,17 +169,22 @@ func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, 
 	return p, true
 }
 
-func newWork(w *wish, now time.Time) *api.Work {
-	o := &api.Work{ObjectMeta: metav1.ObjectMeta{
-		Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: newUID(), Generation: 1,
-		CreationTimestamp: metav1.Time{Time: now}, Finalizers: []string{api.WorkFinalizer},
-	}}
-	if namespace, name, namespaced := strings.Cut(string(w.binding), "/"); namespaced {
-		o.Annotations = map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}
-	} else {
-		o.Annotations = map[string]string{annotationClusterBinding: string(w.binding)}
+func newWork(w *wish, now time.Time, annotations map[string]string) *api.Work {
+	return &api.Work{
+		TypeMeta: metav1.TypeMeta{APIVersion: api.WorkV1alpha1GroupVersion, Kind: "Work"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: newUID(), Generation: 1,
+			CreationTimestamp: metav1.Time{Time: now}, Finalizers: workFinalizers, Annotations: annotations,
+		},
 	}
-	return o
+}
+
+// namesOf are the annotations by which the Works of a binding name it.
+func namesOf(b messages.BindingName) map[string]string {
+	if namespace, name, namespaced := strings.Cut(string(b), "/"); namespaced {
+		return map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}
+	}
+	return map[string]string{annotationClusterBinding: string(b)}
 }
 
 // drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless nobody is left to. It
@@ -214,35 +223,41 @@ type manifest struct {
 	replicas int32
 	labels   map[string]string
 	raw      []byte
+	list     []api.Manifest // with raw alone
+	names    map[string]string
 }
 
 // manifestFor renders the template of a wish's binding as the cluster is to have it.
-func (f *Fleet) manifestFor(w *wish, old *api.Work) ([]byte, error) {
+func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	b := f.world.Store().Binding(w.binding)
 	if b == nil {
-		return nil, fmt.Errorf("binding %s is gone", w.binding)
+		return m, fmt.Errorf("binding %s is gone", w.binding)
 	}
 	r := &b.Spec.Resource
 	key := api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 	template := f.world.Store().Get(key)
 	if template == nil {
-		return nil, fmt.Errorf("%s is gone", key)
+		return m, fmt.Errorf("%s is gone", key)
 	}
-	m := manifest{version: f.world.Store().Version(key)}
+	m.version = f.world.Store().Version(key)
 	if w.wanted != nil {
 		m.replicas, m.labels = w.wanted.Replicas, w.wanted.Labels
 	} else {
 		m.replicas = replicasOf(old)
 	}
-	if last, ok := f.manifests[w.binding]; ok && last.version == m.version && last.replicas == m.replicas && maps.Equal(last.labels, m.labels) {
-		return last.raw, nil
+	last := f.manifests[w.binding]
+	if last.raw != nil && last.version == m.version && last.replicas == m.replicas && maps.Equal(last.labels, m.labels) {
+		return last, nil
 	}
-	var err error
 	if m.raw, err = render(template, m.replicas, m.labels); err != nil {
-		return nil, fmt.Errorf("render %s: %w", key, err)
+		return m, fmt.Errorf("render %s: %w", key, err)
+	}
+	m.list = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: m.raw}}}
+	if m.names = last.names; m.names == nil {
+		m.names = namesOf(w.binding)
 	}
 	f.manifests[w.binding] = m
-	return m.raw, nil
+	return m, nil
 }
 
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.

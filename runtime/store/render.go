@@ -59,17 +59,19 @@ func (s *Store) snapshot(e *entry) api.Object {
 		snapshot := *o
 		snapshot.ResourceVersion = version
 		snapshot.UID = cmp.Or(o.UID, s.UID(api.KeyOf(o)))
-		snapshot.Status.AggregatedStatus = e.binding.rawStatuses()
+		snapshot.Status.AggregatedStatus = s.rawStatuses(e.binding)
 		return &snapshot
 	case *api.ClusterResourceBinding:
 		s.annotate(e.binding)
 		snapshot := *o
 		snapshot.ResourceVersion = version
 		snapshot.UID = cmp.Or(o.UID, s.UID(api.KeyOf(o)))
-		snapshot.Status.AggregatedStatus = e.binding.rawStatuses()
+		snapshot.Status.AggregatedStatus = s.rawStatuses(e.binding)
 		return &snapshot
 	default: // changed by Put alone
-		o.SetResourceVersion(version)
+		if !e.adopted {
+			o.SetResourceVersion(version)
+		}
 		return o
 	}
 }
@@ -100,25 +102,36 @@ type replicaCounts struct {
 
 // rawStatuses returns the items with the status that a workload with replicas would have: fields that
 // a manifest gave stay, the counts follow what is known of the copy.
-func (b *Binding) rawStatuses() []api.AggregatedStatusItem {
+func (s *Store) rawStatuses(b *Binding) []api.AggregatedStatusItem {
 	if b.Spec.Replicas == 0 && b.Spec.ReplicaRequirements == nil {
 		return b.Status.AggregatedStatus
 	}
 	items := slices.Clone(b.Status.AggregatedStatus)
 	for i := range items {
 		item, ready := &items[i], items[i].ReadyReplicas
-		raw := marshal(replicaCounts{
+		counts := s.rawCounts(replicaCounts{
 			Available: ready,
 			Ready:     ready,
 			Replicas:  max(ready, b.share(item.ClusterName)),
 			Updated:   ready,
 		})
-		if item.Status != nil {
-			raw = overlay(item.Status.Raw, raw)
+		if item.Status == nil {
+			item.Status = counts
+		} else {
+			item.Status = &runtime.RawExtension{Raw: overlay(item.Status.Raw, counts.Raw)}
 		}
-		item.Status = &runtime.RawExtension{Raw: raw}
 	}
 	return items
+}
+
+// rawCounts writes counts as a status, once.
+func (s *Store) rawCounts(c replicaCounts) *runtime.RawExtension {
+	raw, known := s.statuses[c]
+	if !known {
+		raw = &runtime.RawExtension{Raw: marshal(c)}
+		s.statuses[c] = raw
+	}
+	return raw
 }
 
 // overlay returns the fields of under with those of over in their place.

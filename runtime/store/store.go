@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -26,8 +28,10 @@ type Store struct {
 	policies []*counted
 	// charged are the quotas, by namespace.
 	charged map[string]*charged
-	version uint64 // of the newest change
-	seed    uint64 // of uids
+	// statuses are the raw statuses that copies show: most are alike, and share one.
+	statuses map[replicaCounts]*runtime.RawExtension
+	version  uint64 // of the newest change
+	seed     uint64 // of uids
 	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
 	changed map[api.Key]struct{}
 }
@@ -37,6 +41,7 @@ type entry struct {
 	object  api.Object
 	binding *Binding // nil unless object is a binding
 	version uint64   // of the object's newest change
+	adopted bool     // the object is somebody else's, who does not change it either
 
 	shown   api.Object // the snapshot of version shownAt
 	shownAt uint64
@@ -50,6 +55,7 @@ func New(seed uint64) *Store {
 		clusters:   map[messages.ClusterName]*entry{},
 		bindings:   map[messages.BindingName]*entry{},
 		placements: newPlacements(),
+		statuses:   map[replicaCounts]*runtime.RawExtension{},
 		charged:    map[string]*charged{},
 	}
 }
@@ -93,6 +99,15 @@ func (s *Store) putBinding(e *entry, b *Binding) {
 	e.binding = b
 	s.bindings[b.Name()] = e
 	s.recharge(b.Name())
+}
+
+// Adopt has the store keep somebody's object in place of its own that is the same, so that there are not two: that of a
+// kind which facts do not change. Nobody changes it any more; it is shown with the resourceVersion that it has.
+func (s *Store) Adopt(o api.Object) {
+	if e := s.find(api.KeyOf(o)); e != nil {
+		e.object, e.adopted = o, true
+		e.shown, e.shownAt = nil, 0
+	}
 }
 
 // Delete removes an object, if it is there.
