@@ -158,3 +158,17 @@ func TestManyObjectsComeBackInOrder(t *testing.T) {
 		require.Equal(t, "m2999", o.(*corev1.ConfigMap).Name)
 	}
 }
+
+func TestManyObjectsAreEncodedSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	s := reopen(t, dir, noon)
+	var writes []engine.Write
+	var want []string
+	for i := range 1000 {
+		name := fmt.Sprintf("m%04d", i)
+		writes, want = append(writes, engine.Create(mapKey(name), configMap(name, "1"))), append(want, name+"=1")
+	}
+	s.commit(writes...)
+	require.NoError(t, s.Close())
+	require.Equal(t, want, values(reopen(t, dir, noon).maps().Snapshot()))
+}

@@ -176,6 +176,9 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 			told = f.tellGone(p.wish) || told
 		case p.source != (api.Key{}), p.wish != nil:
 			f.seen[p.key] = engine.VersionOf(p.object)
+			if counts(p.source.Kind) {
+				f.adopt(p.object)
+			}
 		}
 		if p.wish != nil {
 			told = f.tellWritten(p.wish, p.generation) || told

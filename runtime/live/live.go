@@ -116,7 +116,7 @@ func (f *Fleet) load() {
 		}
 		for key, o := range table.Snapshot().Under("", "") {
 			f.seen[key] = engine.VersionOf(o)
-			if r.Template() {
+			if r.Template() && o.GetGeneration() > 0 { // or the world will count it
 				templates = append(templates, o)
 			}
 			switch o := o.(type) {
@@ -129,7 +129,7 @@ func (f *Fleet) load() {
 	}
 	f.world.Load(belonging(objects))
 	for _, o := range templates {
-		f.adopt(o)
+		f.world.Store().Adopt(o)
 	}
 	f.world.Store().Track()
 	for _, w := range works {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -309,4 +310,22 @@ func TestAWorkloadLooksAsInOneCluster(t *testing.T) {
 	f.apply(edited)
 	f.serves("m2", 3)
 	require.Equal(t, "3 of 3", status())
+}
+
+// TestAStartHoldsNoCopyOfATemplate: there may be as many as bindings.
+func TestAStartHoldsNoCopyOfATemplate(t *testing.T) {
+	f := running(t)
+	f.Close()
+	f.open()
+	require.Same(t, get(f, deployment(2, "")), f.world.Store().Get(api.KeyOf(deployment(2, ""))).(*appsv1.Deployment))
+	f.serves("m1", 1)
+	require.Equal(t, int32(1), get(f, deployment(2, "")).Status.ReadyReplicas)
+	require.Same(t, get(f, deployment(2, "")), f.world.Store().Get(api.KeyOf(deployment(2, ""))).(*appsv1.Deployment), "its status has changed")
+}
+
+func TestABindingThatIsMadeIsNotTold(t *testing.T) {
+	f := running(t)
+	for _, e := range f.events(binding()) {
+		require.NotContains(t, e, "BindingCreated")
+	}
 }

@@ -92,6 +92,9 @@ func (f *Fleet) adopt(template api.Object) {
 	}
 	ours = api.Shallow(ours)
 	ours.SetResourceVersion(template.GetResourceVersion())
+	if status := statusOf(ours); status.IsValid() { // no machine looks at it
+		status.Set(statusOf(template))
+	}
 	if equality.Semantic.DeepEqual(ours, template) {
 		f.world.Store().Adopt(template)
 	}

@@ -279,11 +279,14 @@ func render(template api.Object, replicas int32, labels map[string]string) ([]by
 		maps.Copy(all, labels)
 		o.SetLabels(all)
 	}
-	if status := reflect.ValueOf(o).Elem().FieldByName("Status"); status.IsValid() {
+	if status := statusOf(o); status.IsValid() {
 		status.SetZero()
 	}
 	return json.Marshal(o)
 }
+
+// statusOf is the status of an object; not valid where its kind has none.
+func statusOf(o api.Object) reflect.Value { return reflect.ValueOf(o).Elem().FieldByName("Status") }
 
 // replicasOf is how many replicas a Work asks for.
 func replicasOf(w *api.Work) int32 {

@@ -49,11 +49,8 @@ func rank(k api.Key) int {
 
 // CompareKeys is the order of Objects: by kind as they depend on one another, then by namespace and name.
 func CompareKeys(a, b api.Key) int {
-	return cmp.Or(
-		cmp.Compare(rank(a), rank(b)),
-		cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(a.APIVersion, b.APIVersion),
-		cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Name, b.Name),
-	)
+	if a.Kind != b.Kind || a.APIVersion != b.APIVersion {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
+	}
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

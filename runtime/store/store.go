@@ -145,14 +145,35 @@ func (s *Store) List(kind string) []api.Object {
 	return s.snapshots(slices.Collect(maps.Keys(s.kinds[kind])))
 }
 
+// Bindings returns the bindings as they stand, those with a namespace first, each kind in the order of Objects. They
+// are the store's own, as that of Binding is.
+func (s *Store) Bindings() []*Binding {
+	all := make([]*Binding, 0, len(s.bindings))
+	for _, kind := range [...]string{"ResourceBinding", "ClusterResourceBinding"} {
+		for _, key := range slices.SortedFunc(maps.Keys(s.kinds[kind]), CompareKeys) {
+			all = append(all, s.kinds[kind][key].binding)
+		}
+	}
+	return all
+}
+
+// Select returns snapshots of the objects with certain keys, in the order of Objects.
+func (s *Store) Select(wanted func(api.Key) bool) []api.Object {
+	var keys []api.Key
+	for _, entries := range s.kinds { // order-free: the keys are sorted
+		for key := range entries { // order-free: the keys are sorted
+			if wanted(key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return s.snapshots(keys)
+}
+
 // Objects returns snapshots of everything: clusters, taint policies, propagation policies, quotas,
 // resource templates, bindings, rebalancers; each kind by namespace and name.
 func (s *Store) Objects() []api.Object {
-	var keys []api.Key
-	for _, entries := range s.kinds {
-		keys = slices.AppendSeq(keys, maps.Keys(entries))
-	}
-	return s.snapshots(keys)
+	return s.Select(func(api.Key) bool { return true })
 }
 
 func (s *Store) snapshots(keys []api.Key) []api.Object {

@@ -179,3 +179,45 @@ func TestAnUnreadableAppliedPlacementCountsAsNone(t *testing.T) {
 		require.Nil(t, s.Binding("role").Applied, "%q", text)
 	}
 }
+
+func TestAnAdoptedObjectIsShownAsItIs(t *testing.T) {
+	s := store.New(1)
+	own, theirs := object("apps/v1", "Deployment", "default", "web"), object("apps/v1", "Deployment", "default", "web")
+	own.SetGeneration(3)
+	theirs.SetGeneration(3)
+	theirs.SetResourceVersion("77")
+	s.Adopt(theirs)
+	require.Empty(t, s.Objects(), "there is nothing in whose place it could be")
+	s.Put(own)
+	key := api.KeyOf(own)
+	version := s.Version(key)
+	require.NotSame(t, theirs, s.Get(key))
+	s.Adopt(theirs)
+	require.Same(t, theirs, s.Get(key))
+	require.Equal(t, "77", theirs.GetResourceVersion())
+	require.Equal(t, version, s.Version(key), "nothing has changed")
+	s.Put(own)
+	require.Same(t, own, s.Get(key))
+	require.NotEqual(t, "77", own.GetResourceVersion())
+}
+
+func TestObjectsAreSelectedByTheirKeys(t *testing.T) {
+	s := store.New(1)
+	s.Put(object("apps/v1", "Deployment", "default", "web"))
+	s.Put(cluster("member1"))
+	s.Put(object("apps/v1", "Deployment", "default", "api"))
+	require.Equal(t, []string{"Deployment default/api", "Deployment default/web"}, names(s.Select(func(k api.Key) bool { return k.Kind == "Deployment" })))
+}
+
+func TestBindingsComeInOrderThoseWithANamespaceFirst(t *testing.T) {
+	s := store.New(1)
+	for _, name := range []string{"web", "api"} {
+		s.Put(&api.ClusterResourceBinding{TypeMeta: typeMeta(api.WorkGroupVersion, "ClusterResourceBinding"), ObjectMeta: metav1.ObjectMeta{Name: name}})
+		s.Put(&api.ResourceBinding{TypeMeta: typeMeta(api.WorkGroupVersion, "ResourceBinding"), ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+	}
+	var order []messages.BindingName
+	for _, b := range s.Bindings() {
+		order = append(order, b.Name())
+	}
+	require.Equal(t, []messages.BindingName{"default/api", "default/web", "api", "web"}, order)
+}

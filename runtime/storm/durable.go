@@ -44,15 +44,19 @@ type heard struct {
 
 func newDurable(s *Storm) (*durable, error) {
 	d := &durable{Storm: s, clock: clock.New(), ended: make(chan error, 2)}
-	var resources []engine.Resource
-	for _, r := range catalog.All {
-		resources = append(resources, engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }})
-	}
 	var err error
-	if d.engine, err = engine.Open(engine.Config{Resources: resources, Clock: d.clock, Dir: s.config.Dir}); err != nil {
+	if d.engine, err = engine.Open(engine.Config{Resources: resources(), Clock: d.clock, Dir: s.config.Dir}); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// resources are the daemon's.
+func resources() (all []engine.Resource) {
+	for _, r := range catalog.All {
+		all = append(all, engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }})
+	}
+	return all
 }
 
 // build writes the fleet's objects before anybody looks after them, as if the daemon had been down.

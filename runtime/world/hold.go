@@ -127,7 +127,7 @@ func (w *World) recoverOrders() {
 	for _, c := range w.clusters() {
 		w.noteOrders(store.ClusterKey(c), w.store.Cluster(c).Annotations)
 	}
-	for _, b := range w.bindings() {
+	for _, b := range w.store.Bindings() {
 		w.noteOrders(store.BindingKey(b.Name()), b.Meta.Annotations)
 	}
 }

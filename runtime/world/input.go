@@ -126,7 +126,7 @@ func (w *World) eachBinding(visit func(messages.Address)) {
 	for _, o := range w.templates() {
 		visit(bindingAt(w.workload(o).Binding))
 	}
-	for _, b := range w.bindings() {
+	for _, b := range w.store.Bindings() {
 		if r := b.Spec.Resource; w.store.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) == nil {
 			visit(bindingAt(b.Name())) // it has no template
 		}

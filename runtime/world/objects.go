@@ -63,20 +63,9 @@ func (w *World) clusters() []messages.ClusterName {
 	return names
 }
 
-// bindings are all bindings, in order.
-func (w *World) bindings() []*store.Binding {
-	var all []*store.Binding
-	for _, kind := range []string{"ResourceBinding", "ClusterResourceBinding"} {
-		for _, o := range w.store.List(kind) {
-			all = append(all, w.store.Binding(bindingName(o)))
-		}
-	}
-	return all
-}
-
 // templates are all resource templates, in order.
 func (w *World) templates() []api.Object {
-	return slices.DeleteFunc(w.store.Objects(), func(o api.Object) bool { return !isTemplate(api.KeyOf(o)) })
+	return w.store.Select(isTemplate)
 }
 
 // selectable are the templates that a policy's selectors may select, in order; labels are not looked

@@ -70,7 +70,7 @@ func (w *World) stopEngine() {
 	for _, o := range w.templates() {
 		w.kernel.Stop(bindingAt(w.workload(o).Binding))
 	}
-	for _, b := range w.bindings() {
+	for _, b := range w.store.Bindings() {
 		w.kernel.Stop(bindingAt(b.Name()))
 	}
 }
@@ -98,7 +98,7 @@ func (w *World) recoverClusters() {
 }
 
 func (w *World) recoverBindings() {
-	for _, b := range w.bindings() {
+	for _, b := range w.store.Bindings() {
 		w.hostBinding(b.Name())
 		stored := w.restored(b)
 		stored.Recovered = true
