@@ -70,7 +70,7 @@ func (d *durable) floor(b *testing.B, since int64) time.Duration {
 	b.Helper()
 	into, err := engine.Open(engine.Config{Resources: resources(), Clock: d.clock, Dir: b.TempDir()})
 	require.NoError(b, err)
-	defer into.Close()
+	defer func() { require.NoError(b, into.Close()) }()
 	var writes []engine.Write
 	for i := range catalog.All {
 		for key, o := range d.engine.Table(catalog.All[i].Name()).Snapshot().Under("", "") {
@@ -93,7 +93,7 @@ func reopen(b *testing.B, dir string, d *durable, before uint64, bindings int) {
 	used, began := cpuTime(), time.Now()
 	e, err := engine.Open(engine.Config{Resources: resources(), Clock: clock.New(), Dir: dir})
 	require.NoError(b, err)
-	defer e.Close()
+	defer func() { require.NoError(b, e.Close()) }()
 	f, err := live.Open(live.Config{
 		Engine: e, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: clock.New(), Log: zerolog.Nop(),
 	})
