@@ -96,6 +96,9 @@ func (t *trial) tell(one tried) error {
 	whole := simulation.Draw(one.seed)
 	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Law, simulation.Try)
 	file := filepath.Join(t.dir, fmt.Sprintf("seed-%d.yaml", one.seed))
+	if err := os.MkdirAll(t.dir, 0o750); err != nil {
+		return fmt.Errorf("make the folder of --out: %w", err)
+	}
 	if err := os.WriteFile(file, small.YAML("Broken: "+one.finding.Law+"."), 0o600); err != nil {
 		return fmt.Errorf("write the shrunk scenario of seed %d: %w", one.seed, err)
 	}

@@ -22,6 +22,8 @@ type ledger struct {
 	waits map[departure]bool
 	// exceeded are those that were permitted in the instant against a budget.
 	exceeded map[departure]bool
+	// asked are the bindings that were to be placed afresh in the instant.
+	asked map[messages.BindingName]bool
 }
 
 // account is what a budget counts together: all its workloads, or one by itself.
@@ -40,6 +42,7 @@ func newLedger() ledger {
 	return ledger{
 		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
 		waits: map[departure]bool{}, exceeded: map[departure]bool{},
+		asked: map[messages.BindingName]bool{},
 	}
 }
 
@@ -82,6 +85,9 @@ func (m *Monitor) movesKept(now time.Time, s *store.Store, g *messages.Budget) {
 	}
 	for _, f := range m.started {
 		b := s.Binding(f.Binding)
+		if m.edited[f.Binding] || m.ledger.asked[f.Binding] {
+			continue // a placement that people ask for, and that does without the cluster, takes no permit
+		}
 		if f.Grounds.Reason == api.EvictionReasonTaintUntolerated && b != nil && budget.Selects(g, workload(s, b)) {
 			m.moves(now, s, g, f)
 		}

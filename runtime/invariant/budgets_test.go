@@ -56,6 +56,8 @@ func TestMovesKeepToBudgets(t *testing.T) {
 		"more than half, where there were more": {counts, most("50%"), []told{one(0, leaves("a", 1), leaves("b", 1), edited, leaves("c", 1))}, false},
 		"each workload by itself":               {counts, each, []told{one(0, leaves("a", 1), leaves("b", 1))}, false},
 		"one workload twice":                    {counts, each, []told{one(0, leaves("a", 1)), one(1, leaves("a", 1))}, true},
+		"what an edit does without":             {counts, most("1"), []told{one(0, edited, leaves("c", 1), leaves("a", 1))}, false},
+		"what is placed afresh":                 {counts, most("1"), []told{one(0, &messages.RescheduleRequested{Binding: "d/c"}, leaves("c", 1), leaves("a", 1))}, false},
 		"a budget for others":                   {counts, urgent, []told{one(0, leaves("a", 1), leaves("b", 1))}, false},
 		"what is sick counts for none":          {counts, most("1"), []told{one(0, leaves("a", 1), sick)}, false},
 		"people have it exceeded":               {counts, most("1"), []told{one(0, leaves("a", 1), exceeded, leaves("b", 1))}, false},

@@ -127,6 +127,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
 	clear(m.ledger.exceeded)
+	clear(m.ledger.asked)
 	if m.away {
 		clear(m.edited)
 		return
@@ -205,6 +206,8 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.permitted(now, s, f)
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
+	case *messages.RescheduleRequested:
+		m.ledger.asked[f.Binding] = true
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
 		m.limits.shrunk(endless)
