@@ -29,6 +29,15 @@ func (b BindingName) Namespace() string {
 	return namespace
 }
 
+// NameBinding returns the name of the binding with that name in a namespace; an empty one makes it a
+// ClusterResourceBinding.
+func NameBinding(namespace, name string) BindingName {
+	if namespace == "" {
+		return BindingName(name)
+	}
+	return BindingName(namespace + "/" + name)
+}
+
 // Kind says which machine an address belongs to. The order of the kinds is part of the engine's
 // canonical order: alarms armed for the running instant fire kind by kind, lowest first, each kind
 // only when nothing else is left to do (binding before governor before scheduler).

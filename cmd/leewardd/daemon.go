@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/engine/wal"
 	"leeward/runtime/kubeapi"
@@ -41,7 +42,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
 	var err error
 	d.engine, err = engine.Open(engine.Config{
-		Resources: kubeapi.Resources(), Clock: d.clock, Dir: c.storeDir(), Committed: d.metrics.Committed,
+		Resources: catalog.Tables(), Clock: d.clock, Dir: c.storeDir(), Committed: d.metrics.Committed,
 		WAL: wal.Options{Log: log},
 	})
 	if err != nil {

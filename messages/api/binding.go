@@ -64,6 +64,11 @@ type ObjectReference struct {
 	ResourceVersion string    `json:"resourceVersion,omitempty"`
 }
 
+// Key is the key of the resource that is named.
+func (r *ObjectReference) Key() Key {
+	return Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+}
+
 // ReplicaRequirements is what one replica needs.
 type ReplicaRequirements struct {
 	NodeClaim         *NodeClaim          `json:"nodeClaim,omitempty"`

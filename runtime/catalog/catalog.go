@@ -2,6 +2,8 @@
 package catalog
 
 import (
+	"time"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -9,7 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
+	"leeward/runtime/engine"
 )
+
+// EventLife is how long an Event is kept. Source: kube-apiserver --event-ttl.
+const EventLife = time.Hour
 
 // Resource is one kind of objects.
 type Resource struct {
@@ -86,6 +92,15 @@ func cluster(group, version, kind, plural string, empty func() api.Object) Resou
 	r := namespaced(group, version, kind, plural, empty)
 	r.ClusterScoped = true
 	return r
+}
+
+// Tables are the tables of an engine that keeps all of them.
+func Tables() []engine.Resource {
+	tables := make([]engine.Resource, len(All))
+	for i, r := range All {
+		tables[i] = engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }}
+	}
+	return tables
 }
 
 // byKind finds a resource by the apiVersion and kind of its objects.

@@ -141,7 +141,7 @@ func (e *Engine) standing(b *batch, key string) int64 {
 		}
 		return b.changes[i].version
 	}
-	i, _ := e.tables[prefixOf(key)].objects.Get(item{key: key})
+	i, _ := e.tables[PrefixOf(key)].objects.Get(item{key: key})
 	return i.version
 }
 
@@ -151,7 +151,7 @@ func (e *Engine) apply(b *batch) {
 	defer e.mu.Unlock()
 	e.version = b.version
 	for _, c := range b.changes {
-		t := e.tables[prefixOf(c.key)]
+		t := e.tables[PrefixOf(c.key)]
 		old := t.set(c)
 		e.reschedule(old, c)
 		change := Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object}
@@ -160,7 +160,7 @@ func (e *Engine) apply(b *batch) {
 		b.told = append(b.told, change)
 	}
 	for _, c := range b.changes {
-		e.tables[prefixOf(c.key)].wake()
+		e.tables[PrefixOf(c.key)].wake()
 	}
 	for f := range e.feeds { // order-free: each has its own
 		f.put(b.told)

@@ -72,7 +72,7 @@ func (e *Engine) restore(state *wal.State) error {
 		return err
 	}
 	for _, i := range items {
-		e.tables[prefixOf(i.key)].set(i)
+		e.tables[PrefixOf(i.key)].set(i)
 		e.reschedule(item{}, i)
 	}
 	e.version = state.Version
@@ -93,7 +93,7 @@ func (e *Engine) decodeAll(records []wal.Record) ([]item, error) {
 }
 
 func (e *Engine) decode(r *wal.Record) (item, error) {
-	table := e.tables[prefixOf(r.Key)]
+	table := e.tables[PrefixOf(r.Key)]
 	if table == nil {
 		return item{}, fmt.Errorf("read %s: the store has no such resource", r.Key)
 	}

@@ -32,8 +32,8 @@ func Key(resource schema.GroupResource, namespace, name string) string {
 	return Prefix(resource) + namespace + "/" + name
 }
 
-// prefixOf returns the prefix of a key, with its slash at the end, or "" if it has none.
-func prefixOf(key string) string {
+// PrefixOf returns the prefix of a key, with its slash at the end, or "" if it has none.
+func PrefixOf(key string) string {
 	end := 0
 	for range 3 {
 		i := strings.IndexByte(key[end:], '/')

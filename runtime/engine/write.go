@@ -81,7 +81,7 @@ func (e *Engine) admit(writes []Write) error {
 }
 
 func (e *Engine) admitOne(w *Write) error {
-	table := e.tables[prefixOf(w.key)]
+	table := e.tables[PrefixOf(w.key)]
 	switch {
 	case table == nil:
 		return fmt.Errorf("the store has no such resource")

@@ -154,9 +154,8 @@ func moved(k *api.GracefulEvictionTask) int32 {
 
 // workload is what selects a binding.
 func workload(s *store.Store, b *store.Binding) budget.Workload {
-	r := &b.Spec.Resource
 	w := budget.Workload{Namespace: b.Name().Namespace(), Priority: priorityOf(b)}
-	if o := s.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}); o != nil {
+	if o := s.Get(b.Spec.Resource.Key()); o != nil {
 		w.Labels = o.GetLabels()
 	}
 	return w

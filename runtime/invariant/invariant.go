@@ -170,10 +170,7 @@ func (m *Monitor) reopen(s *store.Store) {
 }
 
 func bindingName(o api.Object) messages.BindingName {
-	if o.GetNamespace() == "" {
-		return messages.BindingName(o.GetName())
-	}
-	return messages.BindingName(o.GetNamespace() + "/" + o.GetName())
+	return messages.NameBinding(o.GetNamespace(), o.GetName())
 }
 
 // heard takes in one fact.

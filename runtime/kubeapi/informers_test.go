@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
-	"leeward/runtime/kubeapi"
 )
 
 func binding(name string) *api.ResourceBinding {
@@ -77,7 +77,7 @@ func TestInformersGoOnAfterARestart(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	reopen := func() *engine.Engine {
 		t.Helper()
-		e, err := engine.Open(engine.Config{Resources: kubeapi.Resources(), Clock: clock.New(), Dir: folder})
+		e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Dir: folder})
 		require.NoError(t, err)
 		return e
 	}

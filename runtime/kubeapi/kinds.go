@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"reflect"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -13,7 +14,6 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
 )
 
 // kind is one kind of objects that the server keeps.
@@ -29,12 +29,9 @@ type look struct {
 	// short are the names that people may write instead of the plural.
 	short   []string
 	columns []column
-	// lives is how long an object stays, in seconds; zero: until it is deleted.
-	lives uint64
+	// lives is how long an object stays; zero: until it is deleted.
+	lives time.Duration
 }
-
-// eventLives is how long Kubernetes keeps an event, in seconds. Source: kube-apiserver --event-ttl.
-const eventLives = 3600
 
 // looks are those of all kinds, by kind.
 var looks = map[string]look{
@@ -57,7 +54,7 @@ var looks = map[string]look{
 	"Service":               {list: &corev1.ServiceList{}, short: []string{"svc"}, columns: serviceColumns},
 	"ServiceAccount":        {list: &corev1.ServiceAccountList{}, short: []string{"sa"}, columns: onlyAge},
 	"PersistentVolumeClaim": {list: &corev1.PersistentVolumeClaimList{}, short: []string{"pvc"}, columns: claimColumns},
-	"Event":                 {list: &corev1.EventList{}, short: []string{"ev"}, columns: eventColumns, lives: eventLives},
+	"Event":                 {list: &corev1.EventList{}, short: []string{"ev"}, columns: eventColumns, lives: catalog.EventLife},
 	"Deployment":            {list: &appsv1.DeploymentList{}, short: []string{"deploy"}, columns: deploymentColumns},
 	"StatefulSet":           {list: &appsv1.StatefulSetList{}, short: []string{"sts"}, columns: statefulSetColumns},
 	"ReplicaSet":            {list: &appsv1.ReplicaSetList{}, short: []string{"rs"}, columns: replicaSetColumns},
@@ -75,15 +72,6 @@ var kinds = func() []*kind {
 	}
 	return all
 }()
-
-// Resources returns the tables that an engine must have to keep what the server serves.
-func Resources() []engine.Resource {
-	resources := make([]engine.Resource, len(kinds))
-	for i, k := range kinds {
-		resources[i] = engine.Resource{Name: k.Name(), Kind: k.Kind, New: func() engine.Object { return k.New() }}
-	}
-	return resources
-}
 
 func (k *kind) version() schema.GroupVersion { return k.Kind.GroupVersion() }
 

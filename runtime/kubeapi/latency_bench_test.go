@@ -92,7 +92,7 @@ func (d *daemon) watchBindings(wanted func(*unstructured.Unstructured) bool) fun
 
 func durableEngine(t testing.TB) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(engine.Config{Resources: kubeapi.Resources(), Clock: clock.New(), Dir: t.TempDir()})
+	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return e

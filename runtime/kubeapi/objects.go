@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -104,7 +105,7 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 		TableConvertor:            printer{kind, k.clock},
 	}
 	if kind.lives > 0 {
-		store.TTLFunc = func(runtime.Object, uint64, bool) (uint64, error) { return kind.lives, nil }
+		store.TTLFunc = func(runtime.Object, uint64, bool) (uint64, error) { return uint64(kind.lives / time.Second), nil }
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: k.options(kind), AttrFunc: attributes}); err != nil {
 		return nil, fmt.Errorf("serve %s: %w", kind.Plural, err)

@@ -19,6 +19,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/config"
 	"leeward/runtime/engine"
 	"leeward/runtime/kubeapi"
@@ -78,7 +79,7 @@ func configOf(t testing.TB, e *engine.Engine, dir, addr string) kubeapi.Config {
 
 func open(t testing.TB) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(engine.Config{Resources: kubeapi.Resources(), Clock: clock.New()})
+	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return e

@@ -16,8 +16,7 @@ import (
 // aggregate gives the template of a binding the sums of what its copies report, so that a workload looks as it would in
 // one cluster. A template that the batch writes already is given them there. Source: Karmada's resource interpreter.
 func (f *Fleet) aggregate(b *batch, binding *store.Binding) {
-	resource := &binding.Spec.Resource
-	key := api.Key{APIVersion: resource.APIVersion, Kind: resource.Kind, Namespace: resource.Namespace, Name: resource.Name}
+	key := binding.Spec.Resource.Key()
 	r := catalog.Of(key)
 	if r == nil || !counts(r.Kind.Kind) {
 		return

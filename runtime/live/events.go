@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -18,9 +19,6 @@ import (
 	"leeward/runtime/journal"
 	"leeward/runtime/store"
 )
-
-// eventLife is how long an Event is kept. Source: kube-apiserver's default.
-const eventLife = time.Hour
 
 // component names the daemon in its Events.
 const component = "leewardd"
@@ -86,7 +84,7 @@ func (f *Fleet) eventWrite(e *event, made map[api.Key]types.UID) pending {
 	o := &corev1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s.%x", strings.ToLower(e.about.Name), f.eventSeq), Namespace: namespace, UID: newUID(), CreationTimestamp: at,
+			Name: fmt.Sprintf("%s.%x", strings.ToLower(e.about.Name), f.eventSeq), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
 		},
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: cmp.Or(made[e.about], f.uidOf(e.about)),
@@ -95,7 +93,7 @@ func (f *Fleet) eventWrite(e *event, made map[api.Key]types.UID) pending {
 		Source: corev1.EventSource{Component: component}, ReportingController: component,
 	}
 	key := engine.Key(eventResource.Name(), namespace, o.Name)
-	return pending{key: key, object: o, write: engine.Create(key, o).For(eventLife)}
+	return pending{key: key, object: o, write: engine.Create(key, o).For(catalog.EventLife)}
 }
 
 // uidOf is the uid of an object as the engine has it; empty where it is not there, or not yet.

@@ -17,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -41,12 +43,8 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{t: t, clock: clock.NewMock()}
 	f.clock.Set(start)
-	var resources []engine.Resource
-	for _, r := range catalog.All {
-		resources = append(resources, engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }})
-	}
 	var err error
-	f.engine, err = engine.Open(engine.Config{Resources: resources, Clock: f.clock})
+	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	f.open()
@@ -81,7 +79,7 @@ func (f *fixture) pass(d time.Duration) {
 	f.t.Helper()
 	end := f.clock.Now().Add(d)
 	for next, due := f.world.Next(); due && !next.After(end); next, due = f.world.Next() {
-		f.clock.Set(later(next, f.clock.Now()))
+		f.clock.Set(actors.Later(next, f.clock.Now()))
 		require.NoError(f.t, f.step())
 	}
 	f.clock.Set(end)
@@ -103,7 +101,7 @@ func (f *fixture) write(objects ...api.Object) {
 		s := settings(f.t)
 		admission.Default(o, &s, f.clock.Now().Truncate(time.Second))
 		if old == nil {
-			o.SetUID(newUID())
+			o.SetUID(uuid.NewUUID())
 			o.SetGeneration(1)
 		}
 		require.NoError(f.t, f.engine.Commit(engine.Update(key, o, version)))

@@ -128,10 +128,8 @@ func (b *batch) add(all ...pending) {
 // bindingOf names the binding that a key is that of; empty where it is that of something else.
 func bindingOf(k api.Key) messages.BindingName {
 	switch k.Kind {
-	case "ResourceBinding":
-		return messages.BindingName(k.Namespace + "/" + k.Name)
-	case "ClusterResourceBinding":
-		return messages.BindingName(k.Name)
+	case "ResourceBinding", "ClusterResourceBinding":
+		return messages.NameBinding(k.Namespace, k.Name)
 	}
 	return ""
 }

@@ -1,8 +1,6 @@
 package live
 
 import (
-	"strings"
-
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 )
@@ -17,14 +15,4 @@ var byPrefix = func() map[string]*catalog.Resource {
 }()
 
 // resourceOf is the resource of an object by its key; nil where it is not one of the world's kinds.
-func resourceOf(key string) *catalog.Resource {
-	end := 0
-	for range 3 { // "/group/resource/"
-		i := strings.IndexByte(key[end:], '/')
-		if i < 0 {
-			return nil
-		}
-		end += i + 1
-	}
-	return byPrefix[key[:end]]
-}
+func resourceOf(key string) *catalog.Resource { return byPrefix[engine.PrefixOf(key)] }

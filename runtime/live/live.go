@@ -17,6 +17,7 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
@@ -223,22 +224,14 @@ func (f *Fleet) take() {
 func (f *Fleet) settle() error {
 	wall := f.config.Clock.Now().UTC()
 	for next, due := f.world.Next(); due && !next.After(wall); next, due = f.world.Next() {
-		if err := f.world.Settle(later(next, f.world.Now())); err != nil {
+		if err := f.world.Settle(actors.Later(next, f.world.Now())); err != nil {
 			return fmt.Errorf("settle: %w", err)
 		}
 	}
-	if err := f.world.Settle(later(wall.Truncate(time.Second), f.world.Now())); err != nil {
+	if err := f.world.Settle(actors.Later(wall.Truncate(time.Second), f.world.Now())); err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
 	return nil
-}
-
-// later keeps the time of machines from running backwards when a clock is set back.
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // hear takes a fact from the world.

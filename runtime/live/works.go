@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -161,7 +162,7 @@ func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, 
 		return p, false
 	}
 	p.object = &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{Name: workNamespace(c), UID: newUID(), CreationTimestamp: metav1.Time{Time: now}},
+		ObjectMeta: metav1.ObjectMeta{Name: workNamespace(c), UID: uuid.NewUUID(), CreationTimestamp: metav1.Time{Time: now}},
 		Spec:       corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{corev1.FinalizerKubernetes}},
 		Status:     corev1.NamespaceStatus{Phase: corev1.NamespaceActive},
 	}
@@ -173,7 +174,7 @@ func newWork(w *wish, now time.Time, annotations map[string]string) *api.Work {
 	return &api.Work{
 		TypeMeta: metav1.TypeMeta{APIVersion: api.WorkV1alpha1GroupVersion, Kind: "Work"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: newUID(), Generation: 1,
+			Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: uuid.NewUUID(), Generation: 1,
 			CreationTimestamp: metav1.Time{Time: now}, Finalizers: workFinalizers, Annotations: annotations,
 		},
 	}
@@ -233,8 +234,7 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	if b == nil {
 		return m, fmt.Errorf("binding %s is gone", w.binding)
 	}
-	r := &b.Spec.Resource
-	key := api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+	key := b.Spec.Resource.Key()
 	template := f.world.Store().Get(key)
 	if template == nil {
 		return m, fmt.Errorf("%s is gone", key)

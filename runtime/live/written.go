@@ -4,17 +4,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"leeward/messages/api"
 )
 
 // ClusterFinalizer keeps a cluster that was deleted until nothing is placed on it any more. Source: Karmada.
 const ClusterFinalizer = "karmada.io/cluster-controller"
-
-func newUID() types.UID { return types.UID(uuid.NewString()) }
 
 // written returns what an object of the engine becomes by the world's, and whether that changes it. Each kind has
 // fields that the machines decide; all others stay as people and agents write them. Where old is nil the world made
@@ -78,7 +75,7 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 func writtenBinding(ours, old api.Object) (api.Object, bool) {
 	next := ours // nobody else has this snapshot
 	if old == nil {
-		next.SetUID(newUID())
+		next.SetUID(uuid.NewUUID())
 		return next, true
 	}
 	next.SetUID(old.GetUID())
@@ -95,7 +92,7 @@ func writtenGovernor(ours *api.Governor, before api.Object) (api.Object, bool) {
 	old, ok := before.(*api.Governor)
 	if !ok {
 		next := *ours
-		next.UID = newUID()
+		next.UID = uuid.NewUUID()
 		return &next, true
 	}
 	next := *old

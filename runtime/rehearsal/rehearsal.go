@@ -37,16 +37,6 @@ type Change func(*world.World) error
 // Apply is the change of an object that is applied, new or in place of another.
 func Apply(o api.Object) Change { return func(w *world.World) error { return w.Apply(api.Copy(o)) } }
 
-// Delete is the change of an object that is deleted.
-func Delete(key api.Key) Change {
-	return func(w *world.World) error {
-		if !w.Delete(key) {
-			return fmt.Errorf("there is no %s", key)
-		}
-		return nil
-	}
-}
-
 // Taint is the change of clusters that get taints.
 func Taint(clusters []string, taints []corev1.Taint) Change {
 	var edits []messages.TaintEdit

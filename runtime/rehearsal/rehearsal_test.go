@@ -124,7 +124,10 @@ func TestALostClusterIsPlayedToItsEnd(t *testing.T) {
 func TestAPreviewChangesNothing(t *testing.T) {
 	f := standing(t)
 	before := f.Objects[1].GetResourceVersion()
-	_, err := f.Play(t.Context(), rehearsal.Delete(api.KeyOf(f.Objects[1])))
+	_, err := f.Play(t.Context(), func(w *world.World) error {
+		require.True(t, w.Delete(api.KeyOf(f.Objects[1])))
+		return nil
+	})
 	require.NoError(t, err)
 	require.Equal(t, before, f.Objects[1].GetResourceVersion())
 	require.Nil(t, f.Objects[1].GetDeletionTimestamp())

@@ -68,10 +68,7 @@ func bindingOf(key api.Key) (messages.BindingName, bool) {
 	case api.WorkGroupVersion:
 		name = key.Name
 	}
-	if key.Namespace != "" {
-		name = key.Namespace + "/" + name
-	}
-	return messages.BindingName(name), true
+	return messages.NameBinding(key.Namespace, name), true
 }
 
 // object returns the key of an object; a namespace that is not given is none, or default. Errors: there

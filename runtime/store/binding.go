@@ -23,10 +23,7 @@ type Binding struct {
 
 // Name returns "namespace/name", or "name" for a ClusterResourceBinding.
 func (b *Binding) Name() messages.BindingName {
-	if b.Meta.Namespace == "" {
-		return messages.BindingName(b.Meta.Name)
-	}
-	return messages.BindingName(b.Meta.Namespace + "/" + b.Meta.Name)
+	return messages.NameBinding(b.Meta.Namespace, b.Meta.Name)
 }
 
 // apply makes one fact true of the binding and says whether that changed it.

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/benbjohnson/clock"
-	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"leeward/messages"
 	"leeward/messages/admission"
@@ -45,18 +44,10 @@ type heard struct {
 func newDurable(s *Storm) (*durable, error) {
 	d := &durable{Storm: s, clock: clock.New(), ended: make(chan error, 2)}
 	var err error
-	if d.engine, err = engine.Open(engine.Config{Resources: resources(), Clock: d.clock, Dir: s.config.Dir}); err != nil {
+	if d.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: d.clock, Dir: s.config.Dir}); err != nil {
 		return nil, err
 	}
 	return d, nil
-}
-
-// resources are the daemon's.
-func resources() (all []engine.Resource) {
-	for _, r := range catalog.All {
-		all = append(all, engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }})
-	}
-	return all
 }
 
 // build writes the fleet's objects before anybody looks after them, as if the daemon had been down.
@@ -104,7 +95,7 @@ func (d *durable) populate() error {
 			problems = append(problems, fmt.Errorf("%s: the daemon does not hold this kind", api.KeyOf(o)))
 			return
 		}
-		o.SetUID(types.UID(uuid.NewString()))
+		o.SetUID(uuid.NewUUID())
 		o.SetGeneration(1)
 		o.SetCreationTimestamp(metav1.Time{Time: d.clock.Now()})
 		writes = append(writes, engine.Create(engine.Key(r.Name(), o.GetNamespace(), o.GetName()), o))

@@ -41,12 +41,8 @@ func newFixture(t testing.TB) *fixture {
 	f.clock.Set(start)
 	dir := t.TempDir()
 	f.Metrics = New(Config{Clock: f.clock, Build: Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1"}, StoreDir: dir})
-	var resources []engine.Resource
-	for _, r := range catalog.All {
-		resources = append(resources, engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }})
-	}
 	var err error
-	f.engine, err = engine.Open(engine.Config{Resources: resources, Clock: f.clock, Dir: dir, Committed: f.Committed})
+	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir, Committed: f.Committed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	return f

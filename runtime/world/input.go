@@ -127,7 +127,7 @@ func (w *World) eachBinding(visit func(messages.Address)) {
 		visit(bindingAt(w.workload(o).Binding))
 	}
 	for _, b := range w.store.Bindings() {
-		if r := b.Spec.Resource; w.store.Get(api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) == nil {
+		if w.store.Get(b.Spec.Resource.Key()) == nil {
 			visit(bindingAt(b.Name())) // it has no template
 		}
 	}

@@ -33,11 +33,7 @@ func (w *World) workload(o api.Object) *messages.Workload {
 
 // bindingOf names the binding of a resource; an empty namespace makes it a ClusterResourceBinding.
 func bindingOf(namespace, kind, name string) messages.BindingName {
-	b := propagation.BindingName(kind, name)
-	if namespace == "" {
-		return messages.BindingName(b)
-	}
-	return messages.BindingName(namespace + "/" + b)
+	return messages.NameBinding(namespace, propagation.BindingName(kind, name))
 }
 
 // BindingOf names the binding of a resource template.
@@ -47,10 +43,7 @@ func BindingOf(template api.Object) messages.BindingName {
 }
 
 func bindingName(o api.Object) messages.BindingName {
-	if o.GetNamespace() == "" {
-		return messages.BindingName(o.GetName())
-	}
-	return messages.BindingName(o.GetNamespace() + "/" + o.GetName())
+	return messages.NameBinding(o.GetNamespace(), o.GetName())
 }
 
 // clusters are the names of all clusters, in order.

@@ -189,8 +189,7 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 func (w *World) endedResource(f messages.Fact) api.Key {
 	if f, ok := f.(*messages.BindingDeleted); ok {
 		if b := w.store.Binding(f.Binding); b != nil {
-			r := b.Spec.Resource
-			return api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+			return b.Spec.Resource.Key()
 		}
 	}
 	return api.Key{}

@@ -46,13 +46,6 @@ type Divider struct {
 	claims claims
 }
 
-// Duplicated gives every candidate all replicas.
-func Duplicated(d Demand, c []Candidate) {
-	for i := range c {
-		c[i].Seats = d.Replicas
-	}
-}
-
 // Static divides by the candidates' weights, whatever they have or can take. Who has no weight gets
 // nothing, unless nobody has any: then all weigh the same.
 func (v *Divider) Static(d Demand, c []Candidate) {

@@ -35,12 +35,6 @@ func ranked(c ...division.Candidate) []division.Candidate {
 func demand(replicas int32) division.Demand { return division.Demand{Replicas: replicas} }
 func fresh(replicas int32) division.Demand  { return division.Demand{Replicas: replicas, Fresh: true} }
 
-func TestDuplicatedGivesAllToEach(t *testing.T) {
-	c := room(0, 1)
-	division.Duplicated(demand(2), c)
-	require.Equal(t, []int32{2, 2}, seats(c))
-}
-
 func TestStatic(t *testing.T) {
 	tests := []struct {
 		name     string

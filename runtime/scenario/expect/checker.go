@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"leeward/messages"
-	"leeward/messages/api"
 	"leeward/runtime/journal"
 	"leeward/runtime/store"
 )
@@ -67,18 +66,11 @@ func (c *Checker) index(w *watch) {
 		name := messages.ClusterName(w.key.Name)
 		c.clusters[name] = append(c.clusters[name], w)
 	case "ResourceBinding", "ClusterResourceBinding":
-		name := bindingName(w.key)
+		name := messages.NameBinding(w.key.Namespace, w.key.Name)
 		c.bindings[name] = append(c.bindings[name], w)
 	default:
 		c.others = append(c.others, w)
 	}
-}
-
-func bindingName(k api.Key) messages.BindingName {
-	if k.Namespace == "" {
-		return messages.BindingName(k.Name)
-	}
-	return messages.BindingName(k.Namespace + "/" + k.Name)
 }
 
 // Settled judges the instant now, at which nothing is left to do: s holds the objects as they stand,
