@@ -60,8 +60,9 @@ func (s *Store) applyToBinding(at time.Time, f messages.AboutBinding) {
 	if e == nil {
 		return
 	}
-	generation := e.binding.Meta.Generation
+	generation, conditions := e.binding.Meta.Generation, e.binding.Status.Conditions
 	if e.binding.apply(at, f) {
+		s.transitions.flipped(at, e.binding, conditions)
 		s.touch(e)
 	}
 	if e.binding.Meta.Generation != generation {

@@ -29,9 +29,10 @@ type Store struct {
 	// charged are the quotas, by namespace.
 	charged map[string]*charged
 	// statuses are the raw statuses that copies show: most are alike, and share one.
-	statuses map[replicaCounts]*runtime.RawExtension
-	version  uint64 // of the newest change
-	seed     uint64 // of uids
+	statuses    map[replicaCounts]*runtime.RawExtension
+	version     uint64 // of the newest change
+	seed        uint64 // of uids
+	transitions transitions
 	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
 	changed map[api.Key]struct{}
 }
