@@ -210,6 +210,8 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.limits.shrunk(endless)
 	case *messages.Scheduled:
 		m.scheduled(f)
+	case *messages.ScheduleFailed:
+		m.limits.cleared(f)
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
 	case *messages.EvictionHeld:

@@ -241,3 +241,10 @@ const endless = 1 << 30
 
 // shrunk notes that there are fewer copies than when permits of this instant were given.
 func (l *limits) shrunk(by int) { l.gone += max(by, 0) }
+
+// cleared notes the copies that ended because a placement is void.
+func (l *limits) cleared(f *messages.ScheduleFailed) {
+	if f.Cleared {
+		l.shrunk(len(f.Before))
+	}
+}

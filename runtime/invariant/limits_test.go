@@ -77,6 +77,7 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 	region.FleetBreakerShare, region.RegionBreakerShare = 0, 0.5
 	priority.FleetBreakerShare, priority.PriorityBreakerShare = 0, 0.5
 	eu, zero := &messages.BreakerChanged{Region: "eu", State: "Open"}, &messages.BreakerChanged{Priority: new(int32), State: "Open"}
+	void := &messages.ScheduleFailed{Binding: "d/d", Cleared: true, Before: []api.TargetCluster{{Name: "m2"}, {Name: "m3"}}}
 	rate := 0.1
 	slow := &messages.GovernorChanged{State: "Cooldown", EvictionsPerSecond: &rate}
 	for name, c := range map[string]struct {
@@ -108,6 +109,7 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		"more than half of a region":                {region, 0, []told{one(0, permits("a", "b", "c"))}, true},
 		"more than half of a priority":              {priority, 0, []told{one(0, permits("a")), one(m, permits("b", "c"))}, true},
 		"more than half, in time":                   {half, 0, []told{one(0, permits("a", "b")), one(10*m, permits("c"))}, false},
+		"more than half, of fewer since":            {half, 0, []told{one(0, permits("a", "b", "c"), void)}, false},
 		"an open breaker":                           {half, 0, []told{one(0, breaker("Open"), permits("a"))}, true},
 		"that of a region":                          {region, 0, []told{one(0, eu, permits("a"))}, true},
 		"that of a priority":                        {priority, 0, []told{one(0, zero, permits("a"))}, true},
