@@ -115,7 +115,8 @@ func (w *homeward) alarm() (next time.Time) {
 }
 
 // moves gives the clusters that are left by choice their grounds, and begins a return. One that must be left
-// anyway has grounds of its own, and waits for no permit any more.
+// anyway has grounds of its own; but one that waits for a permit to leave for a taint has none to lose its copy by: it
+// is left by choice, too, which takes nothing away at once.
 func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 	if m.Move == "" {
 		return
@@ -128,6 +129,9 @@ func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 			t.leave.grounds = messages.Grounds{Reason: m.Move}
 		case t.leave.requested:
 			out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: c})
+			if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
+				t.leave.grounds = messages.Grounds{Reason: m.Move}
+			}
 		}
 	}
 	if m.Move == api.EvictionReasonFailback {

@@ -78,9 +78,10 @@ func TestSharesThatOnlyShrinkDoSoAtOnce(t *testing.T) {
 	b.tell(p).Told(memberAt("m1"), run(2, 3))
 }
 
-// What is due waits for a permit. It needs none where the scheduler moves it for another cause.
+// What is due waits for a permit. It needs none where the scheduler moves it for another cause: that is why it goes.
 func TestAMoveWithdrawsTheRequestForAPermit(t *testing.T) {
 	b := placed(t, settings(destinationFirst), duplicated(), "m1:2", "m2:2")
 	b.tell(tainted("m1", b.Now(), "down")).Told(governor, wish("m1", b.Now()))
-	b.tell(b.rescheduled("m1", "m2:2")).Told(governor, unwish("m1"))
+	n := b.tell(b.rescheduled("m1", "m2:2")).Told(governor, unwish("m1"))
+	require.Equal(t, messages.Grounds{Reason: api.EvictionReasonReschedule}, actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Grounds)
 }
