@@ -30,6 +30,13 @@ type Budget struct {
 // From: ingress. To: the governor and every binding.
 type BudgetsSet struct{ Budgets []Budget }
 
+// ExceedingAllowed carries people's word that evictions from a cluster may exceed budgets. From: ingress. To: governor.
+type ExceedingAllowed struct {
+	Cluster ClusterName
+	// Reason: empty takes the word back.
+	Reason string
+}
+
 // WorkloadObserved says how a workload fares that budgets select. From: binding. To: governor.
 type WorkloadObserved struct {
 	Binding BindingName
@@ -69,9 +76,11 @@ const (
 )
 
 func (*BudgetsSet) message()       {}
+func (*ExceedingAllowed) message() {}
 func (*WorkloadObserved) message() {}
 
 func (*BudgetsSet) toGovernor()       {}
+func (*ExceedingAllowed) toGovernor() {}
 func (*WorkloadObserved) toGovernor() {}
 
 func (*BudgetsSet) toBinding() {}

@@ -13,9 +13,11 @@ type BudgetExceeded struct {
 	Budget  BudgetName  `json:"budget"`
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
-	// Reason is what people gave, Message what the budget had against it.
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
+	// AllowedBy is what bears people's word, "its resource", "its binding" or "cluster e1", Reason what they gave, Message what
+	// the budget had against it.
+	AllowedBy string `json:"allowedBy"`
+	Reason    string `json:"reason"`
+	Message   string `json:"message"`
 }
 
 func (*BudgetChanged) Kind() string  { return "BudgetChanged" }

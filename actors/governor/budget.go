@@ -1,7 +1,6 @@
 package governor
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -23,7 +22,10 @@ func budgets(g *Governor, _ time.Time, n *node) *wait {
 		return nil
 	}
 	w := g.ledger.workloads[n.head.Binding]
-	if w == nil || w.news.Exceeds != "" {
+	if w == nil {
+		return nil
+	}
+	if _, allowed := g.exceeds(w, n.head.Cluster); allowed != "" {
 		return nil
 	}
 	e := g.eviction(w, n.head.Cluster)
@@ -79,8 +81,9 @@ func (g *Governor) spend(r *messages.RequestEviction, out *actors.Outbox) {
 	e := g.eviction(w, r.Cluster)
 	for _, a := range w.accounts {
 		if v := budget.Judge(a.fund.Spec, &a.Account, e); v.Message != "" {
+			by, reason := g.exceeds(w, r.Cluster)
 			out.Record(&messages.BudgetExceeded{
-				Budget: a.fund.Name, Binding: r.Binding, Cluster: r.Cluster, Reason: cmp.Or(w.news.Exceeds, g.releases[r.Binding]), Message: v.Message,
+				Budget: a.fund.Name, Binding: r.Binding, Cluster: r.Cluster, AllowedBy: by, Reason: reason, Message: v.Message,
 			})
 		}
 	}
@@ -88,6 +91,29 @@ func (g *Governor) spend(r *messages.RequestEviction, out *actors.Outbox) {
 		w.grants = append(w.grants, grant{r.Cluster, e.Moves})
 		w.pending += e.Moves
 	})
+}
+
+// exceeds is why a workload may leave a cluster against its budgets, and what bears people's word; empty: it may not.
+// Whoever goes without being asked was released.
+func (g *Governor) exceeds(w *workload, from messages.ClusterName) (by, reason string) {
+	switch r := g.ledger.exceeding[from]; {
+	case w.news.Exceeds != "":
+		return "its resource", w.news.Exceeds
+	case r != "":
+		return "cluster " + string(from), r
+	default:
+		return "its binding", g.releases[w.news.Binding]
+	}
+}
+
+// exceedingAllowed lets what leaves a cluster exceed budgets, or not any more.
+func (g *Governor) exceedingAllowed(m *messages.ExceedingAllowed) {
+	if m.Reason == "" {
+		delete(g.ledger.exceeding, m.Cluster)
+	} else {
+		g.ledger.exceeding[m.Cluster] = m.Reason
+	}
+	g.reviewBudgets()
 }
 
 // tryAgain has a request asked again, and told again if it still has to wait.

@@ -168,9 +168,23 @@ func TestWhatExceedsABudgetIsOnRecord(t *testing.T) {
 	n := d.Tell(from("e1", "a", "b")...)
 	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
 	require.Equal(t, []*messages.BudgetExceeded{{
-		Budget: "all", Binding: "b", Cluster: "e1", Reason: "ticket 7",
+		Budget: "all", Binding: "b", Cluster: "e1", AllowedBy: "its resource", Reason: "ticket 7",
 		Message: "4 of 6 replicas serve and 4 have to; leaving takes 2 away at once",
 	}}, actorstest.FactsOf[*messages.BudgetExceeded](n.Facts()))
+}
+
+func TestWhatLeavesOneClusterMayExceedBudgets(t *testing.T) {
+	d := funded(t, keep("all", "7"))
+	d.Tell(on("d", 2, "e2"))
+	require.Empty(t, gone(d.Tell(append(from("e1", "a"), from("e2", "d")...)...)))
+	n := d.Tell(&messages.ExceedingAllowed{Cluster: "e1", Reason: "ticket 8"})
+	require.Equal(t, []string{"a/e1"}, gone(n), "d leaves another cluster")
+	require.Equal(t, []*messages.BudgetExceeded{{
+		Budget: "all", Binding: "a", Cluster: "e1", AllowedBy: "cluster e1", Reason: "ticket 8",
+		Message: "leaving takes 2 of 8 replicas away at once, and 7 have to serve",
+	}}, actorstest.FactsOf[*messages.BudgetExceeded](n.Facts()))
+	d.Tell(&messages.ExceedingAllowed{Cluster: "e1"})
+	require.Empty(t, gone(d.Tell(from("e1", "b")...)), "the word was taken back")
 }
 
 func TestAllBudgetsOfAWorkloadHaveToAgree(t *testing.T) {

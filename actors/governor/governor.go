@@ -60,7 +60,7 @@ func New(settings messages.Settings) *Governor {
 		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
 		priorities: map[int32]*place{},
 		people:     newPeople(),
-		ledger:     ledger{workloads: map[messages.BindingName]*workload{}},
+		ledger:     ledger{workloads: map[messages.BindingName]*workload{}, exceeding: map[messages.ClusterName]string{}},
 	}
 	g.fleet.verdict.State = storm.Normal
 	g.root = newNode(nil, namespaced, &g.fleet)
@@ -95,6 +95,8 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 		g.releaseChanged(m, out)
 	case *messages.BudgetsSet:
 		g.budgetsSet(m)
+	case *messages.ExceedingAllowed:
+		g.exceedingAllowed(m)
 	case *messages.WorkloadObserved:
 		g.workloadObserved(now, m)
 	case *messages.SettingsChanged:

@@ -13,6 +13,8 @@ import (
 type ledger struct {
 	funds     map[messages.BudgetName]*fund
 	workloads map[messages.BindingName]*workload
+	// exceeding is why what leaves a cluster may exceed budgets, where people say so.
+	exceeding map[messages.ClusterName]string
 	// stirred are the funds that are new since they were last settled, or of which an account is.
 	stirred []*fund
 	// expires is when the first move leaves its window; zero: there is none.

@@ -13,10 +13,10 @@ func validateBindingHolds(annotations map[string]string) field.ErrorList {
 	return append(validateHold(annotations), validateReasonGiven(annotations, api.AnnotationRelease)...)
 }
 
-// validateClusterHold finds what is wrong with how people hold what leaves a cluster. A cluster cannot be
+// validateClusterHold finds what is wrong with how people hold what leaves a cluster, or let it exceed budgets. A cluster cannot be
 // released: its limits are those of the clusters that take over.
 func validateClusterHold(annotations map[string]string) field.ErrorList {
-	errs := validateHold(annotations)
+	errs := append(validateHold(annotations), validateReasonGiven(annotations, api.AnnotationExceedBudget)...)
 	if reason, given := annotations[api.AnnotationRelease]; given {
 		errs = append(errs, field.Invalid(annotation(api.AnnotationRelease), reason, "is for bindings"))
 	}

@@ -33,6 +33,11 @@ func TestHolds(t *testing.T) {
 			annotated("Cluster", `leeward.dev/release-evictions: hurry`),
 			`metadata.annotations[leeward.dev/release-evictions]: Invalid value: "hurry": is for bindings`,
 		},
+		"what leaves a cluster may exceed budgets": {annotated("Cluster", `leeward.dev/exceed-budget: ticket 7`), ""},
+		"for a reason that is one": {
+			annotated("Cluster", `leeward.dev/exceed-budget: ""`),
+			`metadata.annotations[leeward.dev/exceed-budget]: Required value: must say why`,
+		},
 		"the governor may be paused": {"Governor\nmetadata: {name: fleet}\nspec: {pause: {reason: network}}\n", ""},
 		"for a reason as well": {
 			"Governor\nmetadata: {name: fleet}\nspec: {pause: {until: 2026-01-31T18:00:00Z}}\n",

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// AnnotationExceedBudget, on a resource, lets its evictions exceed every budget. Its value is the reason, which
-// is recorded. Leeward's own.
+// AnnotationExceedBudget, on a resource, lets its evictions exceed every budget; on a Cluster, those of all that leave
+// it. Its value is the reason, which is recorded. Leeward's own.
 const AnnotationExceedBudget = "leeward.dev/exceed-budget"
 
 // EvictionBudget bounds what evictions for taints take from the workloads of its namespace. Leeward's own.

@@ -57,7 +57,7 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 	case *messages.ReleaseHeld:
 		return warning("kept", "on "+string(f.Cluster), f.Message)
 	case *messages.BudgetExceeded:
-		return warning("exceeds", "budget "+string(f.Budget)+" on "+string(f.Cluster), joined("; ", f.Reason, f.Message))
+		return warning("exceeds", "budget "+string(f.Budget)+" on "+string(f.Cluster), joined("; ", "allowed by "+f.AllowedBy+": "+f.Reason, f.Message))
 	case *messages.BindingDescheduled:
 		return story("gives up", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+": no room for the others "+t.since(f.Since))
 	case *messages.OriginalKept:

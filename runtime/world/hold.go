@@ -13,10 +13,15 @@ import (
 type orders struct {
 	holds    map[messages.HoldScope]messages.HoldChanged
 	releases map[messages.BindingName]string
+	// exceeding is why what leaves a cluster may exceed budgets.
+	exceeding map[messages.ClusterName]string
 }
 
 func newOrders() orders {
-	return orders{holds: map[messages.HoldScope]messages.HoldChanged{}, releases: map[messages.BindingName]string{}}
+	return orders{
+		holds: map[messages.HoldScope]messages.HoldChanged{}, releases: map[messages.BindingName]string{},
+		exceeding: map[messages.ClusterName]string{},
+	}
 }
 
 // Hold has evictions within a scope wait, or, without a hold, no longer. The error names a binding or cluster
@@ -74,7 +79,12 @@ func heldObject(of messages.HoldScope) api.Key {
 func (w *World) noteOrders(key api.Key, annotations map[string]string) {
 	h, _ := api.HoldIn(annotations) // admitted
 	if key.Kind == "Cluster" {
-		w.noteHold(messages.HoldScope{Cluster: messages.ClusterName(key.Name)}, h)
+		cluster := messages.ClusterName(key.Name)
+		w.noteHold(messages.HoldScope{Cluster: cluster}, h)
+		if reason := annotations[api.AnnotationExceedBudget]; w.orders.exceeding[cluster] != reason {
+			w.orders.exceeding[cluster] = reason
+			w.kernel.Post(governorAt, &messages.ExceedingAllowed{Cluster: cluster, Reason: reason})
+		}
 		return
 	}
 	name := messages.BindingName(key.Name)
@@ -114,7 +124,7 @@ func (w *World) noteHold(of messages.HoldScope, h *api.Hold) {
 
 // dropOrders forgets what was said of a binding or a cluster that is gone.
 func (w *World) dropOrders(key api.Key) {
-	if len(w.orders.holds)+len(w.orders.releases) > 0 {
+	if len(w.orders.holds)+len(w.orders.releases)+len(w.orders.exceeding) > 0 {
 		w.noteOrders(key, nil)
 	}
 }
