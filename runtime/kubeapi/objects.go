@@ -112,7 +112,7 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 	}
 	served := map[string]rest.Storage{kind.Plural: objects{store, kind}}
 	if workload, _ := counted(kind.New()); workload != nil {
-		served[kind.Plural+"/scale"] = scale{objects{store, kind}}
+		served[kind.Plural+"/scale"] = scale{objects{store, kind}, printer{scaleKind, k.clock}}
 	}
 	if kind.has("Status") {
 		observing := *store

@@ -12,10 +12,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
+
+	"leeward/runtime/catalog"
 )
 
 // scale serves the replicas of workloads, which "kubectl scale" and autoscalers read and write alone.
-type scale struct{ of objects }
+type scale struct {
+	of objects
+	printer
+}
+
+// scaleKind is how scales look. Source of the columns: kubernetes, pkg/printers/internalversion.
+var scaleKind = &kind{
+	&catalog.Resource{Kind: autoscalingv1.SchemeGroupVersion.WithKind("Scale")},
+	look{columns: []column{
+		number(shown("Desired", func(s *autoscalingv1.Scale) any { return s.Spec.Replicas })),
+		number(shown("Available", func(s *autoscalingv1.Scale) any { return s.Status.Replicas })),
+		ageColumn,
+	}},
+}
 
 var (
 	_ rest.Patcher                  = scale{}
@@ -28,11 +43,7 @@ func (s scale) New() runtime.Object { return &autoscalingv1.Scale{} }
 func (s scale) Destroy() {}
 
 func (s scale) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
-	return autoscalingv1.SchemeGroupVersion.WithKind("Scale")
-}
-
-func (s scale) ConvertToTable(ctx context.Context, o, options runtime.Object) (*metav1.Table, error) {
-	return rest.NewDefaultTableConvertor(autoscalingv1.Resource("scales")).ConvertToTable(ctx, o, options)
+	return scaleKind.Kind
 }
 
 func (s scale) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {

@@ -254,7 +254,7 @@ func (s *Server) install(served map[schema.GroupVersion]map[string]rest.Storage,
 	for gv, storages := range served { // order-free: sorted below
 		if groups[gv.Group] == nil {
 			info := server.NewDefaultAPIGroupInfo(gv.Group, scheme, metav1.ParameterCodec, codecs)
-			if strings.HasSuffix(gv.Group, ".karmada.io") || gv.Group == leewardVersion.Group {
+			if fleetGroup(gv.Group) {
 				info.NegotiatedSerializer = textual{info.NegotiatedSerializer}
 			}
 			groups[gv.Group] = &info
@@ -271,6 +271,11 @@ func (s *Server) install(served map[schema.GroupVersion]map[string]rest.Storage,
 		infos = append(infos, groups[name])
 	}
 	return s.generic.InstallAPIGroups(infos...)
+}
+
+// fleetGroup reports whether a group is not one of Kubernetes itself.
+func fleetGroup(group string) bool {
+	return strings.HasSuffix(group, ".karmada.io") || group == leewardVersion.Group
 }
 
 // textual speaks JSON and YAML only: kinds that are not Kubernetes' own have no other form.
