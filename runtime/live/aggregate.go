@@ -13,31 +13,26 @@ import (
 	"leeward/runtime/store"
 )
 
-// aggregate gives the template of a binding the sums of what its copies report, so that a workload looks as it would in
-// one cluster. A template that the batch writes already is given them there. Source: Karmada's resource interpreter.
-func (f *Fleet) aggregate(b *batch, binding *store.Binding) {
-	key := binding.Spec.Resource.Key()
-	r := catalog.Of(key)
+// aggregate returns the write that gives the template of a binding the sums of what its copies report, so that a
+// workload looks as it would in one cluster; needed is false where it has them. Source: Karmada's resource interpreter.
+func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
+	p.source = binding.Spec.Resource.Key()
+	r := catalog.Of(p.source)
 	if r == nil || !counts(r.Kind.Kind) {
-		return
+		return p, false
 	}
-	at := engine.Key(r.Name(), key.Namespace, key.Name)
-	if i, written := b.templates[at]; written {
-		giveSums(b.writes[i].object, binding)
-		return
-	}
-	stands, version := f.config.Engine.Table(r.Name()).Get(at)
+	p.key = engine.Key(r.Name(), p.source.Namespace, p.source.Name)
+	stands, version := f.config.Engine.Table(r.Name()).Get(p.key)
 	if stands == nil {
-		return
+		return p, false
 	}
-	if f.seen[at] != version {
+	if f.seen[p.key] != version {
 		f.world.Store().Note(store.BindingKey(binding.Name())) // when its news is heard
-		return
+		return p, false
 	}
-	next := api.Shallow(stands)
-	if giveSums(next, binding) {
-		b.add(pending{key: at, source: key, object: next, write: engine.Update(at, next, version)})
-	}
+	p.object = api.Shallow(stands)
+	p.write = engine.Update(p.key, p.object, version)
+	return p, giveSums(p.object, binding)
 }
 
 // counts reports whether a kind of workload counts its replicas, or pods, in its status.

@@ -3,6 +3,8 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,18 +68,42 @@ func (f *Fleet) noteEvent(at time.Time, fact messages.Fact) {
 	if line.Level >= zerolog.WarnLevel {
 		kind = corev1.EventTypeWarning
 	}
-	f.events = append(f.events, event{about, at, kind, cmp.Or(reasons[fact.Kind()], fact.Kind()), line.Text})
+	f.tell(event{about, at, kind, cmp.Or(reasons[fact.Kind()], fact.Kind()), line.Text})
 }
 
 // warn tells of what is wrong with an object.
 func (f *Fleet) warn(o api.Object, reason, message string) {
-	f.events = append(f.events, event{api.KeyOf(o), f.world.Now(), corev1.EventTypeWarning, reason, message})
+	f.tell(event{api.KeyOf(o), f.world.Now(), corev1.EventTypeWarning, reason, message})
 }
 
 var eventResource = catalog.Of(api.Key{APIVersion: "v1", Kind: "Event"})
 
-// eventWrite makes an Event of what is told; made are the uids of what is written together with it. Those of objects without a namespace are in the default one.
-func (f *Fleet) eventWrite(e *event, made map[api.Key]types.UID) pending {
+// tell has an Event made.
+func (f *Fleet) tell(e event) { f.events[e.about] = append(f.events[e.about], e) }
+
+// eventsAbout takes the Events of one object, with its uid where it is new.
+func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
+	told := f.events[key]
+	delete(f.events, key)
+	all := make([]pending, len(told))
+	for i := range told {
+		all[i] = f.eventWrite(&told[i], uid)
+	}
+	return all
+}
+
+// eventsLeft takes the Events of all objects.
+func (f *Fleet) eventsLeft() (all []pending) {
+	for _, key := range slices.SortedFunc(maps.Keys(f.events), store.CompareKeys) {
+		all = append(all, f.eventsAbout(key, "")...)
+	}
+	f.events = map[api.Key][]event{} // a start tells of all bindings: its room is not kept
+	return all
+}
+
+// eventWrite makes an Event of what is told of an object, with its uid where it is new. Events of objects without a
+// namespace are in the default one.
+func (f *Fleet) eventWrite(e *event, uid types.UID) pending {
 	f.eventSeq++
 	namespace := cmp.Or(e.about.Namespace, metav1.NamespaceDefault)
 	at := metav1.Time{Time: e.at}
@@ -87,7 +113,7 @@ func (f *Fleet) eventWrite(e *event, made map[api.Key]types.UID) pending {
 			Name: fmt.Sprintf("%s.%x", strings.ToLower(e.about.Name), f.eventSeq), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
 		},
 		InvolvedObject: corev1.ObjectReference{
-			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: cmp.Or(made[e.about], f.uidOf(e.about)),
+			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: cmp.Or(uid, f.uidOf(e.about)),
 		},
 		Reason: e.reason, Message: e.message, Type: e.kind, Count: 1, FirstTimestamp: at, LastTimestamp: at,
 		Source: corev1.EventSource{Component: component}, ReportingController: component,

@@ -26,33 +26,69 @@ type pending struct {
 	generation int64 // of a Work, once it is written
 }
 
-// flushAtOnce is how many objects are committed at once: few enough for readers of the engine to keep up, this fleet
-// among them, and enough for a sync of the log to cost little.
-const flushAtOnce = 2048
+const (
+	// decidedAtOnce is how many objects that machines decided on are committed at once: few, so that the first are
+	// seen, and acted on, while the last are still being written.
+	decidedAtOnce = 256
+	// flushAtOnce is how many objects of all else are: few enough for readers of the engine to keep up, this fleet among
+	// them, and enough for a sync of the log to cost little.
+	flushAtOnce = 2048
+)
 
-// flush commits all that the machines changed. It reports whether they are to hear of something that came of it. What
-// meets a change that the world has not heard of is left for after it.
+// flush commits all that the machines changed: what they decided, and then what follows from that. It reports whether
+// they are to hear of something that came of it. What meets a change that the world has not heard of is left for after
+// it.
 func (f *Fleet) flush() (again bool, err error) {
-	b, again := f.collect()
-	if f.config.Shadow {
-		return again, nil
+	changed := f.world.Store().Changed()
+	again, err = f.flushDecisions(changed)
+	if err != nil {
+		return false, err
 	}
-	for part := range slices.Chunk(b.writes, flushAtOnce) {
-		told, err := f.commit(part)
-		if err != nil {
-			return false, err
-		}
-		again = again || told
+	told, err := f.flushConsequences(changed)
+	if err != nil {
+		return false, err
 	}
 	if f.config.Flushed != nil {
 		f.config.Flushed()
 	}
-	return again, nil
+	return again || told, nil
 }
 
-// commit commits a part of what is to be written, all of it but what meets a change.
+// flushDecisions commits objects as the machines have them, each with the Events that tell why.
+func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
+	for keys := range slices.Chunk(changed, decidedAtOnce) {
+		part := make([]pending, 0, 3*len(keys))
+		for _, key := range keys {
+			made := f.object(key)
+			part = append(part, made...)
+			part = append(part, f.eventsAbout(key, uidIn(made, key))...)
+		}
+		some, err := f.commit(part)
+		if err != nil {
+			return false, err
+		}
+		told = told || some
+	}
+	return told, nil
+}
+
+// flushConsequences commits what a start that finds it missing makes up of what was decided, and the Events of what has
+// not changed.
+func (f *Fleet) flushConsequences(changed []api.Key) (told bool, err error) {
+	all, told := f.consequences(changed)
+	for part := range slices.Chunk(append(all, f.eventsLeft()...), flushAtOnce) {
+		some, err := f.commit(part)
+		if err != nil {
+			return false, err
+		}
+		told = told || some
+	}
+	return told, nil
+}
+
+// commit commits a part of what is to be written, all of it but what meets a change. In shadow it does not.
 func (f *Fleet) commit(part []pending) (told bool, err error) {
-	for len(part) > 0 {
+	for len(part) > 0 && !f.config.Shadow {
 		err := f.config.Engine.Commit(writes(part)...)
 		var conflict *engine.Conflict
 		switch {
@@ -75,54 +111,44 @@ func writes(batch []pending) []engine.Write {
 	return all
 }
 
-// collect gathers what is to be written, and tells agents' machines of Works that need not be: they are as they
-// should be. It reports whether it did.
-func (f *Fleet) collect() (b *batch, told bool) {
-	b = &batch{templates: map[string]int{}}
-	for _, key := range f.world.Store().Changed() {
-		b.add(f.object(key)...)
+// uidIn is the uid of an object that is about to be written; empty where it is not.
+func uidIn(made []pending, key api.Key) types.UID {
+	for i := range made {
+		if made[i].source == key && made[i].object != nil {
+			return made[i].object.GetUID()
+		}
+	}
+	return ""
+}
+
+// consequences gathers what follows from decisions: the sums of what copies of changed bindings report, namespaces
+// and Works. Agents' machines are told of Works that need not be written: they are as they should be. It reports
+// whether any was.
+func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
+	for _, key := range changed {
 		if binding := f.world.Store().Binding(bindingOf(key)); binding != nil {
-			f.aggregate(b, binding)
+			if p, needed := f.aggregate(binding); needed {
+				all = append(all, p)
+			}
 		}
 	}
 	now := f.now()
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
-			b.add(p)
+			all = append(all, p)
 		}
 	}
 	f.joining = f.joining[:0]
 	for _, w := range newest(f.wishes) {
 		p, needed := f.work(w, now)
 		if needed {
-			b.add(p)
+			all = append(all, p)
 			continue
 		}
 		told = f.tellWritten(w, p.generation) || told
 	}
-	f.wishes = f.wishes[:0:0]
-	made := uids(b.writes)
-	for i := range f.events {
-		b.add(f.eventWrite(&f.events[i], made))
-	}
-	f.events = nil // a start tells of all bindings: its room is not kept
-	return b, told
-}
-
-// batch is what one flush writes.
-type batch struct {
-	writes []pending
-	// templates are the writes of workloads by their keys: bindings, which come after them, have a say in them, too.
-	templates map[string]int
-}
-
-func (b *batch) add(all ...pending) {
-	for _, p := range all {
-		if p.object != nil && counts(p.source.Kind) {
-			b.templates[p.key] = len(b.writes)
-		}
-		b.writes = append(b.writes, p)
-	}
+	f.wishes = f.wishes[:0:0] // a start wishes for all Works: its room is not kept
+	return all, told
 }
 
 // bindingOf names the binding that a key is that of; empty where it is that of something else.
@@ -132,17 +158,6 @@ func bindingOf(k api.Key) messages.BindingName {
 		return messages.NameBinding(k.Namespace, k.Name)
 	}
 	return ""
-}
-
-// uids are those of the objects that a batch writes.
-func uids(batch []pending) map[api.Key]types.UID {
-	made := map[api.Key]types.UID{}
-	for i := range batch {
-		if p := &batch[i]; p.wish == nil && p.object != nil {
-			made[p.source] = p.object.GetUID()
-		}
-	}
-	return made
 }
 
 // newest keeps of the wishes for one Work the last.

@@ -16,8 +16,8 @@ import (
 	"leeward/runtime/engine"
 )
 
-// outage is a fixture that lives through random troubles, and is killed on the way as often as kills says: at once, or
-// between a decision and its commit.
+// outage is a fixture that lives through random troubles, and is killed on the way as often as kills says: at once,
+// between a decision and its commit, or between that and the commit of what follows from it.
 type outage struct {
 	*fixture
 	random *rand.Rand
@@ -63,7 +63,7 @@ func (o *outage) act() {
 	o.killed()
 }
 
-// killed ends the process, perhaps: what was decided and not committed is lost.
+// killed ends the process, perhaps: what was decided and not committed is lost, or what follows from it.
 func (o *outage) killed() {
 	o.t.Helper()
 	if !o.kills() {
@@ -71,6 +71,10 @@ func (o *outage) killed() {
 	}
 	o.take()
 	require.NoError(o.t, o.settle())
+	if o.kills() {
+		_, err := o.flushDecisions(o.world.Store().Changed())
+		require.NoError(o.t, err)
+	}
 	o.restart()
 }
 

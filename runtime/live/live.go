@@ -61,7 +61,7 @@ type Fleet struct {
 	joining   []messages.ClusterName
 	leaving   map[messages.ClusterName]bool // clusters whose last Works are awaited
 	wishes    []wish                        // for Works, in the order in which they were made
-	events    []event
+	events    map[api.Key][]event           // by what they are about
 	manifests manifests
 	eventSeq  uint64
 	asked     chan func()
@@ -83,7 +83,7 @@ type Stats struct {
 func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
-		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, asked: make(chan func()),
+		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
