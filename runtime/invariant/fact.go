@@ -67,8 +67,7 @@ func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Schedule
 		if s.Cluster(name) == nil || slices.ContainsFunc(f.Clusters, func(t api.TargetCluster) bool { return t.Name == c.Name }) {
 			continue
 		}
-		by := slices.ContainsFunc(m.started, func(e *messages.EvictionStarted) bool { return e.Binding == f.Binding && e.Cluster == name })
-		m.check(LeftByTask, by, Violation{At: now, Binding: f.Binding, Cluster: name}, "it is left for another placement, because %s", f.Trigger)
+		m.check(LeftByTask, m.begun[departure{f.Binding, name}], Violation{At: now, Binding: f.Binding, Cluster: name}, "it is left for another placement, because %s", f.Trigger)
 	}
 }
 
@@ -79,11 +78,18 @@ func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.Evicti
 	if b == nil || !m.settings.KeepLastCopy || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
 		return
 	}
-	if slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) || slices.ContainsFunc(m.decided, func(d *messages.Scheduled) bool {
-		return d.Binding == f.Binding && len(d.Clusters) == 0
-	}) {
+	if m.emptied[f.Binding] || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
 		return
 	}
-	serves := slices.ContainsFunc(m.copies.of[f.Binding], func(k copyOf) bool { return k.runs && m.serves(now, &k) })
-	m.check(LastCopyKept, serves, Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "the old copy goes (%s) and no other can serve", f.Reason)
+	m.check(LastCopyKept, m.anotherServes(now, b, f.Cluster), Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "the old copy goes (%s) and no other can serve", f.Reason)
+}
+
+// anotherServes reports whether a copy on another cluster than the one that is left can serve.
+func (m *Monitor) anotherServes(now time.Time, b *store.Binding, left messages.ClusterName) bool {
+	if m.real {
+		return slices.ContainsFunc(b.Status.AggregatedStatus, func(r api.AggregatedStatusItem) bool {
+			return r.ClusterName != string(left) && r.Health == api.Healthy
+		})
+	}
+	return slices.ContainsFunc(m.copies.of[b.Name()], func(k copyOf) bool { return k.runs && m.serves(now, &k) })
 }

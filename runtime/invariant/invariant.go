@@ -28,6 +28,8 @@ type Monitor struct {
 	settings messages.Settings
 	members  map[messages.ClusterName]messages.MemberBehaviour
 	copies   copies
+	// real is set where members are: what they run is known by what they report, as bindings have it.
+	real bool
 	// placed are the bindings that a cluster has, or had: who is no longer there is struck off when read.
 	placed map[messages.ClusterName]map[messages.BindingName]bool
 	// changed is when something that matters to a binding, or to all of a cluster, last changed.
@@ -49,11 +51,14 @@ type Monitor struct {
 	untainted map[messages.ClusterName][]corev1.Taint
 	// released are the old copies that were let go in the instant.
 	released []*messages.EvictionEnded
-	// started are the evictions that did in the instant.
+	// started are the evictions that did in the instant, begun the ways out that they are.
 	started []*messages.EvictionStarted
-	// edited are the bindings that were given something else in the instant, and decided its placements.
+	begun   map[departure]bool
+	// edited are the bindings that were given something else in the instant, decided its placements, and emptied the
+	// bindings that were placed nowhere.
 	edited  map[messages.BindingName]bool
 	decided []*messages.Scheduled
+	emptied map[messages.BindingName]bool
 	// limits is what the governor has permitted, ledger what moved under budgets.
 	limits limits
 	ledger ledger
@@ -76,7 +81,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
-		edited: map[messages.BindingName]bool{}, known: map[Violation]bool{},
+		edited: map[messages.BindingName]bool{}, emptied: map[messages.BindingName]bool{}, begun: map[departure]bool{}, known: map[Violation]bool{},
 	}
 }
 
@@ -109,6 +114,12 @@ func (m *Monitor) Mishears(until time.Time, c messages.ClusterName) {
 
 // Settled takes in the facts of an instant that is over, and looks at what they concern and what waits.
 func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
+	m.Heard(now, s, news)
+	m.Look(now, s)
+}
+
+// Heard takes in facts and asks the laws about what was done.
+func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	for i := range news {
 		m.heard(now, s, &news[i])
 	}
@@ -126,8 +137,14 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	m.sharesKept(s)
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
+	clear(m.begun)
+	clear(m.emptied)
 	clear(m.ledger.exceeded)
 	clear(m.ledger.asked)
+}
+
+// Look asks the laws about how things stand, of all that changed since the last look and of what waits.
+func (m *Monitor) Look(now time.Time, s *store.Store) {
 	if m.away {
 		clear(m.edited)
 		return
@@ -141,6 +158,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	for _, name := range sorted(m.open) {
 		if b := s.Binding(name); b == nil || !m.lookAtBinding(now, s, b) {
 			delete(m.open, name)
+			delete(m.changed, name) // whatever opens it anew has changed something
 		}
 	}
 	clear(m.touched)
@@ -220,6 +238,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
 	case *messages.EvictionStarted:
 		m.started = append(m.started, f)
+		m.begun[departure{f.Binding, f.Cluster}] = true
 	case *messages.EvictionEnded:
 		m.released = append(m.released, f)
 	case *messages.ConditionChanged:
@@ -237,7 +256,9 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.TaintAdded:
 		m.retainted(now, f.Cluster)
 	}
-	m.copies.heard(e)
+	if !m.real {
+		m.copies.heard(e)
+	}
 	if f, ok := e.Fact.(messages.AboutBinding); ok {
 		m.open[f.AboutBinding()] = true
 		m.changed[f.AboutBinding()] = now
@@ -289,6 +310,9 @@ func (m *Monitor) scheduled(f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
 	m.limits.shrunk(len(f.Before) - len(f.Clusters))
 	m.decided = append(m.decided, f)
+	if len(f.Clusters) == 0 {
+		m.emptied[f.Binding] = true
+	}
 	room := byRoom(f.Applied)
 	for _, c := range f.Clusters {
 		if !gains(f.Before, c) {

@@ -26,6 +26,7 @@ import (
 	"leeward/runtime/catalog"
 	"leeward/runtime/config"
 	"leeward/runtime/engine"
+	"leeward/runtime/invariant"
 )
 
 // start is between two seconds: what is stamped must not be.
@@ -56,7 +57,8 @@ func newFixture(t testing.TB) *fixture {
 func (f *fixture) open() {
 	f.t.Helper()
 	var err error
-	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop()})
+	broken := func(v *invariant.Violation) { f.t.Errorf("%s", v) }
+	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken})
 	require.NoError(f.t, err)
 }
 

@@ -22,6 +22,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/invariant"
 	"leeward/runtime/journal"
 	"leeward/runtime/world"
 )
@@ -38,6 +39,8 @@ type Config struct {
 	Log   zerolog.Logger
 	// Hear hears every fact, on the goroutine of Run. Zero: nobody listens.
 	Hear func(at time.Time, f messages.Fact)
+	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
+	Broken func(*invariant.Violation)
 	// Flushed is called when all that was heard so far is committed, on the goroutine of Run. Zero: nobody waits for it.
 	Flushed func()
 	// Times reads a clock that times the machines, as kernel.Config.Clock. Zero: nothing is timed.
@@ -65,6 +68,7 @@ type Fleet struct {
 	manifests manifests
 	eventSeq  uint64
 	asked     chan func()
+	laws      laws
 	stats     Stats
 }
 
@@ -92,6 +96,7 @@ func Open(c Config) (*Fleet, error) {
 	f.feed = c.Engine.Follow()
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	f.load()
+	f.laws.monitor = invariant.Watch(c.Settings, now, f.world.Store())
 	if err := f.step(); err != nil {
 		f.Close()
 		return nil, err
@@ -224,13 +229,19 @@ func (f *Fleet) take() {
 func (f *Fleet) settle() error {
 	wall := f.config.Clock.Now().UTC()
 	for next, due := f.world.Next(); due && !next.After(wall); next, due = f.world.Next() {
-		if err := f.world.Settle(actors.Later(next, f.world.Now())); err != nil {
-			return fmt.Errorf("settle: %w", err)
+		if err := f.settleAt(next); err != nil {
+			return err
 		}
 	}
-	if err := f.world.Settle(actors.Later(wall.Truncate(time.Second), f.world.Now())); err != nil {
+	return f.settleAt(wall.Truncate(time.Second))
+}
+
+// settleAt lets the machines act at an instant, or now if a clock was set back behind it.
+func (f *Fleet) settleAt(instant time.Time) error {
+	if err := f.world.Settle(actors.Later(instant, f.world.Now())); err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
+	f.askLaws()
 	return nil
 }
 
@@ -240,6 +251,7 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	if f.config.Hear != nil {
 		f.config.Hear(at, fact)
 	}
+	f.laws.hear(at, fact)
 	switch fact := fact.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))

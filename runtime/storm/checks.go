@@ -31,12 +31,16 @@ func (s *Storm) checks() []Check {
 			unfinished = append(unfinished, string(name))
 		}
 	})
-	return []Check{
+	checks := []Check{
 		none("every workload has a place for all its replicas", short),
 		none("no workload is where its tolerations do not let it be", overdue),
 		none("every hand-over came to its end", unfinished),
 		s.accounted(),
 	}
+	if s.config.Dir != "" {
+		checks = append(checks, none("every law held that the daemon watches over", s.broken))
+	}
+	return checks
 }
 
 func because(name messages.BindingName, held string) string {

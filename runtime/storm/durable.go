@@ -17,6 +17,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/invariant"
 	"leeward/runtime/kernel"
 	"leeward/runtime/live"
 	"leeward/runtime/world"
@@ -60,6 +61,7 @@ func (d *durable) build(ctx context.Context) error {
 	d.fleet, err = live.Open(live.Config{
 		Engine: d.engine, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: d.clock, Log: zerolog.Nop(),
 		Hear:    func(at time.Time, f messages.Fact) { d.heard = append(d.heard, heard{at, f}) },
+		Broken:  func(v *invariant.Violation) { d.broken = append(d.broken, v.String()) },
 		Flushed: d.observe, Times: d.config.Clock,
 	})
 	if err != nil {

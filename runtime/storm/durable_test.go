@@ -22,7 +22,7 @@ func durable(t *testing.T, changes ...func(*storm.Config)) storm.Config {
 func TestADurableStormLosesNothing(t *testing.T) {
 	r := run(t, durable(t, func(c *storm.Config) { c.Lanes = 2 }))
 	require.True(t, r.Passed(), r.Checks)
-	require.Len(t, r.Checks, 4)
+	require.Len(t, r.Checks, 5)
 	require.Equal(t, 300, r.Fleet.Bindings)
 	require.Positive(t, r.Rates.Evicted.Count)
 	require.Equal(t, r.Rates.Evicted.Count, r.Rates.Released.Count)

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"leeward/messages"
+	"leeward/runtime/invariant"
 )
 
 // latencies are the buckets of what may take a moment or an hour, in seconds.
@@ -16,6 +17,7 @@ var (
 	evictionsDelayed = define(counter, "evictions_delayed_total", "How often an eviction that was due had to wait, by what for: EvictionRate, BreakerOpen, Held, NoClusterFit ...", "reason")
 	placements       = define(counter, "placements_total", "Placements that were decided, by what for: eviction, failback, replicas changed ...", "trigger")
 	placementsFailed = define(counter, "placements_failed_total", "Placements that were not found, by reason.", "reason")
+	lawsBroken       = define(counter, "laws_broken_total", "How often a law was found broken since the daemon started, once for each binding and cluster: anything but 0 is a bug of the machines, or an edit by hand; the log says what is wrong (docs/simulation.md lists the laws).", "law")
 	stageSeconds     = defineHistogram("failover_stage_seconds",
 		"How long the stages of failovers took: evicted, from the taint to the eviction, tolerations included; placed, from the eviction to a new placement; healthy, from the eviction to the end of the hand-over by a healthy substitute; released, from the end of the hand-over until the old copy was gone.",
 		latencies, "stage")
@@ -24,16 +26,20 @@ var (
 
 // facts are the counters of facts.
 type facts struct {
-	total, started, ended, delayed, placed, failed *prometheus.CounterVec
+	total, started, ended, delayed, placed, failed, broken *prometheus.CounterVec
 
 	stages   *prometheus.HistogramVec
 	lateness prometheus.Observer
 }
 
 func newFacts(r prometheus.Registerer) facts {
+	broken := lawsBroken.counter(r)
+	for _, law := range invariant.Watched() {
+		broken.WithLabelValues(string(law))
+	}
 	return facts{
 		total: factsTotal.counter(r), started: evictionsStarted.counter(r), ended: evictionsEnded.counter(r),
-		delayed: evictionsDelayed.counter(r), placed: placements.counter(r), failed: placementsFailed.counter(r),
+		delayed: evictionsDelayed.counter(r), placed: placements.counter(r), failed: placementsFailed.counter(r), broken: broken,
 		stages: stageSeconds.histogram(r), lateness: lateness.histogram(r).WithLabelValues(),
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"leeward/actors/rules/storm"
-	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
-	"leeward/runtime/invariant"
 	"leeward/runtime/store"
 )
 
@@ -24,7 +22,6 @@ var (
 	held          = define(gauge, "evictions_held", "Evictions that are due and wait, by what for; those that wait for a permit have EvictionRate or a Breaker.", "reason")
 	governorState = define(gauge, "governor_state", "1 for the state that the fleet is in, as the governor sees it, and each region that ever was in another than Normal; 0 for the others. The fleet has no region.", "region", "state")
 	breakerState  = define(gauge, "breaker_state", "1 for the state that a breaker is in, if it was ever open; 0 for the others. That of the fleet has neither region nor priority.", "region", "priority", "state")
-	lawsBroken    = define(gauge, "laws_broken", "Bindings that break a law as they are stored: anything but 0 is a bug of the daemon, or an edit by hand. Replay, storms and simulation ask all laws (docs/simulation.md).", "law")
 	holds         = define(gauge, "holds", "Holds that people have placed on evictions, by scope: fleet, cluster or binding.", "scope")
 )
 
@@ -34,7 +31,7 @@ type standing struct{ *Metrics }
 // Describe names what is read at scrapes.
 func (s standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
-		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, holds, lawsBroken,
+		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, holds,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
 		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused,
 	} {
@@ -99,7 +96,6 @@ type tally struct {
 	now         time.Time
 	unplaced    float64
 	tasks, held map[string]float64
-	laws        *invariant.Monitor
 	ages        []uint64 // by bucket of taskAge, cumulative
 	count       uint64
 	sum         float64
@@ -108,7 +104,6 @@ type tally struct {
 func (o output) bindings(e *engine.Engine, now time.Time) {
 	t := tally{
 		now: now, tasks: map[string]float64{}, held: map[string]float64{}, ages: make([]uint64, len(taskAge.buckets)),
-		laws: invariant.New(messages.Settings{}, nil),
 	}
 	for _, r := range bindingTables {
 		for _, object := range e.Table(r.Name()).Snapshot().Under("", "") {
@@ -123,10 +118,6 @@ func (o output) bindings(e *engine.Engine, now time.Time) {
 	o.put(unplaced, t.unplaced)
 	o.putAll(evictionTasks, t.tasks)
 	o.putAll(held, t.held)
-	broken := t.laws.Counters()
-	for _, law := range invariant.ByItself() {
-		o.put(lawsBroken, float64(broken[law]), string(law))
-	}
 	buckets := make(map[float64]uint64, len(t.ages))
 	for i, bound := range taskAge.buckets {
 		buckets[bound] = t.ages[i]
@@ -135,7 +126,6 @@ func (o output) bindings(e *engine.Engine, now time.Time) {
 }
 
 func (t *tally) add(b *store.Binding) {
-	t.laws.LookAt(t.now, b)
 	if len(b.Spec.Clusters) == 0 {
 		t.unplaced++
 	}

@@ -13,6 +13,7 @@ import (
 
 	"leeward/messages"
 	"leeward/runtime/engine"
+	"leeward/runtime/invariant"
 	"leeward/runtime/live"
 )
 
@@ -67,6 +68,9 @@ func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
 // Watch has scrapes look at an engine and at the fleet that runs on it, in place of those before.
 func (m *Metrics) Watch(e *engine.Engine, f *live.Fleet) { m.watched.Store(&watched{e, f}) }
+
+// Broken counts a law that does not hold. It is for any goroutine: live.Config.Broken.
+func (m *Metrics) Broken(v *invariant.Violation) { m.facts.broken.WithLabelValues(string(v.Law)).Inc() }
 
 // Hear counts a fact. It belongs to the goroutine of the fleet: live.Config.Hear.
 func (m *Metrics) Hear(_ time.Time, f messages.Fact) {

@@ -67,7 +67,7 @@ func (f *fixture) run() {
 	f.t.Helper()
 	settings, err := config.Profile(config.Default)
 	require.NoError(f.t, err)
-	fleet, err := live.Open(live.Config{Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Hear: f.Hear})
+	fleet, err := live.Open(live.Config{Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Hear: f.Hear, Broken: f.Broken})
 	require.NoError(f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -187,8 +187,8 @@ func TestABindingThatBreaksALawIsCounted(t *testing.T) {
 	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m1"}}
 	f.write(b)
 	f.run()
-	require.Equal(t, 1.0, f.value("laws_broken/"+string(invariant.OneTask)), "m1 is left, and a target")
-	require.Equal(t, 0.0, f.value("laws_broken/"+string(invariant.ReplicasConserved)))
+	require.Equal(t, 1.0, f.value("laws_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
+	require.Equal(t, 0.0, f.value("laws_broken_total/"+string(invariant.ReplicasConserved)))
 }
 
 func TestBeforeAFleetRunsOnlyTheProcessIsMeasured(t *testing.T) {

@@ -1,0 +1,69 @@
+package invariant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors/rules/storm"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// Watched returns the laws that a monitor of Watch asks.
+func Watched() []Law { return slices.DeleteFunc(Laws(), func(l Law) bool { return l == CopiesAgree }) }
+
+// Watch returns a monitor of an engine whose members are real, from now on: what went before, it takes as it finds it.
+// What a member runs is known by what it reports, so that CopiesAgree is not asked.
+func Watch(s messages.Settings, now time.Time, st *store.Store) *Monitor {
+	m := New(s, nil)
+	m.real = true
+	for _, o := range st.List("Cluster") {
+		m.clusterChanged[messages.ClusterName(o.GetName())] = now
+	}
+	for _, b := range st.Bindings() {
+		m.meet(now, b)
+	}
+	for _, o := range st.List("Governor") {
+		m.resume(&o.(*api.Governor).Status)
+	}
+	return m
+}
+
+// meet takes in a binding that was there before.
+func (m *Monitor) meet(now time.Time, b *store.Binding) {
+	name := b.Name()
+	m.place(name, b.Spec.Clusters)
+	if len(b.Spec.GracefulEvictionTasks) > 0 {
+		m.open[name], m.changed[name] = true, now
+	}
+}
+
+// resume takes in how evictions were governed.
+func (m *Monitor) resume(g *api.GovernorStatus) {
+	m.resumeScope(scope{}, &g.Governance)
+	m.limits.fleet = g.EvictionsPerSecond
+	for i := range g.Regions {
+		m.resumeScope(scope{region: g.Regions[i].Name}, &g.Regions[i].Governance)
+	}
+	for i := range g.Priorities {
+		p := &g.Priorities[i]
+		m.resumeBreaker(scope{priority: fmt.Sprint(p.Priority)}, p.Breaker)
+	}
+	for i := range g.Holds {
+		h := &g.Holds[i]
+		m.limits.held[messages.HoldScope{Binding: messages.BindingName(h.Binding), Cluster: messages.ClusterName(h.Cluster)}] = true
+	}
+}
+
+func (m *Monitor) resumeScope(s scope, g *api.Governance) {
+	m.governed[s.region] = g.State != "" && g.State != string(storm.Normal)
+	m.resumeBreaker(s, g.Breaker)
+}
+
+func (m *Monitor) resumeBreaker(s scope, b *api.BreakerStatus) {
+	if b != nil {
+		m.limits.breakers[s] = &broken{state: storm.BreakerState(b.State)}
+	}
+}
