@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -12,10 +13,10 @@ import (
 
 // kubeconfigCommand prints a kubeconfig for somebody else than the administrator.
 func kubeconfigCommand(line *commandLine) *cobra.Command {
-	var agent string
+	var agent, server string
 	var u kubeapi.User
 	c := &cobra.Command{
-		Use:   "kubeconfig (--agent CLUSTER | --user NAME --group GROUP...)",
+		Use:   "kubeconfig (--agent CLUSTER | --user NAME --group GROUP...) [--server HOST:PORT]",
 		Short: "Print a kubeconfig for a user, or for the agent of a cluster",
 		Long: "kubeconfig signs a client certificate, good for a year, and prints a kubeconfig with it. The daemon need\n" +
 			"not run. Groups that may do something: " + kubeapi.AdminGroup + ", " + kubeapi.EditorGroup + " and " + kubeapi.ViewerGroup + ".",
@@ -30,7 +31,8 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			k, err := kubeapi.Kubeconfig(daemon.dataDir, daemon.address(), u, time.Now())
+			at := kubeapi.Endpoint{Address: cmp.Or(server, daemon.reached()), ServingCert: daemon.tlsCert}
+			k, err := kubeapi.Kubeconfig(daemon.dataDir, at, u, time.Now())
 			if err != nil {
 				return err
 			}
@@ -45,6 +47,7 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 	c.Flags().StringVar(&agent, "agent", "", "the cluster whose agent it is for")
 	c.Flags().StringVar(&u.Name, "user", "", "the name of the user")
 	c.Flags().StringArrayVar(&u.Groups, "group", nil, "a group of the user")
+	c.Flags().StringVar(&server, "server", "", "where clients reach the daemon, as host:port; where it listens, or, if that is everywhere, its first --tls-host")
 	c.MarkFlagsOneRequired("agent", "user")
 	c.MarkFlagsMutuallyExclusive("agent", "user")
 	return c

@@ -51,6 +51,27 @@ func TestAKubeconfigSaysWhoItIsFor(t *testing.T) {
 	}
 }
 
+func TestAKubeconfigSaysWhereTheDaemonIs(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		args []string
+		host string
+	}{
+		"where it listens":                       {[]string{"--bind-address", "10.0.0.1"}, "https://10.0.0.1:7443"},
+		"its name, if it listens everywhere":     {[]string{"--bind-address", "0.0.0.0", "--tls-host", "leeward.example.org"}, "https://leeward.example.org:7443"},
+		"this machine, if it has no name":        {[]string{"--bind-address", "::"}, "https://127.0.0.1:7443"},
+		"where it is said to be, whatever it is": {[]string{"--server", "lb.example.org:443"}, "https://lb.example.org:443"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := printed(append([]string{"kubeconfig", "--data-dir", dir, "--agent", "m1"}, c.args...)...)
+			require.NoError(t, err)
+			k, err := clientcmd.RESTConfigFromKubeConfig([]byte(text))
+			require.NoError(t, err)
+			require.Equal(t, c.host, k.Host)
+		})
+	}
+}
+
 func TestAKubeconfigIsForSomebody(t *testing.T) {
 	_, err := printed("kubeconfig", "--data-dir", t.TempDir())
 	require.ErrorContains(t, err, "at least one of the flags in the group [agent user] is required")

@@ -24,6 +24,9 @@ type options struct {
 	securePort           int
 	expose               bool
 	tlsHosts             []string
+	tlsCert, tlsKey      string
+	clientCA             string
+	authentication       string
 	shadow               bool
 	profile              string
 	logLevel, logFormat  string
@@ -45,6 +48,10 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.IntVar(&o.securePort, "secure-port", 7443, "port to listen on; 0 is any")
 	set.BoolVar(&o.expose, "expose", false, "listen also on an address that is not a loopback one")
 	set.StringSliceVar(&o.tlsHosts, "tls-host", nil, "a further name or address that clients call the daemon by")
+	set.StringVar(&o.tlsCert, "tls-cert-file", "", "file of a certificate to show, with those of its authorities; the daemon signs one where there is none")
+	set.StringVar(&o.tlsKey, "tls-private-key-file", "", "file of the key of that certificate")
+	set.StringVar(&o.clientCA, "client-ca-file", "", "file of further authorities whose certificates say who clients are")
+	set.StringVar(&o.authentication, "authentication-config", "", "file of the issuers whose tokens say who clients are")
 	set.BoolVar(&o.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
@@ -64,6 +71,9 @@ func (o *options) validate() []error {
 	if o.securePort < 0 || o.securePort > 65535 {
 		problems = append(problems, fmt.Errorf("securePort: %d is out of range: it must be 0 to 65535", o.securePort))
 	}
+	if (o.tlsCert == "") != (o.tlsKey == "") {
+		problems = append(problems, errors.New("tlsCertFile and tlsPrivateKeyFile go together"))
+	}
 	return problems
 }
 
@@ -77,6 +87,15 @@ func (o *options) level() (zerolog.Level, error) {
 
 func (o *options) address() string {
 	return net.JoinHostPort(o.bindAddress, strconv.Itoa(o.securePort))
+}
+
+// reached is where clients reach the daemon, as far as it can know.
+func (o *options) reached() string {
+	host := o.bindAddress
+	if address := net.ParseIP(host); address != nil && address.IsUnspecified() {
+		host = append(o.tlsHosts, "127.0.0.1")[0]
+	}
+	return net.JoinHostPort(host, strconv.Itoa(o.securePort))
 }
 
 func (o *options) storeDir() string { return filepath.Join(o.dataDir, "store") }

@@ -52,12 +52,13 @@ func TestKarmadasFlagsAreUnderstood(t *testing.T) {
 
 func TestEveryMistakeIsToldWithItsPlace(t *testing.T) {
 	_, err := configured(t, "securePort: many\ngracefulEvictionTimout: 5m\ngracefulEvictionTimeout: soon\nlogLevel: loud\n",
-		"--log-format", "xml", "--secure-port", "70000", "--set", "evictionWorkers=-1", "--cluster-lease-duration", "x")
+		"--log-format", "xml", "--secure-port", "70000", "--tls-cert-file", "a.crt", "--set", "evictionWorkers=-1", "--cluster-lease-duration", "x")
 	require.EqualError(t, err, `leewardd.yaml:1: securePort: many is not a int
 leewardd.yaml:2: unknown field "gracefulEvictionTimout"; did you mean gracefulEvictionTimeout?
 logLevel: "loud" is not one of debug, info, warn, error
 logFormat: "xml" is not one of auto, json, console
 securePort: 70000 is out of range: it must be 0 to 65535
+tlsCertFile and tlsPrivateKeyFile go together
 leewardd.yaml:3: gracefulEvictionTimeout: "soon" is not a duration: give it a unit, such as 90s, 10m or 1d
 --set: evictionWorkers: -1 is out of range: it must be 0 or more
 --cluster-lease-duration: clusterLeaseDuration: "x" is not a duration: give it a unit, such as 90s, 10m or 1d`)

@@ -23,24 +23,28 @@ func Agent(cluster string) User {
 	return User{Name: AgentPrefix + cluster, Groups: []string{AgentGroup}}
 }
 
-// Kubeconfig makes a kubeconfig for a user of the daemon that keeps its data in a folder and listens at an address
-// (host:port). The daemon need not run, and knows the user by the certificate in it, which is good for a year.
-func Kubeconfig(dataDir, address string, u User, now time.Time) (*clientcmdapi.Config, error) {
+// Kubeconfig makes a kubeconfig for a user of the daemon that keeps its data in a folder. The daemon need not run, and
+// knows the user by the certificate in it, which is good for a year.
+func Kubeconfig(dataDir string, at Endpoint, u User, now time.Time) (*clientcmdapi.Config, error) {
 	a, err := openAuthority(filepath.Join(dataDir, "pki"), now)
 	if err != nil {
 		return nil, err
 	}
-	return a.kubeconfig(address, u, now)
+	return a.kubeconfig(at, u, now)
 }
 
-func (a *authority) kubeconfig(address string, u User, now time.Time) (*clientcmdapi.Config, error) {
+func (a *authority) kubeconfig(at Endpoint, u User, now time.Time) (*clientcmdapi.Config, error) {
 	p, err := a.client(u.Name, u.Groups, now)
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := at.trusted(a.pem)
 	if err != nil {
 		return nil, err
 	}
 	const name = "leeward"
 	c := clientcmdapi.NewConfig()
-	c.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + address, CertificateAuthorityData: a.pem}
+	c.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + at.Address, CertificateAuthorityData: trusted}
 	c.AuthInfos[u.Name] = &clientcmdapi.AuthInfo{ClientCertificateData: p.certificate, ClientKeyData: p.key}
 	c.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: u.Name, Namespace: "default"}
 	c.CurrentContext = name

@@ -161,5 +161,9 @@ func sign(template, parent *x509.Certificate, public crypto.PublicKey, key crypt
 	if err != nil {
 		return nil, fmt.Errorf("sign a certificate for %s: %w", template.Subject.CommonName, err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: signed}), nil
+	return inPEM(signed), nil
+}
+
+func inPEM(certificate []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate})
 }

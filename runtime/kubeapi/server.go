@@ -2,7 +2,6 @@ package kubeapi
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,7 +26,6 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/server"
-	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	restclient "k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -51,7 +49,18 @@ type Config struct {
 	// Expose lets Addr be other than a loopback address.
 	Expose bool
 	// Hosts are further names and addresses that clients call the server by. Optional.
-	Hosts  []string
+	Hosts []string
+	// ServingCert and ServingKey are the files of the certificate that the server shows to all but its own machine, with
+	// those of its authorities after it, and of its key. They are read again when they change. Optional: its own authority
+	// signs one.
+	ServingCert, ServingKey string
+	// ClientCA is a file of authorities that are, beside its own, trusted to say who clients are: CN is the name, O are the
+	// groups. It is read again when it changes. Optional.
+	ClientCA string
+	// Authentication is a file that says whose tokens tell who clients are, an AuthenticationConfiguration of Kubernetes
+	// (apiserver.config.k8s.io). Optional.
+	Authentication string
+
 	Logger zerolog.Logger
 	Clock  clock.Clock
 	// Settings are those by which objects are completed and validated. They may change while the server runs.
@@ -73,6 +82,8 @@ type Server struct {
 	listener  net.Listener
 	authority *authority
 	config    Config
+	// forget ends what is known of the issuers of tokens.
+	forget context.CancelFunc
 }
 
 // libraryLogs is done once: klog has one logger for the whole process, that of its first server.
@@ -85,11 +96,12 @@ func New(c Config) (*Server, error) {
 		quiet := c.Logger.Level(max(c.Logger.GetLevel(), zerolog.WarnLevel)) // what it tells of itself helps nobody
 		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
 	})
-	s := &Server{config: c}
+	s := &Server{config: c, forget: func() {}}
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(); err != nil {
+		s.forget()
 		return nil, errors.Join(err, s.listener.Close())
 	}
 	return s, nil
@@ -112,16 +124,26 @@ func (s *Server) prepare() error {
 // Addr is where the server listens, with the port that it has got.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
+// reached is where clients on the same machine reach the server.
+func (s *Server) reached() string {
+	host, port, err := net.SplitHostPort(s.Addr())
+	if address := net.ParseIP(host); err == nil && address != nil && address.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return s.Addr()
+}
+
 // KubeconfigFile is the kubeconfig of an administrator.
 func (s *Server) KubeconfigFile() string { return filepath.Join(s.config.DataDir, "kubeconfig") }
 
 // Kubeconfig makes a kubeconfig for a user.
 func (s *Server) Kubeconfig(u User) (*clientcmdapi.Config, error) {
-	return s.authority.kubeconfig(s.Addr(), u, s.config.Clock.Now())
+	return s.authority.kubeconfig(Endpoint{s.reached(), s.config.ServingCert}, u, s.config.Clock.Now())
 }
 
 // Run serves until the context is done, and then until the requests that are under way are answered.
 func (s *Server) Run(ctx context.Context) error {
+	defer s.forget()
 	if err := s.generic.PrepareRun().RunWithContext(ctx); err != nil {
 		return fmt.Errorf("serve the Kubernetes API: %w", err)
 	}
@@ -192,31 +214,6 @@ func (v asKubernetes) Info() *version.Info {
 	info.GitVersion = fmt.Sprintf("v%s.%s.0+leeward", info.Major, info.Minor)
 	info.GitCommit, info.GitTreeState, info.BuildDate = "", "", ""
 	return info
-}
-
-// secure says how the server proves what it is, and how clients do.
-func (s *Server) secure(generic *server.Config) (err error) {
-	now := s.config.Clock.Now()
-	if s.authority, err = openAuthority(filepath.Join(s.config.DataDir, "pki"), now); err != nil {
-		return err
-	}
-	host, _, err := net.SplitHostPort(s.Addr())
-	if err != nil {
-		return fmt.Errorf("read the address %s: %w", s.Addr(), err)
-	}
-	own, err := s.authority.server(append([]string{"localhost", "127.0.0.1", "::1", host}, s.config.Hosts...), now)
-	if err != nil {
-		return err
-	}
-	generic.SecureServing = &server.SecureServingInfo{Listener: s.listener, MinTLSVersion: tls.VersionTLS12}
-	if generic.SecureServing.Cert, err = dynamiccertificates.NewStaticCertKeyContent("server", own.certificate, own.key); err != nil {
-		return err
-	}
-	if generic.SecureServing.ClientCA, err = dynamiccertificates.NewStaticCAContent("clients", s.authority.pem); err != nil {
-		return err
-	}
-	generic.Authentication.Authenticator, err = s.authority.authentication(filepath.Join(s.config.DataDir, "tokens.csv"))
-	return err
 }
 
 // complete adds what is more than a kind in a table: namespaces, events in their new group, and what is asked.
