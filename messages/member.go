@@ -113,9 +113,12 @@ type ClusterSays struct{ Report ToCluster }
 // is over. From: ingress. To: member.
 type Rebooted struct{}
 
-// EngineRestarted says that the engine lost its memory: a silent member says again that it is silent,
-// and since when. From: ingress, after a restart. To: member.
-type EngineRestarted struct{}
+// EngineRestarted says that the engine lost its memory: a silent member says again that it is silent, and since when,
+// and one that is back that it is. From: ingress, after a restart. To: member.
+type EngineRestarted struct {
+	// Gone is since when nobody heard what members said.
+	Gone time.Time
+}
 
 func (*ClusterDismissed) message() {}
 func (*EngineRestarted) message()  {}

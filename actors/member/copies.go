@@ -15,6 +15,8 @@ type copyState struct {
 	// ready of replicas serve; up is false until the copy has served once.
 	replicas, ready int32
 	up              bool
+	// asks is set from when the copy was to be removed unseen until the engine answers what is to become of it.
+	asks bool
 	// revision of the pod template is to run; serving is the one that the ready replicas run.
 	revision, serving int32
 	// servesAt is when all replicas will serve; zero: they do.
@@ -34,6 +36,7 @@ func (m *Member) run(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		return
 	}
 	c := m.copies.at(i)
+	c.asks = false
 	if r.AsIs {
 		m.affirm(c, r.Placement, out)
 		return
@@ -76,7 +79,7 @@ func (m *Member) adopt(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 	if !c.servesAt.IsZero() && !c.servesAt.After(now) {
 		c.up, c.ready, c.servesAt = true, c.replicas, time.Time{}
 	}
-	c.revision, c.serving, c.wanted, c.served = r.Revision, r.Revision, 0, 0
+	c.revision, c.serving, c.wanted, c.served, c.asks = r.Revision, r.Revision, 0, 0, false
 	m.at[r.Binding] = m.copies.add(c)
 	out.Record(&messages.CopyAdopted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas})
 }
@@ -154,17 +157,14 @@ func (m *Member) reportAll(out *actors.Outbox) {
 	}
 }
 
-// report tells the binding how its copy is; a silent member tells nobody.
+// report tells the binding how its copy is, which perhaps was to be removed and is kept to be judged; a silent member
+// tells nobody.
 func (m *Member) report(c *copyState, out *actors.Outbox) {
-	if !m.silent {
-		m.say(c, false, out)
+	if m.silent {
+		return
 	}
-}
-
-// say reports a copy, perhaps one that was to be removed and is kept to be judged.
-func (m *Member) say(c *copyState, kept bool, out *actors.Outbox) {
 	r := &messages.CopyReported{
-		Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Revision: c.serving, Status: m.statuses[c.binding], ForPlacement: c.served, Kept: kept,
+		Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Revision: c.serving, Status: m.statuses[c.binding], ForPlacement: c.served, Kept: c.asks,
 	}
 	if r.Health != api.Healthy {
 		r.Ready = 0

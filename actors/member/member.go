@@ -77,7 +77,7 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 	case *messages.ClusterDismissed:
 		m.dismissed(out)
 	case *messages.EngineRestarted:
-		m.engineRestarted(now, out)
+		m.engineRestarted(msg.Gone, out)
 	case *messages.ReportsDisturbed:
 		m.disturbed(now, msg)
 	case *messages.ClusterSays:
@@ -104,8 +104,17 @@ func (m *Member) told(now time.Time, msg messages.ToMember, out *actors.Outbox) 
 	case *messages.RunCopy:
 		m.run(now, msg, out)
 	case *messages.RemoveCopy:
-		m.remove(msg, out)
+		m.removeOrAsk(msg, out)
 	}
+}
+
+// removeOrAsk removes a copy, unless it has asked and was not answered: whoever wants it judged has not heard of that.
+func (m *Member) removeOrAsk(r *messages.RemoveCopy, out *actors.Outbox) {
+	if i, known := m.at[r.Binding]; known && r.Ask && m.copies.at(i).asks {
+		m.report(m.copies.at(i), out)
+		return
+	}
+	m.remove(r, out)
 }
 
 // configured takes over another behaviour; another health shows at once.
@@ -191,7 +200,9 @@ func (m *Member) asks(msg messages.ToMember, out *actors.Outbox) bool {
 	}
 	i, known := m.at[r.Binding]
 	if known {
-		m.say(m.copies.at(i), true, out)
+		c := m.copies.at(i)
+		c.asks = true
+		m.report(c, out)
 	}
 	return known
 }
@@ -203,11 +214,16 @@ func about(msg messages.ToMember) messages.BindingName {
 	return msg.(*messages.RemoveCopy).Binding
 }
 
-// engineRestarted tells of a silence again, and of the end of one that no probe may have found before the
-// restart.
-func (m *Member) engineRestarted(now time.Time, out *actors.Outbox) {
+// engineRestarted tells of a silence again, and of the end of one that no probe may have found before the engine
+// went, and asks again what that did not answer.
+func (m *Member) engineRestarted(gone time.Time, out *actors.Outbox) {
+	for i := range m.copies.n {
+		if c := m.copies.at(i); c.asks {
+			m.report(c, out)
+		}
+	}
 	m.tellSilence(out)
-	if !m.silent && !m.backAt.IsZero() && now.Sub(m.backAt) < m.settings.ClusterStatusUpdateFrequency {
+	if !m.silent && !m.backAt.IsZero() && gone.Sub(m.backAt) < m.settings.ClusterStatusUpdateFrequency {
 		out.TellCluster(m.cluster, &messages.ContactRestored{})
 	}
 }

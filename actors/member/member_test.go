@@ -342,15 +342,18 @@ var (
 	voice   = &messages.HeartbeatSet{}
 )
 
+// restarted says that the engine went and came back in one instant.
+func restarted(d *driver) *messages.EngineRestarted { return &messages.EngineRestarted{Gone: d.Now()} }
+
 func TestASilentMemberLastRenewedItsLeaseAtAMultipleOfTheInterval(t *testing.T) {
 	d := drive(t, 0)
 	d.Advance(73 * time.Second)
 	stale := &messages.ContactLost{At: d.Now(), RenewedAt: actorstest.Start.Add(70 * time.Second)}
 	d.Tell(silence).Recorded().Told(home, stale)
 	d.Tell(silence).Quiet()
-	d.Tell(&messages.EngineRestarted{}).Told(home, stale)
+	d.Tell(restarted(d)).Told(home, stale)
 	d.Tell(voice).Told(home, &messages.ContactRestored{})
-	d.Tell(voice, &messages.EngineRestarted{}).Quiet()
+	d.Tell(voice, restarted(d)).Quiet()
 
 	d.Tell(&messages.SettingsChanged{})
 	d.Tell(silence).Told(home, &messages.ContactLost{At: d.Now(), RenewedAt: d.Now()})
@@ -359,12 +362,14 @@ func TestASilentMemberLastRenewedItsLeaseAtAMultipleOfTheInterval(t *testing.T) 
 func TestAMemberSaysAgainThatItIsBackWhereNoProbeMayHaveFoundIt(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(&messages.SettingsChanged{Settings: messages.Settings{ClusterStatusUpdateFrequency: 10 * time.Second}})
-	d.Tell(&messages.EngineRestarted{}).Quiet()
+	d.Tell(restarted(d)).Quiet()
 	d.Tell(silence, voice)
 	d.Advance(9 * time.Second)
-	d.Tell(&messages.EngineRestarted{}).Recorded().Told(home, &messages.ContactRestored{})
+	gone := restarted(d)
+	d.Tell(gone).Recorded().Told(home, &messages.ContactRestored{})
 	d.Advance(time.Second)
-	d.Tell(&messages.EngineRestarted{}).Quiet()
+	d.Tell(restarted(d)).Quiet()
+	d.Tell(gone).Told(home, &messages.ContactRestored{})
 }
 
 func TestASilentMemberGoesOnButNobodyHears(t *testing.T) {
@@ -427,5 +432,11 @@ func TestAMemberAsksWhetherAnOldCopyIsToGo(t *testing.T) {
 	d.Tell(ask, &messages.RemoveCopy{Binding: "shop", Ask: true}).Told(web)
 	told := actorstest.MailTo(d.Tell(&messages.HeartbeatSet{}).Told(shop, &messages.CopyRemoved{Cluster: "m1"}).Mail(), web)
 	require.True(t, told[len(told)-1].(*messages.CopyReported).Kept)
+	kept := healthy(2, 1)
+	kept.Kept = true
+	d.Tell(restarted(d)).Told(web, kept)
+	d.Tell(ask).Told(web, kept)
+	d.Tell(&messages.RunCopy{Binding: "web", Replicas: 2, Placement: 2}).Told(web, healthy(2, 2))
+	d.Tell(restarted(d)).Told(web)
 	d.Tell(ask).Told(web, &messages.CopyRemoved{Cluster: "m1"})
 }

@@ -56,6 +56,7 @@ func (w *World) Recover() {
 }
 
 func (w *World) stopEngine() {
+	w.went = w.now
 	w.kernel.Stop(schedulerAt)
 	w.kernel.Stop(governorAt)
 	for _, c := range w.clusters() {
@@ -93,7 +94,7 @@ func (w *World) recoverClusters() {
 		joined := w.joining(w.store.Cluster(c))
 		joined.Recovered = true
 		w.kernel.Post(clusterAt(c), joined)
-		w.kernel.Post(memberAt(c), &messages.EngineRestarted{})
+		w.kernel.Post(memberAt(c), &messages.EngineRestarted{Gone: w.went})
 	}
 }
 

@@ -74,8 +74,9 @@ type World struct {
 	// answers are what became so far of the fresh placements that rebalancers asked for.
 	answers map[messages.BindingName]answer
 	orders  orders
-	// down is set while the engine is gone; unanswered is what was asked of it when it went.
+	// down is set while the engine is gone, and went is when it last did; unanswered is what was asked of it then.
 	down       bool
+	went       time.Time
 	unanswered []actors.Mail
 }
 
