@@ -29,7 +29,7 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 		return
 	}
 	b := s.Binding(f.Binding)
-	if b == nil || m.edited[f.Binding] {
+	if b == nil || m.edited[f.Binding] || m.reapplied[f.Binding] {
 		return // the tolerations that it left by are no longer known
 	}
 	tolerations, _ := m.tolerations(b)

@@ -59,6 +59,9 @@ type Monitor struct {
 	edited  map[messages.BindingName]bool
 	decided []*messages.Scheduled
 	emptied map[messages.BindingName]bool
+	// applied is the placement of each binding's last scheduling, and reapplied are those that got another in the instant.
+	applied   map[messages.BindingName]*api.Placement
+	reapplied map[messages.BindingName]bool
 	// limits is what the governor has permitted, ledger what moved under budgets.
 	limits limits
 	ledger ledger
@@ -82,6 +85,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
 		edited: map[messages.BindingName]bool{}, emptied: map[messages.BindingName]bool{}, begun: map[departure]bool{}, known: map[Violation]bool{},
+		applied: map[messages.BindingName]*api.Placement{}, reapplied: map[messages.BindingName]bool{},
 	}
 }
 
@@ -141,6 +145,7 @@ func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	clear(m.emptied)
 	clear(m.ledger.exceeded)
 	clear(m.ledger.asked)
+	clear(m.reapplied)
 }
 
 // Look asks the laws about how things stand, of all that changed since the last look and of what waits.
@@ -225,11 +230,12 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.ledger.asked[f.Binding] = true
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
+		delete(m.applied, f.Binding)
 		m.limits.shrunk(endless)
 	case *messages.Scheduled:
 		m.scheduled(f)
 	case *messages.ScheduleFailed:
-		m.limits.cleared(f)
+		m.cleared(f)
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
 	case *messages.EvictionHeld:
@@ -303,43 +309,6 @@ func (m *Monitor) interfered() bool {
 		}
 	}
 	return false
-}
-
-// scheduled notes who is where, and who got replicas there.
-func (m *Monitor) scheduled(f *messages.Scheduled) {
-	m.place(f.Binding, f.Clusters)
-	m.limits.shrunk(len(f.Before) - len(f.Clusters))
-	m.decided = append(m.decided, f)
-	if len(f.Clusters) == 0 {
-		m.emptied[f.Binding] = true
-	}
-	room := byRoom(f.Applied)
-	for _, c := range f.Clusters {
-		if !gains(f.Before, c) {
-			continue
-		}
-		name := messages.ClusterName(c.Name)
-		if others, some := m.gained[name]; room && (!some || others != nil) {
-			m.gained[name] = append(others, f.Binding)
-		} else {
-			m.gained[name] = nil
-		}
-	}
-}
-
-func gains(before []api.TargetCluster, c api.TargetCluster) bool {
-	i := slices.IndexFunc(before, func(b api.TargetCluster) bool { return b.Name == c.Name })
-	return i < 0 || before[i].Replicas < c.Replicas
-}
-
-func (m *Monitor) place(b messages.BindingName, clusters []api.TargetCluster) {
-	for _, c := range clusters {
-		name := messages.ClusterName(c.Name)
-		if m.placed[name] == nil {
-			m.placed[name] = map[messages.BindingName]bool{}
-		}
-		m.placed[name][b] = true
-	}
 }
 
 // retainted has the bindings of a cluster looked at.

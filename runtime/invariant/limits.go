@@ -181,11 +181,12 @@ func (m *Monitor) sharesKept(s *store.Store) {
 	l.doubts, l.gone = l.doubts[:0], 0
 }
 
-// mostCopies is how many copies there may have been: those placed, and those that are being left.
+// mostCopies is how many copies there may have been: those placed, and those that are being left. What was edited in the
+// instant may have had any priority.
 func (m *Monitor) mostCopies(st *store.Store, s scope) (sum int) {
 	for _, o := range slices.Concat(st.List("ResourceBinding"), st.List("ClusterResourceBinding")) {
 		b := st.Binding(bindingName(o))
-		if s.priority != "" && s.priority != fmt.Sprint(priorityOf(b)) {
+		if s.priority != "" && !m.edited[b.Name()] && s.priority != fmt.Sprint(priorityOf(b)) {
 			continue
 		}
 		for _, t := range b.Spec.Clusters {
@@ -241,10 +242,3 @@ const endless = 1 << 30
 
 // shrunk notes that there are fewer copies than when permits of this instant were given.
 func (l *limits) shrunk(by int) { l.gone += max(by, 0) }
-
-// cleared notes the copies that ended because a placement is void.
-func (l *limits) cleared(f *messages.ScheduleFailed) {
-	if f.Cleared {
-		l.shrunk(len(f.Before))
-	}
-}

@@ -78,6 +78,17 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 	priority.FleetBreakerShare, priority.PriorityBreakerShare = 0, 0.5
 	eu, zero := &messages.BreakerChanged{Region: "eu", State: "Open"}, &messages.BreakerChanged{Priority: new(int32), State: "Open"}
 	void := &messages.ScheduleFailed{Binding: "d/d", Cleared: true, Before: []api.TargetCluster{{Name: "m2"}, {Name: "m3"}}}
+	moved := &messages.Scheduled{Binding: "d/e", Before: void.Before, Clusters: []api.TargetCluster{{Name: "us-1"}, {Name: "us-2"}}}
+	urgent := permits("a", "b", "c")
+	for i := range urgent.Permits {
+		urgent.Permits[i].Priority = 5
+	}
+	edited := []messages.Fact{urgent}
+	for _, b := range []messages.BindingName{"d/a", "d/b", "d/c", "d/d"} {
+		edited = append(edited, &messages.BindingUpdated{Binding: b})
+	}
+	most := priority
+	most.PriorityBreakerShare = 0.75
 	rate := 0.1
 	slow := &messages.GovernorChanged{State: "Cooldown", EvictionsPerSecond: &rate}
 	for name, c := range map[string]struct {
@@ -110,6 +121,9 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		"more than half of a priority":              {priority, 0, []told{one(0, permits("a")), one(m, permits("b", "c"))}, true},
 		"more than half, in time":                   {half, 0, []told{one(0, permits("a", "b")), one(10*m, permits("c"))}, false},
 		"more than half, of fewer since":            {half, 0, []told{one(0, permits("a", "b", "c"), void)}, false},
+		"more than half, of which others moved on":  {region, 0, []told{one(0, permits("a", "b", "c"), moved)}, false},
+		"most of a priority that they had":          {most, 0, []told{one(0, edited...)}, false},
+		"most of a priority that none has":          {most, 0, []told{one(0, urgent)}, true},
 		"an open breaker":                           {half, 0, []told{one(0, breaker("Open"), permits("a"))}, true},
 		"that of a region":                          {region, 0, []told{one(0, eu, permits("a"))}, true},
 		"that of a priority":                        {priority, 0, []told{one(0, zero, permits("a"))}, true},

@@ -1,0 +1,77 @@
+package invariant
+
+import (
+	"reflect"
+	"slices"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// scheduled notes who is where, and who got replicas there.
+func (m *Monitor) scheduled(f *messages.Scheduled) {
+	m.place(f.Binding, f.Clusters)
+	m.limits.shrunk(m.dropped(f))
+	m.apply(f.Binding, f.Applied)
+	m.decided = append(m.decided, f)
+	if len(f.Clusters) == 0 {
+		m.emptied[f.Binding] = true
+	}
+	room := byRoom(f.Applied)
+	for _, c := range f.Clusters {
+		if !gains(f.Before, c) {
+			continue
+		}
+		name := messages.ClusterName(c.Name)
+		if others, some := m.gained[name]; room && (!some || others != nil) {
+			m.gained[name] = append(others, f.Binding)
+		} else {
+			m.gained[name] = nil
+		}
+	}
+}
+
+// dropped counts the clusters that a placement does without and that nothing is left on by a task.
+func (m *Monitor) dropped(f *messages.Scheduled) (n int) {
+	for _, c := range f.Before {
+		kept := slices.ContainsFunc(f.Clusters, func(t api.TargetCluster) bool { return t.Name == c.Name })
+		if !kept && !m.begun[departure{f.Binding, messages.ClusterName(c.Name)}] {
+			n++
+		}
+	}
+	return n
+}
+
+// apply notes the placement that a binding goes by, where its tolerations count.
+func (m *Monitor) apply(b messages.BindingName, p *api.Placement) {
+	if m.settings.TolerationSource != messages.SourceAppliedPlacement {
+		return
+	}
+	if old, known := m.applied[b]; !known || !reflect.DeepEqual(old, p) {
+		m.applied[b], m.reapplied[b] = p, true
+	}
+}
+
+// cleared notes a placement that is void: its copies end, and what was asked for counts as applied.
+func (m *Monitor) cleared(f *messages.ScheduleFailed) {
+	if f.Cleared {
+		m.limits.shrunk(len(f.Before))
+		delete(m.applied, f.Binding)
+		m.reapplied[f.Binding] = true
+	}
+}
+
+func gains(before []api.TargetCluster, c api.TargetCluster) bool {
+	i := slices.IndexFunc(before, func(b api.TargetCluster) bool { return b.Name == c.Name })
+	return i < 0 || before[i].Replicas < c.Replicas
+}
+
+func (m *Monitor) place(b messages.BindingName, clusters []api.TargetCluster) {
+	for _, c := range clusters {
+		name := messages.ClusterName(c.Name)
+		if m.placed[name] == nil {
+			m.placed[name] = map[messages.BindingName]bool{}
+		}
+		m.placed[name][b] = true
+	}
+}
