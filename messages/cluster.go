@@ -68,6 +68,10 @@ type LabelsEdited struct{ Labels map[string]*string }
 // ResourcesReported is a cluster's capacity as it now reports it. From: ingress. To: the cluster.
 type ResourcesReported struct{ Summary *api.ResourceSummary }
 
+// EnablementsReported lists what the cluster now says that it serves, by group and version; none: it says nothing of it.
+// From: ingress. To: the cluster.
+type EnablementsReported struct{ APIs []api.APIEnablement }
+
 // ContactLost says that nothing gets through to the cluster or from it since At: probes fail, and its agent,
 // if it has one, renewed its lease at RenewedAt for the last time. From: its member. To: the cluster.
 type ContactLost struct{ At, RenewedAt time.Time }
@@ -137,44 +141,46 @@ type TaintsConsidered struct {
 	Leaves bool
 }
 
-func (*ClusterJoined) message()     {}
-func (*ClusterEdited) message()     {}
-func (*ClusterDeleted) message()    {}
-func (*ConditionReported) message() {}
-func (*TaintsEdited) message()      {}
-func (*DrainRequested) message()    {}
-func (*DrainCancelled) message()    {}
-func (*LabelsEdited) message()      {}
-func (*ResourcesReported) message() {}
-func (*ContactLost) message()       {}
-func (*ContactRestored) message()   {}
-func (*PolicyListed) message()      {}
-func (*BlackoutDeclared) message()  {}
-func (*PolicyDropped) message()     {}
-func (*VerdictGiven) message()      {}
-func (*BindingPlaced) message()     {}
-func (*BindingLeft) message()       {}
-func (*AnswerChanged) message()     {}
-func (*TaintsConsidered) message()  {}
+func (*ClusterJoined) message()       {}
+func (*ClusterEdited) message()       {}
+func (*ClusterDeleted) message()      {}
+func (*ConditionReported) message()   {}
+func (*TaintsEdited) message()        {}
+func (*DrainRequested) message()      {}
+func (*DrainCancelled) message()      {}
+func (*LabelsEdited) message()        {}
+func (*ResourcesReported) message()   {}
+func (*EnablementsReported) message() {}
+func (*ContactLost) message()         {}
+func (*ContactRestored) message()     {}
+func (*PolicyListed) message()        {}
+func (*BlackoutDeclared) message()    {}
+func (*PolicyDropped) message()       {}
+func (*VerdictGiven) message()        {}
+func (*BindingPlaced) message()       {}
+func (*BindingLeft) message()         {}
+func (*AnswerChanged) message()       {}
+func (*TaintsConsidered) message()    {}
 
-func (*ClusterJoined) toCluster()     {}
-func (*ClusterEdited) toCluster()     {}
-func (*ClusterDeleted) toCluster()    {}
-func (*ConditionReported) toCluster() {}
-func (*TaintsEdited) toCluster()      {}
-func (*DrainRequested) toCluster()    {}
-func (*DrainCancelled) toCluster()    {}
-func (*LabelsEdited) toCluster()      {}
-func (*ResourcesReported) toCluster() {}
-func (*ContactLost) toCluster()       {}
-func (*ContactRestored) toCluster()   {}
-func (*PolicyListed) toCluster()      {}
-func (*BlackoutDeclared) toCluster()  {}
-func (*PolicyDropped) toCluster()     {}
-func (*VerdictGiven) toCluster()      {}
-func (*BindingPlaced) toCluster()     {}
-func (*BindingLeft) toCluster()       {}
-func (*AnswerChanged) toCluster()     {}
-func (*TaintsConsidered) toCluster()  {}
-func (*SettingsChanged) toCluster()   {}
-func (*Woken) toCluster()             {}
+func (*ClusterJoined) toCluster()       {}
+func (*ClusterEdited) toCluster()       {}
+func (*ClusterDeleted) toCluster()      {}
+func (*ConditionReported) toCluster()   {}
+func (*TaintsEdited) toCluster()        {}
+func (*DrainRequested) toCluster()      {}
+func (*DrainCancelled) toCluster()      {}
+func (*LabelsEdited) toCluster()        {}
+func (*ResourcesReported) toCluster()   {}
+func (*EnablementsReported) toCluster() {}
+func (*ContactLost) toCluster()         {}
+func (*ContactRestored) toCluster()     {}
+func (*PolicyListed) toCluster()        {}
+func (*BlackoutDeclared) toCluster()    {}
+func (*PolicyDropped) toCluster()       {}
+func (*VerdictGiven) toCluster()        {}
+func (*BindingPlaced) toCluster()       {}
+func (*BindingLeft) toCluster()         {}
+func (*AnswerChanged) toCluster()       {}
+func (*TaintsConsidered) toCluster()    {}
+func (*SettingsChanged) toCluster()     {}
+func (*Woken) toCluster()               {}

@@ -125,6 +125,18 @@ type CapacityChanged struct {
 	Summary *api.ResourceSummary `json:"summary"`
 }
 
+// EnablementsChanged carries what a cluster serves after a change; none: it does not say.
+type EnablementsChanged struct {
+	Cluster ClusterName         `json:"cluster"`
+	APIs    []api.APIEnablement `json:"apis,omitempty"`
+}
+
+// ResourceModelsChanged carries the grades into which a cluster sorts its nodes after a change.
+type ResourceModelsChanged struct {
+	Cluster ClusterName         `json:"cluster"`
+	Models  []api.ResourceModel `json:"models,omitempty"`
+}
+
 // HeartbeatStopped says that a cluster's agent fell silent, or that a cluster without one no longer answers;
 // RenewedAt is its last sign of life.
 type HeartbeatStopped struct {
@@ -158,43 +170,47 @@ type PolicyIgnored struct {
 	Reason string     `json:"reason"`
 }
 
-func (*ConditionChanged) Kind() string   { return "ConditionChanged" }
-func (*ReadyObserved) Kind() string      { return "ReadyObserved" }
-func (*ConditionRemoved) Kind() string   { return "ConditionRemoved" }
-func (*TaintAdded) Kind() string         { return "TaintAdded" }
-func (*TaintRemoved) Kind() string       { return "TaintRemoved" }
-func (*TaintAdopted) Kind() string       { return "TaintAdopted" }
-func (*TaintSpared) Kind() string        { return "TaintSpared" }
-func (*TaintingFailed) Kind() string     { return "TaintingFailed" }
-func (*TaintsPreviewed) Kind() string    { return "TaintsPreviewed" }
-func (*DrainProgressed) Kind() string    { return "DrainProgressed" }
-func (*DrainMissed) Kind() string        { return "DrainMissed" }
-func (*DrainEnded) Kind() string         { return "DrainEnded" }
-func (*LabelsChanged) Kind() string      { return "LabelsChanged" }
-func (*ClusterSpecChanged) Kind() string { return "ClusterSpecChanged" }
-func (*CapacityChanged) Kind() string    { return "CapacityChanged" }
-func (*HeartbeatStopped) Kind() string   { return "HeartbeatStopped" }
-func (*HeartbeatReturned) Kind() string  { return "HeartbeatReturned" }
-func (*ClusterLeaving) Kind() string     { return "ClusterLeaving" }
-func (*ClusterRemoved) Kind() string     { return "ClusterRemoved" }
-func (*PolicyIgnored) Kind() string      { return "PolicyIgnored" }
+func (*ConditionChanged) Kind() string      { return "ConditionChanged" }
+func (*ReadyObserved) Kind() string         { return "ReadyObserved" }
+func (*ConditionRemoved) Kind() string      { return "ConditionRemoved" }
+func (*TaintAdded) Kind() string            { return "TaintAdded" }
+func (*TaintRemoved) Kind() string          { return "TaintRemoved" }
+func (*TaintAdopted) Kind() string          { return "TaintAdopted" }
+func (*TaintSpared) Kind() string           { return "TaintSpared" }
+func (*TaintingFailed) Kind() string        { return "TaintingFailed" }
+func (*TaintsPreviewed) Kind() string       { return "TaintsPreviewed" }
+func (*DrainProgressed) Kind() string       { return "DrainProgressed" }
+func (*DrainMissed) Kind() string           { return "DrainMissed" }
+func (*DrainEnded) Kind() string            { return "DrainEnded" }
+func (*LabelsChanged) Kind() string         { return "LabelsChanged" }
+func (*ClusterSpecChanged) Kind() string    { return "ClusterSpecChanged" }
+func (*CapacityChanged) Kind() string       { return "CapacityChanged" }
+func (*ResourceModelsChanged) Kind() string { return "ResourceModelsChanged" }
+func (*EnablementsChanged) Kind() string    { return "EnablementsChanged" }
+func (*HeartbeatStopped) Kind() string      { return "HeartbeatStopped" }
+func (*HeartbeatReturned) Kind() string     { return "HeartbeatReturned" }
+func (*ClusterLeaving) Kind() string        { return "ClusterLeaving" }
+func (*ClusterRemoved) Kind() string        { return "ClusterRemoved" }
+func (*PolicyIgnored) Kind() string         { return "PolicyIgnored" }
 
-func (f *ConditionChanged) AboutCluster() ClusterName   { return f.Cluster }
-func (f *ReadyObserved) AboutCluster() ClusterName      { return f.Cluster }
-func (f *ConditionRemoved) AboutCluster() ClusterName   { return f.Cluster }
-func (f *TaintAdded) AboutCluster() ClusterName         { return f.Cluster }
-func (f *TaintRemoved) AboutCluster() ClusterName       { return f.Cluster }
-func (f *TaintAdopted) AboutCluster() ClusterName       { return f.Cluster }
-func (f *TaintSpared) AboutCluster() ClusterName        { return f.Cluster }
-func (f *TaintingFailed) AboutCluster() ClusterName     { return f.Cluster }
-func (f *TaintsPreviewed) AboutCluster() ClusterName    { return f.Cluster }
-func (f *DrainProgressed) AboutCluster() ClusterName    { return f.Cluster }
-func (f *DrainMissed) AboutCluster() ClusterName        { return f.Cluster }
-func (f *DrainEnded) AboutCluster() ClusterName         { return f.Cluster }
-func (f *LabelsChanged) AboutCluster() ClusterName      { return f.Cluster }
-func (f *ClusterSpecChanged) AboutCluster() ClusterName { return f.Cluster }
-func (f *CapacityChanged) AboutCluster() ClusterName    { return f.Cluster }
-func (f *HeartbeatStopped) AboutCluster() ClusterName   { return f.Cluster }
-func (f *HeartbeatReturned) AboutCluster() ClusterName  { return f.Cluster }
-func (f *ClusterLeaving) AboutCluster() ClusterName     { return f.Cluster }
-func (f *ClusterRemoved) AboutCluster() ClusterName     { return f.Cluster }
+func (f *ConditionChanged) AboutCluster() ClusterName      { return f.Cluster }
+func (f *ReadyObserved) AboutCluster() ClusterName         { return f.Cluster }
+func (f *ConditionRemoved) AboutCluster() ClusterName      { return f.Cluster }
+func (f *TaintAdded) AboutCluster() ClusterName            { return f.Cluster }
+func (f *TaintRemoved) AboutCluster() ClusterName          { return f.Cluster }
+func (f *TaintAdopted) AboutCluster() ClusterName          { return f.Cluster }
+func (f *TaintSpared) AboutCluster() ClusterName           { return f.Cluster }
+func (f *TaintingFailed) AboutCluster() ClusterName        { return f.Cluster }
+func (f *TaintsPreviewed) AboutCluster() ClusterName       { return f.Cluster }
+func (f *DrainProgressed) AboutCluster() ClusterName       { return f.Cluster }
+func (f *DrainMissed) AboutCluster() ClusterName           { return f.Cluster }
+func (f *DrainEnded) AboutCluster() ClusterName            { return f.Cluster }
+func (f *LabelsChanged) AboutCluster() ClusterName         { return f.Cluster }
+func (f *ClusterSpecChanged) AboutCluster() ClusterName    { return f.Cluster }
+func (f *CapacityChanged) AboutCluster() ClusterName       { return f.Cluster }
+func (f *ResourceModelsChanged) AboutCluster() ClusterName { return f.Cluster }
+func (f *EnablementsChanged) AboutCluster() ClusterName    { return f.Cluster }
+func (f *HeartbeatStopped) AboutCluster() ClusterName      { return f.Cluster }
+func (f *HeartbeatReturned) AboutCluster() ClusterName     { return f.Cluster }
+func (f *ClusterLeaving) AboutCluster() ClusterName        { return f.Cluster }
+func (f *ClusterRemoved) AboutCluster() ClusterName        { return f.Cluster }

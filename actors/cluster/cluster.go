@@ -109,6 +109,8 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.labelsEdited(now, m.Labels, out)
 	case *messages.ResourcesReported:
 		c.resourcesReported(now, m.Summary, out)
+	case *messages.EnablementsReported:
+		c.enablementsReported(now, m.APIs, out)
 	case *messages.ContactLost:
 		c.contactLost(now, m, out)
 	case *messages.ContactRestored:

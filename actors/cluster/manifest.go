@@ -56,7 +56,7 @@ func causesOf(taints []corev1.Taint, recorded []api.TaintCause) []api.TaintCause
 	return causes
 }
 
-// edited takes over what a manifest says: labels, location and taints. Its status is the cluster's
+// edited takes over what a manifest says: labels, location, grades of nodes and taints. Its status is the cluster's
 // own business.
 func (c *Cluster) edited(now time.Time, o *api.Cluster, out *actors.Outbox) {
 	c.relabel(now, o.Labels, out)
@@ -65,6 +65,11 @@ func (c *Cluster) edited(now time.Time, o *api.Cluster, out *actors.Outbox) {
 		out.Record(&messages.ClusterSpecChanged{Cluster: c.name, Provider: c.provider, Region: c.region, Zones: c.zones})
 		c.changed(now, true, out)
 		c.moved()
+	}
+	if !equality.Semantic.DeepEqual(c.models, o.Spec.ResourceModels) {
+		c.models = o.Spec.ResourceModels
+		out.Record(&messages.ResourceModelsChanged{Cluster: c.name, Models: c.models})
+		c.changed(now, false, out)
 	}
 	c.taintsEdited(now, c.editsTowards(o.Spec.Taints), out)
 }
@@ -114,6 +119,15 @@ func (c *Cluster) resourcesReported(now time.Time, s *api.ResourceSummary, out *
 	}
 	c.resources = s
 	out.Record(&messages.CapacityChanged{Cluster: c.name, Summary: s})
+	c.changed(now, false, out)
+}
+
+func (c *Cluster) enablementsReported(now time.Time, apis []api.APIEnablement, out *actors.Outbox) {
+	if equality.Semantic.DeepEqual(c.apis, apis) {
+		return
+	}
+	c.apis = apis
+	out.Record(&messages.EnablementsChanged{Cluster: c.name, APIs: apis})
 	c.changed(now, false, out)
 }
 

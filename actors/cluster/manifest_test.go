@@ -95,6 +95,28 @@ func TestOnlyNewCapacityIsNews(t *testing.T) {
 	d.Tell(&messages.ResourcesReported{}).Recorded(&messages.CapacityChanged{Cluster: name})
 }
 
+func TestOtherGradesOfNodesAreNewsOnce(t *testing.T) {
+	d := drive(t, nil)
+	graded := func() *messages.ClusterEdited {
+		return &messages.ClusterEdited{Object: &api.Cluster{Spec: api.ClusterSpec{ResourceModels: []api.ResourceModel{{Grade: 1}}}}}
+	}
+	n := d.Tell(graded()).Recorded(&messages.ResourceModelsChanged{Cluster: name, Models: []api.ResourceModel{{Grade: 1}}})
+	require.IsType(t, &messages.ClusterViewed{}, actorstest.MailTo(n.Mail(), scheduler)[0])
+	d.Tell(graded()).Quiet()
+}
+
+func TestWhatAClusterServesIsNewsOnce(t *testing.T) {
+	d := drive(t, nil)
+	apps := []api.APIEnablement{{GroupVersion: "apps/v1", Resources: []api.APIResource{{Name: "deployments", Kind: "Deployment"}}}}
+	n := d.Tell(&messages.EnablementsReported{APIs: apps}).Recorded(&messages.EnablementsChanged{Cluster: name, APIs: apps})
+	viewed := actorstest.MailTo(n.Mail(), scheduler)[0].(*messages.ClusterViewed)
+	require.Equal(t, apps, viewed.View.APIs)
+	require.False(t, viewed.SpecChanged, "as in Karmada, it moves nothing that has a place")
+	d.Tell(&messages.EnablementsReported{APIs: apps}).Quiet()
+	d.Tell(&messages.EnablementsReported{}).Recorded(&messages.EnablementsChanged{Cluster: name})
+	d.Tell(&messages.EnablementsReported{APIs: []api.APIEnablement{}}).Quiet()
+}
+
 func TestADeletedClusterWaitsForItsLastBinding(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(&messages.BindingPlaced{Binding: "a"}, &messages.BindingPlaced{Binding: "b"})

@@ -44,6 +44,10 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("located", location(f), "")
 	case *messages.CapacityChanged:
 		return capacity(f.Summary)
+	case *messages.ResourceModelsChanged:
+		return story("grades", strconv.Itoa(len(f.Models))+" of nodes", "")
+	case *messages.EnablementsChanged:
+		return serves(f.APIs)
 	case *messages.HeartbeatStopped:
 		return t.silent(f)
 	case *messages.HeartbeatReturned:

@@ -177,6 +177,23 @@ func capacity(s *api.ResourceSummary) phrase {
 	return story("offers", quantities(s.Allocatable), wrap("of which in use: ", used, ""))
 }
 
+// serves names the kinds that a cluster serves, while they are few.
+func serves(apis []api.APIEnablement) phrase {
+	var kinds []string
+	for i := range apis {
+		for j := range apis[i].Resources {
+			kinds = append(kinds, apis[i].Resources[j].Kind)
+		}
+	}
+	switch {
+	case len(apis) == 0:
+		return story("serves", "anything", "it does not say what")
+	case len(kinds) > 8:
+		return story("serves", fmt.Sprintf("%d kinds", len(kinds)), "")
+	}
+	return story("serves", strings.Join(kinds, " "), "")
+}
+
 func quantities(l corev1.ResourceList) string {
 	m := make(map[string]string, len(l))
 	for name, q := range l {

@@ -41,6 +41,9 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 	if !equality.Semantic.DeepEqual(before.Status.ResourceSummary, now.Status.ResourceSummary) {
 		f.world.TellCluster(name, &messages.ResourcesReported{Summary: now.Status.ResourceSummary})
 	}
+	if !equality.Semantic.DeepEqual(before.Status.APIEnablements, now.Status.APIEnablements) {
+		f.world.TellCluster(name, &messages.EnablementsReported{APIs: now.Status.APIEnablements})
+	}
 }
 
 // editCluster has a world do with a cluster what people did: its labels and where it lies by its manifest, taints one

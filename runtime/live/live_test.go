@@ -246,6 +246,17 @@ func TestADeletedClusterThatDoesNotAnswerIsNotWaitedFor(t *testing.T) {
 	require.Nil(t, get(f, work("m1")))
 }
 
+func TestWhatAnAgentSaysThatItServesIsHeard(t *testing.T) {
+	f := running(t)
+	f.apply(member("m2"))
+	edit(f, member("m2"), func(c *api.Cluster) { c.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "batch/v1"}} })
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m1:2", placed(f), "m2 serves no Deployments")
+	edit(f, member("m2"), func(c *api.Cluster) { c.Status.APIEnablements = member("m2").Status.APIEnablements })
+	require.NoError(t, f.step())
+	require.Contains(t, placed(f), "m2:2")
+}
+
 func TestADrainIsAnAnnotation(t *testing.T) {
 	f := running(t)
 	edit(f, member("m1"), func(c *api.Cluster) { c.Annotations = map[string]string{api.AnnotationDrain: ""} })

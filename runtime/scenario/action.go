@@ -89,6 +89,12 @@ type Capacity struct {
 	Capacity, Allocated corev1.ResourceList
 }
 
+// Serves sets what clusters say that they serve; nothing: they do not say.
+type Serves struct {
+	Clusters []messages.ClusterName
+	APIs     []api.APIEnablement
+}
+
 // Scale sets the replicas of a workload.
 type Scale struct {
 	Workload api.Key
@@ -136,6 +142,7 @@ func (*Health) action()    {}
 func (*Status) action()    {}
 func (*Room) action()      {}
 func (*Capacity) action()  {}
+func (*Serves) action()    {}
 func (*Scale) action()     {}
 func (*Apply) action()     {}
 func (*Delete) action()    {}

@@ -2,11 +2,13 @@ package scenario
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -43,6 +45,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
 		{namedAction{"status", func(c *call) Action { return c.status(w.Status) }}, w.Status != nil},
 		{namedAction{"room", func(c *call) Action { return c.room(w.Room) }}, w.Room != nil},
+		{namedAction{"serves", func(c *call) Action { return c.serves(w.Serves) }}, w.Serves != nil},
 		{namedAction{"capacity", func(c *call) Action { return c.capacity(w.Capacity) }}, w.Capacity != nil},
 		{namedAction{"scale", func(c *call) Action { return c.scale(w.Scale) }}, w.Scale != nil},
 		{namedAction{"apply", func(*call) Action { return &Apply{Documents: w.documents, MayFail: w.MayFail} }}, w.Apply != nil},
@@ -165,6 +168,21 @@ func (c *call) capacity(s *capacityStep) Action {
 		c.bad(c.path, "want capacity or allocated")
 	}
 	return &Capacity{Clusters: c.clusters(s.Cluster), Capacity: s.Capacity, Allocated: s.Allocated}
+}
+
+func (c *call) serves(s *servesStep) Action {
+	a := &Serves{Clusters: c.clusters(s.Cluster)}
+	for _, version := range slices.Sorted(maps.Keys(s.Kinds)) {
+		if _, err := schema.ParseGroupVersion(version); err != nil || version == "" {
+			c.bad(c.path+".kinds", "want a group and version, such as apps/v1, not %q", version)
+		}
+		served := api.APIEnablement{GroupVersion: version}
+		for _, kind := range s.Kinds[version] {
+			served.Resources = append(served.Resources, api.APIResource{Kind: kind})
+		}
+		a.APIs = append(a.APIs, served)
+	}
+	return a
 }
 
 func (c *call) scale(s *scaleStep) Action {

@@ -327,6 +327,15 @@ func TestCapacityNamesWhatChanges(t *testing.T) {
 	require.Nil(t, a.Allocated)
 }
 
+func TestServesListsKindsByGroupAndVersion(t *testing.T) {
+	s := read(t, "  timeline: [{at: 0, serves: {cluster: us-1, kinds: {batch/v1: [Job], apps/v1: [Deployment, StatefulSet]}}}]\n")
+	a := s.Timeline[0].Action.(*scenario.Serves)
+	require.Equal(t, []api.APIEnablement{
+		{GroupVersion: "apps/v1", Resources: []api.APIResource{{Kind: "Deployment"}, {Kind: "StatefulSet"}}},
+		{GroupVersion: "batch/v1", Resources: []api.APIResource{{Kind: "Job"}}},
+	}, a.APIs)
+}
+
 func TestConfigChangesInTheOrderWritten(t *testing.T) {
 	s := read(t, `  timeline:
   - at: 1m

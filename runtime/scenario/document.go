@@ -129,6 +129,8 @@ type step struct {
 	Room *roomStep `json:"room" schema:"action"`
 	// Sets what a cluster can hold.
 	Capacity *capacityStep `json:"capacity" schema:"action"`
+	// Sets what a cluster says that it serves.
+	Serves *servesStep `json:"serves" schema:"action"`
 	// Sets the replicas of a workload.
 	Scale *scaleStep `json:"scale" schema:"action"`
 	// Applies manifests: one inline, {file: path}, or a list of these.
@@ -241,6 +243,13 @@ type capacityStep struct {
 	Capacity corev1.ResourceList `json:"capacity"`
 	// What of it is in use by others; likewise.
 	Allocated corev1.ResourceList `json:"allocated"`
+}
+
+type servesStep struct {
+	// Which clusters.
+	Cluster clusterRef `json:"cluster" schema:"required"`
+	// The kinds, by group and version: {apps/v1: [Deployment]}. None: the cluster does not say, and everything is assumed.
+	Kinds map[string][]string `json:"kinds"`
 }
 
 type scaleStep struct {

@@ -102,6 +102,7 @@ func TestProblems(t *testing.T) {
 		"  timeline: [{at: 1s, release: {binding: nginx, reason: a}}]":                                                    `timeline[0].release.reason: goes with now`,
 		"  timeline: [{at: 1s, label: {cluster: us-1, labels: {}}}]":                                                      `timeline[0].label.labels: names no label`,
 		"  timeline: [{at: 1s, label: {cluster: us-1, labels: {a: 1}}}]":                                                  `timeline[0].label.labels: want a string, not number`,
+		"  timeline: [{at: 1s, serves: {cluster: us-1, kinds: {a/b/c: [Job]}}}]":                                          `timeline[0].serves.kinds: want a group and version, such as apps/v1, not "a/b/c"`,
 		"  timeline: [{at: 1s, crash: {after: -1}}]":                                                                      `timeline[0].crash.after: must not be negative`,
 		"  timeline: [{at: 1s, clock: {}}]":                                                                               `timeline[0].clock: want ahead or back`,
 		"  timeline: [{at: 1s, clock: {ahead: 1s, back: 1s}}]":                                                            `timeline[0].clock: want ahead or back`,

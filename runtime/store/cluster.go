@@ -44,6 +44,10 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 		return clusterSpecChanged(c, f)
 	case *messages.CapacityChanged:
 		return capacityChanged(c, f)
+	case *messages.ResourceModelsChanged:
+		return modelsChanged(c, f)
+	case *messages.EnablementsChanged:
+		return enablementsChanged(c, f)
 	case *messages.ClusterLeaving:
 		return clusterLeaving(c, at)
 	default:
@@ -176,6 +180,23 @@ func capacityChanged(c *api.Cluster, f *messages.CapacityChanged) bool {
 		return false
 	}
 	c.Status.ResourceSummary = f.Summary
+	return true
+}
+
+func modelsChanged(c *api.Cluster, f *messages.ResourceModelsChanged) bool {
+	if equality.Semantic.DeepEqual(c.Spec.ResourceModels, f.Models) {
+		return false
+	}
+	c.Spec.ResourceModels = f.Models
+	c.Generation++
+	return true
+}
+
+func enablementsChanged(c *api.Cluster, f *messages.EnablementsChanged) bool {
+	if equality.Semantic.DeepEqual(c.Status.APIEnablements, f.APIs) {
+		return false
+	}
+	c.Status.APIEnablements = f.APIs
 	return true
 }
 

@@ -175,13 +175,17 @@ func TestLabelsSpecAndCapacity(t *testing.T) {
 		&messages.LabelsChanged{Cluster: "member1", Labels: map[string]string{"tier": "gold"}},
 		&messages.ClusterSpecChanged{Cluster: "member1", Provider: "p1", Region: "eu", Zones: []string{"a"}},
 		&messages.CapacityChanged{Cluster: "member1", Summary: cpu("1")},
+		&messages.ResourceModelsChanged{Cluster: "member1", Models: []api.ResourceModel{{Grade: 1}}},
+		&messages.EnablementsChanged{Cluster: "member1", APIs: []api.APIEnablement{{GroupVersion: "apps/v1"}}},
 	}
 	f.apply(facts...)
 	c := f.Cluster("member1")
 	require.Equal(t, map[string]string{"tier": "gold"}, c.Labels)
 	require.Equal(t, []any{"p1", "eu", []string{"a"}}, []any{c.Spec.Provider, c.Spec.Region, c.Spec.Zones})
 	require.Equal(t, cpu("1"), c.Status.ResourceSummary)
-	require.EqualValues(t, 2, c.Generation, "of the three only the spec counts")
+	require.Equal(t, "apps/v1", c.Status.APIEnablements[0].GroupVersion)
+	require.Len(t, c.Spec.ResourceModels, 1)
+	require.EqualValues(t, 3, c.Generation, "of the five only the spec counts")
 	for _, fact := range facts {
 		f.requireNoChange(member1, fact)
 	}

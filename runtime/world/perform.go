@@ -50,6 +50,10 @@ func (r *replay) act(s *scenario.Step) error {
 		w.tellMembers(a.Clusters, &messages.StatusForced{Binding: a.Binding, Status: a.Status})
 	case *scenario.Room:
 		w.tellMembers(a.Clusters, &messages.RoomLimited{Binding: a.Binding, Replicas: a.Replicas})
+	case *scenario.Serves:
+		for _, c := range a.Clusters {
+			r.hear(c, &messages.EnablementsReported{APIs: a.APIs})
+		}
 	case *scenario.Capacity:
 		return r.capacity(a)
 	case *scenario.Scale:
