@@ -14,7 +14,7 @@ import (
 	"leeward/messages/api"
 )
 
-// defaultWorkload sets the counts that Kubernetes does; whatever else it defaults, nobody here reads.
+// defaultWorkload sets the counts that Kubernetes does, and keeps secrets as it does; whatever else it defaults, nobody here reads.
 func defaultWorkload(o api.Object) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
@@ -28,7 +28,25 @@ func defaultWorkload(o api.Object) {
 			o.Spec.Completions = orElse(o.Spec.Completions, 1)
 		}
 		o.Spec.Parallelism = orElse(o.Spec.Parallelism, 1)
+	case *corev1.Secret:
+		defaultSecret(o)
 	}
+}
+
+// defaultSecret keeps what is written as text as data, which it overrides. Source: kubernetes, pkg/apis/core/v1.
+func defaultSecret(s *corev1.Secret) {
+	if s.Type == "" {
+		s.Type = corev1.SecretTypeOpaque
+	}
+	if len(s.StringData) == 0 {
+		return
+	}
+	data := make(map[string][]byte, len(s.Data)+len(s.StringData))
+	maps.Copy(data, s.Data)
+	for key, text := range s.StringData { // order-free: each has its own place
+		data[key] = []byte(text)
+	}
+	s.Data, s.StringData = data, nil
 }
 
 // validateWorkload checks what decides where a workload runs: its counts, its selector and what its

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
+	"leeward/messages"
 	"leeward/messages/admission"
 )
 
@@ -68,6 +70,26 @@ func TestWhatMayNotChange(t *testing.T) {
 			old := read(t, c.before)
 			admission.Default(old, karmada(), now)
 			require.Equal(t, c.want, findings(read(t, c.after), old, karmada()))
+		})
+	}
+}
+
+func TestTheTextOfASecretIsData(t *testing.T) {
+	for name, c := range map[string]struct {
+		given corev1.Secret
+		kind  corev1.SecretType
+		data  map[string][]byte
+	}{
+		"data stays":          {corev1.Secret{Data: map[string][]byte{"a": []byte("a")}}, "Opaque", map[string][]byte{"a": []byte("a")}},
+		"text is data":        {corev1.Secret{StringData: map[string]string{"a": "b"}}, "Opaque", map[string][]byte{"a": []byte("b")}},
+		"text overrides data": {corev1.Secret{Data: map[string][]byte{"a": []byte("a"), "c": []byte("c")}, StringData: map[string]string{"a": "b"}}, "Opaque", map[string][]byte{"a": []byte("b"), "c": []byte("c")}},
+		"a type stays":        {corev1.Secret{Type: corev1.SecretTypeTLS}, "kubernetes.io/tls", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			admission.Default(&c.given, &messages.Settings{}, now)
+			require.Equal(t, c.kind, c.given.Type)
+			require.Equal(t, c.data, c.given.Data)
+			require.Empty(t, c.given.StringData)
 		})
 	}
 }

@@ -132,6 +132,7 @@ func (k *keeper) options(kind *kind) generic.RESTOptions {
 	return generic.RESTOptions{
 		ResourcePrefix:          strings.TrimSuffix(prefix, "/"),
 		DeleteCollectionWorkers: 1,
+		EnableGarbageCollection: true,
 		StorageConfig:           &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: codec}, GroupResource: kind.Name()},
 		Decorator: func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
 			func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,

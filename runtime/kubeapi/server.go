@@ -82,6 +82,7 @@ type Server struct {
 	listener  net.Listener
 	authority *authority
 	config    Config
+	garbage   *collector
 	// forget ends what is known of the issuers of tokens.
 	forget context.CancelFunc
 }
@@ -144,6 +145,11 @@ func (s *Server) Kubeconfig(u User) (*clientcmdapi.Config, error) {
 // Run serves until the context is done, and then until the requests that are under way are answered.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.forget()
+	collecting, stop := context.WithCancel(ctx)
+	var collector sync.WaitGroup
+	collector.Go(func() { s.garbage.run(collecting) })
+	defer collector.Wait()
+	defer stop()
 	if err := s.generic.PrepareRun().RunWithContext(ctx); err != nil {
 		return fmt.Errorf("serve the Kubernetes API: %w", err)
 	}
@@ -200,6 +206,7 @@ func (s *Server) build() error {
 		return err
 	}
 	s.complete(served, access)
+	s.garbage = newCollector(s.config.Engine, served, s.config.Logger)
 	withoutCustomKinds(s.generic)
 	return s.install(served, scheme, codecs)
 }

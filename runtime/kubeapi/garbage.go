@@ -1,0 +1,288 @@
+package kubeapi
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/ptr"
+
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+)
+
+// collector deletes what belonged to what is gone, as Kubernetes does: an object goes when none of the owners that it
+// names is left. It looks at what stands, and remembers nothing but who names whom, so that it does after a restart what
+// it would have done before. What names no owner, nearly all of a fleet, costs it a glance at each change.
+//
+// Source: kubernetes, pkg/controller/garbagecollector.
+type collector struct {
+	engine *engine.Engine
+	served map[schema.GroupResource]rest.StandardStorage
+	log    zerolog.Logger
+	feed   *engine.Feed
+	// owned are the objects that name an owner, by its UID.
+	owned map[types.UID]sets.Set[site]
+}
+
+// site is where an object stands.
+type site struct {
+	resource        *catalog.Resource
+	namespace, name string
+}
+
+func (p site) key() string { return engine.Key(p.resource.Name(), p.namespace, p.name) }
+
+func newCollector(e *engine.Engine, served map[schema.GroupVersion]map[string]rest.Storage, log zerolog.Logger) *collector {
+	c := &collector{engine: e, log: log, served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}}
+	for _, k := range kinds {
+		c.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
+	}
+	return c
+}
+
+// run collects until the context is done.
+func (c *collector) run(ctx context.Context) {
+	c.feed = c.engine.Follow()
+	defer c.feed.Close()
+	c.begin(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, open := <-c.feed.News():
+			if !open {
+				return
+			}
+			for _, change := range c.feed.Take() {
+				c.hear(ctx, change.Previous, change.Object)
+			}
+		}
+	}
+}
+
+// begin looks at all that stands: what is to go may have been left by one that was killed.
+func (c *collector) begin(ctx context.Context) {
+	var concerned []engine.Object
+	for _, k := range kinds {
+		for _, o := range c.engine.Table(k.Name()).Snapshot().Under(engine.Prefix(k.Name()), "") {
+			c.note(o)
+			if len(o.GetOwnerReferences()) > 0 || waits(o) {
+				concerned = append(concerned, o)
+			}
+		}
+	}
+	for _, o := range concerned {
+		c.look(ctx, siteOf(o))
+	}
+}
+
+// hear looks at the objects that a change concerns: itself, those that it owned, and those that it belongs to.
+func (c *collector) hear(ctx context.Context, old, o engine.Object) {
+	c.forget(old)
+	c.note(o)
+	if o == nil {
+		for p := range c.owned[old.GetUID()].Clone() { // order-free: each is looked at alone
+			c.look(ctx, p)
+		}
+		o = old
+	} else if len(o.GetOwnerReferences()) > 0 || waits(o) {
+		c.look(ctx, siteOf(o))
+	}
+	for _, r := range o.GetOwnerReferences() {
+		if owner := ownerOf(r, o.GetNamespace()); owner.resource != nil {
+			c.look(ctx, owner)
+		}
+	}
+}
+
+func (c *collector) note(o engine.Object) {
+	if o == nil {
+		return
+	}
+	for _, r := range o.GetOwnerReferences() {
+		if c.owned[r.UID] == nil {
+			c.owned[r.UID] = sets.New[site]()
+		}
+		c.owned[r.UID].Insert(siteOf(o))
+	}
+}
+
+func (c *collector) forget(o engine.Object) {
+	if o == nil {
+		return
+	}
+	for _, r := range o.GetOwnerReferences() {
+		if c.owned[r.UID].Delete(siteOf(o)); len(c.owned[r.UID]) == 0 {
+			delete(c.owned, r.UID)
+		}
+	}
+}
+
+// look does what an object asks for as it stands.
+func (c *collector) look(ctx context.Context, p site) {
+	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
+	switch {
+	case o == nil:
+	case o.GetDeletionTimestamp() == nil:
+		c.lookAtOwners(ctx, p, o)
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		c.orphan(ctx, p, o)
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		c.deleteOwned(ctx, p, o)
+	}
+}
+
+// waits reports whether an object is being deleted and waits for what it owns.
+func waits(o engine.Object) bool {
+	return o.GetDeletionTimestamp() != nil &&
+		(slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents) || slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents))
+}
+
+// lookAtOwners deletes an object that has lost its owners; one that has lost some no longer names them.
+func (c *collector) lookAtOwners(ctx context.Context, p site, o engine.Object) {
+	var stay []metav1.OwnerReference
+	foreground := false
+	for _, r := range o.GetOwnerReferences() {
+		switch owner, there := c.owner(r, o.GetNamespace()); {
+		case !there:
+		case owner != nil && waits(owner):
+			foreground = true
+		default:
+			stay = append(stay, r)
+		}
+	}
+	switch {
+	case len(stay) == len(o.GetOwnerReferences()):
+	case len(stay) > 0:
+		c.update(ctx, p, o, func(o engine.Object) { o.SetOwnerReferences(stay) })
+	default:
+		c.remove(ctx, p, o, foreground && c.ownsWhatStays(o))
+	}
+}
+
+// owner returns the owner that a reference names, and whether it is there. Of what is not kept here nobody can say that it
+// is gone.
+func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Object, bool) {
+	p := ownerOf(r, namespace)
+	if p.resource == nil {
+		return nil, true
+	}
+	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
+	return o, o != nil && o.GetUID() == r.UID
+}
+
+// ownsWhatStays reports whether an object owns any that are not being deleted. Two that own each other would wait for each
+// other.
+func (c *collector) ownsWhatStays(o engine.Object) bool {
+	for p := range c.owned[o.GetUID()] { // order-free: is there one
+		if owned, _ := c.engine.Table(p.resource.Name()).Get(p.key()); owned != nil && owned.GetDeletionTimestamp() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// orphan has what an object owns no longer name it, and then lets it go.
+func (c *collector) orphan(ctx context.Context, p site, o engine.Object) {
+	done := true
+	for of := range c.owned[o.GetUID()] { // order-free: each is changed alone
+		if owned, _ := c.engine.Table(of.resource.Name()).Get(of.key()); owned != nil {
+			done = c.update(ctx, of, owned, func(owned engine.Object) {
+				owned.SetOwnerReferences(slices.DeleteFunc(owned.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() }))
+			}) && done
+		}
+	}
+	if done {
+		c.release(ctx, p, o, metav1.FinalizerOrphanDependents)
+	}
+}
+
+// deleteOwned deletes what an object owns, and lets it go when none is left that it has to wait for.
+func (c *collector) deleteOwned(ctx context.Context, p site, o engine.Object) {
+	blocked := false
+	for of := range c.owned[o.GetUID()].Clone() { // order-free: each is deleted alone
+		owned, _ := c.engine.Table(of.resource.Name()).Get(of.key())
+		if owned == nil {
+			continue
+		}
+		blocked = blocked || slices.ContainsFunc(owned.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+			return r.UID == o.GetUID() && ptr.Deref(r.BlockOwnerDeletion, false)
+		})
+		if owned.GetDeletionTimestamp() == nil {
+			c.lookAtOwners(ctx, of, owned)
+		}
+	}
+	if !blocked {
+		c.release(ctx, p, o, metav1.FinalizerDeleteDependents)
+	}
+}
+
+func (c *collector) release(ctx context.Context, p site, o engine.Object, finalizer string) {
+	c.update(ctx, p, o, func(o engine.Object) {
+		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	})
+}
+
+// update changes an object, unless somebody else has: that is heard of in its turn.
+func (c *collector) update(ctx context.Context, p site, o engine.Object, change func(engine.Object)) bool {
+	next := api.Copy(o)
+	change(next)
+	_, _, err := c.served[p.resource.Name()].Update(request.WithNamespace(ctx, p.namespace), p.name, rest.DefaultUpdatedObjectInfo(next),
+		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	return c.done(p, err, "owner references not kept up")
+}
+
+// remove deletes an object as it stands, by the policy that its finalizers ask for.
+func (c *collector) remove(ctx context.Context, p site, o engine.Object, foreground bool) {
+	policy := metav1.DeletePropagationBackground
+	switch {
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		policy = metav1.DeletePropagationOrphan
+	case foreground, slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		policy = metav1.DeletePropagationForeground
+	}
+	_, _, err := c.served[p.resource.Name()].Delete(request.WithNamespace(ctx, p.namespace), p.name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{
+		Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID()), ResourceVersion: ptr.To(o.GetResourceVersion())},
+		PropagationPolicy: &policy,
+	})
+	if c.done(p, err, "object without owner not deleted") && err == nil {
+		c.log.Info().Str("object", p.key()).Str("because", "its owners are gone").Msg("deleted")
+	}
+}
+
+// done reports whether a write was made, or is not needed any more.
+func (c *collector) done(p site, err error, wrong string) bool {
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		return true
+	case !apierrors.IsConflict(err):
+		c.log.Error().Err(err).Str("object", p.key()).Msg(wrong)
+	}
+	return false
+}
+
+func siteOf(o engine.Object) site {
+	return site{catalog.Of(api.KeyOf(o)), o.GetNamespace(), o.GetName()}
+}
+
+// ownerOf is where the owner stands that an object of a namespace names; one of a kind that is not kept here has no
+// resource, nor has one within a namespace that something outside names.
+func ownerOf(r metav1.OwnerReference, namespace string) site {
+	resource := catalog.Of(api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
+	switch {
+	case resource == nil, !resource.ClusterScoped && namespace == "":
+		return site{}
+	case resource.ClusterScoped:
+		namespace = ""
+	}
+	return site{resource, namespace, r.Name}
+}
