@@ -17,32 +17,35 @@ func (e *Engine) encodeAll(writes []Write) error {
 	if e.log == nil {
 		return nil
 	}
-	return eachAtOnce(len(writes), func(i int) error {
-		w := &writes[i]
-		if w.object == nil {
-			return nil
-		}
-		var err error
-		if w.json, err = json.Marshal(w.object); err != nil {
-			return fmt.Errorf("commit %q: %w", w.key, err)
+	return inParts(len(writes), func(from, to int) error {
+		for i := from; i < to; i++ {
+			if err := writes[i].encode(); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 }
 
-// atOnceFrom is how many objects are worth another goroutine: some 0.2 ms of work.
-const atOnceFrom = 32
-
-// eachAtOnce does something with each number below n, on every processor where there are many, and returns what went
-// wrong; none of the numbers after it in the same part is done.
-func eachAtOnce(n int, do func(i int) error) error {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/atOnceFrom))
-	wrong := make([]error, parts)
-	run := func(part int) {
-		for i := part * n / parts; i < (part+1)*n/parts && wrong[part] == nil; i++ {
-			wrong[part] = do(i)
-		}
+func (w *Write) encode() (err error) {
+	if w.object == nil {
+		return nil
 	}
+	if w.json, err = json.Marshal(w.object); err != nil {
+		return fmt.Errorf("commit %q: %w", w.key, err)
+	}
+	return nil
+}
+
+// partFrom is how many objects are worth another goroutine: some 0.2 ms of work.
+const partFrom = 32
+
+// inParts does something with the numbers below n, a part of them on every processor where there are many, and returns
+// what went wrong.
+func inParts(n int, do func(from, to int) error) error {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/partFrom))
+	wrong := make([]error, parts)
+	run := func(part int) { wrong[part] = do(part*n/parts, (part+1)*n/parts) }
 	var others sync.WaitGroup
 	for part := 1; part < parts; part++ {
 		others.Go(func() { run(part) })
@@ -82,27 +85,30 @@ func (e *Engine) restore(state *wal.State) error {
 	return nil
 }
 
-// decodeAll decodes on every processor: that is nearly all the time that a start takes.
+// decodeAll decodes on every processor: that is most of the time that a start takes.
 func (e *Engine) decodeAll(records []wal.Record) ([]item, error) {
 	items := make([]item, len(records))
-	err := eachAtOnce(len(records), func(i int) (err error) {
-		items[i], err = e.decode(&records[i])
+	err := inParts(len(records), func(from, to int) (err error) {
+		r := newReader()
+		for i := from; i < to && err == nil; i++ {
+			items[i], err = e.decode(r, &records[i])
+		}
 		return err
 	})
 	return items, err
 }
 
-func (e *Engine) decode(r *wal.Record) (item, error) {
-	table := e.tables[PrefixOf(r.Key)]
+func (e *Engine) decode(r *reader, record *wal.Record) (item, error) {
+	table := e.tables[PrefixOf(record.Key)]
 	if table == nil {
-		return item{}, fmt.Errorf("read %s: the store has no such resource", r.Key)
+		return item{}, fmt.Errorf("read %s: the store has no such resource", record.Key)
 	}
 	o := table.resource.New()
-	if err := json.Unmarshal(r.Object, o); err != nil {
-		return item{}, fmt.Errorf("read %s: %w", r.Key, err)
+	if err := r.read(record.Object, o); err != nil {
+		return item{}, fmt.Errorf("read %s: %w", record.Key, err)
 	}
-	o.SetResourceVersion(strconv.FormatInt(r.Version, 10))
-	return item{key: r.Key, object: o, version: r.Version, expires: r.Expires}, nil
+	o.SetResourceVersion(strconv.FormatInt(record.Version, 10))
+	return item{key: record.Key, object: o, version: record.Version, expires: record.Expires}, nil
 }
 
 // fail makes the store read-only.
