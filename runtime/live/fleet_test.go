@@ -60,6 +60,7 @@ func (f *fixture) open() {
 	broken := func(v *invariant.Violation) { f.t.Errorf("%s", v) }
 	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken})
 	require.NoError(f.t, err)
+	require.NoError(f.t, f.step())
 }
 
 func settings(t testing.TB) messages.Settings {

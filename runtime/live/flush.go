@@ -35,9 +35,9 @@ const (
 	flushAtOnce = 2048
 )
 
-// flush commits all that the machines changed: what they decided, and then what follows from that. It reports whether
-// they are to hear of something that came of it. What meets a change that the world has not heard of is left for after
-// it.
+// flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
+// whether more of that is left, or the machines are to hear of something that came of it. What meets a change that the
+// world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
 	changed := f.world.Store().Changed()
 	again, err = f.flushDecisions(changed)
@@ -51,7 +51,7 @@ func (f *Fleet) flush() (again bool, err error) {
 	if f.config.Flushed != nil {
 		f.config.Flushed()
 	}
-	return again || told, nil
+	return again || told || len(f.wishes) > 0, nil
 }
 
 // flushDecisions commits objects as the machines have them, each with the Events that tell why.
@@ -121,9 +121,9 @@ func uidIn(made []pending, key api.Key) types.UID {
 	return ""
 }
 
-// consequences gathers what follows from decisions: the sums of what copies of changed bindings report, namespaces
-// and Works. Agents' machines are told of Works that need not be written: they are as they should be. It reports
-// whether any was.
+// consequences gathers what follows from decisions: the sums of what copies of changed bindings report, namespaces and
+// Works, the oldest wishes first, and only so many: what is decided meanwhile does not wait for all of them. Agents'
+// machines are told of Works that need not be written: they are as they should be. It reports whether any was.
 func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
 	for _, key := range changed {
 		if binding := f.world.Store().Binding(bindingOf(key)); binding != nil {
@@ -139,7 +139,8 @@ func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
 		}
 	}
 	f.joining = f.joining[:0]
-	for _, w := range newest(f.wishes) {
+	oldest := f.wishes[:min(len(f.wishes), flushAtOnce)]
+	for _, w := range newest(oldest) {
 		p, needed := f.work(w, now)
 		if needed {
 			all = append(all, p)
@@ -147,7 +148,9 @@ func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
 		}
 		told = f.tellWritten(w, p.generation) || told
 	}
-	f.wishes = f.wishes[:0:0] // a start wishes for all Works: its room is not kept
+	if f.wishes = f.wishes[len(oldest):]; len(f.wishes) == 0 {
+		f.wishes = nil // a start wishes for all Works: their room is not kept
+	}
 	return all, told
 }
 

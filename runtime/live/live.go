@@ -41,7 +41,7 @@ type Config struct {
 	Hear func(at time.Time, f messages.Fact)
 	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
 	Broken func(*invariant.Violation)
-	// Flushed is called when all that was heard so far is committed, on the goroutine of Run. Zero: nobody waits for it.
+	// Flushed is called when all that was decided so far is committed, on the goroutine of Run. Zero: nobody waits for it.
 	Flushed func()
 	// Times reads a clock that times the machines, as kernel.Config.Clock. Zero: nothing is timed.
 	Times func() time.Duration
@@ -83,7 +83,8 @@ type Stats struct {
 	Version int64
 }
 
-// Open makes a world of what the engine holds and brings what is overdue about. Close ends it, unless Run does.
+// Open makes a world of what the engine holds and brings what is overdue about. Works that a crash left out, or behind,
+// are up to Run: a large fleet has many to look at. Close ends it, unless Run does.
 func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
@@ -97,7 +98,7 @@ func Open(c Config) (*Fleet, error) {
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	f.load()
 	f.laws.monitor = invariant.Watch(c.Settings, now, f.world.Store())
-	if err := f.step(); err != nil {
+	if _, err := f.round(); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -201,18 +202,25 @@ func (f *Fleet) Backlog() uint64 { return f.world.Backlog() }
 // Stats counts what was done so far; to be called by Ask.
 func (f *Fleet) Stats() Stats { return f.stats }
 
-// step takes in what there is, brings about what is due and commits what came of it, until nothing is left to do.
+// step goes round until nothing is left to do.
 func (f *Fleet) step() error {
-	for {
-		f.take()
-		if err := f.settle(); err != nil {
-			return err
-		}
-		again, err := f.flush()
-		if err != nil || !again {
+	for again := true; again; {
+		var err error
+		if again, err = f.round(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// round takes in what there is, brings about what is due and commits what came of it. It reports whether there is more
+// to do at once.
+func (f *Fleet) round() (again bool, err error) {
+	f.take()
+	if err := f.settle(); err != nil {
+		return false, err
+	}
+	return f.flush()
 }
 
 // take takes in what others have changed.

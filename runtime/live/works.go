@@ -252,12 +252,26 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	if m.raw, err = render(template, m.replicas, m.labels); err != nil {
 		return m, fmt.Errorf("render %s: %w", key, err)
 	}
-	m.list = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: m.raw}}}
 	if m.names = last.names; m.names == nil {
 		m.names = namesOf(w.binding)
 	}
+	m.list = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: m.raw}}}
+	if old != nil {
+		m.share(old)
+	}
 	f.manifests[w.binding] = m
 	return m, nil
+}
+
+// share takes over what a Work holds already: a start need not hold it twice.
+func (m *manifest) share(w *api.Work) {
+	if asksFor(w, m.raw) {
+		m.list = w.Spec.Workload.Manifests
+		m.raw = m.list[0].Raw
+	}
+	if maps.Equal(w.Annotations, m.names) {
+		m.names = w.Annotations
+	}
 }
 
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
