@@ -149,6 +149,14 @@ type PlacementDecided struct {
 	Rejections []Rejection
 }
 
+// DestinationFound says that a placement without some clusters of Seeking is found. Its room is kept until the bindings
+// that hear so have asked for leave. From: scheduler. To: binding.
+type DestinationFound struct {
+	// Request is as in PlacementDecided.
+	Request  uint64
+	Clusters []ClusterName
+}
+
 // Obstacle is why no placement does without some clusters, in the terms of PlacementDecided.
 type Obstacle struct {
 	Reason, Message string
@@ -194,6 +202,7 @@ func (*EvictionPermitted) message()   {}
 func (*ReportTrial) message()         {}
 func (*EvictionDelayed) message()     {}
 func (*PlacementDecided) message()    {}
+func (*DestinationFound) message()    {}
 func (*CopyReported) message()        {}
 func (*CopyRemoved) message()         {}
 func (*RescheduleTriggered) message() {}
@@ -209,6 +218,7 @@ func (*EvictionPermitted) toBinding()   {}
 func (*ReportTrial) toBinding()         {}
 func (*EvictionDelayed) toBinding()     {}
 func (*PlacementDecided) toBinding()    {}
+func (*DestinationFound) toBinding()    {}
 func (*CopyReported) toBinding()        {}
 func (*CopyRemoved) toBinding()         {}
 func (*RescheduleTriggered) toBinding() {}

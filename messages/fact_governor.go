@@ -36,6 +36,8 @@ type BreakerChanged struct {
 // far these have come by it. Stories leave it out.
 type EvictionsPermitted struct {
 	Permits []Permit `json:"permits"`
+	// Returned are those of the instant that were given back for want of a destination: they count no longer.
+	Returned []Permit `json:"returned,omitempty"`
 	// Counts are those that the permits changed.
 	Counts []api.PermitCount `json:"counts"`
 }

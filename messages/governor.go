@@ -32,6 +32,13 @@ type WithdrawRequest struct {
 	Cluster ClusterName
 }
 
+// PermitReturned gives a permit back in its instant, for it could not be used: there is no destination.
+// From: binding. To: governor.
+type PermitReturned struct {
+	Binding BindingName
+	Cluster ClusterName
+}
+
 // ClusterObserved says in which region a cluster is, if in any, and whether it is anything but Ready.
 // From: cluster. To: governor.
 type ClusterObserved struct {
@@ -75,6 +82,7 @@ type SettingsChanged struct{ Settings Settings }
 
 func (*RequestEviction) message()  {}
 func (*WithdrawRequest) message()  {}
+func (*PermitReturned) message()   {}
 func (*ClusterObserved) message()  {}
 func (*CopiesCounted) message()    {}
 func (*TrialConcluded) message()   {}
@@ -83,6 +91,7 @@ func (*SettingsChanged) message()  {}
 
 func (*RequestEviction) toGovernor()  {}
 func (*WithdrawRequest) toGovernor()  {}
+func (*PermitReturned) toGovernor()   {}
 func (*ClusterObserved) toGovernor()  {}
 func (*ClusterGone) toGovernor()      {}
 func (*CopiesCounted) toGovernor()    {}

@@ -61,6 +61,11 @@ type PlaceBinding struct {
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
 	Leaving []ClusterName
+	// Lapses is set where leave to go holds for this instant only: what of Leaving is held then, is sought from then on.
+	Lapses bool
+	// Seeking are targets that the binding must leave, and asks leave for once it hears that a placement without them
+	// is found; in the order of their deadlines.
+	Seeking []ClusterName
 	// Purges is set where the old copy of one of these goes before its replacement stands.
 	Purges bool
 	// Unreplaced counts the replicas, or whole sets, on clusters of Evicting for which nothing stands in yet and that keep

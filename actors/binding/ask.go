@@ -16,6 +16,9 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 	if b.waitsSince.IsZero() {
 		b.waitsSince = now
 	}
+	if !b.schedulable() {
+		b.returnPermits(out) // nobody looks for a destination in this instant
+	}
 	if !b.managed || b.spec.Placement == nil {
 		return
 	}
@@ -41,11 +44,13 @@ func (b *Binding) wish(now time.Time) *messages.PlaceBinding {
 		Suspended: !b.schedulable(), Binding: b.name, Request: b.request, Placement: b.spec.Placement, Applied: b.applied,
 		APIVersion: b.spec.Resource.APIVersion, Kind: b.spec.Resource.Kind, UID: b.spec.Resource.UID,
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
-		Set: b.set(), Targets: b.clusters(), Leaving: b.leaving(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
+		Set: b.set(), Targets: b.clusters(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
 		Home: b.homeWish(),
 	}
-	m.Purges = b.purges(now, m.Leaving)
+	m.Leaving, m.Seeking = b.leaving()
+	m.Lapses = len(m.Leaving) > 0 && b.lapses()
+	m.Purges = b.purges(now, m.Leaving) || b.purges(now, m.Seeking)
 	m.Cooling, m.Full = b.keepClear(now), b.full()
 	for i := range b.tasks {
 		if !b.reopened(&b.tasks[i]) {

@@ -52,3 +52,24 @@ func TestWhoeverIsHeldAsksAlsoWhereNothingLimits(t *testing.T) {
 	require.Empty(t, actorstest.MailTo(n.Mail(), governor))
 	require.Equal(t, []messages.ClusterName{"m1", "m2"}, b.asked.Leaving)
 }
+
+func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
+	t.Run("while it waits for a destination", func(t *testing.T) {
+		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
+		b.tell(sick)
+		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "who leaves for its health needs no permit")
+		b.advance(time.Second)
+		b.tell(tainted("m1", b.Now(), "down"))
+		b.tell(well).Told(governor, returned("m1"))
+		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking)
+	})
+	t.Run("while people hold it", func(t *testing.T) {
+		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
+		due := b.Now()
+		b.tell(&messages.HoldsAnnounced{Held: true})
+		b.tell(sick).Told(governor, sickWish(due))
+		b.advance(time.Second)
+		b.tell(tainted("m1", b.Now(), "down"))
+		b.tell(well).Told(governor, wish("m1", due.Add(time.Second)))
+	})
+}

@@ -120,6 +120,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.evictionDelayed(m, out)
 	case *messages.PlacementDecided:
 		b.placementDecided(now, m, out)
+	case *messages.DestinationFound:
+		b.destinationFound(now, m, out)
 	case *messages.CopyReported:
 		b.copyReported(now, m, out)
 	case *messages.CopyRemoved:
@@ -133,9 +135,9 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
 	case *messages.HoldsAnnounced:
-		b.curbed().held = m.Held
+		b.holdsAnnounced(now, m.Held, out)
 	case *messages.BudgetsSet:
-		b.budgetsSet(m.Budgets)
+		b.budgetsSet(now, m.Budgets, out)
 	case *messages.SettingsChanged:
 		b.settingsChanged(now, &m.Settings, out)
 	case *messages.Woken:
@@ -159,6 +161,7 @@ func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *acto
 	}
 	b.reconsiderAll(now, out)
 	b.releaseHeld(now, out)
+	b.seekAnew(now, out)
 	b.reassess()
 }
 

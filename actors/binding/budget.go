@@ -2,6 +2,7 @@ package binding
 
 import (
 	"slices"
+	"time"
 
 	"leeward/actors"
 	"leeward/actors/rules/budget"
@@ -34,9 +35,15 @@ func (b *Binding) curbed() *curbs {
 // holds reports whether people hold anybody's evictions.
 func (b *Binding) holds() bool { return b.curbs != nil && b.curbs.held }
 
-func (b *Binding) budgetsSet(budgets []messages.Budget) {
+func (b *Binding) holdsAnnounced(now time.Time, held bool, out *actors.Outbox) {
+	b.curbed().held = held
+	b.seekAnew(now, out)
+}
+
+func (b *Binding) budgetsSet(now time.Time, budgets []messages.Budget, out *actors.Outbox) {
 	b.curbed().budgets = budgets
 	b.curbs.look(b)
+	b.seekAnew(now, out)
 }
 
 // budgeted reports whether there are budgets that count, whoever they select.

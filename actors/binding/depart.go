@@ -1,18 +1,15 @@
 package binding
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"leeward/actors"
 	"leeward/messages"
-	"leeward/messages/api"
 )
 
 // fallDue starts the way out of a target whose deadline has come.
 func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
-	if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure {
+	if t.leave.sick() {
 		b.failOver(now, t, out)
 		return
 	}
@@ -22,7 +19,7 @@ func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
 // depart goes on with a departure that is due: with a permit of the governor, or by itself.
 func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 	t.leave.due = true
-	sick := t.leave.grounds.Reason == api.EvictionReasonApplicationFailure
+	sick := t.leave.sick()
 	if !b.asksForPermits(sick) {
 		b.permitted(now, t, out)
 		return
@@ -71,21 +68,4 @@ func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	}
 	b.ask(now, out)
 	b.reassess()
-}
-
-// leaving are the targets whose departure waits for a destination, the earliest deadline first.
-func (b *Binding) leaving() []messages.ClusterName {
-	if !b.settings.EvictionNeedsDestination {
-		return nil
-	}
-	var names []messages.ClusterName
-	for i := range b.targets {
-		if b.targets[i].leave.permitted {
-			names = append(names, b.targets[i].cluster)
-		}
-	}
-	slices.SortFunc(names, func(x, y messages.ClusterName) int {
-		return cmp.Or(b.target(x).leave.at.Compare(b.target(y).leave.at), cmp.Compare(x, y))
-	})
-	return names
 }

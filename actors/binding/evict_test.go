@@ -76,14 +76,15 @@ func TestClustersThatAreLeftWithoutPermitsAreLeftTogether(t *testing.T) {
 	}
 }
 
-func TestALimitThatComesLaterHoldsOnlyWhatFallsDueLater(t *testing.T) {
+func TestALimitThatComesLaterHoldsWhatWaitsForADestination(t *testing.T) {
 	b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2", "m2:2")
 	b.tell(tainted("m1", b.Now(), "down"))
-	b.tell(&messages.SettingsChanged{Settings: settings(destinationFirst)}).Told(governor)
-	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+	require.False(t, b.asked.Lapses, "nothing limits it")
+	b.tell(&messages.SettingsChanged{Settings: settings(destinationFirst)}).Told(governor, returned("m1"))
+	require.Empty(t, b.asked.Leaving)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking)
 	n := b.tell(tainted("m2", b.Now(), "down"))
 	require.Len(t, actorstest.MailTo(n.Mail(), governor), 1)
-	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
 }
 
 func heldBack(cluster messages.ClusterName, message string, g messages.Grounds) *messages.EvictionHeld {
@@ -102,7 +103,47 @@ func TestWithoutADestinationTheWorkloadStays(t *testing.T) {
 	b.tell(again).Recorded(&messages.PlacementConfirmed{Binding: name})
 	again.Obstacle = &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "still nowhere"}
 	b.tell(again).Recorded(heldBack("m1", "still nowhere", grounds), &messages.PlacementConfirmed{Binding: name})
+	b.tell(found(b, "m1"), permit("m1"))
 	require.Contains(t, kinds(b.tell(b.replace("m1", "m2:2"))), "EvictionStarted", "when the fleet has room again")
+}
+
+// found says that there is a placement without clusters.
+func found(b *subject, clusters ...messages.ClusterName) *messages.DestinationFound {
+	return &messages.DestinationFound{Request: b.asked.Request, Clusters: clusters}
+}
+
+func returned(c messages.ClusterName) *messages.PermitReturned {
+	return &messages.PermitReturned{Binding: name, Cluster: c}
+}
+
+func TestAPermitThatCannotBeUsedGoesBack(t *testing.T) {
+	b := placed(t, settings(destinationFirst), duplicated(), "m1:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	require.True(t, b.asked.Lapses)
+	stale := found(b, "m1")
+	b.tell(b.holdBack("m1")).Told(governor, returned("m1"))
+	b.tell(permit("m1")).Quiet()
+	b.tell(workload(3))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking, "the scheduler goes on looking")
+	require.Empty(t, b.asked.Leaving)
+	b.tell(stale).Told(governor)
+	n := b.tell(found(b, "m1"))
+	require.Equal(t, "m1", string(actorstest.MailTo(n.Mail(), governor)[0].(*messages.RequestEviction).Cluster), "there is somewhere to go")
+	b.tell(permit("m1"))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+}
+
+func TestWhatNeedsNoPermitKeepsItsLeaveToGo(t *testing.T) {
+	b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(b.holdBack("m1")).Told(governor)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+	b.tell(&messages.HoldsAnnounced{Held: true}).Told(governor, returned("m1"))
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking, "people may hold it")
+	b.tell(&messages.HoldsAnnounced{})
+	b.tell(found(b, "m1")).Told(governor)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "nobody may any more")
 }
 
 func TestADepartureThatIsOffIsToldToTheScheduler(t *testing.T) {
@@ -251,7 +292,7 @@ func TestABindingThatIsNotScheduledIsHeldWhereItNeedsADestination(t *testing.T) 
 	require.Equal(t, "NotScheduled", n.Facts()[0].(*messages.EvictionHeld).Reason)
 	b.tell(claim("default/p", duplicated()))
 	require.False(t, b.asked.Suspended)
-	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "once it is scheduled again")
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking, "once it is scheduled again")
 }
 
 func TestWhatWaitsForADestinationGoesWhenNoneIsAskedFor(t *testing.T) {

@@ -71,8 +71,12 @@ func (b *Binding) releaseHeld(now time.Time, out *actors.Outbox) {
 		return
 	}
 	b.eachTarget(func(t *target) {
-		if t.leave.permitted {
+		switch l := &t.leave; {
+		case l.permitted:
 			b.permitted(now, t, out)
+		case l.seeking:
+			l.seeking = false
+			b.depart(now, t, out)
 		}
 	})
 }

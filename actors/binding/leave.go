@@ -19,10 +19,10 @@ type leave struct {
 	at      time.Time
 	due     bool
 	grounds messages.Grounds
-	// requested is set while the governor has the request, permitted once it agreed, trial if that was on trial,
-	// held while the scheduler has no place for the workload without this cluster.
-	requested, permitted, trial bool
-	held                        hold
+	// requested is set while the governor has the request, permitted once it agreed, trial if that was on trial, seeking
+	// after a permit was given back, while the scheduler looks for a destination; held is what keeps it waiting.
+	requested, permitted, seeking, trial bool
+	held                                 hold
 }
 
 // alarm is when to look again; a departure that is due waits for others, not for time.
@@ -32,6 +32,9 @@ func (l *leave) alarm() time.Time {
 	}
 	return l.at
 }
+
+// awaits reports whether the scheduler looks for a destination.
+func (l *leave) awaits() bool { return l.permitted || l.seeking }
 
 func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *actors.Outbox) {
 	if t := b.target(m.Cluster); t != nil {
@@ -163,11 +166,10 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 		b.stopLeaving(now, t, next.held, out)
 		return
 	case old.due && !next.at.After(now):
-		next.due, next.requested, next.permitted, next.trial, next.held = true, old.requested, old.permitted, old.trial, old.held
+		next.due, next.requested, next.permitted, next.seeking = true, old.requested, old.permitted, old.seeking
+		next.trial, next.held = old.trial, old.held
 		t.leave = next
-		if old.permitted && !next.at.Equal(old.at) {
-			b.ask(now, out) // who goes first where not all can goes by this
-		}
+		b.goOn(now, t, &old, out)
 		return
 	case old.due:
 		b.stopLeaving(now, t, hold{}, out)
@@ -193,6 +195,20 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	}
 }
 
+// goOn goes on with a departure that is due, for other grounds perhaps: what is meant to be limited for these may have
+// leave to go that was not limited for those.
+func (b *Binding) goOn(now time.Time, t *target, old *leave, out *actors.Outbox) {
+	switch limited := old.sick() != t.leave.sick() && b.asksForPermits(t.leave.sick()); {
+	case limited && t.leave.requested:
+		b.depart(now, t, out)
+	case limited && t.leave.permitted:
+		b.returnPermit(t, out)
+		b.ask(now, out)
+	case old.awaits() && !t.leave.at.Equal(old.at):
+		b.ask(now, out) // who goes first where not all can goes by this
+	}
+}
+
 // stopLeaving ends a countdown or a departure that is not under way yet.
 func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.Outbox) {
 	old := t.leave
@@ -210,7 +226,7 @@ func (b *Binding) stopLeaving(now time.Time, t *target, held hold, out *actors.O
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
 	b.conclude(old.trial, t.cluster, true, out)
-	if old.permitted {
+	if old.awaits() {
 		b.ask(now, out)
 	}
 	if old.due {

@@ -143,7 +143,7 @@ func (b *Binding) paced(now time.Time, t *target, l leave) leave {
 
 // sickAndGoing reports whether a target is being left for its health, and only waits for a permit or a destination.
 func sickAndGoing(t *target) bool {
-	return t.leave.due && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure
+	return t.leave.due && t.leave.sick()
 }
 
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.

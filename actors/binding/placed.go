@@ -15,7 +15,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		return
 	}
 	b.hold(now, m, out)
-	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 && m.Missing == 0 {
+	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 && m.Missing == 0 && !b.seeks() {
 		b.waitsSince = time.Time{}
 	}
 	switch m.Outcome {
@@ -34,11 +34,17 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 	b.reassess()
 }
 
-// hold notes which departures wait for a destination.
+// hold notes which departures wait for a destination. Their permits end.
 func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+	lapses := len(m.Held) > 0 && b.lapses()
 	for _, c := range m.Held {
-		if t := b.target(c); t != nil && t.leave.permitted {
-			b.heldBack(t, b.rests(now, hold{reason: m.Obstacle.Reason, message: m.Obstacle.Message}), m.Obstacle.Rejections, out)
+		t := b.target(c)
+		if t == nil || !t.leave.awaits() {
+			continue
+		}
+		b.heldBack(t, b.rests(now, hold{reason: m.Obstacle.Reason, message: m.Obstacle.Message}), m.Obstacle.Rejections, out)
+		if lapses {
+			b.returnPermit(t, out)
 		}
 	}
 }

@@ -24,7 +24,9 @@ func (g *Governor) book(p *place) {
 func (g *Governor) record(now time.Time, out *actors.Outbox) {
 	if len(g.booked) > 0 {
 		slices.SortFunc(g.booked, wider)
-		f := &messages.EvictionsPermitted{Permits: slices.Clone(g.permits), Counts: make([]api.PermitCount, len(g.booked))}
+		f := &messages.EvictionsPermitted{
+			Permits: slices.Clone(g.permits), Returned: inOrder(g.returned), Counts: make([]api.PermitCount, len(g.booked)),
+		}
 		for i, p := range g.booked {
 			f.Counts[i] = p.remembered(now)
 			p.booked = false
@@ -34,7 +36,7 @@ func (g *Governor) record(now time.Time, out *actors.Outbox) {
 	for _, p := range g.opened {
 		g.tellBreaker(now, p, out)
 	}
-	g.permits, g.booked, g.opened = g.permits[:0], g.booked[:0], g.opened[:0]
+	g.permits, g.booked, g.opened, g.returned = g.permits[:0], g.booked[:0], g.opened[:0], nil
 }
 
 // remembered is what a restart must know of a place.

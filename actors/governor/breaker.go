@@ -134,6 +134,7 @@ func (p *place) number() *int32 {
 func (g *Governor) judgeBreakers(now time.Time, out *actors.Outbox) {
 	slices.SortFunc(g.broken, wider)
 	g.resume(out)
+	g.reconsider(now, out)
 	for _, p := range g.broken {
 		on := trials(&p.breaker)
 		if p.breaker.Judge(now, g.breaking(p)) {

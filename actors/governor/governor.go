@@ -35,7 +35,7 @@ type Governor struct {
 
 	// priorities have breakers, as the fleet and its regions do; surveyed is set once it is known how much there is
 	// of each. Broken are those that are not closed, tripped is set where one changed in this instant, tried where
-	// a trial did, and resumed until those on trial before a restart were asked how it went.
+	// a trial did, or a permit came back, and resumed until those on trial before a restart were asked how it went.
 	priorities        map[int32]*place
 	broken            []*place
 	surveyed, tripped bool
@@ -43,6 +43,11 @@ type Governor struct {
 	// permits are those of this instant, booked the places that count them, and opened those that they broke.
 	permits        []messages.Permit
 	booked, opened []*place
+	// given are the requests that got a permit since givenAt, in its instant; returned are those of this turn that gave
+	// it back.
+	given    map[key]*node
+	givenAt  time.Time
+	returned []messages.Permit
 
 	ledger ledger
 }
@@ -79,6 +84,8 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 		g.request(m)
 	case *messages.WithdrawRequest:
 		g.withdraw(key{m.Binding, m.Cluster})
+	case *messages.PermitReturned:
+		g.permitReturned(now, m)
 	case *messages.ClusterObserved:
 		g.clusterObserved(m)
 	case *messages.ClusterGone:
@@ -247,7 +254,8 @@ func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
 		for p := n.parent; p != nil; p = p.parent {
 			p.scope.charge(now, g)
 		}
-		g.permits = append(g.permits, messages.Permit{Binding: r.Binding, Cluster: r.Cluster, Priority: n.priority})
+		g.permits = append(g.permits, n.permit())
+		g.give(now, n)
 	}
 	g.drop(key{r.Binding, r.Cluster})
 }

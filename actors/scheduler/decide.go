@@ -16,8 +16,12 @@ import (
 func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	trigger := e.trigger
 	e.trigger = ""
-	if len(e.asked.Leaving) > 0 {
+	switch {
+	case len(e.asked.Leaving) > 0:
 		s.decideLeaving(now, e, out)
+		return
+	case len(e.asked.Seeking) > 0:
+		s.seek(now, e, out)
 		return
 	}
 	cause := s.needsPlacing(e.asked)
@@ -37,35 +41,39 @@ type departure struct {
 	obstacle *messages.Obstacle
 }
 
-// decideLeaving looks for a placement without the clusters that the binding must leave: without all of
-// them, else without as many as can be done without, the earliest deadlines first; else for one that has
-// room for part of what they run, if the old copies stay until all of it is placed. What cannot be left
-// is held, gains nothing, and is tried again when the fleet changes.
+// decideLeaving lets the binding leave what a placement is found without. What cannot be left is held, gains nothing,
+// and is tried again when the fleet changes.
 func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
-	var first, part placement.Decision
-	some := 0
-	for n := len(e.asked.Leaving); n > 0; n-- {
-		r := s.without(e.asked, e.asked.Leaving[:n])
+	d, n, first := s.wayOut(now, e, e.asked.Leaving)
+	if n == 0 {
+		s.decideStaying(now, e, obstacleOf(first), out)
+		return
+	}
+	s.conclude(now, e, d, departureOf(e, n, first), "eviction", out)
+}
+
+// wayOut looks for a placement without clusters that the binding must leave: without all of them, else without as many
+// as can be done without, the earliest deadlines first; else for one that has room for part of what they run, if the old
+// copies stay until all of it is placed. It returns that, without how many it does, none if there is no such placement,
+// and the decision on all of them.
+func (s *Scheduler) wayOut(now time.Time, e *entry, must []messages.ClusterName) (way placement.Decision, n int, first placement.Decision) {
+	for k := len(must); k > 0; k-- {
+		r := s.without(e.asked, must[:k])
 		d := s.planMove(now, e.asked, r)
-		if n == len(e.asked.Leaving) {
+		if k == len(must) {
 			first = d
 		}
-		if len(d.Targets) == 0 || gain(e.asked.Leaving[n:], e.asked.Targets, d.Targets) {
+		if len(d.Targets) == 0 || gain(must[k:], e.asked.Targets, d.Targets) || gain(e.asked.Seeking, e.asked.Targets, d.Targets) {
 			continue
 		}
 		if d.Reason == "" {
-			s.conclude(now, e, d, departureOf(e, n, first), "eviction", out)
-			return
+			return d, k, first
 		}
-		if some == 0 && s.mayLeaveInPart(e, r, d) {
-			part, some = d, n
+		if n == 0 && s.mayLeaveInPart(e, r, d) {
+			way, n = d, k
 		}
 	}
-	if some > 0 {
-		s.conclude(now, e, part, departureOf(e, some, first), "eviction", out)
-		return
-	}
-	s.decideStaying(now, e, obstacleOf(first), out)
+	return way, n, first
 }
 
 // mayLeaveInPart reports whether a placement of part of the replicas is better than to stay: it adds to
@@ -137,13 +145,14 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 // choose gives the binding new targets. It waits on if it may not leave all clusters that it must, or if
 // not all of its replicas have a place.
 func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
-	held := e.asked.Leaving[len(leave.clusters):]
+	held, seeking := e.asked.Leaving[len(leave.clusters):], e.asked.Seeking
 	move, moved := s.moveTo(e.asked, d.Targets, leave.clusters)
 	if len(moved) > 0 {
 		leave.clusters = append(slices.Clip(leave.clusters), moved...)
-		held = slices.DeleteFunc(slices.Clone(held), func(c messages.ClusterName) bool { return slices.Contains(moved, c) })
+		goes := func(c messages.ClusterName) bool { return slices.Contains(moved, c) }
+		held, seeking = slices.DeleteFunc(slices.Clone(held), goes), slices.DeleteFunc(slices.Clone(seeking), goes)
 	}
-	s.settle(e, len(held) > 0 || d.Partial())
+	s.settle(e, len(held)+len(seeking) > 0 || d.Partial())
 	if len(held) == 0 {
 		leave.obstacle = nil
 	}
@@ -152,11 +161,16 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
 	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
 	next.Unreplaced = s.unreplaced(e.asked, leave.clusters, d.Targets)
-	next.Leaving, next.LastScheduled = held, now
+	next.Leaving, next.Seeking, next.LastScheduled = held, seeking, now
+	lapse(&next)
 	s.startsOn(&next, e.asked.Targets)
 	s.account(e.asked, &next)
 	e.hears(next)
 	e.answered = true
+	if len(seeking) > 0 && len(leave.clusters) > 0 {
+		s.mark(e) // for there may be a placement without those now, or another reason why there is none
+		out.WakeAt(now)
+	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
 		Leaving: leave.clusters, Move: move, Held: held, Obstacle: leave.obstacle, Trigger: trigger,
@@ -207,9 +221,14 @@ func (s *Scheduler) hold(e *entry, o *messages.Obstacle, d placement.Decision, t
 		return
 	}
 	e.answered, e.failure = true, told
-	m := &messages.PlacementDecided{
-		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: e.asked.Leaving, Obstacle: o, Reason: api.ReasonSuccess,
+	held := e.asked.Leaving
+	if len(held) == 0 {
+		held = e.asked.Seeking
 	}
+	m := &messages.PlacementDecided{
+		Request: e.asked.Request, Outcome: messages.PlacementKept, Held: held, Obstacle: o, Reason: api.ReasonSuccess,
+	}
+	lapse(e.asked)
 	if d.Reason != "" {
 		m.Outcome, m.Reason, m.Message, m.Missing = messages.PlacementFailed, d.Reason, d.Message, d.Missing
 		m.Rejections, m.Trigger = d.Rejections, trigger

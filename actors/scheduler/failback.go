@@ -143,7 +143,7 @@ func (e *entry) says(h *messages.Homeward) {
 // groupPlan is the placement in an earlier group, if one has room for all.
 func (s *Scheduler) groupPlan(now time.Time, e *entry) (placement.Decision, bool) {
 	m := e.asked
-	if !away(m) || !toGroup(m) || len(m.Evicting) > 0 || len(m.Leaving) > 0 {
+	if !away(m) || !toGroup(m) || moving(m) {
 		return placement.Decision{}, false
 	}
 	r := s.request(m)
@@ -201,7 +201,7 @@ func (s *Scheduler) takesBack(now time.Time, m *messages.PlaceBinding, h api.Tar
 // free reports whether nothing else moves a binding, and none of its replicas waits for room or a quota. Where groups of clusters are counted by anything but
 // clusters, it returns as a whole or not at all, for home alone is known to be what the policy asks for.
 func (s *Scheduler) free(m *messages.PlaceBinding, back []string) bool {
-	if len(m.Evicting) > 0 || len(m.Leaving) > 0 || divided(m) && replicasOf(m.Targets) != int64(m.Replicas) {
+	if moving(m) || divided(m) && replicasOf(m.Targets) != int64(m.Replicas) {
 		return false
 	}
 	byGroups := slices.ContainsFunc(m.Placement.SpreadConstraints, func(c api.SpreadConstraint) bool {

@@ -73,7 +73,7 @@ func (g groups) others(m *messages.PlaceBinding, apart bool) []messages.ClusterN
 
 // counts reports whether a binding's place on a cluster matters to its group.
 func (k group) counts(m *messages.PlaceBinding, cluster messages.ClusterName) bool {
-	return k.apart || !slices.Contains(m.Leaving, cluster)
+	return k.apart || !slices.Contains(m.Leaving, cluster) && !slices.Contains(m.Seeking, cluster)
 }
 
 func groupsOf(m *messages.PlaceBinding) (all []group) {

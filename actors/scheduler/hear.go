@@ -29,7 +29,7 @@ func (s *Scheduler) tasksEnded(now time.Time, m *messages.TasksEnded, out *actor
 	}
 	next := *e.asked
 	next.Request, next.Since, next.Targets, next.Cooling, next.Full, next.Home = m.Request, now, m.Targets, m.Cooling, m.Full, m.Home
-	next.Evicting, next.Leaving, next.Starting, next.Purges, next.Unreplaced = nil, nil, nil, false, 0
+	next.Evicting, next.Leaving, next.Seeking, next.Starting, next.Purges, next.Unreplaced = nil, nil, nil, nil, false, 0
 	s.hear(now, e, &next, out)
 	e.answered, e.failure = true, failure{}
 }

@@ -38,6 +38,8 @@ type Scheduler struct {
 	// question and previous are scratch: what the planner is asked, and the places in it.
 	question placement.Request
 	previous []api.TargetCluster
+	// kept is room that was found for bindings that ask for leave in this instant.
+	kept []*messages.PlaceBinding
 	// home are the bindings that are to return to an earlier affinity group.
 	home   homeward
 	groups groups
@@ -248,6 +250,7 @@ func (s *Scheduler) mark(e *entry) {
 
 // decideAll serves what the instant brought, in canonical order.
 func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
+	s.freeRoom()
 	s.markByFleet()
 	s.batch, s.dirty = s.dirty, s.batch[:0]
 	slices.SortFunc(s.batch, urgency)

@@ -46,7 +46,7 @@ func (s *Scheduler) busy(m *messages.PlaceBinding) (clusters []messages.ClusterN
 	return clusters
 }
 
-func moving(m *messages.PlaceBinding) bool { return len(m.Evicting)+len(m.Leaving) > 0 }
+func moving(m *messages.PlaceBinding) bool { return len(m.Evicting)+len(m.Leaving)+len(m.Seeking) > 0 }
 
 // startsOn notes where a binding starts with its new targets.
 func (s *Scheduler) startsOn(next *messages.PlaceBinding, before []api.TargetCluster) {

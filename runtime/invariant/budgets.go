@@ -1,7 +1,6 @@
 package invariant
 
 import (
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -17,9 +16,6 @@ type ledger struct {
 	// moved are the moves of each account since its budget is as it is.
 	moved map[account]budget.Window
 	specs map[messages.BudgetName]*api.EvictionBudgetSpec
-	// waits are departures that last said that something else than a budget holds them. They may have a permit, which
-	// counts for what was to move when it was given.
-	waits map[departure]bool
 	// exceeded are those that were permitted in the instant against a budget.
 	exceeded map[departure]bool
 	// asked are the bindings that were to be placed afresh in the instant.
@@ -41,19 +37,8 @@ type departure struct {
 func newLedger() ledger {
 	return ledger{
 		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
-		waits: map[departure]bool{}, exceeded: map[departure]bool{},
-		asked: map[messages.BindingName]bool{},
+		exceeded: map[departure]bool{}, asked: map[messages.BindingName]bool{},
 	}
-}
-
-// held notes what keeps a departure.
-func (l *ledger) held(f *messages.EvictionHeld) {
-	d := departure{f.Binding, f.Cluster}
-	if strings.HasPrefix(f.Reason, "Budget") {
-		delete(l.waits, d)
-		return
-	}
-	l.waits[d] = true
 }
 
 // budgetsKept holds the evictions of the instant to the budgets that bound how much may move.
@@ -67,9 +52,6 @@ func (m *Monitor) budgetsKept(now time.Time, s *store.Store) {
 				m.movesKept(now, s, &g)
 			}
 		}
-	}
-	for _, f := range m.started {
-		delete(m.ledger.waits, departure{f.Binding, f.Cluster})
 	}
 }
 
@@ -99,9 +81,6 @@ func (m *Monitor) moves(now time.Time, s *store.Store, g *messages.Budget, f *me
 	d, of := departure{f.Binding, f.Cluster}, account{budget: g.Name}
 	if g.Spec.PerWorkload {
 		of.binding = f.Binding
-	}
-	if m.ledger.waits[d] {
-		return
 	}
 	window, goes := m.ledger.moved[of], budget.Eviction{Moves: moved(&f.Task)}
 	window.Forget(now, budget.Span(g.Spec.MaxMoved))

@@ -63,7 +63,7 @@ func TestMovesKeepToBudgets(t *testing.T) {
 		"people have it exceeded":               {counts, most("1"), []told{one(0, leaves("a", 1), exceeded, leaves("b", 1))}, false},
 		"they had it exceeded before":           {counts, most("1"), []told{one(0, exceeded, leaves("b", 1)), one(1, leaves("b", 1))}, true},
 		"one that waited for the budget":        {counts, most("1"), []told{one(0, leaves("a", 1), waits("BudgetSpent")), one(1, leaves("b", 1))}, true},
-		"one that may have had a permit":        {counts, most("1"), []told{one(0, waits("NoDestination"), leaves("a", 1)), one(1, leaves("b", 1))}, false},
+		"one that waited for a destination":     {counts, most("1"), []told{one(0, waits("NoDestination"), leaves("a", 1)), one(1, leaves("b", 1))}, true},
 		"a restart forgets nothing":             {counts, most("1"), []told{one(0, leaves("a", 1)), one(1, &messages.Restarted{}, leaves("b", 1))}, true},
 		"budgets that count no more":            {counts, most("1"), []told{one(0, set("evictionBudgets", "false"), leaves("a", 1), leaves("b", 1))}, false},
 		"budgets that never did":                {messages.Settings{}, most("1"), []told{one(0, leaves("a", 1), leaves("b", 1))}, false},

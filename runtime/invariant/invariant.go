@@ -63,8 +63,9 @@ type Monitor struct {
 	applied   map[messages.BindingName]*api.Placement
 	reapplied map[messages.BindingName]bool
 	// limits is what the governor has permitted, ledger what moved under budgets.
-	limits limits
-	ledger ledger
+	limits  limits
+	permits permits
+	ledger  ledger
 	// away is set while there is no engine: nobody looks after anything.
 	away bool
 
@@ -77,7 +78,7 @@ type Monitor struct {
 // ones, nothing is known beforehand.
 func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
 	return &Monitor{
-		settings: s, members: members, copies: newCopies(), limits: newLimits(), ledger: newLedger(),
+		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), ledger: newLedger(),
 		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
@@ -129,7 +130,9 @@ func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	}
 	for _, f := range m.started {
 		m.neverEarly(now, s, f)
+		m.permitValid(now, f)
 	}
+	m.permits.settled()
 	for _, f := range m.decided {
 		m.leftByTask(now, s, f)
 	}
@@ -217,13 +220,18 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.copies.dropCluster(f.Cluster)
 		m.limits.fleetChanged()
 	case *messages.HoldPlaced:
-		m.limits.held[f.HoldScope] = true
+		m.permits.held[f.HoldScope] = now
 	case *messages.HoldEnded:
-		delete(m.limits.held, f.HoldScope)
+		delete(m.permits.held, f.HoldScope)
+	case *messages.ReleaseGranted:
+		m.permits.released[f.Binding] = true
+	case *messages.ReleaseEnded:
+		delete(m.permits.released, f.Binding)
 	case *messages.BreakerChanged:
 		m.breakerChanged(f)
 	case *messages.EvictionsPermitted:
 		m.permitted(now, s, f)
+		m.permits.granted(f)
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
 	case *messages.RescheduleRequested:
@@ -238,8 +246,6 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.cleared(f)
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
-	case *messages.EvictionHeld:
-		m.ledger.held(f)
 	case *messages.BudgetExceeded:
 		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
 	case *messages.EvictionStarted:

@@ -40,6 +40,9 @@ const (
 	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
 	// fleet and people let go, over restarts, too.
 	LimitsKept Law = "evictions keep to the limits of the governor"
+	// PermitValid: what leaves for a taint has a permit of that very instant, where a limit of the fleet or of clusters counts
+	// permits, and nothing that leaves by itself is held by people; whom they released needs neither.
+	PermitValid Law = "every eviction has a permit that is valid when it starts"
 	// BudgetsKept, with evictionBudgets: no more replicas leave for taints in a window than an EvictionBudget lets move.
 	BudgetsKept Law = "budgets are kept"
 )
@@ -48,7 +51,7 @@ const (
 func Laws() []Law {
 	return []Law{
 		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow, NeverOversold,
-		LimitsKept, BudgetsKept,
+		LimitsKept, PermitValid, BudgetsKept,
 	}
 }
 

@@ -19,8 +19,6 @@ type limits struct {
 	paid map[scope]time.Time
 	// fleet is the rate that the state of the fleet sets; nil: it sets none.
 	fleet *float64
-	// held are the scopes in which people hold evictions.
-	held map[messages.HoldScope]bool
 	// breakers are those that ever changed, and moved the permits that count for them, the oldest first.
 	breakers map[scope]*broken
 	moved    map[scope][]time.Time
@@ -69,7 +67,7 @@ type broken struct {
 }
 
 func newLimits() limits {
-	return limits{paid: map[scope]time.Time{}, held: map[messages.HoldScope]bool{}, breakers: map[scope]*broken{}, moved: map[scope][]time.Time{}, most: map[scope]int{}}
+	return limits{paid: map[scope]time.Time{}, breakers: map[scope]*broken{}, moved: map[scope][]time.Time{}, most: map[scope]int{}}
 }
 
 // renewed forgets what counted by settings that no longer hold.
@@ -100,11 +98,12 @@ func (l *limits) retried() {
 
 // permitted holds each permit against every limit that it has to pass.
 func (m *Monitor) permitted(now time.Time, s *store.Store, f *messages.EvictionsPermitted) {
+	for _, p := range f.Returned {
+		m.returned(s, p)
+	}
 	for _, p := range f.Permits {
 		v := Violation{At: now, Binding: p.Binding, Cluster: p.Cluster}
-		for _, h := range []messages.HoldScope{{}, {Cluster: p.Cluster}, {Binding: p.Binding}} {
-			m.check(LimitsKept, !m.limits.held[h], v, "evictions are held")
-		}
+		m.check(LimitsKept, !m.permits.holds(time.Time{}, departure{p.Binding, p.Cluster}), v, "evictions are held")
 		fleet, region, cluster := scope{}, scope{region: regionOf(s, p.Cluster)}, scope{cluster: p.Cluster}
 		m.paced(now, fleet, m.fleetRate(), v)
 		m.paced(now, cluster, m.settings.ClusterEvictionRate, v)
@@ -116,6 +115,32 @@ func (m *Monitor) permitted(now time.Time, s *store.Store, f *messages.Evictions
 		}
 	}
 	m.limits.permits = append(m.limits.permits, f.Permits...)
+}
+
+// returned has a permit count no longer that came back in its instant. A trial is for another then.
+func (m *Monitor) returned(s *store.Store, p messages.Permit) {
+	l, region := &m.limits, regionOf(s, p.Cluster)
+	l.refund(scope{}, m.fleetRate())
+	l.refund(scope{cluster: p.Cluster}, m.settings.ClusterEvictionRate)
+	passed := []scope{{}, {priority: fmt.Sprint(p.Priority)}}
+	if region != "" {
+		l.refund(scope{region: region}, m.settings.RegionEvictionRate)
+		passed = append(passed, scope{region: region})
+	}
+	for _, of := range passed {
+		if b := l.breakers[of]; b != nil && b.state == storm.HalfOpen {
+			b.permits--
+		} else if n := len(l.moved[of]); n > 0 {
+			l.moved[of] = l.moved[of][:n-1]
+		}
+	}
+}
+
+// refund takes back what one permit was charged at a rate.
+func (l *limits) refund(of scope, rate float64) {
+	if rate > 0 {
+		l.paid[of] = l.paid[of].Add(-time.Duration(float64(time.Second) / rate))
+	}
 }
 
 func regionOf(s *store.Store, name messages.ClusterName) string {

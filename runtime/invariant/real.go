@@ -53,7 +53,10 @@ func (m *Monitor) resume(g *api.GovernorStatus) {
 	}
 	for i := range g.Holds {
 		h := &g.Holds[i]
-		m.limits.held[messages.HoldScope{Binding: messages.BindingName(h.Binding), Cluster: messages.ClusterName(h.Cluster)}] = true
+		m.permits.held[messages.HoldScope{Binding: messages.BindingName(h.Binding), Cluster: messages.ClusterName(h.Cluster)}] = time.Time{}
+	}
+	for i := range g.Releases {
+		m.permits.released[messages.BindingName(g.Releases[i].Binding)] = true
 	}
 }
 

@@ -40,13 +40,21 @@ func governed(region string, priority *int32) string {
 	}
 }
 
-// permitted says who may leave.
+// permitted says who may leave, and who could not use that.
 func permitted(f *messages.EvictionsPermitted) phrase {
-	names := make([]string, len(f.Permits))
-	for i, p := range f.Permits {
+	back := ""
+	if len(f.Returned) > 0 {
+		back = "without a destination: " + departures(f.Returned)
+	}
+	return detail("permits", departures(f.Permits), back).about("governor")
+}
+
+func departures(permits []messages.Permit) string {
+	names := make([]string, len(permits))
+	for i, p := range permits {
 		names[i] = string(p.Binding) + " from " + string(p.Cluster)
 	}
-	return detail("permits", strings.Join(names, ", "), "").about("governor")
+	return strings.Join(names, ", ")
 }
 
 // holdPlaced says whose evictions people have wait, until when, and why.

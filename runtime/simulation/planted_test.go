@@ -124,6 +124,7 @@ var faults = []fault{
 			m.Leaving = nil
 		}
 	})},
+	{"permits seem to last", 300, invariant.PermitValid, wrong(func(m *messages.PlaceBinding) { m.Lapses = false })},
 	{"a restart forgets what was permitted", 300, invariant.LimitsKept, lost(always[*messages.GovernorRestored])},
 	{"there seem to be more copies than there are", 100, invariant.LimitsKept, wrong(func(m *messages.CopiesCounted) {
 		m.Clusters, m.Priorities = slices.Clone(m.Clusters), slices.Clone(m.Priorities)

@@ -113,7 +113,7 @@ func (b *Breaker) Take(now time.Time, e Trial, copies int, t Breaking) (opens, t
 		return false, true
 	}
 	b.move(now, copies, t)
-	if n := b.Count(now, t); n < t.Least || !reaches(n, b.Most(now, copies, t), t.Share) {
+	if !b.tooMuch(now, copies, t) {
 		return false, false
 	}
 	b.open(now, t)
@@ -130,6 +130,33 @@ func (b *Breaker) move(now time.Time, copies int, t Breaking) {
 		return
 	}
 	b.Moved = append(b.Moved, Moves{At: at, Count: 1, Copies: copies})
+}
+
+// Return takes back the count of an eviction that did not go after all, in the instant in which it was taken.
+func (b *Breaker) Return(now time.Time, t Breaking) {
+	last := len(b.Moved) - 1
+	if b.State == HalfOpen || last < 0 || !b.Moved[last].At.Equal(now.Truncate(t.slice())) {
+		return // it was on trial, and is not any more
+	}
+	if b.Moved[last].Count--; b.Moved[last].Count == 0 {
+		b.Moved = b.Moved[:last]
+	}
+}
+
+// Reconsider closes a breaker that this instant opened, where so much came back that it need not have, and reports
+// whether it did.
+func (b *Breaker) Reconsider(now time.Time, copies int, t Breaking) (closes bool) {
+	if b.State != Open || !b.Until.Equal(now.Add(t.Cooldown)) || b.tooMuch(now, copies, t) {
+		return false
+	}
+	b.State, b.Until = Closed, time.Time{}
+	return true
+}
+
+// tooMuch reports whether so much of all copies went within the window that the breaker opens.
+func (b *Breaker) tooMuch(now time.Time, copies int, t Breaking) bool {
+	n := b.Count(now, t)
+	return n >= t.Least && reaches(n, b.Most(now, copies, t), t.Share)
 }
 
 func (b *Breaker) open(now time.Time, t Breaking) {

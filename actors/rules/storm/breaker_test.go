@@ -183,3 +183,28 @@ func TestWhoSwitchesABreakerOffClosesIt(t *testing.T) {
 	require.True(t, b.Closed())
 	require.False(t, b.Judge(start, storm.Breaking{}))
 }
+
+func TestWhatDidNotGoDoesNotCount(t *testing.T) {
+	b := &storm.Breaker{}
+	require.Equal(t, 2, taken(b, 0, 2, 8, half))
+	b.Return(start.Add(half.Window), half)
+	require.Equal(t, 2, b.Count(start, half), "that is another instant")
+	for _, left := range []int{1, 0, 0} {
+		b.Return(start, half)
+		require.Equal(t, left, b.Count(start, half))
+	}
+	tried := onTrial()
+	before := len(tried.Moved)
+	tried.Return(start.Add(half.Cooldown), half)
+	require.Len(t, tried.Moved, before, "a trial counts for itself")
+}
+
+func TestABreakerThatOpenedForNothingCloses(t *testing.T) {
+	b := opened()
+	require.False(t, b.Reconsider(start, 8, half), "nothing came back")
+	b.Return(start, half)
+	require.False(t, b.Reconsider(start.Add(1), 8, half), "a moment later it stays open")
+	require.True(t, b.Reconsider(start, 8, half))
+	require.True(t, b.Closed())
+	require.Equal(t, 1, taken(b, 0, 2, 8, half), "one more opens it again")
+}

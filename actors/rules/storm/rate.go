@@ -52,3 +52,10 @@ func (b *Bucket) Take(now time.Time, r Rate) {
 	}
 	b.paid = b.paid.Add(r.interval())
 }
+
+// Return takes back the charge for an eviction that did not go.
+func (b *Bucket) Return(r Rate) {
+	if r.Limits() {
+		b.paid = b.paid.Add(-r.interval())
+	}
+}

@@ -59,3 +59,16 @@ func TestAHigherRateDoesNotWaitForTheLowerOne(t *testing.T) {
 	require.Equal(t, start.Add(100*time.Second), bucket.FreeAt(now, storm.Rate{PerSecond: 0.01}))
 	require.Equal(t, now.Add(500*time.Millisecond), bucket.FreeAt(now, storm.Rate{PerSecond: 2}))
 }
+
+func TestWhatDidNotGoIsNotPaidFor(t *testing.T) {
+	for name, rate := range map[string]storm.Rate{
+		"one by one": {PerSecond: 1}, "in bursts": {PerSecond: 1, Burst: 3}, "without a limit": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var bucket, fresh storm.Bucket
+			bucket.Take(start, rate)
+			bucket.Return(rate)
+			require.Equal(t, fresh.FreeAt(start, rate), bucket.FreeAt(start, rate))
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package invariant
+
+import (
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// permits are those of the instant, and what people say of evictions.
+type permits struct {
+	given map[departure]bool
+	// held is since when people hold a scope, released are the bindings that need no permit.
+	held     map[messages.HoldScope]time.Time
+	released map[messages.BindingName]bool
+}
+
+func newPermits() permits {
+	return permits{given: map[departure]bool{}, held: map[messages.HoldScope]time.Time{}, released: map[messages.BindingName]bool{}}
+}
+
+// settled forgets the permits of an instant that is over.
+func (p *permits) settled() { clear(p.given) }
+
+// granted notes who may go in this instant.
+func (p *permits) granted(f *messages.EvictionsPermitted) {
+	for _, r := range f.Returned {
+		delete(p.given, departure{r.Binding, r.Cluster})
+	}
+	for _, g := range f.Permits {
+		p.given[departure{g.Binding, g.Cluster}] = true
+	}
+}
+
+// holds reports whether people hold an eviction, and have done so since before an instant; zero: since whenever.
+func (p *permits) holds(before time.Time, d departure) bool {
+	for _, of := range []messages.HoldScope{{}, {Cluster: d.cluster}, {Binding: d.binding}} {
+		if since, held := p.held[of]; held && (before.IsZero() || since.Before(before)) {
+			return true
+		}
+	}
+	return false
+}
+
+// permitValid asks for the permit of an eviction that starts. A placement that people ask for, and that does without the
+// cluster, takes none.
+func (m *Monitor) permitValid(now time.Time, f *messages.EvictionStarted) {
+	p, d := &m.permits, departure{f.Binding, f.Cluster}
+	taint := f.Grounds.Reason == api.EvictionReasonTaintUntolerated
+	if p.released[f.Binding] || m.edited[f.Binding] || m.ledger.asked[f.Binding] || !taint && f.Grounds.Reason != api.EvictionReasonApplicationFailure {
+		return
+	}
+	v := Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}
+	m.check(PermitValid, !p.holds(now, d), v, "it leaves although evictions are held")
+	if taint && m.counted() {
+		m.check(PermitValid, p.given[d], v, "it leaves without a permit of this instant")
+	}
+}
+
+// counted reports whether every permit is on record, because some limit of the fleet or of each cluster counts it.
+func (m *Monitor) counted() bool {
+	return m.settings.FleetEvictionRate > 0 || m.settings.ClusterEvictionRate > 0 || m.settings.FleetBreakerShare > 0
+}
