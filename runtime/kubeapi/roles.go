@@ -15,9 +15,10 @@ import (
 const (
 	// AdminGroup may do everything.
 	AdminGroup = "leeward:admins"
-	// EditorGroup may read and write every object, and not act as somebody else.
+	// EditorGroup may read and write every object, and not act as somebody else. "leeward:editors:shop" may so in the
+	// namespace shop only.
 	EditorGroup = "leeward:editors"
-	// ViewerGroup may read every object but secrets.
+	// ViewerGroup may read every object but secrets. "leeward:viewers:shop" may so in the namespace shop only.
 	ViewerGroup = "leeward:viewers"
 	// AgentGroup are the agents of clusters. Each may report on its own cluster, and read and report on its Works.
 	AgentGroup = "leeward:agents"
@@ -47,8 +48,10 @@ var (
 	anything = []string{"*"}
 	reading  = []string{"get", "list", "watch"}
 	writing  = append([]string{"create", "update", "patch", "delete", "deletecollection"}, reading...)
-	// readable are all resources but secrets.
-	readable = allBut("secrets")
+	// readable are all resources but secrets, and teamReads and teamWrites those within a namespace.
+	readable   = resourcesOf(func(k *kind) bool { return k.Plural != "secrets" })
+	teamReads  = resourcesOf(func(k *kind) bool { return k.Plural != "secrets" && !k.ClusterScoped })
+	teamWrites = resourcesOf(func(k *kind) bool { return !k.ClusterScoped })
 
 	adminRules = []rule{{verbs: anything, groups: anything, resources: anything}, {verbs: anything, paths: anything}}
 
@@ -75,14 +78,33 @@ var (
 	healthPaths = []string{"/healthz", "/livez", "/readyz"}
 )
 
-func allBut(without string) []string {
+// resourcesOf returns the resources, with what is below them, of the kinds that are chosen.
+func resourcesOf(chosen func(*kind) bool) []string {
 	var names []string
 	for _, k := range kinds {
-		if k.Plural != without {
-			names = append(names, k.Plural, k.Plural+"/status")
+		if !chosen(k) {
+			continue
+		}
+		names = append(names, k.Plural)
+		if k.has("Status") {
+			names = append(names, k.Plural+"/status")
+		}
+		if workload, _ := counted(k.New()); workload != nil {
+			names = append(names, k.Plural+"/scale")
 		}
 	}
 	return names
+}
+
+// teamRules are those of a team, in its namespace and nowhere else.
+func teamRules(group string) []rule {
+	if namespace, is := strings.CutPrefix(group, EditorGroup+":"); is && namespace != "" {
+		return []rule{{verbs: writing, groups: anything, resources: teamWrites, namespace: namespace}}
+	}
+	if namespace, is := strings.CutPrefix(group, ViewerGroup+":"); is && namespace != "" {
+		return []rule{{verbs: reading, groups: anything, resources: teamReads, namespace: namespace}}
+	}
+	return nil
 }
 
 // agentRules are those of the agent of a cluster: its own cluster's status and lease, and the Works in its own
@@ -120,6 +142,9 @@ func rulesOf(u user.Info) []rule {
 		if slices.Contains(groups, role.group) {
 			rules = append(rules, role.rules...)
 		}
+	}
+	for _, g := range groups {
+		rules = append(rules, teamRules(g)...)
 	}
 	if cluster, is := agentOf(u); is {
 		rules = append(rules, agentRules(cluster)...)

@@ -35,6 +35,7 @@ var (
 	newEvents   = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
 	previews    = schema.GroupVersionResource{Group: "leeward.dev", Version: "v1alpha1", Resource: "failoverpreviews"}
 	oldEvents   = schema.GroupVersionResource{Version: "v1", Resource: "events"}
+	works       = schema.GroupVersionResource{Group: "work.karmada.io", Version: "v1alpha1", Resource: "works"}
 	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 )
 
