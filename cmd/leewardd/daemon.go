@@ -8,11 +8,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
@@ -31,6 +33,7 @@ type daemon struct {
 	line     *commandLine
 	started  *configuration
 	metrics  *telemetry.Metrics
+	decided  *decisions
 	engine   *engine.Engine
 	machines machines
 	server   *kubeapi.Server
@@ -48,10 +51,11 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	if err != nil {
 		return nil, err
 	}
+	d.decided = newDecisions(c.dataDir, c.shadow, log)
 	d.machines.metrics = d.metrics
 	d.machines.settings.Store(&c.settings)
 	d.machines.config = live.Config{
-		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.metrics.Hear, Broken: d.metrics.Broken, Shadow: c.shadow,
+		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Broken: d.metrics.Broken, Shadow: c.shadow,
 	}
 	d.server, err = kubeapi.New(kubeapi.Config{
 		Engine: d.engine, DataDir: c.dataDir, Addr: c.address(), Expose: c.expose, Hosts: c.tlsHosts, Logger: log, Clock: d.clock,
@@ -80,9 +84,15 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 	parts.Go(func() error { return s.run(ctx, first) })
 	parts.Go(func() error { return d.server.Run(ctx) })
 	parts.Go(func() error { return d.reloads(ctx, reload) })
-	err = errors.Join(parts.Wait(), d.engine.Close())
+	err = errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())
 	d.log.Info().Err(err).Msg("stopped")
 	return err
+}
+
+// hear takes a fact of the machines.
+func (d *daemon) hear(at time.Time, f messages.Fact) {
+	d.metrics.Hear(at, f)
+	d.decided.hear(at, f)
 }
 
 // preview warns of what a write would lead to.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -171,8 +172,10 @@ spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {label
 
 func TestADaemonAnswersWhatItIsAndHowItFares(t *testing.T) {
 	r := start(t, "profile: karmada\n")
-	code, _ := r.read("/livez")
-	require.Equal(t, http.StatusOK, code)
+	require.Eventually(t, func() bool { // it listens before all of the server has begun
+		code, _ := r.read("/livez")
+		return code == http.StatusOK
+	}, time.Minute, 5*time.Millisecond)
 	code, body := r.read("/readyz/machines")
 	require.Equal(t, http.StatusOK, code, body)
 	_, body = r.read("/version")
@@ -222,6 +225,19 @@ func TestADaemonStopsThoughSomebodyWatches(t *testing.T) {
 	_, err = io.ReadAll(watch.Body)
 	require.NoError(t, err, "the watch has ended")
 	require.NoError(t, watch.Body.Close())
+}
+
+func TestEveryDecisionIsKeptWithItsReasonAndEveryWriteWithItsWriter(t *testing.T) {
+	r := start(t, "logLevel: info\n")
+	r.doomed()
+	require.NoError(t, r.stop())
+	kept := func(file string) string {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(r.config), "data", file))
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.Regexp(t, `"kind":"CountdownStarted","binding":"default/web-deployment","cluster":"m1","text":"default/web-deployment will leave m1: at .* failed:NoExecute is tolerated for 3600s; tainted by user`, kept("decisions.jsonl"))
+	require.Regexp(t, `"verb":"patch","user":{"username":"leeward:admin".*"requestObject":{"spec":{"taints":`, kept("audit.jsonl"))
 }
 
 func TestInShadowNothingIsWritten(t *testing.T) {
