@@ -347,23 +347,24 @@ func (s *Scheduler) markByChanges() {
 		triggers[i] = "cluster " + string(c) + " changed"
 	}
 	for _, e := range s.entries { // order-free: the batch is sorted
-		s.markFor(e, triggers, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
+		s.markFor(e, triggers, func(c messages.ClusterName) bool {
 			return replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)
-		}))
+		})
 	}
 	if !s.settings.RetryForAnyGroup {
 		return
 	}
 	for _, e := range s.waiting { // order-free: the batch is sorted
-		s.markFor(e, triggers, slices.IndexFunc(s.changed, func(c messages.ClusterName) bool {
-			return s.planner.CouldEverUse(e.asked.Placement, c)
-		}))
+		s.markFor(e, triggers, func(c messages.ClusterName) bool { return s.planner.CouldEverUse(e.asked.Placement, c) })
 	}
 }
 
-// markFor marks an entry for the i-th of some triggers; for none if i is negative.
-func (s *Scheduler) markFor(e *entry, triggers []string, i int) {
-	if i >= 0 && !e.dirty {
+// markFor marks an entry for the first change that matters to it, if it is not marked already.
+func (s *Scheduler) markFor(e *entry, triggers []string, matters func(messages.ClusterName) bool) {
+	if e.dirty {
+		return
+	}
+	if i := slices.IndexFunc(s.changed, matters); i >= 0 {
 		e.trigger = triggers[i]
 		s.mark(e)
 	}

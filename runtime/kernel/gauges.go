@@ -47,7 +47,9 @@ func (k *Kernel) Spent() (all [messages.Kinds]Spent) {
 type gauges struct {
 	queued atomic.Uint64
 	spent  [messages.Kinds]Spent
-	mark   time.Duration // on the clock, when the last turn ended
+	// kind is whose turns these are, since mark on the clock.
+	kind messages.Kind
+	mark time.Duration
 }
 
 // turnsBetweenPulses is how many turns a lane takes before it looks up from its work.
@@ -59,19 +61,30 @@ func (g *gauges) begin(l *lane) {
 	}
 }
 
-// turn counts one. Its time is that since the last: one reading of the clock for each.
+// turn counts one that is about to be given. Turns of one kind come in rows, and the clock is read once for each row.
 func (g *gauges) turn(l *lane, kind messages.Kind) {
 	g.spent[kind].Messages++
-	clock := l.kernel.config.Clock
-	if clock == nil {
-		return
+	if kind != g.kind {
+		g.charge(l)
+		g.kind = kind
 	}
-	now := clock()
-	g.spent[kind].Time += now - g.mark
-	g.mark = now
+}
+
+// charge adds the time that has passed to that of the present row.
+func (g *gauges) charge(l *lane) {
+	if clock := l.kernel.config.Clock; clock != nil {
+		now := clock()
+		g.spent[g.kind].Time += now - g.mark
+		g.mark = now
+	}
 }
 
 func (g *gauges) publish(l *lane) { g.queued.Store(l.mail.queued) }
+
+func (g *gauges) end(l *lane) {
+	g.charge(l)
+	g.publish(l)
+}
 
 // pulse shows how the lane is doing and returns whether it is to stop.
 func (l *lane) pulse() (interrupted bool) {

@@ -121,10 +121,9 @@ func (l *lane) runToQuiet() (err error) {
 		}
 	}()
 	l.gauges.begin(l)
-	defer l.gauges.publish(l)
+	defer l.gauges.end(l)
 	for l.ready.n > 0 {
 		address := l.giveTurn()
-		l.gauges.turn(l, address.Kind)
 		if l.handled%turnsBetweenPulses == 0 && l.pulse() {
 			return ErrInterrupted
 		}
@@ -146,6 +145,7 @@ func (l *lane) giveTurn() messages.Address {
 	c := l.cells.at(id)
 	address := c.address()
 	l.handled++
+	l.gauges.turn(l, c.kind)
 	l.turn, l.receiving = id, true
 	c.host.deliver(l, c.machine, l.mail.first(c.mailbox))
 	for _, mail := range l.out.Mail() {
