@@ -42,7 +42,7 @@ func (c *Cluster) drainCancelled(now time.Time, out *actors.Outbox) {
 
 // toCountDrain reports whether there is news of the drain: what left in an instant is told once.
 func (c *Cluster) toCountDrain() bool {
-	return c.drain != nil && (c.drainNews || int(c.drain.Left) != len(c.subscribers.bindings))
+	return c.drain != nil && (c.drainNews || int(c.drain.Left) != c.subscribers.len())
 }
 
 // countDrain says how many bindings are left.
@@ -51,7 +51,7 @@ func (c *Cluster) countDrain(out *actors.Outbox) {
 		return
 	}
 	d := *c.drain
-	d.Left = int32(len(c.subscribers.bindings))
+	d.Left = int32(c.subscribers.len())
 	d.Bindings = max(d.Bindings, d.Left)
 	c.drain, c.drainNews = &d, false
 	out.Record(&messages.DrainProgressed{Cluster: c.name, Drain: d})
@@ -59,7 +59,7 @@ func (c *Cluster) countDrain(out *actors.Outbox) {
 
 // drainDeadline is when to say that a drain has missed its deadline; zero: there is none, or it is said.
 func (c *Cluster) drainDeadline() time.Time {
-	if c.drain == nil || c.drain.Deadline == nil || c.drain.Missed || len(c.subscribers.bindings) == 0 {
+	if c.drain == nil || c.drain.Deadline == nil || c.drain.Missed || c.subscribers.len() == 0 {
 		return time.Time{}
 	}
 	return c.drain.Deadline.Time
@@ -73,5 +73,5 @@ func (c *Cluster) missDrain(now time.Time, out *actors.Outbox) {
 	d := *c.drain
 	d.Missed = true
 	c.drain = &d
-	out.Record(&messages.DrainMissed{Cluster: c.name, Waiting: slices.Sorted(slices.Values(c.subscribers.bindings))})
+	out.Record(&messages.DrainMissed{Cluster: c.name, Waiting: slices.Sorted(c.subscribers.all())})
 }

@@ -142,7 +142,7 @@ func (c *Cluster) deleted(now time.Time, out *actors.Outbox) {
 	c.retaint(now, out)
 }
 
-func (c *Cluster) toLeave() bool { return c.deleting && !c.gone && len(c.subscribers.bindings) == 0 }
+func (c *Cluster) toLeave() bool { return c.deleting && !c.gone && c.subscribers.len() == 0 }
 
 func (c *Cluster) leave(out *actors.Outbox) {
 	c.gone = true

@@ -63,7 +63,7 @@ func (c *Cluster) imagine(now time.Time, p *preview, r *policy.Ruling, out *acto
 	}
 	p.Preview = next
 	clear(p.leaves)
-	for _, b := range c.subscribers.bindings {
+	for b := range c.subscribers.all() {
 		c.consider(p, b, out)
 	}
 }

@@ -197,7 +197,7 @@ func (c *Cluster) look(now time.Time, out *actors.Outbox) {
 // tellTaints tells the bindings of the cluster of its NoExecute taints; news says whether that is a look.
 func (c *Cluster) tellTaints(news bool, out *actors.Outbox) {
 	m := c.evictingTaints(news)
-	for _, b := range c.subscribers.bindings {
+	for b := range c.subscribers.all() {
 		out.TellBinding(b, m)
 	}
 }

@@ -132,14 +132,11 @@ func (m *Member) woken(now time.Time, out *actors.Outbox) {
 }
 
 // remove ends a copy, or ceases to look after it, and says so, also where there was none, for somebody waits
-// for the word. The last copy takes the place of the one that goes.
+// for the word.
 func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 	b := r.Binding
 	if i, known := m.at[b]; known {
-		c, moved := m.copies.take(i)
-		if moved {
-			m.at[m.copies.at(i).binding] = i
-		}
+		c := m.copies.take(i)
 		delete(m.at, b)
 		if r.Preserve {
 			m.preserved[b] = c
@@ -152,8 +149,8 @@ func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 }
 
 func (m *Member) reportAll(out *actors.Outbox) {
-	for i := range m.copies.n {
-		m.report(m.copies.at(i), out)
+	for c := range m.copies.all() {
+		m.report(c, out)
 	}
 }
 
@@ -175,8 +172,7 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 
 // rebooted starts all copies anew.
 func (m *Member) rebooted(now time.Time, out *actors.Outbox) {
-	for i := range m.copies.n {
-		c := m.copies.at(i)
+	for c := range m.copies.all() {
 		c.up, c.ready = false, 0
 		if m.startup(c) > 0 {
 			m.report(c, out)

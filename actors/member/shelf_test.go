@@ -2,6 +2,7 @@ package member
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,14 +16,13 @@ func TestAShelfKeepsWhatItIsGiven(t *testing.T) {
 		require.Equal(t, i, s.add(copyState{binding: messages.BindingName(fmt.Sprint(i))}))
 	}
 	first := s.at(0)
-	c, moved := s.take(1)
-	require.Equal(t, messages.BindingName("1"), c.binding)
-	require.True(t, moved)
-	require.Equal(t, messages.BindingName(fmt.Sprint(2*shelfRow)), s.at(1).binding, "the last one took the free place")
-	c, moved = s.take(s.n - 1)
-	require.Equal(t, messages.BindingName(fmt.Sprint(2*shelfRow-1)), c.binding)
-	require.False(t, moved, "the last one leaves no gap")
-	require.Equal(t, 2*shelfRow-1, s.add(copyState{binding: "new"}))
-	require.Same(t, first, s.at(0), "copies stay where they are when others come")
-	require.Len(t, s.rows, 3, "and rows are used again")
+	require.Equal(t, messages.BindingName("1"), s.take(1).binding)
+	require.Equal(t, messages.BindingName("2"), s.take(2).binding)
+	require.Len(t, slices.Collect(s.all()), 2*shelfRow-1, "gaps are passed over")
+	require.Equal(t, 2, s.add(copyState{binding: "new"}), "the newest gap is filled first")
+	require.Equal(t, 1, s.add(copyState{binding: "newer"}))
+	require.Equal(t, 2*shelfRow+1, s.add(copyState{binding: "newest"}))
+	require.Same(t, first, s.at(0), "copies stay where they are when others come and go")
+	require.Len(t, slices.Collect(s.all()), 2*shelfRow+2)
+	require.Len(t, s.rows, 3)
 }
