@@ -105,9 +105,9 @@ func TestLettersAreUsedAgain(t *testing.T) {
 	var l letters
 	var a, b mailbox
 	for range 100 {
-		l.push(&a, woken)
-		l.push(&b, &bomb{})
-		l.push(&a, &bomb{})
+		l.push(&a, woken, nobody)
+		l.push(&b, &bomb{}, nobody)
+		l.push(&a, &bomb{}, nobody)
 		require.IsType(t, &messages.Woken{}, l.first(a))
 		l.pop(&a)
 		require.IsType(t, &bomb{}, l.first(a))

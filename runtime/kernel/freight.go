@@ -91,7 +91,7 @@ func (l *lane) unpack(closing bool) bool {
 	f.mu.Unlock()
 	for _, p := range arrived {
 		for _, mail := range p.mail {
-			l.send(mail.To, mail.Message)
+			l.send(mail.To, mail.Message, nobody)
 		}
 		clear(p.mail)
 		p.mail = p.mail[:0]

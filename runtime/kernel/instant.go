@@ -129,7 +129,7 @@ func (l *lane) wakeKind(kind int64) {
 	}
 	for _, id := range l.due {
 		l.counters.Woken++
-		l.deliver(id, woken)
+		l.deliver(id, woken, nobody)
 	}
 }
 

@@ -108,7 +108,7 @@ func (k *Kernel) home(a messages.Address) *lane {
 func (k *Kernel) Post(to messages.Address, m messages.Message) uint64 {
 	mustBeMessage(to, m)
 	k.posted++
-	k.home(to).send(to, m)
+	k.home(to).send(to, m, nobody)
 	return k.posted
 }
 

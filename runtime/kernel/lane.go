@@ -74,21 +74,30 @@ func (l *lane) add(a messages.Address, c cell) (handle, error) {
 }
 
 // send puts m into the mailbox of whoever is at to.
-func (l *lane) send(to messages.Address, m messages.Message) {
+func (l *lane) send(to messages.Address, m messages.Message, from int32) {
 	id, ok := l.directory.find(to)
 	if !ok {
 		l.counters.DeadLettered++
 		return
 	}
-	l.deliver(id, m)
+	l.deliver(id, m, from)
 }
 
-func (l *lane) deliver(id int32, m messages.Message) {
+func (l *lane) deliver(id int32, m messages.Message, from int32) {
 	c := l.cells.at(id)
 	if c.mailbox.empty() {
 		l.ready.push(id)
 	}
-	l.mail.push(&c.mailbox, m)
+	l.mail.push(&c.mailbox, m, from)
+}
+
+// isAt reports whether an actor takes what is sent to an address. It may have ended, and its cell be another's.
+func (l *lane) isAt(id int32, a messages.Address) bool {
+	if id == nobody {
+		return false
+	}
+	c := l.cells.at(id)
+	return c.is(a) && c.host != nil && !c.stopping
 }
 
 // stop takes the actor out of the directory and ends it once its mailbox is empty.
@@ -171,13 +180,18 @@ func (l *lane) carryOut(id int32, from messages.Address) {
 	for _, fact := range l.out.Facts() {
 		l.record(from, fact)
 	}
+	asker := l.mail.sender(l.cells.at(id).mailbox)
 	for _, mail := range l.out.Mail() {
 		l.counters.Sent++
+		if l.isAt(asker, mail.To) { // an answer needs no directory, and no hash of a name that is not in the cache
+			l.deliver(asker, mail.Message, id)
+			continue
+		}
 		if to := l.kernel.home(mail.To); to != l {
 			l.ship(to, mail)
 			continue
 		}
-		l.send(mail.To, mail.Message)
+		l.send(mail.To, mail.Message, id)
 	}
 	if at, set := l.out.Alarm(); set {
 		l.arm(id, at)

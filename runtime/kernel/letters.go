@@ -18,11 +18,15 @@ type letters struct {
 type letter struct {
 	message messages.Message
 	next    int32
+	from    int32 // its sender on this lane, or nobody
 }
 
-func (l *letters) push(box *mailbox, m messages.Message) {
+// nobody sends what comes from outside, or from another lane.
+const nobody int32 = -1
+
+func (l *letters) push(box *mailbox, m messages.Message, from int32) {
 	i := l.take()
-	l.pool[i].message = m
+	l.pool[i].message, l.pool[i].from = m, from
 	if box.empty() {
 		box.first = i
 	} else {
@@ -48,6 +52,9 @@ func (l *letters) take() int32 {
 // first returns the oldest message of a mailbox that is not empty.
 func (l *letters) first(box mailbox) messages.Message { return l.pool[box.first].message }
 
+// sender returns who sent it.
+func (l *letters) sender(box mailbox) int32 { return l.pool[box.first].from }
+
 // pop forgets the oldest message of a mailbox that is not empty.
 func (l *letters) pop(box *mailbox) {
 	i := box.first
@@ -61,12 +68,12 @@ func (l *letters) pop(box *mailbox) {
 func (l *letters) sift(box *mailbox, lost func(messages.Message) bool) (dropped uint64) {
 	kept := mailbox{}
 	for !box.empty() {
-		m := l.first(*box)
+		m, from := l.first(*box), l.sender(*box)
 		if l.pop(box); lost(m) {
 			dropped++
 			continue
 		}
-		l.push(&kept, m)
+		l.push(&kept, m, from)
 	}
 	*box = kept
 	return dropped
