@@ -14,9 +14,9 @@ import (
 func TestEveryFactIsObservedOnItsLane(t *testing.T) {
 	for _, lanes := range []int{1, 4} {
 		observed := make([]int, lanes) // without a lock: each lane has its own
-		l := newLane(t, kernel.Config{Lanes: lanes, Observe: func(lane int, now time.Time, f messages.Fact) {
+		l := newLane(t, kernel.Config{Lanes: lanes, Observe: func(from kernel.Seat, now time.Time, f messages.Fact) {
 			if now.Equal(at(0)) && f.Kind() != "" {
-				observed[lane]++
+				observed[from.Lane]++
 			}
 		}})
 		ring(l, 50)
@@ -37,7 +37,7 @@ func TestTimeIsSpentByKind(t *testing.T) {
 	var ticks, readings time.Duration // a turn takes a tick for each fact that it records
 	l := newLane(t, kernel.Config{
 		Clock:   func() time.Duration { readings++; return ticks },
-		Observe: func(int, time.Time, messages.Fact) { ticks++ },
+		Observe: func(kernel.Seat, time.Time, messages.Fact) { ticks++ },
 	})
 	ring(l, 5)
 	l.start(cluster("c"), echo)
@@ -65,7 +65,7 @@ func TestAnInterruptLeavesWorkAndLosesNone(t *testing.T) {
 	for _, lanes := range []int{1, 4} {
 		var k *kernel.Kernel
 		var facts atomic.Int64
-		l := newLane(t, kernel.Config{Lanes: lanes, Observe: func(int, time.Time, messages.Fact) {
+		l := newLane(t, kernel.Config{Lanes: lanes, Observe: func(kernel.Seat, time.Time, messages.Fact) {
 			if facts.Add(1) == 1000 {
 				k.Interrupt()
 			}

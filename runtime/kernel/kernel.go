@@ -50,7 +50,7 @@ type Config struct {
 	Record func(at time.Time, from messages.Address, f messages.Fact)
 	// Observe hears every fact when it happens, on the goroutine of its actor's lane, so of several lanes at
 	// once. It must leave the kernel alone. Zero: nobody listens.
-	Observe func(lane int, at time.Time, f messages.Fact)
+	Observe func(from Seat, at time.Time, f messages.Fact)
 	// Clock tells how long something takes, for Spent: any reading, as long as it never goes back. Several
 	// lanes read it at once. Zero: nothing is timed.
 	Clock func() time.Duration
@@ -58,6 +58,9 @@ type Config struct {
 	// *Livelock. Zero: a million, or 100 for each actor if that is more.
 	MaxPerInstant int
 }
+
+// Seat is where an actor is: on which lane, and there a small number that no other has until it has ended.
+type Seat struct{ Lane, Number int32 }
 
 // Kernel hosts actors and runs their messages. It belongs to one goroutine: a daemon hands what comes
 // from elsewhere to the goroutine that runs the kernel.

@@ -178,7 +178,7 @@ func (l *lane) giveTurn() messages.Address {
 // carryOut does what the machine has asked for in its outbox.
 func (l *lane) carryOut(id int32, from messages.Address) {
 	for _, fact := range l.out.Facts() {
-		l.record(from, fact)
+		l.record(id, from, fact)
 	}
 	asker := l.mail.sender(l.cells.at(id).mailbox)
 	for _, mail := range l.out.Mail() {
@@ -200,10 +200,10 @@ func (l *lane) carryOut(id int32, from messages.Address) {
 }
 
 // record tells a fact, or keeps it until all lanes are quiet.
-func (l *lane) record(from messages.Address, f messages.Fact) {
+func (l *lane) record(id int32, from messages.Address, f messages.Fact) {
 	l.counters.Facts++
 	if l.kernel.config.Observe != nil {
-		l.kernel.config.Observe(l.index, l.now, f)
+		l.kernel.config.Observe(Seat{int32(l.index), id}, l.now, f)
 	}
 	switch {
 	case l.kernel.config.Record == nil:

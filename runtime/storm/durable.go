@@ -77,7 +77,7 @@ func (d *durable) build(ctx context.Context) error {
 // observe counts what is durable now.
 func (d *durable) observe() {
 	for _, h := range d.heard {
-		d.lanes[0].observe(h.at, h.fact)
+		d.lanes[0].observe(anyone, h.at, h.fact)
 	}
 	clear(d.heard)
 	d.heard = d.heard[:0]

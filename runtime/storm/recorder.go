@@ -17,11 +17,9 @@ type recorder struct {
 	storm    *Storm
 	counters [released + 1]atomic.Int64
 	standing map[messages.BindingName]*standing
-	// latest is the standing of whom the last fact was about: facts come in rows.
-	latest struct {
-		binding  messages.BindingName
-		standing *standing
-	}
+	// latest is, for each actor, the standing of whom its last fact was about, which is mostly that of the next.
+	latest []*standing
+	actor  int32 // who tells the present fact
 	taints map[messages.ClusterName][]corev1.Taint
 	timing
 
@@ -47,16 +45,19 @@ func newRecorder(s *Storm) *recorder {
 	}
 }
 
-// observe routes a fact to what it changes. Members tell of copies, too; only bindings count.
-func (r *recorder) observe(now time.Time, f messages.Fact) {
+// anyone stands for the number of an actor where that is not known.
+const anyone = 0
+
+// observe routes a fact of an actor to what it changes. Members tell of copies, too; only bindings count.
+func (r *recorder) observe(actor int32, now time.Time, f messages.Fact) {
+	r.actor = actor
 	switch f := f.(type) {
 	case *messages.BindingCreated:
 		r.of(f.Binding).asks(f.Spec, f.Replicas)
 	case *messages.BindingUpdated:
 		r.of(f.Binding).asks(f.Spec, f.Replicas)
 	case *messages.BindingDeleted:
-		delete(r.standing, f.Binding)
-		r.latest.standing = nil
+		r.forget(f.Binding)
 	case *messages.Scheduled:
 		r.scheduled(now, f)
 	case *messages.PlacementConfirmed:
@@ -81,16 +82,26 @@ func (r *recorder) observe(now time.Time, f messages.Fact) {
 }
 
 func (r *recorder) of(b messages.BindingName) *standing {
-	if b == r.latest.binding && r.latest.standing != nil {
-		return r.latest.standing
+	for int(r.actor) >= len(r.latest) {
+		r.latest = append(r.latest, nil)
+	}
+	if s := r.latest[r.actor]; s != nil && s.binding == b {
+		return s
 	}
 	s := r.standing[b]
 	if s == nil {
-		s = &standing{}
+		s = &standing{binding: b}
 		r.standing[b] = s
 	}
-	r.latest.binding, r.latest.standing = b, s
+	r.latest[r.actor] = s
 	return s
+}
+
+func (r *recorder) forget(b messages.BindingName) {
+	delete(r.standing, b)
+	if int(r.actor) < len(r.latest) {
+		r.latest[r.actor] = nil
+	}
 }
 
 func (r *recorder) scheduled(now time.Time, f *messages.Scheduled) {

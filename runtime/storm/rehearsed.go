@@ -26,7 +26,9 @@ const limit = 24 * time.Hour
 func newRehearsed(s *Storm) *rehearsed {
 	return &rehearsed{s, world.New(world.Config{
 		Settings: s.settings, Seed: s.config.Seed, Lanes: s.config.Lanes, Members: s.config.members(), Clock: s.config.Clock,
-		Observe: func(lane int, now time.Time, f messages.Fact) { s.lanes[lane].observe(now, f) },
+		Observe: func(from kernel.Seat, now time.Time, f messages.Fact) {
+			s.lanes[from.Lane].observe(from.Number, now, f)
+		},
 	})}
 }
 

@@ -13,6 +13,7 @@ import (
 
 // standing is where one workload stands, told from facts alone: what it runs, and how far its failover has come.
 type standing struct {
+	binding  messages.BindingName
 	targets  []api.TargetCluster
 	replicas int32
 	// placement is its policy's; nil: it has none.

@@ -13,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/config"
+	"leeward/runtime/kernel"
 	"leeward/runtime/world"
 )
 
@@ -53,7 +54,7 @@ func patientFleet(b *testing.B, clusters, bindings int) (*world.World, *int) {
 	require.Empty(b, problems)
 	require.False(b, settings.LimitsEvictions())
 	held := 0
-	w := world.New(world.Config{Settings: settings, Seed: 1, Observe: func(_ int, _ time.Time, f messages.Fact) {
+	w := world.New(world.Config{Settings: settings, Seed: 1, Observe: func(_ kernel.Seat, _ time.Time, f messages.Fact) {
 		if _, is := f.(*messages.EvictionHeld); is {
 			held++
 		}

@@ -47,7 +47,7 @@ type Config struct {
 	Tamper Tamper
 	// Observe hears every fact in place of journal and store, as kernel.Config.Observe: objects stay as they were
 	// applied. Zero: the world keeps both.
-	Observe func(lane int, at time.Time, f messages.Fact)
+	Observe func(from kernel.Seat, at time.Time, f messages.Fact)
 	// Clock times the machines, as kernel.Config.Clock.
 	Clock func() time.Duration
 	// Start is the first instant. Zero: package Start.
