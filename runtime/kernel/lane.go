@@ -36,6 +36,8 @@ type lane struct {
 	err       error // that ended its run
 
 	serial   uint32
+	reads    bool // some machine is a reader
+	read     int  // ahead, and of no meaning
 	counters Counters
 	gauges   gauges
 }
@@ -132,6 +134,9 @@ func (l *lane) runToQuiet() (err error) {
 	l.gauges.begin(l)
 	defer l.gauges.end(l)
 	for l.ready.n > 0 {
+		if l.handled%turnsAhead == 0 {
+			l.readAhead()
+		}
 		address := l.giveTurn()
 		if l.handled%turnsBetweenPulses == 0 && l.pulse() {
 			return ErrInterrupted

@@ -12,6 +12,7 @@ type cell struct {
 	serial   uint32 // tells the cell's tenants apart; 0 if it has none
 	kind     messages.Kind
 	stopping bool
+	reads    bool // its machine is a reader
 }
 
 func (c *cell) address() messages.Address { return messages.Address{Kind: c.kind, Name: c.name} }

@@ -26,7 +26,8 @@ func Spawn[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]
 // may be a million. It fails if a is in use or the kernel closed.
 func Host[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]) error {
 	mustBeMachine(a, machine == nil)
-	if _, err := k.home(a).add(a, cell{host: hosted[M]{}, machine: machine}); err != nil {
+	l := k.home(a)
+	if _, err := l.add(a, cell{host: hosted[M]{}, machine: machine, reads: l.readsAhead(machine)}); err != nil {
 		return fmt.Errorf("host %s: %w", a, err)
 	}
 	return nil
