@@ -9,6 +9,9 @@
 // its writer has seen, logs and syncs the batch once, and only then shows it: nothing is visible that
 // a crash could take back, so versions never go back either.
 //
+// A store may also be shared with other processes: then a commit is proposed to it, and shown, like those of the others,
+// when it is heard of. Everything else stays as it is, so that nobody who reads or writes need know.
+//
 // A table keeps its latest changes in a ring, each with the object that it replaced. Watchers are
 // places in the ring and cost nothing while they wait; one that falls behind it is told so and has to
 // list again. The same ring, walked backwards, gives the table as it stood at an earlier version.

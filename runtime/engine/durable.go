@@ -14,7 +14,7 @@ import (
 // encodeAll prepares what the log will keep of objects. Callers do so side by side, before they queue: the
 // versions are not in it, as nobody knows them yet.
 func (e *Engine) encodeAll(writes []Write) error {
-	if e.log == nil {
+	if e.log == nil && e.shared == nil {
 		return nil
 	}
 	return inParts(len(writes), func(from, to int) error {
@@ -101,7 +101,7 @@ func (e *Engine) decodeAll(records []wal.Record) ([]item, error) {
 func (e *Engine) decode(r *reader, record *wal.Record) (item, error) {
 	table := e.tables[PrefixOf(record.Key)]
 	if table == nil {
-		return item{}, fmt.Errorf("read %s: the store has no such resource", record.Key)
+		return item{}, unknown(record.Key)
 	}
 	o := table.resource.New()
 	if err := r.read(record.Object, o); err != nil {
@@ -110,6 +110,8 @@ func (e *Engine) decode(r *reader, record *wal.Record) (item, error) {
 	o.SetResourceVersion(strconv.FormatInt(record.Version, 10))
 	return item{key: record.Key, object: o, version: record.Version, expires: record.Expires}, nil
 }
+
+func unknown(key string) error { return fmt.Errorf("read %s: the store has no such resource", key) }
 
 // fail makes the store read-only.
 func (e *Engine) fail(cause error) {

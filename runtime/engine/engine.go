@@ -19,10 +19,13 @@ type Config struct {
 	Clock clock.Clock
 	// Dir is the folder of the log. Empty: nothing outlives the process.
 	Dir string
+	// Shared is a store that is kept in place of a folder, and that other processes write to, too; Close closes it.
+	// Zero: the store is this engine's own.
+	Shared Shared
 	// WAL says how the log is kept.
 	WAL wal.Options
 	// Committed hears how many objects a batch changed and how long it took until they were durable, on the commit
-	// goroutine. Zero: nobody listens.
+	// goroutine, or, where the store is shared, on that of whoever commits. Zero: nobody listens.
 	Committed func(objects int, took time.Duration)
 }
 
@@ -35,6 +38,8 @@ type Engine struct {
 	queue queue
 	gone  chan struct{} // closed when the commit goroutine has ended
 	log   *wal.Log      // nil: nothing outlives the process
+	// shared is nil where the store is this engine's own.
+	shared *follower
 
 	// mu guards what readers see: objects, rings and version. Only the commit goroutine changes them, so
 	// it reads them without.
@@ -48,8 +53,8 @@ type Engine struct {
 	expiring *btree.BTreeG[item]
 }
 
-// Open returns a store, with all that was committed to its folder, and starts its commit goroutine; Close
-// ends it.
+// Open returns a store, with all that was committed to its folder, or to the one that is shared, and starts what commits
+// to it; Close ends that.
 func Open(c Config) (*Engine, error) {
 	e := &Engine{
 		clock:     c.Clock,
@@ -66,6 +71,12 @@ func Open(c Config) (*Engine, error) {
 			return nil, fmt.Errorf("open the store: two tables for %s", r.Name)
 		}
 		e.tables[prefix] = newTable(e, r)
+	}
+	if c.Shared != nil {
+		if err := e.share(c.Shared); err != nil {
+			return nil, fmt.Errorf("open the shared store: %w", err)
+		}
+		return e, nil
 	}
 	if c.Dir != "" {
 		if err := e.recover(c.Dir, c.WAL); err != nil {
@@ -100,6 +111,9 @@ func (e *Engine) Health() error {
 // Only the first call does so.
 func (e *Engine) Close() error {
 	first := e.queue.close()
+	if first && e.shared != nil {
+		return e.leave()
+	}
 	<-e.gone
 	if !first || e.log == nil {
 		return nil

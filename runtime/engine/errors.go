@@ -56,3 +56,33 @@ func (r *ReadOnly) Error() string {
 }
 
 func (r *ReadOnly) Unwrap() error { return r.Cause }
+
+// Deposed is the answer to a decision of a leader since another one leads the shared store. None of it has happened.
+type Deposed struct {
+	// Term is that of the decision, Current the one that holds; 0 if nobody has led yet.
+	Term, Current int64
+}
+
+func (d *Deposed) Error() string {
+	return fmt.Sprintf("another process leads since version %d; this one led since version %d", d.Current, d.Term)
+}
+
+// TooLarge says that a shared store takes no commit of that size.
+type TooLarge struct {
+	Cause error
+}
+
+func (t *TooLarge) Error() string { return fmt.Sprintf("too large for the shared store: %v", t.Cause) }
+
+func (t *TooLarge) Unwrap() error { return t.Cause }
+
+// Unreachable says that a shared store has not answered: nobody knows whether what was to be written will be heard of.
+type Unreachable struct {
+	Cause error
+}
+
+func (u *Unreachable) Error() string {
+	return fmt.Sprintf("the shared store does not answer: %v", u.Cause)
+}
+
+func (u *Unreachable) Unwrap() error { return u.Cause }

@@ -58,18 +58,25 @@ func (e *Engine) reschedule(old, changed item) {
 // expire deletes what is due, the oldest first, as far as one batch goes. It runs between two batches:
 // nothing else can change meanwhile.
 func (e *Engine) expire(b *batch) {
-	now := e.clock.Now().UnixNano()
-	c := &commit{done: make(chan error, 1)}
-	e.expiring.Ascend(func(i item) bool {
-		if i.expires > now || len(c.writes) == atOnce {
-			return false
-		}
-		c.writes = append(c.writes, Delete(i.key, i.version))
-		return true
-	})
-	if len(c.writes) == 0 {
+	due := e.due(atOnce)
+	if len(due) == 0 {
 		return
 	}
-	b.commits = append(b.commits, c)
+	b.commits = append(b.commits, &commit{writes: due, done: make(chan error, 1)})
 	e.commit(b)
+}
+
+// due are deletions of what is due, the oldest first, so many at most.
+func (e *Engine) due(most int) (writes []Write) {
+	now := e.clock.Now().UnixNano()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	e.expiring.Ascend(func(i item) bool {
+		if i.expires > now || len(writes) == most {
+			return false
+		}
+		writes = append(writes, Delete(i.key, i.version))
+		return true
+	})
+	return writes
 }

@@ -13,7 +13,7 @@ type Write struct {
 	// expected is the version that the object stands at; 0 if there must be none.
 	expected int64
 	ttl      time.Duration
-	// json is what the log keeps of the object; nil without a log.
+	// json is what the log or the shared store keeps of the object; nil without either.
 	json []byte
 }
 
@@ -39,7 +39,7 @@ func (w Write) For(ttl time.Duration) Write {
 // visible. Each takes a version of its own, in their order, and puts it on its object.
 //
 // The error is Conflict if an object is not what its write expected, ReadOnly if the log has failed,
-// ErrClosed after Close, or says what is wrong with a write.
+// ErrClosed after Close, TooLarge or Unreachable of a shared store, or says what is wrong with a write.
 func (e *Engine) Commit(writes ...Write) error {
 	_, err := e.CommitVersion(writes...)
 	return err
@@ -47,8 +47,16 @@ func (e *Engine) Commit(writes ...Write) error {
 
 // CommitVersion is Commit, and returns the version of the last write: a deletion has no object that tells.
 func (e *Engine) CommitVersion(writes ...Write) (int64, error) {
+	return e.submit(0, false, writes)
+}
+
+// submit has writes committed here, or, as a proposal, where the store is shared.
+func (e *Engine) submit(term int64, leads bool, writes []Write) (int64, error) {
 	if err := e.admit(writes); err != nil {
 		return 0, err
+	}
+	if e.shared != nil {
+		return e.propose(&Proposal{Term: term, Leads: leads}, writes)
 	}
 	c := commits.Get().(*commit)
 	defer commits.Put(c)
