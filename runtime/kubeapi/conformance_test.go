@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -21,6 +22,8 @@ import (
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 
 	"leeward/runtime/engine"
+	"leeward/runtime/etcd"
+	"leeward/runtime/etcd/etcdtest"
 )
 
 // conforming is the storage under test, as Kubernetes' tests want it: they write their keys without the group.
@@ -81,9 +84,9 @@ func (c conforming) UpdateTransformer(func(value.Transformer) value.Transformer)
 	return func() {}
 }
 
-func newConforming(t *testing.T) conforming {
+func newConforming(t *testing.T, shared engine.Shared) conforming {
 	t.Helper()
-	e, err := engine.Open(engine.Config{Clock: clock.New(), Resources: []engine.Resource{
+	e, err := engine.Open(engine.Config{Clock: clock.New(), Shared: shared, Resources: []engine.Resource{
 		{Name: things, New: func() engine.Object { return &example.Pod{} }},
 		{Name: elsewhere, New: func() engine.Object { return &corev1.ConfigMap{} }},
 	}})
@@ -128,7 +131,27 @@ func (c conforming) compact(ctx context.Context, t *testing.T, version string) {
 func TestStorageConforms(t *testing.T) {
 	for name := range conformance(conforming{}) {
 		t.Run(name, func(t *testing.T) {
-			c := newConforming(t)
+			c := newConforming(t, nil)
+			conformance(c)[name](t.Context(), t, c)
+		})
+	}
+}
+
+// countsByOne are tests that add one to a version, or name version 1: in etcd, versions are farther apart, and a server
+// has no history from before its start.
+var countsByOne = []string{"list", "list at the latest version", "watch from everywhere"}
+
+// TestStorageConformsOnEtcd runs the same tests where etcd keeps the objects.
+func TestStorageConformsOnEtcd(t *testing.T) {
+	server := etcdtest.Start(t)
+	for name := range conformance(conforming{}) {
+		if slices.Contains(countsByOne, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			shared, err := etcd.Open(etcd.Config{Servers: []string{server}, Prefix: "/" + t.Name(), Clock: clock.New()})
+			require.NoError(t, err)
+			c := newConforming(t, shared)
 			conformance(c)[name](t.Context(), t, c)
 		})
 	}

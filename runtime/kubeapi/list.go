@@ -16,7 +16,7 @@ import (
 
 // GetList copies the objects under a key, or the one at it, into a list. Items share what they point to with the
 // engine: a list is only ever written out.
-func (s *tableStorage) GetList(_ context.Context, key string, opts storage.ListOptions, list runtime.Object) error {
+func (s *tableStorage) GetList(ctx context.Context, key string, opts storage.ListOptions, list runtime.Object) error {
 	key, err := storage.PrepareKey(s.prefix, key, opts.Recursive)
 	if err != nil {
 		return err
@@ -26,11 +26,11 @@ func (s *tableStorage) GetList(_ context.Context, key string, opts storage.ListO
 		return err
 	}
 	if version == 0 && opts.Predicate.Continue == "" {
-		if err := s.reached(opts.ResourceVersion); err != nil {
+		if err := s.reached(ctx, opts.ResourceVersion); err != nil {
 			return err
 		}
 	}
-	snapshot, err := s.at(version)
+	snapshot, err := s.at(ctx, version)
 	if err != nil {
 		return listError(err, opts.Predicate.Continue != "", from, key)
 	}
@@ -47,9 +47,12 @@ func (s *tableStorage) GetList(_ context.Context, key string, opts storage.ListO
 }
 
 // at returns the table as it stood at a version, 0 for now.
-func (s *tableStorage) at(version int64) (engine.Snapshot, error) {
+func (s *tableStorage) at(ctx context.Context, version int64) (engine.Snapshot, error) {
 	if version == 0 {
 		return s.table.Snapshot(), nil
+	}
+	if err := s.await(ctx, version); err != nil {
+		return engine.Snapshot{}, err
 	}
 	return s.table.At(version)
 }

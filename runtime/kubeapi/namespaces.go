@@ -84,7 +84,7 @@ var _ admission.ValidationInterface = lifecycle{}
 func (l lifecycle) Handles(operation admission.Operation) bool { return operation == admission.Create }
 
 // Validate refuses what may not be created where it is.
-func (l lifecycle) Validate(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
 	resource := a.GetResource().GroupResource()
 	if cluster, is := agentOf(a.GetUserInfo()); is && resource == leaseResource && a.GetName() != cluster {
 		return admission.NewForbidden(a, fmt.Errorf("the lease of an agent has the name of its cluster, %s", cluster))
@@ -92,10 +92,21 @@ func (l lifecycle) Validate(_ context.Context, a admission.Attributes, _ admissi
 	if a.GetNamespace() == "" || resource == namespaceResource || l.engine.Table(resource) == nil {
 		return nil
 	}
-	if n, _ := l.engine.Table(namespaceResource).Get(engine.Key(namespaceResource, "", a.GetNamespace())); n == nil {
+	if l.has(a.GetNamespace()) {
+		return nil
+	}
+	if err := l.engine.Fresh(ctx); err != nil { // another replica may have made it
+		return asStatus(err)
+	}
+	if !l.has(a.GetNamespace()) {
 		return apierrors.NewNotFound(namespaceResource, a.GetNamespace())
 	}
 	return nil
+}
+
+func (l lifecycle) has(namespace string) bool {
+	n, _ := l.engine.Table(namespaceResource).Get(engine.Key(namespaceResource, "", namespace))
+	return n != nil
 }
 
 // inNamespaces returns what serves the kinds that live in namespaces.

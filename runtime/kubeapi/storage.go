@@ -53,17 +53,18 @@ func (s *tableStorage) Stats(context.Context) (storage.Stats, error) {
 }
 
 // GetCurrentResourceVersion returns the latest version.
-func (s *tableStorage) GetCurrentResourceVersion(context.Context) (uint64, error) {
-	return uint64(s.engine.Version()), nil
+func (s *tableStorage) GetCurrentResourceVersion(ctx context.Context) (uint64, error) {
+	err := s.reached(ctx, "")
+	return uint64(s.engine.Version()), err
 }
 
 // Get copies an object into out.
-func (s *tableStorage) Get(_ context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
+func (s *tableStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
 	key, err := storage.PrepareKey(s.prefix, key, false)
 	if err != nil {
 		return err
 	}
-	if err := s.reached(opts.ResourceVersion); err != nil {
+	if err := s.reached(ctx, opts.ResourceVersion); err != nil {
 		return err
 	}
 	switch o, version := s.table.Get(key); {
@@ -76,17 +77,37 @@ func (s *tableStorage) Get(_ context.Context, key string, opts storage.GetOption
 	}
 }
 
-// reached refuses a version that a reader has from elsewhere.
-func (s *tableStorage) reached(version string) error {
+// reachesWithin is how long a reader waits for a version that he has from another replica. Source: kube-apiserver.
+const reachesWithin = 3 * time.Second
+
+// reached returns when the store is as a reader wants it: up to date, where he names no version, or at that which he has
+// from elsewhere. It refuses one that is not reached soon.
+func (s *tableStorage) reached(ctx context.Context, version string) error {
 	if version == "" {
-		return nil
+		return asStatus(s.engine.Fresh(ctx))
 	}
 	wanted, err := s.ParseResourceVersion(version)
 	if err != nil {
 		return badVersion(err)
 	}
+	if err := s.await(ctx, int64(wanted)); err != nil {
+		return err
+	}
 	if current := uint64(s.engine.Version()); wanted > current {
 		return storage.NewTooLargeResourceVersionError(wanted, current, 0)
+	}
+	return nil
+}
+
+// await waits for a version, as long as there is hope.
+func (s *tableStorage) await(ctx context.Context, version int64) error {
+	if s.engine.Version() >= version {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachesWithin)
+	defer cancel()
+	if err := s.engine.Reach(ctx, version); !errors.As(err, new(*engine.Ahead)) {
+		return asStatus(err)
 	}
 	return nil
 }
@@ -132,13 +153,23 @@ func (s *tableStorage) Create(_ context.Context, key string, o, out runtime.Obje
 	return s.handOut(stored, version, out)
 }
 
-// commit makes a write happen. A store that takes no more writes is for the server's clients one that is not there.
+// commit makes a write happen.
 func (s *tableStorage) commit(w engine.Write) (int64, error) {
 	version, err := s.engine.CommitVersion(w)
-	if stuck := new(engine.ReadOnly); errors.As(err, &stuck) || errors.Is(err, engine.ErrClosed) {
-		return 0, apierrors.NewServiceUnavailable(err.Error())
+	return version, asStatus(err)
+}
+
+// asStatus tells the server's clients what only they can do about it. A store that takes no more writes, or does not
+// answer, is for them one that is not there.
+func asStatus(err error) error {
+	stuck, silent, large := new(engine.ReadOnly), new(engine.Unreachable), new(engine.TooLarge)
+	switch {
+	case errors.As(err, &stuck), errors.As(err, &silent), errors.Is(err, engine.ErrClosed):
+		return apierrors.NewServiceUnavailable(err.Error())
+	case errors.As(err, &large):
+		return apierrors.NewRequestEntityTooLargeError(err.Error())
 	}
-	return version, err
+	return err
 }
 
 // toKeep returns a copy of an object without what only clients see of it.
@@ -164,7 +195,7 @@ func (s *tableStorage) Delete(
 	if err != nil {
 		return err
 	}
-	return s.try(key, false, suggested, func(is *standing) error {
+	return s.try(ctx, key, false, suggested, func(is *standing) error {
 		if err := preconditions.Check(key, is.object); err != nil {
 			return err
 		}
@@ -182,14 +213,14 @@ func (s *tableStorage) Delete(
 // GuaranteedUpdate replaces an object by what update makes of it, until nobody else has changed it meanwhile. One
 // that update leaves as it is is not written.
 func (s *tableStorage) GuaranteedUpdate(
-	_ context.Context, key string, out runtime.Object, ignoreNotFound bool,
+	ctx context.Context, key string, out runtime.Object, ignoreNotFound bool,
 	preconditions *storage.Preconditions, update storage.UpdateFunc, suggested runtime.Object,
 ) error {
 	key, err := storage.PrepareKey(s.prefix, key, false)
 	if err != nil {
 		return err
 	}
-	return s.try(key, ignoreNotFound, suggested, func(is *standing) error {
+	return s.try(ctx, key, ignoreNotFound, suggested, func(is *standing) error {
 		if err := preconditions.Check(key, is.object); err != nil {
 			return err
 		}
@@ -240,10 +271,10 @@ var errStale = errors.New("the object may be out of date")
 
 // try attempts a change until it is made, or fails of the object as it stands. An attempt that fails of a suggested
 // object is only believed if that is the one that stands.
-func (s *tableStorage) try(key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*standing) error) error {
+func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*standing) error) error {
 	is, err := s.suggested(suggested)
 	if is == nil && err == nil {
-		is, err = s.find(key, ignoreNotFound)
+		is, err = s.find(ctx, key, ignoreNotFound)
 	}
 	for err == nil {
 		failed := attempt(is)
@@ -253,7 +284,7 @@ func (s *tableStorage) try(key string, ignoreNotFound bool, suggested runtime.Ob
 			return failed
 		}
 		was := is.version
-		if is, err = s.find(key, ignoreNotFound); err == nil && is.version == was && !lost && !errors.Is(failed, errStale) {
+		if is, err = s.find(ctx, key, ignoreNotFound); err == nil && is.version == was && !lost && !errors.Is(failed, errStale) {
 			return failed
 		}
 	}
@@ -272,7 +303,10 @@ func (s *tableStorage) suggested(o runtime.Object) (*standing, error) {
 	return &standing{object: o.(engine.Object), version: int64(version)}, nil
 }
 
-func (s *tableStorage) find(key string, ignoreNotFound bool) (*standing, error) {
+func (s *tableStorage) find(ctx context.Context, key string, ignoreNotFound bool) (*standing, error) {
+	if err := s.reached(ctx, ""); err != nil {
+		return nil, err
+	}
 	switch o, version := s.table.Get(key); {
 	case o != nil:
 		return &standing{object: o, version: version, current: true}, nil

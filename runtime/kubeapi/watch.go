@@ -38,6 +38,9 @@ func (s *tableStorage) Watch(ctx context.Context, key string, opts storage.ListO
 	if err != nil {
 		return nil, badVersion(err)
 	}
+	if err := s.reached(ctx, opts.ResourceVersion); err != nil && !storage.IsTooLargeResourceVersion(err) {
+		return nil, err // one that is not reached ends the watch, once it has begun
+	}
 	ctx, stop := context.WithCancel(ctx)
 	w := &watcher{tableStorage: s, ctx: ctx, stop: stop, key: key, opts: opts, events: make(chan watch.Event, undelivered)}
 	// where it begins is fixed before the call returns: what is written afterwards is seen
