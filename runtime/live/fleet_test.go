@@ -38,12 +38,12 @@ type fixture struct {
 	t      testing.TB
 	clock  *clock.Mock
 	engine *engine.Engine
+	term   int64 // 0 where the engine is not shared
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	f := &fixture{t: t, clock: clock.NewMock()}
-	f.clock.Set(start)
+	f := unopened(t)
 	var err error
 	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock})
 	require.NoError(t, err)
@@ -53,12 +53,19 @@ func newFixture(t testing.TB) *fixture {
 	return f
 }
 
+// unopened has neither engine nor fleet.
+func unopened(t testing.TB) *fixture {
+	f := &fixture{t: t, clock: clock.NewMock()}
+	f.clock.Set(start)
+	return f
+}
+
 // open starts a fleet on what the engine holds.
 func (f *fixture) open() {
 	f.t.Helper()
 	var err error
 	broken := func(v *invariant.Violation) { f.t.Errorf("%s", v) }
-	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken})
+	f.Fleet, err = Open(Config{Engine: f.engine, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken})
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.step())
 }

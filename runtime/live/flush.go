@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,9 @@ type pending struct {
 	wish       *wish
 	generation int64 // of a Work, once it is written
 }
+
+// tells reports whether an Event is to be written.
+func (p *pending) tells() bool { return p.wish == nil && p.source == (api.Key{}) && p.object != nil }
 
 const (
 	// decidedAtOnce is how many objects that machines decided on are committed at once: few, so that the first are
@@ -86,21 +90,63 @@ func (f *Fleet) flushConsequences(changed []api.Key) (told bool, err error) {
 	return told, nil
 }
 
-// commit commits a part of what is to be written, all of it but what meets a change. In shadow it does not.
+// commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
+// store allows. In shadow it does not.
 func (f *Fleet) commit(part []pending) (told bool, err error) {
 	for len(part) > 0 && !f.config.Shadow {
-		err := f.config.Engine.Commit(writes(part)...)
+		n := whole(part, f.config.Engine.AtOnce())
+		some, err := f.commitAtOnce(part[:n:n])
+		if err != nil {
+			return false, err
+		}
+		told, part = told || some, part[n:]
+	}
+	return told, nil
+}
+
+// whole is how much of a part to commit at once where so many may be: an object and the Events about it, which follow it,
+// stay together.
+func whole(part []pending, most int) int {
+	if len(part) <= most {
+		return len(part)
+	}
+	n := most
+	for n > 0 && part[n].tells() {
+		n--
+	}
+	return cmp.Or(n, most)
+}
+
+// commitAtOnce commits what is not too large in one step.
+func (f *Fleet) commitAtOnce(part []pending) (told bool, err error) {
+	for len(part) > 0 {
+		err := f.config.Engine.Decide(f.config.Term, writes(part)...)
 		var conflict *engine.Conflict
 		switch {
 		case err == nil:
 			return f.committed(part), nil
 		case errors.As(err, &conflict):
 			part = f.postpone(part, conflict.Key)
+		case errors.As(err, new(*engine.TooLarge)) && len(part) > 1:
+			return f.commitHalves(part)
+		case errors.As(err, new(*engine.TooLarge)):
+			f.config.Log.Error().Str("object", part[0].key).Err(err).Msg("not written")
+			return false, nil
 		default:
 			return false, fmt.Errorf("commit %d changes: %w", len(part), err)
 		}
 	}
 	return false, nil
+}
+
+func (f *Fleet) commitHalves(part []pending) (told bool, err error) {
+	n := whole(part, len(part)/2)
+	told, err = f.commitAtOnce(part[:n:n])
+	if err != nil {
+		return false, err
+	}
+	more, err := f.commitAtOnce(part[n:])
+	return told || more, err
 }
 
 func writes(batch []pending) []engine.Write {

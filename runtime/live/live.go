@@ -31,6 +31,8 @@ import (
 type Config struct {
 	Engine   *engine.Engine
 	Settings messages.Settings
+	// Term is the one that this fleet leads an engine in that is shared. Zero: the engine is not.
+	Term int64
 	// Seed breaks ties that Karmada leaves to chance.
 	Seed uint64
 	// Lanes is how many lanes of actors run at once. Zero: one.
