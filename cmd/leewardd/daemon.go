@@ -19,6 +19,7 @@ import (
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/engine/wal"
+	"leeward/runtime/etcd"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
 	"leeward/runtime/rehearsal"
@@ -34,6 +35,7 @@ type daemon struct {
 	started  *configuration
 	metrics  *telemetry.Metrics
 	decided  *decisions
+	etcd     *etcd.Store // nil: the store is a folder
 	engine   *engine.Engine
 	machines machines
 	server   *kubeapi.Server
@@ -43,11 +45,7 @@ type daemon struct {
 func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon, error) {
 	d := &daemon{clock: clock.New(), log: log, line: line, started: c}
 	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
-	var err error
-	d.engine, err = engine.Open(engine.Config{
-		Resources: catalog.Tables(), Clock: d.clock, Dir: c.storeDir(), Committed: d.metrics.Committed,
-		WAL: wal.Options{Log: log},
-	})
+	err := d.openStore(c)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +66,25 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	return d, nil
 }
 
+// openStore opens the folder of this daemon, or etcd.
+func (d *daemon) openStore(c *configuration) (err error) {
+	e := engine.Config{Resources: catalog.Tables(), Clock: d.clock, Committed: d.metrics.Committed}
+	if d.etcd, err = c.openEtcd(d.clock); err != nil {
+		return err
+	}
+	if d.etcd != nil {
+		e.Shared = d.etcd
+	} else {
+		e.Dir, e.WAL = c.storeDir(), wal.Options{Log: d.log}
+	}
+	d.engine, err = engine.Open(e)
+	return err
+}
+
 // run looks after the fleet and serves its API until the context is done, and reads the configuration again at each
 // signal to reload. What was under way is then finished, and the store closed.
 func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal) error {
-	first, err := d.machines.start()
+	lookAfter, err := d.duty()
 	if err != nil {
 		return errors.Join(err, d.engine.Close())
 	}
@@ -79,9 +92,8 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 		return errors.Join(err, d.engine.Close())
 	}
 	d.log.Info().Str("profile", d.started.profile).Bool("shadow", d.started.shadow).Str("address", d.server.Addr()).Msg("started")
-	s := supervisor{clock: d.clock, log: d.log, start: d.machines.start, restarted: d.metrics.Restarted}
 	parts, ctx := errgroup.WithContext(ctx)
-	parts.Go(func() error { return s.run(ctx, first) })
+	parts.Go(func() error { return lookAfter(ctx) })
 	parts.Go(func() error { return d.server.Run(ctx) })
 	parts.Go(func() error { return d.reloads(ctx, reload) })
 	err = errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())

@@ -95,18 +95,27 @@ func start(t testing.TB, configuration string) *running {
 		return <-ended
 	})
 	t.Cleanup(func() { require.NoError(t, r.stop()) })
+	if !r.connect(out) {
+		require.NoError(t, r.stop())
+		return nil
+	}
+	return r
+}
+
+// connect reads where a daemon listens, once it does; false where it ends before.
+func (r *running) connect(out io.Reader) bool {
+	r.t.Helper()
 	words := bufio.NewScanner(out)
 	for words.Scan() {
 		if file, found := strings.CutPrefix(words.Text(), "export KUBECONFIG="); found {
 			var err error
 			r.client, err = clientcmd.BuildConfigFromFlags("", file)
-			require.NoError(t, err)
+			require.NoError(r.t, err)
 			r.client.QPS = -1
-			return r
+			return true
 		}
 	}
-	require.NoError(t, r.stop())
-	return nil
+	return false
 }
 
 func (r *running) configure(text string) {
@@ -253,24 +262,27 @@ func TestADaemonDoesNotStartWithAMistake(t *testing.T) {
 	require.EqualError(t, c.Execute(), `unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`)
 }
 
-// patch changes the only cluster, as people do, or, with a subresource, its agent.
-func (r *running) patch(patch string, subresource ...string) {
+// patch changes a cluster, as people do, or, with a subresource, its agent.
+func (r *running) patch(cluster, patch string, subresource ...string) {
 	r.t.Helper()
 	client, err := dynamic.NewForConfig(r.client)
 	require.NoError(r.t, err)
 	_, err = client.Resource(schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"}).
-		Patch(r.t.Context(), "m1", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...)
+		Patch(r.t.Context(), cluster, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...)
 	require.NoError(r.t, err)
 }
+
+// up is the status of a cluster that workloads can go to.
+const up = `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Up","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],
+	"apiEnablements":[{"groupVersion":"apps/v1","resources":[{"name":"deployments","kind":"Deployment"}]}]}}`
 
 // doomed makes a workload on a cluster that it must leave in an hour.
 func (r *running) doomed() {
 	r.t.Helper()
 	r.apply(manifests)
-	r.patch(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Up","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],
-		"apiEnablements":[{"groupVersion":"apps/v1","resources":[{"name":"deployments","kind":"Deployment"}]}]}}`, "status")
+	r.patch("m1", up, "status")
 	r.log.await(r.t, `"message":"scheduled"`)
-	r.patch(`{"spec":{"taints":[{"key":"failed","effect":"NoExecute"}]}}`)
+	r.patch("m1", `{"spec":{"taints":[{"key":"failed","effect":"NoExecute"}]}}`)
 	r.log.await(r.t, `"message":"countdown started"`)
 }
 

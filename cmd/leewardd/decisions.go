@@ -72,6 +72,9 @@ func (d *decisions) flush() {
 	}
 }
 
+// forget drops what was heard and is not committed: somebody else decides that now.
+func (d *decisions) forget() { d.lines.Reset() }
+
 // close ends the file. Nobody may be heard any more.
 func (d *decisions) close() error {
 	d.flush()

@@ -20,10 +20,10 @@ type machines struct {
 	running  atomic.Pointer[live.Fleet]
 }
 
-// start makes machines of what is stored.
-func (m *machines) start() (run func(context.Context) error, err error) {
+// start makes machines of what is stored, which decide in a term; 0 where the store is this daemon's own.
+func (m *machines) start(term int64) (run func(context.Context) error, err error) {
 	c := m.config
-	c.Settings = *m.settings.Load()
+	c.Settings, c.Term = *m.settings.Load(), term
 	fleet, err := live.Open(c)
 	if err != nil {
 		return nil, err
@@ -31,6 +31,12 @@ func (m *machines) start() (run func(context.Context) error, err error) {
 	m.running.Store(fleet)
 	m.metrics.Watch(c.Engine, fleet)
 	return fleet.Run, nil
+}
+
+// rest notes that no machines run: another daemon leads.
+func (m *machines) rest() {
+	m.running.Store(nil)
+	m.metrics.Watch(m.config.Engine, nil)
 }
 
 // attempts is how long one set of machines is asked before it is looked whether there is another.
@@ -56,9 +62,9 @@ func (m *machines) ask(ctx context.Context, patience time.Duration, what func(*w
 	return fleet != nil && fleet.Ask(ctx, what)
 }
 
-// ready says when the machines do not act.
+// ready says when the machines do not act. Those of a standby need not.
 func (m *machines) ready(ctx context.Context) error {
-	if !m.ask(ctx, attempts, func(*world.World) {}) {
+	if m.running.Load() != nil && !m.ask(ctx, attempts, func(*world.World) {}) {
 		return errors.New("the machines have not answered for " + attempts.String())
 	}
 	return nil

@@ -20,6 +20,7 @@ import (
 // options are what the daemon is told beside the settings of its machines. Each is a flag, and its name in camelCase is
 // a field of the configuration file.
 type options struct {
+	sharing
 	dataDir, bindAddress string
 	securePort           int
 	expose               bool
@@ -56,6 +57,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")
+	o.sharing.addTo(set)
 	return set
 }
 
@@ -74,7 +76,7 @@ func (o *options) validate() []error {
 	if (o.tlsCert == "") != (o.tlsKey == "") {
 		problems = append(problems, errors.New("tlsCertFile and tlsPrivateKeyFile go together"))
 	}
-	return problems
+	return append(problems, o.sharing.validate()...)
 }
 
 func (o *options) level() (zerolog.Level, error) {

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 
 	"leeward/runtime/config"
+	"leeward/runtime/leadership"
 )
 
 // configured reads a command line, with a file of the text in place of FILE.
@@ -79,10 +81,28 @@ func TestOptionsOfAFileHaveTheirTypes(t *testing.T) {
 		"leewardd.yaml:2: expose: <nil> is not a bool\nleewardd.yaml:3: tlsHost: <nil> is not a stringSlice")
 }
 
+func TestSharingAnEtcdIsHeldToWhatCanWork(t *testing.T) {
+	c, err := configured(t, "etcdServers: [\"https://a:2379\", \"https://b:2379\"]\netcdPrefix: /prod\n", "--leader-elect-lease-duration=30s")
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://a:2379", "https://b:2379"}, c.etcdServers)
+	require.Equal(t, "/prod", c.etcdPrefix)
+	require.Equal(t, leadership.Timing{LeaseDuration: 30 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}, c.election)
+
+	_, err = configured(t, "etcdPrefix: prod/\netcdCompactionInterval: -1s\nleaderElectLeaseDuration: 5s\n")
+	require.EqualError(t, err, `etcdPrefix: "prod/" must begin with a slash and not end with one
+etcdCompactionInterval: -1s must be 0 or more
+leaderElectRenewDeadline: 10s must be less than leaderElectLeaseDuration, 5s`)
+
+	c, err = configured(t, "", "--etcd-servers=https://a:2379", "--etcd-cafile=nowhere.pem")
+	require.NoError(t, err)
+	_, err = c.openEtcd(clock.New())
+	require.EqualError(t, err, "read the certificates for etcd: open nowhere.pem: no such file or directory")
+}
+
 // TestWhatIsPrintedIsAConfigurationThatSaysTheSame prints each profile, and what a file and flags make of one.
 func TestWhatIsPrintedIsAConfigurationThatSaysTheSame(t *testing.T) {
 	for _, profile := range config.Profiles() {
-		c, err := configured(t, "dataDir: \"a: b\"\ntlsHost: [x, y]\nfailover: false\n", "--profile", profile, "--set", "missingConditionStatus=True")
+		c, err := configured(t, "dataDir: \"a: b\"\ntlsHost: [x, y]\nfailover: false\netcdServers: [z]\n", "--profile", profile, "--set", "missingConditionStatus=True")
 		require.NoError(t, err)
 		var printed bytes.Buffer
 		require.NoError(t, c.write(&printed))

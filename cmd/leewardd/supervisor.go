@@ -32,7 +32,8 @@ type supervisor struct {
 }
 
 // run runs machines, and makes them anew where one of them fails: what they decided is stored, and nothing else
-// matters. A store that is read-only stops them for good, while others still read it.
+// matters. A store that is read-only stops them for good, while others still read it; one that is shared ends their term
+// when it does not take what they decide.
 func (s *supervisor) run(ctx context.Context, run func(context.Context) error) error {
 	var failures []time.Time
 	for {
@@ -44,6 +45,10 @@ func (s *supervisor) run(ctx context.Context, run func(context.Context) error) e
 			if readOnly := new(engine.ReadOnly); errors.As(err, &readOnly) {
 				s.log.Error().Err(err).Msg("the machines stand still: nothing can be written")
 				<-ctx.Done()
+				return nil
+			}
+			if errors.As(err, new(*engine.Deposed)) || errors.As(err, new(*engine.Unreachable)) {
+				s.log.Warn().Err(err).Msg("the machines give up: they decide again once this daemon leads")
 				return nil
 			}
 			s.tell(err)

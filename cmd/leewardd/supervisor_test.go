@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -68,6 +69,15 @@ func TestMachinesStandStillWhileTheStoreIsReadOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, restarts)
 	require.Contains(t, log, "disk full")
+}
+
+func TestMachinesThatASharedStoreDoesNotHearEndTheirTerm(t *testing.T) {
+	for _, err := range []error{&engine.Deposed{Term: 3, Current: 9}, &engine.Unreachable{Cause: errors.New("no route to host")}} {
+		restarts, log, ended := supervised(t.Context(), time.Second, fmt.Errorf("commit 2 changes: %w", err), panicked)
+		require.NoError(t, ended)
+		require.Zero(t, restarts)
+		require.Contains(t, log, err.Error())
+	}
 }
 
 func TestMachinesThatCannotBeMadeCountAsFailures(t *testing.T) {

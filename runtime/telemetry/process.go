@@ -16,6 +16,8 @@ var (
 		"How often the machines were made anew from the stored objects because one of them panicked.")
 	reloads = define(counter, "config_reloads_total",
 		"How often the configuration was read again, by result: applied, or refused because of a mistake in it.", "result")
+	leader = define(gauge, "leader",
+		"1 while the machines of this daemon decide; 0 for a standby, whose machines do not run, and in shadow.")
 	buildInfo = define(gauge, "build_info", "Always 1; the labels say which program runs.", "version", "revision", "goversion")
 )
 
@@ -24,13 +26,17 @@ type process struct {
 	commitSeconds, commitObjects prometheus.Observer
 	restarts                     prometheus.Counter
 	reloads                      *prometheus.CounterVec
+	leader                       prometheus.Gauge
 }
 
 func newProcess(r prometheus.Registerer, b Build) process {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts(buildInfo.opts()), buildInfo.labels)
 	r.MustRegister(info)
 	info.WithLabelValues(b.Version, b.Revision, b.GoVersion).Set(1)
+	leads := prometheus.NewGauge(prometheus.GaugeOpts(leader.opts()))
+	r.MustRegister(leads)
 	return process{
+		leader:        leads,
 		commitSeconds: commitSeconds.histogram(r).WithLabelValues(),
 		commitObjects: commitObjects.histogram(r).WithLabelValues(),
 		restarts:      machineRestarts.counter(r).WithLabelValues(),
@@ -43,6 +49,9 @@ func (m *Metrics) Committed(objects int, took time.Duration) {
 	m.process.commitSeconds.Observe(took.Seconds())
 	m.process.commitObjects.Observe(float64(objects))
 }
+
+// Leads notes whether the machines of this daemon decide.
+func (m *Metrics) Leads(is bool) { m.process.leader.Set(number(is)) }
 
 // Restarted notes that the machines were made anew.
 func (m *Metrics) Restarted() { m.process.restarts.Inc() }

@@ -50,7 +50,9 @@ func (s standing) Collect(to chan<- prometheus.Metric) {
 	out.bindings(w.engine, s.config.Clock.Now())
 	out.governor(w.engine)
 	out.store(w.engine, s.config.StoreDir)
-	out.machines(w.fleet, s.patience)
+	if w.fleet != nil {
+		out.machines(w.fleet, s.patience)
+	}
 }
 
 // output is where a scrape goes.

@@ -66,7 +66,7 @@ func New(c Config) *Metrics {
 // Gatherer hands out the metrics. It may be used by anyone at any time.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// Watch has scrapes look at an engine and at the fleet that runs on it, in place of those before.
+// Watch has scrapes look at an engine and at the fleet that runs on it, nil for none, in place of those before.
 func (m *Metrics) Watch(e *engine.Engine, f *live.Fleet) { m.watched.Store(&watched{e, f}) }
 
 // Broken counts a law that does not hold. It is for any goroutine: live.Config.Broken.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"leeward/runtime/leadership"
+)
+
+// duty returns what looks after the fleet until the context is done. Where the store is this daemon's own, the machines
+// are made at once; where it is shared, they are whenever this daemon leads. In shadow they need not lead.
+func (d *daemon) duty() (func(context.Context) error, error) {
+	if d.etcd == nil || d.started.shadow {
+		s := d.supervisor(0)
+		first, err := s.start()
+		if err != nil {
+			return nil, err
+		}
+		d.metrics.Leads(!d.started.shadow)
+		return func(ctx context.Context) error { return s.run(ctx, first) }, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name this daemon: %w", err)
+	}
+	d.machines.rest()
+	c := &leadership.Candidate{
+		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: host + "_" + uuid.NewString(), Lead: d.lead,
+		Leader: func(who string) { d.log.Info().Str("leader", who).Msg("leader") },
+	}
+	return func(ctx context.Context) error { return d.share(ctx, c) }, nil
+}
+
+// share stands for leader, and keeps the shared store in order meanwhile. A daemon that can follow it no longer ends.
+func (d *daemon) share(ctx context.Context, c *leadership.Candidate) error {
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return c.Run(ctx) })
+	if every := d.started.etcdCompaction; every > 0 {
+		parts.Go(func() error { return d.etcd.KeepCompacted(ctx, every) })
+	}
+	parts.Go(func() error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.engine.Lost():
+			return d.engine.Health()
+		}
+	})
+	return parts.Wait()
+}
+
+// lead has the machines decide for one term.
+func (d *daemon) lead(ctx context.Context, term int64) error {
+	d.log.Info().Int64("term", term).Msg("this daemon leads")
+	d.metrics.Leads(true)
+	defer func() {
+		d.machines.rest()
+		d.decided.forget()
+		d.metrics.Leads(false)
+		d.log.Info().Int64("term", term).Msg("this daemon leads no more")
+	}()
+	s := d.supervisor(term)
+	first, err := s.start()
+	if err != nil {
+		first = func(context.Context) error { return err }
+	}
+	return s.run(ctx, first)
+}
+
+// supervisor keeps machines at work that decide in a term.
+func (d *daemon) supervisor(term int64) *supervisor {
+	return &supervisor{
+		clock: d.clock, log: d.log, restarted: d.metrics.Restarted,
+		start: func() (func(context.Context) error, error) { return d.machines.start(term) },
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/spf13/pflag"
+
+	"leeward/runtime/etcd"
+	"leeward/runtime/leadership"
+)
+
+// sharing are the options of a daemon that shares an etcd with others. Their names are those of Kubernetes' flags.
+type sharing struct {
+	// etcdServers are the members of the etcd that keeps the objects; none: the data folder does.
+	etcdServers                                       []string
+	etcdPrefix, etcdCAFile, etcdCertFile, etcdKeyFile string
+	etcdCompaction                                    time.Duration
+	election                                          leadership.Timing
+}
+
+// addTo adds them as flags, at their defaults.
+func (o *sharing) addTo(set *pflag.FlagSet) {
+	set.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "an etcd that several daemons share, in place of the data folder's store: https://10.0.0.1:2379,...")
+	set.StringVar(&o.etcdPrefix, "etcd-prefix", "/leeward", "what every key in etcd begins with; fleets differ in it")
+	set.StringVar(&o.etcdCAFile, "etcd-cafile", "", "authority that signs the certificates of etcd")
+	set.StringVar(&o.etcdCertFile, "etcd-certfile", "", "certificate that etcd knows the daemon by")
+	set.StringVar(&o.etcdKeyFile, "etcd-keyfile", "", "key of that certificate")
+	set.DurationVar(&o.etcdCompaction, "etcd-compaction-interval", 5*time.Minute, "how often etcd is to forget what was; 0 is never")
+	set.DurationVar(&o.election.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits for a leader that does not renew its lease")
+	set.DurationVar(&o.election.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader tries to renew its lease before it gives up")
+	set.DurationVar(&o.election.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the daemons that share an etcd look at the lease")
+}
+
+// openEtcd connects to the etcd that keeps the objects; nil where the data folder does.
+func (o *sharing) openEtcd(c clock.Clock) (*etcd.Store, error) {
+	if len(o.etcdServers) == 0 {
+		return nil, nil
+	}
+	return etcd.Open(etcd.Config{
+		Servers: o.etcdServers, Prefix: o.etcdPrefix, CAFile: o.etcdCAFile, CertFile: o.etcdCertFile, KeyFile: o.etcdKeyFile, Clock: c,
+	})
+}
+
+// validate reports what no flag can know by itself.
+func (o *sharing) validate() []error {
+	var problems []error
+	if !strings.HasPrefix(o.etcdPrefix, "/") || strings.HasSuffix(o.etcdPrefix, "/") {
+		problems = append(problems, fmt.Errorf("etcdPrefix: %q must begin with a slash and not end with one", o.etcdPrefix))
+	}
+	if o.etcdCompaction < 0 {
+		problems = append(problems, fmt.Errorf("etcdCompactionInterval: %s must be 0 or more", o.etcdCompaction))
+	}
+	return append(problems, o.election.Validate()...)
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/client"
+	"leeward/runtime/config"
+	"leeward/runtime/etcd/etcdtest"
+	"leeward/runtime/leadership"
+)
+
+// asDaemon has this process be a daemon with these arguments, for tests that kill it.
+const asDaemon = "LEEWARDD_ARGUMENTS"
+
+func TestMain(m *testing.M) {
+	if arguments := os.Getenv(asDaemon); arguments != "" {
+		os.Args = append(os.Args[:1], strings.Fields(arguments)...)
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// spawn runs the daemon in a process of its own, until the test ends.
+func spawn(t *testing.T, arguments ...string) (*running, *os.Process) {
+	t.Helper()
+	r := &running{t: t, log: &lines{news: make(chan struct{}, 1)}}
+	c := exec.Command(os.Args[0])
+	arguments = append(arguments, "--data-dir", filepath.Join(t.TempDir(), "data"), "--secure-port", "0", "--log-format", "json")
+	c.Env, c.Stderr = append(os.Environ(), asDaemon+"="+strings.Join(arguments, " ")), r.log
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	r.stop = sync.OnceValue(func() error {
+		killed := c.Process.Kill()
+		_ = c.Wait() // it was killed, as it says
+		return killed
+	})
+	t.Cleanup(func() { require.NoError(t, r.stop()) })
+	require.True(t, r.connect(out), r.log)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return r, c.Process
+}
+
+// shared has daemons share an etcd, as flags and as a file. A standby takes over after a second.
+func shared(server string) (flags []string, file string) {
+	const timing = "leaderElectLeaseDuration: 1s\nleaderElectRenewDeadline: 600ms\nleaderElectRetryPeriod: 100ms\n"
+	for line := range strings.Lines(timing) {
+		field, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		flags = append(flags, "--"+config.FlagOf(field)+"="+value)
+	}
+	return append(flags, "--etcd-servers="+server), fmt.Sprintf("etcdServers: [%q]\nlogLevel: debug\n%s", server, timing)
+}
+
+// pairOf are a leader in a process of its own, and a standby, by which people and agents do all that they do.
+func pairOf(t *testing.T) (leader *running, process *os.Process, standby *running, seen *onlooker) {
+	t.Helper()
+	flags, file := shared(etcdtest.Start(t))
+	leader, process = spawn(t, flags...)
+	leader.log.await(t, `"message":"this daemon leads"`)
+	standby = start(t, file)
+	c, err := client.New(standby.client, io.Discard)
+	require.NoError(t, err)
+	return leader, process, standby, &onlooker{t, t.Context(), c}
+}
+
+var (
+	webBinding = api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "web-deployment"}
+	firstOne   = api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: "m1"}
+)
+
+// tolerated is how long the workload of leaves stays on a cluster that failed.
+const tolerated = 4 * time.Second
+
+// leaves has a workload run on a cluster that fails then, and returns when it is due to leave it.
+func leaves(standby *running, seen *onlooker) (due time.Time) {
+	standby.apply(strings.ReplaceAll(manifests, "3600", "4"))
+	standby.apply("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: m2}\nspec: {syncMode: Pull, taints: [{key: later, effect: NoSchedule}]}\n")
+	standby.patch("m1", up, "status")
+	standby.patch("m2", up, "status")
+	await(seen, webBinding, func(b *api.ResourceBinding) bool { return len(b.Spec.Clusters) == 1 })
+	standby.patch("m2", `{"spec":{"taints":[]}}`)
+	standby.patch("m1", `{"spec":{"taints":[{"key":"failed","effect":"NoExecute"}]}}`)
+	await(seen, firstOne, func(c *api.Cluster) bool {
+		stamped := len(c.Spec.Taints) == 1 && c.Spec.Taints[0].TimeAdded != nil
+		if stamped {
+			due = c.Spec.Taints[0].TimeAdded.Add(tolerated)
+		}
+		return stamped
+	})
+	return due
+}
+
+// left awaits that the workload leaves, and holds it to the time that it was due.
+func left(t *testing.T, seen *onlooker, due time.Time) {
+	await(seen, webBinding, func(b *api.ResourceBinding) bool {
+		if len(b.Spec.GracefulEvictionTasks) == 0 {
+			return false
+		}
+		require.Equal(t, "m2", b.Spec.Clusters[0].Name)
+		at := b.Spec.GracefulEvictionTasks[0].CreationTimestamp
+		require.False(t, at.Time.Before(due), "%s is before %s", at, due)
+		return true
+	})
+	require.Len(t, evictions(t, seen), 1)
+}
+
+// evictions are the Events that tell of any.
+func evictions(t *testing.T, seen *onlooker) (all []string) {
+	t.Helper()
+	events, _, err := seen.client.List(seen.ctx, catalog.Of(api.Key{APIVersion: "v1", Kind: "Event"}), "", "")
+	require.NoError(t, err)
+	for _, o := range events {
+		if e := o.(*corev1.Event); e.Reason == "EvictionStarted" {
+			all = append(all, e.Message)
+		}
+	}
+	return all
+}
+
+// holder is who holds the Lease.
+func holder(t *testing.T, seen *onlooker) string {
+	t.Helper()
+	lease, err := seen.client.Get(seen.ctx, catalog.Of(api.Key{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}), leadership.Namespace, leadership.Name)
+	require.NoError(t, err)
+	return *lease.(*coordinationv1.Lease).Spec.HolderIdentity
+}
+
+func TestAStandbyGoesOnWhereTheLeaderWasKilled(t *testing.T) {
+	leader, _, standby, seen := pairOf(t)
+	before := holder(t, seen)
+	code, body := standby.read("/readyz")
+	require.Equal(t, http.StatusOK, code, body)
+	_, body = standby.read("/metrics")
+	require.Contains(t, body, "\nleeward_leader 0\n")
+	due := leaves(standby, seen)
+	acknowledged, err := client.New(leader.client, io.Discard)
+	require.NoError(t, err)
+	maps := catalog.Of(api.Key{APIVersion: "v1", Kind: "ConfigMap"})
+	for i := range 20 {
+		require.NoError(t, acknowledged.Create(t.Context(), maps, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", i)}}))
+	}
+	require.NoError(t, leader.stop())
+
+	standby.log.await(t, `"message":"this daemon leads"`)
+	require.NotEqual(t, before, holder(t, seen))
+	left(t, seen, due)
+	kept, _, err := seen.client.List(seen.ctx, maps, "default", "")
+	require.NoError(t, err)
+	require.Len(t, kept, 20)
+	_, body = standby.read("/metrics")
+	require.Contains(t, body, "\nleeward_leader 1\n")
+}
+
+func TestALeaderThatWakesUpDeposedDecidesNothing(t *testing.T) {
+	leader, process, standby, seen := pairOf(t)
+	due := leaves(standby, seen)
+	require.NoError(t, process.Signal(syscall.SIGSTOP))
+	left(t, seen, due)
+	after := holder(t, seen)
+
+	require.NoError(t, process.Signal(syscall.SIGCONT))
+	leader.log.await(t, `"message":"this daemon leads no more"`)
+	require.Equal(t, after, holder(t, seen))
+	require.Len(t, evictions(t, seen), 1)
+	code, body := leader.read("/readyz")
+	require.Equal(t, http.StatusOK, code, body)
+	_, body = leader.read("/apis/work.karmada.io/v1alpha2/namespaces/default/resourcebindings/web-deployment")
+	require.Contains(t, body, `"name":"m2"`, "it serves what the other decided")
+	standby.patch("m1", `{"spec":{"taints":[]}}`)
+	_, body = leader.read("/apis/cluster.karmada.io/v1alpha1/clusters/m1")
+	require.NotContains(t, body, "timeAdded", "what was written there is read here at once")
+}
+
+func TestALeaderThatStopsGivesTheLeaseBack(t *testing.T) {
+	_, file := shared(etcdtest.Start(t))
+	slow := strings.NewReplacer("Duration: 1s", "Duration: 1h", "Deadline: 600ms", "Deadline: 30m").Replace(file)
+	leader := start(t, slow)
+	leader.log.await(t, `"message":"this daemon leads"`)
+	standby := start(t, slow)
+	require.NoError(t, leader.stop())
+	standby.log.await(t, `"message":"this daemon leads"`)
+}
