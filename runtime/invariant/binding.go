@@ -21,6 +21,7 @@ func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding)
 	m.oneTask(now, b)
 	m.replicasConserved(now, b)
 	m.copiesAgree(now, s, b)
+	m.beliefFollows(now, b)
 	m.tasksEnd(now, b)
 	waits := m.neverLate(now, s, b)
 	return waits || len(b.Spec.GracefulEvictionTasks) > 0
@@ -118,6 +119,20 @@ func (m *Monitor) copiesAgree(now time.Time, s *store.Store, b *store.Binding) {
 		if k.runs && m.hears(now, k.cluster) {
 			m.check(CopiesAgree, expected(b, string(k.cluster)), Violation{At: now, Binding: b.Name(), Cluster: k.cluster}, "a copy of %d replicas runs that nobody asked for", k.replicas)
 		}
+	}
+}
+
+// beliefFollows compares what is on record of copies with what was said of them. Of one that is to go nothing is heard.
+func (m *Monitor) beliefFollows(now time.Time, b *store.Binding) {
+	for i := range b.Status.AggregatedStatus {
+		item := &b.Status.AggregatedStatus[i]
+		k := m.copies.find(b.Name(), messages.ClusterName(item.ClusterName))
+		if k == nil || k.said == nil || item.Health == "" || !expected(b, item.ClusterName) || purges(b, k.cluster) {
+			continue
+		}
+		holds := item.Health == k.said.Health && item.ReadyReplicas == k.said.Ready
+		v := Violation{At: now, Binding: b.Name(), Cluster: k.cluster}
+		m.check(BeliefFollows, holds, v, "it is %s with %d replicas, and is believed to be %s with %d", k.said.Health, k.said.Ready, item.Health, item.ReadyReplicas)
 	}
 }
 

@@ -16,6 +16,13 @@ type ledger struct {
 	// moved are the moves of each account since its budget is as it is.
 	moved map[account]budget.Window
 	specs map[messages.BudgetName]*api.EvictionBudgetSpec
+	// Of the instant: took is what evictions took away at once of what served, and lost what else ceased to serve.
+	took map[departure]int32
+	lost int32
+	// fewer is set where old copies gave replicas up in the instant: there were more.
+	fewer bool
+	// sums are how many replicas accounts expect at the end of the instant.
+	sums map[account]int32
 	// exceeded are those that were permitted in the instant against a budget.
 	exceeded map[departure]bool
 	// asked are the bindings that were to be placed afresh in the instant.
@@ -37,26 +44,37 @@ type departure struct {
 func newLedger() ledger {
 	return ledger{
 		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
-		exceeded: map[departure]bool{}, asked: map[messages.BindingName]bool{},
+		exceeded: map[departure]bool{}, took: map[departure]int32{}, sums: map[account]int32{}, asked: map[messages.BindingName]bool{},
 	}
 }
 
-// budgetsKept holds the evictions of the instant to the budgets that bound how much may move.
+// settled forgets what was of an instant.
+func (l *ledger) settled() {
+	clear(l.exceeded)
+	clear(l.asked)
+	clear(l.took)
+	clear(l.sums)
+	l.lost, l.fewer = 0, false
+}
+
+// budgetsKept holds the evictions of the instant to the budgets.
 func (m *Monitor) budgetsKept(now time.Time, s *store.Store) {
 	if len(m.started) == 0 {
 		return
 	}
 	if m.settings.EvictionBudgets {
 		for _, g := range s.Budgets() {
-			if g.Spec.MaxMoved != nil {
-				m.movesKept(now, s, &g)
-			}
+			m.movesKept(now, s, &g)
+			m.servingKept(now, s, &g)
 		}
 	}
 }
 
 // movesKept asks one budget. One that was edited counts anew.
 func (m *Monitor) movesKept(now time.Time, s *store.Store, g *messages.Budget) {
+	if g.Spec.MaxMoved == nil {
+		return
+	}
 	if l := &m.ledger; l.specs[g.Name] != g.Spec {
 		l.specs[g.Name] = g.Spec
 		for of := range l.moved { // order-free: each by itself
@@ -66,22 +84,33 @@ func (m *Monitor) movesKept(now time.Time, s *store.Store, g *messages.Budget) {
 		}
 	}
 	for _, f := range m.started {
-		b := s.Binding(f.Binding)
-		if m.edited[f.Binding] || m.ledger.asked[f.Binding] {
-			continue // a placement that people ask for, and that does without the cluster, takes no permit
-		}
-		if f.Grounds.Reason == api.EvictionReasonTaintUntolerated && b != nil && budget.Selects(g, workload(s, b)) {
+		if m.bounds(s, g, f) {
 			m.moves(now, s, g, f)
 		}
 	}
 }
 
+// bounds reports whether a budget is about an eviction. A placement that people ask for, and that does without the
+// cluster, takes no permit.
+func (m *Monitor) bounds(s *store.Store, g *messages.Budget, f *messages.EvictionStarted) bool {
+	b := s.Binding(f.Binding)
+	if b == nil || f.Grounds.Reason != api.EvictionReasonTaintUntolerated || m.edited[f.Binding] || m.ledger.asked[f.Binding] {
+		return false
+	}
+	return budget.Selects(g, workload(s, b))
+}
+
+// accountOf is where a budget counts a binding.
+func accountOf(g *messages.Budget, b messages.BindingName) account {
+	if g.Spec.PerWorkload {
+		return account{g.Name, b}
+	}
+	return account{budget: g.Name}
+}
+
 // moves counts one eviction for a budget, and asks whether there was room for it.
 func (m *Monitor) moves(now time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
-	d, of := departure{f.Binding, f.Cluster}, account{budget: g.Name}
-	if g.Spec.PerWorkload {
-		of.binding = f.Binding
-	}
+	d, of := departure{f.Binding, f.Cluster}, accountOf(g, f.Binding)
 	window, goes := m.ledger.moved[of], budget.Eviction{Moves: moved(&f.Task)}
 	window.Forget(now, budget.Span(g.Spec.MaxMoved))
 	if expected, known := m.expected(s, g, of); known && !m.ledger.exceeded[d] {
@@ -98,18 +127,28 @@ func (m *Monitor) expected(s *store.Store, g *messages.Budget, of account) (sum 
 	if g.Spec.MaxMoved.Replicas.Type == intstr.Int {
 		return 0, true
 	}
-	if len(m.edited) > 0 || m.limits.gone > 0 || len(m.released) > 0 {
+	if len(m.edited) > 0 || m.limits.gone > 0 || len(m.released) > 0 || m.ledger.fewer {
 		return 0, false
 	}
-	for _, kind := range []string{"ResourceBinding", "ClusterResourceBinding"} {
-		for _, o := range s.List(kind) {
-			b := s.Binding(bindingName(o))
-			if (of.binding == "" || of.binding == b.Name()) && budget.Selects(g, workload(s, b)) {
-				sum += replicas(b)
-			}
-		}
+	sum, known = m.ledger.sums[of]
+	if !known {
+		m.eachIn(s, g, of, func(b *store.Binding) { sum += replicas(b) })
+		m.ledger.sums[of] = sum
 	}
 	return sum, true
+}
+
+// eachIn visits the bindings of an account.
+func (m *Monitor) eachIn(s *store.Store, g *messages.Budget, of account, visit func(*store.Binding)) {
+	bindings := []*store.Binding{s.Binding(of.binding)}
+	if of.binding == "" {
+		bindings = s.Bindings()
+	}
+	for _, b := range bindings {
+		if budget.Selects(g, workload(s, b)) {
+			visit(b)
+		}
+	}
 }
 
 // replicas are those that a binding is to have, and those that it is leaving. What has none counts one on each cluster.

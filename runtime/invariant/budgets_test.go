@@ -54,6 +54,7 @@ func TestMovesKeepToBudgets(t *testing.T) {
 		"half of four":                          {counts, most("50%"), []told{one(0, leaves("a", 1), leaves("b", 1))}, false},
 		"more than half of four":                {counts, most("50%"), []told{one(0, leaves("a", 1), leaves("b", 1), leaves("c", 1))}, true},
 		"more than half, where there were more": {counts, most("50%"), []told{one(0, leaves("a", 1), leaves("b", 1), edited, leaves("c", 1))}, false},
+		"more than half, of what gave some up":  {counts, most("50%"), []told{one(0, leaves("a", 1), leaves("b", 1), &messages.ReplicasReleased{Binding: "d/a", Cluster: "m1"}, leaves("c", 1))}, false},
 		"each workload by itself":               {counts, each, []told{one(0, leaves("a", 1), leaves("b", 1))}, false},
 		"one workload twice":                    {counts, each, []told{one(0, leaves("a", 1)), one(1, leaves("a", 1))}, true},
 		"what an edit does without":             {counts, most("1"), []told{one(0, edited, leaves("c", 1), leaves("a", 1))}, false},

@@ -32,7 +32,9 @@ type copyOf struct {
 	ready            int32
 	// unheard is set while nothing was heard of the copy since it runs something else, revision if it is of another
 	// template.
-	unheard  bool
+	unheard bool
+	// said is what its cluster said of it last; nil: nothing that is known.
+	said     *messages.CopyReported
 	revision int32
 }
 
@@ -88,6 +90,11 @@ func (c *copies) heard(e *journal.Entry) {
 		k := c.at(f.Binding, f.Cluster)
 		k.health, k.ready = "", 0
 	}
+}
+
+// Reported takes in what a binding is told of a copy.
+func (m *Monitor) Reported(b messages.BindingName, r *messages.CopyReported) {
+	m.copies.at(b, r.Cluster).said = r
 }
 
 func (c *copies) ended(at time.Time, b messages.BindingName, on messages.ClusterName) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -158,4 +159,30 @@ func TestCapacityIsNotOversold(t *testing.T) {
 		"the room was lost since":         {situation{binding: asks, m1: room("1"), settings: reserves, facts: resized}, invariant.NeverOversold, false},
 		"without reservation nobody asks": {situation{binding: asks, m1: room("1"), facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
 	})
+}
+
+func TestWhatIsBelievedIsWhatWasSaid(t *testing.T) {
+	said := &messages.CopyReported{Cluster: "m1", Health: api.Healthy, Ready: 1}
+	believed := func(item api.AggregatedStatusItem) func(*api.ResourceBinding) {
+		return func(b *api.ResourceBinding) { b.Status.AggregatedStatus = []api.AggregatedStatusItem{item} }
+	}
+	for name, c := range map[string]struct {
+		change func(*api.ResourceBinding)
+		broken bool
+	}{
+		"just that":                    {believed(api.AggregatedStatusItem{ClusterName: "m1", Health: api.Healthy, ReadyReplicas: 1}), false},
+		"another health":               {believed(api.AggregatedStatusItem{ClusterName: "m1", Health: api.Unhealthy, ReadyReplicas: 1}), true},
+		"fewer replicas":               {believed(api.AggregatedStatusItem{ClusterName: "m1", Health: api.Healthy}), true},
+		"nothing yet":                  {believed(api.AggregatedStatusItem{ClusterName: "m1"}), false},
+		"of a cluster that was silent": {believed(api.AggregatedStatusItem{ClusterName: "m2", Health: api.Unhealthy}), false},
+		"of a copy that nobody asks of": {func(b *api.ResourceBinding) {
+			believed(api.AggregatedStatusItem{ClusterName: "m1", Health: api.Unhealthy})(b)
+			b.Spec.Clusters = nil
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := situation{binding: c.change, reported: said}
+			require.Equal(t, c.broken, s.broken()[invariant.BeliefFollows] > 0)
+		})
+	}
 }

@@ -66,6 +66,9 @@ type Monitor struct {
 	limits  limits
 	permits permits
 	ledger  ledger
+	// starting is what begins to run, where that is limited, and arrivals are what began to in the instant.
+	starting starts
+	arrivals []departure
 	// away is set while there is no engine: nobody looks after anything.
 	away bool
 
@@ -79,8 +82,9 @@ type Monitor struct {
 func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
 	return &Monitor{
 		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), ledger: newLedger(),
-		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
-		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
+		starting: starts{},
+		placed:   map[messages.ClusterName]map[messages.BindingName]bool{},
+		changed:  map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
@@ -131,6 +135,7 @@ func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	for _, f := range m.started {
 		m.neverEarly(now, s, f)
 		m.permitValid(now, f)
+		m.holdsKept(now, s, f)
 	}
 	m.permits.settled()
 	for _, f := range m.decided {
@@ -141,13 +146,13 @@ func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	}
 	m.stateAllows(now, s)
 	m.budgetsKept(now, s)
+	m.startsKept(now, s)
 	m.sharesKept(s)
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
 	clear(m.begun)
 	clear(m.emptied)
-	clear(m.ledger.exceeded)
-	clear(m.ledger.asked)
+	m.ledger.settled()
 	clear(m.reapplied)
 }
 
@@ -251,6 +256,15 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.EvictionStarted:
 		m.started = append(m.started, f)
 		m.begun[departure{f.Binding, f.Cluster}] = true
+		m.take(s, f)
+	case *messages.HealthChanged:
+		m.lose(f.Binding, f.Cluster, f.Ready)
+	case *messages.ReplicasReleased:
+		m.ledger.fewer = true
+	case *messages.ReleaseHeld:
+		m.startsLate(f.Binding)
+	case *messages.HealthForgotten:
+		m.lose(f.Binding, f.Cluster, 0)
 	case *messages.EvictionEnded:
 		m.released = append(m.released, f)
 	case *messages.ConditionChanged:
@@ -286,6 +300,7 @@ func (m *Monitor) settingChanged(now time.Time, s *store.Store, f *messages.Sett
 	}
 	m.limits.renewed()
 	clear(m.ledger.moved)
+	clear(m.starting)
 	m.allChanged(now, s)
 }
 

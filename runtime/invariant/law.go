@@ -23,6 +23,9 @@ const (
 	// CopiesAgree: clusters that answer run what the binding says, what is being left included, and nothing
 	// else.
 	CopiesAgree Law = "what runs is what the binding says"
+	// BeliefFollows: the health that a binding has on record of a copy is what it was last told. It is asked where
+	// somebody says what bindings were told: Monitor.Reported.
+	BeliefFollows Law = "what is believed of a copy is what its cluster said last"
 	// NeverEarly: no workload leaves for a taint before its deadline, or for one that it tolerates for good.
 	NeverEarly Law = "no eviction before its deadline"
 	// NeverLate: no workload stays past its deadline, unless it says what holds it, longer than it may have
@@ -37,21 +40,24 @@ const (
 	TaintsFollow Law = "taints follow the newest conditions"
 	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
 	NeverOversold Law = "capacity is never oversold"
+	// StartsKept, with maxStartingPerCluster: no more workloads that had to leave another cluster start on one at once.
+	StartsKept Law = "no cluster starts more than it may at once"
 	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
 	// fleet and people let go, over restarts, too.
 	LimitsKept Law = "evictions keep to the limits of the governor"
 	// PermitValid: what leaves for a taint has a permit of that very instant, where a limit of the fleet or of clusters counts
 	// permits, and nothing that leaves by itself is held by people; whom they released needs neither.
 	PermitValid Law = "every eviction has a permit that is valid when it starts"
-	// BudgetsKept, with evictionBudgets: no more replicas leave for taints in a window than an EvictionBudget lets move.
+	// BudgetsKept, with evictionBudgets: no more replicas leave for taints in a window than an EvictionBudget lets move, and
+	// none by which too few are left that serve.
 	BudgetsKept Law = "budgets are kept"
 )
 
 // Laws returns all laws.
 func Laws() []Law {
 	return []Law{
-		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow, NeverOversold,
-		LimitsKept, PermitValid, BudgetsKept,
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow,
+		NeverOversold, StartsKept, LimitsKept, PermitValid, BudgetsKept,
 	}
 }
 

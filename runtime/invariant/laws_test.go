@@ -22,6 +22,8 @@ type situation struct {
 	objects  []api.Object
 	settings messages.Settings
 	facts    []messages.Fact
+	// reported is what the binding was told of a copy; nil: nothing.
+	reported *messages.CopyReported
 	// later is how long after the facts the laws are asked again.
 	later time.Duration
 }
@@ -68,6 +70,9 @@ func (c *situation) broken() map[invariant.Law]int {
 		s.Put(o)
 	}
 	m := invariant.New(c.settings, nil)
+	if c.reported != nil {
+		m.Reported("d/web", c.reported)
+	}
 	news := []journal.Entry{{At: start, Fact: &messages.Restarted{}}}
 	for _, f := range c.facts {
 		news = append(news, journal.Entry{At: start, Fact: f})

@@ -13,6 +13,7 @@ func (m *Monitor) scheduled(f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
 	m.limits.shrunk(m.dropped(f))
 	m.apply(f.Binding, f.Applied)
+	m.arrive(f)
 	m.decided = append(m.decided, f)
 	if len(f.Clusters) == 0 {
 		m.emptied[f.Binding] = true

@@ -12,10 +12,13 @@ import (
 )
 
 // Watched returns the laws that a monitor of Watch asks.
-func Watched() []Law { return slices.DeleteFunc(Laws(), func(l Law) bool { return l == CopiesAgree }) }
+func Watched() []Law {
+	return slices.DeleteFunc(Laws(), func(l Law) bool { return l == CopiesAgree || l == BeliefFollows })
+}
 
 // Watch returns a monitor of an engine whose members are real, from now on: what went before, it takes as it finds it.
-// What a member runs is known by what it reports, so that CopiesAgree is not asked.
+// What a member runs is known by what it reports, so that CopiesAgree and BeliefFollows are not asked, nor whether enough
+// serve under EvictionBudgets.
 func Watch(s messages.Settings, now time.Time, st *store.Store) *Monitor {
 	m := New(s, nil)
 	m.real = true

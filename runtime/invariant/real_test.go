@@ -62,4 +62,5 @@ func TestAWatchGoesOnWhereAnotherEnded(t *testing.T) {
 	require.Equal(t, 2, m.Counters()[invariant.LimitsKept], "m2 was held")
 	require.Zero(t, m.Counters()[invariant.CopiesAgree], "nobody knows what real members run")
 	require.NotContains(t, invariant.Watched(), invariant.CopiesAgree)
+	require.NotContains(t, invariant.Watched(), invariant.BeliefFollows)
 }

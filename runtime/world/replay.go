@@ -61,11 +61,16 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	if len(problems) > 0 {
 		return nil, &Invalid{Problems: problems}
 	}
+	monitor := invariant.New(settings, s.Members)
+	c := o.world(settings, s.Members)
+	if c.Lanes <= 1 {
+		c.Reported = monitor.Reported
+	}
 	r := &replay{
 		scenario: s,
-		world:    New(o.world(settings, s.Members)),
+		world:    New(c),
 		checker:  expect.NewChecker(s.Expect, Start),
-		monitor:  invariant.New(settings, s.Members),
+		monitor:  monitor,
 
 		disturbed: map[messages.ClusterName]bool{},
 	}

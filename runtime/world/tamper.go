@@ -8,9 +8,9 @@ import (
 	"leeward/runtime/kernel"
 )
 
-// Tamper says what an actor gets in place of a message: nothing where it is lost, the message twice where it is
-// repeated. It may be asked by several lanes at once.
-type Tamper func(to messages.Address, m messages.Message) []messages.Message
+// Tamper says what an actor gets in place of a message at an instant: nothing where it is lost, the message twice where
+// it is repeated. It may be asked by several lanes at once.
+type Tamper func(now time.Time, to messages.Address, m messages.Message) []messages.Message
 
 // tampered is a machine that gets its messages from a tamper.
 type tampered[M messages.Message] struct {
@@ -28,7 +28,21 @@ func tamperedWith[M messages.Message](t Tamper, at messages.Address, machine ker
 }
 
 func (t tampered[M]) Receive(now time.Time, m M, out *actors.Outbox) {
-	for _, given := range t.tamper(t.at, m) {
+	for _, given := range t.tamper(now, t.at, m) {
 		t.Machine.Receive(now, given.(M), out)
 	}
+}
+
+// attended is a binding whose reports somebody else hears, too.
+type attended struct {
+	kernel.Machine[messages.ToBinding]
+	name     messages.BindingName
+	reported func(messages.BindingName, *messages.CopyReported)
+}
+
+func (a attended) Receive(now time.Time, m messages.ToBinding, out *actors.Outbox) {
+	if r, is := m.(*messages.CopyReported); is {
+		a.reported(a.name, r)
+	}
+	a.Machine.Receive(now, m, out)
 }

@@ -45,6 +45,8 @@ type Config struct {
 	Members map[messages.ClusterName]messages.MemberBehaviour
 	// Tamper stands before every machine. Zero: they get what they are sent.
 	Tamper Tamper
+	// Reported hears every report of a copy as its binding gets it, before a Tamper does. Zero: nobody does.
+	Reported func(b messages.BindingName, r *messages.CopyReported)
 	// Observe hears every fact in place of journal and store, as kernel.Config.Observe: objects stay as they were
 	// applied. Zero: the world keeps both.
 	Observe func(from kernel.Seat, at time.Time, f messages.Fact)
@@ -265,7 +267,11 @@ func (w *World) spawnPropagation(name messages.PropagationName, namespace string
 }
 
 func (w *World) hostBinding(name messages.BindingName) {
-	must(kernel.Host(w.kernel, bindingAt(name), tamperedWith[messages.ToBinding](w.config.Tamper, bindingAt(name), binding.New(name, w.settings))))
+	machine := tamperedWith[messages.ToBinding](w.config.Tamper, bindingAt(name), binding.New(name, w.settings))
+	if w.config.Reported != nil {
+		machine = attended{machine, name, w.config.Reported}
+	}
+	must(kernel.Host(w.kernel, bindingAt(name), machine))
 	if len(w.orders.holds) > 0 {
 		w.kernel.Post(bindingAt(name), &messages.HoldsAnnounced{Held: true})
 	}

@@ -1,0 +1,64 @@
+package invariant
+
+import (
+	"slices"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/store"
+)
+
+// starts are the bindings that had to leave a cluster for another and have not served there yet, as far as is known. Who
+// starts by choice and has to leave a third one later counts, too, for the scheduler; that is not followed here.
+type starts map[messages.ClusterName]map[messages.BindingName]bool
+
+// arrive notes where a binding begins to run that had to leave another cluster in the instant.
+func (m *Monitor) arrive(f *messages.Scheduled) {
+	must := func(e *messages.EvictionStarted) bool { return e.Binding == f.Binding && evicts(e.Grounds.Reason) }
+	if m.settings.MaxStartingPerCluster == 0 || !slices.ContainsFunc(m.started, must) {
+		return
+	}
+	for _, t := range f.Clusters {
+		if c := messages.ClusterName(t.Name); !slices.ContainsFunc(f.Before, func(o api.TargetCluster) bool { return o.Name == t.Name }) {
+			m.arrivals = append(m.arrivals, departure{f.Binding, c})
+			if m.starting[c] == nil {
+				m.starting[c] = map[messages.BindingName]bool{}
+			}
+			m.starting[c][f.Binding] = true
+		}
+	}
+}
+
+// startsKept asks the clusters to which evictions moved a binding in the instant whether they start no more than they may.
+func (m *Monitor) startsKept(now time.Time, s *store.Store) {
+	for _, a := range m.arrivals {
+		n, most := m.startingOn(s, a.cluster), m.settings.MaxStartingPerCluster
+		m.check(StartsKept, n <= most, Violation{At: now, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
+	}
+	m.arrivals = m.arrivals[:0]
+}
+
+// startingOn counts the bindings that still start on a cluster. Who does no longer is forgotten.
+func (m *Monitor) startingOn(s *store.Store, c messages.ClusterName) int {
+	for name := range m.starting[c] { // order-free: each by itself
+		if b := s.Binding(name); b == nil || !targets(b, string(c)) || len(b.Spec.GracefulEvictionTasks) == 0 || hasServed(b, string(c)) {
+			delete(m.starting[c], name)
+		}
+	}
+	return len(m.starting[c])
+}
+
+// hasServed reports whether the copy on a cluster was healthy once, as far as it was heard of.
+func hasServed(b *store.Binding, cluster string) bool {
+	return slices.ContainsFunc(b.Status.AggregatedStatus, func(r api.AggregatedStatusItem) bool {
+		return r.ClusterName == cluster && r.Health != "" && r.StartingSince == nil
+	})
+}
+
+// startsLate forgets what starts of a binding whose hand-over is overdue: it keeps nobody waiting.
+func (m *Monitor) startsLate(b messages.BindingName) {
+	for _, on := range m.starting { // order-free: each by itself
+		delete(on, b)
+	}
+}
