@@ -16,5 +16,8 @@ func drawLimits(seed uint64) map[string]any {
 		values[pick(d, "fleetEvictionRate", "regionEvictionRate", "clusterEvictionRate")] = pick(d, 0.01, 0.1, 3)
 		values["evictionBurst"] = d.between(0, 3)
 	}
+	if d.chance(20) {
+		values["maxStartingPerCluster"] = d.between(1, 2)
+	}
 	return values
 }

@@ -45,17 +45,17 @@ const repeated = 8
 // wrong; nil: nothing is.
 func Try(c *Case) *Finding { return TryWith(c, nil) }
 
-// TryWith is Try with something between the machines and what they are sent.
-func TryWith(c *Case, t world.Tamper) *Finding {
+// TryWith is Try with something between the machines and what they are sent, made anew for each run.
+func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 	s, err := c.Scenario()
 	if err != nil {
 		return &Finding{Valid, err.Error()}
 	}
-	first, wrong := run(s, world.Options{Seed: c.Seed, Tamper: t})
+	first, wrong := run(s, world.Options{Seed: c.Seed}, tamper)
 	if wrong != nil {
 		return wrong
 	}
-	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed, Tamper: t})
+	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed}, tamper)
 	if wrong != nil {
 		return wrong
 	}
@@ -63,18 +63,21 @@ func TryWith(c *Case, t world.Tamper) *Finding {
 		return &Finding{Confluent, difference}
 	}
 	if c.Seed%repeated == 0 {
-		return repeats(s, first, t)
+		return repeats(s, first, tamper)
 	}
 	return nil
 }
 
-func run(s *scenario.Scenario, o world.Options) (r *report.Run, wrong *Finding) {
+func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *report.Run, wrong *Finding) {
 	defer func() {
 		if p := recover(); p != nil {
 			wrong = &Finding{Runs, fmt.Sprint("panic: ", p)}
 		}
 	}()
 	o.MaxPerInstant = mostMessages
+	if tamper != nil {
+		o.Tamper = tamper()
+	}
 	r, err := world.Replay(s, o)
 	var invalid *world.Invalid
 	switch {
@@ -92,8 +95,8 @@ func run(s *scenario.Scenario, o world.Options) (r *report.Run, wrong *Finding) 
 	return r, nil
 }
 
-func repeats(s *scenario.Scenario, first *report.Run, t world.Tamper) *Finding {
-	again, wrong := run(s, world.Options{Seed: first.Seed, Tamper: t})
+func repeats(s *scenario.Scenario, first *report.Run, tamper func() world.Tamper) *Finding {
+	again, wrong := run(s, world.Options{Seed: first.Seed}, tamper)
 	if wrong != nil {
 		return wrong
 	}
