@@ -1,0 +1,128 @@
+package kubeapi_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
+
+	"leeward/messages/api"
+	"leeward/runtime/kubeapi"
+)
+
+// caller sends requests as they are: clients of Kubernetes would try again what is refused.
+type caller struct {
+	t      *testing.T
+	client *http.Client
+	host   string
+}
+
+func (d *daemon) caller(t *testing.T) *caller {
+	t.Helper()
+	c := d.as(kubeapi.Admin())
+	client, err := rest.HTTPClientFor(c)
+	require.NoError(t, err)
+	return &caller{t, client, c.Host}
+}
+
+func (c *caller) send(method, path, body string) (code int, answer string) {
+	c.t.Helper()
+	code, answer, err := c.attempt(method, path, body)
+	require.NoError(c.t, err)
+	return code, answer
+}
+
+func (c *caller) attempt(method, path, body string) (code int, answer string, err error) {
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.host+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Content-Type", map[string]string{http.MethodPatch: "application/merge-patch+json"}[method])
+	response, err := c.client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), errors.Join(err, response.Body.Close())
+}
+
+const clusterPath = "/apis/cluster.karmada.io/v1alpha1/clusters/m1"
+
+func TestARequestMayBeOnlySoLarge(t *testing.T) {
+	d := serve(t)
+	large := func(size int) string {
+		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"c-"},"data":{"a":"` + strings.Repeat("x", size) + `"}}`
+	}
+	const megabyte = 1 << 20
+	for name, c := range map[string]struct{ size, code int }{
+		"what fits":                    {megabyte / 2, http.StatusCreated},
+		"what is more than is read of": {4 * megabyte, http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, answer := d.caller(t).send(http.MethodPost, "/api/v1/namespaces/default/configmaps", large(c.size))
+			require.Equal(t, c.code, code, answer)
+		})
+	}
+}
+
+func TestARequestMayTakeOnlySoLong(t *testing.T) {
+	d := serve(t, func(c *kubeapi.Config) {
+		c.Preview = func(ctx context.Context, _, old api.Object) []string {
+			if old != nil {
+				<-ctx.Done() // as long as it may
+			}
+			return nil
+		}
+	})
+	d.create(clusters, cluster("m1"))
+	code, answer := d.caller(t).send(http.MethodPatch, clusterPath+"?timeout=100ms", `{"spec":{"region":"eu"}}`)
+	require.Equal(t, http.StatusGatewayTimeout, code, answer)
+}
+
+func TestOnlySoManyRequestsAreServedAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		atOnce             int
+		method, path, body string
+	}{
+		"writes": {200, http.MethodPatch, clusterPath, `{"spec":{"region":"eu"}}`},
+		"reads":  {400, http.MethodGet, "/readyz/machines", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			wait := func() { begun <- struct{}{}; <-goOn }
+			d := serve(t, func(config *kubeapi.Config) {
+				config.Ready = func(context.Context) error { wait(); return nil }
+				config.Preview = func(_ context.Context, _, old api.Object) []string {
+					if old != nil {
+						wait()
+					}
+					return nil
+				}
+			})
+			d.create(clusters, cluster("m1"))
+			caller := d.caller(t)
+			var underWay sync.WaitGroup
+			for range c.atOnce {
+				underWay.Go(func() { _, _, _ = caller.attempt(c.method, c.path, c.body) })
+			}
+			for range c.atOnce {
+				<-begun
+			}
+			code, answer := caller.send(c.method, c.path, c.body)
+			require.Equal(t, http.StatusTooManyRequests, code, answer)
+			go func() {
+				for range begun { // those that try again, for another was first
+				}
+			}()
+			close(goOn)
+			underWay.Wait()
+			close(begun)
+		})
+	}
+}
