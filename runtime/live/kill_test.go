@@ -14,6 +14,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages/api"
 	"leeward/runtime/engine"
+	"leeward/runtime/observed"
 )
 
 // outage is a fixture that lives through random troubles, and is killed on the way as often as kills says: at once,
@@ -88,7 +89,7 @@ func (o *outage) agents() {
 		require.NoError(o.t, o.step())
 		for key, stands := range o.engine.Table(works.Name()).Snapshot().Under("", "") {
 			w := stands.(*api.Work)
-			if cluster, _, _ := copyOf(w); w.DeletionTimestamp != nil {
+			if cluster, _, _ := observed.Copy(w); w.DeletionTimestamp != nil {
 				require.NoError(o.t, o.engine.Commit(engine.Delete(key, engine.VersionOf(w))))
 				again = true
 			} else if len(w.Status.Conditions) == 0 || w.Status.Conditions[0].ObservedGeneration != w.Generation {

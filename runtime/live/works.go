@@ -19,15 +19,9 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/observed"
 	"leeward/runtime/store"
 	"leeward/runtime/world"
-)
-
-// Annotations by which a Work names its binding. Source: Karmada.
-const (
-	annotationBindingNamespace = "resourcebinding.karmada.io/namespace"
-	annotationBindingName      = "resourcebinding.karmada.io/name"
-	annotationClusterBinding   = "clusterresourcebinding.karmada.io/name"
 )
 
 // workFinalizers hold a Work until its cluster's agent has removed them, once the copy is gone. All Works share them.
@@ -75,32 +69,22 @@ func workName(b messages.BindingName) string {
 	return fmt.Sprintf("%s-%08x", name[:min(len(name), longest)], h.Sum32())
 }
 
-// copyOf returns whose copy a Work is; false where it is none of ours.
-func copyOf(w *api.Work) (messages.ClusterName, messages.BindingName, bool) {
-	cluster, found := strings.CutPrefix(w.Namespace, api.WorkNamespacePrefix)
-	name := w.Annotations[annotationClusterBinding]
-	if local := w.Annotations[annotationBindingName]; local != "" {
-		name = w.Annotations[annotationBindingNamespace] + "/" + local
-	}
-	return messages.ClusterName(cluster), messages.BindingName(name), found && name != ""
-}
-
 // workChanged tells the machine of a cluster's agent what became of a Work.
 func (f *Fleet) workChanged(c *engine.Change) {
 	if c.Object != nil {
 		f.observeWork(c.Object.(*api.Work))
 		return
 	}
-	if cluster, binding, ours := copyOf(c.Previous.(*api.Work)); ours {
+	if cluster, binding, ours := observed.Copy(c.Previous.(*api.Work)); ours {
 		f.world.TellAgent(cluster, &messages.WorkGone{Binding: binding})
 		f.remainsToLeave(cluster)
 	}
 }
 
 func (f *Fleet) observeWork(w *api.Work) {
-	if cluster, binding, ours := copyOf(w); ours {
+	if cluster, binding, ours := observed.Copy(w); ours {
 		f.world.TellAgent(cluster, &messages.WorkObserved{
-			Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: reportOf(w),
+			Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: observed.Report(w),
 		})
 	}
 }
@@ -180,14 +164,6 @@ func newWork(w *wish, now time.Time, annotations map[string]string) *api.Work {
 	}
 }
 
-// namesOf are the annotations by which the Works of a binding name it.
-func namesOf(b messages.BindingName) map[string]string {
-	if namespace, name, namespaced := strings.Cut(string(b), "/"); namespaced {
-		return map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}
-	}
-	return map[string]string{annotationClusterBinding: string(b)}
-}
-
 // drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless nobody is left to. It
 // reports whether that is a change.
 func (p *pending) drop(old *api.Work, version int64, now time.Time) bool {
@@ -253,7 +229,7 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 		return m, fmt.Errorf("render %s: %w", key, err)
 	}
 	if m.names = last.names; m.names == nil {
-		m.names = namesOf(w.binding)
+		m.names = observed.Names(w.binding)
 	}
 	m.list = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: m.raw}}}
 	if old != nil {

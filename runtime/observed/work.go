@@ -1,7 +1,8 @@
-package live
+package observed
 
 import (
 	"encoding/json"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +13,37 @@ import (
 	"leeward/runtime/catalog"
 )
 
-// reportOf reads what a cluster's agent says of a copy; nil: nothing yet. It is the contract with agents of any
+// Annotations by which a Work names its binding. Source: Karmada.
+const (
+	annotationBindingNamespace = "resourcebinding.karmada.io/namespace"
+	annotationBindingName      = "resourcebinding.karmada.io/name"
+	annotationClusterBinding   = "clusterresourcebinding.karmada.io/name"
+)
+
+// Names are the annotations by which the Works of a binding name it.
+func Names(b messages.BindingName) map[string]string {
+	if namespace, name, namespaced := strings.Cut(string(b), "/"); namespaced {
+		return map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}
+	}
+	return map[string]string{annotationClusterBinding: string(b)}
+}
+
+// Binding is the binding that the annotations of a Work name; empty: none.
+func Binding(annotations map[string]string) messages.BindingName {
+	if local := annotations[annotationBindingName]; local != "" {
+		return messages.NameBinding(annotations[annotationBindingNamespace], local)
+	}
+	return messages.BindingName(annotations[annotationClusterBinding])
+}
+
+// Copy returns whose copy a Work is; false where it is that of no binding.
+func Copy(w *api.Work) (messages.ClusterName, messages.BindingName, bool) {
+	cluster, found := strings.CutPrefix(w.Namespace, api.WorkNamespacePrefix)
+	name := Binding(w.Annotations)
+	return messages.ClusterName(cluster), name, found && name != ""
+}
+
+// Report reads what a cluster's agent says of a copy; nil: nothing yet. It is the contract with agents of any
 // make:
 //
 //   - the condition Applied says whether the manifest is applied, and observedGeneration which generation of the
@@ -21,7 +52,7 @@ import (
 //     health it follows from the status, by the rules for its kind.
 //
 // Source: Karmada's work status controller.
-func reportOf(w *api.Work) *messages.WorkReport {
+func Report(w *api.Work) *messages.WorkReport {
 	applied := meta.FindStatusCondition(w.Status.Conditions, api.ConditionApplied)
 	if applied == nil && len(w.Status.ManifestStatuses) == 0 {
 		return nil
