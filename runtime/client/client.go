@@ -179,9 +179,26 @@ func (c *Client) Delete(ctx context.Context, r *catalog.Resource, namespace, nam
 	return c.rest.Delete().AbsPath(path(r, namespace, name)...).Do(ctx).Error()
 }
 
-// watch opens the stream of changes after a version.
-func (c *Client) watch(ctx context.Context, r *catalog.Resource, namespace, version string) (io.ReadCloser, error) {
-	return c.rest.Get().AbsPath(path(r, namespace)...).
+// ServerVersion is what the server says that it is: "v1.37.2".
+func (c *Client) ServerVersion(ctx context.Context) (string, error) {
+	data, err := body(c.rest.Get().AbsPath("/version").Do(ctx))
+	if err != nil {
+		return "", err
+	}
+	var v struct{ GitVersion string }
+	if err := json.Unmarshal(data, &v); err != nil {
+		return "", fmt.Errorf("decode the version of the server: %w", err)
+	}
+	return v.GitVersion, nil
+}
+
+// stream opens the stream of changes after a version.
+func (c *Client) stream(ctx context.Context, r *catalog.Resource, namespace, selector, version string) (io.ReadCloser, error) {
+	request := c.rest.Get().AbsPath(path(r, namespace)...).
 		Param("watch", "true").Param("allowWatchBookmarks", "true").
-		Param("resourceVersion", version).Param("timeoutSeconds", strconv.Itoa(watchSeconds)).Stream(ctx)
+		Param("resourceVersion", version).Param("timeoutSeconds", strconv.Itoa(watchSeconds))
+	if selector != "" {
+		request.Param("labelSelector", selector)
+	}
+	return request.Stream(ctx)
 }

@@ -103,6 +103,37 @@ func TestAListThatIsForbiddenEndsIt(t *testing.T) {
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 }
 
+func TestOneWatchTellsOfChangesAndWhereItEnded(t *testing.T) {
+	s := twoClusters(t)
+	told := make(chan string, 10)
+	versions := make(chan string, 1)
+	go func() {
+		version, err := s.Client(&bytes.Buffer{}).Watch(t.Context(), &client.Stretch{
+			Resource: clusters, Version: "2", Selector: "tier=gold",
+			Changed: func(kind watch.EventType, o api.Object) { told <- string(kind) + " " + o.GetName() },
+		})
+		if err != nil {
+			version = err.Error()
+		}
+		versions <- version
+	}()
+	s.Put(at+"/ap-1", `{"metadata": {"name": "ap-1"}}`)
+	s.Put(at+"/ap-2", `{"metadata": {"name": "ap-2", "labels": {"tier": "gold"}}}`)
+	require.Equal(t, "ADDED ap-2", <-told)
+	s.Cut()
+	require.Equal(t, "4", <-versions)
+
+	s.Forget()
+	_, err := s.Client(&bytes.Buffer{}).Watch(t.Context(), &client.Stretch{Resource: clusters, Version: "2"})
+	require.True(t, apierrors.IsResourceExpired(err), "%v", err)
+}
+
+func TestAServerSaysItsVersion(t *testing.T) {
+	version, err := twoClusters(t).Client(&bytes.Buffer{}).ServerVersion(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "v1.0.0-test", version)
+}
+
 func TestAKubeconfigThatIsNotThereIsNamed(t *testing.T) {
 	_, err := client.Load("nowhere/kubeconfig", "")
 	require.ErrorContains(t, err, "nowhere/kubeconfig")

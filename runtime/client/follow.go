@@ -79,15 +79,10 @@ func refused(err error) bool {
 // changes tells of changes after a version, one watch after the other, and returns why it cannot go on.
 func (c *Client) changes(ctx context.Context, w *Watching, version string) error {
 	for {
-		stream, err := c.watch(ctx, w.Resource, w.Namespace, version)
-		if err != nil {
-			return fmt.Errorf("watch %s: %w", w.Resource.Plural, err)
-		}
 		before := version
-		version, err = w.read(stream, version)
-		_ = stream.Close() // it was only read
-		if err != nil {
-			return fmt.Errorf("watch %s: %w", w.Resource.Plural, err)
+		var err error
+		if version, err = c.Watch(ctx, &Stretch{w.Resource, w.Namespace, "", version, w.Changed}); err != nil {
+			return err
 		}
 		if version == before {
 			return fmt.Errorf("watch %s: %w", w.Resource.Plural, io.ErrUnexpectedEOF) // a server that goes away ends a watch like this, too
@@ -95,8 +90,34 @@ func (c *Client) changes(ctx context.Context, w *Watching, version string) error
 	}
 }
 
-// read tells of the changes of one watch, and returns the version to go on from.
-func (w *Watching) read(stream io.Reader, version string) (string, error) {
+// Stretch is one watch.
+type Stretch struct {
+	Resource *catalog.Resource
+	// Namespace: empty is all of them. Selector of labels: empty fits any object.
+	Namespace, Selector string
+	// Version is that after which changes are told.
+	Version string
+	// Changed gets each change, in order. The object of a deletion is as it was last.
+	Changed func(watch.EventType, api.Object)
+}
+
+// Watch tells of changes for as long as one watch lasts, and returns the version to go on from, also with an error.
+func (c *Client) Watch(ctx context.Context, s *Stretch) (version string, err error) {
+	stream, err := c.stream(ctx, s.Resource, s.Namespace, s.Selector, s.Version)
+	if err != nil {
+		return s.Version, fmt.Errorf("watch %s: %w", s.Resource.Plural, err)
+	}
+	version, err = s.read(stream)
+	_ = stream.Close() // it was only read
+	if err != nil {
+		return version, fmt.Errorf("watch %s: %w", s.Resource.Plural, err)
+	}
+	return version, nil
+}
+
+// read tells of what a stream says, and returns the version to go on from.
+func (s *Stretch) read(stream io.Reader) (string, error) {
+	version := s.Version
 	events := json.NewDecoder(stream)
 	for {
 		var e struct {
@@ -115,13 +136,13 @@ func (w *Watching) read(stream io.Reader, version string) (string, error) {
 			}
 			return version, &apierrors.StatusError{ErrStatus: status}
 		}
-		o, err := decode(w.Resource, e.Object)
+		o, err := decode(s.Resource, e.Object)
 		if err != nil {
 			return version, err
 		}
 		version = o.GetResourceVersion()
 		if e.Type != watch.Bookmark {
-			w.Changed(e.Type, o)
+			s.Changed(e.Type, o)
 		}
 	}
 }

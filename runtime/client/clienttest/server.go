@@ -38,6 +38,9 @@ type Server struct {
 	forbidden map[string]bool
 	cut       int
 	closed    bool
+	// forgotten is up to which version changes are not known any more; unwatched are the paths that are not watched.
+	forgotten int
+	unwatched map[string]bool
 }
 
 // change is one of all changes, in order.
@@ -49,7 +52,7 @@ type change struct {
 // New serves objects, given by their paths as JSON, until the test ends.
 func New(t *testing.T, objects map[string]string) *Server {
 	t.Helper()
-	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}}
+	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]bool{}}
 	s.changed = sync.NewCond(&s.mu)
 	for _, path := range slices.Sorted(maps.Keys(objects)) {
 		s.Put(path, objects[path])
@@ -108,6 +111,24 @@ func (s *Server) Cut() {
 	s.changed.Broadcast()
 }
 
+// Forget forgets all versions until now, and ends the watches that are open: to go on from where they ended is refused.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++ // of a change that nobody is told
+	s.changes = append(s.changes, change{})
+	s.forgotten = s.version
+	s.cut++
+	s.changed.Broadcast()
+}
+
+// Deaf has watches of a path answered with 500, or no longer.
+func (s *Server) Deaf(path string, deaf bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unwatched[path] = deaf
+}
+
 // Await waits until the object of a path is as a test wants it. It gets nil while there is none.
 func (s *Server) Await(path string, right func(*unstructured.Unstructured) bool) {
 	s.mu.Lock()
@@ -154,6 +175,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/version" {
+		answer(w, map[string]any{"gitVersion": "v1.0.0-test"})
+		return
+	}
 	if o := s.objects[r.URL.Path]; o != nil {
 		answer(w, o)
 		return
@@ -297,12 +322,25 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 		defer s.mu.Unlock()
 		s.changed.Broadcast()
 	}()
-	w.Header().Set("Content-Type", "application/json")
+	wanted, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case from < s.forgotten:
+		refuse(w, http.StatusGone, metav1.StatusReasonExpired)
+		return
+	case s.unwatched[r.URL.Path]:
+		refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
 	for cut := s.cut; !s.closed && s.cut == cut && r.Context().Err() == nil; {
 		for ; from < len(s.changes); from++ {
-			if c := &s.changes[from]; within(c.path, r.URL.Path) {
+			if c := &s.changes[from]; within(c.path, r.URL.Path) && wanted.Matches(labels.Set(c.object.GetLabels())) {
 				answer(w, map[string]any{"type": c.kind, "object": c.object})
 			}
 		}
