@@ -74,7 +74,11 @@ type RoomLimited struct {
 
 // HeartbeatSet silences a member or gives it its voice back. A silent member neither hears nor
 // reports; what it was told meanwhile it does when it is back. From: ingress. To: member.
-type HeartbeatSet struct{ Stopped bool }
+type HeartbeatSet struct {
+	Stopped bool
+	// RenewedAt is when a silent agent renewed its lease for the last time; zero: as agents do, at fixed intervals.
+	RenewedAt time.Time
+}
 
 // ClusterDismissed says that the member's cluster is gone. Nobody looks after its copies any more, though some
 // may still run on a cluster that is cut off. From: ingress. To: member.

@@ -73,7 +73,7 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 	case *messages.RoomLimited:
 		m.roomLimited(msg, out)
 	case *messages.HeartbeatSet:
-		m.heartbeatSet(now, msg.Stopped, out)
+		m.heartbeatSet(now, msg, out)
 	case *messages.ClusterDismissed:
 		m.dismissed(out)
 	case *messages.EngineRestarted:
@@ -148,13 +148,16 @@ func (m *Member) statusForced(f *messages.StatusForced, out *actors.Outbox) {
 
 // heartbeatSet silences the member, or lets it catch up: it renews its lease, reports all copies and
 // does what it was told meanwhile.
-func (m *Member) heartbeatSet(now time.Time, stopped bool, out *actors.Outbox) {
-	if stopped == m.silent {
+func (m *Member) heartbeatSet(now time.Time, h *messages.HeartbeatSet, out *actors.Outbox) {
+	if h.Stopped == m.silent {
 		return
 	}
-	m.silent = stopped
-	if stopped {
-		m.silentSince, m.renewedAt = now, m.lastRenewal(now)
+	m.silent = h.Stopped
+	if m.silent {
+		m.silentSince, m.renewedAt = now, h.RenewedAt
+		if m.renewedAt.IsZero() {
+			m.renewedAt = m.lastRenewal(now)
+		}
 		m.tellSilence(out)
 		return
 	}

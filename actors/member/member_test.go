@@ -359,6 +359,13 @@ func TestASilentMemberLastRenewedItsLeaseAtAMultipleOfTheInterval(t *testing.T) 
 	d.Tell(silence).Told(home, &messages.ContactLost{At: d.Now(), RenewedAt: d.Now()})
 }
 
+func TestASilenceMaySayWhenTheLeaseWasRenewed(t *testing.T) {
+	d := drive(t, 0)
+	d.Advance(73 * time.Second)
+	heard := d.Now().Add(-4 * time.Second)
+	d.Tell(&messages.HeartbeatSet{Stopped: true, RenewedAt: heard}).Told(home, &messages.ContactLost{At: d.Now(), RenewedAt: heard})
+}
+
 func TestAMemberSaysAgainThatItIsBackWhereNoProbeMayHaveFoundIt(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(&messages.SettingsChanged{Settings: messages.Settings{ClusterStatusUpdateFrequency: 10 * time.Second}})

@@ -129,6 +129,13 @@ type Release struct {
 	Reason  string
 }
 
+// Said is what was said to a cluster, and to its member, as a recording has it.
+type Said struct {
+	Cluster  messages.ClusterName
+	ToIt     []messages.ToCluster
+	ToMember []messages.ToMember
+}
+
 // Restart makes the engine lose its memory.
 type Restart struct{}
 
@@ -149,4 +156,5 @@ func (*Delete) action()    {}
 func (*Config) action()    {}
 func (*Hold) action()      {}
 func (*Release) action()   {}
+func (*Said) action()      {}
 func (*Restart) action()   {}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
 	"leeward/runtime/scenario/expect"
@@ -31,6 +32,8 @@ type Scenario struct {
 	Duration time.Duration
 	// Config are the settings as given, in the order written.
 	Config []config.Override
+	// Began says how things stood when a recording began; nil: there was nothing yet.
+	Began *Beginning
 	// Objects are the manifests of the file, of the files it includes, and the clusters of its fleet, in
 	// this order. A Place says where each was written.
 	Objects []manifest.Document
@@ -42,13 +45,25 @@ type Scenario struct {
 	Expect []expect.Expectation
 }
 
+// Beginning is a fleet as it stood when its recording began. Objects are taken over as they are; Said is what their
+// clusters know that no object tells: the copies that they run, and that they are silent.
+type Beginning struct {
+	// At is the instant from which everything counts.
+	At      time.Time
+	Objects []api.Object
+	Said    []*Said
+}
+
 // Step is one firing of one action.
 type Step struct {
 	// At is an offset from the start.
 	At     time.Duration
 	Action Action
-	File   string
-	Line   int
+	// Recorded is set where the step was possible once: where it no longer is, in what became of the fleet this time,
+	// nothing happens.
+	Recorded bool
+	File     string
+	Line     int
 }
 
 // Source returns where the step is written, as "fleet.yaml:12".

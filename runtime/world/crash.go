@@ -37,7 +37,7 @@ func (w *World) runUpTo(messages int) error {
 		return w.Settle(w.now)
 	}
 	if err := w.kernel.RunUpTo(w.now, messages); err != nil && !errors.Is(err, kernel.ErrInterrupted) {
-		return fmt.Errorf("run %d messages of the instant %s: %w", messages, w.now.Sub(Start), err)
+		return fmt.Errorf("run %d messages of the instant %s: %w", messages, w.now.Sub(w.config.Start), err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // perform does one step of the timeline.
 func (r *replay) perform(s *scenario.Step) error {
 	err := r.act(s)
-	if err == nil {
+	if err == nil || s.Recorded {
 		return nil
 	}
 	var invalid *Invalid
@@ -68,6 +68,8 @@ func (r *replay) act(s *scenario.Step) error {
 		return w.holdAll(a)
 	case *scenario.Release:
 		return w.Release(a.Binding, a.Reason)
+	case *scenario.Said:
+		r.said(a)
 	case *scenario.Restart:
 		return r.restart()
 	case *scenario.Crash:
@@ -93,6 +95,16 @@ func (w *World) tellClusters(names []messages.ClusterName, m messages.ToCluster)
 func (w *World) tellMembers(names []messages.ClusterName, m messages.ToMember) {
 	for _, name := range names {
 		w.TellMember(name, m)
+	}
+}
+
+// said passes on what was said to one cluster and its member.
+func (r *replay) said(a *scenario.Said) {
+	for _, m := range a.ToIt {
+		r.world.TellCluster(a.Cluster, m)
+	}
+	for _, m := range a.ToMember {
+		r.world.TellMember(a.Cluster, m)
 	}
 }
 
@@ -135,7 +147,7 @@ func (w *World) holdAll(a *scenario.Hold) error {
 	var h *api.Hold
 	if a.Reason != "" {
 		h = &api.Hold{Reason: a.Reason}
-		if end := a.Ends(Start, w.now); !end.IsZero() {
+		if end := a.Ends(w.config.Start, w.now); !end.IsZero() {
 			h.Until = &metav1.Time{Time: end}
 		}
 	}

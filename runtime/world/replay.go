@@ -8,6 +8,7 @@ import (
 
 	"leeward/actors"
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/runtime/config"
 	"leeward/runtime/invariant"
 	"leeward/runtime/kernel"
@@ -61,15 +62,20 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	if len(problems) > 0 {
 		return nil, &Invalid{Problems: problems}
 	}
+	start := Start
+	if s.Began != nil {
+		start = s.Began.At
+	}
 	monitor := invariant.New(settings, s.Members)
-	c := o.world(settings, s.Members)
-	if c.Lanes <= 1 {
+	c := o.world(settings, s.Members, start)
+	if c.Lanes <= 1 && s.Began == nil {
 		c.Reported = monitor.Reported
 	}
 	r := &replay{
 		scenario: s,
+		start:    start,
 		world:    New(c),
-		checker:  expect.NewChecker(s.Expect, Start),
+		checker:  expect.NewChecker(s.Expect, start),
 		monitor:  monitor,
 
 		disturbed: map[messages.ClusterName]bool{},
@@ -82,8 +88,8 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 }
 
 // world is how the scenario's world runs.
-func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) Config {
-	c := Config{Settings: settings, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant, Tamper: o.Tamper}
+func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour, start time.Time) Config {
+	c := Config{Settings: settings, Start: start, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant, Tamper: o.Tamper}
 	if o.Lanes > 1 {
 		c.Order = kernel.FIFO
 	}
@@ -93,9 +99,11 @@ func (o *Options) world(settings messages.Settings, members map[messages.Cluster
 // replay is one run of one scenario.
 type replay struct {
 	scenario *scenario.Scenario
-	world    *World
-	checker  *expect.Checker
-	monitor  *invariant.Monitor
+	// start is when virtual time begins.
+	start   time.Time
+	world   *World
+	checker *expect.Checker
+	monitor *invariant.Monitor
 	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
 	// laws were asked; end is how far the run got.
 	step    int
@@ -111,14 +119,15 @@ type replay struct {
 }
 
 func (r *replay) run(until time.Duration) error {
+	r.begin()
 	if err := r.world.ApplyAll(r.scenario.Objects); err != nil {
 		return err
 	}
-	if err := r.world.Settle(Start); err != nil {
+	if err := r.world.Settle(r.start); err != nil {
 		return err
 	}
 	last, fixed := r.lastInstant(until)
-	for now := Start; ; {
+	for now := r.start; ; {
 		if err := r.instant(now); err != nil {
 			return err
 		}
@@ -129,9 +138,26 @@ func (r *replay) run(until time.Duration) error {
 		now = next
 	}
 	if r.end = r.machine(last); !fixed {
-		r.end = r.machine(Start.Add(r.scenario.Until()))
+		r.end = r.machine(r.start.Add(r.scenario.Until()))
 	}
 	return nil
+}
+
+// begin has the engine recover what stood when a recording began, of which clusters tell first.
+func (r *replay) begin() {
+	began := r.scenario.Began
+	if began == nil {
+		return
+	}
+	objects := make([]api.Object, len(began.Objects))
+	for i, o := range began.Objects {
+		objects[i] = api.Copy(o)
+	}
+	r.world.Load(objects)
+	for _, said := range began.Said {
+		r.said(said)
+	}
+	r.world.Recover()
 }
 
 // lastInstant is when the run ends at the latest, and whether it lasts until then whatever happens.
@@ -139,11 +165,11 @@ func (r *replay) lastInstant(until time.Duration) (last time.Time, fixed bool) {
 	least := r.scenario.Until()
 	switch {
 	case until > 0:
-		return Start.Add(until), true
+		return r.start.Add(until), true
 	case r.scenario.Duration > 0:
-		return Start.Add(least), true
+		return r.start.Add(least), true
 	default:
-		return Start.Add(least + openEnd), false
+		return r.start.Add(least + openEnd), false
 	}
 }
 
@@ -155,7 +181,7 @@ func (r *replay) next() (time.Time, bool) {
 	}
 	next = next.Add(-r.offset)
 	if r.step < len(r.scenario.Timeline) {
-		at := Start.Add(r.scenario.Timeline[r.step].At)
+		at := r.start.Add(r.scenario.Timeline[r.step].At)
 		if !more || at.Before(next) {
 			return at, true
 		}
@@ -173,7 +199,7 @@ func (r *replay) instant(at time.Time) error {
 	}
 	for ; r.step < len(r.scenario.Timeline); r.step++ {
 		s := &r.scenario.Timeline[r.step]
-		if Start.Add(s.At).After(at) {
+		if r.start.Add(s.At).After(at) {
 			break
 		}
 		if err := r.take(s); err != nil {
@@ -198,8 +224,11 @@ func (r *replay) settle() error {
 	return nil
 }
 
-// watch has the laws asked of what happened since.
+// watch has the laws asked of what happened since. Of a fleet that stood when it was recorded they do not know enough.
 func (r *replay) watch() {
+	if r.scenario.Began != nil {
+		return
+	}
 	news := r.world.Journal().Since(r.watched)
 	r.watched += len(news)
 	r.monitor.Settled(r.world.Now(), r.world.Store(), news)
@@ -208,15 +237,18 @@ func (r *replay) watch() {
 func (r *replay) report(profile string, seed uint64) *report.Run {
 	run := &report.Run{
 		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File,
-		Seed: seed, Profile: profile, Start: Start, Passed: true,
+		Seed: seed, Profile: profile, Start: r.start, Passed: true,
 		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
 	}
 	for _, e := range r.checker.Finish(r.end) {
 		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason})
 	}
+	if r.scenario.Began != nil {
+		return run
+	}
 	r.monitor.Finish(r.end, r.world.Store())
 	for _, v := range r.monitor.Violations() {
-		run.Expect(report.Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(Start).Seconds(), Reason: v.String()})
+		run.Expect(report.Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
 	}
 	return run
 }
