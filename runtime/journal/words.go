@@ -20,7 +20,12 @@ func (t teller) at(instant time.Time) string {
 	if t.start.IsZero() {
 		return instant.UTC().Format(time.RFC3339Nano)
 	}
-	d, sign := instant.Sub(t.start), ""
+	return Clock(instant.Sub(t.start))
+}
+
+// Clock is an offset from the start as timelines show it: "00:01:30", "00:00:00.250".
+func Clock(d time.Duration) string {
+	sign := ""
 	if d < 0 {
 		d, sign = -d, "-"
 	}

@@ -9,12 +9,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/incident"
 )
 
 // Format is the only format there is.
@@ -103,6 +107,24 @@ type Sighting struct {
 	Binding *Binding `json:"binding,omitempty"`
 }
 
+// Placements are those that bindings went through, by their names, from the initial ones on.
+func (o *Observation) Placements() map[messages.BindingName][]incident.Placement {
+	all := map[messages.BindingName][]incident.Placement{}
+	note := func(at time.Duration, b *Binding) {
+		name := messages.NameBinding(metav1.NamespaceDefault, b.Name)
+		all[name] = append(all[name], incident.Placement{At: at, Clusters: b.Clusters, Tasks: b.Tasks})
+	}
+	for i := range o.InitialBindings {
+		note(0, &o.InitialBindings[i])
+	}
+	for _, s := range o.Timeline {
+		if s.Binding != nil {
+			note(seconds(s.Seconds), s.Binding)
+		}
+	}
+	return all
+}
+
 // Binding is a binding as it was at one instant.
 type Binding struct {
 	Name        string                     `json:"name"`
@@ -124,6 +146,14 @@ type Scheduled struct {
 type Rejection struct {
 	Input    string `json:"input"`
 	Rejected string `json:"rejected"`
+}
+
+// Is reports whether a file is a recording, that Decode may be asked to read.
+func Is(data []byte) bool {
+	var head struct {
+		Format string `json:"format"`
+	}
+	return json.Unmarshal(data, &head) == nil && strings.HasPrefix(head.Format, "karmada-observation/")
 }
 
 // Decode reads one recording. What was done must be understood to the last field; what came of it may

@@ -48,18 +48,20 @@ func (j *JSON) Close() error {
 // Encode returns one run as JSON, the same bytes for the same run.
 func Encode(r *Run) ([]byte, error) {
 	document := struct {
-		Name         string            `json:"name"`
-		Seed         uint64            `json:"seed"`
-		Profile      string            `json:"profile"`
-		Passed       bool              `json:"passed"`
-		Expectations []Expectation     `json:"expectations"`
-		Events       []json.RawMessage `json:"events"`
-		Objects      []api.Object      `json:"objects"`
-		Error        string            `json:"error,omitempty"`
+		Name         string               `json:"name"`
+		Seed         uint64               `json:"seed"`
+		Profile      string               `json:"profile"`
+		Passed       bool                 `json:"passed"`
+		Expectations []Expectation        `json:"expectations"`
+		Events       []json.RawMessage    `json:"events"`
+		Objects      []api.Object         `json:"objects"`
+		Compared     []comparisonDocument `json:"compared,omitzero"`
+		Error        string               `json:"error,omitempty"`
 	}{
 		Name: r.Name, Seed: r.Seed, Profile: r.Profile, Passed: r.Passed,
 		Expectations: append([]Expectation{}, r.Expectations...), // never null
 		Events:       make([]json.RawMessage, len(r.Events)),
+		Compared:     documentsOf(r.Compared),
 		Objects:      append([]api.Object{}, r.Objects...),
 	}
 	for i := range r.Events {

@@ -26,6 +26,8 @@ type Run struct {
 	Events       []journal.Entry
 	// Objects are all there are in the end, in the store's order.
 	Objects []api.Object
+	// Compared says of a recording how the replay compares with it, in order of time; nil: it is none.
+	Compared []Comparison
 	// Err is why the run could not be carried through; it is no expectation's failure.
 	Err error
 	// Elapsed is how long the run took by the wall clock, and Repeat the command that runs it again.

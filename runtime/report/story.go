@@ -62,6 +62,7 @@ func WriteStory(w io.Writer, r *Run, s journal.Style) error {
 	if err := journal.WriteText(&out, r.Start, r.Events, s); err != nil {
 		return fmt.Errorf("tell the story of %s: %w", r.Name, err)
 	}
+	tellComparisons(&out, r)
 	tellExpectations(&out, r, paint)
 	_, err := w.Write(out.Bytes())
 	return err
@@ -95,6 +96,9 @@ func tellLines(out *bytes.Buffer, indent, text string) {
 // writeVerdict writes one line, and one more that says how to run a failed run again.
 func writeVerdict(w io.Writer, r *Run, paint painting) error {
 	text := paint(green, "passed") + ": " + count(len(r.Expectations), "expectation") + " held"
+	if r.Compared != nil && len(r.Expectations) == 0 {
+		text = paint(green, "compared") + ": " + verdicts(r.Compared)
+	}
 	if !r.Passed {
 		text = paint(red, "failed") + ": " + complaint(r)
 		if r.Repeat != "" {

@@ -1,0 +1,59 @@
+package incident
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"leeward/messages/api"
+	"leeward/runtime/report"
+)
+
+// Apart is how far apart a recorded and a replayed instant may be and still be the same: what is recorded was seen when
+// it had been written, and clocks of an API tick in seconds.
+const Apart = 2 * time.Second
+
+// Compare holds departures against each other, in order of time.
+func Compare(recorded, replayed Departures) []report.Comparison {
+	both := maps.Clone(recorded)
+	maps.Copy(both, replayed)
+	all := make([]report.Comparison, 0, len(both))
+	times := make(map[left]time.Duration, len(both))
+	keys := slices.Collect(maps.Keys(both))
+	for _, l := range keys {
+		if times[l] = both[l].At; recorded[l] != nil {
+			times[l] = recorded[l].At
+		}
+	}
+	slices.SortFunc(keys, func(a, b left) int {
+		return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a.binding, b.binding), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.times, b.times))
+	})
+	for _, l := range keys {
+		all = append(all, report.Comparison{
+			Binding: string(l.binding), Cluster: l.cluster, Recorded: recorded[l], Replayed: replayed[l],
+			Verdict: verdict(recorded[l], replayed[l]),
+		})
+	}
+	return all
+}
+
+func verdict(recorded, replayed *report.Departure) report.Verdict {
+	switch {
+	case replayed == nil:
+		return report.OnlyRecorded
+	case recorded == nil:
+		return report.OnlyReplayed
+	case !slices.EqualFunc(recorded.To, replayed.To, api.TargetCluster.Equal) || recorded.Open != replayed.Open || recorded.Back != replayed.Back:
+		return report.Differs
+	}
+	for _, d := range []time.Duration{replayed.At - recorded.At, replayed.Released - recorded.Released} {
+		switch {
+		case d < -Apart:
+			return report.Earlier
+		case d > Apart:
+			return report.Later
+		}
+	}
+	return report.Same
+}

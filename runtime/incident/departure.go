@@ -1,0 +1,194 @@
+package incident
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/report"
+)
+
+// Placement is where a binding is, and what it leaves, from an instant after the start on.
+type Placement struct {
+	At       time.Duration
+	Clusters []api.TargetCluster
+	Tasks    []api.GracefulEvictionTask
+}
+
+// left is one departure of one binding from one cluster; times counts those before it.
+type left struct {
+	binding messages.BindingName
+	cluster string
+	times   int
+}
+
+// Departures are how bindings left clusters.
+type Departures map[left]*report.Departure
+
+// departing follows one binding from placement to placement.
+type departing struct {
+	name messages.BindingName
+	last Placement
+	all  Departures
+	// open are the departures whose old copy is still there, in order.
+	open []left
+}
+
+func (all Departures) of(name messages.BindingName, stood Placement) *departing {
+	d := &departing{name: name, last: stood, all: all}
+	for _, k := range stood.Tasks {
+		d.leave(0, k.FromCluster)
+	}
+	return d
+}
+
+// add takes in the next placement.
+func (d *departing) add(p Placement) {
+	for _, t := range d.last.Clusters {
+		if !targeted(p.Clusters, t.Name) {
+			d.leave(p.At, t.Name)
+		}
+	}
+	d.takenOver(gains(d.last.Clusters, p.Clusters))
+	d.open = slices.DeleteFunc(d.open, func(l left) bool { return d.ends(l, &p) })
+	d.last = p
+}
+
+func (d *departing) leave(at time.Duration, cluster string) {
+	if slices.ContainsFunc(d.open, func(l left) bool { return l.cluster == cluster }) {
+		return
+	}
+	l := left{d.name, cluster, 0}
+	for d.all[l] != nil {
+		l.times++
+	}
+	d.all[l] = &report.Departure{At: at, Open: true}
+	d.open = append(d.open, l)
+}
+
+// takenOver notes what was gained for the departures that wait for it.
+func (d *departing) takenOver(gained []api.TargetCluster) {
+	for _, l := range d.open {
+		if o := d.all[l]; o.To == nil {
+			o.To = slices.DeleteFunc(slices.Clone(gained), func(t api.TargetCluster) bool { return t.Name == l.cluster })
+		}
+	}
+}
+
+// ends closes a departure whose task is gone.
+func (d *departing) ends(l left, p *Placement) bool {
+	if slices.ContainsFunc(p.Tasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == l.cluster }) {
+		return false
+	}
+	o := d.all[l]
+	o.Open, o.Released, o.Back = false, p.At, targeted(p.Clusters, l.cluster)
+	return true
+}
+
+func targeted(clusters []api.TargetCluster, name string) bool {
+	return slices.ContainsFunc(clusters, func(t api.TargetCluster) bool { return t.Name == name })
+}
+
+// gains are the clusters that have more than before, with what they have more, by name; nil: none has.
+func gains(before, now []api.TargetCluster) []api.TargetCluster {
+	var gained []api.TargetCluster
+	for _, t := range now {
+		had := int32(0)
+		i := slices.IndexFunc(before, func(b api.TargetCluster) bool { return b.Name == t.Name })
+		if i >= 0 {
+			had = before[i].Pods()
+		}
+		if more := t.Pods() - had; i < 0 || more > 0 {
+			gained = append(gained, api.TargetCluster{Name: t.Name, Replicas: more})
+		}
+	}
+	slices.SortFunc(gained, func(a, b api.TargetCluster) int { return cmp.Compare(a.Name, b.Name) })
+	return gained
+}
+
+// Departures are those of the incident as it was.
+func (i *Incident) Departures() Departures {
+	all, bindings := begin(i.Stood)
+	for n := range i.Changes {
+		c := &i.Changes[n]
+		spec, _ := placement(c.Now)
+		if spec == nil || c.Now.GetDeletionTimestamp() != nil {
+			continue // a binding that goes leaves no cluster
+		}
+		name := messages.NameBinding(c.Now.GetNamespace(), c.Now.GetName())
+		if bindings[name] == nil || c.Before == nil {
+			bindings[name] = all.of(name, Placement{})
+		}
+		bindings[name].add(Placement{c.At, spec.Clusters, spec.GracefulEvictionTasks})
+	}
+	return all
+}
+
+// Replayed are the departures of a run that began with some objects.
+func Replayed(r *report.Run, stood []api.Object) Departures {
+	all, bindings := begin(stood)
+	for n := range r.Events {
+		about, ok := r.Events[n].Fact.(messages.AboutBinding)
+		if !ok {
+			continue
+		}
+		name := about.AboutBinding()
+		if _, created := about.(*messages.BindingCreated); created || bindings[name] == nil {
+			bindings[name] = all.of(name, Placement{})
+		}
+		if next, changed := bindings[name].last.after(r.Events[n].Fact); changed {
+			next.At = r.Events[n].At.Sub(r.Start)
+			bindings[name].add(next)
+		}
+	}
+	return all
+}
+
+// begin takes over the placements of bindings that stood.
+func begin(stood []api.Object) (Departures, map[messages.BindingName]*departing) {
+	all, bindings := Departures{}, map[messages.BindingName]*departing{}
+	for _, o := range stood {
+		if spec, _ := placement(o); spec != nil {
+			name := messages.NameBinding(o.GetNamespace(), o.GetName())
+			bindings[name] = all.of(name, Placement{0, spec.Clusters, spec.GracefulEvictionTasks})
+		}
+	}
+	return all, bindings
+}
+
+// Follow takes in how one binding went from placement to placement, in order of time.
+func (all Departures) Follow(name messages.BindingName, placements []Placement) {
+	d := all.of(name, Placement{})
+	for _, p := range placements {
+		d.add(p)
+	}
+}
+
+// after is the placement that a fact leads to; false where it leads to none.
+func (p Placement) after(f messages.Fact) (Placement, bool) {
+	switch f := f.(type) {
+	case *messages.Scheduled:
+		p.Clusters = f.Clusters
+	case *messages.ScheduleFailed:
+		if !f.Cleared {
+			return p, false
+		}
+		p.Clusters = nil
+	case *messages.EvictionStarted:
+		p.Clusters = slices.DeleteFunc(slices.Clone(p.Clusters), func(t api.TargetCluster) bool { return t.Name == string(f.Cluster) })
+		p.Tasks = append(slices.Clip(p.Tasks), f.Task)
+	case *messages.EvictionEnded:
+		p.Tasks = p.without(f.Cluster)
+	case *messages.EvictionWithdrawn:
+		p.Tasks, p.Clusters = p.without(f.Cluster), f.Clusters
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+func (p Placement) without(c messages.ClusterName) []api.GracefulEvictionTask {
+	return slices.DeleteFunc(slices.Clone(p.Tasks), func(k api.GracefulEvictionTask) bool { return k.FromCluster == string(c) })
+}
