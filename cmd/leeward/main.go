@@ -49,7 +49,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), versionCommand())
+	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), versionCommand(), recordCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	return root
 }

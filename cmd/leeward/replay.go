@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/runtime/config"
+	"leeward/runtime/incident"
 	"leeward/runtime/report"
+	"leeward/runtime/scenario"
 )
 
 // replaying is one replay command: its flags.
@@ -23,8 +25,11 @@ type replaying struct {
 	determinism bool
 	output      wordFlag
 	html        string
-	jobs        countFlag
-	logLevel    wordFlag
+	with        []string
+	// recorded are how workloads left clusters in the recordings among the scenarios.
+	recorded map[*scenario.Scenario]incident.Departures
+	jobs     countFlag
+	logLevel wordFlag
 }
 
 func replayCommand() *cobra.Command {
@@ -43,6 +48,9 @@ The scenarios of one file are told as stories: every change, with its reasons. O
 seeds, each scenario has one line, and one that fails has its story and the command that repeats it.
 A directory stands for all scenarios below it.
 
+A recording (outage.jsonl, as leeward record writes it) is played like a scenario: what people and agents did is done
+again at its time, and a table holds what was decided then against what is decided now.
+
 The transcript beside a scenario (first.txt beside first.yaml, with a section for each where the file
 holds several) is part of what it expects, where there is one and the run is the scenario's own: not
 with another --seed, --profile, --set or --until.
@@ -56,6 +64,7 @@ with another --seed, --profile, --set or --until.
   leeward replay first.yaml --profile karmada            # what Karmada does
   leeward replay first.yaml --set gracefulEvictionTimeout=20s --until 1h
   leeward replay first.yaml --html first.html            # a page with the time-line
+  leeward replay outage.jsonl --with policy.yaml         # what another policy would have done
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
@@ -75,6 +84,7 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
 	f.VarP(&r.output, "output", "o", "text, wide (every fact), json or junit")
+	f.StringArrayVar(&r.with, "with", nil, "manifests that stand from the beginning of a recording, in place of those in it; may be given again")
 	f.StringVar(&r.html, "html", "", "file to write a page to, with the time-line of every scenario")
 	f.Var(&r.jobs, "jobs", "scenarios to run at once")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
@@ -87,7 +97,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	if err := r.check(); err != nil {
 		return misused(c, err)
 	}
-	scenarios, err := load(paths)
+	scenarios, err := r.load(paths, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -122,7 +132,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 // check reports what makes no sense, or not together.
 func (r *replaying) check() error {
 	if r.update && (r.overrides() || r.seed.set || r.seeds > 1) {
-		return errors.New("--update writes what scenarios do by themselves: leave out --seed, --seeds, --profile, --set and --until")
+		return errors.New("--update writes what scenarios do by themselves: leave out --seed, --seeds, --profile, --set, --until and --with")
 	}
 	if r.html != "" && r.seeds > 1 {
 		return errors.New("--html shows scenarios under one seed each: leave out --seeds")
@@ -132,7 +142,9 @@ func (r *replaying) check() error {
 }
 
 // overrides reports whether flags change what a scenario asks for, apart from its seed.
-func (r *replaying) overrides() bool { return r.profile != "" || len(r.set) > 0 || r.until != 0 }
+func (r *replaying) overrides() bool {
+	return r.profile != "" || len(r.set) > 0 || r.until != 0 || len(r.with) > 0
+}
 
 // atOnce is how many tasks may run at once. A check of determinism changes the number of CPUs, so it
 // must be alone.
@@ -201,5 +213,5 @@ func complete(c *cobra.Command, flag string, words []string) {
 
 // completeFiles offers directories and the files that may hold scenarios.
 func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+	return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 }

@@ -25,8 +25,8 @@ type task struct {
 	transcripts *transcripts
 }
 
-// load reads all scenarios, or returns every problem of all files, as validate does.
-func load(paths []string) ([]*scenario.Scenario, error) {
+// loadScenarios reads all scenarios, or returns every problem of all files, as validate does.
+func loadScenarios(paths []string) ([]*scenario.Scenario, error) {
 	var all []*scenario.Scenario
 	var problems manifest.Problems
 	for _, path := range paths {
@@ -94,6 +94,7 @@ func (r *replaying) play(t task) (run *report.Run) {
 	if err != nil {
 		return t.lost(err)
 	}
+	r.hold(t.scenario, run)
 	return run
 }
 
@@ -123,6 +124,9 @@ func (r *replaying) command(t task) string {
 	}
 	if r.until != 0 {
 		words = append(words, "--until", span.String(time.Duration(r.until)))
+	}
+	for _, file := range r.with {
+		words = append(words, "--with", shellWord(file))
 	}
 	if r.determinism {
 		words = append(words, "--check-determinism")

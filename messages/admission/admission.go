@@ -20,7 +20,7 @@ import (
 
 // Default completes an object in place, as of now. What is set stays; done twice it changes nothing more.
 func Default(o api.Object, s *messages.Settings, now time.Time) {
-	defaultNamespace(o)
+	DefaultNamespace(o)
 	switch o := o.(type) {
 	case *api.Cluster:
 		defaultCluster(o, s, now)

@@ -49,9 +49,9 @@ func Namespaced(o api.Object) bool {
 	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]
 }
 
-// defaultNamespace puts an object where kubectl and the API server would: in the namespace "default"
+// DefaultNamespace puts an object where kubectl and the API server would: in the namespace "default"
 // unless it names one, in none if its kind has none.
-func defaultNamespace(o api.Object) {
+func DefaultNamespace(o api.Object) {
 	switch namespaced := Namespaced(o); {
 	case !namespaced:
 		o.SetNamespace("")

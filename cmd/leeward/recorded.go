@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"leeward/messages/admission"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/incident"
+	"leeward/runtime/recording"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+)
+
+// load reads what files hold: scenarios first, then recordings. The error has every problem of the former, or those of
+// the first recording that has any.
+func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario, error) {
+	var plain []string
+	var recordings []*scenario.Scenario
+	r.recorded = map[*scenario.Scenario]incident.Departures{}
+	for _, path := range paths {
+		s, err := r.recording(path, stderr)
+		switch {
+		case err != nil:
+			return nil, invalid(err)
+		case s != nil:
+			recordings = append(recordings, s)
+		default:
+			plain = append(plain, path)
+		}
+	}
+	if len(r.with) > 0 && len(plain) > 0 {
+		return nil, invalid(errors.New("leeward: --with is for recordings: a scenario has its own manifests"))
+	}
+	scenarios, err := loadScenarios(plain)
+	return append(scenarios, recordings...), err
+}
+
+// recording reads a file that is one; nil: it is none.
+func (r *replaying) recording(path string, stderr io.Writer) (*scenario.Scenario, error) {
+	ext := filepath.Ext(path)
+	if ext != ".jsonl" && ext != ".json" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case ext == ".jsonl":
+		return r.incident(path, data, stderr)
+	case recording.Is(data):
+		return r.observation(path, data)
+	}
+	return nil, nil
+}
+
+// incident reads a recording that leeward record wrote.
+func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scenario.Scenario, error) {
+	with, err := manifests(r.with)
+	if err != nil {
+		return nil, err
+	}
+	i, err := incident.Read(path, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range i.Notes {
+		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
+	}
+	s := i.Scenario(with)
+	r.recorded[s] = i.Departures()
+	return s, nil
+}
+
+// observation reads a recording of Karmada as the project's tests keep them.
+func (r *replaying) observation(path string, data []byte) (*scenario.Scenario, error) {
+	if len(r.with) > 0 {
+		return nil, errors.New("leeward: --with is for recordings that leeward record wrote")
+	}
+	observed, err := recording.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s, err := observed.Scenario(path)
+	if err != nil {
+		return nil, err
+	}
+	s.Seed = 1
+	r.recorded[s] = incident.Departures{}
+	for name, placements := range observed.Observed.Placements() { // order-free: each binding by itself
+		r.recorded[s].Follow(name, placements)
+	}
+	return s, nil
+}
+
+// manifests reads those of files, in the namespaces that an API server would put them in.
+func manifests(files []string) ([]manifest.Document, error) {
+	decoder := manifest.NewDecoder(manifest.FleetKinds())
+	var all []manifest.Document
+	var problems manifest.Problems
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		documents, wrong := decoder.Decode(file, data)
+		all, problems = append(all, documents...), append(problems, wrong...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	for _, d := range all {
+		admission.DefaultNamespace(d.Object)
+	}
+	return all, nil
+}
+
+// hold holds the run of a recording against what was recorded.
+func (r *replaying) hold(s *scenario.Scenario, run *report.Run) {
+	recorded, is := r.recorded[s]
+	if !is {
+		return
+	}
+	var stood []api.Object
+	if s.Began != nil {
+		stood = s.Began.Objects
+	}
+	run.Compared = incident.Compare(recorded, incident.Replayed(run, stood))
+}
