@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -21,41 +23,73 @@ import (
 func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario, error) {
 	var plain []string
 	var recordings []*scenario.Scenario
+	mayHoldNone := map[string]bool{}
 	r.recorded = map[*scenario.Scenario]incident.Departures{}
 	for _, path := range paths {
-		s, err := r.recording(path, stderr)
-		switch {
-		case err != nil:
+		found, err := recordingsOf(path)
+		if err != nil {
 			return nil, invalid(err)
-		case s != nil:
+		}
+		if len(found) == 0 || found[0] != path {
+			plain, mayHoldNone[path] = append(plain, path), len(found) > 0
+		}
+		for _, file := range found {
+			s, err := r.recording(file, stderr)
+			if err != nil {
+				return nil, invalid(err)
+			}
 			recordings = append(recordings, s)
-		default:
-			plain = append(plain, path)
 		}
 	}
 	if len(r.with) > 0 && len(plain) > 0 {
 		return nil, invalid(errors.New("leeward: --with is for recordings: a scenario has its own manifests"))
 	}
-	scenarios, err := loadScenarios(plain)
+	scenarios, err := loadScenarios(plain, mayHoldNone)
 	return append(scenarios, recordings...), err
 }
 
-// recording reads a file that is one; nil: it is none.
-func (r *replaying) recording(path string, stderr io.Writer) (*scenario.Scenario, error) {
-	ext := filepath.Ext(path)
-	if ext != ".jsonl" && ext != ".json" {
-		return nil, nil
+// recordingsOf returns a path that is a recording, or the recordings in a directory that leeward record wrote.
+func recordingsOf(path string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return isRecording(path), nil
 	}
+	var files []string
+	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(name) != ".jsonl" {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.Contains(first, []byte(incident.Format)) {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
+}
+
+// isRecording returns a file if it is one: by its name, or by what is in it.
+func isRecording(path string) []string {
+	switch filepath.Ext(path) {
+	case ".jsonl":
+		return []string{path}
+	case ".json":
+		if data, err := os.ReadFile(path); err == nil && recording.Is(data) { // who reads scenarios tells the error
+			return []string{path}
+		}
+	}
+	return nil
+}
+
+// recording reads a file that is one.
+func (r *replaying) recording(path string, stderr io.Writer) (*scenario.Scenario, error) {
 	data, err := os.ReadFile(path)
 	switch {
 	case err != nil:
 		return nil, err
-	case ext == ".jsonl":
-		return r.incident(path, data, stderr)
-	case recording.Is(data):
+	case filepath.Ext(path) == ".json":
 		return r.observation(path, data)
 	}
-	return nil, nil
+	return r.incident(path, data, stderr)
 }
 
 // incident reads a recording that leeward record wrote.

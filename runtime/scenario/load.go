@@ -19,6 +19,9 @@ type Source struct {
 // Disk is the file system.
 var Disk = Source{Read: os.ReadFile, Glob: filepath.Glob}
 
+// NoScenario is the problem of a path where there is nothing to run.
+const NoScenario = "holds no Scenario"
+
 // Load reads the scenarios of a file, or of every *.yaml, *.yml and *.json file under a directory that
 // holds one, in the order of their paths. Scenarios with problems are left out.
 func Load(path string) ([]*Scenario, manifest.Problems) {
@@ -49,7 +52,7 @@ func Load(path string) ([]*Scenario, manifest.Problems) {
 	case err != nil:
 		problems = append(problems, problem(path, err.Error())...)
 	case !found:
-		problems = problem(path, "holds no Scenario")
+		problems = problem(path, NoScenario)
 	}
 	return scenarios, problems
 }
@@ -64,7 +67,7 @@ func (s Source) file(name string) ([]*Scenario, manifest.Problems) {
 	}
 	scenarios, problems := s.Decode(name, data)
 	if len(scenarios) == 0 && len(problems) == 0 {
-		return nil, problem(name, "holds no Scenario")
+		return nil, problem(name, NoScenario)
 	}
 	return scenarios, problems
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// incidentFile was recorded from a daemon with five simulated members, of which one failed for a while.
+var (
+	incidentFile  = filepath.Join("..", "..", "scenarios", "recordings", "nginx-leaves-a-failed-cluster.jsonl")
+	patientPolicy = filepath.Join("..", "..", "scenarios", "recordings", "patient-policy.yaml")
+)
+
+// play replays the incident, and returns the code and the verdict.
+func play(t *testing.T, args ...string) (code int, verdict string) {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	code = execute(append([]string{"replay", incidentFile}, args...), &stdout, &stderr)
+	require.Empty(t, stderr.String())
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	return code, lines[len(lines)-1]
+}
+
+func TestARecordedIncidentGoesAsItWentUnderTheSamePolicyAndOtherwiseUnderAnother(t *testing.T) {
+	for _, c := range []struct {
+		name, verdict string
+		args          []string
+	}{
+		{"as it was", "compared: 1 same", nil},
+		{"in another order of messages", "compared: 1 same", []string{"--seed", "7"}},
+		{"as Karmada decides", "compared: 1 same", []string{"--profile", "karmada", "--set", "enableNoExecuteTaintEviction=true"}},
+		{"as Karmada decides where nobody asked it to evict", "compared: 1 recorded only", []string{"--profile", "karmada"}},
+		{"with a policy that outlasts the outage", "compared: 1 recorded only", []string{"--with", patientPolicy}},
+	} {
+		code, verdict := play(t, c.args...)
+		require.Equal(t, exitHeld, code, c.name)
+		require.Equal(t, c.verdict, verdict, c.name)
+	}
+}

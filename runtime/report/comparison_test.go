@@ -1,0 +1,68 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages/api"
+)
+
+// comparing is a run of a recording with these comparisons.
+func comparing(all ...Comparison) *Run {
+	return &Run{Name: "outage", File: "outage.jsonl", Seed: 1, Profile: "leeward", Start: start, Passed: true, Compared: append([]Comparison{}, all...)}
+}
+
+var (
+	left   = &Departure{At: time.Minute, To: []api.TargetCluster{{Name: "m2", Replicas: 2}, {Name: "m3"}}, Released: 75 * time.Second}
+	stuck  = &Departure{At: time.Minute, Open: true}
+	recant = &Departure{At: time.Minute, Released: 61500 * time.Millisecond, Back: true}
+)
+
+func TestARecordingIsHeldAgainstItsReplayInATable(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out}, comparing(
+		Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: stuck, Verdict: Differs},
+		Comparison{Binding: "shop/db", Cluster: "m1", Recorded: recant, Verdict: OnlyRecorded},
+		Comparison{Binding: "shop/a", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: Same},
+		Comparison{Binding: "shop/b", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: Same},
+	))
+	require.Equal(t, `outage  profile leeward  seed 1
+
+WORKLOAD  LEAVES  RECORDED                                  REPLAYED                VERDICT
+shop/web  m1      00:01:00 for m2:2, m3, released 00:01:15  00:01:00, not released  differs
+shop/db   m1      00:01:00, back 00:01:01.500               stays                   recorded only
+shop/a    m1      00:01:00, not released                    00:01:00, not released  same
+shop/b    m1      00:01:00, not released                    00:01:00, not released  same
+
+compared: 2 same, 1 differs, 1 recorded only
+`, out.String())
+}
+
+func TestARecordingInWhichNothingMovedSaysSo(t *testing.T) {
+	var out strings.Builder
+	write(t, &Story{W: &out}, comparing())
+	require.Equal(t, "outage  profile leeward  seed 1\n\nno workload left a cluster, neither as recorded nor as replayed\n\ncompared: nothing moved\n", out.String())
+}
+
+func TestComparisonsAreInTheDocument(t *testing.T) {
+	text, err := Encode(comparing(
+		Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: recant, Verdict: Differs},
+		Comparison{Binding: "shop/db", Cluster: "m1", Replayed: stuck, Verdict: OnlyReplayed},
+	))
+	require.NoError(t, err)
+	var document struct{ Compared json.RawMessage }
+	require.NoError(t, json.Unmarshal(text, &document))
+	require.JSONEq(t, `[
+		{"binding": "shop/web", "cluster": "m1", "verdict": "differs",
+			"recorded": {"at": 60, "to": [{"name": "m2", "replicas": 2}, {"name": "m3"}], "released": 75},
+			"replayed": {"at": 60, "to": [], "released": null, "back": 61.5}},
+		{"binding": "shop/db", "cluster": "m1", "verdict": "replayed only", "recorded": null, "replayed": {"at": 60, "to": [], "released": null}}
+	]`, string(document.Compared))
+	text, err = Encode(passing("quiet"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), `"compared"`)
+}
