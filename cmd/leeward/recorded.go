@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -18,13 +19,19 @@ import (
 	"leeward/runtime/scenario"
 )
 
+// decisions are how workloads left clusters until the end of a recording.
+type decisions struct {
+	departures incident.Departures
+	end        time.Duration
+}
+
 // load reads what files hold: scenarios first, then recordings. The error has every problem of the former, or those of
 // the first recording that has any.
 func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario, error) {
 	var plain []string
 	var recordings []*scenario.Scenario
 	mayHoldNone := map[string]bool{}
-	r.recorded = map[*scenario.Scenario]incident.Departures{}
+	r.recorded = map[*scenario.Scenario]decisions{}
 	for _, path := range paths {
 		found, err := recordingsOf(path)
 		if err != nil {
@@ -50,11 +57,15 @@ func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario
 
 // recordingsOf returns a path that is a recording, or the recordings in a directory that leeward record wrote.
 func recordingsOf(path string) ([]string, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return isRecording(path), nil
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return recordingsIn(path)
 	}
-	var files []string
-	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+	return isRecording(path), nil
+}
+
+// recordingsIn are those in a directory, in the order of their paths.
+func recordingsIn(path string) (files []string, err error) {
+	err = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(name) != ".jsonl" {
 			return err
 		}
@@ -106,7 +117,7 @@ func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scena
 		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
 	}
 	s := i.Scenario(with)
-	r.recorded[s] = i.Departures()
+	r.recorded[s] = decisions{i.Departures(), i.Duration}
 	return s, nil
 }
 
@@ -124,10 +135,11 @@ func (r *replaying) observation(path string, data []byte) (*scenario.Scenario, e
 		return nil, err
 	}
 	s.Seed = 1
-	r.recorded[s] = incident.Departures{}
+	departures := incident.Departures{}
 	for name, placements := range observed.Observed.Placements() { // order-free: each binding by itself
-		r.recorded[s].Follow(name, placements)
+		departures.Follow(name, placements)
 	}
+	r.recorded[s] = decisions{departures, s.Duration}
 	return s, nil
 }
 
@@ -163,5 +175,5 @@ func (r *replaying) hold(s *scenario.Scenario, run *report.Run) {
 	if s.Began != nil {
 		stood = s.Began.Objects
 	}
-	run.Compared = incident.Compare(recorded, incident.Replayed(run, stood))
+	run.Compared = incident.Compare(recorded.departures, incident.Replayed(run, stood), recorded.end)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/runtime/config"
-	"leeward/runtime/incident"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 )
@@ -26,8 +25,8 @@ type replaying struct {
 	output      wordFlag
 	html        string
 	with        []string
-	// recorded are how workloads left clusters in the recordings among the scenarios.
-	recorded map[*scenario.Scenario]incident.Departures
+	// recorded is what was decided in the recordings among the scenarios.
+	recorded map[*scenario.Scenario]decisions
 	jobs     countFlag
 	logLevel wordFlag
 }

@@ -14,10 +14,12 @@ import (
 // it had been written, and clocks of an API tick in seconds.
 const Apart = 2 * time.Second
 
-// Compare holds departures against each other, in order of time.
-func Compare(recorded, replayed Departures) []report.Comparison {
-	both := maps.Clone(recorded)
-	maps.Copy(both, replayed)
+// Compare holds departures against each other, in order of time. Of what comes to pass only after the end of the
+// recording, that says nothing.
+func Compare(recorded, replayed Departures, end time.Duration) []report.Comparison {
+	replayed = replayed.until(end)
+	both := maps.Clone(replayed)
+	maps.Copy(both, recorded)
 	all := make([]report.Comparison, 0, len(both))
 	times := make(map[left]time.Duration, len(both))
 	keys := slices.Collect(maps.Keys(both))
@@ -36,6 +38,22 @@ func Compare(recorded, replayed Departures) []report.Comparison {
 		})
 	}
 	return all
+}
+
+// until are the departures as far as they had come to pass at an instant.
+func (all Departures) until(end time.Duration) Departures {
+	by := Departures{}
+	for l, d := range all { // order-free: each by itself
+		if d.At > end {
+			continue
+		}
+		seen := *d
+		if !d.Open && d.Released > end {
+			seen.Open, seen.Back, seen.Released = true, false, 0
+		}
+		by[l] = &seen
+	}
+	return by
 }
 
 func verdict(recorded, replayed *report.Departure) report.Verdict {

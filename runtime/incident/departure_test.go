@@ -48,7 +48,7 @@ func TestDeparturesAreReadOffPlacements(t *testing.T) {
 		"a move without a change":            {[]string{placed(1, m12, nil), placed(2, m12, nil)}, nil},
 	} {
 		var words []string
-		for _, c := range incident.Compare(recorded(t, c.lines...).Departures(), incident.Departures{}) {
+		for _, c := range incident.Compare(recorded(t, c.lines...).Departures(), incident.Departures{}, time.Hour) {
 			words = append(words, c.Cluster+": "+c.Recorded.String())
 		}
 		slices.Sort(words)
@@ -102,7 +102,7 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 			stood = []api.Object{b}
 		}
 		var words []string
-		for _, c := range incident.Compare(incident.Departures{}, incident.Replayed(ran(c.facts...), stood)) {
+		for _, c := range incident.Compare(incident.Departures{}, incident.Replayed(ran(c.facts...), stood), time.Hour) {
 			require.Equal(t, report.OnlyReplayed, c.Verdict)
 			words = append(words, c.Cluster+": "+c.Replayed.String())
 		}
@@ -131,9 +131,15 @@ func TestARecordingAndAReplayAreHeldAgainstEachOther(t *testing.T) {
 		"it went elsewhere":     {once(10, 20, "m3"), report.Differs},
 		"it stayed":             {incident.Departures{}, report.OnlyRecorded},
 	} {
-		all := incident.Compare(once(10, 20, "m2"), c.replayed)
+		all := incident.Compare(once(10, 20, "m2"), c.replayed, time.Hour)
 		require.Len(t, all, 1, name)
 		require.Equal(t, c.want, all[0].Verdict, name)
 	}
-	require.Equal(t, []string{"m1: 00:00:10 for m2:2, released 00:00:20 | stays: recorded only"}, compared(incident.Compare(once(10, 20, "m2"), nil)))
+	require.Equal(t, []string{"m1: 00:00:10 for m2:2, released 00:00:20 | stays: recorded only"}, compared(incident.Compare(once(10, 20, "m2"), nil, time.Hour)))
+}
+
+func TestARecordingSaysNothingOfWhatComesAfterItsEnd(t *testing.T) {
+	require.Empty(t, incident.Compare(nil, once(61, 65, "m2"), time.Minute))
+	require.Equal(t, "00:00:10 for m2:2, not released", incident.Compare(nil, once(10, 65, "m2"), time.Minute)[0].Replayed.String())
+	require.Len(t, incident.Compare(once(59, 60, "m2"), once(61, 62, "m2"), time.Minute), 1)
 }

@@ -234,20 +234,20 @@ func (r *reader) drop(key api.Key) {
 
 // listed ends a list. What was known before a gap and is not in the list is gone.
 func (r *reader) listed(l *Line) {
-	again := r.list(l.Resource)
-	for _, key := range slices.SortedFunc(maps.Keys(r.known), compareKeys) {
-		of := catalog.Of(key)
-		if of == nil || of.Name().String() != l.Resource {
-			continue
-		}
-		if v := r.known[key]; again.open && !v.seen {
-			r.drop(key)
+	list := r.list(l.Resource)
+	if list.open {
+		byName := func(a, b api.Key) int { return strings.Compare(a.String(), b.String()) }
+		for _, key := range slices.SortedFunc(maps.Keys(r.known), byName) {
+			if !r.known[key].seen && resourceOf(key) == l.Resource {
+				r.drop(key)
+			}
 		}
 	}
-	again.times, again.open = again.times+1, false
+	list.times, list.open = list.times+1, false
 }
 
-func compareKeys(a, b api.Key) int { return strings.Compare(a.String(), b.String()) }
+// resourceOf names the resource of objects of a kind that an engine looks at.
+func resourceOf(key api.Key) string { return catalog.Of(key).Name().String() }
 
 func (r *reader) list(resource string) *list {
 	if r.lists[resource] == nil {
@@ -256,7 +256,7 @@ func (r *reader) list(resource string) *list {
 	return r.lists[resource]
 }
 
-func (r *reader) listOf(o api.Object) *list { return r.list(catalog.Of(api.KeyOf(o)).Name().String()) }
+func (r *reader) listOf(o api.Object) *list { return r.list(resourceOf(api.KeyOf(o))) }
 
 // broken takes in that a resource could not be followed. After a gap a list tells what there is.
 func (r *reader) broken(l *Line) {
@@ -269,7 +269,7 @@ func (r *reader) broken(l *Line) {
 	r.note(fmt.Sprintf("changes of %s may be missing at %s: %s", l.Resource, r.at, l.Reason))
 	r.list(l.Resource).open = true
 	for key, v := range r.known {
-		if of := catalog.Of(key); of != nil && of.Name().String() == l.Resource {
+		if resourceOf(key) == l.Resource {
 			v.seen = false
 		}
 	}

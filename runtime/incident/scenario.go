@@ -22,7 +22,8 @@ import (
 const leases = "leases.coordination.k8s.io"
 
 // Scenario is what people and agents did in the incident, without what its control plane decided. Objects that are
-// given with it stand from the beginning, in place of those of the recording.
+// given with it stand from the beginning, in place of those of the recording. It lasts a little longer than that, for
+// what was decided last.
 func (i *Incident) Scenario(with []manifest.Document) *scenario.Scenario {
 	c := &conversion{
 		incident: i, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
@@ -35,7 +36,7 @@ func (i *Incident) Scenario(with []manifest.Document) *scenario.Scenario {
 	c.scenario = &scenario.Scenario{
 		Name: strings.TrimSuffix(filepath.Base(i.File), filepath.Ext(i.File)), File: i.File, Line: 1, Seed: 1,
 		Description: fmt.Sprintf("Recorded from %s on for %s.", i.Start.Format(time.RFC3339), i.Duration.Round(time.Second)),
-		Profile:     i.Profile, Config: i.Config, Duration: i.Duration, Objects: with,
+		Profile:     i.Profile, Config: i.Config, Duration: i.Duration + Apart, Objects: with,
 	}
 	c.begin()
 	for n := range i.Changes {

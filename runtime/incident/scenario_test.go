@@ -102,7 +102,7 @@ func TestAScenarioBeginsWithWhatStood(t *testing.T) {
 	i := recorded(t, line(incident.Stood, 0, cluster("m1", "", "")), line(incident.Stood, 0, placed), line(incident.Stood, 0, lease(-100)), line(incident.Stood, 0, work(1, 1, "Healthy")))
 	s := i.Scenario(nil)
 	require.Equal(t, began, s.Began.At)
-	require.Equal(t, 10*time.Minute, s.Duration)
+	require.Equal(t, 10*time.Minute+incident.Apart, s.Duration)
 	require.Equal(t, "outage", s.Name)
 	require.Len(t, s.Began.Objects, 2) // those of a world
 	var words []string

@@ -54,13 +54,14 @@ func tellComparisons(out *bytes.Buffer, r *Run) {
 		fmt.Fprintln(out, "no workload left a cluster, neither as recorded nor as replayed")
 		return
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "WORKLOAD\tLEAVES\tRECORDED\tREPLAYED\tVERDICT")
+	rows := bytes.NewBufferString("WORKLOAD\tLEAVES\tRECORDED\tREPLAYED\tVERDICT\n")
 	for i := range r.Compared {
 		c := &r.Compared[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", journal.Printable(c.Binding), journal.Printable(c.Cluster), c.Recorded, c.Replayed, c.Verdict)
+		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\t%s\n", journal.Printable(c.Binding), journal.Printable(c.Cluster), c.Recorded, c.Replayed, c.Verdict)
 	}
-	_ = table.Flush() // to memory
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = rows.WriteTo(table) // to memory
+	_ = table.Flush()
 }
 
 // verdicts counts departures by how they compare: "2 same, 1 later".
