@@ -14,10 +14,10 @@ import (
 // it had been written, and clocks of an API tick in seconds.
 const Apart = 2 * time.Second
 
-// Compare holds departures against each other, in order of time. Of what comes to pass only after the end of the
-// recording, that says nothing.
+// Compare holds departures against each other, in order of time. What comes to pass only after the end of the recording,
+// and not in it, does not count: that may have come to pass later, too.
 func Compare(recorded, replayed Departures, end time.Duration) []report.Comparison {
-	replayed = replayed.until(end)
+	replayed = replayed.until(end, recorded)
 	both := maps.Clone(replayed)
 	maps.Copy(both, recorded)
 	all := make([]report.Comparison, 0, len(both))
@@ -40,15 +40,15 @@ func Compare(recorded, replayed Departures, end time.Duration) []report.Comparis
 	return all
 }
 
-// until are the departures as far as they had come to pass at an instant.
-func (all Departures) until(end time.Duration) Departures {
+// until are the departures as far as they had come to pass at an instant, and those that others were ahead of by then.
+func (all Departures) until(end time.Duration, others Departures) Departures {
 	by := Departures{}
 	for l, d := range all { // order-free: each by itself
-		if d.At > end {
+		other, seen := others[l], *d
+		if d.At > end && other == nil {
 			continue
 		}
-		seen := *d
-		if !d.Open && d.Released > end {
+		if !d.Open && d.Released > end && (other == nil || other.Open) {
 			seen.Open, seen.Back, seen.Released = true, false, 0
 		}
 		by[l] = &seen
