@@ -58,8 +58,10 @@ func (f *Fleet) flush() (again bool, err error) {
 	return again || told || len(f.wishes) > 0, nil
 }
 
-// flushDecisions commits objects as the machines have them, each with the Events that tell why.
+// flushDecisions commits objects as the machines have them, each with the Events that tell why. While one part is
+// encoded and synced the next is gathered.
 func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
+	end := f.begin(nil)
 	for keys := range slices.Chunk(changed, decidedAtOnce) {
 		part := make([]pending, 0, 3*len(keys))
 		for _, key := range keys {
@@ -67,13 +69,15 @@ func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
 			part = append(part, made...)
 			part = append(part, f.eventsAbout(key, uidIn(made, key))...)
 		}
-		some, err := f.commit(part)
+		some, err := end()
 		if err != nil {
 			return false, err
 		}
 		told = told || some
+		end = f.begin(part)
 	}
-	return told, nil
+	some, err := end()
+	return told || some, err
 }
 
 // flushConsequences commits what a start that finds it missing makes up of what was decided, and the Events of what has
@@ -117,26 +121,40 @@ func whole(part []pending, most int) int {
 	return cmp.Or(n, most)
 }
 
+// begin has a part committed while its caller goes on, unless it takes several steps; the answer waits for that.
+func (f *Fleet) begin(part []pending) (end func() (told bool, err error)) {
+	if len(part) == 0 || f.config.Shadow || len(part) > f.config.Engine.AtOnce() {
+		return func() (bool, error) { return f.commit(part) }
+	}
+	answer := make(chan error, 1)
+	go func() { answer <- f.config.Engine.Decide(f.config.Term, writes(part)...) }()
+	return func() (bool, error) { return f.answered(part, <-answer) }
+}
+
 // commitAtOnce commits what is not too large in one step.
 func (f *Fleet) commitAtOnce(part []pending) (told bool, err error) {
-	for len(part) > 0 {
-		err := f.config.Engine.Decide(f.config.Term, writes(part)...)
-		var conflict *engine.Conflict
-		switch {
-		case err == nil:
-			return f.committed(part), nil
-		case errors.As(err, &conflict):
-			part = f.postpone(part, conflict.Key)
-		case errors.As(err, new(*engine.TooLarge)) && len(part) > 1:
-			return f.commitHalves(part)
-		case errors.As(err, new(*engine.TooLarge)):
-			f.config.Log.Error().Str("object", part[0].key).Err(err).Msg("not written")
-			return false, nil
-		default:
-			return false, fmt.Errorf("commit %d changes: %w", len(part), err)
-		}
+	if len(part) == 0 {
+		return false, nil
 	}
-	return false, nil
+	return f.answered(part, f.config.Engine.Decide(f.config.Term, writes(part)...))
+}
+
+// answered notes what was committed, or commits again what met no change, or less of what was too large.
+func (f *Fleet) answered(part []pending, err error) (told bool, failed error) {
+	var conflict *engine.Conflict
+	switch {
+	case err == nil:
+		return f.committed(part), nil
+	case errors.As(err, &conflict):
+		return f.commitAtOnce(f.postpone(part, conflict.Key))
+	case errors.As(err, new(*engine.TooLarge)) && len(part) > 1:
+		return f.commitHalves(part)
+	case errors.As(err, new(*engine.TooLarge)):
+		f.config.Log.Error().Str("object", part[0].key).Err(err).Msg("not written")
+		return false, nil
+	default:
+		return false, fmt.Errorf("commit %d changes: %w", len(part), err)
+	}
 }
 
 func (f *Fleet) commitHalves(part []pending) (told bool, err error) {
