@@ -150,11 +150,14 @@ func (e *Engine) apply(b *batch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.version = b.version
-	for _, c := range b.changes {
+	for i, c := range b.changes {
 		t := e.tables[PrefixOf(c.key)]
 		old := t.set(c)
 		e.reschedule(old, c)
 		change := Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object}
+		if e.log != nil {
+			change.Text = b.records[i].Object
+		}
 		t.ring.add(change)
 		t.stirred = true
 		b.told = append(b.told, change)

@@ -11,7 +11,13 @@ type Change struct {
 	Object Object
 	// Previous is what stood before; nil if the object is new.
 	Previous Object
+	// Text is the object as the log has it, JSON without its resourceVersion; nil where it is not at hand any more: it
+	// saves those who send the latest changes on from writing each out again.
+	Text []byte
 }
+
+// latestTexts is of how many changes a ring keeps the text.
+const latestTexts = 1024
 
 // ring keeps the latest changes of a table. Changes are counted from 0; those from begin to end are at
 // hand, where their number modulo the limit says.
@@ -24,6 +30,9 @@ type ring struct {
 }
 
 func (r *ring) add(c Change) {
+	if last := r.end - latestTexts; last >= r.begin {
+		r.at(last).Text = nil
+	}
 	if len(r.changes) < r.limit {
 		r.changes = append(r.changes, c)
 		r.end++

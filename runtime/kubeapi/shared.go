@@ -21,16 +21,17 @@ type sharing struct {
 		deleted bool
 		event   *shared
 	}
+	wrappings wrappings
 }
 
 // of returns what is sent of an object for the change of a version; deleted tells the end of an object from what
 // stands. make makes it, unless another watcher was first.
-func (s *sharing) of(version int64, deleted bool, make func() engine.Object) *shared {
+func (s *sharing) of(version int64, deleted bool, make func() *shared) *shared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	place := &s.latest[version%recently]
 	if place.event == nil || place.version != version || place.deleted != deleted {
-		place.version, place.deleted, place.event = version, deleted, &shared{Object: make()}
+		place.version, place.deleted, place.event = version, deleted, make()
 	}
 	return place.event
 }
@@ -38,6 +39,10 @@ func (s *sharing) of(version int64, deleted bool, make func() engine.Object) *sh
 // shared is an object that several watchers send. It is encoded once for each form that they want.
 type shared struct {
 	engine.Object
+	// logged is the object as the log has it, without its version; nil where that is not at hand.
+	logged    []byte
+	wrappings *wrappings
+
 	mu      sync.Mutex
 	encoded map[runtime.Identifier][]byte
 }
@@ -63,13 +68,30 @@ func (s *shared) text(id runtime.Identifier, encode func(runtime.Object, io.Writ
 	if text, ok := s.encoded[id]; ok {
 		return text, nil
 	}
-	var b bytes.Buffer
-	if err := encode(s.GetObject(), &b); err != nil {
+	text, err := s.write(id, encode)
+	if err != nil {
 		return nil, err
 	}
 	if s.encoded == nil {
 		s.encoded = map[runtime.Identifier][]byte{}
 	}
-	s.encoded[id] = b.Bytes()
+	s.encoded[id] = text
+	return text, nil
+}
+
+// write writes the object out, of what the log has where it can.
+func (s *shared) write(id runtime.Identifier, encode func(runtime.Object, io.Writer) error) ([]byte, error) {
+	if s.logged != nil {
+		if w, known := s.wrappings.of(id); known {
+			return w.around(s.logged, s.GetResourceVersion()), nil
+		}
+	}
+	var b bytes.Buffer
+	if err := encode(s.GetObject(), &b); err != nil {
+		return nil, err
+	}
+	if s.logged != nil {
+		s.wrappings.learn(id, b.Bytes(), s.logged, s.GetResourceVersion())
+	}
 	return b.Bytes(), nil
 }

@@ -10,16 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"leeward/runtime/engine"
 )
 
 func TestAnEventIsMadeAndEncodedOnce(t *testing.T) {
 	var s sharing
 	made, encoded := 0, 0
-	make := func() engine.Object {
+	make := func() *shared {
 		made++
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+		return &shared{Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}
 	}
 	encode := func(o runtime.Object, w io.Writer) error {
 		encoded++

@@ -166,15 +166,17 @@ func (w *watcher) change(c *engine.Change) {
 
 // standing is what a change made of an object.
 func (w *watcher) standing(c *engine.Change) runtime.Object {
-	return w.shares.of(c.Version, false, func() engine.Object { return toSend(c.Object) })
+	return w.shares.of(c.Version, false, func() *shared {
+		return &shared{Object: toSend(c.Object), logged: c.Text, wrappings: &w.shares.wrappings}
+	})
 }
 
 // gone is an object as it was before a change, at the version of the change.
 func (w *watcher) gone(c *engine.Change) runtime.Object {
-	return w.shares.of(c.Version, true, func() engine.Object {
+	return w.shares.of(c.Version, true, func() *shared {
 		last := toSend(c.Previous)
 		last.SetResourceVersion(strconv.FormatInt(c.Version, 10))
-		return last
+		return &shared{Object: last}
 	})
 }
 
