@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -82,7 +83,7 @@ const watching = "LEEWARD_WATCHING"
 
 func TestMain(m *testing.M) {
 	if kubeconfig := os.Getenv(watching); kubeconfig != "" {
-		if err := watchAlone(kubeconfig, os.Args[1], os.Args[2]); err != nil {
+		if err := watchAlone(os.Stdout, kubeconfig, os.Args[1], os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -93,7 +94,7 @@ func TestMain(m *testing.M) {
 
 // watchAlone prints a line when it watches, and then when it first saw each binding that has some words. It does not
 // decode what it reads: that is a client's own time.
-func watchAlone(kubeconfig, version, words string) error {
+func watchAlone(out io.Writer, kubeconfig, version, words string) error {
 	c, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -106,8 +107,10 @@ func watchAlone(kubeconfig, version, words string) error {
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	fmt.Println("watching")
+	defer func() { _ = answer.Body.Close() }()
+	if _, err := fmt.Fprintln(out, "watching"); err != nil {
+		return err
+	}
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 1<<20)
 	seen := map[string]int64{}
@@ -117,8 +120,10 @@ func watchAlone(kubeconfig, version, words string) error {
 			seen[name] = at
 		}
 	}
-	for _, at := range seen {
-		fmt.Println(at)
+	for _, at := range seen { // order-free: they are sorted by who hears them
+		if _, err := fmt.Fprintln(out, at); err != nil {
+			return err
+		}
 	}
 	return lines.Err()
 }
