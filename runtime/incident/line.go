@@ -1,3 +1,6 @@
+// Package incident reads what package recorder writes down of a live fleet: its objects, and each of their changes with
+// its time. Of these it tells apart what people and agents did, which becomes a scenario, and what the control plane
+// decided, which the replay of that scenario is held against. docs/recordings.md says how.
 package incident
 
 import (
