@@ -19,10 +19,18 @@ const stopsWithin = 5 * time.Second
 
 // checkReadiness has /readyz say whether writes are taken and acted on.
 func (s *Server) checkReadiness(c *server.Config) {
-	c.ReadyzChecks = append(c.ReadyzChecks, healthz.NamedCheck("store", func(*http.Request) error { return s.config.Engine.Health() }))
+	c.ReadyzChecks = append(c.ReadyzChecks, healthz.NamedCheck("store", s.checkStore))
 	if s.config.Ready != nil {
 		c.ReadyzChecks = append(c.ReadyzChecks, healthz.NamedCheck("machines", func(r *http.Request) error { return s.config.Ready(r.Context()) }))
 	}
+}
+
+// checkStore says why writes are not taken, or, of a store that is shared, why nobody knows what is new.
+func (s *Server) checkStore(r *http.Request) error {
+	if err := s.config.Engine.Health(); err != nil {
+		return err
+	}
+	return s.config.Engine.Fresh(r.Context())
 }
 
 // serveMetrics serves the daemon's own metrics beside those of Kubernetes' server.
