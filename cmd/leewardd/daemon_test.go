@@ -54,16 +54,24 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-func (l *lines) has(what string) bool {
+func (l *lines) has(what string) bool { return l.count(what) > 0 }
+
+func (l *lines) count(what string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Contains(l.text.String(), what)
+	return strings.Count(l.text.String(), what)
 }
 
 // await waits until something is logged.
 func (l *lines) await(t testing.TB, what string) {
 	t.Helper()
-	for !l.has(what) {
+	l.awaitTimes(t, what, 1)
+}
+
+// awaitTimes waits until something is logged so often.
+func (l *lines) awaitTimes(t testing.TB, what string, times int) {
+	t.Helper()
+	for l.count(what) < times {
 		select {
 		case <-l.news:
 		case <-t.Context().Done():

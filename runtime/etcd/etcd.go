@@ -23,6 +23,8 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"leeward/runtime/engine"
 )
@@ -46,6 +48,12 @@ const (
 	keepAliveTimeout = 10 * time.Second
 )
 
+// reconnects says how often a connection that was lost is tried again: soon, for nothing is decided without.
+var reconnects = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+	MinConnectTimeout: 2 * time.Second,
+}
+
 // answersWithin is how long etcd may take for a request. It is shorter than a leader may take to renew its lease.
 const answersWithin = 5 * time.Second
 
@@ -67,6 +75,7 @@ func Open(c Config) (*Store, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: c.Servers, TLS: secured, DialTimeout: dialTimeout,
 		DialKeepAliveTime: keepAliveEvery, DialKeepAliveTimeout: keepAliveTimeout, Logger: zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(reconnects)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to etcd at %s: %w", strings.Join(c.Servers, ", "), err)

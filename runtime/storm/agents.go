@@ -45,7 +45,7 @@ func (a *agents) run(ctx context.Context) error {
 			}
 		}
 		changes := a.feed.Take()
-		for part := range slices.Chunk(latest(changes), atOnce) {
+		for part := range slices.Chunk(latest(changes), min(atOnce, a.engine.AtOnce())) {
 			if err := a.answer(ctx, part); err != nil {
 				return err
 			}

@@ -107,7 +107,7 @@ func (d *durable) populate() error {
 		return &Invalid{errors.Join(problems...)}
 	}
 	for len(writes) > 0 {
-		n := min(len(writes), atOnce)
+		n := min(len(writes), atOnce, d.engine.AtOnce())
 		if err := d.engine.Commit(writes[:n]...); err != nil {
 			return fmt.Errorf("build the fleet: %w", err)
 		}

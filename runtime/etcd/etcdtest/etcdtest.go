@@ -13,8 +13,19 @@ import (
 // wait for the disk.
 func Start(t testing.TB) string {
 	t.Helper()
+	return start(t, true)
+}
+
+// StartDurable is Start of one that does wait for the disk.
+func StartDurable(t testing.TB) string {
+	t.Helper()
+	return start(t, false)
+}
+
+func start(t testing.TB, volatile bool) string {
+	t.Helper()
 	c := embed.NewConfig()
-	c.Dir, c.UnsafeNoFsync, c.LogLevel = t.TempDir(), true, "fatal"
+	c.Dir, c.UnsafeNoFsync, c.LogLevel = t.TempDir(), volatile, "fatal"
 	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{free}, []url.URL{free}
 	e, err := embed.StartEtcd(c)
