@@ -42,6 +42,14 @@ type EvictionsPermitted struct {
 	Counts []api.PermitCount `json:"counts"`
 }
 
+// StartsCounted says how starts fare on a cluster where some failed of late: how many may be under way at once, why, and
+// until when. Stories leave out what changes nothing of that.
+type StartsCounted struct {
+	api.StartBackoff
+	// Limits is set where another number may be under way from now on, or for another time.
+	Limits bool `json:"limits,omitempty"`
+}
+
 // Permit lets a binding leave a cluster.
 type Permit struct {
 	Binding  BindingName `json:"binding"`
@@ -51,4 +59,8 @@ type Permit struct {
 
 func (*GovernorChanged) Kind() string    { return "GovernorChanged" }
 func (*BreakerChanged) Kind() string     { return "BreakerChanged" }
+func (*StartsCounted) Kind() string      { return "StartsCounted" }
+
+func (f *StartsCounted) AboutCluster() ClusterName { return ClusterName(f.Cluster) }
+
 func (*EvictionsPermitted) Kind() string { return "EvictionsPermitted" }

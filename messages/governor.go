@@ -74,6 +74,19 @@ type TrialConcluded struct {
 	Serves  bool
 }
 
+// StartFailed says that a copy did not become healthy in the time for its hand-over, or was given up before it was.
+// From: binding. To: governor.
+type StartFailed struct {
+	Binding BindingName
+	Cluster ClusterName
+	// Began is when the hand-over did.
+	Began time.Time
+}
+
+// StartsSucceeded names the clusters that back off and on which a copy became healthy all the same.
+// From: scheduler. To: governor.
+type StartsSucceeded struct{ Clusters []ClusterName }
+
 // GovernorRestored tells a new governor how things stood. From: the host, after a restart. To: governor.
 type GovernorRestored struct{ Status *api.GovernorStatus }
 
@@ -86,6 +99,8 @@ func (*PermitReturned) message()   {}
 func (*ClusterObserved) message()  {}
 func (*CopiesCounted) message()    {}
 func (*TrialConcluded) message()   {}
+func (*StartFailed) message()      {}
+func (*StartsSucceeded) message()  {}
 func (*GovernorRestored) message() {}
 func (*SettingsChanged) message()  {}
 
@@ -96,6 +111,8 @@ func (*ClusterObserved) toGovernor()  {}
 func (*ClusterGone) toGovernor()      {}
 func (*CopiesCounted) toGovernor()    {}
 func (*TrialConcluded) toGovernor()   {}
+func (*StartFailed) toGovernor()      {}
+func (*StartsSucceeded) toGovernor()  {}
 func (*GovernorRestored) toGovernor() {}
 func (*SettingsChanged) toGovernor()  {}
 func (*Woken) toGovernor()            {}

@@ -55,9 +55,10 @@ type PlaceBinding struct {
 	Cooling []ClusterName
 	// Full are clusters that say that they have no room for more of its replicas.
 	Full []ClusterName
-	// Starting are targets on which no copy was healthy yet, while others are being left for them; nil where
-	// MaxStartingPerCluster is zero.
+	// Starting are targets on which no copy was healthy yet; nil where nobody counts them. They keep nobody waiting
+	// who are Late: nothing is left for them, or the hand-over is overdue.
 	Starting []ClusterName
+	Late     bool
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
 	Leaving []ClusterName
@@ -89,14 +90,22 @@ type PlaceBinding struct {
 type TasksEnded struct {
 	Binding BindingName
 	// These are as in PlaceBinding.
-	Request       uint64
-	Targets       []api.TargetCluster
-	Cooling, Full []ClusterName
-	Home          *Homeward
+	Request                 uint64
+	Targets                 []api.TargetCluster
+	Cooling, Full, Starting []ClusterName
+	Home                    *Homeward
 }
 
 // BindingGone says that a binding ended. From: binding. To: scheduler.
 type BindingGone struct{ Binding BindingName }
+
+// StartsLimited says that no more than Most workloads that had to leave another cluster may start on a cluster at once,
+// and why; zero: as many as settings have it. From: governor. To: scheduler.
+type StartsLimited struct {
+	Cluster ClusterName
+	Most    int
+	Why     string
+}
 
 // QuotaApplied carries the limits of a FederatedResourceQuota, new or changed. From: ingress. To: scheduler.
 type QuotaApplied struct {
@@ -115,6 +124,7 @@ func (*ClusterGone) message()   {}
 func (*PlaceBinding) message()  {}
 func (*TasksEnded) message()    {}
 func (*BindingGone) message()   {}
+func (*StartsLimited) message() {}
 func (*QuotaApplied) message()  {}
 func (*QuotaDeleted) message()  {}
 func (*GoOn) message()          {}
@@ -124,6 +134,7 @@ func (*ClusterGone) toScheduler()     {}
 func (*PlaceBinding) toScheduler()    {}
 func (*TasksEnded) toScheduler()      {}
 func (*BindingGone) toScheduler()     {}
+func (*StartsLimited) toScheduler()   {}
 func (*QuotaApplied) toScheduler()    {}
 func (*QuotaDeleted) toScheduler()    {}
 func (*GoOn) toScheduler()            {}

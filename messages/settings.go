@@ -173,6 +173,13 @@ type Settings struct {
 	// once: further ones look for another place, or wait. A start lasts until the hand-over does, or is overdue.
 	// Zero: any number.
 	MaxStartingPerCluster int
+	// StartFailureLimit is how many starts of workloads that had to leave another cluster fail on one cluster within
+	// StartFailureWindow before it backs off: for StartBackoff, and twice as long with every further failure, up to
+	// sixteen times, no more than one of them starts there at once. A start fails when its hand-over is overdue, or it
+	// is given up for its health; one that succeeds ends it. Zero: no cluster backs off.
+	StartFailureLimit  int
+	StartFailureWindow time.Duration
+	StartBackoff       time.Duration
 	// CapacityReservation counts placed replicas against a cluster's free capacity at once. False:
 	// only what the cluster itself reports counts.
 	CapacityReservation bool
@@ -316,6 +323,9 @@ func (s *Settings) LimitsEvictions() bool {
 	return s.EvictionWorkers > 0 || s.FleetEvictionRate > 0 || s.ClusterEvictionRate > 0 ||
 		s.StormCooldown > 0 || s.judgesPlaces() || s.Breaks()
 }
+
+// CountsStarts reports whether the scheduler has to know which copies start.
+func (s *Settings) CountsStarts() bool { return s.MaxStartingPerCluster > 0 || s.StartFailureLimit > 0 }
 
 // WatchesFleet reports whether the governor has to know where clusters are, and how.
 func (s *Settings) WatchesFleet() bool { return s.EvictionBudgets || s.judgesPlaces() }

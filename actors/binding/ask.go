@@ -34,7 +34,8 @@ func (b *Binding) mention(now time.Time, out *actors.Outbox) {
 	}
 	b.request++
 	out.TellScheduler(&messages.TasksEnded{
-		Binding: b.name, Request: b.request, Targets: b.clusters(), Cooling: b.keepClear(now), Full: b.full(), Home: b.homeWish(),
+		Binding: b.name, Request: b.request, Targets: b.clusters(), Cooling: b.keepClear(now), Full: b.full(), Starting: b.starting(),
+		Home: b.homeWish(),
 	})
 }
 
@@ -58,6 +59,7 @@ func (b *Binding) wish(now time.Time) *messages.PlaceBinding {
 		}
 	}
 	m.Unreplaced, m.Starting = b.unreplaced(), b.starting()
+	m.Late = len(m.Starting) > 0 && !b.handsOver()
 	return m
 }
 

@@ -1,21 +1,70 @@
 package binding
 
 import (
-	"slices"
+	"time"
 
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
 	"leeward/messages"
 )
 
-// starting are the targets on which no copy was healthy yet, while the binding hands over to them, if anybody counts
-// them. A hand-over that is overdue keeps nobody else waiting.
+// starting are the targets on which no copy was healthy yet, if anybody counts them.
 func (b *Binding) starting() (clusters []messages.ClusterName) {
-	if b.settings.MaxStartingPerCluster == 0 || !slices.ContainsFunc(b.tasks, func(k task) bool { return !k.overdue }) {
+	if !b.settings.CountsStarts() {
 		return nil
 	}
 	for i := range b.targets {
-		if c := b.copy(b.targets[i].cluster); c == nil || !c.reported || !c.startingSince.IsZero() {
+		if b.starts(b.targets[i].cluster) {
 			clusters = append(clusters, b.targets[i].cluster)
 		}
 	}
 	return clusters
+}
+
+// starts reports whether no copy was healthy on a cluster yet.
+func (b *Binding) starts(cluster messages.ClusterName) bool {
+	c := b.copy(cluster)
+	return c == nil || !c.reported || !c.startingSince.IsZero()
+}
+
+// handsOver reports whether some cluster is being left in time. A hand-over that is overdue keeps nobody else waiting.
+func (b *Binding) handsOver() bool {
+	for i := range b.tasks {
+		if !b.tasks[i].overdue {
+			return true
+		}
+	}
+	return false
+}
+
+// handoverBegan is when the last hand-over did, of those under way.
+func (b *Binding) handoverBegan() (began time.Time) {
+	for i := range b.tasks {
+		if at := b.tasks[i].CreationTimestamp; at != nil {
+			began = actors.Later(began, at.Time)
+		}
+	}
+	return began
+}
+
+// outOfTime reports whether a task says that its hand-over took too long.
+func outOfTime(o eviction.Outcome) bool {
+	return o.Why == eviction.Timeout || o.Why == eviction.LastCopy
+}
+
+// startsFailed tells the governor of the copies that should be healthy by now.
+func (b *Binding) startsFailed(began time.Time, out *actors.Outbox) {
+	if b.settings.StartFailureLimit == 0 {
+		return
+	}
+	for _, c := range b.starting() {
+		out.TellGovernor(&messages.StartFailed{Binding: b.name, Cluster: c, Began: began})
+	}
+}
+
+// givenUp tells the governor of a copy that took over, and is left for its health before it ever had any.
+func (b *Binding) givenUp(t *target, out *actors.Outbox) {
+	if b.settings.StartFailureLimit > 0 && t.leave.sick() && b.handsOver() && b.starts(t.cluster) {
+		out.TellGovernor(&messages.StartFailed{Binding: b.name, Cluster: t.cluster, Began: b.handoverBegan()})
+	}
 }

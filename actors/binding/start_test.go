@@ -36,7 +36,7 @@ func TestAStartThatIsOverdueNoLongerCounts(t *testing.T) {
 	before := b.asked
 	b.advance(10 * time.Minute)
 	require.NotSame(t, before, b.asked, "the scheduler is told")
-	require.Empty(t, b.asked.Starting)
+	require.True(t, b.asked.Late)
 }
 
 func TestWhereNobodyCountsStartsNobodyHearsOfThem(t *testing.T) {
@@ -47,4 +47,34 @@ func TestWhereNobodyCountsStartsNobodyHearsOfThem(t *testing.T) {
 	before := b.asked
 	b.advance(10 * time.Minute)
 	require.Same(t, before, b.asked)
+}
+
+func backingOff(s *messages.Settings) { s.StartFailureLimit = 3 }
+
+func TestAStartThatFailsIsToldToTheGovernorOnce(t *testing.T) {
+	b := handsOver(t, backingOff)
+	failed := &messages.StartFailed{Binding: name, Cluster: "m3", Began: b.Now()}
+	b.tell(report("m3", api.Unhealthy, 0, 2)).Told(governor)
+	b.advance(10*time.Minute).Told(governor, failed)
+	b.tell(workload(3)).Told(governor)
+	require.Equal(t, []messages.ClusterName{"m3"}, b.asked.Starting, "who is late may still succeed")
+	b.tell(report("m3", api.Healthy, 3, 2)).Told(governor)
+}
+
+func TestAStartThatIsGivenUpFailed(t *testing.T) {
+	spec := bearingSickness(30, api.PurgeGracefully)
+	b := placed(t, settings(backingOff, destinationFirst, unlimited, keepLastCopy), spec, "m1:2")
+	b.tell(report("m1", api.Healthy, 2, 1))
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(b.replace("m1", "m3:2"))
+	began := b.Now()
+	b.tell(report("m3", api.Unhealthy, 0, 2))
+	b.advance(30 * time.Second)
+	b.tell(b.replace("m3", "m4:2")).Told(governor, &messages.StartFailed{Binding: name, Cluster: "m3", Began: began})
+}
+
+func TestWhatWasHealthyOnceDidStart(t *testing.T) {
+	b := handsOver(t, backingOff)
+	b.tell(report("m3", api.Healthy, 1, 2)) // of two
+	b.advance(10 * time.Minute).Told(governor)
 }

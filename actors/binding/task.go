@@ -36,6 +36,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
 	t := b.targets[i]
 	b.leavesHome(&t, out)
+	b.givenUp(&t, out)
 	if b.task(c) == nil { // else the first task stands
 		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger), trial: t.leave.trial}
 		k.CreationTimestamp = b.taskTime(now)
@@ -103,6 +104,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		return
 	}
 	shortage := b.shortage()
+	inTime, began, late := b.handsOver(), b.handoverBegan(), false
 	state, served, ended := b.health(b.targets), shortage == "" && b.servesElsewhere(), b.releaseShrinks(now, out)
 	for i := 0; i < len(b.tasks); i++ {
 		k := &b.tasks[i]
@@ -110,7 +112,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 			Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: state.Healthy,
 			KeepLastCopy: b.settings.KeepLastCopy, HealthyElsewhere: served,
 		})
-		k.recheck = o.Recheck
+		k.recheck, late = o.Recheck, late || outOfTime(o)
 		if o.Drop() {
 			b.endTask(now, i, o.Why.String(), out)
 			ended = true
@@ -119,9 +121,12 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		}
 		if o.Why == eviction.LastCopy && !k.overdue {
 			k.overdue = true
-			ended = ended || b.settings.MaxStartingPerCluster > 0 // its starts count no longer
+			ended = ended || len(b.starting()) > 0 // its starts count no longer
 			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "it is placed nowhere else")})
 		}
+	}
+	if inTime && late && !b.handsOver() {
+		b.startsFailed(began, out)
 	}
 	if b.release(state.Replicas, out) || ended {
 		b.mention(now, out)

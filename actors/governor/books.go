@@ -76,6 +76,7 @@ func (g *Governor) restored(s *api.GovernorStatus, out *actors.Outbox) {
 		g.of(&s.Permits[i]).remember(&s.Permits[i])
 	}
 	g.restoreHolds(s, out)
+	g.restoreStarts(s.Starts, out)
 	g.counted = true
 }
 

@@ -50,6 +50,7 @@ type Governor struct {
 	returned []messages.Permit
 
 	ledger ledger
+	starts starts
 }
 
 // key names a request.
@@ -65,6 +66,7 @@ func New(settings messages.Settings) *Governor {
 		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
 		priorities: map[int32]*place{},
 		people:     newPeople(),
+		starts:     newStarts(),
 		ledger:     ledger{workloads: map[messages.BindingName]*workload{}, exceeding: map[messages.ClusterName]string{}},
 	}
 	g.fleet.verdict.State = storm.Normal
@@ -96,6 +98,10 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 		g.trialConcluded(m)
 	case *messages.GovernorRestored:
 		g.restored(m.Status, out)
+	case *messages.StartFailed:
+		g.starts.failed = append(g.starts.failed, m)
+	case *messages.StartsSucceeded:
+		g.startsSucceeded(m)
 	case *messages.HoldChanged:
 		g.holdChanged(now, m, out)
 	case *messages.ReleaseChanged:
@@ -159,6 +165,7 @@ func (g *Governor) settingsChanged(s messages.Settings) {
 		g.reviewBudgets()
 	}
 	g.settings, g.counted = s, true
+	g.starts.review = true
 	g.survey()
 	g.staff()
 	g.rouseAll()
@@ -180,6 +187,7 @@ func (g *Governor) serve(now time.Time, out *actors.Outbox) {
 	g.judge(now, out)
 	g.judgeBreakers(now, out)
 	g.endHolds(now, out)
+	g.judgeStarts(now, out)
 	g.rouse(now)
 	g.reopen(now)
 	for again := true; again; again = g.tryWaiting() {
@@ -337,10 +345,10 @@ func (g *Governor) limited(now time.Time, n *node) *wait {
 // nextDeadline is the end of this instant if there is something to judge, or somebody to serve or to tell; or
 // else when a node has rested, or a verdict ends; zero: never.
 func (g *Governor) nextDeadline(now time.Time) time.Time {
-	if g.counted || g.tried || len(g.fresh) > 0 || len(g.ledger.stirred) > 0 || g.unserved() {
+	if g.counted || g.tried || len(g.starts.failed)+len(g.starts.succeeded) > 0 || len(g.fresh) > 0 || len(g.ledger.stirred) > 0 || g.unserved() {
 		return now
 	}
-	next := actors.Earlier(actors.Earlier(g.judgeAt(), g.breakersDue()), actors.Earlier(g.ends, g.ledger.expires))
+	next := actors.Earlier(actors.Earlier(g.judgeAt(), g.breakersDue()), actors.Earlier(g.starts.due, actors.Earlier(g.ends, g.ledger.expires)))
 	if g.resting.Len() > 0 {
 		next = actors.Earlier(next, g.resting.nodes[0].why.until)
 	}

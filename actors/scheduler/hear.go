@@ -29,13 +29,15 @@ func (s *Scheduler) tasksEnded(now time.Time, m *messages.TasksEnded, out *actor
 	}
 	next := *e.asked
 	next.Request, next.Since, next.Targets, next.Cooling, next.Full, next.Home = m.Request, now, m.Targets, m.Cooling, m.Full, m.Home
-	next.Evicting, next.Leaving, next.Seeking, next.Starting, next.Purges, next.Unreplaced = nil, nil, nil, nil, false, 0
+	next.Evicting, next.Leaving, next.Seeking, next.Purges, next.Unreplaced = nil, nil, nil, false, 0
+	next.Starting, next.Late = m.Starting, true
 	s.hear(now, e, &next, out)
 	e.answered, e.failure = true, failure{}
 }
 
 // hear takes over a binding's word, to decide on it at the end of the instant.
 func (s *Scheduler) hear(now time.Time, e *entry, m *messages.PlaceBinding, out *actors.Outbox) {
+	s.tellStarts(e.asked, m, out)
 	s.account(e.asked, m)
 	s.home.heard(m.Binding, m.Home)
 	e.rescaled = e.asked != nil && (e.asked.Replicas != m.Replicas || e.rescaled && !e.answered)

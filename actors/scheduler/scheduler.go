@@ -91,7 +91,7 @@ func (f failure) remedy() string {
 func New(settings messages.Settings, seed uint64) *Scheduler {
 	s := &Scheduler{
 		settings: settings, seed: seed, fleet: placement.NewFleet(),
-		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{}, starts: starts{},
+		entries: map[messages.BindingName]*entry{}, waiting: map[messages.BindingName]*entry{}, groups: groups{}, starts: newStarts(),
 		budgets: map[string]*budget{}, census: newCensus(),
 	}
 	s.planner = placement.NewPlanner(s.fleet, &settings, seed)
@@ -121,6 +121,8 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 		s.quotaApplied(now, m, out)
 	case *messages.QuotaDeleted:
 		s.quotaDeleted(now, m, out)
+	case *messages.StartsLimited:
+		s.startsLimited(now, m, out)
 	case *messages.ReturnsHeld:
 		s.returnsHeld(now, m, out)
 	case *messages.SettingsChanged:
@@ -179,7 +181,7 @@ func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 	if s.settings.Breaks() {
 		s.census.count(before, after)
 	}
-	if fewer := s.starts.move(before, after); s.groups.move(before, after) || fewer {
+	if fewer := s.moveStarts(before, after); s.groups.move(before, after) || fewer {
 		s.freed = true
 	}
 	if !s.settings.CapacityReservation || sameRoom(before, after) {

@@ -43,7 +43,7 @@ func (s *Scheduler) keepRoom(m *messages.PlaceBinding, next []api.TargetCluster)
 		more := t.Replicas - replicasOn(m.Targets, t.Name)
 		if came := !hasTarget(m.Targets, t.Name); came || more > 0 {
 			room.Targets = append(room.Targets, api.TargetCluster{Name: t.Name, Replicas: more})
-			if came && s.settings.MaxStartingPerCluster > 0 {
+			if came && s.settings.CountsStarts() {
 				room.Starting = append(room.Starting, messages.ClusterName(t.Name))
 			}
 		}
@@ -54,7 +54,7 @@ func (s *Scheduler) keepRoom(m *messages.PlaceBinding, next []api.TargetCluster)
 
 // occupy has one word's room and starts taken in place of another's; either may be nil.
 func (s *Scheduler) occupy(before, after *messages.PlaceBinding) {
-	s.starts.move(before, after)
+	s.moveStarts(before, after)
 	if s.settings.CapacityReservation {
 		s.reserve(before, -1)
 		s.reserve(after, 1)

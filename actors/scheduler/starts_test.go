@@ -65,3 +65,50 @@ func TestStartsUnderWayAreKnownAfterARestart(t *testing.T) {
 	under.Evicting, under.Starting = []messages.ClusterName{"m1"}, []messages.ClusterName{"m2"}
 	require.Empty(t, goes(d.Tell(under, leaves("b")), "b"))
 }
+
+func backingOff(s *messages.Settings) { s.StartFailureLimit = 2 }
+
+// starting is the word of a binding that left m1 and starts on m2, or started there.
+func starting(name messages.BindingName, on ...messages.ClusterName) *messages.PlaceBinding {
+	m := again(ask(name, 1, oneCluster()), "m2:1")
+	m.Request, m.Evicting, m.Starting = 2, []messages.ClusterName{"m1"}, on
+	return m
+}
+
+func limited(most int) *messages.StartsLimited {
+	return &messages.StartsLimited{Cluster: "m2", Most: most, Why: "5 starts failed"}
+}
+
+func TestAClusterThatBacksOffStartsOneAtATime(t *testing.T) {
+	d := drive(t, settings(backingOff), cluster("m1", "9", "down"), cluster("m2", "9"))
+	d.Tell(starting("a", "m2"), starting("b", "m2"), limited(1)) // b and a began before
+	n := d.Tell(leaves("c"))
+	held := actorstest.MailTo(n.Mail(), bindingAt("c"))[0].(*messages.PlacementDecided)
+	require.Contains(t, held.Obstacle.Message, "was starting as many workloads that had to move as it may (1: 5 starts failed)")
+	late := starting("a", "m2")
+	late.Late = true
+	d.Tell(late).Told(governor)
+	require.Equal(t, "", goes(d.Network, "c"), "b starts")
+	n = d.Tell(starting("b"))
+	require.Equal(t, "m2", goes(n, "c"))
+	n.Told(governor, &messages.StartsSucceeded{Clusters: []messages.ClusterName{"m2"}})
+	d.Tell(&messages.TasksEnded{Binding: "a", Request: 3, Targets: targets("m2:1")}).Told(governor, &messages.StartsSucceeded{Clusters: []messages.ClusterName{"m2"}})
+}
+
+func TestWhenABackoffEndsAllGo(t *testing.T) {
+	d := drive(t, settings(backingOff), cluster("m1", "9", "down"), cluster("m2", "9"))
+	d.Tell(starting("a", "m2"), limited(1))
+	n := d.Tell(leaves("b"), leaves("c"))
+	require.Equal(t, []string{"", ""}, []string{goes(n, "b"), goes(n, "c")})
+	n = d.Tell(limited(0))
+	require.Equal(t, []string{"m2", "m2"}, []string{goes(n, "b"), goes(n, "c")})
+	d.Tell(starting("a")).Told(governor)
+}
+
+func TestWhoLeavesAClusterDidNotStartThere(t *testing.T) {
+	d := drive(t, settings(backingOff), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
+	d.Tell(starting("a", "m2"), limited(1))
+	gone := again(ask("a", 1, oneCluster()), "m3:1")
+	gone.Request, gone.Evicting = 3, []messages.ClusterName{"m1", "m2"}
+	d.Tell(gone).Told(governor)
+}

@@ -32,10 +32,27 @@ type GovernorStatus struct {
 	Priorities []PriorityGovernance `json:"priorities,omitempty"`
 	// Permits are what rates and breakers remember: by region, cluster and priority.
 	Permits []PermitCount `json:"permits,omitempty"`
+	// Starts are the clusters on which starts failed of late, by name.
+	Starts []StartBackoff `json:"starts,omitempty"`
 	// Holds are those in force: that of the fleet, those of clusters, those of bindings, by name.
 	Holds []HoldStatus `json:"holds,omitempty"`
 	// Releases are the bindings whose evictions wait for nothing, by name.
 	Releases []ReleaseStatus `json:"releases,omitempty"`
+}
+
+// StartBackoff is what is known of starts that failed on a cluster.
+type StartBackoff struct {
+	Cluster string `json:"cluster"`
+	// Failed is when starts failed that count.
+	Failed []metav1.MicroTime `json:"failed,omitempty"`
+	// Most is how many workloads that had to leave another cluster may start there at once; zero: any number.
+	Most    int    `json:"most,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Level is one for the first back-off, and more for a longer one; zero: there was none. Since is when it began or
+	// became longer, Until when time ends it.
+	Level int               `json:"level,omitempty"`
+	Since *metav1.MicroTime `json:"since,omitempty"`
+	Until *metav1.MicroTime `json:"until,omitempty"`
 }
 
 // HoldStatus is a hold in force: of a binding, "namespace/name", of what leaves a cluster, or, where it names

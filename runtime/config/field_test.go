@@ -35,6 +35,8 @@ func TestEveryFieldRefusesWhatIsNotOfItsType(t *testing.T) {
 // where it says so, empty.
 func TestFieldsThatMayBeZero(t *testing.T) {
 	refused := map[string]string{
+		"startFailureWindow":                "startFailureWindow: 0s is out of range: it must be more than 0",
+		"startBackoff":                      "startBackoff: 0s is out of range: it must be more than 0",
 		"breakerWindow":                     "breakerWindow: 0s is out of range: it must be more than 0",
 		"breakerCooldown":                   "breakerCooldown: 0s is out of range: it must be more than 0",
 		"clusterLeaseDuration":              "clusterLeaseDuration: 0s is out of range: it must be more than 0",

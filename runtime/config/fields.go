@@ -286,6 +286,19 @@ var fields = numbered([]Field{
 		Zero:    "Any number.",
 	},
 	{
+		Name: "startFailureLimit", Cures: []string{"K6"}, in: notNegative,
+		Meaning: "How many starts of workloads that had to leave another cluster fail on one cluster within startFailureWindow before it backs off: for startBackoff, and twice as long with every further failure, no more than one of them starts there at once. A start fails when its hand-over is overdue, or it is given up for its health; one that succeeds ends it. Sensible: 3 to 100.",
+		Zero:    "No cluster backs off.",
+	},
+	{
+		Name: "startFailureWindow", in: positive,
+		Meaning: "How long a start that failed counts. Sensible: 1m to 1h.",
+	},
+	{
+		Name: "startBackoff", in: positive,
+		Meaning: "How long a cluster backs off at first; at most it is sixteen times as long. Sensible: 30s to 30m.",
+	},
+	{
 		Name: "capacityReservation", Cures: []string{"K13"},
 		Meaning: "Counts placed replicas against a cluster's free capacity at once, and for as long as they are placed. Karmada's alpha gate SchedulingOvercommitProtection, which counts those of the last five minutes until they are healthy, is not needed beside it.",
 		Zero:    "Only what the cluster itself reports counts.",

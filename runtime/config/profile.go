@@ -53,6 +53,8 @@ func karmada() messages.Settings {
 		BreakerWindow:                       10 * time.Minute,
 		BreakerCooldown:                     5 * time.Minute,
 		BreakerTrials:                       5,
+		StartFailureWindow:                  10 * time.Minute,
+		StartBackoff:                        5 * time.Minute,
 		TaintRelistPeriod:                   10 * time.Second,
 		WholeSecondTaintTimes:               true,
 		GracefulEvictionTimeout:             10 * time.Minute,
@@ -104,6 +106,7 @@ func leeward() messages.Settings {
 	s.BlackoutThreshold = 1
 	s.StormCooldown = 5 * time.Minute
 	s.FleetBreakerShare = 0.5
+	s.StartFailureLimit = 5
 	s.TaintRelistPeriod = 0
 	s.WholeSecondTaintTimes = false
 	s.EvictionNeedsDestination = true

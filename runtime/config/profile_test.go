@@ -73,6 +73,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"tolerationMatch: first -> minimum",
 		"validateTolerations: false -> true",
 		"tolerationSource: appliedPlacement -> placement",
+		"startFailureLimit: 0 -> 5",
 		"capacityReservation: false -> true",
 		"placementHonoursDeadlines: false -> true",
 		"exactSpread: false -> true",

@@ -48,6 +48,8 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 		return story("grades", strconv.Itoa(len(f.Models))+" of nodes", "")
 	case *messages.EnablementsChanged:
 		return serves(f.APIs)
+	case *messages.StartsCounted:
+		return t.startsCounted(f)
 	case *messages.HeartbeatStopped:
 		return t.silent(f)
 	case *messages.HeartbeatReturned:

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,22 @@ func governed(region string, priority *int32) string {
 		return "priority " + strconv.Itoa(int(*priority))
 	default:
 		return "fleet"
+	}
+}
+
+// startsCounted says how many workloads that had to leave others a cluster may start at once, and why.
+func (t teller) startsCounted(f *messages.StartsCounted) phrase {
+	switch {
+	case !f.Limits:
+		return detail("starts", "fail", strconv.Itoa(len(f.Failed))+" of late")
+	case f.Most > 0:
+		until := ""
+		if f.Until != nil {
+			until = t.until(f.Until.Time)
+		}
+		return warning("starts", fmt.Sprintf("no more than %d at a time", f.Most), joined(", ", f.Message, until))
+	default:
+		return story("starts", "as many as before", f.Message)
 	}
 }
 

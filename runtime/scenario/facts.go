@@ -30,7 +30,7 @@ var facts = kindsOf(
 	&messages.HomeChanged{}, &messages.ShareReturnPlanned{}, &messages.ShareReturnDropped{}, &messages.ShrinkHeld{}, &messages.ShrinkReleased{},
 	&messages.DispatchSuspended{}, &messages.DispatchResumed{},
 	&messages.OriginalKept{}, &messages.OriginalReleased{},
-	&messages.GovernorChanged{}, &messages.BreakerChanged{}, &messages.EvictionsPermitted{},
+	&messages.GovernorChanged{}, &messages.BreakerChanged{}, &messages.EvictionsPermitted{}, &messages.StartsCounted{},
 	&messages.HoldPlaced{}, &messages.HoldEnded{}, &messages.ReleaseGranted{}, &messages.ReleaseEnded{},
 	&messages.BudgetChanged{}, &messages.BudgetExceeded{},
 	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},

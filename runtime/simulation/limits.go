@@ -19,5 +19,10 @@ func drawLimits(seed uint64) map[string]any {
 	if d.chance(20) {
 		values["maxStartingPerCluster"] = d.between(1, 2)
 	}
+	if d.chance(20) {
+		values["startFailureLimit"] = d.between(0, 3)
+		values["startFailureWindow"] = pick(d, "1m", "10m", "1h")
+		values["startBackoff"] = pick(d, "10s", "2m", "20m")
+	}
 	return values
 }

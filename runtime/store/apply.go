@@ -21,6 +21,8 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 		s.governorChanged(at, f)
 	case *messages.BreakerChanged:
 		s.breakerChanged(at, f)
+	case *messages.StartsCounted:
+		s.startsCounted(f)
 	case *messages.EvictionsPermitted:
 		s.evictionsPermitted(at, f)
 	case *messages.HoldPlaced:

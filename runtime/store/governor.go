@@ -120,6 +120,18 @@ func (s *Store) evictionsPermitted(at time.Time, f *messages.EvictionsPermitted)
 	s.putGovernor(&status)
 }
 
+// startsCounted shows how starts fare on a cluster, or nothing where none failed of late.
+func (s *Store) startsCounted(f *messages.StartsCounted) {
+	status := s.Governor()
+	by := func(a, b *api.StartBackoff) int { return strings.Compare(a.Cluster, b.Cluster) }
+	var i int
+	status.Starts, i = withPlace(status.Starts, api.StartBackoff{Cluster: f.Cluster}, by)
+	if status.Starts[i] = f.StartBackoff; f.Level == 0 && len(f.Failed) == 0 {
+		status.Starts = slices.Delete(status.Starts, i, i+1)
+	}
+	s.putGovernor(&status)
+}
+
 // findCount returns where a list in the order of byPlace has a place, and whether it has.
 func findCount(list []api.PermitCount, c *api.PermitCount) (int, bool) {
 	return slices.BinarySearchFunc(list, c, func(a api.PermitCount, b *api.PermitCount) int { return byPlace(&a, b) })

@@ -144,7 +144,7 @@ func (w *World) recoverOrders() {
 
 // governs reports whether a status says how things stand, and is not that of an object that people wrote.
 func governs(s *api.GovernorStatus) bool {
-	return s.State != "" || s.Regions != nil || s.Priorities != nil || s.Permits != nil
+	return s.State != "" || s.Regions != nil || s.Priorities != nil || s.Permits != nil || s.Starts != nil
 }
 
 // admitGovernor takes what people ask of the governor and, where an object says that, how things stood.

@@ -36,7 +36,7 @@ type Request struct {
 	// Full are clusters that say that they have no room for more replicas of the resource.
 	Full []messages.ClusterName
 	// Busy are clusters that start as many copies for others as they may: they do not fit unless it runs there.
-	Busy []messages.ClusterName
+	Busy []Busy
 	// Together are the clusters that run others of the resource's group, and Apart those that run others
 	// which it must not share a cluster with. Empty: any cluster will do.
 	Together, Apart []messages.ClusterName
@@ -47,6 +47,12 @@ type Request struct {
 	// Return keeps off clusters whose taints have been tolerated for long enough, whatever the settings: what returns
 	// by itself is not to leave again at once.
 	Return bool
+}
+
+// Busy is a cluster that starts as many copies as it may, and how many that are, in words.
+type Busy struct {
+	Cluster messages.ClusterName
+	Most    string
 }
 
 // Decision is the answer. With an empty Reason, Targets are the new places, in the order of their
@@ -80,7 +86,6 @@ type Planner struct {
 	stableRegions    bool
 	partial          bool
 	readyOnly        bool
-	maxStarting      int
 	evictsDeleted    bool // clusters that are being deleted are emptied by their taint
 	avoids           bool // clusters with PreferNoSchedule
 	exactSets        bool
@@ -97,6 +102,7 @@ type Planner struct {
 	prev  []int32 // replicas
 	turn  []int32 // place in Previous
 
+	busy       []Busy  // those of the request
 	touched    []int32 // slots with a role
 	slots      []int32 // those that fit
 	misfits    []misfit
@@ -152,7 +158,6 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		stableRegions:    s.StableRegions,
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
-		maxStarting:      s.MaxStartingPerCluster,
 		evictsDeleted:    s.TaintTerminatingClusters && s.Evicts(),
 		avoids:           s.PreferNoSchedule,
 		exactSets:        s.ExactComponentSets,
@@ -193,7 +198,7 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 
 // passing reports whether the last attempt failed for want of a cluster that only starts too many others.
 func (p *Planner) passing() bool {
-	return p.maxStarting > 0 && slices.ContainsFunc(p.misfits, func(m misfit) bool { return m.verdict == starting })
+	return len(p.busy) > 0 && slices.ContainsFunc(p.misfits, func(m misfit) bool { return m.verdict == starting })
 }
 
 // explained adds to a failure which clusters did not fit.
@@ -277,18 +282,35 @@ func (p *Planner) open(r *Request) *rule {
 	p.cast(r.Together, joined)
 	p.cast(r.Apart, shunned)
 	p.cast(r.Full, full)
-	p.cast(r.Busy, busy)
+	p.busy = r.Busy
+	for i := range r.Busy {
+		p.castOne(r.Busy[i].Cluster, busy)
+	}
 	return p.rule(r.Placement)
 }
 
 // cast gives clusters a role, as far as they are there.
 func (p *Planner) cast(clusters []messages.ClusterName, part role) {
 	for _, name := range clusters {
-		if slot := p.fleet.slot(string(name), -1); slot >= 0 {
-			p.roles[slot] |= part
-			p.touched = append(p.touched, slot)
+		p.castOne(name, part)
+	}
+}
+
+func (p *Planner) castOne(name messages.ClusterName, part role) {
+	if slot := p.fleet.slot(string(name), -1); slot >= 0 {
+		p.roles[slot] |= part
+		p.touched = append(p.touched, slot)
+	}
+}
+
+// mostOn is how many copies a busy cluster may start, in words.
+func (p *Planner) mostOn(slot int32) string {
+	for i := range p.busy {
+		if p.busy[i].Cluster == p.fleet.views[slot].Name {
+			return p.busy[i].Most
 		}
 	}
+	return ""
 }
 
 // close forgets the request.

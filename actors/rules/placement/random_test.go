@@ -207,7 +207,7 @@ func (d dice) request(p *api.Placement, clusters int) *placement.Request {
 		r.Cooling = append(r.Cooling, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {
-		r.Busy = append(r.Busy, messages.ClusterName(d.name(clusters)))
+		r.Busy = append(r.Busy, placement.Busy{Cluster: messages.ClusterName(d.name(clusters)), Most: d.name(clusters)})
 	}
 	for d.oneIn(4) {
 		r.Together = append(r.Together, messages.ClusterName(d.name(clusters)))

@@ -75,13 +75,16 @@ func (n *reference) plan(now time.Time, r *placement.Request) placement.Decision
 		}
 	}
 	var first *failure
+	passing := false
 	for _, term := range terms[start:] {
 		targets, err := n.try(now, r, p, &term)
 		if err == nil {
 			return placement.Decision{Targets: targets, Affinity: term.AffinityName}
 		}
-		if first == nil {
-			first = err
+		_, reasons := n.fitting(now, r, p, &term)
+		passes := slices.ContainsFunc(reasons, func(why string) bool { return strings.Contains(why, "was starting as many") })
+		if first == nil || passes && !passing {
+			first, passing = err, passes
 		}
 	}
 	if n.settings.PartialPlacement && dividedByRoom(r, p) > 0 {
@@ -248,11 +251,12 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	if slices.Contains(r.Cooling, v.Name) {
 		return "cluster(s) was left a short time ago because the application failed"
 	}
+	starts := slices.IndexFunc(r.Busy, func(b placement.Busy) bool { return b.Cluster == v.Name })
 	switch {
 	case o.has:
 		return ""
-	case slices.Contains(r.Busy, v.Name):
-		return "cluster(s) was starting as many workloads that had to move as it may (0)"
+	case starts >= 0:
+		return "cluster(s) was starting as many workloads that had to move as it may (" + r.Busy[starts].Most + ")"
 	case len(r.Together) > 0 && !slices.Contains(r.Together, v.Name):
 		return "cluster(s) did not run a workload of the same affinity group"
 	case slices.Contains(r.Apart, v.Name):

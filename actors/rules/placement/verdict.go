@@ -3,7 +3,6 @@ package placement
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -247,7 +246,7 @@ func (p *Planner) causeOf(m *misfit) cause {
 	case tooSmall:
 		c.scarce = p.scarce(m.slot)
 	case starting:
-		c.scarce = strconv.Itoa(p.maxStarting)
+		c.scarce = p.mostOn(m.slot)
 	}
 	return c
 }
@@ -261,7 +260,13 @@ func (p *Planner) isCause(c *cause, m *misfit) bool {
 		t := &p.fleet.views[m.slot].Taints[m.taint]
 		return t.Key == c.taint.Key && t.Value == c.taint.Value && t.Effect == c.taint.Effect
 	}
-	return m.verdict != tooSmall || c.scarce == p.scarce(m.slot)
+	switch m.verdict {
+	case tooSmall:
+		return c.scarce == p.scarce(m.slot)
+	case starting:
+		return c.scarce == p.mostOn(m.slot)
+	}
+	return true
 }
 
 // rejections lists the clusters that the last filter let not pass, by reason: the reasons in order, and under

@@ -37,7 +37,9 @@ func cooling(r *placement.Request, names ...messages.ClusterName) *placement.Req
 }
 
 func busy(r *placement.Request, names ...messages.ClusterName) *placement.Request {
-	r.Busy = names
+	for _, name := range names {
+		r.Busy = append(r.Busy, placement.Busy{Cluster: name, Most: "2"})
+	}
 	return r
 }
 
@@ -96,7 +98,7 @@ func TestExplain(t *testing.T) {
 		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
 		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was left a short time ago because the application failed"},
 		{"to be left", cluster("a", 9), outgoing(workload(nil, 1), "a"), "cluster(s) is to be left"},
-		{"busy with others", cluster("a", 9), busy(workload(nil, 1), "a"), "cluster(s) was starting as many workloads that had to move as it may (0)"},
+		{"busy with others", cluster("a", 9), busy(workload(nil, 1), "a"), "cluster(s) was starting as many workloads that had to move as it may (2)"},
 		{"busy with others, but it runs there", cluster("a", 9), busy(workload(nil, 1, on("a", 1)), "a"), ""},
 		{"being left, and a short time ago before that", cluster("a", 9), cooling(evicting(workload(nil, 1), "a"), "a"), "cluster(s) is in the process of eviction"},
 		{"leaving it, still there", cluster("a", 9), evicting(workload(nil, 1, on("a", 1)), "a"), "cluster(s) is in the process of eviction"},

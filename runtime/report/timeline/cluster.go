@@ -30,12 +30,25 @@ func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
 		t.drained(l.track("drain"), f)
 	case *messages.DrainEnded:
 		t.end(l.track("drain"))
+	case *messages.StartsCounted:
+		t.startsCounted(l.track("starts"), f)
 	case *messages.ClusterLeaving:
 		t.begin(l.track("life"), Leaving, "deleted")
 	case *messages.ClusterRemoved:
 		t.gone(l)
 	default:
 		t.mark(l)
+	}
+}
+
+// startsCounted shows for how long a cluster backs off.
+func (t *telling) startsCounted(track *Track, f *messages.StartsCounted) {
+	switch {
+	case !f.Limits:
+	case f.Most > 0:
+		t.begin(track, Slowed, f.Message)
+	default:
+		t.end(track)
 	}
 }
 
