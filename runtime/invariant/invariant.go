@@ -239,6 +239,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.permits.granted(f)
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
+		m.limits.grown() // of its priority, perhaps
 	case *messages.RescheduleRequested:
 		m.ledger.asked[f.Binding] = true
 	case *messages.BindingDeleted:
@@ -251,6 +252,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.cleared(f)
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
+		m.limits.grown()
 	case *messages.BudgetExceeded:
 		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
 	case *messages.EvictionStarted:

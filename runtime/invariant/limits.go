@@ -30,6 +30,8 @@ type limits struct {
 	// ended in the instant, at the most.
 	most map[scope]int
 	gone int
+	// counted are the scopes whose copies did not become more since they were counted.
+	counted map[scope]bool
 }
 
 // doubt is a permit for which so much of a scope had left that its share matters.
@@ -67,7 +69,7 @@ type broken struct {
 }
 
 func newLimits() limits {
-	return limits{paid: map[scope]time.Time{}, breakers: map[scope]*broken{}, moved: map[scope][]time.Time{}, most: map[scope]int{}}
+	return limits{paid: map[scope]time.Time{}, breakers: map[scope]*broken{}, moved: map[scope][]time.Time{}, most: map[scope]int{}, counted: map[scope]bool{}}
 }
 
 // renewed forgets what counted by settings that no longer hold.
@@ -75,6 +77,7 @@ func (l *limits) renewed() {
 	clear(l.paid)
 	clear(l.moved)
 	clear(l.most)
+	clear(l.counted)
 }
 
 func (m *Monitor) breakerChanged(f *messages.BreakerChanged) {
@@ -86,6 +89,7 @@ func (m *Monitor) breakerChanged(f *messages.BreakerChanged) {
 	if f.State == string(storm.Closed) {
 		delete(m.limits.moved, s)
 		delete(m.limits.most, s)
+		delete(m.limits.counted, s)
 	}
 }
 
@@ -187,7 +191,7 @@ func (m *Monitor) broke(now time.Time, s scope, share float64, v Violation) {
 		return
 	}
 	moved := slices.DeleteFunc(m.limits.moved[s], func(at time.Time) bool { return !at.Add(m.settings.BreakerWindow).After(now) })
-	most, known := m.limits.most[s]
+	most, known := m.limits.most[s], m.limits.counted[s]
 	if before := len(moved); !known || before >= max(m.settings.BreakerMinimum, 1) && float64(before) >= share*float64(most) {
 		m.limits.doubts = append(m.limits.doubts, doubt{s, share, before, v})
 	}
@@ -197,9 +201,13 @@ func (m *Monitor) broke(now time.Time, s scope, share float64, v Violation) {
 // sharesKept looks at the doubts of the instant. Copies are counted only for those.
 func (m *Monitor) sharesKept(s *store.Store) {
 	l := &m.limits
+	counted := map[scope]bool{}
 	for _, d := range l.doubts {
-		most := max(l.most[d.scope], len(m.released)+l.gone+m.mostCopies(s, d.scope))
-		l.most[d.scope] = most
+		if !counted[d.scope] {
+			l.most[d.scope] = max(l.most[d.scope], len(m.released)+l.gone+m.mostCopies(s, d.scope))
+			counted[d.scope], l.counted[d.scope] = true, true
+		}
+		most := l.most[d.scope]
 		few := d.before < max(m.settings.BreakerMinimum, 1)
 		m.check(LimitsKept, few || float64(d.before) < d.share*float64(most), d.violation, "%d of %d copies of %s had left", d.before, most, d.scope)
 	}
@@ -267,3 +275,6 @@ const endless = 1 << 30
 
 // shrunk notes that there are fewer copies than when permits of this instant were given.
 func (l *limits) shrunk(by int) { l.gone += max(by, 0) }
+
+// grown notes that there are more copies than before, somewhere.
+func (l *limits) grown() { clear(l.counted) }

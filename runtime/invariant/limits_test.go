@@ -143,3 +143,25 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		})
 	}
 }
+
+func TestCopiesThatComeInBetweenCount(t *testing.T) {
+	half := messages.Settings{FleetBreakerShare: 0.5, BreakerMinimum: 1, BreakerWindow: 10 * time.Minute}
+	for name, news := range map[string][]messages.Fact{
+		"more copies of a binding": {&messages.Scheduled{Binding: "d/d", Before: []api.TargetCluster{{Name: "m1"}}, Clusters: make([]api.TargetCluster, 5)}},
+		"an eviction is withdrawn": {&messages.EvictionWithdrawn{Binding: "d/d"}},
+		"of another priority":      {&messages.BindingUpdated{Binding: "d/d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, objects := invariant.New(half, nil), fleet(0)
+			hear(m, objects, []told{{0, []messages.Fact{permits("a")}}})
+			d := objects.Binding("d/d")
+			more := &api.ResourceBinding{TypeMeta: metav1.TypeMeta{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}, ObjectMeta: *d.Meta, Spec: *d.Spec}
+			more.Spec.Clusters = []api.TargetCluster{{Name: "m1"}, {Name: "m2"}, {Name: "m3"}, {Name: "m4"}, {Name: "m5"}}
+			objects.Put(more)
+			hear(m, objects, []told{{1, append(news, permits("b"))}})
+			objects.Put(fleet(0).Get(api.KeyOf(more)))
+			hear(m, objects, []told{{2, []messages.Fact{permits("c")}}, {3, []messages.Fact{permits("d")}}})
+			require.Zero(t, m.Counters()[invariant.LimitsKept], "there were eight when the second left")
+		})
+	}
+}

@@ -12,6 +12,9 @@ import (
 func (m *Monitor) scheduled(f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
 	m.limits.shrunk(m.dropped(f))
+	if len(f.Clusters) > len(f.Before) {
+		m.limits.grown()
+	}
 	m.apply(f.Binding, f.Applied)
 	m.arrive(f)
 	m.decided = append(m.decided, f)
