@@ -57,9 +57,9 @@ type Permit struct {
 	Priority int32       `json:"priority,omitempty"`
 }
 
-func (*GovernorChanged) Kind() string    { return "GovernorChanged" }
-func (*BreakerChanged) Kind() string     { return "BreakerChanged" }
-func (*StartsCounted) Kind() string      { return "StartsCounted" }
+func (*GovernorChanged) Kind() string { return "GovernorChanged" }
+func (*BreakerChanged) Kind() string  { return "BreakerChanged" }
+func (*StartsCounted) Kind() string   { return "StartsCounted" }
 
 func (f *StartsCounted) AboutCluster() ClusterName { return ClusterName(f.Cluster) }
 

@@ -88,7 +88,7 @@ func TestAClusterThatBacksOffStartsOneAtATime(t *testing.T) {
 	late := starting("a", "m2")
 	late.Late = true
 	d.Tell(late).Told(governor)
-	require.Equal(t, "", goes(d.Network, "c"), "b starts")
+	require.Empty(t, goes(d.Network, "c"), "b starts")
 	n = d.Tell(starting("b"))
 	require.Equal(t, "m2", goes(n, "c"))
 	n.Told(governor, &messages.StartsSucceeded{Clusters: []messages.ClusterName{"m2"}})

@@ -22,6 +22,7 @@ var (
 	held          = define(gauge, "evictions_held", "Evictions that are due and wait, by what for; those that wait for a permit have EvictionRate or a Breaker.", "reason")
 	governorState = define(gauge, "governor_state", "1 for the state that the fleet is in, as the governor sees it, and each region that ever was in another than Normal; 0 for the others. The fleet has no region.", "region", "state")
 	breakerState  = define(gauge, "breaker_state", "1 for the state that a breaker is in, if it was ever open; 0 for the others. That of the fleet has neither region nor priority.", "region", "priority", "state")
+	startsLimited = define(gauge, "starts_limited", "How many workloads that had to leave another cluster may start at once on a cluster that backs off, because starts failed there.", "cluster")
 	holds         = define(gauge, "holds", "Holds that people have placed on evictions, by scope: fleet, cluster or binding.", "scope")
 )
 
@@ -31,7 +32,7 @@ type standing struct{ *Metrics }
 // Describe names what is read at scrapes.
 func (s standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
-		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, holds,
+		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, holds,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
 		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused,
 	} {
@@ -164,6 +165,11 @@ func (o output) governor(e *engine.Engine) {
 		}
 		for i := range status.Priorities {
 			o.breaker("", strconv.Itoa(int(status.Priorities[i].Priority)), status.Priorities[i].Breaker)
+		}
+		for i := range status.Starts {
+			if s := &status.Starts[i]; s.Most > 0 {
+				o.put(startsLimited, float64(s.Most), s.Cluster)
+			}
 		}
 		for i := range status.Holds {
 			scopes[scopeOf(&status.Holds[i])]++

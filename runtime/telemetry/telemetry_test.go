@@ -181,6 +181,16 @@ func TestAnEvictionThatWaitsIsHeldByItsReason(t *testing.T) {
 	require.Equal(t, 1.0, f.value("evictions_delayed_total/NoClusterFit"))
 }
 
+func TestAClusterThatBacksOffIsMeasured(t *testing.T) {
+	f := newFixture(t)
+	soon := metav1.MicroTime{Time: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}
+	g := &api.Governor{TypeMeta: metav1.TypeMeta{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}}
+	g.Name, g.Status.Starts = api.GovernorName, []api.StartBackoff{{Cluster: "m1", Most: 1, Level: 1, Since: &soon, Until: &soon}}
+	f.write(g)
+	f.run()
+	require.Equal(t, 1.0, f.value("starts_limited/m1"))
+}
+
 func TestABindingThatBreaksALawIsCounted(t *testing.T) {
 	f := newFixture(t)
 	b := leaving()
