@@ -25,10 +25,12 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 	case *api.Cluster:
 		defaultCluster(o, s, now)
 	case *api.PropagationPolicy:
-		defaultSelectors(&o.Spec, o.Namespace)
+		defaultSelectors(o.Spec.ResourceSelectors, o.Namespace)
 		defaultPropagation(&o.Spec, s)
 	case *api.ClusterPropagationPolicy:
 		defaultPropagation(&o.Spec, s)
+	case *api.OverridePolicy:
+		defaultSelectors(o.Spec.ResourceSelectors, o.Namespace)
 	case *api.ResourceBinding:
 		defaultBinding(&o.Spec, s, now)
 	case *api.ClusterResourceBinding:
@@ -60,6 +62,10 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 		return append(local, validatePropagation(&o.Spec, s, spec)...)
 	case *api.ClusterPropagationPolicy:
 		return validatePropagation(&o.Spec, s, spec)
+	case *api.OverridePolicy:
+		return validateOverride(&o.Spec, spec)
+	case *api.ClusterOverridePolicy:
+		return validateOverride(&o.Spec, spec)
 	case *api.FederatedResourceQuota:
 		return validateQuota(&o.Spec, spec)
 	case *api.EvictionBudget:

@@ -37,6 +37,8 @@ func read(t testing.TB, text string) api.Object {
 		"ClusterTaintPolicy":       api.PolicyGroupVersion,
 		"PropagationPolicy":        api.PolicyGroupVersion,
 		"ClusterPropagationPolicy": api.PolicyGroupVersion,
+		"OverridePolicy":           api.PolicyGroupVersion,
+		"ClusterOverridePolicy":    api.PolicyGroupVersion,
 		"FederatedResourceQuota":   api.PolicyGroupVersion,
 		"Governor":                 api.LeewardGroupVersion,
 		"ResourceBinding":          api.WorkGroupVersion,

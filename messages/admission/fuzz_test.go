@@ -22,6 +22,7 @@ func FuzzAdmission(f *testing.F) {
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: a}\nspec: {propagateDeps: true, resourceSelectors: [{apiVersion: v1, kind: K}], failover: {application: {decisionConditions: {}}}, placement: {clusterTolerations: [{key: k, operator: Lt, value: '5'}], spreadConstraints: [{}], replicaScheduling: {weightPreference: {staticWeightList: [{targetCluster: {}, weight: 1}]}}, clusterAffinities: [{affinityName: a, overflowAffinities: [{affinityName: b}]}]}}\n",
 		"apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {name: a}\nspec: {resource: {apiVersion: v1, kind: K, name: o}, clusters: [{name: a, replicas: 1}], gracefulEvictionTasks: [{fromCluster: a, reason: R, producer: p}]}\n",
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: FederatedResourceQuota\nmetadata: {name: a}\nspec: {overall: {cpu: 1e3, pods: 1500m}, staticAssignments: [{clusterName: a, hard: {cpu: 2k}}]}\n",
+		"apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: a}\nspec: {overrideRules: [{overriders: {imageOverrider: [{predicate: {path: /x}, component: Tag, operator: add}], fieldOverrider: [{fieldPath: /y, json: [{subPath: /z, operator: add, value: 1}]}]}}]}\n",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}\n",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n",
 	} {

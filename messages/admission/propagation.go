@@ -18,10 +18,10 @@ var (
 	priorityKinds = []string{"KubePriorityClass"}
 )
 
-// defaultSelectors puts the selectors of a PropagationPolicy into its own namespace.
-func defaultSelectors(p *api.PropagationSpec, namespace string) {
-	for i := range p.ResourceSelectors {
-		if r := &p.ResourceSelectors[i]; r.Namespace == "" {
+// defaultSelectors puts the selectors of a policy that has a namespace into it.
+func defaultSelectors(selectors []api.ResourceSelector, namespace string) {
+	for i := range selectors {
+		if r := &selectors[i]; r.Namespace == "" {
 			r.Namespace = namespace
 		}
 	}
@@ -95,16 +95,22 @@ func validateSelectors(p *api.PropagationSpec, path *field.Path) (errs field.Err
 	if len(p.ResourceSelectors) == 0 {
 		errs = append(errs, field.Required(path, "at least one selector"))
 	}
-	for i, r := range p.ResourceSelectors {
-		at := path.Index(i)
-		errs = append(errs, required(r.APIVersion, at.Child("apiVersion"))...)
-		errs = append(errs, required(r.Kind, at.Child("kind"))...)
-		errs = append(errs, labelSelector(r.LabelSelector, at.Child("labelSelector"))...)
+	for i := range p.ResourceSelectors {
+		r, at := &p.ResourceSelectors[i], path.Index(i)
+		errs = append(errs, validateSelector(r, at)...)
 		if p.Preemption == api.PreemptAlways && r.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), "every selector must name its resource when preemption is Always"))
 		}
 	}
 	return errs
+}
+
+func validateSelector(r *api.ResourceSelector, at *field.Path) field.ErrorList {
+	return slices.Concat(
+		required(r.APIVersion, at.Child("apiVersion")),
+		required(r.Kind, at.Child("kind")),
+		labelSelector(r.LabelSelector, at.Child("labelSelector")),
+	)
 }
 
 // validateNamespaces keeps a PropagationPolicy within its own namespace.

@@ -34,7 +34,6 @@ var clusterScoped = map[schema.GroupKind]bool{
 
 	{Group: "config.karmada.io", Kind: "ResourceInterpreterCustomization"}:        true,
 	{Group: "config.karmada.io", Kind: "ResourceInterpreterWebhookConfiguration"}: true,
-	{Group: "policy.karmada.io", Kind: "ClusterOverridePolicy"}:                   true,
 	{Group: "remedy.karmada.io", Kind: "Remedy"}:                                  true,
 }
 
@@ -42,8 +41,8 @@ var clusterScoped = map[schema.GroupKind]bool{
 // known. Objects with a Go type need not say their kind.
 func Namespaced(o api.Object) bool {
 	switch o.(type) {
-	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterResourceBinding,
-		*api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.FailoverPreview, *corev1.Node:
+	case *api.Cluster, *api.ClusterTaintPolicy, *api.ClusterPropagationPolicy, *api.ClusterOverridePolicy,
+		*api.ClusterResourceBinding, *api.WorkloadRebalancer, *api.Governor, *api.ClusterEvictionBudget, *api.FailoverPreview, *corev1.Node:
 		return false
 	}
 	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]

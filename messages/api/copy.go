@@ -25,6 +25,8 @@ func (c *Cluster) DeepCopyObject() runtime.Object                  { return copy
 func (p *ClusterTaintPolicy) DeepCopyObject() runtime.Object       { return copyOf(p) }
 func (p *PropagationPolicy) DeepCopyObject() runtime.Object        { return copyOf(p) }
 func (p *ClusterPropagationPolicy) DeepCopyObject() runtime.Object { return copyOf(p) }
+func (p *OverridePolicy) DeepCopyObject() runtime.Object           { return copyOf(p) }
+func (p *ClusterOverridePolicy) DeepCopyObject() runtime.Object    { return copyOf(p) }
 func (q *FederatedResourceQuota) DeepCopyObject() runtime.Object   { return copyOf(q) }
 func (b *ResourceBinding) DeepCopyObject() runtime.Object          { return copyOf(b) }
 func (b *ClusterResourceBinding) DeepCopyObject() runtime.Object   { return copyOf(b) }

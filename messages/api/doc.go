@@ -1,7 +1,7 @@
 // Package api holds the objects that users write and read: Karmada's Cluster, ClusterTaintPolicy,
-// PropagationPolicy, FederatedResourceQuota, ResourceBinding, Work and WorkloadRebalancer with Karmada's
-// groups, versions, field names and JSON, and the workloads they act on. Taint, Toleration and the workload kinds are
-// k8s.io/api's own types; any other kind is an Unstructured resource.
+// PropagationPolicy, OverridePolicy, FederatedResourceQuota, ResourceBinding, Work and WorkloadRebalancer with
+// Karmada's groups, versions, field names and JSON, and the workloads they act on. Taint, Toleration and the workload
+// kinds are k8s.io/api's own types; any other kind is an Unstructured resource.
 //
 // Objects and fields that Karmada does not have say "Leeward's own"; they are optional and a Karmada manifest
 // means here what it means there. Source of the shapes: the Karmada API reference,

@@ -28,6 +28,8 @@ func FleetKinds() Kinds {
 		{APIVersion: api.PolicyGroupVersion, Kind: "ClusterTaintPolicy"}:       object[api.ClusterTaintPolicy],
 		{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}:        object[api.PropagationPolicy],
 		{APIVersion: api.PolicyGroupVersion, Kind: "ClusterPropagationPolicy"}: object[api.ClusterPropagationPolicy],
+		{APIVersion: api.PolicyGroupVersion, Kind: "OverridePolicy"}:           object[api.OverridePolicy],
+		{APIVersion: api.PolicyGroupVersion, Kind: "ClusterOverridePolicy"}:    object[api.ClusterOverridePolicy],
 		{APIVersion: api.PolicyGroupVersion, Kind: "FederatedResourceQuota"}:   object[api.FederatedResourceQuota],
 		{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}:            object[api.ResourceBinding],
 		{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"}:     object[api.ClusterResourceBinding],

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/randfill"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"leeward/messages/api"
 )
 
 // awkward are strings that mean something else when they are not quoted ("<<" is not among them: the
@@ -39,6 +41,7 @@ func filler(seed int64) *randfill.Filler {
 		},
 		func(f *metav1.FieldsV1, c randfill.Continue) { f.SetRawBytes(raw(c)) },
 		func(e *runtime.RawExtension, c randfill.Continue) { e.Raw = raw(c) },
+		func(j *api.JSON, c randfill.Continue) { j.Raw = raw(c) },
 		func(i *intstr.IntOrString, c randfill.Continue) {
 			*i = intstr.FromInt32(c.Int31())
 			if c.Bool() {
