@@ -57,6 +57,8 @@ var All = []Resource{
 	cluster("", "v1", "Namespace", "namespaces", func() api.Object { return &corev1.Namespace{} }),
 	cluster("cluster.karmada.io", "v1alpha1", "Cluster", "clusters", func() api.Object { return &api.Cluster{} }),
 	cluster("policy.karmada.io", "v1alpha1", "ClusterTaintPolicy", "clustertaintpolicies", func() api.Object { return &api.ClusterTaintPolicy{} }),
+	cluster("policy.karmada.io", "v1alpha1", "ClusterOverridePolicy", "clusteroverridepolicies", func() api.Object { return &api.ClusterOverridePolicy{} }),
+	namespaced("policy.karmada.io", "v1alpha1", "OverridePolicy", "overridepolicies", func() api.Object { return &api.OverridePolicy{} }),
 	cluster("policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", func() api.Object { return &api.ClusterPropagationPolicy{} }),
 	namespaced("policy.karmada.io", "v1alpha1", "PropagationPolicy", "propagationpolicies", func() api.Object { return &api.PropagationPolicy{} }),
 	namespaced("policy.karmada.io", "v1alpha1", "FederatedResourceQuota", "federatedresourcequotas", func() api.Object { return &api.FederatedResourceQuota{} }),

@@ -39,6 +39,8 @@ var looks = map[string]look{
 	"ClusterTaintPolicy":       {list: &api.List[api.ClusterTaintPolicy]{}, short: []string{"ctp"}, columns: taintPolicyColumns},
 	"PropagationPolicy":        {list: &api.List[api.PropagationPolicy]{}, short: []string{"pp"}, columns: policyColumns},
 	"ClusterPropagationPolicy": {list: &api.List[api.ClusterPropagationPolicy]{}, short: []string{"cpp"}, columns: policyColumns},
+	"OverridePolicy":           {list: &api.List[api.OverridePolicy]{}, short: []string{"op"}, columns: onlyAge},
+	"ClusterOverridePolicy":    {list: &api.List[api.ClusterOverridePolicy]{}, short: []string{"cop"}, columns: onlyAge},
 	"FederatedResourceQuota":   {list: &api.List[api.FederatedResourceQuota]{}, short: []string{"frq"}, columns: quotaColumns},
 	"ResourceBinding":          {list: &api.List[api.ResourceBinding]{}, short: []string{"rb"}, columns: bindingColumns},
 	"ClusterResourceBinding":   {list: &api.List[api.ClusterResourceBinding]{}, short: []string{"crb"}, columns: bindingColumns},

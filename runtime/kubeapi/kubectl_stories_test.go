@@ -29,6 +29,17 @@ message: member1 is down
 type: Warning
 `
 
+const overrideFile = `
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: slim}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, namespace: default}]
+  overrideRules:
+  - targetCluster: {clusterNames: [member1]}
+    overriders: {plaintext: [{path: /spec/replicas, operator: replace, value: 1}]}
+`
+
 // inRegion returns the fleet of another region.
 func inRegion(region string) string {
 	return strings.Replace(fleetFile, "region: eu", "region: "+region, 1)
@@ -164,6 +175,18 @@ var stories = map[string][]step{
 		{args: "get clusters --as=vera", shows: "Forbidden", fails: true},
 		{args: "get clusters --as=vera --as-group=leeward:viewers -o name", shows: "member1"},
 		{args: "label cluster member1 a=b --as=vera --as-group=leeward:viewers", shows: "Forbidden", fails: true},
+	},
+	"override": {
+		{args: "apply -f -", stdin: overrideFile, shows: "overridepolicy.policy.karmada.io/slim created"},
+		{args: "apply -f -", stdin: overrideFile, shows: "slim unchanged"},
+		{args: "apply --server-side --force-conflicts -f -", stdin: strings.Replace(overrideFile, "value: 1", "value: {any: [1]}", 1), shows: "slim serverside-applied"},
+		{args: "get op slim -o jsonpath={.spec.overrideRules[0].overriders.plaintext[0].value}", shows: `{"any":[1]}`},
+		{args: "apply -f -", stdin: strings.Replace(overrideFile, "operator: replace", "operator: swap", 1), shows: "spec.overrideRules[0].overriders.plaintext[0].operator", fails: true},
+		{args: "apply -f -", stdin: strings.Replace(overrideFile, "overriders:", "overrider:", 1), shows: "overrider", fails: true},
+		{args: "explain overridepolicy.spec.overrideRules.overriders.plaintext", shows: "RFC 6902"},
+		{args: "explain cop.spec", shows: "resourceSelectors"},
+		{args: "get cop,op -A", shows: "slim"},
+		{args: "delete op slim", shows: "deleted"},
 	},
 	"delete and wait": {
 		{args: "apply -f -", stdin: fleetFile, shows: "deployment.apps/nginx created"},

@@ -164,6 +164,9 @@ func scalar(t reflect.Type) (spec.Schema, bool) {
 	if t == reflect.TypeFor[runtime.RawExtension]() {
 		return spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}, true
 	}
+	if t == reflect.TypeFor[api.JSON]() { // any value: it has no type
+		return spec.Schema{}, true
+	}
 	if own, says := reflect.New(t).Interface().(ownType); says {
 		return simple(own.OpenAPISchemaType()[0], own.OpenAPISchemaFormat()), true
 	}
