@@ -27,6 +27,9 @@ const (
 	AnnotationAppliedClusterOverrides = "policy.karmada.io/applied-cluster-overrides"
 )
 
+// AnnotationReplicas is how many replicas a Work asked for before its manifest was overridden. Leeward's own.
+const AnnotationReplicas = "leeward.dev/replicas"
+
 // AppliedOverride is what one rule of a policy did.
 type AppliedOverride struct {
 	PolicyName string     `json:"policyName"`

@@ -31,6 +31,7 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 	name := messages.ClusterName(now.Name)
 	f.world.Store().Note(api.KeyOf(now)) // what the machines take back at once is no change to them
 	f.refused(now, editCluster(f.world, before, now))
+	f.renewMoved(before, now)
 	for _, m := range observed.Conditions(&before.Status, &now.Status) {
 		f.world.TellCluster(name, m)
 	}

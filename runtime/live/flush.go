@@ -194,6 +194,7 @@ func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
 			if p, needed := f.aggregate(binding); needed {
 				all = append(all, p)
 			}
+			f.renewParts(binding)
 		}
 	}
 	now := f.now()
@@ -227,11 +228,13 @@ func bindingOf(k api.Key) messages.BindingName {
 	return ""
 }
 
-// newest keeps of the wishes for one Work the last.
+// newest keeps of the wishes for one Work the last; one that renews it adds nothing to one before.
 func newest(wishes []wish) []*wish {
 	last := make(map[string]int, len(wishes))
 	for i := range wishes {
-		last[wishes[i].key] = i
+		if _, before := last[wishes[i].key]; !before || !wishes[i].renews() {
+			last[wishes[i].key] = i
+		}
 	}
 	var kept []*wish
 	for i := range wishes {

@@ -68,10 +68,13 @@ type Fleet struct {
 	wishes    []wish                        // for Works, in the order in which they were made
 	events    map[api.Key][]event           // by what they are about
 	manifests manifests
-	eventSeq  uint64
-	asked     chan func()
-	laws      laws
-	stats     Stats
+	overrides overrides
+	// stuck are the copies, by the keys of their Works, to which no overrides could be applied.
+	stuck    map[string]*messages.CopyWanted
+	eventSeq uint64
+	asked    chan func()
+	laws     laws
+	stats    Stats
 }
 
 // Stats count what a fleet has done. They are read on the goroutine of Run.
@@ -91,6 +94,7 @@ func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
+		overrides: overrides{}, stuck: map[string]*messages.CopyWanted{},
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
@@ -137,6 +141,7 @@ func (f *Fleet) load() {
 		}
 	}
 	f.world.Load(belonging(objects))
+	f.loadOverrides()
 	for _, o := range templates {
 		f.world.Store().Adopt(o)
 	}

@@ -35,6 +35,8 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 		f.leaseChanged(c)
 	case "Cluster":
 		f.clusterChanged(c)
+	case "OverridePolicy", "ClusterOverridePolicy":
+		f.overrideChanged(r, c)
 	default:
 		f.objectChanged(r, c)
 	}
@@ -79,7 +81,7 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	f.refused(o, f.world.Apply(o))
 	if r.Template() {
 		f.adopt(c.Object)
-		f.renewWorks(o)
+		f.renewWorks(f.world.Store().Binding(world.BindingOf(o)))
 	}
 }
 

@@ -7,13 +7,16 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -38,6 +41,9 @@ type wish struct {
 	// wanted is what it is to ask for; nil: what it asks for now, of the newest template.
 	wanted *messages.CopyWanted
 }
+
+// renews reports whether a Work is only to be what its template, and its overrides, make of it now.
+func (w *wish) renews() bool { return w.wanted == nil && w.unwanted == nil }
 
 func wishOf(f messages.Fact) wish {
 	w := wish{}
@@ -89,9 +95,8 @@ func (f *Fleet) observeWork(w *api.Work) {
 	}
 }
 
-// renewWorks has the Works of a template's targets ask for the template as it is now.
-func (f *Fleet) renewWorks(template api.Object) {
-	b := f.world.Store().Binding(world.BindingOf(template))
+// renewWorks has the Works of a binding's targets ask for its template as it is now. Nil has none.
+func (f *Fleet) renewWorks(b *store.Binding) {
 	if b == nil {
 		return
 	}
@@ -106,12 +111,24 @@ func (f *Fleet) renewWork(b *store.Binding, c messages.ClusterName) {
 	}
 }
 
+// renewParts has the Works of a Job whose replicas are divided follow its targets: the part of the completions that each
+// has depends on all of them.
+func (f *Fleet) renewParts(b *store.Binding) {
+	if p := b.Spec.Placement; b.Spec.Resource.Kind == "Job" && len(b.Spec.Clusters) > 1 && p != nil && p.ReplicaScheduling.Divides() {
+		f.renewWorks(b)
+	}
+}
+
 // work returns the write that a wish asks for; needed is false where the Work is as it should be, or there is none to
 // change. The generation is that of the Work afterwards, if it is wanted and there is one.
 func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	p = pending{key: w.key, wish: w}
 	stands, version := f.config.Engine.Table(works.Name()).Get(w.key)
 	old, _ := stands.(*api.Work)
+	if w.renews() {
+		w.wanted = f.stuck[w.key]
+	}
+	delete(f.stuck, w.key)
 	if w.unwanted != nil {
 		return p, p.drop(old, version, now)
 	}
@@ -119,20 +136,21 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 		return p, false
 	}
 	m, err := f.manifestFor(w, old)
+	if err == nil {
+		m, err = f.overridden(w, m)
+	}
 	if err != nil {
 		f.config.Log.Warn().Str("binding", string(w.binding)).Str("cluster", string(w.cluster)).Err(err).Msg("work not written")
 		return p, false
 	}
-	if old != nil && asksFor(old, m.raw) {
+	if old != nil && asksFor(old, m.raw) && isNoted(old, m.names) {
 		p.generation = old.Generation
 		return p, false
 	}
-	next := newWork(w, now, m.names)
+	next := newWork(w, now, &m)
 	if old != nil {
-		next = api.Shallow(old).(*api.Work)
-		next.Generation++
+		next = rewritten(old, &m)
 	}
-	next.Spec.Workload.Manifests = m.list
 	p.object, p.write, p.generation = next, engine.Update(w.key, next, version), next.Generation
 	return p, true
 }
@@ -154,13 +172,27 @@ func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, 
 	return p, true
 }
 
-func newWork(w *wish, now time.Time, annotations map[string]string) *api.Work {
+// rewritten is a Work that asks for a manifest now, and says by which overrides.
+func rewritten(old *api.Work, m *manifest) *api.Work {
+	next := api.Shallow(old).(*api.Work)
+	if !asksFor(old, m.raw) {
+		next.Spec.Workload.Manifests = m.list
+		next.Generation++
+	}
+	if !isNoted(old, m.names) {
+		next.Annotations = renoted(old, m.names)
+	}
+	return next
+}
+
+func newWork(w *wish, now time.Time, m *manifest) *api.Work {
 	return &api.Work{
 		TypeMeta: metav1.TypeMeta{APIVersion: api.WorkV1alpha1GroupVersion, Kind: "Work"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: workName(w.binding), Namespace: workNamespace(w.cluster), UID: uuid.NewUUID(), Generation: 1,
-			CreationTimestamp: metav1.Time{Time: now}, Finalizers: workFinalizers, Annotations: annotations,
+			CreationTimestamp: metav1.Time{Time: now}, Finalizers: workFinalizers, Annotations: m.names,
 		},
+		Spec: api.WorkSpec{Workload: api.WorkloadTemplate{Manifests: m.list}},
 	}
 }
 
@@ -199,9 +231,17 @@ type manifest struct {
 	version  uint64 // of the template
 	replicas int32
 	labels   map[string]string
-	raw      []byte
-	list     []api.Manifest // with raw alone
-	names    map[string]string
+	// completions are the copy's part of those of a Job; nil: as the template has them.
+	completions *int32
+
+	raw   []byte
+	list  []api.Manifest // with raw alone
+	names map[string]string
+}
+
+// alike reports whether two manifests are made of the same.
+func (m *manifest) alike(other *manifest) bool {
+	return m.version == other.version && m.replicas == other.replicas && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
 }
 
 // manifestFor renders the template of a wish's binding as the cluster is to have it.
@@ -221,11 +261,12 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	} else {
 		m.replicas = replicasOf(old)
 	}
+	m.completions = f.world.Completions(template, b, w.cluster)
 	last := f.manifests[w.binding]
-	if last.raw != nil && last.version == m.version && last.replicas == m.replicas && maps.Equal(last.labels, m.labels) {
+	if last.raw != nil && last.alike(&m) {
 		return last, nil
 	}
-	if m.raw, err = render(template, m.replicas, m.labels); err != nil {
+	if m.raw, err = m.render(template); err != nil {
 		return m, fmt.Errorf("render %s: %w", key, err)
 	}
 	if m.names = last.names; m.names == nil {
@@ -251,10 +292,13 @@ func (m *manifest) share(w *api.Work) {
 }
 
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.
-func render(template api.Object, replicas int32, labels map[string]string) ([]byte, error) {
+func (m *manifest) render(template api.Object) ([]byte, error) {
 	o := api.Shallow(template)
-	if scaled, err := world.WithReplicas(o, replicas); err == nil {
+	if scaled, err := world.WithReplicas(o, m.replicas); err == nil {
 		o = scaled
+	}
+	if job, ok := o.(*batchv1.Job); ok && m.completions != nil {
+		job.Spec.Completions = m.completions
 	}
 	o.SetUID("")
 	o.SetResourceVersion("")
@@ -263,10 +307,10 @@ func render(template api.Object, replicas int32, labels map[string]string) ([]by
 	o.SetManagedFields(nil)
 	o.SetFinalizers(nil)
 	o.SetOwnerReferences(nil)
-	if len(labels) > 0 {
-		all := maps.Clone(labels)
+	if len(m.labels) > 0 {
+		all := maps.Clone(m.labels)
 		maps.Copy(all, o.GetLabels())
-		maps.Copy(all, labels)
+		maps.Copy(all, m.labels)
 		o.SetLabels(all)
 	}
 	if status := statusOf(o); status.IsValid() {
@@ -278,8 +322,11 @@ func render(template api.Object, replicas int32, labels map[string]string) ([]by
 // statusOf is the status of an object; not valid where its kind has none.
 func statusOf(o api.Object) reflect.Value { return reflect.ValueOf(o).Elem().FieldByName("Status") }
 
-// replicasOf is how many replicas a Work asks for.
+// replicasOf is how many replicas a Work asks for, whatever overrides make of them.
 func replicasOf(w *api.Work) int32 {
+	if n, err := strconv.ParseInt(w.Annotations[api.AnnotationReplicas], 10, 32); err == nil {
+		return int32(n)
+	}
 	var asked struct {
 		Spec struct{ Replicas, Parallelism *int32 }
 	}

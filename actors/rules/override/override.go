@@ -18,7 +18,7 @@ import (
 
 // Policy is an OverridePolicy or, where it has no namespace, a ClusterOverridePolicy, made ready. It is not changed.
 type Policy struct {
-	namespace, name string
+	Namespace, Name string
 	selectors       []api.ResourceSelector
 	rules           []rule
 }
@@ -33,7 +33,7 @@ type rule struct {
 // Compile makes a policy ready; the spec is not changed any more. It fails where a rule cannot say which clusters it
 // means, which admission refuses.
 func Compile(namespace, name string, spec *api.OverrideSpec) (*Policy, error) {
-	p := &Policy{namespace: namespace, name: name, selectors: spec.ResourceSelectors}
+	p := &Policy{Namespace: namespace, Name: name, selectors: spec.ResourceSelectors}
 	rules := spec.Rules()
 	for i := range rules {
 		field := "spec"
@@ -52,25 +52,20 @@ func Compile(namespace, name string, spec *api.OverrideSpec) (*Policy, error) {
 // String names the policy as kubectl does.
 func (p *Policy) String() string {
 	kind := "OverridePolicy"
-	if p.namespace == "" {
+	if p.Namespace == "" {
 		kind = "ClusterOverridePolicy"
 	}
-	return api.Key{Kind: kind, Namespace: p.namespace, Name: p.name}.String()
-}
-
-// Compare is the order of policies by name.
-func Compare(a, b *Policy) int {
-	return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	return api.Key{Kind: kind, Namespace: p.Namespace, Name: p.Name}.String()
 }
 
 // MayReach reports whether the policy reaches a resource, whatever labels that comes to have.
 func (p *Policy) MayReach(r api.Key) bool {
-	if p.namespace != "" && p.namespace != r.Namespace {
+	if p.Namespace != "" && p.Namespace != r.Namespace {
 		return false
 	}
 	return len(p.selectors) == 0 || slices.ContainsFunc(p.selectors, func(s api.ResourceSelector) bool {
 		s.LabelSelector = nil
-		return propagation.Matches(&s, p.namespace, r, nil) != propagation.NoMatch
+		return propagation.Matches(&s, p.Namespace, r, nil) != propagation.NoMatch
 	})
 }
 
@@ -79,7 +74,7 @@ func (p *Policy) rank(r api.Key, labels map[string]string) propagation.Rank {
 	if len(p.selectors) == 0 && p.MayReach(r) {
 		return propagation.MatchKind
 	}
-	return propagation.Closest(p.selectors, p.namespace, r, labels)
+	return propagation.Closest(p.selectors, p.Namespace, r, labels)
 }
 
 // Tells reports whether any rule of the policy selects just one of two clusters: whether one that becomes the other
@@ -131,7 +126,7 @@ func (d *document) applyAll(policies []*Policy, cluster bool, c *messages.Cluste
 			if err := d.override(rule.overriders); err != nil {
 				return nil, fmt.Errorf("%s: %s.%w", p, rule.field, err)
 			}
-			applied = append(applied, api.AppliedOverride{PolicyName: p.name, Overriders: *rule.overriders})
+			applied = append(applied, api.AppliedOverride{PolicyName: p.Name, Overriders: *rule.overriders})
 		}
 	}
 	slices.SortStableFunc(applied, func(a, b api.AppliedOverride) int { return cmp.Compare(a.PolicyName, b.PolicyName) })
@@ -147,11 +142,11 @@ func (d *document) meaning(policies []*Policy, cluster bool) []*Policy {
 	key, labels := d.key(), d.labels()
 	var claims []claim
 	for _, p := range policies {
-		if rank := p.rank(key, labels); rank != propagation.NoMatch && (p.namespace == "") == cluster {
+		if rank := p.rank(key, labels); rank != propagation.NoMatch && (p.Namespace == "") == cluster {
 			claims = append(claims, claim{p, rank})
 		}
 	}
-	slices.SortFunc(claims, func(a, b claim) int { return cmp.Or(cmp.Compare(a.rank, b.rank), Compare(a.Policy, b.Policy)) })
+	slices.SortFunc(claims, func(a, b claim) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Name, b.Name)) })
 	ordered := make([]*Policy, len(claims))
 	for i := range claims {
 		ordered[i] = claims[i].Policy

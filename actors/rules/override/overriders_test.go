@@ -85,6 +85,7 @@ var cases = []struct{ name, manifest, overriders, want, err string }{
 		`plaintext: [{path: /spec/template/spec/containers/0/image, operator: replace, value: b}], imageOverrider: [{component: Repository, operator: add, value: c}]`,
 		pod("Deployment", `{name: a, image: b}`), ""},
 	{"a patch of what is not there", thing, `plaintext: [{path: /spec/image, operator: remove}, {path: /spec/image, operator: remove}]`, "", "plaintext[1]: "},
+	{"a patch replaces what is not there", thing, `plaintext: [{path: /spec/picture, operator: replace, value: 1}]`, "", "plaintext[0]: replace operation does not apply: doc is missing key: /spec/picture"},
 	{"a path that is none", thing, `plaintext: [{path: spec, operator: add, value: 1}]`, "", "plaintext[0]: "},
 	{"a patch leaves no object", thing, `plaintext: [{path: "", operator: replace, value: 1}]`, "", "plaintext[0]: "},
 }
