@@ -37,7 +37,7 @@ import (
 //	whether what is left calls for another placement              scheduler                       left out
 //	the old copy goes, its cluster lists it no more               binding, member, cluster        left out
 //
-// No permit is asked for by either: the storm has no limits.
+// What this fleet does not have is asked by neither loop: limits, quotas, budgets, groups, application failover.
 type sameData struct {
 	*bareFleet
 	workloads []bareWorkload
@@ -88,7 +88,7 @@ func newSameData(b *testing.B, bindings, clusters int) *sameData {
 			Replicas: d.Replicas, ReplicaRequirements: d.Requirements, Placement: f.asked,
 		}}
 		w.spec.Clusters = f.place(b, nil, nil)
-		f.run(w)
+		f.run(b, w)
 		f.report(w)
 	}
 	return f
@@ -109,7 +109,7 @@ func (f *sameData) storm(b *testing.B) time.Duration {
 		f.move(b, w)
 	}
 	for _, w := range leavers {
-		f.run(w)
+		f.run(b, w)
 	}
 	for _, w := range leavers {
 		f.report(w)
@@ -127,7 +127,7 @@ func (f *sameData) due(dark []*messages.ClusterView) (leavers []*bareWorkload) {
 		c := f.clusters[string(v.Name)]
 		for _, k := range c.copies {
 			w := k.workload
-			verdict := taint.Deadline(c.taints, w.spec.Placement.ClusterTolerations, f.rule())
+			verdict := f.bears(w, c)
 			if verdict.Outcome != taint.Untolerated {
 				continue
 			}
@@ -142,6 +142,11 @@ func (f *sameData) due(dark []*messages.ClusterView) (leavers []*bareWorkload) {
 		}
 	}
 	return leavers
+}
+
+// bears is what the taints of a cluster mean to a workload.
+func (f *sameData) bears(w *bareWorkload, c *bareCluster) taint.Verdict {
+	return taint.Deadline(c.taints, w.spec.Placement.ClusterTolerations, f.rule())
 }
 
 func (w *bareWorkload) priority() int32 {
@@ -184,10 +189,12 @@ func share(targets []api.TargetCluster, c messages.ClusterName) int32 {
 }
 
 // run has clusters run what they are to, where that is news, and looks at their taints.
-func (f *sameData) run(w *bareWorkload) {
+func (f *sameData) run(b *testing.B, w *bareWorkload) {
 	for _, t := range w.spec.Clusters {
 		c := f.clusters[t.Name]
-		taint.Deadline(c.taints, w.spec.Placement.ClusterTolerations, f.rule())
+		if verdict := f.bears(w, c); verdict.Outcome != taint.Forever {
+			b.Fatalf("%s must leave %s, where it has just come", w.name, t.Name)
+		}
 		k := c.copies[w.name]
 		if k == nil {
 			k = &bareCopy{workload: w}
