@@ -50,6 +50,13 @@ func TestTheServerShowsTheCertificateThatItIsGiven(t *testing.T) {
 	require.Eventually(t, func() bool { return !shown(t, d.Addr(), "leeward.example.org").Equal(first) }, time.Minute, 20*time.Millisecond)
 }
 
+func TestOldTLSIsRefused(t *testing.T) {
+	d := serve(t)
+	d.create(clusters, cluster("m1"))
+	_, err := tls.Dial("tcp", d.Addr(), &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11, InsecureSkipVerify: true})
+	require.ErrorContains(t, err, "protocol version")
+}
+
 func TestAKubeconfigTrustsWhatIsShownWhereItPointsTo(t *testing.T) {
 	dir := t.TempDir()
 	given, _ := issue(t, t.TempDir(), "leeward.example.org")
