@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"leeward/runtime/leadership"
 )
@@ -29,7 +29,7 @@ func (d *daemon) duty() (func(context.Context) error, error) {
 	}
 	d.machines.rest()
 	c := &leadership.Candidate{
-		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: host + "_" + uuid.NewString(), Lead: d.lead,
+		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: host + "_" + string(uuid.NewUUID()), Lead: d.lead,
 		Leader: func(who string) { d.log.Info().Str("leader", who).Msg("leader") },
 	}
 	return func(ctx context.Context) error { return d.share(ctx, c) }, nil
