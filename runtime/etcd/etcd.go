@@ -16,6 +16,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +86,7 @@ func Open(c Config) (*Store, error) {
 
 // tls is nil where no address is https.
 func (c *Config) tls() (*tls.Config, error) {
-	if len(c.Servers) == 0 || !strings.HasPrefix(c.Servers[0], "https://") {
+	if !slices.ContainsFunc(c.Servers, func(s string) bool { return strings.HasPrefix(s, "https://") }) {
 		return nil, nil
 	}
 	info := transport.TLSInfo{CertFile: c.CertFile, KeyFile: c.KeyFile, TrustedCAFile: c.CAFile}

@@ -222,6 +222,21 @@ func TestAnEtcdThatDoesNotAnswerIsUnreachable(t *testing.T) {
 	require.ErrorAs(t, err, new(*engine.Unreachable))
 }
 
+func TestAnEtcdThatWantsCertificatesIsShownThem(t *testing.T) {
+	server, cert, key := etcdtest.StartSecured(t)
+	known, err := Open(Config{Servers: []string{server}, Prefix: "/fleet", CAFile: cert, CertFile: cert, KeyFile: key, Clock: clock.New()})
+	require.NoError(t, err)
+	_, err = known.Latest(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, known.Close())
+
+	stranger, err := Open(Config{Servers: []string{server}, Prefix: "/fleet", CAFile: cert, Clock: clock.New()})
+	require.NoError(t, err)
+	_, err = stranger.Latest(t.Context())
+	require.ErrorAs(t, err, new(*engine.Unreachable))
+	require.NoError(t, stranger.Close())
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("0 0\n{}"))
 	f.Add([]byte("3 1767225600000000000\n{\"a\":1}"))
