@@ -283,3 +283,25 @@ func TestAPermitThatIsOnItsWayIsNotGivenBack(t *testing.T) {
 	require.Empty(t, gone(d.Tell(from("e3", "b")...)), "two of three are to move")
 	require.Equal(t, []string{"b/e3"}, gone(d.Tell(asks(messages.Stays))), "one stays after all")
 }
+
+// Each has a budget of its own, which all are asked for again in no order, and are told in that of their names.
+func TestWhoWaitsForBudgetsIsToldInOrder(t *testing.T) {
+	d := drive(t, budgeting)
+	all := single(keep("all", "2"))
+	d.Tell(set(all))
+	var names []messages.BindingName
+	for i := range 9 {
+		names = append(names, messages.BindingName(fmt.Sprint("w", i)))
+		d.Tell(on(names[i], 2, "e1"))
+	}
+	d.Tell(from("e1", names...)...)
+	edited := single(keep("all", "3"))
+	edited.Name = all.Name
+	var told []messages.BindingName
+	for _, mail := range d.Tell(set(edited)).Mail() {
+		if _, delayed := mail.Message.(*messages.EvictionDelayed); delayed {
+			told = append(told, messages.BindingName(mail.To.Name))
+		}
+	}
+	require.Equal(t, names, told)
+}

@@ -6,6 +6,7 @@ package governor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"leeward/actors"
@@ -296,6 +297,9 @@ func (g *Governor) explain(now time.Time, out *actors.Outbox) {
 	if g.tripped {
 		g.tripped = false
 		g.retell()
+	}
+	if len(g.ledger.funds) > 0 { // who waits for one is asked again in any order
+		slices.SortFunc(g.fresh, byUrgency)
 	}
 	for _, n := range g.fresh {
 		n.fresh = false

@@ -119,15 +119,17 @@ func (n *node) refresh() {
 	}
 }
 
-// moreUrgent puts the higher priority first, then the longer wait, then the name.
-func moreUrgent(x, y *node) bool {
+func moreUrgent(x, y *node) bool { return byUrgency(x, y) < 0 }
+
+// byUrgency puts the higher priority first, then the longer wait, then the name.
+func byUrgency(x, y *node) int {
 	a, b := x.head, y.head
 	return cmp.Or(
 		-cmp.Compare(a.Priority, b.Priority),
 		a.Since.Compare(b.Since),
 		cmp.Compare(a.Binding, b.Binding),
 		cmp.Compare(a.Cluster, b.Cluster),
-	) < 0
+	)
 }
 
 // sooner puts first what is tried again first, and what no time ends last.

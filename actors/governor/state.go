@@ -147,12 +147,7 @@ func (g *Governor) declare(blind bool, out *actors.Outbox) {
 
 // retell has all requests told anew what they wait for.
 func (g *Governor) retell() {
-	g.fresh = slices.SortedFunc(maps.Values(g.requests), func(x, y *node) int {
-		if moreUrgent(x, y) {
-			return -1
-		}
-		return 1
-	})
+	g.fresh = slices.SortedFunc(maps.Values(g.requests), byUrgency)
 	for _, n := range g.fresh {
 		n.fresh = true
 	}
