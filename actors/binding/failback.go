@@ -114,25 +114,21 @@ func (w *homeward) alarm() (next time.Time) {
 	return next
 }
 
-// moves gives the clusters that are left by choice their grounds, and begins a return. One that must be left
-// anyway has grounds of its own; but one that waits for a permit to leave for a taint has none to lose its copy by: it
-// is left by choice, too, which takes nothing away at once.
+// moves gives the clusters that are left by choice their grounds, and begins a return. One that may be left anyway has
+// grounds of its own; but one that must, and waits for leave to, is left by choice, too.
 func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 	if m.Move == "" {
 		return
 	}
 	for _, c := range m.Leaving {
 		t := b.target(c)
-		switch {
-		case t == nil:
-		case !t.leave.due:
-			t.leave.grounds = messages.Grounds{Reason: m.Move}
-		case t.leave.requested:
-			out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: c})
-			if t.leave.grounds.Reason == api.EvictionReasonTaintUntolerated {
-				t.leave.grounds = messages.Grounds{Reason: m.Move}
-			}
+		if t == nil || t.leave.permitted {
+			continue
 		}
+		if t.leave.requested {
+			out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: c})
+		}
+		t.leave.grounds = messages.Grounds{Reason: m.Move}
 	}
 	if m.Move == api.EvictionReasonFailback {
 		b.startReturn(m, out)

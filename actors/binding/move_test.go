@@ -85,3 +85,11 @@ func TestAMoveWithdrawsTheRequestForAPermit(t *testing.T) {
 	n := b.tell(b.rescheduled("m1", "m2:2")).Told(governor, unwish("m1"))
 	require.Equal(t, messages.Grounds{Reason: api.EvictionReasonReschedule}, actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Grounds)
 }
+
+func TestWhatPeopleHoldForItsSicknessMovesByChoiceOnly(t *testing.T) {
+	b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
+	b.tell(&messages.HoldsAnnounced{Held: true})
+	b.tell(report("m1", api.Unhealthy, 0, 1))
+	n := b.tell(b.rescheduled("m1", "m2:2")).Told(governor, unwish("m1"))
+	require.Equal(t, messages.Grounds{Reason: api.EvictionReasonReschedule}, actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Grounds)
+}
