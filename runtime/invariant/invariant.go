@@ -253,6 +253,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.EvictionWithdrawn:
 		m.place(f.Binding, f.Clusters)
 		m.limits.grown()
+		m.startsOver(f.Binding)
 	case *messages.BudgetExceeded:
 		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
 	case *messages.EvictionStarted:
@@ -264,11 +265,12 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.ReplicasReleased:
 		m.ledger.fewer = true
 	case *messages.ReleaseHeld:
-		m.startsLate(f.Binding)
+		m.startsOver(f.Binding)
 	case *messages.HealthForgotten:
 		m.lose(f.Binding, f.Cluster, 0)
 	case *messages.EvictionEnded:
 		m.released = append(m.released, f)
+		m.startsOver(f.Binding)
 	case *messages.ConditionChanged:
 		m.judged[f.Cluster] = true
 		m.limits.fleetChanged()

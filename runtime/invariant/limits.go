@@ -85,8 +85,9 @@ func (m *Monitor) breakerChanged(f *messages.BreakerChanged) {
 	if f.Priority != nil {
 		s.priority = fmt.Sprint(*f.Priority)
 	}
+	before := m.limits.breakers[s]
 	m.limits.breakers[s] = &broken{state: storm.BreakerState(f.State)}
-	if f.State == string(storm.Closed) {
+	if f.State == string(storm.Closed) && (before == nil || before.state != storm.Open) { // else it opened for a permit that came back
 		delete(m.limits.moved, s)
 		delete(m.limits.most, s)
 		delete(m.limits.counted, s)

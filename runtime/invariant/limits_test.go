@@ -89,6 +89,7 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 	}
 	most := priority
 	most.PriorityBreakerShare = 0.75
+	back := &messages.EvictionsPermitted{Returned: []messages.Permit{{Binding: "b", Cluster: "m1"}}}
 	rate := 0.1
 	slow := &messages.GovernorChanged{State: "Cooldown", EvictionsPerSecond: &rate}
 	for name, c := range map[string]struct {
@@ -121,6 +122,8 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		"more than half of a priority":              {priority, 0, []told{one(0, permits("a")), one(m, permits("b", "c"))}, true},
 		"more than half, in time":                   {half, 0, []told{one(0, permits("a", "b")), one(10*m, permits("c"))}, false},
 		"more than half, of fewer since":            {half, 0, []told{one(0, permits("a", "b", "c"), void)}, false},
+		"more than half, with one that came back":   {half, 0, []told{one(0, permits("a")), one(s, permits("b"), breaker("Open"), breaker("Closed"), back), one(2*s, permits("b")), one(3*s, permits("c"))}, true},
+		"half, with one that came back":             {half, 0, []told{one(0, permits("a")), one(s, permits("b"), breaker("Open"), breaker("Closed"), back), one(2*s, permits("b"))}, false},
 		"more than half, of which others moved on":  {region, 0, []told{one(0, permits("a", "b", "c"), moved)}, false},
 		"most of a priority that they had":          {most, 0, []told{one(0, edited...)}, false},
 		"most of a priority that none has":          {most, 0, []told{one(0, urgent)}, true},

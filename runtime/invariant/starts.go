@@ -56,8 +56,9 @@ func hasServed(b *store.Binding, cluster string) bool {
 	})
 }
 
-// startsLate forgets what starts of a binding whose hand-over is overdue: it keeps nobody waiting.
-func (m *Monitor) startsLate(b messages.BindingName) {
+// startsOver forgets what starts of a binding of which a hand-over is over, or overdue: that keeps nobody waiting. One that
+// has others does, for the scheduler.
+func (m *Monitor) startsOver(b messages.BindingName) {
 	for _, on := range m.starting { // order-free: each by itself
 		delete(on, b)
 	}

@@ -43,6 +43,7 @@ func TestAClusterStartsSoManyAtOnce(t *testing.T) {
 		"a second one while the first starts": {one, []step{first, {arrives("b", must), starts}}, true},
 		"a second one when the first serves":  {one, []step{first, {arrives("b", must), well}}, false},
 		"a second one when the first is late": {one, []step{first, {facts: late}, {facts: arrives("b", must)}}, false},
+		"a second one when the first is over": {one, []step{first, {facts: []messages.Fact{&messages.EvictionEnded{Binding: "d/a", Cluster: "m1", Reason: messages.EndedTimeout}}}, {facts: arrives("b", must)}}, false},
 		"a second one that moves by choice":   {one, []step{first, {facts: arrives("b", may)}}, false},
 		"two where two may":                   {two, []step{first, {facts: arrives("b", must)}}, false},
 		"any number where nobody counts":      {messages.Settings{}, []step{first, {facts: arrives("b", must)}}, false},

@@ -15,11 +15,11 @@ func Draw(seed uint64) *Case {
 	values := drawLimits(seed)
 	manifests := d.beside(values)
 	c.drawConfig(d, values)
-	c.drawFleet(d, d.between(1, 6))
+	c.drawFleet(d, d.between(1, most(seed)))
 	for i := range d.between(0, 2) {
 		manifests = append(manifests, d.taintPolicy(i))
 	}
-	workloads := d.between(1, 6)
+	workloads := d.between(1, most(seed))
 	for i := range workloads {
 		manifests = append(manifests, d.deployment(i), d.policy(i, len(c.Fleet)))
 	}
@@ -29,6 +29,15 @@ func Draw(seed uint64) *Case {
 	}
 	c.Manifests, c.Timeline = plainList(manifests), plainList(timeline)
 	return c
+}
+
+// most is how many clusters and how many workloads a case has at the most: few, because that is quick, and now and then
+// more, because something else goes wrong then.
+func most(seed uint64) int {
+	if newDice(seed ^ 0xb16).chance(4) {
+		return 20
+	}
+	return 6
 }
 
 // drawConfig sets, beside what was asked for, what makes taints evict, and now and then a few other fields, each

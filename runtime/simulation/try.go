@@ -35,8 +35,8 @@ const (
 	Confluent = "any order of messages ends the same"
 )
 
-// mostMessages is how many an instant of a fleet as small as those drawn may take: some hundreds are usual.
-const mostMessages = 20_000
+// mostMessages is how many an instant may take for each object that a fleet begins with: some tens are usual.
+const mostMessages = 1000
 
 // repeated says how many seeds there are to one that is run twice.
 const repeated = 8
@@ -74,7 +74,7 @@ func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *
 			wrong = &Finding{Runs, fmt.Sprint("panic: ", p)}
 		}
 	}()
-	o.MaxPerInstant = mostMessages
+	o.MaxPerInstant = mostMessages * len(s.Objects)
 	if tamper != nil {
 		o.Tamper = tamper()
 	}
