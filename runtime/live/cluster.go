@@ -36,7 +36,7 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 		f.world.TellCluster(name, m)
 	}
 	if !equality.Semantic.DeepEqual(before.Status.ResourceSummary, now.Status.ResourceSummary) {
-		f.world.TellCluster(name, &messages.ResourcesReported{Summary: now.Status.ResourceSummary})
+		f.rooms.stale[name] = true
 	}
 	if !equality.Semantic.DeepEqual(before.Status.APIEnablements, now.Status.APIEnablements) {
 		f.world.TellCluster(name, &messages.EnablementsReported{APIs: now.Status.APIEnablements})

@@ -74,6 +74,7 @@ type Fleet struct {
 	eventSeq uint64
 	asked    chan func()
 	laws     laws
+	rooms    rooms
 	stats    Stats
 }
 
@@ -94,7 +95,7 @@ func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
-		overrides: overrides{}, stuck: map[string]*messages.CopyWanted{},
+		overrides: overrides{}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
@@ -140,6 +141,7 @@ func (f *Fleet) load() {
 			}
 		}
 	}
+	withoutOwn(objects)
 	f.world.Load(belonging(objects))
 	f.loadOverrides()
 	for _, o := range templates {
@@ -183,8 +185,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 // untilNext is how long nothing is due.
 func (f *Fleet) untilNext() time.Duration {
-	next, due := f.world.Next()
-	if !due {
+	next, _ := f.world.Next()
+	if next = actors.Earlier(next, f.rooms.due()); next.IsZero() {
 		return time.Hour
 	}
 	return max(0, next.Sub(f.config.Clock.Now()))
@@ -224,6 +226,7 @@ func (f *Fleet) step() error {
 // to do at once.
 func (f *Fleet) round() (again bool, err error) {
 	f.take()
+	f.tellRooms()
 	if err := f.settle(); err != nil {
 		return false, err
 	}
@@ -267,6 +270,7 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 		f.config.Hear(at, fact)
 	}
 	f.laws.hear(at, fact)
+	f.rooms.hear(fact)
 	switch fact := fact.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))

@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
@@ -199,6 +200,40 @@ func TestAScaledWorkloadIsScaledWhereItRuns(t *testing.T) {
 	f.apply(deployment(5, "nginx:1"))
 	require.Equal(t, "m1:5", placed(f))
 	require.Equal(t, int32(5), replicasOf(get(f, work("m1"))))
+}
+
+// reports has the agent of a cluster say how many pods there are on it.
+func (f *fixture) reports(cluster string, pods int64) {
+	f.t.Helper()
+	edit(f, member(cluster), func(c *api.Cluster) {
+		c.Status.ResourceSummary.Allocated = corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)}
+	})
+	f.pass(time.Second)
+}
+
+func TestWhatServesIsNotCountedTwice(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.Placement = api.Placement{ReplicaScheduling: &api.ReplicaSchedulingStrategy{
+		ReplicaSchedulingType: api.Divided, ReplicaDivisionPreference: api.Weighted,
+		WeightPreference: &api.WeightPreference{DynamicWeight: api.DynamicByAvailableReplicas},
+	}}
+	f.apply(member("m1"), p, deployment(60, "nginx:1")) // of 100
+	f.reports("m1", 60+10)
+	f.apply(deployment(61, "nginx:1"))
+	require.Equal(t, "m1:60", placed(f), "pods that do not serve yet may be others'")
+	f.serves("m1", 60)
+	f.pass(time.Second)
+	require.Equal(t, "m1:61", placed(f), "10 are others', and 60 these")
+	f.apply(deployment(90, "nginx:1"))
+	require.Equal(t, "m1:90", placed(f))
+	f.apply(deployment(91, "nginx:1"))
+	require.Equal(t, "m1:90", placed(f))
+	f.restart()
+	f.pass(time.Minute)
+	require.Equal(t, "m1:90", placed(f), "a start counts as before it")
+	f.reports("m1", 60)
+	require.Equal(t, "m1:91", placed(f), "the others are gone")
 }
 
 func TestADeletedWorkloadTakesItsCopiesAlong(t *testing.T) {

@@ -158,6 +158,13 @@ func (s *Store) Bindings() []*Binding {
 	return all
 }
 
+// EachBinding visits the bindings as they stand, in no order.
+func (s *Store) EachBinding(visit func(*api.BindingSpec, *api.BindingStatus)) {
+	for _, b := range s.bindings { // order-free: as said
+		visit(b.binding.Spec, b.binding.Status)
+	}
+}
+
 // Select returns snapshots of the objects with certain keys, in the order of Objects.
 func (s *Store) Select(wanted func(api.Key) bool) []api.Object {
 	var keys []api.Key
