@@ -50,6 +50,9 @@ func TestAFailoverEndsWithItsOldCopyGone(t *testing.T) {
 	before := f.engine.Version()
 	f.pass(time.Minute)
 	require.Equal(t, before, f.engine.Version(), "nothing is left to do")
+	require.Equal(t, get(f, binding()).Generation, get(f, binding()).Status.SchedulerObservedGeneration)
+	f.restart()
+	require.Equal(t, before, f.engine.Version(), "nor after a start")
 }
 
 // TestAReportOfTheWorkBeforeEndsNoHandOver shows an agent whose word is older than the Work it seems to be about.

@@ -48,6 +48,9 @@ func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Meta.Generation++
+	if b.Status.SchedulerObservedGeneration == b.Meta.Generation-1 {
+		b.Status.SchedulerObservedGeneration++ // an end asks nothing of who had placed all before it
+	}
 	b.judgeFullyApplied(at)
 	return true
 }
