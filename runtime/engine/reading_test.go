@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/randfill"
 
+	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 )
@@ -32,6 +33,7 @@ func filler(seed int64) *randfill.Filler {
 		},
 		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawBytes([]byte(`{"f:a":{}}`)) },
 		func(e *runtime.RawExtension, c randfill.Continue) { e.Raw = fmt.Appendf(nil, `{"n":%d}`, c.Intn(3)) },
+		func(j *api.JSON, c randfill.Continue) { j.Raw = fmt.Appendf(nil, `["<",%d]`, c.Intn(3)) },
 		func(i *intstr.IntOrString, _ randfill.Continue) { *i = intstr.FromString("25%") },
 	)
 }

@@ -51,6 +51,8 @@ func (f *Fleet) noteEvent(at time.Time, fact messages.Fact) {
 	switch fact := fact.(type) {
 	case *messages.BindingCreated:
 		return // the binding itself says which policy claimed it
+	case *messages.CapacityChanged:
+		return // the cluster itself says what its agent reports, each few seconds
 	case messages.AboutBinding:
 		about = store.BindingKey(fact.AboutBinding())
 	case messages.AboutCluster:
