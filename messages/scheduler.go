@@ -33,15 +33,29 @@ type ClusterGone struct{ Name ClusterName }
 type PlaceBinding struct {
 	Binding BindingName
 	// Since is when the need arose. By it, the priority and the name requests are served.
-	Since    time.Time
-	Priority int32
+	Since time.Time
 	// Request counts the binding's requests.
-	Request      uint64
-	APIVersion   string
-	Kind         string
-	UID          types.UID
-	HasReplicas  bool
-	Replicas     int32
+	Request    uint64
+	APIVersion string
+	Kind       string
+	UID        types.UID
+
+	// Numbers and flags stand together: who places a fleet sends, and keeps, as many of these as there are workloads.
+	Priority int32
+	Replicas int32
+	// Unreplaced counts the replicas, or whole sets, on clusters of Evicting for which nothing stands in yet and that keep
+	// their quota.
+	Unreplaced  int32
+	HasReplicas bool
+	// Late is set where nobody has to wait for what is Starting: nothing is left for it, or the hand-over is overdue.
+	Late bool
+	// Lapses is set where leave to go holds for this instant only: what of Leaving is held then, is sought from then on.
+	Lapses bool
+	// Purges is set where the old copy of one of Leaving or Seeking goes before its replacement stands.
+	Purges bool
+	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
+	Suspended bool
+
 	Requirements *api.ReplicaRequirements
 	// Set goes whole to every cluster, in place of replicas; nil: there is none.
 	Set       *ComponentSet
@@ -55,24 +69,15 @@ type PlaceBinding struct {
 	Cooling []ClusterName
 	// Full are clusters that say that they have no room for more of its replicas.
 	Full []ClusterName
-	// Starting are targets on which no copy was healthy yet; nil where nobody counts them. They keep nobody waiting
-	// who are Late: nothing is left for them, or the hand-over is overdue.
+	// Starting are targets on which no copy was healthy yet; nil where nobody counts them.
 	Starting []ClusterName
-	Late     bool
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
 	Leaving []ClusterName
-	// Lapses is set where leave to go holds for this instant only: what of Leaving is held then, is sought from then on.
-	Lapses bool
 	// Seeking are targets that the binding must leave, and asks leave for once it hears that a placement without them
 	// is found; in the order of their deadlines.
-	Seeking []ClusterName
-	// Purges is set where the old copy of one of these goes before its replacement stands.
-	Purges bool
-	// Unreplaced counts the replicas, or whole sets, on clusters of Evicting for which nothing stands in yet and that keep
-	// their quota.
-	Unreplaced int32
-	Affinity   string
+	Seeking  []ClusterName
+	Affinity string
 	// Groups are the groups of workloads that this one belongs to, within its namespace; nil: none.
 	Groups *api.WorkloadAffinityGroups
 	// RescheduleAt asks for a fresh placement if it is after LastScheduled.
@@ -80,8 +85,6 @@ type PlaceBinding struct {
 	LastScheduled time.Time
 	// Home is nil where the workload is not to return anywhere.
 	Home *Homeward
-	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
-	Suspended bool
 }
 
 // TasksEnded says that a binding that has its place has no eviction task any more: all is as the scheduler last heard or
