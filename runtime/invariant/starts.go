@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/store"
@@ -33,20 +34,30 @@ func (m *Monitor) arrive(f *messages.Scheduled) {
 // startsKept asks the clusters to which evictions moved a binding in the instant whether they start no more than they may.
 func (m *Monitor) startsKept(now time.Time, s *store.Store) {
 	for _, a := range m.arrivals {
-		n, most := m.startingOn(s, a.cluster), m.settings.MaxStartingPerCluster
+		n, most := m.startingOn(now, s, a.cluster), m.settings.MaxStartingPerCluster
 		m.check(StartsKept, n <= most, Violation{At: now, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
 	}
 	m.arrivals = m.arrivals[:0]
 }
 
 // startingOn counts the bindings that still start on a cluster. Who does no longer is forgotten.
-func (m *Monitor) startingOn(s *store.Store, c messages.ClusterName) int {
+func (m *Monitor) startingOn(now time.Time, s *store.Store, c messages.ClusterName) int {
 	for name := range m.starting[c] { // order-free: each by itself
-		if b := s.Binding(name); b == nil || !targets(b, string(c)) || len(b.Spec.GracefulEvictionTasks) == 0 || hasServed(b, string(c)) {
+		if b := s.Binding(name); b == nil || !targets(b, string(c)) || !m.handsOver(now, b) || hasServed(b, string(c)) {
 			delete(m.starting[c], name)
 		}
 	}
 	return len(m.starting[c])
+}
+
+// handsOver reports whether a cluster is being left in time: what is overdue keeps nobody waiting, also where the engine was
+// gone when its time was up.
+func (m *Monitor) handsOver(now time.Time, b *store.Binding) bool {
+	h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy}
+	return slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool {
+		why := eviction.Assess(&k, now, h).Why
+		return why != eviction.Timeout && why != eviction.LastCopy
+	})
 }
 
 // hasServed reports whether the copy on a cluster was healthy once, as far as it was heard of.

@@ -2,6 +2,7 @@ package invariant_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,7 @@ func arrives(name messages.BindingName, reason string) []messages.Fact {
 // All bindings of the fleet leave m1 for m2, each when the facts say so, and the copy of d/a is heard of.
 func TestAClusterStartsSoManyAtOnce(t *testing.T) {
 	const must, may = api.EvictionReasonTaintUntolerated, api.EvictionReasonReschedule
-	one, two := messages.Settings{MaxStartingPerCluster: 1}, messages.Settings{MaxStartingPerCluster: 2}
+	one, two := messages.Settings{GracefulEvictionTimeout: time.Hour, MaxStartingPerCluster: 1}, messages.Settings{GracefulEvictionTimeout: time.Hour, MaxStartingPerCluster: 2}
 	well := []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Healthy}}
 	starts := []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Unhealthy, StartingSince: &metav1.MicroTime{Time: start}}}
 	late := []messages.Fact{&messages.ReleaseHeld{Binding: "d/a", Cluster: "m1"}}
