@@ -13,6 +13,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/observed"
 	"leeward/runtime/scenario"
+	"leeward/runtime/store"
 )
 
 // placed is one binding on one cluster.
@@ -132,25 +133,25 @@ func (c *conversion) neverUp(at placed, s *copyState) {
 
 // running are the copies of a binding that stood, as its clusters know them.
 func (c *conversion) running(o api.Object) []*scenario.Said {
-	spec, status := placement(o)
-	if spec == nil {
+	b := store.AsBinding(o)
+	if b == nil {
 		return nil
 	}
-	name := messages.NameBinding(o.GetNamespace(), o.GetName())
+	name := b.Name()
 	var all []*scenario.Said
 	add := func(cluster string, replicas int32) {
 		heard := func(s api.AggregatedStatusItem) bool { return s.ClusterName == cluster }
-		if i := slices.IndexFunc(status.AggregatedStatus, heard); i >= 0 {
+		if i := slices.IndexFunc(b.Status.AggregatedStatus, heard); i >= 0 {
 			all = append(all, &scenario.Said{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
-				&messages.HealthForced{Binding: name, Health: cmp.Or(status.AggregatedStatus[i].Health, api.Healthy)},
-				&messages.RunCopy{Binding: name, Replicas: replicas, Revision: c.revision(spec), Adopt: true},
+				&messages.HealthForced{Binding: name, Health: cmp.Or(b.Status.AggregatedStatus[i].Health, api.Healthy)},
+				&messages.RunCopy{Binding: name, Replicas: replicas, Revision: c.revision(b.Spec), Adopt: true},
 			}})
 		}
 	}
-	for _, t := range spec.Clusters {
+	for _, t := range b.Spec.Clusters {
 		add(t.Name, t.Pods())
 	}
-	for _, k := range spec.GracefulEvictionTasks {
+	for _, k := range b.Spec.GracefulEvictionTasks {
 		if k.Replicas != nil {
 			add(k.FromCluster, *k.Replicas)
 		}
@@ -213,15 +214,4 @@ func (c *conversion) silences() {
 	for _, cluster := range slices.Sorted(maps.Keys(c.leases)) {
 		c.silence(cluster, c.leases[cluster], c.incident.Duration, false)
 	}
-}
-
-// placement is that of a binding; nil for any other object.
-func placement(o api.Object) (*api.BindingSpec, *api.BindingStatus) {
-	switch o := o.(type) {
-	case *api.ResourceBinding:
-		return &o.Spec, &o.Status
-	case *api.ClusterResourceBinding:
-		return &o.Spec, &o.Status
-	}
-	return nil, nil
 }

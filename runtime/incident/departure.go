@@ -8,6 +8,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/report"
+	"leeward/runtime/store"
 )
 
 // Placement is where a binding is, and what it leaves, from an instant after the start on.
@@ -113,15 +114,15 @@ func (i *Incident) Departures() Departures {
 	all, bindings := begin(i.Stood)
 	for n := range i.Changes {
 		c := &i.Changes[n]
-		spec, _ := placement(c.Now)
-		if spec == nil || c.Now.GetDeletionTimestamp() != nil {
+		b := store.AsBinding(c.Now)
+		if b == nil || b.Meta.DeletionTimestamp != nil {
 			continue // a binding that goes leaves no cluster
 		}
-		name := messages.NameBinding(c.Now.GetNamespace(), c.Now.GetName())
+		name := b.Name()
 		if bindings[name] == nil || c.Before == nil {
 			bindings[name] = all.of(name, Placement{})
 		}
-		bindings[name].add(Placement{c.At, spec.Clusters, spec.GracefulEvictionTasks})
+		bindings[name].add(Placement{c.At, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
 	}
 	return all
 }
@@ -150,9 +151,8 @@ func Replayed(r *report.Run, stood []api.Object) Departures {
 func begin(stood []api.Object) (Departures, map[messages.BindingName]*departing) {
 	all, bindings := Departures{}, map[messages.BindingName]*departing{}
 	for _, o := range stood {
-		if spec, _ := placement(o); spec != nil {
-			name := messages.NameBinding(o.GetNamespace(), o.GetName())
-			bindings[name] = all.of(name, Placement{0, spec.Clusters, spec.GracefulEvictionTasks})
+		if b := store.AsBinding(o); b != nil {
+			bindings[b.Name()] = all.of(b.Name(), Placement{0, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
 		}
 	}
 	return all, bindings

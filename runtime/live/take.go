@@ -9,6 +9,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
 
@@ -71,12 +72,8 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 		return
 	}
 	o := api.Shallow(c.Object)
-	key := api.KeyOf(o)
-	if b, ok := o.(*api.ResourceBinding); ok {
-		f.rebaseBinding(key, &b.Spec, c.Previous)
-	}
-	if b, ok := o.(*api.ClusterResourceBinding); ok {
-		f.rebaseBinding(key, &b.Spec, c.Previous)
+	if edited := store.AsBinding(o); edited != nil {
+		f.rebaseBinding(edited, store.AsBinding(c.Previous))
 	}
 	f.refused(o, f.world.Apply(o))
 	if r.Template() {
@@ -118,12 +115,12 @@ func (f *Fleet) refused(o api.Object, err error) {
 }
 
 // rebaseBinding gives a binding that somebody edited the fields that they left alone as the world has them now.
-func (f *Fleet) rebaseBinding(key api.Key, edited *api.BindingSpec, previous engine.Object) {
-	ours, before := specOf(f.world.Store().Get(key)), specOf(previous)
+func (f *Fleet) rebaseBinding(edited, before *store.Binding) {
+	ours := f.world.Store().Binding(edited.Name())
 	if ours == nil || before == nil {
 		return
 	}
-	rebase(reflect.ValueOf(edited).Elem(), reflect.ValueOf(before).Elem(), reflect.ValueOf(ours).Elem())
+	rebase(reflect.ValueOf(edited.Spec).Elem(), reflect.ValueOf(before.Spec).Elem(), reflect.ValueOf(ours.Spec).Elem())
 }
 
 // rebase sets the fields of a struct that are as before to ours.
@@ -133,15 +130,4 @@ func rebase(edited, before, ours reflect.Value) {
 			edited.Field(i).Set(ours.Field(i))
 		}
 	}
-}
-
-// specOf is the spec of a binding; nil for anything else, and for nothing.
-func specOf(o api.Object) *api.BindingSpec {
-	switch o := o.(type) {
-	case *api.ResourceBinding:
-		return &o.Spec
-	case *api.ClusterResourceBinding:
-		return &o.Spec
-	}
-	return nil
 }

@@ -21,6 +21,17 @@ type Binding struct {
 	annotated *api.Placement // what the annotation shows
 }
 
+// AsBinding shows an object as the binding that it is, with no word on what was applied; nil for any other, and for nil.
+func AsBinding(o api.Object) *Binding {
+	switch o := o.(type) {
+	case *api.ResourceBinding:
+		return &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status}
+	case *api.ClusterResourceBinding:
+		return &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status}
+	}
+	return nil
+}
+
 // Name returns "namespace/name", or "name" for a ClusterResourceBinding.
 func (b *Binding) Name() messages.BindingName {
 	return messages.NameBinding(b.Meta.Namespace, b.Meta.Name)

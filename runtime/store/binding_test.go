@@ -43,6 +43,15 @@ func TestBindingCreated(t *testing.T) {
 	}
 }
 
+func TestAnObjectIsShownAsTheBindingThatItIs(t *testing.T) {
+	local := &api.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	wide := &api.ClusterResourceBinding{ObjectMeta: metav1.ObjectMeta{Name: "role"}}
+	require.Equal(t, &store.Binding{Meta: &local.ObjectMeta, Spec: &local.Spec, Status: &local.Status}, store.AsBinding(local))
+	require.Equal(t, messages.BindingName("role"), store.AsBinding(wide).Name())
+	require.Nil(t, store.AsBinding(&api.Cluster{}))
+	require.Nil(t, store.AsBinding(nil))
+}
+
 func TestBindingUpdatedKeepsWhatIsDecidedAboutTheBinding(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1", "member2"), evicting("member2", api.PurgeGracefully))

@@ -81,10 +81,8 @@ func (s *Store) Put(o api.Object) {
 		s.putPolicy(e, o)
 	case *api.FederatedResourceQuota:
 		s.putQuota(e, o)
-	case *api.ResourceBinding:
-		s.putBinding(e, &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status})
-	case *api.ClusterResourceBinding:
-		s.putBinding(e, &Binding{Meta: &o.ObjectMeta, Spec: &o.Spec, Status: &o.Status})
+	case *api.ResourceBinding, *api.ClusterResourceBinding:
+		s.putBinding(e, AsBinding(o))
 	}
 	if s.kinds[key.Kind] == nil {
 		s.kinds[key.Kind] = map[api.Key]*entry{}

@@ -110,12 +110,7 @@ func (o output) bindings(e *engine.Engine, now time.Time) {
 	}
 	for _, r := range bindingTables {
 		for _, object := range e.Table(r.Name()).Snapshot().Under("", "") {
-			switch b := object.(type) {
-			case *api.ResourceBinding:
-				t.add(&store.Binding{Meta: &b.ObjectMeta, Spec: &b.Spec, Status: &b.Status})
-			case *api.ClusterResourceBinding:
-				t.add(&store.Binding{Meta: &b.ObjectMeta, Spec: &b.Spec, Status: &b.Status})
-			}
+			t.add(store.AsBinding(object))
 		}
 	}
 	o.put(unplaced, t.unplaced)
