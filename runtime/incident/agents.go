@@ -161,8 +161,7 @@ func (c *conversion) running(o api.Object) []*scenario.Said {
 
 // revision is that of the pod template of a binding's resource.
 func (c *conversion) revision(of *api.BindingSpec) int32 {
-	r := of.Resource
-	template := c.stood[api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}]
+	template := c.stood[of.Resource.Key()]
 	if template == nil {
 		return 0
 	}
