@@ -138,17 +138,18 @@ func (m *Monitor) expected(s *store.Store, g *messages.Budget, of account) (sum 
 	return sum, true
 }
 
-// eachIn visits the bindings of an account.
+// eachIn visits the bindings of an account, in no order.
 func (m *Monitor) eachIn(s *store.Store, g *messages.Budget, of account, visit func(*store.Binding)) {
-	bindings := []*store.Binding{s.Binding(of.binding)}
-	if of.binding == "" {
-		bindings = s.Bindings()
-	}
-	for _, b := range bindings {
+	selected := func(b *store.Binding) {
 		if budget.Selects(g, workload(s, b)) {
 			visit(b)
 		}
 	}
+	if of.binding != "" {
+		selected(s.Binding(of.binding))
+		return
+	}
+	s.EachBinding(selected)
 }
 
 // replicas are those that a binding is to have, and those that it is leaving. What has none counts one on each cluster.

@@ -193,15 +193,7 @@ func (m *Monitor) reopen(s *store.Store) {
 	for _, o := range s.List("Cluster") {
 		m.touched[messages.ClusterName(o.GetName())] = true
 	}
-	for _, kind := range []string{"ResourceBinding", "ClusterResourceBinding"} {
-		for _, o := range s.List(kind) {
-			m.open[bindingName(o)] = true
-		}
-	}
-}
-
-func bindingName(o api.Object) messages.BindingName {
-	return messages.NameBinding(o.GetNamespace(), o.GetName())
+	s.EachBinding(func(b *store.Binding) { m.open[b.Name()] = true })
 }
 
 // heard takes in one fact.

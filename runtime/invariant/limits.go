@@ -218,10 +218,9 @@ func (m *Monitor) sharesKept(s *store.Store) {
 // mostCopies is how many copies there may have been: those placed, and those that are being left. What was edited in the
 // instant may have had any priority.
 func (m *Monitor) mostCopies(st *store.Store, s scope) (sum int) {
-	for _, o := range slices.Concat(st.List("ResourceBinding"), st.List("ClusterResourceBinding")) {
-		b := st.Binding(bindingName(o))
+	st.EachBinding(func(b *store.Binding) {
 		if s.priority != "" && !m.edited[b.Name()] && s.priority != fmt.Sprint(priorityOf(b)) {
-			continue
+			return
 		}
 		for _, t := range b.Spec.Clusters {
 			sum += within(st, s, t.Name)
@@ -229,7 +228,7 @@ func (m *Monitor) mostCopies(st *store.Store, s scope) (sum int) {
 		for i := range b.Spec.GracefulEvictionTasks {
 			sum += within(st, s, b.Spec.GracefulEvictionTasks[i].FromCluster)
 		}
-	}
+	})
 	return sum
 }
 

@@ -12,6 +12,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/store"
 )
 
 // rooms are the clusters of which the room is to be told anew. The world reserves room for what it places for as long
@@ -49,9 +50,7 @@ func (f *Fleet) tellRooms() {
 		return
 	}
 	own := usage{}
-	f.world.Store().EachBinding(func(b *api.BindingSpec, s *api.BindingStatus) {
-		own.count(b, s, f.rooms.stale)
-	})
+	f.world.Store().EachBinding(func(b *store.Binding) { own.count(b, f.rooms.stale) })
 	table := f.config.Engine.Table(clusterResource.Name())
 	for _, name := range slices.Sorted(maps.Keys(f.rooms.stale)) {
 		if o, _ := table.Get(engine.Key(clusterResource.Name(), "", string(name))); o != nil {
@@ -66,21 +65,21 @@ func (f *Fleet) tellRooms() {
 type usage map[messages.ClusterName]map[corev1.ResourceName]int64
 
 // count adds the copies of a binding on some clusters. Those of several components report no replicas of each.
-func (u usage) count(b *api.BindingSpec, s *api.BindingStatus, on map[messages.ClusterName]bool) {
-	for i := range s.AggregatedStatus {
-		item := &s.AggregatedStatus[i]
+func (u usage) count(b *store.Binding, on map[messages.ClusterName]bool) {
+	for i := range b.Status.AggregatedStatus {
+		item := &b.Status.AggregatedStatus[i]
 		name := messages.ClusterName(item.ClusterName)
-		if item.ReadyReplicas <= 0 || len(b.Components) > 0 || on != nil && !on[name] {
+		if item.ReadyReplicas <= 0 || len(b.Spec.Components) > 0 || on != nil && !on[name] {
 			continue
 		}
 		if u[name] == nil {
 			u[name] = map[corev1.ResourceName]int64{}
 		}
 		u[name][corev1.ResourcePods] += int64(item.ReadyReplicas)
-		if b.ReplicaRequirements == nil {
+		if b.Spec.ReplicaRequirements == nil {
 			continue
 		}
-		for what, each := range b.ReplicaRequirements.ResourceRequest { // order-free: sums
+		for what, each := range b.Spec.ReplicaRequirements.ResourceRequest { // order-free: sums
 			u[name][what] += int64(item.ReadyReplicas) * amount(what, &each)
 		}
 	}
@@ -116,11 +115,8 @@ func amount(what corev1.ResourceName, q *resource.Quantity) int64 {
 func withoutOwn(objects []api.Object) {
 	own := usage{}
 	for _, o := range objects {
-		switch b := o.(type) {
-		case *api.ResourceBinding:
-			own.count(&b.Spec, &b.Status, nil)
-		case *api.ClusterResourceBinding:
-			own.count(&b.Spec, &b.Status, nil)
+		if b := store.AsBinding(o); b != nil {
+			own.count(b, nil)
 		}
 	}
 	for _, o := range objects {

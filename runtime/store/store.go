@@ -156,10 +156,10 @@ func (s *Store) Bindings() []*Binding {
 	return all
 }
 
-// EachBinding visits the bindings as they stand, in no order.
-func (s *Store) EachBinding(visit func(*api.BindingSpec, *api.BindingStatus)) {
-	for _, b := range s.bindings { // order-free: as said
-		visit(b.binding.Spec, b.binding.Status)
+// EachBinding visits the bindings as they stand, in no order. They are the store's own, as those of Bindings are.
+func (s *Store) EachBinding(visit func(*Binding)) {
+	for _, e := range s.bindings { // order-free: as said
+		visit(e.binding)
 	}
 }
 
