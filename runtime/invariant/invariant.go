@@ -51,9 +51,11 @@ type Monitor struct {
 	untainted map[messages.ClusterName][]corev1.Taint
 	// released are the old copies that were let go in the instant.
 	released []*messages.EvictionEnded
-	// started are the evictions that did in the instant, begun the ways out that they are.
+	// started are the evictions that did in the instant, begun the ways out that they are, and evicted the bindings that
+	// had to go.
 	started []*messages.EvictionStarted
 	begun   map[departure]bool
+	evicted map[messages.BindingName]bool
 	// edited are the bindings that were given something else in the instant, decided its placements, and emptied the
 	// bindings that were placed nowhere.
 	edited  map[messages.BindingName]bool
@@ -89,7 +91,8 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
-		edited: map[messages.BindingName]bool{}, emptied: map[messages.BindingName]bool{}, begun: map[departure]bool{}, known: map[Violation]bool{},
+		edited: map[messages.BindingName]bool{}, emptied: map[messages.BindingName]bool{},
+		begun: map[departure]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
 		applied: map[messages.BindingName]*api.Placement{}, reapplied: map[messages.BindingName]bool{},
 	}
 }
@@ -151,6 +154,7 @@ func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
 	clear(m.untainted)
 	clear(m.begun)
+	clear(m.evicted)
 	clear(m.emptied)
 	m.ledger.settled()
 	clear(m.reapplied)
@@ -251,6 +255,9 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 	case *messages.EvictionStarted:
 		m.started = append(m.started, f)
 		m.begun[departure{f.Binding, f.Cluster}] = true
+		if evicts(f.Grounds.Reason) {
+			m.evicted[f.Binding] = true
+		}
 		m.take(s, f)
 	case *messages.HealthChanged:
 		m.lose(f.Binding, f.Cluster, f.Ready)

@@ -16,8 +16,7 @@ type starts map[messages.ClusterName]map[messages.BindingName]bool
 
 // arrive notes where a binding begins to run that had to leave another cluster in the instant.
 func (m *Monitor) arrive(f *messages.Scheduled) {
-	must := func(e *messages.EvictionStarted) bool { return e.Binding == f.Binding && evicts(e.Grounds.Reason) }
-	if m.settings.MaxStartingPerCluster == 0 || !slices.ContainsFunc(m.started, must) {
+	if m.settings.MaxStartingPerCluster == 0 || !m.evicted[f.Binding] {
 		return
 	}
 	for _, t := range f.Clusters {
