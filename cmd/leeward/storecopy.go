@@ -124,7 +124,8 @@ func storeImportCommand() *cobra.Command {
 		Short: "Make a new store of manifests",
 		Long: `Make a new store of manifests: YAML documents and Lists, or one JSON object a line in a file that ends in
 .jsonl. The folder must hold no store yet. Manifests are read strictly; their metadata and status are kept as
-they are, but for the resource versions, which begin anew. Nothing is written if anything is wrong.
+they are, but for the resource versions, which begin anew. Nothing is written if anything is wrong, or if the
+command is killed.
 
 ` + storeExitCodes,
 		Example: `  leeward store import leewardd.data/store objects.jsonl
@@ -153,14 +154,10 @@ func importStore(c *cobra.Command, dir string, files []string) error {
 	if len(in.problems) > 0 {
 		return invalid(errors.Join(in.problems...))
 	}
-	log, _, err := wal.Open(dir, wal.Options{})
-	if err != nil {
+	if err := wal.Create(dir, in.records); err != nil {
 		return invalid(err)
 	}
-	if err := errors.Join(in.write(log), log.Close()); err != nil {
-		return invalid(err)
-	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "imported: %s\n", count(len(in.records), "object"))
+	_, err := fmt.Fprintf(c.OutOrStdout(), "imported: %s\n", count(len(in.records), "object"))
 	return err
 }
 
@@ -209,7 +206,7 @@ func (in *importing) object(o api.Object, place string) error {
 	if !resource.ClusterScoped && o.GetNamespace() == "" {
 		o.SetNamespace("default")
 	}
-	r := wal.Record{Version: int64(len(in.records) + 1), Key: engine.Key(resource.Name(), o.GetNamespace(), o.GetName())}
+	r := wal.Record{Key: engine.Key(resource.Name(), o.GetNamespace(), o.GetName())}
 	if before, ok := in.places[r.Key]; ok {
 		return fmt.Errorf("is at %s already", before)
 	}
@@ -243,16 +240,4 @@ func takeExpiry(o api.Object) (int64, error) {
 	}
 	o.SetAnnotations(annotations)
 	return at.UnixNano(), nil
-}
-
-// importAtOnce is how many objects are made durable together.
-const importAtOnce = 1024
-
-func (in *importing) write(log *wal.Log) error {
-	for n := 0; n < len(in.records); n += importAtOnce {
-		if err := log.Append(in.records[n:min(n+importAtOnce, len(in.records))]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
