@@ -83,7 +83,12 @@ func (l *lines) awaitTimes(t testing.TB, what string, times int) {
 // start runs the daemon with a configuration until the test ends, or it is stopped.
 func start(t testing.TB, configuration string) *running {
 	t.Helper()
-	dir := t.TempDir()
+	return startIn(t, t.TempDir(), configuration)
+}
+
+// startIn is start with the data that a folder has.
+func startIn(t testing.TB, dir, configuration string) *running {
+	t.Helper()
 	r := &running{t: t, config: filepath.Join(dir, "leewardd.yaml"), hup: make(chan os.Signal), log: &lines{news: make(chan struct{}, 1)}}
 	r.configure(configuration)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -44,7 +44,7 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	}
 	c.PersistentFlags().SortFlags = false
 	c.PersistentFlags().AddFlagSet(line.flags())
-	c.AddCommand(kubeconfigCommand(line), configCommand(line))
+	c.AddCommand(kubeconfigCommand(line), configCommand(line), moveCommand(line))
 	return c
 }
 

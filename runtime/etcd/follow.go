@@ -25,8 +25,11 @@ const loadsWithin = 30 * time.Second
 // againAfter is how long it is waited until a watch that has ended is begun again.
 const againAfter = time.Second
 
-// Load reads all objects, as of one revision.
+// Load reads all objects, as of one revision. Those that somebody is filling in are none.
 func (s *Store) Load(ctx context.Context) (wal.State, error) {
+	if err := s.whole(ctx); err != nil {
+		return wal.State{}, err
+	}
 	var state wal.State
 	var revision int64 // of the first page, and so of all
 	from, end := s.objects()+"/", clientv3.GetPrefixRangeEnd(s.objects()+"/")

@@ -16,19 +16,29 @@ import (
 
 // Propose makes writes happen in one transaction.
 func (s *Store) Propose(ctx context.Context, p *engine.Proposal) (int64, error) {
+	answer, err := s.transact(ctx, s.conditions(p), s.changes(p), s.standing(p))
+	switch {
+	case err != nil:
+		return 0, err
+	case answer.Succeeded:
+		return versionOf(answer.Header.Revision, len(p.Writes)-1), nil
+	}
+	return s.refusal(p, answer)
+}
+
+// transact makes changes where all conditions are met, and otherwise asks for something. The error is TooLarge or
+// Unreachable.
+func (s *Store) transact(ctx context.Context, conditions []clientv3.Cmp, changes, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
-	answer, err := s.client.Txn(ctx).If(s.conditions(p)...).Then(s.changes(p)...).Else(s.standing(p)...).Commit()
+	answer, err := s.client.Txn(ctx).If(conditions...).Then(changes...).Else(otherwise...).Commit()
 	switch {
-	case err == nil && answer.Succeeded:
-		return versionOf(answer.Header.Revision, len(p.Writes)-1), nil
 	case err == nil:
-		return s.refusal(p, answer)
+		return answer, nil
 	case errors.Is(err, rpctypes.ErrRequestTooLarge), errors.Is(err, rpctypes.ErrTooManyOps), status.Code(err) == codes.ResourceExhausted:
-		return 0, &engine.TooLarge{Cause: err}
-	default:
-		return 0, &engine.Unreachable{Cause: err}
+		return nil, &engine.TooLarge{Cause: err}
 	}
+	return nil, &engine.Unreachable{Cause: err}
 }
 
 // conditions are that every object stands where its writer has seen it, and, for a decision, that its leader leads.

@@ -12,6 +12,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/utils/ptr"
 
 	"leeward/runtime/engine"
 )
@@ -48,6 +49,14 @@ func (t Timing) Validate() []error {
 			t.RetryPeriod, 1/leaderelection.JitterFactor, t.RenewDeadline))
 	}
 	return problems
+}
+
+// Holder returns who leads by a Lease, and until when, as far as it says; zero if nobody does.
+func Holder(l *coordinationv1.Lease) (who string, until time.Time) {
+	if who = ptr.Deref(l.Spec.HolderIdentity, ""); who == "" || l.Spec.RenewTime == nil {
+		return "", time.Time{}
+	}
+	return who, l.Spec.RenewTime.Add(time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second)
 }
 
 // Candidate is a daemon that would lead.
