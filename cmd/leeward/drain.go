@@ -12,6 +12,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/client"
 )
 
@@ -94,7 +95,7 @@ func (d *draining) await(c *cobra.Command, names []string) error {
 		}
 	}
 	err := d.client.Follow(ctx, &client.Watching{
-		Resource: clusters, Clock: clock.New(),
+		Resource: catalog.Clusters, Clock: clock.New(),
 		Listed: func(all []api.Object) {
 			for _, o := range all {
 				_, drained := o.GetAnnotations()[api.AnnotationDrain]

@@ -16,9 +16,6 @@ import (
 // mostConflicts is how often an edit is tried again because somebody else wrote first.
 const mostConflicts = 5
 
-// clusters is the resource that most edits are about.
-var clusters = catalog.Of(api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"})
-
 // editing is one command that changes objects of a server: the flags that all of them have.
 type editing struct {
 	server serverFlags
@@ -77,7 +74,7 @@ func isClusters(word string) bool {
 // each does something to each of the clusters that are meant, and stops at the first error.
 func (e *editing) each(ctx context.Context, names []string, do func(context.Context, string) error) error {
 	if len(names) == 0 {
-		all, _, err := e.client.List(ctx, clusters, "", e.selector)
+		all, _, err := e.client.List(ctx, catalog.Clusters, "", e.selector)
 		if err != nil {
 			return err
 		}
@@ -97,7 +94,7 @@ func (e *editing) each(ctx context.Context, names []string, do func(context.Cont
 // somebody else wrote first, so that no write is lost.
 func (e *editing) cluster(ctx context.Context, name string, edit func(*api.Cluster) (map[string]any, error)) error {
 	for tries := 0; ; tries++ {
-		o, err := e.client.Get(ctx, clusters, "", name)
+		o, err := e.client.Get(ctx, catalog.Clusters, "", name)
 		if err != nil {
 			return fmt.Errorf("read cluster %s: %w", name, err)
 		}
@@ -106,7 +103,7 @@ func (e *editing) cluster(ctx context.Context, name string, edit func(*api.Clust
 			return err
 		}
 		body["metadata"] = withVersion(body["metadata"], o.GetResourceVersion())
-		err = e.patch(ctx, &client.Patch{Resource: clusters, Name: name, Body: body})
+		err = e.patch(ctx, &client.Patch{Resource: catalog.Clusters, Name: name, Body: body})
 		if !apierrors.IsConflict(err) || tries == mostConflicts {
 			return err
 		}

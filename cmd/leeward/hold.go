@@ -105,7 +105,7 @@ func (h *holding) release(c *cobra.Command, args []string) error {
 	p, err := h.target(args)
 	switch {
 	case err != nil:
-	case h.now && p.Resource == clusters:
+	case h.now && p.Resource == catalog.Clusters:
 		err = errors.New("--now goes with a binding")
 	case h.now == (strings.TrimSpace(h.reason) == ""):
 		err = errors.New("--now and --reason go together")
@@ -118,7 +118,7 @@ func (h *holding) release(c *cobra.Command, args []string) error {
 	switch {
 	case h.now:
 		done, changes = "released", map[string]any{api.AnnotationRelease: h.reason}
-	case p.Resource != clusters:
+	case p.Resource != catalog.Clusters:
 		changes[api.AnnotationRelease] = nil
 	}
 	p.Body = annotated(changes)
@@ -141,11 +141,11 @@ func (h *holding) target(args []string) (*client.Patch, error) {
 	p := &client.Patch{Name: args[1]}
 	switch kind := strings.ToLower(args[0]); {
 	case isClusters(kind):
-		p.Resource = clusters
+		p.Resource = catalog.Clusters
 	case kind == "binding" || kind == "resourcebinding" || kind == "rb":
-		p.Resource, p.Namespace = catalog.Of(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}), h.namespace
+		p.Resource, p.Namespace = catalog.Bindings, h.namespace
 	case kind == "clusterresourcebinding" || kind == "crb":
-		p.Resource = catalog.Of(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding"})
+		p.Resource = catalog.ClusterBindings
 	default:
 		return nil, fmt.Errorf("want cluster, binding or clusterresourcebinding, not %s", args[0])
 	}
@@ -158,8 +158,6 @@ func (h *holding) send(c *cobra.Command, p *client.Patch, done string) error {
 	}
 	return h.print(c, "%s/%s %s", strings.ToLower(p.Resource.Kind.Kind), p.Name, done)
 }
-
-var governors = catalog.Of(api.Key{APIVersion: api.LeewardGroupVersion, Kind: "Governor"})
 
 func (h *holding) pause(c *cobra.Command, _ []string) error {
 	if strings.TrimSpace(h.reason) == "" {
@@ -184,14 +182,14 @@ func (h *holding) resume(c *cobra.Command, _ []string) error {
 
 // govern writes the pause of the governor, which may not be there yet.
 func (h *holding) govern(ctx context.Context, pause map[string]any) error {
-	p := &client.Patch{Resource: governors, Name: api.GovernorName, Body: map[string]any{"spec": map[string]any{"pause": pause}}}
+	p := &client.Patch{Resource: catalog.Governors, Name: api.GovernorName, Body: map[string]any{"spec": map[string]any{"pause": pause}}}
 	err := h.patch(ctx, p)
 	if !apierrors.IsNotFound(err) || p.DryRun {
 		return err
 	}
 	g := &api.Governor{}
 	g.Name = api.GovernorName
-	if err := h.client.Create(ctx, governors, g); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := h.client.Create(ctx, catalog.Governors, g); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	return h.patch(ctx, p)

@@ -125,7 +125,7 @@ func left(t *testing.T, seen *onlooker, due time.Time) {
 // evictions are the Events that tell of any.
 func evictions(t *testing.T, seen *onlooker) (all []string) {
 	t.Helper()
-	events, _, err := seen.client.List(seen.ctx, catalog.Of(api.Key{APIVersion: "v1", Kind: "Event"}), "", "")
+	events, _, err := seen.client.List(seen.ctx, catalog.Events, "", "")
 	require.NoError(t, err)
 	for _, o := range events {
 		if e := o.(*corev1.Event); e.Reason == "EvictionStarted" {
@@ -138,7 +138,7 @@ func evictions(t *testing.T, seen *onlooker) (all []string) {
 // holder is who holds the Lease.
 func holder(t *testing.T, seen *onlooker) string {
 	t.Helper()
-	lease, err := seen.client.Get(seen.ctx, catalog.Of(api.Key{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}), leadership.Namespace, leadership.Name)
+	lease, err := seen.client.Get(seen.ctx, catalog.Leases, leadership.Namespace, leadership.Name)
 	require.NoError(t, err)
 	return *lease.(*coordinationv1.Lease).Spec.HolderIdentity
 }

@@ -86,6 +86,20 @@ var All = []Resource{
 	namespaced("", "v1", "Event", "events", func() api.Object { return &corev1.Event{} }),
 }
 
+// Resources that are asked for by name.
+var (
+	Namespaces      = named("v1", "Namespace")
+	Events          = named("v1", "Event")
+	Leases          = named("coordination.k8s.io/v1", "Lease")
+	Clusters        = named(api.ClusterGroupVersion, "Cluster")
+	Governors       = named(api.LeewardGroupVersion, "Governor")
+	Bindings        = named(api.WorkGroupVersion, "ResourceBinding")
+	ClusterBindings = named(api.WorkGroupVersion, "ClusterResourceBinding")
+	Works           = named(api.WorkV1alpha1GroupVersion, "Work")
+)
+
+func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
+
 func namespaced(group, version, kind, plural string, empty func() api.Object) Resource {
 	return Resource{Kind: schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, Plural: plural, New: empty}
 }

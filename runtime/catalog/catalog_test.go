@@ -24,3 +24,12 @@ func TestEachKindIsListedOnceWithItsType(t *testing.T) {
 	}
 	require.Nil(t, catalog.Of(api.Key{APIVersion: "v2", Kind: "Cluster"}))
 }
+
+func TestEachNameIsThatOfItsResource(t *testing.T) {
+	for plural, r := range map[string]*catalog.Resource{
+		"namespaces": catalog.Namespaces, "events": catalog.Events, "leases": catalog.Leases, "clusters": catalog.Clusters, "governors": catalog.Governors,
+		"resourcebindings": catalog.Bindings, "clusterresourcebindings": catalog.ClusterBindings, "works": catalog.Works,
+	} {
+		require.Equal(t, plural, r.Plural)
+	}
+}

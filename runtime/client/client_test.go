@@ -16,8 +16,6 @@ import (
 	"leeward/runtime/client/clienttest"
 )
 
-var clusters = catalog.Of(api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"})
-
 const at = "/apis/cluster.karmada.io/v1alpha1/clusters"
 
 func twoClusters(t *testing.T) *clienttest.Server {
@@ -31,21 +29,21 @@ func twoClusters(t *testing.T) *clienttest.Server {
 func TestObjectsAreReadAsWhatTheyAre(t *testing.T) {
 	c := twoClusters(t).Client(&bytes.Buffer{})
 
-	o, err := c.Get(t.Context(), clusters, "", "eu-1")
+	o, err := c.Get(t.Context(), catalog.Clusters, "", "eu-1")
 	require.NoError(t, err)
 	require.Equal(t, "eu", o.(*api.Cluster).Spec.Region)
 	require.Equal(t, api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: "eu-1"}, api.KeyOf(o))
 
-	all, version, err := c.List(t.Context(), clusters, "", "")
+	all, version, err := c.List(t.Context(), catalog.Clusters, "", "")
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.Equal(t, "2", version)
 
-	gold, _, err := c.List(t.Context(), clusters, "", "tier=gold")
+	gold, _, err := c.List(t.Context(), catalog.Clusters, "", "tier=gold")
 	require.NoError(t, err)
 	require.Len(t, gold, 1)
 
-	_, err = c.Get(t.Context(), clusters, "", "eu-7")
+	_, err = c.Get(t.Context(), catalog.Clusters, "", "eu-7")
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
@@ -54,12 +52,12 @@ func TestWritesAreWhatKubectlWouldSend(t *testing.T) {
 	c := s.Client(&bytes.Buffer{})
 	o := &api.Cluster{}
 	o.Name = "ap-1"
-	require.NoError(t, c.Create(t.Context(), clusters, o))
-	require.True(t, apierrors.IsAlreadyExists(c.Create(t.Context(), clusters, o)))
+	require.NoError(t, c.Create(t.Context(), catalog.Clusters, o))
+	require.True(t, apierrors.IsAlreadyExists(c.Create(t.Context(), catalog.Clusters, o)))
 	body := map[string]any{"spec": map[string]any{"region": "ap"}}
-	require.NoError(t, c.Patch(t.Context(), &client.Patch{Resource: clusters, Name: "ap-1", Body: body, DryRun: true}))
-	require.NoError(t, c.Patch(t.Context(), &client.Patch{Resource: clusters, Name: "ap-1", Subresource: "status", Body: map[string]any{}}))
-	require.NoError(t, c.Delete(t.Context(), clusters, "", "us-1"))
+	require.NoError(t, c.Patch(t.Context(), &client.Patch{Resource: catalog.Clusters, Name: "ap-1", Body: body, DryRun: true}))
+	require.NoError(t, c.Patch(t.Context(), &client.Patch{Resource: catalog.Clusters, Name: "ap-1", Subresource: "status", Body: map[string]any{}}))
+	require.NoError(t, c.Delete(t.Context(), catalog.Clusters, "", "us-1"))
 	require.Equal(t, []string{
 		`PATCH ` + at + `/ap-1?dryRun=All {"spec":{"region":"ap"}}`,
 		`PATCH ` + at + `/ap-1/status {}`,
@@ -75,7 +73,7 @@ func TestAFollowerIsToldOfEveryChangeAndStartsAnewWhereAWatchIsCut(t *testing.T)
 	ended := make(chan error, 1)
 	go func() {
 		ended <- s.Client(&bytes.Buffer{}).Follow(ctx, &client.Watching{
-			Resource: clusters, Clock: clock.New(),
+			Resource: catalog.Clusters, Clock: clock.New(),
 			Listed:  func(all []api.Object) { told <- "listed " + all[0].GetName() },
 			Changed: func(kind watch.EventType, o api.Object) { told <- string(kind) + " " + o.GetName() },
 			Lost:    func(error) { told <- "lost" },
@@ -99,7 +97,7 @@ func TestAFollowerIsToldOfEveryChangeAndStartsAnewWhereAWatchIsCut(t *testing.T)
 func TestAListThatIsForbiddenEndsIt(t *testing.T) {
 	s := twoClusters(t)
 	s.Forbid(at)
-	err := s.Client(&bytes.Buffer{}).Follow(t.Context(), &client.Watching{Resource: clusters, Clock: clock.New()})
+	err := s.Client(&bytes.Buffer{}).Follow(t.Context(), &client.Watching{Resource: catalog.Clusters, Clock: clock.New()})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 }
 
@@ -109,7 +107,7 @@ func TestOneWatchTellsOfChangesAndWhereItEnded(t *testing.T) {
 	versions := make(chan string, 1)
 	go func() {
 		version, err := s.Client(&bytes.Buffer{}).Watch(t.Context(), &client.Stretch{
-			Resource: clusters, Version: "2", Selector: "tier=gold",
+			Resource: catalog.Clusters, Version: "2", Selector: "tier=gold",
 			Changed: func(kind watch.EventType, o api.Object) { told <- string(kind) + " " + o.GetName() },
 		})
 		if err != nil {
@@ -124,7 +122,7 @@ func TestOneWatchTellsOfChangesAndWhereItEnded(t *testing.T) {
 	require.Equal(t, "4", <-versions)
 
 	s.Forget()
-	_, err := s.Client(&bytes.Buffer{}).Watch(t.Context(), &client.Stretch{Resource: clusters, Version: "2"})
+	_, err := s.Client(&bytes.Buffer{}).Watch(t.Context(), &client.Stretch{Resource: catalog.Clusters, Version: "2"})
 	require.True(t, apierrors.IsResourceExpired(err), "%v", err)
 }
 

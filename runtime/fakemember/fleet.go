@@ -75,13 +75,6 @@ type job struct {
 	work    messages.BindingName
 }
 
-// Resources that agents read and write.
-var (
-	clusters = catalog.Of(api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"})
-	works    = catalog.Of(api.Key{APIVersion: api.WorkV1alpha1GroupVersion, Kind: "Work"})
-	leases   = catalog.Of(api.Key{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"})
-)
-
 // Run plays the agents until the context ends. The error says why it could not.
 func Run(ctx context.Context, c *Config) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -115,7 +108,7 @@ func Run(ctx context.Context, c *Config) error {
 // register sees to it that a cluster is known.
 func (f *fleet) register(ctx context.Context, name string) error {
 	if !f.Create {
-		_, err := f.Client.Get(ctx, clusters, "", name)
+		_, err := f.Client.Get(ctx, catalog.Clusters, "", name)
 		if apierrors.IsNotFound(err) {
 			return fmt.Errorf("cluster %s is not registered; --create registers it", name)
 		}
@@ -123,7 +116,7 @@ func (f *fleet) register(ctx context.Context, name string) error {
 	}
 	o := &api.Cluster{Spec: f.Cluster}
 	o.Name = name
-	if err := f.Client.Create(ctx, clusters, o); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := f.Client.Create(ctx, catalog.Clusters, o); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("register cluster %s: %w", name, err)
 	}
 	return nil
@@ -152,7 +145,7 @@ func (f *fleet) listen(ctx context.Context) error {
 
 func (f *fleet) follow(ctx context.Context, namespace string) error {
 	return f.Client.Follow(ctx, &client.Watching{
-		Resource: works, Namespace: namespace, Clock: f.Clock,
+		Resource: catalog.Works, Namespace: namespace, Clock: f.Clock,
 		Listed: func(all []api.Object) { f.listed(namespace, all) },
 		Changed: func(kind watch.EventType, o api.Object) {
 			if a := f.owner(o); a != nil {

@@ -25,15 +25,15 @@ const leaseDuration = 40
 // report renews the lease and says how the cluster is; one that disappeared goes.
 func (a *agent) report(ctx context.Context) error {
 	if a.gone() {
-		return a.fleet.Client.Delete(ctx, clusters, "", a.cluster)
+		return a.fleet.Client.Delete(ctx, catalog.Clusters, "", a.cluster)
 	}
 	if err := a.renew(ctx); err != nil {
 		return fmt.Errorf("renew the lease: %w", err)
 	}
-	o, err := a.fleet.Client.Get(ctx, clusters, "", a.cluster)
+	o, err := a.fleet.Client.Get(ctx, catalog.Clusters, "", a.cluster)
 	if apierrors.IsNotFound(err) && a.fleet.Create {
 		if err = a.fleet.register(ctx, a.cluster); err == nil {
-			o, err = a.fleet.Client.Get(ctx, clusters, "", a.cluster)
+			o, err = a.fleet.Client.Get(ctx, catalog.Clusters, "", a.cluster)
 		}
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *agent) report(ctx context.Context) error {
 	if equality.Semantic.DeepEqual(status, &c.Status) {
 		return nil
 	}
-	err = a.fleet.Client.Patch(ctx, &client.Patch{Resource: clusters, Name: a.cluster, Subresource: "status", Body: map[string]any{
+	err = a.fleet.Client.Patch(ctx, &client.Patch{Resource: catalog.Clusters, Name: a.cluster, Subresource: "status", Body: map[string]any{
 		"metadata": map[string]any{"resourceVersion": c.ResourceVersion},
 		"status": map[string]any{
 			"conditions": status.Conditions, "resourceSummary": status.ResourceSummary, "apiEnablements": status.APIEnablements,
@@ -67,14 +67,14 @@ func (a *agent) gone() bool {
 func (a *agent) renew(ctx context.Context) error {
 	now := metav1.MicroTime{Time: a.fleet.Clock.Now().UTC().Truncate(time.Microsecond)}
 	err := a.fleet.Client.Patch(ctx, &client.Patch{
-		Resource: leases, Namespace: api.LeaseNamespace, Name: a.cluster,
+		Resource: catalog.Leases, Namespace: api.LeaseNamespace, Name: a.cluster,
 		Body: map[string]any{"spec": map[string]any{"renewTime": now}},
 	})
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
 	holder, seconds := a.cluster, int32(leaseDuration)
-	return a.fleet.Client.Create(ctx, leases, &coordinationv1.Lease{
+	return a.fleet.Client.Create(ctx, catalog.Leases, &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: api.LeaseNamespace, Name: a.cluster},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
 	})

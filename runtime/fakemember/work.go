@@ -118,7 +118,7 @@ func podsOf(o api.Object) *corev1.PodTemplateSpec {
 
 // patch is what the Work needs to say how its copy is, or to go once that is gone; nil: it needs nothing.
 func (w *work) patch(now time.Time) *client.Patch {
-	p := &client.Patch{Resource: works, Namespace: w.object.Namespace, Name: w.object.Name}
+	p := &client.Patch{Resource: catalog.Works, Namespace: w.object.Namespace, Name: w.object.Name}
 	switch {
 	case w.leaving() && w.removed:
 		i := slices.Index(w.object.Finalizers, api.WorkFinalizer)

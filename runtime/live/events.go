@@ -78,8 +78,6 @@ func (f *Fleet) warn(o api.Object, reason, message string) {
 	f.tell(event{api.KeyOf(o), f.world.Now(), corev1.EventTypeWarning, reason, message})
 }
 
-var eventResource = catalog.Of(api.Key{APIVersion: "v1", Kind: "Event"})
-
 // tell has an Event made.
 func (f *Fleet) tell(e event) { f.events[e.about] = append(f.events[e.about], e) }
 
@@ -120,7 +118,7 @@ func (f *Fleet) eventWrite(e *event, uid types.UID) pending {
 		Reason: e.reason, Message: e.message, Type: e.kind, Count: 1, FirstTimestamp: at, LastTimestamp: at,
 		Source: corev1.EventSource{Component: component}, ReportingController: component,
 	}
-	key := engine.Key(eventResource.Name(), namespace, o.Name)
+	key := engine.Key(catalog.Events.Name(), namespace, o.Name)
 	return pending{key: key, object: o, write: engine.Create(key, o).For(catalog.EventLife)}
 }
 

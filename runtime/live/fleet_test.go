@@ -267,7 +267,7 @@ func placed(f *fixture) string {
 // events are the Events of an object: "Reason: message".
 func (f *fixture) events(o api.Object) []string {
 	var told []string
-	for _, e := range f.engine.Table(eventResource.Name()).Snapshot().Under("", "") {
+	for _, e := range f.engine.Table(catalog.Events.Name()).Snapshot().Under("", "") {
 		if e := e.(*corev1.Event); e.InvolvedObject.Name == o.GetName() && e.InvolvedObject.Kind == o.GetObjectKind().GroupVersionKind().Kind {
 			require.Equal(f.t, get(f, o).GetUID(), e.InvolvedObject.UID)
 			told = append(told, e.Reason+": "+e.Message)

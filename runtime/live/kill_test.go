@@ -13,6 +13,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/observed"
 )
@@ -87,7 +88,7 @@ func (o *outage) agents() {
 	for again := true; again; {
 		again = false
 		require.NoError(o.t, o.step())
-		for key, stands := range o.engine.Table(works.Name()).Snapshot().Under("", "") {
+		for key, stands := range o.engine.Table(catalog.Works.Name()).Snapshot().Under("", "") {
 			w := stands.(*api.Work)
 			if cluster, _, _ := observed.Copy(w); w.DeletionTimestamp != nil {
 				require.NoError(o.t, o.engine.Commit(engine.Delete(key, engine.VersionOf(w))))

@@ -8,6 +8,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/store"
 )
@@ -40,7 +41,7 @@ func answers(c *api.Cluster) bool {
 
 // worksOn are the Works of a cluster by their keys.
 func (f *Fleet) worksOn(c messages.ClusterName) iter.Seq2[string, engine.Object] {
-	return f.config.Engine.Table(works.Name()).Snapshot().Under(engine.Key(works.Name(), workNamespace(c), ""), "")
+	return f.config.Engine.Table(catalog.Works.Name()).Snapshot().Under(engine.Key(catalog.Works.Name(), workNamespace(c), ""), "")
 }
 
 // remainsToLeave has a cluster that leaves looked at again, because of one of its Works or because of itself.

@@ -40,7 +40,7 @@ func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, ol
 	if change == nil {
 		return nil
 	}
-	if n := c.Engine.Table(catalog.Of(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}).Name()).Snapshot().Len(); n > largestPreview {
+	if n := c.Engine.Table(catalog.Bindings.Name()).Snapshot().Len(); n > largestPreview {
 		return []string{fmt.Sprintf("preview: not made, for there are %d bindings; create a FailoverPreview for one", n)}
 	}
 	fleet := c.Rehearsal(settings)

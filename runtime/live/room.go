@@ -41,8 +41,6 @@ func (r *rooms) due() time.Time {
 	return r.told.Add(time.Second)
 }
 
-var clusterResource = catalog.Of(api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"})
-
 // tellRooms tells clusters what others than Leeward's copies take of them.
 func (f *Fleet) tellRooms() {
 	now := f.config.Clock.Now().UTC().Truncate(time.Second)
@@ -51,9 +49,9 @@ func (f *Fleet) tellRooms() {
 	}
 	own := usage{}
 	f.world.Store().EachBinding(func(b *store.Binding) { own.count(b, f.rooms.stale) })
-	table := f.config.Engine.Table(clusterResource.Name())
+	table := f.config.Engine.Table(catalog.Clusters.Name())
 	for _, name := range slices.Sorted(maps.Keys(f.rooms.stale)) {
-		if o, _ := table.Get(engine.Key(clusterResource.Name(), "", string(name))); o != nil {
+		if o, _ := table.Get(engine.Key(catalog.Clusters.Name(), "", string(name))); o != nil {
 			f.world.TellCluster(name, &messages.ResourcesReported{Summary: own.others(name, o.(*api.Cluster).Status.ResourceSummary)})
 		}
 	}

@@ -57,12 +57,10 @@ func wishOf(f messages.Fact) wish {
 	return w
 }
 
-var works = catalog.Of(api.Key{APIVersion: api.WorkV1alpha1GroupVersion, Kind: "Work"})
-
 // workKey is where the Work of a copy lies. Its name is that of the binding with a hash, because the bindings of all
 // namespaces share those of the clusters.
 func workKey(c messages.ClusterName, b messages.BindingName) string {
-	return engine.Key(works.Name(), workNamespace(c), workName(b))
+	return engine.Key(catalog.Works.Name(), workNamespace(c), workName(b))
 }
 
 func workNamespace(c messages.ClusterName) string { return api.WorkNamespacePrefix + string(c) }
@@ -123,7 +121,7 @@ func (f *Fleet) renewParts(b *store.Binding) {
 // change. The generation is that of the Work afterwards, if it is wanted and there is one.
 func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	p = pending{key: w.key, wish: w}
-	stands, version := f.config.Engine.Table(works.Name()).Get(w.key)
+	stands, version := f.config.Engine.Table(catalog.Works.Name()).Get(w.key)
 	old, _ := stands.(*api.Work)
 	if w.renews() {
 		w.wanted = f.stuck[w.key]
@@ -155,12 +153,10 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	return p, true
 }
 
-var namespaces = catalog.Of(api.Key{APIVersion: "v1", Kind: "Namespace"})
-
 // namespaceFor makes the namespace of a cluster's Works, if it is not there.
 func (f *Fleet) namespaceFor(c messages.ClusterName, now time.Time) (p pending, needed bool) {
-	p.key = engine.Key(namespaces.Name(), "", workNamespace(c))
-	if there, _ := f.config.Engine.Table(namespaces.Name()).Get(p.key); there != nil {
+	p.key = engine.Key(catalog.Namespaces.Name(), "", workNamespace(c))
+	if there, _ := f.config.Engine.Table(catalog.Namespaces.Name()).Get(p.key); there != nil {
 		return p, false
 	}
 	p.object = &corev1.Namespace{

@@ -199,13 +199,11 @@ func (d *durable) play(ctx context.Context, changes []change) error {
 	return d.rest(ctx)
 }
 
-var clusterResource = catalog.Of(api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"})
-
 // report writes one condition, again where the fleet wrote to the cluster meanwhile.
 func (d *durable) report(name string, ready metav1.ConditionStatus) error {
-	key := engine.Key(clusterResource.Name(), "", name)
+	key := engine.Key(catalog.Clusters.Name(), "", name)
 	for {
-		o, version := d.engine.Table(clusterResource.Name()).Get(key)
+		o, version := d.engine.Table(catalog.Clusters.Name()).Get(key)
 		next := *o.(*api.Cluster)
 		next.Status.Conditions = append([]metav1.Condition{}, next.Status.Conditions...)
 		meta.SetStatusCondition(&next.Status.Conditions, metav1.Condition{
@@ -220,7 +218,7 @@ func (d *durable) report(name string, ready metav1.ConditionStatus) error {
 }
 
 func (d *durable) clusters() (all []api.Object) {
-	for _, o := range d.engine.Table(clusterResource.Name()).Snapshot().Under("", "") {
+	for _, o := range d.engine.Table(catalog.Clusters.Name()).Snapshot().Under("", "") {
 		all = append(all, o)
 	}
 	return all

@@ -74,17 +74,9 @@ func (o output) putAll(d *definition, values map[string]float64) {
 	}
 }
 
-var clusterTable, bindingTables, governorTable = tableOf("cluster.karmada.io/v1alpha1", "Cluster"),
-	[]*catalog.Resource{tableOf(api.WorkGroupVersion, "ResourceBinding"), tableOf(api.WorkGroupVersion, "ClusterResourceBinding")},
-	tableOf(api.LeewardGroupVersion, "Governor")
-
-func tableOf(apiVersion, kind string) *catalog.Resource {
-	return catalog.Of(api.Key{APIVersion: apiVersion, Kind: kind})
-}
-
 func (o output) clusters(e *engine.Engine) {
 	byReady := map[string]float64{"True": 0, "False": 0, "Unknown": 0}
-	for _, object := range e.Table(clusterTable.Name()).Snapshot().Under("", "") {
+	for _, object := range e.Table(catalog.Clusters.Name()).Snapshot().Under("", "") {
 		status := "Unknown"
 		if ready := meta.FindStatusCondition(object.(*api.Cluster).Status.Conditions, api.ConditionReady); ready != nil {
 			status = string(ready.Status)
@@ -108,7 +100,7 @@ func (o output) bindings(e *engine.Engine, now time.Time) {
 	t := tally{
 		now: now, tasks: map[string]float64{}, held: map[string]float64{}, ages: make([]uint64, len(taskAge.buckets)),
 	}
-	for _, r := range bindingTables {
+	for _, r := range [...]*catalog.Resource{catalog.Bindings, catalog.ClusterBindings} {
 		for _, object := range e.Table(r.Name()).Snapshot().Under("", "") {
 			t.add(store.AsBinding(object))
 		}
@@ -152,7 +144,7 @@ func (t *tally) age(seconds float64) {
 func (o output) governor(e *engine.Engine) {
 	scopes := map[string]float64{"fleet": 0, "cluster": 0, "binding": 0}
 	fleet := &api.Governance{}
-	if object, _ := e.Table(governorTable.Name()).Get(engine.Key(governorTable.Name(), "", api.GovernorName)); object != nil {
+	if object, _ := e.Table(catalog.Governors.Name()).Get(engine.Key(catalog.Governors.Name(), "", api.GovernorName)); object != nil {
 		status := &object.(*api.Governor).Status
 		fleet = &status.Governance
 		for i := range status.Regions {

@@ -119,7 +119,7 @@ func labelsOf(m *dto.Metric) string {
 
 func cluster(name string, ready metav1.ConditionStatus, taints ...corev1.Taint) *api.Cluster {
 	c := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	c.APIVersion, c.Kind = clusterTable.Kind.GroupVersion().String(), "Cluster"
+	c.APIVersion, c.Kind = catalog.Clusters.Kind.GroupVersion().String(), "Cluster"
 	c.Spec.SyncMode, c.Spec.Taints = "Push", taints
 	c.Status.Conditions = []metav1.Condition{{Type: api.ConditionReady, Status: ready}}
 	c.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "apps/v1", Resources: []api.APIResource{{Kind: "Deployment", Name: "deployments"}}}}
