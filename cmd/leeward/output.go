@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -77,7 +78,7 @@ func (o *output) add(run *report.Run) error {
 	if o.log.GetLevel() != zerolog.Disabled {
 		log := o.log.With().Str("scenario", run.Name).Uint64("seed", run.Seed).Logger()
 		for i := range run.Events {
-			journal.Log(&log, &run.Events[i])
+			journal.Tell(time.Time{}, run.Events[i].Fact).Log(&log, &run.Events[i])
 		}
 	}
 	if err := o.report.Add(run); err != nil {

@@ -20,6 +20,7 @@ import (
 	"leeward/runtime/engine"
 	"leeward/runtime/engine/wal"
 	"leeward/runtime/etcd"
+	"leeward/runtime/journal"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
 	"leeward/runtime/rehearsal"
@@ -102,9 +103,9 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 }
 
 // hear takes a fact of the machines.
-func (d *daemon) hear(at time.Time, f messages.Fact) {
+func (d *daemon) hear(at time.Time, f messages.Fact, told journal.Phrase) {
 	d.metrics.Hear(at, f)
-	d.decided.hear(at, f)
+	d.decided.hear(at, f, told)
 }
 
 // preview warns of what a write would lead to.

@@ -44,12 +44,11 @@ func newDecisions(dataDir string, shadow bool, log zerolog.Logger) *decisions {
 }
 
 // hear takes a fact. One that only follows from another is not kept.
-func (d *decisions) hear(at time.Time, f messages.Fact) {
-	told := journal.Tell(time.Time{}, f)
+func (d *decisions) hear(at time.Time, f messages.Fact, told journal.Phrase) {
 	if told.Level < zerolog.InfoLevel {
 		return
 	}
-	line := decision{At: at, Kind: f.Kind(), Text: told.Text, Shadow: d.shadow}
+	line := decision{At: at, Kind: f.Kind(), Text: told.Text(), Shadow: d.shadow}
 	if about, is := f.(messages.AboutBinding); is {
 		line.Binding = about.AboutBinding()
 	}

@@ -91,7 +91,7 @@ func (a *agent) receive(m messages.ToMember) {
 		a.heard(mail)
 	}
 	for _, f := range a.out.Facts() {
-		a.fleet.tell(journal.Tell(time.Time{}, f).Text)
+		a.fleet.tell(journal.Tell(time.Time{}, f).Text())
 	}
 	a.out.Reset()
 }

@@ -655,7 +655,7 @@ func TestFactsAreLoggedInFields(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
 			log := zerolog.New(&out)
-			Log(&log, &Entry{Seq: 7, At: after(time.Second), Fact: c.fact})
+			Tell(time.Time{}, c.fact).Log(&log, &Entry{Seq: 7, At: after(time.Second), Fact: c.fact})
 			line := strings.Replace(out.String(), `"seq":7,"at":"2026-01-01T00:00:01Z",`, "", 1)
 			require.Equal(t, c.log+"\n", line)
 		})

@@ -8,12 +8,12 @@ import (
 	"leeward/messages"
 )
 
-// phrase is a fact in words, cut where the columns of a transcript are: "nginx | leaves | member2 |
+// Phrase is a fact in words, cut where the columns of a transcript are: "nginx | leaves | member2 |
 // failed:NoExecute is not tolerated".
-type phrase struct {
-	// level is Warn where something is degraded, Info where something changed, and Debug for what
+type Phrase struct {
+	// Level is Warn where something is degraded, Info where something changed, and Debug for what
 	// follows from a change told already: stories leave that out.
-	level   zerolog.Level
+	Level   zerolog.Level
 	subject string
 	verb    string
 	what    string
@@ -21,34 +21,28 @@ type phrase struct {
 	why string
 }
 
-func detail(verb, what, why string) phrase  { return phrase{zerolog.DebugLevel, "", verb, what, why} }
-func story(verb, what, why string) phrase   { return phrase{zerolog.InfoLevel, "", verb, what, why} }
-func warning(verb, what, why string) phrase { return phrase{zerolog.WarnLevel, "", verb, what, why} }
+func detail(verb, what, why string) Phrase  { return Phrase{zerolog.DebugLevel, "", verb, what, why} }
+func story(verb, what, why string) Phrase   { return Phrase{zerolog.InfoLevel, "", verb, what, why} }
+func warning(verb, what, why string) Phrase { return Phrase{zerolog.WarnLevel, "", verb, what, why} }
 
-func (p phrase) about(subject string) phrase {
+func (p Phrase) about(subject string) Phrase {
 	p.subject = subject
 	return p
 }
 
-// Line is a fact in words, for whoever tells it elsewhere than in a timeline of lines.
-type Line struct {
-	// Text is the fact with its grounds: "nginx leaves member2: failed:NoExecute is not tolerated".
-	Text string
-	// Level is Warn where something is degraded, Info where something changed, and Debug for what stories leave out.
-	Level zerolog.Level
+// Text is the fact with its grounds on one line: "nginx leaves member2: failed:NoExecute is not tolerated".
+func (p Phrase) Text() string {
+	return Printable(joined(": ", joined(" ", p.subject, p.verb, p.what), p.why))
 }
 
-// Tell puts one fact into words. Instants count from start.
-func Tell(start time.Time, f messages.Fact) Line {
-	p := teller{start}.tell(f)
-	return Line{Text: Printable(joined(": ", joined(" ", p.subject, p.verb, p.what), p.why)), Level: p.level}
-}
+// Tell puts one fact into words. Instants count from start; with a zero start they are absolute.
+func Tell(start time.Time, f messages.Fact) Phrase { return teller{start}.tell(f) }
 
 // teller puts facts into words. Instants count from start; with a zero start they are absolute.
 type teller struct{ start time.Time }
 
 // tell returns a fact's phrase; one without a verb is a fact that nobody has found words for.
-func (t teller) tell(f messages.Fact) phrase {
+func (t teller) tell(f messages.Fact) Phrase {
 	switch f := f.(type) {
 	case messages.AboutBinding:
 		return t.tellBinding(f).about(string(f.AboutBinding()))

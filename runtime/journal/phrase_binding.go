@@ -11,7 +11,7 @@ import (
 )
 
 // tellBinding has the words for a binding's life, and leaves its moves and its copies to two others.
-func (t teller) tellBinding(f messages.AboutBinding) phrase {
+func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 	switch f := f.(type) {
 	case *messages.BindingCreated:
 		return claimed(f)
@@ -38,7 +38,7 @@ func (t teller) tellBinding(f messages.AboutBinding) phrase {
 }
 
 // tellMove has the words for leaving a cluster, from the countdown to the hand-over.
-func (t teller) tellMove(f messages.AboutCluster) phrase {
+func (t teller) tellMove(f messages.AboutCluster) Phrase {
 	switch f := f.(type) {
 	case *messages.CountdownStarted:
 		return story("will leave", string(f.Cluster), "at "+t.at(f.Grounds.Deadline)+": "+t.grounds(&f.Grounds, "is"))
@@ -75,7 +75,7 @@ func (t teller) tellMove(f messages.AboutCluster) phrase {
 }
 
 // tellCopy has the words for what members do and report.
-func (t teller) tellCopy(f messages.AboutCluster) phrase {
+func (t teller) tellCopy(f messages.AboutCluster) Phrase {
 	switch f := f.(type) {
 	case *messages.CopyStarted:
 		return detail("starts", "on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
@@ -106,7 +106,7 @@ func (t teller) tellCopy(f messages.AboutCluster) phrase {
 	case *messages.HealthForgotten:
 		return detail("no copy", "on "+string(f.Cluster), "")
 	}
-	return phrase{}
+	return Phrase{}
 }
 
 // preserved tells of a copy that goes whether what runs stays.
@@ -118,14 +118,14 @@ func preserved(stays bool) string {
 }
 
 // claimed tells a claim, or, where no policy asked for the binding, that it is there because others need it.
-func claimed(f *messages.BindingCreated) phrase {
+func claimed(f *messages.BindingCreated) Phrase {
 	if f.Policy == "" {
 		return story("attached", "", replicas(f.Replicas))
 	}
 	return story("claimed", "by "+f.Policy, replicas(f.Replicas))
 }
 
-func required(f *messages.RequirementChanged) phrase {
+func required(f *messages.RequirementChanged) Phrase {
 	if len(f.Clusters) == 0 {
 		return story("not needed", "any more", "by "+string(f.By))
 	}
@@ -140,7 +140,7 @@ func clusterNames(clusters []api.TargetCluster) string {
 	return strings.Join(words, " ")
 }
 
-func scheduled(f *messages.Scheduled) phrase {
+func scheduled(f *messages.Scheduled) Phrase {
 	before := wrap(" (was ", placed(f.Before), ")")
 	if len(f.Before) > 0 && slices.EqualFunc(f.Before, f.Clusters, api.TargetCluster.Equal) {
 		before = ", as before"
@@ -148,7 +148,7 @@ func scheduled(f *messages.Scheduled) phrase {
 	return story("scheduled", targets(f.Clusters)+before, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))
 }
 
-func unscheduled(f *messages.ScheduleFailed) phrase {
+func unscheduled(f *messages.ScheduleFailed) Phrase {
 	keeps := wrap("stays on ", placed(f.Before), "")
 	if f.Cleared {
 		keeps = wrap("no longer on ", placed(f.Before), "")
@@ -192,7 +192,7 @@ func outcome(reason, took string) string {
 	}
 }
 
-func (t teller) health(f *messages.HealthChanged) phrase {
+func (t teller) health(f *messages.HealthChanged) Phrase {
 	verb, on, ready := strings.ToLower(string(f.Health)), "on "+string(f.Cluster), ""
 	if f.Ready > 0 {
 		ready = replicas(f.Ready) + " ready"
@@ -206,7 +206,7 @@ func (t teller) health(f *messages.HealthChanged) phrase {
 	return warning(verb, on, joined(", ", ready, t.since(f.Since)))
 }
 
-func unschedulable(f *messages.UnschedulableChanged) phrase {
+func unschedulable(f *messages.UnschedulableChanged) Phrase {
 	if f.Replicas == 0 {
 		return detail("has room", "on "+string(f.Cluster), "")
 	}
@@ -227,7 +227,7 @@ func (t teller) since(at time.Time) string {
 	return "since " + t.at(at)
 }
 
-func resumed(f *messages.DispatchResumed) phrase {
+func resumed(f *messages.DispatchResumed) Phrase {
 	if f.Gone {
 		return story("suspended", "no more", "the copy for "+string(f.Cluster)+" is gone")
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // stands says how a budget stands. One that evictions wait for is a warning.
-func stands(f *messages.BudgetChanged) phrase {
+func stands(f *messages.BudgetChanged) Phrase {
 	s, say := &f.Status, detail
 	why := fmt.Sprintf("%d of %d replicas serve, %d have to", s.CurrentHealthy, s.ExpectedReplicas, s.DesiredHealthy)
 	moved := int32(0)

@@ -12,7 +12,7 @@ import (
 )
 
 // tellCluster has the words for what is about a cluster alone.
-func (t teller) tellCluster(f messages.AboutCluster) phrase {
+func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	switch f := f.(type) {
 	case *messages.ConditionChanged:
 		return condition(f)
@@ -59,24 +59,24 @@ func (t teller) tellCluster(f messages.AboutCluster) phrase {
 	case *messages.ClusterRemoved:
 		return story("gone", "", "")
 	}
-	return phrase{}
+	return Phrase{}
 }
 
-func (t teller) silent(f *messages.HeartbeatStopped) phrase {
+func (t teller) silent(f *messages.HeartbeatStopped) Phrase {
 	if f.Probed {
 		return warning("silent", "since "+t.at(f.RenewedAt), "Ready=False at "+t.at(f.Deadline)+" unless it answers probes")
 	}
 	return warning("silent", "since "+t.at(f.RenewedAt), "Unknown at "+t.at(f.Deadline)+" unless its agent returns")
 }
 
-func heard(probed bool) phrase {
+func heard(probed bool) Phrase {
 	if probed {
 		return story("heard", "again", "it answers the next probe")
 	}
 	return story("heard", "again", "its agent reports")
 }
 
-func condition(f *messages.ConditionChanged) phrase {
+func condition(f *messages.ConditionChanged) Phrase {
 	why := joined(": ", f.Reason, f.Message)
 	if f.By == "" {
 		return story("reports", f.Type+"="+string(f.Status), why)
@@ -84,13 +84,13 @@ func condition(f *messages.ConditionChanged) phrase {
 	return story("seen as", f.Type+"="+string(f.Status), joined(" ", "by "+f.By, wrap("(", why, ")")))
 }
 
-func spared(f *messages.TaintSpared) phrase {
+func spared(f *messages.TaintSpared) Phrase {
 	asks := joined(" ", "policy "+string(f.Policy)+" asks for it to go", wrap("because ", f.Because, ""))
 	return story("keeps", taint.String(&f.Taint), joined("; ", cause(&f.Cause), asks, "policies remove only what policies added"))
 }
 
 // unchanged says what policies could not do, and why.
-func unchanged(f *messages.TaintingFailed) phrase {
+func unchanged(f *messages.TaintingFailed) Phrase {
 	by := "asked by policy " + names(f.Policies)
 	return warning("cannot", retaint(f.Add, f.Remove), joined("; ", by, strings.Join(f.Problems, "; "), "nothing is changed"))
 }
@@ -101,7 +101,7 @@ func retaint(add, remove []corev1.Taint) string {
 }
 
 // previewed says of what only would happen that it has not.
-func previewed(p *api.TaintPreview) phrase {
+func previewed(p *api.TaintPreview) Phrase {
 	if len(p.Add) == 0 && len(p.Remove) == 0 && len(p.Spared) == 0 {
 		return story("preview", "ends", "policy "+p.Policy+" would change nothing now")
 	}
@@ -114,7 +114,7 @@ func previewed(p *api.TaintPreview) phrase {
 	return story("preview", "would "+would, joined("; ", by, leave, "nothing is changed"))
 }
 
-func (t teller) observed(f *messages.ReadyObserved) phrase {
+func (t teller) observed(f *messages.ReadyObserved) Phrase {
 	what, why := "Ready="+string(f.Status), joined(": ", f.Reason, f.Message)
 	if f.Deadline.IsZero() {
 		return detail("observed", what+" again", why)
@@ -123,7 +123,7 @@ func (t teller) observed(f *messages.ReadyObserved) phrase {
 }
 
 // drained says how far a drain has come; its deadline is told once, at the beginning.
-func (t teller) drained(f *messages.DrainProgressed) phrase {
+func (t teller) drained(f *messages.DrainProgressed) Phrase {
 	switch {
 	case f.Left == 0:
 		return story("drained", "empty", "")

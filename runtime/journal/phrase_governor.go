@@ -12,7 +12,7 @@ import (
 
 // governed says how evictions from the fleet, or from a region, are governed from now on. What slows them is
 // a warning.
-func (t teller) governed(f *messages.GovernorChanged) phrase {
+func (t teller) governed(f *messages.GovernorChanged) Phrase {
 	say := story
 	if f.EvictionsPerSecond != nil {
 		say = warning
@@ -21,7 +21,7 @@ func (t teller) governed(f *messages.GovernorChanged) phrase {
 }
 
 // broke says how a breaker is from now on.
-func (t teller) broke(f *messages.BreakerChanged) phrase {
+func (t teller) broke(f *messages.BreakerChanged) Phrase {
 	say := warning
 	if f.State == string(storm.Closed) {
 		say = story
@@ -42,7 +42,7 @@ func governed(region string, priority *int32) string {
 }
 
 // startsCounted says how many workloads that had to leave others a cluster may start at once, and why.
-func (t teller) startsCounted(f *messages.StartsCounted) phrase {
+func (t teller) startsCounted(f *messages.StartsCounted) Phrase {
 	switch {
 	case !f.Limits:
 		return detail("starts", "fail", strconv.Itoa(len(f.Failed))+" of late")
@@ -58,7 +58,7 @@ func (t teller) startsCounted(f *messages.StartsCounted) phrase {
 }
 
 // permitted says who may leave, and who could not use that.
-func permitted(f *messages.EvictionsPermitted) phrase {
+func permitted(f *messages.EvictionsPermitted) Phrase {
 	back := ""
 	if len(f.Returned) > 0 {
 		back = "without a destination: " + departures(f.Returned)
@@ -75,7 +75,7 @@ func departures(permits []messages.Permit) string {
 }
 
 // holdPlaced says whose evictions people have wait, until when, and why.
-func (t teller) holdPlaced(f *messages.HoldPlaced) phrase {
+func (t teller) holdPlaced(f *messages.HoldPlaced) Phrase {
 	until := ""
 	if !f.Until.IsZero() {
 		until = "until " + t.at(f.Until)
@@ -86,7 +86,7 @@ func (t teller) holdPlaced(f *messages.HoldPlaced) phrase {
 	return warning("on hold", until, f.Reason).about(heldSubject(f.HoldScope))
 }
 
-func holdEnded(f *messages.HoldEnded) phrase {
+func holdEnded(f *messages.HoldEnded) Phrase {
 	if f.HoldScope == (messages.HoldScope{}) {
 		return story("resumed", "", f.Reason).about("fleet")
 	}

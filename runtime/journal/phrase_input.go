@@ -9,7 +9,7 @@ import (
 )
 
 // tellInput has the words for what comes from outside and for what is about no cluster or binding.
-func tellInput(f any) phrase {
+func tellInput(f any) Phrase {
 	switch f := f.(type) {
 	case *messages.ObjectApplied:
 		return applied(f).about(f.Object)
@@ -34,24 +34,24 @@ func tellInput(f any) phrase {
 	case *messages.PolicyIgnored:
 		return warning("ignored", "", f.Reason).about("policy " + string(f.Policy))
 	}
-	return phrase{}
+	return Phrase{}
 }
 
-func applied(f *messages.ObjectApplied) phrase {
+func applied(f *messages.ObjectApplied) Phrase {
 	if f.Created {
 		return story("created", "", "")
 	}
 	return story("applied", "", "")
 }
 
-func stepped(by time.Duration) phrase {
+func stepped(by time.Duration) Phrase {
 	if by < 0 {
 		return warning("stepped", "back by "+span.String(-by), "time stands still until then")
 	}
 	return warning("stepped", "ahead by "+span.String(by), "what would have been due meanwhile is due at once")
 }
 
-func awaited(overrides []string) phrase {
+func awaited(overrides []string) Phrase {
 	if len(overrides) == 0 {
 		return story("waits", "no more", "all overrides that it depends on exist")
 	}

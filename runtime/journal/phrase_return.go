@@ -6,7 +6,7 @@ import (
 )
 
 // tellReturn has the words for the way back, and for clusters that shrink gracefully.
-func (t teller) tellReturn(f messages.AboutBinding) phrase {
+func (t teller) tellReturn(f messages.AboutBinding) Phrase {
 	switch f := f.(type) {
 	case *messages.ReturnPlanned:
 		return story("will return", "to "+f.Affinity, "at "+t.at(f.At)+" if it can take the workload until then")
@@ -21,17 +21,17 @@ func (t teller) tellReturn(f messages.AboutBinding) phrase {
 	case *messages.ShrinkReleased:
 		return story("shrinks", "to its shares", outcome(f.Reason, span.String(f.After)))
 	}
-	return phrase{}
+	return Phrase{}
 }
 
-func returns(f *messages.ReturnStarted) phrase {
+func returns(f *messages.ReturnStarted) Phrase {
 	if len(f.Clusters) > 0 {
 		return story("returns", "to "+targets(f.Clusters), "able to take it for long enough")
 	}
 	return story("returns", "to "+f.Affinity, "it has been able to take the workload for long enough")
 }
 
-func home(f *messages.HomeChanged) phrase {
+func home(f *messages.HomeChanged) Phrase {
 	if len(f.Clusters) == 0 {
 		return detail("at home", "", "nothing is to return")
 	}

@@ -92,7 +92,7 @@ func (l *line) next(entries []Entry) (text []byte, told int, err error) {
 }
 
 // wide begins with the entry's number and ends with all that is known.
-func (l *line) wide(e *Entry, p phrase) (text []byte, told int, err error) {
+func (l *line) wide(e *Entry, p Phrase) (text []byte, told int, err error) {
 	number := strconv.FormatUint(e.Seq, 10)
 	l.buf = append(l.buf, strings.Repeat(" ", max(0, 6-len(number)))+number+"  "...)
 	l.cells(e.At, p)
@@ -102,7 +102,7 @@ func (l *line) wide(e *Entry, p phrase) (text []byte, told int, err error) {
 }
 
 // tells reports whether a fact is part of the story.
-func (l *line) tells(f messages.Fact, p phrase) bool {
+func (l *line) tells(f messages.Fact, p Phrase) bool {
 	switch f := f.(type) {
 	case *messages.HealthChanged:
 		return l.turns(f)
@@ -110,7 +110,7 @@ func (l *line) tells(f messages.Fact, p phrase) bool {
 		delete(l.health, copyOf{f.Binding, f.Cluster})
 		return false
 	default:
-		return p.level > zerolog.DebugLevel
+		return p.Level > zerolog.DebugLevel
 	}
 }
 
@@ -145,7 +145,7 @@ func created(entries []Entry) (names []string) {
 }
 
 // creation tells of several objects of one kind, and names the first few.
-func creation(f *messages.ObjectApplied, names []string) phrase {
+func creation(f *messages.ObjectApplied, names []string) Phrase {
 	const most = 8
 	kind, _, _ := strings.Cut(f.Object, " ")
 	what, more := names, ""
@@ -155,9 +155,9 @@ func creation(f *messages.ObjectApplied, names []string) phrase {
 	return story("created", strings.Join(what, " ")+more, "").about(kind)
 }
 
-func (l *line) cells(at time.Time, p phrase) {
+func (l *line) cells(at time.Time, p Phrase) {
 	tone := cyan
-	if p.level == zerolog.WarnLevel {
+	if p.Level == zerolog.WarnLevel {
 		tone = yellow
 	}
 	l.cell(0, dim, l.teller.at(at))

@@ -49,9 +49,11 @@ func TestAStoryHasColumnsAndItsReasons(t *testing.T) {
 
 func TestAFactCanBeToldByItself(t *testing.T) {
 	entries := outage().Entries()
-	require.Equal(t, Line{"default/web leaves member1: down:NoExecute is not tolerated", zerolog.InfoLevel}, Tell(start, entries[2].Fact))
+	leaves := Tell(start, entries[2].Fact)
+	require.Equal(t, "default/web leaves member1: down:NoExecute is not tolerated", leaves.Text())
+	require.Equal(t, zerolog.InfoLevel, leaves.Level)
 	require.Equal(t, zerolog.DebugLevel, Tell(start, entries[3].Fact).Level, "a story does without it")
-	require.Equal(t, "engine restarted: recovers from its objects", Tell(start, &messages.Restarted{}).Text)
+	require.Equal(t, "engine restarted: recovers from its objects", Tell(start, &messages.Restarted{}).Text())
 }
 
 func TestTheWideTimelineLeavesNothingOut(t *testing.T) {

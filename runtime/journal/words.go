@@ -174,7 +174,7 @@ func labels(m map[string]string) string {
 	return pairs(m)
 }
 
-func capacity(s *api.ResourceSummary) phrase {
+func capacity(s *api.ResourceSummary) Phrase {
 	if s == nil {
 		return story("offers", "anything", "it reports no capacity")
 	}
@@ -183,7 +183,7 @@ func capacity(s *api.ResourceSummary) phrase {
 }
 
 // serves names the kinds that a cluster serves, while they are few.
-func serves(apis []api.APIEnablement) phrase {
+func serves(apis []api.APIEnablement) Phrase {
 	var kinds []string
 	for i := range apis {
 		for j := range apis[i].Resources {

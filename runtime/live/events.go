@@ -46,7 +46,10 @@ var reasons = map[string]string{
 }
 
 // noteEvent tells of a fact with its grounds, unless it only follows from one that is told.
-func (f *Fleet) noteEvent(at time.Time, fact messages.Fact) {
+func (f *Fleet) noteEvent(at time.Time, fact messages.Fact, told journal.Phrase) {
+	if told.Level < zerolog.InfoLevel {
+		return
+	}
 	var about api.Key
 	switch fact := fact.(type) {
 	case *messages.BindingCreated:
@@ -62,15 +65,11 @@ func (f *Fleet) noteEvent(at time.Time, fact messages.Fact) {
 	default:
 		return
 	}
-	line := journal.Tell(time.Time{}, fact)
-	if line.Level < zerolog.InfoLevel {
-		return
-	}
 	kind := corev1.EventTypeNormal
-	if line.Level >= zerolog.WarnLevel {
+	if told.Level >= zerolog.WarnLevel {
 		kind = corev1.EventTypeWarning
 	}
-	f.tell(event{about, at, kind, cmp.Or(reasons[fact.Kind()], fact.Kind()), line.Text})
+	f.tell(event{about, at, kind, cmp.Or(reasons[fact.Kind()], fact.Kind()), told.Text()})
 }
 
 // warn tells of what is wrong with an object.

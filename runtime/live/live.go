@@ -39,8 +39,8 @@ type Config struct {
 	Lanes int
 	Clock clock.Clock
 	Log   zerolog.Logger
-	// Hear hears every fact, on the goroutine of Run. Zero: nobody listens.
-	Hear func(at time.Time, f messages.Fact)
+	// Hear hears every fact and its words, on the goroutine of Run. Zero: nobody listens.
+	Hear func(at time.Time, f messages.Fact, told journal.Phrase)
 	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
 	Broken func(*invariant.Violation)
 	// Flushed is called when all that was decided so far is committed, on the goroutine of Run. Zero: nobody waits for it.
@@ -265,9 +265,10 @@ func (f *Fleet) settleAt(instant time.Time) error {
 
 // hear takes a fact from the world.
 func (f *Fleet) hear(at time.Time, fact messages.Fact) {
-	journal.Log(&f.config.Log, &journal.Entry{At: at, Fact: fact})
+	told := journal.Tell(time.Time{}, fact)
+	told.Log(&f.config.Log, &journal.Entry{At: at, Fact: fact})
 	if f.config.Hear != nil {
-		f.config.Hear(at, fact)
+		f.config.Hear(at, fact, told)
 	}
 	f.laws.hear(at, fact)
 	f.rooms.hear(fact)
@@ -275,6 +276,6 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))
 	default:
-		f.noteEvent(at, fact)
+		f.noteEvent(at, fact, told)
 	}
 }

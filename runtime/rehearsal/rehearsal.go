@@ -216,6 +216,6 @@ func (o *outcome) previewed(d departure, f *messages.EvictionStarted) api.Previe
 	}
 	return api.PreviewedEviction{
 		Namespace: d.binding.Namespace(), Name: name, FromCluster: string(d.cluster), ToClusters: o.to[d],
-		At: metav1.MicroTime{Time: o.at[d]}, Message: journal.Tell(time.Time{}, f).Text,
+		At: metav1.MicroTime{Time: o.at[d]}, Message: journal.Tell(time.Time{}, f).Text(),
 	}
 }

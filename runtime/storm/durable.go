@@ -18,6 +18,7 @@ import (
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
+	"leeward/runtime/journal"
 	"leeward/runtime/kernel"
 	"leeward/runtime/live"
 	"leeward/runtime/world"
@@ -60,7 +61,7 @@ func (d *durable) build(ctx context.Context) error {
 	var err error
 	d.fleet, err = live.Open(live.Config{
 		Engine: d.engine, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: d.clock, Log: zerolog.Nop(),
-		Hear:    func(at time.Time, f messages.Fact) { d.heard = append(d.heard, heard{at, f}) },
+		Hear:    func(at time.Time, f messages.Fact, _ journal.Phrase) { d.heard = append(d.heard, heard{at, f}) },
 		Broken:  func(v *invariant.Violation) { d.broken = append(d.broken, v.String()) },
 		Flushed: d.observe, Times: d.config.Clock,
 	})

@@ -16,12 +16,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/config"
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
+	"leeward/runtime/journal"
 	"leeward/runtime/live"
 )
 
@@ -67,7 +69,10 @@ func (f *fixture) run() {
 	f.t.Helper()
 	settings, err := config.Profile(config.Default)
 	require.NoError(f.t, err)
-	fleet, err := live.Open(live.Config{Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Hear: f.Hear, Broken: f.Broken})
+	fleet, err := live.Open(live.Config{
+		Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Broken: f.Broken,
+		Hear: func(at time.Time, fact messages.Fact, _ journal.Phrase) { f.Hear(at, fact) },
+	})
 	require.NoError(f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

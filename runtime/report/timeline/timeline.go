@@ -100,14 +100,14 @@ type telling struct {
 	all   *Timeline
 	// lanes by name.
 	clusters, bindings map[string]*Lane
-	// now is the instant of the fact at hand, and line what it says.
+	// now is the instant of the fact at hand, and told what it says.
 	now  time.Time
-	line journal.Line
+	told journal.Phrase
 }
 
 func (t *telling) tell(e *journal.Entry) {
 	t.now, t.all.End = e.At, e.At
-	t.line = journal.Tell(t.start, e.Fact)
+	t.told = journal.Tell(t.start, e.Fact)
 	switch f := e.Fact.(type) {
 	case messages.AboutBinding:
 		t.binding(lane(t.bindings, &t.all.Bindings, string(f.AboutBinding())), f)
@@ -222,7 +222,7 @@ func (t *telling) begin(track *Track, kind Kind, label string) {
 	if track.open() {
 		track.last().To = t.now
 	}
-	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Story: []string{t.line.Text}})
+	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Story: []string{t.told.Text()}})
 }
 
 // end says that what was so on a track is so no longer, if it was of one of the kinds; none stands for all.
@@ -237,7 +237,7 @@ func (t *telling) end(track *Track, kinds ...Kind) {
 // note adds to the story of what is or was so on a track.
 func (t *telling) note(track *Track) {
 	b := track.last()
-	b.Story = append(b.Story, t.line.Text)
+	b.Story = append(b.Story, t.told.Text())
 }
 
 // is reports whether something of these kinds is so.
@@ -250,7 +250,7 @@ func (t *Track) is(kinds ...Kind) bool {
 
 // mark tells of something that lasts no time, if it belongs into a story.
 func (t *telling) mark(l *Lane) {
-	if t.line.Level <= zerolog.DebugLevel {
+	if t.told.Level <= zerolog.DebugLevel {
 		return
 	}
 	track := l.track(trackEvents)
@@ -258,7 +258,7 @@ func (t *telling) mark(l *Lane) {
 		track.Bars = append(track.Bars, &Bar{Kind: Mark, From: t.now, To: t.now})
 	}
 	t.note(track)
-	if t.line.Level == zerolog.WarnLevel {
+	if t.told.Level == zerolog.WarnLevel {
 		track.last().Kind = Warning
 	}
 }
