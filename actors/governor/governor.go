@@ -100,7 +100,7 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	case *messages.GovernorRestored:
 		g.restored(m.Status, out)
 	case *messages.StartFailed:
-		g.starts.failed = append(g.starts.failed, m)
+		g.startFailed(m)
 	case *messages.StartsSucceeded:
 		g.startsSucceeded(m)
 	case *messages.HoldChanged:

@@ -17,8 +17,9 @@ import (
 // starts are the clusters on which starts failed of late.
 type starts struct {
 	backoffs map[messages.ClusterName]*storm.Backoff
-	// failed and succeeded are those of this instant, due is when time alone changes a back-off; zero: it does not.
-	failed    []*messages.StartFailed
+	// failed are those of this instant by when they began, and succeeded where others did; due is when time alone changes a
+	// back-off; zero: it does not.
+	failed    map[messages.ClusterName][]time.Time
 	succeeded map[messages.ClusterName]bool
 	due       time.Time
 	// review is set where other settings hold.
@@ -29,7 +30,14 @@ type starts struct {
 const limitedTo = 1
 
 func newStarts() starts {
-	return starts{backoffs: map[messages.ClusterName]*storm.Backoff{}, succeeded: map[messages.ClusterName]bool{}}
+	return starts{
+		backoffs: map[messages.ClusterName]*storm.Backoff{},
+		failed:   map[messages.ClusterName][]time.Time{}, succeeded: map[messages.ClusterName]bool{},
+	}
+}
+
+func (g *Governor) startFailed(m *messages.StartFailed) {
+	g.starts.failed[m.Cluster] = append(g.starts.failed[m.Cluster], m.Began)
 }
 
 func (g *Governor) startsSucceeded(m *messages.StartsSucceeded) {
@@ -51,18 +59,18 @@ func (g *Governor) judgeStarts(now time.Time, out *actors.Outbox) {
 	if !s.review && len(s.failed)+len(s.succeeded) == 0 && (s.due.IsZero() || s.due.After(now)) {
 		return
 	}
-	counted := map[messages.ClusterName]bool{}
-	for _, f := range s.failed {
-		if t.Works() {
-			counted[f.Cluster] = true
-			s.of(f.Cluster).Fail(now, f.Began, t)
-		}
+	if !t.Works() {
+		clear(s.failed)
+	}
+	for c, began := range s.failed { // order-free: each cluster by itself
+		s.of(c).Fail(now, began, t)
 	}
 	for _, c := range slices.Sorted(maps.Keys(s.backoffs)) {
-		g.judgeStart(now, c, counted[c], out)
+		g.judgeStart(now, c, len(s.failed[c]) > 0, out)
 	}
+	clear(s.failed)
 	clear(s.succeeded)
-	s.failed, s.due, s.review = s.failed[:0], time.Time{}, false
+	s.due, s.review = time.Time{}, false
 	for _, b := range s.backoffs { // order-free: the earliest counts
 		s.due = actors.Earlier(s.due, b.Due(t))
 	}
@@ -106,6 +114,9 @@ func (s *starts) of(c messages.ClusterName) *storm.Backoff {
 // failedStarts says what a back-off is for.
 func failedStarts(b *storm.Backoff) string {
 	n := len(b.Failed)
+	if n == 1 {
+		return "1 start failed"
+	}
 	if span := b.Failed[n-1].Sub(b.Failed[0]); span > 0 {
 		return fmt.Sprintf("%d starts failed within %s", n, messages.Period(span))
 	}

@@ -55,6 +55,33 @@ func TestAClusterOnWhichStartsFailBacksOff(t *testing.T) {
 	d.Tell(fails(d, "e", 0)).Told(schedulerAt, limitsStarts(1, "4 starts failed within 31s")).WakesIn(2 * time.Minute)
 }
 
+func TestStartsThatFailAtOnceCountAlikeInAnyOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		after    time.Duration // the first back-off
+		ago      []time.Duration
+		level    int
+		failures int
+	}{
+		"as it begins":         {0, []time.Duration{time.Minute, 30 * time.Second, 0}, 1, 3},
+		"while it is in force": {30 * time.Second, []time.Duration{time.Minute, 20 * time.Second, 0}, 2, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			actorstest.EveryWay(func(choose actorstest.Choose) {
+				d := drive(t, backing)
+				if c.after > 0 {
+					d = backsOff(t)
+					d.Advance(c.after)
+				}
+				d.Tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToGovernor](fails(d, "d", c.ago[0]), fails(d, "e", c.ago[1]), fails(d, "f", c.ago[2]))...)...)
+				counted := counts(d.Network)
+				require.Len(t, counted, 1)
+				require.Equal(t, c.level, counted[0].Level)
+				require.Len(t, counted[0].Failed, c.failures)
+			})
+		})
+	}
+}
+
 func TestABackoffEnds(t *testing.T) {
 	t.Run("with time", func(t *testing.T) {
 		d := backsOff(t)

@@ -33,16 +33,23 @@ type Backoff struct {
 // InForce reports whether the cluster gets fewer starts.
 func (b *Backoff) InForce() bool { return !b.Until.IsZero() }
 
-// Fail takes in that a start failed which began at an instant. One that began before the back-off did tells nothing new:
-// where a hundred were under way together, the last of them does not count for more than the first.
-func (b *Backoff) Fail(now, began time.Time, t BackingOff) {
-	known := began.Before(b.Since)
-	if !t.Works() || known && now.After(b.Since) {
+// Fail takes in the starts that failed at an instant, by when each began, whichever comes first. One that began before the
+// back-off did tells nothing new: where a hundred were under way together, the last of them does not count for more than
+// the first.
+func (b *Backoff) Fail(now time.Time, began []time.Time, t BackingOff) {
+	if !t.Works() {
 		return
 	}
-	b.Failed = append(b.Failed, now)
+	since, news := b.Since, false
+	for _, at := range began {
+		known := at.Before(since)
+		if known && now.After(since) {
+			continue
+		}
+		b.Failed, news = append(b.Failed, now), news || !known
+	}
 	b.forget(now, t)
-	if known || !b.InForce() && len(b.Failed) < t.Failures {
+	if !news || !b.InForce() && len(b.Failed) < t.Failures {
 		return
 	}
 	b.Level = min(b.Level+1, 1+doublings)

@@ -1,6 +1,8 @@
 package storm_test
 
 import (
+	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +15,22 @@ var backing = storm.BackingOff{Failures: 3, Window: 10 * time.Minute, First: tim
 
 // failed is a start that failed after a time and began earlier.
 type failed struct{ after, began time.Duration }
+
+// waves yields the instants at which starts failed, with when each of them began.
+func waves(failures []failed) iter.Seq2[time.Duration, []time.Time] {
+	return func(yield func(time.Duration, []time.Time) bool) {
+		for len(failures) > 0 {
+			var began []time.Time
+			at := failures[0].after
+			for len(failures) > 0 && failures[0].after == at {
+				began, failures = append(began, start.Add(failures[0].began)), failures[1:]
+			}
+			if !yield(at, began) {
+				return
+			}
+		}
+	}
+}
 
 func TestACloudOfFailuresBacksOff(t *testing.T) {
 	const m = time.Minute
@@ -29,12 +47,13 @@ func TestACloudOfFailuresBacksOff(t *testing.T) {
 		"the rest of the same wave":           {append(wave[:3:3], failed{12*m + 1, 3 * m}, failed{12*m + 2, 4 * m}), 1, 13 * m},
 		"one that began since":                {append(wave[:3:3], failed{13*m - 1, 12 * m}), 2, 15*m - 1},
 		"one that began since, of two":        {append(wave[:3:3], failed{13*m - 1, 12 * m}, failed{13*m - 1, 12 * m}), 2, 15*m - 1},
+		"one that begins at once, of three":   {[]failed{{m, 0}, {m, 0}, {m, m}}, 1, 2 * m},
 		"again and again it is at most hours": {[]failed{{0, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}}, 5, 16*m + 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b storm.Backoff
-			for _, f := range c.failures {
-				b.Fail(start.Add(f.after), start.Add(f.began), backing)
+			for at, began := range waves(c.failures) {
+				b.Fail(start.Add(at), began, backing)
 			}
 			require.Equal(t, c.level, b.Level)
 			require.Equal(t, c.until > 0, b.InForce())
@@ -45,11 +64,25 @@ func TestACloudOfFailuresBacksOff(t *testing.T) {
 	}
 }
 
+func TestWhichStartFailedFirstInAnInstantMakesNoDifference(t *testing.T) {
+	now := start.Add(time.Minute)
+	before, since := start.Add(-time.Second), start.Add(time.Second)
+	after := func(began ...time.Time) *storm.Backoff {
+		b := inForce()
+		b.Fail(now, began, backing)
+		return b
+	}
+	first := after(before, since, now)
+	require.Equal(t, []time.Time{start, start, start, now, now}, first.Failed, "what began before it tells nothing new")
+	require.Equal(t, 2, first.Level, "it becomes longer once")
+	for _, began := range [][]time.Time{{before, now, since}, {since, before, now}, {since, now, before}, {now, before, since}, {now, since, before}} {
+		require.Equal(t, first, after(began...))
+	}
+}
+
 func inForce() *storm.Backoff {
 	b := &storm.Backoff{}
-	for range backing.Failures {
-		b.Fail(start, start, backing)
-	}
+	b.Fail(start, slices.Repeat([]time.Time{start}, backing.Failures), backing)
 	return b
 }
 
@@ -61,7 +94,7 @@ func TestTimeEndsABackoffAndRemembersItForAWhile(t *testing.T) {
 	require.False(t, b.InForce())
 	require.False(t, b.Judge(start.Add(time.Minute), backing))
 	again := start.Add(2 * time.Minute)
-	b.Fail(again, again, backing)
+	b.Fail(again, []time.Time{again}, backing)
 	require.Equal(t, 2, b.Level, "those before count still")
 	require.Equal(t, again.Add(2*time.Minute), b.Until)
 
@@ -77,6 +110,6 @@ func TestWhoSwitchesBackoffOffEndsIt(t *testing.T) {
 	b := inForce()
 	require.True(t, b.Judge(start, storm.BackingOff{}))
 	require.Equal(t, &storm.Backoff{}, b)
-	b.Fail(start, start, storm.BackingOff{})
+	b.Fail(start, []time.Time{start}, storm.BackingOff{})
 	require.Equal(t, &storm.Backoff{}, b)
 }
