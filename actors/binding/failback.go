@@ -169,7 +169,7 @@ func (b *Binding) abandonReturn() {
 		}
 		byShares := k.FromAffinity == b.affinity
 		k.back = k.back || slices.ContainsFunc(b.targets, func(t target) bool {
-			return t.leave.due && (!byShares || slices.ContainsFunc(k.ReplacedBy, func(r api.TargetCluster) bool { return r.Name == string(t.cluster) }))
+			return t.leave.due && (!byShares || k.isReplacedBy(t.cluster))
 		})
 	}
 }

@@ -64,7 +64,21 @@ func (b *Binding) startsFailed(began time.Time, out *actors.Outbox) {
 
 // givenUp tells the governor of a copy that took over, and is left for its health before it ever had any.
 func (b *Binding) givenUp(t *target, out *actors.Outbox) {
-	if b.settings.StartFailureLimit > 0 && t.leave.sick() && b.handsOver() && b.starts(t.cluster) {
-		out.TellGovernor(&messages.StartFailed{Binding: b.name, Cluster: t.cluster, Began: b.handoverBegan()})
+	if b.settings.StartFailureLimit == 0 || !t.leave.sick() || !b.handsOver() || !b.starts(t.cluster) {
+		return
 	}
+	if began := b.tookOver(t.cluster); !began.IsZero() {
+		out.TellGovernor(&messages.StartFailed{Binding: b.name, Cluster: t.cluster, Began: began})
+	}
+}
+
+// tookOver is when the last hand-over to a cluster began, of those under way; zero: there is none. What is left in the same
+// step has nobody yet that took over.
+func (b *Binding) tookOver(c messages.ClusterName) (began time.Time) {
+	for i := range b.tasks {
+		if k := &b.tasks[i]; k.isReplacedBy(c) && k.CreationTimestamp != nil {
+			began = actors.Later(began, k.CreationTimestamp.Time)
+		}
+	}
+	return began
 }

@@ -78,3 +78,14 @@ func TestWhatWasHealthyOnceDidStart(t *testing.T) {
 	b.tell(report("m3", api.Healthy, 1, 2)) // of two
 	b.advance(10 * time.Minute).Told(governor)
 }
+
+func TestCopiesThatAreGivenUpTogetherTookOverFromNobody(t *testing.T) {
+	spec := bearingSickness(30, api.PurgeGracefully)
+	b := placed(t, settings(backingOff, destinationFirst, unlimited, keepLastCopy), spec)
+	b.tell(b.place("m1:2", "m2:2"))
+	b.tell(report("m1", api.Unhealthy, 0, 1), report("m2", api.Unhealthy, 0, 2))
+	b.advance(30 * time.Second)
+	p := b.replace("m1", "m3:2", "m4:2")
+	p.Leaving = append(p.Leaving, "m2")
+	b.tell(p).Told(governor)
+}

@@ -27,6 +27,11 @@ func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []mes
 	return takeovers
 }
 
+// isReplacedBy reports whether a cluster took over from the task's.
+func (k *task) isReplacedBy(c messages.ClusterName) bool {
+	return slices.ContainsFunc(k.ReplacedBy, func(r api.TargetCluster) bool { return r.Name == string(c) })
+}
+
 // take cuts want replicas off a pool of gains, whose memory it uses again, or, where each cluster runs all replicas, one
 // cluster.
 func take(pool []api.TargetCluster, want int32, whole bool) (taken, rest []api.TargetCluster) {
