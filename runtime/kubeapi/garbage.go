@@ -3,7 +3,9 @@ package kubeapi
 import (
 	"context"
 	"slices"
+	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,18 +21,26 @@ import (
 	"leeward/runtime/engine"
 )
 
+// looksAgainAfter is how long it is waited until a store that took no write is asked again.
+const looksAgainAfter = time.Second
+
 // collector deletes what belonged to what is gone, as Kubernetes does: an object goes when none of the owners that it
 // names is left. It looks at what stands, and remembers nothing but who names whom, so that it does after a restart what
-// it would have done before. What names no owner, nearly all of a fleet, costs it a glance at each change.
+// it would have done before; and what it could not do, while the store takes no writes. What names no owner, nearly all of
+// a fleet, costs it a glance at each change.
 //
 // Source: kubernetes, pkg/controller/garbagecollector.
 type collector struct {
 	engine *engine.Engine
+	clock  clock.Clock
 	served map[schema.GroupResource]rest.StandardStorage
 	log    zerolog.Logger
 	feed   *engine.Feed
 	// owned are the objects that name an owner, by its UID.
 	owned map[types.UID]sets.Set[site]
+	// again are the objects to look at once the store takes writes, refused says that it did not take one just now.
+	again   sets.Set[site]
+	refused bool
 }
 
 // site is where an object stands.
@@ -41,12 +51,15 @@ type site struct {
 
 func (p site) key() string { return engine.Key(p.resource.Name(), p.namespace, p.name) }
 
-func newCollector(e *engine.Engine, served map[schema.GroupVersion]map[string]rest.Storage, log zerolog.Logger) *collector {
-	c := &collector{engine: e, log: log, served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}}
-	for _, k := range kinds {
-		c.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
+func newCollector(c *Config, served map[schema.GroupVersion]map[string]rest.Storage) *collector {
+	collects := &collector{
+		engine: c.Engine, clock: c.Clock, log: c.Logger,
+		served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}, again: sets.New[site](),
 	}
-	return c
+	for _, k := range kinds {
+		collects.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
+	}
+	return collects
 }
 
 // run collects until the context is done.
@@ -54,10 +67,17 @@ func (c *collector) run(ctx context.Context) {
 	c.feed = c.engine.Follow()
 	defer c.feed.Close()
 	c.begin(ctx)
+	var due <-chan time.Time
 	for {
+		if due == nil && len(c.again) > 0 {
+			due = c.clock.After(looksAgainAfter)
+		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-due:
+			due = nil
+			c.lookAgain(ctx)
 		case _, open := <-c.feed.News():
 			if !open {
 				return
@@ -127,8 +147,30 @@ func (c *collector) forget(o engine.Object) {
 	}
 }
 
-// look does what an object asks for as it stands.
+// lookAgain looks at what could not be written, as far as it can be now.
+func (c *collector) lookAgain(ctx context.Context) {
+	for p := range c.again.Clone() { // order-free: each is looked at alone
+		if c.look(ctx, p); c.refused {
+			return
+		}
+	}
+	c.log.Info().Msg("the store takes writes again: what lost its owners is collected")
+}
+
+// look does what an object asks for as it stands, or notes that it could not be done.
 func (c *collector) look(ctx context.Context, p site) {
+	c.refused = false
+	if c.collect(ctx, p); !c.refused {
+		c.again.Delete(p)
+		return
+	}
+	if len(c.again) == 0 {
+		c.log.Warn().Str("object", p.key()).Msg("the store takes no writes: what lost its owners stays until it does")
+	}
+	c.again.Insert(p)
+}
+
+func (c *collector) collect(ctx context.Context, p site) {
 	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
 	switch {
 	case o == nil:
@@ -141,10 +183,14 @@ func (c *collector) look(ctx context.Context, p site) {
 	}
 }
 
-// waits reports whether an object is being deleted and waits for what it owns.
+// waits reports whether an object is being deleted, and what it owns is to be seen to before it goes.
 func waits(o engine.Object) bool {
-	return o.GetDeletionTimestamp() != nil &&
-		(slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents) || slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents))
+	return takesAlong(o) || o.GetDeletionTimestamp() != nil && slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents)
+}
+
+// takesAlong reports whether an object is being deleted, and what it owns before it.
+func takesAlong(o engine.Object) bool {
+	return o.GetDeletionTimestamp() != nil && slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents)
 }
 
 // lookAtOwners deletes an object that has lost its owners; one that has lost some no longer names them.
@@ -154,7 +200,7 @@ func (c *collector) lookAtOwners(ctx context.Context, p site, o engine.Object) {
 	for _, r := range o.GetOwnerReferences() {
 		switch owner, there := c.owner(r, o.GetNamespace()); {
 		case !there:
-		case owner != nil && waits(owner):
+		case owner != nil && takesAlong(owner):
 			foreground = true
 		default:
 			stay = append(stay, r)
@@ -264,6 +310,8 @@ func (c *collector) done(p site, err error, wrong string) bool {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return true
+	case apierrors.IsServiceUnavailable(err):
+		c.refused = true
 	case !apierrors.IsConflict(err):
 		c.log.Error().Err(err).Str("object", p.key()).Msg(wrong)
 	}

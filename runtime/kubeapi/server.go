@@ -206,7 +206,7 @@ func (s *Server) build() error {
 		return err
 	}
 	s.complete(served, access)
-	s.garbage = newCollector(s.config.Engine, served, s.config.Logger)
+	s.garbage = newCollector(&s.config, served)
 	withoutCustomKinds(s.generic)
 	return s.install(served, scheme, codecs)
 }
