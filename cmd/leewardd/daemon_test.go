@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -194,11 +193,9 @@ spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {label
 
 func TestADaemonAnswersWhatItIsAndHowItFares(t *testing.T) {
 	r := start(t, "profile: karmada\n")
-	require.Eventually(t, func() bool { // it listens before all of the server has begun
-		code, _ := r.read("/livez")
-		return code == http.StatusOK
-	}, time.Minute, 5*time.Millisecond)
-	code, body := r.read("/readyz/machines")
+	code, body := r.read("/livez")
+	require.Equal(t, http.StatusOK, code, body)
+	code, body = r.read("/readyz/machines")
 	require.Equal(t, http.StatusOK, code, body)
 	_, body = r.read("/version")
 	require.Contains(t, body, `+leeward"`)

@@ -71,12 +71,11 @@ func (d *decisions) flush() {
 	}
 }
 
-// forget drops what was heard and is not committed: somebody else decides that now.
+// forget drops what was heard and is not committed: the machines that decided it are no more, and others decide anew.
 func (d *decisions) forget() { d.lines.Reset() }
 
-// close ends the file. Nobody may be heard any more.
+// close ends the file. Nobody may be heard any more; what is not committed was not done.
 func (d *decisions) close() error {
-	d.flush()
 	if err := d.file.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", d.file.Filename, err)
 	}

@@ -59,7 +59,6 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 	d.metrics.Leads(true)
 	defer func() {
 		d.machines.rest()
-		d.decided.forget()
 		d.metrics.Leads(false)
 		d.log.Info().Int64("term", term).Msg("this daemon leads no more")
 	}()
@@ -75,6 +74,9 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 func (d *daemon) supervisor(term int64) *supervisor {
 	return &supervisor{
 		clock: d.clock, log: d.log, restarted: d.metrics.Restarted,
-		start: func() (func(context.Context) error, error) { return d.machines.start(term) },
+		start: func() (func(context.Context) error, error) {
+			d.decided.forget()
+			return d.machines.start(term)
+		},
 	}
 }
