@@ -17,6 +17,10 @@ const watchesEnd = 2 * time.Second
 // stopsWithin is how long a server that stops waits for the requests that are under way.
 const stopsWithin = 5 * time.Second
 
+// beginsWithin is how long a server that begins may take for it before it counts as dead. Source: kube-apiserver's
+// --livez-grace-period, as kubeadm's probes give it.
+const beginsWithin = 30 * time.Second
+
 // checkReadiness has /readyz say whether writes are taken and acted on.
 func (s *Server) checkReadiness(c *server.Config) {
 	c.ReadyzChecks = append(c.ReadyzChecks, healthz.NamedCheck("store", s.checkStore))

@@ -183,7 +183,7 @@ func (s *Server) build() error {
 	generic.LoopbackClientConfig = &restclient.Config{Host: s.Addr()} // nothing here talks to itself
 	generic.AdmissionControl = lifecycle{s.config.Engine}
 	generic.EnableProfiling = false
-	generic.ShutdownWatchTerminationGracePeriod = watchesEnd
+	generic.ShutdownWatchTerminationGracePeriod, generic.LivezGracePeriod = watchesEnd, beginsWithin
 	s.checkReadiness(generic)
 	describe(generic, scheme)
 	auditing(generic, s.config.DataDir)
