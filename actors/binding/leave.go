@@ -165,7 +165,7 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	case next.at.IsZero():
 		b.stopLeaving(now, t, next.held, out)
 		return
-	case old.due && !next.at.After(now):
+	case goesOn(now, &old, &next):
 		next.due, next.requested, next.permitted, next.seeking = true, old.requested, old.permitted, old.seeking
 		next.trial, next.held = old.trial, old.held
 		t.leave = next
@@ -195,9 +195,18 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	}
 }
 
+// goesOn reports whether a departure that is due stays so on new grounds. One for health begins anew where the old one was for
+// a taint: it may be one failover too many, and those of an instant go in the order of the targets.
+func goesOn(now time.Time, old, next *leave) bool {
+	return old.due && !next.at.After(now) && (old.sick() || !next.sick())
+}
+
 // goOn goes on with a departure that is due, for other grounds perhaps: what is meant to be limited for these may have
 // leave to go that was not limited for those.
 func (b *Binding) goOn(now time.Time, t *target, old *leave, out *actors.Outbox) {
+	if old.sick() && !t.leave.sick() {
+		b.hopFreed(now)
+	}
 	switch limited := old.sick() != t.leave.sick() && b.asksForPermits(t.leave.sick()); {
 	case limited && t.leave.requested:
 		b.depart(now, t, out)

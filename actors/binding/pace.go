@@ -172,7 +172,7 @@ func (b *Binding) putOff(t *target, next leave, out *actors.Outbox) {
 	b.heldBack(t, why, nil, out)
 }
 
-// hopFreed has those that were one too many look again, because one of those before them stays.
+// hopFreed has those that were one too many look again, because one of those before them stays, or goes for a taint.
 func (b *Binding) hopFreed(now time.Time) {
 	for i := range b.targets {
 		if l := &b.targets[i].leave; l.held.reason == hopLimit && !l.due {

@@ -182,3 +182,26 @@ func TestASickCopyHidesNoTaint(t *testing.T) {
 		})
 	}
 }
+
+func TestWhoIsSickWhenTaintsEndAtOnceGoesInOrder(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		b := placed(t, settings(atMostOneAnHour, destinationFirst), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2", "m3:2")
+		at := b.Now()
+		b.tell(tainted("m1", at, "down"), tainted("m2", at, "down"), tainted("m3", at, "down"))
+		b.advance(time.Second)
+		b.tell(sickOn("m1"), sickOn("m2"), sickOn("m3"))
+		b.tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToBinding](healed("m1"), healed("m2"), healed("m3"))...)...)
+		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+		require.Equal(t, []messages.ClusterName{"m2", "m3"}, []messages.ClusterName{holds(b.Network)[0].Cluster, holds(b.Network)[1].Cluster})
+	})
+}
+
+func TestWhoLeavesForATaintAfterAllMakesWayForTheNext(t *testing.T) {
+	b := placed(t, settings(atMostOneAnHour, destinationFirst), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
+	before := b.Now()
+	b.advance(time.Second)
+	b.tell(sickOn("m1"), sickOn("m2"))
+	b.tell(b.holdBack("m1"))
+	b.tell(tainted("m1", before, "down"))
+	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Leaving)
+}
