@@ -196,6 +196,15 @@ type ResourceSummary struct {
 	AllocatableModelings []AllocatableModeling `json:"allocatableModelings,omitempty"`
 }
 
+// Units counts a quantity of a resource: cpu in thousandths, all else in whole units, rounded up. Source: Karmada's
+// estimator.
+func Units(name corev1.ResourceName, q resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
 // AllocatableModeling counts the nodes of one grade.
 type AllocatableModeling struct {
 	Grade uint `json:"grade"`

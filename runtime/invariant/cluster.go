@@ -111,7 +111,8 @@ func (m *Monitor) neverOversold(now time.Time, s *store.Store, name messages.Clu
 		}
 	}
 	for _, resource := range m.asked(s, name) {
-		n, free := used[resource], amount(resource, c.Status.ResourceSummary.Allocatable)-amount(resource, c.Status.ResourceSummary.Allocated)-amount(resource, c.Status.ResourceSummary.Allocating)
+		n, has := used[resource], c.Status.ResourceSummary
+		free := api.Units(resource, has.Allocatable[resource]) - api.Units(resource, has.Allocated[resource]) - api.Units(resource, has.Allocating[resource])
 		m.check(NeverOversold, n <= free, Violation{At: now, Cluster: name}, "%d of %s is placed where %d is free", n, resource, free)
 	}
 }
@@ -146,19 +147,10 @@ func (m *Monitor) uses(b *store.Binding, cluster string, used map[corev1.Resourc
 		there = true
 		used[corev1.ResourcePods] += int64(t.Replicas)
 		if r := b.Spec.ReplicaRequirements; r != nil {
-			for resource := range r.ResourceRequest { // order-free: sums
-				used[resource] += int64(t.Replicas) * amount(resource, r.ResourceRequest)
+			for resource, each := range r.ResourceRequest { // order-free: sums
+				used[resource] += int64(t.Replicas) * api.Units(resource, each)
 			}
 		}
 	}
 	return there
-}
-
-// amount counts cpu in thousandths and all else in whole units, as the scheduler does.
-func amount(name corev1.ResourceName, list corev1.ResourceList) int64 {
-	q := list[name]
-	if name == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
 }

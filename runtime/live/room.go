@@ -78,7 +78,7 @@ func (u usage) count(b *store.Binding, on map[messages.ClusterName]bool) {
 			continue
 		}
 		for what, each := range b.Spec.ReplicaRequirements.ResourceRequest { // order-free: sums
-			u[name][what] += int64(item.ReadyReplicas) * amount(what, &each)
+			u[name][what] += int64(item.ReadyReplicas) * api.Units(what, each)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (u usage) others(name messages.ClusterName, reported *api.ResourceSummary) 
 	rest := *reported
 	rest.Allocated = maps.Clone(reported.Allocated)
 	for what, taken := range reported.Allocated { // order-free: each by itself
-		left := max(0, amount(what, &taken)-u[name][what])
+		left := max(0, api.Units(what, taken)-u[name][what])
 		if what == corev1.ResourceCPU {
 			rest.Allocated[what] = *resource.NewMilliQuantity(left, taken.Format)
 		} else {
@@ -99,13 +99,6 @@ func (u usage) others(name messages.ClusterName, reported *api.ResourceSummary) 
 		}
 	}
 	return &rest
-}
-
-func amount(what corev1.ResourceName, q *resource.Quantity) int64 {
-	if what == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
 }
 
 // withoutOwn has clusters that are loaded say what others take of them, as far as bindings that are loaded tell. The

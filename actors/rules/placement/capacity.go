@@ -121,10 +121,7 @@ func free(r *api.ResourceSummary, name corev1.ResourceName) int64 {
 	q = q.DeepCopy() // a large quantity shares its digits with its copies
 	q.Sub(r.Allocated[name])
 	q.Sub(r.Allocating[name])
-	if name == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
+	return api.Units(name, q)
 }
 
 // reserve takes replicas times the requirements from what is left of a cluster.
@@ -160,11 +157,7 @@ func (c *capacity) needs(r *api.ReplicaRequirements, needs []need) []need {
 		return needs
 	}
 	for name, q := range r.ResourceRequest { // order-free: the least room counts
-		amount := q.Value()
-		if name == corev1.ResourceCPU {
-			amount = q.MilliValue()
-		}
-		if amount > 0 {
+		if amount := api.Units(name, q); amount > 0 {
 			needs = append(needs, need{c.column(name), amount})
 		}
 	}

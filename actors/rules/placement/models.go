@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // grades are the nodes of a cluster, counted by what at least they have left. A cluster that counts them
@@ -27,21 +27,13 @@ func gradesOf(v *messages.ClusterView) *grades {
 	g := &grades{floors: make(map[corev1.ResourceName][]int64), nodes: make([]int64, len(v.Models))}
 	for i := range v.Models {
 		for _, r := range v.Models[i].Ranges {
-			g.floors[r.Name] = append(g.floors[r.Name], unitsOf(r.Name, r.Min))
+			g.floors[r.Name] = append(g.floors[r.Name], api.Units(r.Name, r.Min))
 		}
 		if i < len(v.Resources.AllocatableModelings) {
 			g.nodes[i] = int64(v.Resources.AllocatableModelings[i].Count)
 		}
 	}
 	return g
-}
-
-// unitsOf counts a quantity as Karmada does.
-func unitsOf(name corev1.ResourceName, q resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
 }
 
 // replicas returns how many replicas with these needs, the first of which is for a pod, the nodes can take.
