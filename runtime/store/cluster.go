@@ -1,7 +1,6 @@
 package store
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -39,15 +38,15 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 		c.Status.Drain = nil
 		return true
 	case *messages.LabelsChanged:
-		return labelsChanged(c, f)
+		return replaced(&c.Labels, f.Labels) // no part of the spec: the generation stays
 	case *messages.ClusterSpecChanged:
 		return clusterSpecChanged(c, f)
 	case *messages.CapacityChanged:
-		return capacityChanged(c, f)
+		return replaced(&c.Status.ResourceSummary, f.Summary)
 	case *messages.ResourceModelsChanged:
 		return modelsChanged(c, f)
 	case *messages.EnablementsChanged:
-		return enablementsChanged(c, f)
+		return replaced(&c.Status.APIEnablements, f.APIs)
 	case *messages.ClusterLeaving:
 		return clusterLeaving(c, at)
 	default:
@@ -156,12 +155,12 @@ func drainMissed(c *api.Cluster) bool {
 	return true
 }
 
-// labelsChanged leaves the generation alone: labels are no part of the spec.
-func labelsChanged(c *api.Cluster, f *messages.LabelsChanged) bool {
-	if maps.Equal(c.Labels, f.Labels) {
+// replaced gives a field its new value, and says whether that changed it.
+func replaced[T any](field *T, value T) bool {
+	if equality.Semantic.DeepEqual(*field, value) {
 		return false
 	}
-	c.Labels = f.Labels
+	*field = value
 	return true
 }
 
@@ -175,28 +174,11 @@ func clusterSpecChanged(c *api.Cluster, f *messages.ClusterSpecChanged) bool {
 	return true
 }
 
-func capacityChanged(c *api.Cluster, f *messages.CapacityChanged) bool {
-	if equality.Semantic.DeepEqual(c.Status.ResourceSummary, f.Summary) {
-		return false
-	}
-	c.Status.ResourceSummary = f.Summary
-	return true
-}
-
 func modelsChanged(c *api.Cluster, f *messages.ResourceModelsChanged) bool {
-	if equality.Semantic.DeepEqual(c.Spec.ResourceModels, f.Models) {
+	if !replaced(&c.Spec.ResourceModels, f.Models) {
 		return false
 	}
-	c.Spec.ResourceModels = f.Models
 	c.Generation++
-	return true
-}
-
-func enablementsChanged(c *api.Cluster, f *messages.EnablementsChanged) bool {
-	if equality.Semantic.DeepEqual(c.Status.APIEnablements, f.APIs) {
-		return false
-	}
-	c.Status.APIEnablements = f.APIs
 	return true
 }
 
