@@ -24,17 +24,9 @@ func BenchmarkFailover(b *testing.B) {
 }
 
 func benchmarkFailover(b *testing.B, bindings, clusters, lanes int) {
-	start := time.Now()
 	var r *Report
 	for b.Loop() {
-		s, err := New(Config{
-			Fleet: Fleet{
-				Clusters: clusters, Bindings: bindings, Regions: 10, Seed: 1,
-				Placements: Mix{{Kind: "dynamic", Weight: 1}}, Tolerations: Mix{{Kind: "none", Weight: 1}},
-			},
-			Kill: percentage(b, 30), Pattern: Burst, Seed: 1, Lanes: lanes,
-			Clock: func() time.Duration { return time.Since(start) },
-		})
+		s, err := New(burst(b, bindings, clusters, lanes))
 		require.NoError(b, err)
 		r, err = s.Run(b.Context())
 		require.NoError(b, err)
@@ -51,9 +43,26 @@ func benchmarkFailover(b *testing.B, bindings, clusters, lanes int) {
 	b.ReportMetric(r.Costs.BytesPerBinding, "B/binding")
 }
 
-func percentage(b *testing.B, n int) Kill {
+// burst fails three in ten clusters at once.
+func burst(b *testing.B, bindings, clusters, lanes int) Config {
 	b.Helper()
-	k, err := ParseKill(fmt.Sprintf("%d%%", n))
+	kill, err := ParseKill("30%")
 	require.NoError(b, err)
-	return k
+	start := time.Now()
+	return Config{
+		Fleet: Fleet{
+			Clusters: clusters, Bindings: bindings, Regions: 10, Seed: 1,
+			Placements: Mix{{Kind: "dynamic", Weight: 1}}, Tolerations: Mix{{Kind: "none", Weight: 1}},
+		},
+		Kill: kill, Pattern: Burst, Seed: 1, Lanes: lanes,
+		Clock: func() time.Duration { return time.Since(start) },
+	}
+}
+
+// durableBurst is that of 200 clusters in the store of the daemon.
+func durableBurst(b *testing.B, bindings int) Config {
+	b.Helper()
+	c := burst(b, bindings, 200, 2)
+	c.Dir = b.TempDir()
+	return c
 }

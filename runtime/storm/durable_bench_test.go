@@ -34,16 +34,8 @@ func BenchmarkDurable(b *testing.B) {
 
 func benchmarkDurable(b *testing.B, bindings int) {
 	defer collectRarely()()
-	start := time.Now()
 	before := liveBytes()
-	s, err := New(Config{
-		Fleet: Fleet{
-			Clusters: 200, Bindings: bindings, Regions: 10, Seed: 1,
-			Placements: Mix{{Kind: "dynamic", Weight: 1}}, Tolerations: Mix{{Kind: "none", Weight: 1}},
-		},
-		Kill: percentage(b, 30), Pattern: Burst, Seed: 1, Lanes: 2, Dir: b.TempDir(),
-		Clock: func() time.Duration { return time.Since(start) },
-	})
+	s, err := New(durableBurst(b, bindings))
 	require.NoError(b, err)
 	require.NoError(b, s.build(b.Context()))
 	d := s.ground.(*durable)

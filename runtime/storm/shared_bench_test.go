@@ -37,15 +37,8 @@ func BenchmarkShared(b *testing.B) {
 
 func benchmarkShared(b *testing.B, bindings int) {
 	defer collectRarely()()
-	start, server := time.Now(), etcdtest.StartDurable(b)
-	s, err := New(Config{
-		Fleet: Fleet{
-			Clusters: 200, Bindings: bindings, Regions: 10, Seed: 1,
-			Placements: Mix{{Kind: "dynamic", Weight: 1}}, Tolerations: Mix{{Kind: "none", Weight: 1}},
-		},
-		Kill: percentage(b, 30), Pattern: Burst, Seed: 1, Lanes: 2, Dir: b.TempDir(),
-		Clock: func() time.Duration { return time.Since(start) },
-	})
+	server := etcdtest.StartDurable(b)
+	s, err := New(durableBurst(b, bindings))
 	require.NoError(b, err)
 	defer s.Close()
 	d := s.ground.(*durable)
