@@ -68,17 +68,12 @@ func inOrder(texts []string) string { return fmt.Sprint(slices.Sorted(slices.Val
 // sightings are the states of bindings as they were seen, from the initial ones on.
 func sightings(o *recording.Observation) map[string]history {
 	all := map[string]history{}
-	note := func(at time.Duration, b *recording.Binding) {
-		name := "binding " + b.Name
-		all[name] = all[name].add(at, placed(b.Clusters, b.Tasks))
-	}
-	for i := range o.InitialBindings {
-		note(0, &o.InitialBindings[i])
-	}
-	for _, s := range o.Timeline {
-		if s.Binding != nil {
-			note(seconds(s.Seconds), s.Binding)
+	for name, placements := range o.Placements() {
+		var past history
+		for _, p := range placements {
+			past = past.add(p.At, placed(p.Clusters, p.Tasks))
 		}
+		all["binding "+short(name)] = past
 	}
 	return all
 }
