@@ -22,11 +22,19 @@ type (
 
 // Namespace is the namespace of a binding; empty: it is a ClusterResourceBinding.
 func (b BindingName) Namespace() string {
-	namespace, _, namespaced := strings.Cut(string(b), "/")
-	if !namespaced {
-		return ""
-	}
+	namespace, _ := b.Split()
 	return namespace
+}
+
+// Split returns the namespace of a binding, empty for a ClusterResourceBinding, and its name there.
+func (b BindingName) Split() (namespace, name string) { return split(string(b)) }
+
+func split(s string) (namespace, name string) {
+	namespace, name, namespaced := strings.Cut(s, "/")
+	if !namespaced {
+		return "", s
+	}
+	return namespace, name
 }
 
 // NameBinding returns the name of the binding with that name in a namespace; an empty one makes it a

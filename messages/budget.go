@@ -1,22 +1,18 @@
 package messages
 
-import (
-	"strings"
-
-	"leeward/messages/api"
-)
+import "leeward/messages/api"
 
 // BudgetName is "namespace/name" of an EvictionBudget and "name" of a ClusterEvictionBudget.
 type BudgetName string
 
 // Namespace is the namespace of a budget; empty: it is a ClusterEvictionBudget.
 func (b BudgetName) Namespace() string {
-	namespace, _, namespaced := strings.Cut(string(b), "/")
-	if !namespaced {
-		return ""
-	}
+	namespace, _ := b.Split()
 	return namespace
 }
+
+// Split returns the namespace of a budget, empty for a ClusterEvictionBudget, and its name there.
+func (b BudgetName) Split() (namespace, name string) { return split(string(b)) }
 
 // Budget is an EvictionBudget or ClusterEvictionBudget.
 type Budget struct {

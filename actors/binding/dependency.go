@@ -3,7 +3,6 @@ package binding
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"leeward/actors"
 	"leeward/actors/rules/eviction"
@@ -183,19 +182,13 @@ func (b *Binding) runRequired(out *actors.Outbox) {
 }
 
 func snapshot(m *messages.DependencyRequired) api.BindingSnapshot {
-	s := api.BindingSnapshot{Name: string(m.By), Clusters: m.Clusters}
-	if namespace, name, namespaced := strings.Cut(string(m.By), "/"); namespaced {
-		s.Namespace, s.Name = namespace, name
-	}
-	return s
+	namespace, name := m.By.Split()
+	return api.BindingSnapshot{Namespace: namespace, Name: name, Clusters: m.Clusters}
 }
 
 // snapshotOf is the binding that a snapshot is of.
 func snapshotOf(s api.BindingSnapshot) messages.BindingName {
-	if s.Namespace == "" {
-		return messages.BindingName(s.Name)
-	}
-	return messages.BindingName(s.Namespace + "/" + s.Name)
+	return messages.NameBinding(s.Namespace, s.Name)
 }
 
 func compareSnapshots(a, b api.BindingSnapshot) int {

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -68,7 +67,7 @@ func workNamespace(c messages.ClusterName) string { return api.WorkNamespacePref
 func workName(b messages.BindingName) string {
 	h := fnv.New32a()
 	h.Write([]byte(b))
-	name := string(b)[strings.IndexByte(string(b), '/')+1:]
+	_, name := b.Split()
 	const longest = 253 - 9
 	return fmt.Sprintf("%s-%08x", name[:min(len(name), longest)], h.Sum32())
 }

@@ -22,7 +22,7 @@ const (
 
 // Names are the annotations by which the Works of a binding name it.
 func Names(b messages.BindingName) map[string]string {
-	if namespace, name, namespaced := strings.Cut(string(b), "/"); namespaced {
+	if namespace, name := b.Split(); namespace != "" {
 		return map[string]string{annotationBindingNamespace: namespace, annotationBindingName: name}
 	}
 	return map[string]string{annotationClusterBinding: string(b)}

@@ -86,7 +86,7 @@ func (r *replayed) bindings() map[string]history {
 
 // short is a binding's name without its namespace.
 func short(b messages.BindingName) string {
-	_, name, _ := strings.Cut(string(b), "/")
+	_, name := b.Split()
 	return name
 }
 

@@ -210,12 +210,9 @@ func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
 }
 
 func (o *outcome) previewed(d departure, f *messages.EvictionStarted) api.PreviewedEviction {
-	name := string(d.binding)
-	if namespace := d.binding.Namespace(); namespace != "" {
-		name = name[len(namespace)+1:]
-	}
+	namespace, name := d.binding.Split()
 	return api.PreviewedEviction{
-		Namespace: d.binding.Namespace(), Name: name, FromCluster: string(d.cluster), ToClusters: o.to[d],
+		Namespace: namespace, Name: name, FromCluster: string(d.cluster), ToClusters: o.to[d],
 		At: metav1.MicroTime{Time: o.at[d]}, Message: journal.Tell(time.Time{}, f).Text(),
 	}
 }

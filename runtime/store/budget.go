@@ -11,10 +11,11 @@ import (
 // BudgetKey returns the key of a budget: an EvictionBudget if its name has a namespace, otherwise a
 // ClusterEvictionBudget.
 func BudgetKey(name messages.BudgetName) api.Key {
-	if namespace := name.Namespace(); namespace != "" {
-		return api.Key{APIVersion: api.LeewardGroupVersion, Kind: "EvictionBudget", Namespace: namespace, Name: string(name)[len(namespace)+1:]}
+	namespace, local := name.Split()
+	if namespace == "" {
+		return api.Key{APIVersion: api.LeewardGroupVersion, Kind: "ClusterEvictionBudget", Name: local}
 	}
-	return api.Key{APIVersion: api.LeewardGroupVersion, Kind: "ClusterEvictionBudget", Name: string(name)}
+	return api.Key{APIVersion: api.LeewardGroupVersion, Kind: "EvictionBudget", Namespace: namespace, Name: local}
 }
 
 // Budgets returns all budgets, in the order of their names.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,9 +17,9 @@ func ClusterKey(name messages.ClusterName) api.Key {
 // BindingKey returns the key of a binding: a ResourceBinding if its name has a namespace, otherwise a
 // ClusterResourceBinding.
 func BindingKey(name messages.BindingName) api.Key {
-	namespace, local, namespaced := strings.Cut(string(name), "/")
-	if !namespaced {
-		return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding", Name: string(name)}
+	namespace, local := name.Split()
+	if namespace == "" {
+		return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ClusterResourceBinding", Name: local}
 	}
 	return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: namespace, Name: local}
 }

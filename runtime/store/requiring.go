@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"leeward/messages"
@@ -11,10 +10,7 @@ import (
 
 // requirementChanged notes where a workload needs the resource; the workloads stand in order of their names.
 func (b *Binding) requirementChanged(at time.Time, f *messages.RequirementChanged) bool {
-	namespace, name, namespaced := strings.Cut(string(f.By), "/")
-	if !namespaced {
-		namespace, name = "", namespace
-	}
+	namespace, name := f.By.Split()
 	i := slices.IndexFunc(b.Spec.RequiredBy, func(s api.BindingSnapshot) bool {
 		return s.Namespace > namespace || s.Namespace == namespace && s.Name >= name
 	})

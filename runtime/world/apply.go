@@ -219,19 +219,20 @@ func (w *World) admitBinding(o, old api.Object) {
 		o.SetLabels(kept(old.GetLabels(), o.GetLabels()))
 		o.SetAnnotations(kept(old.GetAnnotations(), o.GetAnnotations()))
 	}
+	name := messages.NameBinding(o.GetNamespace(), o.GetName())
 	var status api.BindingStatus
-	if before := w.store.Binding(bindingName(o)); before != nil {
+	if before := w.store.Binding(name); before != nil {
 		status = *before.Status
 	}
 	w.store.Put(o)
-	b := w.store.Binding(bindingName(o))
+	b := w.store.Binding(name)
 	if old != nil {
 		*b.Status = status
 	}
-	if !w.kernel.Has(bindingAt(b.Name())) {
-		w.hostBinding(b.Name())
+	if !w.kernel.Has(bindingAt(name)) {
+		w.hostBinding(name)
 	}
-	w.kernel.Post(bindingAt(b.Name()), w.restored(b))
+	w.kernel.Post(bindingAt(name), w.restored(b))
 	w.noteOrders(api.KeyOf(o), b.Meta.Annotations)
 }
 

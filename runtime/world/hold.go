@@ -87,10 +87,7 @@ func (w *World) noteOrders(key api.Key, annotations map[string]string) {
 		}
 		return
 	}
-	name := messages.BindingName(key.Name)
-	if key.Namespace != "" {
-		name = messages.BindingName(key.Namespace + "/" + key.Name)
-	}
+	name := messages.NameBinding(key.Namespace, key.Name)
 	w.noteHold(messages.HoldScope{Binding: name}, h)
 	if reason := annotations[api.AnnotationRelease]; w.orders.releases[name] != reason {
 		w.orders.releases[name] = reason

@@ -49,10 +49,8 @@ func (w *World) Delete(key api.Key) bool {
 		w.kernel.Post(schedulerAt, &messages.QuotaDeleted{Namespace: key.Namespace, Name: key.Name})
 	case key == store.GovernorKey:
 		w.noteHold(messages.HoldScope{}, nil)
-	case key.Kind == "ResourceBinding":
-		w.dropBinding(messages.BindingName(key.Namespace + "/" + key.Name))
-	case key.Kind == "ClusterResourceBinding":
-		w.dropBinding(messages.BindingName(key.Name))
+	case key.Kind == "ResourceBinding", key.Kind == "ClusterResourceBinding":
+		w.dropBinding(messages.NameBinding(key.Namespace, key.Name))
 	case isTemplate(key):
 		w.dropBinding(bindingOf(key.Namespace, key.Kind, key.Name))
 	}

@@ -42,10 +42,6 @@ func BindingOf(template api.Object) messages.BindingName {
 	return bindingOf(k.Namespace, k.Kind, k.Name)
 }
 
-func bindingName(o api.Object) messages.BindingName {
-	return messages.NameBinding(o.GetNamespace(), o.GetName())
-}
-
 // clusters are the names of all clusters, in order.
 func (w *World) clusters() []messages.ClusterName {
 	objects := w.store.List("Cluster")
