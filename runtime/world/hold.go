@@ -126,7 +126,7 @@ func (w *World) dropOrders(key api.Key) {
 	}
 }
 
-// recoverOrders tells the engine after a restart what people said.
+// recoverOrders tells the engine after a restart what people said, and what they took back.
 func (w *World) recoverOrders() {
 	if g, ok := w.store.Get(store.GovernorKey).(*api.Governor); ok {
 		w.noteHold(messages.HoldScope{}, g.Spec.Pause)
@@ -136,6 +136,25 @@ func (w *World) recoverOrders() {
 	}
 	for _, b := range w.store.Bindings() {
 		w.noteOrders(store.BindingKey(b.Name()), b.Meta.Annotations)
+	}
+	w.endOrders()
+}
+
+// endOrders tells the governor, which goes by its status after a restart, what people took back and it never heard of. What
+// time ended it ends by itself.
+func (w *World) endOrders() {
+	status := w.store.Governor()
+	for i := range status.Holds {
+		h := &status.Holds[i]
+		of := messages.HoldScope{Binding: messages.BindingName(h.Binding), Cluster: messages.ClusterName(h.Cluster)}
+		if _, held := w.orders.holds[of]; !held && (h.Until == nil || h.Until.After(w.now)) {
+			w.kernel.Post(governorAt, &messages.HoldChanged{HoldScope: of})
+		}
+	}
+	for i := range status.Releases {
+		if of := messages.BindingName(status.Releases[i].Binding); w.orders.releases[of] == "" {
+			w.kernel.Post(governorAt, &messages.ReleaseChanged{Binding: of})
+		}
 	}
 }
 

@@ -61,6 +61,24 @@ func TestAHoldGoesWithItsObject(t *testing.T) {
 	require.Empty(t, w.Store().Governor().Releases)
 }
 
+func TestWhatPeopleTakeBackAsTheEngineDiesIsOver(t *testing.T) {
+	w := small(t, true)
+	require.NoError(t, w.Hold(messages.HoldScope{}, &api.Hold{Reason: "network"}))
+	require.NoError(t, w.Hold(ofApp, &api.Hold{Reason: "migration"}))
+	require.NoError(t, w.Release(ofApp.Binding, "hurry"))
+	require.NoError(t, w.Settle(world.Start.Add(time.Second)))
+	require.Equal(t, []string{"network", "migration"}, holds(w))
+	require.NoError(t, w.Hold(messages.HoldScope{}, nil))
+	require.NoError(t, w.Hold(ofApp, nil))
+	require.NoError(t, w.Release(ofApp.Binding, ""))
+	require.NoError(t, w.Crash(0))
+	require.Equal(t, []string{"network", "migration"}, holds(w), "the governor has not heard it")
+	w.Revive()
+	require.NoError(t, w.Settle(world.Start.Add(2*time.Second)))
+	require.Empty(t, holds(w))
+	require.Empty(t, w.Store().Governor().Releases)
+}
+
 func TestAPauseGoesWithTheGovernor(t *testing.T) {
 	w := small(t, true)
 	require.NoError(t, w.Hold(messages.HoldScope{}, &api.Hold{Reason: "network"}))
