@@ -72,13 +72,14 @@ func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Schedule
 }
 
 // lastCopyKept asks for another copy that can serve when an old one is let go. Who leaves directly has
-// chosen to have none for a while, and who is scaled to nothing for good.
+// chosen to have none for a while, and who is scaled to nothing for good. Whether another did is not known where a later
+// placement of the instant has ended that, too.
 func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.EvictionEnded) {
 	b := s.Binding(f.Binding)
 	if b == nil || !m.settings.KeepLastCopy || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
 		return
 	}
-	if m.emptied[f.Binding] || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+	if m.forsaken[f.Binding] || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
 		return
 	}
 	m.check(LastCopyKept, m.anotherServes(now, b, f.Cluster), Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "the old copy goes (%s) and no other can serve", f.Reason)

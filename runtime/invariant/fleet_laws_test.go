@@ -52,10 +52,13 @@ func TestTheLastCopyThatServesIsKept(t *testing.T) {
 	keeps := messages.Settings{KeepLastCopy: true}
 	ended := &messages.EvictionEnded{Binding: "d/web", Cluster: "m3", Reason: messages.EndedTimeout}
 	healthy := &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy, Ready: 1}
+	moved := &messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m2", Replicas: 1}}, Before: []api.TargetCluster{{Name: "m1", Replicas: 1}}}
 	judge(t, map[string]ruling{
 		"another serves":                 {situation{settings: keeps, facts: and(runs("m1"), healthy, ended)}, invariant.LastCopyKept, false},
 		"none serves":                    {situation{settings: keeps, facts: and(runs("m1"), ended)}, invariant.LastCopyKept, true},
 		"the one that served has ended":  {situation{settings: keeps, facts: and(runs("m1"), healthy, &messages.CopyStopped{Binding: "d/web", Cluster: "m1"}, ended)}, invariant.LastCopyKept, true},
+		"it moves on at once after that": {situation{settings: keeps, facts: and(runs("m1"), ended, moved)}, invariant.LastCopyKept, false},
+		"it had moved on before that":    {situation{settings: keeps, facts: and(runs("m1"), moved, ended)}, invariant.LastCopyKept, true},
 		"without keepLastCopy none must": {situation{facts: and(runs("m1"), ended)}, invariant.LastCopyKept, false},
 		"people ended it":                {situation{settings: keeps, facts: []messages.Fact{&messages.EvictionEnded{Binding: "d/web", Cluster: "m3", Reason: messages.EndedDeleted}}}, invariant.LastCopyKept, false},
 	})

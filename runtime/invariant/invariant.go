@@ -56,11 +56,11 @@ type Monitor struct {
 	started []*messages.EvictionStarted
 	begun   map[departure]bool
 	evicted map[messages.BindingName]bool
-	// edited are the bindings that were given something else in the instant, decided its placements, and emptied the
-	// bindings that were placed nowhere.
-	edited  map[messages.BindingName]bool
-	decided []*messages.Scheduled
-	emptied map[messages.BindingName]bool
+	// edited are the bindings that were given something else in the instant, decided its placements, and forsaken the
+	// bindings that were placed nowhere, or went elsewhere at once after an old copy had been let go.
+	edited   map[messages.BindingName]bool
+	decided  []*messages.Scheduled
+	forsaken map[messages.BindingName]bool
 	// applied is the placement of each binding's last scheduling, and reapplied are those that got another in the instant.
 	applied   map[messages.BindingName]*api.Placement
 	reapplied map[messages.BindingName]bool
@@ -91,7 +91,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
-		edited: map[messages.BindingName]bool{}, emptied: map[messages.BindingName]bool{},
+		edited: map[messages.BindingName]bool{}, forsaken: map[messages.BindingName]bool{},
 		begun: map[departure]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
 		applied: map[messages.BindingName]*api.Placement{}, reapplied: map[messages.BindingName]bool{},
 	}
@@ -155,7 +155,7 @@ func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
 	clear(m.untainted)
 	clear(m.begun)
 	clear(m.evicted)
-	clear(m.emptied)
+	clear(m.forsaken)
 	m.ledger.settled()
 	clear(m.reapplied)
 }

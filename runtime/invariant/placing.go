@@ -18,8 +18,8 @@ func (m *Monitor) scheduled(f *messages.Scheduled) {
 	m.apply(f.Binding, f.Applied)
 	m.arrive(f)
 	m.decided = append(m.decided, f)
-	if len(f.Clusters) == 0 {
-		m.emptied[f.Binding] = true
+	if len(f.Clusters) == 0 || m.dropped(f) > 0 && m.let(f.Binding) {
+		m.forsaken[f.Binding] = true
 	}
 	room := byRoom(f.Applied)
 	for _, c := range f.Clusters {
@@ -44,6 +44,11 @@ func (m *Monitor) dropped(f *messages.Scheduled) (n int) {
 		}
 	}
 	return n
+}
+
+// let reports whether an old copy of a binding was let go in this instant.
+func (m *Monitor) let(b messages.BindingName) bool {
+	return slices.ContainsFunc(m.released, func(f *messages.EvictionEnded) bool { return f.Binding == b })
 }
 
 // apply notes the placement that a binding goes by, where its tolerations count.
