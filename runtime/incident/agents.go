@@ -67,8 +67,40 @@ func (c *conversion) work(before, now api.Object) {
 		c.copies[at] = s
 	}
 	if r := observed.Report(w); r != nil && (r.Generation == 0 || r.Generation >= s.generation) {
+		c.room(at, w, r.Unschedulable)
 		c.heard(at, s, r)
 	}
+}
+
+// room tells for how many replicas of a copy its cluster has room. That all of them have is told only where they are more:
+// of fewer, nobody knows what became of the room for the rest.
+func (c *conversion) room(at placed, w *api.Work, unschedulable int32) {
+	before, limited := c.rooms[at]
+	if unschedulable <= 0 && !limited {
+		return
+	}
+	replicas, counted := observed.Replicas(w)
+	if !counted {
+		return
+	}
+	switch room := max(0, replicas-unschedulable); {
+	case unschedulable > 0:
+		c.rooms[at] = room
+	case room > before:
+		delete(c.rooms, at)
+	}
+	if now, still := c.rooms[at]; still != limited || now != before {
+		c.step(c.at, &scenario.Said{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
+	}
+}
+
+// roomOf is the room for a copy, as far as it is known.
+func (c *conversion) roomOf(at placed) *messages.RoomLimited {
+	room, limited := c.rooms[at]
+	if !limited {
+		room = -1
+	}
+	return &messages.RoomLimited{Binding: at.binding, Replicas: room}
 }
 
 // told is the health that a member was last told to report; a copy that is new to us reports as members do.
@@ -82,6 +114,8 @@ func (s *copyState) told() api.ResourceHealth {
 // heard takes in what an agent says of the newest wish.
 func (c *conversion) heard(at placed, s *copyState, r *messages.WorkReport) {
 	switch serves := r.Health == api.Healthy; {
+	case r.Unschedulable > 0:
+		return // its room tells how it is
 	case !s.up && !serves && !s.stood:
 		s.ill = true
 		return // it starts
@@ -142,6 +176,10 @@ func (c *conversion) running(o api.Object) []*scenario.Said {
 	add := func(cluster string, replicas int32) {
 		heard := func(s api.AggregatedStatusItem) bool { return s.ClusterName == cluster }
 		if i := slices.IndexFunc(b.Status.AggregatedStatus, heard); i >= 0 {
+			at := placed{name, messages.ClusterName(cluster)}
+			if _, limited := c.rooms[at]; limited { // before it runs, or it would wait anew
+				all = append(all, &scenario.Said{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
+			}
 			all = append(all, &scenario.Said{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
 				&messages.HealthForced{Binding: name, Health: cmp.Or(b.Status.AggregatedStatus[i].Health, api.Healthy)},
 				&messages.RunCopy{Binding: name, Replicas: replicas, Revision: c.revision(b.Spec), Adopt: true},

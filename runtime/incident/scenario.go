@@ -28,7 +28,7 @@ func (i *Incident) Scenario(with []manifest.Document) *scenario.Scenario {
 	c := &conversion{
 		incident: i, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
 		copies: map[placed]*copyState{}, leases: map[messages.ClusterName]*renewal{},
-		startups: map[messages.ClusterName][]time.Duration{},
+		startups: map[messages.ClusterName][]time.Duration{}, rooms: map[placed]int32{},
 	}
 	for _, d := range with {
 		c.pinned[api.KeyOf(d.Object)] = true
@@ -59,9 +59,11 @@ type conversion struct {
 	pinned map[api.Key]bool
 	// policies are the ClusterTaintPolicies by now.
 	policies map[string]*api.ClusterTaintPolicy
-	// copies and leases are how agents were heard last; startups is how long copies took to serve.
+	// copies and leases are how agents were heard last; rooms are for how many replicas of a copy there was room, where
+	// some could not start; startups is how long copies took to serve.
 	copies   map[placed]*copyState
 	leases   map[messages.ClusterName]*renewal
+	rooms    map[placed]int32
 	startups map[messages.ClusterName][]time.Duration
 }
 

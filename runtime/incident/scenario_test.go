@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -152,6 +153,47 @@ func TestHealthIsAsAgentsReportedIt(t *testing.T) {
 	} {
 		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(nil)), name)
 	}
+}
+
+func TestRoomIsAsAgentsReportedIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"some cannot start": {
+			[]string{line(incident.Added, 10, crowded(1, 3, 0)), line(incident.Modified, 20, crowded(1, 3, 1)), line(incident.Modified, 21, crowded(1, 3, 1))},
+			[]string{"20s m1 room for 2 of shop/web-deployment"},
+		},
+		"they start later": {
+			[]string{line(incident.Added, 10, crowded(1, 3, 3)), line(incident.Modified, 20, crowded(1, 3, 0))},
+			[]string{"10s m1 room for 0 of shop/web-deployment", "20s m1 room for -1 of shop/web-deployment"},
+		},
+		"they are given up: nobody knows of more room": {
+			[]string{line(incident.Added, 10, crowded(1, 3, 1)), line(incident.Modified, 20, crowded(2, 2, 0))},
+			[]string{"10s m1 room for 2 of shop/web-deployment"},
+		},
+		"and then there is more": {
+			[]string{line(incident.Added, 10, crowded(1, 3, 1)), line(incident.Modified, 20, crowded(2, 2, 0)), line(incident.Modified, 30, crowded(3, 4, 0))},
+			[]string{"10s m1 room for 2 of shop/web-deployment", "30s m1 room for -1 of shop/web-deployment"},
+		},
+		"nobody knows how many replicas there are": {
+			[]string{line(incident.Added, 10, strings.ReplaceAll(crowded(1, 3, 1), "Deployment", "Widget"))}, nil,
+		},
+	} {
+		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(nil)), name)
+	}
+}
+
+// TestReplicasThatWaitedGoOnWaiting shows some that could not start before the recording began: the room is known before the
+// copy runs, so that they do not wait anew.
+func TestReplicasThatWaitedGoOnWaiting(t *testing.T) {
+	stands := strings.Replace(binding("", []string{"m1:3"}, nil), `"spec"`, `"status": {"aggregatedStatus": [{"clusterName": "m1"}]}, "spec"`, 1)
+	s := recorded(t, line(incident.Stood, 0, stands), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(nil)
+	var words []string
+	for _, said := range s.Began.Said {
+		words = append(words, action(said))
+	}
+	require.Equal(t, []string{"m1 room for 2 of shop/web-deployment", "m1 shop/web-deployment is Healthy, runs 3 of shop/web-deployment"}, words)
 }
 
 func TestASilenceIsWhatALeaseDidNotHoldFor(t *testing.T) {

@@ -82,6 +82,17 @@ func work(generation int, about int, health string) string {
 		"annotations": {"resourcebinding.karmada.io/namespace": "shop", "resourcebinding.karmada.io/name": "web-deployment"}}, "spec": {}, "status": {%s}}`, generation, status)
 }
 
+// crowded is the Work of a copy on m1 with so many replicas, of which some cannot start.
+func crowded(generation, replicas, unschedulable int) string {
+	health := "Healthy"
+	if unschedulable > 0 {
+		health = "Unhealthy"
+	}
+	asks := fmt.Sprintf(`"spec": {"workload": {"manifests": [{"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": %d}}]}}`, replicas)
+	says := fmt.Sprintf(`"status": {"replicas": %d, "unschedulableReplicas": %d}, "health"`, replicas, unschedulable)
+	return strings.NewReplacer(`"spec": {}`, asks, `"health"`, says).Replace(work(generation, generation, health))
+}
+
 // binding is a binding with clusters and the clusters that it leaves, as "m1:2".
 func binding(metadata string, on, leaves []string) string {
 	var targets, tasks []string
@@ -185,6 +196,8 @@ func toMember(m messages.ToMember) string {
 			return fmt.Sprintf("silent, renewed at %s", m.RenewedAt.Sub(began))
 		}
 		return "back"
+	case *messages.RoomLimited:
+		return fmt.Sprintf("room for %d of %s", m.Replicas, m.Binding)
 	case *messages.RunCopy:
 		return fmt.Sprintf("runs %d of %s", m.Replicas, m.Binding)
 	}

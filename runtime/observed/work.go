@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/health"
+	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
@@ -103,26 +104,45 @@ func split(raw []byte) (ready, unschedulable int32, rest string) {
 
 // healthOf judges the object that a Work asks for by the status that it has. One that cannot be read is Unknown.
 func healthOf(w *api.Work, s *api.ManifestStatus) api.ResourceHealth {
-	if len(w.Spec.Workload.Manifests) == 0 {
-		return api.Unknown
-	}
-	raw := w.Spec.Workload.Manifests[0].Raw
-	var kind metav1.TypeMeta
-	if json.Unmarshal(raw, &kind) != nil {
-		return api.Unknown
-	}
-	r := catalog.Of(api.Key{APIVersion: kind.APIVersion, Kind: kind.Kind})
-	if r == nil {
+	o, known := manifestOf(w)
+	switch {
+	case !known:
 		return api.Healthy
-	}
-	o := r.New()
-	if json.Unmarshal(raw, o) != nil {
+	case o == nil:
 		return api.Unknown
 	}
 	if s.Status != nil && !withStatus(o, s.Status.Raw) {
 		return api.Unknown
 	}
 	return health.Workload(o)
+}
+
+// manifestOf reads the object that a Work asks for: nil where it cannot be read, not known where it is of a kind of which
+// nobody here knows anything.
+func manifestOf(w *api.Work) (o api.Object, known bool) {
+	if len(w.Spec.Workload.Manifests) == 0 {
+		return nil, true
+	}
+	raw := w.Spec.Workload.Manifests[0].Raw
+	var kind metav1.TypeMeta
+	if json.Unmarshal(raw, &kind) != nil {
+		return nil, true
+	}
+	r := catalog.Of(api.Key{APIVersion: kind.APIVersion, Kind: kind.Kind})
+	if r == nil {
+		return nil, false
+	}
+	if o = r.New(); json.Unmarshal(raw, o) != nil {
+		return nil, true
+	}
+	return o, true
+}
+
+// Replicas is how many replicas a Work asks for; false where it has none, or cannot be read.
+func Replicas(w *api.Work) (int32, bool) {
+	o, _ := manifestOf(w)
+	replicas, _, counts := propagation.Requirements(o)
+	return replicas, counts
 }
 
 // withStatus gives an object a status and the generation that this is about, which only the cluster knows; false
