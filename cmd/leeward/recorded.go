@@ -116,7 +116,11 @@ func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scena
 	for _, note := range i.Notes {
 		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
 	}
-	s := i.Scenario(with)
+	var fixed []string
+	for _, o := range r.set {
+		fixed = append(fixed, o.Field)
+	}
+	s := i.Scenario(with, fixed...)
 	r.recorded[s] = decisions{i.Departures(), i.Duration}
 	return s, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
+
+	"leeward/messages/api"
+	"leeward/runtime/store"
 )
 
 // running is a daemon in this process.
@@ -211,6 +215,9 @@ func TestADeadlineOutlivesAReload(t *testing.T) {
 	r.reload("logLevel: debug\ngracefulEvictionTimeout: 5m\nprofile: leeward\n")
 	require.True(t, r.log.has(`"from":"10m","to":"5m"`))
 	require.False(t, r.log.has("countdown stopped"))
+	await(see(t, r), store.GovernorKey, func(g *api.Governor) bool {
+		return g.Status.Profile == "leeward" && slices.Equal(g.Status.Settings, []string{"gracefulEvictionTimeout=5m"})
+	})
 	_, body := r.read("/metrics")
 	require.Contains(t, body, `leeward_facts_total{kind="CountdownStarted"} 1`)
 	require.NotContains(t, body, "leeward_evictions_started_total{")

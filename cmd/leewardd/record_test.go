@@ -14,6 +14,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
+	"leeward/runtime/config"
 	"leeward/runtime/fakemember"
 	"leeward/runtime/incident"
 	"leeward/runtime/incident/recorder"
@@ -69,6 +70,8 @@ func TestAnOutageThatWasRecordedReplaysAsItWent(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, i.Notes)
 	s := i.Scenario(nil)
+	require.Equal(t, "leeward", s.Profile)
+	require.Equal(t, []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: "true", Source: "outage.jsonl"}}, s.Config, "the daemon says so")
 	for _, seed := range []uint64{1, 2, 3} {
 		compared := compared(t, i, s, seed)
 		require.Len(t, compared, 1)

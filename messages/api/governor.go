@@ -38,6 +38,10 @@ type GovernorStatus struct {
 	Holds []HoldStatus `json:"holds,omitempty"`
 	// Releases are the bindings whose evictions wait for nothing, by name.
 	Releases []ReleaseStatus `json:"releases,omitempty"`
+	// Profile and Settings are what a daemon runs with: the profile that is nearest to it, and the fields that differ from
+	// that, as "gracefulEvictionTimeout=5m".
+	Profile  string   `json:"profile,omitempty"`
+	Settings []string `json:"settings,omitempty"`
 }
 
 // StartBackoff is what is known of starts that failed on a cluster.

@@ -107,3 +107,21 @@ func Changes(before, after *messages.Settings) []*messages.SettingChanged {
 	}
 	return changes
 }
+
+// Describe tells settings in few words: the profile that is nearest to them, the first of several, and the fields that differ
+// from it, as ParseOverride reads them.
+func Describe(s *messages.Settings) (profile string, differing []string) {
+	fewest := -1
+	for _, name := range Profiles() {
+		from, _ := Profile(name) // one of those that there are
+		changes := Changes(&from, s)
+		if fewest >= 0 && len(changes) >= fewest {
+			continue
+		}
+		profile, fewest, differing = name, len(changes), nil
+		for _, c := range changes {
+			differing = append(differing, c.Field+"="+c.To)
+		}
+	}
+	return profile, differing
+}

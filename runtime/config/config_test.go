@@ -197,6 +197,30 @@ func TestChanges(t *testing.T) {
 	require.Empty(t, config.String(&after, "noSuchField"))
 }
 
+func TestSettingsAreDescribedByTheNearestProfileAndWhatDiffers(t *testing.T) {
+	for name, c := range map[string]struct {
+		profile string
+		set     []config.Override
+		differs []string
+	}{
+		"a profile":               {"karmada-legacy", nil, nil},
+		"a profile with settings": {"karmada", []config.Override{{Field: "gracefulEvictionTimeout", Value: "20s"}, {Field: "failover", Value: true}}, []string{"failover=true", "gracefulEvictionTimeout=20s"}},
+		"the default with a gate": {"leeward", []config.Override{{Field: "failover", Value: false}}, []string{"failover=false"}},
+	} {
+		s := resolved(t, c.profile, c.set)
+		profile, differs := config.Describe(&s)
+		require.Equal(t, c.profile, profile, name)
+		require.Equal(t, c.differs, differs, name)
+		var again []config.Override
+		for _, text := range differs {
+			o, err := config.ParseOverride(text, "status")
+			require.NoError(t, err)
+			again = append(again, o)
+		}
+		require.Equal(t, s, resolved(t, profile, again), name)
+	}
+}
+
 // What is printed can be read back: every field of every profile, into settings that differ.
 func TestValuesRoundTrip(t *testing.T) {
 	for _, profile := range config.Profiles() {

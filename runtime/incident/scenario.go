@@ -22,11 +22,11 @@ import (
 const leases = "leases.coordination.k8s.io"
 
 // Scenario is what people and agents did in the incident, without what its control plane decided. Objects that are
-// given with it stand from the beginning, in place of those of the recording. It lasts a little longer than that, for
-// what was decided last.
-func (i *Incident) Scenario(with []manifest.Document) *scenario.Scenario {
+// given with it stand from the beginning, in place of those of the recording, and the settings that are named do not change.
+// It lasts a little longer than that, for what was decided last.
+func (i *Incident) Scenario(with []manifest.Document, fixed ...string) *scenario.Scenario {
 	c := &conversion{
-		incident: i, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
+		incident: i, fixed: fixed, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
 		copies: map[placed]*copyState{}, leases: map[messages.ClusterName]*renewal{},
 		startups: map[messages.ClusterName][]time.Duration{}, rooms: map[placed]int32{},
 	}
@@ -38,6 +38,7 @@ func (i *Incident) Scenario(with []manifest.Document) *scenario.Scenario {
 		Description: fmt.Sprintf("Recorded from %s on for %s.", i.Start.Format(time.RFC3339), i.Duration.Round(time.Second)),
 		Profile:     i.Profile, Config: i.Config, Duration: i.Duration + Apart, Objects: with,
 	}
+	c.settle()
 	c.begin()
 	for n := range i.Changes {
 		c.change(&i.Changes[n])
@@ -57,6 +58,8 @@ type conversion struct {
 	stood map[api.Key]api.Object
 	// pinned are objects that are given with the incident.
 	pinned map[api.Key]bool
+	// fixed are fields of settings that do not change.
+	fixed []string
 	// policies are the ClusterTaintPolicies by now.
 	policies map[string]*api.ClusterTaintPolicy
 	// copies and leases are how agents were heard last; rooms are for how many replicas of a copy there was room, where
@@ -115,6 +118,7 @@ func (c *conversion) change(n *Change) {
 		c.binding(n)
 	case "Governor":
 		c.governor(n)
+		c.settings(n)
 	default:
 		c.object(n)
 	}

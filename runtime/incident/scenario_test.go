@@ -68,6 +68,9 @@ func TestWhatPeopleAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 		"a new binding":                             {nil, binding("", []string{"m1:2"}, nil), nil, nil},
 		"a pause":                                   {[]string{governor}, paused, nil, []string{`5s hold  for "the network is rebuilt" until 1h0m0s`}},
 		"a Governor that the daemon made":           {nil, governor, nil, nil},
+		"a setting is changed":                      {[]string{runsWith("leeward", "gracefulEvictionTimeout=5m")}, runsWith("leeward", "keepLastCopy=false"), nil, []string{"5s set gracefulEvictionTimeout=10m keepLastCopy=false"}},
+		"an engine that says what it runs with":     {nil, runsWith("leeward", "gracefulEvictionTimeout=5m"), nil, []string{"5s set gracefulEvictionTimeout=5m"}},
+		"a setting that nobody knows":               {[]string{runsWith("leeward")}, runsWith("leeward", "warpFactor=9"), nil, nil},
 		"an event":                                  {nil, event, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +115,24 @@ func TestAScenarioBeginsWithWhatStood(t *testing.T) {
 	}
 	require.Equal(t, []string{"m1 shop/web-deployment is Unhealthy, runs 2 of shop/web-deployment", "m3 shop/web-deployment is Healthy, runs 3 of shop/web-deployment"}, words)
 	require.Equal(t, []string{"0s m1 silent, renewed at -1m40s"}, told(s))
+}
+
+func TestAScenarioBeginsWithWhatTheEngineRanWith(t *testing.T) {
+	stood := line(incident.Stood, 0, runsWith("karmada", "gracefulEvictionTimeout=5m"))
+	s := recorded(t, stood).Scenario(nil)
+	require.Equal(t, "karmada", s.Profile)
+	require.Equal(t, []string{"gracefulEvictionTimeout=5m"}, fields(s.Config))
+
+	i := recorded(t, stood)
+	i.Profile = "leeward"
+	s = i.Scenario(nil)
+	require.Equal(t, "leeward", s.Profile, "who recorded it knew better")
+	require.Empty(t, s.Config)
+}
+
+func TestASettingThatIsFixedDoesNotChange(t *testing.T) {
+	i := recorded(t, line(incident.Stood, 0, runsWith("leeward")), line(incident.Modified, 5, runsWith("leeward", "gracefulEvictionTimeout=5m", "failover=false")))
+	require.Equal(t, []string{"5s set failover=false"}, told(i.Scenario(nil, "gracefulEvictionTimeout")))
 }
 
 func TestCopiesTakeAsLongToServeAsTheyTook(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/manifest"
+	"leeward/runtime/config"
 	"leeward/runtime/incident"
 	"leeward/runtime/scenario"
 )
@@ -142,10 +143,29 @@ func action(a scenario.Action) string {
 		return "delete " + a.Object.String()
 	case *scenario.Hold:
 		return fmt.Sprintf("hold %s%s for %q until %s", a.Scopes[0].Cluster, a.Scopes[0].Binding, a.Reason, a.Until)
+	case *scenario.Config:
+		return "set " + strings.Join(fields(a.Settings), " ")
 	case *scenario.Release:
 		return fmt.Sprintf("release %s for %q", a.Binding, a.Reason)
 	}
 	return fmt.Sprintf("%T", a)
+}
+
+// fields are overrides as flags have them.
+func fields(all []config.Override) (texts []string) {
+	for _, o := range all {
+		texts = append(texts, fmt.Sprintf("%s=%v", o.Field, o.Value))
+	}
+	return texts
+}
+
+// runsWith is the Governor of an engine that runs with a profile and settings.
+func runsWith(profile string, settings ...string) string {
+	list, err := json.Marshal(settings)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf(`{"apiVersion": "leeward.dev/v1alpha1", "kind": "Governor", "metadata": {"name": "fleet"}, "status": {"profile": %q, "settings": %s}}`, profile, list)
 }
 
 func manifestOf(d manifest.Document) string {

@@ -43,6 +43,16 @@ func (s *Store) putGovernor(status *api.GovernorStatus) {
 	s.Put(next)
 }
 
+// RunsWith shows what an engine runs with.
+func (s *Store) RunsWith(profile string, settings []string) {
+	status := s.Governor()
+	if status.Profile == profile && slices.Equal(status.Settings, settings) {
+		return
+	}
+	status.Profile, status.Settings = profile, settings
+	s.putGovernor(&status)
+}
+
 // governorChanged shows how a place is governed now. Its breaker is as it was.
 func (s *Store) governorChanged(at time.Time, f *messages.GovernorChanged) {
 	s.govern(f.Region, nil, func(g *api.Governance) {

@@ -103,7 +103,15 @@ func (w *World) SetAll(s messages.Settings) {
 	}
 	m := &messages.SettingsChanged{Settings: s}
 	w.settings = &m.Settings
+	w.showSettings()
 	w.broadcast(m)
+}
+
+// showSettings has a daemon show what it runs with, for people, and for recordings of it.
+func (w *World) showSettings() {
+	if w.config.Agents {
+		w.store.RunsWith(config.Describe(w.settings))
+	}
 }
 
 func (w *World) broadcast(m *messages.SettingsChanged) {

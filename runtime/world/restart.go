@@ -46,6 +46,7 @@ func (w *World) Load(objects []api.Object) {
 // Recover brings the machines to life from the objects of Load.
 func (w *World) Recover() {
 	w.recoverGovernor()
+	w.showSettings()
 	w.recoverBudgets()
 	w.recoverClusters()
 	w.recoverBindings()
