@@ -68,8 +68,10 @@ type Monitor struct {
 	limits  limits
 	permits permits
 	ledger  ledger
-	// starting is what begins to run, where that is limited, and arrivals are what began to in the instant.
+	// starting is what begins to run, where that is limited, and arrivals are what began to in the instant; backoffs are the
+	// clusters on which starts fail.
 	starting starts
+	backoffs map[messages.ClusterName]backoff
 	arrivals []departure
 	// away is set while there is no engine: nobody looks after anything.
 	away bool
@@ -84,9 +86,9 @@ type Monitor struct {
 func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
 	return &Monitor{
 		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), ledger: newLedger(),
-		starting: starts{},
-		placed:   map[messages.ClusterName]map[messages.BindingName]bool{},
-		changed:  map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
+		starting: starts{}, backoffs: map[messages.ClusterName]backoff{},
+		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
+		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
@@ -228,6 +230,8 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		m.permits.released[f.Binding] = true
 	case *messages.ReleaseEnded:
 		delete(m.permits.released, f.Binding)
+	case *messages.StartsCounted:
+		m.backsOff(now, f)
 	case *messages.BreakerChanged:
 		m.breakerChanged(f)
 	case *messages.EvictionsPermitted:
@@ -243,7 +247,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		delete(m.applied, f.Binding)
 		m.limits.shrunk(endless)
 	case *messages.Scheduled:
-		m.scheduled(f)
+		m.scheduled(now, f)
 	case *messages.ScheduleFailed:
 		m.cleared(f)
 	case *messages.EvictionWithdrawn:

@@ -40,7 +40,8 @@ const (
 	TaintsFollow Law = "taints follow the newest conditions"
 	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
 	NeverOversold Law = "capacity is never oversold"
-	// StartsKept, with maxStartingPerCluster: no more workloads that had to leave another cluster start on one at once.
+	// StartsKept, with maxStartingPerCluster or startFailureLimit: no more workloads that had to leave another cluster start on
+	// one at once than may; where it backs off, of those that came since.
 	StartsKept Law = "no cluster starts more than it may at once"
 	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
 	// fleet and people let go, over restarts, too.

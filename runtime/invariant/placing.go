@@ -3,20 +3,21 @@ package invariant
 import (
 	"reflect"
 	"slices"
+	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
 // scheduled notes who is where, and who got replicas there.
-func (m *Monitor) scheduled(f *messages.Scheduled) {
+func (m *Monitor) scheduled(now time.Time, f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
 	m.limits.shrunk(m.dropped(f))
 	if len(f.Clusters) > len(f.Before) {
 		m.limits.grown()
 	}
 	m.apply(f.Binding, f.Applied)
-	m.arrive(f)
+	m.arrive(now, f)
 	m.decided = append(m.decided, f)
 	if len(f.Clusters) == 0 || m.dropped(f) > 0 && m.let(f.Binding) {
 		m.forsaken[f.Binding] = true

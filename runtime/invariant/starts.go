@@ -14,13 +14,41 @@ import (
 // starts by choice and has to leave a third one later counts, too, for the scheduler; that is not followed here.
 type starts map[messages.ClusterName]map[messages.BindingName]bool
 
-// arrive notes where a binding begins to run that had to leave another cluster in the instant.
-func (m *Monitor) arrive(f *messages.Scheduled) {
-	if m.settings.MaxStartingPerCluster == 0 || !m.evicted[f.Binding] {
+// backoff is how many a cluster may start at once, and since when it backs off.
+type backoff struct {
+	most  int
+	since time.Time
+}
+
+// backsOff notes how many a cluster may start that backs off.
+func (m *Monitor) backsOff(now time.Time, f *messages.StartsCounted) {
+	c := messages.ClusterName(f.Cluster)
+	switch _, known := m.backoffs[c]; {
+	case f.Most == 0:
+		delete(m.backoffs, c)
+	case !known:
+		m.backoffs[c] = backoff{f.Most, now}
+	}
+}
+
+// mostStarts is how many a cluster may start at once; zero: any number. A back-off counts from the next instant on: what is
+// decided in its first may come before it.
+func (m *Monitor) mostStarts(now time.Time, c messages.ClusterName) int {
+	most := m.settings.MaxStartingPerCluster
+	if b := m.backoffs[c]; b.most > 0 && b.since.Before(now) && (most == 0 || b.most < most) {
+		return b.most
+	}
+	return most
+}
+
+// arrive notes where a binding begins to run that had to leave another cluster in the instant, if that is limited there.
+func (m *Monitor) arrive(now time.Time, f *messages.Scheduled) {
+	if m.settings.MaxStartingPerCluster == 0 && len(m.backoffs) == 0 || !m.evicted[f.Binding] {
 		return
 	}
 	for _, t := range f.Clusters {
-		if c := messages.ClusterName(t.Name); !slices.ContainsFunc(f.Before, func(o api.TargetCluster) bool { return o.Name == t.Name }) {
+		came := !slices.ContainsFunc(f.Before, func(o api.TargetCluster) bool { return o.Name == t.Name })
+		if c := messages.ClusterName(t.Name); came && m.mostStarts(now, c) > 0 {
 			m.arrivals = append(m.arrivals, departure{f.Binding, c})
 			if m.starting[c] == nil {
 				m.starting[c] = map[messages.BindingName]bool{}
@@ -33,8 +61,8 @@ func (m *Monitor) arrive(f *messages.Scheduled) {
 // startsKept asks the clusters to which evictions moved a binding in the instant whether they start no more than they may.
 func (m *Monitor) startsKept(now time.Time, s *store.Store) {
 	for _, a := range m.arrivals {
-		n, most := m.startingOn(now, s, a.cluster), m.settings.MaxStartingPerCluster
-		m.check(StartsKept, n <= most, Violation{At: now, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
+		n, most := m.startingOn(now, s, a.cluster), m.mostStarts(now, a.cluster)
+		m.check(StartsKept, most == 0 || n <= most, Violation{At: now, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
 	}
 	m.arrivals = m.arrivals[:0]
 }

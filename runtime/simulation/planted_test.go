@@ -68,6 +68,7 @@ var faults = []fault{
 	{"a wake-up for a deadline is lost", 300, invariant.NeverLate, asleep},
 	{"a hold is not heard of", 300, invariant.PermitValid, lost(always[*messages.HoldChanged])},
 	{"how many may start at once is ignored", 300, invariant.StartsKept, ignoring(messages.KindScheduler, func(s *messages.Settings) { s.MaxStartingPerCluster = 0 })},
+	{"that a cluster backs off is not heard", 1000, invariant.StartsKept, lost(always[*messages.StartsLimited])},
 	{"a crash loses a task that was written", 300, invariant.TasksEnd, wrong(forgetful)},
 	{"deadlines move with the clock", 300, invariant.NeverEarly, stepping},
 	{"a report that was overtaken is believed", 50, invariant.BeliefFollows, overtaken},
@@ -76,8 +77,11 @@ var faults = []fault{
 	{"taints seem older than they are", 100, invariant.NeverEarly, wrong(func(m *messages.TaintsChanged) { m.Taints = older(m.Taints) })},
 }
 
-// settled are settings that few cases have, for the laws that hold under them.
-var settled = map[invariant.Law]map[string]any{invariant.StartsKept: {"maxStartingPerCluster": 1}}
+// settled are settings that few cases have, for the faults that show under them.
+var settled = map[string]map[string]any{
+	"how many may start at once is ignored": {"maxStartingPerCluster": 1},
+	"that a cluster backs off is not heard": {"startFailureLimit": 1, "startBackoff": "1h", "gracefulEvictionTimeout": "10s"},
+}
 
 // set gives a case settings in place of its own.
 func set(c *simulation.Case, values map[string]any) {
@@ -103,7 +107,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 					break
 				}
 				c := simulation.Draw(seed)
-				set(c, settled[f.law])
+				set(c, settled[f.name])
 				found := simulation.TryWith(c, func() world.Tamper { return f.does(c) })
 				if found != nil {
 					laws[found.Law]++
