@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +19,14 @@ type machines struct {
 	settings atomic.Pointer[messages.Settings]
 	metrics  *telemetry.Metrics
 	running  atomic.Pointer[live.Fleet]
+	// making is held while machines are made: new settings hold for those that run by then, or for the next.
+	making sync.Mutex
 }
 
 // start makes machines of what is stored, which decide in a term; 0 where the store is this daemon's own.
 func (m *machines) start(term int64) (run func(context.Context) error, err error) {
+	m.making.Lock()
+	defer m.making.Unlock()
 	c := m.config
 	c.Settings, c.Term = *m.settings.Load(), term
 	fleet, err := live.Open(c)
@@ -43,15 +48,17 @@ func (m *machines) rest() {
 const attempts = 2 * time.Second
 
 // govern has settings hold from now on. No deadline is lost: each is computed anew. It returns when the machines have
-// them; false where the context is done first.
+// them, or none run; false where the context is done first.
 func (m *machines) govern(ctx context.Context, s *messages.Settings) bool {
-	m.settings.Store(s) // first, for machines that are made meanwhile
-	for ctx.Err() == nil {
-		if m.ask(ctx, attempts, func(w *world.World) { w.SetAll(*s) }) {
-			return true
+	m.making.Lock()
+	m.settings.Store(s)
+	m.making.Unlock()
+	for m.running.Load() != nil && !m.ask(ctx, attempts, func(w *world.World) { w.SetAll(*s) }) {
+		if ctx.Err() != nil {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // ask asks the machines that run now, for some time.

@@ -195,6 +195,7 @@ func TestALeaderThatStopsGivesTheLeaseBack(t *testing.T) {
 	leader := start(t, slow)
 	leader.log.await(t, `"message":"this daemon leads"`)
 	standby := start(t, slow)
+	standby.reload(slow + "gracefulEvictionTimeout: 5m\n") // of which no machines need to hear
 	require.NoError(t, leader.stop())
 	standby.log.await(t, `"message":"this daemon leads"`)
 }
