@@ -95,6 +95,7 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 	d.log.Info().Str("profile", d.started.profile).Bool("shadow", d.started.shadow).Str("address", d.server.Addr()).Msg("started")
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return lookAfter(ctx) })
+	parts.Go(func() error { return d.follow(ctx) })
 	parts.Go(func() error { return d.server.Run(ctx) })
 	parts.Go(func() error { return d.reloads(ctx, reload) })
 	err = errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())

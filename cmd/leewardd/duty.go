@@ -35,22 +35,24 @@ func (d *daemon) duty() (func(context.Context) error, error) {
 	return func(ctx context.Context) error { return d.share(ctx, c) }, nil
 }
 
-// share stands for leader, and keeps the shared store in order meanwhile. A daemon that can follow it no longer ends.
+// share stands for leader, and keeps the shared store in order meanwhile.
 func (d *daemon) share(ctx context.Context, c *leadership.Candidate) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return c.Run(ctx) })
 	if every := d.started.etcdCompaction; every > 0 {
 		parts.Go(func() error { return d.etcd.KeepCompacted(ctx, every) })
 	}
-	parts.Go(func() error {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-d.engine.Lost():
-			return d.engine.Health()
-		}
-	})
 	return parts.Wait()
+}
+
+// follow ends where the shared store cannot be followed any more, and says why.
+func (d *daemon) follow(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-d.engine.Lost():
+		return d.engine.Health()
+	}
 }
 
 // lead has the machines decide for one term.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,9 @@ import (
 	"leeward/runtime/catalog"
 	"leeward/runtime/client"
 	"leeward/runtime/config"
+	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
+	"leeward/runtime/etcd"
 	"leeward/runtime/etcd/etcdtest"
 	"leeward/runtime/leadership"
 )
@@ -218,4 +222,26 @@ func TestWithoutItsEtcdADaemonDecidesNothingAndGoesOnAfterwards(t *testing.T) {
 	r.log.awaitTimes(t, `"message":"this daemon leads"`, 2)
 	code, body = r.read("/api/v1/namespaces/default")
 	require.Equal(t, http.StatusOK, code, body)
+}
+
+// TestADaemonThatCanFollowItsEtcdNoLongerEnds has somebody write into etcd what is no object.
+func TestADaemonThatCanFollowItsEtcdNoLongerEnds(t *testing.T) {
+	t.Parallel() // it waits
+	for _, shadow := range []string{"false", "true"} {
+		server := etcdtest.Start(t)
+		flags, _ := shared(server)
+		log := &lines{news: make(chan struct{}, 1)}
+		c := rootCommand(nil)
+		c.SetArgs(append(flags, "--data-dir", t.TempDir(), "--secure-port", "0", "--shadow="+shadow))
+		c.SetOut(io.Discard)
+		c.SetErr(log)
+		ended := make(chan error, 1)
+		go func() { ended <- c.ExecuteContext(t.Context()) }()
+		log.await(t, `"message":"started"`)
+		store, err := etcd.Open(etcd.Config{Servers: []string{server}, Prefix: "/leeward", Clock: clock.New()})
+		require.NoError(t, err)
+		require.NoError(t, store.Fill(t.Context(), true, []wal.Record{{Key: engine.Key(catalog.Clusters.Name(), "", "m1"), Object: []byte("rubbish")}}))
+		require.ErrorContains(t, <-ended, "m1", "in shadow: %s", shadow)
+		require.NoError(t, store.Close())
+	}
 }
