@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/benbjohnson/clock"
@@ -99,6 +100,17 @@ func TestAListThatIsForbiddenEndsIt(t *testing.T) {
 	s.Forbid(at)
 	err := s.Client(&bytes.Buffer{}).Follow(t.Context(), &client.Watching{Resource: catalog.Clusters, Clock: clock.New()})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
+}
+
+func TestAWatchThatIsForbiddenEndsItToo(t *testing.T) {
+	s := twoClusters(t)
+	s.Deaf(at, http.StatusForbidden)
+	listed := 0
+	err := s.Client(&bytes.Buffer{}).Follow(t.Context(), &client.Watching{
+		Resource: catalog.Clusters, Clock: clock.New(), Listed: func([]api.Object) { listed++ },
+	})
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+	require.Equal(t, 1, listed)
 }
 
 func TestOneWatchTellsOfChangesAndWhereItEnded(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/benbjohnson/clock"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,12 +18,6 @@ import (
 
 // watchSeconds is how long one watch lasts; the next goes on where it ended.
 const watchSeconds = 300
-
-// patience grows from the first to the last of these while a server does not answer.
-const (
-	firstPatience = 100 * time.Millisecond
-	lastPatience  = 5 * time.Second
-)
 
 // Watching follows the objects of one resource.
 type Watching struct {
@@ -41,40 +34,31 @@ type Watching struct {
 }
 
 // Follow tells of objects and their changes until the context ends; a server that is away, or forgot where we were,
-// is asked again. The error is that of a list that the server will not give, now or later.
+// is asked again. The error is that of a list or a watch that the server will not give, now or later.
 func (c *Client) Follow(ctx context.Context, w *Watching) error {
-	patience, lost := firstPatience, false
+	var patience Patience
+	lost := false
 	for {
 		objects, version, err := c.List(ctx, w.Resource, w.Namespace, "")
-		if refused(err) {
-			return err
-		}
 		if err == nil {
-			patience, lost = firstPatience, false
+			lost = false
 			w.Listed(objects)
 			err = c.changes(ctx, w, version)
 		}
-		if ended(ctx) {
+		switch {
+		case ended(ctx):
 			return nil
-		}
-		if !lost {
+		case Refused(err):
+			return err
+		case !lost:
 			lost = true
 			w.Lost(err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-w.Clock.After(patience):
-		}
-		patience = min(2*patience, lastPatience)
+		patience.Wait(ctx, w.Clock)
 	}
 }
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
-
-// refused reports an error that asking again would not help against.
-func refused(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
-}
 
 // changes tells of changes after a version, one watch after the other, and returns why it cannot go on.
 func (c *Client) changes(ctx context.Context, w *Watching, version string) error {

@@ -38,9 +38,11 @@ type Server struct {
 	forbidden map[string]bool
 	cut       int
 	closed    bool
-	// forgotten is up to which version changes are not known any more; unwatched are the paths that are not watched.
+	// forgotten is up to which version changes are not known any more; unwatched are the paths that are not watched, with
+	// the code of the answer. torn counts how often watches were broken off.
 	forgotten int
-	unwatched map[string]bool
+	unwatched map[string]int
+	torn      int
 }
 
 // change is one of all changes, in order.
@@ -52,7 +54,7 @@ type change struct {
 // New serves objects, given by their paths as JSON, until the test ends.
 func New(t *testing.T, objects map[string]string) *Server {
 	t.Helper()
-	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]bool{}}
+	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]int{}}
 	s.changed = sync.NewCond(&s.mu)
 	for _, path := range slices.Sorted(maps.Keys(objects)) {
 		s.Put(path, objects[path])
@@ -96,7 +98,7 @@ func (s *Server) Remove(path string) {
 	s.remove(path)
 }
 
-// Forbid answers lists and watches of a path with 403.
+// Forbid answers lists of a path with 403.
 func (s *Server) Forbid(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +124,20 @@ func (s *Server) Forget() {
 	s.changed.Broadcast()
 }
 
-// Deaf has watches of a path answered with 500, or no longer.
-func (s *Server) Deaf(path string, deaf bool) {
+// Tear breaks off the watches that are open, as a server does that dies.
+func (s *Server) Tear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unwatched[path] = deaf
+	s.torn++
+	s.cut++
+	s.changed.Broadcast()
+}
+
+// Deaf has watches of a path answered with a code of HTTP that says no; 0: no longer.
+func (s *Server) Deaf(path string, code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unwatched[path] = code
 }
 
 // Await waits until the object of a path is as a test wants it. It gets nil while there is none.
@@ -333,12 +344,13 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	case from < s.forgotten:
 		refuse(w, http.StatusGone, metav1.StatusReasonExpired)
 		return
-	case s.unwatched[r.URL.Path]:
-		refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
+	case s.unwatched[r.URL.Path] != 0:
+		refuse(w, s.unwatched[r.URL.Path], metav1.StatusReasonUnknown)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	for cut := s.cut; !s.closed && s.cut == cut && r.Context().Err() == nil; {
+	cut, torn := s.cut, s.torn
+	for !s.closed && s.cut == cut && r.Context().Err() == nil {
 		for ; from < len(s.changes); from++ {
 			if c := &s.changes[from]; within(c.path, r.URL.Path) && wanted.Matches(labels.Set(c.object.GetLabels())) {
 				answer(w, map[string]any{"type": c.kind, "object": c.object})
@@ -348,6 +360,9 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.changed.Wait()
+	}
+	if s.torn != torn {
+		panic(http.ErrAbortHandler)
 	}
 }
 

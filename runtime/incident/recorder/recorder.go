@@ -21,12 +21,6 @@ import (
 	"leeward/runtime/incident"
 )
 
-// patience grows from the first to the last of these while a server does not answer.
-const (
-	firstPatience = 100 * time.Millisecond
-	lastPatience  = 5 * time.Second
-)
-
 // Config says what is recorded, and where to.
 type Config struct {
 	Client *client.Client
@@ -53,8 +47,8 @@ var ErrNothing = errors.New("nothing could be recorded")
 // Run records until the context ends; a server that goes away is waited for, because that is when there is something to
 // record. The error says what could not be listed at first, or not be written.
 func Run(ctx context.Context, c *Config) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	r := &recording{Config: c, stop: stop, workloads: map[api.Key]bool{}, bindings: map[messages.BindingName]bool{}}
 	version, err := c.Client.ServerVersion(ctx)
 	if err != nil {
@@ -96,7 +90,7 @@ func (r *recording) begin(ctx context.Context) ([]*followed, error) {
 		f := r.followed(resource)
 		err := f.list(ctx)
 		switch {
-		case refused(err):
+		case client.Refused(err):
 			r.write(&incident.Line{Type: incident.Absent, Resource: f.name, Reason: err.Error()})
 			continue
 		case err != nil:
@@ -110,15 +104,10 @@ func (r *recording) begin(ctx context.Context) ([]*followed, error) {
 	return all, r.failed
 }
 
-// refused reports an error that asking again would not help against.
-func refused(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
-}
-
 // recording is one file that is being written.
 type recording struct {
 	*Config
-	stop context.CancelCauseFunc
+	stop context.CancelFunc // once failed is set
 
 	mu sync.Mutex
 	// Where there is a selector: workloads are those that it fits, bindings theirs.
@@ -143,7 +132,7 @@ func (r *recording) write(l *incident.Line) {
 	}
 	if err != nil {
 		r.failed = fmt.Errorf("write the recording: %w", err)
-		r.stop(r.failed)
+		r.stop()
 		return
 	}
 	switch l.Type {
@@ -162,7 +151,7 @@ type followed struct {
 	*recording
 	resource *catalog.Resource
 	name     string
-	// version is up to which its changes are written.
+	// version is up to which its changes are written; lost is set once it is written that they cannot be followed.
 	version string
 	lost    bool
 }
@@ -204,27 +193,22 @@ func (f *followed) object(kind incident.Type, o api.Object) {
 
 // follow writes changes until the context ends.
 func (f *followed) follow(ctx context.Context) {
-	patience := firstPatience
+	var patience client.Patience
 	for {
-		before, began := f.version, f.Clock.Now()
+		before := f.version
 		err := f.watch(ctx)
-		if ctx.Err() != nil {
+		moved := f.version != before
+		f.lost = f.lost && err != nil
+		switch {
+		case ctx.Err() != nil:
 			return
-		}
-		if err == nil && (f.version != before || f.Clock.Since(began) > lastPatience) {
-			patience, f.lost = firstPatience, false
+		case err == nil && moved:
 			continue
-		}
-		if err != nil && !f.lost && !expired(err) {
+		case err != nil && !f.lost && !expired(err):
 			f.lost = true
 			f.write(&incident.Line{Type: incident.Lost, Resource: f.name, Reason: err.Error()})
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.Clock.After(patience):
-		}
-		patience = min(2*patience, lastPatience)
+		patience.Wait(ctx, f.Clock)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -223,11 +224,11 @@ func TestAServerThatForgotIsListedAnewAndTheFileSaysSo(t *testing.T) {
 
 func TestAServerThatWillNotBeWatchedIsAskedAgain(t *testing.T) {
 	s := clienttest.New(t, map[string]string{clusters + "/m1": member})
-	s.Deaf(clusters, true)
+	s.Deaf(clusters, http.StatusInternalServerError)
 	r := record(t, s, nil, "clusters")
 	require.Equal(t, []string{"HEADER", "STOOD m1", "LISTED clusters.cluster.karmada.io", "LOST clusters.cluster.karmada.io"}, words(r.until(t, incident.Lost)))
 	s.Put(clusters+"/m2", member)
-	s.Deaf(clusters, false)
+	s.Deaf(clusters, 0)
 	require.Equal(t, []string{"ADDED m1"}, words(r.until(t, incident.Added)))
 }
 
