@@ -198,7 +198,7 @@ func (f *followed) follow(ctx context.Context) {
 		before := f.version
 		err := f.watch(ctx)
 		moved := f.version != before
-		f.lost = f.lost && err != nil
+		f.lost = f.lost && err != nil && !moved
 		switch {
 		case ctx.Err() != nil:
 			return

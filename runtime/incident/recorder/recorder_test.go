@@ -230,6 +230,8 @@ func TestAServerThatWillNotBeWatchedIsAskedAgain(t *testing.T) {
 	s.Put(clusters+"/m2", member)
 	s.Deaf(clusters, 0)
 	require.Equal(t, []string{"ADDED m1"}, words(r.until(t, incident.Added)))
+	s.Tear()
+	require.Equal(t, []string{"LOST clusters.cluster.karmada.io"}, words(r.until(t, incident.Lost)), "each time that it is lost")
 }
 
 func TestADiskThatIsFullEndsIt(t *testing.T) {
