@@ -51,23 +51,6 @@ func TestAWriteIsCompletedAndHeldToTheRules(t *testing.T) {
 	}
 }
 
-// The patches are those that karmadactl sends: of the whole list, and without a version.
-func TestKarmadactlCordonsAndUncordons(t *testing.T) {
-	d := serve(t)
-	d.create(clusters, cluster("m1"))
-	patch := func(text string, dry ...string) string {
-		t.Helper()
-		o, err := d.in(clusters, kubeapi.Admin()).Patch(t.Context(), "m1", types.MergePatchType, []byte(text), metav1.PatchOptions{DryRun: dry})
-		require.NoError(t, err)
-		return at(t, o, ".spec.taints[*].key")
-	}
-	const cordon = `{"spec":{"taints":[{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}}`
-	require.Equal(t, "cluster.karmada.io/unschedulable", patch(cordon, metav1.DryRunAll))
-	require.Empty(t, at(t, d.get(clusters, "m1"), ".spec.taints"))
-	require.Equal(t, "cluster.karmada.io/unschedulable", patch(cordon))
-	require.Empty(t, patch(`{"spec":{"taints":null}}`))
-}
-
 func TestAnUnknownFieldIsRefusedWhereTheClientAsksForIt(t *testing.T) {
 	d := serve(t)
 	c := cluster("m1")
