@@ -121,13 +121,14 @@ func (a *Agent) remove(m *messages.RemoveCopy, out *actors.Outbox) {
 	out.Record(&messages.CopyUnwanted{Binding: m.Binding, Cluster: a.cluster, Preserved: m.Preserve})
 }
 
-// written learns which generation is the wish's own. What was reported of it meanwhile counts now.
+// written learns which generation is the wish's own. What was reported of it meanwhile counts now. A Work that was to go, and
+// is wanted again before anybody has asked for that, stays.
 func (a *Agent) written(m *messages.WorkWritten, out *actors.Outbox) {
 	w := a.works[m.Binding]
 	if w == nil || w.wish == nil || m.Placement != w.wish.Placement {
 		return
 	}
-	w.generation, w.written = max(w.generation, m.Generation), m.Generation
+	w.generation, w.written, w.removing = max(w.generation, m.Generation), m.Generation, false
 	a.say(m.Binding, w, out)
 }
 

@@ -131,6 +131,13 @@ func TestACopyIsGoneWhenItsWorkIs(t *testing.T) {
 	d.Tell(&messages.WorkGone{Binding: "web"}).Recorded().Told(web, removed)
 }
 
+func TestACopyThatIsWantedAgainBeforeItsWorkGoesIsHeard(t *testing.T) {
+	d := running(t)
+	d.Tell(&messages.RemoveCopy{Binding: "web"}).Recorded(&messages.CopyUnwanted{Binding: "web", Cluster: "m1"})
+	d.Tell(run(2, 1)).Recorded(wanted(2, 1)).Told(web)
+	d.Tell(written(1, 1)).Told(web, reported(api.Healthy, 2, 1))
+}
+
 func TestACopyThatNeverWasIsGoneAtOnce(t *testing.T) {
 	drive(t).Tell(&messages.RemoveCopy{Binding: "web"}).Recorded().Told(web, removed)
 }

@@ -55,6 +55,20 @@ func TestAWorkloadThatIsDeletedAndMadeAgainAtOnceRuns(t *testing.T) {
 	require.Equal(t, int32(6), w.Store().Binding("default/app00000-deployment").Spec.Replicas)
 }
 
+func TestABindingThatIsDeletedIsMadeAnewOfItsResource(t *testing.T) {
+	w := small(t, true)
+	key := api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "app00000-deployment"}
+	before := w.Store().Binding("default/app00000-deployment").Spec.Clusters
+	require.True(t, w.Delete(key))
+	require.NoError(t, w.Settle(world.Start.Add(time.Second)))
+	b := w.Store().Binding("default/app00000-deployment")
+	require.NotNil(t, b)
+	require.Equal(t, before, b.Spec.Clusters)
+	require.NoError(t, w.Scale(appKey, 6))
+	require.NoError(t, w.Settle(world.Start.Add(2*time.Second)))
+	require.Equal(t, int32(6), w.Store().Binding("default/app00000-deployment").Spec.Replicas)
+}
+
 func TestAnUnclaimedWorkloadCanGoAndComeBack(t *testing.T) {
 	w := small(t, false)
 	require.True(t, w.Delete(appKey))

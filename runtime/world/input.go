@@ -50,7 +50,8 @@ func (w *World) Delete(key api.Key) bool {
 	case key == store.GovernorKey:
 		w.noteHold(messages.HoldScope{}, nil)
 	case key.Kind == "ResourceBinding", key.Kind == "ClusterResourceBinding":
-		w.dropBinding(messages.NameBinding(key.Namespace, key.Name))
+		w.renewBinding(messages.NameBinding(key.Namespace, key.Name))
+		return true // its object goes with it
 	case isTemplate(key):
 		w.dropBinding(bindingOf(key.Namespace, key.Kind, key.Name))
 	}
@@ -73,6 +74,16 @@ func (w *World) dropPropagation(name messages.PropagationName) {
 	w.offers.drop(name)
 	w.kernel.Post(propagationAt(name), &messages.PropagationDeleted{})
 	w.kernel.Stop(propagationAt(name))
+}
+
+// renewBinding ends a binding, and has one made anew where its resource is still there: what runs must not depend on
+// whether the engine was started since.
+func (w *World) renewBinding(name messages.BindingName) {
+	template := w.store.Get(w.store.Binding(name).Spec.Resource.Key())
+	w.dropBinding(name)
+	if template != nil {
+		w.AdmitWorkload(w.workload(template))
+	}
 }
 
 // dropBinding ends a binding; that of a resource which no policy ever claimed has nothing to end.
