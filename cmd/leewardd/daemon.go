@@ -46,6 +46,7 @@ type daemon struct {
 func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon, error) {
 	d := &daemon{clock: clock.New(), log: log, line: line, started: c}
 	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
+	kubeapi.HearLibraries(log) // also that etcd cannot be reached
 	err := d.openStore(c)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"leeward/runtime/kubeapi"
@@ -25,6 +26,9 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if agent != "" {
+				if wrong := validation.IsDNS1123Label(agent); len(wrong) > 0 {
+					return fmt.Errorf("--agent: %q is not the name of a cluster: %s", agent, wrong[0])
+				}
 				u = kubeapi.Agent(agent)
 			}
 			daemon, err := line.read()

@@ -75,6 +75,8 @@ func TestAKubeconfigSaysWhereTheDaemonIs(t *testing.T) {
 func TestAKubeconfigIsForSomebody(t *testing.T) {
 	_, err := printed("kubeconfig", "--data-dir", t.TempDir())
 	require.ErrorContains(t, err, "at least one of the flags in the group [agent user] is required")
+	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1,m2")
+	require.ErrorContains(t, err, `--agent: "m1,m2" is not the name of a cluster: a lowercase RFC 1123 label`)
 	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1", "--user", "vera")
 	require.ErrorContains(t, err, "[agent user] are set none of the others can be")
 }

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"leeward/runtime/engine/wal"
 	"leeward/runtime/etcd"
+	"leeward/runtime/kubeapi"
 	"leeward/runtime/leadership"
 )
 
@@ -65,6 +67,7 @@ func (m *move) to(ctx context.Context, where string) error {
 	if where != toEtcd && where != toFolder {
 		return fmt.Errorf("--to: %q is not one of etcd, folder", where)
 	}
+	kubeapi.HearLibraries(zerolog.Nop()) // the error says it
 	shared, err := m.openEtcd(clock.New())
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +17,11 @@ import (
 // line as its source, "leewardd.yaml:7". Whether there are such fields, and such values of them, is left to the
 // caller. It reports every problem.
 func ReadFile(path string) ([]Override, []error) {
-	text, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, []error{fmt.Errorf("read the configuration: %w", err)}
 	}
-	defer text.Close() //nolint:errcheck // it was only read
-	return read(text, filepath.Base(path))
+	return read(bytes.NewReader(text), filepath.Base(path))
 }
 
 // read is ReadFile for a file that is open.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -110,7 +111,7 @@ func (s *Store) whole(ctx context.Context) error {
 	answer, err := s.client.Get(ctx, s.filling(), clientv3.WithKeysOnly())
 	switch {
 	case err != nil:
-		return &engine.Unreachable{Cause: err}
+		return fmt.Errorf("reach etcd at %s: %w", strings.Join(s.client.Endpoints(), ", "), &engine.Unreachable{Cause: err})
 	case len(answer.Kvs) > 0:
 		return fmt.Errorf("%s is there: %w", s.filling(), ErrPartial)
 	}

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
 
@@ -98,4 +99,13 @@ func TestAnObjectThatEtcdDoesNotTakeIsNamed(t *testing.T) {
 	err := s.Fill(t.Context(), false, all)
 	require.ErrorAs(t, err, new(*engine.TooLarge))
 	require.ErrorContains(t, err, "write "+key("m0001")+" and what follows: ")
+}
+
+func TestAnEtcdThatIsNotThereIsNamed(t *testing.T) {
+	s := opened(t, "http://127.0.0.1:1")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Load(ctx)
+	require.ErrorContains(t, err, "reach etcd at http://127.0.0.1:1: ")
+	require.ErrorAs(t, err, new(*engine.Unreachable))
 }

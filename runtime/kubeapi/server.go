@@ -87,16 +87,21 @@ type Server struct {
 	forget context.CancelFunc
 }
 
-// libraryLogs is done once: klog has one logger for the whole process, that of its first server.
 var libraryLogs sync.Once
+
+// HearLibraries has what libraries log, as far as it may concern somebody, logged here. It is done once: klog has one logger
+// for the whole process.
+func HearLibraries(log zerolog.Logger) {
+	libraryLogs.Do(func() {
+		quiet := log.Level(max(log.GetLevel(), zerolog.WarnLevel)) // what they tell of themselves helps nobody
+		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
+	})
+}
 
 // New returns a server that is about to listen, once it runs. It creates what is missing in the data folder, and the
 // namespaces that are always there, and writes the kubeconfig.
 func New(c Config) (*Server, error) {
-	libraryLogs.Do(func() {
-		quiet := c.Logger.Level(max(c.Logger.GetLevel(), zerolog.WarnLevel)) // what it tells of itself helps nobody
-		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
-	})
+	HearLibraries(c.Logger)
 	s := &Server{config: c, forget: func() {}}
 	if err := s.listen(); err != nil {
 		return nil, err

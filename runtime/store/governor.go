@@ -44,13 +44,16 @@ func (s *Store) putGovernor(status *api.GovernorStatus) {
 }
 
 // RunsWith shows what an engine runs with.
-func (s *Store) RunsWith(profile string, settings []string) {
-	status := s.Governor()
-	if status.Profile == profile && slices.Equal(status.Settings, settings) {
+func (s *Store) RunsWith(at time.Time, profile string, settings []string) {
+	next := s.governor()
+	if next.Status.Profile == profile && slices.Equal(next.Status.Settings, settings) {
 		return
 	}
-	status.Profile, status.Settings = profile, settings
-	s.putGovernor(&status)
+	if next.CreationTimestamp.IsZero() {
+		next.CreationTimestamp = metav1.Time{Time: at.Truncate(time.Second)}
+	}
+	next.Status.Profile, next.Status.Settings = profile, settings
+	s.Put(next)
 }
 
 // governorChanged shows how a place is governed now. Its breaker is as it was.

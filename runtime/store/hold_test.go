@@ -36,3 +36,16 @@ func TestTheGovernorShowsWhatPeopleHold(t *testing.T) {
 	require.Nil(t, g.Spec.Pause)
 	require.Equal(t, int64(2), g.Generation)
 }
+
+func TestTheGovernorShowsWhatAnEngineRunsWith(t *testing.T) {
+	f := newFleet(t)
+	f.RunsWith(start, "karmada", []string{"failover=true"})
+	g := f.Get(store.GovernorKey).(*api.Governor)
+	require.Equal(t, []string{"failover=true"}, g.Status.Settings)
+	require.True(t, g.CreationTimestamp.Time.Equal(start.Truncate(time.Second)))
+	f.RunsWith(start.Add(time.Second), "karmada", []string{"failover=true"})
+	require.Same(t, g, f.Get(store.GovernorKey), "nothing has changed")
+	f.RunsWith(start.Add(time.Second), "leeward", nil)
+	require.Equal(t, "leeward", f.Governor().Profile)
+	require.True(t, f.Get(store.GovernorKey).(*api.Governor).CreationTimestamp.Time.Equal(start.Truncate(time.Second)))
+}

@@ -121,7 +121,8 @@ func (w *World) SetAll(s messages.Settings) {
 // showSettings has a daemon show what it runs with, for people, and for recordings of it.
 func (w *World) showSettings() {
 	if w.config.Agents {
-		w.store.RunsWith(config.Describe(w.settings))
+		profile, differing := config.Describe(w.settings)
+		w.store.RunsWith(w.now, profile, differing)
 	}
 }
 
