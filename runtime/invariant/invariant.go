@@ -247,7 +247,7 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 		delete(m.applied, f.Binding)
 		m.limits.shrunk(endless)
 	case *messages.Scheduled:
-		m.scheduled(now, f)
+		m.scheduled(now, s, f)
 	case *messages.ScheduleFailed:
 		m.cleared(f)
 	case *messages.EvictionWithdrawn:

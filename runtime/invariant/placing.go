@@ -7,15 +7,17 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/store"
 )
 
 // scheduled notes who is where, and who got replicas there.
-func (m *Monitor) scheduled(now time.Time, f *messages.Scheduled) {
+func (m *Monitor) scheduled(now time.Time, s *store.Store, f *messages.Scheduled) {
 	m.place(f.Binding, f.Clusters)
 	m.limits.shrunk(m.dropped(f))
 	if len(f.Clusters) > len(f.Before) {
 		m.limits.grown()
 	}
+	m.grownBy(s, f)
 	m.apply(f.Binding, f.Applied)
 	m.arrive(now, f)
 	m.decided = append(m.decided, f)
@@ -32,6 +34,18 @@ func (m *Monitor) scheduled(now time.Time, f *messages.Scheduled) {
 			m.gained[name] = append(others, f.Binding)
 		} else {
 			m.gained[name] = nil
+		}
+	}
+}
+
+// grownBy notes the regions to which a placement brings copies, perhaps from another.
+func (m *Monitor) grownBy(s *store.Store, f *messages.Scheduled) {
+	if m.settings.RegionBreakerShare == 0 {
+		return
+	}
+	for _, c := range f.Clusters {
+		if !slices.ContainsFunc(f.Before, func(b api.TargetCluster) bool { return b.Name == c.Name }) {
+			delete(m.limits.counted, scope{region: regionOf(s, messages.ClusterName(c.Name))})
 		}
 	}
 }
