@@ -25,7 +25,8 @@ type agent struct {
 	machine *member.Member
 	out     actors.Outbox
 	works   map[messages.BindingName]*work
-	failed  bool
+	// failed is set while the cluster fails, ended once nothing is to happen any more.
+	failed, ended bool
 	// timers are those that run: of the heartbeat, of the machine and of the failure.
 	beat, alarm, failure *clock.Timer
 }
@@ -52,17 +53,28 @@ func seedOf(cluster string) uint64 {
 func (a *agent) begin(i int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	first := a.fleet.Heartbeat * time.Duration(i+1) / time.Duration(len(a.fleet.Clusters))
-	a.beat = a.fleet.Clock.AfterFunc(first, a.heartbeat)
+	a.beat = a.after(a.fleet.Heartbeat*time.Duration(i+1)/time.Duration(len(a.fleet.Clusters)), a.heartbeat)
 	if a.fleet.FailAfter > 0 {
-		a.failure = a.fleet.Clock.AfterFunc(a.fleet.FailAfter, a.fail)
+		a.failure = a.after(a.fleet.FailAfter, a.fail)
 	}
 	a.fleet.todo.Add(job{cluster: a.cluster})
+}
+
+// after has something happen later, with a.mu held, unless the agent has ended by then.
+func (a *agent) after(d time.Duration, happen func()) *clock.Timer {
+	return a.fleet.Clock.AfterFunc(d, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if !a.ended {
+			happen()
+		}
+	})
 }
 
 func (a *agent) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.ended = true
 	for _, t := range []*clock.Timer{a.beat, a.alarm, a.failure} {
 		if t != nil {
 			t.Stop()
@@ -71,13 +83,11 @@ func (a *agent) end() {
 }
 
 func (a *agent) heartbeat() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.beat = a.fleet.Clock.AfterFunc(a.fleet.Heartbeat, a.heartbeat)
+	a.beat = a.after(a.fleet.Heartbeat, a.heartbeat)
 	a.fleet.todo.Add(job{cluster: a.cluster})
 }
 
-// receive gives the machine a message and carries out what it asks for. a.mu is held, or nobody knows a yet.
+// receive gives the machine a message and carries out what it asks for. a.mu is held.
 func (a *agent) receive(m messages.ToMember) {
 	now := a.fleet.Clock.Now()
 	a.machine.Receive(now, m, &a.out)
@@ -85,7 +95,7 @@ func (a *agent) receive(m messages.ToMember) {
 		if a.alarm != nil {
 			a.alarm.Stop()
 		}
-		a.alarm = a.fleet.Clock.AfterFunc(at.Sub(now), a.woken)
+		a.alarm = a.after(at.Sub(now), func() { a.receive(&messages.Woken{}) })
 	}
 	for _, mail := range a.out.Mail() {
 		a.heard(mail)
@@ -94,12 +104,6 @@ func (a *agent) receive(m messages.ToMember) {
 		a.fleet.tell(journal.Tell(time.Time{}, f).Text())
 	}
 	a.out.Reset()
-}
-
-func (a *agent) woken() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.receive(&messages.Woken{})
 }
 
 // heard takes down what the machine reports of a copy; the rest of its mail is for machines that are elsewhere.

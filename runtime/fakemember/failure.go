@@ -11,10 +11,8 @@ import (
 
 // fail has the cluster fail.
 func (a *agent) fail() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.fleet.RecoverAfter > 0 {
-		a.failure = a.fleet.Clock.AfterFunc(a.fleet.RecoverAfter, a.recover)
+		a.failure = a.after(a.fleet.RecoverAfter, a.recover)
 	}
 	a.turn(true, api.Unhealthy)
 	a.fleet.tell(fmt.Sprintf("%s fails: %s", a.cluster, a.fleet.Failure))
@@ -22,8 +20,6 @@ func (a *agent) fail() {
 
 // recover ends the failure.
 func (a *agent) recover() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.turn(false, a.fleet.Behaviour.Health)
 	a.fleet.tell(fmt.Sprintf("%s is back: %s is over", a.cluster, a.fleet.Failure))
 }
