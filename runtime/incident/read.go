@@ -260,7 +260,7 @@ func (r *reader) listOf(o api.Object) *list { return r.list(resourceOf(api.KeyOf
 
 // broken takes in that a resource could not be followed. After a gap a list tells what there is.
 func (r *reader) broken(l *Line) {
-	if l.Resource == leases {
+	if l.Resource == catalog.Leases.Name().String() {
 		r.incident.broken = append(r.incident.broken, r.at)
 	}
 	if l.Type == Lost {

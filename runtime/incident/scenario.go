@@ -18,9 +18,6 @@ import (
 	"leeward/runtime/scenario"
 )
 
-// leases is the resource by which agents show that they live.
-const leases = "leases.coordination.k8s.io"
-
 // Scenario is what people and agents did in the incident, without what its control plane decided. Objects that are
 // given with it stand from the beginning, in place of those of the recording, and the settings that are named do not change.
 // It lasts a little longer than that, for what was decided last.

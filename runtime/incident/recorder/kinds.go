@@ -41,7 +41,7 @@ func Names() []string {
 // usual reports whether a resource is recorded without being asked for: what decisions are made of, not what is said of
 // them.
 func usual(r *catalog.Resource) bool {
-	return catalog.Of(r.Key("", "")) != nil && r.Kind.Kind != "Event" && r.Kind.Kind != "Namespace"
+	return catalog.Of(r.Key("", "")) != nil && r != catalog.Events && r != catalog.Namespaces
 }
 
 // Named are the resources of some names: "deployments", "deployments.apps" or "Deployment". Without names they are the

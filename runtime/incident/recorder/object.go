@@ -12,6 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 	"leeward/runtime/incident"
 	"leeward/runtime/observed"
 )
@@ -89,15 +90,13 @@ func (r *recording) digestAll(values map[string]any, bytes bool) {
 	}
 }
 
-// leases are shared with the components of a control plane; agents have a namespace of their own.
-const leases = "leases.coordination.k8s.io"
-
-// within is the namespace in which a resource is read; empty: all. Works of one namespace lie in those of their clusters.
+// within is the namespace in which a resource is read; empty: all. Works of one namespace lie in those of their clusters,
+// and Leases are shared with the components of a control plane: agents have a namespace of their own.
 func (f *followed) within() string {
 	switch {
-	case f.resource.ClusterScoped || f.resource.Kind.Kind == "Work":
+	case f.resource.ClusterScoped || f.resource.Kind == catalog.Works.Kind:
 		return ""
-	case f.name == leases:
+	case f.resource.Kind == catalog.Leases.Kind:
 		return api.LeaseNamespace
 	}
 	return f.Namespace
