@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"leeward/messages/api"
@@ -83,52 +85,85 @@ func undrain(o *api.Cluster) map[string]any {
 	return annotated(map[string]any{api.AnnotationDrain: nil})
 }
 
-// await tells how many bindings are left on the clusters until there are none.
+// await tells how many bindings are left on the clusters until there are none. One that goes meanwhile, or is to be used
+// again, is waited for no longer.
 func (d *draining) await(c *cobra.Command, names []string) error {
+	chosen, err := labels.Parse(d.selector)
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(c.Context())
 	defer stop()
-	left := map[string]int32{}
+	w := &emptying{out: c.OutOrStdout(), meant: func(o api.Object) bool {
+		_, drained := o.GetAnnotations()[api.AnnotationDrain]
+		return drained && chosen.Matches(labels.Set(o.GetLabels())) && (len(names) == 0 || slices.Contains(names, o.GetName()))
+	}}
 	var failure error
-	see := func(o api.Object) {
-		if failure = d.see(c, o.(*api.Cluster), left); failure != nil || len(left) > 0 && none(left) {
+	after := func(err error) {
+		if failure = errors.Join(failure, err); failure != nil || w.done() {
 			stop()
 		}
 	}
-	err := d.client.Follow(ctx, &client.Watching{
+	err = d.client.Follow(ctx, &client.Watching{
 		Resource: catalog.Clusters, Clock: clock.New(),
-		Listed: func(all []api.Object) {
-			for _, o := range all {
-				_, drained := o.GetAnnotations()[api.AnnotationDrain]
-				if drained && (len(names) == 0 || slices.Contains(names, o.GetName())) {
-					left[o.GetName()] = unknown
-				}
-			}
-			for _, o := range all {
-				see(o)
-			}
-		},
-		Changed: func(_ apiwatch.EventType, o api.Object) { see(o) },
+		Listed:  func(all []api.Object) { after(w.listed(all)) },
+		Changed: func(kind apiwatch.EventType, o api.Object) { after(w.changed(kind, o)) },
 		Lost:    func(err error) { say(c.ErrOrStderr(), fmt.Sprintf("leeward: %v\n", err)) },
 	})
 	return errors.Join(err, failure)
 }
 
+// emptying follows clusters until they are empty.
+type emptying struct {
+	out   io.Writer
+	meant func(api.Object) bool
+	// left counts the bindings on clusters that were meant when they were listed, and still are.
+	left map[string]int32
+}
+
 // unknown is how many are left as long as the daemon has not counted them.
 const unknown = -1
 
+func (w *emptying) listed(all []api.Object) error {
+	before := w.left
+	w.left = map[string]int32{}
+	for _, o := range all {
+		if !w.meant(o) {
+			continue
+		}
+		w.left[o.GetName()] = unknown
+		if n, known := before[o.GetName()]; known {
+			w.left[o.GetName()] = n
+		}
+	}
+	for _, o := range all {
+		if err := w.see(o.(*api.Cluster)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *emptying) changed(kind apiwatch.EventType, o api.Object) error {
+	if kind == apiwatch.Deleted || !w.meant(o) {
+		delete(w.left, o.GetName())
+	}
+	return w.see(o.(*api.Cluster))
+}
+
 // see notes how far the drain of a cluster is, and tells what is new.
-func (d *draining) see(c *cobra.Command, o *api.Cluster, left map[string]int32) error {
-	before, meant := left[o.Name]
+func (w *emptying) see(o *api.Cluster) error {
+	before, meant := w.left[o.Name]
 	if !meant || o.Status.Drain == nil || o.Status.Drain.Left == before {
 		return nil
 	}
-	left[o.Name] = o.Status.Drain.Left
-	_, err := fmt.Fprintf(c.OutOrStdout(), "%s cluster drained of %d of %d bindings\n", o.Name, o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
+	w.left[o.Name] = o.Status.Drain.Left
+	_, err := fmt.Fprintf(w.out, "%s cluster drained of %d of %d bindings\n", o.Name, o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
 	return err
 }
 
-func none(left map[string]int32) bool {
-	for _, n := range left { // order-free: all of them
+func (w *emptying) done() bool {
+	for _, n := range w.left { // order-free: all of them
 		if n != 0 {
 			return false
 		}

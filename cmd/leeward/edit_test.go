@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,11 +36,16 @@ func served(t *testing.T) *clienttest.Server {
 // at runs a command line at a server and returns its exit code and what it said.
 func at(t *testing.T, s *clienttest.Server, line string) (code int, stdout, stderr string) {
 	t.Helper()
+	var out, problems bytes.Buffer
+	args := append(words(line), "--kubeconfig", kubeconfigOf(t, s))
+	return execute(args, &out, &problems), out.String(), problems.String()
+}
+
+func kubeconfigOf(t *testing.T, s *clienttest.Server) string {
+	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, s.URL()), 0o600))
-	var out, problems bytes.Buffer
-	args := append(words(line), "--kubeconfig", kubeconfig)
-	return execute(args, &out, &problems), out.String(), problems.String()
+	return kubeconfig
 }
 
 // words splits a line at its spaces; those in a word are written as _.
@@ -128,6 +135,40 @@ func TestEditsThatAreRefused(t *testing.T) {
 			code, _, stderr := at(t, served(t), c.line)
 			require.Equal(t, c.code, code, stderr)
 			require.Contains(t, stderr, c.says)
+		})
+	}
+}
+
+func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
+	drained := func(name string, left int) string {
+		return fmt.Sprintf(`{"metadata": {"name": %q, "labels": {"region": %q}, "annotations": {"leeward.dev/drain": ""}}, "status": {"drain": {"bindings": 5, "left": %d}}}`, name, name[:2], left)
+	}
+	for _, c := range []struct {
+		name string
+		does func(*clienttest.Server)
+		says string
+	}{
+		{"until they are empty", func(s *clienttest.Server) { s.Put(clustersPath+"/eu-1", drained("eu-1", 0)) }, "eu-1 cluster drained of 5 of 5 bindings"},
+		{"until they are gone", func(s *clienttest.Server) { s.Remove(clustersPath + "/eu-1") }, ""},
+		{"until they are to be used again", func(s *clienttest.Server) { s.Put(clustersPath+"/eu-1", `{"metadata": {"name": "eu-1"}}`) }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := clienttest.New(t, map[string]string{clustersPath + "/eu-1": drained("eu-1", 2), clustersPath + "/us-1": drained("us-1", 3)})
+			out, stdout := io.Pipe()
+			args := append(words("drain -l region=eu --wait --kubeconfig"), kubeconfigOf(t, s))
+			go func() {
+				execute(args, stdout, io.Discard)
+				_ = stdout.Close() // it never fails
+			}()
+			said := bufio.NewScanner(out)
+			for _, line := range []string{"eu-1 cluster already draining", "eu-1 cluster drained of 3 of 5 bindings"} {
+				require.True(t, said.Scan())
+				require.Equal(t, line, said.Text())
+			}
+			c.does(s)
+			said.Scan()
+			require.Equal(t, c.says, said.Text())
+			require.False(t, said.Scan(), "it ends")
 		})
 	}
 }
