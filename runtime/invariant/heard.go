@@ -1,0 +1,137 @@
+package invariant
+
+import (
+	"time"
+
+	"leeward/messages"
+	"leeward/runtime/journal"
+	"leeward/runtime/store"
+)
+
+// heard takes in one fact.
+func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
+	if m.heardOfEngine(now, s, e.Fact) {
+		return
+	}
+	m.heardOfGovernor(now, s, e.Fact)
+	m.heardOfCluster(now, e.Fact)
+	m.heardOfBinding(now, s, e.Fact)
+	if !m.real {
+		m.copies.heard(e)
+	}
+	if f, ok := e.Fact.(messages.AboutBinding); ok {
+		m.open[f.AboutBinding()] = true
+		m.changed[f.AboutBinding()] = now
+	}
+	if f, ok := e.Fact.(messages.AboutCluster); ok {
+		m.touched[f.AboutCluster()] = true
+	}
+}
+
+// heardOfEngine takes in what concerns all that there is; false: the fact is about something else.
+func (m *Monitor) heardOfEngine(now time.Time, s *store.Store, f messages.Fact) bool {
+	switch f := f.(type) {
+	case *messages.SettingChanged:
+		m.settingChanged(now, s, f)
+	case *messages.Crashed:
+		m.away = true
+	case *messages.Restarted:
+		m.limits.retried()
+		m.away = false
+		m.allChanged(now, s)
+	case *messages.ClockStepped:
+		m.allChanged(now, s)
+	default:
+		return false
+	}
+	return true
+}
+
+// heardOfGovernor takes in what may go, and what is held.
+func (m *Monitor) heardOfGovernor(now time.Time, s *store.Store, f messages.Fact) {
+	switch f := f.(type) {
+	case *messages.GovernorChanged:
+		m.govern(now, s, f)
+	case *messages.BreakerChanged:
+		m.breakerChanged(f)
+	case *messages.EvictionsPermitted:
+		m.permitted(now, s, f)
+		m.permits.granted(f)
+	case *messages.HoldPlaced:
+		m.permits.held[f.HoldScope] = now
+	case *messages.HoldEnded:
+		delete(m.permits.held, f.HoldScope)
+	case *messages.ReleaseGranted:
+		m.permits.released[f.Binding] = true
+	case *messages.ReleaseEnded:
+		delete(m.permits.released, f.Binding)
+	case *messages.StartsCounted:
+		m.backsOff(now, f)
+	case *messages.BudgetExceeded:
+		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
+	}
+}
+
+func (m *Monitor) heardOfCluster(now time.Time, f messages.Fact) {
+	switch f := f.(type) {
+	case *messages.ClusterRemoved:
+		m.copies.dropCluster(f.Cluster)
+		m.limits.fleetChanged()
+	case *messages.ConditionChanged:
+		m.judged[f.Cluster] = true
+		m.limits.fleetChanged()
+	case *messages.TaintAdded:
+		m.retainted(now, f.Cluster)
+	case *messages.TaintRemoved:
+		m.untainted[f.Cluster] = append(m.untainted[f.Cluster], f.Taint)
+		m.retainted(now, f.Cluster)
+	case *messages.TaintingFailed:
+		m.refused[f.Cluster] = true
+	case *messages.CapacityChanged:
+		m.resized[f.Cluster] = true
+	}
+}
+
+func (m *Monitor) heardOfBinding(now time.Time, s *store.Store, f messages.Fact) {
+	switch f := f.(type) {
+	case *messages.BindingUpdated:
+		m.edited[f.Binding] = true
+		m.limits.grown() // of its priority, perhaps
+	case *messages.BindingDeleted:
+		delete(m.changed, f.Binding)
+		delete(m.applied, f.Binding)
+		m.limits.shrunk(endless)
+	case *messages.RescheduleRequested:
+		m.ledger.asked[f.Binding] = true
+	case *messages.Scheduled:
+		m.scheduled(now, s, f)
+	case *messages.ScheduleFailed:
+		m.cleared(f)
+	case *messages.EvictionStarted:
+		m.evictionStarted(s, f)
+	case *messages.ReplicasReleased:
+		m.ledger.fewer = true
+	case *messages.ReleaseHeld:
+		m.startsOver(f.Binding)
+	case *messages.EvictionEnded:
+		m.released = append(m.released, f)
+		m.startsOver(f.Binding)
+	case *messages.EvictionWithdrawn:
+		m.place(f.Binding, f.Clusters)
+		m.limits.grown()
+		m.startsOver(f.Binding)
+	case *messages.HealthChanged:
+		m.lose(f.Binding, f.Cluster, f.Ready)
+	case *messages.HealthForgotten:
+		m.lose(f.Binding, f.Cluster, 0)
+	}
+}
+
+func (m *Monitor) evictionStarted(s *store.Store, f *messages.EvictionStarted) {
+	m.started = append(m.started, f)
+	m.begun[departure{f.Binding, f.Cluster}] = true
+	if evicts(f.Grounds.Reason) {
+		m.evicted[f.Binding] = true
+	}
+	m.take(s, f)
+}
