@@ -232,8 +232,9 @@ type Settings struct {
 	MultiplePodTemplatesScheduling bool
 	// ExactComponentSets places a workload with several components only where all of them find room together,
 	// in total and on the nodes, and looks again whenever the fleet or the components change; sizes are read as
-	// the workload's own operator reads them. False: room only orders clusters, and only where one is chosen;
-	// divided workloads are looked at again when they have no cluster left, as in Karmada.
+	// the workload's own operator reads them. False: room only orders clusters, and only where one is chosen; of a
+	// resource that grades do not list nodes have none; divided workloads are looked at again when they have no
+	// cluster left, as in Karmada.
 	ExactComponentSets bool
 	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
 	// group, or to clusters that they were evicted from, at once, where their policies let them return. Zero: any number. Cures K14.

@@ -366,7 +366,7 @@ var fields = numbered([]Field{
 	{
 		Name:    "exactComponentSets",
 		Meaning: "Places a workload with several components only where all of them find room together, and looks again whenever the fleet or the components change.",
-		Zero:    "Room only orders clusters, and only where the policy asks for exactly one; divided workloads are looked at again when they have no cluster left.",
+		Zero:    "Room only orders clusters, and only where the policy asks for exactly one; of a resource that the grades of a cluster do not list its nodes have none; divided workloads are looked at again when they have no cluster left.",
 	},
 	{
 		Name: "concurrentReturns", Cures: []string{"K14"}, in: notNegative,

@@ -52,7 +52,7 @@ func (p *Planner) measure(a *attempt) {
 	p.avoidable = false
 	limited := a.Workload && (a.Replicas > 0 || a.Set != nil)
 	if a.Set != nil && p.countsSets(a) {
-		p.room = p.fleet.sets(p.slots, a.Set, p.setNeeds, p.room)
+		p.room = p.fleet.sets(p.slots, a.Set, p.setNeeds, p.unlisted(), p.room)
 	} else if limited {
 		p.needs = p.fleet.needs(a.Requirements, p.needs[:0])
 		p.room = p.fleet.capacity.room(p.slots, p.needs, p.room)

@@ -19,10 +19,10 @@ type part struct {
 }
 
 // pack returns how many whole sets the nodes can take, up to most: nodes are filled one after the other,
-// those of the lowest grade first, by the components in their order. A resource that the grades do not know
-// is not looked at. Source: Karmada's general estimator.
-func (g *grades) pack(c *capacity, s *messages.ComponentSet, most int64) (sets int64) {
-	free, parts := g.layOut(c, s)
+// those of the lowest grade first, by the components in their order. Of a resource that the grades do not list each has
+// so much. Source: Karmada's general estimator.
+func (g *grades) pack(c *capacity, s *messages.ComponentSet, most, unlisted int64) (sets int64) {
+	free, parts := g.layOut(c, s, unlisted)
 	for sets < most {
 		for i := range parts {
 			if !place(&free, &parts[i]) {
@@ -36,8 +36,8 @@ func (g *grades) pack(c *capacity, s *messages.ComponentSet, most int64) (sets i
 }
 
 // layOut lists the nodes and the components with the same resources in the same places: first pods, then
-// what the components request and the grades know.
-func (g *grades) layOut(c *capacity, s *messages.ComponentSet) ([]nodes, []part) {
+// what the components request.
+func (g *grades) layOut(c *capacity, s *messages.ComponentSet, unlisted int64) ([]nodes, []part) {
 	var needs []need
 	var parts []part
 	for i := range s.Components {
@@ -57,7 +57,7 @@ func (g *grades) layOut(c *capacity, s *messages.ComponentSet) ([]nodes, []part)
 	for grade := range free {
 		free[grade] = nodes{make([]int64, len(needs)), g.nodes[grade]}
 		for i, n := range needs {
-			free[grade].left[i] = g.has(c, n.column, grade)
+			free[grade].left[i] = g.has(c, n.column, grade, unlisted)
 		}
 	}
 	return free, parts
@@ -75,13 +75,13 @@ func indexOf(needs *[]need, column int) int {
 }
 
 // has returns what a node of a grade has of a resource at least.
-func (g *grades) has(c *capacity, column, grade int) int64 {
+func (g *grades) has(c *capacity, column, grade int, unlisted int64) int64 {
 	if column == 0 {
 		return maxPodsPerNode
 	}
 	floors := g.floors[c.columns[column].name]
 	if grade >= len(floors) {
-		return math.MaxInt64
+		return unlisted
 	}
 	return floors[grade]
 }

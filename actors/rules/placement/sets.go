@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -33,24 +34,35 @@ func added(needs []need, n need) []need {
 	return needs
 }
 
-// sets appends, for each slot, how many whole sets, which need so much each, the cluster can take.
-func (c *capacity) sets(slots []int32, s *messages.ComponentSet, needs []need, room []int64) []int64 {
+// sets appends, for each slot, how many whole sets, which need so much each, the cluster can take. Of a resource that grades
+// do not list their nodes have so much.
+func (c *capacity) sets(slots []int32, s *messages.ComponentSet, needs []need, unlisted int64, room []int64) []int64 {
 	room = c.total(slots, needs, room)
 	for i, slot := range slots {
-		room[i] = c.setsByGrades(slot, s, needs[0].amount, room[i])
+		room[i] = c.setsByGrades(slot, s, needs[0].amount, unlisted, room[i])
 	}
 	return room
 }
 
 // setsByGrades corrects how many sets a cluster can take if it counts its nodes by grade. What is reserved
 // is taken for sets of the same size.
-func (c *capacity) setsByGrades(slot int32, s *messages.ComponentSet, pods, most int64) int64 {
+func (c *capacity) setsByGrades(slot int32, s *messages.ComponentSet, pods, unlisted, most int64) int64 {
 	if len(c.grades) == 0 || c.grades[slot] == nil || most == 0 {
 		return most
 	}
 	reserved := (max(0, c.columns[0].reserved[slot]) + pods - 1) / pods
-	packed := c.grades[slot].pack(c, s, min(most, manySets)+reserved)
+	packed := c.grades[slot].pack(c, s, min(most, manySets)+reserved, unlisted)
 	return min(most, max(0, packed-reserved))
+}
+
+// unlisted is what a node has of a resource that its grade says nothing of, when sets are packed: none in Karmada. Where a
+// set is turned away for want of room, its nodes are taken to have what the cluster has, as for replicas: grades that list
+// processors and memory, as those do that a cluster has by default, say nothing of its GPUs.
+func (p *Planner) unlisted() int64 {
+	if p.exactSets {
+		return math.MaxInt64
+	}
+	return 0
 }
 
 // manySets is how many sets are as good as any number: beyond it, nobody counts.
@@ -63,7 +75,7 @@ func (p *Planner) crowds(a *attempt, slot int32) bool {
 	}
 	p.slot[0] = slot
 	p.room = p.fleet.total(p.slot[:], p.setNeeds, p.room[:0])
-	return p.fleet.setsByGrades(slot, a.Set, p.setNeeds[0].amount, min(1, p.room[0])) == 0
+	return p.fleet.setsByGrades(slot, a.Set, p.setNeeds[0].amount, p.unlisted(), min(1, p.room[0])) == 0
 }
 
 // scarce names what a cluster has too little of for a set: resources, by name, or nodes for their pods.

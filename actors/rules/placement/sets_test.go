@@ -193,6 +193,18 @@ func TestSetsArePackedOntoNodes(t *testing.T) {
 	}
 }
 
+// TestAResourceThatGradesDoNotList shows GPUs on a cluster whose grades are of processors only.
+func TestAResourceThatGradesDoNotList(t *testing.T) {
+	const gpu = corev1.ResourceName("example.com/gpu")
+	graded, plain := counting("graded", 0, 0, 0, 9), sized("plain", 99, "99")
+	graded.Resources.Allocatable[gpu], plain.Resources.Allocatable[gpu] = resource.MustParse("8"), resource.MustParse("2")
+	trains := component("train", 1, "1")
+	trains.ReplicaRequirements.ResourceRequest[gpu] = resource.MustParse("1")
+	set, one := messages.NewComponentSet([]api.Component{trains}), spreading(nil, spread(api.SpreadByCluster, 1, 1))
+	require.Equal(t, []string{"plain"}, clustersOf(plannerOver(graded, plain).Plan(noon, whole(set, one)).Targets), "Karmada takes its nodes to have none")
+	require.Equal(t, []string{"graded"}, clustersOf(exact(graded, plain).Plan(noon, whole(set, one)).Targets))
+}
+
 func TestANodeHoldsAHundredAndTenPodsOfASet(t *testing.T) {
 	set := func(pods int32) *messages.ComponentSet {
 		return messages.NewComponentSet([]api.Component{component("a", 1, "1m"), component("b", pods-1, "1m")})
