@@ -84,11 +84,32 @@ func (f *Fleet) tell(e event) { f.events[e.about] = append(f.events[e.about], e)
 func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	told := f.events[key]
 	delete(f.events, key)
-	all := make([]pending, len(told))
+	all := make([]pending, 0, len(told))
 	for i := range told {
-		all[i] = f.eventWrite(&told[i], uid)
+		if !f.starting || !f.stands(&told[i]) {
+			all = append(all, f.eventWrite(&told[i], uid))
+		}
 	}
 	return all
+}
+
+// stands reports whether there is an Event that tells the same. Machines that are made anew find again what cannot be, such
+// as a placement; who looks at Events has read it.
+func (f *Fleet) stands(e *event) bool {
+	namespace, begins := eventName(e)
+	for _, o := range f.config.Engine.Table(catalog.Events.Name()).Snapshot().Under(engine.Key(catalog.Events.Name(), namespace, begins), "") {
+		is := o.(*corev1.Event)
+		if is.InvolvedObject.Kind == e.about.Kind && is.InvolvedObject.Name == e.about.Name && is.Reason == e.reason && is.Message == e.message {
+			return true
+		}
+	}
+	return false
+}
+
+// eventName is where Events of an object are, and what their names begin with. Those of objects without a namespace are in
+// the default one.
+func eventName(e *event) (namespace, begins string) {
+	return cmp.Or(e.about.Namespace, metav1.NamespaceDefault), strings.ToLower(e.about.Name) + "."
 }
 
 // eventsLeft takes the Events of all objects.
@@ -100,16 +121,15 @@ func (f *Fleet) eventsLeft() (all []pending) {
 	return all
 }
 
-// eventWrite makes an Event of what is told of an object, with its uid where it is new. Events of objects without a
-// namespace are in the default one.
+// eventWrite makes an Event of what is told of an object, with its uid where it is new.
 func (f *Fleet) eventWrite(e *event, uid types.UID) pending {
 	f.eventSeq++
-	namespace := cmp.Or(e.about.Namespace, metav1.NamespaceDefault)
+	namespace, begins := eventName(e)
 	at := metav1.Time{Time: e.at}
 	o := &corev1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s.%x", strings.ToLower(e.about.Name), f.eventSeq), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
+			Name: fmt.Sprintf("%s%x", begins, f.eventSeq), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
 		},
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: cmp.Or(uid, f.uidOf(e.about)),

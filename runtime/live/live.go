@@ -72,6 +72,7 @@ type Fleet struct {
 	// stuck are the copies, by the keys of their Works, to which no overrides could be applied.
 	stuck    map[string]*messages.CopyWanted
 	eventSeq uint64
+	starting bool // until what was found at the start is committed
 	asked    chan func()
 	laws     laws
 	rooms    rooms
@@ -105,10 +106,12 @@ func Open(c Config) (*Fleet, error) {
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	f.load()
 	f.laws.monitor = invariant.Watch(c.Settings, now, f.world.Store())
+	f.starting = true
 	if _, err := f.round(); err != nil {
 		f.Close()
 		return nil, err
 	}
+	f.starting = false
 	return f, nil
 }
 

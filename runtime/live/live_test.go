@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
-	"leeward/runtime/engine"
 )
 
 func TestAWorkloadGetsItsBindingAndAWork(t *testing.T) {
@@ -54,33 +53,6 @@ func TestAFailoverEndsWithItsOldCopyGone(t *testing.T) {
 	require.Equal(t, get(f, binding()).Generation, get(f, binding()).Status.SchedulerObservedGeneration)
 	f.restart()
 	require.Equal(t, before, f.engine.Version(), "nor after a start")
-}
-
-// TestABindingThatSomebodyDeletesIsMadeAnew shows a slip with kubectl: the resource is there, and so what runs stays.
-func TestABindingThatSomebodyDeletesIsMadeAnew(t *testing.T) {
-	f := running(t)
-	before, copied := get(f, binding()).UID, get(f, work("m1")).UID
-	f.remove(binding())
-	require.Equal(t, "m1:2", placed(f))
-	require.NotEqual(t, before, get(f, binding()).UID)
-	require.Equal(t, copied, get(f, work("m1")).UID)
-	require.Nil(t, get(f, work("m1")).DeletionTimestamp)
-	f.serves("m1", 2)
-	version := f.engine.Version()
-	f.restart()
-	require.Equal(t, version, f.engine.Version(), "a start finds all as it is to be")
-}
-
-// TestAWorkloadThatIsReplacedAtOnceIsHeard shows kubectl replace --force: the fleet hears of both writes together.
-func TestAWorkloadThatIsReplacedAtOnceIsHeard(t *testing.T) {
-	f := running(t)
-	table, key := f.table(deployment(2, "nginx:1"))
-	_, version := table.Get(key)
-	require.NoError(t, f.engine.Commit(engine.Delete(key, version)))
-	f.apply(deployment(2, "nginx:1"))
-	require.Equal(t, "m1:2", placed(f))
-	f.serves("m1", 2)
-	require.Equal(t, api.Healthy, get(f, binding()).Status.AggregatedStatus[0].Health)
 }
 
 // TestAReportOfTheWorkBeforeEndsNoHandOver shows an agent whose word is older than the Work it seems to be about.
