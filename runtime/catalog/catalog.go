@@ -52,6 +52,12 @@ func (r *Resource) Template() bool {
 	return false
 }
 
+// Numerous reports whether there are as many of its objects as workloads, or more, and they are seldom looked at.
+// Bindings are looked at all the time.
+func (r *Resource) Numerous() bool {
+	return r.Template() || r.Kind.Kind == "Work" || r.Kind.Kind == "Event"
+}
+
 // All are the resources of the daemon, in an order in which each finds what it refers to.
 var All = []Resource{
 	cluster("", "v1", "Namespace", "namespaces", func() api.Object { return &corev1.Namespace{} }),
@@ -114,7 +120,7 @@ func cluster(group, version, kind, plural string, empty func() api.Object) Resou
 func Tables() []engine.Resource {
 	tables := make([]engine.Resource, len(All))
 	for i, r := range All {
-		tables[i] = engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }}
+		tables[i] = engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }, Packed: r.Numerous()}
 	}
 	return tables
 }

@@ -38,7 +38,7 @@ func (e *Engine) run() {
 	defer next.stop()
 	for closed := false; !closed; {
 		if first, ok := e.expiring.Min(); ok && e.failed == nil {
-			next.set(first.expires)
+			next.set(first.at)
 		}
 		select {
 		case <-e.queue.wake:
@@ -116,7 +116,7 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 	for i := range c.writes {
 		w := &c.writes[i]
 		b.version++
-		change := item{key: w.key, object: w.object, version: b.version}
+		change := item{key: w.key, held: held{object: w.object, packed: w.packed}, version: b.version}
 		if w.object != nil {
 			w.object.SetResourceVersion(strconv.FormatInt(b.version, 10))
 		}
@@ -136,7 +136,7 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 // standing returns the version of an object, after what the batch has accepted; 0 if there is none.
 func (e *Engine) standing(b *batch, key string) int64 {
 	if i, ok := b.staged[key]; ok {
-		if b.changes[i].object == nil {
+		if b.changes[i].none() {
 			return 0
 		}
 		return b.changes[i].version
@@ -154,13 +154,12 @@ func (e *Engine) apply(b *batch) {
 		t := e.tables[PrefixOf(c.key)]
 		old := t.set(c)
 		e.reschedule(old, c)
-		change := Change{Key: c.key, Version: c.version, Object: c.object, Previous: old.object}
+		s := step{now: c, before: old}
 		if e.log != nil {
-			change.Text = b.records[i].Object
+			s.text = b.records[i].Object
 		}
-		t.ring.add(change)
-		t.stirred = true
-		b.told = append(b.told, change)
+		t.record(s)
+		b.told = append(b.told, s.told(t))
 	}
 	for _, c := range b.changes {
 		e.tables[PrefixOf(c.key)].wake()

@@ -115,8 +115,8 @@ func watchForEver(c *engine.Cursor) {
 			if change.Object == nil {
 				s.what = gone
 			}
-			if change.Previous != nil {
-				s.more = engine.VersionOf(change.Previous)
+			if change.Previous() != nil {
+				s.more = engine.VersionOf(change.Previous())
 			}
 			s.write(os.Stdout)
 		}

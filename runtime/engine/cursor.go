@@ -29,7 +29,7 @@ func (t *Table) Watch(after int64) (*Cursor, error) {
 func (t *Table) SnapshotAndWatch() (Snapshot, *Cursor) {
 	t.engine.mu.Lock()
 	defer t.engine.mu.Unlock()
-	s := Snapshot{objects: t.objects.Clone(), Version: t.engine.version}
+	s := Snapshot{table: t, objects: t.objects.Clone(), Version: t.engine.version}
 	return s, &Cursor{table: t, next: t.ring.end, version: s.Version}
 }
 
@@ -41,9 +41,9 @@ func (c *Cursor) Version() int64 { return c.version }
 // cursor has fallen behind the ring, or ErrClosed. A context that is done still returns what is there.
 func (c *Cursor) Next(ctx context.Context) ([]Change, error) {
 	for {
-		changes, changed, err := c.read()
-		if err != nil || len(changes) > 0 {
-			return changes, err
+		steps, changed, err := c.read()
+		if err != nil || len(steps) > 0 {
+			return c.told(steps), err
 		}
 		select {
 		case <-changed:
@@ -53,8 +53,16 @@ func (c *Cursor) Next(ctx context.Context) ([]Change, error) {
 	}
 }
 
+func (c *Cursor) told(steps []step) []Change {
+	changes := make([]Change, len(steps))
+	for i := range steps {
+		changes[i] = steps[i].told(c.table)
+	}
+	return changes
+}
+
 // read returns what there is, or else the channel that is closed when there is more.
-func (c *Cursor) read() ([]Change, <-chan struct{}, error) {
+func (c *Cursor) read() ([]step, <-chan struct{}, error) {
 	t := c.table
 	t.engine.mu.RLock()
 	defer t.engine.mu.RUnlock()
@@ -65,7 +73,7 @@ func (c *Cursor) read() ([]Change, <-chan struct{}, error) {
 	c.next += int64(len(changes))
 	switch {
 	case c.next < t.ring.end:
-		c.version = changes[len(changes)-1].Version
+		c.version = changes[len(changes)-1].now.version
 	case len(changes) == 0 && t.engine.closed:
 		return nil, nil, ErrClosed
 	default:

@@ -19,7 +19,7 @@ func (e *Engine) encodeAll(writes []Write) error {
 	}
 	return inParts(len(writes), func(from, to int) error {
 		for i := from; i < to; i++ {
-			if err := writes[i].encode(); err != nil {
+			if err := e.encode(&writes[i]); err != nil {
 				return err
 			}
 		}
@@ -27,13 +27,14 @@ func (e *Engine) encodeAll(writes []Write) error {
 	})
 }
 
-func (w *Write) encode() (err error) {
+func (e *Engine) encode(w *Write) (err error) {
 	if w.object == nil {
 		return nil
 	}
 	if w.json, err = json.Marshal(w.object); err != nil {
 		return fmt.Errorf("commit %q: %w", w.key, err)
 	}
+	w.packed = e.tables[PrefixOf(w.key)].packed(w.json)
 	return nil
 }
 
@@ -70,12 +71,16 @@ func (e *Engine) recover(dir string, o wal.Options) error {
 
 // restore fills the tables. Watchers of anything before have to list again: what changed is not known.
 func (e *Engine) restore(state *wal.State) error {
-	items, err := e.decodeAll(state.Records)
+	items, err := e.heldAll(state.Records)
 	if err != nil {
 		return err
 	}
+	for first := range 2 { // every other one first: they leave the nodes of a tree half full, for those between them
+		for n := first; n < len(items); n += 2 {
+			e.tables[PrefixOf(items[n].key)].set(items[n])
+		}
+	}
 	for _, i := range items {
-		e.tables[PrefixOf(i.key)].set(i)
 		e.reschedule(item{}, i)
 	}
 	e.version = state.Version
@@ -85,17 +90,25 @@ func (e *Engine) restore(state *wal.State) error {
 	return nil
 }
 
-// decodeAll decodes on every processor: that is most of the time that a start takes.
-func (e *Engine) decodeAll(records []wal.Record) ([]item, error) {
+// heldAll packs or decodes on every processor: that is most of the time that it takes to open a store.
+func (e *Engine) heldAll(records []wal.Record) ([]item, error) {
 	items := make([]item, len(records))
 	err := inParts(len(records), func(from, to int) (err error) {
 		r := newReader()
 		for i := from; i < to && err == nil; i++ {
-			items[i], err = e.decode(r, &records[i])
+			items[i], err = e.held(r, &records[i])
 		}
 		return err
 	})
 	return items, err
+}
+
+// held is a record in its place, as a table has it that has been as it is for long.
+func (e *Engine) held(r *reader, record *wal.Record) (item, error) {
+	if t := e.tables[PrefixOf(record.Key)]; t != nil && t.resource.Packed {
+		return item{key: record.Key, held: held{packed: t.packer.pack(record.Object)}, version: record.Version, expires: record.Expires}, nil
+	}
+	return e.decode(r, record)
 }
 
 func (e *Engine) decode(r *reader, record *wal.Record) (item, error) {
@@ -108,7 +121,9 @@ func (e *Engine) decode(r *reader, record *wal.Record) (item, error) {
 		return item{}, fmt.Errorf("read %s: %w", record.Key, err)
 	}
 	o.SetResourceVersion(strconv.FormatInt(record.Version, 10))
-	return item{key: record.Key, object: o, version: record.Version, expires: record.Expires}, nil
+	return item{
+		key: record.Key, held: held{object: o, packed: table.packed(record.Object)}, version: record.Version, expires: record.Expires,
+	}, nil
 }
 
 func unknown(key string) error { return fmt.Errorf("read %s: the store has no such resource", key) }

@@ -78,8 +78,8 @@ func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
 			wal.Record{Version: 1, Key: "/apps/deployments/default/a", Object: []byte(`{}`)},
 			"read /apps/deployments/default/a: the store has no such resource"},
 		"an object of another shape": {
-			wal.Record{Version: 1, Key: mapKey("a"), Object: []byte(`{"data":7}`)},
-			"read /core/configmaps/default/a: json: cannot unmarshal number"},
+			wal.Record{Version: 1, Key: eventKey("a"), Object: []byte(`{"count":"x"}`)},
+			"read /events.k8s.io/events/default/a: json: cannot unmarshal string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

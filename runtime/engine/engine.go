@@ -50,7 +50,7 @@ type Engine struct {
 	closed bool
 	failed *ReadOnly
 	// expiring are the objects that go by themselves, the next one first.
-	expiring *btree.BTreeG[item]
+	expiring *btree.BTreeG[expiry]
 }
 
 // Open returns a store, with all that was committed to its folder, or to the one that is shared, and starts what commits

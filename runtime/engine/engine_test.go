@@ -39,6 +39,7 @@ func resources(history int) []engine.Resource {
 		Kind:    corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 		New:     func() engine.Object { return new(corev1.ConfigMap) },
 		History: history,
+		Packed:  true, // where there is a log
 	}, {
 		Name: events,
 		Kind: corev1.SchemeGroupVersion.WithKind("Event"),
@@ -95,7 +96,7 @@ func told(changes []engine.Change) []string {
 	}
 	var list []string
 	for _, c := range changes {
-		list = append(list, fmt.Sprintf("%d %s: %s -> %s", c.Version, c.Key[len(mapKey("")):], value(c.Previous), value(c.Object)))
+		list = append(list, fmt.Sprintf("%d %s: %s -> %s", c.Version, c.Key[len(mapKey("")):], value(c.Previous()), value(c.Object)))
 	}
 	return list
 }

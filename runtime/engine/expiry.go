@@ -40,18 +40,21 @@ func (a *alarm) rings() <-chan time.Time {
 	return a.timer.C
 }
 
-// byExpiry orders objects by when they go.
-func byExpiry(a, b item) bool {
-	return a.expires < b.expires || a.expires == b.expires && a.key < b.key
+// expiry is when an object goes by itself.
+type expiry struct {
+	at, version int64
+	key         string
 }
+
+func byExpiry(a, b expiry) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
 // reschedule lets a change take the place of the object that it replaces among those that expire.
 func (e *Engine) reschedule(old, changed item) {
 	if old.expires != 0 {
-		e.expiring.Delete(old)
+		e.expiring.Delete(expiry{at: old.expires, key: old.key})
 	}
 	if changed.expires != 0 {
-		e.expiring.ReplaceOrInsert(item{key: changed.key, version: changed.version, expires: changed.expires})
+		e.expiring.ReplaceOrInsert(expiry{changed.expires, changed.version, changed.key})
 	}
 }
 
@@ -71,8 +74,8 @@ func (e *Engine) due(most int) (writes []Write) {
 	now := e.clock.Now().UnixNano()
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	e.expiring.Ascend(func(i item) bool {
-		if i.expires > now || len(writes) == most {
+	e.expiring.Ascend(func(i expiry) bool {
+		if i.at > now || len(writes) == most {
 			return false
 		}
 		writes = append(writes, Delete(i.key, i.version))

@@ -25,7 +25,7 @@ func TestAFeedHasTheChangesOfAllTablesInTheirOrder(t *testing.T) {
 		versions = append(versions, c.Version)
 	}
 	require.Equal(t, []int64{2, 3, 4, 5}, versions)
-	require.Equal(t, "2", changes[2].Previous.GetResourceVersion())
+	require.Equal(t, "2", changes[2].Previous().GetResourceVersion())
 	require.Nil(t, changes[3].Object)
 	require.Empty(t, f.Take())
 

@@ -74,9 +74,9 @@ func (e *Engine) heard(r *reader, n *News) (item, error) {
 	case own == nil:
 		return e.decode(r, &n.Record)
 	}
-	o := own.objectOf(n.Key)
-	o.SetResourceVersion(strconv.FormatInt(n.Version, 10))
-	return item{key: n.Key, object: o, version: n.Version, expires: n.Expires}, nil
+	w := own.of(n.Key)
+	w.object.SetResourceVersion(strconv.FormatInt(n.Version, 10))
+	return item{key: n.Key, held: held{object: w.object, packed: w.packed}, version: n.Version, expires: n.Expires}, nil
 }
 
 // add makes writes a proposal, and notes it.
@@ -108,10 +108,10 @@ func (f *follower) proposal(id uint64) *proposed {
 	return own
 }
 
-func (p *proposed) objectOf(key string) Object {
+func (p *proposed) of(key string) *Write {
 	for i := range p.writes {
 		if p.writes[i].key == key {
-			return p.writes[i].object
+			return &p.writes[i]
 		}
 	}
 	panic(fmt.Sprintf("engine: %s was not proposed", key)) // cannot be: its number is its own

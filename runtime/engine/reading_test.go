@@ -84,10 +84,10 @@ func TestWhatReadsAlikeIsHeldOnce(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	s = reopen(t, dir, noon)
-	labels := func(name string) reflect.Value {
-		o, _ := s.maps().Get(mapKey(name))
-		return reflect.ValueOf(o.GetLabels())
+	labels := map[string]reflect.Value{}
+	for _, o := range s.maps().Snapshot().Under("", "") {
+		labels[o.GetName()] = reflect.ValueOf(o.GetLabels())
 	}
-	require.Equal(t, labels("a").Pointer(), labels("b").Pointer())
-	require.NotEqual(t, labels("a").Pointer(), labels("c").Pointer())
+	require.Equal(t, labels["a"].Pointer(), labels["b"].Pointer())
+	require.NotEqual(t, labels["a"].Pointer(), labels["c"].Pointer())
 }

@@ -9,67 +9,100 @@ type Change struct {
 	Version int64
 	// Object is what stands now; nil if it was deleted.
 	Object Object
-	// Previous is what stood before; nil if the object is new.
-	Previous Object
 	// Text is the object as the log has it, JSON without its resourceVersion; nil where it is not at hand any more: it
 	// saves those who send the latest changes on from writing each out again.
 	Text []byte
+
+	table  *Table
+	before item
 }
 
-// latestTexts is of how many changes a ring keeps the text.
-const latestTexts = 1024
+// New reports whether there was no object before.
+func (c *Change) New() bool { return c.before.none() }
+
+// Previous is what stood before; nil if the object is new. It may have to be decoded.
+func (c *Change) Previous() Object { return c.table.open(&c.before) }
+
+// step is a change as it is kept.
+type step struct {
+	now, before item
+	text        []byte
+}
+
+// told is a change as those who watch have it.
+func (s *step) told(t *Table) Change {
+	return Change{Key: s.now.key, Version: s.now.version, Object: t.open(&s.now), Text: s.text, table: t, before: s.before}
+}
+
+const (
+	// latestTexts is of how many changes a ring keeps the text, and what stood before as it was.
+	latestTexts = 1024
+	// latestObjects is of how many it keeps the objects as they are, though they are packed, too: many are changed again
+	// soon.
+	latestObjects = 8192
+)
 
 // ring keeps the latest changes of a table. Changes are counted from 0; those from begin to end are at
 // hand, where their number modulo the limit says.
 type ring struct {
-	changes    []Change
+	changes    []step
 	limit      int
 	begin, end int64
 	// floor is the version after which all changes are at hand.
 	floor int64
 }
 
-func (r *ring) add(c Change) {
+// add keeps a change.
+func (r *ring) add(s step) {
 	if last := r.end - latestTexts; last >= r.begin {
-		r.at(last).Text = nil
+		r.at(last).text = nil
+		r.at(last).before.cool()
 	}
 	if len(r.changes) < r.limit {
-		r.changes = append(r.changes, c)
+		r.changes = append(r.changes, s)
 		r.end++
 		return
 	}
 	place := r.at(r.end)
 	if r.end-r.begin == int64(r.limit) {
-		r.floor = place.Version
+		r.floor = place.now.version
 		r.begin++
 	}
-	*place = c
+	*place = s
 	r.end++
+}
+
+// cooling returns the change that is not among the latest any more since one was added; nil for none.
+func (r *ring) cooling() *step {
+	if n := r.end - 1 - min(latestObjects, int64(r.limit)-1); n >= r.begin {
+		return r.at(n)
+	}
+	return nil
 }
 
 // forget drops the changes up to a version.
 func (r *ring) forget(version int64) {
 	for begin := r.after(version); r.begin < begin; r.begin++ {
-		*r.at(r.begin) = Change{}
+		*r.at(r.begin) = step{}
 	}
 	r.floor = max(r.floor, version)
 }
 
-func (r *ring) at(n int64) *Change { return &r.changes[n%int64(r.limit)] }
+func (r *ring) at(n int64) *step { return &r.changes[n%int64(r.limit)] }
 
 // after returns the number of the first change after a version.
 func (r *ring) after(version int64) int64 {
 	return r.begin + int64(sort.Search(int(r.end-r.begin), func(i int) bool {
-		return r.at(r.begin+int64(i)).Version > version
+		return r.at(r.begin+int64(i)).now.version > version
 	}))
 }
 
 // from returns a copy of the changes from one number to another.
-func (r *ring) from(begin, end int64) []Change {
+func (r *ring) from(begin, end int64) []step {
 	if begin == end {
 		return nil
 	}
-	changes := make([]Change, 0, end-begin)
+	changes := make([]step, 0, end-begin)
 	for n := begin; n < end; n++ {
 		changes = append(changes, *r.at(n))
 	}

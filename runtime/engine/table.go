@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"iter"
-	"strings"
-
 	"github.com/google/btree"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -22,14 +19,17 @@ type Resource struct {
 	New func() Object
 	// History is how many changes are kept for watchers and past versions. Zero: 16384.
 	History int
+	// Packed is set where there may be a great many objects that are seldom looked at. Those that have not changed
+	// lately are kept as small texts, and decoded by whoever reads them: some 10 µs each.
+	Packed bool
 }
 
 const defaultHistory = 1 << 14
 
 // item is one object in its place.
 type item struct {
-	key     string
-	object  Object
+	key string
+	held
 	version int64
 	// expires is when the object goes by itself, in nanoseconds since 1970; 0 is never.
 	expires int64
@@ -43,6 +43,7 @@ type Table struct {
 	prefix   string
 	engine   *Engine
 	objects  *btree.BTreeG[item]
+	packer   packer
 	ring     ring
 	// changed is closed at the next change; stirred is set while a batch with such a change is applied.
 	changed chan struct{}
@@ -65,17 +66,22 @@ func newTable(e *Engine, r Resource) *Table {
 
 // Get returns an object and its version, or nil and 0.
 func (t *Table) Get(key string) (Object, int64) {
+	i := t.find(key)
+	return t.open(&i), i.version
+}
+
+func (t *Table) find(key string) item {
 	t.engine.mu.RLock()
 	defer t.engine.mu.RUnlock()
 	i, _ := t.objects.Get(item{key: key})
-	return i.object, i.version
+	return i
 }
 
 // Snapshot returns the table as it stands. It takes O(1).
 func (t *Table) Snapshot() Snapshot {
 	t.engine.mu.Lock() // a clone marks the original's nodes as shared
 	defer t.engine.mu.Unlock()
-	return Snapshot{objects: t.objects.Clone(), Version: t.engine.version}
+	return Snapshot{table: t, objects: t.objects.Clone(), Version: t.engine.version}
 }
 
 // At returns the table as it stood at a version, by undoing what came after it. The error is Expired or
@@ -86,24 +92,24 @@ func (t *Table) At(version int64) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	for i := len(undo) - 1; i >= 0; i-- {
-		if c := undo[i]; c.Previous == nil {
-			snapshot.objects.Delete(item{key: c.Key})
+		if c := &undo[i]; c.before.none() {
+			snapshot.objects.Delete(item{key: c.now.key})
 		} else {
-			snapshot.objects.ReplaceOrInsert(item{key: c.Key, object: c.Previous, version: VersionOf(c.Previous)})
+			snapshot.objects.ReplaceOrInsert(c.before)
 		}
 	}
 	snapshot.Version = version
 	return snapshot, nil
 }
 
-func (t *Table) since(version int64) ([]Change, Snapshot, error) {
+func (t *Table) since(version int64) ([]step, Snapshot, error) {
 	t.engine.mu.Lock()
 	defer t.engine.mu.Unlock()
 	at, err := t.place(version)
 	if err != nil {
 		return nil, Snapshot{}, err
 	}
-	return t.ring.from(at, t.ring.end), Snapshot{objects: t.objects.Clone()}, nil
+	return t.ring.from(at, t.ring.end), Snapshot{table: t, objects: t.objects.Clone()}, nil
 }
 
 // Forget drops the changes up to a version, as a compaction of etcd does: who reads them has to list again.
@@ -140,10 +146,30 @@ func (t *Table) prepare(o Object) {
 	}
 }
 
+// record notes a change for watchers, and lets go of an object that has not changed for long.
+func (t *Table) record(s step) {
+	t.stirred = true
+	t.ring.add(s)
+	if last := t.ring.cooling(); last != nil {
+		t.cool(&last.now)
+	}
+}
+
+// cool lets go of an object that is packed, unless it has changed since.
+func (t *Table) cool(i *item) {
+	if i.object == nil || i.packed.text == "" {
+		return
+	}
+	i.cool()
+	if stands, _ := t.objects.Get(*i); stands.version == i.version {
+		t.objects.ReplaceOrInsert(*i)
+	}
+}
+
 // set puts an object in its place, or takes it away, and returns what stood there.
 func (t *Table) set(i item) item {
 	var old item
-	if i.object == nil {
+	if i.none() {
 		old, _ = t.objects.Delete(i)
 	} else {
 		old, _ = t.objects.ReplaceOrInsert(i)
@@ -157,31 +183,5 @@ func (t *Table) wake() {
 		t.stirred = false
 		close(t.changed)
 		t.changed = make(chan struct{})
-	}
-}
-
-// Snapshot is a table at one version. It stays as it is, whatever becomes of the table.
-type Snapshot struct {
-	objects *btree.BTreeG[item]
-	// Version is the version of the store, and so at least that of every object in the table.
-	Version int64
-}
-
-// Len returns how many objects there are.
-func (s Snapshot) Len() int { return s.objects.Len() }
-
-// Get returns an object, or nil.
-func (s Snapshot) Get(key string) Object {
-	i, _ := s.objects.Get(item{key: key})
-	return i.object
-}
-
-// Under returns the keys that begin with prefix and are not before from, in order, each with its
-// object. An empty from is the beginning.
-func (s Snapshot) Under(prefix, from string) iter.Seq2[string, Object] {
-	return func(yield func(string, Object) bool) {
-		s.objects.AscendGreaterOrEqual(item{key: max(prefix, from)}, func(i item) bool {
-			return strings.HasPrefix(i.key, prefix) && yield(i.key, i.object)
-		})
 	}
 }

@@ -13,8 +13,9 @@ type Write struct {
 	// expected is the version that the object stands at; 0 if there must be none.
 	expected int64
 	ttl      time.Duration
-	// json is what the log or the shared store keeps of the object; nil without either.
-	json []byte
+	// json is what the log or the shared store keeps of the object, and packed what the table does; nil without either.
+	json   []byte
+	packed packed
 }
 
 // Create puts an object where there is none. The object is the engine's from now on.

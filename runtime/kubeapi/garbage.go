@@ -83,7 +83,7 @@ func (c *collector) run(ctx context.Context) {
 				return
 			}
 			for _, change := range c.feed.Take() {
-				c.hear(ctx, change.Previous, change.Object)
+				c.hear(ctx, change.Previous(), change.Object)
 			}
 		}
 	}

@@ -83,10 +83,10 @@ func (p *page) fill(snapshot engine.Snapshot, prefix, from string) {
 		p.walked++
 		if p.full() {
 			p.more = true
-			if !p.selects.Empty() {
-				return
+			if p.selects.Empty() {
+				p.walked += snapshot.Count(prefix, key)
 			}
-			continue
+			return
 		}
 		p.add(key, o)
 	}

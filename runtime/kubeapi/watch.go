@@ -153,7 +153,7 @@ func (w *watcher) change(c *engine.Change) {
 	if !w.covers(c.Key) {
 		return
 	}
-	is, was := w.selected(c.Object), w.selected(c.Previous)
+	is, was := w.selected(c.Object), w.selectedBefore(c)
 	switch {
 	case is && was:
 		w.send(watch.Event{Type: watch.Modified, Object: w.standing(c)})
@@ -174,7 +174,7 @@ func (w *watcher) standing(c *engine.Change) runtime.Object {
 // gone is an object as it was before a change, at the version of the change.
 func (w *watcher) gone(c *engine.Change) runtime.Object {
 	return w.shares.of(c.Version, true, func() *shared {
-		last := toSend(c.Previous)
+		last := toSend(c.Previous())
 		last.SetResourceVersion(strconv.FormatInt(c.Version, 10))
 		return &shared{Object: last}
 	})
@@ -200,6 +200,14 @@ func (w *watcher) selected(o engine.Object) bool {
 	}
 	matched, err := w.opts.Predicate.Matches(o)
 	return err == nil && matched
+}
+
+// selectedBefore spares looking at what stood before where everything is selected.
+func (w *watcher) selectedBefore(c *engine.Change) bool {
+	if c.New() || w.opts.Predicate.Empty() {
+		return !c.New()
+	}
+	return w.selected(c.Previous())
 }
 
 // bookmark tells the client how far it is.

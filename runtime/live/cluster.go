@@ -15,12 +15,12 @@ import (
 // clusterChanged tells a cluster what is new of it, one by one: what the world changed meanwhile stays.
 func (f *Fleet) clusterChanged(c *engine.Change) {
 	if c.Object == nil {
-		f.world.Delete(api.KeyOf(c.Previous))
+		f.world.Delete(api.KeyOf(c.Previous()))
 		return
 	}
 	now := c.Object.(*api.Cluster)
 	f.remainsToLeave(messages.ClusterName(now.Name))
-	before, known := c.Previous.(*api.Cluster)
+	before, known := c.Previous().(*api.Cluster)
 	if !known || f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil {
 		o := api.Shallow(now)
 		f.refused(o, f.world.Apply(o))

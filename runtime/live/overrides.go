@@ -60,7 +60,7 @@ func (f *Fleet) overrideChanged(kind *catalog.Resource, c *engine.Change) {
 	f.objectChanged(kind, c)
 	o := c.Object
 	if o == nil {
-		o = c.Previous
+		o = c.Previous()
 	}
 	now := f.compiled(f.world.Store().Get(api.KeyOf(o)))
 	before := f.overrides.set(api.KeyOf(o), now)

@@ -68,12 +68,12 @@ func belonging(objects []api.Object) []api.Object {
 // objectChanged applies or deletes an object that people write.
 func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	if c.Object == nil {
-		f.world.Delete(api.KeyOf(c.Previous))
+		f.world.Delete(api.KeyOf(c.Previous()))
 		return
 	}
 	o := api.Shallow(c.Object)
 	if edited := store.AsBinding(o); edited != nil {
-		f.rebaseBinding(edited, store.AsBinding(c.Previous))
+		f.rebaseBinding(edited, store.AsBinding(c.Previous()))
 	}
 	f.refused(o, f.world.Apply(o))
 	if r.Template() {

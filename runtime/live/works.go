@@ -78,7 +78,7 @@ func (f *Fleet) workChanged(c *engine.Change) {
 		f.observeWork(c.Object.(*api.Work))
 		return
 	}
-	if cluster, binding, ours := observed.Copy(c.Previous.(*api.Work)); ours {
+	if cluster, binding, ours := observed.Copy(c.Previous().(*api.Work)); ours {
 		f.world.TellAgent(cluster, &messages.WorkGone{Binding: binding})
 		f.remainsToLeave(cluster)
 	}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	jsonv1 "github.com/go-json-experiment/json/v1"
+)
+
+// held is an object as a table has it: as it is, or packed, or both; neither where there is none.
+type held struct {
+	object Object
+	packed packed
+}
+
+func (h *held) none() bool { return h.object == nil && h.packed.text == "" }
+
+// cool lets go of the object where there is its text.
+func (h *held) cool() {
+	if h.packed.text != "" {
+		h.object = nil
+	}
+}
+
+// packed is what the table keeps of a text; nothing where it keeps objects.
+func (t *Table) packed(text []byte) packed {
+	if !t.resource.Packed {
+		return packed{}
+	}
+	return t.packer.pack(text)
+}
+
+// mentions reports whether an object may have one of some fields.
+func (h *held) mentions(fields []string) bool {
+	if h.object != nil || h.none() {
+		return h.object != nil
+	}
+	found := false
+	_ = h.packed.read(func(text []byte) error { // what cannot be read is for open to tell
+		found = slices.ContainsFunc(fields, func(field string) bool { return bytes.Contains(text, []byte(`"`+field+`"`)) })
+		return nil
+	})
+	return found
+}
+
+// open returns an object that is held; nil for none. A start has read what is packed: that it cannot be is a defect.
+func (t *Table) open(i *item) Object {
+	if i.object != nil || i.none() {
+		return i.object
+	}
+	o, err := t.unpack(i, func(text []byte, into Object) error { return jsonv1.Unmarshal(text, into) })
+	if err != nil {
+		panic(fmt.Sprintf("engine: %v", err))
+	}
+	return o
+}
+
+func (t *Table) unpack(i *item, read func(text []byte, into Object) error) (Object, error) {
+	o := t.resource.New()
+	if err := i.packed.read(func(text []byte) error { return read(text, o) }); err != nil {
+		return nil, fmt.Errorf("read %s: %w", i.key, err)
+	}
+	o.SetResourceVersion(strconv.FormatInt(i.version, 10))
+	return o, nil
+}
+
+// openAll decodes those of some items that are packed, in their place; what reads alike in many is shared by them.
+func (t *Table) openAll(items []item) error {
+	return inParts(len(items), func(from, to int) (err error) {
+		var r *reader
+		for n := from; n < to && err == nil; n++ {
+			i := &items[n]
+			if i.object != nil {
+				continue
+			}
+			if r == nil {
+				r = newReader()
+			}
+			i.object, err = t.unpack(i, r.read)
+		}
+		return err
+	})
+}
+
+// Kept is an object as a table keeps it, whatever becomes of that: where it is packed, no more than a small text.
+type Kept struct {
+	table *Table
+	item  item
+}
+
+// Kept returns an object that stands at a version; nil where another does, or none.
+func (t *Table) Kept(key string, version int64) *Kept {
+	i := t.find(key)
+	if i.none() || i.version != version {
+		return nil
+	}
+	i.cool()
+	return &Kept{t, i}
+}
+
+// Object returns the object. It may have to be decoded.
+func (k *Kept) Object() Object { return k.table.open(&k.item) }

@@ -1,0 +1,133 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/benbjohnson/clock"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
+)
+
+// short is a store with a log whose table of config maps keeps so few changes that most of them are kept as texts.
+func short(t *testing.T) *store {
+	t.Helper()
+	now := clock.NewMock()
+	e, err := engine.Open(engine.Config{Resources: resources(4), Clock: now, Dir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return &store{e, t, now}
+}
+
+func TestWhatHasNotChangedForLongReadsAsItWas(t *testing.T) {
+	s := short(t)
+	last := map[string]int64{}
+	for n := range int64(40) {
+		name := fmt.Sprint(n % 8)
+		m := configMap(name, strings.Repeat("v", int(n)))
+		m.Labels = map[string]string{"app": "web"}
+		s.commit(engine.Update(mapKey(name), m, last[name]))
+		last[name] = n + 1
+	}
+	hot, cold := 0, 0
+	for name, version := range last { // order-free: each is looked at alone
+		is, at := s.maps().Get(mapKey(name))
+		require.Equal(t, version, at)
+		require.Equal(t, version, engine.VersionOf(is))
+		require.Equal(t, strings.Repeat("v", int(version-1)), is.(*corev1.ConfigMap).Data["value"])
+		require.Equal(t, "ConfigMap", is.GetObjectKind().GroupVersionKind().Kind)
+		if again, _ := s.maps().Get(mapKey(name)); again == is {
+			hot++
+		} else {
+			require.Equal(t, is, again)
+			cold++
+		}
+		require.Equal(t, is, s.maps().Snapshot().Get(mapKey(name)))
+	}
+	require.Equal(t, 3, hot, "those of the latest changes")
+	require.Equal(t, 5, cold)
+	require.Len(t, values(s.maps().Snapshot()), 8)
+}
+
+func TestChangesOfWhatIsPackedAreTold(t *testing.T) {
+	s := short(t)
+	s.commit(engine.Create(mapKey("a"), configMap("a", "1")))
+	for n := range 6 {
+		s.commit(engine.Create(mapKey(fmt.Sprint("b", n)), configMap("b", "1")))
+	}
+	c, err := s.maps().Watch(s.Version())
+	require.NoError(t, err)
+	s.commit(engine.Update(mapKey("a"), configMap("a", "2"), 1))
+	s.commit(engine.Delete(mapKey("a"), 8))
+	changes, err := c.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"8 a: 1 -> 2", "9 a: 2 -> -"}, told(changes))
+	require.False(t, changes[0].New())
+	before, err := s.maps().At(7)
+	require.NoError(t, err)
+	require.Equal(t, "a=1", values(before)[0])
+	require.Len(t, values(s.maps().Snapshot()), 6)
+}
+
+func TestSnapshotsCountAndFindWithoutReading(t *testing.T) {
+	s := short(t)
+	for n := range 6 {
+		m := configMap(fmt.Sprint(n), "1")
+		if n%2 == 0 {
+			m.Finalizers = []string{"leeward.dev/keeps"}
+		}
+		s.commit(engine.Create(mapKey(m.Name), m))
+	}
+	all := s.maps().Snapshot()
+	require.EqualValues(t, 3, all.Count(engine.Prefix(maps), mapKey("2")))
+	require.EqualValues(t, 6, all.Count(engine.Prefix(maps), ""))
+	require.Zero(t, all.Count(engine.Prefix(events), ""))
+
+	var names []string
+	for _, o := range all.Mentioning(engine.Prefix(maps), "ownerReferences", "finalizers") {
+		names = append(names, o.GetName())
+	}
+	require.Equal(t, []string{"0", "2", "3", "4", "5"}, names, "and those that are not packed")
+	for range all.Mentioning("", "finalizers") {
+		break // whoever has seen enough may go
+	}
+}
+
+func TestWhatIsKeptStaysAsItWas(t *testing.T) {
+	s := short(t)
+	s.commit(engine.Create(mapKey("a"), configMap("a", "1")))
+	kept := s.maps().Kept(mapKey("a"), 1)
+	s.commit(engine.Update(mapKey("a"), configMap("a", "2"), 1))
+	require.Equal(t, "1", kept.Object().(*corev1.ConfigMap).Data["value"])
+	require.Equal(t, "1", kept.Object().GetResourceVersion())
+	require.Nil(t, s.maps().Kept(mapKey("a"), 1), "another stands there")
+	require.Nil(t, s.maps().Kept(mapKey("b"), 0), "none does")
+}
+
+func TestWhatCannotBeReadIsSaidByWhoReadsItFirst(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: mapKey("a"), Object: []byte(`{"data":7}`)}}))
+	s := reopen(t, dir, noon)
+	err := s.maps().Snapshot().Read(func(string, engine.Object) {})
+	require.ErrorContains(t, err, "read /core/configmaps/default/a: json: cannot unmarshal number")
+	require.Panics(t, func() { s.maps().Get(mapKey("a")) })
+}
+
+func TestManyObjectsAreReadInOrder(t *testing.T) {
+	s := short(t)
+	var writes []engine.Write
+	for n := range 3000 {
+		name := fmt.Sprintf("%04d", n)
+		writes = append(writes, engine.Create(mapKey(name), configMap(name, fmt.Sprint(n))))
+	}
+	s.commit(writes...)
+	all := values(s.maps().Snapshot())
+	require.Len(t, all, 3000)
+	require.True(t, slices.IsSorted(all))
+	require.Equal(t, "2999=2999", all[2999])
+}

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func unpacked(t *testing.T, p packed) string {
+	t.Helper()
+	var text string
+	require.NoError(t, p.read(func(b []byte) error { text = string(b); return nil }))
+	return text
+}
+
+func TestTextsThatAreAlikeArePackedSmall(t *testing.T) {
+	var p packer
+	var texts []string
+	var all []packed
+	size := 0
+	for n := range 1000 {
+		texts = append(texts, fmt.Sprintf(`{"metadata":{"name":"web-%d","labels":{"app":"web"}},"spec":{"replicas":3,%s}}`, n, strings.Repeat(`"field":"value",`, 40)))
+		all = append(all, p.pack([]byte(texts[n])))
+		size += len(all[n].text)
+	}
+	require.Less(t, size, 1000*len(texts[0])/10)
+	for n := range all {
+		require.Equal(t, texts[n], unpacked(t, all[n]))
+	}
+}
+
+func TestWhatCannotBeUnpackedIsAnError(t *testing.T) {
+	var p packer
+	whole := p.pack([]byte(`{"metadata":{"name":"web"}}`))
+	whole.text = whole.text[:len(whole.text)-4]
+	require.ErrorContains(t, whole.read(func([]byte) error { return nil }), "unpack")
+}
+
+func FuzzWhatIsPackedComesBack(f *testing.F) {
+	f.Add("{}", `{"a":1}`, strings.Repeat("ab", 40_000))
+	f.Add("", "x", `{"metadata":{"name":"web"},"spec":{"replicas":3}}`)
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		var p packer
+		for _, text := range []string{a, b, c, a, c} {
+			require.Equal(t, text, unpacked(t, p.pack([]byte(text))))
+		}
+	})
+}
