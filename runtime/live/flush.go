@@ -213,6 +213,7 @@ func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
 		}
 		told = f.tellWritten(w, p.generation) || told
 	}
+	clear(f.manifests)
 	if f.wishes = f.wishes[len(oldest):]; len(f.wishes) == 0 {
 		f.wishes = nil // a start wishes for all Works: their room is not kept
 	}
@@ -260,7 +261,7 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 		case p.source != (api.Key{}), p.wish != nil:
 			f.seen[p.key] = engine.VersionOf(p.object)
 			if counts(p.source.Kind) {
-				f.adopt(p.object)
+				f.lend(p.key, p.object)
 			}
 		}
 		if p.wish != nil {

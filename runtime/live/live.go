@@ -104,7 +104,10 @@ func Open(c Config) (*Fleet, error) {
 	})
 	f.feed = c.Engine.Follow()
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
-	f.load()
+	if err := f.load(); err != nil {
+		f.Close()
+		return nil, err
+	}
 	f.laws.monitor = invariant.Watch(c.Settings, now, f.world.Store())
 	f.starting = true
 	if _, err := f.round(); err != nil {
@@ -122,37 +125,24 @@ func (f *Fleet) Close() {
 }
 
 // load takes over what the engine holds, as it holds it.
-func (f *Fleet) load() {
-	var objects, templates []api.Object
-	var works []*api.Work
+func (f *Fleet) load() error {
+	var objects []api.Object
 	for i := range catalog.All {
-		r := &catalog.All[i]
-		table := f.config.Engine.Table(r.Name())
-		if table == nil || r.Kind.Kind == "Event" {
-			continue
-		}
-		for key, o := range table.Snapshot().Under("", "") {
-			f.seen[key] = engine.VersionOf(o)
-			if r.Template() && o.GetGeneration() > 0 { // or the world will count it
-				templates = append(templates, o)
-			}
-			switch o := o.(type) {
-			case *api.Work:
-				works = append(works, o)
-			default:
-				objects = append(objects, api.Shallow(o))
+		if r := &catalog.All[i]; !r.Numerous() {
+			if err := f.loadAll(r, func(_ string, o engine.Object) { objects = append(objects, api.Shallow(o)) }); err != nil {
+				return err
 			}
 		}
 	}
 	withoutOwn(objects)
 	f.world.Load(belonging(objects))
 	f.loadOverrides()
-	for _, o := range templates {
-		f.world.Store().Adopt(o)
+	if err := f.loadTemplates(); err != nil {
+		return err
 	}
 	f.world.Store().Track()
-	for _, w := range works {
-		f.observeWork(w)
+	if err := f.loadAll(catalog.Works, func(_ string, o engine.Object) { f.observeWork(o.(*api.Work)) }); err != nil {
+		return err
 	}
 	f.observeLeases(objects)
 	f.world.Recover()
@@ -160,6 +150,38 @@ func (f *Fleet) load() {
 		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
 		f.reconcileDrain(o.(*api.Cluster))
 	}
+	return nil
+}
+
+// loadAll visits the objects of a resource, and notes that the world has heard of them.
+func (f *Fleet) loadAll(r *catalog.Resource, visit func(place string, o engine.Object)) error {
+	table := f.config.Engine.Table(r.Name())
+	if table == nil {
+		return nil
+	}
+	return table.Snapshot().Read(func(place string, o engine.Object) {
+		f.seen[place] = engine.VersionOf(o)
+		visit(place, o)
+	})
+}
+
+func (f *Fleet) loadTemplates() error {
+	for i := range catalog.All {
+		if r := &catalog.All[i]; r.Template() {
+			if err := f.loadAll(r, f.loadTemplate); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Fleet) loadTemplate(place string, o engine.Object) {
+	var lent func() api.Object
+	if o.GetGeneration() > 0 { // or the world will count it
+		lent = f.kept(place, o)
+	}
+	f.world.LoadTemplate(api.Shallow(o), lent)
 }
 
 // Run takes in changes and lets time pass until the context is done, or something fails that a restart may cure.

@@ -75,28 +75,45 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	if edited := store.AsBinding(o); edited != nil {
 		f.rebaseBinding(edited, store.AsBinding(c.Previous()))
 	}
-	f.refused(o, f.world.Apply(o))
+	err := f.world.Apply(o)
+	if f.refused(o, err); err != nil {
+		f.world.Store().Hold(api.KeyOf(o)) // what the engine has now is something else
+	}
 	if r.Template() {
-		f.adopt(c.Object)
+		f.lend(c.Key, c.Object)
 		f.renewWorks(f.world.Store().Binding(world.BindingOf(o)))
 	}
 }
 
-// adopt has the world hold the engine's own template, not a copy, unless it has made something else of it: there may
-// be as many as bindings.
-func (f *Fleet) adopt(template api.Object) {
-	ours := f.world.Store().Snapshot(api.KeyOf(template))
+// lend has the world ask the engine for a template in place of holding a copy: there may be as many as bindings. It is
+// not lent where the world has made something else of it; of what it has on loan already, it has not.
+func (f *Fleet) lend(place string, template api.Object) {
+	if key, of := api.KeyOf(template), f.world.Store(); of.Lent(key) || alike(of.Get(key), template) {
+		of.Lend(key, f.kept(place, template))
+	}
+}
+
+// kept returns a template as the engine keeps it.
+func (f *Fleet) kept(place string, template api.Object) func() api.Object {
+	kept := f.config.Engine.Table(catalog.Of(api.KeyOf(template)).Name()).Kept(place, f.seen[place])
+	if kept == nil { // it has changed since: the news is on its way
+		return func() api.Object { return template }
+	}
+	return func() api.Object { return kept.Object() }
+}
+
+// alike reports whether the world's template, if it has one, is the engine's but for its status, which no machine looks
+// at, and how often it has changed.
+func alike(ours, template api.Object) bool {
 	if ours == nil {
-		return
+		return false
 	}
 	ours = api.Shallow(ours)
 	ours.SetResourceVersion(template.GetResourceVersion())
-	if status := statusOf(ours); status.IsValid() { // no machine looks at it
+	if status := statusOf(ours); status.IsValid() {
 		status.Set(statusOf(template))
 	}
-	if equality.Semantic.DeepEqual(ours, template) {
-		f.world.Store().Adopt(template)
-	}
+	return equality.Semantic.DeepEqual(ours, template)
 }
 
 // refused tells of an object that is stored and that the world does not admit: it goes on as if the object had not

@@ -219,7 +219,7 @@ func asksFor(w *api.Work, raw []byte) bool {
 	return len(m) == 1 && string(m[0].Raw) == string(raw)
 }
 
-// manifests are what was last rendered for each binding: most copies of one are alike, and share it.
+// manifests are what was last rendered for each binding in one flush: most copies of one are alike, and share it.
 type manifests map[messages.BindingName]manifest
 
 type manifest struct {
@@ -268,22 +268,8 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 		m.names = observed.Names(w.binding)
 	}
 	m.list = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: m.raw}}}
-	if old != nil {
-		m.share(old)
-	}
 	f.manifests[w.binding] = m
 	return m, nil
-}
-
-// share takes over what a Work holds already: a start need not hold it twice.
-func (m *manifest) share(w *api.Work) {
-	if asksFor(w, m.raw) {
-		m.list = w.Spec.Workload.Manifests
-		m.raw = m.list[0].Raw
-	}
-	if maps.Equal(w.Annotations, m.names) {
-		m.names = w.Annotations
-	}
 }
 
 // render writes a template without what only the control plane has: its identity, its status and its bookkeeping.

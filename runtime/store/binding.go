@@ -18,7 +18,8 @@ type Binding struct {
 	// policy.karmada.io/applied-placement shows once the binding is read with Get.
 	Applied *api.Placement
 
-	annotated *api.Placement // what the annotation shows
+	name      messages.BindingName // once it is stored: to put it together each time takes memory
+	annotated *api.Placement       // what the annotation shows
 }
 
 // AsBinding shows an object as the binding that it is, with no word on what was applied; nil for any other, and for nil.
@@ -34,6 +35,9 @@ func AsBinding(o api.Object) *Binding {
 
 // Name returns "namespace/name", or "name" for a ClusterResourceBinding.
 func (b *Binding) Name() messages.BindingName {
+	if b.name != "" {
+		return b.name
+	}
 	return messages.NameBinding(b.Meta.Namespace, b.Meta.Name)
 }
 

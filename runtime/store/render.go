@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 // show returns the snapshot of an object's present version. What only readers need is written here
 // and not when facts are applied: resourceVersion, the uid of a binding, the applied placement and the copies' raw status.
 func (s *Store) show(e *entry) api.Object {
+	if e.lent != nil {
+		return e.lent()
+	}
 	if e.shownAt != e.version {
 		e.shown, e.shownAt = s.snapshot(e), e.version
 	}
@@ -25,10 +29,14 @@ func (s *Store) show(e *entry) api.Object {
 // Snapshot returns what Get does, and keeps nothing of it: of a cluster, a binding, a taint policy or a quota it is
 // the caller's own, as far as it goes.
 func (s *Store) Snapshot(key api.Key) api.Object {
-	if e := s.find(key); e != nil {
+	switch e := s.find(key); {
+	case e == nil:
+		return nil
+	case e.lent != nil:
+		return e.lent()
+	default:
 		return s.snapshot(e)
 	}
-	return nil
 }
 
 func (s *Store) snapshot(e *entry) api.Object {
@@ -69,9 +77,7 @@ func (s *Store) snapshot(e *entry) api.Object {
 		snapshot.Status.AggregatedStatus = s.rawStatuses(e.binding)
 		return &snapshot
 	default: // changed by Put alone
-		if !e.adopted {
-			o.SetResourceVersion(version)
-		}
+		o.SetResourceVersion(version)
 		return o
 	}
 }
@@ -115,13 +121,59 @@ func (s *Store) rawStatuses(b *Binding) []api.AggregatedStatusItem {
 			Replicas:  max(ready, b.share(item.ClusterName)),
 			Updated:   ready,
 		})
-		if item.Status == nil {
+		switch {
+		case item.Status == nil:
 			item.Status = counts
-		} else {
+		case !bytes.Equal(item.Status.Raw, counts.Raw):
 			item.Status = &runtime.RawExtension{Raw: overlay(item.Status.Raw, counts.Raw)}
 		}
 	}
 	return items
+}
+
+// Said returns the items of a binding's status with what copies said of themselves, without the counts that are shown
+// beside it.
+func (s *Store) Said(b *Binding) []api.AggregatedStatusItem {
+	if b.Spec.Replicas == 0 && b.Spec.ReplicaRequirements == nil {
+		return b.Status.AggregatedStatus
+	}
+	items := slices.Clone(b.Status.AggregatedStatus)
+	for i := range items {
+		if raw := items[i].Status; raw != nil {
+			items[i].Status = s.beside(raw)
+		}
+	}
+	return items
+}
+
+// mostSaid bounds what is remembered of statuses.
+const mostSaid = 4096
+
+// beside returns a raw status without counts; nil where there is nothing else. Most copies say the same.
+func (s *Store) beside(raw *runtime.RawExtension) *runtime.RawExtension {
+	rest, known := s.said[string(raw.Raw)]
+	if !known {
+		rest = withoutCounts(raw)
+		if len(s.said) == mostSaid {
+			clear(s.said)
+		}
+		s.said[string(raw.Raw)] = rest
+	}
+	return rest
+}
+
+func withoutCounts(raw *runtime.RawExtension) *runtime.RawExtension {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(raw.Raw, &fields) != nil {
+		return raw
+	}
+	for _, counted := range [...]string{"availableReplicas", "readyReplicas", "replicas", "updatedReplicas"} {
+		delete(fields, counted)
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return &runtime.RawExtension{Raw: marshal(fields)}
 }
 
 // rawCounts writes counts as a status, once.
@@ -146,13 +198,16 @@ func overlay(under, over []byte) []byte {
 // withReadyReplicas returns the items of a manifest with Leeward's own count taken from the raw
 // status, where the manifest was written by a control plane that knows only that.
 func withReadyReplicas(items []api.AggregatedStatusItem) []api.AggregatedStatusItem {
-	items = slices.Clone(items)
+	own := false
 	for i := range items {
-		item := &items[i]
 		var counts replicaCounts
-		if item.ReadyReplicas == 0 && item.Status != nil && json.Unmarshal(item.Status.Raw, &counts) == nil {
-			item.ReadyReplicas = counts.Ready
+		if items[i].ReadyReplicas != 0 || items[i].Status == nil || json.Unmarshal(items[i].Status.Raw, &counts) != nil || counts.Ready == 0 {
+			continue
 		}
+		if !own {
+			items, own = slices.Clone(items), true
+		}
+		items[i].ReadyReplicas = counts.Ready
 	}
 	return items
 }

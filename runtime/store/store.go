@@ -30,8 +30,9 @@ type Store struct {
 	charged map[string]*charged
 	// statuses are the raw statuses that copies show: most are alike, and share one.
 	statuses    map[replicaCounts]*runtime.RawExtension
-	version     uint64 // of the newest change
-	seed        uint64 // of uids
+	said        map[string]*runtime.RawExtension // what statuses say beside counts, by their text
+	version     uint64                           // of the newest change
+	seed        uint64                           // of uids
 	transitions transitions
 	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
 	changed map[api.Key]struct{}
@@ -40,9 +41,9 @@ type Store struct {
 // entry is one object with its history.
 type entry struct {
 	object  api.Object
-	binding *Binding // nil unless object is a binding
-	version uint64   // of the object's newest change
-	adopted bool     // the object is somebody else's, who does not change it either
+	binding *Binding          // nil unless object is a binding
+	version uint64            // of the object's newest change
+	lent    func() api.Object // in place of the object
 
 	shown   api.Object // the snapshot of version shownAt
 	shownAt uint64
@@ -57,6 +58,7 @@ func New(seed uint64) *Store {
 		bindings:   map[messages.BindingName]*entry{},
 		placements: newPlacements(),
 		statuses:   map[replicaCounts]*runtime.RawExtension{},
+		said:       map[string]*runtime.RawExtension{},
 		charged:    map[string]*charged{},
 	}
 }
@@ -93,20 +95,32 @@ func (s *Store) Put(o api.Object) {
 
 func (s *Store) putBinding(e *entry, b *Binding) {
 	b.Applied = s.placements.parse(b.Meta.Annotations[api.AnnotationAppliedPlacement])
-	b.annotated = b.Applied
+	b.name, b.annotated = b.Name(), b.Applied
 	b.Status.AggregatedStatus = withReadyReplicas(b.Status.AggregatedStatus)
 	e.binding = b
 	s.bindings[b.Name()] = e
 	s.recharge(b.Name())
 }
 
-// Adopt has the store keep somebody's object in place of its own that is the same, so that there are not two: that of a
-// kind which facts do not change. Nobody changes it any more; it is shown with the resourceVersion that it has.
-func (s *Store) Adopt(o api.Object) {
-	if e := s.find(api.KeyOf(o)); e != nil {
-		e.object, e.adopted = o, true
-		e.shown, e.shownAt = nil, 0
+// Lend has the store ask somebody for an object that is the same as its own, in place of keeping that: one of a kind
+// which facts do not change. It is shown with the resourceVersion that it has.
+func (s *Store) Lend(key api.Key, lent func() api.Object) {
+	if e := s.find(key); e != nil {
+		*e = entry{version: e.version, lent: lent}
 	}
+}
+
+// Hold has the store keep an object itself again.
+func (s *Store) Hold(key api.Key) {
+	if e := s.find(key); e != nil && e.lent != nil {
+		e.object, e.lent = api.Copy(e.lent()), nil
+	}
+}
+
+// Lent reports whether the store asks somebody for an object.
+func (s *Store) Lent(key api.Key) bool {
+	e := s.find(key)
+	return e != nil && e.lent != nil
 }
 
 // Delete removes an object, if it is there.
@@ -163,23 +177,31 @@ func (s *Store) EachBinding(visit func(*Binding)) {
 	}
 }
 
-// Select returns snapshots of the objects with certain keys, in the order of Objects.
-func (s *Store) Select(wanted func(api.Key) bool) []api.Object {
+// Keys returns the keys of objects that are wanted, in the order of Objects.
+func (s *Store) Keys(wanted func(api.Key) bool) []api.Key {
 	var keys []api.Key
-	for _, entries := range s.kinds { // order-free: the keys are sorted
-		for key := range entries { // order-free: the keys are sorted
-			if wanted(key) {
-				keys = append(keys, key)
-			}
+	for kind := range s.kinds { // order-free: the keys are sorted
+		keys = append(keys, s.KeysOf(kind, wanted)...)
+	}
+	slices.SortFunc(keys, CompareKeys)
+	return keys
+}
+
+// KeysOf returns those of one kind, in no order.
+func (s *Store) KeysOf(kind string, wanted func(api.Key) bool) []api.Key {
+	var keys []api.Key
+	for key := range s.kinds[kind] { // order-free: as said
+		if wanted(key) {
+			keys = append(keys, key)
 		}
 	}
-	return s.snapshots(keys)
+	return keys
 }
 
 // Objects returns snapshots of everything: clusters, taint policies, propagation policies, quotas,
 // resource templates, bindings, rebalancers; each kind by namespace and name.
 func (s *Store) Objects() []api.Object {
-	return s.Select(func(api.Key) bool { return true })
+	return s.snapshots(s.Keys(func(api.Key) bool { return true }))
 }
 
 func (s *Store) snapshots(keys []api.Key) []api.Object {
@@ -209,6 +231,9 @@ func (s *Store) Binding(name messages.BindingName) *Binding {
 	return nil
 }
 
+// Has reports whether an object is there.
+func (s *Store) Has(key api.Key) bool { return s.find(key) != nil }
+
 // Version returns a number that grows with every change of the object, across its deletion and
 // return, and is its resourceVersion; 0 where the object is not there.
 func (s *Store) Version(key api.Key) uint64 {
@@ -222,7 +247,7 @@ func (s *Store) find(key api.Key) *entry { return s.kinds[key.Kind][key] }
 
 func (s *Store) generation(key api.Key) int64 {
 	if e := s.find(key); e != nil {
-		return e.object.GetGeneration()
+		return s.show(e).GetGeneration()
 	}
 	return 0
 }

@@ -180,20 +180,30 @@ func TestAnUnreadableAppliedPlacementCountsAsNone(t *testing.T) {
 	}
 }
 
-func TestAnAdoptedObjectIsShownAsItIs(t *testing.T) {
+func TestAnObjectThatIsLentIsShownAsItIs(t *testing.T) {
 	s := store.New(1)
 	own, theirs := object("apps/v1", "Deployment", "default", "web"), object("apps/v1", "Deployment", "default", "web")
 	own.SetGeneration(3)
 	theirs.SetGeneration(3)
 	theirs.SetResourceVersion("77")
-	s.Adopt(theirs)
+	key := api.KeyOf(own)
+	lend := func() { s.Lend(key, func() api.Object { return theirs }) }
+	lend()
 	require.Empty(t, s.Objects(), "there is nothing in whose place it could be")
 	s.Put(own)
-	key := api.KeyOf(own)
+	require.False(t, s.Lent(key))
 	version := s.Version(key)
 	require.NotSame(t, theirs, s.Get(key))
-	s.Adopt(theirs)
+	lend()
+	require.True(t, s.Lent(key))
 	require.Same(t, theirs, s.Get(key))
+	require.Same(t, theirs, s.Snapshot(key))
+	require.Equal(t, []api.Object{theirs}, s.Objects())
+	s.Hold(key)
+	require.False(t, s.Lent(key))
+	require.NotSame(t, theirs, s.Get(key))
+	require.Equal(t, int64(3), s.Get(key).GetGeneration())
+	lend()
 	require.Equal(t, "77", theirs.GetResourceVersion())
 	require.Equal(t, version, s.Version(key), "nothing has changed")
 	s.Put(own)
@@ -201,12 +211,20 @@ func TestAnAdoptedObjectIsShownAsItIs(t *testing.T) {
 	require.NotEqual(t, "77", own.GetResourceVersion())
 }
 
-func TestObjectsAreSelectedByTheirKeys(t *testing.T) {
+func TestKeysComeInOrder(t *testing.T) {
 	s := store.New(1)
 	s.Put(object("apps/v1", "Deployment", "default", "web"))
 	s.Put(cluster("member1"))
 	s.Put(object("apps/v1", "Deployment", "default", "api"))
-	require.Equal(t, []string{"Deployment default/api", "Deployment default/web"}, names(s.Select(func(k api.Key) bool { return k.Kind == "Deployment" })))
+	deployments := func(k api.Key) bool { return k.Kind == "Deployment" }
+	web, api := api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}, api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "api"}
+	require.Equal(t, []string{api.String(), web.String()}, []string{s.Keys(deployments)[0].String(), s.Keys(deployments)[1].String()})
+	require.Len(t, s.Keys(deployments), 2)
+	require.ElementsMatch(t, s.Keys(deployments), s.KeysOf("Deployment", deployments))
+	require.Empty(t, s.KeysOf("Cluster", deployments))
+	require.True(t, s.Has(web))
+	s.Delete(web)
+	require.False(t, s.Has(web))
 }
 
 func TestBindingsComeInOrderThoseWithANamespaceFirst(t *testing.T) {

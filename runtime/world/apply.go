@@ -207,8 +207,8 @@ func (w *World) admitPropagation(name messages.PropagationName, namespace string
 	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{
 		Spec: w.prioritized(spec), Absent: w.absentOverrides(namespace, spec),
 	})
-	for _, o := range union(before, w.selectable(spec)) {
-		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: w.workload(o)})
+	for _, k := range union(before, w.selectable(spec)) {
+		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: w.workloadAt(k)})
 	}
 }
 

@@ -31,7 +31,7 @@ func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
 // Delete removes an object as people would, and tells whom that concerns. It reports false if there is
 // no such object.
 func (w *World) Delete(key api.Key) bool {
-	if w.store.Get(key) == nil {
+	if !w.store.Has(key) {
 		return false
 	}
 	w.note(&messages.ObjectDeleted{Object: key.String()})
@@ -53,7 +53,9 @@ func (w *World) Delete(key api.Key) bool {
 		w.renewBinding(messages.NameBinding(key.Namespace, key.Name))
 		return true // its object goes with it
 	case isTemplate(key):
-		w.dropBinding(bindingOf(key.Namespace, key.Kind, key.Name))
+		name := bindingOf(key.Namespace, key.Kind, key.Name)
+		delete(w.workloads, name)
+		w.dropBinding(name)
 	}
 	w.store.Delete(key)
 	if key.Kind == "EvictionBudget" || key.Kind == "ClusterEvictionBudget" {
@@ -115,6 +117,7 @@ func (w *World) SetAll(s messages.Settings) {
 	m := &messages.SettingsChanged{Settings: s}
 	w.settings = &m.Settings
 	w.showSettings()
+	clear(w.workloads) // what is to be known of them depends on settings
 	w.broadcast(m)
 }
 
@@ -141,11 +144,11 @@ func (w *World) broadcast(m *messages.SettingsChanged) {
 
 // eachBinding visits the actors of all bindings, also of those that no policy has claimed yet.
 func (w *World) eachBinding(visit func(messages.Address)) {
-	for _, o := range w.templates() {
-		visit(bindingAt(w.workload(o).Binding))
+	for _, k := range w.templates() {
+		visit(bindingAt(bindingOf(k.Namespace, k.Kind, k.Name)))
 	}
 	for _, b := range w.store.Bindings() {
-		if w.store.Get(b.Spec.Resource.Key()) == nil {
+		if !w.store.Has(b.Spec.Resource.Key()) {
 			visit(bindingAt(b.Name())) // it has no template
 		}
 	}

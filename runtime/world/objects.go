@@ -18,17 +18,35 @@ func isTemplate(k api.Key) bool {
 	return true
 }
 
-// workload is what propagation and placement need to know of a resource template.
+// workloadAt is what propagation and placement need to know of a resource template that is there. It is remembered: the
+// template may have to be decoded.
+func (w *World) workloadAt(k api.Key) *messages.Workload {
+	if r := w.workloads[bindingOf(k.Namespace, k.Kind, k.Name)]; r != nil && templateOf(r) == k {
+		return r
+	}
+	return w.workload(w.store.Get(k))
+}
+
+func templateOf(r *messages.Workload) api.Key {
+	return api.Key{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+}
+
+// workload is what propagation and placement need to know of a resource template, as it is now.
 func (w *World) workload(o api.Object) *messages.Workload {
 	k := api.KeyOf(o)
+	name := bindingOf(k.Namespace, k.Kind, k.Name)
+	if b := w.store.Binding(name); b != nil {
+		name = b.Name() // the same, and held once
+	}
 	replicas, each, hasReplicas := propagation.Requirements(o)
 	components, _ := propagation.Components(o, w.settings.ExactComponentSets) // validated where they count
-	return &messages.Workload{
-		Binding: bindingOf(k.Namespace, k.Kind, k.Name), APIVersion: k.APIVersion, Kind: k.Kind,
+	w.workloads[name] = &messages.Workload{
+		Binding: name, APIVersion: k.APIVersion, Kind: k.Kind,
 		Namespace: k.Namespace, Name: k.Name, UID: o.GetUID(), Labels: o.GetLabels(), Annotations: o.GetAnnotations(),
-		Replicas: replicas, Requirements: each, HasReplicas: hasReplicas, Revision: propagation.Revision(o),
+		Replicas: replicas, Requirements: w.needs.shared(each), HasReplicas: hasReplicas, Revision: propagation.Revision(o),
 		Set: messages.NewComponentSet(components), Dependencies: dependencies(o),
 	}
+	return w.workloads[name]
 }
 
 // bindingOf names the binding of a resource; an empty namespace makes it a ClusterResourceBinding.
@@ -52,38 +70,34 @@ func (w *World) clusters() []messages.ClusterName {
 	return names
 }
 
-// templates are all resource templates, in order.
-func (w *World) templates() []api.Object {
-	return w.store.Select(isTemplate)
-}
+// templates are the keys of all resource templates, in order.
+func (w *World) templates() []api.Key { return w.store.Keys(isTemplate) }
 
-// selectable are the templates that a policy's selectors may select, in order; labels are not looked
-// at, that is for the policy to do.
-func (w *World) selectable(spec *api.PropagationSpec) []api.Object {
+// selectable are the templates that a policy's selectors may select; labels are not looked at, that is for the policy
+// to do.
+func (w *World) selectable(spec *api.PropagationSpec) []api.Key {
 	if spec == nil {
 		return nil
 	}
-	var found []api.Object
+	var found []api.Key
 	for i := range spec.ResourceSelectors {
 		s := &spec.ResourceSelectors[i]
 		if s.Name != "" && s.Namespace != "" {
-			if o := w.store.Get(selectedKey(s)); o != nil {
-				found = append(found, o)
+			if k := selectedKey(s); w.store.Has(k) {
+				found = append(found, k)
 			}
 			continue
 		}
-		for _, o := range w.store.List(s.Kind) {
-			if k := api.KeyOf(o); k.APIVersion == s.APIVersion && (s.Name == "" || s.Name == k.Name) {
-				found = append(found, o)
-			}
-		}
+		found = append(found, w.store.KeysOf(s.Kind, func(k api.Key) bool {
+			return k.APIVersion == s.APIVersion && (s.Name == "" || s.Name == k.Name)
+		})...)
 	}
 	return found
 }
 
-// union returns the objects of two lists, each once, in the order of their keys.
-func union(a, b []api.Object) []api.Object {
+// union returns the keys of two lists, each once, in order.
+func union(a, b []api.Key) []api.Key {
 	all := slices.Concat(a, b)
-	slices.SortFunc(all, func(x, y api.Object) int { return store.CompareKeys(api.KeyOf(x), api.KeyOf(y)) })
-	return slices.CompactFunc(all, func(x, y api.Object) bool { return api.KeyOf(x) == api.KeyOf(y) })
+	slices.SortFunc(all, store.CompareKeys)
+	return slices.Compact(all)
 }

@@ -43,6 +43,16 @@ func (w *World) Load(objects []api.Object) {
 	w.awaitAnswers()
 }
 
+// LoadTemplate takes over a resource template as it was stored, after what Load does. The world asks for it where it
+// needs it, in place of holding it, unless nobody lends it.
+func (w *World) LoadTemplate(o api.Object, lent func() api.Object) {
+	w.store.Put(o)
+	w.workload(o)
+	if lent != nil {
+		w.store.Lend(api.KeyOf(o), lent)
+	}
+}
+
 // Recover brings the machines to life from the objects of Load.
 func (w *World) Recover() {
 	w.recoverGovernor()
@@ -69,8 +79,8 @@ func (w *World) stopEngine() {
 	w.eachPropagation(func(name messages.PropagationName, _ string, _ *api.PropagationSpec) {
 		w.kernel.Stop(propagationAt(name))
 	})
-	for _, o := range w.templates() {
-		w.kernel.Stop(bindingAt(w.workload(o).Binding))
+	for _, k := range w.templates() {
+		w.kernel.Stop(bindingAt(bindingOf(k.Namespace, k.Kind, k.Name)))
 	}
 	for _, b := range w.store.Bindings() {
 		w.kernel.Stop(bindingAt(b.Name()))
@@ -106,8 +116,8 @@ func (w *World) recoverBindings() {
 		stored.Recovered = true
 		w.kernel.Post(bindingAt(b.Name()), stored)
 	}
-	for _, o := range w.templates() {
-		r := w.workload(o)
+	for _, k := range w.templates() {
+		r := w.workloadAt(k)
 		if !w.kernel.Has(bindingAt(r.Binding)) {
 			w.hostBinding(r.Binding)
 		}
@@ -136,6 +146,7 @@ func (w *World) eachPropagation(visit func(messages.PropagationName, string, *ap
 // restored is a stored binding as its actor takes it over.
 func (w *World) restored(b *store.Binding) *messages.BindingApplied {
 	spec, status := *b.Spec, *b.Status
+	status.AggregatedStatus = w.store.Said(b)
 	return &messages.BindingApplied{
 		Spec: &spec, Status: &status, Applied: b.Applied, Owner: b.Owner(),
 		Managed: b.Owner() != "" || w.settings.TolerationSource == messages.SourcePlacement || labelled(b),

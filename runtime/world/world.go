@@ -73,6 +73,9 @@ type World struct {
 	budgets *messages.BudgetsSet
 	// dependants are the workloads that refer to a resource, or did, by name.
 	dependants map[messages.BindingName][]messages.BindingName
+	// workloads are what was last told of each template, by its binding.
+	workloads map[messages.BindingName]*messages.Workload
+	needs     needs
 	// answers are what became so far of the fresh placements that rebalancers asked for.
 	answers map[messages.BindingName]answer
 	orders  orders
@@ -91,7 +94,7 @@ func New(c Config) *World {
 		config: c, settings: &c.Settings, now: c.Start,
 		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
-		orders: newOrders(),
+		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{},
 	}
 	k := kernel.Config{
 		Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), MaxPerInstant: c.MaxPerInstant,
@@ -182,7 +185,7 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 		w.kernel.Stop(memberAt(f.Cluster))
 	case *messages.BindingDeleted:
 		w.dropOrders(store.BindingKey(f.Binding))
-		if w.store.Get(ended) == nil { // else it was made again at once, and its binding goes on
+		if !w.store.Has(ended) { // else it was made again at once, and its binding goes on
 			w.kernel.Stop(bindingAt(f.Binding))
 		}
 	}
