@@ -12,7 +12,8 @@ import (
 )
 
 // Names of the things that actors stand for. Cluster and policy names are those of their objects;
-// a BindingName is "namespace/name" of a ResourceBinding and "name" of a ClusterResourceBinding.
+// a BindingName is "namespace/name" of a ResourceBinding and "name" of a ClusterResourceBinding, and a
+// PropagationName is that of a policy in the same way.
 type (
 	ClusterName     string
 	PolicyName      string
@@ -29,21 +30,35 @@ func (b BindingName) Namespace() string {
 // Split returns the namespace of a binding, empty for a ClusterResourceBinding, and its name there.
 func (b BindingName) Split() (namespace, name string) { return split(string(b)) }
 
+// NameBinding returns the name of the binding with that name in a namespace; an empty one makes it a
+// ClusterResourceBinding.
+func NameBinding(namespace, name string) BindingName { return BindingName(join(namespace, name)) }
+
+// Namespace is the namespace of a policy; empty: it is a ClusterPropagationPolicy.
+func (p PropagationName) Namespace() string {
+	namespace, _ := split(string(p))
+	return namespace
+}
+
+// NamePropagation returns the name of the policy with that name in a namespace; an empty one makes it a
+// ClusterPropagationPolicy.
+func NamePropagation(namespace, name string) PropagationName {
+	return PropagationName(join(namespace, name))
+}
+
+func join(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
 func split(s string) (namespace, name string) {
 	namespace, name, namespaced := strings.Cut(s, "/")
 	if !namespaced {
 		return "", s
 	}
 	return namespace, name
-}
-
-// NameBinding returns the name of the binding with that name in a namespace; an empty one makes it a
-// ClusterResourceBinding.
-func NameBinding(namespace, name string) BindingName {
-	if namespace == "" {
-		return BindingName(name)
-	}
-	return BindingName(namespace + "/" + name)
 }
 
 // Kind says which machine an address belongs to. The order of the kinds is part of the engine's

@@ -17,9 +17,7 @@ import (
 // Propagation is one propagation policy.
 type Propagation struct {
 	name messages.PropagationName
-	// namespace is empty for a ClusterPropagationPolicy.
-	namespace string
-	spec      *api.PropagationSpec
+	spec *api.PropagationSpec
 	// absent are the overrides that it waits for.
 	absent []string
 	// claimed are the bindings that hold a claim of this policy, in the order of the claims; holds has
@@ -28,10 +26,9 @@ type Propagation struct {
 	holds   map[messages.BindingName]bool
 }
 
-// New returns a policy that claims nothing yet; its first message is PropagationApplied. An empty
-// namespace makes it a ClusterPropagationPolicy.
-func New(name messages.PropagationName, namespace string) *Propagation {
-	return &Propagation{name: name, namespace: namespace, spec: &api.PropagationSpec{}, holds: map[messages.BindingName]bool{}}
+// New returns a policy that claims nothing yet; its first message is PropagationApplied.
+func New(name messages.PropagationName) *Propagation {
+	return &Propagation{name: name, spec: &api.PropagationSpec{}, holds: map[messages.BindingName]bool{}}
 }
 
 // Receive routes a message to its transition.
@@ -69,7 +66,7 @@ func (p *Propagation) deleted(out *actors.Outbox) {
 
 func (p *Propagation) offered(w *messages.Workload, out *actors.Outbox) {
 	resource := api.Key{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}
-	rank := propagation.Closest(p.spec.ResourceSelectors, p.namespace, resource, w.Labels)
+	rank := propagation.Closest(p.spec.ResourceSelectors, p.name.Namespace(), resource, w.Labels)
 	switch {
 	case rank != propagation.NoMatch:
 		p.claim(w.Binding, rank, out)
@@ -88,7 +85,7 @@ func (p *Propagation) claim(b messages.BindingName, rank propagation.Rank, out *
 		priority = *p.spec.Priority
 	}
 	out.TellBinding(b, &messages.ClaimMade{
-		Policy: p.name, ClusterScoped: p.namespace == "", Priority: priority, Rank: int(rank),
+		Policy: p.name, ClusterScoped: p.name.Namespace() == "", Priority: priority, Rank: int(rank),
 		Preempts: p.spec.Preemption == api.PreemptAlways, Waits: len(p.absent) > 0, Spec: p.spec,
 	})
 }

@@ -35,7 +35,7 @@ func offer(name string) *messages.WorkloadOffered {
 
 func drive(t *testing.T, spec *api.PropagationSpec) *actorstest.Driver[messages.ToPropagation] {
 	t.Helper()
-	d := actorstest.Drive(t, propagation.New("default/p", "default"))
+	d := actorstest.Drive(t, propagation.New("default/p"))
 	d.Tell(&messages.PropagationApplied{Spec: spec}).Quiet()
 	return d
 }
@@ -58,7 +58,7 @@ func TestWhatAPolicyDoesNotSayIsLeftAtZero(t *testing.T) {
 
 func TestAClusterPropagationPolicyClaimsInAnyNamespace(t *testing.T) {
 	spec := selecting("web")
-	d := actorstest.Drive(t, propagation.New("everywhere", ""))
+	d := actorstest.Drive(t, propagation.New("everywhere"))
 	d.Tell(&messages.PropagationApplied{Spec: spec})
 	d.Tell(offer("web")).Told(bindingAt("web"), &messages.ClaimMade{
 		Policy: "everywhere", ClusterScoped: true, Rank: int(rules.MatchName), Spec: spec,
@@ -66,7 +66,7 @@ func TestAClusterPropagationPolicyClaimsInAnyNamespace(t *testing.T) {
 }
 
 func TestAPropagationPolicyStaysInItsNamespace(t *testing.T) {
-	d := actorstest.Drive(t, propagation.New("shop/p", "shop"))
+	d := actorstest.Drive(t, propagation.New("shop/p"))
 	d.Tell(&messages.PropagationApplied{Spec: selecting("web")})
 	d.Tell(offer("web")).Quiet()
 }
@@ -97,7 +97,7 @@ func TestNeitherSettingsNorTimeMatter(t *testing.T) {
 
 func TestAStrangeMessageIsABrokenInvariant(t *testing.T) {
 	require.PanicsWithValue(t, "propagation default/p: unknown message <nil>", func() {
-		propagation.New("default/p", "default").Receive(actorstest.Start, nil, &actors.Outbox{})
+		propagation.New("default/p").Receive(actorstest.Start, nil, &actors.Outbox{})
 	})
 }
 

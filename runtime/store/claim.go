@@ -74,8 +74,7 @@ func (b *Binding) Owner() messages.PropagationName {
 	if name := b.Meta.Annotations[annotationClusterPolicy]; name != "" {
 		return messages.PropagationName(name)
 	}
-	namespace, name := b.Meta.Annotations[annotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName]
-	return messages.PropagationName(strings.Trim(namespace+"/"+name, "/"))
+	return messages.NamePropagation(b.Meta.Annotations[annotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName])
 }
 
 // withPolicy returns the annotations with the name of the policy that now holds the claim, given as

@@ -105,10 +105,10 @@ func (w *World) admit(o, old api.Object) {
 		w.admitTaintPolicy(o, old == nil)
 	case *api.PropagationPolicy:
 		w.store.Put(o)
-		w.admitPropagation(messages.PropagationName(o.Namespace+"/"+o.Name), o.Namespace, &o.Spec)
+		w.admitPropagation(messages.NamePropagation(o.Namespace, o.Name), &o.Spec)
 	case *api.ClusterPropagationPolicy:
 		w.store.Put(o)
-		w.admitPropagation(messages.PropagationName(o.Name), "", &o.Spec)
+		w.admitPropagation(messages.NamePropagation("", o.Name), &o.Spec)
 	case *api.FederatedResourceQuota:
 		w.admitQuota(o, old)
 	case *api.EvictionBudget, *api.ClusterEvictionBudget:
@@ -198,14 +198,14 @@ func (w *World) admitTaintPolicy(o *api.ClusterTaintPolicy, isNew bool) {
 }
 
 // admitPropagation hands a policy its spec and offers it what it may select now or did before.
-func (w *World) admitPropagation(name messages.PropagationName, namespace string, spec *api.PropagationSpec) {
+func (w *World) admitPropagation(name messages.PropagationName, spec *api.PropagationSpec) {
 	before := w.selectable(w.offers.specs[name])
 	w.offers.put(name, spec)
 	if !w.kernel.Has(propagationAt(name)) {
-		w.spawnPropagation(name, namespace)
+		w.spawnPropagation(name)
 	}
 	w.kernel.Post(propagationAt(name), &messages.PropagationApplied{
-		Spec: w.prioritized(spec), Absent: w.absentOverrides(namespace, spec),
+		Spec: w.prioritized(spec), Absent: w.absentOverrides(name.Namespace(), spec),
 	})
 	for _, k := range union(before, w.selectable(spec)) {
 		w.kernel.Post(propagationAt(name), &messages.WorkloadOffered{Workload: w.workloadAt(k)})

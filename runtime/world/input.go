@@ -41,10 +41,8 @@ func (w *World) Delete(key api.Key) bool {
 		return true // its object goes when the last binding has left it
 	case key.Kind == "ClusterTaintPolicy":
 		w.dropTaintPolicy(messages.PolicyName(key.Name))
-	case key.Kind == "PropagationPolicy":
-		w.dropPropagation(messages.PropagationName(key.Namespace + "/" + key.Name))
-	case key.Kind == "ClusterPropagationPolicy":
-		w.dropPropagation(messages.PropagationName(key.Name))
+	case key.Kind == "PropagationPolicy", key.Kind == "ClusterPropagationPolicy":
+		w.dropPropagation(messages.NamePropagation(key.Namespace, key.Name))
 	case key.Kind == "FederatedResourceQuota":
 		w.kernel.Post(schedulerAt, &messages.QuotaDeleted{Namespace: key.Namespace, Name: key.Name})
 	case key == store.GovernorKey:

@@ -32,9 +32,9 @@ func (w *World) noteOverride(key api.Key) {
 	if key != overrideOf(key.Namespace, key.Name) {
 		return
 	}
-	w.eachPropagation(func(policy messages.PropagationName, namespace string, spec *api.PropagationSpec) {
-		if namespace == key.Namespace && slices.Contains(spec.DependentOverrides, key.Name) {
-			w.admitPropagation(policy, namespace, spec)
+	w.eachPropagation(func(policy messages.PropagationName, spec *api.PropagationSpec) {
+		if policy.Namespace() == key.Namespace && slices.Contains(spec.DependentOverrides, key.Name) {
+			w.admitPropagation(policy, spec)
 		}
 	})
 }

@@ -32,9 +32,9 @@ func (w *World) prioritized(spec *api.PropagationSpec) *api.PropagationSpec {
 
 // admitPriorityClass lets the policies that name a class say its value.
 func (w *World) admitPriorityClass(name string) {
-	w.eachPropagation(func(policy messages.PropagationName, namespace string, spec *api.PropagationSpec) {
+	w.eachPropagation(func(policy messages.PropagationName, spec *api.PropagationSpec) {
 		if p := spec.SchedulePriority; p != nil && p.PriorityClassName == name {
-			w.admitPropagation(policy, namespace, spec)
+			w.admitPropagation(policy, spec)
 		}
 	})
 }

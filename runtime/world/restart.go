@@ -76,7 +76,7 @@ func (w *World) stopEngine() {
 	for _, o := range w.store.List("ClusterTaintPolicy") {
 		w.kernel.Stop(policyAt(messages.PolicyName(o.GetName())))
 	}
-	w.eachPropagation(func(name messages.PropagationName, _ string, _ *api.PropagationSpec) {
+	w.eachPropagation(func(name messages.PropagationName, _ *api.PropagationSpec) {
 		w.kernel.Stop(propagationAt(name))
 	})
 	for _, k := range w.templates() {
@@ -127,19 +127,17 @@ func (w *World) recoverBindings() {
 }
 
 func (w *World) recoverPropagation() {
-	w.eachPropagation(func(name messages.PropagationName, namespace string, spec *api.PropagationSpec) {
-		w.admitPropagation(name, namespace, spec)
-	})
+	w.eachPropagation(w.admitPropagation)
 }
 
-func (w *World) eachPropagation(visit func(messages.PropagationName, string, *api.PropagationSpec)) {
+func (w *World) eachPropagation(visit func(messages.PropagationName, *api.PropagationSpec)) {
 	for _, o := range w.store.List("PropagationPolicy") {
 		p := o.(*api.PropagationPolicy)
-		visit(messages.PropagationName(p.Namespace+"/"+p.Name), p.Namespace, &p.Spec)
+		visit(messages.NamePropagation(p.Namespace, p.Name), &p.Spec)
 	}
 	for _, o := range w.store.List("ClusterPropagationPolicy") {
 		p := o.(*api.ClusterPropagationPolicy)
-		visit(messages.PropagationName(p.Name), "", &p.Spec)
+		visit(messages.NamePropagation("", p.Name), &p.Spec)
 	}
 }
 

@@ -265,8 +265,8 @@ func (w *World) spawnPolicy(name messages.PolicyName) {
 	spawn[messages.ToPolicy](w, policyAt(name), policy.New(name, *w.settings))
 }
 
-func (w *World) spawnPropagation(name messages.PropagationName, namespace string) {
-	spawn[messages.ToPropagation](w, propagationAt(name), propagation.New(name, namespace))
+func (w *World) spawnPropagation(name messages.PropagationName) {
+	spawn[messages.ToPropagation](w, propagationAt(name), propagation.New(name))
 }
 
 func (w *World) hostBinding(name messages.BindingName) {
