@@ -130,6 +130,11 @@ func (b *Binding) runCopy(t *target, out *actors.Outbox) {
 	case !c.withheld && c.replicas == t.runs() && c.revision >= b.revision():
 		return
 	}
+	b.runAsTarget(t, c, out)
+}
+
+// runAsTarget tells a target's member what to run, whatever it was told before.
+func (b *Binding) runAsTarget(t *target, c *copyState, out *actors.Outbox) {
 	if b.withhold(c, out) {
 		return
 	}

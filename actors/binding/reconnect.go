@@ -37,9 +37,14 @@ func (b *Binding) stabilization() time.Duration {
 	return 0
 }
 
-// originalReported takes a copy back into account that was to be removed while its cluster was silent.
+// originalReported takes a copy back into account that was to be removed while its cluster was silent. Where that was chosen
+// again meanwhile, it is the copy of a target, and nothing is to be judged.
 func (b *Binding) originalReported(now time.Time, c *copyState, out *actors.Outbox) {
 	c.removing = false
+	if t := b.target(c.cluster); t != nil {
+		b.runAsTarget(t, c, out)
+		return
+	}
 	s := b.homeShare(c.cluster)
 	if s == nil || !b.judges() {
 		b.syncCopies(out)

@@ -48,6 +48,19 @@ func TestAnOldCopyIsKeptUntilItIsJudged(t *testing.T) {
 	require.Contains(t, kinds(n), "ShrinkReleased")
 }
 
+func TestAnOldCopyOnAClusterThatWasChosenAgainIsThatOfATarget(t *testing.T) {
+	for name, replicas := range map[string]string{"with more replicas": "m2:4", "with as many as before": "m2:2"} {
+		t.Run(name, func(t *testing.T) {
+			b := cutOff(t, reconnecting(api.ReconnectKeepOriginal))
+			b.tell(report("m1", api.Healthy, 4, 3))
+			b.tell(tainted("m1", b.Now(), "silent"), permit("m1"))
+			b.tell(b.replace("m1", replicas)).Told(memberAt("m2"))
+			n := b.tell(back(api.Healthy, 2)).Told(memberAt("m2"), run(targets(replicas)[0].Replicas, 4))
+			require.NotContains(t, kinds(n), "OriginalKept")
+		})
+	}
+}
+
 func TestAnOldCopyThatFallsSickGoes(t *testing.T) {
 	b := cutOff(t, reconnecting(api.ReconnectKeepOriginal))
 	b.tell(back(api.Healthy, 2))
