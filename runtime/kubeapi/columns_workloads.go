@@ -78,7 +78,12 @@ var cronJobColumns = []column{
 }
 
 var namespaceColumns = []column{
-	shown("Status", func(n *corev1.Namespace) any { return string(n.Status.Phase) }),
+	shown("Status", func(n *corev1.Namespace) any {
+		if n.DeletionTimestamp != nil {
+			return string(corev1.NamespaceTerminating)
+		}
+		return string(n.Status.Phase)
+	}),
 	ageColumn,
 }
 

@@ -252,9 +252,12 @@ func (c *collector) orphan(ctx context.Context, p site, o engine.Object) {
 	}
 }
 
-// deleteOwned deletes what an object owns, and lets it go when none is left that it has to wait for.
+// deleteOwned deletes what an object owns, or has in it, and lets it go when none is left that it has to wait for.
 func (c *collector) deleteOwned(ctx context.Context, p site, o engine.Object) {
 	blocked := false
+	if n, is := c.served[p.resource.Name()].(namespaces); is {
+		blocked = !c.done(p, n.empty(ctx, p.name), "namespace not emptied")
+	}
 	for of := range c.owned[o.GetUID()].Clone() { // order-free: each is deleted alone
 		owned, _ := c.engine.Table(of.resource.Name()).Get(of.key())
 		if owned == nil {

@@ -1,13 +1,9 @@
 package kubeapi_test
 
 import (
-	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,10 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
-	"leeward/runtime/etcd"
-	"leeward/runtime/etcd/etcdtest"
 	"leeward/runtime/kubeapi"
 )
 
@@ -169,47 +162,4 @@ func TestWhatIsOrphanedStaysWhoeverIsLookedAtFirst(t *testing.T) {
 	d := start(t, e, t.TempDir(), "127.0.0.1:0")
 	d.left("child")
 	require.Empty(t, d.get(configMaps, "child").GetOwnerReferences())
-}
-
-// reluctant is an etcd that does not take deletions of some objects, and says that it was asked.
-type reluctant struct {
-	engine.Shared
-	keeps string // in the keys of those
-	asked chan struct{}
-	until chan struct{}
-}
-
-func (r *reluctant) Propose(ctx context.Context, p *engine.Proposal) (int64, error) {
-	select {
-	case <-r.until:
-	default:
-		if w := &p.Writes[0]; w.Object == nil && strings.Contains(w.Key, r.keeps) {
-			select {
-			case r.asked <- struct{}{}:
-			default:
-			}
-			return 0, &engine.Unreachable{Cause: errors.New("it is away")}
-		}
-	}
-	return r.Shared.Propose(ctx, p)
-}
-
-func TestWhatTheStoreDidNotTakeIsCollectedOnceItDoes(t *testing.T) {
-	t.Parallel() // it waits
-	shared, err := etcd.Open(etcd.Config{Servers: []string{etcdtest.Start(t)}, Prefix: "/fleet", Clock: clock.New()})
-	require.NoError(t, err)
-	r := &reluctant{Shared: shared, keeps: "child", asked: make(chan struct{}), until: make(chan struct{})}
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Shared: r})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	d := start(t, e, t.TempDir(), "127.0.0.1:0")
-	owner := d.ownedBy("owner")
-	d.ownedBy("grandchild", d.ownedBy("child", owner))
-	d.ownedBy("other-child", owner)
-	d.delete("owner", metav1.DeletePropagationBackground)
-	<-r.asked
-	<-r.asked
-	require.ElementsMatch(t, []string{"child", "grandchild", "other-child"}, d.names())
-	close(r.until)
-	d.left()
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/ptr"
 
 	"leeward/messages/api"
 	"leeward/runtime/engine"
@@ -50,24 +51,26 @@ type namespaces struct {
 	contents []objects
 }
 
-// Delete removes a namespace, so that nothing more comes into it, and then what is in it. Objects with finalizers
-// stay until those are gone.
+// Delete has a namespace go, so that nothing more comes into it; the collector empties it first, whoever is killed meanwhile.
 func (n namespaces) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if slices.Contains(everlasting, name) {
 		return nil, false, apierrors.NewForbidden(namespaceResource, name, errors.New("this namespace may not be deleted"))
 	}
-	deleted, now, err := n.objects.Delete(ctx, name, validate, options)
-	if err != nil || len(options.DryRun) > 0 {
-		return deleted, now, err
-	}
+	return n.objects.Delete(ctx, name, validate, &metav1.DeleteOptions{ // whatever is asked for, nothing is orphaned
+		Preconditions: options.Preconditions, DryRun: options.DryRun, PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
+	})
+}
+
+// empty deletes what is in a namespace. Objects with finalizers stay until those are gone.
+func (n namespaces) empty(ctx context.Context, name string) error {
 	inside := request.WithNamespace(ctx, name)
 	for _, c := range n.contents {
 		_, err := c.DeleteCollection(inside, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &internalversion.ListOptions{})
 		if err != nil {
-			return nil, false, fmt.Errorf("empty namespace %s of %s: %w", name, c.kind.Plural, err)
+			return fmt.Errorf("empty namespace %s of %s: %w", name, c.kind.Plural, err)
 		}
 	}
-	return deleted, now, nil
+	return nil
 }
 
 // DeleteCollection is not for namespaces: each is deleted by its name.
@@ -92,21 +95,26 @@ func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admis
 	if a.GetNamespace() == "" || resource == namespaceResource || l.engine.Table(resource) == nil {
 		return nil
 	}
-	if l.has(a.GetNamespace()) {
-		return nil
+	n := l.namespace(a.GetNamespace())
+	if n == nil {
+		if err := l.engine.Fresh(ctx); err != nil { // another replica may have made it
+			return asStatus(err)
+		}
+		n = l.namespace(a.GetNamespace())
 	}
-	if err := l.engine.Fresh(ctx); err != nil { // another replica may have made it
-		return asStatus(err)
-	}
-	if !l.has(a.GetNamespace()) {
+	switch {
+	case n == nil:
 		return apierrors.NewNotFound(namespaceResource, a.GetNamespace())
+	case n.GetDeletionTimestamp() != nil:
+		return admission.NewForbidden(a, fmt.Errorf("namespace %s is being deleted: nothing more comes into it", a.GetNamespace()))
 	}
 	return nil
 }
 
-func (l lifecycle) has(namespace string) bool {
-	n, _ := l.engine.Table(namespaceResource).Get(engine.Key(namespaceResource, "", namespace))
-	return n != nil
+// namespace is nil where there is none of that name.
+func (l lifecycle) namespace(name string) engine.Object {
+	n, _ := l.engine.Table(namespaceResource).Get(engine.Key(namespaceResource, "", name))
+	return n
 }
 
 // inNamespaces returns what serves the kinds that live in namespaces.

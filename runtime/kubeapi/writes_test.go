@@ -164,22 +164,6 @@ func TestReplicasAreScaledAlone(t *testing.T) {
 	require.ErrorContains(t, err, "spec.replicas: must be 0 or more")
 }
 
-func TestObjectsGoWithTheirNamespace(t *testing.T) {
-	d := serve(t)
-	spaces, inside := d.in(namespaces, kubeapi.Admin()), d.client(kubeapi.Admin()).Resource(configMaps).Namespace("team")
-	kept := object("v1", "ConfigMap", "team", "kept", nil)
-	_, err := inside.Create(t.Context(), kept, metav1.CreateOptions{})
-	require.EqualError(t, err, `namespaces "team" not found`)
-	d.create(namespaces, object("v1", "Namespace", "", "team", nil))
-	_, err = inside.Create(t.Context(), kept, metav1.CreateOptions{})
-	require.NoError(t, err)
-	require.NoError(t, spaces.Delete(t.Context(), "team", metav1.DeleteOptions{}))
-	left, err := inside.List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	require.Empty(t, left.Items)
-	require.ErrorContains(t, spaces.Delete(t.Context(), "default", metav1.DeleteOptions{}), "this namespace may not be deleted")
-}
-
 func TestEventsAreThoseOfBothGroups(t *testing.T) {
 	d := serve(t)
 	styled := object("events.k8s.io/v1", "Event", "default", "e", nil)
