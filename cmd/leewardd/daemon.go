@@ -106,7 +106,7 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 
 // hear takes a fact of the machines.
 func (d *daemon) hear(at time.Time, f messages.Fact, told journal.Phrase) {
-	d.metrics.Hear(at, f)
+	d.metrics.Hear(f)
 	d.decided.hear(at, f, told)
 }
 

@@ -26,7 +26,7 @@ func BenchmarkHear(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, fact := range failover {
-			f.Hear(start, fact)
+			f.Hear(fact)
 		}
 	}
 }

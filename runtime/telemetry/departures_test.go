@@ -15,7 +15,7 @@ func TestStagesOfAFailover(t *testing.T) {
 	f := newFixture(t)
 	tell := func(after time.Duration, fact messages.Fact) {
 		f.clock.Add(after)
-		f.Hear(f.clock.Now(), fact)
+		f.Hear(fact)
 	}
 	tell(0, &messages.EvictionStarted{Binding: "web", Cluster: "m1", Grounds: messages.Grounds{Taint: &failed, Deadline: start.Add(-10 * time.Second)}})
 	tell(2*time.Second, &messages.Scheduled{Binding: "web"})
@@ -44,16 +44,16 @@ func TestDeparturesAreForgotten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.Hear(start, began("m1"))
-			f.Hear(start, end)
+			f.Hear(began("m1"))
+			f.Hear(end)
 			require.Empty(t, f.departures)
 		})
 	}
 	f := newFixture(t)
-	f.Hear(start, began("m1"))
-	f.Hear(start, began("m2"))
-	f.Hear(start, &messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"})
+	f.Hear(began("m1"))
+	f.Hear(began("m2"))
+	f.Hear(&messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"})
 	require.Len(t, f.departures["web"], 1, "the other one goes on")
-	f.Hear(start, &messages.EvictionEnded{Binding: "other", Cluster: "m1", Reason: messages.EndedTimeout})
+	f.Hear(&messages.EvictionEnded{Binding: "other", Cluster: "m1", Reason: messages.EndedTimeout})
 	require.Equal(t, 1.0, f.value("evictions_ended_total/timeout"), "one that began before the daemon did is counted all the same")
 }

@@ -72,8 +72,8 @@ func (m *Metrics) Watch(e *engine.Engine, f *live.Fleet) { m.watched.Store(&watc
 // Broken counts a law that does not hold. It is for any goroutine: live.Config.Broken.
 func (m *Metrics) Broken(v *invariant.Violation) { m.facts.broken.WithLabelValues(string(v.Law)).Inc() }
 
-// Hear counts a fact. It belongs to the goroutine of the fleet: live.Config.Hear.
-func (m *Metrics) Hear(_ time.Time, f messages.Fact) {
+// Hear counts a fact. It belongs to the goroutine of the fleet.
+func (m *Metrics) Hear(f messages.Fact) {
 	m.facts.count(f)
 	m.departures.hear(m.config.Clock, f, &m.facts)
 }

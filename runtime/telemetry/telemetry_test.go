@@ -71,7 +71,7 @@ func (f *fixture) run() {
 	require.NoError(f.t, err)
 	fleet, err := live.Open(live.Config{
 		Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Broken: f.Broken,
-		Hear: func(at time.Time, fact messages.Fact, _ journal.Phrase) { f.Hear(at, fact) },
+		Hear: func(_ time.Time, fact messages.Fact, _ journal.Phrase) { f.Hear(fact) },
 	})
 	require.NoError(f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
