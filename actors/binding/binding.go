@@ -255,7 +255,7 @@ func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 	kept := b.targets[:0]
 	for i := range b.targets {
 		t := b.targets[i]
-		j := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == string(t.cluster) })
+		j := api.FindTarget(clusters, string(t.cluster))
 		if j < 0 {
 			b.forget(&t, out)
 			continue

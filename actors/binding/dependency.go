@@ -166,7 +166,7 @@ func (b *Binding) attach(out *actors.Outbox) {
 // required reports whether some workload needs this resource on a cluster.
 func (b *Binding) required(c messages.ClusterName) bool {
 	return slices.ContainsFunc(b.requiredBy(), func(s api.BindingSnapshot) bool {
-		return slices.ContainsFunc(s.Clusters, func(t api.TargetCluster) bool { return t.Name == string(c) })
+		return api.FindTarget(s.Clusters, string(c)) >= 0
 	})
 }
 

@@ -112,7 +112,7 @@ func (b *Binding) giveUp(now time.Time, c api.TargetCluster, out *actors.Outbox)
 // resize gives one target another share; one without any is a target no more.
 func (b *Binding) resize(cluster string, replicas int32, out *actors.Outbox) {
 	clusters := b.clusters()
-	i := slices.IndexFunc(clusters, func(c api.TargetCluster) bool { return c.Name == cluster })
+	i := api.FindTarget(clusters, cluster)
 	if clusters[i].Replicas = replicas; replicas == 0 {
 		clusters = slices.Delete(clusters, i, i+1)
 	}

@@ -2,7 +2,6 @@ package binding
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"leeward/actors"
@@ -100,11 +99,7 @@ func (b *Binding) readyInPlaceOf(s *homeShare) (ready int32) {
 	}
 	after := failback.Return(b.clusters(), home, []string{s.Name}, !b.duplicated())
 	for _, t := range b.clusters() {
-		stay := int32(0)
-		if i := slices.IndexFunc(after, func(a api.TargetCluster) bool { return a.Name == t.Name }); i >= 0 {
-			stay = after[i].Replicas
-		}
-		ready += max(0, b.readyOn(t.Name, t.Replicas)-stay)
+		ready += max(0, b.readyOn(t.Name, t.Replicas)-api.ReplicasOn(after, t.Name))
 	}
 	return ready
 }

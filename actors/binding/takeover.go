@@ -29,7 +29,7 @@ func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []mes
 
 // isReplacedBy reports whether a cluster took over from the task's.
 func (k *task) isReplacedBy(c messages.ClusterName) bool {
-	return slices.ContainsFunc(k.ReplacedBy, func(r api.TargetCluster) bool { return r.Name == string(c) })
+	return api.FindTarget(k.ReplacedBy, string(c)) >= 0
 }
 
 // take cuts want replicas off a pool of gains, whose memory it uses again, or, where each cluster runs all replicas, one

@@ -91,7 +91,7 @@ func (b *Binding) reopens() bool {
 func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took bool) {
 	for i := 0; i < len(b.tasks); {
 		k := b.tasks[i]
-		if !k.byChoice() || !slices.ContainsFunc(next, func(c api.TargetCluster) bool { return c.Name == k.FromCluster }) {
+		if !k.byChoice() || api.FindTarget(next, k.FromCluster) < 0 {
 			i++
 			continue
 		}

@@ -125,7 +125,7 @@ func obstacleOf(d placement.Decision) *messages.Obstacle {
 // gain reports whether some of the clusters have more replicas after than before.
 func gain(clusters []messages.ClusterName, before, after []api.TargetCluster) bool {
 	return slices.ContainsFunc(clusters, func(c messages.ClusterName) bool {
-		return replicasOn(after, string(c)) > replicasOn(before, string(c))
+		return api.ReplicasOn(after, string(c)) > api.ReplicasOn(before, string(c))
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"leeward/messages"
-	"leeward/messages/api"
 )
 
 // group is a group of workloads that want to run together, or apart. Groups end with their namespace.
@@ -58,7 +57,7 @@ func (g groups) others(m *messages.PlaceBinding, apart bool) []messages.ClusterN
 			continue
 		}
 		for name, n := range g[k] { // order-free: sorted below
-			runs := slices.ContainsFunc(m.Targets, func(t api.TargetCluster) bool { return t.Name == string(name) })
+			runs := hasTarget(m.Targets, string(name))
 			if runs && k.counts(m, name) {
 				n--
 			}

@@ -41,14 +41,14 @@ func leftFor(now, next []api.TargetCluster) (left []messages.ClusterName) {
 }
 
 func hasTarget(targets []api.TargetCluster, cluster string) bool {
-	return slices.ContainsFunc(targets, func(t api.TargetCluster) bool { return t.Name == cluster })
+	return api.FindTarget(targets, cluster) >= 0
 }
 
 // shifts reports whether some cluster that is kept has fewer replicas after than before, and another one more.
 func shifts(before, after []api.TargetCluster) bool {
 	fewer := slices.ContainsFunc(before, func(t api.TargetCluster) bool {
-		n := replicasOn(after, t.Name)
+		n := api.ReplicasOn(after, t.Name)
 		return n > 0 && n < t.Replicas
 	})
-	return fewer && slices.ContainsFunc(after, func(t api.TargetCluster) bool { return t.Replicas > replicasOn(before, t.Name) })
+	return fewer && slices.ContainsFunc(after, func(t api.TargetCluster) bool { return t.Replicas > api.ReplicasOn(before, t.Name) })
 }

@@ -108,9 +108,9 @@ func (s *Scheduler) unreplaced(m *messages.PlaceBinding, leaving []messages.Clus
 // sharesOn is how many replicas, or whole sets, of a binding one of its targets runs.
 func sharesOn(m *messages.PlaceBinding, targets []api.TargetCluster, cluster string) int32 {
 	if m.Set == nil {
-		return replicasOn(targets, cluster)
+		return api.ReplicasOn(targets, cluster)
 	}
-	if slices.ContainsFunc(targets, func(t api.TargetCluster) bool { return t.Name == cluster }) {
+	if hasTarget(targets, cluster) {
 		return 1
 	}
 	return 0

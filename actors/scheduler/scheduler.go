@@ -221,7 +221,7 @@ func frees(before, after *messages.PlaceBinding) bool {
 		return len(before.Targets) > 0
 	}
 	for _, t := range before.Targets {
-		if replicasOn(after.Targets, t.Name) < t.Replicas || before.Set != nil && !keepsSet(before, after, t.Name) {
+		if api.ReplicasOn(after.Targets, t.Name) < t.Replicas || before.Set != nil && !keepsSet(before, after, t.Name) {
 			return true
 		}
 	}
@@ -230,17 +230,7 @@ func frees(before, after *messages.PlaceBinding) bool {
 
 // keepsSet reports whether a cluster runs the same set after as before.
 func keepsSet(before, after *messages.PlaceBinding, cluster string) bool {
-	runs := func(t api.TargetCluster) bool { return t.Name == cluster }
-	return after.Set != nil && after.Set.Targets.Equal(before.Set.Targets) && slices.ContainsFunc(after.Targets, runs)
-}
-
-func replicasOn(targets []api.TargetCluster, cluster string) int32 {
-	for _, t := range targets {
-		if t.Name == cluster {
-			return t.Replicas
-		}
-	}
-	return 0
+	return after.Set != nil && after.Set.Targets.Equal(before.Set.Targets) && hasTarget(after.Targets, cluster)
 }
 
 func (s *Scheduler) mark(e *entry) {
@@ -350,7 +340,7 @@ func (s *Scheduler) markByChanges() {
 	}
 	for _, e := range s.entries { // order-free: the batch is sorted
 		s.markFor(e, triggers, func(c messages.ClusterName) bool {
-			return replicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)
+			return api.ReplicasOn(e.asked.Targets, string(c)) > 0 || s.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)
 		})
 	}
 	if !s.settings.RetryForAnyGroup {

@@ -40,7 +40,7 @@ func (s *Scheduler) seek(now time.Time, e *entry, out *actors.Outbox) {
 func (s *Scheduler) keepRoom(m *messages.PlaceBinding, next []api.TargetCluster) {
 	room := &messages.PlaceBinding{HasReplicas: m.HasReplicas, Requirements: m.Requirements, Set: m.Set}
 	for _, t := range next {
-		more := t.Replicas - replicasOn(m.Targets, t.Name)
+		more := t.Replicas - api.ReplicasOn(m.Targets, t.Name)
 		if came := !hasTarget(m.Targets, t.Name); came || more > 0 {
 			room.Targets = append(room.Targets, api.TargetCluster{Name: t.Name, Replicas: more})
 			if came && s.settings.CountsStarts() {

@@ -88,7 +88,7 @@ func (s *Scheduler) startsOn(next *messages.PlaceBinding, before []api.TargetClu
 	}
 	var starting []messages.ClusterName
 	for _, t := range next.Targets {
-		came := !slices.ContainsFunc(before, func(o api.TargetCluster) bool { return o.Name == t.Name })
+		came := !hasTarget(before, t.Name)
 		if c := messages.ClusterName(t.Name); came || slices.Contains(next.Starting, c) {
 			starting = append(starting, c)
 		}

@@ -115,6 +115,24 @@ func (t TargetCluster) Equal(o TargetCluster) bool {
 	return t.Name == o.Name && t.Replicas == o.Replicas && t.Components.Equal(o.Components)
 }
 
+// FindTarget returns the index of the target that is a cluster; -1: none is.
+func FindTarget(targets []TargetCluster, cluster string) int {
+	for i := range targets {
+		if targets[i].Name == cluster {
+			return i
+		}
+	}
+	return -1
+}
+
+// ReplicasOn is how many replicas targets have on a cluster.
+func ReplicasOn(targets []TargetCluster, cluster string) int32 {
+	if i := FindTarget(targets, cluster); i >= 0 {
+		return targets[i].Replicas
+	}
+	return 0
+}
+
 // Pods counts what the cluster is to run: its replicas, or those of all components.
 func (t TargetCluster) Pods() int32 { return t.Replicas + t.Components.Pods() }
 

@@ -36,3 +36,11 @@ func TestPodsOfATarget(t *testing.T) {
 	require.Equal(t, int32(5), api.TargetCluster{Components: &api.TargetComponents{{Name: "a", Replicas: 1}, {Name: "b", Replicas: 4}}}.Pods())
 	require.Equal(t, int32(math.MaxInt32), (&api.TargetComponents{{Replicas: math.MaxInt32}, {Replicas: math.MaxInt32}}).Pods())
 }
+
+func TestATargetIsFoundByItsCluster(t *testing.T) {
+	targets := []api.TargetCluster{{Name: "m1", Replicas: 2}, {Name: "m2"}}
+	require.Equal(t, 1, api.FindTarget(targets, "m2"))
+	require.Equal(t, -1, api.FindTarget(targets, "m3"))
+	require.Equal(t, int32(2), api.ReplicasOn(targets, "m1"))
+	require.Zero(t, api.ReplicasOn(targets, "m3"))
+}

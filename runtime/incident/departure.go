@@ -89,7 +89,7 @@ func (d *departing) ends(l left, p *Placement) bool {
 }
 
 func targeted(clusters []api.TargetCluster, name string) bool {
-	return slices.ContainsFunc(clusters, func(t api.TargetCluster) bool { return t.Name == name })
+	return api.FindTarget(clusters, name) >= 0
 }
 
 // gains are the clusters that have more than before, with what they have more, by name; nil: none has.
@@ -97,7 +97,7 @@ func gains(before, now []api.TargetCluster) []api.TargetCluster {
 	var gained []api.TargetCluster
 	for _, t := range now {
 		had := int32(0)
-		i := slices.IndexFunc(before, func(b api.TargetCluster) bool { return b.Name == t.Name })
+		i := api.FindTarget(before, t.Name)
 		if i >= 0 {
 			had = before[i].Pods()
 		}

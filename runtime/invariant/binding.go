@@ -38,7 +38,7 @@ func (m *Monitor) oneTask(now time.Time, b *store.Binding) {
 }
 
 func targets(b *store.Binding, cluster string) bool {
-	return slices.ContainsFunc(b.Spec.Clusters, func(t api.TargetCluster) bool { return t.Name == cluster })
+	return api.FindTarget(b.Spec.Clusters, cluster) >= 0
 }
 
 func divides(b *store.Binding) bool {

@@ -64,7 +64,7 @@ func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Schedule
 	}
 	for _, c := range f.Before {
 		name := messages.ClusterName(c.Name)
-		if s.Cluster(name) == nil || slices.ContainsFunc(f.Clusters, func(t api.TargetCluster) bool { return t.Name == c.Name }) {
+		if s.Cluster(name) == nil || api.FindTarget(f.Clusters, c.Name) >= 0 {
 			continue
 		}
 		m.check(LeftByTask, m.begun[departure{f.Binding, name}], Violation{At: now, Binding: f.Binding, Cluster: name}, "it is left for another placement, because %s", f.Trigger)

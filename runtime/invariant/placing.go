@@ -44,7 +44,7 @@ func (m *Monitor) grownBy(s *store.Store, f *messages.Scheduled) {
 		return
 	}
 	for _, c := range f.Clusters {
-		if !slices.ContainsFunc(f.Before, func(b api.TargetCluster) bool { return b.Name == c.Name }) {
+		if api.FindTarget(f.Before, c.Name) < 0 {
 			delete(m.limits.counted, scope{region: regionOf(s, messages.ClusterName(c.Name))})
 		}
 	}
@@ -53,7 +53,7 @@ func (m *Monitor) grownBy(s *store.Store, f *messages.Scheduled) {
 // dropped counts the clusters that a placement does without and that nothing is left on by a task.
 func (m *Monitor) dropped(f *messages.Scheduled) (n int) {
 	for _, c := range f.Before {
-		kept := slices.ContainsFunc(f.Clusters, func(t api.TargetCluster) bool { return t.Name == c.Name })
+		kept := api.FindTarget(f.Clusters, c.Name) >= 0
 		if !kept && !m.begun[departure{f.Binding, messages.ClusterName(c.Name)}] {
 			n++
 		}
@@ -86,7 +86,7 @@ func (m *Monitor) cleared(f *messages.ScheduleFailed) {
 }
 
 func gains(before []api.TargetCluster, c api.TargetCluster) bool {
-	i := slices.IndexFunc(before, func(b api.TargetCluster) bool { return b.Name == c.Name })
+	i := api.FindTarget(before, c.Name)
 	return i < 0 || before[i].Replicas < c.Replicas
 }
 

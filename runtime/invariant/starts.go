@@ -47,7 +47,7 @@ func (m *Monitor) arrive(now time.Time, f *messages.Scheduled) {
 		return
 	}
 	for _, t := range f.Clusters {
-		came := !slices.ContainsFunc(f.Before, func(o api.TargetCluster) bool { return o.Name == t.Name })
+		came := api.FindTarget(f.Before, t.Name) < 0
 		if c := messages.ClusterName(t.Name); came && m.mostStarts(now, c) > 0 {
 			m.arrivals = append(m.arrivals, departure{f.Binding, c})
 			if m.starting[c] == nil {

@@ -112,9 +112,8 @@ func (f *Fleet) renewMoved(before, now *api.Cluster) {
 	if len(telling) == 0 {
 		return
 	}
-	isThere := func(t api.TargetCluster) bool { return t.Name == now.Name }
 	for _, b := range f.world.Store().Bindings() {
-		if slices.ContainsFunc(b.Spec.Clusters, isThere) && len(telling.reaching(b.Spec.Resource.Key())) > 0 {
+		if api.FindTarget(b.Spec.Clusters, now.Name) >= 0 && len(telling.reaching(b.Spec.Resource.Key())) > 0 {
 			f.renewWork(b, messages.ClusterName(now.Name))
 		}
 	}

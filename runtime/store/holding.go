@@ -29,7 +29,7 @@ func (b *Binding) holdEnded(cluster messages.ClusterName) (changed bool) {
 // holdsOutside forgets what was noted of clusters that are off the result.
 func (b *Binding) holdsOutside(clusters []api.TargetCluster) {
 	for _, h := range b.Status.HeldEvictions {
-		if !slices.ContainsFunc(clusters, func(c api.TargetCluster) bool { return c.Name == h.Cluster }) {
+		if api.FindTarget(clusters, h.Cluster) < 0 {
 			b.holdEnded(messages.ClusterName(h.Cluster))
 		}
 	}

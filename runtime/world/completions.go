@@ -25,7 +25,7 @@ func (w *World) Completions(template api.Object, b *store.Binding, c messages.Cl
 	for i, t := range targets {
 		shares[i] = division.Candidate{Rank: int32(i), Weight: int64(t.Replicas)}
 	}
-	at := slices.IndexFunc(targets, func(t api.TargetCluster) bool { return t.Name == string(c) })
+	at := api.FindTarget(targets, string(c))
 	if at < 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // Lacks returns how many replicas a cluster runs short of what it ran at home, and whether it lacks a copy,
 // or a share of one, at all.
 func Lacks(now []api.TargetCluster, home api.TargetCluster) (replicas int32, lacks bool) {
-	i := slices.IndexFunc(now, named(home.Name))
+	i := api.FindTarget(now, home.Name)
 	if i < 0 {
 		return home.Replicas, true
 	}
@@ -46,7 +46,7 @@ func returnShares(now, home []api.TargetCluster, back []string) []api.TargetClus
 			continue
 		}
 		wanted += lack
-		if i := slices.IndexFunc(next, named(h.Name)); i >= 0 {
+		if i := api.FindTarget(next, h.Name); i >= 0 {
 			next[i].Replicas += lack
 		} else {
 			next = append(next, h)
@@ -65,7 +65,7 @@ func give(next, home []api.TargetCluster, wanted int32) {
 	for _, d := range donors {
 		if !at(home, d.Name) {
 			given := min(d.Replicas, wanted)
-			next[slices.IndexFunc(next, named(d.Name))].Replicas -= given
+			next[api.FindTarget(next, d.Name)].Replicas -= given
 			wanted -= given
 		}
 	}
@@ -76,7 +76,7 @@ func give(next, home []api.TargetCluster, wanted int32) {
 
 // furthestAbove returns the index of the cluster that runs most above what it ran at home.
 func furthestAbove(now, home []api.TargetCluster) int {
-	gain := func(c api.TargetCluster) int32 { return c.Replicas - replicasOn(home, c.Name) }
+	gain := func(c api.TargetCluster) int32 { return c.Replicas - api.ReplicasOn(home, c.Name) }
 	most := 0
 	for i, c := range now {
 		if order := cmp.Compare(gain(c), gain(now[most])); order > 0 || order == 0 && c.Name < now[most].Name {
@@ -89,28 +89,17 @@ func furthestAbove(now, home []api.TargetCluster) int {
 func returnCopies(now, home []api.TargetCluster, back []string) []api.TargetCluster {
 	next := slices.Clone(now)
 	for _, h := range home {
-		if slices.Contains(back, h.Name) && !slices.ContainsFunc(next, named(h.Name)) {
+		if slices.Contains(back, h.Name) && api.FindTarget(next, h.Name) < 0 {
 			next = append(next, h)
 		}
 	}
 	guests := slices.DeleteFunc(slices.Clone(now), func(c api.TargetCluster) bool { return at(home, c.Name) })
 	slices.SortFunc(guests, func(a, b api.TargetCluster) int { return -cmp.Compare(a.Name, b.Name) })
 	for _, g := range guests[:min(len(guests), max(0, len(next)-len(home)))] {
-		next = slices.DeleteFunc(next, named(g.Name))
+		next = slices.DeleteFunc(next, func(c api.TargetCluster) bool { return c.Name == g.Name })
 	}
 	return next
 }
 
-func replicasOn(clusters []api.TargetCluster, name string) int32 {
-	if i := slices.IndexFunc(clusters, named(name)); i >= 0 {
-		return clusters[i].Replicas
-	}
-	return 0
-}
-
 // at reports whether a cluster is one of home.
-func at(home []api.TargetCluster, name string) bool { return slices.ContainsFunc(home, named(name)) }
-
-func named(name string) func(api.TargetCluster) bool {
-	return func(c api.TargetCluster) bool { return c.Name == name }
-}
+func at(home []api.TargetCluster, name string) bool { return api.FindTarget(home, name) >= 0 }
