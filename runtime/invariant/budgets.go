@@ -111,7 +111,7 @@ func accountOf(g *messages.Budget, b messages.BindingName) account {
 // moves counts one eviction for a budget, and asks whether there was room for it.
 func (m *Monitor) moves(now time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
 	d, of := departure{f.Binding, f.Cluster}, accountOf(g, f.Binding)
-	window, goes := m.ledger.moved[of], budget.Eviction{Moves: moved(&f.Task)}
+	window, goes := m.ledger.moved[of], budget.Eviction{Moves: departing(s.Binding(f.Binding), &f.Task)}
 	window.Forget(now, budget.Span(g.Spec.MaxMoved))
 	if expected, known := m.expected(s, g, of); known && !m.ledger.exceeded[d] {
 		v := budget.Judge(g.Spec, &budget.Account{Expected: expected, Healthy: endless, Moves: window}, goes)
@@ -158,17 +158,30 @@ func replicas(b *store.Binding) (sum int32) {
 		sum += max(1, t.Pods())
 	}
 	for i := range b.Spec.GracefulEvictionTasks {
-		sum += moved(&b.Spec.GracefulEvictionTasks[i])
+		sum += max(departing(b, &b.Spec.GracefulEvictionTasks[i]), pods(b))
 	}
 	return max(sum, b.Spec.Replicas)
 }
 
-// moved is how many replicas leave by a task.
-func moved(k *api.GracefulEvictionTask) int32 {
-	if k.Replicas != nil {
+// departing is how many replicas leave by a task, at least. What has none counts one; of several components it is not known how
+// many pods there were.
+func departing(b *store.Binding, k *api.GracefulEvictionTask) int32 {
+	switch {
+	case k.Replicas != nil:
 		return *k.Replicas
+	case len(b.Spec.Components) > 0:
+		return 0
+	default:
+		return 1
 	}
-	return 1
+}
+
+// pods is how many a copy of a workload of several components runs; zero: it has none.
+func pods(b *store.Binding) (sum int32) {
+	for i := range b.Spec.Components {
+		sum += b.Spec.Components[i].Replicas
+	}
+	return sum
 }
 
 // workload is what selects a binding.
