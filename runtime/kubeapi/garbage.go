@@ -36,8 +36,9 @@ type collector struct {
 	served map[schema.GroupResource]rest.StandardStorage
 	log    zerolog.Logger
 	feed   *engine.Feed
-	// owned are the objects that name an owner, by its UID.
-	owned map[types.UID]sets.Set[site]
+	// owned are the objects that name an owner, by its UID; owners are the UIDs that each of them names.
+	owned  map[types.UID]sets.Set[site]
+	owners map[site][]types.UID
 	// again are the objects to look at once the store takes writes, refused says that it did not take one just now.
 	again   sets.Set[site]
 	refused bool
@@ -54,7 +55,7 @@ func (p site) key() string { return engine.Key(p.resource.Name(), p.namespace, p
 func newCollector(c *Config, served map[schema.GroupVersion]map[string]rest.Storage) *collector {
 	collects := &collector{
 		engine: c.Engine, clock: c.Clock, log: c.Logger,
-		served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}, again: sets.New[site](),
+		served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}, owners: map[site][]types.UID{}, again: sets.New[site](),
 	}
 	for _, k := range kinds {
 		collects.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
@@ -83,7 +84,7 @@ func (c *collector) run(ctx context.Context) {
 				return
 			}
 			for _, change := range c.feed.Take() {
-				c.hear(ctx, change.Previous(), change.Object)
+				c.hear(ctx, &change)
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func (c *collector) run(ctx context.Context) {
 func (c *collector) begin(ctx context.Context) {
 	var concerned []engine.Object
 	for _, k := range kinds {
-		for _, o := range c.engine.Table(k.Name()).Snapshot().Under(engine.Prefix(k.Name()), "") {
+		for _, o := range c.engine.Table(k.Name()).Snapshot().Mentioning(engine.Prefix(k.Name()), "ownerReferences", "deletionTimestamp") {
 			c.note(o)
 			if len(o.GetOwnerReferences()) > 0 || waits(o) {
 				concerned = append(concerned, o)
@@ -106,15 +107,19 @@ func (c *collector) begin(ctx context.Context) {
 }
 
 // hear looks at the objects that a change concerns: itself, those that it owned, and those that it belongs to.
-func (c *collector) hear(ctx context.Context, old, o engine.Object) {
-	c.forget(old)
-	c.note(o)
-	if o == nil {
-		for p := range c.owned[old.GetUID()].Clone() { // order-free: each is looked at alone
+func (c *collector) hear(ctx context.Context, change *engine.Change) {
+	o, gone := change.Object, change.Object == nil
+	if gone {
+		o = change.Previous()
+	}
+	c.forget(siteOf(o))
+	switch {
+	case gone:
+		for p := range c.owned[o.GetUID()].Clone() { // order-free: each is looked at alone
 			c.look(ctx, p)
 		}
-		o = old
-	} else if len(o.GetOwnerReferences()) > 0 || waits(o) {
+	case len(o.GetOwnerReferences()) > 0 || waits(o):
+		c.note(o)
 		c.look(ctx, siteOf(o))
 	}
 	for _, r := range o.GetOwnerReferences() {
@@ -124,27 +129,25 @@ func (c *collector) hear(ctx context.Context, old, o engine.Object) {
 	}
 }
 
+// note remembers whom an object names as its owners.
 func (c *collector) note(o engine.Object) {
-	if o == nil {
-		return
-	}
+	here := siteOf(o)
 	for _, r := range o.GetOwnerReferences() {
 		if c.owned[r.UID] == nil {
 			c.owned[r.UID] = sets.New[site]()
 		}
-		c.owned[r.UID].Insert(siteOf(o))
+		c.owned[r.UID].Insert(here)
+		c.owners[here] = append(c.owners[here], r.UID)
 	}
 }
 
-func (c *collector) forget(o engine.Object) {
-	if o == nil {
-		return
-	}
-	for _, r := range o.GetOwnerReferences() {
-		if c.owned[r.UID].Delete(siteOf(o)); len(c.owned[r.UID]) == 0 {
-			delete(c.owned, r.UID)
+func (c *collector) forget(p site) {
+	for _, owner := range c.owners[p] {
+		if c.owned[owner].Delete(p); len(c.owned[owner]) == 0 {
+			delete(c.owned, owner)
 		}
 	}
+	delete(c.owners, p)
 }
 
 // lookAgain looks at what could not be written, as far as it can be now.
