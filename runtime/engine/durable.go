@@ -97,6 +97,7 @@ func (e *Engine) heldAll(records []wal.Record) ([]item, error) {
 		r := newReader()
 		for i := from; i < to && err == nil; i++ {
 			items[i], err = e.held(r, &records[i])
+			records[i].Object = nil // there may be as much of it as of all else
 		}
 		return err
 	})

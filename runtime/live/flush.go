@@ -23,6 +23,7 @@ type pending struct {
 	object engine.Object
 	// source is the world's object, or wish what a Work is to be; an Event has neither.
 	source     api.Key
+	version    uint64 // of the world's object
 	wish       *wish
 	generation int64 // of a Work, once it is written
 }
@@ -262,6 +263,8 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 			f.seen[p.key] = engine.VersionOf(p.object)
 			if counts(p.source.Kind) {
 				f.lend(p.key, p.object)
+			} else {
+				f.world.Store().Share(p.object, p.version)
 			}
 		}
 		if p.wish != nil {
@@ -313,7 +316,7 @@ func (f *Fleet) object(source api.Key) []pending {
 	if r == nil {
 		return nil
 	}
-	p := pending{key: engine.Key(r.Name(), source.Namespace, source.Name), source: source}
+	p := pending{key: engine.Key(r.Name(), source.Namespace, source.Name), source: source, version: f.world.Store().Version(source)}
 	var old api.Object
 	object, version := f.config.Engine.Table(r.Name()).Get(p.key)
 	if object != nil {

@@ -24,6 +24,7 @@ import (
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
 	"leeward/runtime/journal"
+	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 	Broken func(*invariant.Violation)
 	// Flushed is called when all that was decided so far is committed, on the goroutine of Run. Zero: nobody waits for it.
 	Flushed func()
+	// Started is called once, when all that a start found to do is done, on the goroutine of Run. Zero: nobody waits for it.
+	Started func()
 	// Times reads a clock that times the machines, as kernel.Config.Clock. Zero: nothing is timed.
 	Times func() time.Duration
 	// Shadow decides, tells what it decided, and writes nothing.
@@ -136,6 +139,7 @@ func (f *Fleet) load() error {
 	}
 	withoutOwn(objects)
 	f.world.Load(belonging(objects))
+	f.shareBindings()
 	f.loadOverrides()
 	if err := f.loadTemplates(); err != nil {
 		return err
@@ -151,6 +155,26 @@ func (f *Fleet) load() error {
 		f.reconcileDrain(o.(*api.Cluster))
 	}
 	return nil
+}
+
+// shareBindings has the world keep no copies of bindings. One that it had to make something of stays as it has it.
+func (f *Fleet) shareBindings() {
+	of := f.world.Store()
+	of.EachBinding(func(b *store.Binding) {
+		key := store.BindingKey(b.Name())
+		r := catalog.Of(key)
+		theirs, _ := f.config.Engine.Table(r.Name()).Get(engine.Key(r.Name(), key.Namespace, key.Name))
+		if asLoaded(b, store.AsBinding(theirs)) {
+			of.Share(theirs, of.Version(key))
+		}
+	})
+}
+
+// asLoaded reports whether the world took a binding over as it was: it may have counted its generation, or what its copies
+// have ready.
+func asLoaded(b, was *store.Binding) bool {
+	items, before := b.Status.AggregatedStatus, was.Status.AggregatedStatus
+	return b.Meta.Generation == was.Meta.Generation && len(items) == len(before) && (len(items) == 0 || &items[0] == &before[0])
 }
 
 // loadAll visits the objects of a resource, and notes that the world has heard of them.
@@ -189,9 +213,14 @@ func (f *Fleet) Run(ctx context.Context) error {
 	defer f.Close()
 	timer := f.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
+	started := f.config.Started
 	for {
 		if err := f.step(); err != nil {
 			return err
+		}
+		if started != nil {
+			started()
+			started = nil
 		}
 		timer.Reset(f.untilNext())
 		select {

@@ -33,6 +33,9 @@ func AsBinding(o api.Object) *Binding {
 	return nil
 }
 
+// take has the binding stand in another object.
+func (b *Binding) take(o *Binding) { b.Meta, b.Spec, b.Status = o.Meta, o.Spec, o.Status }
+
 // Name returns "namespace/name", or "name" for a ClusterResourceBinding.
 func (b *Binding) Name() messages.BindingName {
 	if b.name != "" {

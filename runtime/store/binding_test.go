@@ -283,3 +283,33 @@ func TestOwnerIsThePolicyThatTheAnnotationsName(t *testing.T) {
 }
 
 func annotation(policy, field string) string { return policy + ".karmada.io/" + field }
+
+func TestABindingIsSharedUntilItChanges(t *testing.T) {
+	f := newFleet(t)
+	f.apply(f.placed("member1"), healthy("member1", 2))
+	theirs := f.Snapshot(webKey).(*api.ResourceBinding)
+	version := f.Version(webKey)
+	f.Share(theirs, version-1)
+	require.NotSame(t, &theirs.Spec, f.Binding(web).Spec, "it has changed since")
+
+	f.Share(theirs, version)
+	require.Same(t, &theirs.Spec, f.Binding(web).Spec)
+	require.Equal(t, version, f.Version(webKey))
+	f.requireNoChange(webKey, healthy("member1", 2))
+	require.Same(t, &theirs.Spec, f.Binding(web).Spec, "nothing has changed")
+
+	was := theirs.DeepCopyObject()
+	f.apply(healthy("member1", 1))
+	require.NotSame(t, &theirs.Spec, f.Binding(web).Spec)
+	require.Equal(t, was, theirs, "it is not the store's to change")
+	require.EqualValues(t, 1, f.Binding(web).Status.AggregatedStatus[0].ReadyReplicas)
+
+	theirs = f.Snapshot(webKey).(*api.ResourceBinding)
+	f.Share(theirs, f.Version(webKey))
+	was = theirs.DeepCopyObject()
+	f.Annotate(webKey, map[string]string{"a": "b"})
+	require.Equal(t, was, theirs)
+	require.Equal(t, "b", f.Binding(web).Meta.Annotations["a"])
+	f.Share(cluster("m9"), 0)
+	require.False(t, f.Has(api.KeyOf(cluster("m9"))))
+}

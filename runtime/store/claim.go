@@ -25,7 +25,7 @@ func (s *Store) bindingCreated(at time.Time, f *messages.BindingCreated) {
 	e := s.bindings[f.Binding]
 	if e == nil {
 		s.Put(newBinding(at, f))
-	} else if e.binding.claim(f.Policy, f.Spec) {
+	} else if e.own(); e.binding.claim(f.Policy, f.Spec) {
 		s.touch(e)
 		s.recharge(f.Binding)
 	}

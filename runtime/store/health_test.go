@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -103,4 +106,26 @@ func TestWhatACopySaysIsShownWithItsReplicas(t *testing.T) {
 	require.JSONEq(t, `{"step":7,"availableReplicas":2,"readyReplicas":2,"replicas":2,"updatedReplicas":2}`, string(shown.Raw))
 	f.apply(&messages.StatusChanged{Binding: web, Cluster: "member1"})
 	require.Nil(t, f.Binding(web).Status.AggregatedStatus[0].Status)
+}
+
+func TestWhatCopiesSaidIsKnownWithoutCounts(t *testing.T) {
+	f := newFleet(t)
+	f.apply(f.placed("member1"), healthy("member1", 2))
+	said := func(raw string) *runtime.RawExtension {
+		b := f.Binding(web)
+		items := slices.Clone(b.Status.AggregatedStatus)
+		items[0].Status = nil
+		if raw != "" {
+			items[0].Status = &runtime.RawExtension{Raw: []byte(raw)}
+		}
+		b.Status.AggregatedStatus = items
+		return f.Said(b)[0].Status
+	}
+	require.Nil(t, said(""))
+	require.Nil(t, said(`{"availableReplicas":2,"readyReplicas":2,"replicas":2,"updatedReplicas":2}`), "the control plane's own")
+	require.JSONEq(t, `{"step":7}`, string(said(`{"step":7,"readyReplicas":2}`).Raw))
+	require.Equal(t, `[1]`, string(said(`[1]`).Raw))
+	for n := range 5000 { // more than is remembered
+		require.JSONEq(t, fmt.Sprintf(`{"step":%d}`, n), string(said(fmt.Sprintf(`{"step":%d,"replicas":2}`, n)).Raw))
+	}
 }

@@ -18,7 +18,7 @@ func (s *Store) Annotate(key api.Key, annotations map[string]string) {
 	if len(annotations) == 0 {
 		annotations = nil
 	}
-	if e.binding != nil {
+	if e.own(); e.binding != nil {
 		e.binding.Meta.Annotations = annotations
 	} else {
 		e.object.SetAnnotations(annotations)

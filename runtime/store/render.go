@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -121,11 +120,10 @@ func (s *Store) rawStatuses(b *Binding) []api.AggregatedStatusItem {
 			Replicas:  max(ready, b.share(item.ClusterName)),
 			Updated:   ready,
 		})
-		switch {
-		case item.Status == nil:
+		if said := s.beside(item.Status); said == nil {
 			item.Status = counts
-		case !bytes.Equal(item.Status.Raw, counts.Raw):
-			item.Status = &runtime.RawExtension{Raw: overlay(item.Status.Raw, counts.Raw)}
+		} else {
+			item.Status = &runtime.RawExtension{Raw: overlay(said.Raw, counts.Raw)}
 		}
 	}
 	return items
@@ -139,9 +137,7 @@ func (s *Store) Said(b *Binding) []api.AggregatedStatusItem {
 	}
 	items := slices.Clone(b.Status.AggregatedStatus)
 	for i := range items {
-		if raw := items[i].Status; raw != nil {
-			items[i].Status = s.beside(raw)
-		}
+		items[i].Status = s.beside(items[i].Status)
 	}
 	return items
 }
@@ -151,6 +147,9 @@ const mostSaid = 4096
 
 // beside returns a raw status without counts; nil where there is nothing else. Most copies say the same.
 func (s *Store) beside(raw *runtime.RawExtension) *runtime.RawExtension {
+	if raw == nil {
+		return nil
+	}
 	rest, known := s.said[string(raw.Raw)]
 	if !known {
 		rest = withoutCounts(raw)

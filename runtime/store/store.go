@@ -44,6 +44,7 @@ type entry struct {
 	binding *Binding          // nil unless object is a binding
 	version uint64            // of the object's newest change
 	lent    func() api.Object // in place of the object
+	shared  bool              // the object is somebody else's, who does not change it either
 
 	shown   api.Object // the snapshot of version shownAt
 	shownAt uint64
@@ -107,6 +108,29 @@ func (s *Store) putBinding(e *entry, b *Binding) {
 func (s *Store) Lend(key api.Key, lent func() api.Object) {
 	if e := s.find(key); e != nil {
 		*e = entry{version: e.version, lent: lent}
+	}
+}
+
+// Share has the store keep a binding as somebody else has it, who made it of the snapshot of a version and does not
+// change it either, in place of its own, until a fact changes it: so there are not two. What has changed since is not
+// shared.
+func (s *Store) Share(o api.Object, version uint64) {
+	if e := s.find(api.KeyOf(o)); e != nil && e.binding != nil && e.version == version {
+		e.shown, e.shownAt = nil, 0
+		e.stand(o, true)
+	}
+}
+
+// stand has a binding stand in an object.
+func (e *entry) stand(o api.Object, shared bool) {
+	e.object, e.shared = o, shared
+	e.binding.take(AsBinding(o))
+}
+
+// own has the store keep a binding itself again, which somebody is about to change.
+func (e *entry) own() {
+	if e.shared {
+		e.stand(api.Shallow(e.object), false)
 	}
 }
 

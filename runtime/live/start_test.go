@@ -1,0 +1,67 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
+	"leeward/runtime/journal"
+	"leeward/runtime/world"
+)
+
+func TestAStartTellsNothingAnew(t *testing.T) {
+	f := running(t)
+	f.restart()
+	var heard []string
+	f.Close()
+	var err error
+	f.Fleet, err = Open(Config{
+		Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(),
+		Hear: func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+			heard = append(heard, fmt.Sprintf("%T", fact))
+		},
+	})
+	require.NoError(t, err)
+	before := f.engine.Version()
+	require.NoError(t, f.step())
+	require.Equal(t, before, f.engine.Version())
+	require.ElementsMatch(t, []string{"*messages.PlacementConfirmed", "*messages.CopyWanted"}, heard, "what is asked of its agents again")
+	spec := f.world.Store().Binding("default/web-deployment").Spec
+	require.Same(t, &get(f, binding()).Spec, spec, "there are not two of a binding")
+}
+
+func TestAStartSaysWhenItIsDone(t *testing.T) {
+	f := running(t)
+	f.Close()
+	done := make(chan struct{}) // closed twice would panic
+	var err error
+	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Started: func() { close(done) }})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Run(ctx) }()
+	<-done
+	require.True(t, f.Ask(ctx, func(*world.World) {}))
+	cancel()
+	require.NoError(t, <-ended)
+}
+
+func TestAStartSaysWhatItCannotRead(t *testing.T) {
+	f := unopened(t)
+	dir := t.TempDir()
+	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: "/apps/deployments/default/web", Object: []byte(`{"spec":7}`)}}))
+	var err error
+	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
+	_, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
+	require.ErrorContains(t, err, "read /apps/deployments/default/web: json: cannot unmarshal number")
+}
