@@ -49,8 +49,8 @@ func TestWhatHasNotChangedForLongReadsAsItWas(t *testing.T) {
 		}
 		require.Equal(t, is, s.maps().Snapshot().Get(mapKey(name)))
 	}
-	require.Equal(t, 3, hot, "those of the latest changes")
-	require.Equal(t, 5, cold)
+	require.Equal(t, 4, hot, "those of the latest changes")
+	require.Equal(t, 4, cold)
 	require.Len(t, values(s.maps().Snapshot()), 8)
 }
 

@@ -34,15 +34,11 @@ func (s *step) told(t *Table) Change {
 	return Change{Key: s.now.key, Version: s.now.version, Object: t.open(&s.now), Text: s.text, table: t, before: s.before}
 }
 
-const (
-	// latestTexts is of how many changes a ring keeps the text, and what stood before as it was.
-	latestTexts = 1024
-	// latestObjects is of how many it keeps the objects as they are, though they are packed, too: many are changed again
-	// soon.
-	latestObjects = 8192
-)
+// latestTexts is of how many changes a ring keeps the text, and what stood before as it was.
+const latestTexts = 1024
 
-// ring keeps the latest changes of a table. Changes are counted from 0; those from begin to end are at
+// ring keeps the latest changes of a table, with their objects as they are though they may be packed, too: many are
+// changed again soon. Changes are counted from 0; those from begin to end are at
 // hand, where their number modulo the limit says.
 type ring struct {
 	changes    []step
@@ -52,8 +48,8 @@ type ring struct {
 	floor int64
 }
 
-// add keeps a change.
-func (r *ring) add(s step) {
+// add keeps a change, and returns the one that it drops for that; nil for none.
+func (r *ring) add(s step) (dropped *item) {
 	if last := r.end - latestTexts; last >= r.begin {
 		r.at(last).text = nil
 		r.at(last).before.cool()
@@ -61,23 +57,17 @@ func (r *ring) add(s step) {
 	if len(r.changes) < r.limit {
 		r.changes = append(r.changes, s)
 		r.end++
-		return
+		return nil
 	}
 	place := r.at(r.end)
 	if r.end-r.begin == int64(r.limit) {
 		r.floor = place.now.version
 		r.begin++
+		dropped = new(place.now)
 	}
 	*place = s
 	r.end++
-}
-
-// cooling returns the change that is not among the latest any more since one was added; nil for none.
-func (r *ring) cooling() *step {
-	if n := r.end - 1 - min(latestObjects, int64(r.limit)-1); n >= r.begin {
-		return r.at(n)
-	}
-	return nil
+	return dropped
 }
 
 // forget drops the changes up to a version.

@@ -149,9 +149,8 @@ func (t *Table) prepare(o Object) {
 // record notes a change for watchers, and lets go of an object that has not changed for long.
 func (t *Table) record(s step) {
 	t.stirred = true
-	t.ring.add(s)
-	if last := t.ring.cooling(); last != nil {
-		t.cool(&last.now)
+	if dropped := t.ring.add(s); dropped != nil {
+		t.cool(dropped)
 	}
 }
 

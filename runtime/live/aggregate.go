@@ -7,11 +7,48 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/store"
 )
+
+// sums are the bindings of which what their copies report is to be added up, those first that have waited longest, each
+// once: a failover changes a binding several times.
+type sums struct {
+	waiting []messages.BindingName
+	known   map[messages.BindingName]bool
+}
+
+const (
+	// sumsAtOnce is how many are added up at once; fewer while there are Works to write, which agents wait for.
+	sumsAtOnce      = 2048
+	sumsBesideWorks = 64
+)
+
+func (s *sums) put(b messages.BindingName) {
+	if !s.known[b] {
+		s.known[b] = true
+		s.waiting = append(s.waiting, b)
+	}
+}
+
+// take returns the next, fewer where there is something else to do.
+func (s *sums) take(idle bool) []messages.BindingName {
+	n := sumsBesideWorks
+	if idle {
+		n = sumsAtOnce
+	}
+	next := s.waiting[:min(len(s.waiting), n)]
+	if s.waiting = s.waiting[len(next):]; len(s.waiting) == 0 {
+		s.waiting = nil
+	}
+	for _, b := range next {
+		delete(s.known, b)
+	}
+	return next
+}
 
 // aggregate returns the write that gives the template of a binding the sums of what its copies report, so that a
 // workload looks as it would in one cluster; needed is false where it has them. Source: Karmada's resource interpreter.

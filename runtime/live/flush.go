@@ -37,7 +37,9 @@ const (
 	decidedAtOnce = 256
 	// flushAtOnce is how many objects of all else are: few enough for readers of the engine to keep up, this fleet among
 	// them, and enough for a sync of the log to cost little.
-	flushAtOnce = 2048
+	flushAtOnce = 512
+	// wishesAtOnce is how many Works are looked at before the machines hear of what came meanwhile.
+	wishesAtOnce = 2048
 )
 
 // flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
@@ -56,13 +58,13 @@ func (f *Fleet) flush() (again bool, err error) {
 	if f.config.Flushed != nil {
 		f.config.Flushed()
 	}
-	return again || told || len(f.wishes) > 0, nil
+	return again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0, nil
 }
 
 // flushDecisions commits objects as the machines have them, each with the Events that tell why. While one part is
 // encoded and synced the next is gathered.
 func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
-	end := f.begin(nil)
+	r := f.newRelay()
 	for keys := range slices.Chunk(changed, decidedAtOnce) {
 		part := make([]pending, 0, 3*len(keys))
 		for _, key := range keys {
@@ -70,29 +72,56 @@ func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
 			part = append(part, made...)
 			part = append(part, f.eventsAbout(key, uidIn(made, key))...)
 		}
-		some, err := end()
-		if err != nil {
-			return false, err
-		}
-		told = told || some
-		end = f.begin(part)
+		r.add(part)
 	}
-	some, err := end()
-	return told || some, err
+	return r.end()
 }
 
 // flushConsequences commits what a start that finds it missing makes up of what was decided, and the Events of what has
 // not changed.
 func (f *Fleet) flushConsequences(changed []api.Key) (told bool, err error) {
-	all, told := f.consequences(changed)
-	for part := range slices.Chunk(append(all, f.eventsLeft()...), flushAtOnce) {
-		some, err := f.commit(part)
-		if err != nil {
-			return false, err
-		}
-		told = told || some
+	r := f.newRelay()
+	told = f.consequences(changed, r.addOne)
+	for _, p := range f.eventsLeft() {
+		r.addOne(p)
 	}
-	return told, nil
+	some, err := r.end()
+	return told || some, err
+}
+
+// relay commits parts, one after the other: while one is encoded and synced the next is gathered.
+type relay struct {
+	fleet *Fleet
+	part  []pending // that is gathered by addOne
+	ahead func() (told bool, err error)
+	told  bool
+	err   error
+}
+
+func (f *Fleet) newRelay() *relay { return &relay{fleet: f, ahead: f.begin(nil)} }
+
+func (r *relay) addOne(p pending) {
+	if r.part = append(r.part, p); len(r.part) == flushAtOnce {
+		r.add(r.part)
+		r.part = nil
+	}
+}
+
+func (r *relay) add(part []pending) {
+	if r.err != nil {
+		return
+	}
+	told, err := r.ahead()
+	if r.told, r.err = r.told || told, err; err == nil {
+		r.ahead = r.fleet.begin(part)
+	}
+}
+
+// end waits for the last part, and reports whether machines were told of any.
+func (r *relay) end() (told bool, err error) {
+	r.add(r.part)
+	r.add(nil)
+	return r.told, r.err
 }
 
 // commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
@@ -186,30 +215,29 @@ func uidIn(made []pending, key api.Key) types.UID {
 	return ""
 }
 
-// consequences gathers what follows from decisions: the sums of what copies of changed bindings report, namespaces and
-// Works, the oldest wishes first, and only so many: what is decided meanwhile does not wait for all of them. Agents'
-// machines are told of Works that need not be written: they are as they should be. It reports whether any was.
-func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
+// consequences adds what follows from decisions: namespaces and Works, the oldest wishes first, and only so many: what is
+// decided meanwhile does not wait for all of them; then the sums of what copies of changed bindings report, which nobody
+// waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
+// any was.
+func (f *Fleet) consequences(changed []api.Key, add func(pending)) (told bool) {
 	for _, key := range changed {
 		if binding := f.world.Store().Binding(bindingOf(key)); binding != nil {
-			if p, needed := f.aggregate(binding); needed {
-				all = append(all, p)
-			}
+			f.sums.put(binding.Name())
 			f.renewParts(binding)
 		}
 	}
 	now := f.now()
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
-			all = append(all, p)
+			add(p)
 		}
 	}
 	f.joining = f.joining[:0]
-	oldest := f.wishes[:min(len(f.wishes), flushAtOnce)]
+	oldest := f.wishes[:min(len(f.wishes), wishesAtOnce)]
 	for _, w := range newest(oldest) {
 		p, needed := f.work(w, now)
 		if needed {
-			all = append(all, p)
+			add(p)
 			continue
 		}
 		told = f.tellWritten(w, p.generation) || told
@@ -218,7 +246,14 @@ func (f *Fleet) consequences(changed []api.Key) (all []pending, told bool) {
 	if f.wishes = f.wishes[len(oldest):]; len(f.wishes) == 0 {
 		f.wishes = nil // a start wishes for all Works: their room is not kept
 	}
-	return all, told
+	for _, name := range f.sums.take(len(f.wishes) == 0) {
+		if binding := f.world.Store().Binding(name); binding != nil {
+			if p, needed := f.aggregate(binding); needed {
+				add(p)
+			}
+		}
+	}
+	return told
 }
 
 // bindingOf names the binding that a key is that of; empty where it is that of something else.

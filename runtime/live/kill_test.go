@@ -109,7 +109,8 @@ func (o *outage) state() string {
 			words = append(words, fmt.Sprintf("%s %s:%s %s", name, t.Key, t.Effect, t.TimeAdded))
 		}
 	}
-	return strings.Join(append(words, placed(o.fixture)), "\n")
+	status := get(o.fixture, deployment(2, "")).Status
+	return strings.Join(append(words, placed(o.fixture), fmt.Sprintf("%d of %d", status.ReadyReplicas, status.Replicas)), "\n")
 }
 
 // live lives through the troubles of a seed, and returns where it ends.

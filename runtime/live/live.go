@@ -71,6 +71,7 @@ type Fleet struct {
 	wishes    []wish                        // for Works, in the order in which they were made
 	events    map[api.Key][]event           // by what they are about
 	manifests manifests
+	sums      sums
 	overrides overrides
 	// stuck are the copies, by the keys of their Works, to which no overrides could be applied.
 	stuck    map[string]*messages.CopyWanted
@@ -99,7 +100,7 @@ func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
-		overrides: overrides{}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
+		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
@@ -139,7 +140,7 @@ func (f *Fleet) load() error {
 	}
 	withoutOwn(objects)
 	f.world.Load(belonging(objects))
-	f.shareBindings()
+	f.takeBindings()
 	f.loadOverrides()
 	if err := f.loadTemplates(); err != nil {
 		return err
@@ -157,10 +158,11 @@ func (f *Fleet) load() error {
 	return nil
 }
 
-// shareBindings has the world keep no copies of bindings. One that it had to make something of stays as it has it.
-func (f *Fleet) shareBindings() {
+// takeBindings has the world keep no copies of bindings, and what their copies report added up. One that it had to make something of stays as it has it.
+func (f *Fleet) takeBindings() {
 	of := f.world.Store()
 	of.EachBinding(func(b *store.Binding) {
+		f.sums.put(b.Name()) // a crash may have left them behind
 		key := store.BindingKey(b.Name())
 		r := catalog.Of(key)
 		theirs, _ := f.config.Engine.Table(r.Name()).Get(engine.Key(r.Name(), key.Namespace, key.Name))

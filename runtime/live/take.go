@@ -81,7 +81,9 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	}
 	if r.Template() {
 		f.lend(c.Key, c.Object)
-		f.renewWorks(f.world.Store().Binding(world.BindingOf(o)))
+		name := world.BindingOf(o)
+		f.renewWorks(f.world.Store().Binding(name))
+		f.sums.put(name) // of its new generation, and whatever was written into its status
 	}
 }
 
