@@ -160,6 +160,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	}
 	if c != nil && m.Kept && c.removing && c.asking { // else it was told meanwhile to go for good
 		b.originalReported(now, c, out)
+		c = b.copy(m.Cluster) // others may have come, for which there was no room
 	}
 	if c == nil || c.removing {
 		return

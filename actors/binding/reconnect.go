@@ -54,6 +54,7 @@ func (b *Binding) originalReported(now time.Time, c *copyState, out *actors.Outb
 	out.Record(&messages.OriginalKept{Binding: b.name, Cluster: c.cluster})
 	b.tellRun(c, true, out)
 	b.ask(now, out)
+	b.syncCopies(out) // what waited for it to go waits no longer
 }
 
 // judgeOriginal gives up an old copy that is not healthy.

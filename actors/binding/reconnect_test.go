@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/actorstest"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -59,6 +60,26 @@ func TestAnOldCopyOnAClusterThatWasChosenAgainIsThatOfATarget(t *testing.T) {
 			require.NotContains(t, kinds(n), "OriginalKept")
 		})
 	}
+}
+
+// m2 was left directly, so that m3 waits for its copy to go; that of m4, which was left before, is to go, too.
+func TestWhatWaitsForAnOldCopyToGoStartsWhenItIsKept(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		policy := reconnecting(api.ReconnectKeepOriginal)
+		policy.Failover.Cluster.PurgeMode = api.PurgeDirectly
+		b := drive(t, settings(destinationFirst, reportedHealth))
+		b.tell(workload(4), claim("default/p", policy))
+		b.tell(b.place("m1:1", "m2:2", "m4:1"))
+		b.tell(report("m1", api.Healthy, 1, 1), report("m2", api.Healthy, 2, 2), report("m4", api.Healthy, 1, 3))
+		b.tell(tainted("m4", b.Now(), "silent"), permit("m4"))
+		b.tell(b.replace("m4", "m1:2", "m2:2"))
+		b.tell(tainted("m2", b.Now(), "silent"), permit("m2"))
+		b.tell(b.replace("m2", "m1:2", "m3:2")).Told(memberAt("m3"))
+		arrivals := actorstest.Interleave(choose, actorstest.Alone[messages.ToBinding](back(api.Healthy, 2), &messages.CopyRemoved{Cluster: "m4"})...)
+		told := actorstest.MailTo(b.tell(arrivals...).Mail(), memberAt("m3"))
+		require.Len(t, told, 1)
+		require.Equal(t, int32(2), told[0].(*messages.RunCopy).Replicas)
+	})
 }
 
 func TestAnOldCopyThatFallsSickGoes(t *testing.T) {
