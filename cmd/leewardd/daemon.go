@@ -55,7 +55,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	d.machines.metrics = d.metrics
 	d.machines.settings.Store(&c.settings)
 	d.machines.config = live.Config{
-		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Started: returnMemory, Broken: d.metrics.Broken, Shadow: c.shadow,
+		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Started: settle, Broken: d.metrics.Broken, Shadow: c.shadow,
 	}
 	d.server, err = kubeapi.New(kubeapi.Config{
 		Engine: d.engine, DataDir: c.dataDir, Addr: c.address(), Expose: c.expose, Hosts: c.tlsHosts, Logger: log, Clock: d.clock,

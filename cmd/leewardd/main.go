@@ -19,7 +19,6 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
-	collectOften()
 	if err := rootCommand(reload).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "leewardd:", err)
 		os.Exit(1)

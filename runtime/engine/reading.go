@@ -24,7 +24,6 @@ func newReader() *reader {
 		share[corev1.ResourceList](),
 		share[*api.ReplicaRequirements](),
 		share[*api.Placement](),
-		share[[]api.Manifest](),
 		share[*runtime.RawExtension](),
 	)))}
 }

@@ -83,35 +83,62 @@ const (
 	openedAtOnce = 1024
 )
 
-// each visits items as objects. Those that are packed are decoded some at a time, on every processor.
+// each visits items as objects. Those that are packed are decoded some at a time, on every processor, while others are
+// visited.
 func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) error {
 	atOnce := 1
 	if s.table.resource.Packed {
 		atOnce = openedFirst
 	}
-	var ahead []item
+	var gathered []item
+	var ahead *opening
 	for i := range items {
-		if ahead = append(ahead, i); len(ahead) < atOnce {
+		if gathered = append(gathered, i); len(gathered) < atOnce {
 			continue
 		}
-		if more, err := s.table.hand(ahead, visit); err != nil || !more {
+		next := s.table.openAhead(gathered)
+		if more, err := ahead.hand(visit); err != nil || !more {
 			return err
 		}
-		if ahead = ahead[:0]; atOnce > 1 {
+		if ahead, gathered = next, nil; atOnce > 1 {
 			atOnce = openedAtOnce
 		}
 	}
-	_, err := s.table.hand(ahead, visit)
+	next := s.table.openAhead(gathered)
+	if more, err := ahead.hand(visit); err != nil || !more {
+		return err
+	}
+	_, err := next.hand(visit)
 	return err
 }
 
-// hand hands items over as objects, and reports whether more are wanted.
-func (t *Table) hand(items []item, visit func(string, Object) bool) (more bool, err error) {
-	if err := t.openAll(items); err != nil {
-		return false, err
+// opening is items that are being decoded.
+type opening struct {
+	items []item
+	done  chan error // nil: all of them are objects already
+}
+
+func (t *Table) openAhead(items []item) *opening {
+	o := &opening{items: items}
+	if t.resource.Packed {
+		o.done = make(chan error, 1)
+		go func() { o.done <- t.openAll(items) }()
 	}
-	for i := range items {
-		if !visit(items[i].key, items[i].object) {
+	return o
+}
+
+// hand hands the items over as objects, once they are, and reports whether more are wanted. Nil has none.
+func (o *opening) hand(visit func(string, Object) bool) (more bool, err error) {
+	if o == nil {
+		return true, nil
+	}
+	if o.done != nil {
+		if err := <-o.done; err != nil {
+			return false, err
+		}
+	}
+	for i := range o.items {
+		if !visit(o.items[i].key, o.items[i].object) {
 			return false, nil
 		}
 	}

@@ -130,17 +130,25 @@ func (f *Fleet) Close() {
 
 // load takes over what the engine holds, as it holds it.
 func (f *Fleet) load() error {
-	var objects []api.Object
+	var objects, bindings []api.Object
 	for i := range catalog.All {
-		if r := &catalog.All[i]; !r.Numerous() {
-			if err := f.loadAll(r, func(_ string, o engine.Object) { objects = append(objects, api.Shallow(o)) }); err != nil {
-				return err
+		r := &catalog.All[i]
+		if r.Numerous() {
+			continue
+		}
+		err := f.loadAll(r, func(_ string, o engine.Object) {
+			objects = append(objects, api.Shallow(o))
+			if r == catalog.Bindings || r == catalog.ClusterBindings {
+				bindings = append(bindings, o)
 			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	withoutOwn(objects)
 	f.world.Load(belonging(objects))
-	f.takeBindings()
+	f.takeBindings(bindings)
 	f.loadOverrides()
 	if err := f.loadTemplates(); err != nil {
 		return err
@@ -158,18 +166,16 @@ func (f *Fleet) load() error {
 	return nil
 }
 
-// takeBindings has the world keep no copies of bindings, and what their copies report added up. One that it had to make something of stays as it has it.
-func (f *Fleet) takeBindings() {
-	of := f.world.Store()
-	of.EachBinding(func(b *store.Binding) {
+// takeBindings has the world keep no copies of bindings, and what their copies report added up. One that it had to make
+// something of stays as it has it.
+func (f *Fleet) takeBindings(bindings []api.Object) {
+	for _, theirs := range bindings {
+		b := f.world.Store().Binding(messages.NameBinding(theirs.GetNamespace(), theirs.GetName()))
 		f.sums.put(b.Name()) // a crash may have left them behind
-		key := store.BindingKey(b.Name())
-		r := catalog.Of(key)
-		theirs, _ := f.config.Engine.Table(r.Name()).Get(engine.Key(r.Name(), key.Namespace, key.Name))
 		if asLoaded(b, store.AsBinding(theirs)) {
-			of.Share(theirs, of.Version(key))
+			f.world.Store().Share(theirs, f.world.Store().Version(api.KeyOf(theirs)))
 		}
-	})
+	}
 }
 
 // asLoaded reports whether the world took a binding over as it was: it may have counted its generation, or what its copies

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,9 @@ type reading struct {
 
 	version int64
 	objects map[string]Record
-	notes   []string
+	// gone are the keys under which nothing stands since the reading began. Nil where it begins with all that stood.
+	gone  map[string]bool
+	notes []string
 	// damaged are the snapshots in whose place something else was read.
 	damaged []fileName
 	// files are those read, in their order; the last of them is good up to end.
@@ -39,12 +42,48 @@ type reading struct {
 
 // load reads a folder: the newest snapshot that is sound, and the log since. The reading says how.
 func load(f *folder, how reading) (*reading, error) {
-	r, err := loadSnapshot(f, how)
-	if err == nil {
-		err = r.log(f)
+	r, err := loadAtOnce(f, how)
+	if errors.As(err, new(*Damage)) {
+		r, err = loadInTurn(f, how)
 	}
 	if err != nil && len(r.notes) > 0 {
 		err = fmt.Errorf("%w (%s)", err, strings.Join(r.notes, "; "))
+	}
+	return r, err
+}
+
+// loadAtOnce reads the newest snapshot and the log since side by side: they are most of the time that a start takes.
+func loadAtOnce(f *folder, how reading) (*reading, error) {
+	if len(f.snapshots) == 0 {
+		return loadInTurn(f, how)
+	}
+	newest := f.snapshots[len(f.snapshots)-1]
+	r, since := how, how
+	r.objects = map[string]Record{}
+	since.version, since.objects, since.gone = newest.version, map[string]Record{}, map[string]bool{}
+	read := make(chan error, 1)
+	go func() { read <- since.log(f) }()
+	err := r.snapshot(newest)
+	if err = errors.Join(err, <-read); err == nil {
+		r.follow(&since)
+	}
+	return &r, err
+}
+
+// follow makes stand what a reading of the log since made.
+func (r *reading) follow(since *reading) {
+	for key := range since.gone { // order-free: each is another's
+		delete(r.objects, key)
+	}
+	maps.Copy(r.objects, since.objects)
+	r.version, r.notes, r.files, r.end = since.version, append(r.notes, since.notes...), append(r.files, since.files...), since.end
+}
+
+// loadInTurn reads the newest snapshot that is sound, and then the log since.
+func loadInTurn(f *folder, how reading) (*reading, error) {
+	r, err := loadSnapshot(f, how)
+	if err == nil {
+		err = r.log(f)
 	}
 	return r, err
 }
@@ -124,7 +163,7 @@ func (r *reading) apply(c *content) error {
 		}
 		r.version++
 		if record.Object == nil {
-			delete(r.objects, record.Key)
+			r.drop(record.Key)
 		} else {
 			r.keep(record)
 		}
@@ -133,6 +172,14 @@ func (r *reading) apply(c *content) error {
 		c.fail("a log has no end")
 	}
 	return nil
+}
+
+// drop has nothing stand under a key.
+func (r *reading) drop(key string) {
+	delete(r.objects, key)
+	if r.gone != nil {
+		r.gone[key] = true
+	}
 }
 
 // keep lets a record stand, which will live longer than the frame that it was read from.
