@@ -24,9 +24,10 @@ func (h *held) cool() {
 	}
 }
 
-// packed is what the table keeps of a text; nothing where it keeps objects.
+// packed is what the table keeps of a text; nothing where it keeps objects, or is so small that it would keep most of them,
+// too, as the latest that changed.
 func (t *Table) packed(text []byte) packed {
-	if !t.resource.Packed {
+	if !t.resource.Packed || t.size.Load() < int64(t.resource.History) {
 		return packed{}
 	}
 	return t.packer.pack(text)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync/atomic"
+
 	"github.com/google/btree"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -44,6 +46,7 @@ type Table struct {
 	engine   *Engine
 	objects  *btree.BTreeG[item]
 	packer   packer
+	size     atomic.Int64 // of objects, for those who do not hold the lock
 	ring     ring
 	// changed is closed at the next change; stirred is set while a batch with such a change is applied.
 	changed chan struct{}
@@ -173,6 +176,7 @@ func (t *Table) set(i item) item {
 	} else {
 		old, _ = t.objects.ReplaceOrInsert(i)
 	}
+	t.size.Store(int64(t.objects.Len()))
 	return old
 }
 
