@@ -53,6 +53,8 @@ type PlaceBinding struct {
 	Lapses bool
 	// Purges is set where the old copy of one of Leaving or Seeking goes before its replacement stands.
 	Purges bool
+	// Alone is set where a budget lets nothing go along with what is left of Leaving or Seeking: it would go at once.
+	Alone bool
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
 

@@ -52,6 +52,7 @@ func (b *Binding) wish(now time.Time) *messages.PlaceBinding {
 	m.Leaving, m.Seeking = b.leaving()
 	m.Lapses = len(m.Leaving) > 0 && b.lapses()
 	m.Purges = b.purges(now, m.Leaving) || b.purges(now, m.Seeking)
+	m.Alone = b.goesAlone()
 	m.Cooling, m.Full = b.keepClear(now), b.full()
 	for i := range b.tasks {
 		if !b.reopened(&b.tasks[i]) {

@@ -147,7 +147,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	}
 	b.tellDependencies(out)
 	if b.curbs != nil {
-		b.tellBudgets(out)
+		b.tellBudgets(now, out)
 	}
 	out.WakeAt(b.nextDeadline(now))
 }

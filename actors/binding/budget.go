@@ -14,7 +14,9 @@ import (
 // curbs is what a binding knows of holds and budgets, and what it said of itself.
 type curbs struct {
 	// held is set while people hold somebody's evictions: also who leaves for its health asks for a permit.
-	held    bool
+	held bool
+	// alone is what the scheduler last heard: that nothing may go along with what is to be left.
+	alone   bool
 	budgets []messages.Budget
 	// selecting are those that select the workload as it was last looked at, with that priority.
 	selecting []messages.BudgetName
@@ -66,10 +68,13 @@ func (s *curbs) look(b *Binding) {
 }
 
 // tellBudgets tells the governor what is new of the workload, if a budget selects it.
-func (b *Binding) tellBudgets(out *actors.Outbox) {
+func (b *Binding) tellBudgets(now time.Time, out *actors.Outbox) {
 	s := b.curbs
 	if s.workload != b.workload || s.priority != b.priority() {
 		s.look(b)
+	}
+	if b.leavesForTaints() && s.alone != b.goingAlone() {
+		b.ask(now, out)
 	}
 	next := &messages.WorkloadObserved{Binding: b.name}
 	if b.created && b.budgeted() && len(s.selecting) > 0 {
@@ -82,6 +87,14 @@ func (b *Binding) tellBudgets(out *actors.Outbox) {
 	out.TellGovernor(next)
 }
 
+// exceeds is why evictions may exceed budgets, by the word of the resource; empty: they may not.
+func (b *Binding) exceeds() string {
+	if b.workload == nil {
+		return ""
+	}
+	return b.workload.Annotations[api.AnnotationExceedBudget]
+}
+
 func sameNews(x, y *messages.WorkloadObserved) bool {
 	return x.Expected == y.Expected && x.AtOnce == y.AtOnce && x.Exceeds == y.Exceeds &&
 		slices.Equal(x.Budgets, y.Budgets) && slices.Equal(x.Shares, y.Shares)
@@ -91,10 +104,8 @@ func sameNews(x, y *messages.WorkloadObserved) bool {
 func (b *Binding) observed() *messages.WorkloadObserved {
 	m := &messages.WorkloadObserved{
 		Binding: b.name, Budgets: b.curbs.selecting, Expected: b.expected(),
-		AtOnce: eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode) == api.PurgeDirectly,
-	}
-	if b.workload != nil {
-		m.Exceeds = b.workload.Annotations[api.AnnotationExceedBudget]
+		AtOnce:  eviction.PurgeMode(b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode) == api.PurgeDirectly,
+		Exceeds: b.exceeds(),
 	}
 	for i := range b.targets {
 		t := &b.targets[i]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"leeward/actors/actorstest"
 	"leeward/messages"
@@ -127,4 +128,84 @@ func TestWhatOthersNeedTakesNothingFromABudget(t *testing.T) {
 	b := drive(t, settings(budgeting))
 	all := &messages.WorkloadObserved{Binding: name, Budgets: []messages.BudgetName{"default/all"}}
 	require.Equal(t, all, observed(b.tell(budgets(), workload(0), requiring("default/api", "m1", "m2"))))
+}
+
+// bounded returns a binding that serves on m1 and m2, of which m1 is to be left and has a permit, under a budget.
+func bounded(t *testing.T, s messages.Settings, mode api.PurgeMode, spec *api.EvictionBudgetSpec) *subject {
+	t.Helper()
+	p := divided()
+	p.Failover = &api.FailoverBehavior{Cluster: &api.ClusterFailover{PurgeMode: mode}}
+	b := placed(t, s, p, "m1:2", "m2:2")
+	b.tell(report("m1", api.Healthy, 2, 1), report("m2", api.Healthy, 2, 1))
+	b.tell(&messages.BudgetsSet{Budgets: []messages.Budget{{Name: "default/all", Spec: spec}}})
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	return b
+}
+
+func TestWhatLeavesDirectlyTakesNothingAlongThatItsBudgetCounts(t *testing.T) {
+	least := &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(2))}
+	graceful := settings(budgeting, destinationFirst, func(s *messages.Settings) { s.GracefulMoves = true })
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		mode     api.PurgeMode
+		spec     *api.EvictionBudgetSpec
+		alone    bool
+	}{
+		"directly, some have to serve":      {graceful, api.PurgeDirectly, least, true},
+		"directly, some need not serve":     {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MaxUnavailable: least.MinAvailable}, true},
+		"directly, whoever serves":          {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MaxMoved: &api.MaxMoved{}}, false},
+		"directly, of others":               {graceful, api.PurgeDirectly, &api.EvictionBudgetSpec{MinAvailable: least.MinAvailable, Workloads: api.WorkloadSelector{MinPriority: new(int32(9))}}, false},
+		"gracefully":                        {graceful, api.PurgeGracefully, least, false},
+		"where moves are never graceful":    {settings(budgeting, destinationFirst), api.PurgeGracefully, least, true},
+		"where budgets do not count at all": {settings(destinationFirst), api.PurgeDirectly, least, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bounded(t, c.settings, c.mode, c.spec)
+			require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
+			require.Equal(t, c.alone, b.asked.Alone)
+		})
+	}
+}
+
+func TestWhoIsHeldForWhatWouldGoAlongNamesTheBudgetAndGoesOnceNothingElseServes(t *testing.T) {
+	least := &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(2))}
+	b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, least)
+	h := b.holdBack("m1")
+	h.Obstacle = &messages.Obstacle{Reason: api.ReasonBudgetSpent, Message: "m2 would go along"}
+	n := b.tell(h)
+	require.Equal(t, "budget default/all: m2 would go along", actorstest.FactsOf[*messages.EvictionHeld](n.Facts())[0].Message)
+	for what, m := range map[string]messages.ToBinding{
+		"what would go along is sick": report("m2", api.Unhealthy, 0, 1),
+		"people allow it":             exceeding("ticket 7"),
+		"the budget is gone":          &messages.BudgetsSet{},
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, least)
+			h := b.holdBack("m1")
+			h.Obstacle = &messages.Obstacle{Reason: api.ReasonBudgetSpent, Message: "m2 would go along"}
+			b.tell(h, report("m1", api.Unhealthy, 0, 1))
+			require.True(t, b.asked.Alone)
+			b.tell(m)
+			require.False(t, b.asked.Alone)
+			require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking)
+		})
+	}
+}
+
+func TestWhatGoesAlongByPeoplesWordIsOnRecord(t *testing.T) {
+	b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(2))})
+	b.tell(exceeding("ticket 7"))
+	p := b.replace("m1", "m3:4")
+	p.Move, p.Leaving = api.EvictionReasonReschedule, append(p.Leaving, "m2")
+	require.Equal(t, []*messages.BudgetExceeded{{
+		Budget: "default/all", Binding: name, Cluster: "m1", AllowedBy: "its resource", Reason: "ticket 7", Message: "what runs on m2 goes along at once",
+	}}, actorstest.FactsOf[*messages.BudgetExceeded](b.tell(p).Facts()))
+}
+
+// exceeding is the workload that may exceed budgets.
+func exceeding(why string) *messages.WorkloadApplied {
+	m := workload(4)
+	m.Workload.Annotations = map[string]string{api.AnnotationExceedBudget: why}
+	return m
 }

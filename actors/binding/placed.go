@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,11 +43,21 @@ func (b *Binding) hold(now time.Time, m *messages.PlacementDecided, out *actors.
 		if t == nil || !t.leave.awaits() {
 			continue
 		}
-		b.heldBack(t, b.rests(now, hold{reason: m.Obstacle.Reason, message: m.Obstacle.Message}), m.Obstacle.Rejections, out)
+		b.heldBack(t, b.obstructed(now, m.Obstacle), m.Obstacle.Rejections, out)
 		if lapses {
 			b.returnPermit(t, out)
 		}
 	}
+}
+
+// obstructed is the hold for an obstacle, with the budget or the time that it is about.
+func (b *Binding) obstructed(now time.Time, o *messages.Obstacle) hold {
+	why := hold{reason: o.Reason, message: o.Message}
+	if g := b.bound(); g != nil && o.Reason == api.ReasonBudgetSpent {
+		why.message = fmt.Sprintf("budget %s: %s", g.Name, o.Message)
+		return why
+	}
+	return b.rests(now, why)
 }
 
 // place makes the chosen clusters the result. The clusters that are left for them are left in the same
@@ -55,6 +66,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	reopened := b.reopens()
 	took := b.takeBack(m.Targets, out)
 	before := b.clusters()
+	b.exceedAlong(m.Leaving, out)
 	b.moves(m, out)
 	b.tasks = slices.Grow(b.tasks, len(m.Leaving))
 	for _, c := range m.Leaving {

@@ -7,11 +7,12 @@ import (
 	"leeward/actors"
 	"leeward/actors/rules/budget"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // Why a budget keeps a request waiting.
 const (
-	budgetSpent = "BudgetSpent"
+	budgetSpent = api.ReasonBudgetSpent
 	budgetNever = "BudgetNeverMet"
 )
 

@@ -59,7 +59,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 func (s *Scheduler) wayOut(now time.Time, e *entry, must []messages.ClusterName) (way placement.Decision, n int, first placement.Decision) {
 	for k := len(must); k > 0; k-- {
 		r := s.without(e.asked, must[:k])
-		d := s.planMove(now, e.asked, r)
+		d := s.alone(e.asked, s.planMove(now, e.asked, r), must[:k])
 		if k == len(must) {
 			first = d
 		}

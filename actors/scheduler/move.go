@@ -1,8 +1,11 @@
 package scheduler
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -14,12 +17,7 @@ func (s *Scheduler) moveTo(m *messages.PlaceBinding, next []api.TargetCluster, m
 	if !s.settings.GracefulMoves || len(next) == 0 {
 		return "", nil
 	}
-	for _, t := range m.Targets {
-		c := messages.ClusterName(t.Name)
-		if !hasTarget(next, t.Name) && !slices.Contains(must, c) && s.fleet.Has(c) {
-			moved = append(moved, c)
-		}
-	}
+	moved = s.along(m, next, must)
 	switch {
 	case fresh(m):
 		return api.EvictionReasonRebalance, moved
@@ -27,6 +25,36 @@ func (s *Scheduler) moveTo(m *messages.PlaceBinding, next []api.TargetCluster, m
 		return api.EvictionReasonReschedule, moved
 	default:
 		return "", nil
+	}
+}
+
+// along are the clusters, but for those that are gone, that new targets do without beside those that a binding must leave.
+func (s *Scheduler) along(m *messages.PlaceBinding, next []api.TargetCluster, must []messages.ClusterName) (along []messages.ClusterName) {
+	for _, t := range m.Targets {
+		c := messages.ClusterName(t.Name)
+		if !hasTarget(next, t.Name) && !slices.Contains(must, c) && s.fleet.Has(c) {
+			along = append(along, c)
+		}
+	}
+	return along
+}
+
+// alone refuses a placement that takes something along, where nothing may go along.
+func (s *Scheduler) alone(m *messages.PlaceBinding, d placement.Decision, must []messages.ClusterName) placement.Decision {
+	if !m.Alone || len(d.Targets) == 0 {
+		return d
+	}
+	along := s.along(m, d.Targets, must)
+	if len(along) == 0 {
+		return d
+	}
+	names := make([]string, len(along))
+	for i, c := range along {
+		names[i] = string(c)
+	}
+	return placement.Decision{
+		Reason:  api.ReasonBudgetSpent,
+		Message: fmt.Sprintf("there is a place only for all of it; what runs on %s would go along at once", strings.Join(names, ", ")),
 	}
 }
 

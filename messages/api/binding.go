@@ -307,6 +307,8 @@ const (
 	ReasonNoClusterFit   = "NoClusterFit"
 	ReasonUnschedulable  = "Unschedulable"
 	ReasonQuotaExceeded  = "QuotaExceeded"
+	// ReasonBudgetSpent is why an eviction waits for an EvictionBudget. Not Karmada's.
+	ReasonBudgetSpent = "BudgetSpent"
 )
 
 // ResourceHealth is what a cluster reports of a copy.
