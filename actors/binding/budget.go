@@ -45,7 +45,9 @@ func (b *Binding) holdsAnnounced(now time.Time, held bool, out *actors.Outbox) {
 func (b *Binding) budgetsSet(now time.Time, budgets []messages.Budget, out *actors.Outbox) {
 	b.curbed().budgets = budgets
 	b.curbs.look(b)
-	b.seekAnew(now, out)
+	if b.returnPermits(out) || b.curbs.alone && b.seeks() { // what may not go along may go by itself now
+		b.ask(now, out)
+	}
 }
 
 // budgeted reports whether there are budgets that count, whoever they select.

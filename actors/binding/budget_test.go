@@ -193,6 +193,15 @@ func TestWhoIsHeldForWhatWouldGoAlongNamesTheBudgetAndGoesOnceNothingElseServes(
 	}
 }
 
+func TestWhoIsHeldForWhatWouldGoAlongTriesAgainWhenABudgetIsEdited(t *testing.T) {
+	b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(2))})
+	b.tell(b.holdBack("m1"))
+	edited := &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(0))}
+	n := b.tell(&messages.BudgetsSet{Budgets: []messages.Budget{{Name: "default/all", Spec: edited}}})
+	require.Len(t, actorstest.MailTo(n.Mail(), scheduler), 1)
+	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking)
+}
+
 func TestWhatGoesAlongByPeoplesWordIsOnRecord(t *testing.T) {
 	b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(2))})
 	b.tell(exceeding("ticket 7"))
