@@ -51,7 +51,7 @@ func (t *Table) open(i *item) Object {
 	if i.object != nil || i.none() {
 		return i.object
 	}
-	o, err := t.unpack(i, func(text []byte, into Object) error { return jsonv1.Unmarshal(text, into) })
+	o, err := t.unpack(i, readOne)
 	if err != nil {
 		panic(fmt.Sprintf("engine: %v", err))
 	}
@@ -67,23 +67,24 @@ func (t *Table) unpack(i *item, read func(text []byte, into Object) error) (Obje
 	return o, nil
 }
 
-// openAll decodes those of some items that are packed, in their place; what reads alike in many is shared by them.
+// openAll decodes those of some items that are packed, in their place. Of many, what reads alike is shared: a reader takes
+// its time to begin.
 func (t *Table) openAll(items []item) error {
 	return inParts(len(items), func(from, to int) (err error) {
-		var r *reader
+		read := readOne
+		if len(items) == openedAtOnce {
+			read = newReader().read
+		}
 		for n := from; n < to && err == nil; n++ {
-			i := &items[n]
-			if i.object != nil {
-				continue
+			if i := &items[n]; i.object == nil {
+				i.object, err = t.unpack(i, read)
 			}
-			if r == nil {
-				r = newReader()
-			}
-			i.object, err = t.unpack(i, r.read)
 		}
 		return err
 	})
 }
+
+func readOne(text []byte, into Object) error { return jsonv1.Unmarshal(text, into) }
 
 // Kept is an object as a table keeps it, whatever becomes of that: where it is packed, no more than a small text.
 type Kept struct {

@@ -77,15 +77,15 @@ func TestWhatReadsAlikeIsHeldOnce(t *testing.T) {
 	dir := t.TempDir()
 	s := reopen(t, dir, noon)
 	for name, labels := range map[string]map[string]string{"a": {"app": "web"}, "b": {"app": "web"}, "c": {"app": "db"}} { // order-free
-		m := configMap(name, "1")
-		m.Labels = labels
-		s.commit(engine.Create(mapKey(name), m))
+		e := event(name)
+		e.Labels = labels
+		s.commit(engine.Create(eventKey(name), e))
 	}
 	require.NoError(t, s.Close())
 
 	s = reopen(t, dir, noon)
 	labels := map[string]reflect.Value{}
-	for _, o := range s.maps().Snapshot().Under("", "") {
+	for _, o := range s.Table(events).Snapshot().Under("", "") {
 		labels[o.GetName()] = reflect.ValueOf(o.GetLabels())
 	}
 	require.Equal(t, labels["a"].Pointer(), labels["b"].Pointer())

@@ -77,18 +77,18 @@ func (s Snapshot) Read(visit func(key string, o Object)) error {
 }
 
 const (
-	openedFirst = 2 * partFrom
+	openedFirst = partFrom
 	// openedAtOnce is how many objects are decoded ahead of who reads them; the first are fewer, for those who want no
 	// more.
 	openedAtOnce = 1024
 )
 
-// each visits items as objects. Those that are packed are decoded some at a time, on every processor, while others are
-// visited.
+// each visits items as objects. Those that are packed are decoded some at a time, on every processor, and where there are
+// many, while others are visited.
 func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) error {
-	atOnce := 1
-	if s.table.resource.Packed {
-		atOnce = openedFirst
+	atOnce, most := openedFirst, openedAtOnce
+	if !s.table.resource.Packed {
+		atOnce, most = 1, 1
 	}
 	var gathered []item
 	var ahead *opening
@@ -97,12 +97,13 @@ func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) er
 			continue
 		}
 		next := s.table.openAhead(gathered)
+		if atOnce < most {
+			ahead, next = next, nil
+		}
 		if more, err := ahead.hand(visit); err != nil || !more {
 			return err
 		}
-		if ahead, gathered = next, nil; atOnce > 1 {
-			atOnce = openedAtOnce
-		}
+		ahead, gathered, atOnce = next, nil, min(2*atOnce, most)
 	}
 	next := s.table.openAhead(gathered)
 	if more, err := ahead.hand(visit); err != nil || !more {
