@@ -83,29 +83,38 @@ const (
 	openedAtOnce = 1024
 )
 
-// each visits items as objects. Those that are packed are decoded some at a time, on every processor, and where there are
-// many, while others are visited.
+// each visits items as objects, until no more are wanted.
 func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) error {
-	atOnce, most := openedFirst, openedAtOnce
-	if !s.table.resource.Packed {
-		atOnce, most = 1, 1
+	if s.table.resource.Packed {
+		return s.table.unpackEach(items, visit)
 	}
+	for i := range items {
+		if !visit(i.key, i.object) {
+			break
+		}
+	}
+	return nil
+}
+
+// unpackEach decodes some items at a time, on every processor, and where there are many, while others are visited.
+func (t *Table) unpackEach(items iter.Seq[item], visit func(string, Object) bool) error {
+	atOnce := openedFirst
 	var gathered []item
 	var ahead *opening
 	for i := range items {
 		if gathered = append(gathered, i); len(gathered) < atOnce {
 			continue
 		}
-		next := s.table.openAhead(gathered)
-		if atOnce < most {
+		next := t.openAhead(gathered)
+		if atOnce < openedAtOnce {
 			ahead, next = next, nil
 		}
 		if more, err := ahead.hand(visit); err != nil || !more {
 			return err
 		}
-		ahead, gathered, atOnce = next, nil, min(2*atOnce, most)
+		ahead, gathered, atOnce = next, nil, min(2*atOnce, openedAtOnce)
 	}
-	next := s.table.openAhead(gathered)
+	next := t.openAhead(gathered)
 	if more, err := ahead.hand(visit); err != nil || !more {
 		return err
 	}
@@ -116,15 +125,12 @@ func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) er
 // opening is items that are being decoded.
 type opening struct {
 	items []item
-	done  chan error // nil: all of them are objects already
+	done  chan error
 }
 
 func (t *Table) openAhead(items []item) *opening {
-	o := &opening{items: items}
-	if t.resource.Packed {
-		o.done = make(chan error, 1)
-		go func() { o.done <- t.openAll(items) }()
-	}
+	o := &opening{items, make(chan error, 1)}
+	go func() { o.done <- t.openAll(items) }()
 	return o
 }
 
@@ -133,10 +139,8 @@ func (o *opening) hand(visit func(string, Object) bool) (more bool, err error) {
 	if o == nil {
 		return true, nil
 	}
-	if o.done != nil {
-		if err := <-o.done; err != nil {
-			return false, err
-		}
+	if err := <-o.done; err != nil {
+		return false, err
 	}
 	for i := range o.items {
 		if !visit(o.items[i].key, o.items[i].object) {
