@@ -136,15 +136,29 @@ func TestOnlyWhatIsKnownToHaveNoOwnerGoes(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledDaemonHadToCollectIsCollectedAtTheNextStart(t *testing.T) {
-	e := open(t)
-	orphan := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Namespace: "default", UID: "1",
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "gone", UID: "0"}}}}
-	leaving := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "leaving", Namespace: "default", UID: "2",
-		DeletionTimestamp: ptr.To(metav1.NewTime(time.Unix(0, 0))), Finalizers: []string{metav1.FinalizerDeleteDependents}}}
-	for _, o := range []*corev1.ConfigMap{orphan, leaving} {
+// ownedBy is an object that names an owner.
+func ownedBy(name, owner string, uid types.UID) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: "1",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner, UID: uid}}}}
+}
+
+// goingWith is an object that somebody deleted and a finalizer keeps.
+func goingWith(name, finalizer string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: "2",
+		DeletionTimestamp: ptr.To(metav1.NewTime(time.Unix(0, 0))), Finalizers: []string{finalizer}}}
+}
+
+// leave writes objects as a daemon that was killed left them.
+func leave(t *testing.T, e *engine.Engine, objects ...*corev1.ConfigMap) {
+	t.Helper()
+	for _, o := range objects {
 		require.NoError(t, e.Commit(engine.Create(engine.Key(configMaps.GroupResource(), "default", o.Name), o)))
 	}
+}
+
+func TestWhatAKilledDaemonHadToCollectIsCollectedAtTheNextStart(t *testing.T) {
+	e := open(t)
+	leave(t, e, ownedBy("orphan", "gone", "0"), goingWith("leaving", metav1.FinalizerDeleteDependents))
 	start(t, e, t.TempDir(), "127.0.0.1:0").left()
 }
 
@@ -152,13 +166,7 @@ func TestWhatAKilledDaemonHadToCollectIsCollectedAtTheNextStart(t *testing.T) {
 // before it in any list.
 func TestWhatIsOrphanedStaysWhoeverIsLookedAtFirst(t *testing.T) {
 	e := open(t)
-	child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "child", Namespace: "default", UID: "1",
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "2"}}}}
-	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner", Namespace: "default", UID: "2",
-		DeletionTimestamp: ptr.To(metav1.NewTime(time.Unix(0, 0))), Finalizers: []string{metav1.FinalizerOrphanDependents}}}
-	for _, o := range []*corev1.ConfigMap{child, owner} {
-		require.NoError(t, e.Commit(engine.Create(engine.Key(configMaps.GroupResource(), "default", o.Name), o)))
-	}
+	leave(t, e, ownedBy("child", "owner", "2"), goingWith("owner", metav1.FinalizerOrphanDependents))
 	d := start(t, e, t.TempDir(), "127.0.0.1:0")
 	d.left("child")
 	require.Empty(t, d.get(configMaps, "child").GetOwnerReferences())
