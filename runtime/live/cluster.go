@@ -56,7 +56,7 @@ func editCluster(w *world.World, before, now *api.Cluster) error {
 	if !equality.Semantic.DeepEqual(rest, old) || !maps.Equal(now.Labels, before.Labels) || !maps.Equal(now.Annotations, before.Annotations) {
 		o := api.Shallow(now).(*api.Cluster)
 		o.Spec.Taints = w.Store().Cluster(name).Spec.Taints
-		err = w.Apply(o)
+		err = w.Replace(o)
 	}
 	if edits := observed.TaintEdits(before.Spec.Taints, now.Spec.Taints); len(edits) > 0 {
 		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})

@@ -2,9 +2,12 @@ package live
 
 import (
 	"errors"
+	"maps"
 	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
@@ -75,7 +78,7 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	if edited := store.AsBinding(o); edited != nil {
 		f.rebaseBinding(edited, store.AsBinding(c.Previous()))
 	}
-	err := f.world.Apply(o)
+	err := f.world.Replace(o)
 	if f.refused(o, err); err != nil {
 		f.world.Store().Hold(api.KeyOf(o)) // what the engine has now is something else
 	}
@@ -136,9 +139,14 @@ func (f *Fleet) refused(o api.Object, err error) {
 // rebaseBinding gives a binding that somebody edited the fields that they left alone as the world has them now.
 func (f *Fleet) rebaseBinding(edited, before *store.Binding) {
 	ours := f.world.Store().Binding(edited.Name())
-	if ours == nil || before == nil {
+	if ours == nil {
 		return
 	}
+	if before == nil { // somebody made it just when the world did
+		before = &store.Binding{Meta: &metav1.ObjectMeta{}, Spec: ours.Spec}
+	}
+	edited.Meta.Labels = merged(edited.Meta.Labels, before.Meta.Labels, ours.Meta.Labels)
+	edited.Meta.Annotations = merged(edited.Meta.Annotations, before.Meta.Annotations, ours.Meta.Annotations)
 	rebase(reflect.ValueOf(edited.Spec).Elem(), reflect.ValueOf(before.Spec).Elem(), reflect.ValueOf(ours.Spec).Elem())
 }
 
@@ -149,4 +157,24 @@ func rebase(edited, before, ours reflect.Value) {
 			edited.Field(i).Set(ours.Field(i))
 		}
 	}
+}
+
+// merged returns our labels, or annotations, with what was done to theirs. Those of Karmada's own that somebody took away
+// stay: they say what the machines have decided.
+func merged(edited, before, ours map[string]string) map[string]string {
+	all := maps.Clone(ours)
+	maps.DeleteFunc(all, func(key, _ string) bool {
+		_, had := before[key]
+		_, has := edited[key]
+		return had && !has && !strings.Contains(key, "karmada.io/")
+	})
+	for key, value := range edited { // order-free: each key once
+		if was, had := before[key]; !had || was != value {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[key] = value
+		}
+	}
+	return all
 }

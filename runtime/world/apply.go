@@ -41,9 +41,26 @@ func (r *Rejected) reasons() []string {
 	return reasons
 }
 
-// Apply admits an object as the webhooks would and hands it to whom it concerns. The caller gives the
-// object away. The error is a *Rejected.
+// Apply admits an object as the webhooks would and hands it to whom it concerns. As with kubectl apply, the labels and
+// annotations that others gave a binding, and the annotations of a cluster, stay. The caller gives the object away. The
+// error is a *Rejected.
 func (w *World) Apply(o api.Object) error {
+	return w.apply(o, func(old api.Object) {
+		switch o.(type) {
+		case *api.ResourceBinding, *api.ClusterResourceBinding:
+			o.SetLabels(kept(old.GetLabels(), o.GetLabels()))
+			o.SetAnnotations(kept(old.GetAnnotations(), o.GetAnnotations()))
+		case *api.Cluster:
+			o.SetAnnotations(kept(old.GetAnnotations(), o.GetAnnotations()))
+		}
+	})
+}
+
+// Replace is Apply of an object as a server has it, with all its labels and annotations: those that it lacks are gone.
+func (w *World) Replace(o api.Object) error { return w.apply(o, func(api.Object) {}) }
+
+// apply admits an object; one that is there already it lets inherit first.
+func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	admission.Default(o, w.settings, w.now)
 	key := api.KeyOf(o)
 	old := w.store.Get(key)
@@ -51,6 +68,9 @@ func (w *World) Apply(o api.Object) error {
 		r := &Rejected{Object: key, Problems: problems}
 		w.note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
 		return r
+	}
+	if old != nil {
+		inherit(old)
 	}
 	w.identify(o, old)
 	w.note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
@@ -142,7 +162,8 @@ func (w *World) admitCluster(o *api.Cluster, isNew bool) {
 	name := messages.ClusterName(o.Name)
 	if !isNew {
 		w.kernel.Post(clusterAt(name), &messages.ClusterEdited{Object: o})
-		w.editAnnotations(o)
+		w.store.Annotate(api.KeyOf(o), o.Annotations)
+		w.noteOrders(api.KeyOf(o), o.Annotations)
 		return
 	}
 	w.stampConditions(o)
@@ -151,13 +172,6 @@ func (w *World) admitCluster(o *api.Cluster, isNew bool) {
 	w.spawnMember(name)
 	w.kernel.Post(clusterAt(name), w.joining(o))
 	w.noteOrders(store.ClusterKey(name), o.Annotations)
-}
-
-// editAnnotations adds those of a manifest to those that a cluster has.
-func (w *World) editAnnotations(o *api.Cluster) {
-	annotations := kept(w.store.Cluster(messages.ClusterName(o.Name)).Annotations, o.Annotations)
-	w.store.Annotate(api.KeyOf(o), annotations)
-	w.noteOrders(api.KeyOf(o), annotations)
 }
 
 // stampConditions gives conditions that do not say since when they hold the present.
@@ -212,13 +226,8 @@ func (w *World) admitPropagation(name messages.PropagationName, spec *api.Propag
 	}
 }
 
-// admitBinding takes a binding that people wrote themselves. Of one that is there they change the spec
-// alone: its status, and what others wrote into its labels and annotations, stays as with kubectl apply.
+// admitBinding takes a binding that people wrote themselves. Of one that is there its status stays.
 func (w *World) admitBinding(o, old api.Object) {
-	if old != nil {
-		o.SetLabels(kept(old.GetLabels(), o.GetLabels()))
-		o.SetAnnotations(kept(old.GetAnnotations(), o.GetAnnotations()))
-	}
 	name := messages.NameBinding(o.GetNamespace(), o.GetName())
 	var status api.BindingStatus
 	if before := w.store.Binding(name); before != nil {
