@@ -240,6 +240,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 				return engine.ErrClosed
 			}
 		case ask := <-f.asked:
+			f.arrive()
 			ask()
 		}
 	}
@@ -297,12 +298,26 @@ func (f *Fleet) round() (again bool, err error) {
 
 // take takes in what others have changed.
 func (f *Fleet) take() {
-	for _, c := range f.feed.Take() {
+	changes := f.feed.Take()
+	if len(changes) > 0 {
+		f.arrive()
+	}
+	for _, c := range changes {
 		f.stats.Version = c.Version
 		if r := resourceOf(c.Key); r != nil {
 			f.takeIn(r, &c)
 		}
 	}
+}
+
+// arrive moves the world to the present, or to what is due before that: what people did is done now, and not when machines
+// last had something to do.
+func (f *Fleet) arrive() {
+	now := f.config.Clock.Now().UTC().Truncate(time.Second)
+	if next, due := f.world.Next(); due {
+		now = actors.Earlier(now, next)
+	}
+	f.world.Enter(actors.Later(now, f.world.Now()))
 }
 
 // settle lets the machines act at the instants that were due up to now, and at now.

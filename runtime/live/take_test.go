@@ -2,10 +2,14 @@ package live
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/journal"
 	"leeward/runtime/store"
 )
 
@@ -66,4 +70,29 @@ func TestABindingThatSomebodyMakesAsTheWorldDoesIsTheirs(t *testing.T) {
 	theirs.Labels, ours.Labels = map[string]string{"by": "hand"}, map[string]string{"by": "machine", "policy": "web"}
 	require.Equal(t, map[string]string{"by": "hand", "policy": "web"}, merged(theirs.Labels, nil, ours.Labels))
 	require.Equal(t, map[string]string{"by": "hand"}, merged(theirs.Labels, nil, nil))
+}
+
+func TestWhatPeopleDoIsDoneWhenTheyDoIt(t *testing.T) {
+	f := running(t)
+	var at []time.Time
+	f.config.Hear = func(when time.Time, fact messages.Fact, _ journal.Phrase) {
+		switch fact.(type) {
+		case *messages.ObjectApplied, *messages.ObjectDeleted:
+			at = append(at, when)
+		}
+	}
+	f.clock.Add(time.Hour) // in which nothing is due
+	f.apply(policy())
+	f.clock.Add(time.Minute)
+	f.remove(policy())
+	require.Equal(t, []time.Time{start.Add(time.Hour).Truncate(time.Second), start.Add(time.Hour + time.Minute).Truncate(time.Second)}, at)
+}
+
+func TestWhatIsDueIsNotPassedByWhatPeopleDo(t *testing.T) {
+	f := running(t)
+	f.apply(tolerant(300))
+	putTaints(f, "m1", failed)
+	f.clock.Add(time.Hour)
+	f.apply(deployment(3, "nginx:1"))
+	require.Equal(t, metav1.NewTime(start.Truncate(time.Second).Add(5*time.Minute)), *get(f, binding()).Spec.GracefulEvictionTasks[0].CreationTimestamp)
 }

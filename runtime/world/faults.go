@@ -74,7 +74,7 @@ func (r *replay) setClock(a *scenario.Clock) error {
 	}
 	r.world.note(&messages.ClockStepped{By: a.By})
 	r.offset += a.By
-	r.world.enter(r.machine(r.now))
+	r.world.Enter(r.machine(r.now))
 	return r.comeBack()
 }
 

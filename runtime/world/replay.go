@@ -193,7 +193,7 @@ func (r *replay) next() (time.Time, bool) {
 // expectations judged.
 func (r *replay) instant(at time.Time) error {
 	r.now = at
-	r.world.enter(r.machine(at))
+	r.world.Enter(r.machine(at))
 	if err := r.comeBack(); err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (w *World) Next() (time.Time, bool) {
 // Settle moves time to an instant, which must not lie in the past, and runs until nothing is left to
 // do at it.
 func (w *World) Settle(now time.Time) error {
-	w.enter(now)
+	w.Enter(now)
 	if err := w.kernel.RunInstant(now); err != nil {
 		return fmt.Errorf("run the instant %s: %w", now.Sub(w.config.Start), err)
 	}
@@ -158,8 +158,9 @@ func (w *World) Settle(now time.Time) error {
 	return w.kernel.Check()
 }
 
-// enter moves time to an instant without running anything.
-func (w *World) enter(now time.Time) {
+// Enter moves time to an instant, which must not lie in the past, without running anything: what people do from now on
+// is done then.
+func (w *World) Enter(now time.Time) {
 	if now.Before(w.now) {
 		panic(fmt.Sprintf("world: time goes back from %s to %s", w.now, now))
 	}
