@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -10,7 +11,9 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
+	"leeward/runtime/observed"
 	"leeward/runtime/rehearsal"
+	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
 
@@ -33,15 +36,15 @@ func (c *Config) Rehearsal(settings messages.Settings) *rehearsal.Fleet {
 }
 
 // Warnings tell people what a write would lead to, before it is made: of what may move workloads, a cluster or a
-// policy. They may be called for by anyone at any time. A fleet that is too large for that is not rehearsed: a
-// FailoverPreview is.
+// policy. They may be called for by anyone at any time. In a fleet that is too large to be rehearsed with each write they say
+// of a cluster's taints who would have to leave, and of all else that a FailoverPreview tells.
 func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, old api.Object) []string {
 	change := changeOf(o, old)
 	if change == nil {
 		return nil
 	}
 	if n := c.Engine.Table(catalog.Bindings.Name()).Snapshot().Len(); n > largestPreview {
-		return []string{fmt.Sprintf("preview: not made, for there are %d bindings; create a FailoverPreview for one", n)}
+		return c.outline(&settings, o, old, n)
 	}
 	fleet := c.Rehearsal(settings)
 	outcome, err := fleet.Play(ctx, change)
@@ -49,6 +52,34 @@ func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, ol
 		return []string{fmt.Sprintf("preview: not made: %v", err)}
 	}
 	return rehearsal.Warnings(outcome, fleet.Now)
+}
+
+// outline is what can be said of a write to a large fleet at once.
+func (c *Config) outline(s *messages.Settings, o, old api.Object, n int) []string {
+	now, ok := o.(*api.Cluster)
+	if before, known := old.(*api.Cluster); ok && known && !sameStay(before, now) {
+		at := c.Clock.Now().UTC()
+		return rehearsal.Outline(rehearsal.Departures(c.bindings(), before, now, s, at), at)
+	}
+	return []string{fmt.Sprintf("preview: not made, for there are %d bindings; create a FailoverPreview for one", n)}
+}
+
+// bindings are those of the fleet, to be read only.
+func (c *Config) bindings() iter.Seq[*store.Binding] {
+	return func(yield func(*store.Binding) bool) {
+		for _, r := range []*catalog.Resource{catalog.Bindings, catalog.ClusterBindings} {
+			for _, o := range c.Engine.Table(r.Name()).Snapshot().Under("", "") {
+				if !yield(store.AsBinding(o)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sameStay reports whether a cluster's taints, and whether it is drained, stay as they are.
+func sameStay(a, b *api.Cluster) bool {
+	return equality.Semantic.DeepEqual(a.Spec.Taints, b.Spec.Taints) && observed.DrainOf(a) == observed.DrainOf(b)
 }
 
 // changeOf is what a write does to a fleet; nil where it moves nothing.

@@ -40,3 +40,26 @@ func TestAWriteIsPreviewed(t *testing.T) {
 	require.Equal(t, before, f.engine.Version(), "nothing was written")
 	require.Equal(t, "m1:2", placed(f))
 }
+
+func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
+	f := running(t)
+	s := settings(t)
+	old := get(f, member("m1"))
+	outline := func(change func(*api.Cluster)) []string {
+		changed := api.Copy(old).(*api.Cluster)
+		change(changed)
+		return f.config.outline(&s, changed, old, 100_000)
+	}
+	leaves := []string{
+		"preview: 1 binding would have to leave, at once",
+		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+	}
+	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} }))
+	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Annotations = map[string]string{api.AnnotationDrain: ""} }))
+	require.Nil(t, outline(func(c *api.Cluster) {
+		c.Spec.Taints = []corev1.Taint{{Key: "full", Effect: corev1.TaintEffectNoSchedule}}
+	}))
+	unmade := []string{"preview: not made, for there are 100000 bindings; create a FailoverPreview for one"}
+	require.Equal(t, unmade, outline(func(c *api.Cluster) { c.Spec.Region = "us" }))
+	require.Equal(t, unmade, f.config.outline(&s, policy(), policy(), 100_000))
+}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -92,13 +93,14 @@ func Of(spec *api.FailoverPreviewSpec) ([]Change, error) {
 
 // Play tells what the changes lead to within Horizon that would not happen without them.
 func (f *Fleet) Play(ctx context.Context, changes ...Change) (*api.FailoverPreviewStatus, error) {
-	with, err := f.play(ctx, changes)
+	with, without, err := f.play(ctx, changes)
 	if err != nil || len(with.evictions)+len(with.homeless) == 0 {
 		return with.status(nil), err
 	}
-	without, err := f.play(ctx, nil)
-	if err != nil {
-		return nil, err
+	if without == nil {
+		if without, _, err = f.play(ctx, nil); err != nil {
+			return nil, err
+		}
 	}
 	return with.status(without), nil
 }
@@ -118,9 +120,15 @@ type outcome struct {
 	homeless map[messages.BindingName]string
 }
 
-// play runs a copy of the fleet until nothing more is due, or the horizon.
-func (f *Fleet) play(ctx context.Context, changes []Change) (*outcome, error) {
-	o := &outcome{
+// clone returns what a run has come to so far.
+func (o *outcome) clone() *outcome {
+	return &outcome{maps.Clone(o.evictions), maps.Clone(o.at), maps.Clone(o.to), maps.Clone(o.homeless)}
+}
+
+// play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
+// changes, where that is known by the time that they are made: nothing is due then.
+func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome, err error) {
+	o = &outcome{
 		evictions: map[departure]*messages.EvictionStarted{}, at: map[departure]time.Time{},
 		to: map[departure][]api.TargetCluster{}, homeless: map[messages.BindingName]string{},
 	}
@@ -133,23 +141,26 @@ func (f *Fleet) play(ctx context.Context, changes []Change) (*outcome, error) {
 	w.Load(objects)
 	w.Recover()
 	if err := w.Settle(f.Now); err != nil {
-		return o, err
+		return o, nil, err
+	}
+	if _, due := w.Next(); !due {
+		without = o.clone()
 	}
 	for _, change := range changes {
 		if err := change(w); err != nil {
-			return o, err
+			return o, nil, err
 		}
 	}
 	end := f.Now.Add(Horizon)
 	for next, more := f.Now, true; more && !next.After(end); next, more = w.Next() {
 		if err := ctx.Err(); err != nil {
-			return o, fmt.Errorf("rehearse: %w", err)
+			return o, nil, fmt.Errorf("rehearse: %w", err)
 		}
 		if err := w.Settle(next); err != nil {
-			return o, err
+			return o, nil, err
 		}
 	}
-	return o, nil
+	return o, without, nil
 }
 
 func (o *outcome) hear(at time.Time, f messages.Fact) {

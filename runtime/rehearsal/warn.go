@@ -15,7 +15,8 @@ func Warnings(s *api.FailoverPreviewStatus, now time.Time) []string {
 	}
 	var lines []string
 	if s.Evicted > 0 {
-		lines = append(lines, fmt.Sprintf("preview: %s would be evicted, %s", bindings(s.Evicted), span(s.Evictions, now)))
+		lines = append(lines, fmt.Sprintf("preview: %s would be evicted, %s", bindings(s.Evicted),
+			span(s.Evictions[0].At.Sub(now), s.Evictions[len(s.Evictions)-1].At.Sub(now))))
 	}
 	if s.Homeless > 0 {
 		lines = append(lines, fmt.Sprintf("preview: no other cluster would take %s", bindings(s.Homeless)))
@@ -30,11 +31,10 @@ func bindings(n int32) string {
 	return fmt.Sprintf("%d bindings", n)
 }
 
-// span is when the first and the last would leave.
-func span(evictions []api.PreviewedEviction, now time.Time) string {
-	first, last := evictions[0].At.Sub(now), evictions[len(evictions)-1].At.Sub(now)
+// span is when the first and the last would leave, from now on.
+func span(first, last time.Duration) string {
 	switch {
-	case first == last && first <= 0:
+	case last <= 0:
 		return "at once"
 	case first == last:
 		return "in " + rounded(first)
