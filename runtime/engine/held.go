@@ -33,14 +33,14 @@ func (t *Table) packed(text []byte) packed {
 	return t.packer.pack(text)
 }
 
-// mentions reports whether an object may have one of some fields.
-func (h *held) mentions(fields []string) bool {
+// mentions reports whether one of some words may stand in the JSON of an object, in quotes.
+func (h *held) mentions(words []string) bool {
 	if h.object != nil || h.none() {
 		return h.object != nil
 	}
 	found := false
 	_ = h.packed.read(func(text []byte) error { // what cannot be read is for open to tell
-		found = slices.ContainsFunc(fields, func(field string) bool { return bytes.Contains(text, []byte(`"`+field+`"`)) })
+		found = slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(`"`+word+`"`)) })
 		return nil
 	})
 	return found

@@ -89,11 +89,11 @@ func TestSnapshotsCountAndFindWithoutReading(t *testing.T) {
 	require.Zero(t, all.Count(engine.Prefix(events), ""))
 
 	var names []string
-	for _, o := range all.Mentioning(engine.Prefix(maps), "ownerReferences", "finalizers") {
+	for _, o := range all.Mentioning(engine.Prefix(maps), "", "ownerReferences", "finalizers") {
 		names = append(names, o.GetName())
 	}
 	require.Equal(t, []string{"00", "01", "02", "03", "04", "06", "08", "09", "10", "11"}, names, "and those that are not packed, or not cold")
-	for range all.Mentioning("", "finalizers") {
+	for range all.Mentioning("", "", "finalizers") {
 		break // whoever has seen enough may go
 	}
 }

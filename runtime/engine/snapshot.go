@@ -50,12 +50,12 @@ func (s Snapshot) Under(prefix, from string) iter.Seq2[string, Object] {
 	return s.opened(s.items(prefix, from))
 }
 
-// Mentioning returns the keys that begin with prefix, in order, each with its object, of all objects that have one of
-// some fields, and of some that have none: of packed ones it tells without decoding them.
-func (s Snapshot) Mentioning(prefix string, fields ...string) iter.Seq2[string, Object] {
+// Mentioning is Under of all objects in whose JSON one of some words stands, in quotes, and of some others: of packed ones it
+// tells without decoding them.
+func (s Snapshot) Mentioning(prefix, from string, words ...string) iter.Seq2[string, Object] {
 	return s.opened(func(yield func(item) bool) {
-		for i := range s.items(prefix, "") {
-			if i.mentions(fields) && !yield(i) {
+		for i := range s.items(prefix, from) {
+			if i.mentions(words) && !yield(i) {
 				return
 			}
 		}

@@ -94,7 +94,7 @@ func (c *collector) run(ctx context.Context) {
 func (c *collector) begin(ctx context.Context) {
 	var concerned []engine.Object
 	for _, k := range kinds {
-		for _, o := range c.engine.Table(k.Name()).Snapshot().Mentioning(engine.Prefix(k.Name()), "ownerReferences", "deletionTimestamp") {
+		for _, o := range c.engine.Table(k.Name()).Snapshot().Mentioning(engine.Prefix(k.Name()), "", "ownerReferences", "deletionTimestamp") {
 			c.note(o)
 			if len(o.GetOwnerReferences()) > 0 || waits(o) {
 				concerned = append(concerned, o)

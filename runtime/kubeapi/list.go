@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,7 +80,7 @@ func pageOf(list runtime.Object, selects storage.SelectionPredicate) (*page, err
 // fill takes what is selected, in the order of keys, until the page is full; then it counts the rest, if all of it
 // would be taken.
 func (p *page) fill(snapshot engine.Snapshot, prefix, from string) {
-	for key, o := range snapshot.Under(prefix, from) {
+	for key, o := range p.candidates(snapshot, prefix, from) {
 		p.walked++
 		if p.full() {
 			p.more = true
@@ -90,6 +91,14 @@ func (p *page) fill(snapshot engine.Snapshot, prefix, from string) {
 		}
 		p.add(key, o)
 	}
+}
+
+// candidates are the objects from which the page selects.
+func (p *page) candidates(snapshot engine.Snapshot, prefix, from string) iter.Seq2[string, engine.Object] {
+	if word := wordIn(p.selects); word != "" {
+		return snapshot.Mentioning(prefix, from, word)
+	}
+	return snapshot.Under(prefix, from)
 }
 
 func (p *page) full() bool {

@@ -2,12 +2,15 @@ package kubeapi
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apiserver/pkg/storage"
 
 	"leeward/runtime/engine"
 )
@@ -59,3 +62,27 @@ func (k *kind) addSelectors(s *runtime.Scheme) error {
 		return label, value, nil
 	})
 }
+
+// wordIn returns a word that stands, in quotes, in the JSON of every object that is selected: the longest value that a field
+// or a label must have. Empty: there is none.
+func wordIn(selects storage.SelectionPredicate) (longest string) {
+	consider := func(operator selection.Operator, values ...string) {
+		exact := operator == selection.Equals || operator == selection.DoubleEquals || operator == selection.In
+		if exact && len(values) == 1 && len(values[0]) > len(longest) && plain.MatchString(values[0]) {
+			longest = values[0]
+		}
+	}
+	if selects.Field != nil {
+		for _, r := range selects.Field.Requirements() {
+			consider(r.Operator, r.Value)
+		}
+	}
+	required, _ := selects.Label.Requirements()
+	for _, r := range required {
+		consider(r.Operator(), r.ValuesUnsorted()...)
+	}
+	return longest
+}
+
+// plain is what JSON writes as it is.
+var plain = regexp.MustCompile(`^[A-Za-z0-9._/-]*$`)
