@@ -23,7 +23,6 @@ import (
 	"leeward/runtime/journal"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
-	"leeward/runtime/rehearsal"
 	"leeward/runtime/telemetry"
 )
 
@@ -117,11 +116,7 @@ func (d *daemon) preview(ctx context.Context, o, old api.Object) []string {
 
 // answer fills in a preview that somebody asks for.
 func (d *daemon) answer(ctx context.Context, p *api.FailoverPreview) error {
-	changes, err := rehearsal.Of(&p.Spec)
-	if err != nil {
-		return err
-	}
-	status, err := d.machines.config.Rehearsal(*d.machines.settings.Load()).Play(ctx, changes...)
+	status, err := d.machines.config.Preview(ctx, *d.machines.settings.Load(), &p.Spec)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
 	"leeward/runtime/observed"
 	"leeward/runtime/rehearsal"
 	"leeward/runtime/store"
@@ -33,6 +34,20 @@ func (c *Config) Rehearsal(settings messages.Settings) *rehearsal.Fleet {
 		}
 	}
 	return r
+}
+
+// Preview answers a FailoverPreview. The error says what is wrong with the question. It may be called by anyone at any time.
+func (c *Config) Preview(ctx context.Context, settings messages.Settings, spec *api.FailoverPreviewSpec) (*api.FailoverPreviewStatus, error) {
+	for _, name := range spec.Clusters {
+		if o, _ := c.Engine.Table(catalog.Clusters.Name()).Get(engine.Key(catalog.Clusters.Name(), "", name)); o == nil {
+			return nil, fmt.Errorf("spec.clusters: there is no cluster %q", name)
+		}
+	}
+	changes, err := rehearsal.Of(spec)
+	if err != nil {
+		return nil, err
+	}
+	return c.Rehearsal(settings).Play(ctx, changes...)
 }
 
 // Warnings tell people what a write would lead to, before it is made: of what may move workloads, a cluster or a

@@ -63,3 +63,17 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 	require.Equal(t, unmade, outline(func(c *api.Cluster) { c.Spec.Region = "us" }))
 	require.Equal(t, unmade, f.config.outline(&s, policy(), policy(), 100_000))
 }
+
+func TestAPreviewIsAnswered(t *testing.T) {
+	f := running(t)
+	ask := func(spec api.FailoverPreviewSpec) (*api.FailoverPreviewStatus, error) {
+		return f.config.Preview(t.Context(), settings(t), &spec)
+	}
+	answer, err := ask(api.FailoverPreviewSpec{Clusters: []string{"m1"}})
+	require.NoError(t, err)
+	require.Equal(t, int32(1), answer.Evicted)
+	_, err = ask(api.FailoverPreviewSpec{Clusters: []string{"m1", "m9"}})
+	require.EqualError(t, err, `spec.clusters: there is no cluster "m9"`)
+	_, err = ask(api.FailoverPreviewSpec{})
+	require.EqualError(t, err, "spec: name clusters or objects: nothing is to happen")
+}
