@@ -69,7 +69,7 @@ func TestAPreviewIsAnswered(t *testing.T) {
 	ask := func(spec api.FailoverPreviewSpec) (*api.FailoverPreviewStatus, error) {
 		return f.config.Preview(t.Context(), settings(t), &spec)
 	}
-	answer, err := ask(api.FailoverPreviewSpec{Clusters: []string{"m1"}})
+	answer, err := ask(api.FailoverPreviewSpec{Clusters: []string{"m1"}, Taints: []corev1.Taint{failed}})
 	require.NoError(t, err)
 	require.Equal(t, int32(1), answer.Evicted)
 	_, err = ask(api.FailoverPreviewSpec{Clusters: []string{"m1", "m9"}})
