@@ -65,14 +65,16 @@ func (e *Engine) hear(b *batch, news []News) error {
 // heard is what a piece of news makes of an object. One that this engine proposed is the one that it was given: it need
 // not be read.
 func (e *Engine) heard(r *reader, n *News) (item, error) {
-	own := e.shared.proposal(n.Proposal)
+	t, own := e.tables[PrefixOf(n.Key)], e.shared.proposal(n.Proposal)
 	switch {
-	case e.tables[PrefixOf(n.Key)] == nil:
+	case t == nil:
 		return item{}, unknown(n.Key)
 	case n.Object == nil:
 		return item{key: n.Key, version: n.Version}, nil
 	case own == nil:
-		return e.decode(r, &n.Record)
+		i, err := t.decode(r, &n.Record)
+		i.packed = t.packed(n.Object)
+		return i, err
 	}
 	w := own.of(n.Key)
 	w.object.SetResourceVersion(strconv.FormatInt(n.Version, 10))

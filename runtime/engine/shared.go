@@ -67,7 +67,7 @@ func (e *Engine) share(s Shared) error {
 	ctx, stop := context.WithCancel(context.Background())
 	state, err := s.Load(ctx)
 	if err == nil {
-		err = e.restore(&state)
+		err = e.recoverShared(&state)
 	}
 	if err != nil {
 		stop()

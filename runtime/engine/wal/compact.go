@@ -52,7 +52,7 @@ func (l *Log) snapshot(version int64, ifOutgrown bool) error {
 	if due, err := f.grown(ifOutgrown, l.SegmentBytes); err != nil || !due {
 		return err
 	}
-	r, err := load(&f, reading{namesOnly: true})
+	r, err := load(&f, false)
 	if err == nil {
 		err = setAside(r.damaged)
 	}
@@ -63,10 +63,11 @@ func (l *Log) snapshot(version int64, ifOutgrown bool) error {
 		return fmt.Errorf("%s: the log ends at version %d, not %d", l.dir, r.version, version)
 	}
 	n := nameFile(l.dir, snapshots, version)
-	if err := l.writeSnapshot(n, r); err != nil {
+	objects, err := l.writeSnapshot(n, r)
+	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", n.path, err), remove(n.path+unfinished))
 	}
-	l.Log.Info().Str("folder", l.dir).Int64("version", version).Int("objects", len(r.objects)).Msg("snapshot written")
+	l.Log.Info().Str("folder", l.dir).Int64("version", version).Int("objects", objects).Msg("snapshot written")
 	return prune(l.dir)
 }
 
@@ -120,49 +121,38 @@ func remove(path string) error {
 	return nil
 }
 
-func (l *Log) writeSnapshot(n fileName, r *reading) error {
+func (l *Log) writeSnapshot(n fileName, r *reading) (objects int, err error) {
 	file, err := l.create(n)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	w := &snapshotWriter{file: file, frame: beginFrame(nil)}
 	err = w.copy(r)
 	if err == nil {
 		err = publish(file, n)
 	}
-	return errors.Join(err, file.Close())
+	return w.objects, errors.Join(err, file.Close())
 }
 
 // snapshotWriter gathers records into frames.
 type snapshotWriter struct {
 	file     File
 	frame    []byte
+	objects  int
 	unsynced int
 }
 
 // copy writes those records of what was read that still stand.
 func (w *snapshotWriter) copy(r *reading) error {
-	for _, n := range r.files {
-		_, err := eachFrame(n, func(c *content) error {
-			for record := c.next(); record != nil; record = c.next() {
-				if stands := r.objects[record.Key]; stands.Version != record.Version {
-					continue
-				}
-				if err := w.add(record); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	if err := r.each(1, func(_ int, record *Record) error { return w.add(record) }); err != nil {
+		return err
 	}
-	w.frame = appendEnd(w.frame, len(r.objects))
+	w.frame = appendEnd(w.frame, w.objects)
 	return w.endFrame()
 }
 
 func (w *snapshotWriter) add(record *Record) error {
+	w.objects++
 	w.frame = appendRecord(w.frame, record)
 	if len(w.frame) < frameBytes {
 		return nil

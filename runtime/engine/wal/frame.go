@@ -57,6 +57,11 @@ func lengthOf(header []byte) (int64, bool) {
 	return int64(binary.LittleEndian.Uint32(header)), checksum(header[:8]) == binary.LittleEndian.Uint32(header[8:])
 }
 
+// soundContent reports whether a whole frame has the checksum that its header says.
+func soundContent(frame []byte) bool {
+	return checksum(frame[frameSize:]) == binary.LittleEndian.Uint32(frame[4:])
+}
+
 // frames reads a file frame by frame.
 type frames struct {
 	fileName
@@ -199,8 +204,7 @@ func isZero(b []byte) bool {
 func holdsFrame(b []byte) bool {
 	for ; len(b) >= frameSize; b = b[1:] {
 		length, sound := lengthOf(b)
-		if sound && length > 0 && frameSize+length <= int64(len(b)) &&
-			checksum(b[frameSize:frameSize+length]) == binary.LittleEndian.Uint32(b[4:]) {
+		if sound && length > 0 && frameSize+length <= int64(len(b)) && soundContent(b[:frameSize+length]) {
 			return true
 		}
 	}

@@ -16,8 +16,8 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var records []Record
 		c := content{rest: data}
-		for r := c.next(); r != nil; r = c.next() {
-			records = append(records, *r)
+		for c.next() {
+			records = append(records, *c.record())
 		}
 		require.LessOrEqual(t, len(records), len(data))
 		var again []byte
@@ -26,9 +26,10 @@ func FuzzContent(f *testing.F) {
 		}
 		c = content{rest: again}
 		for i := range records {
-			require.Equal(t, &records[i], c.next())
+			require.True(t, c.next())
+			require.Equal(t, &records[i], c.record())
 		}
-		require.Nil(t, c.next())
+		require.False(t, c.next())
 		require.NoError(t, c.err)
 	})
 }

@@ -47,6 +47,26 @@ type Log struct {
 // Open takes a folder, which need not exist, and returns its log and what stands at its end. All of that
 // is durable. What a crash has torn is cut off; any other damage is an error, Damage among them.
 func Open(dir string, o Options) (*Log, State, error) {
+	var state State
+	log, err := open(dir, o, func(r *reading) (err error) {
+		state, err = r.gather()
+		return err
+	})
+	return log, state, err
+}
+
+// Restore is Open for who takes in what stands, object by object, in some parts at once: each comes with the part that it
+// was read by, in any order, and is good until take returns. The state has no records.
+func Restore(dir string, o Options, parts int, take func(part int, record *Record) error) (*Log, State, error) {
+	var state State
+	log, err := open(dir, o, func(r *reading) error {
+		state = State{Version: r.version, Notes: r.notes}
+		return r.each(parts, take)
+	})
+	return log, state, err
+}
+
+func open(dir string, o Options, read func(*reading) error) (*Log, error) {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = defaultSegmentBytes
 	}
@@ -54,43 +74,45 @@ func Open(dir string, o Options) (*Log, State, error) {
 		o.OpenFile = openDisk
 	}
 	if err := errors.Join(os.MkdirAll(dir, 0o700), syncDir(filepath.Dir(dir))); err != nil {
-		return nil, State{}, err
+		return nil, err
 	}
 	locked, err := lock(dir)
 	if err != nil {
-		return nil, State{}, err
+		return nil, err
 	}
 	l := &Log{Options: o, dir: dir, lock: locked}
-	state, err := l.recover()
-	if err != nil {
-		return nil, State{}, errors.Join(err, locked.Close())
+	if err := l.recover(read); err != nil {
+		return nil, errors.Join(err, locked.Close())
 	}
-	return l, state, nil
+	return l, nil
 }
 
-func (l *Log) recover() (State, error) {
+func (l *Log) recover(read func(*reading) error) error {
 	if err := sweep(l.dir); err != nil {
-		return State{}, err
+		return err
 	}
 	f, err := readFolder(l.dir)
 	if err != nil {
-		return State{}, err
+		return err
 	}
-	r, err := load(&f, reading{mayBeTorn: true})
+	r, err := load(&f, true)
 	if err != nil {
-		return State{}, err
+		return err
+	}
+	if err := read(r); err != nil {
+		return err
 	}
 	for _, note := range r.notes {
 		l.Log.Warn().Str("folder", l.dir).Msg(note)
 	}
 	if err := setAside(r.damaged); err != nil {
-		return State{}, err
+		return err
 	}
 	l.version = r.version
 	if len(r.files) == 0 {
-		return r.state(), l.begin()
+		return l.begin()
 	}
-	return r.state(), l.resume(r.files[len(r.files)-1], r.end)
+	return l.resume(r.files[len(r.files)-1], r.end)
 }
 
 // resume goes on where the last good frame of a segment ends.

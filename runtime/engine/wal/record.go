@@ -43,39 +43,48 @@ func appendEnd(b []byte, count int) []byte {
 	return binary.AppendUvarint(append(b, opEnd), uint64(count))
 }
 
-// content reads the records of one frame. After an error it stays where it is.
+// content reads the records of one frame, one after the other. After an error it stays where it is.
 type content struct {
 	rest []byte
-	err  error
+	// from and to are where the frame lies in its file.
+	from, to int64
+
+	// What the present record says; key and object are parts of the content. An object of nil is a deletion.
+	version, expires int64
+	key, object      []byte
+
+	err error
 	// ended is set at the end of a snapshot, which has counted its objects.
 	ended bool
 	count int64
 }
 
-// next returns the next record, or nil at the end. Its object is a part of the content.
-func (c *content) next() *Record {
+// next goes on to the next record, and reports whether there is one.
+func (c *content) next() bool {
 	if len(c.rest) == 0 || c.err != nil {
-		return nil
+		return false
 	}
 	op := c.rest[0]
 	c.rest = c.rest[1:]
-	r := &Record{}
+	c.version, c.expires, c.object = 0, 0, nil
 	switch op {
 	case opObject:
-		r.Version, r.Expires = c.number(), c.number()
-		r.Key, r.Object = string(c.bytes()), c.bytes()
+		c.version, c.expires = c.number(), c.number()
+		c.key, c.object = c.bytes(), c.bytes()
 	case opDelete:
-		r.Version, r.Key = c.number(), string(c.bytes())
+		c.version, c.key = c.number(), c.bytes()
 	case opEnd:
 		c.end()
-		return nil
+		return false
 	default:
 		c.fail("unknown kind of record %q", op)
 	}
-	if c.err != nil {
-		return nil
-	}
-	return r
+	return c.err == nil
+}
+
+// record is the present record. Its object is a part of the content.
+func (c *content) record() *Record {
+	return &Record{Version: c.version, Key: string(c.key), Expires: c.expires, Object: c.object}
 }
 
 func (c *content) end() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -21,27 +20,29 @@ type State struct {
 	Notes []string
 }
 
-// reading gathers the state.
+// reading is what a folder was found to hold. It is read twice: first for what the log says of which objects, and whether
+// all of it is sound, then for those that still stand. So a start needs memory for keys, and not for all that was ever
+// said.
 type reading struct {
-	// namesOnly leaves the objects themselves on the disk.
-	namesOnly bool
 	// mayBeTorn accepts that a crash has torn the end.
 	mayBeTorn bool
 
 	version int64
-	objects map[string]Record
-	// gone are the keys under which nothing stands since the reading began. Nil where it begins with all that stood.
-	gone  map[string]bool
+	// since knows the objects of which the log since the snapshot speaks.
+	since latest
 	notes []string
 	// damaged are the snapshots in whose place something else was read.
 	damaged []fileName
 	// files are those read, in their order; the last of them is good up to end.
 	files []fileName
 	end   int64
+	// spans are where their frames lie, those of snapshots first.
+	spans []span
 }
 
-// load reads a folder: the newest snapshot that is sound, and the log since. The reading says how.
-func load(f *folder, how reading) (*reading, error) {
+// load reads a folder: the newest snapshot that is sound, and the log since.
+func load(f *folder, mayBeTorn bool) (*reading, error) {
+	how := reading{mayBeTorn: mayBeTorn}
 	r, err := loadAtOnce(f, how)
 	if errors.As(err, new(*Damage)) {
 		r, err = loadInTurn(f, how)
@@ -52,31 +53,20 @@ func load(f *folder, how reading) (*reading, error) {
 	return r, err
 }
 
-// loadAtOnce reads the newest snapshot and the log since side by side: they are most of the time that a start takes.
+// loadAtOnce reads the newest snapshot and the log since side by side.
 func loadAtOnce(f *folder, how reading) (*reading, error) {
 	if len(f.snapshots) == 0 {
 		return loadInTurn(f, how)
 	}
 	newest := f.snapshots[len(f.snapshots)-1]
-	r, since := how, how
-	r.objects = map[string]Record{}
-	since.version, since.objects, since.gone = newest.version, map[string]Record{}, map[string]bool{}
+	snapshot, since := how, how
+	since.version = newest.version
 	read := make(chan error, 1)
 	go func() { read <- since.log(f) }()
-	err := r.snapshot(newest)
-	if err = errors.Join(err, <-read); err == nil {
-		r.follow(&since)
-	}
-	return &r, err
-}
-
-// follow makes stand what a reading of the log since made.
-func (r *reading) follow(since *reading) {
-	for key := range since.gone { // order-free: each is another's
-		delete(r.objects, key)
-	}
-	maps.Copy(r.objects, since.objects)
-	r.version, r.notes, r.files, r.end = since.version, append(r.notes, since.notes...), append(r.files, since.files...), since.end
+	err := snapshot.snapshot(newest)
+	err = errors.Join(err, <-read)
+	since.files, since.spans = append(snapshot.files, since.files...), append(snapshot.spans, since.spans...)
+	return &since, err
 }
 
 // loadInTurn reads the newest snapshot that is sound, and then the log since.
@@ -92,7 +82,6 @@ func loadInTurn(f *folder, how reading) (*reading, error) {
 func loadSnapshot(f *folder, how reading) (*reading, error) {
 	for _, n := range slices.Backward(f.snapshots) {
 		r := how
-		r.objects = map[string]Record{}
 		err := r.snapshot(n)
 		if err == nil || !errors.As(err, new(*Damage)) {
 			return &r, err
@@ -100,7 +89,6 @@ func loadSnapshot(f *folder, how reading) (*reading, error) {
 		how.damaged = append(how.damaged, n)
 		how.notes = append(how.notes, err.Error()+"; what was before it is read in its place")
 	}
-	how.objects = map[string]Record{}
 	return &how, nil
 }
 
@@ -121,21 +109,23 @@ func (r *reading) log(f *folder) error {
 	return nil
 }
 
+// snapshot counts the objects of a snapshot, each of which is there once.
 func (r *reading) snapshot(n fileName) error {
-	objects := int64(-1)
+	objects, counted := int64(0), int64(-1)
 	end, err := eachFrame(n, func(c *content) error {
-		if objects >= 0 {
+		if counted >= 0 {
 			c.fail("records follow the end of the snapshot")
 		}
-		for record := c.next(); record != nil; record = c.next() {
-			r.keep(record)
+		for c.next() {
+			objects++
 		}
 		if c.ended {
-			objects = c.count
+			counted = c.count
 		}
+		r.found(n, c)
 		return nil
 	})
-	if err == nil && objects != int64(len(r.objects)) {
+	if err == nil && objects != counted {
 		err = &Damage{File: n.path, Offset: end, Reason: "the end of the snapshot is missing"}
 	}
 	r.version, r.files, r.end = n.version, append(r.files, n), end
@@ -144,7 +134,11 @@ func (r *reading) snapshot(n fileName) error {
 
 // segment reads one segment; where it may be torn, it leaves out what a crash tore.
 func (r *reading) segment(n fileName, mayBeTorn bool) error {
-	end, err := eachFrame(n, r.apply)
+	end, err := eachFrame(n, func(c *content) error {
+		r.apply(c)
+		r.found(n, c)
+		return nil
+	})
 	var d *Damage
 	if errors.As(err, &d) && d.Torn && mayBeTorn {
 		r.notes = append(r.notes, d.Error()+"; it was never acknowledged and is cut off")
@@ -154,50 +148,85 @@ func (r *reading) segment(n fileName, mayBeTorn bool) error {
 	return err
 }
 
-// apply makes the records of a frame stand.
-func (r *reading) apply(c *content) error {
-	for record := c.next(); record != nil; record = c.next() {
-		if record.Version != r.version+1 {
-			c.fail("version %d follows version %d", record.Version, r.version)
-			return nil
+// apply notes which objects the records of a frame are about.
+func (r *reading) apply(c *content) {
+	for c.next() {
+		if c.version != r.version+1 {
+			c.fail("version %d follows version %d", c.version, r.version)
+			return
 		}
 		r.version++
-		if record.Object == nil {
-			r.drop(record.Key)
-		} else {
-			r.keep(record)
-		}
+		r.since.note(c.key, c.version, c.object != nil)
 	}
 	if c.ended {
 		c.fail("a log has no end")
 	}
-	return nil
 }
 
-// drop has nothing stand under a key.
-func (r *reading) drop(key string) {
-	delete(r.objects, key)
-	if r.gone != nil {
-		r.gone[key] = true
+// found notes where a sound frame lies.
+func (r *reading) found(n fileName, c *content) {
+	if c.err != nil {
+		return
 	}
+	if last := len(r.spans) - 1; last >= 0 && r.spans[last].fileName == n && r.spans[last].to-r.spans[last].from < spanBytes {
+		r.spans[last].to = c.to
+		return
+	}
+	r.spans = append(r.spans, span{n, c.from, c.to})
 }
 
-// keep lets a record stand, which will live longer than the frame that it was read from.
-func (r *reading) keep(record *Record) {
-	if r.namesOnly {
-		record.Object = nil
+// stands reports whether a record that was read is the last word on its object, and no deletion.
+func (r *reading) stands(c *content, kind byte) bool {
+	version, known := r.since.of(c.key)
+	if kind == snapshots {
+		return !known
 	}
-	record.Object = slices.Clone(record.Object)
-	r.objects[record.Key] = *record
+	return version == c.version && c.object != nil
 }
 
-func (r *reading) state() State {
-	s := State{Version: r.version, Records: make([]Record, 0, len(r.objects)), Notes: r.notes}
-	for _, record := range r.objects { // order-free: sorted below, and no two have the same key
-		s.Records = append(s.Records, record)
-	}
+// gather returns what was found as a whole.
+func (r *reading) gather() (State, error) {
+	s := State{Version: r.version, Notes: r.notes}
+	err := r.each(1, func(_ int, record *Record) error {
+		kept := *record
+		kept.Object = slices.Clone(record.Object)
+		s.Records = append(s.Records, kept)
+		return nil
+	})
 	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Compare(a.Key, b.Key) })
-	return s
+	return s, err
+}
+
+// latest knows what a log says last of each object that it speaks of.
+type latest struct {
+	places map[string]int32 // in versions
+	// versions are those of the last records, zero where that is a deletion.
+	versions []int64
+}
+
+// note notes a record: that its object stands as of its version, or is gone.
+func (l *latest) note(key []byte, version int64, stands bool) {
+	if !stands {
+		version = 0
+	}
+	if i, known := l.places[string(key)]; known {
+		l.versions[i] = version
+		return
+	}
+	if l.places == nil {
+		l.places = map[string]int32{}
+	}
+	l.places[string(key)] = int32(len(l.versions))
+	l.versions = append(l.versions, version)
+}
+
+// of returns the version at which an object stands; known is false of those that the log does not speak of.
+func (l *latest) of(key []byte) (version int64, known bool) {
+	i, known := l.places[string(key)]
+	if !known {
+		return 0, false
+	}
+	return l.versions[i], true
 }
 
 // eachFrame reads a file and returns where its last good frame ends. Content that does not add up is
@@ -217,7 +246,7 @@ func eachFrame(n fileName, read func(*content) error) (end int64, err error) {
 		if err != nil {
 			return start, err
 		}
-		c := content{rest: payload}
+		c := content{rest: payload, from: start, to: f.offset}
 		if err := read(&c); err != nil {
 			return start, err
 		}

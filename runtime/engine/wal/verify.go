@@ -46,9 +46,10 @@ func Verify(dir string) (Report, error) {
 func Load(dir string) (State, error) {
 	var state State
 	err := visit(dir, func(f *folder) error {
-		r, err := load(f, reading{mayBeTorn: true})
-		state = r.state()
-		return err
+		r, err := load(f, true)
+		var wrong error
+		state, wrong = r.gather()
+		return errors.Join(err, wrong)
 	})
 	return state, err
 }
@@ -90,19 +91,20 @@ func verify(f *folder) (Report, error) {
 		}
 		report.Files = append(report.Files, file)
 	}
-	r, loss := load(f, reading{namesOnly: true, mayBeTorn: true})
-	if report.Loss = loss; loss == nil {
-		report.Version, report.Objects, report.Notes = r.version, len(r.objects), r.notes
+	r, loss := load(f, true)
+	if report.Loss = loss; loss != nil {
+		return report, nil
 	}
-	return report, nil
+	report.Version, report.Notes = r.version, r.notes
+	return report, r.each(1, func(int, *Record) error { report.Objects++; return nil })
 }
 
 // verifyFile reads a file up to its damage.
 func verifyFile(n fileName) (FileReport, error) {
 	report := FileReport{Name: filepath.Base(n.path)}
 	_, err := eachFrame(n, func(c *content) error {
-		for record := c.next(); record != nil; record = c.next() {
-			report.add(record)
+		for c.next() {
+			report.add(c.version)
 		}
 		if c.err == nil {
 			report.Frames++
@@ -116,10 +118,10 @@ func verifyFile(n fileName) (FileReport, error) {
 	return report, err
 }
 
-func (r *FileReport) add(record *Record) {
+func (r *FileReport) add(version int64) {
 	r.Records++
-	r.Last = max(r.Last, record.Version)
-	if r.First == 0 || record.Version < r.First {
-		r.First = record.Version
+	r.Last = max(r.Last, version)
+	if r.First == 0 || version < r.First {
+		r.First = version
 	}
 }
