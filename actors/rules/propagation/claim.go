@@ -49,7 +49,13 @@ func Matches(s *api.ResourceSelector, policyNamespace string, r api.Key, l map[s
 	}
 }
 
+// selects compiles a selector only where a label that it asks for does not already say no.
 func selects(s *metav1.LabelSelector, l map[string]string) bool {
+	for name, value := range s.MatchLabels { // order-free: any that differs says no
+		if l[name] != value {
+			return false
+		}
+	}
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	return err == nil && selector.Matches(labels.Set(l))
 }

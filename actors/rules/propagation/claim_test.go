@@ -42,6 +42,12 @@ func labelled(key, operator string, values ...string) func(*api.ResourceSelector
 	}
 }
 
+func bearing(key, value string) func(*api.ResourceSelector) {
+	return func(s *api.ResourceSelector) {
+		s.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
+	}
+}
+
 func everyLabel(s *api.ResourceSelector) { s.LabelSelector = &metav1.LabelSelector{} }
 
 func TestMatches(t *testing.T) {
@@ -57,6 +63,9 @@ func TestMatches(t *testing.T) {
 		{"another name", selector(named("redis")), "default", nginx, propagation.NoMatch},
 		{"a label", selector(labelled("app", "In", "nginx")), "default", nginx, propagation.MatchLabel},
 		{"another label", selector(labelled("app", "NotIn", "nginx")), "default", nginx, propagation.NoMatch},
+		{"a label to match", selector(bearing("app", "nginx")), "default", nginx, propagation.MatchLabel},
+		{"another label to match", selector(bearing("app", "redis")), "default", nginx, propagation.NoMatch},
+		{"a label to match that is not there", selector(bearing("tier", "")), "default", nginx, propagation.NoMatch},
 		{"any label", selector(everyLabel), "default", nginx, propagation.MatchLabel},
 		{"a name makes labels void", selector(named("nginx"), labelled("app", "In", "redis")), "default", nginx, propagation.MatchName},
 		{"another name makes labels void too", selector(named("redis"), everyLabel), "default", nginx, propagation.NoMatch},

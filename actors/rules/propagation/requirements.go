@@ -57,13 +57,21 @@ func atATime(j *batchv1.JobSpec) int32 {
 // containers add up, init containers count where they need more, sidecars and overhead on top.
 func ofPod(s *corev1.PodSpec) *api.ReplicaRequirements {
 	r := &api.ReplicaRequirements{NodeClaim: nodeClaim(s), PriorityClassName: s.PriorityClassName}
-	if requests := resource.PodRequests(&corev1.Pod{Spec: *s}, resource.PodResourcesOptions{}); len(requests) > 0 {
+	if requests := requestsOf(s); len(requests) > 0 {
 		r.ResourceRequest = requests
 	}
 	if r.NodeClaim == nil && r.ResourceRequest == nil && r.PriorityClassName == "" {
 		return nil
 	}
 	return r
+}
+
+// requestsOf returns the requests of a pod: those of its container, as they are, where it is nothing else.
+func requestsOf(s *corev1.PodSpec) corev1.ResourceList {
+	if len(s.Containers) == 1 && len(s.InitContainers) == 0 && len(s.Overhead) == 0 && s.Resources == nil {
+		return s.Containers[0].Resources.Requests
+	}
+	return resource.PodRequests(&corev1.Pod{Spec: *s}, resource.PodResourcesOptions{})
 }
 
 // nodeClaim returns what a pod asks of its node, nil if nothing.

@@ -71,6 +71,8 @@ func TestRequestsCountAsKubernetesCountsThem(t *testing.T) {
 		spec corev1.PodSpec
 		want string
 	}{
+		{"one container is the pod", corev1.PodSpec{Containers: []corev1.Container{needing("500m")}}, "500m"},
+		{"what the pod as a whole asks for counts", corev1.PodSpec{Containers: []corev1.Container{needing("500m")}, Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}}, "2"},
 		{"containers add up", corev1.PodSpec{Containers: []corev1.Container{needing("500m"), needing("250m")}}, "750m"},
 		{"an init container that needs less does not count", corev1.PodSpec{Containers: []corev1.Container{needing("500m")}, InitContainers: []corev1.Container{needing("100m")}}, "500m"},
 		{"an init container that needs more counts alone", corev1.PodSpec{Containers: []corev1.Container{needing("500m")}, InitContainers: []corev1.Container{needing("2"), needing("1")}}, "2"},
