@@ -2,11 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
-
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // held is an object as a table has it: as it is, or packed, or both; neither where there is none.
@@ -31,6 +30,18 @@ func (t *Table) packed(text []byte) packed {
 		return packed{}
 	}
 	return t.packer.pack(text)
+}
+
+// read hands over the text of what is held, which is gone afterwards.
+func (h *held) read(visit func(text []byte) error) error {
+	if h.packed.text != "" {
+		return h.packed.read(visit)
+	}
+	text, err := json.Marshal(h.object)
+	if err != nil {
+		return err
+	}
+	return visit(text)
 }
 
 // mentions reports whether one of some words may stand in the JSON of an object, in quotes.
@@ -66,25 +77,6 @@ func (t *Table) unpack(i *item, read func(text []byte, into Object) error) (Obje
 	o.SetResourceVersion(strconv.FormatInt(i.version, 10))
 	return o, nil
 }
-
-// openAll decodes those of some items that are packed, in their place. Of many, what reads alike is shared: a reader takes
-// its time to begin.
-func (t *Table) openAll(items []item) error {
-	return inParts(len(items), func(from, to int) (err error) {
-		read := readOne
-		if len(items) == openedAtOnce {
-			read = newReader().read
-		}
-		for n := from; n < to && err == nil; n++ {
-			if i := &items[n]; i.object == nil {
-				i.object, err = t.unpack(i, read)
-			}
-		}
-		return err
-	})
-}
-
-func readOne(text []byte, into Object) error { return jsonv1.Unmarshal(text, into) }
 
 // Kept is an object as a table keeps it, whatever becomes of that: where it is packed, no more than a small text.
 type Kept struct {

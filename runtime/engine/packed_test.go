@@ -98,6 +98,31 @@ func TestSnapshotsCountAndFindWithoutReading(t *testing.T) {
 	}
 }
 
+func TestSomeFieldsOfAllAreReadWithoutTheOthers(t *testing.T) {
+	s := short(t)
+	for n := range 100 { // the first four are not packed
+		s.commit(engine.Create(mapKey(fmt.Sprintf("%02d", n)), configMap(fmt.Sprint(n), fmt.Sprint("v", n))))
+	}
+	type named struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Data engine.Skipped `json:"data"`
+	}
+	var read []string
+	require.NoError(t, engine.ReadAs(s.maps().Snapshot(), func(key string, version int64, said *named) {
+		require.Equal(t, mapKey(fmt.Sprintf("%02d", version-1)), key)
+		read = append(read, said.Metadata.Name)
+	}))
+	require.Len(t, read, 100)
+	require.Equal(t, []string{"0", "1", "98", "99"}, []string{read[0], read[1], read[98], read[99]})
+	type wrong struct {
+		Data int `json:"data"`
+	}
+	err := engine.ReadAs(s.maps().Snapshot(), func(string, int64, *wrong) { t.Fatal("nothing can be read so") })
+	require.ErrorContains(t, err, "read /core/configmaps/default/00: json: cannot unmarshal")
+}
+
 func TestWhatIsKeptStaysAsItWas(t *testing.T) {
 	s := short(t)
 	s.commit(engine.Create(mapKey("a"), configMap("a", "1")))
@@ -114,7 +139,7 @@ func TestWhatCannotBeReadIsSaidByWhoReadsItFirst(t *testing.T) {
 	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: mapKey("a"), Object: []byte(`{"data":7}`)}}))
 	s := reopen(t, dir, noon)
 	err := s.maps().Snapshot().Read(func(string, engine.Object) {})
-	require.ErrorContains(t, err, "read /core/configmaps/default/a: json: cannot unmarshal number")
+	require.ErrorContains(t, err, "read /core/configmaps/default/a: json: cannot unmarshal JSON number")
 	require.Panics(t, func() { s.maps().Get(mapKey("a")) })
 }
 

@@ -59,9 +59,11 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // read hands over the text, which is gone afterwards.
 func (p packed) read(visit func(text []byte) error) error {
-	into := buffers.Get().(*[]byte)
+	into, from := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
 	defer buffers.Put(into)
-	text, err := p.unpack((*into)[:cap(*into)])
+	defer buffers.Put(from)
+	*from = append((*from)[:0], p.text...)
+	text, err := p.unpack((*into)[:cap(*into)], *from)
 	if err != nil {
 		return fmt.Errorf("unpack %d bytes: %w", len(p.text), err)
 	}
@@ -71,9 +73,9 @@ func (p packed) read(visit func(text []byte) error) error {
 	return visit(text)
 }
 
-func (p packed) unpack(into []byte) ([]byte, error) {
+func (p packed) unpack(into, from []byte) ([]byte, error) {
 	if p.sample == nil {
-		return s2.Decode(into, []byte(p.text))
+		return s2.Decode(into, from)
 	}
-	return p.sample.Decode(into, []byte(p.text))
+	return p.sample.Decode(into, from)
 }

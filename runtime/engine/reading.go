@@ -5,20 +5,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1" // what encoding/json is to become: it decodes twice as fast
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
 )
 
-// reader decodes what the log kept, as encoding/json would. Parts that read alike in many objects, such as labels, the
-// placement of a policy or what a container asks for, are decoded once and shared by all of them: nobody changes what
+// reader decodes what the log kept, as encoding/json would. Parts that read alike in many objects, such as times,
+// labels, the placement of a policy or what a container asks for, are decoded once and shared by all of them: nobody changes what
 // is committed. It belongs to one goroutine, and remembers every such part until it is dropped.
 type reader struct {
 	options json.Options
 }
 
+// asBefore are the options of encoding/json, but for its look at the whole text before it decodes any: what cannot be read
+// is thrown away.
+var asBefore = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
+
+// asWritten are options for what was written here: names are as they are in the type, and each is there once.
+var asWritten = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 func newReader() *reader {
-	return &reader{json.JoinOptions(jsonv1.DefaultOptionsV1(), json.WithUnmarshalers(json.JoinUnmarshalers(
+	return &reader{json.JoinOptions(asBefore, json.WithUnmarshalers(json.JoinUnmarshalers(
+		share[metav1.Time](),
 		share[map[string]string](),
 		share[[]string](),
 		share[corev1.ResourceList](),
@@ -30,6 +39,8 @@ func newReader() *reader {
 
 func (r *reader) read(text []byte, into Object) error { return json.Unmarshal(text, into, r.options) }
 
+func readOne(text []byte, into Object) error { return json.Unmarshal(text, into, asBefore) }
+
 // share decodes values of a type that have the same text once.
 func share[T any]() *json.Unmarshalers {
 	known := map[string]T{}
@@ -40,7 +51,7 @@ func share[T any]() *json.Unmarshalers {
 		}
 		value, found := known[string(text)]
 		if !found {
-			if err := jsonv1.Unmarshal(text, &value); err != nil {
+			if err := json.Unmarshal(text, &value, asBefore); err != nil {
 				return err
 			}
 			known[string(text)] = value

@@ -69,9 +69,17 @@ func (s *shelf) take(r *wal.Record) error {
 	}
 	i, err := t.heldAs(s.reader, r)
 	if err == nil {
-		s.items[t] = append(s.items[t], i)
+		s.items[t] = append(withRoom(s.items[t]), i)
 	}
 	return err
+}
+
+// withRoom has a list grow to twice its size: append has large ones grow by a quarter, and copies them often.
+func withRoom(items []item) []item {
+	if len(items) < cap(items) {
+		return items
+	}
+	return slices.Grow(items, max(partFrom, len(items)))
 }
 
 // heldAs is a record in its place.

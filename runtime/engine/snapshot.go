@@ -76,17 +76,10 @@ func (s Snapshot) Read(visit func(key string, o Object)) error {
 	return s.each(s.items("", ""), func(key string, o Object) bool { visit(key, o); return true })
 }
 
-const (
-	openedFirst = partFrom
-	// openedAtOnce is how many objects are decoded ahead of who reads them; the first are fewer, for those who want no
-	// more.
-	openedAtOnce = 1024
-)
-
 // each visits items as objects, until no more are wanted.
 func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) error {
 	if s.table.resource.Packed {
-		return s.table.unpackEach(items, visit)
+		return eachAs(items, s.table.opened, func(i *item, o *Object) bool { return visit(i.key, *o) })
 	}
 	for i := range items {
 		if !visit(i.key, i.object) {
@@ -94,58 +87,4 @@ func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) er
 		}
 	}
 	return nil
-}
-
-// unpackEach decodes some items at a time, on every processor, and where there are many, while others are visited.
-func (t *Table) unpackEach(items iter.Seq[item], visit func(string, Object) bool) error {
-	atOnce := openedFirst
-	var gathered []item
-	var ahead *opening
-	for i := range items {
-		if gathered = append(gathered, i); len(gathered) < atOnce {
-			continue
-		}
-		next := t.openAhead(gathered)
-		if atOnce < openedAtOnce {
-			ahead, next = next, nil
-		}
-		if more, err := ahead.hand(visit); err != nil || !more {
-			return err
-		}
-		ahead, gathered, atOnce = next, nil, min(2*atOnce, openedAtOnce)
-	}
-	next := t.openAhead(gathered)
-	if more, err := ahead.hand(visit); err != nil || !more {
-		return err
-	}
-	_, err := next.hand(visit)
-	return err
-}
-
-// opening is items that are being decoded.
-type opening struct {
-	items []item
-	done  chan error
-}
-
-func (t *Table) openAhead(items []item) *opening {
-	o := &opening{items, make(chan error, 1)}
-	go func() { o.done <- t.openAll(items) }()
-	return o
-}
-
-// hand hands the items over as objects, once they are, and reports whether more are wanted. Nil has none.
-func (o *opening) hand(visit func(string, Object) bool) (more bool, err error) {
-	if o == nil {
-		return true, nil
-	}
-	if err := <-o.done; err != nil {
-		return false, err
-	}
-	for i := range o.items {
-		if !visit(o.items[i].key, o.items[i].object) {
-			return false, nil
-		}
-	}
-	return true, nil
 }

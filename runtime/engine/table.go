@@ -73,6 +73,9 @@ func (t *Table) Get(key string) (Object, int64) {
 	return t.open(&i), i.version
 }
 
+// Len returns how many objects there are.
+func (t *Table) Len() int { return int(t.size.Load()) }
+
 func (t *Table) find(key string) item {
 	t.engine.mu.RLock()
 	defer t.engine.mu.RUnlock()

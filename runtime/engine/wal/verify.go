@@ -92,11 +92,12 @@ func verify(f *folder) (Report, error) {
 		report.Files = append(report.Files, file)
 	}
 	r, loss := load(f, true)
-	if report.Loss = loss; loss != nil {
-		return report, nil
+	var err error
+	if report.Loss = loss; loss == nil {
+		report.Version, report.Notes = r.version, r.notes
+		err = r.each(1, func(int, *Record) error { report.Objects++; return nil })
 	}
-	report.Version, report.Notes = r.version, r.notes
-	return report, r.each(1, func(int, *Record) error { report.Objects++; return nil })
+	return report, err
 }
 
 // verifyFile reads a file up to its damage.

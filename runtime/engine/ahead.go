@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	openedFirst = partFrom
+	// openedAtOnce is how many objects are decoded ahead of who reads them; the first are fewer, for those who want no
+	// more.
+	openedAtOnce = 1024
+)
+
+// ReadAs visits what all objects say in the fields that a T has, with their keys and versions, in order: who wants little
+// of much need not wait for the rest to be decoded. The fields need names; what is visited is gone afterwards.
+func ReadAs[T any](s Snapshot, visit func(key string, version int64, said *T)) error {
+	return eachAs(s.items("", ""), readAs[T], func(i *item, said *T) bool { visit(i.key, i.version, said); return true })
+}
+
+func readAs[T any](i *item, _ *reader, into *T) error {
+	err := i.read(func(text []byte) error { return json.Unmarshal(text, into, asWritten) })
+	if err != nil {
+		return fmt.Errorf("read %s: %w", i.key, err)
+	}
+	return nil
+}
+
+// Skipped is a field that is passed over faster than one that a T does not have.
+type Skipped struct{}
+
+// UnmarshalJSONFrom reads on.
+func (*Skipped) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	_, err := d.ReadValue()
+	return err
+}
+
+// opened decodes an item as an object, unless it is one. Of many, what reads alike is shared: a reader takes its time to
+// begin.
+func (t *Table) opened(i *item, r *reader, into *Object) (err error) {
+	if *into = i.object; *into != nil {
+		return nil
+	}
+	read := readOne
+	if r != nil {
+		read = r.read
+	}
+	*into, err = t.unpack(i, read)
+	return err
+}
+
+// eachAs decodes some items at a time, on every processor, and where there are many, while others are visited, until no
+// more are wanted. There is a reader where there are many.
+func eachAs[T any](items iter.Seq[item], decode func(*item, *reader, *T) error, visit func(*item, *T) bool) error {
+	atOnce := openedFirst
+	var gathered []item
+	var ahead *opening[T]
+	for i := range items {
+		if gathered = append(gathered, i); len(gathered) < atOnce {
+			continue
+		}
+		next := openAhead(gathered, decode)
+		if atOnce < openedAtOnce {
+			ahead, next = next, nil
+		}
+		if more, err := ahead.hand(visit); err != nil || !more {
+			return err
+		}
+		ahead, gathered, atOnce = next, nil, min(2*atOnce, openedAtOnce)
+	}
+	next := openAhead(gathered, decode)
+	if more, err := ahead.hand(visit); err != nil || !more {
+		return err
+	}
+	_, err := next.hand(visit)
+	return err
+}
+
+// opening is items that are being decoded.
+type opening[T any] struct {
+	items []item
+	said  []T
+	done  chan error
+}
+
+func openAhead[T any](items []item, decode func(*item, *reader, *T) error) *opening[T] {
+	o := &opening[T]{items, make([]T, len(items)), make(chan error, 1)}
+	go func() {
+		o.done <- inParts(len(items), func(from, to int) error {
+			var r *reader
+			if len(items) == openedAtOnce {
+				r = newReader()
+			}
+			for n := from; n < to; n++ {
+				if err := decode(&items[n], r, &o.said[n]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}()
+	return o
+}
+
+// hand hands over what was decoded, once it is, and reports whether more is wanted. Nil has none.
+func (o *opening[T]) hand(visit func(*item, *T) bool) (more bool, err error) {
+	if o == nil {
+		return true, nil
+	}
+	if err := <-o.done; err != nil {
+		return false, err
+	}
+	for i := range o.items {
+		if !visit(&o.items[i], &o.said[i]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
