@@ -79,6 +79,7 @@ func (d *daemon) openStore(c *configuration) (err error) {
 		e.Dir, e.WAL = c.storeDir(), wal.Options{Log: d.log}
 	}
 	d.engine, err = engine.Open(e)
+	hurry()
 	return err
 }
 

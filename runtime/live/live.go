@@ -24,6 +24,7 @@ import (
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
 	"leeward/runtime/journal"
+	"leeward/runtime/observed"
 	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
@@ -80,6 +81,7 @@ type Fleet struct {
 	asked    chan func()
 	laws     laws
 	rooms    rooms
+	said     observed.Reports
 	stats    Stats
 }
 
@@ -100,7 +102,7 @@ func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
-		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
+		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, said: observed.Reports{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
@@ -130,31 +132,27 @@ func (f *Fleet) Close() {
 
 // load takes over what the engine holds, as it holds it.
 func (f *Fleet) load() error {
-	var objects, bindings []api.Object
+	reports := f.readReports()
+	f.seen = make(map[string]int64, objectsIn(f.config.Engine))
+	var objects []api.Object
 	for i := range catalog.All {
 		r := &catalog.All[i]
 		if r.Numerous() {
 			continue
 		}
-		err := f.loadAll(r, func(_ string, o engine.Object) {
-			objects = append(objects, api.Shallow(o))
-			if r == catalog.Bindings || r == catalog.ClusterBindings {
-				bindings = append(bindings, o)
-			}
-		})
-		if err != nil {
+		if err := f.loadAll(r, func(_ string, o engine.Object) { objects = append(objects, o) }); err != nil {
 			return err
 		}
 	}
 	withoutOwn(objects)
 	f.world.Load(belonging(objects))
-	f.takeBindings(bindings)
+	f.world.Store().EachBinding(func(b *store.Binding) { f.sums.put(b.Name()) }) // a crash may have left them behind
 	f.loadOverrides()
 	if err := f.loadTemplates(); err != nil {
 		return err
 	}
 	f.world.Store().Track()
-	if err := f.loadAll(catalog.Works, func(_ string, o engine.Object) { f.observeWork(o.(*api.Work)) }); err != nil {
+	if err := f.takeReports(<-reports); err != nil {
 		return err
 	}
 	f.observeLeases(objects)
@@ -166,23 +164,13 @@ func (f *Fleet) load() error {
 	return nil
 }
 
-// takeBindings has the world keep no copies of bindings, and what their copies report added up. One that it had to make
-// something of stays as it has it.
-func (f *Fleet) takeBindings(bindings []api.Object) {
-	for _, theirs := range bindings {
-		b := f.world.Store().Binding(messages.NameBinding(theirs.GetNamespace(), theirs.GetName()))
-		f.sums.put(b.Name()) // a crash may have left them behind
-		if asLoaded(b, store.AsBinding(theirs)) {
-			f.world.Store().Share(theirs, f.world.Store().Version(api.KeyOf(theirs)))
+func objectsIn(e *engine.Engine) (n int) {
+	for i := range catalog.All {
+		if table := e.Table(catalog.All[i].Name()); table != nil {
+			n += table.Len()
 		}
 	}
-}
-
-// asLoaded reports whether the world took a binding over as it was: it may have counted its generation, or what its copies
-// have ready.
-func asLoaded(b, was *store.Binding) bool {
-	items, before := b.Status.AggregatedStatus, was.Status.AggregatedStatus
-	return b.Meta.Generation == was.Meta.Generation && len(items) == len(before) && (len(items) == 0 || &items[0] == &before[0])
+	return n
 }
 
 // loadAll visits the objects of a resource, and notes that the world has heard of them.
@@ -213,7 +201,7 @@ func (f *Fleet) loadTemplate(place string, o engine.Object) {
 	if o.GetGeneration() > 0 { // or the world will count it
 		lent = f.kept(place, o)
 	}
-	f.world.LoadTemplate(api.Shallow(o), lent)
+	f.world.LoadTemplate(o, lent)
 }
 
 // Run takes in changes and lets time pass until the context is done, or something fails that a restart may cure.

@@ -101,8 +101,7 @@ func (u usage) others(name messages.ClusterName, reported *api.ResourceSummary) 
 	return &rest
 }
 
-// withoutOwn has clusters that are loaded say what others take of them, as far as bindings that are loaded tell. The
-// clusters are the world's own already.
+// withoutOwn has clusters that are loaded say what others take of them, as far as bindings that are loaded tell.
 func withoutOwn(objects []api.Object) {
 	own := usage{}
 	for _, o := range objects {
@@ -110,9 +109,11 @@ func withoutOwn(objects []api.Object) {
 			own.count(b, nil)
 		}
 	}
-	for _, o := range objects {
+	for i, o := range objects {
 		if c, is := o.(*api.Cluster); is {
-			c.Status.ResourceSummary = own.others(messages.ClusterName(c.Name), c.Status.ResourceSummary)
+			others := *c
+			others.Status.ResourceSummary = own.others(messages.ClusterName(c.Name), c.Status.ResourceSummary)
+			objects[i] = &others
 		}
 	}
 }

@@ -63,5 +63,5 @@ func TestAStartSaysWhatItCannotRead(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	_, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
-	require.ErrorContains(t, err, "read /apps/deployments/default/web: json: cannot unmarshal number")
+	require.ErrorContains(t, err, "read /apps/deployments/default/web: json: cannot unmarshal JSON number")
 }

@@ -85,10 +85,8 @@ func (f *Fleet) workChanged(c *engine.Change) {
 }
 
 func (f *Fleet) observeWork(w *api.Work) {
-	if cluster, binding, ours := observed.Copy(w); ours {
-		f.world.TellAgent(cluster, &messages.WorkObserved{
-			Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: observed.Report(w),
-		})
+	if cluster, says := observedOf(w, f.said); says != nil {
+		f.world.TellAgent(cluster, says)
 	}
 }
 

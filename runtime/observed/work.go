@@ -75,6 +75,59 @@ func Report(w *api.Work) *messages.WorkReport {
 	return r
 }
 
+// Reports are what Works were found to say: those of most copies read alike, and share one report.
+type Reports map[saying]*messages.WorkReport
+
+// saying is what a report is made of, where that is not what a Work asks for.
+type saying struct {
+	applied    metav1.ConditionStatus
+	generation int64
+	statuses   int
+	health     api.ResourceHealth
+	status     string
+}
+
+// mostReports bounds what is remembered.
+const mostReports = 4096
+
+// Of is Report.
+func (r Reports) Of(w *api.Work) *messages.WorkReport {
+	if OfManifest(w) {
+		return Report(w)
+	}
+	s := sayingOf(w)
+	report, known := r[s]
+	if !known {
+		if len(r) == mostReports {
+			clear(r)
+		}
+		report = Report(w)
+		r[s] = report
+	}
+	return report
+}
+
+func sayingOf(w *api.Work) saying {
+	s := saying{statuses: len(w.Status.ManifestStatuses)}
+	if applied := meta.FindStatusCondition(w.Status.Conditions, api.ConditionApplied); applied != nil {
+		s.applied, s.generation = applied.Status, applied.ObservedGeneration
+	}
+	if s.statuses > 0 {
+		first := &w.Status.ManifestStatuses[0]
+		if s.health = first.Health; first.Status != nil {
+			s.status = string(first.Status.Raw)
+		}
+	}
+	return s
+}
+
+// OfManifest reports whether Report needs to know what a Work asks for.
+func OfManifest(w *api.Work) bool {
+	applied := meta.FindStatusCondition(w.Status.Conditions, api.ConditionApplied)
+	return len(w.Status.ManifestStatuses) > 0 && w.Status.ManifestStatuses[0].Health == "" &&
+		(applied == nil || applied.Status != metav1.ConditionFalse)
+}
+
 // split reads what a status says of replicas, and returns what else it says.
 func split(raw []byte) (ready, unschedulable int32, rest string) {
 	fields := map[string]json.RawMessage{}

@@ -37,7 +37,8 @@ func says(health api.ResourceHealth, status string) api.ManifestStatus {
 
 func TestAReportIsWhatTheAgentSays(t *testing.T) {
 	const two = `{"replicas": 2, "readyReplicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "observedGeneration": 1}`
-	rest := `{"observedGeneration":1}`
+	const rest = `{"observedGeneration":1}`
+	said := observed.Reports{}
 	for name, c := range map[string]struct {
 		work *api.Work
 		want *messages.WorkReport
@@ -55,6 +56,9 @@ func TestAReportIsWhatTheAgentSays(t *testing.T) {
 		"an agent that leaves Applied aside": {work(deployment, "", says(api.Healthy, "")), &messages.WorkReport{Health: api.Healthy}},
 	} {
 		require.Equal(t, c.want, observed.Report(c.work), name)
+		for range 2 { // read, and remembered
+			require.Equal(t, c.want, said.Of(c.work), name)
+		}
 	}
 }
 

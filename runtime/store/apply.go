@@ -39,6 +39,7 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 		s.bindingCreated(at, f)
 	case *messages.BindingDeleted:
 		s.Delete(BindingKey(f.Binding))
+	case *messages.CopyWanted, *messages.CopyUnwanted: // they are about bindings, and there are many
 	case messages.AboutBinding:
 		s.applyToBinding(at, f)
 	case messages.AboutCluster:
@@ -59,7 +60,7 @@ func (s *Store) applyToCluster(at time.Time, f messages.AboutCluster) {
 
 func (s *Store) applyToBinding(at time.Time, f messages.AboutBinding) {
 	e := s.bindings[f.AboutBinding()]
-	if e == nil {
+	if e == nil || e.binding.confirmed(f) {
 		return
 	}
 	was, shared := e.object, e.shared

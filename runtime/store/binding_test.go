@@ -284,6 +284,33 @@ func TestOwnerIsThePolicyThatTheAnnotationsName(t *testing.T) {
 
 func annotation(policy, field string) string { return policy + ".karmada.io/" + field }
 
+func TestABindingIsTakenAsItStandsUnlessSomethingIsToBeMadeOfIt(t *testing.T) {
+	f := newFleet(t)
+	f.apply(f.placed("member1"), healthy("member1", 2))
+	stored := f.Snapshot(webKey).(*api.ResourceBinding)
+	for name, c := range map[string]struct {
+		edit   func(*api.ResourceBinding)
+		shared bool
+	}{
+		"as it stands":                                   {func(*api.ResourceBinding) {}, true},
+		"its generation is not counted":                  {func(b *api.ResourceBinding) { b.Generation = 0 }, false},
+		"the replicas that serve are in its status only": {func(b *api.ResourceBinding) { b.Status.AggregatedStatus[0].ReadyReplicas = 0 }, false},
+	} {
+		theirs := stored.DeepCopyObject().(*api.ResourceBinding)
+		c.edit(theirs)
+		was, s := theirs.DeepCopyObject(), store.New(1)
+		s.Take(theirs)
+		require.Equal(t, was, theirs, name)
+		ours := s.Binding(web)
+		require.Equal(t, c.shared, ours.Spec == &theirs.Spec, name)
+		require.EqualValues(t, 2, ours.Status.AggregatedStatus[0].ReadyReplicas, name)
+		require.NotZero(t, ours.Meta.Generation, name)
+	}
+	theirs, s := cluster("member1"), store.New(1)
+	s.Take(theirs)
+	require.NotSame(t, theirs, s.Cluster("member1"), "facts change clusters as they stand")
+}
+
 func TestABindingIsSharedUntilItChanges(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1"), healthy("member1", 2))

@@ -48,11 +48,14 @@ func (b *Binding) takenOver(takeovers []messages.Takeover) {
 	b.Spec.GracefulEvictionTasks = tasks
 }
 
+// confirmed reports whether a fact says again that the scheduler has seen the binding as it is: a start says so of each.
+func (b *Binding) confirmed(f messages.AboutBinding) bool {
+	_, confirms := f.(*messages.PlacementConfirmed)
+	return confirms && b.Status.SchedulerObservedGeneration == b.Meta.Generation
+}
+
 // placementConfirmed brings the observed generation up to date; so does every placement.
 func (b *Binding) placementConfirmed() bool {
-	if b.Status.SchedulerObservedGeneration == b.Meta.Generation {
-		return false
-	}
 	b.Status.SchedulerObservedGeneration = b.Meta.Generation
 	return true
 }

@@ -194,21 +194,28 @@ func overlay(under, over []byte) []byte {
 	return marshal(fields)
 }
 
+// uncounted reports whether copies of a manifest say only in their raw statuses how many replicas serve.
+func (b *Binding) uncounted() bool {
+	return slices.ContainsFunc(b.Status.AggregatedStatus, func(i api.AggregatedStatusItem) bool { return readyIn(&i) > 0 })
+}
+
 // withReadyReplicas returns the items of a manifest with Leeward's own count taken from the raw
 // status, where the manifest was written by a control plane that knows only that.
 func withReadyReplicas(items []api.AggregatedStatusItem) []api.AggregatedStatusItem {
-	own := false
+	items = slices.Clone(items)
 	for i := range items {
-		var counts replicaCounts
-		if items[i].ReadyReplicas != 0 || items[i].Status == nil || json.Unmarshal(items[i].Status.Raw, &counts) != nil || counts.Ready == 0 {
-			continue
-		}
-		if !own {
-			items, own = slices.Clone(items), true
-		}
-		items[i].ReadyReplicas = counts.Ready
+		items[i].ReadyReplicas = cmp.Or(items[i].ReadyReplicas, readyIn(&items[i]))
 	}
 	return items
+}
+
+// readyIn is what the raw status of a copy says where Leeward's own count says nothing.
+func readyIn(i *api.AggregatedStatusItem) int32 {
+	var counts replicaCounts
+	if i.ReadyReplicas != 0 || i.Status == nil || json.Unmarshal(i.Status.Raw, &counts) != nil {
+		return 0
+	}
+	return counts.Ready
 }
 
 // Counts returns how many replicas the copies of a binding are known to have, and how many of them serve: the sums of

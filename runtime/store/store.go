@@ -87,17 +87,41 @@ func (s *Store) Put(o api.Object) {
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		s.putBinding(e, AsBinding(o))
 	}
+	s.place(key, e)
+}
+
+// place has an entry stand under a key.
+func (s *Store) place(key api.Key, e *entry) {
 	if s.kinds[key.Kind] == nil {
 		s.kinds[key.Kind] = map[api.Key]*entry{}
 	}
 	s.kinds[key.Kind][key] = e
-	s.touch(e)
+	s.version++
+	e.version = s.version
+	s.Note(key)
 }
+
+// Take is Put of an object that is somebody else's, who does not change it: a binding is shared, as Share says, unless
+// something is to be made of it first; of any other the store has a copy.
+func (s *Store) Take(o api.Object) {
+	b := AsBinding(o)
+	if b == nil || o.GetGeneration() == 0 || b.uncounted() {
+		s.Put(api.Shallow(o))
+		return
+	}
+	s.Put(o)
+	s.find(api.KeyOf(o)).shared = true
+}
+
+// Borrow is Put of an object which the store does not keep, as Lend says. Its key and generation are set.
+func (s *Store) Borrow(key api.Key, lent func() api.Object) { s.place(key, &entry{lent: lent}) }
 
 func (s *Store) putBinding(e *entry, b *Binding) {
 	b.Applied = s.placements.parse(b.Meta.Annotations[api.AnnotationAppliedPlacement])
 	b.name, b.annotated = b.Name(), b.Applied
-	b.Status.AggregatedStatus = withReadyReplicas(b.Status.AggregatedStatus)
+	if b.uncounted() {
+		b.Status.AggregatedStatus = withReadyReplicas(b.Status.AggregatedStatus)
+	}
 	e.binding = b
 	s.bindings[b.Name()] = e
 	s.recharge(b.Name())
@@ -187,7 +211,9 @@ func (s *Store) List(kind string) []api.Object {
 func (s *Store) Bindings() []*Binding {
 	all := make([]*Binding, 0, len(s.bindings))
 	for _, kind := range [...]string{"ResourceBinding", "ClusterResourceBinding"} {
-		for _, key := range slices.SortedFunc(maps.Keys(s.kinds[kind]), CompareKeys) {
+		keys := s.KeysOf(kind, func(api.Key) bool { return true })
+		slices.SortFunc(keys, CompareKeys)
+		for _, key := range keys {
 			all = append(all, s.kinds[kind][key].binding)
 		}
 	}
@@ -215,9 +241,13 @@ func (s *Store) Keys(wanted func(api.Key) bool) []api.Key {
 func (s *Store) KeysOf(kind string, wanted func(api.Key) bool) []api.Key {
 	var keys []api.Key
 	for key := range s.kinds[kind] { // order-free: as said
-		if wanted(key) {
-			keys = append(keys, key)
+		if !wanted(key) {
+			continue
 		}
+		if keys == nil { // most callers want all of a kind, or none
+			keys = make([]api.Key, 0, len(s.kinds[kind]))
+		}
+		keys = append(keys, key)
 	}
 	return keys
 }

@@ -209,6 +209,11 @@ func TestAnObjectThatIsLentIsShownAsItIs(t *testing.T) {
 	s.Put(own)
 	require.Same(t, own, s.Get(key))
 	require.NotEqual(t, "77", own.GetResourceVersion())
+	version = s.Version(key)
+	s.Borrow(key, func() api.Object { return theirs })
+	require.True(t, s.Lent(key), "it need not have been there")
+	require.Same(t, theirs, s.Get(key))
+	require.Greater(t, s.Version(key), version)
 }
 
 func TestKeysComeInOrder(t *testing.T) {

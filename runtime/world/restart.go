@@ -32,10 +32,10 @@ func (w *World) Revive() {
 }
 
 // Load takes over objects as they were stored, without admission, and starts what stands for the agents of their
-// clusters. The world must be new; it does nothing until Recover.
+// clusters. Nobody changes the objects any more. The world must be new; it does nothing until Recover.
 func (w *World) Load(objects []api.Object) {
 	for _, o := range objects {
-		w.store.Put(o)
+		w.store.Take(o)
 	}
 	for _, c := range w.clusters() {
 		w.spawnMember(c)
@@ -46,11 +46,12 @@ func (w *World) Load(objects []api.Object) {
 // LoadTemplate takes over a resource template as it was stored, after what Load does. The world asks for it where it
 // needs it, in place of holding it, unless nobody lends it.
 func (w *World) LoadTemplate(o api.Object, lent func() api.Object) {
-	w.store.Put(o)
-	w.workload(o)
-	if lent != nil {
-		w.store.Lend(api.KeyOf(o), lent)
+	if lent == nil {
+		w.store.Take(o)
+	} else {
+		w.store.Borrow(api.KeyOf(o), lent)
 	}
+	w.workload(o)
 }
 
 // Recover brings the machines to life from the objects of Load.

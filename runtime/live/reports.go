@@ -1,0 +1,98 @@
+package live
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
+	"leeward/runtime/journal"
+	"leeward/runtime/observed"
+)
+
+// reports are what the Works that a start finds say of their copies.
+type reports struct {
+	works []report
+	err   error
+}
+
+// report is what one Work says, to the machine of its cluster's agent; nobody where it is that of no copy.
+type report struct {
+	place   string
+	version int64
+	cluster messages.ClusterName
+	says    *messages.WorkObserved
+}
+
+// reportingWork is a Work without what it asks for.
+type reportingWork struct {
+	Metadata struct {
+		Namespace         string            `json:"namespace"`
+		Annotations       map[string]string `json:"annotations"`
+		Generation        int64             `json:"generation"`
+		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
+	} `json:"metadata"`
+	Spec   engine.Skipped `json:"spec"`
+	Status api.WorkStatus `json:"status"`
+}
+
+func (r *reportingWork) work() *api.Work {
+	return &api.Work{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.Metadata.Namespace, Annotations: r.Metadata.Annotations,
+			Generation: r.Metadata.Generation, DeletionTimestamp: r.Metadata.DeletionTimestamp,
+		},
+		Status: r.Status,
+	}
+}
+
+// readReports reads the Works on a goroutine of its own: there are more of them than of all else.
+func (f *Fleet) readReports() <-chan reports {
+	read := make(chan reports, 1)
+	table := f.config.Engine.Table(catalog.Works.Name())
+	if table == nil {
+		read <- reports{}
+		return read
+	}
+	works := table.Snapshot()
+	go func() {
+		r, said := reports{works: make([]report, 0, works.Len())}, observed.Reports{}
+		r.err = engine.ReadAs(works, func(place string, version int64, reporting *reportingWork) {
+			w := reporting.work()
+			if observed.OfManifest(w) {
+				w = works.Get(place).(*api.Work)
+			}
+			cluster, says := observedOf(w, said)
+			r.works = append(r.works, report{place, version, cluster, says})
+		})
+		read <- r
+	}()
+	return read
+}
+
+// takeReports hands reports to the machines that they are for. As many Works will be asked for, and facts be told of them,
+// at once.
+func (f *Fleet) takeReports(r reports) error {
+	f.wishes = make([]wish, 0, len(r.works))
+	f.laws.news = make([]journal.Entry, 0, 2*len(r.works))
+	for i := range r.works {
+		w := &r.works[i]
+		f.seen[w.place] = w.version
+		if w.says != nil {
+			f.world.TellAgent(w.cluster, w.says)
+		}
+	}
+	return r.err
+}
+
+// observedOf reads what a Work says of its copy, as others said, too; nothing where it is that of none.
+func observedOf(w *api.Work, said observed.Reports) (messages.ClusterName, *messages.WorkObserved) {
+	cluster, binding, ours := observed.Copy(w)
+	if !ours {
+		return "", nil
+	}
+	return cluster, &messages.WorkObserved{
+		Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: said.Of(w),
+	}
+}
