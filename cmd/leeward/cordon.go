@@ -24,6 +24,7 @@ func cordonCommand() *cobra.Command {
 	}
 	e.add(c)
 	e.addChoice(c)
+	c.ValidArgsFunction = e.offerClusters(false)
 	return c
 }
 
@@ -38,6 +39,7 @@ func uncordonCommand() *cobra.Command {
 	}
 	e.add(c)
 	e.addChoice(c)
+	c.ValidArgsFunction = e.offerClusters(false)
 	return c
 }
 

@@ -39,6 +39,7 @@ and with a hand-over. Who is late by --by is told; nobody is cut off. uncordon, 
 	}
 	d.add(c)
 	d.addChoice(c)
+	c.ValidArgsFunction = d.offerClusters(false)
 	f := c.Flags()
 	f.Var(&d.by, "by", "how long it may take")
 	f.BoolVar(&d.cancel, "cancel", false, "let the clusters be used again")

@@ -58,6 +58,7 @@ func holdCommand() *cobra.Command {
 	h.addReason(c)
 	h.addFor(c)
 	h.addNamespace(c)
+	c.ValidArgsFunction = h.offerHeld
 	return c
 }
 
@@ -67,13 +68,14 @@ func releaseCommand() *cobra.Command {
 		(*holding).release)
 	h.addReason(c)
 	h.addNamespace(c)
+	c.ValidArgsFunction = h.offerHeld
 	c.Flags().BoolVar(&h.now, "now", false, "evictions of the binding go at once, whatever the limits, storms and holds")
 	return c
 }
 
 func pauseCommand() *cobra.Command {
 	h, c := newHolding("pause --reason WHY", "Have all evictions wait", "  leeward pause --reason \"the network is rebuilt\" --for 30m", (*holding).pause)
-	c.Args = cobra.NoArgs
+	c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
 	h.addReason(c)
 	h.addFor(c)
 	return c
@@ -81,7 +83,7 @@ func pauseCommand() *cobra.Command {
 
 func resumeCommand() *cobra.Command {
 	_, c := newHolding("resume", "End a pause of all evictions", "  leeward resume", (*holding).resume)
-	c.Args = cobra.NoArgs
+	c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
 	return c
 }
 

@@ -36,6 +36,7 @@ Unlike karmadactl, no taint is lost that somebody else writes at the same time.`
 	}
 	t.add(c)
 	t.addChoice(c)
+	c.ValidArgsFunction = t.offerClusters(true)
 	c.Flags().BoolVar(&t.overwrite, "overwrite", false, "give taints that are there another value")
 	return c
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +38,9 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 			daemon, err := line.read()
 			if err != nil {
 				return err
+			}
+			if _, err := os.Stat(filepath.Join(daemon.dataDir, "pki")); errors.Is(err, fs.ErrNotExist) {
+				c.PrintErrf("No daemon has used %s yet: this is good for one that does.\n", daemon.dataDir)
 			}
 			at := kubeapi.Endpoint{Address: cmp.Or(server, daemon.reached()), ServingCert: daemon.tlsCert}
 			k, err := kubeapi.Kubeconfig(daemon.dataDir, at, u, time.Now())

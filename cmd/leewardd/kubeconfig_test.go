@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,6 +71,17 @@ func TestAKubeconfigSaysWhereTheDaemonIs(t *testing.T) {
 			require.Equal(t, c.host, k.Host)
 		})
 	}
+}
+
+func TestAKubeconfigOfAFolderThatNoDaemonHasUsedSaysSo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mistyped")
+	said := "No daemon has used " + dir + " yet"
+	first, err := printed("kubeconfig", "--data-dir", dir, "--agent", "m1")
+	require.NoError(t, err)
+	require.Contains(t, first, said)
+	second, err := printed("kubeconfig", "--data-dir", dir, "--agent", "m1")
+	require.NoError(t, err)
+	require.NotContains(t, second, said)
 }
 
 func TestAKubeconfigIsForSomebody(t *testing.T) {

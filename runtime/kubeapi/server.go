@@ -168,7 +168,7 @@ func (s *Server) listen() error {
 		return fmt.Errorf("listen on %q: %w", s.config.Addr, err)
 	}
 	if address := net.ParseIP(host); !s.config.Expose && host != "localhost" && (address == nil || !address.IsLoopback()) {
-		return fmt.Errorf("listen on %q: not a loopback address, and the server is not to be exposed", s.config.Addr)
+		return fmt.Errorf("listen on %q: not a loopback address: it takes --expose, or expose: true, to be reached from elsewhere", s.config.Addr)
 	}
 	if s.listener, err = net.Listen("tcp", s.config.Addr); err != nil {
 		return fmt.Errorf("listen: %w", err)

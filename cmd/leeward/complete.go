@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leeward/runtime/catalog"
+)
+
+// completesWithin is how long a shell waits for the names that a server has; one that takes longer has none to offer.
+const completesWithin = 2 * time.Second
+
+// offered returns the names of a server's objects that begin as what was typed does.
+func (s *serverFlags) offered(r *catalog.Resource, namespace, typed string) (names []string) {
+	c, err := s.connect(io.Discard)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), completesWithin)
+	defer cancel()
+	all, _, err := c.List(ctx, r, namespace, "")
+	if err != nil {
+		return nil
+	}
+	for _, o := range all {
+		if strings.HasPrefix(o.GetName(), typed) {
+			names = append(names, o.GetName())
+		}
+	}
+	return names
+}
+
+// offerClusters offers the clusters that were not named yet, after the word "clusters" where that has to come first.
+func (e *editing) offerClusters(wordFirst bool) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if wordFirst && len(args) == 0 {
+			return []string{"clusters"}, cobra.ShellCompDirectiveNoFileComp
+		}
+		fresh := slices.DeleteFunc(e.server.offered(catalog.Clusters, "", typed), func(name string) bool { return slices.Contains(args, name) })
+		return fresh, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// offerHeld offers what evictions can be held of: first the kind, then the name.
+func (h *holding) offerHeld(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	switch len(args) {
+	case 0:
+		words = []string{"cluster", "binding", "clusterresourcebinding"}
+	case 1:
+		if p, err := h.target([]string{args[0], typed}); err == nil {
+			words = h.server.offered(p.Resource, p.Namespace, typed)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
