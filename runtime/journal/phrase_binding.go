@@ -200,8 +200,11 @@ func (t teller) health(f *messages.HealthChanged) Phrase {
 	if f.Revision > 0 {
 		ready = joined(" ", ready, "of "+revision(f.Revision))
 	}
-	if f.Health == api.Healthy {
+	switch {
+	case f.Health == api.Healthy:
 		return detail(verb, on, ready)
+	case !f.Starting.IsZero(): // a new copy that does not serve yet has lost nothing
+		return detail(verb, on, joined(", ", ready, "starting "+t.since(f.Starting)))
 	}
 	return warning(verb, on, joined(", ", ready, t.since(f.Since)))
 }
