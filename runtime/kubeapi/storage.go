@@ -186,10 +186,10 @@ func seconds(n uint64) time.Duration {
 }
 
 // Delete removes an object that passes the preconditions and the validation, and copies it into out with the
-// version of its deletion.
+// version of its deletion. Who only wants to delete what cannot be read is refused: a start has read all that there is.
 func (s *tableStorage) Delete(
 	ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
-	validate storage.ValidateObjectFunc, suggested runtime.Object, _ storage.DeleteOptions,
+	validate storage.ValidateObjectFunc, suggested runtime.Object, opts storage.DeleteOptions,
 ) error {
 	key, err := storage.PrepareKey(s.prefix, key, false)
 	if err != nil {
@@ -201,6 +201,9 @@ func (s *tableStorage) Delete(
 		}
 		if err := validate(ctx, is.object); err != nil {
 			return err
+		}
+		if opts.ExpectTransformOrDecodeError {
+			return storage.NewInvalidObjError(key, "the object can be read: it is deleted as any other")
 		}
 		version, err := s.commit(engine.Delete(key, is.version))
 		if err != nil {

@@ -21,6 +21,8 @@ import (
 const (
 	// bookmarkEvery is how often a watcher is told how far it is while nothing happens. Source: kube-apiserver.
 	bookmarkEvery = time.Minute
+	// progressEvery is how often one is that asks for its progress. Source: what kube-apiserver asks of etcd.
+	progressEvery = 5 * time.Second
 	// bookmarkBefore is how long before its end a watch is told once more.
 	bookmarkBefore = 2 * time.Second
 	// undelivered is how many events may wait for a client.
@@ -135,10 +137,13 @@ func (w *watcher) follow() error {
 	}
 }
 
-// nextBookmark is in a minute, or shortly before the watch ends.
+// nextBookmark is in a minute, or shortly before the watch ends, or in seconds where that is asked for.
 func (w *watcher) nextBookmark() time.Time {
 	now := w.clock.Now()
 	next := now.Add(bookmarkEvery)
+	if w.opts.ProgressNotify {
+		next = now.Add(progressEvery)
+	}
 	if end, ends := w.ctx.Deadline(); ends {
 		if last := end.Add(-bookmarkBefore); last.After(now) && last.Before(next) {
 			return last
@@ -212,7 +217,7 @@ func (w *watcher) selectedBefore(c *engine.Change) bool {
 
 // bookmark tells the client how far it is.
 func (w *watcher) bookmark(annotations map[string]string) {
-	if !w.opts.Predicate.AllowWatchBookmarks {
+	if !w.opts.Predicate.AllowWatchBookmarks && !w.opts.ProgressNotify {
 		return
 	}
 	o := w.fresh()
