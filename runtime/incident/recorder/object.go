@@ -10,11 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 
-	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/incident"
-	"leeward/runtime/observed"
 )
 
 // object is one with all of its fields, known to us or not.
@@ -108,24 +106,4 @@ func (f *followed) labels() string {
 		return f.Selector
 	}
 	return ""
-}
-
-// wants reports whether an object is to be recorded: all but bindings and Works of what is left out.
-func (f *followed) wants(o *object) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch o.GetKind() {
-	case "Work":
-		of := observed.Binding(o.GetAnnotations())
-		return (f.Namespace == "" || of.Namespace() == f.Namespace) && (f.Selector == "" || f.bindings[of])
-	case "ResourceBinding", "ClusterResourceBinding":
-		resource, _, _ := unstructured.NestedStringMap(o.Object, "spec", "resource")
-		wanted := f.workloads[api.Key{APIVersion: resource["apiVersion"], Kind: resource["kind"], Namespace: resource["namespace"], Name: resource["name"]}]
-		f.bindings[messages.NameBinding(o.GetNamespace(), o.GetName())] = wanted
-		return wanted || f.Selector == ""
-	}
-	if f.Selector != "" && f.resource.Template() {
-		f.workloads[api.KeyOf(o)] = true
-	}
-	return true
 }

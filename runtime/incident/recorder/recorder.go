@@ -49,7 +49,7 @@ var ErrNothing = errors.New("nothing could be recorded")
 func Run(ctx context.Context, c *Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	r := &recording{Config: c, stop: stop, workloads: map[api.Key]bool{}, bindings: map[messages.BindingName]bool{}}
+	r := &recording{Config: c, stop: stop, chosen: chosen{workloads: map[api.Key]bool{}, bindings: map[messages.BindingName]bool{}}}
 	version, err := c.Client.ServerVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("ask the server for its version: %w", err)
@@ -109,10 +109,8 @@ type recording struct {
 	*Config
 	stop context.CancelFunc // once failed is set
 
-	mu sync.Mutex
-	// Where there is a selector: workloads are those that it fits, bindings theirs.
-	workloads        map[api.Key]bool
-	bindings         map[messages.BindingName]bool
+	mu               sync.Mutex
+	chosen           chosen
 	objects, changes int
 	// failed is why nothing can be written any more.
 	failed error
@@ -176,17 +174,25 @@ func (f *followed) list(ctx context.Context) error {
 	return nil
 }
 
-// object writes one object, if it is to be recorded.
+// object writes one object, if it is to be recorded, and then what came too early to be known as its.
 func (f *followed) object(kind incident.Type, o api.Object) {
 	u := o.(*object)
-	if !f.wants(u) {
+	if !f.wants(kind, u) {
 		return
 	}
+	f.put(kind, u)
+	for _, e := range f.choose(u) {
+		e.of.object(e.kind, e.object)
+	}
+}
+
+// put writes one object.
+func (f *followed) put(kind incident.Type, u *object) {
 	writers := writersOf(u)
 	f.redact(u)
 	text, err := u.MarshalJSON()
 	if err != nil {
-		panic(fmt.Sprintf("recorder: %s was decoded and cannot be encoded: %v", api.KeyOf(o), err))
+		panic(fmt.Sprintf("recorder: %s was decoded and cannot be encoded: %v", api.KeyOf(u), err))
 	}
 	f.write(&incident.Line{Type: kind, Object: text, Writers: writers})
 }
