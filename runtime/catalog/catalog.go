@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
@@ -61,6 +62,7 @@ func (r *Resource) Numerous() bool {
 // All are the resources of the daemon, in an order in which each finds what it refers to.
 var All = []Resource{
 	cluster("", "v1", "Namespace", "namespaces", func() api.Object { return &corev1.Namespace{} }),
+	cluster("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", func() api.Object { return &schedulingv1.PriorityClass{} }),
 	cluster("cluster.karmada.io", "v1alpha1", "Cluster", "clusters", func() api.Object { return &api.Cluster{} }),
 	cluster("policy.karmada.io", "v1alpha1", "ClusterTaintPolicy", "clustertaintpolicies", func() api.Object { return &api.ClusterTaintPolicy{} }),
 	cluster("policy.karmada.io", "v1alpha1", "ClusterOverridePolicy", "clusteroverridepolicies", func() api.Object { return &api.ClusterOverridePolicy{} }),

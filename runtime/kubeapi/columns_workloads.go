@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
@@ -33,6 +34,12 @@ var statefulSetColumns = []column{
 
 // ready is "ready/wanted".
 func ready(n int32, wanted *int32) string { return fmt.Sprintf("%d/%d", n, ptr.Deref(wanted, 1)) }
+
+var priorityColumns = []column{
+	number(shown("Value", func(p *schedulingv1.PriorityClass) any { return p.Value })),
+	shown("Global-Default", func(p *schedulingv1.PriorityClass) any { return p.GlobalDefault }),
+	ageColumn,
+}
 
 var replicaSetColumns = []column{
 	number(shown("Desired", func(s *appsv1.ReplicaSet) any { return ptr.Deref(s.Spec.Replicas, 1) })),

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -50,6 +51,7 @@ var looks = map[string]look{
 	"ClusterEvictionBudget":    {list: &api.List[api.ClusterEvictionBudget]{}, short: []string{"ceb"}, columns: budgetColumns},
 	"Governor":                 {list: &api.List[api.Governor]{}, columns: governorColumns},
 
+	"PriorityClass":         {list: &schedulingv1.PriorityClassList{}, short: []string{"pc"}, columns: priorityColumns},
 	"Namespace":             {list: &corev1.NamespaceList{}, short: []string{"ns"}, columns: namespaceColumns},
 	"ConfigMap":             {list: &corev1.ConfigMapList{}, short: []string{"cm"}, columns: configMapColumns},
 	"Secret":                {list: &corev1.SecretList{}, columns: secretColumns},

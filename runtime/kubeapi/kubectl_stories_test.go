@@ -72,6 +72,8 @@ var stories = map[string][]step{
 		{args: "replace -f -", stdin: inRegion("us"), shows: "member1 replaced"},
 		{args: "replace --force -f -", stdin: fleetFile, shows: "member1 replaced"},
 		{args: "create deployment web --image=web --replicas=3 --dry-run=server -o jsonpath={.spec.replicas}", shows: "3"},
+		{args: "create priorityclass gold --value=100", shows: "priorityclass.scheduling.k8s.io/gold created"},
+		{args: "get pc", shows: "GLOBAL-DEFAULT"},
 		{args: "create namespace team", shows: "namespace/team created"},
 		{args: "create configmap c -n team --from-literal=a=b", shows: "configmap/c created"},
 		{args: "create secret generic s -n team --from-literal=a=b", shows: "secret/s created"},

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -379,4 +380,25 @@ func TestABindingThatIsMadeIsNotTold(t *testing.T) {
 	for _, e := range f.events(binding()) {
 		require.NotContains(t, e, "BindingCreated")
 	}
+}
+
+// TestABindingHasTheValueOfItsPriorityClass whichever comes first, and what that is edited to be.
+func TestABindingHasTheValueOfItsPriorityClass(t *testing.T) {
+	f := running(t)
+	urgent := policy()
+	urgent.Spec.SchedulePriority = &api.SchedulePriority{PriorityClassSource: "KubePriorityClass", PriorityClassName: "gold"}
+	f.apply(urgent)
+	require.Zero(t, get(f, binding()).Spec.SchedulePriority.Priority)
+	class := func(value int32) *schedulingv1.PriorityClass {
+		c := named(&schedulingv1.PriorityClass{}, "scheduling.k8s.io/v1", "PriorityClass", "", "gold")
+		c.Value = value
+		return c
+	}
+	f.apply(class(100))
+	require.Equal(t, int32(100), get(f, binding()).Spec.SchedulePriority.Priority)
+	f.apply(class(200))
+	require.Equal(t, int32(200), get(f, binding()).Spec.SchedulePriority.Priority)
+	before := f.engine.Version()
+	f.restart()
+	require.Equal(t, before, f.engine.Version(), "a start knows the class")
 }

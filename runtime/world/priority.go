@@ -1,7 +1,7 @@
 package world
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -19,13 +19,12 @@ func (w *World) prioritized(spec *api.PropagationSpec) *api.PropagationSpec {
 	if spec.SchedulePriority == nil {
 		return spec
 	}
-	class, ok := w.store.Get(priorityClass(spec.SchedulePriority.PriorityClassName)).(*unstructured.Unstructured)
+	class, ok := w.store.Get(priorityClass(spec.SchedulePriority.PriorityClassName)).(*schedulingv1.PriorityClass)
 	if !ok {
 		return spec
 	}
-	value, _, _ := unstructured.NestedInt64(class.Object, "value")
 	next, priority := *spec, *spec.SchedulePriority
-	priority.Priority = int32(value)
+	priority.Priority = class.Value
 	next.SchedulePriority = &priority
 	return &next
 }

@@ -309,7 +309,7 @@ func TestResourcesGoByTheirNames(t *testing.T) {
 		require.Equal(t, c.want, fmt.Sprint(plurals))
 	}
 	_, err := recorder.Named([]string{"gadgets"})
-	require.ErrorContains(t, err, `unknown resource "gadgets"; there are namespaces, clusters`)
+	require.ErrorContains(t, err, `unknown resource "gadgets"; there are namespaces, priorityclasses, clusters`)
 	usual, err := recorder.Named(nil)
 	require.NoError(t, err)
 	require.Len(t, usual, len(recorder.Names())-4, "all but Events, Namespaces, Nodes and Pods")
