@@ -16,7 +16,6 @@ type batch struct {
 	staged  map[string]int
 	changes []item
 	records []wal.Record // one for each change, if there is a log
-	told    []Change     // the changes, as watchers have them
 	version int64
 }
 
@@ -26,8 +25,7 @@ func (b *batch) empty() {
 	clear(b.staged)
 	clear(b.changes)
 	clear(b.records)
-	clear(b.told)
-	b.commits, b.answers, b.changes, b.records, b.told = b.commits[:0], b.answers[:0], b.changes[:0], b.records[:0], b.told[:0]
+	b.commits, b.answers, b.changes, b.records = b.commits[:0], b.answers[:0], b.changes[:0], b.records[:0]
 }
 
 // run commits until the queue is closed.
@@ -150,6 +148,7 @@ func (e *Engine) apply(b *batch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.version = b.version
+	told := make([]Change, len(b.changes)) // for all feeds, which hold it until they are read
 	for i, c := range b.changes {
 		t := e.tables[PrefixOf(c.key)]
 		old := t.set(c)
@@ -159,13 +158,13 @@ func (e *Engine) apply(b *batch) {
 			s.text = b.records[i].Object
 		}
 		t.record(s)
-		b.told = append(b.told, s.told(t))
+		told[i] = s.told(t)
 	}
 	for _, c := range b.changes {
 		e.tables[PrefixOf(c.key)].wake()
 	}
 	for f := range e.feeds { // order-free: each has its own
-		f.put(b.told)
+		f.put(told)
 	}
 }
 

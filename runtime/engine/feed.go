@@ -1,6 +1,9 @@
 package engine
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Feed collects the changes of all tables, in the order of their versions, from when it was made until it is closed.
 // It holds what its reader has not taken, so that a reader who must not miss anything never has to list again; a
@@ -10,7 +13,7 @@ type Feed struct {
 	news   chan struct{}
 
 	mu      sync.Mutex
-	changes []Change
+	batches [][]Change
 }
 
 // Follow returns a feed of all that is committed from now on. A snapshot that is taken afterwards may have the first
@@ -30,13 +33,16 @@ func (e *Engine) Follow() *Feed {
 // News has an item while there may be something to take. It is closed when the store is.
 func (f *Feed) News() <-chan struct{} { return f.news }
 
-// Take returns what was committed since it was last called.
+// Take returns what was committed since it was last called, to be read: others may have the same.
 func (f *Feed) Take() []Change {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	changes := f.changes
-	f.changes = nil
-	return changes
+	batches := f.batches
+	f.batches = nil
+	f.mu.Unlock()
+	if len(batches) == 1 {
+		return batches[0]
+	}
+	return slices.Concat(batches...)
 }
 
 // Close ends the feed.
@@ -46,9 +52,9 @@ func (f *Feed) Close() {
 	delete(f.engine.feeds, f)
 }
 
-func (f *Feed) put(changes []Change) {
+func (f *Feed) put(batch []Change) {
 	f.mu.Lock()
-	f.changes = append(f.changes, changes...)
+	f.batches = append(f.batches, batch)
 	f.mu.Unlock()
 	select {
 	case f.news <- struct{}{}:

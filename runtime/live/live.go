@@ -293,6 +293,7 @@ func (f *Fleet) take() {
 	for _, c := range changes {
 		f.stats.Version = c.Version
 		if r := resourceOf(c.Key); r != nil {
+			f.rooms.follow(r, &c)
 			f.takeIn(r, &c)
 		}
 	}
@@ -336,7 +337,6 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 		f.config.Hear(at, fact, told)
 	}
 	f.laws.hear(at, fact)
-	f.rooms.hear(fact)
 	switch fact := fact.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))

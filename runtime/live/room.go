@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"leeward/messages"
@@ -16,20 +17,50 @@ import (
 )
 
 // rooms are the clusters of which the room is to be told anew. The world reserves room for what it places for as long
-// as that is placed, so that what agents report as taken is told to it without the copies that serve. They are counted
+// as that is placed, so that what agents report as taken is told to it without the copies that serve. They are told
 // once in each second of the machines' time: a storm has many reports in one.
 type rooms struct {
 	stale map[messages.ClusterName]bool
 	told  time.Time
+	// own is what copies take by the bindings of the store, of each resource as of a version; nil until somebody asks.
+	own  usage
+	asOf map[*catalog.Resource]int64
 }
 
-// hear marks the cluster of a copy that serves with more replicas, or fewer.
-func (r *rooms) hear(fact messages.Fact) {
-	switch fact := fact.(type) {
-	case *messages.HealthChanged:
-		r.stale[fact.Cluster] = true
-	case *messages.HealthForgotten:
-		r.stale[fact.Cluster] = true
+// follow marks the clusters of copies that serve with more replicas, or fewer, by the change of a binding.
+func (r *rooms) follow(of *catalog.Resource, c *engine.Change) {
+	if of != catalog.Bindings && of != catalog.ClusterBindings {
+		return
+	}
+	now, before := store.AsBinding(c.Object), store.AsBinding(c.Previous())
+	if takeAlike(now, before) {
+		return
+	}
+	for _, b := range [...]*store.Binding{now, before} {
+		for _, item := range itemsOf(b) {
+			r.stale[messages.ClusterName(item.ClusterName)] = true
+		}
+	}
+	if r.own != nil && c.Version > r.asOf[of] {
+		r.own.count(before, -1)
+		r.own.count(now, 1)
+	}
+}
+
+// count counts what all copies take, once: what changes is followed from then on.
+func (r *rooms) count(e *engine.Engine) {
+	if r.own != nil {
+		return
+	}
+	r.own, r.asOf = usage{}, map[*catalog.Resource]int64{}
+	for _, of := range [...]*catalog.Resource{catalog.Bindings, catalog.ClusterBindings} {
+		if table := e.Table(of.Name()); table != nil {
+			all := table.Snapshot()
+			r.asOf[of] = all.Version
+			for _, o := range all.Under("", "") {
+				r.own.count(store.AsBinding(o), 1)
+			}
+		}
 	}
 }
 
@@ -47,12 +78,11 @@ func (f *Fleet) tellRooms() {
 	if len(f.rooms.stale) == 0 || now.Before(f.rooms.due()) && !now.Before(f.rooms.told) {
 		return
 	}
-	own := usage{}
-	f.world.Store().EachBinding(func(b *store.Binding) { own.count(b, f.rooms.stale) })
+	f.rooms.count(f.config.Engine)
 	table := f.config.Engine.Table(catalog.Clusters.Name())
 	for _, name := range slices.Sorted(maps.Keys(f.rooms.stale)) {
 		if o, _ := table.Get(engine.Key(catalog.Clusters.Name(), "", string(name))); o != nil {
-			f.world.TellCluster(name, &messages.ResourcesReported{Summary: own.others(name, o.(*api.Cluster).Status.ResourceSummary)})
+			f.world.TellCluster(name, &messages.ResourcesReported{Summary: f.rooms.own.others(name, o.(*api.Cluster).Status.ResourceSummary)})
 		}
 	}
 	clear(f.rooms.stale)
@@ -62,25 +92,42 @@ func (f *Fleet) tellRooms() {
 // usage is what copies that serve take of each cluster: cpu in thousandths, all else in whole units.
 type usage map[messages.ClusterName]map[corev1.ResourceName]int64
 
-// count adds the copies of a binding on some clusters. Those of several components report no replicas of each.
-func (u usage) count(b *store.Binding, on map[messages.ClusterName]bool) {
-	for i := range b.Status.AggregatedStatus {
-		item := &b.Status.AggregatedStatus[i]
-		name := messages.ClusterName(item.ClusterName)
-		if item.ReadyReplicas <= 0 || len(b.Spec.Components) > 0 || on != nil && !on[name] {
+// count adds the copies of a binding so many times; nil has none. Those of several components report no replicas of each.
+func (u usage) count(b *store.Binding, times int64) {
+	for _, item := range itemsOf(b) {
+		name, ready := messages.ClusterName(item.ClusterName), times*int64(store.ReadyReplicas(&item))
+		if ready == 0 || len(b.Spec.Components) > 0 {
 			continue
 		}
 		if u[name] == nil {
 			u[name] = map[corev1.ResourceName]int64{}
 		}
-		u[name][corev1.ResourcePods] += int64(item.ReadyReplicas)
+		u[name][corev1.ResourcePods] += ready
 		if b.Spec.ReplicaRequirements == nil {
 			continue
 		}
 		for what, each := range b.Spec.ReplicaRequirements.ResourceRequest { // order-free: sums
-			u[name][what] += int64(item.ReadyReplicas) * api.Units(what, each)
+			u[name][what] += ready * api.Units(what, each)
 		}
 	}
+}
+
+func itemsOf(b *store.Binding) []api.AggregatedStatusItem {
+	if b == nil {
+		return nil
+	}
+	return b.Status.AggregatedStatus
+}
+
+// takeAlike reports whether the copies of a binding take what they took before.
+func takeAlike(now, before *store.Binding) bool {
+	return now != nil && before != nil && len(now.Spec.Components) == len(before.Spec.Components) &&
+		(now.Spec.ReplicaRequirements == before.Spec.ReplicaRequirements || equality.Semantic.DeepEqual(now.Spec.ReplicaRequirements, before.Spec.ReplicaRequirements)) &&
+		slices.EqualFunc(now.Status.AggregatedStatus, before.Status.AggregatedStatus, serveAlike)
+}
+
+func serveAlike(a, b api.AggregatedStatusItem) bool {
+	return a.ClusterName == b.ClusterName && (a.Status == b.Status && a.ReadyReplicas == b.ReadyReplicas || store.ReadyReplicas(&a) == store.ReadyReplicas(&b))
 }
 
 // others is what a cluster reports, without what Leeward's own copies take of it.
@@ -105,9 +152,7 @@ func (u usage) others(name messages.ClusterName, reported *api.ResourceSummary) 
 func withoutOwn(objects []api.Object) {
 	own := usage{}
 	for _, o := range objects {
-		if b := store.AsBinding(o); b != nil {
-			own.count(b, nil)
-		}
+		own.count(store.AsBinding(o), 1)
 	}
 	for i, o := range objects {
 		if c, is := o.(*api.Cluster); is {

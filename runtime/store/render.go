@@ -196,7 +196,7 @@ func overlay(under, over []byte) []byte {
 
 // uncounted reports whether copies of a manifest say only in their raw statuses how many replicas serve.
 func (b *Binding) uncounted() bool {
-	return slices.ContainsFunc(b.Status.AggregatedStatus, func(i api.AggregatedStatusItem) bool { return readyIn(&i) > 0 })
+	return slices.ContainsFunc(b.Status.AggregatedStatus, func(i api.AggregatedStatusItem) bool { return ReadyReplicas(&i) > i.ReadyReplicas })
 }
 
 // withReadyReplicas returns the items of a manifest with Leeward's own count taken from the raw
@@ -204,16 +204,16 @@ func (b *Binding) uncounted() bool {
 func withReadyReplicas(items []api.AggregatedStatusItem) []api.AggregatedStatusItem {
 	items = slices.Clone(items)
 	for i := range items {
-		items[i].ReadyReplicas = cmp.Or(items[i].ReadyReplicas, readyIn(&items[i]))
+		items[i].ReadyReplicas = ReadyReplicas(&items[i])
 	}
 	return items
 }
 
-// readyIn is what the raw status of a copy says where Leeward's own count says nothing.
-func readyIn(i *api.AggregatedStatusItem) int32 {
+// ReadyReplicas is how many replicas of a copy serve: Leeward's own count, or what the raw status says where there is none.
+func ReadyReplicas(i *api.AggregatedStatusItem) int32 {
 	var counts replicaCounts
 	if i.ReadyReplicas != 0 || i.Status == nil || json.Unmarshal(i.Status.Raw, &counts) != nil {
-		return 0
+		return i.ReadyReplicas
 	}
 	return counts.Ready
 }
