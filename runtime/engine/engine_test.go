@@ -188,6 +188,19 @@ func TestEveryWriteTakesTheNextVersionOfTheStore(t *testing.T) {
 	require.Zero(t, engine.VersionOf(configMap("c", "1")))
 }
 
+func TestWhatBeginsFirstIsCommittedFirst(t *testing.T) {
+	s := open(t, 0)
+	first := s.Begin(0, engine.Create(mapKey("a"), configMap("a", "1")))
+	second := s.Begin(0, engine.Update(mapKey("a"), configMap("a", "2"), 1))
+	refused := s.Begin(0, engine.Delete(mapKey("a"), 0))
+	behind := s.Begin(0, engine.Create(mapKey("a"), configMap("a", "3")))
+	require.NoError(t, second())
+	require.NoError(t, first())
+	require.ErrorContains(t, refused(), "must say which version")
+	require.ErrorAs(t, behind(), new(*engine.Conflict))
+	require.Equal(t, []string{"a=2"}, values(s.maps().Snapshot()))
+}
+
 func TestTwoTablesForOneResourceAreRefused(t *testing.T) {
 	_, err := engine.Open(engine.Config{Resources: append(resources(0), resources(0)...), Clock: clock.NewMock()})
 	require.EqualError(t, err, "open the store: two tables for configmaps")

@@ -17,6 +17,15 @@ type commit struct {
 	done chan error
 }
 
+// answer waits until a commit is durable and visible, or refused, and returns its version. The commit is another's then.
+func (c *commit) answer() (int64, error) {
+	err := <-c.done
+	version := c.version
+	clear(c.writes)
+	commits.Put(c)
+	return version, err
+}
+
 var commits = sync.Pool{New: func() any { return &commit{done: make(chan error, 1)} }}
 
 // queue holds the commits that wait for the commit goroutine, first come first served.

@@ -131,6 +131,20 @@ func (e *Engine) Decide(term int64, writes ...Write) error {
 	return err
 }
 
+// Begin is Decide for those who have more to decide meanwhile: it returns once the writes are encoded and wait, behind all
+// that began before them, and end waits for the answer. End is to be called once. What begins at a shared store has ended.
+func (e *Engine) Begin(term int64, writes ...Write) (end func() error) {
+	if e.shared != nil {
+		err := e.Decide(term, writes...)
+		return func() error { return err }
+	}
+	c := e.enqueue(writes)
+	return func() error {
+		_, err := c.answer()
+		return err
+	}
+}
+
 // Lead is Commit of what says who leads a shared store, and begins a term: no decision of another one is taken any more.
 func (e *Engine) Lead(writes ...Write) (term int64, err error) {
 	return e.submit(0, true, writes)

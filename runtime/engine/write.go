@@ -53,21 +53,28 @@ func (e *Engine) CommitVersion(writes ...Write) (int64, error) {
 
 // submit has writes committed here, or, as a proposal, where the store is shared.
 func (e *Engine) submit(term int64, leads bool, writes []Write) (int64, error) {
+	if e.shared == nil {
+		return e.enqueue(writes).answer()
+	}
 	if err := e.admit(writes); err != nil {
 		return 0, err
 	}
-	if e.shared != nil {
-		return e.propose(&Proposal{Term: term, Leads: leads}, writes)
-	}
+	return e.propose(&Proposal{Term: term, Leads: leads}, writes)
+}
+
+// enqueue has writes wait for the commit goroutine, behind all that was enqueued before, unless they are refused at once.
+func (e *Engine) enqueue(writes []Write) *commit {
 	c := commits.Get().(*commit)
-	defer commits.Put(c)
+	c.version = 0
+	if err := e.admit(writes); err != nil {
+		c.done <- err
+		return c
+	}
 	c.writes = append(c.writes[:0], writes...)
 	if !e.queue.put(c) {
-		return 0, ErrClosed
+		c.done <- ErrClosed
 	}
-	err := <-c.done
-	clear(c.writes)
-	return c.version, err
+	return c
 }
 
 // admit refuses writes that no state of the store could accept, and prepares the objects of the others.

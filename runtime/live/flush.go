@@ -13,6 +13,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/world"
 )
 
 // pending is one object that is to be written.
@@ -47,11 +48,13 @@ const (
 // world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
 	changed := f.world.Store().Changed()
-	again, err = f.flushDecisions(changed)
-	if err != nil {
-		return false, err
+	r := &relay{fleet: f}
+	f.flushDecisions(changed, r)
+	told := f.consequences(changed, r.addOne)
+	for _, p := range f.eventsLeft() {
+		r.addOne(p)
 	}
-	told, err := f.flushConsequences(changed)
+	again, err = r.end()
 	if err != nil {
 		return false, err
 	}
@@ -61,10 +64,8 @@ func (f *Fleet) flush() (again bool, err error) {
 	return again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0, nil
 }
 
-// flushDecisions commits objects as the machines have them, each with the Events that tell why. While one part is
-// encoded and synced the next is gathered.
-func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
-	r := f.newRelay()
+// flushDecisions commits objects as the machines have them, each with the Events that tell why.
+func (f *Fleet) flushDecisions(changed []api.Key, r *relay) {
 	for keys := range slices.Chunk(changed, decidedAtOnce) {
 		part := make([]pending, 0, 3*len(keys))
 		for _, key := range keys {
@@ -74,54 +75,6 @@ func (f *Fleet) flushDecisions(changed []api.Key) (told bool, err error) {
 		}
 		r.add(part)
 	}
-	return r.end()
-}
-
-// flushConsequences commits what a start that finds it missing makes up of what was decided, and the Events of what has
-// not changed.
-func (f *Fleet) flushConsequences(changed []api.Key) (told bool, err error) {
-	r := f.newRelay()
-	told = f.consequences(changed, r.addOne)
-	for _, p := range f.eventsLeft() {
-		r.addOne(p)
-	}
-	some, err := r.end()
-	return told || some, err
-}
-
-// relay commits parts, one after the other: while one is encoded and synced the next is gathered.
-type relay struct {
-	fleet *Fleet
-	part  []pending // that is gathered by addOne
-	ahead func() (told bool, err error)
-	told  bool
-	err   error
-}
-
-func (f *Fleet) newRelay() *relay { return &relay{fleet: f, ahead: f.begin(nil)} }
-
-func (r *relay) addOne(p pending) {
-	if r.part = append(r.part, p); len(r.part) == flushAtOnce {
-		r.add(r.part)
-		r.part = nil
-	}
-}
-
-func (r *relay) add(part []pending) {
-	if r.err != nil {
-		return
-	}
-	told, err := r.ahead()
-	if r.told, r.err = r.told || told, err; err == nil {
-		r.ahead = r.fleet.begin(part)
-	}
-}
-
-// end waits for the last part, and reports whether machines were told of any.
-func (r *relay) end() (told bool, err error) {
-	r.add(r.part)
-	r.add(nil)
-	return r.told, r.err
 }
 
 // commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
@@ -149,16 +102,6 @@ func whole(part []pending, most int) int {
 		n--
 	}
 	return cmp.Or(n, most)
-}
-
-// begin has a part committed while its caller goes on, unless it takes several steps; the answer waits for that.
-func (f *Fleet) begin(part []pending) (end func() (told bool, err error)) {
-	if len(part) == 0 || f.config.Shadow || len(part) > f.config.Engine.AtOnce() {
-		return func() (bool, error) { return f.commit(part) }
-	}
-	answer := make(chan error, 1)
-	go func() { answer <- f.config.Engine.Decide(f.config.Term, writes(part)...) }()
-	return func() (bool, error) { return f.answered(part, <-answer) }
 }
 
 // commitAtOnce commits what is not too large in one step.
@@ -340,6 +283,9 @@ func (f *Fleet) postpone(batch []pending, key string) []pending {
 		f.wishes = append(f.wishes, *p.wish)
 	case p.source != (api.Key{}):
 		f.world.Store().Note(p.source)
+		if counts(p.source.Kind) {
+			f.sums.put(world.BindingOf(p.object))
+		}
 	}
 	return slices.Delete(batch, i, i+1)
 }

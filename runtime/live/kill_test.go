@@ -76,7 +76,9 @@ func (o *outage) killed() {
 	o.take()
 	require.NoError(o.t, o.settle())
 	if o.kills() {
-		_, err := o.flushDecisions(o.world.Store().Changed())
+		r := &relay{fleet: o.Fleet}
+		o.flushDecisions(o.world.Store().Changed(), r)
+		_, err := r.end()
 		require.NoError(o.t, err)
 	}
 	o.succeed()
