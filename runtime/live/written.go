@@ -85,6 +85,9 @@ func writtenBinding(ours, old api.Object) (api.Object, bool) {
 	next.SetOwnerReferences(old.GetOwnerReferences())
 	next.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	next.SetResourceVersion(old.GetResourceVersion())
+	if next.GetGeneration() != old.GetGeneration() {
+		return next, true // most changes are: the rest need not be compared
+	}
 	return next, !equality.Semantic.DeepEqual(old, next)
 }
 

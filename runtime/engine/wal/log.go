@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -24,7 +25,7 @@ type Options struct {
 const (
 	defaultSegmentBytes = 64 << 20
 	// keptBuffer bounds the memory that one large batch leaves behind.
-	keptBuffer = 1 << 20
+	keptBuffer = 4 << 20
 )
 
 // Log is a log that is open for appending. Append, Compact and Close belong to one goroutine.
@@ -179,7 +180,7 @@ func (l *Log) append(records []Record) error {
 		}
 		l.compactInBackground()
 	}
-	b := beginFrame(l.buffer)
+	b := slices.Grow(beginFrame(l.buffer), sizeOfAll(records))
 	for i := range records {
 		if want := l.version + int64(i) + 1; records[i].Version != want {
 			return fmt.Errorf("append version %d: the next is %d", records[i].Version, want)

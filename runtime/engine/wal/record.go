@@ -24,6 +24,14 @@ const (
 	opEnd    = 'E'
 )
 
+// sizeOfAll is how many bytes records take at most.
+func sizeOfAll(records []Record) (n int) {
+	for i := range records {
+		n += 1 + 4*binary.MaxVarintLen64 + len(records[i].Key) + len(records[i].Object)
+	}
+	return n
+}
+
 func appendRecord(b []byte, r *Record) []byte {
 	if r.Object == nil {
 		b = binary.AppendUvarint(append(b, opDelete), uint64(r.Version))
