@@ -2,9 +2,9 @@ package live
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +31,18 @@ type event struct {
 	at      time.Time
 	kind    string // Normal or Warning
 	reason  string
-	message string
+	message string // empty: as told
+	told    journal.Phrase
+	// seq sets it apart from others, and uid is that of the object; they are known when it is about to be written.
+	seq uint64
+	uid types.UID
+}
+
+func (e *event) text() string {
+	if e.message == "" {
+		e.message = e.told.Text()
+	}
+	return e.message
 }
 
 // reasons are those that Karmada's Events have for the same.
@@ -69,12 +80,12 @@ func (f *Fleet) noteEvent(at time.Time, fact messages.Fact, told journal.Phrase)
 	if told.Level >= zerolog.WarnLevel {
 		kind = corev1.EventTypeWarning
 	}
-	f.tell(event{about, at, kind, cmp.Or(reasons[fact.Kind()], fact.Kind()), told.Text()})
+	f.tell(event{about: about, at: at, kind: kind, reason: cmp.Or(reasons[fact.Kind()], fact.Kind()), told: told})
 }
 
 // warn tells of what is wrong with an object.
-func (f *Fleet) warn(o api.Object, reason, message string) {
-	f.tell(event{api.KeyOf(o), f.world.Now(), corev1.EventTypeWarning, reason, message})
+func (f *Fleet) warn(about api.Key, reason, message string) {
+	f.tell(event{about: about, at: f.world.Now(), kind: corev1.EventTypeWarning, reason: reason, message: message})
 }
 
 // tell has an Event made.
@@ -83,11 +94,19 @@ func (f *Fleet) tell(e event) { f.events[e.about] = append(f.events[e.about], e)
 // eventsAbout takes the Events of one object, with its uid where it is new.
 func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	told := f.events[key]
+	if len(told) == 0 {
+		return nil
+	}
 	delete(f.events, key)
+	if uid == "" {
+		uid = f.uidOf(key)
+	}
 	all := make([]pending, 0, len(told))
 	for i := range told {
-		if !f.starting || !f.stands(&told[i]) {
-			all = append(all, f.eventWrite(&told[i], uid))
+		if e := &told[i]; !f.starting || !f.stands(e) {
+			f.eventSeq++
+			e.seq, e.uid = f.eventSeq, uid
+			all = append(all, pending{event: e})
 		}
 	}
 	return all
@@ -99,7 +118,7 @@ func (f *Fleet) stands(e *event) bool {
 	namespace, begins := eventName(e)
 	for _, o := range f.config.Engine.Table(catalog.Events.Name()).Snapshot().Under(engine.Key(catalog.Events.Name(), namespace, begins), "") {
 		is := o.(*corev1.Event)
-		if is.InvolvedObject.Kind == e.about.Kind && is.InvolvedObject.Name == e.about.Name && is.Reason == e.reason && is.Message == e.message {
+		if is.InvolvedObject.Kind == e.about.Kind && is.InvolvedObject.Name == e.about.Name && is.Reason == e.reason && is.Message == e.text() {
 			return true
 		}
 	}
@@ -121,24 +140,23 @@ func (f *Fleet) eventsLeft() (all []pending) {
 	return all
 }
 
-// eventWrite makes an Event of what is told of an object, with its uid where it is new.
-func (f *Fleet) eventWrite(e *event, uid types.UID) pending {
-	f.eventSeq++
+// make makes an Event of it, to be written.
+func (e *event) make(p *pending) {
 	namespace, begins := eventName(e)
 	at := metav1.Time{Time: e.at}
 	o := &corev1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s%x", begins, f.eventSeq), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
+			Name: begins + strconv.FormatUint(e.seq, 16), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
 		},
 		InvolvedObject: corev1.ObjectReference{
-			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: cmp.Or(uid, f.uidOf(e.about)),
+			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: e.uid,
 		},
-		Reason: e.reason, Message: e.message, Type: e.kind, Count: 1, FirstTimestamp: at, LastTimestamp: at,
+		Reason: e.reason, Message: e.text(), Type: e.kind, Count: 1, FirstTimestamp: at, LastTimestamp: at,
 		Source: corev1.EventSource{Component: component}, ReportingController: component,
 	}
-	key := engine.Key(catalog.Events.Name(), namespace, o.Name)
-	return pending{key: key, object: o, write: engine.Create(key, o).For(catalog.EventLife)}
+	p.key, p.object = engine.Key(catalog.Events.Name(), namespace, o.Name), o
+	p.write = engine.Create(p.key, o).For(catalog.EventLife)
 }
 
 // uidOf is the uid of an object as the engine has it; empty where it is not there, or not yet.

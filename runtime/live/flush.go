@@ -13,7 +13,6 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
-	"leeward/runtime/world"
 )
 
 // pending is one object that is to be written.
@@ -22,15 +21,14 @@ type pending struct {
 	write engine.Write
 	// object is what is written; nil deletes.
 	object engine.Object
-	// source is the world's object, or wish what a Work is to be; an Event has neither.
+	// source is the world's object, wish what a Work is to be, and event what an Event is to tell, which is made when it is
+	// written.
 	source     api.Key
 	version    uint64 // of the world's object
 	wish       *wish
 	generation int64 // of a Work, once it is written
+	event      *event
 }
-
-// tells reports whether an Event is to be written.
-func (p *pending) tells() bool { return p.wish == nil && p.source == (api.Key{}) && p.object != nil }
 
 const (
 	// decidedAtOnce is how many objects that machines decided on are committed at once: few, so that the first are
@@ -50,6 +48,8 @@ func (f *Fleet) flush() (again bool, err error) {
 	changed := f.world.Store().Changed()
 	r := &relay{fleet: f}
 	f.flushDecisions(changed, r)
+	f.askLaws() // while the last of it is written
+	r.arriveAll()
 	told := f.consequences(changed, r.addOne)
 	for _, p := range f.eventsLeft() {
 		r.addOne(p)
@@ -98,7 +98,7 @@ func whole(part []pending, most int) int {
 		return len(part)
 	}
 	n := most
-	for n > 0 && part[n].tells() {
+	for n > 0 && part[n].event != nil {
 		n--
 	}
 	return cmp.Or(n, most)
@@ -140,10 +140,15 @@ func (f *Fleet) commitHalves(part []pending) (told bool, err error) {
 	return told || more, err
 }
 
+// writes makes Events of what they are to tell, too: on the goroutine of who writes them.
 func writes(batch []pending) []engine.Write {
 	all := make([]engine.Write, len(batch))
 	for i := range batch {
-		all[i] = batch[i].write
+		p := &batch[i]
+		if p.event != nil && p.object == nil {
+			p.event.make(p)
+		}
+		all[i] = p.write
 	}
 	return all
 }
@@ -283,9 +288,6 @@ func (f *Fleet) postpone(batch []pending, key string) []pending {
 		f.wishes = append(f.wishes, *p.wish)
 	case p.source != (api.Key{}):
 		f.world.Store().Note(p.source)
-		if counts(p.source.Kind) {
-			f.sums.put(world.BindingOf(p.object))
-		}
 	}
 	return slices.Delete(batch, i, i+1)
 }

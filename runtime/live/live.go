@@ -309,13 +309,14 @@ func (f *Fleet) arrive() {
 	f.world.Enter(actors.Later(now, f.world.Now()))
 }
 
-// settle lets the machines act at the instants that were due up to now, and at now.
+// settle lets the machines act at the instants that were due up to now, and at now, of which flush asks the laws.
 func (f *Fleet) settle() error {
 	wall := f.config.Clock.Now().UTC()
 	for next, due := f.world.Next(); due && !next.After(wall); next, due = f.world.Next() {
 		if err := f.settleAt(next); err != nil {
 			return err
 		}
+		f.askLaws()
 	}
 	return f.settleAt(wall.Truncate(time.Second))
 }
@@ -325,7 +326,6 @@ func (f *Fleet) settleAt(instant time.Time) error {
 	if err := f.world.Settle(actors.Later(instant, f.world.Now())); err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
-	f.askLaws()
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/actors/rules/override"
@@ -133,7 +132,7 @@ func (f *Fleet) overridden(w *wish, m manifest) (manifest, error) {
 	r, err := override.Apply(m.raw, policies, messages.Located(c))
 	if err != nil {
 		f.stuck[w.key] = w.wanted
-		f.tell(event{key, f.world.Now(), corev1.EventTypeWarning, "ApplyOverridePolicyFailed", fmt.Sprintf("for cluster %s: %v", w.cluster, err)})
+		f.warn(key, "ApplyOverridePolicyFailed", fmt.Sprintf("for cluster %s: %v", w.cluster, err))
 		return m, fmt.Errorf("override %s: %w", key, err)
 	}
 	if len(r.Cluster)+len(r.Local) > 0 {

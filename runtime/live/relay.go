@@ -2,7 +2,7 @@ package live
 
 // partsOnTheWay is how many parts are encoded, queued or synced while the next is gathered: enough for none of these to
 // wait for another.
-const partsOnTheWay = 3
+const partsOnTheWay = 8
 
 // relay commits parts in their order: while some are encoded and synced the next is gathered. No two parts have the same
 // object.

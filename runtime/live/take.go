@@ -133,7 +133,7 @@ func (f *Fleet) refused(o api.Object, err error) {
 		err = rejected.Problems.ToAggregate()
 	}
 	f.config.Log.Warn().Str("object", api.KeyOf(o).String()).Err(err).Msg("object refused")
-	f.warn(o, "Refused", err.Error())
+	f.warn(api.KeyOf(o), "Refused", err.Error())
 }
 
 // rebaseBinding gives a binding that somebody edited the fields that they left alone as the world has them now.
