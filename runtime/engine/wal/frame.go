@@ -69,8 +69,10 @@ type frames struct {
 	buffer *bufio.Reader
 	size   int64
 	// offset is where the next frame begins.
-	offset  int64
+	offset int64
+	// content has room for a frame that is too large for the buffer; read is what of the buffer the last one took.
 	content []byte
+	read    int
 }
 
 // openFrames opens a file and checks its header against what its name says.
@@ -118,6 +120,10 @@ func (f *frames) damage(format string, args ...any) *Damage {
 // next returns the content of the next frame, which is good until the one after it is read. The error
 // is io.EOF at the end of the file, or Damage.
 func (f *frames) next() ([]byte, error) {
+	if _, err := f.buffer.Discard(f.read); err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.path, err)
+	}
+	f.read = 0
 	left := f.size - f.offset
 	if left == 0 {
 		return nil, io.EOF
@@ -136,22 +142,29 @@ func (f *frames) next() ([]byte, error) {
 	case frameSize+length > left:
 		return nil, f.bad(fmt.Sprintf("the file ends in a frame of %d bytes", length), left)
 	}
-	return f.read(length, binary.LittleEndian.Uint32(header[4:]))
-}
-
-func (f *frames) read(length int64, sum uint32) ([]byte, error) {
-	if int64(cap(f.content)) < length {
-		f.content = make([]byte, length)
-	}
-	f.content = f.content[:length]
-	if _, err := io.ReadFull(f.buffer, f.content); err != nil {
+	content, err := f.body(int(length))
+	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.path, err)
 	}
-	if checksum(f.content) != sum {
+	if checksum(content) != binary.LittleEndian.Uint32(header[4:]) {
 		return nil, f.bad(fmt.Sprintf("the frame of %d bytes has a wrong checksum", length), frameSize+length)
 	}
 	f.offset += frameSize + length
-	return f.content, nil
+	return content, nil
+}
+
+// body returns the content of a frame, where it lies in the buffer if it does.
+func (f *frames) body(length int) ([]byte, error) {
+	if length <= f.buffer.Size() {
+		f.read = length
+		return f.buffer.Peek(length)
+	}
+	if cap(f.content) < length {
+		f.content = make([]byte, length)
+	}
+	f.content = f.content[:length]
+	_, err := io.ReadFull(f.buffer, f.content)
+	return f.content, err
 }
 
 // bad returns the damage at a frame of which so many bytes are there, and finds out whether a crash

@@ -91,8 +91,8 @@ func (c *content) next() bool {
 }
 
 // record is the present record. Its object is a part of the content.
-func (c *content) record() *Record {
-	return &Record{Version: c.version, Key: string(c.key), Expires: c.expires, Object: c.object}
+func (c *content) record() Record {
+	return Record{Version: c.version, Key: string(c.key), Expires: c.expires, Object: c.object}
 }
 
 func (c *content) end() {

@@ -64,6 +64,7 @@ func (s *span) read(file *os.File, buffer []byte) ([]byte, error) {
 
 // standing hands over what stands of the frames of a span. They were sound a moment ago.
 func (r *reading) standing(s *span, frames []byte, take func(*Record) error) error {
+	var record Record
 	for at := s.from; len(frames) > 0; {
 		length, sound := lengthOf(frames)
 		size := frameSize + length
@@ -75,7 +76,8 @@ func (r *reading) standing(s *span, frames []byte, take func(*Record) error) err
 			if !r.stands(&c, s.kind) {
 				continue
 			}
-			if err := take(c.record()); err != nil {
+			record = c.record()
+			if err := take(&record); err != nil {
 				return err
 			}
 		}
