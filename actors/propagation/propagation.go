@@ -18,6 +18,8 @@ import (
 type Propagation struct {
 	name messages.PropagationName
 	spec *api.PropagationSpec
+	// means are the selectors of the spec.
+	means propagation.Selectors
 	// absent are the overrides that it waits for.
 	absent []string
 	// claimed are the bindings that hold a claim of this policy, in the order of the claims; holds has
@@ -49,7 +51,7 @@ func (p *Propagation) Receive(_ time.Time, m messages.ToPropagation, out *actors
 // applied takes over a spec. A policy that depends on overrides which do not exist waits, as Karmada's
 // detector does, and says so once.
 func (p *Propagation) applied(m *messages.PropagationApplied, out *actors.Outbox) {
-	p.spec = m.Spec
+	p.spec, p.means = m.Spec, propagation.Compile(m.Spec.ResourceSelectors)
 	if !slices.Equal(p.absent, m.Absent) {
 		p.absent = m.Absent
 		out.Record(&messages.OverridesAwaited{Policy: p.name, Overrides: m.Absent})
@@ -66,7 +68,7 @@ func (p *Propagation) deleted(out *actors.Outbox) {
 
 func (p *Propagation) offered(w *messages.Workload, out *actors.Outbox) {
 	resource := api.Key{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}
-	rank := propagation.Closest(p.spec.ResourceSelectors, p.name.Namespace(), resource, w.Labels)
+	rank := p.means.Closest(p.name.Namespace(), resource, w.Labels)
 	switch {
 	case rank != propagation.NoMatch:
 		p.claim(w.Binding, rank, out)

@@ -19,7 +19,7 @@ import (
 // Policy is an OverridePolicy or, where it has no namespace, a ClusterOverridePolicy, made ready. It is not changed.
 type Policy struct {
 	Namespace, Name string
-	selectors       []api.ResourceSelector
+	selectors       propagation.Selectors
 	rules           []rule
 }
 
@@ -33,7 +33,7 @@ type rule struct {
 // Compile makes a policy ready; the spec is not changed any more. It fails where a rule cannot say which clusters it
 // means, which admission refuses.
 func Compile(namespace, name string, spec *api.OverrideSpec) (*Policy, error) {
-	p := &Policy{Namespace: namespace, Name: name, selectors: spec.ResourceSelectors}
+	p := &Policy{Namespace: namespace, Name: name, selectors: propagation.Compile(spec.ResourceSelectors)}
 	rules := spec.Rules()
 	for i := range rules {
 		field := "spec"
@@ -63,10 +63,7 @@ func (p *Policy) MayReach(r api.Key) bool {
 	if p.Namespace != "" && p.Namespace != r.Namespace {
 		return false
 	}
-	return len(p.selectors) == 0 || slices.ContainsFunc(p.selectors, func(s api.ResourceSelector) bool {
-		s.LabelSelector = nil
-		return propagation.Matches(&s, p.Namespace, r, nil) != propagation.NoMatch
-	})
+	return len(p.selectors) == 0 || p.selectors.MayMean(p.Namespace, r)
 }
 
 // rank is how closely the policy means a resource. One without selectors means all, as one that names a kind does.
@@ -74,7 +71,7 @@ func (p *Policy) rank(r api.Key, labels map[string]string) propagation.Rank {
 	if len(p.selectors) == 0 && p.MayReach(r) {
 		return propagation.MatchKind
 	}
-	return propagation.Closest(p.selectors, p.Namespace, r, labels)
+	return p.selectors.Closest(p.Namespace, r, labels)
 }
 
 // Tells reports whether any rule of the policy selects just one of two clusters: whether one that becomes the other

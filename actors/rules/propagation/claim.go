@@ -7,6 +7,7 @@ package propagation
 
 import (
 	"cmp"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -25,12 +26,41 @@ const (
 	MatchName
 )
 
-// Matches returns how closely one selector means a resource. The policy's namespace is empty for a
+// Selectors are those of a policy, ready for many resources.
+type Selectors []selector
+
+type selector struct {
+	api.ResourceSelector
+	labels labels.Selector // of LabelSelector, nil without one
+}
+
+// Compile makes selectors ready.
+func Compile(list []api.ResourceSelector) Selectors {
+	ready := make(Selectors, len(list))
+	for i := range list {
+		ready[i] = compile(&list[i])
+	}
+	return ready
+}
+
+func compile(s *api.ResourceSelector) selector {
+	ready := selector{ResourceSelector: *s}
+	if s.LabelSelector == nil {
+		return ready
+	}
+	var err error
+	if ready.labels, err = metav1.LabelSelectorAsSelector(s.LabelSelector); err != nil {
+		ready.labels = labels.Nothing()
+	}
+	return ready
+}
+
+// matches returns how closely one selector means a resource. The policy's namespace is empty for a
 // ClusterPropagationPolicy; a PropagationPolicy never reaches beyond its own. An empty namespace of the
 // selector stands for the policy's, or for any. A selector that names the resource ignores its label
 // selector; one that has neither means the whole kind. A label selector that cannot be read, which
 // admission refuses, matches nothing.
-func Matches(s *api.ResourceSelector, policyNamespace string, r api.Key, l map[string]string) Rank {
+func (s *selector) matches(policyNamespace string, r api.Key, l map[string]string) Rank {
 	within := policyNamespace == "" || r.Namespace == policyNamespace
 	if !within || s.APIVersion != r.APIVersion || s.Kind != r.Kind || s.Namespace != "" && s.Namespace != r.Namespace {
 		return NoMatch
@@ -40,33 +70,30 @@ func Matches(s *api.ResourceSelector, policyNamespace string, r api.Key, l map[s
 		return MatchName
 	case s.Name != "":
 		return NoMatch
-	case s.LabelSelector == nil:
+	case s.labels == nil:
 		return MatchKind
-	case selects(s.LabelSelector, l):
+	case s.labels.Matches(labels.Set(l)):
 		return MatchLabel
 	default:
 		return NoMatch
 	}
 }
 
-// selects compiles a selector only where a label that it asks for does not already say no.
-func selects(s *metav1.LabelSelector, l map[string]string) bool {
-	for name, value := range s.MatchLabels { // order-free: any that differs says no
-		if l[name] != value {
-			return false
-		}
-	}
-	selector, err := metav1.LabelSelectorAsSelector(s)
-	return err == nil && selector.Matches(labels.Set(l))
-}
-
 // Closest returns the closest rank of a policy's selectors, NoMatch if it does not mean the resource.
-func Closest(selectors []api.ResourceSelector, policyNamespace string, r api.Key, l map[string]string) Rank {
+func (s Selectors) Closest(policyNamespace string, r api.Key, l map[string]string) Rank {
 	best := NoMatch
-	for i := range selectors {
-		best = max(best, Matches(&selectors[i], policyNamespace, r, l))
+	for i := range s {
+		best = max(best, s[i].matches(policyNamespace, r, l))
 	}
 	return best
+}
+
+// MayMean reports whether a policy's selectors mean a resource, whatever labels that comes to have.
+func (s Selectors) MayMean(policyNamespace string, r api.Key) bool {
+	return slices.ContainsFunc(s, func(one selector) bool {
+		one.labels = nil
+		return one.matches(policyNamespace, r, nil) != NoMatch
+	})
 }
 
 // Claim is one policy that means a resource.

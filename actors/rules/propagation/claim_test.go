@@ -50,7 +50,7 @@ func bearing(key, value string) func(*api.ResourceSelector) {
 
 func everyLabel(s *api.ResourceSelector) { s.LabelSelector = &metav1.LabelSelector{} }
 
-func TestMatches(t *testing.T) {
+func TestHowCloselyASelectorMeansAResource(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		selector  api.ResourceSelector
@@ -82,9 +82,17 @@ func TestMatches(t *testing.T) {
 		{"a PropagationPolicy for a cluster-scoped resource", api.ResourceSelector{APIVersion: role.APIVersion, Kind: role.Kind}, "default", role, propagation.NoMatch},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, propagation.Matches(&c.selector, c.namespace, c.resource, labels))
+			require.Equal(t, c.want, propagation.Compile([]api.ResourceSelector{c.selector}).Closest(c.namespace, c.resource, labels))
 		})
 	}
+}
+
+func TestASelectorMayMeanWhatComesToHaveItsLabels(t *testing.T) {
+	labelless := propagation.Compile([]api.ResourceSelector{selector(named("redis")), selector(bearing("app", "redis"))})
+	require.Equal(t, propagation.NoMatch, labelless.Closest("default", nginx, labels))
+	require.True(t, labelless.MayMean("default", nginx))
+	require.False(t, labelless.MayMean("shop", nginx))
+	require.False(t, propagation.Compile([]api.ResourceSelector{selector(named("redis"))}).MayMean("default", nginx))
 }
 
 func TestTheClosestSelectorCounts(t *testing.T) {
@@ -100,7 +108,7 @@ func TestTheClosestSelectorCounts(t *testing.T) {
 		{"name, label and kind", []api.ResourceSelector{name, label, kind}, propagation.MatchName},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, propagation.Closest(c.selectors, "default", nginx, labels))
+			require.Equal(t, c.want, propagation.Compile(c.selectors).Closest("default", nginx, labels))
 		})
 	}
 }
