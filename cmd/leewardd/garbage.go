@@ -13,7 +13,7 @@ const (
 	garbagePercent = 50
 	// startTimes is how many times what the store holds there may be while the machines start. They, and what they begin
 	// with, come to twice as much: to look for garbage on the way would take as long as one part in six of the start.
-	startTimes = 5
+	startTimes = 4
 	// startFrom is what a store holds at least for that to be worth it.
 	startFrom = 128 << 20
 )

@@ -25,9 +25,7 @@ func Watch(s messages.Settings, now time.Time, st *store.Store) *Monitor {
 	for _, o := range st.List("Cluster") {
 		m.clusterChanged[messages.ClusterName(o.GetName())] = now
 	}
-	for _, b := range st.Bindings() {
-		m.meet(now, b)
-	}
+	st.EachBinding(func(b *store.Binding) { m.meet(now, b) })
 	for _, o := range st.List("Governor") {
 		m.resume(&o.(*api.Governor).Status)
 	}

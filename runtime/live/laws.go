@@ -20,7 +20,12 @@ type laws struct {
 // keepsNews is how many facts a buffer may be for that outlives an instant: a storm has a hundred times as many in one.
 const keepsNews = 4096
 
+// hear leaves out what is asked of Works: which copies run is not looked at, and a start asks for all.
 func (l *laws) hear(at time.Time, f messages.Fact) {
+	switch f.(type) {
+	case *messages.CopyWanted, *messages.CopyUnwanted:
+		return
+	}
 	if l.monitor != nil {
 		l.news = append(l.news, journal.Entry{At: at, Fact: f})
 	}

@@ -24,7 +24,6 @@ import (
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
 	"leeward/runtime/journal"
-	"leeward/runtime/observed"
 	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
@@ -81,7 +80,6 @@ type Fleet struct {
 	asked    chan func()
 	laws     laws
 	rooms    rooms
-	said     observed.Reports
 	stats    Stats
 }
 
@@ -102,7 +100,7 @@ func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
-		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, said: observed.Reports{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
+		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
@@ -114,7 +112,6 @@ func Open(c Config) (*Fleet, error) {
 		f.Close()
 		return nil, err
 	}
-	f.laws.monitor = invariant.Watch(c.Settings, now, f.world.Store())
 	f.starting = true
 	if _, err := f.round(); err != nil {
 		f.Close()
@@ -152,11 +149,12 @@ func (f *Fleet) load() error {
 		return err
 	}
 	f.world.Store().Track()
+	f.observeLeases(objects)
+	f.world.Recover()
+	f.laws.monitor = invariant.Watch(f.config.Settings, f.world.Now(), f.world.Store())
 	if err := f.takeReports(<-reports); err != nil {
 		return err
 	}
-	f.observeLeases(objects)
-	f.world.Recover()
 	for _, o := range f.world.Store().List("Cluster") {
 		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
 		f.reconcileDrain(o.(*api.Cluster))

@@ -1,13 +1,16 @@
 package live
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
-	"leeward/runtime/journal"
 	"leeward/runtime/observed"
 )
 
@@ -25,7 +28,7 @@ type report struct {
 	says    *messages.WorkObserved
 }
 
-// reportingWork is a Work without what it asks for.
+// reportingWork is a Work without what it asks for, its status as it reads.
 type reportingWork struct {
 	Metadata struct {
 		Namespace         string            `json:"namespace"`
@@ -34,17 +37,15 @@ type reportingWork struct {
 		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Spec   engine.Skipped `json:"spec"`
-	Status api.WorkStatus `json:"status"`
+	Status jsontext.Value `json:"status"`
 }
 
+// work is the Work but for its spec and its status.
 func (r *reportingWork) work() *api.Work {
-	return &api.Work{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: r.Metadata.Namespace, Annotations: r.Metadata.Annotations,
-			Generation: r.Metadata.Generation, DeletionTimestamp: r.Metadata.DeletionTimestamp,
-		},
-		Status: r.Status,
-	}
+	return &api.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: r.Metadata.Namespace, Annotations: r.Metadata.Annotations,
+		Generation: r.Metadata.Generation, DeletionTimestamp: r.Metadata.DeletionTimestamp,
+	}}
 }
 
 // readReports reads the Works on a goroutine of its own: there are more of them than of all else.
@@ -57,25 +58,29 @@ func (f *Fleet) readReports() <-chan reports {
 	}
 	works := table.Snapshot()
 	go func() {
-		r, said := reports{works: make([]report, 0, works.Len())}, observed.Reports{}
-		r.err = engine.ReadAs(works, func(place string, version int64, reporting *reportingWork) {
-			w := reporting.work()
-			if observed.OfManifest(w) {
-				w = works.Get(place).(*api.Work)
+		all, said := reports{works: make([]report, 0, works.Len())}, observed.Reports{}
+		wrong := engine.ReadAs(works, func(place string, version int64, w *reportingWork) {
+			r := report{place: place, version: version}
+			says, whole, err := said.Of(w.Status)
+			switch {
+			case err != nil:
+				all.err = errors.Join(all.err, fmt.Errorf("read %s: %w", place, err))
+			case whole:
+				r.cluster, r.says = observedOf(works.Get(place).(*api.Work))
+			default:
+				r.cluster, r.says = saidOf(w.work(), says)
 			}
-			cluster, says := observedOf(w, said)
-			r.works = append(r.works, report{place, version, cluster, says})
+			all.works = append(all.works, r)
 		})
-		read <- r
+		all.err = errors.Join(all.err, wrong)
+		read <- all
 	}()
 	return read
 }
 
-// takeReports hands reports to the machines that they are for. As many Works will be asked for, and facts be told of them,
-// at once.
+// takeReports hands reports to the machines that they are for. About as many Works will be asked for at once.
 func (f *Fleet) takeReports(r reports) error {
 	f.wishes = make([]wish, 0, len(r.works))
-	f.laws.news = make([]journal.Entry, 0, 2*len(r.works))
 	for i := range r.works {
 		w := &r.works[i]
 		f.seen[w.place] = w.version
@@ -86,13 +91,17 @@ func (f *Fleet) takeReports(r reports) error {
 	return r.err
 }
 
-// observedOf reads what a Work says of its copy, as others said, too; nothing where it is that of none.
-func observedOf(w *api.Work, said observed.Reports) (messages.ClusterName, *messages.WorkObserved) {
+// observedOf reads what a Work says of its copy; nothing where it is that of none.
+func observedOf(w *api.Work) (messages.ClusterName, *messages.WorkObserved) {
+	return saidOf(w, observed.Report(w))
+}
+
+func saidOf(w *api.Work, says *messages.WorkReport) (messages.ClusterName, *messages.WorkObserved) {
 	cluster, binding, ours := observed.Copy(w)
 	if !ours {
 		return "", nil
 	}
 	return cluster, &messages.WorkObserved{
-		Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: said.Of(w),
+		Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: says,
 	}
 }

@@ -85,7 +85,7 @@ func (f *Fleet) workChanged(c *engine.Change) {
 }
 
 func (f *Fleet) observeWork(w *api.Work) {
-	if cluster, says := observedOf(w, f.said); says != nil {
+	if cluster, says := observedOf(w); says != nil {
 		f.world.TellAgent(cluster, says)
 	}
 }

@@ -75,57 +75,45 @@ func Report(w *api.Work) *messages.WorkReport {
 	return r
 }
 
-// Reports are what Works were found to say: those of most copies read alike, and share one report.
-type Reports map[saying]*messages.WorkReport
+// Reports reads what statuses of Works say, each text once: those of most copies read alike, and share one report.
+type Reports map[string]statusReport
 
-// saying is what a report is made of, where that is not what a Work asks for.
-type saying struct {
-	applied    metav1.ConditionStatus
-	generation int64
-	statuses   int
-	health     api.ResourceHealth
-	status     string
+type statusReport struct {
+	report *messages.WorkReport
+	// whole is set where health follows from what the Work asks for, too.
+	whole bool
 }
 
 // mostReports bounds what is remembered.
 const mostReports = 4096
 
-// Of is Report.
-func (r Reports) Of(w *api.Work) *messages.WorkReport {
-	if OfManifest(w) {
-		return Report(w)
-	}
-	s := sayingOf(w)
-	report, known := r[s]
+// Of is Report of a status as it reads, unless the whole Work is to be looked at.
+func (r Reports) Of(status []byte) (report *messages.WorkReport, whole bool, err error) {
+	s, known := r[string(status)]
 	if !known {
+		if s, err = readStatus(status); err != nil {
+			return nil, false, err
+		}
 		if len(r) == mostReports {
 			clear(r)
 		}
-		report = Report(w)
-		r[s] = report
+		r[string(status)] = s
 	}
-	return report
+	return s.report, s.whole, nil
 }
 
-func sayingOf(w *api.Work) saying {
-	s := saying{statuses: len(w.Status.ManifestStatuses)}
-	if applied := meta.FindStatusCondition(w.Status.Conditions, api.ConditionApplied); applied != nil {
-		s.applied, s.generation = applied.Status, applied.ObservedGeneration
-	}
-	if s.statuses > 0 {
-		first := &w.Status.ManifestStatuses[0]
-		if s.health = first.Health; first.Status != nil {
-			s.status = string(first.Status.Raw)
+func readStatus(status []byte) (statusReport, error) {
+	w := &api.Work{}
+	if len(status) > 0 {
+		if err := json.Unmarshal(status, &w.Status); err != nil {
+			return statusReport{}, err
 		}
 	}
-	return s
-}
-
-// OfManifest reports whether Report needs to know what a Work asks for.
-func OfManifest(w *api.Work) bool {
-	applied := meta.FindStatusCondition(w.Status.Conditions, api.ConditionApplied)
-	return len(w.Status.ManifestStatuses) > 0 && w.Status.ManifestStatuses[0].Health == "" &&
-		(applied == nil || applied.Status != metav1.ConditionFalse)
+	said := w.Status.ManifestStatuses
+	if len(said) > 0 && said[0].Health == "" {
+		return statusReport{whole: true}, nil
+	}
+	return statusReport{report: Report(w)}, nil
 }
 
 // split reads what a status says of replicas, and returns what else it says.

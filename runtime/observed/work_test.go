@@ -1,6 +1,8 @@
 package observed_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,10 +58,24 @@ func TestAReportIsWhatTheAgentSays(t *testing.T) {
 		"an agent that leaves Applied aside": {work(deployment, "", says(api.Healthy, "")), &messages.WorkReport{Health: api.Healthy}},
 	} {
 		require.Equal(t, c.want, observed.Report(c.work), name)
+		status, err := json.Marshal(c.work.Status)
+		require.NoError(t, err, name)
 		for range 2 { // read, and remembered
-			require.Equal(t, c.want, said.Of(c.work), name)
+			report, whole, err := said.Of(status)
+			require.NoError(t, err, name)
+			if !whole {
+				require.Equal(t, c.want, report, name)
+			}
+			require.Equal(t, strings.Contains(string(status), `"identifier"`) && !strings.Contains(string(status), `"health"`), whole, name)
 		}
 	}
+}
+
+func TestAStatusThatIsNoneIsRefused(t *testing.T) {
+	_, _, err := observed.Reports{}.Of([]byte(`{"conditions": 7}`))
+	require.ErrorContains(t, err, "conditions")
+	report, whole, err := observed.Reports{}.Of(nil)
+	require.Equal(t, []any{(*messages.WorkReport)(nil), false, nil}, []any{report, whole, err}, "none was written yet")
 }
 
 func TestAWorkIsACopyOfTheBindingThatItNames(t *testing.T) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"leeward/messages/api"
@@ -39,6 +40,17 @@ func (p placements) parse(text string) *api.Placement {
 		remember(p.parsed, text, placement)
 	}
 	return placement
+}
+
+// seed has texts that read like the placement of a policy be read as that: what is the same is one, and compared at once.
+func (p placements) seed(placement *api.Placement) { remember(p.parsed, p.text(placement), placement) }
+
+// Placement returns the placement that a policy or other bindings have, where one of those reads like it.
+func (s *Store) Placement(placement *api.Placement) *api.Placement {
+	if placement == nil {
+		return nil
+	}
+	return cmp.Or(s.placements.parsed[s.placements.text(placement)], placement)
 }
 
 func remember[K comparable, V any](m map[K]V, key K, value V) {

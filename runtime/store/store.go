@@ -82,6 +82,10 @@ func (s *Store) Put(o api.Object) {
 		s.recount(messages.ClusterName(o.Name))
 	case *api.ClusterTaintPolicy:
 		s.putPolicy(e, o)
+	case *api.PropagationPolicy:
+		s.placements.seed(&o.Spec.Placement)
+	case *api.ClusterPropagationPolicy:
+		s.placements.seed(&o.Spec.Placement)
 	case *api.FederatedResourceQuota:
 		s.putQuota(e, o)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:

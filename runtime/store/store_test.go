@@ -216,6 +216,20 @@ func TestAnObjectThatIsLentIsShownAsItIs(t *testing.T) {
 	require.Greater(t, s.Version(key), version)
 }
 
+func TestPlacementsThatReadAlikeAreOne(t *testing.T) {
+	s := store.New(1)
+	spread := func() *api.Placement {
+		return &api.Placement{SpreadConstraints: []api.SpreadConstraint{{SpreadByField: "cluster", MinGroups: 2}}}
+	}
+	own := spread()
+	require.Same(t, own, s.Placement(own), "nobody else has it")
+	policy := &api.PropagationPolicy{TypeMeta: typeMeta(api.PolicyGroupVersion, "PropagationPolicy"), ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	policy.Spec.Placement = *spread()
+	s.Put(policy)
+	require.Same(t, &policy.Spec.Placement, s.Placement(own))
+	require.Nil(t, s.Placement(nil))
+}
+
 func TestKeysComeInOrder(t *testing.T) {
 	s := store.New(1)
 	s.Put(object("apps/v1", "Deployment", "default", "web"))

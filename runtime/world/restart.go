@@ -145,6 +145,7 @@ func (w *World) eachPropagation(visit func(messages.PropagationName, *api.Propag
 // restored is a stored binding as its actor takes it over.
 func (w *World) restored(b *store.Binding) *messages.BindingApplied {
 	spec, status := *b.Spec, *b.Status
+	spec.Placement = w.store.Placement(spec.Placement)
 	status.AggregatedStatus = w.store.Said(b)
 	return &messages.BindingApplied{
 		Spec: &spec, Status: &status, Applied: b.Applied, Owner: b.Owner(),
