@@ -159,6 +159,7 @@ func (e *Engine) apply(b *batch) {
 		}
 		t.record(s)
 		told[i] = s.told(t)
+		told[i].Text = nil // who acts on changes does not send them on, and may be behind
 	}
 	for _, c := range b.changes {
 		e.tables[PrefixOf(c.key)].wake()

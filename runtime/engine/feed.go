@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Feed collects the changes of all tables, in the order of their versions, from when it was made until it is closed.
@@ -11,6 +13,7 @@ import (
 type Feed struct {
 	engine *Engine
 	news   chan struct{}
+	barely []string // prefixes of keys
 
 	mu      sync.Mutex
 	batches [][]Change
@@ -18,8 +21,14 @@ type Feed struct {
 
 // Follow returns a feed of all that is committed from now on. A snapshot that is taken afterwards may have the first
 // of it already: versions tell.
-func (e *Engine) Follow() *Feed {
+//
+// Of some resources it has keys and versions only, as of what was deleted: for a reader who has no use for their objects, of
+// which many may wait.
+func (e *Engine) Follow(barely ...schema.GroupResource) *Feed {
 	f := &Feed{engine: e, news: make(chan struct{}, 1)}
+	for _, r := range barely {
+		f.barely = append(f.barely, Prefix(r))
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -53,6 +62,9 @@ func (f *Feed) Close() {
 }
 
 func (f *Feed) put(batch []Change) {
+	if len(f.barely) > 0 {
+		batch = f.pared(batch)
+	}
 	f.mu.Lock()
 	f.batches = append(f.batches, batch)
 	f.mu.Unlock()
@@ -60,4 +72,15 @@ func (f *Feed) put(batch []Change) {
 	case f.news <- struct{}{}:
 	default:
 	}
+}
+
+// pared is a batch without the objects that the reader has no use for.
+func (f *Feed) pared(batch []Change) []Change {
+	batch = slices.Clone(batch)
+	for i := range batch {
+		if c := &batch[i]; slices.Contains(f.barely, PrefixOf(c.Key)) {
+			*c = Change{Key: c.Key, Version: c.Version, table: c.table}
+		}
+	}
+	return batch
 }

@@ -36,6 +36,18 @@ func TestAFeedHasTheChangesOfAllTablesInTheirOrder(t *testing.T) {
 	require.Len(t, f.Take(), 1)
 }
 
+func TestAFeedHoldsNoMoreThanItsReaderHasAUseFor(t *testing.T) {
+	s := open(t, 1)
+	f := s.Follow(events)
+	s.commit(engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(eventKey("a"), event("a")))
+	changes := f.Take()
+	require.NotNil(t, changes[0].Object)
+	require.Nil(t, changes[0].Text)
+	require.Equal(t, eventKey("a"), changes[1].Key)
+	require.Equal(t, int64(2), changes[1].Version)
+	require.Nil(t, changes[1].Object)
+}
+
 func TestAFeedEndsWithItsStore(t *testing.T) {
 	s := open(t, 0)
 	f := s.Follow()

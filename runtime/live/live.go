@@ -106,7 +106,7 @@ func Open(c Config) (*Fleet, error) {
 	f.world = world.New(world.Config{
 		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear, Clock: c.Times,
 	})
-	f.feed = c.Engine.Follow()
+	f.feed = c.Engine.Follow(catalog.Events.Name())
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	if err := f.load(); err != nil {
 		f.Close()

@@ -19,6 +19,9 @@ import (
 // takeIn hands a change that somebody else made to the machines. Changes of the world's own come back too, and
 // those that a conflict made it hear of earlier.
 func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
+	if r == catalog.Events {
+		return // no machine looks at them, and there are many
+	}
 	if f.dropped[c.Key] {
 		if c.Object == nil {
 			delete(f.dropped, c.Key)
@@ -32,7 +35,7 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	f.seen[c.Key] = c.Version
 	f.stats.Taken++
 	switch r.Kind.Kind {
-	case "Event", "Namespace":
+	case "Namespace":
 	case "Work":
 		f.workChanged(c)
 	case "Lease":
