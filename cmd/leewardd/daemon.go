@@ -51,11 +51,12 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 		return nil, err
 	}
 	d.decided = newDecisions(c.dataDir, c.shadow, log)
-	d.machines.metrics = d.metrics
+	d.machines.metrics, d.machines.always = d.metrics, d.alone()
 	d.machines.settings.Store(&c.settings)
 	d.machines.config = live.Config{
 		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Started: settle, Broken: d.metrics.Broken, Shadow: c.shadow,
 	}
+	d.machines.rest()
 	d.server, err = kubeapi.New(kubeapi.Config{
 		Engine: d.engine, DataDir: c.dataDir, Addr: c.address(), Expose: c.expose, Hosts: c.tlsHosts, Logger: log, Clock: d.clock,
 		ServingCert: c.tlsCert, ServingKey: c.tlsKey, ClientCA: c.clientCA, Authentication: c.authentication,
@@ -86,20 +87,16 @@ func (d *daemon) openStore(c *configuration) (err error) {
 // run looks after the fleet and serves its API until the context is done, and reads the configuration again at each
 // signal to reload. What was under way is then finished, and the store closed.
 func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal) error {
-	lookAfter, err := d.duty()
-	if err != nil {
-		return errors.Join(err, d.engine.Close())
-	}
 	if _, err := fmt.Fprintf(out, "listening on https://%s\nexport KUBECONFIG=%s\n", d.server.Addr(), d.server.KubeconfigFile()); err != nil {
 		return errors.Join(err, d.engine.Close())
 	}
-	d.log.Info().Str("profile", d.started.profile).Bool("shadow", d.started.shadow).Str("address", d.server.Addr()).Msg("started")
+	d.log.Info().Str("profile", d.started.profile).Bool("shadow", d.started.shadow).Str("address", d.server.Addr()).Msg("listening")
 	parts, ctx := errgroup.WithContext(ctx)
-	parts.Go(func() error { return lookAfter(ctx) })
+	parts.Go(func() error { return d.lookAfter(ctx) })
 	parts.Go(func() error { return d.follow(ctx) })
 	parts.Go(func() error { return d.server.Run(ctx) })
 	parts.Go(func() error { return d.reloads(ctx, reload) })
-	err = errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())
+	err := errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())
 	d.log.Info().Err(err).Msg("stopped")
 	return err
 }

@@ -115,6 +115,7 @@ func startIn(t testing.TB, dir, configuration string) *running {
 		require.NoError(t, r.stop())
 		return nil
 	}
+	r.log.await(t, `"message":"started"`)
 	return r
 }
 

@@ -11,28 +11,36 @@ import (
 	"leeward/runtime/leadership"
 )
 
-// duty returns what looks after the fleet until the context is done. Where the store is this daemon's own, the machines
-// are made at once; where it is shared, they are whenever this daemon leads. In shadow they need not lead.
-func (d *daemon) duty() (func(context.Context) error, error) {
-	if d.etcd == nil || d.started.shadow {
-		s := d.supervisor(0)
-		first, err := s.start()
-		if err != nil {
-			return nil, err
-		}
-		d.metrics.Leads(!d.started.shadow)
-		return func(ctx context.Context) error { return s.run(ctx, first) }, nil
+// lookAfter looks after the fleet until the context is done. Where the store is this daemon's own, the machines are made
+// at once, while the API is served: those of a large fleet take seconds. Where it is shared, they are whenever this
+// daemon leads. In shadow they need not lead.
+func (d *daemon) lookAfter(ctx context.Context) error {
+	if d.alone() {
+		return d.supervise(ctx)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("name this daemon: %w", err)
+		return fmt.Errorf("name this daemon: %w", err)
 	}
-	d.machines.rest()
-	c := &leadership.Candidate{
+	d.log.Info().Msg("started")
+	return d.share(ctx, &leadership.Candidate{
 		Engine: d.engine, Clock: d.clock, Timing: d.started.election, Identity: host + "_" + string(uuid.NewUUID()), Lead: d.lead,
 		Leader: func(who string) { d.log.Info().Str("leader", who).Msg("leader") },
+	})
+}
+
+// alone reports whether the machines of this daemon act whoever else there is.
+func (d *daemon) alone() bool { return d.etcd == nil || d.started.shadow }
+
+func (d *daemon) supervise(ctx context.Context) error {
+	began, s := d.clock.Now(), d.supervisor(0)
+	first, err := s.start()
+	if err != nil {
+		return err
 	}
-	return func(ctx context.Context) error { return d.share(ctx, c) }, nil
+	d.metrics.Leads(!d.started.shadow)
+	d.log.Info().Stringer("took", d.clock.Now().Sub(began)).Msg("started")
+	return s.run(ctx, first)
 }
 
 // share stands for leader, and keeps the shared store in order meanwhile.

@@ -19,6 +19,8 @@ type machines struct {
 	settings atomic.Pointer[messages.Settings]
 	metrics  *telemetry.Metrics
 	running  atomic.Pointer[live.Fleet]
+	// always is set where some are to run at any time: there is no other daemon whose machines do.
+	always bool
 	// making is held while machines are made: new settings hold for those that run by then, or for the next.
 	making sync.Mutex
 }
@@ -71,7 +73,13 @@ func (m *machines) ask(ctx context.Context, patience time.Duration, what func(*w
 
 // ready says when the machines do not act. Those of a standby need not.
 func (m *machines) ready(ctx context.Context) error {
-	if m.running.Load() != nil && !m.ask(ctx, attempts, func(*world.World) {}) {
+	if m.running.Load() == nil {
+		if m.always {
+			return errors.New("the machines are being made of what is stored")
+		}
+		return nil
+	}
+	if !m.ask(ctx, attempts, func(*world.World) {}) {
 		return errors.New("the machines have not answered for " + attempts.String())
 	}
 	return nil

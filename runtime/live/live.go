@@ -260,12 +260,18 @@ func (f *Fleet) Backlog() uint64 { return f.world.Backlog() }
 // Stats counts what was done so far; to be called by Ask.
 func (f *Fleet) Stats() Stats { return f.stats }
 
-// step goes round until nothing is left to do.
+// step goes round until nothing is left to do. Whoever asks something need not wait for that: a start has many Works to
+// look at.
 func (f *Fleet) step() error {
 	for again := true; again; {
 		var err error
 		if again, err = f.round(); err != nil {
 			return err
+		}
+		select {
+		case ask := <-f.asked:
+			ask()
+		default:
 		}
 	}
 	return nil

@@ -66,3 +66,17 @@ func TestAStartSaysWhatItCannotRead(t *testing.T) {
 	require.ErrorContains(t, err, "read /apps/deployments/default/web: json: ") // which says "cannot" or "unable to", by chance
 	require.ErrorContains(t, err, "unmarshal JSON number")
 }
+
+func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
+	f := running(t)
+	for n := range 2 * wishesAtOnce {
+		gone := messages.BindingName(fmt.Sprintf("default/gone%d", n))
+		f.wishes = append(f.wishes, wish{binding: gone, cluster: "m1", key: workKey("m1", gone)})
+	}
+	f.asked = make(chan func(), 1)
+	var left []int
+	f.asked <- func() { left = append(left, len(f.wishes)) }
+	require.NoError(t, f.step())
+	require.Equal(t, []int{wishesAtOnce}, left)
+	require.Empty(t, f.wishes)
+}
