@@ -39,9 +39,11 @@ func say(stderr io.Writer, text string) { _, _ = io.WriteString(stderr, text) }
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "leeward",
-		Short: "Rehearse failovers of Kubernetes clusters",
+		Short: "Rehearse failovers of Kubernetes clusters, and look after running ones",
 		Long: "Leeward decides what happens to applications when Kubernetes clusters fail, and rehearses it:\n" +
-			"conditions become taints, taints evictions, evictions new placements, on a virtual clock.\n\n" + exitCodes,
+			"conditions become taints, taints evictions, evictions new placements, on a virtual clock.\n" +
+			"At a running fleet it taints, cordons, drains and holds clusters, and records what happens;\n" +
+			"these commands end with 1 where the server refuses them.\n\n" + exitCodes,
 		Example: "  leeward replay scenarios/first.yaml\n" +
 			"  leeward replay scenarios --seeds 100\n" +
 			"  leeward validate policies/*.yaml",

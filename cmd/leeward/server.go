@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -31,5 +32,5 @@ func refused(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &exit{exitFailed, err}
+	return &exit{exitFailed, fmt.Errorf("leeward: %w", err)}
 }
