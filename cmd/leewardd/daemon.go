@@ -79,8 +79,9 @@ func (d *daemon) openStore(c *configuration) (err error) {
 	} else {
 		e.Dir, e.WAL = c.storeDir(), wal.Options{Log: d.log}
 	}
+	opened := hurry(e.Dir)
 	d.engine, err = engine.Open(e)
-	hurry()
+	opened()
 	return err
 }
 

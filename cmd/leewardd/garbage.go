@@ -3,27 +3,36 @@ package main
 import (
 	"math"
 	"os"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 )
 
 const (
 	// garbagePercent is how much garbage there may be for what lives, in hundredths, once the machines have started: half
 	// of Go's own. A fleet is large and mostly lies still.
 	garbagePercent = 50
-	// startTimes is how many times what the store holds there may be while the machines start. They, and what they begin
-	// with, come to twice as much: to look for garbage on the way would take as long as one part in six of the start.
-	startTimes = 4
-	// startFrom is what a store holds at least for that to be worth it.
-	startFrom = 128 << 20
+	// hurryFrom is how large a store is at least to be worth a hurry.
+	hurryFrom = 128 << 20
+	// machinesTimes is how much memory a start may take for each byte that reading the store took. What lives in the end
+	// is half of that, or a little more.
+	machinesTimes = 2.5
 )
 
-// hurry has a large start fill the memory that it will need anyway before garbage is collected, unless the environment
-// says when that is to be.
-func hurry() {
-	if held := heldNow(); held >= startFrom && !tuned() {
-		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(startTimes * held)
+// hurry has the start on a large folder fill memory before garbage is collected, unless the environment says when that
+// is to be: to look for it on the way takes a sixth of the time. While the store is read there may be as much as it has
+// in files; opened says that it was.
+func hurry(dir string) (opened func()) {
+	size := filesIn(dir)
+	if size < hurryFrom || tuned() {
+		return func() {}
+	}
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(size)
+	return func() {
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		debug.SetMemoryLimit(int64(machinesTimes * float64(now.HeapAlloc)))
 	}
 }
 
@@ -40,9 +49,16 @@ func settle() {
 // tuned reports whether somebody has said when to collect garbage.
 func tuned() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
-// heldNow is how many bytes lived when garbage was last collected.
-func heldNow() int64 {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	return int64(live[0].Value.Uint64())
+// filesIn is how many bytes the files of a folder have, if there is one; what cannot be read is for others to tell.
+func filesIn(dir string) (size int64) {
+	if dir == "" {
+		return 0
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
 }

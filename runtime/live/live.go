@@ -24,7 +24,6 @@ import (
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
 	"leeward/runtime/journal"
-	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
 
@@ -125,81 +124,6 @@ func Open(c Config) (*Fleet, error) {
 func (f *Fleet) Close() {
 	f.feed.Close()
 	f.world.Close()
-}
-
-// load takes over what the engine holds, as it holds it.
-func (f *Fleet) load() error {
-	reports := f.readReports()
-	f.seen = make(map[string]int64, objectsIn(f.config.Engine))
-	var objects []api.Object
-	for i := range catalog.All {
-		r := &catalog.All[i]
-		if r.Numerous() {
-			continue
-		}
-		if err := f.loadAll(r, func(_ string, o engine.Object) { objects = append(objects, o) }); err != nil {
-			return err
-		}
-	}
-	withoutOwn(objects)
-	f.world.Load(belonging(objects))
-	f.world.Store().EachBinding(func(b *store.Binding) { f.sums.put(b.Name()) }) // a crash may have left them behind
-	f.loadOverrides()
-	if err := f.loadTemplates(); err != nil {
-		return err
-	}
-	f.world.Store().Track()
-	f.observeLeases(objects)
-	f.world.Recover()
-	f.laws.monitor = invariant.Watch(f.config.Settings, f.world.Now(), f.world.Store())
-	if err := f.takeReports(<-reports); err != nil {
-		return err
-	}
-	for _, o := range f.world.Store().List("Cluster") {
-		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
-		f.reconcileDrain(o.(*api.Cluster))
-	}
-	return nil
-}
-
-func objectsIn(e *engine.Engine) (n int) {
-	for i := range catalog.All {
-		if table := e.Table(catalog.All[i].Name()); table != nil {
-			n += table.Len()
-		}
-	}
-	return n
-}
-
-// loadAll visits the objects of a resource, and notes that the world has heard of them.
-func (f *Fleet) loadAll(r *catalog.Resource, visit func(place string, o engine.Object)) error {
-	table := f.config.Engine.Table(r.Name())
-	if table == nil {
-		return nil
-	}
-	return table.Snapshot().Read(func(place string, o engine.Object) {
-		f.seen[place] = engine.VersionOf(o)
-		visit(place, o)
-	})
-}
-
-func (f *Fleet) loadTemplates() error {
-	for i := range catalog.All {
-		if r := &catalog.All[i]; r.Template() {
-			if err := f.loadAll(r, f.loadTemplate); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (f *Fleet) loadTemplate(place string, o engine.Object) {
-	var lent func() api.Object
-	if o.GetGeneration() > 0 { // or the world will count it
-		lent = f.kept(place, o)
-	}
-	f.world.LoadTemplate(o, lent)
 }
 
 // Run takes in changes and lets time pass until the context is done, or something fails that a restart may cure.
