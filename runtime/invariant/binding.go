@@ -31,9 +31,11 @@ func (m *Monitor) oneTask(now time.Time, b *store.Binding) {
 	tasks := b.Spec.GracefulEvictionTasks
 	for i := range tasks {
 		c := tasks[i].FromCluster
-		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(c)}
-		twice := slices.ContainsFunc(tasks[:i], func(t api.GracefulEvictionTask) bool { return t.FromCluster == c })
-		m.check(OneTask, !twice && !targets(b, c), v, "%d tasks, target: %t", len(tasks), targets(b, c))
+		twice, stays := slices.ContainsFunc(tasks[:i], func(t api.GracefulEvictionTask) bool { return t.FromCluster == c }), targets(b, c)
+		if twice || stays {
+			v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(c)}
+			m.check(OneTask, false, v, "%d tasks, target: %t", len(tasks), stays)
+		}
 	}
 }
 
@@ -87,8 +89,10 @@ func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) {
 			continue
 		}
 		due := actors.Later(eviction.Assess(k, k.CreationTimestamp.Time.Add(-time.Second), h).Recheck, m.changed[b.Name()])
-		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(k.FromCluster)}
-		m.check(TasksEnd, !now.After(due), v, "the task of %s was due at %s", k.CreationTimestamp.UTC().Format(time.TimeOnly), due.Format(time.TimeOnly))
+		if now.After(due) {
+			v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(k.FromCluster)}
+			m.check(TasksEnd, false, v, "the task of %s was due at %s", k.CreationTimestamp.UTC().Format(time.TimeOnly), due.Format(time.TimeOnly))
+		}
 	}
 }
 

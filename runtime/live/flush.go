@@ -38,7 +38,7 @@ const (
 	// them, and enough for a sync of the log to cost little.
 	flushAtOnce = 512
 	// wishesAtOnce is how many Works are looked at before the machines hear of what came meanwhile.
-	wishesAtOnce = 2048
+	wishesAtOnce = 4096
 )
 
 // flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
