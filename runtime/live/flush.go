@@ -48,12 +48,12 @@ func (f *Fleet) flush() (again bool, err error) {
 	changed := f.world.Store().Changed()
 	r := &relay{fleet: f}
 	f.flushDecisions(changed, r)
-	f.askLaws() // while the last of it is written
-	r.arriveAll()
+	r.arriveAll() // who waits for a decision needs the processors first
 	told := f.consequences(changed, r.addOne)
 	for _, p := range f.eventsLeft() {
 		r.addOne(p)
 	}
+	f.askLaws() // while the last of it is written
 	again, err = r.end()
 	if err != nil {
 		return false, err
