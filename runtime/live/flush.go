@@ -37,6 +37,9 @@ const (
 	// flushAtOnce is how many objects of all else are: few enough for readers of the engine to keep up, this fleet among
 	// them, and enough for a sync of the log to cost little.
 	flushAtOnce = 512
+	// decidedInARound is how many are before the machines hear of what came meanwhile: whoever edits a policy may change as
+	// many as there are.
+	decidedInARound = 8 * decidedAtOnce
 	// wishesAtOnce is how many Works are looked at before the machines hear of what came meanwhile.
 	wishesAtOnce = 4096
 )
@@ -45,11 +48,17 @@ const (
 // whether more of that is left, or the machines are to hear of something that came of it. What meets a change that the
 // world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
-	changed := f.world.Store().Changed()
+	changed := f.nextDecisions()
 	r := &relay{fleet: f}
 	f.flushDecisions(changed, r)
 	r.arriveAll() // who waits for a decision needs the processors first
-	told := f.consequences(changed, r.addOne)
+	f.follow(changed)
+	if len(f.unwritten) > 0 { // nothing follows from what is not all there
+		f.askLaws()
+		_, err = r.end()
+		return true, err
+	}
+	told := f.consequences(r.addOne)
 	for _, p := range f.eventsLeft() {
 		r.addOne(p)
 	}
@@ -62,6 +71,26 @@ func (f *Fleet) flush() (again bool, err error) {
 		f.config.Flushed()
 	}
 	return again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0, nil
+}
+
+// nextDecisions are the objects to commit in this round, those that changed last before those that wait: what fails while
+// a policy changes is not to wait for the rest of that. A start waits for all.
+func (f *Fleet) nextDecisions() []api.Key {
+	next := f.world.Store().Changed()
+	if len(f.unwritten) > 0 {
+		news := make(map[api.Key]bool, len(next))
+		for _, key := range next {
+			news[key] = true
+		}
+		waiting := slices.DeleteFunc(f.unwritten, func(key api.Key) bool { return news[key] })
+		next = append(next, waiting...)
+	}
+	n := len(next)
+	if !f.starting {
+		n = min(n, decidedInARound)
+	}
+	f.unwritten = next[n:]
+	return next[:n]
 }
 
 // flushDecisions commits objects as the machines have them, each with the Events that tell why.
@@ -163,17 +192,21 @@ func uidIn(made []pending, key api.Key) types.UID {
 	return ""
 }
 
-// consequences adds what follows from decisions: namespaces and Works, the oldest wishes first, and only so many: what is
-// decided meanwhile does not wait for all of them; then the sums of what copies of changed bindings report, which nobody
-// waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
-// any was.
-func (f *Fleet) consequences(changed []api.Key, add func(pending)) (told bool) {
+// follow notes what follows from decisions that were committed.
+func (f *Fleet) follow(changed []api.Key) {
 	for _, key := range changed {
 		if binding := f.world.Store().Binding(bindingOf(key)); binding != nil {
 			f.sums.put(binding.Name())
 			f.renewParts(binding)
 		}
 	}
+}
+
+// consequences adds what follows from decisions: namespaces and Works, the oldest wishes first, and only so many: what is
+// decided meanwhile does not wait for all of them; then the sums of what copies of changed bindings report, which nobody
+// waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
+// any was.
+func (f *Fleet) consequences(add func(pending)) (told bool) {
 	now := f.now()
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {

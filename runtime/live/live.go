@@ -65,6 +65,7 @@ type Fleet struct {
 	// leases are the renewals last heard of, by cluster.
 	leases map[messages.ClusterName]time.Time
 
+	unwritten []api.Key // what was decided and waits to be committed
 	joining   []messages.ClusterName
 	leaving   map[messages.ClusterName]bool // clusters whose last Works are awaited
 	wishes    []wish                        // for Works, in the order in which they were made

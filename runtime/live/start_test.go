@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/engine/wal"
@@ -78,5 +79,32 @@ func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
 	f.asked <- func() { left = append(left, len(f.wishes)) }
 	require.NoError(t, f.step())
 	require.Equal(t, []int{wishesAtOnce}, left)
+	require.Empty(t, f.wishes)
+}
+
+func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
+	f := running(t)
+	key := func(n int) api.Key {
+		return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "gone", Name: fmt.Sprintf("%05d", n)}
+	}
+	for n := range 2*decidedInARound + 2 {
+		f.world.Store().Note(key(n))
+	}
+	f.wishes = append(f.wishes, wish{binding: "gone/web", cluster: "m1", key: workKey("m1", "gone/web")})
+	again, err := f.flush()
+	require.NoError(t, err)
+	require.True(t, again)
+	require.Len(t, f.unwritten, decidedInARound+2)
+	require.Len(t, f.wishes, 1, "nothing follows before all is decided")
+
+	late := key(2*decidedInARound + 1)
+	f.world.Store().Note(late)
+	next := f.nextDecisions()
+	require.Equal(t, late, next[0], "what changed last is written first, and once")
+	require.Equal(t, key(decidedInARound), next[1])
+	require.Equal(t, []api.Key{key(2*decidedInARound - 1), key(2 * decidedInARound)}, f.unwritten)
+
+	require.NoError(t, f.step())
+	require.Empty(t, f.unwritten)
 	require.Empty(t, f.wishes)
 }
