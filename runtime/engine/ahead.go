@@ -18,10 +18,11 @@ const (
 // ReadAs visits what all objects say in the fields that a T has, with their keys and versions, in order: who wants little
 // of much need not wait for the rest to be decoded. The fields need names; what is visited is gone afterwards.
 func ReadAs[T any](s Snapshot, visit func(key string, version int64, said *T)) error {
-	return eachAs(s.items("", ""), readAs[T], func(i *item, said *T) bool { visit(i.key, i.version, said); return true })
+	decoder := func(bool) func(*item, *T) error { return readAs[T] }
+	return eachAs(s.items("", ""), decoder, func(i *item, said *T) bool { visit(i.key, i.version, said); return true })
 }
 
-func readAs[T any](i *item, _ *reader, into *T) error {
+func readAs[T any](i *item, into *T) error {
 	err := i.read(func(text []byte) error { return json.Unmarshal(text, into, asWritten) })
 	if err != nil {
 		return fmt.Errorf("read %s: %w", i.key, err)
@@ -38,23 +39,24 @@ func (*Skipped) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// opened decodes an item as an object, unless it is one. Of many, what reads alike is shared: a reader takes its time to
-// begin.
-func (t *Table) opened(i *item, r *reader, into *Object) (err error) {
-	if *into = i.object; *into != nil {
-		return nil
-	}
+// decoder returns what decodes an item as an object, unless it is one. Of many, what reads alike is shared: a reader takes
+// its time to begin.
+func (t *Table) decoder(many bool) func(*item, *Object) error {
 	read := readOne
-	if r != nil {
-		read = r.read
+	if many {
+		read = newReader().read
 	}
-	*into, err = t.unpack(i, read)
-	return err
+	return func(i *item, into *Object) (err error) {
+		if *into = i.object; *into == nil {
+			*into, err = t.unpack(i, read)
+		}
+		return err
+	}
 }
 
 // eachAs decodes some items at a time, on every processor, and where there are many, while others are visited, until no
-// more are wanted. There is a reader where there are many.
-func eachAs[T any](items iter.Seq[item], decode func(*item, *reader, *T) error, visit func(*item, *T) bool) error {
+// more are wanted. Each goroutine has a decoder of its own, which hears whether there are many.
+func eachAs[T any](items iter.Seq[item], decoder func(many bool) func(*item, *T) error, visit func(*item, *T) bool) error {
 	atOnce := openedFirst
 	var gathered []item
 	var ahead *opening[T]
@@ -62,7 +64,7 @@ func eachAs[T any](items iter.Seq[item], decode func(*item, *reader, *T) error, 
 		if gathered = append(gathered, i); len(gathered) < atOnce {
 			continue
 		}
-		next := openAhead(gathered, decode)
+		next := openAhead(gathered, decoder)
 		if atOnce < openedAtOnce {
 			ahead, next = next, nil
 		}
@@ -71,7 +73,7 @@ func eachAs[T any](items iter.Seq[item], decode func(*item, *reader, *T) error, 
 		}
 		ahead, gathered, atOnce = next, nil, min(2*atOnce, openedAtOnce)
 	}
-	next := openAhead(gathered, decode)
+	next := openAhead(gathered, decoder)
 	if more, err := ahead.hand(visit); err != nil || !more {
 		return err
 	}
@@ -86,16 +88,13 @@ type opening[T any] struct {
 	done  chan error
 }
 
-func openAhead[T any](items []item, decode func(*item, *reader, *T) error) *opening[T] {
+func openAhead[T any](items []item, decoder func(many bool) func(*item, *T) error) *opening[T] {
 	o := &opening[T]{items, make([]T, len(items)), make(chan error, 1)}
 	go func() {
 		o.done <- inParts(len(items), func(from, to int) error {
-			var r *reader
-			if len(items) == openedAtOnce {
-				r = newReader()
-			}
+			decode := decoder(len(items) == openedAtOnce)
 			for n := from; n < to; n++ {
-				if err := decode(&items[n], r, &o.said[n]); err != nil {
+				if err := decode(&items[n], &o.said[n]); err != nil {
 					return err
 				}
 			}

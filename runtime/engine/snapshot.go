@@ -79,7 +79,7 @@ func (s Snapshot) Read(visit func(key string, o Object)) error {
 // each visits items as objects, until no more are wanted.
 func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) error {
 	if s.table.resource.Packed {
-		return eachAs(items, s.table.opened, func(i *item, o *Object) bool { return visit(i.key, *o) })
+		return eachAs(items, s.table.decoder, func(i *item, o *Object) bool { return visit(i.key, *o) })
 	}
 	for i := range items {
 		if !visit(i.key, i.object) {

@@ -151,10 +151,15 @@ func (f *Fleet) Run(ctx context.Context) error {
 				return engine.ErrClosed
 			}
 		case ask := <-f.asked:
-			f.arrive()
-			ask()
+			f.serve(ask)
 		}
 	}
+}
+
+// serve calls what somebody asked for, at the present instant.
+func (f *Fleet) serve(ask func()) {
+	f.arrive()
+	ask()
 }
 
 // untilNext is how long nothing is due.
@@ -195,7 +200,7 @@ func (f *Fleet) step() error {
 		}
 		select {
 		case ask := <-f.asked:
-			ask()
+			f.serve(ask)
 		default:
 		}
 	}
