@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/actorstest"
 	"leeward/runtime/recording"
 	"leeward/runtime/report"
 	"leeward/runtime/world"
@@ -14,7 +15,7 @@ import (
 // Whatever the order of the mailboxes, a recording ends alike: with the same bindings, taints, copies
 // and refusals, to the last field that is compared.
 func TestRecordingsEndAlikeInEveryOrder(t *testing.T) {
-	orders := uint64(200)
+	orders := actorstest.Cases(200)
 	if testing.Short() {
 		orders = 10
 	}

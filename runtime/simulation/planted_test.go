@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"leeward/actors/actorstest"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/invariant"
@@ -96,7 +97,7 @@ func set(c *simulation.Case, values map[string]any) {
 const enough = 3
 
 func TestPlantedFaultsAreFound(t *testing.T) {
-	if raceDetector {
+	if actorstest.RaceDetector {
 		t.Skip("one goroutine tries thousands of seeds: without the race detector the same test takes a tenth of the time")
 	}
 	for _, f := range faults {
@@ -127,7 +128,7 @@ func TestRepeatedReportsBreakNoLaw(t *testing.T) {
 		"conditions": twice[*messages.ConditionReported](), "wishes": twice[*messages.RunCopy](),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(40) {
+			for seed := range actorstest.Cases(40) {
 				c := simulation.Draw(seed)
 				require.Nil(t, simulation.TryWith(c, func() world.Tamper { return repeats(c) }), "seed %d", seed)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/actorstest"
 	"leeward/runtime/simulation"
 )
 
@@ -13,7 +14,7 @@ import (
 const seeds = 300
 
 func TestEveryLawHoldsForEverySeed(t *testing.T) {
-	for seed := range uint64(seeds) {
+	for seed := range actorstest.Cases(seeds) {
 		f := simulation.Try(simulation.Draw(seed))
 		require.Nil(t, f, "seed %d: repeat with leeward storm --simulate --seed %d --seeds 1", seed, seed)
 	}

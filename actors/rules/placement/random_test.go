@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/actorstest"
 	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -318,7 +319,7 @@ type lazily func() string
 func (l lazily) String() string { return l() }
 
 func TestPlanEqualsReference(t *testing.T) {
-	for seed := range uint64(3000) {
+	for seed := range actorstest.Cases(3000) {
 		compare(t, seed)
 	}
 }
