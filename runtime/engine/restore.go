@@ -14,10 +14,12 @@ import (
 // recover opens the log and fills the tables with what it holds.
 func (e *Engine) recover(dir string, o wal.Options) error {
 	shelves := make([]*shelf, runtime.GOMAXPROCS(0))
-	for part := range shelves {
-		shelves[part] = e.newShelf()
-	}
-	log, state, err := wal.Restore(dir, o, len(shelves), func(part int, r *wal.Record) error { return shelves[part].take(r) })
+	log, state, err := wal.Restore(dir, o, len(shelves), func() func(int, *wal.Record) error {
+		for part := range shelves {
+			shelves[part] = e.newShelf()
+		}
+		return func(part int, r *wal.Record) error { return shelves[part].take(r) }
+	})
 	if err != nil {
 		return err
 	}

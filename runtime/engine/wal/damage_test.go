@@ -141,6 +141,7 @@ func TestDamageIsReported(t *testing.T) {
 			} else {
 				spoil(t, dir, c.file, c.change)
 			}
+			requireRestored(t, dir)
 			before := names(t, dir, "*")
 			_, _, err := wal.Open(dir, wal.Options{})
 			require.ErrorContains(t, err, c.wrong)
@@ -182,10 +183,16 @@ func TestADamagedSnapshotCostsNothing(t *testing.T) {
 	}
 	for i := range data {
 		check(data[:i])
+		if i%8 == 0 { // it syncs its own copy, and that takes its time
+			requireRestored(t, dir)
+		}
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 0x10
 		if i != 9 { // of another format: it is not for us to judge
 			check(flipped)
+			if i%8 == 4 {
+				requireRestored(t, dir)
+			}
 		}
 	}
 

@@ -3,6 +3,7 @@ package wal
 import (
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,9 +60,19 @@ func FuzzRecovery(f *testing.F) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "00000000000000000002.log"), head(segments, 2), 0o600))
 		}
 		loaded, err := Load(dir)
+		found, wrong := readFolder(dir)
+		require.NoError(t, wrong)
+		var restored atomic.Int64
+		_, wrong = restore(&found, 2, func() func(int, *Record) error {
+			restored.Store(0)
+			return func(int, *Record) error { restored.Add(1); return nil }
+		})
 		if err != nil {
+			require.EqualError(t, wrong, err.Error())
 			return
 		}
+		require.NoError(t, wrong)
+		require.EqualValues(t, len(loaded.Records), restored.Load())
 		log, opened, err := Open(dir, Options{})
 		require.NoError(t, err)
 		require.Equal(t, loaded, opened)

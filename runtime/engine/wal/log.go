@@ -49,25 +49,32 @@ type Log struct {
 // is durable. What a crash has torn is cut off; any other damage is an error, Damage among them.
 func Open(dir string, o Options) (*Log, State, error) {
 	var state State
-	log, err := open(dir, o, func(r *reading) (err error) {
-		state, err = r.gather()
-		return err
+	log, err := open(dir, o, func(f *folder) (*reading, error) {
+		r, err := load(f, true)
+		if err == nil {
+			state, err = r.gather()
+		}
+		return r, err
 	})
 	return log, state, err
 }
 
 // Restore is Open for who takes in what stands, object by object, in some parts at once: each comes with the part that it
-// was read by, in any order, and is good until take returns. The state has no records.
-func Restore(dir string, o Options, parts int, take func(part int, record *Record) error) (*Log, State, error) {
+// was read by, in any order, and is good until take returns. The state has no records. Whoever takes them is what begin
+// returns; if it is called again, what was taken before is to be forgotten, for it was damaged.
+func Restore(dir string, o Options, parts int, begin func() (take func(part int, record *Record) error)) (*Log, State, error) {
 	var state State
-	log, err := open(dir, o, func(r *reading) error {
-		state = State{Version: r.version, Notes: r.notes}
-		return r.each(parts, take)
+	log, err := open(dir, o, func(f *folder) (*reading, error) {
+		r, err := restore(f, parts, begin)
+		if err == nil {
+			state = State{Version: r.version, Notes: r.notes}
+		}
+		return r, err
 	})
 	return log, state, err
 }
 
-func open(dir string, o Options, read func(*reading) error) (*Log, error) {
+func open(dir string, o Options, read func(*folder) (*reading, error)) (*Log, error) {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = defaultSegmentBytes
 	}
@@ -88,7 +95,7 @@ func open(dir string, o Options, read func(*reading) error) (*Log, error) {
 	return l, nil
 }
 
-func (l *Log) recover(read func(*reading) error) error {
+func (l *Log) recover(read func(*folder) (*reading, error)) error {
 	if err := sweep(l.dir); err != nil {
 		return err
 	}
@@ -96,11 +103,8 @@ func (l *Log) recover(read func(*reading) error) error {
 	if err != nil {
 		return err
 	}
-	r, err := load(&f, true)
+	r, err := read(&f)
 	if err != nil {
-		return err
-	}
-	if err := read(r); err != nil {
 		return err
 	}
 	for _, note := range r.notes {

@@ -80,13 +80,16 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	require.Greater(t, len(logs), 2)
 	files = append(files, logs...)
 	silent := 0
-	for range rounds {
+	for round := range rounds {
 		path := files[random.IntN(len(files))]
 		sound, err := os.ReadFile(path)
 		require.NoError(t, err)
 		spoilt, cut := spoiled(random, sound)
 		require.NoError(t, os.WriteFile(path, spoilt, 0o600))
 		state, err := wal.Load(h.dir)
+		if round%4 == 0 {
+			requireRestored(t, h.dir)
+		}
 		require.NoError(t, os.WriteFile(path, sound, 0o600))
 		if err != nil {
 			require.ErrorContains(t, err, h.dir)

@@ -15,6 +15,8 @@ const spanBytes = 512 << 10
 type span struct {
 	fileName
 	from, to int64
+	// last is set where the last of them ends a snapshot.
+	last bool
 }
 
 // each reads all that was found again, in some parts at once, and hands over every object that stands, with the part that
@@ -25,20 +27,37 @@ func (r *reading) each(parts int, take func(part int, record *Record) error) err
 	if err != nil {
 		return err
 	}
+	r.since.settle(r.version)
+	var objects atomic.Int64 // of the snapshot, less those that its end counts
+	buffers := make([][]byte, parts)
+	err = inParts(parts, len(r.spans), func(part, i int) (err error) {
+		s := &r.spans[i]
+		if buffers[part], err = s.read(files[s.path], buffers[part]); err != nil {
+			return err
+		}
+		found, err := r.standing(s, buffers[part], func(record *Record) error { return take(part, record) })
+		if s.kind == snapshots {
+			objects.Add(found)
+		}
+		return err
+	})
+	if err == nil && objects.Load() != 0 {
+		err = &Damage{File: r.files[0].path, Reason: fmt.Sprintf("the snapshot counts %d objects less than it has", objects.Load())}
+	}
+	return errors.Join(err, closeAll(files))
+}
+
+// inParts does what is numbered up to a count, in some parts at once. Each takes the next number until one of its own is
+// wrong.
+func inParts(parts, count int, do func(part, i int) error) error {
 	var (
 		next   atomic.Int64
 		others sync.WaitGroup
 		wrong  = make([]error, parts)
 	)
 	run := func(part int) {
-		taken := func(record *Record) error { return take(part, record) }
-		var buffer []byte
-		for i := next.Add(1) - 1; i < int64(len(r.spans)) && wrong[part] == nil; i = next.Add(1) - 1 {
-			s := &r.spans[i]
-			buffer, wrong[part] = s.read(files[s.path], buffer)
-			if wrong[part] == nil {
-				wrong[part] = r.standing(s, buffer, taken)
-			}
+		for i := next.Add(1) - 1; i < int64(count) && wrong[part] == nil; i = next.Add(1) - 1 {
+			wrong[part] = do(part, int(i))
 		}
 	}
 	for part := 1; part < parts; part++ {
@@ -46,7 +65,7 @@ func (r *reading) each(parts int, take func(part int, record *Record) error) err
 	}
 	run(0)
 	others.Wait()
-	return errors.Join(append(wrong, closeAll(files))...)
+	return errors.Join(wrong...)
 }
 
 // read reads a span into a buffer, or a larger one.
@@ -62,28 +81,36 @@ func (s *span) read(file *os.File, buffer []byte) ([]byte, error) {
 	return buffer, nil
 }
 
-// standing hands over what stands of the frames of a span. They were sound a moment ago.
-func (r *reading) standing(s *span, frames []byte, take func(*Record) error) error {
+// standing hands over what stands of the frames of a span, which were sound a moment ago, or else load finds out. It returns
+// how many records there are, less those that an end counts.
+func (r *reading) standing(s *span, frames []byte, take func(*Record) error) (found int64, err error) {
 	var record Record
 	for at := s.from; len(frames) > 0; {
 		length, sound := lengthOf(frames)
 		size := frameSize + length
 		if !sound || size > int64(len(frames)) || !soundContent(frames[:size]) {
-			return &Damage{File: s.path, Offset: at, Reason: "the frame was sound when it was first read, and is no more"}
+			return 0, s.changed(at)
 		}
 		c := content{rest: frames[frameSize:size]}
-		for c.next() {
+		for ; c.next(); found++ {
 			if !r.stands(&c, s.kind) {
 				continue
 			}
 			record = c.record()
 			if err := take(&record); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		frames, at = frames[size:], at+size
+		if found -= c.count; c.err != nil || c.ended != (s.last && len(frames) == 0) {
+			return 0, s.changed(at - size)
+		}
 	}
-	return nil
+	return found, nil
+}
+
+func (s *span) changed(at int64) error {
+	return &Damage{File: s.path, Offset: at, Reason: "the frame was sound when it was first read, and is no more"}
 }
 
 // openAll opens files, by their paths.

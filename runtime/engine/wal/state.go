@@ -20,7 +20,7 @@ type State struct {
 	Notes []string
 }
 
-// reading is what a folder was found to hold. It is read twice: first for what the log says of which objects, and whether
+// reading is what a folder was found to hold. Its log is read twice: first for what it says of which objects, and whether
 // all of it is sound, then for those that still stand. So a start needs memory for keys, and not for all that was ever
 // said.
 type reading struct {
@@ -29,7 +29,7 @@ type reading struct {
 
 	version int64
 	// since knows the objects of which the log since the snapshot speaks.
-	since latest
+	since *latest
 	notes []string
 	// damaged are the snapshots in whose place something else was read.
 	damaged []fileName
@@ -60,7 +60,7 @@ func loadAtOnce(f *folder, how reading) (*reading, error) {
 	}
 	newest := f.snapshots[len(f.snapshots)-1]
 	snapshot, since := how, how
-	since.version = newest.version
+	since.version, since.since = newest.version, &latest{}
 	read := make(chan error, 1)
 	go func() { read <- since.log(f) }()
 	err := snapshot.snapshot(newest)
@@ -71,6 +71,7 @@ func loadAtOnce(f *folder, how reading) (*reading, error) {
 
 // loadInTurn reads the newest snapshot that is sound, and then the log since.
 func loadInTurn(f *folder, how reading) (*reading, error) {
+	how.since = &latest{}
 	r, err := loadSnapshot(f, how)
 	if err == nil {
 		err = r.log(f)
@@ -99,12 +100,20 @@ func (r *reading) log(f *folder) error {
 		return fmt.Errorf("%s: there is no log after version %d", f.dir, r.version)
 	}
 	for i, n := range list {
-		if n.version != r.version+1 {
-			return fmt.Errorf("%s: the records from version %d to %d are missing before it", n.path, r.version+1, n.version-1)
+		if err := r.follows(n); err != nil {
+			return err
 		}
 		if err := r.segment(n, r.mayBeTorn && i == len(list)-1); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// follows reports whether a segment begins where what was read ends.
+func (r *reading) follows(n fileName) error {
+	if n.version != r.version+1 {
+		return fmt.Errorf("%s: the records from version %d to %d are missing before it", n.path, r.version+1, n.version-1)
 	}
 	return nil
 }
@@ -127,6 +136,11 @@ func (r *reading) snapshot(n fileName) error {
 	})
 	if err == nil && objects != counted {
 		err = &Damage{File: n.path, Offset: end, Reason: "the end of the snapshot is missing"}
+	}
+	if err != nil {
+		r.spans = nil // a part of it says nothing
+	} else {
+		r.spans[len(r.spans)-1].last = true
 	}
 	r.version, r.files, r.end = n.version, append(r.files, n), end
 	return err
@@ -172,16 +186,15 @@ func (r *reading) found(n fileName, c *content) {
 		r.spans[last].to = c.to
 		return
 	}
-	r.spans = append(r.spans, span{n, c.from, c.to})
+	r.spans = append(r.spans, span{fileName: n, from: c.from, to: c.to})
 }
 
 // stands reports whether a record that was read is the last word on its object, and no deletion.
 func (r *reading) stands(c *content, kind byte) bool {
-	version, known := r.since.of(c.key)
 	if kind == snapshots {
-		return !known
+		return !r.since.knows(c.key)
 	}
-	return version == c.version && c.object != nil
+	return r.since.stands(c.version)
 }
 
 // gather returns what was found as a whole.
@@ -195,38 +208,6 @@ func (r *reading) gather() (State, error) {
 	})
 	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Compare(a.Key, b.Key) })
 	return s, err
-}
-
-// latest knows what a log says last of each object that it speaks of.
-type latest struct {
-	places map[string]int32 // in versions
-	// versions are those of the last records, zero where that is a deletion.
-	versions []int64
-}
-
-// note notes a record: that its object stands as of its version, or is gone.
-func (l *latest) note(key []byte, version int64, stands bool) {
-	if !stands {
-		version = 0
-	}
-	if i, known := l.places[string(key)]; known {
-		l.versions[i] = version
-		return
-	}
-	if l.places == nil {
-		l.places = map[string]int32{}
-	}
-	l.places[string(key)] = int32(len(l.versions))
-	l.versions = append(l.versions, version)
-}
-
-// of returns the version at which an object stands; known is false of those that the log does not speak of.
-func (l *latest) of(key []byte) (version int64, known bool) {
-	i, known := l.places[string(key)]
-	if !known {
-		return 0, false
-	}
-	return l.versions[i], true
 }
 
 // eachFrame reads a file and returns where its last good frame ends. Content that does not add up is
