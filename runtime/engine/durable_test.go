@@ -53,6 +53,24 @@ func TestTheNextProcessFindsEverything(t *testing.T) {
 	require.Equal(t, []string{"5 a: 1 -> 2"}, next(t, c))
 }
 
+func TestTheNextProcessHasObjectsInOrder(t *testing.T) {
+	dir := t.TempDir()
+	s := reopen(t, dir, noon)
+	var writes []engine.Write
+	for n := range 400 {
+		for _, name := range []string{"", "a", "web-", "a-long-name-", "a-long-name-a-long-name-", "zone.b-"} {
+			name += fmt.Sprint(n * 7919 % 400)
+			writes = append(writes, engine.Create(mapKey(name), configMap(name, "1")))
+		}
+	}
+	s.commit(writes...)
+	want := values(s.maps().Snapshot())
+	require.NoError(t, s.Close())
+	s = reopen(t, dir, noon)
+	require.Equal(t, want, values(s.maps().Snapshot()))
+	require.Len(t, want, 2400)
+}
+
 func TestExpiryOutlivesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	s := reopen(t, dir, noon)
