@@ -36,6 +36,7 @@ type daemon struct {
 	metrics  *telemetry.Metrics
 	decided  *decisions
 	etcd     *etcd.Store // nil: the store is a folder
+	memory   *memory
 	engine   *engine.Engine
 	machines machines
 	server   *kubeapi.Server
@@ -54,7 +55,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	d.machines.metrics, d.machines.always = d.metrics, d.alone()
 	d.machines.settings.Store(&c.settings)
 	d.machines.config = live.Config{
-		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Started: settle, Broken: d.metrics.Broken, Shadow: c.shadow,
+		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
 	}
 	d.machines.rest()
 	d.server, err = kubeapi.New(kubeapi.Config{
@@ -79,9 +80,9 @@ func (d *daemon) openStore(c *configuration) (err error) {
 	} else {
 		e.Dir, e.WAL = c.storeDir(), wal.Options{Log: d.log}
 	}
-	opened := hurry(e.Dir)
+	d.memory = hurry(e.Dir)
 	d.engine, err = engine.Open(e)
-	opened()
+	d.memory.opened()
 	return err
 }
 
@@ -97,6 +98,7 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 	parts.Go(func() error { return d.follow(ctx) })
 	parts.Go(func() error { return d.server.Run(ctx) })
 	parts.Go(func() error { return d.reloads(ctx, reload) })
+	parts.Go(func() error { d.memory.keep(ctx, d.clock); return nil })
 	err := errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())
 	d.log.Info().Err(err).Msg("stopped")
 	return err

@@ -178,6 +178,7 @@ func (s *Storm) Run(ctx context.Context) (*Report, error) {
 
 // build makes the fleet and looks at it.
 func (s *Storm) build(ctx context.Context) error {
+	s.config.reserve()
 	started, before := s.config.Clock(), liveBytes()
 	if err := s.ground.build(ctx); err != nil {
 		return err

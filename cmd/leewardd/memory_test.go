@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// limits returns when garbage is collected at present.
+func limits() (percent int, memory int64) {
+	percent = debug.SetGCPercent(-1)
+	debug.SetGCPercent(percent)
+	return percent, debug.SetMemoryLimit(-1)
+}
+
+// untuned has a test leave the limits as it found them, with an environment that says nothing of them.
+func untuned(t *testing.T) {
+	t.Helper()
+	t.Setenv("GOGC", "")
+	t.Setenv("GOMEMLIMIT", "")
+	percent, memory := limits()
+	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(memory) })
+}
+
+// folderOf is a folder with one file of some size, which takes no room.
+func folderOf(t *testing.T, size int64) string {
+	t.Helper()
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "1.log"))
+	require.NoError(t, err)
+	require.NoError(t, file.Truncate(size))
+	require.NoError(t, file.Close())
+	return dir
+}
+
+func TestALargeStartCollectsNoGarbageUntilItHasStarted(t *testing.T) {
+	untuned(t)
+	_, unlimited := limits()
+	m := hurry(folderOf(t, hurryFrom))
+	percent, limit := limits()
+	require.Equal(t, -1, percent)
+	require.EqualValues(t, hurryFrom, limit)
+	m.opened()
+	_, limit = limits()
+	require.NotEqual(t, unlimited, limit)
+	m.settle()
+	percent, limit = limits()
+	require.Equal(t, percentFor(livingBytes()), percent)
+	require.Equal(t, unlimited, limit)
+}
+
+func TestASmallStartAndOneThatIsToldDoNotHurry(t *testing.T) {
+	for name, c := range map[string]struct {
+		size int64
+		gogc string
+	}{
+		"an empty folder":         {0, ""},
+		"a small store":           {hurryFrom - 1, ""},
+		"the environment says it": {hurryFrom, "70"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			untuned(t)
+			percent, limit := limits()
+			t.Setenv("GOGC", c.gogc)
+			m := hurry(folderOf(t, c.size))
+			m.opened()
+			gotPercent, gotLimit := limits()
+			require.Equal(t, percent, gotPercent)
+			require.Equal(t, limit, gotLimit)
+			if m.settle(); c.gogc != "" {
+				m.look()
+				gotPercent, _ = limits()
+				require.Equal(t, percent, gotPercent)
+			}
+		})
+	}
+}
+
+func TestALargeFleetHasLessGarbage(t *testing.T) {
+	require.Equal(t, ownPercent, percentFor(largeHeap-1))
+	require.Equal(t, garbagePercent, percentFor(largeHeap))
+	untuned(t)
+	m := hurry("")
+	m.settle()
+	m.percent = 1 // as if much had lived until now
+	m.look()
+	percent, _ := limits()
+	require.Equal(t, percentFor(livingBytes()), percent)
+}

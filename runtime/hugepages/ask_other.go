@@ -1,0 +1,7 @@
+//go:build !linux
+
+package hugepages
+
+func onRequest() bool { return false }
+
+func ask([]byte) (back func()) { return func() {} }

@@ -1,0 +1,138 @@
+package hugepages
+
+import (
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
+	kernelIsAsked(t)
+	reserved := int64(96 << 20)
+	back := Reserve(reserved)
+	after := asked(t)
+	assert.GreaterOrEqual(t, after, reserved-1<<20)
+	_, room := heap()
+	assert.GreaterOrEqual(t, room, uint64(reserved)-1<<20, "it is free again")
+
+	kept := make([][]byte, 0, 64)
+	for range cap(kept) {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+	_, left := heap()
+	assert.LessOrEqual(t, left, room-48<<20, "objects lie in it")
+	assert.Len(t, kept, 64)
+	Reserve(0)
+	assert.Equal(t, after, asked(t))
+	back()
+	assert.LessOrEqual(t, asked(t), after-reserved+1<<20)
+}
+
+func TestWhatIsReservedIsNotTouched(t *testing.T) {
+	used := make([]byte, 32<<20)
+	for i := range used {
+		used[i] = 1
+	}
+	runtime.GC() // the next memory begins where this was
+	before := resident(t)
+	Reserve(1 << 30)
+	assert.Less(t, resident(t)-before, int64(64<<20))
+}
+
+func TestALimitOfMemoryBoundsWhatIsReserved(t *testing.T) {
+	kernelIsAsked(t)
+	before := asked(t)
+	t.Run("limited", func(t *testing.T) {
+		limit(t, 8<<20)
+		Reserve(1 << 40)
+	})
+	assert.Less(t, asked(t)-before, int64(9<<20))
+}
+
+func TestTooLittleToHoldAPageIsNotAskedFor(t *testing.T) {
+	before := asked(t)
+	ask(make([]byte, 100))()
+	assert.Equal(t, before, asked(t))
+}
+
+func TestAHeapThatFillsUpIsGivenMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		used, room uint64
+		want       int64
+	}{
+		"a small one is left alone": {small - 1, 0, 0},
+		"nothing is left":           {1 << 30, 0, 1 << 29},
+		"little is left":            {1 << 30, 1<<28 - 1, 1 << 29},
+		"enough is left":            {1 << 30, 1 << 28, 0},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, missing(c.used, c.room)) })
+	}
+}
+
+func TestAHeapGrowsOnlyOnceItIsFull(t *testing.T) {
+	kernelIsAsked(t)
+	var kept [][]byte
+	for used, room := heap(); missing(used, room) == 0; used, room = heap() {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+	before := asked(t)
+	Grow()
+	after := asked(t)
+	assert.Greater(t, after, before)
+	Grow()
+	assert.Equal(t, after, asked(t))
+	assert.NotEmpty(t, kept)
+}
+
+// kernelIsAsked skips a test where the kernel gives huge pages to everybody, or to nobody.
+func kernelIsAsked(t *testing.T) {
+	t.Helper()
+	if who, err := os.ReadFile(enabled); !onRequest() {
+		t.Skipf("%s: %s (%v)", enabled, who, err)
+	}
+}
+
+var region = regexp.MustCompile(`^Size: +(\d+) kB$`)
+
+// asked is how many bytes of this process may have huge pages because it asked.
+func asked(t *testing.T) (bytes int64) {
+	t.Helper()
+	smaps, err := os.ReadFile("/proc/self/smaps")
+	require.NoError(t, err)
+	var size int64
+	for line := range strings.Lines(string(smaps)) {
+		line = strings.TrimSpace(line)
+		if m := region.FindStringSubmatch(line); m != nil {
+			size, err = strconv.ParseInt(m[1], 10, 64)
+			require.NoError(t, err)
+		}
+		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && strings.Contains(flags+" ", " hg ") {
+			bytes += size << 10
+		}
+	}
+	return bytes
+}
+
+// resident is how many bytes of memory this process has.
+func resident(t *testing.T) int64 {
+	t.Helper()
+	pages, err := os.ReadFile("/proc/self/statm")
+	require.NoError(t, err)
+	n, err := strconv.ParseInt(strings.Fields(string(pages))[1], 10, 64)
+	require.NoError(t, err)
+	return n * int64(os.Getpagesize())
+}
+
+// limit bounds the memory of this process until the test ends.
+func limit(t *testing.T, bytes int64) {
+	t.Helper()
+	before := debug.SetMemoryLimit(bytes)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+}
