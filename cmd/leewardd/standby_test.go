@@ -123,6 +123,7 @@ func left(t *testing.T, seen *onlooker, due time.Time) {
 		require.False(t, at.Time.Before(due), "%s is before %s", at, due)
 		return true
 	})
+	require.Eventually(t, func() bool { return len(evictions(t, seen)) > 0 }, time.Minute, 20*time.Millisecond) // it follows the task
 	require.Len(t, evictions(t, seen), 1)
 }
 

@@ -16,6 +16,7 @@ func (e *Engine) encodeAll(writes []Write) error {
 	}
 	return inParts(len(writes), func(from, to int) error {
 		for i := from; i < to; i++ {
+			GiveWay(i)
 			if err := e.encode(&writes[i]); err != nil {
 				return err
 			}
@@ -33,6 +34,17 @@ func (e *Engine) encode(w *Write) (err error) {
 	}
 	w.packed = e.tables[PrefixOf(w.key)].packed(w.json)
 	return nil
+}
+
+// stepsInARow of some microseconds each are done before others may run.
+const stepsInARow = 16
+
+// GiveWay lets others run at every few of many steps. Go's scheduler takes a processor from who does not let go of it
+// after 10 ms, and by then everybody could have seen what was just decided.
+func GiveWay(step int) {
+	if step%stepsInARow == 0 {
+		runtime.Gosched()
+	}
 }
 
 // partFrom is how many objects are worth another goroutine: some 0.2 ms of work.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +49,11 @@ const (
 func (f *Fleet) flush() (again bool, err error) {
 	changed := f.nextDecisions()
 	r := &relay{fleet: f}
-	f.flushDecisions(changed, r)
-	r.arriveAll() // who waits for a decision needs the processors first
+	reasons := f.flushDecisions(changed, r)
+	r.arriveAll()               // who waits for a decision needs the processors first
+	for _, p := range reasons { // a task has its own, too, if there is a crash between
+		r.addOne(p)
+	}
 	f.follow(changed)
 	if len(f.unwritten) > 0 { // nothing follows from what is not all there
 		f.askLaws()
@@ -93,24 +95,26 @@ func (f *Fleet) nextDecisions() []api.Key {
 	return next[:n]
 }
 
-// flushDecisions commits objects as the machines have them, each with the Events that tell why.
-func (f *Fleet) flushDecisions(changed []api.Key, r *relay) {
+// flushDecisions commits objects as the machines have them, and returns the Events that tell why.
+func (f *Fleet) flushDecisions(changed []api.Key, r *relay) (reasons []pending) {
 	for keys := range slices.Chunk(changed, decidedAtOnce) {
-		part := make([]pending, 0, 3*len(keys))
-		for _, key := range keys {
+		part := make([]pending, 0, len(keys))
+		for i, key := range keys {
+			engine.GiveWay(i)
 			made := f.object(key)
 			part = append(part, made...)
-			part = append(part, f.eventsAbout(key, uidIn(made, key))...)
+			reasons = append(reasons, f.eventsAbout(key, uidIn(made, key))...)
 		}
 		r.add(part)
 	}
+	return reasons
 }
 
 // commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
 // store allows. In shadow it does not.
 func (f *Fleet) commit(part []pending) (told bool, err error) {
 	for len(part) > 0 && !f.config.Shadow {
-		n := whole(part, f.config.Engine.AtOnce())
+		n := min(len(part), f.config.Engine.AtOnce())
 		some, err := f.commitAtOnce(part[:n:n])
 		if err != nil {
 			return false, err
@@ -118,19 +122,6 @@ func (f *Fleet) commit(part []pending) (told bool, err error) {
 		told, part = told || some, part[n:]
 	}
 	return told, nil
-}
-
-// whole is how much of a part to commit at once where so many may be: an object and the Events about it, which follow it,
-// stay together.
-func whole(part []pending, most int) int {
-	if len(part) <= most {
-		return len(part)
-	}
-	n := most
-	for n > 0 && part[n].event != nil {
-		n--
-	}
-	return cmp.Or(n, most)
 }
 
 // commitAtOnce commits what is not too large in one step.
@@ -160,7 +151,7 @@ func (f *Fleet) answered(part []pending, err error) (told bool, failed error) {
 }
 
 func (f *Fleet) commitHalves(part []pending) (told bool, err error) {
-	n := whole(part, len(part)/2)
+	n := len(part) / 2
 	told, err = f.commitAtOnce(part[:n:n])
 	if err != nil {
 		return false, err
@@ -173,6 +164,7 @@ func (f *Fleet) commitHalves(part []pending) (told bool, err error) {
 func writes(batch []pending) []engine.Write {
 	all := make([]engine.Write, len(batch))
 	for i := range batch {
+		engine.GiveWay(i)
 		p := &batch[i]
 		if p.event != nil && p.object == nil {
 			p.event.make(p)
@@ -215,7 +207,8 @@ func (f *Fleet) consequences(add func(pending)) (told bool) {
 	}
 	f.joining = f.joining[:0]
 	oldest := f.wishes[:min(len(f.wishes), wishesAtOnce)]
-	for _, w := range newest(oldest) {
+	for i, w := range newest(oldest) {
+		engine.GiveWay(i)
 		p, needed := f.work(w, now)
 		if needed {
 			add(p)
