@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,21 +17,21 @@ func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
 	reserved := int64(96 << 20)
 	back := Reserve(reserved)
 	after := asked(t)
-	assert.GreaterOrEqual(t, after, reserved-1<<20)
+	require.GreaterOrEqual(t, after, reserved-1<<20)
 	_, room := heap()
-	assert.GreaterOrEqual(t, room, uint64(reserved)-1<<20, "it is free again")
+	require.GreaterOrEqual(t, room, uint64(reserved)-1<<20, "it is free again")
 
 	kept := make([][]byte, 0, 64)
 	for range cap(kept) {
 		kept = append(kept, make([]byte, 1<<20))
 	}
 	_, left := heap()
-	assert.LessOrEqual(t, left, room-48<<20, "objects lie in it")
-	assert.Len(t, kept, 64)
+	require.LessOrEqual(t, left, room-48<<20, "objects lie in it")
+	require.Len(t, kept, 64)
 	Reserve(0)
-	assert.Equal(t, after, asked(t))
+	require.Equal(t, after, asked(t))
 	back()
-	assert.LessOrEqual(t, asked(t), after-reserved+1<<20)
+	require.LessOrEqual(t, asked(t), after-reserved+1<<20)
 }
 
 func TestWhatIsReservedIsNotTouched(t *testing.T) {
@@ -43,7 +42,7 @@ func TestWhatIsReservedIsNotTouched(t *testing.T) {
 	runtime.GC() // the next memory begins where this was
 	before := resident(t)
 	Reserve(1 << 30)
-	assert.Less(t, resident(t)-before, int64(64<<20))
+	require.Less(t, resident(t)-before, int64(64<<20))
 }
 
 func TestALimitOfMemoryBoundsWhatIsReserved(t *testing.T) {
@@ -53,13 +52,13 @@ func TestALimitOfMemoryBoundsWhatIsReserved(t *testing.T) {
 		limit(t, 8<<20)
 		Reserve(1 << 40)
 	})
-	assert.Less(t, asked(t)-before, int64(9<<20))
+	require.Less(t, asked(t)-before, int64(9<<20))
 }
 
 func TestTooLittleToHoldAPageIsNotAskedFor(t *testing.T) {
 	before := asked(t)
 	ask(make([]byte, 100))()
-	assert.Equal(t, before, asked(t))
+	require.Equal(t, before, asked(t))
 }
 
 func TestAHeapThatFillsUpIsGivenMore(t *testing.T) {
@@ -72,7 +71,7 @@ func TestAHeapThatFillsUpIsGivenMore(t *testing.T) {
 		"little is left":            {1 << 30, 1<<28 - 1, 1 << 29},
 		"enough is left":            {1 << 30, 1 << 28, 0},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, missing(c.used, c.room)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, missing(c.used, c.room)) })
 	}
 }
 
@@ -85,10 +84,10 @@ func TestAHeapGrowsOnlyOnceItIsFull(t *testing.T) {
 	before := asked(t)
 	Grow()
 	after := asked(t)
-	assert.Greater(t, after, before)
+	require.Greater(t, after, before)
 	Grow()
-	assert.Equal(t, after, asked(t))
-	assert.NotEmpty(t, kept)
+	require.Equal(t, after, asked(t))
+	require.NotEmpty(t, kept)
 }
 
 // kernelIsAsked skips a test where the kernel gives huge pages to everybody, or to nobody.
