@@ -83,6 +83,18 @@ func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
 	}
 }
 
+// A replay leaves a scenario as it was: tests share them.
+func TestAReplayChangesNoScenario(t *testing.T) {
+	for _, s := range all(t) {
+		before, err := json.Marshal(s)
+		require.NoError(t, err, s.Name)
+		replay(t, s, world.Options{})
+		after, err := json.Marshal(s)
+		require.NoError(t, err, s.Name)
+		require.Equal(t, string(before), string(after), s.Name)
+	}
+}
+
 // One seed is one history, down to the bytes of its JSON.
 func TestOneSeedIsOneHistory(t *testing.T) {
 	scenarios := all(t)
