@@ -27,8 +27,8 @@ const (
 	// hurryFrom is how large a store is at least to be worth a hurry.
 	hurryFrom = 128 << 20
 	// machinesTimes is how much memory a start may take for each byte that reading the store took. What lives in the end
-	// is half of that, or a little more.
-	machinesTimes = 2.5
+	// is half of that.
+	machinesTimes = 3
 	// storeTimes is how much memory a start may take for each byte of the files of the store, and leastHeap what a daemon
 	// of a small fleet may come to.
 	leastHeap, storeTimes = 64 << 20, 2

@@ -17,6 +17,7 @@ func Watched() []Law {
 }
 
 // Watch returns a monitor of an engine whose members are real, from now on: what went before, it takes as it finds it.
+// Of bindings it hears by Meet.
 // What a member runs is known by what it reports, so that CopiesAgree and BeliefFollows are not asked, nor whether enough
 // serve under EvictionBudgets.
 func Watch(s messages.Settings, now time.Time, st *store.Store) *Monitor {
@@ -25,14 +26,17 @@ func Watch(s messages.Settings, now time.Time, st *store.Store) *Monitor {
 	for _, o := range st.List("Cluster") {
 		m.clusterChanged[messages.ClusterName(o.GetName())] = now
 	}
-	st.EachBinding(func(b *store.Binding) { m.meet(now, b) })
 	for _, o := range st.List("Governor") {
 		m.resume(&o.(*api.Governor).Status)
 	}
 	return m
 }
 
-// meet takes in a binding that was there before.
+// Meet takes in the bindings that were there before. Others may read the store meanwhile.
+func (m *Monitor) Meet(now time.Time, st *store.Store) {
+	st.EachBinding(func(b *store.Binding) { m.meet(now, b) })
+}
+
 func (m *Monitor) meet(now time.Time, b *store.Binding) {
 	name := b.Name()
 	m.place(name, b.Spec.Clusters)

@@ -41,6 +41,7 @@ func TestARealCopyIsWhatItsMemberReports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := standing(test.reports...)
 			m := invariant.Watch(keeps, start, s)
+			m.Meet(start, s)
 			m.Heard(start, s, ended)
 			require.Equal(t, test.broken, m.Counters()[invariant.LastCopyKept])
 		})
@@ -54,6 +55,7 @@ func TestAWatchGoesOnWhereAnotherEnded(t *testing.T) {
 	g.Name, g.Status.Breaker, g.Status.Holds = api.GovernorName, &api.BreakerStatus{State: "Open"}, []api.HoldStatus{{Cluster: "m2"}}
 	s.Put(g)
 	m := invariant.Watch(settings, start, s)
+	m.Meet(start, s)
 	m.Look(start.Add(2*time.Minute), s)
 	require.Equal(t, 1, m.Counters()[invariant.TasksEnd], "a task that was under way is known")
 	m.Heard(start, s, []journal.Entry{{At: start, Fact: permits("d/a")}})

@@ -32,8 +32,7 @@ func (f *Fleet) load() error {
 	}
 	f.world.Store().Track()
 	f.observeLeases(objects)
-	f.world.Recover()
-	f.laws.monitor = invariant.Watch(f.config.Settings, f.world.Now(), f.world.Store())
+	f.recover()
 	if err := f.takeReports(<-reports); err != nil {
 		return err
 	}
@@ -42,6 +41,18 @@ func (f *Fleet) load() error {
 		f.reconcileDrain(o.(*api.Cluster))
 	}
 	return nil
+}
+
+// recover brings the machines to life, and lets the laws meet what they find.
+func (f *Fleet) recover() {
+	now, met := f.world.Now(), make(chan struct{})
+	f.laws.monitor = invariant.Watch(f.config.Settings, now, f.world.Store())
+	go func() {
+		defer close(met)
+		f.laws.monitor.Meet(now, f.world.Store())
+	}()
+	f.world.Recover()
+	<-met
 }
 
 func objectsIn(e *engine.Engine) (n int) {

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 
 	"leeward/messages"
 	"leeward/messages/admission"
@@ -134,10 +135,22 @@ func (w *World) recoverOrders() {
 	for _, c := range w.clusters() {
 		w.noteOrders(store.ClusterKey(c), w.store.Cluster(c).Annotations)
 	}
-	for _, b := range w.store.Bindings() {
-		w.noteOrders(store.BindingKey(b.Name()), b.Meta.Annotations)
+	for _, name := range w.ordered() {
+		w.noteOrders(store.BindingKey(name), w.store.Binding(name).Meta.Annotations)
 	}
 	w.endOrders()
+}
+
+// ordered are the bindings of which people said something, in order.
+func (w *World) ordered() []messages.BindingName {
+	var found []messages.BindingName
+	w.store.EachBinding(func(b *store.Binding) {
+		if _, held := b.Meta.Annotations[api.AnnotationHold]; held || b.Meta.Annotations[api.AnnotationRelease] != "" {
+			found = append(found, b.Name())
+		}
+	})
+	slices.Sort(found)
+	return found
 }
 
 // endOrders tells the governor, which goes by its status after a restart, what people took back and it never heard of. What

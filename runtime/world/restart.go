@@ -111,13 +111,15 @@ func (w *World) recoverClusters() {
 }
 
 func (w *World) recoverBindings() {
+	templates := make(chan []api.Key, 1)
+	go func() { templates <- w.templates() }() // to put a hundred thousand in order takes as long as the bindings
 	for _, b := range w.store.Bindings() {
 		w.hostBinding(b.Name())
 		stored := w.restored(b)
 		stored.Recovered = true
 		w.kernel.Post(bindingAt(b.Name()), stored)
 	}
-	for _, k := range w.templates() {
+	for _, k := range <-templates {
 		r := w.workloadAt(k)
 		if !w.kernel.Has(bindingAt(r.Binding)) {
 			w.hostBinding(r.Binding)
