@@ -110,6 +110,9 @@ func (c *collector) begin(ctx context.Context) {
 func (c *collector) hear(ctx context.Context, change *engine.Change) {
 	o, gone := change.Object, change.Object == nil
 	if gone {
+		if len(c.owners) == 0 { // nobody owns anything: what it was need not be read
+			return
+		}
 		o = change.Previous()
 	}
 	c.forget(siteOf(o))

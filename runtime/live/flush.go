@@ -60,7 +60,7 @@ func (f *Fleet) flush() (again bool, err error) {
 		_, err = r.end()
 		return true, err
 	}
-	told := f.consequences(r.addOne)
+	told := !f.starting && f.consequences(r.addOne) // machines that start act before they look at Works
 	for _, p := range f.eventsLeft() {
 		r.addOne(p)
 	}
