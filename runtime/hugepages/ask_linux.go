@@ -11,10 +11,22 @@ import (
 // enabled says, in brackets, who is given huge pages: who asks, everybody or nobody.
 const enabled = "/sys/kernel/mm/transparent_hugepage/enabled"
 
+// possible reports whether huge pages are there to be asked for, and whether addresses that nothing uses yet cost nothing.
+func possible() bool { return onRequest() && unlimited() }
+
 // onRequest reports whether the kernel gives huge pages to who asks, and to nobody else.
 func onRequest() bool {
 	who, err := os.ReadFile(enabled)
 	return err == nil && bytes.Contains(who, []byte("[madvise]"))
+}
+
+// unlimited reports whether a process may have more addresses than memory: neither does the kernel promise memory for each,
+// nor is their number limited. A heap that cannot grow ends the process.
+func unlimited() bool {
+	promises, err := os.ReadFile("/proc/sys/vm/overcommit_memory")
+	var addresses unix.Rlimit
+	return err == nil && !bytes.HasPrefix(promises, []byte("2")) &&
+		unix.Getrlimit(unix.RLIMIT_AS, &addresses) == nil && addresses.Cur == unix.RLIM_INFINITY
 }
 
 // ask asks for huge pages for the whole pages of some memory. What it returns takes that back, also when the memory is

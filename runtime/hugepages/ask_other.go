@@ -2,6 +2,6 @@
 
 package hugepages
 
-func onRequest() bool { return false }
+func possible() bool { return false }
 
 func ask([]byte) (back func()) { return func() {} }

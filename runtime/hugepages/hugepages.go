@@ -20,14 +20,14 @@ import (
 const small = 32 << 20
 
 // Reserve has the heap grow by so many bytes before they are needed, and asks for huge pages for all of them. None is
-// touched: until something is allocated there it takes addresses, and no memory. A limit by GOMEMLIMIT bounds it.
-// It collects garbage, which takes a while where much lives.
+// touched: until something is allocated there it takes addresses, and no memory. A limit by GOMEMLIMIT bounds it,
+// and one of addresses forbids it. It collects garbage, which takes a while where much lives.
 //
 // What it returns takes the wish back. The kernel puts huge pages together again where a heap has given parts of them
 // back, so that one that has shrunk would have its largest size after an hour.
 func Reserve(bytes int64) (back func()) {
 	bytes = min(bytes, debug.SetMemoryLimit(-1))
-	if bytes <= 0 || bytes > math.MaxInt || !onRequest() {
+	if bytes <= 0 || bytes > math.MaxInt || !possible() {
 		return func() {}
 	}
 	back = ask(untouched(int(bytes)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
@@ -55,6 +56,17 @@ func TestALimitOfMemoryBoundsWhatIsReserved(t *testing.T) {
 	require.Less(t, asked(t)-before, int64(9<<20))
 }
 
+func TestNothingIsReservedWhereAddressesAreLimited(t *testing.T) {
+	kernelIsAsked(t)
+	before := asked(t)
+	var as unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_AS, &as))
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: 1 << 62, Max: as.Max}))
+	Reserve(1 << 30)
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &as))
+	require.Equal(t, before, asked(t))
+}
+
 func TestTooLittleToHoldAPageIsNotAskedFor(t *testing.T) {
 	before := asked(t)
 	ask(make([]byte, 100))()
@@ -93,8 +105,8 @@ func TestAHeapGrowsOnlyOnceItIsFull(t *testing.T) {
 // kernelIsAsked skips a test where the kernel gives huge pages to everybody, or to nobody.
 func kernelIsAsked(t *testing.T) {
 	t.Helper()
-	if who, err := os.ReadFile(enabled); !onRequest() {
-		t.Skipf("%s: %s (%v)", enabled, who, err)
+	if who, err := os.ReadFile(enabled); !possible() {
+		t.Skipf("%s: %s (%v), or addresses are limited", enabled, who, err)
 	}
 }
 
