@@ -50,8 +50,11 @@ func (f *Fleet) flush() (again bool, err error) {
 	changed := f.nextDecisions()
 	r := &relay{fleet: f}
 	reasons := f.flushDecisions(changed, r)
-	r.arriveAll()               // who waits for a decision needs the processors first
-	for _, p := range reasons { // a task has its own, too, if there is a crash between
+	r.arriveAll() // who waits for a decision needs the processors first
+	if r.err == nil && len(f.unwritten) == 0 && f.config.Flushed != nil {
+		f.config.Flushed()
+	}
+	for _, p := range reasons {
 		r.addOne(p)
 	}
 	f.follow(changed)
@@ -66,13 +69,7 @@ func (f *Fleet) flush() (again bool, err error) {
 	}
 	f.askLaws() // while the last of it is written
 	again, err = r.end()
-	if err != nil {
-		return false, err
-	}
-	if f.config.Flushed != nil {
-		f.config.Flushed()
-	}
-	return again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0, nil
+	return err == nil && (again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0), err
 }
 
 // nextDecisions are the objects to commit in this round, those that changed last before those that wait: what fails while

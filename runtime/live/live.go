@@ -43,7 +43,7 @@ type Config struct {
 	Hear func(at time.Time, f messages.Fact, told journal.Phrase)
 	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
 	Broken func(*invariant.Violation)
-	// Flushed is called when all that was decided so far is committed, on the goroutine of Run. Zero: nobody waits for it.
+	// Flushed is called when all that was decided so far is committed, and the Events are not yet, on the goroutine of Run. Zero: nobody waits for it.
 	Flushed func()
 	// Started is called once, when all that a start found to do is done, on the goroutine of Run. Zero: nobody waits for it.
 	Started func()
