@@ -21,6 +21,8 @@ type WorkObserved struct {
 	Generation int64
 	// Leaving is set once the Work is being deleted.
 	Leaving bool
+	// Edited is set where somebody else has just changed what the Work asks for.
+	Edited bool
 	// Report is what the cluster's agent says; nil: nothing so far.
 	Report *WorkReport
 }

@@ -97,6 +97,10 @@ type EvictionPermitted struct {
 // From: governor. To: binding.
 type ReportTrial struct{ Cluster ClusterName }
 
+// TakeEvictionBack has the binding withdraw an eviction that was decided on and is not committed, for people hold it by now.
+// From: ingress. To: binding.
+type TakeEvictionBack struct{ Cluster ClusterName }
+
 // EvictionDelayed says why the binding may not leave a cluster yet. From: governor. To: binding.
 type EvictionDelayed struct {
 	Cluster         ClusterName
@@ -184,6 +188,9 @@ type CopyReported struct {
 // CopyRemoved says that a cluster runs no copy any more. From: member. To: binding.
 type CopyRemoved struct{ Cluster ClusterName }
 
+// CopyEdited says that somebody changed by hand what a cluster was told to run. From: agent. To: binding.
+type CopyEdited struct{ Cluster ClusterName }
+
 // RescheduleTriggered asks for a fresh placement. From: ingress. To: binding.
 type RescheduleTriggered struct {
 	At time.Time
@@ -200,11 +207,13 @@ func (*TaintsChanged) message()       {}
 func (*ConsiderTaints) message()      {}
 func (*EvictionPermitted) message()   {}
 func (*ReportTrial) message()         {}
+func (*TakeEvictionBack) message()    {}
 func (*EvictionDelayed) message()     {}
 func (*PlacementDecided) message()    {}
 func (*DestinationFound) message()    {}
 func (*CopyReported) message()        {}
 func (*CopyRemoved) message()         {}
+func (*CopyEdited) message()          {}
 func (*RescheduleTriggered) message() {}
 
 func (*WorkloadApplied) toBinding()     {}
@@ -216,11 +225,13 @@ func (*TaintsChanged) toBinding()       {}
 func (*ConsiderTaints) toBinding()      {}
 func (*EvictionPermitted) toBinding()   {}
 func (*ReportTrial) toBinding()         {}
+func (*TakeEvictionBack) toBinding()    {}
 func (*EvictionDelayed) toBinding()     {}
 func (*PlacementDecided) toBinding()    {}
 func (*DestinationFound) toBinding()    {}
 func (*CopyReported) toBinding()        {}
 func (*CopyRemoved) toBinding()         {}
+func (*CopyEdited) toBinding()          {}
 func (*RescheduleTriggered) toBinding() {}
 func (*SettingsChanged) toBinding()     {}
 func (*Woken) toBinding()               {}

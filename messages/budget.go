@@ -39,7 +39,7 @@ type WorkloadObserved struct {
 	// Budgets select the workload, in the order of their names. None: none does any more.
 	Budgets []BudgetName
 	// Expected is how many replicas it is to have in all.
-	Expected int32
+	Expected int64
 	// Shares are its targets and the clusters that it is leaving.
 	Shares []Share
 	// AtOnce is set where an eviction for a taint takes the old copy away before the new one serves.

@@ -34,6 +34,10 @@ type ClusterEdited struct{ Object *api.Cluster }
 // From: ingress. To: the cluster.
 type ClusterDeleted struct{}
 
+// ConditionsReported sets several conditions, each of another type, of which none is Observed. Who sees the cluster sees them change
+// in one step. From: ingress. To: the cluster.
+type ConditionsReported struct{ Reports []*ConditionReported }
+
 // ConditionReported sets one condition; an empty status removes it. From: ingress. To: the cluster.
 type ConditionReported struct {
 	// Observed is set where Ready is what one probe found: thresholds hold back what it changes.
@@ -50,6 +54,8 @@ type ConditionReported struct {
 type TaintEdit struct {
 	Taint  corev1.Taint
 	Remove bool
+	// Cause says who asks and when, where the API server knows it; zero: a person of whom nothing is known.
+	Cause api.TaintCause
 }
 
 // TaintsEdited changes taints by hand. From: ingress. To: the cluster.
@@ -91,7 +97,7 @@ type PolicyListed struct {
 	// Targeted is set where the policy selects the cluster: all policies judge it anew then. Others
 	// learn of the policy and act on it when their conditions change next, as in Karmada.
 	Targeted bool
-	// Cleanup is the policy's own.
+	// Cleanup is the policy's own; empty: the setting's.
 	Cleanup api.CleanupMode
 }
 
@@ -109,6 +115,8 @@ type VerdictGiven struct {
 	Selects bool
 	Add     bool
 	Remove  bool
+	// Evicts is set where the policy adds a NoExecute taint for what the cluster reports, now or by waiting.
+	Evicts bool
 	// AddCause and RemoveCause name the conditions that decided.
 	AddCause    string
 	RemoveCause string
@@ -145,6 +153,7 @@ func (*ClusterJoined) message()       {}
 func (*ClusterEdited) message()       {}
 func (*ClusterDeleted) message()      {}
 func (*ConditionReported) message()   {}
+func (*ConditionsReported) message()  {}
 func (*TaintsEdited) message()        {}
 func (*DrainRequested) message()      {}
 func (*DrainCancelled) message()      {}
@@ -166,6 +175,7 @@ func (*ClusterJoined) toCluster()       {}
 func (*ClusterEdited) toCluster()       {}
 func (*ClusterDeleted) toCluster()      {}
 func (*ConditionReported) toCluster()   {}
+func (*ConditionsReported) toCluster()  {}
 func (*TaintsEdited) toCluster()        {}
 func (*DrainRequested) toCluster()      {}
 func (*DrainCancelled) toCluster()      {}

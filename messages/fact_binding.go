@@ -56,6 +56,9 @@ type Scheduled struct {
 	Takeovers []Takeover `json:"takeovers,omitempty"`
 }
 
+// TriggerEviction is the Trigger of a placement that an eviction calls for.
+const TriggerEviction = "eviction"
+
 // Takeover says which clusters have the replicas of one that is being left.
 type Takeover struct {
 	From ClusterName         `json:"from"`
@@ -141,6 +144,7 @@ const (
 	EndedTimeout      = "timeout"
 	EndedUnsuppressed = "unsuppressed"
 	EndedDeleted      = "deleted"
+	EndedScaledToZero = "scaled to zero"
 )
 
 // EvictionEnded says that a task is done, or deleted by people, and the old copy is released.
@@ -221,6 +225,9 @@ type CopyAdopted struct {
 	Binding  BindingName `json:"binding"`
 	Cluster  ClusterName `json:"cluster"`
 	Replicas int32       `json:"replicas,omitempty"`
+	// Health and Ready are how a copy was last reported that ran before the engine did; empty: it was preserved.
+	Health api.ResourceHealth `json:"health,omitempty"`
+	Ready  int32              `json:"ready,omitempty"`
 }
 
 // CopyStopped says that a member removed its copy.

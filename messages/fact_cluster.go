@@ -105,6 +105,13 @@ type DrainEnded struct {
 	Cluster ClusterName `json:"cluster"`
 }
 
+// WorkloadsStay says that a cluster that runs workloads is not Ready, and why nothing evicts them; without a Reason,
+// that this has ended.
+type WorkloadsStay struct {
+	Cluster ClusterName `json:"cluster"`
+	Reason  string      `json:"reason,omitempty"`
+}
+
 // LabelsChanged carries all labels of a cluster after a change.
 type LabelsChanged struct {
 	Cluster ClusterName       `json:"cluster"`
@@ -182,6 +189,7 @@ func (*TaintsPreviewed) Kind() string       { return "TaintsPreviewed" }
 func (*DrainProgressed) Kind() string       { return "DrainProgressed" }
 func (*DrainMissed) Kind() string           { return "DrainMissed" }
 func (*DrainEnded) Kind() string            { return "DrainEnded" }
+func (*WorkloadsStay) Kind() string         { return "WorkloadsStay" }
 func (*LabelsChanged) Kind() string         { return "LabelsChanged" }
 func (*ClusterSpecChanged) Kind() string    { return "ClusterSpecChanged" }
 func (*CapacityChanged) Kind() string       { return "CapacityChanged" }
@@ -205,6 +213,7 @@ func (f *TaintsPreviewed) AboutCluster() ClusterName       { return f.Cluster }
 func (f *DrainProgressed) AboutCluster() ClusterName       { return f.Cluster }
 func (f *DrainMissed) AboutCluster() ClusterName           { return f.Cluster }
 func (f *DrainEnded) AboutCluster() ClusterName            { return f.Cluster }
+func (f *WorkloadsStay) AboutCluster() ClusterName         { return f.Cluster }
 func (f *LabelsChanged) AboutCluster() ClusterName         { return f.Cluster }
 func (f *ClusterSpecChanged) AboutCluster() ClusterName    { return f.Cluster }
 func (f *CapacityChanged) AboutCluster() ClusterName       { return f.Cluster }

@@ -33,12 +33,23 @@ type RunCopy struct {
 	Revision int32
 	// Placement numbers what the binding told this member; reports say which one they are about.
 	Placement int64
-	// Adopt says that the copy runs already: a member that does not know it yet need not start it up.
+	// Adopt says that the copy runs already: a member that does not know it yet need not start it up. Found is then how
+	// the copy was last reported.
 	Adopt bool
+	Found CopyFound
 	// AsIs lets a copy that the member knows be what it is, and asks for a report only: dispatching is suspended.
 	AsIs bool
 	// Labels carry the state of the copy that a new one takes the place of.
 	Labels map[string]string
+}
+
+// CopyFound is how a copy was reported that ran before the engine did; without a Health it is well.
+type CopyFound struct {
+	Health api.ResourceHealth
+	// Ready counts the replicas that serve of a healthy copy, the others are starting; zero: it was not counted.
+	Ready int32
+	// Starting is set where the copy has never served.
+	Starting bool
 }
 
 // RemoveCopy ends a copy. From: binding. To: member.
@@ -72,10 +83,32 @@ type RoomLimited struct {
 	Replicas int32
 }
 
-// HeartbeatSet silences a member or gives it its voice back. A silent member neither hears nor
-// reports; what it was told meanwhile it does when it is back. From: ingress. To: member.
-type HeartbeatSet struct {
-	Stopped bool
+// OutageKind is what fails in an outage of a cluster.
+type OutageKind string
+
+// The kinds of outages.
+const (
+	// OutagePower: the copies die, and the agent is silent. Copies start up again when power returns.
+	OutagePower OutageKind = "power"
+	// OutageNetwork: the copies serve on, and the agent is silent.
+	OutageNetwork OutageKind = "network"
+	// OutageAPIServer: the copies serve on, and the agent reports Ready=False: it neither sees nor changes copies.
+	OutageAPIServer OutageKind = "apiserver"
+)
+
+// Outages are the outages that a cluster has at one time.
+type Outages struct{ Power, Network, APIServer bool }
+
+// Silent reports whether the agent of a cluster with these outages neither hears nor reports anything.
+func (o Outages) Silent() bool { return o.Power || o.Network }
+
+// Unseen reports whether nothing is heard of the copies of a cluster with these outages, and nothing gets through to them.
+func (o Outages) Unseen() bool { return o.Silent() || o.APIServer }
+
+// OutagesSet says which outages a cluster has from now on. What a member is told while its copies are unseen it does
+// afterwards. From: ingress. To: member.
+type OutagesSet struct {
+	Outages
 	// RenewedAt is when a silent agent renewed its lease for the last time; zero: as agents do, at fixed intervals.
 	RenewedAt time.Time
 }
@@ -135,7 +168,7 @@ func (*RemoveCopy) message()       {}
 func (*HealthForced) message()     {}
 func (*StatusForced) message()     {}
 func (*RoomLimited) message()      {}
-func (*HeartbeatSet) message()     {}
+func (*OutagesSet) message()       {}
 
 func (*ClusterDismissed) toMember() {}
 func (*EngineRestarted) toMember()  {}
@@ -148,6 +181,6 @@ func (*RemoveCopy) toMember()       {}
 func (*HealthForced) toMember()     {}
 func (*StatusForced) toMember()     {}
 func (*RoomLimited) toMember()      {}
-func (*HeartbeatSet) toMember()     {}
+func (*OutagesSet) toMember()       {}
 func (*SettingsChanged) toMember()  {}
 func (*Woken) toMember()            {}

@@ -58,6 +58,8 @@ type PlaceBinding struct {
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
 
+	// Untold are clusters that are told nothing for now: none is a destination. Nil: there are none.
+	Untold       *api.SuspensionClusters
 	Requirements *api.ReplicaRequirements
 	// Set goes whole to every cluster, in place of replicas; nil: there is none.
 	Set       *ComponentSet

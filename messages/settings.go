@@ -3,6 +3,7 @@ package messages
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
@@ -26,8 +27,8 @@ type Settings struct {
 	EnableNoExecuteTaintEviction bool
 	// NoExecuteTaintEvictionPurgeMode is for bindings that set none. Karmada --no-execute-taint-eviction-purge-mode.
 	NoExecuteTaintEvictionPurgeMode api.PurgeMode
-	// AllowNoExecuteTaintPolicy admits ClusterTaintPolicies with NoExecute taints.
-	// Karmada --allow-no-execute-taint-policy.
+	// AllowNoExecuteTaintPolicy admits ClusterTaintPolicies with NoExecute taints. Karmada --allow-no-execute-taint-policy.
+	// Cures K40.
 	AllowNoExecuteTaintPolicy bool
 
 	// FailoverEvictionTimeout is how long a cluster is not Ready before the system adds NoExecute
@@ -38,6 +39,9 @@ type Settings struct {
 	DefaultNotReadyTolerationSeconds int64
 	// DefaultUnreachableTolerationSeconds likewise for unreachable:NoExecute.
 	DefaultUnreachableTolerationSeconds int64
+	// TargetsNeedTheirAPI takes a workload off a cluster that says that it knows all of its APIs, and no longer lists the
+	// kind. False: what runs there stays; only new placements go by the list. Karmada up to 1.14.
+	TargetsNeedTheirAPI bool
 	// DivisionMethod is DivideWebster, or DivideFloor as Karmada had it before 1.16.
 	DivisionMethod string
 
@@ -95,6 +99,9 @@ type Settings struct {
 	// WholeSecondTaintTimes truncates a taint's timeAdded to whole seconds, so that evictions come up
 	// to a second early, as in Karmada. False: exact.
 	WholeSecondTaintTimes bool
+	// TaintTimesForAllEffects gives taints of every effect that people set a timeAdded, that of a cordon too. False: those
+	// with NoExecute only, as in Karmada. Cures K42.
+	TaintTimesForAllEffects bool
 
 	// GracefulEvictionTimeout caps a hand-over. Zero: no wait. Karmada --graceful-eviction-timeout.
 	GracefulEvictionTimeout time.Duration
@@ -106,8 +113,15 @@ type Settings struct {
 	// HandoverHealth is HealthReported (any Healthy report counts) or HealthOfPlacement (only a report
 	// for the present placement, replica count and version of the pod template does). Cures K3.
 	HandoverHealth string
+	// ZeroReplicasNeedNoCluster places a workload that is scaled to zero nowhere, whichever clusters fit and whatever it has
+	// to leave. False: clusters must fit even so, else the old placement may stay with its replicas, as in Karmada.
+	ZeroReplicasNeedNoCluster bool
 	// WithdrawOnRecovery takes an eviction back when its taint goes before the hand-over is done. Cures K7.
 	WithdrawOnRecovery bool
+	// DestinationsMustHear starts nothing new, and lets nothing grow for want of another place, on clusters that
+	// suspension.dispatchingOnClusters names, and keeps an old copy until what takes over has been told to run. False: a
+	// cluster that is told nothing is a destination as any other, as in Karmada.
+	DestinationsMustHear bool
 	// DirectPurgeTimeout is how long a copy that is left Directly may keep its substitute, and every other
 	// change of the binding, waiting, counted from the task's creation. A cluster that answers is empty
 	// long before; one that is cut off may still run the copy when the substitute starts: at least one copy
@@ -144,8 +158,9 @@ type Settings struct {
 	// StateForAnyPurgeMode hands preserved state to the new copy whatever becomes of the old one. False: only
 	// with purge mode Directly, as in Karmada.
 	StateForAnyPurgeMode bool
-	// MissingConditionStatus is the status that policies see for a condition that a cluster does not
-	// report; empty: such a condition never matches. Cures K17.
+	// MissingConditionStatus is the status that policies see for a condition that a cluster does not report, where they
+	// say nothing of it (defaultStatus). Empty, as in every profile: such a condition never matches, as in Karmada: a
+	// policy with NotIn does not taint a cluster whose reporter is not installed. Cures K17.
 	MissingConditionStatus metav1.ConditionStatus
 	// ConditionHold is how long a changed condition must hold before policies act on it. Zero: at
 	// once. Cures K17.
@@ -157,6 +172,10 @@ type Settings struct {
 	// (only one that a ClusterTaintPolicy added, be it another; what people and the system put there stays).
 	// Cures K20.
 	PolicyRemoves string
+	// PolicyCleanup is the cleanup of ClusterTaintPolicies that set none: when taints are removed that the policy added,
+	// and no longer asks for because it was deleted or edited. Taints that people, the system or other policies added
+	// are never removed so. Never: as in Karmada. Cures K19.
+	PolicyCleanup api.CleanupMode
 
 	// TolerationMatch is MatchFirst (the first toleration in list order that matches a taint) or
 	// MatchMinimum (all that match, the shortest wins, order does not matter). Cures K21.
@@ -186,6 +205,9 @@ type Settings struct {
 	// PlacementHonoursDeadlines keeps workloads off clusters whose NoExecute taints they have already
 	// outstayed. False: they are placed and evicted again.
 	PlacementHonoursDeadlines bool
+	// TemporaryDestinationsLast places workloads under a NoExecute taint that they tolerate for a time, and would have to leave
+	// then, only where no other cluster has room, or where the policy wants that many. False: such taints do not matter.
+	TemporaryDestinationsLast bool
 	// ExactSpread meets all spread constraints at once: maxGroups left out sets no limit; zone,
 	// provider and label bound their groups as region does; room is looked at, and every group that is
 	// asked for gets a replica. Where Karmada's choice does all that, it is Karmada's. False: as in
@@ -312,9 +334,25 @@ const (
 	SourcePlacement        = "placement"
 )
 
+// TimesTaints reports whether a taint of an effect that people set gets a timeAdded.
+func (s *Settings) TimesTaints(effect corev1.TaintEffect) bool {
+	return effect == corev1.TaintEffectNoExecute || s.TaintTimesForAllEffects
+}
+
 // Evicts reports whether NoExecute taints evict at all.
-func (s *Settings) Evicts() bool {
-	return s.Failover && s.EnableTaintManager && s.EnableNoExecuteTaintEviction
+func (s *Settings) Evicts() bool { return s.EvictionOff() == "" }
+
+// EvictionOff names the first setting that keeps NoExecute taints from evicting; empty: none does.
+func (s *Settings) EvictionOff() string {
+	switch {
+	case !s.Failover:
+		return "failover is false"
+	case !s.EnableTaintManager:
+		return "enableTaintManager is false"
+	case !s.EnableNoExecuteTaintEviction:
+		return "enableNoExecuteTaintEviction is false"
+	}
+	return ""
 }
 
 // LimitsEvictions reports whether anything that these settings say can keep an eviction for a taint waiting for its

@@ -112,7 +112,7 @@ func (a *Agent) remove(m *messages.RemoveCopy, out *actors.Outbox) {
 		a.forget(m.Binding, out)
 		return
 	}
-	w.wish = nil
+	w.wish, w.revision = nil, 0 // what is asked for next may be of a workload that was made anew
 	if m.Ask && a.lease.silent {
 		w.asking, w.report = true, nil
 		return
@@ -137,6 +137,9 @@ func (a *Agent) observed(m *messages.WorkObserved, out *actors.Outbox) {
 	w := a.work(m.Binding)
 	w.generation = max(w.generation, m.Generation)
 	w.removing = w.removing || m.Leaving
+	if m.Edited && w.wish != nil && !w.removing {
+		out.TellBinding(m.Binding, &messages.CopyEdited{Cluster: a.cluster})
+	}
 	if m.Report != nil {
 		w.report = m.Report
 		a.say(m.Binding, w, out)

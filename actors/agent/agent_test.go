@@ -199,3 +199,22 @@ func TestASilentAgentIsAskedBeforeItsCopyGoes(t *testing.T) {
 	d.Tell(says(1, api.Healthy, 2)).Recorded().Told(web, kept)
 	d.Tell(&messages.RemoveCopy{Binding: "web"}).Recorded(&messages.CopyUnwanted{Binding: "web", Cluster: "m1"})
 }
+
+// A workload that is deleted and made anew begins with the first version of its pod template again.
+func TestACopyThatIsAskedForAnewRunsTheVersionThatIsAskedForThen(t *testing.T) {
+	d := drive(t)
+	first := run(2, 5)
+	first.Revision = 3
+	d.Tell(first)
+	d.Tell(written(5, 1)).Quiet()
+	d.Tell(&messages.RemoveCopy{Binding: "web"})
+	again := run(2, 1)
+	again.Revision = 1
+	want := wanted(2, 1)
+	want.Revision = 1
+	d.Tell(again).Recorded(want)
+	d.Tell(written(1, 2)).Quiet()
+	serves := reported(api.Healthy, 2, 1)
+	serves.Revision = 1
+	d.Tell(says(2, api.Healthy, 2)).Told(web, serves)
+}

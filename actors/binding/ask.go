@@ -47,7 +47,7 @@ func (b *Binding) wish(now time.Time) *messages.PlaceBinding {
 		HasReplicas: b.hasReplicas(), Replicas: b.spec.Replicas, Requirements: b.spec.ReplicaRequirements,
 		Set: b.set(), Targets: b.clusters(), Affinity: b.affinity, Groups: b.spec.WorkloadAffinityGroups,
 		RescheduleAt: b.rescheduleAt, LastScheduled: b.lastScheduled, Priority: b.priority(), Since: b.waitsSince,
-		Home: b.homeWish(),
+		Home: b.homeWish(), Untold: b.untold(),
 	}
 	m.Leaving, m.Seeking = b.leaving()
 	m.Lapses = len(m.Leaving) > 0 && b.lapses()
@@ -78,6 +78,11 @@ func (b *Binding) hasReplicas() bool {
 		return b.workload.HasReplicas
 	}
 	return len(b.spec.Components) <= 1 && (b.spec.Replicas > 0 || b.spec.ReplicaRequirements != nil)
+}
+
+// scaledToZero reports whether the resource is a workload that is to run no replicas.
+func (b *Binding) scaledToZero() bool {
+	return b.hasReplicas() && b.spec.Replicas == 0 && b.set() == nil
 }
 
 func (b *Binding) priority() int32 {

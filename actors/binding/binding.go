@@ -116,6 +116,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.evictionPermitted(now, m, out)
 	case *messages.ReportTrial:
 		b.reportTrial(m.Cluster, out)
+	case *messages.TakeEvictionBack:
+		b.takeEvictionBack(now, m.Cluster, out)
 	case *messages.EvictionDelayed:
 		b.evictionDelayed(m, out)
 	case *messages.PlacementDecided:
@@ -126,6 +128,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.copyReported(now, m, out)
 	case *messages.CopyRemoved:
 		b.copyRemoved(now, m.Cluster, out)
+	case *messages.CopyEdited:
+		b.copyEdited(m.Cluster, out)
 	case *messages.ReturnJudged:
 		b.returnJudged(now, m, out)
 	case *messages.DependencyRequired:
@@ -167,7 +171,9 @@ func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *acto
 
 // woken does what has fallen due: claims to weigh, clusters to leave, tasks that end.
 func (b *Binding) woken(now time.Time, out *actors.Outbox) {
-	b.restoring = false
+	if b.restoring {
+		b.restored(now, out)
+	}
 	if b.settling {
 		b.settleClaims(now, out)
 	}

@@ -130,24 +130,24 @@ func (b *Binding) observed() *messages.WorkloadObserved {
 
 // expected is how many replicas are to be there in all: those placed, those that have no place yet, and those
 // on clusters that are being left that nobody has taken over.
-func (b *Binding) expected() (all int32) {
+func (b *Binding) expected() (all int64) {
 	for i := range b.targets {
-		all += b.weight(b.targets[i].pods())
+		all += int64(b.weight(b.targets[i].pods()))
 	}
 	for i := range b.tasks {
 		k := &b.tasks[i]
 		switch {
 		case b.target(messages.ClusterName(k.FromCluster)) != nil:
 		case k.Replicas != nil:
-			all += max(0, *k.Replicas-replicasOf(k.ReplacedBy))
+			all += max(0, int64(*k.Replicas)-replicasOf(k.ReplacedBy))
 		case len(k.ReplacedBy) == 0:
-			all += b.weight(b.copyPods())
+			all += int64(b.weight(b.copyPods()))
 		}
 	}
 	if b.spec.Placement == nil || b.duplicated() { // what others need has no placement of its own
 		return all
 	}
-	return max(all, b.spec.Replicas)
+	return max(all, int64(b.spec.Replicas))
 }
 
 // copyPods is how many pods a whole copy runs where replicas are not divided.

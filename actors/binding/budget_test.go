@@ -59,7 +59,7 @@ func TestTheGovernorIsToldOfAnEvictionStepByStep(t *testing.T) {
 	require.Equal(t, []messages.Share{share("m1", 2, 2, messages.Permitted)}, observed(b.tell(permit("m1"))).Shares)
 	left := observed(b.tell(b.replace("m1", "m2:2")))
 	require.Equal(t, []messages.Share{share("m2", 2, 0, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
-	require.Equal(t, int32(2), left.Expected)
+	require.Equal(t, int64(2), left.Expected)
 }
 
 func TestWhereThereAreBudgetsPermitsAreAskedFor(t *testing.T) {
@@ -75,16 +75,16 @@ func TestAWorkloadThatIsLeftAtOnceSaysSo(t *testing.T) {
 	b.tell(tainted("m1", b.Now(), "down"))
 	left := observed(b.tell(permit("m1")))
 	require.Equal(t, []messages.Share{share("m1", 0, 0, messages.Leaves)}, left.Shares, "what is purged serves no more")
-	require.Equal(t, int32(2), left.Expected, "two have no place")
+	require.Equal(t, int64(2), left.Expected, "two have no place")
 }
 
 func TestCopiesThatNobodyHasTakenOverAreStillExpected(t *testing.T) {
 	b := placed(t, settings(budgeting), duplicated(), "m1:2", "m2:2")
-	require.Equal(t, int32(4), observed(b.tell(budgets())).Expected)
+	require.Equal(t, int64(4), observed(b.tell(budgets())).Expected)
 	b.tell(tainted("m1", b.Now(), "down"))
 	left := observed(b.tell(permit("m1")))
 	require.Equal(t, []messages.Share{share("m2", 2, 2, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
-	require.Equal(t, int32(4), left.Expected)
+	require.Equal(t, int64(4), left.Expected)
 }
 
 func TestAResourceWithoutReplicasCountsAsOne(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAResourceWithoutReplicasCountsAsOne(t *testing.T) {
 	b.tell(b.place("m1"))
 	n := observed(b.tell(report("m1", api.Healthy, 0, 1)))
 	require.Equal(t, []messages.Share{share("m1", 1, 1, messages.Stays)}, n.Shares)
-	require.Equal(t, int32(1), n.Expected)
+	require.Equal(t, int64(1), n.Expected)
 }
 
 func TestLabelsAndAnnotationsOfTheResourceCount(t *testing.T) {

@@ -142,14 +142,32 @@ func (b *Binding) runAsTarget(t *target, c *copyState, out *actors.Outbox) {
 	b.tellRun(c, false, out)
 }
 
+// copyEdited tells a cluster again what it is to run, once it may be told: its copy serves this placement when it says so of that.
+func (b *Binding) copyEdited(cluster messages.ClusterName, out *actors.Outbox) {
+	c := b.copy(cluster)
+	if c != nil && !c.removing && b.wanted(cluster) && !b.withhold(c, out) {
+		b.tellRun(c, false, out)
+	}
+}
+
 func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
 	b.placements++
 	c.placement = b.placements
-	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Revision: c.revision, Placement: c.placement, Adopt: adopt, AsIs: adopt && c.withheld}
-	if !adopt {
+	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Revision: c.revision, Placement: c.placement, Adopt: adopt, AsIs: adopt && b.spec.Suspension.Dispatch(string(c.cluster))}
+	if adopt {
+		m.Found = c.found()
+	} else {
 		m.Labels = b.inherited(c.cluster)
 	}
 	out.TellMember(c.cluster, m)
+}
+
+// found is how a copy was reported, unless all of it serves.
+func (c *copyState) found() messages.CopyFound {
+	if c.health == api.Healthy && (c.ready == 0 || c.ready >= c.replicas) {
+		return messages.CopyFound{}
+	}
+	return messages.CopyFound{Health: c.health, Ready: c.ready, Starting: !c.startingSince.IsZero()}
 }
 
 func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *actors.Outbox) {

@@ -1,6 +1,8 @@
 package binding
 
 import (
+	"fmt"
+
 	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -19,6 +21,28 @@ func (b *Binding) withhold(c *copyState, out *actors.Outbox) bool {
 	}
 	c.withheld = suspended
 	return suspended
+}
+
+// untold are the clusters that are no destination because they would be told nothing; nil: there are none.
+func (b *Binding) untold() *api.SuspensionClusters {
+	if !b.settings.DestinationsMustHear || b.spec.Suspension == nil {
+		return nil
+	}
+	return b.spec.Suspension.DispatchingOnClusters
+}
+
+// unheard says which cluster that took over has yet to be told what to run; empty: all were. Until then nothing that runs
+// elsewhere may go.
+func (b *Binding) unheard() string {
+	if !b.settings.DestinationsMustHear {
+		return ""
+	}
+	for i := range b.copies {
+		if c := &b.copies[i]; c.withheld && b.target(c.cluster) != nil && !b.tookOver(c.cluster).IsZero() {
+			return fmt.Sprintf("dispatching to %s, which takes over, is suspended", c.cluster)
+		}
+	}
+	return ""
 }
 
 // dispatchEdited tells clusters what they were not told before, if that is no longer suspended.

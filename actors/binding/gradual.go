@@ -13,7 +13,7 @@ import (
 
 // release takes replicas off the copies that are left gradually, as many as serve in their place, and
 // reports whether any went. Before the scheduler has looked nobody knows what is to serve.
-func (b *Binding) release(serving int32, out *actors.Outbox) bool {
+func (b *Binding) release(serving int64, out *actors.Outbox) bool {
 	if !b.scheduled {
 		return false
 	}
@@ -36,14 +36,14 @@ func (b *Binding) release(serving int32, out *actors.Outbox) bool {
 }
 
 // wantedReplicas are to serve in all, those that have no place yet included.
-func (b *Binding) wantedReplicas() (all int32) {
+func (b *Binding) wantedReplicas() (all int64) {
 	for i := range b.targets {
-		all += b.targets[i].replicas
+		all += int64(b.targets[i].replicas)
 	}
 	if b.duplicated() {
 		return all
 	}
-	return max(all, b.spec.Replicas)
+	return max(all, int64(b.spec.Replicas))
 }
 
 // shrink leaves a copy with fewer replicas, and so its task.
@@ -78,5 +78,5 @@ func (b *Binding) lacking(cluster string) int32 {
 	if t == nil {
 		return 0
 	}
-	return t.replicas - b.health([]target{*t}).Replicas
+	return t.replicas - int32(b.health([]target{*t}).Replicas)
 }

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"slices"
 	"time"
 
 	"leeward/actors"
@@ -52,10 +53,13 @@ func (b *Binding) restoreHolds(s *api.BindingStatus) {
 	if !b.restoring {
 		return
 	}
-	for i := range s.HeldEvictions {
-		h := &s.HeldEvictions[i]
+	if len(s.Evictions) > 0 {
+		b.remembers().shown = s.Evictions
+	}
+	for i := range s.Evictions {
+		h := &s.Evictions[i]
 		t := b.target(messages.ClusterName(h.Cluster))
-		if t == nil || h.Reason == hopLimit {
+		if t == nil || h.State != api.EvictionBlocked || h.Reason == hopLimit {
 			continue
 		}
 		t.leave.held = hold{reason: h.Reason, message: h.Message}
@@ -63,6 +67,32 @@ func (b *Binding) restoreHolds(s *api.BindingStatus) {
 			t.leave.held.until = h.Until.Time
 		}
 	}
+}
+
+// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said.
+func (b *Binding) restored(now time.Time, out *actors.Outbox) {
+	b.restoring = false
+	var shown []api.Eviction
+	if b.past != nil {
+		shown, b.past.shown = b.past.shown, nil
+	}
+	for i := range b.targets {
+		t := &b.targets[i]
+		s := slices.IndexFunc(shown, func(e api.Eviction) bool {
+			return e.Cluster == string(t.cluster) && e.State == api.EvictionScheduled
+		})
+		switch at := t.leave.at; {
+		case at.IsZero() && s >= 0:
+			out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &messages.Grounds{Reason: shown[s].Reason})})
+		case at.After(now) && t.leave.held == hold{} && (s < 0 || !sameInstant(shown[s].Deadline.Time, at)):
+			b.countdown(t, out)
+		}
+	}
+}
+
+// sameInstant compares times as a status keeps them.
+func sameInstant(a, b time.Time) bool {
+	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
 }
 
 // releaseHeld lets go on what waits for a destination that nobody asks for any more.

@@ -44,13 +44,13 @@ func (b *Binding) sortedClusters() []api.TargetCluster {
 // asWished reports whether the result is what is asked for at present: it has the replicas, it was placed by
 // this placement, and no fresh one was asked for since.
 func (b *Binding) asWished() bool {
-	sum := int32(0)
+	sum := int64(0)
 	for i := range b.targets {
-		sum += b.targets[i].replicas
+		sum += int64(b.targets[i].replicas)
 	}
-	wanted := b.spec.Replicas
+	wanted := int64(b.spec.Replicas)
 	if b.duplicated() {
-		wanted *= int32(len(b.targets))
+		wanted *= int64(len(b.targets))
 	}
 	return len(b.targets) > 0 && sum == wanted && !b.rescheduleAt.After(b.lastScheduled) && b.placedAsAsked()
 }

@@ -143,6 +143,15 @@ func TestHomeIsForgottenWhen(t *testing.T) {
 	}
 }
 
+func TestAWorkloadThatIsMadeAnewHasNoHomeOfBefore(t *testing.T) {
+	b := displaced(t, sharing(), 4, "m1:4")
+	b.tell(&messages.WorkloadDeleted{})
+	b.tell(workload(4), claim("default/p", sharing()))
+	b.tell(b.place("m1:4"))
+	b.tell(m2Able).Quiet()
+	require.Empty(t, b.asked.Home.Shares)
+}
+
 func movedPolicy() *api.PropagationSpec {
 	p := sharing()
 	p.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m1"}}

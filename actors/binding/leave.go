@@ -184,15 +184,20 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	t.leave = next
 	if next.at.After(now) {
 		if !b.restoring && (!old.at.Equal(next.at) || old.due) {
-			g := next.grounds
-			g.Deadline = next.at // later than the true one where the cluster is looked at only now and then
-			out.Record(&messages.CountdownStarted{Binding: b.name, Cluster: t.cluster, Grounds: g})
+			b.countdown(t, out)
 		}
 		return
 	}
 	if next.grounds.Reason != api.EvictionReasonApplicationFailure { // those go at the end of the instant, in the order of the targets
 		b.fallDue(now, t, out)
 	}
+}
+
+// countdown says when a target must be left.
+func (b *Binding) countdown(t *target, out *actors.Outbox) {
+	g := t.leave.grounds
+	g.Deadline = t.leave.at // later than the true one where the cluster is looked at only now and then
+	out.Record(&messages.CountdownStarted{Binding: b.name, Cluster: t.cluster, Grounds: g})
 }
 
 // goesOn reports whether a departure that is due stays so on new grounds. One for health begins anew where the old one was for

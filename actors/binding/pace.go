@@ -11,7 +11,8 @@ import (
 	"leeward/messages/api"
 )
 
-// past is what a binding remembers of its application failovers, and of others as long as their instant lasts.
+// past is what a binding remembers of its application failovers, and of others, and of a restart, as long as their instant
+// lasts.
 type past struct {
 	// hops are the latest, oldest first; cooling are the clusters that the scheduler was last told to keep clear
 	// of for their sake.
@@ -19,6 +20,8 @@ type past struct {
 	cooling []messages.ClusterName
 	// left are the latest departures that were over in no time, where the binding may return in none.
 	left []hop
+	// shown are the evictions that the status had at a restart, for the instant of it.
+	shown []api.Eviction
 }
 
 // hop is one failover of the binding.

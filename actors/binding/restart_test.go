@@ -92,9 +92,9 @@ func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
 	b := drive(t, settings(destinationFirst))
 	m := stored(duplicated(), b.Now())
 	m.Spec.GracefulEvictionTasks = nil
-	m.Status.HeldEvictions = []api.HeldEviction{
-		{Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"},
-		{Cluster: "m9", Reason: api.ReasonNoClusterFit, Message: "it was a target once"},
+	m.Status.Evictions = []api.Eviction{
+		{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"},
+		{State: api.EvictionBlocked, Cluster: "m9", Reason: api.ReasonNoClusterFit, Message: "it was a target once"},
 	}
 	added := b.Now().Add(-time.Minute)
 	b.tell(m, recalled("m2", added, b.Now(), "down")).Recorded()
@@ -110,8 +110,8 @@ func TestAHoldWithoutADeadlineIsSaidOnceAndSoIsItsEnd(t *testing.T) {
 	b := drive(t, settings(fromAnnotation))
 	m := stored(duplicated(), b.Now())
 	m.Spec.GracefulEvictionTasks, m.Applied = nil, nil
-	m.Status.HeldEvictions = []api.HeldEviction{{
-		Cluster: "m2", Reason: "NoAppliedPlacement", Message: "the applied placement is not recorded, so its tolerations are not known",
+	m.Status.Evictions = []api.Eviction{{
+		State: api.EvictionBlocked, Cluster: "m2", Reason: "NoAppliedPlacement", Message: "the applied placement is not recorded, so its tolerations are not known",
 	}}
 	b.tell(m, recalled("m2", b.Now(), b.Now(), "down")).Recorded()
 	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
@@ -123,7 +123,7 @@ func TestAHoldThatEndsInARestartIsSaidAgain(t *testing.T) {
 	m.Spec.GracefulEvictionTasks = nil
 	since := &metav1.MicroTime{Time: b.Now().Add(-time.Hour)}
 	m.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Unhealthy, UnhealthySince: since}}
-	m.Status.HeldEvictions = []api.HeldEviction{{Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}}
+	m.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}}
 	n := b.tell(m, report("m2", api.Healthy, 2, 1), tainted("m2", b.Now(), "down"))
 	require.Contains(t, kinds(n), "CountdownStopped", "it is well")
 	require.Contains(t, kinds(b.tell(b.holdBack("m2"))), "EvictionHeld", "for the taint")
@@ -154,10 +154,33 @@ func TestARestartMovesNoDeadlineAndTellsNoCountdownTwice(t *testing.T) {
 		t.Run(profile, func(t *testing.T) {
 			b := drive(t, settings(change))
 			added := b.Now().Add(-299 * time.Second)
-			b.tell(stored(duplicated(fiveMinutes), added), recalled("m2", added, b.Now(), "down")).Recorded().WakesIn(time.Second)
+			m := stored(duplicated(fiveMinutes), added)
+			m.Status.Evictions = countingOn("m2", b.Now().Add(time.Second))
+			b.tell(m, recalled("m2", added, b.Now(), "down")).Recorded().WakesIn(time.Second)
 			b.advance(time.Second).Told(governor, wish("m2", b.Now()))
 			b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
 		})
+	}
+}
+
+// countingOn are the evictions of a status in which one cluster must be left.
+func countingOn(cluster string, deadline time.Time) []api.Eviction {
+	return []api.Eviction{{Cluster: cluster, State: api.EvictionScheduled, Reason: api.EvictionReasonTaintUntolerated, Deadline: metav1.MicroTime{Time: deadline}}}
+}
+
+func TestACountdownThatEndedWhileNoEngineRanIsSaidToHave(t *testing.T) {
+	b := drive(t, settings())
+	m := stored(duplicated(fiveMinutes), b.Now())
+	m.Status.Evictions = countingOn("m2", b.Now().Add(time.Minute))
+	b.tell(m, healed("m2")).Recorded(uncounted("m2", noTaintLeft))
+}
+
+func TestACountdownThatBeganOrMovedWhileNoEngineRanIsSaid(t *testing.T) {
+	for _, shown := range [][]api.Eviction{nil, countingOn("m2", time.Unix(1, 0))} {
+		b := drive(t, settings())
+		m := stored(duplicated(fiveMinutes), b.Now())
+		m.Status.Evictions = shown
+		b.tell(m, recalled("m2", b.Now(), b.Now(), "down")).Recorded(counting("m2", bearing(fiveMinutes, "down", b.Now())))
 	}
 }
 
@@ -183,7 +206,9 @@ func sickSince(m *messages.BindingApplied, at time.Time) *messages.BindingApplie
 
 func TestARestartDoesNotResetApplicationFailover(t *testing.T) {
 	b := drive(t, settings())
-	b.tell(sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))).Recorded().WakesIn(10 * time.Second)
+	m := sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))
+	m.Status.Evictions = countingOn("m2", b.Now().Add(10*time.Second))
+	b.tell(m).Recorded().WakesIn(10 * time.Second)
 	b.tell(report("m2", api.Unhealthy, 0, 2)).Quiet()
 	b.advance(10 * time.Second)
 	require.Equal(t, []string{"EvictionStarted"}, kinds(b.Network))

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -10,9 +11,13 @@ import (
 	"leeward/messages/api"
 )
 
-// shortage says how many replicas have no place yet; empty: all have one. Until then nothing that runs
+// shortage says which cluster has yet to be told what to run, or how many replicas have no place yet; empty: all is placed
+// and told. Until then nothing that runs
 // elsewhere may go, where the last copy is kept (K2).
 func (b *Binding) shortage() string {
+	if why := b.unheard(); why != "" {
+		return why
+	}
 	if b.spec.Placement == nil || !b.hasReplicas() || b.duplicated() {
 		return ""
 	}
@@ -25,35 +30,37 @@ func (b *Binding) shortage() string {
 
 // missing is how many of the replicas that are to be divided have no place.
 func (b *Binding) missing() int32 {
-	missing := b.spec.Replicas
+	missing := int64(b.spec.Replicas)
 	for i := range b.targets {
-		missing -= b.targets[i].replicas
+		missing -= int64(b.targets[i].replicas)
 	}
-	return max(0, missing)
+	return int32(max(0, missing))
 }
 
-// unreplaced is how many replicas, or whole sets, on clusters that are being left wait for others to take over.
-func (b *Binding) unreplaced() (n int32) {
+// unreplaced is how many replicas, or whole sets, on clusters that are being left wait for others to take over, up to
+// math.MaxInt32.
+func (b *Binding) unreplaced() int32 {
 	if len(b.tasks) == 0 || !b.settings.FailoverKeepsQuota {
 		return 0
 	}
+	n := int64(0)
 	for i := range b.tasks {
 		k := &b.tasks[i]
 		if k.Replicas != nil {
-			n += max(0, *k.Replicas-replicasOf(k.ReplacedBy))
+			n += max(0, int64(*k.Replicas)-replicasOf(k.ReplacedBy))
 		} else if len(k.ReplacedBy) == 0 && b.set() != nil {
 			n++
 		}
 	}
-	if b.duplicated() {
-		return n
+	if !b.duplicated() {
+		n = min(n, int64(b.missing()))
 	}
-	return min(n, b.missing())
+	return int32(min(n, math.MaxInt32))
 }
 
-func replicasOf(clusters []api.TargetCluster) (n int32) {
+func replicasOf(clusters []api.TargetCluster) (n int64) {
 	for _, c := range clusters {
-		n += c.Replicas
+		n += int64(c.Replicas)
 	}
 	return n
 }

@@ -110,7 +110,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		k := &b.tasks[i]
 		o := eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
 			Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: state.Healthy,
-			KeepLastCopy: b.settings.KeepLastCopy, HealthyElsewhere: served,
+			KeepLastCopy: b.settings.KeepLastCopy, HealthyElsewhere: served, ScaledToZero: b.scaledToZero(),
 		})
 		k.recheck, late = o.Recheck, late || outOfTime(o)
 		if o.Drop() {
@@ -147,7 +147,7 @@ func (b *Binding) taskEnded(now time.Time, k *task, why string, out *actors.Outb
 	if b.target(c) == nil {
 		out.TellCluster(c, &messages.BindingLeft{Binding: b.name})
 	}
-	b.conclude(k.trial, c, why == messages.EndedHealthy, out)
+	b.conclude(k.trial, c, why == messages.EndedHealthy || why == messages.EndedScaledToZero, out)
 	out.Record(&messages.EvictionEnded{Binding: b.name, Cluster: c, Reason: why, After: now.Sub(k.CreationTimestamp.Time)})
 }
 

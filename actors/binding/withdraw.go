@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ func (b *Binding) cameBack(now time.Time, k *task, taints []corev1.Taint) {
 func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
 	for i := 0; i < len(b.tasks); {
 		if k := &b.tasks[i]; k.back && b.withdraws(k) {
-			b.withdraw(now, k, out)
+			b.withdraw(now, k, "", out)
 			continue
 		}
 		b.tasks[i].back = false
@@ -36,9 +37,25 @@ func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
 	}
 }
 
+// takeEvictionBack withdraws an eviction of which nobody has seen anything. What it was for still holds, and is held.
+func (b *Binding) takeEvictionBack(now time.Time, c messages.ClusterName, out *actors.Outbox) {
+	k, old := b.task(c), b.copy(c)
+	if k == nil {
+		return
+	}
+	purged := old != nil && old.removing
+	if purged {
+		old.removing, old.asking = false, false
+	}
+	b.withdraw(now, k, "people hold it, and it had not begun", out)
+	if purged { // its member was told to remove it
+		b.runAsTarget(b.target(c), b.copy(c), out)
+	}
+}
+
 // withdraw takes an eviction back: the cluster is a target again with the replicas that it had, and
-// those that took over give back what they gained.
-func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
+// those that took over give back what they gained. Without a why it is said what came of its grounds.
+func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbox) {
 	old := *k
 	c := messages.ClusterName(old.FromCluster)
 	b.tasks = slices.DeleteFunc(b.tasks, func(t task) bool { return t.FromCluster == old.FromCluster })
@@ -48,7 +65,7 @@ func (b *Binding) withdraw(now time.Time, k *task, out *actors.Outbox) {
 	clusters := giveBack(b.clusters(), b.owed(&old.GracefulEvictionTask))
 	b.retarget(append(clusters, b.stillOn(&old)), out)
 	b.conclude(old.trial, c, true, out)
-	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: b.takenBack(&old), Clusters: b.clusters()})
+	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: cmp.Or(why, b.takenBack(&old)), Clusters: b.clusters()})
 	b.arrive(out)
 	b.ask(now, out)
 	b.syncCopies(out)

@@ -117,3 +117,12 @@ func TestADoneHandOverIsNotUndone(t *testing.T) {
 	b.tell(report("m3", api.Healthy, 2, 3)).Told(clusterAt("m1"), left)
 	b.tell(healed("m1")).Quiet()
 }
+
+func TestAnEvictionThatPeopleHeldBeforeItBeganIsTakenBack(t *testing.T) {
+	b := leaving(t, settings(), divided(), "m2:4")
+	back := withdrawn("m1", "m2:2", "m1:2")
+	back.Reason = "people hold it, and it had not begun"
+	b.tell(&messages.TakeEvictionBack{Cluster: "m1"}).Recorded(back).Told(memberAt("m2"), run(2, 4)).Told(clusterAt("m1"), here)
+	require.Equal(t, targets("m2:2", "m1:2"), b.asked.Targets)
+	b.tell(&messages.TakeEvictionBack{Cluster: "m1"}).Recorded()
+}

@@ -68,6 +68,8 @@ type Cluster struct {
 	recovered bool
 	// refusal is what policies asked for when all had last judged, and could not have; nil: nothing.
 	refusal *messages.TaintingFailed
+	// stays is why nothing evicts the cluster's workloads although it is not Ready, as last recorded; empty: something does.
+	stays string
 	// dropped are policies that are gone and whose taints are to go too.
 	dropped []messages.PolicyName
 	// previews are what policies that only report would do.
@@ -99,6 +101,8 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 		c.deleted(now, out)
 	case *messages.ConditionReported:
 		c.conditionReported(now, m, out)
+	case *messages.ConditionsReported:
+		c.conditionsReported(now, m.Reports, out)
 	case *messages.TaintsEdited:
 		c.taintsEdited(now, m.Edits, out)
 	case *messages.DrainRequested:
@@ -169,6 +173,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	c.report(out)
 	c.countDrain(out)
 	c.missDrain(now, out)
+	c.sayStay(out)
 	if c.toLeave() {
 		c.leave(out)
 	}
@@ -176,7 +181,7 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the cluster must act by itself; zero: none.
 func (c *Cluster) nextDeadline(now time.Time) time.Time {
-	if c.toAsk() || c.stale || c.toReport() || c.toCountDrain() || c.toLeave() {
+	if c.toAsk() || c.stale || c.toReport() || c.toCountDrain() || c.toSayStay() || c.toLeave() {
 		return now
 	}
 	next := c.judgeAt

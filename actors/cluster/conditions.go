@@ -39,49 +39,91 @@ func (c *Cluster) ready() metav1.ConditionStatus {
 }
 
 func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
-	switch {
-	case m.Type != api.ConditionReady:
-	case m.Observed:
+	if m.Type == api.ConditionReady && m.Observed {
 		c.observe(now, m, out)
 		return
-	default:
-		c.lease.word, c.observed = m, observation{}
-		c.probeAgain(now)
 	}
-	c.setCondition(now, m, "", out)
+	c.conditionsReported(now, []*messages.ConditionReported{m}, out)
 }
 
-// setCondition takes over a report. Whatever differs, be it the message alone, makes policies judge
-// anew, as in Karmada. The transition time moves only with the status.
-func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by string, out *actors.Outbox) {
-	before, next := c.condition(m.Type), slices.Clone(c.conditions)
-	if m.Status == "" {
-		if !meta.RemoveStatusCondition(&next, m.Type) {
-			return
+func (c *Cluster) conditionsReported(now time.Time, reports []*messages.ConditionReported, out *actors.Outbox) {
+	for _, m := range reports {
+		if m.Type == api.ConditionReady {
+			c.lease.word, c.observed = m, observation{}
+			c.probeAgain(now)
 		}
-		c.removed = api.WithRemoved(c.removed, m.Type, now)
-		out.Record(&messages.ConditionRemoved{Cluster: c.name, Type: m.Type})
-	} else {
-		if !meta.SetStatusCondition(&next, metav1.Condition{
-			Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, LastTransitionTime: metav1.Time{Time: now},
-		}) {
-			return
-		}
-		out.Record(&messages.ConditionChanged{
-			Cluster: c.name, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
-		})
 	}
-	c.conditions, c.stale = next, true
-	c.hold(now, m.Type, before)
+	c.setConditions(now, reports, "", out)
+}
+
+func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by string, out *actors.Outbox) {
+	c.setConditions(now, []*messages.ConditionReported{m}, by, out)
+}
+
+// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge anew, as in Karmada. It takes
+// one look at each condition and at each report, and shows the cluster once: agents say how many there are.
+func (c *Cluster) setConditions(now time.Time, reports []*messages.ConditionReported, by string, out *actors.Outbox) {
+	next := slices.Clone(c.conditions) // others see the old list
+	places := make(map[string]int, len(next))
+	for i := range next {
+		places[next[i].Type] = i
+	}
+	changed := false
+	for _, m := range reports {
+		var before, after *metav1.Condition
+		if i, is := places[m.Type]; is {
+			was := next[i]
+			before = &was
+		}
+		switch {
+		case m.Status != "":
+			after = reportedAs(now, m, before)
+			if before != nil && *before == *after {
+				continue
+			}
+			if before == nil {
+				places[m.Type] = len(next)
+				next = append(next, *after)
+			} else {
+				next[places[m.Type]] = *after
+			}
+			out.Record(&messages.ConditionChanged{
+				Cluster: c.name, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
+			})
+		case before != nil:
+			next[places[m.Type]].Type = "" // taken out below
+			delete(places, m.Type)
+			c.removed = api.WithRemoved(c.removed, m.Type, now)
+			out.Record(&messages.ConditionRemoved{Cluster: c.name, Type: m.Type})
+		default:
+			continue
+		}
+		changed = true
+		c.hold(now, m.Type, before, after)
+	}
+	if !changed {
+		return
+	}
+	c.conditions, c.stale = slices.DeleteFunc(next, func(k metav1.Condition) bool { return k.Type == "" }), true
 	c.changed(now, false, out)
 	c.reopen()
+}
+
+// reportedAs is a condition as it is after a report. The transition time moves only with the status.
+func reportedAs(now time.Time, m *messages.ConditionReported, before *metav1.Condition) *metav1.Condition {
+	after := metav1.Condition{Type: m.Type, LastTransitionTime: metav1.Time{Time: now}}
+	if before != nil && before.Status == m.Status {
+		after = *before
+	}
+	after.Status, after.Reason, after.Message = m.Status, m.Reason, m.Message
+	return &after
 }
 
 // hold keeps a change of status from the policies until it has lasted for ConditionHold. A change back
 // within that time never shows; another change starts the time anew. A change of the message alone is
 // held as long as the status that it is about.
-func (c *Cluster) hold(now time.Time, kind string, before *metav1.Condition) {
-	after, h := c.condition(kind), held{kind: kind, since: now, before: before}
+func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Condition) {
+	h := held{kind: kind, since: now, before: before}
 	if i := c.heldAt(kind); i >= 0 {
 		if sameStatus(before, after) {
 			return
@@ -127,9 +169,13 @@ func (c *Cluster) seen() []metav1.Condition {
 	if len(c.held) == 0 {
 		return c.conditions
 	}
+	holding := make(map[string]bool, len(c.held))
+	for i := range c.held {
+		holding[c.held[i].kind] = true
+	}
 	var seen []metav1.Condition
 	for i := range c.conditions {
-		if c.heldAt(c.conditions[i].Type) < 0 {
+		if !holding[c.conditions[i].Type] {
 			seen = append(seen, c.conditions[i])
 		}
 	}

@@ -1,12 +1,15 @@
 package cluster_test
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors"
 	"leeward/actors/actorstest"
 	"leeward/actors/cluster"
 	"leeward/messages"
@@ -158,4 +161,50 @@ func TestARestartDoesNotCutTheHoldShort(t *testing.T) {
 	n := d.Advance(20 * time.Second)
 	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(n, "p"), "how Ready was before nobody knows, so nobody judged")
 	n.WakesIn(10 * time.Second)
+}
+
+// manyReports are reports of so many conditions, with a status.
+func manyReports(n int, status metav1.ConditionStatus) *messages.ConditionsReported {
+	m := &messages.ConditionsReported{}
+	for i := range n {
+		m.Reports = append(m.Reports, report(fmt.Sprintf("Condition%d", i), status))
+	}
+	return m
+}
+
+func TestReportsThatComeTogetherAreAsGoodAsOneByOne(t *testing.T) {
+	together, apart := drive(t, nil, listed("p")...), drive(t, nil, listed("p")...)
+	reports := []*messages.ConditionReported{report("Disk", "True"), report("Ready", "False"), report("Old", ""), report("Net", "False")}
+	one := together.Tell(&messages.ConditionsReported{Reports: reports})
+	other := apart.Tell(reports[0], reports[1], reports[2], reports[3])
+	require.Equal(t, other.Facts(), one.Facts())
+	require.Equal(t, seenBy(other, "p"), seenBy(one, "p"))
+	require.Equal(t, statuses{{"Disk": "True", "Net": "False"}}, seenBy(together.Tell(&messages.ConditionsReported{Reports: []*messages.ConditionReported{report("Ready", "")}}), "p"))
+}
+
+func TestAReportOfManyConditionsShowsTheClusterOnce(t *testing.T) {
+	for _, n := range []int{1, 10, 100} {
+		mail := drive(t, nil).Tell(manyReports(n, "True")).Mail()
+		require.Len(t, actorstest.MailTo(mail, scheduler), 1, "%d conditions", n)
+	}
+}
+
+// TestTheWorkOfAReportGrowsAsItDoes holds a report of twice as many conditions to at most thrice the memory: work that is
+// quadratic takes four times as much.
+func TestTheWorkOfAReportGrowsAsItDoes(t *testing.T) {
+	taken := func(n int) float64 {
+		c := cluster.New(name, settings(nil), 0)
+		reports := []*messages.ConditionsReported{manyReports(n, "True"), manyReports(n, "False")}
+		c.Receive(actorstest.Start, joined(ready("True")), &actors.Outbox{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for _, m := range reports {
+			c.Receive(actorstest.Start, m, &actors.Outbox{})
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	small, large := taken(1000), taken(2000)
+	t.Logf("%.0f and %.0f bytes: %.1f times as much", small, large, large/small)
+	require.Less(t, large/small, 3.0)
 }

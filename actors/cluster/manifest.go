@@ -31,7 +31,7 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	}
 	c.sortPolicies()
 	c.restorePreviews(o.Status.TaintPreviews)
-	c.drain = o.Status.Drain
+	c.drain, c.stays = o.Status.Drain, o.Status.WorkloadsStay
 	c.watched = now
 	c.restoreLease()
 	c.holdYoung(now)

@@ -48,7 +48,7 @@ func (c *Cluster) foresee(now time.Time, v *voter, out *actors.Outbox) {
 		c.previews = append(c.previews, preview{policy: v.Name, leaves: map[messages.BindingName]bool{}})
 		i = len(c.previews) - 1
 	}
-	if v.Cleanup == api.CleanupOnChange && !v.verdict.Selects {
+	if c.cleanup(v) == api.CleanupOnChange && !v.verdict.Selects {
 		c.previews[i].Preview = policy.Preview{}
 	}
 	r := ruling(v.verdict)

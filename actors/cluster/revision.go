@@ -14,7 +14,7 @@ import (
 
 // Who puts taints on clusters.
 const (
-	byUser   = "user"
+	byUser   = api.TaintCauseUser
 	bySystem = "system"
 	byPolicy = "policy"
 )

@@ -18,20 +18,27 @@ import (
 func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *actors.Outbox) {
 	r := c.revise()
 	for i := range edits {
-		r.become(c.edit(now, r.taints, &edits[i]), func(*corev1.Taint) api.TaintCause { return api.TaintCause{By: byUser} })
+		r.become(c.edit(now, r.taints, &edits[i]), func(*corev1.Taint) api.TaintCause { return askedBy(&edits[i]) })
 	}
 	c.followReady(now, r)
 	c.commit(now, r, out)
 }
 
-// edit stamps NoExecute taints only, as the API server does.
+// askedBy is the person who asks for an edit, as far as that is known.
+func askedBy(e *messages.TaintEdit) api.TaintCause {
+	cause := e.Cause
+	cause.By = byUser
+	return cause
+}
+
+// edit stamps the taints that the API server stamps.
 func (c *Cluster) edit(now time.Time, taints []corev1.Taint, e *messages.TaintEdit) []corev1.Taint {
 	t := e.Taint
 	if e.Remove {
 		taints, _ = taint.Remove(taints, t.Key, t.Effect)
 		return taints
 	}
-	if t.TimeAdded == nil && t.Effect == corev1.TaintEffectNoExecute {
+	if t.TimeAdded == nil && c.settings.TimesTaints(t.Effect) {
 		t.TimeAdded = &metav1.Time{Time: c.stamp(now)}
 	}
 	taints, _ = taint.Add(taints, t)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -94,10 +95,15 @@ func ruling(v *messages.VerdictGiven) policy.Ruling {
 	}
 }
 
+// cleanup is when a policy takes away the taints that it added and no longer asks for.
+func (c *Cluster) cleanup(v *voter) api.CleanupMode {
+	return cmp.Or(v.Cleanup, c.settings.PolicyCleanup)
+}
+
 // moved has the policies judge anew where one of them takes its taints away from clusters that it no
 // longer selects. Karmada's do not look again before some condition changes.
 func (c *Cluster) moved() {
-	if slices.ContainsFunc(c.policies, func(v voter) bool { return v.Cleanup == api.CleanupOnChange }) {
+	if slices.ContainsFunc(c.policies, func(v voter) bool { return c.cleanup(&v) == api.CleanupOnChange }) {
 		c.reopen()
 	}
 }
@@ -110,20 +116,21 @@ func (c *Cluster) forsaken(i int) string {
 	}
 	if at := c.policyAt(owner); at >= 0 && !c.policies[at].verdict.ReportOnly {
 		v := c.policies[at].verdict
-		return policy.Forsaken(c.policies[at].Cleanup, v.Selects, v.Taints, &c.taints[i])
+		return policy.Forsaken(c.cleanup(&c.policies[at]), v.Selects, v.Taints, &c.taints[i])
 	}
 	return ""
 }
 
 // policyListed takes in a policy, or its edit.
 func (c *Cluster) policyListed(m *messages.PolicyListed) {
+	v := voter{PolicyListed: *m}
 	if i := c.policyAt(m.Name); i >= 0 {
 		c.policies[i].PolicyListed = *m
 	} else {
-		c.policies = append(c.policies, voter{PolicyListed: *m})
+		c.policies = append(c.policies, v)
 	}
 	c.sortPolicies()
-	if m.Targeted || m.Cleanup == api.CleanupOnChange || c.inquiry == open {
+	if m.Targeted || c.cleanup(&v) == api.CleanupOnChange || c.inquiry == open {
 		c.reopen()
 	}
 }
@@ -135,7 +142,7 @@ func (c *Cluster) policyDropped(now time.Time, name messages.PolicyName, out *ac
 	if i < 0 {
 		return
 	}
-	if c.policies[i].Cleanup.Cleans() {
+	if c.cleanup(&c.policies[i]).Cleans() {
 		c.dropped = append(c.dropped, name)
 		c.reopen()
 	}

@@ -176,6 +176,21 @@ func TestWhatAPolicyTakesFromTheSystemTheSystemPutsBack(t *testing.T) {
 	d.Tell(abstains("a", 4)).Recorded()
 }
 
+// A deadline counts from when its taint was added last.
+func TestBindingsHearOfATaintThatTheSystemPutsBackLater(t *testing.T) {
+	d := drive(t, legacy, listed("a")...)
+	d.Tell(abstains("a", 1), &messages.BindingPlaced{Binding: "web"})
+	d.Tell(report("Ready", "False"))
+	d.Tell(abstains("a", 2))
+	d.Advance(6 * time.Minute)
+	d.Tell(report("X", "True"))
+	takes := removes("a", 3, "cluster.karmada.io/not-ready")
+	takes.Taints[0].Effect = corev1.TaintEffectNoExecute
+	told := actorstest.MailTo(d.Tell(takes).Mail(), bindingAt("web"))
+	require.Len(t, told, 1)
+	require.Equal(t, []corev1.Taint{parsed(notReadyNoExecute, d.Now())}, told[0].(*messages.TaintsChanged).Taints)
+}
+
 // own has policies take away only what policies added.
 func own(s *messages.Settings) { s.PolicyRemoves = messages.RemovesOwn }
 

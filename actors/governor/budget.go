@@ -45,7 +45,7 @@ func (g *Governor) eviction(w *workload, from messages.ClusterName) budget.Evict
 	e := budget.Eviction{Takes: w.healthy - g.healthy(w, from)}
 	for i := range w.news.Shares {
 		if s := &w.news.Shares[i]; s.Cluster == from {
-			e.Moves = s.Replicas
+			e.Moves = int64(s.Replicas)
 		}
 	}
 	return e

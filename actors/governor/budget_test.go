@@ -2,6 +2,7 @@ package governor_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func set(budgets ...messages.Budget) *messages.BudgetsSet {
 func on(binding messages.BindingName, replicas int32, clusters ...messages.ClusterName) *messages.WorkloadObserved {
 	m := &messages.WorkloadObserved{Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true}
 	for _, c := range clusters {
-		m.Expected += replicas
+		m.Expected += int64(replicas)
 		m.Shares = append(m.Shares, messages.Share{Cluster: c, Replicas: replicas, Serving: replicas})
 	}
 	return m
@@ -86,6 +87,16 @@ func TestABudgetLetsAsManyGoAsItCanSpare(t *testing.T) {
 	require.Equal(t, []string{"b/e1"}, gone(d.Tell(on("a", 2, "e2"))))
 	d.Tell(&messages.WithdrawRequest{Binding: "c", Cluster: "e1"})
 	require.Equal(t, []string{"all 4/6 0, 0"}, stood(d.Network))
+}
+
+func TestABudgetCountsMoreReplicasThan32BitsHold(t *testing.T) {
+	d := drive(t, budgeting)
+	n := d.Tell(set(keep("all", "50%")), on("a", math.MaxInt32, "e1", "e2"), on("b", math.MaxInt32, "e1", "e2"))
+	require.Equal(t, []string{"all 8589934588/8589934588 4294967294, 0"}, stood(n))
+	n = d.Tell(from("e1", "a", "b")...)
+	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
+	require.Equal(t, []string{"all 4294967294/8589934588 0, 0"}, stood(n))
+	require.Empty(t, gone(d.Tell(from("e2", "a")...)))
 }
 
 func TestABudgetCountsAllThatDoesNotServeWhateverTheReason(t *testing.T) {
@@ -304,4 +315,14 @@ func TestWhoWaitsForBudgetsIsToldInOrder(t *testing.T) {
 		}
 	}
 	require.Equal(t, names, told)
+}
+
+// TestReplicasBeyondWhatIsExpectedLetNothingMoreGo has a workload serve twice while it is handed over.
+func TestReplicasBeyondWhatIsExpectedLetNothingMoreGo(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	twice := on("a", 2, "e1", "u1")
+	twice.Expected = 2
+	n := d.Tell(twice, changed(on("c", 2, "e1"), 0, messages.Stays))
+	require.Equal(t, []string{"all 4/6 0, 0"}, stood(n))
+	require.Empty(t, gone(d.Tell(from("e1", "b")...)))
 }

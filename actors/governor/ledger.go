@@ -39,7 +39,7 @@ type account struct {
 	budget.Account
 	fund      *fund
 	binding   messages.BindingName
-	workloads int32
+	workloads int64
 	// waiting are the requests whose turn comes, the most urgent first. Never are those whose turn does not come
 	// as things are: they stand in nobody's way.
 	waiting, never line
@@ -55,7 +55,7 @@ type workload struct {
 	news     *messages.WorkloadObserved
 	accounts []*account
 	// healthy and pending are what it adds to its accounts.
-	healthy, pending int32
+	healthy, pending int64
 	// grants are its permits that have not been seen to be used or given back.
 	grants []grant
 }
@@ -63,7 +63,7 @@ type workload struct {
 // grant is a permit to move so many replicas.
 type grant struct {
 	cluster  messages.ClusterName
-	replicas int32
+	replicas int64
 }
 
 // budgetsSet takes over all budgets. One that was there goes on with what it has counted.
@@ -186,7 +186,7 @@ func (w *workload) leave(l *ledger) {
 }
 
 // count adds what a workload has to its accounts, or takes it out of them.
-func (w *workload) count(l *ledger, by int32) {
+func (w *workload) count(l *ledger, by int64) {
 	for _, a := range w.accounts {
 		a.workloads += by
 		a.Expected += by * w.news.Expected
@@ -198,12 +198,12 @@ func (w *workload) count(l *ledger, by int32) {
 
 // healthy is how many replicas of a workload serve, or would if it left a cluster now. Those on clusters that
 // are not Ready, and those that a permit takes away, do not; those beyond what is expected do not count.
-func (g *Governor) healthy(w *workload, without messages.ClusterName) (n int32) {
+func (g *Governor) healthy(w *workload, without messages.ClusterName) (n int64) {
 	for i := range w.news.Shares {
 		s := &w.news.Shares[i]
 		gone := w.news.AtOnce && (s.Departure > messages.Asks || s.Cluster == without || w.granted(s.Cluster))
 		if c := g.clusters[s.Cluster]; !gone && (c == nil || !c.standing.unhealthy) {
-			n += s.Serving
+			n += int64(s.Serving)
 		}
 	}
 	return min(n, w.news.Expected)
@@ -255,7 +255,7 @@ func (w *workload) departure(i int) messages.Departure {
 }
 
 // moved counts replicas that are let go now, where that is limited.
-func (w *workload) moved(now time.Time, replicas int32) {
+func (w *workload) moved(now time.Time, replicas int64) {
 	for _, a := range w.accounts {
 		if a.fund.Spec.MaxMoved != nil {
 			a.Moves.Add(now, replicas)

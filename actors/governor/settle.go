@@ -16,9 +16,9 @@ import (
 )
 
 // sums are what accounts add up to.
-type sums struct{ workloads, expected, healthy, desired, allowed, moved, waiting int32 }
+type sums struct{ workloads, expected, healthy, desired, allowed, moved, waiting int64 }
 
-func (s *sums) add(o sums, by int32) {
+func (s *sums) add(o sums, by int64) {
 	s.workloads += by * o.workloads
 	s.expected += by * o.expected
 	s.healthy += by * o.healthy
@@ -84,7 +84,7 @@ func (a *account) sums() sums {
 	spec := a.fund.Spec
 	return sums{
 		workloads: a.workloads, expected: a.Expected, healthy: a.Healthy, desired: budget.Desired(spec, a.Expected),
-		allowed: a.Allowed(spec), moved: a.Moves.Sum(), waiting: int32(a.waiting.Len() + a.never.Len()),
+		allowed: a.Allowed(spec), moved: a.Moves.Sum(), waiting: int64(a.waiting.Len() + a.never.Len()),
 	}
 }
 

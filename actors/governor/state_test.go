@@ -55,6 +55,16 @@ func TestADisruptionSlowsTheFleetAndItsEndDoesNotHurry(t *testing.T) {
 	d.Sleeps()
 }
 
+func TestADisruptionHurriesNothingThatASettingSlowsMore(t *testing.T) {
+	s := guarded()
+	s.FleetEvictionRate = 0.1
+	d := drive(t, s)
+	d.Tell(most...)
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(from("e1", "a", "b")...)))
+	require.Empty(t, gone(d.Approach(10*time.Second)), "the disruption alone would let one go in two seconds")
+	require.Equal(t, []string{"b/e1"}, gone(d.Advance(0)))
+}
+
 func TestABlackoutStopsEverythingAndTellsTheClusters(t *testing.T) {
 	d := drive(t, guarded())
 	n := d.Tell(append(all[:5:5], from("e1", "a")...)...)

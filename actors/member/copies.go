@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"container/heap"
 	"time"
 
@@ -15,6 +16,8 @@ type copyState struct {
 	// ready of replicas serve; up is false until the copy has served once.
 	replicas, ready int32
 	up              bool
+	// available is how many of them were last recorded to serve users.
+	available int32
 	// asks is set from when the copy was to be removed unseen until the engine answers what is to become of it.
 	asks bool
 	// revision of the pod template is to run; serving is the one that the ready replicas run.
@@ -89,7 +92,7 @@ func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 	m.at[r.Binding] = i
 	c := m.copies.at(i)
 	if r.Adopt {
-		m.serves(c, out)
+		m.find(now, c, &r.Found, out)
 		return
 	}
 	out.Record(&messages.CopyStarted{Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas, Labels: r.Labels})
@@ -97,6 +100,29 @@ func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 		m.report(c, out)
 	}
 	m.awaitStartup(now, c, out)
+}
+
+// find takes over a copy that ran before the engine did, as it was last reported: one that is not healthy stays so until
+// somebody says otherwise, and replicas that do not serve yet start up.
+func (m *Member) find(now time.Time, c *copyState, found *messages.CopyFound, out *actors.Outbox) {
+	out.Record(&messages.CopyAdopted{
+		Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas,
+		Health: cmp.Or(found.Health, api.Healthy), Ready: cmp.Or(found.Ready, c.replicas),
+	})
+	switch {
+	case found.Starting:
+		m.report(c, out)
+		m.awaitStartup(now, c, out)
+		return
+	case found.Health != "" && found.Health != api.Healthy:
+		m.forced[c.binding] = found.Health
+	case found.Ready > 0 && found.Ready < c.replicas:
+		c.up, c.ready, c.serving, c.served = true, found.Ready, c.revision, c.wanted
+		m.report(c, out)
+		m.awaitStartup(now, c, out)
+		return
+	}
+	m.serves(c, out)
 }
 
 // awaitStartup makes a copy's replicas serve once their start-up time is over. Until then the last
@@ -138,6 +164,7 @@ func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 	if i, known := m.at[b]; known {
 		c := m.copies.take(i)
 		delete(m.at, b)
+		m.serve(&c, 0, "", out)
 		if r.Preserve {
 			m.preserved[b] = c
 			out.Record(&messages.CopyPreserved{Binding: b, Cluster: m.cluster})
@@ -154,10 +181,11 @@ func (m *Member) reportAll(out *actors.Outbox) {
 	}
 }
 
-// report tells the binding how its copy is, which perhaps was to be removed and is kept to be judged; a silent member
-// tells nobody.
+// report tells the binding how its copy is, which perhaps was to be removed and is kept to be judged, and records how
+// many replicas serve. Of copies that are unseen nothing is told.
 func (m *Member) report(c *copyState, out *actors.Outbox) {
-	if m.silent {
+	m.serve(c, m.available(c), "", out)
+	if m.outages.Unseen() {
 		return
 	}
 	r := &messages.CopyReported{
@@ -170,8 +198,11 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	m.reportOf(c.binding, r, out)
 }
 
-// rebooted starts all copies anew.
-func (m *Member) rebooted(now time.Time, out *actors.Outbox) {
+// startAnew starts all copies anew, if there is power.
+func (m *Member) startAnew(now time.Time, out *actors.Outbox) {
+	if m.outages.Power {
+		return
+	}
 	for c := range m.copies.all() {
 		c.up, c.ready = false, 0
 		if m.startup(c) > 0 {

@@ -124,7 +124,7 @@ func (m *Member) deliverLate(now time.Time, out *actors.Outbox) {
 	}
 	for len(l.late) > 0 && !l.late[0].at.After(now) {
 		r := l.late[0]
-		if l.late = l.late[1:]; m.silent {
+		if l.late = l.late[1:]; m.outages.Silent() {
 			l.lose(r)
 			continue
 		}
@@ -136,7 +136,7 @@ func (m *Member) deliverLate(now time.Time, out *actors.Outbox) {
 // sayAgain repeats what was lost, if it can be heard now, and ends a link that has nothing left to carry.
 func (m *Member) sayAgain(out *actors.Outbox) {
 	l := m.link
-	if l == nil || m.silent || !l.over() && l.fault == messages.ReportsLost {
+	if l == nil || m.outages.Silent() || !l.over() && l.fault == messages.ReportsLost {
 		return
 	}
 	for _, r := range l.unsaid {

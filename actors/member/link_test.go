@@ -83,9 +83,9 @@ func TestNothingArrivesOfASilentMember(t *testing.T) {
 	d := drive(t, 0)
 	disturb(d, messages.ReportsDelayed, 10*time.Second)
 	d.Tell(run("web", 2, 1))
-	d.Tell(&messages.HeartbeatSet{Stopped: true})
+	d.Tell(&messages.OutagesSet{Outages: messages.Outages{Network: true}})
 	d.Advance(2 * time.Minute).Quiet()
-	d.Tell(&messages.HeartbeatSet{}).Told(web, healthy(2, 1), healthy(2, 1))
+	d.Tell(&messages.OutagesSet{}).Told(web, healthy(2, 1), healthy(2, 1))
 }
 
 func TestAMemberThatEndsKeepsNothingBack(t *testing.T) {

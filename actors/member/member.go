@@ -31,12 +31,14 @@ type Member struct {
 	preserved map[messages.BindingName]copyState
 	starting  starting
 
-	// silent since silentSince; the lease was last renewed at renewedAt.
-	silent                 bool
+	// outages are those of the cluster. A silent member is so since silentSince, and renewed its lease last at renewedAt.
+	outages                messages.Outages
 	silentSince, renewedAt time.Time
 	// backAt is when the member was last silent no more.
 	backAt time.Time
-	// missed is what was said to the member while it was silent.
+	// toldFailure is set from when the member reports that its API server fails until it reports that it answers.
+	toldFailure bool
+	// missed is what was said to the member while its copies were unseen.
 	missed []messages.ToMember
 	// link is what becomes of its reports on their way; nil: nothing.
 	link *link
@@ -55,7 +57,7 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 	}
 }
 
-// Receive routes a message to its transition. A silent member keeps what the engine tells it for
+// Receive routes a message to its transition. A member that is cut off keeps what the engine tells it for
 // later; what happens to the cluster itself happens at once.
 func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbox) {
 	if m.link != nil {
@@ -72,8 +74,8 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.statusForced(msg, out)
 	case *messages.RoomLimited:
 		m.roomLimited(msg, out)
-	case *messages.HeartbeatSet:
-		m.heartbeatSet(now, msg, out)
+	case *messages.OutagesSet:
+		m.outagesSet(now, msg, out)
 	case *messages.ClusterDismissed:
 		m.dismissed(out)
 	case *messages.EngineRestarted:
@@ -83,7 +85,7 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 	case *messages.ClusterSays:
 		m.clusterSays(msg.Report, out)
 	case *messages.Rebooted:
-		m.rebooted(now, out)
+		m.startAnew(now, out)
 	case *messages.SettingsChanged:
 		m.settings = msg.Settings
 	case *messages.Woken:
@@ -96,7 +98,7 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 }
 
 func (m *Member) told(now time.Time, msg messages.ToMember, out *actors.Outbox) {
-	if m.silent {
+	if m.outages.Unseen() {
 		m.missed = append(m.missed, msg)
 		return
 	}
@@ -146,29 +148,7 @@ func (m *Member) statusForced(f *messages.StatusForced, out *actors.Outbox) {
 	}
 }
 
-// heartbeatSet silences the member, or lets it catch up: it renews its lease, reports all copies and
-// does what it was told meanwhile.
-func (m *Member) heartbeatSet(now time.Time, h *messages.HeartbeatSet, out *actors.Outbox) {
-	if h.Stopped == m.silent {
-		return
-	}
-	m.silent = h.Stopped
-	if m.silent {
-		m.silentSince, m.renewedAt = now, h.RenewedAt
-		if m.renewedAt.IsZero() {
-			m.renewedAt = m.lastRenewal(now)
-		}
-		m.tellSilence(out)
-		return
-	}
-	m.backAt = now
-	out.TellCluster(m.cluster, &messages.ContactRestored{})
-	m.sayAgain(out)
-	m.reportAll(out)
-	m.catchUp(now, out)
-}
-
-// catchUp does what the member was told while it was silent: of what concerns one binding only the
+// catchUp does what the member was told while it was cut off: of what concerns one binding only the
 // last, for an agent that is back finds the wishes of today.
 func (m *Member) catchUp(now time.Time, out *actors.Outbox) {
 	last := make(map[messages.BindingName]int, len(m.missed))
@@ -193,6 +173,9 @@ func (m *Member) dismissed(out *actors.Outbox) {
 	}
 	m.missed = nil
 	m.flush(out)
+	for c := range m.copies.all() {
+		m.serve(c, 0, "", out)
+	}
 }
 
 // asks reports a copy that is not to be removed unseen, and whether there is one.
@@ -226,13 +209,13 @@ func (m *Member) engineRestarted(gone time.Time, out *actors.Outbox) {
 		}
 	}
 	m.tellSilence(out)
-	if !m.silent && !m.backAt.IsZero() && gone.Sub(m.backAt) < m.settings.ClusterStatusUpdateFrequency {
+	if !m.outages.Silent() && !m.backAt.IsZero() && gone.Sub(m.backAt) < m.settings.ClusterStatusUpdateFrequency {
 		out.TellCluster(m.cluster, &messages.ContactRestored{})
 	}
 }
 
 func (m *Member) tellSilence(out *actors.Outbox) {
-	if m.silent {
+	if m.outages.Silent() {
 		out.TellCluster(m.cluster, &messages.ContactLost{At: m.silentSince, RenewedAt: m.renewedAt})
 	}
 }

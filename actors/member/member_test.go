@@ -26,9 +26,31 @@ type driver = actorstest.Driver[messages.ToMember]
 // drive returns a member whose copies take so long to start.
 func drive(t *testing.T, startup time.Duration) *driver {
 	t.Helper()
-	d := actorstest.Drive(t, member.New("m1", lease, 1))
+	d := actorstest.Drive(t, discreet{member.New("m1", lease, 1)})
 	d.Tell(behave(startup, startup)).Quiet()
 	return d
+}
+
+// discreet is a member that does not record how many replicas serve: outage_test.go is about that.
+type discreet struct{ *member.Member }
+
+func (d discreet) Receive(now time.Time, m messages.ToMember, out *actors.Outbox) {
+	var all actors.Outbox
+	d.Member.Receive(now, m, &all)
+	for _, f := range all.Facts() {
+		if f.Kind() != "AvailabilityChanged" {
+			out.Record(f)
+		}
+	}
+	for _, mail := range all.Mail() {
+		if b, ok := mail.Message.(messages.ToBinding); ok {
+			out.TellBinding(messages.BindingName(mail.To.Name), b)
+			continue
+		}
+		out.TellCluster(messages.ClusterName(mail.To.Name), mail.Message.(messages.ToCluster))
+	}
+	at, _ := all.Alarm()
+	out.WakeAt(at)
 }
 
 func behave(least, most time.Duration) *messages.MemberConfigured {
@@ -265,7 +287,7 @@ func TestAdoptedCopiesServeAlready(t *testing.T) {
 	adopt := run("web", 2, 1)
 	adopt.Adopt = true
 	d := drive(t, time.Hour)
-	d.Tell(adopt).Recorded().Told(web, healthy(2, 1)).Sleeps()
+	d.Tell(adopt).Recorded(&messages.CopyAdopted{Binding: "web", Cluster: "m1", Replicas: 2, Health: api.Healthy, Ready: 2}).Told(web, healthy(2, 1)).Sleeps()
 	d.Tell(adopt).Recorded().Told(web, healthy(2, 1))
 	d.Tell(run("web", 3, 2)).Recorded(scaled("web", 2, 3)).WakesIn(time.Hour)
 }
@@ -338,8 +360,8 @@ func TestAnotherBehaviourShowsAtOnceWhereItIsAboutHealth(t *testing.T) {
 }
 
 var (
-	silence = &messages.HeartbeatSet{Stopped: true}
-	voice   = &messages.HeartbeatSet{}
+	silence = &messages.OutagesSet{Outages: messages.Outages{Network: true}}
+	voice   = &messages.OutagesSet{}
 )
 
 // restarted says that the engine went and came back in one instant.
@@ -363,7 +385,7 @@ func TestASilenceMaySayWhenTheLeaseWasRenewed(t *testing.T) {
 	d := drive(t, 0)
 	d.Advance(73 * time.Second)
 	heard := d.Now().Add(-4 * time.Second)
-	d.Tell(&messages.HeartbeatSet{Stopped: true, RenewedAt: heard}).Told(home, &messages.ContactLost{At: d.Now(), RenewedAt: heard})
+	d.Tell(&messages.OutagesSet{Outages: messages.Outages{Network: true}, RenewedAt: heard}).Told(home, &messages.ContactLost{At: d.Now(), RenewedAt: heard})
 }
 
 func TestAMemberSaysAgainThatItIsBackWhereNoProbeMayHaveFoundIt(t *testing.T) {
@@ -435,9 +457,9 @@ func TestAMemberAsksWhetherAnOldCopyIsToGo(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(&messages.RunCopy{Binding: "web", Replicas: 2, Placement: 1})
 	ask := &messages.RemoveCopy{Binding: "web", Ask: true}
-	d.Tell(&messages.HeartbeatSet{Stopped: true})
+	d.Tell(&messages.OutagesSet{Outages: messages.Outages{Network: true}})
 	d.Tell(ask, &messages.RemoveCopy{Binding: "shop", Ask: true}).Told(web)
-	told := actorstest.MailTo(d.Tell(&messages.HeartbeatSet{}).Told(shop, &messages.CopyRemoved{Cluster: "m1"}).Mail(), web)
+	told := actorstest.MailTo(d.Tell(&messages.OutagesSet{}).Told(shop, &messages.CopyRemoved{Cluster: "m1"}).Mail(), web)
 	require.True(t, told[len(told)-1].(*messages.CopyReported).Kept)
 	kept := healthy(2, 1)
 	kept.Kept = true
@@ -446,4 +468,28 @@ func TestAMemberAsksWhetherAnOldCopyIsToGo(t *testing.T) {
 	d.Tell(&messages.RunCopy{Binding: "web", Replicas: 2, Placement: 2}).Told(web, healthy(2, 2))
 	d.Tell(restarted(d)).Told(web)
 	d.Tell(ask).Told(web, &messages.CopyRemoved{Cluster: "m1"})
+}
+
+func TestACopyThatRanBeforeIsAsItWasReported(t *testing.T) {
+	sick := &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1}
+	for name, c := range map[string]struct {
+		found messages.CopyFound
+		now   *messages.CopyReported
+		later []messages.Message
+	}{
+		"it is well":                    {messages.CopyFound{Health: api.Healthy, Ready: 3}, healthy(3, 1), nil},
+		"its replicas were not counted": {messages.CopyFound{Health: api.Healthy}, healthy(3, 1), nil},
+		"replicas start":                {messages.CopyFound{Health: api.Healthy, Ready: 1}, healthy(1, 1), []messages.Message{healthy(3, 1)}},
+		"it starts":                     {messages.CopyFound{Health: api.Unhealthy, Starting: true}, unhealthy(0), []messages.Message{healthy(3, 1)}},
+		"it is Unhealthy, and stays so": {messages.CopyFound{Health: api.Unhealthy}, sick, nil},
+		"it is Unknown, and stays so":   {messages.CopyFound{Health: api.Unknown}, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			adopt := run("web", 3, 1)
+			adopt.Adopt, adopt.Found = true, c.found
+			d := drive(t, 5*time.Second)
+			d.Tell(adopt).Told(web, c.now)
+			d.Advance(time.Minute).Told(web, c.later...)
+		})
+	}
 }

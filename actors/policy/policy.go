@@ -74,6 +74,7 @@ func (p *Policy) judge(now time.Time, m *messages.JudgeCluster, out *actors.Outb
 		answer.Add, answer.Remove = v.Add, v.Remove
 		answer.AddCause, answer.RemoveCause = v.AddCause, v.RemoveCause
 		answer.Due = v.Due
+		answer.Evicts = policy.Evicts(p.spec, m.View, p.settings.MissingConditionStatus, now)
 	}
 	out.TellCluster(m.View.Name, answer)
 }

@@ -54,7 +54,7 @@ func leavesAlone() *messages.VerdictGiven {
 
 func asksToAdd(cause string) *messages.VerdictGiven {
 	v := asks()
-	v.Add, v.AddCause = true, cause
+	v.Add, v.AddCause, v.Evicts = true, cause, true
 	return &v
 }
 
@@ -118,7 +118,7 @@ func TestAPolicySaysWhenItsVerdictWillChange(t *testing.T) {
 	since := notReady
 	since.LastTransitionTime = metav1.Time{Time: d.Now()}
 	waits := asksNothing()
-	waits.Due = d.Now().Add(5 * time.Minute)
+	waits.Due, waits.Evicts = d.Now().Add(5*time.Minute), true
 	d.Tell(judge(since)).Told(member1, waits)
 	d.Advance(5 * time.Minute)
 	d.Tell(judge(since)).Told(member1, asksToAdd("Ready=False (NetworkDown: link lost) for 5m"))

@@ -17,6 +17,9 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	trigger := e.trigger
 	e.trigger = ""
 	switch {
+	case s.scaledToZero(e.asked):
+		s.placeNowhere(now, e, trigger, out)
+		return
 	case len(e.asked.Leaving) > 0:
 		s.decideLeaving(now, e, out)
 		return
@@ -35,6 +38,20 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	s.conclude(now, e, s.plan(now, e.asked, s.request(e.asked)), departure{}, trigger, out)
 }
 
+// scaledToZero reports whether a workload is to run no replicas, for which no cluster has to fit.
+func (s *Scheduler) scaledToZero(m *messages.PlaceBinding) bool {
+	return s.settings.ZeroReplicasNeedNoCluster && m.HasReplicas && m.Replicas == 0 && m.Set == nil
+}
+
+// placeNowhere takes a workload off its clusters, those that it waits to leave included.
+func (s *Scheduler) placeNowhere(now time.Time, e *entry, trigger string, out *actors.Outbox) {
+	e.asked.Leaving, e.asked.Seeking = nil, nil
+	if trigger == "" {
+		trigger = triggerOf(s.needsPlacing(e.asked), e)
+	}
+	s.conclude(now, e, placement.Decision{Affinity: e.asked.Affinity}, departure{}, trigger, out)
+}
+
 // departure is which clusters a decision lets a binding leave, and why not the others that it must.
 type departure struct {
 	clusters []messages.ClusterName
@@ -49,7 +66,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 		s.decideStaying(now, e, obstacleOf(first), out)
 		return
 	}
-	s.conclude(now, e, d, departureOf(e, n, first), "eviction", out)
+	s.conclude(now, e, d, departureOf(e, n, first), messages.TriggerEviction, out)
 }
 
 // wayOut looks for a placement without clusters that the binding must leave: without all of them, else without as many
@@ -59,7 +76,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 func (s *Scheduler) wayOut(now time.Time, e *entry, must []messages.ClusterName) (way placement.Decision, n int, first placement.Decision) {
 	for k := len(must); k > 0; k-- {
 		r := s.without(e.asked, must[:k])
-		d := s.alone(e.asked, s.planMove(now, e.asked, r), must[:k])
+		d := heard(e.asked, s.alone(e.asked, s.planMove(now, e.asked, r), must[:k]))
 		if k == len(must) {
 			first = d
 		}
@@ -97,7 +114,7 @@ func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle,
 		return
 	}
 	d, trigger := s.plan(now, e.asked, s.request(e.asked)), triggerOf(cause, e)
-	if len(d.Targets) > 0 && !sameTargets(d.Targets, e.asked.Targets) {
+	if (len(d.Targets) > 0 || d.Reason == "") && !sameTargets(d.Targets, e.asked.Targets) {
 		s.conclude(now, e, d, departure{obstacle: o}, trigger, out)
 		return
 	}
@@ -264,6 +281,9 @@ func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
 		Replicas: m.Replicas, Requirements: m.Requirements, Set: m.Set, UID: string(m.UID),
 		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Busy: s.busy(m), Affinity: m.Affinity, Fresh: fresh(m),
 	}
+	if m.Untold != nil {
+		s.question.Untold = m.Untold.ClusterNames
+	}
 	if s.settings.WorkloadAffinity && m.Groups != nil {
 		s.question.Together, s.question.Apart = s.groups.others(m, false), s.groups.others(m, true)
 	}
@@ -286,7 +306,7 @@ func triggerOf(cause placement.Cause, e *entry) string {
 	case cause == placement.CausePlacement:
 		return "placement changed"
 	case cause == placement.CauseReplicas && len(m.Evicting) > 0 && !e.rescaled:
-		return "eviction"
+		return messages.TriggerEviction
 	case cause == placement.CauseReplicas, cause == placement.CauseAlways && scaled(m):
 		return "replicas changed"
 	case cause == placement.CauseRequest:
@@ -294,7 +314,7 @@ func triggerOf(cause placement.Cause, e *entry) string {
 	case cause == placement.CauseDeletion:
 		return "cluster deleted"
 	case len(m.Evicting) > 0:
-		return "eviction"
+		return messages.TriggerEviction
 	default:
 		return "binding changed"
 	}

@@ -58,6 +58,23 @@ func (s *Scheduler) alone(m *messages.PlaceBinding, d placement.Decision, must [
 	}
 }
 
+// heard refuses a placement in which a cluster takes over that is told nothing: an old copy would go for one that never
+// starts.
+func heard(m *messages.PlaceBinding, d placement.Decision) placement.Decision {
+	if m.Untold == nil {
+		return d
+	}
+	for _, c := range m.Untold.ClusterNames {
+		if more := api.ReplicasOn(d.Targets, c) - api.ReplicasOn(m.Targets, c); more > 0 {
+			return placement.Decision{
+				Affinity: m.Affinity, Reason: api.ReasonUnschedulable,
+				Message: fmt.Sprintf("%s would take %d replicas over, and is told nothing, as dispatching is suspended", c, more),
+			}
+		}
+	}
+	return d
+}
+
 // leftFor are the clusters of a placement that the next one does without.
 func leftFor(now, next []api.TargetCluster) (left []messages.ClusterName) {
 	for _, t := range now {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/messages/spelling"
 	"leeward/runtime/catalog"
 )
 
@@ -46,16 +47,32 @@ func (e *editing) offerClusters(wordFirst bool) cobra.CompletionFunc {
 	}
 }
 
-// offerHeld offers what evictions can be held of: first the kind, then the name.
+// offerHeld offers what evictions can be held of: first the resource, then the names that were not named yet.
 func (h *holding) offerHeld(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	var words []string
-	switch len(args) {
-	case 0:
-		words = []string{"cluster", "binding", "clusterresourcebinding"}
-	case 1:
-		if p, err := h.target([]string{args[0], typed}); err == nil {
-			words = h.server.offered(p.Resource, p.Namespace, typed)
+	if len(args) == 0 {
+		return []string{"clusters", "bindings", "clusterresourcebindings", "deployments", "statefulsets"}, cobra.ShellCompDirectiveNoFileComp
+	}
+	resource, namespace := catalog.Clusters, ""
+	if !isClusters(args[0]) {
+		resource, namespace = heldResource(args[0]), h.server.namespaced()
+	}
+	if resource == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	fresh := slices.DeleteFunc(h.server.offered(resource, namespace, typed), func(name string) bool { return slices.Contains(args[1:], name) })
+	return fresh, cobra.ShellCompDirectiveNoFileComp
+}
+
+// heldResource is the resource of a word for what evictions can be held of; nil: the word means none.
+func heldResource(word string) *catalog.Resource {
+	if strings.EqualFold(word, "binding") || strings.EqualFold(word, "bindings") {
+		return catalog.Bindings
+	}
+	for i := range catalog.All {
+		kind := catalog.All[i].Kind.Kind
+		if meant, known := spelling.KindMeant(word, []string{kind}); known && meant == kind {
+			return &catalog.All[i]
 		}
 	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+	return nil
 }

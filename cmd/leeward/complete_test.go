@@ -17,11 +17,11 @@ func TestAShellIsOfferedTheNamesThatThereAre(t *testing.T) {
 		"drain clusters":                   "eu-1 eu-2",
 		"taint":                            "clusters",
 		"taint clusters eu-2":              "eu-1",
-		"hold":                             "cluster binding clusterresourcebinding",
+		"hold":                             "clusters bindings clusterresourcebindings deployments statefulsets",
 		"hold cluster":                     "eu-1 eu-2",
-		"release binding --namespace shop": "nginx",
-		"release node":                     "",
-		"hold cluster eu-1":                "",
+		"release binding --namespace shop": "nginx web-deployment",
+		"release thing":                    "",
+		"hold cluster eu-1":                "eu-2",
 	} {
 		t.Run(line, func(t *testing.T) {
 			var out bytes.Buffer

@@ -18,8 +18,8 @@ func cordonCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cordon [clusters] NAME...",
 		Short:   "Keep new workloads off clusters",
-		Long:    "Keep new workloads off clusters at a running daemon, or at a Karmada API server. What runs there stays.",
-		Example: "  leeward cordon member2\n  leeward cordon clusters -l region=eu --dry-run=server",
+		Long:    "Keep new workloads off clusters at a running daemon, or at a Karmada API server. What runs there stays.\n\n" + editExitCodes,
+		Example: "  leeward cordon clusters member2\n  leeward cordon clusters -l region=eu --dry-run=server",
 		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "cordoned", cordon) },
 	}
 	e.add(c)
@@ -33,8 +33,8 @@ func uncordonCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "uncordon [clusters] NAME...",
 		Short:   "Let workloads come to clusters again",
-		Long:    "Let workloads come to clusters again: ends a cordon, and a drain.",
-		Example: "  leeward uncordon member2",
+		Long:    "Let workloads come to clusters again: ends a cordon, and a drain.\n\n" + editExitCodes,
+		Example: "  leeward uncordon clusters member2",
 		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "uncordoned", uncordon) },
 	}
 	e.add(c)
@@ -43,18 +43,18 @@ func uncordonCommand() *cobra.Command {
 	return c
 }
 
-// cordon makes an edit of each cluster, and says so in the words of karmadactl.
+// cordon makes an edit of each cluster, and says so.
 func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func(*api.Cluster) map[string]any) error {
-	names, err := e.names(args)
+	targets, err := e.clustersNamed(args)
 	if err == nil {
 		err = e.connect(c)
 	}
 	if err != nil {
 		return misused(c, err)
 	}
-	return refused(e.each(c.Context(), names, func(ctx context.Context, name string) error {
+	return refused(e.each(c.Context(), targets, func(ctx context.Context, t target) error {
 		said := ""
-		err := e.cluster(ctx, name, func(o *api.Cluster) (map[string]any, error) {
+		err := e.cluster(ctx, t, func(o *api.Cluster) (map[string]any, error) {
 			body := edit(o)
 			if said = ""; body == nil {
 				said = "already "
@@ -64,7 +64,7 @@ func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func
 		if err != nil {
 			return err
 		}
-		return e.print(c, "%s cluster %s%s", name, said, done)
+		return e.print(c, t.String(), said+done)
 	}))
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"runtime"
 
 	"leeward/runtime/journal"
@@ -12,12 +13,25 @@ import (
 // compare runs a task once more, on another number of CPUs, and makes any difference the run's error.
 func (r *replaying) compare(t task, run *report.Run) {
 	cpus := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(max(1, 3-cpus)) // one, or two if it was one
+	runtime.GOMAXPROCS(otherThan(cpus))
 	again := r.play(t)
 	runtime.GOMAXPROCS(cpus)
 	if err := sameRun(run, again); err != nil {
 		run.Passed, run.Err = false, t.lost(err).Err
 	}
+}
+
+// otherThan is another number of CPUs: one, or two if it is one.
+func otherThan(cpus int) int { return max(1, 3-cpus) }
+
+// tellSame says how many runs were made twice, where none came out otherwise.
+func (o *outcome) tellSame(stderr io.Writer) {
+	if len(o.errors) > 0 {
+		return
+	}
+	cpus := runtime.GOMAXPROCS(0)
+	say(stderr, fmt.Sprintf("deterministic: %s of %s, each made twice, on %d and on %s: every byte the same\n",
+		count(o.runs, "run"), count(o.ran, "scenario"), cpus, count(otherThan(cpus), "CPU")))
 }
 
 // sameRun returns an error that names the first line in which two runs differ, nil if none does.

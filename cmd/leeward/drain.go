@@ -30,11 +30,15 @@ func drainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drain [clusters] NAME...",
 		Short: "Empty clusters",
-		Long: `Empty clusters at a running daemon: they take nothing new, and what runs there leaves, by its tolerations
-and with a hand-over. Who is late by --by is told; nobody is cut off. uncordon, or --cancel, ends it.`,
-		Example: `  leeward drain member2 --dry-run=server     # who would leave, and who finds no home?
-  leeward drain member2 --by 10m --wait
-  leeward drain member2 --cancel`,
+		Long: `Empty clusters at a running daemon: they take nothing new, and what runs there is evicted, by its tolerations
+and with a handover. What is late by --by is told; nothing is cut off. uncordon, or --cancel, ends it.
+
+--dry-run asks the daemon which bindings would be evicted, when, and where to, and changes nothing.
+
+` + editExitCodes,
+		Example: `  leeward drain clusters member2 --dry-run   # what would be evicted, when, and where to?
+  leeward drain clusters member2 --by 10m --wait
+  leeward drain clusters member2 --cancel`,
 		RunE: d.run,
 	}
 	d.add(c)
@@ -55,22 +59,33 @@ func (d *draining) run(c *cobra.Command, args []string) error {
 	if d.cancel {
 		done, edit = "not draining", undrain
 	}
-	if err := d.cordon(c, args, done, edit); err != nil || !d.wait || d.dryRun.word != "none" {
+	err := d.cordon(c, args, done, edit)
+	switch {
+	case err != nil:
 		return err
+	case d.dryRun.word != "none" && !d.cancel:
+		return refused(d.foresee(c, args))
+	case d.dryRun.word != "none" || !d.wait:
+		return nil
 	}
-	names, err := d.names(args)
+	targets, err := d.clustersNamed(args)
 	if err != nil {
 		return misused(c, err)
 	}
-	return refused(d.await(c, names))
+	return refused(d.await(c, targets))
+}
+
+// deadline is the value of the annotation that asks for a drain: when it should be over; empty: that is open.
+func (d *draining) deadline(now time.Time) string {
+	if d.by == 0 {
+		return ""
+	}
+	return now.Add(time.Duration(d.by)).UTC().Format(time.RFC3339)
 }
 
 // begin asks for a drain; one that has begun with another deadline gets this one.
 func (d *draining) begin(now time.Time) func(*api.Cluster) map[string]any {
-	value := ""
-	if d.by > 0 {
-		value = now.Add(time.Duration(d.by)).UTC().Format(time.RFC3339)
-	}
+	value := d.deadline(now)
 	return func(o *api.Cluster) map[string]any {
 		if old, drained := o.Annotations[api.AnnotationDrain]; drained && old == value {
 			return nil
@@ -88,7 +103,7 @@ func undrain(o *api.Cluster) map[string]any {
 
 // await tells how many bindings are left on the clusters until there are none. One that goes meanwhile, or is to be used
 // again, is waited for no longer.
-func (d *draining) await(c *cobra.Command, names []string) error {
+func (d *draining) await(c *cobra.Command, targets []target) error {
 	chosen, err := labels.Parse(d.selector)
 	if err != nil {
 		return err
@@ -97,7 +112,7 @@ func (d *draining) await(c *cobra.Command, names []string) error {
 	defer stop()
 	w := &emptying{out: c.OutOrStdout(), meant: func(o api.Object) bool {
 		_, drained := o.GetAnnotations()[api.AnnotationDrain]
-		return drained && chosen.Matches(labels.Set(o.GetLabels())) && (len(names) == 0 || slices.Contains(names, o.GetName()))
+		return drained && chosen.Matches(labels.Set(o.GetLabels())) && (len(targets) == 0 || slices.Contains(targets, cluster(o.GetName())))
 	}}
 	var failure error
 	after := func(err error) {
@@ -159,7 +174,7 @@ func (w *emptying) see(o *api.Cluster) error {
 		return nil
 	}
 	w.left[o.Name] = o.Status.Drain.Left
-	_, err := fmt.Fprintf(w.out, "%s cluster drained of %d of %d bindings\n", o.Name, o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
+	_, err := fmt.Fprintf(w.out, "%s drained of %d of %d bindings\n", cluster(o.Name), o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
 	return err
 }
 

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +32,9 @@ func served(t *testing.T) *clienttest.Server {
 		clustersPath + "/eu-2": `{"metadata": {"name": "eu-2", "annotations": {"leeward.dev/drain": ""}}, "spec": {"taints": [{"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}]},
 			"status": {"drain": {"bindings": 5, "left": 0}}}`,
 		bindingPath: `{"metadata": {"name": "nginx"}}`,
+		governorPath: `{"metadata": {"name": "fleet"}, "status": {"holds": [
+			{"cluster": "eu-1", "reason": "its rack"}, {"cluster": "eu-1", "reason": "r"}, {"binding": "shop/web-deployment", "reason": "r"}]}}`,
+		"/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/web-deployment": `{"metadata": {"name": "web-deployment"}}`,
 	})
 }
 
@@ -78,19 +83,30 @@ func TestEdits(t *testing.T) {
 		{"the server only judges it", "taint clusters eu-1 k- --dry-run=server", "cluster/eu-1 untainted (server dry run)\n",
 			`/eu-1?dryRun=All {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
 		{"nothing is sent", "taint clusters eu-1 k- --dry-run", "cluster/eu-1 untainted (dry run)\n", ""},
-		{"a cluster is cordoned", "cordon eu-1", "eu-1 cluster cordoned\n",
+		{"a cluster is cordoned", "cordon eu-1", "cluster/eu-1 cordoned\n",
 			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}}`},
-		{"a cluster is cordoned already", "cordon clusters eu-2", "eu-2 cluster already cordoned\n", ""},
-		{"a cordon ends, and a drain with it", "uncordon eu-2", "eu-2 cluster uncordoned\n",
+		{"a cluster is cordoned already", "cordon clusters eu-2", "cluster/eu-2 already cordoned\n", ""},
+		{"a cordon ends, and a drain with it", "uncordon eu-2", "cluster/eu-2 uncordoned\n",
 			`/eu-2 {"metadata":{"annotations":{"leeward.dev/drain":null},"resourceVersion":"2"},"spec":{"taints":[]}}`},
-		{"there is no cordon to end", "uncordon eu-1", "eu-1 cluster already uncordoned\n", ""},
-		{"a cluster is drained", "drain eu-1", "eu-1 cluster draining\n", `/eu-1 {"metadata":{"annotations":{"leeward.dev/drain":""},"resourceVersion":"1"}}`},
-		{"a drain is awaited", "drain eu-2 --wait", "eu-2 cluster already draining\neu-2 cluster drained of 5 of 5 bindings\n", ""},
-		{"a drain ends", "drain eu-2 --cancel", "eu-2 cluster not draining\n", `/eu-2 {"metadata":{"annotations":{"leeward.dev/drain":null},"resourceVersion":"2"}}`},
+		{"there is no cordon to end", "uncordon eu-1", "cluster/eu-1 already uncordoned\n", ""},
+		{"a cluster is drained", "drain eu-1", "cluster/eu-1 draining\n", `/eu-1 {"metadata":{"annotations":{"leeward.dev/drain":""},"resourceVersion":"1"}}`},
+		{"a drain is awaited", "drain eu-2 --wait", "cluster/eu-2 already draining\ncluster/eu-2 drained of 5 of 5 bindings\n", ""},
+		{"a drain ends", "drain eu-2 --cancel", "cluster/eu-2 not draining\n", `/eu-2 {"metadata":{"annotations":{"leeward.dev/drain":null},"resourceVersion":"2"}}`},
 		{"a cluster is held", "hold cluster eu-1 --reason its_rack", "cluster/eu-1 held\n",
 			`/eu-1 {"metadata":{"annotations":{"leeward.dev/hold-evictions":"its rack","leeward.dev/hold-until":null}}}`},
 		{"a cluster is held no longer", "release cluster eu-1", "cluster/eu-1 not held\n",
 			`/eu-1 {"metadata":{"annotations":{"leeward.dev/hold-evictions":null,"leeward.dev/hold-until":null}}}`},
+		{"clusters are held by their labels", "hold clusters -l tier=gold --reason r", "cluster/eu-1 held\n",
+			`/eu-1 {"metadata":{"annotations":{"leeward.dev/hold-evictions":"r","leeward.dev/hold-until":null}}}`},
+		{"a cluster is named in one word", "cordon cluster/eu-1", "cluster/eu-1 cordoned\n",
+			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}}`},
+		{"a taint, too", "taint cluster/eu-1 k-", "cluster/eu-1 untainted\n", `/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
+		{"a workload stands for its binding", "hold deploy/web -n shop --reason r", "resourcebinding/web-deployment held\n",
+			`/web-deployment {"metadata":{"annotations":{"leeward.dev/hold-evictions":"r","leeward.dev/hold-until":null}}}`},
+		{"in kubectl's other grammar, too", "release deployments.apps web -n shop", "resourcebinding/web-deployment not held\n",
+			`/web-deployment {"metadata":{"annotations":{"leeward.dev/hold-evictions":null,"leeward.dev/hold-until":null,"leeward.dev/release-evictions":null}}}`},
+		{"with the namespace of scenarios, too", "hold shop/web --reason r", "resourcebinding/web-deployment held\n",
+			`/web-deployment {"metadata":{"annotations":{"leeward.dev/hold-evictions":"r","leeward.dev/hold-until":null}}}`},
 		{"a binding waits for nothing", "release binding nginx -n shop --now --reason a_customer_waits", "resourcebinding/nginx released\n",
 			`/nginx {"metadata":{"annotations":{"leeward.dev/release-evictions":"a customer waits"}}}`},
 	}
@@ -124,10 +140,16 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"no taint", "taint clusters eu-1", "at least one taint update is required", exitInvalid},
 		{"a name behind a taint", "taint clusters eu-1 k- eu-2", "all resources must be specified before taint changes: eu-2", exitInvalid},
 		{"names and a selector", "cordon eu-1 --all", "want names, --selector or --all, not two of them", exitInvalid},
-		{"a cluster that is not there", "cordon eu-7", "read cluster eu-7: Not Found", exitFailed},
+		{"a cluster that is not there", "cordon eu-7", "read cluster/eu-7: Not Found", exitFailed},
 		{"a hold without a reason", "hold cluster eu-1", "--reason must say why", exitInvalid},
-		{"a hold of something else", "hold node eu-1 --reason r", "want cluster, binding or clusterresourcebinding, not node", exitInvalid},
-		{"a release of a whole cluster", "release cluster eu-1 --now --reason r", "--now goes with a binding", exitInvalid},
+		{"a hold of something else", "hold thing eu-1 --reason r", "want clusters NAME..., bindings NAME..., or workloads such as deployment/nginx", exitInvalid},
+		{"a hold of nothing", "hold --reason r", "want clusters NAME..., bindings NAME..., or workloads such as deployment/nginx", exitInvalid},
+		{"a hold of bindings without a name", "hold bindings --reason r", "workloads such as deployment/nginx, not bindings", exitInvalid},
+		{"a hold of names and a selector", "hold deploy/web -l a=b --reason r", "want names, --selector or --all, not two of them", exitInvalid},
+		{"a cordon of a workload", "cordon deploy/nginx", "want clusters, not deploy/nginx", exitInvalid},
+		{"a taint of a workload", "taint deploy/nginx k-", `invalid resource type deploy, only ["cluster" "clusters"] are supported`, exitInvalid},
+		{"a binding that is not there", "hold binding web -n shop --reason r", "resourcebinding/web: Not Found", exitFailed},
+		{"a release of a whole cluster", "release cluster eu-1 --now --reason r", "--now goes with bindings and workloads", exitInvalid},
 		{"a cancellation with a deadline", "drain eu-1 --cancel --by 5m", "--cancel goes without --by and --wait", exitInvalid},
 	}
 	for _, c := range cases {
@@ -139,6 +161,39 @@ func TestEditsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestADryRunOfADrainSaysWhatWouldBeEvictedWhenAndWhereTo(t *testing.T) {
+	const preview = `{"metadata": {"name": "drain"}, "status": {"evicted": 2, "homeless": 1, "evictions": [
+		{"namespace": "shop", "name": "nginx-deployment", "fromCluster": "eu-1", "toClusters": [{"name": "eu-2", "replicas": 2}, {"name": "us-1"}], "at": "2026-01-02T03:04:05.000000Z", "message": "drained"},
+		{"name": "tools-clusterrole", "fromCluster": "eu-1", "at": "2026-01-02T03:09:05.000000Z", "message": "drained"}]}}`
+	for _, asked := range []string{"client", "server"} {
+		s := served(t)
+		s.Answer("/apis/leeward.dev/v1alpha1/failoverpreviews", preview)
+		code, stdout, stderr := at(t, s, "drain clusters eu-1 --dry-run="+asked)
+		require.Equal(t, exitHeld, code, stderr)
+		_, table, _ := strings.Cut(stdout, "dry run)\n")
+		require.Equal(t, `NAMESPACE   BINDING             FROM   TO               AT                     REASON
+shop        nginx-deployment    eu-1   eu-2 (2), us-1   2026-01-02T03:04:05Z   drained
+            tools-clusterrole   eu-1   <none>           2026-01-02T03:09:05Z   drained
+2 bindings would be evicted, 1 binding unschedulable elsewhere
+`, table)
+		sent := s.Requests()
+		require.Contains(t, sent[len(sent)-1], `"annotations":{"leeward.dev/drain":""}`)
+		s.Await(clustersPath+"/eu-1", func(o *unstructured.Unstructured) bool {
+			require.Empty(t, o.GetAnnotations(), "nothing is changed")
+			return true
+		})
+	}
+}
+
+func TestADryRunOfADrainSaysThatAServerForeseesNothing(t *testing.T) {
+	s := served(t)
+	s.Lack("/apis/leeward.dev/v1alpha1/failoverpreviews")
+	code, stdout, stderr := at(t, s, "drain eu-1 --dry-run")
+	require.Equal(t, exitHeld, code)
+	require.Equal(t, "cluster/eu-1 draining (dry run)\n", stdout)
+	require.Contains(t, stderr, "the server answers no FailoverPreview")
+}
+
 func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
 	drained := func(name string, left int) string {
 		return fmt.Sprintf(`{"metadata": {"name": %q, "labels": {"region": %q}, "annotations": {"leeward.dev/drain": ""}}, "status": {"drain": {"bindings": 5, "left": %d}}}`, name, name[:2], left)
@@ -148,7 +203,7 @@ func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
 		does func(*clienttest.Server)
 		says string
 	}{
-		{"until they are empty", func(s *clienttest.Server) { s.Put(clustersPath+"/eu-1", drained("eu-1", 0)) }, "eu-1 cluster drained of 5 of 5 bindings"},
+		{"until they are empty", func(s *clienttest.Server) { s.Put(clustersPath+"/eu-1", drained("eu-1", 0)) }, "cluster/eu-1 drained of 5 of 5 bindings"},
 		{"until they are gone", func(s *clienttest.Server) { s.Remove(clustersPath + "/eu-1") }, ""},
 		{"until they are to be used again", func(s *clienttest.Server) { s.Put(clustersPath+"/eu-1", `{"metadata": {"name": "eu-1"}}`) }, ""},
 	} {
@@ -161,7 +216,7 @@ func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
 				_ = stdout.Close() // it never fails
 			}()
 			said := bufio.NewScanner(out)
-			for _, line := range []string{"eu-1 cluster already draining", "eu-1 cluster drained of 3 of 5 bindings"} {
+			for _, line := range []string{"cluster/eu-1 already draining", "cluster/eu-1 drained of 3 of 5 bindings"} {
 				require.True(t, said.Scan())
 				require.Equal(t, line, said.Text())
 			}
@@ -173,18 +228,44 @@ func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
 	}
 }
 
-func TestAPauseMakesTheGovernorAndResumeKeepsIt(t *testing.T) {
+func TestAPauseMakesTheGovernorAndIsAcknowledged(t *testing.T) {
 	s := served(t)
-	code, stdout, stderr := at(t, s, "pause --reason the_network_is_rebuilt")
-	require.Equal(t, exitHeld, code, stderr)
-	require.Equal(t, "evictions paused\n", stdout)
+	s.Remove(governorPath)
+	said := make(chan string)
+	args := append(words("pause --reason the_network_is_rebuilt --timeout 1h"), "--kubeconfig", kubeconfigOf(t, s))
+	go func() {
+		var out, problems bytes.Buffer
+		execute(args, &out, &problems)
+		said <- out.String() + problems.String()
+	}()
 	s.Await(governorPath, func(o *unstructured.Unstructured) bool {
+		if o == nil {
+			return false
+		}
 		reason, _, _ := unstructured.NestedString(o.Object, "spec", "pause", "reason")
 		return reason == "the network is rebuilt"
 	})
-	code, stdout, _ = at(t, s, "resume")
+	select {
+	case words := <-said:
+		require.Fail(t, "no machine has taken it in", words)
+	default:
+	}
+	s.Put(governorPath, `{"metadata": {"name": "fleet"}, "status": {"holds": [{"reason": "the network is rebuilt"}]}}`)
+	require.Equal(t, "evictions paused\n", <-said)
+	code, stdout, _ := at(t, s, "resume")
 	require.Equal(t, exitHeld, code)
 	require.Equal(t, "evictions resumed\n", stdout)
+}
+
+func TestAHoldThatNobodyTakesInIsNoSuccess(t *testing.T) {
+	for _, line := range []string{"pause --reason x", "hold cluster eu-1 --reason x", "hold cluster eu-1 --reason r --for 1h"} {
+		code, stdout, stderr := at(t, served(t), line+" --timeout 1ms")
+		require.Equal(t, exitFailed, code, line)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, "it is stored, and the daemon has not taken it in for 1ms", line)
+		code, _, stderr = at(t, served(t), line+" --timeout 0")
+		require.Equal(t, exitHeld, code, stderr)
+	}
 }
 
 func TestClustersOfASimulatedMember(t *testing.T) {
@@ -218,4 +299,43 @@ func TestSimulatedMembersThatMakeNoSense(t *testing.T) {
 			require.Contains(t, stderr, c.says)
 		})
 	}
+}
+
+func TestEditsOfOneClusterAtTheSameTimeAllSucceed(t *testing.T) {
+	for _, writers := range []int{12, 50} {
+		t.Run(fmt.Sprintf("%d writers", writers), func(t *testing.T) {
+			s := served(t)
+			kubeconfig := kubeconfigOf(t, s)
+			var all sync.WaitGroup
+			said := make([]bytes.Buffer, writers)
+			for i := range writers {
+				all.Go(func() {
+					execute([]string{"taint", "clusters", "eu-1", fmt.Sprintf("k%d:NoSchedule", i), "--kubeconfig", kubeconfig}, &said[i], &said[i])
+				})
+			}
+			all.Wait()
+			for i := range said {
+				require.Equal(t, "cluster/eu-1 tainted\n", said[i].String())
+			}
+			s.Await(clustersPath+"/eu-1", func(o *unstructured.Unstructured) bool {
+				taints, _, _ := unstructured.NestedSlice(o.Object, "spec", "taints")
+				require.Len(t, taints, writers+1, "no taint is lost")
+				return true
+			})
+		})
+	}
+}
+
+func TestAnEditIsTriedAgainForAsLongAsIsSaid(t *testing.T) {
+	waits, least, most := patience, time.Duration(0), time.Duration(0)
+	waits.Jitter = 0
+	for waits.Steps > 1 { // nothing is waited for after the last attempt
+		wait := waits.Step()
+		least, most = least+wait, most+wait+time.Duration(patience.Jitter*float64(wait))
+	}
+	said := fmt.Sprintf("for %d to %d seconds", int(least.Seconds()), int(most.Seconds()))
+	docs, err := os.ReadFile("../../docs/api.md")
+	require.NoError(t, err)
+	require.Contains(t, string(docs), said)
+	require.Contains(t, taintCommand().Long, said)
 }

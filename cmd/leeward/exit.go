@@ -5,23 +5,26 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"leeward/cmd/internal/exitcode"
 )
 
 // Exit codes, the same for every command.
 const (
-	exitHeld = iota
-	exitFailed
-	exitInvalid
-	exitInternal
+	exitHeld     = exitcode.Held
+	exitFailed   = exitcode.Failed
+	exitInvalid  = exitcode.Invalid
+	exitInternal = exitcode.Internal
 )
 
 const exitCodes = `Exit codes:
   0  every expectation held
   1  an expectation failed
   2  a scenario, a manifest or the command line is invalid
-  3  an internal error, or a replay that is not deterministic`
+  3  an internal error, a file that cannot be read or written, or a replay that is not deterministic`
 
-// exit is an error that says how the command ends. An error of any other kind is the command line's.
+// exit is an error that says how the command ends. Outside of a command, where arguments are parsed, an error of any other
+// kind is the command line's.
 type exit struct {
 	code int
 	// err is for standard error; nil where the report has said everything.
@@ -41,6 +44,27 @@ func (e *exit) Unwrap() error { return e.err }
 func invalid(err error) error { return &exit{exitInvalid, err} }
 
 func internal(err error) error { return &exit{exitInternal, fmt.Errorf("leeward: %w", err)} }
+
+// ofInput is for problems of what is read: people name a file that is not there, or the machine cannot read one that is.
+func ofInput(err error) error { return &exit{exitcode.OfInput(err), err} }
+
+// sorted has an error of a command that says nothing of how it ends be an internal one, as that output cannot be written.
+func sorted(c *cobra.Command) {
+	for _, below := range c.Commands() {
+		sorted(below)
+	}
+	run := c.RunE
+	if run == nil {
+		return
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		if err == nil || errors.As(err, new(*exit)) {
+			return err
+		}
+		return internal(err)
+	}
+}
 
 // misused is for errors of the command line; it says where its help is.
 func misused(c *cobra.Command, err error) error {

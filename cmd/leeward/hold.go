@@ -4,30 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
-	"leeward/runtime/client"
 )
 
 // holding is one command by which people have evictions wait, or not: its flags.
 type holding struct {
 	editing
-	reason    string
-	lasts     spanFlag
-	now       bool
-	namespace string
+	reason string
+	lasts  spanFlag
+	now    bool
+	// ends is when the hold ends by itself; zero: when it is ended. Timeout is how long it is waited for the daemon to take it in.
+	ends    time.Time
+	timeout time.Duration
 }
 
 func newHolding(use, short, example string, run func(*holding, *cobra.Command, []string) error) (*holding, *cobra.Command) {
 	h := &holding{editing: newEditing()}
 	c := &cobra.Command{
-		Use: use, Short: short, Example: example, Long: short + ", at a running daemon. docs/storms.md says what waits, and what does not.",
+		Use: use, Short: short, Example: example, Long: short + ", at a running daemon.\ndocs/storms.md says what waits, and what does not.\n\n" + editExitCodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := h.connect(c); err != nil {
 				return misused(c, err)
@@ -47,27 +51,24 @@ func (h *holding) addFor(c *cobra.Command) {
 	c.Flags().Var(&h.lasts, "for", "when it ends by itself (default: when it is ended)")
 }
 
-func (h *holding) addNamespace(c *cobra.Command) {
-	c.Flags().StringVarP(&h.namespace, "namespace", "n", "default", "namespace of the binding")
-}
-
 func holdCommand() *cobra.Command {
-	h, c := newHolding("hold cluster NAME|binding NAME --reason WHY", "Have the evictions from a cluster, or those of a binding, wait",
-		"  leeward hold cluster member2 --reason \"its rack is moved\" --for 2h\n  leeward hold binding nginx-deployment -n shop --reason \"a release is under way\"",
+	h, c := newHolding("hold (clusters NAME... | bindings NAME... | WORKLOAD...) --reason WHY", "Have the evictions from a cluster, or those of a binding, wait",
+		"  leeward hold clusters member2 --reason \"its rack is moved\" --for 2h\n  leeward hold deployment/nginx -n shop --reason \"a release is under way\"",
 		(*holding).hold)
 	h.addReason(c)
 	h.addFor(c)
-	h.addNamespace(c)
+	h.addTimeout(c)
+	h.addChoice(c)
 	c.ValidArgsFunction = h.offerHeld
 	return c
 }
 
 func releaseCommand() *cobra.Command {
-	h, c := newHolding("release cluster NAME|binding NAME", "End a hold, and a release; with --now, have the evictions of a binding wait for nothing",
-		"  leeward release cluster member2\n  leeward release binding nginx-deployment --now --reason \"a customer waits\"",
+	h, c := newHolding("release (clusters NAME... | bindings NAME... | WORKLOAD...)", "End a hold, and a release; with --now, have the evictions of a binding wait for nothing",
+		"  leeward release clusters member2\n  leeward release deployment/nginx --now --reason \"a customer waits\"",
 		(*holding).release)
 	h.addReason(c)
-	h.addNamespace(c)
+	h.addChoice(c)
 	c.ValidArgsFunction = h.offerHeld
 	c.Flags().BoolVar(&h.now, "now", false, "evictions of the binding go at once, whatever the limits, storms and holds")
 	return c
@@ -78,6 +79,7 @@ func pauseCommand() *cobra.Command {
 	c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
 	h.addReason(c)
 	h.addFor(c)
+	h.addTimeout(c)
 	return c
 }
 
@@ -88,111 +90,107 @@ func resumeCommand() *cobra.Command {
 }
 
 func (h *holding) hold(c *cobra.Command, args []string) error {
-	p, err := h.target(args)
+	targets, err := h.targets(args)
 	if err == nil && strings.TrimSpace(h.reason) == "" {
 		err = errors.New("--reason must say why")
 	}
 	if err != nil {
 		return misused(c, err)
 	}
-	until := any(nil)
-	if end := h.end(); end != "" {
-		until = end
-	}
-	p.Body = annotated(map[string]any{api.AnnotationHold: h.reason, api.AnnotationHoldUntil: until})
-	return h.send(c, p, "held")
+	return h.annotate(c, targets, "held", map[string]any{api.AnnotationHold: h.reason, api.AnnotationHoldUntil: h.written()})
 }
 
 func (h *holding) release(c *cobra.Command, args []string) error {
-	p, err := h.target(args)
+	targets, err := h.targets(args)
+	aboutClusters := len(targets) == 0 || slices.ContainsFunc(targets, func(t target) bool { return t.resource == catalog.Clusters })
 	switch {
 	case err != nil:
-	case h.now && p.Resource == catalog.Clusters:
-		err = errors.New("--now goes with a binding")
+	case h.now && aboutClusters:
+		err = errors.New("--now goes with bindings and workloads")
 	case h.now == (strings.TrimSpace(h.reason) == ""):
 		err = errors.New("--now and --reason go together")
 	}
 	if err != nil {
 		return misused(c, err)
 	}
-	done := "not held"
-	changes := map[string]any{api.AnnotationHold: nil, api.AnnotationHoldUntil: nil}
-	switch {
-	case h.now:
-		done, changes = "released", map[string]any{api.AnnotationRelease: h.reason}
-	case p.Resource != catalog.Clusters:
-		changes[api.AnnotationRelease] = nil
+	if h.now {
+		return h.annotate(c, targets, "released", map[string]any{api.AnnotationRelease: h.reason})
 	}
-	p.Body = annotated(changes)
-	return h.send(c, p, done)
+	ended := map[string]any{api.AnnotationHold: nil, api.AnnotationHoldUntil: nil}
+	if !aboutClusters {
+		ended[api.AnnotationRelease] = nil
+	}
+	return h.annotate(c, targets, "not held", ended)
 }
 
-// end is when a hold ends by itself; empty: it does not.
-func (h *holding) end() string {
+// until is when a hold that begins now ends by itself; nil: it does not.
+func (h *holding) until() *metav1.MicroTime {
 	if h.lasts == 0 {
-		return ""
+		return nil
 	}
-	return time.Now().Add(time.Duration(h.lasts)).UTC().Format(time.RFC3339)
+	if h.ends.IsZero() {
+		h.ends = time.Now().Add(time.Duration(h.lasts)).UTC()
+	}
+	return &metav1.MicroTime{Time: h.ends}
 }
 
-// target is what a hold is about.
-func (h *holding) target(args []string) (*client.Patch, error) {
-	if len(args) != 2 {
-		return nil, errors.New("want cluster NAME or binding NAME")
+// written is until as annotations and specs have it.
+func (h *holding) written() any {
+	if until := h.until(); until != nil {
+		return until.Format(time.RFC3339)
 	}
-	p := &client.Patch{Name: args[1]}
-	switch kind := strings.ToLower(args[0]); {
-	case isClusters(kind):
-		p.Resource = catalog.Clusters
-	case kind == "binding" || kind == "resourcebinding" || kind == "rb":
-		p.Resource, p.Namespace = catalog.Bindings, h.namespace
-	case kind == "clusterresourcebinding" || kind == "crb":
-		p.Resource = catalog.ClusterBindings
-	default:
-		return nil, fmt.Errorf("want cluster, binding or clusterresourcebinding, not %s", args[0])
-	}
-	return p, nil
+	return nil
 }
 
-func (h *holding) send(c *cobra.Command, p *client.Patch, done string) error {
-	if err := h.patch(c.Context(), p); err != nil {
-		return refused(err)
-	}
-	return h.print(c, "%s/%s %s", strings.ToLower(p.Resource.Kind.Kind), p.Name, done)
+// annotate writes annotations of each of the objects that are meant, and says what that makes of them.
+func (h *holding) annotate(c *cobra.Command, targets []target, done string, annotations map[string]any) error {
+	return refused(h.each(c.Context(), targets, func(ctx context.Context, t target) error {
+		err := retry.RetryOnConflict(patience, func() error { return h.patch(ctx, t, annotated(annotations)) })
+		if _, holds := annotations[api.AnnotationHold].(string); err == nil && holds {
+			err = h.acknowledged(ctx, h.asked(&t))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+		return h.print(c, t.String(), done)
+	}))
 }
 
 func (h *holding) pause(c *cobra.Command, _ []string) error {
 	if strings.TrimSpace(h.reason) == "" {
 		return misused(c, errors.New("--reason must say why"))
 	}
-	pause := map[string]any{"reason": h.reason, "until": nil}
-	if end := h.end(); end != "" {
-		pause["until"] = end
+	err := h.govern(c.Context(), map[string]any{"reason": h.reason, "until": h.written()})
+	if err == nil {
+		err = h.acknowledged(c.Context(), h.asked(nil))
 	}
-	if err := h.govern(c.Context(), pause); err != nil {
+	if err != nil {
 		return refused(err)
 	}
-	return h.print(c, "evictions paused")
+	return h.print(c, "evictions", "paused")
 }
 
 func (h *holding) resume(c *cobra.Command, _ []string) error {
 	if err := h.govern(c.Context(), nil); err != nil {
 		return refused(err)
 	}
-	return h.print(c, "evictions resumed")
+	return h.print(c, "evictions", "resumed")
 }
 
 // govern writes the pause of the governor, which may not be there yet.
 func (h *holding) govern(ctx context.Context, pause map[string]any) error {
-	p := &client.Patch{Resource: catalog.Governors, Name: api.GovernorName, Body: map[string]any{"spec": map[string]any{"pause": pause}}}
-	err := h.patch(ctx, p)
-	if !apierrors.IsNotFound(err) || p.DryRun {
-		return err
-	}
-	g := &api.Governor{}
-	g.Name = api.GovernorName
-	if err := h.client.Create(ctx, catalog.Governors, g); err != nil && !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	return h.patch(ctx, p)
+	t := target{resource: catalog.Governors, name: api.GovernorName}
+	body := map[string]any{"spec": map[string]any{"pause": pause}}
+	return retry.RetryOnConflict(patience, func() error {
+		err := h.patch(ctx, t, body)
+		if !apierrors.IsNotFound(err) || h.dryRun.word != "none" {
+			return err
+		}
+		g := &api.Governor{}
+		g.Name = api.GovernorName
+		if _, err := h.client.Create(ctx, catalog.Governors, g); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		return h.patch(ctx, t, body)
+	})
 }

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"leeward/runtime/build"
 )
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -44,14 +46,16 @@ func rootCommand() *cobra.Command {
 			"conditions become taints, taints evictions, evictions new placements, on a virtual clock.\n" +
 			"At a running fleet it taints, cordons, drains and holds clusters, and records what happens;\n" +
 			"these commands end with 1 where the server refuses them.\n\n" + exitCodes,
-		Example: "  leeward replay scenarios/first.yaml\n" +
+		Example: "  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml\n" +
 			"  leeward replay scenarios --seeds 100\n" +
-			"  leeward validate policies/*.yaml",
+			"  leeward validate docs/examples",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
-	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), versionCommand(), recordCommand())
+	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), recordCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
+	build.Of(debug.ReadBuildInfo()).AddTo(root)
+	sorted(root)
 	return root
 }

@@ -21,10 +21,15 @@ type writer interface {
 	Close() error
 }
 
+// faultWriter is a report that also says what keeps files from being run. Others leave that to standard error.
+type faultWriter interface{ Fault(report.Fault) error }
+
 // output is where results go: the report to standard output, facts and progress to standard error.
 type output struct {
 	stdout *bufio.Writer
 	report writer
+	// faults is nil where the report does not say them.
+	faults faultWriter
 	log    zerolog.Logger
 	// progress is nil where nobody watches.
 	progress   io.Writer
@@ -35,6 +40,7 @@ type output struct {
 func (r *replaying) open(stdout, stderr io.Writer, page *pageFile, tasks []task) *output {
 	o := &output{stdout: bufio.NewWriter(stdout), log: zerolog.Nop(), runs: len(tasks)}
 	o.report = r.report(o.stdout, wantsColour(stdout), r.seeds > 1 || severalFiles(tasks))
+	o.faults, _ = o.report.(faultWriter)
 	if r.logLevel.word != "off" {
 		level, err := zerolog.ParseLevel(r.logLevel.word)
 		if err != nil {
@@ -62,12 +68,14 @@ func (r *replaying) report(w io.Writer, colour, many bool) writer {
 		return &report.JSON{W: w}
 	case r.output.word == "junit":
 		return &report.JUnit{W: w}
+	case r.output.word == "github":
+		return &report.GitHub{W: w}
 	case r.output.word == "wide":
 		return &report.Story{W: w, Style: journal.Style{Wide: true, Colour: colour}}
 	case many:
 		return &report.Summary{W: w, Colour: colour}
 	default:
-		return &report.Story{W: w, Style: journal.Style{Colour: colour}}
+		return &report.Story{W: w, Style: journal.Style{Colour: colour, Fold: true}}
 	}
 }
 
@@ -89,6 +97,19 @@ func (o *output) add(run *report.Run) error {
 	}
 	if o.progress != nil && o.done < o.runs {
 		say(o.progress, fmt.Sprintf("%d of %d", o.done, o.runs))
+	}
+	return nil
+}
+
+// fault reports what keeps files from being run.
+func (o *output) fault(err error) error {
+	if o.faults == nil {
+		return nil
+	}
+	for _, f := range report.Faults(err) {
+		if err := o.faults.Fault(f); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 
 	"leeward/runtime/report"
@@ -41,6 +42,13 @@ func (p *pageFile) finish() error {
 		return fmt.Errorf("write page %s: %w", p.name, err)
 	}
 	return nil
+}
+
+// tell says which page was written.
+func (p *pageFile) tell(stderr io.Writer) {
+	if p != nil {
+		say(stderr, "wrote "+p.name+"\n")
+	}
 }
 
 // discard leaves nothing behind of a page that was not finished.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"leeward/runtime/build"
 	"leeward/runtime/config"
 	"leeward/runtime/incident/recorder"
 )
@@ -47,13 +49,14 @@ named and left out. What Secrets and ConfigMaps hold is never written, only a di
 
 Exit codes:
   0  recorded, until it was interrupted or its time was up
-  1  the server could not be read, or the file not be written
-  2  the command line is invalid`,
+  1  the server could not be read
+  2  the command line is invalid
+  3  an internal error, or the file cannot be written`,
 		Example: `  leeward record -o outage.jsonl
   leeward record --for 10m -n shop -l app=nginx -o nginx.jsonl
   leeward record --kubeconfig karmada.config --profile karmada > outage.jsonl
   leeward replay outage.jsonl
-  leeward replay outage.jsonl --with stricter-policy.yaml`,
+  leeward replay outage.jsonl --with docs/examples/taint-policy.yaml`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(c *cobra.Command, _ []string) error { return r.run(c) },
@@ -70,7 +73,7 @@ func (r *recordingFlags) flags(c *cobra.Command) {
 	f.StringSliceVar(&r.kinds, "kinds", nil, "resources to record, such as clusters,deployments,pods (default: all that the daemon has, but Events)")
 	f.Var(&r.lasts, "for", "how long to record, such as 90s or 10m (default: until it is interrupted)")
 	f.StringVarP(&r.out, "output", "o", "-", "file to write, which must not be there yet; - is standard output")
-	f.StringVar(&r.profile, "profile", "", "profile of settings of the engine that is recorded, for its replays (default: leeward)")
+	f.StringVar(&r.profile, "profile", "", "profile of settings of the engine that is recorded, for its replays (default: inferred)")
 	f.Var(&r.set, "set", "setting of the engine that is recorded, as field=value; may be given again")
 	complete(c, "kinds", recorder.Names())
 	complete(c, "profile", config.Profiles())
@@ -84,9 +87,9 @@ func (r *recordingFlags) run(c *cobra.Command) error {
 	if conf.Client, err = r.server.connect(c.ErrOrStderr()); err != nil {
 		return misused(c, err)
 	}
-	file, err := r.create(c.OutOrStdout())
+	file, err := r.create(c)
 	if err != nil {
-		return misused(c, err)
+		return err
 	}
 	progress := progressOf(c.ErrOrStderr())
 	conf.Out, conf.Tell = file, progress.tell
@@ -115,7 +118,7 @@ func (r *recordingFlags) config() (*recorder.Config, error) {
 	}
 	conf := &recorder.Config{
 		Clock: clock.New(), Resources: resources, Namespace: r.namespace, Selector: r.selector,
-		Leeward: version(debug.ReadBuildInfo()), Profile: r.profile, Key: make([]byte, 32),
+		Leeward: "leeward " + build.Of(debug.ReadBuildInfo()).String(), Profile: r.profile, Key: make([]byte, 32),
 	}
 	for _, o := range r.set {
 		conf.Settings = append(conf.Settings, fmt.Sprintf("%s=%v", o.Field, o.Value))
@@ -125,13 +128,16 @@ func (r *recordingFlags) config() (*recorder.Config, error) {
 }
 
 // create opens the file to write. One that is there may be the only record of an incident.
-func (r *recordingFlags) create(stdout io.Writer) (io.WriteCloser, error) {
+func (r *recordingFlags) create(c *cobra.Command) (io.WriteCloser, error) {
 	if r.out == "-" {
-		return unclosed{stdout}, nil
+		return unclosed{c.OutOrStdout()}, nil
 	}
 	file, err := os.OpenFile(r.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("--output: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, misused(c, fmt.Errorf("--output: %w", err))
+	case err != nil:
+		return nil, internal(fmt.Errorf("--output: %w", err))
 	}
 	return file, nil
 }

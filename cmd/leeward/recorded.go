@@ -23,6 +23,7 @@ import (
 type decisions struct {
 	departures incident.Departures
 	end        time.Duration
+	assumed    []string
 }
 
 // load reads what files hold: scenarios first, then recordings. The error has every problem of the former, or those of
@@ -35,7 +36,7 @@ func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario
 	for _, path := range paths {
 		found, err := recordingsOf(path)
 		if err != nil {
-			return nil, invalid(err)
+			return nil, ofInput(err)
 		}
 		if len(found) == 0 || found[0] != path {
 			plain, mayHoldNone[path] = append(plain, path), len(found) > 0
@@ -43,7 +44,7 @@ func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario
 		for _, file := range found {
 			s, err := r.recording(file, stderr)
 			if err != nil {
-				return nil, invalid(err)
+				return nil, ofInput(err)
 			}
 			recordings = append(recordings, s)
 		}
@@ -51,7 +52,7 @@ func (r *replaying) load(paths []string, stderr io.Writer) ([]*scenario.Scenario
 	if len(r.with) > 0 && len(plain) > 0 {
 		return nil, invalid(errors.New("leeward: --with is for recordings: a scenario has its own manifests"))
 	}
-	scenarios, err := loadScenarios(plain, mayHoldNone)
+	scenarios, err := loadScenarios(plain, mayHoldNone, stderr)
 	return append(scenarios, recordings...), err
 }
 
@@ -116,12 +117,8 @@ func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scena
 	for _, note := range i.Notes {
 		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
 	}
-	var fixed []string
-	for _, o := range r.set {
-		fixed = append(fixed, o.Field)
-	}
-	s := i.Scenario(with, fixed...)
-	r.recorded[s] = decisions{i.Departures(), i.Duration}
+	s := i.Scenario(incident.Under{With: with, Profile: r.profile, Set: r.set})
+	r.recorded[s] = decisions{departures: i.Departures(), end: i.Duration, assumed: i.Assumed().Lines()}
 	return s, nil
 }
 
@@ -143,7 +140,7 @@ func (r *replaying) observation(path string, data []byte) (*scenario.Scenario, e
 	for name, placements := range observed.Observed.Placements() { // order-free: each binding by itself
 		departures.Follow(name, placements)
 	}
-	r.recorded[s] = decisions{departures, s.Duration}
+	r.recorded[s] = decisions{departures: departures, end: s.Duration}
 	return s, nil
 }
 
@@ -180,4 +177,5 @@ func (r *replaying) hold(s *scenario.Scenario, run *report.Run) {
 		stood = s.Began.Objects
 	}
 	run.Compared = incident.Compare(recorded.departures, incident.Replayed(run, stood), recorded.end)
+	run.Assumed = recorded.assumed
 }

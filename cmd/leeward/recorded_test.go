@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,5 +40,31 @@ func TestARecordedIncidentGoesAsItWentUnderTheSamePolicyAndOtherwiseUnderAnother
 		code, verdict := play(t, c.args...)
 		require.Equal(t, exitHeld, code, c.name)
 		require.Equal(t, c.verdict, verdict, c.name)
+	}
+}
+
+// karmadaFile was recorded from a real Karmada: eight applications, a taint that somebody set, one of a policy, and an agent
+// that fell silent.
+var karmadaFile = filepath.Join("..", "..", "scenarios", "recordings", "karmada-failover.jsonl")
+
+// What its header says of a recording, profile and settings, is found out where it is missing, and told.
+func TestAFailoverOfARealKarmadaGoesAsItWentAlsoWhereNothingSaysWhatItRanWith(t *testing.T) {
+	data, err := os.ReadFile(karmadaFile)
+	require.NoError(t, err)
+	settings := regexp.MustCompile(`,"config":\[[^]]*\]`)
+	require.True(t, settings.Match(data))
+	for name, header := range map[string]*regexp.Regexp{
+		"as its header says": regexp.MustCompile(`\z`),
+		"without settings":   settings,
+		"without a profile":  regexp.MustCompile(`,"profile":"karmada"` + settings.String()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "karmada.jsonl")
+			require.NoError(t, os.WriteFile(file, header.ReplaceAll(data, nil), 0o600))
+			var stdout, stderr strings.Builder
+			require.Equal(t, exitHeld, execute([]string{"replay", file}, &stdout, &stderr), stderr.String())
+			require.True(t, strings.HasSuffix(strings.TrimSpace(stdout.String()), "compared: 13 same"), stdout.String())
+			require.Equal(t, name != "as its header says", strings.Contains(stdout.String(), "assumed: gracefulEvictionTimeout=30s"))
+		})
 	}
 }

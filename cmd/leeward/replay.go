@@ -28,6 +28,8 @@ type replaying struct {
 	// recorded is what was decided in the recordings among the scenarios.
 	recorded map[*scenario.Scenario]decisions
 	jobs     countFlag
+	// min is how many scenarios must run at least; 0: any number.
+	min      countFlag
 	logLevel wordFlag
 }
 
@@ -35,7 +37,7 @@ func replayCommand() *cobra.Command {
 	r := &replaying{
 		seeds:    1,
 		jobs:     countFlag(runtime.NumCPU()),
-		output:   wordFlag{"text", []string{"text", "wide", "json", "junit"}},
+		output:   wordFlag{"text", []string{"text", "wide", "json", "junit", "github"}},
 		logLevel: wordFlag{"off", []string{"debug", "info", "warn", "error", "off"}},
 	}
 	c := &cobra.Command{
@@ -45,25 +47,27 @@ func replayCommand() *cobra.Command {
 
 The scenarios of one file are told as stories: every change, with its reasons. Of several files, or
 seeds, each scenario has one line, and one that fails has its story and the command that repeats it.
-A directory stands for all scenarios below it.
+What a cluster that flaps repeats is counted on one line; transcripts and -o wide have every time.
+A directory stands for all scenarios below it; other files there that might have been one (*.yaml, *.yml,
+*.json) are told with the reason why they are skipped, and a Scenario that is misspelt is an error.
 
 A recording (outage.jsonl, as leeward record writes it) is played like a scenario: what people and agents did is done
 again at its time, and a table holds what was decided then against what is decided now.
 
-The transcript beside a scenario (first.txt beside first.yaml, with a section for each where the file
+The transcript beside a scenario (first.golden beside first.yaml, with a section for each where the file
 holds several) is part of what it expects, where there is one and the run is the scenario's own: not
 with another --seed, --profile, --set or --until.
 
 ` + exitCodes,
-		Example: `  leeward replay scenarios/first.yaml                    # tell the story
+		Example: `  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml    # tell the story
   leeward replay scenarios                               # check them all
   leeward replay scenarios --update                      # and rewrite their transcripts
-  leeward replay first.yaml --seed 7 -o wide             # another order of messages, every fact
-  leeward replay first.yaml --seeds 1000                 # a thousand orders
-  leeward replay first.yaml --profile karmada            # what Karmada does
-  leeward replay first.yaml --set gracefulEvictionTimeout=20s --until 1h
-  leeward replay first.yaml --html first.html            # a page with the time-line
-  leeward replay outage.jsonl --with policy.yaml         # what another policy would have done
+  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --seed 7 -o wide             # another order of messages, every fact
+  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --seeds 1000                 # a thousand orders
+  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --profile karmada            # what Karmada does
+  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
+  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --html first.html            # a page with the time-line
+  leeward replay scenarios/recordings/nginx-leaves-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
@@ -82,9 +86,10 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.Var(&r.until, "until", "virtual time to run for, such as 90s, 15m or 2d (default: the scenario's)")
 	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
-	f.VarP(&r.output, "output", "o", "text, wide (every fact), json or junit")
+	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, junit, or github (annotations)")
 	f.StringArrayVar(&r.with, "with", nil, "manifests that stand from the beginning of a recording, in place of those in it; may be given again")
 	f.StringVar(&r.html, "html", "", "file to write a page to, with the time-line of every scenario")
+	f.Var(&r.min, "min", "fail when fewer scenarios ran, as where files are missing (default: no such limit)")
 	f.Var(&r.jobs, "jobs", "scenarios to run at once")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
 	complete(c, "output", r.output.choices)
@@ -98,12 +103,12 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	}
 	scenarios, err := r.load(paths, c.ErrOrStderr())
 	if err != nil {
-		return err
+		return r.atFault(c, err)
 	}
 	tasks := r.tasks(scenarios)
 	page, err := createPage(r.html)
 	if err != nil {
-		return misused(c, err)
+		return internal(err)
 	}
 	defer page.discard()
 	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), page, tasks)
@@ -112,11 +117,14 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 		if err := r.transcribe(tasks, i, run, c.ErrOrStderr()); err != nil {
 			return err
 		}
-		sum.add(run)
-		if isInvalid(run.Err) {
-			return nil // it never ran: there is nothing to report
+		fresh := sum.add(run)
+		switch {
+		case !isInvalid(run.Err):
+			return out.add(run)
+		case fresh: // it never ran: there is nothing more to report
+			return out.fault(run.Err)
 		}
-		return out.add(run)
+		return nil
 	}
 	err = inOrder(r.atOnce(), len(tasks), func(i int) *report.Run { return r.replay(tasks[i]) }, take)
 	if err == nil {
@@ -125,7 +133,34 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	return sum.exit()
+	page.tell(c.ErrOrStderr())
+	if r.determinism {
+		sum.tellSame(c.ErrOrStderr())
+	}
+	if err := sum.exit(); err != nil {
+		return err
+	}
+	return r.enough(sum.ran)
+}
+
+// atFault reports files that keep all from being run, where the report does, and returns the error.
+func (r *replaying) atFault(c *cobra.Command, err error) error {
+	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), nil, nil)
+	if out.faults == nil {
+		return err
+	}
+	if wrong := errors.Join(out.fault(errors.Unwrap(err)), out.close()); wrong != nil {
+		return internal(wrong)
+	}
+	return err
+}
+
+// enough fails where fewer scenarios ran than --min asks for.
+func (r *replaying) enough(ran int) error {
+	if ran >= int(r.min) {
+		return nil
+	}
+	return &exit{exitFailed, fmt.Errorf("leeward: %s ran, and --min asks for %d", count(ran, "scenario"), r.min)}
 }
 
 // check reports what makes no sense, or not together.
@@ -172,18 +207,30 @@ type outcome struct {
 	// errors are why runs ended early, each once: the same may happen under a thousand seeds.
 	errors []error
 	said   map[string]bool
+	// ran counts the scenarios that were run, under however many seeds, and runs those that came to their end.
+	ran, runs int
+	last      *report.Run
 }
 
-func (o *outcome) add(run *report.Run) {
+// add takes the next run, and reports whether its error is one that no run before had.
+func (o *outcome) add(run *report.Run) (fresh bool) {
 	o.failed = o.failed || !run.Passed
+	if o.last == nil || o.last.File != run.File || o.last.Name != run.Name {
+		o.ran++
+	}
+	o.last = run
+	if run.Err == nil {
+		o.runs++
+	}
 	if run.Err == nil || o.said[run.Err.Error()] {
-		return
+		return false
 	}
 	if o.said == nil {
 		o.said = map[string]bool{}
 	}
 	o.said[run.Err.Error()] = true
 	o.errors = append(o.errors, run.Err)
+	return true
 }
 
 // exit says how the command ends: what is our fault comes before what is the scenario's.

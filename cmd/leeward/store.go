@@ -8,14 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/engine/wal"
 )
 
 const storeExitCodes = `Exit codes:
   0  done; what was read is sound
-  1  the store is damaged
-  2  the command line or a manifest is invalid, or the folder cannot be used
-  3  an internal error`
+  1  the store is damaged, or another process has it open
+  2  the command line or a manifest is invalid, or the folder holds no store, or one already
+  3  an internal error, or a file that cannot be read or written`
 
 func storeCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -51,21 +52,16 @@ func oneFolder(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// damaged is for a folder whose files do not add up; any other error says why it cannot be used.
-func damaged(err error) error {
-	if errors.As(err, new(*wal.Damage)) {
-		return &exit{exitFailed, err}
-	}
-	return invalid(err)
-}
+// ofStore is for an error of a store.
+func ofStore(err error) error { return &exit{exitcode.OfStore(err), err} }
 
 func storeVerifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify DIR",
 		Short: "Read every file of a store and report what is damaged",
 		Long: `Read every file of a store, check every checksum and every version, and report the first damage of each
-file with its offset. Nothing is changed. A last frame that a crash has left half written was never
-acknowledged: it is reported, and is no damage.
+file with its offset. Nothing is changed. A last frame that is not whole is what a crash leaves of a write that
+was not acknowledged: it is reported, and is no damage. A file that was truncated looks the same.
 
 ` + storeExitCodes,
 		Example: `  leeward store verify leewardd.data/store`,
@@ -73,7 +69,7 @@ acknowledged: it is reported, and is no damage.
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := wal.Verify(args[0])
 			if err != nil {
-				return damaged(err)
+				return ofStore(err)
 			}
 			if err := printReport(c.OutOrStdout(), &report); err != nil {
 				return err
@@ -147,19 +143,19 @@ the log has outgrown the last snapshot.
 func compactStore(c *cobra.Command, dir string) error {
 	switch exists, err := wal.Exists(dir); {
 	case err != nil:
-		return invalid(err)
+		return ofStore(err)
 	case !exists:
-		return invalid(fmt.Errorf("%s: holds no store", dir))
+		return ofStore(fmt.Errorf("%s: %w", dir, wal.ErrNoStore))
 	}
 	log, state, err := wal.Open(dir, wal.Options{})
 	if err != nil {
-		return damaged(err)
+		return ofStore(err)
 	}
 	for _, note := range state.Notes {
 		say(c.ErrOrStderr(), note+"\n")
 	}
 	if err := errors.Join(log.Compact(), log.Close()); err != nil {
-		return damaged(err)
+		return ofStore(err)
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "compacted: version %d, %s\n", state.Version, count(len(state.Records), "object"))
 	return err

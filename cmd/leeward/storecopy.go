@@ -9,11 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	strict "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"leeward/messages/api"
@@ -52,7 +56,7 @@ object a line, or one YAML List. Objects that go by themselves, as Events do, sa
 func exportStore(c *cobra.Command, dir, form string, salvage bool) error {
 	state, loss := wal.Load(dir)
 	if loss != nil && !(salvage && errors.As(loss, new(*wal.Damage))) {
-		return damaged(loss)
+		return ofStore(loss)
 	}
 	for _, note := range state.Notes {
 		say(c.ErrOrStderr(), note+"\n")
@@ -61,7 +65,7 @@ func exportStore(c *cobra.Command, dir, form string, salvage bool) error {
 	if err := errors.Join(exportObjects(out, &state, form), out.Flush()); err != nil || loss == nil {
 		return err
 	}
-	return damaged(fmt.Errorf("%w; exported what stood before, at version %d", loss, state.Version))
+	return ofStore(fmt.Errorf("%w; exported what stood before, at version %d", loss, state.Version))
 }
 
 func exportObjects(w io.Writer, state *wal.State, form string) error {
@@ -77,7 +81,7 @@ func exportObjects(w io.Writer, state *wal.State, form string) error {
 	for i := range state.Records {
 		o, err := exported(&state.Records[i])
 		if err != nil {
-			return invalid(fmt.Errorf("%s: %w", state.Records[i].Key, err))
+			return &exit{exitFailed, fmt.Errorf("%s: %w", state.Records[i].Key, err)}
 		}
 		if err := writeObject(w, o, form); err != nil {
 			return err
@@ -128,8 +132,8 @@ they are, but for the resource versions, which begin anew. Nothing is written if
 command is killed.
 
 ` + storeExitCodes,
-		Example: `  leeward store import leewardd.data/store objects.jsonl
-  kubectl get clusters,resourcebindings -A -o yaml > live.yaml && leeward store import rehearsal live.yaml`,
+		Example: `  leeward store export leewardd.data/store > objects.jsonl && leeward store import new.data/store objects.jsonl
+  kubectl get clusters,resourcebindings -A -o yaml > live.yaml && leeward store import rehearsal.data/store live.yaml`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return misused(c, fmt.Errorf("%s needs a folder and manifests", c.CommandPath()))
@@ -143,19 +147,19 @@ command is killed.
 func importStore(c *cobra.Command, dir string, files []string) error {
 	switch exists, err := wal.Exists(dir); {
 	case err != nil:
-		return invalid(err)
+		return ofStore(err)
 	case exists:
-		return invalid(fmt.Errorf("%s: holds a store already", dir))
+		return ofStore(fmt.Errorf("%s: %w", dir, wal.ErrExists))
 	}
 	in := importing{places: map[string]string{}}
 	for _, name := range files {
 		in.file(name)
 	}
 	if len(in.problems) > 0 {
-		return invalid(errors.Join(in.problems...))
+		return ofInput(errors.Join(in.problems...))
 	}
 	if err := wal.Create(dir, in.records); err != nil {
-		return invalid(err)
+		return ofStore(err)
 	}
 	_, err := fmt.Fprintf(c.OutOrStdout(), "imported: %s\n", count(len(in.records), "object"))
 	return err
@@ -175,12 +179,70 @@ func (in *importing) file(name string) {
 	case err != nil:
 		in.problems = append(in.problems, err)
 	case filepath.Ext(name) == ".jsonl":
-		for n, line := range bytes.Split(data, []byte("\n")) {
-			in.documents(name, line, n)
-		}
+		in.lines(name, bytes.Split(data, []byte("\n")))
 	default:
 		in.documents(name, data, 0)
 	}
+}
+
+// lines reads one object a line, on every processor, and in their order what is not read by quickly.
+func (in *importing) lines(name string, lines [][]byte) {
+	read := make([]*wal.Record, len(lines))
+	var readers sync.WaitGroup
+	parts := runtime.GOMAXPROCS(0)
+	for part := range parts {
+		readers.Go(func() {
+			for n := part; n < len(lines); n += parts {
+				read[n] = quickly(lines[n])
+			}
+		})
+	}
+	readers.Wait()
+	for n, line := range lines {
+		if read[n] == nil {
+			in.documents(name, line, n)
+			continue
+		}
+		place := fmt.Sprintf("%s:%d", name, n+1)
+		if err := in.add(read[n], place); err != nil {
+			in.documents(name, line, n) // which names the object
+		}
+	}
+}
+
+// quickly returns the record of a line that is one object in JSON without a mistake, as a store exports it, in a tenth of
+// the time that a manifest takes. Of any other it returns nil: what it holds, or what is wrong, is for manifest to say.
+func quickly(line []byte) *wal.Record {
+	var head struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if strict.UnmarshalCaseSensitivePreserveInts(line, &head) != nil || head.Metadata.Name == "" {
+		return nil
+	}
+	o, into := emptyOf(head.TypeMeta)
+	if mistakes, err := strict.UnmarshalStrict(line, into); err != nil || len(mistakes) > 0 {
+		return nil
+	}
+	r, err := recordOf(o)
+	if err != nil {
+		return nil
+	}
+	return &r
+}
+
+var typed = manifest.FleetKinds()
+
+// emptyOf returns an empty object of a kind, as manifest makes them, and what its JSON is read into.
+func emptyOf(kind metav1.TypeMeta) (o api.Object, into any) {
+	if empty, known := typed[kind]; known {
+		o = empty()
+		return o, o
+	}
+	u := &unstructured.Unstructured{}
+	return u, &u.Object
 }
 
 // documents reads manifests that begin below so many lines of a file.
@@ -199,28 +261,39 @@ func (in *importing) documents(name string, data []byte, below int) {
 }
 
 func (in *importing) object(o api.Object, place string) error {
-	resource := catalog.Of(api.KeyOf(o))
-	if resource == nil {
-		return errors.New("the daemon does not hold objects of this kind")
+	r, err := recordOf(o)
+	if err != nil {
+		return err
 	}
-	if !resource.ClusterScoped && o.GetNamespace() == "" {
-		o.SetNamespace("default")
-	}
-	r := wal.Record{Key: engine.Key(resource.Name(), o.GetNamespace(), o.GetName())}
+	return in.add(&r, place)
+}
+
+// add takes a record, unless there is one of its object.
+func (in *importing) add(r *wal.Record, place string) error {
 	if before, ok := in.places[r.Key]; ok {
 		return fmt.Errorf("is at %s already", before)
 	}
 	in.places[r.Key] = place
-	var err error
+	in.records = append(in.records, *r)
+	return nil
+}
+
+// recordOf is an object as a log has it.
+func recordOf(o api.Object) (r wal.Record, err error) {
+	resource := catalog.Of(api.KeyOf(o))
+	if resource == nil {
+		return r, errors.New("the daemon does not hold objects of this kind")
+	}
+	if !resource.ClusterScoped && o.GetNamespace() == "" {
+		o.SetNamespace("default")
+	}
+	r.Key = engine.Key(resource.Name(), o.GetNamespace(), o.GetName())
 	if r.Expires, err = takeExpiry(o); err != nil {
-		return err
+		return r, err
 	}
 	o.SetResourceVersion("")
-	if r.Object, err = json.Marshal(o); err != nil {
-		return err
-	}
-	in.records = append(in.records, r)
-	return nil
+	r.Object, err = json.Marshal(o)
+	return r, err
 }
 
 // takeExpiry takes out of an object what its export said about its end.

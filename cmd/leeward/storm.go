@@ -37,7 +37,7 @@ type storming struct {
 	lanes                       countFlag
 	output                      wordFlag
 	compare, html               string
-	engine, durable             bool
+	engine, durable, force      bool
 	simulation                  simulating
 }
 
@@ -65,7 +65,8 @@ The fleet is built to measure, or read from the same files as replay takes (-f):
 scenario, of which the timeline is left aside. It has a virtual clock: tolerations and start-up times
 pass at once, and what is measured is the engine. The pace and the brakes that settings give to evictions
 are left out unless --paced asks for them. Garbage is collected as with GOGC=400 and GOMEMLIMIT=7GiB, unless
-they are set. Every storm ends with the question whether anything was lost.
+they are set. A storm that would take more memory than GOMEMLIMIT, its control group or the machine has is
+refused before it begins. Every storm ends with the question whether anything was lost.
 
 With --simulate many small fleets and outages are drawn at random instead, and each is held to what must
 be true of every fleet: no eviction before its deadline, no stay beyond it, the last copy kept, capacity
@@ -76,12 +77,12 @@ Exit codes:
   0  nothing was lost, every law held
   1  something was lost, or the storm was interrupted; a law was broken
   2  a manifest or the command line is invalid
-  3  an internal error`,
+  3  an internal error, or a file that cannot be read or written`,
 		Example: `  leeward storm                                            # 10,000 workloads, 30 of 100 clusters fail
   leeward storm --clusters 200 --bindings 100000 --kill 60
   leeward storm --kill region=region3 --pattern flapping --tolerations none,30s=2,5m
   leeward storm --pattern cascade --placements dynamic=3,duplicated
-  leeward storm -f fleet.yaml -f workloads.yaml --kill 50% # your own manifests
+  leeward storm -f scenarios/nginx-leaves-a-failed-cluster.yaml --kill 50% # your own manifests
   leeward storm -o json > before.json                      # and later
   leeward storm --compare before.json
   leeward storm --html storm.html                          # a page with charts
@@ -115,6 +116,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.StringVar(&s.html, "html", "", "file to write a page to, with charts of rates, latencies and load")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
 	f.BoolVar(&s.durable, "durable", false, "run in real time with the daemon's store in a temporary folder: every object, Work and Event is made durable")
+	f.BoolVar(&s.force, "force", false, "begin a storm also where memory does not suffice for it")
 	s.simulation.flags(f)
 	complete(c, "placements", storm.Placements())
 	complete(c, "tolerations", []string{"none", "forever", "30s", "5m"})
@@ -136,15 +138,15 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	}
 	other, err := readReport(s.compare)
 	if err != nil {
-		return invalid(err)
+		return ofInput(err)
 	}
 	manifests, err := readFleet(s.files)
 	if err != nil {
-		return invalid(err)
+		return ofInput(err)
 	}
 	page, err := createPage(s.html)
 	if err != nil {
-		return misused(c, err)
+		return internal(err)
 	}
 	defer page.discard()
 	report, err := s.storm(c, manifests)
@@ -160,6 +162,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	if err := errors.Join(s.write(c.OutOrStdout(), report, other), s.draw(page, report)); err != nil {
 		return internal(fmt.Errorf("write the report: %w", err))
 	}
+	page.tell(c.ErrOrStderr())
 	if report.Interrupted || !report.Passed() {
 		return &exit{code: exitFailed, err: nil}
 	}
@@ -188,9 +191,13 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 	started := time.Now()
 	dir, clean, err := s.folder()
 	if err != nil {
-		return nil, internal(err)
+		return nil, err
 	}
 	defer clean()
+	var memory storm.Memory
+	if !s.force {
+		memory = storm.MemoryThere()
+	}
 	run, err := storm.New(storm.Config{
 		Dir: dir,
 		Fleet: storm.Fleet{
@@ -198,10 +205,10 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 			Placements: s.placements.mix, Tolerations: s.tolerations.mix, Startup: time.Duration(s.startup), Seed: s.seed.value,
 		},
 		Manifests: manifests, Kill: s.kill.kill, Pattern: s.pattern.word, Profile: s.profile, Set: s.set, Paced: s.paced,
-		Seed: s.seed.value, Lanes: int(s.lanes), Clock: func() time.Duration { return time.Since(started) },
+		Seed: s.seed.value, Lanes: int(s.lanes), Memory: memory, Clock: func() time.Duration { return time.Since(started) },
 	})
 	if err != nil {
-		return nil, err
+		return nil, s.advised(err)
 	}
 	defer run.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -216,6 +223,19 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 	report.Command = s.command(c.Flags())
 	report.Set = overrides(s.set)
 	return report, nil
+}
+
+// advised says what can be done about a storm that does not fit.
+func (s *storming) advised(err error) error {
+	var large *storm.TooLarge
+	if !errors.As(err, &large) {
+		return err
+	}
+	advice := "take --force to begin all the same"
+	if large.Bindings > 0 && len(s.files) == 0 {
+		advice = fmt.Sprintf("take --bindings %d, or --force to begin all the same", large.Bindings)
+	}
+	return &storm.Invalid{Problem: fmt.Errorf("%w: %s", large, advice)}
 }
 
 // folder is an empty one for the daemon's store, if that takes part, and what removes it.
@@ -285,7 +305,7 @@ func (s *storming) command(flags *pflag.FlagSet) string {
 	words := []string{"leeward", "storm"}
 	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "filename", "set", "output", "compare", "html", "engine":
+		case "filename", "set", "output", "compare", "html", "engine", "force":
 		case "paced":
 			words = append(words, "--paced")
 		default:

@@ -28,9 +28,12 @@ func taintCommand() *cobra.Command {
 		Long: `Update the taints of clusters at a running daemon, or at a Karmada API server, as 'kubectl taint nodes' does.
 
 What the server foresees is told as warnings; with --dry-run=server it is told, and nothing is done.
-Unlike karmadactl, no taint is lost that somebody else writes at the same time.`,
+Unlike karmadactl, no taint is lost that somebody else writes at the same time: the edit is made again on what was
+written, for 15 to 31 seconds.
+
+` + editExitCodes,
 		Example: `  leeward taint clusters member2 maintenance=rack4:NoExecute
-  leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # who would leave?
+  leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # who would be evicted?
   leeward taint clusters -l region=eu maintenance-`,
 		RunE: t.run,
 	}
@@ -42,16 +45,16 @@ Unlike karmadactl, no taint is lost that somebody else writes at the same time.`
 }
 
 func (t *tainting) run(c *cobra.Command, args []string) error {
-	names, changes, err := t.parse(args)
+	targets, changes, err := t.parse(args)
 	if err != nil {
 		return misused(c, err)
 	}
 	if err := t.connect(c); err != nil {
 		return misused(c, err)
 	}
-	return refused(t.each(c.Context(), names, func(ctx context.Context, name string) error {
+	return refused(t.each(c.Context(), targets, func(ctx context.Context, at target) error {
 		var done string
-		err := t.cluster(ctx, name, func(o *api.Cluster) (map[string]any, error) {
+		err := t.cluster(ctx, at, func(o *api.Cluster) (map[string]any, error) {
 			after, did, err := retaint(o, changes, t.overwrite)
 			done = did
 			return map[string]any{"spec": map[string]any{"taints": after}}, err
@@ -59,12 +62,12 @@ func (t *tainting) run(c *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return t.print(c, "cluster/%s %s", name, done)
+		return t.print(c, at.String(), done)
 	}))
 }
 
 // parse reads the arguments as karmadactl does: first what kind, then names, then taints.
-func (t *tainting) parse(args []string) ([]string, taint.Changes, error) {
+func (t *tainting) parse(args []string) ([]target, taint.Changes, error) {
 	first := slices.IndexFunc(args, isTaint)
 	if first < 0 {
 		first = len(args)
@@ -73,18 +76,24 @@ func (t *tainting) parse(args []string) ([]string, taint.Changes, error) {
 	switch {
 	case len(named) == 0:
 		return nil, taint.Changes{}, errors.New("one or more resources must be specified as <resource> <name>")
-	case !isClusters(named[0]):
-		return nil, taint.Changes{}, fmt.Errorf(`invalid resource type %s, only ["cluster" "clusters"] are supported`, named[0])
+	case !isClusters(kindOf(named[0])):
+		return nil, taint.Changes{}, fmt.Errorf(`invalid resource type %s, only ["cluster" "clusters"] are supported`, kindOf(named[0]))
 	}
 	if i := slices.IndexFunc(specs, func(s string) bool { return !isTaint(s) }); i >= 0 {
 		return nil, taint.Changes{}, fmt.Errorf("all resources must be specified before taint changes: %s", specs[i])
 	}
-	names, err := t.names(named)
+	targets, err := t.clustersNamed(named)
 	if err != nil {
 		return nil, taint.Changes{}, err
 	}
 	changes, err := taint.Parse(specs)
-	return names, changes, err
+	return targets, changes, err
+}
+
+// kindOf is the resource of "clusters", and of "cluster/eu-1".
+func kindOf(word string) string {
+	kind, _, _ := strings.Cut(word, "/")
+	return kind
 }
 
 // isTaint tells taints from names, which hold no such signs.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
+	"leeward/runtime/journal"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/span"
@@ -27,11 +29,12 @@ type task struct {
 
 // loadScenarios reads all scenarios, or returns every problem of all files, as validate does. Of the paths, some need hold
 // none.
-func loadScenarios(paths []string, mayHoldNone map[string]bool) ([]*scenario.Scenario, error) {
+func loadScenarios(paths []string, mayHoldNone map[string]bool, stderr io.Writer) ([]*scenario.Scenario, error) {
 	var all []*scenario.Scenario
 	var problems manifest.Problems
 	for _, path := range paths {
-		scenarios, wrong := scenario.Load(path)
+		scenarios, skipped, wrong := scenario.Find(path)
+		tellSkipped(stderr, skipped)
 		if len(wrong) == 1 && wrong[0].Message == scenario.NoScenario && mayHoldNone[path] {
 			wrong = nil
 		}
@@ -51,7 +54,21 @@ func loadScenarios(paths []string, mayHoldNone map[string]bool) ([]*scenario.Sce
 			v.manifests(name, data, &settings)
 		}
 	}
-	return nil, invalid(errors.Join(v.problems...))
+	return nil, ofInput(errors.Join(v.problems...))
+}
+
+// mostSkipped is how many files that are skipped are told of one directory.
+const mostSkipped = 50
+
+// tellSkipped says which files hold nothing to run, and why.
+func tellSkipped(stderr io.Writer, skipped []scenario.Skipped) {
+	for i, s := range skipped {
+		if i == mostSkipped {
+			say(stderr, fmt.Sprintf("skipped %d more\n", len(skipped)-i))
+			return
+		}
+		say(stderr, fmt.Sprintf("skipped %s: %s\n", s.File, journal.Printable(s.Reason)))
+	}
 }
 
 // spoilt are the files with problems that no scenario can be read from.

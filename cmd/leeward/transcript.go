@@ -20,7 +20,7 @@ import (
 )
 
 // transcripts are the stories that the scenarios of one file are to tell. They lie beside it: those of
-// first.yaml in first.txt. The story of one scenario stands there alone; those of several are the sections
+// first.yaml in first.golden. The story of one scenario stands there alone; those of several are the sections
 // of a txtar archive, each under its scenario's name.
 type transcripts struct {
 	name string
@@ -37,7 +37,7 @@ func transcriptsBeside(scenarios []*scenario.Scenario) map[string]*transcripts {
 	for _, s := range scenarios {
 		t := beside[s.File]
 		if t == nil {
-			t = &transcripts{name: strings.TrimSuffix(s.File, filepath.Ext(s.File)) + ".txt"}
+			t = &transcripts{name: strings.TrimSuffix(s.File, filepath.Ext(s.File)) + ".golden"}
 			beside[s.File] = t
 		}
 		t.scenarios = append(t.scenarios, s.Name)
@@ -136,7 +136,7 @@ func (r *replaying) transcript(t task, run *report.Run) error {
 		t.transcripts.record(t.scenario.Name, slices.Clone(now.Bytes()))
 	default:
 		run.Expect(report.Expectation{
-			Text: "transcript " + t.transcripts.name,
+			Text: "transcript " + t.transcripts.name, File: t.transcripts.name,
 			Reason: differences(t.transcripts.name, recorded, now.Bytes()) +
 				"accept it: leeward replay " + shellWord(t.scenario.File) + " --update",
 		})

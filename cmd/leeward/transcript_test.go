@@ -16,8 +16,8 @@ func TestTranscriptsLieBesideTheirScenarios(t *testing.T) {
 		{Name: "calm", File: "dir.d/first.yaml"}, {Name: "a", File: "two.yml"}, {Name: "b", File: "two.yml"},
 	})
 	require.Len(t, beside, 2)
-	require.Equal(t, "dir.d/first.txt", beside["dir.d/first.yaml"].name)
-	require.Equal(t, "two.txt", beside["two.yml"].name)
+	require.Equal(t, "dir.d/first.golden", beside["dir.d/first.yaml"].name)
+	require.Equal(t, "two.golden", beside["two.yml"].name)
 	require.Equal(t, []string{"a", "b"}, beside["two.yml"].scenarios)
 }
 
@@ -34,7 +34,7 @@ func TestTranscriptsAreReadAsTheyWereWritten(t *testing.T) {
 		{"a scenario that is gone leaves no section", []string{"a", "b"}, map[string]string{"a": "one\n", "old": "three\n"}, "-- a --\none\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "first.txt")
+			file := filepath.Join(t.TempDir(), "first.golden")
 			written := &transcripts{name: file, scenarios: c.scenarios}
 			require.NoError(t, written.read(), "a file that is not there holds no story")
 			for name, story := range c.stories {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,16 +30,20 @@ func validateCommand() *cobra.Command {
 		Long: `Check manifests and scenarios without running them: read them strictly, default them and validate
 them as the API server and Karmada's webhooks would. Every problem of every file is reported, with
 its file, line, field and value. A directory stands for all *.yaml, *.yml and *.json files below it.
+--profile and --set hold for manifests, and against what scenarios say, as they do in leeward replay.
+A configuration file of leewardd is recognised by its fields: its profile and settings are checked, too.
 
 ` + exitCodes,
-		Example: `  leeward validate policies/*.yaml
+		Example: `  leeward validate docs/examples
   leeward validate scenarios
+  leeward validate docs/examples/taint-policy.yaml --profile karmada --set allowNoExecuteTaintPolicy=true
   kubectl get clustertaintpolicies -o yaml > live.yaml && leeward validate live.yaml --profile karmada`,
 		Args:              arguments("a manifest, a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
 		RunE:              v.run,
 	}
-	c.Flags().StringVar(&v.profile, "profile", "", "profile of settings that manifests are checked under (default: leeward)")
+	c.Flags().StringVar(&v.profile, "profile", "", "profile of settings to check under (default: the scenario's, or leeward)")
+	c.Flags().Var(&v.set, "set", "setting to check under, as field=value; may be given again")
 	complete(c, "profile", config.Profiles())
 	return c
 }
@@ -44,13 +51,16 @@ its file, line, field and value. A directory stands for all *.yaml, *.yml and *.
 // validating is one validate command: its flags, and what it has seen.
 type validating struct {
 	profile          string
+	set              overrideFlag
 	files, scenarios int
 	objects          int
-	problems         []error
+	// configurations counts the configuration files of leewardd.
+	configurations int
+	problems       []error
 }
 
 func (v *validating) run(c *cobra.Command, paths []string) error {
-	settings, wrong := config.Resolve(v.profile, nil)
+	settings, wrong := config.Resolve(v.profile, v.set)
 	if len(wrong) > 0 {
 		return misused(c, errors.Join(wrong...))
 	}
@@ -64,10 +74,13 @@ func (v *validating) run(c *cobra.Command, paths []string) error {
 		}
 	}
 	if len(v.problems) > 0 {
-		return invalid(errors.Join(v.problems...))
+		return ofInput(errors.Join(v.problems...))
 	}
-	_, err := fmt.Fprintf(c.OutOrStdout(), "valid: %s, %s, %s\n",
-		count(v.files, "file"), count(v.objects, "object"), count(v.scenarios, "scenario"))
+	seen := []string{count(v.files, "file"), count(v.objects, "object"), count(v.scenarios, "scenario")}
+	if v.configurations > 0 {
+		seen = append(seen, count(v.configurations, "configuration")+" of leewardd")
+	}
+	_, err := fmt.Fprintln(c.OutOrStdout(), "valid: "+strings.Join(seen, ", "))
 	return err
 }
 
@@ -109,6 +122,12 @@ func (v *validating) file(name string, settings *messages.Settings) {
 		v.problems = append(v.problems, err)
 		return
 	}
+	if fields, problems := config.Read(bytes.NewReader(data), name); isConfiguration(fields) {
+		v.configurations++
+		v.problems = append(v.problems, problems...)
+		v.configuration(fields)
+		return
+	}
 	scenarios, problems := scenario.Disk.Decode(name, data)
 	v.report(problems)
 	for _, s := range scenarios {
@@ -119,6 +138,41 @@ func (v *validating) file(name string, settings *messages.Settings) {
 	}
 }
 
+// isConfiguration reports whether fields are those of a configuration file of leewardd: they name no kind of object, but
+// a setting or an option of the daemon.
+func isConfiguration(fields []config.Override) bool {
+	named := func(is func(field string) bool) bool {
+		return slices.ContainsFunc(fields, func(o config.Override) bool { return is(o.Field) })
+	}
+	ofObject := func(field string) bool { return field == "apiVersion" || field == "kind" }
+	return !named(ofObject) && (named(config.Known) || named(isOption))
+}
+
+func isOption(field string) bool { return slices.Contains(config.Options(), field) }
+
+// configuration checks the settings of a configuration file of leewardd under the profile that it names. The values of
+// other options are the daemon's to check.
+func (v *validating) configuration(fields []config.Override) {
+	profile := v.profile
+	var settings []config.Override
+	for _, o := range fields {
+		switch {
+		case config.Known(o.Field):
+			settings = append(settings, o)
+		case !isOption(o.Field):
+			v.problems = append(v.problems, config.Unknown(o))
+		case o.Field == config.ProfileOption && v.profile == "":
+			profile = fmt.Sprint(o.Value)
+			if _, err := config.Profile(profile); err != nil {
+				v.problems = append(v.problems, fmt.Errorf("%s: %w", o.Source, err))
+				profile = "" // the settings are checked all the same
+			}
+		}
+	}
+	_, wrong := config.Resolve(profile, slices.Concat(settings, v.set))
+	v.problems = append(v.problems, wrong...)
+}
+
 // manifests checks those of a file whose problems are known.
 func (v *validating) manifests(name string, data []byte, settings *messages.Settings) {
 	documents, _ := manifest.Decode(name, data)
@@ -127,7 +181,7 @@ func (v *validating) manifests(name string, data []byte, settings *messages.Sett
 
 func (v *validating) scenario(s *scenario.Scenario) {
 	v.scenarios++
-	settings, wrong := config.Resolve(s.Profile, s.Config)
+	settings, wrong := config.Resolve(cmp.Or(v.profile, s.Profile), slices.Concat(s.Config, v.set))
 	v.problems = append(v.problems, wrong...)
 	if len(wrong) == 0 {
 		v.admit(s.Objects, &settings)

@@ -16,10 +16,12 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/build"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/engine/wal"
 	"leeward/runtime/etcd"
+	"leeward/runtime/incident"
 	"leeward/runtime/journal"
 	"leeward/runtime/kubeapi"
 	"leeward/runtime/live"
@@ -45,17 +47,23 @@ type daemon struct {
 // newDaemon opens the store and listens. Whoever makes it must run it.
 func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon, error) {
 	d := &daemon{clock: clock.New(), log: log, line: line, started: c}
-	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
+	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build.Of(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
 	kubeapi.HearLibraries(log) // also that etcd cannot be reached
 	err := d.openStore(c)
 	if err != nil {
 		return nil, err
 	}
-	d.decided = newDecisions(c.dataDir, c.shadow, log)
+	d.decided, err = newDecisions(c.dataDir, c.shadow, d.clock.Now().UTC(), log)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the record of decisions: %w", err), d.engine.Close())
+	}
+	d.machines.recorded = d.decided.recorded
 	d.machines.metrics, d.machines.always = d.metrics, d.alone()
 	d.machines.settings.Store(&c.settings)
+	d.machines.quarantine = quarantine{clock: d.clock, log: log, changed: d.metrics.Quarantined}
 	d.machines.config = live.Config{
-		Engine: d.engine, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Flushed: d.decided.flush, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
+		Engine: d.engine, Seed: incident.Seed, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Decided: d.decided.decided, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
+		StepLimit: c.machineStepLimit,
 	}
 	d.machines.rest()
 	d.server, err = kubeapi.New(kubeapi.Config{
@@ -81,15 +89,30 @@ func (d *daemon) openStore(c *configuration) (err error) {
 		e.Dir, e.WAL = c.storeDir(), wal.Options{Log: d.log}
 	}
 	d.memory = hurry(e.Dir)
-	d.engine, err = engine.Open(e)
-	d.memory.opened()
+	if d.engine, err = engine.Open(e); err == nil {
+		d.memory.opened(forMachines(d.engine))
+	}
 	return err
+}
+
+// forMachines counts the objects that machines look after. Events they only write.
+func forMachines(e *engine.Engine) (n int) {
+	for i := range catalog.All {
+		if r := &catalog.All[i]; r != catalog.Events {
+			n += e.Table(r.Name()).Len()
+		}
+	}
+	return n
 }
 
 // run looks after the fleet and serves its API until the context is done, and reads the configuration again at each
 // signal to reload. What was under way is then finished, and the store closed.
 func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal) error {
 	if _, err := fmt.Fprintf(out, "listening on https://%s\nexport KUBECONFIG=%s\n", d.server.Addr(), d.server.KubeconfigFile()); err != nil {
+		return errors.Join(err, d.engine.Close())
+	}
+	forget, err := d.started.noteAddress(d.server.Addr())
+	if err != nil {
 		return errors.Join(err, d.engine.Close())
 	}
 	d.log.Info().Str("profile", d.started.profile).Bool("shadow", d.started.shadow).Str("address", d.server.Addr()).Msg("listening")
@@ -99,16 +122,13 @@ func (d *daemon) run(ctx context.Context, out io.Writer, reload <-chan os.Signal
 	parts.Go(func() error { return d.server.Run(ctx) })
 	parts.Go(func() error { return d.reloads(ctx, reload) })
 	parts.Go(func() error { d.memory.keep(ctx, d.clock); return nil })
-	err := errors.Join(parts.Wait(), d.decided.close(), d.engine.Close())
+	err = errors.Join(parts.Wait(), forget(), d.decided.close(), d.engine.Close())
 	d.log.Info().Err(err).Msg("stopped")
 	return err
 }
 
 // hear takes a fact of the machines.
-func (d *daemon) hear(at time.Time, f messages.Fact, told journal.Phrase) {
-	d.metrics.Hear(f)
-	d.decided.hear(at, f, told)
-}
+func (d *daemon) hear(_ time.Time, f messages.Fact, _ journal.Phrase) { d.metrics.Hear(f) }
 
 // preview warns of what a write would lead to.
 func (d *daemon) preview(ctx context.Context, o, old api.Object) []string {

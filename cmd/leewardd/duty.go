@@ -83,10 +83,7 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 // supervisor keeps machines at work that decide in a term.
 func (d *daemon) supervisor(term int64) *supervisor {
 	return &supervisor{
-		clock: d.clock, log: d.log, restarted: d.metrics.Restarted,
-		start: func() (func(context.Context) error, error) {
-			d.decided.forget()
-			return d.machines.start(term)
-		},
+		clock: d.clock, log: d.log, restarted: d.metrics.Restarted, quarantine: &d.machines.quarantine,
+		start: func() (func(context.Context) error, error) { return d.machines.start(term) },
 	}
 }

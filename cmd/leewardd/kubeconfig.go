@@ -31,7 +31,7 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if agent != "" {
 				if wrong := validation.IsDNS1123Label(agent); len(wrong) > 0 {
-					return fmt.Errorf("--agent: %q is not the name of a cluster: %s", agent, wrong[0])
+					return invalid("--agent: %q is not the name of a cluster: %s", agent, wrong[0])
 				}
 				u = kubeapi.Agent(agent)
 			}
@@ -58,7 +58,7 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 	c.Flags().StringVar(&agent, "agent", "", "the cluster whose agent it is for")
 	c.Flags().StringVar(&u.Name, "user", "", "the name of the user")
 	c.Flags().StringArrayVar(&u.Groups, "group", nil, "a group of the user")
-	c.Flags().StringVar(&server, "server", "", "where clients reach the daemon, as host:port; where it listens, or, if that is everywhere, its first --tls-host")
+	c.Flags().StringVar(&server, "server", "", "where clients reach the daemon, as host:port (default: where the daemon of --data-dir listens now, or where it is configured to; if that is everywhere, its first --tls-host)")
 	c.MarkFlagsOneRequired("agent", "user")
 	c.MarkFlagsMutuallyExclusive("agent", "user")
 	return c

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"net"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -91,4 +93,36 @@ func TestAKubeconfigIsForSomebody(t *testing.T) {
 	require.ErrorContains(t, err, `--agent: "m1,m2" is not the name of a cluster: a lowercase RFC 1123 label`)
 	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1", "--user", "vera")
 	require.ErrorContains(t, err, "[agent user] are set none of the others can be")
+}
+
+// hostIn runs kubeconfig for an agent of a data folder and returns the server that is in it.
+func hostIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	text, err := printed(append([]string{"kubeconfig", "--data-dir", dir, "--agent", "m1"}, args...)...)
+	require.NoError(t, err)
+	k, err := clientcmd.RESTConfigFromKubeConfig([]byte(text))
+	require.NoError(t, err)
+	return k.Host
+}
+
+func TestAKubeconfigHasThePortThatTheDaemonReallyHas(t *testing.T) {
+	dir := t.TempDir()
+	r := startIn(t, dir, "")
+	data := filepath.Join(dir, "data")
+	require.Equal(t, r.client.Host, hostIn(t, data), "the daemon took any port")
+	require.Equal(t, r.client.Host, hostIn(t, data, "--config", r.config, "--secure-port", "0"), "which is no port to print")
+	require.Equal(t, "https://127.0.0.1:1234", hostIn(t, data, "--secure-port", "1234"), "unless a flag says another")
+	require.NoError(t, r.stop())
+	require.Equal(t, "https://127.0.0.1:7443", hostIn(t, data), "no daemon listens any more")
+}
+
+func TestAnAddressThatAKilledDaemonLeftBehindIsNotBelieved(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	dir, stale := t.TempDir(), closed.Addr().String()
+	require.NoError(t, closed.Close())
+	for _, text := range []string{stale, "no address", ""} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "address"), []byte(text), 0o600))
+		require.Equal(t, "https://127.0.0.1:7443", hostIn(t, dir), text)
+	}
 }

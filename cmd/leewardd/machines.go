@@ -19,6 +19,10 @@ type machines struct {
 	settings atomic.Pointer[messages.Settings]
 	metrics  *telemetry.Metrics
 	running  atomic.Pointer[live.Fleet]
+	// recorded tells what is known of decisions from before.
+	recorded func() func(string, messages.BindingName, messages.ClusterName, time.Time) bool
+	// quarantine are those that are left out.
+	quarantine quarantine
 	// always is set where some are to run at any time: there is no other daemon whose machines do.
 	always bool
 	// making is held while machines are made: new settings hold for those that run by then, or for the next.
@@ -30,7 +34,10 @@ func (m *machines) start(term int64) (run func(context.Context) error, err error
 	m.making.Lock()
 	defer m.making.Unlock()
 	c := m.config
-	c.Settings, c.Term = *m.settings.Load(), term
+	c.Settings, c.Term, c.Quarantine = *m.settings.Load(), term, m.quarantine.kept
+	if m.recorded != nil && !c.Shadow {
+		c.Recorded = m.recorded()
+	}
 	fleet, err := live.Open(c)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"leeward/runtime/build"
 )
 
 func main() {
@@ -21,7 +23,7 @@ func main() {
 	signal.Notify(reload, syscall.SIGHUP)
 	if err := rootCommand(reload).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "leewardd:", err)
-		os.Exit(1)
+		os.Exit(codeOf(err))
 	}
 }
 
@@ -33,9 +35,8 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 		Short: "Look after a fleet of clusters, and serve its Kubernetes API",
 		Long: "leewardd decides what happens to workloads when clusters fail, and serves the Kubernetes API by which people\n" +
 			"and agents tell it of them. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
-			"Flags hold against the configuration file, and that against the profile. At SIGHUP the file is read again.",
+			"Flags hold against the configuration file, and that against the profile. At SIGHUP the file is read again.\n\n" + exitCodes,
 		Example:      "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters",
-		Version:      build(debug.ReadBuildInfo()).String(),
 		Args:         cobra.NoArgs,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -45,6 +46,8 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	c.PersistentFlags().SortFlags = false
 	c.PersistentFlags().AddFlagSet(line.flags())
 	c.AddCommand(kubeconfigCommand(line), configCommand(line), moveCommand(line))
+	build.Of(debug.ReadBuildInfo()).AddTo(c)
+	sorted(c)
 	return c
 }
 

@@ -29,6 +29,9 @@ const (
 	// machinesTimes is how much memory a start may take for each byte that reading the store took. What lives in the end
 	// is half of that.
 	machinesTimes = 3
+	// objectTakes is how much memory a start may take for each object that machines look after, however small reading the store
+	// made it: what is alike in many objects the store has once, and machines have for each.
+	objectTakes = 4 << 10
 	// storeTimes is how much memory a start may take for each byte of the files of the store, and leastHeap what a daemon
 	// of a small fleet may come to.
 	leastHeap, storeTimes = 64 << 20, 2
@@ -62,14 +65,14 @@ func hurry(dir string) *memory {
 	return m
 }
 
-// opened notes that the store was read.
-func (m *memory) opened() {
+// opened notes that the store was read, with so many objects for the machines.
+func (m *memory) opened(objects int) {
 	if m.files < hurryFrom || tuned() {
 		return
 	}
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)
-	debug.SetMemoryLimit(int64(machinesTimes * float64(now.HeapAlloc)))
+	debug.SetMemoryLimit(max(machinesTimes*int64(now.HeapAlloc), objectTakes*int64(objects)))
 }
 
 // settle keeps the memory of a daemon small whose machines have started, unless the environment says otherwise, and gives
@@ -77,8 +80,7 @@ func (m *memory) opened() {
 func (m *memory) settle() {
 	if !tuned() {
 		m.settling.Lock()
-		m.percent = percentFor(livingBytes())
-		debug.SetGCPercent(m.percent)
+		m.adjust()
 		m.settling.Unlock()
 		debug.SetMemoryLimit(math.MaxInt64)
 	}
@@ -102,10 +104,16 @@ func (m *memory) keep(ctx context.Context, c clock.Clock) {
 
 func (m *memory) look() {
 	hugepages.Grow()
-	now := percentFor(livingBytes())
 	m.settling.Lock()
 	defer m.settling.Unlock()
-	if m.percent != 0 && m.percent != now {
+	if m.percent != 0 {
+		m.adjust()
+	}
+}
+
+// adjust has as much garbage be left as suits what lives. To set what is set already would stop everybody for nothing.
+func (m *memory) adjust() {
+	if now := percentFor(livingBytes()); m.percent != now {
 		m.percent = now
 		debug.SetGCPercent(now)
 	}

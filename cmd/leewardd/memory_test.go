@@ -43,13 +43,23 @@ func TestALargeStartCollectsNoGarbageUntilItHasStarted(t *testing.T) {
 	percent, limit := limits()
 	require.Equal(t, -1, percent)
 	require.EqualValues(t, hurryFrom, limit)
-	m.opened()
+	m.opened(0)
 	_, limit = limits()
 	require.NotEqual(t, unlimited, limit)
 	m.settle()
 	percent, limit = limits()
 	require.Equal(t, percentFor(livingBytes()), percent)
 	require.Equal(t, unlimited, limit)
+}
+
+// TestAStartHasMemoryForEachObject opens a store that is small for what machines make of it: nothing in it has changed lately.
+func TestAStartHasMemoryForEachObject(t *testing.T) {
+	untuned(t)
+	m := hurry(folderOf(t, hurryFrom))
+	const objects = 400_000
+	m.opened(objects)
+	_, limit := limits()
+	require.GreaterOrEqual(t, limit, int64(objects*objectTakes))
 }
 
 func TestASmallStartAndOneThatIsToldDoNotHurry(t *testing.T) {
@@ -66,7 +76,7 @@ func TestASmallStartAndOneThatIsToldDoNotHurry(t *testing.T) {
 			percent, limit := limits()
 			t.Setenv("GOGC", c.gogc)
 			m := hurry(folderOf(t, c.size))
-			m.opened()
+			m.opened(0)
 			gotPercent, gotLimit := limits()
 			require.Equal(t, percent, gotPercent)
 			require.Equal(t, limit, gotLimit)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	coordinationv1 "k8s.io/api/coordination/v1"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/engine/wal"
 	"leeward/runtime/etcd"
 	"leeward/runtime/kubeapi"
@@ -65,7 +66,7 @@ type move struct {
 
 func (m *move) to(ctx context.Context, where string) error {
 	if where != toEtcd && where != toFolder {
-		return fmt.Errorf("--to: %q is not one of etcd, folder", where)
+		return invalid("--to: %q is not one of etcd, folder", where)
 	}
 	kubeapi.HearLibraries(zerolog.Nop()) // the error says it
 	shared, err := m.openEtcd(clock.New())
@@ -73,7 +74,7 @@ func (m *move) to(ctx context.Context, where string) error {
 		return err
 	}
 	if shared == nil {
-		return errors.New("move needs --etcd-servers: a fleet moves between the data folder and etcd")
+		return invalid("move needs --etcd-servers: a fleet moves between the data folder and etcd")
 	}
 	if where == toEtcd {
 		err = m.toEtcd(ctx, shared)
@@ -90,7 +91,7 @@ func (m *move) toEtcd(ctx context.Context, s *etcd.Store) error {
 	case err != nil:
 		return err
 	case !exists:
-		return fmt.Errorf("%s: holds no store", dir)
+		return fmt.Errorf("%s: %w", dir, wal.ErrNoStore)
 	}
 	log, state, err := wal.Open(dir, wal.Options{})
 	if err != nil {
@@ -138,7 +139,7 @@ func (m *move) toFolder(ctx context.Context, s *etcd.Store) error {
 	exists, err := wal.Exists(dir)
 	switch {
 	case err == nil && exists && !m.replace:
-		err = fmt.Errorf("%s: holds a store already: use another --data-dir, or --replace to set it aside", dir)
+		err = fmt.Errorf("%s: %w: use another --data-dir, or --replace to set it aside", dir, wal.ErrExists)
 	case err == nil && exists:
 		err = wal.SetAside(dir, dir+".replaced")
 	}
@@ -167,7 +168,7 @@ func led(state *wal.State, now time.Time) error {
 			return fmt.Errorf("read the Lease of the leader: %w", err)
 		}
 		if who, until := leadership.Holder(lease); now.Before(until) {
-			return fmt.Errorf("%s leads there, until %s at least: stop all daemons", who, until.Format(time.RFC3339))
+			return &exit{exitcode.Failed, fmt.Errorf("%s leads there, until %s at least: stop all daemons", who, until.Format(time.RFC3339))}
 		}
 	}
 	return nil

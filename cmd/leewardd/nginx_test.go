@@ -94,7 +94,7 @@ func runsOn(b *api.ResourceBinding, clusters ...string) bool {
 // TestNginxLeavesAFailedClusterForReal is the scenario of that name with a real daemon, a real API and agents behind
 // it; what takes minutes there takes a second here.
 func TestNginxLeavesAFailedClusterForReal(t *testing.T) {
-	r := watched(t, "allowNoExecuteTaintPolicy: true\n")
+	r := watched(t, "")
 
 	agents := fakemember.Config{
 		Client: r.client, Clock: clock.New(), Create: true, Heartbeat: time.Second, Tell: func(string) {},
@@ -113,7 +113,8 @@ func TestNginxLeavesAFailedClusterForReal(t *testing.T) {
 		if p, ok := o.(*api.PropagationPolicy); ok {
 			*p.Spec.Placement.ClusterTolerations[0].TolerationSeconds = 1
 		}
-		require.NoError(t, r.client.Create(r.ctx, catalog.Of(api.KeyOf(o)), o))
+		_, err := r.client.Create(r.ctx, catalog.Of(api.KeyOf(o)), o)
+		require.NoError(t, err)
 	}
 	binding := api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "nginx-deployment"}
 	await(r, binding, func(b *api.ResourceBinding) bool { return runsOn(b, "member1", "member2") })

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
-	"leeward/messages/spelling"
 	"leeward/runtime/config"
 )
 
@@ -29,6 +30,7 @@ type options struct {
 	clientCA             string
 	authentication       string
 	shadow               bool
+	machineStepLimit     time.Duration
 	profile              string
 	logLevel, logFormat  string
 }
@@ -38,6 +40,12 @@ const (
 	logAuto    = "auto"
 	logJSON    = "json"
 	logConsole = "console"
+)
+
+// The bounds of machineStepLimit. One step of the scheduler places all workloads of an instant.
+const (
+	shortestStepLimit = time.Second
+	longestStepLimit  = time.Hour
 )
 
 // asFlags are the options as flags, at their defaults.
@@ -54,6 +62,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.StringVar(&o.clientCA, "client-ca-file", "", "file of further authorities whose certificates say who clients are")
 	set.StringVar(&o.authentication, "authentication-config", "", "file of the issuers whose tokens say who clients are")
 	set.BoolVar(&o.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
+	set.DurationVar(&o.machineStepLimit, "machine-step-limit", 10*time.Second, "how long one step of a machine may last before it is kept out and the others are made anew; 0 is for ever")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")
@@ -73,6 +82,9 @@ func (o *options) validate() []error {
 	if o.securePort < 0 || o.securePort > 65535 {
 		problems = append(problems, fmt.Errorf("securePort: %d is out of range: it must be 0 to 65535", o.securePort))
 	}
+	if o.machineStepLimit != 0 && (o.machineStepLimit < shortestStepLimit || o.machineStepLimit > longestStepLimit) {
+		problems = append(problems, fmt.Errorf("machineStepLimit: %s is out of range: it must be 0, or %s to %s", o.machineStepLimit, shortestStepLimit, longestStepLimit))
+	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {
 		problems = append(problems, errors.New("tlsCertFile and tlsPrivateKeyFile go together"))
 	}
@@ -89,15 +101,6 @@ func (o *options) level() (zerolog.Level, error) {
 
 func (o *options) address() string {
 	return net.JoinHostPort(o.bindAddress, strconv.Itoa(o.securePort))
-}
-
-// reached is where clients reach the daemon, as far as it can know.
-func (o *options) reached() string {
-	host := o.bindAddress
-	if address := net.ParseIP(host); address != nil && address.IsUnspecified() {
-		host = append(o.tlsHosts, "127.0.0.1")[0]
-	}
-	return net.JoinHostPort(host, strconv.Itoa(o.securePort))
 }
 
 func (o *options) storeDir() string { return filepath.Join(o.dataDir, "store") }
@@ -149,7 +152,11 @@ func (c *commandLine) read() (*configuration, error) {
 	problems = append(problems, r.validate()...)
 	settings, wrong := config.Resolve(r.profile, overrides)
 	r.settings = settings
-	return r, errors.Join(append(problems, wrong...)...)
+	if problems = append(problems, wrong...); len(problems) > 0 {
+		err := errors.Join(problems...)
+		return r, &exit{exitcode.OfInput(err), err}
+	}
+	return r, nil
 }
 
 // readFile sets the options that a file names, and returns the settings.
@@ -168,7 +175,7 @@ func (r *configuration) readFile(path string) (settings []config.Override, probl
 		case config.Known(o.Field):
 			settings = append(settings, o)
 		default:
-			problems = append(problems, r.unknown(o))
+			problems = append(problems, config.Unknown(o))
 		}
 	}
 	return settings, problems
@@ -209,13 +216,4 @@ func copyValue(to, from *pflag.Flag) {
 	if err != nil {
 		panic(fmt.Sprintf("leewardd: the value of --%s cannot be read again: %v", from.Name, err))
 	}
-}
-
-func (r *configuration) unknown(o config.Override) error {
-	var names []string
-	r.flags.VisitAll(func(flag *pflag.Flag) { names = append(names, config.FieldOf(flag.Name)) })
-	for _, f := range config.Fields() {
-		names = append(names, f.Name)
-	}
-	return fmt.Errorf("%s: unknown field %q%s", o.Source, o.Field, spelling.Hint(o.Field, names))
 }

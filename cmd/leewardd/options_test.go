@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benbjohnson/clock"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"leeward/runtime/config"
@@ -113,4 +114,10 @@ func TestWhatIsPrintedIsAConfigurationThatSaysTheSame(t *testing.T) {
 		require.Contains(t, printed.String(), "\ndataDir: \"a: b\" # leewardd.yaml:1\n")
 		require.Contains(t, printed.String(), "\nfailover: false # leewardd.yaml:3\n")
 	}
+}
+
+func TestEveryOptionIsKnownToWhoeverChecksAConfiguration(t *testing.T) {
+	var names []string
+	new(options).asFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, config.FieldOf(flag.Name)) })
+	require.Equal(t, names, config.Options())
 }

@@ -21,7 +21,7 @@ func configCommand(line *commandLine) *cobra.Command {
 		Short: "Print the configuration that holds",
 		Long: "config prints every option and every setting as flags, file and profile have them, and beside what differs from\n" +
 			"the profile where it was set. What it prints is a configuration file.",
-		Example: "  leewardd config --config leewardd.yaml\n  leewardd config --profile karmada > leewardd.yaml",
+		Example: "  leewardd config --config docs/examples/leewardd.yaml\n  leewardd config --profile karmada > leewardd.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := line.read()

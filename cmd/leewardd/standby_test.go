@@ -43,11 +43,17 @@ func TestMain(m *testing.M) {
 }
 
 // spawn runs the daemon in a process of its own, until the test ends.
-func spawn(t *testing.T, arguments ...string) (*running, *os.Process) {
+func spawn(t testing.TB, arguments ...string) (*running, *os.Process) {
+	t.Helper()
+	return spawnIn(t, t.TempDir(), arguments...)
+}
+
+// spawnIn is spawn with the data that a folder has.
+func spawnIn(t testing.TB, dir string, arguments ...string) (*running, *os.Process) {
 	t.Helper()
 	r := &running{t: t, log: &lines{news: make(chan struct{}, 1)}}
 	c := exec.Command(os.Args[0])
-	arguments = append(arguments, "--data-dir", filepath.Join(t.TempDir(), "data"), "--secure-port", "0", "--log-format", "json")
+	arguments = append(arguments, "--data-dir", filepath.Join(dir, "data"), "--secure-port", "0", "--log-format", "json")
 	c.Env, c.Stderr = append(os.Environ(), asDaemon+"="+strings.Join(arguments, " ")), r.log
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
@@ -127,13 +133,13 @@ func left(t *testing.T, seen *onlooker, due time.Time) {
 	require.Len(t, evictions(t, seen), 1)
 }
 
-// evictions are the Events that tell of any.
+// evictions are the Events that tell of any: there is another one of each about the workload.
 func evictions(t *testing.T, seen *onlooker) (all []string) {
 	t.Helper()
 	events, _, err := seen.client.List(seen.ctx, catalog.Events, "", "")
 	require.NoError(t, err)
 	for _, o := range events {
-		if e := o.(*corev1.Event); e.Reason == "EvictionStarted" {
+		if e := o.(*corev1.Event); e.Reason == "EvictionStarted" && e.InvolvedObject.Kind == "ResourceBinding" {
 			all = append(all, e.Message)
 		}
 	}
@@ -161,7 +167,8 @@ func TestAStandbyGoesOnWhereTheLeaderWasKilled(t *testing.T) {
 	require.NoError(t, err)
 	maps := catalog.Of(api.Key{APIVersion: "v1", Kind: "ConfigMap"})
 	for i := range 20 {
-		require.NoError(t, acknowledged.Create(t.Context(), maps, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", i)}}))
+		_, err := acknowledged.Create(t.Context(), maps, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", i)}})
+		require.NoError(t, err)
 	}
 	require.NoError(t, leader.stop())
 

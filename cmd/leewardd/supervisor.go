@@ -29,6 +29,8 @@ type supervisor struct {
 	start func() (run func(context.Context) error, err error)
 	// restarted hears that they were made anew.
 	restarted func()
+	// quarantine keeps out those whose steps do not return.
+	quarantine *quarantine
 }
 
 // run runs machines, and makes them anew where one of them fails: what they decided is stored, and nothing else
@@ -51,11 +53,13 @@ func (s *supervisor) run(ctx context.Context, run func(context.Context) error) e
 				s.log.Warn().Err(err).Msg("the machines give up: they decide again once this daemon leads")
 				return nil
 			}
-			s.tell(err)
-			now := s.clock.Now()
-			failures = append(slices.DeleteFunc(failures, func(at time.Time) bool { return now.Sub(at) >= failuresWithin }), now)
-			if len(failures) == tooManyFailures {
-				return fmt.Errorf("the machines failed %d times within %s: %w", len(failures), failuresWithin, err)
+			if !s.quarantine.hear(err) {
+				s.tell(err)
+				now := s.clock.Now()
+				failures = append(slices.DeleteFunc(failures, func(at time.Time) bool { return now.Sub(at) >= failuresWithin }), now)
+				if len(failures) == tooManyFailures {
+					return fmt.Errorf("the machines failed %d times within %s: %w", len(failures), failuresWithin, err)
+				}
 			}
 			s.restarted()
 			run, err = s.start()

@@ -38,8 +38,9 @@ func supervised(ctx context.Context, apart time.Duration, failures ...error) (re
 	}
 	s := supervisor{
 		clock: c, log: zerolog.New(&out),
-		start:     func() (func(context.Context) error, error) { return run, nil },
-		restarted: func() { restarts++ },
+		start:      func() (func(context.Context) error, error) { return run, nil },
+		restarted:  func() { restarts++ },
+		quarantine: &quarantine{clock: c, log: zerolog.New(&out), changed: func(messages.Kind, int) {}},
 	}
 	err = s.run(ctx, run)
 	return restarts, out.String(), err
@@ -86,7 +87,7 @@ func TestMachinesThatASharedStoreDoesNotHearEndTheirTerm(t *testing.T) {
 
 func TestMachinesThatCannotBeMadeCountAsFailures(t *testing.T) {
 	s := supervisor{
-		clock: clock.NewMock(), log: zerolog.Nop(), restarted: func() {},
+		clock: clock.NewMock(), log: zerolog.Nop(), restarted: func() {}, quarantine: &quarantine{},
 		start: func() (func(context.Context) error, error) { return nil, errors.New("no") },
 	}
 	err := s.run(t.Context(), func(context.Context) error { return panicked })

@@ -32,6 +32,7 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 	case *api.OverridePolicy:
 		defaultSelectors(o.Spec.ResourceSelectors, o.Namespace)
 	case *api.ResourceBinding:
+		defaultResource(&o.Spec.Resource, o.Namespace)
 		defaultBinding(&o.Spec, s, now)
 	case *api.ClusterResourceBinding:
 		defaultBinding(&o.Spec, s, now)
@@ -41,13 +42,19 @@ func Default(o api.Object, s *messages.Settings, now time.Time) {
 }
 
 // Validate returns everything for which an object that went through Default would be refused. old is
-// the object it replaces, nil for a new one. Fields are named as in "spec.taints[0].effect".
+// the object it replaces, nil for a new one; what replaces another keeps its status, and a new one may bring it along. Fields are
+// named as in "spec.taints[0].effect".
 func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
 	spec := field.NewPath("spec")
+	var status field.ErrorList
+	if old == nil {
+		status = ValidateStatus(o)
+	}
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaAccessor(o, Namespaced(o), nameRule(o), field.NewPath("metadata")),
 		validateSpec(o, s, spec),
 		validateChange(o, old, spec),
+		status,
 	)
 }
 
@@ -58,12 +65,11 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.ClusterTaintPolicy:
 		return validateTaintPolicy(&o.Spec, s, spec)
 	case *api.PropagationPolicy:
-		local := validateNamespaces(o.Spec.ResourceSelectors, o.Namespace, spec.Child("resourceSelectors"))
-		return append(local, validatePropagation(&o.Spec, s, spec)...)
+		return append(localSelectors(o.Spec.ResourceSelectors, o.Namespace, spec), validatePropagation(&o.Spec, s, spec)...)
 	case *api.ClusterPropagationPolicy:
 		return validatePropagation(&o.Spec, s, spec)
 	case *api.OverridePolicy:
-		return validateOverride(&o.Spec, spec)
+		return append(validateLocalOverride(&o.Spec, spec), validateOverride(&o.Spec, spec)...)
 	case *api.ClusterOverridePolicy:
 		return validateOverride(&o.Spec, spec)
 	case *api.FederatedResourceQuota:
@@ -73,19 +79,31 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.ClusterEvictionBudget:
 		return validateBudget(&o.Spec, false, spec)
 	case *api.ResourceBinding:
-		return append(validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations)...)
+		return slices.Concat(validateLocalBinding(o, spec), validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations))
 	case *api.ClusterResourceBinding:
-		return append(validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations)...)
+		return slices.Concat(validateClusterBinding(&o.Spec.Resource, spec.Child("resource")), validateBinding(&o.Spec, s, spec), validateBindingHolds(o.Annotations))
 	case *api.Governor:
 		return validateGovernor(&o.Spec, spec)
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
 		return validateTaints(o.Spec.Taints, nodeEffects, spec.Child("taints"))
+	case *corev1.Event:
+		return validateEvent(o)
+	case *corev1.ServiceAccount:
+		return validateServiceAccount(o)
+	case *corev1.ConfigMap:
+		return validateConfigMap(o)
+	case *corev1.Secret:
+		return validateSecretData(o)
+	case *corev1.Service:
+		return validateService(&o.Spec, spec)
+	case *corev1.PersistentVolumeClaim:
+		return localSource(&o.Spec, o.Namespace, spec)
 	case *corev1.Pod:
 		return validateTolerations(o.Spec.Tolerations, s.NumericTolerations, spec.Child("tolerations"))
 	default:
-		return validateWorkload(o, spec)
+		return slices.Concat(validateWorkload(o, spec), validateRestarts(o, spec), localClaims(o, spec))
 	}
 }
 
@@ -94,7 +112,7 @@ func validateChange(o, old api.Object, spec *field.Path) field.ErrorList {
 	value, at := fixed(o, spec)
 	before, was := fixed(old, spec)
 	if at == nil || was == nil {
-		return nil
+		return validateImmutable(o, old)
 	}
 	return apivalidation.ValidateImmutableField(value, before, at)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -16,7 +15,7 @@ import (
 )
 
 // defaultCluster is what Karmada's API server does on every write: the deprecated zone moves into
-// zones, and a NoExecute taint is stamped with the time from which tolerations count. The sync mode,
+// zones, and a NoExecute taint, or any where settings say so, is stamped with the time from which tolerations count. The sync mode,
 // for which Karmada asks, is Push: a rehearsal connects to nothing, and need not say how. Grades of nodes are
 // given where there are none and the gate of resource models is on.
 func defaultCluster(c *api.Cluster, s *messages.Settings, now time.Time) {
@@ -28,7 +27,7 @@ func defaultCluster(c *api.Cluster, s *messages.Settings, now time.Time) {
 		c.Spec.ResourceModels = defaultModels()
 	}
 	for i := range c.Spec.Taints {
-		if t := &c.Spec.Taints[i]; t.Effect == corev1.TaintEffectNoExecute && t.TimeAdded == nil {
+		if t := &c.Spec.Taints[i]; t.TimeAdded == nil && s.TimesTaints(t.Effect) {
 			t.TimeAdded = stamp(s, now)
 		}
 	}
@@ -95,6 +94,9 @@ func validateSecret(ref *api.LocalSecretReference, at *field.Path) field.ErrorLi
 // validateModels wants the grades of a cluster to cover every quantity once, from 0 without end. The
 // grades may stand in any order.
 func validateModels(models []api.ResourceModel, at *field.Path) (errs field.ErrorList) {
+	if errs := atMostItems(maxGrades, len(models), at); len(errs) > 0 {
+		return errs
+	}
 	order := make([]int, len(models))
 	for i := range order {
 		order[i] = i

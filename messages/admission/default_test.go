@@ -138,11 +138,10 @@ func TestDefaultsOfACluster(t *testing.T) {
 }
 
 func TestDefaultsOfABinding(t *testing.T) {
-	const resource = `"resource":{"apiVersion":"v1","kind":"K","name":"o"}`
 	require.Equal(t,
-		`{`+resource+`,"schedulerName":"default-scheduler","placement":{"replicaScheduling":{"replicaSchedulingType":"Divided"}},"failover":{"cluster":{"purgeMode":"Gracefully"}},"conflictResolution":"Abort"}`,
+		`{"resource":{"apiVersion":"v1","kind":"K","namespace":"default","name":"o"},"schedulerName":"default-scheduler","placement":{"replicaScheduling":{"replicaSchedulingType":"Divided"}},"failover":{"cluster":{"purgeMode":"Gracefully"}},"conflictResolution":"Abort"}`,
 		admitted(t, "ResourceBinding\nspec: {resource: {apiVersion: v1, kind: K, name: o}, placement: {replicaScheduling: {}}, failover: {cluster: {}}}\n", karmada()))
-	require.Equal(t, `{`+resource+`,"schedulerName":"default-scheduler","conflictResolution":"Abort"}`,
+	require.Equal(t, `{"resource":{"apiVersion":"v1","kind":"K","name":"o"},"schedulerName":"default-scheduler","conflictResolution":"Abort"}`,
 		admitted(t, "ClusterResourceBinding\nspec: {resource: {apiVersion: v1, kind: K, name: o}}\n", karmada()))
 }
 

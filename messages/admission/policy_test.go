@@ -27,7 +27,7 @@ func TestPolicies(t *testing.T) {
 		},
 		"a selector in another place": {
 			"PropagationPolicy\nspec: {resourceSelectors: [{apiVersion: v1, kind: K, namespace: b}]}\n",
-			`spec.resourceSelectors[0].namespace: Invalid value: "b": must be the policy's own namespace`,
+			`spec.resourceSelectors[0].namespace: Invalid value: "b": must be the object's own namespace, default`,
 		},
 		"a cluster policy anywhere": {
 			"ClusterPropagationPolicy\nspec: {resourceSelectors: [{apiVersion: v1, kind: K, namespace: b}]}\n",

@@ -113,16 +113,6 @@ func validateSelector(r *api.ResourceSelector, at *field.Path) field.ErrorList {
 	)
 }
 
-// validateNamespaces keeps a PropagationPolicy within its own namespace.
-func validateNamespaces(selectors []api.ResourceSelector, namespace string, path *field.Path) (errs field.ErrorList) {
-	for i, r := range selectors {
-		if r.Namespace != namespace {
-			errs = append(errs, field.Invalid(path.Index(i).Child("namespace"), r.Namespace, "must be the policy's own namespace"))
-		}
-	}
-	return errs
-}
-
 func validateSuspension(s *api.Suspension, at *field.Path) field.ErrorList {
 	if s == nil || s.Dispatching == nil || s.DispatchingOnClusters == nil {
 		return nil

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -8,9 +10,10 @@ import (
 	"leeward/messages/api"
 )
 
-// clusterScoped are the well-known kinds without a Go type here that live in no namespace.
+// clusterScoped are the well-known kinds that live in no namespace.
 var clusterScoped = map[schema.GroupKind]bool{
 	{Group: "", Kind: "Namespace"}:        true,
+	{Group: "", Kind: "Node"}:             true,
 	{Group: "", Kind: "PersistentVolume"}: true,
 
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     true,
@@ -22,7 +25,9 @@ var clusterScoped = map[schema.GroupKind]bool{
 	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:                 true,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       true,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       true,
+	{Group: "networking.k8s.io", Kind: "IPAddress"}:                                   true,
 	{Group: "networking.k8s.io", Kind: "IngressClass"}:                                true,
+	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                                 true,
 	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                                      true,
 	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:                         true,
 	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}:                  true,
@@ -31,6 +36,7 @@ var clusterScoped = map[schema.GroupKind]bool{
 	{Group: "storage.k8s.io", Kind: "CSINode"}:                                        true,
 	{Group: "storage.k8s.io", Kind: "StorageClass"}:                                   true,
 	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                               true,
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:                          true,
 
 	{Group: "config.karmada.io", Kind: "ResourceInterpreterCustomization"}:        true,
 	{Group: "config.karmada.io", Kind: "ResourceInterpreterWebhookConfiguration"}: true,
@@ -46,6 +52,14 @@ func Namespaced(o api.Object) bool {
 		return false
 	}
 	return !clusterScoped[o.GetObjectKind().GroupVersionKind().GroupKind()]
+}
+
+// namespacedGroups are the groups of Kubernetes whose kinds all live in namespaces, but for those in clusterScoped.
+var namespacedGroups = []string{"", "apps", "autoscaling", "batch", "coordination.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"}
+
+// knownNamespaced reports whether objects of a kind are known to live in namespaces. Of a custom kind nothing is known.
+func knownNamespaced(k schema.GroupKind) bool {
+	return k.Kind != "" && slices.Contains(namespacedGroups, k.Group) && !clusterScoped[k]
 }
 
 // DefaultNamespace puts an object where kubectl and the API server would: in the namespace "default"

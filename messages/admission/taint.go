@@ -103,7 +103,8 @@ func validatePolicyTaints(p *api.ClusterTaintPolicySpec, s *messages.Settings, p
 func validatePolicyTaint(t api.PolicyTaint, reportOnly bool, s *messages.Settings, at *field.Path) (errs field.ErrorList) {
 	if t.Effect == corev1.TaintEffectNoExecute && !reportOnly && !s.AllowNoExecuteTaintPolicy {
 		errs = append(errs, field.Forbidden(at, "a NoExecute taint evicts every workload that does not tolerate it; "+
-			"set allowNoExecuteTaintPolicy (Karmada's --allow-no-execute-taint-policy) to allow it in policies"))
+			"to allow it in policies, set allowNoExecuteTaintPolicy: true in the configuration of leewardd (or Karmada's --allow-no-execute-taint-policy), "+
+			"in spec.config of a Scenario, or by --set allowNoExecuteTaintPolicy=true of leeward"))
 	}
 	if s.ValidateTolerations {
 		return append(errs, validateTaint(corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}, effectsOfClusters(s), at)...)

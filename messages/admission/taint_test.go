@@ -9,7 +9,8 @@ import (
 )
 
 func TestTaintPolicies(t *testing.T) {
-	const allowed = "set allowNoExecuteTaintPolicy (Karmada's --allow-no-execute-taint-policy) to allow it in policies"
+	const allowed = "to allow it in policies, set allowNoExecuteTaintPolicy: true in the configuration of leewardd (or Karmada's --allow-no-execute-taint-policy), " +
+		"in spec.config of a Scenario, or by --set allowNoExecuteTaintPolicy=true of leeward"
 	const noExecute = "spec.taints[0]: Forbidden: a NoExecute taint evicts every workload that does not tolerate it; " + allowed
 	for name, c := range map[string]struct{ spec, karmada, leeward string }{
 		"a policy has taints": {

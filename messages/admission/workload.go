@@ -50,7 +50,7 @@ func defaultSecret(s *corev1.Secret) {
 }
 
 // validateWorkload checks what decides where a workload runs: its counts, its selector and what its
-// pods ask for. A selector or containers may be missing, so that a scenario may be short.
+// pods ask for. A selector or containers may be missing, so that a scenario may be short; ValidateForMember wants them.
 func validateWorkload(o api.Object, spec *field.Path) field.ErrorList {
 	replicas := spec.Child("replicas")
 	switch o := o.(type) {
@@ -65,6 +65,9 @@ func validateWorkload(o api.Object, spec *field.Path) field.ErrorList {
 	case *batchv1.Job:
 		errs := append(count(o.Spec.Parallelism, spec.Child("parallelism")), count(o.Spec.Completions, spec.Child("completions"))...)
 		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+	case *batchv1.CronJob:
+		job := &o.Spec.JobTemplate.Spec
+		return append(validateCronJob(&o.Spec, spec), validatePods(job.Selector, &job.Template, spec.Child("jobTemplate", "spec"))...)
 	}
 	return nil
 }
@@ -78,7 +81,19 @@ func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSp
 	}
 	for i, c := range template.Spec.Containers {
 		container := spec.Child("template", "spec", "containers").Index(i)
-		errs = append(errs, validateAmounts(c.Resources.Requests, container.Child("resources", "requests"))...)
+		errs = append(errs, validateNeeds(&c.Resources, container.Child("resources"))...)
+	}
+	return errs
+}
+
+// validateNeeds wants no amount of a container to be negative, and no request to exceed its limit.
+func validateNeeds(r *corev1.ResourceRequirements, at *field.Path) field.ErrorList {
+	errs := append(validateAmounts(r.Requests, at.Child("requests")), validateAmounts(r.Limits, at.Child("limits"))...)
+	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
+		request := r.Requests[name]
+		if limit, limited := r.Limits[name]; limited && request.Cmp(limit) > 0 {
+			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), request.String(), "must be no more than the limit, "+limit.String()))
+		}
 	}
 	return errs
 }

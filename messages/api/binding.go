@@ -13,6 +13,9 @@ import (
 // AnnotationAppliedPlacement holds, as JSON, the placement that the scheduler last applied.
 const AnnotationAppliedPlacement = "policy.karmada.io/applied-placement"
 
+// AnnotationPolicyNamespace names the namespace of the PropagationPolicy that claimed a binding's resource. Source: Karmada.
+const AnnotationPolicyNamespace = "propagationpolicy.karmada.io/namespace"
+
 // AnnotationRevision numbers, on a resource, the versions of its pod template, the first being 1; without
 // it there was only one. Leeward's own.
 const AnnotationRevision = "leeward.dev/revision"
@@ -242,8 +245,9 @@ type BindingStatus struct {
 	// DispatchSuspended are the clusters that were not told what their copy is to be, because dispatching to them
 	// is suspended, by name. Leeward's own.
 	DispatchSuspended []string `json:"dispatchSuspended,omitempty"`
-	// HeldEvictions are the clusters that the resource must leave and may not yet, by name. Leeward's own.
-	HeldEvictions []HeldEviction `json:"heldEvictions,omitempty"`
+	// Evictions are the clusters that the resource is evicted from, now or at a deadline, one item for each, by name.
+	// Leeward's own.
+	Evictions []Eviction `json:"evictions,omitempty"`
 	// FailoverHistory are the latest departures, oldest first: 16 for each reason. Leeward's own.
 	FailoverHistory []FailoverRecord `json:"failoverHistory,omitempty"`
 	// Unschedulable are the replicas that clusters cannot start, in order of time. Leeward's own.
@@ -274,12 +278,33 @@ type Shrinking struct {
 	Clusters []TargetCluster `json:"clusters"`
 }
 
-// HeldEviction is why a cluster is not left yet, in one word and in a sentence.
-type HeldEviction struct {
-	Cluster string `json:"cluster"`
-	Reason  string `json:"reason"`
+// EvictionState is how far an eviction is.
+type EvictionState string
+
+// The states of an eviction.
+const (
+	// EvictionScheduled is one whose deadline is to come.
+	EvictionScheduled EvictionState = "Scheduled"
+	// EvictionBlocked is one that is due and may not start yet.
+	EvictionBlocked EvictionState = "Blocked"
+	// EvictionEvicting is one with a graceful eviction task.
+	EvictionEvicting EvictionState = "Evicting"
+)
+
+// Eviction is that from one cluster.
+type Eviction struct {
+	Cluster string        `json:"cluster"`
+	State   EvictionState `json:"state"`
+	// Taint is the one that is not tolerated, or not for longer, as kubectl writes it; Policy is the ClusterTaintPolicy that
+	// added it.
+	Taint  string `json:"taint,omitempty"`
+	Policy string `json:"policy,omitempty"`
+	// Deadline is when the eviction is due, or was.
+	Deadline metav1.MicroTime `json:"deadline,omitzero"`
+	// Reason is why the resource is evicted or, while that is blocked, why it is; Message says it in a sentence.
+	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Until is when it is looked at again by itself; nil: when something changes.
+	// Until is when a blocked eviction is looked at again by itself; nil: when something changes.
 	Until *metav1.MicroTime `json:"until,omitempty"`
 }
 

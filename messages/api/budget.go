@@ -64,16 +64,16 @@ type MaxMoved struct {
 // shown as sums.
 type EvictionBudgetStatus struct {
 	// ExpectedWorkloads are selected, and to have ExpectedReplicas.
-	ExpectedWorkloads int32 `json:"expectedWorkloads"`
-	ExpectedReplicas  int32 `json:"expectedReplicas"`
+	ExpectedWorkloads int64 `json:"expectedWorkloads"`
+	ExpectedReplicas  int64 `json:"expectedReplicas"`
 	// CurrentHealthy are the replicas that serve on clusters that are Ready, old copies included; those beyond
 	// what a workload is to have do not count. DesiredHealthy have to.
-	CurrentHealthy int32 `json:"currentHealthy"`
-	DesiredHealthy int32 `json:"desiredHealthy"`
+	CurrentHealthy int64 `json:"currentHealthy"`
+	DesiredHealthy int64 `json:"desiredHealthy"`
 	// DisruptionsAllowed is how many replicas that serve may stop serving now.
-	DisruptionsAllowed int32 `json:"disruptionsAllowed"`
+	DisruptionsAllowed int64 `json:"disruptionsAllowed"`
 	// Waiting is how many evictions wait for this budget; Message says for what the most urgent one does.
-	Waiting int32  `json:"waiting,omitempty"`
+	Waiting int64  `json:"waiting,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Moved are the replicas that were let go within the window of maxMoved, oldest first.
 	Moved []BudgetMove `json:"moved,omitempty"`
@@ -83,5 +83,5 @@ type EvictionBudgetStatus struct {
 type BudgetMove struct {
 	At       metav1.MicroTime `json:"at"`
 	Binding  string           `json:"binding,omitempty"`
-	Replicas int32            `json:"replicas"`
+	Replicas int64            `json:"replicas"`
 }

@@ -103,6 +103,9 @@ type ClusterStatus struct {
 	ReadyObservation *ReadyObservation `json:"readyObservation,omitempty"`
 	// Drain is how far the cluster is emptied; nil: nobody asked for it. Leeward's own.
 	Drain *Drain `json:"drain,omitempty"`
+	// WorkloadsStay is why nothing evicts the workloads of a cluster that is not Ready; empty: it is Ready, runs none,
+	// or they are evicted. Leeward's own.
+	WorkloadsStay string `json:"workloadsStay,omitempty"`
 	// RemovedConditions are those that the cluster ceased to report, be it for a while, one per type.
 	// Leeward's own.
 	RemovedConditions []RemovedCondition `json:"removedConditions,omitempty"`
@@ -152,9 +155,15 @@ type RemovedCondition struct {
 	At   metav1.Time `json:"at"`
 }
 
-// WithRemoved returns the list with the latest removal of a condition. It does not write to the list.
+// mostRemoved is how many conditions that a cluster ceased to report are remembered. A policy that asks since when an older one
+// is missing takes it for one that never was reported.
+const mostRemoved = 100
+
+// WithRemoved returns the list with the latest removal of a condition, without the oldest where it would be longer than
+// mostRemoved. It does not write to the list.
 func WithRemoved(list []RemovedCondition, kind string, at time.Time) []RemovedCondition {
 	others := slices.DeleteFunc(slices.Clone(list), func(r RemovedCondition) bool { return r.Type == kind })
+	others = others[max(0, len(others)-mostRemoved+1):]
 	return append(others, RemovedCondition{Type: kind, At: metav1.Time{Time: at}})
 }
 
@@ -166,9 +175,16 @@ type TaintCause struct {
 	Policy string `json:"policy,omitempty"`
 	// By is "policy", "system" or "user".
 	By string `json:"by"`
+	// User is the name of the person, as the API server knows it, and At is when the taint was set. The
+	// API server notes both of taints that people set; clients cannot write them.
+	User string      `json:"user,omitempty"`
+	At   metav1.Time `json:"at,omitzero"`
 	// Because is the condition that asked for it, as "Ready=False (NetworkDown: link lost)".
 	Because string `json:"because,omitempty"`
 }
+
+// TaintCauseUser is By of a taint that a person set.
+const TaintCauseUser = "user"
 
 // APIEnablement lists the resources of one group and version that a cluster serves.
 type APIEnablement struct {

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -28,4 +30,19 @@ func TestUnits(t *testing.T) {
 			require.Equal(t, test.want, api.Units(test.resource, resource.MustParse(test.quantity)))
 		})
 	}
+}
+
+func TestOnlySoManyConditionsAreRememberedThatAreGone(t *testing.T) {
+	var list []api.RemovedCondition
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 250 {
+		list = api.WithRemoved(list, fmt.Sprintf("C%d", i), at.Add(time.Duration(i)*time.Second))
+	}
+	require.Len(t, list, 100)
+	require.Equal(t, "C150", list[0].Type)
+	require.Equal(t, "C249", list[99].Type)
+	again := api.WithRemoved(list, "C150", at.Add(time.Hour))
+	require.Len(t, again, 100)
+	require.Equal(t, "C150", again[99].Type)
+	require.Equal(t, "C150", list[0].Type, "the list before is as it was")
 }

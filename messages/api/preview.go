@@ -33,6 +33,10 @@ type FailoverPreviewStatus struct {
 	// cluster would take.
 	Evicted  int32 `json:"evicted"`
 	Homeless int32 `json:"homeless"`
+	// Unschedulable names those that no other cluster would take, with the reason, by namespace and name: the first 100.
+	Unschedulable []UnschedulableBinding `json:"unschedulable,omitempty"`
+	// Warnings name the clusters that are not Ready in the end and keep their workloads, because nothing evicts them.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // PreviewedEviction is one departure that would follow.
@@ -44,4 +48,11 @@ type PreviewedEviction struct {
 	ToClusters []TargetCluster  `json:"toClusters,omitempty"`
 	At         metav1.MicroTime `json:"at"`
 	Message    string           `json:"message,omitempty"`
+}
+
+// UnschedulableBinding is one that no cluster would take, and why.
+type UnschedulableBinding struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Message   string `json:"message"`
 }

@@ -106,6 +106,12 @@ var (
 	Works           = named(api.WorkV1alpha1GroupVersion, "Work")
 )
 
+// Previews are answered and not stored: no engine has a table of them.
+var Previews = &Resource{
+	Kind: schema.FromAPIVersionAndKind(api.LeewardGroupVersion, "FailoverPreview"), Plural: "failoverpreviews", ClusterScoped: true,
+	New: func() api.Object { return &api.FailoverPreview{} },
+}
+
 func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
 
 func namespaced(group, version, kind, plural string, empty func() api.Object) Resource {

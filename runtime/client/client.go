@@ -31,13 +31,26 @@ type Client struct{ rest rest.Interface }
 // Load finds the server and the credentials as kubectl does: in a kubeconfig, or else in those of KUBECONFIG, or else
 // in ~/.kube/config. An empty context is the file's own.
 func Load(kubeconfig, context string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
+	c, err := loader(kubeconfig, context).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return c, nil
+}
+
+// Namespace is that of a context, which is default where it names none.
+func Namespace(kubeconfig, context string) string {
+	namespace, _, err := loader(kubeconfig, context).Namespace()
+	if err != nil { // Load says it
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
+
+func loader(kubeconfig, context string) clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context})
 }
 
 // New returns a client that writes the server's warnings to a writer, each a line and once. The server says how fast
@@ -139,14 +152,18 @@ func (c *Client) List(ctx context.Context, r *catalog.Resource, namespace, selec
 	}
 }
 
-// Create writes a new object.
-func (c *Client) Create(ctx context.Context, r *catalog.Resource, o api.Object) error {
+// Create writes a new object, and returns it as the server stored or answered it.
+func (c *Client) Create(ctx context.Context, r *catalog.Resource, o api.Object) (api.Object, error) {
 	o.GetObjectKind().SetGroupVersionKind(r.Kind)
 	data, err := json.Marshal(o)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", api.KeyOf(o), err)
+		return nil, fmt.Errorf("encode %s: %w", api.KeyOf(o), err)
 	}
-	return c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(data).Do(ctx).Error()
+	answer, err := body(c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(data).Do(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return decode(r, answer)
 }
 
 // Patch is a JSON merge patch of one object, or of its status.

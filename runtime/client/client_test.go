@@ -53,8 +53,11 @@ func TestWritesAreWhatKubectlWouldSend(t *testing.T) {
 	c := s.Client(&bytes.Buffer{})
 	o := &api.Cluster{}
 	o.Name = "ap-1"
-	require.NoError(t, c.Create(t.Context(), catalog.Clusters, o))
-	require.True(t, apierrors.IsAlreadyExists(c.Create(t.Context(), catalog.Clusters, o)))
+	stored, err := c.Create(t.Context(), catalog.Clusters, o)
+	require.NoError(t, err)
+	require.NotEmpty(t, stored.GetResourceVersion(), "what the server stored is returned")
+	_, err = c.Create(t.Context(), catalog.Clusters, o)
+	require.True(t, apierrors.IsAlreadyExists(err))
 	body := map[string]any{"spec": map[string]any{"region": "ap"}}
 	require.NoError(t, c.Patch(t.Context(), &client.Patch{Resource: catalog.Clusters, Name: "ap-1", Body: body, DryRun: true}))
 	require.NoError(t, c.Patch(t.Context(), &client.Patch{Resource: catalog.Clusters, Name: "ap-1", Subresource: "status", Body: map[string]any{}}))

@@ -69,6 +69,7 @@ var faults = []string{
 	"K16: a restart lets what a threshold holds back count at once, and starts grace periods anew",
 	"K17: a condition that is not reported never matches, and a flapping one acts at once",
 	"K18: policies created in the same second have no defined order",
+	"K19: taints that a policy added remain when it is deleted, or edited so that it no longer asks for them",
 	"K20: a policy removes taints that people or the system put there, whatever they are for",
 	"K21: the order of tolerations decides which of them counts",
 	"K22: tolerations are admitted unchecked",
@@ -83,6 +84,7 @@ var faults = []string{
 	"K38: a WorkloadRebalancer that is applied again asks for nothing of what was placed since it was made",
 	"K40: several switches must be set before a taint evicts anything",
 	"K41: PreferNoSchedule is refused on clusters, though the help of the command line lists it",
+	"K42: a cordon has no time, and no taint says who set it",
 }
 
 func documentation(t *testing.T) string {

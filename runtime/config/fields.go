@@ -30,7 +30,7 @@ var fields = numbered([]Field{
 		Meaning: "What becomes of the old copy where the policy says nothing.",
 	},
 	{
-		Name: "allowNoExecuteTaintPolicy", Flag: "--allow-no-execute-taint-policy",
+		Name: "allowNoExecuteTaintPolicy", Flag: "--allow-no-execute-taint-policy", Cures: []string{"K40"},
 		Meaning: "Admits ClusterTaintPolicies with NoExecute taints.",
 		Zero:    "They are rejected.",
 	},
@@ -48,6 +48,11 @@ var fields = numbered([]Field{
 		Name: "defaultUnreachableTolerationSeconds", Flag: "--default-unreachable-toleration-seconds (up to 1.14)", in: seconds,
 		Meaning: "Toleration of unreachable:NoExecute for policies that have none. Negative: none is given.",
 		Zero:    "Tolerated for no time: evicted at once.",
+	},
+	{
+		Name:    "targetsNeedTheirAPI",
+		Meaning: "Takes a workload off a cluster that says that it knows all of its APIs, and no longer lists the kind, as before Karmada 1.15.",
+		Zero:    "What runs there stays; only new placements go by the list.",
 	},
 	{
 		Name: "divisionMethod", Words: []string{messages.DivideWebster, messages.DivideFloor},
@@ -166,6 +171,11 @@ var fields = numbered([]Field{
 		Zero:    "Exact.",
 	},
 	{
+		Name: "taintTimesForAllEffects", Cures: []string{"K42"},
+		Meaning: "Gives taints of every effect that people set a timeAdded, that of a cordon too.",
+		Zero:    "Those with NoExecute only.",
+	},
+	{
 		Name: "gracefulEvictionTimeout", Flag: "--graceful-eviction-timeout", in: notNegative,
 		Meaning: "Caps a hand-over.",
 		Zero:    "No wait for the new copy.",
@@ -185,9 +195,19 @@ var fields = numbered([]Field{
 		Meaning: "Which Healthy report ends a hand-over: any (reported), or one for the present placement, replica count and version of the pod template (placement).",
 	},
 	{
+		Name:    "zeroReplicasNeedNoCluster",
+		Meaning: "Places a workload that is scaled to zero nowhere, whichever clusters fit and whatever it has to leave.",
+		Zero:    "Clusters must fit even so, else the old placement may stay with its replicas.",
+	},
+	{
 		Name: "withdrawOnRecovery", Cures: []string{"K7"},
 		Meaning: "Takes an eviction back when its taint goes before the hand-over is done.",
 		Zero:    "It runs to its end.",
+	},
+	{
+		Name:    "destinationsMustHear",
+		Meaning: "Starts nothing new on clusters that `suspension.dispatchingOnClusters` names, and keeps an old copy until what takes over has been told to run.",
+		Zero:    "A cluster that is told nothing is a destination as any other.",
 	},
 	{
 		Name: "directPurgeTimeout", Cures: []string{"K5"}, in: notNegative,
@@ -246,8 +266,8 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "missingConditionStatus", Cures: []string{"K17"}, Words: []string{"", "True", "False", "Unknown"},
-		Meaning: "The status that policies see for a condition that a cluster does not report.",
-		Zero:    "Such a condition never matches.",
+		Meaning: "The status that policies see for a condition that a cluster does not report, where they set no defaultStatus.",
+		Zero:    "Such a condition matches neither In nor NotIn.",
 	},
 	{
 		Name: "conditionHold", Cures: []string{"K17"}, in: notNegative,
@@ -261,6 +281,10 @@ var fields = numbered([]Field{
 	{
 		Name: "policyRemoves", Cures: []string{"K20"}, Words: []string{messages.RemovesAny, messages.RemovesOwn},
 		Meaning: "Which taints a ClusterTaintPolicy may remove: any, or only those that a ClusterTaintPolicy added, be it another (own); what people and the system put there stays.",
+	},
+	{
+		Name: "policyCleanup", Cures: []string{"K19"}, Words: []string{"Never", "OnDelete", "OnChange"},
+		Meaning: "When taints that a ClusterTaintPolicy added are removed because it was deleted (OnDelete), or also because it no longer has the taint or no longer selects the cluster (OnChange); for policies that set no cleanup.",
 	},
 	{
 		Name: "tolerationMatch", Cures: []string{"K21"}, Words: []string{messages.MatchFirst, messages.MatchMinimum},
@@ -307,6 +331,11 @@ var fields = numbered([]Field{
 		Name:    "placementHonoursDeadlines",
 		Meaning: "Keeps workloads off clusters whose NoExecute taints they have already outstayed.",
 		Zero:    "They are placed and evicted again.",
+	},
+	{
+		Name:    "temporaryDestinationsLast",
+		Meaning: "Places workloads under a NoExecute taint that they tolerate for a time, and would have to leave then, only where no other cluster has room.",
+		Zero:    "Such taints do not matter.",
 	},
 	{
 		Name: "exactSpread", Cures: []string{"K26"},

@@ -21,11 +21,11 @@ func ReadFile(path string) ([]Override, []error) {
 	if err != nil {
 		return nil, []error{fmt.Errorf("read the configuration: %w", err)}
 	}
-	return read(bytes.NewReader(text), filepath.Base(path))
+	return Read(bytes.NewReader(text), filepath.Base(path))
 }
 
-// read is ReadFile for a file that is open.
-func read(text io.Reader, name string) (fields []Override, problems []error) {
+// Read is ReadFile for a file that is open, under the name that its lines are to have.
+func Read(text io.Reader, name string) (fields []Override, problems []error) {
 	var document yaml.Node
 	decoder := yaml.NewDecoder(text)
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {

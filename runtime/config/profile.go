@@ -61,6 +61,7 @@ func karmada() messages.Settings {
 		HandoverHealth:                      messages.HealthReported,
 		PolicyTieBreak:                      messages.TieUndefined,
 		PolicyRemoves:                       messages.RemovesAny,
+		PolicyCleanup:                       api.CleanupNever,
 		EvictionNeedsState:                  true,
 		TolerationMatch:                     messages.MatchFirst,
 		TolerationSource:                    messages.SourceAppliedPlacement,
@@ -85,6 +86,7 @@ func karmadaLegacy() messages.Settings {
 	s.FailoverEvictionTimeout = 5 * time.Minute
 	s.DefaultNotReadyTolerationSeconds = 300
 	s.DefaultUnreachableTolerationSeconds = 300
+	s.TargetsNeedTheirAPI = true
 	s.DivisionMethod = messages.DivideFloor
 	s.EvictionWorkers = 0
 	s.TaintTerminatingClusters = true
@@ -96,6 +98,7 @@ func leeward() messages.Settings {
 	s := karmada()
 	s.Failover = true
 	s.EnableNoExecuteTaintEviction = true
+	s.AllowNoExecuteTaintPolicy = true // who writes NoExecute means it, and the governor slows storms
 	s.ResourceEvictionRate = 100
 	s.EvictionWorkers = 10
 	s.EvictionOrder = messages.EvictByPriority
@@ -109,10 +112,13 @@ func leeward() messages.Settings {
 	s.StartFailureLimit = 5
 	s.TaintRelistPeriod = 0
 	s.WholeSecondTaintTimes = false
+	s.TaintTimesForAllEffects = true
 	s.EvictionNeedsDestination = true
 	s.KeepLastCopy = true
 	s.HandoverHealth = messages.HealthOfPlacement
+	s.ZeroReplicasNeedNoCluster = true
 	s.WithdrawOnRecovery = true
+	s.DestinationsMustHear = true
 	s.DirectPurgeTimeout = time.Minute // twice what a pod gets to terminate
 	s.DependenciesStay = true
 	s.PreserveOnlyDeleted = true
@@ -124,14 +130,15 @@ func leeward() messages.Settings {
 	s.StatefulFailoverInjection = true
 	s.EvictionNeedsState = false
 	s.StateForAnyPurgeMode = true
-	s.MissingConditionStatus = "Unknown"
 	s.PolicyTieBreak = messages.TieByName
 	s.PolicyRemoves = messages.RemovesOwn
+	s.PolicyCleanup = api.CleanupOnChange
 	s.TolerationMatch = messages.MatchMinimum
 	s.ValidateTolerations = true
 	s.TolerationSource = messages.SourcePlacement
 	s.CapacityReservation = true
 	s.PlacementHonoursDeadlines = true
+	s.TemporaryDestinationsLast = true
 	s.ExactSpread = true
 	s.PartialPlacement = true
 	s.ScaleUpNeedsReady = true

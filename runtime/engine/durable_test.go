@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -120,6 +121,20 @@ type breaking struct {
 }
 
 func (b breaking) Sync() error { return errors.Join(*b.broken, b.File.Sync()) }
+
+func TestAStoreWhoseFolderIsGoneIsReadOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := reopen(t, dir, noon)
+	s.commit(engine.Create(mapKey("a"), configMap("a", "1")))
+	require.NoError(t, s.Health())
+	require.NoError(t, os.RemoveAll(dir))
+	require.ErrorAs(t, s.Health(), new(*wal.Displaced), "before anything is written")
+	err := s.Commit(engine.Update(mapKey("a"), configMap("a", "2"), 1))
+	require.ErrorAs(t, err, new(*engine.ReadOnly))
+	require.ErrorAs(t, err, new(*wal.Displaced))
+	require.ErrorAs(t, s.Health(), new(*engine.ReadOnly))
+	require.Equal(t, []string{"a=1"}, values(s.maps().Snapshot()), "what was acknowledged can be read")
+}
 
 func TestAStoreWhoseDiskFailsIsReadOnly(t *testing.T) {
 	dir := t.TempDir()

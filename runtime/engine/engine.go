@@ -97,13 +97,20 @@ func (e *Engine) Version() int64 {
 	return e.version
 }
 
-// Health returns why the store is read-only, or nil.
+// Health returns why the store is read-only, or will be at the next write, or nil.
 func (e *Engine) Health() error {
+	if failed := e.failure(); failed != nil {
+		return failed
+	}
+	if e.log != nil {
+		return e.log.InPlace()
+	}
+	return nil
+}
+
+func (e *Engine) failure() *ReadOnly {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if e.failed == nil {
-		return nil
-	}
 	return e.failed
 }
 

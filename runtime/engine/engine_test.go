@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -199,6 +200,43 @@ func TestWhatBeginsFirstIsCommittedFirst(t *testing.T) {
 	require.ErrorContains(t, refused(), "must say which version")
 	require.ErrorAs(t, behind(), new(*engine.Conflict))
 	require.Equal(t, []string{"a=2"}, values(s.maps().Snapshot()))
+}
+
+// TestAnObjectMayGoAndComeInOneBatch has what begins while a batch is committed share the next one.
+func TestAnObjectMayGoAndComeInOneBatch(t *testing.T) {
+	dir, busy, batches := t.TempDir(), make(chan struct{}), []int(nil)
+	open := func(committed func(int, time.Duration)) *engine.Engine {
+		e, err := engine.Open(engine.Config{Resources: resources(0), Clock: clock.NewMock(), Dir: dir, Committed: committed})
+		require.NoError(t, err)
+		return e
+	}
+	e := open(func(n int, _ time.Duration) { batches = append(batches, n); <-busy })
+	first := e.Begin(0, engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1")))
+	for e.Version() < 2 { // until that is a batch of its own
+		runtime.Gosched()
+	}
+	changes := []func() error{
+		e.Begin(0, engine.Delete(mapKey("a"), 1)),
+		e.Begin(0, engine.Create(mapKey("a"), configMap("a", "2"))),
+		e.Begin(0, engine.Delete(mapKey("b"), 2)),
+		e.Begin(0, engine.Create(mapKey("b"), configMap("b", "2"))),
+		e.Begin(0, engine.Delete(mapKey("b"), 6)),
+	}
+	late := e.Begin(0, engine.Update(mapKey("b"), configMap("b", "3"), 6))
+	close(busy)
+	require.NoError(t, first())
+	for i, end := range changes {
+		require.NoError(t, end(), i)
+	}
+	require.ErrorAs(t, late(), new(*engine.Conflict), "it is gone")
+	table := e.Table(maps)
+	require.Equal(t, []string{"a=2"}, values(table.Snapshot()))
+	require.NoError(t, e.Close())
+	require.Equal(t, []int{2, 5}, batches)
+
+	again := open(nil)
+	require.Equal(t, []string{"a=2"}, values(again.Table(maps).Snapshot()), "the log tells the same")
+	require.NoError(t, again.Close())
 }
 
 func TestTwoTablesForOneResourceAreRefused(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"leeward/runtime/config"
 	"leeward/runtime/engine"
 )
 
@@ -71,7 +72,7 @@ var _ engine.Shared = (*Store)(nil)
 func Open(c Config) (*Store, error) {
 	secured, err := c.tls()
 	if err != nil {
-		return nil, fmt.Errorf("read the certificates for etcd: %w", err)
+		return nil, &config.Invalid{Problem: fmt.Errorf("read the certificates for etcd: %w", err)}
 	}
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: c.Servers, TLS: secured, DialTimeout: dialTimeout,

@@ -29,7 +29,7 @@ func (a *agent) turn(failed bool, health api.ResourceHealth) {
 	a.failed = failed
 	switch a.fleet.Failure {
 	case Silence:
-		a.receive(&messages.HeartbeatSet{Stopped: failed})
+		a.receive(&messages.OutagesSet{Outages: messages.Outages{Network: failed}})
 	case Unhealthy:
 		a.receive(&messages.HealthForced{Health: health})
 	case Disappearance:

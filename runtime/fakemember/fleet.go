@@ -116,7 +116,7 @@ func (f *fleet) register(ctx context.Context, name string) error {
 	}
 	o := &api.Cluster{Spec: f.Cluster}
 	o.Name = name
-	if err := f.Client.Create(ctx, catalog.Clusters, o); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := f.Client.Create(ctx, catalog.Clusters, o); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("register cluster %s: %w", name, err)
 	}
 	return nil

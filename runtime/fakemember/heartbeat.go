@@ -74,10 +74,11 @@ func (a *agent) renew(ctx context.Context) error {
 		return err
 	}
 	holder, seconds := a.cluster, int32(leaseDuration)
-	return a.fleet.Client.Create(ctx, catalog.Leases, &coordinationv1.Lease{
+	_, err = a.fleet.Client.Create(ctx, catalog.Leases, &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: api.LeaseNamespace, Name: a.cluster},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
 	})
+	return err
 }
 
 // status is that of the cluster with what its agent knows of it; the conditions of others stay as they are.

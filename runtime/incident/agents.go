@@ -240,9 +240,9 @@ func (c *conversion) silence(cluster messages.ClusterName, r *renewal, until tim
 		return
 	}
 	renewed := c.incident.Start.Add(r.heard)
-	c.step(r.heard, &scenario.Said{Cluster: cluster, ToMember: []messages.ToMember{&messages.HeartbeatSet{Stopped: true, RenewedAt: renewed}}})
+	c.step(r.heard, &scenario.Said{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{Outages: messages.Outages{Network: true}, RenewedAt: renewed}}})
 	if back {
-		c.step(until, &scenario.Said{Cluster: cluster, ToMember: []messages.ToMember{&messages.HeartbeatSet{}}})
+		c.step(until, &scenario.Said{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{}}})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/observed"
+	"leeward/runtime/store"
 )
 
 // cluster tells of a cluster what people did with it and what its agent said of it, each by itself: what the control
@@ -22,6 +23,7 @@ func (c *conversion) cluster(n *Change) {
 	before, known := n.Before.(*api.Cluster)
 	switch {
 	case !known:
+		c.reports[messages.ClusterName(now.Name)] = now.Status.ResourceSummary
 		joining := *now
 		joining.Spec.Taints = c.peoples(n, nil, now)
 		joining.Status.Conditions = slices.DeleteFunc(slices.Clone(now.Status.Conditions), c.decidedCondition(now))
@@ -56,7 +58,7 @@ func (c *conversion) edited(n *Change, before, now *api.Cluster) {
 		c.tell(now.Name, &messages.ClusterEdited{Object: &o})
 	}
 	var edits []messages.TaintEdit
-	for _, e := range observed.TaintEdits(before.Spec.Taints, now.Spec.Taints) {
+	for _, e := range observed.TaintEdits(before, now) {
 		if c.byPeople(n, &e, before, now) {
 			edits = append(edits, e)
 		}
@@ -110,7 +112,7 @@ var system = []string{api.TaintNotReady, api.TaintUnreachable, api.TaintTerminat
 func (c *conversion) decided(t *corev1.Taint, of *api.Cluster) bool {
 	for _, cause := range of.Status.TaintCauses {
 		if cause.Key == t.Key && cause.Effect == t.Effect {
-			return cause.By != "user"
+			return cause.By != api.TaintCauseUser
 		}
 	}
 	if slices.Contains(system, t.Key) {
@@ -134,7 +136,8 @@ func (c *conversion) reported(before, now *api.Cluster) {
 		}
 	}
 	if !equality.Semantic.DeepEqual(before.Status.ResourceSummary, now.Status.ResourceSummary) {
-		said = append(said, &messages.ResourcesReported{Summary: now.Status.ResourceSummary})
+		c.reports[messages.ClusterName(now.Name)] = now.Status.ResourceSummary
+		said = append(said, c.resources(messages.ClusterName(now.Name)))
 	}
 	c.tell(now.Name, said...)
 }
@@ -142,7 +145,36 @@ func (c *conversion) reported(before, now *api.Cluster) {
 // decidedCondition tells what the control plane made of silence: where the lease is recorded, it will make that again.
 func (c *conversion) decidedCondition(of *api.Cluster) func(metav1.Condition) bool {
 	return func(k metav1.Condition) bool {
-		silent := k.Reason == "ClusterStatusUnknown" || k.Reason == "ClusterStatusNeverUpdated"
-		return k.Type == api.ConditionReady && k.Status == metav1.ConditionUnknown && silent && c.leases[messages.ClusterName(of.Name)] != nil
+		return ofSilence(k) && c.leases[messages.ClusterName(of.Name)] != nil
 	}
+}
+
+// resources tells what is taken of a cluster: what its agent reports, without the copies that the replay reserves capacity for.
+func (c *conversion) resources(name messages.ClusterName) *messages.ResourcesReported {
+	if !c.reserves {
+		return &messages.ResourcesReported{Summary: c.reports[name]}
+	}
+	return &messages.ResourcesReported{Summary: c.own.Others(name, c.reports[name])}
+}
+
+// taken follows what the copies of a binding take.
+func (c *conversion) taken(before, now *store.Binding) {
+	c.own.Count(before, -1)
+	c.own.Count(now, 1)
+	if !c.reserves {
+		return
+	}
+	names := store.TakenOn(now, before)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if c.reports[name] != nil {
+			c.tell(string(name), c.resources(name))
+		}
+	}
+}
+
+// ofSilence reports whether a condition is what a control plane makes of a silent agent.
+func ofSilence(k metav1.Condition) bool {
+	silent := k.Reason == "ClusterStatusUnknown" || k.Reason == "ClusterStatusNeverUpdated"
+	return k.Type == api.ConditionReady && k.Status == metav1.ConditionUnknown && silent
 }

@@ -34,6 +34,8 @@ type Incident struct {
 
 	// broken are the instants at which leases could not be followed.
 	broken []time.Duration
+	// managers are the names under which objects were written.
+	managers map[string]bool
 }
 
 // Change is one change of one object.
@@ -58,7 +60,7 @@ func (c *Change) Key() api.Key {
 // Read reads a recording of a file of that name. A last line that was cut off is left out, with a note: so a killed
 // recorder leaves it. The error is a manifest.Problems.
 func Read(file string, data []byte) (*Incident, error) {
-	r := &reader{incident: &Incident{File: file}, known: map[api.Key]*version{}, lists: map[string]*list{}, skipped: map[string]int{}}
+	r := &reader{incident: &Incident{File: file, managers: map[string]bool{}}, known: map[api.Key]*version{}, lists: map[string]*list{}, skipped: map[string]int{}}
 	for data := data; len(data) > 0; {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
 		data = rest
@@ -187,6 +189,9 @@ func (r *reader) object(l *Line) {
 	key := api.KeyOf(o)
 	before := r.known[key]
 	r.known[key] = &version{o, l.Writers, true}
+	for _, w := range l.Writers {
+		r.incident.managers[w.Manager] = true
+	}
 	switch {
 	case before != nil && before.object.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "":
 	case l.Type == Stood && before == nil && r.listOf(o).times == 0:

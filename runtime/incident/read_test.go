@@ -51,7 +51,7 @@ func TestTheHeaderSaysWhatWasRecorded(t *testing.T) {
 	require.Equal(t, began, i.Start, "the second in which it began")
 	require.Equal(t, 10*time.Minute, i.Duration)
 	require.Equal(t, "v1.37.0", i.Server)
-	s := i.Scenario(nil)
+	s := i.Scenario(incident.Under{})
 	require.Equal(t, "karmada", s.Profile)
 	require.Equal(t, "gracefulEvictionTimeout", s.Config[0].Field)
 }
@@ -115,7 +115,7 @@ func FuzzReadingNeverPanics(f *testing.F) {
 		if err != nil {
 			return
 		}
-		i.Scenario(nil)
+		i.Scenario(incident.Under{})
 		i.Departures()
 	})
 }

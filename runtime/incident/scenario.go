@@ -15,25 +15,38 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/runtime/config"
 	"leeward/runtime/scenario"
+	"leeward/runtime/store"
 )
 
-// Scenario is what people and agents did in the incident, without what its control plane decided. Objects that are
-// given with it stand from the beginning, in place of those of the recording, and the settings that are named do not change.
-// It lasts a little longer than that, for what was decided last.
-func (i *Incident) Scenario(with []manifest.Document, fixed ...string) *scenario.Scenario {
+// Seed breaks the ties that Karmada leaves to chance, in a daemon and in replays of its recordings alike.
+const Seed = 1
+
+// Under is what an incident is replayed under.
+type Under struct {
+	// With are objects that exist from the beginning, in place of those of the recording.
+	With []manifest.Document
+	// Profile takes the place of the recorded one; empty: it holds. Set are settings that do not change.
+	Profile string
+	Set     []config.Override
+}
+
+// Scenario is what people and agents did in the incident, without what its control plane decided. It lasts a little longer
+// than that, for what was decided last.
+func (i *Incident) Scenario(u Under) *scenario.Scenario {
 	c := &conversion{
-		incident: i, fixed: fixed, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
+		incident: i, under: u, own: store.Usage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
 		copies: map[placed]*copyState{}, leases: map[messages.ClusterName]*renewal{},
 		startups: map[messages.ClusterName][]time.Duration{}, rooms: map[placed]int32{},
 	}
-	for _, d := range with {
+	for _, d := range u.With {
 		c.pinned[api.KeyOf(d.Object)] = true
 	}
 	c.scenario = &scenario.Scenario{
-		Name: strings.TrimSuffix(filepath.Base(i.File), filepath.Ext(i.File)), File: i.File, Line: 1, Seed: 1,
+		Name: strings.TrimSuffix(filepath.Base(i.File), filepath.Ext(i.File)), File: i.File, Line: 1, Seed: Seed,
 		Description: fmt.Sprintf("Recorded from %s on for %s.", i.Start.Format(time.RFC3339), i.Duration.Round(time.Second)),
-		Profile:     i.Profile, Config: i.Config, Duration: i.Duration + Apart, Objects: with,
+		Profile:     i.Profile, Config: i.Config, Duration: i.Duration + Apart, Objects: u.With,
 	}
 	c.settle()
 	c.begin()
@@ -55,8 +68,13 @@ type conversion struct {
 	stood map[api.Key]api.Object
 	// pinned are objects that are given with the incident.
 	pinned map[api.Key]bool
-	// fixed are fields of settings that do not change.
-	fixed []string
+	under  Under
+	// own is what copies take of clusters; reserves is set where the scheduler of the replay is to see what clusters report
+	// without it, because it reserves capacity for what it places.
+	own      store.Usage
+	reserves bool
+	// reports are what agents reported last of the capacity of their clusters.
+	reports map[messages.ClusterName]*api.ResourceSummary
 	// policies are the ClusterTaintPolicies by now.
 	policies map[string]*api.ClusterTaintPolicy
 	// copies and leases are how agents were heard last; rooms are for how many replicas of a copy there was room, where
@@ -74,15 +92,21 @@ func (c *conversion) begin() {
 	for _, o := range c.incident.Stood {
 		c.stood[api.KeyOf(o)] = o
 		switch o := o.(type) {
+		case *api.Cluster:
+			c.reports[messages.ClusterName(o.Name)] = o.Status.ResourceSummary
 		case *api.ClusterTaintPolicy:
 			c.policies[o.Name] = o
 		case *api.Work:
 			c.work(nil, o)
 		}
 		c.lease(nil, o)
+		c.own.Count(store.AsBinding(o), 1)
 		if plays(o) {
 			began.Objects = append(began.Objects, o)
 		}
+	}
+	if c.reserves {
+		store.WithoutOwn(began.Objects)
 	}
 	for _, o := range c.incident.Stood {
 		began.Said = append(began.Said, c.running(o)...)
@@ -194,6 +218,7 @@ func unclaimed(all map[string]string) map[string]string {
 
 // binding passes on what people said of the evictions of a binding; the rest of it the control plane decided.
 func (c *conversion) binding(n *Change) {
+	c.taken(store.AsBinding(n.Before), store.AsBinding(n.Now))
 	if n.Now == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/runtime/config"
 	"leeward/runtime/incident"
 )
 
@@ -79,7 +80,7 @@ func TestWhatPeopleAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 				lines = append(lines, line(incident.Stood, 0, o))
 			}
 			lines = append(lines, about(incident.Listed, 0, "clusters.cluster.karmada.io"))
-			s := recorded(t, append(lines, line(incident.Modified, 5, c.now, c.by...))...).Scenario(nil)
+			s := recorded(t, append(lines, line(incident.Modified, 5, c.now, c.by...))...).Scenario(incident.Under{})
 			require.Equal(t, c.want, told(s))
 			for i := range s.Timeline {
 				require.True(t, s.Timeline[i].Recorded)
@@ -94,7 +95,7 @@ func TestWhatIsGoneIsDeletedOnce(t *testing.T) {
 		line(incident.Modified, 5, going), line(incident.Deleted, 6, going),
 		line(incident.Modified, 7, quotaGoing), line(incident.Deleted, 8, quotaGoing),
 		line(incident.Deleted, 9, failedPolicy), line(incident.Deleted, 10, failedPolicy),
-	).Scenario(nil)
+	).Scenario(incident.Under{})
 	require.Equal(t, []string{"5s delete Cluster m1", "7s delete FederatedResourceQuota shop/q", "9s delete ClusterTaintPolicy p"}, told(s))
 }
 
@@ -104,7 +105,7 @@ func TestAScenarioBeginsWithWhatStood(t *testing.T) {
 			"clusters": [{"name": "m1", "replicas": 2}, {"name": "m2", "replicas": 1}], "gracefulEvictionTasks": [{"fromCluster": "m3", "replicas": 3, "reason": "r", "producer": "p"}]},
 		"status": {"aggregatedStatus": [{"clusterName": "m1", "health": "Unhealthy"}, {"clusterName": "m3"}]}}`
 	i := recorded(t, line(incident.Stood, 0, cluster("m1", "", "")), line(incident.Stood, 0, placed), line(incident.Stood, 0, lease(-100)), line(incident.Stood, 0, work(1, 1, "Healthy")))
-	s := i.Scenario(nil)
+	s := i.Scenario(incident.Under{})
 	require.Equal(t, began, s.Began.At)
 	require.Equal(t, 10*time.Minute+incident.Apart, s.Duration)
 	require.Equal(t, "outage", s.Name)
@@ -119,20 +120,20 @@ func TestAScenarioBeginsWithWhatStood(t *testing.T) {
 
 func TestAScenarioBeginsWithWhatTheEngineRanWith(t *testing.T) {
 	stood := line(incident.Stood, 0, runsWith("karmada", "gracefulEvictionTimeout=5m"))
-	s := recorded(t, stood).Scenario(nil)
+	s := recorded(t, stood).Scenario(incident.Under{})
 	require.Equal(t, "karmada", s.Profile)
 	require.Equal(t, []string{"gracefulEvictionTimeout=5m"}, fields(s.Config))
 
 	i := recorded(t, stood)
 	i.Profile = "leeward"
-	s = i.Scenario(nil)
+	s = i.Scenario(incident.Under{})
 	require.Equal(t, "leeward", s.Profile, "who recorded it knew better")
 	require.Empty(t, s.Config)
 }
 
 func TestASettingThatIsFixedDoesNotChange(t *testing.T) {
 	i := recorded(t, line(incident.Stood, 0, runsWith("leeward")), line(incident.Modified, 5, runsWith("leeward", "gracefulEvictionTimeout=5m", "failover=false")))
-	require.Equal(t, []string{"5s set failover=false"}, told(i.Scenario(nil, "gracefulEvictionTimeout")))
+	require.Equal(t, []string{"5s set failover=false"}, told(i.Scenario(incident.Under{Set: []config.Override{{Field: "gracefulEvictionTimeout", Value: "1m"}}})))
 }
 
 func TestCopiesTakeAsLongToServeAsTheyTook(t *testing.T) {
@@ -141,7 +142,7 @@ func TestCopiesTakeAsLongToServeAsTheyTook(t *testing.T) {
 		line(incident.Added, 10, work(1, 0, "")), line(incident.Modified, 11, work(1, 1, "Unhealthy")), line(incident.Modified, 14, work(1, 1, "Healthy")),
 		line(incident.Modified, 30, work(2, 1, "Healthy")), line(incident.Modified, 36, work(2, 2, "Healthy")),
 		line(incident.Modified, 50, work(3, 2, "Healthy")), line(incident.Modified, 56, work(3, 3, "Healthy")),
-	).Scenario(nil)
+	).Scenario(incident.Under{})
 	six := messages.MemberBehaviour{StartupMin: 6 * time.Second, StartupMax: 6 * time.Second, Health: api.Healthy}
 	require.Equal(t, map[messages.ClusterName]messages.MemberBehaviour{"m1": six, "m2": six}, s.Members, "the median; of m2 nothing is known but what others took")
 	require.Empty(t, told(s))
@@ -172,7 +173,7 @@ func TestHealthIsAsAgentsReportedIt(t *testing.T) {
 			[]string{"0s m1 shop/web-deployment is Unhealthy", "30s m1 shop/web-deployment is Healthy"},
 		},
 	} {
-		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(nil)), name)
+		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(incident.Under{})), name)
 	}
 }
 
@@ -201,7 +202,7 @@ func TestRoomIsAsAgentsReportedIt(t *testing.T) {
 			[]string{line(incident.Added, 10, strings.ReplaceAll(crowded(1, 3, 1), "Deployment", "Widget"))}, nil,
 		},
 	} {
-		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(nil)), name)
+		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(incident.Under{})), name)
 	}
 }
 
@@ -209,7 +210,7 @@ func TestRoomIsAsAgentsReportedIt(t *testing.T) {
 // copy runs, so that they do not wait anew.
 func TestReplicasThatWaitedGoOnWaiting(t *testing.T) {
 	stands := strings.Replace(binding("", []string{"m1:3"}, nil), `"spec"`, `"status": {"aggregatedStatus": [{"clusterName": "m1"}]}, "spec"`, 1)
-	s := recorded(t, line(incident.Stood, 0, stands), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(nil)
+	s := recorded(t, line(incident.Stood, 0, stands), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(incident.Under{})
 	var words []string
 	for _, said := range s.Began.Said {
 		words = append(words, action(said))
@@ -227,7 +228,7 @@ func TestASilenceIsWhatALeaseDidNotHoldFor(t *testing.T) {
 		"a lease that says nothing new":   {[]string{line(incident.Modified, 20, lease(20)), line(incident.Modified, 580, lease(20))}, []string{"20s m1 silent, renewed at 20s"}},
 		"nobody could follow leases":      {[]string{line(incident.Stood, 0, lease(0)), about(incident.Lost, 5, "leases.coordination.k8s.io")}, nil},
 	} {
-		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(nil)), name)
+		require.Equal(t, c.want, told(recorded(t, c.lines...).Scenario(incident.Under{})), name)
 	}
 }
 
@@ -235,8 +236,8 @@ func TestWhatIsGivenWithARecordingStandsFromItsBeginning(t *testing.T) {
 	with, problems := manifest.Decode("p.yaml", []byte(failedPolicy))
 	require.Empty(t, problems)
 	lines := []string{line(incident.Stood, 0, failedPolicy), line(incident.Deleted, 10, failedPolicy)}
-	s := recorded(t, lines...).Scenario(with)
+	s := recorded(t, lines...).Scenario(incident.Under{With: with})
 	require.Equal(t, with, s.Objects)
 	require.Empty(t, told(s))
-	require.Len(t, told(recorded(t, lines...).Scenario(nil)), 1)
+	require.Len(t, told(recorded(t, lines...).Scenario(incident.Under{})), 1)
 }

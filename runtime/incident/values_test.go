@@ -211,8 +211,8 @@ func toMember(m messages.ToMember) string {
 	switch m := m.(type) {
 	case *messages.HealthForced:
 		return fmt.Sprintf("%s is %s", m.Binding, m.Health)
-	case *messages.HeartbeatSet:
-		if m.Stopped {
+	case *messages.OutagesSet:
+		if m.Network {
 			return fmt.Sprintf("silent, renewed at %s", m.RenewedAt.Sub(began))
 		}
 		return "back"

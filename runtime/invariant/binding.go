@@ -15,16 +15,41 @@ import (
 	"leeward/runtime/store"
 )
 
-// lookAtBinding asks the laws about one binding, and returns whether it is to be looked at again when the
-// next instant is over, whatever happens in it.
-func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding) (again bool) {
+// lookAtBinding asks the laws about one binding, and returns when time alone can change their answer, and whether it waits
+// for something.
+func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding) (next time.Time, waits bool) {
 	m.oneTask(now, b)
 	m.replicasConserved(now, b)
+	m.scaledToZero(now, s, b)
 	m.copiesAgree(now, s, b)
 	m.beliefFollows(now, b)
-	m.tasksEnd(now, b)
-	waits := m.neverLate(now, s, b)
-	return waits || len(b.Spec.GracefulEvictionTasks) > 0
+	next = actors.Earlier(m.tasksEnd(now, b), m.turns(now, b))
+	late, waits := m.neverLate(now, s, b)
+	return actors.Earlier(next, late), waits || len(b.Spec.GracefulEvictionTasks) > 0
+}
+
+// turns is when time alone next changes what is known of the copies of a binding: one has had the time to start, or what its
+// cluster says arrives again.
+func (m *Monitor) turns(now time.Time, b *store.Binding) (next time.Time) {
+	for i := range m.copies.of[b.Name()] {
+		k := &m.copies.of[b.Name()][i]
+		if up := k.started.Add(m.members[k.cluster].StartupMin); len(b.Spec.GracefulEvictionTasks) > 0 && up.After(now) {
+			next = actors.Earlier(next, up)
+		}
+		next = actors.Earlier(next, m.heardAgain(now, k.cluster))
+	}
+	for i := range b.Spec.Clusters {
+		next = actors.Earlier(next, m.heardAgain(now, messages.ClusterName(b.Spec.Clusters[i].Name)))
+	}
+	return next
+}
+
+// heardAgain is when what a cluster says arrives again; zero: it does, for all that time has to do with it.
+func (m *Monitor) heardAgain(now time.Time, c messages.ClusterName) time.Time {
+	if until, late := m.copies.mishears[c]; late && !now.After(until) {
+		return until.Add(1)
+	}
+	return time.Time{}
 }
 
 func (m *Monitor) oneTask(now time.Time, b *store.Binding) {
@@ -64,7 +89,7 @@ func settled(b *store.Binding) bool {
 // replicasConserved leaves out what is held: of a workload that may not leave yet and grows meanwhile, what
 // there was has a place.
 func (m *Monitor) replicasConserved(now time.Time, b *store.Binding) {
-	if !settled(b) || len(b.Status.HeldEvictions) > 0 || b.Spec.Replicas == 0 || b.Spec.Placement == nil || len(b.Spec.Components) > 1 {
+	if !settled(b) || slices.ContainsFunc(b.Status.Evictions, blocked) || b.Spec.Replicas == 0 || b.Spec.Placement == nil || len(b.Spec.Components) > 1 {
 		return
 	}
 	v := Violation{At: now, Binding: b.Name()}
@@ -80,8 +105,9 @@ func (m *Monitor) replicasConserved(now time.Time, b *store.Binding) {
 	}
 }
 
-// tasksEnd judges tasks by their own words and by what is believed of the copies that take over.
-func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) {
+// tasksEnd judges tasks by their own words and by what is believed of the copies that take over. It returns when the first
+// is overdue.
+func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) (next time.Time) {
 	for i := range b.Spec.GracefulEvictionTasks {
 		k := &b.Spec.GracefulEvictionTasks[i]
 		h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy, HealthyElsewhere: m.allServe(now, b)}
@@ -92,8 +118,11 @@ func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) {
 		if now.After(due) {
 			v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(k.FromCluster)}
 			m.check(TasksEnd, false, v, "the task of %s was due at %s", k.CreationTimestamp.UTC().Format(time.TimeOnly), due.Format(time.TimeOnly))
+		} else {
+			next = actors.Earlier(next, due.Add(1))
 		}
 	}
+	return next
 }
 
 // allServe reports whether the whole placement can serve, and has said so.
@@ -181,11 +210,12 @@ func expected(b *store.Binding, cluster string) bool {
 		slices.ContainsFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == cluster && h.Kept })
 }
 
-// neverLate asks whether the binding stays where it may not, and returns whether time can still tell.
-func (m *Monitor) neverLate(now time.Time, s *store.Store, b *store.Binding) (waits bool) {
+// neverLate asks whether the binding stays where it may not, and returns whether it has to leave some time, and when it is
+// late.
+func (m *Monitor) neverLate(now time.Time, s *store.Store, b *store.Binding) (next time.Time, waits bool) {
 	tolerations, known := m.tolerations(b)
 	if !m.settings.Evicts() || !known {
-		return false
+		return time.Time{}, false
 	}
 	for _, t := range b.Spec.Clusters {
 		c := s.Cluster(messages.ClusterName(t.Name))
@@ -200,17 +230,21 @@ func (m *Monitor) neverLate(now time.Time, s *store.Store, b *store.Binding) (wa
 		if held(b, t.Name) || m.interfered() {
 			continue
 		}
-		due := actors.Later(verdict.At, actors.Later(m.changed[b.Name()], m.clusterChanged[messages.ClusterName(t.Name)]))
-		late := now.Sub(due)
+		due := actors.Later(verdict.At, actors.Later(m.changed[b.Name()], actors.Later(m.clusterChanged[messages.ClusterName(t.Name)], m.idled)))
+		late, patience := now.Sub(due), m.patience()
 		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(t.Name)}
-		m.check(NeverLate, late <= m.patience(), v, "still there %s after it had to leave", late)
+		if m.check(NeverLate, late <= patience, v, "still there %s after it had to leave", late); late <= patience {
+			next = actors.Earlier(next, due.Add(patience+1))
+		}
 	}
-	return waits
+	return next, waits
 }
 
 func held(b *store.Binding, cluster string) bool {
-	return slices.ContainsFunc(b.Status.HeldEvictions, func(h api.HeldEviction) bool { return h.Cluster == cluster })
+	return slices.ContainsFunc(b.Status.Evictions, func(e api.Eviction) bool { return e.Cluster == cluster && blocked(e) })
 }
+
+func blocked(e api.Eviction) bool { return e.State == api.EvictionBlocked }
 
 func (m *Monitor) rule() taint.Rule {
 	return taint.Rule{Match: m.settings.TolerationMatch, Numeric: m.settings.NumericTolerations}
@@ -234,14 +268,11 @@ const stoppedPace = 30 * time.Minute
 // patience is how long a departure that is due may take where nobody says what holds it: until the next
 // re-list, and then until everybody else had a permit; a second more where what left may return at once.
 func (m *Monitor) patience() time.Duration {
-	queue, rest := 1, time.Duration(0)
+	rest := time.Duration(0)
 	if !m.settings.PlacementHonoursDeadlines {
 		rest = time.Second
 	}
-	for _, on := range m.placed { // order-free: a sum
-		queue += len(on)
-	}
-	return rest + m.settings.TaintRelistPeriod + time.Duration(queue)*m.pace()
+	return rest + m.settings.TaintRelistPeriod + time.Duration(1+m.census.most)*m.pace()
 }
 
 // pace is the longest that one permit takes: each of the limits may have to be waited for.

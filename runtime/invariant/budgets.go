@@ -18,11 +18,11 @@ type ledger struct {
 	specs map[messages.BudgetName]*api.EvictionBudgetSpec
 	// Of the instant: took is what evictions took away at once of what served, and lost what else ceased to serve.
 	took map[departure]int32
-	lost int32
+	lost int64
 	// fewer is set where old copies gave replicas up in the instant: there were more.
 	fewer bool
 	// sums are how many replicas accounts expect at the end of the instant.
-	sums map[account]int32
+	sums map[account]int64
 	// exceeded are those that were permitted in the instant against a budget.
 	exceeded map[departure]bool
 	// asked are the bindings that were to be placed afresh in the instant.
@@ -44,34 +44,31 @@ type departure struct {
 func newLedger() ledger {
 	return ledger{
 		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
-		exceeded: map[departure]bool{}, took: map[departure]int32{}, sums: map[account]int32{}, asked: map[messages.BindingName]bool{},
+		exceeded: map[departure]bool{}, took: map[departure]int32{}, sums: map[account]int64{}, asked: map[messages.BindingName]bool{},
 	}
 }
 
 // settled forgets what was of an instant.
 func (l *ledger) settled() {
-	clear(l.exceeded)
-	clear(l.asked)
-	clear(l.took)
-	clear(l.sums)
+	l.exceeded, l.asked, l.took, l.sums = emptied(l.exceeded), emptied(l.asked), emptied(l.took), emptied(l.sums)
 	l.lost, l.fewer = 0, false
 }
 
 // budgetsKept holds the evictions of the instant to the budgets.
-func (m *Monitor) budgetsKept(now time.Time, s *store.Store) {
-	if len(m.started) == 0 {
+func (m *Monitor) budgetsKept(s *store.Store) {
+	if len(m.batch.started) == 0 {
 		return
 	}
 	if m.settings.EvictionBudgets {
 		for _, g := range s.Budgets() {
-			m.movesKept(now, s, &g)
-			m.servingKept(now, s, &g)
+			m.movesKept(s, &g)
+			m.servingKept(s, &g)
 		}
 	}
 }
 
 // movesKept asks one budget. One that was edited counts anew.
-func (m *Monitor) movesKept(now time.Time, s *store.Store, g *messages.Budget) {
+func (m *Monitor) movesKept(s *store.Store, g *messages.Budget) {
 	if g.Spec.MaxMoved == nil {
 		return
 	}
@@ -83,9 +80,9 @@ func (m *Monitor) movesKept(now time.Time, s *store.Store, g *messages.Budget) {
 			}
 		}
 	}
-	for _, f := range m.started {
-		if m.bounds(s, g, f) {
-			m.moves(now, s, g, f)
+	for _, e := range m.batch.started {
+		if m.bounds(s, g, e.fact) {
+			m.moves(e.at, s, g, e.fact)
 		}
 	}
 }
@@ -109,25 +106,25 @@ func accountOf(g *messages.Budget, b messages.BindingName) account {
 }
 
 // moves counts one eviction for a budget, and asks whether there was room for it.
-func (m *Monitor) moves(now time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
+func (m *Monitor) moves(at time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
 	d, of := departure{f.Binding, f.Cluster}, accountOf(g, f.Binding)
-	window, goes := m.ledger.moved[of], budget.Eviction{Moves: departing(s.Binding(f.Binding), &f.Task)}
-	window.Forget(now, budget.Span(g.Spec.MaxMoved))
+	window, goes := m.ledger.moved[of], budget.Eviction{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}
+	window.Forget(at, budget.Span(g.Spec.MaxMoved))
 	if expected, known := m.expected(s, g, of); known && !m.ledger.exceeded[d] {
 		v := budget.Judge(g.Spec, &budget.Account{Expected: expected, Healthy: endless, Moves: window}, goes)
-		m.check(BudgetsKept, v.Message == "", Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "budget %s: %s", g.Name, v.Message)
+		m.check(BudgetsKept, v.Message == "", Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}, "budget %s: %s", g.Name, v.Message)
 	}
-	window.Add(now, goes.Moves)
+	window.Add(at, goes.Moves)
 	m.ledger.moved[of] = window
 }
 
 // expected is how many replicas an account expects at most, where its budget asks, and whether that is known: not
 // where there were more of them in the instant.
-func (m *Monitor) expected(s *store.Store, g *messages.Budget, of account) (sum int32, known bool) {
+func (m *Monitor) expected(s *store.Store, g *messages.Budget, of account) (sum int64, known bool) {
 	if g.Spec.MaxMoved.Replicas.Type == intstr.Int {
 		return 0, true
 	}
-	if len(m.edited) > 0 || m.limits.gone > 0 || len(m.released) > 0 || m.ledger.fewer {
+	if len(m.edited) > 0 || m.limits.gone > 0 || m.ledger.fewer {
 		return 0, false
 	}
 	sum, known = m.ledger.sums[of]
@@ -153,14 +150,14 @@ func (m *Monitor) eachIn(s *store.Store, g *messages.Budget, of account, visit f
 }
 
 // replicas are those that a binding is to have, and those that it is leaving. What has none counts one on each cluster.
-func replicas(b *store.Binding) (sum int32) {
+func replicas(b *store.Binding) (sum int64) {
 	for _, t := range b.Spec.Clusters {
-		sum += max(1, t.Pods())
+		sum += int64(max(1, t.Pods()))
 	}
 	for i := range b.Spec.GracefulEvictionTasks {
-		sum += max(departing(b, &b.Spec.GracefulEvictionTasks[i]), pods(b))
+		sum += max(int64(departing(b, &b.Spec.GracefulEvictionTasks[i])), pods(b))
 	}
-	return max(sum, b.Spec.Replicas)
+	return max(sum, int64(b.Spec.Replicas))
 }
 
 // departing is how many replicas leave by a task, at least. What has none counts one; of several components it is not known how
@@ -177,9 +174,9 @@ func departing(b *store.Binding, k *api.GracefulEvictionTask) int32 {
 }
 
 // pods is how many a copy of a workload of several components runs; zero: it has none.
-func pods(b *store.Binding) (sum int32) {
+func pods(b *store.Binding) (sum int64) {
 	for i := range b.Spec.Components {
-		sum += b.Spec.Components[i].Replicas
+		sum += int64(b.Spec.Components[i].Replicas)
 	}
 	return sum
 }

@@ -97,21 +97,15 @@ func others(all []api.Object, name string, t *api.PolicyTaint) bool {
 	return false
 }
 
-// neverOversold adds up what is placed on a cluster that got replicas by room alone. What was given something else in
-// the instant got its replicas, perhaps, when it asked for less, or went by no room.
+// neverOversold holds what is placed on a cluster that got replicas by capacity alone to what it has. What was given
+// something else in the instant got its replicas, perhaps, when it asked for less, or did not go by capacity.
 func (m *Monitor) neverOversold(now time.Time, s *store.Store, name messages.ClusterName) {
 	c := s.Cluster(name)
 	if c == nil || c.Status.ResourceSummary == nil || !m.settings.CapacityReservation || m.resized[name] || slices.ContainsFunc(m.gained[name], func(b messages.BindingName) bool { return m.edited[b] }) {
 		return
 	}
-	used := map[corev1.ResourceName]int64{}
-	for _, b := range sorted(m.placed[name]) {
-		if !m.uses(s.Binding(b), string(name), used) {
-			delete(m.placed[name], b)
-		}
-	}
 	for _, resource := range m.asked(s, name) {
-		n, has := used[resource], c.Status.ResourceSummary
+		n, has := m.census.at(string(name)).uses[resource], c.Status.ResourceSummary
 		free := api.Units(resource, has.Allocatable[resource]) - api.Units(resource, has.Allocated[resource]) - api.Units(resource, has.Allocating[resource])
 		m.check(NeverOversold, n <= free, Violation{At: now, Cluster: name}, "%d of %s is placed where %d is free", n, resource, free)
 	}
@@ -133,24 +127,4 @@ func (m *Monitor) asked(s *store.Store, name messages.ClusterName) []corev1.Reso
 		}
 	}
 	return sorted(resources)
-}
-
-// uses adds what a binding has on a cluster, and returns whether it has anything there.
-func (m *Monitor) uses(b *store.Binding, cluster string, used map[corev1.ResourceName]int64) (there bool) {
-	if b == nil {
-		return false
-	}
-	for _, t := range b.Spec.Clusters {
-		if t.Name != cluster {
-			continue
-		}
-		there = true
-		used[corev1.ResourcePods] += int64(t.Replicas)
-		if r := b.Spec.ReplicaRequirements; r != nil {
-			for resource, each := range r.ResourceRequest { // order-free: sums
-				used[resource] += int64(t.Replicas) * api.Units(resource, each)
-			}
-		}
-	}
-	return there
 }

@@ -72,6 +72,9 @@ func (c *copies) heard(e *journal.Entry) {
 	case *messages.CopyAdopted:
 		k := c.at(f.Binding, f.Cluster)
 		k.runs, k.replicas, k.started = true, f.Replicas, time.Time{}
+		if f.Health != "" {
+			k.health, k.ready = f.Health, f.Ready
+		}
 	case *messages.CopyScaled:
 		k := c.at(f.Binding, f.Cluster)
 		k.runs, k.replicas, k.unheard = true, f.Replicas, true
@@ -95,6 +98,7 @@ func (c *copies) heard(e *journal.Entry) {
 // Reported takes in what a binding is told of a copy.
 func (m *Monitor) Reported(b messages.BindingName, r *messages.CopyReported) {
 	m.copies.at(b, r.Cluster).said = r
+	m.open[b] = true
 }
 
 func (c *copies) ended(at time.Time, b messages.BindingName, on messages.ClusterName) {

@@ -29,7 +29,7 @@ func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.Eviction
 		return
 	}
 	b := s.Binding(f.Binding)
-	if b == nil || m.edited[f.Binding] || m.reapplied[f.Binding] {
+	if b == nil || m.edited[f.Binding] || m.batch.reapplied[f.Binding] {
 		return // the tolerations that it left by are no longer known
 	}
 	tolerations, _ := m.tolerations(b)
@@ -45,7 +45,7 @@ func (m *Monitor) added(s *store.Store, name messages.ClusterName, t *corev1.Tai
 	if c == nil {
 		return &time.Time{} // it left in this instant
 	}
-	taints := append(slices.Clip(c.Spec.Taints), m.untainted[name]...)
+	taints := append(slices.Clip(c.Spec.Taints), m.batch.untainted[name]...)
 	i := taint.Find(taints, t.Key, t.Effect)
 	switch {
 	case i < 0:
@@ -79,7 +79,7 @@ func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.Evicti
 	if b == nil || !m.settings.KeepLastCopy || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
 		return
 	}
-	if m.forsaken[f.Binding] || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
+	if m.batch.forsaken[f.Binding] || slices.ContainsFunc(b.Spec.GracefulEvictionTasks, purged) {
 		return
 	}
 	m.check(LastCopyKept, m.anotherServes(now, b, f.Cluster), Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "the old copy goes (%s) and no other can serve", f.Reason)

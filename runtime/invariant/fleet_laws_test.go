@@ -96,7 +96,7 @@ func TestNoStayPastTheDeadline(t *testing.T) {
 	relists, slow := evicts, evicts
 	relists.TaintRelistPeriod, slow.ClusterEvictionRate = time.Hour, 0.001
 	held := func(b *api.ResourceBinding) {
-		b.Status.HeldEvictions = []api.HeldEviction{{Cluster: "m1", Reason: "NoDestination"}}
+		b.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m1", Reason: "NoDestination"}}
 	}
 	judge(t, map[string]ruling{
 		"it leaves in the instant":        {situation{m1: down, settings: evicts}, invariant.NeverLate, false},

@@ -3,25 +3,27 @@ package invariant
 import (
 	"time"
 
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/runtime/journal"
 	"leeward/runtime/store"
 )
 
 // heard takes in one fact.
-func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
-	if m.heardOfEngine(now, s, e.Fact) {
+func (m *Monitor) heard(s *store.Store, e *journal.Entry) {
+	if m.heardOfEngine(e.At, s, e.Fact) {
 		return
 	}
-	m.heardOfGovernor(now, s, e.Fact)
-	m.heardOfCluster(now, e.Fact)
-	m.heardOfBinding(now, s, e.Fact)
+	m.heardOfGovernor(e.At, s, e.Fact)
+	m.heardOfCluster(e.At, e.Fact)
+	m.heardOfBinding(e.At, s, e.Fact)
 	if !m.real {
 		m.copies.heard(e)
 	}
 	if f, ok := e.Fact.(messages.AboutBinding); ok {
 		m.open[f.AboutBinding()] = true
-		m.changed[f.AboutBinding()] = now
+		m.changed[f.AboutBinding()] = e.At
 	}
 	if f, ok := e.Fact.(messages.AboutCluster); ok {
 		m.touched[f.AboutCluster()] = true
@@ -29,18 +31,18 @@ func (m *Monitor) heard(now time.Time, s *store.Store, e *journal.Entry) {
 }
 
 // heardOfEngine takes in what concerns all that there is; false: the fact is about something else.
-func (m *Monitor) heardOfEngine(now time.Time, s *store.Store, f messages.Fact) bool {
+func (m *Monitor) heardOfEngine(at time.Time, s *store.Store, f messages.Fact) bool {
 	switch f := f.(type) {
 	case *messages.SettingChanged:
-		m.settingChanged(now, s, f)
+		m.settingChanged(at, s, f)
 	case *messages.Crashed:
 		m.away = true
 	case *messages.Restarted:
 		m.limits.retried()
 		m.away = false
-		m.allChanged(now, s)
-	case *messages.ClockStepped:
-		m.allChanged(now, s)
+		m.allChanged(at, s)
+	case *messages.ClockStepped: // told by the clock as it was
+		m.allChanged(actors.Later(at, at.Add(f.By)), s)
 	default:
 		return false
 	}
@@ -48,17 +50,17 @@ func (m *Monitor) heardOfEngine(now time.Time, s *store.Store, f messages.Fact) 
 }
 
 // heardOfGovernor takes in what may go, and what is held.
-func (m *Monitor) heardOfGovernor(now time.Time, s *store.Store, f messages.Fact) {
+func (m *Monitor) heardOfGovernor(at time.Time, s *store.Store, f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.GovernorChanged:
-		m.govern(now, s, f)
+		m.govern(at, s, f)
 	case *messages.BreakerChanged:
 		m.breakerChanged(f)
 	case *messages.EvictionsPermitted:
-		m.permitted(now, s, f)
+		m.permitted(at, s, f)
 		m.permits.granted(f)
 	case *messages.HoldPlaced:
-		m.permits.held[f.HoldScope] = now
+		m.permits.held[f.HoldScope] = at
 	case *messages.HoldEnded:
 		delete(m.permits.held, f.HoldScope)
 	case *messages.ReleaseGranted:
@@ -66,13 +68,13 @@ func (m *Monitor) heardOfGovernor(now time.Time, s *store.Store, f messages.Fact
 	case *messages.ReleaseEnded:
 		delete(m.permits.released, f.Binding)
 	case *messages.StartsCounted:
-		m.backsOff(now, f)
+		m.backsOff(at, f)
 	case *messages.BudgetExceeded:
 		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
 	}
 }
 
-func (m *Monitor) heardOfCluster(now time.Time, f messages.Fact) {
+func (m *Monitor) heardOfCluster(at time.Time, f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
 		m.copies.dropCluster(f.Cluster)
@@ -81,10 +83,10 @@ func (m *Monitor) heardOfCluster(now time.Time, f messages.Fact) {
 		m.judged[f.Cluster] = true
 		m.limits.fleetChanged()
 	case *messages.TaintAdded:
-		m.retainted(now, f.Cluster)
+		m.retainted(at, f.Cluster)
 	case *messages.TaintRemoved:
-		m.untainted[f.Cluster] = append(m.untainted[f.Cluster], f.Taint)
-		m.retainted(now, f.Cluster)
+		m.batch.untainted[f.Cluster] = append(m.batch.untainted[f.Cluster], f.Taint)
+		m.retainted(at, f.Cluster)
 	case *messages.TaintingFailed:
 		m.refused[f.Cluster] = true
 	case *messages.CapacityChanged:
@@ -92,7 +94,7 @@ func (m *Monitor) heardOfCluster(now time.Time, f messages.Fact) {
 	}
 }
 
-func (m *Monitor) heardOfBinding(now time.Time, s *store.Store, f messages.Fact) {
+func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
@@ -104,20 +106,21 @@ func (m *Monitor) heardOfBinding(now time.Time, s *store.Store, f messages.Fact)
 	case *messages.RescheduleRequested:
 		m.ledger.asked[f.Binding] = true
 	case *messages.Scheduled:
-		m.scheduled(now, s, f)
+		m.scheduled(at, s, f)
 	case *messages.ScheduleFailed:
 		m.cleared(f)
 	case *messages.EvictionStarted:
-		m.evictionStarted(s, f)
+		m.evictionStarted(at, s, f)
 	case *messages.ReplicasReleased:
 		m.ledger.fewer = true
 	case *messages.ReleaseHeld:
 		m.startsOver(f.Binding)
 	case *messages.EvictionEnded:
-		m.released = append(m.released, f)
+		m.batch.released = append(m.batch.released, instantOf[*messages.EvictionEnded]{at, f})
+		m.batch.let[f.Binding] = true
+		m.limits.shrunk(1)
 		m.startsOver(f.Binding)
 	case *messages.EvictionWithdrawn:
-		m.place(f.Binding, f.Clusters)
 		m.limits.grown()
 		m.startsOver(f.Binding)
 	case *messages.HealthChanged:
@@ -127,10 +130,10 @@ func (m *Monitor) heardOfBinding(now time.Time, s *store.Store, f messages.Fact)
 	}
 }
 
-func (m *Monitor) evictionStarted(s *store.Store, f *messages.EvictionStarted) {
-	m.started = append(m.started, f)
+func (m *Monitor) evictionStarted(at time.Time, s *store.Store, f *messages.EvictionStarted) {
+	m.batch.started = append(m.batch.started, instantOf[*messages.EvictionStarted]{at, f})
 	m.begun[departure{f.Binding, f.Cluster}] = true
-	if evicts(f.Grounds.Reason) {
+	if eviction.Holdable(f.Grounds.Reason) {
 		m.evicted[f.Binding] = true
 	}
 	m.take(s, f)

@@ -3,7 +3,7 @@
 // asks no machine, so a machine that is wrong does not vouch for itself.
 //
 // A law says under which settings it holds; profile karmada breaks some by design. What a monitor looks at
-// is what changed and what waits, so that it may stay on while a fleet is at work.
+// is what changed and what is due, so that it may stay on while a fleet is at work.
 package invariant
 
 import (
@@ -11,8 +11,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
 	"leeward/actors/rules/storm"
@@ -29,15 +27,16 @@ type Monitor struct {
 	members  map[messages.ClusterName]messages.MemberBehaviour
 	copies   copies
 	// real is set where members are: what they run is known by what they report, as bindings have it.
-	real bool
-	// placed are the bindings that a cluster has, or had: who is no longer there is struck off when read.
-	placed map[messages.ClusterName]map[messages.BindingName]bool
+	real   bool
+	census census
+	// due is when a binding must be looked at again though no fact tells of it.
+	due agenda
 	// changed is when something that matters to a binding, or to all of a cluster, last changed.
 	changed        map[messages.BindingName]time.Time
 	clusterChanged map[messages.ClusterName]time.Time
-	// Of the instant: open are the bindings to look at, of which those that wait stay. Touched are the clusters
-	// whose taints may have changed, judged those whose conditions did, and gained those that got replicas, with
-	// who got them; nobody, where one does not go by room. Resized are those with another capacity.
+	// Since the last look: open are the bindings to look at, and touched the clusters whose taints may have changed,
+	// judged those whose conditions did, and gained those that got replicas, with the bindings that got them; none, where
+	// one does not go by capacity. Resized are those with another capacity.
 	open    map[messages.BindingName]bool
 	touched map[messages.ClusterName]bool
 	judged  map[messages.ClusterName]bool
@@ -47,23 +46,19 @@ type Monitor struct {
 	governed map[string]bool
 	// refused are the clusters that take no taint of a policy, and say so once.
 	refused map[messages.ClusterName]bool
-	// untainted has what clusters lost of taints in the instant.
-	untainted map[messages.ClusterName][]corev1.Taint
-	// released are the old copies that were let go in the instant.
-	released []*messages.EvictionEnded
-	// started are the evictions that did in the instant, begun the ways out that they are, and evicted the bindings that
-	// had to go.
-	started []*messages.EvictionStarted
+	// batch is what was told at once, of one instant or several.
+	batch batch
+	// Of the instant: begun are the evictions that started, and evicted the bindings that had to go; decided are its
+	// placements.
 	begun   map[departure]bool
 	evicted map[messages.BindingName]bool
-	// edited are the bindings that were given something else in the instant, decided its placements, and forsaken the
-	// bindings that were placed nowhere, or went elsewhere at once after an old copy had been let go.
-	edited   map[messages.BindingName]bool
-	decided  []*messages.Scheduled
-	forsaken map[messages.BindingName]bool
-	// applied is the placement of each binding's last scheduling, and reapplied are those that got another in the instant.
-	applied   map[messages.BindingName]*api.Placement
-	reapplied map[messages.BindingName]bool
+	decided []*messages.Scheduled
+	// edited are the bindings that were given something else since the last look.
+	edited map[messages.BindingName]bool
+	// applied is the placement of each binding's last scheduling.
+	applied map[messages.BindingName]*api.Placement
+	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
+	replacements map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster
 	// limits is what the governor has permitted, ledger what moved under budgets.
 	limits  limits
 	permits permits
@@ -72,9 +67,10 @@ type Monitor struct {
 	// clusters on which starts fail.
 	starting starts
 	backoffs map[messages.ClusterName]backoff
-	arrivals []departure
-	// away is set while there is no engine: nobody looks after anything.
-	away bool
+	arrivals []arrival
+	// away is set while there is no engine. Idled is until when one that was there last did nothing.
+	away  bool
+	idled time.Time
 
 	violations []Violation
 	known      map[Violation]bool
@@ -87,15 +83,15 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 	return &Monitor{
 		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), ledger: newLedger(),
 		starting: starts{}, backoffs: map[messages.ClusterName]backoff{},
-		placed:  map[messages.ClusterName]map[messages.BindingName]bool{},
+		census: newCensus(), due: newAgenda(), batch: newBatch(),
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
-		governed: map[string]bool{}, untainted: map[messages.ClusterName][]corev1.Taint{},
-		edited: map[messages.BindingName]bool{}, forsaken: map[messages.BindingName]bool{},
+		governed: map[string]bool{}, edited: map[messages.BindingName]bool{},
 		begun: map[departure]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
-		applied: map[messages.BindingName]*api.Placement{}, reapplied: map[messages.BindingName]bool{},
+		applied:      map[messages.BindingName]*api.Placement{},
+		replacements: map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster{},
 	}
 }
 
@@ -118,55 +114,92 @@ func (m *Monitor) Counters() map[Law]int {
 func (m *Monitor) Reaches(now time.Time, c messages.ClusterName, reachable bool) {
 	m.copies.cutOff[c] = !reachable
 	m.copies.reached[c] = now
+	m.lookOn(c)
 }
 
 // Mishears says until when what a cluster reports may be late or lost: what the engine waits to hear, it may
 // have to wait for until then.
 func (m *Monitor) Mishears(until time.Time, c messages.ClusterName) {
 	m.copies.mishears[c] = actors.Later(until, m.copies.mishears[c])
+	m.lookOn(c)
 }
 
-// Settled takes in the facts of an instant that is over, and looks at what they concern and what waits.
+// Idled notes that machines did nothing until now that was due, because their process did not get to it: what waited for
+// something else waits anew.
+func (m *Monitor) Idled(now time.Time) { m.idled = now }
+
+// Settled takes in the facts of an instant that is over, and looks at what they concern and what is due.
 func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
-	m.Heard(now, s, news)
+	m.Heard(s, news)
 	m.Look(now, s)
 }
 
-// Heard takes in facts and asks the laws about what was done.
-func (m *Monitor) Heard(now time.Time, s *store.Store, news []journal.Entry) {
+// Heard takes in facts and asks the laws about what was done. The facts may be of several instants, the oldest first:
+// each is held to what was so in its own, as far as facts tell. What only objects tell, which are as the last instant left
+// them, is not asked of a binding or cluster that changed after the fact.
+func (m *Monitor) Heard(s *store.Store, news []journal.Entry) {
+	m.batch.begin(news)
 	for i := range news {
-		m.heard(now, s, &news[i])
+		if i > 0 && !news[i].At.Equal(news[i-1].At) {
+			m.instantOver(news[i-1].At, s)
+		}
+		m.heard(s, &news[i])
 	}
-	for _, f := range m.started {
-		m.neverEarly(now, s, f)
-		m.permitValid(now, f)
-		m.holdsKept(now, s, f)
+	if len(news) > 0 {
+		m.instantOver(news[len(news)-1].At, s)
+	}
+	m.batchOver(s)
+}
+
+// instantOver asks what facts alone tell of an instant.
+func (m *Monitor) instantOver(at time.Time, s *store.Store) {
+	for _, e := range m.batch.news() {
+		m.permitValid(at, e.fact)
 	}
 	m.permits.settled()
 	for _, f := range m.decided {
-		m.leftByTask(now, s, f)
+		m.leftByTask(at, s, f)
+		if m.batch.current(at, f.Binding, "") { // what is suspended, its object tells as it is now
+			m.destinationsHear(at, s, f)
+		}
 	}
-	for _, f := range m.released {
-		m.lastCopyKept(now, s, f)
-	}
-	m.stateAllows(now, s)
-	m.budgetsKept(now, s)
-	m.startsKept(now, s)
-	m.sharesKept(s)
-	m.started, m.released, m.decided = m.started[:0], m.released[:0], m.decided[:0]
-	clear(m.untainted)
-	clear(m.begun)
-	clear(m.evicted)
-	clear(m.forsaken)
-	m.ledger.settled()
-	clear(m.reapplied)
+	m.decided = m.decided[:0]
+	m.begun, m.evicted = emptied(m.begun), emptied(m.evicted)
 }
 
-// Look asks the laws about how things stand, of all that changed since the last look and of what waits.
+// batchOver asks what objects tell, too.
+func (m *Monitor) batchOver(s *store.Store) {
+	for _, e := range m.batch.started {
+		if m.batch.current(e.at, e.fact.Binding, e.fact.Cluster) {
+			m.neverEarly(e.at, s, e.fact)
+			m.holdsKept(e.at, s, e.fact)
+		}
+	}
+	for _, e := range m.batch.released {
+		if m.batch.current(e.at, e.fact.Binding, e.fact.Cluster) {
+			m.lastCopyKept(e.at, s, e.fact)
+			m.successorsHeard(e.at, s, e.fact)
+		}
+	}
+	m.stateAllows(s)
+	m.budgetsKept(s)
+	m.startsKept(s)
+	m.sharesKept(s)
+	m.batch.end()
+	m.ledger.settled()
+}
+
+// Look asks the laws about how things are now, of all that changed since the last look and of what is due.
 func (m *Monitor) Look(now time.Time, s *store.Store) {
 	if m.away {
-		clear(m.edited)
+		m.edited = emptied(m.edited)
 		return
+	}
+	m.due.eachDue(now, func(b messages.BindingName) { m.open[b] = true })
+	open := sorted(m.open)
+	m.open = emptied(m.open)
+	for _, name := range open {
+		m.census.count(name, s.Binding(name))
 	}
 	for _, c := range sorted(m.touched) {
 		m.lookAtCluster(now, s, c)
@@ -174,17 +207,28 @@ func (m *Monitor) Look(now time.Time, s *store.Store) {
 	for _, c := range sorted(m.gained) {
 		m.neverOversold(now, s, c)
 	}
-	for _, name := range sorted(m.open) {
-		if b := s.Binding(name); b == nil || !m.lookAtBinding(now, s, b) {
-			delete(m.open, name)
-			delete(m.changed, name) // whatever opens it anew has changed something
-		}
+	for _, name := range open {
+		m.lookAt(now, s, name)
 	}
-	clear(m.touched)
-	clear(m.judged)
-	clear(m.gained)
-	clear(m.resized)
-	clear(m.edited)
+	m.touched, m.judged, m.gained, m.resized = emptied(m.touched), emptied(m.judged), emptied(m.gained), emptied(m.resized)
+	m.edited = emptied(m.edited)
+}
+
+// lookAt asks the laws about one binding, and notes when to do so again.
+func (m *Monitor) lookAt(now time.Time, s *store.Store, name messages.BindingName) {
+	b := s.Binding(name)
+	if b == nil {
+		m.due.set(name, time.Time{})
+		delete(m.changed, name)
+		delete(m.replacements, name)
+		return
+	}
+	m.noteDestinations(b)
+	next, waits := m.lookAtBinding(now, s, b)
+	if !waits {
+		delete(m.changed, name) // whatever opens it anew has changed something
+	}
+	m.due.set(name, next)
 }
 
 // Finish looks at everything once more, at the end of a run: what should have happened and did not makes no
@@ -202,32 +246,32 @@ func (m *Monitor) reopen(s *store.Store) {
 	s.EachBinding(func(b *store.Binding) { m.open[b.Name()] = true })
 }
 
-func (m *Monitor) settingChanged(now time.Time, s *store.Store, f *messages.SettingChanged) {
+func (m *Monitor) settingChanged(at time.Time, s *store.Store, f *messages.SettingChanged) {
 	if err := config.Set(&m.settings, f.Field, f.To); err != nil {
 		panic(fmt.Sprintf("invariant: a setting that was changed cannot be: %v", err))
 	}
 	m.limits.renewed()
 	clear(m.ledger.moved)
 	clear(m.starting)
-	m.allChanged(now, s)
+	m.allChanged(at, s)
 }
 
-// allChanged has everything looked at anew, as of now.
-func (m *Monitor) allChanged(now time.Time, s *store.Store) {
+// allChanged has everything looked at anew, as of an instant.
+func (m *Monitor) allChanged(at time.Time, s *store.Store) {
 	m.reopen(s)
 	for name := range m.open { // order-free: each is set to the same
-		m.changed[name] = now
+		m.changed[name] = at
 	}
 }
 
 // govern notes whether the governor interferes. What waited for it starts to wait anew.
-func (m *Monitor) govern(now time.Time, s *store.Store, f *messages.GovernorChanged) {
+func (m *Monitor) govern(at time.Time, s *store.Store, f *messages.GovernorChanged) {
 	m.governed[f.Region] = f.State != string(storm.Normal)
 	if f.Region == "" {
 		m.limits.fleet = f.EvictionsPerSecond
 		delete(m.limits.paid, scope{})
 	}
-	m.allChanged(now, s)
+	m.allChanged(at, s)
 }
 
 // interfered reports whether evictions are slower than settings say, somewhere.
@@ -240,11 +284,18 @@ func (m *Monitor) interfered() bool {
 	return false
 }
 
-// retainted has the bindings of a cluster looked at.
-func (m *Monitor) retainted(now time.Time, c messages.ClusterName) {
-	m.clusterChanged[c] = now
-	for b := range m.placed[c] { // order-free: they are sorted before they are looked at
-		m.open[b] = true
+// retainted has the bindings of a cluster looked at, as of an instant.
+func (m *Monitor) retainted(at time.Time, c messages.ClusterName) {
+	m.clusterChanged[c] = at
+	m.lookOn(c)
+}
+
+// lookOn has the bindings of a cluster looked at.
+func (m *Monitor) lookOn(c messages.ClusterName) {
+	if l := m.census.on[c]; l != nil {
+		for b := range l.bindings { // order-free: they are sorted before they are looked at
+			m.open[b] = true
+		}
 	}
 }
 
@@ -260,6 +311,16 @@ func (m *Monitor) check(law Law, holds bool, v Violation, detail string, args ..
 	m.known[key] = true
 	v.Law, v.Detail = law, fmt.Sprintf(detail, args...)
 	m.violations = append(m.violations, v)
+}
+
+// emptied is a set without what is in it. One that was large is let go: to walk it, or to clear it, would take as long as
+// when it was.
+func emptied[K comparable, V any](set map[K]V) map[K]V {
+	if len(set) > 64 {
+		return map[K]V{}
+	}
+	clear(set)
+	return set
 }
 
 func sorted[K ~string, V any](set map[K]V) []K {

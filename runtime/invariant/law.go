@@ -33,6 +33,11 @@ const (
 	NeverLate Law = "no stay past the deadline and the wait for a permit"
 	// LastCopyKept, with keepLastCopy: no old copy is let go before another can serve.
 	LastCopyKept Law = "the last copy that serves is kept"
+	// ScaledToZero: of a workload that the scheduler is to place with no replicas nothing remains, whatever was under way.
+	ScaledToZero Law = "without replicas asked for none run, and every task ends"
+	// DestinationsHear, with destinationsMustHear: nothing new is placed on a cluster to which dispatching is suspended, and
+	// no old copy goes while a cluster that took over from it was not told so.
+	DestinationsHear Law = "what takes over is told to run"
 	// LeftByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
 	// nothing goes at once.
 	LeftByTask Law = "no cluster is left but by a task"
@@ -57,8 +62,8 @@ const (
 // Laws returns all laws.
 func Laws() []Law {
 	return []Law{
-		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, NeverEarly, NeverLate, LastCopyKept, LeftByTask, TaintsFollow,
-		NeverOversold, StartsKept, LimitsKept, PermitValid, BudgetsKept,
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, NeverEarly, NeverLate, LastCopyKept, ScaledToZero, DestinationsHear, LeftByTask,
+		TaintsFollow, NeverOversold, StartsKept, LimitsKept, PermitValid, BudgetsKept,
 	}
 }
 

@@ -24,8 +24,9 @@ type situation struct {
 	facts    []messages.Fact
 	// reported is what the binding was told of a copy; nil: nothing.
 	reported *messages.CopyReported
-	// later is how long after the facts the laws are asked again.
+	// later is how long after the facts the laws are asked again, and next the facts of then.
 	later time.Duration
+	next  []messages.Fact
 }
 
 // ruling is a situation in which a law is broken, or holds.
@@ -73,13 +74,16 @@ func (c *situation) broken() map[invariant.Law]int {
 	if c.reported != nil {
 		m.Reported("d/web", c.reported)
 	}
-	news := []journal.Entry{{At: start, Fact: &messages.Restarted{}}}
-	for _, f := range c.facts {
-		news = append(news, journal.Entry{At: start, Fact: f})
-	}
-	m.Settled(start, s, news)
-	m.Settled(start.Add(c.later), s, nil)
+	m.Settled(start, s, entries(start, append([]messages.Fact{&messages.Restarted{}}, c.facts...)))
+	m.Settled(start.Add(c.later), s, entries(start.Add(c.later), c.next))
 	return m.Counters()
+}
+
+func entries(at time.Time, facts []messages.Fact) (news []journal.Entry) {
+	for _, f := range facts {
+		news = append(news, journal.Entry{At: at, Fact: f})
+	}
+	return news
 }
 
 func task(from string, at time.Time) api.GracefulEvictionTask {

@@ -2,7 +2,6 @@ package invariant
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,8 +23,9 @@ type limits struct {
 	moved    map[scope][]time.Time
 	// Of the instant: permits are to be held against the fleet as it is then, and doubts against the copies, unless
 	// either became less after them.
-	permits []messages.Permit
-	doubts  []doubt
+	permits     []messages.Permit
+	permittedAt time.Time
+	doubts      []doubt
 	// most is how many copies a scope had at most while what counts for its breaker moved. Gone are those that
 	// ended in the instant, at the most.
 	most map[scope]int
@@ -102,24 +102,26 @@ func (l *limits) retried() {
 }
 
 // permitted holds each permit against every limit that it has to pass.
-func (m *Monitor) permitted(now time.Time, s *store.Store, f *messages.EvictionsPermitted) {
+func (m *Monitor) permitted(at time.Time, s *store.Store, f *messages.EvictionsPermitted) {
 	for _, p := range f.Returned {
 		m.returned(s, p)
 	}
 	for _, p := range f.Permits {
-		v := Violation{At: now, Binding: p.Binding, Cluster: p.Cluster}
+		v := Violation{At: at, Binding: p.Binding, Cluster: p.Cluster}
 		m.check(LimitsKept, !m.permits.holds(time.Time{}, departure{p.Binding, p.Cluster}), v, "evictions are held")
 		fleet, region, cluster := scope{}, scope{region: regionOf(s, p.Cluster)}, scope{cluster: p.Cluster}
-		m.paced(now, fleet, m.fleetRate(), v)
-		m.paced(now, cluster, m.settings.ClusterEvictionRate, v)
-		m.broke(now, fleet, m.settings.FleetBreakerShare, v)
-		m.broke(now, scope{priority: fmt.Sprint(p.Priority)}, m.settings.PriorityBreakerShare, v)
+		m.paced(at, fleet, m.fleetRate(), v)
+		m.paced(at, cluster, m.settings.ClusterEvictionRate, v)
+		m.broke(at, fleet, m.settings.FleetBreakerShare, v)
+		m.broke(at, scope{priority: fmt.Sprint(p.Priority)}, m.settings.PriorityBreakerShare, v)
 		if region.region != "" {
-			m.paced(now, region, m.settings.RegionEvictionRate, v)
-			m.broke(now, region, m.settings.RegionBreakerShare, v)
+			m.paced(at, region, m.settings.RegionEvictionRate, v)
+			m.broke(at, region, m.settings.RegionBreakerShare, v)
 		}
 	}
-	m.limits.permits = append(m.limits.permits, f.Permits...)
+	if len(f.Permits) > 0 {
+		m.limits.permits, m.limits.permittedAt = append(m.limits.permits, f.Permits...), at
+	}
 }
 
 // returned has a permit count no longer that came back in its instant. A trial is for another then.
@@ -191,7 +193,10 @@ func (m *Monitor) broke(now time.Time, s scope, share float64, v Violation) {
 		m.check(LimitsKept, tried, v, "the breaker of %s is %s", s, b.state)
 		return
 	}
-	moved := slices.DeleteFunc(m.limits.moved[s], func(at time.Time) bool { return !at.Add(m.settings.BreakerWindow).After(now) })
+	moved := m.limits.moved[s]
+	for len(moved) > 0 && !moved[0].Add(m.settings.BreakerWindow).After(now) {
+		moved = moved[1:]
+	}
 	most, known := m.limits.most[s], m.limits.counted[s]
 	if before := len(moved); !known || before >= max(m.settings.BreakerMinimum, 1) && float64(before) >= share*float64(most) {
 		m.limits.doubts = append(m.limits.doubts, doubt{s, share, before, v})
@@ -205,7 +210,7 @@ func (m *Monitor) sharesKept(s *store.Store) {
 	counted := map[scope]bool{}
 	for _, d := range l.doubts {
 		if !counted[d.scope] {
-			l.most[d.scope] = max(l.most[d.scope], len(m.released)+l.gone+m.mostCopies(s, d.scope))
+			l.most[d.scope] = max(l.most[d.scope], l.gone+m.mostCopies(s, d.scope))
 			counted[d.scope], l.counted[d.scope] = true, true
 		}
 		most := l.most[d.scope]
@@ -248,7 +253,7 @@ func priorityOf(b *store.Binding) int32 {
 
 // stateAllows holds the permits of the instant against the state of the fleet, as its clusters are: a fleet that
 // seems to be down is not believed, and a small one stops when most of it is unhealthy.
-func (m *Monitor) stateAllows(now time.Time, s *store.Store) {
+func (m *Monitor) stateAllows(s *store.Store) {
 	if len(m.limits.permits) > 0 {
 		clusters, unhealthy := s.List("Cluster"), 0
 		for _, o := range clusters {
@@ -259,9 +264,9 @@ func (m *Monitor) stateAllows(now time.Time, s *store.Store) {
 		c := &m.settings
 		verdict := storm.Judge(storm.Verdict{}, unhealthy, len(clusters), storm.Thresholds{
 			Unhealthy: c.UnhealthyClusterThreshold, Large: c.LargeFleetSize, Secondary: c.SecondaryEvictionRate, Blackout: c.BlackoutThreshold,
-		}, now)
+		}, m.limits.permittedAt)
 		p := m.limits.permits[0]
-		m.check(LimitsKept, !verdict.Stops(), Violation{At: now, Binding: p.Binding, Cluster: p.Cluster},
+		m.check(LimitsKept, !verdict.Stops(), Violation{At: m.limits.permittedAt, Binding: p.Binding, Cluster: p.Cluster},
 			"%d of %d clusters are unhealthy: %s", unhealthy, len(clusters), verdict.State)
 	}
 	m.limits.permits = m.limits.permits[:0]

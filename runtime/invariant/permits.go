@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	"leeward/messages"
@@ -20,7 +21,7 @@ func newPermits() permits {
 }
 
 // settled forgets the permits of an instant that is over.
-func (p *permits) settled() { clear(p.given) }
+func (p *permits) settled() { p.given = emptied(p.given) }
 
 // granted notes who may go in this instant.
 func (p *permits) granted(f *messages.EvictionsPermitted) {
@@ -34,7 +35,7 @@ func (p *permits) granted(f *messages.EvictionsPermitted) {
 
 // holds reports whether people hold an eviction, and have done so since before an instant; zero: since whenever.
 func (p *permits) holds(before time.Time, d departure) bool {
-	for _, of := range []messages.HoldScope{{}, {Cluster: d.cluster}, {Binding: d.binding}} {
+	for _, of := range d.scopes() {
 		if since, held := p.held[of]; held && (before.IsZero() || since.Before(before)) {
 			return true
 		}
@@ -42,16 +43,26 @@ func (p *permits) holds(before time.Time, d departure) bool {
 	return false
 }
 
+// heldSince reports whether people have held an eviction since after an instant.
+func (p *permits) heldSince(at time.Time, d departure) bool {
+	return slices.ContainsFunc(d.scopes(), func(of messages.HoldScope) bool { return p.held[of].After(at) })
+}
+
+// scopes are what people may hold for an eviction not to start.
+func (d departure) scopes() []messages.HoldScope {
+	return []messages.HoldScope{{}, {Cluster: d.cluster}, {Binding: d.binding}}
+}
+
 // permitValid asks for the permit of an eviction that starts. A placement that people ask for, and that does without the
 // cluster, takes none.
-func (m *Monitor) permitValid(now time.Time, f *messages.EvictionStarted) {
+func (m *Monitor) permitValid(at time.Time, f *messages.EvictionStarted) {
 	p, d := &m.permits, departure{f.Binding, f.Cluster}
 	taint := f.Grounds.Reason == api.EvictionReasonTaintUntolerated
 	if p.released[f.Binding] || m.edited[f.Binding] || m.ledger.asked[f.Binding] || !taint && f.Grounds.Reason != api.EvictionReasonApplicationFailure {
 		return
 	}
-	v := Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}
-	m.check(PermitValid, !p.holds(now, d), v, "it leaves although evictions are held")
+	v := Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}
+	m.check(PermitValid, !p.holds(at, d), v, "it leaves although evictions are held")
 	if taint && m.counted() {
 		m.check(PermitValid, p.given[d], v, "it leaves without a permit of this instant")
 	}

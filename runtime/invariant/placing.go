@@ -2,7 +2,6 @@ package invariant
 
 import (
 	"reflect"
-	"slices"
 	"time"
 
 	"leeward/messages"
@@ -11,18 +10,17 @@ import (
 )
 
 // scheduled notes who is where, and who got replicas there.
-func (m *Monitor) scheduled(now time.Time, s *store.Store, f *messages.Scheduled) {
-	m.place(f.Binding, f.Clusters)
+func (m *Monitor) scheduled(at time.Time, s *store.Store, f *messages.Scheduled) {
 	m.limits.shrunk(m.dropped(f))
 	if len(f.Clusters) > len(f.Before) {
 		m.limits.grown()
 	}
 	m.grownBy(s, f)
 	m.apply(f.Binding, f.Applied)
-	m.arrive(now, f)
+	m.arrive(at, f)
 	m.decided = append(m.decided, f)
-	if len(f.Clusters) == 0 || m.dropped(f) > 0 && m.let(f.Binding) {
-		m.forsaken[f.Binding] = true
+	if len(f.Clusters) == 0 || m.dropped(f) > 0 && m.batch.let[f.Binding] {
+		m.batch.forsaken[f.Binding] = true
 	}
 	room := byRoom(f.Applied)
 	for _, c := range f.Clusters {
@@ -61,18 +59,13 @@ func (m *Monitor) dropped(f *messages.Scheduled) (n int) {
 	return n
 }
 
-// let reports whether an old copy of a binding was let go in this instant.
-func (m *Monitor) let(b messages.BindingName) bool {
-	return slices.ContainsFunc(m.released, func(f *messages.EvictionEnded) bool { return f.Binding == b })
-}
-
 // apply notes the placement that a binding goes by, where its tolerations count.
 func (m *Monitor) apply(b messages.BindingName, p *api.Placement) {
 	if m.settings.TolerationSource != messages.SourceAppliedPlacement {
 		return
 	}
 	if old, known := m.applied[b]; !known || !reflect.DeepEqual(old, p) {
-		m.applied[b], m.reapplied[b] = p, true
+		m.applied[b], m.batch.reapplied[b] = p, true
 	}
 }
 
@@ -81,21 +74,11 @@ func (m *Monitor) cleared(f *messages.ScheduleFailed) {
 	if f.Cleared {
 		m.limits.shrunk(len(f.Before))
 		delete(m.applied, f.Binding)
-		m.reapplied[f.Binding] = true
+		m.batch.reapplied[f.Binding] = true
 	}
 }
 
 func gains(before []api.TargetCluster, c api.TargetCluster) bool {
 	i := api.FindTarget(before, c.Name)
 	return i < 0 || before[i].Replicas < c.Replicas
-}
-
-func (m *Monitor) place(b messages.BindingName, clusters []api.TargetCluster) {
-	for _, c := range clusters {
-		name := messages.ClusterName(c.Name)
-		if m.placed[name] == nil {
-			m.placed[name] = map[messages.BindingName]bool{}
-		}
-		m.placed[name][b] = true
-	}
 }

@@ -17,9 +17,8 @@ func Watched() []Law {
 }
 
 // Watch returns a monitor of an engine whose members are real, from now on: what went before, it takes as it finds it.
-// Of bindings it hears by Meet.
-// What a member runs is known by what it reports, so that CopiesAgree and BeliefFollows are not asked, nor whether enough
-// serve under EvictionBudgets.
+// Of bindings it hears by Meet. What a member runs is known by what it reports, so that CopiesAgree and BeliefFollows are
+// not asked, nor whether enough serve under EvictionBudgets.
 func Watch(s messages.Settings, now time.Time, st *store.Store) *Monitor {
 	m := New(s, nil)
 	m.real = true
@@ -39,7 +38,7 @@ func (m *Monitor) Meet(now time.Time, st *store.Store) {
 
 func (m *Monitor) meet(now time.Time, b *store.Binding) {
 	name := b.Name()
-	m.place(name, b.Spec.Clusters)
+	m.census.count(name, b)
 	if len(b.Spec.GracefulEvictionTasks) > 0 {
 		m.open[name], m.changed[name] = true, now
 	}

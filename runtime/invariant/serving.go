@@ -2,7 +2,6 @@ package invariant
 
 import (
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -29,7 +28,7 @@ func (m *Monitor) take(s *store.Store, f *messages.EvictionStarted) {
 func (m *Monitor) lose(b messages.BindingName, c messages.ClusterName, ready int32) {
 	_, taken := m.ledger.took[departure{b, c}]
 	if k := m.copies.find(b, c); k != nil && !taken {
-		m.ledger.lost += max(0, served(k)-ready)
+		m.ledger.lost += int64(max(0, served(k)-ready))
 	}
 }
 
@@ -43,24 +42,25 @@ func served(k *copyOf) int32 {
 
 // servingKept asks a budget whether, after the evictions of the instant, enough replicas serve. Whatever else ceased to
 // serve in it did so after them, for all that is known.
-func (m *Monitor) servingKept(now time.Time, s *store.Store, g *messages.Budget) {
+func (m *Monitor) servingKept(s *store.Store, g *messages.Budget) {
 	if g.Spec.MinAvailable == nil && g.Spec.MaxUnavailable == nil || len(m.edited) > 0 || m.ledger.fewer || m.limits.gone >= endless {
 		return
 	}
 	asked := map[account]bool{}
-	for _, f := range m.started {
+	for _, e := range m.batch.started {
+		f := e.fact
 		of, d := accountOf(g, f.Binding), departure{f.Binding, f.Cluster}
 		if asked[of] || m.ledger.exceeded[d] || !m.bounds(s, g, f) || !m.minds(s, f) {
 			continue
 		}
 		asked[of] = true
-		expected, serve := int32(0), m.ledger.lost
+		expected, serve := int64(0), m.ledger.lost
 		m.eachIn(s, g, of, func(b *store.Binding) {
 			expected += m.least(b)
 			serve += min(m.serving(s, b), replicas(b))
 		})
 		desired := budget.Desired(g.Spec, expected)
-		m.check(BudgetsKept, serve >= desired, Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "budget %s: %d replicas serve and %d have to", g.Name, serve, desired)
+		m.check(BudgetsKept, serve >= desired, Violation{At: e.at, Binding: f.Binding, Cluster: f.Cluster}, "budget %s: %d replicas serve and %d have to", g.Name, serve, desired)
 	}
 }
 
@@ -72,14 +72,14 @@ func (m *Monitor) minds(s *store.Store, f *messages.EvictionStarted) bool {
 }
 
 // serving is how many replicas of a binding serve at the most, without those that are taken away at once.
-func (m *Monitor) serving(s *store.Store, b *store.Binding) (sum int32) {
+func (m *Monitor) serving(s *store.Store, b *store.Binding) (sum int64) {
 	for i := range m.copies.of[b.Name()] {
 		k := &m.copies.of[b.Name()][i]
 		if _, taken := m.ledger.took[departure{b.Name(), k.cluster}]; taken || purges(b, k.cluster) {
 			continue
 		}
 		if isReady(s, k.cluster) || m.judged[k.cluster] {
-			sum += served(k)
+			sum += int64(served(k))
 		}
 	}
 	return sum
@@ -99,13 +99,13 @@ func isReady(s *store.Store, name messages.ClusterName) bool {
 
 // least is how many replicas a binding certainly was to have before the instant: those asked for, or, where every
 // cluster runs all of them, those on the clusters that it has kept.
-func (m *Monitor) least(b *store.Binding) (sum int32) {
+func (m *Monitor) least(b *store.Binding) (sum int64) {
 	if divides(b) && len(b.Spec.Components) <= 1 {
-		return b.Spec.Replicas
+		return int64(b.Spec.Replicas)
 	}
 	for _, t := range b.Spec.Clusters {
 		if _, came := m.gained[messages.ClusterName(t.Name)]; !came {
-			sum += max(1, t.Pods())
+			sum += int64(max(1, t.Pods()))
 		}
 	}
 	return sum

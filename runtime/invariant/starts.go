@@ -20,6 +20,12 @@ type backoff struct {
 	since time.Time
 }
 
+// arrival is a binding that began to run on a cluster, and when it did.
+type arrival struct {
+	departure
+	at time.Time
+}
+
 // backsOff notes how many a cluster may start that backs off.
 func (m *Monitor) backsOff(now time.Time, f *messages.StartsCounted) {
 	c := messages.ClusterName(f.Cluster)
@@ -42,14 +48,14 @@ func (m *Monitor) mostStarts(now time.Time, c messages.ClusterName) int {
 }
 
 // arrive notes where a binding begins to run that had to leave another cluster in the instant, if that is limited there.
-func (m *Monitor) arrive(now time.Time, f *messages.Scheduled) {
+func (m *Monitor) arrive(at time.Time, f *messages.Scheduled) {
 	if m.settings.MaxStartingPerCluster == 0 && len(m.backoffs) == 0 || !m.evicted[f.Binding] {
 		return
 	}
 	for _, t := range f.Clusters {
 		came := api.FindTarget(f.Before, t.Name) < 0
-		if c := messages.ClusterName(t.Name); came && m.mostStarts(now, c) > 0 {
-			m.arrivals = append(m.arrivals, departure{f.Binding, c})
+		if c := messages.ClusterName(t.Name); came && m.mostStarts(at, c) > 0 {
+			m.arrivals = append(m.arrivals, arrival{departure{f.Binding, c}, at})
 			if m.starting[c] == nil {
 				m.starting[c] = map[messages.BindingName]bool{}
 			}
@@ -59,10 +65,10 @@ func (m *Monitor) arrive(now time.Time, f *messages.Scheduled) {
 }
 
 // startsKept asks the clusters to which evictions moved a binding in the instant whether they start no more than they may.
-func (m *Monitor) startsKept(now time.Time, s *store.Store) {
+func (m *Monitor) startsKept(s *store.Store) {
 	for _, a := range m.arrivals {
-		n, most := m.startingOn(now, s, a.cluster), m.mostStarts(now, a.cluster)
-		m.check(StartsKept, most == 0 || n <= most, Violation{At: now, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
+		n, most := m.startingOn(a.at, s, a.cluster), m.mostStarts(a.at, a.cluster)
+		m.check(StartsKept, most == 0 || n <= most, Violation{At: a.at, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
 	}
 	m.arrivals = m.arrivals[:0]
 }

@@ -53,6 +53,10 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 		ev.Str("policy", f.Policy)
 	case *messages.TaintRemoved:
 		ev.Str("taint", taint.String(&f.Taint)).Str("policy", f.Cause.Policy)
+	case *messages.WorkloadsStay:
+		if f.Reason != "" {
+			ev.Str("because", f.Reason)
+		}
 	case *messages.PolicyIgnored:
 		ev.Str("policy", string(f.Policy))
 	case *messages.ReadyObserved:

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,6 +91,9 @@ func (t teller) tellCopy(f messages.AboutCluster) Phrase {
 	case *messages.CopyPreserved:
 		return story("stays behind", "on "+string(f.Cluster), "its policy preserves what runs, and nobody looks after it")
 	case *messages.CopyAdopted:
+		if f.Health != "" {
+			return detail("runs", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), strings.ToLower(string(f.Health))+" as its binding's status says"))
+		}
 		return story("taken over", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which ran on by themselves"))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
@@ -97,6 +101,8 @@ func (t teller) tellCopy(f messages.AboutCluster) Phrase {
 		return detail("asks for", "a copy on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
 	case *messages.CopyUnwanted:
 		return detail("removes", "its copy on "+string(f.Cluster), preserved(f.Preserved))
+	case *messages.AvailabilityChanged:
+		return available(f)
 	case *messages.HealthChanged:
 		return t.health(f)
 	case *messages.UnschedulableChanged:
@@ -187,6 +193,8 @@ func outcome(reason, took string) string {
 		return after + "its deletion is no longer suppressed"
 	case messages.EndedDeleted:
 		return after + "its task was deleted"
+	case messages.EndedScaledToZero:
+		return after + "no replicas are asked for"
 	default:
 		return after + reason
 	}
@@ -207,6 +215,15 @@ func (t teller) health(f *messages.HealthChanged) Phrase {
 		return detail(verb, on, joined(", ", ready, "starting "+t.since(f.Starting)))
 	}
 	return warning(verb, on, joined(", ", ready, t.since(f.Since)))
+}
+
+// available tells how many replicas of a copy serve; what an outage takes no report tells in time.
+func available(f *messages.AvailabilityChanged) Phrase {
+	what, why := strconv.Itoa(int(f.Available))+" on "+string(f.Cluster), "was "+strconv.Itoa(int(f.Before))
+	if f.Outage == "" {
+		return detail("available", what, why)
+	}
+	return warning("available", what, why+", lost to the "+string(f.Outage)+" outage")
 }
 
 func unschedulable(f *messages.UnschedulableChanged) Phrase {

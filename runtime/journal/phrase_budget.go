@@ -10,7 +10,7 @@ import (
 func stands(f *messages.BudgetChanged) Phrase {
 	s, say := &f.Status, detail
 	why := fmt.Sprintf("%d of %d replicas serve, %d have to", s.CurrentHealthy, s.ExpectedReplicas, s.DesiredHealthy)
-	moved := int32(0)
+	moved := int64(0)
 	for _, m := range s.Moved {
 		moved += m.Replicas
 	}

@@ -38,6 +38,8 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 		return warning("overdue", bindings(int32(len(f.Waiting)))+" left", names(f.Waiting)+"; the drain goes on")
 	case *messages.DrainEnded:
 		return story("drain", "ended", "")
+	case *messages.WorkloadsStay:
+		return stays(f)
 	case *messages.LabelsChanged:
 		return story("labelled", labels(f.Labels), "")
 	case *messages.ClusterSpecChanged:
@@ -50,6 +52,10 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 		return serves(f.APIs)
 	case *messages.StartsCounted:
 		return t.startsCounted(f)
+	case *messages.OutageBegan:
+		return t.outage(f)
+	case *messages.OutageEnded:
+		return story("outage over", string(f.Outage), "")
 	case *messages.HeartbeatStopped:
 		return t.silent(f)
 	case *messages.HeartbeatReturned:
@@ -62,11 +68,27 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	return Phrase{}
 }
 
+func stays(f *messages.WorkloadsStay) Phrase {
+	if f.Reason == "" {
+		return detail("warning", "ends", "it is Ready, runs no workload, or they are evicted")
+	}
+	return warning("is", "not Ready, but "+f.Reason+": its workloads stay", "")
+}
+
 func (t teller) silent(f *messages.HeartbeatStopped) Phrase {
 	if f.Probed {
 		return warning("silent", "since "+t.at(f.RenewedAt), "Ready=False at "+t.at(f.Deadline)+" unless it answers probes")
 	}
 	return warning("silent", "since "+t.at(f.RenewedAt), "Unknown at "+t.at(f.Deadline)+" unless its agent returns")
+}
+
+// outage says what an outage does, because the control plane hears of that later, or never.
+func (t teller) outage(f *messages.OutageBegan) Phrase {
+	does := map[messages.OutageKind]string{
+		messages.OutagePower: "its copies die, and its agent is silent", messages.OutageNetwork: "its copies serve on, and its agent is silent",
+		messages.OutageAPIServer: "its copies serve on, and it reports Ready=False",
+	}
+	return warning("outage", joined(" ", string(f.Outage), t.until(f.Until)), does[f.Outage])
 }
 
 func heard(probed bool) Phrase {

@@ -20,6 +20,8 @@ type Style struct {
 	Wide bool
 	// Colour is for terminals only.
 	Colour bool
+	// Fold tells on one line, which counts, what a cluster that flaps repeats. Transcripts tell every time.
+	Fold bool
 }
 
 // Columns of a timeline: time, subject, verb, what and why. They are tab stops: a longer cell pushes
@@ -40,6 +42,9 @@ const (
 // one instant it tells kind by kind.
 func WriteText(w io.Writer, start time.Time, entries []Entry, s Style) error {
 	l := &line{style: s, teller: teller{start}, health: map[copyOf]api.ResourceHealth{}}
+	if s.Fold {
+		l.fold(entries)
+	}
 	for len(entries) > 0 {
 		text, told, err := l.next(entries)
 		if err != nil {
@@ -64,8 +69,9 @@ type line struct {
 	style  Style
 	teller teller
 	// health is how each copy was that has been healthy since it started.
-	health map[copyOf]api.ResourceHealth
-	buf    []byte
+	health  map[copyOf]api.ResourceHealth
+	folding folding
+	buf     []byte
 	// column is where the next cell begins at the earliest.
 	column int
 }
@@ -82,13 +88,26 @@ func (l *line) next(entries []Entry) (text []byte, told int, err error) {
 	if !l.tells(e.Fact, p) {
 		return nil, 1, nil
 	}
+	if l.style.Fold {
+		if count, folded := l.counted(e.Fact); folded {
+			return l.told(e.At, count), 1, nil
+		}
+	}
 	told = 1
 	if names := created(entries); len(names) > 1 {
 		told, p = len(names), creation(e.Fact.(*messages.ObjectApplied), names)
 	}
-	l.cells(e.At, p)
+	return l.told(e.At, p), told, nil
+}
+
+// told is the line of a phrase; nothing where it is empty.
+func (l *line) told(at time.Time, p Phrase) []byte {
+	if p.verb == "" {
+		return nil
+	}
+	l.cells(at, p)
 	l.buf = append(l.buf, '\n')
-	return l.buf, told, nil
+	return l.buf
 }
 
 // wide begins with the entry's number and ends with all that is known.

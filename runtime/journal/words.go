@@ -89,7 +89,7 @@ func cause(c *api.TaintCause) string {
 	if c == nil {
 		return ""
 	}
-	by := wrap("by ", c.By, "")
+	by := wrap("by ", joined(" ", c.By, c.User), "")
 	if c.Policy != "" {
 		by = "by policy " + c.Policy
 	}

@@ -16,6 +16,8 @@ type Counters struct {
 	DroppedAtClose uint64 // left in mailboxes when the kernel was closed
 	DroppedByLoss  uint64 // by Lose
 	DroppedForeign uint64 // sent to a PID by protoactor code, and no messages.Message
+	// DroppedByQuarantine were for machines that are kept out on purpose.
+	DroppedByQuarantine uint64
 
 	Queued uint64
 	Facts  uint64
@@ -23,7 +25,7 @@ type Counters struct {
 
 // Dropped returns the number of messages dropped for any reason.
 func (c Counters) Dropped() uint64 {
-	return c.DroppedByPanic + c.DroppedAtClose + c.DroppedByLoss + c.DroppedForeign
+	return c.DroppedByPanic + c.DroppedAtClose + c.DroppedByLoss + c.DroppedForeign + c.DroppedByQuarantine
 }
 
 func (c *Counters) add(o *Counters) {
@@ -35,6 +37,7 @@ func (c *Counters) add(o *Counters) {
 	c.DroppedAtClose += o.DroppedAtClose
 	c.DroppedByLoss += o.DroppedByLoss
 	c.DroppedForeign += o.DroppedForeign
+	c.DroppedByQuarantine += o.DroppedByQuarantine
 	c.Facts += o.Facts
 }
 

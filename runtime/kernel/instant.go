@@ -18,10 +18,13 @@ var woken = &messages.Woken{}
 // all of them before it serves any, and what is heard at an instant comes before what falls due at it,
 // whatever the order of the messages.
 //
-// It returns *MachinePanic when a machine panics, *Livelock when the instant does not end and ErrInterrupted
-// after Interrupt. Then work may be left, and the next call goes on with it: a caller that has replaced the machine calls again.
+// It returns *MachinePanic when a machine panics, *Livelock when the instant does not end ErrInterrupted
+// after Interrupt, and ErrGivenUp once a Watchdog has given up the kernel. Then work may be left, and the next call goes on with it: a caller that has replaced the machine calls again.
 func (k *Kernel) RunInstant(now time.Time) error {
 	k.mustBeIdle("RunInstant")
+	if k.givenUp.Load() {
+		return ErrGivenUp
+	}
 	k.running = true
 	defer func() { k.running = false }()
 
@@ -66,6 +69,9 @@ func (k *Kernel) runToQuiet() error {
 	}
 	for {
 		err := k.runLanes()
+		if k.givenUp.Load() { // no fact is told of it
+			return err
+		}
 		k.recordAll()
 		if err != nil || !slices.ContainsFunc(k.lanes, (*lane).isReady) {
 			return err

@@ -57,6 +57,10 @@ type Config struct {
 	// MaxPerInstant is how many messages one instant may take of a lane before RunInstant gives up with a
 	// *Livelock. Zero: a million, or 100 for each actor if that is more.
 	MaxPerInstant int
+	// Watched marks each turn, for a Watchdog. Zero: there is none.
+	Watched bool
+	// Quarantined are addresses at which no actor is on purpose: what is sent there is counted by itself.
+	Quarantined map[messages.Address]bool
 }
 
 // Seat is where an actor is: on which lane, and there a small number that no other has until it has ended.
@@ -75,6 +79,7 @@ type Kernel struct {
 	now             time.Time
 	running, closed bool
 	interrupted     atomic.Bool
+	givenUp         atomic.Bool
 	posted          uint64
 	most            int // that a lane may handle in the running instant; zero: any number
 }

@@ -32,6 +32,8 @@ type lane struct {
 	sample    map[messages.Address]int // of those who exceed it
 	turn      int32                    // whose turn it is
 	receiving bool                     // its machine has not returned yet
+	step      step                     // of the turn, for a watchdog
+	watched   bool                     // there may be one
 	out       actors.Outbox
 	err       error // that ended its run
 
@@ -43,7 +45,7 @@ type lane struct {
 }
 
 func newLane(k *Kernel, index, of int) *lane {
-	l := &lane{kernel: k, index: index, ready: newReadyList(k.config.Order, k.config.Seed), freight: newFreight(of)}
+	l := &lane{kernel: k, index: index, watched: k.config.Watched, ready: newReadyList(k.config.Order, k.config.Seed), freight: newFreight(of)}
 	l.directory = newDirectory(&l.cells)
 	l.address = protoactor().join(l)
 	return l
@@ -79,10 +81,19 @@ func (l *lane) add(a messages.Address, c cell) (handle, error) {
 func (l *lane) send(to messages.Address, m messages.Message, from int32) {
 	id, ok := l.directory.find(to)
 	if !ok {
-		l.counters.DeadLettered++
+		l.undelivered(to)
 		return
 	}
 	l.deliver(id, m, from)
+}
+
+// undelivered counts a message to an address at which no actor is.
+func (l *lane) undelivered(to messages.Address) {
+	if l.kernel.config.Quarantined[to] {
+		l.counters.DroppedByQuarantine++
+		return
+	}
+	l.counters.DeadLettered++
 }
 
 func (l *lane) deliver(id int32, m messages.Message, from int32) {
@@ -128,7 +139,12 @@ func (l *lane) runToQuiet() (err error) {
 	defer func() {
 		if l.receiving {
 			l.receiving = false
-			err = l.fail(recover(), debug.Stack())
+			value := recover()
+			if l.watched && !l.step.end() {
+				err = ErrGivenUp
+				return
+			}
+			err = l.fail(value, debug.Stack())
 		}
 	}()
 	l.gauges.begin(l)
@@ -137,7 +153,10 @@ func (l *lane) runToQuiet() (err error) {
 		if l.handled%turnsAhead == 0 {
 			l.readAhead()
 		}
-		address := l.giveTurn()
+		address, done := l.giveTurn()
+		if !done {
+			return ErrGivenUp
+		}
 		if l.handled%turnsBetweenPulses == 0 && l.pulse() {
 			return ErrInterrupted
 		}
@@ -153,19 +172,25 @@ func (l *lane) runToQuiet() (err error) {
 	return nil
 }
 
-// giveTurn gives one actor one turn and returns whose it was.
-func (l *lane) giveTurn() messages.Address {
+// giveTurn gives one actor one turn and returns whose it was; false where a watchdog has given up the kernel meanwhile.
+func (l *lane) giveTurn() (whose messages.Address, done bool) {
 	id := l.ready.pop()
 	c := l.cells.at(id)
 	address := c.address()
 	l.handled++
 	l.gauges.turn(l, c.kind)
 	l.turn, l.receiving = id, true
+	if l.watched {
+		l.step.begin(address)
+	}
 	c.host.deliver(l, c.machine, l.mail.first(c.mailbox))
 	for _, mail := range l.out.Mail() {
 		mustBeMessage(mail.To, mail.Message)
 	}
 	l.receiving = false
+	if l.watched && !l.step.end() {
+		return address, false
+	}
 	l.counters.Handled++
 	l.carryOut(id, address)
 	// The letter goes last: as long as its mailbox is not empty, an actor that sends to itself does not
@@ -177,7 +202,7 @@ func (l *lane) giveTurn() messages.Address {
 	case c.stopping:
 		l.end(id)
 	}
-	return address
+	return address, true
 }
 
 // carryOut does what the machine has asked for in its outbox.

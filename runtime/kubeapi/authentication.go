@@ -24,6 +24,8 @@ import (
 	tokenunion "k8s.io/apiserver/pkg/authentication/token/union"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/plugin/pkg/authenticator/token/oidc"
+
+	"leeward/runtime/config"
 )
 
 // authentication knows clients by certificates and by bearer tokens. Whoever has neither may only ask whether the daemon
@@ -62,7 +64,7 @@ func (s *Server) tokens() (known []authenticator.Token, err error) {
 	}
 	issuers, err := readIssuers(s.config.Authentication)
 	if err != nil {
-		return nil, fmt.Errorf("read who issues tokens: %s: %w", s.config.Authentication, err)
+		return nil, &config.Invalid{Problem: fmt.Errorf("read who issues tokens: %s: %w", s.config.Authentication, err)}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.forget = cancel

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -60,7 +61,7 @@ var bindingColumns = []column{
 	}),
 	ageColumn,
 	wide(bindingColumn("Clusters", func(s *api.BindingSpec, _ *api.BindingStatus) any { return orNone(placement(s)) })),
-	wide(bindingColumn("Leaving", func(s *api.BindingSpec, _ *api.BindingStatus) any { return orNone(leaving(s)) })),
+	wide(bindingColumn("Evictions", func(_ *api.BindingSpec, s *api.BindingStatus) any { return orNone(evictions(s)) })),
 }
 
 // bindingColumn is a column of both kinds of bindings.
@@ -92,12 +93,20 @@ func placement(s *api.BindingSpec) string {
 	return strings.Join(words, ",")
 }
 
-func leaving(s *api.BindingSpec) string {
-	words := make([]string, len(s.GracefulEvictionTasks))
-	for i, t := range s.GracefulEvictionTasks {
-		words[i] = t.FromCluster
+// evictions says of each eviction how far it is: "member1 Scheduled for 2026-01-01T12:05:00Z", "member2 Blocked (NoClusterFit)",
+// "member3 Evicting".
+func evictions(s *api.BindingStatus) string {
+	words := make([]string, len(s.Evictions))
+	for i, e := range s.Evictions {
+		words[i] = e.Cluster + " " + string(e.State)
+		switch e.State {
+		case api.EvictionScheduled:
+			words[i] += " for " + e.Deadline.UTC().Format(time.RFC3339)
+		case api.EvictionBlocked:
+			words[i] += " (" + e.Reason + ")"
+		}
 	}
-	return strings.Join(words, ",")
+	return strings.Join(words, ", ")
 }
 
 var workColumns = []column{

@@ -93,6 +93,7 @@ func newConforming(t *testing.T, shared engine.Shared) conforming {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	s := &tableStorage{
+		limits: newLimits(),
 		engine: e, table: e.Table(things), prefix: above + "/pods/",
 		fresh: func() engine.Object { return &example.Pod{} }, clock: clock.New(),
 	}

@@ -235,12 +235,28 @@ func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Obj
 // ownsWhatStays reports whether an object owns any that are not being deleted. Two that own each other would wait for each
 // other.
 func (c *collector) ownsWhatStays(o engine.Object) bool {
-	for p := range c.owned[o.GetUID()] { // order-free: is there one
+	for p := range c.ownedBy(o) { // order-free: is there one
 		if owned, _ := c.engine.Table(p.resource.Name()).Get(p.key()); owned != nil && owned.GetDeletionTimestamp() == nil {
 			return true
 		}
 	}
 	return false
+}
+
+// ownedBy returns the objects that an object owns. What names its UID from another namespace is not among them: an owner
+// that has a namespace owns nothing outside, and whoever may write there only must not keep it from going.
+func (c *collector) ownedBy(o engine.Object) sets.Set[site] {
+	all := c.owned[o.GetUID()]
+	if o.GetNamespace() == "" {
+		return all
+	}
+	within := sets.New[site]()
+	for p := range all { // order-free: a set of a set
+		if p.namespace == o.GetNamespace() {
+			within.Insert(p)
+		}
+	}
+	return within
 }
 
 // orphan has what an object owns no longer name it, and then lets it go.
@@ -264,7 +280,7 @@ func (c *collector) deleteOwned(ctx context.Context, p site, o engine.Object) {
 	if n, is := c.served[p.resource.Name()].(namespaces); is {
 		blocked = !c.done(p, n.empty(ctx, p.name), "namespace not emptied")
 	}
-	for of := range c.owned[o.GetUID()].Clone() { // order-free: each is deleted alone
+	for of := range c.ownedBy(o).Clone() { // order-free: each is deleted alone
 		owned, _ := c.engine.Table(of.resource.Name()).Get(of.key())
 		if owned == nil {
 			continue

@@ -46,7 +46,20 @@ func inRegion(region string) string {
 }
 
 // stories are what people do, each at a server of its own.
+const previewFile = `
+apiVersion: leeward.dev/v1alpha1
+kind: FailoverPreview
+metadata: {name: what-if}
+spec: {clusters: [member1]}
+`
+
 var stories = map[string][]step{
+	"a viewer asks what would happen": {
+		{args: "create -f - -o jsonpath={.status.evicted} --as vera --as-group leeward:viewers", shows: "12",
+			stdin: previewFile},
+		{args: "create -f - --as paul --as-group leeward:viewers:shop", shows: "forbidden", fails: true,
+			stdin: previewFile},
+	},
 	"apply": {
 		{args: "apply -f -", stdin: fleetFile, shows: "deployment.apps/nginx created"},
 		{args: "apply -f -", stdin: fleetFile, shows: "cluster.cluster.karmada.io/member1 unchanged"},

@@ -8,6 +8,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
@@ -78,16 +80,25 @@ func (n namespaces) DeleteCollection(context.Context, rest.ValidateObjectFunc, *
 	return nil, apierrors.NewMethodNotSupported(namespaceResource, "deletecollection")
 }
 
-// lifecycle admits new objects only into namespaces that are there, and from an agent only those of its cluster.
-type lifecycle struct{ engine *engine.Engine }
+// lifecycle admits new objects only into namespaces that are there, from an agent only those of its cluster, and lets only
+// those keep an owner from being deleted who may delete it.
+type lifecycle struct {
+	engine *engine.Engine
+	access authorizer.Authorizer
+}
 
 var _ admission.ValidationInterface = lifecycle{}
 
-// Handles says that only creations are looked at.
-func (l lifecycle) Handles(operation admission.Operation) bool { return operation == admission.Create }
+// Handles says that only what is written is looked at.
+func (l lifecycle) Handles(operation admission.Operation) bool {
+	return operation == admission.Create || operation == admission.Update
+}
 
-// Validate refuses what may not be created where it is.
+// Validate refuses what may not be written where it is.
 func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+	if err := l.validateOwners(ctx, a); err != nil || a.GetOperation() != admission.Create {
+		return err
+	}
 	resource := a.GetResource().GroupResource()
 	if cluster, is := agentOf(a.GetUserInfo()); is && resource == leaseResource && a.GetName() != cluster {
 		return admission.NewForbidden(a, fmt.Errorf("the lease of an agent has the name of its cluster, %s", cluster))
@@ -107,6 +118,33 @@ func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admis
 		return apierrors.NewNotFound(namespaceResource, a.GetNamespace())
 	case n.GetDeletionTimestamp() != nil:
 		return admission.NewForbidden(a, fmt.Errorf("namespace %s is being deleted: nothing more comes into it", a.GetNamespace()))
+	}
+	return nil
+}
+
+// validateOwners wants whoever has an object block the deletion of a cluster-scoped owner to be one who may delete that. An
+// owner within the namespace is in the same hands as the object. Source: Kubernetes' OwnerReferencesPermissionEnforcement.
+func (l lifecycle) validateOwners(ctx context.Context, a admission.Attributes) error {
+	written, ok := a.GetObject().(metav1.Object)
+	if !ok {
+		return nil
+	}
+	before, _ := a.GetOldObject().(metav1.Object)
+	for _, r := range written.GetOwnerReferences() {
+		owner := ownerOf(r, a.GetNamespace())
+		if !ptr.Deref(r.BlockOwnerDeletion, false) || owner.resource == nil || owner.namespace != "" {
+			continue
+		}
+		if before != nil && slices.ContainsFunc(before.GetOwnerReferences(), func(was metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(was, r) }) {
+			continue
+		}
+		decision, _, err := l.access.Authorize(ctx, authorizer.AttributesRecord{
+			User: a.GetUserInfo(), Verb: "delete", ResourceRequest: true, Name: r.Name,
+			APIGroup: owner.resource.Kind.Group, APIVersion: owner.resource.Kind.Version, Resource: owner.resource.Plural,
+		})
+		if err != nil || decision != authorizer.DecisionAllow {
+			return admission.NewForbidden(a, fmt.Errorf("metadata.ownerReferences: blockOwnerDeletion of %s %s takes the right to delete it", r.Kind, r.Name))
+		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/names"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	flowcontrolrequest "k8s.io/apiserver/pkg/util/flowcontrol/request"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -88,7 +89,13 @@ type keeper struct {
 	engine *engine.Engine
 	scheme *runtime.Scheme
 	codecs serializer.CodecFactory
+	limits *limits
+	// counts hears how many objects there are of each kind, by which lists take seats.
+	counts flowcontrolrequest.StorageObjectCountTracker
 }
+
+// countsEvery is how often it hears. Source: kube-apiserver.
+const countsEvery = time.Minute
 
 // serve returns what serves a kind, by its path.
 func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
@@ -127,13 +134,16 @@ func (k *keeper) options(kind *kind) generic.RESTOptions {
 	prefix := engine.Prefix(kind.Name())
 	kept := &tableStorage{
 		engine: k.engine, table: k.engine.Table(kind.Name()), prefix: prefix, fresh: func() engine.Object { return kind.New() }, clock: k.clock,
+		limits: k.limits,
 	}
 	codec := k.codecs.LegacyCodec(kind.version())
 	return generic.RESTOptions{
-		ResourcePrefix:          strings.TrimSuffix(prefix, "/"),
-		DeleteCollectionWorkers: 1,
-		EnableGarbageCollection: true,
-		StorageConfig:           &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: codec}, GroupResource: kind.Name()},
+		ResourcePrefix:            strings.TrimSuffix(prefix, "/"),
+		DeleteCollectionWorkers:   1,
+		EnableGarbageCollection:   true,
+		CountMetricPollPeriod:     countsEvery,
+		StorageObjectCountTracker: k.counts,
+		StorageConfig:             &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: codec}, GroupResource: kind.Name()},
 		Decorator: func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
 			func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
 		) (storage.Interface, factory.DestroyFunc, error) {

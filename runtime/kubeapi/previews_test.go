@@ -29,8 +29,12 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.heard = append(w.heard, text)
 }
 
-// previewing warns of each taint that a write adds to a cluster.
+// previewing warns of each taint that a write adds to a cluster, and answers every preview.
 func previewing(c *kubeapi.Config) {
+	c.Answer = func(_ context.Context, p *api.FailoverPreview) error {
+		p.Status.Evicted = 12
+		return nil
+	}
 	c.Preview = func(_ context.Context, o, old api.Object) []string {
 		now, ok := o.(*api.Cluster)
 		if !ok {

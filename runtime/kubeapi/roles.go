@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
 )
 
 // The groups of users that may do something. Who is in none may ask who he is, and what he may do.
@@ -18,7 +20,7 @@ const (
 	// EditorGroup may read and write every object, and not act as somebody else. "leeward:editors:shop" may so in the
 	// namespace shop only.
 	EditorGroup = "leeward:editors"
-	// ViewerGroup may read every object but secrets. "leeward:viewers:shop" may so in the namespace shop only.
+	// ViewerGroup may read every object but those that hold secrets. "leeward:viewers:shop" may so in the namespace shop only.
 	ViewerGroup = "leeward:viewers"
 	// AgentGroup are the agents of clusters. Each may report on its own cluster, and read and report on its Works.
 	AgentGroup = "leeward:agents"
@@ -48,9 +50,9 @@ var (
 	anything = []string{"*"}
 	reading  = []string{"get", "list", "watch"}
 	writing  = append([]string{"create", "update", "patch", "delete", "deletecollection"}, reading...)
-	// readable are all resources but secrets, and teamReads and teamWrites those within a namespace.
-	readable   = resourcesOf(func(k *kind) bool { return k.Plural != "secrets" })
-	teamReads  = resourcesOf(func(k *kind) bool { return k.Plural != "secrets" && !k.ClusterScoped })
+	// readable are all resources that hold no secrets, and teamReads and teamWrites those within a namespace.
+	readable   = resourcesOf(func(k *kind) bool { return !k.holdsSecrets() })
+	teamReads  = resourcesOf(func(k *kind) bool { return !k.holdsSecrets() && !k.ClusterScoped })
 	teamWrites = resourcesOf(func(k *kind) bool { return !k.ClusterScoped })
 
 	adminRules = []rule{{verbs: anything, groups: anything, resources: anything}, {verbs: anything, paths: anything}}
@@ -70,6 +72,7 @@ var (
 	everyoneRules = []rule{
 		{verbs: []string{"create"}, groups: []string{"authorization.k8s.io"}, resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}},
 		{verbs: []string{"create"}, groups: []string{"authentication.k8s.io"}, resources: []string{"selfsubjectreviews"}},
+		{verbs: []string{"list"}, groups: []string{"apiextensions.k8s.io"}, resources: []string{"customresourcedefinitions"}}, // there are none; kubectl asks
 		{verbs: []string{"get"}, paths: []string{"/", "/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", "/version", "/version/", "/livez/*", "/readyz/*"}},
 		{verbs: []string{"get"}, paths: healthPaths},
 	}
@@ -77,6 +80,12 @@ var (
 	// healthPaths may be asked for by anyone.
 	healthPaths = []string{"/healthz", "/livez", "/readyz"}
 )
+
+// holdsSecrets reports whether objects of the kind hold what only those may read who may read Secrets. A Work has the whole
+// manifests of what its cluster runs, Secrets among them.
+func (k *kind) holdsSecrets() bool {
+	return k.Name() == corev1.Resource("secrets") || k.Resource == catalog.Works
+}
 
 // resourcesOf returns the resources, with what is below them, of the kinds that are chosen.
 func resourcesOf(chosen func(*kind) bool) []string {

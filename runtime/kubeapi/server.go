@@ -34,6 +34,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/config"
 	"leeward/runtime/engine"
 )
 
@@ -83,6 +84,7 @@ type Server struct {
 	authority *authority
 	config    Config
 	garbage   *collector
+	limits    *limits
 	// forget ends what is known of the issuers of tokens.
 	forget context.CancelFunc
 }
@@ -102,7 +104,7 @@ func HearLibraries(log zerolog.Logger) {
 // namespaces that are always there, and writes the kubeconfig.
 func New(c Config) (*Server, error) {
 	HearLibraries(c.Logger)
-	s := &Server{config: c, forget: func() {}}
+	s := &Server{config: c, forget: func() {}, limits: newLimits()}
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
@@ -168,7 +170,7 @@ func (s *Server) listen() error {
 		return fmt.Errorf("listen on %q: %w", s.config.Addr, err)
 	}
 	if address := net.ParseIP(host); !s.config.Expose && host != "localhost" && (address == nil || !address.IsLoopback()) {
-		return fmt.Errorf("listen on %q: not a loopback address: it takes --expose, or expose: true, to be reached from elsewhere", s.config.Addr)
+		return &config.Invalid{Problem: fmt.Errorf("listen on %q: not a loopback address: it takes --expose, or expose: true, to be reached from elsewhere", s.config.Addr)}
 	}
 	if s.listener, err = net.Listen("tcp", s.config.Addr); err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -186,16 +188,17 @@ func (s *Server) build() error {
 	generic := server.NewConfig(codecs)
 	generic.EffectiveVersion = asKubernetes{compatibility.DefaultBuildEffectiveVersion()}
 	generic.LoopbackClientConfig = &restclient.Config{Host: s.Addr()} // nothing here talks to itself
-	generic.AdmissionControl = lifecycle{s.config.Engine}
+	access := newRoles()
+	generic.AdmissionControl = lifecycle{s.config.Engine, access}
 	generic.EnableProfiling = false
 	generic.ShutdownWatchTerminationGracePeriod, generic.LivezGracePeriod = watchesEnd, beginsWithin
 	s.checkReadiness(generic)
 	describe(generic, scheme)
 	auditing(generic, s.config.DataDir)
+	s.limiting(generic)
 	if err := s.secure(generic); err != nil {
 		return err
 	}
-	access := newRoles()
 	generic.Authorization.Authorizer, generic.RuleResolver = access, access
 	if s.generic, err = generic.Complete(nil).New("leewardd", server.NewEmptyDelegate()); err != nil {
 		return err
@@ -204,7 +207,7 @@ func (s *Server) build() error {
 	s.serveMetrics()
 	keeps := keeper{
 		admitting: admitting{settings: s.config.Settings, clock: s.config.Clock, preview: s.config.Preview},
-		engine:    s.config.Engine, scheme: scheme, codecs: codecs,
+		engine:    s.config.Engine, scheme: scheme, codecs: codecs, limits: s.limits, counts: generic.StorageObjectCountTracker,
 	}
 	served, err := keeps.all()
 	if err != nil {

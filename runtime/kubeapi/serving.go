@@ -10,6 +10,8 @@ import (
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/util/cert"
+
+	"leeward/runtime/config"
 )
 
 // loopback are the names that whoever is on the daemon's own machine calls it by.
@@ -50,7 +52,7 @@ func (s *Server) prove(serving *server.SecureServingInfo, own pair) (err error) 
 		return err
 	}
 	if serving.Cert, err = dynamiccertificates.NewDynamicServingContentFromFiles("server", s.config.ServingCert, s.config.ServingKey); err != nil {
-		return fmt.Errorf("read the serving certificate: %w", err)
+		return &config.Invalid{Problem: fmt.Errorf("read the serving certificate: %w", err)}
 	}
 	local, err := dynamiccertificates.NewStaticSNICertKeyContent("loopback", own.certificate, own.key, loopback...)
 	serving.SNICerts = []dynamiccertificates.SNICertKeyContentProvider{local}
@@ -65,7 +67,7 @@ func (s *Server) clientAuthorities() (dynamiccertificates.CAContentProvider, err
 	}
 	others, err := dynamiccertificates.NewDynamicCAContentFromFile("client-ca", s.config.ClientCA)
 	if err != nil {
-		return nil, fmt.Errorf("read the authorities of clients: %w", err)
+		return nil, &config.Invalid{Problem: fmt.Errorf("read the authorities of clients: %w", err)}
 	}
 	return dynamiccertificates.NewUnionCAContentProvider(own, others), nil
 }

@@ -27,6 +27,7 @@ type tableStorage struct {
 	fresh  func() engine.Object
 	clock  clock.Clock
 	shares sharing
+	limits *limits
 	storage.APIObjectVersioner
 }
 
@@ -41,7 +42,7 @@ func (s *tableStorage) ReadinessCheck() error { return nil }
 // RequestWatchProgress has nothing to ask for: watchers know how far they are.
 func (s *tableStorage) RequestWatchProgress(context.Context) error { return nil }
 
-// EnableResourceSizeEstimation does nothing: sizes would steer priority and fairness, which is not used.
+// EnableResourceSizeEstimation does nothing: counts are what priority and fairness estimates the work of a list by.
 func (s *tableStorage) EnableResourceSizeEstimation(storage.KeysFunc) error { return nil }
 
 // CompactRevision returns the version up to which nothing is known of what changed.
@@ -49,7 +50,7 @@ func (s *tableStorage) CompactRevision() int64 { return s.table.Oldest() }
 
 // Stats counts objects.
 func (s *tableStorage) Stats(context.Context) (storage.Stats, error) {
-	return storage.Stats{ObjectCount: int64(s.table.Snapshot().Len())}, nil
+	return storage.Stats{ObjectCount: int64(s.table.Len())}, nil
 }
 
 // GetCurrentResourceVersion returns the latest version.
@@ -223,11 +224,18 @@ func (s *tableStorage) GuaranteedUpdate(
 	if err != nil {
 		return err
 	}
+	end, err := s.limits.write(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return s.try(ctx, key, ignoreNotFound, suggested, func(is *standing) error {
 		if err := preconditions.Check(key, is.object); err != nil {
 			return err
 		}
-		updated, ttl, err := update(copied(is.object), storage.ResponseMeta{ResourceVersion: uint64(is.version)})
+		updated, ttl, err := s.limits.compute(ctx, func() (runtime.Object, *uint64, error) {
+			return update(copied(is.object), storage.ResponseMeta{ResourceVersion: uint64(is.version)})
+		})
 		if err != nil {
 			return err
 		}
@@ -272,8 +280,8 @@ type standing struct {
 // errStale says that an attempt must be made with the object as it stands.
 var errStale = errors.New("the object may be out of date")
 
-// try attempts a change until it is made, or fails of the object as it stands. An attempt that fails of a suggested
-// object is only believed if that is the one that stands.
+// try attempts a change until it is made, or fails of the object as it stands, or the request is cut off. An attempt
+// that fails of a suggested object is only believed if that is the one that stands.
 func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*standing) error) error {
 	is, err := s.suggested(suggested)
 	if is == nil && err == nil {
@@ -285,6 +293,9 @@ func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool,
 		lost := errors.As(failed, &conflict)
 		if failed == nil || is.current && !lost {
 			return failed
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		was := is.version
 		if is, err = s.find(ctx, key, ignoreNotFound); err == nil && is.version == was && !lost && !errors.Is(failed, errStale) {

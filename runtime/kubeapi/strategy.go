@@ -54,7 +54,7 @@ func (s strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
 func (s strategy) Canonicalize(runtime.Object)                   {}
 
 // PrepareForCreate completes a new object. What it says of its status is dropped.
-func (s strategy) PrepareForCreate(_ context.Context, o runtime.Object) {
+func (s strategy) PrepareForCreate(ctx context.Context, o runtime.Object) {
 	created := o.(api.Object)
 	if s.has("Status") {
 		setField(o, "Status", reflect.Zero(fieldOf(o, "Status").Type()))
@@ -63,17 +63,19 @@ func (s strategy) PrepareForCreate(_ context.Context, o runtime.Object) {
 		created.SetGeneration(1)
 	}
 	admission.Default(created, s.settings(), s.now())
+	noteTainter(ctx, created, nil, s.now())
 }
 
 // PrepareForUpdate completes an object that is to replace another. Its status stays as it was; its generation
 // rises if what it asks for changes.
-func (s strategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
+func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 	updated := o.(api.Object)
 	if s.has("Status") {
 		setField(o, "Status", fieldOf(old, "Status"))
 	}
 	keepTimes(updated, old.(api.Object))
 	admission.Default(updated, s.settings(), s.now())
+	noteTainter(ctx, updated, old.(api.Object), s.now())
 	if s.has("Spec") && !equality.Semantic.DeepEqual(fieldOf(o, "Spec").Interface(), fieldOf(old, "Spec").Interface()) {
 		updated.SetGeneration(old.(api.Object).GetGeneration() + 1)
 	}
@@ -96,11 +98,13 @@ func keepTimes(o, old api.Object) {
 }
 
 func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
-	return admission.Validate(o.(api.Object), nil, s.settings())
+	created := o.(api.Object)
+	return append(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil)...)
 }
 
 func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
-	return admission.Validate(o.(api.Object), old.(api.Object), s.settings())
+	updated, before := o.(api.Object), old.(api.Object)
+	return append(admission.Validate(updated, before, s.settings()), admission.ValidateForMember(updated, before)...)
 }
 
 func (s strategy) WarningsOnCreate(ctx context.Context, o runtime.Object) []string {
@@ -144,13 +148,14 @@ func (s statusStrategy) PrepareForUpdate(_ context.Context, o, old runtime.Objec
 	reported.Set(status)
 	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(old.DeepCopyObject()).Elem())
 	setField(o, "Status", reported)
+	keepCauses(o, old)
 	updated.SetManagedFields(managed)
 	updated.SetResourceVersion(version)
 }
 
-// ValidateUpdate trusts whoever may write a status: it is what was observed.
-func (s statusStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
-	return nil
+// ValidateUpdate refuses what cannot have been observed, and more than is taken.
+func (s statusStrategy) ValidateUpdate(_ context.Context, o, _ runtime.Object) field.ErrorList {
+	return admission.ValidateStatus(o.(api.Object))
 }
 
 // GetResetFields names what a write of the status does not change.

@@ -12,6 +12,7 @@ import (
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
 	"leeward/runtime/store"
+	"leeward/runtime/world"
 )
 
 // sums are the bindings of which what their copies report is to be added up, those first that have waited longest, each
@@ -34,13 +35,9 @@ func (s *sums) put(b messages.BindingName) {
 	}
 }
 
-// take returns the next, fewer where there is something else to do.
-func (s *sums) take(idle bool) []messages.BindingName {
-	n := sumsBesideWorks
-	if idle {
-		n = sumsAtOnce
-	}
-	next := s.waiting[:min(len(s.waiting), n)]
+// take returns the next.
+func (s *sums) take() []messages.BindingName {
+	next := s.waiting[:min(len(s.waiting), sumsBesideWorks)]
 	if s.waiting = s.waiting[len(next):]; len(s.waiting) == 0 {
 		s.waiting = nil
 	}
@@ -60,7 +57,7 @@ func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 	}
 	p.key = engine.Key(r.Name(), p.source.Namespace, p.source.Name)
 	stands, version := f.config.Engine.Table(r.Name()).Get(p.key)
-	if stands == nil {
+	if stands == nil || f.foreign(binding, stands) {
 		return p, false
 	}
 	if f.seen[p.key] != version {
@@ -70,6 +67,12 @@ func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 	p.object = api.Shallow(stands)
 	p.write = engine.Update(p.key, p.object, version)
 	return p, giveSums(p.object, binding)
+}
+
+// foreign reports whether a binding only claims to be that of a workload, which has one of its own.
+func (f *Fleet) foreign(b *store.Binding, workload api.Object) bool {
+	own := world.BindingOf(workload)
+	return own != b.Name() && f.world.Store().Binding(own) != nil
 }
 
 // counts reports whether a kind of workload counts its replicas, or pods, in its status.

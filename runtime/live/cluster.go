@@ -32,8 +32,8 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 	f.world.Store().Note(api.KeyOf(now)) // what the machines take back at once is no change to them
 	f.refused(now, editCluster(f.world, before, now))
 	f.renewMoved(before, now)
-	for _, m := range observed.Conditions(&before.Status, &now.Status) {
-		f.world.TellCluster(name, m)
+	if news := observed.Conditions(&before.Status, &now.Status); len(news) > 0 {
+		f.world.TellCluster(name, &messages.ConditionsReported{Reports: news})
 	}
 	if !equality.Semantic.DeepEqual(before.Status.ResourceSummary, now.Status.ResourceSummary) {
 		f.rooms.stale[name] = true
@@ -58,7 +58,7 @@ func editCluster(w *world.World, before, now *api.Cluster) error {
 		o.Spec.Taints = w.Store().Cluster(name).Spec.Taints
 		err = w.Replace(o)
 	}
-	if edits := observed.TaintEdits(before.Spec.Taints, now.Spec.Taints); len(edits) > 0 {
+	if edits := observed.TaintEdits(before, now); len(edits) > 0 {
 		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
 	}
 	if d := observed.DrainOf(now); d != observed.DrainOf(before) {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,8 @@ type fixture struct {
 	t      testing.TB
 	clock  *clock.Mock
 	engine *engine.Engine
-	term   int64 // 0 where the engine is not shared
+	term   int64     // 0 where the engine is not shared
+	record *recorder // nil: none is kept
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -65,14 +67,18 @@ func (f *fixture) open() {
 	f.t.Helper()
 	var err error
 	broken := func(v *invariant.Violation) { f.t.Errorf("%s", v) }
-	f.Fleet, err = Open(Config{Engine: f.engine, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken})
+	c := Config{Engine: f.engine, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken}
+	if f.record != nil {
+		c.Decided, c.Recorded = f.record.decided, f.record.recorded
+	}
+	f.Fleet, err = Open(c)
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.step())
 }
 
 func settings(t testing.TB) messages.Settings {
 	t.Helper()
-	s, problems := config.Resolve(config.Default, []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: "true"}})
+	s, problems := config.Resolve(config.Default, nil)
 	require.Empty(t, problems)
 	return s
 }
@@ -83,6 +89,9 @@ func (f *fixture) restart() {
 	f.Close()
 	f.open()
 }
+
+// step has the fleet act until nothing is left to do.
+func (f *fixture) step() error { return f.Fleet.step(context.Background()) }
 
 // pass lets time pass and the fleet act, as often as something is due.
 func (f *fixture) pass(d time.Duration) {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,6 +42,9 @@ const (
 	decidedInARound = 8 * decidedAtOnce
 	// wishesAtOnce is how many Works are looked at before the machines hear of what came meanwhile.
 	wishesAtOnce = 4096
+	// consequencesLast is how long Works and sums are looked at before that, however few they were: people who pause a storm, and
+	// evictions that are due, do not wait for the Works of a whole fleet.
+	consequencesLast = 100 * time.Millisecond
 )
 
 // flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
@@ -49,16 +53,27 @@ const (
 func (f *Fleet) flush() (again bool, err error) {
 	changed := f.nextDecisions()
 	r := &relay{fleet: f}
-	reasons := f.flushDecisions(changed, r)
-	r.arriveAll() // who waits for a decision needs the processors first
-	if r.err == nil && len(f.unwritten) == 0 && f.config.Flushed != nil {
+	clear(f.postponed)
+	decided := f.flushDecisions(changed, r)
+	r.arriveAll()     // who waits for a decision needs the processors first
+	if r.err != nil { // of what was decided it is not known what was committed
+		_, err = r.end()
+		return false, err
+	}
+	if len(f.unwritten) == 0 && f.config.Flushed != nil {
 		f.config.Flushed()
 	}
-	for _, p := range reasons {
-		r.addOne(p)
+	for _, a := range decided {
+		if f.postponed[a.key] {
+			continue
+		}
+		for _, p := range f.eventsAbout(a.key, a.uid) {
+			r.addOne(p)
+		}
 	}
 	f.follow(changed)
 	if len(f.unwritten) > 0 { // nothing follows from what is not all there
+		f.record()
 		f.askLaws()
 		_, err = r.end()
 		return true, err
@@ -67,6 +82,7 @@ func (f *Fleet) flush() (again bool, err error) {
 	for _, p := range f.eventsLeft() {
 		r.addOne(p)
 	}
+	f.record()
 	f.askLaws() // while the last of it is written
 	again, err = r.end()
 	return err == nil && (again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0), err
@@ -92,19 +108,35 @@ func (f *Fleet) nextDecisions() []api.Key {
 	return next[:n]
 }
 
-// flushDecisions commits objects as the machines have them, and returns the Events that tell why.
-func (f *Fleet) flushDecisions(changed []api.Key, r *relay) (reasons []pending) {
+// about names an object that was decided on, and of which there is something to tell.
+type about struct {
+	key api.Key
+	uid types.UID // as it was before it is deleted; empty where it is new, and not written
+}
+
+// flushDecisions commits objects as the machines have them, and returns those of which there is something to tell, if they
+// were not postponed.
+func (f *Fleet) flushDecisions(changed []api.Key, r *relay) (decided []about) {
 	for keys := range slices.Chunk(changed, decidedAtOnce) {
 		part := make([]pending, 0, len(keys))
 		for i, key := range keys {
 			engine.GiveWay(i)
+			if f.takeBack(key) {
+				f.putOff(key)
+				continue
+			}
 			made := f.object(key)
 			part = append(part, made...)
-			reasons = append(reasons, f.eventsAbout(key, uidIn(made, key))...)
+			if len(made) == 0 {
+				f.foundAsStored(key)
+			}
+			if len(f.events[key]) > 0 {
+				decided = append(decided, about{key, cmp.Or(uidIn(made, key), f.uidOf(key))})
+			}
 		}
 		r.add(part)
 	}
-	return reasons
+	return decided
 }
 
 // commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
@@ -196,16 +228,35 @@ func (f *Fleet) follow(changed []api.Key) {
 // waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
 // any was.
 func (f *Fleet) consequences(add func(pending)) (told bool) {
-	now := f.now()
+	now, late := f.now(), f.late()
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
 			add(p)
 		}
 	}
 	f.joining = f.joining[:0]
+	told = f.addWorks(add, now, late)
+	f.addSums(add, late)
+	return told
+}
+
+// late returns what reports whether consequences have taken their time.
+func (f *Fleet) late() func() bool {
+	began := f.config.Clock.Now()
+	return func() bool { return f.config.Clock.Now().Sub(began) >= consequencesLast }
+}
+
+// addWorks adds the Works that the oldest wishes ask for, one at least.
+func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (told bool) {
 	oldest := f.wishes[:min(len(f.wishes), wishesAtOnce)]
-	for i, w := range newest(oldest) {
-		engine.GiveWay(i)
+	done := len(oldest)
+	for n, i := range newest(oldest) {
+		if n > 0 && late() {
+			done = i
+			break
+		}
+		engine.GiveWay(n)
+		w := &oldest[i]
 		p, needed := f.work(w, now)
 		if needed {
 			add(p)
@@ -214,17 +265,26 @@ func (f *Fleet) consequences(add func(pending)) (told bool) {
 		told = f.tellWritten(w, p.generation) || told
 	}
 	clear(f.manifests)
-	if f.wishes = f.wishes[len(oldest):]; len(f.wishes) == 0 {
+	if f.wishes = f.wishes[done:]; len(f.wishes) == 0 {
 		f.wishes = nil // a start wishes for all Works: their room is not kept
 	}
-	for _, name := range f.sums.take(len(f.wishes) == 0) {
-		if binding := f.world.Store().Binding(name); binding != nil {
-			if p, needed := f.aggregate(binding); needed {
-				add(p)
+	return told
+}
+
+// addSums adds the sums of the bindings that have waited longest, few of them while there are Works to write.
+func (f *Fleet) addSums(add func(pending), late func() bool) {
+	for n := 0; n < sumsAtOnce && len(f.sums.waiting) > 0; n += sumsBesideWorks {
+		for _, name := range f.sums.take() {
+			if binding := f.world.Store().Binding(name); binding != nil {
+				if p, needed := f.aggregate(binding); needed {
+					add(p)
+				}
 			}
 		}
+		if len(f.wishes) > 0 || late() {
+			return
+		}
 	}
-	return told
 }
 
 // bindingOf names the binding that a key is that of; empty where it is that of something else.
@@ -236,18 +296,18 @@ func bindingOf(k api.Key) messages.BindingName {
 	return ""
 }
 
-// newest keeps of the wishes for one Work the last; one that renews it adds nothing to one before.
-func newest(wishes []wish) []*wish {
+// newest returns which wishes count, in their order: of those for one Work the last; one that renews it adds nothing to one before.
+func newest(wishes []wish) []int {
 	last := make(map[string]int, len(wishes))
 	for i := range wishes {
 		if _, before := last[wishes[i].key]; !before || !wishes[i].renews() {
 			last[wishes[i].key] = i
 		}
 	}
-	var kept []*wish
+	var kept []int
 	for i := range wishes {
 		if last[wishes[i].key] == i {
-			kept = append(kept, &wishes[i])
+			kept = append(kept, i)
 		}
 	}
 	return kept
@@ -308,11 +368,17 @@ func (f *Fleet) postpone(batch []pending, key string) []pending {
 	}
 	switch p := &batch[i]; { // a namespace that is there already is as good
 	case p.wish != nil:
-		f.wishes = append(f.wishes, *p.wish)
+		f.wishes = slices.Insert(f.wishes, 0, *p.wish) // before what was wished for since, which holds
 	case p.source != (api.Key{}):
-		f.world.Store().Note(p.source)
+		f.putOff(p.source)
 	}
 	return slices.Delete(batch, i, i+1)
+}
+
+// putOff has an object written in a later round: until then nothing is told of what was decided on it.
+func (f *Fleet) putOff(source api.Key) {
+	f.postponed[source] = true
+	f.unwritten = append(f.unwritten, source)
 }
 
 // object returns the write that makes an object of the engine what it is in the world, with those that go with it;
@@ -330,7 +396,7 @@ func (f *Fleet) object(source api.Key) []pending {
 	}
 	if f.seen[p.key] != version && !f.dropped[p.key] || f.dropped[p.key] && object != nil {
 		f.stats.Conflicts++
-		f.world.Store().Note(source) // its news is on its way
+		f.putOff(source) // its news is on its way
 		return nil
 	}
 	ours := f.world.Store().Snapshot(source)

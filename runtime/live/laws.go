@@ -8,8 +8,8 @@ import (
 	"leeward/runtime/journal"
 )
 
-// laws watch over what a fleet does. What was done is held to them at once, how things stand once for each instant of
-// the machines' time: what waits is many while a fleet fails.
+// laws watch over what a fleet does. They are asked once for each commit, however many instants of the machines' time it is
+// about: what waits is many while a fleet fails.
 type laws struct {
 	monitor *invariant.Monitor
 	news    []journal.Entry
@@ -34,7 +34,7 @@ func (l *laws) hear(at time.Time, f messages.Fact) {
 // askLaws asks the laws of what was done up to now, and tells what they find.
 func (f *Fleet) askLaws() {
 	l, now, s := &f.laws, f.world.Now(), f.world.Store()
-	l.monitor.Heard(now, s, l.news)
+	l.monitor.Heard(s, l.news)
 	clear(l.news)
 	if l.news = l.news[:0]; cap(l.news) > keepsNews {
 		l.news = nil

@@ -43,12 +43,25 @@ type Config struct {
 	Hear func(at time.Time, f messages.Fact, told journal.Phrase)
 	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
 	Broken func(*invariant.Violation)
-	// Flushed is called when all that was decided so far is committed, and the Events are not yet, on the goroutine of Run. Zero: nobody waits for it.
+	// Flushed is called when all that was decided so far is committed, and the Events that tell of it are not yet, on the
+	// goroutine of Run. Zero: it is not called.
 	Flushed func()
+	// Decided hears of decisions once they are committed, in the order in which they were made, on the goroutine of Run, before
+	// the Events that tell of them are. Zero: they are not kept.
+	Decided func([]Decision)
+	// Recorded reports whether Decided has heard of a decision, as far as that is known from before a restart; what it has
+	// not is found in the store, and told anew. Zero: it has heard of all.
+	Recorded func(kind string, b messages.BindingName, c messages.ClusterName, at time.Time) bool
 	// Started is called once, when all that a start found to do is done, on the goroutine of Run. Zero: nobody waits for it.
 	Started func()
 	// Times reads a clock that times the machines, as kernel.Config.Clock. Zero: nothing is timed.
 	Times func() time.Duration
+	// StepLimit is how long one step of a machine may last before the fleet is given up with Stuck. Zero: for ever.
+	StepLimit time.Duration
+	// Quarantine are the machines that are not run.
+	Quarantine []Quarantined
+	// Tamper stands before every machine, as world.Config.Tamper. Zero: nothing does.
+	Tamper world.Tamper
 	// Shadow decides, tells what it decided, and writes nothing.
 	Shadow bool
 }
@@ -69,7 +82,9 @@ type Fleet struct {
 	joining   []messages.ClusterName
 	leaving   map[messages.ClusterName]bool // clusters whose last Works are awaited
 	wishes    []wish                        // for Works, in the order in which they were made
-	events    map[api.Key][]event           // by what they are about
+	events    map[api.Key][]event           // by what they are about, until that is committed
+	postponed map[api.Key]bool              // what this flush could not commit
+	decided   []event                       // what it has committed
 	manifests manifests
 	sums      sums
 	overrides overrides
@@ -80,7 +95,9 @@ type Fleet struct {
 	asked    chan func()
 	laws     laws
 	rooms    rooms
-	stats    Stats
+	// quarantine are the machines that are not run.
+	quarantine quarantine
+	stats      Stats
 }
 
 // Stats count what a fleet has done. They are read on the goroutine of Run.
@@ -99,26 +116,39 @@ type Stats struct {
 func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
-		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, asked: make(chan func()),
+		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, postponed: map[api.Key]bool{}, asked: make(chan func()),
 		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
+		quarantine: newQuarantine(&c),
 	}
 	now := c.Clock.Now().UTC().Truncate(time.Second)
 	f.world = world.New(world.Config{
 		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear, Clock: c.Times,
+		Tamper: c.Tamper, Watched: c.StepLimit > 0, Quarantined: f.quarantine.addresses(),
 	})
+	f.stats.Version = c.Engine.Version()
 	f.feed = c.Engine.Follow(catalog.Events.Name())
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
+	if err := f.guarded(f.takeOver); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// takeOver takes over what the engine holds, and brings what is overdue about. Where it fails it ends the machines.
+func (f *Fleet) takeOver() error {
 	if err := f.load(); err != nil {
 		f.Close()
-		return nil, err
+		return err
 	}
+	f.warnOfQuarantine()
 	f.starting = true
+	f.restoreRecord()
 	if _, err := f.round(); err != nil {
 		f.Close()
-		return nil, err
+		return err
 	}
 	f.starting = false
-	return f, nil
+	return nil
 }
 
 // Close ends the machines.
@@ -129,12 +159,16 @@ func (f *Fleet) Close() {
 
 // Run takes in changes and lets time pass until the context is done, or something fails that a restart may cure.
 func (f *Fleet) Run(ctx context.Context) error {
+	return f.guarded(func() error { return f.run(ctx) })
+}
+
+func (f *Fleet) run(ctx context.Context) error {
 	defer f.Close()
 	timer := f.config.Clock.Timer(time.Hour)
 	defer timer.Stop()
 	started := f.config.Started
 	for {
-		if err := f.step(); err != nil {
+		if err := f.step(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
 		if started != nil {
@@ -165,7 +199,7 @@ func (f *Fleet) serve(ask func()) {
 // untilNext is how long nothing is due.
 func (f *Fleet) untilNext() time.Duration {
 	next, _ := f.world.Next()
-	if next = actors.Earlier(next, f.rooms.due()); next.IsZero() {
+	if next = actors.Earlier(next, f.dueAgain()); next.IsZero() {
 		return time.Hour
 	}
 	return max(0, next.Sub(f.config.Clock.Now()))
@@ -190,10 +224,10 @@ func (f *Fleet) Backlog() uint64 { return f.world.Backlog() }
 // Stats counts what was done so far; to be called by Ask.
 func (f *Fleet) Stats() Stats { return f.stats }
 
-// step goes round until nothing is left to do. Whoever asks something need not wait for that: a start has many Works to
-// look at.
-func (f *Fleet) step() error {
-	for again := true; again; {
+// step goes round until nothing is left to do, or the context is done: what is left is found again at the next start. Whoever
+// asks something need not wait for that: a start has many Works to look at.
+func (f *Fleet) step(ctx context.Context) error {
+	for again := true; again && ctx.Err() == nil; {
 		var err error
 		if again, err = f.round(); err != nil {
 			return err
@@ -211,6 +245,9 @@ func (f *Fleet) step() error {
 // to do at once.
 func (f *Fleet) round() (again bool, err error) {
 	f.take()
+	if err := f.tryAgain(); err != nil {
+		return false, err
+	}
 	f.tellRooms()
 	if err := f.settle(); err != nil {
 		return false, err
@@ -243,16 +280,43 @@ func (f *Fleet) arrive() {
 	f.world.Enter(actors.Later(now, f.world.Now()))
 }
 
-// settle lets the machines act at the instants that were due up to now, and at now, of which flush asks the laws.
+const (
+	// roundLasts is how long the machines act before what they decided is committed, and what people and agents said meanwhile
+	// is heard: a storm makes more than is done in time, and nobody waits for all of it.
+	roundLasts = 50 * time.Millisecond
+	// catchesUp is how far the machines' time may be behind: they live through instants that were due less long ago one by one,
+	// and pass over all others together. So a stall gives nobody the permits of the time that it took.
+	catchesUp = 250 * time.Millisecond
+)
+
+// settle lets the machines act at the instants that were due up to now, and at now, for as long as a round lasts. What else is due
+// is left to the next.
 func (f *Fleet) settle() error {
-	wall := f.config.Clock.Now().UTC()
+	began := f.config.Clock.Now().UTC()
+	wall := began
 	for next, due := f.world.Next(); due && !next.After(wall); next, due = f.world.Next() {
-		if err := f.settleAt(next); err != nil {
+		if err := f.settleAt(f.caughtUp(next, wall)); err != nil {
 			return err
 		}
-		f.askLaws()
+		if wall = f.config.Clock.Now().UTC(); wall.Sub(began) >= roundLasts {
+			return nil
+		}
 	}
 	return f.settleAt(wall.Truncate(time.Second))
+}
+
+// caughtUp is the instant at which the machines do what is due: its own, or the present where that is too long ago. That is a tick
+// of an API's clock, too, if one came since.
+func (f *Fleet) caughtUp(due, wall time.Time) time.Time {
+	if wall.Sub(due) <= catchesUp {
+		return due
+	}
+	present := wall.Truncate(time.Second)
+	if !present.After(due) {
+		present = wall.Truncate(time.Millisecond)
+	}
+	f.laws.monitor.Idled(present)
+	return present
 }
 
 // settleAt lets the machines act at an instant, or now if a clock was set back behind it.
@@ -275,6 +339,6 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))
 	default:
-		f.noteEvent(at, fact, told)
+		f.noteEvent(Decision{At: at, Fact: fact, Told: told})
 	}
 }

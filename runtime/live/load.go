@@ -23,7 +23,9 @@ func (f *Fleet) load() error {
 			return err
 		}
 	}
-	withoutOwn(objects)
+	if f.rooms.reserved = f.config.Settings.CapacityReservation; f.rooms.reserved {
+		store.WithoutOwn(objects)
+	}
 	f.world.Load(belonging(objects))
 	f.world.Store().EachBinding(func(b *store.Binding) { f.sums.put(b.Name()) }) // a crash may have left them behind
 	f.loadOverrides()

@@ -172,17 +172,21 @@ func isNoted(w *api.Work, annotations map[string]string) bool {
 			return false
 		}
 	}
+	for name, note := range annotations { // order-free: any of them
+		if w.Annotations[name] != note {
+			return false
+		}
+	}
 	return true
 }
 
 // renoted are the annotations of a Work with what it is to say of its overrides.
 func renoted(w *api.Work, annotations map[string]string) map[string]string {
-	all := maps.Clone(w.Annotations)
+	all := map[string]string{}
+	maps.Copy(all, w.Annotations)
 	for _, name := range notes {
 		delete(all, name)
-		if note, noted := annotations[name]; noted {
-			all[name] = note
-		}
 	}
+	maps.Copy(all, annotations)
 	return all
 }

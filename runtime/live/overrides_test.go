@@ -12,6 +12,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
 	"leeward/runtime/observed"
 )
 
@@ -206,6 +208,18 @@ func TestTheCompletionsOfAJobAreDividedAsItsReplicas(t *testing.T) {
 
 func TestARenewalDoesNotTakeThePlaceOfAWish(t *testing.T) {
 	copied, gone := wish{key: "a", wanted: &messages.CopyWanted{}}, wish{key: "b", unwanted: &messages.CopyUnwanted{}}
-	require.Equal(t, []*wish{&copied, &gone}, newest([]wish{{key: "a"}, copied, gone, {key: "a"}, {key: "b"}}))
-	require.Equal(t, []*wish{{key: "c"}}, newest([]wish{{key: "c"}, {key: "c"}}))
+	require.Equal(t, []int{1, 2}, newest([]wish{{key: "a"}, copied, gone, {key: "a"}, {key: "b"}}))
+	require.Equal(t, []int{0}, newest([]wish{{key: "c"}, {key: "c"}}))
+}
+
+func TestABindingThatIsStoredForAnotherNamespaceShipsNothing(t *testing.T) {
+	f := running(t)
+	f.Close()
+	foreign := named(&api.ResourceBinding{}, api.WorkGroupVersion, "ResourceBinding", "other", "escape")
+	foreign.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+	foreign.Spec.Clusters = []api.TargetCluster{{Name: "m2", Replicas: 1}}
+	f.write(foreign) // as nobody can who asks the API
+	f.open()
+	require.Zero(t, f.engine.Table(catalog.Works.Name()).Snapshot().Count(engine.Key(catalog.Works.Name(), "karmada-es-m2", ""), ""))
+	require.Equal(t, "m1:2", placed(f))
 }

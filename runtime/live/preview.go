@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -65,6 +66,10 @@ func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, ol
 	outcome, err := fleet.Play(ctx, change)
 	if err != nil {
 		return []string{fmt.Sprintf("preview: not made: %v", err)}
+	}
+	if _, reacts := o.(*api.ClusterTaintPolicy); !reacts { // who writes of other things is told only what comes of that
+		known := rehearsal.Stays(fleet.Objects)
+		outcome.Warnings = slices.DeleteFunc(outcome.Warnings, func(w string) bool { return slices.Contains(known, w) })
 	}
 	return rehearsal.Warnings(outcome, fleet.Now)
 }

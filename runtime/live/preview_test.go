@@ -1,10 +1,14 @@
 package live
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
 )
@@ -39,6 +43,37 @@ func TestAWriteIsPreviewed(t *testing.T) {
 	require.Contains(t, warn(invalid, get(f, policy()))[0], "preview: not made: ")
 	require.Equal(t, before, f.engine.Version(), "nothing was written")
 	require.Equal(t, "m1:2", placed(f))
+}
+
+func TestAClusterFromWhichNothingEvictsIsTold(t *testing.T) {
+	f := running(t)
+	const line = "m1 is not Ready, but no ClusterTaintPolicy adds NoExecute for it: its workloads stay"
+	edit(f, member("m1"), func(c *api.Cluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "Down"})
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, "no ClusterTaintPolicy adds NoExecute for it", get(f, member("m1")).Status.WorkloadsStay)
+	require.Contains(t, f.events(member("m1")), "WorkloadsStay: "+line)
+	f.restart()
+	require.Len(t, slices.DeleteFunc(f.events(member("m1")), func(e string) bool { return !strings.Contains(e, "stay") }), 1)
+
+	warn := func(o, old api.Object) []string { return f.config.Warnings(t.Context(), settings(t), o, old) }
+	keepsOut := taintPolicy(corev1.TaintEffectNoSchedule)
+	require.Equal(t, []string{"preview: " + line}, warn(keepsOut, nil), "the policy does not help")
+	require.NotContains(t, strings.Join(warn(taintPolicy(corev1.TaintEffectNoExecute), nil), "\n"), "stay", "this one does")
+	old := get(f, member("m1"))
+	cordoned := api.Copy(old).(*api.Cluster)
+	cordoned.Spec.Taints = append(cordoned.Spec.Taints, corev1.Taint{Key: "full", Effect: corev1.TaintEffectNoSchedule})
+	require.Nil(t, warn(cordoned, old), "it is no news to who writes of other things")
+}
+
+// taintPolicy adds a taint to every cluster that is not Ready.
+func taintPolicy(effect corev1.TaintEffect) *api.ClusterTaintPolicy {
+	p := &api.ClusterTaintPolicy{ObjectMeta: metav1.ObjectMeta{Name: "down"}}
+	p.APIVersion, p.Kind = "policy.karmada.io/v1alpha1", "ClusterTaintPolicy"
+	p.Spec.AddOnConditions = []api.MatchCondition{{ConditionType: api.ConditionReady, Operator: api.MatchNotIn, StatusValues: []metav1.ConditionStatus{"True"}}}
+	p.Spec.Taints = []api.PolicyTaint{{Key: "down", Effect: effect}}
+	return p
 }
 
 func TestAWriteToALargeFleetIsOutlined(t *testing.T) {

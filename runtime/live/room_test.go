@@ -27,3 +27,22 @@ func TestWhatCopiesTakeFollowsTheirBindings(t *testing.T) {
 	require.Zero(t, taken(), "a copy that is gone takes nothing")
 	require.Empty(t, f.rooms.stale, "all was told")
 }
+
+// A scheduler that reserves nothing sees what agents report, as Karmada's does, and from the moment on that it ceases to reserve.
+func TestWhatAgentsReportIsTakenAsItIsWithoutReservations(t *testing.T) {
+	f := running(t)
+	f.reports("m1", 10)
+	f.pass(time.Second)
+	taken := func() int64 {
+		return f.world.Store().Cluster("m1").Status.ResourceSummary.Allocated.Pods().Value()
+	}
+	reserved := taken()
+	for _, reserves := range []bool{false, true} {
+		s := *f.world.Settings()
+		s.CapacityReservation = reserves
+		f.world.SetAll(s)
+		f.pass(time.Second)
+		require.Equal(t, reserves, taken() == reserved)
+		require.Equal(t, !reserves, taken() == 10)
+	}
+}

@@ -63,7 +63,7 @@ func (r *replicas) takeOver() {
 	r.engine, r.standby = r.standby, r.engine
 	r.lead()
 	r.open()
-	if err := before.step(); err != nil {
+	if err := before.step(r.t.Context()); err != nil {
 		require.ErrorAs(r.t, err, new(*engine.Deposed))
 		r.deposed++
 	}

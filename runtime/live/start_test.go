@@ -82,6 +82,21 @@ func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
 	require.Empty(t, f.wishes)
 }
 
+// TestAStopDoesNotWaitForAllWorks stops a daemon that has just started on a large fleet: what is left is wished for again at the
+// next start.
+func TestAStopDoesNotWaitForAllWorks(t *testing.T) {
+	f := running(t)
+	f.asked = make(chan func(), 1)
+	for n := range 2 * wishesAtOnce {
+		gone := messages.BindingName(fmt.Sprintf("default/gone%d", n))
+		f.wishes = append(f.wishes, wish{binding: gone, cluster: "m1", key: workKey("m1", gone)})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	f.asked <- stop
+	require.NoError(t, f.Fleet.step(ctx))
+	require.Len(t, f.wishes, wishesAtOnce)
+}
+
 func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
 	f := running(t)
 	key := func(n int) api.Key {

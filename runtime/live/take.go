@@ -34,6 +34,7 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	}
 	f.seen[c.Key] = c.Version
 	f.stats.Taken++
+	f.quarantine.follow(c)
 	switch r.Kind.Kind {
 	case "Namespace":
 	case "Work":

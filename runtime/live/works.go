@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -12,6 +13,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -74,18 +76,35 @@ func workName(b messages.BindingName) string {
 
 // workChanged tells the machine of a cluster's agent what became of a Work.
 func (f *Fleet) workChanged(c *engine.Change) {
-	if c.Object != nil {
-		f.observeWork(c.Object.(*api.Work))
+	before, known := c.Previous().(*api.Work)
+	now, exists := c.Object.(*api.Work)
+	if known && exists && edited(before, now) {
+		f.workEdited(before, now)
 		return
 	}
-	if cluster, binding, ours := observed.Copy(c.Previous().(*api.Work)); ours {
+	if exists {
+		if cluster, says := observedOf(now); says != nil {
+			f.world.TellAgent(cluster, says)
+		}
+		return
+	}
+	if cluster, binding, ours := observed.Copy(before); ours {
 		f.world.TellAgent(cluster, &messages.WorkGone{Binding: binding})
 		f.remainsToLeave(cluster)
 	}
 }
 
-func (f *Fleet) observeWork(w *api.Work) {
-	if cluster, says := observedOf(w); says != nil {
+// edited reports whether what a Work asks for, or what it says of itself, is no longer as it was.
+func edited(before, now *api.Work) bool {
+	return !equality.Semantic.DeepEqual(before.Spec.Workload, now.Spec.Workload) || !maps.Equal(before.Annotations, now.Annotations)
+}
+
+// workEdited tells the machine whose Work it was before somebody edited it.
+func (f *Fleet) workEdited(before, now *api.Work) {
+	named := *now
+	named.Annotations = before.Annotations
+	if cluster, says := observedOf(&named); says != nil {
+		says.Edited = true
 		f.world.TellAgent(cluster, says)
 	}
 }
@@ -212,9 +231,27 @@ func (p *pending) drop(old *api.Work, version int64, now time.Time) bool {
 	return true
 }
 
+// asksFor reports whether a Work asks for one manifest, in whatever order that has its fields: who exports and imports a fleet may
+// have sorted them, and its Works are no others for that.
 func asksFor(w *api.Work, raw []byte) bool {
 	m := w.Spec.Workload.Manifests
-	return len(m) == 1 && string(m[0].Raw) == string(raw)
+	return len(m) == 1 && (string(m[0].Raw) == string(raw) || sameJSON(m[0].Raw, raw))
+}
+
+// sameJSON reports whether two texts say the same. Numbers are compared as they are written: no digit of a large one is lost.
+func sameJSON(a, b []byte) bool {
+	was, err := exactJSON(a)
+	if err != nil {
+		return false
+	}
+	is, err := exactJSON(b)
+	return err == nil && reflect.DeepEqual(was, is)
+}
+
+func exactJSON(text []byte) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return value, d.Decode(&value)
 }
 
 // manifests are what was last rendered for each binding in one flush: most copies of one are alike, and share it.
@@ -244,6 +281,9 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 		return m, fmt.Errorf("binding %s is gone", w.binding)
 	}
 	key := b.Spec.Resource.Key()
+	if key.Namespace != b.Meta.Namespace { // admission refuses it, and who wrote past that must not ship what is not his
+		return m, fmt.Errorf("%s is not of the namespace of binding %s", key, w.binding)
+	}
 	template := f.world.Store().Get(key)
 	if template == nil {
 		return m, fmt.Errorf("%s is gone", key)

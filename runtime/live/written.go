@@ -60,6 +60,7 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 	next.Status.Conditions, next.Status.RemovedConditions = s.Conditions, s.RemovedConditions
 	next.Status.TaintCauses, next.Status.TaintPreviews = s.TaintCauses, s.TaintPreviews
 	next.Status.ReadyObservation, next.Status.Drain = s.ReadyObservation, s.Drain
+	next.Status.WorkloadsStay = s.WorkloadsStay
 	joins := old.DeletionTimestamp == nil && !slices.Contains(old.Finalizers, ClusterFinalizer)
 	if joins {
 		next.Finalizers = append(slices.Clip(old.Finalizers), ClusterFinalizer)

@@ -3,19 +3,19 @@
 package observed
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
-// TaintEdits are the edits that make one list of taints of another.
-func TaintEdits(before, now []corev1.Taint) []messages.TaintEdit {
+// TaintEdits are the edits that make the taints of a cluster those of its next version, with the person who set them.
+func TaintEdits(from, to *api.Cluster) []messages.TaintEdit {
+	before, now := from.Spec.Taints, to.Spec.Taints
 	var edits []messages.TaintEdit
 	for i := range before {
 		if taint.Find(now, before[i].Key, before[i].Effect) < 0 {
@@ -24,24 +24,39 @@ func TaintEdits(before, now []corev1.Taint) []messages.TaintEdit {
 	}
 	for i := range now {
 		if j := taint.Find(before, now[i].Key, now[i].Effect); j < 0 || before[j].Value != now[i].Value || !before[j].TimeAdded.Equal(now[i].TimeAdded) {
-			edits = append(edits, messages.TaintEdit{Taint: now[i]})
+			edits = append(edits, messages.TaintEdit{Taint: now[i], Cause: setBy(to, &now[i])})
 		}
 	}
 	return edits
+}
+
+// setBy is what the API server noted of the person who set a taint; zero: it noted nobody.
+func setBy(c *api.Cluster, t *corev1.Taint) api.TaintCause {
+	for _, cause := range c.Status.TaintCauses {
+		if cause.Key == t.Key && cause.Effect == t.Effect && cause.By == api.TaintCauseUser {
+			return cause
+		}
+	}
+	return api.TaintCause{}
 }
 
 // Conditions are those that one status has otherwise than another, in the order of their list; those that it
 // has no more come last.
 func Conditions(before, now *api.ClusterStatus) []*messages.ConditionReported {
 	var news []*messages.ConditionReported
+	was := make(map[string]*metav1.Condition, len(before.Conditions))
+	for i := range before.Conditions {
+		was[before.Conditions[i].Type] = &before.Conditions[i]
+	}
 	for i := range now.Conditions {
 		c := &now.Conditions[i]
-		if !slices.Contains(before.Conditions, *c) {
+		if b := was[c.Type]; b == nil || *b != *c {
 			news = append(news, &messages.ConditionReported{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message})
 		}
+		delete(was, c.Type)
 	}
 	for i := range before.Conditions {
-		if kind := before.Conditions[i].Type; meta.FindStatusCondition(now.Conditions, kind) == nil {
+		if kind := before.Conditions[i].Type; was[kind] != nil {
 			news = append(news, &messages.ConditionReported{Type: kind})
 		}
 	}

@@ -28,6 +28,17 @@ func dated(t corev1.Taint) corev1.Taint {
 	return t
 }
 
+func having(taints []corev1.Taint) *api.Cluster {
+	return &api.Cluster{Spec: api.ClusterSpec{Taints: taints}}
+}
+
+func TestAnEditSaysWhoSetTheTaint(t *testing.T) {
+	alice := api.TaintCause{Key: "failed", Effect: "NoExecute", By: api.TaintCauseUser, User: "alice", At: metav1.Unix(9, 0)}
+	now := having([]corev1.Taint{failed, spot})
+	now.Status.TaintCauses = []api.TaintCause{alice, {Key: "spot", Effect: "NoSchedule", By: "policy", Policy: "p"}}
+	require.Equal(t, []messages.TaintEdit{{Taint: failed, Cause: alice}, {Taint: spot}}, observed.TaintEdits(having(nil), now))
+}
+
 func TestOneListOfTaintsIsMadeOfAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, now []corev1.Taint
@@ -40,7 +51,7 @@ func TestOneListOfTaintsIsMadeOfAnother(t *testing.T) {
 		"another effect is another":   {[]corev1.Taint{{Key: "spot", Effect: "NoExecute"}}, []corev1.Taint{spot}, []messages.TaintEdit{{Taint: corev1.Taint{Key: "spot", Effect: "NoExecute"}, Remove: true}, {Taint: spot}}},
 		"their order is of no matter": {[]corev1.Taint{spot, failed}, []corev1.Taint{failed, spot}, nil},
 	} {
-		require.Equal(t, c.want, observed.TaintEdits(c.before, c.now), name)
+		require.Equal(t, c.want, observed.TaintEdits(having(c.before), having(c.now)), name)
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/journal"
+	"leeward/runtime/observed"
+	"leeward/runtime/store"
 	"leeward/runtime/world"
 )
 
@@ -35,8 +37,34 @@ type Fleet struct {
 // Change does to the copy of a fleet what is to be rehearsed.
 type Change func(*world.World) error
 
-// Apply is the change of an object that is applied, new or in place of another.
-func Apply(o api.Object) Change { return func(w *world.World) error { return w.Apply(api.Copy(o)) } }
+// Apply is the change of an object that is applied, new or in place of another. A Cluster may ask for a drain by its
+// annotation, and is from now on as the conditions in its status say; those that it does not name stay as they are.
+func Apply(o api.Object) Change {
+	return func(w *world.World) error {
+		c, ok := o.(*api.Cluster)
+		if !ok {
+			return w.Apply(api.Copy(o))
+		}
+		name := messages.ClusterName(c.Name)
+		before := w.Store().Cluster(name)
+		var reported []*messages.ConditionReported
+		if before != nil {
+			reported = observed.Conditions(&before.Status, &c.Status)
+		}
+		if err := w.Apply(api.Copy(o)); err != nil {
+			return err
+		}
+		for _, m := range reported {
+			if m.Status != "" {
+				w.TellCluster(name, m)
+			}
+		}
+		if d := observed.DrainOf(c); d.Wanted {
+			w.TellCluster(name, d.Message())
+		}
+		return nil
+	}
+}
 
 // Taint is the change of clusters that get taints.
 func Taint(clusters []string, taints []corev1.Taint) Change {
@@ -52,7 +80,7 @@ func Taint(clusters []string, taints []corev1.Taint) Change {
 // Lose is the change of clusters that fall silent.
 func Lose(clusters []string) Change {
 	return each(clusters, func(w *world.World, name messages.ClusterName) {
-		w.TellMember(name, &messages.HeartbeatSet{Stopped: true})
+		w.TellMember(name, &messages.OutagesSet{Outages: messages.Outages{Network: true}})
 	})
 }
 
@@ -118,11 +146,13 @@ type outcome struct {
 	to        map[departure][]api.TargetCluster // who took over
 	// homeless are those that had to leave a cluster and found no other, with what they were told.
 	homeless map[messages.BindingName]string
+	// stays tell of the clusters that are not Ready in the end, and from which nothing evicts.
+	stays []string
 }
 
 // clone returns what a run has come to so far.
 func (o *outcome) clone() *outcome {
-	return &outcome{maps.Clone(o.evictions), maps.Clone(o.at), maps.Clone(o.to), maps.Clone(o.homeless)}
+	return &outcome{maps.Clone(o.evictions), maps.Clone(o.at), maps.Clone(o.to), maps.Clone(o.homeless), o.stays}
 }
 
 // play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
@@ -137,6 +167,9 @@ func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome
 	objects := make([]api.Object, len(f.Objects))
 	for i, o := range f.Objects {
 		objects[i] = api.Shallow(o)
+	}
+	if f.Settings.CapacityReservation {
+		store.WithoutOwn(objects)
 	}
 	w.Load(objects)
 	w.Recover()
@@ -160,7 +193,20 @@ func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome
 			return o, nil, err
 		}
 	}
+	o.stays = Stays(w.Store().List("Cluster"))
 	return o, without, nil
+}
+
+// Stays tells of the clusters that are not Ready and from which nothing evicts their workloads, one line each.
+func Stays(objects []api.Object) (lines []string) {
+	for _, o := range objects {
+		if c, ok := o.(*api.Cluster); ok && c.Status.WorkloadsStay != "" {
+			f := &messages.WorkloadsStay{Cluster: messages.ClusterName(c.Name), Reason: c.Status.WorkloadsStay}
+			lines = append(lines, journal.Tell(time.Time{}, f).Text())
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 func (o *outcome) hear(at time.Time, f messages.Fact) {
@@ -199,7 +245,7 @@ func noHome(reason string) bool {
 
 // status tells what happened, but for what happens without the changes, too.
 func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
-	s := &api.FailoverPreviewStatus{}
+	s := &api.FailoverPreviewStatus{Warnings: o.stays}
 	moved := map[messages.BindingName]bool{}
 	for d, f := range o.evictions { // sorted below
 		if without != nil && without.at[d].Equal(o.at[d]) {
@@ -212,13 +258,20 @@ func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
 		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.FromCluster, b.FromCluster))
 	})
 	s.Evicted = int32(len(moved))
-	for b := range o.homeless { // counted
-		if without == nil || without.homeless[b] == "" {
-			s.Homeless++
+	for _, b := range slices.Sorted(maps.Keys(o.homeless)) {
+		if without != nil && without.homeless[b] != "" {
+			continue
+		}
+		if s.Homeless++; s.Homeless <= mostNamed {
+			namespace, name := b.Split()
+			s.Unschedulable = append(s.Unschedulable, api.UnschedulableBinding{Namespace: namespace, Name: name, Message: o.homeless[b]})
 		}
 	}
 	return s
 }
+
+// mostNamed is how many bindings that no cluster would take an answer names; all are counted.
+const mostNamed = 100
 
 func (o *outcome) previewed(d departure, f *messages.EvictionStarted) api.PreviewedEviction {
 	namespace, name := d.binding.Split()

@@ -2,11 +2,15 @@ package rehearsal_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
@@ -95,6 +99,20 @@ func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
 	require.Equal(t, []string{"preview: 1 binding would be evicted, in 5m0s"}, rehearsal.Warnings(s, f.Now))
 }
 
+func TestAPreviewOfAClusterThatIsToBeDrainedSaysWhatIsEvicted(t *testing.T) {
+	f := standing(t)
+	drained := api.Copy(f.Objects[0]).(*api.Cluster)
+	require.Equal(t, "m1", drained.Name)
+	drained.Annotations = map[string]string{api.AnnotationDrain: ""}
+	s, err := f.Play(t.Context(), rehearsal.Apply(drained))
+	require.NoError(t, err)
+	require.Len(t, s.Evictions, 1)
+	e := s.Evictions[0]
+	require.Equal(t, "a-deployment m1", e.Name+" "+e.FromCluster)
+	require.Equal(t, []api.TargetCluster{{Name: "m2", Replicas: 1}}, e.ToClusters, "as many as fit")
+	require.True(t, e.At.Time.Equal(f.Now))
+}
+
 func TestAPreviewLeavesOutWhatHappensAnyway(t *testing.T) {
 	f := standing(t)
 	w := world.New(world.Config{Settings: f.Settings, Start: f.Now})
@@ -119,6 +137,8 @@ func TestALostClusterIsPlayedToItsEnd(t *testing.T) {
 	s, err := f.Play(t.Context(), changes...)
 	require.NoError(t, err)
 	require.Zero(t, s.Evicted, "no policy empties a lost cluster")
+	require.Equal(t, []string{"m1 is not Ready, but no ClusterTaintPolicy adds NoExecute for it: its workloads stay"}, s.Warnings)
+	require.Equal(t, []string{"preview: " + s.Warnings[0]}, rehearsal.Warnings(s, f.Now))
 }
 
 func TestAPreviewChangesNothing(t *testing.T) {
@@ -155,4 +175,73 @@ func TestWhatCannotBePreviewedIsRefused(t *testing.T) {
 	cancel()
 	_, err = f.Play(done, rehearsal.Lose([]string{"m1"}))
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Agents report what all copies take, Leeward's own among them: these are counted once.
+func TestAPreviewCountsCopiesThatAgentsReportOnce(t *testing.T) {
+	f := standing(t)
+	for i, o := range f.Objects {
+		switch o := api.Copy(o).(type) {
+		case *api.Cluster:
+			o.Status.ResourceSummary.Allocatable[corev1.ResourcePods] = resource.MustParse("6")
+			o.Status.ResourceSummary.Allocated = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("3")}
+			f.Objects[i] = o
+		case *api.ResourceBinding:
+			for _, target := range o.Spec.Clusters {
+				o.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: target.Name, Health: api.Healthy, ReadyReplicas: target.Replicas}}
+			}
+			f.Objects[i] = o
+		}
+	}
+	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
+	require.NoError(t, err)
+	require.Equal(t, []int32{1, 0}, []int32{s.Evicted, s.Homeless}, "a takes three of six pods of m1, and b needs two")
+}
+
+func TestAPastedClusterIsAsItsConditionsSay(t *testing.T) {
+	const pasted = `{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"m1"},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Burnt"}]}}`
+	const policy = `{"apiVersion":"policy.karmada.io/v1alpha1","kind":"ClusterTaintPolicy","metadata":{"name":"down"},"spec":{
+		"addOnConditions":[{"conditionType":"Ready","operator":"NotIn","statusValues":["True"]}],"taints":[{"key":"failed","effect":"NoExecute"}]}}`
+	f := standing(t)
+	play := func(objects ...string) *api.FailoverPreviewStatus {
+		spec := &api.FailoverPreviewSpec{}
+		for _, o := range objects {
+			spec.Objects = append(spec.Objects, runtime.RawExtension{Raw: []byte(o)})
+		}
+		changes, err := rehearsal.Of(spec)
+		require.NoError(t, err)
+		s, err := f.Play(t.Context(), changes...)
+		require.NoError(t, err)
+		return s
+	}
+	s := play(pasted)
+	require.Zero(t, s.Evicted)
+	require.Equal(t, []string{"m1 is not Ready, but no ClusterTaintPolicy adds NoExecute for it: its workloads stay"}, s.Warnings)
+
+	s = play(policy, pasted)
+	require.Empty(t, s.Warnings)
+	require.Equal(t, int32(1), s.Homeless)
+	require.Len(t, s.Unschedulable, 1)
+	require.Equal(t, "default/a-deployment", s.Unschedulable[0].Namespace+"/"+s.Unschedulable[0].Name)
+	require.Contains(t, s.Unschedulable[0].Message, "2 of 3 replicas find no room")
+}
+
+func TestAPreviewNamesAHundredUnschedulableBindingsAndCountsAll(t *testing.T) {
+	f := standing(t)
+	for i := range 120 {
+		b := &api.ResourceBinding{}
+		for _, o := range f.Objects {
+			if like, ok := o.(*api.ResourceBinding); ok {
+				b = api.Copy(like).(*api.ResourceBinding)
+			}
+		}
+		b.Name = fmt.Sprintf("b-%03d", i)
+		b.Spec.Resource.Name = b.Name
+		f.Objects = append(f.Objects, b)
+	}
+	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m1", "m2"}, failed(corev1.TaintEffectNoExecute)))
+	require.NoError(t, err)
+	require.Greater(t, s.Homeless, int32(100))
+	require.Len(t, s.Unschedulable, 100)
+	require.True(t, slices.IsSortedFunc(s.Unschedulable, func(a, b api.UnschedulableBinding) int { return strings.Compare(a.Name, b.Name) }))
 }

@@ -50,6 +50,9 @@ func tellComparisons(out *bytes.Buffer, r *Run) {
 		return
 	}
 	fmt.Fprintln(out)
+	for _, line := range r.Assumed {
+		fmt.Fprintln(out, "assumed:", journal.Printable(line))
+	}
 	if len(r.Compared) == 0 {
 		fmt.Fprintln(out, "no workload left a cluster, neither as recorded nor as replayed")
 		return

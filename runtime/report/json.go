@@ -56,12 +56,14 @@ func Encode(r *Run) ([]byte, error) {
 		Events       []json.RawMessage    `json:"events"`
 		Objects      []api.Object         `json:"objects"`
 		Compared     []comparisonDocument `json:"compared,omitzero"`
+		Assumed      []string             `json:"assumed,omitzero"`
 		Error        string               `json:"error,omitempty"`
 	}{
 		Name: r.Name, Seed: r.Seed, Profile: r.Profile, Passed: r.Passed,
 		Expectations: append([]Expectation{}, r.Expectations...), // never null
 		Events:       make([]json.RawMessage, len(r.Events)),
 		Compared:     documentsOf(r.Compared),
+		Assumed:      r.Assumed,
 		Objects:      append([]api.Object{}, r.Objects...),
 	}
 	for i := range r.Events {

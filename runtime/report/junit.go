@@ -10,9 +10,10 @@ import (
 	"leeward/runtime/journal"
 )
 
-// JUnit writes runs for build servers: a test suite per file, a test case per scenario and seed. A
-// failure has its reasons, the story and the command that repeats it; a run that was not carried
-// through is an error.
+// JUnit writes runs for build servers: a test suite per file, a test case per expectation of a scenario and seed, with the
+// file and the line where it is written. A scenario without expectations is one test case. A failure has its reason
+// and the command that repeats it, and the first of a run the story; a run that was not carried through is an error,
+// and so is each problem of a file that is invalid.
 type JUnit struct {
 	W io.Writer
 
@@ -45,6 +46,8 @@ type suite struct {
 type testcase struct {
 	Class   string   `xml:"classname,attr"`
 	Name    string   `xml:"name,attr"`
+	File    string   `xml:"file,attr,omitempty"`
+	Line    int      `xml:"line,attr,omitempty"`
 	Time    string   `xml:"time,attr"`
 	Failure *trouble `xml:"failure"`
 	Error   *trouble `xml:"error"`
@@ -57,16 +60,49 @@ type trouble struct {
 
 // Add takes the next run.
 func (j *JUnit) Add(r *Run) error {
-	c := testcase{Class: r.File, Name: fmt.Sprintf("%s (seed %d)", r.Name, r.Seed), Time: inSeconds(r.Elapsed)}
+	var story strings.Builder
 	if !r.Passed {
-		var story strings.Builder
 		if err := WriteStory(&story, r, journal.Style{}); err != nil {
 			return err
 		}
-		c.blame(r, story.String())
+		story.WriteString(repeated(r) + "\n")
 	}
-	j.all.suite(r.File).add(c, r.Elapsed)
+	cases := casesOf(r, story.String())
+	cases[0].Time = inSeconds(r.Elapsed)
+	j.all.suite(r.File).add(r.Elapsed, cases...)
 	return nil
+}
+
+// Fault takes what keeps a file from being run.
+func (j *JUnit) Fault(f Fault) error {
+	j.all.suite(f.File).add(0, testcase{
+		Class: f.File, Name: "is valid", File: f.File, Line: f.Line, Time: inSeconds(0), Error: &trouble{Message: f.Message, Text: f.Message},
+	})
+	return nil
+}
+
+// casesOf are the test cases of a run: at least one.
+func casesOf(r *Run, story string) []testcase {
+	whole := testcase{Class: r.File, Name: fmt.Sprintf("%s (seed %d)", r.Name, r.Seed), File: r.File, Line: r.Line, Time: inSeconds(0)}
+	if r.Err != nil {
+		whole.Error = &trouble{Message: r.Err.Error(), Text: story}
+		return []testcase{whole}
+	}
+	var cases []testcase
+	for i := range r.Expectations {
+		e, c := &r.Expectations[i], whole
+		c.Name += ": " + e.Text
+		c.File, c.Line = e.place(r)
+		if !e.Passed {
+			c.Failure = &trouble{Message: e.Reason, Text: story}
+			story = strings.TrimPrefix(repeated(r), "\n") // told once
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		cases = append(cases, whole)
+	}
+	return cases
 }
 
 // Close writes the document.
@@ -96,33 +132,18 @@ func (s *suites) suite(file string) *suite {
 	return s.Suites[len(s.Suites)-1]
 }
 
-func (s *suite) add(c testcase, took time.Duration) {
-	s.Cases = append(s.Cases, c)
-	s.Tests++
+func (s *suite) add(took time.Duration, cases ...testcase) {
 	s.elapsed += took
-	if c.Failure != nil {
-		s.Failures++
-	}
-	if c.Error != nil {
-		s.Errors++
-	}
-}
-
-func (c *testcase) blame(r *Run, story string) {
-	if r.Repeat != "" {
-		story += "\nrepeat: " + r.Repeat + "\n"
-	}
-	if r.Err != nil {
-		c.Error = &trouble{Message: r.Err.Error(), Text: story}
-		return
-	}
-	var reasons []string
-	for _, e := range r.Expectations {
-		if !e.Passed {
-			reasons = append(reasons, e.Text+": "+e.Reason)
+	for _, c := range cases {
+		s.Cases = append(s.Cases, c)
+		s.Tests++
+		if c.Failure != nil {
+			s.Failures++
+		}
+		if c.Error != nil {
+			s.Errors++
 		}
 	}
-	c.Failure = &trouble{Message: strings.Join(reasons, "\n"), Text: story}
 }
 
 func inSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -1,5 +1,5 @@
 // Package report says what came of scenarios: to people as a story with its verdict, to programs as
-// JSON, to build servers as JUnit XML. What it writes follows from the runs alone, byte for byte, save
+// JSON, to build servers as JUnit XML or as GitHub's annotations. What it writes follows from the runs alone, byte for byte, save
 // for the wall-clock times in summaries and in JUnit.
 package report
 
@@ -12,10 +12,11 @@ import (
 
 // Run is one scenario under one seed, and what came of it.
 type Run struct {
-	// Name and Description are the scenario's own; File is where it was read.
+	// Name and Description are the scenario's own; File and Line are where it was read.
 	Name        string
 	Description string
 	File        string
+	Line        int
 	Seed        uint64
 	Profile     string
 	// Start is the instant from which everything counts.
@@ -28,6 +29,8 @@ type Run struct {
 	Objects []api.Object
 	// Compared says of a recording how the replay compares with it, in order of time; nil: it is none.
 	Compared []Comparison
+	// Assumed says of a recording what its control plane is taken to have run with, a line each; none: it says so itself.
+	Assumed []string
 	// Err is why the run could not be carried through; it is no expectation's failure.
 	Err error
 	// Elapsed is how long the run took by the wall clock, and Repeat the command that runs it again.
@@ -45,6 +48,20 @@ type Expectation struct {
 	At float64 `json:"at"`
 	// Reason says why it failed.
 	Reason string `json:"reason"`
+	// File and Line are where it is written. Empty: where the scenario is.
+	File string `json:"-"`
+	Line int    `json:"-"`
+}
+
+// place is where an expectation of a run is written, or what it is about.
+func (e *Expectation) place(r *Run) (file string, line int) {
+	switch {
+	case e.File != "":
+		return e.File, max(1, e.Line)
+	case e.Line > 0:
+		return r.File, e.Line
+	}
+	return r.File, r.Line
 }
 
 // Expect adds an expectation that was checked outside the run.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/manifest"
 	"leeward/runtime/journal"
 )
 
@@ -189,35 +191,94 @@ func TestJSONKeepsItsBytes(t *testing.T) {
 	require.True(t, json.Valid(first))
 }
 
-func TestJUnitHasASuitePerFileAndACasePerRun(t *testing.T) {
+func TestJUnitHasASuitePerFileAndACasePerExpectation(t *testing.T) {
 	var out strings.Builder
-	write(t, &JUnit{W: &out}, passing("a"), failing("a", 2), broke("b"))
+	j := &JUnit{W: &out}
+	require.NoError(t, j.Fault(Fault{File: "wrong.yaml", Line: 3, Message: "spec.sead: unknown field"}))
+	failed, bare := failing("a", 2), passing("c")
+	failed.Line, failed.Expectations[1].Line, bare.Expectations = 4, 9, nil
+	write(t, j, passing("a"), failed, broke("b"), bare)
 	require.True(t, strings.HasPrefix(out.String(), xml.Header), out.String())
 
 	var read suites
 	require.NoError(t, xml.Unmarshal([]byte(out.String()), &read))
-	require.Equal(t, []int{3, 1, 1}, []int{read.Tests, read.Failures, read.Errors})
-	require.Equal(t, "0.037", read.Time)
-	require.Len(t, read.Suites, 2)
+	require.Equal(t, []int{6, 1, 2}, []int{read.Tests, read.Failures, read.Errors})
+	require.Equal(t, "0.049", read.Time)
+	require.Len(t, read.Suites, 4)
 
-	a := read.Suites[0]
+	wrong := read.Suites[0].Cases[0]
+	require.Equal(t, []any{"wrong.yaml", "wrong.yaml", 3}, []any{wrong.Class, wrong.File, wrong.Line})
+	require.Equal(t, "spec.sead: unknown field", wrong.Error.Message)
+
+	a := read.Suites[1]
 	require.Equal(t, "scenarios/a.yaml", a.Name)
-	require.Equal(t, []int{2, 1, 0}, []int{a.Tests, a.Failures, a.Errors})
-	require.Equal(t, "a (seed 1)", a.Cases[0].Name)
+	require.Equal(t, []int{3, 1, 0}, []int{a.Tests, a.Failures, a.Errors})
+	require.Equal(t, "a (seed 1): at 00:00:10 nginx is on m1:2", a.Cases[0].Name)
 	require.Nil(t, a.Cases[0].Failure)
-	require.Equal(t, "a (seed 2)", a.Cases[1].Name)
-	require.Contains(t, a.Cases[1].Failure.Message, "never EvictionStarted on m1: 00:00:01.500 nginx leaves m1")
-	require.Contains(t, a.Cases[1].Failure.Text, "untainted   down:NoExecute")
-	require.Contains(t, a.Cases[1].Failure.Text, "repeat: leeward replay")
+	require.Equal(t, []any{"a (seed 2): at 00:00:10 nginx is on m1:2", 4}, []any{a.Cases[1].Name, a.Cases[1].Line}, "it is the scenario's, as far as is known")
+	require.Equal(t, []any{"a (seed 2): never EvictionStarted on m1", "scenarios/a.yaml", 9}, []any{a.Cases[2].Name, a.Cases[2].File, a.Cases[2].Line})
+	require.Equal(t, "00:00:01.500 nginx leaves m1\nand so does <web>", a.Cases[2].Failure.Message)
+	require.Contains(t, a.Cases[2].Failure.Text, "untainted   down:NoExecute")
+	require.Contains(t, a.Cases[2].Failure.Text, "repeat: leeward replay")
 
-	b := read.Suites[1]
+	b := read.Suites[2]
 	require.Equal(t, []int{1, 0, 1}, []int{b.Tests, b.Failures, b.Errors})
 	require.Equal(t, "binding: unknown message", b.Cases[0].Error.Message)
+	require.Equal(t, "c (seed 1)", read.Suites[3].Cases[0].Name, "one without expectations ran, too")
+}
+
+func TestGitHubAnnotatesTheLinesOfWhatFailed(t *testing.T) {
+	var out strings.Builder
+	g := &GitHub{W: &out}
+	require.NoError(t, g.Fault(Fault{File: "wrong.yaml", Line: 3, Message: "spec.sead: unknown field"}))
+	require.NoError(t, g.Fault(Fault{Message: "no such file"}))
+	failed := failing("a", 2)
+	failed.Expectations[1].Line = 9
+	kept := failing("d", 1)
+	kept.Expectations[1].File = "scenarios/d.golden"
+	write(t, g, passing("a"), failed, broke("b"), kept)
+	require.Equal(t, `::error file=wrong.yaml,line=3,title=invalid::spec.sead: unknown field
+::error title=invalid::no such file
+::error file=scenarios/a.yaml,line=9,title=a (seed 2)::never EvictionStarted on m1%0A00:00:01.500 nginx leaves m1%0Aand so does <web>%0Arepeat: leeward replay scenarios/a.yaml --seed 1
+::error file=scenarios/b.yaml,title=b (seed 1)::binding: unknown message%0Arepeat: leeward replay scenarios/b.yaml --seed 1
+::error file=scenarios/d.golden,line=1,title=d (seed 1)::never EvictionStarted on m1%0A00:00:01.500 nginx leaves m1%0Aand so does <web>%0Arepeat: leeward replay scenarios/d.yaml --seed 1
+
+3 scenarios, 4 runs, 5 expectations: 3 failed, in 49.38ms
+`, out.String())
+}
+
+func TestNoTextBeginsAnAnnotationOfItsOwn(t *testing.T) {
+	const evil = "x\r\n::stop-commands::x,line=7:%0A::error::100%"
+	var out strings.Builder
+	g := &GitHub{W: &out}
+	run := &Run{Name: evil, File: evil, Description: evil}
+	run.Expect(Expectation{Text: evil, Reason: evil})
+	run.Expect(Expectation{Text: "long", Reason: strings.Repeat("ä", mostText)})
+	require.NoError(t, g.Fault(Fault{File: evil, Message: evil}))
+	write(t, g, run)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Len(t, lines, 5, "a line for each, and the verdict")
+	const escaped = "x%0D%0A%3A%3Astop-commands%3A%3Ax%2Cline=7%3A%250A%3A%3Aerror%3A%3A100%25"
+	require.Equal(t, "::error file="+escaped+",title=invalid::x%0D%0A::stop-commands::x,line=7:%250A::error::100%25", lines[0])
+	require.True(t, strings.HasPrefix(lines[1], "::error file="+escaped+",title="+escaped+" (seed 0)::x%0D%0A"), lines[1])
+	require.Less(t, len(lines[2]), mostText+1000)
+	require.True(t, utf8.ValidString(lines[2]))
+}
+
+func TestAnErrorIsTakenApartIntoItsProblems(t *testing.T) {
+	problem := &manifest.Problem{File: "a.yaml", Line: 3, Object: "Scenario a", Field: "spec.sead", Message: "unknown field"}
+	require.Equal(t, []Fault{
+		{"a.yaml", 3, "Scenario a: spec.sead: unknown field"},
+		{"b.yaml", 4, "too much:\nindeed"},
+		{"a.yaml", 3, "Scenario a: spec.sead: unknown field"},
+		{"", 0, "boom"},
+	}, Faults(errors.Join(problem, errors.New("b.yaml:4: too much:\nindeed"), errors.Join(manifest.Problems{problem}), errors.New("boom"))))
+	require.Empty(t, Faults(nil))
 }
 
 func TestWritersPassOnWhatGoesWrong(t *testing.T) {
 	for name, s := range map[string]sink{
-		"story": &Story{W: full{}}, "summary": &Summary{W: full{}}, "JSON": &JSON{W: full{}}, "JUnit": &JUnit{W: full{}},
+		"story": &Story{W: full{}}, "summary": &Summary{W: full{}}, "JSON": &JSON{W: full{}}, "JUnit": &JUnit{W: full{}}, "GitHub": &GitHub{W: full{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorIs(t, errors.Join(s.Add(failing("a", 1)), s.Close()), errFull)

@@ -55,12 +55,6 @@ type Label struct {
 	Labels   map[string]*string
 }
 
-// Heartbeat stops or starts the heartbeat of clusters.
-type Heartbeat struct {
-	Clusters []messages.ClusterName
-	Stop     bool
-}
-
 // Health sets what clusters report of a binding's copy; with no binding, of every copy.
 type Health struct {
 	Clusters []messages.ClusterName
@@ -144,7 +138,6 @@ func (*Taint) action()     {}
 func (*Cordon) action()    {}
 func (*Drain) action()     {}
 func (*Label) action()     {}
-func (*Heartbeat) action() {}
 func (*Health) action()    {}
 func (*Status) action()    {}
 func (*Room) action()      {}

@@ -13,6 +13,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 // call is one action being read: where it is written and when it fires first.
@@ -41,7 +42,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"uncordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Uncordon.Cluster), Off: true} }}, w.Uncordon != nil},
 		{namedAction{"drain", func(c *call) Action { return c.drain(w.Drain) }}, w.Drain != nil},
 		{namedAction{"label", func(c *call) Action { return c.label(w.Label) }}, w.Label != nil},
-		{namedAction{"heartbeat", func(c *call) Action { return c.heartbeat(w.Heartbeat) }}, w.Heartbeat != nil},
+		{namedAction{"outage", func(c *call) Action { return c.outage(w.Outage) }}, w.Outage != nil},
 		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
 		{namedAction{"status", func(c *call) Action { return c.status(w.Status) }}, w.Status != nil},
 		{namedAction{"room", func(c *call) Action { return c.room(w.Room) }}, w.Room != nil},
@@ -130,11 +131,6 @@ func (c *call) label(s *labelStep) Action {
 	return &Label{Clusters: c.clusters(s.Cluster), Labels: s.Labels}
 }
 
-func (c *call) heartbeat(s *heartbeatStep) Action {
-	c.oneOf(c.path+".state", s.State, "stop", "start")
-	return &Heartbeat{Clusters: c.clusters(s.Cluster), Stop: s.State == "stop"}
-}
-
 func (c *call) health(s *healthStep) Action {
 	c.oneOf(c.path+".status", s.Status, "Healthy", "Unhealthy", "Unknown")
 	a := &Health{Clusters: c.clusters(s.Cluster), Health: api.ResourceHealth(s.Status)}
@@ -197,7 +193,8 @@ func (c *call) scale(s *scaleStep) Action {
 }
 
 func (c *call) remove(s *deleteStep) Action {
-	key, err := c.cast.object(named{s.Kind, s.Namespace, s.Name}, s.APIVersion, c.at)
+	kind, _ := spelling.KindMeant(s.Kind, c.cast.kinds())
+	key, err := c.cast.object(named{kind, s.Namespace, s.Name}, s.APIVersion, c.at)
 	if err != nil {
 		c.bad(c.path, "%v", err)
 	}

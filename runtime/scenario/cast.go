@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/spelling"
 )
 
 // cast is everything that a timeline and expectations can name, with the instant from which it is
@@ -88,21 +90,30 @@ func (c *cast) object(id named, apiVersion string, at time.Duration) (api.Key, e
 	return keys[i], nil
 }
 
-// workload returns the key of a workload: "nginx" or "shop/nginx" for a Deployment, "StatefulSet/shop/db"
-// for any kind.
+// workload returns the key of a workload, which is named as people do: deploy/nginx -n shop, shop/nginx.
 func (c *cast) workload(name string, at time.Duration) (api.Key, error) {
-	return c.object(workloadID(name), "", at)
+	readings, err := spelling.Workloads(name, c.kinds())
+	if err != nil {
+		return api.Key{}, err
+	}
+	var likeliest error
+	for _, w := range readings {
+		key, err := c.object(named{w.Kind, w.Namespace, w.Name}, "", at)
+		if err == nil && key.Name != "" {
+			return key, nil
+		}
+		likeliest = cmp.Or(likeliest, err)
+	}
+	return api.Key{}, likeliest
 }
 
-func workloadID(name string) named {
-	switch parts := strings.SplitN(name, "/", 3); len(parts) {
-	case 1:
-		return named{"Deployment", metav1.NamespaceDefault, parts[0]}
-	case 2:
-		return named{"Deployment", parts[0], parts[1]}
-	default:
-		return named{parts[0], parts[1], parts[2]}
+// kinds are those of all objects, in order.
+func (c *cast) kinds() []string {
+	all := map[string]bool{}
+	for id := range c.objects {
+		all[id.kind] = true
 	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // binding returns a binding by its own name, or by the workload it is for.
@@ -111,9 +122,14 @@ func (c *cast) binding(name string, at time.Duration) (messages.BindingName, err
 	if !strings.Contains(name, "/") {
 		candidates = append(candidates, messages.BindingName(metav1.NamespaceDefault+"/"+name))
 	}
-	id := workloadID(name)
-	ofWorkload, _ := bindingOf(api.Key{Kind: id.kind, Namespace: id.namespace, Name: id.name})
-	for _, candidate := range append(candidates, ofWorkload) {
+	readings, err := spelling.Workloads(name, c.kinds())
+	if err != nil && name != "" {
+		return "", err
+	}
+	for _, w := range readings {
+		candidates = append(candidates, bindingsMeant(w)...)
+	}
+	for _, candidate := range candidates {
 		switch since, known := c.bindings[candidate]; {
 		case known && since <= at:
 			return candidate, nil
@@ -122,6 +138,22 @@ func (c *cast) binding(name string, at time.Duration) (messages.BindingName, err
 		}
 	}
 	return "", c.unknown("binding", name, bindingNames(c.bindings))
+}
+
+// bindingsMeant are the bindings that a workload's name may stand for; where it has no namespace, that of a resource
+// without one, or of one in the namespace default.
+func bindingsMeant(w spelling.Workload) (all []messages.BindingName) {
+	key := api.Key{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}
+	if strings.HasSuffix(w.Kind, "ResourceBinding") {
+		key.APIVersion = api.WorkGroupVersion
+	}
+	name, _ := bindingOf(key)
+	if all = append(all, name); w.Namespace == "" {
+		key.Namespace = metav1.NamespaceDefault
+		name, _ = bindingOf(key)
+		all = append(all, name)
+	}
+	return all
 }
 
 func bindingNames(bindings map[messages.BindingName]time.Duration) []string {

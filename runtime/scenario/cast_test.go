@@ -44,6 +44,12 @@ func TestBindingsAreNamedInManyWays(t *testing.T) {
 		"n1-node":                "n1-node",
 		"Node//n1":               "n1-node",
 		"shop/late":              "shop/late-deployment",
+		"deployment/web":         "default/web-deployment",
+		"deploy/late -n shop":    "shop/late-deployment",
+		"-n shop late":           "shop/late-deployment",
+		"deployments.apps/web":   "default/web-deployment",
+		"node/n1":                "n1-node",
+		"rb/own -n shop":         "shop/own",
 	} {
 		got, err := theCast().binding(name, time.Minute)
 		require.NoError(t, err, name)
@@ -59,6 +65,8 @@ func TestBindingsThatAreNotThere(t *testing.T) {
 		"StatefulSet/a/b": `there is no binding "StatefulSet/a/b"; there is ` + known,
 		"p":               `there is no binding "p"; there is ` + known,
 		"":                `there is no binding ""; there is ` + known,
+		"deploy/own":      `there is no binding "deploy/own"; there is ` + known,
+		"a b":             `want a workload, such as nginx, shop/nginx, deploy/nginx -n shop or StatefulSet/shop/db, not "a b"`,
 	} {
 		_, err := theCast().binding(name, 0)
 		require.EqualError(t, err, want)

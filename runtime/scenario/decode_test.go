@@ -127,7 +127,7 @@ func TestTheShapeOfTheDesign(t *testing.T) {
   expect:
   - {at: 10s, binding: {name: default/nginx-deployment, clusters: {member1: 2, member3: 2}, tasks: [member2]}}
   - {within: {after: 0s, for: 5m}, binding: {name: default/nginx-deployment, healthy: true}}
-  - {always: true, binding: {name: default/nginx-deployment, healthyReplicas: {min: 2}}}
+  - {always: true, binding: {name: default/nginx-deployment, available: {min: 2}}}
   - {never: true, event: {kind: EvictionStarted, cluster: member1}}
   - {total: {event: {kind: EvictionStarted}, max: 1}}
   - {at: 10s, object: {apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: member2}, spec: {taints: [{key: failed}]}}}
@@ -181,7 +181,7 @@ func TestTheShapeOfTheDesign(t *testing.T) {
 	require.Equal(t, []string{
 		"at 10s: binding default/nginx-deployment runs on member1=2, member3=2; leaves member2 (s.yaml:29)",
 		"within 5m: binding default/nginx-deployment is healthy (s.yaml:30)",
-		"always: binding default/nginx-deployment has at least 2 healthy replicas (s.yaml:31)",
+		"always: binding default/nginx-deployment has at least 2 available replicas (s.yaml:31)",
 		"never: event EvictionStarted on member1 (s.yaml:32)",
 		"in all: event EvictionStarted happens at most 1 time (s.yaml:33)",
 		`at 10s: Cluster member2 matches {"metadata":{"name":"member2"},"spec":{"taints":[{"key":"failed"}]}} (s.yaml:34)`,
@@ -273,8 +273,8 @@ func actions() map[string]scenario.Action {
 		`uncordon: {cluster: {region: us}}`:                                            &scenario.Cordon{Clusters: names("us-1 us-2"), Off: true},
 		`uncordon: {cluster: {labels: {tier: gold}}}`:                                  &scenario.Cordon{Clusters: names("us-1 us-2"), Off: true},
 		`label: {cluster: us-1, labels: {tier: gold, team: null}}`:                     &scenario.Label{Clusters: names("us-1"), Labels: map[string]*string{"tier": &gold, "team": nil}},
-		`heartbeat: {cluster: us-1, state: stop}`:                                      &scenario.Heartbeat{Clusters: names("us-1"), Stop: true},
-		`heartbeat: {cluster: us-1, state: start}`:                                     &scenario.Heartbeat{Clusters: names("us-1")},
+		`outage: {cluster: {region: us}, kind: power, for: 25m}`:                       &scenario.Outage{Clusters: names("us-1 us-2"), Kind: "power", For: 25 * time.Minute},
+		`outage: {cluster: us-1, kind: apiserver}`:                                     &scenario.Outage{Clusters: names("us-1"), Kind: "apiserver"},
 		`health: {cluster: us-1, status: Unhealthy}`:                                   &scenario.Health{Clusters: names("us-1"), Health: api.Unhealthy},
 		`health: {cluster: us-1, status: Healthy, binding: nginx}`:                     &scenario.Health{Clusters: names("us-1"), Health: api.Healthy, Binding: "default/nginx-deployment"},
 		`health: {cluster: us-1, status: Healthy, binding: StatefulSet/shop/db}`:       &scenario.Health{Clusters: names("us-1"), Health: api.Healthy, Binding: "shop/db-statefulset"},
@@ -282,6 +282,7 @@ func actions() map[string]scenario.Action {
 		`scale: {workload: nginx, replicas: 0}`:                                        &scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "nginx"}},
 		`scale: {workload: default/nginx, replicas: 9}`:                                &scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "nginx"}, Replicas: 9},
 		`scale: {workload: StatefulSet/shop/db, replicas: 9}`:                          &scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}, Replicas: 9},
+		`scale: {workload: sts/db -n shop, replicas: 9}`:                               &scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}, Replicas: 9},
 		`delete: {kind: Deployment, name: nginx}`:                                      &scenario.Delete{Object: api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "nginx"}},
 		`delete: {kind: Cluster, name: us-1, apiVersion: cluster.karmada.io/v1alpha1}`: &scenario.Delete{Object: api.Key{APIVersion: "cluster.karmada.io/v1alpha1", Kind: "Cluster", Name: "us-1"}},
 		`delete: {kind: StatefulSet, namespace: shop, name: db}`:                       &scenario.Delete{Object: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}},
@@ -411,7 +412,7 @@ func expectations() map[string]string {
 		`at: 0, binding: {name: nginx-deployment, clusters: {}}`:                                                                   "at 0s: binding default/nginx-deployment runs on no cluster",
 		`at: 0, binding: {name: StatefulSet/shop/db, tasks: []}`:                                                                   "at 0s: binding shop/db-statefulset leaves no cluster",
 		`at: 0, binding: {name: nginx, tasks: [{fromCluster: us-1, reason: R}]}`:                                                   `at 0s: binding default/nginx-deployment leaves by tasks [{"fromCluster":"us-1","reason":"R"}]`,
-		`at: 0, binding: {name: nginx, clusterCount: 2, replicas: {max: 4}, healthyReplicas: {min: 1, max: 2}}`:                    "at 0s: binding default/nginx-deployment has 2 clusters; has at most 4 replicas; has 1 to 2 healthy replicas",
+		`at: 0, binding: {name: nginx, clusterCount: 2, replicas: {max: 4}, available: {min: 1, max: 2}}`:                          "at 0s: binding default/nginx-deployment has 2 clusters; has at most 4 replicas; has 1 to 2 available replicas",
 		`at: 0, binding: {name: nginx, conditions: {Scheduled: "False", FullyApplied: "True"}}`:                                    "at 0s: binding default/nginx-deployment has FullyApplied=True, Scheduled=False",
 		`at: 0, binding: {name: nginx, conditions: [{type: Scheduled, reason: Success}]}`:                                          "at 0s: binding default/nginx-deployment has Scheduled (Success)",
 		`at: 0, binding: {name: nginx, scheduled: NoClusterFit, affinity: eu, healthy: false}`:                                     "at 0s: binding default/nginx-deployment is not healthy; has Scheduled (NoClusterFit); uses the affinity group eu",

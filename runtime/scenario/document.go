@@ -119,8 +119,8 @@ type step struct {
 	Uncordon *cordonStep `json:"uncordon" schema:"action"`
 	// Sets labels of a cluster, and removes those that are null.
 	Label *labelStep `json:"label" schema:"action"`
-	// Stops or starts the heartbeat of a cluster's agent; a silent agent neither hears nor reports.
-	Heartbeat *heartbeatStep `json:"heartbeat" schema:"action"`
+	// Lets something fail that clusters need: their power, their network or their API server.
+	Outage *outageStep `json:"outage" schema:"action"`
 	// Sets what a cluster reports of its copies.
 	Health *healthStep `json:"health" schema:"action"`
 	// Sets what a copy says of itself.
@@ -202,11 +202,13 @@ type labelStep struct {
 	Labels labelEdits `json:"labels" schema:"required"`
 }
 
-type heartbeatStep struct {
+type outageStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// Whether it stops or starts.
-	State string `json:"state" schema:"required,stop|start"`
+	// What fails. power: copies die, and start up again when it is over. network: copies serve on, unseen. apiserver: copies serve on, and the cluster reports Ready=False.
+	Kind string `json:"kind" schema:"required,power|network|apiserver"`
+	// How long it lasts. Default: until the run ends.
+	For *duration `json:"for"`
 }
 
 type healthStep struct {
@@ -253,7 +255,7 @@ type servesStep struct {
 }
 
 type scaleStep struct {
-	// Which workload: nginx or shop/nginx for a Deployment, StatefulSet/shop/db for another kind.
+	// Which workload, as kubectl names it: deployment/nginx, deploy/nginx -n shop; also nginx, shop/nginx, StatefulSet/shop/db.
 	Workload string `json:"workload" schema:"required"`
 	// How many.
 	Replicas *int32 `json:"replicas" schema:"required"`
@@ -399,7 +401,7 @@ type taintExpectation struct {
 }
 
 type bindingExpectation struct {
-	// Which binding: default/nginx-deployment, or the workload it is for: nginx, shop/nginx, StatefulSet/shop/db.
+	// Which binding: default/nginx-deployment, or the workload it is for: nginx, deploy/nginx -n shop, StatefulSet/shop/db.
 	Name string `json:"name" schema:"required"`
 	// Exactly these clusters, with their replicas as a mapping, or with any as a list.
 	Clusters *shares `json:"clusters"`
@@ -411,8 +413,10 @@ type bindingExpectation struct {
 	Tasks *tasks `json:"tasks"`
 	// Whether every cluster, of one at least, runs a healthy copy.
 	Healthy *bool `json:"healthy"`
-	// Replicas that serve, wherever they run; a copy that is leaving counts until it is gone.
-	HealthyReplicas *bounds `json:"healthyReplicas"`
+	// Replicas that serve users, whatever is known of them, wherever they run; a copy that is being evicted counts until it is gone.
+	Available *bounds `json:"available"`
+	// Ready replicas that clusters last reported, likewise.
+	Reported *bounds `json:"reported"`
 	// Conditions of the binding.
 	Conditions conditions `json:"conditions"`
 	// Reason of the condition Scheduled.

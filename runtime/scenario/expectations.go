@@ -227,7 +227,7 @@ func (r *reader) ofBinding(path string, w *bindingExpectation) *expect.Binding {
 // numbers are what an expectation says of what is counted.
 func (w *bindingExpectation) numbers() []expect.Want {
 	var wants []expect.Want
-	for i, written := range []*bounds{w.ClusterCount, w.Replicas, w.HealthyReplicas} {
+	for i, written := range []*bounds{w.ClusterCount, w.Replicas, w.Available, w.Reported} {
 		if written != nil {
 			b, _ := written.read() // read once before, when it was decoded
 			wants = append(wants, expect.Number{Of: expect.Count(i), Bounds: b})

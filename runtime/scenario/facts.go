@@ -15,8 +15,9 @@ import (
 var facts = kindsOf(
 	&messages.ConditionChanged{}, &messages.ReadyObserved{}, &messages.ConditionRemoved{}, &messages.TaintAdded{}, &messages.TaintRemoved{},
 	&messages.TaintAdopted{}, &messages.TaintSpared{}, &messages.TaintingFailed{}, &messages.TaintsPreviewed{},
-	&messages.DrainProgressed{}, &messages.DrainMissed{}, &messages.DrainEnded{},
+	&messages.DrainProgressed{}, &messages.DrainMissed{}, &messages.DrainEnded{}, &messages.WorkloadsStay{},
 	&messages.LabelsChanged{}, &messages.ClusterSpecChanged{}, &messages.CapacityChanged{}, &messages.EnablementsChanged{}, &messages.ResourceModelsChanged{},
+	&messages.OutageBegan{}, &messages.OutageEnded{}, &messages.AvailabilityChanged{},
 	&messages.HeartbeatStopped{}, &messages.HeartbeatReturned{}, &messages.ClusterLeaving{},
 	&messages.ClusterRemoved{}, &messages.PolicyIgnored{},
 	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.ActivationDeferred{}, &messages.BindingDeleted{}, &messages.Scheduled{},

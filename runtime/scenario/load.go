@@ -25,25 +25,43 @@ const NoScenario = "holds no Scenario"
 // Load reads the scenarios of a file, or of every *.yaml, *.yml and *.json file under a directory that
 // holds one, in the order of their paths. Scenarios with problems are left out.
 func Load(path string) ([]*Scenario, manifest.Problems) {
+	scenarios, _, problems := Find(path)
+	return scenarios, problems
+}
+
+// Find is Load that tells, too, which of these files under a directory hold no scenario and are not part of one.
+func Find(path string) (scenarios []*Scenario, skipped []Skipped, problems manifest.Problems) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, problem(path, err.Error())
+		return nil, nil, problem(path, err.Error())
 	}
 	if !info.IsDir() {
-		return Disk.file(path)
+		scenarios, problems = Disk.file(path)
+		return scenarios, nil, problems
 	}
-	var scenarios []*Scenario
-	var problems manifest.Problems
 	found := false
+	read := map[string]bool{}
+	reading := Source{Glob: Disk.Glob, Read: func(name string) ([]byte, error) {
+		read[filepath.Clean(name)] = true
+		return Disk.Read(name)
+	}}
 	err = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) {
 			return err
 		}
 		data, err := Disk.Read(name)
-		if err != nil || !mentionsScenario.Match(data) {
+		if err != nil {
 			return err
 		}
-		some, wrong := Disk.Decode(name, data)
+		var some []*Scenario
+		var wrong manifest.Problems
+		if mentionsScenario.Match(data) {
+			some, wrong = reading.Decode(name, data)
+		} else if reason, meant := reading.unfit(name, data); reason != "" {
+			skipped = append(skipped, Skipped{name, reason})
+		} else {
+			wrong = meant
+		}
 		found = found || len(some)+len(wrong) > 0
 		scenarios, problems = append(scenarios, some...), append(problems, wrong...)
 		return nil
@@ -54,7 +72,7 @@ func Load(path string) ([]*Scenario, manifest.Problems) {
 	case !found:
 		problems = problem(path, NoScenario)
 	}
-	return scenarios, problems
+	return scenarios, unused(skipped, read), problems
 }
 
 // mentionsScenario finds files that hold a Scenario, also where it cannot be parsed.

@@ -95,7 +95,7 @@ func TestTheSchemaRejectsWhatIsWrong(t *testing.T) {
 		"  timeline: [{at: 1s, cordon: {}}]\n",
 		"  timeline: [{at: 1s, cordon: {cluster: {colour: red}}}]\n",
 		"  timeline: [{at: 1s, condition: {cluster: us-1, type: Ready, status: Maybe}}]\n",
-		"  timeline: [{at: 1s, heartbeat: {cluster: us-1, state: pause}}]\n",
+		"  timeline: [{at: 1s, outage: {cluster: us-1, kind: water}}]\n",
 		"  timeline: [{at: 1s, scale: {workload: nginx, replicas: -1}}]\n",
 		"  expect: [{at: 1s}]\n",
 		"  expect: [{at: 1s, never: true, taint: {cluster: us-1, key: a}}]\n",

@@ -47,7 +47,7 @@ func (r *reader) timeline(nodes []yaml.Node) []Step {
 			steps = r.fire(steps, w, action)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(steps, inOrder)
 	return steps
 }
 
@@ -119,7 +119,11 @@ func (r *reader) fire(steps []Step, w *writtenStep, action Action) []Step {
 	}
 	for i := range firings {
 		at := w.first + time.Duration(i)*w.every
-		steps = append(steps, Step{At: at, Action: action, File: r.doc.Place.File, Line: w.line})
+		step := Step{At: at, Action: action, File: r.doc.Place.File, Line: w.line}
+		steps = append(steps, step)
+		if end, ends := r.ended(step); ends {
+			steps = append(steps, end)
+		}
 	}
 	return steps
 }

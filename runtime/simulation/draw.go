@@ -10,7 +10,7 @@ import (
 // Draw returns the case of a seed.
 func Draw(seed uint64) *Case {
 	d := newDice(seed)
-	c := &Case{Seed: seed, Profile: pick(d, "leeward", "leeward", "leeward", "leeward", "karmada", "karmada-legacy")}
+	c := &Case{Seed: seed, Profile: pick(d, "leeward", "leeward", "leeward", "leeward", "leeward", "karmada", "karmada", "karmada", "karmada-legacy")}
 	c.Duration = time.Duration(d.between(10, 90)) * time.Minute
 	values := drawLimits(seed)
 	manifests := d.beside(values)
@@ -20,10 +20,13 @@ func Draw(seed uint64) *Case {
 		manifests = append(manifests, d.taintPolicy(i))
 	}
 	workloads := d.between(1, most(seed))
+	policies := make([]mapping, workloads)
 	for i := range workloads {
-		manifests = append(manifests, d.deployment(i), d.policy(i, len(c.Fleet)))
+		deployment := d.deployment(i)
+		policies[i] = d.policy(i, len(c.Fleet))
+		manifests = append(manifests, deployment, policies[i])
 	}
-	timeline := d.timeline(c, workloads)
+	timeline := d.timeline(c, policies)
 	if d.chance(40) { // drawn last, so that seeds draw the rest as they did before
 		manifests = append(manifests, d.budget())
 	}

@@ -34,3 +34,15 @@ func TestEveryFieldIsDrawn(t *testing.T) {
 		require.GreaterOrEqual(t, len(drawn[f.Name]), least, "%s: %v", f.Name, drawn[f.Name])
 	}
 }
+
+// A law that holds under a profile is asked of it often enough.
+func TestEveryProfileIsDrawn(t *testing.T) {
+	const cases = 1000
+	drawn := map[string]int{}
+	for seed := range uint64(cases) {
+		drawn[simulation.Draw(seed).Profile]++
+	}
+	require.GreaterOrEqual(t, drawn["leeward"], cases/3, "%v", drawn)
+	require.GreaterOrEqual(t, drawn["karmada"], cases/4, "%v", drawn)
+	require.GreaterOrEqual(t, drawn["karmada"]+drawn["karmada-legacy"], cases/3, "%v", drawn)
+}

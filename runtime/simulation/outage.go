@@ -10,7 +10,8 @@ import (
 
 // timeline draws what fails, what comes back, and what people do meanwhile. Steps of one outage share a
 // beginning now and then with those of others, because what comes at once is what goes wrong.
-func (d dice) timeline(c *Case, workloads int) (steps []mapping) {
+func (d dice) timeline(c *Case, policies []mapping) (steps []mapping) {
+	workloads := len(policies)
 	at := time.Duration(0)
 	for range d.between(1, 8) {
 		if !d.chance(30) {
@@ -18,6 +19,10 @@ func (d dice) timeline(c *Case, workloads int) (steps []mapping) {
 		}
 		steps = append(steps, d.trouble(at, c, workloads)...)
 	}
+	others := steps
+	steps = append(steps, again(c, workloads)...)
+	steps = append(steps, zeroed(c, workloads, others)...)
+	steps = append(steps, untold(c, policies, others)...)
 	steps = slices.DeleteFunc(steps, func(s mapping) bool { return s["at"].(time.Duration) > c.Duration })
 	slices.SortStableFunc(steps, func(a, b mapping) int { return cmp.Compare(a["at"].(time.Duration), b["at"].(time.Duration)) })
 	for _, s := range steps {
@@ -42,7 +47,7 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 	}
 	switch d.IntN(14) {
 	case 0, 1:
-		return d.ends(step(at, "heartbeat", with(mapping{"state": "stop"})), step(back, "heartbeat", with(mapping{"state": "start"})))
+		return []mapping{d.outage(at, back, with(mapping{}))}
 	case 2, 3:
 		down := with(mapping{"type": "Ready", "status": pick(d, "False", "Unknown"), "reason": "Down"})
 		return d.ends(step(at, "condition", down), step(back, "condition", with(mapping{"type": "Ready", "status": "True", "reason": "Up"})))
@@ -62,6 +67,16 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 	default:
 		return []mapping{step(at, "restart", true)}
 	}
+}
+
+// outage is a failure of what clusters need, which most often ends.
+func (d dice) outage(at, back time.Duration, of mapping) mapping {
+	n := d.IntN(100)
+	of["kind"] = []string{"network", "network", "power", "apiserver"}[n%4]
+	if back > at && n >= 20 {
+		of["for"] = text(back - at)
+	}
+	return step(at, "outage", of)
 }
 
 // held is what people have wait, or go at once, and most often the end of that.
@@ -95,6 +110,14 @@ func (d dice) ends(begins, ends mapping) []mapping {
 		return []mapping{begins}
 	}
 	return []mapping{begins, ends}
+}
+
+func allClusters(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = cluster(i)
+	}
+	return names
 }
 
 func (d dice) someClusters(n int) []string {

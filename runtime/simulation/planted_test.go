@@ -53,6 +53,15 @@ var faults = []fault{
 			m.Leaving = nil
 		}
 	})},
+	{"a scaling to zero is told the scheduler as one to one", 300, invariant.ScaledToZero, wrong(func(m *messages.PlaceBinding) {
+		if m.HasReplicas {
+			m.Replicas = max(m.Replicas, 1)
+		}
+	})},
+	{"the scheduler is not told where dispatching is suspended", 300, invariant.DestinationsHear, wrong(func(m *messages.PlaceBinding) { m.Untold = nil })},
+	{"that what takes over must be told is ignored", 300, invariant.DestinationsHear, ignoring(messages.KindBinding, func(s *messages.Settings) { s.DestinationsMustHear = false })},
+	{"surplus replicas are counted for budgets", 300, invariant.BudgetsKept, wrong(func(m *messages.WorkloadObserved) { m.Shares = surplus(m.Shares) })},
+	{"a report of an older placement is believed", 100, invariant.BeliefFollows, outdated},
 	{"permits seem to last", 300, invariant.PermitValid, wrong(func(m *messages.PlaceBinding) { m.Lapses = false })},
 	{"a restart forgets what was permitted", 300, invariant.LimitsKept, lost(always[*messages.GovernorRestored])},
 	{"there seem to be more copies than there are", 100, invariant.LimitsKept, wrong(func(m *messages.CopiesCounted) {
@@ -75,6 +84,8 @@ var faults = []fault{
 	{"a report that was overtaken is believed", 50, invariant.BeliefFollows, overtaken},
 	{"a budget is exceeded by one", 300, invariant.BudgetsKept, only(messages.KindGovernor, wrong(func(m *messages.BudgetsSet) { m.Budgets = loosened(m.Budgets) }))},
 	{"a permit is used twice", 300, invariant.PermitValid, reused},
+	{"a taint that is added again, later, is not told", 300, invariant.NeverEarly, untold},
+	{"edited tolerations do not arm the timer", 1000, invariant.NeverLate, disarmed},
 	{"taints seem older than they are", 100, invariant.NeverEarly, wrong(func(m *messages.TaintsChanged) { m.Taints = older(m.Taints) })},
 }
 

@@ -29,12 +29,12 @@ func TestASeedIsOneCase(t *testing.T) {
 
 // A law that a certain setting and a certain cluster break together.
 func TestShrinkLeavesWhatBreaksTheLaw(t *testing.T) {
-	const law = "no heartbeat stops"
+	const law = "no cluster has an outage"
 	silent := func(c *simulation.Case) *simulation.Finding {
 		if _, err := c.Scenario(); err != nil {
 			return &simulation.Finding{Law: simulation.Valid}
 		}
-		if strings.Contains(string(c.YAML("x")), "state: stop") {
+		if strings.Contains(string(c.YAML("x")), "outage:") {
 			return &simulation.Finding{Law: law}
 		}
 		return nil

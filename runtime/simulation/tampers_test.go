@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -103,6 +104,36 @@ func believed(*simulation.Case) world.Tamper {
 	}
 }
 
+// outdated has a report of a healthy copy of an older placement be taken for one of what it was told to run since.
+func outdated(*simulation.Case) world.Tamper {
+	told := map[place]*messages.RunCopy{}
+	return func(_ time.Time, to messages.Address, m messages.Message) []messages.Message {
+		switch given := m.(type) {
+		case *messages.RunCopy:
+			told[place{given.Binding, messages.ClusterName(to.Name)}] = given
+		case *messages.CopyReported:
+			last := told[place{messages.BindingName(to.Name), given.Cluster}]
+			if last != nil && given.Health == api.Healthy && given.ForPlacement < last.Placement {
+				c := *given
+				c.Ready, c.ForPlacement = last.Replicas, last.Placement
+				return []messages.Message{&c}
+			}
+		}
+		return []messages.Message{m}
+	}
+}
+
+// surplus has more replicas serve wherever some do than are to run.
+func surplus(shares []messages.Share) []messages.Share {
+	shares = slices.Clone(shares)
+	for i := range shares {
+		if shares[i].Serving > 0 {
+			shares[i].Serving += 3
+		}
+	}
+	return shares
+}
+
 // overtaken has a report that a copy is healthy arrive once more after one that it is not, and be believed of what runs
 // by then.
 func overtaken(*simulation.Case) world.Tamper {
@@ -165,6 +196,50 @@ func ignoring(kind messages.Kind, change func(*messages.Settings)) planting {
 			change(&settings)
 			return []messages.Message{&messages.SettingsChanged{Settings: settings}, m}
 		}
+	}
+}
+
+// untold has bindings not hear of taints that are as they were, but for when they were added.
+func untold(*simulation.Case) world.Tamper {
+	told := map[place]*messages.TaintsChanged{}
+	return func(_ time.Time, to messages.Address, m messages.Message) []messages.Message {
+		given, is := m.(*messages.TaintsChanged)
+		if !is || to.Kind != messages.KindBinding {
+			return []messages.Message{m}
+		}
+		of := place{messages.BindingName(to.Name), given.Cluster}
+		last := told[of]
+		if len(given.Taints) > 0 {
+			told[of] = given
+		}
+		if last == nil || !slices.EqualFunc(last.Taints, given.Taints, sameTaint) {
+			return []messages.Message{m}
+		}
+		same := *given
+		same.Taints = last.Taints
+		return []messages.Message{&same}
+	}
+}
+
+func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
+
+// disarmed has bindings whose tolerations were edited not wake for that, until they hear of taints.
+func disarmed(*simulation.Case) world.Tamper {
+	given, edited := map[string]*api.PropagationSpec{}, map[string]bool{}
+	return func(_ time.Time, to messages.Address, m messages.Message) []messages.Message {
+		switch m := m.(type) {
+		case *messages.ClaimMade:
+			old := given[to.Name]
+			edited[to.Name] = old != nil && !reflect.DeepEqual(old.Placement.ClusterTolerations, m.Spec.Placement.ClusterTolerations)
+			given[to.Name] = m.Spec
+		case *messages.TaintsChanged:
+			edited[to.Name] = false
+		case *messages.Woken:
+			if to.Kind == messages.KindBinding && edited[to.Name] {
+				return nil
+			}
+		}
+		return []messages.Message{m}
 	}
 }
 

@@ -18,6 +18,9 @@ type Binding struct {
 	// policy.karmada.io/applied-placement shows once the binding is read with Get.
 	Applied *api.Placement
 
+	// serving is how many replicas serve users on each cluster, as far as members are simulated.
+	serving []serving
+
 	name      messages.BindingName // once it is stored: to put it together each time takes memory
 	annotated *api.Placement       // what the annotation shows
 }
@@ -56,9 +59,9 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 	case *messages.ScheduleFailed:
 		return b.scheduleFailed(at, f)
 	case *messages.CountdownStarted:
-		return b.holdEnded(f.Cluster)
+		return b.countdownStarted(f)
 	case *messages.CountdownStopped:
-		return b.holdEnded(f.Cluster)
+		return b.evictionOver(f.Cluster)
 	case *messages.EvictionHeld:
 		return b.evictionHeld(f)
 	case *messages.EvictionStarted:
@@ -73,6 +76,9 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.healthChanged(at, f)
 	case *messages.StatusChanged:
 		return b.statusChanged(f)
+	case *messages.AvailabilityChanged:
+		b.serves(f.Cluster, f.Available)
+		return false // no field of the object shows it
 	case *messages.HealthForgotten:
 		return b.healthForgotten(at, f)
 	case *messages.DispatchSuspended:

@@ -13,11 +13,10 @@ import (
 	"leeward/messages/api"
 )
 
-// Annotations by which a binding names the policy that claimed its resource, as in Karmada.
+// Annotations by which a binding names the policy that claimed its resource, beside api.AnnotationPolicyNamespace. Source: Karmada.
 const (
-	annotationPolicyNamespace = "propagationpolicy.karmada.io/namespace"
-	annotationPolicyName      = "propagationpolicy.karmada.io/name"
-	annotationClusterPolicy   = "clusterpropagationpolicy.karmada.io/name"
+	annotationPolicyName    = "propagationpolicy.karmada.io/name"
+	annotationClusterPolicy = "clusterpropagationpolicy.karmada.io/name"
 )
 
 // bindingCreated makes the binding, unless people made it before a policy claimed the resource.
@@ -74,7 +73,7 @@ func (b *Binding) Owner() messages.PropagationName {
 	if name := b.Meta.Annotations[annotationClusterPolicy]; name != "" {
 		return messages.PropagationName(name)
 	}
-	return messages.NamePropagation(b.Meta.Annotations[annotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName])
+	return messages.NamePropagation(b.Meta.Annotations[api.AnnotationPolicyNamespace], b.Meta.Annotations[annotationPolicyName])
 }
 
 // withPolicy returns the annotations with the name of the policy that now holds the claim, given as
@@ -88,13 +87,13 @@ func withPolicy(annotations map[string]string, policy string) map[string]string 
 		annotations = map[string]string{}
 	}
 	maps.DeleteFunc(annotations, func(key, _ string) bool {
-		return key == annotationPolicyNamespace || key == annotationPolicyName || key == annotationClusterPolicy
+		return key == api.AnnotationPolicyNamespace || key == annotationPolicyName || key == annotationClusterPolicy
 	})
 	kind, name, _ := strings.Cut(policy, " ")
 	if kind == "ClusterPropagationPolicy" {
 		annotations[annotationClusterPolicy] = name
 		return annotations
 	}
-	annotations[annotationPolicyNamespace], annotations[annotationPolicyName], _ = strings.Cut(name, "/")
+	annotations[api.AnnotationPolicyNamespace], annotations[annotationPolicyName], _ = strings.Cut(name, "/")
 	return annotations
 }

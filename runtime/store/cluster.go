@@ -37,6 +37,8 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 	case *messages.DrainEnded:
 		c.Status.Drain = nil
 		return true
+	case *messages.WorkloadsStay:
+		return replaced(&c.Status.WorkloadsStay, f.Reason)
 	case *messages.LabelsChanged:
 		return replaced(&c.Labels, f.Labels) // no part of the spec: the generation stays
 	case *messages.ClusterSpecChanged:

@@ -18,7 +18,7 @@ func (b *Binding) evictionStarted(at time.Time, f *messages.EvictionStarted) boo
 		return false
 	}
 	b.Spec.Clusters = clusters
-	b.holdEnded(f.Cluster)
+	b.showEviction(api.Eviction{Cluster: from, State: api.EvictionEvicting, Reason: f.Task.Reason}, &f.Grounds)
 	if isNew {
 		b.Spec.GracefulEvictionTasks = append(slices.Clip(b.Spec.GracefulEvictionTasks), f.Task)
 		b.departed(at, &f.Task)
@@ -43,7 +43,8 @@ func (b *Binding) replicasReleased(f *messages.ReplicasReleased) bool {
 
 func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 	tasks, ended := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
-	if closed := b.handedOver(at, f.Cluster, f.Reason); !ended {
+	shown := b.evictionOver(f.Cluster)
+	if closed := b.handedOver(at, f.Cluster, f.Reason) || shown; !ended {
 		return closed // the task was deleted with the manifest
 	}
 	b.Spec.GracefulEvictionTasks = tasks
@@ -66,6 +67,7 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Spec.Clusters = f.Clusters
 	b.handedOver(at, f.Cluster, "withdrawn")
+	b.evictionOver(f.Cluster)
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
 	return true

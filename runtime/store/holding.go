@@ -2,39 +2,66 @@ package store
 
 import (
 	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
-// evictionHeld notes why a cluster is not left yet, in place of what was noted before. Clusters stand in order
-// of their names.
-func (b *Binding) evictionHeld(f *messages.EvictionHeld) bool {
-	h := api.HeldEviction{Cluster: string(f.Cluster), Reason: f.Reason, Message: f.Message, Until: microTime(f.Until)}
-	held, _ := without(b.Status.HeldEvictions, heldOn(f.Cluster))
-	i := slices.IndexFunc(held, func(o api.HeldEviction) bool { return o.Cluster > h.Cluster })
-	if i < 0 {
-		i = len(held)
+// longestWord is how many bytes of a message the status of a binding shows.
+const longestWord = 1024
+
+// showEviction shows how far the eviction from a cluster is, in place of what was shown. There is one for each cluster that
+// the binding runs on or is taken off, in order of their names.
+func (b *Binding) showEviction(e api.Eviction, g *messages.Grounds) bool {
+	if len(e.Message) > longestWord {
+		e.Message = strings.ToValidUTF8(e.Message[:longestWord], "")
 	}
-	b.Status.HeldEvictions = slices.Insert(slices.Clone(held), i, h)
+	if g.Taint != nil {
+		e.Taint = g.Taint.ToString()
+	}
+	if g.Cause != nil {
+		e.Policy = g.Cause.Policy
+	}
+	if !g.Deadline.IsZero() {
+		e.Deadline = metav1.MicroTime{Time: g.Deadline}
+	}
+	others, _ := without(b.Status.Evictions, evictionFrom(e.Cluster))
+	i := slices.IndexFunc(others, func(o api.Eviction) bool { return o.Cluster > e.Cluster })
+	if i < 0 {
+		i = len(others)
+	}
+	b.Status.Evictions = slices.Insert(slices.Clone(others), i, e)
 	return true
 }
 
-// holdEnded forgets what was noted, because the cluster is left, or need not be.
-func (b *Binding) holdEnded(cluster messages.ClusterName) (changed bool) {
-	b.Status.HeldEvictions, changed = without(b.Status.HeldEvictions, heldOn(cluster))
+func (b *Binding) countdownStarted(f *messages.CountdownStarted) bool {
+	return b.showEviction(api.Eviction{Cluster: string(f.Cluster), State: api.EvictionScheduled, Reason: f.Grounds.Reason}, &f.Grounds)
+}
+
+func (b *Binding) evictionHeld(f *messages.EvictionHeld) bool {
+	return b.showEviction(api.Eviction{
+		Cluster: string(f.Cluster), State: api.EvictionBlocked, Reason: f.Reason, Message: f.Message, Until: microTime(f.Until),
+	}, &f.Grounds)
+}
+
+// evictionOver no longer shows an eviction that ended, or was cancelled.
+func (b *Binding) evictionOver(cluster messages.ClusterName) (changed bool) {
+	b.Status.Evictions, changed = without(b.Status.Evictions, evictionFrom(string(cluster)))
 	return changed
 }
 
-// holdsOutside forgets what was noted of clusters that are off the result.
-func (b *Binding) holdsOutside(clusters []api.TargetCluster) {
-	for _, h := range b.Status.HeldEvictions {
-		if api.FindTarget(clusters, h.Cluster) < 0 {
-			b.holdEnded(messages.ClusterName(h.Cluster))
+// evictionsOutside no longer shows evictions that have not started, from clusters that are off the result.
+func (b *Binding) evictionsOutside(clusters []api.TargetCluster) {
+	for _, e := range b.Status.Evictions {
+		if e.State != api.EvictionEvicting && api.FindTarget(clusters, e.Cluster) < 0 {
+			b.evictionOver(messages.ClusterName(e.Cluster))
 		}
 	}
 }
 
-func heldOn(cluster messages.ClusterName) func(api.HeldEviction) bool {
-	return func(h api.HeldEviction) bool { return h.Cluster == string(cluster) }
+func evictionFrom(cluster string) func(api.Eviction) bool {
+	return func(e api.Eviction) bool { return e.Cluster == cluster }
 }

@@ -14,7 +14,7 @@ import (
 
 func (b *Binding) scheduled(at time.Time, f *messages.Scheduled) bool {
 	if !slices.EqualFunc(b.Spec.Clusters, f.Clusters, api.TargetCluster.Equal) {
-		b.holdsOutside(f.Clusters)
+		b.evictionsOutside(f.Clusters)
 		b.Spec.Clusters = f.Clusters
 		b.Meta.Generation++
 	}
@@ -81,6 +81,7 @@ func (b *Binding) clearClusters(at time.Time) (changed bool) {
 		return changed
 	}
 	b.Spec.Clusters = nil
+	b.evictionsOutside(nil)
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
 	return true

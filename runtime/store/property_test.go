@@ -157,7 +157,7 @@ func jsonOf(t *testing.T, o api.Object) string {
 
 // Facts that tell of no object; every other fact of package messages is applied.
 var passedBy = []string{
-	"HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
+	"OutageBegan", "OutageEnded", "HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
 	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Crashed", "ClockStepped", "Restarted",

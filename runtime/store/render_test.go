@@ -111,6 +111,12 @@ func TestABindingReadsAsItsManifest(t *testing.T) {
         "readyReplicas": 1
       }
     ],
+    "evictions": [
+      {
+        "cluster": "member2",
+        "state": "Evicting"
+      }
+    ],
     "failoverHistory": [
       {
         "fromCluster": "member2",

@@ -127,6 +127,9 @@ func (s *Store) putBinding(e *entry, b *Binding) {
 		b.Status.AggregatedStatus = withReadyReplicas(b.Status.AggregatedStatus)
 	}
 	e.binding = b
+	if before := s.bindings[b.Name()]; before != nil {
+		b.serving = before.binding.serving
+	}
 	s.bindings[b.Name()] = e
 	s.recharge(b.Name())
 }

@@ -84,12 +84,19 @@ func (d *durable) observe() {
 	d.heard = d.heard[:0]
 }
 
-func (d *durable) populate() error {
+func (d *durable) populate() error { return write(d.engine, &d.settings, d.clock, d.eachObject) }
+
+// Write puts the fleet's objects into an engine, as people would. The error is *Invalid where settings do not admit them.
+func (f *Fleet) Write(e *engine.Engine, s *messages.Settings, c clock.Clock) error {
+	return write(e, s, c, f.each)
+}
+
+func write(into *engine.Engine, s *messages.Settings, c clock.Clock, each func(visit func(api.Object))) error {
 	var writes []engine.Write
 	var problems []error
-	write := func(o api.Object) {
-		admission.Default(o, &d.settings, d.clock.Now())
-		if invalid := admission.Validate(o, nil, &d.settings); len(invalid) > 0 {
+	each(func(o api.Object) {
+		admission.Default(o, s, c.Now())
+		if invalid := admission.Validate(o, nil, s); len(invalid) > 0 {
 			problems = append(problems, fmt.Errorf("%s: %w", api.KeyOf(o), invalid.ToAggregate()))
 			return
 		}
@@ -100,16 +107,15 @@ func (d *durable) populate() error {
 		}
 		o.SetUID(uuid.NewUUID())
 		o.SetGeneration(1)
-		o.SetCreationTimestamp(metav1.Time{Time: d.clock.Now()})
+		o.SetCreationTimestamp(metav1.Time{Time: c.Now()})
 		writes = append(writes, engine.Create(engine.Key(r.Name(), o.GetNamespace(), o.GetName()), o))
-	}
-	d.eachObject(write)
+	})
 	if len(problems) > 0 {
 		return &Invalid{errors.Join(problems...)}
 	}
 	for len(writes) > 0 {
-		n := min(len(writes), atOnce, d.engine.AtOnce())
-		if err := d.engine.Commit(writes[:n]...); err != nil {
+		n := min(len(writes), atOnce, into.AtOnce())
+		if err := into.Commit(writes[:n]...); err != nil {
 			return fmt.Errorf("build the fleet: %w", err)
 		}
 		writes = writes[n:]

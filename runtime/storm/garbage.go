@@ -19,25 +19,22 @@ const (
 
 // reserve asks for memory by large pages for a fleet. Half of a storm's time is waiting for memory.
 func (c *Config) reserve() {
-	workloads, room := int64(c.Fleet.Bindings), int64(roomAlone)
-	if c.Manifests != nil {
-		workloads = int64(len(c.Manifests.Objects))
-	}
+	room := int64(roomAlone)
 	if c.Dir != "" {
 		room = roomDurable
 	}
-	hugepages.Reserve(workloads * room)
+	hugepages.Reserve(int64(c.workloads()) * room)
 }
 
 // collectRarely sets when garbage is collected, and returns what sets it back.
-func collectRarely() (back func()) {
+func collectRarely(there Memory) (back func()) {
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
 	debug.SetGCPercent(percent)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(there.softLimit())
 	}
 	return func() {
 		debug.SetGCPercent(percent)

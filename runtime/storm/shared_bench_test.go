@@ -36,7 +36,7 @@ func BenchmarkShared(b *testing.B) {
 }
 
 func benchmarkShared(b *testing.B, bindings int) {
-	defer collectRarely()()
+	defer collectRarely(Memory{})()
 	server := etcdtest.StartDurable(b)
 	s, err := New(durableBurst(b, bindings))
 	require.NoError(b, err)

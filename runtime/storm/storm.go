@@ -35,6 +35,8 @@ type Config struct {
 	// Dir is an empty folder for the daemon's store, which everything then goes through: objects, Works and Events, in
 	// real time. Empty: the machines run alone, on a virtual clock.
 	Dir string
+	// Memory is what there is for it. A storm that takes more is refused.
+	Memory Memory
 	// Clock reads a clock that never goes back, from any goroutine.
 	Clock func() time.Duration
 }
@@ -96,6 +98,9 @@ func New(c Config) (*Storm, error) {
 	settings, err := c.settings()
 	if err == nil && c.Manifests == nil {
 		err = c.Fleet.Validate()
+	}
+	if err == nil {
+		err = c.fits()
 	}
 	if err != nil {
 		return nil, &Invalid{err}
@@ -161,7 +166,7 @@ func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
 // until then. The error is an *Invalid where the manifests or the outage are at fault.
 func (s *Storm) Run(ctx context.Context) (*Report, error) {
 	defer context.AfterFunc(ctx, s.ground.interrupt)()
-	defer collectRarely()()
+	defer collectRarely(s.config.Memory)()
 	err := s.build(ctx)
 	if err == nil {
 		err = s.strike(ctx)

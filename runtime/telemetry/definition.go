@@ -44,6 +44,12 @@ func (d *definition) counter(r prometheus.Registerer) *prometheus.CounterVec {
 	return v
 }
 
+func (d *definition) gauge(r prometheus.Registerer) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts(d.opts()), d.labels)
+	r.MustRegister(v)
+	return v
+}
+
 func (d *definition) histogram(r prometheus.Registerer) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: d.name, Help: d.help, Buckets: d.buckets,

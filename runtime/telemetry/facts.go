@@ -13,7 +13,7 @@ var latencies = []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 
 var (
 	factsTotal       = define(counter, "facts_total", "What happened to clusters, bindings and evictions, by the kind of fact: TaintAdded, Scheduled, CountdownStarted ...", "kind")
 	evictionsStarted = define(counter, "evictions_started_total", "Evictions that began, by reason: TaintUntolerated, ApplicationFailure, Failback, Rebalance, Reschedule.", "reason")
-	evictionsEnded   = define(counter, "evictions_ended_total", "Hand-overs that ended, by how: healthy, timeout, unsuppressed, deleted by hand, or withdrawn.", "reason")
+	evictionsEnded   = define(counter, "evictions_ended_total", "Hand-overs that ended, by how: healthy, timeout, unsuppressed, deleted by hand, scaled to zero, or withdrawn.", "reason")
 	evictionsDelayed = define(counter, "evictions_delayed_total", "How often an eviction that was due had to wait, by what for: EvictionRate, BreakerOpen, Held, NoClusterFit ...", "reason")
 	placements       = define(counter, "placements_total", "Placements that were decided, by what for: eviction, failback, replicas changed ...", "trigger")
 	placementsFailed = define(counter, "placements_failed_total", "Placements that were not found, by reason.", "reason")

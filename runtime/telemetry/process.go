@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"leeward/messages"
+	"leeward/runtime/build"
 )
 
 var (
@@ -13,7 +16,9 @@ var (
 	commitObjects = defineHistogram("store_commit_objects", "How many objects a batch of changes had.",
 		[]float64{1, 10, 100, 1000, 10000})
 	machineRestarts = define(counter, "machine_restarts_total",
-		"How often the machines were made anew from the stored objects because one of them panicked.")
+		"How often the machines were made anew from the stored objects because one of them panicked, its step did not return, or one is tried again after that.")
+	quarantined = define(gauge, "machines_quarantined",
+		"Machines that are not run because a step of theirs did not return, by kind; the log and an Event of the object say which.", "machine")
 	reloads = define(counter, "config_reloads_total",
 		"How often the configuration was read again, by result: applied, or refused because of a mistake in it.", "result")
 	leader = define(gauge, "leader",
@@ -27,15 +32,15 @@ type process struct {
 	restarts                     prometheus.Counter
 	reloads                      *prometheus.CounterVec
 	leader                       prometheus.Gauge
+	quarantined                  *prometheus.GaugeVec
 }
 
-func newProcess(r prometheus.Registerer, b Build) process {
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts(buildInfo.opts()), buildInfo.labels)
-	r.MustRegister(info)
-	info.WithLabelValues(b.Version, b.Revision, b.GoVersion).Set(1)
+func newProcess(r prometheus.Registerer, b build.Build) process {
+	buildInfo.gauge(r).WithLabelValues(b.Version, b.Revision, b.GoVersion).Set(1)
 	leads := prometheus.NewGauge(prometheus.GaugeOpts(leader.opts()))
 	r.MustRegister(leads)
 	return process{
+		quarantined:   quarantined.gauge(r),
 		leader:        leads,
 		commitSeconds: commitSeconds.histogram(r).WithLabelValues(),
 		commitObjects: commitObjects.histogram(r).WithLabelValues(),
@@ -55,6 +60,11 @@ func (m *Metrics) Leads(is bool) { m.process.leader.Set(number(is)) }
 
 // Restarted notes that the machines were made anew.
 func (m *Metrics) Restarted() { m.process.restarts.Inc() }
+
+// Quarantined notes how many machines of a kind are not run.
+func (m *Metrics) Quarantined(kind messages.Kind, n int) {
+	m.process.quarantined.WithLabelValues(kind.String()).Set(float64(n))
+}
 
 // Reloaded notes that the configuration was read again, and whether it was fit for use.
 func (m *Metrics) Reloaded(applied bool) {

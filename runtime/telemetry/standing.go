@@ -23,6 +23,7 @@ var (
 	governorState = define(gauge, "governor_state", "1 for the state that the fleet is in, as the governor sees it, and each region that ever was in another than Normal; 0 for the others. The fleet has no region.", "region", "state")
 	breakerState  = define(gauge, "breaker_state", "1 for the state that a breaker is in, if it was ever open; 0 for the others. That of the fleet has neither region nor priority.", "region", "priority", "state")
 	startsLimited = define(gauge, "starts_limited", "How many workloads that had to leave another cluster may start at once on a cluster that backs off, because starts failed there.", "cluster")
+	workloadsStay = define(gauge, "workloads_stay", "1 for each cluster that runs workloads, is not Ready, and from which nothing evicts them, with why.", "cluster", "reason")
 	holds         = define(gauge, "holds", "Holds that people have placed on evictions, by scope: fleet, cluster or binding.", "scope")
 )
 
@@ -32,7 +33,7 @@ type standing struct{ *Metrics }
 // Describe names what is read at scrapes.
 func (s standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
-		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, holds,
+		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, workloadsStay, holds,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
 		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused,
 	} {
@@ -77,11 +78,14 @@ func (o output) putAll(d *definition, values map[string]float64) {
 func (o output) clusters(e *engine.Engine) {
 	byReady := map[string]float64{"True": 0, "False": 0, "Unknown": 0}
 	for _, object := range e.Table(catalog.Clusters.Name()).Snapshot().Under("", "") {
-		status := "Unknown"
-		if ready := meta.FindStatusCondition(object.(*api.Cluster).Status.Conditions, api.ConditionReady); ready != nil {
+		cluster, status := object.(*api.Cluster), "Unknown"
+		if ready := meta.FindStatusCondition(cluster.Status.Conditions, api.ConditionReady); ready != nil {
 			status = string(ready.Status)
 		}
 		byReady[status]++
+		if reason := cluster.Status.WorkloadsStay; reason != "" {
+			o.put(workloadsStay, 1, cluster.Name, reason)
+		}
 	}
 	o.putAll(clusters, byReady)
 }
@@ -119,8 +123,10 @@ func (t *tally) add(b *store.Binding) {
 	if len(b.Spec.Clusters) == 0 {
 		t.unplaced++
 	}
-	for i := range b.Status.HeldEvictions {
-		t.held[b.Status.HeldEvictions[i].Reason]++
+	for i := range b.Status.Evictions {
+		if e := &b.Status.Evictions[i]; e.State == api.EvictionBlocked {
+			t.held[e.Reason]++
+		}
 	}
 	for i := range b.Spec.GracefulEvictionTasks {
 		task := &b.Spec.GracefulEvictionTasks[i]

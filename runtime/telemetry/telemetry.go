@@ -4,7 +4,6 @@
 package telemetry
 
 import (
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,26 +11,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"leeward/messages"
+	"leeward/runtime/build"
 	"leeward/runtime/engine"
 	"leeward/runtime/invariant"
 	"leeward/runtime/live"
 )
 
-// Build says which program runs.
-type Build struct {
-	// Version is that of the module, Revision the commit that it was built from, if that is known.
-	Version, Revision, GoVersion string
-}
-
-// String is the build in one line.
-func (b Build) String() string {
-	return strings.TrimSpace(b.Version + " " + b.Revision + " " + b.GoVersion)
-}
-
 // Config is what is measured.
 type Config struct {
 	Clock clock.Clock
-	Build Build
+	// Build says which program runs.
+	Build build.Build
 	// StoreDir is the folder of the store. Empty: it has none.
 	StoreDir string
 }

@@ -19,6 +19,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/runtime/build"
 	"leeward/runtime/catalog"
 	"leeward/runtime/config"
 	"leeward/runtime/engine"
@@ -42,7 +43,7 @@ func newFixture(t testing.TB) *fixture {
 	f := &fixture{t: t, clock: clock.NewMock()}
 	f.clock.Set(start)
 	dir := t.TempDir()
-	f.Metrics = New(Config{Clock: f.clock, Build: Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1"}, StoreDir: dir})
+	f.Metrics = New(Config{Clock: f.clock, Build: build.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1"}, StoreDir: dir})
 	var err error
 	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir, Committed: f.Committed})
 	require.NoError(t, err)
@@ -184,6 +185,16 @@ func TestAnEvictionThatWaitsIsHeldByItsReason(t *testing.T) {
 	f.run()
 	require.Equal(t, 1.0, f.value("evictions_held/NoClusterFit"))
 	require.Equal(t, 1.0, f.value("evictions_delayed_total/NoClusterFit"))
+}
+
+func TestAClusterFromWhichNothingEvictsIsMeasured(t *testing.T) {
+	f := newFixture(t)
+	f.write(cluster("m1", metav1.ConditionFalse), cluster("m2", metav1.ConditionFalse))
+	f.write(workload("web")...)
+	f.write(leaving())
+	f.run()
+	const metric = "workloads_stay/m1/no ClusterTaintPolicy adds NoExecute for it"
+	require.Equal(t, 1.0, f.value(metric))
 }
 
 func TestAClusterThatBacksOffIsMeasured(t *testing.T) {

@@ -187,7 +187,9 @@ func (w *World) stampConditions(o *api.Cluster) {
 func (w *World) joining(o *api.Cluster) *messages.ClusterJoined {
 	m := &messages.ClusterJoined{Object: o, Blind: w.store.Governor().State == string(storm.Blackout)}
 	for _, p := range w.store.List("ClusterTaintPolicy") {
-		m.Policies = append(m.Policies, listing(p.(*api.ClusterTaintPolicy)))
+		if w.judges(p.(*api.ClusterTaintPolicy)) {
+			m.Policies = append(m.Policies, listing(p.(*api.ClusterTaintPolicy)))
+		}
 	}
 	return m
 }
@@ -204,6 +206,9 @@ func (w *World) admitTaintPolicy(o *api.ClusterTaintPolicy, isNew bool) {
 		w.spawnPolicy(name)
 	}
 	w.kernel.Post(policyAt(name), &messages.PolicyApplied{Spec: &o.Spec})
+	if !w.judges(o) {
+		return
+	}
 	for _, c := range w.clusters() {
 		listed := listing(o)
 		listed.Targeted = affinity.Matches(o.Spec.TargetClusters, messages.Located(w.store.Cluster(c)))

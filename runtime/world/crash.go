@@ -57,7 +57,7 @@ func (w *World) lost(to messages.Address, m messages.Message) bool {
 // brings into the objects. Whoever sent it has no answer before that, and asks again.
 func unstored(m messages.Message) bool {
 	switch m.(type) {
-	case *messages.ConditionReported, *messages.ResourcesReported, *messages.EnablementsReported, *messages.TaintsEdited, *messages.LabelsEdited,
+	case *messages.ConditionReported, *messages.ConditionsReported, *messages.ResourcesReported, *messages.EnablementsReported, *messages.TaintsEdited, *messages.LabelsEdited,
 		*messages.DrainRequested, *messages.DrainCancelled, *messages.ClusterEdited, *messages.ClusterDeleted,
 		*messages.PolicyDropped, *messages.WorkloadDeleted, *messages.RescheduleTriggered:
 		return true

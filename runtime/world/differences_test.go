@@ -33,6 +33,14 @@ of it as soon as scenarios of both profiles name, in their descriptions, a fault
 features (row 1). The contents list the settings and API fields that they name beside it, and their values in the two
 profiles: as written counts where a manifest says so, in either profile, and always is what a user sees in either.
 
+In two cases profile ` + "`karmada`" + ` does otherwise than Karmada, on purpose:
+
+- Aggregated, with more than 12 clusters to choose from: Karmada sorts them by room alone, with an algorithm that leaves clusters of
+  equal room in no order that a user could name. Here such clusters come in the order in which they are chosen (those that run the
+  workload, then by name), as in Karmada with 12 or fewer.
+- A taint that an older ClusterTaintPolicy removes and a younger one adds in one step: Karmada gives it a new ` + "`timeAdded`" + ` each time
+  a condition changes, so that tolerations start anew. Here it keeps its time; its value is that of the younger policy, as in Karmada.
+
 `
 
 // The page of differences is told by the scenarios themselves, so that it cannot say what does not hold.

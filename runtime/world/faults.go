@@ -8,8 +8,8 @@ import (
 	"leeward/runtime/scenario"
 )
 
-// outage is what a replay knows of an engine that is gone: when it is back, and the steps that wait for it.
-type outage struct {
+// absence is what a replay knows of an engine that is gone: when it is back, and the steps that wait for it.
+type absence struct {
 	until time.Time
 	held  []*scenario.Step
 }
@@ -20,21 +20,21 @@ func (r *replay) crash(a *scenario.Crash) error {
 		return err
 	}
 	r.watch()
-	if r.outage.until = r.world.Now().Add(a.For); a.For == 0 {
+	if r.absence.until = r.world.Now().Add(a.For); a.For == 0 {
 		r.world.Revive()
 	}
 	return nil
 }
 
-// comeBack brings an engine back whose outage is over, with what it was asked meanwhile: an API that does not
+// comeBack brings an engine back whose absence is over, with what it was asked meanwhile: an API that does not
 // answer is asked again and again.
 func (r *replay) comeBack() error {
-	if !r.world.Down() || r.outage.until.After(r.world.Now()) {
+	if !r.world.Down() || r.absence.until.After(r.world.Now()) {
 		return nil
 	}
 	r.world.Revive()
-	held := r.outage.held
-	r.outage.held = nil
+	held := r.absence.held
+	r.absence.held = nil
 	for _, s := range held {
 		if err := r.take(s); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (r *replay) comeBack() error {
 // take does a step, or keeps it for an engine that is gone.
 func (r *replay) take(s *scenario.Step) error {
 	if r.world.Down() && !outside(s.Action) {
-		r.outage.held = append(r.outage.held, s)
+		r.absence.held = append(r.absence.held, s)
 		return nil
 	}
 	return r.perform(s)
@@ -55,7 +55,7 @@ func (r *replay) take(s *scenario.Step) error {
 // outside reports whether an action is none of the engine's business: it happens to clusters and clocks.
 func outside(a scenario.Action) bool {
 	switch a.(type) {
-	case *scenario.Heartbeat, *scenario.Health, *scenario.Status, *scenario.Room, *scenario.Reports, *scenario.Reboot, *scenario.Clock:
+	case *scenario.Outage, *scenario.Health, *scenario.Status, *scenario.Room, *scenario.Reports, *scenario.Reboot, *scenario.Clock:
 		return true
 	}
 	return false

@@ -69,6 +69,24 @@ func (w *World) annotate(o api.Object, annotations map[string]string) error {
 	return nil
 }
 
+// Holds reports whether people have evictions of a binding from a cluster wait, for all that the world has heard.
+func (w *World) Holds(name messages.BindingName, from messages.ClusterName) bool {
+	if len(w.orders.holds) == 0 || w.orders.releases[name] != "" {
+		return false
+	}
+	for _, of := range [...]messages.HoldScope{{}, {Cluster: from}, {Binding: name}} {
+		if h, held := w.orders.holds[of]; held && (h.Until.IsZero() || h.Until.After(w.now)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TakeBack has a binding withdraw an eviction that it decided on and that is not stored.
+func (w *World) TakeBack(name messages.BindingName, from messages.ClusterName) {
+	w.kernel.Post(bindingAt(name), &messages.TakeEvictionBack{Cluster: from})
+}
+
 func heldObject(of messages.HoldScope) api.Key {
 	if of.Binding != "" {
 		return store.BindingKey(of.Binding)

@@ -107,6 +107,9 @@ func (w *World) Set(overrides []config.Override) error {
 	return nil
 }
 
+// Settings are those that hold now. They are not to be changed.
+func (w *World) Settings() *messages.Settings { return w.settings }
+
 // SetAll has settings hold for everyone from now on in place of those before.
 func (w *World) SetAll(s messages.Settings) {
 	for _, change := range config.Changes(w.settings, &s) {

@@ -42,8 +42,8 @@ func (r *replay) act(s *scenario.Step) error {
 		w.drain(a)
 	case *scenario.Label:
 		w.tellClusters(a.Clusters, &messages.LabelsEdited{Labels: a.Labels})
-	case *scenario.Heartbeat:
-		r.heartbeat(a)
+	case *scenario.Outage:
+		r.outage(a)
 	case *scenario.Health:
 		w.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Status:
@@ -106,14 +106,6 @@ func (r *replay) said(a *scenario.Said) {
 	for _, m := range a.ToMember {
 		r.world.TellMember(a.Cluster, m)
 	}
-}
-
-// heartbeat silences members, or gives them their voices back.
-func (r *replay) heartbeat(a *scenario.Heartbeat) {
-	for _, c := range a.Clusters {
-		r.monitor.Reaches(r.world.Now(), c, !a.Stop)
-	}
-	r.world.tellMembers(a.Clusters, &messages.HeartbeatSet{Stopped: a.Stop})
 }
 
 func (w *World) deleteKnown(key api.Key) error {

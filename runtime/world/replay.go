@@ -62,9 +62,9 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	if len(problems) > 0 {
 		return nil, &Invalid{Problems: problems}
 	}
-	start := Start
-	if s.Began != nil {
-		start = s.Began.At
+	start, err := startOf(s)
+	if err != nil {
+		return nil, &Invalid{Problems: []error{err}}
 	}
 	monitor := invariant.New(settings, s.Members)
 	c := o.world(settings, s.Members, start)
@@ -78,6 +78,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 		checker:  expect.NewChecker(s.Expect, start),
 		monitor:  monitor,
 
+		outages:   map[outageOf]int{},
 		disturbed: map[messages.ClusterName]bool{},
 	}
 	defer r.world.Close()
@@ -111,9 +112,11 @@ type replay struct {
 	watched int
 	end     time.Time
 	// now is the instant of the timeline, which the engine's clock is ahead of by offset, or behind it.
-	now    time.Time
-	offset time.Duration
-	outage outage
+	now     time.Time
+	offset  time.Duration
+	absence absence
+	// outages counts those that there are: one may begin before another of its kind is over.
+	outages map[outageOf]int
 	// disturbed are the clusters whose reports are, or were, disturbed.
 	disturbed map[messages.ClusterName]bool
 }
@@ -177,7 +180,7 @@ func (r *replay) lastInstant(until time.Duration) (last time.Time, fixed bool) {
 func (r *replay) next() (time.Time, bool) {
 	next, more := r.world.Next()
 	if r.world.Down() {
-		next, more = actors.Earlier(next, r.outage.until), true
+		next, more = actors.Earlier(next, r.absence.until), true
 	}
 	next = next.Add(-r.offset)
 	if r.step < len(r.scenario.Timeline) {
@@ -236,12 +239,12 @@ func (r *replay) watch() {
 
 func (r *replay) report(profile string, seed uint64) *report.Run {
 	run := &report.Run{
-		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File,
+		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File, Line: r.scenario.Line,
 		Seed: seed, Profile: profile, Start: r.start, Passed: true,
 		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason})
+		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
 	}
 	if r.scenario.Began != nil {
 		return run

@@ -103,6 +103,7 @@ func (w *World) recoverClusters() {
 	}
 	for _, c := range w.clusters() {
 		w.spawnCluster(c)
+		w.showQuarantined(w.store.Cluster(c))
 		joined := w.joining(w.store.Cluster(c))
 		joined.Recovered = true
 		w.kernel.Post(clusterAt(c), joined)

@@ -56,6 +56,9 @@ type Config struct {
 	Start time.Time
 	// Agents is set where clusters are real: machines stand for their agents in place of simulated members.
 	Agents bool
+	// Watched marks each turn, for a watchdog; Quarantined are machines that are not run, as in kernel.Config.
+	Watched     bool
+	Quarantined map[messages.Address]bool
 	// Hear hears every fact in place of the journal, once the store has applied it. Zero: the journal keeps them.
 	Hear func(at time.Time, f messages.Fact)
 }
@@ -98,7 +101,7 @@ func New(c Config) *World {
 	}
 	k := kernel.Config{
 		Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), MaxPerInstant: c.MaxPerInstant,
-		Observe: c.Observe, Clock: c.Clock,
+		Observe: c.Observe, Clock: c.Clock, Watched: c.Watched, Quarantined: c.Quarantined,
 	}
 	if c.Observe == nil {
 		k.Record = w.record
@@ -131,6 +134,9 @@ func (w *World) Backlog() uint64 { return w.kernel.Backlog() }
 
 // Interrupt has Settle end early with kernel.ErrInterrupted. It is for any goroutine.
 func (w *World) Interrupt() { w.kernel.Interrupt() }
+
+// Watch returns a watchdog of the machines, as kernel.Kernel.Watch.
+func (w *World) Watch(looks int) *kernel.Watchdog { return w.kernel.Watch(looks) }
 
 // Now is the present instant.
 func (w *World) Now() time.Time { return w.now }
@@ -238,6 +244,9 @@ func must(err error) {
 }
 
 func spawn[M messages.Message](w *World, at messages.Address, machine kernel.Machine[M]) {
+	if w.config.Quarantined[at] {
+		return
+	}
 	must(kernel.Spawn(w.kernel, at, tamperedWith(w.config.Tamper, at, machine)))
 }
 
@@ -271,6 +280,9 @@ func (w *World) spawnPropagation(name messages.PropagationName) {
 }
 
 func (w *World) hostBinding(name messages.BindingName) {
+	if w.config.Quarantined[bindingAt(name)] {
+		return
+	}
 	machine := tamperedWith[messages.ToBinding](w.config.Tamper, bindingAt(name), binding.New(name, w.settings))
 	if w.config.Reported != nil {
 		machine = attended{machine, name, w.config.Reported}

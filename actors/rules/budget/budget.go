@@ -44,7 +44,7 @@ func Selects(b *messages.Budget, w Workload) bool {
 }
 
 // Desired is how many of so many expected replicas have to serve.
-func Desired(b *api.EvictionBudgetSpec, expected int32) int32 {
+func Desired(b *api.EvictionBudgetSpec, expected int64) int64 {
 	switch {
 	case b.MinAvailable != nil:
 		return of(b.MinAvailable, expected)
@@ -56,25 +56,25 @@ func Desired(b *api.EvictionBudgetSpec, expected int32) int32 {
 }
 
 // of is so many of all, percentages rounded up; what cannot be read, which admission refuses, is none.
-func of(portion *intstr.IntOrString, all int32) int32 {
+func of(portion *intstr.IntOrString, all int64) int64 {
 	n, err := intstr.GetScaledValueFromIntOrPercent(portion, int(all), true)
 	if err != nil {
 		return 0
 	}
-	return int32(n)
+	return int64(n)
 }
 
 // Account is what a budget counts, of one workload or of all together.
 type Account struct {
 	// Expected replicas are to be there, Healthy of them serve.
-	Expected, Healthy int32
+	Expected, Healthy int64
 	// Moved were let go within the window, and Pending more that have not left yet.
 	Moves   Window
-	Pending int32
+	Pending int64
 }
 
 // Allowed is how many replicas that serve may stop serving.
-func (a *Account) Allowed(b *api.EvictionBudgetSpec) int32 {
+func (a *Account) Allowed(b *api.EvictionBudgetSpec) int64 {
 	allowed := max(0, a.Healthy-Desired(b, a.Expected))
 	if b.MaxMoved != nil {
 		allowed = min(allowed, max(0, of(&b.MaxMoved.Replicas, a.Expected)-a.Moves.Sum()-a.Pending))
@@ -85,7 +85,7 @@ func (a *Account) Allowed(b *api.EvictionBudgetSpec) int32 {
 // Eviction is what a departure costs.
 type Eviction struct {
 	// Takes is how many replicas stop serving by it, Moves how many are placed elsewhere.
-	Takes, Moves int32
+	Takes, Moves int64
 }
 
 // Verdict is what a budget has against an eviction.

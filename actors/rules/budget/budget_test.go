@@ -1,6 +1,7 @@
 package budget_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -67,12 +68,13 @@ func TestDesired(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		spec     api.EvictionBudgetSpec
-		expected int32
-		want     int32
+		expected int64
+		want     int64
 	}{
 		{"a number is itself", available("3"), 10, 3},
 		{"even of fewer", available("3"), 2, 3},
 		{"a percentage is rounded up", available("50%"), 5, 3},
+		{"also of more than 32 bits hold", available("50%"), 4 * math.MaxInt32, 2 * math.MaxInt32},
 		{"of nothing it is nothing", available("50%"), 0, 0},
 		{"what may be missing comes off", unavailable("3"), 10, 7},
 		{"down to nothing", unavailable("3"), 2, 0},
@@ -87,13 +89,14 @@ func TestDesired(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	moved := budget.Window{{At: now.Add(-9 * time.Minute), Replicas: 2}, {At: now.Add(-time.Minute), Replicas: 1}}
+	most := budget.Window{{At: now.Add(-time.Minute), Replicas: math.MaxInt32}, {At: now, Replicas: math.MaxInt32}}
 	for _, c := range []struct {
 		name     string
 		spec     api.EvictionBudgetSpec
 		account  budget.Account
 		eviction budget.Eviction
 		want     budget.Verdict
-		allowed  int32
+		allowed  int64
 	}{
 		{"enough go on serving", available("4"), budget.Account{Expected: 6, Healthy: 6}, budget.Eviction{Takes: 2}, budget.Verdict{}, 2},
 		{"one too few would", available("5"), budget.Account{Expected: 6, Healthy: 6}, budget.Eviction{Takes: 2},
@@ -114,6 +117,12 @@ func TestJudge(t *testing.T) {
 			budget.Verdict{Message: "4 replicas moved of 4 that may in 10m0s; leaving moves 1"}, 0},
 		{"a share of moves", moving("10%"), budget.Account{Expected: 11, Healthy: 11}, budget.Eviction{Moves: 3},
 			budget.Verdict{Never: true, Message: "leaving moves 3 replicas, and no more than 2 of 11 may move in 10m0s"}, 2},
+		{"two of the largest workloads are more than 32 bits hold", available("1"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32}, budget.Eviction{Takes: math.MaxInt32},
+			budget.Verdict{}, 2*math.MaxInt32 - 1},
+		{"and so may they move", moving("100%"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32, Moves: most[:1], Pending: 1}, budget.Eviction{Moves: math.MaxInt32},
+			budget.Verdict{Message: "2147483648 replicas moved of 4294967294 that may in 10m0s; leaving moves 2147483647", Until: now.Add(9 * time.Minute)}, math.MaxInt32 - 1},
+		{"all that moved counts", moving("100%"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32, Moves: most}, budget.Eviction{Moves: 1},
+			budget.Verdict{Message: "4294967294 replicas moved of 4294967294 that may in 10m0s; leaving moves 1", Until: now.Add(9 * time.Minute)}, 0},
 		{"what moves nothing needs no room", moving("0"), budget.Account{Expected: 3, Healthy: 3}, budget.Eviction{Takes: 1}, budget.Verdict{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,10 +140,10 @@ func TestWindow(t *testing.T) {
 	w.Add(now, 3)
 	w.Add(now.Add(time.Second), 1)
 	require.Equal(t, budget.Window{{At: now, Replicas: 5}, {At: now.Add(time.Second), Replicas: 1}}, w)
-	require.Equal(t, int32(6), w.Sum())
+	require.Equal(t, int64(6), w.Sum())
 	require.Equal(t, now.Add(span), w.Ends(span))
 	w.Forget(now.Add(span-1), span)
 	require.Len(t, w, 2)
 	w.Forget(now.Add(span), span)
-	require.Equal(t, int32(1), w.Sum())
+	require.Equal(t, int64(1), w.Sum())
 }

@@ -5,14 +5,14 @@ import "time"
 // Move is how many replicas were let go at an instant.
 type Move struct {
 	At       time.Time
-	Replicas int32
+	Replicas int64
 }
 
 // Window are the moves of the latest span of time, oldest first, no two of one instant.
 type Window []Move
 
 // Sum is how many replicas moved.
-func (w Window) Sum() (n int32) {
+func (w Window) Sum() (n int64) {
 	for _, m := range w {
 		n += m.Replicas
 	}
@@ -20,7 +20,7 @@ func (w Window) Sum() (n int32) {
 }
 
 // Add counts moves of now, which must not be before any other.
-func (w *Window) Add(now time.Time, replicas int32) {
+func (w *Window) Add(now time.Time, replicas int64) {
 	if last := len(*w) - 1; last >= 0 && (*w)[last].At.Equal(now) {
 		(*w)[last].Replicas += replicas
 		return
@@ -44,7 +44,7 @@ func (w Window) Ends(span time.Duration) time.Time {
 }
 
 // room is when no more than so many replicas are left in the window; zero: never.
-func (w Window) room(most int32, span time.Duration) (at time.Time) {
+func (w Window) room(most int64, span time.Duration) (at time.Time) {
 	if most < 0 {
 		return time.Time{}
 	}

@@ -11,17 +11,21 @@ import (
 // far, then as a toss falls. Karmada tosses with a random number, which no replay can repeat; here
 // the toss depends on the seed, the UID and the candidate. Without any weight nobody gets a seat.
 func (v *Divider) Floor(seats int32, uid string, c []Candidate) {
-	var total uint64
+	var total, most uint64
 	for i := range c {
-		total += bounded(c[i].Weight)
+		most = max(most, uint64(c[i].Weight))
 		c[i].Seats = 0
+	}
+	shift := max(0, bits.Len64(most)+bits.Len(uint(len(c)))-64) // so that the sum keeps within 64 bits
+	for i := range c {
+		total += uint64(c[i].Weight) >> shift
 	}
 	if total == 0 {
 		return
 	}
 	left := seats
 	for i := range c {
-		hi, lo := bits.Mul64(bounded(c[i].Weight), uint64(seats))
+		hi, lo := bits.Mul64(uint64(c[i].Weight)>>shift, uint64(seats))
 		share, _ := bits.Div64(hi, lo, total)
 		c[i].Seats = int32(share)
 		left -= c[i].Seats
@@ -39,9 +43,6 @@ func (v *Divider) Floor(seats int32, uid string, c []Candidate) {
 		c[v.claims[i].at].Seats++
 	}
 }
-
-// bounded keeps the sum over a million candidates within 64 bits, whatever weights people write.
-func bounded(weight int64) uint64 { return uint64(min(weight, 1<<43)) }
 
 // hash folds a string into a seed with FNV-1a.
 func hash(seed uint64, s string) uint64 {

@@ -49,42 +49,44 @@ func (v *Divider) Webster(seats int32, descending bool, c []Candidate) {
 	}
 }
 
-// claimOf is a candidate's claim to its next seat. Quotients are compared as 64-bit floats, as in
-// Karmada; equal fractions are equal floats.
+// claimOf is a candidate's claim to its next seat.
 func claimOf(c *Candidate, at int, flip uint32) claim {
 	return claim{
-		worth: float64(c.Weight) / float64(2*int64(c.Seats)+1),
+		worth: quotient(c.Weight, int64(c.Seats)),
 		tie:   uint64(c.Seats)<<32 | uint64(uint32(c.Rank)^flip),
 		at:    int32(at),
 	}
 }
 
-// headStart gives at once seats that the candidates are certain to get, and returns how many.
+// headStart gives at once seats that the candidates are certain to get, and returns how many: all but about half a seat for
+// each candidate, whatever the weights.
 //
-// It aims at a number of seats and gives each candidate weight*aim/total of them, rounded half up:
-// all those whose quotient reaches total/(2*aim). If they are no more than the seats there are, they
-// come before all others. At the aim itself rounding may give a few too many; it then tries once more
-// with so many fewer, and at last with half a seat less for every candidate, which always fits.
+// It aims at a number of seats and gives each candidate those whose quotient reaches total/(2*aim), which come before all
+// others; in exact numbers these are weight*aim/total, rounded half up. Any aim will do by which there are no more of them
+// than seats. At the aim itself rounding may give a few too many; it then tries once more with so many fewer, and at last
+// with half a seat less for every candidate, which always fits.
 func headStart(seats int32, c []Candidate) (given int32) {
-	total := totalWeight(seats, c)
-	aim := int64(seats)
+	total := 0.0
+	for i := range c {
+		total += float64(max(0, c[i].Weight))
+	}
+	aim := float64(seats)
 	for _, retreat := range [...]bool{false, false, true} {
 		if retreat {
-			aim = int64(seats) - int64(len(c)+1)/2
+			aim = float64(seats) - float64(len(c))/2 - 1
 		}
 		if total == 0 || aim <= 0 {
 			break
 		}
-		sum := int64(0)
+		sum, least := int64(0), total/(2*aim)
 		for i := range c {
-			// Both sides are whole and below 2^53, so that the float's whole part is exact.
-			c[i].Seats = int32(float64(2*c[i].Weight*aim+total) / float64(2*total))
+			c[i].Seats = reaching(least, c[i].Weight, seats)
 			sum += int64(c[i].Seats)
 		}
 		if sum <= int64(seats) {
 			return int32(sum)
 		}
-		aim -= sum - int64(seats)
+		aim -= float64(sum - int64(seats))
 	}
 	for i := range c {
 		c[i].Seats = 0
@@ -92,16 +94,22 @@ func headStart(seats int32, c []Candidate) (given int32) {
 	return 0
 }
 
-// totalWeight adds the weights up; zero if there are none, or if they are too large for headStart to
-// be exact.
-func totalWeight(seats int32, c []Candidate) (total int64) {
-	const exact = 1 << 51
-	most := exact / (2*int64(seats) + 1)
-	for i := range c {
-		if c[i].Weight > most-total {
-			return 0
-		}
-		total += c[i].Weight
+// reaching counts the claims to a seat, up to most, whose quotient reaches the least. The sum may be a claim off, as it
+// is rounded; the quotients themselves decide.
+func reaching(least float64, weight int64, most int32) int32 {
+	if weight <= 0 {
+		return 0
 	}
-	return total
+	n := int64(min((float64(weight)/least+1)/2, float64(most)))
+	for n < int64(most) && quotient(weight, n) >= least {
+		n++
+	}
+	for n > 0 && quotient(weight, n-1) < least {
+		n--
+	}
+	return int32(n)
 }
+
+// quotient is what a candidate with some seats can say for another one. It is a 64-bit float, as in Karmada; equal
+// fractions are equal floats.
+func quotient(weight, seats int64) float64 { return float64(weight) / float64(2*seats+1) }

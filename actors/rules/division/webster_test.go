@@ -5,11 +5,13 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"leeward/actors/rules/division"
+	"leeward/messages"
 )
 
 func weighing(weights ...int64) []division.Candidate {
@@ -160,24 +162,99 @@ func TestWebsterOrderOfCandidatesDoesNotMatter(t *testing.T) {
 	}
 }
 
+// requireInOrder asks for what the definition says of any number of seats: all are given, and no claim to a seat that was not
+// comes before one to a seat that was.
+func requireInOrder(t *testing.T, n int32, descending bool, c []division.Candidate) {
+	t.Helper()
+	given, last, next := int64(0), -1, -1
+	taken := slices.Clone(c)
+	for i := range c {
+		given += int64(c[i].Seats)
+		require.GreaterOrEqual(t, c[i].Seats, int32(0))
+		if c[i].Weight <= 0 {
+			require.Zero(t, c[i].Seats)
+			continue
+		}
+		if taken[i].Seats--; c[i].Seats > 0 && (last < 0 || better(&taken[last], &taken[i], descending)) {
+			last = i
+		}
+		if next < 0 || better(&c[i], &c[next], descending) {
+			next = i
+		}
+	}
+	if next < 0 {
+		require.Zero(t, given)
+		return
+	}
+	require.EqualValues(t, n, given)
+	require.False(t, last >= 0 && next != last && better(&c[next], &taken[last], descending), "%v", c)
+}
+
+// TestHugeNumbersTakeNoLonger divides what validation lets through: one seat at a time would take many seconds of each.
+func TestHugeNumbersTakeNoLonger(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	weight := []func() int64{
+		func() int64 { return math.MaxInt64 }, func() int64 { return math.MaxInt64 - r.Int64N(1000) }, func() int64 { return r.Int64() },
+		func() int64 { return 1 << r.IntN(63) }, func() int64 { return r.Int64N(4) }, func() int64 { return 1 + r.Int64N(2)*(math.MaxInt64-1) },
+	}
+	for _, method := range []string{messages.DivideWebster, messages.DivideFloor} {
+		t.Run(method, func(t *testing.T) {
+			v := division.Divider{Method: method}
+			for range 300 {
+				c := weighing(make([]int64, 1+r.IntN(200))...)
+				draw := weight[r.IntN(len(weight))]
+				for i := range c {
+					c[i].Weight = draw()
+				}
+				n := math.MaxInt32 - r.Int32N(1000)*r.Int32N(1000)
+				uid := fmt.Sprint(r.IntN(2))
+				v.Static(division.Demand{Replicas: n, UID: uid}, c)
+				if method == messages.DivideWebster {
+					requireInOrder(t, n, division.Descending(uid), c)
+				}
+				given := int64(0)
+				for i := range c {
+					require.GreaterOrEqual(t, c[i].Seats, int32(0))
+					given += int64(c[i].Seats)
+				}
+				require.EqualValues(t, n, given)
+			}
+		})
+	}
+}
+
+func TestFloorKeepsToHugeWeights(t *testing.T) {
+	c := weighing(1<<62, 1<<60)
+	var v division.Divider
+	v.Floor(1000, "", c)
+	require.Equal(t, []int32{800, 200}, seats(c))
+}
+
 func FuzzWebster(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, int32(10), false)
 	f.Add([]byte{0, 0}, int32(3), true)
 	f.Add([]byte{255, 1, 1, 85, 51}, int32(77), true)
+	f.Add([]byte{255, 255, 255, 1, 1, 0, 85, 51, 127, 127}, int32(math.MaxInt32), true)
 	f.Fuzz(func(t *testing.T, weights []byte, n int32, descending bool) {
 		if len(weights) > 100 {
 			return
 		}
-		n = min(max(n, 0), 2000)
+		n = max(n, 0)
 		fast := make([]division.Candidate, len(weights))
 		for i, w := range weights {
 			fast[i] = division.Candidate{Rank: int32(i), Weight: int64(w)}
+			if i%2 == 1 { // any int64 that is not negative
+				fast[i].Weight = int64(w) << (weights[i-1] % 56)
+			}
 		}
-		slow := append([]division.Candidate(nil), fast...)
+		slow := slices.Clone(fast)
 		var v division.Divider
 		v.Webster(n, descending, fast)
-		oneByOne(n, descending, slow)
-		require.Equal(t, seats(slow), seats(fast))
+		requireInOrder(t, n, descending, fast)
+		if n <= 2000 {
+			oneByOne(n, descending, slow)
+			require.Equal(t, seats(slow), seats(fast))
+		}
 	})
 }
 

@@ -31,11 +31,13 @@ const (
 	Timeout
 	// HandedOver: the new copies are scheduled and healthy.
 	HandedOver
+	// ScaledToZero: no replicas are asked for, so that nothing has to take over.
+	ScaledToZero
 )
 
 var whys = [...]string{
 	New: "new", Suppressed: "suppressed", Waiting: "waiting", LastCopy: "last copy",
-	Unsuppressed: "unsuppressed", Timeout: "timeout", HandedOver: "healthy",
+	Unsuppressed: "unsuppressed", Timeout: "timeout", HandedOver: "healthy", ScaledToZero: "scaled to zero",
 }
 
 // String returns the reason as transcripts print it.
@@ -62,6 +64,8 @@ type Handover struct {
 	// KeepLastCopy holds a task that is done or timed out while HealthyElsewhere is false: while no
 	// healthy copy runs on any other cluster.
 	KeepLastCopy, HealthyElsewhere bool
+	// ScaledToZero: the workload is to run no replicas, so that no copy is worth keeping.
+	ScaledToZero bool
 }
 
 // Assess decides one task at an instant. In this order: a task without creation time is new; a
@@ -77,9 +81,11 @@ func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Outcome {
 	}
 	deadline := task.CreationTimestamp.Time.Add(grace(task, h.Timeout))
 	expired := !now.Before(deadline)
-	switch done := h.Scheduled && h.Healthy; {
+	switch done := h.Scheduled && (h.Healthy || h.ScaledToZero); {
 	case !expired && !done:
 		return Outcome{Why: Waiting, Recheck: deadline}
+	case h.ScaledToZero:
+		return Outcome{Why: ScaledToZero}
 	case h.KeepLastCopy && !h.HealthyElsewhere:
 		return Outcome{Why: LastCopy}
 	case done:

@@ -71,6 +71,27 @@ func TestAssess(t *testing.T) {
 	}
 }
 
+// TestScaledToZeroKeepsNothing: a workload that is to run no replicas has nothing to hand over.
+func TestScaledToZeroKeepsNothing(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		task *api.GracefulEvictionTask
+		h    eviction.Handover
+		why  eviction.Why
+	}{
+		{"the last copy goes", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true}, eviction.ScaledToZero},
+		{"what takes over need not serve", task(time.Minute), eviction.Handover{Scheduled: true}, eviction.ScaledToZero},
+		{"the scheduler has yet to see it", task(time.Minute), eviction.Handover{}, eviction.Waiting},
+		{"not even scheduled in time", task(timeout), eviction.Handover{}, eviction.ScaledToZero},
+		{"a person keeps the copy", task(time.Hour, kept), eviction.Handover{Scheduled: true}, eviction.Suppressed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.h.Timeout, c.h.KeepLastCopy, c.h.ScaledToZero = timeout, true, true
+			require.Equal(t, c.why.String(), eviction.Assess(c.task, now, c.h).Why.String())
+		})
+	}
+}
+
 func TestTheLastCopyIsKept(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -109,8 +130,8 @@ func TestRecheckIsWhenTheOutcomeChanges(t *testing.T) {
 
 func TestWhyReadsAsInTranscripts(t *testing.T) {
 	var words []string
-	for w := eviction.New; w <= eviction.HandedOver; w++ {
+	for w := eviction.New; w <= eviction.ScaledToZero; w++ {
 		words = append(words, w.String())
 	}
-	require.Equal(t, []string{"new", "suppressed", "waiting", "last copy", "unsuppressed", "timeout", "healthy"}, words)
+	require.Equal(t, []string{"new", "suppressed", "waiting", "last copy", "unsuppressed", "timeout", "healthy", "scaled to zero"}, words)
 }

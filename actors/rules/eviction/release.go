@@ -25,10 +25,10 @@ type Holding struct {
 // Release returns the old copies that give up replicas, with what each keeps. Together they keep as many as
 // are missing where the workload is placed now, and at least one, which goes with its task. Who is being
 // left for longest gives up first, then by name. None gains any.
-func Release(old []Holding, missing int32) []Holding {
+func Release(old []Holding, missing int64) []Holding {
 	spare := -max(missing, 1)
 	for i := range old {
-		spare += old[i].Replicas
+		spare += int64(old[i].Replicas)
 	}
 	old = slices.Clone(old)
 	slices.SortFunc(old, func(a, b Holding) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Cluster, b.Cluster)) })
@@ -37,9 +37,9 @@ func Release(old []Holding, missing int32) []Holding {
 		if spare <= 0 {
 			break
 		}
-		given := min(spare, h.Replicas)
+		given := min(spare, int64(h.Replicas))
 		spare -= given
-		h.Replicas -= given
+		h.Replicas -= int32(given)
 		less = append(less, h)
 	}
 	return less

@@ -16,7 +16,7 @@ func TestRelease(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		old     []eviction.Holding
-		missing int32
+		missing int64
 		less    []eviction.Holding
 	}{
 		{"nothing serves elsewhere yet", []eviction.Holding{{"m1", long, 4}}, 4, nil},
@@ -46,7 +46,7 @@ func TestReleaseKeepsWhatIsMissing(t *testing.T) {
 			h := eviction.Holding{Cluster: c, Since: now.Add(time.Duration(r.IntN(2))), Replicas: 1 + r.Int32N(4)}
 			old, had = append(old, h), had+h.Replicas
 		}
-		missing := r.Int32N(8)
+		missing := r.Int64N(8)
 		less := eviction.Release(old, missing)
 		kept, after := had, append([]eviction.Holding(nil), old...)
 		for _, h := range less {
@@ -59,7 +59,7 @@ func TestReleaseKeepsWhatIsMissing(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, min(had, max(missing, 1)), kept)
+		require.Equal(t, min(had, int32(max(missing, 1))), kept)
 		require.Empty(t, eviction.Release(after, missing))
 		r.Shuffle(len(old), func(i, j int) { old[i], old[j] = old[j], old[i] })
 		require.Equal(t, less, eviction.Release(old, missing))

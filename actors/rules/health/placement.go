@@ -40,7 +40,7 @@ type Verdict struct {
 	Healthy bool
 	// Replicas counts those ready on the targets, on each no more than it is to run, of the version of the
 	// pod template that it is to run.
-	Replicas int32
+	Replicas int64
 
 	// The first target that is not healthy, and what it reports.
 	target Target
@@ -70,7 +70,7 @@ func Of(reports []Report, targets []Target, mode string) Verdict {
 	for _, t := range targets {
 		r := find(reports, t.Cluster)
 		if r.Revision == t.Revision {
-			v.Replicas += min(r.ReadyReplicas, t.Replicas)
+			v.Replicas += int64(min(r.ReadyReplicas, t.Replicas))
 		}
 		if l := lacks(r, t, mode); l != nothing && v.Healthy {
 			v.Healthy, v.target, v.report, v.lack = false, t, r, l

@@ -24,7 +24,7 @@ func TestPlacementStands(t *testing.T) {
 		targets   targets
 		reported  string // why not, by HealthReported; empty if healthy
 		placement string // why not, by HealthOfPlacement
-		replicas  int32
+		replicas  int64
 	}{
 		{"an empty result is healthy", reports{{"m1", api.Unhealthy, 0, 0, 1}}, nil, "", "", 0},
 		{"all reported for what they run", reports{{"m1", api.Healthy, 2, 0, 1}, {"m2", api.Healthy, 1, 0, 4}}, two, "", "", 3},
@@ -73,7 +73,7 @@ func TestPlacementHolds(t *testing.T) {
 		}
 		for _, mode := range []string{messages.HealthReported, messages.HealthOfPlacement} {
 			v := health.Of(rs, ts, mode)
-			each, replicas := true, int32(0)
+			each, replicas := true, int64(0)
 			for i := range ts {
 				one := health.Of(rs, ts[i:i+1], mode)
 				each, replicas = each && one.Healthy, replicas+one.Replicas

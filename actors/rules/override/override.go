@@ -91,7 +91,8 @@ type Result struct {
 // Apply returns a manifest as a cluster is to have it: overridden by the ClusterOverridePolicies first, and then by the
 // OverridePolicies of its namespace. Of each kind those come last, and so win, that mean the resource most closely: by
 // its name, before by labels, before as one of all; then by the names of policies. The rules of a policy apply in
-// order. The error names the policy, the field and what does not fit; then nothing is overridden.
+// order. OverridePolicies may not make another object of it, which may be one of another namespace. The error names the
+// policy, the field and what does not fit; then nothing is overridden.
 func Apply(manifest []byte, policies []*Policy, c *messages.ClusterView) (r Result, err error) {
 	d, err := read(manifest)
 	if err != nil {
@@ -100,8 +101,12 @@ func Apply(manifest []byte, policies []*Policy, c *messages.ClusterView) (r Resu
 	if r.Cluster, err = d.applyAll(policies, true, c); err != nil {
 		return r, err
 	}
+	is := d.key()
 	if r.Local, err = d.applyAll(policies, false, c); err != nil {
 		return r, err
+	}
+	if now := d.key(); now != is {
+		return r, fmt.Errorf("OverridePolicies would make %v of %v: an OverridePolicy may not change which object it overrides", now, is)
 	}
 	if len(r.Cluster)+len(r.Local) == 0 {
 		return Result{Manifest: manifest}, nil
@@ -120,7 +125,10 @@ func (d *document) applyAll(policies []*Policy, cluster bool, c *messages.Cluste
 			if !rule.target.Matches(c) {
 				continue
 			}
-			if err := d.override(rule.overriders); err != nil {
+			switch err := d.override(rule.overriders); {
+			case err != nil && d.key().Kind == "Secret":
+				return nil, fmt.Errorf("%s: %s do not fit (why is not told, for it may quote the Secret)", p, rule.field)
+			case err != nil:
 				return nil, fmt.Errorf("%s: %s.%w", p, rule.field, err)
 			}
 			applied = append(applied, api.AppliedOverride{PolicyName: p.Name, Overriders: *rule.overriders})

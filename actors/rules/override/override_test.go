@@ -122,6 +122,38 @@ func TestAPolicyOfANamespaceSeesWhatThoseOfTheFleetMade(t *testing.T) {
 	require.Empty(t, applied(r.Local))
 }
 
+func TestAnOverridePolicyMakesNoOtherObject(t *testing.T) {
+	for _, overriders := range []string{
+		`{plaintext: [{path: /metadata/namespace, operator: replace, value: bank}]}`,
+		`{plaintext: [{path: /metadata, operator: replace, value: {name: web, namespace: bank}}]}`,
+		`{plaintext: [{path: "", operator: replace, value: {apiVersion: v1, kind: Secret, metadata: {name: web, namespace: d}}}]}`,
+		`{plaintext: [{path: /apiVersion, operator: replace, value: rbac.authorization.k8s.io/v1}, {path: /kind, operator: replace, value: ClusterRoleBinding}]}`,
+		`{imageOverrider: [{predicate: {path: /metadata/name}, component: Repository, operator: replace, value: other}]}`,
+	} {
+		p := policy(t, "d", "p", `{overrideRules: [{overriders: `+overriders+`}]}`)
+		_, err := override.Apply([]byte(inJSON(t, web)), []*override.Policy{p}, m1)
+		require.ErrorContains(t, err, "an OverridePolicy may not change which object it overrides", overriders)
+	}
+	p := policy(t, "", "p", `{overrideRules: [{overriders: {plaintext: [{path: /metadata/namespace, operator: replace, value: bank}]}}]}`)
+	_, err := override.Apply([]byte(inJSON(t, web)), []*override.Policy{p}, m1)
+	require.NoError(t, err, "whoever may write a ClusterOverridePolicy may write in every namespace")
+}
+
+func TestWhatDoesNotFitASecretIsNotTold(t *testing.T) {
+	const held = "aHVudGVyMg=="
+	manifest := []byte(inJSON(t, `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: d}, data: {key: `+held+`}}`))
+	for _, overriders := range []string{
+		`{fieldOverrider: [{fieldPath: /data, yaml: [{subPath: /a, operator: remove}]}]}`,
+		`{fieldOverrider: [{fieldPath: /data/key, yaml: [{subPath: /a, operator: remove}]}]}`,
+		`{imageOverrider: [{predicate: {path: /data}, component: Tag, operator: remove}]}`,
+	} {
+		p := policy(t, "d", "p", `{overrideRules: [{overriders: `+overriders+`}]}`)
+		_, err := override.Apply(manifest, []*override.Policy{p}, m1)
+		require.ErrorContains(t, err, "OverridePolicy d/p: spec.overrideRules[0].overriders do not fit", overriders)
+		require.NotContains(t, err.Error(), held)
+	}
+}
+
 func TestTheOldFormIsARule(t *testing.T) {
 	p := policy(t, "d", "old", `{targetCluster: {exclude: [m2]}, overriders: {plaintext: [{path: /spec/replicas, operator: replace, value: 7}]}}`)
 	r, err := override.Apply([]byte(inJSON(t, web)), []*override.Policy{p}, m1)

@@ -10,9 +10,20 @@ import (
 	"leeward/actors/rules/taint"
 )
 
-// avoid counts the PreferNoSchedule taints of a cluster that the placement does not tolerate, up to
-// maxAvoid. Source: Kubernetes, which scores nodes so.
-func (p *Planner) avoid(a *attempt, slot int32) (n uint8) {
+// avoid says how much a cluster is to be avoided. Most are the clusters that the workload would have to leave again.
+func (p *Planner) avoid(a *attempt, slot int32) uint8 {
+	if p.avoidsShort && p.fleet.marks[slot]&tainted != 0 {
+		d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.taints)
+		if d.Outcome == taint.Until {
+			return maxAvoid
+		}
+	}
+	return p.softTaints(a, slot)
+}
+
+// softTaints counts the PreferNoSchedule taints of a cluster that the placement does not tolerate, below maxAvoid. Source:
+// Kubernetes, which scores nodes so.
+func (p *Planner) softTaints(a *attempt, slot int32) (n uint8) {
 	if !p.avoids || p.fleet.marks[slot]&avoided == 0 {
 		return 0
 	}
@@ -21,7 +32,7 @@ func (p *Planner) avoid(a *attempt, slot int32) (n uint8) {
 		tolerated := taints[i].Effect != corev1.TaintEffectPreferNoSchedule || slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 			return taint.Tolerates(&t, &taints[i], p.taints.Numeric)
 		})
-		if !tolerated && n < maxAvoid {
+		if !tolerated && n < maxAvoid-1 {
 			n++
 		}
 	}

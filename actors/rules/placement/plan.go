@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -37,6 +38,8 @@ type Request struct {
 	Full []messages.ClusterName
 	// Busy are clusters that start as many copies for others as they may: they do not fit unless it runs there.
 	Busy []Busy
+	// Untold are clusters that are told nothing for now: they do not fit unless it runs there, and take nothing more.
+	Untold []string
 	// Together are the clusters that run others of the resource's group, and Apart those that run others
 	// which it must not share a cluster with. Empty: any cluster will do.
 	Together, Apart []messages.ClusterName
@@ -86,8 +89,10 @@ type Planner struct {
 	stableRegions    bool
 	partial          bool
 	readyOnly        bool
+	needsAPI         bool // targets do, too, where the list of APIs is complete
 	evictsDeleted    bool // clusters that are being deleted are emptied by their taint
 	avoids           bool // clusters with PreferNoSchedule
+	avoidsShort      bool // clusters with a taint that is tolerated for a time
 	exactSets        bool
 	divider          division.Divider
 
@@ -123,7 +128,7 @@ type Planner struct {
 }
 
 // role is the part that a cluster plays in a request.
-type role uint8
+type role uint16
 
 const (
 	kept      role = 1 << iota // it is in Previous
@@ -134,6 +139,7 @@ const (
 	full                       // it is in Full
 	outgoing                   // it is in Leaving
 	busy                       // it is in Busy
+	untold                     // it is in Untold
 )
 
 type kind struct{ apiVersion, kind string }
@@ -158,8 +164,10 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		stableRegions:    s.StableRegions,
 		partial:          s.PartialPlacement,
 		readyOnly:        s.ScaleUpNeedsReady,
+		needsAPI:         s.TargetsNeedTheirAPI,
 		evictsDeleted:    s.TaintTerminatingClusters && s.Evicts(),
 		avoids:           s.PreferNoSchedule,
+		avoidsShort:      s.TemporaryDestinationsLast,
 		exactSets:        s.ExactComponentSets,
 		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
 		ready:            make(map[*api.Placement]*rule),
@@ -206,6 +214,12 @@ func (p *Planner) explained(d Decision) Decision {
 	d.Rejections = p.rejections()
 	if d.Reason == api.ReasonNoClusterFit {
 		d.Message = p.diagnosis(d.Rejections)
+		return d
+	}
+	for i := range d.Rejections {
+		if r := &d.Rejections[i]; r.Reason == reasons[suspended] { // people may lift that
+			d.Message += fmt.Sprintf("; %d %s", len(r.Clusters), r.Reason)
+		}
 	}
 	return d
 }
@@ -243,7 +257,7 @@ func (p *Planner) filter(a *attempt) {
 	verdicts, marks, roles, unserved := a.term.verdicts, p.fleet.marks, p.roles, a.unserved
 	deep := len(a.term.tiers) > 1 || len(a.Together) > 0 || a.Set != nil
 	for slot := range verdicts {
-		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|outgoing|shunned|resting|busy) == 0 && !unserved[slot] && !deep
+		plain := verdicts[slot] == fits && marks[slot] == 0 && roles[slot]&(departing|outgoing|shunned|resting|busy|untold) == 0 && !unserved[slot] && !deep
 		if plain || p.passes(a, int32(slot)) {
 			p.slots = append(p.slots, int32(slot))
 		}
@@ -282,6 +296,9 @@ func (p *Planner) open(r *Request) *rule {
 	p.cast(r.Together, joined)
 	p.cast(r.Apart, shunned)
 	p.cast(r.Full, full)
+	for _, name := range r.Untold {
+		p.castOne(messages.ClusterName(name), untold)
+	}
 	p.busy = r.Busy
 	for i := range r.Busy {
 		p.castOne(r.Busy[i].Cluster, busy)

@@ -211,6 +211,9 @@ func (d dice) request(p *api.Placement, clusters int) *placement.Request {
 		r.Busy = append(r.Busy, placement.Busy{Cluster: messages.ClusterName(d.name(clusters)), Most: d.name(clusters)})
 	}
 	for d.oneIn(4) {
+		r.Untold = append(r.Untold, d.name(clusters))
+	}
+	for d.oneIn(4) {
 		r.Together = append(r.Together, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {
@@ -241,6 +244,7 @@ func newTwins(seed uint64) *twins {
 		TolerationMatch: pick(d, messages.MatchFirst, messages.MatchMinimum),
 		DivisionMethod:  pick(d, messages.DivideWebster, messages.DivideWebster, messages.DivideFloor),
 	}
+	s.TargetsNeedTheirAPI, s.TemporaryDestinationsLast = d.oneIn(2), d.oneIn(2)
 	w := &twins{dice: d, fleet: placement.NewFleet(), clusters: d.IntN(pick(d, 14, 14, 40))}
 	s.PartialPlacement, s.ScaleUpNeedsReady, s.PreferNoSchedule = d.oneIn(2), d.oneIn(2), d.oneIn(2)
 	if s.ExactSpread = d.oneIn(2); s.ExactSpread {

@@ -39,7 +39,7 @@ type reservation struct {
 type option struct {
 	view  *messages.ClusterView
 	tier  int
-	avoid int // PreferNoSchedule taints
+	avoid int // PreferNoSchedule taints, and one that is tolerated for a time
 	score int64
 	prev  int32
 	turn  int
@@ -199,11 +199,15 @@ func (n *reference) fitting(now time.Time, r *placement.Request, p *api.Placemen
 		}
 		for i := range v.Taints {
 			soft := v.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule && n.settings.PreferNoSchedule
-			if soft && o.avoid < 7 && !slices.ContainsFunc(p.ClusterTolerations, func(t corev1.Toleration) bool {
+			if soft && o.avoid < 6 && !slices.ContainsFunc(p.ClusterTolerations, func(t corev1.Toleration) bool {
 				return taint.Tolerates(&t, &v.Taints[i], n.settings.NumericTolerations)
 			}) {
 				o.avoid++
 			}
+		}
+		rule := taint.Rule{Match: n.settings.TolerationMatch, Numeric: n.settings.NumericTolerations}
+		if n.settings.TemporaryDestinationsLast && taint.Deadline(v.Taints, p.ClusterTolerations, rule).Outcome == taint.Until {
+			o.avoid = 7 // it would have to leave again
 		}
 		options = append(options, o)
 	}
@@ -238,7 +242,7 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	}
 	if !serves(v, r.APIVersion, r.Kind) {
 		complete := v.Condition(api.ConditionCompleteAPIEnablements)
-		if !o.has || complete != nil && complete.Status == "True" {
+		if !o.has || n.settings.TargetsNeedTheirAPI && complete != nil && complete.Status == "True" {
 			return "cluster(s) did not have the API resource"
 		}
 	}
@@ -257,6 +261,8 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 		return ""
 	case starts >= 0:
 		return "cluster(s) was starting as many workloads that had to move as it may (" + r.Busy[starts].Most + ")"
+	case slices.Contains(r.Untold, string(v.Name)):
+		return "cluster(s) was told nothing, as dispatching is suspended"
 	case len(r.Together) > 0 && !slices.Contains(r.Together, v.Name):
 		return "cluster(s) did not run a workload of the same affinity group"
 	case slices.Contains(r.Apart, v.Name):
@@ -306,7 +312,7 @@ func (n *reference) measure(now time.Time, r *placement.Request, p *api.Placemen
 				o.room = int64(r.Replicas)
 			}
 		}
-		if n.settings.ScaleUpNeedsReady && o.has && n.unwelcome(now, p, o.view) != "" {
+		if slices.Contains(r.Untold, string(o.view.Name)) || n.settings.ScaleUpNeedsReady && o.has && n.unwelcome(now, p, o.view) != "" {
 			o.room = 0
 		}
 		o.room += int64(o.prev)

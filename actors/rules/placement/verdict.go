@@ -29,6 +29,7 @@ const (
 	toLeave
 	cooling
 	starting
+	suspended
 	elsewhere
 	crowded
 	untolerated
@@ -51,6 +52,7 @@ var reasons = [...]string{
 	toLeave:     "cluster(s) is to be left",
 	cooling:     "cluster(s) was left a short time ago because the application failed",
 	starting:    "cluster(s) was starting as many workloads that had to move as it may (%s)",
+	suspended:   "cluster(s) was told nothing, as dispatching is suspended",
 	elsewhere:   "cluster(s) did not run a workload of the same affinity group",
 	crowded:     "cluster(s) ran a workload of the same anti-affinity group",
 	untolerated: "cluster(s) had untolerated taint {%s}",
@@ -90,7 +92,7 @@ func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 		return offAffinity, -1
 	case a.term.verdicts[slot] != fits:
 		return a.term.verdicts[slot], -1
-	case a.unserved[slot] && !(kept && !completeAPIs(p.fleet.views[slot])):
+	case a.unserved[slot] && !(kept && p.toleratesLoss(p.fleet.views[slot])):
 		return noAPI, -1
 	case p.roles[slot]&departing != 0:
 		return evicting, -1
@@ -100,6 +102,8 @@ func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 		return cooling, -1
 	case p.roles[slot]&busy != 0 && !kept:
 		return starting, -1
+	case p.roles[slot]&untold != 0 && !kept:
+		return suspended, -1
 	case len(a.Together) > 0 && p.roles[slot]&joined == 0 && !kept:
 		return elsewhere, -1
 	case p.roles[slot]&shunned != 0 && !kept:
@@ -142,7 +146,7 @@ var unreadyTaints = []corev1.Taint{
 
 // frozen reports whether a cluster keeps what it has and takes nothing more.
 func (p *Planner) frozen(a *attempt, slot int32) bool {
-	if p.roles[slot]&full != 0 || p.fleet.marks[slot]&deleting != 0 {
+	if p.roles[slot]&(full|untold) != 0 || p.fleet.marks[slot]&deleting != 0 {
 		return true
 	}
 	if !p.readyOnly || p.fleet.marks[slot] == 0 || p.roles[slot]&kept == 0 {
@@ -168,11 +172,11 @@ func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) 
 	return fits, -1
 }
 
-// completeAPIs reports whether the cluster vouches for the list of its APIs. As long as it does not,
-// nothing is taken from it for want of one.
-func completeAPIs(v *messages.ClusterView) bool {
+// toleratesLoss reports whether what runs on a cluster stays where its kind is no longer listed. Where it does not, nothing
+// is taken from a cluster that does not vouch for its list. Source: Karmada's APIEnablement plugin, since 1.15 and before.
+func (p *Planner) toleratesLoss(v *messages.ClusterView) bool {
 	c := v.Condition(api.ConditionCompleteAPIEnablements)
-	return c != nil && c.Status == "True"
+	return !p.needsAPI || c == nil || c.Status != "True"
 }
 
 // unservedBy reports whether the cluster is known not to serve a kind.

@@ -43,6 +43,29 @@ func busy(r *placement.Request, names ...messages.ClusterName) *placement.Reques
 	return r
 }
 
+func untold(r *placement.Request, names ...string) *placement.Request {
+	r.Untold = names
+	return r
+}
+
+func TestTargetsMayNeedTheirAPI(t *testing.T) {
+	for name, c := range map[string]struct {
+		complete metav1.ConditionStatus
+		want     string
+	}{
+		"a complete list takes away what runs":         {metav1.ConditionTrue, "cluster(s) did not have the API resource"},
+		"a list that may lack some takes nothing away": {metav1.ConditionFalse, ""},
+		"nor does one of which nothing is known":       {metav1.ConditionUnknown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := placement.NewPlanner(fleetOf(serving(c.complete)), &messages.Settings{TargetsNeedTheirAPI: true}, 0)
+			r := workload(nil, 1, on("a", 1))
+			r.APIVersion, r.Kind = "apps/v1", "Deployment"
+			require.Equal(t, []placement.Rejection{{Cluster: "a", Reason: c.want}}, p.Explain(noon, r))
+		})
+	}
+}
+
 // Of several groups the one that may start it soon says more than the first.
 func TestWhatIsOnlyBusyIsSaidFirst(t *testing.T) {
 	s := messages.Settings{MaxStartingPerCluster: 2}
@@ -91,14 +114,15 @@ func TestExplain(t *testing.T) {
 		{"nothing known of its APIs", cluster("a", 9), deployment(), ""},
 		{"the API is served", serving(metav1.ConditionTrue, "StatefulSet", "Deployment"), deployment(), ""},
 		{"the API is not served", serving(metav1.ConditionTrue, "StatefulSet"), deployment(), "cluster(s) did not have the API resource"},
-		{"the API is not served any longer", serving(metav1.ConditionTrue), deployment(on("a", 1)), "cluster(s) did not have the API resource"},
-		{"a list of APIs that may lack some takes nothing away", serving(metav1.ConditionFalse), deployment(on("a", 1)), ""},
+		{"the API is not served any longer, and what runs stays", serving(metav1.ConditionTrue), deployment(on("a", 1)), ""},
 		{"but gives nothing either", serving(metav1.ConditionFalse), deployment(), "cluster(s) did not have the API resource"},
 
 		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
 		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was left a short time ago because the application failed"},
 		{"to be left", cluster("a", 9), outgoing(workload(nil, 1), "a"), "cluster(s) is to be left"},
 		{"busy with others", cluster("a", 9), busy(workload(nil, 1), "a"), "cluster(s) was starting as many workloads that had to move as it may (2)"},
+		{"told nothing", cluster("a", 9), untold(workload(nil, 1), "a"), "cluster(s) was told nothing, as dispatching is suspended"},
+		{"told nothing, but it runs there", cluster("a", 9), untold(workload(nil, 1, on("a", 1)), "a"), ""},
 		{"busy with others, but it runs there", cluster("a", 9), busy(workload(nil, 1, on("a", 1)), "a"), ""},
 		{"being left, and a short time ago before that", cluster("a", 9), cooling(evicting(workload(nil, 1), "a"), "a"), "cluster(s) is in the process of eviction"},
 		{"leaving it, still there", cluster("a", 9), evicting(workload(nil, 1, on("a", 1)), "a"), "cluster(s) is in the process of eviction"},

@@ -29,9 +29,9 @@ type Change struct {
 
 // Apply carries out rulings, in the order they have, as one change: within a policy add comes before
 // remove, and a later policy overrules an earlier one. Only the net result counts. A taint that was
-// there before and is there after is the same one, with its value and its timeAdded, whatever happened
-// in between; a taint that came and went never was. What is removed is removed whatever its value. New
-// taints go to the end, in the order of their decisions, added at now.
+// there before and is there after is the same one, with its timeAdded, whatever happened in between; a
+// taint that came and went never was. What is removed is removed whatever its value, and has the value of
+// who added it last. New taints go to the end, in the order of their decisions, added at now.
 //
 // Barred are the taints that no policy may remove. Spared lists those of them that the last word on them
 // would have gone, each with who spoke it.
@@ -58,7 +58,13 @@ func Apply(taints, barred []corev1.Taint, ordered []Ruling, now time.Time) (afte
 // docket is what was decided so far: the last word on each taint, in the order in which it was spoken.
 type docket struct {
 	taints []corev1.Taint
-	last   []Change
+	last   []word
+}
+
+// word is the last one on a taint, with the removal that it overruled, if it did.
+type word struct {
+	Change
+	removed *Change
 }
 
 // decide takes one half of a ruling down. Adding what is present, or removing what is absent, says nothing.
@@ -72,8 +78,14 @@ func (d *docket) decide(r *Ruling, add bool) {
 		if d.present(&wanted) == add {
 			continue
 		}
-		d.last = slices.DeleteFunc(d.last, func(c Change) bool { return taint.Same(&c.Taint, &wanted) })
-		d.last = append(d.last, Change{Taint: wanted, Added: add, Policy: r.Policy, Cause: cause})
+		next := word{Change: Change{Taint: wanted, Added: add, Policy: r.Policy, Cause: cause}}
+		if i := d.word(&wanted); i >= 0 {
+			if overruled := d.last[i].Change; add {
+				next.removed = &overruled
+			}
+			d.last = slices.Delete(d.last, i, i+1)
+		}
+		d.last = append(d.last, next)
 	}
 }
 
@@ -88,35 +100,54 @@ func (d *docket) before(t *corev1.Taint) bool { return taint.Find(d.taints, t.Ke
 
 // word returns the index of the last word on a taint, -1 if none was spoken.
 func (d *docket) word(t *corev1.Taint) int {
-	return slices.IndexFunc(d.last, func(c Change) bool { return taint.Same(&c.Taint, t) })
+	return slices.IndexFunc(d.last, func(c word) bool { return taint.Same(&c.Taint, t) })
 }
 
 // close keeps of all that was decided what differs from before, and may.
 func (d *docket) close(barred []corev1.Taint, now time.Time) (after []corev1.Taint, changes, spared []Change) {
 	for i := range d.taints {
 		t := &d.taints[i]
-		w := d.word(t)
-		if w < 0 || d.last[w].Added {
+		w, free := d.word(t), taint.Find(barred, t.Key, t.Effect) < 0
+		if w < 0 || d.last[w].Added && !(free && d.last[w].revalues(t)) {
 			after = append(after, *t)
 			continue
 		}
-		gone := d.last[w]
+		gone := d.last[w].removal()
 		gone.Taint = *t
-		if taint.Find(barred, t.Key, t.Effect) < 0 {
+		if free {
 			changes = append(changes, gone)
 			continue
 		}
 		after, spared = append(after, *t), append(spared, gone)
 	}
 	for _, c := range d.last {
-		if c.Added && !d.before(&c.Taint) {
-			c.Taint.TimeAdded = &metav1.Time{Time: now}
+		if c.Added && taint.Find(after, c.Taint.Key, c.Taint.Effect) < 0 {
+			c.Taint.TimeAdded = d.since(&c.Taint, now)
 			after = append(after, c.Taint)
-			changes = append(changes, c)
+			changes = append(changes, c.Change)
 		}
 	}
 	if len(changes) == 0 {
 		return d.taints, nil, spared
 	}
 	return after, changes, spared
+}
+
+// revalues reports whether a taint was removed and added again with another value.
+func (w *word) revalues(t *corev1.Taint) bool { return w.removed != nil && w.Taint.Value != t.Value }
+
+// removal is who removed the taint last.
+func (w *word) removal() Change {
+	if w.removed != nil {
+		return *w.removed
+	}
+	return w.Change
+}
+
+// since is when a taint was added: before, if one of its key and effect was there.
+func (d *docket) since(t *corev1.Taint, now time.Time) *metav1.Time {
+	if i := taint.Find(d.taints, t.Key, t.Effect); i >= 0 && d.taints[i].TimeAdded != nil {
+		return d.taints[i].TimeAdded
+	}
+	return &metav1.Time{Time: now}
 }

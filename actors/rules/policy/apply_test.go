@@ -48,6 +48,7 @@ func TestApply(t *testing.T) {
 	old := since(t0, "k", "old", noSchedule)
 	other := since(t0, "other", "", noSchedule)
 	came := since(now, "k", "", noSchedule)
+	revalued := since(t0, "k", "", noSchedule)
 	for _, c := range []struct {
 		name    string
 		before  []corev1.Taint
@@ -80,8 +81,11 @@ func TestApply(t *testing.T) {
 		{"measured a07: a remover, then a younger adder: tainted", nil,
 			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)},
 			[]corev1.Taint{came}, []policy.Change{{Taint: came, Added: true, Policy: "adder", Cause: "adder adds"}}},
-		{"a remover, then a younger adder of what is there: it keeps its value and time", []corev1.Taint{old, other},
-			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)}, []corev1.Taint{old, other}, nil},
+		{"a remover, then a younger adder of what is there with another value: that counts, and the time stays", []corev1.Taint{old, other},
+			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)}, []corev1.Taint{other, revalued},
+			[]policy.Change{{Taint: old, Policy: "remover", Cause: "remover removes"}, {Taint: revalued, Added: true, Policy: "adder", Cause: "adder adds"}}},
+		{"a remover, then a younger adder of what is there with the same value: it is the same", []corev1.Taint{revalued, other},
+			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)}, []corev1.Taint{revalued, other}, nil},
 		{"two adders: the older one is named", nil,
 			[]policy.Ruling{asks("add", "older", k), asks("add", "younger", k)},
 			[]corev1.Taint{came}, []policy.Change{{Taint: came, Added: true, Policy: "older", Cause: "older adds"}}},
@@ -147,7 +151,7 @@ func TestApplyHolds(t *testing.T) {
 		again := slices.Clone(before)
 		for _, c := range changes {
 			if c.Added {
-				require.Equal(t, -1, taint.Find(before, c.Taint.Key, c.Taint.Effect))
+				require.Equal(t, -1, taint.Find(again, c.Taint.Key, c.Taint.Effect), "what is there is removed first")
 				again = append(again, c.Taint)
 				continue
 			}

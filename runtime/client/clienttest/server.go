@@ -43,6 +43,9 @@ type Server struct {
 	forgotten int
 	unwatched map[string]int
 	torn      int
+	// answers are what questions get, by their paths: what is asked there is not stored.
+	answers map[string]*unstructured.Unstructured
+	lacking map[string]bool
 }
 
 // change is one of all changes, in order.
@@ -54,7 +57,7 @@ type change struct {
 // New serves objects, given by their paths as JSON, until the test ends.
 func New(t *testing.T, objects map[string]string) *Server {
 	t.Helper()
-	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]int{}}
+	s := &Server{t: t, objects: map[string]*unstructured.Unstructured{}, forbidden: map[string]bool{}, unwatched: map[string]int{}, answers: map[string]*unstructured.Unstructured{}, lacking: map[string]bool{}}
 	s.changed = sync.NewCond(&s.mu)
 	for _, path := range slices.Sorted(maps.Keys(objects)) {
 		s.Put(path, objects[path])
@@ -149,6 +152,23 @@ func (s *Server) Await(path string, right func(*unstructured.Unstructured) bool)
 	}
 }
 
+// Answer has what is created at a path answered by an object, and not stored.
+func (s *Server) Answer(path, object string) {
+	s.t.Helper()
+	o := &unstructured.Unstructured{}
+	require.NoError(s.t, json.Unmarshal([]byte(object), &o.Object))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[path] = o
+}
+
+// Lack has what is created at a path answered as by a server that has no such resource.
+func (s *Server) Lack(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking[path] = true
+}
+
 // Requests returns the requests that were made so far but for reads: "PATCH /apis/... {...}".
 func (s *Server) Requests() []string {
 	s.mu.Lock()
@@ -231,6 +251,14 @@ func (s *Server) create(w http.ResponseWriter, path string, body []byte) {
 	o := &unstructured.Unstructured{}
 	if json.Unmarshal(body, &o.Object) != nil {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	if s.lacking[path] {
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		return
+	}
+	if said := s.answers[path]; said != nil {
+		answer(w, said)
 		return
 	}
 	path += "/" + o.GetName()

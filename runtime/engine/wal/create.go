@@ -26,7 +26,7 @@ func Create(dir string, records []Record) (err error) {
 	case err != nil:
 		return err
 	case exists:
-		return fmt.Errorf("%s: holds a store already", dir)
+		return fmt.Errorf("%s: %w", dir, ErrExists)
 	}
 	return errors.Join(sweep(dir), makeSegment(nameFile(dir, segments, 1), records))
 }

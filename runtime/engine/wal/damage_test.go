@@ -66,6 +66,19 @@ func TestACutLosesWhatWasCutOffAndNoMore(t *testing.T) {
 	}
 }
 
+// TestATruncatedLogIsNotToldToHaveLostNothing: a frame that was durable, acknowledged and then cut looks like one that a
+// crash interrupted.
+func TestATruncatedLogIsNotToldToHaveLostNothing(t *testing.T) {
+	dir, _, data := threeFrames(t)
+	spoil(t, dir, "1.log", func([]byte) []byte { return data[:len(data)-3] })
+	state, err := wal.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, state.Notes, 1)
+	require.NotContains(t, state.Notes[0], "never acknowledged")
+	require.Contains(t, state.Notes[0], "all after version 2 is cut off")
+	require.Contains(t, state.Notes[0], "if the file was truncated, or copied in part, writes that were acknowledged are missing")
+}
+
 // TestNoFlippedBitGoesUnnoticed flips every bit of the log.
 func TestNoFlippedBitGoesUnnoticed(t *testing.T) {
 	dir, _, data := threeFrames(t)
@@ -98,7 +111,7 @@ func TestASectorThatWasNeverWrittenIsATornFrame(t *testing.T) {
 	log, state := open(t, dir, wal.Options{})
 	require.Empty(t, state.Records)
 	require.Len(t, state.Notes, 1)
-	require.Contains(t, state.Notes[0], "it was never acknowledged and is cut off")
+	require.Contains(t, state.Notes[0], "all after version 0 is cut off: ")
 	require.NoError(t, log.Append([]wal.Record{put(1, "/c")}))
 	require.NoError(t, log.Close())
 	state, err = wal.Load(dir)

@@ -13,6 +13,8 @@ type File interface {
 	// Sync returns when all that was written would survive the loss of power.
 	Sync() error
 	Truncate(size int64) error
+	// Stat says which file it is.
+	Stat() (os.FileInfo, error)
 	Close() error
 }
 

@@ -20,10 +20,16 @@
 // # What a crash leaves
 //
 // A frame is written when the one before it is durable. So only the last frame of the last segment can be
-// half there: the file ends in it, or a sector of it was never written and reads as zeros. Such a frame
-// was never acknowledged, and it is cut off. Whatever else does not add up is damage, and is reported with
-// file and offset: a frame that is all there and has a wrong checksum, one with good frames after it, a
-// version that is missing, a snapshot without its end.
+// half there: the file ends in it, or a sector of it was never written and reads as zeros. Where a crash
+// left it, such a frame was not acknowledged; a file that was truncated looks the same. It is cut off, and
+// reported. Whatever else does not add up is damage, and is reported with file and offset: a frame that is
+// all there and has a wrong checksum, one with good frames after it, a version that is missing, a snapshot
+// without its end.
+//
+// # What a deleted folder leaves
+//
+// A file that is open can be written and synced after it was deleted. So before a frame counts as durable,
+// the folder, LOCK and the open segment are held against their paths.
 //
 // A snapshot is written beside the others, synced and then renamed. The two newest are kept, and the log
 // since the older of them, so that one damaged snapshot costs nothing.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 )
@@ -40,6 +41,8 @@ type Log struct {
 	version int64
 	buffer  []byte
 	failed  error
+	// anchors are what must be where it was opened.
+	anchors atomic.Pointer[[]anchor]
 
 	compaction sync.Mutex // one snapshot at a time
 	background sync.WaitGroup
@@ -129,6 +132,9 @@ func (l *Log) resume(segment fileName, end int64) error {
 	l.segment, l.file, l.size = segment, file, end
 	err = file.Truncate(end)
 	if err == nil {
+		err = l.moor(file, segment)
+	}
+	if err == nil {
 		// What was written before a crash may be in the cache only, and will be seen from now on.
 		err = errors.Join(file.Sync(), syncDir(l.dir))
 	}
@@ -145,7 +151,11 @@ func (l *Log) begin() error {
 	if err != nil {
 		return err
 	}
-	if err := publish(file, n); err != nil {
+	err = publish(file, n)
+	if err == nil {
+		err = l.moor(file, n)
+	}
+	if err != nil {
 		return errors.Join(err, file.Close())
 	}
 	l.segment, l.file, l.size = n, file, int64(headSize)
@@ -205,11 +215,14 @@ func (l *Log) append(records []Record) error {
 }
 
 // write takes back what it could not make durable, as far as the disk still lets it: a frame that was
-// refused should not be there after a restart.
+// refused should not be there after a restart. Durable is what is in a file that the next process finds.
 func (l *Log) write(frame []byte) error {
 	_, err := l.file.Write(frame)
 	if err == nil {
 		err = l.file.Sync()
+	}
+	if err == nil {
+		err = l.InPlace()
 	}
 	if err != nil {
 		return errors.Join(err, l.file.Truncate(l.size))
@@ -222,6 +235,9 @@ func (l *Log) write(frame []byte) error {
 func (l *Log) rotate() error {
 	if l.segment.version == l.version+1 {
 		return nil
+	}
+	if err := l.InPlace(); err != nil { // or the next segment would begin in another folder
+		return err
 	}
 	before := l.file
 	if err := l.begin(); err != nil {

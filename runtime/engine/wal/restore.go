@@ -2,7 +2,6 @@ package wal
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 )
 
@@ -65,13 +64,13 @@ func (r *reading) skim(n fileName) error {
 // logAtOnce reads the segments that follow the snapshot side by side. If it fails, that is no word on what precedes what is
 // wrong: log has it.
 func (r *reading) logAtOnce(f *folder) error {
-	list := f.after(r.version)
-	if len(list) == 0 && len(f.segments)+len(f.snapshots) > 0 {
-		return fmt.Errorf("%s: there is no log after version %d", f.dir, r.version)
+	list, err := f.logAfter(r.version)
+	if err != nil {
+		return err
 	}
 	r.since = &latest{}
 	read := make([]reading, len(list))
-	err := inParts(runtime.GOMAXPROCS(0), len(list), func(_, i int) error {
+	err = inParts(runtime.GOMAXPROCS(0), len(list), func(_, i int) error {
 		read[i] = reading{version: list[i].version - 1, since: r.since}
 		return read[i].segment(list[i], r.mayBeTorn && i == len(list)-1)
 	})

@@ -93,11 +93,20 @@ func loadSnapshot(f *folder, how reading) (*reading, error) {
 	return &how, nil
 }
 
+// logAfter returns the segments that follow a version. There is none only in a folder that is new.
+func (f *folder) logAfter(version int64) ([]fileName, error) {
+	list := f.after(version)
+	if len(list) == 0 && len(f.segments)+len(f.snapshots) > 0 {
+		return nil, fmt.Errorf("%s: there is no log after version %d", f.dir, version)
+	}
+	return list, nil
+}
+
 // log reads the segments that follow the snapshot.
 func (r *reading) log(f *folder) error {
-	list := f.after(r.version)
-	if len(list) == 0 && len(f.segments)+len(f.snapshots) > 0 {
-		return fmt.Errorf("%s: there is no log after version %d", f.dir, r.version)
+	list, err := f.logAfter(r.version)
+	if err != nil {
+		return err
 	}
 	for i, n := range list {
 		if err := r.follows(n); err != nil {
@@ -146,6 +155,10 @@ func (r *reading) snapshot(n fileName) error {
 	return err
 }
 
+// tornMeans is what is known of a last frame that is not whole.
+const tornMeans = "a crash leaves such an end of a write that it interrupted, which was not acknowledged; " +
+	"but if the file was truncated, or copied in part, writes that were acknowledged are missing, and only a backup has them"
+
 // segment reads one segment; where it may be torn, it leaves out what a crash tore.
 func (r *reading) segment(n fileName, mayBeTorn bool) error {
 	end, err := eachFrame(n, func(c *content) error {
@@ -155,7 +168,7 @@ func (r *reading) segment(n fileName, mayBeTorn bool) error {
 	})
 	var d *Damage
 	if errors.As(err, &d) && d.Torn && mayBeTorn {
-		r.notes = append(r.notes, d.Error()+"; it was never acknowledged and is cut off")
+		r.notes = append(r.notes, fmt.Sprintf("%v; all after version %d is cut off: %s", d, r.version, tornMeans))
 		err = nil
 	}
 	r.files, r.end = append(r.files, n), end

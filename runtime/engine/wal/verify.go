@@ -69,7 +69,7 @@ func visit(dir string, read func(*folder) error) error {
 	case err != nil:
 		return err
 	case !exists:
-		return fmt.Errorf("%s: holds no store", dir)
+		return fmt.Errorf("%s: %w", dir, ErrNoStore)
 	}
 	locked, err := lock(dir)
 	if err != nil {

@@ -123,6 +123,8 @@ func (t *telling) copied(on *Lane, f messages.AboutCluster) {
 	switch f := f.(type) {
 	case *messages.CopyStarted:
 		t.begin(track, Starting, "starting")
+	case *messages.AvailabilityChanged:
+		t.available(on, f)
 	case *messages.HealthChanged:
 		t.health(track, f)
 	case *messages.CopyStopped:
@@ -132,6 +134,19 @@ func (t *telling) copied(on *Lane, f messages.AboutCluster) {
 		t.mark(on)
 	default:
 		t.mark(on)
+	}
+}
+
+// available shows for how long replicas do not serve that an outage took, whatever is reported of them meanwhile.
+func (t *telling) available(on *Lane, f *messages.AvailabilityChanged) {
+	if f.Outage != "" {
+		t.begin(on.track(trackAvailable), Unhealthy, strconv.Itoa(int(f.Available))+" available")
+		return
+	}
+	for _, track := range on.Tracks {
+		if track.Name == trackAvailable {
+			t.end(track)
+		}
 	}
 }
 

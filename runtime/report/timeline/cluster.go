@@ -22,6 +22,10 @@ func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
 		t.adopted(taintTrack(l, &f.Taint))
 	case *messages.TaintRemoved:
 		t.end(taintTrack(l, &f.Taint))
+	case *messages.OutageBegan:
+		t.begin(l.track("outage "+string(f.Outage)), Bad, "outage: "+string(f.Outage))
+	case *messages.OutageEnded:
+		t.end(l.track("outage " + string(f.Outage)))
 	case *messages.HeartbeatStopped:
 		t.begin(l.track("heartbeat"), Bad, "silent")
 	case *messages.HeartbeatReturned:
@@ -30,6 +34,8 @@ func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
 		t.drained(l.track("drain"), f)
 	case *messages.DrainEnded:
 		t.end(l.track("drain"))
+	case *messages.WorkloadsStay:
+		t.stays(l.track("evictions"), f)
 	case *messages.StartsCounted:
 		t.startsCounted(l.track("starts"), f)
 	case *messages.ClusterLeaving:
@@ -39,6 +45,15 @@ func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
 	default:
 		t.mark(l)
 	}
+}
+
+// stays shows for how long nothing evicts from a cluster that is not Ready.
+func (t *telling) stays(track *Track, f *messages.WorkloadsStay) {
+	if f.Reason == "" {
+		t.end(track)
+		return
+	}
+	t.begin(track, Bad, f.Reason)
 }
 
 // startsCounted shows for how long a cluster backs off.

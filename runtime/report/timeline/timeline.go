@@ -82,6 +82,8 @@ const (
 	trackPlace  = "place"
 	trackLeave  = "leaving"
 	trackCopy   = "copy"
+	// trackAvailable is for what an outage takes from users.
+	trackAvailable = "available"
 )
 
 // Of tells a run from its facts.

@@ -101,6 +101,13 @@ func TestWhatLastsIsABar(t *testing.T) {
 			{time.Second, &messages.HeartbeatStopped{Cluster: m1}},
 			{2 * time.Second, &messages.HeartbeatReturned{Cluster: m1}},
 		}, []string{"m1: bad 1s-2s"}},
+		{"an outage lasts, and so does what it takes from users", []happening{
+			{time.Second, &messages.OutageBegan{Cluster: m1, Outage: messages.OutagePower}},
+			{time.Second, &messages.AvailabilityChanged{Binding: "d/web", Cluster: m1, Before: 2, Outage: messages.OutagePower}},
+			{2 * time.Second, &messages.OutageEnded{Cluster: m1, Outage: messages.OutagePower}},
+			{3 * time.Second, &messages.AvailabilityChanged{Binding: "d/web", Cluster: m1, Available: 2}},
+			{4 * time.Second, &messages.AvailabilityChanged{Binding: "d/web", Cluster: m1, Available: 1, Before: 2}},
+		}, []string{"m1: bad 1s-2s", "d/web:", "d/web on m1: unhealthy 1s-3s"}},
 		{"the governor is in one state after the other", []happening{
 			{time.Second, &messages.GovernorChanged{State: "Slow", EvictionsPerSecond: new(float64)}},
 			{2 * time.Second, &messages.GovernorChanged{Region: "eu", State: "Slow", EvictionsPerSecond: new(float64)}},

@@ -37,7 +37,7 @@ func watching(n int) []expect.Expectation {
 	for i := range n {
 		all = append(all, expect.Expectation{Mode: expect.Always, Until: span.Max, Subject: &expect.Binding{
 			Name:  messages.BindingName(fmt.Sprintf("shop/web-%d", i)),
-			Wants: []expect.Want{expect.Clusters{{"m1", 2}, {"m3", 3}}, expect.Number{Of: expect.HealthyReplicas, Bounds: expect.Bounds{Min: 1, Max: expect.Unbounded}}},
+			Wants: []expect.Want{expect.Clusters{{"m1", 2}, {"m3", 3}}, expect.Number{Of: expect.Available, Bounds: expect.Bounds{Min: 1, Max: expect.Unbounded}}},
 		}})
 	}
 	return all

@@ -149,14 +149,18 @@ const (
 	ClusterCount Count = iota
 	// Replicas is the sum of the clusters' replicas.
 	Replicas
-	// HealthyReplicas is the number of replicas that serve, wherever they run: those of a copy that is
-	// leaving count until it is gone.
-	HealthyReplicas
+	// Available is the number of replicas that serve users, wherever they run: those of a copy that is being evicted
+	// count until it is gone.
+	Available
+	// Reported is the number of ready replicas that clusters last reported, likewise.
+	Reported
 )
 
-var counts = [...]string{ClusterCount: "clusters", Replicas: "replicas", HealthyReplicas: "healthy replicas"}
+var counts = [...]string{
+	ClusterCount: "clusters", Replicas: "replicas", Available: "available replicas", Reported: "reported replicas",
+}
 
-// String returns "has at least 2 healthy replicas".
+// String returns "has at least 2 available replicas".
 func (n Number) String() string { return "has " + n.Bounds.String() + " " + counts[n.Of] }
 
 func (n Number) judge(b *store.Binding) (holds bool, seen string) {
@@ -168,7 +172,9 @@ func (n Number) judge(b *store.Binding) (holds bool, seen string) {
 		for _, c := range b.Spec.Clusters {
 			got += int(c.Replicas)
 		}
-	case HealthyReplicas:
+	case Available:
+		got = int(b.Available())
+	case Reported:
 		for i := range b.Status.AggregatedStatus {
 			got += int(b.Status.AggregatedStatus[i].ReadyReplicas)
 		}

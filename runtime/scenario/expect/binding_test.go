@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/scenario/expect"
 	"leeward/runtime/scenario/span"
@@ -31,6 +32,11 @@ func webBinding() *api.ResourceBinding {
 			},
 		},
 	}
+}
+
+// serve says how many replicas of webBinding serve on a cluster.
+func serve(on messages.ClusterName, replicas int32) *messages.AvailabilityChanged {
+	return &messages.AvailabilityChanged{Binding: "shop/web-deployment", Cluster: on, Available: replicas}
 }
 
 func TestBindings(t *testing.T) {
@@ -60,15 +66,18 @@ func TestBindings(t *testing.T) {
 		"the number of clusters":               {want: expect.Number{Of: expect.ClusterCount, Bounds: expect.Exactly(2)}},
 		"the sum of replicas":                  {want: expect.Number{Of: expect.Replicas, Bounds: expect.Exactly(5)}},
 		"too few replicas":                     {expect.Number{Of: expect.Replicas, Bounds: expect.Bounds{Min: 6, Max: expect.Unbounded}}, "it has 5 replicas"},
-		"replicas that serve, wherever":        {want: expect.Number{Of: expect.HealthyReplicas, Bounds: expect.Exactly(5)}},
-		"too few replicas that serve":          {expect.Number{Of: expect.HealthyReplicas, Bounds: expect.Bounds{Min: 6, Max: 9}}, "it has 5 healthy replicas"},
-		"too many replicas that serve":         {expect.Number{Of: expect.HealthyReplicas, Bounds: expect.Bounds{Max: 4}}, "it has 5 healthy replicas"},
+		"replicas that serve, wherever":        {want: expect.Number{Of: expect.Available, Bounds: expect.Exactly(3)}},
+		"too few replicas that serve":          {expect.Number{Of: expect.Available, Bounds: expect.Bounds{Min: 4, Max: 9}}, "it has 3 available replicas"},
+		"too many replicas that serve":         {expect.Number{Of: expect.Available, Bounds: expect.Bounds{Max: 2}}, "it has 3 available replicas"},
+		"replicas that are reported":           {want: expect.Number{Of: expect.Reported, Bounds: expect.Exactly(5)}},
+		"too few replicas that are reported":   {expect.Number{Of: expect.Reported, Bounds: expect.Exactly(6)}, "it has 5 reported replicas"},
 		"a number of clusters that it has not": {expect.Number{Of: expect.ClusterCount, Bounds: expect.Exactly(3)}, "it has 2 clusters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &expect.Binding{Name: "shop/web-deployment", Wants: []expect.Want{c.want}}
 			r := play(t, expect.Expectation{Mode: expect.Always, Until: span.Max, Subject: b})
-			r.put(webBinding())
+			r.store.Put(webBinding())
+			r.at(0, serve("m1", 9), serve("m3", 4), serve("m1", 2), serve("m2", 1), serve("m3", 0))
 			got := r.end(s)[0]
 			require.Equal(t, c.reason, got.Reason)
 			require.Equal(t, c.reason == "", got.Passed)

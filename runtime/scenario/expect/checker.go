@@ -17,6 +17,8 @@ type Result struct {
 	At float64 `json:"at"`
 	// Reason says what was seen instead; empty where it passed.
 	Reason string `json:"reason,omitempty"`
+	// Line is where it is written; 0 is unknown.
+	Line int `json:"-"`
 }
 
 // Checker judges the expectations of one run, instant by instant.
@@ -32,7 +34,8 @@ type Checker struct {
 	states  []*watch
 	touched []*watch
 	// all is set where a fact may be about any object.
-	all bool
+	all     bool
+	outages outages
 }
 
 // NewChecker returns a checker of a run that begins at start.
@@ -43,6 +46,7 @@ func NewChecker(expectations []Expectation, start time.Time) *Checker {
 		events:   map[string][]*watch{},
 		clusters: map[messages.ClusterName][]*watch{},
 		bindings: map[messages.BindingName][]*watch{},
+		outages:  outages{open: map[messages.ClusterName]int{}},
 	}
 	for i := range expectations {
 		w := &watch{Expectation: &expectations[i]}
@@ -94,6 +98,9 @@ func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry
 
 // notice takes in one fact: it counts as an event, and what it is about is looked at again.
 func (c *Checker) notice(e *journal.Entry) {
+	if f, ok := e.Fact.(*messages.WorkloadsStay); ok {
+		c.outages.notice(e.At.Sub(c.start), f)
+	}
 	for _, w := range c.events[e.Fact.Kind()] {
 		w.happened(e.At.Sub(c.start), e.Fact)
 	}
@@ -118,7 +125,10 @@ func (c *Checker) Finish(end time.Time) []Result {
 		if !w.done {
 			w.finish(at)
 		}
-		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason}
+		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line()}
+		if !w.passed {
+			results[i].Reason += c.outages.during(w.at)
+		}
 	}
 	return results
 }

@@ -1,6 +1,7 @@
 package expect_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -184,15 +185,15 @@ func TestSentences(t *testing.T) {
 	eviction := &expect.Event{Kind: "EvictionStarted", Cluster: "m1", Binding: "shop/web", Fields: map[string]any{"grounds": map[string]any{"reason": "R"}}}
 	down := &expect.Taint{Cluster: "m1", Key: "down", Effect: "NoExecute"}
 	for want, e := range map[string]expect.Expectation{
-		`at 10s: binding shop/web runs on m1, m3=2; leaves m2 (x.yaml:7)`:                                                 {Mode: expect.At, From: 10 * s, Until: 10 * s, Subject: web},
-		`within 5m after 1m: cluster m1 has the taint down:NoExecute (x.yaml:7)`:                                          {Mode: expect.Within, From: time.Minute, Until: 6 * time.Minute, Subject: down},
-		`within 5m: cluster m1 has no taint down (x.yaml:7)`:                                                              {Mode: expect.Within, Until: 5 * time.Minute, Subject: &expect.Taint{Cluster: "m1", Key: "down", Absent: true}},
-		`always from 1m until 2m: cluster m1 has the taint down:NoExecute (x.yaml:7)`:                                     {Mode: expect.Always, From: time.Minute, Until: 2 * time.Minute, Subject: down},
-		`never: event EvictionStarted of shop/web on m1 with {"grounds":{"reason":"R"}} (x.yaml:7)`:                       {Mode: expect.Never, Until: span.Max, Subject: eviction},
-		`in all from 1m: event Restarted happens at most 1 time (x.yaml:7)`:                                               {Mode: expect.Total, From: time.Minute, Until: span.Max, Count: expect.Bounds{Max: 1}, Subject: &expect.Event{Kind: "Restarted"}},
-		`in all: event Restarted happens 2 to 3 times (x.yaml:7)`:                                                         {Mode: expect.Total, Until: span.Max, Count: expect.Bounds{Min: 2, Max: 3}, Subject: &expect.Event{Kind: "Restarted"}},
-		`never: Cluster m1 matches {"spec":{"taints":[]}} (x.yaml:7)`:                                                     {Mode: expect.Never, Until: span.Max, Subject: object(map[string]any{"kind": "Cluster", "spec": map[string]any{"taints": []any{}}})},
-		`always: binding shop/web has at least 2 healthy replicas; is not healthy; uses the affinity group eu (x.yaml:7)`: {Mode: expect.Always, Until: span.Max, Subject: &expect.Binding{Name: "shop/web", Wants: []expect.Want{expect.Number{Of: expect.HealthyReplicas, Bounds: expect.Bounds{Min: 2, Max: expect.Unbounded}}, expect.Healthy(false), expect.Affinity("eu")}}},
+		`at 10s: binding shop/web runs on m1, m3=2; leaves m2 (x.yaml:7)`:                                                   {Mode: expect.At, From: 10 * s, Until: 10 * s, Subject: web},
+		`within 5m after 1m: cluster m1 has the taint down:NoExecute (x.yaml:7)`:                                            {Mode: expect.Within, From: time.Minute, Until: 6 * time.Minute, Subject: down},
+		`within 5m: cluster m1 has no taint down (x.yaml:7)`:                                                                {Mode: expect.Within, Until: 5 * time.Minute, Subject: &expect.Taint{Cluster: "m1", Key: "down", Absent: true}},
+		`always from 1m until 2m: cluster m1 has the taint down:NoExecute (x.yaml:7)`:                                       {Mode: expect.Always, From: time.Minute, Until: 2 * time.Minute, Subject: down},
+		`never: event EvictionStarted of shop/web on m1 with {"grounds":{"reason":"R"}} (x.yaml:7)`:                         {Mode: expect.Never, Until: span.Max, Subject: eviction},
+		`in all from 1m: event Restarted happens at most 1 time (x.yaml:7)`:                                                 {Mode: expect.Total, From: time.Minute, Until: span.Max, Count: expect.Bounds{Max: 1}, Subject: &expect.Event{Kind: "Restarted"}},
+		`in all: event Restarted happens 2 to 3 times (x.yaml:7)`:                                                           {Mode: expect.Total, Until: span.Max, Count: expect.Bounds{Min: 2, Max: 3}, Subject: &expect.Event{Kind: "Restarted"}},
+		`never: Cluster m1 matches {"spec":{"taints":[]}} (x.yaml:7)`:                                                       {Mode: expect.Never, Until: span.Max, Subject: object(map[string]any{"kind": "Cluster", "spec": map[string]any{"taints": []any{}}})},
+		`always: binding shop/web has at least 2 available replicas; is not healthy; uses the affinity group eu (x.yaml:7)`: {Mode: expect.Always, Until: span.Max, Subject: &expect.Binding{Name: "shop/web", Wants: []expect.Want{expect.Number{Of: expect.Available, Bounds: expect.Bounds{Min: 2, Max: expect.Unbounded}}, expect.Healthy(false), expect.Affinity("eu")}}},
 	} {
 		e.Source = "x.yaml:7"
 		require.Equal(t, want, e.String())
@@ -262,7 +263,7 @@ func TestClustersGoAndComeBack(t *testing.T) {
 	results := r.end(time.Minute)
 	require.Equal(t, "there is no cluster m1", results[0].Reason)
 	require.Equal(t, 25.0, results[1].At)
-	require.Equal(t, expect.Result{Text: results[2].Text, At: 10, Reason: "there is no Cluster m1"}, results[2])
+	require.Equal(t, expect.Result{Text: results[2].Text, At: 10, Reason: "there is no Cluster m1", Line: 7}, results[2])
 }
 
 func TestClusterResourceBindingsHaveNoNamespace(t *testing.T) {
@@ -301,4 +302,25 @@ func TestAnyOfSeveralOutcomesWillDo(t *testing.T) {
 	require.Equal(t, "always from 1s until 2s: cluster m1 has the taint down, or cluster m1 has the taint slow (x.yaml:7)", results[0].Text)
 	require.False(t, results[1].Passed)
 	require.Equal(t, "it has no taints", results[1].Reason)
+}
+
+func TestAFailureNamesTheClustersFromWhichNothingEvicts(t *testing.T) {
+	const line = "m1 is not Ready, but no ClusterTaintPolicy adds NoExecute for it: its workloads stay"
+	staysOn := func(name string) *messages.WorkloadsStay {
+		return &messages.WorkloadsStay{Cluster: messages.ClusterName(name), Reason: "no ClusterTaintPolicy adds NoExecute for it"}
+	}
+	reasonAt := func(at time.Duration) string {
+		r := play(t, tainted(expect.At, at, at))
+		r.put(cluster("m1"))
+		r.at(1*s, staysOn("m1"))
+		r.at(5*s, &messages.WorkloadsStay{Cluster: "m1"})
+		r.at(7*s, staysOn("m1"), staysOn("m2"), staysOn("m3"), staysOn("m4"), staysOn("m5"))
+		return r.end(10 * s)[0].Reason
+	}
+	require.NotContains(t, reasonAt(0), "not Ready")
+	require.Equal(t, "it has no taints\n"+line, reasonAt(1*s))
+	require.Equal(t, "it has no taints\n"+line, reasonAt(5*s-1))
+	require.Equal(t, "it has no taints", reasonAt(5*s))
+	require.Equal(t, 3, strings.Count(reasonAt(8*s), "its workloads stay"))
+	require.Contains(t, reasonAt(8*s), "\nand so for 2 more clusters")
 }

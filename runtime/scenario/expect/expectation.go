@@ -8,6 +8,7 @@ package expect
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,6 +67,12 @@ type State interface {
 // failed:NoExecute (outage.yaml:12)".
 func (e *Expectation) String() string {
 	return e.when() + ": " + e.Subject.String() + e.howOften() + " (" + e.Source + ")"
+}
+
+// line is that of the source.
+func (e *Expectation) line() int {
+	line, _ := strconv.Atoi(e.Source[strings.LastIndexByte(e.Source, ':')+1:]) // a source without one has none
+	return line
 }
 
 func (e *Expectation) when() string {

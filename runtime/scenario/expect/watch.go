@@ -23,8 +23,10 @@ type watch struct {
 	begun   bool
 	since   time.Duration
 	version uint64
-	holds   bool
-	seen    string
+	// available is how many replicas of a binding serve, which no version of it tells.
+	available int32
+	holds     bool
+	seen      string
 
 	// count is the number of events in the window.
 	count int
@@ -36,10 +38,10 @@ type watch struct {
 	reason string
 }
 
-// look judges the state at an instant, if its object changed.
+// look judges the state at an instant, if its object changed, or what serves of it.
 func (w *watch) look(now time.Duration, s *store.Store) {
-	version := s.Version(w.key)
-	if w.done || w.begun && version == w.version {
+	version, available := s.Version(w.key), s.Available(w.key)
+	if w.done || w.begun && version == w.version && available == w.available {
 		return
 	}
 	if w.begun && now > w.since {
@@ -48,7 +50,7 @@ func (w *watch) look(now time.Duration, s *store.Store) {
 	if w.done {
 		return
 	}
-	w.begun, w.since, w.version = true, now, version
+	w.begun, w.since, w.version, w.available = true, now, version, available
 	w.holds, w.seen = w.state.judge(s)
 	w.cover(now, now)
 }

@@ -1,0 +1,153 @@
+// Mutants measures how well the tests of Leeward would notice a fault. It plants small faults into the code of the
+// packages that decide and store, one at a time, runs the cheapest tests that execute the line, and prints how many were
+// killed (a test failed) and which survived.
+//
+//	go run . -root ../..                              # all packages: a night's work
+//	go run . -root ../.. -packages 'actors/binding'   # one
+//	go run . -root ../.. -for 60s -seed 20261122      # a sample, drawn by a seed
+//
+// All faults of a package are compiled in at once and one is switched on by an environment variable (switch.go.txt), so
+// that a fault costs a run of tests and no compilation. A first run of every test records which faults it executes: what
+// no test executes has survived already, and what one does is asked only of those that do.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// targets are the packages whose faults matter most, each with the layers that would notice, cheapest first. Tests of the
+// package itself are always the first.
+var targets = []target{
+	{"actors/rules/...", []string{"scenarios"}},
+	{"actors/binding", []string{"scenarios", "simulation"}},
+	{"actors/cluster", []string{"scenarios", "simulation"}},
+	{"actors/governor", []string{"scenarios", "simulation"}},
+	{"actors/scheduler", []string{"scenarios", "simulation"}},
+	{"runtime/live", nil},
+	{"runtime/engine", []string{"runtime/engine/wal", "runtime/live"}},
+	{"runtime/engine/wal", []string{"runtime/engine"}},
+}
+
+type target struct {
+	pattern string
+	layers  []string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.root, "root", ".", "the module's folder")
+	flag.StringVar(&o.packages, "packages", "", "only packages whose path contains this")
+	flag.StringVar(&o.only, "only", "", "only faults whose place or text contains this")
+	flag.DurationVar(&o.time, "for", 0, "try a sample for this long, not counting compilation; 0: all faults")
+	flag.Uint64Var(&o.seed, "seed", 1, "the order in which faults are tried")
+	flag.IntVar(&o.parallel, "parallel", 2, "how many faults are tried at once")
+	flag.BoolVar(&o.list, "list", false, "list the faults and plant none")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "mutants: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	root, packages, only string
+	time                 time.Duration
+	seed                 uint64
+	parallel             int
+	list                 bool
+}
+
+func run(ctx context.Context, o options) error {
+	root, err := filepath.Abs(o.root)
+	if err != nil {
+		return err
+	}
+	equivalent, err := readEquivalent(filepath.Join(root, ".ci", "mutants", "equivalent.txt"))
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+
+	var packages []*mutated
+	for _, t := range targets {
+		found, err := plant(root, t)
+		if err != nil {
+			return err
+		}
+		for _, m := range found {
+			if strings.Contains(m.name, o.packages) {
+				m.leaveOut(o.only, equivalent)
+				packages = append(packages, m)
+			}
+		}
+	}
+	if o.list {
+		for _, m := range packages {
+			for i := range m.faults {
+				fmt.Println(&m.faults[i])
+			}
+		}
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(o.seed, 0))
+	left := o.time
+	if o.time > 0 {
+		draw(rng, packages)
+	}
+	var scores []score
+	for _, m := range packages {
+		j := &judge{root: root, scratch: filepath.Join(scratch, strings.ReplaceAll(m.name, "/", "_")), mutated: m, parallel: o.parallel}
+		if err := j.prepare(ctx); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		limit, cancel := ctx, context.CancelFunc(func() {})
+		if o.time > 0 {
+			limit, cancel = context.WithTimeout(ctx, min(left, turn))
+			left -= turn
+		}
+		s := j.try(limit, rng)
+		cancel()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.print(os.Stdout)
+		scores = append(scores, s)
+		if o.time > 0 && left <= 0 {
+			break
+		}
+	}
+	printTable(os.Stdout, scores)
+	return nil
+}
+
+// turn is how long a sample tries the faults of one package.
+const turn = 20 * time.Second
+
+// draw puts packages into an order in which one with more faults is likely to come sooner.
+func draw(rng *rand.Rand, packages []*mutated) {
+	at := map[*mutated]float64{}
+	for _, m := range packages {
+		at[m] = rng.ExpFloat64() / float64(len(m.faults)+1)
+	}
+	slices.SortFunc(packages, func(a, b *mutated) int { return cmp.Compare(at[a], at[b]) })
+}

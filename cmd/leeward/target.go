@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"leeward/actors/rules/propagation"
+	"leeward/messages/spelling"
+	"leeward/runtime/catalog"
+)
+
+// target is an object of a server that a command line names.
+type target struct {
+	resource        *catalog.Resource
+	namespace, name string
+}
+
+// String is how kubectl prints one: "cluster/eu-1".
+func (t target) String() string { return strings.ToLower(t.resource.Kind.Kind) + "/" + t.name }
+
+func cluster(name string) target { return target{resource: catalog.Clusters, name: name} }
+
+// isClusters reports whether a word stands for the resource of clusters.
+func isClusters(word string) bool {
+	kind, known := spelling.KindMeant(word, []string{catalog.Clusters.Kind.Kind})
+	return known && kind == catalog.Clusters.Kind.Kind
+}
+
+// clustersNamed reads names of clusters, as kubectl does: "clusters eu-1 eu-2", "cluster/eu-1", or names alone.
+func (e *editing) clustersNamed(args []string) ([]target, error) {
+	if len(args) > 0 && isClusters(args[0]) {
+		args = args[1:]
+	}
+	var all []target
+	for _, arg := range args {
+		word, name, found := strings.Cut(arg, "/")
+		switch {
+		case !found:
+			name = word
+		case !isClusters(word) || name == "":
+			return nil, fmt.Errorf("want clusters, not %s", arg)
+		}
+		all = append(all, cluster(name))
+	}
+	return all, e.chosen(len(all))
+}
+
+// chosen reports what is wrong with so many names beside the flags that choose clusters.
+func (e *editing) chosen(names int) error {
+	flags := e.selector != "" || e.all
+	switch {
+	case e.selector != "" && e.all, flags && names > 0:
+		return errors.New("want names, --selector or --all, not two of them")
+	case !flags && names == 0:
+		return errors.New("at least one resource name must be specified")
+	}
+	return nil
+}
+
+// heldKinds are what evictions can be held of, beside the workloads that bindings are for.
+const heldKinds = "clusters NAME..., bindings NAME..., or workloads such as deployment/nginx"
+
+// targets reads clusters, bindings and workloads, as kubectl does: "RESOURCE NAME..." or "RESOURCE/NAME...". A workload
+// stands for its binding.
+func (e *editing) targets(args []string) ([]target, error) {
+	if len(args) == 0 {
+		return nil, fmt.Errorf("want %s", heldKinds)
+	}
+	if isClusters(args[0]) {
+		return e.clustersNamed(args)
+	}
+	if !strings.Contains(args[0], "/") {
+		args = together(args[0], args[1:])
+	}
+	var all []target
+	for _, arg := range args {
+		t, err := e.target(arg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, e.chosen(len(all))
+}
+
+// together writes each name behind the resource that all of them have; a resource alone names nothing.
+func together(word string, names []string) []string {
+	if len(names) == 0 {
+		return []string{word}
+	}
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = word + " " + name
+	}
+	return all
+}
+
+// target is one object by its resource and its name: "rb/nginx-deployment", "deploy nginx".
+func (e *editing) target(text string) (target, error) {
+	cut := strings.IndexAny(text, "/ ")
+	if cut < 0 || cut == len(text)-1 {
+		return target{}, fmt.Errorf("want %s, not %s", heldKinds, text)
+	}
+	word, name := text[:cut], text[cut+1:]
+	switch r := heldResource(word); r {
+	case catalog.Clusters, catalog.ClusterBindings:
+		return target{resource: r, name: name}, nil
+	case catalog.Bindings:
+		return target{r, e.server.namespaced(), name}, nil
+	}
+	workloads, err := spelling.Workloads(text, nil)
+	if err != nil {
+		return target{}, fmt.Errorf("want %s: %w", heldKinds, err)
+	}
+	w := workloads[0]
+	return target{catalog.Bindings, cmp.Or(w.Namespace, e.server.namespaced()), propagation.BindingName(w.Kind, w.Name)}, nil
+}

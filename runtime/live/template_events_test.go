@@ -1,0 +1,29 @@
+package live
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAWorkloadTellsItsOwnerWhyItMoved(t *testing.T) {
+	f := running(t)
+	web := deployment(2, "")
+	require.Empty(t, f.events(web), "a first placement is no failover")
+	putTaints(f, "m1", failed)
+	f.serves("m2", 2)
+	f.pass(time.Minute)
+	told := f.events(web)
+	require.NotEmpty(t, told)
+	require.Subset(t, f.events(binding()), told, "its binding tells the same")
+	var reasons []string
+	for _, e := range told {
+		reason, _, _ := strings.Cut(e, ":")
+		reasons = append(reasons, reason)
+	}
+	require.Equal(t, []string{"EvictWorkloadFromClusterSucceed", "EvictionStarted", "ScheduleBindingSucceed"}, reasons)
+	f.restart()
+	require.Equal(t, told, f.events(web), "a restart tells nothing again")
+}

@@ -1,0 +1,71 @@
+package scenario
+
+import (
+	"cmp"
+	"time"
+
+	"leeward/messages"
+)
+
+// Outage begins an outage of clusters, or ends one that began before.
+type Outage struct {
+	Clusters []messages.ClusterName
+	Kind     messages.OutageKind
+	// For is how long it lasts; zero: until the run ends.
+	For time.Duration
+	// Over is set where it ends.
+	Over bool
+}
+
+func (*Outage) action() {}
+
+func (c *call) outage(s *outageStep) Action {
+	c.oneOf(c.path+".kind", s.Kind, string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer))
+	if s.For != nil && *s.For == 0 {
+		c.bad(c.path+".for", "must be more than 0")
+	}
+	return &Outage{Clusters: c.clusters(s.Cluster), Kind: messages.OutageKind(s.Kind), For: s.For.orElse(0)}
+}
+
+// ended is the step that ends an outage; false: what a step does ends by itself, or not within the run.
+func (r *reader) ended(s Step) (Step, bool) {
+	o, is := s.Action.(*Outage)
+	if !is || o.For == 0 {
+		return s, false
+	}
+	s.At += o.For
+	s.Action = &Outage{Clusters: o.Clusters, Kind: o.Kind, Over: true}
+	return s, r.duration == 0 || s.At <= r.duration
+}
+
+// inOrder orders the steps of a timeline by time. In one instant what people do comes first, as written, and then what
+// happens to clusters and their copies, whatever the order of the lines: what hides something hides it from its first
+// instant on, and an outage that begins where another ends goes on with it.
+func inOrder(a, b Step) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(turn(a.Action), turn(b.Action)))
+}
+
+// turn is when an action has its turn in an instant.
+func turn(a Action) int {
+	switch a := a.(type) {
+	case *Reports:
+		return 1
+	case *Outage:
+		if a.Over {
+			return 3
+		}
+		return 2
+	case *Reboot:
+		return 4
+	case *Room:
+		return 5
+	case *Status:
+		return 6
+	case *Health:
+		if a.Binding != "" { // after what is said of all
+			return 8
+		}
+		return 7
+	}
+	return 0
+}
