@@ -102,6 +102,25 @@ type Grounds struct {
 	Deadline   time.Time          `json:"deadline,omitzero"`
 }
 
+// Same reports whether two grounds name the same reason, taint and policy, whatever their deadlines.
+func (g *Grounds) Same(o *Grounds) bool {
+	return g.Reason == o.Reason && taintText(g.Taint) == taintText(o.Taint) && g.policy() == o.policy()
+}
+
+func (g *Grounds) policy() string {
+	if g.Cause == nil {
+		return ""
+	}
+	return g.Cause.Policy
+}
+
+func taintText(t *corev1.Taint) string {
+	if t == nil {
+		return ""
+	}
+	return t.ToString()
+}
+
 // CountdownStarted says that a binding will have to leave a cluster at a deadline to come.
 type CountdownStarted struct {
 	Binding BindingName `json:"binding"`

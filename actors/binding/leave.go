@@ -183,7 +183,7 @@ func (b *Binding) replaceLeave(now time.Time, t *target, next leave, out *actors
 	}
 	t.leave = next
 	if next.at.After(now) {
-		if !b.restoring && (!old.at.Equal(next.at) || old.due) {
+		if !b.restoring && (!old.at.Equal(next.at) || old.due || !old.grounds.Same(&next.grounds)) {
 			b.countdown(t, out)
 		}
 		return

@@ -91,10 +91,23 @@ func (t *trial) add(one tried) error {
 	return t.tell(one)
 }
 
+// shrinksFor bounds how long a case is made smaller: one that runs for seconds would be tried for the better part of an hour.
+const shrinksFor = time.Minute
+
 // tell says what a seed broke and how to see it again, and writes the smallest scenario that breaks it, too.
 func (t *trial) tell(one tried) error {
-	whole := simulation.Draw(one.seed)
-	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Law, simulation.Try)
+	_, err := fmt.Fprintf(t.out, "seed %d breaks: %s\n  %s\n  repeat: leeward storm --simulate --seed %d --seeds 1\n",
+		one.seed, one.finding.Law, one.finding.Detail, one.seed)
+	if err != nil {
+		return err
+	}
+	whole, began := simulation.Draw(one.seed), time.Now()
+	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Law, func(c *simulation.Case) *simulation.Finding {
+		if time.Since(began) > shrinksFor {
+			return nil
+		}
+		return simulation.Try(c)
+	})
 	file := filepath.Join(t.dir, fmt.Sprintf("seed-%d.yaml", one.seed))
 	if err := os.MkdirAll(t.dir, 0o750); err != nil {
 		return fmt.Errorf("make the folder of --out: %w", err)
@@ -102,8 +115,7 @@ func (t *trial) tell(one tried) error {
 	if err := os.WriteFile(file, small.YAML("Broken: "+one.finding.Law+"."), 0o600); err != nil {
 		return fmt.Errorf("write the shrunk scenario of seed %d: %w", one.seed, err)
 	}
-	_, err := fmt.Fprintf(t.out, "seed %d breaks: %s\n  %s\n  repeat: leeward storm --simulate --seed %d --seeds 1\n  shrunk from %d parts to %d: leeward replay %s\n",
-		one.seed, one.finding.Law, one.finding.Detail, one.seed, whole.Size(), small.Size(), shellWord(file))
+	_, err = fmt.Fprintf(t.out, "  shrunk from %d parts to %d: leeward replay %s\n", whole.Size(), small.Size(), shellWord(file))
 	return err
 }
 
