@@ -23,77 +23,32 @@ const exitCodes = `Exit codes:
   2  a scenario, a manifest or the command line is invalid
   3  an internal error, a file that cannot be read or written, or a replay that is not deterministic`
 
-// exit is an error that says how the command ends. Outside of a command, where arguments are parsed, an error of any other
-// kind is the command line's.
-type exit struct {
-	code int
-	// err is for standard error; nil where the report has said everything.
-	err error
-}
-
-func (e *exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exit) Unwrap() error { return e.err }
-
 // invalid is for problems that say themselves in which file they are.
-func invalid(err error) error { return &exit{exitInvalid, err} }
+func invalid(err error) error { return &exitcode.Exit{Code: exitInvalid, Err: err} }
 
-func internal(err error) error { return &exit{exitInternal, fmt.Errorf("leeward: %w", err)} }
+// internal is also for errors of commands that are no Exit, such as output that cannot be written.
+func internal(err error) error {
+	return &exitcode.Exit{Code: exitInternal, Err: fmt.Errorf("leeward: %w", err)}
+}
 
 // ofInput is for problems of what is read: people name a file that is not there, or the machine cannot read one that is.
-func ofInput(err error) error { return &exit{exitcode.OfInput(err), err} }
-
-// sorted has an error of a command that says nothing of how it ends be an internal one, as that output cannot be written.
-func sorted(c *cobra.Command) {
-	for _, below := range c.Commands() {
-		sorted(below)
-	}
-	run := c.RunE
-	if run == nil {
-		return
-	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		err := run(c, args)
-		if err == nil || errors.As(err, new(*exit)) {
-			return err
-		}
-		return internal(err)
-	}
-}
+func ofInput(err error) error { return &exitcode.Exit{Code: exitcode.OfInput(err), Err: err} }
 
 // misused is for errors of the command line; it says where its help is.
 func misused(c *cobra.Command, err error) error {
-	return &exit{exitInvalid, fmt.Errorf("leeward: %w\nsee '%s --help'", err, c.CommandPath())}
-}
-
-// codeOf returns the exit code that an error asks for.
-func codeOf(err error) int {
-	var e *exit
-	switch {
-	case err == nil:
-		return exitHeld
-	case errors.As(err, &e):
-		return e.code
-	default:
-		return exitInvalid
-	}
+	return &exitcode.Exit{Code: exitInvalid, Err: fmt.Errorf("leeward: %w\nsee '%s --help'", err, c.CommandPath())}
 }
 
 // textOf returns what an error has to say on standard error.
 func textOf(err error) string {
-	var e *exit
+	var e *exitcode.Exit
 	switch {
-	case err == nil, errors.As(err, &e) && e.err == nil:
+	case err == nil, errors.As(err, &e) && e.Err == nil:
 		return ""
 	case e == nil:
 		return "leeward: " + err.Error() + "\nsee 'leeward --help'"
 	default:
-		return e.err.Error()
+		return e.Err.Error()
 	}
 }
 

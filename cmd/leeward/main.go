@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/build"
 )
 
@@ -32,7 +33,7 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 	if text := textOf(err); text != "" {
 		say(stderr, text+"\n")
 	}
-	return codeOf(err)
+	return exitcode.Of(err)
 }
 
 // say writes to standard error. If that fails, there is nobody left to tell.
@@ -56,6 +57,6 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), recordCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
-	sorted(root)
+	exitcode.Classify(root, internal)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/config"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
@@ -160,7 +161,7 @@ func (r *replaying) enough(ran int) error {
 	if ran >= int(r.min) {
 		return nil
 	}
-	return &exit{exitFailed, fmt.Errorf("leeward: %s ran, and --min asks for %d", count(ran, "scenario"), r.min)}
+	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: %s ran, and --min asks for %d", count(ran, "scenario"), r.min)}
 }
 
 // check reports what makes no sense, or not together.
@@ -245,7 +246,7 @@ func (o *outcome) exit() error {
 	case all != nil:
 		return invalid(all)
 	case o.failed:
-		return &exit{code: exitFailed, err: nil}
+		return &exitcode.Exit{Code: exitFailed}
 	}
 	return nil
 }

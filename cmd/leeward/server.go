@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/client"
 )
 
@@ -51,5 +52,5 @@ func refused(err error) error {
 	case errors.As(err, new(*fs.PathError)):
 		return internal(err)
 	}
-	return &exit{exitFailed, fmt.Errorf("leeward: %w", err)}
+	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: %w", err)}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/simulation"
 )
 
@@ -48,7 +49,7 @@ func (s *simulating) run(out io.Writer, seed uint64, jobs int) error {
 		return internal(err)
 	}
 	if tally.failed {
-		return &exit{code: exitFailed}
+		return &exitcode.Exit{Code: exitFailed}
 	}
 	return nil
 }

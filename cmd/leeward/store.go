@@ -53,7 +53,7 @@ func oneFolder(c *cobra.Command, args []string) error {
 }
 
 // ofStore is for an error of a store.
-func ofStore(err error) error { return &exit{exitcode.OfStore(err), err} }
+func ofStore(err error) error { return &exitcode.Exit{Code: exitcode.OfStore(err), Err: err} }
 
 func storeVerifyCommand() *cobra.Command {
 	return &cobra.Command{
@@ -115,11 +115,11 @@ func row(w *tabwriter.Writer, cells ...any) {
 // verdict is nil for a store that is sound but for a torn end.
 func verdict(r *wal.Report) error {
 	if r.Loss != nil {
-		return &exit{exitFailed, r.Loss}
+		return &exitcode.Exit{Code: exitFailed, Err: r.Loss}
 	}
 	for _, f := range r.Files {
 		if f.Damage != nil && !f.Damage.Torn {
-			return &exit{exitFailed, f.Damage}
+			return &exitcode.Exit{Code: exitFailed, Err: f.Damage}
 		}
 	}
 	return nil

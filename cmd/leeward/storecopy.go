@@ -20,6 +20,7 @@ import (
 	strict "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/catalog"
@@ -81,7 +82,7 @@ func exportObjects(w io.Writer, state *wal.State, form string) error {
 	for i := range state.Records {
 		o, err := exported(&state.Records[i])
 		if err != nil {
-			return &exit{exitFailed, fmt.Errorf("%s: %w", state.Records[i].Key, err)}
+			return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("%s: %w", state.Records[i].Key, err)}
 		}
 		if err := writeObject(w, o, form); err != nil {
 			return err

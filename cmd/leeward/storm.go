@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/messages/manifest"
 	"leeward/runtime/config"
 	pages "leeward/runtime/report/page"
@@ -164,7 +165,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	}
 	page.tell(c.ErrOrStderr())
 	if report.Interrupted || !report.Passed() {
-		return &exit{code: exitFailed, err: nil}
+		return &exitcode.Exit{Code: exitFailed}
 	}
 	return nil
 }

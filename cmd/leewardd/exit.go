@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/config"
 	"leeward/runtime/etcd"
@@ -17,48 +15,8 @@ const exitCodes = `Exit codes:
   2  the command line or the configuration is invalid
   3  an internal error, or a file, a port or etcd that cannot be used`
 
-// exit is an error that says how the program ends.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e *exit) Error() string { return e.err.Error() }
-
-func (e *exit) Unwrap() error { return e.err }
-
 func invalid(format string, words ...any) error {
-	return &exit{exitcode.Invalid, fmt.Errorf(format, words...)}
-}
-
-// codeOf returns the exit code that an error asks for. One that no command returned is of the command line.
-func codeOf(err error) int {
-	var e *exit
-	switch {
-	case err == nil:
-		return exitcode.Held
-	case errors.As(err, &e):
-		return e.code
-	}
-	return exitcode.Invalid
-}
-
-// sorted has each error of a command say how the program ends.
-func sorted(c *cobra.Command) {
-	for _, below := range c.Commands() {
-		sorted(below)
-	}
-	run := c.RunE
-	if run == nil {
-		return
-	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		err := run(c, args)
-		if err == nil || errors.As(err, new(*exit)) {
-			return err
-		}
-		return &exit{causeOf(err), err}
-	}
+	return &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf(format, words...)}
 }
 
 // causeOf is the code for an error of what a command uses.

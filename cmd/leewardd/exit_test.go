@@ -69,7 +69,7 @@ func TestExitCodes(t *testing.T) {
 			root.SetOut(io.Discard)
 			root.SetErr(io.Discard)
 			err := root.ExecuteContext(ctx)
-			require.Equal(t, c.code, codeOf(err), "%v", err)
+			require.Equal(t, c.code, exitcode.Of(err), "%v", err)
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/build"
 )
 
@@ -23,7 +24,7 @@ func main() {
 	signal.Notify(reload, syscall.SIGHUP)
 	if err := rootCommand(reload).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "leewardd:", err)
-		os.Exit(codeOf(err))
+		os.Exit(exitcode.Of(err))
 	}
 }
 
@@ -47,7 +48,7 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	c.PersistentFlags().AddFlagSet(line.flags())
 	c.AddCommand(kubeconfigCommand(line), configCommand(line), moveCommand(line))
 	build.Of(debug.ReadBuildInfo()).AddTo(c)
-	sorted(c)
+	exitcode.Classify(c, func(err error) error { return &exitcode.Exit{Code: causeOf(err), Err: err} })
 	return c
 }
 

@@ -168,7 +168,7 @@ func led(state *wal.State, now time.Time) error {
 			return fmt.Errorf("read the Lease of the leader: %w", err)
 		}
 		if who, until := leadership.Holder(lease); now.Before(until) {
-			return &exit{exitcode.Failed, fmt.Errorf("%s leads there, until %s at least: stop all daemons", who, until.Format(time.RFC3339))}
+			return &exitcode.Exit{Code: exitcode.Failed, Err: fmt.Errorf("%s leads there, until %s at least: stop all daemons", who, until.Format(time.RFC3339))}
 		}
 	}
 	return nil

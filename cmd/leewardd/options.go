@@ -154,7 +154,7 @@ func (c *commandLine) read() (*configuration, error) {
 	r.settings = settings
 	if problems = append(problems, wrong...); len(problems) > 0 {
 		err := errors.Join(problems...)
-		return r, &exit{exitcode.OfInput(err), err}
+		return r, &exitcode.Exit{Code: exitcode.OfInput(err), Err: err}
 	}
 	return r, nil
 }
