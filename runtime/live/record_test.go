@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/journal"
+	"leeward/runtime/store"
 )
 
 // recorder keeps what was decided, as a daemon does.
@@ -116,4 +118,30 @@ func TestAnEvictionThatIsTakenBackIsNotTold(t *testing.T) {
 	require.Empty(t, get(f, binding()).Spec.GracefulEvictionTasks)
 	require.Empty(t, r.evictions())
 	require.Zero(t, f.told("EvictionStarted"))
+}
+
+// A start asks about each eviction that bindings remember, and builds facts of those only that are missing in the record.
+func TestNothingIsBuiltOfWhatIsRecorded(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	f.serves("m2", 2)
+	f.lets("m1")
+	require.NotNil(t, get(f, binding()).Status.FailoverHistory[0].CompletionTime)
+	var asked []string
+	f.config.Recorded = func(kind string, b messages.BindingName, c messages.ClusterName, _ time.Time) bool {
+		asked = append(asked, kind)
+		return true
+	}
+	f.restoreRecord()
+	require.Equal(t, []string{"EvictionStarted", "EvictionEnded"}, asked)
+	f.config.Recorded = func(string, messages.BindingName, messages.ClusterName, time.Time) bool { return true }
+	require.Zero(t, testing.AllocsPerRun(10, f.restoreRecord))
+}
+
+func TestTheEndOfAnEvictionIsAskedForByItsKind(t *testing.T) {
+	for kind, outcome := range map[string]string{"EvictionWithdrawn": withdrawn, "EvictionEnded": "healthy where it is placed now"} {
+		h := &api.FailoverRecord{FromCluster: "m1", Outcome: outcome, CompletionTime: &metav1.MicroTime{}}
+		require.Equal(t, kind, kindEnded(h))
+		require.Equal(t, kind, ended(store.AsBinding(&api.ResourceBinding{}), h).Kind())
+	}
 }
