@@ -101,7 +101,7 @@ func TestEdits(t *testing.T) {
 		{"a cluster is named in one word", "cordon cluster/eu-1", "cluster/eu-1 cordoned\n",
 			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}}`},
 		{"a taint, too", "taint cluster/eu-1 k-", "cluster/eu-1 untainted\n", `/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
-		{"a workload stands for its binding", "hold deploy/web -n shop --reason r", "resourcebinding/web-deployment held\n",
+		{"a workload names its binding", "hold deploy/web -n shop --reason r", "resourcebinding/web-deployment held\n",
 			`/web-deployment {"metadata":{"annotations":{"leeward.dev/hold-evictions":"r","leeward.dev/hold-until":null}}}`},
 		{"in kubectl's other grammar, too", "release deployments.apps web -n shop", "resourcebinding/web-deployment not held\n",
 			`/web-deployment {"metadata":{"annotations":{"leeward.dev/hold-evictions":null,"leeward.dev/hold-until":null,"leeward.dev/release-evictions":null}}}`},
@@ -162,7 +162,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 }
 
 func TestADryRunOfADrainSaysWhatWouldBeEvictedWhenAndWhereTo(t *testing.T) {
-	const preview = `{"metadata": {"name": "drain"}, "status": {"evicted": 2, "homeless": 1, "evictions": [
+	const preview = `{"metadata": {"name": "drain"}, "status": {"evicted": 2, "unschedulable": 1, "evictions": [
 		{"namespace": "shop", "name": "nginx-deployment", "fromCluster": "eu-1", "toClusters": [{"name": "eu-2", "replicas": 2}, {"name": "us-1"}], "at": "2026-01-02T03:04:05.000000Z", "message": "drained"},
 		{"name": "tools-clusterrole", "fromCluster": "eu-1", "at": "2026-01-02T03:09:05.000000Z", "message": "drained"}]}}`
 	for _, asked := range []string{"client", "server"} {

@@ -76,7 +76,7 @@ func printPreview(w io.Writer, p *api.FailoverPreviewStatus) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s would be evicted, %s unschedulable elsewhere\n", count(int(p.Evicted), "binding"), count(int(p.Homeless), "binding"))
+	_, err := fmt.Fprintf(w, "%s would be evicted, %s unschedulable elsewhere\n", count(int(p.Evicted), "binding"), count(int(p.Unschedulable), "binding"))
 	return err
 }
 

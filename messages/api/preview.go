@@ -29,12 +29,12 @@ type FailoverPreviewSpec struct {
 type FailoverPreviewStatus struct {
 	// Evictions are in order of time, then of names.
 	Evictions []PreviewedEviction `json:"evictions,omitempty"`
-	// Evicted counts the bindings that would leave a cluster, and Homeless those of them that no other
+	// Evicted counts the bindings that would be evicted from a cluster, and Unschedulable those of them that no other
 	// cluster would take.
-	Evicted  int32 `json:"evicted"`
-	Homeless int32 `json:"homeless"`
-	// Unschedulable names those that no other cluster would take, with the reason, by namespace and name: the first 100.
-	Unschedulable []UnschedulableBinding `json:"unschedulable,omitempty"`
+	Evicted       int32 `json:"evicted"`
+	Unschedulable int32 `json:"unschedulable"`
+	// UnschedulableBindings names those that no other cluster would take, with the reason, by namespace and name: the first 100.
+	UnschedulableBindings []UnschedulableBinding `json:"unschedulableBindings,omitempty"`
 	// Warnings name the clusters that are not Ready in the end and keep their workloads, because nothing evicts them.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -92,7 +92,7 @@ func TestAPreviewIsAnsweredAndNotKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "1 web from m1", at(t, answered, ".status.evicted")+" "+at(t, answered, ".status.evictions[0].name")+
 		" from "+at(t, answered, ".status.evictions[0].fromCluster"))
-	require.Equal(t, "0", at(t, answered, ".status.homeless"))
+	require.Equal(t, "0", at(t, answered, ".status.unschedulable"))
 	p.Object["spec"] = map[string]any{}
 	_, err = ask.Create(t.Context(), p, metav1.CreateOptions{})
 	require.EqualError(t, err, "which cluster?")

@@ -122,7 +122,7 @@ func Of(spec *api.FailoverPreviewSpec) ([]Change, error) {
 // Play tells what the changes lead to within Horizon that would not happen without them.
 func (f *Fleet) Play(ctx context.Context, changes ...Change) (*api.FailoverPreviewStatus, error) {
 	with, without, err := f.play(ctx, changes)
-	if err != nil || len(with.evictions)+len(with.homeless) == 0 {
+	if err != nil || len(with.evictions)+len(with.unschedulable) == 0 {
 		return with.status(nil), err
 	}
 	if without == nil {
@@ -144,15 +144,15 @@ type outcome struct {
 	evictions map[departure]*messages.EvictionStarted
 	at        map[departure]time.Time
 	to        map[departure][]api.TargetCluster // who took over
-	// homeless are those that had to leave a cluster and found no other, with what they were told.
-	homeless map[messages.BindingName]string
+	// unschedulable are the bindings that no cluster can take, with the reason.
+	unschedulable map[messages.BindingName]string
 	// stays tell of the clusters that are not Ready in the end, and from which nothing evicts.
 	stays []string
 }
 
 // clone returns what a run has come to so far.
 func (o *outcome) clone() *outcome {
-	return &outcome{maps.Clone(o.evictions), maps.Clone(o.at), maps.Clone(o.to), maps.Clone(o.homeless), o.stays}
+	return &outcome{maps.Clone(o.evictions), maps.Clone(o.at), maps.Clone(o.to), maps.Clone(o.unschedulable), o.stays}
 }
 
 // play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
@@ -160,7 +160,7 @@ func (o *outcome) clone() *outcome {
 func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome, err error) {
 	o = &outcome{
 		evictions: map[departure]*messages.EvictionStarted{}, at: map[departure]time.Time{},
-		to: map[departure][]api.TargetCluster{}, homeless: map[messages.BindingName]string{},
+		to: map[departure][]api.TargetCluster{}, unschedulable: map[messages.BindingName]string{},
 	}
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.hear})
 	defer w.Close()
@@ -216,26 +216,27 @@ func (o *outcome) hear(at time.Time, f messages.Fact) {
 		if _, before := o.at[d]; !before {
 			o.evictions[d], o.at[d] = f, at
 		}
-		delete(o.homeless, f.Binding)
+		delete(o.unschedulable, f.Binding)
 	case *messages.EvictionHeld:
-		if noHome(f.Reason) {
-			o.homeless[f.Binding] = f.Message
+		if isUnschedulable(f.Reason) {
+			o.unschedulable[f.Binding] = f.Message
 		}
 	case *messages.ScheduleFailed:
-		if noHome(f.Reason) {
-			o.homeless[f.Binding] = f.Message
+		if isUnschedulable(f.Reason) {
+			o.unschedulable[f.Binding] = f.Message
 		}
 	case *messages.Scheduled:
-		delete(o.homeless, f.Binding)
+		delete(o.unschedulable, f.Binding)
 		for _, t := range f.Takeovers {
 			o.to[departure{f.Binding, t.From}] = t.By
 		}
 	case *messages.CountdownStopped:
-		delete(o.homeless, f.Binding)
+		delete(o.unschedulable, f.Binding)
 	}
 }
 
-func noHome(reason string) bool {
+// isUnschedulable reports whether a reason says that no cluster can take a binding.
+func isUnschedulable(reason string) bool {
 	switch reason {
 	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
 		return true
@@ -258,13 +259,13 @@ func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
 		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.FromCluster, b.FromCluster))
 	})
 	s.Evicted = int32(len(moved))
-	for _, b := range slices.Sorted(maps.Keys(o.homeless)) {
-		if without != nil && without.homeless[b] != "" {
+	for _, b := range slices.Sorted(maps.Keys(o.unschedulable)) {
+		if without != nil && without.unschedulable[b] != "" {
 			continue
 		}
-		if s.Homeless++; s.Homeless <= mostNamed {
+		if s.Unschedulable++; s.Unschedulable <= mostNamed {
 			namespace, name := b.Split()
-			s.Unschedulable = append(s.Unschedulable, api.UnschedulableBinding{Namespace: namespace, Name: name, Message: o.homeless[b]})
+			s.UnschedulableBindings = append(s.UnschedulableBindings, api.UnschedulableBinding{Namespace: namespace, Name: name, Message: o.unschedulable[b]})
 		}
 	}
 	return s

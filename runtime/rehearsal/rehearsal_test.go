@@ -78,7 +78,7 @@ func TestAPreviewSaysWhoWouldLeaveWhenAndWhoHasNoHome(t *testing.T) {
 	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.NoError(t, err)
 	require.Equal(t, int32(0), s.Evicted)
-	require.Equal(t, int32(1), s.Homeless)
+	require.Equal(t, int32(1), s.Unschedulable)
 	require.Equal(t, []string{"preview: no other cluster would take 1 binding"}, rehearsal.Warnings(s, f.Now))
 }
 
@@ -90,7 +90,7 @@ func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
 	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.NoError(t, err)
 	require.Equal(t, int32(1), s.Evicted)
-	require.Equal(t, int32(0), s.Homeless)
+	require.Equal(t, int32(0), s.Unschedulable)
 	e := s.Evictions[0]
 	require.Equal(t, "default/b-deployment m2", e.Namespace+"/"+e.Name+" "+e.FromCluster)
 	require.Equal(t, []api.TargetCluster{{Name: "m1", Replicas: 2}}, e.ToClusters)
@@ -126,7 +126,7 @@ func TestAPreviewLeavesOutWhatHappensAnyway(t *testing.T) {
 	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoSchedule)))
 	require.NoError(t, err)
 	require.Zero(t, s.Evicted)
-	require.Zero(t, s.Homeless)
+	require.Zero(t, s.Unschedulable)
 	require.Nil(t, rehearsal.Warnings(s, f.Now))
 }
 
@@ -195,7 +195,7 @@ func TestAPreviewCountsCopiesThatAgentsReportOnce(t *testing.T) {
 	}
 	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.NoError(t, err)
-	require.Equal(t, []int32{1, 0}, []int32{s.Evicted, s.Homeless}, "a takes three of six pods of m1, and b needs two")
+	require.Equal(t, []int32{1, 0}, []int32{s.Evicted, s.Unschedulable}, "a takes three of six pods of m1, and b needs two")
 }
 
 func TestAPastedClusterIsAsItsConditionsSay(t *testing.T) {
@@ -220,10 +220,10 @@ func TestAPastedClusterIsAsItsConditionsSay(t *testing.T) {
 
 	s = play(policy, pasted)
 	require.Empty(t, s.Warnings)
-	require.Equal(t, int32(1), s.Homeless)
-	require.Len(t, s.Unschedulable, 1)
-	require.Equal(t, "default/a-deployment", s.Unschedulable[0].Namespace+"/"+s.Unschedulable[0].Name)
-	require.Contains(t, s.Unschedulable[0].Message, "2 of 3 replicas find no room")
+	require.Equal(t, int32(1), s.Unschedulable)
+	require.Len(t, s.UnschedulableBindings, 1)
+	require.Equal(t, "default/a-deployment", s.UnschedulableBindings[0].Namespace+"/"+s.UnschedulableBindings[0].Name)
+	require.Contains(t, s.UnschedulableBindings[0].Message, "2 of 3 replicas find no room")
 }
 
 func TestAPreviewNamesAHundredUnschedulableBindingsAndCountsAll(t *testing.T) {
@@ -241,7 +241,7 @@ func TestAPreviewNamesAHundredUnschedulableBindingsAndCountsAll(t *testing.T) {
 	}
 	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m1", "m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.NoError(t, err)
-	require.Greater(t, s.Homeless, int32(100))
-	require.Len(t, s.Unschedulable, 100)
-	require.True(t, slices.IsSortedFunc(s.Unschedulable, func(a, b api.UnschedulableBinding) int { return strings.Compare(a.Name, b.Name) }))
+	require.Greater(t, s.Unschedulable, int32(100))
+	require.Len(t, s.UnschedulableBindings, 100)
+	require.True(t, slices.IsSortedFunc(s.UnschedulableBindings, func(a, b api.UnschedulableBinding) int { return strings.Compare(a.Name, b.Name) }))
 }

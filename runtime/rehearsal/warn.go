@@ -7,15 +7,16 @@ import (
 	"leeward/messages/api"
 )
 
-// Warnings put what a change would lead to into words for people who are about to make it: how many would leave, of
-// which the first when, how many have no other home, and which clusters would keep theirs although they are not Ready.
+// Warnings put what a change would lead to into words for people who are about to make it: how many bindings
+// would be evicted, the first of them when, how many would be unschedulable, and which clusters would keep their workloads
+// although they are not Ready.
 func Warnings(s *api.FailoverPreviewStatus, now time.Time) (lines []string) {
 	if s.Evicted > 0 {
 		lines = append(lines, fmt.Sprintf("preview: %s would be evicted, %s", bindings(s.Evicted),
 			span(s.Evictions[0].At.Sub(now), s.Evictions[len(s.Evictions)-1].At.Sub(now))))
 	}
-	if s.Homeless > 0 {
-		lines = append(lines, fmt.Sprintf("preview: no other cluster would take %s", bindings(s.Homeless)))
+	if s.Unschedulable > 0 {
+		lines = append(lines, fmt.Sprintf("preview: no other cluster would take %s", bindings(s.Unschedulable)))
 	}
 	for _, warning := range s.Warnings {
 		lines = append(lines, "preview: "+warning)
