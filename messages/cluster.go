@@ -34,8 +34,8 @@ type ClusterEdited struct{ Object *api.Cluster }
 // From: ingress. To: the cluster.
 type ClusterDeleted struct{}
 
-// ConditionsReported sets several conditions, each of another type, of which none is Observed. Who sees the cluster sees them change
-// in one step. From: ingress. To: the cluster.
+// ConditionsReported sets several conditions, each of another type, of which none is Observed. A reader of the cluster sees them
+// change in one step. From: ingress. To: the cluster.
 type ConditionsReported struct{ Reports []*ConditionReported }
 
 // ConditionReported sets one condition; an empty status removes it. From: ingress. To: the cluster.

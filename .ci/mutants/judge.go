@@ -281,7 +281,7 @@ func execute(ctx context.Context, checks []*check, l limits, env string) (passed
 	return err == nil, out, took
 }
 
-// each calls something for 0 to n-1, several at once.
+// each calls something for 0 to n-1, several at the same time.
 func each(parallel, n int, do func(i int)) {
 	var group sync.WaitGroup
 	next := make(chan int)

@@ -6,7 +6,7 @@
 //	go run . -root ../.. -packages 'actors/binding'   # one
 //	go run . -root ../.. -for 60s -seed 20261122      # a sample, drawn by a seed
 //
-// All faults of a package are compiled in at once and one is switched on by an environment variable (switch.go.txt), so
+// All faults of a package are compiled together and one is switched on by an environment variable (switch.go.txt), so
 // that a fault costs a run of tests and no compilation. A first run of every test records which faults it executes: what
 // no test executes has survived already, and what one does is asked only of those that do.
 package main
@@ -50,7 +50,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only faults whose place or text contains this")
 	flag.DurationVar(&o.time, "for", 0, "try a sample for this long, not counting compilation; 0: all faults")
 	flag.Uint64Var(&o.seed, "seed", 1, "the order in which faults are tried")
-	flag.IntVar(&o.parallel, "parallel", 2, "how many faults are tried at once")
+	flag.IntVar(&o.parallel, "parallel", 2, "how many faults are tried at the same time")
 	flag.BoolVar(&o.list, "list", false, "list the faults and plant none")
 	flag.Parse()
 	if flag.NArg() > 0 {

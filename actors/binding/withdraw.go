@@ -37,7 +37,7 @@ func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// takeEvictionBack withdraws an eviction of which nobody has seen anything. What it was for still holds, and is held.
+// takeEvictionBack withdraws an eviction that is not committed, so that no client has seen it. Its cause still holds, and is held.
 func (b *Binding) takeEvictionBack(now time.Time, c messages.ClusterName, out *actors.Outbox) {
 	k, old := b.task(c), b.copy(c)
 	if k == nil {

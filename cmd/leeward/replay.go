@@ -49,7 +49,7 @@ func replayCommand() *cobra.Command {
 The scenarios of one file are told as stories: every change, with its reasons. Of several files, or
 seeds, each scenario has one line, and one that fails has its story and the command that repeats it.
 What a cluster that flaps repeats is counted on one line; transcripts and -o wide have every time.
-A directory stands for all scenarios below it; other files there that might have been one (*.yaml, *.yml,
+A directory means all scenarios below it; other files there that might have been one (*.yaml, *.yml,
 *.json) are told with the reason why they are skipped, and a Scenario that is misspelt is an error.
 
 A recording (outage.jsonl, as leeward record writes it) is played like a scenario: what people and agents did is done

@@ -33,7 +33,7 @@ written, for 15 to 31 seconds.
 
 ` + editExitCodes,
 		Example: `  leeward taint clusters member2 maintenance=rack4:NoExecute
-  leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # who would be evicted?
+  leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # what would be evicted?
   leeward taint clusters -l region=eu maintenance-`,
 		RunE: t.run,
 	}

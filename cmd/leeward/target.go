@@ -22,7 +22,7 @@ func (t target) String() string { return strings.ToLower(t.resource.Kind.Kind) +
 
 func cluster(name string) target { return target{resource: catalog.Clusters, name: name} }
 
-// isClusters reports whether a word stands for the resource of clusters.
+// isClusters reports whether a word names the resource of clusters.
 func isClusters(word string) bool {
 	kind, known := spelling.KindMeant(word, []string{catalog.Clusters.Kind.Kind})
 	return known && kind == catalog.Clusters.Kind.Kind
@@ -63,7 +63,7 @@ func (e *editing) chosen(names int) error {
 const heldKinds = "clusters NAME..., bindings NAME..., or workloads such as deployment/nginx"
 
 // targets reads clusters, bindings and workloads, as kubectl does: "RESOURCE NAME..." or "RESOURCE/NAME...". A workload
-// stands for its binding.
+// names its binding.
 func (e *editing) targets(args []string) ([]target, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("want %s", heldKinds)

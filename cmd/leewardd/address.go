@@ -19,7 +19,7 @@ const answersWithin = time.Second
 // be any, and its flags are not those of other commands.
 func (o *options) addressFile() string { return filepath.Join(o.dataDir, "address") }
 
-// noteAddress writes where the daemon listens. Whoever calls it must call forget when it no longer does.
+// noteAddress writes where the daemon listens. The caller must call forget when the daemon no longer listens.
 func (o *options) noteAddress(address string) (forget func() error, err error) {
 	file := o.addressFile()
 	if err := os.WriteFile(file, []byte(address+"\n"), 0o600); err != nil {

@@ -25,7 +25,7 @@ import (
 )
 
 // crowd is a fleet of many workloads, on two clusters each, with a daemon that looks after them in a process of its own. Those on
-// the first cluster are to be evicted. Nobody's agent answers, so handovers do not end.
+// the first cluster must be evicted. No agent answers, so handovers do not end.
 type crowd struct {
 	t       testing.TB
 	fleet   storm.Fleet

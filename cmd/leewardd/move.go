@@ -167,8 +167,8 @@ func led(state *wal.State, now time.Time) error {
 		if err := json.Unmarshal(state.Records[i].Object, lease); err != nil {
 			return fmt.Errorf("read the Lease of the leader: %w", err)
 		}
-		if who, until := leadership.Holder(lease); now.Before(until) {
-			return &exitcode.Exit{Code: exitcode.Failed, Err: fmt.Errorf("%s leads there, until %s at least: stop all daemons", who, until.Format(time.RFC3339))}
+		if leader, until := leadership.Holder(lease); now.Before(until) {
+			return &exitcode.Exit{Code: exitcode.Failed, Err: fmt.Errorf("%s leads there, until %s at least: stop all daemons", leader, until.Format(time.RFC3339))}
 		}
 	}
 	return nil

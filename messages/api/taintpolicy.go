@@ -38,7 +38,7 @@ type ClusterTaintPolicySpec struct {
 	RemoveOnConditions []MatchCondition `json:"removeOnConditions,omitempty"`
 	// Taints has at least one item, unique by key and effect.
 	Taints []PolicyTaint `json:"taints"`
-	// Cleanup says when taints go that the policy added and no longer stands for; empty: as the setting policyCleanup says.
+	// Cleanup says when taints go that the policy added and no longer asks for; empty: as the setting policyCleanup says.
 	// Leeward's own.
 	Cleanup CleanupMode `json:"cleanup,omitempty"`
 	// ReportOnly has the policy change nothing, and only say what it would. Leeward's own.

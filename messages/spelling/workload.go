@@ -32,7 +32,7 @@ func Workloads(text string, kinds []string) ([]Workload, error) {
 	return readings, nil
 }
 
-// readings are what words may stand for: a kind and a name, or a path.
+// readings are what words may mean: a kind and a name, or a path.
 func readings(words, kinds []string) []Workload {
 	switch len(words) {
 	case 1:
@@ -45,7 +45,7 @@ func readings(words, kinds []string) []Workload {
 	return nil
 }
 
-// paths are what the parts of a path may stand for: a word before a name is a kind if there is such a kind, or
+// paths are what the parts of a path may mean: a word before a name is a kind if there is such a kind, or
 // else a namespace, which is never written with capitals.
 func paths(parts, kinds []string) (all []Workload) {
 	first, name := parts[0], parts[len(parts)-1]
@@ -90,7 +90,7 @@ var (
 	longKinds = []string{"ClusterRole", "ClusterRoleBinding", "Job", "Role", "RoleBinding", "Secret", "StorageClass"}
 )
 
-// KindMeant returns the kind that a word of kubectl's stands for (deploy, deployments, deployment.apps, Deployment), and
+// KindMeant returns the kind that a word of kubectl's names (deploy, deployments, deployment.apps, Deployment), and
 // whether there is one; else the word. Kinds are those that exist beside Kubernetes' own, and come before them.
 func KindMeant(word string, kinds []string) (kind string, known bool) {
 	resource, _, _ := strings.Cut(word, ".")

@@ -10,7 +10,7 @@ import (
 // agenda is when each binding must be looked at next, of those that time alone can change.
 type agenda struct {
 	heap timers.Heap
-	// ids and names say whose deadline the heap has; free are the ids that nobody has.
+	// ids and names are of the bindings whose deadlines the heap has; free are the ids that no binding has.
 	ids   map[messages.BindingName]int32
 	names []messages.BindingName
 	free  []int32

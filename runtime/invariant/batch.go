@@ -60,7 +60,7 @@ func (b *batch) current(at time.Time, name messages.BindingName, on messages.Clu
 	return !b.bindings[name].After(at) && !b.clusters[on].After(at)
 }
 
-// news are the evictions that nobody has asked about yet.
+// news are the evictions that were not asked for yet.
 func (b *batch) news() []instantOf[*messages.EvictionStarted] {
 	news := b.started[b.asked:]
 	b.asked = len(b.started)

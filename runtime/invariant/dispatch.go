@@ -9,7 +9,7 @@ import (
 	"leeward/runtime/store"
 )
 
-// noteDestinations notes who took over from what a binding leaves: of a task that has ended, its object tells no more.
+// noteDestinations notes which clusters took over from those that a binding leaves: of a task that has ended, its object tells no more.
 func (m *Monitor) noteDestinations(b *store.Binding) {
 	if !m.settings.DestinationsMustHear {
 		return

@@ -46,7 +46,7 @@ type Monitor struct {
 	governed map[string]bool
 	// refused are the clusters that take no taint of a policy, and say so once.
 	refused map[messages.ClusterName]bool
-	// batch is what was told at once, of one instant or several.
+	// batch is what was told together, of one instant or several.
 	batch batch
 	// Of the instant: begun are the evictions that started, and evicted the bindings that had to go; decided are its
 	// placements.

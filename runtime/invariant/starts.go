@@ -68,7 +68,7 @@ func (m *Monitor) arrive(at time.Time, f *messages.Scheduled) {
 func (m *Monitor) startsKept(s *store.Store) {
 	for _, a := range m.arrivals {
 		n, most := m.startingOn(a.at, s, a.cluster), m.mostStarts(a.at, a.cluster)
-		m.check(StartsKept, most == 0 || n <= most, Violation{At: a.at, Binding: a.binding, Cluster: a.cluster}, "%d start there at once, and no more than %d may", n, most)
+		m.check(StartsKept, most == 0 || n <= most, Violation{At: a.at, Binding: a.binding, Cluster: a.cluster}, "%d start there at the same time, and no more than %d may", n, most)
 	}
 	m.arrivals = m.arrivals[:0]
 }

@@ -22,7 +22,7 @@ func (s *MachineStuck) Error() string {
 	return fmt.Sprintf("the step of %s does not return from %T", s.Address, s.Message)
 }
 
-// step shows a watchdog the turn of a lane. Whoever ends it first, the lane or the watchdog, decides whether anything comes of
+// step shows a watchdog the turn of a lane. The first to end it, the lane or the watchdog, decides whether anything comes of
 // it: a goroutine cannot be ended, but what it computes can be left out.
 type step struct {
 	// turn has the number of the lane's turn with the bits below while a machine receives; 0 between two turns; givenUp once a
@@ -51,7 +51,7 @@ func (s *step) begin(to messages.Address) {
 	s.turn.Store(s.marked)
 }
 
-// end reports whether what the machine asked for is to be done. Else the kernel was given up meanwhile.
+// end reports whether the lane carries out what the machine asked for. Else the kernel was given up meanwhile.
 func (s *step) end() bool {
 	if s.turn.CompareAndSwap(s.marked, 0) {
 		return true

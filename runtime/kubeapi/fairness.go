@@ -27,8 +27,8 @@ type priority struct {
 	covers map[string][]string
 }
 
-// priorities are in the order in which a request is held against them. Kubernetes' own level "catch-all" is for who is not
-// known.
+// priorities are in the order in which a request is held against them. Kubernetes' own level "catch-all" is for
+// unknown users.
 var priorities = []priority{
 	{"heartbeats", 2 * requestsOfUser, AgentGroup, map[string][]string{
 		"coordination.k8s.io": {"leases"}, "cluster.karmada.io": {"clusters", "clusters/status"},

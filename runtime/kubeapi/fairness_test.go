@@ -95,7 +95,7 @@ func awaitRefused(t *testing.T, codes <-chan int, most int) {
 }
 
 // TestNoFloodOfOneClientMakesAClusterSilent: 250 requests that last are more than the server takes of one user, and more
-// than it took of all. Every agent is heard at its first attempt meanwhile, and so is who else writes.
+// than it took of all. Every agent is heard at its first attempt meanwhile, and so is another user who writes.
 func TestNoFloodOfOneClientMakesAClusterSilent(t *testing.T) {
 	const size, requests, refused = 5, 250, 50
 	editor := kubeapi.User{Name: "ed", Groups: []string{kubeapi.EditorGroup}}

@@ -28,7 +28,7 @@ const (
 	// writesOfObject is how many writes of one user to one object may wait for each other. A patch of a megabyte takes a
 	// processor for seconds, and 75 times its size in memory.
 	writesOfObject = 16
-	// retryAfter is when who is refused should try again, in seconds.
+	// retryAfter is how many seconds a refused client should wait before it tries again.
 	retryAfter = 1
 )
 
@@ -56,7 +56,7 @@ func (s *Server) limiting(generic *server.Config) {
 	}
 }
 
-// apply refuses what is more than one user may have. Who is not known may only ask whether the daemon is well.
+// apply refuses what is more than one user may have. An unknown user may only ask whether the daemon is well.
 func (l *limits) apply(served http.Handler, c *server.Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, _ := request.RequestInfoFrom(r.Context())

@@ -21,7 +21,7 @@ import (
 	"leeward/runtime/kubeapi"
 )
 
-// secret is what nobody is to read who may not read Secrets; coded is how JSON has it.
+// secret is what a user must not read who may not read Secrets; coded is how JSON has it.
 const secret = "correct-horse-battery"
 
 var coded = base64.StdEncoding.EncodeToString([]byte(secret))

@@ -103,7 +103,7 @@ func (f *Fleet) tell(e event) {
 	f.events[e.about] = append(f.events[e.about], e)
 }
 
-// eventsAbout takes what is to be told of one object that is committed, and returns the Events, with its uid where it is new.
+// eventsAbout takes what was noted about one object that is committed, and returns the Events, with its uid where it is new.
 func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	told := withoutTakenBack(f.events[key])
 	delete(f.events, key)

@@ -90,7 +90,7 @@ func (f *fixture) restart() {
 	f.open()
 }
 
-// step has the fleet act until nothing is left to do.
+// step has the fleet act until there is nothing more to do.
 func (f *fixture) step() error { return f.Fleet.step(context.Background()) }
 
 // pass lets time pass and the fleet act, as often as something is due.

@@ -48,14 +48,14 @@ const (
 )
 
 // flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
-// whether more of that is left, or the machines are to hear of something that came of it. What meets a change that the
+// whether more of that is left, or the machines must hear of something that came of it. What meets a change that the
 // world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
 	changed := f.nextDecisions()
 	r := &relay{fleet: f}
 	clear(f.postponed)
 	decided := f.flushDecisions(changed, r)
-	r.arriveAll()     // who waits for a decision needs the processors first
+	r.arriveAll()     // agents that wait for a decision need the processors first
 	if r.err != nil { // of what was decided it is not known what was committed
 		_, err = r.end()
 		return false, err

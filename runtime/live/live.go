@@ -224,8 +224,8 @@ func (f *Fleet) Backlog() uint64 { return f.world.Backlog() }
 // Stats counts what was done so far; to be called by Ask.
 func (f *Fleet) Stats() Stats { return f.stats }
 
-// step goes round until nothing is left to do, or the context is done: what is left is found again at the next start. Whoever
-// asks something need not wait for that: a start has many Works to look at.
+// step goes round until there is nothing more to do, or the context is done: the next start finds again what remains. Requests
+// do not wait for all of it: a start has many Works to look at.
 func (f *Fleet) step(ctx context.Context) error {
 	for again := true; again && ctx.Err() == nil; {
 		var err error
@@ -282,15 +282,15 @@ func (f *Fleet) arrive() {
 
 const (
 	// roundLasts is how long the machines act before what they decided is committed, and what people and agents said meanwhile
-	// is heard: a storm makes more than is done in time, and nobody waits for all of it.
+	// is heard: a storm makes more than is done in time, and no request waits for all of it.
 	roundLasts = 50 * time.Millisecond
 	// catchesUp is how far the machines' time may be behind: they live through instants that were due less long ago one by one,
-	// and pass over all others together. So a stall gives nobody the permits of the time that it took.
+	// and pass over all others together. So a stall yields no permits for the time that it took.
 	catchesUp = 250 * time.Millisecond
 )
 
 // settle lets the machines act at the instants that were due up to now, and at now, for as long as a round lasts. What else is due
-// is left to the next.
+// remains for the next.
 func (f *Fleet) settle() error {
 	began := f.config.Clock.Now().UTC()
 	wall := began

@@ -218,7 +218,7 @@ func TestABindingThatIsStoredForAnotherNamespaceShipsNothing(t *testing.T) {
 	foreign := named(&api.ResourceBinding{}, api.WorkGroupVersion, "ResourceBinding", "other", "escape")
 	foreign.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
 	foreign.Spec.Clusters = []api.TargetCluster{{Name: "m2", Replicas: 1}}
-	f.write(foreign) // as nobody can who asks the API
+	f.write(foreign) // as no client of the API can
 	f.open()
 	require.Zero(t, f.engine.Table(catalog.Works.Name()).Snapshot().Count(engine.Key(catalog.Works.Name(), "karmada-es-m2", ""), ""))
 	require.Equal(t, "m1:2", placed(f))

@@ -28,7 +28,7 @@ type storm struct {
 	heard   map[time.Time]int
 	// longest is the longest that anything waited to be committed.
 	longest time.Duration
-	// decides is called with each eviction. Nil: nobody listens.
+	// decides is called with each eviction. Nil: nothing is called.
 	decides func()
 }
 

@@ -13,9 +13,10 @@ import (
 	"leeward/runtime/world"
 )
 
-// rooms are the clusters whose free capacity is to be told anew. Where the scheduler reserves capacity for what is placed, for as
-// long as that is placed (capacityReservation), what agents report as taken is told to it without the copies that serve; where it
-// does not, as they report it. They are told once in each second of the machines' time: a storm has many reports in one.
+// rooms are the clusters of whose free capacity the scheduler must be told anew. Where the scheduler reserves capacity for what
+// is placed, for as long as that is placed (capacityReservation), it hears what agents report as taken without the copies that
+// serve; where it does not, as they report it. It hears of them once in each second of the machines' time: a storm has many
+// reports in one.
 type rooms struct {
 	stale map[messages.ClusterName]bool
 	told  time.Time

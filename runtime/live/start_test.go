@@ -82,8 +82,8 @@ func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
 	require.Empty(t, f.wishes)
 }
 
-// TestAStopDoesNotWaitForAllWorks stops a daemon that has just started on a large fleet: what is left is wished for again at the
-// next start.
+// TestAStopDoesNotWaitForAllWorks stops a daemon that has just started on a large fleet: what remains is wished for again at
+// the next start.
 func TestAStopDoesNotWaitForAllWorks(t *testing.T) {
 	f := running(t)
 	f.asked = make(chan func(), 1)

@@ -78,7 +78,7 @@ type quarantine struct {
 	changed  []bool
 }
 
-// newQuarantine looks for changes that nobody has heard of: after a machine was last told of its object, and before now.
+// newQuarantine looks for changes that no fleet has heard of: after a machine was last told of its object, and before now.
 func newQuarantine(c *Config) quarantine {
 	q := quarantine{machines: c.Quarantine, changed: make([]bool, len(c.Quarantine))}
 	for i := range q.machines {

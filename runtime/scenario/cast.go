@@ -140,7 +140,7 @@ func (c *cast) binding(name string, at time.Duration) (messages.BindingName, err
 	return "", c.unknown("binding", name, bindingNames(c.bindings))
 }
 
-// bindingsMeant are the bindings that a workload's name may stand for; where it has no namespace, that of a resource
+// bindingsMeant are the bindings that a workload's name may mean; where it has no namespace, that of a resource
 // without one, or of one in the namespace default.
 func bindingsMeant(w spelling.Workload) (all []messages.BindingName) {
 	key := api.Key{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}

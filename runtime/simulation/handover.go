@@ -11,7 +11,7 @@ func (d dice) near(steps []mapping) time.Duration {
 }
 
 // zeroed scales a workload to zero at some stage of what other steps set off, for some of the cases; of every second one no
-// cluster is left by then that would take it. It comes from dice of its own, as again.
+// cluster remains by then that would take it. It comes from dice of its own, as again.
 func zeroed(c *Case, workloads int, steps []mapping) (more []mapping) {
 	d := newDice(c.Seed ^ 0x2e40)
 	if !d.chance(40) {

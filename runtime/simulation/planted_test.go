@@ -77,7 +77,7 @@ var faults = []fault{
 	{"every cluster seems to be well", 100, invariant.LimitsKept, wrong(func(m *messages.ClusterObserved) { m.Unhealthy = false })},
 	{"a wake-up for a deadline is lost", 300, invariant.NeverLate, asleep},
 	{"a hold is not heard of", 300, invariant.PermitValid, lost(always[*messages.HoldChanged])},
-	{"how many may start at once is ignored", 300, invariant.StartsKept, ignoring(messages.KindScheduler, func(s *messages.Settings) { s.MaxStartingPerCluster = 0 })},
+	{"how many may start at the same time is ignored", 300, invariant.StartsKept, ignoring(messages.KindScheduler, func(s *messages.Settings) { s.MaxStartingPerCluster = 0 })},
 	{"that a cluster backs off is not heard", 1000, invariant.StartsKept, lost(always[*messages.StartsLimited])},
 	{"a crash loses a task that was written", 300, invariant.TasksEnd, wrong(forgetful)},
 	{"deadlines move with the clock", 300, invariant.NeverEarly, stepping},
@@ -91,8 +91,8 @@ var faults = []fault{
 
 // settled are settings that few cases have, for the faults that show under them.
 var settled = map[string]map[string]any{
-	"how many may start at once is ignored": {"maxStartingPerCluster": 1},
-	"that a cluster backs off is not heard": {"startFailureLimit": 1, "startBackoff": "1h", "gracefulEvictionTimeout": "10s"},
+	"how many may start at the same time is ignored": {"maxStartingPerCluster": 1},
+	"that a cluster backs off is not heard":          {"startFailureLimit": 1, "startBackoff": "1h", "gracefulEvictionTimeout": "10s"},
 }
 
 // set gives a case settings in place of its own.

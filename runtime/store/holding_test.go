@@ -24,9 +24,9 @@ func TestEvictionsThatAreBlocked(t *testing.T) {
 	}{
 		{"nothing happens", nil, []string{"member1 NoClusterFit", "member2 CoolingDown"}},
 		{"another reason takes its place", hold("member2", "NoClusterFit", time.Time{}), []string{"member1 NoClusterFit", "member2 NoClusterFit"}},
-		{"the cluster is left", evicting("member2", api.PurgeGracefully), []string{"member1 NoClusterFit", "member2 "}},
-		{"it need not be left", &messages.CountdownStopped{Binding: web, Cluster: "member1"}, []string{"member2 CoolingDown"}},
-		{"it need not be left yet", &messages.CountdownStarted{Binding: web, Cluster: "member1", Grounds: messages.Grounds{Reason: "TaintUntolerated"}},
+		{"it is evicted", evicting("member2", api.PurgeGracefully), []string{"member1 NoClusterFit", "member2 "}},
+		{"it need not be evicted", &messages.CountdownStopped{Binding: web, Cluster: "member1"}, []string{"member2 CoolingDown"}},
+		{"it need not be evicted yet", &messages.CountdownStarted{Binding: web, Cluster: "member1", Grounds: messages.Grounds{Reason: "TaintUntolerated"}},
 			[]string{"member1 TaintUntolerated", "member2 CoolingDown"}},
 		{"it is off the result", (&fleet{}).placed("member2"), []string{"member2 CoolingDown"}},
 	} {

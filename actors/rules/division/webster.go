@@ -58,7 +58,7 @@ func claimOf(c *Candidate, at int, flip uint32) claim {
 	}
 }
 
-// headStart gives at once seats that the candidates are certain to get, and returns how many: all but about half a seat for
+// headStart gives in one step the seats that the candidates are certain to get, and returns how many: all but about half a seat for
 // each candidate, whatever the weights.
 //
 // It aims at a number of seats and gives each candidate those whose quotient reaches total/(2*aim), which come before all

@@ -10,7 +10,7 @@ import (
 	"leeward/actors/rules/taint"
 )
 
-// avoid says how much a cluster is to be avoided. Most are the clusters that the workload would have to leave again.
+// avoid returns how strongly the scheduler avoids a cluster. Most so the clusters that the workload would have to leave again.
 func (p *Planner) avoid(a *attempt, slot int32) uint8 {
 	if p.avoidsShort && p.fleet.marks[slot]&tainted != 0 {
 		d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.taints)

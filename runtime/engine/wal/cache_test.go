@@ -52,8 +52,8 @@ func (c *cache) losePower(t *testing.T, path string) {
 	require.NoError(t, os.Truncate(path, c.files[path].durable))
 }
 
-// TestWhatAKilledProcessLeftInTheCacheIsDurableBeforeItIsRead has a process killed between its write and its sync. Who opens the
-// log then sees what was written, and a loss of power takes nothing away that was seen.
+// TestWhatAKilledProcessLeftInTheCacheIsDurableBeforeItIsRead has a process killed between its write and its sync. The process that
+// opens the log then sees what was written, and a loss of power takes nothing away that was seen.
 func TestWhatAKilledProcessLeftInTheCacheIsDurableBeforeItIsRead(t *testing.T) {
 	dir, disk := t.TempDir(), cache{files: map[string]*cachedFile{}}
 	write(t, dir, wal.Options{}, rounds(1, 1)...)
