@@ -30,8 +30,8 @@ type Binding struct {
 	// created is false until a policy first claims the resource; managed is set where the scheduler is
 	// to place it; restoring is set for the instant of a restart, in which all is said again.
 	created, managed, restoring bool
-	// considered is set once a cluster asked what the binding would do.
-	considered bool
+	// heard is what the binding was told that most never are.
+	heard heard
 	// Of this instant: settling is set while claims are not weighed yet, assessing while tasks are to be
 	// assessed at its end; template is what it brought of the resource.
 	settling, assessing bool
@@ -49,7 +49,7 @@ type Binding struct {
 	// for their own sickness, and ties, of those that need others or are needed. Both may be nil.
 	past *past
 	ties *ties
-	// curbs are what may keep departures waiting beside settings; nil: there never was any.
+	// curbs are the budgets that may keep departures waiting; nil: there never was any.
 	curbs *curbs
 	// waiting are the replicas that members cannot start, in order of time.
 	waiting []api.UnschedulableReplicas
@@ -70,6 +70,16 @@ type Binding struct {
 	// looks at what stands before it.
 	spec api.BindingSpec
 }
+
+// heard is a set of what a binding was told.
+type heard uint8
+
+const (
+	// considered: a cluster asked what the binding would do.
+	considered heard = 1 << iota
+	// held: people hold anybody's evictions. Evictions for health ask for permits, too.
+	held
+)
 
 // target is one cluster that runs the resource.
 type target struct {

@@ -11,10 +11,8 @@ import (
 	"leeward/messages/api"
 )
 
-// curbs is what a binding knows of holds and budgets, and what it said of itself.
+// curbs is what a binding knows of budgets, and what it said of itself.
 type curbs struct {
-	// held is set while people hold somebody's evictions: also who leaves for its health asks for a permit.
-	held bool
 	// alone is what the scheduler last heard: that nothing may go along with what is to be left.
 	alone   bool
 	budgets []messages.Budget
@@ -34,11 +32,11 @@ func (b *Binding) curbed() *curbs {
 	return b.curbs
 }
 
-// holds reports whether people hold anybody's evictions.
-func (b *Binding) holds() bool { return b.curbs != nil && b.curbs.held }
-
-func (b *Binding) holdsAnnounced(now time.Time, held bool, out *actors.Outbox) {
-	b.curbed().held = held
+func (b *Binding) holdsAnnounced(now time.Time, any bool, out *actors.Outbox) {
+	b.heard &^= held
+	if any {
+		b.heard |= held
+	}
 	b.seekAnew(now, out)
 }
 

@@ -35,7 +35,7 @@ func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 // can hold a departure back, the two messages of a permit are spared, and the instant has one round less. Without the
 // need for a destination its order matters all the same: tasks are written in the order of permits.
 func (b *Binding) asksForPermits(sick bool) bool {
-	return b.holds() || !sick && (!b.settings.EvictionNeedsDestination || b.settings.LimitsEvictions() || b.budgeted())
+	return b.heard&held != 0 || !sick && (!b.settings.EvictionNeedsDestination || b.settings.LimitsEvictions() || b.budgeted())
 }
 
 func (b *Binding) leaveDue(now time.Time, out *actors.Outbox) {

@@ -120,6 +120,20 @@ func (k *Kernel) Post(to messages.Address, m messages.Message) uint64 {
 	return k.posted
 }
 
+// PostAll sends m from outside to every actor of a kind, in the order in which they got their cells. All of a million share it,
+// and nobody is looked up.
+func (k *Kernel) PostAll(kind messages.Kind, m messages.Message) {
+	mustBeMessage(messages.Address{Kind: kind}, m)
+	for _, l := range k.lanes {
+		for id := range l.cells.used {
+			if c := l.cells.at(id); c.host != nil && c.kind == kind && !c.stopping {
+				k.posted++
+				l.deliver(id, m, nobody)
+			}
+		}
+	}
+}
+
 // mustBeMessage panics on nil, which in a mailbox protoactor takes for an empty one.
 func mustBeMessage(to messages.Address, m messages.Message) {
 	if m == nil {

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -191,6 +192,29 @@ func TestInputsAreNumbered(t *testing.T) {
 	require.EqualValues(t, 3, l.Post(cluster("a"), note(cluster("a"), "three")))
 	l.run(0)
 	require.EqualValues(t, 1, l.Counters().DeadLettered)
+}
+
+func TestAMessageToAllOfAKindReachesThoseThatThereAre(t *testing.T) {
+	for _, lanes := range []int{1, 3} {
+		l := newLane(t, kernel.Config{Lanes: lanes})
+		for i := range crowd {
+			l.start(member(i), echo)
+		}
+		l.start(cluster("a"), echo)
+		l.post(member(0), "before")
+		l.Stop(member(1))
+		l.Stop(member(2))
+		l.start(member(2), echo)
+		l.PostAll(messages.KindBinding, note(member(0), "all"))
+		heard := l.run(0)
+		require.Len(t, heard, crowd)
+		for i := range crowd {
+			require.Equal(t, i != 1, slices.Contains(heard, fmt.Sprintf("0 %s all", member(i))), i)
+		}
+		require.Less(t, slices.Index(heard, "0 "+member(0).String()+" before"), slices.Index(heard, "0 "+member(0).String()+" all"))
+		require.EqualValues(t, crowd, l.Counters().Posted)
+		require.PanicsWithValue(t, "kernel: nil message to binding", func() { l.PostAll(messages.KindBinding, nil) })
+	}
 }
 
 func TestAnActorMayWriteToItself(t *testing.T) {

@@ -243,10 +243,8 @@ func (e *event) make(p *pending) {
 
 // uidOf is the uid of an object as the engine has it; empty where it is not there, or not yet.
 func (f *Fleet) uidOf(k api.Key) types.UID {
-	if r := catalog.Of(k); r != nil {
-		if o, _ := f.config.Engine.Table(r.Name()).Get(engine.Key(r.Name(), k.Namespace, k.Name)); o != nil {
-			return o.GetUID()
-		}
+	if o := f.stored(k); o != nil {
+		return o.GetUID()
 	}
 	return ""
 }

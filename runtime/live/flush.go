@@ -13,6 +13,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/store"
 )
 
 // pending is one object that is to be written.
@@ -38,23 +39,23 @@ const (
 	// them, and enough for a sync of the log to cost little.
 	flushAtOnce = 512
 	// decidedInARound is how many are before the machines hear of what came meanwhile: whoever edits a policy may change as
-	// many as there are.
+	// many as there are. DecisionsLast is how long objects are made of them before that, however few they were.
 	decidedInARound = 8 * decidedAtOnce
+	decisionsLast   = 50 * time.Millisecond
 	// wishesAtOnce is how many Works are looked at before the machines hear of what came meanwhile.
 	wishesAtOnce = 4096
 	// consequencesLast is how long Works and sums are looked at before that, however few they were: people who pause a storm, and
 	// evictions that are due, do not wait for the Works of a whole fleet.
-	consequencesLast = 100 * time.Millisecond
+	consequencesLast = 50 * time.Millisecond
 )
 
 // flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
 // whether more of that is left, or the machines must hear of something that came of it. What meets a change that the
 // world has not heard of is left for after it.
 func (f *Fleet) flush() (again bool, err error) {
-	changed := f.nextDecisions()
 	r := &relay{fleet: f}
 	clear(f.postponed)
-	decided := f.flushDecisions(changed, r)
+	changed, decided := f.flushDecisions(f.nextDecisions(), r)
 	r.arriveAll()     // agents that wait for a decision need the processors first
 	if r.err != nil { // of what was decided it is not known what was committed
 		_, err = r.end()
@@ -88,24 +89,53 @@ func (f *Fleet) flush() (again bool, err error) {
 	return err == nil && (again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0), err
 }
 
-// nextDecisions are the objects to commit in this round, those that changed last before those that wait: what fails while
-// a policy changes is not to wait for the rest of that. A start waits for all.
+// nextDecisions takes the objects that are to be committed, in their order, those that changed last before those that wait: what
+// fails while a policy changes must not wait for the rest of that. Where there are many, those of which only the status changed are
+// the last: a storm that is paused, or goes on, says so of every eviction that waits. The Governor precedes all: people who hold
+// evictions wait for its status.
 func (f *Fleet) nextDecisions() []api.Key {
-	next := f.world.Store().Changed()
-	if len(f.unwritten) > 0 {
-		news := make(map[api.Key]bool, len(next))
-		for _, key := range next {
-			news[key] = true
+	news, waiting := f.world.Store().Changed(), f.unwritten
+	f.unwritten = nil
+	if len(news) > 0 && len(waiting) > 0 {
+		known := make(map[api.Key]bool, len(news))
+		for _, key := range news {
+			known[key] = true
 		}
-		waiting := slices.DeleteFunc(f.unwritten, func(key api.Key) bool { return news[key] })
-		next = append(next, waiting...)
+		waiting = slices.DeleteFunc(waiting, func(key api.Key) bool { return known[key] })
 	}
-	n := len(next)
-	if !f.starting {
-		n = min(n, decidedInARound)
+	next := news
+	if len(news)+len(waiting) > decidedAtOnce && !f.starting {
+		var said []api.Key
+		next = slices.DeleteFunc(news, func(key api.Key) bool {
+			says := !f.acts(key)
+			if says {
+				said = append(said, key)
+			}
+			return says
+		})
+		waiting = append(waiting, said...)
 	}
-	f.unwritten = next[n:]
-	return next[:n]
+	next = append(next, waiting...)
+	if i := slices.Index(next, store.GovernorKey); i > 0 {
+		next = slices.Insert(slices.Delete(next, i, i+1), 0, store.GovernorKey)
+	}
+	return next
+}
+
+// stored is an object as the engine has it; nil: it has none.
+func (f *Fleet) stored(k api.Key) engine.Object {
+	o, _ := f.config.stored(k)
+	return o
+}
+
+// acts reports whether more of an object changed than the status of a binding.
+func (f *Fleet) acts(key api.Key) bool {
+	b := f.world.Store().Binding(bindingOf(key))
+	if b == nil {
+		return true
+	}
+	o := f.stored(key)
+	return o == nil || o.GetGeneration() != b.Meta.Generation
 }
 
 // about names an object that was decided on, and of which there is something to tell.
@@ -114,10 +144,16 @@ type about struct {
 	uid types.UID // as it was before it is deleted; empty where it is new, and not written
 }
 
-// flushDecisions commits objects as the machines have them, and returns those of which there is something to tell, if they
-// were not postponed.
-func (f *Fleet) flushDecisions(changed []api.Key, r *relay) (decided []about) {
-	for keys := range slices.Chunk(changed, decidedAtOnce) {
+// flushDecisions commits objects as the machines have them, at a start all of them, or else so many as a round has time for, and
+// leaves the others to the next. It returns which it took, and those of which there is something to tell, if they were not
+// postponed.
+func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, decided []about) {
+	n, late := 0, f.late(decisionsLast)
+	for keys := range slices.Chunk(next, decidedAtOnce) {
+		if !f.starting && n > 0 && (n == decidedInARound || late()) {
+			break
+		}
+		n += len(keys)
 		part := make([]pending, 0, len(keys))
 		for i, key := range keys {
 			engine.GiveWay(i)
@@ -136,7 +172,8 @@ func (f *Fleet) flushDecisions(changed []api.Key, r *relay) (decided []about) {
 		}
 		r.add(part)
 	}
-	return decided
+	f.unwritten = append(next[n:], f.unwritten...)
+	return next[:n:n], decided
 }
 
 // commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
@@ -228,7 +265,7 @@ func (f *Fleet) follow(changed []api.Key) {
 // waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
 // any was.
 func (f *Fleet) consequences(add func(pending)) (told bool) {
-	now, late := f.now(), f.late()
+	now, late := f.now(), f.late(consequencesLast)
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
 			add(p)
@@ -240,10 +277,10 @@ func (f *Fleet) consequences(add func(pending)) (told bool) {
 	return told
 }
 
-// late returns what reports whether consequences have taken their time.
-func (f *Fleet) late() func() bool {
+// late returns what reports whether something that begins now has taken its time.
+func (f *Fleet) late(lasts time.Duration) func() bool {
 	began := f.config.Clock.Now()
-	return func() bool { return f.config.Clock.Now().Sub(began) >= consequencesLast }
+	return func() bool { return f.config.Clock.Now().Sub(began) >= lasts }
 }
 
 // addWorks adds the Works that the oldest wishes ask for, one at least.

@@ -13,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
+	"leeward/runtime/engine"
 	"leeward/runtime/journal"
 )
 
@@ -125,6 +126,55 @@ func TestAPauseIsHeardWhileAStormGoesOn(t *testing.T) {
 	s.pass(10 * time.Second)
 	require.Len(t, s.holds(), 1)
 	require.Equal(t, 100, s.evicting(), "those of the instant in which people paused")
+}
+
+// TestAPauseIsAcknowledgedBeforeAllThatWaitSaySo has people pause a storm in which hundreds of evictions wait, each of which says for what.
+func TestAPauseIsAcknowledgedBeforeAllThatWaitSaySo(t *testing.T) {
+	s := stormy(t)
+	putTaints(s.fixture, "m1", failed)
+	g := named(&api.Governor{}, api.LeewardGroupVersion, "Governor", "", api.GovernorName)
+	edit(s.fixture, g, func(g *api.Governor) { g.Spec.Pause = &api.Hold{Reason: "the network is rebuilt"} })
+	_, err := s.round()
+	require.NoError(t, err)
+	require.Len(t, get(s.fixture, g).Status.Holds, 1, "of the round in which it is heard")
+	said := 0
+	for _, o := range s.engine.Table(catalog.Bindings.Name()).Snapshot().Under("", "") {
+		for _, e := range o.(*api.ResourceBinding).Status.Evictions {
+			if e.Reason == "Paused" {
+				require.Greater(t, engine.VersionOf(o), engine.VersionOf(get(s.fixture, g)))
+				said++
+			}
+		}
+	}
+	require.Greater(t, said, decidedAtOnce)
+}
+
+// TestEvictionsPrecedeWhatIsSaidOfThoseThatWait ends a pause: evictions begin, and hundreds say that they wait for something else.
+func TestEvictionsPrecedeWhatIsSaidOfThoseThatWait(t *testing.T) {
+	s := stormy(t)
+	s.clock.Set(start.Truncate(time.Second).Add(time.Second))
+	putTaints(s.fixture, "m1", failed)
+	g := named(&api.Governor{}, api.LeewardGroupVersion, "Governor", "", api.GovernorName)
+	edit(s.fixture, g, func(g *api.Governor) { g.Spec.Pause = &api.Hold{Reason: "the network is rebuilt"} })
+	s.pass(time.Minute)
+	before := s.evicting()
+	edit(s.fixture, g, func(g *api.Governor) { g.Spec.Pause = nil })
+	s.take()
+	require.NoError(t, s.settle())
+	next := s.nextDecisions()
+	require.Equal(t, api.KeyOf(g), next[0])
+	begin := 0
+	for i, key := range next[1:] {
+		if b := s.world.Store().Binding(bindingOf(key)); b != nil && len(b.Spec.GracefulEvictionTasks) > 0 {
+			require.Equal(t, begin, i)
+			begin++
+		}
+	}
+	require.Equal(t, 10, begin)
+	require.Greater(t, len(next), decidedAtOnce)
+	s.unwritten = next
+	require.NoError(t, s.step())
+	require.Equal(t, before+10, s.evicting())
 }
 
 // busy is a clock of a machine that takes some time for each thing, as often as it is read.

@@ -117,7 +117,17 @@ func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
 	next := f.nextDecisions()
 	require.Equal(t, late, next[0], "what changed last is written first, and once")
 	require.Equal(t, key(decidedInARound), next[1])
-	require.Equal(t, []api.Key{key(2*decidedInARound - 1), key(2 * decidedInARound)}, f.unwritten)
+	require.Equal(t, key(2*decidedInARound), next[decidedInARound+1])
+	require.Len(t, next, decidedInARound+2)
+
+	f.unwritten = next
+	f.config.Clock = &busy{f.clock, decisionsLast / 2}
+	r := &relay{fleet: f.Fleet}
+	changed, _ := f.flushDecisions(f.nextDecisions(), r)
+	_, err = r.end()
+	require.NoError(t, err)
+	require.Len(t, changed, 2*decidedAtOnce, "as many as there is time for")
+	require.Len(t, f.unwritten, decidedInARound+2-2*decidedAtOnce)
 
 	require.NoError(t, f.step())
 	require.Empty(t, f.unwritten)

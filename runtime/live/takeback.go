@@ -6,8 +6,6 @@ import (
 	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
 	"leeward/runtime/store"
 )
 
@@ -32,8 +30,7 @@ func (f *Fleet) takeBack(key api.Key) (took bool) {
 
 // stores reports whether the engine has the eviction task of a binding for a cluster.
 func (f *Fleet) stores(key api.Key, from string) bool {
-	r := catalog.Of(key)
-	o, _ := f.config.Engine.Table(r.Name()).Get(engine.Key(r.Name(), key.Namespace, key.Name))
+	o := f.stored(key)
 	if o == nil {
 		return false
 	}

@@ -25,7 +25,7 @@ func (w *World) admitBudget(o, old api.Object) {
 func (w *World) tellBudgets() {
 	w.budgets = &messages.BudgetsSet{Budgets: w.store.Budgets()}
 	w.kernel.Post(governorAt, w.budgets)
-	w.eachBinding(func(at messages.Address) { w.kernel.Post(at, w.budgets) })
+	w.kernel.PostAll(messages.KindBinding, w.budgets)
 }
 
 // recoverBudgets tells a new governor of the budgets. Bindings hear of them when they are hosted.

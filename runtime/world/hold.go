@@ -134,7 +134,7 @@ func (w *World) noteHold(of messages.HoldScope, h *api.Hold) {
 	}
 	w.kernel.Post(governorAt, &m)
 	if any := len(w.orders.holds) > 0; any != (before > 0) {
-		w.eachBinding(func(at messages.Address) { w.kernel.Post(at, &messages.HoldsAnnounced{Held: any}) })
+		w.kernel.PostAll(messages.KindBinding, &messages.HoldsAnnounced{Held: any})
 	}
 }
 
