@@ -33,53 +33,116 @@ type check struct {
 
 // score is what came of one package.
 type score struct {
-	name                          string
-	tried, killed, total, unreach int
-	survived                      []fault
+	name                                      string
+	tried, killed, total, unreach, equivalent int
 }
 
 // judge tries the faults of one package.
 type judge struct {
-	root, scratch string
-	mutated       *mutated
-	parallel      int
-	layers        [][]*check
+	root, scratch, overlay string
+	mutated                *mutated
+	parallel               int
+	layers                 []*layer
 }
 
-// prepare compiles the layers that would notice a fault, and records which faults each of their checks executes.
-func (j *judge) prepare(ctx context.Context) error {
-	overlay, err := j.mutated.overlay(j.root, j.scratch)
+// layer is what would notice a fault: the tests of a package, the scenarios, or the simulation.
+type layer struct {
+	name   string
+	once   sync.Once
+	checks []*check
+	err    error
+}
+
+// newJudge writes the mutated sources. Nothing is compiled yet.
+func newJudge(root, scratch string, m *mutated, o options) (*judge, error) {
+	overlay, err := m.overlay(root, scratch)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, layer := range append([]string{j.mutated.name}, j.mutated.layers...) {
-		checks, err := build(ctx, j.root, j.scratch, overlay, layer)
-		if err != nil {
-			return fmt.Errorf("build %s: %w", layer, err)
+	j := &judge{root: root, scratch: scratch, overlay: overlay, mutated: m, parallel: o.parallel}
+	layers := append([]string{m.name}, m.layers...)
+	if o.own {
+		layers = layers[:1]
+	}
+	for _, name := range layers {
+		j.layers = append(j.layers, &layer{name: name})
+	}
+	return j, nil
+}
+
+// prepare prepares all layers, for a sample whose time is not to go into compilation.
+func (j *judge) prepare(ctx context.Context) error {
+	for _, l := range j.layers {
+		j.ready(ctx, l)
+		if l.err != nil {
+			return l.err
 		}
-		if err := record(ctx, checks, j.parallel); err != nil {
-			return err
-		}
-		j.layers = append(j.layers, checks)
 	}
 	return nil
 }
 
-// try tries the faults, in an order that the generator draws, until the context is done.
-func (j *judge) try(ctx context.Context, rng *rand.Rand) score {
-	faults := j.mutated.faults
-	s := score{name: j.mutated.name, total: len(faults)}
-	order := rng.Perm(len(faults))
-	verdicts := make([]verdict, len(faults))
-	each(j.parallel, len(order), func(i int) {
-		if ctx.Err() == nil {
-			verdicts[order[i]] = try(ctx, j.layers, faults[order[i]].id)
+// ready compiles a layer when it is first needed, and records which faults each of its checks executes.
+func (j *judge) ready(ctx context.Context, l *layer) []*check {
+	l.once.Do(func() {
+		if l.checks, l.err = build(ctx, j.root, j.scratch, j.overlay, l.name); l.err == nil {
+			l.err = record(ctx, l.checks, j.parallel)
+		}
+		if l.err != nil {
+			l.err = fmt.Errorf("%s: %w", l.name, l.err)
 		}
 	})
-	for i, v := range verdicts {
-		s.count(&faults[i], v)
+	return l.checks
+}
+
+// try tries the faults, in an order that the generator draws, until the context is done, and lists those that survive.
+func (j *judge) try(ctx context.Context, rng *rand.Rand, survivors io.Writer) (score, error) {
+	faults := j.mutated.faults
+	s := score{name: j.mutated.name, total: len(faults), equivalent: j.mutated.equivalent}
+	order := rng.Perm(len(faults))
+	var lock sync.Mutex
+	each(j.parallel, len(order), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		f := &faults[order[i]]
+		v := j.ask(ctx, f.id)
+		lock.Lock()
+		defer lock.Unlock()
+		s.count(v)
+		switch v {
+		case survived:
+			fmt.Fprintf(survivors, "survived %s\n", f)
+		case unreached:
+			fmt.Fprintf(survivors, "survived %s (no test executes it)\n", f)
+		case killed, untried:
+		}
+	})
+	var err error
+	for _, l := range j.layers {
+		if ctx.Err() == nil {
+			err = errors.Join(err, l.err)
+		}
 	}
-	return s
+	return s, err
+}
+
+// ask asks layer after layer about a fault, until one kills it.
+func (j *judge) ask(ctx context.Context, id int) verdict {
+	v := unreached
+	for _, l := range j.layers {
+		checks := j.ready(ctx, l)
+		if l.err != nil {
+			return untried
+		}
+		switch found := try(ctx, checks, id); found {
+		case killed, untried:
+			return found
+		case survived:
+			v = survived
+		case unreached:
+		}
+	}
+	return v
 }
 
 type verdict int
@@ -91,18 +154,15 @@ const (
 	unreached
 )
 
-func (s *score) count(f *fault, v verdict) {
+func (s *score) count(v verdict) {
 	switch v {
+	case untried:
+		return
 	case killed:
 		s.killed++
-	case survived:
-		s.survived = append(s.survived, *f)
 	case unreached:
-		f.kind += " (no test executes it)"
-		s.survived = append(s.survived, *f)
 		s.unreach++
-	default:
-		return
+	case survived:
 	}
 	s.tried++
 }
@@ -142,11 +202,11 @@ func build(ctx context.Context, root, scratch, overlay, layer string) ([]*check,
 		if err := command(ctx, root, "go", "build", "-overlay", overlay, "-o", binary, "./cmd/leeward"); err != nil {
 			return nil, err
 		}
-		args := []string{"replay", "scenarios"}
 		if layer == "simulation" {
-			args = []string{"storm", "--simulate", "--seeds", "300", "--out", scratch}
+			args := []string{"storm", "--simulate", "--seeds", "300", "--out", scratch}
+			return []*check{{binary: binary, dir: root, args: args}}, nil
 		}
-		return []*check{{binary: binary, dir: root, args: args}}, nil
+		return replays(root, binary)
 	}
 	binary := filepath.Join(scratch, strings.ReplaceAll(layer, "/", "_")+".test")
 	if err := command(ctx, root, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+layer); err != nil {
@@ -165,6 +225,22 @@ func build(ctx context.Context, root, scratch, overlay, layer string) ([]*check,
 	var checks []*check
 	for name := range strings.FieldsSeq(string(names)) {
 		checks = append(checks, &check{binary: binary, dir: dir, test: name})
+	}
+	return checks, nil
+}
+
+// replays are a check for each folder of scenarios, since few of them execute a given fault.
+func replays(root, binary string) ([]*check, error) {
+	transcripts, err := filepath.Glob(filepath.Join(root, "scenarios", "*", "*.golden"))
+	if err != nil {
+		return nil, err
+	}
+	var checks []*check
+	for i, t := range transcripts {
+		folder := filepath.Dir(t)
+		if i == 0 || folder != filepath.Dir(transcripts[i-1]) {
+			checks = append(checks, &check{binary: binary, dir: root, args: []string{"replay", "--jobs", "1", folder}})
+		}
 	}
 	return checks, nil
 }
@@ -218,34 +294,35 @@ func (c *check) record(ctx context.Context) error {
 	return f.Close()
 }
 
-// try runs the checks that execute a fault, those that take least first, until one fails.
-func try(ctx context.Context, layers [][]*check, id int) verdict {
+// try runs those of a layer's checks that execute a fault, the quickest first, until one fails.
+func try(ctx context.Context, checks []*check, id int) verdict {
+	var reaching []*check
+	for _, c := range checks {
+		if c.reaches[id] {
+			reaching = append(reaching, c)
+		}
+	}
+	slices.SortStableFunc(reaching, func(a, b *check) int { return int(a.took - b.took) })
 	v := unreached
-	for _, layer := range layers {
-		var reaching []*check
-		for _, c := range layer {
-			if c.reaches[id] {
-				reaching = append(reaching, c)
-			}
+	for n := 8; len(reaching) > 0; n *= 4 {
+		if reaching[0].test == "" { // a command runs alone
+			n = 1
 		}
-		slices.SortStableFunc(reaching, func(a, b *check) int { return int(a.took - b.took) })
-		for n := 8; len(reaching) > 0; n *= 4 {
-			some := reaching[:min(n, len(reaching))]
-			reaching = reaching[len(some):]
-			var took time.Duration
-			for _, c := range some {
-				took += c.took
-			}
-			limit := limits{cpu: 5*took + 5*time.Second, wall: 10*took + time.Minute}
-			passed, _, _ := execute(ctx, some, limit, "LEEWARD_MUTANT="+strconv.Itoa(id))
-			switch {
-			case ctx.Err() != nil:
-				return untried
-			case !passed:
-				return killed
-			}
-			v = survived
+		some := reaching[:min(n, len(reaching))]
+		reaching = reaching[len(some):]
+		var took time.Duration
+		for _, c := range some {
+			took += c.took
 		}
+		limit := limits{cpu: 5*took + 5*time.Second, wall: 10*took + time.Minute}
+		passed, _, _ := execute(ctx, some, limit, "LEEWARD_MUTANT="+strconv.Itoa(id))
+		switch {
+		case ctx.Err() != nil:
+			return untried
+		case !passed:
+			return killed
+		}
+		v = survived
 	}
 	return v
 }
@@ -268,7 +345,7 @@ func execute(ctx context.Context, checks []*check, l limits, env string) (passed
 		}
 		args = []string{"-test.failfast", "-test.short", "-test.run", "^(" + strings.Join(names, "|") + ")$"}
 	}
-	script := fmt.Sprintf(`ulimit -d %d -t %d; exec "$0" "$@"`, memory, int(l.cpu.Seconds()))
+	script := fmt.Sprintf(`ulimit -d %d && ulimit -t %d && exec "$0" "$@"`, memory, int(l.cpu.Seconds()))
 	p := exec.CommandContext(ctx, "sh", append([]string{"-c", script, c.binary}, args...)...)
 	p.Dir, p.Env = c.dir, append(os.Environ(), env)
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what a test starts ends with it

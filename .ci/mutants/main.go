@@ -4,6 +4,7 @@
 //
 //	go run . -root ../..                              # all packages: a night's work
 //	go run . -root ../.. -packages 'actors/binding'   # one
+//	go run . -root ../.. -packages rules/ -own        # by the tests of the packages themselves: minutes
 //	go run . -root ../.. -for 60s -seed 20261122      # a sample, drawn by a seed
 //
 // All faults of a package are compiled together and one is switched on by an environment variable (switch.go.txt), so
@@ -43,14 +44,30 @@ type target struct {
 	layers  []string
 }
 
+// wanted reports whether a target may hold a package that was asked for.
+func (t target) wanted(packages string) bool {
+	return strings.HasSuffix(t.pattern, "/...") || asked(t.pattern, packages)
+}
+
+// asked reports whether the path of a package contains one of those that were asked for.
+func asked(path, packages string) bool {
+	for part := range strings.SplitSeq(packages, ",") {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return false
+}
+
 func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the module's folder")
-	flag.StringVar(&o.packages, "packages", "", "only packages whose path contains this")
+	flag.StringVar(&o.packages, "packages", "", "only packages whose path contains one of these, between commas")
 	flag.StringVar(&o.only, "only", "", "only faults whose place or text contains this")
 	flag.DurationVar(&o.time, "for", 0, "try a sample for this long, not counting compilation; 0: all faults")
 	flag.Uint64Var(&o.seed, "seed", 1, "the order in which faults are tried")
 	flag.IntVar(&o.parallel, "parallel", 2, "how many faults are tried at the same time")
+	flag.BoolVar(&o.own, "own", false, "ask only the tests of the package itself, not those of what uses it, nor scenarios")
 	flag.BoolVar(&o.list, "list", false, "list the faults and plant none")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -70,7 +87,7 @@ type options struct {
 	time                 time.Duration
 	seed                 uint64
 	parallel             int
-	list                 bool
+	own, list            bool
 }
 
 func run(ctx context.Context, o options) error {
@@ -90,16 +107,25 @@ func run(ctx context.Context, o options) error {
 
 	var packages []*mutated
 	for _, t := range targets {
+		if !t.wanted(o.packages) {
+			continue
+		}
 		found, err := plant(root, t)
 		if err != nil {
 			return err
 		}
 		for _, m := range found {
-			if strings.Contains(m.name, o.packages) {
-				m.leaveOut(o.only, equivalent)
+			m.leaveOut(o.only, equivalent)
+			if asked(m.name, o.packages) {
 				packages = append(packages, m)
 			}
 		}
+	}
+	for _, key := range equivalent.stale() {
+		if o.packages != "" {
+			break
+		}
+		fmt.Fprintf(os.Stderr, "mutants: equivalent.txt has a fault that is planted nowhere: %s\n", key)
 	}
 	if o.list {
 		for _, m := range packages {
@@ -116,21 +142,25 @@ func run(ctx context.Context, o options) error {
 	}
 	var scores []score
 	for _, m := range packages {
-		j := &judge{root: root, scratch: filepath.Join(scratch, strings.ReplaceAll(m.name, "/", "_")), mutated: m, parallel: o.parallel}
-		if err := j.prepare(ctx); err != nil {
+		j, err := newJudge(root, filepath.Join(scratch, strings.ReplaceAll(m.name, "/", "_")), m, o)
+		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		if o.time > 0 {
+			if err := j.prepare(ctx); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
 		}
 		limit, cancel := ctx, context.CancelFunc(func() {})
 		if o.time > 0 {
 			limit, cancel = context.WithTimeout(ctx, min(left, turn))
 			left -= turn
 		}
-		s := j.try(limit, rng)
+		s, err := j.try(limit, rng, os.Stdout)
 		cancel()
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err := cmp.Or(ctx.Err(), err); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		s.print(os.Stdout)
 		scores = append(scores, s)
 		if o.time > 0 && left <= 0 {
 			break

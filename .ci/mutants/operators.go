@@ -28,6 +28,9 @@ func (s *surgeon) operate(body ast.Node) {
 		case *ast.CommClause:
 			s.statements(n.Body)
 		case *ast.CallExpr:
+			if s.builtin(n) == "make" { // its sizes are a matter of speed, but for a slice's length
+				return s.length(n)
+			}
 			s.arguments(n)
 		case *ast.CompositeLit:
 			s.fields(n)
@@ -152,7 +155,7 @@ func tells(t types.Type) bool { return t != nil && strings.Contains(t.String(), 
 // arguments swaps neighbours of one type.
 func (s *surgeon) arguments(call *ast.CallExpr) {
 	signature, ok := s.typeOf(call.Fun).(*types.Signature)
-	if !ok || call.Ellipsis.IsValid() {
+	if !ok || call.Ellipsis.IsValid() || slices.Contains([]string{"min", "max"}, s.builtin(call)) {
 		return
 	}
 	fixed := signature.Params().Len()
@@ -160,6 +163,23 @@ func (s *surgeon) arguments(call *ast.CallExpr) {
 		fixed--
 	}
 	s.swap(call, call.Args[:min(fixed, len(call.Args))])
+}
+
+// builtin names the language's own function that is called; "" for any other.
+func (s *surgeon) builtin(call *ast.CallExpr) string {
+	name, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok || !s.package_.TypesInfo.Types[name].IsBuiltin() {
+		return ""
+	}
+	return name.Name
+}
+
+// length plants the faults of the length that a slice is made of.
+func (s *surgeon) length(call *ast.CallExpr) bool {
+	if _, ok := s.typeOf(call).Underlying().(*types.Slice); ok && len(call.Args) > 1 {
+		s.operate(call.Args[1])
+	}
+	return false
 }
 
 // fields swaps neighbouring values of a literal that has names.

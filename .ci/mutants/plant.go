@@ -23,6 +23,8 @@ type mutated struct {
 	layers []string
 	files  map[string][]byte // mutated sources by path
 	faults []fault
+	// equivalent is how many faults were left out because they change nothing.
+	equivalent int
 }
 
 // fault is one change that a test should notice.
@@ -107,14 +109,40 @@ func nameOf(f *ast.FuncDecl) string {
 }
 
 // leaveOut drops faults that were not asked for and those that are known to change nothing.
-func (m *mutated) leaveOut(only string, equivalent map[string]bool) {
+func (m *mutated) leaveOut(only string, equivalent reasons) {
 	m.faults = slices.DeleteFunc(m.faults, func(f fault) bool {
-		return !strings.Contains(f.String(), only) || equivalent[f.key()]
+		known, ok := equivalent[f.key()]
+		if !ok {
+			return !strings.Contains(f.String(), only)
+		}
+		known.met = true
+		m.equivalent++
+		return true
 	})
 }
 
+// reasons are why faults change nothing, by the key of the fault.
+type reasons map[string]*reason
+
+type reason struct {
+	line int
+	// met: a fault has the key.
+	met bool
+}
+
+// stale are the keys that no fault has, because the code changed.
+func (r reasons) stale() (keys []string) {
+	for key, known := range r {
+		if !known.met {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { return r[a].line - r[b].line })
+	return keys
+}
+
 // readEquivalent reads the faults that change nothing that anybody could see. Each line is a fault's key, a tab, and the reason.
-func readEquivalent(path string) (map[string]bool, error) {
+func readEquivalent(path string) (reasons, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -122,16 +150,16 @@ func readEquivalent(path string) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := map[string]bool{}
+	keys := reasons{}
 	for i, line := range strings.Split(string(text), "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		key, reason, _ := strings.Cut(line, "\t")
-		if strings.TrimSpace(reason) == "" {
+		key, why, _ := strings.Cut(line, "\t")
+		if strings.TrimSpace(why) == "" {
 			return nil, fmt.Errorf("%s:%d: %q has no reason: write it after a tab", path, i+1, key)
 		}
-		keys[key] = true
+		keys[key] = &reason{line: i + 1}
 	}
 	return keys, nil
 }

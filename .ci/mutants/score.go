@@ -6,17 +6,10 @@ import (
 	"text/tabwriter"
 )
 
-// print lists what survived.
-func (s *score) print(w io.Writer) {
-	for i := range s.survived {
-		fmt.Fprintf(w, "survived %s\n", &s.survived[i])
-	}
-}
-
-// printTable prints killed and survived by package, and of all.
+// printTable prints killed and survived by package, and of all. Equivalent faults are beside the count.
 func printTable(w io.Writer, scores []score) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "killed\tsurvived\tof these not executed\ttried\tof\tkilled %\t  package")
+	fmt.Fprintln(t, "killed\tsurvived\tof these not executed\ttried\tof\tkilled %\tequivalent\t  package")
 	all := score{name: "all"}
 	for i := range scores {
 		s := &scores[i]
@@ -25,6 +18,7 @@ func printTable(w io.Writer, scores []score) {
 		all.killed += s.killed
 		all.total += s.total
 		all.unreach += s.unreach
+		all.equivalent += s.equivalent
 	}
 	all.row(t)
 	_ = t.Flush()
@@ -35,5 +29,5 @@ func (s *score) row(w io.Writer) {
 	if s.tried > 0 {
 		share = 100 * float64(s.killed) / float64(s.tried)
 	}
-	fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%.1f\t  %s\n", s.killed, s.tried-s.killed, s.unreach, s.tried, s.total, share, s.name)
+	fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%.1f\t%d\t  %s\n", s.killed, s.tried-s.killed, s.unreach, s.tried, s.total, share, s.equivalent, s.name)
 }

@@ -82,6 +82,8 @@ func TestMatches(t *testing.T) {
 		{"no zone is forbidden", fields(expression("zone", notIn, "c")), frankfurt, ""},
 		{"a cluster without zones is outside all", fields(expression("zone", notIn, "a")), bare, ""},
 		{"zones exist", fields(expression("zone", exists)), frankfurt, ""},
+		{"a cluster without zones has none", fields(expression("zone", exists)), bare, "zone Exists does not hold"},
+		{"no zones are asked for", fields(expression("zone", absent)), bare, ""},
 		{"zones must not exist", fields(expression("zone", absent)), frankfurt, "zone DoesNotExist does not hold"},
 		{
 			"every expression must hold",

@@ -2,6 +2,7 @@ package eviction_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,7 +31,9 @@ func TestRelease(t *testing.T) {
 		{"nobody leaves", nil, 2, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.less, eviction.Release(c.old, c.missing))
+			given := slices.Clone(c.old)
+			require.Equal(t, c.less, eviction.Release(given, c.missing))
+			require.Equal(t, c.old, given, "what was given stays as it is")
 		})
 	}
 }

@@ -138,11 +138,26 @@ func TestCopies(t *testing.T) {
 		{"Directly does not", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("a", api.PurgeDirectly)}, []string{"b"}},
 		{"a cluster may come twice", api.BindingSpec{Clusters: b, GracefulEvictionTasks: leaving("b", "")}, []string{"b", "b"}},
 		{"nowhere", api.BindingSpec{}, nil},
+		{
+			"all of them, until who asks has seen enough",
+			api.BindingSpec{
+				Clusters:              []api.TargetCluster{{Name: "a"}, {Name: "b"}},
+				RequiredBy:            []api.BindingSnapshot{{Clusters: []api.TargetCluster{{Name: "c"}, {Name: "d"}}}, {Clusters: []api.TargetCluster{{Name: "e"}}}},
+				GracefulEvictionTasks: []api.GracefulEvictionTask{{FromCluster: "f"}, {FromCluster: "g", PurgeMode: api.PurgeDirectly}, {FromCluster: "h"}, {FromCluster: "i"}},
+			},
+			[]string{"a", "b", "c", "d", "e", "f", "h", "i"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, slices.Collect(eviction.Copies(&c.spec)))
-			for range eviction.Copies(&c.spec) {
-				break // who has seen enough may stop
+			for enough := range len(c.want) {
+				var seen []string
+				for cluster := range eviction.Copies(&c.spec) {
+					if seen = append(seen, cluster); len(seen) > enough {
+						break
+					}
+				}
+				require.Equal(t, c.want[:enough+1], seen)
 			}
 		})
 	}
