@@ -140,22 +140,33 @@ func (s *surgeon) silent(call *ast.CallExpr) bool {
 	if tells(s.typeOf(call.Fun)) || tells(s.typeOf(call)) {
 		return true
 	}
+	if f, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && tells(s.typeOf(f.X)) {
+		return true
+	}
+	return slices.Contains(unheard, called(call))
+}
+
+// called names the function or method that is called; "" where it has no name.
+func called(call *ast.CallExpr) string {
 	switch f := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
-		return slices.Contains(unheard, f.Name)
+		return f.Name
 	case *ast.SelectorExpr:
-		return slices.Contains(unheard, f.Sel.Name) || tells(s.typeOf(f.X))
+		return f.Sel.Name
 	}
-	return false
+	return ""
 }
 
 // tells reports whether a value writes the log.
 func tells(t types.Type) bool { return t != nil && strings.Contains(t.String(), "zerolog.") }
 
+// symmetric are functions to which the order of two values is all one.
+var symmetric = []string{"min", "max", "Equal", "DeepEqual"}
+
 // arguments swaps neighbours of one type.
 func (s *surgeon) arguments(call *ast.CallExpr) {
 	signature, ok := s.typeOf(call.Fun).(*types.Signature)
-	if !ok || call.Ellipsis.IsValid() || slices.Contains([]string{"min", "max"}, s.builtin(call)) {
+	if !ok || call.Ellipsis.IsValid() || slices.Contains(symmetric, called(call)) {
 		return
 	}
 	fixed := signature.Params().Len()

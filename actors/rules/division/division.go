@@ -101,7 +101,8 @@ func weigh(d Demand, c []Candidate) move {
 		assigned += int64(c[i].Prev)
 	}
 	want := int64(d.Replicas)
-	m := move{replicas: d.Replicas, grows: !d.Fresh && assigned <= want, shrinks: !d.Fresh && assigned > want}
+	m := move{replicas: d.Replicas, grows: !d.Fresh && assigned <= want}
+	m.shrinks = !d.Fresh && !m.grows
 	if m.grows {
 		m.replicas = int32(want - assigned)
 	}

@@ -97,8 +97,8 @@ func TestDynamic(t *testing.T) {
 }
 
 func TestAggregated(t *testing.T) {
-	behind := func(order uint64, c division.Candidate) division.Candidate {
-		c.Order, c.Turn = order, int32(order)
+	at := func(order uint64, turn int32, c division.Candidate) division.Candidate {
+		c.Order, c.Turn = order, turn
 		return c
 	}
 	tests := []struct {
@@ -111,22 +111,22 @@ func TestAggregated(t *testing.T) {
 		{"one is enough", demand(12), room(6, 12, 18), []int32{0, 0, 12}, 0},
 		{"two are needed", demand(20), room(6, 12, 18), []int32{0, 8, 12}, 0},
 		{"more than fits", demand(40), room(6, 12, 18), nil, 4},
-		{"of equals the first in order", demand(3), []division.Candidate{behind(2, has(0, 5)), behind(1, has(0, 5))}, []int32{0, 3}, 0},
+		{"of equals the first in order", demand(3), []division.Candidate{at(2, 3, has(0, 5)), at(1, 9, has(0, 5))}, []int32{0, 3}, 0},
 		{"growing fills the present cluster first", demand(20), ranked(has(12, 3), has(0, 18)), []int32{13, 7}, 0},
 		{"growing stays if there is room", demand(14), ranked(has(12, 3), has(0, 18)), []int32{14, 0}, 0},
 		{"growing keeps replicas of who gets no more", demand(14), ranked(has(6, 0), has(6, 5), has(0, 9)), []int32{6, 8, 0}, 0},
 		{"shrinking empties the smallest", demand(10), ranked(has(12, 0), has(8, 9)), []int32{10, 0}, 0},
 		{"shrinking cuts both in proportion", demand(15), ranked(has(12, 0), has(8, 9)), []int32{9, 6}, 0},
-		{"shrinking equals keeps the first of the old list", demand(5), []division.Candidate{behind(9, has(6, 0)), behind(3, has(6, 0))}, []int32{0, 5}, 0},
+		{"shrinking equals keeps the first of the old list", demand(5), []division.Candidate{at(1, 9, has(6, 0)), at(2, 3, has(6, 0))}, []int32{0, 5}, 0},
 		{"the right number stays", demand(12), ranked(has(6, 0), has(6, 99)), []int32{6, 6}, 0},
 		{"fresh prefers the largest", fresh(12), ranked(has(6, 6), has(6, 6), has(0, 20)), []int32{0, 0, 12}, 0},
 	}
+	var v division.Divider // one for all: it keeps nothing of the division before
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for i := range test.candidates {
 				test.candidates[i].Rank = int32(i)
 			}
-			var v division.Divider
 			require.Equal(t, test.missing, v.Aggregated(test.demand, test.candidates))
 			if test.missing == 0 {
 				require.Equal(t, test.want, seats(test.candidates))
@@ -147,6 +147,7 @@ func TestFloor(t *testing.T) {
 		{"the remainder goes to the heaviest, not to the largest fraction", 5, []int64{11, 9, 80}, nil, []int32{0, 0, 5}},
 		{"two left go to the two heaviest", 9, []int64{1, 3, 2}, nil, []int32{1, 5, 3}},
 		{"among equals to who had more", 10, []int64{1, 1, 1}, []int32{0, 2, 1}, []int32{3, 4, 3}},
+		{"the shares of great weights are exact", 4, []int64{1<<60 + 1, 3<<60 + 3}, nil, []int32{1, 3}},
 		{"no weight, no seat", 4, []int64{0, 0}, nil, []int32{0, 0}},
 		{"weights beyond all bounds", 2, []int64{math.MaxInt64, math.MaxInt64, math.MaxInt64, 1}, []int32{1, 2, 3, 9}, []int32{0, 1, 1, 0}},
 	}
@@ -176,14 +177,15 @@ func TestFloorTossesBySeedAndUID(t *testing.T) {
 		}
 		return won
 	}
-	distinct := make(map[[3]int]bool)
-	for seed := range uint64(8) {
+	bySeed, byUID := make(map[[3]int]bool), make(map[[3]int]bool)
+	for seed := range uint64(16) {
 		won := winners(seed, "nginx")
 		require.Contains(t, [][3]int{{3, 0, 0}, {0, 3, 0}, {0, 0, 3}}, won, "a seed always tosses alike")
-		distinct[won] = true
-		distinct[winners(0, string(rune('a'+seed)))] = true
+		bySeed[won] = true
+		byUID[winners(0, string(rune('a'+seed)))] = true
 	}
-	require.Len(t, distinct, 3, "every cluster wins for some seed or UID")
+	require.Len(t, bySeed, 3, "every cluster wins for some seed")
+	require.Len(t, byUID, 3, "every cluster wins for some UID")
 }
 
 // Whatever the method, all replicas are placed or some are reported missing; nobody who is asked to

@@ -76,6 +76,22 @@ func TestTaskForAMove(t *testing.T) {
 	}
 }
 
+func TestTaskForAReturn(t *testing.T) {
+	require.Equal(t, api.GracefulEvictionTask{
+		FromCluster: "member2", FromAffinity: "backup", PurgeMode: api.PurgeGracefully, Replicas: new(int32(2)),
+		Reason: "Failback", Producer: api.ProducerFailback,
+	}, eviction.ForFailback(eviction.Departure{Cluster: "member2", Replicas: 2}, "backup"))
+}
+
+func TestPeopleMayHoldEvictionsButNoMoveByChoice(t *testing.T) {
+	for reason, want := range map[string]bool{
+		api.EvictionReasonTaintUntolerated: true, api.EvictionReasonApplicationFailure: true,
+		api.EvictionReasonFailback: false, api.EvictionReasonRebalance: false, api.EvictionReasonReschedule: false,
+	} {
+		require.Equal(t, want, eviction.Holdable(reason), reason)
+	}
+}
+
 func TestTaskForAnApplication(t *testing.T) {
 	left := eviction.Departure{Cluster: "member2", Replicas: 2}
 	stateless := left

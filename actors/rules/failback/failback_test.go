@@ -18,16 +18,19 @@ func TestDividedReplicasReturn(t *testing.T) {
 		back      []string
 		want      []api.TargetCluster
 	}{
-		"from a substitute, which goes":                  {on("m1:2", "m3:2"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
-		"from a survivor, which shrinks":                 {on("m1:4"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
-		"from a substitute first, then from a survivor":  {on("m1:3", "m3:1"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
-		"from the survivor that gained most":             {on("m1:3", "m2:5"), on("m1:2", "m2:2", "m3:2", "m4:2"), []string{"m3"}, on("m1:3", "m2:3", "m3:2")},
-		"from two survivors evenly":                      {on("m2:4", "m1:4"), on("m1:2", "m2:2", "m3:2", "m4:2"), []string{"m4"}, on("m1:3", "m2:3", "m4:2")},
-		"from the first by name where both gained alike": {on("m2:3", "m1:3"), on("m1:2", "m2:2", "m3:1", "m4:1"), []string{"m4"}, on("m1:2", "m2:3", "m4:1")},
-		"to a survivor that had more":                    {on("m1:1", "m3:3"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m3:2")},
-		"to two clusters at once":                        {on("m3:4"), on("m1:2", "m2:2"), []string{"m1", "m2"}, on("m1:2", "m2:2")},
-		"not to a cluster that lacks nothing":            {on("m1:4"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:4")},
-		"not to a cluster that is no home":               {on("m1:4"), on("m1:2", "m2:2"), []string{"m9"}, on("m1:4")},
+		"from a substitute, which goes":                   {on("m1:2", "m3:2"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
+		"from a survivor, which shrinks":                  {on("m1:4"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
+		"from a substitute first, then from a survivor":   {on("m1:3", "m3:1"), on("m1:2", "m2:2"), []string{"m2"}, on("m1:2", "m2:2")},
+		"from the survivor that gained most":              {on("m1:3", "m2:5"), on("m1:2", "m2:2", "m3:2", "m4:2"), []string{"m3"}, on("m1:3", "m2:3", "m3:2")},
+		"from two survivors evenly":                       {on("m2:4", "m1:4"), on("m1:2", "m2:2", "m3:2", "m4:2"), []string{"m4"}, on("m1:3", "m2:3", "m4:2")},
+		"from the first by name where both gained alike":  {on("m2:3", "m1:3"), on("m1:2", "m2:2", "m3:1", "m4:1"), []string{"m4"}, on("m1:2", "m2:3", "m4:1")},
+		"from the first by name, however they are listed": {on("m1:3", "m2:3"), on("m1:2", "m2:2", "m3:1", "m4:1"), []string{"m4"}, on("m1:2", "m2:3", "m4:1")},
+		"from the substitute that runs most":              {on("m3:1", "m4:3"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m3:1", "m4:1")},
+		"from the first by name of equal substitutes":     {on("m4:2", "m3:2"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m4:2")},
+		"to a survivor that had more":                     {on("m1:1", "m3:3"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:2", "m3:2")},
+		"to two clusters at once":                         {on("m3:4"), on("m1:2", "m2:2"), []string{"m1", "m2"}, on("m1:2", "m2:2")},
+		"not to a cluster that lacks nothing":             {on("m1:4"), on("m1:2", "m2:2"), []string{"m1"}, on("m1:4")},
+		"not to a cluster that is no home":                {on("m1:4"), on("m1:2", "m2:2"), []string{"m9"}, on("m1:4")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, failback.Return(c.now, c.home, c.back, true))

@@ -162,6 +162,10 @@ func TestTheOldFormIsARule(t *testing.T) {
 	require.True(t, p.Tells(m1, &messages.ClusterView{Name: "m2"}))
 	require.False(t, p.Tells(m1, &messages.ClusterView{Name: "m3"}))
 	require.Equal(t, "OverridePolicy d/old", p.String())
+
+	p = policy(t, "d", "old", `{overriders: {imageOverrider: [{predicate: {path: /spec}, component: Tag, operator: remove}]}}`)
+	_, err = override.Apply([]byte(inJSON(t, web)), []*override.Policy{p}, m1)
+	require.ErrorContains(t, err, "OverridePolicy d/old: spec.overriders", "there is no rule to name")
 }
 
 func TestAPolicyThatCannotSayItsClustersIsRefused(t *testing.T) {

@@ -36,6 +36,8 @@ func TestRoomByGradesOfNodes(t *testing.T) {
 	}
 	few := counting("a", 0, 9)
 	few.Resources.Allocatable[corev1.ResourcePods] = resource.MustParse("3")
+	all := counting("a", 9)
+	all.Models[0].Ranges[0].Min = resource.MustParse("1")
 	tests := []struct {
 		name  string
 		view  *messages.ClusterView
@@ -43,6 +45,7 @@ func TestRoomByGradesOfNodes(t *testing.T) {
 		want  int32
 	}{
 		{"each node is as small as its grade allows", counting("a", 5, 1, 1, 1), cores("1"), 1 + 2 + 4},
+		{"the lowest grade may be large enough", all, cores("1"), 9},
 		{"what no node has in one piece is not there", counting("a", 9, 9, 9, 0), cores("3"), 0},
 		{"a node must be large enough for sure", counting("a", 0, 9, 1, 0), cores("1500m"), 1},
 		{"larger than any grade", counting("a", 9, 9, 9, 9), cores("5"), 0},

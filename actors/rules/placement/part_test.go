@@ -22,14 +22,23 @@ func TestPartialPlacement(t *testing.T) {
 	}
 	overflowing := terms(dynamic, "a")
 	overflowing.ClusterAffinities[0].OverflowAffinities = []api.OverflowAffinity{{AffinityName: "b", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"b"}}}}
+	deleted := cluster("b", 9)
+	deleted.Deleting = true
 	tests := []struct {
-		name    string
-		views   []*messages.ClusterView
-		request *placement.Request
-		want    []api.TargetCluster
-		missing int32
-		reason  string
+		name     string
+		views    []*messages.ClusterView
+		request  *placement.Request
+		want     []api.TargetCluster
+		missing  int32
+		reason   string
+		rejected []messages.Rejection
 	}{
+		{
+			name:  "where some find no room, it is told which clusters do not fit",
+			views: []*messages.ClusterView{cluster("a", 3), deleted}, request: workload(spreading(dynamic), 10),
+			want: list(on("a", 3)), missing: 7, reason: api.ReasonUnschedulable,
+			rejected: []messages.Rejection{{Reason: "cluster(s) is being deleted", Clusters: []messages.ClusterName{"b"}}},
+		},
 		{
 			name:  "what fits is placed",
 			views: clusters(3, "a", "b"), request: workload(spreading(dynamic), 10),
@@ -59,6 +68,7 @@ func TestPartialPlacement(t *testing.T) {
 			name:  "of groups with room for some, the first is taken",
 			views: []*messages.ClusterView{cluster("a", 0), cluster("b", 5), cluster("c", 9)}, request: workload(terms(dynamic, "a", "b", "c"), 10),
 			want: list(on("b", 5)), missing: 5, reason: api.ReasonUnschedulable,
+			rejected: []messages.Rejection{{Reason: "cluster(s) did not match the placement cluster affinity constraint", Clusters: []messages.ClusterName{"b", "c"}}},
 		},
 		{
 			name:  "overflow takes its part, too",
@@ -78,6 +88,12 @@ func TestPartialPlacement(t *testing.T) {
 			want:    list(on("a", 4)), missing: 6, reason: api.ReasonUnschedulable,
 		},
 		{
+			name:    "of clusters with as much room those come first that are preferred, whatever else has to stay",
+			views:   []*messages.ClusterView{cluster("a", 2), cluster("b", 10), cluster("c", 10)},
+			request: workload(spreading(dynamic, spread("cluster", 1, 2)), 30, on("a", 1)),
+			want:    list(on("a", 3), on("b", 10)), missing: 17, reason: api.ReasonUnschedulable,
+		},
+		{
 			name:  "static weights do not ask for room",
 			views: clusters(0, "a", "b"), request: workload(spreading(byWeight), 4),
 			want: list(on("a", 2), on("b", 2)),
@@ -90,6 +106,7 @@ func TestPartialPlacement(t *testing.T) {
 			require.Equal(t, test.missing, d.Missing)
 			require.Equal(t, test.missing > 0, d.Partial())
 			require.Equal(t, test.reason, d.Reason)
+			require.Equal(t, test.rejected, d.Rejections)
 		})
 	}
 }

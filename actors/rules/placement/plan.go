@@ -194,7 +194,7 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 			first, passing = p.explained(d), p.passing()
 		}
 	}
-	if p.partial && rule.strategy.byRoom() && r.Replicas > 0 {
+	if p.partial && rule.strategy.byRoom() {
 		if d := p.planPart(now, r, rule); d.Partial() {
 			d.Rejections = first.Rejections
 			return d

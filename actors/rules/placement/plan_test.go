@@ -409,6 +409,51 @@ func TestPlanFollowsTheFleet(t *testing.T) {
 	}
 	require.Equal(t, []string{"a"}, places(), "labels flap")
 	require.Equal(t, 2, fleet.Len())
+	require.True(t, fleet.Has("a"))
+	require.True(t, fleet.Has("c"))
+	require.False(t, fleet.Has("b"))
+}
+
+func TestPlanFollowsWhereClustersAre(t *testing.T) {
+	is := func(change func(v *messages.ClusterView)) *messages.ClusterView {
+		v := cluster("a", 9)
+		v.Region, v.Provider, v.Zones = "r1", "p1", []string{"z1"}
+		change(v)
+		return v
+	}
+	for key, moved := range map[string]*messages.ClusterView{
+		"region":   is(func(v *messages.ClusterView) { v.Region = "new" }),
+		"provider": is(func(v *messages.ClusterView) { v.Provider = "new" }),
+		"zone":     is(func(v *messages.ClusterView) { v.Zones = []string{"new"} }),
+	} {
+		t.Run(key, func(t *testing.T) {
+			fleet := fleetOf(is(func(*messages.ClusterView) {}))
+			planner := plannerOf(fleet)
+			request := workload(&api.Placement{ClusterAffinity: &api.ClusterAffinity{FieldSelector: &api.FieldSelector{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{"new"}}},
+			}}}, 1)
+			require.Empty(t, planner.Plan(noon, request).Targets)
+			fleet.Put(moved)
+			require.Equal(t, list(on("a", 1)), planner.Plan(noon, request).Targets)
+		})
+	}
+}
+
+// TestARequestIsForgotten: what is asked of a planner does not depend on what it was asked before.
+func TestARequestIsForgotten(t *testing.T) {
+	planner := plannerOver(clusters(9, "a", "b")...)
+	before := evicting(workload(spreading(duplicated), 1), "a")
+	ask := map[string]func(){
+		"Plan":    func() { planner.Plan(noon, before) },
+		"Explain": func() { planner.Explain(noon, before) },
+		"Takes":   func() { planner.Takes(noon, before, on("b", 1)) },
+	}
+	for name, other := range ask {
+		t.Run(name, func(t *testing.T) {
+			other()
+			require.Equal(t, list(on("a", 1), on("b", 1)), planner.Plan(noon, workload(spreading(duplicated), 1)).Targets)
+		})
+	}
 }
 
 func TestPlanTimeDoesNotMatterUnlessDeadlinesAreHonoured(t *testing.T) {

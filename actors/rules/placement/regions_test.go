@@ -35,6 +35,8 @@ func TestAWorkloadStaysInRegionsThatDo(t *testing.T) {
 			list(on("e1", 2), on("e2", 2), on("e3", 2)), list(on("e1", 2), on("e2", 2), on("e3", 2))},
 		{"one region of two asked for is joined by another", workload(spreading(duplicated, both...), 1, on("u2", 1)),
 			list(on("e1", 1), on("e2", 1), on("e3", 1), on("u1", 1), on("u2", 1)), list(on("e1", 1), on("e2", 1), on("e3", 1), on("u1", 1), on("u2", 1))},
+		{"a region with just the clusters is not", workload(spreading(duplicated, spread("region", 1, 1), spread("cluster", 2, 3)), 1, on("u1", 1)),
+			list(on("e1", 1), on("e2", 1), on("e3", 1)), list(on("u1", 1), on("u2", 1))},
 		{"a region without the room is left", workload(spreading(dynamic, oneRegion...), 20, on("u1", 3)),
 			list(on("e1", 7), on("e2", 7), on("e3", 6)), list(on("e1", 7), on("e2", 7), on("e3", 6))},
 	} {

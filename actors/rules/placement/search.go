@@ -116,7 +116,7 @@ func (s *search) visit(i int) {
 		}
 		return
 	}
-	for ; i < len(s.regions) && len(s.path) < s.limits.max; i++ {
+	for ; i < len(s.regions); i++ {
 		more := s.atMost(i)
 		if s.count+s.largest[s.limitLeft()] < s.target || !s.beaten(s.weight+s.heaviest[i][more], s.count+s.largest[more]) {
 			return

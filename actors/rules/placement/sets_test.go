@@ -37,6 +37,13 @@ func sized(name string, pods int64, cores string) *messages.ClusterView {
 	return v
 }
 
+// justEnough has just what a job needs, on nodes that are too small.
+func justEnough(name string) *messages.ClusterView {
+	v := counting(name, 0, 7, 0, 0)
+	v.Resources.Allocatable[corev1.ResourceCPU], v.Resources.Allocatable[corev1.ResourcePods] = resource.MustParse("7"), resource.MustParse("4")
+	return v
+}
+
 func clustersOf(targets []api.TargetCluster) (names []string) {
 	for _, t := range targets {
 		names = append(names, t.Name)
@@ -85,7 +92,7 @@ func TestTheClusterWithMostRoomForSetsIsChosen(t *testing.T) {
 
 func TestAClusterWithoutRoomForAllComponentsIsRejected(t *testing.T) {
 	views := []*messages.ClusterView{
-		sized("a", 99, "6"), sized("b", 3, "99"), sized("c", 3, "6"), cluster("d", 99), counting("e", 0, 9, 0, 0), sized("f", 0, "0"),
+		sized("a", 99, "6"), sized("b", 3, "99"), sized("c", 3, "6"), cluster("d", 99), counting("e", 0, 9, 0, 0), sized("f", 0, "0"), justEnough("g"),
 	}
 	p := exact(views...)
 	d := p.Plan(noon, whole(job(), nil))
@@ -94,7 +101,7 @@ func TestAClusterWithoutRoomForAllComponentsIsRejected(t *testing.T) {
 	require.Equal(t, []messages.Rejection{
 		{Reason: "cluster(s) did not have enough cpu for all components", Clusters: []messages.ClusterName{"a", "d"}},
 		{Reason: "cluster(s) did not have enough cpu, pods for all components", Clusters: []messages.ClusterName{"c", "f"}},
-		{Reason: "cluster(s) did not have enough nodes for all components", Clusters: []messages.ClusterName{"e"}},
+		{Reason: "cluster(s) did not have enough nodes for all components", Clusters: []messages.ClusterName{"e", "g"}},
 		{Reason: "cluster(s) did not have enough pods for all components", Clusters: []messages.ClusterName{"b"}},
 	}, d.Rejections)
 	require.Equal(t, "cluster(s) did not have enough pods for all components", p.Explain(noon, whole(job(), nil))[1].Reason)

@@ -2,6 +2,7 @@ package placement_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -204,9 +205,12 @@ func TestADeletedClusterKeepsWhatItsTaintWillEvict(t *testing.T) {
 func TestRejectionsAreInOrder(t *testing.T) {
 	deleting := cluster("b", 9)
 	deleting.Deleting = true
+	hour := 0 // at which the last taint was set: causes do not tell
 	tainted := func(name, key string) *messages.ClusterView {
 		v := cluster(name, 9)
+		hour++
 		v.Taints = []corev1.Taint{tainting(key + ":NoSchedule")}
+		v.Taints[0].TimeAdded = &metav1.Time{Time: noon.Add(time.Duration(hour) * time.Hour)}
 		return v
 	}
 	planner := plannerOver(tainted("e", "x"), tainted("d", "y"), tainted("c", "x"), deleting, cluster("a", 9))

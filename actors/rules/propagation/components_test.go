@@ -90,6 +90,25 @@ func TestComponentsOfEachKind(t *testing.T) {
 			flink + `{jobManager: {replicas: 2, resource: {memory: "1Gi"}}, taskManager: {replicas: 7, resource: {memory: "2048m"}}}}`,
 			"jobmanager:2 memory=1Gi\ntaskmanager:7 memory=2048m", "jobmanager:2 memory=1Gi\ntaskmanager:7 memory=2Gi",
 		},
+		{
+			"Flink: with one slot each, a task manager for every part of the job",
+			flink + `{job: {parallelism: 5}, flinkConfiguration: {taskmanager.numberOfTaskSlots: 1}}}`, "jobmanager:1\ntaskmanager:5", "",
+		},
+		{
+			"Flink: the least and the greatest size",
+			flink + `{jobManager: {resource: {memory: 0g}}, taskManager: {resource: {memory: 9223372036854775807b}}}}`,
+			"", "jobmanager:1\ntaskmanager:1 memory=9223372036854775807",
+		},
+		{
+			"Flink: the template does not say what is requested",
+			flink + `{jobManager: {resource: {cpu: 1}}, podTemplate: {spec: {initContainers: [{resources: {requests: {cpu: 8}}}], containers: [{resources: {requests: {cpu: 8}}}]}}}}`,
+			"jobmanager:1 cpu=1\ntaskmanager:1", "",
+		},
+		{
+			"an init container requests what it is limited to",
+			pyTorch + "{pytorchReplicaSpecs: {Worker: {template: {spec: {initContainers: [{resources: {limits: {cpu: 3}}}], containers: [{resources: {requests: {cpu: 1}}}]}}}}}}",
+			"worker:1 cpu=3", "",
+		},
 		{"Flink: nothing said", flink + "{flinkConfiguration: {taskmanager.numberOfTaskSlots: many}, job: {parallelism: 4}}}", "jobmanager:1\ntaskmanager:1", ""},
 		{"any other kind has none", "{apiVersion: batch/v1, kind: Job, spec: {tasks: [{name: a}]}}", "", ""},
 		{"nor has another version", "{apiVersion: kubeflow.org/v1, kind: MPIJob, spec: {mpiReplicaSpecs: {Worker: {}}}}", "", ""},
@@ -120,6 +139,10 @@ func TestComponentsThatCannotBeRead(t *testing.T) {
 		{
 			"a size that is none", "{apiVersion: flink.apache.org/v1beta1, kind: FlinkDeployment, spec: {jobManager: {resource: {memory: lots}}}}",
 			`spec.jobManager.resource.memory: Invalid value: "lots": want a size, as 2048m or 2Gi`,
+		},
+		{
+			"a size beyond all bounds", "{apiVersion: flink.apache.org/v1beta1, kind: FlinkDeployment, spec: {jobManager: {resource: {memory: 9007199254740992kb}}}}",
+			`spec.jobManager.resource.memory: Invalid value: "9007199254740992kb": want a size, as 2048m or 2Gi`,
 		},
 		{
 			"cores that are none", "{apiVersion: flink.apache.org/v1beta1, kind: FlinkDeployment, spec: {taskManager: {resource: {cpu: few}}}}",

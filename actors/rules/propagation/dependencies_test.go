@@ -21,7 +21,7 @@ func referring() corev1.PodSpec {
 	return corev1.PodSpec{
 		ServiceAccountName: "runner",
 		ImagePullSecrets:   []corev1.LocalObjectReference{ref("registry")},
-		InitContainers:     []corev1.Container{{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: ref("env")}}}}},
+		InitContainers:     []corev1.Container{{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: ref("setup")}}}}},
 		Containers: []corev1.Container{{
 			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: ref("login")}}},
 			Env: []corev1.EnvVar{
@@ -29,6 +29,8 @@ func referring() corev1.PodSpec {
 				{Name: "B", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: ref("key")}}},
 				{Name: "C", Value: "plain"},
 			},
+		}, {
+			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: ref("login")}}},
 		}},
 		EphemeralContainers: []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{
 			EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: ref("debug")}}},
@@ -40,7 +42,7 @@ func referring() corev1.PodSpec {
 			{VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{NodePublishSecretRef: &corev1.LocalObjectReference{Name: "mount"}}}},
 			{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 			{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
-				{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: ref("ca")}}, {Secret: &corev1.SecretProjection{LocalObjectReference: ref("tls")}},
+				{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: ref("ca")}}, {Secret: &corev1.SecretProjection{LocalObjectReference: ref("token")}},
 			}}}},
 		},
 	}
@@ -58,10 +60,10 @@ func TestDependencies(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: "shop", Name: "web"}
 	template := corev1.PodTemplateSpec{Spec: referring()}
 	all := []string{
-		"ConfigMap shop/ca", "ConfigMap shop/debug", "ConfigMap shop/env", "ConfigMap shop/files", "PersistentVolumeClaim shop/data",
-		"Secret shop/key", "Secret shop/login", "Secret shop/mount", "Secret shop/registry", "Secret shop/tls", "ServiceAccount shop/runner",
+		"ConfigMap shop/ca", "ConfigMap shop/debug", "ConfigMap shop/env", "ConfigMap shop/files", "ConfigMap shop/setup", "PersistentVolumeClaim shop/data",
+		"Secret shop/key", "Secret shop/login", "Secret shop/mount", "Secret shop/registry", "Secret shop/tls", "Secret shop/token", "ServiceAccount shop/runner",
 	}
-	ownClaims := append(append([]string{}, all[:4]...), all[5:]...)
+	ownClaims := append(append([]string{}, all[:5]...), all[6:]...)
 	for _, c := range []struct {
 		name   string
 		object api.Object

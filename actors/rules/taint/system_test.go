@@ -95,6 +95,16 @@ func TestLegacyTwinsComeAfterTheTimeout(t *testing.T) {
 	}
 }
 
+func TestADrainedClusterTakesNothingNewAndIsLeft(t *testing.T) {
+	add := func(effect corev1.TaintEffect, key string) taint.Swap { return taint.Swap{Effect: effect, Add: key} }
+	remove := func(effect corev1.TaintEffect, key string) taint.Swap {
+		return taint.Swap{Effect: effect, Remove: []string{key}}
+	}
+	const noSchedule, noExecute = corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute
+	require.Equal(t, []taint.Swap{add(noSchedule, api.TaintUnschedulable), add(noExecute, api.TaintDraining)}, taint.Draining(true))
+	require.Equal(t, []taint.Swap{remove(noSchedule, api.TaintUnschedulable), remove(noExecute, api.TaintDraining)}, taint.Draining(false))
+}
+
 func TestNextRelist(t *testing.T) {
 	const period = 10 * time.Second
 	for _, c := range []struct {
