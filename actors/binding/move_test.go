@@ -67,6 +67,25 @@ func TestWhatIsTakenBackInPartShrinksOnceOthersServe(t *testing.T) {
 	b.tell(report("m2", api.Healthy, 4, 2)).Told(memberAt("m1"), run(1, 4)).Told(memberAt("m2"), run(3, 3))
 }
 
+// Nothing moves away from what the scheduler counts as targets: it calls that no move.
+func TestWhatIsTakenBackWithoutAMoveRunsItsShareThenAndLater(t *testing.T) {
+	b, _ := moving(t)
+	b.tell(claim("default/p", divided()))
+	b.tell(b.place("m1:4", "m2:4")).Told(memberAt("m1")).Told(memberAt("m2"))
+	b.tell(b.place("m1:3", "m2:4")).Told(memberAt("m1"), run(3, 3)).Told(memberAt("m2"))
+}
+
+func TestWhatIsTakenBackInPartWithoutAMoveShrinksOnceOthersServe(t *testing.T) {
+	b, _ := moving(t)
+	b.tell(claim("default/p", divided()))
+	n := b.tell(b.place("m1:1", "m2:4")).Told(memberAt("m1")).Told(memberAt("m2"))
+	held := actorstest.FactsOf[*messages.ShrinkHeld](n.Facts())[0]
+	require.Equal(t, targets("m1:4"), held.Clusters)
+	require.Equal(t, api.EvictionReasonReschedule, held.Reason)
+	b.tell(b.keep())
+	b.tell(report("m2", api.Healthy, 4, 2)).Told(memberAt("m1"), run(1, 3)).Told(memberAt("m2"))
+}
+
 func TestAnEditThatChangesNothingLeavesTheHandOverAlone(t *testing.T) {
 	b, _ := moving(t)
 	b.tell(claim("default/p", elsewhere("m2"))).Quiet()

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -64,7 +65,10 @@ func (b *Binding) obstructed(now time.Time, o *messages.Obstacle) hold {
 // step, so that the workload is never without a place.
 func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	reopened := b.reopens()
-	took := b.takeBack(m.Targets, out)
+	took, move := b.takeBack(m.Targets, out), m.Move
+	if took { // by choice, too, whatever the scheduler calls it: it counts only what the targets had
+		move = cmp.Or(move, api.EvictionReasonReschedule)
+	}
 	before := b.clusters()
 	b.exceedAlong(m.Leaving, out)
 	b.moves(m, out)
@@ -76,7 +80,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	}
 	var few [4]api.TargetCluster // off the heap, as a rule
 	kept := b.listed(few[:0])
-	b.keepShares(took || m.Move != "" && len(gains(nil, kept, m.Targets)) > 0)
+	b.keepShares(took || move != "" && len(gains(nil, kept, m.Targets)) > 0)
 	b.retarget(m.Targets, out)
 	takeovers := b.shareGains(kept, m.Targets)
 	b.affinity, b.applied = m.Affinity, b.spec.Placement
@@ -85,7 +89,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 		Binding: b.name, Clusters: b.asListed(m.Targets), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
 		Takeovers: takeovers,
 	})
-	b.holdShrinks(now, m.Move, out)
+	b.holdShrinks(now, move, out)
 	b.arrive(out)
 	b.syncCopies(out)
 	b.reconsiderAll(now, out)
