@@ -299,7 +299,7 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (to
 			add(p)
 			continue
 		}
-		told = f.tellWritten(w, p.generation) || told
+		told = f.tellWritten(w, p.generation) || f.tellNone(w) || told
 	}
 	clear(f.manifests)
 	if f.wishes = f.wishes[done:]; len(f.wishes) == 0 {
@@ -393,6 +393,18 @@ func (f *Fleet) tellGone(w *wish) bool {
 	}
 	f.world.TellAgent(w.cluster, &messages.WorkGone{Binding: w.binding})
 	return true
+}
+
+// tellNone tells that a Work is gone which was never written, or which others have deleted since it was last heard of: its agent's
+// machine waits for that word before it asks for another. Where the news of its end is still to come, that is the word.
+func (f *Fleet) tellNone(w *wish) bool {
+	if w.unwanted == nil {
+		return false
+	}
+	if _, heard := f.seen[w.key]; heard && !f.dropped[w.key] {
+		return false
+	}
+	return f.tellGone(w)
 }
 
 // postpone takes an object that somebody else has just changed out of a batch, to be written when the world has
