@@ -227,3 +227,96 @@ func TestTheStatusOfAWorkloadIsOfItsNewestGeneration(t *testing.T) {
 	require.NoError(t, f.step())
 	require.EqualValues(t, 2, get(f, deployment(2, "")).Status.ObservedGeneration)
 }
+
+// unheard deletes an object as an API would, without letting the fleet act.
+func unheard(f *fixture, o api.Object) {
+	f.t.Helper()
+	table, key := f.table(o)
+	_, version := table.Get(key)
+	require.NoError(f.t, f.engine.Commit(engine.Delete(key, version)))
+}
+
+func label(f *fixture) {
+	f.t.Helper()
+	edit(f, binding(), func(b *api.ResourceBinding) { b.Labels = map[string]string{"team": "a"} })
+}
+
+// TestABindingThatIsEditedWhenItsWorkloadIsGoneEndsAllTheSame has the news of the edit come with that of the deletion, and only
+// when the binding is about to be deleted, too.
+func TestABindingThatIsEditedWhenItsWorkloadIsGoneEndsAllTheSame(t *testing.T) {
+	ends := map[string]func(*fixture, *common){
+		"heard together": func(f *fixture, _ *common) {
+			unheard(f, deployment(2, ""))
+			label(f)
+		},
+		"at its commit": func(f *fixture, c *common) {
+			c.once(f, binding(), func() { label(f) })
+			unheard(f, deployment(2, ""))
+		},
+		"made and edited again": func(f *fixture, _ *common) {
+			unheard(f, deployment(2, ""))
+			label(f)
+			unheard(f, binding())
+			made := binding()
+			made.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+			f.write(made)
+			label(f)
+			unheard(f, binding())
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			f, c := contended(t)
+			end(f, c)
+			require.NoError(t, f.step())
+			require.Nil(t, c.first, "they met")
+			require.Nil(t, get(f, binding()))
+			require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+			f.lets("m1")
+			f.pass(time.Minute)
+			require.Empty(t, all[*api.Work](f, catalog.Works))
+			f.apply(deployment(3, "nginx:2"))
+			require.Equal(t, "m1:3", placed(f))
+			require.Contains(t, string(get(f, work("m1")).Spec.Workload.Manifests[0].Raw), "nginx:2")
+		})
+	}
+}
+
+// A binding that people make is not the one that ends, though they make and edit it before the machines have heard of that.
+func TestABindingThatIsMadeInThePlaceOfOneThatEndsStays(t *testing.T) {
+	f := running(t)
+	unheard(f, deployment(2, ""))
+	unheard(f, binding())
+	made := binding()
+	made.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+	f.write(made)
+	label(f)
+	require.NoError(t, f.step())
+	b := get(f, binding())
+	require.NotNil(t, b)
+	require.Equal(t, "a", b.Labels["team"])
+	require.Empty(t, b.Spec.Clusters)
+	require.NotNil(t, f.world.Store().Binding("default/web-deployment"))
+}
+
+// TestACopyThatIsNotWantedBeforeItsWorkIsWrittenMayComeLater scales a workload to zero while it is placed first.
+func TestACopyThatIsNotWantedBeforeItsWorkIsWrittenMayComeLater(t *testing.T) {
+	f := newFixture(t)
+	f.apply(member("m1"), policy())
+	scale := func(replicas int32) {
+		edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Spec.Replicas = &replicas })
+	}
+	f.config.Hear = func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+		if _, wants := fact.(*messages.CopyWanted); wants {
+			f.config.Hear = nil
+			scale(0)
+		}
+	}
+	f.apply(deployment(2, "nginx:1"))
+	require.Empty(t, placed(f))
+	require.Nil(t, get(f, work("m1")), "it was never written")
+	scale(2)
+	require.NoError(t, f.step())
+	require.Equal(t, "m1:2", placed(f))
+	require.NotNil(t, get(f, work("m1")))
+}

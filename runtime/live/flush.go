@@ -361,6 +361,7 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 		switch {
 		case p.object == nil:
 			f.dropped[p.key] = true
+			delete(f.ended, bindingOf(p.source))
 			told = f.tellGone(p.wish) || told
 		case p.source != (api.Key{}), p.wish != nil:
 			f.seen[p.key] = engine.VersionOf(p.object)
@@ -450,6 +451,9 @@ func (f *Fleet) object(source api.Key) []pending {
 	}
 	ours := f.world.Store().Snapshot(source)
 	if ours == nil {
+		if object == nil {
+			delete(f.ended, bindingOf(source))
+		}
 		return f.removal(p, old, version)
 	}
 	next, changes := written(ours, old)

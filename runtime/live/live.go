@@ -75,6 +75,8 @@ type Fleet struct {
 	// is in dropped until that comes back.
 	seen    map[string]int64
 	dropped map[string]bool
+	// ended are the bindings that machines have ended and the engine still has.
+	ended map[messages.BindingName]bool
 	// leases are the renewals last heard of, by cluster.
 	leases map[messages.ClusterName]time.Time
 
@@ -115,7 +117,7 @@ type Stats struct {
 // are up to Run: a large fleet has many to look at. Close ends it, unless Run does.
 func Open(c Config) (*Fleet, error) {
 	f := &Fleet{
-		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, leases: map[messages.ClusterName]time.Time{},
+		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, postponed: map[api.Key]bool{}, asked: make(chan func()),
 		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 		quarantine: newQuarantine(&c),
@@ -338,7 +340,11 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	switch fact := fact.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))
-	default:
-		f.noteEvent(Decision{At: at, Fact: fact, Told: told})
+		return
+	case *messages.BindingDeleted:
+		f.ended[fact.Binding] = true
+	case *messages.BindingCreated:
+		delete(f.ended, fact.Binding)
 	}
+	f.noteEvent(Decision{At: at, Fact: fact, Told: told})
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
@@ -50,6 +51,7 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	}
 	if c.Object == nil {
 		delete(f.seen, c.Key)
+		delete(f.ended, bindingOf(api.KeyOf(c.Previous())))
 	}
 }
 
@@ -80,6 +82,10 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	}
 	o := api.Shallow(c.Object)
 	if edited := store.AsBinding(o); edited != nil {
+		if !c.New() && f.ends(edited.Name()) {
+			f.world.Store().Note(api.KeyOf(o)) // it goes as it was edited
+			return
+		}
 		f.rebaseBinding(edited, store.AsBinding(c.Previous()))
 	}
 	err := f.world.Replace(o)
@@ -92,6 +98,12 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 		f.renewWorks(f.world.Store().Binding(name))
 		f.sums.put(name) // of its new generation, and whatever was written into its status
 	}
+}
+
+// ends reports whether machines have ended a binding that the engine still has, or are about to.
+func (f *Fleet) ends(name messages.BindingName) bool {
+	b, ends := f.world.Binding(name)
+	return b == nil && (ends || f.ended[name])
 }
 
 // lend has the world ask the engine for a template in place of holding a copy: there may be as many as bindings. It is
@@ -142,7 +154,7 @@ func (f *Fleet) refused(o api.Object, err error) {
 
 // rebaseBinding gives a binding that somebody edited the fields that they left alone as the world has them now.
 func (f *Fleet) rebaseBinding(edited, before *store.Binding) {
-	ours := f.world.Store().Binding(edited.Name())
+	ours, _ := f.world.Binding(edited.Name())
 	if ours == nil {
 		return
 	}

@@ -63,7 +63,7 @@ func (w *World) Replace(o api.Object) error { return w.apply(o, func(api.Object)
 func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	admission.Default(o, w.settings, w.now)
 	key := api.KeyOf(o)
-	old := w.store.Get(key)
+	old := w.standing(key)
 	if problems := append(admission.Validate(o, old, w.settings), w.validateComponents(o)...); len(problems) > 0 {
 		r := &Rejected{Object: key, Problems: problems}
 		w.note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
@@ -234,6 +234,10 @@ func (w *World) admitPropagation(name messages.PropagationName, spec *api.Propag
 // admitBinding takes a binding that people wrote themselves. Of one that is there its status stays.
 func (w *World) admitBinding(o, old api.Object) {
 	name := messages.NameBinding(o.GetNamespace(), o.GetName())
+	if _, ends := w.ending[name]; ends {
+		w.ending[name] = o
+		return
+	}
 	var status api.BindingStatus
 	if before := w.store.Binding(name); before != nil {
 		status = *before.Status

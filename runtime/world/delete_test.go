@@ -78,6 +78,31 @@ func TestAnUnclaimedWorkloadCanGoAndComeBack(t *testing.T) {
 	require.Len(t, w.Store().Binding("default/app00000-deployment").Spec.Clusters, 2)
 }
 
+// TestABindingThatIsAppliedInPlaceOfOneThatEndsStays has the manifest come in the instant in which the workload is deleted, and in a
+// later one: both leave the same, and the machine goes on with what is stored.
+func TestABindingThatIsAppliedInPlaceOfOneThatEndsStays(t *testing.T) {
+	key := api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "app00000-deployment"}
+	for _, later := range []bool{false, true} {
+		w := small(t, true)
+		own := api.Copy(w.Store().Get(key)).(*api.ResourceBinding)
+		own.Spec.Clusters = own.Spec.Clusters[:1]
+		own.Annotations = nil
+		require.True(t, w.Delete(appKey))
+		if later {
+			require.NoError(t, w.Settle(world.Start))
+			require.Nil(t, w.Store().Binding("default/app00000-deployment"))
+		}
+		require.NoError(t, w.Apply(own))
+		require.NoError(t, w.Settle(world.Start.Add(time.Second)))
+		b := w.Store().Binding("default/app00000-deployment")
+		require.NotNil(t, b)
+		require.Equal(t, own.Spec.Clusters, b.Spec.Clusters)
+		require.True(t, w.Delete(key))
+		require.NoError(t, w.Settle(world.Start.Add(2*time.Second)))
+		require.Nil(t, w.Store().Binding("default/app00000-deployment"), "its machine hears of its end")
+	}
+}
+
 func TestADeletedClusterIsLeftAndGoes(t *testing.T) {
 	w := small(t, true)
 	gone := w.Store().Binding("default/app00000-deployment").Spec.Clusters[0].Name

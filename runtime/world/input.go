@@ -93,6 +93,42 @@ func (w *World) dropBinding(name messages.BindingName) {
 		return
 	}
 	w.kernel.Post(bindingAt(name), &messages.WorkloadDeleted{})
+	if w.kernel.Has(bindingAt(name)) {
+		w.ending[name] = nil
+	}
+}
+
+// bindingEnded takes what was applied in the place of a binding that has ended; else its actor ends, unless its resource was made
+// again meanwhile.
+func (w *World) bindingEnded(name messages.BindingName, resource api.Key) {
+	next := w.ending[name]
+	delete(w.ending, name)
+	switch {
+	case next != nil:
+		w.admitBinding(next, nil)
+	case !w.store.Has(resource):
+		w.kernel.Stop(bindingAt(name))
+	}
+}
+
+// Binding is a binding as it stands, nil where there is none: one whose machine was told to end stands no more, and ends is set;
+// what people applied in its place does.
+func (w *World) Binding(name messages.BindingName) (b *store.Binding, ends bool) {
+	next, ends := w.ending[name]
+	if ends {
+		return store.AsBinding(next), true
+	}
+	return w.store.Binding(name), false
+}
+
+// standing is an object as it stands, as Binding says.
+func (w *World) standing(key api.Key) api.Object {
+	if key.Kind == "ResourceBinding" || key.Kind == "ClusterResourceBinding" {
+		if next, ends := w.ending[messages.NameBinding(key.Namespace, key.Name)]; ends {
+			return next
+		}
+	}
+	return w.store.Get(key)
 }
 
 // Set changes settings for everyone from now on. With a problem nothing changes.

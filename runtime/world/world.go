@@ -82,6 +82,9 @@ type World struct {
 	// answers are what became so far of the fresh placements that rebalancers asked for.
 	answers map[messages.BindingName]answer
 	orders  orders
+	// ending are the bindings whose machines were told to end and have not yet, each with what people applied in its place
+	// meanwhile; nil: nothing.
+	ending map[messages.BindingName]api.Object
 	// down is set while the engine is gone, and went is when it last did; unanswered is what was asked of it then.
 	down       bool
 	went       time.Time
@@ -97,7 +100,7 @@ func New(c Config) *World {
 		config: c, settings: &c.Settings, now: c.Start,
 		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
-		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{},
+		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{},
 	}
 	k := kernel.Config{
 		Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), MaxPerInstant: c.MaxPerInstant,
@@ -192,9 +195,7 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 		w.kernel.Stop(memberAt(f.Cluster))
 	case *messages.BindingDeleted:
 		w.dropOrders(store.BindingKey(f.Binding))
-		if !w.store.Has(ended) { // else it was made again at once, and its binding goes on
-			w.kernel.Stop(bindingAt(f.Binding))
-		}
+		w.bindingEnded(f.Binding, ended)
 	}
 }
 
