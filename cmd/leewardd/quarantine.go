@@ -50,7 +50,8 @@ func (q *quarantine) add(stuck *live.Stuck) {
 	}
 	lasts := min(firstQuarantine<<min(q.times[stuck.Address], 10), longestQuarantine)
 	q.times[stuck.Address]++
-	q.kept = append(q.kept, live.Quarantined{Machine: stuck.Address, Heard: stuck.Heard, NotBefore: q.clock.Now().Add(lasts)})
+	now := q.clock.Now()
+	q.kept = append(q.kept, live.Quarantined{Machine: stuck.Address, Since: now, Step: stuck.Message, Heard: stuck.Heard, NotBefore: now.Add(lasts)})
 	q.tell(stuck.Address.Kind)
 	q.log.Error().Stringer("machine", stuck.Address).Type("received", stuck.Message).Stringer("limit", stuck.Limit).Stringer("notBefore", lasts).
 		Msg("the step of a machine did not return: it is in quarantine until its object changes, and all others are made anew of what is stored")

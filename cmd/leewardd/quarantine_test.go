@@ -30,7 +30,7 @@ func TestAMachineThatDoesNotReturnIsKeptOutUntilItsObjectChanges(t *testing.T) {
 	web := stuckAt(messages.KindBinding, "shop/web")
 	for _, lasts := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
 		require.True(t, q.hear(fmt.Errorf("run: %w", web)))
-		require.Equal(t, []live.Quarantined{{Machine: web.Address, Heard: 7, NotBefore: c.Now().Add(lasts)}}, q.kept)
+		require.Equal(t, []live.Quarantined{{Machine: web.Address, Since: c.Now(), Step: web.Message, Heard: 7, NotBefore: c.Now().Add(lasts)}}, q.kept)
 		require.Equal(t, map[messages.Kind]int{messages.KindBinding: 1}, counted)
 		require.True(t, q.hear(&live.TryAgain{Machine: web.Address}))
 		require.Empty(t, q.kept)

@@ -33,9 +33,16 @@ import (
 // asDaemon has this process be a daemon with these arguments, for tests that kill it.
 const asDaemon = "LEEWARDD_ARGUMENTS"
 
+// hanging names a machine of that daemon whose step does not return once it hears of a taint: "binding/default/web-deployment".
+const hanging = "LEEWARDD_HANGS"
+
 func TestMain(m *testing.M) {
 	if arguments := os.Getenv(asDaemon); arguments != "" {
 		os.Args = append(os.Args[:1], strings.Fields(arguments)...)
+		if culprit := os.Getenv(hanging); culprit != "" {
+			hang(culprit)
+			return
+		}
 		main()
 		return
 	}
@@ -51,10 +58,16 @@ func spawn(t testing.TB, arguments ...string) (*running, *os.Process) {
 // spawnIn is spawn with the data that a folder has.
 func spawnIn(t testing.TB, dir string, arguments ...string) (*running, *os.Process) {
 	t.Helper()
+	return spawnWith(t, dir, "", arguments...)
+}
+
+// spawnWith is spawnIn with a machine that hangs; empty: none does.
+func spawnWith(t testing.TB, dir, culprit string, arguments ...string) (*running, *os.Process) {
+	t.Helper()
 	r := &running{t: t, log: &lines{news: make(chan struct{}, 1)}}
 	c := exec.Command(os.Args[0])
 	arguments = append(arguments, "--data-dir", filepath.Join(dir, "data"), "--secure-port", "0", "--log-format", "json")
-	c.Env, c.Stderr = append(os.Environ(), asDaemon+"="+strings.Join(arguments, " ")), r.log
+	c.Env, c.Stderr = append(os.Environ(), asDaemon+"="+strings.Join(arguments, " "), hanging+"="+culprit), r.log
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())

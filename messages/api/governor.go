@@ -42,6 +42,23 @@ type GovernorStatus struct {
 	// that, as "gracefulEvictionTimeout=5m".
 	Profile  string   `json:"profile,omitempty"`
 	Settings []string `json:"settings,omitempty"`
+	// Quarantined are the machines that the daemon does not run, because a step of theirs did not return, by kind, namespace and
+	// name: the first 100. QuarantinedCount is how many there are.
+	Quarantined      []QuarantinedMachine `json:"quarantined,omitempty"`
+	QuarantinedCount int32                `json:"quarantinedCount,omitempty"`
+}
+
+// QuarantinedMachine is a machine that the daemon does not run: nothing is decided for its object.
+type QuarantinedMachine struct {
+	// Kind, Namespace and Name are of the object that the machine decides on.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Since is when the machine was given up, Step the message that its step did not return from: "TaintsChanged".
+	Since metav1.MicroTime `json:"since"`
+	Step  string           `json:"step"`
+	// NotBefore is when the machine is tried again at the earliest, once its object has changed.
+	NotBefore metav1.MicroTime `json:"notBefore"`
 }
 
 // StartBackoff is what is known of starts that failed on a cluster.

@@ -53,6 +53,7 @@ var namingFields = map[string]string{
 	"FailoverPreview.spec.objects[]":                                   fleetWide,
 	"FailoverPreview.status.evictions[].namespace":                     reported,
 	"FailoverPreview.status.unschedulableBindings[].namespace":         reported,
+	"Governor.status.quarantined[].namespace":                          reported,
 	"ObjectMeta.namespace":                                             ownPath,
 	"ObjectMeta.ownerReferences[]":                                     refused,
 	"OverridePolicy.spec.resourceSelectors[].namespace":                idle,

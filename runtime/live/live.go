@@ -142,7 +142,7 @@ func (f *Fleet) takeOver() error {
 		f.Close()
 		return err
 	}
-	f.warnOfQuarantine()
+	f.showQuarantine()
 	f.starting = true
 	f.restoreRecord()
 	if _, err := f.round(); err != nil {

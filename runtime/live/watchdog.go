@@ -2,9 +2,12 @@ package live
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
 	"leeward/messages"
@@ -36,6 +39,9 @@ func (s *Stuck) Error() string { return fmt.Sprintf("%v within %s", s.MachineStu
 // same objects.
 type Quarantined struct {
 	Machine messages.Address
+	// Since is when it was given up, Step the message that its step did not return from.
+	Since time.Time
+	Step  messages.Message
 	// Heard is the version up to which it had heard of changes. A later one of its objects ends the quarantine, ...
 	Heard int64
 	// NotBefore is ... but not before that: whoever can make a machine hang can do so again with each change.
@@ -128,12 +134,25 @@ func (f *Fleet) tryAgain() error {
 	return nil
 }
 
-// warnOfQuarantine tells of each machine that is not run, on its object.
-func (f *Fleet) warnOfQuarantine() {
+// showQuarantine shows each machine that is not run in the status of the Governor, and by an Event of its object.
+func (f *Fleet) showQuarantine() {
+	all := make([]api.QuarantinedMachine, len(f.quarantine.machines))
+	for i := range f.quarantine.machines {
+		all[i] = f.quarantine.machines[i].shown()
+	}
+	f.world.Store().SetQuarantined(f.world.Now(), all)
 	for i := range f.quarantine.machines {
 		if m := f.quarantine.machines[i].Machine; f.world.Store().Has(ObjectOf(m)) {
 			f.warn(ObjectOf(m), "MachineQuarantined", fmt.Sprintf("a step of %s did not return: nothing is decided for it until its object changes", m))
 		}
+	}
+}
+
+func (q *Quarantined) shown() api.QuarantinedMachine {
+	o := ObjectOf(q.Machine)
+	return api.QuarantinedMachine{
+		Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Step: reflect.TypeOf(q.Step).Elem().Name(),
+		Since: metav1.MicroTime{Time: q.Since.UTC().Truncate(time.Microsecond)}, NotBefore: metav1.MicroTime{Time: q.NotBefore.UTC().Truncate(time.Microsecond)},
 	}
 }
 

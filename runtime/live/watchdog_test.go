@@ -83,7 +83,7 @@ func (h *hung) goOn(without ...Quarantined) {
 
 // quarantined is the machine that hung, to be tried again some time from now.
 func (h *hung) quarantined(after time.Duration) Quarantined {
-	return Quarantined{Machine: h.culprit, Heard: h.stuck.Heard, NotBefore: h.clock.Now().Add(after)}
+	return Quarantined{Machine: h.culprit, Since: h.clock.Now(), Step: h.stuck.Message, Heard: h.stuck.Heard, NotBefore: h.clock.Now().Add(after)}
 }
 
 // returns lets the machine return at last, and shows that nothing comes of that.
@@ -116,6 +116,10 @@ func apiPlaced(f *fixture) string {
 	return fmt.Sprintf("%s:%d", b.Spec.Clusters[0].Name, b.Spec.Clusters[0].Replicas)
 }
 
+func governor(f *fixture) *api.Governor {
+	return get(f, named(&api.Governor{}, api.LeewardGroupVersion, "Governor", "", api.GovernorName))
+}
+
 func taintM1(h *hung) {
 	edit(h.fixture, member("m1"), func(c *api.Cluster) { c.Spec.Taints = append(c.Spec.Taints, failed) })
 }
@@ -126,11 +130,18 @@ func TestABindingThatDoesNotReturnIsTakenOutOfTheWayAndAllOthersGoOn(t *testing.
 			h := hangs(t, webBinding, lanes, taintM1)
 			require.ErrorContains(t, h.stuck, "the step of binding/default/web-deployment does not return from *messages.")
 			require.ErrorContains(t, h.stuck, "within 10s")
+			givenUp := h.clock.Now()
 			h.goOn(h.quarantined(0))
 			h.pass(10 * time.Minute)
 			require.Equal(t, "m2:2", apiPlaced(h.fixture), "the others are evicted and placed")
 			require.Equal(t, "m1:2", placed(h.fixture), "nothing is decided for the culprit")
 			require.Contains(t, h.events(binding()), "MachineQuarantined: a step of binding/default/web-deployment did not return: nothing is decided for it until its object changes")
+			shown := governor(h.fixture).Status
+			require.Equal(t, int32(1), shown.QuarantinedCount)
+			require.Equal(t, "ResourceBinding default/web-deployment", shown.Quarantined[0].Kind+" "+shown.Quarantined[0].Namespace+"/"+shown.Quarantined[0].Name)
+			require.Contains(t, h.stuck.Error(), "*messages."+shown.Quarantined[0].Step+" ")
+			require.Equal(t, givenUp.UTC(), shown.Quarantined[0].Since.UTC())
+			require.Equal(t, givenUp.UTC(), shown.Quarantined[0].NotBefore.UTC())
 			h.returns()
 
 			h.write(apiDeployment(3))
@@ -143,6 +154,8 @@ func TestABindingThatDoesNotReturnIsTakenOutOfTheWayAndAllOthersGoOn(t *testing.
 			h.goOn()
 			h.pass(10 * time.Minute)
 			require.Contains(t, placed(h.fixture), "m2:3")
+			require.Zero(t, governor(h.fixture).Status.QuarantinedCount)
+			require.Empty(t, governor(h.fixture).Status.Quarantined)
 		})
 	}
 }
@@ -178,6 +191,32 @@ func TestAPolicyThatDoesNotReturnHoldsNoClusterUp(t *testing.T) {
 	require.Contains(t, keys, "sound")
 	require.NotContains(t, keys, "broken")
 	h.returns()
+}
+
+// Only the daemon says which machines it does not run, and it names a hundred of them.
+func TestTheGovernorShowsABoundedListOfMachinesInQuarantine(t *testing.T) {
+	h := &hung{fixture: running(t)}
+	h.Close()
+	var all []Quarantined
+	for i := range 250 {
+		all = append(all, Quarantined{
+			Machine: messages.Address{Kind: messages.KindBinding, Name: fmt.Sprintf("default/b%03d", 249-i)}, Step: &messages.Woken{}, Since: h.clock.Now(),
+		})
+	}
+	h.goOn(all...)
+	shown := governor(h.fixture).Status
+	require.Equal(t, int32(250), shown.QuarantinedCount)
+	require.Len(t, shown.Quarantined, 100)
+	require.Equal(t, []string{"b000", "b099"}, []string{shown.Quarantined[0].Name, shown.Quarantined[99].Name})
+
+	edit(h.fixture, named(&api.Governor{}, api.LeewardGroupVersion, "Governor", "", api.GovernorName), func(g *api.Governor) {
+		g.Status = api.GovernorStatus{Governance: api.Governance{State: "Normal"}, Quarantined: []api.QuarantinedMachine{{Kind: "Cluster", Name: "m1"}}}
+	})
+	require.NoError(t, h.step())
+	require.Equal(t, shown.Quarantined, governor(h.fixture).Status.Quarantined, "a client changes nothing of it")
+	h.Close()
+	h.goOn()
+	require.Empty(t, governor(h.fixture).Status.Quarantined)
 }
 
 func TestAStartThatDoesNotReturnIsGivenUp(t *testing.T) {

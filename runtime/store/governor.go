@@ -56,6 +56,25 @@ func (s *Store) RunsWith(at time.Time, profile string, settings []string) {
 	s.Put(next)
 }
 
+// mostQuarantined is how many machines in quarantine the Governor names; all are counted.
+const mostQuarantined = 100
+
+// SetQuarantined shows which machines an engine does not run. The Governor comes with the first.
+func (s *Store) SetQuarantined(at time.Time, all []api.QuarantinedMachine) {
+	all = slices.SortedFunc(slices.Values(all), func(a, b api.QuarantinedMachine) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	next := s.governor()
+	if len(all) == 0 && next.Status.QuarantinedCount == 0 {
+		return
+	}
+	if next.CreationTimestamp.IsZero() {
+		next.CreationTimestamp = metav1.Time{Time: at.Truncate(time.Second)}
+	}
+	next.Status.Quarantined, next.Status.QuarantinedCount = all[:min(len(all), mostQuarantined)], int32(len(all))
+	s.Put(next)
+}
+
 // governorChanged shows how a place is governed now. Its breaker is as it was.
 func (s *Store) governorChanged(at time.Time, f *messages.GovernorChanged) {
 	s.govern(f.Region, nil, func(g *api.Governance) {

@@ -200,6 +200,8 @@ func (w *World) admitGovernor(o *api.Governor) {
 	if !stood {
 		o.Status = w.store.Governor()
 	}
+	ours := w.store.Governor() // which machines run is not for others to say
+	o.Status.Quarantined, o.Status.QuarantinedCount = ours.Quarantined, ours.QuarantinedCount
 	w.store.Put(o)
 	if stood {
 		w.recoverGovernor()
