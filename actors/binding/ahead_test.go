@@ -12,10 +12,10 @@ import (
 func TestToReadAheadChangesNothing(t *testing.T) {
 	for _, b := range []*Binding{
 		New("default/new", &messages.Settings{}),
-		{
+		{view: view{
 			targets: []target{{cluster: "m1", replicas: 2}}, copies: []copyState{{cluster: "m1", replicas: 2, ready: 1}},
 			tasks: []task{{GracefulEvictionTask: api.GracefulEvictionTask{FromCluster: "m2"}}},
-		},
+		}},
 	} {
 		before := *b
 		b.ReadAhead()

@@ -68,16 +68,16 @@ func (b *Binding) bound() *messages.Budget {
 }
 
 // movesAtOnce reports whether the old copy goes first where the binding moves by choice.
-func (b *Binding) movesAtOnce() bool {
-	return eviction.PurgeMode(b.spec.Failover, api.PurgeGracefully) == api.PurgeDirectly
+func (v *view) movesAtOnce() bool {
+	return eviction.PurgeMode(v.spec.Failover, api.PurgeGracefully) == api.PurgeDirectly
 }
 
 // leavesForTaints reports whether a departure for a taint waits for a destination.
-func (b *Binding) leavesForTaints() bool {
-	return slices.ContainsFunc(b.targets, func(t target) bool { return t.leave.awaits() && !t.leave.sick() })
+func (v *view) leavesForTaints() bool {
+	return slices.ContainsFunc(v.targets, func(t target) bool { return t.leave.awaits() && !t.leave.sick() })
 }
 
 // staysServing reports whether something serves where the binding has no leave to go.
-func (b *Binding) staysServing() bool {
-	return slices.ContainsFunc(b.targets, func(t target) bool { return !t.leave.permitted && b.serving(t.cluster) > 0 })
+func (v *view) staysServing() bool {
+	return slices.ContainsFunc(v.targets, func(t target) bool { return !t.leave.permitted && v.serving(t.cluster) > 0 })
 }

@@ -11,23 +11,23 @@ import (
 // leaveForHealth is application failover: a copy that stays Unhealthy for longer than the policy
 // tolerates is left. What is known of an old copy that is still on its way out says nothing of the one to come.
 // Source: Karmada's application failover controllers.
-func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
-	failover := b.spec.Failover
-	if !b.failsOver() || b.task(t.cluster) != nil {
+func (v *view) leaveForHealth(now time.Time, t *target) leave {
+	failover := v.spec.Failover
+	if !v.failsOver() || v.task(t.cluster) != nil {
 		return leave{}
 	}
-	c := b.copy(t.cluster)
+	c := v.copy(t.cluster)
 	if c == nil || c.removing || c.health != api.Unhealthy {
 		return leave{}
 	}
-	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !b.settings.GracefulEviction {
+	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !v.settings.GracefulEviction {
 		return leave{held: noGrace}
 	}
-	if why := b.stateless(t, api.EvictionReasonApplicationFailure); why != (hold{}) {
+	if why := v.stateless(t, api.EvictionReasonApplicationFailure); why != (hold{}) {
 		return leave{held: why}
 	}
-	since := b.sickSince(c)
-	exact := b.settings.PersistentFailoverTimers || since.After(now)
+	since := v.sickSince(c)
+	exact := v.settings.PersistentFailoverTimers || since.After(now)
 	known := since
 	if !exact && !now.After(c.unhealthySince) {
 		known = time.Time{} // first sight, which lasts for its instant
@@ -35,23 +35,23 @@ func (b *Binding) leaveForHealth(now time.Time, t *target) leave {
 	evict, recheck := eviction.Unhealthy(known, tolerationSeconds(failover.Application), now, exact)
 	l := leave{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
 	if evict {
-		l.at = b.sickDeadline(now, t, c)
+		l.at = v.sickDeadline(now, t, c)
 	}
 	l.grounds.Deadline = l.at
-	return b.paced(now, t, l)
+	return v.paced(now, t, l)
 }
 
 // failsOver reports whether the policy has a sick application leave.
-func (b *Binding) failsOver() bool {
-	return b.spec.Failover != nil && b.spec.Failover.Application != nil
+func (v *view) failsOver() bool {
+	return v.spec.Failover != nil && v.spec.Failover.Application != nil
 }
 
 // sickDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
 // exact, that is when it is first noticed.
-func (b *Binding) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
+func (v *view) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
 	switch {
-	case b.settings.PersistentFailoverTimers:
-		return b.sickSince(c).Add(time.Duration(tolerationSeconds(b.spec.Failover.Application)) * time.Second)
+	case v.settings.PersistentFailoverTimers:
+		return v.sickSince(c).Add(time.Duration(tolerationSeconds(v.spec.Failover.Application)) * time.Second)
 	case t.leave.due && t.leave.grounds.Reason == api.EvictionReasonApplicationFailure:
 		return t.leave.at
 	case t.leave.held.reason == hopLimit:
@@ -62,9 +62,9 @@ func (b *Binding) sickDeadline(now time.Time, t *target, c *copyState) time.Time
 }
 
 // sickSince is since when a copy counts as unhealthy.
-func (b *Binding) sickSince(c *copyState) time.Time {
-	grace := b.settings.ApplicationStartupGrace
-	if s := b.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
+func (v *view) sickSince(c *copyState) time.Time {
+	grace := v.settings.ApplicationStartupGrace
+	if s := v.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
 		grace = time.Duration(*s) * time.Second
 	}
 	return eviction.SickSince(c.unhealthySince, c.startingSince, grace)

@@ -66,28 +66,28 @@ func (b *Binding) wish(now time.Time) *messages.PlaceBinding {
 
 // schedulable reports whether the scheduler is to place the binding: it is not suspended, and no other
 // scheduler is to.
-func (b *Binding) schedulable() bool {
-	suspended := b.spec.Suspension != nil && b.spec.Suspension.Scheduling != nil && *b.spec.Suspension.Scheduling
-	ours := b.spec.SchedulerName == "" || b.spec.SchedulerName == api.DefaultScheduler
-	return b.managed && b.spec.Placement != nil && !suspended && ours
+func (v *view) schedulable() bool {
+	suspended := v.spec.Suspension != nil && v.spec.Suspension.Scheduling != nil && *v.spec.Suspension.Scheduling
+	ours := v.spec.SchedulerName == "" || v.spec.SchedulerName == api.DefaultScheduler
+	return v.managed && v.spec.Placement != nil && !suspended && ours
 }
 
 // hasReplicas reports whether the resource is a workload whose replicas can be divided.
-func (b *Binding) hasReplicas() bool {
-	if b.workload != nil {
-		return b.workload.HasReplicas
+func (v *view) hasReplicas() bool {
+	if v.workload != nil {
+		return v.workload.HasReplicas
 	}
-	return len(b.spec.Components) <= 1 && (b.spec.Replicas > 0 || b.spec.ReplicaRequirements != nil)
+	return len(v.spec.Components) <= 1 && (v.spec.Replicas > 0 || v.spec.ReplicaRequirements != nil)
 }
 
 // scaledToZero reports whether the resource is a workload that is to run no replicas.
-func (b *Binding) scaledToZero() bool {
-	return b.hasReplicas() && b.spec.Replicas == 0 && b.set() == nil
+func (v *view) scaledToZero() bool {
+	return v.hasReplicas() && v.spec.Replicas == 0 && v.set() == nil
 }
 
-func (b *Binding) priority() int32 {
-	if b.spec.SchedulePriority == nil {
+func (v *view) priority() int32 {
+	if v.spec.SchedulePriority == nil {
 		return 0
 	}
-	return b.spec.SchedulePriority.Priority
+	return v.spec.SchedulePriority.Priority
 }

@@ -8,51 +8,33 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
-// Binding is one resource and where it runs.
+// Binding is one resource and where it runs. It switches messages to its parts, in the order in which they must hear of
+// them, and keeps the one alarm.
 type Binding struct {
-	name messages.BindingName
-	// settings are those of all bindings and must not change.
-	settings *messages.Settings
-
-	workload *messages.Workload
 	// claims are the policies that select the resource; owner is the one that has it.
 	claims []*messages.ClaimMade
 	owner  messages.PropagationName
 	// policy is the owner as the API names it: "PropagationPolicy default/web".
 	policy string
-	// created is false until a policy first claims the resource; managed is set where the scheduler is
-	// to place it; restoring is set for the instant of a restart, in which all is said again.
-	created, managed, restoring bool
-	// heard is what the binding was told that most never are.
-	heard heard
 	// Of this instant: settling is set while claims are not weighed yet, assessing while tasks are to be
 	// assessed at its end; template is what it brought of the resource.
 	settling, assessing bool
 	template            templateNews
 	// scheduled is set once the last question to the scheduler was answered with success.
 	scheduled bool
-	// applied is the placement of the last scheduling; nil: never scheduled.
-	applied *api.Placement
 
-	// targets in the order in which they came: kept ones first.
-	targets []target
-	tasks   []task
-	copies  []copyState
-	// What most bindings never have is apart from them, as there may be a million: past, of those that failed over
-	// for their own sickness, and ties, of those that need others or are needed. Both may be nil.
-	past *past
+	// What most bindings never have is apart from them, as there may be a million. All may be nil.
+	// ties are of those that need others or are needed.
 	ties *ties
 	// curbs are the budgets that may keep departures waiting; nil: there never was any.
 	curbs *curbs
-	// waiting are the replicas that members cannot start, in order of time.
-	waiting []api.UnschedulableReplicas
+	// unschedulable are the replicas that members cannot start.
+	unschedulable *unschedulable
 	// home is the way back to where the workload was; nil: it is not on its way.
 	home *homeward
 	// placements counts what members were told.
@@ -62,47 +44,15 @@ type Binding struct {
 	// zero without.
 	request       uint64
 	waitsSince    time.Time
-	affinity      string
 	lastScheduled time.Time
 	rescheduleAt  time.Time
 
-	// spec is what the owner, or the binding's own manifest, gives. It comes last because it is large: every message
-	// looks at what stands before it.
-	spec api.BindingSpec
-}
-
-// heard is a set of what a binding was told.
-type heard uint8
-
-const (
-	// considered: a cluster asked what the binding would do.
-	considered heard = 1 << iota
-	// held: people hold anybody's evictions. Evictions for health ask for permits, too.
-	held
-)
-
-// target is one cluster that runs the resource.
-type target struct {
-	cluster  messages.ClusterName
-	replicas int32
-	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
-	keeps int32
-	// leave is why and when the binding must leave. It is looked at with every message.
-	leave leave
-	// components are those of a whole set, as last scheduled; nil: there are replicas, or nothing to count.
-	components *api.TargetComponents
-	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in
-	// which the cluster is listed again.
-	taints []corev1.Taint
-	causes []api.TaintCause
-	since  time.Time
-	// timer is when Karmada's taint manager would evict, as far as it has noticed; zero: never, or no such manager.
-	timer time.Time
+	view
 }
 
 // New returns a binding that nobody has claimed yet. Bindings share their settings, which must not change.
 func New(name messages.BindingName, settings *messages.Settings) *Binding {
-	return &Binding{name: name, settings: settings}
+	return &Binding{view: view{name: name, settings: settings}}
 }
 
 // Receive routes a message to its transition.
@@ -210,60 +160,9 @@ func (b *Binding) nextDeadline(now time.Time) time.Time {
 		next = actors.Earlier(next, b.tasks[i].recheck)
 	}
 	next = actors.Earlier(next, b.coolsAt(now))
-	next = actors.Earlier(next, b.sweepAt())
+	next = actors.Earlier(next, b.unschedulable.sweepAt(&b.view))
 	return actors.Earlier(next, actors.Earlier(b.purgeAlarm(), actors.Earlier(b.home.alarm(), b.shrinkAlarm())))
 }
-
-func (b *Binding) target(c messages.ClusterName) *target {
-	for i := range b.targets {
-		if b.targets[i].cluster == c {
-			return &b.targets[i]
-		}
-	}
-	return nil
-}
-
-func (b *Binding) task(c messages.ClusterName) *task {
-	for i := range b.tasks {
-		if b.tasks[i].FromCluster == string(c) {
-			return &b.tasks[i]
-		}
-	}
-	return nil
-}
-
-// clusters is the present result as the API shows it.
-func (b *Binding) clusters() []api.TargetCluster {
-	if len(b.targets) == 0 {
-		return nil
-	}
-	return b.listed(make([]api.TargetCluster, 0, len(b.targets)))
-}
-
-// asListed is the present result: the list itself where it says just that, as the scheduler's mostly does, else another.
-func (b *Binding) asListed(list []api.TargetCluster) []api.TargetCluster {
-	same := func(t target, c api.TargetCluster) bool { return t.shown() == c }
-	if len(list) > 0 && slices.EqualFunc(b.targets, list, same) {
-		return list
-	}
-	return b.clusters()
-}
-
-// listed appends the present result to a list.
-func (b *Binding) listed(clusters []api.TargetCluster) []api.TargetCluster {
-	for i := range b.targets {
-		clusters = append(clusters, b.targets[i].shown())
-	}
-	return clusters
-}
-
-// shown is the target as the API shows it.
-func (t *target) shown() api.TargetCluster {
-	return api.TargetCluster{Name: string(t.cluster), Replicas: t.replicas, Components: t.components}
-}
-
-// pods counts what a copy on the target runs.
-func (t *target) pods() int32 { return t.replicas + t.components.Pods() }
 
 // retarget makes the result what the scheduler chose: kept targets stay in their places with all that
 // is known of them, new ones follow. Clusters hear who came and who left.

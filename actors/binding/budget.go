@@ -24,14 +24,6 @@ type curbs struct {
 	told *messages.WorkloadObserved
 }
 
-// curbed returns the binding's curbs to change.
-func (b *Binding) curbed() *curbs {
-	if b.curbs == nil {
-		b.curbs = &curbs{}
-	}
-	return b.curbs
-}
-
 func (b *Binding) holdsAnnounced(now time.Time, any bool, out *actors.Outbox) {
 	b.heard &^= held
 	if any {
@@ -41,7 +33,7 @@ func (b *Binding) holdsAnnounced(now time.Time, any bool, out *actors.Outbox) {
 }
 
 func (b *Binding) budgetsSet(now time.Time, budgets []messages.Budget, out *actors.Outbox) {
-	b.curbed().budgets = budgets
+	owned(&b.curbs).budgets = budgets
 	b.curbs.look(b)
 	if b.returnPermits(out) || b.curbs.alone && b.seeks() { // what may not go along may go by itself now
 		b.ask(now, out)
@@ -88,11 +80,11 @@ func (b *Binding) tellBudgets(now time.Time, out *actors.Outbox) {
 }
 
 // exceeds is why evictions may exceed budgets, by the word of the resource; empty: they may not.
-func (b *Binding) exceeds() string {
-	if b.workload == nil {
+func (v *view) exceeds() string {
+	if v.workload == nil {
 		return ""
 	}
-	return b.workload.Annotations[api.AnnotationExceedBudget]
+	return v.workload.Annotations[api.AnnotationExceedBudget]
 }
 
 func sameNews(x, y *messages.WorkloadObserved) bool {
@@ -128,49 +120,49 @@ func (b *Binding) observed() *messages.WorkloadObserved {
 
 // expected is how many replicas are to be there in all: those placed, those that have no place yet, and those
 // on clusters that are being left that nobody has taken over.
-func (b *Binding) expected() (all int64) {
-	for i := range b.targets {
-		all += int64(b.weight(b.targets[i].pods()))
+func (v *view) expected() (all int64) {
+	for i := range v.targets {
+		all += int64(v.weight(v.targets[i].pods()))
 	}
-	for i := range b.tasks {
-		k := &b.tasks[i]
+	for i := range v.tasks {
+		k := &v.tasks[i]
 		switch {
-		case b.target(messages.ClusterName(k.FromCluster)) != nil:
+		case v.target(messages.ClusterName(k.FromCluster)) != nil:
 		case k.Replicas != nil:
 			all += max(0, int64(*k.Replicas)-replicasOf(k.ReplacedBy))
 		case len(k.ReplacedBy) == 0:
-			all += int64(b.weight(b.copyPods()))
+			all += int64(v.weight(v.copyPods()))
 		}
 	}
-	if b.spec.Placement == nil || b.duplicated() { // what others need has no placement of its own
+	if v.spec.Placement == nil || v.duplicated() { // what others need has no placement of its own
 		return all
 	}
-	return max(all, int64(b.spec.Replicas))
+	return max(all, int64(v.spec.Replicas))
 }
 
 // copyPods is how many pods a whole copy runs where replicas are not divided.
-func (b *Binding) copyPods() int32 {
-	if s := b.set(); s != nil {
+func (v *view) copyPods() int32 {
+	if s := v.set(); s != nil {
 		return s.Targets.Pods()
 	}
-	return b.spec.Replicas
+	return v.spec.Replicas
 }
 
 // weight is what a share of so many pods counts. A resource without pods counts one.
-func (b *Binding) weight(pods int32) int32 {
-	if b.hasReplicas() || b.set() != nil {
+func (v *view) weight(pods int32) int32 {
+	if v.hasReplicas() || v.set() != nil {
 		return pods
 	}
 	return 1
 }
 
 // serving is how many replicas of a copy serve.
-func (b *Binding) serving(c messages.ClusterName) int32 {
-	k := b.copy(c)
+func (v *view) serving(c messages.ClusterName) int32 {
+	k := v.copy(c)
 	switch {
 	case k == nil || k.removing || !k.reported:
 		return 0
-	case b.weight(0) == 0:
+	case v.weight(0) == 0:
 		return min(k.ready, k.replicas)
 	case k.health == api.Healthy:
 		return 1

@@ -45,11 +45,11 @@ func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, ou
 }
 
 // fromWorkload overwrites what the resource gives.
-func (b *Binding) fromWorkload(s *api.BindingSpec) {
-	w := b.workload
+func (v *view) fromWorkload(s *api.BindingSpec) {
+	w := v.workload
 	s.Resource = api.ObjectReference{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
 	s.Replicas, s.ReplicaRequirements, s.Components = w.Replicas, w.Requirements, nil
-	if w.Set != nil && b.settings.MultiplePodTemplatesScheduling {
+	if w.Set != nil && v.settings.MultiplePodTemplatesScheduling {
 		s.Components = w.Set.Components
 	}
 }
@@ -268,7 +268,7 @@ func (b *Binding) restoreStatus(s *api.BindingStatus) {
 	b.affinity = s.SchedulerObservedAffinityName
 	b.restoreReturn(s)
 	b.restoreHops(s.FailoverHistory)
-	b.waiting = s.Unschedulable
+	b.wait(s.Unschedulable)
 	if s.LastScheduledTime != nil {
 		b.lastScheduled = s.LastScheduledTime.Time
 	}
@@ -298,7 +298,7 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 		out.TellCluster(messages.ClusterName(k.FromCluster), &messages.BindingLeft{Binding: b.name})
 		b.conclude(k.trial, messages.ClusterName(k.FromCluster), true, out)
 	}
-	b.past, b.waiting = nil, nil
+	b.past, b.unschedulable = nil, nil
 	b.restoreRequirements(nil)
 	b.targets, b.tasks, b.copies, b.created, b.spec = nil, nil, nil, false, api.BindingSpec{}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})

@@ -38,10 +38,10 @@ type copyState struct {
 	startingSince time.Time
 }
 
-func (b *Binding) copy(c messages.ClusterName) *copyState {
-	for i := range b.copies {
-		if b.copies[i].cluster == c {
-			return &b.copies[i]
+func (v *view) copy(c messages.ClusterName) *copyState {
+	for i := range v.copies {
+		if v.copies[i].cluster == c {
+			return &v.copies[i]
 		}
 	}
 	return nil
@@ -81,8 +81,8 @@ func (b *Binding) dropCopies(out *actors.Outbox) {
 }
 
 // preserves reports whether copies are to run on where nobody asks for them any more.
-func (b *Binding) preserves() bool {
-	return b.spec.PreserveResourcesOnDeletion != nil && *b.spec.PreserveResourcesOnDeletion
+func (v *view) preserves() bool {
+	return v.spec.PreserveResourcesOnDeletion != nil && *v.spec.PreserveResourcesOnDeletion
 }
 
 // removeCopy tells a copy's member once that it is to go, or only to be looked after no more; where an old copy
@@ -110,11 +110,11 @@ func (b *Binding) wanted(c messages.ClusterName) bool {
 }
 
 // revision is the present version of the pod template.
-func (b *Binding) revision() int32 {
-	if b.workload == nil {
+func (v *view) revision() int32 {
+	if v.workload == nil {
 		return 0
 	}
-	return b.workload.Revision
+	return v.workload.Revision
 }
 
 // runCopy tells a target's member what to run. A copy that is still going is waited for.
@@ -225,7 +225,7 @@ func (b *Binding) forgetReport(c *copyState, out *actors.Outbox) {
 }
 
 // health judges targets by what their members report.
-func (b *Binding) health(targets []target) health.Verdict {
+func (v *view) health(targets []target) health.Verdict {
 	var (
 		few     [4]health.Target // most workloads run on few clusters: the lists of those stay off the heap
 		fewer   [4]health.Report
@@ -234,25 +234,25 @@ func (b *Binding) health(targets []target) health.Verdict {
 	)
 	for i := range targets {
 		t := health.Target{Cluster: targets[i].cluster, Replicas: targets[i].pods()}
-		if c := b.copy(t.Cluster); c != nil {
+		if c := v.copy(t.Cluster); c != nil {
 			t.Placement, t.Revision = c.placement, c.revision
 		}
 		wanted = append(wanted, t)
 	}
-	for i := range b.copies {
-		if c := &b.copies[i]; c.reported && !c.removing {
+	for i := range v.copies {
+		if c := &v.copies[i]; c.reported && !c.removing {
 			reports = append(reports, health.Report{
 				Cluster: c.cluster, Health: c.health, ReadyReplicas: c.ready, Revision: c.runs, ForPlacement: c.forPlacement,
 			})
 		}
 	}
-	return health.Of(reports, wanted, b.settings.HandoverHealth)
+	return health.Of(reports, wanted, v.settings.HandoverHealth)
 }
 
 // servesElsewhere reports whether some target is healthy by itself.
-func (b *Binding) servesElsewhere() bool {
-	for i := range b.targets {
-		if b.health(b.targets[i : i+1]).Healthy {
+func (v *view) servesElsewhere() bool {
+	for i := range v.targets {
+		if v.health(v.targets[i : i+1]).Healthy {
 			return true
 		}
 	}

@@ -65,7 +65,9 @@ func TestWhoStandsForATaintNowIsNamed(t *testing.T) {
 	b.advance(time.Minute)
 	adopted := tainted("m1", added, "down")
 	adopted.News, adopted.Causes[0] = false, api.TaintCause{Key: "down", Effect: corev1.TaintEffectNoExecute, By: "policy", Policy: "heir"}
-	b.tell(adopted).Quiet().WakesIn(4 * time.Minute)
+	counted := actorstest.FactsOf[*messages.CountdownStarted](b.tell(adopted).WakesIn(4 * time.Minute).Facts())
+	require.Len(t, counted, 1)
+	require.Equal(t, "heir", counted[0].Grounds.Cause.Policy)
 	b.advance(4*time.Minute).Told(governor, wish("m1", added.Add(5*time.Minute)))
 	facts := actorstest.FactsOf[*messages.EvictionStarted](b.tell(permit("m1")).Facts())
 	require.Equal(t, "heir", facts[0].Grounds.Cause.Policy)

@@ -26,14 +26,6 @@ type needs struct {
 	clusters     []api.TargetCluster
 }
 
-// tied returns the binding's ties to change.
-func (b *Binding) tied() *ties {
-	if b.ties == nil {
-		b.ties = &ties{}
-	}
-	return b.ties
-}
-
 // requiredBy are the workloads that depend on this resource, by name.
 func (b *Binding) requiredBy() []api.BindingSnapshot {
 	if b.ties == nil {
@@ -44,7 +36,7 @@ func (b *Binding) requiredBy() []api.BindingSnapshot {
 
 func (b *Binding) restoreRequirements(by []api.BindingSnapshot) {
 	if b.ties != nil || len(by) > 0 {
-		b.tied().requiredBy = slices.Clone(by)
+		owned(&b.ties).requiredBy = slices.Clone(by)
 	}
 }
 
@@ -55,7 +47,7 @@ func (b *Binding) tellDependencies(out *actors.Outbox) {
 	if !needy && b.ties == nil {
 		return
 	}
-	told, now := b.tied().told, needs{}
+	told, now := owned(&b.ties).told, needs{}
 	if needy {
 		now = needs{dependencies: b.workload.Dependencies, clusters: b.whereNeeded()}
 	}
@@ -75,14 +67,14 @@ func (b *Binding) tellDependencies(out *actors.Outbox) {
 
 // whereNeeded are the clusters that run the workload, or, where dependencies stay for the hand-over, still
 // run it. Karmada takes them off a cluster at the beginning of a hand-over (K4).
-func (b *Binding) whereNeeded() []api.TargetCluster {
-	clusters := b.clusters()
-	if !b.settings.DependenciesStay {
+func (v *view) whereNeeded() []api.TargetCluster {
+	clusters := v.clusters()
+	if !v.settings.DependenciesStay {
 		return clusters
 	}
-	for i := range b.tasks {
-		k := &b.tasks[i].GracefulEvictionTask
-		if eviction.KeepsCopy(k) && b.target(messages.ClusterName(k.FromCluster)) == nil {
+	for i := range v.tasks {
+		k := &v.tasks[i].GracefulEvictionTask
+		if eviction.KeepsCopy(k) && v.target(messages.ClusterName(k.FromCluster)) == nil {
 			left := api.TargetCluster{Name: k.FromCluster}
 			if k.Replicas != nil {
 				left.Replicas = *k.Replicas
@@ -95,7 +87,7 @@ func (b *Binding) whereNeeded() []api.TargetCluster {
 
 // dependencyApplied tells one dependency, which is new, where it is needed.
 func (b *Binding) dependencyApplied(d messages.BindingName) {
-	told := &b.tied().told
+	told := &owned(&b.ties).told
 	told.dependencies = slices.DeleteFunc(slices.Clone(told.dependencies), func(n messages.BindingName) bool { return n == d })
 }
 
@@ -111,7 +103,7 @@ func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors
 	case known:
 		by[i] = next
 	default:
-		b.tied().requiredBy = slices.Insert(by, i, next)
+		owned(&b.ties).requiredBy = slices.Insert(by, i, next)
 	}
 	b.ties.released = 2
 	switch {

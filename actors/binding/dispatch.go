@@ -24,21 +24,21 @@ func (b *Binding) withhold(c *copyState, out *actors.Outbox) bool {
 }
 
 // untold are the clusters that are no destination because they would be told nothing; nil: there are none.
-func (b *Binding) untold() *api.SuspensionClusters {
-	if !b.settings.DestinationsMustHear || b.spec.Suspension == nil {
+func (v *view) untold() *api.SuspensionClusters {
+	if !v.settings.DestinationsMustHear || v.spec.Suspension == nil {
 		return nil
 	}
-	return b.spec.Suspension.DispatchingOnClusters
+	return v.spec.Suspension.DispatchingOnClusters
 }
 
 // unheard says which cluster that took over has yet to be told what to run; empty: all were. Until then nothing that runs
 // elsewhere may go.
-func (b *Binding) unheard() string {
-	if !b.settings.DestinationsMustHear {
+func (v *view) unheard() string {
+	if !v.settings.DestinationsMustHear {
 		return ""
 	}
-	for i := range b.copies {
-		if c := &b.copies[i]; c.withheld && b.target(c.cluster) != nil && !b.tookOver(c.cluster).IsZero() {
+	for i := range v.copies {
+		if c := &v.copies[i]; c.withheld && v.target(c.cluster) != nil && !v.tookOver(c.cluster).IsZero() {
 			return fmt.Sprintf("dispatching to %s, which takes over, is suspended", c.cluster)
 		}
 	}

@@ -33,17 +33,9 @@ type homeShare struct {
 	kept bool
 }
 
-// way returns the way back, new if there was none.
-func (b *Binding) way() *homeward {
-	if b.home == nil {
-		b.home = &homeward{}
-	}
-	return b.home
-}
-
 // failsBack reports whether the policy lets the workload return by itself.
-func (b *Binding) failsBack() bool {
-	f := b.spec.Failover
+func (v *view) failsBack() bool {
+	f := v.spec.Failover
 	return f != nil && f.Cluster != nil && f.Cluster.Failback != nil && f.Cluster.Failback.Mode == api.FailbackAutomatic
 }
 
@@ -52,7 +44,7 @@ func (b *Binding) homeWish() *messages.Homeward {
 	if b.home == nil && !b.failsBack() {
 		return nil
 	}
-	w := b.way()
+	w := owned(&b.home)
 	wish := &messages.Homeward{
 		ToGroup: b.failsBack(), MayReturn: !w.at.IsZero(), ReturnDue: w.asked, Returning: b.returning(),
 	}
@@ -75,7 +67,7 @@ func (b *Binding) returnJudged(now time.Time, m *messages.ReturnJudged, out *act
 		b.home.at, b.home.asked = time.Time{}, false
 		out.Record(&messages.ReturnDropped{Binding: b.name})
 	case !planned && m.Possible && b.failsBack():
-		b.way().at = now.Add(b.spec.Failover.Cluster.Failback.Stabilization())
+		owned(&b.home).at = now.Add(b.spec.Failover.Cluster.Failback.Stabilization())
 		out.Record(&messages.ReturnPlanned{Binding: b.name, Affinity: m.Affinity, At: b.home.at})
 	}
 }
@@ -142,7 +134,7 @@ func (b *Binding) startReturn(m *messages.PlacementDecided, out *actors.Outbox) 
 		started.Affinity = m.Affinity
 		b.forgetHome(out)
 	}
-	w := b.way()
+	w := owned(&b.home)
 	w.at, w.asked = time.Time{}, false
 	for i := range w.shares {
 		if s := &w.shares[i]; s.asked {
@@ -186,13 +178,13 @@ func (b *Binding) takenBack(k *task) string {
 func (b *Binding) restoreReturn(s *api.BindingStatus) {
 	b.home = nil
 	if s.ReturnAt != nil {
-		b.way().at = s.ReturnAt.Time
+		owned(&b.home).at = s.ReturnAt.Time
 	}
 	for i := range s.Home {
 		h := homeShare{TargetCluster: s.Home[i].TargetCluster, kept: s.Home[i].Kept}
 		if s.Home[i].ReturnAt != nil {
 			h.at = s.Home[i].ReturnAt.Time
 		}
-		b.way().shares = append(b.home.shares, h)
+		owned(&b.home).shares = append(b.home.shares, h)
 	}
 }

@@ -36,14 +36,14 @@ func (b *Binding) release(serving int64, out *actors.Outbox) bool {
 }
 
 // wantedReplicas are to serve in all, those that have no place yet included.
-func (b *Binding) wantedReplicas() (all int64) {
-	for i := range b.targets {
-		all += int64(b.targets[i].replicas)
+func (v *view) wantedReplicas() (all int64) {
+	for i := range v.targets {
+		all += int64(v.targets[i].replicas)
 	}
-	if b.duplicated() {
+	if v.duplicated() {
 		return all
 	}
-	return max(all, int64(b.spec.Replicas))
+	return max(all, int64(v.spec.Replicas))
 }
 
 // shrink leaves a copy with fewer replicas, and so its task.
@@ -61,22 +61,22 @@ func (b *Binding) shrink(h eviction.Holding, why string, out *actors.Outbox) {
 
 // owed are the replicas that those who took over give back if a task is withdrawn: all of them, or, of a
 // gradual one, as many as the old copy still runs, where they do not serve yet first.
-func (b *Binding) owed(k *api.GracefulEvictionTask) []api.TargetCluster {
-	gained := b.successors(k.ReplacedBy)
-	if k.Handover != api.HandoverGradual || b.duplicated() {
+func (v *view) owed(k *api.GracefulEvictionTask) []api.TargetCluster {
+	gained := v.successors(k.ReplacedBy)
+	if k.Handover != api.HandoverGradual || v.duplicated() {
 		return gained
 	}
 	gained = slices.Clone(gained)
-	slices.SortStableFunc(gained, func(x, y api.TargetCluster) int { return cmp.Compare(b.lacking(y.Name), b.lacking(x.Name)) })
+	slices.SortStableFunc(gained, func(x, y api.TargetCluster) int { return cmp.Compare(v.lacking(y.Name), v.lacking(x.Name)) })
 	back, _ := take(gained, *k.Replicas, false)
 	return back
 }
 
 // lacking is how many replicas of a target do not serve yet.
-func (b *Binding) lacking(cluster string) int32 {
-	t := b.target(messages.ClusterName(cluster))
+func (v *view) lacking(cluster string) int32 {
+	t := v.target(messages.ClusterName(cluster))
 	if t == nil {
 		return 0
 	}
-	return t.replicas - int32(b.health([]target{*t}).Replicas)
+	return t.replicas - int32(v.health([]target{*t}).Replicas)
 }

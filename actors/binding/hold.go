@@ -54,7 +54,7 @@ func (b *Binding) restoreHolds(s *api.BindingStatus) {
 		return
 	}
 	if len(s.Evictions) > 0 {
-		b.remembers().shown = s.Evictions
+		owned(&b.past).shown = s.Evictions
 	}
 	for i := range s.Evictions {
 		h := &s.Evictions[i]

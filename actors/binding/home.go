@@ -18,7 +18,7 @@ func (b *Binding) rememberHome(out *actors.Outbox) {
 		return
 	}
 	clusters := b.sortedClusters()
-	w := b.way()
+	w := owned(&b.home)
 	for _, c := range clusters {
 		w.shares = append(w.shares, homeShare{TargetCluster: c})
 	}
@@ -35,8 +35,8 @@ func (b *Binding) leavesHome(t *target, out *actors.Outbox) {
 	}
 }
 
-func (b *Binding) sortedClusters() []api.TargetCluster {
-	clusters := b.clusters()
+func (v *view) sortedClusters() []api.TargetCluster {
+	clusters := v.clusters()
 	slices.SortFunc(clusters, func(x, y api.TargetCluster) int { return cmp.Compare(x.Name, y.Name) })
 	return clusters
 }
@@ -56,8 +56,8 @@ func (b *Binding) asWished() bool {
 }
 
 // placedAsAsked reports whether the placement that is asked for is the one that was last carried out.
-func (b *Binding) placedAsAsked() bool {
-	return b.applied == b.spec.Placement || reflect.DeepEqual(b.applied, b.spec.Placement)
+func (v *view) placedAsAsked() bool {
+	return v.applied == v.spec.Placement || reflect.DeepEqual(v.applied, v.spec.Placement)
 }
 
 // forgetHome ends the way back to single clusters: what they ran before is no longer what is asked for, or runs

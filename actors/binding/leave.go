@@ -76,10 +76,10 @@ func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Ou
 
 // mustLeave is why and when the binding must leave a target: for its taints or for its health,
 // whichever comes first. news is set where the taints changed.
-func (b *Binding) mustLeave(now time.Time, t *target, news bool) leave {
-	byTaint, byHealth := b.leaveForTaints(now, t), b.leaveForHealth(now, t)
-	if b.settings.TaintRelistPeriod > 0 {
-		b.notice(now, t, &byTaint, news)
+func (v *view) mustLeave(now time.Time, t *target, news bool) leave {
+	byTaint, byHealth := v.leaveForTaints(now, t), v.leaveForHealth(now, t)
+	if v.settings.TaintRelistPeriod > 0 {
+		v.notice(now, t, &byTaint, news)
 	}
 	switch soonest := actors.Earlier(byTaint.at, byHealth.at); {
 	case soonest.IsZero():
@@ -91,50 +91,50 @@ func (b *Binding) mustLeave(now time.Time, t *target, news bool) leave {
 	}
 }
 
-func (b *Binding) leaveForTaints(now time.Time, t *target) leave {
-	if !b.settings.Evicts() || len(t.taints) == 0 {
+func (v *view) leaveForTaints(now time.Time, t *target) leave {
+	if !v.settings.Evicts() || len(t.taints) == 0 {
 		return leave{}
 	}
-	tolerations, known := b.tolerations()
+	tolerations, known := v.tolerations()
 	if !known {
 		return leave{held: noAnnotation}
 	}
-	v := taint.Deadline(t.taints, tolerations, b.rule())
-	if v.Outcome == taint.Forever {
+	judged := taint.Deadline(t.taints, tolerations, v.rule())
+	if judged.Outcome == taint.Forever {
 		return leave{}
 	}
-	if why := b.stateless(t, api.EvictionReasonTaintUntolerated); why != (hold{}) {
+	if why := v.stateless(t, api.EvictionReasonTaintUntolerated); why != (hold{}) {
 		return leave{held: why}
 	}
-	l := leave{at: v.At, grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated, Taint: &t.taints[v.Taint]}}
-	if v.Taint < len(t.causes) {
-		l.grounds.Cause = &t.causes[v.Taint]
+	l := leave{at: judged.At, grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated, Taint: &t.taints[judged.Taint]}}
+	if judged.Taint < len(t.causes) {
+		l.grounds.Cause = &t.causes[judged.Taint]
 	}
-	if v.Toleration >= 0 {
-		l.grounds.Toleration = &tolerations[v.Toleration]
+	if judged.Toleration >= 0 {
+		l.grounds.Toleration = &tolerations[judged.Toleration]
 	}
-	if v.Outcome == taint.Untolerated {
-		l.at = untoleratedSince(now, &t.taints[v.Taint])
+	if judged.Outcome == taint.Untolerated {
+		l.at = untoleratedSince(now, &t.taints[judged.Taint])
 	}
 	l.grounds.Deadline = l.at
-	if !l.at.After(now) && b.goesRound(now, t.cluster) {
+	if !l.at.After(now) && v.goesRound(now, t.cluster) {
 		l.at = nextTry(now)
 	}
 	return l
 }
 
-func (b *Binding) rule() taint.Rule {
-	return taint.Rule{Match: b.settings.TolerationMatch, Numeric: b.settings.NumericTolerations}
+func (v *view) rule() taint.Rule {
+	return taint.Rule{Match: v.settings.TolerationMatch, Numeric: v.settings.NumericTolerations}
 }
 
 // tolerations are those that count for eviction, and whether they are known at all.
-func (b *Binding) tolerations() ([]corev1.Toleration, bool) {
-	source := b.spec.Placement
-	if b.settings.TolerationSource == messages.SourceAppliedPlacement {
-		source = b.applied
+func (v *view) tolerations() ([]corev1.Toleration, bool) {
+	source := v.spec.Placement
+	if v.settings.TolerationSource == messages.SourceAppliedPlacement {
+		source = v.applied
 	}
 	if source == nil {
-		return nil, b.settings.TolerationSource == messages.SourcePlacement
+		return nil, v.settings.TolerationSource == messages.SourcePlacement
 	}
 	return source.ClusterTolerations, true
 }
@@ -150,10 +150,10 @@ func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 // notice puts a deadline that moved closer, or is new, off to the moment at which Karmada's taint manager would
 // notice: when the cluster is looked at again, or when the timer of the old deadline fires, whatever the health of
 // the copy. News is noticed at once. What is due stays due.
-func (b *Binding) notice(now time.Time, t *target, next *leave, news bool) {
+func (v *view) notice(now time.Time, t *target, next *leave, news bool) {
 	pending := t.timer
 	if !news && !next.at.IsZero() && (pending.IsZero() || next.at.Before(pending)) {
-		next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, b.settings.TaintRelistPeriod, now)))
+		next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, v.settings.TaintRelistPeriod, now)))
 	}
 	t.timer = next.at
 }

@@ -31,11 +31,11 @@ type hop struct {
 }
 
 // hops are the latest application failovers, oldest first.
-func (b *Binding) hops() []hop {
-	if b.past == nil {
+func (v *view) hops() []hop {
+	if v.past == nil {
 		return nil
 	}
-	return b.past.hops
+	return v.past.hops
 }
 
 // Reasons of holds that time ends.
@@ -44,13 +44,13 @@ const (
 	coolingDown = "CoolingDown"
 )
 
-// pace is what bounds the binding's application failovers: the policy's, or the settings'.
-func (b *Binding) pace() (limit int, window, cooldown time.Duration) {
-	limit, window, cooldown = b.settings.ApplicationFailoverLimit, b.settings.ApplicationFailoverWindow, b.settings.ApplicationCooldown
-	if b.spec.Failover == nil || b.spec.Failover.Application == nil || b.spec.Failover.Application.Pace == nil {
+// limits is what bounds the binding's application failovers: the policy's, or the settings'.
+func (v *view) limits() (limit int, window, cooldown time.Duration) {
+	limit, window, cooldown = v.settings.ApplicationFailoverLimit, v.settings.ApplicationFailoverWindow, v.settings.ApplicationCooldown
+	if v.spec.Failover == nil || v.spec.Failover.Application == nil || v.spec.Failover.Application.Pace == nil {
 		return limit, window, cooldown
 	}
-	p := b.spec.Failover.Application.Pace
+	p := v.spec.Failover.Application.Pace
 	if p.MaxFailovers != nil {
 		limit = int(*p.MaxFailovers)
 	}
@@ -64,53 +64,45 @@ func (b *Binding) pace() (limit int, window, cooldown time.Duration) {
 }
 
 // hopped notes an application failover.
-func (b *Binding) hopped(now time.Time, k *task) {
+func (v *view) hopped(now time.Time, k *task) {
 	if k.Reason != api.EvictionReasonApplicationFailure {
 		return
 	}
-	b.hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
+	v.hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
 }
 
 // hop adds an application failover to those that are remembered.
-func (b *Binding) hop(h hop) {
-	p := b.remembers()
+func (v *view) hop(h hop) {
+	p := owned(&v.past)
 	hops := append(p.hops, h)
 	p.hops = hops[max(0, len(hops)-eviction.Remembered):]
 }
 
-// remembers returns the past, new if there was none.
-func (b *Binding) remembers() *past {
-	if b.past == nil {
-		b.past = &past{}
-	}
-	return b.past
-}
-
 // leftInNoTime notes a task that ends in the instant in which it began, where the scheduler may bring the binding
 // back to a cluster that it must leave, and that is noticed at once.
-func (b *Binding) leftInNoTime(now time.Time, k *task) {
-	if b.settings.PlacementHonoursDeadlines || b.settings.TaintRelistPeriod > 0 || k.CreationTimestamp.Time.Before(b.taskTime(now).Time) {
+func (v *view) leftInNoTime(now time.Time, k *task) {
+	if v.settings.PlacementHonoursDeadlines || v.settings.TaintRelistPeriod > 0 || k.CreationTimestamp.Time.Before(v.taskTime(now).Time) {
 		return
 	}
-	p := b.remembers()
+	p := owned(&v.past)
 	p.left = append(slices.DeleteFunc(p.left, func(l hop) bool { return l.at.Before(now) }), hop{messages.ClusterName(k.FromCluster), now})
 }
 
 // goesRound reports whether the binding has left a cluster in this instant already. None is left twice in one for a
 // taint, or what returns at once would go round in circles in no time.
-func (b *Binding) goesRound(now time.Time, c messages.ClusterName) bool {
-	return b.past != nil && slices.Contains(b.past.left, hop{c, now})
+func (v *view) goesRound(now time.Time, c messages.ClusterName) bool {
+	return v.past != nil && slices.Contains(v.past.left, hop{c, now})
 }
 
 // nextTry is when what goes round in circles may go on.
 func nextTry(now time.Time) time.Time { return now.Add(time.Second) }
 
 // restoreHops takes over the application failovers of a stored history.
-func (b *Binding) restoreHops(history []api.FailoverRecord) {
-	b.past = nil
+func (v *view) restoreHops(history []api.FailoverRecord) {
+	v.past = nil
 	for i := range history {
 		if r := &history[i]; r.Reason == api.EvictionReasonApplicationFailure {
-			b.hop(hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
+			v.hop(hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
 		}
 	}
 }
@@ -129,16 +121,16 @@ func (b *Binding) failOver(now time.Time, t *target, out *actors.Outbox) {
 
 // paced puts off what is due for a target's health while there were as many failovers as may be within
 // the window. One that is under way already stays so.
-func (b *Binding) paced(now time.Time, t *target, l leave) leave {
+func (v *view) paced(now time.Time, t *target, l leave) leave {
 	if l.at.IsZero() || l.at.After(now) || sickAndGoing(t) {
 		return l
 	}
-	limit, window, _ := b.pace()
-	next := eviction.NextFailover(b.hopTimes(t), limit, window)
+	limit, window, _ := v.limits()
+	next := eviction.NextFailover(v.hopTimes(t), limit, window)
 	if next.After(now) {
 		l.at = next
 		l.held = hold{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
-	} else if slices.Contains(b.hops(), hop{t.cluster, now}) {
+	} else if slices.Contains(v.hops(), hop{t.cluster, now}) {
 		l.at = nextTry(now) // as a copy that starts would go round, too
 	}
 	return l
@@ -150,13 +142,13 @@ func sickAndGoing(t *target) bool {
 }
 
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
-func (b *Binding) hopTimes(except *target) []time.Time {
+func (v *view) hopTimes(except *target) []time.Time {
 	var times []time.Time
-	for _, h := range b.hops() {
+	for _, h := range v.hops() {
 		times = append(times, h.at)
 	}
-	for i := range b.targets {
-		if t := &b.targets[i]; t.cluster != except.cluster && sickAndGoing(t) {
+	for i := range v.targets {
+		if t := &v.targets[i]; t.cluster != except.cluster && sickAndGoing(t) {
 			times = append(times, t.leave.at)
 		}
 	}
@@ -176,20 +168,20 @@ func (b *Binding) putOff(t *target, next leave, out *actors.Outbox) {
 }
 
 // hopFreed has those that were one too many look again, because one of those before them stays, or goes for a taint.
-func (b *Binding) hopFreed(now time.Time) {
-	for i := range b.targets {
-		if l := &b.targets[i].leave; l.held.reason == hopLimit && !l.due {
+func (v *view) hopFreed(now time.Time) {
+	for i := range v.targets {
+		if l := &v.targets[i].leave; l.held.reason == hopLimit && !l.due {
 			l.at = now
 		}
 	}
 }
 
 // coolingAt are the clusters that the binding left for its sickness less than the cool-down ago.
-func (b *Binding) coolingAt(now time.Time) []messages.ClusterName {
-	_, _, cooldown := b.pace()
+func (v *view) coolingAt(now time.Time) []messages.ClusterName {
+	_, _, cooldown := v.limits()
 	var clusters []messages.ClusterName
-	for _, h := range b.hops() {
-		if h.at.Add(cooldown).After(now) && b.target(h.from) == nil && b.task(h.from) == nil && !slices.Contains(clusters, h.from) {
+	for _, h := range v.hops() {
+		if h.at.Add(cooldown).After(now) && v.target(h.from) == nil && v.task(h.from) == nil && !slices.Contains(clusters, h.from) {
 			clusters = append(clusters, h.from)
 		}
 	}
@@ -197,13 +189,13 @@ func (b *Binding) coolingAt(now time.Time) []messages.ClusterName {
 }
 
 // coolsAt is when the first of the clusters that cool down has done so; zero without any.
-func (b *Binding) coolsAt(now time.Time) (first time.Time) {
-	if b.past == nil {
+func (v *view) coolsAt(now time.Time) (first time.Time) {
+	if v.past == nil {
 		return time.Time{}
 	}
-	_, _, cooldown := b.pace()
-	cooling := b.coolingAt(now)
-	for _, h := range b.hops() {
+	_, _, cooldown := v.limits()
+	cooling := v.coolingAt(now)
+	for _, h := range v.hops() {
 		if end := h.at.Add(cooldown); end.After(now) && slices.Contains(cooling, h.from) {
 			first = actors.Earlier(first, end)
 		}
@@ -219,17 +211,17 @@ func (b *Binding) coolDown(now time.Time, out *actors.Outbox) {
 }
 
 // keepClear are the clusters that the scheduler is to keep clear of, which is noted.
-func (b *Binding) keepClear(now time.Time) []messages.ClusterName {
-	if b.past == nil {
+func (v *view) keepClear(now time.Time) []messages.ClusterName {
+	if v.past == nil {
 		return nil
 	}
-	b.past.cooling = b.coolingAt(now)
-	return b.past.cooling
+	v.past.cooling = v.coolingAt(now)
+	return v.past.cooling
 }
 
 // rests says of a departure without a destination that clusters cool down, and until when, if they do.
-func (b *Binding) rests(now time.Time, why hold) hold {
-	if at := b.coolsAt(now); !at.IsZero() {
+func (v *view) rests(now time.Time, why hold) hold {
+	if at := v.coolsAt(now); !at.IsZero() {
 		return hold{coolingDown, why.message, at}
 	}
 	return why

@@ -10,22 +10,22 @@ import (
 )
 
 // blocked reports whether a copy that is left directly still stands in the way of what is to start.
-func (b *Binding) blocked() bool { return slices.ContainsFunc(b.tasks, b.blocks) }
+func (v *view) blocked() bool { return slices.ContainsFunc(v.tasks, v.blocks) }
 
 // blocks reports whether a task's copy is being purged and nothing may start meanwhile.
-func (b *Binding) blocks(k task) bool {
+func (v *view) blocks(k task) bool {
 	if k.overtaken || eviction.KeepsCopy(&k.GracefulEvictionTask) {
 		return false
 	}
-	c := b.copy(messages.ClusterName(k.FromCluster))
+	c := v.copy(messages.ClusterName(k.FromCluster))
 	return c != nil && c.removing
 }
 
 // purgeAlarm is when the first copy that blocks has done so for long enough; zero: never.
-func (b *Binding) purgeAlarm() (first time.Time) {
-	for i := range b.tasks {
-		if k := &b.tasks[i]; b.blocks(*k) {
-			first = actors.Earlier(first, eviction.PurgeOverdue(&k.GracefulEvictionTask, b.settings.DirectPurgeTimeout))
+func (v *view) purgeAlarm() (first time.Time) {
+	for i := range v.tasks {
+		if k := &v.tasks[i]; v.blocks(*k) {
+			first = actors.Earlier(first, eviction.PurgeOverdue(&k.GracefulEvictionTask, v.settings.DirectPurgeTimeout))
 		}
 	}
 	return first
@@ -49,7 +49,7 @@ func (b *Binding) overtakePurges(now time.Time, out *actors.Outbox) {
 	}
 }
 
-func (b *Binding) purgeOverdue(now time.Time, k *task) bool {
-	at := eviction.PurgeOverdue(&k.GracefulEvictionTask, b.settings.DirectPurgeTimeout)
+func (v *view) purgeOverdue(now time.Time, k *task) bool {
+	at := eviction.PurgeOverdue(&k.GracefulEvictionTask, v.settings.DirectPurgeTimeout)
 	return !at.IsZero() && !now.Before(at)
 }

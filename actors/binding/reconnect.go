@@ -11,26 +11,26 @@ import (
 )
 
 // strategy is who stays when a cluster that was cut off comes back; empty: as the settings say.
-func (b *Binding) strategy() api.ReconnectStrategy {
-	if f := b.spec.Failover; f != nil && f.Cluster != nil {
+func (v *view) strategy() api.ReconnectStrategy {
+	if f := v.spec.Failover; f != nil && f.Cluster != nil {
 		return f.Cluster.Reconnect
 	}
 	return ""
 }
 
 // judges reports whether an old copy that comes back is judged.
-func (b *Binding) judges() bool {
-	s := b.strategy()
+func (v *view) judges() bool {
+	s := v.strategy()
 	return s == api.ReconnectKeepOriginal || s == api.ReconnectKeepHealthiest
 }
 
 // mayReturn reports whether anything of the workload may go back to where it was.
-func (b *Binding) mayReturn() bool { return b.failsBack() || b.judges() }
+func (v *view) mayReturn() bool { return v.failsBack() || v.judges() }
 
 // stabilization is how long a cluster of home must be able to take its share: no time where only an old copy
 // that runs anyway is judged.
-func (b *Binding) stabilization() time.Duration {
-	if f := b.spec.Failover; f != nil && f.Cluster != nil && f.Cluster.Failback != nil {
+func (v *view) stabilization() time.Duration {
+	if f := v.spec.Failover; f != nil && f.Cluster != nil && f.Cluster.Failback != nil {
 		return f.Cluster.Failback.Stabilization()
 	}
 	return 0
@@ -85,8 +85,8 @@ func (b *Binding) askFor(s *homeShare, out *actors.Outbox) {
 }
 
 // readyOn counts the replicas ready on a cluster, no more than some.
-func (b *Binding) readyOn(cluster string, most int32) int32 {
-	if c := b.copy(messages.ClusterName(cluster)); c != nil && c.health == api.Healthy {
+func (v *view) readyOn(cluster string, most int32) int32 {
+	if c := v.copy(messages.ClusterName(cluster)); c != nil && c.health == api.Healthy {
 		return min(c.ready, most)
 	}
 	return 0
@@ -106,28 +106,28 @@ func (b *Binding) readyInPlaceOf(s *homeShare) (ready int32) {
 }
 
 // withdraws reports whether a task is taken back when its cluster no longer evicts the workload.
-func (b *Binding) withdraws(k *task) bool {
+func (v *view) withdraws(k *task) bool {
 	old := int32(0)
 	if k.Replicas != nil {
 		old = *k.Replicas
 	}
-	switch c := b.copy(messages.ClusterName(k.FromCluster)); {
-	case k.Reason != api.EvictionReasonTaintUntolerated || b.strategy() == "":
-		return b.settings.WithdrawOnRecovery
-	case b.strategy() == api.ReconnectKeepReplacement || c == nil || c.health != api.Healthy:
+	switch c := v.copy(messages.ClusterName(k.FromCluster)); {
+	case k.Reason != api.EvictionReasonTaintUntolerated || v.strategy() == "":
+		return v.settings.WithdrawOnRecovery
+	case v.strategy() == api.ReconnectKeepReplacement || c == nil || c.health != api.Healthy:
 		return false
-	case b.strategy() == api.ReconnectKeepHealthiest:
-		return b.readyOn(k.FromCluster, old) >= b.readyGained(k.ReplacedBy)
+	case v.strategy() == api.ReconnectKeepHealthiest:
+		return v.readyOn(k.FromCluster, old) >= v.readyGained(k.ReplacedBy)
 	default:
 		return true
 	}
 }
 
 // readyGained counts the replicas ready of what clusters have more than before.
-func (b *Binding) readyGained(gained []api.TargetCluster) (ready int32) {
+func (v *view) readyGained(gained []api.TargetCluster) (ready int32) {
 	for _, g := range gained {
-		if t := b.target(messages.ClusterName(g.Name)); t != nil {
-			ready += max(0, b.readyOn(g.Name, t.replicas)-(t.replicas-g.Replicas))
+		if t := v.target(messages.ClusterName(g.Name)); t != nil {
+			ready += max(0, v.readyOn(g.Name, t.replicas)-(t.replicas-g.Replicas))
 		}
 	}
 	return ready

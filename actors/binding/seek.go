@@ -45,9 +45,9 @@ func (b *Binding) returnPermits(out *actors.Outbox) bool {
 }
 
 // seeks reports whether the scheduler looks for a destination for some target.
-func (b *Binding) seeks() bool {
-	for i := range b.targets {
-		if b.targets[i].leave.seeking {
+func (v *view) seeks() bool {
+	for i := range v.targets {
+		if v.targets[i].leave.seeking {
 			return true
 		}
 	}
@@ -76,25 +76,25 @@ func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, 
 
 // leaving are the targets whose departure waits for a destination, the earliest deadline first: those that have leave to
 // go, and those that are to ask for it.
-func (b *Binding) leaving() (leaving, seeking []messages.ClusterName) {
-	if !b.settings.EvictionNeedsDestination {
+func (v *view) leaving() (leaving, seeking []messages.ClusterName) {
+	if !v.settings.EvictionNeedsDestination {
 		return nil, nil
 	}
-	for i := range b.targets {
-		switch t := &b.targets[i]; {
+	for i := range v.targets {
+		switch t := &v.targets[i]; {
 		case t.leave.permitted:
 			leaving = append(leaving, t.cluster)
 		case t.leave.seeking:
 			seeking = append(seeking, t.cluster)
 		}
 	}
-	b.byDeadline(leaving)
-	b.byDeadline(seeking)
+	v.byDeadline(leaving)
+	v.byDeadline(seeking)
 	return leaving, seeking
 }
 
-func (b *Binding) byDeadline(names []messages.ClusterName) {
+func (v *view) byDeadline(names []messages.ClusterName) {
 	slices.SortFunc(names, func(x, y messages.ClusterName) int {
-		return cmp.Or(b.target(x).leave.at.Compare(b.target(y).leave.at), cmp.Compare(x, y))
+		return cmp.Or(v.target(x).leave.at.Compare(v.target(y).leave.at), cmp.Compare(x, y))
 	})
 }

@@ -9,15 +9,15 @@ import (
 
 // set is what the resource runs where it goes whole, for its several components; nil: it is divided, or has
 // no pods. One component of a resource that has replicas is these replicas.
-func (b *Binding) set() *messages.ComponentSet {
-	n := len(b.spec.Components)
+func (v *view) set() *messages.ComponentSet {
+	n := len(v.spec.Components)
 	switch {
-	case !b.settings.MultiplePodTemplatesScheduling || n == 0 || n == 1 && b.hasReplicas():
+	case !v.settings.MultiplePodTemplatesScheduling || n == 0 || n == 1 && v.hasReplicas():
 		return nil
-	case b.workload != nil && b.workload.Set != nil:
-		return b.workload.Set
+	case v.workload != nil && v.workload.Set != nil:
+		return v.workload.Set
 	default:
-		return messages.NewComponentSet(b.spec.Components)
+		return messages.NewComponentSet(v.spec.Components)
 	}
 }
 

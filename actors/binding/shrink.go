@@ -17,9 +17,9 @@ func (t *target) runs() int32 { return max(t.pods(), t.keeps) }
 
 // keepShares notes what each target runs before a move by choice, so that those that are to shrink run on, where
 // others are to serve in their place.
-func (b *Binding) keepShares(keep bool) {
-	for i := range b.targets {
-		if t := &b.targets[i]; keep {
+func (v *view) keepShares(keep bool) {
+	for i := range v.targets {
+		if t := &v.targets[i]; keep {
 			t.keeps = t.runs()
 		}
 	}
@@ -41,7 +41,7 @@ func (b *Binding) holdShrinks(now time.Time, move string, out *actors.Outbox) {
 	if len(held) == 0 {
 		return
 	}
-	b.way().shrinking, b.home.since = move, now
+	owned(&b.home).shrinking, b.home.since = move, now
 	out.Record(&messages.ShrinkHeld{Binding: b.name, Reason: move, Clusters: held})
 }
 
@@ -80,7 +80,7 @@ func (b *Binding) restoreShrinks(s *api.BindingStatus) {
 	if s == nil || s.Shrinking == nil {
 		return
 	}
-	b.way().shrinking, b.home.since = s.Shrinking.Reason, s.Shrinking.Since.Time
+	owned(&b.home).shrinking, b.home.since = s.Shrinking.Reason, s.Shrinking.Since.Time
 	for _, c := range s.Shrinking.Clusters {
 		if i := slices.IndexFunc(b.targets, func(t target) bool { return string(t.cluster) == c.Name }); i >= 0 {
 			b.targets[i].keeps = c.Replicas

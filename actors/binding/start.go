@@ -9,28 +9,28 @@ import (
 )
 
 // starting are the targets on which no copy was healthy yet, if anybody counts them.
-func (b *Binding) starting() (clusters []messages.ClusterName) {
-	if !b.settings.CountsStarts() {
+func (v *view) starting() (clusters []messages.ClusterName) {
+	if !v.settings.CountsStarts() {
 		return nil
 	}
-	for i := range b.targets {
-		if b.starts(b.targets[i].cluster) {
-			clusters = append(clusters, b.targets[i].cluster)
+	for i := range v.targets {
+		if v.starts(v.targets[i].cluster) {
+			clusters = append(clusters, v.targets[i].cluster)
 		}
 	}
 	return clusters
 }
 
 // starts reports whether no copy was healthy on a cluster yet.
-func (b *Binding) starts(cluster messages.ClusterName) bool {
-	c := b.copy(cluster)
+func (v *view) starts(cluster messages.ClusterName) bool {
+	c := v.copy(cluster)
 	return c == nil || !c.reported || !c.startingSince.IsZero()
 }
 
 // handsOver reports whether some cluster is being left in time. A hand-over that is overdue keeps nobody else waiting.
-func (b *Binding) handsOver() bool {
-	for i := range b.tasks {
-		if !b.tasks[i].overdue {
+func (v *view) handsOver() bool {
+	for i := range v.tasks {
+		if !v.tasks[i].overdue {
 			return true
 		}
 	}
@@ -38,9 +38,9 @@ func (b *Binding) handsOver() bool {
 }
 
 // handoverBegan is when the last hand-over did, of those under way.
-func (b *Binding) handoverBegan() (began time.Time) {
-	for i := range b.tasks {
-		if at := b.tasks[i].CreationTimestamp; at != nil {
+func (v *view) handoverBegan() (began time.Time) {
+	for i := range v.tasks {
+		if at := v.tasks[i].CreationTimestamp; at != nil {
 			began = actors.Later(began, at.Time)
 		}
 	}
@@ -74,9 +74,9 @@ func (b *Binding) givenUp(t *target, out *actors.Outbox) {
 
 // tookOver is when the last hand-over to a cluster began, of those under way; zero: there is none. What is left in the same
 // step has nobody yet that took over.
-func (b *Binding) tookOver(c messages.ClusterName) (began time.Time) {
-	for i := range b.tasks {
-		if k := &b.tasks[i]; k.isReplacedBy(c) && k.CreationTimestamp != nil {
+func (v *view) tookOver(c messages.ClusterName) (began time.Time) {
+	for i := range v.tasks {
+		if k := &v.tasks[i]; k.isReplacedBy(c) && k.CreationTimestamp != nil {
 			began = actors.Later(began, k.CreationTimestamp.Time)
 		}
 	}

@@ -22,9 +22,9 @@ func (b *Binding) statusReported(c *copyState, status string, out *actors.Outbox
 }
 
 // preservation are the values that a departure for some reason takes along.
-func (b *Binding) preservation(reason string) []api.StatePreservationRule {
-	f := b.spec.Failover
-	if f == nil || !b.settings.StatefulFailoverInjection {
+func (v *view) preservation(reason string) []api.StatePreservationRule {
+	f := v.spec.Failover
+	if f == nil || !v.settings.StatefulFailoverInjection {
 		return nil
 	}
 	var s *api.StatePreservation
@@ -40,21 +40,21 @@ func (b *Binding) preservation(reason string) []api.StatePreservationRule {
 }
 
 // preserved is the state that a copy leaves behind, as labels, by what it reported last.
-func (b *Binding) preserved(cluster messages.ClusterName, reason string) (map[string]string, error) {
-	rules := b.preservation(reason)
+func (v *view) preserved(cluster messages.ClusterName, reason string) (map[string]string, error) {
+	rules := v.preservation(reason)
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	c := b.copy(cluster)
+	c := v.copy(cluster)
 	if c == nil {
 		c = &copyState{}
 	}
-	s, err := state.Of(c.status, b.hasReplicas(), c.ready, c.replicas)
+	s, err := state.Of(c.status, v.hasReplicas(), c.ready, c.replicas)
 	if err != nil {
 		return nil, err
 	}
 	labels, err := state.Extract(s, rules)
-	if err != nil || b.settings.EvictionNeedsState {
+	if err != nil || v.settings.EvictionNeedsState {
 		return labels, err // Karmada does not ask whether they are of use
 	}
 	if err := state.Usable(labels); err != nil {
@@ -64,11 +64,11 @@ func (b *Binding) preserved(cluster messages.ClusterName, reason string) (map[st
 }
 
 // stateless holds a departure back whose state cannot be read, where it may not go without.
-func (b *Binding) stateless(t *target, reason string) hold {
-	if !b.settings.EvictionNeedsState {
+func (v *view) stateless(t *target, reason string) hold {
+	if !v.settings.EvictionNeedsState {
 		return hold{}
 	}
-	if _, err := b.preserved(t.cluster, reason); err != nil {
+	if _, err := v.preserved(t.cluster, reason); err != nil {
 		return hold{reason: "StateNotPreserved", message: err.Error()}
 	}
 	return hold{}
@@ -76,15 +76,15 @@ func (b *Binding) stateless(t *target, reason string) hold {
 
 // placedBefore are the clusters of the result as it was before the application failovers of this instant, in its
 // order. Source: Karmada, which takes the list down before it writes the tasks of all clusters that have failed.
-func (b *Binding) placedBefore(now time.Time) []string {
+func (v *view) placedBefore(now time.Time) []string {
 	var clusters []string
-	for _, h := range b.hops() {
-		if k := b.task(h.from); k != nil && h.at.Equal(now) {
+	for _, h := range v.hops() {
+		if k := v.task(h.from); k != nil && h.at.Equal(now) {
 			clusters = slices.Clone(k.ClustersBeforeFailover)
 		}
 	}
-	for i := range b.targets {
-		if c := string(b.targets[i].cluster); !slices.Contains(clusters, c) {
+	for i := range v.targets {
+		if c := string(v.targets[i].cluster); !slices.Contains(clusters, c) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -93,12 +93,12 @@ func (b *Binding) placedBefore(now time.Time) []string {
 
 // inherited is the state that a copy takes over: that of the latest task, where the binding runs on this
 // one cluster alone and did not run on it before. Source: Karmada's binding controller.
-func (b *Binding) inherited(cluster messages.ClusterName) map[string]string {
-	if !b.settings.StatefulFailoverInjection || len(b.targets) != 1 || len(b.tasks) == 0 {
+func (v *view) inherited(cluster messages.ClusterName) map[string]string {
+	if !v.settings.StatefulFailoverInjection || len(v.targets) != 1 || len(v.tasks) == 0 {
 		return nil
 	}
-	k := &b.tasks[len(b.tasks)-1]
-	if k.PurgeMode != api.PurgeDirectly && !b.settings.StateForAnyPurgeMode || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
+	k := &v.tasks[len(v.tasks)-1]
+	if k.PurgeMode != api.PurgeDirectly && !v.settings.StateForAnyPurgeMode || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
 		return nil
 	}
 	return k.PreservedLabelState

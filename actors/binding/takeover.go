@@ -8,11 +8,11 @@ import (
 )
 
 // shareGains puts what a decision added down to the tasks that wait for it, each as much as it gave up.
-func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []messages.Takeover) {
+func (v *view) shareGains(before, after []api.TargetCluster) (takeovers []messages.Takeover) {
 	var few [4]api.TargetCluster // off the heap, as a rule
 	pool := gains(few[:0], before, after)
-	for i := range b.tasks {
-		k := &b.tasks[i]
+	for i := range v.tasks {
+		k := &v.tasks[i]
 		if len(k.ReplacedBy) > 0 || len(pool) == 0 {
 			continue
 		}
@@ -20,7 +20,7 @@ func (b *Binding) shareGains(before, after []api.TargetCluster) (takeovers []mes
 		if k.Replicas != nil {
 			want = *k.Replicas
 		}
-		if k.ReplacedBy, pool = take(pool, want, b.duplicated()); len(k.ReplacedBy) > 0 {
+		if k.ReplacedBy, pool = take(pool, want, v.duplicated()); len(k.ReplacedBy) > 0 {
 			takeovers = append(takeovers, messages.Takeover{From: messages.ClusterName(k.FromCluster), By: k.ReplacedBy})
 		}
 	}

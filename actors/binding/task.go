@@ -49,44 +49,44 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 }
 
 // taskTime is the creation time of a task that is written now.
-func (b *Binding) taskTime(now time.Time) *metav1.Time {
-	if b.settings.WholeSecondTaintTimes {
+func (v *view) taskTime(now time.Time) *metav1.Time {
+	if v.settings.WholeSecondTaintTimes {
 		now = now.Truncate(time.Second)
 	}
 	return &metav1.Time{Time: now}
 }
 
-func (b *Binding) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
+func (v *view) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
 	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
-	state, err := b.preserved(t.cluster, t.leave.grounds.Reason)
+	state, err := v.preserved(t.cluster, t.leave.grounds.Reason)
 	if err != nil {
 		d.Message = "without its state: " + err.Error()
 	}
 	d.State = state
-	if len(b.preservation(t.leave.grounds.Reason)) > 0 {
-		d.Before = b.placedBefore(now)
+	if len(v.preservation(t.leave.grounds.Reason)) > 0 {
+		d.Before = v.placedBefore(now)
 	}
 	switch t.leave.grounds.Reason {
 	case api.EvictionReasonTaintUntolerated:
-		return eviction.ForTaint(d, b.spec.Failover, b.settings.NoExecuteTaintEvictionPurgeMode)
+		return eviction.ForTaint(d, v.spec.Failover, v.settings.NoExecuteTaintEvictionPurgeMode)
 	case api.EvictionReasonFailback:
-		return eviction.ForFailback(d, b.affinity)
+		return eviction.ForFailback(d, v.affinity)
 	case api.EvictionReasonRebalance:
-		return eviction.ForMove(d, api.EvictionReasonRebalance, b.spec.Failover)
+		return eviction.ForMove(d, api.EvictionReasonRebalance, v.spec.Failover)
 	case api.EvictionReasonReschedule:
 		d.Message = trigger
-		return eviction.ForMove(d, api.EvictionReasonReschedule, b.spec.Failover)
+		return eviction.ForMove(d, api.EvictionReasonReschedule, v.spec.Failover)
 	}
-	k, err := eviction.ForApplication(d, b.spec.Failover.Application, b.producer(), b.settings.GracefulEviction)
+	k, err := eviction.ForApplication(d, v.spec.Failover.Application, v.producer(), v.settings.GracefulEviction)
 	if err != nil {
-		panic(fmt.Sprintf("binding %s: leaves %s although %v", b.name, t.cluster, err))
+		panic(fmt.Sprintf("binding %s: leaves %s although %v", v.name, t.cluster, err))
 	}
 	return k
 }
 
 // producer is who Karmada says writes the tasks of application failover.
-func (b *Binding) producer() string {
-	if strings.Contains(string(b.name), "/") {
+func (v *view) producer() string {
+	if strings.Contains(string(v.name), "/") {
 		return api.ProducerApplicationFailover
 	}
 	return api.ProducerClusterApplicationFailover
@@ -151,8 +151,8 @@ func (b *Binding) taskEnded(now time.Time, k *task, why string, out *actors.Outb
 	out.Record(&messages.EvictionEnded{Binding: b.name, Cluster: c, Reason: why, After: now.Sub(k.CreationTimestamp.Time)})
 }
 
-func (b *Binding) duplicated() bool {
-	return !b.spec.Placement.ReplicaScheduling.Divides() || !b.hasReplicas()
+func (v *view) duplicated() bool {
+	return !v.spec.Placement.ReplicaScheduling.Divides() || !v.hasReplicas()
 }
 
 // restoreTasks takes over stored tasks, in place of those there are, and watches their clusters. What is

@@ -72,12 +72,12 @@ func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbo
 }
 
 // stillOn is the target that the cluster of a task is again when that is taken back.
-func (b *Binding) stillOn(k *task) api.TargetCluster {
+func (v *view) stillOn(k *task) api.TargetCluster {
 	t := api.TargetCluster{Name: k.FromCluster}
 	if k.Replicas != nil {
 		t.Replicas = *k.Replicas
 	}
-	if s := b.set(); s != nil {
+	if s := v.set(); s != nil {
 		t.Components = s.Targets
 	}
 	return t
@@ -85,7 +85,7 @@ func (b *Binding) stillOn(k *task) api.TargetCluster {
 
 // reopened reports whether the scheduler may choose the cluster of a task again: it was left by choice, and people
 // ask for another placement since.
-func (b *Binding) reopened(k *task) bool { return k.byChoice() && !b.placedAsAsked() }
+func (v *view) reopened(k *task) bool { return k.byChoice() && !v.placedAsAsked() }
 
 // byChoice reports whether the cluster need not be left, so that the old copy there, which runs, may stay.
 func (k *task) byChoice() bool {
@@ -94,9 +94,9 @@ func (k *task) byChoice() bool {
 }
 
 // reopens reports whether that is so of any task.
-func (b *Binding) reopens() bool {
-	for i := range b.tasks {
-		if b.reopened(&b.tasks[i]) {
+func (v *view) reopens() bool {
+	for i := range v.tasks {
+		if v.reopened(&v.tasks[i]) {
 			return true
 		}
 	}
@@ -125,15 +125,15 @@ func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took b
 
 // successors are who has replicas now that some clusters once took over: where one of these is being left
 // itself, those who took over from it.
-func (b *Binding) successors(replicas []api.TargetCluster) []api.TargetCluster {
+func (v *view) successors(replicas []api.TargetCluster) []api.TargetCluster {
 	var now []api.TargetCluster
 	for _, r := range replicas {
-		k := b.task(messages.ClusterName(r.Name))
+		k := v.task(messages.ClusterName(r.Name))
 		if k == nil {
 			now = append(now, r)
 		} else if len(k.ReplacedBy) > 0 {
-			taken, _ := take(k.ReplacedBy, r.Replicas, b.duplicated())
-			now = append(now, b.successors(taken)...)
+			taken, _ := take(k.ReplacedBy, r.Replicas, v.duplicated())
+			now = append(now, v.successors(taken)...)
 		}
 	}
 	return now

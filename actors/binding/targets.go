@@ -1,0 +1,72 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// target is one cluster that runs the resource.
+type target struct {
+	cluster  messages.ClusterName
+	replicas int32
+	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
+	keeps int32
+	// leave is why and when the binding must leave. It is looked at with every message.
+	leave leave
+	// components are those of a whole set, as last scheduled; nil: there are replicas, or nothing to count.
+	components *api.TargetComponents
+	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in
+	// which the cluster is listed again.
+	taints []corev1.Taint
+	causes []api.TaintCause
+	since  time.Time
+	// timer is when Karmada's taint manager would evict, as far as it has noticed; zero: never, or no such manager.
+	timer time.Time
+}
+
+func (v *view) target(c messages.ClusterName) *target {
+	for i := range v.targets {
+		if v.targets[i].cluster == c {
+			return &v.targets[i]
+		}
+	}
+	return nil
+}
+
+// clusters is the present result as the API shows it.
+func (v *view) clusters() []api.TargetCluster {
+	if len(v.targets) == 0 {
+		return nil
+	}
+	return v.listed(make([]api.TargetCluster, 0, len(v.targets)))
+}
+
+// asListed is the present result: the list itself where it says just that, as the scheduler's mostly does, else another.
+func (v *view) asListed(list []api.TargetCluster) []api.TargetCluster {
+	same := func(t target, c api.TargetCluster) bool { return t.shown() == c }
+	if len(list) > 0 && slices.EqualFunc(v.targets, list, same) {
+		return list
+	}
+	return v.clusters()
+}
+
+// listed appends the present result to a list.
+func (v *view) listed(clusters []api.TargetCluster) []api.TargetCluster {
+	for i := range v.targets {
+		clusters = append(clusters, v.targets[i].shown())
+	}
+	return clusters
+}
+
+// shown is the target as the API shows it.
+func (t *target) shown() api.TargetCluster {
+	return api.TargetCluster{Name: string(t.cluster), Replicas: t.replicas, Components: t.components}
+}
+
+// pods counts what a copy on the target runs.
+func (t *target) pods() int32 { return t.replicas + t.components.Pods() }
