@@ -145,13 +145,14 @@ func validateNext(below, model api.ResourceModel, at *field.Path) (errs field.Er
 		return field.ErrorList{field.Invalid(at.Child("ranges"), len(model.Ranges), "every grade must have the same resources")}
 	}
 	for i, r := range model.Ranges {
-		switch path := at.Child("ranges").Index(i); {
+		path := func(name string) *field.Path { return at.Child("ranges").Index(i).Child(name) }
+		switch {
 		case r.Name != below.Ranges[i].Name:
-			errs = append(errs, field.Invalid(path.Child("name"), r.Name, "every grade must have the same resources, in the same order"))
+			errs = append(errs, field.Invalid(path("name"), r.Name, "every grade must have the same resources, in the same order"))
 		case r.Min.Cmp(below.Ranges[i].Max) != 0:
-			errs = append(errs, field.Invalid(path.Child("min"), r.Min.String(), "must be where the grade below ends"))
+			errs = append(errs, field.Invalid(path("min"), r.Min.String(), "must be where the grade below ends"))
 		case r.Max.Cmp(r.Min) <= 0:
-			errs = append(errs, field.Invalid(path.Child("max"), r.Max.String(), "must be more than min"))
+			errs = append(errs, field.Invalid(path("max"), r.Max.String(), "must be more than min"))
 		}
 	}
 	return errs

@@ -2,6 +2,7 @@ package api
 
 import (
 	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -41,56 +42,93 @@ func (l *List[T]) DeepCopyObject() runtime.Object                  { return copy
 func copyOf[T any](o *T) *T { return deepCopy(reflect.ValueOf(o)).Interface().(*T) }
 
 func deepCopy(v reflect.Value) reflect.Value {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return v
-		}
-		c := reflect.New(v.Type().Elem())
-		c.Elem().Set(deepCopy(v.Elem()))
-		return c
-	case reflect.Struct:
-		return copyStruct(v)
-	case reflect.Slice:
-		return copySlice(v)
-	case reflect.Map:
-		return copyMap(v)
-	default:
-		return v
-	}
-}
-
-// copyStruct copies field by field. What is unexported (of a Quantity, of a Time) is not written to by
-// anyone but its own type, which replaces it.
-func copyStruct(v reflect.Value) reflect.Value {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
-	for i := range v.NumField() {
-		if v.Type().Field(i).IsExported() {
-			c.Field(i).Set(deepCopy(v.Field(i)))
-		}
+	if shares(v.Type()) {
+		part(c)
 	}
 	return c
 }
 
-func copySlice(v reflect.Value) reflect.Value {
+// part has a value that is a copy of another share nothing more with that.
+func part(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c := reflect.New(v.Type().Elem())
+			c.Elem().Set(v.Elem())
+			if shares(v.Type().Elem()) {
+				part(c.Elem())
+			}
+			v.Set(c)
+		}
+	case reflect.Struct:
+		for _, i := range sharing(v.Type()) {
+			part(v.Field(i))
+		}
+	case reflect.Slice:
+		partSlice(v)
+	case reflect.Map:
+		partMap(v)
+	}
+}
+
+func partSlice(v reflect.Value) {
 	if v.IsNil() {
-		return v
+		return
 	}
 	c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-	for i := range v.Len() {
-		c.Index(i).Set(deepCopy(v.Index(i)))
+	reflect.Copy(c, v)
+	if shares(v.Type().Elem()) {
+		for i := range c.Len() {
+			part(c.Index(i))
+		}
 	}
-	return c
+	v.Set(c)
 }
 
-func copyMap(v reflect.Value) reflect.Value {
+func partMap(v reflect.Value) {
 	if v.IsNil() {
-		return v
+		return
 	}
-	c := reflect.MakeMapWithSize(v.Type(), v.Len())
+	c, deep := reflect.MakeMapWithSize(v.Type(), v.Len()), shares(v.Type().Elem())
 	for it := v.MapRange(); it.Next(); {
-		c.SetMapIndex(it.Key(), deepCopy(it.Value()))
+		if deep {
+			c.SetMapIndex(it.Key(), deepCopy(it.Value()))
+		} else {
+			c.SetMapIndex(it.Key(), it.Value())
+		}
 	}
-	return c
+	v.Set(c)
+}
+
+// shares reports whether values of a type have something in common with what they were assigned from.
+func shares(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return true
+	case reflect.Struct:
+		return len(sharing(t)) > 0
+	default:
+		return false
+	}
+}
+
+// sharingOf are the sharing fields of each type of struct that was asked for.
+var sharingOf sync.Map
+
+// sharing are the fields of a struct that share something. What is unexported (of a Quantity, of a Time) is not written to by
+// anyone but its own type, which replaces it.
+func sharing(t reflect.Type) []int {
+	if known, asked := sharingOf.Load(t); asked {
+		return known.([]int)
+	}
+	var fields []int
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && shares(f.Type) {
+			fields = append(fields, i)
+		}
+	}
+	sharingOf.Store(t, fields)
+	return fields
 }

@@ -47,6 +47,9 @@ type Key struct {
 
 // KeyOf returns the key of an object.
 func KeyOf(o Object) Key {
+	if t, typed := o.GetObjectKind().(*metav1.TypeMeta); typed { // which has both as they are written
+		return Key{APIVersion: t.APIVersion, Kind: t.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	}
 	apiVersion, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	return Key{APIVersion: apiVersion, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }

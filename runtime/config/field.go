@@ -174,12 +174,14 @@ func number(v reflect.Value) (n float64, isNumber bool) {
 }
 
 func lookup(name string) (Field, error) {
-	names := []string{featureGates}
-	for _, f := range fields {
-		if f.Name == name {
-			return f, nil
+	for i := range fields {
+		if fields[i].Name == name {
+			return fields[i], nil
 		}
-		names = append(names, f.Name)
+	}
+	names := []string{featureGates}
+	for i := range fields {
+		names = append(names, fields[i].Name)
 	}
 	return Field{}, fmt.Errorf("unknown field %q%s", name, spelling.Hint(name, names))
 }

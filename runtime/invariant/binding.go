@@ -163,9 +163,11 @@ func (m *Monitor) beliefFollows(now time.Time, b *store.Binding) {
 		if k == nil || k.said == nil || item.Health == "" || !expected(b, item.ClusterName) || purges(b, k.cluster) {
 			continue
 		}
-		holds := item.Health == k.said.Health && item.ReadyReplicas == k.said.Ready
+		if item.Health == k.said.Health && item.ReadyReplicas == k.said.Ready {
+			continue
+		}
 		v := Violation{At: now, Binding: b.Name(), Cluster: k.cluster}
-		m.check(BeliefFollows, holds, v, "it is %s with %d replicas, and is believed to be %s with %d", k.said.Health, k.said.Ready, item.Health, item.ReadyReplicas)
+		m.check(BeliefFollows, false, v, "it is %s with %d replicas, and is believed to be %s with %d", k.said.Health, k.said.Ready, item.Health, item.ReadyReplicas)
 	}
 }
 

@@ -48,8 +48,10 @@ func (m *Monitor) legacy(k *metav1.Condition, now time.Time) taint.Swap {
 }
 
 func (m *Monitor) follows(c *api.Cluster, v Violation, swap taint.Swap, now time.Time) {
-	_, wrong := swap.Apply(c.Spec.Taints, now)
-	m.check(TaintsFollow, !wrong, v, "want %s and none of %v, for Ready", swap.Add, swap.Remove)
+	if _, wrong := swap.Apply(c.Spec.Taints, now); !wrong {
+		return
+	}
+	m.check(TaintsFollow, false, v, "want %s and none of %v, for Ready", swap.Add, swap.Remove)
 }
 
 // policyFollowed asks for what one policy wants now, of taints that no other policy is about.

@@ -8,7 +8,6 @@ package invariant
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -327,5 +326,10 @@ func sorted[K ~string, V any](set map[K]V) []K {
 	if len(set) == 0 { // as most are, of most instants
 		return nil
 	}
-	return slices.Sorted(maps.Keys(set))
+	keys := make([]K, 0, len(set))
+	for key := range set { // order-free: they are sorted
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

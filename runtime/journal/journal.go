@@ -26,12 +26,15 @@ type Entry struct {
 // after it.
 type Journal struct {
 	start time.Time
-	// blocks are all full but the last, so that no entry is ever moved: a storm has millions.
+	// blocks are all full but the last, so that no entry is moved once the first is full: a storm has millions.
 	blocks [][]Entry
 	count  int
 }
 
 const blockSize = 1024
+
+// firstBlock is how much room the first block begins with: most scenarios fill no more.
+const firstBlock = 64
 
 // New returns an empty journal. Transcripts count time from start.
 func New(start time.Time) *Journal { return &Journal{start: start} }
@@ -39,7 +42,11 @@ func New(start time.Time) *Journal { return &Journal{start: start} }
 // Append adds a fact. Instants never go backwards; the caller sees to that.
 func (j *Journal) Append(at time.Time, actor messages.Address, f messages.Fact) {
 	if j.count%blockSize == 0 {
-		j.blocks = append(j.blocks, make([]Entry, 0, blockSize))
+		room := blockSize
+		if j.count == 0 {
+			room = firstBlock
+		}
+		j.blocks = append(j.blocks, make([]Entry, 0, room))
 	}
 	j.count++
 	last := &j.blocks[len(j.blocks)-1]
@@ -52,15 +59,19 @@ func (j *Journal) Start() time.Time { return j.start }
 // Len returns how many entries there are.
 func (j *Journal) Len() int { return j.count }
 
-// Entries returns a copy of everything so far, oldest first.
+// Entries returns everything so far, oldest first. Nobody may change it.
 func (j *Journal) Entries() []Entry { return j.Since(0) }
 
-// Since returns a copy of all but the first n entries, oldest first; it costs no more than they are.
+// Since returns all but the first n entries, oldest first; it costs no more than they are. Nobody may change them.
 func (j *Journal) Since(n int) []Entry {
 	if n >= j.count {
 		return nil
 	}
+	first := j.blocks[n/blockSize][n%blockSize:]
+	if n/blockSize == len(j.blocks)-1 {
+		return slices.Clip(first)
+	}
 	blocks := slices.Clone(j.blocks[n/blockSize:])
-	blocks[0] = blocks[0][n%blockSize:]
+	blocks[0] = first
 	return slices.Concat(blocks...)
 }

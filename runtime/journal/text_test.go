@@ -165,6 +165,23 @@ func TestAJournalNumbersItsFactsAndGivesThemBackFromAnyPoint(t *testing.T) {
 	require.Empty(t, j.Since(all))
 }
 
+// What was read is shared, not copied: neither more facts nor a reader that goes on with its own change it.
+func TestWhatWasReadOfAJournalStays(t *testing.T) {
+	j := New(start)
+	var read [][]Entry
+	for n := range blockSize + 2 {
+		j.Append(start, messages.Address{}, &messages.Restarted{})
+		read = append(read, j.Since(n/2))
+		_ = append(j.Since(n/2), Entry{Seq: 1 << 40})
+	}
+	for n, entries := range read {
+		require.Len(t, entries, n+1-n/2)
+		for i := range entries {
+			require.Equal(t, uint64(n/2+i+1), entries[i].Seq)
+		}
+	}
+}
+
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }

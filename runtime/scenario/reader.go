@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -47,19 +48,56 @@ func (r *reader) require(path string, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
-	if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[yaml.Node]() || readsItself(v.Type()) {
+	if !v.IsValid() {
 		return
 	}
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch at := path + "." + name; {
-		case hasWord(field.Tag, "required") && v.Field(i).IsZero():
+	for _, n := range needsOf(v.Type()) {
+		at := path + "." + n.name
+		if n.required && v.Field(n.field).IsZero() {
 			r.bad(at, "required")
-		case name != "" && field.IsExported():
-			r.require(at, v.Field(i))
+		} else if n.inside {
+			r.require(at, v.Field(n.field))
 		}
 	}
+}
+
+// need is a field that must be written, or that holds such fields.
+type need struct {
+	field            int
+	name             string
+	required, inside bool
+}
+
+// needs are those of each type that was asked for.
+var needs sync.Map
+
+// needsOf are the needs of a type. No type that is written holds its own kind.
+func needsOf(t reflect.Type) []need {
+	if known, asked := needs.Load(t); asked {
+		return known.([]need)
+	}
+	var all []need
+	if t.Kind() == reflect.Struct && t != reflect.TypeFor[yaml.Node]() && !readsItself(t) {
+		for i := range t.NumField() {
+			all = append(all, needOf(i, t.Field(i))...)
+		}
+	}
+	needs.Store(t, all)
+	return all
+}
+
+func needOf(i int, field reflect.StructField) []need {
+	inner := field.Type
+	if inner.Kind() == reflect.Pointer {
+		inner = inner.Elem()
+	}
+	n := need{field: i, required: hasWord(field.Tag, "required")}
+	n.name, _, _ = strings.Cut(field.Tag.Get("json"), ",")
+	n.inside = n.name != "" && field.IsExported() && len(needsOf(inner)) > 0
+	if n.required || n.inside {
+		return []need{n}
+	}
+	return nil
 }
 
 func readsItself(t reflect.Type) bool {

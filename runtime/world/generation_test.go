@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"leeward/messages/api"
@@ -31,6 +33,25 @@ func TestOnlyAChangeOfTheSpecRaisesTheGeneration(t *testing.T) {
 			require.NoError(t, w.Settle(world.Start))
 			require.Equal(t, c.want, w.Store().Get(appKey).GetGeneration())
 		})
+	}
+}
+
+// Of what has no spec, all counts but its metadata.
+func TestOnlyAChangeOfTheDataRaisesTheGeneration(t *testing.T) {
+	w := small(t, false)
+	settings := func(value, team string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+			ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default", Labels: map[string]string{"team": team}},
+			Data:       map[string]string{"a": value},
+		}
+	}
+	for i, c := range []struct {
+		value, team string
+		want        int64
+	}{{"1", "a", 1}, {"1", "b", 1}, {"2", "b", 2}, {"2", "b", 2}} {
+		require.NoError(t, w.Apply(settings(c.value, c.team)))
+		require.Equal(t, c.want, w.Store().Get(api.KeyOf(settings("", ""))).GetGeneration(), "apply %d", i)
 	}
 }
 
