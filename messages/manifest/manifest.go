@@ -74,15 +74,27 @@ func NewDecoder(kinds Kinds) *Decoder {
 // Decode returns the objects of a file that are well formed, in file order, and every problem of the
 // others, in file order.
 func (d *Decoder) Decode(file string, data []byte) ([]Document, Problems) {
-	d.flawed = nil
-	r := reading{Decoder: d, walk: walk{place: Place{File: file}}}
+	r := d.reading(file)
 	for _, c := range split(data) {
 		r.chunk(c)
 	}
-	slices.SortStableFunc(r.problems, func(a, b *Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return r.documents, r.problems
+	return r.over()
+}
+
+// DecodeNodes is Decode for documents that were not written but made: the root of each. Lines are those of the nodes. The
+// nodes must not change afterwards.
+func (d *Decoder) DecodeNodes(file string, roots []*yaml.Node) ([]Document, Problems) {
+	r := d.reading(file)
+	for _, root := range roots {
+		r.root = func() *yaml.Node { return root }
+		r.document(root)
+	}
+	return r.over()
+}
+
+func (d *Decoder) reading(file string) *reading {
+	d.flawed = nil
+	return &reading{Decoder: d, walk: walk{place: Place{File: file}}}
 }
 
 // Flawed returns the objects of the last file that have problems, as far as they could be read: whoever
@@ -104,15 +116,27 @@ func (r *reading) chunk(c chunk) {
 			again, _ := c.parse()
 			return again[i]
 		})
-		if !isNull(root) {
-			r.restart()
-			r.object(root)
-		}
+		r.document(root)
 	}
 	if err != nil {
 		r.place.Object = ""
 		r.report(&yaml.Node{Line: c.lineOf(err)}, "", syntaxOf(err))
 	}
+}
+
+func (r *reading) document(root *yaml.Node) {
+	if !isNull(root) {
+		r.restart()
+		r.object(root)
+	}
+}
+
+// over returns what was read, once nothing is left to read.
+func (r *reading) over() ([]Document, Problems) {
+	slices.SortStableFunc(r.problems, func(a, b *Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r.documents, r.problems
 }
 
 // object reads one object, or the many of a List.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	yaml "go.yaml.in/yaml/v3"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -305,6 +306,28 @@ func TestObjects(t *testing.T) {
 	two := documents[2].Object.(*unstructured.Unstructured)
 	require.Equal(t, []any{int64(1), -2.5, true, nil, int64(1000)}, two.Object["n"])
 	require.Equal(t, Place{File: "f.yaml", Object: "ConfigMap two", Field: "items[1]"}, documents[2].Place)
+}
+
+// Nodes that are made read as the text does that they are the nodes of.
+func TestNodesReadAsTheirText(t *testing.T) {
+	text := []byte(deploymentWith("spec: {replicas: 2}\n") + "---\n" + strings.ReplaceAll(deploymentWith("spec:\n  replicas: many\n"), "name: a", "name: c") +
+		"---\napiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(with("v1", "ConfigMap", "data: {x: y}")), "\n", "\n  "))
+	var roots []*yaml.Node
+	for _, c := range split(text) {
+		parsed, err := c.parse()
+		require.NoError(t, err)
+		roots = append(roots, parsed...)
+	}
+	want, wrong := NewDecoder(FleetKinds()).Decode("f.yaml", text)
+	got, problems := NewDecoder(FleetKinds()).DecodeNodes("f.yaml", roots)
+	require.Equal(t, wrong, problems)
+	require.Len(t, problems, 1)
+	require.Len(t, got, 2)
+	for i := range want {
+		require.Equal(t, want[i].Object, got[i].Object)
+		require.Equal(t, want[i].Place, got[i].Place)
+		require.Equal(t, want[i].Line("metadata.name"), got[i].Line("metadata.name"))
+	}
 }
 
 func TestServerSetFieldsAreAccepted(t *testing.T) {

@@ -17,8 +17,18 @@ import (
 // Decode returns the scenarios of a file, without those that have problems, and all problems. Each gets
 // the file's other documents and the files it includes.
 func (s Source) Decode(file string, data []byte) ([]*Scenario, manifest.Problems) {
+	return s.scenarios(func(d *manifest.Decoder) ([]manifest.Document, manifest.Problems) { return d.Decode(file, data) })
+}
+
+// DecodeNodes is Decode for a file that was not written but made: the root of each of its documents.
+func (s Source) DecodeNodes(file string, roots []*yaml.Node) ([]*Scenario, manifest.Problems) {
+	return s.scenarios(func(d *manifest.Decoder) ([]manifest.Document, manifest.Problems) { return d.DecodeNodes(file, roots) })
+}
+
+// scenarios returns the scenarios among documents that can be read as often as it takes.
+func (s Source) scenarios(read func(*manifest.Decoder) ([]manifest.Document, manifest.Problems)) ([]*Scenario, manifest.Problems) {
 	decoder := manifest.NewDecoder(kinds())
-	docs, problems := decoder.Decode(file, data)
+	docs, problems := read(decoder)
 	broken, own, flawed := len(problems) > 0, docs, decoder.Flawed()
 	var scenarios []*Scenario
 	for _, doc := range docs {
@@ -28,7 +38,7 @@ func (s Source) Decode(file string, data []byte) ([]*Scenario, manifest.Problems
 		}
 		if own == nil { // an earlier scenario of the file has what was read first
 			decoder = manifest.NewDecoder(kinds())
-			own, _ = decoder.Decode(file, data)
+			own, _ = read(decoder)
 		}
 		r := &reader{source: s, doc: doc, decoder: decoder, cast: newCast()}
 		r.cast.incomplete = broken

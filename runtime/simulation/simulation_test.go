@@ -59,5 +59,7 @@ func TestWhatIsNoScenarioIsSaid(t *testing.T) {
 	c := simulation.Draw(1)
 	c.Fleet = nil
 	c.Profile = "none"
-	require.Equal(t, simulation.Valid, simulation.Try(c).Law)
+	found := simulation.Try(c)
+	require.Equal(t, simulation.Valid, found.Law)
+	require.Regexp(t, `seed-1.yaml:\d+: .*spec.profile`, found.Detail, "the line of what people get to read")
 }
