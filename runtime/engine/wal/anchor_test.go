@@ -44,18 +44,31 @@ func TestALogThatIsNotWhereItWasOpenedAcknowledgesNothing(t *testing.T) {
 		"the open segment replaced": {func(t *testing.T, dir string) { replaced(t, filepath.Join(dir, segment)) }, segment, false},
 		"the lock deleted":          {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "LOCK"))) }, "LOCK", true},
 	} {
-		for size, o := range map[string]wal.Options{"": {}, ", at the end of a segment": {SegmentBytes: 1}} {
-			t.Run(name+size, func(t *testing.T) {
+		for when, k := range map[string]struct {
+			options  wal.Options
+			reopened bool
+		}{
+			"":                             {},
+			", at the end of a segment":    {wal.Options{SegmentBytes: 1}, false},
+			", opened by the next process": {wal.Options{}, true},
+		} {
+			t.Run(name+when, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "data", "store")
 				var said bytes.Buffer
-				o.Log = zerolog.New(&said)
-				log, _ := open(t, dir, o)
+				k.options.Log = zerolog.New(&said)
+				log, _ := open(t, dir, k.options)
 				require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
+				if k.reopened {
+					require.NoError(t, log.Close())
+					log, _ = open(t, dir, k.options)
+				}
 				require.NoError(t, log.InPlace())
 				c.harm(t, dir)
 				displaced := new(wal.Displaced)
 				require.ErrorAs(t, log.InPlace(), &displaced)
 				require.Equal(t, wal.Displaced{Path: filepath.Join(dir, c.path), Gone: c.gone}, *displaced)
+				became := map[bool]string{true: "deleted or moved away", false: "replaced by another"}[c.gone]
+				require.ErrorContains(t, displaced, filepath.Join(dir, c.path)+": "+became+" while this process has it open")
 				require.ErrorAs(t, log.Append([]wal.Record{put(2, "/a")}), new(*wal.Displaced))
 				require.ErrorAs(t, log.Append([]wal.Record{put(2, "/a")}), new(*wal.Displaced))
 				require.Contains(t, said.String(), "put the folder back, or a backup in its place, and start again")

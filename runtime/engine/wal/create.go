@@ -38,7 +38,6 @@ func makeSegment(n fileName, records []Record) error {
 	if l.file, err = l.create(n); err != nil {
 		return err
 	}
-	l.size = int64(headSize)
 	if err = l.fill(records); err == nil {
 		err = publish(l.file, n)
 	}

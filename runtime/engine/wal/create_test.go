@@ -38,6 +38,9 @@ func TestALogOfNothingIsOne(t *testing.T) {
 	exists, err := wal.Exists(dir)
 	require.NoError(t, err)
 	require.True(t, exists)
+	report, err := wal.Verify(dir)
+	require.NoError(t, err)
+	require.Zero(t, report.Files[0].Frames)
 }
 
 func TestALogIsNotMadeOverAnother(t *testing.T) {

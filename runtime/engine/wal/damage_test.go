@@ -129,6 +129,7 @@ func TestDamageIsReported(t *testing.T) {
 	cut := func(by int) func([]byte) []byte {
 		return func(data []byte) []byte { return data[:len(data)-by] }
 	}
+	zeros := func(data []byte) []byte { return append(data, make([]byte, 20)...) }
 	sound := twoSnapshots(t)
 	for name, c := range map[string]struct {
 		file   string
@@ -137,6 +138,7 @@ func TestDamageIsReported(t *testing.T) {
 	}{
 		"a segment that is not the last is cut short":  {"13.log", cut(1), "00013.log: damaged at offset 182: the file ends in a frame of 20 bytes"},
 		"a segment that is not the last lacks a frame": {"13.log", cut(32), "00019.log: the records from version 18 to 18 are missing before it"},
+		"a segment that is not the last ends in zeros": {"13.log", zeros, "00013.log: damaged at offset 214: the header of the frame has a wrong checksum"},
 		"a segment is gone":                            {"13.log", nil, "00019.log: the records from version 13 to 18 are missing before it"},
 		"the log since the snapshot is gone":           {"19.log", nil, ": there is no log after version 18"},
 		"a frame is no longer what it was":             {"13.log", flip(headSize + 10), "00013.log: damaged at offset 22: the header of the frame has a wrong checksum"},
@@ -158,6 +160,7 @@ func TestDamageIsReported(t *testing.T) {
 			before := names(t, dir, "*")
 			_, _, err := wal.Open(dir, wal.Options{})
 			require.ErrorContains(t, err, c.wrong)
+			require.NotContains(t, err.Error(), "()", "nothing goes with it")
 			require.Equal(t, before, names(t, dir, "*"), "nothing is changed")
 		})
 	}
@@ -226,4 +229,89 @@ func TestBothSnapshotsDamagedIsALoss(t *testing.T) {
 	require.ErrorContains(t, report.Loss, "00012.snapshot: damaged at offset ")
 	require.ErrorContains(t, report.Files[0].Damage, "00012.snapshot: damaged at offset ")
 	require.Nil(t, report.Files[2].Damage)
+}
+
+// TestASnapshotThatIsDamagedWhenTheNextIsWrittenIsSetAside: else it would count as one to go back to, and the log before it be removed.
+func TestASnapshotThatIsDamagedWhenTheNextIsWrittenIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	log, _ := open(t, dir, wal.Options{})
+	for _, g := range rounds(1, 18) {
+		require.NoError(t, log.Append(g))
+		if g[0].Version == 12 {
+			require.NoError(t, log.Compact())
+			spoil(t, dir, "12.snapshot", func(data []byte) []byte { return data[:40] })
+		}
+	}
+	require.NoError(t, log.Compact())
+	require.NoError(t, log.Close())
+	require.Equal(t, []string{"12.snapshot.damaged", "18.snapshot", "1.log", "13.log", "19.log"}, append(names(t, dir, "*.snapshot*"), names(t, dir, "*.log")...))
+}
+
+// TestSnapshotsAreSetAsideAllOfThem has a folder whose log reaches back before two snapshots, both damaged.
+func TestSnapshotsAreSetAsideAllOfThem(t *testing.T) {
+	dir := t.TempDir()
+	log, _ := open(t, dir, wal.Options{})
+	for _, g := range rounds(1, 6) {
+		require.NoError(t, log.Append(g))
+	}
+	require.NoError(t, log.Compact())
+	first, err := os.ReadFile(filepath.Join(dir, "00000000000000000001.log"))
+	require.NoError(t, err)
+	require.NoError(t, log.Append([]wal.Record{put(7, "/key/7")}))
+	require.NoError(t, log.Compact())
+	require.NoError(t, log.Close())
+	want, err := wal.Load(dir)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "00000000000000000001.log"), first, 0o600))
+	for _, name := range []string{"6.snapshot", "7.snapshot"} {
+		spoil(t, dir, name, func(data []byte) []byte { return data[:40] })
+	}
+	log, state := open(t, dir, wal.Options{})
+	require.Equal(t, want.Records, state.Records)
+	require.Len(t, state.Notes, 2)
+	require.NoError(t, log.Close())
+	require.Equal(t, []string{"6.snapshot.damaged", "7.snapshot.damaged"}, names(t, dir, "*.snapshot*"))
+}
+
+// TestAFlippedBitIsNoHole flips bits of a last frame that is longer than a sector: a crash writes sectors or does not, it does not
+// change them.
+func TestAFlippedBitIsNoHole(t *testing.T) {
+	dir := t.TempDir()
+	long := put(1, "/a")
+	long.Object = bytes.Repeat([]byte("x"), 2000)
+	write(t, dir, wal.Options{}, []wal.Record{long})
+	for _, at := range []int{headSize + frameSize, 700, 1500} {
+		other := copied(t, dir)
+		spoil(t, other, "1.log", func(data []byte) []byte { data[at] ^= 4; return data })
+		_, err := wal.Load(other)
+		require.ErrorAs(t, err, new(*wal.Damage))
+	}
+}
+
+// TestAFileThatEndsInZerosIsTorn: a file system may make a file longer before it writes what belongs there.
+func TestAFileThatEndsInZerosIsTorn(t *testing.T) {
+	dir, states, data := threeFrames(t)
+	for n := 1; n < 400; n++ {
+		spoil(t, dir, "1.log", func([]byte) []byte { return append(bytes.Clone(data), make([]byte, n)...) })
+		state, err := wal.Load(dir)
+		require.NoError(t, err, n)
+		require.Equal(t, told(states[3]), told(state))
+		require.Len(t, state.Notes, 1)
+	}
+}
+
+// TestAHeaderThatIsWholeAndWrongIsDamage: a crash leaves of a header that is all there what was written.
+func TestAHeaderThatIsWholeAndWrongIsDamage(t *testing.T) {
+	dir, _, data := threeFrames(t)
+	frame := (len(data) - headSize) / 3
+	cut := data[:headSize+2*frame+frameSize]
+	for at := len(cut) - frameSize; at < len(cut); at++ {
+		spoil(t, dir, "1.log", func([]byte) []byte {
+			flipped := bytes.Clone(cut)
+			flipped[at] ^= 1
+			return flipped
+		})
+		_, err := wal.Load(dir)
+		require.ErrorAs(t, err, new(*wal.Damage), "byte %d", at)
+	}
 }

@@ -2,6 +2,7 @@ package wal_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -120,4 +121,118 @@ func TestASnapshotThatCannotBeWrittenLeavesTheLogAlone(t *testing.T) {
 	state, err := wal.Load(dir)
 	require.NoError(t, err)
 	require.Equal(t, []string{`/key/0={"at":7}`, `/key/1={"at":4}`, `/key/2={"at":5}`}, told(state))
+}
+
+// TestAFileThatCannotBeMadeIsSaid has the disk refuse to open a file, and a folder stand where its name is to be.
+func TestAFileThatCannotBeMadeIsSaid(t *testing.T) {
+	full := &os.PathError{Op: "open", Path: "it", Err: syscall.ENOSPC}
+	for name, c := range map[string]struct {
+		ending string
+		open   func(path string) error // before the file is opened
+		err    error
+		wrong  string
+	}{
+		"no snapshot can be opened":                  {".snapshot.tmp", func(string) error { return full }, full, "00001.snapshot: open it: no space left on device"},
+		"no segment can be opened":                   {".log.tmp", func(string) error { return full }, full, "00001.log: open it: no space left on device"},
+		"something has the name of a snapshot":       {".snapshot.tmp", makeFolder, syscall.EEXIST, "rename "},
+		"something has the name of the next segment": {".log.tmp", makeFolder, syscall.EEXIST, "rename "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			d, broken := disk{room: -1}, false
+			log, _ := open(t, dir, wal.Options{OpenFile: func(path string) (wal.File, error) {
+				if broken && strings.HasSuffix(path, c.ending) {
+					if err := c.open(path); err != nil {
+						return nil, err
+					}
+				}
+				return d.open(path)
+			}})
+			require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
+			broken = true
+			err := log.Compact()
+			require.ErrorIs(t, err, c.err)
+			require.ErrorContains(t, err, c.wrong)
+			require.NotContains(t, err.Error(), "no such file", "what was not made need not be removed")
+			require.NoError(t, log.Close())
+			require.Empty(t, names(t, dir, "*.snapshot.tmp"))
+		})
+	}
+}
+
+// makeFolder makes a folder of the name that an unfinished file is to get.
+func makeFolder(path string) error { return os.Mkdir(strings.TrimSuffix(path, ".tmp"), 0o700) }
+
+// watched counts what a log opens, and what it leaves unsynced in files of snapshots.
+type watched struct {
+	opened          []string
+	unsynced, syncs int
+	most            int
+}
+
+type watchedFile struct {
+	*os.File
+	w        *watched
+	snapshot bool
+}
+
+func (w *watched) open(path string) (wal.File, error) {
+	w.opened = append(w.opened, path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	return &watchedFile{f, w, strings.Contains(path, ".snapshot")}, err
+}
+
+func (f *watchedFile) Write(b []byte) (int, error) {
+	if f.snapshot {
+		f.w.unsynced += len(b)
+		f.w.most = max(f.w.most, f.w.unsynced)
+	}
+	return f.File.Write(b)
+}
+
+func (f *watchedFile) Sync() error {
+	if f.snapshot {
+		f.w.unsynced = 0
+		f.w.syncs++
+	}
+	return nil
+}
+
+// TestASnapshotIsSyncedNowAndThen writes one of 8 MiB. What is not synced the log may have to wait for, and each sync takes its time.
+func TestASnapshotIsSyncedNowAndThen(t *testing.T) {
+	dir := t.TempDir()
+	var w watched
+	log, _ := open(t, dir, wal.Options{OpenFile: w.open})
+	var records []wal.Record
+	for v := range int64(64) {
+		records = append(records, wal.Record{Version: v + 1, Key: fmt.Sprintf("/key/%02d", v), Object: bytes.Repeat([]byte("x"), 128<<10)})
+	}
+	require.NoError(t, log.Append(records))
+	require.NoError(t, log.Compact())
+	require.NoError(t, log.Close())
+	require.Less(t, w.most, 2<<20)
+	require.Less(t, w.syncs, 12)
+	require.Zero(t, w.unsynced, "it has its name when all of it is synced")
+}
+
+func TestASegmentThatHoldsNothingIsNotFollowedByAnother(t *testing.T) {
+	dir := t.TempDir()
+	var w watched
+	log, _ := open(t, dir, wal.Options{OpenFile: w.open})
+	require.NoError(t, log.Compact())
+	require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
+	require.NoError(t, log.Compact())
+	require.NoError(t, log.Compact())
+	require.Len(t, w.opened, 3, "two segments and a snapshot")
+	require.NoError(t, log.Close())
+}
+
+// TestASegmentThatIsJustFullIsFollowedByTheNext and, as all of the log is as large as that, by a snapshot.
+func TestASegmentThatIsJustFullIsFollowedByTheNext(t *testing.T) {
+	measured, dir := t.TempDir(), t.TempDir()
+	write(t, measured, wal.Options{}, rounds(1, 3)...)
+	report, err := wal.Verify(measured)
+	require.NoError(t, err)
+	write(t, dir, wal.Options{SegmentBytes: report.Files[0].Bytes}, rounds(1, 4)...)
+	require.Equal(t, []string{"3.snapshot", "1.log", "4.log"}, append(names(t, dir, "*.snapshot"), names(t, dir, "*.log")...))
 }

@@ -47,7 +47,7 @@ func readFolder(dir string) (folder, error) {
 		return folder{}, err
 	}
 	f := folder{dir: dir}
-	for _, entry := range entries {
+	for _, entry := range entries { // by name, and so by version
 		switch n := parseName(dir, entry.Name()); n.kind {
 		case segments:
 			f.segments = append(f.segments, n)
@@ -55,9 +55,6 @@ func readFolder(dir string) (folder, error) {
 			f.snapshots = append(f.snapshots, n)
 		}
 	}
-	byVersion := func(a, b fileName) int { return cmp.Compare(a.version, b.version) }
-	slices.SortFunc(f.segments, byVersion)
-	slices.SortFunc(f.snapshots, byVersion)
 	return f, nil
 }
 

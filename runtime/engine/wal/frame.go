@@ -217,7 +217,7 @@ func isZero(b []byte) bool {
 func holdsFrame(b []byte) bool {
 	for ; len(b) >= frameSize; b = b[1:] {
 		length, sound := lengthOf(b)
-		if sound && length > 0 && frameSize+length <= int64(len(b)) && soundContent(b[:frameSize+length]) {
+		if sound && frameSize+length <= int64(len(b)) && soundContent(b[:frameSize+length]) {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ func restore(f *folder, parts int, begin func() func(part int, record *Record) e
 
 // loadSince reads the log since the newest snapshot, and of that only where its frames lie.
 func loadSince(f *folder) (*reading, error) {
-	r := reading{mayBeTorn: true}
+	var r reading
 	if n := len(f.snapshots); n > 0 {
 		if err := r.skim(f.snapshots[n-1]); err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func (r *reading) logAtOnce(f *folder) error {
 	read := make([]reading, len(list))
 	err = inParts(runtime.GOMAXPROCS(0), len(list), func(_, i int) error {
 		read[i] = reading{version: list[i].version - 1, since: r.since}
-		return read[i].segment(list[i], r.mayBeTorn && i == len(list)-1)
+		return read[i].segment(list[i], i == len(list)-1)
 	})
 	for i := range read {
 		if err == nil {

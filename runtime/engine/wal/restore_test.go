@@ -71,6 +71,25 @@ func TestASoundFolderIsRestoredAtTheFirstGo(t *testing.T) {
 	require.Equal(t, 2, begun)
 }
 
+// TestOfASnapshotWhoseHeadersTellThatItIsDamagedNothingIsRestored: nor is what a wrong header asks for read.
+func TestOfASnapshotWhoseHeadersTellThatItIsDamagedNothingIsRestored(t *testing.T) {
+	for name, change := range map[string]func([]byte) []byte{
+		"its length is wrong": func(data []byte) []byte { data[headSize+3] = 0x7f; return data },
+		"it is cut":           func(data []byte) []byte { return data[:len(data)-1] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := twoSnapshots(t)
+			want, err := wal.Load(dir)
+			require.NoError(t, err)
+			spoil(t, dir, "18.snapshot", change)
+			state, begun, err := restored(dir)
+			require.NoError(t, err)
+			require.Equal(t, want.Records, state.Records)
+			require.Equal(t, 1, begun, "with the one before")
+		})
+	}
+}
+
 func TestWhoCannotTakeWhatIsRestoredSaysWhy(t *testing.T) {
 	dir := twoSnapshots(t)
 	full := errors.New("no room")

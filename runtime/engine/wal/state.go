@@ -146,9 +146,7 @@ func (r *reading) snapshot(n fileName) error {
 	if err == nil && objects != counted {
 		err = &Damage{File: n.path, Offset: end, Reason: "the end of the snapshot is missing"}
 	}
-	if err != nil {
-		r.spans = nil // a part of it says nothing
-	} else {
+	if err == nil {
 		r.spans[len(r.spans)-1].last = true
 	}
 	r.version, r.files, r.end = n.version, append(r.files, n), end
