@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"leeward/actors"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/client"
@@ -39,9 +41,12 @@ type crowd struct {
 	// placed are the replicas that each binding asks for, once it is placed, and evicted the version by which it was, as seen first.
 	placed  map[string]int32
 	evicted map[string]int64
-	// first is when an eviction was seen, and longest how long after its decision one was at most.
-	first   time.Time
-	longest time.Duration
+	// first is when an eviction was seen, and longest how long after its decision one was at most: after it was due, and people
+	// had asked for it, for the machines' clock ticks in seconds when they hear of people.
+	first, asked time.Time
+	longest      time.Duration
+	// wrong are the bindings that were evicted twice from the cluster that failed, or not at all although that had been seen.
+	wrong []string
 }
 
 const failing = "member0001"
@@ -127,7 +132,12 @@ func (c *crowd) see(comes bool, all ...api.Object) {
 		if len(b.Spec.Clusters) > 0 {
 			c.placed[b.Name] = b.Spec.Replicas
 		}
-		if _, known := c.evicted[b.Name]; known || len(b.Status.FailoverHistory) == 0 {
+		_, known := c.evicted[b.Name]
+		began := slices.DeleteFunc(slices.Clone(b.Status.FailoverHistory), func(h api.FailoverRecord) bool { return h.FromCluster != failing })
+		if len(began) > 1 || known && len(began) == 0 {
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %+v", b.Name, b.Status.FailoverHistory))
+		}
+		if known || len(began) == 0 {
 			continue
 		}
 		c.evicted[b.Name] = engine.VersionOf(b)
@@ -135,7 +145,7 @@ func (c *crowd) see(comes bool, all ...api.Object) {
 			c.first = now
 		}
 		if comes {
-			c.longest = max(c.longest, now.Sub(b.Status.FailoverHistory[0].StartTime.Time))
+			c.longest = max(c.longest, now.Sub(actors.Later(c.asked, began[0].StartTime.Time)))
 		}
 	}
 	c.news.Broadcast()
@@ -181,6 +191,16 @@ func (c *crowd) settles(replicas int32) {
 	c.t.Helper()
 	c.patch(catalog.Of(api.Key{APIVersion: "apps/v1", Kind: "Deployment"}), "default", "app0000001", map[string]any{"spec": map[string]any{"replicas": replicas}})
 	c.await("the marker", func() bool { return c.placed["app0000001-deployment"] == replicas })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	require.Empty(c.t, c.wrong)
+}
+
+// asks notes that people ask for evictions now.
+func (c *crowd) asks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = time.Now()
 }
 
 func (c *crowd) patch(r *catalog.Resource, namespace, name string, body map[string]any) {
@@ -190,6 +210,7 @@ func (c *crowd) patch(r *catalog.Resource, namespace, name string, body map[stri
 
 func (c *crowd) taint(taints ...any) {
 	c.t.Helper()
+	c.asks()
 	c.patch(catalog.Clusters, "", failing, map[string]any{"spec": map[string]any{"taints": taints}})
 }
 
@@ -220,6 +241,7 @@ func (c *crowd) hold(reason string) (version int64) {
 
 func (c *crowd) release() {
 	c.t.Helper()
+	c.asks()
 	c.patch(catalog.Clusters, "", failing, map[string]any{"metadata": map[string]any{"annotations": map[string]any{api.AnnotationHold: nil}}})
 }
 
@@ -242,6 +264,7 @@ func (c *crowd) held(is func(*api.HoldStatus) bool) (version int64) {
 
 func (c *crowd) resume() {
 	c.t.Helper()
+	c.asks()
 	c.patch(catalog.Governors, "", api.GovernorName, map[string]any{"spec": map[string]any{"pause": nil}})
 }
 
