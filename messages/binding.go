@@ -191,6 +191,10 @@ type CopyRemoved struct{ Cluster ClusterName }
 // CopyEdited says that somebody changed by hand what a cluster was told to run. From: agent. To: binding.
 type CopyEdited struct{ Cluster ClusterName }
 
+// CopyLeft says that a copy was found at a start which the stored binding may not tell of: the engine was killed before it was
+// removed. From: ingress. To: binding.
+type CopyLeft struct{ Cluster ClusterName }
+
 // RescheduleTriggered asks for a fresh placement. From: ingress. To: binding.
 type RescheduleTriggered struct {
 	At time.Time
@@ -214,6 +218,7 @@ func (*DestinationFound) message()    {}
 func (*CopyReported) message()        {}
 func (*CopyRemoved) message()         {}
 func (*CopyEdited) message()          {}
+func (*CopyLeft) message()            {}
 func (*RescheduleTriggered) message() {}
 
 func (*WorkloadApplied) toBinding()     {}
@@ -232,6 +237,7 @@ func (*DestinationFound) toBinding()    {}
 func (*CopyReported) toBinding()        {}
 func (*CopyRemoved) toBinding()         {}
 func (*CopyEdited) toBinding()          {}
+func (*CopyLeft) toBinding()            {}
 func (*RescheduleTriggered) toBinding() {}
 func (*SettingsChanged) toBinding()     {}
 func (*Woken) toBinding()               {}

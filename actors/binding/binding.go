@@ -90,6 +90,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.copyRemoved(now, m.Cluster, out)
 	case *messages.CopyEdited:
 		b.copyEdited(m.Cluster, out)
+	case *messages.CopyLeft:
+		b.copyLeft(m.Cluster, out)
 	case *messages.ReturnJudged:
 		b.returnJudged(now, m, out)
 	case *messages.DependencyRequired:

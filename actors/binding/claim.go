@@ -94,6 +94,7 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	news := b.template
 	b.template = unchanged
 	if best == nil || b.workload == nil {
+		b.dropUnmade(out)
 		return
 	}
 	next := b.spec

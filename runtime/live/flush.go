@@ -148,6 +148,7 @@ type about struct {
 // leaves the others to the next. It returns which it took, and those of which there is something to tell, if they were not
 // postponed.
 func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, decided []about) {
+	f.unwanted = nil
 	n, late := 0, f.late(decisionsLast)
 	for keys := range slices.Chunk(next, decidedAtOnce) {
 		if !f.starting && n > 0 && (n == decidedInARound || late()) {
@@ -454,7 +455,7 @@ func (f *Fleet) object(source api.Key) []pending {
 		if object == nil {
 			delete(f.ended, bindingOf(source))
 		}
-		return f.removal(p, old, version)
+		return append(f.worksOf(source), f.removal(p, old, version)...)
 	}
 	next, changes := written(ours, old)
 	if !changes {

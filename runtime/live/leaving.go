@@ -35,6 +35,29 @@ func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
 	return append(with, p)
 }
 
+// worksOf has the Works go of which the machines have said so, with the binding that is gone: after a kill between the two it would
+// not be known whether they are to preserve what they ask for.
+func (f *Fleet) worksOf(source api.Key) (with []pending) {
+	name := bindingOf(source)
+	if name == "" {
+		return nil
+	}
+	if f.unwanted == nil {
+		f.unwanted = map[messages.BindingName][]wish{}
+		for _, i := range newest(f.wishes) {
+			if w := &f.wishes[i]; w.unwanted != nil {
+				f.unwanted[w.binding] = append(f.unwanted[w.binding], *w)
+			}
+		}
+	}
+	for i := range f.unwanted[name] {
+		if p, needed := f.work(&f.unwanted[name][i], f.now()); needed {
+			with = append(with, p)
+		}
+	}
+	return with
+}
+
 func answers(c *api.Cluster) bool {
 	return meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionReady)
 }

@@ -82,11 +82,12 @@ type Fleet struct {
 
 	unwritten []api.Key // what was decided and waits to be committed
 	joining   []messages.ClusterName
-	leaving   map[messages.ClusterName]bool // clusters whose last Works are awaited
-	wishes    []wish                        // for Works, in the order in which they were made
-	events    map[api.Key][]event           // by what they are about, until that is committed
-	postponed map[api.Key]bool              // what this flush could not commit
-	decided   []event                       // what it has committed
+	leaving   map[messages.ClusterName]bool   // clusters whose last Works are awaited
+	wishes    []wish                          // for Works, in the order in which they were made
+	unwanted  map[messages.BindingName][]wish // those of this flush for Works that are to go; nil: not asked for yet
+	events    map[api.Key][]event             // by what they are about, until that is committed
+	postponed map[api.Key]bool                // what this flush could not commit
+	decided   []event                         // what it has committed
 	manifests manifests
 	sums      sums
 	overrides overrides

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"slices"
+
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
@@ -35,6 +37,7 @@ func (f *Fleet) load() error {
 	f.world.Store().Track()
 	f.observeLeases(objects)
 	f.recover()
+	f.endOrphans()
 	if err := f.takeReports(<-reports); err != nil {
 		return err
 	}
@@ -55,6 +58,22 @@ func (f *Fleet) recover() {
 	}()
 	f.world.Recover()
 	<-met
+}
+
+// endOrphans ends the bindings whose workloads were deleted while nobody listened. That a policy made it for a workload says that
+// there was one.
+func (f *Fleet) endOrphans() {
+	var orphans []messages.BindingName
+	f.world.Store().EachBinding(func(b *store.Binding) {
+		of := b.Spec.Resource.Key()
+		if r := catalog.Of(of); r != nil && r.Template() && b.Owner() != "" && !f.world.Store().Has(of) {
+			orphans = append(orphans, b.Name())
+		}
+	})
+	slices.Sort(orphans)
+	for _, name := range orphans {
+		f.world.End(name)
+	}
 }
 
 func objectsIn(e *engine.Engine) (n int) {

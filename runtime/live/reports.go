@@ -86,9 +86,22 @@ func (f *Fleet) takeReports(r reports) error {
 		f.seen[w.place] = w.version
 		if w.says != nil {
 			f.world.TellAgent(w.cluster, w.says)
+			f.lookAfter(w)
 		}
 	}
 	return r.err
+}
+
+// lookAfter has a Work removed, unless its binding runs there: a kill may have come between what was decided and that.
+func (f *Fleet) lookAfter(w *report) {
+	name := w.says.Binding
+	b := f.world.Store().Binding(name)
+	switch {
+	case f.world.Store().Cluster(w.cluster) == nil:
+		f.wishes = append(f.wishes, wishOf(&messages.CopyUnwanted{Binding: name, Cluster: w.cluster}))
+	case b == nil || api.FindTarget(b.Spec.Clusters, string(w.cluster)) < 0:
+		f.world.CopyLeft(name, w.cluster)
+	}
 }
 
 // observedOf reads what a Work says of its copy; nothing where it is that of none.

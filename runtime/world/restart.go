@@ -67,6 +67,19 @@ func (w *World) Recover() {
 	w.askAgain()
 }
 
+// End ends a binding whose resource is gone.
+func (w *World) End(name messages.BindingName) { w.dropBinding(name) }
+
+// CopyLeft has a copy looked at that a start has found, and that the stored binding does not tell of.
+func (w *World) CopyLeft(name messages.BindingName, cluster messages.ClusterName) {
+	switch at := bindingAt(name); {
+	case w.kernel.Has(at):
+		w.kernel.Post(at, &messages.CopyLeft{Cluster: cluster})
+	case !w.config.Quarantined[at]:
+		w.TellAgent(cluster, &messages.RemoveCopy{Binding: name})
+	}
+}
+
 func (w *World) stopEngine() {
 	w.went = w.now
 	w.kernel.Stop(schedulerAt)
