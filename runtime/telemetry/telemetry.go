@@ -13,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/runtime/build"
 	"leeward/runtime/engine"
+	"leeward/runtime/failover"
 	"leeward/runtime/invariant"
 	"leeward/runtime/live"
 )
@@ -28,11 +29,12 @@ type Config struct {
 
 // Metrics measure one daemon.
 type Metrics struct {
-	config     Config
-	registry   *prometheus.Registry
-	facts      facts
-	departures departures
-	process    process
+	config   Config
+	registry *prometheus.Registry
+	facts    facts
+	// failovers are those that began since the daemon did, and are not over.
+	failovers failover.Fold
+	process   process
 	// patience is how long a scrape waits for the machines.
 	patience time.Duration
 	// watched is what runs now; nil before it does.
@@ -47,7 +49,7 @@ type watched struct {
 
 // New returns metrics of a daemon that is yet to start.
 func New(c Config) *Metrics {
-	m := &Metrics{config: c, registry: prometheus.NewPedanticRegistry(), departures: departures{}, patience: time.Second}
+	m := &Metrics{config: c, registry: prometheus.NewPedanticRegistry(), failovers: failover.Fold{}, patience: time.Second}
 	m.facts, m.process = newFacts(m.registry), newProcess(m.registry, c.Build)
 	m.registry.MustRegister(standing{m})
 	return m
@@ -65,5 +67,5 @@ func (m *Metrics) Broken(v *invariant.Violation) { m.facts.broken.WithLabelValue
 // Hear counts a fact. It belongs to the goroutine of the fleet.
 func (m *Metrics) Hear(f messages.Fact) {
 	m.facts.count(f)
-	m.departures.hear(m.config.Clock, f, &m.facts)
+	m.failovers.Take(m.config.Clock.Now(), f, m.facts.time)
 }

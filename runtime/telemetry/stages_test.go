@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -28,32 +29,34 @@ func TestStagesOfAFailover(t *testing.T) {
 		require.Equal(t, want, f.sum("failover_stage_seconds/"+stage), stage)
 	}
 	require.Equal(t, 10.0, f.sum("eviction_lateness_seconds"))
-	require.Empty(t, f.departures)
+	require.Empty(t, f.failovers)
 }
 
-// TestDeparturesAreForgotten shows that nothing is kept of what is over, however it ends.
-func TestDeparturesAreForgotten(t *testing.T) {
+// TestFailoversAreForgotten shows that nothing is kept of what is over, however it ends.
+func TestFailoversAreForgotten(t *testing.T) {
 	began := func(c messages.ClusterName) messages.Fact {
 		return &messages.EvictionStarted{Binding: "web", Cluster: c, Task: api.GracefulEvictionTask{}}
 	}
-	for name, end := range map[string]messages.Fact{
-		"it is withdrawn":             &messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"},
-		"the old copy is left behind": &messages.CopyPreserved{Binding: "web", Cluster: "m1"},
-		"the workload is deleted":     &messages.BindingDeleted{Binding: "web"},
-		"the cluster is gone":         &messages.ClusterRemoved{Cluster: "m1"},
+	for name, ends := range map[string][]messages.Fact{
+		"it is withdrawn":             {&messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"}},
+		"the old copy is left behind": {&messages.EvictionEnded{Binding: "web", Cluster: "m1"}, &messages.CopyPreserved{Binding: "web", Cluster: "m1"}},
+		"the workload is deleted":     {&messages.BindingDeleted{Binding: "web"}},
+		"the cluster is gone":         {&messages.ClusterRemoved{Cluster: "m1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.Hear(began("m1"))
-			f.Hear(end)
-			require.Empty(t, f.departures)
+			for _, end := range ends {
+				f.Hear(end)
+			}
+			require.Empty(t, f.failovers)
 		})
 	}
 	f := newFixture(t)
 	f.Hear(began("m1"))
 	f.Hear(began("m2"))
 	f.Hear(&messages.EvictionWithdrawn{Binding: "web", Cluster: "m1"})
-	require.Len(t, f.departures["web"], 1, "the other one goes on")
+	require.Len(t, slices.Collect(f.failovers["web"].Handovers()), 1, "the other one goes on")
 	f.Hear(&messages.EvictionEnded{Binding: "other", Cluster: "m1", Reason: messages.EndedTimeout})
 	require.Equal(t, 1.0, f.value("evictions_ended_total/timeout"), "one that began before the daemon did is counted all the same")
 }
