@@ -14,7 +14,7 @@ func TestToReadAheadChangesNothing(t *testing.T) {
 		New("default/new", &messages.Settings{}),
 		{view: view{
 			targets: []target{{cluster: "m1", replicas: 2}}, copies: []copyState{{cluster: "m1", replicas: 2, ready: 1}},
-			tasks: []task{{GracefulEvictionTask: api.GracefulEvictionTask{FromCluster: "m2"}}},
+			handover: handover{tasks: []task{{GracefulEvictionTask: api.GracefulEvictionTask{FromCluster: "m2"}}}},
 		}},
 	} {
 		before := *b

@@ -1,51 +1,25 @@
-// Package binding is the machine of one ResourceBinding or ClusterResourceBinding: it decides when a
-// workload must leave a cluster, carries out the hand-over to its replacement, and keeps the members
-// told which copies to run.
 package binding
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"leeward/actors"
 	"leeward/messages"
-	"leeward/messages/api"
 )
 
 // Binding is one resource and where it runs. It switches messages to its parts, in the order in which they must hear of
 // them, and keeps the one alarm.
 type Binding struct {
-	// claims are the policies that select the resource; owner is the one that has it.
-	claims []*messages.ClaimMade
-	owner  messages.PropagationName
-	// policy is the owner as the API names it: "PropagationPolicy default/web".
-	policy string
-	// Of this instant: settling is set while claims are not weighed yet, assessing while tasks are to be
-	// assessed at its end; template is what it brought of the resource.
-	settling, assessing bool
-	template            templateNews
-	// scheduled is set once the last question to the scheduler was answered with success.
-	scheduled bool
-
-	// What most bindings never have is apart from them, as there may be a million. All may be nil.
-	// ties are of those that need others or are needed.
-	ties *ties
-	// curbs are the budgets that may keep departures waiting; nil: there never was any.
-	curbs *curbs
-	// unschedulable are the replicas that members cannot start.
+	claims  claims
+	request request
+	// What most bindings never have is apart from them, as there may be a million: these may be nil.
+	failback      *failback
+	dependencies  *dependencies
+	disruption    *disruption
 	unschedulable *unschedulable
-	// home is the way back to where the workload was; nil: it is not on its way.
-	home *homeward
 	// placements counts what members were told.
 	placements int64
-
-	// request counts what was asked of the scheduler; waitsSince is when the oldest unanswered need arose,
-	// zero without.
-	request       uint64
-	waitsSince    time.Time
-	lastScheduled time.Time
-	rescheduleAt  time.Time
 
 	view
 }
@@ -62,10 +36,8 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.workloadApplied(now, m, out)
 	case *messages.WorkloadDeleted:
 		b.workloadDeleted(out)
-	case *messages.ClaimMade:
-		b.claimMade(m)
-	case *messages.ClaimWithdrawn:
-		b.claimWithdrawn(m.Policy)
+	case *messages.ClaimMade, *messages.ClaimWithdrawn:
+		b.claims.apply(m)
 	case *messages.BindingApplied:
 		b.bindingApplied(now, m, out)
 	case *messages.TaintsChanged:
@@ -75,7 +47,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.EvictionPermitted:
 		b.evictionPermitted(now, m, out)
 	case *messages.ReportTrial:
-		b.reportTrial(m.Cluster, out)
+		b.handover.apply(&b.view, m, out)
 	case *messages.TakeEvictionBack:
 		b.takeEvictionBack(now, m.Cluster, out)
 	case *messages.EvictionDelayed:
@@ -93,17 +65,18 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	case *messages.CopyLeft:
 		b.copyLeft(m.Cluster, out)
 	case *messages.ReturnJudged:
-		b.returnJudged(now, m, out)
+		owned(&b.failback).apply(&b.view, now, m, out)
 	case *messages.DependencyRequired:
 		b.dependencyRequired(m, out)
 	case *messages.DependencyApplied:
-		b.dependencyApplied(m.Dependency)
+		owned(&b.dependencies).forget(m.Dependency)
 	case *messages.RescheduleTriggered:
 		b.rescheduleTriggered(now, m, out)
 	case *messages.HoldsAnnounced:
-		b.holdsAnnounced(now, m.Held, out)
+		b.heldAnnounced(m.Held)
+		b.seekAnew(now, out)
 	case *messages.BudgetsSet:
-		b.budgetsSet(now, m.Budgets, out)
+		b.budgetsSet(now, m, out)
 	case *messages.SettingsChanged:
 		b.settingsChanged(now, &m.Settings, out)
 	case *messages.Woken:
@@ -111,24 +84,17 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	default:
 		panic(fmt.Sprintf("binding %s: unknown message %T", b.name, m))
 	}
-	b.tellDependencies(out)
-	if b.curbs != nil {
-		b.tellBudgets(now, out)
+	if b.dependencies != nil || b.needy() {
+		owned(&b.dependencies).tell(&b.view, out)
+	}
+	if b.disruption != nil {
+		b.disruption.renew(&b.view)
+		if b.evictsForTaints() && b.disruption.alone != b.disruption.goingAlone(&b.view) {
+			b.ask(now, out)
+		}
+		b.disruption.tell(&b.view, out)
 	}
 	out.WakeAt(b.nextDeadline(now))
-}
-
-func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *actors.Outbox) {
-	b.settling = b.settling || len(b.claims) > 1 && s.PropagationPolicyPreemption != b.settings.PropagationPolicyPreemption
-	gated := b.settings.MultiplePodTemplatesScheduling != s.MultiplePodTemplatesScheduling
-	b.settings = s
-	if gated {
-		b.renewComponents(now, out)
-	}
-	b.reconsiderAll(now, out)
-	b.releaseHeld(now, out)
-	b.seekAnew(now, out)
-	b.reassess()
 }
 
 // woken does what has fallen due: claims to weigh, clusters to leave, tasks that end.
@@ -136,68 +102,70 @@ func (b *Binding) woken(now time.Time, out *actors.Outbox) {
 	if b.restoring {
 		b.restored(now, out)
 	}
-	if b.settling {
+	if b.claims.settling {
 		b.settleClaims(now, out)
 	}
 	b.dropReleased(out)
-	b.leaveDue(now, out)
-	b.coolDown(now, out)
-	b.abandonReturn()
+	b.evictDue(now, out)
+	if b.cooledDown(now) {
+		b.ask(now, out)
+	}
+	b.handover.abandonReturn(&b.view)
 	b.assessTasks(now, out)
-	b.overtakePurges(now, out)
+	if b.handover.overtakePurges(&b.view, now, out) {
+		b.syncCopies(out)
+	}
 	b.deschedule(now, out)
 	b.returnDue(now, out)
 }
 
-// nextDeadline is the earliest instant at which the binding must act by itself; zero: none.
+// nextDeadline is the earliest instant at which some part must act by itself; zero: none.
 func (b *Binding) nextDeadline(now time.Time) time.Time {
-	if b.settling || b.restoring || b.assessing || b.releases() {
+	if b.claims.settling || b.restoring || b.handover.assessing || b.dependencies.releases() {
 		return now
 	}
-	var next time.Time
+	next := b.handover.deadline(&b.view)
 	for i := range b.targets {
-		next = actors.Earlier(next, b.targets[i].leave.alarm())
-	}
-	for i := range b.tasks {
-		next = actors.Earlier(next, b.tasks[i].recheck)
+		next = actors.Earlier(next, b.targets[i].countdown.deadline())
 	}
 	next = actors.Earlier(next, b.coolsAt(now))
-	next = actors.Earlier(next, b.unschedulable.sweepAt(&b.view))
-	return actors.Earlier(next, actors.Earlier(b.purgeAlarm(), actors.Earlier(b.home.alarm(), b.shrinkAlarm())))
+	next = actors.Earlier(next, b.unschedulable.deadline(&b.view))
+	return actors.Earlier(next, b.failback.deadline(&b.view))
 }
 
-// retarget makes the result what the scheduler chose: kept targets stay in their places with all that
-// is known of them, new ones follow. Clusters hear who came and who left.
-func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
-	kept := b.targets[:0]
+func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *actors.Outbox) {
+	b.claims.settling = b.claims.settling || len(b.claims.made) > 1 && s.PropagationPolicyPreemption != b.settings.PropagationPolicyPreemption
+	gated := b.settings.MultiplePodTemplatesScheduling != s.MultiplePodTemplatesScheduling
+	b.settings = s
+	if gated {
+		b.renewComponents(now, out)
+	}
+	b.reconsiderAll(now, out)
+	b.releaseBlocked(now, out)
+	b.seekAnew(now, out)
+	b.reassess()
+}
+
+// budgetsSet tries again what other budgets may allow.
+func (b *Binding) budgetsSet(now time.Time, m *messages.BudgetsSet, out *actors.Outbox) {
+	owned(&b.disruption).apply(&b.view, m)
+	if b.returnPermits(out) || b.disruption.alone && b.seeks() { // what may not go along may go by itself now
+		b.ask(now, out)
+	}
+}
+
+// ReadAhead reads a piece of each line of memory that nearly every message looks at, for the host to do so in time. The
+// number means nothing.
+func (b *Binding) ReadAhead() int {
+	n := len(b.claims.policy) + len(b.targets) + int(b.placements) + len(b.affinity) + b.request.lastScheduled.Nanosecond()
 	for i := range b.targets {
-		t := b.targets[i]
-		j := api.FindTarget(clusters, string(t.cluster))
-		if j < 0 {
-			b.forget(&t, out)
-			continue
-		}
-		t.replicas, t.components = clusters[j].Replicas, clusters[j].Components
-		kept = append(kept, t)
+		n += int(b.targets[i].replicas) + len(b.targets[i].taints)
 	}
-	clear(b.targets[len(kept):])
-	b.targets = slices.Grow(kept, max(0, len(clusters)-len(kept)))
-	for _, c := range clusters {
-		if name := messages.ClusterName(c.Name); b.target(name) == nil {
-			b.targets = append(b.targets, target{cluster: name, replicas: c.Replicas, components: c.Components})
-			out.TellCluster(name, &messages.BindingPlaced{Binding: b.name})
-		}
+	for i := range b.copies {
+		n += int(b.copies[i].replicas) + int(b.copies[i].ready)
 	}
-}
-
-// forget ends what concerns a target that is left: its request for a permit and, unless an eviction
-// task still watches the cluster, its news.
-func (b *Binding) forget(t *target, out *actors.Outbox) {
-	if t.leave.requested {
-		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
+	for i := range b.handover.tasks {
+		n += len(b.handover.tasks[i].FromCluster)
 	}
-	b.conclude(t.leave.trial, t.cluster, true, out)
-	if b.task(t.cluster) == nil {
-		out.TellCluster(t.cluster, &messages.BindingLeft{Binding: b.name})
-	}
+	return n
 }

@@ -1,11 +1,11 @@
 package binding
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"leeward/actors"
-	"leeward/actors/rules/eviction"
 	"leeward/actors/rules/health"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -38,129 +38,38 @@ type copyState struct {
 	startingSince time.Time
 }
 
-func (v *view) copy(c messages.ClusterName) *copyState {
-	for i := range v.copies {
-		if v.copies[i].cluster == c {
-			return &v.copies[i]
+// copies are what the binding told members, and what they report.
+type copies []copyState
+
+// staysServing reports whether something serves where the binding has no leave to go.
+func (v *view) staysServing() bool {
+	return slices.ContainsFunc(v.targets, func(t target) bool { return !t.countdown.permitted && v.serving(t.cluster) > 0 })
+}
+
+// serving is how many replicas of a copy serve.
+func (v *view) serving(c messages.ClusterName) int32 {
+	k := v.copy(c)
+	switch {
+	case k == nil || k.removing || !k.reported:
+		return 0
+	case v.weight(0) == 0:
+		return min(k.ready, k.replicas)
+	case k.health == api.Healthy:
+		return 1
+	}
+	return 0
+}
+
+func (cs copies) of(c messages.ClusterName) *copyState {
+	for i := range cs {
+		if cs[i].cluster == c {
+			return &cs[i]
 		}
 	}
 	return nil
 }
 
-// syncCopies tells members what changed in what they are to run: targets run their share, clusters
-// that are being left keep what they have, unless they are left directly; everything else goes. While a
-// copy that is left directly still stands, nothing new starts, for a time. Source: Karmada's binding controller.
-func (b *Binding) syncCopies(out *actors.Outbox) {
-	b.dropCopies(out)
-	b.runCopies(out)
-}
-
-// runCopies tells the members of copies that are wanted what to run.
-func (b *Binding) runCopies(out *actors.Outbox) {
-	if b.blocked() {
-		return
-	}
-	// Room for as many as there may be, and not, as append has it, for twice as many: there may be a million bindings.
-	if most := len(b.targets) + len(b.tasks); cap(b.copies) < most {
-		b.copies = append(make([]copyState, 0, most), b.copies...)
-	}
-	for i := range b.targets {
-		b.runCopy(&b.targets[i], out)
-	}
-	b.runRequired(out)
-}
-
-// dropCopies tells the members of copies that are not wanted to remove them.
-func (b *Binding) dropCopies(out *actors.Outbox) {
-	for i := range b.copies {
-		c := &b.copies[i]
-		if !b.wanted(c.cluster) {
-			b.removeCopy(c, b.preserves() && !b.settings.PreserveOnlyDeleted, out)
-		}
-	}
-}
-
-// preserves reports whether copies are to run on where nobody asks for them any more.
-func (v *view) preserves() bool {
-	return v.spec.PreserveResourcesOnDeletion != nil && *v.spec.PreserveResourcesOnDeletion
-}
-
-// removeCopy tells a copy's member once that it is to go, or only to be looked after no more; where an old copy
-// may take its place back, one that is silent is to ask when it returns. Source: Karmada's execution
-// controller, which preserves with every Work that goes.
-func (b *Binding) removeCopy(c *copyState, preserve bool, out *actors.Outbox) {
-	ask := b.judges() && b.homeShare(c.cluster) != nil
-	if c.removing && (ask || !c.asking) {
-		return
-	}
-	c.removing, c.asking = true, ask
-	out.TellMember(c.cluster, &messages.RemoveCopy{Binding: b.name, Preserve: preserve, Ask: ask})
-}
-
-// wanted reports whether a cluster is to have a copy.
-func (b *Binding) wanted(c messages.ClusterName) bool {
-	if b.target(c) != nil || b.required(c) {
-		return true
-	}
-	if s := b.homeShare(c); s != nil && s.kept {
-		return true
-	}
-	k := b.task(c)
-	return k != nil && eviction.KeepsCopy(&k.GracefulEvictionTask)
-}
-
-// revision is the present version of the pod template.
-func (v *view) revision() int32 {
-	if v.workload == nil {
-		return 0
-	}
-	return v.workload.Revision
-}
-
-// runCopy tells a target's member what to run. A copy that is still going is waited for.
-func (b *Binding) runCopy(t *target, out *actors.Outbox) {
-	c := b.copy(t.cluster)
-	switch {
-	case c == nil:
-		b.copies = append(b.copies, copyState{cluster: t.cluster})
-		c = &b.copies[len(b.copies)-1]
-	case c.removing:
-		b.forgetReport(c, out)
-		return
-	case !c.withheld && c.replicas == t.runs() && c.revision >= b.revision():
-		return
-	}
-	b.runAsTarget(t, c, out)
-}
-
-// runAsTarget tells a target's member what to run, whatever it was told before.
-func (b *Binding) runAsTarget(t *target, c *copyState, out *actors.Outbox) {
-	if b.withhold(c, out) {
-		return
-	}
-	c.replicas, c.revision = t.runs(), max(c.revision, b.revision())
-	b.tellRun(c, false, out)
-}
-
-// copyEdited tells a cluster again what it is to run, once it may be told: its copy serves this placement when it says so of that.
-func (b *Binding) copyEdited(cluster messages.ClusterName, out *actors.Outbox) {
-	c := b.copy(cluster)
-	if c != nil && !c.removing && b.wanted(cluster) && !b.withhold(c, out) {
-		b.tellRun(c, false, out)
-	}
-}
-
-func (b *Binding) tellRun(c *copyState, adopt bool, out *actors.Outbox) {
-	b.placements++
-	c.placement = b.placements
-	m := &messages.RunCopy{Binding: b.name, Replicas: c.replicas, Revision: c.revision, Placement: c.placement, Adopt: adopt, AsIs: adopt && b.spec.Suspension.Dispatch(string(c.cluster))}
-	if adopt {
-		m.Found = c.found()
-	} else {
-		m.Labels = b.inherited(c.cluster)
-	}
-	out.TellMember(c.cluster, m)
-}
+func (v *view) copy(c messages.ClusterName) *copyState { return v.copies.of(c) }
 
 // found is how a copy was reported, unless all of it serves.
 func (c *copyState) found() messages.CopyFound {
@@ -170,57 +79,11 @@ func (c *copyState) found() messages.CopyFound {
 	return messages.CopyFound{Health: c.health, Ready: c.ready, Starting: !c.startingSince.IsZero()}
 }
 
-func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *actors.Outbox) {
-	c := b.copy(m.Cluster)
-	if c == nil && m.Kept && b.created { // told before a restart, of a copy that was not heard of
-		b.copies = append(b.copies, copyState{cluster: m.Cluster, removing: true, asking: true})
-		c = b.copy(m.Cluster)
-	}
-	if c != nil && m.Kept && c.removing && c.asking { // else it was told meanwhile to go for good
-		b.originalReported(now, c, out)
-		c = b.copy(m.Cluster) // others may have come, for which there was no room
-	}
-	if c == nil || c.removing {
-		return
-	}
-	news := !c.reported || c.health != m.Health || c.ready != m.Ready || c.runs != m.Revision
-	c.heard(now, m.Health)
-	c.reported, c.health, c.ready, c.runs, c.forPlacement = true, m.Health, m.Ready, m.Revision, m.ForPlacement
-	if news {
-		out.Record(&messages.HealthChanged{
-			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready, Revision: m.Revision,
-			Since: c.unhealthySince, Starting: c.startingSince,
-		})
-	}
-	b.statusReported(c, m.Status, out)
-	b.roomReported(now, c, m, out)
-	b.judgeOriginal(now, c, out)
-	if t := b.target(m.Cluster); t != nil {
-		b.reconsider(now, t, false, out)
-	}
-	b.reassess()
-}
-
-func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *actors.Outbox) {
-	c := b.copy(cluster)
-	if c == nil || !c.removing {
-		return
-	}
-	b.forgetReport(c, out)
-	if c.withheld {
-		out.Record(&messages.DispatchResumed{Binding: b.name, Cluster: cluster, Gone: true})
-	}
-	b.countWaiting(now, cluster, 0, out)
-	b.copies = slices.DeleteFunc(b.copies, func(c copyState) bool { return c.cluster == cluster })
-	b.syncCopies(out)
-	b.reassess()
-}
-
 // forgetReport forgets how a copy was that goes: it says nothing of the one that follows it.
-func (b *Binding) forgetReport(c *copyState, out *actors.Outbox) {
+func (v *view) forgetReport(c *copyState, out *actors.Outbox) {
 	if c.reported {
 		c.reported, c.unhealthySince, c.startingSince = false, time.Time{}, time.Time{}
-		out.Record(&messages.HealthForgotten{Binding: b.name, Cluster: c.cluster})
+		out.Record(&messages.HealthForgotten{Binding: v.name, Cluster: c.cluster})
 	}
 }
 
@@ -259,15 +122,12 @@ func (v *view) servesElsewhere() bool {
 	return false
 }
 
-// restoreCopies takes over what members had reported. How long a copy has been unhealthy counts from
+// restore takes over what members had reported. How long a copy has been unhealthy counts from
 // now where timers do not outlive a restart.
-func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
-	if s == nil {
-		return
-	}
+func (cs *copies) restore(now time.Time, s *api.BindingStatus, exact bool) {
 	for i := range s.AggregatedStatus {
 		item := &s.AggregatedStatus[i]
-		if b.copy(messages.ClusterName(item.ClusterName)) != nil {
+		if cs.of(messages.ClusterName(item.ClusterName)) != nil {
 			continue
 		}
 		c := copyState{
@@ -283,42 +143,92 @@ func (b *Binding) restoreCopies(now time.Time, s *api.BindingStatus) {
 		if item.StartingSince != nil {
 			c.startingSince = item.StartingSince.Time
 		}
-		if item.UnhealthySince != nil && b.settings.PersistentFailoverTimers {
+		if item.UnhealthySince != nil && exact {
 			c.unhealthySince = item.UnhealthySince.Time
 		}
-		b.copies = append(b.copies, c)
+		*cs = append(*cs, c)
 	}
-	b.restoreDispatch(s)
-	b.restoreUnheard()
+	cs.restoreDispatch(s)
 }
 
-// restoreUnheard knows old copies again of which nothing was heard before a restart: a cluster that is cut off starts
-// what it was told to when it returns, and must hear when that is to go.
-func (b *Binding) restoreUnheard() {
-	for i := range b.tasks {
-		c := messages.ClusterName(b.tasks[i].FromCluster)
-		if b.restoring && b.copy(c) == nil && b.wanted(c) {
-			b.copies = append(b.copies, copyState{cluster: c})
+// full are the clusters that have no room for more replicas, as far as anybody asks them.
+func (v *view) full() (clusters []messages.ClusterName) {
+	if !v.settings.EnableDescheduler {
+		return nil
+	}
+	for i := range v.copies {
+		if v.copies[i].full {
+			clusters = append(clusters, v.copies[i].cluster)
 		}
+	}
+	return clusters
+}
+
+// withhold reports whether a cluster may not be told what its copy is to be, and says when that begins and
+// ends. Removals are told nevertheless. Source: Karmada's execution controller, which leaves a Work with
+// suspendDispatching alone unless it is deleted.
+func (v *view) withhold(c *copyState, out *actors.Outbox) bool {
+	suspended := v.spec.Suspension.Dispatch(string(c.cluster))
+	switch {
+	case suspended && !c.withheld:
+		out.Record(&messages.DispatchSuspended{Binding: v.name, Cluster: c.cluster})
+	case c.withheld && !suspended:
+		out.Record(&messages.DispatchResumed{Binding: v.name, Cluster: c.cluster})
+	}
+	c.withheld = suspended
+	return suspended
+}
+
+// untold are the clusters that are no destination because they would be told nothing; nil: there are none.
+func (v *view) untold() *api.SuspensionClusters {
+	if !v.settings.DestinationsMustHear || v.spec.Suspension == nil {
+		return nil
+	}
+	return v.spec.Suspension.DispatchingOnClusters
+}
+
+// restoreDispatch takes over which clusters were not told what their copy is to be. What they were told
+// before is not known.
+func (cs *copies) restoreDispatch(s *api.BindingStatus) {
+	for _, name := range s.DispatchSuspended {
+		c := cs.of(messages.ClusterName(name))
+		if c == nil {
+			*cs = append(*cs, copyState{cluster: messages.ClusterName(name)})
+			c = &(*cs)[len(*cs)-1]
+		}
+		c.withheld = true
 	}
 }
 
-// adoptCopies tells the members of restored copies what they run, so that they report how it is. Members that
-// outlived the engine know what they run: what is gone there since starts anew.
-func (b *Binding) adoptCopies(recovered bool, out *actors.Outbox) {
-	for i := range b.copies {
-		c := &b.copies[i]
-		if t := b.target(c.cluster); t != nil {
-			c.replicas = t.runs()
-		} else if k := b.task(c.cluster); k != nil && k.Replicas != nil {
-			c.replicas = *k.Replicas
-		} else if s := b.set(); k != nil && s != nil {
-			c.replicas = s.Targets.Pods()
-		} else if s := b.homeShare(c.cluster); s != nil {
-			c.replicas = s.Replicas
-		}
-		if b.wanted(c.cluster) && !c.removing && (c.reported || !c.withheld) {
-			b.tellRun(c, c.withheld || c.reported && !recovered, out)
-		}
+// lacking is how many replicas of a target do not serve yet.
+func (v *view) lacking(cluster string) int32 {
+	t := v.target(messages.ClusterName(cluster))
+	if t == nil {
+		return 0
 	}
+	return t.replicas - int32(v.health([]target{*t}).Replicas)
+}
+
+// readyOn counts the replicas ready on a cluster, no more than some.
+func (v *view) readyOn(cluster string, most int32) int32 {
+	if c := v.copy(messages.ClusterName(cluster)); c != nil && c.health == api.Healthy {
+		return min(c.ready, most)
+	}
+	return 0
+}
+
+// starts reports whether no copy was healthy on a cluster yet.
+func (v *view) starts(cluster messages.ClusterName) bool {
+	c := v.copy(cluster)
+	return c == nil || !c.reported || !c.startingSince.IsZero()
+}
+
+// statusReported notes what a copy says of itself.
+func (v *view) statusReported(c *copyState, status string, out *actors.Outbox) {
+	if c.status == status {
+		return
+	}
+	c.status = status
+	v.reviseAnswer(c.cluster, out)
+	out.Record(&messages.StatusChanged{Binding: v.name, Cluster: c.cluster, Status: json.RawMessage(status)})
 }

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,22 +10,22 @@ import (
 	"leeward/messages/api"
 )
 
-// homeward is a binding's way back: to an earlier affinity group, or to clusters that it was evicted from. A
+// failback is a binding's way back: to an earlier affinity group, or to clusters that it was evicted from. A
 // binding that has no such way has none.
-type homeward struct {
+type failback struct {
 	// at is when it returns to an earlier group if that stays able to take it; zero: no group is. asked is set
 	// from then on, until the scheduler lets it go.
 	at    time.Time
 	asked bool
 	// shares are what clusters ran before the first of them failed, by name; none: it is at home.
-	shares []homeShare
+	shares []preferred
 	// shrinking is why clusters run more than their shares until the others serve, and since when; empty: none does.
 	shrinking string
 	since     time.Time
 }
 
-// homeShare is what one cluster ran at home.
-type homeShare struct {
+// preferred is what one cluster ran at home.
+type preferred struct {
 	api.TargetCluster
 	// at is when it has that back if it stays able to take it; zero: it is not. asked is set from then on.
 	at    time.Time
@@ -39,59 +40,26 @@ func (v *view) failsBack() bool {
 	return f != nil && f.Cluster != nil && f.Cluster.Failback != nil && f.Cluster.Failback.Mode == api.FailbackAutomatic
 }
 
-// homeWish is what the scheduler must know of the way back; nil: there is none.
-func (b *Binding) homeWish() *messages.Homeward {
-	if b.home == nil && !b.failsBack() {
-		return nil
-	}
-	w := owned(&b.home)
-	wish := &messages.Homeward{
-		ToGroup: b.failsBack(), MayReturn: !w.at.IsZero(), ReturnDue: w.asked, Returning: b.returning(),
-	}
-	for i := range w.shares {
-		s := &w.shares[i]
-		wish.Shares = append(wish.Shares, messages.HomeShare{TargetCluster: s.TargetCluster, Able: !s.at.IsZero(), Due: s.asked, Kept: s.kept})
-	}
-	return wish
-}
-
-// returnJudged begins or ends the time for which an earlier group, or a cluster of home, must stay able to take
+// apply begins or ends the time for which an earlier group, or a cluster of home, must stay able to take
 // what is to return.
-func (b *Binding) returnJudged(now time.Time, m *messages.ReturnJudged, out *actors.Outbox) {
+func (f *failback) apply(v *view, now time.Time, m *messages.ReturnJudged, out *actors.Outbox) {
 	if m.Cluster != "" {
-		b.shareJudged(now, m, out)
+		f.shareJudged(v, now, m, out)
 		return
 	}
-	switch planned := b.home != nil && !b.home.at.IsZero(); {
+	switch planned := !f.at.IsZero(); {
 	case planned && !m.Possible:
-		b.home.at, b.home.asked = time.Time{}, false
-		out.Record(&messages.ReturnDropped{Binding: b.name})
-	case !planned && m.Possible && b.failsBack():
-		owned(&b.home).at = now.Add(b.spec.Failover.Cluster.Failback.Stabilization())
-		out.Record(&messages.ReturnPlanned{Binding: b.name, Affinity: m.Affinity, At: b.home.at})
+		f.drop(v, out)
+	case !planned && m.Possible && v.failsBack():
+		f.at = now.Add(v.spec.Failover.Cluster.Failback.Stabilization())
+		out.Record(&messages.ReturnPlanned{Binding: v.name, Affinity: m.Affinity, At: f.at})
 	}
-}
-
-// returnDue asks to return, once the earlier group, or a cluster of home, has been able to take the workload
-// for long enough.
-func (b *Binding) returnDue(now time.Time, out *actors.Outbox) {
-	if at := b.home.alarm(); at.IsZero() || at.After(now) {
-		return
-	}
-	b.home.asked = b.home.asked || reached(b.home.at, now)
-	for i := range b.home.shares {
-		s := &b.home.shares[i]
-		if !s.asked && reached(s.at, now) {
-			b.askFor(s, out)
-		}
-	}
-	b.ask(now, out)
 }
 
 func reached(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
 
-// alarm is when the next return falls due; zero: none does.
-func (w *homeward) alarm() (next time.Time) {
+// returnsAt is when the next return falls due; zero: none does.
+func (w *failback) returnsAt() (next time.Time) {
 	if w == nil {
 		return next
 	}
@@ -106,38 +74,11 @@ func (w *homeward) alarm() (next time.Time) {
 	return next
 }
 
-// moves gives the clusters that are left by choice their grounds, and begins a return. One that may be left anyway has
-// grounds of its own; but one that must, and waits for leave to, is left by choice, too.
-func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
-	if m.Move == "" {
-		return
-	}
-	for _, c := range m.Leaving {
-		t := b.target(c)
-		if t == nil || t.leave.permitted {
-			continue
-		}
-		if t.leave.requested {
-			out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: c})
-		}
-		t.leave.grounds = messages.Grounds{Reason: m.Move}
-	}
-	if m.Move == api.EvictionReasonFailback {
-		b.startReturn(m, out)
-	}
-}
-
-// startReturn ends the waits of what returns. An earlier group is another home.
-func (b *Binding) startReturn(m *messages.PlacementDecided, out *actors.Outbox) {
-	started := &messages.ReturnStarted{Binding: b.name}
-	if m.Affinity != b.affinity {
-		started.Affinity = m.Affinity
-		b.forgetHome(out)
-	}
-	w := owned(&b.home)
-	w.at, w.asked = time.Time{}, false
-	for i := range w.shares {
-		if s := &w.shares[i]; s.asked {
+// start ends the waits of what returns.
+func (f *failback) start(v *view, started *messages.ReturnStarted, out *actors.Outbox) {
+	f.at, f.asked = time.Time{}, false
+	for i := range f.shares {
+		if s := &f.shares[i]; s.asked {
 			s.at, s.asked, s.kept = time.Time{}, false, false
 			started.Clusters = append(started.Clusters, s.TargetCluster)
 		}
@@ -146,45 +87,105 @@ func (b *Binding) startReturn(m *messages.PlacementDecided, out *actors.Outbox) 
 }
 
 // returning reports whether a return is under way.
-func (b *Binding) returning() bool {
-	return b.home != nil && b.home.shrinking == api.EvictionReasonFailback ||
-		slices.ContainsFunc(b.tasks, func(k task) bool { return k.Reason == api.EvictionReasonFailback })
+func (f *failback) returning(v *view) bool {
+	return f != nil && f.shrinking == api.EvictionReasonFailback ||
+		slices.ContainsFunc(v.handover.tasks, func(k task) bool { return k.Reason == api.EvictionReasonFailback })
 }
 
-// abandonReturn marks a return to be withdrawn where what it returns to must be left before it took over: any
-// cluster of an earlier group, or one that has the task's replicas.
-func (b *Binding) abandonReturn() {
-	for i := range b.tasks {
-		k := &b.tasks[i]
-		if k.Reason != api.EvictionReasonFailback {
-			continue
-		}
-		byShares := k.FromAffinity == b.affinity
-		k.back = k.back || slices.ContainsFunc(b.targets, func(t target) bool {
-			return t.leave.due && (!byShares || k.isReplacedBy(t.cluster))
-		})
+// restoreFailback takes over what returns, and when; nil: nothing does.
+func restoreFailback(s *api.BindingStatus) *failback {
+	if s.ReturnAt == nil && len(s.Home) == 0 {
+		return nil
 	}
-}
-
-// takenBack puts a withdrawn return's affinity group in use again, and says why the task was withdrawn.
-func (b *Binding) takenBack(k *task) string {
-	if k.Reason != api.EvictionReasonFailback {
-		return "the cluster recovered before the hand-over was done"
-	}
-	b.affinity = k.FromAffinity
-	return "what it returned to failed before the hand-over was done"
-}
-
-func (b *Binding) restoreReturn(s *api.BindingStatus) {
-	b.home = nil
+	f := &failback{}
 	if s.ReturnAt != nil {
-		owned(&b.home).at = s.ReturnAt.Time
+		f.at = s.ReturnAt.Time
 	}
 	for i := range s.Home {
-		h := homeShare{TargetCluster: s.Home[i].TargetCluster, kept: s.Home[i].Kept}
+		share := preferred{TargetCluster: s.Home[i].TargetCluster, kept: s.Home[i].Kept}
 		if s.Home[i].ReturnAt != nil {
-			h.at = s.Home[i].ReturnAt.Time
+			share.at = s.Home[i].ReturnAt.Time
 		}
-		owned(&b.home).shares = append(b.home.shares, h)
+		f.shares = append(f.shares, share)
 	}
+	return f
+}
+
+// remember notes where the workload runs, before it is evicted from the first cluster for a failure: it may return there.
+func (f *failback) remember(v *view, out *actors.Outbox) {
+	clusters := v.sortedClusters()
+	for _, c := range clusters {
+		f.shares = append(f.shares, preferred{TargetCluster: c})
+	}
+	out.Record(&messages.HomeChanged{Binding: v.name, Clusters: clusters})
+}
+
+// returns reports whether there are clusters to return to.
+func (f *failback) returns() bool { return f != nil && len(f.shares) > 0 }
+
+// forget ends the return to single clusters: what they ran before is no longer what is asked for, or runs there again.
+func (f *failback) forget(v *view, out *actors.Outbox) {
+	f.shares = nil
+	out.Record(&messages.HomeChanged{Binding: v.name})
+}
+
+// returned reports whether all runs again where it ran.
+func (f *failback) returned(v *view) bool {
+	return f.returns() && slices.EqualFunc(v.sortedClusters(), f.shares, func(c api.TargetCluster, s preferred) bool { return c == s.TargetCluster })
+}
+
+func (v *view) sortedClusters() []api.TargetCluster {
+	clusters := v.clusters()
+	slices.SortFunc(clusters, func(x, y api.TargetCluster) int { return cmp.Compare(x.Name, y.Name) })
+	return clusters
+}
+
+// endsReturn reports whether what was edited ends a return: people ask for something else, or no longer for a return.
+func (v *view) endsReturn(changed []string) bool {
+	return !v.mayReturn() || slices.ContainsFunc(changed, func(what string) bool {
+		return what == "resource" || what == "replicas" || what == "placement"
+	})
+}
+
+// drop ends the wait for an earlier group.
+func (f *failback) drop(v *view, out *actors.Outbox) {
+	f.at, f.asked = time.Time{}, false
+	out.Record(&messages.ReturnDropped{Binding: v.name})
+}
+
+// shareJudged begins or ends the time for which a cluster of home must stay able to take its share.
+func (f *failback) shareJudged(v *view, now time.Time, m *messages.ReturnJudged, out *actors.Outbox) {
+	s := f.share(m.Cluster)
+	switch {
+	case s == nil, !v.failsBack() && !s.kept && s.at.IsZero():
+	case m.Possible && s.at.IsZero():
+		s.at = now.Add(v.stabilization())
+		out.Record(&messages.ShareReturnPlanned{Binding: v.name, Cluster: m.Cluster, At: s.at})
+	case !m.Possible && !s.at.IsZero():
+		s.at, s.asked = time.Time{}, false
+		out.Record(&messages.ShareReturnDropped{Binding: v.name, Cluster: m.Cluster})
+	}
+}
+
+func (f *failback) share(c messages.ClusterName) *preferred {
+	if f == nil {
+		return nil
+	}
+	i := slices.IndexFunc(f.shares, func(s preferred) bool { return s.Name == string(c) })
+	if i < 0 {
+		return nil
+	}
+	return &f.shares[i]
+}
+
+// mayReturn reports whether anything of the workload may go back to where it was.
+func (v *view) mayReturn() bool { return v.failsBack() || v.judges() }
+
+// stabilization is how long a cluster of home must be able to take its share: no time where only an old copy
+// that runs anyway is judged.
+func (v *view) stabilization() time.Duration {
+	if f := v.spec.Failover; f != nil && f.Cluster != nil && f.Cluster.Failback != nil {
+		return f.Cluster.Failback.Stabilization()
+	}
+	return 0
 }

@@ -30,6 +30,12 @@ type hop struct {
 	at   time.Time
 }
 
+// Reasons of holds that time ends.
+const (
+	hopLimit    = "HopLimit"
+	coolingDown = "CoolingDown"
+)
+
 // hops are the latest application failovers, oldest first.
 func (v *view) hops() []hop {
 	if v.past == nil {
@@ -37,12 +43,6 @@ func (v *view) hops() []hop {
 	}
 	return v.past.hops
 }
-
-// Reasons of holds that time ends.
-const (
-	hopLimit    = "HopLimit"
-	coolingDown = "CoolingDown"
-)
 
 // limits is what bounds the binding's application failovers: the policy's, or the settings'.
 func (v *view) limits() (limit int, window, cooldown time.Duration) {
@@ -107,21 +107,21 @@ func (v *view) restoreHops(history []api.FailoverRecord) {
 	}
 }
 
-// failOver goes on with an application failover that is due, unless it is one too many.
-func (b *Binding) failOver(now time.Time, t *target, out *actors.Outbox) {
-	if next := b.paced(now, t, t.leave); next.at.After(now) {
-		b.putOff(t, next, out)
-		return
+// tooSoon puts an application failover off that is one too many, and reports whether it is.
+func (v *view) tooSoon(now time.Time, t *target, out *actors.Outbox) bool {
+	if next := v.paced(now, t, t.countdown); next.at.After(now) {
+		v.putOff(t, next, out)
+		return true
 	}
-	if t.leave.held.reason == hopLimit {
-		t.leave.held = hold{}
+	if t.countdown.blocked.reason == hopLimit {
+		t.countdown.blocked = blocked{}
 	}
-	b.depart(now, t, out)
+	return false
 }
 
 // paced puts off what is due for a target's health while there were as many failovers as may be within
 // the window. One that is under way already stays so.
-func (v *view) paced(now time.Time, t *target, l leave) leave {
+func (v *view) paced(now time.Time, t *target, l countdown) countdown {
 	if l.at.IsZero() || l.at.After(now) || sickAndGoing(t) {
 		return l
 	}
@@ -129,7 +129,7 @@ func (v *view) paced(now time.Time, t *target, l leave) leave {
 	next := eviction.NextFailover(v.hopTimes(t), limit, window)
 	if next.After(now) {
 		l.at = next
-		l.held = hold{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
+		l.blocked = blocked{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
 	} else if slices.Contains(v.hops(), hop{t.cluster, now}) {
 		l.at = nextTry(now) // as a copy that starts would go round, too
 	}
@@ -138,7 +138,7 @@ func (v *view) paced(now time.Time, t *target, l leave) leave {
 
 // sickAndGoing reports whether a target is being left for its health, and only waits for a permit or a destination.
 func sickAndGoing(t *target) bool {
-	return t.leave.due && t.leave.sick()
+	return t.countdown.due && t.countdown.sick()
 }
 
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
@@ -149,28 +149,17 @@ func (v *view) hopTimes(except *target) []time.Time {
 	}
 	for i := range v.targets {
 		if t := &v.targets[i]; t.cluster != except.cluster && sickAndGoing(t) {
-			times = append(times, t.leave.at)
+			times = append(times, t.countdown.at)
 		}
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	return times
 }
 
-// putOff makes a departure wait for its time and says so, if that is news.
-func (b *Binding) putOff(t *target, next leave, out *actors.Outbox) {
-	why := next.held
-	next.held = t.leave.held
-	if b.restoring {
-		next.held = why
-	}
-	t.leave = next
-	b.heldBack(t, why, nil, out)
-}
-
 // hopFreed has those that were one too many look again, because one of those before them stays, or goes for a taint.
 func (v *view) hopFreed(now time.Time) {
 	for i := range v.targets {
-		if l := &v.targets[i].leave; l.held.reason == hopLimit && !l.due {
+		if l := &v.targets[i].countdown; l.blocked.reason == hopLimit && !l.due {
 			l.at = now
 		}
 	}
@@ -181,7 +170,7 @@ func (v *view) coolingAt(now time.Time) []messages.ClusterName {
 	_, _, cooldown := v.limits()
 	var clusters []messages.ClusterName
 	for _, h := range v.hops() {
-		if h.at.Add(cooldown).After(now) && v.target(h.from) == nil && v.task(h.from) == nil && !slices.Contains(clusters, h.from) {
+		if h.at.Add(cooldown).After(now) && v.target(h.from) == nil && v.handover.task(h.from) == nil && !slices.Contains(clusters, h.from) {
 			clusters = append(clusters, h.from)
 		}
 	}
@@ -203,13 +192,6 @@ func (v *view) coolsAt(now time.Time) (first time.Time) {
 	return first
 }
 
-// coolDown tells the scheduler which clusters may be chosen again.
-func (b *Binding) coolDown(now time.Time, out *actors.Outbox) {
-	if b.past != nil && len(b.past.cooling) > 0 && !slices.Equal(b.past.cooling, b.coolingAt(now)) {
-		b.ask(now, out)
-	}
-}
-
 // keepClear are the clusters that the scheduler is to keep clear of, which is noted.
 func (v *view) keepClear(now time.Time) []messages.ClusterName {
 	if v.past == nil {
@@ -220,9 +202,14 @@ func (v *view) keepClear(now time.Time) []messages.ClusterName {
 }
 
 // rests says of a departure without a destination that clusters cool down, and until when, if they do.
-func (v *view) rests(now time.Time, why hold) hold {
+func (v *view) rests(now time.Time, why blocked) blocked {
 	if at := v.coolsAt(now); !at.IsZero() {
-		return hold{coolingDown, why.message, at}
+		return blocked{coolingDown, why.message, at}
 	}
 	return why
+}
+
+// cooledDown reports whether the scheduler must hear that clusters may be chosen again.
+func (v *view) cooledDown(now time.Time) bool {
+	return v.past != nil && len(v.past.cooling) > 0 && !slices.Equal(v.past.cooling, v.coolingAt(now))
 }

@@ -9,8 +9,8 @@ import (
 	"leeward/messages"
 )
 
-// blocked reports whether a copy that is left directly still stands in the way of what is to start.
-func (v *view) blocked() bool { return slices.ContainsFunc(v.tasks, v.blocks) }
+// purging reports whether a copy that is left directly still stands in the way of what is to start.
+func (v *view) purging() bool { return slices.ContainsFunc(v.handover.tasks, v.blocks) }
 
 // blocks reports whether a task's copy is being purged and nothing may start meanwhile.
 func (v *view) blocks(k task) bool {
@@ -21,32 +21,31 @@ func (v *view) blocks(k task) bool {
 	return c != nil && c.removing
 }
 
-// purgeAlarm is when the first copy that blocks has done so for long enough; zero: never.
-func (v *view) purgeAlarm() (first time.Time) {
-	for i := range v.tasks {
-		if k := &v.tasks[i]; v.blocks(*k) {
+// deadline is when time alone may end a task, or the first copy that blocks has done so for long enough; zero: never.
+func (h *handover) deadline(v *view) (first time.Time) {
+	for i := range h.tasks {
+		k := &h.tasks[i]
+		first = actors.Earlier(first, k.recheck)
+		if v.blocks(*k) {
 			first = actors.Earlier(first, eviction.PurgeOverdue(&k.GracefulEvictionTask, v.settings.DirectPurgeTimeout))
 		}
 	}
 	return first
 }
 
-// overtakePurges starts substitutes whose predecessors have been in the way for too long.
-func (b *Binding) overtakePurges(now time.Time, out *actors.Outbox) {
-	overtaken := false
-	for i := range b.tasks {
-		k := &b.tasks[i]
-		if !b.blocks(*k) || !b.purgeOverdue(now, k) {
+// overtakePurges lets substitutes start whose predecessors have been in the way for too long, and reports whether there are any.
+func (h *handover) overtakePurges(v *view, now time.Time, out *actors.Outbox) (overtaken bool) {
+	for i := range h.tasks {
+		k := &h.tasks[i]
+		if !v.blocks(*k) || !v.purgeOverdue(now, k) {
 			continue
 		}
 		k.overtaken, overtaken = true, true
 		out.Record(&messages.PurgeOvertaken{
-			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), After: now.Sub(k.CreationTimestamp.Time),
+			Binding: v.name, Cluster: messages.ClusterName(k.FromCluster), After: now.Sub(k.CreationTimestamp.Time),
 		})
 	}
-	if overtaken {
-		b.syncCopies(out)
-	}
+	return overtaken
 }
 
 func (v *view) purgeOverdue(now time.Time, k *task) bool {

@@ -25,65 +25,65 @@ func (v *view) keepShares(keep bool) {
 	}
 }
 
-// holdShrinks says which clusters run on with more than their shares after a move.
-func (b *Binding) holdShrinks(now time.Time, move string, out *actors.Outbox) {
-	if move == "" {
-		return
-	}
-	var held []api.TargetCluster
-	for i := range b.targets {
-		if t := &b.targets[i]; t.keeps > t.pods() {
+// keeping are the clusters that run on with more than their shares after a move by choice, with what they run.
+func (v *view) keeping() (held []api.TargetCluster) {
+	for i := range v.targets {
+		if t := &v.targets[i]; t.keeps > t.pods() {
 			held = append(held, api.TargetCluster{Name: string(t.cluster), Replicas: t.keeps})
 		} else {
 			t.keeps = 0
 		}
 	}
-	if len(held) == 0 {
-		return
-	}
-	owned(&b.home).shrinking, b.home.since = move, now
-	out.Record(&messages.ShrinkHeld{Binding: b.name, Reason: move, Clusters: held})
+	return held
 }
 
-func (b *Binding) shrinks() bool { return b.home != nil && b.home.shrinking != "" }
+// holdShrinks says which clusters run on with more than their shares after a move, until others serve.
+func (f *failback) holdShrinks(v *view, now time.Time, move string, held []api.TargetCluster, out *actors.Outbox) {
+	f.shrinking, f.since = move, now
+	out.Record(&messages.ShrinkHeld{Binding: v.name, Reason: move, Clusters: held})
+}
 
-// shrinkAlarm is when clusters shrink whoever serves; zero: none is to.
-func (b *Binding) shrinkAlarm() time.Time {
-	if !b.shrinks() {
+func (f *failback) shrinks() bool { return f != nil && f.shrinking != "" }
+
+// deadline is when the next return falls due, or clusters shrink whoever serves; zero: neither.
+func (f *failback) deadline(v *view) time.Time {
+	return actors.Earlier(f.returnsAt(), f.shrinksAt(v))
+}
+
+// shrinksAt is when clusters shrink whoever serves; zero: none is to.
+func (f *failback) shrinksAt(v *view) time.Time {
+	if !f.shrinks() {
 		return time.Time{}
 	}
-	return b.home.since.Add(b.settings.GracefulEvictionTimeout)
+	return f.since.Add(v.settings.GracefulEvictionTimeout)
 }
 
 // releaseShrinks lets clusters shrink to their shares when the others serve, or the time for that is up: as a
 // task on a cluster that is left would end. It reports whether they do.
-func (b *Binding) releaseShrinks(now time.Time, out *actors.Outbox) bool {
-	if !b.shrinks() {
+func (f *failback) releaseShrinks(v *view, now time.Time, out *actors.Outbox) bool {
+	if !f.shrinks() {
 		return false
 	}
-	o := eviction.Assess(&api.GracefulEvictionTask{CreationTimestamp: &metav1.Time{Time: b.home.since}}, now, eviction.Handover{
-		Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: b.shortage() == "" && b.health(b.targets).Healthy,
+	o := eviction.Assess(&api.GracefulEvictionTask{CreationTimestamp: &metav1.Time{Time: f.since}}, now, eviction.Handover{
+		Timeout: v.settings.GracefulEvictionTimeout, Scheduled: v.scheduled, Healthy: v.shortage() == "" && v.health(v.targets).Healthy,
 	})
 	if !o.Drop() {
 		return false
 	}
-	out.Record(&messages.ShrinkReleased{Binding: b.name, Reason: o.Why.String(), After: now.Sub(b.home.since)})
-	b.home.shrinking, b.home.since = "", time.Time{}
-	for i := range b.targets {
-		b.targets[i].keeps = 0
+	out.Record(&messages.ShrinkReleased{Binding: v.name, Reason: o.Why.String(), After: now.Sub(f.since)})
+	f.shrinking, f.since = "", time.Time{}
+	for i := range v.targets {
+		v.targets[i].keeps = 0
 	}
 	return true
 }
 
 // restoreShrinks takes over which clusters run more than their shares.
-func (b *Binding) restoreShrinks(s *api.BindingStatus) {
-	if s == nil || s.Shrinking == nil {
-		return
-	}
-	owned(&b.home).shrinking, b.home.since = s.Shrinking.Reason, s.Shrinking.Since.Time
-	for _, c := range s.Shrinking.Clusters {
-		if i := slices.IndexFunc(b.targets, func(t target) bool { return string(t.cluster) == c.Name }); i >= 0 {
-			b.targets[i].keeps = c.Replicas
+func (f *failback) restoreShrinks(v *view, s *api.Shrinking) {
+	f.shrinking, f.since = s.Reason, s.Since.Time
+	for _, c := range s.Clusters {
+		if i := slices.IndexFunc(v.targets, func(t target) bool { return string(t.cluster) == c.Name }); i >= 0 {
+			v.targets[i].keeps = c.Replicas
 		}
 	}
 }

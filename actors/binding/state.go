@@ -1,25 +1,13 @@
 package binding
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
-	"leeward/actors"
 	"leeward/actors/rules/state"
 	"leeward/messages"
 	"leeward/messages/api"
 )
-
-// statusReported notes what a copy says of itself.
-func (b *Binding) statusReported(c *copyState, status string, out *actors.Outbox) {
-	if c.status == status {
-		return
-	}
-	c.status = status
-	b.reviseAnswer(c.cluster, out)
-	out.Record(&messages.StatusChanged{Binding: b.name, Cluster: c.cluster, Status: json.RawMessage(status)})
-}
 
 // preservation are the values that a departure for some reason takes along.
 func (v *view) preservation(reason string) []api.StatePreservationRule {
@@ -64,14 +52,14 @@ func (v *view) preserved(cluster messages.ClusterName, reason string) (map[strin
 }
 
 // stateless holds a departure back whose state cannot be read, where it may not go without.
-func (v *view) stateless(t *target, reason string) hold {
+func (v *view) stateless(t *target, reason string) blocked {
 	if !v.settings.EvictionNeedsState {
-		return hold{}
+		return blocked{}
 	}
 	if _, err := v.preserved(t.cluster, reason); err != nil {
-		return hold{reason: "StateNotPreserved", message: err.Error()}
+		return blocked{reason: "StateNotPreserved", message: err.Error()}
 	}
-	return hold{}
+	return blocked{}
 }
 
 // placedBefore are the clusters of the result as it was before the application failovers of this instant, in its
@@ -79,7 +67,7 @@ func (v *view) stateless(t *target, reason string) hold {
 func (v *view) placedBefore(now time.Time) []string {
 	var clusters []string
 	for _, h := range v.hops() {
-		if k := v.task(h.from); k != nil && h.at.Equal(now) {
+		if k := v.handover.task(h.from); k != nil && h.at.Equal(now) {
 			clusters = slices.Clone(k.ClustersBeforeFailover)
 		}
 	}
@@ -94,10 +82,10 @@ func (v *view) placedBefore(now time.Time) []string {
 // inherited is the state that a copy takes over: that of the latest task, where the binding runs on this
 // one cluster alone and did not run on it before. Source: Karmada's binding controller.
 func (v *view) inherited(cluster messages.ClusterName) map[string]string {
-	if !v.settings.StatefulFailoverInjection || len(v.targets) != 1 || len(v.tasks) == 0 {
+	if !v.settings.StatefulFailoverInjection || len(v.targets) != 1 || len(v.handover.tasks) == 0 {
 		return nil
 	}
-	k := &v.tasks[len(v.tasks)-1]
+	k := &v.handover.tasks[len(v.handover.tasks)-1]
 	if k.PurgeMode != api.PurgeDirectly && !v.settings.StateForAnyPurgeMode || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
 		return nil
 	}

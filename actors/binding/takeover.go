@@ -11,8 +11,8 @@ import (
 func (v *view) shareGains(before, after []api.TargetCluster) (takeovers []messages.Takeover) {
 	var few [4]api.TargetCluster // off the heap, as a rule
 	pool := gains(few[:0], before, after)
-	for i := range v.tasks {
-		k := &v.tasks[i]
+	for i := range v.handover.tasks {
+		k := &v.handover.tasks[i]
 		if len(k.ReplacedBy) > 0 || len(pool) == 0 {
 			continue
 		}
@@ -25,11 +25,6 @@ func (v *view) shareGains(before, after []api.TargetCluster) (takeovers []messag
 		}
 	}
 	return takeovers
-}
-
-// isReplacedBy reports whether a cluster took over from the task's.
-func (k *task) isReplacedBy(c messages.ClusterName) bool {
-	return api.FindTarget(k.ReplacedBy, string(c)) >= 0
 }
 
 // take cuts want replicas off a pool of gains, whose memory it uses again, or, where each cluster runs all replicas, one

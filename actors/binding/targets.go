@@ -16,8 +16,8 @@ type target struct {
 	replicas int32
 	// keeps is how many it goes on running while it is to shrink and others do not serve yet.
 	keeps int32
-	// leave is why and when the binding must leave. It is looked at with every message.
-	leave leave
+	// countdown is why and when the binding must leave. It is looked at with every message.
+	countdown countdown
 	// components are those of a whole set, as last scheduled; nil: there are replicas, or nothing to count.
 	components *api.TargetComponents
 	// taints are the cluster's NoExecute taints as last told, with their causes; since is the phase in

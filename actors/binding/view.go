@@ -1,6 +1,10 @@
 package binding
 
 import (
+	"reflect"
+	"time"
+
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -16,6 +20,8 @@ type view struct {
 	// created is false until a policy first claims the resource; managed is set where the scheduler is
 	// to place it; restoring is set for the instant of a restart, in which all is said again.
 	created, managed, restoring bool
+	// scheduled is set once the last question to the scheduler was answered with success.
+	scheduled bool
 	// heard is what the binding was told that most never are.
 	heard heard
 	// applied is the placement of the last scheduling; nil: never scheduled. affinity is the group that it chose.
@@ -24,8 +30,9 @@ type view struct {
 
 	// targets in the order in which they came: kept ones first.
 	targets []target
-	tasks   []task
-	copies  []copyState
+	copies  copies
+	// handover are the clusters that are being left.
+	handover handover
 	// past is of those that failed over for their own sickness; nil: none did.
 	past *past
 
@@ -40,17 +47,135 @@ type heard uint8
 const (
 	// considered: a cluster asked what the binding would do.
 	considered heard = 1 << iota
-	// held: people hold anybody's evictions. Evictions for health ask for permits, too.
+	// blocked: people hold anybody's evictions. Evictions for health ask for permits, too.
 	held
 )
 
-func (v *view) task(c messages.ClusterName) *task {
-	for i := range v.tasks {
-		if v.tasks[i].FromCluster == string(c) {
-			return &v.tasks[i]
+// failsOver reports whether the policy has a sick application leave.
+func (v *view) failsOver() bool {
+	return v.spec.Failover != nil && v.spec.Failover.Application != nil
+}
+
+// heard notes what a report says of how long a copy has been unhealthy, and whether it is still starting.
+func (c *copyState) heard(now time.Time, h api.ResourceHealth) {
+	if h != api.Unhealthy {
+		c.unhealthySince = time.Time{}
+	} else if c.unhealthySince.IsZero() {
+		c.unhealthySince = now
+	}
+	if h == api.Healthy {
+		c.startingSince = time.Time{}
+	} else if !c.reported {
+		c.startingSince = now
+	}
+}
+
+// schedulable reports whether the scheduler is to place the binding: it is not suspended, and no other
+// scheduler is to.
+func (v *view) schedulable() bool {
+	suspended := v.spec.Suspension != nil && v.spec.Suspension.Scheduling != nil && *v.spec.Suspension.Scheduling
+	ours := v.spec.SchedulerName == "" || v.spec.SchedulerName == api.DefaultScheduler
+	return v.managed && v.spec.Placement != nil && !suspended && ours
+}
+
+// hasReplicas reports whether the resource is a workload whose replicas can be divided.
+func (v *view) hasReplicas() bool {
+	if v.workload != nil {
+		return v.workload.HasReplicas
+	}
+	return len(v.spec.Components) <= 1 && (v.spec.Replicas > 0 || v.spec.ReplicaRequirements != nil)
+}
+
+// scaledToZero reports whether the resource is a workload that is to run no replicas.
+func (v *view) scaledToZero() bool {
+	return v.hasReplicas() && v.spec.Replicas == 0 && v.set() == nil
+}
+
+func (v *view) priority() int32 {
+	if v.spec.SchedulePriority == nil {
+		return 0
+	}
+	return v.spec.SchedulePriority.Priority
+}
+
+// copyPods is how many pods a whole copy runs where replicas are not divided.
+func (v *view) copyPods() int32 {
+	if s := v.set(); s != nil {
+		return s.Targets.Pods()
+	}
+	return v.spec.Replicas
+}
+
+// weight is what a share of so many pods counts. A resource without pods counts one.
+func (v *view) weight(pods int32) int32 {
+	if v.hasReplicas() || v.set() != nil {
+		return pods
+	}
+	return 1
+}
+
+// preserves reports whether copies are to run on where nobody asks for them any more.
+func (v *view) preserves() bool {
+	return v.spec.PreserveResourcesOnDeletion != nil && *v.spec.PreserveResourcesOnDeletion
+}
+
+// revision is the present version of the pod template.
+func (v *view) revision() int32 {
+	if v.workload == nil {
+		return 0
+	}
+	return v.workload.Revision
+}
+
+// placedAsAsked reports whether the placement that is asked for is the one that was last carried out.
+func (v *view) placedAsAsked() bool {
+	return v.applied == v.spec.Placement || reflect.DeepEqual(v.applied, v.spec.Placement)
+}
+
+// reviseAnswers has the clusters ask again that may have asked before, for the answer may be another now.
+func (v *view) reviseAnswers(out *actors.Outbox) {
+	for i := range v.targets {
+		v.reviseAnswer(v.targets[i].cluster, out)
+	}
+}
+
+// reviseAnswer has one cluster ask again: its copy fell sick, came round or was evicted, or says something
+// else of its state.
+func (v *view) reviseAnswer(c messages.ClusterName, out *actors.Outbox) {
+	if v.heard&considered != 0 {
+		out.TellCluster(c, &messages.AnswerChanged{Binding: v.name})
+	}
+}
+
+// set is what the resource runs where it goes whole, for its several components; nil: it is divided, or has
+// no pods. One component of a resource that has replicas is these replicas.
+func (v *view) set() *messages.ComponentSet {
+	n := len(v.spec.Components)
+	switch {
+	case !v.settings.MultiplePodTemplatesScheduling || n == 0 || n == 1 && v.hasReplicas():
+		return nil
+	case v.workload != nil && v.workload.Set != nil:
+		return v.workload.Set
+	default:
+		return messages.NewComponentSet(v.spec.Components)
+	}
+}
+
+func (h *handover) task(c messages.ClusterName) *task {
+	for i := range h.tasks {
+		if h.tasks[i].FromCluster == string(c) {
+			return &h.tasks[i]
 		}
 	}
 	return nil
+}
+
+// heldAnnounced notes whether people hold anybody's evictions.
+func (v *view) heldAnnounced(anybody bool) {
+	v.heard &^= held
+	if anybody {
+		v.heard |= held
+	}
 }
 
 // owned returns a part to change, new if there was none.
@@ -59,4 +184,8 @@ func owned[T any](part **T) *T {
 		*part = new(T)
 	}
 	return *part
+}
+
+func (v *view) duplicated() bool {
+	return !v.spec.Placement.ReplicaScheduling.Divides() || !v.hasReplicas()
 }

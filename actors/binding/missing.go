@@ -3,13 +3,34 @@ package binding
 import (
 	"fmt"
 	"math"
-	"slices"
-	"time"
 
-	"leeward/actors/rules/eviction"
-	"leeward/messages"
 	"leeward/messages/api"
 )
+
+// unheard says which cluster that took over has yet to be told what to run; empty: all were. Until then nothing that runs
+// elsewhere may go.
+func (v *view) unheard() string {
+	if !v.settings.DestinationsMustHear {
+		return ""
+	}
+	for i := range v.copies {
+		if c := &v.copies[i]; c.withheld && v.target(c.cluster) != nil && !v.handover.tookOver(c.cluster).IsZero() {
+			return fmt.Sprintf("dispatching to %s, which takes over, is suspended", c.cluster)
+		}
+	}
+	return ""
+}
+
+// wantedReplicas are to serve in all, those that have no place yet included.
+func (v *view) wantedReplicas() (all int64) {
+	for i := range v.targets {
+		all += int64(v.targets[i].replicas)
+	}
+	if v.duplicated() {
+		return all
+	}
+	return max(all, int64(v.spec.Replicas))
+}
 
 // shortage says which cluster has yet to be told what to run, or how many replicas have no place yet; empty: all is placed
 // and told. Until then nothing that runs
@@ -40,12 +61,12 @@ func (v *view) missing() int32 {
 // unreplaced is how many replicas, or whole sets, on clusters that are being left wait for others to take over, up to
 // math.MaxInt32.
 func (v *view) unreplaced() int32 {
-	if len(v.tasks) == 0 || !v.settings.FailoverKeepsQuota {
+	if len(v.handover.tasks) == 0 || !v.settings.FailoverKeepsQuota {
 		return 0
 	}
 	n := int64(0)
-	for i := range v.tasks {
-		k := &v.tasks[i]
+	for i := range v.handover.tasks {
+		k := &v.handover.tasks[i]
 		if k.Replicas != nil {
 			n += max(0, int64(*k.Replicas)-replicasOf(k.ReplacedBy))
 		} else if len(k.ReplacedBy) == 0 && v.set() != nil {
@@ -63,16 +84,4 @@ func replicasOf(clusters []api.TargetCluster) (n int64) {
 		n += int64(c.Replicas)
 	}
 	return n
-}
-
-// purges reports whether the old copy on one of the clusters would go before its replacement stands.
-func (v *view) purges(now time.Time, leaving []messages.ClusterName) bool {
-	return slices.ContainsFunc(leaving, func(c messages.ClusterName) bool {
-		t := v.target(c)
-		if t.leave.grounds.Reason == api.EvictionReasonApplicationFailure && !v.failsOver() {
-			return false // people took that back in this instant: it stays, as soon as it is looked at
-		}
-		k := v.newTask(now, t, "")
-		return !eviction.KeepsCopy(&k)
-	})
 }

@@ -1,0 +1,107 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// blocked is why a departure may not take place yet, in one word and in a sentence, and until when, where time
+// ends it.
+type blocked struct {
+	reason, message string
+	until           time.Time
+}
+
+// The holds that no placement ends.
+var (
+	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
+	noAnnotation = blocked{reason: "NoAppliedPlacement", message: "the applied placement is not recorded, so its tolerations are not known"}
+	noGrace      = blocked{reason: "NoGracefulEviction", message: eviction.ErrNoGrace.Error()}
+	notScheduled = blocked{reason: "NotScheduled", message: "the scheduler does not place this binding, so nobody looks for a destination"}
+)
+
+// evictionDelayed says what a departure waits for before it is permitted.
+func (v *view) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) {
+	if t := v.target(m.Cluster); t != nil && t.countdown.requested {
+		v.block(t, blocked{reason: m.Reason, message: m.Message, until: m.Until}, nil, out)
+	}
+}
+
+// block notes why a target that must be left is not, and says so when the reason is new. In the instant of
+// a restart not all is known yet that may hold it.
+func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out *actors.Outbox) {
+	if t.countdown.blocked == why || v.restoring && why == (blocked{}) {
+		return
+	}
+	t.countdown.blocked = why
+	if why != (blocked{}) {
+		out.Record(&messages.EvictionHeld{
+			Binding: v.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.countdown.grounds,
+			Rejections: rejected, Until: why.until,
+		})
+	}
+}
+
+// restoreBlocked takes over what was said of targets that are not left yet. Holds for the pace follow from the
+// history.
+func (v *view) restoreBlocked(s *api.BindingStatus) {
+	if !v.restoring {
+		return
+	}
+	if len(s.Evictions) > 0 {
+		owned(&v.past).shown = s.Evictions
+	}
+	for i := range s.Evictions {
+		h := &s.Evictions[i]
+		t := v.target(messages.ClusterName(h.Cluster))
+		if t == nil || h.State != api.EvictionBlocked || h.Reason == hopLimit {
+			continue
+		}
+		t.countdown.blocked = blocked{reason: h.Reason, message: h.Message}
+		if h.Until != nil {
+			t.countdown.blocked.until = h.Until.Time
+		}
+	}
+}
+
+// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said.
+func (v *view) restored(now time.Time, out *actors.Outbox) {
+	v.restoring = false
+	var shown []api.Eviction
+	if v.past != nil {
+		shown, v.past.shown = v.past.shown, nil
+	}
+	for i := range v.targets {
+		t := &v.targets[i]
+		s := slices.IndexFunc(shown, func(e api.Eviction) bool {
+			return e.Cluster == string(t.cluster) && e.State == api.EvictionScheduled
+		})
+		switch at := t.countdown.at; {
+		case at.IsZero() && s >= 0:
+			out.Record(&messages.CountdownStopped{Binding: v.name, Cluster: t.cluster, Reason: whyStay(t, &messages.Grounds{Reason: shown[s].Reason})})
+		case at.After(now) && t.countdown.blocked == blocked{} && (s < 0 || !sameInstant(shown[s].Deadline.Time, at)):
+			v.announce(t, out)
+		}
+	}
+}
+
+// sameInstant compares times as a status keeps them.
+func sameInstant(a, b time.Time) bool {
+	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
+}
+
+// putOff makes a departure wait for its time and says so, if that is news.
+func (v *view) putOff(t *target, next countdown, out *actors.Outbox) {
+	why := next.blocked
+	next.blocked = t.countdown.blocked
+	if v.restoring {
+		next.blocked = why
+	}
+	t.countdown = next
+	v.block(t, why, nil, out)
+}

@@ -1,0 +1,264 @@
+package binding
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/eviction"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// countdown is why, when and how far a binding is on its way out of a cluster. The deadline is a fact,
+// computed anew from the taints and tolerations at every change.
+type countdown struct {
+	// at is when the binding must leave; zero: never. It is due from then on.
+	at      time.Time
+	due     bool
+	grounds messages.Grounds
+	// requested is set while the governor has the request, permitted once it agreed, trial if that was on trial, seeking
+	// after a permit was given back, while the scheduler looks for a destination; blocked is what keeps it waiting.
+	requested, permitted, seeking, trial bool
+	blocked                              blocked
+}
+
+// evictsForTaints reports whether a departure for a taint waits for a destination.
+func (v *view) evictsForTaints() bool {
+	return slices.ContainsFunc(v.targets, func(t target) bool { return t.countdown.awaits() && !t.countdown.sick() })
+}
+
+// healthCountdown is application failover: a copy that stays Unhealthy for longer than the policy
+// tolerates is left. What is known of an old copy that is still on its way out says nothing of the one to come.
+// Source: Karmada's application failover controllers.
+func (v *view) healthCountdown(now time.Time, t *target) countdown {
+	failover := v.spec.Failover
+	if !v.failsOver() || v.handover.task(t.cluster) != nil {
+		return countdown{}
+	}
+	c := v.copy(t.cluster)
+	if c == nil || c.removing || c.health != api.Unhealthy {
+		return countdown{}
+	}
+	if mode := failover.Application.PurgeMode; (mode == api.PurgeGracefully || mode == "") && !v.settings.GracefulEviction {
+		return countdown{blocked: noGrace}
+	}
+	if why := v.stateless(t, api.EvictionReasonApplicationFailure); why != (blocked{}) {
+		return countdown{blocked: why}
+	}
+	since := v.sickSince(c)
+	exact := v.settings.PersistentFailoverTimers || since.After(now)
+	known := since
+	if !exact && !now.After(c.unhealthySince) {
+		known = time.Time{} // first sight, which lasts for its instant
+	}
+	evict, recheck := eviction.Unhealthy(known, tolerationSeconds(failover.Application), now, exact)
+	l := countdown{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
+	if evict {
+		l.at = v.sickDeadline(now, t, c)
+	}
+	l.grounds.Deadline = l.at
+	return v.paced(now, t, l)
+}
+
+// sickDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
+// exact, that is when it is first noticed.
+func (v *view) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
+	switch {
+	case v.settings.PersistentFailoverTimers:
+		return v.sickSince(c).Add(time.Duration(tolerationSeconds(v.spec.Failover.Application)) * time.Second)
+	case t.countdown.due && t.countdown.grounds.Reason == api.EvictionReasonApplicationFailure:
+		return t.countdown.at
+	case t.countdown.blocked.reason == hopLimit:
+		return t.countdown.grounds.Deadline
+	default:
+		return now
+	}
+}
+
+// sickSince is since when a copy counts as unhealthy.
+func (v *view) sickSince(c *copyState) time.Time {
+	grace := v.settings.ApplicationStartupGrace
+	if s := v.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
+		grace = time.Duration(*s) * time.Second
+	}
+	return eviction.SickSince(c.unhealthySince, c.startingSince, grace)
+}
+
+func tolerationSeconds(a *api.ApplicationFailover) int32 {
+	if a.DecisionConditions.TolerationSeconds == nil {
+		return 300
+	}
+	return *a.DecisionConditions.TolerationSeconds
+}
+
+// deadline is when to look again; a departure that is due waits for others, not for time.
+func (l *countdown) deadline() time.Time {
+	if l.due {
+		return time.Time{}
+	}
+	return l.at
+}
+
+// awaits reports whether the scheduler looks for a destination.
+func (l *countdown) awaits() bool { return l.permitted || l.seeking }
+
+// soonest is why and when the binding must leave a target: for its taints or for its health,
+// whichever comes first. news is set where the taints changed.
+func (v *view) soonest(now time.Time, t *target, news bool) countdown {
+	byTaint, byHealth := v.taintCountdown(now, t), v.healthCountdown(now, t)
+	if v.settings.TaintRelistPeriod > 0 {
+		v.notice(now, t, &byTaint, news)
+	}
+	switch soonest := actors.Earlier(byTaint.at, byHealth.at); {
+	case soonest.IsZero():
+		return countdown{blocked: cmp.Or(byTaint.blocked, byHealth.blocked)}
+	case soonest.Equal(byTaint.at):
+		return byTaint
+	default:
+		return byHealth
+	}
+}
+
+func (v *view) taintCountdown(now time.Time, t *target) countdown {
+	if !v.settings.Evicts() || len(t.taints) == 0 {
+		return countdown{}
+	}
+	tolerations, known := v.tolerations()
+	if !known {
+		return countdown{blocked: noAnnotation}
+	}
+	judged := taint.Deadline(t.taints, tolerations, v.rule())
+	if judged.Outcome == taint.Forever {
+		return countdown{}
+	}
+	if why := v.stateless(t, api.EvictionReasonTaintUntolerated); why != (blocked{}) {
+		return countdown{blocked: why}
+	}
+	l := countdown{at: judged.At, grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated, Taint: &t.taints[judged.Taint]}}
+	if judged.Taint < len(t.causes) {
+		l.grounds.Cause = &t.causes[judged.Taint]
+	}
+	if judged.Toleration >= 0 {
+		l.grounds.Toleration = &tolerations[judged.Toleration]
+	}
+	if judged.Outcome == taint.Untolerated {
+		l.at = untoleratedSince(now, &t.taints[judged.Taint])
+	}
+	l.grounds.Deadline = l.at
+	if !l.at.After(now) && v.goesRound(now, t.cluster) {
+		l.at = nextTry(now)
+	}
+	return l
+}
+
+func (v *view) rule() taint.Rule {
+	return taint.Rule{Match: v.settings.TolerationMatch, Numeric: v.settings.NumericTolerations}
+}
+
+// tolerations are those that count for eviction, and whether they are known at all.
+func (v *view) tolerations() ([]corev1.Toleration, bool) {
+	source := v.spec.Placement
+	if v.settings.TolerationSource == messages.SourceAppliedPlacement {
+		source = v.applied
+	}
+	if source == nil {
+		return nil, v.settings.TolerationSource == messages.SourcePlacement
+	}
+	return source.ClusterTolerations, true
+}
+
+// untoleratedSince is when a taint without a toleration began to count.
+func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
+	if t.TimeAdded == nil || t.TimeAdded.After(now) {
+		return now
+	}
+	return t.TimeAdded.Time
+}
+
+// notice puts a deadline that moved closer, or is new, off to the moment at which Karmada's taint manager would
+// notice: when the cluster is looked at again, or when the timer of the old deadline fires, whatever the health of
+// the copy. News is noticed at once. What is due stays due.
+func (v *view) notice(now time.Time, t *target, next *countdown, news bool) {
+	pending := t.timer
+	if !news && !next.at.IsZero() && (pending.IsZero() || next.at.Before(pending)) {
+		next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, v.settings.TaintRelistPeriod, now)))
+	}
+	t.timer = next.at
+}
+
+// announce says when a target must be left.
+func (v *view) announce(t *target, out *actors.Outbox) {
+	g := t.countdown.grounds
+	g.Deadline = t.countdown.at // later than the true one where the cluster is looked at only now and then
+	out.Record(&messages.CountdownStarted{Binding: v.name, Cluster: t.cluster, Grounds: g})
+}
+
+// goesOn reports whether a departure that is due stays so on new grounds. One for health begins anew where the old one was for
+// a taint: it may be one failover too many, and those of an instant go in the order of the targets.
+func goesOn(now time.Time, old, next *countdown) bool {
+	return old.due && !next.at.After(now) && (old.sick() || !next.sick())
+}
+
+// whyStay is why a target need not be left on some grounds any more.
+func whyStay(t *target, g *messages.Grounds) string {
+	switch {
+	case g.Reason == api.EvictionReasonApplicationFailure:
+		return "it is no longer unhealthy"
+	case len(t.taints) == 0:
+		return "no NoExecute taint is left"
+	default:
+		return "the deadline no longer holds"
+	}
+}
+
+// sick reports whether the target is to be left for its own health.
+func (l *countdown) sick() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
+
+// returnPermit gives a permit back that cannot be used: the scheduler looks for a destination, and the governor is asked
+// again once there is one.
+func (t *target) returnPermit(v *view, out *actors.Outbox) {
+	if t.countdown.permitted {
+		t.countdown.permitted, t.countdown.trial, t.countdown.seeking = false, false, true
+		out.TellGovernor(&messages.PermitReturned{Binding: v.name, Cluster: t.cluster})
+	}
+}
+
+// seeks reports whether the scheduler looks for a destination for some target.
+func (v *view) seeks() bool {
+	for i := range v.targets {
+		if v.targets[i].countdown.seeking {
+			return true
+		}
+	}
+	return false
+}
+
+// leaving are the targets whose departure waits for a destination, the earliest deadline first: those that have leave to
+// go, and those that are to ask for it.
+func (v *view) leaving() (leaving, seeking []messages.ClusterName) {
+	if !v.settings.EvictionNeedsDestination {
+		return nil, nil
+	}
+	for i := range v.targets {
+		switch t := &v.targets[i]; {
+		case t.countdown.permitted:
+			leaving = append(leaving, t.cluster)
+		case t.countdown.seeking:
+			seeking = append(seeking, t.cluster)
+		}
+	}
+	v.byDeadline(leaving)
+	v.byDeadline(seeking)
+	return leaving, seeking
+}
+
+func (v *view) byDeadline(names []messages.ClusterName) {
+	slices.SortFunc(names, func(x, y messages.ClusterName) int {
+		return cmp.Or(v.target(x).countdown.at.Compare(v.target(y).countdown.at), cmp.Compare(x, y))
+	})
+}

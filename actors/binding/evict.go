@@ -1,0 +1,261 @@
+package binding
+
+import (
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *actors.Outbox) {
+	if t := b.target(m.Cluster); t != nil {
+		t.taints, t.causes, t.since = m.Taints, m.Causes, m.Since
+		b.reconsider(now, t, m.News || b.restoring, out)
+		return
+	}
+	if k := b.handover.task(m.Cluster); k != nil {
+		k.cameBack(&b.view, now, m.Taints)
+		b.reassess()
+	}
+}
+
+// reconsiderAll looks at every target again because tolerations, reports or settings changed.
+func (b *Binding) reconsiderAll(now time.Time, out *actors.Outbox) {
+	b.eachTarget(func(t *target) { b.reconsider(now, t, false, out) })
+	b.reviseAnswers(out)
+}
+
+// eachTarget visits every target; the visit may take that target, and no other, off the result.
+func (b *Binding) eachTarget(visit func(*target)) {
+	for i := 0; i < len(b.targets); {
+		c := b.targets[i].cluster
+		visit(&b.targets[i])
+		if i < len(b.targets) && b.targets[i].cluster == c {
+			i++
+		}
+	}
+}
+
+// reconsider recomputes when the binding must leave one target. news is set where the taints changed;
+// other changes are noticed at the next re-list of the cluster, if there is one.
+func (b *Binding) reconsider(now time.Time, t *target, news bool, out *actors.Outbox) {
+	next := b.soonest(now, t, news)
+	if next.at.IsZero() != t.countdown.at.IsZero() {
+		b.reviseAnswer(t.cluster, out)
+	}
+	b.replaceCountdown(now, t, next, out)
+}
+
+// replaceCountdown puts a new verdict in the place of the old one and says what that changes.
+func (b *Binding) replaceCountdown(now time.Time, t *target, next countdown, out *actors.Outbox) {
+	old := t.countdown
+	switch {
+	case next.at.IsZero():
+		b.stopCountdown(now, t, next.blocked, out)
+		return
+	case goesOn(now, &old, &next):
+		next.due, next.requested, next.permitted, next.seeking = true, old.requested, old.permitted, old.seeking
+		next.trial, next.blocked = old.trial, old.blocked
+		t.countdown = next
+		b.goOn(now, t, &old, out)
+		return
+	case old.due:
+		b.stopCountdown(now, t, blocked{}, out)
+	}
+	if next.blocked.reason == hopLimit {
+		b.putOff(t, next, out)
+		return
+	}
+	if b.restoring {
+		next.blocked = t.countdown.blocked
+	}
+	t.countdown = next
+	if next.at.After(now) {
+		if !b.restoring && (!old.at.Equal(next.at) || old.due || !old.grounds.Same(&next.grounds)) {
+			b.announce(t, out)
+		}
+		return
+	}
+	if next.grounds.Reason != api.EvictionReasonApplicationFailure { // those go at the end of the instant, in the order of the targets
+		b.fallDue(now, t, out)
+	}
+}
+
+// goOn goes on with a departure that is due, for other grounds perhaps: what is meant to be limited for these may have
+// leave to go that was not limited for those.
+func (b *Binding) goOn(now time.Time, t *target, old *countdown, out *actors.Outbox) {
+	if old.sick() && !t.countdown.sick() {
+		b.hopFreed(now)
+	}
+	switch limited := old.sick() != t.countdown.sick() && b.disruption.permits(&b.view, t.countdown.sick()); {
+	case limited && t.countdown.requested:
+		b.depart(now, t, out)
+	case limited && t.countdown.permitted:
+		t.returnPermit(&b.view, out)
+		b.ask(now, out)
+	case old.awaits() && !t.countdown.at.Equal(old.at):
+		b.ask(now, out) // who goes first where not all can goes by this
+	}
+}
+
+// stopCountdown ends a countdown or a departure that is not under way yet.
+func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *actors.Outbox) {
+	old := t.countdown
+	t.countdown = countdown{blocked: old.blocked}
+	stops := !old.at.IsZero() || old.blocked != blocked{} && held == blocked{} && !b.restoring
+	if stops { // which ends what was held, too
+		t.countdown.blocked = blocked{}
+		out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
+	}
+	b.block(t, held, nil, out)
+	if !stops {
+		return
+	}
+	if old.requested {
+		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
+	}
+	b.conclude(old.trial, t.cluster, true, out)
+	if old.awaits() {
+		b.ask(now, out)
+	}
+	if old.due {
+		b.hopFreed(now)
+	}
+}
+
+func (b *Binding) evictDue(now time.Time, out *actors.Outbox) {
+	b.eachTarget(func(t *target) {
+		if l := &t.countdown; !l.due && !l.at.IsZero() && !l.at.After(now) {
+			b.fallDue(now, t, out)
+		}
+	})
+}
+
+// fallDue starts the way out of a target whose deadline has come.
+func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
+	if !t.countdown.sick() || !b.tooSoon(now, t, out) {
+		b.depart(now, t, out)
+	}
+}
+
+// depart goes on with a departure that is due: with a permit of the governor, or by itself.
+func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
+	t.countdown.due = true
+	sick := t.countdown.sick()
+	if !b.disruption.permits(&b.view, sick) {
+		b.permitted(now, t, out)
+		return
+	}
+	t.countdown.requested = true
+	out.TellGovernor(&messages.RequestEviction{
+		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.countdown.at, Unlimited: sick, Told: t.countdown.blocked != blocked{},
+	})
+}
+
+func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted, out *actors.Outbox) {
+	t := b.target(m.Cluster)
+	if t == nil || !t.countdown.due || !t.countdown.requested {
+		return
+	}
+	t.countdown.requested, t.countdown.trial = false, m.Trial
+	b.permitted(now, t, out)
+}
+
+// permitted goes on with a departure: at once, or after the scheduler has shown that the workload has
+// somewhere to go.
+func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
+	t.countdown.permitted = true
+	switch {
+	case !b.settings.EvictionNeedsDestination:
+		b.evict(now, t.cluster, "", out)
+		b.syncCopies(out)
+	case !b.schedulable():
+		b.block(t, notScheduled, nil, out)
+	}
+	b.ask(now, out)
+	b.reassess()
+}
+
+// destinationFound asks for leave to go where there is somewhere to go by now.
+func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, out *actors.Outbox) {
+	if m.Request != b.request.number {
+		return
+	}
+	for _, c := range m.Clusters {
+		if t := b.target(c); t != nil && t.countdown.seeking {
+			t.countdown.seeking = false
+			b.depart(now, t, out)
+		}
+	}
+}
+
+// releaseBlocked lets go on what waits for a destination that nobody asks for any more.
+func (b *Binding) releaseBlocked(now time.Time, out *actors.Outbox) {
+	if b.settings.EvictionNeedsDestination {
+		return
+	}
+	b.eachTarget(func(t *target) {
+		switch l := &t.countdown; {
+		case l.permitted:
+			b.permitted(now, t, out)
+		case l.seeking:
+			l.seeking = false
+			b.depart(now, t, out)
+		}
+	})
+}
+
+// seekAnew has departures that needed no permit ask for one where they do now.
+func (b *Binding) seekAnew(now time.Time, out *actors.Outbox) {
+	if b.returnPermits(out) {
+		b.ask(now, out)
+	}
+}
+
+// returnPermits gives all permits back that would lapse, and reports whether there were any.
+func (b *Binding) returnPermits(out *actors.Outbox) bool {
+	if !b.disruption.lapses(&b.view) {
+		return false
+	}
+	for i := range b.targets {
+		b.targets[i].returnPermit(&b.view, out)
+	}
+	return true
+}
+
+// evict takes a target off the result and writes its task. The trigger says what made the scheduler move the
+// binding, where nothing else did.
+func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, out *actors.Outbox) {
+	i := slices.IndexFunc(b.targets, func(t target) bool { return t.cluster == c })
+	t := b.targets[i]
+	switch t.countdown.grounds.Reason {
+	case api.EvictionReasonTaintUntolerated:
+		b.rememberPreferred(out)
+	case api.EvictionReasonApplicationFailure: // an application that is sick there does not return
+		b.forgetPreferred(out)
+	}
+	b.handover.givenUp(&b.view, &t, out)
+	if b.handover.task(c) == nil { // else the first task stands
+		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger), trial: t.countdown.trial}
+		k.CreationTimestamp = b.taskTime(now)
+		b.handover.tasks = append(b.handover.tasks, k)
+		b.hopped(now, &k)
+	}
+	b.targets = slices.Delete(b.targets, i, i+1)
+	b.reviseAnswer(c, out)
+	out.Record(&messages.EvictionStarted{Binding: b.name, Cluster: c, Task: b.handover.task(c).GracefulEvictionTask, Grounds: t.countdown.grounds})
+}
+
+// considerTaints says whether the binding, which stays on a target, would have to leave it for taints that
+// it has not, by the rules by which it would. Nothing changes.
+func (b *Binding) considerTaints(now time.Time, m *messages.ConsiderTaints, out *actors.Outbox) {
+	b.heard |= considered
+	answer := &messages.TaintsConsidered{Binding: b.name, Policy: m.Policy}
+	if t := b.target(m.Cluster); t != nil && t.countdown.at.IsZero() {
+		imagined := target{cluster: t.cluster, taints: m.Taints}
+		answer.Leaves = !b.taintCountdown(now, &imagined).at.IsZero()
+	}
+	out.TellCluster(m.Cluster, answer)
+}

@@ -1,0 +1,93 @@
+package binding
+
+import (
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// bindingApplied takes over a manifest, or the stored object after a restart: the targets, the tasks
+// with their times, the reports. Clusters and members are asked to tell the rest. What a binding that
+// runs already knows of its copies, it keeps.
+func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out *actors.Outbox) {
+	b.restoring = !b.created && m.Status != nil && m.Status.LastScheduledTime != nil
+	b.created, b.managed, b.claims.owner = true, m.Managed, m.Owner
+	b.spec = *m.Spec
+	b.spec.Clusters, b.spec.GracefulEvictionTasks, b.spec.RequiredBy = nil, nil, nil // they are in targets, tasks and requiredBy
+	if by := m.Spec.RequiredBy; b.dependencies != nil || len(by) > 0 {
+		owned(&b.dependencies).restore(by)
+	}
+	b.applied = m.Applied
+	b.restoreStatus(m.Status)
+	if m.Spec.RescheduleTriggeredAt != nil {
+		b.request.rescheduleAt = m.Spec.RescheduleTriggeredAt.Time
+	}
+	before := b.handover.tasks
+	b.handover.restore(&b.view, now, m.Spec.GracefulEvictionTasks, out)
+	b.retarget(m.Spec.Clusters, out)
+	b.restoreBlocked(m.Status)
+	b.handover.drop(&b.view, now, before, out)
+	if s := m.Status; s != nil && s.Shrinking != nil {
+		owned(&b.failback).restoreShrinks(&b.view, s.Shrinking)
+	}
+	if !b.restoring {
+		b.forgetPreferred(out) // people say where it is to run
+	}
+	if m.Status != nil {
+		b.copies.restore(now, m.Status, b.settings.PersistentFailoverTimers)
+		b.restoreUnheard()
+	}
+	b.adoptCopies(m.Recovered, out)
+	b.reconsiderAll(now, out)
+	b.ask(now, out)
+	b.syncCopies(out)
+	b.reassess()
+}
+
+func (b *Binding) restoreStatus(s *api.BindingStatus) {
+	if s == nil {
+		return
+	}
+	b.affinity = s.SchedulerObservedAffinityName
+	b.failback = restoreFailback(s)
+	b.restoreHops(s.FailoverHistory)
+	if b.unschedulable != nil || len(s.Unschedulable) > 0 {
+		owned(&b.unschedulable).waiting = s.Unschedulable
+	}
+	if s.LastScheduledTime != nil {
+		b.request.lastScheduled = s.LastScheduledTime.Time
+	}
+}
+
+// restoreUnheard knows old copies again of which nothing was heard before a restart: a cluster that is cut off starts
+// what it was told to when it returns, and must hear when that is to go.
+func (b *Binding) restoreUnheard() {
+	for i := range b.handover.tasks {
+		c := messages.ClusterName(b.handover.tasks[i].FromCluster)
+		if b.restoring && b.copy(c) == nil && b.wanted(c) {
+			b.copies = append(b.copies, copyState{cluster: c})
+		}
+	}
+}
+
+// adoptCopies tells the members of restored copies what they run, so that they report how it is. Members that
+// outlived the engine know what they run: what is gone there since starts anew.
+func (b *Binding) adoptCopies(recovered bool, out *actors.Outbox) {
+	for i := range b.copies {
+		c := &b.copies[i]
+		if t := b.target(c.cluster); t != nil {
+			c.replicas = t.runs()
+		} else if k := b.handover.task(c.cluster); k != nil && k.Replicas != nil {
+			c.replicas = *k.Replicas
+		} else if s := b.set(); k != nil && s != nil {
+			c.replicas = s.Targets.Pods()
+		} else if s := b.failback.share(c.cluster); s != nil {
+			c.replicas = s.Replicas
+		}
+		if b.wanted(c.cluster) && !c.removing && (c.reported || !c.withheld) {
+			b.tellRun(c, c.withheld || c.reported && !recovered, out)
+		}
+	}
+}
