@@ -161,7 +161,7 @@ func called(call *ast.CallExpr) string {
 func tells(t types.Type) bool { return t != nil && strings.Contains(t.String(), "zerolog.") }
 
 // symmetric are functions to which the order of two values is all one.
-var symmetric = []string{"min", "max", "Equal", "DeepEqual"}
+var symmetric = []string{"min", "max", "Equal", "EqualFunc", "DeepEqual", "Earlier"}
 
 // arguments swaps neighbours of one type.
 func (s *surgeon) arguments(call *ast.CallExpr) {

@@ -182,6 +182,26 @@ func TestReportsThatComeTogetherAreAsGoodAsOneByOne(t *testing.T) {
 	require.Equal(t, statuses{{"Disk": "True", "Net": "False"}}, seenBy(together.Tell(&messages.ConditionsReported{Reports: []*messages.ConditionReported{report("Ready", "")}}), "p"))
 }
 
+// TestTheLastOfSeveralReportsOfOneConditionCounts: a condition may come, change, go and come back within one report.
+func TestTheLastOfSeveralReportsOfOneConditionCounts(t *testing.T) {
+	for title, c := range map[string]struct {
+		reports []*messages.ConditionReported
+		want    statuses
+	}{
+		"it comes and changes":    {[]*messages.ConditionReported{report("Disk", "True"), report("Disk", "False")}, statuses{{"Ready": "True", "Disk": "False"}}},
+		"it comes and goes":       {[]*messages.ConditionReported{report("Disk", "True"), report("Disk", "")}, statuses{{"Ready": "True"}}},
+		"it goes and comes back":  {[]*messages.ConditionReported{report("Ready", ""), report("Ready", "True")}, statuses{{"Ready": "True"}}},
+		"it goes, and goes again": {[]*messages.ConditionReported{report("Ready", ""), report("Ready", "")}, statuses{{}}},
+	} {
+		t.Run(title, func(t *testing.T) {
+			together, apart := drive(t, nil, listed("p")...), drive(t, nil, listed("p")...)
+			one := together.Tell(&messages.ConditionsReported{Reports: c.reports})
+			require.Equal(t, c.want, seenBy(one, "p"))
+			require.Equal(t, apart.Tell(c.reports[0], c.reports[1]).Facts(), one.Facts())
+		})
+	}
+}
+
 func TestAReportOfManyConditionsShowsTheClusterOnce(t *testing.T) {
 	for _, n := range []int{1, 10, 100} {
 		mail := drive(t, nil).Tell(manyReports(n, "True")).Mail()

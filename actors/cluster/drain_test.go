@@ -60,6 +60,12 @@ func TestADrainOfAnEmptyClusterIsDone(t *testing.T) {
 	d.Tell().Sleeps()
 }
 
+func TestADrainWaitsForNoPolicy(t *testing.T) {
+	d := drive(t, nil, listed("p")...)
+	d.Tell(report("Disk", "True"), &messages.DrainRequested{}).Recorded(changed("Disk", "True"),
+		tainted(cordon, d.Now(), drained), tainted(draining, d.Now(), drained), progress(0, 0, time.Time{}))
+}
+
 func TestWhoeverTakesTheTaintsOfADrainGetsThemBack(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(&messages.DrainRequested{})

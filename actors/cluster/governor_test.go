@@ -51,10 +51,30 @@ func TestABlackoutTakesBackWhatConditionsAskedFor(t *testing.T) {
 	d.Tell(&messages.BlackoutDeclared{Blind: true}).Quiet()
 	d.Advance(time.Hour)
 	back := d.Now()
-	d.Tell(&messages.BlackoutDeclared{})
-	for _, f := range actorstest.FactsOf[*messages.TaintAdded](d.Tell(empties(4)).Facts()) {
-		require.Equal(t, back, f.Taint.TimeAdded.Time)
-	}
+	d.Tell(&messages.BlackoutDeclared{}).Recorded(tainted(notReadyNoExecute, back, bySystem("Ready=False")))
+	d.Tell(empties(4)).Recorded(tainted("down:NoExecute", back, byPolicy("down", "X=True")))
+}
+
+// TestABlackoutLeavesWhatTheSystemDoesForPeople: a deletion and a drain empty the cluster all the same.
+func TestABlackoutLeavesWhatTheSystemDoesForPeople(t *testing.T) {
+	d := drive(t, func(s *messages.Settings) {
+		s.FailoverEvictionTimeout, s.TaintTerminatingClusters = time.Minute, true
+	})
+	d.Tell(placedOn("web")...)
+	d.Tell(report("Ready", "Unknown"), &messages.DrainRequested{}, &messages.ClusterDeleted{})
+	d.Advance(time.Minute)
+	n := d.Tell(&messages.BlackoutDeclared{Blind: true})
+	require.Equal(t, []string{"cluster.karmada.io/unreachable by governor"}, removals(n))
+	require.ElementsMatch(t, []string{unreachableNoSchedule, "cluster.karmada.io/terminating:NoExecute", cordon, draining}, taintsOf(t, n))
+}
+
+func TestTheGovernorHearsThatAClusterThatItKnowsIsGone(t *testing.T) {
+	watched := func(s *messages.Settings) { s.RegionEvictionRate = 1 }
+	d := actorstest.Drive(t, cluster.New(name, settings(watched), 0))
+	d.Tell(joined(in("eu"))).Told(governor, &messages.ClusterObserved{Cluster: name, Region: "eu"})
+	d.Tell(&messages.ClusterDeleted{}).Told(governor, &messages.ClusterGone{Name: name})
+
+	drive(t, nil).Tell(&messages.ClusterDeleted{}).Told(governor)
 }
 
 func TestAClusterThatJoinsInABlackoutIsNotEmptied(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/actorstest"
@@ -101,6 +102,58 @@ func TestARestartKnowsThatTheAgentWasLost(t *testing.T) {
 	facts := actorstest.FactsOf[*messages.ConditionChanged](n.Facts())
 	if len(facts) != 1 || facts[0].Status != metav1.ConditionTrue {
 		t.Fatalf("the agent is back: %v", facts)
+	}
+}
+
+func TestAnAgentMayFallSilentAgain(t *testing.T) {
+	d := drive(t, nil)
+	d.Tell(stale(0))
+	d.Advance(40 * time.Second)
+	d.Tell(&messages.ContactRestored{})
+	d.Advance(10 * time.Second)
+	d.Tell(stale(45 * time.Second)).Recorded(stopped(45*time.Second, 85*time.Second))
+	d.Advance(35*time.Second).Recorded(unknown("ClusterStatusUnknown"), unreachable(d.Now(), "ClusterStatusUnknown"))
+}
+
+// TestARestartKnowsWhatTheClusterSaid: when its agent is back, a cluster says again what it said of itself, and no more
+// than that.
+func TestARestartKnowsWhatTheClusterSaid(t *testing.T) {
+	for title, c := range map[string]struct {
+		stored metav1.Condition
+		says   metav1.Condition
+	}{
+		"its own word": {
+			metav1.Condition{Status: "False", Reason: "NetworkDown", Message: "link lost"},
+			metav1.Condition{Status: "False", Reason: "NetworkDown", Message: "link lost"},
+		},
+		"an Unknown of its own": {
+			metav1.Condition{Status: "Unknown", Reason: "Starting"},
+			metav1.Condition{Status: "Unknown", Reason: "Starting"},
+		},
+		"it was lost": {
+			metav1.Condition{Status: "Unknown", Reason: "ClusterStatusUnknown", Message: silence},
+			metav1.Condition{Status: "True", Reason: "ClusterReady", Message: healthy},
+		},
+		"it was never heard of": {
+			metav1.Condition{Status: "Unknown", Reason: "ClusterStatusNeverUpdated", Message: silence},
+			metav1.Condition{Status: "True", Reason: "ClusterReady", Message: healthy},
+		},
+		"it did not answer, which it did not say": {
+			metav1.Condition{Status: "False", Reason: "ClusterNotReachable", Message: "cluster is not reachable"},
+			metav1.Condition{Status: "True", Reason: "ClusterReady", Message: healthy},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			c.stored.Type = "Ready"
+			d := actorstest.Drive(t, cluster.New(name, settings(nil), 0))
+			d.Tell(joined(object(c.stored)), stale(0))
+			d.Advance(time.Minute)
+			d.Tell(&messages.ContactRestored{})
+			shown := actorstest.MailTo(d.Mail(), scheduler)
+			ready := shown[len(shown)-1].(*messages.ClusterViewed).View.Condition("Ready")
+			said := metav1.Condition{Status: ready.Status, Reason: ready.Reason, Message: ready.Message}
+			require.Equal(t, c.says, said)
+		})
 	}
 }
 

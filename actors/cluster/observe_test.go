@@ -92,17 +92,17 @@ func TestAReportThatIsNoProbeCountsAtOnce(t *testing.T) {
 }
 
 func TestWhatAThresholdHoldsBackAcrossARestart(t *testing.T) {
-	for name, c := range map[string]struct {
+	for title, c := range map[string]struct {
 		change func(*messages.Settings)
 		takes  time.Duration
 	}{
 		"goes on counting":    {thresholds, 20 * time.Second},
 		"counts at once: K16": {func(s *messages.Settings) { thresholds(s); s.PersistentClusterTimers = false }, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(title, func(t *testing.T) {
 			o := ready("True")
 			o.Status.ReadyObservation = &api.ReadyObservation{
-				Status: "False", Since: metav1.Time{Time: actorstest.Start.Add(-10 * time.Second)},
+				Status: "False", Reason: "NoNodes", Message: "none is left", Since: metav1.Time{Time: actorstest.Start.Add(-10 * time.Second)},
 			}
 			d := actorstest.Drive(t, cluster.New("member1", settings(c.change), 0))
 			n := d.Tell(joined(o))
@@ -112,6 +112,9 @@ func TestWhatAThresholdHoldsBackAcrossARestart(t *testing.T) {
 				n = d.Advance(1)
 			}
 			requireReady(t, n, "False")
+			require.Equal(t, &messages.ConditionChanged{
+				Cluster: name, Type: "Ready", Status: "False", Reason: "NoNodes", Message: "none is left", By: "probe",
+			}, n.Facts()[0])
 		})
 	}
 }

@@ -53,6 +53,15 @@ func TestAPreviewTaintsNothingAndAsksTheBindings(t *testing.T) {
 	d.Tell(&messages.BindingLeft{Binding: "late"}).Recorded(previewed(at, 1))
 }
 
+func TestAPreviewThatEvictsNobodyAsksNobody(t *testing.T) {
+	d := drive(t, nil, listed("a")...)
+	d.Tell(&messages.BindingPlaced{Binding: "web"})
+	soft := reports("a", 1)
+	soft.Taints[0].Effect = corev1.TaintEffectNoSchedule
+	d.Tell(soft).Told(bindingAt("web"))
+	d.Tell(&messages.AnswerChanged{Binding: "web"}).Told(bindingAt("web"))
+}
+
 // A real NoExecute taint is a new question: who leaves for it would not leave for the preview.
 func TestAPreviewFollowsTheTaints(t *testing.T) {
 	d := drive(t, nil, listed("a")...)

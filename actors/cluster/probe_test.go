@@ -143,6 +143,16 @@ func TestAClusterThatIsBackSaysAgainWhatItSaid(t *testing.T) {
 	d.Advance(10 * time.Second).Recorded(&messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "False", Reason: "NoNodes", By: "probe"})
 }
 
+func TestAClusterThatIsBackSaysAgainWhatAProbeFound(t *testing.T) {
+	d := probed(t, probing)
+	d.Tell(report("Ready", "Unknown"))
+	d.Tell(&messages.ConditionReported{Type: "Ready", Status: "False", Reason: "NoNodes", Observed: true})
+	d.Tell(lost(0))
+	d.Advance(10 * time.Second).Recorded(seen(fails(0)))
+	d.Tell(restored)
+	d.Advance(10 * time.Second).Recorded(&messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "False", Reason: "NoNodes", By: "probe"})
+}
+
 func TestProbesAcrossARestart(t *testing.T) {
 	forgetful := func(s *messages.Settings) {
 		probing(s)
@@ -166,6 +176,8 @@ func TestProbesAcrossARestart(t *testing.T) {
 			[]messages.Fact{seen(fails(0)), tainted(notReadyNoSchedule, after(10*time.Second), bySystem(dead))}},
 		"the first probe counts at once": {push("True", "", ""), forgetful, -2 * time.Second,
 			[]messages.Fact{silent(-10*time.Second, 30*time.Second), seen(fails(0)), tainted(notReadyNoSchedule, after(0), bySystem(dead))}, nil},
+		"so it does where there is no threshold": {push("True", "", ""), func(s *messages.Settings) { s.ClusterStatusUpdateFrequency = 10 * time.Second }, -2 * time.Second,
+			[]messages.Fact{silent(-10*time.Second, 0), seen(fails(0)), tainted(notReadyNoSchedule, after(0), bySystem(dead))}, nil},
 		"a cluster that is known to be dead stays so": {gone, probing, -time.Hour,
 			[]messages.Fact{}, nil},
 	} {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,12 +94,12 @@ func (c *Cluster) adopt(i int, cause api.TaintCause, out *actors.Outbox) bool {
 	if was := c.causes[i]; was.By == cause.By && was.Policy == cause.Policy {
 		return false
 	}
-	c.causes = slices.Clone(c.causes)
 	c.causes[i] = cause
 	out.Record(&messages.TaintAdopted{Cluster: c.name, Taint: c.taints[i], Cause: cause})
 	return c.taints[i].Effect == corev1.TaintEffectNoExecute
 }
 
+// removeGone begins new lists with what stays: those that others have seen stay as they are.
 func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {
 	var taints []corev1.Taint
 	var causes []api.TaintCause
@@ -129,13 +128,11 @@ func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {
 	return cause
 }
 
-// put adds a taint at the end, or gives it the place of the one that had another value. Lists that
-// others have seen stay as they are.
+// put adds a taint at the end, or gives it the place of the one that had another value.
 func (c *Cluster) put(t corev1.Taint, cause api.TaintCause) {
 	if i := taint.Find(c.taints, t.Key, t.Effect); i >= 0 {
-		c.taints, c.causes = slices.Clone(c.taints), slices.Clone(c.causes)
 		c.taints[i], c.causes[i] = t, cause
 		return
 	}
-	c.taints, c.causes = append(slices.Clip(c.taints), t), append(slices.Clip(c.causes), cause)
+	c.taints, c.causes = append(c.taints, t), append(c.causes, cause)
 }

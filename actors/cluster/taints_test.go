@@ -171,6 +171,19 @@ func TestSinceIsWhenTheNoExecuteTaintsLastChanged(t *testing.T) {
 	require.Equal(t, 3*time.Second, since(d.Tell(edit("a:NoExecute"))))
 }
 
+func TestBindingsHearOfEachChangeOfNoExecuteTaintsAndOfNoOther(t *testing.T) {
+	d := drive(t, nil)
+	d.Tell(&messages.BindingPlaced{Binding: "web"})
+	told := func(specs ...string) int {
+		return len(actorstest.MailTo(d.Tell(edit(specs...)).Mail(), bindingAt("web")))
+	}
+	require.Equal(t, 1, told("a=1:NoExecute"))
+	require.Equal(t, 0, told("b:NoSchedule"), "one that evicts nobody")
+	require.Equal(t, 1, told("a=2:NoExecute"), "another value")
+	require.Equal(t, 1, told("a-", "c=2:NoExecute"), "another key, at the same instant")
+	require.Equal(t, 0, told("b-"))
+}
+
 // With a re-list, whatever changes of a tainted cluster has its bindings looked at, once.
 func TestAnyChangeOfATaintedClusterIsALook(t *testing.T) {
 	label := "gold"

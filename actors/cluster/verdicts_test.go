@@ -348,6 +348,16 @@ func TestThePolicyThatIsDroppedLastTakesItsTaint(t *testing.T) {
 	d.Tell(abstains("a", 3)).Quiet()
 }
 
+func TestAPolicyThatIsMadeAnewKeepsWhatItAdds(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupOnDelete))
+	d.Tell(adds("a", 1, "x"))
+	d.Tell(&messages.PolicyDropped{Name: "a"}).Recorded(untainted("x:NoSchedule", d.Now(), byPolicy("a", "it was deleted")))
+	d.Tell(&messages.PolicyListed{Name: "a", Cleanup: api.CleanupOnDelete, Targeted: true})
+	d.Tell(adds("a", 3, "x")).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("a", "X=True")))
+	d.Tell(report("Disk", "True"))
+	d.Tell(has("a", 4, true, "x")).Quiet()
+}
+
 func TestAPolicyGivesUpWhatItNoLongerStandsFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  messages.ToCluster
