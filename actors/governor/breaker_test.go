@@ -208,7 +208,18 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 	t.Run("those on trial are asked how it went", func(t *testing.T) {
 		d := actorstest.Drive(t, governor.New(breaks()))
 		d.Tell(broken("HalfOpen", nil, tried), survey).Told(bindingAt("f"), &messages.ReportTrial{Cluster: "e1"})
+		d.Tell(&messages.WithdrawRequest{Binding: "z", Cluster: "e1"}).Quiet() // they are asked once
 		require.Equal(t, []string{"Closed: 1 of 1 on trial serve"}, breakerStates(d.Tell(concluded("f", true))))
+	})
+	t.Run("of a priority, too, and nobody is asked twice", func(t *testing.T) {
+		s := breaks()
+		s.PriorityBreakerShare = 0.5
+		d := actorstest.Drive(t, governor.New(s))
+		status := broken("HalfOpen", nil, tried).Status
+		status.Priorities = []api.PriorityGovernance{{Governance: status.Governance}}
+		status.Permits = append(status.Permits, api.PermitCount{Priority: new(int32), Trials: status.Permits[0].Trials})
+		d.Tell(&messages.GovernorRestored{Status: status}, survey).Told(bindingAt("f"), &messages.ReportTrial{Cluster: "e1"})
+		require.Equal(t, []string{"Closed: 1 of 1 on trial serve", "Closed: 1 of 1 on trial serve"}, breakerStates(d.Tell(concluded("f", true))))
 	})
 	t.Run("who asks anew is not on trial", func(t *testing.T) {
 		d := actorstest.Drive(t, governor.New(breaks()))
@@ -216,10 +227,11 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 		require.Equal(t, []string{"f/e1", "g/e1"}, gone(n))
 		n.Told(bindingAt("f"), &messages.EvictionPermitted{Cluster: "e1", Trial: true})
 	})
-	t.Run("what has gone counts", func(t *testing.T) {
+	t.Run("what has gone counts, once", func(t *testing.T) {
 		d := actorstest.Drive(t, governor.New(breaks()))
 		went := []api.MovedCount{{From: metav1.MicroTime{Time: actorstest.Start}, Count: 4}}
-		n := d.Tell(append(from("e1", "a", "b"), &messages.GovernorRestored{Status: &api.GovernorStatus{Permits: []api.PermitCount{{Moved: went}}}}, survey)...)
+		before := &messages.GovernorRestored{Status: &api.GovernorStatus{Permits: []api.PermitCount{{Moved: went}}}}
+		n := d.Tell(append(from("e1", "a", "b"), before, before, survey)...)
 		require.Equal(t, []string{"a/e1"}, gone(n))
 	})
 }
@@ -242,6 +254,109 @@ func TestWhatIsPermittedIsRecordedWhereItCounts(t *testing.T) {
 	t.Run("and by nothing else", func(t *testing.T) {
 		require.Empty(t, permits(drive(t, workers(3, 1)).Tell(from("e1", "a", "b")...)))
 	})
+}
+
+// counted are what a restart must know, as last recorded.
+func counted(n *actorstest.Network) []api.PermitCount {
+	facts := actorstest.FactsOf[*messages.EvictionsPermitted](n.Facts())
+	if len(facts) == 0 {
+		return nil
+	}
+	return facts[len(facts)-1].Counts
+}
+
+func TestWhatIsRecordedIsInOrderAndNamed(t *testing.T) {
+	at := metav1.MicroTime{Time: actorstest.Start}
+	paid := metav1.MicroTime{Time: actorstest.Start.Add(time.Second)}
+	one := func(copies int) []api.MovedCount { return []api.MovedCount{{From: at, Count: 1, Copies: copies}} }
+	two := func(copies int) []api.MovedCount { return []api.MovedCount{{From: at, Count: 2, Copies: copies}} }
+	s := breaks()
+	s.FleetBreakerShare, s.RegionBreakerShare, s.PriorityBreakerShare, s.ClusterEvictionRate = 1, 1, 1, 1
+	d := surveyed(t, s)
+	n := d.Tell(append(from("u1", "a"), from("e1", "b")...)...)
+	require.Equal(t, []api.PermitCount{
+		{Moved: two(10)}, {Region: "eu", Moved: one(4)}, {Region: "us", Moved: one(4)},
+		{Cluster: "e1", PaidUntil: &paid}, {Cluster: "u1", PaidUntil: &paid}, {Priority: new(int32), Moved: two(10)},
+	}, counted(n))
+
+	d = opened(t, breaks())
+	tried := metav1.MicroTime{Time: d.Now().Add(5 * time.Minute)}
+	n = d.Advance(5 * time.Minute)
+	require.Equal(t, []api.Trial{{Binding: "f", Cluster: "e1", At: tried}, {Binding: "g", Cluster: "e1", At: tried}}, counted(n)[0].Trials)
+}
+
+// TestOnlyTrialsAreCalledSo has an eviction pass a closed breaker, one that tries, and both.
+func TestOnlyTrialsAreCalledSo(t *testing.T) {
+	s := breaks()
+	s.PriorityBreakerShare = 1
+	d := surveyed(t, s)
+	n := d.Tell(from("e1", "a", "b", "c", "d", "e", "f", "g", "h")...)
+	n.Told(bindingAt("a"), &messages.EvictionPermitted{Cluster: "e1"})
+	n = d.Advance(5 * time.Minute)
+	n.Told(bindingAt("f"), &messages.EvictionPermitted{Cluster: "e1", Trial: true})
+	require.Equal(t, "the fleet: 2 evictions are on trial", waits("h", n)[0].(*messages.EvictionDelayed).Message)
+}
+
+// TestAnotherSettingSurveysNothing: what there is stays known while breakers work.
+func TestAnotherSettingSurveysNothing(t *testing.T) {
+	d := surveyed(t, breaks())
+	s := breaks()
+	s.BreakerTrials = 7
+	d.Tell(&messages.SettingsChanged{Settings: s})
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(from("e1", "a")...)))
+}
+
+func TestCopiesAreCountedOnce(t *testing.T) {
+	region := breaks()
+	region.FleetBreakerShare, region.RegionBreakerShare = 0, 0.5
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		again    []messages.ToGovernor
+		from     messages.ClusterName
+		copies   int
+	}{
+		"of a cluster that is counted again": {breaks(), []messages.ToGovernor{survey, survey}, "e1", 10},
+		"of one that goes elsewhere":         {region, []messages.ToGovernor{located("u2", "eu")}, "u1", 2},
+		"after a time without breakers":      {region, []messages.ToGovernor{&messages.SettingsChanged{}, &messages.SettingsChanged{Settings: region}, survey}, "e1", 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := surveyed(t, c.settings)
+			for _, m := range c.again {
+				d.Tell(m)
+			}
+			require.Equal(t, c.copies, breakers(d.Tell(from(c.from, "a", "b", "c", "d", "e", "f")...))[0].Copies)
+		})
+	}
+}
+
+func TestWhoWaitsForTheCountIsToldWhatItWaitsForThen(t *testing.T) {
+	s := breaks()
+	s.FleetEvictionRate = 1
+	d := drive(t, s)
+	d.Tell(from("e1", "a", "b")...).Quiet()
+	n := d.Tell(survey)
+	require.Equal(t, []string{"a/e1"}, gone(n))
+	n.Told(bindingAt("b"), slowed("e1", "the fleet is left at 1 evictions a second"))
+	told := request("c")
+	told.Told = true
+	drive(t, s).Tell(told).Quiet()
+}
+
+func TestBreakersOfOneInstantAreToldTheWidestFirst(t *testing.T) {
+	s := breaks()
+	s.FleetBreakerShare, s.RegionBreakerShare = 1, 0.5
+	d := surveyed(t, s)
+	var want []string
+	regions := func(n *actorstest.Network) (list []string) {
+		for _, f := range breakers(n) {
+			list = append(list, f.Region+" "+f.State)
+		}
+		return list
+	}
+	d.Tell(from("u1", "a", "b")...)
+	d.Tell(from("e1", "a", "b")...)
+	want = []string{"eu HalfOpen", "us HalfOpen"}
+	require.Equal(t, want, regions(d.Advance(5*time.Minute)))
 }
 
 func TestARestartForgetsNoRate(t *testing.T) {

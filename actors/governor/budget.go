@@ -32,8 +32,7 @@ func budgets(g *Governor, _ time.Time, n *node) *wait {
 	e := g.eviction(w, n.head.Cluster)
 	for _, a := range w.accounts {
 		if why := a.minds(n, e); why != nil {
-			g.ledger.changed(a)
-			g.tell(n) // it may have waited for others before, which it was told
+			why.account = a
 			return why
 		}
 	}

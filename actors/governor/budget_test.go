@@ -89,6 +89,146 @@ func TestABudgetLetsAsManyGoAsItCanSpare(t *testing.T) {
 	require.Equal(t, []string{"all 4/6 0, 0"}, stood(d.Network))
 }
 
+// TestTheStatusOfABudgetSaysAll follows two budgets of everything, one of them for each workload by itself.
+func TestTheStatusOfABudgetSaysAll(t *testing.T) {
+	status := func(n *actorstest.Network) map[messages.BudgetName]api.EvictionBudgetStatus {
+		all := map[messages.BudgetName]api.EvictionBudgetStatus{}
+		for _, f := range actorstest.FactsOf[*messages.BudgetChanged](n.Facts()) {
+			all[f.Budget] = f.Status
+		}
+		return all
+	}
+	d := drive(t, budgeting)
+	both := func(m *messages.WorkloadObserved) *messages.WorkloadObserved {
+		m.Budgets = append(m.Budgets, "each")
+		return m
+	}
+	each := single(slow("each", 2))
+	each.Spec.MinAvailable = new(intstr.FromString("50%"))
+	unselected := api.EvictionBudgetStatus{Message: "it selects no workload"}
+	require.Equal(t, map[messages.BudgetName]api.EvictionBudgetStatus{"all": unselected, "each": unselected}, status(d.Tell(set(keep("all", "5"), each))))
+	require.Equal(t, map[messages.BudgetName]api.EvictionBudgetStatus{
+		"all":  {ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 6, DesiredHealthy: 5, DisruptionsAllowed: 1},
+		"each": {ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 6, DesiredHealthy: 3, DisruptionsAllowed: 3},
+	}, status(d.Tell(both(on("a", 1, "e1", "u1")), both(on("b", 2, "e1", "u1")))))
+
+	permitted := metav1.MicroTime{Time: d.Now()}
+	require.Equal(t, map[messages.BudgetName]api.EvictionBudgetStatus{
+		"all": {
+			ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 5, DesiredHealthy: 5, Waiting: 1,
+			Message: "budget all: leaving takes 2 of 6 replicas away at once, and 5 have to serve; it cannot go as things are",
+		},
+		"each": {
+			ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 5, DesiredHealthy: 3, DisruptionsAllowed: 2,
+			Moved: []api.BudgetMove{{At: permitted, Binding: "a", Replicas: 1}},
+		},
+	}, status(d.Tell(from("e1", "a", "b")...)))
+
+	d.Advance(10 * time.Second)
+	left := metav1.MicroTime{Time: d.Now()}
+	d.Tell(both(changed(on("a", 1, "e1", "u1"), 0, messages.Leaves)))
+	require.Equal(t, []api.BudgetMove{{At: left, Binding: "a", Replicas: 1}}, status(d.Network)["each"].Moved, "it counts from when it leaves")
+	d.Advance(time.Minute)
+	require.Empty(t, status(d.Network)["each"].Moved)
+	require.Equal(t, int64(2), status(d.Network)["each"].DisruptionsAllowed)
+}
+
+func TestABudgetOfMovesCountsWhatDoesNotServe(t *testing.T) {
+	d := funded(t, slow("all", 1))
+	sick := changed(on("a", 2, "e1"), 0, messages.Stays)
+	require.Empty(t, gone(d.Tell(sick, from("e1", "a")[0])), "two would move")
+	require.Equal(t, []string{"a/e2"}, gone(d.Tell(from("e2", "a")...)), "nothing of it runs there")
+}
+
+func TestWhoIsAskedToLeaveServesUntilItMay(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	d.Tell(changed(on("c", 2, "e1"), 2, messages.Asks)).Quiet()
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(from("e1", "a")...)))
+}
+
+func TestWhatAWorkloadCostsIsAskedAgainWhereItNoLongerRuns(t *testing.T) {
+	for name, news := range map[string]*messages.WorkloadObserved{
+		"it serves elsewhere": {Binding: "a", Budgets: []messages.BudgetName{"all"}, AtOnce: true, Expected: 2, Shares: []messages.Share{
+			{Cluster: "e1", Replicas: 2}, {Cluster: "e2", Replicas: 2, Serving: 2},
+		}},
+		"it is gone from there": on("a", 2, "e2"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := funded(t, keep("all", "100%"))
+			require.Empty(t, gone(d.Tell(from("e1", "a")...)))
+			require.Equal(t, []string{"a/e1"}, gone(d.Tell(news)), "as many serve as before, and leaving takes none of them away")
+		})
+	}
+}
+
+func TestABudgetThatIsEditedGoesOnCounting(t *testing.T) {
+	moves := func(b messages.Budget) *driver {
+		d := funded(t, b)
+		require.Equal(t, []string{"a/e1"}, gone(d.Tell(from("e1", "a", "b")...)))
+		d.Tell(changed(on("a", 2, "e1"), 0, messages.Leaves))
+		return d
+	}
+	t.Run("what moved", func(t *testing.T) {
+		d := moves(slow("all", 2))
+		require.Empty(t, gone(d.Tell(set(slow("all", 3)))))
+		require.Equal(t, []string{"b/e1"}, gone(d.Tell(set(slow("all", 4)))))
+	})
+	t.Run("anew, where it counts otherwise", func(t *testing.T) {
+		d := moves(slow("all", 2))
+		require.Equal(t, []string{"b/e1"}, gone(d.Tell(set(single(slow("all", 2))))))
+	})
+	t.Run("anew, where it did not limit moves meanwhile", func(t *testing.T) {
+		d := moves(slow("all", 2))
+		require.Equal(t, []string{"b/e1"}, gone(d.Tell(set(keep("all", "1")))))
+		d.Tell(on("b", 2, "e1"))
+		d.Tell(set(slow("all", 2)))
+		require.Equal(t, []string{"c/e1"}, gone(d.Tell(from("e1", "c")...)))
+	})
+	t.Run("what moved of workloads that are gone", func(t *testing.T) {
+		d := moves(slow("all", 2))
+		d.Tell(&messages.WithdrawRequest{Binding: "b", Cluster: "e1"})
+		for _, b := range []messages.BindingName{"a", "b", "c"} {
+			d.Tell(&messages.WorkloadObserved{Binding: b})
+		}
+		d.Tell(on("d", 2, "e1"))
+		require.Empty(t, gone(d.Tell(from("e1", "d")...)))
+		require.Equal(t, []string{"d/e1"}, gone(d.Advance(time.Minute)))
+	})
+}
+
+func TestBudgetsThatBeginToCountAreShown(t *testing.T) {
+	d := drive(t, messages.Settings{})
+	d.Tell(set(keep("all", "1")), on("a", 2, "e1")).Quiet()
+	require.Equal(t, []string{"all 2/2 1, 0"}, stood(d.Tell(&messages.SettingsChanged{Settings: budgeting})))
+}
+
+// TestWhoWaitsForOneThingAfterAnotherIsToldOfEach has a request wait for a rate, then for a budget, then for the rate again.
+func TestWhoWaitsForOneThingAfterAnotherIsToldOfEach(t *testing.T) {
+	s := budgeting
+	s.ClusterEvictionRate = 0.1
+	d := drive(t, s)
+	d.Tell(set(keep("all", "4")), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e1"))
+	rate := slowed("e1", "cluster e1 is left at 0.1 evictions a second")
+	spent := heldBack("e1", "BudgetSpent", "budget all: 4 of 6 replicas serve and 4 have to; leaving takes 2 away at once")
+	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), rate)
+	d.Advance(10*time.Second).Told(bindingAt("b"), spent)
+	require.Equal(t, []string{"z/e1"}, gone(d.Tell(from("e1", "z")...)), "no budget is about it")
+	d.Tell(on("a", 2, "u1")).Told(bindingAt("b"), rate)
+	require.Equal(t, []string{"b/e1"}, gone(d.Advance(10*time.Second)))
+}
+
+func TestWhoIsHeldKeepsNobodyFromABudget(t *testing.T) {
+	d := funded(t, keep("all", "4"))
+	d.Tell(on("large", 3, "e2"), changed(on("c", 2, "e1"), 1, messages.Stays), set(keep("all", "6")))
+	first := urgent("large", 9, 0)
+	first.Cluster = "e2"
+	require.Empty(t, gone(d.Tell(append(from("e1", "a"), first)...)), "large waits for three, and goes first")
+	large := messages.HoldScope{Binding: "large"}
+	n := d.Tell(hold(large, "migration"), on("b", 2, "e1"))
+	require.Equal(t, []string{"a/e1"}, gone(n))
+	n.Told(bindingAt("large"), heldBack("e2", "Held", "evictions of this workload are held: migration"))
+}
+
 func TestABudgetCountsMoreReplicasThan32BitsHold(t *testing.T) {
 	d := drive(t, budgeting)
 	n := d.Tell(set(keep("all", "50%")), on("a", math.MaxInt32, "e1", "e2"), on("b", math.MaxInt32, "e1", "e2"))

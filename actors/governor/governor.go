@@ -229,7 +229,7 @@ func (g *Governor) next(now time.Time, root *node) *node {
 	for n := root; n.head != nil && n.in == n.ready(); {
 		switch n.why = g.ask(now, n); {
 		case n.why != nil:
-			n.put(cmp.Or(n.why.line, &g.resting))
+			g.rest(n)
 			n = root
 		case n.scope == nil:
 			return n
@@ -240,7 +240,16 @@ func (g *Governor) next(now time.Time, root *node) *node {
 	return nil
 }
 
-// ask asks the gates of one node.
+// rest has a node wait for what stopped it. One that waits for a budget is told so: it may have waited for others before.
+func (g *Governor) rest(n *node) {
+	n.put(cmp.Or(n.why.line, &g.resting))
+	if a := n.why.account; a != nil {
+		g.ledger.changed(a)
+		g.tell(n)
+	}
+}
+
+// ask asks the gates of one node, and changes nothing.
 func (g *Governor) ask(now time.Time, n *node) *wait {
 	for _, gate := range n.gates() {
 		if why := gate(g, now, n); why != nil {

@@ -107,12 +107,10 @@ func (g *Governor) releaseChanged(m *messages.ReleaseChanged, out *actors.Outbox
 	}
 	for k, n := range g.requests { // order-free: each goes to its own place
 		if k.binding == m.Binding {
-			n.why = nil
-			n.put(n.ready())
+			g.wakeUp(n)
 			n.move(g.clusters[k.cluster].node(g.kindOf(n.head)))
 		}
 	}
-	g.retell()
 }
 
 // restoreHolds takes over what people said before a restart.

@@ -73,6 +73,34 @@ func TestWhoIsHeldHearsItBeforeItsTurn(t *testing.T) {
 	n.Told(bindingAt("b"), heldBack("e1", "Held", "evictions of this workload are held: migration"))
 }
 
+func TestTheSchedulerHearsWhatMayNotReturn(t *testing.T) {
+	d := drive(t, messages.Settings{})
+	d.Tell(hold(ofA, "migration")).Told(schedulerAt, &messages.ReturnsHeld{HoldScope: ofA, Held: true})
+	d.Tell(hold(ofA, "")).Told(schedulerAt, &messages.ReturnsHeld{HoldScope: ofA})
+	d.Tell(holdFor(onE1, "rack", time.Hour)).Told(schedulerAt, &messages.ReturnsHeld{HoldScope: onE1, Held: true})
+	d.Advance(time.Hour).Told(schedulerAt, &messages.ReturnsHeld{HoldScope: onE1})
+}
+
+func TestWhoWaitsHearsOfAHold(t *testing.T) {
+	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
+	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), slowed("e1", "cluster e1 is left at 0.1 evictions a second"))
+	d.Tell(hold(fleet, "network")).Told(bindingAt("b"), heldBack("e1", "Paused", "evictions are paused: network"))
+	d.Tell(hold(fleet, "")).Told(bindingAt("b"), slowed("e1", "cluster e1 is left at 0.1 evictions a second"))
+}
+
+func TestHoldsThatEndTogetherEndInOrder(t *testing.T) {
+	d := drive(t, messages.Settings{})
+	scopes := []messages.HoldScope{{}, {Binding: "a"}, {Binding: "b"}, {Cluster: "e1"}, {Cluster: "e2"}}
+	for _, i := range []int{4, 2, 0, 3, 1} {
+		d.Tell(holdFor(scopes[i], "network", time.Hour))
+	}
+	var want []messages.Fact
+	for _, of := range scopes {
+		want = append(want, &messages.HoldEnded{HoldScope: of, Reason: messages.HoldExpired})
+	}
+	d.Advance(time.Hour).Recorded(want...)
+}
+
 func TestAHoldEndsByItself(t *testing.T) {
 	d := drive(t, messages.Settings{})
 	d.Tell(holdFor(fleet, "network", time.Hour))
@@ -105,6 +133,7 @@ func TestWhoWasHeldHearsThatItWaitsForAWorker(t *testing.T) {
 		request *messages.RequestEviction
 	}{
 		"since the hold ended":            {[]messages.ToGovernor{hold(fleet, "network"), from("e1", "b")[0]}, nil},
+		"since its own hold ended":        {[]messages.ToGovernor{hold(fleet, "network"), hold(messages.HoldScope{Binding: "b"}, "migration"), from("e1", "b")[0], hold(messages.HoldScope{Binding: "b"}, "")}, nil},
 		"also where a restart is between": {nil, told},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +171,10 @@ func TestSickApplicationsWaitForPeopleAndNothingElse(t *testing.T) {
 	d.Tell(hold(onE1, "rack"))
 	d.Tell(sick).Told(bindingAt("a"), heldBack("e1", "Held", "evictions from cluster e1 are held: rack"))
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(hold(onE1, ""))))
+
+	d = drive(t, messages.Settings{ClusterEvictionRate: 0.1})
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(sick)))
+	require.Equal(t, []string{"b/e1"}, gone(d.Tell(from("e1", "b")...)), "it took nothing from the limits")
 }
 
 func TestPeopleReleaseAWorkloadFromEverything(t *testing.T) {
@@ -155,6 +188,13 @@ func TestPeopleReleaseAWorkloadFromEverything(t *testing.T) {
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(from("e1", "a")...)))
 	d.Tell(&messages.ReleaseChanged{Binding: "a"}).Recorded(&messages.ReleaseEnded{HoldScope: ofA})
 	d.Tell(from("e1", "a")...).Told(bindingAt("a"), heldBack("e1", "Paused", "evictions are paused: network"))
+}
+
+func TestAWorkloadThatIsReleasedWaitsForNoHoldOfItsOwn(t *testing.T) {
+	d := drive(t, messages.Settings{})
+	d.Tell(hold(ofA, "migration"))
+	d.Tell(from("e1", "a")...).Told(bindingAt("a"), heldBack("e1", "Held", "evictions of this workload are held: migration"))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(&messages.ReleaseChanged{Binding: "a", Reason: "a customer waits"})))
 }
 
 func TestARestartForgetsNoHold(t *testing.T) {

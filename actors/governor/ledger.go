@@ -149,7 +149,6 @@ func (g *Governor) workloadObserved(now time.Time, m *messages.WorkloadObserved)
 	w.leave(l)
 	g.askWorkload(w.news)
 	w.news = m
-	g.askWorkload(m)
 	if len(m.Budgets) == 0 {
 		delete(l.workloads, m.Binding)
 	}
@@ -169,7 +168,6 @@ func (g *Governor) askWorkload(m *messages.WorkloadObserved) {
 // enrol adds a workload to the accounts of the budgets that select it. A name without a fund is one whose budget
 // is still to come, or gone.
 func (g *Governor) enrol(w *workload) {
-	w.accounts = w.accounts[:0]
 	for _, name := range w.news.Budgets {
 		if f := g.ledger.funds[name]; f != nil {
 			w.accounts = append(w.accounts, f.account(w.news.Binding))

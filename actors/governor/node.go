@@ -50,8 +50,9 @@ type wait struct {
 	until           time.Time
 	// ends is when the reason is none any more, where that is known; zero: it is not.
 	ends time.Time
-	// line is where the node waits; nil: among those that rest.
-	line *line
+	// line is where the node waits, of an account; nil: among those that rest.
+	line    *line
+	account *account
 }
 
 func newNode(parent *node, k kind, of *place) *node {

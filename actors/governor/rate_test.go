@@ -127,6 +127,23 @@ func TestAClusterThatMovesTakesItsRequestsAlong(t *testing.T) {
 	require.Equal(t, []string{"b/e1"}, gone(d.Advance(time.Second)))
 }
 
+// TestEachClusterIsTriedWhenItsOwnTimeComes has clusters wait for different times, and one for people.
+func TestEachClusterIsTriedWhenItsOwnTimeComes(t *testing.T) {
+	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
+	d.Tell(hold(messages.HoldScope{Cluster: "alone"}, "rack"))
+	d.Tell(from("alone", "x")...)
+	for _, c := range []messages.ClusterName{"u2", "e1", "u1", "e2"} {
+		d.Tell(from(c, "a", "b")...)
+		d.Advance(time.Second)
+	}
+	d.Approach(6 * time.Second)
+	for _, want := range []string{"b/u2", "b/e1", "b/u1", "b/e2"} {
+		require.Equal(t, []string{want}, gone(d.Advance(0)))
+		d.Approach(time.Second)
+	}
+	d.Sleeps()
+}
+
 func TestAnotherRateOfAScopeHoldsAtOnce(t *testing.T) {
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.01})
 	d.Tell(from("e1", "a", "b", "c")...).WakesIn(100 * time.Second)

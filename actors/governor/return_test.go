@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/actorstest"
 	"leeward/messages"
@@ -62,6 +63,27 @@ func TestWhatComesBackCountsForNoBreaker(t *testing.T) {
 	n := d.Tell(from("e1", "e", "f", "g", "h")...)
 	require.Len(t, gone(n), 4)
 	require.Empty(t, breakers(n), "four of ten go")
+}
+
+func TestABreakerThatOpenedForWhatComesBackCloses(t *testing.T) {
+	d := opened(t, breaks())
+	n := d.Tell(back("e"))
+	require.Equal(t, []string{"Closed: what it opened for has no destination and stays", "Open: 5 of 10 copies leave within 10m: nothing more is evicted"}, breakerStates(n))
+	require.Equal(t, []string{"f/e1"}, gone(n), "in its place")
+
+	d = opened(t, breaks())
+	d.Tell(&messages.WithdrawRequest{Binding: "f", Cluster: "e1"}).Quiet()
+}
+
+func TestWhatComesBackToABreakerIsOnRecord(t *testing.T) {
+	d := surveyed(t, breaks())
+	d.Tell(append(from("e2", "a"), from("e1", "a", "b")...)...)
+	n := d.Tell(&messages.PermitReturned{Binding: "a", Cluster: "e2"}, back("a"))
+	require.Equal(t, []*messages.EvictionsPermitted{{
+		Permits:  []messages.Permit{},
+		Returned: []messages.Permit{{Binding: "a", Cluster: "e1"}, {Binding: "a", Cluster: "e2"}},
+		Counts:   []api.PermitCount{{Moved: []api.MovedCount{{From: metav1.MicroTime{Time: d.Now()}, Count: 1, Copies: 10}}}},
+	}}, actorstest.FactsOf[*messages.EvictionsPermitted](n.Facts()))
 }
 
 func TestATrialThatComesBackIsGivenToAnother(t *testing.T) {

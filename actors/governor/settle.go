@@ -24,7 +24,6 @@ func (s *sums) add(o sums, by int64) {
 	s.healthy += by * o.healthy
 	s.desired += by * o.desired
 	s.allowed += by * o.allowed
-	s.moved += by * o.moved
 	s.waiting += by * o.waiting
 }
 

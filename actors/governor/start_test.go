@@ -32,6 +32,7 @@ func backsOff(t *testing.T) *driver {
 	t.Helper()
 	d := drive(t, backing)
 	d.Tell(fails(d, "a", time.Minute)).Told(schedulerAt)
+	require.Equal(t, []*messages.StartsCounted{{StartBackoff: api.StartBackoff{Cluster: "e1", Failed: []metav1.MicroTime{*micro(d.Now())}}}}, counts(d.Network))
 	d.Advance(30 * time.Second)
 	d.Tell(fails(d, "b", time.Minute), fails(d, "c", time.Minute)).
 		Told(schedulerAt, limitsStarts(1, "3 starts failed within 30s")).WakesIn(time.Minute)
@@ -53,6 +54,15 @@ func TestAClusterOnWhichStartsFailBacksOff(t *testing.T) {
 	d.Advance(time.Second)
 	d.Tell(fails(d, "d", time.Hour)).Told(schedulerAt)
 	d.Tell(fails(d, "e", 0)).Told(schedulerAt, limitsStarts(1, "4 starts failed within 31s")).WakesIn(2 * time.Minute)
+}
+
+func TestAStartThatFailsIsCountedForItsClusterAlone(t *testing.T) {
+	d := backsOff(t)
+	d.Tell(&messages.StartFailed{Binding: "a", Cluster: "u1", Began: d.Now()})
+	require.Len(t, counts(d.Network), 1)
+	require.Equal(t, "u1", counts(d.Network)[0].Cluster)
+	n := d.Tell(&messages.StartFailed{Binding: "b", Cluster: "e2", Began: d.Now()}, &messages.StartFailed{Binding: "c", Cluster: "e2", Began: d.Now()})
+	require.Equal(t, "2 starts failed", counts(n)[0].Message, "in no time")
 }
 
 func TestStartsThatFailAtOnceCountAlikeInAnyOrder(t *testing.T) {
@@ -111,5 +121,7 @@ func TestABackoffOutlivesARestart(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(backing))
 	d.Advance(before.Now().Sub(d.Now()))
 	d.Tell(&messages.GovernorRestored{Status: status}).Told(schedulerAt, limitsStarts(1, "3 starts failed within 30s")).WakesIn(time.Minute)
-	d.Tell(fails(d, "e", 0)).Told(schedulerAt, limitsStarts(1, "4 starts failed within 30s")).WakesIn(2 * time.Minute)
+	d.Advance(time.Second)
+	d.Tell(fails(d, "d", time.Minute)).Told(schedulerAt) // it began before that
+	d.Tell(fails(d, "e", 0)).Told(schedulerAt, limitsStarts(1, "4 starts failed within 31s")).WakesIn(2 * time.Minute)
 }

@@ -87,6 +87,59 @@ func TestTheLastSoundClusterThatIsDeletedLeavesABlackout(t *testing.T) {
 	d.Tell(all[:4]...)
 	require.Equal(t, []string{"Blackout"}, states(d.Tell(&messages.ClusterGone{Name: "alone"})))
 	d.Tell(&messages.ClusterGone{Name: "alone"}, &messages.ClusterGone{Name: "never seen"}).Quiet()
+	back := actorstest.FactsOf[*messages.GovernorChanged](d.Tell(located("alone", "")).Facts())
+	require.Equal(t, "4 of 5 clusters are unhealthy: 0.5 evictions a second", back[0].Message, "it counts again")
+}
+
+func TestWhoWaitsIsToldAnewWhenTheStateChanges(t *testing.T) {
+	s := guarded()
+	s.UnhealthyRegionThreshold = 0.8
+	s.LargeFleetSize = 3
+	for name, c := range map[string]struct {
+		news  []messages.ToGovernor
+		told  string
+		state string
+	}{
+		"of the fleet":             {append(all[3:5:5], down("e1", "eu")), "the fleet: 5 of 5 clusters are unhealthy: nothing is evicted", "Blackout"},
+		"not where nothing is new": {most[:1], "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, s)
+			d.Tell(most...)
+			d.Tell(from("e1", "a", "b")...)
+			n := d.Tell(c.news...)
+			if c.told == "" {
+				n.Quiet()
+				return
+			}
+			n.Told(bindingAt("b"), heldBack("e1", c.state, c.told))
+		})
+	}
+}
+
+func TestWhoWaitsInARegionIsToldWhenItsStateChanges(t *testing.T) {
+	s := guarded()
+	s.UnhealthyClusterThreshold, s.BlackoutThreshold, s.UnhealthyRegionThreshold, s.LargeFleetSize = 0, 0, 0.45, 2
+	s.RegionEvictionRate, s.SecondaryEvictionRate = 0.1, 0.05
+	d := drive(t, s)
+	d.Tell(located("e3", "eu"), located("e4", "eu"))
+	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), slowed("e1", "region eu is left at 0.1 evictions a second"))
+	n := d.Tell(down("e2", "eu"), down("e3", "eu"), down("e4", "eu"))
+	require.Equal(t, []string{"euPartialDisruption"}, states(n))
+	n.Told(bindingAt("b"), slowed("e1", "region eu is left at 0.05 evictions a second"))
+	d.Tell(&messages.WithdrawRequest{Binding: "b", Cluster: "e1"})
+	require.Equal(t, []string{"euCooldown"}, states(d.Tell(located("e2", "eu"))))
+	d.WakesIn(time.Minute)
+	require.Equal(t, []string{"euNormal"}, states(d.Advance(time.Minute)), "its cooldown ends by itself")
+}
+
+// A disruption that asks for the pace of the setting leaves the setting as it is, with its bursts.
+func TestADisruptionOfTheSamePaceKeepsBursts(t *testing.T) {
+	s := guarded()
+	s.FleetEvictionRate, s.EvictionBurst = 0.5, 3
+	d := drive(t, s)
+	d.Tell(most...)
+	require.Len(t, gone(d.Tell(from("e1", "a", "b", "c", "d")...)), 3)
 }
 
 func TestTheOrderOfReportsDoesNotMatter(t *testing.T) {
