@@ -56,6 +56,21 @@ func TestTheGovernorHearsWhatIsPlacedWhereThereIsABreaker(t *testing.T) {
 	clusters, _ = counted(t, d.Tell(&messages.BindingGone{Binding: "b"}))
 	require.Equal(t, map[messages.ClusterName]int{"m1": 1, "m2": 1, "m3": 0}, clusters)
 	d.Tell(&messages.BindingGone{Binding: "b"}).Quiet()
+
+	elsewhere := again(gold, "m1:1", "m3:1")
+	clusters, priorities = counted(t, d.Tell(elsewhere))
+	require.Equal(t, map[messages.ClusterName]int{"m3": 1}, clusters, "m2 came back in its instant")
+	require.Equal(t, map[int32]int{9: 3}, priorities)
+}
+
+func TestWhoMovesIsCountedWhereItIs(t *testing.T) {
+	d := fleet(t)
+	m := ask("a", 1, only("m1"))
+	d.Tell(m)
+	moves := edited(m.Placement, only("m2"), 1, "m1:1")
+	moves.Binding = "a"
+	clusters, _ := counted(t, d.Tell(moves))
+	require.Equal(t, map[messages.ClusterName]int{"m1": 0, "m2": 1}, clusters)
 }
 
 func TestAnotherPriorityIsCountedThere(t *testing.T) {
@@ -74,4 +89,7 @@ func TestCountingBeginsAndEndsWithTheSettings(t *testing.T) {
 	clusters, _ := counted(t, d.Tell(&messages.SettingsChanged{Settings: settings(breaking)}))
 	require.Equal(t, map[messages.ClusterName]int{"m1": 1}, clusters)
 	require.Empty(t, actorstest.MailTo(d.Tell(&messages.SettingsChanged{Settings: settings()}).Mail(), governor))
+	clusters, _ = counted(t, d.Tell(&messages.SettingsChanged{Settings: settings(breaking)}))
+	require.Equal(t, map[messages.ClusterName]int{"m1": 1}, clusters, "anew")
+	d.Tell(status("m1", "8")).Quiet()
 }

@@ -50,6 +50,34 @@ func TestWhoIsAwayHearsWhenHomeCanTakeIt(t *testing.T) {
 	d.Tell(cluster("m1", "9", "down")).Told(bindingAt("web"), &messages.ReturnJudged{})
 }
 
+func TestRoomThatAnotherGivesUpAtHomeIsHeardOf(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "3"), cluster("m2", "9"))
+	local := &api.Placement{ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m1"}}, ReplicaScheduling: aggregated().ReplicaScheduling}
+	d.Tell(ask("other", 2, local))
+	word := abroad("web", homeFirst())
+	d.Tell(word).Told(bindingAt("web"), kept(word))
+	d.Tell(&messages.BindingGone{Binding: "other"}).Told(bindingAt("web"), home())
+}
+
+// TestWhoReturnedIsAtHome: what was decided counts without another word of the binding.
+func TestWhoReturnedIsAtHome(t *testing.T) {
+	d := drive(t, settings(enforcing, keeping), cluster("m1", "9"), cluster("m2", "9"))
+	d.Tell(abroad("team/web", homeFirst(), returnDue))
+	d.Tell(cluster("m1", "9", "down")).Quiet()
+	d.Tell(cluster("m1", "9")).Quiet()
+	require.Equal(t, targets("m2:9"), decided(t, d.Tell(ask("a", 9, aggregated())), "a").Targets, "all of m2 is free")
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(ask("b", 8, aggregated())), "b").Outcome)
+	require.Equal(t, targets("m1:7"), decided(t, d.Tell(ask("c", 7, aggregated())), "c").Targets, "two of nine are taken")
+}
+
+func TestWhatRunsNowhereIsNotAway(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "1"))
+	word := abroad("web", homeFirst())
+	word.Targets = nil
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(word), "web").Outcome)
+	d.Tell(cluster("m1", "1")).Quiet()
+}
+
 func TestWhoIsNotToReturnHearsNothing(t *testing.T) {
 	for name, change := range map[string]func(*messages.PlaceBinding){
 		"the policy does not say so": func(m *messages.PlaceBinding) { m.Home = nil },

@@ -35,6 +35,25 @@ func TestWorkloadsThatMustBeApartWaitForAClusterOfTheirOwn(t *testing.T) {
 	require.Equal(t, targets("m1:1"), told.Targets)
 }
 
+// TestNobodyIsAnotherOfItsOwnGroup: a workload neither keeps itself company nor stands in its own way.
+func TestNobodyIsAnotherOfItsOwnGroup(t *testing.T) {
+	d := drive(t, settings(grouping), cluster("m1", "2"), cluster("m2", "9"))
+	for group, m := range map[string]*messages.PlaceBinding{
+		"together": inGroups(ask("a/web", 2, only("m1")), "shop", ""), "apart": inGroups(ask("a/db", 2, only("m1")), "", "rival"),
+	} {
+		t.Run(group, func(t *testing.T) {
+			d.Tell(m)
+			moves := again(m, "m1:2")
+			moves.Placement = only("m2")
+			require.Equal(t, targets("m2:2"), decided(t, d.Tell(moves), m.Binding).Targets, "it is free to go")
+			grows := again(moves, "m2:2")
+			grows.Replicas = 4
+			require.Equal(t, targets("m2:4"), decided(t, d.Tell(grows), m.Binding).Targets, "and to stay")
+			d.Tell(&messages.BindingGone{Binding: m.Binding})
+		})
+	}
+}
+
 func TestAGroupLeavesAFailedClusterTogether(t *testing.T) {
 	d := drive(t, settings(grouping), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
 	web := leaving(again(inGroups(ask("a/web", 1, anyOne()), "shop", ""), "m1:1"), "m1")

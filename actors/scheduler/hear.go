@@ -15,10 +15,6 @@ func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *a
 	}
 	s.hear(now, e, m, out)
 	e.answered = false
-	if m.Suspended {
-		delete(s.waiting, m.Binding)
-		delete(s.home.away, m.Binding)
-	}
 }
 
 // tasksEnded brings a binding's word up to date. It needs no answer where it keeps its place.
@@ -42,7 +38,6 @@ func (s *Scheduler) hear(now time.Time, e *entry, m *messages.PlaceBinding, out 
 	s.home.heard(m.Binding, m.Home)
 	e.rescaled = e.asked != nil && (e.asked.Replicas != m.Replicas || e.rescaled && !e.answered)
 	e.hears(*m)
-	e.trigger = ""
 	s.mark(e)
 	out.WakeAt(now)
 }

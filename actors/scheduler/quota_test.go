@@ -82,6 +82,25 @@ func TestOfSeveralQuotasEachCounts(t *testing.T) {
 	require.Equal(t, targets("m1:6"), told.Targets)
 }
 
+func TestEachOfSeveralQuotasIsEditedAndDeletedByItsName(t *testing.T) {
+	named := func(name, limit string) *messages.QuotaApplied {
+		q := cpus(limit)
+		q.Name = name
+		return q
+	}
+	d := roomy(t, "9")
+	d.Tell(named("a", "9"), named("z", "9"), named("m", "9")).Quiet()
+	for _, name := range []string{"z", "a", "cpus", "m"} {
+		d.Tell(named(name, "1")).Quiet()
+		web := messages.BindingName("team/web-" + name)
+		told := decided(t, d.Tell(ask(web, 2, anyOne())), web)
+		require.Equal(t, "quota team/"+name+": 2 more cpu asked for, 0 of 1 taken", told.Message)
+		d.Tell(&messages.BindingGone{Binding: web})
+		d.Tell(&messages.QuotaDeleted{Namespace: "team", Name: name}).Quiet()
+	}
+	require.Equal(t, targets("m1:9"), decided(t, d.Tell(ask("team/web", 9, anyOne())), "team/web").Targets, "none is left")
+}
+
 func TestAQuotaThatComesLaterCountsWhatRuns(t *testing.T) {
 	d := drive(t, settings(enforcing), cluster("m1", "99"))
 	first := ask("team/web", 4, anyOne())
@@ -168,6 +187,14 @@ func TestReplicasThatNothingReplacesYetKeepTheirQuota(t *testing.T) {
 	d = inPartOnly()
 	require.Equal(t, targets("m2:1"), decided(t, d.Tell(ask("team/api", 1, &api.Placement{})), "team/api").Targets)
 	requireRefused(t, d.Tell(cluster("m3", "9")), "team/web", "1 more cpu asked for, 3 of 3 taken")
+}
+
+// TestWhatIsNotWantedAnyMoreKeepsNoQuota: of three replicas that left one runs elsewhere, and two are wanted now.
+func TestWhatIsNotWantedAnyMoreKeepsNoQuota(t *testing.T) {
+	d := drive(t, settings(enforcing, inPart, keeping), cluster("m1", "9", "down"), cluster("m2", "1"), cpus("3"))
+	told := decided(t, d.Tell(leaving(again(ask("team/web", 2, aggregated()), "m1:3"), "m1")), "team/web")
+	require.Equal(t, targets("m2:1"), told.Targets)
+	requireRefused(t, d.Tell(ask("team/api", 2, &api.Placement{ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m2"}}})), "team/api", "2 more cpu asked for, 2 of 3 taken")
 }
 
 func TestWhatWasEvictedFirstHasItsQuotaBack(t *testing.T) {

@@ -212,7 +212,7 @@ func (s *Scheduler) reserve(m *messages.PlaceBinding, sign int32) {
 	}
 }
 
-// frees reports whether some cluster has fewer replicas of the binding than before, or another set.
+// frees reports whether some cluster has fewer replicas of the binding than before, others, or another set.
 func frees(before, after *messages.PlaceBinding) bool {
 	if before == nil {
 		return false
@@ -221,7 +221,7 @@ func frees(before, after *messages.PlaceBinding) bool {
 		return len(before.Targets) > 0
 	}
 	for _, t := range before.Targets {
-		if api.ReplicasOn(after.Targets, t.Name) < t.Replicas || before.Set != nil && !keepsSet(before, after, t.Name) {
+		if api.ReplicasOn(after.Targets, t.Name) < t.Replicas || before.Requirements != after.Requirements || before.Set != nil && !keepsSet(before, after, t.Name) {
 			return true
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"leeward/actors"
 	"leeward/actors/actorstest"
@@ -130,6 +132,58 @@ func TestCapacityThatABindingGivesUpIsOffered(t *testing.T) {
 	d.Tell(&messages.BindingGone{Binding: "b"}).Quiet()
 }
 
+func TestWhatABindingRequestsNowIsReserved(t *testing.T) {
+	for name, change := range map[string]func(*messages.PlaceBinding){
+		"less": func(m *messages.PlaceBinding) {
+			m.Requirements = &api.ReplicaRequirements{ResourceRequest: corev1.ResourceList{"cpu": resource.MustParse("500m")}}
+		},
+		"nothing": func(m *messages.PlaceBinding) { m.HasReplicas = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, settings(), cluster("m1", "4"))
+			first := ask("a", 2, aggregated())
+			d.Tell(first)
+			d.Tell(ask("b", 2, aggregated()))
+			d.Tell(ask("c", 1, aggregated()))
+			lighter := again(first, "m1:2")
+			change(lighter)
+			d.Tell(lighter)
+			require.Equal(t, targets("m1:1"), decided(t, d.Network, "c").Targets, "one of four is free")
+		})
+	}
+}
+
+func TestOtherSettingsHoldForTheNextDecision(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "1"))
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(ask("web", 2, aggregated())), "web").Outcome)
+	told := decided(t, d.Tell(&messages.SettingsChanged{Settings: settings(inPart)}), "web")
+	require.Equal(t, targets("m1:1"), told.Targets)
+	require.Equal(t, int32(1), told.Missing)
+}
+
+func TestAFailureThatComesBackIsToldAgain(t *testing.T) {
+	for name, more := range map[string]int32{"after it was placed": 2, "after it asked for less": 1} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, settings(), cluster("m1", "1"))
+			word := again(ask("web", 2, aggregated()), "m1:1")
+			require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(word), "web").Outcome)
+			if more == 2 {
+				d.Tell(status("m1", "2"))
+			}
+			fits := again(word, "m1:1")
+			if more == 2 {
+				fits.Targets = targets("m1:2")
+			}
+			fits.Replicas = more
+			require.Equal(t, messages.PlacementKept, decided(t, d.Tell(fits), "web").Outcome)
+			d.Tell(&messages.TasksEnded{Binding: "web", Request: 9, Targets: fits.Targets})
+			failsAgain := again(fits, "m1:1")
+			failsAgain.Targets, failsAgain.Replicas = fits.Targets, more+1
+			require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(failsAgain), "web").Outcome)
+		})
+	}
+}
+
 func TestABindingThatEndsInItsInstantIsNotPlaced(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "3"))
 	d.Tell(ask("a", 1, aggregated()), ask("b", 1, aggregated()), &messages.BindingGone{Binding: "a"}).Told(bindingAt("a"))
@@ -201,6 +255,16 @@ func TestTriggersSayWhyABindingIsPlaced(t *testing.T) {
 	}
 }
 
+func TestATriggerIsForOneDecision(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	word := ask("web", 2, everywhere())
+	d.Tell(word)
+	require.Equal(t, "cluster m2 changed", decided(t, d.Tell(cluster("m2", "9")), "web").Trigger)
+	grows := again(word, "m1:2", "m2:2")
+	grows.Replicas = 3
+	require.Equal(t, "replicas changed", decided(t, d.Tell(grows), "web").Trigger)
+}
+
 func TestAWholeCopyInAnotherSizeIsScaled(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9"))
 	d.Tell(ask("web", 2, everywhere()))
@@ -243,7 +307,7 @@ func TestWhoseTasksEndHearsOnlyOfAChange(t *testing.T) {
 	require.Equal(t, messages.PlacementFailed, decided(t, n, "web").Outcome)
 }
 
-// quitter is a binding that ends when it hears where it is to run.
+// quitter is a binding that ends another one when it hears where it is to run.
 type quitter struct{ name messages.BindingName }
 
 func (q quitter) Receive(_ time.Time, _ messages.ToBinding, out *actors.Outbox) {
@@ -254,7 +318,7 @@ func TestManyDecisionsOfAnInstantRestOnTheSameFleet(t *testing.T) {
 	at := messages.Address{Kind: messages.KindScheduler}
 	n := actorstest.NewNetwork(t, nil)
 	actorstest.Join(n, at, scheduler.New(settings(), 1))
-	actorstest.Join(n, bindingAt("web000"), quitter{"web000"})
+	actorstest.Join(n, bindingAt("web000"), quitter{"web001"})
 	n.Post(at, cluster("m1", "599"))
 	for i := range 600 {
 		n.Post(at, ask(messages.BindingName(fmt.Sprintf("web%03d", i)), 1, aggregated()))
@@ -270,4 +334,9 @@ func TestManyDecisionsOfAnInstantRestOnTheSameFleet(t *testing.T) {
 	require.Len(t, last, 2, "what became free meanwhile is for those who found no room")
 	require.Equal(t, messages.PlacementFailed, last[0].(*messages.PlacementDecided).Outcome)
 	require.Equal(t, targets("m1:1"), last[1].(*messages.PlacementDecided).Targets)
+
+	n.Post(at, &messages.BindingGone{Binding: "web599"}, ask("web001", 1, aggregated()))
+	require.Equal(t, targets("m1:1"), decided(t, n.Advance(0), "web001").Targets)
+	n.Post(at, ask("late", 1, aggregated()))
+	require.Equal(t, messages.PlacementFailed, decided(t, n.Advance(0), "late").Outcome, "what came meanwhile is heard once")
 }

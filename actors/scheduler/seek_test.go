@@ -37,7 +37,21 @@ func TestLeaveToGoLapsesAndADestinationIsToldOnce(t *testing.T) {
 	d.Tell(status("m1", "8")).Quiet()
 	d.Tell(cluster("m2", "2")).Told(bindingAt("web"), found("m1"))
 	d.Tell(status("m2", "3")).Quiet()
+	d.Tell(cluster("m2", "3")).Quiet()
 	require.Equal(t, targets("m2:2"), decided(t, d.Tell(lapsing(0)), "web").Targets)
+}
+
+// TestADestinationThatIsLostAndFoundAgainIsToldAgain: so is what is in the way in between.
+func TestADestinationThatIsLostAndFoundAgainIsToldAgain(t *testing.T) {
+	d := seeking(t)
+	d.Tell(cluster("m2", "2")).Told(bindingAt("web"), found("m1"))
+	for range 2 {
+		d.Tell(cluster("m2", "2", "down"))
+		word := again(ask("web", 2, aggregated()), "m1:2")
+		word.Seeking = []messages.ClusterName{"m1"}
+		require.Equal(t, []messages.ClusterName{"m1"}, decided(t, d.Tell(word), "web").Held)
+		d.Tell(cluster("m2", "2")).Told(bindingAt("web"), found("m1"))
+	}
 }
 
 func TestWhatIsSoughtIsScaledMeanwhile(t *testing.T) {
@@ -52,13 +66,43 @@ func TestWhatIsSoughtIsScaledMeanwhile(t *testing.T) {
 
 func TestSomeAreSoughtWhileOthersAreLeft(t *testing.T) {
 	two := &api.Placement{SpreadConstraints: []api.SpreadConstraint{{SpreadByField: api.SpreadByCluster, MinGroups: 2, MaxGroups: 2}}}
+	for name, s := range map[string]messages.Settings{"of room that is reserved": settings(), "of any room": settings(noReservation)} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, s, cluster("m1", "9", "down"), cluster("m2", "9", "down"), cluster("m3", "9"))
+			word := leaving(again(ask("web", 2, two), "m1:2", "m2:2"), "m2")
+			word.Lapses, word.Seeking = true, []messages.ClusterName{"m1"}
+			told := actorstest.MailTo(d.Tell(word).Mail(), bindingAt("web"))
+			require.Equal(t, targets("m1:2", "m3:2"), told[0].(*messages.PlacementDecided).Targets)
+			require.Equal(t, []messages.ClusterName{"m1"}, told[1].(*messages.PlacementDecided).Held)
+			d.Tell(cluster("m4", "9")).Told(bindingAt("web"), found("m1"))
+		})
+	}
+}
+
+func TestWhatIsHeldOfADepartureIsSoughtOnceTheLeaveLapsed(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9", "down"), cluster("m3", "9"))
-	word := leaving(again(ask("web", 2, two), "m1:2", "m2:2"), "m2")
-	word.Lapses, word.Seeking = true, []messages.ClusterName{"m1"}
-	told := actorstest.MailTo(d.Tell(word).Mail(), bindingAt("web"))
-	require.Equal(t, targets("m1:2", "m3:2"), told[0].(*messages.PlacementDecided).Targets)
-	require.Equal(t, []messages.ClusterName{"m1"}, told[1].(*messages.PlacementDecided).Held)
+	word := leaving(again(ask("web", 2, twoOfThree()), "m1:2", "m2:2"), "m2", "m1")
+	word.Lapses = true
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, targets("m1:2", "m3:2"), told.Targets)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
 	d.Tell(cluster("m4", "9")).Told(bindingAt("web"), found("m1"))
+}
+
+func TestAStartIsKeptForWhoAsksForLeave(t *testing.T) {
+	d := drive(t, settings(oneStartEach), cluster("m1", "9", "down"))
+	lapses := func(name messages.BindingName) *messages.PlaceBinding {
+		m := leaves(name)
+		m.Lapses = true
+		return m
+	}
+	d.Tell(lapses("a"), lapses("b"))
+	n := d.Tell(cluster("m2", "9"))
+	n.Told(bindingAt("a"), found("m1"))
+	told := actorstest.MailTo(n.Mail(), bindingAt("b"))
+	require.Len(t, told, 2)
+	require.Contains(t, told[0].(*messages.PlacementDecided).Obstacle.Message, "was starting as many workloads that had to move as it may (1)")
+	require.Equal(t, found("m1"), told[1], "once the other has asked, or not")
 }
 
 // applicant is a binding that hears of a destination, and has leave to go at once or never.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"leeward/actors/actorstest"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -48,10 +49,24 @@ func TestASetReservesRoomForAllItsPods(t *testing.T) {
 	require.Equal(t, "m2", told.Targets[0].Name)
 }
 
+// TestRoomIsKeptForTheSetThatAsksForLeave: what it gains, and nothing of what it has.
+func TestRoomIsKeptForTheSetThatAsksForLeave(t *testing.T) {
+	d := drive(t, settings(exactSets), cluster("m1", "9", "down"), cluster("m2", "8"))
+	word := askSet("a", 3, "m1", "m2")
+	word.Placement = twoOfThree()
+	word.Applied, word.Priority, word.Seeking = word.Placement, 9, []messages.ClusterName{"m1"}
+	require.Equal(t, []messages.ClusterName{"m1"}, decided(t, d.Tell(word), "a").Held)
+	n := d.Tell(cluster("m3", "4"), askSet("b", 3), askSet("c", 3))
+	n.Told(bindingAt("a"), &messages.DestinationFound{Request: word.Request, Clusters: []messages.ClusterName{"m1"}})
+	first := actorstest.MailTo(n.Mail(), bindingAt("b"))[0].(*messages.PlacementDecided)
+	require.Equal(t, "m2", first.Targets[0].Name, "m3 is kept for a, and four of m2 are free")
+}
+
 func TestASetThatLeavesOrShrinksMakesRoom(t *testing.T) {
 	for name, next := range map[string]*messages.PlaceBinding{
-		"it moves":   askSet("a", 3, "m2"),
-		"it shrinks": askSet("a", 1, "m1"),
+		"it moves":              askSet("a", 3, "m2"),
+		"it shrinks":            askSet("a", 1, "m1"),
+		"it is a set no longer": again(ask("a", 1, anyOne()), "m1:1"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, settings(exactSets), cluster("m1", "4"), cluster("m2", "1"))

@@ -79,6 +79,24 @@ func limited(most int) *messages.StartsLimited {
 	return &messages.StartsLimited{Cluster: "m2", Most: most, Why: "5 starts failed"}
 }
 
+func TestOfTwoLimitsTheLowerCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		setting, limit int
+		want           string
+	}{
+		"of the setting":   {1, 2, "as it may (1)"},
+		"of the back-off":  {2, 1, "as it may (1: 5 starts failed)"},
+		"both: its reason": {1, 1, "as it may (1: 5 starts failed)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, settings(backingOff, func(s *messages.Settings) { s.MaxStartingPerCluster = c.setting }), cluster("m1", "9", "down"), cluster("m2", "9"))
+			d.Tell(starting("a", "m2"), limited(c.limit))
+			held := actorstest.MailTo(d.Tell(leaves("b")).Mail(), bindingAt("b"))[0].(*messages.PlacementDecided)
+			require.Contains(t, held.Obstacle.Message, c.want)
+		})
+	}
+}
+
 func TestAClusterThatBacksOffStartsOneAtATime(t *testing.T) {
 	d := drive(t, settings(backingOff), cluster("m1", "9", "down"), cluster("m2", "9"))
 	d.Tell(starting("a", "m2"), starting("b", "m2"), limited(1)) // b and a began before
