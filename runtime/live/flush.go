@@ -148,7 +148,7 @@ type about struct {
 // leaves the others to the next. It returns which it took, and those of which there is something to tell, if they were not
 // postponed.
 func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, decided []about) {
-	f.unwanted = nil
+	f.unwanted, f.going = nil, map[string]bool{}
 	n, late := 0, f.late(decisionsLast)
 	for keys := range slices.Chunk(next, decidedAtOnce) {
 		if !f.starting && n > 0 && (n == decidedInARound || late()) {

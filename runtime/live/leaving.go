@@ -10,6 +10,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/catalog"
 	"leeward/runtime/engine"
+	"leeward/runtime/observed"
 	"leeward/runtime/store"
 )
 
@@ -24,9 +25,20 @@ func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
 				return nil
 			}
 		}
+		for key := range f.worksOn(name) {
+			if f.going[key] { // with its binding, in this flush
+				f.putOff(p.source)
+				return nil
+			}
+		}
 		delete(f.leaving, name)
 		for key, w := range f.worksOn(name) {
-			with = append(with, pending{key: key, write: engine.Delete(key, engine.VersionOf(w))})
+			f.going[key] = true
+			given := pending{key: key, write: engine.Delete(key, engine.VersionOf(w))}
+			if on, binding, ours := observed.Copy(w.(*api.Work)); ours && workKey(on, binding) == key {
+				given.wish = new(wishOf(&messages.CopyUnwanted{Binding: binding, Cluster: on})) // if its agent reports just now
+			}
+			with = append(with, given)
 		}
 	}
 	if !p.remove(old, version) {
@@ -51,7 +63,12 @@ func (f *Fleet) worksOf(source api.Key) (with []pending) {
 		}
 	}
 	for i := range f.unwanted[name] {
-		if p, needed := f.work(&f.unwanted[name][i], f.now()); needed {
+		w := &f.unwanted[name][i]
+		if f.going[w.key] {
+			continue
+		}
+		if p, needed := f.work(w, f.now()); needed {
+			f.going[w.key] = true
 			with = append(with, p)
 		}
 	}

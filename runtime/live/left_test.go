@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -49,7 +50,7 @@ func TestAWorkOfNoCopyThatAKillLeftGoes(t *testing.T) {
 	before := get(f, work("m1"))
 	f.open()
 	require.NotNil(t, get(f, elsewhere).DeletionTimestamp)
-	require.NotNil(t, get(f, nowhere).DeletionTimestamp, "its cluster is not there")
+	require.Nil(t, get(f, nowhere), "its cluster is not there: nobody is left to let it go")
 	require.Equal(t, before, get(f, work("m1")))
 	f.lets("m2")
 	putTaints(f, "m1", failed)
@@ -114,4 +115,32 @@ func TestABindingIsDeletedWithItsWorks(t *testing.T) {
 	f.pass(time.Minute)
 	require.Empty(t, all[*api.Work](f, catalog.Works))
 	require.False(t, f.world.Store().Has(store.BindingKey("default/web-deployment")))
+}
+
+// TestAWorkGoesOnceWithItsBindingAndItsCluster deletes a workload and the cluster that it is on, whose agent is not asked any more.
+func TestAWorkGoesOnceWithItsBindingAndItsCluster(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionFalse)} })
+	require.NoError(t, f.step())
+	edit(f, member("m1"), func(c *api.Cluster) { c.DeletionTimestamp = &metav1.Time{Time: f.clock.Now()} })
+	f.remove(deployment(2, ""))
+	require.Nil(t, get(f, binding()))
+	require.Nil(t, get(f, member("m1")))
+	require.Empty(t, all[*api.Work](f, catalog.Works))
+}
+
+// TestAWorkThatMeetsItsAgentWhileItsClusterGoesIsGivenUpAllTheSame has the agent of a cluster that is not Ready report when the
+// cluster is about to be deleted with its Works.
+func TestAWorkThatMeetsItsAgentWhileItsClusterGoesIsGivenUpAllTheSame(t *testing.T) {
+	f, c := contended(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionFalse)} })
+	require.NoError(t, f.step())
+	edit(f, member("m1"), func(c *api.Cluster) { c.DeletionTimestamp = &metav1.Time{Time: f.clock.Now()} })
+	c.once(f, work("m1"), func() {
+		edit(f, work("m1"), func(w *api.Work) { w.Status.ManifestStatuses[0].Health = api.Unhealthy })
+	})
+	f.remove(deployment(2, ""))
+	require.Nil(t, c.first, "they met")
+	require.Nil(t, get(f, member("m1")))
+	require.Empty(t, all[*api.Work](f, catalog.Works))
 }

@@ -85,6 +85,7 @@ type Fleet struct {
 	leaving   map[messages.ClusterName]bool   // clusters whose last Works are awaited
 	wishes    []wish                          // for Works, in the order in which they were made
 	unwanted  map[messages.BindingName][]wish // those of this flush for Works that are to go; nil: not asked for yet
+	going     map[string]bool                 // Works that go in this flush with a binding, or a cluster
 	events    map[api.Key][]event             // by what they are about, until that is committed
 	postponed map[api.Key]bool                // what this flush could not commit
 	decided   []event                         // what it has committed

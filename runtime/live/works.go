@@ -144,7 +144,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	}
 	delete(f.stuck, w.key)
 	if w.unwanted != nil {
-		return p, p.drop(old, version, now)
+		return p, p.drop(old, version, now, f.world.Store().Cluster(w.cluster) == nil)
 	}
 	if old == nil && w.wanted == nil || old != nil && old.DeletionTimestamp != nil {
 		return p, false
@@ -208,13 +208,13 @@ func newWork(w *wish, now time.Time, m *manifest) *api.Work {
 	}
 }
 
-// drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless nobody is left to. It
-// reports whether that is a change.
-func (p *pending) drop(old *api.Work, version int64, now time.Time) bool {
+// drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless nobody is left to, or its cluster is
+// gone. It reports whether that is a change.
+func (p *pending) drop(old *api.Work, version int64, now time.Time, gone bool) bool {
 	switch {
 	case old == nil:
 		return false
-	case len(old.Finalizers) == 0:
+	case len(old.Finalizers) == 0 || gone:
 		p.write = engine.Delete(p.key, version)
 		return true
 	case old.DeletionTimestamp != nil:
