@@ -17,6 +17,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/runtime/failover"
 	"leeward/runtime/journal"
 	"leeward/runtime/observed"
 	"leeward/runtime/store"
@@ -133,17 +134,11 @@ func (f *Fleet) Play(ctx context.Context, changes ...Change) (*api.FailoverPrevi
 	return with.status(without), nil
 }
 
-// departure is one binding that leaves one cluster.
-type departure struct {
-	binding messages.BindingName
-	cluster messages.ClusterName
-}
-
 // outcome is what a run came to.
 type outcome struct {
-	evictions map[departure]*messages.EvictionStarted
-	at        map[departure]time.Time
-	to        map[departure][]api.TargetCluster // who took over
+	failovers failover.Fold
+	// evictions are the first of each binding from each cluster.
+	evictions map[failover.Key]*failover.Failover
 	// unschedulable are the bindings that no cluster can take, with the reason.
 	unschedulable map[messages.BindingName]string
 	// stays tell of the clusters that are not Ready in the end, and from which nothing evicts.
@@ -152,16 +147,13 @@ type outcome struct {
 
 // clone returns what a run has come to so far.
 func (o *outcome) clone() *outcome {
-	return &outcome{maps.Clone(o.evictions), maps.Clone(o.at), maps.Clone(o.to), maps.Clone(o.unschedulable), o.stays}
+	return &outcome{evictions: maps.Clone(o.evictions), unschedulable: maps.Clone(o.unschedulable)}
 }
 
 // play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
 // changes, where that is known by the time that they are made: nothing is due then.
 func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome, err error) {
-	o = &outcome{
-		evictions: map[departure]*messages.EvictionStarted{}, at: map[departure]time.Time{},
-		to: map[departure][]api.TargetCluster{}, unschedulable: map[messages.BindingName]string{},
-	}
+	o = &outcome{failover.Fold{}, map[failover.Key]*failover.Failover{}, map[messages.BindingName]string{}, nil}
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.hear})
 	defer w.Close()
 	objects := make([]api.Object, len(f.Objects))
@@ -210,50 +202,47 @@ func Stays(objects []api.Object) (lines []string) {
 }
 
 func (o *outcome) hear(at time.Time, f messages.Fact) {
+	o.failovers.Take(at, f, o.step)
 	switch f := f.(type) {
-	case *messages.EvictionStarted:
-		d := departure{f.Binding, f.Cluster}
-		if _, before := o.at[d]; !before {
-			o.evictions[d], o.at[d] = f, at
-		}
-		delete(o.unschedulable, f.Binding)
-	case *messages.EvictionHeld:
-		if isUnschedulable(f.Reason) {
-			o.unschedulable[f.Binding] = f.Message
-		}
 	case *messages.ScheduleFailed:
-		if isUnschedulable(f.Reason) {
-			o.unschedulable[f.Binding] = f.Message
-		}
+		o.note(f.Binding, f.Reason, f.Message)
 	case *messages.Scheduled:
-		delete(o.unschedulable, f.Binding)
-		for _, t := range f.Takeovers {
-			o.to[departure{f.Binding, t.From}] = t.By
-		}
-	case *messages.CountdownStopped:
 		delete(o.unschedulable, f.Binding)
 	}
 }
 
-// isUnschedulable reports whether a reason says that no cluster can take a binding.
-func isUnschedulable(reason string) bool {
+func (o *outcome) step(_ time.Time, s failover.Step, f *failover.Failover) {
+	switch s {
+	case failover.Blocked:
+		o.note(f.Binding, f.BlockedBy.Reason, f.BlockedBy.Message)
+	case failover.Evicted:
+		if o.evictions[f.Key] == nil {
+			o.evictions[f.Key] = f
+		}
+		delete(o.unschedulable, f.Binding)
+	case failover.Cancelled:
+		delete(o.unschedulable, f.Binding)
+	}
+}
+
+// note notes a binding that no cluster can take, if the reason says so.
+func (o *outcome) note(b messages.BindingName, reason, message string) {
 	switch reason {
 	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
-		return true
+		o.unschedulable[b] = message
 	}
-	return false
 }
 
 // status tells what happened, but for what happens without the changes, too.
 func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
 	s := &api.FailoverPreviewStatus{Warnings: o.stays}
 	moved := map[messages.BindingName]bool{}
-	for d, f := range o.evictions { // sorted below
-		if without != nil && without.at[d].Equal(o.at[d]) {
+	for key, f := range o.evictions { // sorted below
+		if without != nil && without.evictions[key] != nil && without.evictions[key].Evicted.Equal(f.Evicted) {
 			continue
 		}
-		s.Evictions = append(s.Evictions, o.previewed(d, f))
-		moved[d.binding] = true
+		s.Evictions = append(s.Evictions, previewed(f))
+		moved[f.Binding] = true
 	}
 	slices.SortFunc(s.Evictions, func(a, b api.PreviewedEviction) int {
 		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.FromCluster, b.FromCluster))
@@ -274,10 +263,10 @@ func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
 // mostNamed is how many bindings that no cluster would take an answer names; all are counted.
 const mostNamed = 100
 
-func (o *outcome) previewed(d departure, f *messages.EvictionStarted) api.PreviewedEviction {
-	namespace, name := d.binding.Split()
+func previewed(f *failover.Failover) api.PreviewedEviction {
+	namespace, name := f.Binding.Split()
 	return api.PreviewedEviction{
-		Namespace: namespace, Name: name, FromCluster: string(d.cluster), ToClusters: o.to[d],
-		At: metav1.MicroTime{Time: o.at[d]}, Message: journal.Tell(time.Time{}, f).Text(),
+		Namespace: namespace, Name: name, FromCluster: string(f.Cluster), ToClusters: f.To,
+		At: metav1.MicroTime{Time: f.Evicted}, Message: journal.Tell(time.Time{}, f.Eviction).Text(),
 	}
 }
