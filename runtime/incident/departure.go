@@ -7,6 +7,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/failover"
 	"leeward/runtime/report"
 	"leeward/runtime/store"
 )
@@ -130,19 +131,30 @@ func (i *Incident) Departures() Departures {
 // Replayed are the departures of a run that began with some objects.
 func Replayed(r *report.Run, stood []api.Object) Departures {
 	all, bindings := begin(stood)
+	folds := map[messages.BindingName]*failover.Binding{}
+	for _, o := range stood {
+		if b := store.AsBinding(o); b != nil {
+			folds[b.Name()] = failover.Stored(b.Name(), b.Spec)
+		}
+	}
 	for n := range r.Events {
-		about, ok := r.Events[n].Fact.(messages.AboutBinding)
-		if !ok {
-			continue
+		e := &r.Events[n]
+		if f, created := e.Fact.(*messages.BindingCreated); created {
+			delete(folds, f.Binding)
 		}
-		name := about.AboutBinding()
-		if _, created := about.(*messages.BindingCreated); created || bindings[name] == nil {
-			bindings[name] = all.of(name, Placement{})
+		name, about := failover.About(e.Fact)
+		if _, gone := e.Fact.(*messages.BindingDeleted); gone || !about {
+			continue // a binding that goes leaves no cluster
 		}
-		if next, changed := bindings[name].last.after(r.Events[n].Fact); changed {
-			next.At = r.Events[n].At.Sub(r.Start)
-			bindings[name].add(next)
+		if folds[name] == nil {
+			bindings[name], folds[name] = all.of(name, Placement{}), &failover.Binding{}
 		}
+		folds[name].Take(e.At, e.Fact, func(time.Time, failover.Step, *failover.Failover) {})
+		next := Placement{At: e.At.Sub(r.Start), Clusters: slices.Clone(folds[name].Clusters)}
+		for o := range folds[name].Handovers() {
+			next.Tasks = append(next.Tasks, o.Eviction.Task)
+		}
+		bindings[name].add(next)
 	}
 	return all
 }
@@ -164,31 +176,4 @@ func (all Departures) Follow(name messages.BindingName, placements []Placement) 
 	for _, p := range placements {
 		d.add(p)
 	}
-}
-
-// after is the placement that a fact leads to; false where it leads to none.
-func (p Placement) after(f messages.Fact) (Placement, bool) {
-	switch f := f.(type) {
-	case *messages.Scheduled:
-		p.Clusters = f.Clusters
-	case *messages.ScheduleFailed:
-		if !f.Cleared {
-			return p, false
-		}
-		p.Clusters = nil
-	case *messages.EvictionStarted:
-		p.Clusters = slices.DeleteFunc(slices.Clone(p.Clusters), func(t api.TargetCluster) bool { return t.Name == string(f.Cluster) })
-		p.Tasks = append(slices.Clip(p.Tasks), f.Task)
-	case *messages.EvictionEnded:
-		p.Tasks = p.without(f.Cluster)
-	case *messages.EvictionWithdrawn:
-		p.Tasks, p.Clusters = p.without(f.Cluster), f.Clusters
-	default:
-		return p, false
-	}
-	return p, true
-}
-
-func (p Placement) without(c messages.ClusterName) []api.GracefulEvictionTask {
-	return slices.DeleteFunc(slices.Clone(p.Tasks), func(k api.GracefulEvictionTask) bool { return k.FromCluster == string(c) })
 }
