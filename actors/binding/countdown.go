@@ -50,13 +50,7 @@ func (v *view) healthCountdown(now time.Time, t *target) countdown {
 	if why := v.stateless(t, api.EvictionReasonApplicationFailure); why != (blocked{}) {
 		return countdown{blocked: why}
 	}
-	since := v.sickSince(c)
-	exact := v.settings.PersistentFailoverTimers || since.After(now)
-	known := since
-	if !exact && !now.After(c.unhealthySince) {
-		known = time.Time{} // first sight, which lasts for its instant
-	}
-	evict, recheck := eviction.Unhealthy(known, tolerationSeconds(failover.Application), now, exact)
+	evict, recheck := v.ways().Unhealthy(v.sickSince(c), c.unhealthySince, tolerationSeconds(failover.Application), now)
 	l := countdown{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
 	if evict {
 		l.at = v.sickDeadline(now, t, c)
@@ -69,7 +63,7 @@ func (v *view) healthCountdown(now time.Time, t *target) countdown {
 // exact, that is when it is first noticed.
 func (v *view) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
 	switch {
-	case v.settings.PersistentFailoverTimers:
+	case v.ways().PersistentTimers():
 		return v.sickSince(c).Add(time.Duration(tolerationSeconds(v.spec.Failover.Application)) * time.Second)
 	case t.countdown.due && t.countdown.grounds.Reason == api.EvictionReasonApplicationFailure:
 		return t.countdown.at
@@ -111,8 +105,9 @@ func (l *countdown) awaits() bool { return l.permitted || l.seeking }
 // whichever comes first. news is set where the taints changed.
 func (v *view) soonest(now time.Time, t *target, news bool) countdown {
 	byTaint, byHealth := v.taintCountdown(now, t), v.healthCountdown(now, t)
-	if v.settings.TaintRelistPeriod > 0 {
-		v.notice(now, t, &byTaint, news)
+	if w := v.ways(); w.Relists() {
+		byTaint.at = w.Noticed(now, byTaint.at, t.timer, t.since, news)
+		t.timer = byTaint.at
 	}
 	switch soonest := actors.Earlier(byTaint.at, byHealth.at); {
 	case soonest.IsZero():
@@ -128,11 +123,11 @@ func (v *view) taintCountdown(now time.Time, t *target) countdown {
 	if !v.settings.Evicts() || len(t.taints) == 0 {
 		return countdown{}
 	}
-	tolerations, known := v.tolerations()
+	tolerations, known := v.ways().Tolerations(v.spec.Placement, v.applied)
 	if !known {
 		return countdown{blocked: noAnnotation}
 	}
-	judged := taint.Deadline(t.taints, tolerations, v.rule())
+	judged := taint.Deadline(t.taints, tolerations, v.ways().Rule())
 	if judged.Outcome == taint.Forever {
 		return countdown{}
 	}
@@ -156,39 +151,12 @@ func (v *view) taintCountdown(now time.Time, t *target) countdown {
 	return l
 }
 
-func (v *view) rule() taint.Rule {
-	return taint.Rule{Match: v.settings.TolerationMatch, Numeric: v.settings.NumericTolerations}
-}
-
-// tolerations are those that count for eviction, and whether they are known at all.
-func (v *view) tolerations() ([]corev1.Toleration, bool) {
-	source := v.spec.Placement
-	if v.settings.TolerationSource == messages.SourceAppliedPlacement {
-		source = v.applied
-	}
-	if source == nil {
-		return nil, v.settings.TolerationSource == messages.SourcePlacement
-	}
-	return source.ClusterTolerations, true
-}
-
 // untoleratedSince is when a taint without a toleration began to count.
 func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 	if t.TimeAdded == nil || t.TimeAdded.After(now) {
 		return now
 	}
 	return t.TimeAdded.Time
-}
-
-// notice puts a deadline that moved closer, or is new, off to the moment at which Karmada's taint manager would
-// notice: when the cluster is looked at again, or when the timer of the old deadline fires, whatever the health of
-// the copy. News is noticed at once. What is due stays due.
-func (v *view) notice(now time.Time, t *target, next *countdown, news bool) {
-	pending := t.timer
-	if !news && !next.at.IsZero() && (pending.IsZero() || next.at.Before(pending)) {
-		next.at = actors.Later(next.at, actors.Earlier(pending, taint.NextRelist(t.since, v.settings.TaintRelistPeriod, now)))
-	}
-	t.timer = next.at
 }
 
 // announce says when a target must be left.

@@ -80,12 +80,7 @@ func (k *task) isReplacedBy(c messages.ClusterName) bool {
 }
 
 // taskTime is the creation time of a task that is written now.
-func (v *view) taskTime(now time.Time) *metav1.Time {
-	if v.settings.WholeSecondTaintTimes {
-		now = now.Truncate(time.Second)
-	}
-	return &metav1.Time{Time: now}
-}
+func (v *view) taskTime(now time.Time) *metav1.Time { return &metav1.Time{Time: v.ways().Time(now)} }
 
 func (v *view) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
 	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}

@@ -81,7 +81,7 @@ func (v *view) hop(h hop) {
 // leftInNoTime notes a task that ends in the instant in which it began, where the scheduler may bring the binding
 // back to a cluster that it must leave, and that is noticed at once.
 func (v *view) leftInNoTime(now time.Time, k *task) {
-	if v.settings.PlacementHonoursDeadlines || v.settings.TaintRelistPeriod > 0 || k.CreationTimestamp.Time.Before(v.taskTime(now).Time) {
+	if !v.ways().ReturnsInNoTime() || k.CreationTimestamp.Time.Before(v.taskTime(now).Time) {
 		return
 	}
 	p := owned(&v.past)

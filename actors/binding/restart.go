@@ -36,7 +36,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 		b.forgetPreferred(out) // people say where it is to run
 	}
 	if m.Status != nil {
-		b.copies.restore(now, m.Status, b.settings.PersistentFailoverTimers)
+		b.copies.restore(now, m.Status, b.ways().PersistentTimers())
 		b.restoreUnheard()
 	}
 	b.adoptCopies(m.Recovered, out)

@@ -37,7 +37,7 @@ func (b *Binding) dropCopies(out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
 		if !b.wanted(c.cluster) {
-			b.removeCopy(c, b.preserves() && !b.settings.PreserveOnlyDeleted, out)
+			b.removeCopy(c, b.preserves() && b.ways().PreservesEvicted(), out)
 		}
 	}
 }

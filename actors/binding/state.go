@@ -86,7 +86,7 @@ func (v *view) inherited(cluster messages.ClusterName) map[string]string {
 		return nil
 	}
 	k := &v.handover.tasks[len(v.handover.tasks)-1]
-	if k.PurgeMode != api.PurgeDirectly && !v.settings.StateForAnyPurgeMode || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
+	if !v.ways().HandsOverState(k.PurgeMode) || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
 		return nil
 	}
 	return k.PreservedLabelState

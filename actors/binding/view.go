@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -177,6 +178,9 @@ func (v *view) heldAnnounced(anybody bool) {
 		v.heard |= held
 	}
 }
+
+// ways are Karmada's, as far as the settings have them.
+func (v *view) ways() karmada.Ways { return karmada.Of(v.settings) }
 
 // owned returns a part to change, new if there was none.
 func owned[T any](part **T) *T {

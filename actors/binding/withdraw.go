@@ -22,8 +22,8 @@ func (k *task) takenBack() string {
 // cameBack notes whether a task's cluster no longer evicts the workload, so that the task is withdrawn
 // while that still helps: the old copy runs replicas and the hand-over is not done.
 func (k *task) cameBack(v *view, now time.Time, taints []corev1.Taint) {
-	tolerations, _ := v.tolerations()
-	judged := taint.Deadline(taints, tolerations, v.rule())
+	tolerations, _ := v.ways().Tolerations(v.spec.Placement, v.applied)
+	judged := taint.Deadline(taints, tolerations, v.ways().Rule())
 	stays := judged.Outcome == taint.Forever || judged.Outcome == taint.Until && judged.At.After(now)
 	runs := eviction.KeepsCopy(&k.GracefulEvictionTask) && (k.Replicas == nil || *k.Replicas > 0)
 	k.back = stays && runs && k.Reason == api.EvictionReasonTaintUntolerated

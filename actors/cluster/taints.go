@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -39,7 +40,7 @@ func (c *Cluster) edit(now time.Time, taints []corev1.Taint, e *messages.TaintEd
 		return taints
 	}
 	if t.TimeAdded == nil && c.settings.TimesTaints(t.Effect) {
-		t.TimeAdded = &metav1.Time{Time: c.stamp(now)}
+		t.TimeAdded = &metav1.Time{Time: karmada.Of(&c.settings).Time(now)}
 	}
 	taints, _ = taint.Add(taints, t)
 	return taints
@@ -58,7 +59,7 @@ func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {
 	r := c.revise()
 	c.disown(r)
-	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, c.stamp(now))
+	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, karmada.Of(&c.settings).Time(now))
 	if c.admits(after, changes, out) {
 		r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
 	}
@@ -134,7 +135,7 @@ func (c *Cluster) followReady(now time.Time, r *revision) {
 
 // follow makes one change of the system's own taints.
 func (c *Cluster) follow(now time.Time, r *revision, s taint.Swap, because string) {
-	after, _ := s.Apply(r.taints, c.stamp(now))
+	after, _ := s.Apply(r.taints, karmada.Of(&c.settings).Time(now))
 	r.become(after, func(*corev1.Taint) api.TaintCause { return api.TaintCause{By: bySystem, Because: because} })
 }
 
@@ -170,14 +171,6 @@ func (c *Cluster) becauseOfReady() string {
 	return "Ready is not reported"
 }
 
-// stamp is the timeAdded of a taint that is added now.
-func (c *Cluster) stamp(now time.Time) time.Time {
-	if c.settings.WholeSecondTaintTimes {
-		return now.Truncate(time.Second)
-	}
-	return now
-}
-
 // retainted tells the scheduler that the taints changed, and bindings that the NoExecute ones did.
 func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Outbox) {
 	c.markEvicting(now)
@@ -191,7 +184,7 @@ func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Ou
 // relists reports whether the bindings of the cluster are looked at from time to time. Whatever changes
 // of the cluster, they are looked at then, too, and again a period later. Source: Karmada's taint manager,
 // which hears of every change of a cluster.
-func (c *Cluster) relists() bool { return c.settings.TaintRelistPeriod > 0 && !c.listed.IsZero() }
+func (c *Cluster) relists() bool { return karmada.Of(&c.settings).Relists() && !c.listed.IsZero() }
 
 // look has the bindings of the cluster look at its NoExecute taints.
 func (c *Cluster) look(now time.Time, out *actors.Outbox) {
