@@ -121,22 +121,22 @@ func taintText(t *corev1.Taint) string {
 	return t.ToString()
 }
 
-// CountdownStarted says that a binding will have to leave a cluster at a deadline to come.
-type CountdownStarted struct {
+// EvictionScheduled says that a binding will have to leave a cluster at a deadline to come.
+type EvictionScheduled struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 	Grounds Grounds     `json:"grounds"`
 }
 
-// CountdownStopped says that a deadline no longer holds, or not yet.
-type CountdownStopped struct {
+// EvictionCancelled says that a deadline no longer holds, or not yet.
+type EvictionCancelled struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 	Reason  string      `json:"reason"`
 }
 
-// EvictionHeld says that a binding must leave a cluster but may not yet, and why.
-type EvictionHeld struct {
+// EvictionBlocked says that a binding must leave a cluster but may not yet, and why.
+type EvictionBlocked struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 	Reason  string      `json:"reason"`
@@ -171,7 +171,7 @@ type EvictionEnded struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 	Reason  string      `json:"reason"`
-	// After is how long the hand-over took.
+	// After is how long the handover took.
 	After time.Duration `json:"-"`
 }
 
@@ -192,9 +192,9 @@ type ReplicasReleased struct {
 	Reason   string      `json:"reason"`
 }
 
-// ReleaseHeld says that a hand-over timed out but the old copy stays, because no healthy copy runs
+// HandoverBlocked says that a handover timed out but the old copy stays, because no healthy copy runs
 // elsewhere.
-type ReleaseHeld struct {
+type HandoverBlocked struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 	Message string      `json:"message"`
@@ -296,13 +296,13 @@ func (*BindingDeleted) Kind() string      { return "BindingDeleted" }
 func (*Scheduled) Kind() string           { return "Scheduled" }
 func (*PlacementConfirmed) Kind() string  { return "PlacementConfirmed" }
 func (*ScheduleFailed) Kind() string      { return "ScheduleFailed" }
-func (*CountdownStarted) Kind() string    { return "CountdownStarted" }
-func (*CountdownStopped) Kind() string    { return "CountdownStopped" }
-func (*EvictionHeld) Kind() string        { return "EvictionHeld" }
+func (*EvictionScheduled) Kind() string   { return "EvictionScheduled" }
+func (*EvictionCancelled) Kind() string   { return "EvictionCancelled" }
+func (*EvictionBlocked) Kind() string     { return "EvictionBlocked" }
 func (*EvictionStarted) Kind() string     { return "EvictionStarted" }
 func (*EvictionEnded) Kind() string       { return "EvictionEnded" }
 func (*EvictionWithdrawn) Kind() string   { return "EvictionWithdrawn" }
-func (*ReleaseHeld) Kind() string         { return "ReleaseHeld" }
+func (*HandoverBlocked) Kind() string     { return "HandoverBlocked" }
 func (*CopyStarted) Kind() string         { return "CopyStarted" }
 func (*CopyScaled) Kind() string          { return "CopyScaled" }
 func (*CopyUpdated) Kind() string         { return "CopyUpdated" }
@@ -323,13 +323,13 @@ func (f *BindingDeleted) AboutBinding() BindingName      { return f.Binding }
 func (f *Scheduled) AboutBinding() BindingName           { return f.Binding }
 func (f *PlacementConfirmed) AboutBinding() BindingName  { return f.Binding }
 func (f *ScheduleFailed) AboutBinding() BindingName      { return f.Binding }
-func (f *CountdownStarted) AboutBinding() BindingName    { return f.Binding }
-func (f *CountdownStopped) AboutBinding() BindingName    { return f.Binding }
-func (f *EvictionHeld) AboutBinding() BindingName        { return f.Binding }
+func (f *EvictionScheduled) AboutBinding() BindingName   { return f.Binding }
+func (f *EvictionCancelled) AboutBinding() BindingName   { return f.Binding }
+func (f *EvictionBlocked) AboutBinding() BindingName     { return f.Binding }
 func (f *EvictionStarted) AboutBinding() BindingName     { return f.Binding }
 func (f *EvictionEnded) AboutBinding() BindingName       { return f.Binding }
 func (f *EvictionWithdrawn) AboutBinding() BindingName   { return f.Binding }
-func (f *ReleaseHeld) AboutBinding() BindingName         { return f.Binding }
+func (f *HandoverBlocked) AboutBinding() BindingName     { return f.Binding }
 func (f *CopyStarted) AboutBinding() BindingName         { return f.Binding }
 func (f *CopyScaled) AboutBinding() BindingName          { return f.Binding }
 func (f *CopyUpdated) AboutBinding() BindingName         { return f.Binding }
@@ -344,13 +344,13 @@ func (f *HealthForgotten) AboutBinding() BindingName     { return f.Binding }
 func (f *ActivationDeferred) AboutBinding() BindingName  { return f.Binding }
 func (f *RescheduleRequested) AboutBinding() BindingName { return f.Binding }
 
-func (f *CountdownStarted) AboutCluster() ClusterName  { return f.Cluster }
-func (f *CountdownStopped) AboutCluster() ClusterName  { return f.Cluster }
-func (f *EvictionHeld) AboutCluster() ClusterName      { return f.Cluster }
+func (f *EvictionScheduled) AboutCluster() ClusterName { return f.Cluster }
+func (f *EvictionCancelled) AboutCluster() ClusterName { return f.Cluster }
+func (f *EvictionBlocked) AboutCluster() ClusterName   { return f.Cluster }
 func (f *EvictionStarted) AboutCluster() ClusterName   { return f.Cluster }
 func (f *EvictionEnded) AboutCluster() ClusterName     { return f.Cluster }
 func (f *EvictionWithdrawn) AboutCluster() ClusterName { return f.Cluster }
-func (f *ReleaseHeld) AboutCluster() ClusterName       { return f.Cluster }
+func (f *HandoverBlocked) AboutCluster() ClusterName   { return f.Cluster }
 func (f *CopyStarted) AboutCluster() ClusterName       { return f.Cluster }
 func (f *CopyScaled) AboutCluster() ClusterName        { return f.Cluster }
 func (f *CopyUpdated) AboutCluster() ClusterName       { return f.Cluster }

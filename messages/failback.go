@@ -39,45 +39,45 @@ type ReturnJudged struct {
 func (*ReturnJudged) message()   {}
 func (*ReturnJudged) toBinding() {}
 
-// ReturnPlanned says that an earlier affinity group can take a workload again, and when it will return if
+// FailbackScheduled says that an earlier affinity group can take a workload again, and when it will return if
 // that stays so.
-type ReturnPlanned struct {
+type FailbackScheduled struct {
 	Binding  BindingName `json:"binding"`
 	Affinity string      `json:"affinity"`
 	At       time.Time   `json:"-"`
 }
 
-// ReturnDropped says that the earlier group cannot take the workload after all.
-type ReturnDropped struct {
+// FailbackCancelled says that the earlier group cannot take the workload after all.
+type FailbackCancelled struct {
 	Binding BindingName `json:"binding"`
 }
 
-// ReturnStarted says that a workload returns to an earlier affinity group, or to clusters that it was
+// FailbackStarted says that a workload returns to an earlier affinity group, or to clusters that it was
 // evicted from.
-type ReturnStarted struct {
+type FailbackStarted struct {
 	Binding  BindingName `json:"binding"`
 	Affinity string      `json:"affinity,omitempty"`
 	// Clusters have back what they ran at home.
 	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
-// HomeChanged says where a workload ran before it had to leave the first cluster for a failure, which is where
+// FailbackTargetsChanged says where a workload ran before it had to leave the first cluster for a failure, which is where
 // it may return to; without Clusters, that it is there again or has no such place any more.
-type HomeChanged struct {
+type FailbackTargetsChanged struct {
 	Binding  BindingName         `json:"binding"`
 	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
-// ShareReturnPlanned says that a cluster can take again what it ran at home, and when that will return if it
+// ShareFailbackScheduled says that a cluster can take again what it ran at home, and when that will return if it
 // stays so.
-type ShareReturnPlanned struct {
+type ShareFailbackScheduled struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 	At      time.Time   `json:"-"`
 }
 
-// ShareReturnDropped says that the cluster cannot take it after all.
-type ShareReturnDropped struct {
+// ShareFailbackCancelled says that the cluster cannot take it after all.
+type ShareFailbackCancelled struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
 }
@@ -96,9 +96,9 @@ type OriginalReleased struct {
 	Message string      `json:"message"`
 }
 
-// ShrinkHeld says that clusters which are to run fewer replicas run on what they have until those that gain
+// ScaleDownBlocked says that clusters which are to run fewer replicas run on what they have until those that gain
 // them serve.
-type ShrinkHeld struct {
+type ScaleDownBlocked struct {
 	Binding BindingName `json:"binding"`
 	// Reason is that of the tasks which would be written for clusters that are left.
 	Reason string `json:"reason"`
@@ -106,34 +106,34 @@ type ShrinkHeld struct {
 	Clusters []api.TargetCluster `json:"clusters"`
 }
 
-// ShrinkReleased says that clusters shrink to their shares now. The reason is that of an EvictionEnded.
-type ShrinkReleased struct {
+// ScaleDownEnded says that clusters shrink to their shares now. The reason is that of an EvictionEnded.
+type ScaleDownEnded struct {
 	Binding BindingName `json:"binding"`
 	Reason  string      `json:"reason"`
 	// After is how long they ran on.
 	After time.Duration `json:"-"`
 }
 
-func (*ReturnPlanned) Kind() string      { return "ReturnPlanned" }
-func (*ReturnDropped) Kind() string      { return "ReturnDropped" }
-func (*ReturnStarted) Kind() string      { return "ReturnStarted" }
-func (*HomeChanged) Kind() string        { return "HomeChanged" }
-func (*ShareReturnPlanned) Kind() string { return "ShareReturnPlanned" }
-func (*ShareReturnDropped) Kind() string { return "ShareReturnDropped" }
-func (*ShrinkHeld) Kind() string         { return "ShrinkHeld" }
-func (*ShrinkReleased) Kind() string     { return "ShrinkReleased" }
+func (*FailbackScheduled) Kind() string      { return "FailbackScheduled" }
+func (*FailbackCancelled) Kind() string      { return "FailbackCancelled" }
+func (*FailbackStarted) Kind() string        { return "FailbackStarted" }
+func (*FailbackTargetsChanged) Kind() string { return "FailbackTargetsChanged" }
+func (*ShareFailbackScheduled) Kind() string { return "ShareFailbackScheduled" }
+func (*ShareFailbackCancelled) Kind() string { return "ShareFailbackCancelled" }
+func (*ScaleDownBlocked) Kind() string       { return "ScaleDownBlocked" }
+func (*ScaleDownEnded) Kind() string         { return "ScaleDownEnded" }
 
-func (f *ReturnPlanned) AboutBinding() BindingName      { return f.Binding }
-func (f *ReturnDropped) AboutBinding() BindingName      { return f.Binding }
-func (f *ReturnStarted) AboutBinding() BindingName      { return f.Binding }
-func (f *HomeChanged) AboutBinding() BindingName        { return f.Binding }
-func (f *ShareReturnPlanned) AboutBinding() BindingName { return f.Binding }
-func (f *ShareReturnDropped) AboutBinding() BindingName { return f.Binding }
-func (f *ShrinkHeld) AboutBinding() BindingName         { return f.Binding }
-func (f *ShrinkReleased) AboutBinding() BindingName     { return f.Binding }
+func (f *FailbackScheduled) AboutBinding() BindingName      { return f.Binding }
+func (f *FailbackCancelled) AboutBinding() BindingName      { return f.Binding }
+func (f *FailbackStarted) AboutBinding() BindingName        { return f.Binding }
+func (f *FailbackTargetsChanged) AboutBinding() BindingName { return f.Binding }
+func (f *ShareFailbackScheduled) AboutBinding() BindingName { return f.Binding }
+func (f *ShareFailbackCancelled) AboutBinding() BindingName { return f.Binding }
+func (f *ScaleDownBlocked) AboutBinding() BindingName       { return f.Binding }
+func (f *ScaleDownEnded) AboutBinding() BindingName         { return f.Binding }
 
-func (f *ShareReturnPlanned) AboutCluster() ClusterName { return f.Cluster }
-func (f *ShareReturnDropped) AboutCluster() ClusterName { return f.Cluster }
+func (f *ShareFailbackScheduled) AboutCluster() ClusterName { return f.Cluster }
+func (f *ShareFailbackCancelled) AboutCluster() ClusterName { return f.Cluster }
 
 func (*OriginalKept) Kind() string     { return "OriginalKept" }
 func (*OriginalReleased) Kind() string { return "OriginalReleased" }

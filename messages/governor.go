@@ -74,12 +74,12 @@ type TrialConcluded struct {
 	Serves  bool
 }
 
-// StartFailed says that a copy did not become healthy in the time for its hand-over, or was given up before it was.
+// StartFailed says that a copy did not become healthy in the time for its handover, or was given up before it was.
 // From: binding. To: governor.
 type StartFailed struct {
 	Binding BindingName
 	Cluster ClusterName
-	// Began is when the hand-over did.
+	// Began is when the handover did.
 	Began time.Time
 }
 

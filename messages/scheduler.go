@@ -47,7 +47,7 @@ type PlaceBinding struct {
 	// their quota.
 	Unreplaced  int32
 	HasReplicas bool
-	// Late is set where nobody has to wait for what is Starting: nothing is left for it, or the hand-over is overdue.
+	// Late is set where nobody has to wait for what is Starting: nothing is left for it, or the handover is overdue.
 	Late bool
 	// Lapses is set where leave to go holds for this instant only: what of Leaving is held then, is sought from then on.
 	Lapses bool

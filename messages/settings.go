@@ -103,7 +103,7 @@ type Settings struct {
 	// with NoExecute only, as in Karmada. Cures K42.
 	TaintTimesForAllEffects bool
 
-	// GracefulEvictionTimeout caps a hand-over. Zero: no wait. Karmada --graceful-eviction-timeout.
+	// GracefulEvictionTimeout caps a handover. Zero: no wait. Karmada --graceful-eviction-timeout.
 	GracefulEvictionTimeout time.Duration
 	// EvictionNeedsDestination holds an eviction until the scheduler has a place that satisfies the
 	// policy without the failed cluster. False: evict first, then look. Cures K1.
@@ -116,7 +116,7 @@ type Settings struct {
 	// ZeroReplicasNeedNoCluster places a workload that is scaled to zero nowhere, whichever clusters fit and whatever it has
 	// to leave. False: clusters must fit even so, else the old placement may stay with its replicas, as in Karmada.
 	ZeroReplicasNeedNoCluster bool
-	// WithdrawOnRecovery takes an eviction back when its taint goes before the hand-over is done. Cures K7.
+	// WithdrawOnRecovery takes an eviction back when its taint goes before the handover is done. Cures K7.
 	WithdrawOnRecovery bool
 	// DestinationsMustHear starts nothing new, and lets nothing grow for want of another place, on clusters that
 	// suspension.dispatchingOnClusters names, and keeps an old copy until what takes over has been told to run. False: a
@@ -189,12 +189,12 @@ type Settings struct {
 	TolerationSource string
 
 	// MaxStartingPerCluster is how many workloads that had to leave another cluster may start on one cluster at
-	// once: further ones look for another place, or wait. A start lasts until the hand-over does, or is overdue.
+	// once: further ones look for another place, or wait. A start lasts until the handover does, or is overdue.
 	// Zero: any number.
 	MaxStartingPerCluster int
 	// StartFailureLimit is how many starts of workloads that had to leave another cluster fail on one cluster within
 	// StartFailureWindow before it backs off: for StartBackoff, and twice as long with every further failure, up to
-	// sixteen times, no more than one of them starts there at once. A start fails when its hand-over is overdue, or it
+	// sixteen times, no more than one of them starts there at once. A start fails when its handover is overdue, or it
 	// is given up for its health; one that succeeds ends it. Zero: no cluster backs off.
 	StartFailureLimit  int
 	StartFailureWindow time.Duration

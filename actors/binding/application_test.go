@@ -125,13 +125,13 @@ func TestGracefullyNeedsItsFeature(t *testing.T) {
 	gateOff := settings(func(s *messages.Settings) { s.GracefulEviction = false })
 	b := placed(t, gateOff, bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
 	n := b.tell(sick)
-	require.Equal(t, "NoGracefulEviction", n.Facts()[1].(*messages.EvictionHeld).Reason)
+	require.Equal(t, "NoGracefulEviction", n.Facts()[1].(*messages.EvictionBlocked).Reason)
 	b.tell(report("m1", api.Unhealthy, 1, 1))
 	require.Equal(t, []string{"HealthChanged"}, kinds(b.Network), "said once")
 	require.Contains(t, kinds(b.tell(&messages.SettingsChanged{Settings: settings()})), "EvictionStarted")
 
 	b = placed(t, gateOff, bearingSickness(0, ""), "m1:2", "m2:2")
-	require.Contains(t, kinds(b.tell(sick)), "EvictionHeld", "no mode is gracefully")
+	require.Contains(t, kinds(b.tell(sick)), "EvictionBlocked", "no mode is gracefully")
 
 	b = placed(t, gateOff, bearingSickness(0, api.PurgeDirectly), "m1:2", "m2:2")
 	require.Contains(t, kinds(b.tell(sick)), "EvictionStarted", "other modes do not")

@@ -26,7 +26,7 @@ func TestWhilePeopleHoldSomebodyEverybodyAsksFirst(t *testing.T) {
 	b.advance(30*time.Second).Told(governor, sickWish(due))
 	until := due.Add(time.Hour)
 	held := &messages.EvictionDelayed{Cluster: "m1", Reason: "Held", Message: "evictions of this workload are held: migration", Until: until}
-	b.tell(held).Recorded(&messages.EvictionHeld{
+	b.tell(held).Recorded(&messages.EvictionBlocked{
 		Binding: name, Cluster: "m1", Reason: held.Reason, Message: held.Message, Until: until,
 		Grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure, Deadline: due},
 	})

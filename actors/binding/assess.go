@@ -44,7 +44,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		if o.Why == eviction.LastCopy && !k.overdue {
 			k.overdue = true
 			ended = ended || len(b.starting()) > 0 // its starts count no longer
-			out.Record(&messages.ReleaseHeld{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "it is placed nowhere else")})
+			out.Record(&messages.HandoverBlocked{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "no other cluster can take it")})
 		}
 	}
 	if inTime && late && !b.handover.handsOver() {
@@ -75,7 +75,7 @@ func (b *Binding) release(serving int64, out *actors.Outbox) bool {
 	wanted := b.wantedReplicas()
 	less := eviction.Release(old, wanted-serving)
 	for _, h := range less {
-		b.shrink(h, fmt.Sprintf("%d of %d replicas serve where it is placed now", serving, wanted), out)
+		b.shrink(h, fmt.Sprintf("%d of %d replicas are available in the new placement", serving, wanted), out)
 	}
 	return len(less) > 0
 }
@@ -141,7 +141,7 @@ func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took b
 		b.retarget(append(b.clusters(), b.stillOn(&k)), out)
 		b.conclude(k.trial, messages.ClusterName(k.FromCluster), true, out)
 		out.Record(&messages.EvictionWithdrawn{
-			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Reason: "it is placed there again", Clusters: b.clusters(),
+			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Reason: "it was scheduled to this cluster again", Clusters: b.clusters(),
 		})
 		took = true
 	}
@@ -158,7 +158,7 @@ func (b *Binding) takeEvictionBack(now time.Time, c messages.ClusterName, out *a
 	if purged {
 		old.removing, old.asking = false, false
 	}
-	b.withdraw(now, k, "people hold it, and it had not begun", out)
+	b.withdraw(now, k, "an admin holds it, and it had not begun", out)
 	if purged { // its member was told to remove it
 		b.runAsTarget(b.target(c), b.copy(c), out)
 	}

@@ -22,7 +22,7 @@ var (
 	// noAnnotation is why Karmada never evicts a binding whose applied placement is not recorded (K24).
 	noAnnotation = blocked{reason: "NoAppliedPlacement", message: "the applied placement is not recorded, so its tolerations are not known"}
 	noGrace      = blocked{reason: "NoGracefulEviction", message: eviction.ErrNoGrace.Error()}
-	notScheduled = blocked{reason: "NotScheduled", message: "the scheduler does not place this binding, so nobody looks for a destination"}
+	notScheduled = blocked{reason: "NotScheduled", message: "the scheduler does not place this binding, so there is no new placement"}
 )
 
 // evictionDelayed says what a departure waits for before it is permitted.
@@ -40,7 +40,7 @@ func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out 
 	}
 	t.countdown.blocked = why
 	if why != (blocked{}) {
-		out.Record(&messages.EvictionHeld{
+		out.Record(&messages.EvictionBlocked{
 			Binding: v.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.countdown.grounds,
 			Rejections: rejected, Until: why.until,
 		})
@@ -83,7 +83,7 @@ func (v *view) restored(now time.Time, out *actors.Outbox) {
 		})
 		switch at := t.countdown.at; {
 		case at.IsZero() && s >= 0:
-			out.Record(&messages.CountdownStopped{Binding: v.name, Cluster: t.cluster, Reason: whyStay(t, &messages.Grounds{Reason: shown[s].Reason})})
+			out.Record(&messages.EvictionCancelled{Binding: v.name, Cluster: t.cluster, Reason: whyStay(t, &messages.Grounds{Reason: shown[s].Reason})})
 		case at.After(now) && t.countdown.blocked == blocked{} && (s < 0 || !sameInstant(shown[s].Deadline.Time, at)):
 			v.announce(t, out)
 		}

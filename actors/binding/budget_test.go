@@ -174,7 +174,7 @@ func TestWhoIsHeldForWhatWouldGoAlongNamesTheBudgetAndGoesOnceNothingElseServes(
 	h := b.holdBack("m1")
 	h.Obstacle = &messages.Obstacle{Reason: api.ReasonBudgetSpent, Message: "m2 would go along"}
 	n := b.tell(h)
-	require.Equal(t, "budget default/all: m2 would go along", actorstest.FactsOf[*messages.EvictionHeld](n.Facts())[0].Message)
+	require.Equal(t, "budget default/all: m2 would go along", actorstest.FactsOf[*messages.EvictionBlocked](n.Facts())[0].Message)
 	for what, m := range map[string]messages.ToBinding{
 		"what would go along is sick": report("m2", api.Unhealthy, 0, 1),
 		"people allow it":             exceeding("ticket 7"),
@@ -208,7 +208,7 @@ func TestWhatGoesAlongByPeoplesWordIsOnRecord(t *testing.T) {
 	p := b.replace("m1", "m3:4")
 	p.Move, p.Leaving = api.EvictionReasonReschedule, append(p.Leaving, "m2")
 	require.Equal(t, []*messages.BudgetExceeded{{
-		Budget: "default/all", Binding: name, Cluster: "m1", AllowedBy: "its resource", Reason: "ticket 7", Message: "what runs on m2 goes along at once",
+		Budget: "default/all", Binding: name, Cluster: "m1", AllowedBy: "its resource", Reason: "ticket 7", Message: "the copies on m2 are removed at the same time",
 	}}, actorstest.FactsOf[*messages.BudgetExceeded](b.tell(p).Facts()))
 }
 

@@ -163,7 +163,7 @@ func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 func (v *view) announce(t *target, out *actors.Outbox) {
 	g := t.countdown.grounds
 	g.Deadline = t.countdown.at // later than the true one where the cluster is looked at only now and then
-	out.Record(&messages.CountdownStarted{Binding: v.name, Cluster: t.cluster, Grounds: g})
+	out.Record(&messages.EvictionScheduled{Binding: v.name, Cluster: t.cluster, Grounds: g})
 }
 
 // goesOn reports whether a departure that is due stays so on new grounds. One for health begins anew where the old one was for
@@ -178,7 +178,7 @@ func whyStay(t *target, g *messages.Grounds) string {
 	case g.Reason == api.EvictionReasonApplicationFailure:
 		return "it is no longer unhealthy"
 	case len(t.taints) == 0:
-		return "no NoExecute taint is left"
+		return "no NoExecute taint remains"
 	default:
 		return "the deadline no longer holds"
 	}

@@ -65,7 +65,7 @@ func TestWhoStandsForATaintNowIsNamed(t *testing.T) {
 	b.advance(time.Minute)
 	adopted := tainted("m1", added, "down")
 	adopted.News, adopted.Causes[0] = false, api.TaintCause{Key: "down", Effect: corev1.TaintEffectNoExecute, By: "policy", Policy: "heir"}
-	counted := actorstest.FactsOf[*messages.CountdownStarted](b.tell(adopted).WakesIn(4 * time.Minute).Facts())
+	counted := actorstest.FactsOf[*messages.EvictionScheduled](b.tell(adopted).WakesIn(4 * time.Minute).Facts())
 	require.Len(t, counted, 1)
 	require.Equal(t, "heir", counted[0].Grounds.Cause.Policy)
 	b.advance(4*time.Minute).Told(governor, wish("m1", added.Add(5*time.Minute)))
@@ -207,7 +207,7 @@ func TestWithoutAnAppliedPlacementNobodyIsEvictedAndItSaysSo(t *testing.T) {
 	b := drive(t, settings(fromAnnotation))
 	b.tell(manifest)
 	b.tell(tainted("m1", b.Now(), "down")).
-		Recorded(&messages.EvictionHeld{
+		Recorded(&messages.EvictionBlocked{
 			Binding: name, Cluster: "m1", Reason: "NoAppliedPlacement",
 			Message: "the applied placement is not recorded, so its tolerations are not known",
 		}).Told(governor).Sleeps()

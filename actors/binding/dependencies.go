@@ -63,8 +63,8 @@ func (v *view) needy() bool {
 	return v.created && v.spec.PropagateDeps && v.workload != nil && len(v.workload.Dependencies) > 0
 }
 
-// whereNeeded are the clusters that run the workload, or, where dependencies stay for the hand-over, still
-// run it. Karmada takes them off a cluster at the beginning of a hand-over (K4).
+// whereNeeded are the clusters that run the workload, or, where dependencies stay for the handover, still
+// run it. Karmada takes them off a cluster at the beginning of a handover (K4).
 func (v *view) whereNeeded() []api.TargetCluster {
 	clusters := v.clusters()
 	if !v.settings.DependenciesStay {

@@ -76,7 +76,7 @@ func TestTheHandOverWaitsForASuspendedCluster(t *testing.T) {
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(permit("m1"))
 	requireDispatches(t, b.tell(b.place("m2:2")).Told(memberAt("m2")), withheld("m2"))
-	b.advance(10 * time.Minute).Recorded(&messages.ReleaseHeld{Binding: name, Cluster: "m1", Message: "m2 reports nothing"}).Told(memberAt("m1"))
+	b.advance(10 * time.Minute).Recorded(&messages.HandoverBlocked{Binding: name, Cluster: "m1", Message: "m2 reports nothing"}).Told(memberAt("m1"))
 	b.tell(claim("default/p", duplicated())).Told(memberAt("m2"), run(2, 2))
 	b.tell(b.keep())
 	b.tell(report("m2", api.Healthy, 2, 2)).Told(memberAt("m1"), removal)

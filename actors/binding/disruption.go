@@ -62,7 +62,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 	for _, c := range permitted {
 		out.Record(&messages.BudgetExceeded{
 			Budget: g.Name, Binding: v.name, Cluster: messages.ClusterName(c), AllowedBy: "its resource", Reason: v.exceeds(),
-			Message: fmt.Sprintf("what runs on %s goes along at once", strings.Join(along, ", ")),
+			Message: fmt.Sprintf("the copies on %s are removed at the same time", strings.Join(along, ", ")),
 		})
 	}
 }

@@ -107,7 +107,7 @@ func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *act
 	stops := !old.at.IsZero() || old.blocked != blocked{} && held == blocked{} && !b.restoring
 	if stops { // which ends what was held, too
 		t.countdown.blocked = blocked{}
-		out.Record(&messages.CountdownStopped{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
+		out.Record(&messages.EvictionCancelled{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
 	}
 	b.block(t, held, nil, out)
 	if !stops {

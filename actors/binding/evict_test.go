@@ -87,8 +87,8 @@ func TestALimitThatComesLaterHoldsWhatWaitsForADestination(t *testing.T) {
 	require.Len(t, actorstest.MailTo(n.Mail(), governor), 1)
 }
 
-func heldBack(cluster messages.ClusterName, message string, g messages.Grounds) *messages.EvictionHeld {
-	return &messages.EvictionHeld{Binding: name, Cluster: cluster, Reason: api.ReasonNoClusterFit, Message: message, Grounds: g}
+func heldBack(cluster messages.ClusterName, message string, g messages.Grounds) *messages.EvictionBlocked {
+	return &messages.EvictionBlocked{Binding: name, Cluster: cluster, Reason: api.ReasonNoClusterFit, Message: message, Grounds: g}
 }
 
 func TestWithoutADestinationTheWorkloadStays(t *testing.T) {
@@ -179,7 +179,7 @@ func TestSomeClustersAreLeftAndOthersHeld(t *testing.T) {
 	part := b.replace("m2", "m1:2", "m3:2")
 	part.Held, part.Obstacle = []messages.ClusterName{"m1"}, nowhereToGo
 	n := b.tell(part)
-	require.Equal(t, []string{"EvictionHeld", "EvictionStarted", "Scheduled"}, kinds(n))
+	require.Equal(t, []string{"EvictionBlocked", "EvictionStarted", "Scheduled"}, kinds(n))
 	require.Equal(t, targets("m1:2", "m3:2"), scheduled(t, n))
 }
 
@@ -289,7 +289,7 @@ func TestABindingThatIsNotScheduledIsHeldWhereItNeedsADestination(t *testing.T) 
 	b.tell(stale).Quiet()
 	b.tell(tainted("m1", b.Now(), "down"))
 	n := b.tell(permit("m1"))
-	require.Equal(t, "NotScheduled", n.Facts()[0].(*messages.EvictionHeld).Reason)
+	require.Equal(t, "NotScheduled", n.Facts()[0].(*messages.EvictionBlocked).Reason)
 	b.tell(claim("default/p", duplicated()))
 	require.False(t, b.asked.Suspended)
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking, "once it is scheduled again")

@@ -52,7 +52,7 @@ func (f *failback) apply(v *view, now time.Time, m *messages.ReturnJudged, out *
 		f.drop(v, out)
 	case !planned && m.Possible && v.failsBack():
 		f.at = now.Add(v.spec.Failover.Cluster.Failback.Stabilization())
-		out.Record(&messages.ReturnPlanned{Binding: v.name, Affinity: m.Affinity, At: f.at})
+		out.Record(&messages.FailbackScheduled{Binding: v.name, Affinity: m.Affinity, At: f.at})
 	}
 }
 
@@ -75,7 +75,7 @@ func (w *failback) returnsAt() (next time.Time) {
 }
 
 // start ends the waits of what returns.
-func (f *failback) start(v *view, started *messages.ReturnStarted, out *actors.Outbox) {
+func (f *failback) start(v *view, started *messages.FailbackStarted, out *actors.Outbox) {
 	f.at, f.asked = time.Time{}, false
 	for i := range f.shares {
 		if s := &f.shares[i]; s.asked {
@@ -117,7 +117,7 @@ func (f *failback) remember(v *view, out *actors.Outbox) {
 	for _, c := range clusters {
 		f.shares = append(f.shares, preferred{TargetCluster: c})
 	}
-	out.Record(&messages.HomeChanged{Binding: v.name, Clusters: clusters})
+	out.Record(&messages.FailbackTargetsChanged{Binding: v.name, Clusters: clusters})
 }
 
 // returns reports whether there are clusters to return to.
@@ -126,7 +126,7 @@ func (f *failback) returns() bool { return f != nil && len(f.shares) > 0 }
 // forget ends the return to single clusters: what they ran before is no longer what is asked for, or runs there again.
 func (f *failback) forget(v *view, out *actors.Outbox) {
 	f.shares = nil
-	out.Record(&messages.HomeChanged{Binding: v.name})
+	out.Record(&messages.FailbackTargetsChanged{Binding: v.name})
 }
 
 // returned reports whether all runs again where it ran.
@@ -150,7 +150,7 @@ func (v *view) endsReturn(changed []string) bool {
 // drop ends the wait for an earlier group.
 func (f *failback) drop(v *view, out *actors.Outbox) {
 	f.at, f.asked = time.Time{}, false
-	out.Record(&messages.ReturnDropped{Binding: v.name})
+	out.Record(&messages.FailbackCancelled{Binding: v.name})
 }
 
 // shareJudged begins or ends the time for which a cluster of home must stay able to take its share.
@@ -160,10 +160,10 @@ func (f *failback) shareJudged(v *view, now time.Time, m *messages.ReturnJudged,
 	case s == nil, !v.failsBack() && !s.kept && s.at.IsZero():
 	case m.Possible && s.at.IsZero():
 		s.at = now.Add(v.stabilization())
-		out.Record(&messages.ShareReturnPlanned{Binding: v.name, Cluster: m.Cluster, At: s.at})
+		out.Record(&messages.ShareFailbackScheduled{Binding: v.name, Cluster: m.Cluster, At: s.at})
 	case !m.Possible && !s.at.IsZero():
 		s.at, s.asked = time.Time{}, false
-		out.Record(&messages.ShareReturnDropped{Binding: v.name, Cluster: m.Cluster})
+		out.Record(&messages.ShareFailbackCancelled{Binding: v.name, Cluster: m.Cluster})
 	}
 }
 

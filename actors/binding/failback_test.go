@@ -24,11 +24,11 @@ func returning() *api.PropagationSpec {
 var (
 	possible   = &messages.ReturnJudged{Possible: true, Affinity: "home"}
 	impossible = &messages.ReturnJudged{}
-	dropped    = &messages.ReturnDropped{Binding: name}
+	dropped    = &messages.FailbackCancelled{Binding: name}
 )
 
-func planned(at time.Time) *messages.ReturnPlanned {
-	return &messages.ReturnPlanned{Binding: name, Affinity: "home", At: at}
+func planned(at time.Time) *messages.FailbackScheduled {
+	return &messages.FailbackScheduled{Binding: name, Affinity: "home", At: at}
 }
 
 func TestAWorkloadAsksToReturnWhenHomeHasBeenAbleForLongEnough(t *testing.T) {
@@ -73,7 +73,7 @@ func TestTheOldCopyStaysUntilHomeServes(t *testing.T) {
 	back := b.replace("m2", "m1:2")
 	back.Move, back.Affinity = api.EvictionReasonFailback, "home"
 	n := b.tell(back).Told(memberAt("m2")).Told(memberAt("m1"), run(2, 2))
-	require.Equal(t, []string{"ReturnStarted", "EvictionStarted", "Scheduled"}, kinds(n))
+	require.Equal(t, []string{"FailbackStarted", "EvictionStarted", "Scheduled"}, kinds(n))
 	task := actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Task
 	require.Equal(t, api.EvictionReasonFailback, task.Reason)
 	b.tell(report("m2", api.Healthy, 2, 1), &messages.SettingsChanged{Settings: settings()}).Told(memberAt("m2"))

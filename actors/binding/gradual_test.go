@@ -36,7 +36,7 @@ func released(cluster messages.ClusterName, before, replicas int32, why string) 
 	return &messages.ReplicasReleased{Binding: name, Cluster: cluster, Before: before, Replicas: replicas, Reason: why}
 }
 
-const fiveOfSix = "5 of 6 replicas serve where it is placed now"
+const fiveOfSix = "5 of 6 replicas are available in the new placement"
 
 func TestAnOldCopyGivesWayReplicaByReplica(t *testing.T) {
 	b := handingOver(t, settings())

@@ -63,7 +63,7 @@ func (v *view) purges(now time.Time, leaving []messages.ClusterName) bool {
 	})
 }
 
-// tookOver is when the last hand-over to a cluster began, of those under way; zero: there is none. What is left in the same
+// tookOver is when the last handover to a cluster began, of those under way; zero: there is none. What is left in the same
 // step has nobody yet that took over.
 func (h *handover) tookOver(c messages.ClusterName) (began time.Time) {
 	for i := range h.tasks {

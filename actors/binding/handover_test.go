@@ -131,7 +131,7 @@ func TestTheLastCopyIsKept(t *testing.T) {
 	b.tell(permit("m1"))
 	b.tell(b.place("m2:2"))
 	b.advance(10 * time.Minute).
-		Recorded(&messages.ReleaseHeld{Binding: name, Cluster: "m1", Message: "m2 reports Unhealthy"}).Told(memberAt("m1")).Sleeps()
+		Recorded(&messages.HandoverBlocked{Binding: name, Cluster: "m1", Message: "m2 reports Unhealthy"}).Told(memberAt("m1")).Sleeps()
 	b.tell(report("m2", api.Unknown, 0, 2)).Recorded(health("m2", api.Unknown, 0))
 	b.tell(report("m2", api.Healthy, 2, 2)).
 		Recorded(health("m2", api.Healthy, 2), ended("m1", messages.EndedHealthy, 10*time.Minute)).Told(memberAt("m1"), removal)
@@ -148,7 +148,7 @@ func TestTheLastCopyStaysWhereThereIsNowhereToGo(t *testing.T) {
 	b.tell(permit("m1"))
 	b.tell(b.fail(true))
 	b.advance(10 * time.Minute)
-	require.Equal(t, []string{"ReleaseHeld"}, kinds(b.Network))
+	require.Equal(t, []string{"HandoverBlocked"}, kinds(b.Network))
 	b.advance(24 * time.Hour).Quiet()
 	b.tell(b.place("m2:2")).Told(memberAt("m2"), run(2, 2)).Told(memberAt("m1"))
 	b.tell(report("m2", api.Healthy, 2, 2)).Told(memberAt("m1"), removal)
@@ -160,7 +160,7 @@ func TestACopyThatIsKeptSaysWhichTemplateIsMissing(t *testing.T) {
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(permit("m1"))
 	b.tell(b.place("m2:2"))
-	b.advance(10 * time.Minute).Recorded(&messages.ReleaseHeld{Binding: name, Cluster: "m1", Message: "m2 runs revision 1, not 2"})
+	b.advance(10 * time.Minute).Recorded(&messages.HandoverBlocked{Binding: name, Cluster: "m1", Message: "m2 runs revision 1, not 2"})
 }
 
 func TestPurgingDirectlyStartsNothingNewBeforeTheOldCopyIsGone(t *testing.T) {

@@ -19,8 +19,8 @@ func sharing() *api.PropagationSpec {
 	return p
 }
 
-func home(clusters ...string) *messages.HomeChanged {
-	return &messages.HomeChanged{Binding: name, Clusters: targets(clusters...)}
+func home(clusters ...string) *messages.FailbackTargetsChanged {
+	return &messages.FailbackTargetsChanged{Binding: name, Clusters: targets(clusters...)}
 }
 
 // displaced returns a binding of four replicas that lost one cluster of its home, m2, to others.
@@ -36,7 +36,7 @@ func displaced(t *testing.T, policy *api.PropagationSpec, replicas int32, now ..
 	for _, c := range targets(now...) {
 		b.tell(report(c.Name, api.Healthy, c.Replicas, 0))
 	}
-	require.Empty(t, b.asked.Evicting, "the hand-over is done")
+	require.Empty(t, b.asked.Evicting, "the handover is done")
 	b.tell(&messages.CopyRemoved{Cluster: "m2"})
 	return b
 }
@@ -60,7 +60,7 @@ func (s *subject) comeBack(leaving []messages.ClusterName, clusters ...string) *
 func TestAShareReturnsWhenItsClusterHasBeenAbleForLongEnough(t *testing.T) {
 	b := displaced(t, sharing(), 4, "m1:4")
 	require.Equal(t, []bool{false, false}, ables(b))
-	b.tell(m2Able).Recorded(&messages.ShareReturnPlanned{Binding: name, Cluster: "m2", At: b.Now().Add(time.Minute)}).WakesIn(time.Minute)
+	b.tell(m2Able).Recorded(&messages.ShareFailbackScheduled{Binding: name, Cluster: "m2", At: b.Now().Add(time.Minute)}).WakesIn(time.Minute)
 	b.tell(m2Able, &messages.ReturnJudged{Possible: true, Cluster: "m9"}).Quiet()
 	b.advance(time.Minute - 1).Quiet()
 	b.advance(1)
@@ -72,7 +72,7 @@ func TestAShareWhoseClusterFailsAgainWaitsAnew(t *testing.T) {
 	b := displaced(t, sharing(), 4, "m1:4")
 	b.tell(m2Able)
 	b.advance(30 * time.Second)
-	b.tell(&messages.ReturnJudged{Cluster: "m2"}).Recorded(&messages.ShareReturnDropped{Binding: name, Cluster: "m2"}).Sleeps()
+	b.tell(&messages.ReturnJudged{Cluster: "m2"}).Recorded(&messages.ShareFailbackCancelled{Binding: name, Cluster: "m2"}).Sleeps()
 	b.tell(&messages.ReturnJudged{Cluster: "m2"}).Quiet()
 }
 
@@ -81,11 +81,11 @@ func TestASurvivorShrinksWhenHomeServes(t *testing.T) {
 	b.tell(m2Able)
 	b.advance(time.Minute)
 	n := b.tell(b.comeBack(nil, "m1:2", "m2:2")).Told(memberAt("m1")).Told(memberAt("m2"), run(2, 4)).WakesIn(10 * time.Minute)
-	require.Equal(t, []string{"ReturnStarted", "Scheduled", "ShrinkHeld", "HomeChanged"}, kinds(n))
-	require.Equal(t, targets("m1:4"), actorstest.FactsOf[*messages.ShrinkHeld](n.Facts())[0].Clusters)
+	require.Equal(t, []string{"FailbackStarted", "Scheduled", "ScaleDownBlocked", "FailbackTargetsChanged"}, kinds(n))
+	require.Equal(t, targets("m1:4"), actorstest.FactsOf[*messages.ScaleDownBlocked](n.Facts())[0].Clusters)
 	b.advance(time.Second)
 	n = b.tell(report("m2", api.Healthy, 2, 4)).Told(memberAt("m1"), run(2, 5))
-	require.Contains(t, n.Facts(), &messages.ShrinkReleased{Binding: name, Reason: messages.EndedHealthy, After: time.Second})
+	require.Contains(t, n.Facts(), &messages.ScaleDownEnded{Binding: name, Reason: messages.EndedHealthy, After: time.Second})
 	require.False(t, b.asked.Home.Returning)
 	require.Empty(t, b.asked.Home.Shares)
 }
@@ -95,7 +95,7 @@ func TestASurvivorShrinksWhenTheTimeIsUp(t *testing.T) {
 	b.tell(m2Able)
 	b.advance(time.Minute)
 	b.tell(b.comeBack(nil, "m1:2", "m2:2"))
-	require.Equal(t, []string{"ShrinkReleased"}, kinds(b.advance(10*time.Minute)))
+	require.Equal(t, []string{"ScaleDownEnded"}, kinds(b.advance(10*time.Minute)))
 }
 
 func TestASubstituteStaysUntilHomeServes(t *testing.T) {
@@ -114,7 +114,7 @@ func TestAReturnOfSharesIsTakenBackWhenItsClusterFails(t *testing.T) {
 	n := b.tell(tainted("m2", b.Now(), "down"), permit("m2"))
 	require.Contains(t, n.Facts(), home("m1:2", "m2:2"), "where it is to return to another time")
 	require.Contains(t, n.Facts(), &messages.EvictionWithdrawn{
-		Binding: name, Cluster: "m3", Reason: "what it returned to failed before the hand-over was done", Clusters: targets("m1:2", "m3:2"),
+		Binding: name, Cluster: "m3", Reason: "the target of the failback failed before the handover ended", Clusters: targets("m1:2", "m3:2"),
 	})
 }
 
@@ -163,7 +163,7 @@ func TestWhereAWorkloadIsOnlyOnItsWayIsNoHome(t *testing.T) {
 	b.tell(workload(4), claim("default/p", sharing()))
 	b.tell(b.place("m1:2", "m2:2"))
 	b.tell(workload(6), tainted("m2", b.Now(), "down"), permit("m2"))
-	require.NotContains(t, kinds(b.tell(b.replace("m2", "m1:6"))), "HomeChanged")
+	require.NotContains(t, kinds(b.tell(b.replace("m2", "m1:6"))), "FailbackTargetsChanged")
 }
 
 func TestAWithdrawalIsAnArrival(t *testing.T) {
@@ -180,7 +180,7 @@ func TestADuplicatedCopyReturns(t *testing.T) {
 	b.tell(m2Able)
 	b.advance(time.Minute)
 	n := b.tell(b.comeBack([]messages.ClusterName{"m3"}, "m1:2", "m2:2")).Told(memberAt("m3"))
-	require.Contains(t, n.Facts(), &messages.ReturnStarted{Binding: name, Clusters: targets("m2:2")})
+	require.Contains(t, n.Facts(), &messages.FailbackStarted{Binding: name, Clusters: targets("m2:2")})
 }
 
 func TestWhereNothingIsLeftBehindTheNextMayReturnAtOnce(t *testing.T) {
@@ -221,7 +221,7 @@ func TestAFreshPlacementIsAHandOver(t *testing.T) {
 	task := actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Task
 	require.Equal(t, api.EvictionReasonRebalance, task.Reason)
 	require.Equal(t, api.ProducerWorkloadRebalancer, task.Producer)
-	require.Equal(t, targets("m2:4"), actorstest.FactsOf[*messages.ShrinkHeld](n.Facts())[0].Clusters)
+	require.Equal(t, targets("m2:4"), actorstest.FactsOf[*messages.ScaleDownBlocked](n.Facts())[0].Clusters)
 	b.tell(report("m3", api.Healthy, 4, 3)).Told(memberAt("m1"), removal).Told(memberAt("m2"), run(2, 4))
 }
 

@@ -15,7 +15,7 @@ func (v *view) unheard() string {
 	}
 	for i := range v.copies {
 		if c := &v.copies[i]; c.withheld && v.target(c.cluster) != nil && !v.handover.tookOver(c.cluster).IsZero() {
-			return fmt.Sprintf("dispatching to %s, which takes over, is suspended", c.cluster)
+			return fmt.Sprintf("dispatching to %s, the new target, is suspended", c.cluster)
 		}
 	}
 	return ""
@@ -46,7 +46,7 @@ func (v *view) shortage() string {
 	if missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d replicas have no other place", missing, v.spec.Replicas)
+	return fmt.Sprintf("%d of %d replicas are unschedulable elsewhere", missing, v.spec.Replicas)
 }
 
 // missing is how many of the replicas that are to be divided have no place.

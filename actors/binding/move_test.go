@@ -79,7 +79,7 @@ func TestWhatIsTakenBackInPartWithoutAMoveShrinksOnceOthersServe(t *testing.T) {
 	b, _ := moving(t)
 	b.tell(claim("default/p", divided()))
 	n := b.tell(b.place("m1:1", "m2:4")).Told(memberAt("m1")).Told(memberAt("m2"))
-	held := actorstest.FactsOf[*messages.ShrinkHeld](n.Facts())[0]
+	held := actorstest.FactsOf[*messages.ScaleDownBlocked](n.Facts())[0]
 	require.Equal(t, targets("m1:4"), held.Clusters)
 	require.Equal(t, api.EvictionReasonReschedule, held.Reason)
 	b.tell(b.keep())

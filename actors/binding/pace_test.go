@@ -21,8 +21,8 @@ func coolingFor10Minutes(s *messages.Settings) { s.ApplicationCooldown = 10 * ti
 // sickOn is the report of an unhealthy copy.
 func sickOn(cluster string) *messages.CopyReported { return report(cluster, api.Unhealthy, 0, 1) }
 
-func holds(n *actorstest.Network) []*messages.EvictionHeld {
-	return actorstest.FactsOf[*messages.EvictionHeld](n.Facts())
+func holds(n *actorstest.Network) []*messages.EvictionBlocked {
+	return actorstest.FactsOf[*messages.EvictionBlocked](n.Facts())
 }
 
 func starts(n *actorstest.Network) []*messages.EvictionStarted {
@@ -40,7 +40,7 @@ func TestOneFailoverTooManyWaitsForItsTimeExactly(t *testing.T) {
 	b.tell(sickOn("m2")).WakesIn(30 * time.Second)
 	due := b.Now().Add(30 * time.Second)
 	n := b.advance(30 * time.Second)
-	require.Equal(t, []*messages.EvictionHeld{{
+	require.Equal(t, []*messages.EvictionBlocked{{
 		Binding: name, Cluster: "m2", Reason: "HopLimit", Message: "no more than 1 application failovers within 1h0m0s",
 		Grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure, Deadline: due}, Until: first.Add(time.Hour),
 	}}, holds(n))

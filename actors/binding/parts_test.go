@@ -60,8 +60,8 @@ func TestAFailbackWaitsForItsStabilization(t *testing.T) {
 	f.apply(v, began.Add(time.Second), &messages.ReturnJudged{Cluster: "m1"}, &out)
 	require.Zero(t, f.deadline(v))
 	require.Equal(t, []messages.Fact{
-		&messages.ShareReturnPlanned{Binding: v.name, Cluster: "m1", At: began.Add(time.Minute)},
-		&messages.ShareReturnDropped{Binding: v.name, Cluster: "m1"},
+		&messages.ShareFailbackScheduled{Binding: v.name, Cluster: "m1", At: began.Add(time.Minute)},
+		&messages.ShareFailbackCancelled{Binding: v.name, Cluster: "m1"},
 	}, out.Facts())
 	require.False(t, f.returned(v))
 	v.targets[0].cluster = "m1"

@@ -197,7 +197,7 @@ func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 		t.countdown.grounds = messages.Grounds{Reason: m.Move}
 	}
 	if m.Move == api.EvictionReasonFailback {
-		started := &messages.ReturnStarted{Binding: b.name}
+		started := &messages.FailbackStarted{Binding: b.name}
 		if m.Affinity != b.affinity { // an earlier group is another place to return to
 			started.Affinity = m.Affinity
 			b.forgetPreferred(out)

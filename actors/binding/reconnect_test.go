@@ -46,7 +46,7 @@ func TestAnOldCopyIsKeptUntilItIsJudged(t *testing.T) {
 	b.tell(m2Able)
 	require.True(t, b.asked.Home.Shares[1].Due, "at once where there is no failback window")
 	n := b.tell(b.comeBack(nil, "m1:2", "m2:2")).Told(memberAt("m2")).Told(memberAt("m1"), run(2, 5))
-	require.Contains(t, kinds(n), "ShrinkReleased")
+	require.Contains(t, kinds(n), "ScaleDownEnded")
 }
 
 func TestAnOldCopyOnAClusterThatWasChosenAgainIsThatOfATarget(t *testing.T) {

@@ -125,8 +125,8 @@ func TestAHoldThatEndsInARestartIsSaidAgain(t *testing.T) {
 	m.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Unhealthy, UnhealthySince: since}}
 	m.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}}
 	n := b.tell(m, report("m2", api.Healthy, 2, 1), tainted("m2", b.Now(), "down"))
-	require.Contains(t, kinds(n), "CountdownStopped", "it is well")
-	require.Contains(t, kinds(b.tell(b.holdBack("m2"))), "EvictionHeld", "for the taint")
+	require.Contains(t, kinds(n), "EvictionCancelled", "it is well")
+	require.Contains(t, kinds(b.tell(b.holdBack("m2"))), "EvictionBlocked", "for the taint")
 }
 
 func TestARestartMovesNoTimeout(t *testing.T) {

@@ -32,9 +32,9 @@ func TestAShortageKeepsTheOldCopyUntilAllHaveAPlace(t *testing.T) {
 	require.Equal(t, "no room", failed.Message)
 
 	b.tell(report("m2", api.Healthy, 3, 3)).Told(memberAt("m1"))
-	held := actorstest.FactsOf[*messages.ReleaseHeld](b.advance(10 * time.Minute).Facts())
+	held := actorstest.FactsOf[*messages.HandoverBlocked](b.advance(10 * time.Minute).Facts())
 	require.Len(t, held, 1)
-	require.Equal(t, "1 of 4 replicas have no other place", held[0].Message)
+	require.Equal(t, "1 of 4 replicas are unschedulable elsewhere", held[0].Message)
 
 	b.tell(b.place("m2:4"))
 	b.tell(report("m2", api.Healthy, 4, 4)).Told(memberAt("m1"), removal)

@@ -40,7 +40,7 @@ func (v *view) keeping() (held []api.TargetCluster) {
 // holdShrinks says which clusters run on with more than their shares after a move, until others serve.
 func (f *failback) holdShrinks(v *view, now time.Time, move string, held []api.TargetCluster, out *actors.Outbox) {
 	f.shrinking, f.since = move, now
-	out.Record(&messages.ShrinkHeld{Binding: v.name, Reason: move, Clusters: held})
+	out.Record(&messages.ScaleDownBlocked{Binding: v.name, Reason: move, Clusters: held})
 }
 
 func (f *failback) shrinks() bool { return f != nil && f.shrinking != "" }
@@ -70,7 +70,7 @@ func (f *failback) releaseShrinks(v *view, now time.Time, out *actors.Outbox) bo
 	if !o.Drop() {
 		return false
 	}
-	out.Record(&messages.ShrinkReleased{Binding: v.name, Reason: o.Why.String(), After: now.Sub(f.since)})
+	out.Record(&messages.ScaleDownEnded{Binding: v.name, Reason: o.Why.String(), After: now.Sub(f.since)})
 	f.shrinking, f.since = "", time.Time{}
 	for i := range v.targets {
 		v.targets[i].keeps = 0

@@ -21,7 +21,7 @@ func (v *view) starting() (clusters []messages.ClusterName) {
 	return clusters
 }
 
-// handsOver reports whether some cluster is being left in time. A hand-over that is overdue keeps nobody else waiting.
+// handsOver reports whether some cluster is being left in time. A handover that is overdue keeps nobody else waiting.
 func (h *handover) handsOver() bool {
 	for i := range h.tasks {
 		if !h.tasks[i].overdue {
@@ -31,7 +31,7 @@ func (h *handover) handsOver() bool {
 	return false
 }
 
-// handoverBegan is when the last hand-over did, of those under way.
+// handoverBegan is when the last handover did, of those under way.
 func (h *handover) handoverBegan() (began time.Time) {
 	for i := range h.tasks {
 		if at := h.tasks[i].CreationTimestamp; at != nil {
@@ -41,7 +41,7 @@ func (h *handover) handoverBegan() (began time.Time) {
 	return began
 }
 
-// outOfTime reports whether a task says that its hand-over took too long.
+// outOfTime reports whether a task says that its handover took too long.
 func outOfTime(o eviction.Outcome) bool {
 	return o.Why == eviction.Timeout || o.Why == eviction.LastCopy
 }

@@ -221,16 +221,16 @@ func bearing(toleration corev1.Toleration, key string, at time.Time) messages.Gr
 	return g
 }
 
-func counting(cluster messages.ClusterName, g messages.Grounds) *messages.CountdownStarted {
-	return &messages.CountdownStarted{Binding: name, Cluster: cluster, Grounds: g}
+func counting(cluster messages.ClusterName, g messages.Grounds) *messages.EvictionScheduled {
+	return &messages.EvictionScheduled{Binding: name, Cluster: cluster, Grounds: g}
 }
 
-func uncounted(cluster messages.ClusterName, reason string) *messages.CountdownStopped {
-	return &messages.CountdownStopped{Binding: name, Cluster: cluster, Reason: reason}
+func uncounted(cluster messages.ClusterName, reason string) *messages.EvictionCancelled {
+	return &messages.EvictionCancelled{Binding: name, Cluster: cluster, Reason: reason}
 }
 
 const (
-	noTaintLeft   = "no NoExecute taint is left"
+	noTaintLeft   = "no NoExecute taint remains"
 	noLongerHolds = "the deadline no longer holds"
 	notUnhealthy  = "it is no longer unhealthy"
 )

@@ -14,13 +14,13 @@ import (
 // takenBack is why a task is withdrawn when its cluster no longer evicts the workload.
 func (k *task) takenBack() string {
 	if k.Reason != api.EvictionReasonFailback {
-		return "the cluster recovered before the hand-over was done"
+		return "the cluster recovered before the handover ended"
 	}
-	return "what it returned to failed before the hand-over was done"
+	return "the target of the failback failed before the handover ended"
 }
 
 // cameBack notes whether a task's cluster no longer evicts the workload, so that the task is withdrawn
-// while that still helps: the old copy runs replicas and the hand-over is not done.
+// while that still helps: the old copy runs replicas and the handover is not done.
 func (k *task) cameBack(v *view, now time.Time, taints []corev1.Taint) {
 	tolerations, _ := v.ways().Tolerations(v.spec.Placement, v.applied)
 	judged := taint.Deadline(taints, tolerations, v.ways().Rule())

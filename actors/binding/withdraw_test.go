@@ -12,7 +12,7 @@ import (
 
 func withdrawn(cluster messages.ClusterName, clusters ...string) *messages.EvictionWithdrawn {
 	return &messages.EvictionWithdrawn{
-		Binding: name, Cluster: cluster, Reason: "the cluster recovered before the hand-over was done", Clusters: targets(clusters...),
+		Binding: name, Cluster: cluster, Reason: "the cluster recovered before the handover ended", Clusters: targets(clusters...),
 	}
 }
 
@@ -121,7 +121,7 @@ func TestADoneHandOverIsNotUndone(t *testing.T) {
 func TestAnEvictionThatPeopleHeldBeforeItBeganIsTakenBack(t *testing.T) {
 	b := leaving(t, settings(), divided(), "m2:4")
 	back := withdrawn("m1", "m2:2", "m1:2")
-	back.Reason = "people hold it, and it had not begun"
+	back.Reason = "an admin holds it, and it had not begun"
 	b.tell(&messages.TakeEvictionBack{Cluster: "m1"}).Recorded(back).Told(memberAt("m2"), run(2, 4)).Told(clusterAt("m1"), here)
 	require.Equal(t, targets("m2:2", "m1:2"), b.asked.Targets)
 	b.tell(&messages.TakeEvictionBack{Cluster: "m1"}).Recorded()

@@ -12,7 +12,7 @@ import (
 )
 
 // byGovernor takes NoExecute taints back during a blackout.
-var byGovernor = api.TaintCause{By: "governor", Because: "the whole fleet seems to be down"}
+var byGovernor = api.TaintCause{By: "governor", Because: "all clusters seem to be unreachable"}
 
 // showGovernor says what is new for the governor, if a setting has it look at clusters at all. A cluster that has
 // never said whether it is Ready has only joined, and does not count as failed.

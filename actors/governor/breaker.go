@@ -95,7 +95,7 @@ func (g *Governor) take(now time.Time, n *node) (onTrial bool) {
 // moved says how much of a place goes.
 func (g *Governor) moved(now time.Time, p *place) string {
 	t := g.breaking(p)
-	return fmt.Sprintf("%d of %d copies leave within %s: nothing more is evicted", p.breaker.Count(now, t), p.breaker.Most(now, p.copies, t), messages.Period(t.Window))
+	return fmt.Sprintf("%d of %d copies evicted within %s: no more evictions", p.breaker.Count(now, t), p.breaker.Most(now, p.copies, t), messages.Period(t.Window))
 }
 
 // changed has everybody who waits try again, and be told, because a breaker is in another state.
@@ -154,19 +154,19 @@ func wider(x, y *place) int { return cmp.Or(cmp.Compare(x.tier, y.tier), cmp.Com
 
 // trials says how those on trial fare.
 func trials(b *storm.Breaker) string {
-	return fmt.Sprintf("%d of %d on trial serve", b.Serving(), len(b.Trials))
+	return fmt.Sprintf("%d of %d trial evictions are available again", b.Serving(), len(b.Trials))
 }
 
 // verdictOn says why a breaker is as it is now, after trials of which so much is to be said.
 func (g *Governor) verdictOn(p *place, trials string) string {
 	switch p.breaker.State {
 	case storm.Open:
-		return trials + ": nothing more is evicted"
+		return trials + ": no more evictions"
 	case storm.HalfOpen:
-		return fmt.Sprintf("%d may go on trial", max(g.settings.BreakerTrials, 1))
+		return fmt.Sprintf("%d evictions may be tried", max(g.settings.BreakerTrials, 1))
 	default:
 		if !g.breaking(p).Works() {
-			return "there is no such breaker any more"
+			return "the breaker no longer exists"
 		}
 		return trials
 	}

@@ -68,10 +68,10 @@ func TestABreakerStopsTheFleetAtItsShare(t *testing.T) {
 	ends := d.Now().Add(5 * time.Minute)
 	n := d.Tell(from("e1", "a", "b", "c", "d", "e", "f")...)
 	require.Equal(t, []*messages.BreakerChanged{{
-		State: "Open", Message: "5 of 10 copies leave within 10m: nothing more is evicted", Moved: 5, Copies: 10, Until: ends,
+		State: "Open", Message: "5 of 10 copies evicted within 10m: no more evictions", Moved: 5, Copies: 10, Until: ends,
 	}}, breakers(n))
 	require.Equal(t, []messages.Message{&messages.EvictionDelayed{
-		Cluster: "e1", Reason: "BreakerOpen", Message: "the fleet: 5 of 10 copies leave within 10m: nothing more is evicted",
+		Cluster: "e1", Reason: "BreakerOpen", Message: "the fleet: 5 of 10 copies evicted within 10m: no more evictions",
 	}}, waits("f", n))
 	require.Empty(t, gone(d.Tell(from("u1", "z")...)))
 	d.WakesIn(5 * time.Minute)
@@ -85,11 +85,11 @@ func TestTheTrialsOfABreakerDecide(t *testing.T) {
 	}{
 		"all serve": {
 			[]messages.ToGovernor{concluded("f", true), concluded("g", true)},
-			[]string{"Closed: 2 of 2 on trial serve"}, []string{"h/e1"},
+			[]string{"Closed: 2 of 2 trial evictions are available again"}, []string{"h/e1"},
 		},
 		"one does not": {
 			[]messages.ToGovernor{concluded("f", true), concluded("g", false)},
-			[]string{"Open: 1 of 2 on trial serve: nothing more is evicted"}, []string{},
+			[]string{"Open: 1 of 2 trial evictions are available again: no more evictions"}, []string{},
 		},
 		"one is not known yet": {[]messages.ToGovernor{concluded("f", true)}, nil, []string{}},
 		"one need not go":      {[]messages.ToGovernor{&messages.WithdrawRequest{Binding: "f", Cluster: "e1"}}, nil, []string{"h/e1"}},
@@ -98,7 +98,7 @@ func TestTheTrialsOfABreakerDecide(t *testing.T) {
 			actorstest.EveryWay(func(choose actorstest.Choose) {
 				d := opened(t, breaks())
 				n := d.Advance(5 * time.Minute)
-				require.Equal(t, []string{"HalfOpen: 2 may go on trial"}, breakerStates(n))
+				require.Equal(t, []string{"HalfOpen: 2 evictions may be tried"}, breakerStates(n))
 				n.Told(bindingAt("f"), &messages.EvictionPermitted{Cluster: "e1", Trial: true})
 				require.Equal(t, []string{"f/e1", "g/e1"}, gone(n))
 				require.Equal(t, "BreakerHalfOpen", waits("h", n)[0].(*messages.EvictionDelayed).Reason)
@@ -115,7 +115,7 @@ func TestTrialsThatTakeTooLongOpenTheBreakerAgain(t *testing.T) {
 	d.Advance(5 * time.Minute)
 	d.Tell(concluded("f", true)).Quiet()
 	d.Approach(5 * time.Minute)
-	require.Equal(t, []string{"Open: 1 of 2 on trial serve: nothing more is evicted"}, breakerStates(d.Advance(0)))
+	require.Equal(t, []string{"Open: 1 of 2 trial evictions are available again: no more evictions"}, breakerStates(d.Advance(0)))
 	d.Tell(concluded("g", true)).Quiet()
 	require.Equal(t, []string{"h/e1"}, gone(d.Advance(5*time.Minute)))
 }
@@ -132,10 +132,10 @@ func TestEachPlaceHasItsBreaker(t *testing.T) {
 	}{
 		"a region; who has none is free": {region,
 			[]string{"a/alone", "a/e1", "a/e2", "a/u1", "a/u2", "b/alone", "c/alone"},
-			messages.BreakerChanged{Region: "eu", Moved: 2, Copies: 4, Message: "2 of 4 copies leave within 10m: nothing more is evicted"}},
+			messages.BreakerChanged{Region: "eu", Moved: 2, Copies: 4, Message: "2 of 4 copies evicted within 10m: no more evictions"}},
 		"a priority, and no other": {priority,
 			[]string{"x/e1", "y/e1", "a/alone", "a/e1"},
-			messages.BreakerChanged{Priority: &nine, Moved: 2, Copies: 4, Message: "2 of 4 copies leave within 10m: nothing more is evicted"}},
+			messages.BreakerChanged{Priority: &nine, Moved: 2, Copies: 4, Message: "2 of 4 copies evicted within 10m: no more evictions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := surveyed(t, c.settings)
@@ -182,7 +182,7 @@ func TestCopiesFollowTheirCluster(t *testing.T) {
 func TestABreakerThatIsSwitchedOffLetsGo(t *testing.T) {
 	d := opened(t, breaks())
 	n := d.Tell(&messages.SettingsChanged{})
-	require.Equal(t, []string{"Closed: there is no such breaker any more"}, breakerStates(n))
+	require.Equal(t, []string{"Closed: the breaker no longer exists"}, breakerStates(n))
 	require.Equal(t, []string{"f/e1", "g/e1", "h/e1"}, gone(n))
 	d.Tell(&messages.SettingsChanged{Settings: breaks()}).Quiet()
 	d.Tell(from("e1", "x", "y", "z")...).Quiet()
@@ -209,7 +209,7 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 		d := actorstest.Drive(t, governor.New(breaks()))
 		d.Tell(broken("HalfOpen", nil, tried), survey).Told(bindingAt("f"), &messages.ReportTrial{Cluster: "e1"})
 		d.Tell(&messages.WithdrawRequest{Binding: "z", Cluster: "e1"}).Quiet() // they are asked once
-		require.Equal(t, []string{"Closed: 1 of 1 on trial serve"}, breakerStates(d.Tell(concluded("f", true))))
+		require.Equal(t, []string{"Closed: 1 of 1 trial evictions are available again"}, breakerStates(d.Tell(concluded("f", true))))
 	})
 	t.Run("of a priority, too, and nobody is asked twice", func(t *testing.T) {
 		s := breaks()
@@ -219,7 +219,7 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 		status.Priorities = []api.PriorityGovernance{{Governance: status.Governance}}
 		status.Permits = append(status.Permits, api.PermitCount{Priority: new(int32), Trials: status.Permits[0].Trials})
 		d.Tell(&messages.GovernorRestored{Status: status}, survey).Told(bindingAt("f"), &messages.ReportTrial{Cluster: "e1"})
-		require.Equal(t, []string{"Closed: 1 of 1 on trial serve", "Closed: 1 of 1 on trial serve"}, breakerStates(d.Tell(concluded("f", true))))
+		require.Equal(t, []string{"Closed: 1 of 1 trial evictions are available again", "Closed: 1 of 1 trial evictions are available again"}, breakerStates(d.Tell(concluded("f", true))))
 	})
 	t.Run("who asks anew is not on trial", func(t *testing.T) {
 		d := actorstest.Drive(t, governor.New(breaks()))
@@ -336,7 +336,7 @@ func TestWhoWaitsForTheCountIsToldWhatItWaitsForThen(t *testing.T) {
 	d.Tell(from("e1", "a", "b")...).Quiet()
 	n := d.Tell(survey)
 	require.Equal(t, []string{"a/e1"}, gone(n))
-	n.Told(bindingAt("b"), slowed("e1", "the fleet is left at 1 evictions a second"))
+	n.Told(bindingAt("b"), slowed("e1", "the fleet is limited to 1 evictions a second"))
 	told := request("c")
 	told.Told = true
 	drive(t, s).Tell(told).Quiet()

@@ -59,12 +59,12 @@ func (a *account) minds(n *node, e budget.Eviction) *wait {
 	v := budget.Judge(spec, &a.Account, e)
 	switch {
 	case v.Never:
-		return &wait{reason: budgetNever, message: fmt.Sprintf("%s: %s; it cannot go as things are", a.fund, v.Message), line: &a.never}
+		return &wait{reason: budgetNever, message: fmt.Sprintf("%s: %s; the eviction cannot start under these conditions", a.fund, v.Message), line: &a.never}
 	case v.Message != "":
 		return &wait{reason: budgetSpent, message: fmt.Sprintf("%s: %s", a.fund, v.Message), ends: v.Until, line: &a.waiting}
 	case a.waiting.Len() > 0 && moreUrgent(a.waiting.nodes[0], n):
 		first := a.waiting.nodes[0].head
-		return &wait{reason: budgetSpent, message: fmt.Sprintf("%s: %s goes first", a.fund, first.Binding), line: &a.waiting}
+		return &wait{reason: budgetSpent, message: fmt.Sprintf("%s: %s is evicted first", a.fund, first.Binding), line: &a.waiting}
 	}
 	return nil
 }

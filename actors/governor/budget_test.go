@@ -79,7 +79,7 @@ func TestABudgetLetsAsManyGoAsItCanSpare(t *testing.T) {
 	n = d.Tell(from("e1", "a", "b", "c")...)
 	require.Equal(t, []string{"a/e1"}, gone(n))
 	require.Equal(t, []string{"all 4/6 0, 2"}, stood(n))
-	word := "budget all: 4 of 6 replicas serve and 4 have to; leaving takes 2 away at once"
+	word := "budget all: 4 of 6 replicas available, 4 required; the eviction takes 2 immediately"
 	n.Told(bindingAt("b"), &messages.EvictionDelayed{Cluster: "e1", Reason: "BudgetSpent", Message: word})
 	d.QuietFor(24 * time.Hour)
 
@@ -116,7 +116,7 @@ func TestTheStatusOfABudgetSaysAll(t *testing.T) {
 	require.Equal(t, map[messages.BudgetName]api.EvictionBudgetStatus{
 		"all": {
 			ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 5, DesiredHealthy: 5, Waiting: 1,
-			Message: "budget all: leaving takes 2 of 6 replicas away at once, and 5 have to serve; it cannot go as things are",
+			Message: "budget all: the eviction takes 2 of 6 replicas immediately, and 5 are required; it cannot go as things are",
 		},
 		"each": {
 			ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 5, DesiredHealthy: 3, DisruptionsAllowed: 2,
@@ -208,8 +208,8 @@ func TestWhoWaitsForOneThingAfterAnotherIsToldOfEach(t *testing.T) {
 	s.ClusterEvictionRate = 0.1
 	d := drive(t, s)
 	d.Tell(set(keep("all", "4")), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e1"))
-	rate := slowed("e1", "cluster e1 is left at 0.1 evictions a second")
-	spent := heldBack("e1", "BudgetSpent", "budget all: 4 of 6 replicas serve and 4 have to; leaving takes 2 away at once")
+	rate := slowed("e1", "cluster e1 is limited to 0.1 evictions a second")
+	spent := heldBack("e1", "BudgetSpent", "budget all: 4 of 6 replicas available, 4 required; the eviction takes 2 immediately")
 	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), rate)
 	d.Advance(10*time.Second).Told(bindingAt("b"), spent)
 	require.Equal(t, []string{"z/e1"}, gone(d.Tell(from("e1", "z")...)), "no budget is about it")
@@ -272,7 +272,7 @@ func TestTheMostUrgentGoesFirstUnderABudgetAndNobodyOvertakes(t *testing.T) {
 	first.Cluster = "e2"
 	n := d.Tell(append(from("e1", "a"), first)...)
 	require.Empty(t, gone(n), "two could be spared for a, but large waits for three")
-	n.Told(bindingAt("a"), &messages.EvictionDelayed{Cluster: "e1", Reason: "BudgetSpent", Message: "budget all: large goes first"})
+	n.Told(bindingAt("a"), &messages.EvictionDelayed{Cluster: "e1", Reason: "BudgetSpent", Message: "budget all: large is evicted first"})
 	require.Equal(t, []string{"large/e2"}, gone(d.Tell(on("c", 2, "e1"))))
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(set(keep("all", "4")))))
 }
@@ -285,7 +285,7 @@ func TestABudgetThatCanNeverBeMetSaysSoAndKeepsNobodyElse(t *testing.T) {
 	require.Equal(t, []string{"small/e2"}, gone(n))
 	n.Told(bindingAt("a"), &messages.EvictionDelayed{
 		Cluster: "e1", Reason: "BudgetNeverMet",
-		Message: "budget all: leaving takes 2 of 7 replicas away at once, and 6 have to serve; it cannot go as things are",
+		Message: "budget all: the eviction takes 2 of 7 replicas immediately, and 6 are required; the eviction cannot start under these conditions",
 	})
 	require.Empty(t, gone(d.Tell(on("small", 1, "u1"))))
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(on("more", 1, "u2"))), "two of eight can be spared")
@@ -320,7 +320,7 @@ func TestWhatExceedsABudgetIsOnRecord(t *testing.T) {
 	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
 	require.Equal(t, []*messages.BudgetExceeded{{
 		Budget: "all", Binding: "b", Cluster: "e1", AllowedBy: "its resource", Reason: "ticket 7",
-		Message: "4 of 6 replicas serve and 4 have to; leaving takes 2 away at once",
+		Message: "4 of 6 replicas available, 4 required; the eviction takes 2 immediately",
 	}}, actorstest.FactsOf[*messages.BudgetExceeded](n.Facts()))
 }
 
@@ -332,7 +332,7 @@ func TestWhatLeavesOneClusterMayExceedBudgets(t *testing.T) {
 	require.Equal(t, []string{"a/e1"}, gone(n), "d leaves another cluster")
 	require.Equal(t, []*messages.BudgetExceeded{{
 		Budget: "all", Binding: "a", Cluster: "e1", AllowedBy: "cluster e1", Reason: "ticket 8",
-		Message: "leaving takes 2 of 8 replicas away at once, and 7 have to serve",
+		Message: "the eviction takes 2 of 8 replicas immediately, and 7 are required",
 	}}, actorstest.FactsOf[*messages.BudgetExceeded](n.Facts()))
 	d.Tell(&messages.ExceedingAllowed{Cluster: "e1"})
 	require.Empty(t, gone(d.Tell(from("e1", "b")...)), "the word was taken back")
@@ -368,7 +368,7 @@ func TestMovesWaitForTheWindow(t *testing.T) {
 	left := d.Now()
 	n = d.Tell(changed(on("a", 2, "e1"), 2, messages.Leaves))
 	n.Told(bindingAt("b"), &messages.EvictionDelayed{
-		Cluster: "e1", Reason: "BudgetSpent", Message: "budget all: 2 replicas moved of 3 that may in 1m0s; leaving moves 2", Until: left.Add(time.Minute),
+		Cluster: "e1", Reason: "BudgetSpent", Message: "budget all: 2 replicas moved of at most 3 within 1m0s; the eviction moves 2", Until: left.Add(time.Minute),
 	})
 	d.WakesIn(time.Minute)
 	d.QuietFor(time.Minute - 1)

@@ -61,7 +61,7 @@ func pace(g *Governor, now time.Time, n *node) *wait {
 func (g *Governor) busy(now time.Time, n *node) *wait {
 	for ; n != nil; n = n.parent {
 		if pace(g, now, n) != nil {
-			message := fmt.Sprintf("it waits for one of %d workers, which take %s for each eviction", g.settings.EvictionWorkers, messages.Period(g.workerRests()))
+			message := fmt.Sprintf("waiting for one of %d eviction workers, which take %s for each eviction", g.settings.EvictionWorkers, messages.Period(g.workerRests()))
 			return &wait{reason: "EvictionWorkers", message: message}
 		}
 	}
@@ -87,7 +87,7 @@ func rate(g *Governor, now time.Time, n *node) *wait {
 	if !free.After(now) {
 		return nil
 	}
-	return &wait{reason: "EvictionRate", message: fmt.Sprintf("%s is left at %v evictions a second", p, r.PerSecond), until: free}
+	return &wait{reason: "EvictionRate", message: fmt.Sprintf("%s is limited to %v evictions a second", p, r.PerSecond), until: free}
 }
 
 // rateOf is how fast evictions of a place go, as its state has it or, if that is slower, its setting. Clusters

@@ -83,9 +83,9 @@ func TestTheSchedulerHearsWhatMayNotReturn(t *testing.T) {
 
 func TestWhoWaitsHearsOfAHold(t *testing.T) {
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
-	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), slowed("e1", "cluster e1 is left at 0.1 evictions a second"))
+	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), slowed("e1", "cluster e1 is limited to 0.1 evictions a second"))
 	d.Tell(hold(fleet, "network")).Told(bindingAt("b"), heldBack("e1", "Paused", "evictions are paused: network"))
-	d.Tell(hold(fleet, "")).Told(bindingAt("b"), slowed("e1", "cluster e1 is left at 0.1 evictions a second"))
+	d.Tell(hold(fleet, "")).Told(bindingAt("b"), slowed("e1", "cluster e1 is limited to 0.1 evictions a second"))
 }
 
 func TestHoldsThatEndTogetherEndInOrder(t *testing.T) {
@@ -144,7 +144,7 @@ func TestWhoWasHeldHearsThatItWaitsForAWorker(t *testing.T) {
 			if c.request != nil {
 				ends = append(ends, c.request)
 			}
-			d.Tell(ends...).Told(bindingAt("b"), heldBack("e1", "EvictionWorkers", "it waits for one of 1 workers, which take 2s for each eviction"))
+			d.Tell(ends...).Told(bindingAt("b"), heldBack("e1", "EvictionWorkers", "waiting for one of 1 eviction workers, which take 2s for each eviction"))
 			d.Advance(time.Hour)
 		})
 	}
@@ -159,7 +159,7 @@ func TestWhoIsLetGoByAHoldMeetsTheLimitsByPriority(t *testing.T) {
 	d.Tell(urgent)
 	n := d.Tell(hold(fleet, ""))
 	require.Equal(t, []string{"z/e1"}, gone(n))
-	n.Told(bindingAt("a"), slowed("e1", "cluster e1 is left at 0.1 evictions a second"))
+	n.Told(bindingAt("a"), slowed("e1", "cluster e1 is limited to 0.1 evictions a second"))
 }
 
 func TestSickApplicationsWaitForPeopleAndNothingElse(t *testing.T) {

@@ -104,7 +104,7 @@ func TestAnUrgentRequestOvertakesInItsScopeAndDoesNotWaitForOthers(t *testing.T)
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(from("e1", "a", "b", "c")...)))
 	hurry := urgent("z", 9, 0)
 	hurry.Cluster = "e1"
-	d.Tell(hurry).Told(bindingAt("z"), slowed("e1", "cluster e1 is left at 1 evictions a second"))
+	d.Tell(hurry).Told(bindingAt("z"), slowed("e1", "cluster e1 is limited to 1 evictions a second"))
 	require.Equal(t, []string{"a/e2"}, gone(d.Tell(from("e2", "a")...)), "another cluster is not slowed")
 	require.Equal(t, []string{"z/e1"}, gone(d.Advance(time.Second)))
 	require.Equal(t, []string{"b/e1", "c/e1"}, gone(d.Advance(time.Hour)))
@@ -114,7 +114,7 @@ func TestAnUrgentRequestOvertakesInItsScopeAndDoesNotWaitForOthers(t *testing.T)
 func TestWhoWaitsIsToldOnceForTheWidestScope(t *testing.T) {
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1, RegionEvictionRate: 0.5})
 	n := d.Tell(from("e1", "a", "b")...)
-	require.Equal(t, []messages.Message{slowed("e1", "region eu is left at 0.5 evictions a second")}, waits("b", n))
+	require.Equal(t, []messages.Message{slowed("e1", "region eu is limited to 0.5 evictions a second")}, waits("b", n))
 	require.Empty(t, waits("b", d.Advance(2*time.Second)), "the cluster is slower still; that is no news")
 	require.Equal(t, []string{"b/e1"}, gone(d.Advance(8*time.Second)))
 }

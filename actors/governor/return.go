@@ -46,7 +46,7 @@ func (g *Governor) reconsider(now time.Time, out *actors.Outbox) {
 	}
 	for _, p := range g.broken {
 		if p.breaker.Reconsider(now, p.copies, g.breaking(p)) {
-			g.changed(p, "what it opened for has no destination and stays")
+			g.changed(p, "the workloads it opened for have no target cluster and keep running")
 			g.tellBreaker(now, p, out)
 		}
 	}

@@ -68,7 +68,7 @@ func TestWhatComesBackCountsForNoBreaker(t *testing.T) {
 func TestABreakerThatOpenedForWhatComesBackCloses(t *testing.T) {
 	d := opened(t, breaks())
 	n := d.Tell(back("e"))
-	require.Equal(t, []string{"Closed: what it opened for has no destination and stays", "Open: 5 of 10 copies leave within 10m: nothing more is evicted"}, breakerStates(n))
+	require.Equal(t, []string{"Closed: the workloads it opened for have no target cluster and keep running", "Open: 5 of 10 copies evicted within 10m: no more evictions"}, breakerStates(n))
 	require.Equal(t, []string{"f/e1"}, gone(n), "in its place")
 
 	d = opened(t, breaks())

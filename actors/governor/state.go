@@ -105,7 +105,7 @@ func (g *Governor) judgePlace(now time.Time, p *place, out *actors.Outbox) (chan
 
 // because says in a sentence what the verdict on a place is about.
 func (p *place) because() string {
-	effect := "nothing is evicted"
+	effect := "no evictions"
 	switch {
 	case !p.verdict.Limited:
 		return fmt.Sprintf("%d of %d clusters are unhealthy", p.unhealthy, p.clusters)

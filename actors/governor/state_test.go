@@ -71,7 +71,7 @@ func TestABlackoutStopsEverythingAndTellsTheClusters(t *testing.T) {
 	require.Equal(t, []string{"Blackout"}, states(n), "no lesser state shows on the way")
 	require.Empty(t, gone(n))
 	require.Equal(t, []messages.Message{&messages.EvictionDelayed{
-		Cluster: "e1", Reason: "Blackout", Message: "the fleet: 5 of 5 clusters are unhealthy: nothing is evicted",
+		Cluster: "e1", Reason: "Blackout", Message: "the fleet: 5 of 5 clusters are unhealthy: no evictions",
 	}}, waits("a", n))
 	for _, cluster := range []string{"e1", "e2", "u1", "u2", "alone"} {
 		n.Told(messages.Address{Kind: messages.KindCluster, Name: cluster}, &messages.BlackoutDeclared{Blind: true})
@@ -100,7 +100,7 @@ func TestWhoWaitsIsToldAnewWhenTheStateChanges(t *testing.T) {
 		told  string
 		state string
 	}{
-		"of the fleet":             {append(all[3:5:5], down("e1", "eu")), "the fleet: 5 of 5 clusters are unhealthy: nothing is evicted", "Blackout"},
+		"of the fleet":             {append(all[3:5:5], down("e1", "eu")), "the fleet: 5 of 5 clusters are unhealthy: no evictions", "Blackout"},
 		"not where nothing is new": {most[:1], "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,10 +123,10 @@ func TestWhoWaitsInARegionIsToldWhenItsStateChanges(t *testing.T) {
 	s.RegionEvictionRate, s.SecondaryEvictionRate = 0.1, 0.05
 	d := drive(t, s)
 	d.Tell(located("e3", "eu"), located("e4", "eu"))
-	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), slowed("e1", "region eu is left at 0.1 evictions a second"))
+	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), slowed("e1", "region eu is limited to 0.1 evictions a second"))
 	n := d.Tell(down("e2", "eu"), down("e3", "eu"), down("e4", "eu"))
 	require.Equal(t, []string{"euPartialDisruption"}, states(n))
-	n.Told(bindingAt("b"), slowed("e1", "region eu is left at 0.05 evictions a second"))
+	n.Told(bindingAt("b"), slowed("e1", "region eu is limited to 0.05 evictions a second"))
 	d.Tell(&messages.WithdrawRequest{Binding: "b", Cluster: "e1"})
 	require.Equal(t, []string{"euCooldown"}, states(d.Tell(located("e2", "eu"))))
 	d.WakesIn(time.Minute)

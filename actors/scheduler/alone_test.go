@@ -31,7 +31,7 @@ func TestWhatMayTakeNothingAlongIsHeldUntilThereIsAnotherWay(t *testing.T) {
 			held := decided(t, d.Tell(word), "web")
 			require.Equal(t, []messages.ClusterName{"m1"}, held.Held)
 			require.Equal(t, &messages.Obstacle{
-				Reason: "BudgetSpent", Message: "there is a place only for all of it; what runs on m2 would go along at once",
+				Reason: "BudgetSpent", Message: "only the whole workload can be moved; the copies on m2 would be removed at the same time",
 			}, held.Obstacle)
 			room := d.Tell(in("eu", cluster("m4", "2")))
 			if lapses {

@@ -134,7 +134,7 @@ func departureOf(e *entry, n int, first placement.Decision) departure {
 // obstacleOf is why a placement without the clusters that a binding must leave is none.
 func obstacleOf(d placement.Decision) *messages.Obstacle {
 	if d.Reason == "" {
-		return &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "no cluster would be left"}
+		return &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "no cluster would remain"}
 	}
 	return &messages.Obstacle{Reason: d.Reason, Message: d.Message, Rejections: d.Rejections}
 }

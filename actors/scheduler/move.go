@@ -54,7 +54,7 @@ func (s *Scheduler) alone(m *messages.PlaceBinding, d placement.Decision, must [
 	}
 	return placement.Decision{
 		Reason:  api.ReasonBudgetSpent,
-		Message: fmt.Sprintf("there is a place only for all of it; what runs on %s would go along at once", strings.Join(names, ", ")),
+		Message: fmt.Sprintf("only the whole workload can be moved; the copies on %s would be removed at the same time", strings.Join(names, ", ")),
 	}
 }
 
@@ -68,7 +68,7 @@ func heard(m *messages.PlaceBinding, d placement.Decision) placement.Decision {
 		if more := api.ReplicasOn(d.Targets, c) - api.ReplicasOn(m.Targets, c); more > 0 {
 			return placement.Decision{
 				Affinity: m.Affinity, Reason: api.ReasonUnschedulable,
-				Message: fmt.Sprintf("%s would take %d replicas over, and is told nothing, as dispatching is suspended", c, more),
+				Message: fmt.Sprintf("%s would take %d replicas, but dispatching to it is suspended", c, more),
 			}
 		}
 	}

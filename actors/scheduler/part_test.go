@@ -18,7 +18,7 @@ func TestWhatFitsIsPlacedAndTheRestFollows(t *testing.T) {
 	require.Equal(t, targets("m1:3"), told.Targets)
 	require.Equal(t, int32(2), told.Missing)
 	require.Equal(t, api.ReasonUnschedulable, told.Reason)
-	require.Equal(t, "2 of 5 replicas find no room on the 1 cluster(s) chosen", told.Message)
+	require.Equal(t, "2 of 5 replicas exceed the capacity of the 1 chosen cluster(s)", told.Message)
 
 	d.Tell(status("m1", "3")).Quiet()
 	told = decided(t, d.Tell(cluster("m2", "1")), "web")

@@ -101,7 +101,7 @@ func TestAStartIsKeptForWhoAsksForLeave(t *testing.T) {
 	n.Told(bindingAt("a"), found("m1"))
 	told := actorstest.MailTo(n.Mail(), bindingAt("b"))
 	require.Len(t, told, 2)
-	require.Contains(t, told[0].(*messages.PlacementDecided).Obstacle.Message, "was starting as many workloads that had to move as it may (1)")
+	require.Contains(t, told[0].(*messages.PlacementDecided).Obstacle.Message, "was starting as many evicted workloads as its limit allows (1)")
 	require.Equal(t, found("m1"), told[1], "once the other has asked, or not")
 }
 

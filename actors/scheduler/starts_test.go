@@ -38,7 +38,7 @@ func TestAClusterStartsOnlySoManyAtOnce(t *testing.T) {
 	n := d.Tell(leaves("a"), leaves("b"), leaves("c"))
 	require.ElementsMatch(t, []string{"m2", "m3"}, []string{goes(n, "a"), goes(n, "b")})
 	held := actorstest.MailTo(n.Mail(), bindingAt("c"))[0].(*messages.PlacementDecided)
-	require.Contains(t, held.Obstacle.Message, "2 cluster(s) was starting as many workloads that had to move as it may (1)")
+	require.Contains(t, held.Obstacle.Message, "2 cluster(s) was starting as many evicted workloads as its limit allows (1)")
 
 	first := goes(n, "a")
 	started := again(ask("a", 1, oneCluster()), first+":1")
@@ -102,7 +102,7 @@ func TestAClusterThatBacksOffStartsOneAtATime(t *testing.T) {
 	d.Tell(starting("a", "m2"), starting("b", "m2"), limited(1)) // b and a began before
 	n := d.Tell(leaves("c"))
 	held := actorstest.MailTo(n.Mail(), bindingAt("c"))[0].(*messages.PlacementDecided)
-	require.Contains(t, held.Obstacle.Message, "was starting as many workloads that had to move as it may (1: 5 starts failed)")
+	require.Contains(t, held.Obstacle.Message, "was starting as many evicted workloads as its limit allows (1: 5 starts failed)")
 	late := starting("a", "m2")
 	late.Late = true
 	d.Tell(late).Told(governor)

@@ -67,7 +67,7 @@ with another --seed, --profile, --set or --until.
   leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --seeds 1000                 # a thousand orders
   leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --profile karmada            # what Karmada does
   leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
-  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --html first.html            # a page with the time-line
+  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --html first.html            # a page with the timeline
   leeward replay scenarios/recordings/nginx-leaves-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
@@ -89,7 +89,7 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
 	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, junit, or github (annotations)")
 	f.StringArrayVar(&r.with, "with", nil, "manifests that stand from the beginning of a recording, in place of those in it; may be given again")
-	f.StringVar(&r.html, "html", "", "file to write a page to, with the time-line of every scenario")
+	f.StringVar(&r.html, "html", "", "file to write a page to, with the timeline of every scenario")
 	f.Var(&r.min, "min", "fail when fewer scenarios ran, as where files are missing (default: no such limit)")
 	f.Var(&r.jobs, "jobs", "scenarios to run at once")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")

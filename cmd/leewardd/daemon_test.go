@@ -220,7 +220,7 @@ func TestADeadlineOutlivesAReload(t *testing.T) {
 		return g.Status.Profile == "leeward" && slices.Equal(g.Status.Settings, []string{"gracefulEvictionTimeout=5m"})
 	})
 	_, body := r.read("/metrics")
-	require.Contains(t, body, `leeward_facts_total{kind="CountdownStarted"} 1`)
+	require.Contains(t, body, `leeward_facts_total{kind="EvictionScheduled"} 1`)
 	require.NotContains(t, body, "leeward_evictions_started_total{")
 	require.Contains(t, body, `leeward_config_reloads_total{result="applied"} 2`)
 }
@@ -263,7 +263,7 @@ func TestEveryDecisionIsKeptWithItsReasonAndEveryWriteWithItsWriter(t *testing.T
 		require.NoError(t, err)
 		return string(text)
 	}
-	require.Regexp(t, `"kind":"CountdownStarted","binding":"default/web-deployment","cluster":"m1","text":"default/web-deployment will leave m1: at .* failed:NoExecute is tolerated for 3600s; tainted by user`, kept("decisions.jsonl"))
+	require.Regexp(t, `"kind":"EvictionScheduled","binding":"default/web-deployment","cluster":"m1","text":"default/web-deployment will leave m1: at .* failed:NoExecute is tolerated for 3600s; tainted by user`, kept("decisions.jsonl"))
 	require.Regexp(t, `"verb":"patch","user":{"username":"leeward:admin".*"requestObject":{"spec":{"taints":`, kept("audit.jsonl"))
 }
 

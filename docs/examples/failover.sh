@@ -29,7 +29,7 @@ run kubectl rollout status deployment/web --timeout=60s
 run kubectl get clusters,rb -o wide
 
 # What would happen is asked before it does.
-run kubectl create -o jsonpath='{.status.evicted} leaves for {.status.evictions[0].toClusters}{"\n"}' -f preview.yaml
+run kubectl create -o jsonpath='{.status.evicted} is evicted to {.status.evictions[0].toClusters}{"\n"}' -f preview.yaml
 
 # From here on eu-1 says that it is not ready.
 kill "$eu1"

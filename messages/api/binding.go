@@ -270,7 +270,7 @@ type HomeShare struct {
 	Kept bool `json:"kept,omitempty"`
 }
 
-// Shrinking is a reduction of shares that waits for a hand-over.
+// Shrinking is a reduction of shares that waits for a handover.
 type Shrinking struct {
 	Reason string           `json:"reason"`
 	Since  metav1.MicroTime `json:"since"`
@@ -316,7 +316,7 @@ type FailoverRecord struct {
 	Reason     string           `json:"reason"`
 	Producer   string           `json:"producer"`
 	StartTime  metav1.MicroTime `json:"startTime"`
-	// CompletionTime and Outcome (healthy, timeout, unsuppressed, deleted, withdrawn) are of the hand-over; nil and
+	// CompletionTime and Outcome (healthy, timeout, unsuppressed, deleted, withdrawn) are of the handover; nil and
 	// empty while it is under way.
 	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 	Outcome        string            `json:"outcome,omitempty"`

@@ -141,7 +141,7 @@ type Drain struct {
 	Since metav1.Time `json:"since"`
 	// Deadline is when the cluster ought to be empty; nil: at some time.
 	Deadline *metav1.Time `json:"deadline,omitempty"`
-	// Bindings counts those that had to leave, and Left those that have not left yet: a hand-over counts
+	// Bindings counts those that had to leave, and Left those that have not left yet: a handover counts
 	// until its end.
 	Bindings int32 `json:"bindings"`
 	Left     int32 `json:"left"`

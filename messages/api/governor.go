@@ -110,7 +110,7 @@ type Governance struct {
 	// State is Normal, PartialDisruption, FullDisruption (of a region), Blackout (of the fleet) or Cooldown.
 	State   string `json:"state,omitempty"`
 	Message string `json:"message,omitempty"`
-	// EvictionsPerSecond is the rate that the state sets; zero: nothing is evicted; nil: it sets none.
+	// EvictionsPerSecond is the rate that the state sets; zero: no evictions; nil: it sets none.
 	EvictionsPerSecond *float64          `json:"evictionsPerSecond,omitempty"`
 	Since              metav1.MicroTime  `json:"since,omitzero"`
 	Until              *metav1.MicroTime `json:"until,omitempty"`

@@ -257,7 +257,7 @@ type DecisionConditions struct {
 // ClusterFailover says how a workload leaves a failed cluster.
 type ClusterFailover struct {
 	PurgeMode PurgeMode `json:"purgeMode,omitempty"`
-	// GracePeriodSeconds caps the hand-over in place of the setting gracefulEvictionTimeout; only for
+	// GracePeriodSeconds caps the handover in place of the setting gracefulEvictionTimeout; only for
 	// PurgeGracefully. Leeward's own.
 	GracePeriodSeconds *int32 `json:"gracePeriodSeconds,omitempty"`
 	// Handover is Leeward's own.

@@ -32,7 +32,7 @@ type FederatedResourceQuotaStatus struct {
 	Overall corev1.ResourceList `json:"overall,omitempty"`
 	// OverallUsed is what placements ask for: replicas of spec.clusters times what each requests.
 	OverallUsed corev1.ResourceList `json:"overallUsed,omitempty"`
-	// OverallEvicting is what old copies hold on top of OverallUsed until their hand-over ends. It counts
+	// OverallEvicting is what old copies hold on top of OverallUsed until their handover ends. It counts
 	// against no limit. Leeward's own.
 	OverallEvicting  corev1.ResourceList  `json:"overallEvicting,omitempty"`
 	AggregatedStatus []ClusterQuotaStatus `json:"aggregatedStatus,omitempty"`

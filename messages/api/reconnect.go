@@ -1,7 +1,7 @@
 package api
 
 // ReconnectStrategy says who stays when a cluster that was cut off, and left for that, comes back with its old
-// copy. Empty: the setting withdrawOnRecovery decides while the hand-over is under way, and after it the
+// copy. Empty: the setting withdrawOnRecovery decides while the handover is under way, and after it the
 // replacement stays. Leeward's own.
 type ReconnectStrategy string
 

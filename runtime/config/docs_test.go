@@ -56,9 +56,9 @@ This file is written by ` + "`go test ./runtime/config -update`" + `.
 var faults = []string{
 	"K1: where no other cluster fits, the last running copy is deleted once the grace period ends",
 	"K2: where not all replicas find room, none is placed, and those of the failed cluster are lost once the grace period ends",
-	"K3: a hand-over ends on a health report that was made for fewer replicas",
+	"K3: a handover ends on a health report that was made for fewer replicas",
 	"K4: what a workload depends on is taken off the failed cluster while the old copy still runs there",
-	"K5: where a failed cluster is to be emptied at once but does not answer, its substitute waits for as long as the hand-over may take",
+	"K5: where a failed cluster is to be emptied at once but does not answer, its substitute waits for as long as the handover may take",
 	"K6: where the control plane loses sight of most clusters, everything is evicted",
 	"K7: an eviction is not undone when the cluster recovers while it runs",
 	"K8: 1.5 evictions a second by default, and at most ten a second however the rate is set",

@@ -119,7 +119,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "blackoutThreshold", Cures: []string{"K6"}, in: share,
-		Meaning: "The share of clusters that are not Ready from which on that is not believed, in a fleet of two or more: nothing is evicted for taints, and NoExecute taints that the system or policies added for it are taken back until the share is smaller.",
+		Meaning: "The share of clusters that are not Ready from which on that is not believed, in a fleet of two or more: no evictions for taints, and NoExecute taints that the system or policies added for it are taken back until the share is smaller.",
 		Zero:    "It is always believed.",
 	},
 	{
@@ -177,7 +177,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "gracefulEvictionTimeout", Flag: "--graceful-eviction-timeout", in: notNegative,
-		Meaning: "Caps a hand-over.",
+		Meaning: "Caps a handover.",
 		Zero:    "No wait for the new copy.",
 	},
 	{
@@ -192,7 +192,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "handoverHealth", Cures: []string{"K3"}, Words: []string{messages.HealthReported, messages.HealthOfPlacement},
-		Meaning: "Which Healthy report ends a hand-over: any (reported), or one for the present placement, replica count and version of the pod template (placement).",
+		Meaning: "Which Healthy report ends a handover: any (reported), or one for the present placement, replica count and version of the pod template (placement).",
 	},
 	{
 		Name:    "zeroReplicasNeedNoCluster",
@@ -201,7 +201,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "withdrawOnRecovery", Cures: []string{"K7"},
-		Meaning: "Takes an eviction back when its taint goes before the hand-over is done.",
+		Meaning: "Takes an eviction back when its taint goes before the handover is done.",
 		Zero:    "It runs to its end.",
 	},
 	{
@@ -306,12 +306,12 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "maxStartingPerCluster", in: notNegative,
-		Meaning: "How many workloads that had to leave another cluster may start on one cluster at once. Further ones go elsewhere, or wait where they are; a start lasts until its hand-over is done or overdue.",
+		Meaning: "How many workloads that had to leave another cluster may start on one cluster at once. Further ones go elsewhere, or wait where they are; a start lasts until its handover is done or overdue.",
 		Zero:    "Any number.",
 	},
 	{
 		Name: "startFailureLimit", Cures: []string{"K6"}, in: notNegative,
-		Meaning: "How many starts of workloads that had to leave another cluster fail on one cluster within startFailureWindow before it backs off: for startBackoff, and twice as long with every further failure, no more than one of them starts there at once. A start fails when its hand-over is overdue, or it is given up for its health; one that succeeds ends it. Sensible: 3 to 100.",
+		Meaning: "How many starts of workloads that had to leave another cluster fail on one cluster within startFailureWindow before it backs off: for startBackoff, and twice as long with every further failure, no more than one of them starts there at once. A start fails when its handover is overdue, or it is given up for its health; one that succeeds ends it. Sensible: 3 to 100.",
 		Zero:    "No cluster backs off.",
 	},
 	{

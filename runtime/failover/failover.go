@@ -27,7 +27,7 @@ type Failover struct {
 	// Scheduled is when the countdown began; zero, too, for an eviction that had none.
 	Scheduled time.Time
 	// BlockedBy is what last blocked the eviction, and stays after it began; nil: nothing did.
-	BlockedBy *messages.EvictionHeld
+	BlockedBy *messages.EvictionBlocked
 	// Eviction wrote the graceful eviction task, at Evicted.
 	Eviction *messages.EvictionStarted
 	Evicted  time.Time
@@ -80,7 +80,7 @@ func (f *Failover) awaits() Step {
 func About(f messages.Fact) (messages.BindingName, bool) {
 	switch f.(type) {
 	case *messages.Scheduled, *messages.PlacementConfirmed, *messages.ScheduleFailed, *messages.BindingDescheduled,
-		*messages.CountdownStarted, *messages.CountdownStopped, *messages.EvictionHeld, *messages.EvictionStarted,
+		*messages.EvictionScheduled, *messages.EvictionCancelled, *messages.EvictionBlocked, *messages.EvictionStarted,
 		*messages.EvictionEnded, *messages.EvictionWithdrawn, *messages.HealthChanged, *messages.HealthForgotten,
 		*messages.CopyPreserved, *messages.BindingDeleted:
 		return f.(messages.AboutBinding).AboutBinding(), true
@@ -126,17 +126,17 @@ func (b *Binding) Handovers() iter.Seq[*Failover] {
 // a restart, is no further failover.
 func (b *Binding) Take(at time.Time, f messages.Fact, step Reader) {
 	switch f := f.(type) {
-	case *messages.CountdownStarted:
+	case *messages.EvictionScheduled:
 		o := b.due(Key{f.Binding, f.Cluster}, &f.Grounds)
 		if o.Scheduled.IsZero() {
 			o.Scheduled = at
 		}
 		step(at, Scheduled, o)
-	case *messages.EvictionHeld:
+	case *messages.EvictionBlocked:
 		o := b.due(Key{f.Binding, f.Cluster}, &f.Grounds)
 		o.BlockedBy = f
 		step(at, Blocked, o)
-	case *messages.CountdownStopped:
+	case *messages.EvictionCancelled:
 		b.cancel(at, f.Reason, step, func(o *Failover) bool { return o.Cluster == f.Cluster && o.awaits() == Evicted })
 	case *messages.EvictionStarted:
 		b.evicted(at, f, step)
@@ -274,7 +274,7 @@ func (a Fold) Take(at time.Time, f messages.Fact, step Reader) {
 	}
 	if a[name] == nil {
 		switch f.(type) {
-		case *messages.CountdownStarted, *messages.EvictionHeld, *messages.EvictionStarted:
+		case *messages.EvictionScheduled, *messages.EvictionBlocked, *messages.EvictionStarted:
 			a[name] = &Binding{}
 		default:
 			return

@@ -56,12 +56,12 @@ func on(names ...string) (all []api.TargetCluster) {
 	return all
 }
 
-func countdown(c messages.ClusterName, reason string) *messages.CountdownStarted {
-	return &messages.CountdownStarted{Binding: web, Cluster: c, Grounds: messages.Grounds{Reason: reason, Deadline: start.Add(time.Minute)}}
+func countdown(c messages.ClusterName, reason string) *messages.EvictionScheduled {
+	return &messages.EvictionScheduled{Binding: web, Cluster: c, Grounds: messages.Grounds{Reason: reason, Deadline: start.Add(time.Minute)}}
 }
 
-func blocked(c messages.ClusterName, reason string) *messages.EvictionHeld {
-	return &messages.EvictionHeld{Binding: web, Cluster: c, Reason: reason, Grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated}}
+func blocked(c messages.ClusterName, reason string) *messages.EvictionBlocked {
+	return &messages.EvictionBlocked{Binding: web, Cluster: c, Reason: reason, Grounds: messages.Grounds{Reason: api.EvictionReasonTaintUntolerated}}
 }
 
 func evicted(c messages.ClusterName, reason string) *messages.EvictionStarted {
@@ -85,7 +85,7 @@ func forgotten(c messages.ClusterName) messages.Fact {
 }
 
 func stopped(c messages.ClusterName) messages.Fact {
-	return &messages.CountdownStopped{Binding: web, Cluster: c, Reason: "no NoExecute taint is left"}
+	return &messages.EvictionCancelled{Binding: web, Cluster: c, Reason: "no NoExecute taint remains"}
 }
 
 func withdrawn(c messages.ClusterName, clusters ...string) messages.Fact {
@@ -172,7 +172,7 @@ func TestReasons(t *testing.T) {
 		end    messages.Fact
 		reason string
 	}{
-		"a countdown":           {stopped("m1"), "no NoExecute taint is left"},
+		"a countdown":           {stopped("m1"), "no NoExecute taint remains"},
 		"a withdrawal":          {withdrawn("m1"), "the cluster is no longer a target"},
 		"the binding's end":     {&messages.BindingDeleted{Binding: web}, "the binding was deleted"},
 		"the cluster's end":     {&messages.ClusterRemoved{Cluster: "m1"}, "the cluster was removed"},

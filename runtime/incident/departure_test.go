@@ -83,7 +83,7 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 		facts []messages.Fact
 		want  []string
 	}{
-		"a hand-over": {[]messages.Fact{
+		"a handover": {[]messages.Fact{
 			&messages.BindingCreated{Binding: web}, &messages.Scheduled{Binding: web, Clusters: on("m1", "m2")}, leaves("m2"),
 			&messages.Scheduled{Binding: web, Clusters: on("m1", "m3")}, &messages.TaintAdded{}, &messages.EvictionEnded{Binding: web, Cluster: "m2"},
 		}, []string{"m2: 00:00:02 for m3:2, released 00:00:05"}},

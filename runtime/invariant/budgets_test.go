@@ -23,8 +23,8 @@ func leaves(name messages.BindingName, replicas int32) *messages.EvictionStarted
 	}}
 }
 
-func waits(reason string) *messages.EvictionHeld {
-	return &messages.EvictionHeld{Binding: "d/b", Cluster: "m1", Reason: reason}
+func waits(reason string) *messages.EvictionBlocked {
+	return &messages.EvictionBlocked{Binding: "d/b", Cluster: "m1", Reason: reason}
 }
 
 // Four bindings have one replica each.

@@ -107,7 +107,7 @@ func TestNoStayPastTheDeadline(t *testing.T) {
 		"it says what holds it":           {situation{m1: down, settings: evicts, binding: held, later: time.Hour}, invariant.NeverLate, false},
 		"its permit may take that long":   {situation{m1: down, settings: slow, later: time.Minute}, invariant.NeverLate, false},
 		"it is found at the next re-list": {situation{m1: down, settings: relists, later: time.Hour}, invariant.NeverLate, false},
-		"nothing is evicted at all":       {situation{m1: down, later: time.Hour}, invariant.NeverLate, false},
+		"no evictions at all":             {situation{m1: down, later: time.Hour}, invariant.NeverLate, false},
 		"the governor slows things down":  {situation{m1: down, settings: evicts, facts: []messages.Fact{&messages.GovernorChanged{State: "Blackout"}}, later: time.Hour}, invariant.NeverLate, false},
 	})
 }

@@ -113,7 +113,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 		m.evictionStarted(at, s, f)
 	case *messages.ReplicasReleased:
 		m.ledger.fewer = true
-	case *messages.ReleaseHeld:
+	case *messages.HandoverBlocked:
 		m.startsOver(f.Binding)
 	case *messages.EvictionEnded:
 		m.batch.released = append(m.batch.released, instantOf[*messages.EvictionEnded]{at, f})

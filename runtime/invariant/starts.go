@@ -100,7 +100,7 @@ func hasServed(b *store.Binding, cluster string) bool {
 	})
 }
 
-// startsOver forgets what starts of a binding of which a hand-over is over, or overdue: that keeps nobody waiting. One that
+// startsOver forgets what starts of a binding of which a handover is over, or overdue: that keeps nobody waiting. One that
 // has others does, for the scheduler.
 func (m *Monitor) startsOver(b messages.BindingName) {
 	for _, on := range m.starting { // order-free: each by itself

@@ -28,7 +28,7 @@ func TestAClusterStartsSoManyAtOnce(t *testing.T) {
 	none := messages.Settings{GracefulEvictionTimeout: time.Hour}
 	well := []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Healthy}}
 	starts := []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Unhealthy, StartingSince: &metav1.MicroTime{Time: start}}}
-	late := []messages.Fact{&messages.ReleaseHeld{Binding: "d/a", Cluster: "m1"}}
+	late := []messages.Fact{&messages.HandoverBlocked{Binding: "d/a", Cluster: "m1"}}
 	counted := func(most int) []messages.Fact {
 		return []messages.Fact{&messages.StartsCounted{StartBackoff: api.StartBackoff{Cluster: "m2", Most: most}, Limits: true}}
 	}

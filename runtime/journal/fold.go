@@ -77,7 +77,7 @@ func (l *line) eachFlap(entries []Entry, do func(change, *Entry)) {
 func flap(f messages.Fact, t teller) (c change, flaps bool) {
 	switch f.(type) {
 	case *messages.ConditionChanged, *messages.ReadyObserved, *messages.TaintAdded, *messages.TaintRemoved, *messages.WorkloadsStay,
-		*messages.HeartbeatStopped, *messages.HeartbeatReturned, *messages.CountdownStarted, *messages.CountdownStopped:
+		*messages.HeartbeatStopped, *messages.HeartbeatReturned, *messages.EvictionScheduled, *messages.EvictionCancelled:
 	default:
 		return change{}, false
 	}

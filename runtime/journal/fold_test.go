@@ -21,21 +21,21 @@ func flappingTimes(times int) *Journal {
 	for i := range times {
 		at := time.Duration(i) * time.Minute
 		is(at, "False")
-		j.Append(after(at), messages.Address{}, &messages.CountdownStarted{Binding: "default/web", Cluster: "member1"})
+		j.Append(after(at), messages.Address{}, &messages.EvictionScheduled{Binding: "default/web", Cluster: "member1"})
 		if i == 2 {
 			j.Append(after(at), messages.Address{}, &messages.EvictionStarted{Binding: "default/web", Cluster: "member1"})
 		}
 		is(at+30*time.Second, "True")
-		j.Append(after(at+30*time.Second), messages.Address{}, &messages.CountdownStopped{Binding: "default/web", Cluster: "member1"})
+		j.Append(after(at+30*time.Second), messages.Address{}, &messages.EvictionCancelled{Binding: "default/web", Cluster: "member1"})
 	}
 	return j
 }
 
 func TestAClusterThatFlapsSixtyTimesIsToldOnOneLineThatCounts(t *testing.T) {
 	text := textOf(t, flappingTimes(60), Style{Fold: true})
-	require.Contains(t, text, "00:02:00  member1                   flaps       57 more times       until 00:58:30: reports Ready=False, reports Ready=True\n")
-	require.Contains(t, text, "00:02:00  default/web               repeats     57 more times       until 00:58:30: will leave member1, may stay on member1\n")
-	require.Contains(t, text, "00:02:00  default/web               leaves      member1", "a decision is told wherever it falls")
+	require.Contains(t, text, "00:02:00  member1                   flaps               57 more times       until 00:58:30: condition Ready=False, condition Ready=True\n")
+	require.Contains(t, text, "00:02:00  default/web               repeats             57 more times       until 00:58:30: eviction scheduled member1, eviction cancelled member1\n")
+	require.Contains(t, text, "00:02:00  default/web               evicting from       member1", "a decision is told wherever it falls")
 	require.Equal(t, 4*3+2+1, strings.Count(text, "\n"), "the first two and the last are told in full")
 	for _, last := range []string{"00:59:00  member1", "00:59:30  member1"} {
 		require.Contains(t, text, last)
@@ -61,5 +61,5 @@ func TestSilenceThatRepeatsIsCounted(t *testing.T) {
 		j.Append(at, messages.Address{}, &messages.HeartbeatStopped{Cluster: "member1", RenewedAt: at, Deadline: at.Add(time.Minute)})
 		j.Append(at, messages.Address{}, &messages.HeartbeatReturned{Cluster: "member1"})
 	}
-	require.Contains(t, textOf(t, j, Style{Fold: true}), "member1                   flaps       7 more times        until 00:08:00: silent, heard again\n")
+	require.Contains(t, textOf(t, j, Style{Fold: true}), "member1                   flaps               7 more times        until 00:08:00: silent, heartbeat again\n")
 }

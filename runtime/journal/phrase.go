@@ -8,8 +8,8 @@ import (
 	"leeward/messages"
 )
 
-// Phrase is a fact in words, cut where the columns of a transcript are: "nginx | leaves | member2 |
-// failed:NoExecute is not tolerated".
+// Phrase is a fact in words, cut where the columns of a transcript are: "nginx | evicting from | member2 |
+// taint failed:NoExecute; not tolerated".
 type Phrase struct {
 	// Level is Warn where something is degraded, Info where something changed, and Debug for what
 	// follows from a change told already: stories leave that out.
@@ -30,7 +30,7 @@ func (p Phrase) about(subject string) Phrase {
 	return p
 }
 
-// Text is the fact with its grounds on one line: "nginx leaves member2: failed:NoExecute is not tolerated".
+// Text is the fact with its grounds on one line: "nginx evicting from member2: taint failed:NoExecute; not tolerated".
 func (p Phrase) Text() string {
 	return Printable(joined(": ", joined(" ", p.subject, p.verb, p.what), p.why))
 }
@@ -41,7 +41,7 @@ func Tell(start time.Time, f messages.Fact) Phrase { return teller{start}.tell(f
 // teller puts facts into words. Instants count from start; with a zero start they are absolute.
 type teller struct{ start time.Time }
 
-// tell returns a fact's phrase; one without a verb is a fact that nobody has found words for.
+// tell returns a fact's phrase; one without a verb is a fact that has no words yet.
 func (t teller) tell(f messages.Fact) Phrase {
 	switch f := f.(type) {
 	case messages.AboutBinding:
@@ -61,9 +61,9 @@ func (t teller) tell(f messages.Fact) Phrase {
 	case *messages.ReleaseGranted:
 		return story("released", "from all limits", f.Reason).about(string(f.Binding))
 	case *messages.ReleaseEnded:
-		return story("bound", "by all limits again", "").about(string(f.Binding))
+		return story("release ended", "", "all limits apply again").about(string(f.Binding))
 	case *messages.BudgetChanged:
-		return stands(f)
+		return budget(f)
 	default:
 		return tellInput(f)
 	}

@@ -21,15 +21,15 @@ func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 	case *messages.BindingUpdated:
 		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
 	case *messages.ActivationDeferred:
-		return story("waits", "for a change", "by "+f.Policy+", which is Lazy: it counts when the resource changes")
+		return story("deferred", "by "+f.Policy, "activationPreference Lazy: the policy counts from the next change of the resource")
 	case *messages.BindingDeleted:
 		return story("deleted", "", "")
 	case *messages.RescheduleRequested:
-		return story("reschedule", "asked", "by "+f.By)
+		return story("reschedule", "requested", "by "+f.By)
 	case *messages.Scheduled:
 		return scheduled(f)
 	case *messages.PlacementConfirmed:
-		return detail("stays", "where it is", "")
+		return detail("placement", "confirmed", "")
 	case *messages.ScheduleFailed:
 		return unscheduled(f)
 	case messages.AboutCluster:
@@ -38,39 +38,39 @@ func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 	return t.tellReturn(f)
 }
 
-// tellMove has the words for leaving a cluster, from the countdown to the hand-over.
+// tellMove has the words for an eviction, from the countdown to the end of the handover.
 func (t teller) tellMove(f messages.AboutCluster) Phrase {
 	switch f := f.(type) {
-	case *messages.CountdownStarted:
-		return story("will leave", string(f.Cluster), "at "+t.at(f.Grounds.Deadline)+": "+t.grounds(&f.Grounds, "is"))
-	case *messages.CountdownStopped:
-		return story("may stay", "on "+string(f.Cluster), f.Reason)
-	case *messages.EvictionHeld:
-		return warning("held", "on "+string(f.Cluster), joined("; ", joined(": ", f.Reason, joined(", ", clause(f.Message), t.until(f.Until))), t.grounds(&f.Grounds, "was")))
+	case *messages.EvictionScheduled:
+		return story("eviction scheduled", string(f.Cluster), "for "+t.at(f.Grounds.Deadline)+"; "+t.grounds(&f.Grounds))
+	case *messages.EvictionCancelled:
+		return story("eviction cancelled", string(f.Cluster), f.Reason)
+	case *messages.EvictionBlocked:
+		return warning("eviction blocked", string(f.Cluster), joined("; ", joined(": ", f.Reason, joined(", ", clause(f.Message), t.until(f.Until))), t.grounds(&f.Grounds)))
 	case *messages.EvictionStarted:
-		return story("leaves", string(f.Cluster)+purge(&f.Task), joined("; ", t.grounds(&f.Grounds, "was"), clause(f.Task.Message)))
+		return story("evicting from", string(f.Cluster)+purge(&f.Task), joined("; ", t.grounds(&f.Grounds), t.deadline(&f.Grounds), clause(f.Task.Message)))
 	case *messages.EvictionEnded:
-		return story("left", string(f.Cluster), ended(f))
+		return story("evicted from", string(f.Cluster), ended(f))
 	case *messages.EvictionWithdrawn:
-		return story("returns", "to "+string(f.Cluster), joined("; ", f.Reason, "runs on "+targets(f.Clusters)))
+		return story("eviction cancelled", string(f.Cluster), joined("; ", f.Reason, "placement "+targets(f.Clusters)))
 	case *messages.ReplicasReleased:
-		return story("hands over", "from "+string(f.Cluster), joined("; ", rescaled(f.Before, f.Replicas), f.Reason))
-	case *messages.ReleaseHeld:
-		return warning("kept", "on "+string(f.Cluster), f.Message)
+		return story("handover", "from "+string(f.Cluster), joined("; ", rescaled(f.Before, f.Replicas), f.Reason))
+	case *messages.HandoverBlocked:
+		return warning("handover blocked", string(f.Cluster), "the old copy keeps running: "+f.Message)
 	case *messages.BudgetExceeded:
 		return warning("exceeds", "budget "+string(f.Budget)+" on "+string(f.Cluster), joined("; ", "allowed by "+f.AllowedBy+": "+f.Reason, f.Message))
 	case *messages.BindingDescheduled:
-		return story("gives up", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+": no room for the others "+t.since(f.Since))
+		return story("descheduled", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+"; the others unschedulable "+t.since(f.Since))
 	case *messages.OriginalKept:
-		return story("back", "on "+string(f.Cluster), "its old copy runs on until it is judged")
+		return story("recovered", "on "+string(f.Cluster), "the old copy keeps running until its health is known")
 	case *messages.OriginalReleased:
-		return story("not back", "on "+string(f.Cluster), f.Message)
-	case *messages.ShareReturnPlanned:
-		return story("will return", "to "+string(f.Cluster), "at "+t.at(f.At)+" if it can take its share until then")
-	case *messages.ShareReturnDropped:
-		return story("stays", "away", string(f.Cluster)+" cannot take its share")
+		return story("not recovered", "on "+string(f.Cluster), f.Message)
+	case *messages.ShareFailbackScheduled:
+		return story("failback scheduled", string(f.Cluster), "for "+t.at(f.At)+", if the cluster can take its share until then")
+	case *messages.ShareFailbackCancelled:
+		return story("failback cancelled", string(f.Cluster), "the cluster cannot take its share")
 	case *messages.PurgeOvertaken:
-		return warning("waits no more", "for "+string(f.Cluster), "after "+span.String(f.After)+": its copy may still run there")
+		return warning("waits no longer", "for "+string(f.Cluster), "after "+span.String(f.After)+"; its copy may still run there")
 	}
 	return t.tellCopy(f)
 }
@@ -85,20 +85,20 @@ func (t teller) tellCopy(f messages.AboutCluster) Phrase {
 	case *messages.CopyUpdated:
 		return detail("rolls out", "on "+string(f.Cluster), revision(f.Revision))
 	case *messages.DispatchSuspended:
-		return story("suspended", "for "+string(f.Cluster), "it hears of its copy when dispatching is resumed")
+		return story("dispatch suspended", string(f.Cluster), "the cluster receives its Work when dispatching is resumed")
 	case *messages.DispatchResumed:
 		return resumed(f)
 	case *messages.CopyPreserved:
-		return story("stays behind", "on "+string(f.Cluster), "its policy preserves what runs, and nobody looks after it")
+		return story("preserved", "on "+string(f.Cluster), "preserveResourcesOnDeletion: the copy keeps running, unmanaged")
 	case *messages.CopyAdopted:
 		if f.Health != "" {
 			return detail("runs", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), strings.ToLower(string(f.Health))+" as its binding's status says"))
 		}
-		return story("taken over", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which ran on by themselves"))
+		return story("adopted", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which were still running"))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.CopyWanted:
-		return detail("asks for", "a copy on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
+		return detail("requests", "a copy on "+string(f.Cluster), joined(" ", replicas(f.Replicas), wrap("with ", pairs(f.Labels), "")))
 	case *messages.CopyUnwanted:
 		return detail("removes", "its copy on "+string(f.Cluster), preserved(f.Preserved))
 	case *messages.AvailabilityChanged:
@@ -108,7 +108,7 @@ func (t teller) tellCopy(f messages.AboutCluster) Phrase {
 	case *messages.UnschedulableChanged:
 		return unschedulable(f)
 	case *messages.StatusChanged:
-		return detail("says", "on "+string(f.Cluster), string(f.Status))
+		return detail("status", "on "+string(f.Cluster), string(f.Status))
 	case *messages.HealthForgotten:
 		return detail("no copy", "on "+string(f.Cluster), "")
 	}
@@ -133,9 +133,9 @@ func claimed(f *messages.BindingCreated) Phrase {
 
 func required(f *messages.RequirementChanged) Phrase {
 	if len(f.Clusters) == 0 {
-		return story("not needed", "any more", "by "+string(f.By))
+		return story("not required", "", "by "+string(f.By))
 	}
-	return story("needed", "on "+clusterNames(f.Clusters), "by "+string(f.By))
+	return story("required", "on "+clusterNames(f.Clusters), "by "+string(f.By))
 }
 
 func clusterNames(clusters []api.TargetCluster) string {
@@ -155,25 +155,25 @@ func scheduled(f *messages.Scheduled) Phrase {
 }
 
 func unscheduled(f *messages.ScheduleFailed) Phrase {
-	keeps := wrap("stays on ", placed(f.Before), "")
+	keeps := wrap("keeps ", placed(f.Before), "")
 	if f.Cleared {
-		keeps = wrap("no longer on ", placed(f.Before), "")
+		keeps = wrap("removed from ", placed(f.Before), "")
 	}
-	return warning("unplaced", f.Reason, joined("; ", clause(f.Message), wrap("because ", f.Trigger, ""), keeps))
+	return warning("unschedulable", f.Reason, joined("; ", clause(f.Message), wrap("because ", f.Trigger, ""), keeps))
 }
 
 // clause is a message without its full stop, so that more can follow.
 func clause(message string) string { return strings.TrimSuffix(message, ".") }
 
-// purge says how an eviction deals with the old copy where that is not the hand-over.
+// purge says how an eviction deals with the old copy where that is not the usual handover.
 func purge(t *api.GracefulEvictionTask) string {
 	switch {
 	case t.PurgeMode == api.PurgeDirectly:
-		return " at once"
+		return " (purgeMode Directly)"
 	case t.PurgeMode == api.PurgeNever:
-		return " when told"
+		return " (purgeMode Never)"
 	case t.Handover == api.HandoverGradual:
-		return " gradually"
+		return " (handover Gradual)"
 	default:
 		return ""
 	}
@@ -181,20 +181,20 @@ func purge(t *api.GracefulEvictionTask) string {
 
 func ended(f *messages.EvictionEnded) string { return outcome(f.Reason, span.String(f.After)) }
 
-// outcome says how a hand-over ended, and how long it took.
+// outcome says how a handover ended, and how long it took.
 func outcome(reason, took string) string {
 	after := "after " + took + ": "
 	switch reason {
 	case messages.EndedHealthy:
-		return after + "healthy where it is placed now"
+		return after + "the new placement is healthy"
 	case messages.EndedTimeout:
 		return after + "the grace period is over"
 	case messages.EndedUnsuppressed:
-		return after + "its deletion is no longer suppressed"
+		return after + "suppressDeletion was lifted"
 	case messages.EndedDeleted:
 		return after + "its task was deleted"
 	case messages.EndedScaledToZero:
-		return after + "no replicas are asked for"
+		return after + "scaled to zero"
 	default:
 		return after + reason
 	}
@@ -228,9 +228,9 @@ func available(f *messages.AvailabilityChanged) Phrase {
 
 func unschedulable(f *messages.UnschedulableChanged) Phrase {
 	if f.Replicas == 0 {
-		return detail("has room", "on "+string(f.Cluster), "")
+		return detail("schedulable", "on "+string(f.Cluster), "")
 	}
-	return warning("lacks room", "on "+string(f.Cluster), "for "+replicas(f.Replicas))
+	return warning("unschedulable", "on "+string(f.Cluster), replicas(f.Replicas))
 }
 
 func (t teller) until(at time.Time) string {
@@ -249,7 +249,7 @@ func (t teller) since(at time.Time) string {
 
 func resumed(f *messages.DispatchResumed) Phrase {
 	if f.Gone {
-		return story("suspended", "no more", "the copy for "+string(f.Cluster)+" is gone")
+		return story("dispatch resumed", string(f.Cluster), "its copy no longer exists")
 	}
-	return story("resumed", "for "+string(f.Cluster), "")
+	return story("dispatch resumed", string(f.Cluster), "")
 }

@@ -6,10 +6,10 @@ import (
 	"leeward/messages"
 )
 
-// stands says how a budget stands. One that evictions wait for is a warning.
-func stands(f *messages.BudgetChanged) Phrase {
+// budget says how many disruptions a budget allows. One that evictions wait for is a warning.
+func budget(f *messages.BudgetChanged) Phrase {
 	s, say := &f.Status, detail
-	why := fmt.Sprintf("%d of %d replicas serve, %d have to", s.CurrentHealthy, s.ExpectedReplicas, s.DesiredHealthy)
+	why := fmt.Sprintf("%d of %d replicas available, %d required", s.CurrentHealthy, s.ExpectedReplicas, s.DesiredHealthy)
 	moved := int64(0)
 	for _, m := range s.Moved {
 		moved += m.Replicas
@@ -23,5 +23,5 @@ func stands(f *messages.BudgetChanged) Phrase {
 	case s.Waiting > 1:
 		say, why = warning, why+fmt.Sprintf("; %d evictions wait", s.Waiting)
 	}
-	return say("allows", fmt.Sprintf("%d more", s.DisruptionsAllowed), why).about("budget " + string(f.Budget))
+	return say("allows", fmt.Sprintf("%d disruptions", s.DisruptionsAllowed), why).about("budget " + string(f.Budget))
 }

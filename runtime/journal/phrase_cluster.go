@@ -19,13 +19,13 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.ReadyObserved:
 		return t.observed(f)
 	case *messages.ConditionRemoved:
-		return story("reports", "no "+f.Type, "")
+		return story("condition", "no "+f.Type, "")
 	case *messages.TaintAdded:
-		return story("tainted", taint.String(&f.Taint), cause(&f.Cause))
+		return story("tainted", taint.String(&f.Taint), setBy(&f.Cause))
 	case *messages.TaintRemoved:
-		return story("untainted", taint.String(&f.Taint), cause(&f.Cause))
+		return story("untainted", taint.String(&f.Taint), setBy(&f.Cause))
 	case *messages.TaintAdopted:
-		return story("adopted", taint.String(&f.Taint), cause(&f.Cause))
+		return story("adopted", taint.String(&f.Taint), setBy(&f.Cause))
 	case *messages.TaintSpared:
 		return spared(f)
 	case *messages.TaintingFailed:
@@ -35,19 +35,19 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.DrainProgressed:
 		return t.drained(f)
 	case *messages.DrainMissed:
-		return warning("overdue", bindings(int32(len(f.Waiting)))+" left", names(f.Waiting)+"; the drain goes on")
+		return warning("drain overdue", bindings(int32(len(f.Waiting)))+" remain", names(f.Waiting)+"; the drain continues")
 	case *messages.DrainEnded:
-		return story("drain", "ended", "")
+		return story("drain ended", "", "")
 	case *messages.WorkloadsStay:
 		return stays(f)
 	case *messages.LabelsChanged:
 		return story("labelled", labels(f.Labels), "")
 	case *messages.ClusterSpecChanged:
-		return story("located", location(f), "")
+		return story("location", location(f), "")
 	case *messages.CapacityChanged:
 		return capacity(f.Summary)
 	case *messages.ResourceModelsChanged:
-		return story("grades", strconv.Itoa(len(f.Models))+" of nodes", "")
+		return story("resource models", strconv.Itoa(len(f.Models))+" grades", "")
 	case *messages.EnablementsChanged:
 		return serves(f.APIs)
 	case *messages.StartsCounted:
@@ -61,16 +61,16 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.HeartbeatReturned:
 		return heard(f.Probed)
 	case *messages.ClusterLeaving:
-		return story("deleted", "", "goes when its last binding has left")
+		return story("deleting", "", "removed when its last binding is evicted")
 	case *messages.ClusterRemoved:
-		return story("gone", "", "")
+		return story("removed", "", "")
 	}
 	return Phrase{}
 }
 
 func stays(f *messages.WorkloadsStay) Phrase {
 	if f.Reason == "" {
-		return detail("warning", "ends", "it is Ready, runs no workload, or they are evicted")
+		return detail("warning ended", "", "Ready, without workloads, or these are being evicted")
 	}
 	return warning("is", "not Ready, but "+f.Reason+": its workloads stay", "")
 }
@@ -84,37 +84,37 @@ func (t teller) silent(f *messages.HeartbeatStopped) Phrase {
 
 // outage says what an outage does, because the control plane hears of that later, or never.
 func (t teller) outage(f *messages.OutageBegan) Phrase {
-	does := map[messages.OutageKind]string{
-		messages.OutagePower: "its copies die, and its agent is silent", messages.OutageNetwork: "its copies serve on, and its agent is silent",
-		messages.OutageAPIServer: "its copies serve on, and it reports Ready=False",
+	effects := map[messages.OutageKind]string{
+		messages.OutagePower: "copies die; agent silent", messages.OutageNetwork: "copies keep serving; agent silent",
+		messages.OutageAPIServer: "copies keep serving; the agent reports Ready=False",
 	}
-	return warning("outage", joined(" ", string(f.Outage), t.until(f.Until)), does[f.Outage])
+	return warning("outage", joined(" ", string(f.Outage), t.until(f.Until)), effects[f.Outage])
 }
 
 func heard(probed bool) Phrase {
 	if probed {
-		return story("heard", "again", "it answers the next probe")
+		return story("reachable", "", "the next probe succeeds")
 	}
-	return story("heard", "again", "its agent reports")
+	return story("heartbeat", "again", "")
 }
 
 func condition(f *messages.ConditionChanged) Phrase {
 	why := joined(": ", f.Reason, f.Message)
 	if f.By == "" {
-		return story("reports", f.Type+"="+string(f.Status), why)
+		return story("condition", f.Type+"="+string(f.Status), why)
 	}
-	return story("seen as", f.Type+"="+string(f.Status), joined(" ", "by "+f.By, wrap("(", why, ")")))
+	return story("condition", f.Type+"="+string(f.Status), joined("; ", "by "+f.By, why))
 }
 
 func spared(f *messages.TaintSpared) Phrase {
-	asks := joined(" ", "policy "+string(f.Policy)+" asks for it to go", wrap("because ", f.Because, ""))
-	return story("keeps", taint.String(&f.Taint), joined("; ", cause(&f.Cause), asks, "policies remove only what policies added"))
+	asks := joined(" ", "policy "+string(f.Policy)+" would remove it", wrap("because ", f.Because, ""))
+	return story("taint kept", taint.String(&f.Taint), joined("; ", setBy(&f.Cause), asks, "policies remove only what policies added"))
 }
 
 // unchanged says what policies could not do, and why.
 func unchanged(f *messages.TaintingFailed) Phrase {
 	by := "asked by policy " + names(f.Policies)
-	return warning("cannot", retaint(f.Add, f.Remove), joined("; ", by, strings.Join(f.Problems, "; "), "nothing is changed"))
+	return warning("tainting failed", retaint(f.Add, f.Remove), joined("; ", by, strings.Join(f.Problems, "; "), "nothing was changed"))
 }
 
 // retaint names a change of taints.
@@ -125,15 +125,15 @@ func retaint(add, remove []corev1.Taint) string {
 // previewed says of what only would happen that it has not.
 func previewed(p *api.TaintPreview) Phrase {
 	if len(p.Add) == 0 && len(p.Remove) == 0 && len(p.Spared) == 0 {
-		return story("preview", "ends", "policy "+p.Policy+" would change nothing now")
+		return story("preview ended", "", "policy "+p.Policy+" would change nothing now")
 	}
-	leave := ""
+	evict := ""
 	if p.WouldEvict > 0 {
-		leave = bindings(p.WouldEvict) + " would leave"
+		evict = bindings(p.WouldEvict) + " would be evicted"
 	}
 	by := joined(" ", "by policy "+p.Policy, wrap("because ", p.Because, ""))
-	would := joined(" and ", retaint(p.Add, p.Remove), wrap("spare ", taints(p.Spared), ", which no policy added"))
-	return story("preview", "would "+would, joined("; ", by, leave, "nothing is changed"))
+	would := joined(" and ", retaint(p.Add, p.Remove), wrap("keep ", taints(p.Spared), ", which no policy added"))
+	return story("preview", "would "+would, joined("; ", by, evict, "nothing was changed"))
 }
 
 func (t teller) observed(f *messages.ReadyObserved) Phrase {
@@ -148,11 +148,11 @@ func (t teller) observed(f *messages.ReadyObserved) Phrase {
 func (t teller) drained(f *messages.DrainProgressed) Phrase {
 	switch {
 	case f.Left == 0:
-		return story("drained", "empty", "")
+		return story("drained", "", "no binding remains")
 	case f.Left == f.Bindings && f.Deadline != nil:
-		return story("drains", bindings(f.Left)+" left", "to be empty by "+t.at(f.Deadline.Time))
+		return story("draining", bindings(f.Left)+" remain", "deadline "+t.at(f.Deadline.Time))
 	default:
-		return story("drains", bindings(f.Left)+" left", "of "+strconv.Itoa(int(f.Bindings)))
+		return story("draining", bindings(f.Left)+" remain", "of "+strconv.Itoa(int(f.Bindings)))
 	}
 }
 

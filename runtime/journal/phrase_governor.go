@@ -41,40 +41,40 @@ func governed(region string, priority *int32) string {
 	}
 }
 
-// startsCounted says how many workloads that had to leave others a cluster may start at once, and why.
+// startsCounted says how many evicted workloads a cluster may be starting at a time, and why.
 func (t teller) startsCounted(f *messages.StartsCounted) Phrase {
 	switch {
 	case !f.Limits:
-		return detail("starts", "fail", strconv.Itoa(len(f.Failed))+" of late")
+		return detail("failed starts", strconv.Itoa(len(f.Failed)), "recently")
 	case f.Most > 0:
 		until := ""
 		if f.Until != nil {
 			until = t.until(f.Until.Time)
 		}
-		return warning("starts", fmt.Sprintf("no more than %d at a time", f.Most), joined(", ", f.Message, until))
+		return warning("starts limited", fmt.Sprintf("to %d at a time", f.Most), joined(", ", f.Message, until))
 	default:
-		return story("starts", "as many as before", f.Message)
+		return story("starts unlimited", "", f.Message)
 	}
 }
 
-// permitted says who may leave, and who could not use that.
+// permitted says which evictions got a permit, and which permits came back unused.
 func permitted(f *messages.EvictionsPermitted) Phrase {
 	back := ""
 	if len(f.Returned) > 0 {
-		back = "without a destination: " + departures(f.Returned)
+		back = "returned, as there is no target cluster: " + permits(f.Returned)
 	}
-	return detail("permits", departures(f.Permits), back).about("governor")
+	return detail("permits", permits(f.Permits), back).about("governor")
 }
 
-func departures(permits []messages.Permit) string {
-	names := make([]string, len(permits))
-	for i, p := range permits {
+func permits(list []messages.Permit) string {
+	names := make([]string, len(list))
+	for i, p := range list {
 		names[i] = string(p.Binding) + " from " + string(p.Cluster)
 	}
 	return strings.Join(names, ", ")
 }
 
-// holdPlaced says whose evictions people have wait, until when, and why.
+// holdPlaced says which evictions an admin holds, until when, and why.
 func (t teller) holdPlaced(f *messages.HoldPlaced) Phrase {
 	until := ""
 	if !f.Until.IsZero() {
@@ -83,14 +83,14 @@ func (t teller) holdPlaced(f *messages.HoldPlaced) Phrase {
 	if f.HoldScope == (messages.HoldScope{}) {
 		return warning("paused", until, f.Reason).about("fleet")
 	}
-	return warning("on hold", until, f.Reason).about(heldSubject(f.HoldScope))
+	return warning("held", until, f.Reason).about(heldSubject(f.HoldScope))
 }
 
 func holdEnded(f *messages.HoldEnded) Phrase {
 	if f.HoldScope == (messages.HoldScope{}) {
 		return story("resumed", "", f.Reason).about("fleet")
 	}
-	return story("off hold", "", f.Reason).about(heldSubject(f.HoldScope))
+	return story("hold ended", "", f.Reason).about(heldSubject(f.HoldScope))
 }
 
 func heldSubject(of messages.HoldScope) string { return cmp.Or(string(of.Binding), string(of.Cluster)) }

@@ -24,11 +24,11 @@ func tellInput(f any) Phrase {
 	case *messages.SettingChanged:
 		return story("set to", f.To, wrap("was ", f.From, "")).about(f.Field)
 	case *messages.Crashed:
-		return warning("crashed", "", "what was on its way is lost").about("engine")
+		return warning("crashed", "", "messages under way are lost").about("engine")
 	case *messages.ClockStepped:
 		return stepped(f.By).about("clock")
 	case *messages.Restarted:
-		return warning("restarted", "", "recovers from its objects").about("engine")
+		return warning("restarted", "", "recovers from the stored objects").about("engine")
 	case *messages.OverridesAwaited:
 		return awaited(f.Overrides).about("policy " + string(f.Policy))
 	case *messages.PolicyIgnored:
@@ -46,14 +46,14 @@ func applied(f *messages.ObjectApplied) Phrase {
 
 func stepped(by time.Duration) Phrase {
 	if by < 0 {
-		return warning("stepped", "back by "+span.String(-by), "time stands still until then")
+		return warning("stepped", "back by "+span.String(-by), "no time passes until then")
 	}
-	return warning("stepped", "ahead by "+span.String(by), "what would have been due meanwhile is due at once")
+	return warning("stepped", "ahead by "+span.String(by), "what came due meanwhile is due now")
 }
 
 func awaited(overrides []string) Phrase {
 	if len(overrides) == 0 {
-		return story("waits", "no more", "all overrides that it depends on exist")
+		return story("waits no longer", "", "all overrides that it depends on exist")
 	}
-	return story("waits", "for "+strings.Join(overrides, ", "), "it gives nothing before these overrides exist")
+	return story("waits", "for "+strings.Join(overrides, ", "), "nothing is placed before these overrides exist")
 }

@@ -5,35 +5,35 @@ import (
 	"leeward/runtime/scenario/span"
 )
 
-// tellReturn has the words for the way back, and for clusters that shrink gracefully.
+// tellReturn has the words for failback, and for clusters that are scaled down gracefully.
 func (t teller) tellReturn(f messages.AboutBinding) Phrase {
 	switch f := f.(type) {
-	case *messages.ReturnPlanned:
-		return story("will return", "to "+f.Affinity, "at "+t.at(f.At)+" if it can take the workload until then")
-	case *messages.ReturnDropped:
-		return story("stays", "away", "no earlier affinity group can take the workload")
-	case *messages.ReturnStarted:
+	case *messages.FailbackScheduled:
+		return story("failback scheduled", "to "+f.Affinity, "for "+t.at(f.At)+", if the affinity group can take the workload until then")
+	case *messages.FailbackCancelled:
+		return story("failback cancelled", "", "no earlier affinity group can take the workload")
+	case *messages.FailbackStarted:
 		return returns(f)
-	case *messages.HomeChanged:
+	case *messages.FailbackTargetsChanged:
 		return home(f)
-	case *messages.ShrinkHeld:
-		return story("keeps", targets(f.Clusters), "until the others serve")
-	case *messages.ShrinkReleased:
-		return story("shrinks", "to its shares", outcome(f.Reason, span.String(f.After)))
+	case *messages.ScaleDownBlocked:
+		return story("scale-down blocked", targets(f.Clusters), "until the other copies are available")
+	case *messages.ScaleDownEnded:
+		return story("scaled down", "", outcome(f.Reason, span.String(f.After)))
 	}
 	return Phrase{}
 }
 
-func returns(f *messages.ReturnStarted) Phrase {
+func returns(f *messages.FailbackStarted) Phrase {
 	if len(f.Clusters) > 0 {
-		return story("returns", "to "+targets(f.Clusters), "able to take it for long enough")
+		return story("failback", "to "+targets(f.Clusters), "stable for the time that the policy asks for")
 	}
-	return story("returns", "to "+f.Affinity, "it has been able to take the workload for long enough")
+	return story("failback", "to "+f.Affinity, "stable for the time that the policy asks for")
 }
 
-func home(f *messages.HomeChanged) Phrase {
+func home(f *messages.FailbackTargetsChanged) Phrase {
 	if len(f.Clusters) == 0 {
-		return detail("at home", "", "nothing is to return")
+		return detail("no failback", "", "")
 	}
-	return detail("away", "from "+targets(f.Clusters), "where it may return to")
+	return detail("may fail back", "to "+targets(f.Clusters), "")
 }

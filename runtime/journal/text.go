@@ -14,19 +14,19 @@ import (
 	"leeward/messages/api"
 )
 
-// Style says how a timeline looks. The zero Style is the story, as transcripts keep it.
+// Style says how a timeline looks. The zero Style is the timeline as transcripts keep it.
 type Style struct {
 	// Wide tells every fact, with its number and its JSON.
 	Wide bool
 	// Colour is for terminals only.
 	Colour bool
-	// Fold tells on one line, which counts, what a cluster that flaps repeats. Transcripts tell every time.
+	// Fold tells on one line, which counts, what a cluster that flaps repeats. Transcripts have every time.
 	Fold bool
 }
 
 // Columns of a timeline: time, subject, verb, what and why. They are tab stops: a longer cell pushes
 // only the rest of its own line, so a change elsewhere never moves a line of a transcript.
-var stops = [...]int{0, 10, 36, 48, 68}
+var stops = [...]int{0, 10, 36, 56, 76}
 
 // ANSI colours.
 const (
@@ -37,7 +37,7 @@ const (
 	cyan   = "\x1b[36m"
 )
 
-// WriteText writes one line per fact. The story leaves out what follows from a fact told already:
+// WriteText writes one line per fact. The timeline leaves out what follows from a fact told already:
 // copies that start and stop as they were told to, and health that was never lost; what is created at
 // one instant it tells kind by kind.
 func WriteText(w io.Writer, start time.Time, entries []Entry, s Style) error {
@@ -133,7 +133,7 @@ func (l *line) tells(f messages.Fact, p Phrase) bool {
 	}
 }
 
-// turns reports whether a copy lost its health, got it back, or is ill in another way. A new copy that
+// turns reports whether a copy lost its health, got it back, or is unhealthy in another way. A new copy that
 // is not healthy yet has lost nothing.
 func (l *line) turns(h *messages.HealthChanged) bool {
 	c := copyOf{h.Binding, h.Cluster}

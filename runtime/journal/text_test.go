@@ -41,25 +41,25 @@ func textOf(t *testing.T, j *Journal, s Style) string {
 func TestAStoryHasColumnsAndItsReasons(t *testing.T) {
 	require.Equal(t, ""+
 		"00:00:00  Deployment default/web    created\n"+
-		"00:00:00  member1                   tainted     down:NoExecute      by policy down because Ready=False (NetworkDown: link lost)\n"+
-		"00:00:01.500  default/web           leaves      member1             down:NoExecute is not tolerated\n"+
-		"26:00:00  default/web               left        member1             after 3s: healthy where it is placed now\n",
+		"00:00:00  member1                   tainted             down:NoExecute      policy down; condition Ready=False (NetworkDown: link lost)\n"+
+		"00:00:01.500  default/web           evicting from       member1             taint down:NoExecute; not tolerated\n"+
+		"26:00:00  default/web               evicted from        member1             after 3s: the new placement is healthy\n",
 		textOf(t, outage(), Style{}))
 }
 
 func TestAFactCanBeToldByItself(t *testing.T) {
 	entries := outage().Entries()
 	leaves := Tell(start, entries[2].Fact)
-	require.Equal(t, "default/web leaves member1: down:NoExecute is not tolerated", leaves.Text())
+	require.Equal(t, "default/web evicting from member1: taint down:NoExecute; not tolerated", leaves.Text())
 	require.Equal(t, zerolog.InfoLevel, leaves.Level)
 	require.Equal(t, zerolog.DebugLevel, Tell(start, entries[3].Fact).Level, "a story does without it")
-	require.Equal(t, "engine restarted: recovers from its objects", Tell(start, &messages.Restarted{}).Text())
+	require.Equal(t, "engine restarted: recovers from the stored objects", Tell(start, &messages.Restarted{}).Text())
 }
 
 func TestTheWideTimelineLeavesNothingOut(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(textOf(t, outage(), Style{Wide: true}), "\n"), "\n")
 	require.Len(t, lines, 5)
-	require.Equal(t, `     4  00:00:02  default/web               starts      on member2          2 replicas  `+
+	require.Equal(t, `     4  00:00:02  default/web               starts              on member2          2 replicas  `+
 		`{"at":2,"kind":"CopyStarted","actor":"binding/default/web","binding":"default/web","cluster":"member2","replicas":2}`, lines[3])
 }
 
@@ -70,7 +70,7 @@ func TestALongCellMovesOnlyItsOwnLine(t *testing.T) {
 	j.Append(start, messages.Address{}, &messages.Scheduled{Binding: "d/web", Clusters: on("m1")})
 	require.Equal(t, ""+
 		"00:00:00  a-namespace-with-a-long-name/and-a-workload-too  scheduled  m1\n"+
-		"00:00:00  d/web                     scheduled   m1\n", textOf(t, j, Style{}))
+		"00:00:00  d/web                     scheduled           m1\n", textOf(t, j, Style{}))
 }
 
 func TestAStoryTellsOfHealthOnlyWhenItTurns(t *testing.T) {
@@ -86,9 +86,9 @@ func TestAStoryTellsOfHealthOnlyWhenItTurns(t *testing.T) {
 	health(5*time.Second, "m2", api.Healthy)
 	health(6*time.Second, "m1", api.Healthy)
 	require.Equal(t, ""+
-		"00:00:03  d/web                     unhealthy   on m1\n"+
-		"00:00:04  d/web                     unknown     on m1\n"+
-		"00:00:06  d/web                     healthy     on m1\n", textOf(t, j, Style{}))
+		"00:00:03  d/web                     unhealthy           on m1\n"+
+		"00:00:04  d/web                     unknown             on m1\n"+
+		"00:00:06  d/web                     healthy             on m1\n", textOf(t, j, Style{}))
 	require.Equal(t, 7, strings.Count(textOf(t, j, Style{Wide: true}), "\n"))
 }
 
@@ -112,17 +112,17 @@ func TestAStoryTellsWhatIsCreatedTogetherKindByKind(t *testing.T) {
 	j.Append(after(time.Second), messages.Address{}, &messages.ObjectApplied{Object: "Deployment d/api"})
 	create(time.Minute, strings.Split("Job d/1,Job d/2,Job d/3,Job d/4,Job d/5,Job d/6,Job d/7,Job d/8,Job d/9,Job d/10", ",")...)
 	require.Equal(t, ""+
-		"00:00:00  Cluster                   created     m1 m2\n"+
+		"00:00:00  Cluster                   created             m1 m2\n"+
 		"00:00:00  Deployment d/web          created\n"+
 		"00:00:01  Deployment d/api          created\n"+
 		"00:00:01  Deployment d/api          applied\n"+
-		"00:01:00  Job                       created     d/1 d/2 d/3 d/4 d/5 d/6 d/7 d/8 and 2 more\n", textOf(t, j, Style{}))
+		"00:01:00  Job                       created             d/1 d/2 d/3 d/4 d/5 d/6 d/7 d/8 and 2 more\n", textOf(t, j, Style{}))
 	require.Equal(t, 15, strings.Count(textOf(t, j, Style{Wide: true}), "\n"))
 }
 
 func TestColoursAreOnlyForThoseWhoAsk(t *testing.T) {
 	coloured := textOf(t, outage(), Style{Colour: true})
-	require.Contains(t, coloured, cyan+"leaves"+plain)
+	require.Contains(t, coloured, cyan+"evicting from"+plain)
 	for _, c := range []string{plain, bold, dim, yellow, cyan} {
 		coloured = strings.ReplaceAll(coloured, c, "")
 	}

@@ -37,34 +37,40 @@ func Clock(d time.Duration) string {
 	return clock
 }
 
-// grounds says why a binding must leave: which taint, for how long it was tolerated, who set it. The
-// tense is that of the countdown: "is" while it runs, "was" once it is over.
-func (t teller) grounds(g *messages.Grounds, tense string) string {
+// grounds gives the reason of an eviction, its parts apart and in a fixed order: taint; policy or who set it; condition;
+// toleration.
+func (t teller) grounds(g *messages.Grounds) string {
 	switch {
-	case g.Reason == api.EvictionReasonApplicationFailure && tense == "is":
-		return "unhealthy until then"
 	case g.Reason == api.EvictionReasonApplicationFailure:
-		return "unhealthy until " + t.at(g.Deadline)
+		return "application unhealthy"
 	case g.Reason == api.EvictionReasonFailback:
-		return "the workload returns"
+		return "failback"
 	case g.Reason == api.EvictionReasonRebalance:
-		return "a fresh placement was asked for"
+		return "rebalance requested"
 	case g.Reason == api.EvictionReasonReschedule:
-		return "placed without it"
+		return "rescheduled"
 	case g.Taint == nil:
 		return g.Reason
 	}
-	return joined("; ", taint.String(g.Taint)+" "+tolerated(g, tense), wrap("tainted ", cause(g.Cause), ""))
+	return joined("; ", "taint "+taint.String(g.Taint), setBy(g.Cause), tolerated(g))
 }
 
-func tolerated(g *messages.Grounds, tense string) string {
+// deadline names when an eviction was due, where a toleration or the policy set that.
+func (t teller) deadline(g *messages.Grounds) string {
+	if g.Deadline.IsZero() || g.Toleration == nil && g.Reason != api.EvictionReasonApplicationFailure {
+		return ""
+	}
+	return "deadline " + t.at(g.Deadline)
+}
+
+func tolerated(g *messages.Grounds) string {
 	switch by := g.Toleration; {
 	case by == nil:
-		return "is not tolerated"
+		return "not tolerated"
 	case by.TolerationSeconds == nil:
-		return tense + " tolerated" + matcher(by, g.Taint)
+		return "tolerated" + matcher(by, g.Taint)
 	default:
-		return tense + " tolerated for " + strconv.FormatInt(*by.TolerationSeconds, 10) + "s" + matcher(by, g.Taint)
+		return "toleration " + strconv.FormatInt(*by.TolerationSeconds, 10) + "s" + matcher(by, g.Taint)
 	}
 }
 
@@ -84,16 +90,19 @@ func matcher(t *corev1.Toleration, of *corev1.Taint) string {
 	return " by " + key + ":" + effect
 }
 
-// cause says who changed a taint and which condition asked for it.
-func cause(c *api.TaintCause) string {
+// setBy names the policy, or the user, that changed a taint, and the condition that asked for it, or another reason.
+func setBy(c *api.TaintCause) string {
 	if c == nil {
 		return ""
 	}
 	by := wrap("by ", joined(" ", c.By, c.User), "")
 	if c.Policy != "" {
-		by = "by policy " + c.Policy
+		by = "policy " + c.Policy
 	}
-	return joined(" ", by, wrap("because ", c.Because, ""))
+	if because, _, is := strings.Cut(c.Because, "="); is && !strings.Contains(because, " ") {
+		return joined("; ", by, "condition "+c.Because)
+	}
+	return joined("; ", by, c.Because)
 }
 
 // targets writes a placement as "member1:2 member3:2", with components as "member1[head:1 workers:2]", or
@@ -176,10 +185,10 @@ func labels(m map[string]string) string {
 
 func capacity(s *api.ResourceSummary) Phrase {
 	if s == nil {
-		return story("offers", "anything", "it reports no capacity")
+		return story("capacity", "not reported", "")
 	}
 	used := joined(" ", quantities(s.Allocated), quantities(s.Allocating))
-	return story("offers", quantities(s.Allocatable), wrap("of which in use: ", used, ""))
+	return story("capacity", quantities(s.Allocatable), wrap("allocated: ", used, ""))
 }
 
 // serves names the kinds that a cluster serves, while they are few.
@@ -192,11 +201,11 @@ func serves(apis []api.APIEnablement) Phrase {
 	}
 	switch {
 	case len(apis) == 0:
-		return story("serves", "anything", "it does not say what")
+		return story("API enablements", "not reported", "")
 	case len(kinds) > 8:
-		return story("serves", fmt.Sprintf("%d kinds", len(kinds)), "")
+		return story("API enablements", fmt.Sprintf("%d kinds", len(kinds)), "")
 	}
-	return story("serves", strings.Join(kinds, " "), "")
+	return story("API enablements", strings.Join(kinds, " "), "")
 }
 
 func quantities(l corev1.ResourceList) string {

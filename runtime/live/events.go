@@ -133,7 +133,7 @@ func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 // is not about a failover. Source: Karmada, whose Events are about both.
 func (f *Fleet) aboutTemplate(e *event) *event {
 	switch fact := e.Fact.(type) {
-	case *messages.EvictionStarted, *messages.EvictionHeld, *messages.EvictionWithdrawn, *messages.EvictionEnded:
+	case *messages.EvictionStarted, *messages.EvictionBlocked, *messages.EvictionWithdrawn, *messages.EvictionEnded:
 	case *messages.Scheduled:
 		if fact.Trigger != messages.TriggerEviction {
 			return nil

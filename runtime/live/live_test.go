@@ -43,7 +43,7 @@ func TestAFailoverEndsWithItsOldCopyGone(t *testing.T) {
 	f.lets("m1")
 	require.Nil(t, get(f, work("m1")))
 	require.Subset(t, f.events(binding()), []string{
-		"EvictionStarted: default/web-deployment leaves m1: failed:NoExecute is not tolerated; tainted by user",
+		"EvictionStarted: default/web-deployment evicting from m1: taint failed:NoExecute; by user; not tolerated",
 		"ScheduleBindingSucceed: default/web-deployment scheduled m2:2 (was m1:2): because eviction",
 	})
 	require.Contains(t, f.events(member("m1")), "TaintClusterSucceed: m1 tainted failed:NoExecute: by user")

@@ -95,7 +95,7 @@ func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
 	require.Equal(t, "default/b-deployment m2", e.Namespace+"/"+e.Name+" "+e.FromCluster)
 	require.Equal(t, []api.TargetCluster{{Name: "m1", Replicas: 2}}, e.ToClusters)
 	require.Equal(t, 5*time.Minute, e.At.Sub(f.Now))
-	require.Contains(t, e.Message, "default/b-deployment leaves m2: failed:NoExecute was tolerated for 300s")
+	require.Contains(t, e.Message, "default/b-deployment evicting from m2: taint failed:NoExecute; by user; toleration 300s")
 	require.Equal(t, []string{"preview: 1 binding would be evicted, in 5m0s"}, rehearsal.Warnings(s, f.Now))
 }
 
@@ -223,7 +223,7 @@ func TestAPastedClusterIsAsItsConditionsSay(t *testing.T) {
 	require.Equal(t, int32(1), s.Unschedulable)
 	require.Len(t, s.UnschedulableBindings, 1)
 	require.Equal(t, "default/a-deployment", s.UnschedulableBindings[0].Namespace+"/"+s.UnschedulableBindings[0].Name)
-	require.Contains(t, s.UnschedulableBindings[0].Message, "2 of 3 replicas find no room")
+	require.Contains(t, s.UnschedulableBindings[0].Message, "2 of 3 replicas exceed the capacity")
 }
 
 func TestAPreviewNamesAHundredUnschedulableBindingsAndCountsAll(t *testing.T) {

@@ -70,7 +70,7 @@ func write(t *testing.T, s sink, runs ...*Run) {
 const passingStory = `quiet  profile leeward  seed 1
 Nothing moves.
 
-00:00:01.500  m1                    untainted   down:NoExecute      by user
+00:00:01.500  m1                    untainted           down:NoExecute      by user
 
 ✓  at 00:00:10 nginx is on m1:2
 `
@@ -218,7 +218,7 @@ func TestJUnitHasASuitePerFileAndACasePerExpectation(t *testing.T) {
 	require.Equal(t, []any{"a (seed 2): at 00:00:10 nginx is on m1:2", 4}, []any{a.Cases[1].Name, a.Cases[1].Line}, "it is the scenario's, as far as is known")
 	require.Equal(t, []any{"a (seed 2): never EvictionStarted on m1", "scenarios/a.yaml", 9}, []any{a.Cases[2].Name, a.Cases[2].File, a.Cases[2].Line})
 	require.Equal(t, "00:00:01.500 nginx leaves m1\nand so does <web>", a.Cases[2].Failure.Message)
-	require.Contains(t, a.Cases[2].Failure.Text, "untainted   down:NoExecute")
+	require.Contains(t, a.Cases[2].Failure.Text, "untainted           down:NoExecute")
 	require.Contains(t, a.Cases[2].Failure.Text, "repeat: leeward replay")
 
 	b := read.Suites[2]

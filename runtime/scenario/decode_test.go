@@ -179,7 +179,7 @@ func TestTheShapeOfTheDesign(t *testing.T) {
 		sentences = append(sentences, s.Expect[i].String())
 	}
 	require.Equal(t, []string{
-		"at 10s: binding default/nginx-deployment runs on member1=2, member3=2; leaves member2 (s.yaml:29)",
+		"at 10s: binding default/nginx-deployment runs on member1=2, member3=2; evicting from member2 (s.yaml:29)",
 		"within 5m: binding default/nginx-deployment is healthy (s.yaml:30)",
 		"always: binding default/nginx-deployment has at least 2 available replicas (s.yaml:31)",
 		"never: event EvictionStarted on member1 (s.yaml:32)",
@@ -410,8 +410,8 @@ func expectations() map[string]string {
 		`at: 1d, taint: {cluster: us-1, key: a, present: false}`:                                                                   "at 1d: cluster us-1 has no taint a",
 		`at: 0, binding: {name: nginx, clusters: [us-1, member1]}`:                                                                 "at 0s: binding default/nginx-deployment runs on member1, us-1",
 		`at: 0, binding: {name: nginx-deployment, clusters: {}}`:                                                                   "at 0s: binding default/nginx-deployment runs on no cluster",
-		`at: 0, binding: {name: StatefulSet/shop/db, tasks: []}`:                                                                   "at 0s: binding shop/db-statefulset leaves no cluster",
-		`at: 0, binding: {name: nginx, tasks: [{fromCluster: us-1, reason: R}]}`:                                                   `at 0s: binding default/nginx-deployment leaves by tasks [{"fromCluster":"us-1","reason":"R"}]`,
+		`at: 0, binding: {name: StatefulSet/shop/db, tasks: []}`:                                                                   "at 0s: binding shop/db-statefulset has no eviction task",
+		`at: 0, binding: {name: nginx, tasks: [{fromCluster: us-1, reason: R}]}`:                                                   `at 0s: binding default/nginx-deployment has the eviction tasks [{"fromCluster":"us-1","reason":"R"}]`,
 		`at: 0, binding: {name: nginx, clusterCount: 2, replicas: {max: 4}, available: {min: 1, max: 2}}`:                          "at 0s: binding default/nginx-deployment has 2 clusters; has at most 4 replicas; has 1 to 2 available replicas",
 		`at: 0, binding: {name: nginx, conditions: {Scheduled: "False", FullyApplied: "True"}}`:                                    "at 0s: binding default/nginx-deployment has FullyApplied=True, Scheduled=False",
 		`at: 0, binding: {name: nginx, conditions: [{type: Scheduled, reason: Success}]}`:                                          "at 0s: binding default/nginx-deployment has Scheduled (Success)",

@@ -58,12 +58,12 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.placementConfirmed()
 	case *messages.ScheduleFailed:
 		return b.scheduleFailed(at, f)
-	case *messages.CountdownStarted:
-		return b.countdownStarted(f)
-	case *messages.CountdownStopped:
+	case *messages.EvictionScheduled:
+		return b.evictionScheduled(f)
+	case *messages.EvictionCancelled:
 		return b.evictionOver(f.Cluster)
-	case *messages.EvictionHeld:
-		return b.evictionHeld(f)
+	case *messages.EvictionBlocked:
+		return b.evictionBlocked(f)
 	case *messages.EvictionStarted:
 		return b.evictionStarted(at, f)
 	case *messages.ReplicasReleased:
@@ -89,26 +89,26 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 		return b.waits(f.Waiting)
 	case *messages.BindingDescheduled:
 		return b.descheduled(at, f)
-	case *messages.ReturnPlanned:
+	case *messages.FailbackScheduled:
 		return b.returnAt(f.At)
-	case *messages.ReturnDropped:
+	case *messages.FailbackCancelled:
 		return b.returnAt(time.Time{})
-	case *messages.ReturnStarted:
-		return b.returnStarted(f)
-	case *messages.HomeChanged:
-		return b.homeChanged(f)
-	case *messages.ShareReturnPlanned:
+	case *messages.FailbackStarted:
+		return b.failbackStarted(f)
+	case *messages.FailbackTargetsChanged:
+		return b.failbackTargetsChanged(f)
+	case *messages.ShareFailbackScheduled:
 		return b.shareReturnsAt(f.Cluster, f.At)
-	case *messages.ShareReturnDropped:
+	case *messages.ShareFailbackCancelled:
 		return b.shareReturnsAt(f.Cluster, time.Time{})
 	case *messages.OriginalKept:
 		return b.originalKept(f.Cluster, true)
 	case *messages.OriginalReleased:
 		return b.originalKept(f.Cluster, false)
-	case *messages.ShrinkHeld:
-		return b.shrinkHeld(at, f)
-	case *messages.ShrinkReleased:
-		return b.shrinkReleased()
+	case *messages.ScaleDownBlocked:
+		return b.scaleDownBlocked(at, f)
+	case *messages.ScaleDownEnded:
+		return b.scaleDownEnded()
 	case *messages.RequirementChanged:
 		return b.requirementChanged(at, f)
 	case *messages.RescheduleRequested:

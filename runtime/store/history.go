@@ -23,7 +23,7 @@ func (b *Binding) tookOver(t *messages.Takeover) {
 	b.amend(t.From, func(r *api.FailoverRecord) { r.ToClusters = t.By })
 }
 
-// handedOver ends the record of a hand-over and reports whether there was one to end.
+// handedOver ends the record of a handover and reports whether there was one to end.
 func (b *Binding) handedOver(at time.Time, from messages.ClusterName, outcome string) bool {
 	return b.amend(from, func(r *api.FailoverRecord) {
 		r.CompletionTime, r.Outcome = &metav1.MicroTime{Time: at}, outcome

@@ -37,11 +37,11 @@ func (b *Binding) showEviction(e api.Eviction, g *messages.Grounds) bool {
 	return true
 }
 
-func (b *Binding) countdownStarted(f *messages.CountdownStarted) bool {
+func (b *Binding) evictionScheduled(f *messages.EvictionScheduled) bool {
 	return b.showEviction(api.Eviction{Cluster: string(f.Cluster), State: api.EvictionScheduled, Reason: f.Grounds.Reason}, &f.Grounds)
 }
 
-func (b *Binding) evictionHeld(f *messages.EvictionHeld) bool {
+func (b *Binding) evictionBlocked(f *messages.EvictionBlocked) bool {
 	return b.showEviction(api.Eviction{
 		Cluster: string(f.Cluster), State: api.EvictionBlocked, Reason: f.Reason, Message: f.Message, Until: microTime(f.Until),
 	}, &f.Grounds)

@@ -14,8 +14,8 @@ import (
 )
 
 func TestEvictionsThatAreBlocked(t *testing.T) {
-	hold := func(c messages.ClusterName, reason string, until time.Time) *messages.EvictionHeld {
-		return &messages.EvictionHeld{Binding: web, Cluster: c, Reason: reason, Message: "nowhere to go", Until: until}
+	hold := func(c messages.ClusterName, reason string, until time.Time) *messages.EvictionBlocked {
+		return &messages.EvictionBlocked{Binding: web, Cluster: c, Reason: reason, Message: "nowhere to go", Until: until}
 	}
 	for _, c := range []struct {
 		name string
@@ -25,8 +25,8 @@ func TestEvictionsThatAreBlocked(t *testing.T) {
 		{"nothing happens", nil, []string{"member1 NoClusterFit", "member2 CoolingDown"}},
 		{"another reason takes its place", hold("member2", "NoClusterFit", time.Time{}), []string{"member1 NoClusterFit", "member2 NoClusterFit"}},
 		{"it is evicted", evicting("member2", api.PurgeGracefully), []string{"member1 NoClusterFit", "member2 "}},
-		{"it need not be evicted", &messages.CountdownStopped{Binding: web, Cluster: "member1"}, []string{"member2 CoolingDown"}},
-		{"it need not be evicted yet", &messages.CountdownStarted{Binding: web, Cluster: "member1", Grounds: messages.Grounds{Reason: "TaintUntolerated"}},
+		{"it need not be evicted", &messages.EvictionCancelled{Binding: web, Cluster: "member1"}, []string{"member2 CoolingDown"}},
+		{"it need not be evicted yet", &messages.EvictionScheduled{Binding: web, Cluster: "member1", Grounds: messages.Grounds{Reason: "TaintUntolerated"}},
 			[]string{"member1 TaintUntolerated", "member2 CoolingDown"}},
 		{"it is off the result", (&fleet{}).placed("member2"), []string{"member2 CoolingDown"}},
 	} {
@@ -57,14 +57,14 @@ func TestAnEvictionIsShownFromItsCountdownToItsEnd(t *testing.T) {
 		Reason: api.EvictionReasonTaintUntolerated, Taint: &taint, Cause: &api.TaintCause{Policy: "down"}, Deadline: start.Add(time.Minute),
 	}
 	shown := func() []api.Eviction { return f.Binding(web).Status.Evictions }
-	f.apply(f.placed("member1", "member2"), &messages.CountdownStarted{Binding: web, Cluster: "member1", Grounds: g})
+	f.apply(f.placed("member1", "member2"), &messages.EvictionScheduled{Binding: web, Cluster: "member1", Grounds: g})
 	want := api.Eviction{
 		Cluster: "member1", State: api.EvictionScheduled, Taint: "failed=yes:NoExecute", Policy: "down",
 		Deadline: metav1.MicroTime{Time: start.Add(time.Minute)}, Reason: api.EvictionReasonTaintUntolerated,
 	}
 	require.Equal(t, []api.Eviction{want}, shown())
 
-	f.apply(&messages.EvictionHeld{Binding: web, Cluster: "member1", Reason: "Held", Message: strings.Repeat("why ", 1000), Grounds: g})
+	f.apply(&messages.EvictionBlocked{Binding: web, Cluster: "member1", Reason: "Held", Message: strings.Repeat("why ", 1000), Grounds: g})
 	require.Equal(t, api.EvictionBlocked, shown()[0].State)
 	require.Len(t, shown()[0].Message, 1024, "what is shown is bounded")
 

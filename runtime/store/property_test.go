@@ -70,7 +70,7 @@ func (d dice) fact() messages.Fact {
 		&messages.HealthChanged{Binding: web, Cluster: d.cluster(), Health: api.Unhealthy, Since: when},
 		&messages.HealthForgotten{Binding: web, Cluster: d.cluster()},
 		&messages.RescheduleRequested{Binding: web, At: when},
-		&messages.CountdownStopped{Binding: web, Cluster: d.cluster()},
+		&messages.EvictionCancelled{Binding: web, Cluster: d.cluster()},
 	}
 	return facts[d.IntN(len(facts))]
 }
@@ -158,7 +158,7 @@ func jsonOf(t *testing.T, o api.Object) string {
 // Facts that tell of no object; every other fact of package messages is applied.
 var passedBy = []string{
 	"OutageBegan", "OutageEnded", "HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
-	"ReleaseHeld", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
+	"HandoverBlocked", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Crashed", "ClockStepped", "Restarted",
 	"ActivationDeferred", "BudgetExceeded",
@@ -179,7 +179,7 @@ func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
 	f := newFleet(t)
 	for _, fact := range []messages.Fact{
 		&messages.HeartbeatStopped{Cluster: "member1"},
-		&messages.ReleaseHeld{Binding: web, Cluster: "member1"},
+		&messages.HandoverBlocked{Binding: web, Cluster: "member1"},
 		&messages.ObjectApplied{Object: "Cluster member1"},
 		&messages.Crashed{}, &messages.ClockStepped{By: time.Minute}, &messages.Restarted{},
 	} {

@@ -17,8 +17,8 @@ func (b *Binding) returnAt(at time.Time) (changed bool) {
 	return changed
 }
 
-// homeChanged notes what the resource's home is.
-func (b *Binding) homeChanged(f *messages.HomeChanged) bool {
+// failbackTargetsChanged notes what the resource's home is.
+func (b *Binding) failbackTargetsChanged(f *messages.FailbackTargetsChanged) bool {
 	had := len(b.Status.Home)
 	b.Status.Home = nil
 	for _, c := range f.Clusters {
@@ -49,8 +49,8 @@ func (b *Binding) originalKept(c messages.ClusterName, kept bool) bool {
 	return true
 }
 
-// returnStarted ends the waits of what returns.
-func (b *Binding) returnStarted(f *messages.ReturnStarted) bool {
+// failbackStarted ends the waits of what returns.
+func (b *Binding) failbackStarted(f *messages.FailbackStarted) bool {
 	changed := b.returnAt(time.Time{})
 	for _, c := range f.Clusters {
 		changed = b.shareReturnsAt(messages.ClusterName(c.Name), time.Time{}) || changed
@@ -59,12 +59,12 @@ func (b *Binding) returnStarted(f *messages.ReturnStarted) bool {
 	return changed
 }
 
-func (b *Binding) shrinkHeld(at time.Time, f *messages.ShrinkHeld) bool {
+func (b *Binding) scaleDownBlocked(at time.Time, f *messages.ScaleDownBlocked) bool {
 	b.Status.Shrinking = &api.Shrinking{Reason: f.Reason, Since: metav1.MicroTime{Time: at}, Clusters: f.Clusters}
 	return true
 }
 
-func (b *Binding) shrinkReleased() (changed bool) {
+func (b *Binding) scaleDownEnded() (changed bool) {
 	changed = b.Status.Shrinking != nil
 	b.Status.Shrinking = nil
 	return changed

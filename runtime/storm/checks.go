@@ -34,7 +34,7 @@ func (s *Storm) checks() []Check {
 	checks := []Check{
 		none("every workload has a place for all its replicas", short),
 		none("no workload is where its tolerations do not let it be", overdue),
-		none("every hand-over came to its end", unfinished),
+		none("every handover came to its end", unfinished),
 		s.accounted(),
 	}
 	if s.config.Dir != "" {

@@ -64,8 +64,8 @@ func (r *recorder) observe(actor int32, now time.Time, f messages.Fact) {
 		r.replaced(now, r.of(f.Binding))
 	case *messages.ScheduleFailed:
 		r.scheduleFailed(f)
-	case *messages.EvictionHeld:
-		r.evictionHeld(f)
+	case *messages.EvictionBlocked:
+		r.evictionBlocked(f)
 	case *messages.EvictionStarted:
 		r.evictionStarted(now, f)
 	case *messages.EvictionWithdrawn:
@@ -126,7 +126,7 @@ func (r *recorder) scheduleFailed(f *messages.ScheduleFailed) {
 	}
 }
 
-func (r *recorder) evictionHeld(f *messages.EvictionHeld) {
+func (r *recorder) evictionBlocked(f *messages.EvictionBlocked) {
 	r.held++
 	r.of(f.Binding).held = f.Reason
 }
@@ -150,7 +150,7 @@ func (r *recorder) evictionWithdrawn(f *messages.EvictionWithdrawn) {
 	r.withdrawn++
 }
 
-// healthChanged notes when the last copy became healthy: that is what a hand-over waits for.
+// healthChanged notes when the last copy became healthy: that is what a handover waits for.
 func (r *recorder) healthChanged(now time.Time, f *messages.HealthChanged) {
 	if s := r.of(f.Binding); s.tasks > 0 && f.Health == api.Healthy {
 		s.healthy = r.storm.moment(now)

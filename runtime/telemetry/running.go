@@ -23,7 +23,7 @@ var (
 	mailbox        = define(gauge, "mailbox_messages", "Messages that wait in the mailboxes of machines.")
 	handled        = define(counter, "messages_total", "Messages that machines handled, by the kind of machine. A restart of the machines counts from 0.", "machine")
 	dropped        = define(counter, "messages_dropped_total", "Messages that no machine handled, by why: no machine at the address, a panic, or a quarantine of the machine.", "why")
-	deadlines      = define(gauge, "deadlines_pending", "Machines that wait for a deadline: of a toleration, a hand-over, a lease, a cooldown ...")
+	deadlines      = define(gauge, "deadlines_pending", "Machines that wait for a deadline: of a toleration, a handover, a lease, a cooldown ...")
 	changesTaken   = define(counter, "changes_taken_total", "Changes of people and agents that the machines took in.")
 	changesWritten = define(counter, "changes_written_total", "Objects that were written for the machines.")
 	conflicts      = define(counter, "write_conflicts_total", "Decisions that had to be made again because somebody else had changed the object.")

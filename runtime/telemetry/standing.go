@@ -17,8 +17,8 @@ import (
 var (
 	clusters      = define(gauge, "clusters", "Clusters, by the status of their condition Ready.", "ready")
 	unplaced      = define(gauge, "bindings_unplaced", "Bindings that no cluster is to run.")
-	evictionTasks = define(gauge, "eviction_tasks", "Hand-overs that are under way, by the reason of their eviction.", "reason")
-	taskAge       = defineHistogram("eviction_task_age_seconds", "Since when the hand-overs that are under way are. It tells of them as they stand: take no rate of it.", latencies)
+	evictionTasks = define(gauge, "eviction_tasks", "Handovers that are under way, by the reason of their eviction.", "reason")
+	taskAge       = defineHistogram("eviction_task_age_seconds", "Since when the handovers that are under way are. It tells of them as they stand: take no rate of it.", latencies)
 	held          = define(gauge, "evictions_held", "Evictions that are due and wait, by what for; those that wait for a permit have EvictionRate or a Breaker.", "reason")
 	governorState = define(gauge, "governor_state", "1 for the state that the fleet is in, as the governor sees it, and each region that ever was in another than Normal; 0 for the others. The fleet has no region.", "region", "state")
 	breakerState  = define(gauge, "breaker_state", "1 for the state that a breaker is in, if it was ever open; 0 for the others. That of the fleet has neither region nor priority.", "region", "priority", "state")

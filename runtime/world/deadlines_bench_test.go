@@ -55,7 +55,7 @@ func patientFleet(b *testing.B, clusters, bindings int) (*world.World, *int) {
 	require.False(b, settings.LimitsEvictions())
 	held := 0
 	w := world.New(world.Config{Settings: settings, Seed: 1, Observe: func(_ kernel.Seat, _ time.Time, f messages.Fact) {
-		if _, is := f.(*messages.EvictionHeld); is {
+		if _, is := f.(*messages.EvictionBlocked); is {
 			held++
 		}
 	}})

@@ -103,9 +103,9 @@ type Verdict struct {
 func Judge(b *api.EvictionBudgetSpec, a *Account, e Eviction) Verdict {
 	desired := Desired(b, a.Expected)
 	if e.Takes > 0 && a.Healthy-e.Takes < desired {
-		v := Verdict{Message: fmt.Sprintf("%d of %d replicas serve and %d have to; leaving takes %d away at once", a.Healthy, a.Expected, desired, e.Takes)}
+		v := Verdict{Message: fmt.Sprintf("%d of %d replicas available, %d required; the eviction takes %d immediately", a.Healthy, a.Expected, desired, e.Takes)}
 		if v.Never = a.Expected-e.Takes < desired; v.Never {
-			v.Message = fmt.Sprintf("leaving takes %d of %d replicas away at once, and %d have to serve", e.Takes, a.Expected, desired)
+			v.Message = fmt.Sprintf("the eviction takes %d of %d replicas immediately, and %d are required", e.Takes, a.Expected, desired)
 		}
 		return v
 	}
@@ -114,11 +114,11 @@ func Judge(b *api.EvictionBudgetSpec, a *Account, e Eviction) Verdict {
 	}
 	limit, window := of(&b.MaxMoved.Replicas, a.Expected), Span(b.MaxMoved)
 	if e.Moves > limit {
-		return Verdict{Never: true, Message: fmt.Sprintf("leaving moves %d replicas, and no more than %d of %d may move in %s", e.Moves, limit, a.Expected, window)}
+		return Verdict{Never: true, Message: fmt.Sprintf("the eviction moves %d replicas, and at most %d of %d may move within %s", e.Moves, limit, a.Expected, window)}
 	}
 	if moved := a.Moves.Sum() + a.Pending; moved+e.Moves > limit {
 		return Verdict{
-			Message: fmt.Sprintf("%d replicas moved of %d that may in %s; leaving moves %d", moved, limit, window, e.Moves),
+			Message: fmt.Sprintf("%d replicas moved of at most %d within %s; the eviction moves %d", moved, limit, window, e.Moves),
 			Until:   a.Moves.room(limit-a.Pending-e.Moves, window),
 		}
 	}

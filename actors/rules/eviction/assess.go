@@ -21,13 +21,13 @@ const (
 	New Why = iota
 	// Suppressed: a person keeps the old copy until further notice.
 	Suppressed
-	// Waiting: neither is the hand-over done nor the time up.
+	// Waiting: neither is the handover done nor the time up.
 	Waiting
 	// LastCopy: the task would be done, but no healthy copy runs elsewhere.
 	LastCopy
 	// Unsuppressed: a person let the old copy go.
 	Unsuppressed
-	// Timeout: the time for the hand-over is up.
+	// Timeout: the time for the handover is up.
 	Timeout
 	// HandedOver: the new copies are scheduled and healthy.
 	HandedOver

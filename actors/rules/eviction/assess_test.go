@@ -100,7 +100,7 @@ func TestTheLastCopyIsKept(t *testing.T) {
 		why  eviction.Why
 	}{
 		{"K1: timed out, nothing elsewhere", task(timeout), eviction.Handover{Scheduled: true}, eviction.LastCopy},
-		{"K1: an empty result is no hand-over", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true}, eviction.LastCopy},
+		{"K1: an empty result is no handover", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true}, eviction.LastCopy},
 		{"timed out, a healthy copy elsewhere", task(timeout), eviction.Handover{HealthyElsewhere: true}, eviction.Timeout},
 		{"handed over", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true, HealthyElsewhere: true}, eviction.HandedOver},
 		{"neither done nor timed out", task(time.Minute), eviction.Handover{HealthyElsewhere: true}, eviction.Waiting},

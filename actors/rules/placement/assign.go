@@ -61,7 +61,7 @@ func (p *Planner) assignByRoom(a *attempt) Decision {
 
 // shortage says how many replicas find no room, and whether clusters that have some may not give it.
 func (p *Planner) shortage(a *attempt, missing int64) string {
-	text := fmt.Sprintf("%d of %d replicas find no room on the %d cluster(s) chosen", missing, a.Replicas, len(p.slots))
+	text := fmt.Sprintf("%d of %d replicas exceed the capacity of the %d chosen cluster(s)", missing, a.Replicas, len(p.slots))
 	frozen := 0
 	for _, slot := range p.slots {
 		if p.frozen(a, slot) {
@@ -71,7 +71,7 @@ func (p *Planner) shortage(a *attempt, missing int64) string {
 	if frozen == 0 {
 		return text
 	}
-	return fmt.Sprintf("%s, of which %d may take nothing more", text, frozen)
+	return fmt.Sprintf("%s, of which %d may take no more", text, frozen)
 }
 
 func (r *Request) demand() division.Demand {

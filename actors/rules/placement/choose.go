@@ -133,7 +133,7 @@ func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
 	}
 	best(p.keys, chosen)
 	if a.rule.strategy != duplicated && !makeRoom(p.keys, chosen, int64(a.Replicas), a.part) && !a.part {
-		return fmt.Sprintf("no %d clusters have room for %d replicas", chosen, a.Replicas)
+		return fmt.Sprintf("no %d clusters have capacity for %d replicas", chosen, a.Replicas)
 	}
 	p.keys = p.keys[:chosen]
 	return ""

@@ -147,7 +147,7 @@ func TestPlanSelects(t *testing.T) {
 			views: []*messages.ClusterView{cluster("m1", 39), cluster("m2", 29), cluster("m3", 60)},
 			request: workload(spreading(dynamic, spread("cluster", 2, 2)), 200,
 				on("m1", 1), on("m2", 1)),
-			reason: api.ReasonSchedulerError, message: "no 2 clusters have room for 200 replicas",
+			reason: api.ReasonSchedulerError, message: "no 2 clusters have capacity for 200 replicas",
 		},
 		{
 			name:  "static weights ignore spread constraints",
@@ -234,7 +234,7 @@ func TestPlanDivides(t *testing.T) {
 		{"onto as few as possible", workload(spreading(aggregated), 15), list(on("m2", 6), on("m3", 9)), ""},
 		{"present ones first", workload(spreading(aggregated), 6, on("m1", 3)), list(on("m1", 6)), ""},
 		{"afresh, wherever it is", fresh(workload(spreading(aggregated), 6, on("m1", 3))), list(on("m3", 6)), ""},
-		{"too little room", workload(spreading(dynamic), 30), nil, "6 of 30 replicas find no room on the 3 cluster(s) chosen"},
+		{"too little room", workload(spreading(dynamic), 30), nil, "6 of 30 replicas exceed the capacity of the 3 chosen cluster(s)"},
 		{"no replicas, no targets", workload(spreading(duplicated), 0), nil, ""},
 		{"no replicas any more", workload(spreading(dynamic), 0, on("m1", 3)), nil, ""},
 		{"no replicas wanted afresh", workload(spreading(static), 0), nil, ""},
@@ -470,7 +470,7 @@ func TestPlanTimeDoesNotMatterUnlessDeadlinesAreHonoured(t *testing.T) {
 		message string
 	}{
 		{"tolerated so far", true, 30*time.Second - 1, workload(tolerant, 1), list(on("a", 1)), ""},
-		{"tolerated no longer", true, 30 * time.Second, workload(tolerant, 1), nil, "0/1 clusters are available: 1 cluster(s) had a taint {failed:NoExecute} that is tolerated no longer."},
+		{"tolerated no longer", true, 30 * time.Second, workload(tolerant, 1), nil, "0/1 clusters are available: 1 cluster(s) had a taint {failed:NoExecute} whose toleration has expired."},
 		{"which Karmada does not look at", false, time.Hour, workload(tolerant, 1), list(on("a", 1)), ""},
 		{"who is there leaves by eviction, not by placement", true, time.Hour, workload(tolerant, 1, on("a", 1)), list(on("a", 1)), ""},
 	}

@@ -51,7 +51,7 @@ func TestScaleUpNeedsReady(t *testing.T) {
 		{
 			name:  "why there is no room is said",
 			views: failed[:1], request: workload(spreading(dynamic), 8, on("a", 2)),
-			message: "6 of 8 replicas find no room on the 1 cluster(s) chosen, of which 1 may take nothing more",
+			message: "6 of 8 replicas exceed the capacity of the 1 chosen cluster(s), of which 1 may take no more",
 		},
 		{
 			name:  "a cordoned cluster takes nothing more, either",

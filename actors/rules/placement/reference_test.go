@@ -250,19 +250,19 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 		return "cluster(s) is in the process of eviction"
 	}
 	if slices.Contains(r.Leaving, v.Name) {
-		return "cluster(s) is to be left"
+		return "cluster(s) was being drained or evicted from"
 	}
 	if slices.Contains(r.Cooling, v.Name) {
-		return "cluster(s) was left a short time ago because the application failed"
+		return "cluster(s) was evicted from recently because the application failed"
 	}
 	starts := slices.IndexFunc(r.Busy, func(b placement.Busy) bool { return b.Cluster == v.Name })
 	switch {
 	case o.has:
 		return ""
 	case starts >= 0:
-		return "cluster(s) was starting as many workloads that had to move as it may (" + r.Busy[starts].Most + ")"
+		return "cluster(s) was starting as many evicted workloads as its limit allows (" + r.Busy[starts].Most + ")"
 	case slices.Contains(r.Untold, string(v.Name)):
-		return "cluster(s) was told nothing, as dispatching is suspended"
+		return "cluster(s) had dispatching suspended"
 	case len(r.Together) > 0 && !slices.Contains(r.Together, v.Name):
 		return "cluster(s) did not run a workload of the same affinity group"
 	case slices.Contains(r.Apart, v.Name):
@@ -279,7 +279,7 @@ func (n *reference) unwelcome(now time.Time, p *api.Placement, v *messages.Clust
 	rule := taint.Rule{Match: n.settings.TolerationMatch, Numeric: n.settings.NumericTolerations}
 	d := taint.Deadline(v.Taints, p.ClusterTolerations, rule)
 	if n.settings.PlacementHonoursDeadlines && d.Outcome == taint.Until && !d.At.After(now) {
-		return fmt.Sprintf("cluster(s) had a taint {%s} that is tolerated no longer", v.Taints[d.Taint].ToString())
+		return fmt.Sprintf("cluster(s) had a taint {%s} whose toleration has expired", v.Taints[d.Taint].ToString())
 	}
 	if ready := v.Condition(api.ConditionReady); n.settings.ScaleUpNeedsReady && ready != nil && ready.Status != "True" {
 		for _, key := range []string{api.TaintNotReady, api.TaintUnreachable} {

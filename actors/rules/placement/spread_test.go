@@ -119,13 +119,13 @@ func TestExactSpread(t *testing.T) {
 		{
 			name:  "no choice has room enough",
 			views: grid, request: workload(spreading(dynamic, spread("zone", 1, 1), spread("cluster", 1, 0)), 10),
-			message: "no choice among 4 cluster(s) meets the spread constraints with room for 10 replicas",
+			message: "no choice among 4 cluster(s) meets the spread constraints with capacity for 10 replicas",
 		},
 		{
 			name:    "no cluster has room",
 			views:   []*messages.ClusterView{cluster("a", 0), cluster("b", 0)},
 			request: workload(spreading(aggregated, spread("cluster", 1, 1)), 1),
-			message: "no cluster that fits has room for a replica",
+			message: "no cluster that fits has capacity for a replica",
 		},
 	}
 	for _, test := range tests {

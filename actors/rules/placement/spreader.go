@@ -212,11 +212,11 @@ func (s *spreader) inReach(i int, room int64) bool {
 func (s *spreader) problem() string {
 	switch {
 	case len(s.keys) == 0:
-		return "no cluster that fits has room for a replica"
+		return "no cluster that fits has capacity for a replica"
 	case s.steps == 0:
 		return fmt.Sprintf("no choice among %d cluster(s) was found that meets the spread constraints, in %d steps", len(s.keys), maxSteps)
 	case s.room > 0:
-		return fmt.Sprintf("no choice among %d cluster(s) meets the spread constraints with room for %d replicas", len(s.keys), s.room)
+		return fmt.Sprintf("no choice among %d cluster(s) meets the spread constraints with capacity for %d replicas", len(s.keys), s.room)
 	default:
 		return fmt.Sprintf("no choice among %d cluster(s) meets the spread constraints", len(s.keys))
 	}

@@ -77,7 +77,7 @@ func TestWhatIsOnlyBusyIsSaidFirst(t *testing.T) {
 		{AffinityName: "gone too", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"y"}}},
 	}}, 1), "b"))
 	require.Equal(t, "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, "+
-		"1 cluster(s) was starting as many workloads that had to move as it may (2).", d.Message)
+		"1 cluster(s) was starting as many evicted workloads as its limit allows (2).", d.Message)
 }
 
 func TestExplain(t *testing.T) {
@@ -119,10 +119,10 @@ func TestExplain(t *testing.T) {
 		{"but gives nothing either", serving(metav1.ConditionFalse), deployment(), "cluster(s) did not have the API resource"},
 
 		{"leaving it", cluster("a", 9), evicting(workload(nil, 1), "a"), "cluster(s) is in the process of eviction"},
-		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was left a short time ago because the application failed"},
-		{"to be left", cluster("a", 9), outgoing(workload(nil, 1), "a"), "cluster(s) is to be left"},
-		{"busy with others", cluster("a", 9), busy(workload(nil, 1), "a"), "cluster(s) was starting as many workloads that had to move as it may (2)"},
-		{"told nothing", cluster("a", 9), untold(workload(nil, 1), "a"), "cluster(s) was told nothing, as dispatching is suspended"},
+		{"left a short time ago", cluster("a", 9), cooling(workload(nil, 1), "a"), "cluster(s) was evicted from recently because the application failed"},
+		{"to be left", cluster("a", 9), outgoing(workload(nil, 1), "a"), "cluster(s) was being drained or evicted from"},
+		{"busy with others", cluster("a", 9), busy(workload(nil, 1), "a"), "cluster(s) was starting as many evicted workloads as its limit allows (2)"},
+		{"told nothing", cluster("a", 9), untold(workload(nil, 1), "a"), "cluster(s) had dispatching suspended"},
 		{"told nothing, but it runs there", cluster("a", 9), untold(workload(nil, 1, on("a", 1)), "a"), ""},
 		{"busy with others, but it runs there", cluster("a", 9), busy(workload(nil, 1, on("a", 1)), "a"), ""},
 		{"being left, and a short time ago before that", cluster("a", 9), cooling(evicting(workload(nil, 1), "a"), "a"), "cluster(s) is in the process of eviction"},

@@ -48,7 +48,7 @@ type Verdict struct {
 	PerSecond float64
 }
 
-// Stops reports whether nothing is evicted.
+// Stops reports whether no evictions.
 func (v Verdict) Stops() bool { return v.Limited && v.PerSecond == 0 }
 
 // Judge says what becomes of a verdict now that so many of all clusters are unhealthy.

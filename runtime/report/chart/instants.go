@@ -6,7 +6,7 @@ import (
 )
 
 // Instants is an axis of time on which every instant at which something happens has some room, and what is
-// left goes by the clock: seconds of a hand-over can be told apart behind hours of quiet.
+// left goes by the clock: seconds of a handover can be told apart behind hours of quiet.
 type Instants struct {
 	// instants are in order, each once, from the beginning to the end.
 	instants []time.Duration

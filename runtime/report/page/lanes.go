@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/scenario/span"
 )
 
-// lane is a row of the time-line: a name, and bars on tracks below each other.
+// lane is a row of the timeline: a name, and bars on tracks below each other.
 type lane struct {
 	Name string
 	// Class is what kind of row it is: expectations, input, governor, cluster, binding, on (a binding on a cluster).
@@ -177,7 +177,7 @@ var keys = []key{
 	{timeline.Placed, "placed here"},
 	{timeline.Countdown, "must leave at a deadline"},
 	{timeline.Held, "must leave, may not yet"},
-	{timeline.Leaving, "hand-over"},
+	{timeline.Leaving, "handover"},
 	{timeline.Starting, "copy starts"},
 	{timeline.Healthy, "copy is healthy"},
 	{timeline.Unhealthy, "copy is unhealthy"},

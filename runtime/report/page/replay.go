@@ -13,7 +13,7 @@ import (
 	"leeward/runtime/scenario/span"
 )
 
-// Replay writes runs as one page: of each its time-line, its expectations and its story. All are open, or, where
+// Replay writes runs as one page: of each its timeline, its expectations and its story. All are open, or, where
 // there are many, those that failed.
 type Replay struct {
 	W io.Writer

@@ -73,8 +73,8 @@ func TestABarSaysFromWhenToWhenAndWhy(t *testing.T) {
 	for _, want := range []string{
 		"placed ×2, 0s to 5m (5m)\nd/web scheduled m1:2",
 		"down:NoExecute, from 5m on\nm1 tainted down:NoExecute: by <people>",
-		"hand-over, 5m to 6m (1m)\nd/web leaves m1",
-		"d/web left m1: after 1m: healthy where it is placed now",
+		"handover, 5m to 6m (1m)\nd/web evicting from m1",
+		"d/web evicted from m1: after 1m: the new placement is healthy",
 	} {
 		require.Contains(t, titles, want)
 	}
@@ -134,7 +134,7 @@ func TestTheLegendExplainsWhatThereIs(t *testing.T) {
 	for _, k := range s.Legend {
 		meanings = append(meanings, k.Meaning)
 	}
-	require.Equal(t, []string{"taint: NoExecute", "placed here", "hand-over", "decision or change"}, meanings)
+	require.Equal(t, []string{"taint: NoExecute", "placed here", "handover", "decision or change"}, meanings)
 	require.Empty(t, sectionOf(&report.Run{Start: start}).Legend)
 }
 

@@ -75,7 +75,7 @@ func (p *stormPage) Source() string {
 func tiles(r *storm.Report) []tile {
 	c := &r.Costs
 	all := []tile{
-		{"hand-overs completed a second", chart.Count(r.Rates.Released.PerSecond), peak(&r.Rates.Released)},
+		{"handovers completed a second", chart.Count(r.Rates.Released.PerSecond), peak(&r.Rates.Released)},
 		{"evictions a second", chart.Count(r.Rates.Evicted.PerSecond), peak(&r.Rates.Evicted)},
 		{"placements a second", chart.Count(r.Rates.Placed.PerSecond), peak(&r.Rates.Placed)},
 	}

@@ -35,7 +35,7 @@ func burst() *storm.Report {
 		Costs:    storm.Costs{CPUPerFailover: 43_400, BytesPerFailover: 2900, GCs: 1, GCShare: 0.125, PeakMemory: 1_500_000},
 		Load: []storm.ClusterLoad{
 			{Cluster: "m1", Failed: true, Before: 10}, {Cluster: "m2", Region: "eu", Before: 10, After: 13}, {Cluster: "m3", Before: 10, After: 17}},
-		Checks: []storm.Check{{Name: "nothing is lost", Passed: true}, {Name: "every hand-over ended", Passed: true, Detail: "4 of 4"}},
+		Checks: []storm.Check{{Name: "nothing is lost", Passed: true}, {Name: "every handover ended", Passed: true, Detail: "4 of 4"}},
 	}
 }
 
@@ -52,7 +52,7 @@ func TestAStormIsOnePage(t *testing.T) {
 	require.Equal(t, []string{"1 of 3 clusters fail, at once ✓ passed"}, d.texts("h1"))
 	require.Equal(t, []string{"Is anything lost?", "Rates over time", "How long failovers take", "Where the time of a failover goes",
 		"Who has the time of the lanes", "Load of the clusters that survive", "Run it again"}, d.texts("h2"))
-	require.Equal(t, []string{"✓nothing is lost", "✓every hand-over ended4 of 4"}, d.texts("li"))
+	require.Equal(t, []string{"✓nothing is lost", "✓every handover ended4 of 4"}, d.texts("li"))
 	require.Equal(t, []string{"10", "0", "0", "90ms", "90ms", "43.4µs", "0", "2.9kB", "0B", "12.5 %"}, d.texts(".tile .value"))
 	require.Equal(t, []string{"leeward storm --clusters 3 --bindings 10"}, d.texts(".command"))
 	require.Equal(t, []string{"evicted", "placed", "healthy", "released", "in progress", "evicted", "released", "replicas"}, d.texts(".strip .name"))

@@ -69,20 +69,20 @@ func (t *telling) unplaced(l *Lane, f *messages.ScheduleFailed) {
 	t.mark(l)
 }
 
-// move takes the way from the countdown to the end of the hand-over.
+// move takes the way from the countdown to the end of the handover.
 func (t *telling) move(l, on *Lane, f messages.AboutCluster) {
 	leave := on.track(trackLeave)
 	switch f := f.(type) {
-	case *messages.CountdownStarted:
+	case *messages.EvictionScheduled:
 		t.begin(leave, Countdown, "countdown")
-	case *messages.CountdownStopped:
+	case *messages.EvictionCancelled:
 		t.end(leave, Countdown, Held)
-	case *messages.EvictionHeld:
+	case *messages.EvictionBlocked:
 		t.held(leave, f)
 	case *messages.EvictionStarted:
 		t.end(on.track(trackPlace), Placed)
-		t.begin(leave, Leaving, "hand-over")
-	case *messages.ReplicasReleased, *messages.ReleaseHeld:
+		t.begin(leave, Leaving, "handover")
+	case *messages.ReplicasReleased, *messages.HandoverBlocked:
 		t.noted(on, leave)
 	case *messages.EvictionEnded:
 		t.end(leave, Leaving)
@@ -98,7 +98,7 @@ func (t *telling) move(l, on *Lane, f messages.AboutCluster) {
 }
 
 // held goes on with what is held for another reason as one bar.
-func (t *telling) held(leave *Track, f *messages.EvictionHeld) {
+func (t *telling) held(leave *Track, f *messages.EvictionBlocked) {
 	if leave.is(Held) && leave.last().Label == heldFor(f) {
 		t.note(leave)
 		return
@@ -106,9 +106,9 @@ func (t *telling) held(leave *Track, f *messages.EvictionHeld) {
 	t.begin(leave, Held, heldFor(f))
 }
 
-func heldFor(f *messages.EvictionHeld) string { return "held: " + f.Reason }
+func heldFor(f *messages.EvictionBlocked) string { return "held: " + f.Reason }
 
-// noted tells of a hand-over what it is itself, and where there is none, of the lane.
+// noted tells of a handover what it is itself, and where there is none, of the lane.
 func (t *telling) noted(on *Lane, leave *Track) {
 	if leave.open() {
 		t.note(leave)

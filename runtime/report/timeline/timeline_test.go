@@ -23,7 +23,7 @@ type happening struct {
 	fact messages.Fact
 }
 
-// told returns the time-line of what happened, a line for each lane: its name and its bars.
+// told returns the timeline of what happened, a line for each lane: its name and its bars.
 func told(happenings ...happening) string {
 	j := journal.New(start)
 	for _, h := range happenings {
@@ -140,24 +140,24 @@ func TestWhatLastsIsABar(t *testing.T) {
 		{"another share is another bar", []happening{placed,
 			{time.Second, &messages.Scheduled{Binding: web, Clusters: []api.TargetCluster{{Name: "m1"}, {Name: "m2", Replicas: 2}}}},
 		}, []string{"d/web: mark 0s-0s mark 1s-1s", "d/web on m1: placed 0s-1s placed 1s-", "d/web on m2: placed 0s-"}},
-		{"a countdown becomes a hand-over", []happening{placed,
-			{time.Second, &messages.CountdownStarted{Binding: web, Cluster: m1}}, leaves, elsewhere,
+		{"a countdown becomes a handover", []happening{placed,
+			{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: m1}}, leaves, elsewhere,
 			{3 * time.Second, &messages.EvictionEnded{Binding: web, Cluster: m1, Reason: messages.EndedHealthy}},
 		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s countdown 1s-2s leaving 2s-3s",
 			"d/web on m2: placed 0s-", "d/web on m3: placed 2s-"}},
 		{"what is held may stay again", []happening{placed,
-			{time.Second, &messages.CountdownStarted{Binding: web, Cluster: m1}},
-			{2 * time.Second, &messages.EvictionHeld{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
-			{3 * time.Second, &messages.EvictionHeld{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
-			{4 * time.Second, &messages.EvictionHeld{Binding: web, Cluster: m1, Reason: "Paused"}},
-			{5 * time.Second, &messages.CountdownStopped{Binding: web, Cluster: m1}},
+			{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: m1}},
+			{2 * time.Second, &messages.EvictionBlocked{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
+			{3 * time.Second, &messages.EvictionBlocked{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
+			{4 * time.Second, &messages.EvictionBlocked{Binding: web, Cluster: m1, Reason: "Paused"}},
+			{5 * time.Second, &messages.EvictionCancelled{Binding: web, Cluster: m1}},
 		}, []string{"d/web: mark 0s-0s", "d/web on m1: placed 0s- countdown 1s-2s held 2s-4s held 4s-5s", "d/web on m2: placed 0s-"}},
 		{"an eviction may be withdrawn", []happening{placed, leaves, elsewhere,
 			{3 * time.Second, &messages.EvictionWithdrawn{Binding: web, Cluster: m1, Clusters: on("m1", "m2")}},
 		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s placed 3s- leaving 2s-3s",
 			"d/web on m2: placed 0s-", "d/web on m3: placed 2s-3s"}},
-		{"a copy that is kept is part of its hand-over", []happening{placed, leaves,
-			{3 * time.Second, &messages.ReleaseHeld{Binding: web, Cluster: m1}},
+		{"a copy that is kept is part of its handover", []happening{placed, leaves,
+			{3 * time.Second, &messages.HandoverBlocked{Binding: web, Cluster: m1}},
 			{4 * time.Second, &messages.EvictionEnded{Binding: web, Cluster: m1}},
 			{5 * time.Second, &messages.ReplicasReleased{Binding: web, Cluster: m1}},
 		}, []string{"d/web: mark 0s-0s", "d/web on m1: mark 5s-5s placed 0s-2s leaving 2s-4s", "d/web on m2: placed 0s-"}},
@@ -201,7 +201,7 @@ func TestABarHasItsStory(t *testing.T) {
 	j.Append(start.Add(time.Second), messages.Address{}, &messages.TaintRemoved{Cluster: "m1", Taint: down, Cause: api.TaintCause{By: "user"}})
 	b := Of(start, j.Entries()).Clusters[0].Tracks[0].Bars[0]
 	require.Equal(t, "down:NoExecute", b.Label)
-	require.Equal(t, []string{"m1 tainted down:NoExecute: by policy p because Ready=False", "m1 untainted down:NoExecute: by user"}, b.Story)
+	require.Equal(t, []string{"m1 tainted down:NoExecute: policy p; condition Ready=False", "m1 untainted down:NoExecute: by user"}, b.Story)
 }
 
 func TestABindingIsCalmWhereNothingMoved(t *testing.T) {
@@ -212,7 +212,7 @@ func TestABindingIsCalmWhereNothingMoved(t *testing.T) {
 	}{
 		{"placed", &messages.PlacementConfirmed{Binding: "d/web"}, true},
 		{"healthy", &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy}, true},
-		{"counting down", &messages.CountdownStarted{Binding: "d/web", Cluster: "m1"}, false},
+		{"counting down", &messages.EvictionScheduled{Binding: "d/web", Cluster: "m1"}, false},
 		{"scaled", &messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 9}}}, false},
 		{"without a place for some", &messages.ScheduleFailed{Binding: "d/web"}, false},
 		{"short of room", &messages.UnschedulableChanged{Binding: "d/web", Cluster: "m1", Replicas: 1}, false},

@@ -13,7 +13,7 @@ import (
 )
 
 // webBinding runs on m1 (2 replicas, healthy) and m3 (3 replicas, unhealthy, 1 of them serving) and
-// leaves m2, where 2 replicas serve.
+// evicting from m2, where 2 replicas serve.
 func webBinding() *api.ResourceBinding {
 	return &api.ResourceBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"},
@@ -51,10 +51,10 @@ func TestBindings(t *testing.T) {
 		"no cluster at all":                    {expect.Clusters{}, "it runs on m1=2, m3=3"},
 		"the tasks by cluster":                 {want: expect.Tasks{expect.TaskFrom("m2")}},
 		"the tasks by field":                   {want: expect.Tasks{{"producer": "TaintManager"}}},
-		"no task":                              {expect.Tasks{}, "it leaves m2"},
-		"another task":                         {expect.Tasks{expect.TaskFrom("m1")}, "it leaves m2"},
-		"a task too many":                      {expect.Tasks{expect.TaskFrom("m1"), expect.TaskFrom("m2")}, "it leaves m2"},
-		"a task with another field":            {expect.Tasks{{"fromCluster": "m2", "reason": "R"}}, `it leaves by tasks [{"fromCluster":"m2","producer":"TaintManager","reason":"TaintUntolerated"}]`},
+		"no task":                              {expect.Tasks{}, "it evicting from m2"},
+		"another task":                         {expect.Tasks{expect.TaskFrom("m1")}, "it evicting from m2"},
+		"a task too many":                      {expect.Tasks{expect.TaskFrom("m1"), expect.TaskFrom("m2")}, "it evicting from m2"},
+		"a task with another field":            {expect.Tasks{{"fromCluster": "m2", "reason": "R"}}, `it has the eviction tasks [{"fromCluster":"m2","producer":"TaintManager","reason":"TaintUntolerated"}]`},
 		"healthy":                              {expect.Healthy(true), "it has copies: m1 Healthy, m3 Unhealthy"},
 		"not healthy":                          {want: expect.Healthy(false)},
 		"a condition by status":                {want: expect.Conditions{{Type: "Scheduled", Status: "False"}}},

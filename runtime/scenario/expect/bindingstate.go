@@ -16,20 +16,20 @@ type Tasks []map[string]any
 // TaskFrom asks of a task only that it leaves a cluster.
 func TaskFrom(cluster string) map[string]any { return map[string]any{"fromCluster": cluster} }
 
-// String returns "leaves member2", with the tasks' fields where more than the cluster is asked for.
+// String returns "evicting from member2", with the tasks' fields where more than the cluster is asked for.
 func (t Tasks) String() string {
 	if len(t) == 0 {
-		return "leaves no cluster"
+		return "has no eviction task"
 	}
 	if !t.onlyFrom() {
-		return "leaves by tasks " + compact(t)
+		return "has the eviction tasks " + compact(t)
 	}
 	words := make([]string, len(t))
 	for i, task := range t {
 		words[i], _ = task["fromCluster"].(string)
 	}
 	slices.Sort(words)
-	return "leaves " + strings.Join(words, ", ")
+	return "evicting from " + strings.Join(words, ", ")
 }
 
 func (t Tasks) onlyFrom() bool {

@@ -185,7 +185,7 @@ func TestSentences(t *testing.T) {
 	eviction := &expect.Event{Kind: "EvictionStarted", Cluster: "m1", Binding: "shop/web", Fields: map[string]any{"grounds": map[string]any{"reason": "R"}}}
 	down := &expect.Taint{Cluster: "m1", Key: "down", Effect: "NoExecute"}
 	for want, e := range map[string]expect.Expectation{
-		`at 10s: binding shop/web runs on m1, m3=2; leaves m2 (x.yaml:7)`:                                                   {Mode: expect.At, From: 10 * s, Until: 10 * s, Subject: web},
+		`at 10s: binding shop/web runs on m1, m3=2; evicting from m2 (x.yaml:7)`:                                            {Mode: expect.At, From: 10 * s, Until: 10 * s, Subject: web},
 		`within 5m after 1m: cluster m1 has the taint down:NoExecute (x.yaml:7)`:                                            {Mode: expect.Within, From: time.Minute, Until: 6 * time.Minute, Subject: down},
 		`within 5m: cluster m1 has no taint down (x.yaml:7)`:                                                                {Mode: expect.Within, Until: 5 * time.Minute, Subject: &expect.Taint{Cluster: "m1", Key: "down", Absent: true}},
 		`always from 1m until 2m: cluster m1 has the taint down:NoExecute (x.yaml:7)`:                                       {Mode: expect.Always, From: time.Minute, Until: 2 * time.Minute, Subject: down},
