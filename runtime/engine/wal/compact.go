@@ -126,7 +126,7 @@ func (l *Log) writeSnapshot(n fileName, r *reading) (objects int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	w := &snapshotWriter{file: file, frame: beginFrame(nil)}
+	w := &snapshotWriter{file: file, frame: beginFrame(nil), syncEvery: unsyncedBytes}
 	err = w.copy(r)
 	if err == nil {
 		err = publish(file, n)
@@ -140,6 +140,8 @@ type snapshotWriter struct {
 	frame    []byte
 	objects  int
 	unsynced int
+	// syncEvery is about how much is written before it is synced.
+	syncEvery int
 }
 
 // copy writes those records of what was read that still stand.
@@ -147,6 +149,10 @@ func (w *snapshotWriter) copy(r *reading) error {
 	if err := r.each(1, func(_ int, record *Record) error { return w.add(record) }); err != nil {
 		return err
 	}
+	return w.end()
+}
+
+func (w *snapshotWriter) end() error {
 	w.frame = appendEnd(w.frame, w.objects)
 	return w.endFrame()
 }
@@ -166,7 +172,7 @@ func (w *snapshotWriter) endFrame() error {
 	}
 	w.unsynced += len(w.frame)
 	w.frame = beginFrame(w.frame)
-	if w.unsynced < unsyncedBytes {
+	if w.unsynced < w.syncEvery {
 		return nil
 	}
 	w.unsynced = 0

@@ -8,11 +8,9 @@ import (
 	"path/filepath"
 )
 
-// createAtOnce is how many records share a frame, and so a checksum, in a log that is made as a whole.
-const createAtOnce = 1024
-
-// Create makes a log of what is to stand in a folder that holds none. The records, of which only the versions are
-// changed, have those from 1 on. Whoever is killed meanwhile has made none, and may try again.
+// Create makes a log of what is to stand in a folder that holds none: a snapshot of the records, each of another key and none a
+// deletion, which is read on every processor and never again, and an empty segment for what follows. The records, of which only the
+// versions are changed, have those from 1 on. Whoever is killed meanwhile has made none, and may try again.
 func Create(dir string, records []Record) (err error) {
 	if err := errors.Join(os.MkdirAll(dir, 0o700), syncDir(filepath.Dir(dir))); err != nil {
 		return err
@@ -28,36 +26,68 @@ func Create(dir string, records []Record) (err error) {
 	case exists:
 		return fmt.Errorf("%s: %w", dir, ErrExists)
 	}
-	return errors.Join(sweep(dir), makeSegment(nameFile(dir, segments, 1), records))
+	return errors.Join(sweep(dir), makeLog(dir, records))
 }
 
-// makeSegment writes a log in one piece, which has its name when it is whole.
-func makeSegment(n fileName, records []Record) error {
-	l := Log{Options: Options{SegmentBytes: math.MaxInt64, OpenFile: openDisk}, dir: filepath.Dir(n.path), segment: n}
-	var err error
-	if l.file, err = l.create(n); err != nil {
+// makeLog makes the segment first: without a snapshot it is none yet.
+func makeLog(dir string, records []Record) error {
+	f, err := readFolder(dir)
+	if err != nil {
 		return err
 	}
-	if err = l.fill(records); err == nil {
-		err = publish(l.file, n)
+	for _, n := range f.segments { // of a log that was not made
+		err = errors.Join(err, os.Remove(n.path))
 	}
-	if err = errors.Join(err, l.file.Close()); err != nil {
+	version := int64(len(records))
+	segment := nameFile(dir, segments, version+1)
+	if err == nil {
+		err = makeFile(segment, func(File) error { return nil })
+	}
+	if err != nil || version == 0 {
+		return err
+	}
+	err = makeFile(nameFile(dir, snapshots, version), func(file File) error { return fill(file, records) })
+	if err != nil {
+		return errors.Join(err, remove(segment.path))
+	}
+	return nil
+}
+
+// makeFile writes a file in one piece, which has its name when it is whole.
+func makeFile(n fileName, write func(File) error) error {
+	l := Log{Options: Options{OpenFile: openDisk}}
+	file, err := l.create(n)
+	if err != nil {
+		return err
+	}
+	if err = write(file); err == nil {
+		err = publish(file, n)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, remove(n.path+unfinished))
 	}
 	return nil
 }
 
-func (l *Log) fill(records []Record) error {
-	for from := 0; from < len(records); from += createAtOnce {
-		part := records[from:min(from+createAtOnce, len(records))]
-		for i := range part {
-			part[i].Version = int64(from+i) + 1
-		}
-		if err := l.append(part); err != nil {
+// fill writes a snapshot of records. Nobody else waits for the disk.
+func fill(file File, records []Record) error {
+	w := &snapshotWriter{file: file, frame: beginFrame(nil), syncEvery: math.MaxInt}
+	for i := range records {
+		records[i].Version = int64(i) + 1
+		if err := w.add(&records[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.end()
+}
+
+// justBegun reports whether a folder holds no more than the segment of a log that was not made: whoever made it was killed.
+func (f *folder) justBegun() (bool, error) {
+	if len(f.snapshots) > 0 || len(f.segments) != 1 || f.segments[0].version == 1 {
+		return false, nil
+	}
+	size, err := sizeOf(f.segments[0])
+	return size <= int64(headSize), err
 }
 
 // SetAside gives the folder of a log that nobody has open another name, which nothing may have.

@@ -21,8 +21,9 @@ func TestALogIsMadeAsAWhole(t *testing.T) {
 	require.NoError(t, wal.Create(dir, records))
 	report, err := wal.Verify(dir)
 	require.NoError(t, err)
-	require.Len(t, report.Files, 1)
-	require.Equal(t, 3, report.Files[0].Frames)
+	require.Equal(t, []string{"00000000000000002500.snapshot", "00000000000000002501.log"}, []string{report.Files[0].Name, report.Files[1].Name})
+	require.Equal(t, 2500, report.Files[0].Records, "a start reads each of them once, on every processor")
+	require.Zero(t, report.Files[1].Records)
 
 	log, state := open(t, dir, wal.Options{})
 	require.Equal(t, int64(2500), state.Version, "versions begin anew")
@@ -53,22 +54,58 @@ func TestALogIsNotMadeOverAnother(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
-// TestWhoeverIsKilledWhileMakingALogHasMadeNone shows what such a one leaves: a part of the file, without its name.
+// TestWhoeverIsKilledWhileMakingALogHasMadeNone shows what such a one leaves: an empty segment, and a part of a snapshot without
+// its name.
 func TestWhoeverIsKilledWhileMakingALogHasMadeNone(t *testing.T) {
-	whole, dir := t.TempDir(), t.TempDir()
+	whole := t.TempDir()
 	require.NoError(t, wal.Create(whole, []wal.Record{put(1, "/a"), put(2, "/b")}))
-	const name = "00000000000000000001.log"
-	data, err := os.ReadFile(filepath.Join(whole, name))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, name+".tmp"), data[:len(data)/2], 0o600))
+	const segment, snapshot = "00000000000000000003.log", "00000000000000000002.snapshot"
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(whole, name))
+		require.NoError(t, err)
+		return data
+	}
+	for name, left := range map[string]map[string][]byte{
+		"a part of the segment":                {segment + ".tmp": read(segment)[:7]},
+		"the segment":                          {segment: read(segment)},
+		"the segment and a part of a snapshot": {segment: read(segment), snapshot + ".tmp": read(snapshot)[:30]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, data := range left {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), data, 0o600))
+			}
+			exists, err := wal.Exists(dir)
+			require.NoError(t, err)
+			require.False(t, exists)
+			_, err = wal.Load(dir)
+			require.ErrorIs(t, err, wal.ErrNoStore)
+			if left[segment] != nil {
+				_, _, err = wal.Open(dir, wal.Options{})
+				require.ErrorContains(t, err, "the records from version 1 to 2 are missing before it", "nobody takes it for an empty store")
+			}
+			require.NoError(t, wal.Create(dir, []wal.Record{put(1, "/a")}))
+			require.Empty(t, names(t, dir, "*.tmp"))
+			require.Len(t, names(t, dir, "*.log"), 1)
+			state, err := wal.Load(dir)
+			require.NoError(t, err)
+			require.Len(t, state.Records, 1)
+		})
+	}
+}
+
+// TestALogWithoutItsSnapshotsIsOne keeps what the log says since from being taken for what a kill left.
+func TestALogWithoutItsSnapshotsIsOne(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, wal.Create(dir, []wal.Record{put(1, "/a"), put(2, "/b")}))
+	log, _ := open(t, dir, wal.Options{})
+	require.NoError(t, log.Append([]wal.Record{put(3, "/c")}))
+	require.NoError(t, log.Close())
+	require.NoError(t, os.Remove(filepath.Join(dir, "00000000000000000002.snapshot")))
 	exists, err := wal.Exists(dir)
 	require.NoError(t, err)
-	require.False(t, exists)
-	require.NoError(t, wal.Create(dir, []wal.Record{put(1, "/a")}))
-	require.Empty(t, names(t, dir, "*.tmp"))
-	state, err := wal.Load(dir)
-	require.NoError(t, err)
-	require.Len(t, state.Records, 1)
+	require.True(t, exists)
+	require.ErrorIs(t, wal.Create(dir, nil), wal.ErrExists)
 }
 
 func TestALogThatIsSetAsideIsWhole(t *testing.T) {

@@ -54,13 +54,18 @@ func Load(dir string) (State, error) {
 	return state, err
 }
 
-// Exists reports whether a folder holds a log, sound or not. A folder that is not there holds none.
+// Exists reports whether a folder holds a log, sound or not. A folder that is not there holds none, and neither does one that
+// Create was killed in.
 func Exists(dir string) (bool, error) {
 	f, err := readFolder(dir)
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return false, nil
+	case err != nil || len(f.segments)+len(f.snapshots) == 0:
+		return false, err
 	}
-	return len(f.segments)+len(f.snapshots) > 0, err
+	begun, err := f.justBegun()
+	return !begun, err
 }
 
 // visit reads a folder while nobody else has it.
