@@ -25,10 +25,6 @@ type view struct {
 	scheduled bool
 	// heard is what the binding was told that most never are.
 	heard heard
-	// applied is the placement of the last scheduling; nil: never scheduled. affinity is the group that it chose.
-	applied  *api.Placement
-	affinity string
-
 	// targets in the order in which they came: kept ones first.
 	targets []target
 	copies  copies
@@ -36,6 +32,9 @@ type view struct {
 	handover handover
 	// past is of those that failed over for their own sickness; nil: none did.
 	past *past
+	// affinity is the group that the last scheduling chose, applied its placement; nil: never scheduled.
+	affinity string
+	applied  *api.Placement
 
 	// spec is what the owner, or the binding's own manifest, gives. It comes last because it is large: every message
 	// looks at what stands before it.
