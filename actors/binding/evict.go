@@ -116,6 +116,10 @@ func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *act
 	if old.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
+	if old.permitted && b.disruption.permits(&b.view, old.sick()) {
+		old.trial = false
+		out.TellGovernor(&messages.PermitReturned{Binding: b.name, Cluster: t.cluster})
+	}
 	b.conclude(old.trial, t.cluster, true, out)
 	if old.awaits() {
 		b.ask(now, out)

@@ -151,7 +151,7 @@ func TestADepartureThatIsOffIsToldToTheScheduler(t *testing.T) {
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(permit("m1"))
 	late := b.replace("m1", "m2:2")
-	b.tell(healed("m1")).Recorded(uncounted("m1", noTaintLeft)).Told(governor)
+	b.tell(healed("m1")).Recorded(uncounted("m1", noTaintLeft)).Told(governor, returned("m1"))
 	require.Empty(t, b.asked.Leaving)
 	b.tell(late).Quiet()
 }

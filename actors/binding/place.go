@@ -168,11 +168,14 @@ func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 	}
 }
 
-// forget ends what concerns a target that is left: its request for a permit and, unless an eviction
+// forget ends what concerns a target that is left: its request for a permit, or the permit, and, unless an eviction
 // task still watches the cluster, its news.
 func (b *Binding) forget(t *target, out *actors.Outbox) {
 	if t.countdown.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
+	}
+	if b.disruption.permits(&b.view, t.countdown.sick()) {
+		t.returnPermit(&b.view, out)
 	}
 	b.conclude(t.countdown.trial, t.cluster, true, out)
 	if b.handover.task(t.cluster) == nil {

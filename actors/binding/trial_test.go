@@ -37,17 +37,20 @@ func TestATrialIsConcludedHoweverItEnds(t *testing.T) {
 	}
 }
 
-func TestATrialThatNeedNotBeginIsConcluded(t *testing.T) {
+// What had leave to go, on trial or not, and need not go gives it back: it counts for nobody.
+func TestAPermitThatIsNotNeededIsGivenBack(t *testing.T) {
 	for name, needless := range map[string]func(*subject) messages.ToBinding{
 		"the taint goes":                    func(*subject) messages.ToBinding { return healed("m1") },
 		"the scheduler chooses another way": func(b *subject) messages.ToBinding { return b.place("m2:2") },
 		"the workload is deleted":           func(*subject) messages.ToBinding { return &messages.WorkloadDeleted{} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := placed(t, settings(destinationFirst), duplicated(), "m1:2", "m2:2")
-			b.tell(tainted("m1", b.Now(), "down"))
-			b.tell(onTrial("m1")).Told(governor)
-			b.tell(needless(b)).Told(governor, concluded(true))
+			for _, permit := range []*messages.EvictionPermitted{onTrial("m1"), permit("m1")} {
+				b := placed(t, settings(destinationFirst), duplicated(), "m1:2", "m2:2")
+				b.tell(tainted("m1", b.Now(), "down"))
+				b.tell(permit).Told(governor)
+				b.tell(needless(b)).Told(governor, returned("m1"))
+			}
 		})
 	}
 }

@@ -34,7 +34,7 @@ func (s *simulating) flags(f *pflag.FlagSet) {
 const batch = 64
 
 // heapGrowth is by how many percent the heap may grow until garbage is collected. A case leaves ten times the memory behind that
-// it has at any time, so that to collect at twice that, as Go does, takes a third of all work; the heap stays below 100 MB.
+// it has at any time, so that to collect at twice that, as Go does, takes a third of all work. The process stays below 200 MB.
 const heapGrowth = 1000
 
 // run tries seeds until one breaks a law, all are tried or the time is up.

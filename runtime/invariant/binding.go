@@ -23,6 +23,7 @@ func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding)
 	m.scaledToZero(now, s, b)
 	m.copiesAgree(now, s, b)
 	m.beliefFollows(now, b)
+	m.deadlinesFollow(now, s, b)
 	next = actors.Earlier(m.tasksEnd(now, b), m.turns(now, b))
 	late, waits := m.neverLate(now, s, b)
 	return actors.Earlier(next, late), waits || len(b.Spec.GracefulEvictionTasks) > 0
@@ -281,10 +282,9 @@ func (m *Monitor) patience() time.Duration {
 func (m *Monitor) pace() (pace time.Duration) {
 	s := &m.settings
 	if s.EvictionWorkers > 0 {
-		if s.ResourceEvictionRate <= 0 {
+		if pace = m.workerRests(); pace == stoppedPace {
 			return stoppedPace
 		}
-		pace = time.Duration(float64(time.Second) / s.ResourceEvictionRate)
 	}
 	for _, rate := range []float64{s.FleetEvictionRate, s.RegionEvictionRate, s.ClusterEvictionRate} {
 		if rate > 0 {

@@ -36,9 +36,11 @@ func (m *Monitor) heardOfEngine(at time.Time, s *store.Store, f messages.Fact) b
 	case *messages.SettingChanged:
 		m.settingChanged(at, s, f)
 	case *messages.Crashed:
-		m.away = true
+		m.away, m.permits.lost = true, true
 	case *messages.Restarted:
 		m.limits.retried()
+		clear(m.permits.worked) // who served last is not remembered
+		m.permits.lost = true
 		m.away = false
 		m.allChanged(at, s)
 	case *messages.ClockStepped: // told by the clock as it was

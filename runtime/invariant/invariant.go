@@ -155,7 +155,7 @@ func (m *Monitor) instantOver(at time.Time, s *store.Store) {
 	for _, e := range m.batch.news() {
 		m.permitValid(at, e.fact)
 	}
-	m.permits.settled()
+	m.permitsSpent(at)
 	for _, f := range m.decided {
 		m.leftByTask(at, s, f)
 		if m.batch.current(at, f.Binding, "") { // what is suspended, its object tells as it is now
@@ -250,6 +250,7 @@ func (m *Monitor) settingChanged(at time.Time, s *store.Store, f *messages.Setti
 		panic(fmt.Sprintf("invariant: a setting that was changed cannot be: %v", err))
 	}
 	m.limits.renewed()
+	clear(m.permits.worked)
 	clear(m.ledger.moved)
 	clear(m.starting)
 	m.allChanged(at, s)

@@ -26,6 +26,9 @@ const (
 	// BeliefFollows: the health that a binding has on record of a copy is what it was last told. It is asked where
 	// somebody says what bindings were told: Monitor.Reported.
 	BeliefFollows Law = "what is believed of a copy is what its cluster said last"
+	// DeadlinesFollow: what a binding says of its evictions to come is what the taints and tolerations give as they are now:
+	// an edited toleration counts from when the taint was added, and a taint that is added again counts anew.
+	DeadlinesFollow Law = "deadlines follow taints and tolerations"
 	// NeverEarly: no workload leaves for a taint before its deadline, or for one that it tolerates for good.
 	NeverEarly Law = "no eviction before its deadline"
 	// NeverLate: no workload stays past its deadline, unless it says what holds it, longer than it may have
@@ -49,11 +52,13 @@ const (
 	// one at once than may; where it backs off, of those that came since.
 	StartsKept Law = "no cluster starts more than it may at once"
 	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
-	// fleet and people let go, over restarts, too.
+	// fleet and people let go, over restarts, too; and no more leave for taints than the eviction workers take.
 	LimitsKept Law = "evictions keep to the limits of the governor"
 	// PermitValid: what leaves for a taint has a permit of that very instant, where a limit of the fleet or of clusters counts
 	// permits, and nothing that leaves by itself is held by people; whom they released needs neither.
 	PermitValid Law = "every eviction has a permit that is valid when it starts"
+	// PermitsSpent: who gets a permit that is counted leaves in that instant, or gives it back.
+	PermitsSpent Law = "each permit is used or given back"
 	// BudgetsKept, with evictionBudgets: no more replicas leave for taints in a window than an EvictionBudget lets move, and
 	// none by which too few are left that serve.
 	BudgetsKept Law = "budgets are kept"
@@ -62,8 +67,8 @@ const (
 // Laws returns all laws.
 func Laws() []Law {
 	return []Law{
-		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, NeverEarly, NeverLate, LastCopyKept, ScaledToZero, DestinationsHear, LeftByTask,
-		TaintsFollow, NeverOversold, StartsKept, LimitsKept, PermitValid, BudgetsKept,
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, DeadlinesFollow, NeverEarly, NeverLate, LastCopyKept, ScaledToZero, DestinationsHear, LeftByTask,
+		TaintsFollow, NeverOversold, StartsKept, LimitsKept, PermitValid, PermitsSpent, BudgetsKept,
 	}
 }
 

@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -14,14 +15,58 @@ type permits struct {
 	// held is since when people hold a scope, released are the bindings that need no permit.
 	held     map[messages.HoldScope]time.Time
 	released map[messages.BindingName]bool
+	// lost is set where the engine died in the instant, with permits that nobody had used.
+	lost bool
+	// worked are the last evictions of each kind of binding that took the time of a worker, the oldest first.
+	worked map[bool][]time.Time
 }
 
 func newPermits() permits {
-	return permits{given: map[departure]bool{}, held: map[messages.HoldScope]time.Time{}, released: map[messages.BindingName]bool{}}
+	return permits{given: map[departure]bool{}, held: map[messages.HoldScope]time.Time{}, released: map[messages.BindingName]bool{}, worked: map[bool][]time.Time{}}
 }
 
-// settled forgets the permits of an instant that is over.
-func (p *permits) settled() { p.given = emptied(p.given) }
+// permitsSpent asks what became of the permits of an instant that is over, and forgets them.
+func (m *Monitor) permitsSpent(at time.Time) {
+	p := &m.permits
+	var unused []departure
+	for d := range p.given { // order-free: they are sorted
+		if !p.lost && !m.begun[d] {
+			unused = append(unused, d)
+		}
+	}
+	slices.SortFunc(unused, func(x, y departure) int {
+		return cmp.Or(cmp.Compare(x.binding, y.binding), cmp.Compare(x.cluster, y.cluster))
+	})
+	for _, d := range unused {
+		m.check(PermitsSpent, false, Violation{At: at, Binding: d.binding, Cluster: d.cluster}, "it has a permit, and neither leaves nor gives it back")
+	}
+	p.given, p.lost = emptied(p.given), false
+}
+
+// paceKept asks whether a worker was free for an eviction: bindings with a namespace have workers of their own, and those
+// without.
+func (m *Monitor) paceKept(at time.Time, v Violation) {
+	workers := m.settings.EvictionWorkers
+	if workers <= 0 {
+		return
+	}
+	kind := v.Binding.Namespace() == ""
+	worked := append(m.permits.worked[kind], at)
+	if n := len(worked) - 1 - workers; n >= 0 {
+		free := worked[n].Add(m.workerRests())
+		m.check(LimitsKept, !at.Before(free), v, "%d workers are busy until %s", workers, free.Format(time.TimeOnly))
+		worked = worked[n+1:]
+	}
+	m.permits.worked[kind] = worked
+}
+
+// workerRests is the time that one eviction takes a worker.
+func (m *Monitor) workerRests() time.Duration {
+	if m.settings.ResourceEvictionRate <= 0 {
+		return stoppedPace
+	}
+	return time.Duration(float64(time.Second) / m.settings.ResourceEvictionRate)
+}
 
 // granted notes who may go in this instant.
 func (p *permits) granted(f *messages.EvictionsPermitted) {
@@ -63,9 +108,13 @@ func (m *Monitor) permitValid(at time.Time, f *messages.EvictionStarted) {
 	}
 	v := Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}
 	m.check(PermitValid, !p.holds(at, d), v, "it leaves although evictions are held")
-	if taint && m.counted() {
+	if !taint {
+		return
+	}
+	if m.counted() {
 		m.check(PermitValid, p.given[d], v, "it leaves without a permit of this instant")
 	}
+	m.paceKept(at, v)
 }
 
 // counted reports whether every permit is on record, because some limit of the fleet or of each cluster counts it.

@@ -23,6 +23,7 @@ func (d dice) timeline(c *Case, policies []mapping) (steps []mapping) {
 	steps = append(steps, again(c, workloads)...)
 	steps = append(steps, zeroed(c, workloads, others)...)
 	steps = append(steps, untold(c, policies, others)...)
+	steps = append(steps, recounted(c, policies)...)
 	steps = slices.DeleteFunc(steps, func(s mapping) bool { return s["at"].(time.Duration) > c.Duration })
 	slices.SortStableFunc(steps, func(a, b mapping) int { return cmp.Compare(a["at"].(time.Duration), b["at"].(time.Duration)) })
 	for _, s := range steps {

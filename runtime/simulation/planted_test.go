@@ -82,17 +82,24 @@ var faults = []fault{
 	{"a crash loses a task that was written", 300, invariant.TasksEnd, wrong(forgetful)},
 	{"deadlines move with the clock", 300, invariant.NeverEarly, stepping},
 	{"a report that was overtaken is believed", 50, invariant.BeliefFollows, overtaken},
+	{"a permit that is not used does not come back", 300, invariant.PermitsSpent, lost(always[*messages.PermitReturned])},
+	{"there seem to be any number of workers", 100, invariant.LimitsKept, ignoring(messages.KindGovernor, func(s *messages.Settings) { s.EvictionWorkers = 0 })},
+	{"the rate of a storm replaces a stricter one", 1000, invariant.LimitsKept, stormy},
+	{"edited tolerations do not move the deadline", 100, invariant.DeadlinesFollow, uncounted},
 	{"a budget is exceeded by one", 300, invariant.BudgetsKept, only(messages.KindGovernor, wrong(func(m *messages.BudgetsSet) { m.Budgets = loosened(m.Budgets) }))},
 	{"a permit is used twice", 300, invariant.PermitValid, reused},
 	{"a taint that is added again, later, is not told", 300, invariant.NeverEarly, untold},
-	{"edited tolerations do not arm the timer", 1000, invariant.NeverLate, disarmed},
+	{"edited tolerations do not arm the timer", 100, invariant.NeverLate, disarmed},
 	{"taints seem older than they are", 100, invariant.NeverEarly, wrong(func(m *messages.TaintsChanged) { m.Taints = older(m.Taints) })},
 }
 
 // settled are settings that few cases have, for the faults that show under them.
 var settled = map[string]map[string]any{
 	"how many may start at the same time is ignored": {"maxStartingPerCluster": 1},
-	"that a cluster backs off is not heard":          {"startFailureLimit": 1, "startBackoff": "1h", "gracefulEvictionTimeout": "10s"},
+	"the rate of a storm replaces a stricter one": {
+		"fleetEvictionRate": 0.01, "evictionBurst": 1, "largeFleetSize": 0, "unhealthyClusterThreshold": 0.3, "secondaryEvictionRate": 10.0, "blackoutThreshold": 0,
+	},
+	"that a cluster backs off is not heard": {"startFailureLimit": 1, "startBackoff": "1h", "gracefulEvictionTimeout": "10s"},
 }
 
 // set gives a case settings in place of its own.
@@ -123,6 +130,9 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 				found := simulation.TryWith(c, func() world.Tamper { return f.does(c) })
 				if found != nil {
 					laws[found.Law]++
+					for _, other := range found.Others {
+						laws[other]++
+					}
 				}
 			}
 			t.Logf("%d seeds: %v", f.seeds, laws)

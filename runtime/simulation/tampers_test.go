@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"leeward/actors/rules/storm"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/config"
@@ -238,6 +240,108 @@ func disarmed(*simulation.Case) world.Tamper {
 			if to.Kind == messages.KindBinding && edited[to.Name] {
 				return nil
 			}
+		}
+		return []messages.Message{m}
+	}
+}
+
+// uncounted has bindings count on to the deadlines that they had by their tolerations of before, where those are edited: they
+// are told so much older or younger a taint as its toleration is longer or shorter. What is placed anew goes by the tolerations
+// of the placement, as Karmada does.
+func uncounted(c *simulation.Case) world.Tamper {
+	by, told := map[string][]corev1.Toleration{}, map[place]*messages.TaintsChanged{}
+	edits := map[string]*api.PropagationSpec{}
+	atOnce := settingsOf(c).TolerationSource == messages.SourcePlacement
+	return func(_ time.Time, to messages.Address, m messages.Message) []messages.Message {
+		all := []messages.Message{m}
+		switch given := m.(type) {
+		case *messages.TaintsChanged:
+			if to.Kind == messages.KindBinding {
+				told[place{messages.BindingName(to.Name), given.Cluster}] = given
+			}
+			return all
+		case *messages.ClaimMade:
+			edits[to.Name] = given.Spec
+			if !atOnce {
+				return all
+			}
+		case *messages.PlacementDecided:
+			if atOnce {
+				return all
+			}
+		default:
+			return all
+		}
+		if edits[to.Name] == nil {
+			return all
+		}
+		before, now := by[to.Name], edits[to.Name].Placement.ClusterTolerations
+		by[to.Name] = now
+		delete(edits, to.Name)
+		for of, last := range told { // order-free: a binding hears of one cluster of each
+			if string(of.binding) != to.Name {
+				continue
+			}
+			if taints, differ := recounted(last.Taints, before, now); differ {
+				as := *last
+				as.Taints, as.News = taints, false
+				all = append(all, &as)
+			}
+		}
+		return all
+	}
+}
+
+// recounted are taints that last as long by some tolerations as they did by others, where both tolerate them for a time.
+func recounted(taints []corev1.Taint, before, now []corev1.Toleration) (as []corev1.Taint, differ bool) {
+	as = slices.Clone(taints)
+	for i := range as {
+		was, is := lasts(&as[i], before), lasts(&as[i], now)
+		if was != nil && is != nil && *was != *is && as[i].TimeAdded != nil {
+			as[i].TimeAdded = &metav1.Time{Time: as[i].TimeAdded.Add(time.Duration(*was-*is) * time.Second)}
+			differ = true
+		}
+	}
+	return as, differ
+}
+
+// lasts is for how many seconds the first toleration that covers a taint does; nil: there is none, or it does for good.
+func lasts(t *corev1.Taint, tolerations []corev1.Toleration) *int64 {
+	for i := range tolerations {
+		if taint.Tolerates(&tolerations[i], t, false) {
+			return tolerations[i].TolerationSeconds
+		}
+	}
+	return nil
+}
+
+// stormy has the rate of a storm replace that of the settings, also where this is stricter: while so many clusters are unhealthy
+// that evictions are slowed down, the governor goes by no other.
+func stormy(c *simulation.Case) world.Tamper {
+	unhealthy, clusters := map[messages.ClusterName]bool{}, map[messages.ClusterName]bool{}
+	slowed := false
+	settings := settingsOf(c)
+	return func(now time.Time, to messages.Address, m messages.Message) []messages.Message {
+		given, is := m.(*messages.ClusterObserved)
+		if !is || to.Kind != messages.KindGovernor {
+			return []messages.Message{m}
+		}
+		clusters[given.Cluster] = true
+		delete(unhealthy, given.Cluster)
+		if given.Unhealthy {
+			unhealthy[given.Cluster] = true
+		}
+		verdict := storm.Judge(storm.Verdict{}, len(unhealthy), len(clusters), storm.Thresholds{
+			Unhealthy: settings.UnhealthyClusterThreshold, Large: settings.LargeFleetSize,
+			Secondary: settings.SecondaryEvictionRate, Blackout: settings.BlackoutThreshold,
+		}, now)
+		if limited := verdict.Limited && verdict.PerSecond > 0; limited != slowed {
+			slowed = limited
+			next := settings
+			if limited {
+				next.FleetEvictionRate = max(next.FleetEvictionRate, verdict.PerSecond)
+			}
+			return []messages.Message{m, &messages.SettingsChanged{Settings: next}}
 		}
 		return []messages.Message{m}
 	}

@@ -23,6 +23,8 @@ type Finding struct {
 	Law string
 	// Detail says where and how.
 	Detail string
+	// Others are laws of package invariant that the run broke after that one.
+	Others []string
 }
 
 // What must hold of a run as a whole.
@@ -52,7 +54,7 @@ func Try(c *Case) *Finding { return TryWith(c, nil) }
 func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 	s, err := c.Scenario()
 	if err != nil {
-		return &Finding{Valid, err.Error()}
+		return &Finding{Law: Valid, Detail: err.Error()}
 	}
 	first, wrong := run(s, world.Options{Seed: c.Seed}, tamper)
 	if wrong != nil {
@@ -63,7 +65,7 @@ func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 		return wrong
 	}
 	if difference := endings(first, other); difference != "" && !s.Interrupted() {
-		return &Finding{Confluent, difference}
+		return &Finding{Law: Confluent, Detail: difference}
 	}
 	if c.Seed%repeated == 0 {
 		return repeats(s, first, tamper)
@@ -74,7 +76,7 @@ func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *report.Run, wrong *Finding) {
 	defer func() {
 		if p := recover(); p != nil {
-			wrong = &Finding{Runs, fmt.Sprint("panic: ", p)}
+			wrong = &Finding{Law: Runs, Detail: fmt.Sprint("panic: ", p)}
 		}
 	}()
 	o.MaxPerInstant = mostMessages * len(s.Objects)
@@ -85,17 +87,27 @@ func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *
 	var invalid *world.Invalid
 	switch {
 	case errors.As(err, &invalid):
-		return nil, &Finding{Valid, err.Error()}
+		return nil, &Finding{Law: Valid, Detail: err.Error()}
 	case err != nil:
-		return nil, &Finding{Runs, err.Error()}
+		return nil, &Finding{Law: Runs, Detail: err.Error()}
 	}
+	return r, broken(r)
+}
+
+// broken is what a run says of the laws of package invariant; nil: all held.
+func broken(r *report.Run) (wrong *Finding) {
 	for _, e := range r.Expectations {
-		if law, is := strings.CutPrefix(e.Text, world.InvariantPrefix); is && !e.Passed {
+		law, is := strings.CutPrefix(e.Text, world.InvariantPrefix)
+		switch {
+		case !is || e.Passed:
+		case wrong == nil:
 			at := time.Duration(e.At * float64(time.Second))
-			return r, &Finding{law, fmt.Sprintf("at %s: %s", at, e.Reason)}
+			wrong = &Finding{Law: law, Detail: fmt.Sprintf("at %s: %s", at, e.Reason)}
+		case law != wrong.Law && !slices.Contains(wrong.Others, law):
+			wrong.Others = append(wrong.Others, law)
 		}
 	}
-	return r, nil
+	return wrong
 }
 
 func repeats(s *scenario.Scenario, first *report.Run, tamper func() world.Tamper) *Finding {
@@ -107,7 +119,7 @@ func repeats(s *scenario.Scenario, first *report.Run, tamper func() world.Tamper
 		return nil
 	}
 	if difference := compare(history(first), history(again)); difference != "" {
-		return &Finding{Repeats, difference}
+		return &Finding{Law: Repeats, Detail: difference}
 	}
 	return nil
 }
