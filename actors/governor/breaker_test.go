@@ -73,6 +73,7 @@ func TestABreakerStopsTheFleetAtItsShare(t *testing.T) {
 	require.Equal(t, []messages.Message{&messages.EvictionDelayed{
 		Cluster: "e1", Reason: "BreakerOpen", Message: "the fleet: 5 of 10 copies evicted within 10m: no more evictions",
 	}}, waits("f", n))
+	n.Told(bindingAt("a"), &messages.EvictionPermitted{Cluster: "e1"})
 	require.Empty(t, gone(d.Tell(from("u1", "z")...)))
 	d.WakesIn(5 * time.Minute)
 }
@@ -233,6 +234,7 @@ func TestARestartForgetsNoBreaker(t *testing.T) {
 		before := &messages.GovernorRestored{Status: &api.GovernorStatus{Permits: []api.PermitCount{{Moved: went}}}}
 		n := d.Tell(append(from("e1", "a", "b"), before, before, survey)...)
 		require.Equal(t, []string{"a/e1"}, gone(n))
+		require.Equal(t, 5, breakers(n)[0].Moved)
 	})
 }
 

@@ -116,7 +116,7 @@ func TestTheStatusOfABudgetSaysAll(t *testing.T) {
 	require.Equal(t, map[messages.BudgetName]api.EvictionBudgetStatus{
 		"all": {
 			ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 5, DesiredHealthy: 5, Waiting: 1,
-			Message: "budget all: the eviction takes 2 of 6 replicas immediately, and 5 are required; it cannot go as things are",
+			Message: "budget all: the eviction takes 2 of 6 replicas immediately, and 5 are required; the eviction cannot start under these conditions",
 		},
 		"each": {
 			ExpectedWorkloads: 2, ExpectedReplicas: 6, CurrentHealthy: 5, DesiredHealthy: 3, DisruptionsAllowed: 2,
@@ -210,11 +210,22 @@ func TestWhoWaitsForOneThingAfterAnotherIsToldOfEach(t *testing.T) {
 	d.Tell(set(keep("all", "4")), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e1"))
 	rate := slowed("e1", "cluster e1 is limited to 0.1 evictions a second")
 	spent := heldBack("e1", "BudgetSpent", "budget all: 4 of 6 replicas available, 4 required; the eviction takes 2 immediately")
-	d.Tell(from("e1", "a", "b")...).Told(bindingAt("b"), rate)
-	d.Advance(10*time.Second).Told(bindingAt("b"), spent)
+	d.Tell(from("e1", "a", "b", "c")...).Told(bindingAt("b"), rate)
+	d.Advance(10*time.Second).Told(bindingAt("b"), spent).Told(bindingAt("c"), spent)
 	require.Equal(t, []string{"z/e1"}, gone(d.Tell(from("e1", "z")...)), "no budget is about it")
 	d.Tell(on("a", 2, "u1")).Told(bindingAt("b"), rate)
 	require.Equal(t, []string{"b/e1"}, gone(d.Advance(10*time.Second)))
+}
+
+func TestWhoWaitsIsToldOnceOfAllThatIsNew(t *testing.T) {
+	s := guarded()
+	s.EvictionBudgets = true
+	d := drive(t, s)
+	d.Tell(set(keep("all", "4")), on("a", 2, "u2"), on("b", 2, "u2"), on("c", 2, "u2"))
+	require.Equal(t, []string{"a/u2"}, gone(d.Tell(from("u2", "a", "b")...)))
+	n := d.Tell(append(most[:3:3], changed(on("c", 2, "u2"), 1, messages.Stays))...)
+	require.Equal(t, []string{"PartialDisruption"}, states(n))
+	require.Len(t, waits("b", n), 1)
 }
 
 func TestWhoIsHeldKeepsNobodyFromABudget(t *testing.T) {

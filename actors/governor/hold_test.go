@@ -126,25 +126,22 @@ func TestAHoldMayBeMadeLongerShorterOrVoid(t *testing.T) {
 }
 
 func TestWhoWasHeldHearsThatItWaitsForAWorker(t *testing.T) {
+	ofB := messages.HoldScope{Binding: "b"}
 	told := request("b")
 	told.Cluster, told.Told = "e1", true
 	for name, c := range map[string]struct {
-		before  []messages.ToGovernor
-		request *messages.RequestEviction
+		before []messages.ToGovernor
+		ends   []messages.ToGovernor
 	}{
-		"since the hold ended":            {[]messages.ToGovernor{hold(fleet, "network"), from("e1", "b")[0]}, nil},
-		"since its own hold ended":        {[]messages.ToGovernor{hold(fleet, "network"), hold(messages.HoldScope{Binding: "b"}, "migration"), from("e1", "b")[0], hold(messages.HoldScope{Binding: "b"}, "")}, nil},
-		"also where a restart is between": {nil, told},
+		"since the hold ended":            {[]messages.ToGovernor{hold(fleet, "network"), from("e1", "b")[0]}, []messages.ToGovernor{hold(fleet, "")}},
+		"since its own hold ended":        {[]messages.ToGovernor{hold(ofB, "migration"), from("e1", "b")[0]}, []messages.ToGovernor{hold(ofB, "")}},
+		"also where a restart is between": {nil, []messages.ToGovernor{told}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, workers(1, 0.5))
 			d.Tell(c.before...)
 			d.Tell(from("e1", "a")...)
-			ends := []messages.ToGovernor{hold(fleet, "")}
-			if c.request != nil {
-				ends = append(ends, c.request)
-			}
-			d.Tell(ends...).Told(bindingAt("b"), heldBack("e1", "EvictionWorkers", "waiting for one of 1 eviction workers, which take 2s for each eviction"))
+			d.Tell(c.ends...).Told(bindingAt("b"), heldBack("e1", "EvictionWorkers", "waiting for one of 1 eviction workers, which take 2s for each eviction"))
 			d.Advance(time.Hour)
 		})
 	}

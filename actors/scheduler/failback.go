@@ -239,7 +239,6 @@ func (s *Scheduler) comeHome(now time.Time, e *entry, d placement.Decision, out 
 	s.startsOn(&next, e.asked.Targets)
 	s.account(e.asked, &next)
 	e.hears(next)
-	e.answered = true
 	delete(s.home.away, next.Binding)
 	s.home.heard(next.Binding, &says)
 	out.TellBinding(next.Binding, &messages.PlacementDecided{

@@ -65,6 +65,7 @@ func TestWhoReturnedIsAtHome(t *testing.T) {
 	d.Tell(abroad("team/web", homeFirst(), returnDue))
 	d.Tell(cluster("m1", "9", "down")).Quiet()
 	d.Tell(cluster("m1", "9")).Quiet()
+	d.Tell(cluster("m2", "9")).Quiet()
 	require.Equal(t, targets("m2:9"), decided(t, d.Tell(ask("a", 9, aggregated())), "a").Targets, "all of m2 is free")
 	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(ask("b", 8, aggregated())), "b").Outcome)
 	require.Equal(t, targets("m1:7"), decided(t, d.Tell(ask("c", 7, aggregated())), "c").Targets, "two of nine are taken")
@@ -118,6 +119,32 @@ func TestOnlySoManyReturnAtOnce(t *testing.T) {
 	done := again(under, "m1:2")
 	done.Evicting, done.Home = nil, &messages.Homeward{ToGroup: true}
 	require.Equal(t, api.EvictionReasonFailback, decided(t, d.Tell(done), "b").Move, "the next one's turn")
+}
+
+func TestThoseThatWaitedReturnInTheirOrder(t *testing.T) {
+	p := homeFirst()
+	d := drive(t, settings(oneAtATime), cluster("m1", "9", "down"), cluster("m2", "99"))
+	for _, name := range []messages.BindingName{"h", "b", "f", "d", "a", "g", "c", "e"} {
+		d.Tell(abroad(name, p))
+	}
+	d.Tell(cluster("m1", "9"))
+	for _, name := range []messages.BindingName{"h", "b", "f", "d", "a", "g", "c", "e"} {
+		waits := abroad(name, p, returnDue)
+		waits.Evicting = []messages.ClusterName{"m9"}
+		d.Tell(waits)
+	}
+	var names []messages.ToScheduler
+	for _, name := range []messages.BindingName{"h", "b", "f", "d", "a", "g", "c", "e"} {
+		names = append(names, &messages.ReturnsHeld{HoldScope: messages.HoldScope{Binding: name}, Held: true})
+	}
+	d.Tell(names...)
+	for _, name := range []messages.BindingName{"h", "b", "f", "d", "a", "g", "c", "e"} {
+		d.Tell(abroad(name, p, returnDue))
+	}
+	for i := range names {
+		names[i] = &messages.ReturnsHeld{HoldScope: names[i].(*messages.ReturnsHeld).HoldScope}
+	}
+	require.Equal(t, api.EvictionReasonFailback, decided(t, d.Tell(names...), "a").Move, "the first by name")
 }
 
 func TestWhoEndsWhileItReturnsMakesRoom(t *testing.T) {

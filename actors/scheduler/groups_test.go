@@ -54,6 +54,13 @@ func TestNobodyIsAnotherOfItsOwnGroup(t *testing.T) {
 	}
 }
 
+func TestWhoMustBeApartTriesAgainThoughNoRoomIsCounted(t *testing.T) {
+	d := drive(t, settings(grouping, noReservation), cluster("m1", "9"))
+	d.Tell(inGroups(ask("a/web", 1, anyOne()), "", "rival"))
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(inGroups(ask("a/api", 1, anyOne()), "", "rival")), "a/api").Outcome)
+	require.Equal(t, targets("m1:1"), decided(t, d.Tell(&messages.BindingGone{Binding: "a/web"}), "a/api").Targets)
+}
+
 func TestAGroupLeavesAFailedClusterTogether(t *testing.T) {
 	d := drive(t, settings(grouping), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
 	web := leaving(again(inGroups(ask("a/web", 1, anyOne()), "shop", ""), "m1:1"), "m1")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/actorstest"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -77,6 +78,43 @@ func TestABindingThatIsHeldCanStillBeScaled(t *testing.T) {
 	require.Empty(t, told.Leaving)
 	told = decided(t, d.Tell(cluster("m2", "9")), "web")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
+}
+
+func TestWhatIsScaledToZeroNeedsNoCluster(t *testing.T) {
+	zero := func(s *messages.Settings) { s.ZeroReplicasNeedNoCluster = true }
+	for name, c := range map[string]struct {
+		settings messages.Settings
+		word     *messages.PlaceBinding
+		held     bool
+	}{
+		"what must leave":              {settings(zero), leaving(again(ask("web", 0, anyOne()), "m1:2"), "m1"), false},
+		"not where clusters must fit":  {settings(), leaving(again(ask("web", 0, anyOne()), "m1:2"), "m1"), true},
+		"not what has no replicas":     {settings(zero), leaving(again(config(), "m1"), "m1"), true},
+		"not what still runs some":     {settings(zero), leaving(again(ask("web", 1, anyOne()), "m1:2"), "m1"), true},
+		"not a set, which has no such": {settings(zero, exactSets), leaving(askSet("web", 3, "m1"), "m1"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, c.settings, cluster("m1", "9", "down"))
+			mail := actorstest.MailTo(d.Tell(c.word).Mail(), bindingAt("web"))
+			told := mail[len(mail)-1].(*messages.PlacementDecided)
+			if c.held {
+				require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+				return
+			}
+			require.Equal(t, messages.PlacementChosen, told.Outcome)
+			require.Empty(t, told.Targets)
+			require.Empty(t, told.Held)
+			require.Equal(t, "replicas changed", told.Trigger)
+			d.Tell(cluster("m2", "9")).Quiet()
+		})
+	}
+}
+
+// config is the word of a resource without replicas.
+func config() *messages.PlaceBinding {
+	m := ask("web", 0, anyOne())
+	m.HasReplicas = false
+	return m
 }
 
 func TestReplicasWithoutAPlaceAreToldOfBesideAHold(t *testing.T) {

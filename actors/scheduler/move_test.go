@@ -45,6 +45,7 @@ func TestWhateverAPlacementDoesWithoutIsHandedOver(t *testing.T) {
 		{"an edit names one cluster more", edited(only("m1"), only("m1", "m2"), 2, "m1:2"), targets("m1:2", "m2:2"), "", nil},
 		{"a share moves, and no cluster is left", edited(weighted(1, 2), weighted(2, 1), 3, "m1:1", "m2:2"), targets("m1:2", "m2:1"), "Reschedule", nil},
 		{"a share shrinks, and the other stays", edited(weighted(1, 1), weighted(1, 1), 4, "m1:3", "m2:2"), targets("m1:2", "m2:2"), "", nil},
+		{"a share moves to a cluster that had none", edited(weighted(1, 0), weighted(2, 1), 3, "m1:3"), targets("m1:2", "m2:1"), "Reschedule", nil},
 		{"all shares shrink", edited(weighted(1, 1), weighted(1, 1), 2, "m1:3", "m2:3"), targets("m1:1", "m2:1"), "", nil},
 		{"a share shrinks to nothing", edited(aggregated(), aggregated(), 2, "m1:1", "m2:3"), targets("m2:2"), "Reschedule", []messages.ClusterName{"m1"}},
 		{"nothing is asked for any more", edited(aggregated(), aggregated(), 0, "m1:1", "m2:3"), nil, "", nil},
@@ -63,6 +64,11 @@ func TestWhateverAPlacementDoesWithoutIsHandedOver(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnEvictionAloneIsNoMove(t *testing.T) {
+	d := drive(t, settings(graceful), cluster("m1", "9", "down"), cluster("m2", "9"))
+	require.Empty(t, decided(t, d.Tell(leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")), "web").Move)
 }
 
 func TestWhatAnEvictionMovesBesideItIsHandedOverToo(t *testing.T) {

@@ -53,6 +53,18 @@ func TestEveryCopyOfADuplicatedWorkloadIsCharged(t *testing.T) {
 	requireRefused(t, roomy(t, "5").Tell(ask("team/web", 3, everywhere())), "team/web", "6 more cpu asked for, 0 of 5 taken")
 }
 
+func TestWhoIsRefusedTriesAgainWhenUsageFallsThoughNoRoomIsCounted(t *testing.T) {
+	d := roomy(t, "5", noReservation)
+	web := ask("team/web", 3, anyOne())
+	d.Tell(web)
+	requireRefused(t, d.Tell(ask("team/api", 3, anyOne())), "team/api", "3 more cpu asked for, 3 of 5 taken")
+	other := again(web, "m1:3")
+	d.Tell(other).Told(bindingAt("team/api"))
+	less := again(other, "m1:3")
+	less.Replicas = 2
+	require.Equal(t, messages.PlacementChosen, decided(t, d.Tell(less), "team/api").Outcome)
+}
+
 func TestWhoIsRefusedTriesAgainWhenThereIsRoom(t *testing.T) {
 	for name, relief := range map[string]messages.ToScheduler{
 		"another ends":         &messages.BindingGone{Binding: "team/web"},
@@ -89,7 +101,20 @@ func TestEachOfSeveralQuotasIsEditedAndDeletedByItsName(t *testing.T) {
 		return q
 	}
 	d := roomy(t, "9")
-	d.Tell(named("a", "9"), named("z", "9"), named("m", "9")).Quiet()
+	d.Tell(named("z", "1"), named("a", "9"), named("m", "3")).Quiet()
+	for _, c := range []struct{ goes, limit string }{{"z", "1"}, {"m", "3"}, {"cpus", "9"}} {
+		told := decided(t, d.Tell(ask("team/all", 10, anyOne())), "team/all")
+		require.Equal(t, "quota team/a: 10 more cpu asked for, 0 of 9 taken", told.Message, "the first by name")
+		d.Tell(&messages.BindingGone{Binding: "team/all"})
+		web := messages.BindingName("team/web-" + c.goes)
+		if c.limit != "9" {
+			told = decided(t, d.Tell(ask(web, 4, anyOne())), web)
+			require.Contains(t, told.Message, "0 of ")
+		}
+		d.Tell(&messages.BindingGone{Binding: web})
+		d.Tell(&messages.QuotaDeleted{Namespace: "team", Name: c.goes}).Quiet()
+	}
+	d.Tell(named("z", "9"), named("m", "9"), named("cpus", "9")).Quiet()
 	for _, name := range []string{"z", "a", "cpus", "m"} {
 		d.Tell(named(name, "1")).Quiet()
 		web := messages.BindingName("team/web-" + name)
@@ -104,7 +129,7 @@ func TestEachOfSeveralQuotasIsEditedAndDeletedByItsName(t *testing.T) {
 func TestAQuotaThatComesLaterCountsWhatRuns(t *testing.T) {
 	d := drive(t, settings(enforcing), cluster("m1", "99"))
 	first := ask("team/web", 4, anyOne())
-	d.Tell(first, ask("shop/web", 4, anyOne()))
+	d.Tell(first, ask("shop/web", 7, anyOne()))
 	d.Tell(cpus("3")).Quiet()
 	shrinks := again(first, "m1:4")
 	shrinks.Replicas = 3
@@ -197,6 +222,13 @@ func TestWhatIsNotWantedAnyMoreKeepsNoQuota(t *testing.T) {
 	requireRefused(t, d.Tell(ask("team/api", 2, &api.Placement{ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m2"}}})), "team/api", "2 more cpu asked for, 2 of 3 taken")
 }
 
+func TestWhatNothingReplacesKeepsItsQuotaFromDecisionToDecision(t *testing.T) {
+	d := drive(t, settings(enforcing, inPart, keeping), cluster("m1", "9", "down"), cluster("m2", "2"), cpus("4"))
+	d.Tell(leaving(again(ask("team/web", 4, aggregated()), "m1:4"), "m1"))
+	require.Equal(t, targets("m2:2", "m3:1"), decided(t, d.Tell(cluster("m3", "1")), "team/web").Targets)
+	requireRefused(t, d.Tell(ask("team/api", 1, &api.Placement{})), "team/api", "2 more cpu asked for, 4 of 4 taken")
+}
+
 func TestWhatWasEvictedFirstHasItsQuotaBack(t *testing.T) {
 	for unreplaced, want := range map[int32]messages.PlacementOutcome{3: messages.PlacementChosen, 0: messages.PlacementFailed} {
 		d := roomy(t, "3", keeping)
@@ -246,6 +278,13 @@ func TestAFullQuotaStopsNoSetFromMoving(t *testing.T) {
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
 	require.Equal(t, "m2", told.Targets[0].Name)
 	requireRefused(t, d.Tell(ask("team/web", 1, anyOne())), "team/web", "1 more cpu asked for, 4 of 4 taken")
+}
+
+func TestASetThatMovesKeepsNoQuotaForWhatStandsIn(t *testing.T) {
+	d := roomy(t, "5", keeping)
+	told := decided(t, d.Tell(leaving(askSet("team/lab", 3, "m1"), "m1")), "team/lab")
+	require.Equal(t, "m2", told.Targets[0].Name)
+	require.Equal(t, targets("m1:1"), decided(t, d.Tell(ask("team/web", 1, anyOne())), "team/web").Targets, "four of five are taken")
 }
 
 func TestASetWithoutAPlaceKeepsItsQuota(t *testing.T) {

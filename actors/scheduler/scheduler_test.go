@@ -184,6 +184,42 @@ func TestAFailureThatComesBackIsToldAgain(t *testing.T) {
 	}
 }
 
+func TestAFailureThatTheFleetBringsBackIsToldAgain(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+	word := again(ask("web", 2, twoOfThree()), "m1:2", "m2:2")
+	d.Tell(word)
+	for _, cpus := range []string{"8", "7"} {
+		n := d.Tell(&messages.ClusterGone{Name: "m2"}, cluster("m1", cpus))
+		require.Equal(t, messages.PlacementFailed, decided(t, n, "web").Outcome)
+		d.Tell(cluster("m2", "9")).Quiet()
+	}
+}
+
+func TestAPlacementThatIsEditedIsAppliedWhereverItLeads(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	told := decided(t, d.Tell(edited(only("m1"), only("m1", "m9"), 2, "m1:2")), "web")
+	require.Equal(t, messages.PlacementChosen, told.Outcome)
+	require.Equal(t, "placement changed", told.Trigger)
+	require.Equal(t, messages.PlacementKept, decided(t, d.Tell(edited(only("m1"), only("m1"), 2, "m1:2")), "web").Outcome, "an equal one")
+}
+
+func TestAClusterMustServeTheKind(t *testing.T) {
+	serving := func(v *messages.ClusterViewed, version, kind string) *messages.ClusterViewed {
+		v.View.APIs = []api.APIEnablement{{GroupVersion: version, Resources: []api.APIResource{{Kind: kind}}}}
+		return v
+	}
+	d := drive(t, settings(), serving(cluster("m1", "9"), "apps/v1", "Deployment"), serving(cluster("m2", "9"), "batch/v1", "Job"))
+	require.Equal(t, targets("m1:2"), decided(t, d.Tell(ask("web", 2, everywhere())), "web").Targets)
+}
+
+func TestWhoEndedIsForgotten(t *testing.T) {
+	d := drive(t, settings(func(s *messages.Settings) { s.RetryForAnyGroup = true }), cluster("m1", "1"))
+	d.Tell(ask("placed", 1, aggregated()), ask("waits", 9, aggregated()))
+	d.Tell(&messages.BindingGone{Binding: "placed"}, &messages.BindingGone{Binding: "waits"}).Quiet()
+	d.Tell(cluster("m1", "9")).Quiet()
+	d.Tell(status("m1", "10")).Quiet()
+}
+
 func TestABindingThatEndsInItsInstantIsNotPlaced(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "3"))
 	d.Tell(ask("a", 1, aggregated()), ask("b", 1, aggregated()), &messages.BindingGone{Binding: "a"}).Told(bindingAt("a"))
@@ -240,6 +276,30 @@ func TestTriggersSayWhyABindingIsPlaced(t *testing.T) {
 	for want, change := range map[string]func(*messages.PlaceBinding){
 		"placement changed": func(m *messages.PlaceBinding) { m.Placement = everywhere() },
 		"replicas changed":  func(m *messages.PlaceBinding) { m.Replicas = 4 },
+		"cluster deleted":   func(m *messages.PlaceBinding) { m.Targets = targets("m1:1", "m9:1") },
+		"binding changed": func(m *messages.PlaceBinding) {
+			m.Placement = everywhere()
+			m.Applied, m.Targets = m.Placement, targets("m1:2")
+		},
+		messages.TriggerEviction: func(m *messages.PlaceBinding) {
+			m.Placement = everywhere()
+			m.Applied, m.Targets, m.Evicting = m.Placement, targets("m1:2"), []messages.ClusterName{"m3"}
+		},
+		"reschedule requested": func(m *messages.PlaceBinding) { m.RescheduleAt = actorstest.Start.Add(1) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+			first := ask("web", 2, aggregated())
+			d.Tell(first)
+			next := again(first, "m1:2")
+			change(next)
+			require.Equal(t, want, decided(t, d.Tell(next), "web").Trigger)
+		})
+	}
+}
+
+func TestAnEvictionIsATriggerToo(t *testing.T) {
+	for want, change := range map[string]func(*messages.PlaceBinding){
 		"eviction": func(m *messages.PlaceBinding) {
 			m.Targets, m.Evicting = targets("m2:1"), []messages.ClusterName{"m1"}
 		},
@@ -295,6 +355,8 @@ func TestWhoseTasksEndHearsOnlyOfAChange(t *testing.T) {
 	ended := &messages.TasksEnded{Binding: "web", Request: first.Request + 1, Targets: targets("m1:2")}
 	d.Tell(ended).Quiet()
 	d.Tell(&messages.TasksEnded{Binding: "gone", Request: 1}).Quiet()
+	ended.Request++
+	d.Tell(ended).Quiet()
 	ended.Targets = targets("m1:1")
 	require.Equal(t, targets("m1:2"), decided(t, d.Tell(ended), "web").Targets, "the scheduler knows better")
 
@@ -305,6 +367,15 @@ func TestWhoseTasksEndHearsOnlyOfAChange(t *testing.T) {
 	nowhere.Replicas = 10
 	n := d.Tell(nowhere)
 	require.Equal(t, messages.PlacementFailed, decided(t, n, "web").Outcome)
+}
+
+func TestWhoseTasksEndMayReturnToAClusterThatItLeft(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"))
+	word := again(ask("web", 2, everywhere()), "m2:2")
+	word.Evicting = []messages.ClusterName{"m1"}
+	d.Tell(word).Told(bindingAt("web"), kept(word))
+	told := decided(t, d.Tell(&messages.TasksEnded{Binding: "web", Request: 3, Targets: targets("m2:2")}), "web")
+	require.Equal(t, targets("m1:2", "m2:2"), told.Targets)
 }
 
 // quitter is a binding that ends another one when it hears where it is to run.

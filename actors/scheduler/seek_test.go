@@ -89,6 +89,15 @@ func TestWhatIsHeldOfADepartureIsSoughtOnceTheLeaveLapsed(t *testing.T) {
 	d.Tell(cluster("m4", "9")).Told(bindingAt("web"), found("m1"))
 }
 
+func TestWhatIsStillSoughtIsLookedForAgain(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "2", "down"), cluster("m2", "2", "down"))
+	word := again(ask("web", 4, aggregated()), "m1:2", "m2:2")
+	word.Seeking = []messages.ClusterName{"m1", "m2"}
+	require.Equal(t, word.Seeking, decided(t, d.Tell(word), "web").Held)
+	d.Tell(cluster("m3", "2")).Told(bindingAt("web"), found("m1"), found("m2"))
+	d.Tell(status("m3", "5")).Quiet()
+}
+
 func TestAStartIsKeptForWhoAsksForLeave(t *testing.T) {
 	d := drive(t, settings(oneStartEach), cluster("m1", "9", "down"))
 	lapses := func(name messages.BindingName) *messages.PlaceBinding {

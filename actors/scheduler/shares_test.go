@@ -50,10 +50,15 @@ func TestASharesTurnHasCome(t *testing.T) {
 		left      []messages.ClusterName
 	}{
 		"a substitute is left": {[]string{"m1:2", "m3:2"}, []string{"m1:2", "m2:2"}, []messages.ClusterName{"m3"}},
+		"another share waits":  {[]string{"m3:4"}, []string{"m2:2", "m3:2"}, nil},
 		"a survivor shrinks":   {[]string{"m1:4"}, []string{"m1:2", "m2:2"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"), cluster("m3", "9"))
+			m1 := cluster("m1", "9")
+			if name == "another share waits" {
+				m1 = cluster("m1", "9", "down")
+			}
+			d := drive(t, settings(), m1, cluster("m2", "9"), cluster("m3", "9"))
 			word := due(displaced("web", aggregated(), c.now...))
 			d.Tell(word).Told(bindingAt("web"), kept(word), &messages.PlacementDecided{
 				Request: word.Request, Outcome: messages.PlacementChosen, Targets: targets(c.want...), Leaving: c.left,
@@ -82,6 +87,10 @@ func TestAShareWaitsWhile(t *testing.T) {
 	for name, change := range map[string]func(*messages.PlaceBinding){
 		"a cluster is being left":               func(m *messages.PlaceBinding) { m.Evicting = []messages.ClusterName{"m4"} },
 		"the rest of a spread home is not able": byRegion,
+		"the same, where labels are counted": func(m *messages.PlaceBinding) {
+			byRegion(m)
+			m.Placement.SpreadConstraints[0].SpreadByField, m.Placement.SpreadConstraints[0].SpreadByLabel = "", "rack"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m2 := cluster("m2", "9")
@@ -92,6 +101,37 @@ func TestAShareWaitsWhile(t *testing.T) {
 			d.Tell(word).Told(bindingAt("web"), kept(word))
 		})
 	}
+}
+
+func TestASpreadHomeIsTakenBackAsAWhole(t *testing.T) {
+	in := func(c *messages.ClusterViewed) *messages.ClusterViewed {
+		c.View.Region = "eu"
+		return c
+	}
+	d := drive(t, settings(), in(cluster("m1", "9")), in(cluster("m2", "9")), in(cluster("m3", "9")))
+	p := aggregated()
+	p.SpreadConstraints = []api.SpreadConstraint{{SpreadByField: api.SpreadByRegion, MinGroups: 1, MaxGroups: 9}}
+	word := due(displaced("web", p, "m3:4"))
+	word.Home.Shares[0].Able, word.Home.Shares[0].Due = true, true
+	mail := d.Tell(word).Mail()
+	require.Equal(t, targets("m1:2", "m2:2"), mail[len(mail)-1].Message.(*messages.PlacementDecided).Targets)
+}
+
+func TestAShareOfTheFirstGroupReturnsAsAnyOther(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"), cluster("m3", "9"))
+	p := aggregated()
+	p.ClusterAffinities = []api.ClusterAffinityTerm{{AffinityName: "home"}}
+	word := displaced("web", p, "m1:2", "m3:2")
+	word.Affinity = "home"
+	d.Tell(word).Told(bindingAt("web"), kept(word), judged("m2", true))
+	require.False(t, word.Home.Shares[1].Able, "the binding's own word stays as it is")
+}
+
+func TestAShareThatIsKeptReturnsWithoutItsGroup(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"), cluster("m2", "9"), cluster("m3", "9"))
+	word := displaced("web", aggregated(), "m3:4")
+	word.Home.ToGroup, word.Home.Shares[1].Kept = false, true
+	d.Tell(word).Told(bindingAt("web"), kept(word), judged("m2", true))
 }
 
 func TestSharesCountAmongTheReturnsAtOnce(t *testing.T) {

@@ -69,9 +69,6 @@ func (s *Scheduler) busy(m *messages.PlaceBinding) (clusters []placement.Busy) {
 		return nil
 	}
 	for c, n := range s.starts.counts { // order-free: a set
-		if slices.Contains(underWay(m), c) {
-			n--
-		}
 		if most := s.mostOn(c); most > 0 && n >= most {
 			clusters = append(clusters, placement.Busy{Cluster: c, Most: s.whyOn(c)})
 		}

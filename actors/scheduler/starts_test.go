@@ -34,7 +34,13 @@ func goes(n *actorstest.Network, name messages.BindingName) string {
 }
 
 func TestAClusterStartsOnlySoManyAtOnce(t *testing.T) {
-	d := drive(t, settings(oneStartEach), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
+	t.Run("of room that is reserved", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach)) })
+	t.Run("of any room", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach, noReservation)) })
+}
+
+func requireOneStartEach(t *testing.T, s messages.Settings) {
+	t.Helper()
+	d := drive(t, s, cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
 	n := d.Tell(leaves("a"), leaves("b"), leaves("c"))
 	require.ElementsMatch(t, []string{"m2", "m3"}, []string{goes(n, "a"), goes(n, "b")})
 	held := actorstest.MailTo(n.Mail(), bindingAt("c"))[0].(*messages.PlacementDecided)
@@ -44,6 +50,22 @@ func TestAClusterStartsOnlySoManyAtOnce(t *testing.T) {
 	started := again(ask("a", 1, oneCluster()), first+":1")
 	started.Request, started.Evicting = 2, []messages.ClusterName{"m1"}
 	require.Equal(t, first, goes(d.Tell(started), "c"), "the start of a is over")
+}
+
+func TestAStartGoesOnWhileItsBindingIsDecidedOnAgain(t *testing.T) {
+	d := drive(t, settings(oneStartEach), cluster("m1", "9", "down"), cluster("m2", "9"))
+	larger := starting("a", "m2")
+	larger.Replicas = 2
+	require.Equal(t, "m2", goes(d.Tell(larger), "a"))
+	require.Empty(t, goes(d.Tell(leaves("b")), "b"), "a starts")
+	d.Tell(starting("a", "m2")).Told(bindingAt("b"))
+}
+
+func TestAnotherClusterThanTheOneThatBacksOffStartsAsManyAsCome(t *testing.T) {
+	d := drive(t, settings(backingOff), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "5"))
+	d.Tell(starting("a", "m2"), limited(1))
+	n := d.Tell(leaves("b"), leaves("c"))
+	require.Equal(t, []string{"m3", "m3"}, []string{goes(n, "b"), goes(n, "c")})
 }
 
 func TestAStartThatEndsWithItsBindingMakesRoom(t *testing.T) {
@@ -84,9 +106,9 @@ func TestOfTwoLimitsTheLowerCounts(t *testing.T) {
 		setting, limit int
 		want           string
 	}{
-		"of the setting":   {1, 2, "as it may (1)"},
-		"of the back-off":  {2, 1, "as it may (1: 5 starts failed)"},
-		"both: its reason": {1, 1, "as it may (1: 5 starts failed)"},
+		"of the setting":   {1, 2, "limit allows (1)."},
+		"of the back-off":  {2, 1, "limit allows (1: 5 starts failed)."},
+		"both: its reason": {1, 1, "limit allows (1: 5 starts failed)."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, settings(backingOff, func(s *messages.Settings) { s.MaxStartingPerCluster = c.setting }), cluster("m1", "9", "down"), cluster("m2", "9"))

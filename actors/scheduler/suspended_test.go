@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 func suspended(m *messages.PlaceBinding) *messages.PlaceBinding {
@@ -27,6 +28,23 @@ func TestASuspendedBindingHoldsItsRoomAndIsNotDecidedOn(t *testing.T) {
 	again := *held
 	again.Suspended = false
 	require.Equal(t, targets("m1:3"), decided(t, d.Tell(&again), "web").Targets)
+}
+
+func untold(m *messages.PlaceBinding, clusters ...string) *messages.PlaceBinding {
+	m.Untold = &api.SuspensionClusters{ClusterNames: clusters}
+	return m
+}
+
+func TestWhatIsToldNothingTakesNothing(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "3"), cluster("m2", "9"))
+	told := decided(t, d.Tell(untold(ask("web", 2, aggregated()), "m2")), "web")
+	require.Equal(t, targets("m1:2"), told.Targets)
+
+	d = drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9"))
+	word := untold(leaving(again(ask("web", 3, twoOfThree()), "m1:3", "m2:2"), "m1"), "m2")
+	require.Equal(t, []messages.ClusterName{"m1"}, decided(t, d.Tell(word), "web").Held, "m2 would run one more")
+	word = untold(leaving(again(ask("web", 2, anyOne()), "m1:2", "m2:2"), "m1"), "m2")
+	require.Equal(t, []messages.ClusterName{"m1"}, decided(t, d.Tell(word), "web").Leaving, "m2 keeps what it has")
 }
 
 func TestWhoIsSuspendedWaitsForNothing(t *testing.T) {
