@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -314,7 +315,7 @@ func try(ctx context.Context, checks []*check, id int) verdict {
 		for _, c := range some {
 			took += c.took
 		}
-		limit := limits{cpu: 5*took + 5*time.Second, wall: 10*took + time.Minute}
+		limit := limits{cpu: 5*took + 2*time.Second, wall: 10*took + 10*time.Minute}
 		passed, _, _ := execute(ctx, some, limit, "LEEWARD_MUTANT="+strconv.Itoa(id))
 		switch {
 		case ctx.Err() != nil:
@@ -327,7 +328,8 @@ func try(ctx context.Context, checks []*check, id int) verdict {
 	return v
 }
 
-// limits of a run of checks: a fault may make them loop, wait, or ask for memory without end.
+// limits of a run of checks: a fault may make them loop, or ask for memory, without end. A busy machine may keep them from what they
+// need for long; those that only wait are given up by watch.
 type limits struct{ cpu, wall time.Duration }
 
 const memory = 8 << 20 // KiB
@@ -351,11 +353,17 @@ func execute(ctx context.Context, checks []*check, l limits, env string) (passed
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what a test starts ends with it
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) }
 	p.WaitDelay = time.Second
-	out, err := p.CombinedOutput()
+	var said bytes.Buffer
+	p.Stdout, p.Stderr = &said, &said
+	err := p.Start()
+	if err == nil {
+		go watch(ctx, p.Process.Pid, cancel)
+		err = p.Wait()
+	}
 	if p.ProcessState != nil {
 		took = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
 	}
-	return err == nil, out, took
+	return err == nil, said.Bytes(), took
 }
 
 // each calls something for 0 to n-1, several at the same time.

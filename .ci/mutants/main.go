@@ -35,7 +35,7 @@ var targets = []target{
 	{"actors/governor", []string{"scenarios", "simulation"}},
 	{"actors/scheduler", []string{"scenarios", "simulation"}},
 	{"runtime/live", nil},
-	{"runtime/engine", []string{"runtime/engine/wal", "runtime/live"}},
+	{"runtime/engine", []string{"runtime/etcd", "runtime/live"}},
 	{"runtime/engine/wal", []string{"runtime/engine"}},
 }
 
@@ -136,7 +136,7 @@ func run(ctx context.Context, o options) error {
 		return nil
 	}
 	rng := rand.New(rand.NewPCG(o.seed, 0))
-	left := o.time
+	left, part := o.time, max(turn, o.time/time.Duration(max(1, len(packages))))
 	if o.time > 0 {
 		draw(rng, packages)
 	}
@@ -153,8 +153,8 @@ func run(ctx context.Context, o options) error {
 		}
 		limit, cancel := ctx, context.CancelFunc(func() {})
 		if o.time > 0 {
-			limit, cancel = context.WithTimeout(ctx, min(left, turn))
-			left -= turn
+			limit, cancel = context.WithTimeout(ctx, min(left, part))
+			left -= part
 		}
 		s, err := j.try(limit, rng, os.Stdout)
 		cancel()
@@ -170,7 +170,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// turn is how long a sample tries the faults of one package.
+// turn is how long a sample tries the faults of one package at least, where there is time for few.
 const turn = 20 * time.Second
 
 // draw puts packages into an order in which one with more faults is likely to come sooner.

@@ -136,3 +136,19 @@ func increment(t *testing.T, s *store) {
 		return
 	}
 }
+
+// TestACursorReadsALittleAtATime, and says how far it is.
+func TestACursorReadsALittleAtATime(t *testing.T) {
+	s := open(t, 0)
+	_, c := s.maps().SnapshotAndWatch()
+	var writes []engine.Write
+	for n := range 600 {
+		writes = append(writes, engine.Create(mapKey(fmt.Sprint(n)), configMap("m", "1")))
+	}
+	s.commit(append(writes, engine.Create(eventKey("e"), event("e")))...)
+	for _, read := range []int64{256, 512, 601} {
+		_, err := c.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, read, c.Version())
+	}
+}

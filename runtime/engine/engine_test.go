@@ -2,7 +2,8 @@ package engine_test
 
 import (
 	"fmt"
-	"runtime"
+	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/runtime/engine"
+	"leeward/runtime/engine/wal"
 )
 
 var (
@@ -210,11 +212,10 @@ func TestAnObjectMayGoAndComeInOneBatch(t *testing.T) {
 		require.NoError(t, err)
 		return e
 	}
-	e := open(func(n int, _ time.Duration) { batches = append(batches, n); <-busy })
+	committed := make(chan struct{}, 2)
+	e := open(func(n int, _ time.Duration) { batches = append(batches, n); committed <- struct{}{}; <-busy })
 	first := e.Begin(0, engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1")))
-	for e.Version() < 2 { // until that is a batch of its own
-		runtime.Gosched()
-	}
+	<-committed // that is a batch of its own
 	changes := []func() error{
 		e.Begin(0, engine.Delete(mapKey("a"), 1)),
 		e.Begin(0, engine.Create(mapKey("a"), configMap("a", "2"))),
@@ -332,6 +333,9 @@ func TestADeletionTakesAVersionThatIsTold(t *testing.T) {
 	version, err = s.CommitVersion(engine.Delete(mapKey("a"), 1))
 	require.NoError(t, err)
 	require.Equal(t, int64(3), version)
+	version, err = s.CommitVersion()
+	require.Error(t, err)
+	require.Zero(t, version)
 }
 
 func TestABatchIsMeasuredOnceItIsDurable(t *testing.T) {
@@ -345,4 +349,61 @@ func TestABatchIsMeasuredOnceItIsDurable(t *testing.T) {
 	require.Error(t, e.Commit(engine.Create(mapKey("a"), configMap("a", "2"))))
 	require.NoError(t, e.Close())
 	require.Equal(t, []int{2}, objects, "what is refused is not measured")
+}
+
+func TestHowLongABatchTookIsUntilItIsDurable(t *testing.T) {
+	now, took := clock.NewMock(), []time.Duration(nil)
+	e, err := engine.Open(engine.Config{
+		Resources: resources(0), Clock: now, Dir: t.TempDir(),
+		WAL: wal.Options{OpenFile: func(path string) (wal.File, error) {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+			return slow{f, now}, err
+		}},
+		Committed: func(_ int, d time.Duration) { took = append(took, d) },
+	})
+	require.NoError(t, err)
+	require.NoError(t, e.Commit(engine.Create(mapKey("a"), configMap("a", "1"))))
+	require.NoError(t, e.Close())
+	require.Equal(t, []time.Duration{5 * time.Millisecond}, took)
+}
+
+// slow is a file whose syncs take their time.
+type slow struct {
+	*os.File
+	clock *clock.Mock
+}
+
+func (s slow) Sync() error {
+	s.clock.Add(5 * time.Millisecond)
+	return nil
+}
+
+// TestManyObjectsGoAtOnce has more of them due at one instant than go in one batch.
+func TestManyObjectsGoAtOnce(t *testing.T) {
+	var batches []int
+	now := clock.NewMock()
+	e, err := engine.Open(engine.Config{Resources: resources(0), Clock: now, Committed: func(n int, _ time.Duration) { batches = append(batches, n) }})
+	require.NoError(t, err)
+	s := &store{e, t, now}
+	var writes []engine.Write
+	for n := range 2500 {
+		writes = append(writes, engine.Create(mapKey(fmt.Sprintf("%04d", n)), configMap("m", "1")).For(time.Hour))
+	}
+	s.commit(writes...)
+	s.commit(engine.Create(mapKey("later"), configMap("later", "1")).For(2 * time.Hour))
+	_, c := s.maps().SnapshotAndWatch()
+	s.advance(time.Hour)
+	var gone []string
+	for len(gone) < 2500 {
+		changes, err := c.Next(t.Context())
+		require.NoError(t, err)
+		for _, change := range changes {
+			require.Nil(t, change.Object)
+			gone = append(gone, change.Key)
+		}
+	}
+	require.True(t, slices.IsSorted(gone), "by name, where they are due at once")
+	require.Equal(t, []string{"later=1"}, values(s.maps().Snapshot()))
+	require.NoError(t, s.Close())
+	require.Equal(t, []int{2500, 1, 1024, 1024, 2500 - 2*1024}, batches, "with few syncs of the log")
 }

@@ -20,9 +20,7 @@ func (a *alarm) set(at int64) {
 		return
 	}
 	a.stop()
-	if at != 0 {
-		a.timer, a.at = a.clock.Timer(max(0, time.Unix(0, at).Sub(a.clock.Now()))), at
-	}
+	a.timer, a.at = a.clock.Timer(max(0, time.Unix(0, at).Sub(a.clock.Now()))), at
 }
 
 func (a *alarm) stop() {

@@ -48,6 +48,16 @@ func TestAFeedHoldsNoMoreThanItsReaderHasAUseFor(t *testing.T) {
 	require.Nil(t, changes[1].Object)
 }
 
+func TestFeedsTakeNothingFromEachOther(t *testing.T) {
+	s := short(t)
+	all, barely := s.Follow(), s.Follow(events)
+	s.commit(engine.Create(eventKey("a"), event("a")))
+	changes := all.Take()
+	require.NotNil(t, changes[0].Object)
+	require.Nil(t, changes[0].Text, "a feed may be behind, and holds no more than it must")
+	require.Nil(t, barely.Take()[0].Object)
+}
+
 func TestAFeedEndsWithItsStore(t *testing.T) {
 	s := open(t, 0)
 	f := s.Follow()

@@ -46,8 +46,8 @@ func (h *held) read(visit func(text []byte) error) error {
 
 // mentions reports whether one of some words may stand in the JSON of an object, in quotes.
 func (h *held) mentions(words []string) bool {
-	if h.object != nil || h.none() {
-		return h.object != nil
+	if h.object != nil {
+		return true
 	}
 	found := false
 	_ = h.packed.read(func(text []byte) error { // what cannot be read is for open to tell

@@ -132,6 +132,66 @@ func TestWhatIsKeptStaysAsItWas(t *testing.T) {
 	require.Equal(t, "1", kept.Object().GetResourceVersion())
 	require.Nil(t, s.maps().Kept(mapKey("a"), 1), "another stands there")
 	require.Nil(t, s.maps().Kept(mapKey("b"), 0), "none does")
+
+	for n := range 4 { // from then on the table packs
+		s.commit(engine.Create(mapKey(fmt.Sprint("b", n)), configMap("b", "1")))
+	}
+	kept = s.maps().Kept(mapKey("b3"), 6)
+	require.NotSame(t, kept.Object(), kept.Object(), "a text, though the table still has the object")
+}
+
+func TestATableWithoutAKindLeavesObjectsTheirs(t *testing.T) {
+	e, err := engine.Open(engine.Config{
+		Resources: []engine.Resource{{Name: maps, New: func() engine.Object { return new(corev1.ConfigMap) }}}, Clock: clock.NewMock(),
+	})
+	require.NoError(t, err)
+	m := configMap("a", "1")
+	m.Kind = "Mine"
+	require.NoError(t, e.Commit(engine.Create(mapKey("a"), m)))
+	o, _ := e.Table(maps).Get(mapKey("a"))
+	require.Equal(t, "Mine", o.(*corev1.ConfigMap).Kind)
+	require.NoError(t, e.Close())
+}
+
+// TestTheLatestChangesAreAtHandAsTheyWereCommitted has more changes than are kept so, of more objects than a table keeps as they are.
+func TestTheLatestChangesAreAtHandAsTheyWereCommitted(t *testing.T) {
+	const latest, history = 1024, 1500
+	now := clock.NewMock()
+	e, err := engine.Open(engine.Config{Resources: resources(history), Clock: now, Dir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	s := &store{e, t, now}
+	create := func(from, to int) {
+		var writes []engine.Write
+		for n := from; n < to; n++ {
+			writes = append(writes, engine.Create(mapKey(fmt.Sprintf("%04d", n)), configMap("m", "1")))
+		}
+		s.commit(writes...)
+	}
+	create(0, history)
+	create(history, history+1) // packed, as the table has so many
+	edited := configMap("m", "2")
+	edited.ResourceVersion = "7" // as people send it
+	s.commit(engine.Update(mapKey("1500"), edited, history+1))
+	is := func() engine.Change {
+		c, err := s.maps().Watch(history + 1)
+		require.NoError(t, err)
+		changes, err := c.Next(t.Context())
+		require.NoError(t, err)
+		return changes[0]
+	}
+	c := is()
+	require.JSONEq(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m","namespace":"default"},"data":{"value":"2"}}`, string(c.Text))
+	require.Same(t, c.Previous(), c.Previous())
+	create(history+1, history+latest)
+	c = is()
+	require.NotNil(t, c.Text, "the last of the latest")
+	create(history+latest, history+latest+1)
+	c = is()
+	require.Nil(t, c.Text)
+	require.Equal(t, "2", c.Object.(*corev1.ConfigMap).Data["value"])
+	require.NotSame(t, c.Previous(), c.Previous(), "what stood before is a text by now")
+	require.Equal(t, "1", c.Previous().(*corev1.ConfigMap).Data["value"])
 }
 
 func TestWhatCannotBeReadIsSaidByWhoReadsItFirst(t *testing.T) {
@@ -155,4 +215,24 @@ func TestManyObjectsAreReadInOrder(t *testing.T) {
 	require.Len(t, all, 3000)
 	require.True(t, slices.IsSorted(all))
 	require.Equal(t, "2999=2999", all[2999])
+}
+
+// TestWhoHasSeenEnoughOfManyStops wherever that is among those that are decoded ahead.
+func TestWhoHasSeenEnoughOfManyStops(t *testing.T) {
+	s := short(t)
+	var writes []engine.Write
+	for n := range 5000 {
+		writes = append(writes, engine.Create(mapKey(fmt.Sprintf("%04d", n)), configMap("m", "1")))
+	}
+	s.commit(writes...)
+	all := s.maps().Snapshot()
+	for _, enough := range []int{1, 31, 32, 33, 100, 1500, 2500, 4999, 5000} {
+		seen := 0
+		for range all.Under("", "") {
+			if seen++; seen == enough {
+				break
+			}
+		}
+		require.Equal(t, enough, seen)
+	}
 }

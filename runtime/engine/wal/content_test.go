@@ -98,6 +98,23 @@ func TestAnAppendOfNothingIsSound(t *testing.T) {
 	require.Empty(t, state.Notes)
 }
 
+// TestAnAppendOfNothingShowsThatWhatPrecedesItWasDurable: a hole in that is none of a crash's.
+func TestAnAppendOfNothingShowsThatWhatPrecedesItWasDurable(t *testing.T) {
+	dir := t.TempDir()
+	log, _, err := Open(dir, Options{})
+	require.NoError(t, err)
+	require.NoError(t, log.Append([]Record{{Version: 1, Key: "/a", Object: bytes.Repeat([]byte("x"), 2000)}}))
+	require.NoError(t, log.Append(nil))
+	require.NoError(t, log.Close())
+	path := nameFile(dir, segments, 1).path
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	clear(data[512:1024])
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	_, err = Load(dir)
+	require.ErrorAs(t, err, new(*Damage))
+}
+
 // TestWhoReadsAFolderLeavesNoFileOpen reads one that is sound and one that is not.
 func TestWhoReadsAFolderLeavesNoFileOpen(t *testing.T) {
 	dir := t.TempDir()
