@@ -21,30 +21,31 @@ type Key struct {
 // Failover is one eviction from its countdown until the old copy is removed. An instant that has not come is zero.
 // What it points to belongs to facts and must not be changed.
 type Failover struct {
+	// next began after it, of its binding's; awaits is Evicted, Released or Removed. What most facts look at comes first, on
+	// few lines of the CPU's cache.
+	next   *Failover
+	awaits Step
 	Key
 	// Cause is why, as told last; its Deadline is what the eviction is scheduled for.
 	Cause *messages.Grounds
-	// Scheduled is when the countdown began; zero, too, for an eviction that had none.
-	Scheduled time.Time
 	// BlockedBy is what last blocked the eviction, and stays after it began; nil: nothing did.
 	BlockedBy *messages.EvictionBlocked
+	// Available is when a copy on another cluster was last reported healthy during the handover.
+	Available time.Time
+	// Released is when the handover ended.
+	Released time.Time
+	// Reason is why it was released or cancelled.
+	Reason string
 	// Eviction wrote the graceful eviction task, at Evicted.
 	Eviction *messages.EvictionStarted
 	Evicted  time.Time
 	// Placed is when the scheduler had decided where the replicas run instead, To on which clusters.
 	Placed time.Time
 	To     []api.TargetCluster
-	// Available is when a copy on another cluster was last reported healthy during the handover.
-	Available time.Time
-	// Released is when the handover ended.
-	Released time.Time
+	// Scheduled is when the countdown began; zero, too, for an eviction that had none.
+	Scheduled time.Time
 	// Cancelled is when a countdown ended without an eviction, or a handover was withdrawn.
 	Cancelled time.Time
-	// Reason is why it was released or cancelled.
-	Reason string
-
-	// next began after it, of its binding's.
-	next *Failover
 }
 
 // Step is what a fact changed of a failover: the field of that name, or that the old copy is gone.
@@ -64,17 +65,6 @@ const (
 
 // Reader hears of each step when it is taken. It may keep the failover, which the following steps change.
 type Reader func(at time.Time, s Step, f *Failover)
-
-// awaits is the step that a failover waits for: Evicted, Released or Removed.
-func (f *Failover) awaits() Step {
-	switch {
-	case f.Evicted.IsZero():
-		return Evicted
-	case f.Released.IsZero():
-		return Released
-	}
-	return Removed
-}
 
 // About returns the binding whose failovers a fact may be a step of; false: it is none of any.
 func About(f messages.Fact) (messages.BindingName, bool) {
@@ -103,7 +93,7 @@ func Stored(name messages.BindingName, s *api.BindingSpec) *Binding {
 	for _, k := range s.GracefulEvictionTasks {
 		e := &messages.EvictionStarted{Binding: name, Cluster: messages.ClusterName(k.FromCluster), Task: k}
 		o := b.due(Key{name, e.Cluster}, &e.Grounds)
-		o.Eviction, o.Evicted = e, time.Unix(0, 0)
+		o.awaits, o.Eviction, o.Evicted = Released, e, time.Unix(0, 0)
 		if k.CreationTimestamp != nil {
 			o.Evicted = k.CreationTimestamp.Time
 		}
@@ -115,7 +105,7 @@ func Stored(name messages.BindingName, s *api.BindingSpec) *Binding {
 func (b *Binding) Handovers() iter.Seq[*Failover] {
 	return func(yield func(*Failover) bool) {
 		for o := b.open; o != nil; o = o.next {
-			if o.awaits() == Released && !yield(o) {
+			if o.awaits == Released && !yield(o) {
 				return
 			}
 		}
@@ -137,7 +127,7 @@ func (b *Binding) Take(at time.Time, f messages.Fact, step Reader) {
 		o.BlockedBy = f
 		step(at, Blocked, o)
 	case *messages.EvictionCancelled:
-		b.cancel(at, f.Reason, step, func(o *Failover) bool { return o.Cluster == f.Cluster && o.awaits() == Evicted })
+		b.cancel(at, f.Reason, step, func(o *Failover) bool { return o.Cluster == f.Cluster && o.awaits == Evicted })
 	case *messages.EvictionStarted:
 		b.evicted(at, f, step)
 	case *messages.Scheduled:
@@ -161,12 +151,12 @@ func (b *Binding) Take(at time.Time, f messages.Fact, step Reader) {
 	case *messages.EvictionEnded:
 		for o := range b.Handovers() {
 			if o.Cluster == f.Cluster {
-				o.Released, o.Reason = at, f.Reason
+				o.awaits, o.Released, o.Reason = Removed, at, f.Reason
 				step(at, Released, o)
 			}
 		}
 	case *messages.EvictionWithdrawn:
-		b.cancel(at, f.Reason, step, func(o *Failover) bool { return o.Cluster == f.Cluster && o.awaits() == Released })
+		b.cancel(at, f.Reason, step, func(o *Failover) bool { return o.Cluster == f.Cluster && o.awaits == Released })
 		b.targets(at, f.Clusters, step)
 	case *messages.HealthForgotten: // before the handover has ended, the copy may fail and start again
 		b.over(f.Cluster, func(o *Failover) { step(at, Removed, o) })
@@ -181,12 +171,12 @@ func (b *Binding) Take(at time.Time, f messages.Fact, step Reader) {
 func (b *Binding) due(k Key, why *messages.Grounds) *Failover {
 	at := &b.open
 	for ; *at != nil; at = &(*at).next {
-		if o := *at; o.Cluster == k.Cluster && o.awaits() == Evicted {
+		if o := *at; o.Cluster == k.Cluster && o.awaits == Evicted {
 			o.Cause = why
 			return o
 		}
 	}
-	*at = &Failover{Key: k, Cause: why}
+	*at = &Failover{Key: k, Cause: why, awaits: Evicted}
 	return *at
 }
 
@@ -202,7 +192,7 @@ func (b *Binding) evicted(at time.Time, f *messages.EvictionStarted, step Reader
 	b.over(f.Cluster, func(*Failover) {}) // its old copy is the one that is evicted now
 	b.Clusters = slices.DeleteFunc(b.Clusters, func(t api.TargetCluster) bool { return t.Name == string(f.Cluster) })
 	o := b.due(Key{f.Binding, f.Cluster}, &f.Grounds)
-	o.Eviction, o.Evicted = f, at
+	o.awaits, o.Eviction, o.Evicted = Released, f, at
 	step(at, Evicted, o)
 }
 
@@ -225,19 +215,19 @@ func (b *Binding) placed(at time.Time, by []messages.Takeover, step Reader) {
 func (b *Binding) targets(at time.Time, clusters []api.TargetCluster, step Reader) {
 	b.Clusters = append(b.Clusters[:0], clusters...)
 	b.cancel(at, "the cluster is no longer a target", step, func(o *Failover) bool {
-		return o.awaits() == Evicted && api.FindTarget(clusters, string(o.Cluster)) < 0
+		return o.awaits == Evicted && api.FindTarget(clusters, string(o.Cluster)) < 0
 	})
 }
 
 // over takes off the failover from a cluster whose handover has ended.
 func (b *Binding) over(c messages.ClusterName, last func(*Failover)) {
-	b.drop(func(o *Failover) bool { return o.Cluster == c && o.awaits() == Removed }, last)
+	b.drop(func(o *Failover) bool { return o.Cluster == c && o.awaits == Removed }, last)
 }
 
 // cancel takes off failovers, and tells of those whose handover has not ended.
 func (b *Binding) cancel(at time.Time, why string, step Reader, these func(*Failover) bool) {
 	b.drop(these, func(o *Failover) {
-		if o.Released.IsZero() {
+		if o.awaits != Removed {
 			o.Cancelled, o.Reason = at, why
 			step(at, Cancelled, o)
 		}

@@ -27,7 +27,7 @@ func (s *Storm) checks() []Check {
 		if at.overdue(s.ground.now(), taints, rule) {
 			overdue = append(overdue, because(name, at.held))
 		}
-		if at.tasks > 0 {
+		if at.handovers() > 0 {
 			unfinished = append(unfinished, string(name))
 		}
 	})

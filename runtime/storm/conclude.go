@@ -18,7 +18,7 @@ func (s *Storm) shape() Shape {
 	shape := Shape{Clusters: len(s.clusters), Regions: len(regionsOf(s.clusters))}
 	s.eachStanding(func(_ messages.BindingName, at *standing) {
 		shape.Bindings++
-		for _, t := range at.targets {
+		for _, t := range at.Clusters {
 			shape.Replicas += int(t.Replicas)
 		}
 	})
@@ -66,7 +66,7 @@ func (s *Storm) load() []ClusterLoad {
 func (s *Storm) counts() map[string]int {
 	counts := map[string]int{}
 	s.eachStanding(func(_ messages.BindingName, at *standing) {
-		for _, t := range at.targets {
+		for _, t := range at.Clusters {
 			counts[t.Name] += int(t.Replicas)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
-	"leeward/messages/api"
+	"leeward/runtime/failover"
 )
 
 // recorder listens to one lane and keeps what the report needs. It belongs to the lane's goroutine while an instant
@@ -19,7 +19,9 @@ type recorder struct {
 	standing map[messages.BindingName]*standing
 	// latest is, for each actor, the standing of whom its last fact was about, which is mostly that of the next.
 	latest []*standing
-	actor  int32 // who tells the present fact
+	actor  int32     // who tells the present fact
+	at     *standing // of whom it is
+	step   failover.Reader
 	taints map[messages.ClusterName][]corev1.Taint
 	timing
 
@@ -40,9 +42,11 @@ const (
 var stageNames = [...]string{evicted: StageEvicted, placed: StagePlaced, healthy: StageHealthy, released: StageReleased}
 
 func newRecorder(s *Storm) *recorder {
-	return &recorder{
+	r := &recorder{
 		storm: s, standing: map[messages.BindingName]*standing{}, taints: map[messages.ClusterName][]corev1.Taint{}, timing: newTiming(),
 	}
+	r.step = r.stepped
+	return r
 }
 
 // anyone stands for the number of an actor where that is not known.
@@ -58,26 +62,27 @@ func (r *recorder) observe(actor int32, now time.Time, f messages.Fact) {
 		r.of(f.Binding).asks(f.Spec, f.Replicas)
 	case *messages.BindingDeleted:
 		r.forget(f.Binding)
-	case *messages.Scheduled:
-		r.scheduled(now, f)
-	case *messages.PlacementConfirmed:
-		r.replaced(now, r.of(f.Binding))
-	case *messages.ScheduleFailed:
-		r.scheduleFailed(f)
-	case *messages.EvictionBlocked:
-		r.evictionBlocked(f)
-	case *messages.EvictionStarted:
-		r.evictionStarted(now, f)
-	case *messages.EvictionWithdrawn:
-		r.evictionWithdrawn(f)
-	case *messages.HealthChanged:
-		r.healthChanged(now, f)
-	case *messages.EvictionEnded:
-		r.evictionEnded(now, f)
+	case *messages.CopyPreserved, *messages.HealthForgotten: // what becomes of an old copy after its handover is not counted
 	case *messages.TaintAdded:
 		r.taints[f.Cluster], _ = taint.Add(r.taints[f.Cluster], f.Taint)
 	case *messages.TaintRemoved:
 		r.taints[f.Cluster], _ = taint.Remove(r.taints[f.Cluster], f.Taint.Key, f.Taint.Effect)
+	default:
+		r.failsOver(now, f)
+	}
+}
+
+// failsOver takes in a fact that may be a step of a failover.
+func (r *recorder) failsOver(now time.Time, f messages.Fact) {
+	b, about := failover.About(f)
+	if !about {
+		return
+	}
+	before := r.counters[placed].Load()
+	r.at = r.of(b)
+	r.at.Take(now, f, r.step)
+	if _, again := f.(*messages.Scheduled); again && r.counters[placed].Load() == before {
+		r.counters[placed].Add(1) // nothing had failed
 	}
 }
 
@@ -104,70 +109,33 @@ func (r *recorder) forget(b messages.BindingName) {
 	}
 }
 
-func (r *recorder) scheduled(now time.Time, f *messages.Scheduled) {
-	s := r.of(f.Binding)
-	s.runs(f.Clusters)
-	if s.unplaced == 0 {
-		r.counters[placed].Add(1) // nothing had failed
+// stepped counts a step of a failover of the present binding. One that leaves several clusters is timed from the first.
+func (r *recorder) stepped(now time.Time, step failover.Step, f *failover.Failover) {
+	at := r.at
+	switch step {
+	case failover.Blocked:
+		r.held++
+		at.held = f.BlockedBy.Reason
+	case failover.Evicted:
+		if at.handovers() == 1 {
+			at.due = r.storm.due(now, f.Cause.Deadline)
+		}
+		r.count(evicted, now, at.due)
+	case failover.Placed:
+		r.count(placed, now, at.due)
+	case failover.Available:
+		at.healthy = r.storm.moment(now)
+	case failover.Released:
+		if !f.Available.IsZero() {
+			r.counters[healthy].Add(1)
+			r.record(healthy, at.healthy, at.due)
+		}
+		r.count(released, now, at.due)
+	case failover.Cancelled:
+		if !f.Evicted.IsZero() {
+			r.withdrawn++
+		}
 	}
-	r.replaced(now, s)
-}
-
-// replaced notes that there is a place for all that was evicted.
-func (r *recorder) replaced(now time.Time, s *standing) {
-	for ; s.unplaced > 0; s.unplaced-- {
-		r.count(placed, now, s.due)
-	}
-}
-
-func (r *recorder) scheduleFailed(f *messages.ScheduleFailed) {
-	if f.Cleared {
-		r.of(f.Binding).runs(nil)
-	}
-}
-
-func (r *recorder) evictionBlocked(f *messages.EvictionBlocked) {
-	r.held++
-	r.of(f.Binding).held = f.Reason
-}
-
-// evictionStarted begins a failover. One that leaves several clusters is timed from the first.
-func (r *recorder) evictionStarted(now time.Time, f *messages.EvictionStarted) {
-	s := r.of(f.Binding)
-	s.leaves(f.Cluster)
-	if s.tasks == 0 {
-		s.due, s.healthy, s.unplaced = r.storm.due(now, f.Grounds.Deadline), moment{}, 0
-	}
-	s.tasks++
-	s.unplaced++
-	r.count(evicted, now, s.due)
-}
-
-func (r *recorder) evictionWithdrawn(f *messages.EvictionWithdrawn) {
-	s := r.of(f.Binding)
-	s.runs(f.Clusters)
-	s.tasks = max(0, s.tasks-1)
-	r.withdrawn++
-}
-
-// healthChanged notes when the last copy became healthy: that is what a handover waits for.
-func (r *recorder) healthChanged(now time.Time, f *messages.HealthChanged) {
-	if s := r.of(f.Binding); s.tasks > 0 && f.Health == api.Healthy {
-		s.healthy = r.storm.moment(now)
-	}
-}
-
-func (r *recorder) evictionEnded(now time.Time, f *messages.EvictionEnded) {
-	s := r.of(f.Binding)
-	if s.tasks == 0 {
-		return // people wrote the task
-	}
-	s.tasks--
-	if (s.healthy != moment{}) {
-		r.counters[healthy].Add(1)
-		r.record(healthy, s.healthy, s.due)
-	}
-	r.count(released, now, s.due)
 }
 
 // count counts a stage that is reached now, and times it.

@@ -9,17 +9,16 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/failover"
 )
 
 // standing is where one workload stands, told from facts alone: what it runs, and how far its failover has come.
 type standing struct {
+	failover.Binding
 	binding  messages.BindingName
-	targets  []api.TargetCluster
 	replicas int32
 	// placement is its policy's; nil: it has none.
 	placement *api.Placement
-	// tasks counts the clusters that are being left, unplaced those of them for which there is no other place yet.
-	tasks, unplaced int16
 	// held is why it was last not let go from a cluster; empty: that never was so.
 	held string
 
@@ -42,29 +41,29 @@ func (s *standing) asks(spec *api.BindingSpec, replicas int32) {
 	}
 }
 
-// runs takes over a result. The slice is the standing's own, so that no fact is kept.
-func (s *standing) runs(targets []api.TargetCluster) { s.targets = append(s.targets[:0], targets...) }
-
-// leaves takes a cluster off the targets.
-func (s *standing) leaves(c messages.ClusterName) {
-	s.targets = slices.DeleteFunc(s.targets, func(t api.TargetCluster) bool { return t.Name == string(c) })
+// handovers counts the clusters that it is being evicted from.
+func (s *standing) handovers() (n int) {
+	for range s.Handovers() {
+		n++
+	}
+	return n
 }
 
 // whole reports whether all replicas have a place.
 func (s *standing) whole() bool {
 	want, have := s.replicas, int32(0)
 	if s.placement != nil && !s.placement.ReplicaScheduling.Divides() {
-		want *= int32(len(s.targets))
+		want *= int32(len(s.Clusters))
 	}
-	for _, t := range s.targets {
+	for _, t := range s.Clusters {
 		have += t.Replicas
 	}
-	return len(s.targets) > 0 && have >= want
+	return len(s.Clusters) > 0 && have >= want
 }
 
 // overdue reports whether it is to run on a cluster that has taints which it does not tolerate, or no longer.
 func (s *standing) overdue(now time.Time, taints map[messages.ClusterName][]corev1.Taint, rule taint.Rule) bool {
-	return slices.ContainsFunc(s.targets, func(t api.TargetCluster) bool {
+	return slices.ContainsFunc(s.Clusters, func(t api.TargetCluster) bool {
 		var tolerations []corev1.Toleration
 		if s.placement != nil {
 			tolerations = s.placement.ClusterTolerations
