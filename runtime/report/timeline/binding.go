@@ -2,23 +2,25 @@ package timeline
 
 import (
 	"strconv"
+	"time"
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/failover"
 )
 
 // binding takes a fact about a binding into its lane, or into the one of the cluster that the fact names.
 func (t *telling) binding(l *Lane, f messages.AboutBinding) {
-	switch f := f.(type) {
-	case *messages.Scheduled:
-		t.placed(l, f.Clusters)
-		t.mark(l)
-	case *messages.ScheduleFailed:
-		t.unplaced(l, f)
-	case *messages.BindingDeleted:
+	if _, gone := f.(*messages.BindingDeleted); gone {
 		t.gone(l)
+		l.failovers = failover.Binding{}
+		return
+	}
+	l.failovers.Take(t.now, f.(messages.Fact), func(_ time.Time, s failover.Step, o *failover.Failover) { t.step(l.on(o.Cluster), s, o) })
+	t.placed(l, l.failovers.Clusters)
+	switch f := f.(type) {
 	case messages.AboutCluster:
-		t.move(l, l.on(f.AboutCluster()), f)
+		t.copied(l.on(f.AboutCluster()), f)
 	default:
 		t.mark(l)
 	}
@@ -62,38 +64,18 @@ func share(c *api.TargetCluster) string {
 	return "placed ×" + strconv.Itoa(int(c.Replicas))
 }
 
-func (t *telling) unplaced(l *Lane, f *messages.ScheduleFailed) {
-	if f.Cleared {
-		t.placed(l, nil)
-	}
-	t.mark(l)
-}
-
-// move takes the way from the countdown to the end of the handover.
-func (t *telling) move(l, on *Lane, f messages.AboutCluster) {
+// step takes the way from the countdown to the end of the handover.
+func (t *telling) step(on *Lane, s failover.Step, f *failover.Failover) {
 	leave := on.track(trackLeave)
-	switch f := f.(type) {
-	case *messages.EvictionScheduled:
+	switch s {
+	case failover.Scheduled:
 		t.begin(leave, Countdown, "countdown")
-	case *messages.EvictionCancelled:
-		t.end(leave, Countdown, Held)
-	case *messages.EvictionBlocked:
-		t.held(leave, f)
-	case *messages.EvictionStarted:
-		t.end(on.track(trackPlace), Placed)
+	case failover.Blocked:
+		t.held(leave, f.BlockedBy)
+	case failover.Evicted:
 		t.begin(leave, Leaving, "handover")
-	case *messages.ReplicasReleased, *messages.HandoverBlocked:
-		t.noted(on, leave)
-	case *messages.EvictionEnded:
-		t.end(leave, Leaving)
-	case *messages.EvictionWithdrawn:
-		t.end(leave, Leaving)
-		t.placed(l, f.Clusters)
-	case *messages.BindingDescheduled:
-		t.placed(l, f.Clusters)
-		t.mark(on)
-	default:
-		t.copied(on, f)
+	case failover.Released, failover.Cancelled:
+		t.end(leave)
 	}
 }
 
@@ -121,6 +103,9 @@ func (t *telling) noted(on *Lane, leave *Track) {
 func (t *telling) copied(on *Lane, f messages.AboutCluster) {
 	track := on.track(trackCopy)
 	switch f := f.(type) {
+	case *messages.EvictionScheduled, *messages.EvictionCancelled, *messages.EvictionBlocked, *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
+	case *messages.ReplicasReleased, *messages.HandoverBlocked:
+		t.noted(on, on.track(trackLeave))
 	case *messages.CopyStarted:
 		t.begin(track, Starting, "starting")
 	case *messages.AvailabilityChanged:

@@ -13,6 +13,7 @@ import (
 
 	"leeward/actors/rules/storm"
 	"leeward/messages"
+	"leeward/runtime/failover"
 	"leeward/runtime/journal"
 )
 
@@ -36,6 +37,8 @@ type Lane struct {
 	Tracks []*Track
 	// Lanes are those of a binding's clusters.
 	Lanes []*Lane
+
+	failovers failover.Binding
 }
 
 // Track is one thing about a lane that lasts: no two of its bars overlap.

@@ -234,3 +234,15 @@ func TestInstantsAreThoseOfBars(t *testing.T) {
 	require.ElementsMatch(t, []time.Duration{time.Second, 0, 0, 0, 2 * time.Second}, Of(start, j.Entries()).Instants())
 	require.Equal(t, []time.Duration{0}, Of(start, nil).Instants())
 }
+
+// TestACountdownEndsWithItsTarget has the scheduler move a binding while it counts down on the cluster that it leaves so.
+func TestACountdownEndsWithItsTarget(t *testing.T) {
+	const web = "shop/web"
+	story := told(
+		happening{0, &messages.Scheduled{Binding: web, Clusters: on("m1")}},
+		happening{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: "m1"}},
+		happening{3 * time.Second, &messages.Scheduled{Binding: web, Clusters: on("m2")}},
+		happening{5 * time.Second, &messages.CopyStopped{Binding: web, Cluster: "m1"}},
+	)
+	require.Contains(t, story, "countdown 1s-3s")
+}
