@@ -34,7 +34,10 @@ func (d *daemon) alone() bool { return d.etcd == nil || d.started.shadow }
 
 func (d *daemon) supervise(ctx context.Context) error {
 	began, s := d.clock.Now(), d.supervisor(0)
-	first, err := s.start()
+	first, err := s.start(ctx)
+	if isStopped(ctx, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 		d.log.Info().Int64("term", term).Msg("this daemon leads no more")
 	}()
 	s := d.supervisor(term)
-	first, err := s.start()
+	first, err := s.start(ctx)
 	if err != nil {
 		first = func(context.Context) error { return err }
 	}
@@ -84,6 +87,6 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 func (d *daemon) supervisor(term int64) *supervisor {
 	return &supervisor{
 		clock: d.clock, log: d.log, restarted: d.metrics.Restarted, quarantine: &d.machines.quarantine,
-		start: func() (func(context.Context) error, error) { return d.machines.start(term) },
+		start: func(ctx context.Context) (func(context.Context) error, error) { return d.machines.start(ctx, term) },
 	}
 }

@@ -29,8 +29,9 @@ type machines struct {
 	making sync.Mutex
 }
 
-// start makes machines of what is stored, which decide in a term; 0 where the store is this daemon's own.
-func (m *machines) start(term int64) (run func(context.Context) error, err error) {
+// start makes machines of what is stored, which decide in a term; 0 where the store is this daemon's own. It ends early, with an
+// error, where the context is done.
+func (m *machines) start(ctx context.Context, term int64) (run func(context.Context) error, err error) {
 	m.making.Lock()
 	defer m.making.Unlock()
 	c := m.config
@@ -38,7 +39,7 @@ func (m *machines) start(term int64) (run func(context.Context) error, err error
 	if m.recorded != nil && !c.Shadow {
 		c.Recorded = m.recorded()
 	}
-	fleet, err := live.Open(c)
+	fleet, err := live.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type supervisor struct {
 	clock clock.Clock
 	log   zerolog.Logger
 	// start makes machines of what is stored, and returns what runs them until the context is done.
-	start func() (run func(context.Context) error, err error)
+	start func(context.Context) (run func(context.Context) error, err error)
 	// restarted hears that they were made anew.
 	restarted func()
 	// quarantine keeps out those whose steps do not return.
@@ -44,6 +44,9 @@ func (s *supervisor) run(ctx context.Context, run func(context.Context) error) e
 			return nil
 		}
 		for err != nil {
+			if isStopped(ctx, err) {
+				return nil
+			}
 			if readOnly := new(engine.ReadOnly); errors.As(err, &readOnly) {
 				s.log.Error().Err(err).Msg("the machines stand still: nothing can be written")
 				<-ctx.Done()
@@ -62,9 +65,14 @@ func (s *supervisor) run(ctx context.Context, run func(context.Context) error) e
 				}
 			}
 			s.restarted()
-			run, err = s.start()
+			run, err = s.start(ctx)
 		}
 	}
+}
+
+// isStopped reports whether machines were not made, or given up, because the daemon ends, or leads no more.
+func isStopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 }
 
 // tell logs what failed, with the stack of a machine.

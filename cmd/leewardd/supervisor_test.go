@@ -38,7 +38,7 @@ func supervised(ctx context.Context, apart time.Duration, failures ...error) (re
 	}
 	s := supervisor{
 		clock: c, log: zerolog.New(&out),
-		start:      func() (func(context.Context) error, error) { return run, nil },
+		start:      func(context.Context) (func(context.Context) error, error) { return run, nil },
 		restarted:  func() { restarts++ },
 		quarantine: &quarantine{clock: c, log: zerolog.New(&out), changed: func(messages.Kind, int) {}},
 	}
@@ -85,10 +85,28 @@ func TestMachinesThatASharedStoreDoesNotHearEndTheirTerm(t *testing.T) {
 	}
 }
 
+// TestMachinesThatAreNotWantedAnyMoreAreNoFailure stops a daemon while machines are made anew.
+func TestMachinesThatAreNotWantedAnyMoreAreNoFailure(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	made := 0
+	s := supervisor{
+		clock: clock.NewMock(), log: zerolog.New(&out), restarted: func() {}, quarantine: &quarantine{},
+		start: func(ctx context.Context) (func(context.Context) error, error) {
+			made++
+			stop()
+			return nil, fmt.Errorf("settle: %w", context.Cause(ctx))
+		},
+	}
+	require.NoError(t, s.run(ctx, func(context.Context) error { return panicked }))
+	require.Equal(t, 1, made)
+	require.NotContains(t, out.String(), "settle")
+}
+
 func TestMachinesThatCannotBeMadeCountAsFailures(t *testing.T) {
 	s := supervisor{
 		clock: clock.NewMock(), log: zerolog.Nop(), restarted: func() {}, quarantine: &quarantine{},
-		start: func() (func(context.Context) error, error) { return nil, errors.New("no") },
+		start: func(context.Context) (func(context.Context) error, error) { return nil, errors.New("no") },
 	}
 	err := s.run(t.Context(), func(context.Context) error { return panicked })
 	require.EqualError(t, err, "the machines failed 5 times within 1m0s: no")

@@ -15,6 +15,9 @@ var ErrInterrupted = errors.New("the kernel was interrupted")
 // messages, and what takes fewer is done. Unlike the rest of a kernel it is for any goroutine.
 func (k *Kernel) Interrupt() { k.interrupted.Store(true) }
 
+// Interrupted reports whether Interrupt was called. It is for any goroutine.
+func (k *Kernel) Interrupted() bool { return k.interrupted.Load() }
+
 // Backlog returns how many messages wait in mailboxes, as of at most some thousand messages ago. Unlike
 // the rest of a kernel it is for any goroutine.
 func (k *Kernel) Backlog() uint64 {

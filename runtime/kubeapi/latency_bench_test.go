@@ -220,7 +220,7 @@ func withFleet(t testing.TB) *daemon {
 	}
 	settings, problems := config.Resolve("leeward", own)
 	require.Empty(t, problems)
-	fleet, err := live.Open(live.Config{Engine: e, Settings: settings, Lanes: runtime.GOMAXPROCS(0), Clock: clock.New(), Log: zerolog.Nop()})
+	fleet, err := live.Open(t.Context(), live.Config{Engine: e, Settings: settings, Lanes: runtime.GOMAXPROCS(0), Clock: clock.New(), Log: zerolog.Nop()})
 	require.NoError(t, err)
 	put(t, e, readyCluster("m3"))
 	ctx, cancel := context.WithCancel(context.Background())

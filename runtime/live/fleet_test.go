@@ -71,7 +71,7 @@ func (f *fixture) open() {
 	if f.record != nil {
 		c.Decided, c.Recorded = f.record.decided, f.record.recorded
 	}
-	f.Fleet, err = Open(c)
+	f.Fleet, err = Open(f.t.Context(), c)
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.step())
 }

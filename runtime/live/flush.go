@@ -144,14 +144,14 @@ type about struct {
 	uid types.UID // as it was before it is deleted; empty where it is new, and not written
 }
 
-// flushDecisions commits objects as the machines have them, at a start all of them, or else so many as a round has time for, and
-// leaves the others to the next. It returns which it took, and those of which there is something to tell, if they were not
+// flushDecisions commits objects as the machines have them, at a start all of them, until it is interrupted, or else so many as a
+// round has time for, and leaves the others to the next. It returns which it took, and those of which there is something to tell, if they were not
 // postponed.
 func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, decided []about) {
 	f.unwanted, f.going = nil, map[string]bool{}
 	n, late := 0, f.late(decisionsLast)
 	for keys := range slices.Chunk(next, decidedAtOnce) {
-		if !f.starting && n > 0 && (n == decidedInARound || late()) {
+		if f.world.Interrupted() || !f.starting && n > 0 && (n == decidedInARound || late()) {
 			break
 		}
 		n += len(keys)

@@ -116,8 +116,9 @@ type Stats struct {
 }
 
 // Open makes a world of what the engine holds and brings what is overdue about. Works that a crash left out, or behind,
-// are up to Run: a large fleet has many to look at. Close ends it, unless Run does.
-func Open(c Config) (*Fleet, error) {
+// are up to Run: a large fleet has many to look at. Close ends it, unless Run does. Where the context is done meanwhile, Open
+// returns its cause: what it did not come to is found again at the next start.
+func Open(ctx context.Context, c Config) (*Fleet, error) {
 	f := &Fleet{
 		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, postponed: map[api.Key]bool{}, asked: make(chan func()),
@@ -132,23 +133,34 @@ func Open(c Config) (*Fleet, error) {
 	f.stats.Version = c.Engine.Version()
 	f.feed = c.Engine.Follow(catalog.Events.Name())
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
-	if err := f.guarded(f.takeOver); err != nil {
+	if err := f.guarded(func() error { return f.takeOverUntil(ctx) }); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// takeOver takes over what the engine holds, and brings what is overdue about. Where it fails it ends the machines.
-func (f *Fleet) takeOver() error {
-	if err := f.load(); err != nil {
+// takeOverUntil takes over, or returns early when the context is done. Where it fails it ends the machines.
+func (f *Fleet) takeOverUntil(ctx context.Context) error {
+	goesOn := context.AfterFunc(ctx, f.world.Interrupt)
+	err := f.takeOver(ctx)
+	if !goesOn() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		f.Close()
+	}
+	return err
+}
+
+// takeOver takes over what the engine holds, and brings what is overdue about.
+func (f *Fleet) takeOver(ctx context.Context) error {
+	if err := f.load(ctx); err != nil {
 		return err
 	}
 	f.showQuarantine()
 	f.starting = true
 	f.restoreRecord()
 	if _, err := f.round(); err != nil {
-		f.Close()
 		return err
 	}
 	f.starting = false

@@ -337,7 +337,7 @@ func TestAShadowDecidesAndWritesNothing(t *testing.T) {
 	f := running(t)
 	f.Close()
 	var err error
-	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Shadow: true})
+	f.Fleet, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Shadow: true})
 	require.NoError(t, err)
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m1:2", placed(f))

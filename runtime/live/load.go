@@ -1,6 +1,8 @@
 package live
 
 import (
+	"context"
+
 	"slices"
 
 	"leeward/messages"
@@ -12,7 +14,7 @@ import (
 )
 
 // load takes over what the engine holds, as it holds it.
-func (f *Fleet) load() error {
+func (f *Fleet) load(ctx context.Context) error {
 	reports := f.readReports()
 	f.seen = make(map[string]int64, objectsIn(f.config.Engine))
 	var objects []api.Object
@@ -36,10 +38,18 @@ func (f *Fleet) load() error {
 	}
 	f.world.Store().Track()
 	f.observeLeases(objects)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	f.recover()
 	f.endOrphans()
-	if err := f.takeReports(<-reports); err != nil {
-		return err
+	select {
+	case <-ctx.Done(): // what is read on is for nobody
+		return context.Cause(ctx)
+	case read := <-reports:
+		if err := f.takeReports(read); err != nil {
+			return err
+		}
 	}
 	for _, o := range f.world.Store().List("Cluster") {
 		f.joining = append(f.joining, messages.ClusterName(o.GetName()))

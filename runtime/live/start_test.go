@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func TestAStartTellsNothingAnew(t *testing.T) {
 	var heard []string
 	f.Close()
 	var err error
-	f.Fleet, err = Open(Config{
+	f.Fleet, err = Open(t.Context(), Config{
 		Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(),
 		Hear: func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
 			heard = append(heard, fmt.Sprintf("%T", fact))
@@ -44,7 +45,7 @@ func TestAStartSaysWhenItIsDone(t *testing.T) {
 	f.Close()
 	done := make(chan struct{}) // closed twice would panic
 	var err error
-	f.Fleet, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Started: func() { close(done) }})
+	f.Fleet, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Started: func() { close(done) }})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -63,7 +64,7 @@ func TestAStartSaysWhatItCannotRead(t *testing.T) {
 	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
-	_, err = Open(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
+	_, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
 	require.ErrorContains(t, err, "read /apps/deployments/default/web: json: ") // which says "cannot" or "unable to", by chance
 	require.ErrorContains(t, err, "unmarshal JSON number")
 }
@@ -95,6 +96,47 @@ func TestAStopDoesNotWaitForAllWorks(t *testing.T) {
 	f.asked <- stop
 	require.NoError(t, f.Fleet.step(ctx))
 	require.Len(t, f.wishes, wishesAtOnce)
+}
+
+// TestAStopDoesNotWaitForAStart stops a daemon while its machines are made, and lets another go on with what that left.
+func TestAStopDoesNotWaitForAStart(t *testing.T) {
+	for name, stopsAt := range map[string]int{"before anything is heard": 0, "at the first decision": 1} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Close()
+			f.write(member("m1"), policy(), deployment(2, "nginx:1"))
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			terminated := errors.New("terminated")
+			heard := 0
+			hear := func(time.Time, messages.Fact, journal.Phrase) {
+				if heard++; heard == stopsAt {
+					stop(terminated)
+				}
+			}
+			if stopsAt == 0 {
+				stop(terminated)
+			}
+			_, err := Open(ctx, Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Hear: hear})
+			require.ErrorIs(t, err, terminated)
+			require.Equal(t, stopsAt > 0, heard > 0)
+			f.open()
+			require.Equal(t, "m1:2", placed(f))
+		})
+	}
+}
+
+// TestAStartThatIsInterruptedCommitsNoMore has a start be interrupted that has made many decisions.
+func TestAStartThatIsInterruptedCommitsNoMore(t *testing.T) {
+	f := running(t)
+	for n := range 2 * decidedAtOnce {
+		f.world.Store().Note(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "gone", Name: fmt.Sprintf("%05d", n)})
+	}
+	f.starting = true
+	f.world.Interrupt()
+	_, err := f.flush()
+	require.NoError(t, err)
+	require.Len(t, f.unwritten, 2*decidedAtOnce)
 }
 
 func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {

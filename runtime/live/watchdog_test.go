@@ -37,7 +37,7 @@ func hangs(t *testing.T, culprit messages.Address, lanes int, something func(*hu
 	require.Equal(t, "m1:2", placed(h.fixture))
 	require.Equal(t, "m1:2", apiPlaced(h.fixture))
 	h.Close()
-	guarded, err := Open(Config{
+	guarded, err := Open(t.Context(), Config{
 		Engine: h.engine, Settings: settings(t), Clock: h.clock, Log: zerolog.Nop(), Lanes: lanes, StepLimit: 10 * time.Second,
 		Tamper: h.tamper, Hear: func(time.Time, messages.Fact, journal.Phrase) { h.facts.Add(1) },
 	})
@@ -76,7 +76,7 @@ func (h *hung) tamper(_ time.Time, to messages.Address, m messages.Message) []me
 func (h *hung) goOn(without ...Quarantined) {
 	h.t.Helper()
 	var err error
-	h.Fleet, err = Open(Config{Engine: h.engine, Settings: settings(h.t), Clock: h.clock, Log: zerolog.Nop(), Quarantine: without})
+	h.Fleet, err = Open(h.t.Context(), Config{Engine: h.engine, Settings: settings(h.t), Clock: h.clock, Log: zerolog.Nop(), Quarantine: without})
 	require.NoError(h.t, err)
 	require.NoError(h.t, h.step())
 }
@@ -226,7 +226,7 @@ func TestAStartThatDoesNotReturnIsGivenUp(t *testing.T) {
 	ended := make(chan error, 1)
 	config := Config{Engine: h.engine, Settings: settings(t), Clock: h.clock, Log: zerolog.Nop(), StepLimit: 10 * time.Second, Tamper: h.tamper}
 	go func() {
-		_, err := Open(config)
+		_, err := Open(t.Context(), config)
 		ended <- err
 	}()
 	<-h.begun

@@ -59,7 +59,7 @@ func (d *durable) build(ctx context.Context) error {
 	}
 	d.agents = &agents{engine: d.engine, clock: d.clock, feed: d.engine.Follow(), startup: d.config.Fleet.Startup}
 	var err error
-	d.fleet, err = live.Open(live.Config{
+	d.fleet, err = live.Open(ctx, live.Config{
 		Engine: d.engine, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: d.clock, Log: zerolog.Nop(),
 		Hear:    func(at time.Time, f messages.Fact, _ journal.Phrase) { d.heard = append(d.heard, heard{at, f}) },
 		Broken:  func(v *invariant.Violation) { d.broken = append(d.broken, v.String()) },

@@ -86,7 +86,7 @@ func reopen(b *testing.B, dir string, d *durable, before uint64, bindings int) {
 	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Dir: dir})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, e.Close()) }()
-	f, err := live.Open(live.Config{
+	f, err := live.Open(b.Context(), live.Config{
 		Engine: e, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: clock.New(), Log: zerolog.Nop(),
 	})
 	require.NoError(b, err)

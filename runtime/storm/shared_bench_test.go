@@ -59,7 +59,7 @@ func benchmarkShared(b *testing.B, bindings int) {
 	began = time.Now()
 	term, err := standby.Lead(engine.Create(leadership.Key, &coordinationv1.Lease{}))
 	require.NoError(b, err)
-	f, err := live.Open(live.Config{
+	f, err := live.Open(b.Context(), live.Config{
 		Engine: standby, Term: term, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: clock.New(), Log: zerolog.Nop(),
 	})
 	require.NoError(b, err)

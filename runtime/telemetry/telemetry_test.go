@@ -70,7 +70,7 @@ func (f *fixture) run() {
 	f.t.Helper()
 	settings, err := config.Profile(config.Default)
 	require.NoError(f.t, err)
-	fleet, err := live.Open(live.Config{
+	fleet, err := live.Open(f.t.Context(), live.Config{
 		Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Broken: f.Broken,
 		Hear: func(_ time.Time, fact messages.Fact, _ journal.Phrase) { f.Hear(fact) },
 	})
@@ -229,7 +229,7 @@ func TestBeforeAFleetRunsOnlyTheProcessIsMeasured(t *testing.T) {
 
 func TestMachinesThatDoNotAnswerAreLeftOut(t *testing.T) {
 	f := newFixture(t)
-	fleet, err := live.Open(live.Config{Engine: f.engine, Clock: f.clock, Log: zerolog.Nop()})
+	fleet, err := live.Open(t.Context(), live.Config{Engine: f.engine, Clock: f.clock, Log: zerolog.Nop()})
 	require.NoError(t, err)
 	defer fleet.Close()
 	f.Watch(f.engine, fleet) // which nobody runs

@@ -138,6 +138,9 @@ func (w *World) Backlog() uint64 { return w.kernel.Backlog() }
 // Interrupt has Settle end early with kernel.ErrInterrupted. It is for any goroutine.
 func (w *World) Interrupt() { w.kernel.Interrupt() }
 
+// Interrupted reports whether Interrupt was called. It is for any goroutine.
+func (w *World) Interrupted() bool { return w.kernel.Interrupted() }
+
 // Watch returns a watchdog of the machines, as kernel.Kernel.Watch.
 func (w *World) Watch(looks int) *kernel.Watchdog { return w.kernel.Watch(looks) }
 
