@@ -119,8 +119,9 @@ type Settings struct {
 	// WithdrawOnRecovery takes an eviction back when its taint goes before the handover is done. Cures K7.
 	WithdrawOnRecovery bool
 	// DestinationsMustHear starts nothing new, and lets nothing grow for want of another place, on clusters that
-	// suspension.dispatchingOnClusters names, and keeps an old copy until what takes over has been told to run. False: a
-	// cluster that is told nothing is a destination as any other, as in Karmada.
+	// suspension.dispatchingOnClusters names, and, with keepLastCopy, keeps an old copy until what takes over has been told to
+	// run. Where evictionNeedsDestination is false, targets may grow there all the same. False: a cluster that is told nothing
+	// is a destination as any other, as in Karmada.
 	DestinationsMustHear bool
 	// DirectPurgeTimeout is how long a copy that is left Directly may keep its substitute, and every other
 	// change of the binding, waiting, counted from the task's creation. A cluster that answers is empty

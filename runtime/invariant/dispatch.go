@@ -39,6 +39,9 @@ func (m *Monitor) destinationsHear(at time.Time, s *store.Store, f *messages.Sch
 		comes := api.FindTarget(f.Clusters, c) >= 0 && api.FindTarget(f.Before, c) < 0 && !m.runs(b, name)
 		m.check(DestinationsHear, !comes, Violation{At: at, Binding: f.Binding, Cluster: name}, "it is placed there, because %s, and dispatching is suspended", f.Trigger)
 	}
+	if !m.settings.EvictionNeedsDestination {
+		return // an eviction does not wait for who takes over: successorsHeard asks that the old copy does
+	}
 	for _, t := range f.Takeovers {
 		for _, by := range t.By {
 			suspended := by.Replicas > 0 && slices.Contains(b.Spec.Suspension.DispatchingOnClusters.ClusterNames, by.Name)
@@ -47,10 +50,11 @@ func (m *Monitor) destinationsHear(at time.Time, s *store.Store, f *messages.Sch
 	}
 }
 
-// successorsHeard asks, where an old copy goes, that whatever took over from it was told to run.
+// successorsHeard asks, where an old copy is removed, that whatever took over from it was told to run. Without keepLastCopy a
+// handover ends at its timeout, or with any report of health, whatever runs elsewhere.
 func (m *Monitor) successorsHeard(at time.Time, s *store.Store, f *messages.EvictionEnded) {
 	b := s.Binding(f.Binding)
-	if b == nil || !m.settings.DestinationsMustHear || m.real || m.edited[f.Binding] || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
+	if b == nil || !m.settings.DestinationsMustHear || !m.settings.KeepLastCopy || m.real || m.edited[f.Binding] || f.Reason != messages.EndedHealthy && f.Reason != messages.EndedTimeout {
 		return
 	}
 	for _, by := range m.replacements[f.Binding][f.Cluster] {

@@ -21,7 +21,7 @@ func TestWhatTakesOverIsToldToRun(t *testing.T) {
 	fromM1 := messages.Takeover{From: "m1", By: []api.TargetCluster{{Name: "m2", Replicas: 1}}}
 	before := []api.TargetCluster{{Name: "m1", Replicas: 2}}
 	both := []api.TargetCluster{{Name: "m1", Replicas: 1}, {Name: "m2", Replicas: 1}}
-	must := messages.Settings{DestinationsMustHear: true}
+	must := messages.Settings{DestinationsMustHear: true, EvictionNeedsDestination: true, KeepLastCopy: true}
 	edited := &messages.BindingUpdated{Binding: "d/web"}
 	judge(t, map[string]ruling{
 		"it comes to one that hears":           {situation{binding: suspended("m3"), settings: must, facts: []messages.Fact{to(before, fromM1)}}, invariant.DestinationsHear, false},
@@ -52,7 +52,7 @@ func TestAnOldCopyWaitsUntilWhatTakesOverIsTold(t *testing.T) {
 	ended := func(why string) []messages.Fact {
 		return []messages.Fact{&messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: why}}
 	}
-	must := messages.Settings{DestinationsMustHear: true}
+	must := messages.Settings{DestinationsMustHear: true, EvictionNeedsDestination: true, KeepLastCopy: true}
 	judge(t, map[string]ruling{
 		"it was told":                    {situation{binding: suspended, settings: must, facts: []messages.Fact{told}, next: ended(messages.EndedHealthy)}, invariant.DestinationsHear, false},
 		"it was told before to run one":  {situation{binding: suspended, settings: must, facts: []messages.Fact{less}, next: ended(messages.EndedHealthy)}, invariant.DestinationsHear, true},

@@ -146,7 +146,7 @@ var told = []struct {
 		`{"level":"info","cluster":"m1","because":"deadline 2026-01-01T00:02:10Z","message":"drain progressed"}`},
 	{"a drain goes on",
 		&messages.DrainProgressed{Cluster: "m1", Drain: api.Drain{Bindings: 2, Left: 1}},
-		"m1|draining|1 binding remain|of 2",
+		"m1|draining|1 binding remains|of 2",
 		`{"level":"info","cluster":"m1","because":"of 2","message":"drain progressed"}`},
 	{"a drain is done",
 		&messages.DrainProgressed{Cluster: "m1", Drain: api.Drain{Bindings: 2}},

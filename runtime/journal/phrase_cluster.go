@@ -35,7 +35,7 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.DrainProgressed:
 		return t.drained(f)
 	case *messages.DrainMissed:
-		return warning("drain overdue", bindings(int32(len(f.Waiting)))+" remain", names(f.Waiting)+"; the drain continues")
+		return warning("drain overdue", remaining(int32(len(f.Waiting))), names(f.Waiting)+"; the drain continues")
 	case *messages.DrainEnded:
 		return story("drain ended", "", "")
 	case *messages.WorkloadsStay:
@@ -150,9 +150,9 @@ func (t teller) drained(f *messages.DrainProgressed) Phrase {
 	case f.Left == 0:
 		return story("drained", "", "no binding remains")
 	case f.Left == f.Bindings && f.Deadline != nil:
-		return story("draining", bindings(f.Left)+" remain", "deadline "+t.at(f.Deadline.Time))
+		return story("draining", remaining(f.Left), "deadline "+t.at(f.Deadline.Time))
 	default:
-		return story("draining", bindings(f.Left)+" remain", "of "+strconv.Itoa(int(f.Bindings)))
+		return story("draining", remaining(f.Left), "of "+strconv.Itoa(int(f.Bindings)))
 	}
 }
 

@@ -156,6 +156,13 @@ func bindings(n int32) string {
 	return strconv.Itoa(int(n)) + " bindings"
 }
 
+func remaining(n int32) string {
+	if n == 1 {
+		return "1 binding remains"
+	}
+	return bindings(n) + " remain"
+}
+
 func names[T ~string](list []T) string {
 	words := make([]string, len(list))
 	for i := range list {
