@@ -31,6 +31,8 @@ type WorkloadDeleted struct{}
 // From: propagation. To: binding.
 type ClaimMade struct {
 	Policy PropagationName
+	// Life tells a policy from those of its name that were deleted before: the later has the higher.
+	Life int
 	// ClusterScoped is set for a ClusterPropagationPolicy.
 	ClusterScoped bool
 	Priority      int32
@@ -45,7 +47,11 @@ type ClaimMade struct {
 }
 
 // ClaimWithdrawn ends a claim. From: propagation. To: binding.
-type ClaimWithdrawn struct{ Policy PropagationName }
+type ClaimWithdrawn struct {
+	Policy PropagationName
+	// Life is that of the policy whose claim ends: a claim of a later one stays, whichever was heard first.
+	Life int
+}
 
 // BindingApplied carries a binding's own manifest, or the stored object after a restart.
 // From: ingress. To: the binding.

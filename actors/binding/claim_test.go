@@ -345,3 +345,19 @@ func TestALazyPolicyThatWaitedCountsForANewResource(t *testing.T) {
 	b.tell(workload(2), waiting(claim("default/p", lazy))).Recorded()
 	require.Contains(t, kinds(b.tell(claim("default/p", lazy))), "BindingCreated")
 }
+
+func TestAPolicyThatIsMadeAnewKeepsItsClaim(t *testing.T) {
+	again := func(life int) *messages.ClaimMade {
+		c := claiming("default/p", 0)
+		c.Life = life
+		return c
+	}
+	b := drive(t, settings())
+	b.tell(workload(2), again(1))
+	b.tell(again(2), &messages.ClaimWithdrawn{Policy: "default/p", Life: 1})
+	b.tell(claiming("default/other", 9)).Quiet()
+
+	late := drive(t, settings())
+	late.tell(workload(2), again(2), &messages.ClaimWithdrawn{Policy: "default/p", Life: 2})
+	require.Equal(t, []string{"created PropagationPolicy default/other"}, owners(late.tell(claiming("default/other", 0))), "its own withdrawal counts")
+}

@@ -38,10 +38,15 @@ const (
 func (cs *claims) apply(m messages.ToBinding) {
 	switch m := m.(type) {
 	case *messages.ClaimMade:
+		if i := cs.find(m.Policy); i >= 0 && cs.made[i].Life > m.Life {
+			return // of a policy that was deleted and made anew since
+		}
 		cs.drop(m.Policy)
 		cs.made = append(cs.made, m)
 	case *messages.ClaimWithdrawn:
-		cs.drop(m.Policy)
+		if i := cs.find(m.Policy); i >= 0 && cs.made[i].Life <= m.Life {
+			cs.drop(m.Policy)
+		}
 		if cs.owner == m.Policy {
 			cs.owner = ""
 		}
@@ -57,6 +62,11 @@ func (v *view) fromWorkload(s *api.BindingSpec) {
 	if w.Set != nil && v.settings.MultiplePodTemplatesScheduling {
 		s.Components = w.Set.Components
 	}
+}
+
+// find returns the index of a policy's claim, or -1.
+func (cs *claims) find(policy messages.PropagationName) int {
+	return slices.IndexFunc(cs.made, func(c *messages.ClaimMade) bool { return c.Policy == policy })
 }
 
 func (cs *claims) drop(policy messages.PropagationName) {
@@ -76,7 +86,7 @@ func (v *view) deferActivation(c *messages.ClaimMade, wanted *api.BindingSpec, n
 // owner the best of all; nil if there is none.
 func (cs *claims) best(v *view) *messages.ClaimMade {
 	var best, owner *messages.ClaimMade
-	if i := slices.IndexFunc(cs.made, func(c *messages.ClaimMade) bool { return c.Policy == cs.owner }); i >= 0 {
+	if i := cs.find(cs.owner); i >= 0 {
 		owner = cs.made[i]
 	}
 	for _, c := range cs.made {

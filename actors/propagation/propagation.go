@@ -17,6 +17,7 @@ import (
 // Propagation is one propagation policy.
 type Propagation struct {
 	name messages.PropagationName
+	life int
 	spec *api.PropagationSpec
 	// means are the selectors of the spec.
 	means propagation.Selectors
@@ -28,9 +29,10 @@ type Propagation struct {
 	holds   map[messages.BindingName]bool
 }
 
-// New returns a policy that claims nothing yet; its first message is PropagationApplied.
-func New(name messages.PropagationName) *Propagation {
-	return &Propagation{name: name, spec: &api.PropagationSpec{}, holds: map[messages.BindingName]bool{}}
+// New returns a policy that claims nothing yet; its first message is PropagationApplied. A later life of a policy of that name
+// has a higher number.
+func New(name messages.PropagationName, life int) *Propagation {
+	return &Propagation{name: name, life: life, spec: &api.PropagationSpec{}, holds: map[messages.BindingName]bool{}}
 }
 
 // Receive routes a message to its transition.
@@ -60,7 +62,7 @@ func (p *Propagation) applied(m *messages.PropagationApplied, out *actors.Outbox
 
 func (p *Propagation) deleted(out *actors.Outbox) {
 	for _, b := range p.claimed {
-		out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name})
+		out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name, Life: p.life})
 	}
 	p.claimed = nil
 	clear(p.holds)
@@ -87,7 +89,7 @@ func (p *Propagation) claim(b messages.BindingName, rank propagation.Rank, out *
 		priority = *p.spec.Priority
 	}
 	out.TellBinding(b, &messages.ClaimMade{
-		Policy: p.name, ClusterScoped: p.name.Namespace() == "", Priority: priority, Rank: int(rank),
+		Policy: p.name, Life: p.life, ClusterScoped: p.name.Namespace() == "", Priority: priority, Rank: int(rank),
 		Preempts: p.spec.Preemption == api.PreemptAlways, Waits: len(p.absent) > 0, Spec: p.spec,
 	})
 }
@@ -95,5 +97,5 @@ func (p *Propagation) claim(b messages.BindingName, rank propagation.Rank, out *
 func (p *Propagation) release(b messages.BindingName, out *actors.Outbox) {
 	delete(p.holds, b)
 	p.claimed = slices.DeleteFunc(p.claimed, func(c messages.BindingName) bool { return c == b })
-	out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name})
+	out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name, Life: p.life})
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"leeward/runtime/engine/wal"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"leeward": main}) }
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"leeward": ma
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cut": cut, "flip": flip, "append": appendTo},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "cut": cut, "flip": flip, "append": appendTo, "log": logged},
 	})
 }
 
@@ -52,6 +54,24 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 		data[n] ^= 1
 		return data
 	})
+}
+
+// logged makes a store of manifests as a daemon that was killed leaves one, in one frame of a log: "log data fleet.yaml". What
+// is imported is a snapshot.
+func logged(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("want a folder and a file")
+	}
+	in := importing{places: map[string]string{}}
+	in.file(ts.MkAbs(args[1]))
+	ts.Check(errors.Join(in.problems...))
+	log, _, err := wal.Open(ts.MkAbs(args[0]), wal.Options{})
+	ts.Check(err)
+	for i := range in.records {
+		in.records[i].Version = int64(i) + 1
+	}
+	ts.Check(log.Append(in.records))
+	ts.Check(log.Close())
 }
 
 // appendTo adds text to a file: "append file 'text'".

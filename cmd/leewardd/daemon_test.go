@@ -215,7 +215,7 @@ func TestADeadlineOutlivesAReload(t *testing.T) {
 	r.doomed()
 	r.reload("logLevel: debug\ngracefulEvictionTimeout: 5m\nprofile: leeward\n")
 	require.True(t, r.log.has(`"from":"10m","to":"5m"`))
-	require.False(t, r.log.has("countdown stopped"))
+	require.False(t, r.log.has("eviction cancelled"))
 	await(see(t, r), store.GovernorKey, func(g *api.Governor) bool {
 		return g.Status.Profile == "leeward" && slices.Equal(g.Status.Settings, []string{"gracefulEvictionTimeout=5m"})
 	})
@@ -263,7 +263,7 @@ func TestEveryDecisionIsKeptWithItsReasonAndEveryWriteWithItsWriter(t *testing.T
 		require.NoError(t, err)
 		return string(text)
 	}
-	require.Regexp(t, `"kind":"EvictionScheduled","binding":"default/web-deployment","cluster":"m1","text":"default/web-deployment will leave m1: at .* failed:NoExecute is tolerated for 3600s; tainted by user`, kept("decisions.jsonl"))
+	require.Regexp(t, `"kind":"EvictionScheduled","binding":"default/web-deployment","cluster":"m1","text":"default/web-deployment eviction scheduled m1: for .*; taint failed:NoExecute; by user.*; toleration 3600s`, kept("decisions.jsonl"))
 	require.Regexp(t, `"verb":"patch","user":{"username":"leeward:admin".*"requestObject":{"spec":{"taints":`, kept("audit.jsonl"))
 }
 
@@ -301,7 +301,7 @@ func (r *running) doomed() {
 	r.patch("m1", up, "status")
 	r.log.await(r.t, `"message":"scheduled"`)
 	r.patch("m1", `{"spec":{"taints":[{"key":"failed","effect":"NoExecute"}]}}`)
-	r.log.await(r.t, `"message":"countdown started"`)
+	r.log.await(r.t, `"message":"eviction scheduled"`)
 }
 
 // BenchmarkStart starts the daemon in an empty folder, until it listens, and stops it.

@@ -61,7 +61,7 @@ var faults = []fault{
 	{"the scheduler is not told where dispatching is suspended", 300, invariant.DestinationsHear, wrong(func(m *messages.PlaceBinding) { m.Untold = nil })},
 	{"that what takes over must be told is ignored", 300, invariant.DestinationsHear, ignoring(messages.KindBinding, func(s *messages.Settings) { s.DestinationsMustHear = false })},
 	{"surplus replicas are counted for budgets", 300, invariant.BudgetsKept, wrong(func(m *messages.WorkloadObserved) { m.Shares = surplus(m.Shares) })},
-	{"a report of an older placement is believed", 100, invariant.BeliefFollows, outdated},
+	{"a report of an older placement is believed", 1000, invariant.BeliefFollows, outdated},
 	{"permits seem to last", 300, invariant.PermitValid, wrong(func(m *messages.PlaceBinding) { m.Lapses = false })},
 	{"a restart forgets what was permitted", 300, invariant.LimitsKept, lost(always[*messages.GovernorRestored])},
 	{"there seem to be more copies than there are", 100, invariant.LimitsKept, wrong(func(m *messages.CopiesCounted) {

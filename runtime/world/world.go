@@ -79,6 +79,8 @@ type World struct {
 	// workloads are what was last told of each template, by its binding.
 	workloads map[messages.BindingName]*messages.Workload
 	needs     needs
+	// lives counts the propagation policies that ever were, so that each can be told from others of its name.
+	lives int
 	// answers are what became so far of the fresh placements that rebalancers asked for.
 	answers map[messages.BindingName]answer
 	orders  orders
@@ -280,7 +282,8 @@ func (w *World) spawnPolicy(name messages.PolicyName) {
 }
 
 func (w *World) spawnPropagation(name messages.PropagationName) {
-	spawn[messages.ToPropagation](w, propagationAt(name), propagation.New(name))
+	w.lives++
+	spawn[messages.ToPropagation](w, propagationAt(name), propagation.New(name, w.lives))
 }
 
 func (w *World) hostBinding(name messages.BindingName) {

@@ -157,23 +157,26 @@ type unknown struct{}
 
 func (unknown) Kind() string { return "Unknown" }
 
-// FuzzWordsOfPeople puts people's words onto a page: whatever they are, they stay words.
+// FuzzWordsOfPeople puts people's words onto a page: whatever they are, they stay words. The run is as small as one that has
+// them in every place, and the head of the page, which holds none, is left out: the more runs a second, the more is tried.
 func FuzzWordsOfPeople(f *testing.F) {
 	f.Add("web", "nginx is on m1", "link lost")
 	f.Add("</title><script>alert(1)</script>", "<img src=x>", "]]>")
 	f.Add("\xff", "\u2028", "\x00")
 	f.Fuzz(func(t *testing.T, name, text, reason string) {
-		r := outage(name)
-		r.Description, r.File, r.Repeat = text, text, reason
+		r := &report.Run{Name: name, Description: text, File: text, Profile: text, Repeat: reason, Start: start, Events: []journal.Entry{
+			{At: start, Fact: &messages.TaintAdded{
+				Cluster: messages.ClusterName(name), Taint: corev1.Taint{Key: text, Effect: corev1.TaintEffectNoExecute}, Cause: api.TaintCause{By: reason},
+			}},
+			{At: start.Add(time.Hour), Fact: &messages.ScheduleFailed{Binding: messages.BindingName(text), Reason: name, Message: reason}},
+		}}
 		r.Expect(report.Expectation{Text: text, Reason: reason})
-		r.Events = append(r.Events, journal.Entry{At: start.Add(time.Hour), Fact: &messages.ConditionChanged{
-			Cluster: messages.ClusterName(name), Type: text, Reason: reason}})
 		var out strings.Builder
-		require.NoError(t, (&Replay{W: &out, begun: true}).Add(r), "the head, which holds no words of people, takes most of the time")
+		require.NoError(t, (&Replay{W: &out, begun: true}).Add(r))
 		d := parse(t, out.String())
 		d.needsNothing(t)
 		require.Len(t, d.all("h1"), 1)
-		require.Len(t, d.all("li"), 3)
+		require.Len(t, d.all("li"), 1)
 	})
 }
 
