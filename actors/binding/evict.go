@@ -107,6 +107,8 @@ func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *act
 	stops := !old.at.IsZero() || old.blocked != blocked{} && held == blocked{} && !b.restoring
 	if stops { // which ends what was held, too
 		t.countdown.blocked = blocked{}
+	}
+	if stops && (!b.restoring || old.due || old.blocked != blocked{}) { // restored says what became of a countdown at a restart
 		out.Record(&messages.EvictionCancelled{Binding: b.name, Cluster: t.cluster, Reason: whyStay(t, &old.grounds)})
 	}
 	b.block(t, held, nil, out)

@@ -111,7 +111,7 @@ func (m *Monitor) replicasConserved(now time.Time, b *store.Binding) {
 func (m *Monitor) tasksEnd(now time.Time, b *store.Binding) (next time.Time) {
 	for i := range b.Spec.GracefulEvictionTasks {
 		k := &b.Spec.GracefulEvictionTasks[i]
-		h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy, HealthyElsewhere: m.allServe(now, b)}
+		h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy, HealthyElsewhere: m.allServe(now, b) && !m.untold(b)}
 		if k.CreationTimestamp.IsZero() || k.SuppressDeletion != nil || eviction.Assess(k, now, h).Why == eviction.LastCopy {
 			continue
 		}
@@ -135,6 +135,21 @@ func (m *Monitor) allServe(now time.Time, b *store.Binding) bool {
 		}
 	}
 	return len(b.Spec.Clusters) > 0 && settled(b)
+}
+
+// untold reports whether a target that took over is told nothing, for which an old copy waits, whatever serves meanwhile.
+func (m *Monitor) untold(b *store.Binding) bool {
+	if !m.settings.DestinationsMustHear {
+		return false
+	}
+	for i := range b.Spec.GracefulEvictionTasks {
+		for _, by := range b.Spec.GracefulEvictionTasks[i].ReplacedBy {
+			if b.Spec.Suspension.Dispatch(by.Name) && api.FindTarget(b.Spec.Clusters, by.Name) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // copiesAgree compares what members run with what the binding says, where a policy made the binding: what
