@@ -97,6 +97,9 @@ func (h *hub) commit(p *engine.Proposal) {
 	h.news = append(h.news, news)
 }
 
+// silence keeps it from telling what it commits, until it is let tell.
+func (h *hub) silence() { h.change(func() { h.silent = true }) }
+
 // tell lets it tell what it has been silent of.
 func (h *hub) tell() { h.change(func() { h.silent = false }) }
 
@@ -231,7 +234,7 @@ func TestACommitToASharedStoreIsVisibleOnceItIsAnswered(t *testing.T) {
 	h := newHub()
 	measured := make(chan int, 1)
 	a := join(t, h, func(n int, _ time.Duration) { measured <- n })
-	h.silent = true
+	h.silence()
 	done := make(chan error, 1)
 	go func() { done <- a.Commit(engine.Create(mapKey("one"), configMap("one", "1"))) }()
 	<-h.changed()
@@ -314,7 +317,7 @@ func TestASharedStoreThatCannotBeFollowedTakesNoMore(t *testing.T) {
 func TestACommitThatIsNeverShownIsAnswered(t *testing.T) {
 	h := newHub()
 	a := join(t, h, nil)
-	h.silent = true
+	h.silence()
 	done := make(chan error, 1)
 	go func() { done <- a.Commit(engine.Create(mapKey("one"), configMap("one", "1"))) }()
 	<-h.changed()
@@ -382,7 +385,7 @@ func never(comes <-chan error) bool {
 func TestWhoMeetsAnotherWriteHearsOfItFirst(t *testing.T) {
 	h, asked := newHub(), make(chan struct{})
 	a := join(t, h, nil)
-	h.silent = true
+	h.silence()
 	h.change(func() {
 		h.commit(&engine.Proposal{ID: 1, Writes: []engine.ProposedWrite{{Key: mapKey("one"), Object: []byte(`{}`)}}})
 	})
@@ -400,7 +403,7 @@ func TestWhoMeetsAnotherWriteHearsOfItFirst(t *testing.T) {
 func TestCommitsThatAreHeardOfAtOnceAreAnsweredEach(t *testing.T) {
 	h, asked := newHub(), make(chan struct{}, 2)
 	a := join(t, h, nil)
-	h.silent = true
+	h.silence()
 	h.instead = func(*engine.Proposal) error { asked <- struct{}{}; return nil }
 	answers := map[string]chan int64{}
 	for _, name := range []string{"one", "two"} {
@@ -430,7 +433,7 @@ func TestWhatIsBeingShownIsNotWithdrawn(t *testing.T) {
 	e, err := engine.Open(engine.Config{Resources: tables, Clock: now, Shared: h})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	h.silent = true
+	h.silence()
 	h.after = func(int64) error {
 		h.change(func() {
 			h.silent = false
