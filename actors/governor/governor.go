@@ -1,86 +1,46 @@
-// Package governor is the machine that decides how fast evictions go: it hands out permits, the most
-// urgent request first, as far as the gates of the fleet, of regions and of clusters let it. Requests of
-// one instant are served together, so that their order of arrival does not matter.
 package governor
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"leeward/actors"
-	"leeward/actors/rules/storm"
 	"leeward/messages"
+	"leeward/messages/api"
 )
 
 // Governor hands out permits to evict.
 type Governor struct {
 	settings messages.Settings
-
-	// fleet and its regions and clusters have the limits; under root stand the requests that they are meant for:
-	// a desk for each kind, and under it the regions, the clusters and their requests. The desks of other kinds
-	// stand by themselves.
-	fleet    place
-	regions  map[string]*place
-	clusters map[messages.ClusterName]*place
-	root     *node
-	requests map[key]*node
-	people
-	// resting are the nodes that a gate stopped, in the order in which they are tried again.
-	resting line
-	// counted is set where the counts of clusters may have changed since they were last judged.
-	counted bool
-	// fresh are requests that are to be told what they wait for.
-	fresh []*node
-
-	// priorities have breakers, as the fleet and its regions do; surveyed is set once it is known how much there is
-	// of each. Broken are those that are not closed, tripped is set where one changed in this instant, tried where
-	// a trial did, or a permit came back, and resumed until those on trial before a restart were asked how it went.
-	priorities        map[int32]*place
-	broken            []*place
-	surveyed, tripped bool
-	tried, resumed    bool
-	// permits are those of this instant, booked the places that count them, and opened those that they broke.
-	permits        []messages.Permit
-	booked, opened []*place
-	// given are the requests that got a permit since givenAt, in its instant; returned are those of this turn that gave
-	// it back.
-	given    map[key]*node
-	givenAt  time.Time
-	returned []messages.Permit
-
-	ledger ledger
-	starts starts
-}
-
-// key names a request.
-type key struct {
-	binding messages.BindingName
-	cluster messages.ClusterName
+	domains  domains
+	queue    queue
+	holds    holds
+	states   states
+	permits  permits
+	limiter  limiter
+	breakers breakers
+	budgets  budgets
+	starts   starts
+	// gates are all that can block a request. They are asked in this order, of the fleet, then of the kind, the region,
+	// the cluster and the request itself.
+	gates [5]gate
 }
 
 // New returns a governor with no requests.
 func New(settings messages.Settings) *Governor {
-	g := &Governor{
-		settings: settings, resting: line{before: sooner},
-		regions: map[string]*place{}, clusters: map[messages.ClusterName]*place{}, requests: map[key]*node{},
-		priorities: map[int32]*place{},
-		people:     newPeople(),
-		starts:     newStarts(),
-		ledger:     ledger{workloads: map[messages.BindingName]*workload{}, exceeding: map[messages.ClusterName]string{}},
-	}
-	g.fleet.verdict.State = storm.Normal
-	g.root = newNode(nil, namespaced, &g.fleet)
-	g.fleet.nodes = [kinds]*node{
-		namespaced: newNode(g.root, namespaced, nil), clusterScoped: newNode(g.root, clusterScoped, nil),
-		unlimited: newNode(nil, unlimited, nil), released: newNode(nil, released, nil),
-	}
-	g.staff()
+	g := &Governor{settings: settings, domains: newDomains(), holds: newHolds()}
+	g.queue = newQueue(&g.domains.fleet)
+	g.states = states{settings: &g.settings, domains: &g.domains}
+	g.limiter = limiter{settings: &g.settings, permits: &g.permits}
+	g.breakers = breakers{settings: &g.settings, domains: &g.domains, queue: &g.queue, permits: &g.permits}
+	g.budgets = newBudgets(&g.settings, &g.domains, &g.queue, &g.holds)
+	g.starts = newStarts(&g.settings)
+	g.gates = [...]gate{&g.holds, &g.states, &g.breakers, &g.limiter, &g.budgets}
+	g.limiter.employ(g.queue.byKind[:unlimited])
 	return g
 }
 
-// Receive routes a message to its transition.
+// Receive routes a message to the part that it concerns.
 func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Outbox) {
 	switch m := m.(type) {
 	case *messages.RequestEviction:
@@ -88,31 +48,35 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	case *messages.WithdrawRequest:
 		g.withdraw(key{m.Binding, m.Cluster})
 	case *messages.PermitReturned:
-		g.permitReturned(now, m)
+		g.permitReturned(now, key{m.Binding, m.Cluster})
 	case *messages.ClusterObserved:
 		g.clusterObserved(m)
 	case *messages.ClusterGone:
-		g.clusterGone(m.Name)
+		g.states.forget(g.domains.cluster(m.Name))
 	case *messages.CopiesCounted:
-		g.copiesCounted(m)
+		g.breakers.count(m)
 	case *messages.TrialConcluded:
-		g.trialConcluded(m)
+		g.breakers.conclude(m)
 	case *messages.GovernorRestored:
-		g.restored(m.Status, out)
+		g.restore(m.Status, out)
 	case *messages.StartFailed:
-		g.startFailed(m)
+		g.starts.fail(m)
 	case *messages.StartsSucceeded:
-		g.startsSucceeded(m)
+		g.starts.succeed(m)
 	case *messages.HoldChanged:
-		g.holdChanged(now, m, out)
+		if g.holds.change(now, m, out) {
+			g.reconsider()
+		}
 	case *messages.ReleaseChanged:
-		g.releaseChanged(m, out)
+		if g.holds.release(m, out) {
+			g.queue.reclassify(m.Binding, g.domains.clusters, g.holds.released(m.Binding))
+		}
 	case *messages.BudgetsSet:
-		g.budgetsSet(m)
+		g.budgets.set(m)
 	case *messages.ExceedingAllowed:
-		g.exceedingAllowed(m)
+		g.budgets.allowExceeding(m)
 	case *messages.WorkloadObserved:
-		g.workloadObserved(now, m)
+		g.budgets.observe(now, m)
 	case *messages.SettingsChanged:
 		g.settingsChanged(m.Settings)
 	case *messages.Woken:
@@ -120,11 +84,11 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	default:
 		panic(fmt.Sprintf("governor: unknown message %T", m))
 	}
-	out.WakeAt(g.nextDeadline(now))
+	out.WakeAt(g.due(now))
 }
 
-// request takes a request in, in the place of the one for the same binding and cluster. In Karmada's queue
-// priorities do not count (K32).
+// request queues a request, in place of the one for the same binding and cluster. In Karmada's queue priorities do not
+// count (K32).
 func (g *Governor) request(m *messages.RequestEviction) {
 	priority := m.Priority
 	if g.settings.EvictionOrder == messages.EvictByArrival && m.Priority != 0 {
@@ -132,238 +96,82 @@ func (g *Governor) request(m *messages.RequestEviction) {
 		equal.Priority = 0
 		m = &equal
 	}
-	k := key{m.Binding, m.Cluster}
-	g.withdraw(k)
-	n := &node{parent: g.cluster(m.Cluster).node(g.kindOf(m)), head: m, priority: priority, told: m.Told}
-	g.requests[k] = n
-	n.put(n.ready())
-	g.tell(n)
-}
-
-// tell has a request told what it waits for when the others of its instant are served.
-func (g *Governor) tell(n *node) {
-	if !n.fresh {
-		n.fresh, g.fresh = true, append(g.fresh, n)
-	}
+	g.withdraw(key{m.Binding, m.Cluster})
+	g.queue.add(m, priority, kindOf(m, g.holds.released(m.Binding)), g.domains.cluster(m.Cluster))
 }
 
 // withdraw drops a request that was taken back, or is made anew.
 func (g *Governor) withdraw(k key) {
 	g.drop(k)
-	g.untried(k)
+	g.breakers.untry(k)
 }
 
-func (g *Governor) drop(k key) {
-	if n := g.requests[k]; n != nil {
-		delete(g.requests, k)
-		n.put(nil)
-		g.ledger.dropped(k.binding)
+// permitReturned has a permit not count that could not be used in its instant: other requests may be permitted in its
+// place, and the binding that gave it back asks anew.
+func (g *Governor) permitReturned(now time.Time, k key) {
+	n := g.permits.takeBack(now, k)
+	if n == nil {
+		return
+	}
+	g.breakers.untry(k)
+	for up := n; up != nil; up = up.parent {
+		g.limiter.refund(up)
+		g.breakers.refund(now, up)
+	}
+	g.breakers.tried = true
+}
+
+// clusterObserved counts a cluster as it is now, and moves it, with all its requests, into its region.
+func (g *Governor) clusterObserved(m *messages.ClusterObserved) {
+	c, region := g.domains.cluster(m.Cluster), g.domains.region(m.Region)
+	turned := g.states.observe(c, region, m.Unhealthy)
+	g.breakers.relocate(c, region)
+	g.queue.relocate(c, region)
+	if turned {
+		g.budgets.recount()
 	}
 }
 
 func (g *Governor) settingsChanged(s messages.Settings) {
 	if s.EvictionBudgets != g.settings.EvictionBudgets {
-		g.reviewBudgets()
+		g.budgets.review()
 	}
-	g.settings, g.counted = s, true
-	g.starts.review = true
-	g.survey()
-	g.staff()
-	g.rouseAll()
+	g.settings = s
+	g.states.counted, g.starts.review = true, true
+	g.breakers.survey()
+	g.limiter.employ(g.queue.byKind[:unlimited])
+	g.queue.retryAll()
 }
 
-// staff gives each desk its workers. Those that served last stay, so that nobody gains a permit by it.
-func (g *Governor) staff() {
-	for _, desk := range g.fleet.nodes[:unlimited] {
-		served, workers := desk.scope.served, make([]time.Time, g.settings.EvictionWorkers)
-		for i, j := len(workers)-1, len(served)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
-			workers[i] = served[j]
-		}
-		desk.scope.served = workers
+// restore takes over how things were before a restart.
+func (g *Governor) restore(s *api.GovernorStatus, out *actors.Outbox) {
+	g.breakers.broken, g.breakers.resuming = nil, true
+	g.restoreDomain(&g.domains.fleet, &s.Governance)
+	for i := range s.Regions {
+		g.restoreDomain(g.domains.region(s.Regions[i].Name), &s.Regions[i].Governance)
 	}
+	for i := range s.Priorities {
+		g.restoreDomain(g.domains.priority(s.Priorities[i].Priority), &s.Priorities[i].Governance)
+	}
+	for i := range s.Permits {
+		g.domains.of(&s.Permits[i]).restore(&s.Permits[i])
+	}
+	g.holds.restore(s, out)
+	g.starts.restore(s.Starts, out)
 }
 
-// serve hands out permits: the kernel wakes at the end of an instant, when all its requests are there.
-func (g *Governor) serve(now time.Time, out *actors.Outbox) {
-	g.judge(now, out)
-	g.judgeBreakers(now, out)
-	g.endHolds(now, out)
-	g.judgeStarts(now, out)
-	g.rouse(now)
-	g.reopen(now)
-	for again := true; again; again = g.tryWaiting() {
-		g.permitAll(now, out)
-	}
-	g.settle(now, out)
-	g.record(now, out)
-	g.explain(now, out)
+func (g *Governor) restoreDomain(d *domain, s *api.Governance) {
+	g.states.restore(d, s)
+	g.breakers.restore(d, s.Breaker)
 }
 
-// permitAll lets go whom every gate does.
-func (g *Governor) permitAll(now time.Time, out *actors.Outbox) {
-	for _, root := range g.roots() {
-		for n := g.next(now, root); n != nil; n = g.next(now, root) {
-			g.permit(now, n, out)
-		}
-	}
-}
-
-// roots are all nodes without a parent.
-func (g *Governor) roots() [3]*node {
-	return [...]*node{g.fleet.nodes[released], g.fleet.nodes[unlimited], g.root}
-}
-
-// unserved reports whether somebody waits to be served, and for nothing else.
-func (g *Governor) unserved() bool {
-	for _, root := range g.roots() {
-		if root.head != nil && root.in == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// next returns the most urgent request under a root that every gate lets go; nil: there is none. What a gate
-// stops rests.
-func (g *Governor) next(now time.Time, root *node) *node {
-	for n := root; n.head != nil && n.in == n.ready(); {
-		switch n.why = g.ask(now, n); {
-		case n.why != nil:
-			g.rest(n)
-			n = root
-		case n.scope == nil:
-			return n
-		default:
-			n = n.scope.ready.nodes[0]
-		}
-	}
-	return nil
-}
-
-// rest has a node wait for what stopped it. One that waits for a budget is told so: it may have waited for others before.
-func (g *Governor) rest(n *node) {
-	n.put(cmp.Or(n.why.line, &g.resting))
-	if a := n.why.account; a != nil {
-		g.ledger.changed(a)
-		g.tell(n)
-	}
-}
-
-// ask asks the gates of one node, and changes nothing.
-func (g *Governor) ask(now time.Time, n *node) *wait {
-	for _, gate := range n.gates() {
-		if why := gate(g, now, n); why != nil {
-			return why
-		}
-	}
-	return nil
-}
-
-// permit lets a request go and charges for it all the way up.
-func (g *Governor) permit(now time.Time, n *node, out *actors.Outbox) {
-	r, kind := n.head, n.kind()
-	m := &messages.EvictionPermitted{Cluster: r.Cluster}
-	out.TellBinding(r.Binding, m)
-	if kind != unlimited {
-		g.spend(r, out)
-	}
-	if kind < unlimited {
-		m.Trial = g.take(now, n)
-		for p := n.parent; p != nil; p = p.parent {
-			p.scope.charge(now, g)
-		}
-		g.permits = append(g.permits, n.permit())
-		g.give(now, n)
-	}
-	g.drop(key{r.Binding, r.Cluster})
-}
-
-// rouse has everything tried again whose time has come.
-func (g *Governor) rouse(now time.Time) {
-	for g.resting.Len() > 0 {
-		n := g.resting.nodes[0]
-		if n.why.until.IsZero() || n.why.until.After(now) {
-			return
-		}
-		g.wakeUp(n)
-	}
-}
-
-// rouseAll has everything tried again, because the gates changed.
-func (g *Governor) rouseAll() {
-	for g.resting.Len() > 0 {
-		g.wakeUp(g.resting.nodes[0])
-	}
-}
-
-func (g *Governor) wakeUp(n *node) {
-	n.why = nil
-	n.put(n.ready())
-}
-
-// explain tells the requests that could not go what they wait for, each once.
-func (g *Governor) explain(now time.Time, out *actors.Outbox) {
-	if g.tripped {
-		g.tripped = false
-		g.retell()
-	}
-	if len(g.ledger.funds) > 0 { // who waits for one is asked again in any order
-		slices.SortFunc(g.fresh, byUrgency)
-	}
-	for _, n := range g.fresh {
-		n.fresh = false
-		r := n.head
-		if g.requests[key{r.Binding, r.Cluster}] != n {
-			continue
-		}
-		why := g.stops(now, n)
-		if why == nil && n.told {
-			why = g.busy(now, n)
-		}
-		if why != nil {
-			n.told = true
-			out.TellBinding(r.Binding, &messages.EvictionDelayed{Cluster: r.Cluster, Reason: why.reason, Message: why.message, Until: why.ends})
-		}
-	}
-	clear(g.fresh)
-	g.fresh = g.fresh[:0]
-}
-
-// stops is what stops a node: people, or else the limit of its widest scope, also where a wider one stops it without
-// a word; nil: nothing that is told.
-func (g *Governor) stops(now time.Time, n *node) *wait {
-	var word, limit *wait
-	for ; n != nil; n = n.parent {
-		if w := g.held(n); w != nil {
-			word = w
-		} else if w := g.limited(now, n); w != nil {
-			limit = w
-		}
-	}
-	return cmp.Or(word, limit)
-}
-
-// limited is what stops one node, or would if it was its turn; nil: nothing that is told.
-func (g *Governor) limited(now time.Time, n *node) *wait {
-	why := n.why
-	if why == nil {
-		why = g.ask(now, n)
-	}
-	if why == nil || why.reason == "" {
-		return nil
-	}
-	return why
-}
-
-// nextDeadline is the end of this instant if there is something to judge, or somebody to serve or to tell; or
-// else when a node has rested, or a verdict ends; zero: never.
-func (g *Governor) nextDeadline(now time.Time) time.Time {
-	if g.counted || g.tried || len(g.starts.failed)+len(g.starts.succeeded) > 0 || len(g.fresh) > 0 || len(g.ledger.stirred) > 0 || g.unserved() {
-		return now
-	}
-	next := actors.Earlier(actors.Earlier(g.judgeAt(), g.breakersDue()), actors.Earlier(g.starts.due, actors.Earlier(g.ends, g.ledger.expires)))
-	if g.resting.Len() > 0 {
-		next = actors.Earlier(next, g.resting.nodes[0].why.until)
+// due is when the governor has to serve next: at the end of this instant, or when time alone changes what a part says;
+// zero: never.
+func (g *Governor) due(now time.Time) (next time.Time) {
+	for _, at := range [...]time.Time{
+		g.states.due(now), g.breakers.due(now), g.holds.ends, g.starts.due(now), g.queue.due(now), g.budgets.due(now),
+	} {
+		next = actors.Earlier(next, at)
 	}
 	return next
 }

@@ -8,24 +8,24 @@ import (
 	"leeward/messages"
 )
 
-// node is a request, or a scope of requests: the fleet, a desk, a region, a cluster. A request that may go is
-// found by going down from the fleet to the most urgent child, and gates stand at every node on the way.
+// node is a request, or a scope of requests: all of them, those of one kind, of a region, of a cluster. The request that is
+// permitted next is found by going down from the root to the most urgent child; the gates are asked at every node on
+// the way.
 type node struct {
 	parent *node
-	// head is the most urgent request under the node that does not rest; nil: there is none. A request is
-	// its own.
+	// head is the most urgent request under the node that is not blocked; nil: there is none. A request is its own.
 	head *messages.RequestEviction
-	// priority is that of a request, also where requests go by arrival.
+	// priority is that of a request, also where requests are served by arrival.
 	priority int32
-	// in is where the node stands: among the children of its parent, among those that rest, or nowhere; at
-	// is its place there.
-	in *line
+	// in is the heap that the node is in: that of the children of its parent, one of blocked nodes, or none; at is its
+	// index there.
+	in *nodeHeap
 	at int32
-	// fresh is set while the request is to be told what it waits for.
+	// fresh is set while the request has yet to be told what it waits for.
 	fresh bool
 	// told is set while the request shows a reason, which may be over.
 	told bool
-	// why is what stopped the node; nil: it does not rest.
+	// why is what blocks the node; nil: nothing does.
 	why *wait
 	// scope is nil for a request.
 	scope *scope
@@ -35,28 +35,27 @@ type node struct {
 type scope struct {
 	// kind is that of its requests; the root of those with limits has several.
 	kind kind
-	// ready are the children with requests that do not rest, the most urgent first.
-	ready line
-	// place is what the scope is about; nil: it is a desk.
-	place *place
-	// served has, per worker of a desk, when it last served; zero: never. The one that has rested longest is
-	// first.
+	// ready are the children with requests that are not blocked, the most urgent first.
+	ready nodeHeap
+	// domain is what the scope is about; nil: all requests of a kind.
+	domain *domain
+	// served is the limiter's: when each worker of a kind last served, the longest ago first; zero: never.
 	served []time.Time
 }
 
-// wait is why a node may not go on, and until when; zero: no time ends it.
+// wait is why a node is blocked, and until when; zero: no time ends it.
 type wait struct {
 	reason, message string
 	until           time.Time
-	// ends is when the reason is none any more, where that is known; zero: it is not.
+	// ends is when the reason ends, where that is known; zero: it is not.
 	ends time.Time
-	// line is where the node waits, of an account; nil: among those that rest.
-	line    *line
-	account *account
+	// heap is where the node waits for a budget, and usage what that has used; nil: it waits among the blocked nodes.
+	heap  *nodeHeap
+	usage *usage
 }
 
-func newNode(parent *node, k kind, of *place) *node {
-	return &node{parent: parent, scope: &scope{kind: k, place: of, ready: line{before: moreUrgent}}}
+func newNode(parent *node, k kind, of *domain) *node {
+	return &node{parent: parent, scope: &scope{kind: k, domain: of, ready: nodeHeap{before: moreUrgent}}}
 }
 
 func (n *node) kind() kind {
@@ -66,18 +65,29 @@ func (n *node) kind() kind {
 	return n.scope.kind
 }
 
-// put has a node stand in a line, or nowhere, and all above it know its most urgent request.
-func (n *node) put(l *line) {
+// domain is what a node is about; nil: a request, or all requests of a kind.
+func (n *node) domain() *domain {
+	if n.scope == nil {
+		return nil
+	}
+	return n.scope.domain
+}
+
+// key names the request that a node is.
+func (n *node) key() key { return key{n.head.Binding, n.head.Cluster} }
+
+// put moves a node into a heap, or into none, and lets all scopes above it know their most urgent request.
+func (n *node) put(h *nodeHeap) {
 	if n.in != nil {
 		heap.Remove(n.in, int(n.at))
 	}
-	if n.in = l; l != nil {
-		heap.Push(l, n)
+	if n.in = h; h != nil {
+		heap.Push(h, n)
 	}
 	n.parent.refresh()
 }
 
-// move gives a node another parent. One that rests goes on resting.
+// move gives a node another parent. A blocked one remains blocked.
 func (n *node) move(to *node) {
 	in, was := n.in, n.ready()
 	n.put(nil)
@@ -90,30 +100,36 @@ func (n *node) move(to *node) {
 	}
 }
 
-// ready is the line in which a node stands while it has something to do.
-func (n *node) ready() *line {
+// unblock puts a node back among the children of its parent.
+func (n *node) unblock() {
+	n.why = nil
+	n.put(n.ready())
+}
+
+// ready is the heap that a node is in while it has requests and is not blocked.
+func (n *node) ready() *nodeHeap {
 	if n.parent == nil {
 		return nil
 	}
 	return &n.parent.scope.ready
 }
 
-// refresh brings a scope and those above it up to date with their children. One that rests goes on resting,
-// unless nothing is left to wait.
+// refresh brings a scope and those above it up to date with their children. A blocked scope remains blocked,
+// unless no request is left in it.
 func (n *node) refresh() {
 	for ; n != nil; n = n.parent {
 		n.head = nil
 		if r := &n.scope.ready; r.Len() > 0 {
 			n.head = r.nodes[0].head
 		}
-		switch l := n.ready(); {
+		switch h := n.ready(); {
 		case n.head == nil && n.in != nil:
 			heap.Remove(n.in, int(n.at))
 			n.in, n.why = nil, nil
-		case n.head == nil || l == nil:
+		case n.head == nil || h == nil:
 		case n.in == nil:
-			n.in = l
-			heap.Push(l, n)
+			n.in = h
+			heap.Push(h, n)
 		default:
 			heap.Fix(n.in, int(n.at))
 		}
@@ -139,33 +155,33 @@ func sooner(x, y *node) bool {
 	return !a.IsZero() && (b.IsZero() || a.Before(b))
 }
 
-// line is a heap of nodes that know their places in it.
-type line struct {
+// nodeHeap is a heap of nodes that know their index in it.
+type nodeHeap struct {
 	nodes  []*node
 	before func(x, y *node) bool
 }
 
-func (l *line) Len() int { return len(l.nodes) }
+func (h *nodeHeap) Len() int { return len(h.nodes) }
 
-func (l *line) Less(i, j int) bool { return l.before(l.nodes[i], l.nodes[j]) }
+func (h *nodeHeap) Less(i, j int) bool { return h.before(h.nodes[i], h.nodes[j]) }
 
-func (l *line) Swap(i, j int) {
-	l.nodes[i], l.nodes[j] = l.nodes[j], l.nodes[i]
-	l.nodes[i].at, l.nodes[j].at = int32(i), int32(j)
+func (h *nodeHeap) Swap(i, j int) {
+	h.nodes[i], h.nodes[j] = h.nodes[j], h.nodes[i]
+	h.nodes[i].at, h.nodes[j].at = int32(i), int32(j)
 }
 
 // Push is for package heap.
-func (l *line) Push(x any) {
+func (h *nodeHeap) Push(x any) {
 	n := x.(*node)
-	n.at = int32(len(l.nodes))
-	l.nodes = append(l.nodes, n)
+	n.at = int32(len(h.nodes))
+	h.nodes = append(h.nodes, n)
 }
 
 // Pop is for package heap.
-func (l *line) Pop() any {
-	last := len(l.nodes) - 1
-	n := l.nodes[last]
-	l.nodes[last] = nil
-	l.nodes = l.nodes[:last]
+func (h *nodeHeap) Pop() any {
+	last := len(h.nodes) - 1
+	n := h.nodes[last]
+	h.nodes[last] = nil
+	h.nodes = h.nodes[:last]
 	return n
 }

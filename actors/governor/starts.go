@@ -14,49 +14,49 @@ import (
 	"leeward/messages/api"
 )
 
-// starts are the clusters on which starts failed of late.
+// starts are the clusters on which copies failed to start: fewer may start there at once for a time.
 type starts struct {
+	settings *messages.Settings
 	backoffs map[messages.ClusterName]*storm.Backoff
-	// failed are those of this instant by when they began, and succeeded where others did; due is when time alone changes a
-	// back-off; zero: it does not.
+	// failed are those of this instant by when they began, and succeeded where others did; expires is when time alone changes
+	// a back-off; zero: it does not.
 	failed    map[messages.ClusterName][]time.Time
 	succeeded map[messages.ClusterName]bool
-	due       time.Time
-	// review is set where other settings hold.
+	expires   time.Time
+	// review is set where the settings are others.
 	review bool
 }
 
 // limitedTo is how many may start at once on a cluster that backs off.
 const limitedTo = 1
 
-func newStarts() starts {
+func newStarts(settings *messages.Settings) starts {
 	return starts{
-		backoffs: map[messages.ClusterName]*storm.Backoff{},
-		failed:   map[messages.ClusterName][]time.Time{}, succeeded: map[messages.ClusterName]bool{},
+		settings: settings, backoffs: map[messages.ClusterName]*storm.Backoff{},
+		failed: map[messages.ClusterName][]time.Time{}, succeeded: map[messages.ClusterName]bool{},
 	}
 }
 
-func (g *Governor) startFailed(m *messages.StartFailed) {
-	g.starts.failed[m.Cluster] = append(g.starts.failed[m.Cluster], m.Began)
+func (s *starts) fail(m *messages.StartFailed) {
+	s.failed[m.Cluster] = append(s.failed[m.Cluster], m.Began)
 }
 
-func (g *Governor) startsSucceeded(m *messages.StartsSucceeded) {
+func (s *starts) succeed(m *messages.StartsSucceeded) {
 	for _, c := range m.Clusters {
-		g.starts.succeeded[c] = true
+		s.succeeded[c] = true
 	}
 }
 
 // backingOff is how clusters back off.
-func (g *Governor) backingOff() storm.BackingOff {
-	s := &g.settings
-	return storm.BackingOff{Failures: s.StartFailureLimit, Window: s.StartFailureWindow, First: s.StartBackoff}
+func (s *starts) backingOff() storm.BackingOff {
+	return storm.BackingOff{Failures: s.settings.StartFailureLimit, Window: s.settings.StartFailureWindow, First: s.settings.StartBackoff}
 }
 
-// judgeStarts takes in how the starts of this instant ended. One that succeeds says more than all that fail: the cluster
+// judge takes in how the starts of this instant ended. One that succeeds says more than all that fail: the cluster
 // can start copies.
-func (g *Governor) judgeStarts(now time.Time, out *actors.Outbox) {
-	s, t := &g.starts, g.backingOff()
-	if !s.review && len(s.failed)+len(s.succeeded) == 0 && (s.due.IsZero() || s.due.After(now)) {
+func (s *starts) judge(now time.Time, out *actors.Outbox) {
+	t := s.backingOff()
+	if !s.review && !s.ended() && (s.expires.IsZero() || s.expires.After(now)) {
 		return
 	}
 	if !t.Works() {
@@ -66,25 +66,35 @@ func (g *Governor) judgeStarts(now time.Time, out *actors.Outbox) {
 		s.of(c).Fail(now, began, t)
 	}
 	for _, c := range slices.Sorted(maps.Keys(s.backoffs)) {
-		g.judgeStart(now, c, len(s.failed[c]) > 0, out)
+		s.judgeCluster(now, c, len(s.failed[c]) > 0, out)
 	}
 	clear(s.failed)
 	clear(s.succeeded)
-	s.due, s.review = time.Time{}, false
+	s.expires, s.review = time.Time{}, false
 	for _, b := range s.backoffs { // order-free: the earliest counts
-		s.due = actors.Earlier(s.due, b.Due(t))
+		s.expires = actors.Earlier(s.expires, b.Due(t))
 	}
 }
 
-// judgeStart brings one cluster up to date, and says what is new of it.
-func (g *Governor) judgeStart(now time.Time, c messages.ClusterName, counted bool, out *actors.Outbox) {
-	s, t := &g.starts, g.backingOff()
+// ended reports whether any start ended in this instant.
+func (s *starts) ended() bool { return len(s.failed)+len(s.succeeded) > 0 }
+
+// due is when there is reason to judge; zero: never.
+func (s *starts) due(now time.Time) time.Time {
+	if s.ended() {
+		return now
+	}
+	return s.expires
+}
+
+// judgeCluster brings one cluster up to date, and records what is new of it.
+func (s *starts) judgeCluster(now time.Time, c messages.ClusterName, counted bool, out *actors.Outbox) {
 	b := s.backoffs[c]
 	limits, why := counted && b.Since.Equal(now) && b.InForce(), ""
 	switch {
 	case b.InForce() && s.succeeded[c]:
 		*b, limits, why = storm.Backoff{}, true, "a start succeeded"
-	case b.Judge(now, t):
+	case b.Judge(now, s.backingOff()):
 		limits, why = true, "it is tried again"
 	case limits:
 		why = failedStarts(b)
@@ -94,7 +104,7 @@ func (g *Governor) judgeStart(now time.Time, c messages.ClusterName, counted boo
 		delete(s.backoffs, c)
 	}
 	if limits {
-		g.limitStarts(c, b, why, out)
+		limitStarts(c, b, why, out)
 	}
 	if limits || counted || gone {
 		f := &messages.StartsCounted{StartBackoff: statusOf(c, b), Limits: limits}
@@ -123,8 +133,8 @@ func failedStarts(b *storm.Backoff) string {
 	return fmt.Sprintf("%d starts failed", n)
 }
 
-// limitStarts has the scheduler send as many to a cluster as it may start now.
-func (g *Governor) limitStarts(c messages.ClusterName, b *storm.Backoff, why string, out *actors.Outbox) {
+// limitStarts has the scheduler place as many on a cluster as it may start now.
+func limitStarts(c messages.ClusterName, b *storm.Backoff, why string, out *actors.Outbox) {
 	m := &messages.StartsLimited{Cluster: c}
 	if b.InForce() {
 		m.Most, m.Why = limitedTo, why
@@ -147,9 +157,8 @@ func statusOf(c messages.ClusterName, b *storm.Backoff) api.StartBackoff {
 	return s
 }
 
-// restoreStarts takes over what was known of starts before a restart.
-func (g *Governor) restoreStarts(stored []api.StartBackoff, out *actors.Outbox) {
-	s := &g.starts
+// restore takes over what was known of starts before a restart.
+func (s *starts) restore(stored []api.StartBackoff, out *actors.Outbox) {
 	for i := range stored {
 		b := &storm.Backoff{Level: stored[i].Level}
 		for _, at := range stored[i].Failed {
@@ -163,9 +172,9 @@ func (g *Governor) restoreStarts(stored []api.StartBackoff, out *actors.Outbox) 
 		}
 		c := messages.ClusterName(stored[i].Cluster)
 		s.backoffs[c] = b
-		s.due = actors.Earlier(s.due, b.Due(g.backingOff()))
+		s.expires = actors.Earlier(s.expires, b.Due(s.backingOff()))
 		if b.InForce() {
-			g.limitStarts(c, b, stored[i].Message, out)
+			limitStarts(c, b, stored[i].Message, out)
 		}
 	}
 }
