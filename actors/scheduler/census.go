@@ -10,8 +10,9 @@ import (
 	"leeward/messages/api"
 )
 
-// census counts the copies that are placed, by cluster and by priority, while a breaker wants to know.
+// census counts the copies that are placed, by cluster and by priority, while breakers need the counts.
 type census struct {
+	settings   *messages.Settings
 	clusters   tally[string]
 	priorities tally[int32]
 	// told is set once the governor knows that there is a census.
@@ -21,7 +22,9 @@ type census struct {
 // tally counts by key, and knows what was told of those whose count may have changed since.
 type tally[K cmp.Ordered] struct{ counts, told map[K]int }
 
-func newCensus() census { return census{clusters: newTally[string](), priorities: newTally[int32]()} }
+func newCensus(settings *messages.Settings) census {
+	return census{settings: settings, clusters: newTally[string](), priorities: newTally[int32]()}
+}
 
 func newTally[K cmp.Ordered]() tally[K] { return tally[K]{counts: map[K]int{}, told: map[K]int{}} }
 
@@ -41,7 +44,7 @@ func (t *tally[K]) news() []K {
 
 // count takes a binding's new targets in, in place of its old ones; either may be nil.
 func (c *census) count(before, after *messages.PlaceBinding) {
-	if before != nil && after != nil && before.Priority == after.Priority && slices.EqualFunc(before.Targets, after.Targets, sameCluster) {
+	if !c.settings.Breaks() || before != nil && after != nil && before.Priority == after.Priority && slices.EqualFunc(before.Targets, after.Targets, sameCluster) {
 		return
 	}
 	c.add(before, -1)
@@ -62,6 +65,9 @@ func (c *census) add(m *messages.PlaceBinding, sign int) {
 
 // tell tells the governor what changed since it last heard.
 func (c *census) tell(out *actors.Outbox) {
+	if !c.settings.Breaks() {
+		return
+	}
 	m := &messages.CopiesCounted{}
 	for _, name := range c.clusters.news() {
 		m.Clusters = append(m.Clusters, messages.ClusterCopies{Cluster: messages.ClusterName(name), Copies: c.clusters.counts[name]})
@@ -75,16 +81,16 @@ func (c *census) tell(out *actors.Outbox) {
 	}
 }
 
-// recount begins or ends the census as the settings want it now.
-func (s *Scheduler) recount(breaks bool) {
-	if breaks == s.settings.Breaks() {
+// restart begins the census anew where breakers begin to need it, and forgets it where they no longer do.
+func (c *census) restart(breaks bool, entries map[messages.BindingName]*entry) {
+	if breaks == c.settings.Breaks() {
 		return
 	}
-	s.census = newCensus()
+	*c = newCensus(c.settings)
 	if !breaks {
 		return
 	}
-	for _, e := range s.entries { // order-free: sums
-		s.census.add(e.asked, 1)
+	for _, e := range entries { // order-free: sums
+		c.add(e.asked, 1)
 	}
 }

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 		s.seek(now, e, out)
 		return
 	}
-	cause := s.needsPlacing(e.asked)
+	cause := s.plans.needsPlacing(e.asked)
 	if cause == "" {
 		s.keep(e, out)
 		return
@@ -35,10 +34,10 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	if trigger == "" {
 		trigger = triggerOf(cause, e)
 	}
-	s.conclude(now, e, s.plan(now, e.asked, s.request(e.asked)), departure{}, trigger, out)
+	s.conclude(now, e, s.plans.plan(now, e.asked, s.plans.request(e.asked)), departure{}, trigger, out)
 }
 
-// scaledToZero reports whether a workload is to run no replicas, for which no cluster has to fit.
+// scaledToZero reports whether a workload should run no replicas, for which no cluster has to fit.
 func (s *Scheduler) scaledToZero(m *messages.PlaceBinding) bool {
 	return s.settings.ZeroReplicasNeedNoCluster && m.HasReplicas && m.Replicas == 0 && m.Set == nil
 }
@@ -47,7 +46,7 @@ func (s *Scheduler) scaledToZero(m *messages.PlaceBinding) bool {
 func (s *Scheduler) placeNowhere(now time.Time, e *entry, trigger string, out *actors.Outbox) {
 	e.asked.Leaving, e.asked.Seeking = nil, nil
 	if trigger == "" {
-		trigger = triggerOf(s.needsPlacing(e.asked), e)
+		trigger = triggerOf(s.plans.needsPlacing(e.asked), e)
 	}
 	s.conclude(now, e, placement.Decision{Affinity: e.asked.Affinity}, departure{}, trigger, out)
 }
@@ -58,10 +57,10 @@ type departure struct {
 	obstacle *messages.Obstacle
 }
 
-// decideLeaving lets the binding leave what a placement is found without. What cannot be left is held, gains nothing,
+// decideLeaving lets the binding leave what a placement is found without. What cannot be left gains nothing,
 // and is tried again when the fleet changes.
 func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
-	d, n, first := s.wayOut(now, e, e.asked.Leaving)
+	d, n, first := s.plans.wayOut(now, e.asked, e.asked.Leaving)
 	if n == 0 {
 		s.decideStaying(now, e, obstacleOf(first), out)
 		return
@@ -69,56 +68,38 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 	s.conclude(now, e, d, departureOf(e, n, first), messages.TriggerEviction, out)
 }
 
-// wayOut looks for a placement without clusters that the binding must leave: without all of them, else without as many
-// as can be done without, the earliest deadlines first; else for one that has room for part of what they run, if the old
-// copies stay until all of it is placed. It returns that, without how many it does, none if there is no such placement,
-// and the decision on all of them.
-func (s *Scheduler) wayOut(now time.Time, e *entry, must []messages.ClusterName) (way placement.Decision, n int, first placement.Decision) {
-	for k := len(must); k > 0; k-- {
-		r := s.without(e.asked, must[:k])
-		d := heard(e.asked, s.alone(e.asked, s.planMove(now, e.asked, r), must[:k]))
-		if k == len(must) {
-			first = d
-		}
-		if len(d.Targets) == 0 || gain(must[k:], e.asked.Targets, d.Targets) || gain(e.asked.Seeking, e.asked.Targets, d.Targets) {
-			continue
-		}
-		if d.Reason == "" {
-			return d, k, first
-		}
-		if n == 0 && s.mayLeaveInPart(e, r, d) {
-			way, n = d, k
-		}
-	}
-	return way, n, first
-}
-
-// mayLeaveInPart reports whether a placement of part of the replicas is better than to stay: it adds to
-// what runs on the clusters that are kept, and no old copy goes before all replicas have a place.
-func (s *Scheduler) mayLeaveInPart(e *entry, r *placement.Request, d placement.Decision) bool {
-	return s.settings.KeepLastCopy && !e.asked.Purges && replicasOf(d.Targets) > replicasOf(r.Previous)
-}
-
-func replicasOf(targets []api.TargetCluster) (sum int64) {
-	for _, t := range targets {
-		sum += int64(t.Replicas)
-	}
-	return sum
-}
-
-// decideStaying places what else is to be placed while no cluster can be left.
-func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle, out *actors.Outbox) {
-	cause := s.needsPlacing(e.asked)
-	if cause == "" {
-		s.hold(e, o, placement.Decision{}, "", out)
+// seek looks for a placement without the clusters that the binding must leave and has no permit for.
+func (s *Scheduler) seek(now time.Time, e *entry, out *actors.Outbox) {
+	d, n, all := s.plans.wayOut(now, e.asked, e.asked.Seeking)
+	if n == 0 {
+		s.decideStaying(now, e, obstacleOf(all), out)
 		return
 	}
-	d, trigger := s.plan(now, e.asked, s.request(e.asked)), triggerOf(cause, e)
+	s.keepRoom(e.asked, d.Targets)
+	next := *e.asked
+	found := next.Seeking[:n]
+	next.Seeking = next.Seeking[n:]
+	s.account(e.asked, &next)
+	e.asks(next)
+	s.queue.settle(e, len(next.Seeking) > 0)
+	e.answered, e.failure = true, failure{}
+	out.TellBinding(next.Binding, &messages.DestinationFound{Request: next.Request, Clusters: found})
+	out.WakeAt(now)
+}
+
+// decideStaying places what else has to be placed while no cluster can be left.
+func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle, out *actors.Outbox) {
+	cause := s.plans.needsPlacing(e.asked)
+	if cause == "" {
+		s.block(e, o, placement.Decision{}, "", out)
+		return
+	}
+	d, trigger := s.plans.plan(now, e.asked, s.plans.request(e.asked)), triggerOf(cause, e)
 	if (len(d.Targets) > 0 || d.Reason == "") && !sameTargets(d.Targets, e.asked.Targets) {
 		s.conclude(now, e, d, departure{obstacle: o}, trigger, out)
 		return
 	}
-	s.hold(e, o, d, trigger, out)
+	s.block(e, o, d, trigger, out)
 }
 
 // departureOf is a departure from the first n of the clusters that a binding must leave, where the first decision
@@ -139,13 +120,6 @@ func obstacleOf(d placement.Decision) *messages.Obstacle {
 	return &messages.Obstacle{Reason: d.Reason, Message: d.Message, Rejections: d.Rejections}
 }
 
-// gain reports whether some of the clusters have more replicas after than before.
-func gain(clusters []messages.ClusterName, before, after []api.TargetCluster) bool {
-	return slices.ContainsFunc(clusters, func(c messages.ClusterName) bool {
-		return api.ReplicasOn(after, string(c)) > api.ReplicasOn(before, string(c))
-	})
-}
-
 // conclude makes a decision the binding's own and tells it, unless it is no news.
 func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
 	same := len(leave.clusters) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked)
@@ -163,13 +137,13 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 // not all of its replicas have a place.
 func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
 	held, seeking := e.asked.Leaving[len(leave.clusters):], e.asked.Seeking
-	move, moved := s.moveTo(e.asked, d.Targets, leave.clusters)
+	move, moved := s.plans.moveTo(e.asked, d.Targets, leave.clusters)
 	if len(moved) > 0 {
 		leave.clusters = append(slices.Clip(leave.clusters), moved...)
 		goes := func(c messages.ClusterName) bool { return slices.Contains(moved, c) }
 		held, seeking = slices.DeleteFunc(slices.Clone(held), goes), slices.DeleteFunc(slices.Clone(seeking), goes)
 	}
-	s.settle(e, len(held)+len(seeking) > 0 || d.Partial())
+	s.queue.settle(e, len(held)+len(seeking) > 0 || d.Partial())
 	if len(held) == 0 {
 		leave.obstacle = nil
 	}
@@ -177,15 +151,15 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
 	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
-	next.Unreplaced = s.unreplaced(e.asked, leave.clusters, d.Targets)
+	next.Unreplaced = s.quotas.unreplaced(e.asked, leave.clusters, d.Targets)
 	next.Leaving, next.Seeking, next.LastScheduled = held, seeking, now
 	lapse(&next)
-	s.startsOn(&next, e.asked.Targets)
+	s.starts.note(&next, e.asked.Targets)
 	s.account(e.asked, &next)
-	e.hears(next)
+	e.asks(next)
 	e.answered = true
 	if len(seeking) > 0 && len(leave.clusters) > 0 {
-		s.mark(e) // for there may be a placement without those now, or another reason why there is none
+		s.queue.mark(e) // for there may be a placement without those now, or another reason why there is none
 		out.WakeAt(now)
 	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
@@ -196,7 +170,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 }
 
 func (s *Scheduler) keep(e *entry, out *actors.Outbox) {
-	s.settle(e, false)
+	s.queue.settle(e, false)
 	e.failure = failure{}
 	if e.answered {
 		return
@@ -208,9 +182,9 @@ func (s *Scheduler) keep(e *entry, out *actors.Outbox) {
 }
 
 // fail tells a failure once. Where no cluster fits, the old result is void, as in Karmada; otherwise it
-// stays.
+// remains.
 func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *actors.Outbox) {
-	s.settle(e, true)
+	s.queue.settle(e, true)
 	cleared := d.Clears() && !s.settings.KeepLastCopy
 	told := failure{d.Reason, d.Message}
 	if e.answered && e.failure == told {
@@ -221,7 +195,7 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 		next := *e.asked
 		next.Targets, next.Starting, next.Applied = nil, nil, e.asked.Placement
 		s.account(e.asked, &next)
-		e.hears(next)
+		e.asks(next)
 	}
 	out.TellBinding(e.asked.Binding, &messages.PlacementDecided{
 		Request: e.asked.Request, Outcome: messages.PlacementFailed, Reason: d.Reason, Message: d.Message,
@@ -229,11 +203,11 @@ func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *ac
 	})
 }
 
-// hold tells the binding that it may not leave yet, and of a decision for the place where it stays that failed,
+// block tells the binding why it cannot be evicted yet, and of a decision for the clusters where it remains that failed,
 // if there was one.
-func (s *Scheduler) hold(e *entry, o *messages.Obstacle, d placement.Decision, trigger string, out *actors.Outbox) {
+func (s *Scheduler) block(e *entry, o *messages.Obstacle, d placement.Decision, trigger string, out *actors.Outbox) {
 	told := failureOf(o, d)
-	s.settle(e, true)
+	s.queue.settle(e, true)
 	if e.answered && e.failure == told {
 		return
 	}
@@ -253,7 +227,7 @@ func (s *Scheduler) hold(e *entry, o *messages.Obstacle, d placement.Decision, t
 	out.TellBinding(e.asked.Binding, m)
 }
 
-// failureOf is what a binding is told of in vain: of what it must leave, and of what has no place where it stays.
+// failureOf is what a binding is told of in vain: of what it must leave, and of what no cluster can take where it remains.
 func failureOf(o *messages.Obstacle, d placement.Decision) failure {
 	switch {
 	case o == nil:
@@ -263,39 +237,6 @@ func failureOf(o *messages.Obstacle, d placement.Decision) failure {
 	default:
 		return failure{d.Reason, d.Message + "\n" + o.Message}
 	}
-}
-
-// settle keeps the list of those who wait for the fleet to change.
-func (s *Scheduler) settle(e *entry, waits bool) {
-	if waits {
-		s.waiting[e.asked.Binding] = e
-	} else {
-		delete(s.waiting, e.asked.Binding)
-	}
-}
-
-// request turns a binding's word into the planner's terms, until the next one.
-func (s *Scheduler) request(m *messages.PlaceBinding) *placement.Request {
-	s.question = placement.Request{
-		Placement: m.Placement, APIVersion: m.APIVersion, Kind: m.Kind, Workload: m.HasReplicas || m.Set != nil,
-		Replicas: m.Replicas, Requirements: m.Requirements, Set: m.Set, UID: string(m.UID),
-		Previous: m.Targets, Evicting: m.Evicting, Cooling: m.Cooling, Full: m.Full, Busy: s.busy(m), Affinity: m.Affinity, Fresh: fresh(m),
-	}
-	if m.Untold != nil {
-		s.question.Untold = m.Untold.ClusterNames
-	}
-	if s.settings.WorkloadAffinity && m.Groups != nil {
-		s.question.Together, s.question.Apart = s.groups.others(m, false), s.groups.others(m, true)
-	}
-	return &s.question
-}
-
-// needsPlacing is why a placement is called for; empty: it is not.
-func (s *Scheduler) needsPlacing(m *messages.PlaceBinding) placement.Cause {
-	return s.planner.NeedsPlacing(&placement.Standing{
-		Applied: m.Applied, Placement: m.Placement, Workload: m.HasReplicas || m.Set != nil, Replicas: m.Replicas,
-		Set: m.Set, Targets: m.Targets, Affinity: m.Affinity, Fresh: fresh(m),
-	})
 }
 
 // triggerOf says in words why a binding is placed.
@@ -318,42 +259,4 @@ func triggerOf(cause placement.Cause, e *entry) string {
 	default:
 		return "binding changed"
 	}
-}
-
-// scaled reports whether a workload of which every cluster runs a whole copy runs it in another size than it
-// is to have.
-func scaled(m *messages.PlaceBinding) bool {
-	return m.HasReplicas && slices.ContainsFunc(m.Targets, func(t api.TargetCluster) bool { return t.Replicas != m.Replicas })
-}
-
-// without is the request as it would be once some clusters are left.
-func (s *Scheduler) without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
-	r := s.request(m)
-	s.previous = slices.DeleteFunc(append(s.previous[:0], r.Previous...), func(t api.TargetCluster) bool {
-		return slices.Contains(leaving, messages.ClusterName(t.Name))
-	})
-	r.Leaving, r.Previous = leaving, s.previous
-	return r
-}
-
-// fresh reports whether a reschedule was asked for since the last one. Source: Karmada's
-// rescheduleTriggeredAt, which counts only for what was scheduled before.
-func fresh(m *messages.PlaceBinding) bool {
-	return !m.LastScheduled.IsZero() && m.RescheduleAt.After(m.LastScheduled)
-}
-
-func samePlacement(m *messages.PlaceBinding) bool {
-	return m.Applied == m.Placement || reflect.DeepEqual(m.Applied, m.Placement)
-}
-
-func sameTargets(a, b []api.TargetCluster) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, t := range a {
-		if !slices.ContainsFunc(b, t.Equal) {
-			return false
-		}
-	}
-	return true
 }

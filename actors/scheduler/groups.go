@@ -70,7 +70,7 @@ func (g groups) others(m *messages.PlaceBinding, apart bool) []messages.ClusterN
 	return names
 }
 
-// counts reports whether a binding's place on a cluster matters to its group.
+// counts reports whether it matters to its group that a binding runs on a cluster.
 func (k group) counts(m *messages.PlaceBinding, cluster messages.ClusterName) bool {
 	return k.apart || !slices.Contains(m.Leaving, cluster) && !slices.Contains(m.Seeking, cluster)
 }

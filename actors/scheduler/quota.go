@@ -5,58 +5,62 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"leeward/actors"
-	"leeward/actors/rules/placement"
 	"leeward/actors/rules/quota"
 	"leeward/messages"
 	"leeward/messages/api"
 )
 
-// budget is what the FederatedResourceQuotas of one namespace allow, and what its bindings take.
-type budget struct {
+// quotas are the FederatedResourceQuotas, by namespace.
+type quotas struct {
+	settings    *messages.Settings
+	byNamespace map[string]*usage
+	// relieved is set when the usage of a namespace fell, so that bindings which found no room are tried again, after those
+	// that asked in this instant.
+	relieved bool
+}
+
+// usage is what the quotas of one namespace allow, and what its bindings take.
+type usage struct {
 	quotas []*messages.QuotaApplied // in the order of their names
 	taken  quota.Usage
 }
 
-func (s *Scheduler) quotaApplied(now time.Time, m *messages.QuotaApplied, out *actors.Outbox) {
-	b := s.budgets[m.Namespace]
-	if b == nil {
-		b = &budget{taken: quota.Usage{}}
-		for name, e := range s.entries { // order-free: a sum
+func (qs *quotas) apply(m *messages.QuotaApplied, entries map[messages.BindingName]*entry) {
+	u := qs.byNamespace[m.Namespace]
+	if u == nil {
+		u = &usage{taken: quota.Usage{}}
+		for name, e := range entries { // order-free: a sum
 			if name.Namespace() == m.Namespace {
-				b.taken.Add(takes(e.asked))
+				u.taken.Add(takes(e.asked))
 			}
 		}
-		s.budgets[m.Namespace] = b
+		qs.byNamespace[m.Namespace] = u
 	}
-	if i, known := b.find(m.Name); known {
-		b.quotas[i] = m
+	if i, known := u.find(m.Name); known {
+		u.quotas[i] = m
 	} else {
-		b.quotas = slices.Insert(b.quotas, i, m)
+		u.quotas = slices.Insert(u.quotas, i, m)
 	}
-	s.freed = true
-	out.WakeAt(now)
 }
 
-func (s *Scheduler) quotaDeleted(now time.Time, m *messages.QuotaDeleted, out *actors.Outbox) {
-	b := s.budgets[m.Namespace]
-	if b == nil {
-		return
+// remove forgets a quota, and reports whether its namespace had any.
+func (qs *quotas) remove(m *messages.QuotaDeleted) (known bool) {
+	u := qs.byNamespace[m.Namespace]
+	if u == nil {
+		return false
 	}
-	if i, known := b.find(m.Name); known {
-		b.quotas = slices.Delete(b.quotas, i, i+1)
+	if i, known := u.find(m.Name); known {
+		u.quotas = slices.Delete(u.quotas, i, i+1)
 	}
-	if len(b.quotas) == 0 {
-		delete(s.budgets, m.Namespace)
+	if len(u.quotas) == 0 {
+		delete(qs.byNamespace, m.Namespace)
 	}
-	s.freed = true
-	out.WakeAt(now)
+	return true
 }
 
-func (b *budget) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(b.quotas, name, func(q *messages.QuotaApplied, name string) int {
+func (u *usage) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(u.quotas, name, func(q *messages.QuotaApplied, name string) int {
 		return strings.Compare(q.Name, name)
 	})
 }
@@ -86,10 +90,10 @@ func unplaced(m *messages.PlaceBinding) []api.TargetCluster {
 	return slices.Repeat([]api.TargetCluster{{Components: m.Set.Targets}}, int(m.Unreplaced))
 }
 
-// unreplaced is how many replicas, or whole sets, of a binding nothing stands in for once it has left some clusters for its
+// unreplaced is how many replicas, or whole sets, of a binding are not replaced once it has left some clusters for its
 // next targets.
-func (s *Scheduler) unreplaced(m *messages.PlaceBinding, leaving []messages.ClusterName, next []api.TargetCluster) int32 {
-	if !s.settings.FailoverKeepsQuota || m.Unreplaced == 0 && len(leaving) == 0 {
+func (qs *quotas) unreplaced(m *messages.PlaceBinding, leaving []messages.ClusterName, next []api.TargetCluster) int32 {
+	if !qs.settings.FailoverKeepsQuota || m.Unreplaced == 0 && len(leaving) == 0 {
 		return 0
 	}
 	n := m.Unreplaced
@@ -105,87 +109,35 @@ func (s *Scheduler) unreplaced(m *messages.PlaceBinding, leaving []messages.Clus
 	return max(0, n)
 }
 
-// sharesOn is how many replicas, or whole sets, of a binding one of its targets runs.
-func sharesOn(m *messages.PlaceBinding, targets []api.TargetCluster, cluster string) int32 {
-	if m.Set == nil {
-		return api.ReplicasOn(targets, cluster)
-	}
-	if hasTarget(targets, cluster) {
-		return 1
-	}
-	return 0
-}
-
 // charge counts what a binding takes now in place of what it took; either may be nil.
-func (s *Scheduler) charge(before, after *messages.PlaceBinding) {
-	if len(s.budgets) == 0 {
+func (qs *quotas) charge(before, after *messages.PlaceBinding) {
+	if len(qs.byNamespace) == 0 {
 		return
 	}
-	b := s.budgets[cmp.Or(before, after).Binding.Namespace()]
-	if b == nil {
+	u := qs.byNamespace[cmp.Or(before, after).Binding.Namespace()]
+	if u == nil {
 		return
 	}
 	had, has := takes(before), takes(after)
-	b.taken.Sub(had)
-	b.taken.Add(has)
-	s.relieved = s.relieved || has.Less(had)
+	u.taken.Sub(had)
+	u.taken.Add(has)
+	qs.relieved = qs.relieved || has.Less(had)
 }
 
 // refusal says which quota leaves no room for a binding's next targets; empty: all do.
-func (s *Scheduler) refusal(m *messages.PlaceBinding, next []api.TargetCluster) string {
-	if len(s.budgets) == 0 || !s.settings.FederatedQuotaEnforcement {
+func (qs *quotas) refusal(m *messages.PlaceBinding, next []api.TargetCluster) string {
+	if len(qs.byNamespace) == 0 || !qs.settings.FederatedQuotaEnforcement {
 		return ""
 	}
-	b := s.budgets[m.Binding.Namespace()]
-	if b == nil {
+	u := qs.byNamespace[m.Binding.Namespace()]
+	if u == nil {
 		return ""
 	}
 	before, after := takes(m), use(m, next)
-	for _, q := range b.quotas {
-		if excess, exceeds := quota.Exceeds(q.Limits, b.taken, before, after); exceeds {
+	for _, q := range u.quotas {
+		if excess, exceeds := quota.Exceeds(q.Limits, u.taken, before, after); exceeds {
 			return fmt.Sprintf("quota %s/%s: %s", q.Namespace, q.Name, excess)
 		}
 	}
 	return ""
-}
-
-// plan asks where a binding is to run, and refuses what the quotas of its namespace leave no room for.
-func (s *Scheduler) plan(now time.Time, m *messages.PlaceBinding, r *placement.Request) placement.Decision {
-	d := s.planner.Plan(now, r)
-	if why := s.refusal(m, d.Targets); why != "" {
-		return placement.Decision{Affinity: r.Affinity, Reason: api.ReasonQuotaExceeded, Message: why}
-	}
-	return d
-}
-
-// planMove is a plan without clusters that are to be left. Where a quota refuses replicas that the binding
-// does not have yet, those that it has may move all the same: a full quota stops no failover.
-func (s *Scheduler) planMove(now time.Time, m *messages.PlaceBinding, r *placement.Request) placement.Decision {
-	d := s.plan(now, m, r)
-	wanted, has := r.Replicas, replicasNow(m)
-	if d.Reason != api.ReasonQuotaExceeded || !s.settings.FailoverKeepsQuota || has >= wanted {
-		return d
-	}
-	fewer := *r
-	fewer.Replicas = has
-	part := s.plan(now, m, &fewer)
-	if len(part.Targets) == 0 {
-		return d
-	}
-	part.Reason, part.Message = d.Reason, d.Message
-	part.Missing += wanted - has
-	return part
-}
-
-// replicasNow is how many replicas a binding has, as its policy counts them: where each cluster runs all, those
-// of one.
-func replicasNow(m *messages.PlaceBinding) (n int32) {
-	for _, t := range m.Targets {
-		if m.Placement.ReplicaScheduling.Divides() {
-			n += t.Replicas
-		} else {
-			n = max(n, t.Replicas)
-		}
-	}
-	return n
 }

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"leeward/actors"
 	"leeward/actors/rules/placement"
@@ -14,12 +13,13 @@ import (
 // starts count, by cluster, the bindings that left another cluster and start there; limits are those of clusters that
 // back off.
 type starts struct {
-	counts map[messages.ClusterName]int
-	limits map[messages.ClusterName]*messages.StartsLimited
+	settings *messages.Settings
+	counts   map[messages.ClusterName]int
+	limits   map[messages.ClusterName]*messages.StartsLimited
 }
 
-func newStarts() starts {
-	return starts{counts: map[messages.ClusterName]int{}, limits: map[messages.ClusterName]*messages.StartsLimited{}}
+func newStarts(settings *messages.Settings) starts {
+	return starts{settings: settings, counts: map[messages.ClusterName]int{}, limits: map[messages.ClusterName]*messages.StartsLimited{}}
 }
 
 // underWay are the starts of a binding that keep others waiting.
@@ -30,45 +30,45 @@ func underWay(m *messages.PlaceBinding) []messages.ClusterName {
 	return m.Starting
 }
 
-// moveStarts counts a binding where it now starts instead of where it did; either may be nil. It reports whether others
-// may come to some cluster in its place.
-func (s *Scheduler) moveStarts(before, after *messages.PlaceBinding) (fewer bool) {
+// move counts a binding where it now starts instead of where it did; either may be nil. It reports whether others
+// may start on some cluster in its place.
+func (s *starts) move(before, after *messages.PlaceBinding) (fewer bool) {
 	for _, c := range underWay(before) {
-		if s.starts.counts[c]--; s.starts.counts[c] == 0 {
-			delete(s.starts.counts, c)
+		if s.counts[c]--; s.counts[c] == 0 {
+			delete(s.counts, c)
 		}
 		fewer = fewer || !slices.Contains(underWay(after), c) && s.mostOn(c) > 0
 	}
 	for _, c := range underWay(after) {
-		s.starts.counts[c]++
+		s.counts[c]++
 	}
 	return fewer
 }
 
 // mostOn is how many may start on a cluster at once; zero: any number.
-func (s *Scheduler) mostOn(c messages.ClusterName) int {
+func (s *starts) mostOn(c messages.ClusterName) int {
 	most := s.settings.MaxStartingPerCluster
-	if l := s.starts.limits[c]; l != nil && (most == 0 || l.Most <= most) {
+	if l := s.limits[c]; l != nil && (most == 0 || l.Most <= most) {
 		return l.Most
 	}
 	return most
 }
 
 // whyOn says that in words.
-func (s *Scheduler) whyOn(c messages.ClusterName) string {
+func (s *starts) whyOn(c messages.ClusterName) string {
 	most := s.mostOn(c)
-	if l := s.starts.limits[c]; l != nil && l.Most == most {
+	if l := s.limits[c]; l != nil && l.Most == most {
 		return strconv.Itoa(most) + ": " + l.Why
 	}
 	return strconv.Itoa(most)
 }
 
-// busy are the clusters that start as many others as they may, for a binding that is to leave a cluster or did.
-func (s *Scheduler) busy(m *messages.PlaceBinding) (clusters []placement.Busy) {
-	if s.settings.MaxStartingPerCluster == 0 && len(s.starts.limits) == 0 || !moving(m) {
+// busy are the clusters that start as many others as they may, for a binding that must leave a cluster or did.
+func (s *starts) busy(m *messages.PlaceBinding) (clusters []placement.Busy) {
+	if s.settings.MaxStartingPerCluster == 0 && len(s.limits) == 0 || !moving(m) {
 		return nil
 	}
-	for c, n := range s.starts.counts { // order-free: a set
+	for c, n := range s.counts { // order-free: a set
 		if most := s.mostOn(c); most > 0 && n >= most {
 			clusters = append(clusters, placement.Busy{Cluster: c, Most: s.whyOn(c)})
 		}
@@ -76,10 +76,8 @@ func (s *Scheduler) busy(m *messages.PlaceBinding) (clusters []placement.Busy) {
 	return clusters
 }
 
-func moving(m *messages.PlaceBinding) bool { return len(m.Evicting)+len(m.Leaving)+len(m.Seeking) > 0 }
-
-// startsOn notes where a binding starts with its new targets.
-func (s *Scheduler) startsOn(next *messages.PlaceBinding, before []api.TargetCluster) {
+// note writes down where a binding starts with its new targets.
+func (s *starts) note(next *messages.PlaceBinding, before []api.TargetCluster) {
 	if !s.settings.CountsStarts() || len(next.Evicting) == 0 {
 		return
 	}
@@ -93,14 +91,14 @@ func (s *Scheduler) startsOn(next *messages.PlaceBinding, before []api.TargetClu
 	next.Starting, next.Late = starting, false
 }
 
-// tellStarts tells the governor where a copy became healthy that started on a cluster that backs off.
-func (s *Scheduler) tellStarts(before, after *messages.PlaceBinding, out *actors.Outbox) {
-	if len(s.starts.limits) == 0 || before == nil {
+// tell tells the governor where a copy became healthy that started on a cluster that backs off.
+func (s *starts) tell(before, after *messages.PlaceBinding, out *actors.Outbox) {
+	if len(s.limits) == 0 || before == nil {
 		return
 	}
 	m := &messages.StartsSucceeded{}
 	for _, c := range before.Starting {
-		if s.starts.limits[c] != nil && !slices.Contains(after.Starting, c) && hasTarget(after.Targets, string(c)) {
+		if s.limits[c] != nil && !slices.Contains(after.Starting, c) && hasTarget(after.Targets, string(c)) {
 			m.Clusters = append(m.Clusters, c)
 		}
 	}
@@ -109,13 +107,12 @@ func (s *Scheduler) tellStarts(before, after *messages.PlaceBinding, out *actors
 	}
 }
 
-// startsLimited has others wait where a cluster backs off, or try again.
-func (s *Scheduler) startsLimited(now time.Time, m *messages.StartsLimited, out *actors.Outbox) {
+// limit has others wait where a cluster backs off. It reports whether a limit ended, so that they can be tried again.
+func (s *starts) limit(m *messages.StartsLimited) (ended bool) {
 	if m.Most > 0 {
-		s.starts.limits[m.Cluster] = m
-		return
+		s.limits[m.Cluster] = m
+		return false
 	}
-	delete(s.starts.limits, m.Cluster)
-	s.freed = true
-	out.WakeAt(now)
+	delete(s.limits, m.Cluster)
+	return true
 }

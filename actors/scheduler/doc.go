@@ -1,0 +1,20 @@
+// Package scheduler is the machine that places bindings. It collects what changes in an instant, in
+// the fleet and in the bindings, and decides at the instant's end: by priority, then waiting time, then
+// name. So what is scarce never depends on the order in which messages came.
+//
+// A scheduler is made of parts. A part owns its state and says what must follow; it never calls the Scheduler. In reading
+// order, each using those before it:
+//
+// asked are questions about what a binding asks for. entry is what is known of one binding, queue all of them: those to
+// decide on in this instant, and those that wait for the fleet to change.
+//
+// What decisions take is counted by parts that know nothing of one another: reservations the capacity of clusters, groups the
+// clusters of workloads that run together or apart, starts the copies that start at once on a cluster, quota what namespaces
+// may use, census the copies that breakers are judged by.
+//
+// plan asks the planner of package placement with all that, and refuses what else stands against a placement. failback are
+// the bindings that may return to where they ran before a failure.
+//
+// The Scheduler joins them. decide makes the decision on one binding and tells it, return judges failbacks; scheduler is the
+// switch of messages, the order in which the parts hear of them, and the turns of an instant.
+package scheduler
