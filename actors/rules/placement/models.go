@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,14 +20,16 @@ type grades struct {
 // maxPodsPerNode is Kubernetes' default.
 const maxPodsPerNode = 110
 
-// gradesOf returns nil for a cluster that does not count its nodes by grade.
+// gradesOf returns nil for a cluster that does not count its nodes by grade. Models may stand in any order; nodes are counted
+// from the lowest grade up.
 func gradesOf(v *messages.ClusterView) *grades {
 	if v.Resources == nil || len(v.Resources.AllocatableModelings) == 0 || len(v.Models) == 0 {
 		return nil
 	}
 	g := &grades{floors: make(map[corev1.ResourceName][]int64), nodes: make([]int64, len(v.Models))}
-	for i := range v.Models {
-		for _, r := range v.Models[i].Ranges {
+	models := slices.SortedStableFunc(slices.Values(v.Models), func(a, b api.ResourceModel) int { return cmp.Compare(a.Grade, b.Grade) })
+	for i := range models {
+		for _, r := range models[i].Ranges {
 			g.floors[r.Name] = append(g.floors[r.Name], api.Units(r.Name, r.Min))
 		}
 		if i < len(v.Resources.AllocatableModelings) {
@@ -37,20 +40,25 @@ func gradesOf(v *messages.ClusterView) *grades {
 }
 
 // replicas returns how many replicas with these needs, the first of which is for a pod, the nodes can take.
-// It does not know where the grades say nothing of a resource. Source: Karmada's general estimator, which
-// takes every node for as small as its grade allows, but for large enough.
+// It does not know where the grades say nothing of a resource, unless one that they list exceeds every grade: then
+// no node takes any. Source: Karmada's general estimator, which takes every node for as small as its grade allows, but for
+// large enough; where both are so, Karmada's answer depends on the order in which it walks a map.
 func (g *grades) replicas(c *capacity, needs []need) (n int64, known bool) {
-	first := 0
+	first, known := 0, true
 	for _, need := range needs[1:] {
 		floors, listed := g.floors[c.columns[need.column].name]
 		if !listed {
-			return 0, false
+			known = false
+			continue
 		}
 		grade := slices.IndexFunc(floors, func(floor int64) bool { return floor >= need.amount })
 		if grade < 0 {
 			return 0, true
 		}
 		first = max(first, grade)
+	}
+	if !known {
+		return 0, false
 	}
 	for grade := first; grade < len(g.nodes); grade++ {
 		each := int64(maxPodsPerNode)
