@@ -1,6 +1,7 @@
 package binding_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -60,8 +61,8 @@ func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
 		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "who leaves for its health needs no permit")
 		b.advance(time.Second)
 		b.tell(tainted("m1", b.Now(), "down"))
-		b.tell(well).Told(governor, returned("m1"))
-		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking)
+		b.tell(well).Told(governor, wish("m1", b.Now()))
+		require.Empty(t, b.asked.Leaving, "for a taint it needs a permit")
 	})
 	t.Run("while people hold it", func(t *testing.T) {
 		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
@@ -70,6 +71,22 @@ func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
 		b.tell(sick).Told(governor, sickWish(due))
 		b.advance(time.Second)
 		b.tell(tainted("m1", b.Now(), "down"))
-		b.tell(well).Told(governor, wish("m1", due.Add(time.Second)))
+		b.tell(well).Told(governor, &messages.WithdrawRequest{Binding: name, Cluster: "m1"}, wish("m1", due.Add(time.Second)))
+	})
+}
+
+// A copy that waits to leave for its health recovers in the instant in which its cluster is tainted: whichever is heard first, it
+// asks for the permit that its taint needs, and the scheduler is asked once it has that.
+func TestARecoveryAndATaintInOneInstantAskForOnePermit(t *testing.T) {
+	actorstest.EveryWay(func(choose actorstest.Choose) {
+		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
+		b.tell(sick)
+		b.tell(b.holdBack("m1"))
+		b.advance(time.Second)
+		n := b.tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToBinding](tainted("m1", b.Now(), "down"), well)...)...)
+		n.Told(governor, wish("m1", b.Now()))
+		require.Empty(t, slices.Concat(b.asked.Leaving, b.asked.Seeking))
+		b.tell(permit("m1"))
+		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
 	})
 }

@@ -166,10 +166,11 @@ func (v *view) announce(t *target, out *actors.Outbox) {
 	out.Record(&messages.EvictionScheduled{Binding: v.name, Cluster: t.cluster, Grounds: g})
 }
 
-// goesOn reports whether a departure that is due stays so on new grounds. One for health begins anew where the old one was for
-// a taint: it may be one failover too many, and those of an instant go in the order of the targets.
+// goesOn reports whether a departure that is due stays so on new grounds. Where a taint takes the place of health, or health
+// that of a taint, it begins anew, as it does where the old grounds are heard to end first: what each may wait for differs. For
+// a taint it needs a permit, for health it may be one failover too many.
 func goesOn(now time.Time, old, next *countdown) bool {
-	return old.due && !next.at.After(now) && (old.sick() || !next.sick())
+	return old.due && !next.at.After(now) && old.sick() == next.sick()
 }
 
 // whyStay is why a target need not be left on some grounds any more.

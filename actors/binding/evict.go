@@ -59,7 +59,9 @@ func (b *Binding) replaceCountdown(now time.Time, t *target, next countdown, out
 		next.due, next.requested, next.permitted, next.seeking = true, old.requested, old.permitted, old.seeking
 		next.trial, next.blocked = old.trial, old.blocked
 		t.countdown = next
-		b.goOn(now, t, &old, out)
+		if old.awaits() && !next.at.Equal(old.at) {
+			b.ask(now, out) // who goes first where not all can goes by this
+		}
 		return
 	case old.due:
 		b.stopCountdown(now, t, blocked{}, out)
@@ -80,23 +82,6 @@ func (b *Binding) replaceCountdown(now time.Time, t *target, next countdown, out
 	}
 	if next.grounds.Reason != api.EvictionReasonApplicationFailure { // those go at the end of the instant, in the order of the targets
 		b.fallDue(now, t, out)
-	}
-}
-
-// goOn goes on with a departure that is due, for other grounds perhaps: what is meant to be limited for these may have
-// leave to go that was not limited for those.
-func (b *Binding) goOn(now time.Time, t *target, old *countdown, out *actors.Outbox) {
-	if old.sick() && !t.countdown.sick() {
-		b.hopFreed(now)
-	}
-	switch limited := old.sick() != t.countdown.sick() && b.disruption.permits(&b.view, t.countdown.sick()); {
-	case limited && t.countdown.requested:
-		b.depart(now, t, out)
-	case limited && t.countdown.permitted:
-		t.returnPermit(&b.view, out)
-		b.ask(now, out)
-	case old.awaits() && !t.countdown.at.Equal(old.at):
-		b.ask(now, out) // who goes first where not all can goes by this
 	}
 }
 
