@@ -104,7 +104,14 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
 		delete(m.applied, f.Binding)
+		delete(m.preferred, f.Binding)
 		m.limits.shrunk(endless)
+	case *messages.FailbackTargetsChanged:
+		m.failbackTo(f.Binding, f.Clusters)
+	case *messages.ShareFailbackScheduled:
+		m.failsBackTo(at, s, f.Binding, f.Cluster)
+	case *messages.FailbackStarted:
+		m.failbackStarted(at, s, f)
 	case *messages.RescheduleRequested:
 		m.ledger.asked[f.Binding] = true
 	case *messages.Scheduled:

@@ -56,6 +56,8 @@ type Monitor struct {
 	edited map[messages.BindingName]bool
 	// applied is the placement of each binding's last scheduling.
 	applied map[messages.BindingName]*api.Placement
+	// preferred is where each binding ran before it was evicted, and may return to.
+	preferred map[messages.BindingName][]api.TargetCluster
 	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
 	replacements map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster
 	// limits is what the governor has permitted, ledger what moved under budgets.
@@ -90,6 +92,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		governed: map[string]bool{}, edited: map[messages.BindingName]bool{},
 		begun: map[departure]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
 		applied:      map[messages.BindingName]*api.Placement{},
+		preferred:    map[messages.BindingName][]api.TargetCluster{},
 		replacements: map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster{},
 	}
 }
@@ -220,9 +223,11 @@ func (m *Monitor) lookAt(now time.Time, s *store.Store, name messages.BindingNam
 		m.due.set(name, time.Time{})
 		delete(m.changed, name)
 		delete(m.replacements, name)
+		delete(m.preferred, name)
 		return
 	}
 	m.noteDestinations(b)
+	m.notePreferred(b)
 	next, waits := m.lookAtBinding(now, s, b)
 	if !waits {
 		delete(m.changed, name) // whatever opens it anew has changed something

@@ -41,6 +41,9 @@ const (
 	// DestinationsHear, with destinationsMustHear: nothing new is placed on a cluster to which dispatching is suspended, and
 	// no old copy goes while a cluster that took over from it was not told so.
 	DestinationsHear Law = "what takes over is told to run"
+	// FailsBack: what fails back has an earlier affinity group to return to, or clusters that ran it before it was evicted; one
+	// that is made anew has none.
+	FailsBack Law = "what fails back returns to where it ran"
 	// LeftByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
 	// nothing goes at once.
 	LeftByTask Law = "no cluster is left but by a task"
@@ -67,7 +70,7 @@ const (
 // Laws returns all laws.
 func Laws() []Law {
 	return []Law{
-		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, DeadlinesFollow, NeverEarly, NeverLate, LastCopyKept, ScaledToZero, DestinationsHear, LeftByTask,
+		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, DeadlinesFollow, NeverEarly, NeverLate, LastCopyKept, ScaledToZero, DestinationsHear, FailsBack, LeftByTask,
 		TaintsFollow, NeverOversold, StartsKept, LimitsKept, PermitValid, PermitsSpent, BudgetsKept,
 	}
 }

@@ -39,6 +39,7 @@ func (m *Monitor) Meet(now time.Time, st *store.Store) {
 func (m *Monitor) meet(now time.Time, b *store.Binding) {
 	name := b.Name()
 	m.census.count(name, b)
+	m.notePreferred(b)
 	if len(b.Spec.GracefulEvictionTasks) > 0 {
 		m.open[name], m.changed[name] = true, now
 	}

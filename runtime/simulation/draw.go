@@ -20,13 +20,12 @@ func Draw(seed uint64) *Case {
 		manifests = append(manifests, d.taintPolicy(i))
 	}
 	workloads := d.between(1, most(seed))
-	policies := make([]mapping, workloads)
+	deployments, policies := make([]mapping, workloads), make([]mapping, workloads)
 	for i := range workloads {
-		deployment := d.deployment(i)
-		policies[i] = d.policy(i, len(c.Fleet))
-		manifests = append(manifests, deployment, policies[i])
+		deployments[i], policies[i] = d.deployment(i), d.policy(i, len(c.Fleet))
+		manifests = append(manifests, deployments[i], policies[i])
 	}
-	timeline := d.timeline(c, policies)
+	timeline := d.timeline(c, deployments, policies)
 	if d.chance(40) { // drawn last, so that seeds draw the rest as they did before
 		manifests = append(manifests, d.budget())
 	}

@@ -10,7 +10,7 @@ import (
 
 // timeline draws what fails, what comes back, and what people do meanwhile. Steps of one outage share a
 // beginning now and then with those of others, because what comes at once is what goes wrong.
-func (d dice) timeline(c *Case, policies []mapping) (steps []mapping) {
+func (d dice) timeline(c *Case, deployments, policies []mapping) (steps []mapping) {
 	workloads := len(policies)
 	at := time.Duration(0)
 	for range d.between(1, 8) {
@@ -24,6 +24,7 @@ func (d dice) timeline(c *Case, policies []mapping) (steps []mapping) {
 	steps = append(steps, zeroed(c, workloads, others)...)
 	steps = append(steps, untold(c, policies, others)...)
 	steps = append(steps, recounted(c, policies)...)
+	steps = append(steps, removed(c, deployments, policies, others)...)
 	steps = slices.DeleteFunc(steps, func(s mapping) bool { return s["at"].(time.Duration) > c.Duration })
 	slices.SortStableFunc(steps, func(a, b mapping) int { return cmp.Compare(a["at"].(time.Duration), b["at"].(time.Duration)) })
 	for _, s := range steps {

@@ -85,6 +85,18 @@ var faults = []fault{
 	{"a permit that is not used does not come back", 300, invariant.PermitsSpent, lost(always[*messages.PermitReturned])},
 	{"there seem to be any number of workers", 100, invariant.LimitsKept, ignoring(messages.KindGovernor, func(s *messages.Settings) { s.EvictionWorkers = 0 })},
 	{"the rate of a storm replaces a stricter one", 1000, invariant.LimitsKept, stormy},
+	{"a move by choice is taken for a failback", 100, invariant.FailsBack, wrong(func(m *messages.PlacementDecided) {
+		if m.Move == api.EvictionReasonReschedule {
+			m.Move = api.EvictionReasonFailback
+		}
+	})},
+	{"a restart brings a place to return to that never was", 300, invariant.FailsBack, wrong(func(m *messages.BindingApplied) {
+		if m.Recovered && m.Status != nil && len(m.Status.Home) == 0 {
+			status := *m.Status
+			status.Home = []api.HomeShare{{TargetCluster: api.TargetCluster{Name: "m1", Replicas: 100}}}
+			m.Status = &status
+		}
+	})},
 	{"edited tolerations do not move the deadline", 100, invariant.DeadlinesFollow, uncounted},
 	{"a budget is exceeded by one", 300, invariant.BudgetsKept, only(messages.KindGovernor, wrong(func(m *messages.BudgetsSet) { m.Budgets = loosened(m.Budgets) }))},
 	{"a permit is used twice", 300, invariant.PermitValid, reused},
