@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Settings shape every decision. A profile (runtime/config) is a named set of them; each field that
+// Settings shape every decision. A profile (runtime/fleet/config) is a named set of them; each field that
 // differs between profiles is shown by a scenario. Settings are a value: machines copy them.
 //
 // The comment of a field gives its meaning, its unit, what zero means and the flag of Karmada that

@@ -34,9 +34,9 @@ var targets = []target{
 	{"actors/cluster", []string{"scenarios", "simulation"}},
 	{"actors/governor", []string{"scenarios", "simulation"}},
 	{"actors/scheduler", []string{"scenarios", "simulation"}},
-	{"runtime/live", nil},
-	{"runtime/engine", []string{"runtime/etcd", "runtime/live"}},
-	{"runtime/engine/wal", []string{"runtime/engine"}},
+	{"runtime/daemon/live", nil},
+	{"runtime/daemon/engine", []string{"runtime/daemon/etcd", "runtime/daemon/live"}},
+	{"runtime/daemon/engine/wal", []string{"runtime/daemon/engine"}},
 }
 
 type target struct {

@@ -12,7 +12,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // asksAgain is how often it is looked whether the machines have taken a hold in.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/messages/spelling"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // completesWithin is how long a shell waits for the names that a server has; one that takes longer has none to offer.

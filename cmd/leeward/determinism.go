@@ -6,7 +6,7 @@ import (
 	"io"
 	"runtime"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 )
 

@@ -14,8 +14,8 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
+	"leeward/runtime/fleet/catalog"
 )
 
 // draining is one drain command: its flags.

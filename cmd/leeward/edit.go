@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
+	"leeward/runtime/fleet/catalog"
 )
 
 // patience is how long an edit is tried again because others write the same object: 15 to 31 s, 23 s on average, ever more

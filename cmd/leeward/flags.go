@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"leeward/runtime/config"
-	"leeward/runtime/scenario/span"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/span"
 )
 
 // seedFlag is a seed that may be left open.

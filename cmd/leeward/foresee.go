@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // foresee asks the daemon what a drain of the clusters would lead to, and prints it.

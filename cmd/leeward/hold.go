@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // holding is one command by which people have evictions wait, or not: its flags.

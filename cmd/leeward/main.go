@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/build"
+	"leeward/runtime/daemon/build"
 )
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine/wal"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"leeward": main}) }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"leeward/messages/api"
-	"leeward/runtime/fakemember"
+	"leeward/runtime/client/fakemember"
 	"leeward/runtime/scenario"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 	pages "leeward/runtime/report/page"
 )

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"leeward/runtime/build"
-	"leeward/runtime/config"
-	"leeward/runtime/incident/recorder"
+	"leeward/runtime/client/recorder"
+	"leeward/runtime/daemon/build"
+	"leeward/runtime/fleet/config"
 )
 
 // recordingFlags is one record command: its flags.

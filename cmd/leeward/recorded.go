@@ -13,10 +13,10 @@ import (
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/incident"
-	"leeward/runtime/recording"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/incident"
+	"leeward/runtime/scenario/recording"
 )
 
 // decisions are how workloads left clusters until the end of a recording.

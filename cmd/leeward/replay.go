@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/simulation"
+	"leeward/runtime/storm/simulation"
 )
 
 // simulating is the part of a storm command that draws fleets and outages at random and holds each to the laws of

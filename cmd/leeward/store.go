@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine/wal"
 )
 
 const storeExitCodes = `Exit codes:

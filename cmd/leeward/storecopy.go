@@ -24,9 +24,9 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/engine/wal"
+	"leeward/runtime/fleet/catalog"
 )
 
 // expiresAnnotation carries through an export when an object goes by itself, as Events do.

@@ -17,7 +17,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages/manifest"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario"
 	"leeward/runtime/storm"

@@ -8,7 +8,7 @@ import (
 
 	"leeward/actors/rules/propagation"
 	"leeward/messages/spelling"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // target is an object of a server that a command line names.

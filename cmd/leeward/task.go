@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"leeward/messages/manifest"
-	"leeward/runtime/config"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
-	"leeward/runtime/scenario/span"
-	"leeward/runtime/world"
 )
 
 // task is one scenario under one seed.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
-	"leeward/runtime/world"
 )
 
 func TestSeedsCountUpFromTheScenariosOrTheFlags(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 )

@@ -17,9 +17,9 @@ import (
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
-	"leeward/runtime/world"
 )
 
 func validateCommand() *cobra.Command {

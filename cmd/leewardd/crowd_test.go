@@ -18,11 +18,11 @@ import (
 
 	"leeward/actors"
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/config"
-	"leeward/runtime/engine"
-	"leeward/runtime/etcd"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
 	"leeward/runtime/storm"
 )
 

@@ -16,16 +16,16 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/build"
-	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
-	"leeward/runtime/engine/wal"
-	"leeward/runtime/etcd"
-	"leeward/runtime/incident"
-	"leeward/runtime/journal"
-	"leeward/runtime/kubeapi"
-	"leeward/runtime/live"
-	"leeward/runtime/telemetry"
+	"leeward/runtime/daemon/build"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/engine/wal"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/kubeapi"
+	"leeward/runtime/daemon/live"
+	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/incident"
 )
 
 // daemon is a store, the API that people and agents write to it by, and the machines that look after what they

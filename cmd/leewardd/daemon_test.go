@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"leeward/messages/api"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/store"
 )
 
 // running is a daemon in this process.

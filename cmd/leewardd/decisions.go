@@ -15,7 +15,7 @@ import (
 	lumberjack "gopkg.in/natefinch/lumberjack.v2"
 
 	"leeward/messages"
-	"leeward/runtime/live"
+	"leeward/runtime/daemon/live"
 )
 
 // decisions keeps what the machines decided and why in decisions.jsonl, whatever the level of the log: five files of

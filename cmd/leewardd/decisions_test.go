@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages"
-	"leeward/runtime/journal"
-	"leeward/runtime/live"
+	"leeward/runtime/daemon/live"
+	"leeward/runtime/fleet/journal"
 )
 
 // kept are the lines that a folder has of decisions.

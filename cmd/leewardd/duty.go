@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
-	"leeward/runtime/leadership"
+	"leeward/runtime/daemon/leadership"
 )
 
 // lookAfter looks after the fleet until the context is done. Where the store is this daemon's own, the machines are made

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/config"
-	"leeward/runtime/etcd"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/fleet/config"
 )
 
 const exitCodes = `Exit codes:

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine/wal"
 )
 
 func TestExitCodes(t *testing.T) {

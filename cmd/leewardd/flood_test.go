@@ -22,10 +22,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/fakemember"
-	"leeward/runtime/kubeapi"
+	"leeward/runtime/client/fakemember"
+	"leeward/runtime/daemon/kubeapi"
+	"leeward/runtime/fleet/catalog"
 )
 
 const (

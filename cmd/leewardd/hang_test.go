@@ -12,8 +12,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/store"
 )
 
 // hang is main with a machine whose step does not return once it hears of a taint.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // settingFlags are the flags that set a setting: those of Karmada by their names, and --set for any.

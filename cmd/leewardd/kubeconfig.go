@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"leeward/runtime/kubeapi"
+	"leeward/runtime/daemon/kubeapi"
 )
 
 // kubeconfigCommand prints a kubeconfig for somebody else than the administrator.

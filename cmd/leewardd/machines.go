@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"leeward/messages"
-	"leeward/runtime/live"
-	"leeward/runtime/telemetry"
-	"leeward/runtime/world"
+	"leeward/runtime/daemon/live"
+	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/world"
 )
 
 // machines are those that look after the fleet: one set after another, where they fail.

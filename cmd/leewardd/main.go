@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/build"
+	"leeward/runtime/daemon/build"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/benbjohnson/clock"
 
-	"leeward/runtime/hugepages"
+	"leeward/runtime/daemon/hugepages"
 )
 
 const (

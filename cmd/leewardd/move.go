@@ -14,10 +14,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"leeward/cmd/internal/exitcode"
-	"leeward/runtime/engine/wal"
-	"leeward/runtime/etcd"
-	"leeward/runtime/kubeapi"
-	"leeward/runtime/leadership"
+	"leeward/runtime/daemon/engine/wal"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/kubeapi"
+	"leeward/runtime/daemon/leadership"
 )
 
 // Where a fleet can be moved.

@@ -16,12 +16,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/engine"
-	"leeward/runtime/engine/wal"
-	"leeward/runtime/etcd"
-	"leeward/runtime/etcd/etcdtest"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/engine/wal"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/etcd/etcdtest"
+	"leeward/runtime/fleet/catalog"
 )
 
 // moves runs the command and returns what it says.

@@ -17,9 +17,9 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/fakemember"
+	"leeward/runtime/client/fakemember"
+	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/scenario"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // options are what the daemon is told beside the settings of its machines. Each is a flag, and its name in camelCase is

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/config"
-	"leeward/runtime/leadership"
+	"leeward/runtime/daemon/leadership"
+	"leeward/runtime/fleet/config"
 )
 
 // configured reads a command line, with a file of the text in place of FILE.

@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"leeward/messages"
-	"leeward/runtime/live"
+	"leeward/runtime/daemon/live"
 )
 
 // A machine whose step did not return is tried again when its object changes, but the first time not before firstQuarantine, and

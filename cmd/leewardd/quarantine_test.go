@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages"
+	"leeward/runtime/daemon/live"
 	"leeward/runtime/kernel"
-	"leeward/runtime/live"
 )
 
 func stuckAt(kind messages.Kind, name string) *live.Stuck {

@@ -20,16 +20,16 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/config"
-	"leeward/runtime/fakemember"
-	"leeward/runtime/incident"
-	"leeward/runtime/incident/recorder"
+	"leeward/runtime/client/fakemember"
+	"leeward/runtime/client/recorder"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
-	"leeward/runtime/store"
-	"leeward/runtime/world"
+	"leeward/runtime/scenario/incident"
 )
 
 // whatItTold is what a recorder wrote.

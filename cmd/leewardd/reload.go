@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // reloads reads the configuration again at each signal.

@@ -8,8 +8,8 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/spf13/pflag"
 
-	"leeward/runtime/etcd"
-	"leeward/runtime/leadership"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/leadership"
 )
 
 // sharing are the options of a daemon that shares an etcd with others. Their names are those of Kubernetes' flags.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // configCommand prints the configuration that holds.

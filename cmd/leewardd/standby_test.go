@@ -20,14 +20,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
-	"leeward/runtime/config"
-	"leeward/runtime/engine"
-	"leeward/runtime/engine/wal"
-	"leeward/runtime/etcd"
-	"leeward/runtime/etcd/etcdtest"
-	"leeward/runtime/leadership"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/engine/wal"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/etcd/etcdtest"
+	"leeward/runtime/daemon/leadership"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
 )
 
 // asDaemon has this process be a daemon with these arguments, for tests that kill it.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/etcd/etcdtest"
+	"leeward/runtime/daemon/etcd/etcdtest"
 )
 
 // slowly lets ten workers evict twice a second, so that a storm lasts while people act.

@@ -10,7 +10,7 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 
-	"leeward/runtime/engine"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/kernel"
 )
 

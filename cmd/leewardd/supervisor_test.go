@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages"
-	"leeward/runtime/engine"
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/engine/wal"
 	"leeward/runtime/kernel"
 )
 

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // pageSize is how many objects a list asks for at once.

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
 	"leeward/runtime/client"
 	"leeward/runtime/client/clienttest"
+	"leeward/runtime/fleet/catalog"
 )
 
 const at = "/apis/cluster.karmada.io/v1alpha1/clusters"

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
+	"leeward/runtime/fleet/catalog"
 )
 
 // watchSeconds is how long one watch lasts; the next goes on where it ended.

@@ -6,7 +6,7 @@ import (
 
 	"leeward/actors"
 	"leeward/messages"
-	"leeward/runtime/timers"
+	"leeward/runtime/kernel/timers"
 )
 
 // lane runs its share of a kernel's actors, one message at a time.

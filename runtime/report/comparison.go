@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"leeward/messages/api"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // Departure is how a workload left a cluster. Instants are offsets from the start.

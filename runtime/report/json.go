@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"leeward/messages/api"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // JSON writes all runs as one document: {"scenarios": [{name, seed, profile, passed, expectations,

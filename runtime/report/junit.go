@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // JUnit writes runs for build servers: a test suite per file, a test case per expectation of a scenario and seed, with the

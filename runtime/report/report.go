@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leeward/messages/api"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // Run is one scenario under one seed, and what came of it.

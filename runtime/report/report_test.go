@@ -17,7 +17,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // Signs and colours of a verdict.

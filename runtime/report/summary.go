@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // Summary writes one line per scenario, and the whole story of the first seed under which it failed.

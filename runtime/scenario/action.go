@@ -10,7 +10,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // Action is what a step does. Names are resolved: Clusters is never empty and in the order in which

@@ -11,7 +11,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/manifest"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // Decode returns the scenarios of a file, without those that have problems, and all problems. Each gets

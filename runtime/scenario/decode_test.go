@@ -13,9 +13,9 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
 )
 
 // files is a directory in memory.

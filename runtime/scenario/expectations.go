@@ -17,8 +17,8 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
 )
 
 func (r *reader) expectations(nodes []yaml.Node) []expect.Expectation {

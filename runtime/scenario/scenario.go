@@ -12,9 +12,9 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
 )
 
 // Scenario is one document of kind Scenario with all that belongs to it. Its objects are its own: two

@@ -19,7 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/scenario.schema.json")

@@ -10,7 +10,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 
 	"leeward/messages/manifest"
-	"leeward/runtime/scenario/span"
+	"leeward/runtime/fleet/span"
 )
 
 // mostSteps bounds the firings of one timeline, so that a slip of the pen does not fill memory.

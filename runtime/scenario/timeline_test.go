@@ -8,8 +8,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario"
-	"leeward/runtime/scenario/span"
 )
 
 // instants returns when the steps of a timeline fire.

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/taint"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
 )
 
 // The types below read values that may be written in more than one form. The decoder hands them JSON

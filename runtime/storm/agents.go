@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages/api"
-	"leeward/runtime/engine"
+	"leeward/runtime/daemon/engine"
 )
 
 // agents stand for those of all clusters: a new copy serves after its start-up, one that is to go is gone at once.

@@ -15,13 +15,13 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
-	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
-	"leeward/runtime/invariant"
-	"leeward/runtime/journal"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/live"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
-	"leeward/runtime/live"
-	"leeward/runtime/world"
 )
 
 // durable is the ground of the daemon: its store, with every object, Work and Event made durable, and agents that

@@ -10,9 +10,9 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
-	"leeward/runtime/live"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/live"
+	"leeward/runtime/fleet/catalog"
 )
 
 // BenchmarkDurable is the daemon's: three in ten clusters fail at once, and every decision, Work, answer of an agent

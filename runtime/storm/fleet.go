@@ -15,7 +15,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/world"
+	"leeward/runtime/fleet/world"
 )
 
 // Fleet is a fleet to build: clusters in regions of the same size, Deployments of three replicas that as many

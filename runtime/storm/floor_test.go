@@ -17,7 +17,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 )
 
 // reportFloors says how many times the CPU of two loops without actors a failover took.

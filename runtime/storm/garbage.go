@@ -4,7 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"leeward/runtime/hugepages"
+	"leeward/runtime/daemon/hugepages"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
-	"leeward/runtime/failover"
+	"leeward/runtime/fleet/failover"
 )
 
 // recorder listens to one lane and keeps what the report needs. It belongs to the lane's goroutine while an instant

@@ -7,8 +7,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
-	"leeward/runtime/world"
 )
 
 // rehearsed is the ground of machines alone: a world on a virtual clock, whose members are simulated.

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 
-	"leeward/runtime/catalog"
-	"leeward/runtime/engine"
-	"leeward/runtime/etcd"
-	"leeward/runtime/etcd/etcdtest"
-	"leeward/runtime/leadership"
-	"leeward/runtime/live"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/etcd/etcdtest"
+	"leeward/runtime/daemon/leadership"
+	"leeward/runtime/daemon/live"
+	"leeward/runtime/fleet/catalog"
 )
 
 // BenchmarkShared is BenchmarkDurable where an etcd with one member, which waits for the disk and shares this process's

@@ -9,7 +9,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/failover"
+	"leeward/runtime/fleet/failover"
 )
 
 // standing is where one workload stands, told from facts alone: what it runs, and how far its failover has come.

@@ -10,7 +10,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 	"leeward/runtime/kernel"
 	"leeward/runtime/scenario"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/config"
+	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/storm"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine/wal"
 )
 
 var errBoom = errors.New("boom")

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"syscall"
 
-	"leeward/runtime/engine/wal"
+	"leeward/runtime/daemon/engine/wal"
 )
 
 // Exit codes, the same for every command of every program.

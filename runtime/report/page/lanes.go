@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/report"
 	"leeward/runtime/report/chart"
 	"leeward/runtime/report/timeline"
-	"leeward/runtime/scenario/span"
 )
 
 // lane is a row of the timeline: a name, and bars on tracks below each other.

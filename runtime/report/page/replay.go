@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/report"
 	"leeward/runtime/report/chart"
 	"leeward/runtime/report/timeline"
-	"leeward/runtime/scenario/span"
 )
 
 // Replay writes runs as one page: of each its timeline, its expectations and its story. All are open, or, where

@@ -14,7 +14,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 )
 

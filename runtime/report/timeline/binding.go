@@ -6,7 +6,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/failover"
+	"leeward/runtime/fleet/failover"
 )
 
 // binding takes a fact about a binding into its lane, or into the one of the cluster that the fact names.

@@ -13,8 +13,8 @@ import (
 
 	"leeward/actors/rules/storm"
 	"leeward/messages"
-	"leeward/runtime/failover"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/failover"
+	"leeward/runtime/fleet/journal"
 )
 
 // Timeline is one run. Clusters, and those of a binding, are in the order in which the run first speaks of them,

@@ -11,8 +11,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/journal"
-	"leeward/runtime/scenario/span"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

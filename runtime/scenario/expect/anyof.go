@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"leeward/messages/api"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/store"
 )
 
 // AnyOf are outcomes of one object, at least one of which is expected.

@@ -10,10 +10,10 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/fleet/store"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
-	"leeward/runtime/store"
 )
 
 // fleet is a store of many bindings, all on m1 and healthy.

@@ -8,7 +8,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/store"
 )
 
 // Binding expects all of Wants of a ResourceBinding, or of a ClusterResourceBinding if its name has no

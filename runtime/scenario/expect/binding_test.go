@@ -8,8 +8,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
 )
 
 // webBinding runs on m1 (2 replicas, healthy) and m3 (3 replicas, unhealthy, 1 of them serving) and

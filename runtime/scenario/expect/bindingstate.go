@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/store"
 )
 
 // Tasks is the exact set of graceful eviction tasks, each as the fields that it must have.

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"leeward/messages"
-	"leeward/runtime/journal"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
 )
 
 // Result is the verdict on one expectation.

@@ -11,10 +11,10 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/fleet/store"
 	"leeward/runtime/scenario/expect"
-	"leeward/runtime/scenario/span"
-	"leeward/runtime/store"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

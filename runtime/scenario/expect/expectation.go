@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"leeward/messages/api"
-	"leeward/runtime/scenario/span"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/fleet/store"
 )
 
 // Mode says for which instants of the window an expectation speaks.

@@ -2,7 +2,7 @@ package expect
 
 import (
 	"leeward/messages/api"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/store"
 )
 
 // Object expects an object to have the fields of Want, a tree as JSON has it; other fields do not

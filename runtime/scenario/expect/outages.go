@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leeward/messages"
-	"leeward/runtime/journal"
+	"leeward/runtime/fleet/journal"
 )
 
 // mostOutages is how many outages the reason of one expectation tells of.

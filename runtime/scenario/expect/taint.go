@@ -9,7 +9,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/store"
 )
 
 // Taint expects a cluster to have a taint, or not to have it.

@@ -6,8 +6,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/scenario/span"
-	"leeward/runtime/store"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/fleet/store"
 )
 
 // watch is one expectation under way. The history of a state is a row of stretches, in each of which

@@ -1,0 +1,177 @@
+package fakemember
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/client"
+	"leeward/runtime/fleet/catalog"
+)
+
+// work is one Work and the copy that it asks for.
+type work struct {
+	// object is as it was heard of last.
+	object     *api.Work
+	identifier api.ResourceIdentifier
+	replicas   int32
+	isWorkload bool
+	requests   corev1.ResourceList
+	// template is that of its pods, and revision counts how often it changed.
+	template *corev1.PodTemplateSpec
+	revision int32
+	// report is what the machine said last; removed is set once the copy is gone.
+	report  *messages.CopyReported
+	removed bool
+}
+
+func leaving(o *api.Work) bool { return o.DeletionTimestamp != nil }
+
+func (w *work) leaving() bool { return leaving(w.object) }
+
+func (w *work) preserved() bool { return isSet(w.object.Spec.PreserveResourcesOnDeletion) }
+
+func isSet(b *bool) bool { return b != nil && *b }
+
+// take takes over an object and returns what it asks of the machine; nil: nothing.
+func (w *work) take(o *api.Work) messages.ToMember {
+	first := w.object == nil
+	w.object = o
+	name := messages.BindingName(o.Name)
+	if leaving(o) {
+		return &messages.RemoveCopy{Binding: name, Preserve: w.preserved()}
+	}
+	if len(o.Spec.Workload.Manifests) == 0 || isSet(o.Spec.SuspendDispatching) {
+		return nil
+	}
+	w.read(o.Spec.Workload.Manifests[0].Raw)
+	return &messages.RunCopy{
+		Binding: name, Replicas: w.replicas, Revision: w.revision, Placement: o.Generation, Adopt: first && serves(o),
+	}
+}
+
+// serves reports whether a Work says that its copy serves: whoever played the agent before had it running.
+func serves(o *api.Work) bool {
+	applied := meta.FindStatusCondition(o.Status.Conditions, api.ConditionApplied)
+	return applied != nil && applied.Status == metav1.ConditionTrue && applied.ObservedGeneration == o.Generation &&
+		len(o.Status.ManifestStatuses) > 0 && o.Status.ManifestStatuses[0].Health == api.Healthy
+}
+
+// read reads the manifest as far as a copy depends on it. Of a kind that is not known no more is read than its name.
+func (w *work) read(manifest []byte) {
+	var head struct {
+		metav1.TypeMeta
+		Metadata struct{ Namespace, Name string }
+	}
+	if json.Unmarshal(manifest, &head) != nil {
+		return
+	}
+	kind := schema.FromAPIVersionAndKind(head.APIVersion, head.Kind)
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	w.identifier = api.ResourceIdentifier{
+		Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Resource: plural.Resource,
+		Namespace: head.Metadata.Namespace, Name: head.Metadata.Name,
+	}
+	r := catalog.Of(api.Key{APIVersion: head.APIVersion, Kind: head.Kind})
+	if r == nil {
+		return
+	}
+	o := r.New()
+	if json.Unmarshal(manifest, o) != nil {
+		return
+	}
+	replicas, each, isWorkload := propagation.Requirements(o)
+	w.replicas, w.isWorkload, w.requests = replicas, isWorkload, nil
+	if each != nil {
+		w.requests = each.ResourceRequest
+	}
+	if t := podsOf(o); !equality.Semantic.DeepEqual(t, w.template) {
+		w.template = t
+		w.revision++
+	}
+}
+
+// podsOf is the template of a workload's pods; nil: it has none.
+func podsOf(o api.Object) *corev1.PodTemplateSpec {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return &o.Spec.Template
+	case *appsv1.StatefulSet:
+		return &o.Spec.Template
+	case *batchv1.Job:
+		return &o.Spec.Template
+	}
+	return nil
+}
+
+// patch is what the Work needs to say how its copy is, or to go once that is gone; nil: it needs nothing.
+func (w *work) patch(now time.Time) *client.Patch {
+	p := &client.Patch{Resource: catalog.Works, Namespace: w.object.Namespace, Name: w.object.Name}
+	switch {
+	case w.leaving() && w.removed:
+		i := slices.Index(w.object.Finalizers, api.WorkFinalizer)
+		if i < 0 {
+			return nil
+		}
+		p.Body = map[string]any{"metadata": map[string]any{
+			"finalizers": slices.Delete(slices.Clone(w.object.Finalizers), i, i+1), "resourceVersion": w.object.ResourceVersion,
+		}}
+	case w.leaving() || w.report == nil:
+		return nil
+	default:
+		status := w.status(now)
+		if equality.Semantic.DeepEqual(status, w.object.Status) {
+			return nil
+		}
+		p.Subresource, p.Body = "status", map[string]any{"status": status}
+	}
+	return p
+}
+
+// status says how the copy is, and of which generation of the Work: of the one that serves, or, while none has, of
+// the newest.
+func (w *work) status(now time.Time) api.WorkStatus {
+	generation := w.report.ForPlacement
+	if generation == 0 {
+		generation = w.object.Generation
+	}
+	s := api.WorkStatus{Conditions: slices.Clone(w.object.Status.Conditions)}
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		Type: api.ConditionApplied, Status: metav1.ConditionTrue, Reason: "AppliedSuccessful",
+		Message: "Manifest has been successfully applied", ObservedGeneration: generation, LastTransitionTime: metav1.Time{Time: now.Truncate(time.Second)},
+	})
+	s.ManifestStatuses = []api.ManifestStatus{{Identifier: w.identifier, Status: w.counts(generation), Health: w.report.Health}}
+	return s
+}
+
+// counts is the status that the copy would have on its cluster; nil: its kind has no replicas.
+func (w *work) counts(generation int64) *runtime.RawExtension {
+	if !w.isWorkload {
+		return nil
+	}
+	ready := w.report.Ready
+	fields := map[string]int64{
+		"replicas": int64(w.replicas), "readyReplicas": int64(ready), "availableReplicas": int64(ready),
+		"updatedReplicas": int64(ready), "observedGeneration": generation,
+	}
+	if w.identifier.Kind == "Job" {
+		fields = map[string]int64{"active": int64(w.replicas), "ready": int64(ready)}
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // whole numbers
+	}
+	return &runtime.RawExtension{Raw: raw}
+}

@@ -1,0 +1,361 @@
+package kubeapi
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/ptr"
+
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+)
+
+// looksAgainAfter is how long it is waited until a store that took no write is asked again.
+const looksAgainAfter = time.Second
+
+// collector deletes what belonged to what is gone, as Kubernetes does: an object goes when none of the owners that it
+// names is left. It looks at what stands, and remembers nothing but who names whom, so that it does after a restart what
+// it would have done before; and what it could not do, while the store takes no writes. What names no owner, nearly all of
+// a fleet, costs it a glance at each change.
+//
+// Source: kubernetes, pkg/controller/garbagecollector.
+type collector struct {
+	engine *engine.Engine
+	clock  clock.Clock
+	served map[schema.GroupResource]rest.StandardStorage
+	log    zerolog.Logger
+	feed   *engine.Feed
+	// owned are the objects that name an owner, by its UID; owners are the UIDs that each of them names.
+	owned  map[types.UID]sets.Set[site]
+	owners map[site][]types.UID
+	// again are the objects to look at once the store takes writes, refused says that it did not take one just now.
+	again   sets.Set[site]
+	refused bool
+}
+
+// site is where an object stands.
+type site struct {
+	resource        *catalog.Resource
+	namespace, name string
+}
+
+func (p site) key() string { return engine.Key(p.resource.Name(), p.namespace, p.name) }
+
+func newCollector(c *Config, served map[schema.GroupVersion]map[string]rest.Storage) *collector {
+	collects := &collector{
+		engine: c.Engine, clock: c.Clock, log: c.Logger,
+		served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}, owners: map[site][]types.UID{}, again: sets.New[site](),
+	}
+	for _, k := range kinds {
+		collects.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
+	}
+	return collects
+}
+
+// run collects until the context is done.
+func (c *collector) run(ctx context.Context) {
+	c.feed = c.engine.Follow()
+	defer c.feed.Close()
+	c.begin(ctx)
+	var due <-chan time.Time
+	for {
+		if due == nil && len(c.again) > 0 {
+			due = c.clock.After(looksAgainAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-due:
+			due = nil
+			c.lookAgain(ctx)
+		case _, open := <-c.feed.News():
+			if !open {
+				return
+			}
+			for _, change := range c.feed.Take() {
+				c.hear(ctx, &change)
+			}
+		}
+	}
+}
+
+// begin looks at all that stands: what is to go may have been left by one that was killed.
+func (c *collector) begin(ctx context.Context) {
+	var concerned []engine.Object
+	for _, k := range kinds {
+		for _, o := range c.engine.Table(k.Name()).Snapshot().Mentioning(engine.Prefix(k.Name()), "", "ownerReferences", "deletionTimestamp") {
+			c.note(o)
+			if len(o.GetOwnerReferences()) > 0 || waits(o) {
+				concerned = append(concerned, o)
+			}
+		}
+	}
+	for _, o := range concerned {
+		c.look(ctx, siteOf(o))
+	}
+}
+
+// hear looks at the objects that a change concerns: itself, those that it owned, and those that it belongs to.
+func (c *collector) hear(ctx context.Context, change *engine.Change) {
+	o, gone := change.Object, change.Object == nil
+	if gone {
+		if len(c.owners) == 0 { // nobody owns anything: what it was need not be read
+			return
+		}
+		o = change.Previous()
+	}
+	c.forget(siteOf(o))
+	switch {
+	case gone:
+		for p := range c.owned[o.GetUID()].Clone() { // order-free: each is looked at alone
+			c.look(ctx, p)
+		}
+	case len(o.GetOwnerReferences()) > 0 || waits(o):
+		c.note(o)
+		c.look(ctx, siteOf(o))
+	}
+	for _, r := range o.GetOwnerReferences() {
+		if owner := ownerOf(r, o.GetNamespace()); owner.resource != nil {
+			c.look(ctx, owner)
+		}
+	}
+}
+
+// note remembers whom an object names as its owners.
+func (c *collector) note(o engine.Object) {
+	here := siteOf(o)
+	for _, r := range o.GetOwnerReferences() {
+		if c.owned[r.UID] == nil {
+			c.owned[r.UID] = sets.New[site]()
+		}
+		c.owned[r.UID].Insert(here)
+		c.owners[here] = append(c.owners[here], r.UID)
+	}
+}
+
+func (c *collector) forget(p site) {
+	for _, owner := range c.owners[p] {
+		if c.owned[owner].Delete(p); len(c.owned[owner]) == 0 {
+			delete(c.owned, owner)
+		}
+	}
+	delete(c.owners, p)
+}
+
+// lookAgain looks at what could not be written, as far as it can be now.
+func (c *collector) lookAgain(ctx context.Context) {
+	for p := range c.again.Clone() { // order-free: each is looked at alone
+		if c.look(ctx, p); c.refused {
+			return
+		}
+	}
+	c.log.Info().Msg("the store takes writes again: what lost its owners is collected")
+}
+
+// look does what an object asks for as it stands, or notes that it could not be done.
+func (c *collector) look(ctx context.Context, p site) {
+	c.refused = false
+	if c.collect(ctx, p); !c.refused {
+		c.again.Delete(p)
+		return
+	}
+	if len(c.again) == 0 {
+		c.log.Warn().Str("object", p.key()).Msg("the store takes no writes: what lost its owners stays until it does")
+	}
+	c.again.Insert(p)
+}
+
+func (c *collector) collect(ctx context.Context, p site) {
+	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
+	switch {
+	case o == nil:
+	case o.GetDeletionTimestamp() == nil:
+		c.lookAtOwners(ctx, p, o)
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		c.orphan(ctx, p, o)
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		c.deleteOwned(ctx, p, o)
+	}
+}
+
+// waits reports whether an object is being deleted, and what it owns is to be seen to before it goes.
+func waits(o engine.Object) bool {
+	return takesAlong(o) || o.GetDeletionTimestamp() != nil && slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents)
+}
+
+// takesAlong reports whether an object is being deleted, and what it owns before it.
+func takesAlong(o engine.Object) bool {
+	return o.GetDeletionTimestamp() != nil && slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents)
+}
+
+// lookAtOwners deletes an object that has lost its owners; one that has lost some no longer names them.
+func (c *collector) lookAtOwners(ctx context.Context, p site, o engine.Object) {
+	var stay []metav1.OwnerReference
+	foreground := false
+	for _, r := range o.GetOwnerReferences() {
+		switch owner, there := c.owner(r, o.GetNamespace()); {
+		case !there:
+		case owner != nil && takesAlong(owner):
+			foreground = true
+		default:
+			stay = append(stay, r)
+		}
+	}
+	switch {
+	case len(stay) == len(o.GetOwnerReferences()):
+	case len(stay) > 0:
+		c.update(ctx, p, o, func(o engine.Object) { o.SetOwnerReferences(stay) })
+	default:
+		c.remove(ctx, p, o, foreground && c.ownsWhatStays(o))
+	}
+}
+
+// owner returns the owner that a reference names, and whether it is there. Of what is not kept here nobody can say that it
+// is gone.
+func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Object, bool) {
+	p := ownerOf(r, namespace)
+	if p.resource == nil {
+		return nil, true
+	}
+	o, _ := c.engine.Table(p.resource.Name()).Get(p.key())
+	return o, o != nil && o.GetUID() == r.UID
+}
+
+// ownsWhatStays reports whether an object owns any that are not being deleted. Two that own each other would wait for each
+// other.
+func (c *collector) ownsWhatStays(o engine.Object) bool {
+	for p := range c.ownedBy(o) { // order-free: is there one
+		if owned, _ := c.engine.Table(p.resource.Name()).Get(p.key()); owned != nil && owned.GetDeletionTimestamp() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ownedBy returns the objects that an object owns. What names its UID from another namespace is not among them: an owner
+// that has a namespace owns nothing outside, and whoever may write there only must not keep it from going.
+func (c *collector) ownedBy(o engine.Object) sets.Set[site] {
+	all := c.owned[o.GetUID()]
+	if o.GetNamespace() == "" {
+		return all
+	}
+	within := sets.New[site]()
+	for p := range all { // order-free: a set of a set
+		if p.namespace == o.GetNamespace() {
+			within.Insert(p)
+		}
+	}
+	return within
+}
+
+// orphan has what an object owns no longer name it, and then lets it go.
+func (c *collector) orphan(ctx context.Context, p site, o engine.Object) {
+	done := true
+	for of := range c.owned[o.GetUID()] { // order-free: each is changed alone
+		if owned, _ := c.engine.Table(of.resource.Name()).Get(of.key()); owned != nil {
+			done = c.update(ctx, of, owned, func(owned engine.Object) {
+				owned.SetOwnerReferences(slices.DeleteFunc(owned.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() }))
+			}) && done
+		}
+	}
+	if done {
+		c.release(ctx, p, o, metav1.FinalizerOrphanDependents)
+	}
+}
+
+// deleteOwned deletes what an object owns, or has in it, and lets it go when none is left that it has to wait for.
+func (c *collector) deleteOwned(ctx context.Context, p site, o engine.Object) {
+	blocked := false
+	if n, is := c.served[p.resource.Name()].(namespaces); is {
+		blocked = !c.done(p, n.empty(ctx, p.name), "namespace not emptied")
+	}
+	for of := range c.ownedBy(o).Clone() { // order-free: each is deleted alone
+		owned, _ := c.engine.Table(of.resource.Name()).Get(of.key())
+		if owned == nil {
+			continue
+		}
+		blocked = blocked || slices.ContainsFunc(owned.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+			return r.UID == o.GetUID() && ptr.Deref(r.BlockOwnerDeletion, false)
+		})
+		if owned.GetDeletionTimestamp() == nil {
+			c.lookAtOwners(ctx, of, owned)
+		}
+	}
+	if !blocked {
+		c.release(ctx, p, o, metav1.FinalizerDeleteDependents)
+	}
+}
+
+func (c *collector) release(ctx context.Context, p site, o engine.Object, finalizer string) {
+	c.update(ctx, p, o, func(o engine.Object) {
+		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	})
+}
+
+// update changes an object, unless somebody else has: that is heard of in its turn.
+func (c *collector) update(ctx context.Context, p site, o engine.Object, change func(engine.Object)) bool {
+	next := api.Copy(o)
+	change(next)
+	_, _, err := c.served[p.resource.Name()].Update(request.WithNamespace(ctx, p.namespace), p.name, rest.DefaultUpdatedObjectInfo(next),
+		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	return c.done(p, err, "owner references not kept up")
+}
+
+// remove deletes an object as it stands, by the policy that its finalizers ask for.
+func (c *collector) remove(ctx context.Context, p site, o engine.Object, foreground bool) {
+	policy := metav1.DeletePropagationBackground
+	switch {
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		policy = metav1.DeletePropagationOrphan
+	case foreground, slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		policy = metav1.DeletePropagationForeground
+	}
+	_, _, err := c.served[p.resource.Name()].Delete(request.WithNamespace(ctx, p.namespace), p.name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{
+		Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID()), ResourceVersion: ptr.To(o.GetResourceVersion())},
+		PropagationPolicy: &policy,
+	})
+	if c.done(p, err, "object without owner not deleted") && err == nil {
+		c.log.Info().Str("object", p.key()).Str("because", "its owners are gone").Msg("deleted")
+	}
+}
+
+// done reports whether a write was made, or is not needed any more.
+func (c *collector) done(p site, err error, wrong string) bool {
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		return true
+	case apierrors.IsServiceUnavailable(err):
+		c.refused = true
+	case !apierrors.IsConflict(err):
+		c.log.Error().Err(err).Str("object", p.key()).Msg(wrong)
+	}
+	return false
+}
+
+func siteOf(o engine.Object) site {
+	return site{catalog.Of(api.KeyOf(o)), o.GetNamespace(), o.GetName()}
+}
+
+// ownerOf is where the owner stands that an object of a namespace names; one of a kind that is not kept here has no
+// resource, nor has one within a namespace that something outside names.
+func ownerOf(r metav1.OwnerReference, namespace string) site {
+	resource := catalog.Of(api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
+	switch {
+	case resource == nil, !resource.ClusterScoped && namespace == "":
+		return site{}
+	case resource.ClusterScoped:
+		namespace = ""
+	}
+	return site{resource, namespace, r.Name}
+}

@@ -1,0 +1,79 @@
+package live
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/observed"
+	"leeward/runtime/fleet/world"
+)
+
+// clusterChanged tells a cluster what is new of it, one by one: what the world changed meanwhile stays.
+func (f *Fleet) clusterChanged(c *engine.Change) {
+	if c.Object == nil {
+		f.world.Delete(api.KeyOf(c.Previous()))
+		return
+	}
+	now := c.Object.(*api.Cluster)
+	f.remainsToLeave(messages.ClusterName(now.Name))
+	before, known := c.Previous().(*api.Cluster)
+	if !known || f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil {
+		o := api.Shallow(now)
+		f.refused(o, f.world.Apply(o))
+		f.joining = append(f.joining, messages.ClusterName(now.Name))
+		f.reconcileDrain(now)
+		return
+	}
+	name := messages.ClusterName(now.Name)
+	f.world.Store().Note(api.KeyOf(now)) // what the machines take back at once is no change to them
+	f.refused(now, editCluster(f.world, before, now))
+	f.renewMoved(before, now)
+	if news := observed.Conditions(&before.Status, &now.Status); len(news) > 0 {
+		f.world.TellCluster(name, &messages.ConditionsReported{Reports: news})
+	}
+	if !equality.Semantic.DeepEqual(before.Status.ResourceSummary, now.Status.ResourceSummary) {
+		f.rooms.stale[name] = true
+	}
+	if !equality.Semantic.DeepEqual(before.Status.APIEnablements, now.Status.APIEnablements) {
+		f.world.TellCluster(name, &messages.EnablementsReported{APIs: now.Status.APIEnablements})
+	}
+}
+
+// editCluster has a world do with a cluster what people did: its labels and where it lies by its manifest, taints one
+// by one.
+func editCluster(w *world.World, before, now *api.Cluster) error {
+	name := messages.ClusterName(now.Name)
+	if now.DeletionTimestamp != nil && before.DeletionTimestamp == nil {
+		w.Delete(api.KeyOf(now))
+	}
+	var err error
+	rest, old := now.Spec, before.Spec
+	rest.Taints, old.Taints = nil, nil
+	if !equality.Semantic.DeepEqual(rest, old) || !maps.Equal(now.Labels, before.Labels) || !maps.Equal(now.Annotations, before.Annotations) {
+		o := api.Shallow(now).(*api.Cluster)
+		o.Spec.Taints = w.Store().Cluster(name).Spec.Taints
+		err = w.Replace(o)
+	}
+	if edits := observed.TaintEdits(before, now); len(edits) > 0 {
+		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
+	}
+	if d := observed.DrainOf(now); d != observed.DrainOf(before) {
+		w.TellCluster(name, d.Message())
+	}
+	return err
+}
+
+// reconcileDrain begins or ends a drain that was asked for, or taken back, while nobody listened.
+func (f *Fleet) reconcileDrain(c *api.Cluster) {
+	under := observed.Drain{Wanted: c.Status.Drain != nil}
+	if under.Wanted && c.Status.Drain.Deadline != nil {
+		under.Deadline = c.Status.Drain.Deadline.UTC()
+	}
+	if d := observed.DrainOf(c); d != under {
+		f.world.TellCluster(messages.ClusterName(c.Name), d.Message())
+	}
+}

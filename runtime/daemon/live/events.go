@@ -1,0 +1,250 @@
+package live
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
+)
+
+// component names the daemon in its Events.
+const component = "leewardd"
+
+// Decision is a fact that was committed, or that needs no commit.
+type Decision struct {
+	At   time.Time
+	Fact messages.Fact
+	Told journal.Phrase
+	// Restored is set where a restart has found it in the store alone.
+	Restored bool
+}
+
+// event is what is told of an object, until the object is written.
+type event struct {
+	Decision
+	about   api.Key
+	order   uint64 // in which it was decided
+	kind    string // Normal or Warning
+	reason  string // empty: no Event tells of it
+	message string // empty: as told
+	// seq sets it apart from others, and uid is that of the object; they are known when it is about to be written.
+	seq uint64
+	uid types.UID
+}
+
+func (e *event) text() string {
+	if e.message == "" {
+		e.message = e.Told.Text()
+	}
+	return e.message
+}
+
+// reasons are those that Karmada's Events have for the same.
+var reasons = map[string]string{
+	"TaintAdded":         "TaintClusterSucceed",
+	"TaintRemoved":       "TaintClusterSucceed",
+	"TaintingFailed":     "TaintClusterFailed",
+	"Scheduled":          "ScheduleBindingSucceed",
+	"ScheduleFailed":     "ScheduleBindingFailed",
+	"EvictionEnded":      "EvictWorkloadFromClusterSucceed",
+	"BindingDescheduled": "DescheduleBindingSucceed",
+}
+
+// noteEvent has a fact told with its grounds once it is committed, unless it only follows from one that is told.
+func (f *Fleet) noteEvent(d Decision) {
+	if d.Told.Level < zerolog.InfoLevel {
+		return
+	}
+	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: cmp.Or(reasons[d.Fact.Kind()], d.Fact.Kind())}
+	if d.Told.Level >= zerolog.WarnLevel {
+		e.kind = corev1.EventTypeWarning
+	}
+	switch fact := d.Fact.(type) {
+	case messages.AboutBinding:
+		e.about = store.BindingKey(fact.AboutBinding())
+	case messages.AboutCluster:
+		e.about = store.ClusterKey(fact.AboutCluster())
+	case *messages.GovernorChanged:
+		e.about = store.GovernorKey
+	default:
+		e.reason = ""
+	}
+	switch d.Fact.(type) {
+	case *messages.BindingCreated, *messages.CapacityChanged: // the object says it: which policy claimed it, what its agent reports
+		e.reason = ""
+	}
+	f.tell(e)
+}
+
+// warn tells of what is wrong with an object.
+func (f *Fleet) warn(about api.Key, reason, message string) {
+	f.tell(event{Decision: Decision{At: f.world.Now()}, about: about, kind: corev1.EventTypeWarning, reason: reason, message: message})
+}
+
+// tell has an Event made.
+func (f *Fleet) tell(e event) {
+	f.eventSeq++
+	e.order = f.eventSeq
+	f.events[e.about] = append(f.events[e.about], e)
+}
+
+// eventsAbout takes what was noted about one object that is committed, and returns the Events, with its uid where it is new.
+func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
+	told := withoutTakenBack(f.events[key])
+	delete(f.events, key)
+	if uid == "" && len(told) > 0 {
+		uid = f.uidOf(key)
+	}
+	all := make([]pending, 0, len(told))
+	for i := range told {
+		e := &told[i]
+		exists := f.starting && e.reason != "" && f.stands(e)
+		if e.Fact != nil && (!exists || e.Restored) {
+			f.decided = append(f.decided, *e)
+		}
+		if e.reason != "" && !exists {
+			f.eventSeq++
+			e.seq, e.uid = f.eventSeq, uid
+			all = append(all, pending{event: e})
+			if t := f.aboutTemplate(e); t != nil {
+				all = append(all, pending{event: t})
+			}
+		}
+	}
+	return all
+}
+
+// aboutTemplate is what an Event about a binding tells of its workload, for those who own that and know no bindings; nil where it
+// is not about a failover. Source: Karmada, whose Events are about both.
+func (f *Fleet) aboutTemplate(e *event) *event {
+	switch fact := e.Fact.(type) {
+	case *messages.EvictionStarted, *messages.EvictionBlocked, *messages.EvictionWithdrawn, *messages.EvictionEnded:
+	case *messages.Scheduled:
+		if fact.Trigger != messages.TriggerEviction {
+			return nil
+		}
+	default:
+		return nil
+	}
+	b := f.world.Store().Binding(e.Fact.(messages.AboutBinding).AboutBinding())
+	if b == nil {
+		return nil
+	}
+	f.eventSeq++
+	t := *e
+	t.about, t.uid, t.seq = b.Spec.Resource.Key(), b.Spec.Resource.UID, f.eventSeq
+	return &t
+}
+
+// foundAsStored drops that a binding took over something of its workload, or of its policy, at a start that has nothing to write
+// for it.
+func (f *Fleet) foundAsStored(key api.Key) {
+	if f.starting && len(f.events[key]) > 0 { // else a start would keep, and sort, the keys of all bindings for nothing
+		f.events[key] = slices.DeleteFunc(f.events[key], func(e event) bool { _, updates := e.Fact.(*messages.BindingUpdated); return updates })
+	}
+}
+
+// withoutTakenBack leaves out evictions that were withdrawn before their tasks were committed: they never began.
+func withoutTakenBack(told []event) []event {
+	for i := range told {
+		withdrawn, is := told[i].Fact.(*messages.EvictionWithdrawn)
+		if !is {
+			continue
+		}
+		for j := i - 1; j >= 0; j-- {
+			if started, is := told[j].Fact.(*messages.EvictionStarted); is && started.Cluster == withdrawn.Cluster {
+				return withoutTakenBack(slices.Concat(told[:j], told[j+1:i], told[i+1:]))
+			}
+		}
+	}
+	return told
+}
+
+// record tells what was committed, in the order in which it was decided.
+func (f *Fleet) record() {
+	if f.config.Decided != nil && len(f.decided) > 0 {
+		slices.SortFunc(f.decided, func(a, b event) int { return cmp.Compare(a.order, b.order) })
+		all := make([]Decision, len(f.decided))
+		for i := range f.decided {
+			all[i] = f.decided[i].Decision
+		}
+		f.config.Decided(all)
+	}
+	f.decided = nil // a start, or a storm, tells of all bindings: its room is not kept
+}
+
+// stands reports whether there is an Event that tells the same: machines that are made anew find again what cannot be, such as a
+// placement, and who looks at Events has read it; or, of what was found in the store, that tells of it.
+func (f *Fleet) stands(e *event) bool {
+	namespace, begins := eventName(e)
+	for _, o := range f.config.Engine.Table(catalog.Events.Name()).Snapshot().Under(engine.Key(catalog.Events.Name(), namespace, begins), "") {
+		is := o.(*corev1.Event)
+		if is.InvolvedObject.Kind == e.about.Kind && is.InvolvedObject.Name == e.about.Name && is.Reason == e.reason && (is.Message == e.text() || e.Restored && is.FirstTimestamp.Unix() == e.At.Unix()) {
+			return true
+		}
+	}
+	return false
+}
+
+// eventName is where Events of an object are, and what their names begin with. Those of objects without a namespace are in
+// the default one.
+func eventName(e *event) (namespace, begins string) {
+	return cmp.Or(e.about.Namespace, metav1.NamespaceDefault), strings.ToLower(e.about.Name) + "."
+}
+
+// eventsLeft takes the Events of all objects but those that are not committed yet.
+func (f *Fleet) eventsLeft() (all []pending) {
+	waiting := map[api.Key][]event{} // a new one: a start tells of all bindings, and its room is not kept
+	for _, key := range slices.SortedFunc(maps.Keys(f.events), store.CompareKeys) {
+		if f.postponed[key] {
+			waiting[key] = f.events[key]
+		} else {
+			f.foundAsStored(key)
+			all = append(all, f.eventsAbout(key, "")...)
+		}
+	}
+	f.events = waiting
+	return all
+}
+
+// make makes an Event of it, to be written.
+func (e *event) make(p *pending) {
+	namespace, begins := eventName(e)
+	at := metav1.Time{Time: e.At}
+	o := &corev1.Event{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: begins + strconv.FormatUint(e.seq, 16), Namespace: namespace, UID: uuid.NewUUID(), CreationTimestamp: at,
+		},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: e.about.APIVersion, Kind: e.about.Kind, Namespace: e.about.Namespace, Name: e.about.Name, UID: e.uid,
+		},
+		Reason: e.reason, Message: e.text(), Type: e.kind, Count: 1, FirstTimestamp: at, LastTimestamp: at,
+		Source: corev1.EventSource{Component: component}, ReportingController: component,
+	}
+	p.key, p.object = engine.Key(catalog.Events.Name(), namespace, o.Name), o
+	p.write = engine.Create(p.key, o).For(catalog.EventLife)
+}
+
+// uidOf is the uid of an object as the engine has it; empty where it is not there, or not yet.
+func (f *Fleet) uidOf(k api.Key) types.UID {
+	if o := f.stored(k); o != nil {
+		return o.GetUID()
+	}
+	return ""
+}

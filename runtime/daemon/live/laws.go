@@ -1,0 +1,59 @@
+package live
+
+import (
+	"time"
+
+	"leeward/messages"
+	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/journal"
+)
+
+// laws watch over what a fleet does. They are asked once for each commit, however many instants of the machines' time it is
+// about: what waits is many while a fleet fails.
+type laws struct {
+	monitor *invariant.Monitor
+	news    []journal.Entry
+	looked  time.Time
+	told    int
+}
+
+// keepsNews is how many facts a buffer may be for that outlives an instant: a storm has a hundred times as many in one.
+const keepsNews = 4096
+
+// hear leaves out what is asked of Works: which copies run is not looked at, and a start asks for all.
+func (l *laws) hear(at time.Time, f messages.Fact) {
+	switch f.(type) {
+	case *messages.CopyWanted, *messages.CopyUnwanted:
+		return
+	}
+	if l.monitor != nil {
+		l.news = append(l.news, journal.Entry{At: at, Fact: f})
+	}
+}
+
+// askLaws asks the laws of what was done up to now, and tells what they find.
+func (f *Fleet) askLaws() {
+	l, now, s := &f.laws, f.world.Now(), f.world.Store()
+	l.monitor.Heard(s, l.news)
+	clear(l.news)
+	if l.news = l.news[:0]; cap(l.news) > keepsNews {
+		l.news = nil
+	}
+	if now.After(l.looked) {
+		l.monitor.Look(now, s)
+		l.looked = now
+	}
+	broken := l.monitor.Violations()
+	for i := range broken[l.told:] {
+		f.accuse(&broken[l.told+i])
+	}
+	l.told = len(broken)
+}
+
+func (f *Fleet) accuse(v *invariant.Violation) {
+	f.config.Log.Error().Str("law", string(v.Law)).Str("binding", string(v.Binding)).Str("cluster", string(v.Cluster)).
+		Str("detail", v.Detail).Msg("a law is broken: this is a bug of the machines, or an edit by hand")
+	if f.config.Broken != nil {
+		f.config.Broken(v)
+	}
+}

@@ -1,0 +1,43 @@
+package live
+
+import (
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+)
+
+// leaseChanged tells of a renewal when it is heard of: agents need not agree with us on the time of day.
+func (f *Fleet) leaseChanged(c *engine.Change) {
+	if l, ok := c.Object.(*coordinationv1.Lease); ok {
+		f.renewed(l, f.config.Clock.Now().UTC())
+	}
+}
+
+// observeLeases takes over the leases that were there before. The agents renewed them while nobody listened, so
+// their own times count.
+func (f *Fleet) observeLeases(objects []api.Object) {
+	for _, o := range objects {
+		l, ok := o.(*coordinationv1.Lease)
+		if !ok || l.Spec.RenewTime == nil {
+			continue
+		}
+		at := l.Spec.RenewTime.UTC()
+		if now := f.config.Clock.Now().UTC(); at.After(now) {
+			at = now
+		}
+		f.renewed(l, at)
+	}
+}
+
+func (f *Fleet) renewed(l *coordinationv1.Lease, at time.Time) {
+	cluster := messages.ClusterName(l.Name)
+	if l.Namespace != api.LeaseNamespace || l.Spec.RenewTime == nil || !l.Spec.RenewTime.After(f.leases[cluster]) {
+		return
+	}
+	f.leases[cluster] = l.Spec.RenewTime.Time
+	f.world.TellAgent(cluster, &messages.LeaseRenewed{At: at})
+}

@@ -1,0 +1,146 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/observed"
+	"leeward/runtime/fleet/store"
+)
+
+func TestABindingWhoseWorkloadWasDeletedWhileNobodyListenedEnds(t *testing.T) {
+	f := running(t)
+	own := binding()
+	own.Name = "own"
+	own.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "to-come"}
+	f.apply(own)
+	f.Close()
+	unheard(f, deployment(2, ""))
+	f.open()
+	require.Nil(t, get(f, binding()))
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+	require.NotNil(t, get(f, own), "nobody knows whether its workload was ever there")
+	f.lets("m1")
+	f.apply(deployment(3, "nginx:2"))
+	require.Equal(t, "m1:3", placed(f))
+	require.Nil(t, get(f, work("m1")).DeletionTimestamp)
+}
+
+// leftOn writes a Work of a binding's copy as a fleet does that is killed before it has it go.
+func leftOn(f *fixture, cluster messages.ClusterName) *api.Work {
+	f.t.Helper()
+	w := work(string(cluster))
+	w.Finalizers, w.Annotations = workFinalizers, observed.Names("default/web-deployment")
+	w.Spec = get(f, work("m1")).Spec
+	f.write(w)
+	return w
+}
+
+func TestAWorkOfNoCopyThatAKillLeftGoes(t *testing.T) {
+	f := running(t)
+	f.Close()
+	elsewhere, nowhere := leftOn(f, "m2"), leftOn(f, "gone")
+	before := get(f, work("m1"))
+	f.open()
+	require.NotNil(t, get(f, elsewhere).DeletionTimestamp)
+	require.Nil(t, get(f, nowhere), "its cluster is not there: nobody is left to let it go")
+	require.Equal(t, before, get(f, work("m1")))
+	f.lets("m2")
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.NotNil(t, get(f, elsewhere), "it may come back")
+}
+
+func TestTheWorksOfABindingThatIsGoneGoAtAStart(t *testing.T) {
+	f := running(t)
+	f.Close()
+	unheard(f, binding())
+	unheard(f, deployment(2, ""))
+	f.open()
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+}
+
+func TestTheWorksOfABindingThatNobodyMakesAnewGoAtAStart(t *testing.T) {
+	f := running(t)
+	f.Close()
+	unheard(f, binding())
+	unheard(f, policy())
+	f.open()
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+}
+
+func TestTheWorksOfABindingThatIsMadeAnewElsewhereGoAtAStart(t *testing.T) {
+	f := running(t)
+	f.Close()
+	edit(f, policy(), func(p *api.PropagationPolicy) {
+		p.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m2"}}
+	})
+	unheard(f, binding())
+	f.open()
+	require.Equal(t, "m2:2", placed(f))
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+}
+
+// TestABindingIsDeletedWithItsWorks has the fleet be killed as soon as a binding is gone: then nothing says any more whether its
+// Works are to preserve what they ask for.
+func TestABindingIsDeletedWithItsWorks(t *testing.T) {
+	f, c := contended(t)
+	yes := true
+	edit(f, policy(), func(p *api.PropagationPolicy) { p.Spec.PreserveResourcesOnDeletion = &yes })
+	require.NoError(t, f.step())
+	met := false
+	c.first = func(p *engine.Proposal) {
+		written := map[string]bool{}
+		for _, w := range p.Writes {
+			written[w.Key] = true
+		}
+		_, ofBinding := f.table(binding())
+		_, ofWork := f.table(work("m1"))
+		if written[ofBinding] {
+			met = true
+			require.True(t, written[ofWork])
+		}
+	}
+	f.remove(deployment(2, ""))
+	require.True(t, met)
+	require.Equal(t, &yes, get(f, work("m1")).Spec.PreserveResourcesOnDeletion)
+	f.lets("m1")
+	f.pass(time.Minute)
+	require.Empty(t, all[*api.Work](f, catalog.Works))
+	require.False(t, f.world.Store().Has(store.BindingKey("default/web-deployment")))
+}
+
+// TestAWorkGoesOnceWithItsBindingAndItsCluster deletes a workload and the cluster that it is on, whose agent is not asked any more.
+func TestAWorkGoesOnceWithItsBindingAndItsCluster(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionFalse)} })
+	require.NoError(t, f.step())
+	edit(f, member("m1"), func(c *api.Cluster) { c.DeletionTimestamp = &metav1.Time{Time: f.clock.Now()} })
+	f.remove(deployment(2, ""))
+	require.Nil(t, get(f, binding()))
+	require.Nil(t, get(f, member("m1")))
+	require.Empty(t, all[*api.Work](f, catalog.Works))
+}
+
+// TestAWorkThatMeetsItsAgentWhileItsClusterGoesIsGivenUpAllTheSame has the agent of a cluster that is not Ready report when the
+// cluster is about to be deleted with its Works.
+func TestAWorkThatMeetsItsAgentWhileItsClusterGoesIsGivenUpAllTheSame(t *testing.T) {
+	f, c := contended(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionFalse)} })
+	require.NoError(t, f.step())
+	edit(f, member("m1"), func(c *api.Cluster) { c.DeletionTimestamp = &metav1.Time{Time: f.clock.Now()} })
+	c.once(f, work("m1"), func() {
+		edit(f, work("m1"), func(w *api.Work) { w.Status.ManifestStatuses[0].Health = api.Unhealthy })
+	})
+	f.remove(deployment(2, ""))
+	require.Nil(t, c.first, "they met")
+	require.Nil(t, get(f, member("m1")))
+	require.Empty(t, all[*api.Work](f, catalog.Works))
+}

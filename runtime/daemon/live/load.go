@@ -1,0 +1,127 @@
+package live
+
+import (
+	"context"
+
+	"slices"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/store"
+)
+
+// load takes over what the engine holds, as it holds it.
+func (f *Fleet) load(ctx context.Context) error {
+	reports := f.readReports()
+	f.seen = make(map[string]int64, objectsIn(f.config.Engine))
+	var objects []api.Object
+	for i := range catalog.All {
+		r := &catalog.All[i]
+		if r.Numerous() {
+			continue
+		}
+		if err := f.loadAll(r, func(_ string, o engine.Object) { objects = append(objects, o) }); err != nil {
+			return err
+		}
+	}
+	if f.rooms.reserved = f.config.Settings.CapacityReservation; f.rooms.reserved {
+		store.WithoutOwn(objects)
+	}
+	f.world.Load(belonging(objects))
+	f.world.Store().EachBinding(func(b *store.Binding) { f.sums.put(b.Name()) }) // a crash may have left them behind
+	f.loadOverrides()
+	if err := f.loadTemplates(); err != nil {
+		return err
+	}
+	f.world.Store().Track()
+	f.observeLeases(objects)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f.recover()
+	f.endOrphans()
+	select {
+	case <-ctx.Done(): // what is read on is for nobody
+		return context.Cause(ctx)
+	case read := <-reports:
+		if err := f.takeReports(read); err != nil {
+			return err
+		}
+	}
+	for _, o := range f.world.Store().List("Cluster") {
+		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
+		f.reconcileDrain(o.(*api.Cluster))
+	}
+	return nil
+}
+
+// recover brings the machines to life, and lets the laws meet what they find.
+func (f *Fleet) recover() {
+	now, met := f.world.Now(), make(chan struct{})
+	f.laws.monitor = invariant.Watch(f.config.Settings, now, f.world.Store())
+	go func() {
+		defer close(met)
+		f.laws.monitor.Meet(now, f.world.Store())
+	}()
+	f.world.Recover()
+	<-met
+}
+
+// endOrphans ends the bindings whose workloads were deleted while nobody listened. That a policy made it for a workload says that
+// there was one.
+func (f *Fleet) endOrphans() {
+	var orphans []messages.BindingName
+	f.world.Store().EachBinding(func(b *store.Binding) {
+		of := b.Spec.Resource.Key()
+		if r := catalog.Of(of); r != nil && r.Template() && b.Owner() != "" && !f.world.Store().Has(of) {
+			orphans = append(orphans, b.Name())
+		}
+	})
+	slices.Sort(orphans)
+	for _, name := range orphans {
+		f.world.End(name)
+	}
+}
+
+func objectsIn(e *engine.Engine) (n int) {
+	for i := range catalog.All {
+		if table := e.Table(catalog.All[i].Name()); table != nil {
+			n += table.Len()
+		}
+	}
+	return n
+}
+
+// loadAll visits the objects of a resource, and notes that the world has heard of them.
+func (f *Fleet) loadAll(r *catalog.Resource, visit func(place string, o engine.Object)) error {
+	table := f.config.Engine.Table(r.Name())
+	if table == nil {
+		return nil
+	}
+	return table.Snapshot().Read(func(place string, o engine.Object) {
+		f.seen[place] = engine.VersionOf(o)
+		visit(place, o)
+	})
+}
+
+func (f *Fleet) loadTemplates() error {
+	for i := range catalog.All {
+		if r := &catalog.All[i]; r.Template() {
+			if err := f.loadAll(r, f.loadTemplate); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Fleet) loadTemplate(place string, o engine.Object) {
+	var lent func() api.Object
+	if o.GetGeneration() > 0 { // or the world will count it
+		lent = f.kept(place, o)
+	}
+	f.world.LoadTemplate(o, lent)
+}

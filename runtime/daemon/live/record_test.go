@@ -1,0 +1,147 @@
+package live
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
+)
+
+// recorder keeps what was decided, as a daemon does.
+type recorder struct{ told []Decision }
+
+func (r *recorder) decided(all []Decision) { r.told = append(r.told, all...) }
+
+// evictions are the kinds of what was told of evictions, in order.
+func (r *recorder) evictions() (kinds []string) {
+	for _, d := range r.told {
+		switch d.Fact.(type) {
+		case *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
+			kinds = append(kinds, d.Fact.Kind())
+		}
+	}
+	return kinds
+}
+
+func (r *recorder) recorded(kind string, b messages.BindingName, c messages.ClusterName, at time.Time) bool {
+	return slices.ContainsFunc(r.told, func(d Decision) bool {
+		about, is := d.Fact.(messages.AboutCluster)
+		return is && d.Fact.Kind() == kind && d.Fact.(messages.AboutBinding).AboutBinding() == b && about.AboutCluster() == c && d.At.UnixMicro() == at.UnixMicro()
+	})
+}
+
+// told counts the Events of a reason about the binding.
+func (f *fixture) told(reason string) (n int) {
+	for _, e := range f.events(binding()) {
+		if strings.HasPrefix(e, reason+": ") {
+			n++
+		}
+	}
+	return n
+}
+
+// An eviction that meets an edit is told when it is committed, and not before.
+func TestAnEvictionThatMeetsAnEditIsToldOnceItIsCommitted(t *testing.T) {
+	f := running(t)
+	r := &recorder{}
+	f.config.Decided = func(all []Decision) {
+		for _, d := range all {
+			if _, evicts := d.Fact.(*messages.EvictionStarted); evicts {
+				require.NotEmpty(t, get(f, binding()).Spec.GracefulEvictionTasks, "it was told before it was committed")
+			}
+		}
+		r.decided(all)
+	}
+	edits := 0
+	f.config.Hear = func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+		if _, evicts := fact.(*messages.EvictionStarted); evicts && edits == 0 {
+			edits++
+			edit(f, binding(), func(b *api.ResourceBinding) { b.Labels = map[string]string{"edited": "yes"} })
+		}
+	}
+	putTaints(f, "m1", failed)
+	f.pass(time.Second)
+	require.Equal(t, 1, edits)
+	require.Equal(t, "yes", get(f, binding()).Labels["edited"])
+	require.Equal(t, []string{"EvictionStarted"}, r.evictions())
+	require.Equal(t, 1, f.told("EvictionStarted"))
+}
+
+// What a start finds in the store and not in the record is told, once: a kill came between the two.
+func TestAnEvictionThatAKillLeftOutOfTheRecordIsFoundInTheStore(t *testing.T) {
+	for name, lost := range map[string]bool{"of the record": true, "of neither": false} {
+		t.Run(name, func(t *testing.T) {
+			f := running(t)
+			r := &recorder{}
+			if !lost {
+				f.config.Decided = r.decided
+			}
+			putTaints(f, "m1", failed)
+			f.serves("m2", 2)
+			f.lets("m1")
+			f.pass(time.Second)
+			require.Equal(t, 1, f.told("EvictionStarted"))
+
+			f.Close()
+			f.record = r
+			f.open()
+			require.Equal(t, []string{"EvictionStarted", "EvictionEnded"}, r.evictions())
+			require.Equal(t, lost, r.told[0].Restored)
+			require.Equal(t, 1, f.told("EvictionStarted"), "there is an Event of it")
+			before := len(r.told)
+			f.restart()
+			require.Len(t, r.told, before)
+		})
+	}
+}
+
+// What people hold before it is committed is taken back, and was never decided.
+func TestAnEvictionThatIsTakenBackIsNotTold(t *testing.T) {
+	f := running(t)
+	r := &recorder{}
+	f.config.Decided = r.decided
+	f.config.Hear = func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+		if _, evicts := fact.(*messages.EvictionStarted); evicts {
+			edit(f, binding(), func(b *api.ResourceBinding) { b.Annotations = map[string]string{api.AnnotationHold: "backup"} })
+		}
+	}
+	putTaints(f, "m1", failed)
+	f.pass(time.Second)
+	require.Empty(t, get(f, binding()).Spec.GracefulEvictionTasks)
+	require.Empty(t, r.evictions())
+	require.Zero(t, f.told("EvictionStarted"))
+}
+
+// A start asks about each eviction that bindings remember, and builds facts of those only that are missing in the record.
+func TestNothingIsBuiltOfWhatIsRecorded(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	f.serves("m2", 2)
+	f.lets("m1")
+	require.NotNil(t, get(f, binding()).Status.FailoverHistory[0].CompletionTime)
+	var asked []string
+	f.config.Recorded = func(kind string, b messages.BindingName, c messages.ClusterName, _ time.Time) bool {
+		asked = append(asked, kind)
+		return true
+	}
+	f.restoreRecord()
+	require.Equal(t, []string{"EvictionStarted", "EvictionEnded"}, asked)
+	f.config.Recorded = func(string, messages.BindingName, messages.ClusterName, time.Time) bool { return true }
+	require.Zero(t, testing.AllocsPerRun(10, f.restoreRecord))
+}
+
+func TestTheEndOfAnEvictionIsAskedForByItsKind(t *testing.T) {
+	for kind, outcome := range map[string]string{"EvictionWithdrawn": withdrawn, "EvictionEnded": "healthy where it is placed now"} {
+		h := &api.FailoverRecord{FromCluster: "m1", Outcome: outcome, CompletionTime: &metav1.MicroTime{}}
+		require.Equal(t, kind, kindEnded(h))
+		require.Equal(t, kind, ended(store.AsBinding(&api.ResourceBinding{}), h).Kind())
+	}
+}

@@ -1,0 +1,120 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/observed"
+)
+
+// reports are what the Works that a start finds say of their copies.
+type reports struct {
+	works []report
+	err   error
+}
+
+// report is what one Work says, to the machine of its cluster's agent; nobody where it is that of no copy.
+type report struct {
+	place   string
+	version int64
+	cluster messages.ClusterName
+	says    *messages.WorkObserved
+}
+
+// reportingWork is a Work without what it asks for, its status as it reads.
+type reportingWork struct {
+	Metadata struct {
+		Namespace         string            `json:"namespace"`
+		Annotations       map[string]string `json:"annotations"`
+		Generation        int64             `json:"generation"`
+		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
+	} `json:"metadata"`
+	Spec   engine.Skipped `json:"spec"`
+	Status jsontext.Value `json:"status"`
+}
+
+// work is the Work but for its spec and its status.
+func (r *reportingWork) work() *api.Work {
+	return &api.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: r.Metadata.Namespace, Annotations: r.Metadata.Annotations,
+		Generation: r.Metadata.Generation, DeletionTimestamp: r.Metadata.DeletionTimestamp,
+	}}
+}
+
+// readReports reads the Works on a goroutine of its own: there are more of them than of all else.
+func (f *Fleet) readReports() <-chan reports {
+	read := make(chan reports, 1)
+	table := f.config.Engine.Table(catalog.Works.Name())
+	if table == nil {
+		read <- reports{}
+		return read
+	}
+	works := table.Snapshot()
+	go func() {
+		all, said := reports{works: make([]report, 0, works.Len())}, observed.Reports{}
+		wrong := engine.ReadAs(works, func(place string, version int64, w *reportingWork) {
+			r := report{place: place, version: version}
+			says, whole, err := said.Of(w.Status)
+			switch {
+			case err != nil:
+				all.err = errors.Join(all.err, fmt.Errorf("read %s: %w", place, err))
+			case whole:
+				r.cluster, r.says = observedOf(works.Get(place).(*api.Work))
+			default:
+				r.cluster, r.says = saidOf(w.work(), says)
+			}
+			all.works = append(all.works, r)
+		})
+		all.err = errors.Join(all.err, wrong)
+		read <- all
+	}()
+	return read
+}
+
+// takeReports hands reports to the machines that they are for. About as many Works will be asked for at once.
+func (f *Fleet) takeReports(r reports) error {
+	f.wishes = make([]wish, 0, len(r.works))
+	for i := range r.works {
+		w := &r.works[i]
+		f.seen[w.place] = w.version
+		if w.says != nil {
+			f.world.TellAgent(w.cluster, w.says)
+			f.lookAfter(w)
+		}
+	}
+	return r.err
+}
+
+// lookAfter has a Work removed, unless its binding runs there: a kill may have come between what was decided and that.
+func (f *Fleet) lookAfter(w *report) {
+	name := w.says.Binding
+	b := f.world.Store().Binding(name)
+	switch {
+	case f.world.Store().Cluster(w.cluster) == nil:
+		f.wishes = append(f.wishes, wishOf(&messages.CopyUnwanted{Binding: name, Cluster: w.cluster}))
+	case b == nil || api.FindTarget(b.Spec.Clusters, string(w.cluster)) < 0:
+		f.world.CopyLeft(name, w.cluster)
+	}
+}
+
+// observedOf reads what a Work says of its copy; nothing where it is that of none.
+func observedOf(w *api.Work) (messages.ClusterName, *messages.WorkObserved) {
+	return saidOf(w, observed.Report(w))
+}
+
+func saidOf(w *api.Work, says *messages.WorkReport) (messages.ClusterName, *messages.WorkObserved) {
+	cluster, binding, ours := observed.Copy(w)
+	if !ours {
+		return "", nil
+	}
+	return cluster, &messages.WorkObserved{
+		Binding: binding, Generation: w.Generation, Leaving: w.DeletionTimestamp != nil, Report: says,
+	}
+}

@@ -1,0 +1,177 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/daemon/engine/wal"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/world"
+)
+
+func TestAStartTellsNothingAnew(t *testing.T) {
+	f := running(t)
+	f.restart()
+	var heard []string
+	f.Close()
+	var err error
+	f.Fleet, err = Open(t.Context(), Config{
+		Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(),
+		Hear: func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+			heard = append(heard, fmt.Sprintf("%T", fact))
+		},
+	})
+	require.NoError(t, err)
+	before := f.engine.Version()
+	require.NoError(t, f.step())
+	require.Equal(t, before, f.engine.Version())
+	require.ElementsMatch(t, []string{"*messages.PlacementConfirmed", "*messages.CopyWanted"}, heard, "what is asked of its agents again")
+	spec := f.world.Store().Binding("default/web-deployment").Spec
+	require.Same(t, &get(f, binding()).Spec, spec, "there are not two of a binding")
+}
+
+func TestAStartSaysWhenItIsDone(t *testing.T) {
+	f := running(t)
+	f.Close()
+	done := make(chan struct{}) // closed twice would panic
+	var err error
+	f.Fleet, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Started: func() { close(done) }})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Run(ctx) }()
+	<-done
+	require.True(t, f.Ask(ctx, func(*world.World) {}))
+	cancel()
+	require.NoError(t, <-ended)
+}
+
+func TestAStartSaysWhatItCannotRead(t *testing.T) {
+	f := unopened(t)
+	dir := t.TempDir()
+	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: "/apps/deployments/default/web", Object: []byte(`{"spec":7}`)}}))
+	var err error
+	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
+	_, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
+	require.ErrorContains(t, err, "read /apps/deployments/default/web: json: ") // which says "cannot" or "unable to", by chance
+	require.ErrorContains(t, err, "unmarshal JSON number")
+}
+
+func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
+	f := running(t)
+	for n := range 2 * wishesAtOnce {
+		gone := messages.BindingName(fmt.Sprintf("default/gone%d", n))
+		f.wishes = append(f.wishes, wish{binding: gone, cluster: "m1", key: workKey("m1", gone)})
+	}
+	f.asked = make(chan func(), 1)
+	var left []int
+	f.asked <- func() { left = append(left, len(f.wishes)) }
+	require.NoError(t, f.step())
+	require.Equal(t, []int{wishesAtOnce}, left)
+	require.Empty(t, f.wishes)
+}
+
+// TestAStopDoesNotWaitForAllWorks stops a daemon that has just started on a large fleet: what remains is wished for again at
+// the next start.
+func TestAStopDoesNotWaitForAllWorks(t *testing.T) {
+	f := running(t)
+	f.asked = make(chan func(), 1)
+	for n := range 2 * wishesAtOnce {
+		gone := messages.BindingName(fmt.Sprintf("default/gone%d", n))
+		f.wishes = append(f.wishes, wish{binding: gone, cluster: "m1", key: workKey("m1", gone)})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	f.asked <- stop
+	require.NoError(t, f.Fleet.step(ctx))
+	require.Len(t, f.wishes, wishesAtOnce)
+}
+
+// TestAStopDoesNotWaitForAStart stops a daemon while its machines are made, and lets another go on with what that left.
+func TestAStopDoesNotWaitForAStart(t *testing.T) {
+	for name, stopsAt := range map[string]int{"before anything is heard": 0, "at the first decision": 1} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Close()
+			f.write(member("m1"), policy(), deployment(2, "nginx:1"))
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			terminated := errors.New("terminated")
+			heard := 0
+			hear := func(time.Time, messages.Fact, journal.Phrase) {
+				if heard++; heard == stopsAt {
+					stop(terminated)
+				}
+			}
+			if stopsAt == 0 {
+				stop(terminated)
+			}
+			_, err := Open(ctx, Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Hear: hear})
+			require.ErrorIs(t, err, terminated)
+			require.Equal(t, stopsAt > 0, heard > 0)
+			f.open()
+			require.Equal(t, "m1:2", placed(f))
+		})
+	}
+}
+
+// TestAStartThatIsInterruptedCommitsNoMore has a start be interrupted that has made many decisions.
+func TestAStartThatIsInterruptedCommitsNoMore(t *testing.T) {
+	f := running(t)
+	for n := range 2 * decidedAtOnce {
+		f.world.Store().Note(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "gone", Name: fmt.Sprintf("%05d", n)})
+	}
+	f.starting = true
+	f.world.Interrupt()
+	_, err := f.flush()
+	require.NoError(t, err)
+	require.Len(t, f.unwritten, 2*decidedAtOnce)
+}
+
+func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
+	f := running(t)
+	key := func(n int) api.Key {
+		return api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "gone", Name: fmt.Sprintf("%05d", n)}
+	}
+	for n := range 2*decidedInARound + 2 {
+		f.world.Store().Note(key(n))
+	}
+	f.wishes = append(f.wishes, wish{binding: "gone/web", cluster: "m1", key: workKey("m1", "gone/web")})
+	again, err := f.flush()
+	require.NoError(t, err)
+	require.True(t, again)
+	require.Len(t, f.unwritten, decidedInARound+2)
+	require.Len(t, f.wishes, 1, "nothing follows before all is decided")
+
+	late := key(2*decidedInARound + 1)
+	f.world.Store().Note(late)
+	next := f.nextDecisions()
+	require.Equal(t, late, next[0], "what changed last is written first, and once")
+	require.Equal(t, key(decidedInARound), next[1])
+	require.Equal(t, key(2*decidedInARound), next[decidedInARound+1])
+	require.Len(t, next, decidedInARound+2)
+
+	f.unwritten = next
+	f.config.Clock = &busy{f.clock, decisionsLast / 2}
+	r := &relay{fleet: f.Fleet}
+	changed, _ := f.flushDecisions(f.nextDecisions(), r)
+	_, err = r.end()
+	require.NoError(t, err)
+	require.Len(t, changed, 2*decidedAtOnce, "as many as there is time for")
+	require.Len(t, f.unwritten, decidedInARound+2-2*decidedAtOnce)
+
+	require.NoError(t, f.step())
+	require.Empty(t, f.unwritten)
+	require.Empty(t, f.wishes)
+}

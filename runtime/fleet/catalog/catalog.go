@@ -1,0 +1,146 @@
+// Package catalog lists the kinds of objects that the daemon holds, with the names of their resources.
+package catalog
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+)
+
+// EventLife is how long an Event is kept. Source: kube-apiserver --event-ttl.
+const EventLife = time.Hour
+
+// Resource is one kind of objects.
+type Resource struct {
+	Kind schema.GroupVersionKind
+	// Plural is the name of the resource: "resourcebindings".
+	Plural string
+	// ClusterScoped is set where its objects have no namespace.
+	ClusterScoped bool
+	// New returns an empty object without apiVersion and kind.
+	New func() api.Object
+}
+
+// Name is the resource as tables and paths have it.
+func (r *Resource) Name() schema.GroupResource {
+	return schema.GroupResource{Group: r.Kind.Group, Resource: r.Plural}
+}
+
+// Key is the key of one of its objects.
+func (r *Resource) Key(namespace, name string) api.Key {
+	apiVersion, kind := r.Kind.ToAPIVersionAndKind()
+	return api.Key{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+}
+
+// Template reports whether its objects are what policies propagate, or what such objects refer to.
+func (r *Resource) Template() bool {
+	switch r.Kind.GroupVersion().String() {
+	case "apps/v1", "batch/v1":
+		return true
+	}
+	switch r.Kind.Kind {
+	case "ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim":
+		return true
+	}
+	return false
+}
+
+// Numerous reports whether there are as many of its objects as workloads, or more, and they are seldom looked at.
+// Bindings are looked at all the time.
+func (r *Resource) Numerous() bool {
+	return r.Template() || r.Kind.Kind == "Work" || r.Kind.Kind == "Event"
+}
+
+// All are the resources of the daemon, in an order in which each finds what it refers to.
+var All = []Resource{
+	cluster("", "v1", "Namespace", "namespaces", func() api.Object { return &corev1.Namespace{} }),
+	cluster("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", func() api.Object { return &schedulingv1.PriorityClass{} }),
+	cluster("cluster.karmada.io", "v1alpha1", "Cluster", "clusters", func() api.Object { return &api.Cluster{} }),
+	cluster("policy.karmada.io", "v1alpha1", "ClusterTaintPolicy", "clustertaintpolicies", func() api.Object { return &api.ClusterTaintPolicy{} }),
+	cluster("policy.karmada.io", "v1alpha1", "ClusterOverridePolicy", "clusteroverridepolicies", func() api.Object { return &api.ClusterOverridePolicy{} }),
+	namespaced("policy.karmada.io", "v1alpha1", "OverridePolicy", "overridepolicies", func() api.Object { return &api.OverridePolicy{} }),
+	cluster("policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy", "clusterpropagationpolicies", func() api.Object { return &api.ClusterPropagationPolicy{} }),
+	namespaced("policy.karmada.io", "v1alpha1", "PropagationPolicy", "propagationpolicies", func() api.Object { return &api.PropagationPolicy{} }),
+	namespaced("policy.karmada.io", "v1alpha1", "FederatedResourceQuota", "federatedresourcequotas", func() api.Object { return &api.FederatedResourceQuota{} }),
+	namespaced("leeward.dev", "v1alpha1", "EvictionBudget", "evictionbudgets", func() api.Object { return &api.EvictionBudget{} }),
+	cluster("leeward.dev", "v1alpha1", "ClusterEvictionBudget", "clusterevictionbudgets", func() api.Object { return &api.ClusterEvictionBudget{} }),
+	cluster("leeward.dev", "v1alpha1", "Governor", "governors", func() api.Object { return &api.Governor{} }),
+
+	namespaced("", "v1", "ConfigMap", "configmaps", func() api.Object { return &corev1.ConfigMap{} }),
+	namespaced("", "v1", "Secret", "secrets", func() api.Object { return &corev1.Secret{} }),
+	namespaced("", "v1", "Service", "services", func() api.Object { return &corev1.Service{} }),
+	namespaced("", "v1", "ServiceAccount", "serviceaccounts", func() api.Object { return &corev1.ServiceAccount{} }),
+	namespaced("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", func() api.Object { return &corev1.PersistentVolumeClaim{} }),
+	namespaced("apps", "v1", "Deployment", "deployments", func() api.Object { return &appsv1.Deployment{} }),
+	namespaced("apps", "v1", "StatefulSet", "statefulsets", func() api.Object { return &appsv1.StatefulSet{} }),
+	namespaced("apps", "v1", "DaemonSet", "daemonsets", func() api.Object { return &appsv1.DaemonSet{} }),
+	namespaced("apps", "v1", "ReplicaSet", "replicasets", func() api.Object { return &appsv1.ReplicaSet{} }),
+	namespaced("batch", "v1", "Job", "jobs", func() api.Object { return &batchv1.Job{} }),
+	namespaced("batch", "v1", "CronJob", "cronjobs", func() api.Object { return &batchv1.CronJob{} }),
+
+	namespaced("work.karmada.io", "v1alpha2", "ResourceBinding", "resourcebindings", func() api.Object { return &api.ResourceBinding{} }),
+	cluster("work.karmada.io", "v1alpha2", "ClusterResourceBinding", "clusterresourcebindings", func() api.Object { return &api.ClusterResourceBinding{} }),
+	cluster("apps.karmada.io", "v1alpha1", "WorkloadRebalancer", "workloadrebalancers", func() api.Object { return &api.WorkloadRebalancer{} }),
+	namespaced("work.karmada.io", "v1alpha1", "Work", "works", func() api.Object { return &api.Work{} }),
+	namespaced("coordination.k8s.io", "v1", "Lease", "leases", func() api.Object { return &coordinationv1.Lease{} }),
+	namespaced("", "v1", "Event", "events", func() api.Object { return &corev1.Event{} }),
+}
+
+// Resources that are asked for by name.
+var (
+	Namespaces      = named("v1", "Namespace")
+	Events          = named("v1", "Event")
+	Leases          = named("coordination.k8s.io/v1", "Lease")
+	Clusters        = named(api.ClusterGroupVersion, "Cluster")
+	Governors       = named(api.LeewardGroupVersion, "Governor")
+	Bindings        = named(api.WorkGroupVersion, "ResourceBinding")
+	ClusterBindings = named(api.WorkGroupVersion, "ClusterResourceBinding")
+	Works           = named(api.WorkV1alpha1GroupVersion, "Work")
+)
+
+// Previews are answered and not stored: no engine has a table of them.
+var Previews = &Resource{
+	Kind: schema.FromAPIVersionAndKind(api.LeewardGroupVersion, "FailoverPreview"), Plural: "failoverpreviews", ClusterScoped: true,
+	New: func() api.Object { return &api.FailoverPreview{} },
+}
+
+func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
+
+func namespaced(group, version, kind, plural string, empty func() api.Object) Resource {
+	return Resource{Kind: schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, Plural: plural, New: empty}
+}
+
+func cluster(group, version, kind, plural string, empty func() api.Object) Resource {
+	r := namespaced(group, version, kind, plural, empty)
+	r.ClusterScoped = true
+	return r
+}
+
+// Tables are the tables of an engine that keeps all of them.
+func Tables() []engine.Resource {
+	tables := make([]engine.Resource, len(All))
+	for i, r := range All {
+		tables[i] = engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }, Packed: r.Numerous()}
+	}
+	return tables
+}
+
+// byKind finds a resource by the apiVersion and kind of its objects.
+var byKind = func() map[api.Key]*Resource {
+	index := make(map[api.Key]*Resource, len(All))
+	for i := range All {
+		index[All[i].Key("", "")] = &All[i]
+	}
+	return index
+}()
+
+// Of returns the resource of an object by its key, or nil if the daemon does not hold it.
+func Of(k api.Key) *Resource { return byKind[api.Key{APIVersion: k.APIVersion, Kind: k.Kind}] }

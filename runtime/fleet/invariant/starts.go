@@ -1,0 +1,109 @@
+package invariant
+
+import (
+	"slices"
+	"time"
+
+	"leeward/actors/rules/eviction"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
+)
+
+// starts are the bindings that had to leave a cluster for another and have not served there yet, as far as is known. Who
+// starts by choice and has to leave a third one later counts, too, for the scheduler; that is not followed here.
+type starts map[messages.ClusterName]map[messages.BindingName]bool
+
+// backoff is how many a cluster may start at once, and since when it backs off.
+type backoff struct {
+	most  int
+	since time.Time
+}
+
+// arrival is a binding that began to run on a cluster, and when it did.
+type arrival struct {
+	departure
+	at time.Time
+}
+
+// backsOff notes how many a cluster may start that backs off.
+func (m *Monitor) backsOff(now time.Time, f *messages.StartsCounted) {
+	c := messages.ClusterName(f.Cluster)
+	switch _, known := m.backoffs[c]; {
+	case f.Most == 0:
+		delete(m.backoffs, c)
+	case !known:
+		m.backoffs[c] = backoff{f.Most, now}
+	}
+}
+
+// mostStarts is how many a cluster may start at once; zero: any number. A back-off counts from the next instant on: what is
+// decided in its first may come before it.
+func (m *Monitor) mostStarts(now time.Time, c messages.ClusterName) int {
+	most := m.settings.MaxStartingPerCluster
+	if b := m.backoffs[c]; b.most > 0 && b.since.Before(now) && (most == 0 || b.most < most) {
+		return b.most
+	}
+	return most
+}
+
+// arrive notes where a binding begins to run that had to leave another cluster in the instant, if that is limited there.
+func (m *Monitor) arrive(at time.Time, f *messages.Scheduled) {
+	if m.settings.MaxStartingPerCluster == 0 && len(m.backoffs) == 0 || !m.evicted[f.Binding] {
+		return
+	}
+	for _, t := range f.Clusters {
+		came := api.FindTarget(f.Before, t.Name) < 0
+		if c := messages.ClusterName(t.Name); came && m.mostStarts(at, c) > 0 {
+			m.arrivals = append(m.arrivals, arrival{departure{f.Binding, c}, at})
+			if m.starting[c] == nil {
+				m.starting[c] = map[messages.BindingName]bool{}
+			}
+			m.starting[c][f.Binding] = true
+		}
+	}
+}
+
+// startsKept asks the clusters to which evictions moved a binding in the instant whether they start no more than they may.
+func (m *Monitor) startsKept(s *store.Store) {
+	for _, a := range m.arrivals {
+		n, most := m.startingOn(a.at, s, a.cluster), m.mostStarts(a.at, a.cluster)
+		m.check(StartsKept, most == 0 || n <= most, Violation{At: a.at, Binding: a.binding, Cluster: a.cluster}, "%d start there at the same time, and no more than %d may", n, most)
+	}
+	m.arrivals = m.arrivals[:0]
+}
+
+// startingOn counts the bindings that still start on a cluster. Who does no longer is forgotten.
+func (m *Monitor) startingOn(now time.Time, s *store.Store, c messages.ClusterName) int {
+	for name := range m.starting[c] { // order-free: each by itself
+		if b := s.Binding(name); b == nil || !targets(b, string(c)) || !m.handsOver(now, b) || hasServed(b, string(c)) {
+			delete(m.starting[c], name)
+		}
+	}
+	return len(m.starting[c])
+}
+
+// handsOver reports whether a cluster is being left in time: what is overdue keeps nobody waiting, also where the engine was
+// gone when its time was up.
+func (m *Monitor) handsOver(now time.Time, b *store.Binding) bool {
+	h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy}
+	return slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool {
+		why := eviction.Assess(&k, now, h).Why
+		return why != eviction.Timeout && why != eviction.LastCopy
+	})
+}
+
+// hasServed reports whether the copy on a cluster was healthy once, as far as it was heard of.
+func hasServed(b *store.Binding, cluster string) bool {
+	return slices.ContainsFunc(b.Status.AggregatedStatus, func(r api.AggregatedStatusItem) bool {
+		return r.ClusterName == cluster && r.Health != "" && r.StartingSince == nil
+	})
+}
+
+// startsOver forgets what starts of a binding of which a handover is over, or overdue: that keeps nobody waiting. One that
+// has others does, for the scheduler.
+func (m *Monitor) startsOver(b messages.BindingName) {
+	for _, on := range m.starting { // order-free: each by itself
+		delete(on, b)
+	}
+}

@@ -1,0 +1,37 @@
+package world
+
+import (
+	"leeward/messages"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/expect"
+)
+
+// EachInstant runs a scenario as Replay does, and shows the world after each instant.
+func EachInstant(s *scenario.Scenario, show func(*World, messages.Settings)) error {
+	settings, problems := config.Resolve(s.Profile, s.Config)
+	if len(problems) > 0 {
+		return &Invalid{Problems: problems}
+	}
+	o := Options{Seed: s.Seed}
+	r := &replay{
+		scenario: s, start: Start, world: New(o.world(settings, s.Members, Start)), checker: expect.NewChecker(nil, Start),
+		monitor: invariant.New(settings, s.Members), outages: map[outageOf]int{}, disturbed: map[messages.ClusterName]bool{},
+	}
+	defer r.world.Close()
+	if err := r.world.ApplyAll(s.Objects); err != nil {
+		return err
+	}
+	if err := r.world.Settle(Start); err != nil {
+		return err
+	}
+	last, _ := r.lastInstant(0)
+	for now, more := Start, true; more && !now.After(last); now, more = r.next() {
+		if err := r.instant(now); err != nil {
+			return err
+		}
+		show(r.world, settings)
+	}
+	return nil
+}

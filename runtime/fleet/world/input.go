@@ -1,0 +1,258 @@
+package world
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/store"
+)
+
+// TellCluster sends to a cluster: what its agent reports, or what people do with it.
+func (w *World) TellCluster(name messages.ClusterName, m messages.ToCluster) {
+	w.kernel.Post(clusterAt(name), m)
+}
+
+// TellMember sends to a simulated member.
+func (w *World) TellMember(name messages.ClusterName, m messages.ToMember) {
+	w.kernel.Post(memberAt(name), m)
+}
+
+// TellAgent sends to what stands for the agent of a real cluster.
+func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
+	w.kernel.Post(memberAt(name), m)
+}
+
+// Delete removes an object as people would, and tells whom that concerns. It reports false if there is
+// no such object.
+func (w *World) Delete(key api.Key) bool {
+	if !w.store.Has(key) {
+		return false
+	}
+	w.note(&messages.ObjectDeleted{Object: key.String()})
+	switch {
+	case key.Kind == "Cluster":
+		w.TellCluster(messages.ClusterName(key.Name), &messages.ClusterDeleted{})
+		return true // its object goes when the last binding has left it
+	case key.Kind == "ClusterTaintPolicy":
+		w.dropTaintPolicy(messages.PolicyName(key.Name))
+	case key.Kind == "PropagationPolicy", key.Kind == "ClusterPropagationPolicy":
+		w.dropPropagation(messages.NamePropagation(key.Namespace, key.Name))
+	case key.Kind == "FederatedResourceQuota":
+		w.kernel.Post(schedulerAt, &messages.QuotaDeleted{Namespace: key.Namespace, Name: key.Name})
+	case key == store.GovernorKey:
+		w.noteHold(messages.HoldScope{}, nil)
+	case key.Kind == "ResourceBinding", key.Kind == "ClusterResourceBinding":
+		w.renewBinding(messages.NameBinding(key.Namespace, key.Name))
+		return true // its object goes with it
+	case isTemplate(key):
+		name := bindingOf(key.Namespace, key.Kind, key.Name)
+		delete(w.workloads, name)
+		w.dropBinding(name)
+	}
+	w.store.Delete(key)
+	if key.Kind == "EvictionBudget" || key.Kind == "ClusterEvictionBudget" {
+		w.tellBudgets()
+	}
+	w.noteOverride(key)
+	return true
+}
+
+func (w *World) dropTaintPolicy(name messages.PolicyName) {
+	for _, c := range w.clusters() {
+		w.kernel.Post(clusterAt(c), &messages.PolicyDropped{Name: name})
+	}
+	w.kernel.Stop(policyAt(name))
+}
+
+func (w *World) dropPropagation(name messages.PropagationName) {
+	w.offers.drop(name)
+	w.kernel.Post(propagationAt(name), &messages.PropagationDeleted{})
+	w.kernel.Stop(propagationAt(name))
+}
+
+// renewBinding ends a binding, and has one made anew where its resource is still there: what runs must not depend on
+// whether the engine was started since.
+func (w *World) renewBinding(name messages.BindingName) {
+	template := w.store.Get(w.store.Binding(name).Spec.Resource.Key())
+	w.dropBinding(name)
+	if template != nil {
+		w.AdmitWorkload(w.workload(template))
+	}
+}
+
+// dropBinding ends a binding; that of a resource which no policy ever claimed has nothing to end.
+func (w *World) dropBinding(name messages.BindingName) {
+	if w.store.Binding(name) == nil {
+		w.kernel.Stop(bindingAt(name))
+		return
+	}
+	w.kernel.Post(bindingAt(name), &messages.WorkloadDeleted{})
+	if w.kernel.Has(bindingAt(name)) {
+		w.ending[name] = nil
+	}
+}
+
+// bindingEnded takes what was applied in the place of a binding that has ended; else its actor ends, unless its resource was made
+// again meanwhile.
+func (w *World) bindingEnded(name messages.BindingName, resource api.Key) {
+	next := w.ending[name]
+	delete(w.ending, name)
+	switch {
+	case next != nil:
+		w.admitBinding(next, nil)
+	case !w.store.Has(resource):
+		w.kernel.Stop(bindingAt(name))
+	}
+}
+
+// Binding is a binding as it stands, nil where there is none: one whose machine was told to end stands no more, and ends is set;
+// what people applied in its place does.
+func (w *World) Binding(name messages.BindingName) (b *store.Binding, ends bool) {
+	next, ends := w.ending[name]
+	if ends {
+		return store.AsBinding(next), true
+	}
+	return w.store.Binding(name), false
+}
+
+// standing is an object as it stands, as Binding says.
+func (w *World) standing(key api.Key) api.Object {
+	if key.Kind == "ResourceBinding" || key.Kind == "ClusterResourceBinding" {
+		if next, ends := w.ending[messages.NameBinding(key.Namespace, key.Name)]; ends {
+			return next
+		}
+	}
+	return w.store.Get(key)
+}
+
+// Set changes settings for everyone from now on. With a problem nothing changes.
+func (w *World) Set(overrides []config.Override) error {
+	next := *w.settings
+	for _, o := range overrides {
+		if err := config.Set(&next, o.Field, o.Value); err != nil {
+			return fmt.Errorf("%s: %w", o.Source, err)
+		}
+	}
+	w.SetAll(next)
+	return nil
+}
+
+// Settings are those that hold now. They are not to be changed.
+func (w *World) Settings() *messages.Settings { return w.settings }
+
+// SetAll has settings hold for everyone from now on in place of those before.
+func (w *World) SetAll(s messages.Settings) {
+	for _, change := range config.Changes(w.settings, &s) {
+		w.note(change)
+	}
+	m := &messages.SettingsChanged{Settings: s}
+	w.settings = &m.Settings
+	w.showSettings()
+	clear(w.workloads) // what is to be known of them depends on settings
+	w.broadcast(m)
+}
+
+// showSettings has a daemon show what it runs with, for people, and for recordings of it.
+func (w *World) showSettings() {
+	if w.config.Agents {
+		profile, differing := config.Describe(w.settings)
+		w.store.RunsWith(w.now, profile, differing)
+	}
+}
+
+func (w *World) broadcast(m *messages.SettingsChanged) {
+	w.kernel.Post(schedulerAt, m)
+	w.kernel.Post(governorAt, m)
+	for _, o := range w.store.List("ClusterTaintPolicy") { // before the clusters, which ask them
+		w.kernel.Post(policyAt(messages.PolicyName(o.GetName())), m)
+	}
+	for _, c := range w.clusters() {
+		w.kernel.Post(clusterAt(c), m)
+		w.kernel.Post(memberAt(c), m)
+	}
+	w.eachBinding(func(at messages.Address) { w.kernel.Post(at, m) })
+}
+
+// eachBinding visits the actors of all bindings, also of those that no policy has claimed yet.
+func (w *World) eachBinding(visit func(messages.Address)) {
+	for _, k := range w.templates() {
+		visit(bindingAt(bindingOf(k.Namespace, k.Kind, k.Name)))
+	}
+	for _, b := range w.store.Bindings() {
+		if !w.store.Has(b.Spec.Resource.Key()) {
+			visit(bindingAt(b.Name())) // it has no template
+		}
+	}
+}
+
+// Scale changes the replicas of a workload. It fails for what has none.
+func (w *World) Scale(key api.Key, replicas int32) error {
+	old := w.store.Get(key)
+	if old == nil {
+		return fmt.Errorf("scale %s: there is no such object", key)
+	}
+	next, before, err := scaled(old, replicas)
+	if err != nil {
+		return fmt.Errorf("scale %s: %w", key, err)
+	}
+	w.note(&messages.Scaled{Object: key.String(), Replicas: replicas, Before: before})
+	next.SetGeneration(generationAfter(next, old))
+	w.admit(next, old)
+	return nil
+}
+
+// WithReplicas returns a copy of a workload with other replicas. It fails for what has none.
+func WithReplicas(o api.Object, replicas int32) (api.Object, error) {
+	next, _, err := scaled(o, replicas)
+	return next, err
+}
+
+// scaled returns a copy of a workload with other replicas, and how many it had.
+func scaled(o api.Object, replicas int32) (next api.Object, before int32, err error) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		c := *o
+		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		return &c, before, nil
+	case *appsv1.StatefulSet:
+		c := *o
+		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		return &c, before, nil
+	case *appsv1.ReplicaSet:
+		c := *o
+		before, c.Spec.Replicas = deref(o.Spec.Replicas), &replicas
+		return &c, before, nil
+	case *batchv1.Job:
+		c := *o
+		before, c.Spec.Parallelism = deref(o.Spec.Parallelism), &replicas
+		return &c, before, nil
+	case *unstructured.Unstructured:
+		return scaledUnstructured(o, replicas)
+	}
+	return nil, 0, fmt.Errorf("a %T has no replicas", o)
+}
+
+func scaledUnstructured(o *unstructured.Unstructured, replicas int32) (api.Object, int32, error) {
+	before, found, err := unstructured.NestedInt64(o.Object, "spec", "replicas")
+	if err != nil || !found {
+		return nil, 0, fmt.Errorf("spec.replicas is not a number")
+	}
+	c := o.DeepCopy()
+	if err := unstructured.SetNestedField(c.Object, int64(replicas), "spec", "replicas"); err != nil {
+		return nil, 0, fmt.Errorf("set spec.replicas: %w", err)
+	}
+	return c, int32(before), nil
+}
+
+func deref(p *int32) int32 {
+	if p == nil {
+		return 1
+	}
+	return *p
+}

@@ -1,0 +1,257 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/kernel"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/expect"
+)
+
+// openEnd is how long a scenario without a duration may go on after its last step, if something is due
+// again and again.
+const openEnd = 24 * time.Hour
+
+// InvariantPrefix begins the expectations that stand for laws of package invariant which did not hold; those
+// that held are not told.
+const InvariantPrefix = "invariant: "
+
+// Options change how a scenario is run; the zero value runs it as written, but with seed 0.
+type Options struct {
+	Seed uint64
+	// Interleaving is another order of mailboxes for the same seed. Zero: the seed's own.
+	Interleaving uint64
+	// Lanes is how many lanes of actors run at once, in no order that could be repeated. Zero: one, in the
+	// order that the seed picks.
+	Lanes int
+	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
+	MaxPerInstant int
+	// Tamper stands before every machine. Zero: they get what they are sent.
+	Tamper Tamper
+	// Profile replaces the scenario's; empty: as written.
+	Profile string
+	// Set are settings on top of the scenario's own.
+	Set []config.Override
+	// Until ends the run early; zero: as written.
+	Until time.Duration
+}
+
+// Invalid says what is wrong with a scenario that could not be run as written.
+type Invalid struct{ Problems []error }
+
+// Error lists all problems, one a line.
+func (e *Invalid) Error() string { return errors.Join(e.Problems...).Error() }
+
+// Unwrap returns the problems.
+func (e *Invalid) Unwrap() []error { return e.Problems }
+
+// Replay runs a scenario on a virtual clock and judges its expectations. The error is an *Invalid where
+// the scenario is at fault, and of the engine's own otherwise.
+func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
+	profile := cmp.Or(o.Profile, s.Profile, config.Default)
+	settings, problems := config.Resolve(profile, slices.Concat(s.Config, o.Set))
+	if len(problems) > 0 {
+		return nil, &Invalid{Problems: problems}
+	}
+	start, err := startOf(s)
+	if err != nil {
+		return nil, &Invalid{Problems: []error{err}}
+	}
+	monitor := invariant.New(settings, s.Members)
+	c := o.world(settings, s.Members, start)
+	if c.Lanes <= 1 && s.Began == nil {
+		c.Reported = monitor.Reported
+	}
+	r := &replay{
+		scenario: s,
+		start:    start,
+		world:    New(c),
+		checker:  expect.NewChecker(s.Expect, start),
+		monitor:  monitor,
+
+		outages:   map[outageOf]int{},
+		disturbed: map[messages.ClusterName]bool{},
+	}
+	defer r.world.Close()
+	if err := r.run(o.Until); err != nil {
+		return nil, err
+	}
+	return r.report(profile, o.Seed), nil
+}
+
+// world is how the scenario's world runs.
+func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour, start time.Time) Config {
+	c := Config{Settings: settings, Start: start, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant, Tamper: o.Tamper}
+	if o.Lanes > 1 {
+		c.Order = kernel.FIFO
+	}
+	return c
+}
+
+// replay is one run of one scenario.
+type replay struct {
+	scenario *scenario.Scenario
+	// start is when virtual time begins.
+	start   time.Time
+	world   *World
+	checker *expect.Checker
+	monitor *invariant.Monitor
+	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
+	// laws were asked; end is how far the run got.
+	step    int
+	seen    int
+	watched int
+	end     time.Time
+	// now is the instant of the timeline, which the engine's clock is ahead of by offset, or behind it.
+	now     time.Time
+	offset  time.Duration
+	absence absence
+	// outages counts those that there are: one may begin before another of its kind is over.
+	outages map[outageOf]int
+	// disturbed are the clusters whose reports are, or were, disturbed.
+	disturbed map[messages.ClusterName]bool
+}
+
+func (r *replay) run(until time.Duration) error {
+	r.begin()
+	if err := r.world.ApplyAll(r.scenario.Objects); err != nil {
+		return err
+	}
+	if err := r.world.Settle(r.start); err != nil {
+		return err
+	}
+	last, fixed := r.lastInstant(until)
+	for now := r.start; ; {
+		if err := r.instant(now); err != nil {
+			return err
+		}
+		next, more := r.next()
+		if !more || next.After(last) {
+			break
+		}
+		now = next
+	}
+	if r.end = r.machine(last); !fixed {
+		r.end = r.machine(r.start.Add(r.scenario.Until()))
+	}
+	return nil
+}
+
+// begin has the engine recover what stood when a recording began, of which clusters tell first.
+func (r *replay) begin() {
+	began := r.scenario.Began
+	if began == nil {
+		return
+	}
+	objects := make([]api.Object, len(began.Objects))
+	for i, o := range began.Objects {
+		objects[i] = api.Copy(o)
+	}
+	r.world.Load(objects)
+	for _, said := range began.Said {
+		r.said(said)
+	}
+	r.world.Recover()
+}
+
+// lastInstant is when the run ends at the latest, and whether it lasts until then whatever happens.
+func (r *replay) lastInstant(until time.Duration) (last time.Time, fixed bool) {
+	least := r.scenario.Until()
+	switch {
+	case until > 0:
+		return r.start.Add(until), true
+	case r.scenario.Duration > 0:
+		return r.start.Add(least), true
+	default:
+		return r.start.Add(least + openEnd), false
+	}
+}
+
+// next is the next instant of the timeline at which something happens.
+func (r *replay) next() (time.Time, bool) {
+	next, more := r.world.Next()
+	if r.world.Down() {
+		next, more = actors.Earlier(next, r.absence.until), true
+	}
+	next = next.Add(-r.offset)
+	if r.step < len(r.scenario.Timeline) {
+		at := r.start.Add(r.scenario.Timeline[r.step].At)
+		if !more || at.Before(next) {
+			return at, true
+		}
+	}
+	return next, more
+}
+
+// instant does the steps of an instant, lets all that follows from them happen, and has the
+// expectations judged.
+func (r *replay) instant(at time.Time) error {
+	r.now = at
+	r.world.Enter(r.machine(at))
+	if err := r.comeBack(); err != nil {
+		return err
+	}
+	for ; r.step < len(r.scenario.Timeline); r.step++ {
+		s := &r.scenario.Timeline[r.step]
+		if r.start.Add(s.At).After(at) {
+			break
+		}
+		if err := r.take(s); err != nil {
+			return err
+		}
+	}
+	if err := r.settle(); err != nil {
+		return err
+	}
+	news := r.world.Journal().Since(r.seen)
+	r.seen += len(news)
+	r.checker.Settled(r.world.Now(), r.world.Store(), news)
+	return nil
+}
+
+// settle lets all that there is to do at this instant happen, and has the laws asked.
+func (r *replay) settle() error {
+	if err := r.world.Settle(r.world.Now()); err != nil {
+		return err
+	}
+	r.watch()
+	return nil
+}
+
+// watch has the laws asked of what happened since. Of a fleet that stood when it was recorded they do not know enough.
+func (r *replay) watch() {
+	if r.scenario.Began != nil {
+		return
+	}
+	news := r.world.Journal().Since(r.watched)
+	r.watched += len(news)
+	r.monitor.Settled(r.world.Now(), r.world.Store(), news)
+}
+
+func (r *replay) report(profile string, seed uint64) *report.Run {
+	run := &report.Run{
+		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File, Line: r.scenario.Line,
+		Seed: seed, Profile: profile, Start: r.start, Passed: true,
+		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
+	}
+	for _, e := range r.checker.Finish(r.end) {
+		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
+	}
+	if r.scenario.Began != nil {
+		return run
+	}
+	r.monitor.Finish(r.end, r.world.Store())
+	for _, v := range r.monitor.Violations() {
+		run.Expect(report.Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+	}
+	return run
+}

@@ -1,0 +1,123 @@
+package world_test
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/actorstest"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/fleet/world"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+)
+
+// load reads the scenarios once, for all tests: no replay changes one.
+var load = sync.OnceValues(func() ([]*scenario.Scenario, manifest.Problems) { return scenario.Load("../../../scenarios") })
+
+// all are the scenarios of the repository.
+func all(t *testing.T) []*scenario.Scenario {
+	t.Helper()
+	scenarios, problems := load()
+	require.Empty(t, problems)
+	require.NotEmpty(t, scenarios)
+	return slices.Clone(scenarios)
+}
+
+func replay(t *testing.T, s *scenario.Scenario, o world.Options) *report.Run {
+	t.Helper()
+	o.Seed = s.Seed
+	run, err := world.Replay(s, o)
+	require.NoError(t, err)
+	return run
+}
+
+func TestEveryScenarioHolds(t *testing.T) {
+	for _, s := range all(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			run := replay(t, s, world.Options{})
+			require.Len(t, run.Expectations, len(s.Expect))
+			for _, e := range run.Expectations {
+				require.True(t, e.Passed, "%s: %s", e.Text, e.Reason)
+			}
+		})
+	}
+}
+
+// whole are the scenarios in which the engine does not die in the middle of an instant: of that, other parts are
+// done in another order.
+func whole(t *testing.T) []*scenario.Scenario {
+	t.Helper()
+	return slices.DeleteFunc(all(t), (*scenario.Scenario).Interrupted)
+}
+
+// The law of confluence: the same inputs in any order of mailboxes end in the same state.
+func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
+	for _, s := range whole(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			first := end(t, replay(t, s, world.Options{}))
+			for n := range actorstest.Cases(10) {
+				require.Equal(t, first, end(t, replay(t, s, world.Options{Interleaving: 1000 + n})), "interleaving %d", 1000+n)
+			}
+		})
+	}
+}
+
+// The same holds for lanes that run at once, as the daemon runs them: how many there are, and who is
+// faster, shows in nothing.
+func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
+	for _, s := range whole(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			first := end(t, replay(t, s, world.Options{}))
+			for _, lanes := range []int{2, 3, 8} {
+				require.Equal(t, first, end(t, replay(t, s, world.Options{Lanes: lanes})), "%d lanes", lanes)
+			}
+		})
+	}
+}
+
+// A replay leaves a scenario as it was: tests share them.
+func TestAReplayChangesNoScenario(t *testing.T) {
+	for _, s := range all(t) {
+		before, err := json.Marshal(s)
+		require.NoError(t, err, s.Name)
+		replay(t, s, world.Options{})
+		after, err := json.Marshal(s)
+		require.NoError(t, err, s.Name)
+		require.Equal(t, string(before), string(after), s.Name)
+	}
+}
+
+// One seed is one history, down to the bytes of its JSON.
+func TestOneSeedIsOneHistory(t *testing.T) {
+	scenarios := all(t)
+	for _, s := range scenarios[:actorstest.Cases(uint64(len(scenarios)))] {
+		first, err := report.Encode(replay(t, s, world.Options{}))
+		require.NoError(t, err, s.Name)
+		second, err := report.Encode(replay(t, s, world.Options{}))
+		require.NoError(t, err, s.Name)
+		require.Equal(t, string(first), string(second), s.Name)
+	}
+}
+
+// end is the state in which a run ended. Which of an instant's changes came first shows in nothing but
+// the resourceVersion.
+func end(t *testing.T, run *report.Run) []string {
+	t.Helper()
+	state := make([]string, len(run.Objects))
+	for i, o := range run.Objects {
+		c := api.Copy(o)
+		c.SetResourceVersion("")
+		text, err := json.Marshal(c)
+		require.NoError(t, err)
+		state[i] = string(text)
+	}
+	return state
+}

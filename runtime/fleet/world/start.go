@@ -1,0 +1,69 @@
+package world
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
+	"leeward/runtime/scenario"
+)
+
+// lastStart is when a run begins at the latest, so that its end has a date that can be written.
+var lastStart = time.Date(9000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// startOf is when virtual time begins: when a recording did; else at Start, or, with manifests of a fleet that ran, on the
+// first whole minute at which all happened that they tell of, so that their tasks and tolerations go on.
+func startOf(s *scenario.Scenario) (time.Time, error) {
+	if s.Began != nil {
+		return s.Began.At, nil
+	}
+	start := Start
+	for _, d := range s.Objects {
+		newest := newestOf(d.Object)
+		if newest.After(lastStart) {
+			return start, fmt.Errorf("%s: %s: tells of %s, which is after %s", d.Place.File, d.Place.Object, newest.Format(time.RFC3339), lastStart.Format(time.RFC3339))
+		}
+		start = actors.Later(start, newest)
+	}
+	if whole := start.Truncate(time.Minute); whole.Before(start) {
+		start = whole.Add(time.Minute)
+	}
+	return start, nil
+}
+
+// newestOf is the newest instant at which something happened to a cluster or a binding that decisions go by; zero: none.
+func newestOf(o api.Object) (newest time.Time) {
+	if c, is := o.(*api.Cluster); is {
+		for i := range c.Spec.Taints {
+			newest = actors.Later(newest, instantOf(c.Spec.Taints[i].TimeAdded))
+		}
+		return actors.Later(newest, newestChange(c.Status.Conditions))
+	}
+	b := store.AsBinding(o)
+	if b == nil {
+		return newest
+	}
+	for i := range b.Spec.GracefulEvictionTasks {
+		newest = actors.Later(newest, instantOf(b.Spec.GracefulEvictionTasks[i].CreationTimestamp))
+	}
+	newest = actors.Later(newest, instantOf(b.Status.LastScheduledTime))
+	return actors.Later(newest, newestChange(b.Status.Conditions))
+}
+
+func newestChange(conditions []metav1.Condition) (newest time.Time) {
+	for i := range conditions {
+		newest = actors.Later(newest, conditions[i].LastTransitionTime.Time)
+	}
+	return newest
+}
+
+func instantOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}

@@ -1,0 +1,205 @@
+package simulation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/world"
+	"leeward/runtime/report"
+	"leeward/runtime/scenario"
+)
+
+// Finding is what went wrong with a case.
+type Finding struct {
+	// Law is what does not hold: a law of package invariant, or one of those below.
+	Law string
+	// Detail says where and how.
+	Detail string
+	// Others are laws of package invariant that the run broke after that one.
+	Others []string
+}
+
+// What must hold of a run as a whole.
+const (
+	// Valid: what was drawn is a scenario.
+	Valid = "a scenario is valid"
+	// Runs: the engine neither panics nor goes round in circles.
+	Runs = "a scenario runs to its end"
+	// Repeats: two runs of a seed are equal, byte for byte.
+	Repeats = "two runs of a seed are equal"
+	// Confluent: the order of mailboxes makes no difference to how it ends. It is not asked where the engine dies in
+	// the middle of an instant: by then other things are done in another order.
+	Confluent = "any order of messages ends the same"
+)
+
+// mostMessages is how many an instant may take for each object that a fleet begins with: some tens are usual.
+const mostMessages = 1000
+
+// repeated says how many seeds there are to one that is run twice.
+const repeated = 8
+
+// Try runs a case, in two orders of mailboxes and now and then twice, and returns the first thing that is
+// wrong; nil: nothing is.
+func Try(c *Case) *Finding { return TryWith(c, nil) }
+
+// TryWith is Try with something between the machines and what they are sent, made anew for each run.
+func TryWith(c *Case, tamper func() world.Tamper) *Finding {
+	s, err := c.Scenario()
+	if err != nil {
+		return &Finding{Law: Valid, Detail: err.Error()}
+	}
+	first, wrong := run(s, world.Options{Seed: c.Seed}, tamper)
+	if wrong != nil {
+		return wrong
+	}
+	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed}, tamper)
+	if wrong != nil {
+		return wrong
+	}
+	if difference := endings(first, other); difference != "" && !s.Interrupted() {
+		return &Finding{Law: Confluent, Detail: difference}
+	}
+	if c.Seed%repeated == 0 {
+		return repeats(s, first, tamper)
+	}
+	return nil
+}
+
+func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *report.Run, wrong *Finding) {
+	defer func() {
+		if p := recover(); p != nil {
+			wrong = &Finding{Law: Runs, Detail: fmt.Sprint("panic: ", p)}
+		}
+	}()
+	o.MaxPerInstant = mostMessages * len(s.Objects)
+	if tamper != nil {
+		o.Tamper = tamper()
+	}
+	r, err := world.Replay(s, o)
+	var invalid *world.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		return nil, &Finding{Law: Valid, Detail: err.Error()}
+	case err != nil:
+		return nil, &Finding{Law: Runs, Detail: err.Error()}
+	}
+	return r, broken(r)
+}
+
+// broken is what a run says of the laws of package invariant; nil: all held.
+func broken(r *report.Run) (wrong *Finding) {
+	for _, e := range r.Expectations {
+		law, is := strings.CutPrefix(e.Text, world.InvariantPrefix)
+		switch {
+		case !is || e.Passed:
+		case wrong == nil:
+			at := time.Duration(e.At * float64(time.Second))
+			wrong = &Finding{Law: law, Detail: fmt.Sprintf("at %s: %s", at, e.Reason)}
+		case law != wrong.Law && !slices.Contains(wrong.Others, law):
+			wrong.Others = append(wrong.Others, law)
+		}
+	}
+	return wrong
+}
+
+func repeats(s *scenario.Scenario, first *report.Run, tamper func() world.Tamper) *Finding {
+	again, wrong := run(s, world.Options{Seed: first.Seed}, tamper)
+	if wrong != nil {
+		return wrong
+	}
+	if slices.EqualFunc(first.Events, again.Events, equal) {
+		return nil
+	}
+	if difference := compare(history(first), history(again)); difference != "" {
+		return &Finding{Law: Repeats, Detail: difference}
+	}
+	return nil
+}
+
+// endings says in what two runs end differently; empty: in nothing. What is equal in memory need not be written down.
+func endings(a, b *report.Run) string {
+	if slices.EqualFunc(a.Objects, b.Objects, alike) {
+		return ""
+	}
+	return compare(ended(a), ended(b))
+}
+
+// alike reports whether two objects are the same in memory, but for their resourceVersion.
+func alike(a, b api.Object) bool {
+	ofA, ofB := a.GetResourceVersion(), b.GetResourceVersion()
+	a.SetResourceVersion("")
+	b.SetResourceVersion("")
+	same := reflect.DeepEqual(a, b)
+	a.SetResourceVersion(ofA)
+	b.SetResourceVersion(ofB)
+	return same
+}
+
+// ended are the objects in the end, a line each. Which of an instant's changes came first shows in nothing but
+// the resourceVersion.
+func ended(r *report.Run) []string {
+	lines := make([]string, len(r.Objects))
+	for i, o := range r.Objects {
+		o = api.Copy(o)
+		o.SetResourceVersion("")
+		lines[i] = line(o)
+	}
+	return lines
+}
+
+// equal reports whether two facts are the same in memory, and so in writing.
+func equal(a, b journal.Entry) bool {
+	return a.At.Equal(b.At) && a.Actor == b.Actor && reflect.DeepEqual(a.Fact, b.Fact)
+}
+
+// history are all facts, a line each.
+func history(r *report.Run) []string {
+	lines := make([]string, len(r.Events))
+	for i := range r.Events {
+		e := &r.Events[i]
+		lines[i] = e.At.String() + " " + e.Actor.String() + " " + e.Fact.Kind() + " " + line(e.Fact)
+	}
+	return lines
+}
+
+func line(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("simulation: write a %T: %v", v, err))
+	}
+	return string(bytes.TrimSpace(text))
+}
+
+// compare returns the first line in which two lists differ, cut to where they do; empty: in none.
+func compare(a, b []string) string {
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i >= len(a):
+			return "one more: " + b[i]
+		case i >= len(b):
+			return "one less: " + a[i]
+		case a[i] != b[i]:
+			return difference(a[i], b[i])
+		}
+	}
+	return ""
+}
+
+// difference shows two texts from shortly before where they part.
+func difference(a, b string) string {
+	const before, after = 100, 200
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	from := max(0, at-before)
+	return fmt.Sprintf("...%s and ...%s of %s", a[from:min(len(a), at+after)], b[from:min(len(b), at+after)], a[:min(len(a), before)])
+}
