@@ -8,10 +8,11 @@ import (
 
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 // compare runs a task once more, on another number of CPUs, and makes any difference the run's error.
-func (r *replaying) compare(t task, run *report.Run) {
+func (r *replaying) compare(t task, run *replay.Run) {
 	cpus := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(otherThan(cpus))
 	again := r.play(t)
@@ -35,7 +36,7 @@ func (o *outcome) tellSame(stderr io.Writer) {
 }
 
 // sameRun returns an error that names the first line in which two runs differ, nil if none does.
-func sameRun(run, again *report.Run) error {
+func sameRun(run, again *replay.Run) error {
 	first, err := everything(run)
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func sameRun(run, again *report.Run) error {
 }
 
 // everything is all that a run says: every fact with its number, the expectations and the objects.
-func everything(run *report.Run) ([]byte, error) {
+func everything(run *replay.Run) ([]byte, error) {
 	var text bytes.Buffer
 	if err := report.WriteStory(&text, run, journal.Style{Wide: true}); err != nil {
 		return nil, err

@@ -7,18 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 func TestResultsComeInOrderHoweverManyRunAtOnce(t *testing.T) {
 	for _, jobs := range []int{1, 2, 16} {
 		var running, most atomic.Int64
 		var got []uint64
-		err := inOrder(jobs, 200, func(i int) *report.Run {
+		err := inOrder(jobs, 200, func(i int) *replay.Run {
 			most.Store(max(most.Load(), running.Add(1)))
 			defer running.Add(-1)
-			return &report.Run{Seed: uint64(i)}
-		}, func(i int, r *report.Run) error {
+			return &replay.Run{Seed: uint64(i)}
+		}, func(i int, r *replay.Run) error {
 			require.Equal(t, uint64(i), r.Seed)
 			got = append(got, r.Seed)
 			return nil
@@ -32,10 +32,10 @@ func TestResultsComeInOrderHoweverManyRunAtOnce(t *testing.T) {
 func TestTheFirstErrorEndsTheWork(t *testing.T) {
 	var done atomic.Int64
 	stop := errors.New("enough")
-	err := inOrder(2, 1_000_000, func(i int) *report.Run {
+	err := inOrder(2, 1_000_000, func(i int) *replay.Run {
 		done.Add(1)
-		return &report.Run{}
-	}, func(i int, _ *report.Run) error {
+		return &replay.Run{}
+	}, func(i int, _ *replay.Run) error {
 		if i == 3 {
 			return stop
 		}
@@ -46,5 +46,5 @@ func TestTheFirstErrorEndsTheWork(t *testing.T) {
 }
 
 func TestNoWorkIsNoError(t *testing.T) {
-	require.NoError(t, inOrder[*report.Run](4, 0, nil, nil))
+	require.NoError(t, inOrder[*replay.Run](4, 0, nil, nil))
 }

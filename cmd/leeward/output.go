@@ -13,11 +13,12 @@ import (
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 	pages "leeward/runtime/report/page"
+	"leeward/runtime/scenario/replay"
 )
 
 // writer is what all forms of report have in common.
 type writer interface {
-	Add(*report.Run) error
+	Add(*replay.Run) error
 	Close() error
 }
 
@@ -80,7 +81,7 @@ func (r *replaying) report(w io.Writer, colour, many bool) writer {
 }
 
 // add reports the next run.
-func (o *output) add(run *report.Run) error {
+func (o *output) add(run *replay.Run) error {
 	o.done++
 	o.wipe()
 	if o.log.GetLevel() != zerolog.Disabled {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 // pageFile is a file that --html asks for; nil where it does not. It appears when it is whole, in place of one
@@ -67,7 +67,7 @@ type paged struct {
 }
 
 // Add reports the next run in both.
-func (p *paged) Add(r *report.Run) error {
+func (p *paged) Add(r *replay.Run) error {
 	if err := p.writer.Add(r); err != nil {
 		return err
 	}

@@ -13,10 +13,10 @@ import (
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/incident"
 	"leeward/runtime/scenario/recording"
+	"leeward/runtime/scenario/replay"
 )
 
 // decisions are how workloads left clusters until the end of a recording.
@@ -167,7 +167,7 @@ func manifests(files []string) ([]manifest.Document, error) {
 }
 
 // hold holds the run of a recording against what was recorded.
-func (r *replaying) hold(s *scenario.Scenario, run *report.Run) {
+func (r *replaying) hold(s *scenario.Scenario, run *replay.Run) {
 	recorded, is := r.recorded[s]
 	if !is {
 		return

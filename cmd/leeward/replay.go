@@ -10,8 +10,8 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/fleet/config"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // replaying is one replay command: its flags.
@@ -114,7 +114,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	defer page.discard()
 	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), page, tasks)
 	var sum outcome
-	take := func(i int, run *report.Run) error {
+	take := func(i int, run *replay.Run) error {
 		if err := r.transcribe(tasks, i, run, c.ErrOrStderr()); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 		}
 		return nil
 	}
-	err = inOrder(r.atOnce(), len(tasks), func(i int) *report.Run { return r.replay(tasks[i]) }, take)
+	err = inOrder(r.atOnce(), len(tasks), func(i int) *replay.Run { return r.replay(tasks[i]) }, take)
 	if err == nil {
 		err = out.close()
 	}
@@ -191,7 +191,7 @@ func (r *replaying) atOnce() int {
 }
 
 // replay runs one task. Whatever goes wrong in it is the run's error.
-func (r *replaying) replay(t task) *report.Run {
+func (r *replaying) replay(t task) *replay.Run {
 	started := time.Now()
 	run := r.play(t)
 	run.Elapsed = time.Since(started)
@@ -210,11 +210,11 @@ type outcome struct {
 	said   map[string]bool
 	// ran counts the scenarios that were run, under however many seeds, and runs those that came to their end.
 	ran, runs int
-	last      *report.Run
+	last      *replay.Run
 }
 
 // add takes the next run, and reports whether its error is one that no run before had.
-func (o *outcome) add(run *report.Run) (fresh bool) {
+func (o *outcome) add(run *replay.Run) (fresh bool) {
 	o.failed = o.failed || !run.Passed
 	if o.last == nil || o.last.File != run.File || o.last.Name != run.Name {
 		o.ran++

@@ -15,8 +15,8 @@ import (
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // task is one scenario under one seed.
@@ -103,13 +103,13 @@ func (r *replaying) tasks(scenarios []*scenario.Scenario) []task {
 func (r *replaying) own(t task) bool { return t.seed == t.scenario.Seed && !r.overrides() }
 
 // play runs a task once.
-func (r *replaying) play(t task) (run *report.Run) {
+func (r *replaying) play(t task) (run *replay.Run) {
 	defer func() {
 		if p := recover(); p != nil {
 			run = t.lost(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	run, err := world.Replay(t.scenario, world.Options{
+	run, err := replay.Play(t.scenario, replay.Options{
 		Seed: t.seed, Profile: r.profile, Set: r.set, Until: time.Duration(r.until),
 	})
 	if err != nil {
@@ -120,12 +120,12 @@ func (r *replaying) play(t task) (run *report.Run) {
 }
 
 // lost is a run that came to nothing.
-func (t task) lost(err error) *report.Run {
+func (t task) lost(err error) *replay.Run {
 	s := t.scenario
 	if !isInvalid(err) {
 		err = fmt.Errorf("replay %s of %s with seed %d: %w", s.Name, s.File, t.seed, err)
 	}
-	return &report.Run{Name: s.Name, Description: s.Description, File: s.File, Seed: t.seed, Profile: s.Profile, Err: err}
+	return &replay.Run{Name: s.Name, Description: s.Description, File: s.File, Seed: t.seed, Profile: s.Profile, Err: err}
 }
 
 // isInvalid reports whether an error is the scenario's fault.

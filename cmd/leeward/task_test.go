@@ -9,8 +9,8 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 func TestSeedsCountUpFromTheScenariosOrTheFlags(t *testing.T) {
@@ -45,22 +45,22 @@ func TestRunsThatComeToNothingSayWhichTheyWere(t *testing.T) {
 }
 
 func TestTheOutcomeOfAllRunsIsOneExitCode(t *testing.T) {
-	passed := &report.Run{Passed: true}
-	failed := &report.Run{}
-	wrong := &report.Run{Err: &world.Invalid{Problems: []error{errors.New("first.yaml:3: no")}}}
-	broke := &report.Run{Err: errors.New("boom")}
+	passed := &replay.Run{Passed: true}
+	failed := &replay.Run{}
+	wrong := &replay.Run{Err: &world.Invalid{Problems: []error{errors.New("first.yaml:3: no")}}}
+	broke := &replay.Run{Err: errors.New("boom")}
 	for _, c := range []struct {
 		name string
-		runs []*report.Run
+		runs []*replay.Run
 		code int
 		text string
 	}{
 		{"no run at all holds", nil, exitHeld, ""},
-		{"all held", []*report.Run{passed, passed}, exitHeld, ""},
-		{"one failed, and the report says so", []*report.Run{passed, failed}, exitFailed, ""},
-		{"an invalid scenario comes before a failure", []*report.Run{failed, wrong}, exitInvalid, "first.yaml:3: no"},
-		{"an internal error comes before all", []*report.Run{failed, wrong, broke}, exitInternal, "leeward: first.yaml:3: no\nboom"},
-		{"what goes wrong under many seeds is said once", []*report.Run{broke, broke}, exitInternal, "leeward: boom"},
+		{"all held", []*replay.Run{passed, passed}, exitHeld, ""},
+		{"one failed, and the report says so", []*replay.Run{passed, failed}, exitFailed, ""},
+		{"an invalid scenario comes before a failure", []*replay.Run{failed, wrong}, exitInvalid, "first.yaml:3: no"},
+		{"an internal error comes before all", []*replay.Run{failed, wrong, broke}, exitInternal, "leeward: first.yaml:3: no\nboom"},
+		{"what goes wrong under many seeds is said once", []*replay.Run{broke, broke}, exitInternal, "leeward: boom"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var sum outcome
@@ -83,10 +83,10 @@ func TestAnExitIsAnError(t *testing.T) {
 }
 
 func TestTwoRunsAreTheSameOrDifferInALine(t *testing.T) {
-	run := func(profile string, texts ...string) *report.Run {
-		r := &report.Run{Name: "calm", Profile: profile}
+	run := func(profile string, texts ...string) *replay.Run {
+		r := &replay.Run{Name: "calm", Profile: profile}
 		for _, text := range texts {
-			r.Expect(report.Expectation{Text: text, Passed: true})
+			r.Expect(replay.Expectation{Text: text, Passed: true})
 		}
 		return r
 	}

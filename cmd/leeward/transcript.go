@@ -17,6 +17,7 @@ import (
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // transcripts are the stories that the scenarios of one file are to tell. They lie beside it: those of
@@ -106,7 +107,7 @@ func (t *transcripts) write(stderr io.Writer) error {
 
 // transcribe holds a run against its transcript, or records it, and writes what was recorded when it was the
 // last of its file.
-func (r *replaying) transcribe(tasks []task, i int, run *report.Run, stderr io.Writer) error {
+func (r *replaying) transcribe(tasks []task, i int, run *replay.Run, stderr io.Writer) error {
 	t := tasks[i].transcripts
 	if err := r.transcript(tasks[i], run); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (r *replaying) transcribe(tasks []task, i int, run *report.Run, stderr io.W
 }
 
 // transcript holds a run against the transcript of its scenario, or records it.
-func (r *replaying) transcript(t task, run *report.Run) error {
+func (r *replaying) transcript(t task, run *replay.Run) error {
 	if !r.own(t) || run.Err != nil {
 		return nil
 	}
@@ -135,7 +136,7 @@ func (r *replaying) transcript(t task, run *report.Run) error {
 	case r.update:
 		t.transcripts.record(t.scenario.Name, slices.Clone(now.Bytes()))
 	default:
-		run.Expect(report.Expectation{
+		run.Expect(replay.Expectation{
 			Text: "transcript " + t.transcripts.name, File: t.transcripts.name,
 			Reason: differences(t.transcripts.name, recorded, now.Bytes()) +
 				"accept it: leeward replay " + shellWord(t.scenario.File) + " --update",

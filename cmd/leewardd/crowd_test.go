@@ -64,7 +64,7 @@ func newCrowd(t testing.TB, bindings, clusters int) *crowd {
 // writeTo builds the fleet in a store before anybody looks after it.
 func (c *crowd) writeTo(e engine.Config) {
 	c.t.Helper()
-	e.Resources, e.Clock = catalog.Tables(), clock.New()
+	e.Resources, e.Clock = engine.Tables(), clock.New()
 	settings, problems := config.Resolve(config.Default, []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: "true"}})
 	require.Empty(c.t, problems)
 	into, err := engine.Open(e)

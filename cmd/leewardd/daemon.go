@@ -79,7 +79,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 
 // openStore opens the folder of this daemon, or etcd.
 func (d *daemon) openStore(c *configuration) (err error) {
-	e := engine.Config{Resources: catalog.Tables(), Clock: d.clock, Committed: d.metrics.Committed}
+	e := engine.Config{Resources: engine.Tables(), Clock: d.clock, Committed: d.metrics.Committed}
 	if d.etcd, err = c.openEtcd(d.clock); err != nil {
 		return err
 	}

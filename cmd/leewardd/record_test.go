@@ -26,10 +26,9 @@ import (
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/store"
-	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/incident"
+	"leeward/runtime/scenario/replay"
 )
 
 // whatItTold is what a recorder wrote.
@@ -109,7 +108,7 @@ func TestAnOutageThatWasRecordedReplaysAsItWent(t *testing.T) {
 		compared := compared(t, i, s, seed)
 		require.Len(t, compared, 1)
 		require.Equal(t, "member2", compared[0].Cluster)
-		require.Equal(t, report.Same, compared[0].Verdict, "%v, %v", compared[0].Recorded, compared[0].Replayed)
+		require.Equal(t, replay.Same, compared[0].Verdict, "%v, %v", compared[0].Recorded, compared[0].Replayed)
 	}
 }
 
@@ -200,7 +199,7 @@ func TestAFleetOfEachProfileReplaysAsTheDaemonDecided(t *testing.T) {
 			all := compared(t, i, s, 1)
 			require.NotEmpty(t, all)
 			for _, c := range all {
-				require.Equal(t, report.Same, c.Verdict, "%s leaves %s: %v, %v", c.Binding, c.Cluster, c.Recorded, c.Replayed)
+				require.Equal(t, replay.Same, c.Verdict, "%s leaves %s: %v, %v", c.Binding, c.Cluster, c.Recorded, c.Replayed)
 			}
 		})
 	}
@@ -305,9 +304,9 @@ func (r *onlooker) caughtUp(text *whatItTold) {
 }
 
 // compared replays an incident under a seed.
-func compared(t *testing.T, i *incident.Incident, s *scenario.Scenario, seed uint64) []report.Comparison {
+func compared(t *testing.T, i *incident.Incident, s *scenario.Scenario, seed uint64) []replay.Comparison {
 	t.Helper()
-	run, err := world.Replay(s, world.Options{Seed: seed})
+	run, err := replay.Play(s, replay.Options{Seed: seed})
 	require.NoError(t, err)
 	return incident.Compare(i.Departures(), incident.Replayed(run, s.Began.Objects), i.Duration)
 }

@@ -5,47 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
-
-// Departure is how a workload left a cluster. Instants are offsets from the start.
-type Departure struct {
-	// At is when it had to: the cluster ceased to be one of its targets.
-	At time.Duration
-	// To are the clusters that took over, with the replicas that each got; none: nobody did.
-	To []api.TargetCluster
-	// Released is when the old copy was let go; zero with Open.
-	Released time.Duration
-	// Open is set where that did not happen, Back where the cluster became a target again instead.
-	Open, Back bool
-}
-
-// Verdict says how a replay compares with its recording.
-type Verdict string
-
-// The verdicts.
-const (
-	Same         Verdict = "same"
-	Earlier      Verdict = "earlier"
-	Later        Verdict = "later"
-	Differs      Verdict = "differs"
-	OnlyRecorded Verdict = "recorded only"
-	OnlyReplayed Verdict = "replayed only"
-)
-
-// Comparison is one departure as it was recorded and as it was replayed; nil: it did not come to pass.
-type Comparison struct {
-	Binding            string
-	Cluster            string
-	Recorded, Replayed *Departure
-	Verdict            Verdict
-}
 
 // tellComparisons writes a table of them.
-func tellComparisons(out *bytes.Buffer, r *Run) {
+func tellComparisons(out *bytes.Buffer, r *replay.Run) {
 	if r.Compared == nil {
 		return
 	}
@@ -68,9 +35,9 @@ func tellComparisons(out *bytes.Buffer, r *Run) {
 }
 
 // verdicts counts departures by how they compare: "2 same, 1 later".
-func verdicts(all []Comparison) string {
+func verdicts(all []replay.Comparison) string {
 	var texts []string
-	for _, v := range []Verdict{Same, Earlier, Later, Differs, OnlyRecorded, OnlyReplayed} {
+	for _, v := range []replay.Verdict{replay.Same, replay.Earlier, replay.Later, replay.Differs, replay.OnlyRecorded, replay.OnlyReplayed} {
 		n := 0
 		for i := range all {
 			if all[i].Verdict == v {
@@ -87,42 +54,13 @@ func verdicts(all []Comparison) string {
 	return strings.Join(texts, ", ")
 }
 
-// String is "00:06:00 for member3:2, released 00:06:15".
-func (d *Departure) String() string {
-	if d == nil {
-		return "stays"
-	}
-	text := journal.Clock(d.At)
-	if len(d.To) > 0 {
-		text += " for " + journal.Printable(targets(d.To))
-	}
-	switch {
-	case d.Back:
-		return text + ", back " + journal.Clock(d.Released)
-	case d.Open:
-		return text + ", not released"
-	}
-	return text + ", released " + journal.Clock(d.Released)
-}
-
-func targets(all []api.TargetCluster) string {
-	texts := make([]string, len(all))
-	for i, t := range all {
-		texts[i] = t.Name
-		if n := t.Pods(); n > 0 {
-			texts[i] = fmt.Sprintf("%s:%d", t.Name, n)
-		}
-	}
-	return strings.Join(texts, ", ")
-}
-
 // comparisonDocument is a comparison in JSON; times are seconds from the start.
 type comparisonDocument struct {
 	Binding  string             `json:"binding"`
 	Cluster  string             `json:"cluster"`
 	Recorded *departureDocument `json:"recorded"`
 	Replayed *departureDocument `json:"replayed"`
-	Verdict  Verdict            `json:"verdict"`
+	Verdict  replay.Verdict     `json:"verdict"`
 }
 
 type departureDocument struct {
@@ -132,19 +70,19 @@ type departureDocument struct {
 	Back     *float64            `json:"back,omitempty"`
 }
 
-func documentsOf(all []Comparison) []comparisonDocument {
+func documentsOf(all []replay.Comparison) []comparisonDocument {
 	if all == nil {
 		return nil
 	}
 	documents := make([]comparisonDocument, 0, len(all))
 	for i := range all {
 		c := &all[i]
-		documents = append(documents, comparisonDocument{c.Binding, c.Cluster, c.Recorded.document(), c.Replayed.document(), c.Verdict})
+		documents = append(documents, comparisonDocument{c.Binding, c.Cluster, documentOf(c.Recorded), documentOf(c.Replayed), c.Verdict})
 	}
 	return documents
 }
 
-func (d *Departure) document() *departureDocument {
+func documentOf(d *replay.Departure) *departureDocument {
 	if d == nil {
 		return nil
 	}

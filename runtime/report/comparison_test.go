@@ -9,26 +9,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages/api"
+	"leeward/runtime/scenario/replay"
 )
 
 // comparing is a run of a recording with these comparisons.
-func comparing(all ...Comparison) *Run {
-	return &Run{Name: "outage", File: "outage.jsonl", Seed: 1, Profile: "leeward", Start: start, Passed: true, Compared: append([]Comparison{}, all...)}
+func comparing(all ...replay.Comparison) *replay.Run {
+	return &replay.Run{Name: "outage", File: "outage.jsonl", Seed: 1, Profile: "leeward", Start: start, Passed: true, Compared: append([]replay.Comparison{}, all...)}
 }
 
 var (
-	left   = &Departure{At: time.Minute, To: []api.TargetCluster{{Name: "m2", Replicas: 2}, {Name: "m3"}}, Released: 75 * time.Second}
-	stuck  = &Departure{At: time.Minute, Open: true}
-	recant = &Departure{At: time.Minute, Released: 61500 * time.Millisecond, Back: true}
+	left   = &replay.Departure{At: time.Minute, To: []api.TargetCluster{{Name: "m2", Replicas: 2}, {Name: "m3"}}, Released: 75 * time.Second}
+	stuck  = &replay.Departure{At: time.Minute, Open: true}
+	recant = &replay.Departure{At: time.Minute, Released: 61500 * time.Millisecond, Back: true}
 )
 
 func TestARecordingIsHeldAgainstItsReplayInATable(t *testing.T) {
 	var out strings.Builder
 	write(t, &Story{W: &out}, comparing(
-		Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: stuck, Verdict: Differs},
-		Comparison{Binding: "shop/db", Cluster: "m1", Recorded: recant, Verdict: OnlyRecorded},
-		Comparison{Binding: "shop/a", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: Same},
-		Comparison{Binding: "shop/b", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: Same},
+		replay.Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: stuck, Verdict: replay.Differs},
+		replay.Comparison{Binding: "shop/db", Cluster: "m1", Recorded: recant, Verdict: replay.OnlyRecorded},
+		replay.Comparison{Binding: "shop/a", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: replay.Same},
+		replay.Comparison{Binding: "shop/b", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: replay.Same},
 	))
 	require.Equal(t, `outage  profile leeward  seed 1
 
@@ -50,8 +51,8 @@ func TestARecordingInWhichNothingMovedSaysSo(t *testing.T) {
 
 func TestComparisonsAreInTheDocument(t *testing.T) {
 	text, err := Encode(comparing(
-		Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: recant, Verdict: Differs},
-		Comparison{Binding: "shop/db", Cluster: "m1", Replayed: stuck, Verdict: OnlyReplayed},
+		replay.Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: recant, Verdict: replay.Differs},
+		replay.Comparison{Binding: "shop/db", Cluster: "m1", Replayed: stuck, Verdict: replay.OnlyReplayed},
 	))
 	require.NoError(t, err)
 	var document struct{ Compared json.RawMessage }

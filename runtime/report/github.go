@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"leeward/runtime/scenario/replay"
 	"path/filepath"
 	"strings"
 )
@@ -20,7 +21,7 @@ type GitHub struct {
 const mostText = 16 << 10
 
 // Add takes the next run.
-func (g *GitHub) Add(r *Run) error {
+func (g *GitHub) Add(r *replay.Run) error {
 	g.total.add(r)
 	title := fmt.Sprintf("%s (seed %d)", r.Name, r.Seed)
 	if r.Err != nil {
@@ -31,7 +32,7 @@ func (g *GitHub) Add(r *Run) error {
 		if e.Passed {
 			continue
 		}
-		file, line := e.place(r)
+		file, line := e.Place(r)
 		if err := g.annotate(file, line, title, e.Text+"\n"+e.Reason+repeated(r)); err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ var (
 )
 
 // repeated is the line that says how to run a run again, if that is known.
-func repeated(r *Run) string {
+func repeated(r *replay.Run) string {
 	if r.Repeat == "" {
 		return ""
 	}

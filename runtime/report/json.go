@@ -8,6 +8,7 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
 
 // JSON writes all runs as one document: {"scenarios": [{name, seed, profile, passed, expectations,
@@ -19,7 +20,7 @@ type JSON struct {
 }
 
 // Add writes the next run.
-func (j *JSON) Add(r *Run) error {
+func (j *JSON) Add(r *replay.Run) error {
 	text, err := Encode(r)
 	if err != nil {
 		return err
@@ -46,13 +47,13 @@ func (j *JSON) Close() error {
 }
 
 // Encode returns one run as JSON, the same bytes for the same run.
-func Encode(r *Run) ([]byte, error) {
+func Encode(r *replay.Run) ([]byte, error) {
 	document := struct {
 		Name         string               `json:"name"`
 		Seed         uint64               `json:"seed"`
 		Profile      string               `json:"profile"`
 		Passed       bool                 `json:"passed"`
-		Expectations []Expectation        `json:"expectations"`
+		Expectations []replay.Expectation `json:"expectations"`
 		Events       []json.RawMessage    `json:"events"`
 		Objects      []api.Object         `json:"objects"`
 		Compared     []comparisonDocument `json:"compared,omitzero"`
@@ -60,7 +61,7 @@ func Encode(r *Run) ([]byte, error) {
 		Error        string               `json:"error,omitempty"`
 	}{
 		Name: r.Name, Seed: r.Seed, Profile: r.Profile, Passed: r.Passed,
-		Expectations: append([]Expectation{}, r.Expectations...), // never null
+		Expectations: append([]replay.Expectation{}, r.Expectations...), // never null
 		Events:       make([]json.RawMessage, len(r.Events)),
 		Compared:     documentsOf(r.Compared),
 		Assumed:      r.Assumed,

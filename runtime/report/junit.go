@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
 
 // JUnit writes runs for build servers: a test suite per file, a test case per expectation of a scenario and seed, with the
@@ -59,7 +60,7 @@ type trouble struct {
 }
 
 // Add takes the next run.
-func (j *JUnit) Add(r *Run) error {
+func (j *JUnit) Add(r *replay.Run) error {
 	var story strings.Builder
 	if !r.Passed {
 		if err := WriteStory(&story, r, journal.Style{}); err != nil {
@@ -82,7 +83,7 @@ func (j *JUnit) Fault(f Fault) error {
 }
 
 // casesOf are the test cases of a run: at least one.
-func casesOf(r *Run, story string) []testcase {
+func casesOf(r *replay.Run, story string) []testcase {
 	whole := testcase{Class: r.File, Name: fmt.Sprintf("%s (seed %d)", r.Name, r.Seed), File: r.File, Line: r.Line, Time: inSeconds(0)}
 	if r.Err != nil {
 		whole.Error = &trouble{Message: r.Err.Error(), Text: story}
@@ -92,7 +93,7 @@ func casesOf(r *Run, story string) []testcase {
 	for i := range r.Expectations {
 		e, c := &r.Expectations[i], whole
 		c.Name += ": " + e.Text
-		c.File, c.Line = e.place(r)
+		c.File, c.Line = e.Place(r)
 		if !e.Passed {
 			c.Failure = &trouble{Message: e.Reason, Text: story}
 			story = strings.TrimPrefix(repeated(r), "\n") // told once

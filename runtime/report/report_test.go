@@ -18,19 +18,20 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // passing is a run with one fact, one object and one expectation that held.
-func passing(name string) *Run {
+func passing(name string) *replay.Run {
 	j := journal.New(start)
 	j.Append(start.Add(1500*time.Millisecond), messages.Address{Kind: messages.KindCluster, Name: "m1"}, &messages.TaintRemoved{
 		Cluster: "m1", Taint: corev1.Taint{Key: "down", Effect: corev1.TaintEffectNoExecute}, Cause: api.TaintCause{By: "user"}})
-	return &Run{
+	return &replay.Run{
 		Name: name, File: "scenarios/" + name + ".yaml", Seed: 1, Profile: "leeward", Start: start, Passed: true,
 		Description:  "Nothing moves.",
-		Expectations: []Expectation{{Text: "at 00:00:10 nginx is on m1:2", Passed: true, At: 10}},
+		Expectations: []replay.Expectation{{Text: "at 00:00:10 nginx is on m1:2", Passed: true, At: 10}},
 		Events:       j.Entries(),
 		Objects: []api.Object{&api.Cluster{
 			TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},
@@ -40,14 +41,14 @@ func passing(name string) *Run {
 	}
 }
 
-func failing(name string, seed uint64) *Run {
+func failing(name string, seed uint64) *replay.Run {
 	r := passing(name)
 	r.Seed = seed
-	r.Expect(Expectation{Text: "never EvictionStarted on m1", At: 1.5, Reason: "00:00:01.500 nginx leaves m1\nand so does <web>"})
+	r.Expect(replay.Expectation{Text: "never EvictionStarted on m1", At: 1.5, Reason: "00:00:01.500 nginx leaves m1\nand so does <web>"})
 	return r
 }
 
-func broke(name string) *Run {
+func broke(name string) *replay.Run {
 	r := passing(name)
 	r.Passed, r.Err, r.Expectations = false, errors.New("binding: unknown message"), nil
 	return r
@@ -55,11 +56,11 @@ func broke(name string) *Run {
 
 // sink is what all writers have in common.
 type sink interface {
-	Add(*Run) error
+	Add(*replay.Run) error
 	Close() error
 }
 
-func write(t *testing.T, s sink, runs ...*Run) {
+func write(t *testing.T, s sink, runs ...*replay.Run) {
 	t.Helper()
 	for _, r := range runs {
 		require.NoError(t, s.Add(r))
@@ -133,7 +134,7 @@ func TestASummaryHasOneLinePerScenario(t *testing.T) {
 
 func TestASummaryTellsTheFirstFailureOfAScenario(t *testing.T) {
 	var out strings.Builder
-	runs := []*Run{passing("a")}
+	runs := []*replay.Run{passing("a")}
 	for seed := range uint64(12) {
 		runs = append(runs, failing("a", seed+2))
 	}
@@ -171,7 +172,7 @@ func TestJSONIsOneDocument(t *testing.T) {
 
 func TestJSONHasListsAndNoNulls(t *testing.T) {
 	var out strings.Builder
-	write(t, &JSON{W: &out}, &Run{Name: "empty", Err: errors.New("stopped")})
+	write(t, &JSON{W: &out}, &replay.Run{Name: "empty", Err: errors.New("stopped")})
 	require.JSONEq(t, `{"scenarios": [{"name": "empty", "seed": 0, "profile": "", "passed": false,
 		"expectations": [], "events": [], "objects": [], "error": "stopped"}]}`, out.String())
 
@@ -251,9 +252,9 @@ func TestNoTextBeginsAnAnnotationOfItsOwn(t *testing.T) {
 	const evil = "x\r\n::stop-commands::x,line=7:%0A::error::100%"
 	var out strings.Builder
 	g := &GitHub{W: &out}
-	run := &Run{Name: evil, File: evil, Description: evil}
-	run.Expect(Expectation{Text: evil, Reason: evil})
-	run.Expect(Expectation{Text: "long", Reason: strings.Repeat("ä", mostText)})
+	run := &replay.Run{Name: evil, File: evil, Description: evil}
+	run.Expect(replay.Expectation{Text: evil, Reason: evil})
+	run.Expect(replay.Expectation{Text: "long", Reason: strings.Repeat("ä", mostText)})
 	require.NoError(t, g.Fault(Fault{File: evil, Message: evil}))
 	write(t, g, run)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -314,15 +315,15 @@ func FuzzWordsOfPeople(f *testing.F) {
 	f.Add("<&>", "]]>", "two\nlines\x1b[31m")
 	f.Add("\xff", "\u2028", "\x00\u009b")
 	f.Fuzz(func(t *testing.T, name, text, reason string) {
-		run := &Run{Name: name, Description: reason, File: text, Err: errors.New(reason)}
-		run.Expect(Expectation{Text: text, Reason: reason})
+		run := &replay.Run{Name: name, Description: reason, File: text, Err: errors.New(reason)}
+		run.Expect(replay.Expectation{Text: text, Reason: reason})
 
 		var document strings.Builder
 		write(t, &JSON{W: &document}, run)
 		var read struct {
 			Scenarios []struct {
 				Name         string
-				Expectations []Expectation
+				Expectations []replay.Expectation
 			}
 		}
 		require.NoError(t, json.Unmarshal([]byte(document.String()), &read))

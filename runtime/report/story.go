@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
 
 // Signs and colours of a verdict.
@@ -28,7 +29,7 @@ type Story struct {
 }
 
 // Add writes the next run.
-func (s *Story) Add(r *Run) error {
+func (s *Story) Add(r *replay.Run) error {
 	if s.total.runs > 0 {
 		if _, err := fmt.Fprintln(s.W); err != nil {
 			return err
@@ -51,7 +52,7 @@ func (s *Story) Close() error {
 
 // WriteStory writes one run: what it is, its timeline, and its expectations with a check mark each.
 // With the zero Style it is the scenario's transcript, the same bytes on every machine.
-func WriteStory(w io.Writer, r *Run, s journal.Style) error {
+func WriteStory(w io.Writer, r *replay.Run, s journal.Style) error {
 	var out bytes.Buffer
 	paint := painter(s.Colour)
 	fmt.Fprintf(&out, "%s  profile %s  seed %d\n", paint(bold, journal.Printable(r.Name)), r.Profile, r.Seed)
@@ -68,7 +69,7 @@ func WriteStory(w io.Writer, r *Run, s journal.Style) error {
 	return err
 }
 
-func tellExpectations(out *bytes.Buffer, r *Run, paint painting) {
+func tellExpectations(out *bytes.Buffer, r *replay.Run, paint painting) {
 	if len(r.Expectations) > 0 {
 		fmt.Fprintln(out)
 	}
@@ -94,7 +95,7 @@ func tellLines(out *bytes.Buffer, indent, text string) {
 }
 
 // writeVerdict writes one line, and one more that says how to run a failed run again.
-func writeVerdict(w io.Writer, r *Run, paint painting) error {
+func writeVerdict(w io.Writer, r *replay.Run, paint painting) error {
 	text := paint(green, "passed") + ": " + count(len(r.Expectations), "expectation") + " held"
 	if r.Compared != nil && len(r.Expectations) == 0 {
 		text = paint(green, "compared") + ": " + verdicts(r.Compared)
@@ -109,11 +110,11 @@ func writeVerdict(w io.Writer, r *Run, paint painting) error {
 	return err
 }
 
-func complaint(r *Run) string {
+func complaint(r *replay.Run) string {
 	if r.Err != nil {
 		return "1 error"
 	}
-	return fmt.Sprintf("%d of %s", r.failures(), count(len(r.Expectations), "expectation"))
+	return fmt.Sprintf("%d of %s", r.Failures(), count(len(r.Expectations), "expectation"))
 }
 
 // painting colours a text, or leaves it as it is.

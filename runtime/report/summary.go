@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/scenario/replay"
 )
 
 // Summary writes one line per scenario, and the whole story of the first seed under which it failed.
@@ -18,14 +19,14 @@ type Summary struct {
 	Colour bool
 
 	// seeds are the runs of the scenario at hand; only failed keeps its events.
-	seeds  []Run
-	failed *Run
+	seeds  []replay.Run
+	failed *replay.Run
 	total  tally
 }
 
 // Add takes the next run.
-func (s *Summary) Add(r *Run) error {
-	if len(s.seeds) > 0 && !s.seeds[0].sameScenario(r) {
+func (s *Summary) Add(r *replay.Run) error {
+	if len(s.seeds) > 0 && !s.seeds[0].SameScenario(r) {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (s *Summary) flush() error {
 }
 
 // line is one scenario in a summary of many: figures first, because they are short.
-func line(seeds []Run, paint painting) string {
+func line(seeds []replay.Run, paint painting) string {
 	var took time.Duration
 	var failed []string
 	for i := range seeds {
@@ -96,7 +97,7 @@ func line(seeds []Run, paint painting) string {
 }
 
 // title is a scenario's file, and its name where the file has another.
-func title(r *Run) string {
+func title(r *replay.Run) string {
 	if strings.TrimSuffix(filepath.Base(r.File), filepath.Ext(r.File)) == r.Name {
 		return r.File
 	}
@@ -105,13 +106,13 @@ func title(r *Run) string {
 
 // tally counts what was seen.
 type tally struct {
-	last                                  *Run
+	last                                  *replay.Run
 	scenarios, runs, failed, expectations int
 	took                                  time.Duration
 }
 
-func (t *tally) add(r *Run) {
-	if t.last == nil || !t.last.sameScenario(r) {
+func (t *tally) add(r *replay.Run) {
+	if t.last == nil || !t.last.SameScenario(r) {
 		t.scenarios++
 	}
 	t.last = r

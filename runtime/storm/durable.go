@@ -46,7 +46,7 @@ type heard struct {
 func newDurable(s *Storm) (*durable, error) {
 	d := &durable{Storm: s, clock: clock.New(), ended: make(chan error, 2)}
 	var err error
-	if d.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: d.clock, Dir: s.config.Dir}); err != nil {
+	if d.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: d.clock, Dir: s.config.Dir}); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -60,7 +60,7 @@ func benchmarkDurable(b *testing.B, bindings int) {
 // floor is the CPU that it takes to write as many objects as were changed since a version, of those that stand.
 func (d *durable) floor(b *testing.B, since int64) time.Duration {
 	b.Helper()
-	into, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: d.clock, Dir: b.TempDir()})
+	into, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: d.clock, Dir: b.TempDir()})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, into.Close()) }()
 	var writes []engine.Write
@@ -83,7 +83,7 @@ func (d *durable) floor(b *testing.B, since int64) time.Duration {
 func reopen(b *testing.B, dir string, d *durable, before uint64, bindings int) {
 	b.Helper()
 	used, began := cpuTime(), time.Now()
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Dir: dir})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Dir: dir})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, e.Close()) }()
 	f, err := live.Open(b.Context(), live.Config{

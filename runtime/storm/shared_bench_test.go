@@ -15,7 +15,6 @@ import (
 	"leeward/runtime/daemon/etcd/etcdtest"
 	"leeward/runtime/daemon/leadership"
 	"leeward/runtime/daemon/live"
-	"leeward/runtime/fleet/catalog"
 )
 
 // BenchmarkShared is BenchmarkDurable where an etcd with one member, which waits for the disk and shares this process's
@@ -72,7 +71,7 @@ func onEtcd(b *testing.B, server string) *engine.Engine {
 	b.Helper()
 	store, err := etcd.Open(etcd.Config{Servers: []string{server}, Prefix: "/storm", Clock: clock.New()})
 	require.NoError(b, err)
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Shared: store})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Shared: store})
 	require.NoError(b, err)
 	return e
 }

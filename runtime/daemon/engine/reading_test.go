@@ -40,7 +40,7 @@ func filler(seed int64) *randfill.Filler {
 
 func openAll(t *testing.T, dir string) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.NewMock(), Dir: dir})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.NewMock(), Dir: dir})
 	require.NoError(t, err)
 	return e
 }

@@ -14,11 +14,10 @@ import (
 
 	"leeward/messages"
 	"leeward/runtime/daemon/engine"
-	"leeward/runtime/fleet/catalog"
 )
 
 func TestAServerThatBeginsIsAliveAndNotYetReady(t *testing.T) {
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New()})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	s, err := New(Config{

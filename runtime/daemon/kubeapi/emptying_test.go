@@ -18,7 +18,6 @@ import (
 	"leeward/runtime/daemon/etcd"
 	"leeward/runtime/daemon/etcd/etcdtest"
 	"leeward/runtime/daemon/kubeapi"
-	"leeward/runtime/fleet/catalog"
 )
 
 // reluctant is an etcd that does not take deletions of some objects, and says that it was asked.
@@ -50,7 +49,7 @@ func serveReluctantly(t *testing.T, keeps string) (*daemon, *reluctant) {
 	shared, err := etcd.Open(etcd.Config{Servers: []string{etcdtest.Start(t)}, Prefix: "/fleet", Clock: clock.New()})
 	require.NoError(t, err)
 	r := &reluctant{Shared: shared, keeps: keeps, asked: make(chan struct{}), until: make(chan struct{})}
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Shared: r})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Shared: r})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return start(t, e, t.TempDir(), "127.0.0.1:0"), r

@@ -16,7 +16,6 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
-	"leeward/runtime/fleet/catalog"
 )
 
 func binding(name string) *api.ResourceBinding {
@@ -77,7 +76,7 @@ func TestInformersGoOnAfterARestart(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	reopen := func() *engine.Engine {
 		t.Helper()
-		e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Dir: folder})
+		e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Dir: folder})
 		require.NoError(t, err)
 		return e
 	}

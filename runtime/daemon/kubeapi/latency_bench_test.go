@@ -194,7 +194,7 @@ func (d *daemon) watchBindings(words string) func(began time.Time) []time.Durati
 
 func durableEngine(t testing.TB) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Dir: t.TempDir()})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return e

@@ -21,7 +21,6 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/kubeapi"
-	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/config"
 )
 
@@ -80,7 +79,7 @@ func configOf(t testing.TB, e *engine.Engine, dir, addr string) kubeapi.Config {
 
 func open(t testing.TB) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New()})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return e

@@ -13,7 +13,6 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/etcd"
 	"leeward/runtime/daemon/etcd/etcdtest"
-	"leeward/runtime/fleet/catalog"
 )
 
 // quick has a standby take over after a second.
@@ -30,7 +29,7 @@ func stand(t *testing.T, server, name string) *candidate {
 	t.Helper()
 	store, err := etcd.Open(etcd.Config{Servers: []string{server}, Prefix: "/fleet", Clock: clock.New()})
 	require.NoError(t, err)
-	e, err := engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Shared: store})
+	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Shared: store})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	c := &candidate{terms: make(chan int64), stops: make(chan error)}

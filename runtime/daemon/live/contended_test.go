@@ -85,7 +85,7 @@ func newContended(t testing.TB) (*fixture, *common) {
 	c := &common{objects: map[string]int64{}, news: make(chan []engine.News, 1)}
 	f := unopened(t)
 	var err error
-	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Shared: c})
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Shared: c})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	f.open()

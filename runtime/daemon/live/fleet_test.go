@@ -47,7 +47,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := unopened(t)
 	var err error
-	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock})
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: f.clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	f.open()

@@ -12,7 +12,6 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/etcd"
 	"leeward/runtime/daemon/etcd/etcdtest"
-	"leeward/runtime/fleet/catalog"
 )
 
 // replicas are two engines on one etcd, and a fixture on the one that leads.
@@ -29,7 +28,7 @@ func newReplicas(t *testing.T, server, prefix string) *replicas {
 	for _, e := range []**engine.Engine{&r.engine, &r.standby} {
 		store, err := etcd.Open(etcd.Config{Servers: []string{server}, Prefix: prefix, Clock: clock.New()})
 		require.NoError(t, err)
-		*e, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: clock.New(), Shared: store})
+		*e, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.New(), Shared: store})
 		require.NoError(t, err)
 	}
 	r.lead()

@@ -14,7 +14,6 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/engine/wal"
-	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/world"
 )
@@ -61,7 +60,7 @@ func TestAStartSaysWhatItCannotRead(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: "/apps/deployments/default/web", Object: []byte(`{"spec":7}`)}}))
 	var err error
-	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir})
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: f.clock, Dir: dir})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	_, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})

@@ -45,7 +45,7 @@ func newFixture(t testing.TB) *fixture {
 	dir := t.TempDir()
 	f.Metrics = New(Config{Clock: f.clock, Build: build.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1"}, StoreDir: dir})
 	var err error
-	f.engine, err = engine.Open(engine.Config{Resources: catalog.Tables(), Clock: f.clock, Dir: dir, Committed: f.Committed})
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: f.clock, Dir: dir, Committed: f.Committed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
 	return f

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
-	"leeward/runtime/daemon/engine"
 )
 
 // EventLife is how long an Event is kept. Source: kube-apiserver --event-ttl.
@@ -122,15 +121,6 @@ func cluster(group, version, kind, plural string, empty func() api.Object) Resou
 	r := namespaced(group, version, kind, plural, empty)
 	r.ClusterScoped = true
 	return r
-}
-
-// Tables are the tables of an engine that keeps all of them.
-func Tables() []engine.Resource {
-	tables := make([]engine.Resource, len(All))
-	for i, r := range All {
-		tables[i] = engine.Resource{Name: r.Name(), Kind: r.Kind, New: func() engine.Object { return r.New() }, Packed: r.Numerous()}
-	}
-	return tables
 }
 
 // byKind finds a resource by the apiVersion and kind of its objects.

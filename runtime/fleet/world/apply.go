@@ -66,14 +66,14 @@ func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	old := w.standing(key)
 	if problems := append(admission.Validate(o, old, w.settings), w.validateComponents(o)...); len(problems) > 0 {
 		r := &Rejected{Object: key, Problems: problems}
-		w.note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
+		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
 		return r
 	}
 	if old != nil {
 		inherit(old)
 	}
 	w.identify(o, old)
-	w.note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
+	w.Note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
 	w.admit(o, old)
 	return nil
 }

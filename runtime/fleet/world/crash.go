@@ -17,7 +17,7 @@ func (w *World) Crash(after int) error {
 	if err := w.runUpTo(after); err != nil {
 		return err
 	}
-	w.note(&messages.Crashed{})
+	w.Note(&messages.Crashed{})
 	w.reportAnswers()
 	w.kernel.Lose(w.lost)
 	w.stopEngine()

@@ -54,3 +54,12 @@ func admissionRank(k api.Key) int {
 		return 3
 	}
 }
+
+// Invalid says what is wrong with manifests or a scenario that could not be taken as written.
+type Invalid struct{ Problems []error }
+
+// Error lists all problems, one a line.
+func (e *Invalid) Error() string { return errors.Join(e.Problems...).Error() }
+
+// Unwrap returns the problems.
+func (e *Invalid) Unwrap() []error { return e.Problems }

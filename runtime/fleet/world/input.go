@@ -34,7 +34,7 @@ func (w *World) Delete(key api.Key) bool {
 	if !w.store.Has(key) {
 		return false
 	}
-	w.note(&messages.ObjectDeleted{Object: key.String()})
+	w.Note(&messages.ObjectDeleted{Object: key.String()})
 	switch {
 	case key.Kind == "Cluster":
 		w.TellCluster(messages.ClusterName(key.Name), &messages.ClusterDeleted{})
@@ -149,7 +149,7 @@ func (w *World) Settings() *messages.Settings { return w.settings }
 // SetAll has settings hold for everyone from now on in place of those before.
 func (w *World) SetAll(s messages.Settings) {
 	for _, change := range config.Changes(w.settings, &s) {
-		w.note(change)
+		w.Note(change)
 	}
 	m := &messages.SettingsChanged{Settings: s}
 	w.settings = &m.Settings
@@ -201,7 +201,7 @@ func (w *World) Scale(key api.Key, replicas int32) error {
 	if err != nil {
 		return fmt.Errorf("scale %s: %w", key, err)
 	}
-	w.note(&messages.Scaled{Object: key.String(), Replicas: replicas, Before: before})
+	w.Note(&messages.Scaled{Object: key.String(), Replicas: replicas, Before: before})
 	next.SetGeneration(generationAfter(next, old))
 	w.admit(next, old)
 	return nil

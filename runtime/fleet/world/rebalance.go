@@ -129,7 +129,7 @@ func (w *World) expire() {
 		if at := rebalance.Expires(r); at.IsZero() || at.After(w.now) {
 			continue
 		}
-		w.note(&messages.ObjectExpired{Object: api.KeyOf(r).String(), After: w.now.Sub(r.Status.FinishTime.Time)})
+		w.Note(&messages.ObjectExpired{Object: api.KeyOf(r).String(), After: w.now.Sub(r.Status.FinishTime.Time)})
 		w.store.Delete(api.KeyOf(r))
 	}
 }

@@ -23,7 +23,7 @@ func (w *World) Restart() {
 
 // Revive lets an engine that is gone come back from the stored objects.
 func (w *World) Revive() {
-	w.note(&messages.Restarted{})
+	w.Note(&messages.Restarted{})
 	w.down = false
 	w.offers, w.orders = newOffers(), newOrders()
 	w.awaitAnswers()

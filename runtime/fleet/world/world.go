@@ -214,8 +214,8 @@ func (w *World) endedResource(f messages.Fact) api.Key {
 	return api.Key{}
 }
 
-// note records what people did.
-func (w *World) note(f messages.Fact) { w.record(w.now, messages.Address{}, f) }
+// Note records what people did, or what happened to a cluster.
+func (w *World) Note(f messages.Fact) { w.record(w.now, messages.Address{}, f) }
 
 func clusterAt(c messages.ClusterName) messages.Address {
 	return messages.Address{Kind: messages.KindCluster, Name: string(c)}

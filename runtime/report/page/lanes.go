@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"leeward/runtime/fleet/span"
-	"leeward/runtime/report"
 	"leeward/runtime/report/chart"
 	"leeward/runtime/report/timeline"
+	"leeward/runtime/scenario/replay"
 )
 
 // lane is a row of the timeline: a name, and bars on tracks below each other.
@@ -58,7 +58,7 @@ type drawing struct {
 }
 
 // draw begins a drawing on an axis that gives room to every instant at which something began, ended or was decided.
-func draw(r *report.Run, t *timeline.Timeline) *drawing {
+func draw(r *replay.Run, t *timeline.Timeline) *drawing {
 	instants := t.Instants()
 	for _, e := range r.Expectations {
 		instants = append(instants, seconds(e.At))
@@ -137,7 +137,7 @@ func (d *drawing) when(b *timeline.Bar) string {
 }
 
 // expectations draws what was expected where it was decided.
-func (d *drawing) expectations(all []report.Expectation) {
+func (d *drawing) expectations(all []replay.Expectation) {
 	if len(all) == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"leeward/runtime/report"
 	"leeward/runtime/report/chart"
 	"leeward/runtime/report/timeline"
+	"leeward/runtime/scenario/replay"
 )
 
 // Replay writes runs as one page: of each its timeline, its expectations and its story. All are open, or, where
@@ -24,7 +25,7 @@ type Replay struct {
 }
 
 // Add writes the next run.
-func (p *Replay) Add(r *report.Run) error {
+func (p *Replay) Add(r *replay.Run) error {
 	if err := p.begin(); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (p *Replay) begin() error {
 
 // section is one run on a page.
 type section struct {
-	*report.Run
+	*replay.Run
 	Open  bool
 	Story string
 	// Quiet is when the last thing happened.
@@ -90,18 +91,8 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 }
 
-// Failed counts the expectations that did not hold.
-func (s *section) Failed() (n int) {
-	for _, e := range s.Expectations {
-		if !e.Passed {
-			n++
-		}
-	}
-	return n
-}
-
 // sectionOf lays one run out.
-func sectionOf(r *report.Run) *section {
+func sectionOf(r *replay.Run) *section {
 	t := timeline.Of(r.Start, r.Events)
 	d := draw(r, t)
 	s := &section{Run: r, Quiet: span.String(t.End.Sub(r.Start).Round(time.Millisecond)), Axis: d.grid}

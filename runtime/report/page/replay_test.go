@@ -15,13 +15,13 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // outage is a run in which a workload leaves a cluster, and one expectation fails.
-func outage(name string) *report.Run {
+func outage(name string) *replay.Run {
 	j := journal.New(start)
 	at := func(d time.Duration, f messages.Fact) { j.Append(start.Add(d), messages.Address{}, f) }
 	down := corev1.Taint{Key: "down", Effect: corev1.TaintEffectNoExecute}
@@ -32,9 +32,9 @@ func outage(name string) *report.Run {
 	at(5*time.Minute, &messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Grounds: messages.Grounds{Taint: &down}})
 	at(5*time.Minute, &messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m2", Replicas: 2}}})
 	at(6*time.Minute, &messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: messages.EndedHealthy, After: time.Minute})
-	return &report.Run{
+	return &replay.Run{
 		Name: name, Description: "One & only.", File: "a.yaml", Profile: "leeward", Seed: 7, Start: start, Events: j.Entries(),
-		Expectations: []report.Expectation{
+		Expectations: []replay.Expectation{
 			{Text: "web runs on m2", Passed: true, At: 300},
 			{Text: "never EvictionStarted", At: 300, Reason: "at 5m d/web left m1"},
 		},
@@ -43,7 +43,7 @@ func outage(name string) *report.Run {
 }
 
 // pageOf writes runs as a page and reads it back.
-func pageOf(t *testing.T, many bool, runs ...*report.Run) document {
+func pageOf(t *testing.T, many bool, runs ...*replay.Run) document {
 	t.Helper()
 	var out strings.Builder
 	p := &Replay{W: &out, Many: many}
@@ -120,7 +120,7 @@ func TestAPageOfAThousandWorkloadsShowsSome(t *testing.T) {
 			j.Append(start, messages.Address{}, &messages.ScheduleFailed{Binding: name, Reason: "NoClusterFit"})
 		}
 	}
-	s := sectionOf(&report.Run{Start: start, Events: j.Entries()})
+	s := sectionOf(&replay.Run{Start: start, Events: j.Entries()})
 	require.Len(t, s.Lanes, 2*mostBindings, "one for the binding, one for its cluster")
 	require.Equal(t, 7, s.More)
 	require.Contains(t, s.CalmBindings(), "d/207, d/208, ")
@@ -135,7 +135,7 @@ func TestTheLegendExplainsWhatThereIs(t *testing.T) {
 		meanings = append(meanings, k.Meaning)
 	}
 	require.Equal(t, []string{"taint: NoExecute", "placed here", "handover", "decision or change"}, meanings)
-	require.Empty(t, sectionOf(&report.Run{Start: start}).Legend)
+	require.Empty(t, sectionOf(&replay.Run{Start: start}).Legend)
 }
 
 func TestAPagePassesOnWhatGoesWrong(t *testing.T) {
@@ -164,13 +164,13 @@ func FuzzWordsOfPeople(f *testing.F) {
 	f.Add("</title><script>alert(1)</script>", "<img src=x>", "]]>")
 	f.Add("\xff", "\u2028", "\x00")
 	f.Fuzz(func(t *testing.T, name, text, reason string) {
-		r := &report.Run{Name: name, Description: text, File: text, Profile: text, Repeat: reason, Start: start, Events: []journal.Entry{
+		r := &replay.Run{Name: name, Description: text, File: text, Profile: text, Repeat: reason, Start: start, Events: []journal.Entry{
 			{At: start, Fact: &messages.TaintAdded{
 				Cluster: messages.ClusterName(name), Taint: corev1.Taint{Key: text, Effect: corev1.TaintEffectNoExecute}, Cause: api.TaintCause{By: reason},
 			}},
 			{At: start.Add(time.Hour), Fact: &messages.ScheduleFailed{Binding: messages.BindingName(text), Reason: name, Message: reason}},
 		}}
-		r.Expect(report.Expectation{Text: text, Reason: reason})
+		r.Expect(replay.Expectation{Text: text, Reason: reason})
 		var out strings.Builder
 		require.NoError(t, (&Replay{W: &out, begun: true}).Add(r))
 		d := parse(t, out.String())

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leeward/messages/api"
-	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 // Apart is how far apart a recorded and a replayed instant may be and still be the same: what is recorded was seen when
@@ -16,11 +16,11 @@ const Apart = 2 * time.Second
 
 // Compare holds departures against each other, in order of time. What comes to pass only after the end of the recording,
 // and not in it, does not count: that may have come to pass later, too.
-func Compare(recorded, replayed Departures, end time.Duration) []report.Comparison {
+func Compare(recorded, replayed Departures, end time.Duration) []replay.Comparison {
 	replayed = replayed.until(end, recorded)
 	both := maps.Clone(replayed)
 	maps.Copy(both, recorded)
-	all := make([]report.Comparison, 0, len(both))
+	all := make([]replay.Comparison, 0, len(both))
 	times := make(map[left]time.Duration, len(both))
 	keys := slices.Collect(maps.Keys(both))
 	for _, l := range keys {
@@ -32,7 +32,7 @@ func Compare(recorded, replayed Departures, end time.Duration) []report.Comparis
 		return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a.binding, b.binding), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.times, b.times))
 	})
 	for _, l := range keys {
-		all = append(all, report.Comparison{
+		all = append(all, replay.Comparison{
 			Binding: string(l.binding), Cluster: l.cluster, Recorded: recorded[l], Replayed: replayed[l],
 			Verdict: verdict(recorded[l], replayed[l]),
 		})
@@ -56,22 +56,22 @@ func (all Departures) until(end time.Duration, others Departures) Departures {
 	return by
 }
 
-func verdict(recorded, replayed *report.Departure) report.Verdict {
+func verdict(recorded, replayed *replay.Departure) replay.Verdict {
 	switch {
 	case replayed == nil:
-		return report.OnlyRecorded
+		return replay.OnlyRecorded
 	case recorded == nil:
-		return report.OnlyReplayed
+		return replay.OnlyReplayed
 	case !slices.EqualFunc(recorded.To, replayed.To, api.TargetCluster.Equal) || recorded.Open != replayed.Open || recorded.Back != replayed.Back:
-		return report.Differs
+		return replay.Differs
 	}
 	for _, d := range []time.Duration{replayed.At - recorded.At, replayed.Released - recorded.Released} {
 		switch {
 		case d < -Apart:
-			return report.Earlier
+			return replay.Earlier
 		case d > Apart:
-			return report.Later
+			return replay.Later
 		}
 	}
-	return report.Same
+	return replay.Same
 }

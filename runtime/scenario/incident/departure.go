@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/failover"
 	"leeward/runtime/fleet/store"
-	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 // Placement is where a binding is, and what it leaves, from an instant after the start on.
@@ -27,7 +27,7 @@ type left struct {
 }
 
 // Departures are how bindings left clusters.
-type Departures map[left]*report.Departure
+type Departures map[left]*replay.Departure
 
 // departing follows one binding from placement to placement.
 type departing struct {
@@ -66,7 +66,7 @@ func (d *departing) leave(at time.Duration, cluster string) {
 	for d.all[l] != nil {
 		l.times++
 	}
-	d.all[l] = &report.Departure{At: at, Open: true}
+	d.all[l] = &replay.Departure{At: at, Open: true}
 	d.open = append(d.open, l)
 }
 
@@ -129,7 +129,7 @@ func (i *Incident) Departures() Departures {
 }
 
 // Replayed are the departures of a run that began with some objects.
-func Replayed(r *report.Run, stood []api.Object) Departures {
+func Replayed(r *replay.Run, stood []api.Object) Departures {
 	all, bindings := begin(stood)
 	folds := map[messages.BindingName]*failover.Binding{}
 	for _, o := range stood {

@@ -11,12 +11,12 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario/incident"
+	"leeward/runtime/scenario/replay"
 )
 
 // compared tells comparisons in words.
-func compared(all []report.Comparison) []string {
+func compared(all []replay.Comparison) []string {
 	var words []string
 	for _, c := range all {
 		words = append(words, fmt.Sprintf("%s: %s | %s: %s", c.Cluster, c.Recorded, c.Replayed, c.Verdict))
@@ -57,8 +57,8 @@ func TestDeparturesAreReadOffPlacements(t *testing.T) {
 }
 
 // ran is a run with facts, one a second.
-func ran(facts ...messages.Fact) *report.Run {
-	r := &report.Run{Start: began}
+func ran(facts ...messages.Fact) *replay.Run {
+	r := &replay.Run{Start: began}
 	for i, f := range facts {
 		r.Events = append(r.Events, journal.Entry{At: began.Add(time.Duration(i) * time.Second), Fact: f})
 	}
@@ -103,7 +103,7 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 		}
 		var words []string
 		for _, c := range incident.Compare(incident.Departures{}, incident.Replayed(ran(c.facts...), stood), time.Hour) {
-			require.Equal(t, report.OnlyReplayed, c.Verdict)
+			require.Equal(t, replay.OnlyReplayed, c.Verdict)
 			words = append(words, c.Cluster+": "+c.Replayed.String())
 		}
 		require.Equal(t, c.want, words, name)
@@ -122,14 +122,14 @@ func once(at, released float64, to string) incident.Departures {
 func TestARecordingAndAReplayAreHeldAgainstEachOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		replayed incident.Departures
-		want     report.Verdict
+		want     replay.Verdict
 	}{
-		"within two seconds":    {once(11.9, 21.9, "m2"), report.Same},
-		"it left earlier":       {once(7, 20, "m2"), report.Earlier},
-		"it left later":         {once(13, 20, "m2"), report.Later},
-		"it was released later": {once(10, 23, "m2"), report.Later},
-		"it went elsewhere":     {once(10, 20, "m3"), report.Differs},
-		"it stayed":             {incident.Departures{}, report.OnlyRecorded},
+		"within two seconds":    {once(11.9, 21.9, "m2"), replay.Same},
+		"it left earlier":       {once(7, 20, "m2"), replay.Earlier},
+		"it left later":         {once(13, 20, "m2"), replay.Later},
+		"it was released later": {once(10, 23, "m2"), replay.Later},
+		"it went elsewhere":     {once(10, 20, "m3"), replay.Differs},
+		"it stayed":             {incident.Departures{}, replay.OnlyRecorded},
 	} {
 		all := incident.Compare(once(10, 20, "m2"), c.replayed, time.Hour)
 		require.Len(t, all, 1, name)
@@ -141,5 +141,5 @@ func TestARecordingAndAReplayAreHeldAgainstEachOther(t *testing.T) {
 func TestARecordingSaysNothingOfWhatComesAfterItsEnd(t *testing.T) {
 	require.Empty(t, incident.Compare(nil, once(61, 65, "m2"), time.Minute))
 	require.Equal(t, "00:00:10 for m2:2, not released", incident.Compare(nil, once(10, 65, "m2"), time.Minute)[0].Replayed.String())
-	require.Equal(t, report.Same, incident.Compare(once(59, 60, "m2"), once(60.5, 61, "m2"), time.Minute)[0].Verdict, "what was recorded is held against all of the replay")
+	require.Equal(t, replay.Same, incident.Compare(once(59, 60, "m2"), once(60.5, 61, "m2"), time.Minute)[0].Verdict, "what was recorded is held against all of the replay")
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/actors/actorstest"
-	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario/recording"
+	"leeward/runtime/scenario/replay"
 )
 
 // Whatever the order of the mailboxes, a recording ends alike: with the same bindings, taints, copies
@@ -25,9 +24,9 @@ func TestRecordingsEndAlikeInEveryOrder(t *testing.T) {
 		require.NoError(t, err)
 		var first *account
 		for seed := range orders {
-			run, err := world.Replay(s, world.Options{Seed: seed})
+			run, err := replay.Play(s, replay.Options{Seed: seed})
 			require.NoError(t, err)
-			now := (&replayed{run: run, initial: &report.Run{}}).account()
+			now := (&replayed{run: run, initial: &replay.Run{}}).account()
 			if seed == 0 {
 				first = now
 			}

@@ -13,9 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario/recording"
+	"leeward/runtime/scenario/replay"
 )
 
 // beside is where recordings lie that are not part of the repository: in the folder shared/oracle next
@@ -91,7 +90,7 @@ func strayed(t *testing.T, r *recording.Recording, began time.Duration) string {
 		b.to += relist
 	}
 	for seed := range uint64(5) {
-		ran := replay(t, r, seed+1, began)
+		ran := play(t, r, seed+1, began)
 		if all := differences(recorded, ran.account(), b); len(all) > 0 {
 			return fmt.Sprintf("%s, seed %d, begun %s into a second:\n%s\n\n%s", r.Script.ID, seed+1, began, join(all), timeline(t, ran.run))
 		}
@@ -99,7 +98,7 @@ func strayed(t *testing.T, r *recording.Recording, began time.Duration) string {
 	return ""
 }
 
-func replay(t *testing.T, r *recording.Recording, seed uint64, began time.Duration) *replayed {
+func play(t *testing.T, r *recording.Recording, seed uint64, began time.Duration) *replayed {
 	t.Helper()
 	s, err := r.Scenario(r.Script.ID)
 	require.NoError(t, err)
@@ -107,17 +106,17 @@ func replay(t *testing.T, r *recording.Recording, seed uint64, began time.Durati
 	for i := range s.Timeline {
 		s.Timeline[i].At += began
 	}
-	run, err := world.Replay(s, world.Options{Seed: seed})
+	run, err := replay.Play(s, replay.Options{Seed: seed})
 	require.NoError(t, err)
 	s.Timeline = nil
-	initial, err := world.Replay(s, world.Options{Seed: seed, Until: time.Second})
+	initial, err := replay.Play(s, replay.Options{Seed: seed, Until: time.Second})
 	require.NoError(t, err)
 	return &replayed{run: run, initial: initial, began: began}
 }
 
 func join(lines []string) string { return strings.Join(lines, "\n") }
 
-func timeline(t *testing.T, run *report.Run) string {
+func timeline(t *testing.T, run *replay.Run) string {
 	t.Helper()
 	var text bytes.Buffer
 	require.NoError(t, journal.WriteText(&text, run.Start, run.Events, journal.Style{}))

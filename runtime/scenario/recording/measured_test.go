@@ -80,7 +80,7 @@ func (f *fleet) sick(cluster int) *fleet {
 // until runs what was written. It begins half a second into a second.
 func (f *fleet) until(end float64) *replayed {
 	f.r.Script.EndSeconds = end
-	return replay(f.t, f.r, 1, 1500*time.Millisecond)
+	return play(f.t, f.r, 1, 1500*time.Millisecond)
 }
 
 // story tells what a workload went through, a line for each state: when, where it is placed, and after

@@ -18,9 +18,9 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
-	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/recording"
+	"leeward/runtime/scenario/replay"
 )
 
 // script returns a recording of what is written as its scenario.
@@ -120,7 +120,7 @@ func TestClustersHaveDefaults(t *testing.T) {
 func TestAFleetThatIsRefused(t *testing.T) {
 	s, err := script(t, `"clusters": [{"name": "member1", "taints": [{"key": "k", "effect": "PreferNoSchedule"}]}]`).Scenario("x.json")
 	require.NoError(t, err)
-	_, err = world.Replay(s, world.Options{})
+	_, err = replay.Play(s, replay.Options{})
 	require.ErrorContains(t, err, "x.json:1: Cluster member1: spec.taints[0].effect: Unsupported value")
 }
 

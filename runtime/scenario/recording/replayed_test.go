@@ -11,15 +11,15 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario/recording"
+	"leeward/runtime/scenario/replay"
 )
 
 // replayed is a recording that was run.
 type replayed struct {
-	run *report.Run
+	run *replay.Run
 	// initial is the same run without any input.
-	initial *report.Run
+	initial *replay.Run
 	// began is when the recording begins, after the start of the run.
 	began time.Duration
 }

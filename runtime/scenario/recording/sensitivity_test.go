@@ -47,7 +47,7 @@ func TestEveryDifferenceIsTold(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := read(t, filepath.Join("testdata", c.file+".json"))
-			ran := replay(t, r, 1, 1500*time.Millisecond).account()
+			ran := play(t, r, 1, 1500*time.Millisecond).account()
 			require.Empty(t, differences(accountOf(r), ran, within))
 			c.bend(&r.Observed)
 			require.Contains(t, join(differences(accountOf(r), ran, within)), c.told)

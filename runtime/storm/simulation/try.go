@@ -13,8 +13,8 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // Finding is what went wrong with a case.
@@ -56,11 +56,11 @@ func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 	if err != nil {
 		return &Finding{Law: Valid, Detail: err.Error()}
 	}
-	first, wrong := run(s, world.Options{Seed: c.Seed}, tamper)
+	first, wrong := run(s, replay.Options{Seed: c.Seed}, tamper)
 	if wrong != nil {
 		return wrong
 	}
-	other, wrong := run(s, world.Options{Seed: c.Seed, Interleaving: ^c.Seed}, tamper)
+	other, wrong := run(s, replay.Options{Seed: c.Seed, Interleaving: ^c.Seed}, tamper)
 	if wrong != nil {
 		return wrong
 	}
@@ -73,7 +73,7 @@ func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 	return nil
 }
 
-func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *report.Run, wrong *Finding) {
+func run(s *scenario.Scenario, o replay.Options, tamper func() world.Tamper) (r *replay.Run, wrong *Finding) {
 	defer func() {
 		if p := recover(); p != nil {
 			wrong = &Finding{Law: Runs, Detail: fmt.Sprint("panic: ", p)}
@@ -83,7 +83,7 @@ func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *
 	if tamper != nil {
 		o.Tamper = tamper()
 	}
-	r, err := world.Replay(s, o)
+	r, err := replay.Play(s, o)
 	var invalid *world.Invalid
 	switch {
 	case errors.As(err, &invalid):
@@ -95,9 +95,9 @@ func run(s *scenario.Scenario, o world.Options, tamper func() world.Tamper) (r *
 }
 
 // broken is what a run says of the laws of package invariant; nil: all held.
-func broken(r *report.Run) (wrong *Finding) {
+func broken(r *replay.Run) (wrong *Finding) {
 	for _, e := range r.Expectations {
-		law, is := strings.CutPrefix(e.Text, world.InvariantPrefix)
+		law, is := strings.CutPrefix(e.Text, replay.InvariantPrefix)
 		switch {
 		case !is || e.Passed:
 		case wrong == nil:
@@ -110,8 +110,8 @@ func broken(r *report.Run) (wrong *Finding) {
 	return wrong
 }
 
-func repeats(s *scenario.Scenario, first *report.Run, tamper func() world.Tamper) *Finding {
-	again, wrong := run(s, world.Options{Seed: first.Seed}, tamper)
+func repeats(s *scenario.Scenario, first *replay.Run, tamper func() world.Tamper) *Finding {
+	again, wrong := run(s, replay.Options{Seed: first.Seed}, tamper)
 	if wrong != nil {
 		return wrong
 	}
@@ -125,7 +125,7 @@ func repeats(s *scenario.Scenario, first *report.Run, tamper func() world.Tamper
 }
 
 // endings says in what two runs end differently; empty: in nothing. What is equal in memory need not be written down.
-func endings(a, b *report.Run) string {
+func endings(a, b *replay.Run) string {
 	if slices.EqualFunc(a.Objects, b.Objects, alike) {
 		return ""
 	}
@@ -145,7 +145,7 @@ func alike(a, b api.Object) bool {
 
 // ended are the objects in the end, a line each. Which of an instant's changes came first shows in nothing but
 // the resourceVersion.
-func ended(r *report.Run) []string {
+func ended(r *replay.Run) []string {
 	lines := make([]string, len(r.Objects))
 	for i, o := range r.Objects {
 		o = api.Copy(o)
@@ -161,7 +161,7 @@ func equal(a, b journal.Entry) bool {
 }
 
 // history are all facts, a line each.
-func history(r *report.Run) []string {
+func history(r *replay.Run) []string {
 	lines := make([]string, len(r.Events))
 	for i := range r.Events {
 		e := &r.Events[i]

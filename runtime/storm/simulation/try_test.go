@@ -11,15 +11,15 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/report"
+	"leeward/runtime/scenario/replay"
 )
 
 // Objects are compared in memory and, where that tells them apart, in writing, which alone counts.
 func TestEndingsDifferWhereTheirObjectsReadOtherwise(t *testing.T) {
-	configMap := func(change func(*corev1.ConfigMap)) *report.Run {
+	configMap := func(change func(*corev1.ConfigMap)) *replay.Run {
 		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", ResourceVersion: "1"}, Data: map[string]string{"a": "1"}}
 		change(m)
-		return &report.Run{Objects: []api.Object{m}}
+		return &replay.Run{Objects: []api.Object{m}}
 	}
 	first := configMap(func(*corev1.ConfigMap) {})
 	for name, change := range map[string]func(*corev1.ConfigMap){
@@ -34,8 +34,8 @@ func TestEndingsDifferWhereTheirObjectsReadOtherwise(t *testing.T) {
 		require.Equal(t, was, other.Objects[0].GetResourceVersion(), "%s: to compare changes nothing", name)
 	}
 	require.Contains(t, endings(first, configMap(func(m *corev1.ConfigMap) { m.Data["a"] = "2" })), `"a":"2"`)
-	require.Contains(t, endings(first, &report.Run{}), "one less")
-	require.Contains(t, endings(&report.Run{}, first), "one more")
+	require.Contains(t, endings(first, &replay.Run{}), "one less")
+	require.Contains(t, endings(&replay.Run{}, first), "one more")
 }
 
 func TestFactsAreEqualWithInstantActorAndAllFields(t *testing.T) {

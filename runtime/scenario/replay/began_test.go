@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"testing"
@@ -10,9 +10,8 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/fleet/world"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // began is noon of a day.
@@ -41,16 +40,16 @@ func standing() *scenario.Scenario {
 	return s
 }
 
-func replayed(t *testing.T, s *scenario.Scenario) *report.Run {
+func replayed(t *testing.T, s *scenario.Scenario) *replay.Run {
 	t.Helper()
-	run, err := world.Replay(s, world.Options{Seed: 1})
+	run, err := replay.Play(s, replay.Options{Seed: 1})
 	require.NoError(t, err)
 	require.True(t, run.Passed)
 	return run
 }
 
 // kinds are those of the facts of a run, each once.
-func kinds(run *report.Run) map[string]int {
+func kinds(run *replay.Run) map[string]int {
 	all := map[string]int{}
 	for i := range run.Events {
 		all[run.Events[i].Fact.Kind()]++
@@ -90,6 +89,6 @@ func TestWhatIsNoLongerPossibleIsPassedOver(t *testing.T) {
 	}
 	replayed(t, s)
 	s.Timeline[0].Recorded = false
-	_, err := world.Replay(s, world.Options{})
+	_, err := replay.Play(s, replay.Options{})
 	require.ErrorContains(t, err, "there is no such object")
 }

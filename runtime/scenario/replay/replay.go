@@ -1,8 +1,8 @@
-package world
+// Package replay runs scenarios on a virtual clock, and judges their expectations.
+package replay
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -11,8 +11,8 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
-	"leeward/runtime/report"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/expect"
 )
@@ -36,7 +36,7 @@ type Options struct {
 	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
 	MaxPerInstant int
 	// Tamper stands before every machine. Zero: they get what they are sent.
-	Tamper Tamper
+	Tamper world.Tamper
 	// Profile replaces the scenario's; empty: as written.
 	Profile string
 	// Set are settings on top of the scenario's own.
@@ -45,26 +45,17 @@ type Options struct {
 	Until time.Duration
 }
 
-// Invalid says what is wrong with a scenario that could not be run as written.
-type Invalid struct{ Problems []error }
-
-// Error lists all problems, one a line.
-func (e *Invalid) Error() string { return errors.Join(e.Problems...).Error() }
-
-// Unwrap returns the problems.
-func (e *Invalid) Unwrap() []error { return e.Problems }
-
-// Replay runs a scenario on a virtual clock and judges its expectations. The error is an *Invalid where
+// Play runs a scenario on a virtual clock and judges its expectations. The error is a *world.Invalid where
 // the scenario is at fault, and of the engine's own otherwise.
-func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
+func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	profile := cmp.Or(o.Profile, s.Profile, config.Default)
 	settings, problems := config.Resolve(profile, slices.Concat(s.Config, o.Set))
 	if len(problems) > 0 {
-		return nil, &Invalid{Problems: problems}
+		return nil, &world.Invalid{Problems: problems}
 	}
 	start, err := startOf(s)
 	if err != nil {
-		return nil, &Invalid{Problems: []error{err}}
+		return nil, &world.Invalid{Problems: []error{err}}
 	}
 	monitor := invariant.New(settings, s.Members)
 	c := o.world(settings, s.Members, start)
@@ -74,7 +65,7 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 	r := &replay{
 		scenario: s,
 		start:    start,
-		world:    New(c),
+		world:    world.New(c),
 		checker:  expect.NewChecker(s.Expect, start),
 		monitor:  monitor,
 
@@ -89,8 +80,8 @@ func Replay(s *scenario.Scenario, o Options) (*report.Run, error) {
 }
 
 // world is how the scenario's world runs.
-func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour, start time.Time) Config {
-	c := Config{Settings: settings, Start: start, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant, Tamper: o.Tamper}
+func (o *Options) world(settings messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour, start time.Time) world.Config {
+	c := world.Config{Settings: settings, Start: start, Seed: o.Seed, Interleaving: o.Interleaving, Lanes: o.Lanes, Order: kernel.Seeded, Members: members, MaxPerInstant: o.MaxPerInstant, Tamper: o.Tamper}
 	if o.Lanes > 1 {
 		c.Order = kernel.FIFO
 	}
@@ -102,7 +93,7 @@ type replay struct {
 	scenario *scenario.Scenario
 	// start is when virtual time begins.
 	start   time.Time
-	world   *World
+	world   *world.World
 	checker *expect.Checker
 	monitor *invariant.Monitor
 	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
@@ -237,21 +228,21 @@ func (r *replay) watch() {
 	r.monitor.Settled(r.world.Now(), r.world.Store(), news)
 }
 
-func (r *replay) report(profile string, seed uint64) *report.Run {
-	run := &report.Run{
+func (r *replay) report(profile string, seed uint64) *Run {
+	run := &Run{
 		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File, Line: r.scenario.Line,
 		Seed: seed, Profile: profile, Start: r.start, Passed: true,
 		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(report.Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
+		run.Expect(Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
 	}
 	if r.scenario.Began != nil {
 		return run
 	}
 	r.monitor.Finish(r.end, r.world.Store())
 	for _, v := range r.monitor.Violations() {
-		run.Expect(report.Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+		run.Expect(Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
 	}
 	return run
 }

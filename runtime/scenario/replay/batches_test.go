@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"leeward/messages"
 	"leeward/runtime/fleet/invariant"
 	"leeward/runtime/fleet/world"
+	"leeward/runtime/scenario/replay"
 	"leeward/runtime/storm/simulation"
 )
 
@@ -22,7 +23,7 @@ func TestLawsAreAskedOfSeveralInstantsTogether(t *testing.T) {
 				s, err := simulation.Draw(seed).Scenario()
 				require.NoError(t, err)
 				w := watch{every: instants}
-				require.NoError(t, world.EachInstant(s, w.see))
+				require.NoError(t, replay.EachInstant(s, w.see))
 				require.Empty(t, w.monitor.Violations(), "seed %d", seed)
 			}
 		})

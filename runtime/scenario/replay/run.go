@@ -1,7 +1,4 @@
-// Package report says what came of scenarios: to people as a story with its verdict, to programs as
-// JSON, to build servers as JUnit XML or as GitHub's annotations. What it writes follows from the runs alone, byte for byte, save
-// for the wall-clock times in summaries and in JUnit.
-package report
+package replay
 
 import (
 	"time"
@@ -53,8 +50,8 @@ type Expectation struct {
 	Line int    `json:"-"`
 }
 
-// place is where an expectation of a run is written, or what it is about.
-func (e *Expectation) place(r *Run) (file string, line int) {
+// Place is where an expectation of a run is written, or what it is about.
+func (e *Expectation) Place(r *Run) (file string, line int) {
 	switch {
 	case e.File != "":
 		return e.File, max(1, e.Line)
@@ -70,10 +67,11 @@ func (r *Run) Expect(e Expectation) {
 	r.Passed = r.Passed && e.Passed
 }
 
-func (r *Run) sameScenario(as *Run) bool { return r.File == as.File && r.Name == as.Name }
+// SameScenario reports whether two runs are of one scenario.
+func (r *Run) SameScenario(as *Run) bool { return r.File == as.File && r.Name == as.Name }
 
-// failures counts the expectations that did not hold.
-func (r *Run) failures() (n int) {
+// Failures counts the expectations that did not hold.
+func (r *Run) Failures() (n int) {
 	for _, e := range r.Expectations {
 		if !e.Passed {
 			n++

@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/differences.md")
@@ -28,7 +29,7 @@ Each section is what Leeward does, and a file of scenarios. In it the same story
 ` + "`karmada`" + `), in Leeward (profile ` + "`leeward`" + `, the default), and in Karmada with nothing but the named
 settings changed. Lines at time zero are left out. [profiles.md](profiles.md) explains the settings.
 
-This file is written by ` + "`go test ./runtime/fleet/world -run Differences -update`" + `: a file of scenarios is a section
+This file is written by ` + "`go test ./runtime/scenario/replay -run Differences -update`" + `: a file of scenarios is a section
 of it as soon as scenarios of both profiles name, in their descriptions, a fault of Karmada (K1) or a row of the table of
 features (row 1). The contents list the settings and API fields that they name beside it, and their values in the two
 profiles: as written counts where a manifest says so, in either profile, and always is what a user sees in either.
@@ -51,7 +52,7 @@ func TestTheDifferencesPageIsCurrent(t *testing.T) {
 	}
 	recorded, err := os.ReadFile(differences)
 	require.NoError(t, err)
-	require.Empty(t, string(diff.Diff("recorded", recorded, "now", page)), "run: go test ./runtime/fleet/world -run Differences -update")
+	require.Empty(t, string(diff.Diff("recorded", recorded, "now", page)), "run: go test ./runtime/scenario/replay -run Differences -update")
 }
 
 func pageOfDifferences(t *testing.T) []byte {
@@ -140,7 +141,7 @@ func settingsOf(s *scenario.Scenario) string {
 
 // told is the story of a run after its first instant.
 func told(t *testing.T, s *scenario.Scenario) string {
-	run := replay(t, s, world.Options{})
+	run := play(t, s, replay.Options{})
 	later := slices.IndexFunc(run.Events, func(e journal.Entry) bool { return e.At.After(world.Start) })
 	if later < 0 {
 		later = 0

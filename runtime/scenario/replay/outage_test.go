@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 
 	"leeward/actors/actorstest"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // factsOf replays a file of one scenario, and returns its facts whatever their order in an instant.
@@ -22,7 +22,7 @@ func factsOf(t *testing.T, text string) (facts []string) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	scenarios, problems := scenario.Load(file)
 	require.Empty(t, problems)
-	run, err := world.Replay(scenarios[0], world.Options{Seed: 1})
+	run, err := replay.Play(scenarios[0], replay.Options{Seed: 1})
 	require.NoError(t, err)
 	for i := range run.Events {
 		line, err := journal.AppendJSON(nil, run.Start, &run.Events[i])

@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // BenchmarkReplay replays a mass failover with all laws on: workloads on two of 100 clusters each, of which 30 are tainted
@@ -34,7 +34,7 @@ func BenchmarkReplay(b *testing.B) {
 // timed is how long it takes to replay a scenario.
 func timed(b *testing.B, s *scenario.Scenario) time.Duration {
 	before := time.Now()
-	run, err := world.Replay(s, world.Options{})
+	run, err := replay.Play(s, replay.Options{})
 	require.NoError(b, err)
 	require.True(b, run.Passed)
 	return time.Since(before)

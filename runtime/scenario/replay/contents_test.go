@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package world
+package replay
 
 import (
 	"time"
@@ -72,7 +72,7 @@ func (r *replay) setClock(a *scenario.Clock) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	r.world.note(&messages.ClockStepped{By: a.By})
+	r.world.Note(&messages.ClockStepped{By: a.By})
 	r.offset += a.By
 	r.world.Enter(r.machine(r.now))
 	return r.comeBack()
@@ -86,7 +86,7 @@ func (r *replay) disturb(a *scenario.Reports) {
 		r.disturbed[c] = true
 		r.monitor.Mishears(until.Add(a.By), c)
 	}
-	r.world.tellMembers(a.Clusters, &messages.ReportsDisturbed{Fault: a.Fault, Until: until, By: a.By})
+	r.tellMembers(a.Clusters, &messages.ReportsDisturbed{Fault: a.Fault, Until: until, By: a.By})
 }
 
 // hear passes on what a cluster says of itself.

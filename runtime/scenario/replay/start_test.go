@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 func TestARunBeginsWhenAllOfADumpHasHappened(t *testing.T) {
@@ -29,7 +29,7 @@ spec: {syncMode: Push, taints: [{key: down, effect: NoExecute, timeAdded: "`+add
 `), 0o600))
 		scenarios, problems := scenario.Load(file)
 		require.Empty(t, problems)
-		run, err := world.Replay(scenarios[0], world.Options{Seed: 1})
+		run, err := replay.Play(scenarios[0], replay.Options{Seed: 1})
 		if want == "" {
 			require.EqualError(t, err, file+": Cluster m1: tells of "+added+", which is after 9000-01-01T00:00:00Z")
 			continue

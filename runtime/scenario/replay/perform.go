@@ -1,4 +1,4 @@
-package world
+package replay
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 )
 
@@ -22,11 +23,11 @@ func (r *replay) perform(s *scenario.Step) error {
 	if err == nil || s.Recorded {
 		return nil
 	}
-	var invalid *Invalid
+	var invalid *world.Invalid
 	if errors.As(err, &invalid) {
 		return err
 	}
-	return &Invalid{Problems: []error{fmt.Errorf("%s: at %s: %w", s.Source(), s.At, err)}}
+	return &world.Invalid{Problems: []error{fmt.Errorf("%s: at %s: %w", s.Source(), s.At, err)}}
 }
 
 func (r *replay) act(s *scenario.Step) error {
@@ -35,21 +36,21 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Condition:
 		return r.condition(a)
 	case *scenario.Taint:
-		return w.editTaints(a.Clusters, taintEdits(a.Changes.Add, a.Changes.Remove))
+		return r.editTaints(a.Clusters, taintEdits(a.Changes.Add, a.Changes.Remove))
 	case *scenario.Cordon:
-		return w.cordon(a)
+		return r.cordon(a)
 	case *scenario.Drain:
-		w.drain(a)
+		r.drain(a)
 	case *scenario.Label:
-		w.tellClusters(a.Clusters, &messages.LabelsEdited{Labels: a.Labels})
+		r.tellClusters(a.Clusters, &messages.LabelsEdited{Labels: a.Labels})
 	case *scenario.Outage:
 		r.outage(a)
 	case *scenario.Health:
-		w.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
+		r.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Status:
-		w.tellMembers(a.Clusters, &messages.StatusForced{Binding: a.Binding, Status: a.Status})
+		r.tellMembers(a.Clusters, &messages.StatusForced{Binding: a.Binding, Status: a.Status})
 	case *scenario.Room:
-		w.tellMembers(a.Clusters, &messages.RoomLimited{Binding: a.Binding, Replicas: a.Replicas})
+		r.tellMembers(a.Clusters, &messages.RoomLimited{Binding: a.Binding, Replicas: a.Replicas})
 	case *scenario.Serves:
 		for _, c := range a.Clusters {
 			r.hear(c, &messages.EnablementsReported{APIs: a.APIs})
@@ -61,11 +62,11 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Apply:
 		return r.applyStep(a)
 	case *scenario.Delete:
-		return w.deleteKnown(a.Object)
+		return r.deleteKnown(a.Object)
 	case *scenario.Config:
 		return w.Set(a.Settings)
 	case *scenario.Hold:
-		return w.holdAll(a)
+		return r.holdAll(a)
 	case *scenario.Release:
 		return w.Release(a.Binding, a.Reason)
 	case *scenario.Said:
@@ -79,22 +80,22 @@ func (r *replay) act(s *scenario.Step) error {
 	case *scenario.Reports:
 		r.disturb(a)
 	case *scenario.Reboot:
-		w.tellMembers(a.Clusters, &messages.Rebooted{})
+		r.tellMembers(a.Clusters, &messages.Rebooted{})
 	default:
-		panic(fmt.Sprintf("world: unknown action %T", a))
+		panic(fmt.Sprintf("replay: unknown action %T", a))
 	}
 	return nil
 }
 
-func (w *World) tellClusters(names []messages.ClusterName, m messages.ToCluster) {
+func (r *replay) tellClusters(names []messages.ClusterName, m messages.ToCluster) {
 	for _, name := range names {
-		w.TellCluster(name, m)
+		r.world.TellCluster(name, m)
 	}
 }
 
-func (w *World) tellMembers(names []messages.ClusterName, m messages.ToMember) {
+func (r *replay) tellMembers(names []messages.ClusterName, m messages.ToMember) {
 	for _, name := range names {
-		w.TellMember(name, m)
+		r.world.TellMember(name, m)
 	}
 }
 
@@ -108,8 +109,8 @@ func (r *replay) said(a *scenario.Said) {
 	}
 }
 
-func (w *World) deleteKnown(key api.Key) error {
-	if !w.Delete(key) {
+func (r *replay) deleteKnown(key api.Key) error {
+	if !r.world.Delete(key) {
 		return fmt.Errorf("delete %s: there is no such object", key)
 	}
 	return nil
@@ -119,36 +120,36 @@ func (w *World) deleteKnown(key api.Key) error {
 var cordonTaint = corev1.Taint{Key: api.TaintUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
 // cordon keeps new workloads off clusters, or ends that and what drains them.
-func (w *World) cordon(a *scenario.Cordon) error {
+func (r *replay) cordon(a *scenario.Cordon) error {
 	if a.Off {
-		w.tellClusters(a.Clusters, &messages.DrainCancelled{})
+		r.tellClusters(a.Clusters, &messages.DrainCancelled{})
 	}
-	return w.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
+	return r.editTaints(a.Clusters, []messages.TaintEdit{{Taint: cordonTaint, Remove: a.Off}})
 }
 
-func (w *World) drain(a *scenario.Drain) {
+func (r *replay) drain(a *scenario.Drain) {
 	m := &messages.DrainRequested{}
 	if a.Deadline > 0 {
-		m.Deadline = w.now.Add(a.Deadline)
+		m.Deadline = r.world.Now().Add(a.Deadline)
 	}
-	w.tellClusters(a.Clusters, m)
+	r.tellClusters(a.Clusters, m)
 }
 
 // holdAll has the evictions of each scope wait. Who is no longer held is no longer released either.
-func (w *World) holdAll(a *scenario.Hold) error {
+func (r *replay) holdAll(a *scenario.Hold) error {
 	var h *api.Hold
 	if a.Reason != "" {
 		h = &api.Hold{Reason: a.Reason}
-		if end := a.Ends(w.config.Start, w.now); !end.IsZero() {
+		if end := a.Ends(r.start, r.world.Now()); !end.IsZero() {
 			h.Until = &metav1.Time{Time: end}
 		}
 	}
 	for _, of := range a.Scopes {
-		if err := w.Hold(of, h); err != nil {
+		if err := r.world.Hold(of, h); err != nil {
 			return err
 		}
 		if of.Binding != "" && h == nil {
-			if err := w.Release(of.Binding, ""); err != nil {
+			if err := r.world.Release(of.Binding, ""); err != nil {
 				return err
 			}
 		}
@@ -168,9 +169,9 @@ func taintEdits(add, remove []corev1.Taint) []messages.TaintEdit {
 }
 
 // editTaints passes edits on that the clusters could have in their manifests, too.
-func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.TaintEdit) error {
+func (r *replay) editTaints(clusters []messages.ClusterName, edits []messages.TaintEdit) error {
 	for _, name := range clusters {
-		c := w.store.Cluster(name)
+		c := r.world.Store().Cluster(name)
 		if c == nil {
 			return fmt.Errorf("edit the taints of cluster %s: there is no such cluster", name)
 		}
@@ -180,10 +181,10 @@ func (w *World) editTaints(clusters []messages.ClusterName, edits []messages.Tai
 				next.Spec.Taints, _ = taint.Add(next.Spec.Taints, e.Taint)
 			}
 		}
-		if problems := admission.Validate(&next, c, w.settings); len(problems) > 0 {
-			return &Rejected{Object: store.ClusterKey(name), Problems: problems}
+		if problems := admission.Validate(&next, c, r.world.Settings()); len(problems) > 0 {
+			return &world.Rejected{Object: store.ClusterKey(name), Problems: problems}
 		}
-		w.TellCluster(name, &messages.TaintsEdited{Edits: edits})
+		r.world.TellCluster(name, &messages.TaintsEdited{Edits: edits})
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (r *replay) condition(a *scenario.Condition) error {
 	for _, c := range a.Clusters {
 		status := a.Status
 		if a.Toggle {
-			status = toggled(r.world.store.Cluster(c), a)
+			status = toggled(r.world.Store().Cluster(c), a)
 		}
 		r.hear(c, &messages.ConditionReported{Observed: a.Observed, Type: a.Type, Status: status, Reason: a.Reason, Message: a.Message})
 	}
@@ -231,7 +232,7 @@ func opposite(status metav1.ConditionStatus) metav1.ConditionStatus {
 // capacity changes the resources that the step names and leaves the others.
 func (r *replay) capacity(a *scenario.Capacity) error {
 	for _, name := range a.Clusters {
-		c := r.world.store.Cluster(name)
+		c := r.world.Store().Cluster(name)
 		if c == nil {
 			return fmt.Errorf("change the capacity of cluster %s: there is no such cluster", name)
 		}
@@ -261,7 +262,7 @@ func (r *replay) applyStep(a *scenario.Apply) error {
 		return r.world.ApplyAll(a.Documents)
 	}
 	for _, d := range a.Documents {
-		var rejected *Rejected
+		var rejected *world.Rejected
 		if err := r.world.Apply(api.Copy(d.Object)); err != nil && !errors.As(err, &rejected) {
 			return err
 		}

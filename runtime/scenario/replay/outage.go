@@ -1,4 +1,4 @@
-package world
+package replay
 
 import (
 	"time"
@@ -41,12 +41,12 @@ func (r *replay) outagesOf(c messages.ClusterName) messages.Outages {
 
 func (r *replay) noteOutage(c messages.ClusterName, a *scenario.Outage) {
 	if a.Over {
-		r.world.note(&messages.OutageEnded{Cluster: c, Outage: a.Kind})
+		r.world.Note(&messages.OutageEnded{Cluster: c, Outage: a.Kind})
 		return
 	}
 	var until time.Time
 	if a.For > 0 {
 		until = r.world.Now().Add(a.For)
 	}
-	r.world.note(&messages.OutageBegan{Cluster: c, Outage: a.Kind, Until: until})
+	r.world.Note(&messages.OutageBegan{Cluster: c, Outage: a.Kind, Until: until})
 }

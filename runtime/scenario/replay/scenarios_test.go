@@ -1,4 +1,4 @@
-package world_test
+package replay_test
 
 import (
 	"encoding/json"
@@ -11,9 +11,9 @@ import (
 	"leeward/actors/actorstest"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/fleet/world"
 	"leeward/runtime/report"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // load reads the scenarios once, for all tests: no replay changes one.
@@ -28,10 +28,10 @@ func all(t *testing.T) []*scenario.Scenario {
 	return slices.Clone(scenarios)
 }
 
-func replay(t *testing.T, s *scenario.Scenario, o world.Options) *report.Run {
+func play(t *testing.T, s *scenario.Scenario, o replay.Options) *replay.Run {
 	t.Helper()
 	o.Seed = s.Seed
-	run, err := world.Replay(s, o)
+	run, err := replay.Play(s, o)
 	require.NoError(t, err)
 	return run
 }
@@ -40,7 +40,7 @@ func TestEveryScenarioHolds(t *testing.T) {
 	for _, s := range all(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			run := replay(t, s, world.Options{})
+			run := play(t, s, replay.Options{})
 			require.Len(t, run.Expectations, len(s.Expect))
 			for _, e := range run.Expectations {
 				require.True(t, e.Passed, "%s: %s", e.Text, e.Reason)
@@ -61,9 +61,9 @@ func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
 	for _, s := range whole(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			first := end(t, replay(t, s, world.Options{}))
+			first := end(t, play(t, s, replay.Options{}))
 			for n := range actorstest.Cases(10) {
-				require.Equal(t, first, end(t, replay(t, s, world.Options{Interleaving: 1000 + n})), "interleaving %d", 1000+n)
+				require.Equal(t, first, end(t, play(t, s, replay.Options{Interleaving: 1000 + n})), "interleaving %d", 1000+n)
 			}
 		})
 	}
@@ -75,9 +75,9 @@ func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
 	for _, s := range whole(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			first := end(t, replay(t, s, world.Options{}))
+			first := end(t, play(t, s, replay.Options{}))
 			for _, lanes := range []int{2, 3, 8} {
-				require.Equal(t, first, end(t, replay(t, s, world.Options{Lanes: lanes})), "%d lanes", lanes)
+				require.Equal(t, first, end(t, play(t, s, replay.Options{Lanes: lanes})), "%d lanes", lanes)
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func TestAReplayChangesNoScenario(t *testing.T) {
 	for _, s := range all(t) {
 		before, err := json.Marshal(s)
 		require.NoError(t, err, s.Name)
-		replay(t, s, world.Options{})
+		play(t, s, replay.Options{})
 		after, err := json.Marshal(s)
 		require.NoError(t, err, s.Name)
 		require.Equal(t, string(before), string(after), s.Name)
@@ -99,9 +99,9 @@ func TestAReplayChangesNoScenario(t *testing.T) {
 func TestOneSeedIsOneHistory(t *testing.T) {
 	scenarios := all(t)
 	for _, s := range scenarios[:actorstest.Cases(uint64(len(scenarios)))] {
-		first, err := report.Encode(replay(t, s, world.Options{}))
+		first, err := report.Encode(play(t, s, replay.Options{}))
 		require.NoError(t, err, s.Name)
-		second, err := report.Encode(replay(t, s, world.Options{}))
+		second, err := report.Encode(play(t, s, replay.Options{}))
 		require.NoError(t, err, s.Name)
 		require.Equal(t, string(first), string(second), s.Name)
 	}
@@ -109,7 +109,7 @@ func TestOneSeedIsOneHistory(t *testing.T) {
 
 // end is the state in which a run ended. Which of an instant's changes came first shows in nothing but
 // the resourceVersion.
-func end(t *testing.T, run *report.Run) []string {
+func end(t *testing.T, run *replay.Run) []string {
 	t.Helper()
 	state := make([]string, len(run.Objects))
 	for i, o := range run.Objects {

@@ -1,4 +1,4 @@
-package world
+package replay
 
 import (
 	"fmt"
@@ -9,19 +9,20 @@ import (
 	"leeward/actors"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 )
 
 // lastStart is when a run begins at the latest, so that its end has a date that can be written.
 var lastStart = time.Date(9000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// startOf is when virtual time begins: when a recording did; else at Start, or, with manifests of a fleet that ran, on the
+// startOf is when virtual time begins: when a recording did; else at world.Start, or, with manifests of a fleet that ran, on the
 // first whole minute at which all happened that they tell of, so that their tasks and tolerations go on.
 func startOf(s *scenario.Scenario) (time.Time, error) {
 	if s.Began != nil {
 		return s.Began.At, nil
 	}
-	start := Start
+	start := world.Start
 	for _, d := range s.Objects {
 		newest := newestOf(d.Object)
 		if newest.After(lastStart) {
