@@ -25,7 +25,7 @@ import (
 	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/scenario/incident"
+	"leeward/runtime/fleet/world"
 )
 
 // daemon is a store, the API that people and agents write to it by, and the machines that look after what they
@@ -62,7 +62,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	d.machines.settings.Store(&c.settings)
 	d.machines.quarantine = quarantine{clock: d.clock, log: log, changed: d.metrics.Quarantined}
 	d.machines.config = live.Config{
-		Engine: d.engine, Seed: incident.Seed, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Decided: d.decided.decided, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
+		Engine: d.engine, Seed: world.DaemonSeed, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Decided: d.decided.decided, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
 		StepLimit: c.machineStepLimit,
 	}
 	d.machines.rest()

@@ -1,5 +1,3 @@
-// Package client reads, writes and follows the objects of a Kubernetes API server: Leeward's daemon, Karmada's, or
-// any other that has the kinds of the catalog.
 package client
 
 import (

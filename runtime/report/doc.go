@@ -1,4 +1,9 @@
 // Package report says what came of scenarios: to people as a story with its verdict, to programs as
 // JSON, to build servers as JUnit XML or as GitHub's annotations. What it writes follows from the runs alone, byte for byte, save
 // for the wall-clock times in summaries and in JUnit.
+//
+// The room report shows what came of runs and storms. In it, packages timeline, chart and page lay it out on a page.
+//
+// May import of runtime: fleet, scenario, storm.
+// May be imported by: cmd.
 package report

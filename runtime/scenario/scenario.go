@@ -1,8 +1,3 @@
-// Package scenario is the language of scenarios: it reads them, checks all that can be checked without
-// running them, and expands what is written in short. docs/scenarios.md describes the language.
-//
-// Everything that is wrong is a problem with its file and line, and all problems come at once. Reading
-// files is done by Load alone.
 package scenario
 
 import (

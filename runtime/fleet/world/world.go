@@ -27,6 +27,9 @@ import (
 // seconds.
 var Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
+// DaemonSeed breaks the ties that Karmada leaves to chance, in a daemon and in replays of its recordings alike.
+const DaemonSeed = 1
+
 // Config is how a world runs.
 type Config struct {
 	Settings messages.Settings

@@ -17,11 +17,9 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 )
-
-// Seed breaks the ties that Karmada leaves to chance, in a daemon and in replays of its recordings alike.
-const Seed = 1
 
 // Under is what an incident is replayed under.
 type Under struct {
@@ -44,7 +42,7 @@ func (i *Incident) Scenario(u Under) *scenario.Scenario {
 		c.pinned[api.KeyOf(d.Object)] = true
 	}
 	c.scenario = &scenario.Scenario{
-		Name: strings.TrimSuffix(filepath.Base(i.File), filepath.Ext(i.File)), File: i.File, Line: 1, Seed: Seed,
+		Name: strings.TrimSuffix(filepath.Base(i.File), filepath.Ext(i.File)), File: i.File, Line: 1, Seed: world.DaemonSeed,
 		Description: fmt.Sprintf("Recorded from %s on for %s.", i.Start.Format(time.RFC3339), i.Duration.Round(time.Second)),
 		Profile:     i.Profile, Config: i.Config, Duration: i.Duration + Apart, Objects: u.With,
 	}

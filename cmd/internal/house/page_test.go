@@ -1,0 +1,107 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestTheArchitectureNamesEveryPackageOfRuntime(t *testing.T) {
+	text := page(t, "docs/architecture.md")
+	for _, name := range slices.Sorted(maps.Keys(imports(t))) {
+		switch {
+		case roomOf(name) == "", strings.HasPrefix(name, "cmd"), strings.HasSuffix(name, "test"), name == "runtime/fleet", name == "runtime/daemon":
+		default:
+			require.Contains(t, text, "`"+name+"`")
+		}
+	}
+	for _, named := range regexp.MustCompile("`(runtime(?:/[a-z]+)+)`").FindAllStringSubmatch(text, -1) {
+		require.DirExists(t, filepath.Join(root, named[1]))
+	}
+}
+
+// step names a function of a file: `actors/cluster/verdicts.go: Cluster.ask`.
+var step = regexp.MustCompile("`([a-z/_]+\\.go): (\\w+(?:\\.\\w+)?)`")
+
+func TestTheWalksNameFunctionsThatExist(t *testing.T) {
+	_, walks, found := strings.Cut(page(t, "docs/architecture.md"), "## Two walks")
+	require.True(t, found)
+	steps := step.FindAllStringSubmatch(walks, -1)
+	require.Greater(t, len(steps), 20)
+	for _, s := range steps {
+		require.Contains(t, functions(t, s[1]), s[2], "docs/architecture.md names it as one of %s", s[1])
+	}
+}
+
+// functions are those of a file, methods with their type before them.
+func functions(t *testing.T, name string) (all []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(name)), nil, 0)
+	require.NoError(t, err)
+	for _, d := range file.Decls {
+		f, is := d.(*ast.FuncDecl)
+		switch {
+		case !is:
+		case f.Recv == nil:
+			all = append(all, f.Name.Name)
+		default:
+			of := f.Recv.List[0].Type
+			if pointer, is := of.(*ast.StarExpr); is {
+				of = pointer.X
+			}
+			if plain, is := of.(*ast.Ident); is {
+				all = append(all, plain.Name+"."+f.Name.Name)
+			}
+		}
+	}
+	return all
+}
+
+// listed are the files that CONTRIBUTING.md and the index of the documentation name.
+var listed = regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
+
+func TestTheIndexLeadsToEveryPage(t *testing.T) {
+	text := page(t, "docs/README.md")
+	linked := map[string]bool{}
+	for _, l := range listed.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(l[1], "://") {
+			continue
+		}
+		require.FileExists(t, filepath.Join(root, "docs", filepath.FromSlash(strings.TrimSuffix(l[1], "/"))))
+		linked[l[1]] = true
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	for _, p := range pages {
+		if name := filepath.Base(p); name != "README.md" {
+			require.True(t, linked[name], "docs/README.md does not lead to %s", name)
+		}
+	}
+}
+
+// TestContributingNamesFilesThatExist checks the lists of files to touch: "- `messages/settings.go`: ...".
+func TestContributingNamesFilesThatExist(t *testing.T) {
+	files := regexp.MustCompile("(?m)^\\d+\\. `([^`]+)`").FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
+	require.Greater(t, len(files), 10)
+	for _, f := range files {
+		matches, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(f[1])))
+		require.NoError(t, err)
+		require.NotEmpty(t, matches, "CONTRIBUTING.md names %s", f[1])
+	}
+}
