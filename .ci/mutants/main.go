@@ -6,6 +6,9 @@
 //	go run . -root ../.. -packages 'actors/binding'   # one
 //	go run . -root ../.. -packages rules/ -own        # by the tests of the packages themselves: minutes
 //	go run . -root ../.. -for 60s -seed 20261122      # a sample, drawn by a seed
+//	go run . -root ../.. -packages rules/ -own -only 'reaching: |spreader.go'   # what was survived, once more
+//
+// An interrupt ends it with the table of what was tried.
 //
 // All faults of a package are compiled together and one is switched on by an environment variable (switch.go.txt), so
 // that a fault costs a run of tests and no compilation. A first run of every test records which faults it executes: what
@@ -63,7 +66,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the module's folder")
 	flag.StringVar(&o.packages, "packages", "", "only packages whose path contains one of these, between commas")
-	flag.StringVar(&o.only, "only", "", "only faults whose place or text contains this")
+	flag.StringVar(&o.only, "only", "", "only faults whose place or text contains one of these, between bars")
 	flag.DurationVar(&o.time, "for", 0, "try a sample for this long, not counting compilation; 0: all faults")
 	flag.Uint64Var(&o.seed, "seed", 1, "the order in which faults are tried")
 	flag.IntVar(&o.parallel, "parallel", 2, "how many faults are tried at the same time")
@@ -158,16 +161,16 @@ func run(ctx context.Context, o options) error {
 		}
 		s, err := j.try(limit, rng, os.Stdout)
 		cancel()
-		if err := cmp.Or(ctx.Err(), err); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		scores = append(scores, s)
-		if o.time > 0 && left <= 0 {
+		if ctx.Err() != nil || o.time > 0 && left <= 0 {
 			break
 		}
 	}
 	printTable(os.Stdout, scores)
-	return nil
+	return ctx.Err()
 }
 
 // turn is how long a sample tries the faults of one package at least, where there is time for few.

@@ -113,7 +113,7 @@ func (m *mutated) leaveOut(only string, equivalent reasons) {
 	m.faults = slices.DeleteFunc(m.faults, func(f fault) bool {
 		known, ok := equivalent[f.key()]
 		if !ok {
-			return !strings.Contains(f.String(), only)
+			return !slices.ContainsFunc(strings.Split(only, "|"), func(part string) bool { return strings.Contains(f.String(), part) })
 		}
 		known.met = true
 		m.equivalent++

@@ -58,6 +58,11 @@ func TestWebster(t *testing.T) {
 		// Three equal claims of 1/1, 3/3 and 5/5 go to the fewest seats first.
 		{7, "", []int64{1, 3, 5}, []int32{1, 2, 4}},
 		{8, "", []int64{1, 3, 5}, []int32{1, 3, 4}},
+		// So does the last seat, where such claims are told apart by no rounding: 99/81 and 33/27, 27/13 and 81/39.
+		{54, "", []int64{99, 33}, []int32{40, 14}},
+		{26, "", []int64{27, 81}, []int32{7, 19}},
+		{58, "", []int64{45, 15}, []int32{43, 15}},
+		{45, "", []int64{38, 69, 23, 8}, []int32{12, 22, 8, 3}},
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%d seats over %v with UID %q", test.seats, test.weights, test.uid), func(t *testing.T) {

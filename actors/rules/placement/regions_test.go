@@ -37,6 +37,10 @@ func TestAWorkloadStaysInRegionsThatDo(t *testing.T) {
 			list(on("e1", 1), on("e2", 1), on("e3", 1), on("u1", 1), on("u2", 1)), list(on("e1", 1), on("e2", 1), on("e3", 1), on("u1", 1), on("u2", 1))},
 		{"a region with just the clusters is not", workload(spreading(duplicated, spread("region", 1, 1), spread("cluster", 2, 3)), 1, on("u1", 1)),
 			list(on("e1", 1), on("e2", 1), on("e3", 1)), list(on("u1", 1), on("u2", 1))},
+		{"two regions that divide it keep it", workload(spreading(dynamic, oneRegion...), 20, on("e1", 3), on("u1", 3)),
+			list(on("e1", 9), on("e2", 6), on("e3", 5)), list(on("e1", 7), on("e2", 3), on("e3", 3), on("u1", 5), on("u2", 2))},
+		{"nor are as many regions as clusters are asked for", workload(spreading(duplicated, spread("region", 1, 2), spread("cluster", 1, 2)), 1, on("e1", 1), on("u1", 1)),
+			list(on("e1", 1), on("e2", 1)), list(on("e1", 1), on("u1", 1))},
 		{"a region without the room is left", workload(spreading(dynamic, oneRegion...), 20, on("u1", 3)),
 			list(on("e1", 7), on("e2", 7), on("e3", 6)), list(on("e1", 7), on("e2", 7), on("e3", 6))},
 	} {
