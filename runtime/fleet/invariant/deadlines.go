@@ -21,6 +21,7 @@ func (m *Monitor) deadlinesFollow(now time.Time, s *store.Store, b *store.Bindin
 	if !m.settings.Evicts() || !known {
 		return
 	}
+	m.shownWhereItRuns(now, b)
 	for i := range b.Spec.Clusters {
 		c := s.Cluster(messages.ClusterName(b.Spec.Clusters[i].Name))
 		if c == nil {
@@ -43,6 +44,16 @@ func (m *Monitor) deadlinesFollow(now time.Time, s *store.Store, b *store.Bindin
 		} else {
 			m.check(DeadlinesFollow, !counts || !byTaint, v, "its eviction is scheduled for %s, and every taint is tolerated for good", shown.Deadline.Format(time.TimeOnly))
 		}
+	}
+}
+
+// shownWhereItRuns asks that no eviction is shown from a cluster that the binding neither runs on nor is taken off.
+func (m *Monitor) shownWhereItRuns(now time.Time, b *store.Binding) {
+	for i := range b.Status.Evictions {
+		e := &b.Status.Evictions[i]
+		leaves := slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == e.Cluster })
+		v := Violation{At: now, Binding: b.Name(), Cluster: messages.ClusterName(e.Cluster)}
+		m.check(DeadlinesFollow, leaves || api.FindTarget(b.Spec.Clusters, e.Cluster) >= 0, v, "an eviction is shown (%s), and it does not run there", e.State)
 	}
 }
 

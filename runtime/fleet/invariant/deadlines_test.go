@@ -49,20 +49,22 @@ func TestDeadlinesFollowTaintsAndTolerations(t *testing.T) {
 	off := evicts
 	off.EnableNoExecuteTaintEviction = false
 	judge(t, map[string]ruling{
-		"it is scheduled for when the toleration ends": {situation{binding: tolerates(60, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"the toleration was edited to end sooner":      {situation{binding: tolerates(30, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"the toleration was edited to end later":       {situation{binding: tolerates(90, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"the toleration was edited to last for good":   {situation{binding: tolerates(-1, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"it lasts for good, and nothing is scheduled":  {situation{binding: tolerates(-1), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"the taint was added again":                    {situation{binding: tolerates(60, minute(taint)), m1: since(time.Second), settings: evicts}, invariant.DeadlinesFollow, true},
-		"the taint is gone":                            {situation{binding: tolerates(60, minute(taint)), settings: evicts}, invariant.DeadlinesFollow, true},
-		"nothing is scheduled":                         {situation{binding: tolerates(60), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"taints do not evict":                          {situation{binding: tolerates(60), m1: since(0), settings: off}, invariant.DeadlinesFollow, false},
-		"something blocks it, which is said":           {situation{binding: tolerates(60, evictionAt(0, api.EvictionBlocked, "Held")), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"it leaves for its health before that":         {situation{binding: tolerates(90, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"it leaves for its health after that":          {situation{binding: tolerates(30, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"it is sick, and tolerates the taint for good": {situation{binding: tolerates(-1, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"it is due": {situation{binding: tolerates(60, minute(taint)), m1: since(0), settings: evicts, later: time.Minute}, invariant.DeadlinesFollow, false},
+		"it is scheduled for when the toleration ends":        {situation{binding: tolerates(60, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"the toleration was edited to end sooner":             {situation{binding: tolerates(30, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"the toleration was edited to end later":              {situation{binding: tolerates(90, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"the toleration was edited to last for good":          {situation{binding: tolerates(-1, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"it lasts for good, and nothing is scheduled":         {situation{binding: tolerates(-1), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"the taint was added again":                           {situation{binding: tolerates(60, minute(taint)), m1: since(time.Second), settings: evicts}, invariant.DeadlinesFollow, true},
+		"the taint is gone":                                   {situation{binding: tolerates(60, minute(taint)), settings: evicts}, invariant.DeadlinesFollow, true},
+		"nothing is scheduled":                                {situation{binding: tolerates(60), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"taints do not evict":                                 {situation{binding: tolerates(60), m1: since(0), settings: off}, invariant.DeadlinesFollow, false},
+		"something blocks it, which is said":                  {situation{binding: tolerates(60, evictionAt(0, api.EvictionBlocked, "Held")), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"it leaves for its health before that":                {situation{binding: tolerates(90, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"it leaves for its health after that":                 {situation{binding: tolerates(30, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"it is sick, and tolerates the taint for good":        {situation{binding: tolerates(-1, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"one is shown that it is not placed on":               {situation{binding: tolerates(60, minute(taint), elsewhere(api.EvictionScheduled)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"one is shown that it is taken off":                   {situation{binding: leavesM3(tolerates(60, minute(taint), elsewhere(api.EvictionEvicting))), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"it is due":                                           {situation{binding: tolerates(60, minute(taint)), m1: since(0), settings: evicts, later: time.Minute}, invariant.DeadlinesFollow, false},
 		"it is noticed when its cluster is looked at":         {situation{binding: tolerates(55, minute(taint)), m1: since(5 * time.Second), settings: relists}, invariant.DeadlinesFollow, false},
 		"it is noticed later than that":                       {situation{binding: tolerates(30, minute(taint)), m1: since(0), settings: relists}, invariant.DeadlinesFollow, true},
 		"an edit may be noticed later than it counts from":    {situation{binding: tolerates(1, evictionAt(10*time.Second, api.EvictionScheduled, taint)), m1: since(0), settings: relists}, invariant.DeadlinesFollow, false},
@@ -70,6 +72,21 @@ func TestDeadlinesFollowTaintsAndTolerations(t *testing.T) {
 		"the shortest toleration counts where all of them do": {situation{binding: twice(60, 30, minute(taint)), m1: since(0), settings: minimum}, invariant.DeadlinesFollow, true},
 		"the first toleration counts otherwise":               {situation{binding: twice(60, 30, minute(taint)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 	})
+}
+
+// elsewhere is what is said of an eviction from m3, on which d/web is not placed.
+func elsewhere(state api.EvictionState) api.Eviction {
+	e := evictionAt(time.Minute, state, api.EvictionReasonTaintUntolerated)
+	e.Cluster = "m3"
+	return e
+}
+
+// leavesM3 has d/web be taken off m3 by a task, too.
+func leavesM3(is func(*api.ResourceBinding)) func(*api.ResourceBinding) {
+	return func(b *api.ResourceBinding) {
+		is(b)
+		b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{task("m3", start)}
+	}
 }
 
 // twice has d/web tolerate everything twice over.

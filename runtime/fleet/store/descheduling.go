@@ -14,6 +14,7 @@ func (b *Binding) descheduled(at time.Time, f *messages.BindingDescheduled) bool
 	if slices.Equal(b.Spec.Clusters, f.Clusters) {
 		return changed
 	}
+	b.evictionsOutside(f.Clusters)
 	b.Spec.Clusters = f.Clusters
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)

@@ -68,6 +68,7 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	b.Spec.Clusters = f.Clusters
 	b.handedOver(at, f.Cluster, "withdrawn")
 	b.evictionOver(f.Cluster)
+	b.evictionsOutside(f.Clusters) // a target of a failback may be given up with its eviction scheduled
 	b.Meta.Generation++
 	b.judgeFullyApplied(at)
 	return true

@@ -29,6 +29,8 @@ func TestEvictionsThatAreBlocked(t *testing.T) {
 		{"it need not be evicted yet", &messages.EvictionScheduled{Binding: web, Cluster: "member1", Grounds: messages.Grounds{Reason: "TaintUntolerated"}},
 			[]string{"member1 TaintUntolerated", "member2 CoolingDown"}},
 		{"it is off the result", (&fleet{}).placed("member2"), []string{"member2 CoolingDown"}},
+		{"it is off the result of a withdrawal", &messages.EvictionWithdrawn{Binding: web, Cluster: "member3", Clusters: targets("member2", "member3")}, []string{"member2 CoolingDown"}},
+		{"its replicas are descheduled", &messages.BindingDescheduled{Binding: web, Cluster: "member1", Clusters: targets("member2")}, []string{"member2 CoolingDown"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFleet(t)
