@@ -7,7 +7,8 @@ import (
 )
 
 // recounted has a workload tolerate a taint for a while, for some of the cases, and changes, while that counts down, what it
-// counts: the toleration is edited to last shorter or longer, for good or not at all, the taint is added again, or the workload
+// counts: the toleration is edited to last shorter or longer, for good or not at all, now and then with a placement that no cluster
+// fits, the taint is added again, or the workload
 // is scaled to zero. It comes from dice of its own, as again.
 func recounted(c *Case, policies []mapping) (steps []mapping) {
 	d := newDice(c.Seed ^ 0x7e4a)
@@ -22,7 +23,11 @@ func recounted(c *Case, policies []mapping) (steps []mapping) {
 	steps = []mapping{step(at, "apply", tolerating(policies[i], seconds)), step(at, "taint", taint)}
 	switch d.IntN(6) {
 	case 0, 1, 2:
-		steps = append(steps, step(then, "apply", tolerating(policies[i], pick(d, 0, 5, 30, 120, 600, 3600, -1))))
+		edited := tolerating(policies[i], pick(d, 0, 5, 30, 120, 600, 3600, -1))
+		if d.chance(40) {
+			edited["spec"].(mapping)["placement"].(mapping)["spreadConstraints"] = []mapping{unmet()}
+		}
+		steps = append(steps, step(then, "apply", edited))
 	case 3:
 		steps = append(steps, step(then, "apply", policies[i]))
 	case 4:
@@ -40,6 +45,9 @@ func recounted(c *Case, policies []mapping) (steps []mapping) {
 	}
 	return steps
 }
+
+// unmet is a spread that no fleet of a case has clusters for: what was placed stays where it is, and is placed anew by nobody.
+func unmet() mapping { return mapping{"spreadByField": "cluster", "minGroups": 50, "maxGroups": 50} }
 
 // tolerating is a policy that has workloads tolerate a taint of ours for some seconds; negative: for good.
 func tolerating(policy mapping, seconds int) mapping {
