@@ -109,7 +109,7 @@ func (v *view) health(targets []target) health.Verdict {
 			})
 		}
 	}
-	return health.Of(reports, wanted, v.settings.HandoverHealth)
+	return health.Of(reports, wanted, v.ways().HandoverHealth())
 }
 
 // servesElsewhere reports whether some target is healthy by itself.

@@ -67,7 +67,7 @@ func (v *view) needy() bool {
 // run it. Karmada takes them off a cluster at the beginning of a handover (K4).
 func (v *view) whereNeeded() []api.TargetCluster {
 	clusters := v.clusters()
-	if !v.settings.DependenciesStay {
+	if !v.ways().DependenciesStay() {
 		return clusters
 	}
 	for i := range v.handover.tasks {

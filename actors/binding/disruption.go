@@ -70,7 +70,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 // bound is the budget that lets nothing go along with what leaves for its taint; nil: there is none, or nothing that serves
 // would go at once. A permit is for one cluster: it takes nothing away on others, which nobody has judged.
 func (d *disruption) bound(v *view) *messages.Budget {
-	if !d.budgeted(v) || !v.evictsForTaints() || !v.staysServing() || v.settings.GracefulMoves && !v.movesAtOnce() {
+	if !d.budgeted(v) || !v.evictsForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesAtOnce() {
 		return nil
 	}
 	for i := range d.budgets {

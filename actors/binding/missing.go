@@ -61,7 +61,7 @@ func (v *view) missing() int32 {
 // unreplaced is how many replicas, or whole sets, on clusters that are being left wait for others to take over, up to
 // math.MaxInt32.
 func (v *view) unreplaced() int32 {
-	if len(v.handover.tasks) == 0 || !v.settings.FailoverKeepsQuota {
+	if len(v.handover.tasks) == 0 || !v.ways().FailoverKeepsQuota() {
 		return 0
 	}
 	n := int64(0)

@@ -41,7 +41,7 @@ func (v *view) withdraws(k *task) bool {
 	}
 	switch c := v.copy(messages.ClusterName(k.FromCluster)); {
 	case k.Reason != api.EvictionReasonTaintUntolerated || v.strategy() == "":
-		return v.settings.WithdrawOnRecovery
+		return v.ways().WithdrawsOnRecovery()
 	case v.strategy() == api.ReconnectKeepReplacement || c == nil || c.health != api.Healthy:
 		return false
 	case v.strategy() == api.ReconnectKeepHealthiest:

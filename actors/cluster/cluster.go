@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -89,6 +90,9 @@ type Cluster struct {
 func New(name messages.ClusterName, settings messages.Settings, seed uint64) *Cluster {
 	return &Cluster{name: name, settings: settings, seed: seed, subscribers: newSubscribers()}
 }
+
+// ways are Karmada's ways, as far as the settings have them.
+func (c *Cluster) ways() karmada.Ways { return karmada.Of(&c.settings) }
 
 // Receive routes a message to its transition.
 func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbox) {

@@ -26,7 +26,7 @@ func (c *Cluster) restoreObservation(now time.Time, o *api.ReadyObservation, out
 	c.observed = observation{since: o.Since.Time, word: &messages.ConditionReported{
 		Observed: true, Type: api.ConditionReady, Status: o.Status, Reason: o.Reason, Message: o.Message,
 	}}
-	if !c.settings.PersistentClusterTimers {
+	if !c.ways().PersistentClusterTimers() {
 		c.settleObservation(now, out)
 	}
 }

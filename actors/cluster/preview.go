@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"leeward/actors"
-	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -58,7 +57,7 @@ func (c *Cluster) foresee(now time.Time, v *voter, out *actors.Outbox) {
 
 // imagine takes a preview on by one ruling and asks the bindings what it would mean to them.
 func (c *Cluster) imagine(now time.Time, p *preview, r *policy.Ruling, out *actors.Outbox) {
-	next, because := p.Next(c.taints, c.barred(c.taints, c.causes), r, karmada.Of(&c.settings).Time(now))
+	next, because := p.Next(c.taints, c.barred(c.taints, c.causes), r, c.ways().Time(now))
 	if because != "" {
 		p.because = because
 	}

@@ -37,7 +37,7 @@ func (c *Cluster) contactLost(now time.Time, m *messages.ContactLost, out *actor
 		deadline := c.probes.at.Add(c.wholeProbes(c.threshold(metav1.ConditionFalse)))
 		out.Record(&messages.HeartbeatStopped{Cluster: c.name, RenewedAt: m.At.Truncate(frequency), Deadline: deadline, Probed: true})
 	}
-	if m.At.Before(c.watched) && !c.settings.PersistentClusterTimers {
+	if m.At.Before(c.watched) && !c.ways().PersistentClusterTimers() {
 		c.probes.at = time.Time{}
 		c.observed.word = notReachable
 		c.settleObservation(now, out)

@@ -25,7 +25,7 @@ func (c *Cluster) stay() (reason string, settled bool) {
 	if off := c.settings.EvictionOff(); off != "" {
 		return off, true
 	}
-	if len(evicting(c.taints)) > 0 || c.legacyTimeout() > 0 || slices.ContainsFunc(c.policies, voter.evicts) {
+	if len(evicting(c.taints)) > 0 || c.ways().NotReadyEvictsAfter() > 0 || slices.ContainsFunc(c.policies, voter.evicts) {
 		return "", true
 	}
 	return noPolicy, true

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
-	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -40,7 +39,7 @@ func (c *Cluster) edit(now time.Time, taints []corev1.Taint, e *messages.TaintEd
 		return taints
 	}
 	if t.TimeAdded == nil && c.settings.TimesTaints(t.Effect) {
-		t.TimeAdded = &metav1.Time{Time: karmada.Of(&c.settings).Time(now)}
+		t.TimeAdded = &metav1.Time{Time: c.ways().Time(now)}
 	}
 	taints, _ = taint.Add(taints, t)
 	return taints
@@ -59,7 +58,7 @@ func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {
 	r := c.revise()
 	c.disown(r)
-	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, karmada.Of(&c.settings).Time(now))
+	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, c.ways().Time(now))
 	if c.admits(after, changes, out) {
 		r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
 	}
@@ -70,7 +69,7 @@ func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.O
 
 // barred are those of the taints that no policy may remove.
 func (c *Cluster) barred(taints []corev1.Taint, causes []api.TaintCause) (barred []corev1.Taint) {
-	if c.settings.PolicyRemoves != messages.RemovesOwn {
+	if c.ways().PoliciesRemoveAny() {
 		return nil
 	}
 	for i := range taints {
@@ -119,7 +118,7 @@ func ruledBy(changes []policy.Change, t *corev1.Taint) (cause api.TaintCause) {
 // followReady makes the taints that follow by themselves what they must be: from Ready, from a deletion,
 // and from a drain.
 func (c *Cluster) followReady(now time.Time, r *revision) {
-	if c.deleting && c.settings.TaintTerminatingClusters {
+	if c.deleting && c.ways().TaintsDeleted() {
 		c.follow(now, r, taint.Terminating(), "the cluster is being deleted")
 	}
 	if c.drain != nil {
@@ -128,33 +127,25 @@ func (c *Cluster) followReady(now time.Time, r *revision) {
 		}
 	}
 	ready := c.ready()
-	twins, _ := taint.Legacy(ready, c.readySince(), c.legacyTimeout(), now)
+	twins, _ := taint.Legacy(ready, c.readySince(), c.ways().NotReadyEvictsAfter(), now)
 	c.follow(now, r, taint.System(ready, ready != ""), c.becauseOfReady())
 	c.follow(now, r, twins, c.becauseOfReady())
 }
 
 // follow makes one change of the system's own taints.
 func (c *Cluster) follow(now time.Time, r *revision, s taint.Swap, because string) {
-	after, _ := s.Apply(r.taints, karmada.Of(&c.settings).Time(now))
+	after, _ := s.Apply(r.taints, c.ways().Time(now))
 	r.become(after, func(*corev1.Taint) api.TaintCause { return api.TaintCause{By: bySystem, Because: because} })
 }
 
 // legacyDue is when the system will add its NoExecute twin; zero: not by waiting. One that is due in an
 // instant that brings other news is due all the same, unless a blackout withholds it.
 func (c *Cluster) legacyDue(now time.Time) time.Time {
-	swap, due := taint.Legacy(c.ready(), c.readySince(), c.legacyTimeout(), now)
+	swap, due := taint.Legacy(c.ready(), c.readySince(), c.ways().NotReadyEvictsAfter(), now)
 	if _, changes := swap.Apply(c.taints, now); changes && !c.blackout {
 		return now
 	}
 	return due
-}
-
-// legacyTimeout is zero where the system adds no NoExecute taints.
-func (c *Cluster) legacyTimeout() time.Duration {
-	if !c.settings.Failover {
-		return 0
-	}
-	return c.settings.FailoverEvictionTimeout
 }
 
 func (c *Cluster) readySince() time.Time {
@@ -184,7 +175,7 @@ func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Ou
 // relists reports whether the bindings of the cluster are looked at from time to time. Whatever changes
 // of the cluster, they are looked at then, too, and again a period later. Source: Karmada's taint manager,
 // which hears of every change of a cluster.
-func (c *Cluster) relists() bool { return karmada.Of(&c.settings).Relists() && !c.listed.IsZero() }
+func (c *Cluster) relists() bool { return c.ways().Relists() && !c.listed.IsZero() }
 
 // look has the bindings of the cluster look at its NoExecute taints.
 func (c *Cluster) look(now time.Time, out *actors.Outbox) {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -97,7 +96,7 @@ func ruling(v *messages.VerdictGiven) policy.Ruling {
 
 // cleanup is when a policy takes away the taints that it added and no longer asks for.
 func (c *Cluster) cleanup(v *voter) api.CleanupMode {
-	return cmp.Or(v.Cleanup, c.settings.PolicyCleanup)
+	return c.ways().Cleanup(v.Cleanup)
 }
 
 // moved has the policies judge anew where one of them takes its taints away from clusters that it no
@@ -159,7 +158,7 @@ func (c *Cluster) policyAt(name messages.PolicyName) int {
 
 // sortPolicies keeps the policies in the order in which they act: the youngest last, so that it wins.
 func (c *Cluster) sortPolicies() {
-	order := policy.Order{Tie: c.settings.PolicyTieBreak, Seed: c.seed}
+	order := c.ways().PolicyOrder(c.seed)
 	slices.SortFunc(c.policies, func(a, b voter) int {
 		return order.Compare(policy.Birth{Name: a.Name, Created: a.CreatedAt}, policy.Birth{Name: b.Name, Created: b.CreatedAt})
 	})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -87,13 +88,12 @@ func (g *Governor) Receive(now time.Time, m messages.ToGovernor, out *actors.Out
 	out.WakeAt(g.due(now))
 }
 
-// request queues a request, in place of the one for the same binding and cluster. In Karmada's queue priorities do not
-// count (K32).
+// request queues a request, in place of the one for the same binding and cluster.
 func (g *Governor) request(m *messages.RequestEviction) {
 	priority := m.Priority
-	if g.settings.EvictionOrder == messages.EvictByArrival && m.Priority != 0 {
+	if counts := karmada.Of(&g.settings).QueuePriority(priority); counts != priority {
 		equal := *m
-		equal.Priority = 0
+		equal.Priority = counts
 		m = &equal
 	}
 	g.withdraw(key{m.Binding, m.Cluster})

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/storm"
 	"leeward/messages"
 )
-
-// stoppedPace is how long a worker rests between evictions at rate zero. Source: Karmada's eviction
-// worker.
-const stoppedPace = 30 * time.Minute
 
 // limiter has each kind of request served by a fixed number of workers, and each domain at its own rate.
 type limiter struct {
@@ -55,12 +52,7 @@ func (l *limiter) workerFree(n *node) time.Time {
 }
 
 // workerRests is the time that one eviction takes a worker.
-func (l *limiter) workerRests() time.Duration {
-	if l.settings.ResourceEvictionRate <= 0 {
-		return stoppedPace
-	}
-	return time.Duration(float64(time.Second) / l.settings.ResourceEvictionRate)
-}
+func (l *limiter) workerRests() time.Duration { return karmada.Of(l.settings).WorkerRests() }
 
 // busy is what a request is told that showed a reason which is over, and waits for a worker like the others; nil: it does
 // not.

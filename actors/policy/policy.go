@@ -7,6 +7,7 @@ import (
 
 	"leeward/actors"
 	"leeward/actors/rules/affinity"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -70,11 +71,12 @@ func (p *Policy) judge(now time.Time, m *messages.JudgeCluster, out *actors.Outb
 	answer := &messages.VerdictGiven{Policy: p.name, Generation: m.Generation, Taints: p.spec.Taints, ReportOnly: p.spec.ReportOnly}
 	answer.Selects = p.targets != nil && p.targets.Matches(m.View)
 	if p.settings.Failover && answer.Selects {
-		v := policy.Judge(p.spec, m.View, p.settings.MissingConditionStatus, now)
+		missing := karmada.Of(&p.settings).MissingCondition()
+		v := policy.Judge(p.spec, m.View, missing, now)
 		answer.Add, answer.Remove = v.Add, v.Remove
 		answer.AddCause, answer.RemoveCause = v.AddCause, v.RemoveCause
 		answer.Due = v.Due
-		answer.Evicts = policy.Evicts(p.spec, m.View, p.settings.MissingConditionStatus, now)
+		answer.Evicts = policy.Evicts(p.spec, m.View, missing, now)
 	}
 	out.TellCluster(m.View.Name, answer)
 }

@@ -39,7 +39,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 
 // scaledToZero reports whether a workload should run no replicas, for which no cluster has to fit.
 func (s *Scheduler) scaledToZero(m *messages.PlaceBinding) bool {
-	return s.settings.ZeroReplicasNeedNoCluster && m.HasReplicas && m.Replicas == 0 && m.Set == nil
+	return !s.ways().ZeroReplicasNeedCluster() && m.HasReplicas && m.Replicas == 0 && m.Set == nil
 }
 
 // placeNowhere takes a workload off its clusters, those that it waits to leave included.
@@ -185,7 +185,7 @@ func (s *Scheduler) keep(e *entry, out *actors.Outbox) {
 // remains.
 func (s *Scheduler) fail(e *entry, d placement.Decision, trigger string, out *actors.Outbox) {
 	s.queue.settle(e, true)
-	cleared := d.Clears() && !s.settings.KeepLastCopy
+	cleared := d.Clears() && s.ways().ClearsTargets()
 	told := failure{d.Reason, d.Message}
 	if e.answered && e.failure == told {
 		return

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -72,7 +73,7 @@ func (p *plans) plan(now time.Time, m *messages.PlaceBinding, r *placement.Reque
 func (p *plans) planMove(now time.Time, m *messages.PlaceBinding, r *placement.Request) placement.Decision {
 	d := p.plan(now, m, r)
 	wanted, has := r.Replicas, replicasNow(m)
-	if d.Reason != api.ReasonQuotaExceeded || !p.settings.FailoverKeepsQuota || has >= wanted {
+	if d.Reason != api.ReasonQuotaExceeded || !karmada.Of(p.settings).FailoverKeepsQuota() || has >= wanted {
 		return d
 	}
 	fewer := *r
@@ -168,7 +169,7 @@ func (p *plans) dispatched(m *messages.PlaceBinding, d placement.Decision) place
 // so, beside those that it must leave. Nothing is handed over where moves are not graceful, where nothing is asked
 // for any more, or on a cluster that was deleted.
 func (p *plans) moveTo(m *messages.PlaceBinding, next []api.TargetCluster, must []messages.ClusterName) (move string, moved []messages.ClusterName) {
-	if !p.settings.GracefulMoves || len(next) == 0 {
+	if !karmada.Of(p.settings).MovesGracefully() || len(next) == 0 {
 		return "", nil
 	}
 	moved = p.along(m, next, must)

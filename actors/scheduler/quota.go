@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/quota"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -93,7 +94,7 @@ func unplaced(m *messages.PlaceBinding) []api.TargetCluster {
 // unreplaced is how many replicas, or whole sets, of a binding are not replaced once it has left some clusters for its
 // next targets.
 func (qs *quotas) unreplaced(m *messages.PlaceBinding, leaving []messages.ClusterName, next []api.TargetCluster) int32 {
-	if !qs.settings.FailoverKeepsQuota || m.Unreplaced == 0 && len(leaving) == 0 {
+	if !karmada.Of(qs.settings).FailoverKeepsQuota() || m.Unreplaced == 0 && len(leaving) == 0 {
 		return 0
 	}
 	n := m.Unreplaced

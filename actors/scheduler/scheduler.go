@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -38,6 +39,9 @@ func New(settings messages.Settings, seed uint64) *Scheduler {
 	s.failbacks = newFailbacks(&s.settings, &s.plans)
 	return s
 }
+
+// ways are Karmada's ways, as far as the settings have them.
+func (s *Scheduler) ways() karmada.Ways { return karmada.Of(&s.settings) }
 
 // Receive routes a message to its transition. While the decisions of an instant are under way it keeps what else comes,
 // so that they rest on the same fleet whatever their number.
@@ -220,7 +224,7 @@ func (s *Scheduler) markByFleet() {
 		q.markChanged(q.entries, func(e *entry, c messages.ClusterName) bool {
 			return api.ReplicasOn(e.asked.Targets, string(c)) > 0 || s.plans.planner.CouldUse(e.asked.Placement, e.asked.Affinity, c)
 		})
-		if s.settings.RetryForAnyGroup {
+		if s.ways().RetriesForAnyGroup() {
 			q.markChanged(q.waiting, func(e *entry, c messages.ClusterName) bool {
 				return s.plans.planner.CouldEverUse(e.asked.Placement, c)
 			})

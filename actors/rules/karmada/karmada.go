@@ -1,6 +1,6 @@
 // Package karmada answers what machines ask where Karmada has a way of its own: its taint manager's re-lists, its timers and
-// whole seconds, where it takes tolerations from, what it preserves. The machines know the questions only; which settings
-// they depend on, and what Karmada does, is here.
+// whole seconds, where it takes tolerations from, what it preserves, how its policies and its placement act. The machines know
+// the questions only; which settings they depend on, and what Karmada does, is here.
 package karmada
 
 import (
@@ -95,3 +95,14 @@ func (w Ways) PreservesEvicted() bool { return !w.settings.PreserveOnlyDeleted }
 func (w Ways) ReturnsInNoTime() bool {
 	return !w.settings.PlacementHonoursDeadlines && !w.Relists()
 }
+
+// DependenciesStay reports whether what a workload refers to remains on a cluster for as long as its old copy. Karmada removes
+// it when the eviction starts (K4).
+func (w Ways) DependenciesStay() bool { return w.settings.DependenciesStay }
+
+// HandoverHealth is which reports count as healthy in a handover. In Karmada any does (K3).
+func (w Ways) HandoverHealth() string { return w.settings.HandoverHealth }
+
+// WithdrawsOnRecovery reports whether an eviction is taken back when its taint goes before the handover is done. Karmada goes
+// on with it (K7).
+func (w Ways) WithdrawsOnRecovery() bool { return w.settings.WithdrawOnRecovery }

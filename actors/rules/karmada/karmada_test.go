@@ -94,4 +94,8 @@ func TestWhatElseKarmadaDoesItsOwnWay(t *testing.T) {
 	require.False(t, own.ReturnsInNoTime())
 	require.False(t, karmada.Of(&messages.Settings{TaintRelistPeriod: time.Second}).ReturnsInNoTime())
 	require.True(t, own.Rule().Numeric)
+	require.False(t, theirs.DependenciesStay() || theirs.WithdrawsOnRecovery())
+	require.True(t, karmada.Of(&messages.Settings{WithdrawOnRecovery: true}).WithdrawsOnRecovery())
+	require.True(t, karmada.Of(&messages.Settings{DependenciesStay: true}).DependenciesStay())
+	require.Equal(t, messages.HealthOfPlacement, karmada.Of(&messages.Settings{HandoverHealth: messages.HealthOfPlacement}).HandoverHealth())
 }

@@ -12,8 +12,8 @@ import (
 
 // avoid returns how strongly the scheduler avoids a cluster. Most so the clusters that the workload would have to leave again.
 func (p *Planner) avoid(a *attempt, slot int32) uint8 {
-	if p.avoidsShort && p.fleet.marks[slot]&tainted != 0 {
-		d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.taints)
+	if p.ways.AvoidsTemporary && p.fleet.marks[slot]&tainted != 0 {
+		d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.ways.Taints)
 		if d.Outcome == taint.Until {
 			return maxAvoid
 		}
@@ -24,13 +24,13 @@ func (p *Planner) avoid(a *attempt, slot int32) uint8 {
 // softTaints counts the PreferNoSchedule taints of a cluster that the placement does not tolerate, below maxAvoid. Source:
 // Kubernetes, which scores nodes so.
 func (p *Planner) softTaints(a *attempt, slot int32) (n uint8) {
-	if !p.avoids || p.fleet.marks[slot]&avoided == 0 {
+	if !p.ways.AvoidsPreferred || p.fleet.marks[slot]&avoided == 0 {
 		return 0
 	}
 	taints, tolerations := p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations
 	for i := range taints {
 		tolerated := taints[i].Effect != corev1.TaintEffectPreferNoSchedule || slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
-			return taint.Tolerates(&t, &taints[i], p.taints.Numeric)
+			return taint.Tolerates(&t, &taints[i], p.ways.Taints.Numeric)
 		})
 		if !tolerated && n < maxAvoid-1 {
 			n++

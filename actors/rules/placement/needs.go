@@ -52,7 +52,7 @@ func (p *Planner) NeedsPlacing(s *Standing) Cause {
 		return CauseReplicas
 	case s.Fresh:
 		return CauseRequest
-	case !s.Workload || strategyOf(strategy) == duplicated || s.Set != nil && p.exactSets:
+	case !s.Workload || strategyOf(strategy) == duplicated || s.Set != nil && p.ways.ExactSets:
 		return CauseAlways
 	case slices.ContainsFunc(s.Targets, p.goes):
 		return CauseDeletion
@@ -105,7 +105,7 @@ func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Standing) bool 
 
 // setChanged reports whether a set runs nowhere or, where sets are exact, not as it is wanted.
 func (p *Planner) setChanged(s *Standing) bool {
-	return len(s.Targets) == 0 || p.exactSets && slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool {
+	return len(s.Targets) == 0 || p.ways.ExactSets && slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool {
 		return !t.Components.Equal(s.Set.Targets)
 	})
 }

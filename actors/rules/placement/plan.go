@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leeward/actors/rules/division"
-	"leeward/actors/rules/taint"
+	"leeward/actors/rules/karmada"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -82,19 +82,9 @@ func (d *Decision) Clears() bool { return d.Reason == api.ReasonNoClusterFit }
 // Planner decides on requests over one fleet. It keeps placements ready for use, and its scratch
 // space; a decision holds on to neither. It is for one goroutine, as the fleet is.
 type Planner struct {
-	fleet            *Fleet
-	taints           taint.Rule
-	honoursDeadlines bool
-	exactSpread      bool
-	stableRegions    bool
-	partial          bool
-	readyOnly        bool
-	needsAPI         bool // targets do, too, where the list of APIs is complete
-	evictsDeleted    bool // clusters that are being deleted are emptied by their taint
-	avoids           bool // clusters with PreferNoSchedule
-	avoidsShort      bool // clusters with a taint that is tolerated for a time
-	exactSets        bool
-	divider          division.Divider
+	fleet   *Fleet
+	ways    karmada.Placing
+	divider division.Divider
 
 	ready  map[*api.Placement]*rule
 	limit  int    // of ready, before it is swept
@@ -157,22 +147,12 @@ var anywhere api.Placement
 // Karmada. The seed decides ties where Karmada's outcome is random.
 func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 	return &Planner{
-		fleet:            f,
-		taints:           taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations},
-		honoursDeadlines: s.PlacementHonoursDeadlines,
-		exactSpread:      s.ExactSpread,
-		stableRegions:    s.StableRegions,
-		partial:          s.PartialPlacement,
-		readyOnly:        s.ScaleUpNeedsReady,
-		needsAPI:         s.TargetsNeedTheirAPI,
-		evictsDeleted:    s.TaintTerminatingClusters && s.Evicts(),
-		avoids:           s.PreferNoSchedule,
-		avoidsShort:      s.TemporaryDestinationsLast,
-		exactSets:        s.ExactComponentSets,
-		divider:          division.Divider{Method: s.DivisionMethod, Seed: seed},
-		ready:            make(map[*api.Placement]*rule),
-		limit:            minReady,
-		served:           make(map[kind]*service),
+		fleet:   f,
+		ways:    karmada.Of(s).Placing(),
+		divider: division.Divider{Method: s.DivisionMethod, Seed: seed},
+		ready:   make(map[*api.Placement]*rule),
+		limit:   minReady,
+		served:  make(map[kind]*service),
 	}
 }
 
@@ -194,7 +174,7 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 			first, passing = p.explained(d), p.passing()
 		}
 	}
-	if p.partial && rule.strategy.byRoom() {
+	if p.ways.Partial && rule.strategy.byRoom() {
 		if d := p.planPart(now, r, rule); d.Partial() {
 			d.Rejections = first.Rejections
 			return d
@@ -368,7 +348,7 @@ func (p *Planner) rule(placement *api.Placement) *rule {
 	r := p.ready[placement]
 	if r == nil {
 		p.sweep()
-		r = compile(placement, p.exactSpread)
+		r = compile(placement, p.ways.ExactSpread)
 		p.ready[placement] = r
 	}
 	r.used = p.plans

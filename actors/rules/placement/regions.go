@@ -25,7 +25,7 @@ type region struct {
 func (p *Planner) chooseRegions(a *attempt, s spread) (problem string) {
 	slices.Sort(p.keys)
 	p.group(a, s)
-	if p.stableRegions && !a.Fresh && p.stay(a, s) {
+	if p.ways.StableRegions && !a.Fresh && p.stay(a, s) {
 		return ""
 	}
 	if len(p.regions) < s.region.min {

@@ -59,7 +59,7 @@ func (c *capacity) setsByGrades(slot int32, s *messages.ComponentSet, pods, unli
 // set is turned away for want of room, its nodes are taken to have what the cluster has, as for replicas: grades that list
 // processors and memory, as those do that a cluster has by default, say nothing of its GPUs.
 func (p *Planner) unlisted() int64 {
-	if p.exactSets {
+	if p.ways.ExactSets {
 		return math.MaxInt64
 	}
 	return 0
@@ -70,7 +70,7 @@ const manySets = 1000
 
 // crowds reports whether a cluster that does not run the set yet has no room for all of it.
 func (p *Planner) crowds(a *attempt, slot int32) bool {
-	if !p.exactSets || a.Set == nil || p.roles[slot]&kept != 0 {
+	if !p.ways.ExactSets || a.Set == nil || p.roles[slot]&kept != 0 {
 		return false
 	}
 	p.slot[0] = slot
@@ -96,5 +96,5 @@ func (p *Planner) scarce(slot int32) string {
 // countsSets reports whether clusters are compared by how many sets they can take. Karmada does so where
 // exactly one cluster is asked for; else it takes a set for one pod that requests nothing.
 func (p *Planner) countsSets(a *attempt) bool {
-	return p.exactSets || a.rule.spread.cluster == bounds{1, 1}
+	return p.ways.ExactSets || a.rule.spread.cluster == bounds{1, 1}
 }

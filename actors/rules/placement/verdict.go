@@ -118,10 +118,10 @@ func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 // evicted reports whether a workload leaves a cluster that is being deleted by eviction, now or in time: until
 // then it stays, so that its old copy runs until a new one does, however slowly evictions go.
 func (p *Planner) evicted(a *attempt, slot int32) bool {
-	if !p.evictsDeleted {
+	if !p.ways.EvictsDeleted {
 		return false
 	}
-	d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.taints)
+	d := taint.Deadline(p.fleet.views[slot].Taints, a.rule.placement.ClusterTolerations, p.ways.Taints)
 	return d.Outcome != taint.Forever
 }
 
@@ -133,7 +133,7 @@ func (p *Planner) welcome(a *attempt, slot int32) (v verdict, at int) {
 	if marks&tainted != 0 {
 		v, at = p.tolerance(a, p.fleet.views[slot])
 	}
-	if v == fits && marks&unready != 0 && p.readyOnly && taint.FirstUntolerated(unreadyTaints, a.rule.placement.ClusterTolerations, p.taints.Numeric) >= 0 {
+	if v == fits && marks&unready != 0 && p.ways.ReadyOnly && taint.FirstUntolerated(unreadyTaints, a.rule.placement.ClusterTolerations, p.ways.Taints.Numeric) >= 0 {
 		return notReady, -1
 	}
 	return v, at
@@ -149,7 +149,7 @@ func (p *Planner) frozen(a *attempt, slot int32) bool {
 	if p.roles[slot]&(full|untold) != 0 || p.fleet.marks[slot]&deleting != 0 {
 		return true
 	}
-	if !p.readyOnly || p.fleet.marks[slot] == 0 || p.roles[slot]&kept == 0 {
+	if !p.ways.ReadyOnly || p.fleet.marks[slot] == 0 || p.roles[slot]&kept == 0 {
 		return false
 	}
 	v, _ := p.welcome(a, slot)
@@ -160,13 +160,13 @@ func (p *Planner) frozen(a *attempt, slot int32) bool {
 // settings say so: as soon as it has been too long, nothing new comes to the cluster.
 func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) {
 	tolerations := a.rule.placement.ClusterTolerations
-	if i := taint.FirstUntolerated(v.Taints, tolerations, p.taints.Numeric); i >= 0 {
+	if i := taint.FirstUntolerated(v.Taints, tolerations, p.ways.Taints.Numeric); i >= 0 {
 		return untolerated, i
 	}
-	if !p.honoursDeadlines && !a.Return {
+	if !p.ways.HonoursDeadlines && !a.Return {
 		return fits, -1
 	}
-	if d := taint.Deadline(v.Taints, tolerations, p.taints); d.Outcome == taint.Until && !d.At.After(a.now) {
+	if d := taint.Deadline(v.Taints, tolerations, p.ways.Taints); d.Outcome == taint.Until && !d.At.After(a.now) {
 		return outstayed, d.Taint
 	}
 	return fits, -1
@@ -176,7 +176,7 @@ func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) 
 // is taken from a cluster that does not vouch for its list. Source: Karmada's APIEnablement plugin, since 1.15 and before.
 func (p *Planner) toleratesLoss(v *messages.ClusterView) bool {
 	c := v.Condition(api.ConditionCompleteAPIEnablements)
-	return !p.needsAPI || c == nil || c.Status != "True"
+	return !p.ways.NeedsAPI || c == nil || c.Status != "True"
 }
 
 // unservedBy reports whether the cluster is known not to serve a kind.
