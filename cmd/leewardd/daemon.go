@@ -63,7 +63,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	d.machines.quarantine = quarantine{clock: d.clock, log: log, changed: d.metrics.Quarantined}
 	d.machines.config = live.Config{
 		Engine: d.engine, Seed: world.DaemonSeed, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Decided: d.decided.decided, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
-		StepLimit: c.machineStepLimit,
+		StepLimit: c.machineStepLimit, Unmonitored: !c.invariantMonitor,
 	}
 	d.machines.rest()
 	d.server, err = kubeapi.New(kubeapi.Config{

@@ -31,6 +31,7 @@ type options struct {
 	authentication       string
 	shadow               bool
 	machineStepLimit     time.Duration
+	invariantMonitor     bool
 	profile              string
 	logLevel, logFormat  string
 }
@@ -63,6 +64,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.StringVar(&o.authentication, "authentication-config", "", "file of the issuers whose tokens say who clients are")
 	set.BoolVar(&o.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
 	set.DurationVar(&o.machineStepLimit, "machine-step-limit", 10*time.Second, "how long one step of a machine may last before it is kept out and the others are made anew; 0 is for ever")
+	set.BoolVar(&o.invariantMonitor, "invariant-monitor", true, "check the invariants of what the machines decide, and log and count what is broken")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
@@ -120,4 +121,15 @@ func TestEveryOptionIsKnownToWhoeverChecksAConfiguration(t *testing.T) {
 	var names []string
 	new(options).asFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, config.FieldOf(flag.Name)) })
 	require.Equal(t, names, config.Options())
+}
+
+func TestTheInvariantMonitorRunsUnlessItIsTurnedOff(t *testing.T) {
+	for file, monitored := range map[string]bool{"": true, "invariantMonitor: false\n": false} {
+		c, err := configured(t, file, "--data-dir", t.TempDir(), "--secure-port", "0")
+		require.NoError(t, err)
+		d, err := newDaemon(newCommandLine(), c, zerolog.Nop())
+		require.NoError(t, err)
+		require.Equal(t, monitored, !d.machines.config.Unmonitored)
+		require.NoError(t, d.engine.Close())
+	}
 }

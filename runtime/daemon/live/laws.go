@@ -3,6 +3,8 @@ package live
 import (
 	"time"
 
+	"github.com/benbjohnson/clock"
+
 	"leeward/messages"
 	"leeward/runtime/fleet/invariant"
 	"leeward/runtime/fleet/journal"
@@ -11,7 +13,9 @@ import (
 // laws watch over what a fleet does. They are asked once for each commit, however many instants of the machines' time it is
 // about: what waits is many while a fleet fails.
 type laws struct {
+	// monitor asks the invariants; nil: nothing does. Spent is how long it has worked.
 	monitor *invariant.Monitor
+	spent   time.Duration
 	news    []journal.Entry
 	looked  time.Time
 	told    int
@@ -34,6 +38,10 @@ func (l *laws) hear(at time.Time, f messages.Fact) {
 // askLaws asks the laws of what was done up to now, and tells what they find.
 func (f *Fleet) askLaws() {
 	l, now, s := &f.laws, f.world.Now(), f.world.Store()
+	if l.monitor == nil {
+		return
+	}
+	defer l.time(f.config.Clock)()
 	l.monitor.Heard(s, l.news)
 	clear(l.news)
 	if l.news = l.news[:0]; cap(l.news) > keepsNews {
@@ -48,6 +56,21 @@ func (f *Fleet) askLaws() {
 		f.accuse(&broken[l.told+i])
 	}
 	l.told = len(broken)
+}
+
+// time counts how long the monitor works, from now until what it returns is called.
+func (l *laws) time(c clock.Clock) (done func()) {
+	began := c.Now()
+	return func() { l.spent += c.Since(began) }
+}
+
+// Monitor returns how long the monitor of the invariants has worked, and an estimate of its memory; zero where Unmonitored is
+// set. It is read on the goroutine of Run.
+func (f *Fleet) Monitor() (spent time.Duration, bytes int64) {
+	if f.laws.monitor == nil {
+		return 0, 0
+	}
+	return f.laws.spent, f.laws.monitor.Bytes()
 }
 
 func (f *Fleet) accuse(v *invariant.Violation) {

@@ -41,6 +41,8 @@ type Config struct {
 	Log   zerolog.Logger
 	// Hear hears every fact and its words, on the goroutine of Run. Zero: nobody listens.
 	Hear func(at time.Time, f messages.Fact, told journal.Phrase)
+	// Unmonitored has nothing ask the invariants.
+	Unmonitored bool
 	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
 	Broken func(*invariant.Violation)
 	// Flushed is called when all that was decided so far is committed, and the Events that tell of it are not yet, on the
@@ -331,7 +333,9 @@ func (f *Fleet) caughtUp(due, wall time.Time) time.Time {
 	if !present.After(due) {
 		present = wall.Truncate(time.Millisecond)
 	}
-	f.laws.monitor.Idled(present)
+	if f.laws.monitor != nil {
+		f.laws.monitor.Idled(present)
+	}
 	return present
 }
 

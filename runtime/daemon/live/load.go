@@ -60,10 +60,15 @@ func (f *Fleet) load(ctx context.Context) error {
 
 // recover brings the machines to life, and lets the laws meet what they find.
 func (f *Fleet) recover() {
+	if f.config.Unmonitored {
+		f.world.Recover()
+		return
+	}
 	now, met := f.world.Now(), make(chan struct{})
 	f.laws.monitor = invariant.Watch(f.config.Settings, now, f.world.Store())
 	go func() {
 		defer close(met)
+		defer f.laws.time(f.config.Clock)()
 		f.laws.monitor.Meet(now, f.world.Store())
 	}()
 	f.world.Recover()

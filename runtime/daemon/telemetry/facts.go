@@ -17,7 +17,7 @@ var (
 	evictionsDelayed = define(counter, "evictions_delayed_total", "How often an eviction that was due had to wait, by what for: EvictionRate, BreakerOpen, Held, NoClusterFit ...", "reason")
 	placements       = define(counter, "placements_total", "Placements that were decided, by what for: eviction, failback, replicas changed ...", "trigger")
 	placementsFailed = define(counter, "placements_failed_total", "Placements that were not found, by reason.", "reason")
-	lawsBroken       = define(counter, "laws_broken_total", "How often a law was found broken since the daemon started, once for each binding and cluster: anything but 0 is a bug of the machines, or an edit by hand; the log says what is wrong (docs/simulation.md lists the laws).", "law")
+	lawsBroken       = define(counter, "laws_broken_total", "How often a law was found broken since the daemon started, once for each binding and cluster: anything but 0 is a bug of the machines, or an edit by hand, and where invariantMonitor is false nothing is found; the log says what is wrong (docs/simulation.md lists the laws).", "law")
 	stageSeconds     = defineHistogram("failover_stage_seconds",
 		"How long the stages of failovers took: evicted, from the taint to the eviction, tolerations included; placed, from the eviction to a new placement; healthy, from the eviction to the end of the handover by a healthy substitute; released, from the end of the handover until the old copy was gone.",
 		latencies, "stage")

@@ -28,6 +28,9 @@ var (
 	changesWritten = define(counter, "changes_written_total", "Objects that were written for the machines.")
 	conflicts      = define(counter, "write_conflicts_total", "Decisions that had to be made again because somebody else had changed the object.")
 	refused        = define(counter, "objects_refused_total", "Objects that were stored and that the machines do not admit.")
+
+	monitorSeconds = define(counter, "invariant_monitor_seconds_total", "How long the monitor of the invariants has worked, on the goroutine that commits what the machines decide: its rate is its share of one CPU. 0 where invariantMonitor is false. A restart of the machines counts from 0.")
+	monitorBytes   = define(gauge, "invariant_monitor_bytes", "Memory that the monitor of the invariants has, estimated from how many bindings it knows.")
 )
 
 func (o output) store(e *engine.Engine, dir string) {
@@ -63,9 +66,12 @@ func (o output) machines(f *live.Fleet, patience time.Duration) {
 		spent    [messages.Kinds]kernel.Spent
 		pending  int
 		stats    live.Stats
+		spentOn  time.Duration // the monitor
+		bytes    int64
 	)
 	answered := f.Ask(ctx, func(w *world.World) {
 		counters, spent, pending, stats = w.Counters(), w.Spent(), w.Deadlines(), f.Stats()
+		spentOn, bytes = f.Monitor()
 	})
 	o.put(answering, number(answered))
 	if !answered {
@@ -82,4 +88,6 @@ func (o output) machines(f *live.Fleet, patience time.Duration) {
 	o.put(changesWritten, float64(stats.Written))
 	o.put(conflicts, float64(stats.Conflicts))
 	o.put(refused, float64(stats.Refused))
+	o.put(monitorSeconds, spentOn.Seconds())
+	o.put(monitorBytes, float64(bytes))
 }

@@ -35,7 +35,7 @@ func (s standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
 		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, workloadsStay, holds,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
-		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused,
+		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused, monitorSeconds, monitorBytes,
 	} {
 		to <- d.desc()
 	}

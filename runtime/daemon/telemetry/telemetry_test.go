@@ -36,6 +36,8 @@ type fixture struct {
 	t      testing.TB
 	clock  *clock.Mock
 	engine *engine.Engine
+	// unmonitored is that of the fleet.
+	unmonitored bool
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -71,7 +73,7 @@ func (f *fixture) run() {
 	settings, err := config.Profile(config.Default)
 	require.NoError(f.t, err)
 	fleet, err := live.Open(f.t.Context(), live.Config{
-		Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Broken: f.Broken,
+		Engine: f.engine, Settings: settings, Clock: f.clock, Log: zerolog.Nop(), Broken: f.Broken, Unmonitored: f.unmonitored,
 		Hear: func(_ time.Time, fact messages.Fact, _ journal.Phrase) { f.Hear(fact) },
 	})
 	require.NoError(f.t, err)
@@ -215,6 +217,7 @@ func TestABindingThatBreaksALawIsCounted(t *testing.T) {
 	f.run()
 	require.Equal(t, 1.0, f.value("laws_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
 	require.Equal(t, 0.0, f.value("laws_broken_total/"+string(invariant.ReplicasConserved)))
+	require.Positive(t, f.value("invariant_monitor_bytes"), "it knows the binding")
 }
 
 func TestBeforeAFleetRunsOnlyTheProcessIsMeasured(t *testing.T) {
@@ -249,4 +252,17 @@ func TestNamesFollowTheRulesOfPrometheus(t *testing.T) {
 	for _, d := range definitions {
 		require.True(t, slices.Contains([]string{counter, gauge, histogram}, d.kind), d.name)
 	}
+}
+
+func TestAMonitorThatIsTurnedOffFindsNothingAndCostsNothing(t *testing.T) {
+	f := newFixture(t)
+	f.unmonitored = true
+	b := leaving()
+	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m1"}}
+	f.write(b)
+	f.run()
+	require.Equal(t, 1.0, f.value("machines_answering"))
+	require.Equal(t, 0.0, f.value("laws_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
+	require.Equal(t, 0.0, f.value("invariant_monitor_seconds_total"))
+	require.Equal(t, 0.0, f.value("invariant_monitor_bytes"))
 }
