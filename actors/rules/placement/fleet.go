@@ -1,11 +1,3 @@
-// Package placement decides where a workload runs: which clusters fit, which of those are chosen and
-// how its replicas are divided among them; why a cluster does not fit; and when a decision must be
-// taken anew. It does so from snapshots of the clusters, kept in columns by a Fleet, so that one
-// decision over a thousand clusters costs microseconds and does not allocate per cluster.
-//
-// The same fleet and the same request always give the same decision. Sources: the Karmada documents
-// on resource propagation, failover and rescheduling, and recordings of a Karmada control plane for
-// what they leave open.
 package placement
 
 import (

@@ -117,7 +117,7 @@ func (p *Planner) CouldUse(placement *api.Placement, affinity string, cluster me
 	if slot < 0 {
 		return false
 	}
-	rule := p.rule(placement)
+	rule := p.rules.of(placement)
 	t := &rule.terms[rule.firstTerm(affinity, false)]
 	return t.verdicts[slot] != offAffinity && t.tier[slot] == 0
 }
@@ -129,5 +129,5 @@ func (p *Planner) CouldEverUse(placement *api.Placement, cluster messages.Cluste
 	if slot < 0 {
 		return false
 	}
-	return slices.ContainsFunc(p.rule(placement).terms, func(t term) bool { return t.verdicts[slot] != offAffinity })
+	return slices.ContainsFunc(p.rules.of(placement).terms, func(t term) bool { return t.verdicts[slot] != offAffinity })
 }

@@ -11,74 +11,6 @@ import (
 	"leeward/messages/api"
 )
 
-// Request asks where a resource is to run.
-type Request struct {
-	// Placement is the policy's; nil asks for nothing. A Planner knows it by its address, so requests
-	// of one policy should share it. It must not change.
-	Placement *api.Placement
-	// APIVersion and Kind are the resource's.
-	APIVersion, Kind string
-	// Workload is set for a resource with replicas (perhaps none at present); anything else goes to
-	// every chosen cluster as it is.
-	Workload     bool
-	Replicas     int32
-	Requirements *api.ReplicaRequirements
-	// Set is what a workload of several pod templates runs. It goes whole to every chosen cluster, and there
-	// are no replicas to divide. Nil: the workload has no or one template.
-	Set *messages.ComponentSet
-	// UID decides ties.
-	UID string
-	// Previous is where the resource runs. These clusters are preferred, and fit despite their taints.
-	Previous []api.TargetCluster
-	// Evicting are clusters that the resource is leaving, Leaving those that it is to leave: they do not fit.
-	Evicting, Leaving []messages.ClusterName
-	// Cooling are clusters that the resource left for its own sickness a short time ago: they do not fit.
-	Cooling []messages.ClusterName
-	// Full are clusters that say that they have no room for more replicas of the resource.
-	Full []messages.ClusterName
-	// Busy are clusters that start as many copies for others as they may: they do not fit unless it runs there.
-	Busy []Busy
-	// Untold are clusters that are told nothing for now: they do not fit unless it runs there, and take nothing more.
-	Untold []string
-	// Together are the clusters that run others of the resource's group, and Apart those that run others
-	// which it must not share a cluster with. Empty: any cluster will do.
-	Together, Apart []messages.ClusterName
-	// Affinity is the name of the affinity term in use; empty: none, or the placement has none.
-	Affinity string
-	// Fresh decides everything anew: from the first term on, and whatever the replicas' present places.
-	Fresh bool
-	// Return keeps off clusters whose taints have been tolerated for long enough, whatever the settings: what returns
-	// by itself is not to leave again at once.
-	Return bool
-}
-
-// Busy is a cluster that starts as many copies as it may, and how many that are, in words.
-type Busy struct {
-	Cluster messages.ClusterName
-	Most    string
-}
-
-// Decision is the answer. With an empty Reason, Targets are the new places, in the order of their
-// names, and Affinity is the term that they come from. Otherwise the request is not met: Reason is one of
-// api.ReasonNoClusterFit, api.ReasonUnschedulable and api.ReasonSchedulerError, Message says more. Part of
-// the replicas may have found a place even so: Targets are those, and Missing counts the others.
-type Decision struct {
-	Targets  []api.TargetCluster
-	Affinity string
-	Reason   string
-	Message  string
-	Missing  int32
-	// Rejections are the clusters that did not fit, where the request is not met.
-	Rejections []messages.Rejection
-}
-
-// Partial reports whether some replicas, but not all, found a place.
-func (d *Decision) Partial() bool { return d.Missing > 0 }
-
-// Clears reports whether a resource must give up its present places: no cluster fits. Any other
-// failure leaves it where it is.
-func (d *Decision) Clears() bool { return d.Reason == api.ReasonNoClusterFit }
-
 // Planner decides on requests over one fleet. It keeps placements ready for use, and its scratch
 // space; a decision holds on to neither. It is for one goroutine, as the fleet is.
 type Planner struct {
@@ -86,19 +18,12 @@ type Planner struct {
 	ways    karmada.Placing
 	divider division.Divider
 
-	ready  map[*api.Placement]*rule
-	limit  int    // of ready, before it is swept
-	plans  uint64 // decisions taken so far
-	swept  uint64 // how many they were at the last sweep
-	served map[kind]*service
+	rules    rules
+	services services
 
-	// By slot, for the request at hand:
-	roles []role
-	prev  []int32 // replicas
-	turn  []int32 // place in Previous
+	// For the request at hand:
+	cast
 
-	busy       []Busy  // those of the request
-	touched    []int32 // slots with a role
 	slots      []int32 // those that fit
 	misfits    []misfit
 	blames     []int32 // by misfit: the place of its cause in a list
@@ -117,31 +42,6 @@ type Planner struct {
 	spreader   spreader
 }
 
-// role is the part that a cluster plays in a request.
-type role uint16
-
-const (
-	kept      role = 1 << iota // it is in Previous
-	departing                  // it is in Evicting
-	resting                    // it is in Cooling
-	joined                     // it is in Together
-	shunned                    // it is in Apart
-	full                       // it is in Full
-	outgoing                   // it is in Leaving
-	busy                       // it is in Busy
-	untold                     // it is in Untold
-)
-
-type kind struct{ apiVersion, kind string }
-
-// service says, by slot, which clusters are known not to serve a kind.
-type service struct {
-	unserved []bool
-	seen     version
-}
-
-var anywhere api.Placement
-
 // NewPlanner returns a planner over a fleet, which may change between decisions. Of the settings it
 // takes the division method, how tolerations match, and how placement is stricter or more obliging than in
 // Karmada. The seed decides ties where Karmada's outcome is random.
@@ -150,9 +50,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 		fleet:   f,
 		ways:    karmada.Of(s).Placing(),
 		divider: division.Divider{Method: s.DivisionMethod, Seed: seed},
-		ready:   make(map[*api.Placement]*rule),
-		limit:   minReady,
-		served:  make(map[kind]*service),
+		rules:   newRules(f, s.ExactSpread), services: services{fleet: f, served: make(map[kind]*service)},
 	}
 }
 
@@ -161,7 +59,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 // the first failure, or the first that will pass when others have started.
 func (p *Planner) Plan(now time.Time, r *Request) Decision {
 	rule := p.open(r)
-	defer p.close()
+	defer p.end()
 	var first Decision
 	passing := false
 	for i := rule.firstTerm(r.Affinity, r.Fresh); i < len(rule.terms); i++ {
@@ -253,119 +151,15 @@ func (p *Planner) passes(a *attempt, slot int32) bool {
 	return v == fits
 }
 
-// open notes what part each cluster plays in a request, and returns the placement made ready.
+// open begins a request, and returns its placement made ready.
 func (p *Planner) open(r *Request) *rule {
-	if len(p.roles) != p.fleet.Len() {
-		n := p.fleet.Len()
-		p.roles, p.prev, p.turn = make([]role, n), make([]int32, n), make([]int32, n)
-	}
-	slot := int32(-1)
-	for i := range r.Previous {
-		if slot = p.fleet.slot(r.Previous[i].Name, slot); slot >= 0 && p.roles[slot] == 0 {
-			p.roles[slot] = kept
-			p.prev[slot], p.turn[slot] = max(0, r.Previous[i].Replicas), int32(i)
-			p.touched = append(p.touched, slot)
-		}
-	}
+	p.cast.begin(p.fleet, r)
 	if r.Set != nil {
 		p.setNeeds = p.fleet.needsOfSet(r.Set, p.setNeeds[:0])
 	}
-	p.cast(r.Evicting, departing)
-	p.cast(r.Leaving, outgoing)
-	p.cast(r.Cooling, resting)
-	p.cast(r.Together, joined)
-	p.cast(r.Apart, shunned)
-	p.cast(r.Full, full)
-	for _, name := range r.Untold {
-		p.castOne(messages.ClusterName(name), untold)
-	}
-	p.busy = r.Busy
-	for i := range r.Busy {
-		p.castOne(r.Busy[i].Cluster, busy)
-	}
-	return p.rule(r.Placement)
-}
-
-// cast gives clusters a role, as far as they are there.
-func (p *Planner) cast(clusters []messages.ClusterName, part role) {
-	for _, name := range clusters {
-		p.castOne(name, part)
-	}
-}
-
-func (p *Planner) castOne(name messages.ClusterName, part role) {
-	if slot := p.fleet.slot(string(name), -1); slot >= 0 {
-		p.roles[slot] |= part
-		p.touched = append(p.touched, slot)
-	}
-}
-
-// mostOn is how many copies a busy cluster may start, in words.
-func (p *Planner) mostOn(slot int32) string {
-	for i := range p.busy {
-		if p.busy[i].Cluster == p.fleet.views[slot].Name {
-			return p.busy[i].Most
-		}
-	}
-	return ""
-}
-
-// close forgets the request.
-func (p *Planner) close() {
-	for _, slot := range p.touched {
-		p.roles[slot], p.prev[slot], p.turn[slot] = 0, 0, 0
-	}
-	p.touched = p.touched[:0]
+	return p.rules.of(r.Placement)
 }
 
 func (p *Planner) attempt(now time.Time, r *Request, rule *rule, term int) attempt {
-	return attempt{Request: r, now: now, rule: rule, term: &rule.terms[term], unserved: p.unserved(kind{r.APIVersion, r.Kind})}
-}
-
-// unserved returns which clusters are known not to serve a kind.
-func (p *Planner) unserved(k kind) []bool {
-	s := p.served[k]
-	if s == nil {
-		s = &service{}
-		p.served[k] = s
-	}
-	if s.seen.era != p.fleet.era {
-		s.unserved = resized(s.unserved, p.fleet.Len())
-	}
-	p.fleet.catchUp(&s.seen, func(slot int32) { s.unserved[slot] = unservedBy(p.fleet.views[slot], k) })
-	return s.unserved
-}
-
-// minReady is how many placements are kept at least.
-const minReady = 1024
-
-// rule returns a placement made ready.
-func (p *Planner) rule(placement *api.Placement) *rule {
-	if placement == nil {
-		placement = &anywhere
-	}
-	p.plans++
-	r := p.ready[placement]
-	if r == nil {
-		p.sweep()
-		r = compile(placement, p.ways.ExactSpread)
-		p.ready[placement] = r
-	}
-	r.used = p.plans
-	r.follow(p.fleet)
-	return r
-}
-
-// sweep drops the placements that were not used since the last sweep, once there are too many. One
-// dropped too early is only made ready again.
-func (p *Planner) sweep() {
-	if len(p.ready) < p.limit {
-		return
-	}
-	for placement, r := range p.ready { // order-free: each stands or falls by itself
-		if r.used < p.swept {
-			delete(p.ready, placement)
-		}
-	}
-	p.swept, p.limit = p.plans, max(minReady, 2*len(p.ready))
+	return attempt{Request: r, now: now, rule: rule, term: &rule.terms[term], unserved: p.services.unserved(kind{r.APIVersion, r.Kind})}
 }

@@ -139,6 +139,6 @@ func TestPlacementsNoLongerUsedAreDropped(t *testing.T) {
 		p.Plan(time.Time{}, &Request{Placement: &api.Placement{}})
 		p.Plan(time.Time{}, &Request{Placement: lasting})
 	}
-	require.Less(t, len(p.ready), 4*minReady)
-	require.Contains(t, p.ready, lasting)
+	require.Less(t, len(p.rules.ready), 4*minReady)
+	require.Contains(t, p.rules.ready, lasting)
 }

@@ -14,7 +14,7 @@ func (p *Planner) Takes(now time.Time, r *Request, more api.TargetCluster) bool 
 		return false
 	}
 	rule := p.open(r)
-	defer p.close()
+	defer p.end()
 	a := p.attempt(now, r, rule, rule.firstTerm(r.Affinity, false))
 	if v, _ := p.verdict(&a, slot); v != fits || p.frozen(&a, slot) {
 		return false

@@ -203,7 +203,7 @@ type Rejection struct {
 // Explain judges every cluster, in the order of their names, with the term that Plan would try first.
 func (p *Planner) Explain(now time.Time, r *Request) []Rejection {
 	rule := p.open(r)
-	defer p.close()
+	defer p.end()
 	a := p.attempt(now, r, rule, rule.firstTerm(r.Affinity, r.Fresh))
 	all := make([]Rejection, p.fleet.Len())
 	for slot := range all {
@@ -250,7 +250,7 @@ func (p *Planner) causeOf(m *misfit) cause {
 	case tooSmall:
 		c.scarce = p.scarce(m.slot)
 	case starting:
-		c.scarce = p.mostOn(m.slot)
+		c.scarce = p.mostOn(p.fleet.views[m.slot].Name)
 	}
 	return c
 }
@@ -268,7 +268,7 @@ func (p *Planner) isCause(c *cause, m *misfit) bool {
 	case tooSmall:
 		return c.scarce == p.scarce(m.slot)
 	case starting:
-		return c.scarce == p.mostOn(m.slot)
+		return c.scarce == p.mostOn(p.fleet.views[m.slot].Name)
 	}
 	return true
 }
