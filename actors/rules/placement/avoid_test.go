@@ -64,6 +64,11 @@ func TestPreferNoSchedule(t *testing.T) {
 			want: list(on("b", 3), on("c", 3)),
 		},
 		{
+			name:  "where all have such taints, those with fewer are filled first",
+			views: []*messages.ClusterView{avoided(cluster("a", 90), "spot", "old"), avoided(cluster("b", 4), "spot")}, request: workload(spreading(dynamic), 6),
+			want: list(on("a", 2), on("b", 4)),
+		},
+		{
 			name:  "growth keeps what runs there and adds elsewhere",
 			views: []*messages.ClusterView{avoided(cluster("a", 90), "spot"), cluster("b", 4)}, request: workload(spreading(dynamic), 6, on("a", 3)),
 			want: list(on("a", 3), on("b", 3)),

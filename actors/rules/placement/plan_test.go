@@ -260,6 +260,10 @@ func TestPlanRefusesUnknownStrategies(t *testing.T) {
 	}{
 		{api.ReplicaSchedulingStrategy{ReplicaSchedulingType: api.Divided}, `replicaScheduling Divided with preference "" is not supported`},
 		{api.ReplicaSchedulingStrategy{ReplicaSchedulingType: "Tripled"}, `replicaScheduling Tripled with preference "" is not supported`},
+		{
+			api.ReplicaSchedulingStrategy{ReplicaSchedulingType: "Tripled", ReplicaDivisionPreference: api.Weighted},
+			`replicaScheduling Tripled with preference "Weighted" is not supported`,
+		},
 	}
 	for _, test := range tests {
 		d := plannerOver(clusters(9, "a")...).Plan(noon, workload(spreading(&test.strategy), 2))

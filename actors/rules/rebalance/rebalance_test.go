@@ -23,7 +23,9 @@ func TestAsOf(t *testing.T) {
 
 func TestDone(t *testing.T) {
 	web, db := api.RebalancedReference{Kind: "Deployment", Name: "web"}, api.RebalancedReference{Kind: "Deployment", Name: "db"}
+	first := api.RebalancedReference{Kind: "Deployment", Name: "first"}
 	before := &api.WorkloadRebalancerStatus{ObservedWorkloads: []api.ObservedWorkload{
+		{Workload: first, Result: rebalance.Successful},
 		{Workload: db, Result: rebalance.Failed, Reason: rebalance.NotFound}, {Workload: web, Result: rebalance.Successful},
 	}}
 	for _, c := range []struct {
@@ -33,6 +35,7 @@ func TestDone(t *testing.T) {
 		done     bool
 	}{
 		{"what succeeded is done", web, false, true},
+		{"and so is the first of all", first, false, true},
 		{"what failed is tried again", db, false, false},
 		{"what is new is asked", api.RebalancedReference{Kind: "Job", Name: "web"}, false, false},
 		{"where it repeats nothing is done", web, true, false},
@@ -64,7 +67,9 @@ func TestARebalancerIsFinishedWhenAllAreAnswered(t *testing.T) {
 	s := &api.WorkloadRebalancerStatus{ObservedWorkloads: []api.ObservedWorkload{{}, {}, {Result: rebalance.Successful}}}
 	rebalance.Finish(s, now)
 	require.Nil(t, s.FinishTime)
+	published := s.ObservedWorkloads
 	rebalance.Answer(s, 1, "Unschedulable", now)
+	require.Empty(t, published[1], "who was given the status keeps it as it was")
 	require.True(t, rebalance.Awaited(&s.ObservedWorkloads[0]))
 	require.Nil(t, s.FinishTime)
 	rebalance.Answer(s, 0, "", now)

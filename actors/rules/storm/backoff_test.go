@@ -78,6 +78,20 @@ func TestWhichStartFailedFirstInAnInstantMakesNoDifference(t *testing.T) {
 	for _, began := range [][]time.Time{{before, now, since}, {since, before, now}, {since, now, before}, {now, before, since}, {now, since, before}} {
 		require.Equal(t, first, after(began...))
 	}
+	for _, began := range [][]time.Time{{start, before}, {before, start}} {
+		b := inForce()
+		b.Fail(start, began, backing)
+		require.Equal(t, 2, b.Level, "one that began as the back-off did is news, whoever failed with it")
+	}
+}
+
+func TestFailuresThatLeftTheWindowAreForgottenThoughTheBackoffIsNot(t *testing.T) {
+	b := &storm.Backoff{}
+	lasting := storm.BackingOff{Failures: 3, Window: time.Minute, First: time.Hour}
+	b.Fail(start, []time.Time{start, start, start}, lasting)
+	require.False(t, b.Judge(start.Add(time.Minute), lasting))
+	require.True(t, b.InForce())
+	require.Empty(t, b.Failed)
 }
 
 func inForce() *storm.Backoff {

@@ -89,6 +89,14 @@ func TestMovesAreCountedByTenthsOfTheWindow(t *testing.T) {
 	require.Equal(t, []storm.Moves{{At: start.Add(time.Minute), Count: 1, Copies: 100}, {At: start.Add(11 * time.Minute), Count: 1, Copies: 100}}, b.Moved)
 }
 
+func TestATenthOfTheWindowHasTheMostCopiesThatThereWereInIt(t *testing.T) {
+	var b storm.Breaker
+	for _, copies := range []int{100, 120, 90} {
+		taken(&b, time.Second, 1, copies, half)
+	}
+	require.Equal(t, []storm.Moves{{At: start, Count: 3, Copies: 120}}, b.Moved)
+}
+
 func TestTheShareIsOfTheMostCopiesOfTheWindow(t *testing.T) {
 	var b storm.Breaker
 	require.Equal(t, 3, taken(&b, 0, 3, 8, half))
