@@ -1,0 +1,69 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+)
+
+func TestADrainWithADeadlineGoesOnAfterAStart(t *testing.T) {
+	f := running(t)
+	until := start.Add(time.Hour).Truncate(time.Second)
+	edit(f, member("m1"), func(c *api.Cluster) {
+		c.Annotations = map[string]string{api.AnnotationDrain: until.Format(time.RFC3339)}
+	})
+	require.NoError(t, f.step())
+	require.True(t, get(f, member("m1")).Status.Drain.Deadline.Time.Equal(until))
+	before := f.engine.Version()
+	f.restart()
+	require.Equal(t, before, f.engine.Version(), "a start writes nothing that stands")
+
+	f.Close()
+	sooner := until.Add(-time.Minute)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Annotations[api.AnnotationDrain] = sooner.Format(time.RFC3339) })
+	f.open()
+	require.True(t, get(f, member("m1")).Status.Drain.Deadline.Time.Equal(sooner), "it was changed while nobody listened")
+}
+
+func TestAClusterThatOthersHoldIsLetGoByUs(t *testing.T) {
+	f := running(t)
+	const theirs = "backup.example.com/keep"
+	edit(f, member("m1"), func(c *api.Cluster) { c.Finalizers = append(c.Finalizers, theirs) })
+	require.NoError(t, f.step())
+	f.remove(member("m1"))
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	f.serves("m2", 2)
+	f.lets("m1")
+	f.pass(time.Hour)
+	left := get(f, member("m1"))
+	require.NotNil(t, left, "it is not ours alone to delete")
+	require.Equal(t, []string{theirs}, left.Finalizers)
+	f.restart()
+	require.Equal(t, []string{theirs}, get(f, member("m1")).Finalizers)
+	require.Equal(t, "m2:2", placed(f))
+}
+
+func TestAClusterThatIsGoneAtOnceIsLeft(t *testing.T) {
+	f := running(t)
+	table, key := f.table(member("m1"))
+	_, version := table.Get(key)
+	require.NoError(t, f.engine.Commit(engine.Delete(key, version)), "somebody took its finalizers")
+	require.NoError(t, f.step())
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	f.serves("m2", 2)
+	require.Equal(t, "m2:2", placed(f))
+}
+
+func TestADeletionOfAClusterIsPreviewed(t *testing.T) {
+	f := running(t)
+	old := get(f, member("m1"))
+	deleted := api.Copy(old).(*api.Cluster)
+	deleted.DeletionTimestamp = &metav1.Time{Time: f.clock.Now()}
+	require.Equal(t, []string{"preview: 1 binding would be evicted, at once"}, f.config.Warnings(t.Context(), settings(t), deleted, old))
+	require.Empty(t, f.config.Warnings(t.Context(), settings(t), api.Copy(old), old))
+}
