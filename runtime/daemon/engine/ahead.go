@@ -18,8 +18,8 @@ const (
 // ReadAs visits what all objects say in the fields that a T has, with their keys and versions, in order: who wants little
 // of much need not wait for the rest to be decoded. The fields need names; what is visited is gone afterwards.
 func ReadAs[T any](s Snapshot, visit func(key string, version int64, said *T)) error {
-	decoder := func(bool) func(*item, *T) error { return readAs[T] }
-	return eachAs(s.items("", ""), decoder, func(i *item, said *T) bool { visit(i.key, i.version, said); return true })
+	reader := func(bool) func(*item, *T) error { return readAs[T] }
+	return eachAs(s.items("", ""), reader, func(i *item, said *T) bool { visit(i.key, i.version, said); return true })
 }
 
 func readAs[T any](i *item, into *T) error {
@@ -41,16 +41,19 @@ func (*Skipped) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // decoder returns what decodes an item as an object, unless it is one. Of many, what reads alike is shared: a reader takes
 // its time to begin.
-func (t *Table) decoder(many bool) func(*item, *Object) error {
+func decoder(many bool) func(*item, *Object) error {
 	read := readOne
 	if many {
 		read = newReader().read
 	}
 	return func(i *item, into *Object) (err error) {
-		if *into = i.object; *into == nil {
-			*into, err = t.unpack(i, read)
+		if *into = i.object; *into != nil {
+			return nil
 		}
-		return err
+		if *into, err = i.unpack(read); err != nil {
+			return fmt.Errorf("read %s: %w", i.key, err)
+		}
+		return nil
 	}
 }
 

@@ -114,7 +114,7 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 	for i := range c.writes {
 		w := &c.writes[i]
 		b.version++
-		change := item{key: w.key, held: held{object: w.object, packed: w.packed}, version: b.version}
+		change := item{w.key, &Row{table: e.tables[PrefixOf(w.key)], object: w.object, packed: w.packed, version: b.version}}
 		if w.object != nil {
 			w.object.SetResourceVersion(strconv.FormatInt(b.version, 10))
 		}
@@ -140,7 +140,7 @@ func (e *Engine) standing(b *batch, key string) int64 {
 		return b.changes[i].version
 	}
 	i, _ := e.tables[PrefixOf(key)].objects.Get(item{key: key})
-	return i.version
+	return i.Version()
 }
 
 // apply shows the batch to readers and wakes the watchers.
@@ -153,12 +153,12 @@ func (e *Engine) apply(b *batch) {
 		t := e.tables[PrefixOf(c.key)]
 		old := t.set(c)
 		e.reschedule(old, c)
-		s := step{now: c, before: old}
+		s := step{now: c, before: old.Row}
 		if e.log != nil {
 			s.text = b.records[i].Object
 		}
 		t.record(s)
-		told[i] = s.told(t)
+		told[i] = s.told()
 		told[i].Text = nil // who acts on changes does not send them on, and may be behind
 	}
 	for _, c := range b.changes {

@@ -43,7 +43,7 @@ func (c *Cursor) Next(ctx context.Context) ([]Change, error) {
 	for {
 		steps, changed, err := c.read()
 		if err != nil || len(steps) > 0 {
-			return c.told(steps), err
+			return told(steps), err
 		}
 		select {
 		case <-changed:
@@ -53,10 +53,10 @@ func (c *Cursor) Next(ctx context.Context) ([]Change, error) {
 	}
 }
 
-func (c *Cursor) told(steps []step) []Change {
+func told(steps []step) []Change {
 	changes := make([]Change, len(steps))
 	for i := range steps {
-		changes[i] = steps[i].told(c.table)
+		changes[i] = steps[i].told()
 	}
 	return changes
 }

@@ -1,7 +1,8 @@
 // Package engine keeps API objects: what is committed is the truth, for readers, watchers and, with a
 // folder, for the next process.
 //
-// Objects lie in tables, one per resource, ordered by key. An object that has been committed is never
+// Objects lie in tables, one per resource, ordered by key: a row for each, which tables, snapshots, watchers and the
+// transaction of the machines have in common. An object that has been committed is never
 // changed again: a writer hands over an object of its own, a reader copies what it wants to change.
 // Every change takes the next of the resource versions that all tables share.
 //

@@ -48,7 +48,7 @@ func byExpiry(a, b expiry) bool { return a.at < b.at || a.at == b.at && a.key < 
 
 // reschedule lets a change take the place of the object that it replaces among those that expire.
 func (e *Engine) reschedule(old, changed item) {
-	if old.expires != 0 {
+	if !old.none() && old.expires != 0 {
 		e.expiring.Delete(expiry{at: old.expires, key: old.key})
 	}
 	if changed.expires != 0 {

@@ -54,6 +54,15 @@ func (f *Feed) Take() []Change {
 	return slices.Concat(batches...)
 }
 
+// Awaits reports whether a change of an object is still to be taken.
+func (f *Feed) Awaits(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.batches, func(batch []Change) bool {
+		return slices.ContainsFunc(batch, func(c Change) bool { return c.Key == key })
+	})
+}
+
 // Close ends the feed.
 func (f *Feed) Close() {
 	f.engine.mu.Lock()
@@ -79,7 +88,7 @@ func (f *Feed) pared(batch []Change) []Change {
 	batch = slices.Clone(batch)
 	for i := range batch {
 		if c := &batch[i]; slices.Contains(f.barely, PrefixOf(c.Key)) {
-			*c = Change{Key: c.Key, Version: c.Version, table: c.table}
+			*c = Change{Key: c.Key, Version: c.Version}
 		}
 	}
 	return batch

@@ -70,15 +70,17 @@ func (e *Engine) heard(r *reader, n *News) (item, error) {
 	case t == nil:
 		return item{}, unknown(n.Key)
 	case n.Object == nil:
-		return item{key: n.Key, version: n.Version}, nil
+		return item{n.Key, &Row{table: t, version: n.Version}}, nil
 	case own == nil:
 		i, err := t.decode(r, &n.Record)
-		i.packed = t.packed(n.Object)
+		if err == nil {
+			i.packed = t.packed(n.Object)
+		}
 		return i, err
 	}
 	w := own.of(n.Key)
 	w.object.SetResourceVersion(strconv.FormatInt(n.Version, 10))
-	return item{key: n.Key, held: held{object: w.object, packed: w.packed}, version: n.Version, expires: n.Expires}, nil
+	return item{n.Key, &Row{table: t, object: w.object, packed: w.packed, version: n.Version, expires: n.Expires}}, nil
 }
 
 // add makes writes a proposal, and notes it.

@@ -5,15 +5,13 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"leeward/messages/api"
 )
 
 // Object is what tables hold. Once committed it is not changed by anyone.
-type Object interface {
-	runtime.Object
-	metav1.Object
-}
+type Object = api.Object
 
 // Prefix begins every key of a resource: "/work.karmada.io/resourcebindings/", "/core/events/".
 func Prefix(resource schema.GroupResource) string {

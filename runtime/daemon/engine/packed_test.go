@@ -123,21 +123,33 @@ func TestSomeFieldsOfAllAreReadWithoutTheOthers(t *testing.T) {
 	require.ErrorContains(t, err, "read /core/configmaps/default/00: json: ")
 }
 
-func TestWhatIsKeptStaysAsItWas(t *testing.T) {
+func TestARowStaysAsItWas(t *testing.T) {
 	s := short(t)
+	feed := s.Follow()
 	s.commit(engine.Create(mapKey("a"), configMap("a", "1")))
-	kept := s.maps().Kept(mapKey("a"), 1)
+	row := s.maps().Row(mapKey("a"))
+	require.Same(t, row, feed.Take()[0].Row())
 	s.commit(engine.Update(mapKey("a"), configMap("a", "2"), 1))
-	require.Equal(t, "1", kept.Object().(*corev1.ConfigMap).Data["value"])
-	require.Equal(t, "1", kept.Object().GetResourceVersion())
-	require.Nil(t, s.maps().Kept(mapKey("a"), 1), "another stands there")
-	require.Nil(t, s.maps().Kept(mapKey("b"), 0), "none does")
+	require.True(t, feed.Awaits(mapKey("a")))
+	require.False(t, feed.Awaits(mapKey("b")))
+	require.EqualValues(t, 1, row.Version())
+	require.Equal(t, "1", row.Object().(*corev1.ConfigMap).Data["value"])
+	require.Equal(t, "1", row.Object().GetResourceVersion())
+	require.EqualValues(t, 2, s.maps().Version(mapKey("a")))
+	s.commit(engine.Delete(mapKey("a"), 2), engine.Create(mapKey("c"), configMap("c", "1")))
+	require.Nil(t, s.maps().Row(mapKey("a")))
+	require.Zero(t, s.maps().Version(mapKey("a")))
+	require.Zero(t, s.maps().Row(mapKey("b")).Version())
+	require.Nil(t, s.maps().Row(mapKey("b")).Object())
+	changes := feed.Take()
+	require.Nil(t, changes[1].Row(), "a deletion")
+	require.False(t, feed.Awaits(mapKey("a")))
 
 	for n := range 4 { // from then on the table packs
 		s.commit(engine.Create(mapKey(fmt.Sprint("b", n)), configMap("b", "1")))
 	}
-	kept = s.maps().Kept(mapKey("b3"), 6)
-	require.NotSame(t, kept.Object(), kept.Object(), "a text, though the table still has the object")
+	row = s.maps().Row(mapKey("b3"))
+	require.NotSame(t, row.Object(), row.Object(), "a text, though the table still has the object")
 }
 
 func TestATableWithoutAKindLeavesObjectsTheirs(t *testing.T) {
@@ -198,7 +210,7 @@ func TestWhatCannotBeReadIsSaidByWhoReadsItFirst(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: mapKey("a"), Object: []byte(`{"data":7}`)}}))
 	s := reopen(t, dir, noon)
-	err := s.maps().Snapshot().Read(func(string, engine.Object) {})
+	err := s.maps().Snapshot().Read(func(string, *engine.Row, engine.Object) {})
 	require.ErrorContains(t, err, "read /core/configmaps/default/a: json: ")
 	require.Panics(t, func() { s.maps().Get(mapKey("a")) })
 }

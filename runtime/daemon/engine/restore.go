@@ -74,7 +74,7 @@ func (s *shelf) take(r *wal.Record) error {
 	if t == nil {
 		return unknown(r.Key)
 	}
-	i, err := t.heldAs(s.reader, r)
+	i, err := t.rowOf(s.reader, r)
 	if err != nil {
 		return err
 	}
@@ -87,10 +87,10 @@ func (s *shelf) take(r *wal.Record) error {
 	return nil
 }
 
-// heldAs is a record in its place.
-func (t *Table) heldAs(r *reader, record *wal.Record) (item, error) {
+// rowOf is a record as a row in its place.
+func (t *Table) rowOf(r *reader, record *wal.Record) (item, error) {
 	if t.resource.Packed {
-		return item{key: record.Key, held: held{packed: t.packer.pack(record.Object)}, version: record.Version, expires: record.Expires}, nil
+		return item{record.Key, &Row{table: t, packed: t.packer.pack(record.Object), version: record.Version, expires: record.Expires}}, nil
 	}
 	return t.decode(r, record)
 }
@@ -101,7 +101,7 @@ func (t *Table) decode(r *reader, record *wal.Record) (item, error) {
 		return item{}, fmt.Errorf("read %s: %w", record.Key, err)
 	}
 	o.SetResourceVersion(strconv.FormatInt(record.Version, 10))
-	return item{key: record.Key, held: held{object: o}, version: record.Version, expires: record.Expires}, nil
+	return item{record.Key, &Row{table: t, object: o, version: record.Version, expires: record.Expires}}, nil
 }
 
 // restore fills the tables. Watchers of anything before have to list again: what changed is not known.

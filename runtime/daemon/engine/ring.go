@@ -13,25 +13,33 @@ type Change struct {
 	// saves those who send the latest changes on from writing each out again.
 	Text []byte
 
-	table  *Table
-	before item
+	row, before *Row
+}
+
+// Row returns the row of what stands now, as the table keeps it; nil if it was deleted.
+func (c *Change) Row() *Row {
+	if c.row.none() {
+		return nil
+	}
+	return c.row.cold()
 }
 
 // New reports whether there was no object before.
 func (c *Change) New() bool { return c.before.none() }
 
 // Previous is what stood before; nil if the object is new. It may have to be decoded.
-func (c *Change) Previous() Object { return c.table.open(&c.before) }
+func (c *Change) Previous() Object { return c.before.Object() }
 
 // step is a change as it is kept.
 type step struct {
-	now, before item
-	text        []byte
+	now    item
+	before *Row
+	text   []byte
 }
 
 // told is a change as those who watch have it.
-func (s *step) told(t *Table) Change {
-	return Change{Key: s.now.key, Version: s.now.version, Object: t.open(&s.now), Text: s.text, table: t, before: s.before}
+func (s *step) told() Change {
+	return Change{Key: s.now.key, Version: s.now.version, Object: s.now.Object(), Text: s.text, row: s.now.Row, before: s.before}
 }
 
 // latestTexts is of how many changes a ring keeps the text, and what stood before as it was.
@@ -51,8 +59,8 @@ type ring struct {
 // add keeps a change, and returns the one that it drops for that; nil for none.
 func (r *ring) add(s step) (dropped *item) {
 	if last := r.end - latestTexts; last >= r.begin {
-		r.at(last).text = nil
-		r.at(last).before.cool()
+		past := r.at(last)
+		past.text, past.before = nil, past.before.cold()
 	}
 	if len(r.changes) < r.limit {
 		r.changes = append(r.changes, s)

@@ -22,7 +22,7 @@ func (s Snapshot) Len() int { return s.objects.Len() }
 // Get returns an object, or nil.
 func (s Snapshot) Get(key string) Object {
 	i, _ := s.objects.Get(item{key: key})
-	return s.table.open(&i)
+	return i.Object()
 }
 
 // Count returns how many keys begin with prefix and come after another one.
@@ -64,25 +64,25 @@ func (s Snapshot) Mentioning(prefix, from string, words ...string) iter.Seq2[str
 
 func (s Snapshot) opened(items iter.Seq[item]) iter.Seq2[string, Object] {
 	return func(yield func(string, Object) bool) {
-		if err := s.each(items, yield); err != nil {
+		if err := s.each(items, func(i *item, o Object) bool { return yield(i.key, o) }); err != nil {
 			panic(fmt.Sprintf("engine: %v", err))
 		}
 	}
 }
 
-// Read visits all objects with their keys, in order, or says which of them cannot be read: what is packed is not read
-// when a store is opened.
-func (s Snapshot) Read(visit func(key string, o Object)) error {
-	return s.each(s.items("", ""), func(key string, o Object) bool { visit(key, o); return true })
+// Read visits all objects with their keys and rows, in order, or says which of them cannot be read: what is packed is not
+// read when a store is opened.
+func (s Snapshot) Read(visit func(key string, r *Row, o Object)) error {
+	return s.each(s.items("", ""), func(i *item, o Object) bool { visit(i.key, i.cold(), o); return true })
 }
 
 // each visits items as objects, until no more are wanted.
-func (s Snapshot) each(items iter.Seq[item], visit func(string, Object) bool) error {
+func (s Snapshot) each(items iter.Seq[item], visit func(*item, Object) bool) error {
 	if s.table.resource.Packed {
-		return eachAs(items, s.table.decoder, func(i *item, o *Object) bool { return visit(i.key, *o) })
+		return eachAs(items, decoder, func(i *item, o *Object) bool { return visit(i, *o) })
 	}
 	for i := range items {
-		if !visit(i.key, i.object) {
+		if !visit(&i, i.object) {
 			break
 		}
 	}

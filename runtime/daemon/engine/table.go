@@ -28,13 +28,10 @@ type Resource struct {
 
 const defaultHistory = 1 << 14
 
-// item is one object in its place.
+// item is one row in its place.
 type item struct {
 	key string
-	held
-	version int64
-	// expires is when the object goes by itself, in nanoseconds since 1970; 0 is never.
-	expires int64
+	*Row
 }
 
 func byKey(a, b item) bool { return a.key < b.key }
@@ -70,8 +67,14 @@ func newTable(e *Engine, r Resource) *Table {
 // Get returns an object and its version, or nil and 0.
 func (t *Table) Get(key string) (Object, int64) {
 	i := t.find(key)
-	return t.open(&i), i.version
+	return i.Object(), i.Version()
 }
+
+// Row returns an object as the table keeps it, or nil.
+func (t *Table) Row(key string) *Row { return t.find(key).cold() }
+
+// Version returns the version that an object took, or 0.
+func (t *Table) Version(key string) int64 { return t.find(key).Version() }
 
 // Len returns how many objects there are.
 func (t *Table) Len() int { return int(t.size.Load()) }
@@ -101,7 +104,7 @@ func (t *Table) At(version int64) (Snapshot, error) {
 		if c := &undo[i]; c.before.none() {
 			snapshot.objects.Delete(item{key: c.now.key})
 		} else {
-			snapshot.objects.ReplaceOrInsert(c.before)
+			snapshot.objects.ReplaceOrInsert(item{c.now.key, c.before})
 		}
 	}
 	snapshot.Version = version
@@ -162,12 +165,12 @@ func (t *Table) record(s step) {
 
 // cool lets go of an object that is packed, unless it has changed since.
 func (t *Table) cool(i *item) {
-	if i.object == nil || i.packed.text == "" {
+	cold := i.cold()
+	if cold == i.Row {
 		return
 	}
-	i.cool()
-	if stands, _ := t.objects.Get(*i); stands.version == i.version {
-		t.objects.ReplaceOrInsert(*i)
+	if stored, _ := t.objects.Get(*i); stored.Row == i.Row {
+		t.objects.ReplaceOrInsert(item{i.key, cold})
 	}
 }
 

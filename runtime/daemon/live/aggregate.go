@@ -60,7 +60,7 @@ func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 	if stands == nil || f.foreign(binding, stands) {
 		return p, false
 	}
-	if f.seen[p.key] != version {
+	if _, heard := f.stored(p.source); heard != version {
 		f.world.Store().Note(store.BindingKey(binding.Name())) // when its news is heard
 		return p, false
 	}

@@ -243,7 +243,7 @@ func (e *event) make(p *pending) {
 
 // uidOf is the uid of an object as the engine has it; empty where it is not there, or not yet.
 func (f *Fleet) uidOf(k api.Key) types.UID {
-	if o := f.stored(k); o != nil {
+	if o, _ := f.stored(k); o != nil {
 		return o.GetUID()
 	}
 	return ""

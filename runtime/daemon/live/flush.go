@@ -122,10 +122,12 @@ func (f *Fleet) nextDecisions() []api.Key {
 	return next
 }
 
-// stored is an object as the engine has it; nil: it has none.
-func (f *Fleet) stored(k api.Key) engine.Object {
-	o, _ := f.config.stored(k)
-	return o
+// stored is an object as the engine has it, for all that the world has heard; nil: it has none.
+func (f *Fleet) stored(k api.Key) (api.Object, int64) {
+	if row := f.world.Store().Stored(k); row != nil {
+		return row.Object(), row.Version()
+	}
+	return nil, 0
 }
 
 // acts reports whether more of an object changed than the status of a binding.
@@ -134,7 +136,7 @@ func (f *Fleet) acts(key api.Key) bool {
 	if b == nil {
 		return true
 	}
-	o := f.stored(key)
+	o, _ := f.stored(key)
 	return o == nil || o.GetGeneration() != b.Meta.Generation
 }
 
@@ -361,22 +363,33 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 		p := &batch[i]
 		switch {
 		case p.object == nil:
-			f.dropped[p.key] = true
+			f.own[p.key] = 0
+			if p.source != (api.Key{}) {
+				f.world.Store().Committed(p.source, nil, 0)
+			}
 			delete(f.ended, bindingOf(p.source))
 			told = f.tellGone(p.wish) || told
 		case p.source != (api.Key{}), p.wish != nil:
-			f.seen[p.key] = engine.VersionOf(p.object)
-			if counts(p.source.Kind) {
-				f.lend(p.key, p.object)
-			} else {
-				f.world.Store().Share(p.object, p.version)
-			}
+			f.own[p.key] = engine.VersionOf(p.object)
+			f.rest(p)
 		}
 		if p.wish != nil {
 			told = f.tellWritten(p.wish, p.generation) || told
 		}
 	}
 	return told
+}
+
+// rest has the world's object rest on the row that was committed of it, unless somebody else has changed that since: that
+// is news.
+func (f *Fleet) rest(p *pending) {
+	if p.source == (api.Key{}) {
+		return
+	}
+	row := f.config.Engine.Table(catalog.Of(p.source).Name()).Row(p.key)
+	if row.Version() == engine.VersionOf(p.object) {
+		f.world.Store().Committed(p.source, row, p.version)
+	}
 }
 
 // tellWritten tells which generation of its Work stands for a wish, if it asked for a copy and there is a Work.
@@ -403,7 +416,9 @@ func (f *Fleet) tellNone(w *wish) bool {
 	if w.unwanted == nil {
 		return false
 	}
-	if _, heard := f.seen[w.key]; heard && !f.dropped[w.key] {
+	version, own := f.own[w.key]
+	deleted := own && version == 0
+	if f.config.Engine.Table(catalog.Works.Name()).Version(w.key) != 0 || !deleted && f.feed.Awaits(w.key) {
 		return false
 	}
 	return f.tellGone(w)
@@ -440,19 +455,15 @@ func (f *Fleet) object(source api.Key) []pending {
 		return nil
 	}
 	p := pending{key: engine.Key(r.Name(), source.Namespace, source.Name), source: source, version: f.world.Store().Version(source)}
-	var old api.Object
-	object, version := f.config.Engine.Table(r.Name()).Get(p.key)
-	if object != nil {
-		old = object
-	}
-	if f.seen[p.key] != version && !f.dropped[p.key] || f.dropped[p.key] && object != nil {
+	old, version := f.stored(source)
+	if version != f.config.Engine.Table(r.Name()).Version(p.key) {
 		f.stats.Conflicts++
 		f.putOff(source) // its news is on its way
 		return nil
 	}
 	ours := f.world.Store().Snapshot(source)
 	if ours == nil {
-		if object == nil {
+		if old == nil {
 			delete(f.ended, bindingOf(source))
 		}
 		return append(f.worksOf(source), f.removal(p, old, version)...)
@@ -461,7 +472,6 @@ func (f *Fleet) object(source api.Key) []pending {
 	if !changes {
 		return nil
 	}
-	delete(f.dropped, p.key)
 	p.object, p.write = next, engine.Update(p.key, next, version)
 	return []pending{p}
 }

@@ -73,10 +73,11 @@ type Fleet struct {
 	config Config
 	world  *world.World
 	feed   *engine.Feed
-	// seen is the version of each object that the world has taken in or written; an object that the world deleted
-	// is in dropped until that comes back.
-	seen    map[string]int64
-	dropped map[string]bool
+	// loaded is the version as of which the objects of each resource were found at the start.
+	loaded map[*catalog.Resource]int64
+	// own are the versions of what this fleet has written since it last took changes in, 0 of what it deleted: these changes
+	// come back.
+	own map[string]int64
 	// ended are the bindings that machines have ended and the engine still has.
 	ended map[messages.BindingName]bool
 	// leases are the renewals last heard of, by cluster.
@@ -122,7 +123,7 @@ type Stats struct {
 // returns its cause: what it did not come to is found again at the next start.
 func Open(ctx context.Context, c Config) (*Fleet, error) {
 	f := &Fleet{
-		config: c, seen: map[string]int64{}, dropped: map[string]bool{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
+		config: c, loaded: map[*catalog.Resource]int64{}, own: map[string]int64{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, postponed: map[api.Key]bool{}, asked: make(chan func()),
 		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 		quarantine: newQuarantine(&c),
@@ -286,6 +287,7 @@ func (f *Fleet) take() {
 			f.takeIn(r, &c)
 		}
 	}
+	clear(f.own) // all of that has come back
 }
 
 // arrive moves the world to the present, or to what is due before that: what people did is done now, and not when machines

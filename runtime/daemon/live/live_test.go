@@ -367,12 +367,10 @@ func TestAStartHoldsNoCopyOfATemplate(t *testing.T) {
 	f.Close()
 	f.open()
 	key := api.KeyOf(deployment(2, ""))
-	require.True(t, f.world.Store().Lent(key))
-	require.Equal(t, get(f, deployment(2, "")), f.world.Store().Get(key))
+	require.Same(t, get(f, deployment(2, "")), f.world.Store().Get(key))
 	f.serves("m1", 1)
 	require.Equal(t, int32(1), get(f, deployment(2, "")).Status.ReadyReplicas)
-	require.True(t, f.world.Store().Lent(key), "its status has changed")
-	require.Equal(t, get(f, deployment(2, "")), f.world.Store().Get(key))
+	require.Same(t, get(f, deployment(2, "")), f.world.Store().Get(key), "its status has changed")
 }
 
 func TestABindingThatIsMadeIsNotTold(t *testing.T) {

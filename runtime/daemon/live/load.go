@@ -16,28 +16,41 @@ import (
 // load takes over what the engine holds, as it holds it.
 func (f *Fleet) load(ctx context.Context) error {
 	reports := f.readReports()
-	f.seen = make(map[string]int64, objectsIn(f.config.Engine))
-	var objects []api.Object
+	var objects, others []api.Object
+	var rows []store.Row
 	for i := range catalog.All {
 		r := &catalog.All[i]
 		if r.Numerous() {
 			continue
 		}
-		if err := f.loadAll(r, func(_ string, o engine.Object) { objects = append(objects, o) }); err != nil {
+		err := f.loadAll(r, func(_ string, row *engine.Row, o engine.Object) {
+			if belongs(r) {
+				objects, rows = append(objects, o), append(rows, row)
+			} else {
+				others = append(others, o)
+			}
+		})
+		if err != nil {
 			return err
 		}
 	}
 	if f.rooms.reserved = f.config.Settings.CapacityReservation; f.rooms.reserved {
 		store.WithoutOwn(objects)
 	}
-	f.world.Load(belonging(objects))
+	f.world.Load(func(yield func(api.Object, store.Row) bool) {
+		for i, o := range objects {
+			if !yield(o, rows[i]) {
+				return
+			}
+		}
+	})
 	f.world.Store().EachBinding(func(b *store.Binding) { f.sums.put(b.Name()) }) // a crash may have left them behind
 	f.loadOverrides()
 	if err := f.loadTemplates(); err != nil {
 		return err
 	}
 	f.world.Store().Track()
-	f.observeLeases(objects)
+	f.observeLeases(others)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -91,42 +104,25 @@ func (f *Fleet) endOrphans() {
 	}
 }
 
-func objectsIn(e *engine.Engine) (n int) {
-	for i := range catalog.All {
-		if table := e.Table(catalog.All[i].Name()); table != nil {
-			n += table.Len()
-		}
-	}
-	return n
-}
-
 // loadAll visits the objects of a resource, and notes that the world has heard of them.
-func (f *Fleet) loadAll(r *catalog.Resource, visit func(place string, o engine.Object)) error {
+func (f *Fleet) loadAll(r *catalog.Resource, visit func(place string, row *engine.Row, o engine.Object)) error {
 	table := f.config.Engine.Table(r.Name())
 	if table == nil {
 		return nil
 	}
-	return table.Snapshot().Read(func(place string, o engine.Object) {
-		f.seen[place] = engine.VersionOf(o)
-		visit(place, o)
-	})
+	all := table.Snapshot()
+	f.loaded[r] = all.Version
+	return all.Read(visit)
 }
 
 func (f *Fleet) loadTemplates() error {
 	for i := range catalog.All {
 		if r := &catalog.All[i]; r.Template() {
-			if err := f.loadAll(r, f.loadTemplate); err != nil {
+			err := f.loadAll(r, func(_ string, row *engine.Row, o engine.Object) { f.world.LoadTemplate(o, row) })
+			if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (f *Fleet) loadTemplate(place string, o engine.Object) {
-	var lent func() api.Object
-	if o.GetGeneration() > 0 { // or the world will count it
-		lent = f.kept(place, o)
-	}
-	f.world.LoadTemplate(o, lent)
 }

@@ -26,11 +26,9 @@ const largestPreview = 20_000
 func (c *Config) Rehearsal(settings messages.Settings) *rehearsal.Fleet {
 	r := &rehearsal.Fleet{Settings: settings, Seed: c.Seed, Now: c.Clock.Now().UTC()}
 	for i := range catalog.All {
-		if table := c.Engine.Table(catalog.All[i].Name()); table != nil {
+		if table := c.Engine.Table(catalog.All[i].Name()); table != nil && belongs(&catalog.All[i]) {
 			for _, o := range table.Snapshot().Under("", "") {
-				if belongs(o) {
-					r.Objects = append(r.Objects, o)
-				}
+				r.Objects = append(r.Objects, o)
 			}
 		}
 	}

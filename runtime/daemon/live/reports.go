@@ -22,8 +22,6 @@ type reports struct {
 
 // report is what one Work says, to the machine of its cluster's agent; nobody where it is that of no copy.
 type report struct {
-	place   string
-	version int64
 	cluster messages.ClusterName
 	says    *messages.WorkObserved
 }
@@ -57,10 +55,11 @@ func (f *Fleet) readReports() <-chan reports {
 		return read
 	}
 	works := table.Snapshot()
+	f.loaded[catalog.Works] = works.Version
 	go func() {
 		all, said := reports{works: make([]report, 0, works.Len())}, observed.Reports{}
-		wrong := engine.ReadAs(works, func(place string, version int64, w *reportingWork) {
-			r := report{place: place, version: version}
+		wrong := engine.ReadAs(works, func(place string, _ int64, w *reportingWork) {
+			var r report
 			says, whole, err := said.Of(w.Status)
 			switch {
 			case err != nil:
@@ -83,7 +82,6 @@ func (f *Fleet) takeReports(r reports) error {
 	f.wishes = make([]wish, 0, len(r.works))
 	for i := range r.works {
 		w := &r.works[i]
-		f.seen[w.place] = w.version
 		if w.says != nil {
 			f.world.TellAgent(w.cluster, w.says)
 			f.lookAfter(w)

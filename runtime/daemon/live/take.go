@@ -23,19 +23,14 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	if r == catalog.Events {
 		return // no machine looks at them, and there are many
 	}
-	if f.dropped[c.Key] {
-		if c.Object == nil {
-			delete(f.dropped, c.Key)
-			delete(f.seen, c.Key)
-		}
+	if c.Version <= f.loaded[r] || f.isOwn(c) {
 		return
 	}
-	if c.Version <= f.seen[c.Key] {
-		return
-	}
-	f.seen[c.Key] = c.Version
 	f.stats.Taken++
 	f.quarantine.follow(c)
+	if belongs(r) {
+		f.world.Store().Heard(keyOf(c), rowOf(c.Row()))
+	}
 	switch r.Kind.Kind {
 	case "Namespace":
 	case "Work":
@@ -50,28 +45,42 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 		f.objectChanged(r, c)
 	}
 	if c.Object == nil {
-		delete(f.seen, c.Key)
 		delete(f.ended, bindingOf(api.KeyOf(c.Previous())))
 	}
 }
 
-// belongs reports whether an object is one of the world's, and not only of the API's.
-func belongs(o api.Object) bool {
-	switch o.GetObjectKind().GroupVersionKind().Kind {
-	case "Event", "Namespace", "Lease", "Work":
+// isOwn reports whether a change is one that this fleet wrote, or that was there when it wrote another.
+func (f *Fleet) isOwn(c *engine.Change) bool {
+	version, own := f.own[c.Key]
+	if own && version == 0 && c.Object == nil {
+		delete(f.own, c.Key)
+	}
+	return own && (version == 0 || c.Version <= version)
+}
+
+// rowOf is a row of the engine as the world's store rests on it.
+func rowOf(r *engine.Row) store.Row {
+	if r == nil {
+		return nil
+	}
+	return r
+}
+
+// keyOf is the key of what has changed.
+func keyOf(c *engine.Change) api.Key {
+	if c.Object == nil {
+		return api.KeyOf(c.Previous())
+	}
+	return api.KeyOf(c.Object)
+}
+
+// belongs reports whether the objects of a resource are the world's, and not only the API's.
+func belongs(r *catalog.Resource) bool {
+	switch r {
+	case catalog.Events, catalog.Namespaces, catalog.Leases, catalog.Works:
 		return false
 	}
 	return true
-}
-
-func belonging(objects []api.Object) []api.Object {
-	var own []api.Object
-	for _, o := range objects {
-		if belongs(o) {
-			own = append(own, o)
-		}
-	}
-	return own
 }
 
 // objectChanged applies or deletes an object that people write.
@@ -88,12 +97,10 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 		}
 		f.rebaseBinding(edited, store.AsBinding(c.Previous()))
 	}
-	err := f.world.Replace(o)
-	if f.refused(o, err); err != nil {
-		f.world.Store().Hold(api.KeyOf(o)) // what the engine has now is something else
-	}
+	f.refused(o, f.world.Replace(o))
 	if r.Template() {
-		f.lend(c.Key, c.Object)
+		key := api.KeyOf(c.Object)
+		f.world.Store().Committed(key, c.Row(), f.world.Store().Version(key))
 		name := world.BindingOf(o)
 		f.renewWorks(f.world.Store().Binding(name))
 		f.sums.put(name) // of its new generation, and whatever was written into its status
@@ -104,37 +111,6 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 func (f *Fleet) ends(name messages.BindingName) bool {
 	b, ends := f.world.Binding(name)
 	return b == nil && (ends || f.ended[name])
-}
-
-// lend has the world ask the engine for a template in place of holding a copy: there may be as many as bindings. It is
-// not lent where the world has made something else of it; of what it has on loan already, it has not.
-func (f *Fleet) lend(place string, template api.Object) {
-	if key, of := api.KeyOf(template), f.world.Store(); of.Lent(key) || alike(of.Get(key), template) {
-		of.Lend(key, f.kept(place, template))
-	}
-}
-
-// kept returns a template as the engine keeps it.
-func (f *Fleet) kept(place string, template api.Object) func() api.Object {
-	kept := f.config.Engine.Table(catalog.Of(api.KeyOf(template)).Name()).Kept(place, f.seen[place])
-	if kept == nil { // it has changed since: the news is on its way
-		return func() api.Object { return template }
-	}
-	return func() api.Object { return kept.Object() }
-}
-
-// alike reports whether the world's template, if it has one, is the engine's but for its status, which no machine looks
-// at, and how often it has changed.
-func alike(ours, template api.Object) bool {
-	if ours == nil {
-		return false
-	}
-	ours = api.Shallow(ours)
-	ours.SetResourceVersion(template.GetResourceVersion())
-	if status := statusOf(ours); status.IsValid() {
-		status.Set(statusOf(template))
-	}
-	return equality.Semantic.DeepEqual(ours, template)
 }
 
 // refused tells of an object that is stored and that the world does not admit: it goes on as if the object had not

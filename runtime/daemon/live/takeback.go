@@ -30,7 +30,7 @@ func (f *Fleet) takeBack(key api.Key) (took bool) {
 
 // stores reports whether the engine has the eviction task of a binding for a cluster.
 func (f *Fleet) stores(key api.Key, from string) bool {
-	o := f.stored(key)
+	o, _ := f.stored(key)
 	if o == nil {
 		return false
 	}

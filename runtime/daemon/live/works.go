@@ -144,7 +144,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	}
 	delete(f.stuck, w.key)
 	if w.unwanted != nil {
-		return p, p.drop(old, version, now, f.stored(store.ClusterKey(w.cluster)) == nil)
+		return p, p.drop(old, version, now, f.world.Store().Stored(store.ClusterKey(w.cluster)) == nil)
 	}
 	if old == nil && w.wanted == nil || old != nil && old.DeletionTimestamp != nil {
 		return p, false

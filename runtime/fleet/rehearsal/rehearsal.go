@@ -163,7 +163,7 @@ func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome
 	if f.Settings.CapacityReservation {
 		store.WithoutOwn(objects)
 	}
-	w.Load(objects)
+	w.Load(store.WithoutRows(objects))
 	w.Recover()
 	if err := w.Settle(f.Now); err != nil {
 		return o, nil, err

@@ -17,6 +17,7 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/rehearsal"
+	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 )
 
@@ -117,7 +118,7 @@ func TestAPreviewLeavesOutWhatHappensAnyway(t *testing.T) {
 	f := standing(t)
 	w := world.New(world.Config{Settings: f.Settings, Start: f.Now})
 	defer w.Close()
-	w.Load(f.Objects)
+	w.Load(store.WithoutRows(f.Objects))
 	w.Recover()
 	require.NoError(t, w.Settle(f.Now))
 	require.NoError(t, rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute))(w))

@@ -63,14 +63,14 @@ func (s *Store) applyToBinding(at time.Time, f messages.AboutBinding) {
 	if e == nil || e.binding.confirmed(f) {
 		return
 	}
-	was, shared := e.object, e.shared
+	was := e.object
 	e.own()
 	generation, conditions := e.binding.Meta.Generation, e.binding.Status.Conditions
 	if e.binding.apply(at, f) {
 		s.transitions.flipped(at, e.binding, conditions)
 		s.touch(e)
-	} else if shared {
-		e.stand(was, true)
+	} else if e.object != was {
+		e.stand(was)
 	}
 	if e.binding.Meta.Generation != generation {
 		s.recharge(f.AboutBinding())

@@ -16,8 +16,8 @@ import (
 // show returns the snapshot of an object's present version. What only readers need is written here
 // and not when facts are applied: resourceVersion, the uid of a binding, the applied placement and the copies' raw status.
 func (s *Store) show(e *entry) api.Object {
-	if e.lent != nil {
-		return e.lent()
+	if e.object == nil {
+		return e.row.Object()
 	}
 	if e.shownAt != e.version {
 		e.shown, e.shownAt = s.snapshot(e), e.version
@@ -31,8 +31,8 @@ func (s *Store) Snapshot(key api.Key) api.Object {
 	switch e := s.find(key); {
 	case e == nil:
 		return nil
-	case e.lent != nil:
-		return e.lent()
+	case e.object == nil:
+		return e.row.Object()
 	default:
 		return s.snapshot(e)
 	}

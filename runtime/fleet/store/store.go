@@ -1,6 +1,10 @@
-// Package store holds the API objects as they stand. People put and delete objects; facts change
+// Package store holds the API objects as the machines have them. People put and delete objects; facts change
 // clusters and bindings. A freshly started engine rebuilds itself from what is stored here, so times
 // keep their full precision in memory, whatever their JSON shows.
+//
+// In a replay that is all there is. In the daemon it is a transaction: each object rests on the Row that was committed of
+// it, and shares it until a fact changes the object. What facts make of objects is nobody else's to see until it is
+// committed, and becomes the next row; what somebody else commits meanwhile is heard first, and the transaction rests on that.
 package store
 
 import (
@@ -36,15 +40,16 @@ type Store struct {
 	transitions transitions
 	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
 	changed map[api.Key]struct{}
+	// ended are the rows of objects that are stored and that the machines do not have, or have no more.
+	ended map[api.Key]Row
 }
 
-// entry is one object with its history.
+// entry is one object: what the machines have made of it, over the row that is stored.
 type entry struct {
-	object  api.Object
-	binding *Binding          // nil unless object is a binding
-	version uint64            // of the object's newest change
-	lent    func() api.Object // in place of the object
-	shared  bool              // the object is somebody else's, who does not change it either
+	row     Row        // nil: it is not stored
+	object  api.Object // that of the row until a fact changes it; nil: the row alone has it
+	binding *Binding   // nil unless object is a binding
+	version uint64     // of the object's newest change
 
 	shown   api.Object // the snapshot of version shownAt
 	shownAt uint64
@@ -61,6 +66,7 @@ func New(seed uint64) *Store {
 		statuses:   map[replicaCounts]*runtime.RawExtension{},
 		said:       map[string]*runtime.RawExtension{},
 		charged:    map[string]*charged{},
+		ended:      map[api.Key]Row{},
 	}
 }
 
@@ -94,31 +100,18 @@ func (s *Store) Put(o api.Object) {
 	s.place(key, e)
 }
 
-// place has an entry stand under a key.
+// place puts an entry under a key, over the row that is stored there.
 func (s *Store) place(key api.Key, e *entry) {
 	if s.kinds[key.Kind] == nil {
 		s.kinds[key.Kind] = map[api.Key]*entry{}
 	}
+	e.row = s.Stored(key)
+	delete(s.ended, key)
 	s.kinds[key.Kind][key] = e
 	s.version++
 	e.version = s.version
 	s.Note(key)
 }
-
-// Take is Put of an object that is somebody else's, who does not change it: a binding is shared, as Share says, unless
-// something is to be made of it first; of any other the store has a copy.
-func (s *Store) Take(o api.Object) {
-	b := AsBinding(o)
-	if b == nil || o.GetGeneration() == 0 || b.uncounted() {
-		s.Put(api.Shallow(o))
-		return
-	}
-	s.Put(o)
-	s.find(api.KeyOf(o)).shared = true
-}
-
-// Borrow is Put of an object which the store does not keep, as Lend says. Its key and generation are set.
-func (s *Store) Borrow(key api.Key, lent func() api.Object) { s.place(key, &entry{lent: lent}) }
 
 func (s *Store) putBinding(e *entry, b *Binding) {
 	b.Applied = s.placements.parse(b.Meta.Annotations[api.AnnotationAppliedPlacement])
@@ -134,50 +127,6 @@ func (s *Store) putBinding(e *entry, b *Binding) {
 	s.recharge(b.Name())
 }
 
-// Lend has the store ask somebody for an object that is the same as its own, in place of keeping that: one of a kind
-// which facts do not change. It is shown with the resourceVersion that it has.
-func (s *Store) Lend(key api.Key, lent func() api.Object) {
-	if e := s.find(key); e != nil {
-		*e = entry{version: e.version, lent: lent}
-	}
-}
-
-// Share has the store keep a binding as somebody else has it, who made it of the snapshot of a version and does not
-// change it either, in place of its own, until a fact changes it: so there are not two. What has changed since is not
-// shared.
-func (s *Store) Share(o api.Object, version uint64) {
-	if e := s.find(api.KeyOf(o)); e != nil && e.binding != nil && e.version == version {
-		e.shown, e.shownAt = nil, 0
-		e.stand(o, true)
-	}
-}
-
-// stand has a binding stand in an object.
-func (e *entry) stand(o api.Object, shared bool) {
-	e.object, e.shared = o, shared
-	e.binding.take(AsBinding(o))
-}
-
-// own has the store keep a binding itself again, which somebody is about to change.
-func (e *entry) own() {
-	if e.shared {
-		e.stand(api.Shallow(e.object), false)
-	}
-}
-
-// Hold has the store keep an object itself again.
-func (s *Store) Hold(key api.Key) {
-	if e := s.find(key); e != nil && e.lent != nil {
-		e.object, e.lent = api.Copy(e.lent()), nil
-	}
-}
-
-// Lent reports whether the store asks somebody for an object.
-func (s *Store) Lent(key api.Key) bool {
-	e := s.find(key)
-	return e != nil && e.lent != nil
-}
-
 // Delete removes an object, if it is there.
 func (s *Store) Delete(key api.Key) {
 	e := s.find(key)
@@ -185,6 +134,9 @@ func (s *Store) Delete(key api.Key) {
 		return
 	}
 	delete(s.kinds[key.Kind], key)
+	if e.row != nil {
+		s.ended[key] = e.row
+	}
 	s.Note(key)
 	switch o := e.object.(type) {
 	case *api.Cluster:

@@ -180,42 +180,6 @@ func TestAnUnreadableAppliedPlacementCountsAsNone(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatIsLentIsShownAsItIs(t *testing.T) {
-	s := store.New(1)
-	own, theirs := object("apps/v1", "Deployment", "default", "web"), object("apps/v1", "Deployment", "default", "web")
-	own.SetGeneration(3)
-	theirs.SetGeneration(3)
-	theirs.SetResourceVersion("77")
-	key := api.KeyOf(own)
-	lend := func() { s.Lend(key, func() api.Object { return theirs }) }
-	lend()
-	require.Empty(t, s.Objects(), "there is nothing in whose place it could be")
-	s.Put(own)
-	require.False(t, s.Lent(key))
-	version := s.Version(key)
-	require.NotSame(t, theirs, s.Get(key))
-	lend()
-	require.True(t, s.Lent(key))
-	require.Same(t, theirs, s.Get(key))
-	require.Same(t, theirs, s.Snapshot(key))
-	require.Equal(t, []api.Object{theirs}, s.Objects())
-	s.Hold(key)
-	require.False(t, s.Lent(key))
-	require.NotSame(t, theirs, s.Get(key))
-	require.Equal(t, int64(3), s.Get(key).GetGeneration())
-	lend()
-	require.Equal(t, "77", theirs.GetResourceVersion())
-	require.Equal(t, version, s.Version(key), "nothing has changed")
-	s.Put(own)
-	require.Same(t, own, s.Get(key))
-	require.NotEqual(t, "77", own.GetResourceVersion())
-	version = s.Version(key)
-	s.Borrow(key, func() api.Object { return theirs })
-	require.True(t, s.Lent(key), "it need not have been there")
-	require.Same(t, theirs, s.Get(key))
-	require.Greater(t, s.Version(key), version)
-}
-
 func TestPlacementsThatReadAlikeAreOne(t *testing.T) {
 	s := store.New(1)
 	spread := func() *api.Placement {

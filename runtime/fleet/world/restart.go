@@ -1,6 +1,8 @@
 package world
 
 import (
+	"iter"
+
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/store"
@@ -31,11 +33,11 @@ func (w *World) Revive() {
 	w.Recover()
 }
 
-// Load takes over objects as they were stored, without admission, and starts what stands for the agents of their
-// clusters. Nobody changes the objects any more. The world must be new; it does nothing until Recover.
-func (w *World) Load(objects []api.Object) {
-	for _, o := range objects {
-		w.store.Take(o)
+// Load takes over objects as they were stored, without admission, as store.Store.Load says, and starts what stands for the
+// agents of their clusters. The world must be new; it does nothing until Recover.
+func (w *World) Load(stored iter.Seq2[api.Object, store.Row]) {
+	for o, row := range stored {
+		w.store.Load(o, row)
 	}
 	for _, c := range w.clusters() {
 		w.spawnMember(c)
@@ -43,14 +45,9 @@ func (w *World) Load(objects []api.Object) {
 	w.awaitAnswers()
 }
 
-// LoadTemplate takes over a resource template as it was stored, after what Load does. The world asks for it where it
-// needs it, in place of holding it, unless nobody lends it.
-func (w *World) LoadTemplate(o api.Object, lent func() api.Object) {
-	if lent == nil {
-		w.store.Take(o)
-	} else {
-		w.store.Borrow(api.KeyOf(o), lent)
-	}
+// LoadTemplate takes over a resource template as it was stored, after what Load does.
+func (w *World) LoadTemplate(o api.Object, row store.Row) {
+	w.store.Load(o, row)
 	w.workload(o)
 }
 

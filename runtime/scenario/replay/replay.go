@@ -11,6 +11,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
 	"leeward/runtime/scenario"
@@ -147,7 +148,7 @@ func (r *replay) begin() {
 	for i, o := range began.Objects {
 		objects[i] = api.Copy(o)
 	}
-	r.world.Load(objects)
+	r.world.Load(store.WithoutRows(objects))
 	for _, said := range began.Said {
 		r.said(said)
 	}

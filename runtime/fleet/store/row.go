@@ -1,0 +1,119 @@
+package store
+
+import (
+	"iter"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages/api"
+)
+
+// Row is an object as it is stored, by whoever commits what facts make of it. It is not changed: a commit makes a new one.
+type Row interface {
+	// Object returns the object, which may have to be decoded.
+	Object() api.Object
+	// Version is that of the commit.
+	Version() int64
+}
+
+// Load puts an object as it is stored in place of any other of its key. What machines seldom change is not copied: a
+// binding is the row's until a fact changes it, and of a template the store has the row alone. Without a row the caller
+// hands the object over.
+func (s *Store) Load(o api.Object, row Row) {
+	key, b := api.KeyOf(o), AsBinding(o)
+	switch {
+	case row == nil:
+		s.Put(o)
+		return
+	case o.GetGeneration() == 0, b != nil && b.uncounted(): // something is made of it
+		s.Put(api.Shallow(o))
+	case b != nil:
+		s.Put(o)
+	case rank(key) == templateRank:
+		s.place(key, &entry{})
+	default:
+		s.Put(api.Shallow(o))
+	}
+	s.find(key).row = row
+}
+
+// WithoutRows are objects to be loaded, and handed over.
+func WithoutRows(objects []api.Object) iter.Seq2[api.Object, Row] {
+	return func(yield func(api.Object, Row) bool) {
+		for _, o := range objects {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Stored returns the row that an object is stored as, for all that the store has heard, whatever machines have made of it
+// since; nil: it is not stored.
+func (s *Store) Stored(key api.Key) Row {
+	if e := s.find(key); e != nil {
+		return e.row
+	}
+	return s.ended[key]
+}
+
+// Heard has the store know that somebody else has stored an object; nil: it was deleted. As the machines have it, it is as
+// before.
+func (s *Store) Heard(key api.Key, row Row) {
+	switch e := s.find(key); {
+	case e != nil:
+		if e.own(); e.object == nil {
+			e.object = api.Copy(e.row.Object())
+		}
+		e.row = row
+	case row != nil:
+		s.ended[key] = row
+	default:
+		delete(s.ended, key)
+	}
+}
+
+// Committed has the store know that an object is stored as it was at a version of the store's; nil: it was deleted. What
+// no fact has changed since, the store has no copy of.
+func (s *Store) Committed(key api.Key, row Row, version uint64) {
+	e := s.find(key)
+	if e == nil || row == nil {
+		s.Heard(key, row)
+		return
+	}
+	switch {
+	case e.binding != nil && e.version == version:
+		e.shown, e.shownAt = nil, 0
+		e.stand(row.Object())
+	case rank(key) == templateRank && (e.object == nil || alike(e.object, row.Object())):
+		e.object, e.shown, e.shownAt = nil, nil, 0
+		delete(s.changed, key)
+	default:
+		e.own()
+	}
+	e.row = row
+}
+
+// alike reports whether a template is what is stored but for its status, which no machine looks at, and its version.
+func alike(ours, stored api.Object) bool {
+	ours = api.Shallow(ours)
+	ours.SetResourceVersion(stored.GetResourceVersion())
+	if status := reflect.ValueOf(ours).Elem().FieldByName("Status"); status.IsValid() {
+		status.Set(reflect.ValueOf(stored).Elem().FieldByName("Status"))
+	}
+	return equality.Semantic.DeepEqual(ours, stored)
+}
+
+// stand has a binding stand in an object.
+func (e *entry) stand(o api.Object) {
+	e.object = o
+	e.binding.take(AsBinding(o))
+}
+
+// own gives the store a copy of a binding that is the row's, and that somebody is about to change.
+func (e *entry) own() {
+	if e.binding != nil && e.row != nil && e.object == e.row.Object() {
+		e.stand(api.Shallow(e.object))
+	}
+}
