@@ -17,6 +17,18 @@ func (m *Monitor) failbackTo(b messages.BindingName, clusters []api.TargetCluste
 	m.preferred[b] = clusters
 }
 
+// asksForAnother reports whether what was changed of a binding makes where it ran before another placement than is asked for.
+func asksForAnother(changed string) bool {
+	return changed == "resource" || changed == "replicas" || changed == "placement"
+}
+
+// failsBackNoMore notes that a binding has no place to return to any more, whatever its object says.
+func (m *Monitor) failsBackNoMore(b messages.BindingName) {
+	if _, told := m.preferred[b]; told {
+		m.preferred[b] = nil
+	}
+}
+
 // notePreferred notes where a binding may return to, as its object says, unless a fact told: one that was there before the monitor
 // has told nobody since.
 func (m *Monitor) notePreferred(b *store.Binding) {

@@ -24,6 +24,9 @@ func TestWhatFailsBackReturnsToWhereItRan(t *testing.T) {
 	written := func(b *api.ResourceBinding) {
 		b.Status.Home = []api.HomeShare{{TargetCluster: api.TargetCluster{Name: "m1", Replicas: 1}}}
 	}
+	changed := func(what string) *messages.BindingUpdated {
+		return &messages.BindingUpdated{Binding: "d/web", Changed: []string{what}}
+	}
 	gone := &messages.BindingDeleted{Binding: "d/web"}
 	judge(t, map[string]ruling{
 		"it ran there":                         {situation{facts: []messages.Fact{ran("m1", "m2"), toM1}, next: []messages.Fact{returns("m1")}}, invariant.FailsBack, false},
@@ -33,6 +36,9 @@ func TestWhatFailsBackReturnsToWhereItRan(t *testing.T) {
 		"it is there again":                    {situation{facts: []messages.Fact{ran("m1"), ran(), toM1}}, invariant.FailsBack, true},
 		"it arrives in that instant":           {situation{facts: []messages.Fact{ran("m1"), toM1}, next: []messages.Fact{returns("m1"), ran()}}, invariant.FailsBack, false},
 		"it was made anew":                     {situation{facts: []messages.Fact{ran("m1")}, next: []messages.Fact{gone, toM1}}, invariant.FailsBack, true},
+		"it was scaled since":                  {situation{facts: []messages.Fact{ran("m1"), changed("replicas")}, next: []messages.Fact{toM1}}, invariant.FailsBack, true},
+		"its priority was edited since":        {situation{facts: []messages.Fact{ran("m1"), changed("schedulePriority")}, next: []messages.Fact{toM1}}, invariant.FailsBack, false},
+		"a fresh placement was asked for":      {situation{facts: []messages.Fact{ran("m1"), &messages.RescheduleRequested{Binding: "d/web"}, toM1}}, invariant.FailsBack, true},
 		"its object said so before all facts":  {situation{binding: written, facts: []messages.Fact{toM1}}, invariant.FailsBack, false},
 		"its object says another cluster":      {situation{binding: written, facts: []messages.Fact{returns("m2")}}, invariant.FailsBack, true},
 		"it returns to an earlier group":       {situation{facts: []messages.Fact{&messages.FailbackStarted{Binding: "d/web", Affinity: "first"}}}, invariant.FailsBack, false},

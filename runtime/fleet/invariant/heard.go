@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"slices"
 	"time"
 
 	"leeward/actors"
@@ -57,7 +58,7 @@ func (m *Monitor) heardOfGovernor(at time.Time, s *store.Store, f messages.Fact)
 	case *messages.GovernorChanged:
 		m.govern(at, s, f)
 	case *messages.BreakerChanged:
-		m.breakerChanged(f)
+		m.breakerChanged(at, f)
 	case *messages.EvictionsPermitted:
 		m.permitted(at, s, f)
 		m.permits.granted(f)
@@ -101,6 +102,9 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
 		m.limits.grown() // of its priority, perhaps
+		if slices.ContainsFunc(f.Changed, asksForAnother) {
+			m.failsBackNoMore(f.Binding)
+		}
 	case *messages.BindingDeleted:
 		delete(m.changed, f.Binding)
 		delete(m.applied, f.Binding)
@@ -114,6 +118,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 		m.failbackStarted(at, s, f)
 	case *messages.RescheduleRequested:
 		m.ledger.asked[f.Binding] = true
+		m.failsBackNoMore(f.Binding)
 	case *messages.Scheduled:
 		m.scheduled(at, s, f)
 	case *messages.ScheduleFailed:

@@ -1,7 +1,10 @@
 package invariant
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,7 +23,9 @@ type limits struct {
 	fleet *float64
 	// breakers are those that ever changed, and moved the permits that count for them, the oldest first.
 	breakers map[scope]*broken
-	moved    map[scope][]time.Time
+	// opened are the breakers that opened in the instant.
+	opened map[scope]time.Time
+	moved  map[scope][]time.Time
 	// Of the instant: permits are to be held against the fleet as it is then, and doubts against the copies, unless
 	// either became less after them.
 	permits     []messages.Permit
@@ -69,24 +74,29 @@ type broken struct {
 }
 
 func newLimits() limits {
-	return limits{paid: map[scope]time.Time{}, breakers: map[scope]*broken{}, moved: map[scope][]time.Time{}, most: map[scope]int{}, counted: map[scope]bool{}}
+	return limits{paid: map[scope]time.Time{}, breakers: map[scope]*broken{}, opened: map[scope]time.Time{}, moved: map[scope][]time.Time{}, most: map[scope]int{}, counted: map[scope]bool{}}
 }
 
 // renewed forgets what counted by settings that no longer hold.
 func (l *limits) renewed() {
 	clear(l.paid)
 	clear(l.moved)
+	clear(l.opened)
 	clear(l.most)
 	clear(l.counted)
 }
 
-func (m *Monitor) breakerChanged(f *messages.BreakerChanged) {
+func (m *Monitor) breakerChanged(at time.Time, f *messages.BreakerChanged) {
 	s := scope{region: f.Region}
 	if f.Priority != nil {
 		s.priority = fmt.Sprint(*f.Priority)
 	}
 	before := m.limits.breakers[s]
 	m.limits.breakers[s] = &broken{state: storm.BreakerState(f.State)}
+	delete(m.limits.opened, s)
+	if f.State == string(storm.Open) && (before == nil || before.state == storm.Closed) {
+		m.limits.opened[s] = at
+	}
 	if f.State == string(storm.Closed) && (before == nil || before.state != storm.Open) { // else it opened for a permit that came back
 		delete(m.limits.moved, s)
 		delete(m.limits.most, s)
@@ -218,6 +228,10 @@ func (m *Monitor) sharesKept(s *store.Store) {
 		m.check(LimitsKept, few || float64(d.before) < d.share*float64(most), d.violation, "%d of %d copies of %s had left", d.before, most, d.scope)
 	}
 	l.doubts, l.gone = l.doubts[:0], 0
+	for _, of := range slices.SortedFunc(maps.Keys(l.opened), func(x, y scope) int { return cmp.Compare(x.String(), y.String()) }) {
+		m.check(LimitsKept, len(l.moved[of]) > 0, Violation{At: l.opened[of]}, "the breaker of %s stays open, and every permit that it opened for came back", of)
+	}
+	l.opened = emptied(l.opened)
 }
 
 // mostCopies is how many copies there may have been: those placed, and those that are being left. What was edited in the

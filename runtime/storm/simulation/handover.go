@@ -55,7 +55,7 @@ func untold(c *Case, policies []mapping, steps []mapping) (more []mapping) {
 }
 
 func (d dice) suspension(clusters int) mapping {
-	if d.chance(15) {
+	if d.chance(40) {
 		return mapping{"dispatching": true}
 	}
 	return mapping{"dispatchingOnClusters": mapping{"clusterNames": d.someClusters(clusters)}}

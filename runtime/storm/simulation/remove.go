@@ -27,7 +27,12 @@ func removed(c *Case, deployments, policies, others []mapping) (steps []mapping)
 		again["mayFail"] = true
 		return append(steps, step(at, "delete", mapping{"kind": "Deployment", "name": workload(i)}), again)
 	}
-	again := step(at+d.seconds(0, pick(d, 0, 0, 60, 600)), "apply", policies[i])
+	if d.chance(40) { // what the policy asked for last is heard beside what the next one does
+		edit := step(at, "apply", d.policy(i, len(c.Fleet)))
+		edit["mayFail"] = true
+		steps = append(steps, edit)
+	}
+	again := step(at+d.seconds(0, pick(d, 0, 0, 0, 60, 600)), "apply", policies[i])
 	again["mayFail"] = true
 	return append(steps, step(at, "delete", mapping{"kind": "PropagationPolicy", "name": workload(i)}), again)
 }
