@@ -55,17 +55,21 @@ func TestAPauseThatNobodyLeadsToHearOfHolds(t *testing.T) {
 // BenchmarkAStormAtItsPace has the figures of docs/performance.md: one cluster of a large fleet fails at the default pace, and people
 // pause in the middle of it.
 func BenchmarkAStormAtItsPace(b *testing.B) {
-	for _, clusters := range []int{20, 200} {
+	workloads, fleets := 100_000, []int{20, 200}
+	if testing.Short() {
+		workloads, fleets = 5_000, fleets[:1]
+	}
+	for _, clusters := range fleets {
 		b.Run(fmt.Sprintf("folder/%d", clusters), func(b *testing.B) {
 			for b.Loop() {
-				c := newCrowd(b, 100_000, clusters)
+				c := newCrowd(b, workloads, clusters)
 				c.inFolder()
 				c.storm(b)
 			}
 		})
 		b.Run(fmt.Sprintf("etcd/%d", clusters), func(b *testing.B) {
 			for b.Loop() {
-				c := newCrowd(b, 100_000, clusters)
+				c := newCrowd(b, workloads, clusters)
 				c.inEtcd(etcdtest.StartDurable(b))
 				c.storm(b)
 			}
@@ -76,6 +80,9 @@ func BenchmarkAStormAtItsPace(b *testing.B) {
 // BenchmarkAStormIsStopped is TestWhoeverStopsAStormStopsIt, and TestAStandbyTakesOverInTheMiddleOfAStorm, of a large fleet at the
 // default pace.
 func BenchmarkAStormIsStopped(b *testing.B) {
+	if testing.Short() {
+		b.Skip("takes minutes")
+	}
 	const some = 500
 	b.Run("people", func(b *testing.B) {
 		for b.Loop() {
