@@ -17,6 +17,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages/manifest"
+	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/fleet/config"
 	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario"
@@ -39,6 +40,7 @@ type storming struct {
 	output                      wordFlag
 	compare, html               string
 	engine, durable, force      bool
+	hugePages                   bool
 	simulation                  simulating
 }
 
@@ -117,6 +119,7 @@ func (s *storming) flags(c *cobra.Command) {
 	f.StringVar(&s.html, "html", "", "file to write a page to, with charts of rates, latencies and load")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
 	f.BoolVar(&s.durable, "durable", false, "run in real time with the daemon's store in a temporary folder: every object, Work and Event is made durable")
+	f.BoolVar(&s.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
 	f.BoolVar(&s.force, "force", false, "begin a storm also where memory does not suffice for it")
 	s.simulation.flags(f)
 	complete(c, "placements", storm.Placements())
@@ -206,7 +209,7 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 			Placements: s.placements.mix, Tolerations: s.tolerations.mix, Startup: time.Duration(s.startup), Seed: s.seed.value,
 		},
 		Manifests: manifests, Kill: s.kill.kill, Pattern: s.pattern.word, Profile: s.profile, Set: s.set, Paced: s.paced,
-		Seed: s.seed.value, Lanes: int(s.lanes), Memory: memory, Clock: func() time.Duration { return time.Since(started) },
+		Seed: s.seed.value, Lanes: int(s.lanes), Memory: memory, HugePages: hugepages.Wanted(s.hugePages), Clock: func() time.Duration { return time.Since(started) },
 	})
 	if err != nil {
 		return nil, s.advised(err)

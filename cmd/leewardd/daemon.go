@@ -20,6 +20,7 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/engine/wal"
 	"leeward/runtime/daemon/etcd"
+	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/daemon/kubeapi"
 	"leeward/runtime/daemon/live"
 	"leeward/runtime/daemon/telemetry"
@@ -88,7 +89,7 @@ func (d *daemon) openStore(c *configuration) (err error) {
 	} else {
 		e.Dir, e.WAL = c.storeDir(), wal.Options{Log: d.log}
 	}
-	d.memory = hurry(e.Dir)
+	d.memory = hurry(e.Dir, hugepages.Wanted(c.hugePages))
 	if d.engine, err = engine.Open(e); err == nil {
 		d.memory.opened(forMachines(d.engine))
 	}

@@ -41,6 +41,7 @@ const (
 type memory struct {
 	// files is how many bytes the store has in files.
 	files int64
+	pages hugepages.Wanted
 	// ordinary takes back the wish for huge pages.
 	ordinary func()
 	// percent is how much garbage there may be, once the machines have started; 0 before, and where others say it.
@@ -51,13 +52,13 @@ type memory struct {
 // hurry has the start on a large folder fill memory, by huge pages, before garbage is collected, unless the environment
 // says when that is to be: to look for it on the way takes a sixth of the time. While the store is read there may be as
 // much as it has in files.
-func hurry(dir string) *memory {
-	m := &memory{files: filesIn(dir), ordinary: func() {}}
-	hugepages.Reserve(leastHeap)
+func hurry(dir string, pages hugepages.Wanted) *memory {
+	m := &memory{files: filesIn(dir), pages: pages, ordinary: func() {}}
+	m.pages.Reserve(leastHeap)
 	if m.files < hurryFrom {
 		return m
 	}
-	m.ordinary = hugepages.Reserve(storeTimes * m.files)
+	m.ordinary = m.pages.Reserve(storeTimes * m.files)
 	if !tuned() {
 		debug.SetGCPercent(-1)
 		debug.SetMemoryLimit(m.files)
@@ -103,7 +104,7 @@ func (m *memory) keep(ctx context.Context, c clock.Clock) {
 }
 
 func (m *memory) look() {
-	hugepages.Grow()
+	m.pages.Grow()
 	m.settling.Lock()
 	defer m.settling.Unlock()
 	if m.percent != 0 {

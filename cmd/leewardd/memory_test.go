@@ -39,7 +39,7 @@ func folderOf(t *testing.T, size int64) string {
 func TestALargeStartCollectsNoGarbageUntilItHasStarted(t *testing.T) {
 	untuned(t)
 	_, unlimited := limits()
-	m := hurry(folderOf(t, hurryFrom))
+	m := hurry(folderOf(t, hurryFrom), true)
 	percent, limit := limits()
 	require.Equal(t, -1, percent)
 	require.EqualValues(t, hurryFrom, limit)
@@ -55,7 +55,7 @@ func TestALargeStartCollectsNoGarbageUntilItHasStarted(t *testing.T) {
 // TestAStartHasMemoryForEachObject opens a store that is small for what machines make of it: nothing in it has changed lately.
 func TestAStartHasMemoryForEachObject(t *testing.T) {
 	untuned(t)
-	m := hurry(folderOf(t, hurryFrom))
+	m := hurry(folderOf(t, hurryFrom), true)
 	const objects = 400_000
 	m.opened(objects)
 	_, limit := limits()
@@ -75,7 +75,7 @@ func TestASmallStartAndOneThatIsToldDoNotHurry(t *testing.T) {
 			untuned(t)
 			percent, limit := limits()
 			t.Setenv("GOGC", c.gogc)
-			m := hurry(folderOf(t, c.size))
+			m := hurry(folderOf(t, c.size), true)
 			m.opened(0)
 			gotPercent, gotLimit := limits()
 			require.Equal(t, percent, gotPercent)
@@ -93,7 +93,7 @@ func TestALargeFleetHasLessGarbage(t *testing.T) {
 	require.Equal(t, ownPercent, percentFor(largeHeap-1))
 	require.Equal(t, garbagePercent, percentFor(largeHeap))
 	untuned(t)
-	m := hurry("")
+	m := hurry("", true)
 	m.settle()
 	m.percent = 1 // as if much had lived until now
 	m.look()

@@ -30,6 +30,7 @@ type options struct {
 	clientCA             string
 	authentication       string
 	shadow               bool
+	hugePages            bool
 	machineStepLimit     time.Duration
 	invariantMonitor     bool
 	profile              string
@@ -65,6 +66,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.BoolVar(&o.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
 	set.DurationVar(&o.machineStepLimit, "machine-step-limit", 10*time.Second, "how long one step of a machine may last before it is kept out and the others are made anew; 0 is for ever")
 	set.BoolVar(&o.invariantMonitor, "invariant-monitor", true, "check the invariants of what the machines decide, and log and count what is broken")
+	set.BoolVar(&o.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")

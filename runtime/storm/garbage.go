@@ -3,8 +3,6 @@ package storm
 import (
 	"os"
 	"runtime/debug"
-
-	"leeward/runtime/daemon/hugepages"
 )
 
 const (
@@ -23,7 +21,7 @@ func (c *Config) reserve() {
 	if c.Dir != "" {
 		room = roomDurable
 	}
-	hugepages.Reserve(int64(c.workloads()) * room)
+	c.HugePages.Reserve(int64(c.workloads()) * room)
 }
 
 // collectRarely sets when garbage is collected, and returns what sets it back.

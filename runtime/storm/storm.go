@@ -10,6 +10,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/kernel"
 	"leeward/runtime/scenario"
@@ -37,6 +38,8 @@ type Config struct {
 	Dir string
 	// Memory is what there is for it. A storm that takes more is refused.
 	Memory Memory
+	// HugePages asks for the heap to lie on them.
+	HugePages hugepages.Wanted
 	// Clock reads a clock that never goes back, from any goroutine.
 	Clock func() time.Duration
 }

@@ -19,15 +19,18 @@ import (
 // small is a heap, in bytes, that is not worth a look.
 const small = 32 << 20
 
+// Wanted is whether a process asks for huge pages. Where they are not wanted, nothing is done.
+type Wanted bool
+
 // Reserve has the heap grow by so many bytes before they are needed, and asks for huge pages for all of them. None is
 // touched: until something is allocated there it takes addresses, and no memory. A limit by GOMEMLIMIT bounds it,
 // and one of addresses forbids it. It collects garbage, which takes a while where much lives.
 //
 // What it returns takes the wish back. The kernel puts huge pages together again where a heap has given parts of them
 // back, so that one that has shrunk would have its largest size after an hour.
-func Reserve(bytes int64) (back func()) {
+func (w Wanted) Reserve(bytes int64) (back func()) {
 	bytes = min(bytes, debug.SetMemoryLimit(-1))
-	if bytes <= 0 || bytes > math.MaxInt || !possible() {
+	if bytes <= 0 || bytes > math.MaxInt || !bool(w) || !possible() {
 		return func() {}
 	}
 	back = ask(untouched(int(bytes)))
@@ -45,9 +48,9 @@ func untouched(bytes int) []byte {
 }
 
 // Grow reserves more where the heap has filled most of what it has.
-func Grow() {
+func (w Wanted) Grow() {
 	used, room := heap()
-	Reserve(missing(used, room))
+	w.Reserve(missing(used, room))
 }
 
 // missing is how many bytes more a heap should have, of which so many are used and there is room for so many.

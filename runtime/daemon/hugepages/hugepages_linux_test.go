@@ -16,7 +16,7 @@ import (
 func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
 	kernelIsAsked(t)
 	reserved := int64(96 << 20)
-	back := Reserve(reserved)
+	back := Wanted(true).Reserve(reserved)
 	after := asked(t)
 	require.GreaterOrEqual(t, after, reserved-1<<20)
 	_, room := heap()
@@ -29,7 +29,7 @@ func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
 	_, left := heap()
 	require.LessOrEqual(t, left, room-48<<20, "objects lie in it")
 	require.Len(t, kept, 64)
-	Reserve(0)
+	Wanted(true).Reserve(0)
 	require.Equal(t, after, asked(t))
 	back()
 	require.LessOrEqual(t, asked(t), after-reserved+1<<20)
@@ -42,7 +42,7 @@ func TestWhatIsReservedIsNotTouched(t *testing.T) {
 	}
 	runtime.GC() // the next memory begins where this was
 	before := resident(t)
-	Reserve(1 << 30)
+	Wanted(true).Reserve(1 << 30)
 	require.Less(t, resident(t)-before, int64(64<<20))
 }
 
@@ -51,7 +51,7 @@ func TestALimitOfMemoryBoundsWhatIsReserved(t *testing.T) {
 	before := asked(t)
 	t.Run("limited", func(t *testing.T) {
 		limit(t, 8<<20)
-		Reserve(1 << 40)
+		Wanted(true).Reserve(1 << 40)
 	})
 	require.Less(t, asked(t)-before, int64(9<<20))
 }
@@ -62,8 +62,15 @@ func TestNothingIsReservedWhereAddressesAreLimited(t *testing.T) {
 	var as unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_AS, &as))
 	require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: 1 << 62, Max: as.Max}))
-	Reserve(1 << 30)
+	Wanted(true).Reserve(1 << 30)
 	require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &as))
+	require.Equal(t, before, asked(t))
+}
+
+func TestNothingIsReservedWhereHugePagesAreNotWanted(t *testing.T) {
+	kernelIsAsked(t)
+	before := asked(t)
+	Wanted(false).Reserve(1 << 30)
 	require.Equal(t, before, asked(t))
 }
 
@@ -94,10 +101,10 @@ func TestAHeapGrowsOnlyOnceItIsFull(t *testing.T) {
 		kept = append(kept, make([]byte, 1<<20))
 	}
 	before := asked(t)
-	Grow()
+	Wanted(true).Grow()
 	after := asked(t)
 	require.Greater(t, after, before)
-	Grow()
+	Wanted(true).Grow()
 	require.Equal(t, after, asked(t))
 	require.NotEmpty(t, kept)
 }

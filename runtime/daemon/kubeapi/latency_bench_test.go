@@ -120,7 +120,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	hugepages.Reserve(64 << 20) // as the daemon does
+	hugepages.Wanted(true).Reserve(64 << 20) // as the daemon does
 	os.Exit(m.Run())
 }
 
