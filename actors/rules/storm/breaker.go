@@ -153,10 +153,11 @@ func (b *Breaker) Reconsider(now time.Time, copies int, t Breaking) (closes bool
 	return true
 }
 
-// tooMuch reports whether so much of all copies went within the window that the breaker opens.
+// tooMuch reports whether so much of all copies went within the window that the breaker opens. Nothing is not too much, also of
+// no copies.
 func (b *Breaker) tooMuch(now time.Time, copies int, t Breaking) bool {
 	n := b.Count(now, t)
-	return n >= t.Least && reaches(n, b.Most(now, copies, t), t.Share)
+	return n > 0 && n >= t.Least && reaches(n, b.Most(now, copies, t), t.Share)
 }
 
 func (b *Breaker) open(now time.Time, t Breaking) {

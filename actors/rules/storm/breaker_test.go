@@ -207,6 +207,18 @@ func TestWhatDidNotGoDoesNotCount(t *testing.T) {
 	require.Len(t, tried.Moved, before, "a trial counts for itself")
 }
 
+// A workload that is scaled to zero gives its permit back and leaves no copy: nothing of nothing is not too much.
+func TestABreakerClosesWhereNoCopyIsLeft(t *testing.T) {
+	none := half
+	none.Least = 0
+	b := &storm.Breaker{}
+	opens, _ := b.Take(start, storm.Trial{Binding: "d/web", Cluster: "m1"}, 1, none)
+	require.True(t, opens)
+	b.Return(start, none)
+	require.True(t, b.Reconsider(start, 0, none))
+	require.True(t, b.Closed())
+}
+
 func TestABreakerThatOpenedForNothingCloses(t *testing.T) {
 	b := opened()
 	require.False(t, b.Reconsider(start, 8, half), "nothing came back")
