@@ -204,11 +204,18 @@ func (m *Monitor) broke(now time.Time, s scope, share float64, v Violation) {
 		return
 	}
 	moved := m.limits.moved[s]
-	for len(moved) > 0 && !moved[0].Add(m.settings.BreakerWindow).After(now) {
+	window := m.settings.BreakerWindow
+	for len(moved) > 0 && !moved[0].Add(window+window/10).After(now) { // the governor forgets them a tenth of the window at a time
 		moved = moved[1:]
 	}
+	before := 0
+	for _, t := range moved {
+		if t.Add(window).After(now) {
+			before++
+		}
+	}
 	most, known := m.limits.most[s], m.limits.counted[s]
-	if before := len(moved); !known || before >= max(m.settings.BreakerMinimum, 1) && float64(before) >= share*float64(most) {
+	if !known || before >= max(m.settings.BreakerMinimum, 1) && float64(before) >= share*float64(most) {
 		m.limits.doubts = append(m.limits.doubts, doubt{s, share, before, v})
 	}
 	m.limits.moved[s] = append(moved, now)

@@ -124,6 +124,8 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		"more than half, of fewer since":            {half, 0, []told{one(0, permits("a", "b", "c"), void)}, false},
 		"more than half, with one that came back":   {half, 0, []told{one(0, permits("a")), one(s, permits("b"), breaker("Open"), breaker("Closed"), back), one(2*s, permits("b")), one(3*s, permits("c"))}, true},
 		"an open breaker of which all came back":    {half, 0, []told{one(0, permits("b"), breaker("Open"), back)}, true},
+		"an open breaker of which some just left":   {half, 0, []told{one(0, permits("a")), one(10*m, permits("b"), breaker("Open"), back)}, false},
+		"an open breaker of which all left":         {half, 0, []told{one(0, permits("a")), one(11*m, permits("b"), breaker("Open"), back)}, true},
 		"an open breaker of which some came back":   {half, 0, []told{one(0, permits("a", "b"), breaker("Open"), back)}, false},
 		"half, with one that came back":             {half, 0, []told{one(0, permits("a")), one(s, permits("b"), breaker("Open"), breaker("Closed"), back), one(2*s, permits("b"))}, false},
 		"more than half, of which others moved on":  {region, 0, []told{one(0, permits("a", "b", "c"), moved)}, false},
