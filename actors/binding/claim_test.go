@@ -2,6 +2,7 @@ package binding_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -360,4 +361,18 @@ func TestAPolicyThatIsMadeAnewKeepsItsClaim(t *testing.T) {
 	late := drive(t, settings())
 	late.tell(workload(2), again(2), &messages.ClaimWithdrawn{Policy: "default/p", Life: 2})
 	require.Equal(t, []string{"created PropagationPolicy default/other"}, owners(late.tell(claiming("default/other", 0))), "its own withdrawal counts")
+}
+
+// A binding that is made anew, for it was deleted or its workload came back, was never placed: its scheduling is said.
+func TestABindingThatIsMadeAnewWasNeverPlaced(t *testing.T) {
+	b := placed(t, settings(), duplicated(), "m1:2")
+	first := b.asked.Request
+	b.tell(&messages.RescheduleTriggered{At: b.Now()})
+	b.advance(time.Minute)
+	b.tell(&messages.WorkloadDeleted{}, workload(0), claim("default/p", duplicated()))
+	require.Nil(t, b.asked.Applied)
+	require.Zero(t, b.asked.LastScheduled)
+	require.Zero(t, b.asked.RescheduleAt)
+	require.Equal(t, b.Now(), b.asked.Since)
+	require.Greater(t, b.asked.Request, first, "an answer to the one before is void")
 }

@@ -145,7 +145,9 @@ func (b *Binding) workloadDeleted(out *actors.Outbox) {
 	if b.dependencies != nil {
 		b.dependencies.restore(nil)
 	}
-	b.targets, b.handover.tasks, b.copies, b.created, b.spec = nil, nil, nil, false, api.BindingSpec{}
+	b.targets, b.handover, b.copies, b.created, b.spec = nil, handover{}, nil, false, api.BindingSpec{}
+	b.managed, b.scheduled, b.applied, b.affinity = false, false, nil, ""
+	b.claims.owner, b.claims.policy, b.request = "", "", request{number: b.request.number}
 	out.TellScheduler(&messages.BindingGone{Binding: b.name})
 	out.Record(&messages.BindingDeleted{Binding: b.name})
 }
