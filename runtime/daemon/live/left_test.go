@@ -144,3 +144,11 @@ func TestAWorkThatMeetsItsAgentWhileItsClusterGoesIsGivenUpAllTheSame(t *testing
 	require.Nil(t, get(f, member("m1")))
 	require.Empty(t, all[*api.Work](f, catalog.Works))
 }
+
+func TestAClusterThatWasMadeWhileNobodyListenedIsKeptUntilItIsLeft(t *testing.T) {
+	f := running(t)
+	f.Close()
+	f.write(member("m3"))
+	f.open()
+	require.Contains(t, get(f, member("m3")).Finalizers, ClusterFinalizer)
+}

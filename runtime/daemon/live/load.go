@@ -67,6 +67,9 @@ func (f *Fleet) load(ctx context.Context) error {
 	for _, o := range f.world.Store().List("Cluster") {
 		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
 		f.reconcileDrain(o.(*api.Cluster))
+		if joins(o) { // it was made while nobody listened
+			f.world.Store().Note(api.KeyOf(o))
+		}
 	}
 	return nil
 }

@@ -61,15 +61,20 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 	next.Status.TaintCauses, next.Status.TaintPreviews = s.TaintCauses, s.TaintPreviews
 	next.Status.ReadyObservation, next.Status.Drain = s.ReadyObservation, s.Drain
 	next.Status.WorkloadsStay = s.WorkloadsStay
-	joins := old.DeletionTimestamp == nil && !slices.Contains(old.Finalizers, ClusterFinalizer)
-	if joins {
+	joining := joins(old)
+	if joining {
 		next.Finalizers = append(slices.Clip(old.Finalizers), ClusterFinalizer)
 	}
 	if !equality.Semantic.DeepEqual(old.Spec.Taints, next.Spec.Taints) {
 		next.Generation++
 		return &next, true
 	}
-	return &next, joins || !equality.Semantic.DeepEqual(old.Status, next.Status)
+	return &next, joining || !equality.Semantic.DeepEqual(old.Status, next.Status)
+}
+
+// joins reports whether a cluster has yet to be kept from going before it is left.
+func joins(c api.Object) bool {
+	return c.GetDeletionTimestamp() == nil && !slices.Contains(c.GetFinalizers(), ClusterFinalizer)
 }
 
 // writtenBinding takes over the world's binding whole, but for its identity.
