@@ -76,9 +76,9 @@ type StatusForced struct {
 	Status  string
 }
 
-// RoomLimited sets for how many replicas of one binding's copy the member has room; those beyond cannot
+// SchedulableReplicasSet sets for how many replicas of one binding's copy the member has room; those beyond cannot
 // start. Negative: any number. From: ingress. To: member.
-type RoomLimited struct {
+type SchedulableReplicasSet struct {
 	Binding  BindingName
 	Replicas int32
 }
@@ -126,10 +126,10 @@ const (
 	ReportsLost ReportFault = iota + 1
 	// ReportsDelayed: each arrives later.
 	ReportsDelayed
-	// ReportsRepeated: each arrives at once, and once more later.
-	ReportsRepeated
-	// ReportsShuffled: each arrives later by its own time, so that later ones overtake earlier ones.
-	ReportsShuffled
+	// ReportsDuplicated: each arrives at once, and once more later.
+	ReportsDuplicated
+	// ReportsReordered: each arrives later by its own time, so that later ones overtake earlier ones.
+	ReportsReordered
 )
 
 // ReportsDisturbed lets something become of what the member reports: of copies, and of its cluster. A report
@@ -157,30 +157,30 @@ type EngineRestarted struct {
 	Gone time.Time
 }
 
-func (*ClusterDismissed) message() {}
-func (*EngineRestarted) message()  {}
-func (*ReportsDisturbed) message() {}
-func (*ClusterSays) message()      {}
-func (*Rebooted) message()         {}
-func (*MemberConfigured) message() {}
-func (*RunCopy) message()          {}
-func (*RemoveCopy) message()       {}
-func (*HealthForced) message()     {}
-func (*StatusForced) message()     {}
-func (*RoomLimited) message()      {}
-func (*OutagesSet) message()       {}
+func (*ClusterDismissed) message()       {}
+func (*EngineRestarted) message()        {}
+func (*ReportsDisturbed) message()       {}
+func (*ClusterSays) message()            {}
+func (*Rebooted) message()               {}
+func (*MemberConfigured) message()       {}
+func (*RunCopy) message()                {}
+func (*RemoveCopy) message()             {}
+func (*HealthForced) message()           {}
+func (*StatusForced) message()           {}
+func (*SchedulableReplicasSet) message() {}
+func (*OutagesSet) message()             {}
 
-func (*ClusterDismissed) toMember() {}
-func (*EngineRestarted) toMember()  {}
-func (*ReportsDisturbed) toMember() {}
-func (*ClusterSays) toMember()      {}
-func (*Rebooted) toMember()         {}
-func (*MemberConfigured) toMember() {}
-func (*RunCopy) toMember()          {}
-func (*RemoveCopy) toMember()       {}
-func (*HealthForced) toMember()     {}
-func (*StatusForced) toMember()     {}
-func (*RoomLimited) toMember()      {}
-func (*OutagesSet) toMember()       {}
-func (*SettingsChanged) toMember()  {}
-func (*Woken) toMember()            {}
+func (*ClusterDismissed) toMember()       {}
+func (*EngineRestarted) toMember()        {}
+func (*ReportsDisturbed) toMember()       {}
+func (*ClusterSays) toMember()            {}
+func (*Rebooted) toMember()               {}
+func (*MemberConfigured) toMember()       {}
+func (*RunCopy) toMember()                {}
+func (*RemoveCopy) toMember()             {}
+func (*HealthForced) toMember()           {}
+func (*StatusForced) toMember()           {}
+func (*SchedulableReplicasSet) toMember() {}
+func (*OutagesSet) toMember()             {}
+func (*SettingsChanged) toMember()        {}
+func (*Woken) toMember()                  {}

@@ -48,7 +48,7 @@ func (n *Network) QuietFor(by time.Duration) *Network {
 func (n *Network) WakesIn(by time.Duration) *Network {
 	n.t.Helper()
 	next := n.nextAlarm()
-	require.False(n.t, next.IsZero(), "nobody waits for anything")
+	require.False(n.t, next.IsZero(), "no message waits for an answer")
 	require.Equal(n.t, by, next.Sub(n.now))
 	return n
 }
@@ -56,7 +56,7 @@ func (n *Network) WakesIn(by time.Duration) *Network {
 // Sleeps requires that nobody waits for time.
 func (n *Network) Sleeps() *Network {
 	n.t.Helper()
-	require.Zero(n.t, n.nextAlarm(), "somebody wants to be woken")
+	require.Zero(n.t, n.nextAlarm(), "a wake-up is scheduled")
 	return n
 }
 

@@ -82,7 +82,7 @@ func (m *Member) send(about subject, msg messages.Message, out *actors.Outbox) {
 		m.arrive(r, out)
 	case l.fault == messages.ReportsLost:
 		l.lose(r)
-	case l.fault == messages.ReportsRepeated:
+	case l.fault == messages.ReportsDuplicated:
 		m.arrive(r, out)
 		r.at = l.now.Add(l.by)
 		l.delay(r)

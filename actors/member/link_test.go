@@ -43,7 +43,7 @@ func TestAReportThatWasOvertakenIsVoid(t *testing.T) {
 
 func TestReportsThatAreRepeatedArriveTwice(t *testing.T) {
 	d := drive(t, 0)
-	disturb(d, messages.ReportsRepeated, 10*time.Second)
+	disturb(d, messages.ReportsDuplicated, 10*time.Second)
 	d.Tell(run("web", 2, 1)).Told(web, healthy(2, 1))
 	d.Advance(10*time.Second).Told(web, healthy(2, 1))
 	d.Tell(run("web", 3, 2)).Told(web, healthy(3, 2))
@@ -55,7 +55,7 @@ func TestReportsThatAreRepeatedArriveTwice(t *testing.T) {
 
 func TestReportsThatAreShuffledOvertakeOneAnother(t *testing.T) {
 	d := drive(t, 0)
-	disturb(d, messages.ReportsShuffled, 30*time.Second)
+	disturb(d, messages.ReportsReordered, 30*time.Second)
 	var order []messages.Address
 	for i := range int64(20) {
 		d.Tell(run("web", 1, i), run("shop", 1, i))

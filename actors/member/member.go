@@ -72,8 +72,8 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.healthForced(msg, out)
 	case *messages.StatusForced:
 		m.statusForced(msg, out)
-	case *messages.RoomLimited:
-		m.roomLimited(msg, out)
+	case *messages.SchedulableReplicasSet:
+		m.schedulableReplicasSet(msg, out)
 	case *messages.OutagesSet:
 		m.outagesSet(now, msg, out)
 	case *messages.ClusterDismissed:

@@ -6,8 +6,8 @@ import (
 	"leeward/messages/api"
 )
 
-// roomLimited sets for how many replicas of a binding there is room.
-func (m *Member) roomLimited(r *messages.RoomLimited, out *actors.Outbox) {
+// schedulableReplicasSet sets for how many replicas of a binding there is room.
+func (m *Member) schedulableReplicasSet(r *messages.SchedulableReplicasSet, out *actors.Outbox) {
 	if r.Replicas < 0 {
 		delete(m.room, r.Binding)
 	} else {

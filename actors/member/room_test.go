@@ -8,8 +8,8 @@ import (
 	"leeward/messages/api"
 )
 
-func room(b messages.BindingName, replicas int32) *messages.RoomLimited {
-	return &messages.RoomLimited{Binding: b, Replicas: replicas}
+func room(b messages.BindingName, replicas int32) *messages.SchedulableReplicasSet {
+	return &messages.SchedulableReplicasSet{Binding: b, Replicas: replicas}
 }
 
 // crowded is a report of a copy that is out of room.

@@ -19,7 +19,7 @@ import (
 const asksAgain = 50 * time.Millisecond
 
 func (h *holding) addTimeout(c *cobra.Command) {
-	c.Flags().DurationVar(&h.timeout, "timeout", 30*time.Second, "how long to wait until the daemon has taken it in, after which nothing begins that is held; 0 does not wait")
+	c.Flags().DurationVar(&h.timeout, "timeout", 30*time.Second, "how long to wait for the daemon to acknowledge it; after that no held eviction begins; 0 does not wait")
 }
 
 // acknowledged waits until the Governor shows a hold: then the machines have taken it in, and no eviction begins any more that it
@@ -36,7 +36,7 @@ func (h *holding) acknowledged(ctx context.Context, want *api.HoldStatus) error 
 		return err == nil && slices.ContainsFunc(g.(*api.Governor).Status.Holds, func(k api.HoldStatus) bool { return same(&k, want) }), err
 	})
 	if wait.Interrupted(err) {
-		return fmt.Errorf("it is stored, and the daemon has not taken it in for %s: evictions may begin until status.holds of the Governor shows it", h.timeout)
+		return fmt.Errorf("it is stored, but the daemon has not acknowledged it for %s: evictions may begin until status.holds of the Governor shows it", h.timeout)
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func cordonCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cordon [clusters] NAME...",
 		Short:   "Keep new workloads off clusters",
-		Long:    "Keep new workloads off clusters at a running daemon, or at a Karmada API server. What runs there stays.\n\n" + editExitCodes,
+		Long:    "Keep new workloads off clusters at a running daemon, or at a Karmada API server. Running workloads remain.\n\n" + editExitCodes,
 		Example: "  leeward cordon clusters member2\n  leeward cordon clusters -l region=eu --dry-run=server",
 		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "cordoned", cordon) },
 	}
@@ -32,8 +32,8 @@ func uncordonCommand() *cobra.Command {
 	e := newEditing()
 	c := &cobra.Command{
 		Use:     "uncordon [clusters] NAME...",
-		Short:   "Let workloads come to clusters again",
-		Long:    "Let workloads come to clusters again: ends a cordon, and a drain.\n\n" + editExitCodes,
+		Short:   "Allow new workloads on clusters again",
+		Long:    "Allow new workloads on clusters again: ends a cordon and a drain.\n\n" + editExitCodes,
 		Example: "  leeward uncordon clusters member2",
 		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "uncordoned", uncordon) },
 	}

@@ -29,14 +29,15 @@ func drainCommand() *cobra.Command {
 	d := &draining{editing: newEditing()}
 	c := &cobra.Command{
 		Use:   "drain [clusters] NAME...",
-		Short: "Empty clusters",
-		Long: `Empty clusters at a running daemon: they take nothing new, and what runs there is evicted, by its tolerations
-and with a handover. What is late by --by is told; nothing is cut off. uncordon, or --cancel, ends it.
+		Short: "Evict all workloads from clusters",
+		Long: `Evict all workloads from clusters at a running daemon: no new workload is scheduled there, and each one that runs there
+is evicted, by its tolerations and with a handover. A deadline (--by) removes nothing by force: evictions that are late
+are reported. uncordon, or --cancel, ends the drain.
 
---dry-run asks the daemon which bindings would be evicted, when, and where to, and changes nothing.
+--dry-run asks the daemon which bindings would be evicted, when, and to which clusters, and changes nothing.
 
 ` + editExitCodes,
-		Example: `  leeward drain clusters member2 --dry-run   # what would be evicted, when, and where to?
+		Example: `  leeward drain clusters member2 --dry-run   # what would be evicted, when, and to which clusters?
   leeward drain clusters member2 --by 10m --wait
   leeward drain clusters member2 --cancel`,
 		RunE: d.run,
@@ -45,15 +46,15 @@ and with a handover. What is late by --by is told; nothing is cut off. uncordon,
 	d.addChoice(c)
 	c.ValidArgsFunction = d.offerClusters(false)
 	f := c.Flags()
-	f.Var(&d.by, "by", "how long it may take")
-	f.BoolVar(&d.cancel, "cancel", false, "let the clusters be used again")
-	f.BoolVar(&d.wait, "wait", false, "wait until they are empty, and say how many are left")
+	f.Var(&d.by, "by", "deadline of the drain, as a duration from now")
+	f.BoolVar(&d.cancel, "cancel", false, "end the drain: allow new workloads on the clusters again")
+	f.BoolVar(&d.wait, "wait", false, "wait until the clusters are empty, and print how many bindings remain")
 	return c
 }
 
 func (d *draining) run(c *cobra.Command, args []string) error {
 	if d.cancel && (d.by > 0 || d.wait) {
-		return misused(c, errors.New("--cancel goes without --by and --wait"))
+		return misused(c, errors.New("--cancel cannot be combined with --by or --wait"))
 	}
 	done, edit := "draining", d.begin(time.Now())
 	if d.cancel {

@@ -19,8 +19,8 @@ import (
 var patience = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.1, Jitter: 1, Steps: 54}
 
 const editExitCodes = `Exit codes:
-  0  done, or so already
-  1  the server refused it, or could not be asked; what was printed before is done
+  0  done, or nothing to change
+  1  the server refused the change or did not answer; the lines printed before are done
   2  the command line is invalid
   3  an internal error, or a file that cannot be written`
 
@@ -43,7 +43,7 @@ func newEditing() editing {
 func (e *editing) add(c *cobra.Command) {
 	e.server.add(c)
 	f := c.Flags()
-	f.Var(&e.dryRun, "dry-run", "client says what would be sent; server has it judged, warnings and all; neither changes anything")
+	f.Var(&e.dryRun, "dry-run", "client prints what would be sent; server validates it and prints warnings; neither changes anything")
 	f.Lookup("dry-run").NoOptDefVal = "client"
 	complete(c, "dry-run", e.dryRun.choices)
 }

@@ -141,7 +141,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"a name behind a taint", "taint clusters eu-1 k- eu-2", "all resources must be specified before taint changes: eu-2", exitInvalid},
 		{"names and a selector", "cordon eu-1 --all", "want names, --selector or --all, not two of them", exitInvalid},
 		{"a cluster that is not there", "cordon eu-7", "read cluster/eu-7: Not Found", exitFailed},
-		{"a hold without a reason", "hold cluster eu-1", "--reason must say why", exitInvalid},
+		{"a hold without a reason", "hold cluster eu-1", "--reason is missing or empty: give a reason", exitInvalid},
 		{"a hold of something else", "hold thing eu-1 --reason r", "want clusters NAME..., bindings NAME..., or workloads such as deployment/nginx", exitInvalid},
 		{"a hold of nothing", "hold --reason r", "want clusters NAME..., bindings NAME..., or workloads such as deployment/nginx", exitInvalid},
 		{"a hold of bindings without a name", "hold bindings --reason r", "workloads such as deployment/nginx, not bindings", exitInvalid},
@@ -149,8 +149,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"a cordon of a workload", "cordon deploy/nginx", "want clusters, not deploy/nginx", exitInvalid},
 		{"a taint of a workload", "taint deploy/nginx k-", `invalid resource type deploy, only ["cluster" "clusters"] are supported`, exitInvalid},
 		{"a binding that is not there", "hold binding web -n shop --reason r", "resourcebinding/web: Not Found", exitFailed},
-		{"a release of a whole cluster", "release cluster eu-1 --now --reason r", "--now goes with bindings and workloads", exitInvalid},
-		{"a cancellation with a deadline", "drain eu-1 --cancel --by 5m", "--cancel goes without --by and --wait", exitInvalid},
+		{"a release of a whole cluster", "release cluster eu-1 --now --reason r", "--now is for bindings and workloads", exitInvalid},
+		{"a cancellation with a deadline", "drain eu-1 --cancel --by 5m", "--cancel cannot be combined with --by or --wait", exitInvalid},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestADryRunOfADrainSaysThatAServerForeseesNothing(t *testing.T) {
 	code, stdout, stderr := at(t, s, "drain eu-1 --dry-run")
 	require.Equal(t, exitHeld, code)
 	require.Equal(t, "cluster/eu-1 draining (dry run)\n", stdout)
-	require.Contains(t, stderr, "the server answers no FailoverPreview")
+	require.Contains(t, stderr, "the server has no FailoverPreview")
 }
 
 func TestADrainIsAwaitedOnTheClustersThatWereChosen(t *testing.T) {
@@ -262,7 +262,7 @@ func TestAHoldThatNobodyTakesInIsNoSuccess(t *testing.T) {
 		code, stdout, stderr := at(t, served(t), line+" --timeout 1ms")
 		require.Equal(t, exitFailed, code, line)
 		require.Empty(t, stdout)
-		require.Contains(t, stderr, "it is stored, and the daemon has not taken it in for 1ms", line)
+		require.Contains(t, stderr, "it is stored, but the daemon has not acknowledged it for 1ms", line)
 		code, _, stderr = at(t, served(t), line+" --timeout 0")
 		require.Equal(t, exitHeld, code, stderr)
 	}
@@ -287,8 +287,8 @@ func TestSimulatedMembersThatMakeNoSense(t *testing.T) {
 	cases := []struct{ name, line, says string }{
 		{"nobody", "member simulate", "--cluster is missing"},
 		{"an open brace", "member simulate --cluster eu-{1", `"eu-{1" `},
-		{"a failure that never begins", "member simulate --cluster eu-1 --fail silence", "go with --fail-after"},
-		{"a region of a cluster that is there", "member simulate --cluster eu-1 --region eu", "--region goes with --create"},
+		{"a failure that never begins", "member simulate --cluster eu-1 --fail silence", "need --fail-after"},
+		{"a region of a cluster that is there", "member simulate --cluster eu-1 --region eu", "--region needs --create"},
 		{"no quantity", "member simulate --cluster eu-1 --capacity cpu=much", `cpu: "much" must be a quantity, such as 100 or 40Gi`},
 		{"no resource", "member simulate --cluster eu-1 --capacity 100", `"100" must be a resource and a quantity, such as cpu=100`},
 	}

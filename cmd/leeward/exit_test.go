@@ -18,7 +18,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestExitCodes(t *testing.T) {
-	const first = "../../scenarios/nginx-leaves-a-failed-cluster.yaml"
+	const first = "../../scenarios/nginx-is-evicted-from-a-failed-cluster.yaml"
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	put := func(name, text string) string {

@@ -36,7 +36,7 @@ func (d *draining) foresee(c *cobra.Command, args []string) error {
 	answer, err := d.client.Create(c.Context(), catalog.Previews, question)
 	switch {
 	case apierrors.IsNotFound(err):
-		say(c.ErrOrStderr(), "leeward: the server answers no FailoverPreview: which bindings would be evicted is not known\n")
+		say(c.ErrOrStderr(), "leeward: the server has no FailoverPreview: which bindings would be evicted is unknown\n")
 		return nil
 	case err != nil:
 		return fmt.Errorf("ask what would be evicted: %w", err)

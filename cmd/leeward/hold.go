@@ -31,7 +31,7 @@ type holding struct {
 func newHolding(use, short, example string, run func(*holding, *cobra.Command, []string) error) (*holding, *cobra.Command) {
 	h := &holding{editing: newEditing()}
 	c := &cobra.Command{
-		Use: use, Short: short, Example: example, Long: short + ", at a running daemon.\ndocs/storms.md says what waits, and what does not.\n\n" + editExitCodes,
+		Use: use, Short: short, Example: example, Long: short + ", at a running daemon.\ndocs/storms.md describes what a hold blocks, and what not.\n\n" + editExitCodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := h.connect(c); err != nil {
 				return misused(c, err)
@@ -44,15 +44,15 @@ func newHolding(use, short, example string, run func(*holding, *cobra.Command, [
 }
 
 func (h *holding) addReason(c *cobra.Command) {
-	c.Flags().StringVar(&h.reason, "reason", "", "why, for whoever asks later")
+	c.Flags().StringVar(&h.reason, "reason", "", "reason, which is stored and shown with each blocked eviction")
 }
 
 func (h *holding) addFor(c *cobra.Command) {
-	c.Flags().Var(&h.lasts, "for", "when it ends by itself (default: when it is ended)")
+	c.Flags().Var(&h.lasts, "for", "how long it lasts (default: until it is ended)")
 }
 
 func holdCommand() *cobra.Command {
-	h, c := newHolding("hold (clusters NAME... | bindings NAME... | WORKLOAD...) --reason WHY", "Have the evictions from a cluster, or those of a binding, wait",
+	h, c := newHolding("hold (clusters NAME... | bindings NAME... | WORKLOAD...) --reason WHY", "Block the evictions from a cluster, or those of a binding",
 		"  leeward hold clusters member2 --reason \"its rack is moved\" --for 2h\n  leeward hold deployment/nginx -n shop --reason \"a release is under way\"",
 		(*holding).hold)
 	h.addReason(c)
@@ -64,18 +64,18 @@ func holdCommand() *cobra.Command {
 }
 
 func releaseCommand() *cobra.Command {
-	h, c := newHolding("release (clusters NAME... | bindings NAME... | WORKLOAD...)", "End a hold, and a release; with --now, have the evictions of a binding wait for nothing",
+	h, c := newHolding("release (clusters NAME... | bindings NAME... | WORKLOAD...)", "End a hold or an earlier release; with --now, let the evictions of a binding pass all limits",
 		"  leeward release clusters member2\n  leeward release deployment/nginx --now --reason \"a customer waits\"",
 		(*holding).release)
 	h.addReason(c)
 	h.addChoice(c)
 	c.ValidArgsFunction = h.offerHeld
-	c.Flags().BoolVar(&h.now, "now", false, "evictions of the binding go at once, whatever the limits, storms and holds")
+	c.Flags().BoolVar(&h.now, "now", false, "evictions of the binding start immediately, whatever the limits, storms and holds")
 	return c
 }
 
 func pauseCommand() *cobra.Command {
-	h, c := newHolding("pause --reason WHY", "Have all evictions wait", "  leeward pause --reason \"the network is rebuilt\" --for 30m", (*holding).pause)
+	h, c := newHolding("pause --reason WHY", "Block all evictions", "  leeward pause --reason \"the network is rebuilt\" --for 30m", (*holding).pause)
 	c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
 	h.addReason(c)
 	h.addFor(c)
@@ -92,7 +92,7 @@ func resumeCommand() *cobra.Command {
 func (h *holding) hold(c *cobra.Command, args []string) error {
 	targets, err := h.targets(args)
 	if err == nil && strings.TrimSpace(h.reason) == "" {
-		err = errors.New("--reason must say why")
+		err = errors.New("--reason is missing or empty: give a reason")
 	}
 	if err != nil {
 		return misused(c, err)
@@ -106,9 +106,9 @@ func (h *holding) release(c *cobra.Command, args []string) error {
 	switch {
 	case err != nil:
 	case h.now && aboutClusters:
-		err = errors.New("--now goes with bindings and workloads")
+		err = errors.New("--now is for bindings and workloads")
 	case h.now == (strings.TrimSpace(h.reason) == ""):
-		err = errors.New("--now and --reason go together")
+		err = errors.New("--now and --reason must be given together")
 	}
 	if err != nil {
 		return misused(c, err)
@@ -158,7 +158,7 @@ func (h *holding) annotate(c *cobra.Command, targets []target, done string, anno
 
 func (h *holding) pause(c *cobra.Command, _ []string) error {
 	if strings.TrimSpace(h.reason) == "" {
-		return misused(c, errors.New("--reason must say why"))
+		return misused(c, errors.New("--reason is missing or empty: give a reason"))
 	}
 	err := h.govern(c.Context(), map[string]any{"reason": h.reason, "until": h.written()})
 	if err == nil {

@@ -42,12 +42,12 @@ func say(stderr io.Writer, text string) { _, _ = io.WriteString(stderr, text) }
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "leeward",
-		Short: "Rehearse failovers of Kubernetes clusters, and look after running ones",
+		Short: "Rehearse failovers of Kubernetes clusters, and operate a running fleet",
 		Long: "Leeward decides what happens to applications when Kubernetes clusters fail, and rehearses it:\n" +
 			"conditions become taints, taints evictions, evictions new placements, on a virtual clock.\n" +
-			"At a running fleet it taints, cordons, drains and holds clusters, and records what happens;\n" +
-			"these commands end with 1 where the server refuses them.\n\n" + exitCodes,
-		Example: "  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml\n" +
+			"Other commands taint, cordon, drain and hold clusters of a running fleet, and record what happens;\n" +
+			"they exit with 1 when the server refuses them.\n\n" + exitCodes,
+		Example: "  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml\n" +
 			"  leeward replay scenarios --seeds 100\n" +
 			"  leeward validate docs/examples",
 		SilenceUsage:  true,

@@ -25,8 +25,8 @@ import (
 func memberCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "member",
-		Short: "Play the agents of clusters",
-		Long:  "Play the agents of clusters at a running daemon.",
+		Short: "Simulate the agents of clusters",
+		Long:  "Simulate the agents of clusters at a running daemon.",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -60,14 +60,15 @@ func simulateMembersCommand() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "simulate --cluster NAME...",
-		Short: "Be the agents of clusters, without any cluster",
-		Long: `Be the agents of clusters, without any cluster, at a running daemon or a Karmada API server.
+		Short: "Simulate the agents of clusters, without any cluster",
+		Long: `Simulate the agents of clusters, without any cluster, at a running daemon or a Karmada API server.
 
-Each agent renews its lease, reports the conditions and resources of its cluster, runs what the Works of
-its namespace ask for, as far as to say that it does, and takes down what they no longer ask for. What
-an agent must do, and may do, is in docs/agents.md: this is the least that keeps it.
+Each agent renews its lease, reports the conditions and resources of its cluster, reports a running copy for each
+Work in its namespace, and removes the copy when the Work is deleted. docs/agents.md describes what an agent must
+and may do: this is a minimal one.
 
-Further names may follow, as they do where a shell expands braces. It runs until it is interrupted. Then its clusters are silent: a daemon takes that for a failure.`,
+Further names may follow, as from a shell that expands braces. The command runs until it is interrupted. Then its
+clusters are silent, which a daemon takes for a failure.`,
 		Example: `  leeward member simulate --cluster eu-{1..3},us-{1..3} --create --startup 2s
   leeward member simulate --cluster eu-1 --fail-after 1m --fail silence --recover-after 5m
   leeward member simulate --kubeconfig member1.kubeconfig --cluster member1`,
@@ -81,15 +82,15 @@ Further names may follow, as they do where a shell expands braces. It runs until
 func (p *playing) flags(c *cobra.Command) {
 	p.server.add(c)
 	f := c.Flags()
-	f.Var(&p.clusters, "cluster", "whose agents to be; member{1..5} stands for five")
-	f.BoolVar(&p.create, "create", false, "register the clusters that the server does not know")
+	f.Var(&p.clusters, "cluster", "clusters to simulate; member{1..5} is five clusters")
+	f.BoolVar(&p.create, "create", false, "create the clusters that do not exist at the server")
 	f.StringVar(&p.spec.Region, "region", "", "with --create: their region")
-	f.StringVar(&p.zones, "zone", "", "with --create: their zones, with commas between")
+	f.StringVar(&p.zones, "zone", "", "with --create: their zones, separated by commas")
 	f.StringVar(&p.spec.Provider, "provider", "", "with --create: their provider")
-	f.Var(&p.capacity, "capacity", "what each can hold, as cpu=100,pods=500")
-	f.Var(&p.startup, "startup", "how long a new copy takes to serve")
-	f.Var(&p.health, "health", "what is reported of every copy that serves: "+strings.Join(p.health.choices, ", "))
-	f.Var(&p.heartbeat, "heartbeat", "time between two signs of life")
+	f.Var(&p.capacity, "capacity", "capacity of each cluster, as cpu=100,pods=500")
+	f.Var(&p.startup, "startup", "how long a new copy takes to become healthy")
+	f.Var(&p.health, "health", "health to report of every started copy: "+strings.Join(p.health.choices, ", "))
+	f.Var(&p.heartbeat, "heartbeat", "time between two heartbeats")
 	f.Var(&p.failAfter, "fail-after", "when the clusters fail")
 	f.Var(&p.fail, "fail", "how: condition (Ready is False), silence, unhealthy (every copy), or disappear (the Cluster is deleted)")
 	f.Var(&p.recoverAfter, "recover-after", "how long the failure lasts")
@@ -120,13 +121,13 @@ func (p *playing) check(c *cobra.Command) error {
 	given := c.Flags().Changed
 	switch {
 	case len(p.clusters) == 0:
-		return errors.New("--cluster is missing: whose agents to be")
+		return errors.New("--cluster is missing: name the clusters to simulate")
 	case p.failAfter == 0 && (given("fail") || p.recoverAfter > 0):
-		return errors.New("--fail and --recover-after go with --fail-after")
+		return errors.New("--fail and --recover-after need --fail-after")
 	}
 	for _, name := range []string{"region", "zone", "provider"} {
 		if given(name) && !p.create {
-			return fmt.Errorf("--%s goes with --create", name)
+			return fmt.Errorf("--%s needs --create", name)
 		}
 	}
 	return nil

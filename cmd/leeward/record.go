@@ -38,17 +38,17 @@ func recordCommand() *cobra.Command {
 	r := &recordingFlags{}
 	c := &cobra.Command{
 		Use:   "record",
-		Short: "Write down what becomes of a fleet",
+		Short: "Record what happens to a fleet",
 		Long: `Write the objects of a daemon, a Karmada API server or any other Kubernetes API server, and each of their
-changes with its time, one JSON object a line. leeward replay plays what people and agents did once more,
-also under other policies, and compares (docs/recordings.md).
+changes with its time, one JSON object a line. leeward replay repeats what users and agents did, also under
+other policies, and compares the decisions (docs/recordings.md).
 
-It goes on until it is interrupted, or its time is up; a server that goes away is waited for. A recorder
-that was killed leaves a file that can be read. Kinds that the server does not have, or does not show, are
-named and left out. What Secrets and ConfigMaps hold is never written, only a digest of it.
+It records until it is interrupted or --for is over, and waits for a server that disappears. The file of a
+recorder that was killed can be read. Kinds that the server does not have, or does not show, are named and
+skipped. The contents of Secrets and ConfigMaps are never written, only a digest.
 
 Exit codes:
-  0  recorded, until it was interrupted or its time was up
+  0  recorded, until it was interrupted or --for was over
   1  the server could not be read
   2  the command line is invalid
   3  an internal error, or the file cannot be written`,
@@ -68,11 +68,11 @@ Exit codes:
 func (r *recordingFlags) flags(c *cobra.Command) {
 	r.server.add(c)
 	f := c.Flags()
-	f.StringVarP(&r.namespace, "namespace", "n", "", "namespace to record, with what agents say of its workloads (default: all)")
+	f.StringVarP(&r.namespace, "namespace", "n", "", "namespace to record, with the agents' reports about its workloads (default: all)")
 	f.StringVarP(&r.selector, "selector", "l", "", "labels of the workloads to record, with their bindings (default: all)")
-	f.StringSliceVar(&r.kinds, "kinds", nil, "resources to record, such as clusters,deployments,pods (default: all that the daemon has, but Events)")
+	f.StringSliceVar(&r.kinds, "kinds", nil, "resources to record, such as clusters,deployments,pods (default: all that the daemon serves, except Events)")
 	f.Var(&r.lasts, "for", "how long to record, such as 90s or 10m (default: until it is interrupted)")
-	f.StringVarP(&r.out, "output", "o", "-", "file to write, which must not be there yet; - is standard output")
+	f.StringVarP(&r.out, "output", "o", "-", "file to write, which must not exist yet; - is standard output")
 	f.StringVar(&r.profile, "profile", "", "profile of settings of the engine that is recorded, for its replays (default: inferred)")
 	f.Var(&r.set, "set", "setting of the engine that is recorded, as field=value; may be given again")
 	complete(c, "kinds", recorder.Names())

@@ -12,7 +12,7 @@ import (
 
 // incidentFile was recorded from a daemon with five simulated members, of which one failed for a while.
 var (
-	incidentFile  = filepath.Join("..", "..", "scenarios", "recordings", "nginx-leaves-a-failed-cluster.jsonl")
+	incidentFile  = filepath.Join("..", "..", "scenarios", "recordings", "nginx-is-evicted-from-a-failed-cluster.jsonl")
 	patientPolicy = filepath.Join("..", "..", "scenarios", "recordings", "patient-policy.yaml")
 )
 

@@ -46,29 +46,28 @@ func replayCommand() *cobra.Command {
 		Short: "Run scenarios on a virtual clock and check what they expect",
 		Long: `Run scenarios on a virtual clock and check what they expect.
 
-The scenarios of one file are told as stories: every change, with its reasons. Of several files, or
-seeds, each scenario has one line, and one that fails has its story and the command that repeats it.
-What a cluster that flaps repeats is counted on one line; transcripts and -o wide have every time.
-A directory means all scenarios below it; other files there that might have been one (*.yaml, *.yml,
-*.json) are told with the reason why they are skipped, and a Scenario that is misspelt is an error.
+For the scenarios of one file it prints the timeline: every change, with its reasons. For several files or
+seeds it prints one line for each scenario, and for one that fails its timeline and the command that repeats
+it. Repeated changes of a flapping cluster are counted on one line; transcripts and -o wide have each.
+A directory means all scenarios below it; other *.yaml, *.yml and *.json files there are skipped, with the
+reason, and a misspelt Scenario is an error.
 
-A recording (outage.jsonl, as leeward record writes it) is played like a scenario: what people and agents did is done
-again at its time, and a table holds what was decided then against what is decided now.
+A recording (outage.jsonl, as leeward record writes it) is replayed like a scenario: what users and agents
+did is repeated at its time, and a table compares the recorded decisions with those of the replay.
 
-The transcript beside a scenario (first.golden beside first.yaml, with a section for each where the file
-holds several) is part of what it expects, where there is one and the run is the scenario's own: not
-with another --seed, --profile, --set or --until.
+The transcript beside a scenario (first.golden beside first.yaml, with a section for each scenario of the
+file) is part of its expectations, unless --seed, --profile, --set or --until changes the run.
 
 ` + exitCodes,
-		Example: `  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml    # tell the story
+		Example: `  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml    # print the timeline
   leeward replay scenarios                               # check them all
-  leeward replay scenarios --update                      # and rewrite their transcripts
-  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --seed 7 -o wide             # another order of messages, every fact
-  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --seeds 1000                 # a thousand orders
-  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --profile karmada            # what Karmada does
-  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
-  leeward replay scenarios/nginx-leaves-a-failed-cluster.yaml --html first.html            # a page with the timeline
-  leeward replay scenarios/recordings/nginx-leaves-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
+  leeward replay scenarios --update                      # check them, and rewrite their transcripts
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --seed 7 -o wide             # another order of messages, every fact
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --seeds 1000                 # a thousand orders
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --profile karmada            # what Karmada does
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --html first.html            # a page with the timeline
+  leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
@@ -80,18 +79,18 @@ with another --seed, --profile, --set or --until.
 
 func (r *replaying) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.Var(&r.seed, "seed", "order of messages, start-up times and other chance (default: the scenario's)")
-	f.Var(&r.seeds, "seeds", "run each scenario under so many seeds, counting up from its first")
-	f.StringVar(&r.profile, "profile", "", "profile of settings, instead of the scenario's")
+	f.Var(&r.seed, "seed", "seed of the order of messages, start-up times and other random values (default: the scenario's)")
+	f.Var(&r.seeds, "seeds", "run each scenario under this many seeds, counting up from its first")
+	f.StringVar(&r.profile, "profile", "", "profile of settings (default: the scenario's)")
 	f.Var(&r.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&r.until, "until", "virtual time to run for, such as 90s, 15m or 2d (default: the scenario's)")
 	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
 	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, junit, or github (annotations)")
-	f.StringArrayVar(&r.with, "with", nil, "manifests that stand from the beginning of a recording, in place of those in it; may be given again")
+	f.StringArrayVar(&r.with, "with", nil, "manifests that exist from the start of a recording, in place of those in it; may be given again")
 	f.StringVar(&r.html, "html", "", "file to write a page to, with the timeline of every scenario")
-	f.Var(&r.min, "min", "fail when fewer scenarios ran, as where files are missing (default: no such limit)")
-	f.Var(&r.jobs, "jobs", "scenarios to run at once")
+	f.Var(&r.min, "min", "fail when fewer scenarios ran, for example because files are missing (default: no limit)")
+	f.Var(&r.jobs, "jobs", "scenarios to run at the same time")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
 	complete(c, "output", r.output.choices)
 	complete(c, "log-level", r.logLevel.choices)
@@ -167,10 +166,10 @@ func (r *replaying) enough(ran int) error {
 // check reports what makes no sense, or not together.
 func (r *replaying) check() error {
 	if r.update && (r.overrides() || r.seed.set || r.seeds > 1) {
-		return errors.New("--update writes what scenarios do by themselves: leave out --seed, --seeds, --profile, --set, --until and --with")
+		return errors.New("--update writes the transcript of the unchanged scenario: omit --seed, --seeds, --profile, --set, --until and --with")
 	}
 	if r.html != "" && r.seeds > 1 {
-		return errors.New("--html shows scenarios under one seed each: leave out --seeds")
+		return errors.New("--html shows each scenario under one seed: omit --seeds")
 	}
 	_, problems := config.Resolve(r.profile, r.set)
 	return errors.Join(problems...)

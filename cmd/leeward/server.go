@@ -17,7 +17,7 @@ type serverFlags struct{ kubeconfig, context, namespace string }
 
 func (s *serverFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.kubeconfig, "kubeconfig", "", "file that says where the server is (default: $KUBECONFIG, then ~/.kube/config)")
+	f.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file of the server (default: $KUBECONFIG, then ~/.kube/config)")
 	f.StringVar(&s.context, "context", "", "context of that file (default: its current one)")
 }
 

@@ -24,10 +24,10 @@ type simulating struct {
 }
 
 func (s *simulating) flags(f *pflag.FlagSet) {
-	f.BoolVar(&s.on, "simulate", false, "draw small fleets and outages at random, from --seed on, and hold each to the laws")
+	f.BoolVar(&s.on, "simulate", false, "generate small fleets and outages at random, from --seed on, and check the invariants on each")
 	f.Var(&s.seeds, "seeds", "with --simulate: how many seeds to try")
 	f.Var(&s.lasts, "for", "with --simulate: how long to try seeds, instead of how many, such as 60s")
-	f.StringVar(&s.dir, "out", s.dir, "with --simulate: directory for the scenarios that broke a law, shrunk")
+	f.StringVar(&s.dir, "out", s.dir, "with --simulate: directory for the shrunk scenarios that broke an invariant")
 }
 
 // batch is how many seeds are tried between two looks at the clock.
@@ -129,9 +129,9 @@ func (t *trial) tell(one tried) error {
 }
 
 func (t *trial) sum(first uint64, took time.Duration) error {
-	verdict := "every law held"
+	verdict := "every invariant held"
 	if t.failed {
-		verdict = "a law was broken"
+		verdict = "an invariant was broken"
 	}
 	_, err := fmt.Fprintf(t.out, "%d seeds from %d on, %.0f simulated hours in %s, %.0f a minute: %s\n",
 		t.seeds, first, t.lasts.Hours(), took.Round(time.Millisecond), t.lasts.Hours()/took.Minutes(), verdict)

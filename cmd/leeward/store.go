@@ -13,17 +13,17 @@ import (
 )
 
 const storeExitCodes = `Exit codes:
-  0  done; what was read is sound
+  0  done; no damage was found
   1  the store is damaged, or another process has it open
-  2  the command line or a manifest is invalid, or the folder holds no store, or one already
+  2  the command line or a manifest is invalid, or the folder has no store, or has one already
   3  an internal error, or a file that cannot be read or written`
 
 func storeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "store",
-		Short: "Look after the folder in which leewardd keeps its objects",
-		Long: `Look after the folder in which leewardd keeps its objects: a log with checksums, and snapshots that
-shorten it. The daemon must not be running: a folder belongs to one process at a time.
+		Short: "Check, compact, export and import the store of leewardd",
+		Long: `Check, compact, export and import the folder in which leewardd stores its objects: a log with checksums, and
+snapshots that shorten it. The daemon must not be running: only one process can open the folder.
 
 ` + storeExitCodes,
 		Example: `  leeward store verify leewardd.data/store
@@ -60,8 +60,8 @@ func storeVerifyCommand() *cobra.Command {
 		Use:   "verify DIR",
 		Short: "Read every file of a store and report what is damaged",
 		Long: `Read every file of a store, check every checksum and every version, and report the first damage of each
-file with its offset. Nothing is changed. A last frame that is not whole is what a crash leaves of a write that
-was not acknowledged: it is reported, and is no damage. A file that was truncated looks the same.
+file with its offset. Nothing is changed. An incomplete last frame belongs to a write that a crash interrupted
+before it was acknowledged: it is reported, and does not count as damage. A file that was truncated looks the same.
 
 ` + storeExitCodes,
 		Example: `  leeward store verify leewardd.data/store`,

@@ -39,7 +39,7 @@ func storeExportCommand() *cobra.Command {
 		Use:   "export DIR",
 		Short: "Write the objects of a store as manifests",
 		Long: `Write the objects of a store to standard output, ordered by group, resource, namespace and name: one JSON
-object a line, or one YAML List. Objects that go by themselves, as Events do, say when in the annotation
+object a line, or one YAML List. Objects that expire, as Events do, have the time in the annotation
 ` + expiresAnnotation + `.
 
 ` + storeExitCodes,
@@ -49,7 +49,7 @@ object a line, or one YAML List. Objects that go by themselves, as Events do, sa
 		RunE: func(c *cobra.Command, args []string) error { return exportStore(c, args[0], form.word, salvage) },
 	}
 	c.Flags().VarP(&form, "output", "o", "form: jsonl or yaml")
-	c.Flags().BoolVar(&salvage, "salvage", false, "of a damaged store, write what stood before the damage")
+	c.Flags().BoolVar(&salvage, "salvage", false, "export the objects of a damaged store up to the damage")
 	complete(c, "output", form.choices)
 	return c
 }
@@ -67,7 +67,7 @@ func exportStore(c *cobra.Command, dir, form string, salvage bool) error {
 	if err := errors.Join(exportObjects(out, &state, form), out.Flush()); err != nil || loss == nil {
 		return err
 	}
-	return ofStore(fmt.Errorf("%w; exported what stood before, at version %d", loss, state.Version))
+	return ofStore(fmt.Errorf("%w; exported the objects before the damage, at version %d", loss, state.Version))
 }
 
 func exportObjects(w io.Writer, state *wal.State, form string) error {
@@ -127,11 +127,11 @@ func writeObject(w io.Writer, o *unstructured.Unstructured, form string) error {
 func storeImportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import DIR FILE...",
-		Short: "Make a new store of manifests",
-		Long: `Make a new store of manifests: YAML documents and Lists, or one JSON object a line in a file that ends in
-.jsonl. The folder must hold no store yet. Manifests are read strictly; their metadata and status are kept as
-they are, but for the resource versions, which begin anew. Nothing is written if anything is wrong, or if the
-command is killed.
+		Short: "Make a new store from manifests",
+		Long: `Make a new store from manifests: YAML documents and Lists, or one JSON object a line in a file that ends in
+.jsonl. The folder must not have a store yet. Manifests are read strictly; their metadata and status remain
+unchanged, except the resource versions, which start again. Nothing is written if a manifest is invalid, or
+if the command is killed.
 
 ` + storeExitCodes,
 		Example: `  leeward store export leewardd.data/store > objects.jsonl && leeward store import new.data/store objects.jsonl
@@ -311,7 +311,7 @@ func (in *importing) add(r *wal.Record, place string) error {
 func recordOf(o api.Object) (r wal.Record, err error) {
 	resource := catalog.Of(api.KeyOf(o))
 	if resource == nil {
-		return r, errors.New("the daemon does not hold objects of this kind")
+		return r, errors.New("the daemon does not store objects of this kind")
 	}
 	if !resource.ClusterScoped && o.GetNamespace() == "" {
 		o.SetNamespace("default")

@@ -60,32 +60,32 @@ func stormCommand() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "storm",
-		Short: "Fail a part of a fleet at full speed and measure what becomes of it",
-		Long: `Fail a part of a fleet at full speed and measure what becomes of it: how many workloads move a second,
-how long each takes until it is evicted, placed, healthy and released, and what that costs.
+		Short: "Fail a part of a fleet at full speed and measure the failover",
+		Long: `Fail a part of a fleet at full speed and measure the failover: how many workloads move a second, how long each
+takes until it is evicted, placed, healthy and released, and what that costs.
 
-The fleet is built to measure, or read from the same files as replay takes (-f): manifests, or a
-scenario, of which the timeline is left aside. It has a virtual clock: tolerations and start-up times
-pass at once, and what is measured is the engine. The pace and the brakes that settings give to evictions
-are left out unless --paced asks for them. Garbage is collected as with GOGC=400 and GOMEMLIMIT=7GiB, unless
-they are set. A storm that would take more memory than GOMEMLIMIT, its control group or the machine has is
-refused before it begins. Every storm ends with the question whether anything was lost.
+The fleet is generated, or read from the files that replay takes (-f): manifests, or a scenario, whose timeline
+is ignored. It has a virtual clock: tolerations and start-up times take no real time, and the engine is what is
+measured. The eviction rates, breakers and other limits of the settings are off unless --paced is given. The
+garbage collector runs as with GOGC=400 and GOMEMLIMIT=7GiB, unless they are set. A storm that would take more
+memory than GOMEMLIMIT, its control group or the machine has is refused. Every storm ends with a check that
+nothing was lost.
 
-With --simulate many small fleets and outages are drawn at random instead, and each is held to what must
-be true of every fleet: no eviction before its deadline, no stay beyond it, the last copy kept, capacity
-never oversold, any order of messages ends the same. A seed that breaks a law is told with the command
-that repeats it and the smallest scenario that still breaks it, in a file for 'leeward replay'.
+With --simulate many small fleets and outages are generated at random instead, and the invariants are checked on
+each: no eviction before its deadline, none long after it, the last copy kept, capacity never oversold, any order
+of messages ends the same. For a seed that breaks an invariant, it prints the command that repeats the run, and
+writes the smallest scenario that still breaks it to a file for 'leeward replay'.
 
 Exit codes:
-  0  nothing was lost, every law held
-  1  something was lost, or the storm was interrupted; a law was broken
+  0  nothing was lost, every invariant held
+  1  something was lost, the storm was interrupted, or an invariant was broken
   2  a manifest or the command line is invalid
   3  an internal error, or a file that cannot be read or written`,
 		Example: `  leeward storm                                            # 10,000 workloads, 30 of 100 clusters fail
   leeward storm --clusters 200 --bindings 100000 --kill 60
   leeward storm --kill region=region3 --pattern flapping --tolerations none,30s=2,5m
   leeward storm --pattern cascade --placements dynamic=3,duplicated
-  leeward storm -f scenarios/nginx-leaves-a-failed-cluster.yaml --kill 50% # your own manifests
+  leeward storm -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --kill 50% # your own manifests
   leeward storm -o json > before.json                      # and later
   leeward storm --compare before.json
   leeward storm --html storm.html                          # a page with charts
@@ -100,27 +100,27 @@ Exit codes:
 func (s *storming) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.Var(&s.clusters, "clusters", "clusters to build")
-	f.Var(&s.bindings, "bindings", "workloads to build, of three replicas each on two clusters")
-	f.Var(&s.regions, "regions", "regions to build, region1 and so on")
+	f.Var(&s.clusters, "clusters", "clusters to generate")
+	f.Var(&s.bindings, "bindings", "workloads to generate, of three replicas each on two clusters")
+	f.Var(&s.regions, "regions", "regions to generate, region1 and so on")
 	f.Var(&s.placements, "placements", "mix of placements, with weights: "+strings.Join(storm.Placements(), ", "))
 	f.Var(&s.tolerations, "tolerations", "mix of how long a failed cluster is tolerated: none, forever, 30s, 5m ...")
 	f.Var(&s.startup, "startup", "virtual time that a copy takes to become healthy")
 	f.StringArrayVarP(&s.files, "filename", "f", nil, "manifests, or a scenario, to take the fleet from; may be given again")
 	f.Var(&s.kill, "kill", "clusters that fail: how many, a share such as 30%, or region=NAME")
-	f.Var(&s.pattern, "pattern", "burst (all at once), cascade (ten waves, a minute apart) or flapping (five times)")
+	f.Var(&s.pattern, "pattern", "burst (all together), cascade (ten waves, a minute apart) or flapping (five times)")
 	f.StringVar(&s.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&s.set, "set", "setting to change, as field=value; may be given again")
-	f.BoolVar(&s.paced, "paced", false, "keep the pace and the brakes of evictions that the settings ask for")
-	f.Var(&s.seed, "seed", "which clusters fail, and all other chance")
-	f.Var(&s.lanes, "lanes", "lanes of actors that run at once")
+	f.BoolVar(&s.paced, "paced", false, "apply the eviction rates, breakers and other limits of the settings")
+	f.Var(&s.seed, "seed", "seed of the choice of failing clusters and all other random values")
+	f.Var(&s.lanes, "lanes", "lanes of actors that run in parallel")
 	f.VarP(&s.output, "output", "o", "text or json")
-	f.StringVar(&s.compare, "compare", "", "report in JSON to put beside this one")
+	f.StringVar(&s.compare, "compare", "", "report in JSON to compare with this one")
 	f.StringVar(&s.html, "html", "", "file to write a page to, with charts of rates, latencies and load")
 	f.BoolVar(&s.engine, "engine", true, "run the machines alone, without a store")
 	f.BoolVar(&s.durable, "durable", false, "run in real time with the daemon's store in a temporary folder: every object, Work and Event is made durable")
 	f.BoolVar(&s.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
-	f.BoolVar(&s.force, "force", false, "begin a storm also where memory does not suffice for it")
+	f.BoolVar(&s.force, "force", false, "begin a storm even if memory does not suffice for it")
 	s.simulation.flags(f)
 	complete(c, "placements", storm.Placements())
 	complete(c, "tolerations", []string{"none", "forever", "30s", "5m"})
@@ -181,7 +181,7 @@ func (s *storming) check(flags *pflag.FlagSet) error {
 	}
 	for _, name := range []string{"clusters", "bindings", "regions", "placements", "tolerations", "startup"} {
 		if len(s.files) > 0 && flags.Changed(name) {
-			problems = append(problems, fmt.Errorf("--%s is for a fleet that is built: leave it out with -f", name))
+			problems = append(problems, fmt.Errorf("--%s is for a generated fleet: omit it with -f", name))
 		}
 	}
 	if !flags.Changed("regions") {
@@ -235,9 +235,9 @@ func (s *storming) advised(err error) error {
 	if !errors.As(err, &large) {
 		return err
 	}
-	advice := "take --force to begin all the same"
+	advice := "use --force to begin anyway"
 	if large.Bindings > 0 && len(s.files) == 0 {
-		advice = fmt.Sprintf("take --bindings %d, or --force to begin all the same", large.Bindings)
+		advice = fmt.Sprintf("use --bindings %d, or --force to begin anyway", large.Bindings)
 	}
 	return &storm.Invalid{Problem: fmt.Errorf("%w: %s", large, advice)}
 }

@@ -27,9 +27,9 @@ func taintCommand() *cobra.Command {
 		Short: "Update the taints of clusters",
 		Long: `Update the taints of clusters at a running daemon, or at a Karmada API server, as 'kubectl taint nodes' does.
 
-What the server foresees is told as warnings; with --dry-run=server it is told, and nothing is done.
-Unlike karmadactl, no taint is lost that somebody else writes at the same time: the edit is made again on what was
-written, for 15 to 31 seconds.
+It prints the server's preview as warnings; with --dry-run=server it changes nothing.
+Unlike karmadactl, it loses no taint that another client writes at the same time: it repeats the edit on the new
+object, for 15 to 31 seconds.
 
 ` + editExitCodes,
 		Example: `  leeward taint clusters member2 maintenance=rack4:NoExecute
@@ -40,7 +40,7 @@ written, for 15 to 31 seconds.
 	t.add(c)
 	t.addChoice(c)
 	c.ValidArgsFunction = t.offerClusters(true)
-	c.Flags().BoolVar(&t.overwrite, "overwrite", false, "give taints that are there another value")
+	c.Flags().BoolVar(&t.overwrite, "overwrite", false, "replace the value of existing taints")
 	return c
 }
 

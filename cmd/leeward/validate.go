@@ -29,9 +29,9 @@ func validateCommand() *cobra.Command {
 		Short: "Check manifests and scenarios without running them",
 		Long: `Check manifests and scenarios without running them: read them strictly, default them and validate
 them as the API server and Karmada's webhooks would. Every problem of every file is reported, with
-its file, line, field and value. A directory stands for all *.yaml, *.yml and *.json files below it.
---profile and --set hold for manifests, and against what scenarios say, as they do in leeward replay.
-A configuration file of leewardd is recognised by its fields: its profile and settings are checked, too.
+its file, line, field and value. A directory means all *.yaml, *.yml and *.json files below it.
+--profile and --set apply to manifests, and override what scenarios set, as in leeward replay.
+A configuration file of leewardd is recognised by its fields; its profile and settings are checked too.
 
 ` + exitCodes,
 		Example: `  leeward validate docs/examples
@@ -108,7 +108,7 @@ func filesOf(path string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: holds no manifest", path)
+		err = fmt.Errorf("%s: contains no manifest", path)
 	}
 	return files, err
 }

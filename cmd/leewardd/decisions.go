@@ -92,7 +92,7 @@ func (d *decisions) write(line *decision) {
 // flush writes what was encoded. What cannot be written is in the log all the same.
 func (d *decisions) flush() {
 	if _, err := d.lines.WriteTo(&d.file); err != nil {
-		d.log.Error().Err(err).Str("file", d.file.Filename).Msg("decisions not kept")
+		d.log.Error().Err(err).Str("file", d.file.Filename).Msg("decisions not written")
 		d.lines.Reset()
 	}
 }
@@ -131,7 +131,7 @@ type decisionKey struct {
 func (d *decisions) recorded() func(string, messages.BindingName, messages.ClusterName, time.Time) bool {
 	tail, size, err := d.tail()
 	if err != nil {
-		d.log.Error().Err(err).Str("file", d.file.Filename).Msg("decisions not read: none that a kill left out is restored")
+		d.log.Error().Err(err).Str("file", d.file.Filename).Msg("decisions not read: decisions that a kill left out are not restored")
 	}
 	if int64(len(tail)) < size { // it begins within a line
 		tail = tail[bytes.IndexByte(tail, '\n')+1:]

@@ -73,7 +73,7 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 	defer func() {
 		d.machines.rest()
 		d.metrics.Leads(false)
-		d.log.Info().Int64("term", term).Msg("this daemon leads no more")
+		d.log.Info().Int64("term", term).Msg("this daemon leads no longer")
 	}()
 	s := d.supervisor(term)
 	first, err := s.start(ctx)

@@ -11,7 +11,7 @@ import (
 
 const exitCodes = `Exit codes:
   0  done, or stopped by a signal
-  1  refused: the store is damaged or in use, a daemon leads there, or what is there would be replaced
+  1  refused: the store is damaged or in use, a daemon leads there, or existing data would be replaced
   2  the command line or the configuration is invalid
   3  an internal error, or a file, a port or etcd that cannot be used`
 

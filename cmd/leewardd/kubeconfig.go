@@ -23,8 +23,8 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kubeconfig (--agent CLUSTER | --user NAME --group GROUP...) [--server HOST:PORT]",
 		Short: "Print a kubeconfig for a user, or for the agent of a cluster",
-		Long: "kubeconfig signs a client certificate, good for a year, and prints a kubeconfig with it. The daemon need\n" +
-			"not run. Groups that may do something: " + kubeapi.AdminGroup + ", " + kubeapi.EditorGroup + " and " + kubeapi.ViewerGroup + ".",
+		Long: "kubeconfig signs a client certificate, valid for a year, and prints a kubeconfig with it. The daemon need\n" +
+			"not run. Groups with permissions: " + kubeapi.AdminGroup + ", " + kubeapi.EditorGroup + " and " + kubeapi.ViewerGroup + ".",
 		Example: "  leewardd kubeconfig --agent member1 > member1.kubeconfig\n" +
 			"  leewardd kubeconfig --user ada --group " + kubeapi.ViewerGroup,
 		Args: cobra.NoArgs,
@@ -40,7 +40,7 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 				return err
 			}
 			if _, err := os.Stat(filepath.Join(daemon.dataDir, "pki")); errors.Is(err, fs.ErrNotExist) {
-				c.PrintErrf("No daemon has used %s yet: this is good for one that does.\n", daemon.dataDir)
+				c.PrintErrf("No daemon has used %s yet: this kubeconfig is for a daemon that will.\n", daemon.dataDir)
 			}
 			at := kubeapi.Endpoint{Address: cmp.Or(server, daemon.reached()), ServingCert: daemon.tlsCert}
 			k, err := kubeapi.Kubeconfig(daemon.dataDir, at, u, time.Now())
@@ -55,10 +55,10 @@ func kubeconfigCommand(line *commandLine) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&agent, "agent", "", "the cluster whose agent it is for")
+	c.Flags().StringVar(&agent, "agent", "", "name of the cluster, for a kubeconfig of its agent")
 	c.Flags().StringVar(&u.Name, "user", "", "the name of the user")
 	c.Flags().StringArrayVar(&u.Groups, "group", nil, "a group of the user")
-	c.Flags().StringVar(&server, "server", "", "where clients reach the daemon, as host:port (default: where the daemon of --data-dir listens now, or where it is configured to; if that is everywhere, its first --tls-host)")
+	c.Flags().StringVar(&server, "server", "", "address of the daemon for clients, as host:port (default: the address at which the daemon of --data-dir listens now, or the configured one; if that is every address, its first --tls-host)")
 	c.MarkFlagsOneRequired("agent", "user")
 	c.MarkFlagsMutuallyExclusive("agent", "user")
 	return c

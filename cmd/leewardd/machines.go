@@ -83,7 +83,7 @@ func (m *machines) ask(ctx context.Context, patience time.Duration, what func(*w
 func (m *machines) ready(ctx context.Context) error {
 	if m.running.Load() == nil {
 		if m.always {
-			return errors.New("the machines are being made of what is stored")
+			return errors.New("the machines are being created from the stored objects")
 		}
 		return nil
 	}

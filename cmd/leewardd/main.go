@@ -33,10 +33,10 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	line := newCommandLine()
 	c := &cobra.Command{
 		Use:   "leewardd",
-		Short: "Look after a fleet of clusters, and serve its Kubernetes API",
-		Long: "leewardd decides what happens to workloads when clusters fail, and serves the Kubernetes API by which people\n" +
-			"and agents tell it of them. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
-			"Flags hold against the configuration file, and that against the profile. At SIGHUP the file is read again.\n\n" + exitCodes,
+		Short: "Decide failovers for a fleet of clusters, and serve its Kubernetes API",
+		Long: "leewardd decides what happens to workloads when clusters fail, and serves a Kubernetes API for users and\n" +
+			"for the agents of clusters. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
+			"Flags override the configuration file, and the file overrides the profile. At SIGHUP the file is read again.\n\n" + exitCodes,
 		Example:      "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters",
 		Args:         cobra.NoArgs,
 		SilenceUsage: true, SilenceErrors: true,

@@ -33,10 +33,10 @@ func moveCommand(line *commandLine) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move --to (etcd | folder) --etcd-servers URL,...",
 		Short: "Move the fleet from the data folder to etcd, or back",
-		Long: "move copies all objects from the store in the data folder to etcd, or from etcd to such a store: as they are, with their\n" +
-			"uids, generations, status and times, so that no deadline moves. Only resource versions begin anew, and clients list again.\n" +
-			"No daemon may run on either meanwhile. Where it came from the fleet stays as it was: start no daemon there again.\n\n" +
-			"A move that is killed is done by moving again: what it left is nothing that a daemon would start on.",
+		Long: "move copies all objects from the store in the data folder to etcd, or from etcd to such a store, unchanged, with their\n" +
+			"uids, generations, status and times, so that no deadline moves. Only resource versions start again, and clients list again.\n" +
+			"No daemon may run on either meanwhile. The source remains unchanged: do not start a daemon on it again.\n\n" +
+			"Repeat a move that was killed: a daemon does not start on an incomplete copy.",
 		Example: "  leewardd move --to etcd --etcd-servers https://10.0.0.1:2379\n" +
 			"  leewardd move --to folder --etcd-servers https://10.0.0.1:2379 --data-dir back.data",
 		Args: cobra.NoArgs,
@@ -49,8 +49,8 @@ func moveCommand(line *commandLine) *cobra.Command {
 			return m.to(c.Context(), to)
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "where the fleet goes: etcd or folder")
-	c.Flags().BoolVar(&m.replace, "replace", false, "put it in place of the fleet that is there: what etcd has is deleted, a store is set aside as store.replaced")
+	c.Flags().StringVar(&to, "to", "", "target of the move: etcd or folder")
+	c.Flags().BoolVar(&m.replace, "replace", false, "replace an existing fleet: objects in etcd are deleted, a store in the folder is renamed to store.replaced")
 	if err := c.MarkFlagRequired("to"); err != nil {
 		panic(fmt.Sprintf("leewardd: %v", err)) // it was defined above
 	}
@@ -139,7 +139,7 @@ func (m *move) toFolder(ctx context.Context, s *etcd.Store) error {
 	exists, err := wal.Exists(dir)
 	switch {
 	case err == nil && exists && !m.replace:
-		err = fmt.Errorf("%s: %w: use another --data-dir, or --replace to set it aside", dir, wal.ErrExists)
+		err = fmt.Errorf("%s: %w: use another --data-dir, or --replace to rename it", dir, wal.ErrExists)
 	case err == nil && exists:
 		err = wal.SetAside(dir, dir+".replaced")
 	}
@@ -153,7 +153,7 @@ func (m *move) toFolder(ctx context.Context, s *etcd.Store) error {
 }
 
 func (m *move) tell(objects int, to, from string) error {
-	_, err := fmt.Fprintf(m.out, "moved: %d objects to %s; %s has them, too: start no daemon there again\n", objects, to, from)
+	_, err := fmt.Fprintf(m.out, "moved: %d objects to %s; %s still has them: do not start a daemon there again\n", objects, to, from)
 	return err
 }
 
@@ -168,7 +168,7 @@ func led(state *wal.State, now time.Time) error {
 			return fmt.Errorf("read the Lease of the leader: %w", err)
 		}
 		if leader, until := leadership.Holder(lease); now.Before(until) {
-			return &exitcode.Exit{Code: exitcode.Failed, Err: fmt.Errorf("%s leads there, until %s at least: stop all daemons", leader, until.Format(time.RFC3339))}
+			return &exitcode.Exit{Code: exitcode.Failed, Err: fmt.Errorf("%s is the leader, until %s at least: stop all daemons", leader, until.Format(time.RFC3339))}
 		}
 	}
 	return nil

@@ -54,21 +54,21 @@ const (
 func (o *options) asFlags() *pflag.FlagSet {
 	set := pflag.NewFlagSet("options", pflag.ContinueOnError)
 	set.SortFlags = false
-	set.StringVar(&o.dataDir, "data-dir", "leewardd.data", "folder of all that the daemon keeps")
+	set.StringVar(&o.dataDir, "data-dir", "leewardd.data", "folder of the daemon's data")
 	set.StringVar(&o.bindAddress, "bind-address", "127.0.0.1", "address to listen on")
-	set.IntVar(&o.securePort, "secure-port", 7443, "port to listen on; 0 is any")
-	set.BoolVar(&o.expose, "expose", false, "listen also on an address that is not a loopback one")
-	set.StringSliceVar(&o.tlsHosts, "tls-host", nil, "a further name or address that clients call the daemon by")
-	set.StringVar(&o.tlsCert, "tls-cert-file", "", "file of a certificate to show, with those of its authorities; the daemon signs one where there is none")
+	set.IntVar(&o.securePort, "secure-port", 7443, "port to listen on; 0: any free port")
+	set.BoolVar(&o.expose, "expose", false, "allow an address that is not loopback")
+	set.StringSliceVar(&o.tlsHosts, "tls-host", nil, "a further name or address of the daemon, for its certificate")
+	set.StringVar(&o.tlsCert, "tls-cert-file", "", "file of the server's certificate, followed by those of its authorities (default: the daemon signs one)")
 	set.StringVar(&o.tlsKey, "tls-private-key-file", "", "file of the key of that certificate")
-	set.StringVar(&o.clientCA, "client-ca-file", "", "file of further authorities whose certificates say who clients are")
-	set.StringVar(&o.authentication, "authentication-config", "", "file of the issuers whose tokens say who clients are")
-	set.BoolVar(&o.shadow, "shadow", false, "decide and tell what was decided, and write nothing")
-	set.DurationVar(&o.machineStepLimit, "machine-step-limit", 10*time.Second, "how long one step of a machine may last before it is kept out and the others are made anew; 0 is for ever")
-	set.BoolVar(&o.invariantMonitor, "invariant-monitor", true, "check the invariants of what the machines decide, and log and count what is broken")
+	set.StringVar(&o.clientCA, "client-ca-file", "", "file of further authorities for client certificates")
+	set.StringVar(&o.authentication, "authentication-config", "", "file of the issuers of OpenID Connect tokens for clients")
+	set.BoolVar(&o.shadow, "shadow", false, "decide and log the decisions, and write nothing")
+	set.DurationVar(&o.machineStepLimit, "machine-step-limit", 10*time.Second, "how long one step of a machine may take before it is quarantined and the others are recreated; 0: no limit")
+	set.BoolVar(&o.invariantMonitor, "invariant-monitor", true, "check the invariants on every decision, and log and count those that are broken")
 	set.BoolVar(&o.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
-	set.StringVar(&o.logLevel, "log-level", "info", "the least that is logged: debug, info, warn or error")
+	set.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")
 	o.sharing.addTo(set)
 	return set
@@ -90,7 +90,7 @@ func (o *options) validate() []error {
 		problems = append(problems, fmt.Errorf("machineStepLimit: %s is out of range: it must be 0, or %s to %s", o.machineStepLimit, shortestStepLimit, longestStepLimit))
 	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {
-		problems = append(problems, errors.New("tlsCertFile and tlsPrivateKeyFile go together"))
+		problems = append(problems, errors.New("tlsCertFile and tlsPrivateKeyFile must be given together"))
 	}
 	return append(problems, o.sharing.validate()...)
 }

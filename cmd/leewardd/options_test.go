@@ -62,7 +62,7 @@ leewardd.yaml:2: unknown field "gracefulEvictionTimout"; did you mean gracefulEv
 logLevel: "loud" is not one of debug, info, warn, error
 logFormat: "xml" is not one of auto, json, console
 securePort: 70000 is out of range: it must be 0 to 65535
-tlsCertFile and tlsPrivateKeyFile go together
+tlsCertFile and tlsPrivateKeyFile must be given together
 leewardd.yaml:3: gracefulEvictionTimeout: "soon" is not a duration: give it a unit, such as 90s, 10m or 1d
 --set: evictionWorkers: -1 is out of range: it must be 0 or more
 --cluster-lease-duration: clusterLeaseDuration: "x" is not a duration: give it a unit, such as 90s, 10m or 1d`)

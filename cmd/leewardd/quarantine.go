@@ -54,7 +54,7 @@ func (q *quarantine) add(stuck *live.Stuck) {
 	q.kept = append(q.kept, live.Quarantined{Machine: stuck.Address, Since: now, Step: stuck.Message, Heard: stuck.Heard, NotBefore: now.Add(lasts)})
 	q.tell(stuck.Address.Kind)
 	q.log.Error().Stringer("machine", stuck.Address).Type("received", stuck.Message).Stringer("limit", stuck.Limit).Stringer("notBefore", lasts).
-		Msg("the step of a machine did not return: it is in quarantine until its object changes, and all others are made anew of what is stored")
+		Msg("the step of a machine did not return: it is quarantined until its object changes, and all others are recreated from the stored objects")
 }
 
 func (q *quarantine) release(m messages.Address) {

@@ -27,7 +27,7 @@ func (d *daemon) reload(ctx context.Context) {
 	next, err := d.line.read()
 	d.metrics.Reloaded(err == nil)
 	if err != nil {
-		d.log.Error().Err(err).Msg("configuration refused: all stays as it is")
+		d.log.Error().Err(err).Msg("configuration refused: nothing changes")
 		return
 	}
 	setLogLevel(&next.options)

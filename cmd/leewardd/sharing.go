@@ -24,14 +24,14 @@ type sharing struct {
 // addTo adds them as flags, at their defaults.
 func (o *sharing) addTo(set *pflag.FlagSet) {
 	set.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "an etcd that several daemons share, in place of the data folder's store: https://10.0.0.1:2379,...")
-	set.StringVar(&o.etcdPrefix, "etcd-prefix", "/leeward", "what every key in etcd begins with; fleets differ in it")
+	set.StringVar(&o.etcdPrefix, "etcd-prefix", "/leeward", "prefix of every key in etcd; each fleet needs its own")
 	set.StringVar(&o.etcdCAFile, "etcd-cafile", "", "authority that signs the certificates of etcd")
-	set.StringVar(&o.etcdCertFile, "etcd-certfile", "", "certificate that etcd knows the daemon by")
+	set.StringVar(&o.etcdCertFile, "etcd-certfile", "", "client certificate of the daemon at etcd")
 	set.StringVar(&o.etcdKeyFile, "etcd-keyfile", "", "key of that certificate")
-	set.DurationVar(&o.etcdCompaction, "etcd-compaction-interval", 5*time.Minute, "how often etcd is to forget what was; 0 is never")
+	set.DurationVar(&o.etcdCompaction, "etcd-compaction-interval", 5*time.Minute, "how often to compact etcd; 0: never")
 	set.DurationVar(&o.election.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits for a leader that does not renew its lease")
 	set.DurationVar(&o.election.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader tries to renew its lease before it gives up")
-	set.DurationVar(&o.election.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the daemons that share an etcd look at the lease")
+	set.DurationVar(&o.election.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often each daemon that shares an etcd checks the lease")
 }
 
 // openEtcd connects to the etcd that keeps the objects; nil where the data folder does.

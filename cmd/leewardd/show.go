@@ -18,9 +18,9 @@ import (
 func configCommand(line *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
-		Short: "Print the configuration that holds",
-		Long: "config prints every option and every setting as flags, file and profile have them, and beside what differs from\n" +
-			"the profile where it was set. What it prints is a configuration file.",
+		Short: "Print the effective configuration",
+		Long: "config prints every option and every setting after flags, file and profile, and beside each that differs from\n" +
+			"the profile where it was set. The output is a configuration file.",
 		Example: "  leewardd config --config docs/examples/leewardd.yaml\n  leewardd config --profile karmada > leewardd.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -48,12 +48,12 @@ func (s *supervisor) run(ctx context.Context, run func(context.Context) error) e
 				return nil
 			}
 			if readOnly := new(engine.ReadOnly); errors.As(err, &readOnly) {
-				s.log.Error().Err(err).Msg("the machines stand still: nothing can be written")
+				s.log.Error().Err(err).Msg("the machines are stopped: nothing can be written")
 				<-ctx.Done()
 				return nil
 			}
 			if errors.As(err, new(*engine.Deposed)) || errors.As(err, new(*engine.Unreachable)) {
-				s.log.Warn().Err(err).Msg("the machines give up: they decide again once this daemon leads")
+				s.log.Warn().Err(err).Msg("the machines are stopped: they decide again once this daemon leads")
 				return nil
 			}
 			if !s.quarantine.hear(err) {
@@ -81,5 +81,5 @@ func (s *supervisor) tell(err error) {
 	if panicked := new(kernel.MachinePanic); errors.As(err, &panicked) {
 		event.Stringer("machine", panicked.Address).Bytes("stack", panicked.Stack)
 	}
-	event.Msg("the machines failed, and are made anew of what is stored")
+	event.Msg("the machines failed, and are recreated from the stored objects")
 }

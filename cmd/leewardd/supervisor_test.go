@@ -114,7 +114,7 @@ func TestMachinesThatCannotBeMadeCountAsFailures(t *testing.T) {
 
 func TestADaemonIsReadyOnceItsMachinesAct(t *testing.T) {
 	m := machines{always: true}
-	require.ErrorContains(t, m.ready(t.Context()), "the machines are being made of what is stored")
+	require.ErrorContains(t, m.ready(t.Context()), "the machines are being created from the stored objects")
 	m.always = false
 	require.NoError(t, m.ready(t.Context()), "those of another daemon act")
 }

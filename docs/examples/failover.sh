@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Three simulated clusters, one of which fails: where its workload goes, and why. It needs leewardd, leeward and
-# kubectl on the path, and nothing else; all of it is on this machine, in a folder that goes with it.
+# Three simulated clusters, one of which fails: where its workload is rescheduled, and why. It needs leewardd, leeward
+# and kubectl on the path, and nothing else; its data is in a temporary folder, which is removed at the end.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -28,10 +28,10 @@ run kubectl apply -f taint-policy.yaml -f web.yaml
 run kubectl rollout status deployment/web --timeout=60s
 run kubectl get clusters,rb -o wide
 
-# What would happen is asked before it does.
+# Preview: what would happen if eu-1 were lost.
 run kubectl create -o jsonpath='{.status.evicted} is evicted to {.status.evictions[0].toClusters}{"\n"}' -f preview.yaml
 
-# From here on eu-1 says that it is not ready.
+# From here on eu-1 reports that it is not Ready.
 kill "$eu1"
 leeward member simulate --cluster eu-1 --heartbeat 1s --fail-after 1s --fail condition &
 run kubectl wait --for=jsonpath='{.spec.clusters[1].name}'=us-1 rb/web-deployment --timeout=60s

@@ -291,7 +291,7 @@ func TestWritersSayWhichRunTheyCannotEncode(t *testing.T) {
 	r := passing("a")
 	r.Events = []journal.Entry{{At: start, Fact: unwritable{}}}
 	require.ErrorContains(t, (&JSON{W: full{}}).Add(r), "report a: encode Unwritable of user")
-	require.ErrorContains(t, (&Story{W: full{}, Style: journal.Style{Wide: true}}).Add(r), "tell the story of a: encode Unwritable")
+	require.ErrorContains(t, (&Story{W: full{}, Style: journal.Style{Wide: true}}).Add(r), "write the timeline of a: encode Unwritable")
 }
 
 func TestTimesAreRounded(t *testing.T) {

@@ -61,7 +61,7 @@ func WriteStory(w io.Writer, r *replay.Run, s journal.Style) error {
 		fmt.Fprintln(&out)
 	}
 	if err := journal.WriteText(&out, r.Start, r.Events, s); err != nil {
-		return fmt.Errorf("tell the story of %s: %w", r.Name, err)
+		return fmt.Errorf("write the timeline of %s: %w", r.Name, err)
 	}
 	tellComparisons(&out, r)
 	tellExpectations(&out, r, paint)

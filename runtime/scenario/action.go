@@ -69,9 +69,9 @@ type Status struct {
 	Status   string
 }
 
-// Room sets for how many replicas of a binding clusters have room; those beyond cannot start. Negative: any
-// number.
-type Room struct {
+// SchedulableReplicas limits how many replicas of a binding the nodes of clusters can take; further ones cannot start.
+// Negative: no limit.
+type SchedulableReplicas struct {
 	Clusters []messages.ClusterName
 	Binding  messages.BindingName
 	Replicas int32
@@ -83,8 +83,8 @@ type Capacity struct {
 	Capacity, Allocated corev1.ResourceList
 }
 
-// Serves sets what clusters say that they serve; nothing: they do not say.
-type Serves struct {
+// APIEnablements sets the kinds that clusters report as served; none: they do not report them.
+type APIEnablements struct {
 	Clusters []messages.ClusterName
 	APIs     []api.APIEnablement
 }
@@ -123,8 +123,8 @@ type Release struct {
 	Reason  string
 }
 
-// Said is what was said to a cluster, and to its member, as a recording has it.
-type Said struct {
+// RecordedInput is what a recording has of the messages to one cluster, and to its member.
+type RecordedInput struct {
 	Cluster  messages.ClusterName
 	ToIt     []messages.ToCluster
 	ToMember []messages.ToMember
@@ -133,21 +133,21 @@ type Said struct {
 // Restart makes the engine lose its memory.
 type Restart struct{}
 
-func (*Condition) action() {}
-func (*Taint) action()     {}
-func (*Cordon) action()    {}
-func (*Drain) action()     {}
-func (*Label) action()     {}
-func (*Health) action()    {}
-func (*Status) action()    {}
-func (*Room) action()      {}
-func (*Capacity) action()  {}
-func (*Serves) action()    {}
-func (*Scale) action()     {}
-func (*Apply) action()     {}
-func (*Delete) action()    {}
-func (*Config) action()    {}
-func (*Hold) action()      {}
-func (*Release) action()   {}
-func (*Said) action()      {}
-func (*Restart) action()   {}
+func (*Condition) action()           {}
+func (*Taint) action()               {}
+func (*Cordon) action()              {}
+func (*Drain) action()               {}
+func (*Label) action()               {}
+func (*Health) action()              {}
+func (*Status) action()              {}
+func (*SchedulableReplicas) action() {}
+func (*Capacity) action()            {}
+func (*APIEnablements) action()      {}
+func (*Scale) action()               {}
+func (*Apply) action()               {}
+func (*Delete) action()              {}
+func (*Config) action()              {}
+func (*Hold) action()                {}
+func (*Release) action()             {}
+func (*RecordedInput) action()       {}
+func (*Restart) action()             {}

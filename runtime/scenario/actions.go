@@ -45,8 +45,8 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"outage", func(c *call) Action { return c.outage(w.Outage) }}, w.Outage != nil},
 		{namedAction{"health", func(c *call) Action { return c.health(w.Health) }}, w.Health != nil},
 		{namedAction{"status", func(c *call) Action { return c.status(w.Status) }}, w.Status != nil},
-		{namedAction{"room", func(c *call) Action { return c.room(w.Room) }}, w.Room != nil},
-		{namedAction{"serves", func(c *call) Action { return c.serves(w.Serves) }}, w.Serves != nil},
+		{namedAction{"schedulableReplicas", func(c *call) Action { return c.schedulableReplicas(w.SchedulableReplicas) }}, w.SchedulableReplicas != nil},
+		{namedAction{"apiEnablements", func(c *call) Action { return c.apiEnablements(w.APIEnablements) }}, w.APIEnablements != nil},
 		{namedAction{"capacity", func(c *call) Action { return c.capacity(w.Capacity) }}, w.Capacity != nil},
 		{namedAction{"scale", func(c *call) Action { return c.scale(w.Scale) }}, w.Scale != nil},
 		{namedAction{"apply", func(*call) Action { return &Apply{Documents: w.documents, MayFail: w.MayFail} }}, w.Apply != nil},
@@ -60,7 +60,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"crash", func(c *call) Action { return c.crash(w.Crash) }}, w.Crash != nil},
 		{namedAction{"clock", func(c *call) Action { return c.clock(w.Clock) }}, w.Clock != nil},
 		{namedAction{"reports", func(c *call) Action { return c.reports(w.Reports) }}, w.Reports != nil},
-		{namedAction{"reboot", func(c *call) Action { return &Reboot{Clusters: c.clusters(w.Reboot.Cluster)} }}, w.Reboot != nil},
+		{namedAction{"rebootNodes", func(c *call) Action { return &RebootNodes{Clusters: c.clusters(w.RebootNodes.Cluster)} }}, w.RebootNodes != nil},
 	}
 	var actions []namedAction
 	for _, a := range all {
@@ -148,8 +148,8 @@ func (c *call) status(s *statusStep) Action {
 	return &Status{Clusters: c.clusters(s.Cluster), Binding: c.binding(c.path+".binding", s.Binding, c.at), Status: string(text)}
 }
 
-func (c *call) room(s *roomStep) Action {
-	a := &Room{Clusters: c.clusters(s.Cluster), Binding: c.binding(c.path+".binding", s.Binding, c.at), Replicas: -1}
+func (c *call) schedulableReplicas(s *schedulableReplicasStep) Action {
+	a := &SchedulableReplicas{Clusters: c.clusters(s.Cluster), Binding: c.binding(c.path+".binding", s.Binding, c.at), Replicas: -1}
 	if s.Replicas == nil {
 		return a
 	}
@@ -166,8 +166,8 @@ func (c *call) capacity(s *capacityStep) Action {
 	return &Capacity{Clusters: c.clusters(s.Cluster), Capacity: s.Capacity, Allocated: s.Allocated}
 }
 
-func (c *call) serves(s *servesStep) Action {
-	a := &Serves{Clusters: c.clusters(s.Cluster)}
+func (c *call) apiEnablements(s *apiEnablementsStep) Action {
+	a := &APIEnablements{Clusters: c.clusters(s.Cluster)}
 	for _, version := range slices.Sorted(maps.Keys(s.Kinds)) {
 		if _, err := schema.ParseGroupVersion(version); err != nil || version == "" {
 			c.bad(c.path+".kinds", "want a group and version, such as apps/v1, not %q", version)

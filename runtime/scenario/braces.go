@@ -98,4 +98,4 @@ func cross(names []string, before string, words []string) []string {
 	return all
 }
 
-func tooMany() error { return fmt.Errorf("stands for more than %d names", mostNames) }
+func tooMany() error { return fmt.Errorf("expands to more than %d names", mostNames) }

@@ -34,8 +34,8 @@ func TestBracesReject(t *testing.T) {
 		"m{3..1}":                "has a range {3..1} that runs backwards",
 		"m{a..c}":                "has a range {a..c} that is not {number..number}",
 		"m{-1..2}":               "has a range {-1..2} that is not {number..number}",
-		"m{1..4000000000}":       "stands for more than 10000 names",
-		"m{1..1000}-{1..1000}":   "stands for more than 10000 names",
+		"m{1..4000000000}":       "expands to more than 10000 names",
+		"m{1..1000}-{1..1000}":   "expands to more than 10000 names",
 		strings.Repeat("m", 254): "is longer than 253 characters",
 	} {
 		_, err := ExpandBraces(pattern)

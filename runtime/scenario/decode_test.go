@@ -289,15 +289,15 @@ func actions() map[string]scenario.Action {
 		`restart: true`: &scenario.Restart{},
 		`restart: {}`:   &scenario.Restart{},
 
-		`crash: {}`:                                    &scenario.Crash{After: -1},
-		`crash: {after: 0, for: 30s}`:                  &scenario.Crash{For: 30 * time.Second},
-		`clock: {ahead: 1m}`:                           &scenario.Clock{By: time.Minute},
-		`clock: {back: 1m}`:                            &scenario.Clock{By: -time.Minute},
-		`reboot: {cluster: us-1}`:                      &scenario.Reboot{Clusters: names("us-1")},
-		`reports: {cluster: us-1, are: lost, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsLost, For: time.Minute},
-		`reports: {cluster: us-1, are: delayed, by: 2s, for: 1m}`:  &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsDelayed, For: time.Minute, By: 2 * time.Second},
-		`reports: {cluster: us-1, are: repeated, by: 2s, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsRepeated, For: time.Minute, By: 2 * time.Second},
-		`reports: {cluster: us-1, are: shuffled, by: 2s, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsShuffled, For: time.Minute, By: 2 * time.Second},
+		`crash: {}`:                                                    &scenario.Crash{After: -1},
+		`crash: {after: 0, for: 30s}`:                                  &scenario.Crash{For: 30 * time.Second},
+		`clock: {ahead: 1m}`:                                           &scenario.Clock{By: time.Minute},
+		`clock: {back: 1m}`:                                            &scenario.Clock{By: -time.Minute},
+		`rebootNodes: {cluster: us-1}`:                                 &scenario.RebootNodes{Clusters: names("us-1")},
+		`reports: {cluster: us-1, fault: lost, for: 1m}`:               &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsLost, For: time.Minute},
+		`reports: {cluster: us-1, fault: delayed, by: 2s, for: 1m}`:    &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsDelayed, For: time.Minute, By: 2 * time.Second},
+		`reports: {cluster: us-1, fault: duplicated, by: 2s, for: 1m}`: &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsDuplicated, For: time.Minute, By: 2 * time.Second},
+		`reports: {cluster: us-1, fault: reordered, by: 2s, for: 1m}`:  &scenario.Reports{Clusters: names("us-1"), Fault: messages.ReportsReordered, For: time.Minute, By: 2 * time.Second},
 	}
 }
 
@@ -329,8 +329,8 @@ func TestCapacityNamesWhatChanges(t *testing.T) {
 }
 
 func TestServesListsKindsByGroupAndVersion(t *testing.T) {
-	s := read(t, "  timeline: [{at: 0, serves: {cluster: us-1, kinds: {batch/v1: [Job], apps/v1: [Deployment, StatefulSet]}}}]\n")
-	a := s.Timeline[0].Action.(*scenario.Serves)
+	s := read(t, "  timeline: [{at: 0, apiEnablements: {cluster: us-1, kinds: {batch/v1: [Job], apps/v1: [Deployment, StatefulSet]}}}]\n")
+	a := s.Timeline[0].Action.(*scenario.APIEnablements)
 	require.Equal(t, []api.APIEnablement{
 		{GroupVersion: "apps/v1", Resources: []api.APIResource{{Kind: "Deployment"}, {Kind: "StatefulSet"}}},
 		{GroupVersion: "batch/v1", Resources: []api.APIResource{{Kind: "Job"}}},

@@ -32,11 +32,11 @@ func kinds() manifest.Kinds {
 //	True|False         the words that a text may be
 //	any other word     the definition of what stands here
 
-// document is a Scenario: what is played, and what is expected of it.
+// document is a Scenario: what happens, and what is expected.
 type document struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	// What is played, and what is expected of it.
+	// What happens, and what is expected.
 	Spec *spec `json:"spec" schema:"required"`
 }
 
@@ -44,27 +44,27 @@ type document struct {
 func (d *document) DeepCopyObject() runtime.Object { return d }
 
 type spec struct {
-	// A sentence that says what the scenario shows.
+	// What the scenario shows, in a sentence.
 	Description string `json:"description"`
 	// The named set of settings that config changes. Default leeward.
 	Profile string `json:"profile" schema:"profile"`
-	// Decides whatever is left to chance: the order of messages, start-up times, generated uids. Default 1.
+	// Seed of everything random: the order of messages, start-up times, generated uids. Default 1.
 	Seed *uint64 `json:"seed"`
-	// Virtual time that the run lasts. Default: until nothing more is due and every expectation is decided.
+	// Virtual duration of the run. Default: until nothing more is due and every expectation is decided.
 	Duration *duration `json:"duration"`
 	// Settings that differ from the profile: Karmada's and Kubernetes' flags in camelCase, and Leeward's own.
 	Config yaml.Node `json:"config" schema:"settings"`
 	// Files with manifests, as paths or glob patterns relative to this file. The other documents of this file are included anyway.
 	Include []string `json:"include"`
-	// Clusters in short. Each entry stands for Cluster objects and their simulated members.
+	// Clusters, in short form: each entry is Cluster objects with their simulated members.
 	Fleet []yaml.Node `json:"fleet" schema:"fleetEntry"`
 	// What happens, and when.
 	Timeline []yaml.Node `json:"timeline" schema:"step"`
-	// What must be seen, and when.
+	// What must be true, and when.
 	Expect []yaml.Node `json:"expect" schema:"expectation"`
 }
 
-// fleetEntry is one or more clusters that are alike.
+// fleetEntry is one or more equal clusters.
 type fleetEntry struct {
 	// Name of the cluster, or a pattern: member{1..5}, m{01..20}, {eu,us}-{1..3}.
 	Name string `json:"name" schema:"required"`
@@ -78,31 +78,31 @@ type fleetEntry struct {
 	Labels map[string]string `json:"labels"`
 	// Taints, in kubectl's grammar or as objects.
 	Taints []taintSpec `json:"taints"`
-	// What the cluster can hold. Default cpu 1000, memory 4000Gi, pods 10000.
+	// Capacity of the cluster. Default cpu 1000, memory 4000Gi, pods 10000.
 	Capacity corev1.ResourceList `json:"capacity"`
-	// What of the capacity is in use by others from the start.
+	// The part of the capacity that is in use from the start.
 	Allocated corev1.ResourceList `json:"allocated"`
 	// How long a new copy takes to become healthy; from min to max by the seed. Default 0s.
 	Startup *startup `json:"startup"`
-	// What the member reports of every copy once started. Default Healthy.
+	// The health that the member reports of every started copy. Default Healthy.
 	Health string `json:"health" schema:"Healthy|Unhealthy|Unknown"`
-	// Conditions at the start, beside or instead of Ready and CompleteAPIEnablements, both True; an empty status removes one.
+	// Conditions at the start, in addition to or in place of Ready and CompleteAPIEnablements, both True; an empty status removes one.
 	Conditions conditions `json:"conditions"`
-	// Who moves the resources: the control plane (Push) or an agent (Pull). Default Push.
+	// Push: the control plane applies resources. Pull: an agent does. Default Push.
 	SyncMode string `json:"syncMode" schema:"Push|Pull"`
 }
 
-// step is one action, at an instant or again and again.
+// step is one action, at an instant or repeated.
 type step struct {
-	// When, as an offset from the start.
+	// Time of the action, as an offset from the start.
 	At *duration `json:"at" schema:"mode"`
-	// Again and again, at this distance, the first time at from.
+	// Repeats the action at this interval, the first time at from.
 	Every *duration `json:"every" schema:"mode"`
 	// With every: the first instant. Default 0s.
 	From *duration `json:"from" schema:"with=every"`
 	// With every: the last instant at most. Default: the scenario's duration.
 	Until *duration `json:"until" schema:"with=every"`
-	// With apply: a manifest that is rejected does not end the run; the rejection is recorded.
+	// With apply: a rejected manifest does not end the run; the rejection is recorded.
 	MayFail bool `json:"mayFail" schema:"with=apply"`
 
 	// Sets a condition of a cluster, as its agent would report it.
@@ -113,50 +113,50 @@ type step struct {
 	Untaint *taintStep `json:"untaint" schema:"action"`
 	// Keeps new workloads off clusters.
 	Cordon *cordonStep `json:"cordon" schema:"action"`
-	// Empties clusters: they take nothing new, and what runs there leaves, as a NoExecute taint makes it leave.
+	// Evicts all workloads from clusters, as a NoExecute taint does, and keeps new ones off.
 	Drain *drainStep `json:"drain" schema:"action"`
-	// Ends a cordon, and a drain.
+	// Ends a cordon and a drain.
 	Uncordon *cordonStep `json:"uncordon" schema:"action"`
-	// Sets labels of a cluster, and removes those that are null.
+	// Sets labels of a cluster; null removes one.
 	Label *labelStep `json:"label" schema:"action"`
-	// Lets something fail that clusters need: their power, their network or their API server.
+	// Fails the power, the network or the API server of clusters.
 	Outage *outageStep `json:"outage" schema:"action"`
-	// Sets what a cluster reports of its copies.
+	// Sets the health that a cluster reports of its copies.
 	Health *healthStep `json:"health" schema:"action"`
-	// Sets what a copy says of itself.
+	// Sets the status that a copy reports.
 	Status *statusStep `json:"status" schema:"action"`
-	// Sets for how many replicas of a copy a cluster has room; those beyond cannot start.
-	Room *roomStep `json:"room" schema:"action"`
-	// Sets what a cluster can hold.
+	// Limits how many replicas of a copy the nodes of a cluster can take; further ones cannot start.
+	SchedulableReplicas *schedulableReplicasStep `json:"schedulableReplicas" schema:"action"`
+	// Sets the capacity of a cluster.
 	Capacity *capacityStep `json:"capacity" schema:"action"`
-	// Sets what a cluster says that it serves.
-	Serves *servesStep `json:"serves" schema:"action"`
+	// Sets the kinds that a cluster reports as served.
+	APIEnablements *apiEnablementsStep `json:"apiEnablements" schema:"action"`
 	// Sets the replicas of a workload.
 	Scale *scaleStep `json:"scale" schema:"action"`
 	// Applies manifests: one inline, {file: path}, or a list of these.
 	Apply *yaml.Node `json:"apply" schema:"action,applied"`
 	// Deletes an object.
 	Delete *deleteStep `json:"delete" schema:"action"`
-	// Changes settings, as spec.config sets them.
+	// Changes settings, like spec.config.
 	Config *yaml.Node `json:"config" schema:"action,settings"`
-	// Has all evictions wait, as spec.pause of the Governor does.
+	// Blocks all evictions, as spec.pause of the Governor does.
 	Pause *pauseStep `json:"pause" schema:"action"`
 	// Ends a pause.
 	Resume *yes `json:"resume" schema:"action"`
-	// Has the evictions of a binding wait, or those from clusters, as annotations of these do.
+	// Blocks the evictions of a binding, or those from clusters, as their annotations do.
 	Hold *holdStep `json:"hold" schema:"action"`
-	// Ends a hold, and a release; with now, has the evictions of a binding wait for nothing.
+	// Ends a hold or an earlier release; with now, lets the evictions of a binding pass all limits.
 	Release *releaseStep `json:"release" schema:"action"`
-	// The engine loses its memory and recovers from its objects; deadlines do not move.
+	// The engine loses its memory and recovers from the stored objects; deadlines do not move.
 	Restart *yes `json:"restart" schema:"action"`
-	// The engine's process dies in the middle of its work, or fails to write what it decides, and is back later.
+	// The engine's process dies during its work, or fails to write its decisions, and is back later.
 	Crash *crashStep `json:"crash" schema:"action"`
 	// Sets the engine's clock ahead or back.
 	Clock *clockStep `json:"clock" schema:"action"`
-	// Lets reports of clusters be lost, late, repeated or out of order on their way to the engine.
+	// Makes reports of clusters to the engine lost, delayed, duplicated or reordered.
 	Reports *reportsStep `json:"reports" schema:"action"`
-	// Starts the machines of clusters anew: their copies serve again when their start-up time is over.
-	Reboot *cordonStep `json:"reboot" schema:"action"`
+	// Reboots the nodes of clusters: their copies are available again after their start-up time.
+	RebootNodes *cordonStep `json:"rebootNodes" schema:"action"`
 }
 
 type conditionStep struct {
@@ -170,16 +170,16 @@ type conditionStep struct {
 	Reason string `json:"reason"`
 	// Message of the condition.
 	Message string `json:"message"`
-	// Instead of a status: False if the condition is True, else True.
+	// In place of a status: False if the condition is True, else True.
 	Toggle bool `json:"toggle"`
-	// What a probe of Ready found, which counts when it has lasted for clusterFailureThreshold or clusterSuccessThreshold. Default: it counts at once.
+	// The status is the result of one probe of Ready, which counts when it has lasted for clusterFailureThreshold or clusterSuccessThreshold. Default: it counts immediately.
 	Observed bool `json:"observed"`
 }
 
 type taintStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// Taints in kubectl's grammar: key=value:Effect, key:Effect; with "-" behind it, or just key-, to remove.
+	// Taints in kubectl's grammar: key=value:Effect, key:Effect; with "-" at the end, or just key-, to remove.
 	Taints []string `json:"taints" schema:"required"`
 }
 
@@ -191,7 +191,7 @@ type cordonStep struct {
 type drainStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// How long it may take; who is late is told. Default: any time.
+	// Deadline, as a duration; late bindings are reported. Default: none.
 	Deadline *duration `json:"deadline"`
 }
 
@@ -205,7 +205,7 @@ type labelStep struct {
 type outageStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// What fails. power: copies die, and start up again when it is over. network: copies serve on, unseen. apiserver: copies serve on, and the cluster reports Ready=False.
+	// What fails. power: copies die, and start again when it is over. network: copies remain available, unseen. apiserver: copies remain available, and the cluster reports Ready=False.
 	Kind string `json:"kind" schema:"required,power|network|apiserver"`
 	// How long it lasts. Default: until the run ends.
 	For *duration `json:"for"`
@@ -214,43 +214,43 @@ type outageStep struct {
 type healthStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// What is reported from now on.
+	// Health to report from now on.
 	Status string `json:"status" schema:"required,Healthy|Unhealthy|Unknown"`
-	// Of which binding's copy. Default: of every copy there, now and later.
+	// The binding whose copy it is about. Default: every copy there, now and later.
 	Binding string `json:"binding"`
 }
 
 type statusStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// Of which binding's copy.
+	// The binding whose copy it is about.
 	Binding string `json:"binding" schema:"required"`
-	// What the copy says of itself from now on, beside its replicas.
+	// Status that the copy reports from now on, in addition to its replicas.
 	Status map[string]any `json:"status" schema:"required"`
 }
 
-type roomStep struct {
+type schedulableReplicasStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// Of which binding's copy.
+	// The binding whose copy it is about.
 	Binding string `json:"binding" schema:"required"`
-	// For how many replicas. Default: any number.
+	// How many replicas. Default: any number.
 	Replicas *int32 `json:"replicas"`
 }
 
 type capacityStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// What the cluster can hold; a resource that is not named stays as it is.
+	// Capacity of the cluster; a resource that is not named does not change.
 	Capacity corev1.ResourceList `json:"capacity"`
-	// What of it is in use by others; likewise.
+	// The part of it that is in use; a resource that is not named does not change.
 	Allocated corev1.ResourceList `json:"allocated"`
 }
 
-type servesStep struct {
+type apiEnablementsStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// The kinds, by group and version: {apps/v1: [Deployment]}. None: the cluster does not say, and everything is assumed.
+	// The kinds, by group and version: {apps/v1: [Deployment]}. None: the cluster does not report them, and every kind counts as served.
 	Kinds map[string][]string `json:"kinds"`
 }
 
@@ -262,35 +262,35 @@ type scaleStep struct {
 }
 
 type pauseStep struct {
-	// Why, for whoever asks later.
+	// Reason, which is stored and shown.
 	Reason string `json:"reason" schema:"required"`
-	// When it ends by itself, as an offset from the start. Default: when it is ended.
+	// When it ends by itself, as an offset from the start. Default: never.
 	Until *duration `json:"until"`
-	// How long it lasts, instead of until.
+	// How long it lasts, in place of until.
 	For *duration `json:"for"`
 }
 
 type holdStep struct {
-	// The evictions from which clusters.
+	// Clusters whose evictions are held.
 	Cluster *clusterRef `json:"cluster"`
-	// The evictions of which binding, instead of cluster.
+	// Binding whose evictions are held, in place of cluster.
 	Binding string `json:"binding"`
-	// Why, for whoever asks later.
+	// Reason, which is stored and shown.
 	Reason string `json:"reason" schema:"required"`
-	// When it ends by itself, as an offset from the start. Default: when it is ended.
+	// When it ends by itself, as an offset from the start. Default: never.
 	Until *duration `json:"until"`
-	// How long it lasts, instead of until.
+	// How long it lasts, in place of until.
 	For *duration `json:"for"`
 }
 
 type releaseStep struct {
-	// Which clusters are held no longer.
+	// Clusters whose hold ends.
 	Cluster *clusterRef `json:"cluster"`
-	// Which binding is held no longer, instead of cluster.
+	// Binding whose hold ends, in place of cluster.
 	Binding string `json:"binding"`
-	// Evictions of the binding go at once, whatever the limits, storms and holds, until it is released without now.
+	// Evictions of the binding start immediately, whatever the limits, storms and holds, until it is released without now.
 	Now bool `json:"now"`
-	// With now: why, for whoever asks later.
+	// With now: reason, which is stored and shown.
 	Reason string `json:"reason"`
 }
 
@@ -302,20 +302,20 @@ type crashStep struct {
 }
 
 type clockStep struct {
-	// How far it is set ahead: what would be due meanwhile is due at once.
+	// How far it is set ahead: everything due meanwhile is due immediately.
 	Ahead *duration `json:"ahead"`
-	// How far it is set back: the engine's time stands still for so long.
+	// How far it is set back: the engine's time pauses for that long.
 	Back *duration `json:"back"`
 }
 
 type reportsStep struct {
 	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
-	// What becomes of their reports.
-	Are string `json:"are" schema:"required,lost|delayed|repeated|shuffled"`
+	// The fault of their reports.
+	Fault string `json:"fault" schema:"required,lost|delayed|duplicated|reordered"`
 	// For how long.
 	For *duration `json:"for" schema:"required"`
-	// How much later they arrive; shuffled ones at the most. Not for lost ones.
+	// How much later they arrive; reordered ones up to this much. Not for lost ones.
 	By *duration `json:"by"`
 }
 
@@ -326,21 +326,21 @@ type deleteStep struct {
 	Name string `json:"name" schema:"required"`
 	// Namespace of the object. Default: default, for kinds that have namespaces.
 	Namespace string `json:"namespace"`
-	// Version of the object's API, where its kind alone does not say which object is meant.
+	// Version of the object's API, if the kind alone is ambiguous.
 	APIVersion string `json:"apiVersion"`
 }
 
 // expectation is one mode with one subject.
 type expectation struct {
-	// At this instant, when all that happens at it is done.
+	// At this instant, after everything that happens at it.
 	At *duration `json:"at" schema:"mode"`
-	// At some instant of a stretch.
+	// At some instant of an interval.
 	Within *within `json:"within" schema:"mode"`
 	// At every instant.
 	Always *yes `json:"always" schema:"mode"`
 	// At no instant.
 	Never *yes `json:"never" schema:"mode"`
-	// So many events in all.
+	// How many events in all.
 	Total *total `json:"total" schema:"mode,what"`
 	// With always, never and total: not before this instant. Default 0s.
 	From *duration `json:"from" schema:"with=always+never+total"`
@@ -349,41 +349,41 @@ type expectation struct {
 
 	// A taint of a cluster.
 	Taint *taintExpectation `json:"taint" schema:"what"`
-	// Where a workload runs, and how.
+	// State of a workload: its clusters, replicas, health and tasks.
 	Binding *bindingExpectation `json:"binding" schema:"what"`
 	// Something that happens: the kind of a fact, and any of the fields of its JSON.
 	Event map[string]any `json:"event" schema:"what,event"`
-	// Fields that an object has, as kubectl shows them; other fields do not matter.
+	// Fields of an object, as kubectl shows them; other fields do not matter.
 	Object map[string]any `json:"object" schema:"what,object"`
-	// One of several outcomes, each of the same object, where more than one is right.
+	// One of several correct outcomes, each of the same object.
 	AnyOf []outcome `json:"anyOf" schema:"what"`
 }
 
-// outcome is how an object may be.
+// outcome is a possible state of an object.
 type outcome struct {
 	// A taint of a cluster.
 	Taint *taintExpectation `json:"taint" schema:"what"`
-	// Where a workload runs, and how.
+	// State of a workload: its clusters, replicas, health and tasks.
 	Binding *bindingExpectation `json:"binding" schema:"what"`
-	// Fields that an object has.
+	// Fields of an object.
 	Object map[string]any `json:"object" schema:"what,object"`
 }
 
 type within struct {
-	// Beginning of the stretch. Default 0s.
+	// Beginning of the interval. Default 0s.
 	After duration `json:"after"`
-	// Length of the stretch; both ends belong to it.
+	// Length of the interval; both ends belong to it.
 	For *duration `json:"for" schema:"required"`
 }
 
 type total struct {
 	// Which events: the kind of a fact, and any of the fields of its JSON.
 	Event map[string]any `json:"event" schema:"required,event"`
-	// At least so many. Default 0.
+	// Minimum. Default 0.
 	Min *int `json:"min"`
-	// At most so many. Default: any number.
+	// Maximum. Default: none.
 	Max *int `json:"max"`
-	// Exactly so many.
+	// Exact number.
 	Exact *int `json:"exact"`
 }
 
@@ -409,13 +409,13 @@ type bindingExpectation struct {
 	ClusterCount *bounds `json:"clusterCount"`
 	// Sum of the replicas of all clusters.
 	Replicas *bounds `json:"replicas"`
-	// Exactly these graceful eviction tasks: the clusters they leave, or fields of the tasks.
+	// Exactly these graceful eviction tasks: the clusters evicted from, or fields of the tasks.
 	Tasks *tasks `json:"tasks"`
-	// Whether every cluster, of one at least, runs a healthy copy.
+	// Whether there is at least one cluster, and each runs a healthy copy.
 	Healthy *bool `json:"healthy"`
-	// Replicas that serve users, whatever is known of them, wherever they run; a copy that is being evicted counts until it is gone.
+	// Replicas that serve users, on all clusters, whatever is reported; a copy that is being evicted counts until it is removed.
 	Available *bounds `json:"available"`
-	// Ready replicas that clusters last reported, likewise.
+	// Ready replicas by the last reports of the clusters.
 	Reported *bounds `json:"reported"`
 	// Conditions of the binding.
 	Conditions conditions `json:"conditions"`

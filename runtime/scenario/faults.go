@@ -28,8 +28,8 @@ type Reports struct {
 	By time.Duration
 }
 
-// Reboot starts the machines of clusters anew.
-type Reboot struct{ Clusters []messages.ClusterName }
+// RebootNodes reboots the nodes of clusters.
+type RebootNodes struct{ Clusters []messages.ClusterName }
 
 // Interrupted reports whether the engine dies in the middle of an instant.
 func (s *Scenario) Interrupted() bool {
@@ -39,10 +39,10 @@ func (s *Scenario) Interrupted() bool {
 	})
 }
 
-func (*Crash) action()   {}
-func (*Clock) action()   {}
-func (*Reports) action() {}
-func (*Reboot) action()  {}
+func (*Crash) action()       {}
+func (*Clock) action()       {}
+func (*Reports) action()     {}
+func (*RebootNodes) action() {}
 
 func (c *call) crash(s *crashStep) Action {
 	a := &Crash{After: -1, For: s.For.orElse(0)}
@@ -65,14 +65,14 @@ func (c *call) clock(s *clockStep) Action {
 // reportFaults are the faults of reports by their names.
 var reportFaults = map[string]messages.ReportFault{
 	"lost": messages.ReportsLost, "delayed": messages.ReportsDelayed,
-	"repeated": messages.ReportsRepeated, "shuffled": messages.ReportsShuffled,
+	"duplicated": messages.ReportsDuplicated, "reordered": messages.ReportsReordered,
 }
 
 func (c *call) reports(s *reportsStep) Action {
-	c.oneOf(c.path+".are", s.Are, "lost", "delayed", "repeated", "shuffled")
-	a := &Reports{Clusters: c.clusters(s.Cluster), Fault: reportFaults[s.Are], For: s.For.orElse(0), By: s.By.orElse(0)}
+	c.oneOf(c.path+".fault", s.Fault, "lost", "delayed", "duplicated", "reordered")
+	a := &Reports{Clusters: c.clusters(s.Cluster), Fault: reportFaults[s.Fault], For: s.For.orElse(0), By: s.By.orElse(0)}
 	if lost := a.Fault == messages.ReportsLost; lost == (a.By > 0) {
-		c.bad(c.path+".by", "goes with delayed, repeated and shuffled, and with nothing else")
+		c.bad(c.path+".by", "is required with delayed, duplicated and reordered, and not allowed with lost")
 	}
 	return a
 }

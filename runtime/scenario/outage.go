@@ -55,9 +55,9 @@ func turn(a Action) int {
 			return 3
 		}
 		return 2
-	case *Reboot:
+	case *RebootNodes:
 		return 4
-	case *Room:
+	case *SchedulableReplicas:
 		return 5
 	case *Status:
 		return 6

@@ -40,13 +40,13 @@ type Scenario struct {
 	Expect []expect.Expectation
 }
 
-// Beginning is a fleet as it stood when its recording began. Objects are taken over as they are; Said is what their
-// clusters know that no object tells: the copies that they run, and that they are silent.
+// Beginning is a fleet as it stood when its recording began. Objects are taken over unchanged. Inputs are what no object
+// shows: the copies that clusters run, and that clusters are silent.
 type Beginning struct {
 	// At is the instant from which everything counts.
 	At      time.Time
 	Objects []api.Object
-	Said    []*Said
+	Inputs  []*RecordedInput
 }
 
 // Step is one firing of one action.

@@ -38,7 +38,7 @@ func (s *Storm) checks() []Check {
 		s.accounted(),
 	}
 	if s.config.Dir != "" {
-		checks = append(checks, none("every law held that the daemon watches over", s.broken))
+		checks = append(checks, none("every invariant held that the daemon checks", s.broken))
 	}
 	return checks
 }

@@ -49,7 +49,7 @@ type TooLarge struct {
 }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("the storm needs about %s of memory, and %s are there (%s)", mebibytes(e.Need), mebibytes(e.There.Bytes), e.There.Source)
+	return fmt.Sprintf("the storm needs about %s of memory, and %s are available (%s)", mebibytes(e.Need), mebibytes(e.There.Bytes), e.There.Source)
 }
 
 func mebibytes(bytes int64) string {

@@ -17,10 +17,10 @@ func TestAStormThatCannotFitIsRefusedBeforeItBegins(t *testing.T) {
 		says   string
 		fits   int
 	}{
-		"alone":     {Config{Fleet: Fleet{Clusters: 100, Bindings: 2_000_000}}, "the storm needs about 12 GiB of memory, and 8192 MiB are there (a test)", 1_386_000},
-		"durable":   {Config{Fleet: Fleet{Clusters: 100, Bindings: 1_000_000}, Dir: "folder"}, "the storm needs about 26 GiB of memory, and 8192 MiB are there (a test)", 305_000},
-		"manifests": {Config{Manifests: &scenario.Scenario{Objects: make([]manifest.Document, 2_000_000)}}, "the storm needs about 12 GiB of memory, and 8192 MiB are there (a test)", 1_387_000},
-		"clusters":  {Config{Fleet: Fleet{Clusters: 1_000_000, Bindings: 1}}, "the storm needs about 15 GiB of memory, and 8192 MiB are there (a test)", 0},
+		"alone":     {Config{Fleet: Fleet{Clusters: 100, Bindings: 2_000_000}}, "the storm needs about 12 GiB of memory, and 8192 MiB are available (a test)", 1_386_000},
+		"durable":   {Config{Fleet: Fleet{Clusters: 100, Bindings: 1_000_000}, Dir: "folder"}, "the storm needs about 26 GiB of memory, and 8192 MiB are available (a test)", 305_000},
+		"manifests": {Config{Manifests: &scenario.Scenario{Objects: make([]manifest.Document, 2_000_000)}}, "the storm needs about 12 GiB of memory, and 8192 MiB are available (a test)", 1_387_000},
+		"clusters":  {Config{Fleet: Fleet{Clusters: 1_000_000, Bindings: 1}}, "the storm needs about 15 GiB of memory, and 8192 MiB are available (a test)", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Memory = Memory{8 * gib, "a test"}

@@ -64,6 +64,6 @@ func TestADeletionOfAClusterIsPreviewed(t *testing.T) {
 	old := get(f, member("m1"))
 	deleted := api.Copy(old).(*api.Cluster)
 	deleted.DeletionTimestamp = &metav1.Time{Time: f.clock.Now()}
-	require.Equal(t, []string{"preview: 1 binding would be evicted, at once"}, f.config.Warnings(t.Context(), settings(t), deleted, old))
+	require.Equal(t, []string{"preview: 1 binding would be evicted, immediately"}, f.config.Warnings(t.Context(), settings(t), deleted, old))
 	require.Empty(t, f.config.Warnings(t.Context(), settings(t), api.Copy(old), old))
 }

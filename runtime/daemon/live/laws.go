@@ -74,8 +74,8 @@ func (f *Fleet) Monitor() (spent time.Duration, bytes int64) {
 }
 
 func (f *Fleet) accuse(v *invariant.Violation) {
-	f.config.Log.Error().Str("law", string(v.Law)).Str("binding", string(v.Binding)).Str("cluster", string(v.Cluster)).
-		Str("detail", v.Detail).Msg("a law is broken: this is a bug of the machines, or an edit by hand")
+	f.config.Log.Error().Str("invariant", string(v.Law)).Str("binding", string(v.Binding)).Str("cluster", string(v.Cluster)).
+		Str("detail", v.Detail).Msg("an invariant is broken: this is a bug of the machines, or an edit by a user")
 	if f.config.Broken != nil {
 		f.config.Broken(v)
 	}

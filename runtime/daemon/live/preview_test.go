@@ -20,11 +20,11 @@ func TestAWriteIsPreviewed(t *testing.T) {
 	old := get(f, member("m1"))
 	tainted := api.Copy(old).(*api.Cluster)
 	tainted.Spec.Taints = []corev1.Taint{failed}
-	require.Equal(t, []string{"preview: 1 binding would be evicted, at once"}, warn(tainted, old))
+	require.Equal(t, []string{"preview: 1 binding would be evicted, immediately"}, warn(tainted, old))
 
 	drained := api.Copy(old).(*api.Cluster)
 	drained.Annotations = map[string]string{api.AnnotationDrain: ""}
-	require.Equal(t, []string{"preview: 1 binding would be evicted, at once"}, warn(drained, old))
+	require.Equal(t, []string{"preview: 1 binding would be evicted, immediately"}, warn(drained, old))
 
 	reported := api.Copy(old).(*api.Cluster)
 	reported.Status.Conditions = nil
@@ -86,7 +86,7 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 		return f.config.outline(&s, changed, old, 100_000)
 	}
 	leaves := []string{
-		"preview: 1 binding would have to leave, at once",
+		"preview: 1 binding would have to leave, immediately",
 		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
 	}
 	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} }))

@@ -42,13 +42,13 @@ func TestAlertsAreAboutMetricsThatThereAre(t *testing.T) {
 	require.Subset(t, names, mentioned)
 }
 
-const introduction = "# Metrics\n\n" + `The daemon serves metrics for Prometheus at ` + "`/metrics`" + `, to those who may read (group ` + "`leeward:viewers`" + `):
-its own, which begin with ` + "`leeward_`" + `, beside those of Kubernetes' API server (` + "`apiserver_`, `go_`, `process_`" + `).
+const introduction = "# Metrics\n\n" + `The daemon serves metrics for Prometheus at ` + "`/metrics`" + `, to users that may read (group ` + "`leeward:viewers`" + `): its own,
+which begin with ` + "`leeward_`" + `, and those of Kubernetes' API server (` + "`apiserver_`, `go_`, `process_`" + `).
 
-What happens is counted from the start of the daemon. What stands is read from the store at each scrape, so that it is right
-after a restart, too. What the machines tell of themselves is missing from a scrape that they are too busy to answer within a second.
+Counters of events start at the start of the daemon. Metrics of the present state are read from the store at each scrape, so that they are
+right after a restart too. The machines' own metrics are missing from a scrape that they do not answer within a second.
 
-[operations.md](operations.md#alerts) has a few alerts. This file is written by ` + "`go test ./runtime/daemon/telemetry -update`" + `.
+[operations.md](operations.md#alerts) has alerts. This file is written by ` + "`go test ./runtime/daemon/telemetry -update`" + `.
 
 | metric | type | labels | meaning |
 | --- | --- | --- | --- |

@@ -11,17 +11,17 @@ import (
 var latencies = []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600}
 
 var (
-	factsTotal       = define(counter, "facts_total", "What happened to clusters, bindings and evictions, by the kind of fact: TaintAdded, Scheduled, EvictionScheduled ...", "kind")
+	factsTotal       = define(counter, "facts_total", "Facts about clusters, bindings and evictions, by kind: TaintAdded, Scheduled, EvictionScheduled ...", "kind")
 	evictionsStarted = define(counter, "evictions_started_total", "Evictions that began, by reason: TaintUntolerated, ApplicationFailure, Failback, Rebalance, Reschedule.", "reason")
-	evictionsEnded   = define(counter, "evictions_ended_total", "Handovers that ended, by how: healthy, timeout, unsuppressed, deleted by hand, scaled to zero, or withdrawn.", "reason")
-	evictionsDelayed = define(counter, "evictions_delayed_total", "How often an eviction that was due had to wait, by what for: EvictionRate, BreakerOpen, Held, NoClusterFit ...", "reason")
-	placements       = define(counter, "placements_total", "Placements that were decided, by what for: eviction, failback, replicas changed ...", "trigger")
-	placementsFailed = define(counter, "placements_failed_total", "Placements that were not found, by reason.", "reason")
-	lawsBroken       = define(counter, "laws_broken_total", "How often a law was found broken since the daemon started, once for each binding and cluster: anything but 0 is a bug of the machines, or an edit by hand, and where invariantMonitor is false nothing is found; the log says what is wrong (docs/simulation.md lists the laws).", "law")
+	evictionsEnded   = define(counter, "evictions_ended_total", "Handovers that ended, by reason: healthy, timeout, unsuppressed, deleted by hand, scaled to zero, or withdrawn.", "reason")
+	evictionsDelayed = define(counter, "evictions_delayed_total", "How often an eviction that was due was blocked, by reason: EvictionRate, BreakerOpen, Held, NoClusterFit ...", "reason")
+	placements       = define(counter, "placements_total", "Placements that were decided, by their trigger: eviction, failback, replicas changed ...", "trigger")
+	placementsFailed = define(counter, "placements_failed_total", "Attempts to schedule for which no cluster fitted, by reason.", "reason")
+	lawsBroken       = define(counter, "invariants_broken_total", "How often an invariant was found broken since the daemon started, once for each binding and cluster. Anything but 0 is a bug of the machines or an edit by a user; the log has the details (docs/simulation.md lists the invariants). Always 0 if invariantMonitor is false.", "invariant")
 	stageSeconds     = defineHistogram("failover_stage_seconds",
-		"How long the stages of failovers took: evicted, from the taint to the eviction, tolerations included; placed, from the eviction to a new placement; healthy, from the eviction to the end of the handover by a healthy substitute; released, from the end of the handover until the old copy was gone.",
+		"Duration of the stages of failovers: evicted, from the taint to the eviction, tolerations included; placed, from the eviction to a new placement; healthy, from the eviction to the end of the handover by a healthy replacement; released, from the end of the handover until the old copy was removed.",
 		latencies, "stage")
-	lateness = defineHistogram("eviction_lateness_seconds", "How long after its deadline an eviction began: what limits, holds and a missing destination cost.", latencies)
+	lateness = defineHistogram("eviction_lateness_seconds", "Time from the deadline of an eviction to its start: the cost of limits, holds and a missing target cluster.", latencies)
 )
 
 // facts are the counters of facts.

@@ -11,19 +11,19 @@ import (
 
 var (
 	commitSeconds = defineHistogram("store_commit_seconds",
-		"How long it took to make a batch of changes durable and show it, from when the store took it up.",
+		"Time to make a batch of changes durable and visible, from when the store received it.",
 		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5})
-	commitObjects = defineHistogram("store_commit_objects", "How many objects a batch of changes had.",
+	commitObjects = defineHistogram("store_commit_objects", "Objects in a batch of changes.",
 		[]float64{1, 10, 100, 1000, 10000})
 	machineRestarts = define(counter, "machine_restarts_total",
-		"How often the machines were made anew from the stored objects because one of them panicked, its step did not return, or one is tried again after that.")
+		"How often the machines were recreated from the stored objects because one of them panicked, its step did not return, or a quarantined one was tried again.")
 	quarantined = define(gauge, "machines_quarantined",
-		"Machines that are not run because a step of theirs did not return, by kind; the log and an Event of the object say which.", "machine")
+		"Machines in quarantine because a step of theirs did not return, by kind; the log and an Event of the object name them.", "machine")
 	reloads = define(counter, "config_reloads_total",
-		"How often the configuration was read again, by result: applied, or refused because of a mistake in it.", "result")
+		"How often the configuration was read again, by result: applied, or refused because of an error in it.", "result")
 	leader = define(gauge, "leader",
-		"1 while the machines of this daemon decide; 0 for a standby, whose machines do not run, and in shadow.")
-	buildInfo = define(gauge, "build_info", "Always 1; the labels say which program runs.", "version", "revision", "goversion")
+		"1 while the machines of this daemon decide; 0 for a standby, whose machines do not run, and in shadow mode.")
+	buildInfo = define(gauge, "build_info", "Always 1; the labels identify the program.", "version", "revision", "goversion")
 )
 
 // process counts what happens to the daemon itself.

@@ -16,21 +16,21 @@ import (
 var (
 	storeObjects  = define(gauge, "store_objects", "Objects in the store, by resource.", "resource")
 	storeChanges  = define(counter, "store_changes_total", "Changes that the store has seen: the latest resource version.")
-	storeReadOnly = define(gauge, "store_read_only", "1 since the log has failed, a sync or a full disk: nothing is written until the daemon is started again.")
+	storeReadOnly = define(gauge, "store_read_only", "1 once a write to the log has failed, because of a failed sync or a full disk: nothing is written until the daemon is started again.")
 	storeSize     = define(gauge, "store_size_bytes", "Size of the files of the store.")
 
-	answering      = define(gauge, "machines_answering", "1 if the machines answered the scrape within a second; what they would have told is missing else.")
+	answering      = define(gauge, "machines_answering", "1 if the machines answered the scrape within a second; otherwise their metrics are missing from it.")
 	mailbox        = define(gauge, "mailbox_messages", "Messages that wait in the mailboxes of machines.")
-	handled        = define(counter, "messages_total", "Messages that machines handled, by the kind of machine. A restart of the machines counts from 0.", "machine")
-	dropped        = define(counter, "messages_dropped_total", "Messages that no machine handled, by why: no machine at the address, a panic, or a quarantine of the machine.", "why")
+	handled        = define(counter, "messages_total", "Messages that machines handled, by the kind of machine. A restart of the machines resets it to 0.", "machine")
+	dropped        = define(counter, "messages_dropped_total", "Messages that no machine handled, by cause: no machine at the address, a panic, or a quarantine of the machine.", "why")
 	deadlines      = define(gauge, "deadlines_pending", "Machines that wait for a deadline: of a toleration, a handover, a lease, a cooldown ...")
-	changesTaken   = define(counter, "changes_taken_total", "Changes of people and agents that the machines took in.")
-	changesWritten = define(counter, "changes_written_total", "Objects that were written for the machines.")
-	conflicts      = define(counter, "write_conflicts_total", "Decisions that had to be made again because somebody else had changed the object.")
-	refused        = define(counter, "objects_refused_total", "Objects that were stored and that the machines do not admit.")
+	changesTaken   = define(counter, "changes_taken_total", "Changes by users and agents that the machines received.")
+	changesWritten = define(counter, "changes_written_total", "Objects that the machines changed and the daemon wrote.")
+	conflicts      = define(counter, "write_conflicts_total", "Decisions that were made again because another writer had changed the object.")
+	refused        = define(counter, "objects_refused_total", "Stored objects that the machines do not admit.")
 
-	monitorSeconds = define(counter, "invariant_monitor_seconds_total", "How long the monitor of the invariants has worked, on the goroutine that commits what the machines decide: its rate is its share of one CPU. 0 where invariantMonitor is false. A restart of the machines counts from 0.")
-	monitorBytes   = define(gauge, "invariant_monitor_bytes", "Memory that the monitor of the invariants has, estimated from how many bindings it knows.")
+	monitorSeconds = define(counter, "invariant_monitor_seconds_total", "Time that the monitor of the invariants took, on the goroutine that commits decisions: its rate is its share of one CPU. 0 if invariantMonitor is false. A restart of the machines resets it to 0.")
+	monitorBytes   = define(gauge, "invariant_monitor_bytes", "Memory of the monitor of the invariants, estimated from the number of its bindings.")
 )
 
 func (o output) store(e *engine.Engine, dir string) {
@@ -80,7 +80,7 @@ func (o output) machines(f *live.Fleet, patience time.Duration) {
 	for kind := range spent {
 		o.put(handled, float64(spent[kind].Messages), messages.Kind(kind).String())
 	}
-	o.put(dropped, float64(counters.DeadLettered), "nobody there")
+	o.put(dropped, float64(counters.DeadLettered), "no machine there")
 	o.put(dropped, float64(counters.DroppedByQuarantine), "quarantine")
 	o.put(dropped, float64(counters.Dropped()-counters.DroppedByQuarantine), "panic")
 	o.put(deadlines, float64(pending))

@@ -16,15 +16,15 @@ import (
 
 var (
 	clusters      = define(gauge, "clusters", "Clusters, by the status of their condition Ready.", "ready")
-	unplaced      = define(gauge, "bindings_unplaced", "Bindings that no cluster is to run.")
-	evictionTasks = define(gauge, "eviction_tasks", "Handovers that are under way, by the reason of their eviction.", "reason")
-	taskAge       = defineHistogram("eviction_task_age_seconds", "Since when the handovers that are under way are. It tells of them as they stand: take no rate of it.", latencies)
-	held          = define(gauge, "evictions_held", "Evictions that are due and wait, by what for; those that wait for a permit have EvictionRate or a Breaker.", "reason")
-	governorState = define(gauge, "governor_state", "1 for the state that the fleet is in, as the governor sees it, and each region that ever was in another than Normal; 0 for the others. The fleet has no region.", "region", "state")
-	breakerState  = define(gauge, "breaker_state", "1 for the state that a breaker is in, if it was ever open; 0 for the others. That of the fleet has neither region nor priority.", "region", "priority", "state")
-	startsLimited = define(gauge, "starts_limited", "How many workloads that had to leave another cluster may start at once on a cluster that backs off, because starts failed there.", "cluster")
-	workloadsStay = define(gauge, "workloads_stay", "1 for each cluster that runs workloads, is not Ready, and from which nothing evicts them, with why.", "cluster", "reason")
-	holds         = define(gauge, "holds", "Holds that people have placed on evictions, by scope: fleet, cluster or binding.", "scope")
+	unplaced      = define(gauge, "bindings_unschedulable", "Bindings without a target cluster.")
+	evictionTasks = define(gauge, "eviction_tasks", "Handovers under way, by the reason of their eviction.", "reason")
+	taskAge       = defineHistogram("eviction_task_age_seconds", "Age of the handovers under way. It is computed at each scrape: do not apply rate() to it.", latencies)
+	held          = define(gauge, "evictions_blocked", "Evictions that are due and blocked, by reason; those that wait for a permit have EvictionRate or a Breaker.", "reason")
+	governorState = define(gauge, "governor_state", "1 for the present state of the fleet, as the governor sees it, and of each region that was ever in a state other than Normal; 0 for the other states. The fleet has an empty region.", "region", "state")
+	breakerState  = define(gauge, "breaker_state", "1 for the present state of each breaker that was ever open; 0 for the other states. The breaker of the fleet has neither region nor priority.", "region", "priority", "state")
+	startsLimited = define(gauge, "starts_limited", "How many evicted workloads may start at the same time on a cluster that backs off because starts failed there.", "cluster")
+	workloadsStay = define(gauge, "workloads_stay", "1 for each cluster that runs workloads, is not Ready, and from which nothing evicts them, with the reason.", "cluster", "reason")
+	holds         = define(gauge, "holds", "Holds on evictions, by scope: fleet, cluster or binding.", "scope")
 )
 
 // standing tells what stands, at each scrape.

@@ -87,7 +87,7 @@ func (f *fixture) run() {
 	f.Watch(f.engine, fleet)
 }
 
-// value returns what a metric shows, by its labels in their order: "evictions_held/NoClusterFit". Of a histogram it
+// value returns what a metric shows, by its labels in their order: "evictions_blocked/NoClusterFit". Of a histogram it
 // is the count.
 func (f *fixture) value(of string) float64 {
 	f.t.Helper()
@@ -163,7 +163,7 @@ func TestAFleetIsMeasured(t *testing.T) {
 	f.run()
 	for metric, want := range map[string]float64{
 		"clusters/True": 2, "clusters/False": 1, "clusters/Unknown": 0,
-		"bindings_unplaced":                        0,
+		"bindings_unschedulable":                   0,
 		"evictions_started_total/TaintUntolerated": 1, "placements_total/eviction": 1,
 		"eviction_tasks/TaintUntolerated": 1, "eviction_task_age_seconds": 1,
 		"failover_stage_seconds/evicted": 1, "failover_stage_seconds/placed": 1, "eviction_lateness_seconds": 1,
@@ -185,7 +185,7 @@ func TestAnEvictionThatWaitsIsHeldByItsReason(t *testing.T) {
 	f.write(workload("web")...)
 	f.write(leaving())
 	f.run()
-	require.Equal(t, 1.0, f.value("evictions_held/NoClusterFit"))
+	require.Equal(t, 1.0, f.value("evictions_blocked/NoClusterFit"))
 	require.Equal(t, 1.0, f.value("evictions_delayed_total/NoClusterFit"))
 }
 
@@ -215,8 +215,8 @@ func TestABindingThatBreaksALawIsCounted(t *testing.T) {
 	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m1"}}
 	f.write(b)
 	f.run()
-	require.Equal(t, 1.0, f.value("laws_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
-	require.Equal(t, 0.0, f.value("laws_broken_total/"+string(invariant.ReplicasConserved)))
+	require.Equal(t, 1.0, f.value("invariants_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
+	require.Equal(t, 0.0, f.value("invariants_broken_total/"+string(invariant.ReplicasConserved)))
 	require.Positive(t, f.value("invariant_monitor_bytes"), "it knows the binding")
 }
 
@@ -262,7 +262,7 @@ func TestAMonitorThatIsTurnedOffFindsNothingAndCostsNothing(t *testing.T) {
 	f.write(b)
 	f.run()
 	require.Equal(t, 1.0, f.value("machines_answering"))
-	require.Equal(t, 0.0, f.value("laws_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
+	require.Equal(t, 0.0, f.value("invariants_broken_total/"+string(invariant.OneTask)), "m1 is left, and a target")
 	require.Equal(t, 0.0, f.value("invariant_monitor_seconds_total"))
 	require.Equal(t, 0.0, f.value("invariant_monitor_bytes"))
 }

@@ -27,7 +27,7 @@ var fields = numbered([]Field{
 	{
 		Name: "noExecuteTaintEvictionPurgeMode", Flag: "--no-execute-taint-eviction-purge-mode",
 		Words:   []string{"Gracefully", "Directly"},
-		Meaning: "What becomes of the old copy where the policy says nothing.",
+		Meaning: "The purge mode for policies that set none.",
 	},
 	{
 		Name: "allowNoExecuteTaintPolicy", Flag: "--allow-no-execute-taint-policy", Cures: []string{"K40"},
@@ -42,17 +42,17 @@ var fields = numbered([]Field{
 	{
 		Name: "defaultNotReadyTolerationSeconds", Flag: "--default-not-ready-toleration-seconds (up to 1.14)", in: seconds,
 		Meaning: "Toleration of not-ready:NoExecute for policies that have none. Negative: none is given.",
-		Zero:    "Tolerated for no time: evicted at once.",
+		Zero:    "Not tolerated: evicted immediately.",
 	},
 	{
 		Name: "defaultUnreachableTolerationSeconds", Flag: "--default-unreachable-toleration-seconds (up to 1.14)", in: seconds,
 		Meaning: "Toleration of unreachable:NoExecute for policies that have none. Negative: none is given.",
-		Zero:    "Tolerated for no time: evicted at once.",
+		Zero:    "Not tolerated: evicted immediately.",
 	},
 	{
 		Name:    "targetsNeedTheirAPI",
-		Meaning: "Takes a workload off a cluster that says that it knows all of its APIs, and no longer lists the kind, as before Karmada 1.15.",
-		Zero:    "What runs there stays; only new placements go by the list.",
+		Meaning: "Moves a workload off a cluster with a complete list of APIs that no longer lists its kind, as before Karmada 1.15.",
+		Zero:    "Running copies remain; only new placements consider the list.",
 	},
 	{
 		Name: "divisionMethod", Words: []string{messages.DivideWebster, messages.DivideFloor},
@@ -65,12 +65,12 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "evictionWorkers", Cures: []string{"K8"}, in: notNegative,
-		Meaning: "How many evictions may be under way at once, of cluster-scoped resources and of all others each. Karmada has three, fixed.",
+		Meaning: "How many evictions may be under way at the same time, of cluster-scoped resources and of all others each. Karmada has three, fixed.",
 		Zero:    "No pacing at all.",
 	},
 	{
 		Name: "evictionOrder", Cures: []string{"K32"}, Words: []string{messages.EvictByArrival, messages.EvictByPriority},
-		Meaning: "Which of the evictions that wait goes first: the one that has been due the longest (arrival), or the one of the highest priority. Those that wait already keep their places when it is set.",
+		Meaning: "Which of the evictions that wait goes first: the one that has been due the longest (arrival), or the one of the highest priority. Waiting evictions keep their positions when it changes.",
 	},
 	{
 		Name: "fleetEvictionRate", Cures: []string{"K8"}, in: notNegative,
@@ -79,7 +79,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "regionEvictionRate", Cures: []string{"K8"}, in: notNegative,
-		Meaning: "Evictions per second from the clusters of one region, for taints. Clusters without a region share none.",
+		Meaning: "Evictions per second from the clusters of one region, for taints. Clusters without a region have no such rate.",
 		Zero:    "No such limit.",
 	},
 	{
@@ -89,7 +89,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "evictionBurst", Cures: []string{"K8"}, in: notNegative,
-		Meaning: "How many evictions the rates of fleet, region and cluster each let go at once after a rest.",
+		Meaning: "How many evictions the rates of fleet, region and cluster each allow together after a pause.",
 		Zero:    "One.",
 	},
 	{
@@ -99,17 +99,17 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "unhealthyClusterThreshold", Cures: []string{"K6"}, in: share,
-		Meaning: "The share of clusters that are not Ready from which on evictions for taints slow down in the whole fleet, if they are more than two: to secondaryEvictionRate where there are more than largeFleetSize clusters, and to none where there are fewer.",
-		Zero:    "They never do.",
+		Meaning: "The share of clusters that are not Ready from which evictions for taints slow down in the whole fleet, if they are more than two: to secondaryEvictionRate in a fleet of more than largeFleetSize clusters, and to none in a smaller one.",
+		Zero:    "Never.",
 	},
 	{
 		Name: "unhealthyRegionThreshold", in: share,
-		Meaning: "Likewise for the clusters of one region. A region that is down altogether is left at the full rate.",
-		Zero:    "They never do.",
+		Meaning: "The same for the clusters of one region. From a region that is down as a whole, evictions go at the full rate.",
+		Zero:    "Never.",
 	},
 	{
 		Name: "largeFleetSize", Cures: []string{"K6"}, in: notNegative,
-		Meaning: "The number of clusters up to which a fleet, or a region, stops where a larger one slows down.",
+		Meaning: "The number of clusters up to which evictions in a fleet, or a region, stop; in a larger one they slow down.",
 		Zero:    "None stops.",
 	},
 	{
@@ -119,27 +119,27 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "blackoutThreshold", Cures: []string{"K6"}, in: share,
-		Meaning: "The share of clusters that are not Ready from which on that is not believed, in a fleet of two or more: no evictions for taints, and NoExecute taints that the system or policies added for it are taken back until the share is smaller.",
-		Zero:    "It is always believed.",
+		Meaning: "The share of clusters that are not Ready from which Leeward assumes that the control plane is cut off, in a fleet of two or more: no evictions for taints, and NoExecute taints that the system or policies added for it are removed until the share is smaller.",
+		Zero:    "It never assumes that.",
 	},
 	{
 		Name: "stormCooldown", in: notNegative,
-		Meaning: "How long evictions for taints go on at secondaryEvictionRate once they need no longer be slowed down or stopped.",
-		Zero:    "They go at the full rate at once.",
+		Meaning: "How long evictions for taints continue at secondaryEvictionRate after a slow-down or stop.",
+		Zero:    "They go at the full rate immediately.",
 	},
 	{
 		Name: "fleetBreakerShare", Cures: []string{"K6"}, in: share,
-		Meaning: "The share of all copies in the fleet that may go within breakerWindow for taints, until no more go: for breakerCooldown, and then breakerTrials of them until those serve elsewhere.",
+		Meaning: "The share of all copies in the fleet that may be evicted for taints within breakerWindow. Then evictions stop for breakerCooldown, and then breakerTrials of them start on trial until their new copies are healthy.",
 		Zero:    "No such breaker.",
 	},
 	{
 		Name: "regionBreakerShare", in: share,
-		Meaning: "Likewise of the copies in one region.",
+		Meaning: "The same for the copies in one region.",
 		Zero:    "No such breaker.",
 	},
 	{
 		Name: "priorityBreakerShare", in: share,
-		Meaning: "Likewise of the copies of workloads of one schedulePriority.",
+		Meaning: "The same for the copies of workloads of one schedulePriority.",
 		Zero:    "No such breaker.",
 	},
 	{
@@ -153,17 +153,17 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "breakerCooldown", Cures: []string{"K6"}, in: positive,
-		Meaning: "How long an open breaker lets nothing go, and then how long what goes on trial has to serve elsewhere.",
+		Meaning: "How long an open breaker stops evictions, and then how long an eviction on trial may take until its new copy is healthy.",
 	},
 	{
 		Name: "breakerTrials", Cures: []string{"K6"}, in: notNegative,
-		Meaning: "How many evictions a half-open breaker lets go on trial.",
+		Meaning: "How many evictions a half-open breaker starts on trial.",
 		Zero:    "One.",
 	},
 	{
 		Name: "taintRelistPeriod", Cures: []string{"K12"}, in: notNegative,
-		Meaning: "How often a tainted cluster is looked at for bindings and tolerations that changed after the taint. Karmada has 10s, fixed.",
-		Zero:    "Changes are seen at once.",
+		Meaning: "How often a tainted cluster is checked for bindings and tolerations that changed after the taint. Karmada has 10s, fixed.",
+		Zero:    "Changes are seen immediately.",
 	},
 	{
 		Name:    "wholeSecondTaintTimes",
@@ -172,7 +172,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "taintTimesForAllEffects", Cures: []string{"K42"},
-		Meaning: "Gives taints of every effect that people set a timeAdded, that of a cordon too.",
+		Meaning: "Gives taints of every effect that users set a timeAdded, that of a cordon too.",
 		Zero:    "Those with NoExecute only.",
 	},
 	{
@@ -182,7 +182,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "evictionNeedsDestination", Cures: []string{"K1"},
-		Meaning: "Holds an eviction until there is a place that satisfies the policy without the failed cluster.",
+		Meaning: "Blocks an eviction until there is a placement that satisfies the policy without the failed cluster.",
 		Zero:    "Evict first, then look.",
 	},
 	{
@@ -196,37 +196,37 @@ var fields = numbered([]Field{
 	},
 	{
 		Name:    "zeroReplicasNeedNoCluster",
-		Meaning: "Places a workload that is scaled to zero nowhere, whichever clusters fit and whatever it has to leave.",
-		Zero:    "Clusters must fit even so, else the old placement may stay with its replicas.",
+		Meaning: "Places a workload that is scaled to zero on no cluster, whichever clusters fit and whatever evictions are due.",
+		Zero:    "Clusters must still fit, else the old placement may remain with its replicas.",
 	},
 	{
 		Name: "withdrawOnRecovery", Cures: []string{"K7"},
-		Meaning: "Takes an eviction back when its taint goes before the handover is done.",
+		Meaning: "Withdraws an eviction when its taint is removed before the handover ends.",
 		Zero:    "It runs to its end.",
 	},
 	{
 		Name:    "destinationsMustHear",
-		Meaning: "Starts nothing new on clusters that `suspension.dispatchingOnClusters` names, and keeps an old copy until what takes over has been told to run.",
-		Zero:    "A cluster that is told nothing is a destination as any other.",
+		Meaning: "Starts no new copy on clusters that `suspension.dispatchingOnClusters` names, and keeps an old copy until its replacement has been dispatched.",
+		Zero:    "A cluster with suspended dispatching is a target like any other.",
 	},
 	{
 		Name: "directPurgeTimeout", Cures: []string{"K5"}, in: notNegative,
-		Meaning: "How long a copy that is left Directly may keep its substitute waiting. A cluster that is cut off may still run its copy then: until then at most one copy runs, from then on at least one.",
-		Zero:    "Until the copy is gone or its task ends.",
+		Meaning: "How long a substitute waits for the removal of the old copy with purge mode Directly. A cluster that is cut off may still run its copy then: until then at most one copy runs, from then on at least one.",
+		Zero:    "Until the copy is removed or its task ends.",
 	},
 	{
 		Name: "dependenciesStay", Cures: []string{"K4"},
-		Meaning: "Keeps what a workload's pods refer to (propagateDeps) on a cluster that is being left for as long as the old copy stays.",
-		Zero:    "It goes when the eviction starts.",
+		Meaning: "Keeps the dependencies of a workload's pods (propagateDeps) on a cluster that it is evicted from as long as the old copy remains.",
+		Zero:    "They are removed when the eviction starts.",
 	},
 	{
 		Name:    "preserveOnlyDeleted",
-		Meaning: "Keeps copies of policies with preserveResourcesOnDeletion where the resource is deleted, and empties clusters that are left.",
-		Zero:    "On a cluster that is left, too, they run on, and nobody looks after them.",
+		Meaning: "Keeps the copies of policies with preserveResourcesOnDeletion when the resource is deleted, and removes them after an eviction.",
+		Zero:    "After an eviction, too, they run on, without any control.",
 	},
 	{
 		Name: "persistentFailoverTimers", Cures: []string{"K15"},
-		Meaning: "Counts application failover from the stored time of the first Unhealthy report: a restart does not reset it and a toleration of zero seconds acts at once.",
+		Meaning: "Counts application failover from the stored time of the first Unhealthy report: a restart does not reset it, and a toleration of zero seconds acts immediately.",
 		Zero:    "Counted in memory.",
 	},
 	{
@@ -246,7 +246,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "applicationCooldown", Cures: []string{"K35"}, in: notNegative,
-		Meaning: "How long a cluster that was left for the application's sickness is not chosen again for it.",
+		Meaning: "How long the scheduler does not choose a cluster again after an application failover from it.",
 		Zero:    "Not beyond the eviction task.",
 	},
 	{
@@ -256,23 +256,23 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "evictionNeedsState", Cures: []string{"K25"},
-		Meaning: "Keeps a workload from leaving while the state that its policy preserves cannot be read.",
-		Zero:    "It leaves without it, and its task says so.",
+		Meaning: "Blocks an application failover while the state that its policy preserves cannot be read.",
+		Zero:    "It fails over without the state, and its task says so.",
 	},
 	{
 		Name:    "stateForAnyPurgeMode",
-		Meaning: "Hands preserved state to the new copy whatever becomes of the old one.",
+		Meaning: "Hands preserved state to the new copy with any purge mode.",
 		Zero:    "Only with purge mode Directly.",
 	},
 	{
 		Name: "missingConditionStatus", Cures: []string{"K17"}, Words: []string{"", "True", "False", "Unknown"},
-		Meaning: "The status that policies see for a condition that a cluster does not report, where they set no defaultStatus.",
+		Meaning: "The status of a condition that a cluster does not report, for policies without defaultStatus.",
 		Zero:    "Such a condition matches neither In nor NotIn.",
 	},
 	{
 		Name: "conditionHold", Cures: []string{"K17"}, in: notNegative,
 		Meaning: "How long a changed condition must hold before policies act on it.",
-		Zero:    "At once.",
+		Zero:    "Immediately.",
 	},
 	{
 		Name: "policyTieBreak", Cures: []string{"K18"}, Words: []string{messages.TieByName, messages.TieUndefined},
@@ -280,7 +280,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "policyRemoves", Cures: []string{"K20"}, Words: []string{messages.RemovesAny, messages.RemovesOwn},
-		Meaning: "Which taints a ClusterTaintPolicy may remove: any, or only those that a ClusterTaintPolicy added, be it another (own); what people and the system put there stays.",
+		Meaning: "Which taints a ClusterTaintPolicy may remove: any, or only those that some ClusterTaintPolicy added (own); taints of users and of the system remain.",
 	},
 	{
 		Name: "policyCleanup", Cures: []string{"K19"}, Words: []string{"Never", "OnDelete", "OnChange"},
@@ -288,7 +288,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "tolerationMatch", Cures: []string{"K21"}, Words: []string{messages.MatchFirst, messages.MatchMinimum},
-		Meaning: "Which toleration counts for a taint: the first in the list that matches, or of all that match the shortest.",
+		Meaning: "Which toleration counts for a taint: the first in the list that matches, or the shortest of all that match.",
 	},
 	{
 		Name: "validateTolerations", Cures: []string{"K22"},
@@ -302,65 +302,65 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "tolerationSource", Cures: []string{"K23", "K24"}, Words: []string{messages.SourceAppliedPlacement, messages.SourcePlacement},
-		Meaning: "Whose tolerations count: of the placement that the scheduler last applied, where none means no eviction, or of the placement itself.",
+		Meaning: "Which tolerations count: those of the placement that the scheduler last applied (without one, nothing is evicted), or those of the placement itself.",
 	},
 	{
 		Name: "maxStartingPerCluster", in: notNegative,
-		Meaning: "How many workloads that had to leave another cluster may start on one cluster at once. Further ones go elsewhere, or wait where they are; a start lasts until its handover is done or overdue.",
+		Meaning: "How many evicted workloads may start on one cluster at the same time. Further ones go to other clusters, or wait on their old one; a start lasts until its handover has ended or is overdue.",
 		Zero:    "Any number.",
 	},
 	{
 		Name: "startFailureLimit", Cures: []string{"K6"}, in: notNegative,
-		Meaning: "How many starts of workloads that had to leave another cluster fail on one cluster within startFailureWindow before it backs off: for startBackoff, and twice as long with every further failure, no more than one of them starts there at once. A start fails when its handover is overdue, or it is given up for its health; one that succeeds ends it. Sensible: 3 to 100.",
+		Meaning: "How many starts of evicted workloads fail on one cluster within startFailureWindow before it backs off: for startBackoff, and twice as long with every further failure, at most one of them starts there at the same time. A start fails when its handover is overdue, or it is given up for its health; one that succeeds ends it. Sensible: 3 to 100.",
 		Zero:    "No cluster backs off.",
 	},
 	{
 		Name: "startFailureWindow", in: positive,
-		Meaning: "How long a start that failed counts. Sensible: 1m to 1h.",
+		Meaning: "How long a failed start counts. Sensible: 1m to 1h.",
 	},
 	{
 		Name: "startBackoff", in: positive,
-		Meaning: "How long a cluster backs off at first; at most it is sixteen times as long. Sensible: 30s to 30m.",
+		Meaning: "How long a cluster backs off at first; later at most sixteen times as long. Sensible: 30s to 30m.",
 	},
 	{
 		Name: "capacityReservation", Cures: []string{"K13"},
-		Meaning: "Counts placed replicas against a cluster's free capacity at once, and for as long as they are placed. Karmada's alpha gate SchedulingOvercommitProtection, which counts those of the last five minutes until they are healthy, is not needed beside it.",
+		Meaning: "Counts placed replicas against a cluster's free capacity immediately, and as long as they are placed. Karmada's alpha gate SchedulingOvercommitProtection, which counts those of the last five minutes until they are healthy, is not needed beside it.",
 		Zero:    "Only what the cluster itself reports counts.",
 	},
 	{
 		Name:    "placementHonoursDeadlines",
-		Meaning: "Keeps workloads off clusters whose NoExecute taints they have already outstayed.",
+		Meaning: "Keeps workloads off clusters with NoExecute taints whose toleration has already ended.",
 		Zero:    "They are placed and evicted again.",
 	},
 	{
 		Name:    "temporaryDestinationsLast",
-		Meaning: "Places workloads under a NoExecute taint that they tolerate for a time, and would have to leave then, only where no other cluster has room.",
+		Meaning: "Places workloads on a cluster with a NoExecute taint that they tolerate for a limited time only when no other cluster has capacity.",
 		Zero:    "Such taints do not matter.",
 	},
 	{
 		Name: "exactSpread", Cures: []string{"K26"},
-		Meaning: "Meets all spread constraints at once, by zone, provider and label too, with room for the replicas; maxGroups left out sets no limit.",
-		Zero:    "Without maxGroups nothing is placed; zone, provider and label only filter; regions are chosen whatever their room.",
+		Meaning: "Meets all spread constraints together, by zone, provider and label too, with capacity for the replicas; a missing maxGroups sets no limit.",
+		Zero:    "Without maxGroups nothing is placed; zone, provider and label only filter; regions are chosen whatever their capacity.",
 	},
 	{
 		Name: "partialPlacement", Cures: []string{"K2"},
-		Meaning: "Places as many replicas as find room, and the others when there is room for them; an old copy stays until all have a place.",
+		Meaning: "Places as many replicas as fit, and the others when there is capacity for them; an old copy remains until all are placed.",
 		Zero:    "All or nothing.",
 	},
 	{
 		Name: "scaleUpNeedsReady", Cures: []string{"K27"},
-		Meaning: "Gives new replicas, where they go by room, to no cluster that is not ready or has a taint that is not tolerated, also where the workload runs already.",
-		Zero:    "What such a cluster last said of its room counts.",
+		Meaning: "Places additional replicas, when they are divided by capacity, on no cluster that is not Ready or has an untolerated taint, even if the workload runs there already.",
+		Zero:    "The last reported capacity of such a cluster counts.",
 	},
 	{
 		Name:    "retryForAnyGroup",
-		Meaning: "Tries again for what found no place, or is held for want of one, when a cluster of any of its affinity groups changes, or of what they overflow into.",
+		Meaning: "Tries again for a workload that is unschedulable, or whose eviction is blocked for that, when a cluster of any of its affinity groups or their overflow changes.",
 		Zero:    "Only clusters of the group in use count, without its overflow.",
 	},
 	{
 		Name: "preferNoSchedule", Cures: []string{"K41"},
-		Meaning: "Admits PreferNoSchedule taints of clusters, and places what does not tolerate them there only where no other cluster has room.",
-		Zero:    "Such taints are refused, and those there are do not matter.",
+		Meaning: "Admits PreferNoSchedule taints of clusters, and places workloads that do not tolerate them there only when no other cluster has capacity.",
+		Zero:    "Such taints are refused, and existing ones are ignored.",
 	},
 	{
 		Name: "propagationPolicyPreemption", Flag: "--feature-gates=PropagationPolicyPreemption",
@@ -369,93 +369,93 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "workloadAffinity", Flag: "--feature-gates=WorkloadAffinity",
-		Meaning: "Feature gate of workloadAffinity: workloads of a group go to the clusters that run others of it, or keep off them.",
+		Meaning: "Feature gate of workloadAffinity: workloads of a group run on the same clusters, or on different ones.",
 		Zero:    "It is accepted and ignored.",
 	},
 	{
 		Name: "federatedQuotaEnforcement", Flag: "--feature-gates=FederatedQuotaEnforcement",
-		Meaning: "Feature gate of FederatedResourceQuotas: no placement may ask for more than those of its namespace leave. What asks for no more than it has is never refused.",
-		Zero:    "They are accepted and ignored; their status still says what is used.",
+		Meaning: "Feature gate of FederatedResourceQuotas: no placement may request more than the quotas of its namespace have left. A placement that requests no more than before is never refused.",
+		Zero:    "They are accepted and ignored; their status still shows the usage.",
 	},
 	{
 		Name:    "failoverKeepsQuota",
-		Meaning: "Keeps the quota of replicas that a workload loses with a cluster until they are replaced, and lets those that it has move though a quota refuses it more.",
-		Zero:    "Others may take what an eviction sets free; the workload is then refused its replacement.",
+		Meaning: "Keeps the quota of replicas that a workload loses with a cluster until they are replaced, and reschedules its present replicas although a quota refuses it more.",
+		Zero:    "Other workloads may take the quota that an eviction frees; the workload is then refused its replacement.",
 	},
 	{
 		Name: "customizedClusterResourceModeling", Flag: "--feature-gates=CustomizedClusterResourceModeling",
-		Meaning: "Feature gate of resource models: a cluster that counts its nodes by grade (status.resourceSummary.allocatableModelings) is judged by that; one that names no grades has Karmada's nine.",
-		Zero:    "Clusters are judged by their totals.",
+		Meaning: "Feature gate of resource models: the capacity of a cluster that counts its nodes by grade (status.resourceSummary.allocatableModelings) follows from that; one without grades has Karmada's nine.",
+		Zero:    "The capacity of clusters follows from their totals.",
 	},
 	{
 		Name: "multiplePodTemplatesScheduling", Flag: "--feature-gates=MultiplePodTemplatesScheduling",
-		Meaning: "Feature gate of components: workloads that have several pod templates (Volcano Job, FlinkDeployment, RayCluster, PyTorchJob, TFJob, MPIJob) go whole to each of their clusters.",
-		Zero:    "They go there as resources without pods do.",
+		Meaning: "Feature gate of components: workloads that have several pod templates (Volcano Job, FlinkDeployment, RayCluster, PyTorchJob, TFJob, MPIJob) run as a whole on each of their clusters.",
+		Zero:    "They are propagated like resources without pods.",
 	},
 	{
 		Name:    "exactComponentSets",
-		Meaning: "Places a workload with several components only where all of them find room together, and looks again whenever the fleet or the components change.",
-		Zero:    "Room only orders clusters, and only where the policy asks for exactly one; of a resource that the grades of a cluster do not list its nodes have none; divided workloads are looked at again when they have no cluster left.",
+		Meaning: "Places a workload with several components only on clusters where all of them fit together, and tries again whenever the fleet or the components change.",
+		Zero:    "Capacity only orders clusters, and only if the policy asks for exactly one; nodes have none of a resource that the grades of their cluster do not list; divided workloads are scheduled again when they have no cluster left.",
 	},
 	{
 		Name: "concurrentReturns", Cures: []string{"K14"}, in: notNegative,
-		Meaning: "How many workloads may be on their way back at once, to an earlier affinity group or to clusters that they were evicted from, where their policies let them return (failover.cluster.failback).",
+		Meaning: "How many workloads may fail back at the same time, to an earlier affinity group or to clusters that they were evicted from, if their policies allow it (failover.cluster.failback).",
 		Zero:    "Any number.",
 	},
 	{
 		Name:    "enableDescheduler",
-		Meaning: "Takes replicas that a cluster cannot start off it and places them elsewhere, as karmada-descheduler and its estimators do; about Deployments that are divided by dynamic weight, or aggregated.",
-		Zero:    "They wait where they are.",
+		Meaning: "Reschedules replicas that a cluster cannot start, as karmada-descheduler and its estimators do; for Deployments that are divided by dynamic weight, or aggregated.",
+		Zero:    "They wait on their cluster.",
 	},
 	{
 		Name: "deschedulingInterval", Flag: "--descheduling-interval", in: notNegative,
-		Meaning: "How often replicas that cannot start are looked for.",
+		Meaning: "How often to check for replicas that cannot start.",
 		Zero:    "Exactly when due.",
 	},
 	{
 		Name: "unschedulableThreshold", Flag: "--unschedulable-threshold", in: notNegative,
-		Meaning: "How long a replica may wait before its cluster gives it up.",
+		Meaning: "How long a replica may wait before it is rescheduled.",
 		Zero:    "Not at all.",
 	},
 	{
 		Name: "repeatableRebalance", Cures: []string{"K38"},
-		Meaning: "A WorkloadRebalancer asks for fresh placements whenever it is applied, and for all that it names, and reports each workload when the scheduler has answered.",
-		Zero:    "As of its creation, once for each workload, and success is reported when it has asked.",
+		Meaning: "A WorkloadRebalancer asks for fresh placements of all workloads that it names whenever it is applied, and reports each when the scheduler has answered.",
+		Zero:    "It asks once for each workload, as of its creation, and reports success when it has asked.",
 	},
 	{
 		Name: "gracefulMoves", Cures: []string{"K38"},
-		Meaning: "Keeps the copies that a new placement does without, whatever called for it, and the shares that it moves elsewhere, until the others serve.",
-		Zero:    "They go at once.",
+		Meaning: "Keeps the copies that a new placement drops, whatever its cause, and the replicas that it moves, until the others are healthy.",
+		Zero:    "They are removed immediately.",
 	},
 	{
 		Name:    "stableRegions",
 		Meaning: "Keeps a workload in its regions as long as those meet its spread constraints.",
-		Zero:    "It goes to those that are best at each decision.",
+		Zero:    "It moves to the best regions at each decision.",
 	},
 	{
 		Name: "clusterStatusUpdateFrequency", Flag: "--cluster-status-update-frequency", in: notNegative,
 		Meaning: "How often a cluster of sync mode Push is probed; thresholds end with a probe.",
-		Zero:    "Whatever changes is found at once.",
+		Zero:    "Changes are noticed immediately.",
 	},
 	{
 		Name: "clusterFailureThreshold", Flag: "--cluster-failure-threshold", in: notNegative,
-		Meaning: "How long a Ready cluster must be observed not to be before it is not; for observations, see the action condition.",
-		Zero:    "At once.",
+		Meaning: "How long a Ready cluster must be observed as not Ready before its condition changes; for observations, see the action condition.",
+		Zero:    "Immediately.",
 	},
 	{
 		Name: "clusterSuccessThreshold", Flag: "--cluster-success-threshold", in: notNegative,
-		Meaning: "How long any other cluster must be observed to be Ready before it is.",
-		Zero:    "At once.",
+		Meaning: "How long another cluster must be observed as Ready before its condition changes.",
+		Zero:    "Immediately.",
 	},
 	{
 		Name: "persistentClusterTimers", Cures: []string{"K16"},
-		Meaning: "Counts thresholds and grace periods of a cluster's health on after a restart.",
-		Zero:    "What was held back counts at once, and grace periods start anew.",
+		Meaning: "Continues to count thresholds and grace periods of a cluster's health after a restart.",
+		Zero:    "Observations below a threshold count immediately, and grace periods start again.",
 	},
 	{
 		Name:    "taintTerminatingClusters",
 		Meaning: "Gives clusters that are deleted a NoExecute taint, as Karmada up to 1.13.",
-		Zero:    "The scheduler alone empties them, and old copies stop before new ones run.",
+		Zero:    "The scheduler alone moves their workloads, and old copies stop before new ones run.",
 	},
 	{
 		Name: "clusterMonitorPeriod", Flag: "--cluster-monitor-period", in: notNegative,

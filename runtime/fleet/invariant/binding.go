@@ -166,7 +166,7 @@ func (m *Monitor) copiesAgree(now time.Time, s *store.Store, b *store.Binding) {
 	}
 	for _, k := range m.copies.of[b.Name()] {
 		if k.runs && m.hears(now, k.cluster) {
-			m.check(CopiesAgree, expected(b, string(k.cluster)), Violation{At: now, Binding: b.Name(), Cluster: k.cluster}, "a copy of %d replicas runs that nobody asked for", k.replicas)
+			m.check(CopiesAgree, expected(b, string(k.cluster)), Violation{At: now, Binding: b.Name(), Cluster: k.cluster}, "a copy of %d replicas runs that was not requested", k.replicas)
 		}
 	}
 }

@@ -17,12 +17,12 @@ func (m *Monitor) holdsKept(at time.Time, s *store.Store, f *messages.EvictionSt
 		return
 	}
 	v := Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}
-	m.check(PermitValid, !holds(at, b.Meta.Annotations), v, "people hold this workload")
+	m.check(PermitValid, !holds(at, b.Meta.Annotations), v, "the workload is held")
 	if c := s.Cluster(f.Cluster); c != nil {
-		m.check(PermitValid, !holds(at, c.Annotations), v, "people hold what leaves the cluster")
+		m.check(PermitValid, !holds(at, c.Annotations), v, "the cluster is held")
 	}
 	if g, is := s.Get(store.GovernorKey).(*api.Governor); is {
-		m.check(PermitValid, !lasts(at, g.Spec.Pause), v, "people have paused evictions")
+		m.check(PermitValid, !lasts(at, g.Spec.Pause), v, "evictions are paused")
 	}
 }
 

@@ -14,18 +14,18 @@ type Law string
 // The laws, with the settings that they hold under; without any: all.
 const (
 	// OneTask: neither two tasks leave one cluster, nor is one that is being left a target.
-	OneTask Law = "one task at most leaves a cluster, which is no target then"
+	OneTask Law = "a cluster has at most one eviction task of a binding, and is no target then"
 	// TasksEnd: a task that is neither suppressed nor about the last copy that serves (keepLastCopy) ends
 	// when its time is up.
-	TasksEnd Law = "a task ends when its time is up"
+	TasksEnd Law = "a task ends when its grace period is over"
 	// ReplicasConserved: a workload that is scheduled has its replicas on its clusters, none more or less.
 	ReplicasConserved Law = "replicas are conserved"
 	// CopiesAgree: clusters that answer run what the binding says, what is being left included, and nothing
 	// else.
-	CopiesAgree Law = "what runs is what the binding says"
+	CopiesAgree Law = "clusters run what the binding says"
 	// BeliefFollows: the health that a binding has on record of a copy is what it was last told. It is asked where
 	// somebody says what bindings were told: Monitor.Reported.
-	BeliefFollows Law = "what is believed of a copy is what its cluster said last"
+	BeliefFollows Law = "the recorded health of a copy is the last one reported"
 	// DeadlinesFollow: what a binding says of its evictions to come is what the taints and tolerations give as they are now:
 	// an edited toleration counts from when the taint was added, and a taint that is added again counts anew.
 	DeadlinesFollow Law = "deadlines follow taints and tolerations"
@@ -33,27 +33,27 @@ const (
 	NeverEarly Law = "no eviction before its deadline"
 	// NeverLate: no workload stays past its deadline, unless it says what holds it, longer than it may have
 	// to wait for a permit and for the next re-list.
-	NeverLate Law = "no stay past the deadline and the wait for a permit"
+	NeverLate Law = "no eviction later than its deadline and the wait for a permit"
 	// LastCopyKept, with keepLastCopy: no old copy is let go before another can serve.
-	LastCopyKept Law = "the last copy that serves is kept"
+	LastCopyKept Law = "the last healthy copy is kept"
 	// ScaledToZero: of a workload that the scheduler is to place with no replicas nothing remains, whatever was under way.
-	ScaledToZero Law = "without replicas asked for none run, and every task ends"
+	ScaledToZero Law = "a workload scaled to zero runs nowhere, and every task ends"
 	// DestinationsHear, with destinationsMustHear: nothing new is placed on a cluster to which dispatching is suspended, and
 	// no old copy goes while a cluster that took over from it was not told so.
-	DestinationsHear Law = "what takes over is told to run"
+	DestinationsHear Law = "target clusters are told to run"
 	// FailsBack: what fails back has an earlier affinity group to return to, or clusters that ran it before it was evicted; one
 	// that is made anew has none.
-	FailsBack Law = "what fails back returns to where it ran"
+	FailsBack Law = "a failback returns to where the workload ran"
 	// LeftByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
 	// nothing goes at once.
-	LeftByTask Law = "no cluster is left but by a task"
+	LeftByTask Law = "no copy is removed without an eviction task"
 	// TaintsFollow: the taints of a cluster are what its newest conditions ask for.
 	TaintsFollow Law = "taints follow the newest conditions"
 	// NeverOversold, with capacityReservation: what goes by room goes where there is room.
 	NeverOversold Law = "capacity is never oversold"
 	// StartsKept, with maxStartingPerCluster or startFailureLimit: no more workloads that had to leave another cluster start on
 	// one at once than may; where it backs off, of those that came since.
-	StartsKept Law = "no cluster starts more than it may at once"
+	StartsKept Law = "no cluster starts more workloads than its limit"
 	// LimitsKept: no more is permitted than the rates of fleet, regions and clusters, their breakers, the state of the
 	// fleet and people let go, over restarts, too; and no more leave for taints than the eviction workers take.
 	LimitsKept Law = "evictions keep to the limits of the governor"

@@ -189,7 +189,7 @@ func (m *Monitor) paced(now time.Time, s scope, rate float64, v Violation) {
 	}
 	paid = paid.Add(step)
 	m.limits.paid[s] = paid
-	m.check(LimitsKept, !paid.After(now.Add(burst*step)), v, "%s is left faster than %v a second", s, rate)
+	m.check(LimitsKept, !paid.After(now.Add(burst*step)), v, "evictions from %s are faster than %v a second", s, rate)
 }
 
 // broke counts one permit for a breaker.

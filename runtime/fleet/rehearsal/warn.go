@@ -35,7 +35,7 @@ func bindings(n int32) string {
 func span(first, last time.Duration) string {
 	switch {
 	case last <= 0:
-		return "at once"
+		return "immediately"
 	case first == last:
 		return "in " + rounded(first)
 	case first <= 0:

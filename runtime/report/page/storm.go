@@ -54,7 +54,7 @@ func stormed(r *storm.Report) *stormPage {
 }
 
 // patterns say how clusters fail.
-var patterns = map[string]string{storm.Burst: ", at once", storm.Cascade: ", in waves", storm.Flapping: ", again and again"}
+var patterns = map[string]string{storm.Burst: ", all together", storm.Cascade: ", in waves", storm.Flapping: ", again and again"}
 
 // Title says what happened, in one line.
 func (p *stormPage) Title() string {

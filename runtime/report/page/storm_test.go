@@ -49,7 +49,7 @@ func stormPageOf(t *testing.T, r *storm.Report) document {
 func TestAStormIsOnePage(t *testing.T) {
 	d := stormPageOf(t, burst())
 	require.Equal(t, []string{"Leeward storm"}, d.texts("head > title"))
-	require.Equal(t, []string{"1 of 3 clusters fail, at once ✓ passed"}, d.texts("h1"))
+	require.Equal(t, []string{"1 of 3 clusters fail, all together ✓ passed"}, d.texts("h1"))
 	require.Equal(t, []string{"Is anything lost?", "Rates over time", "How long failovers take", "Where the time of a failover goes",
 		"Who has the time of the lanes", "Load of the clusters that survive", "Run it again"}, d.texts("h2"))
 	require.Equal(t, []string{"✓nothing is lost", "✓every handover ended4 of 4"}, d.texts("li"))

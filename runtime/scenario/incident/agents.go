@@ -90,17 +90,17 @@ func (c *conversion) room(at placed, w *api.Work, unschedulable int32) {
 		delete(c.rooms, at)
 	}
 	if now, still := c.rooms[at]; still != limited || now != before {
-		c.step(c.at, &scenario.Said{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
+		c.step(c.at, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
 	}
 }
 
 // roomOf is the room for a copy, as far as it is known.
-func (c *conversion) roomOf(at placed) *messages.RoomLimited {
+func (c *conversion) roomOf(at placed) *messages.SchedulableReplicasSet {
 	room, limited := c.rooms[at]
 	if !limited {
 		room = -1
 	}
-	return &messages.RoomLimited{Binding: at.binding, Replicas: room}
+	return &messages.SchedulableReplicasSet{Binding: at.binding, Replicas: room}
 }
 
 // told is the health that a member was last told to report; a copy that is new to us reports as members do.
@@ -133,7 +133,7 @@ func (c *conversion) heard(at placed, s *copyState, r *messages.WorkReport) {
 		said = append(said, &messages.StatusForced{Binding: at.binding, Status: r.Status})
 	}
 	if len(said) > 0 {
-		c.step(c.at, &scenario.Said{Cluster: at.cluster, ToMember: said})
+		c.step(c.at, &scenario.RecordedInput{Cluster: at.cluster, ToMember: said})
 	}
 }
 
@@ -162,25 +162,25 @@ func (c *conversion) neverUp(at placed, s *copyState) {
 		return
 	}
 	c.line, s.health = s.line, api.Unhealthy
-	c.step(s.since, &scenario.Said{Cluster: at.cluster, ToMember: []messages.ToMember{&messages.HealthForced{Binding: at.binding, Health: api.Unhealthy}}})
+	c.step(s.since, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{&messages.HealthForced{Binding: at.binding, Health: api.Unhealthy}}})
 }
 
 // running are the copies of a binding that stood, as its clusters know them.
-func (c *conversion) running(o api.Object) []*scenario.Said {
+func (c *conversion) running(o api.Object) []*scenario.RecordedInput {
 	b := store.AsBinding(o)
 	if b == nil {
 		return nil
 	}
 	name := b.Name()
-	var all []*scenario.Said
+	var all []*scenario.RecordedInput
 	add := func(cluster string, replicas int32) {
 		heard := func(s api.AggregatedStatusItem) bool { return s.ClusterName == cluster }
 		if i := slices.IndexFunc(b.Status.AggregatedStatus, heard); i >= 0 {
 			at := placed{name, messages.ClusterName(cluster)}
 			if _, limited := c.rooms[at]; limited { // before it runs, or it would wait anew
-				all = append(all, &scenario.Said{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
+				all = append(all, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
 			}
-			all = append(all, &scenario.Said{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
+			all = append(all, &scenario.RecordedInput{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
 				&messages.HealthForced{Binding: name, Health: cmp.Or(b.Status.AggregatedStatus[i].Health, api.Healthy)},
 				&messages.RunCopy{Binding: name, Replicas: replicas, Revision: c.revision(b.Spec), Adopt: true},
 			}})
@@ -240,9 +240,9 @@ func (c *conversion) silence(cluster messages.ClusterName, r *renewal, until tim
 		return
 	}
 	renewed := c.incident.Start.Add(r.heard)
-	c.step(r.heard, &scenario.Said{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{Outages: messages.Outages{Network: true}, RenewedAt: renewed}}})
+	c.step(r.heard, &scenario.RecordedInput{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{Outages: messages.Outages{Network: true}, RenewedAt: renewed}}})
 	if back {
-		c.step(until, &scenario.Said{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{}}})
+		c.step(until, &scenario.RecordedInput{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{}}})
 	}
 }
 

@@ -107,7 +107,7 @@ func (c *conversion) begin() {
 		store.WithoutOwn(began.Objects)
 	}
 	for _, o := range c.incident.Stood {
-		began.Said = append(began.Said, c.running(o)...)
+		began.Inputs = append(began.Inputs, c.running(o)...)
 	}
 }
 
@@ -153,7 +153,7 @@ func (c *conversion) step(at time.Duration, action scenario.Action) {
 // tell adds what was said to a cluster.
 func (c *conversion) tell(cluster string, what ...messages.ToCluster) {
 	if len(what) > 0 {
-		c.step(c.at, &scenario.Said{Cluster: messages.ClusterName(cluster), ToIt: what})
+		c.step(c.at, &scenario.RecordedInput{Cluster: messages.ClusterName(cluster), ToIt: what})
 	}
 }
 

@@ -111,7 +111,7 @@ func TestAScenarioBeginsWithWhatStood(t *testing.T) {
 	require.Equal(t, "outage", s.Name)
 	require.Len(t, s.Began.Objects, 2) // those of a world
 	var words []string
-	for _, said := range s.Began.Said {
+	for _, said := range s.Began.Inputs {
 		words = append(words, action(said))
 	}
 	require.Equal(t, []string{"m1 shop/web-deployment is Unhealthy, runs 2 of shop/web-deployment", "m3 shop/web-deployment is Healthy, runs 3 of shop/web-deployment"}, words)
@@ -212,7 +212,7 @@ func TestReplicasThatWaitedGoOnWaiting(t *testing.T) {
 	stands := strings.Replace(binding("", []string{"m1:3"}, nil), `"spec"`, `"status": {"aggregatedStatus": [{"clusterName": "m1"}]}, "spec"`, 1)
 	s := recorded(t, line(incident.Stood, 0, stands), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(incident.Under{})
 	var words []string
-	for _, said := range s.Began.Said {
+	for _, said := range s.Began.Inputs {
 		words = append(words, action(said))
 	}
 	require.Equal(t, []string{"m1 room for 2 of shop/web-deployment", "m1 shop/web-deployment is Healthy, runs 3 of shop/web-deployment"}, words)

@@ -135,7 +135,7 @@ func told(s *scenario.Scenario) []string {
 
 func action(a scenario.Action) string {
 	switch a := a.(type) {
-	case *scenario.Said:
+	case *scenario.RecordedInput:
 		return string(a.Cluster) + " " + said(a)
 	case *scenario.Apply:
 		return "apply " + manifestOf(a.Documents[0])
@@ -172,7 +172,7 @@ func manifestOf(d manifest.Document) string {
 	return d.Object.GetObjectKind().GroupVersionKind().Kind + " " + d.Object.GetName()
 }
 
-func said(a *scenario.Said) string {
+func said(a *scenario.RecordedInput) string {
 	var words []string
 	for _, m := range a.ToIt {
 		words = append(words, toCluster(m))
@@ -216,7 +216,7 @@ func toMember(m messages.ToMember) string {
 			return fmt.Sprintf("silent, renewed at %s", m.RenewedAt.Sub(began))
 		}
 		return "back"
-	case *messages.RoomLimited:
+	case *messages.SchedulableReplicasSet:
 		return fmt.Sprintf("room for %d of %s", m.Replicas, m.Binding)
 	case *messages.RunCopy:
 		return fmt.Sprintf("runs %d of %s", m.Replicas, m.Binding)

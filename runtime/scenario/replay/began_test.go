@@ -34,7 +34,7 @@ func standing() *scenario.Scenario {
 		c.Status.Conditions = []metav1.Condition{{Type: api.ConditionReady, Status: metav1.ConditionTrue}}
 		s.Began.Objects = append(s.Began.Objects, c)
 	}
-	s.Began.Said = []*scenario.Said{{Cluster: "m1", ToMember: []messages.ToMember{
+	s.Began.Inputs = []*scenario.RecordedInput{{Cluster: "m1", ToMember: []messages.ToMember{
 		&messages.RunCopy{Binding: "default/web-deployment", Replicas: 2, Adopt: true},
 	}}}
 	return s
@@ -68,7 +68,7 @@ func TestWhatWasRecordedIsSaidAtItsTime(t *testing.T) {
 	s := standing()
 	failed := messages.TaintEdit{Taint: corev1.Taint{Key: "failed", Effect: corev1.TaintEffectNoExecute}}
 	s.Timeline = []scenario.Step{
-		{At: time.Minute, Recorded: true, Action: &scenario.Said{Cluster: "m1", ToIt: []messages.ToCluster{&messages.TaintsEdited{Edits: []messages.TaintEdit{failed}}}}},
+		{At: time.Minute, Recorded: true, Action: &scenario.RecordedInput{Cluster: "m1", ToIt: []messages.ToCluster{&messages.TaintsEdited{Edits: []messages.TaintEdit{failed}}}}},
 	}
 	run := replayed(t, s)
 	for i := range run.Events {
@@ -85,7 +85,7 @@ func TestWhatIsNoLongerPossibleIsPassedOver(t *testing.T) {
 	s := standing()
 	s.Timeline = []scenario.Step{
 		{At: time.Minute, Recorded: true, Action: &scenario.Delete{Object: api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "gone"}}},
-		{At: time.Minute, Recorded: true, Action: &scenario.Said{Cluster: "m9", ToIt: []messages.ToCluster{&messages.ClusterDeleted{}}}},
+		{At: time.Minute, Recorded: true, Action: &scenario.RecordedInput{Cluster: "m9", ToIt: []messages.ToCluster{&messages.ClusterDeleted{}}}},
 	}
 	replayed(t, s)
 	s.Timeline[0].Recorded = false

@@ -25,22 +25,22 @@ const differences = "../../../docs/differences.md"
 
 const differencesHead = `# Differences from Karmada
 
-Each section is what Leeward does, and a file of scenarios. In it the same story stands as it goes in Karmada (profile
+Each section is what Leeward does, and a file of scenarios. It shows the same incident in Karmada (profile
 ` + "`karmada`" + `), in Leeward (profile ` + "`leeward`" + `, the default), and in Karmada with nothing but the named
-settings changed. Lines at time zero are left out. [profiles.md](profiles.md) explains the settings.
+settings changed. Lines at time zero are omitted. [profiles.md](profiles.md) explains the settings.
 
 This file is written by ` + "`go test ./runtime/scenario/replay -run Differences -update`" + `: a file of scenarios is a section
-of it as soon as scenarios of both profiles name, in their descriptions, a fault of Karmada (K1) or a row of the table of
+of it when scenarios of both profiles name, in their descriptions, a fault of Karmada (K1) or a row of the table of
 features (row 1). The contents list the settings and API fields that they name beside it, and their values in the two
 profiles: as written counts where a manifest says so, in either profile, and always is what a user sees in either.
 
-In two cases profile ` + "`karmada`" + ` does otherwise than Karmada, on purpose:
+In two cases profile ` + "`karmada`" + ` differs from Karmada on purpose:
 
-- Aggregated, with more than 12 clusters to choose from: Karmada sorts them by room alone, with an algorithm that leaves clusters of
-  equal room in no order that a user could name. Here such clusters come in the order in which they are chosen (those that run the
+- Aggregated, with more than 12 clusters to choose from: Karmada sorts them by capacity alone, with an algorithm that leaves clusters of
+  equal capacity in no order that a user could name. Here such clusters come in the order in which they are chosen (those that run the
   workload, then by name), as in Karmada with 12 or fewer.
 - A taint that an older ClusterTaintPolicy removes and a younger one adds in one step: Karmada gives it a new ` + "`timeAdded`" + ` each time
-  a condition changes, so that tolerations start anew. Here it keeps its time; its value is that of the younger policy, as in Karmada.
+  a condition changes, so that tolerations start again. Here it keeps its time; its value is that of the younger policy, as in Karmada.
 
 `
 

@@ -55,7 +55,7 @@ func (r *replay) take(s *scenario.Step) error {
 // outside reports whether an action is none of the engine's business: it happens to clusters and clocks.
 func outside(a scenario.Action) bool {
 	switch a.(type) {
-	case *scenario.Outage, *scenario.Health, *scenario.Status, *scenario.Room, *scenario.Reports, *scenario.Reboot, *scenario.Clock:
+	case *scenario.Outage, *scenario.Health, *scenario.Status, *scenario.SchedulableReplicas, *scenario.Reports, *scenario.RebootNodes, *scenario.Clock:
 		return true
 	}
 	return false

@@ -49,9 +49,9 @@ func (r *replay) act(s *scenario.Step) error {
 		r.tellMembers(a.Clusters, &messages.HealthForced{Binding: a.Binding, Health: a.Health})
 	case *scenario.Status:
 		r.tellMembers(a.Clusters, &messages.StatusForced{Binding: a.Binding, Status: a.Status})
-	case *scenario.Room:
-		r.tellMembers(a.Clusters, &messages.RoomLimited{Binding: a.Binding, Replicas: a.Replicas})
-	case *scenario.Serves:
+	case *scenario.SchedulableReplicas:
+		r.tellMembers(a.Clusters, &messages.SchedulableReplicasSet{Binding: a.Binding, Replicas: a.Replicas})
+	case *scenario.APIEnablements:
 		for _, c := range a.Clusters {
 			r.hear(c, &messages.EnablementsReported{APIs: a.APIs})
 		}
@@ -69,7 +69,7 @@ func (r *replay) act(s *scenario.Step) error {
 		return r.holdAll(a)
 	case *scenario.Release:
 		return w.Release(a.Binding, a.Reason)
-	case *scenario.Said:
+	case *scenario.RecordedInput:
 		r.said(a)
 	case *scenario.Restart:
 		return r.restart()
@@ -79,7 +79,7 @@ func (r *replay) act(s *scenario.Step) error {
 		return r.setClock(a)
 	case *scenario.Reports:
 		r.disturb(a)
-	case *scenario.Reboot:
+	case *scenario.RebootNodes:
 		r.tellMembers(a.Clusters, &messages.Rebooted{})
 	default:
 		panic(fmt.Sprintf("replay: unknown action %T", a))
@@ -100,7 +100,7 @@ func (r *replay) tellMembers(names []messages.ClusterName, m messages.ToMember) 
 }
 
 // said passes on what was said to one cluster and its member.
-func (r *replay) said(a *scenario.Said) {
+func (r *replay) said(a *scenario.RecordedInput) {
 	for _, m := range a.ToIt {
 		r.world.TellCluster(a.Cluster, m)
 	}

@@ -149,7 +149,7 @@ func (r *replay) begin() {
 		objects[i] = api.Copy(o)
 	}
 	r.world.Load(store.WithoutRows(objects))
-	for _, said := range began.Said {
+	for _, said := range began.Inputs {
 		r.said(said)
 	}
 	r.world.Recover()

@@ -15,7 +15,7 @@ func (d dice) fault(at time.Duration, on mapping) mapping {
 	case 4, 5:
 		return step(at, "reports", d.disturbance(on))
 	default:
-		return step(at, "reboot", on)
+		return step(at, "rebootNodes", on)
 	}
 }
 
@@ -30,8 +30,8 @@ func (d dice) crash() mapping {
 
 func (d dice) disturbance(on mapping) mapping {
 	r := maps.Clone(on)
-	r["are"], r["for"] = pick(d, "lost", "delayed", "repeated", "shuffled"), text(d.seconds(10, 900))
-	if r["are"] != "lost" {
+	r["fault"], r["for"] = pick(d, "lost", "delayed", "duplicated", "reordered"), text(d.seconds(10, 900))
+	if r["fault"] != "lost" {
 		r["by"] = text(d.seconds(1, 90))
 	}
 	return r

@@ -1,0 +1,169 @@
+package glossary
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../../.."
+
+// replaced are words that docs/glossary.md has another word for: each with what to write.
+var replaced = []struct{ words, instead string }{
+	{`(?:is|are|be|being|was|were) left`, "is evicted from, or remains"},
+	{`will leave|may stay|on (?:its|their) way out`, "eviction scheduled, eviction cancelled, evicting"},
+	{`hand-overs?|hands? over|handed over`, "handover"},
+	{`homeless|unplaced`, "unschedulable"},
+	{`homeward|way home|at home|way back`, "failback"},
+	{`bears?|borne`, "tolerates"},
+	{`nobody|somebody|anybody|whoever|people`, "the user, the admin, or the component by its name"},
+	{`at once`, "immediately, or at the same time"},
+	{`(?:is|are) to be`, "must be, will be"},
+	{`stands|stood`, "exists, is stored, remains"},
+	{`anew`, "again"},
+	{`sick|sickness|fell ill|well again`, "unhealthy, healthy, Ready"},
+	{`room`, "capacity"},
+	{`ledger|desk|foresight|foresees?`, "the word for the part of the governor; preview"},
+	{`story|stories`, "timeline"},
+	{`laws?`, "invariant"},
+	{`grounds`, "reason"},
+	{`made up for`, "reconciled"},
+}
+
+// A text may use a word of the list for the reason given.
+var exceptions = []struct{ where, text, reason string }{
+	{"docs/architecture.md", "room", "a room is a folder of packages"},
+	{"docs/architecture.md", "runtime/report/story.go", "a file name"},
+	{"docs/architecture.svg", "are left out", "to omit"},
+	{"docs/recordings.md", "STOOD", "a type of line in recordings"},
+	{"runtime/scenario/incident/", "STOOD", "a type of line in recordings"},
+	{"docs/scenario.schema.json", `"grounds"`, "a JSON field of facts"},
+	{"docs/operations.md", "| people |", "the name of a priority level"},
+	{"runtime/daemon/engine/write.go", "written twice at once", "an error that no user meets"},
+	{"runtime/daemon/engine/shared.go", "writes at once", "an error that no user meets"},
+	{"runtime/daemon/etcd/fill.go", "somebody else is writing a fleet there", "another process, which a person has started"},
+	{"scenarios/", "grounds: {", "a JSON field of facts"},
+}
+
+type reader struct{ words *regexp.Regexp }
+
+func newReader() reader {
+	var all []string
+	for _, r := range replaced {
+		all = append(all, r.words)
+	}
+	return reader{regexp.MustCompile(`(?i)\b(?:` + strings.Join(all, "|") + `)\b`)}
+}
+
+// check returns what a text says that the glossary has another word for.
+func (r reader) check(where, text string) (found []string) {
+	for _, word := range r.words.FindAllStringIndex(text, -1) {
+		line := text[strings.LastIndexByte(text[:word[0]], '\n')+1:]
+		line, _, _ = strings.Cut(line, "\n")
+		if !excepted(where, line) {
+			found = append(found, fmt.Sprintf("%s: %q in: %s", where, text[word[0]:word[1]], strings.TrimSpace(line)))
+		}
+	}
+	return found
+}
+
+func excepted(where, line string) bool {
+	for _, e := range exceptions {
+		if strings.HasPrefix(where, e.where) && strings.Contains(line, e.text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestDocumentationUsesTheWordsOfTheGlossary(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*"))
+	require.NoError(t, err)
+	examples, err := filepath.Glob(filepath.Join(root, "docs", "examples", "*"))
+	require.NoError(t, err)
+	pages = append(pages, examples...)
+	pages = append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
+	require.Greater(t, len(pages), 20)
+	r := newReader()
+	var found []string
+	for _, page := range pages {
+		if filepath.Ext(page) == "" {
+			continue // a folder
+		}
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		found = append(found, r.check(relative(page), string(text))...)
+	}
+	require.Empty(t, found, strings.Join(found, "\n"))
+}
+
+// TestScenariosUseTheWordsOfTheGlossary reads their file names, descriptions and comments.
+func TestScenariosUseTheWordsOfTheGlossary(t *testing.T) {
+	r := newReader()
+	var found []string
+	walk(t, "scenarios", ".yaml", func(file, text string) {
+		found = append(found, r.check(file, strings.ReplaceAll(filepath.Base(file), "-", " "))...)
+		found = append(found, r.check(file, text)...)
+	})
+	require.Empty(t, found, strings.Join(found, "\n"))
+}
+
+// TestMessagesUseTheWordsOfTheGlossary reads the string literals of all programs: help, flags, errors, facts, Events, the log,
+// metrics and pages.
+func TestMessagesUseTheWordsOfTheGlossary(t *testing.T) {
+	r, files := newReader(), token.NewFileSet()
+	var found []string
+	for _, folder := range []string{"cmd", "runtime", "actors", "messages"} {
+		walk(t, folder, ".go", func(file, text string) {
+			if strings.HasSuffix(file, "_test.go") {
+				return
+			}
+			parsed, err := parser.ParseFile(files, file, text, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				literal, is := n.(*ast.BasicLit)
+				if !is || literal.Kind != token.STRING {
+					return true
+				}
+				value, err := strconv.Unquote(literal.Value)
+				require.NoError(t, err)
+				if strings.Contains(value, " ") { // a sentence, and no name of a field
+					found = append(found, r.check(file, value)...)
+				}
+				return true
+			})
+		})
+	}
+	require.Empty(t, found, strings.Join(found, "\n"))
+}
+
+func walk(t *testing.T, folder, ext string, visit func(file, text string)) {
+	t.Helper()
+	seen := 0
+	require.NoError(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ext {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		seen++
+		visit(relative(path), string(text))
+		return err
+	}))
+	require.Positive(t, seen, folder)
+}
+
+// relative is a path as a reader of the repository knows it.
+func relative(path string) string {
+	path, _ = filepath.Rel(root, path)
+	return filepath.ToSlash(path)
+}
