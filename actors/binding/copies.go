@@ -232,3 +232,17 @@ func (v *view) statusReported(c *copyState, status string, out *actors.Outbox) {
 	v.reviseAnswer(c.cluster, out)
 	out.Record(&messages.StatusChanged{Binding: v.name, Cluster: c.cluster, Status: json.RawMessage(status)})
 }
+
+// heard notes what a report says of how long a copy has been unhealthy, and whether it is still starting.
+func (c *copyState) heard(now time.Time, h api.ResourceHealth) {
+	if h != api.Unhealthy {
+		c.unhealthySince = time.Time{}
+	} else if c.unhealthySince.IsZero() {
+		c.unhealthySince = now
+	}
+	if h == api.Healthy {
+		c.startingSince = time.Time{}
+	} else if !c.reported {
+		c.startingSince = now
+	}
+}

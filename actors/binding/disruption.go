@@ -221,3 +221,11 @@ func (d *disruption) lapses(v *view) bool {
 	}
 	return false
 }
+
+// heldAnnounced notes whether an admin holds any evictions.
+func (v *view) heldAnnounced(anybody bool) {
+	v.heard &^= held
+	if anybody {
+		v.heard |= held
+	}
+}

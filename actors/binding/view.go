@@ -2,7 +2,6 @@ package binding
 
 import (
 	"reflect"
-	"time"
 
 	"leeward/actors"
 	"leeward/actors/rules/karmada"
@@ -18,8 +17,8 @@ type view struct {
 	settings *messages.Settings
 
 	workload *messages.Workload
-	// created is false until a policy first claims the resource; managed is set where the scheduler is
-	// to place it; restoring is set for the instant of a restart, in which all is said again.
+	// created is false until a policy first claims the resource; managed is set where the scheduler
+	// places it; restoring is set for the instant of a restart, in which all is said again.
 	created, managed, restoring bool
 	// scheduled is set once the last question to the scheduler was answered with success.
 	scheduled bool
@@ -28,9 +27,9 @@ type view struct {
 	// targets in the order in which they came: kept ones first.
 	targets []target
 	copies  copies
-	// handover are the clusters that are being left.
+	// handover are the graceful eviction tasks.
 	handover handover
-	// past is of those that failed over for their own sickness; nil: none did.
+	// past is what application failovers leave behind; nil: there was none.
 	past *past
 	// affinity is the group that the last scheduling chose, applied its placement; nil: never scheduled.
 	affinity string
@@ -47,31 +46,17 @@ type heard uint8
 const (
 	// considered: a cluster asked what the binding would do.
 	considered heard = 1 << iota
-	// blocked: people hold anybody's evictions. Evictions for health ask for permits, too.
+	// held: an admin holds some evictions. Those for health ask for permits, too.
 	held
 )
 
-// failsOver reports whether the policy has a sick application leave.
+// failsOver reports whether the policy has unhealthy applications evicted.
 func (v *view) failsOver() bool {
 	return v.spec.Failover != nil && v.spec.Failover.Application != nil
 }
 
-// heard notes what a report says of how long a copy has been unhealthy, and whether it is still starting.
-func (c *copyState) heard(now time.Time, h api.ResourceHealth) {
-	if h != api.Unhealthy {
-		c.unhealthySince = time.Time{}
-	} else if c.unhealthySince.IsZero() {
-		c.unhealthySince = now
-	}
-	if h == api.Healthy {
-		c.startingSince = time.Time{}
-	} else if !c.reported {
-		c.startingSince = now
-	}
-}
-
-// schedulable reports whether the scheduler is to place the binding: it is not suspended, and no other
-// scheduler is to.
+// schedulable reports whether the scheduler places the binding: it is not suspended, and no other
+// scheduler does.
 func (v *view) schedulable() bool {
 	suspended := v.spec.Suspension != nil && v.spec.Suspension.Scheduling != nil && *v.spec.Suspension.Scheduling
 	ours := v.spec.SchedulerName == "" || v.spec.SchedulerName == api.DefaultScheduler
@@ -86,7 +71,7 @@ func (v *view) hasReplicas() bool {
 	return len(v.spec.Components) <= 1 && (v.spec.Replicas > 0 || v.spec.ReplicaRequirements != nil)
 }
 
-// scaledToZero reports whether the resource is a workload that is to run no replicas.
+// scaledToZero reports whether the resource is a workload that should run no replicas.
 func (v *view) scaledToZero() bool {
 	return v.hasReplicas() && v.spec.Replicas == 0 && v.set() == nil
 }
@@ -114,7 +99,7 @@ func (v *view) weight(pods int32) int32 {
 	return 1
 }
 
-// preserves reports whether copies are to run on where nobody asks for them any more.
+// preserves reports whether copies run on where they are not asked for any more.
 func (v *view) preserves() bool {
 	return v.spec.PreserveResourcesOnDeletion != nil && *v.spec.PreserveResourcesOnDeletion
 }
@@ -139,8 +124,8 @@ func (v *view) reviseAnswers(out *actors.Outbox) {
 	}
 }
 
-// reviseAnswer has one cluster ask again: its copy fell sick, came round or was evicted, or says something
-// else of its state.
+// reviseAnswer has one cluster ask again: its copy became unhealthy or healthy, was evicted, or reports
+// another state.
 func (v *view) reviseAnswer(c messages.ClusterName, out *actors.Outbox) {
 	if v.heard&considered != 0 {
 		out.TellCluster(c, &messages.AnswerChanged{Binding: v.name})
@@ -161,6 +146,7 @@ func (v *view) set() *messages.ComponentSet {
 	}
 }
 
+// task returns that of a cluster; nil: there is none.
 func (h *handover) task(c messages.ClusterName) *task {
 	for i := range h.tasks {
 		if h.tasks[i].FromCluster == string(c) {
@@ -168,14 +154,6 @@ func (h *handover) task(c messages.ClusterName) *task {
 		}
 	}
 	return nil
-}
-
-// heldAnnounced notes whether people hold anybody's evictions.
-func (v *view) heldAnnounced(anybody bool) {
-	v.heard &^= held
-	if anybody {
-		v.heard |= held
-	}
 }
 
 // ways are Karmada's, as far as the settings have them.
