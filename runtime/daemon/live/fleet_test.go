@@ -28,6 +28,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/journal"
 )
 
 // start is between two seconds: what is stamped must not be.
@@ -41,6 +42,8 @@ type fixture struct {
 	engine *engine.Engine
 	term   int64     // 0 where the engine is not shared
 	record *recorder // nil: none is kept
+	// heard hears every fact of the fleets that are opened, from their starts on; nil: nobody does.
+	heard func(time.Time, messages.Fact, journal.Phrase)
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -67,7 +70,7 @@ func (f *fixture) open() {
 	f.t.Helper()
 	var err error
 	broken := func(v *invariant.Violation) { f.t.Errorf("%s", v) }
-	c := Config{Engine: f.engine, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken}
+	c := Config{Engine: f.engine, Term: f.term, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Broken: broken, Hear: f.heard}
 	if f.record != nil {
 		c.Decided, c.Recorded = f.record.decided, f.record.recorded
 	}

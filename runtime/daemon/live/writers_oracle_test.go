@@ -1,0 +1,146 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/observed"
+	"leeward/runtime/fleet/store"
+)
+
+// problems are what is otherwise in the store than machines wish, or than it must be.
+func (w *writers) problems() (found []string) {
+	complain := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	same := func(what string, ours, stored any) {
+		if !equality.Semantic.DeepEqual(ours, stored) {
+			complain("%s: machines have %+v, the store has %+v", what, ours, stored)
+		}
+	}
+	wished := w.world.Store()
+	for _, c := range all[*api.Cluster](w.fixture, catalog.Clusters) {
+		ours := wished.Cluster(messages.ClusterName(c.Name))
+		if ours == nil {
+			complain("cluster %s is stored, and machines have none", c.Name)
+			continue
+		}
+		if c.DeletionTimestamp != nil && !w.runsAnything(c.Name) {
+			complain("cluster %s is being deleted, and nothing is left on it", c.Name)
+		}
+		same(c.Name+" taints", ours.Spec.Taints, c.Spec.Taints)
+		same(c.Name+" conditions", ours.Status.Conditions, c.Status.Conditions)
+		same(c.Name+" labels", ours.Labels, c.Labels)
+	}
+	for _, o := range wished.List("Cluster") {
+		if get(w.fixture, o.(*api.Cluster)) == nil {
+			complain("machines have cluster %s, and none is stored", o.GetName())
+		}
+	}
+	bindings, wanted := map[messages.BindingName]*api.ResourceBinding{}, map[string]*int32{}
+	for _, b := range all[*api.ResourceBinding](w.fixture, catalog.Bindings) {
+		name := messages.NameBinding(b.Namespace, b.Name)
+		bindings[name] = b
+		ours, there := wished.Snapshot(store.BindingKey(name)).(*api.ResourceBinding)
+		if !there {
+			complain("binding %s is stored, and machines have none", name)
+			continue
+		}
+		same(string(name)+" spec", ours.Spec, b.Spec)
+		same(string(name)+" status", ours.Status, b.Status)
+		for i := range b.Spec.Clusters {
+			t := &b.Spec.Clusters[i]
+			wanted[workKey(messages.ClusterName(t.Name), name)] = &t.Replicas
+		}
+		for _, k := range b.Spec.GracefulEvictionTasks {
+			wanted[workKey(messages.ClusterName(k.FromCluster), name)] = nil
+		}
+	}
+	wished.EachBinding(func(b *store.Binding) {
+		if bindings[b.Name()] == nil {
+			complain("machines have binding %s, and none is stored", b.Name())
+		}
+	})
+	templates := map[messages.BindingName]*appsv1.Deployment{}
+	for _, d := range all[*appsv1.Deployment](w.fixture, catalog.Of(api.Key{APIVersion: "apps/v1", Kind: "Deployment"})) {
+		name := messages.NameBinding(d.Namespace, d.Name+"-deployment")
+		templates[name] = d
+		if bindings[name] == nil {
+			if p := w.claiming(d.Namespace); get(w.fixture, p) != nil {
+				complain("deployment %s/%s has no binding", d.Namespace, d.Name)
+			}
+			continue
+		}
+		if d.Status.ObservedGeneration != d.Generation {
+			complain("deployment %s/%s: generation %d, observed %d", d.Namespace, d.Name, d.Generation, d.Status.ObservedGeneration)
+		}
+	}
+	for name := range bindings {
+		if templates[name] == nil {
+			complain("binding %s has no workload", name)
+		}
+	}
+	for _, is := range all[*api.Work](w.fixture, catalog.Works) {
+		_, key := w.table(is)
+		cluster, name, ours := observed.Copy(is)
+		replicas, runs := wanted[key]
+		delete(wanted, key)
+		switch {
+		case !ours || workKey(cluster, name) != key:
+			complain("work %s is that of %s on %s", key, name, cluster)
+			continue
+		case !runs && runsOn(bindings[name]):
+			continue
+		case !runs:
+			complain("work %s is of no copy", key)
+			continue
+		case is.DeletionTimestamp != nil:
+			complain("work %s is being deleted", key)
+		}
+		if d := templates[name]; d != nil && replicas != nil { // what is left keeps the template that it has
+			m := manifest{replicas: *replicas}
+			raw, err := m.render(d)
+			require.NoError(w.t, err)
+			if !asksFor(is, raw) {
+				complain("work %s asks for %s, and not for %s", key, is.Spec.Workload.Manifests, raw)
+			}
+		}
+	}
+	for key := range wanted {
+		if w.outOfStore(key) {
+			continue
+		}
+		complain("work %s is missing", key)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// outOfStore reports whether a Work is one of a cluster that is not stored: one that was taken out of the store before it had a
+// finalizer, while workloads were placed there. Machines keep it until a restart, which knows of no cluster to have the Work.
+func (w *writers) outOfStore(work string) bool {
+	return !slices.ContainsFunc(all[*api.Cluster](w.fixture, catalog.Clusters), func(c *api.Cluster) bool {
+		return strings.HasPrefix(work, engine.Key(catalog.Works.Name(), workNamespace(messages.ClusterName(c.Name)), ""))
+	})
+}
+
+// runsOn reports whether a copy that a start found, of a binding that was deleted and is made anew, runs on: until that is placed.
+func runsOn(b *api.ResourceBinding) bool {
+	return b != nil && len(b.Spec.Clusters) == 0 && b.Status.LastScheduledTime == nil
+}
+
+// runsAnything reports whether a cluster still has a copy, or must have one.
+func (w *writers) runsAnything(cluster string) bool {
+	runs := func(b *api.ResourceBinding) bool { return api.FindTarget(b.Spec.Clusters, cluster) >= 0 }
+	for range w.worksOn(messages.ClusterName(cluster)) {
+		return true
+	}
+	return slices.ContainsFunc(all[*api.ResourceBinding](w.fixture, catalog.Bindings), runs)
+}
