@@ -53,16 +53,16 @@ type Share struct {
 	Cluster ClusterName
 	// Replicas are placed there, Serving of them serve.
 	Replicas, Serving int32
-	Departure         Departure
+	Departure         EvictionStage
 }
 
-// Departure is how far a workload is on its way out of a cluster.
-type Departure uint8
+// EvictionStage is how far a workload is on its way out of a cluster.
+type EvictionStage uint8
 
-// The steps of a departure.
+// The stages of an eviction.
 const (
 	// Stays: it need not leave, or not yet.
-	Stays Departure = iota
+	Stays EvictionStage = iota
 	// Asks: it has asked for a permit and heard of none, which may be on its way.
 	Asks
 	// Permitted: it has a permit, and may wait for a destination.

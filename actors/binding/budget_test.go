@@ -34,7 +34,7 @@ func observed(n *actorstest.Network) (last *messages.WorkloadObserved) {
 	return last
 }
 
-func share(cluster messages.ClusterName, replicas, serving int32, d messages.Departure) messages.Share {
+func share(cluster messages.ClusterName, replicas, serving int32, d messages.EvictionStage) messages.Share {
 	return messages.Share{Cluster: cluster, Replicas: replicas, Serving: serving, Departure: d}
 }
 

@@ -88,7 +88,7 @@ func (v *view) forgetReport(c *copyState, out *actors.Outbox) {
 }
 
 // health judges targets by what their members report.
-func (v *view) health(targets []target) health.Verdict {
+func (v *view) health(targets []target) health.Summary {
 	var (
 		few     [4]health.Target // most workloads run on few clusters: the lists of those stay off the heap
 		fewer   [4]health.Report

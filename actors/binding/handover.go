@@ -83,7 +83,7 @@ func (k *task) isReplacedBy(c messages.ClusterName) bool {
 func (v *view) taskTime(now time.Time) *metav1.Time { return &metav1.Time{Time: v.ways().Time(now)} }
 
 func (v *view) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
-	d := eviction.Departure{Cluster: string(t.cluster), Replicas: t.replicas}
+	d := eviction.Origin{Cluster: string(t.cluster), Replicas: t.replicas}
 	state, err := v.preserved(t.cluster, t.countdown.grounds.Reason)
 	if err != nil {
 		d.Message = "without its state: " + err.Error()

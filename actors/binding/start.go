@@ -42,7 +42,7 @@ func (h *handover) handoverBegan() (began time.Time) {
 }
 
 // outOfTime reports whether a task says that its handover took too long.
-func outOfTime(o eviction.Outcome) bool {
+func outOfTime(o eviction.Assessment) bool {
 	return o.Why == eviction.Timeout || o.Why == eviction.LastCopy
 }
 

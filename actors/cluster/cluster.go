@@ -37,7 +37,7 @@ type Cluster struct {
 	removed    []api.RemovedCondition
 	// held are the changes of conditions that policies do not see yet; stale is set where one changed in this
 	// instant, so that the system's taints follow it at its end.
-	held  []held
+	held  []youngCondition
 	stale bool
 	// probed is set where the cluster has no agent: it is probed, and has no lease.
 	probed bool
@@ -64,7 +64,7 @@ type Cluster struct {
 	drain     *api.Drain
 	drainNews bool
 	// spared are the taints that stayed against the will of a policy when all had last judged.
-	spared []policy.Change
+	spared []policy.TaintChange
 	// recovered is set from a restart until all have judged: what they would spare then was said before it.
 	recovered bool
 	// refusal is what policies asked for when all had last judged, and could not have; nil: nothing.

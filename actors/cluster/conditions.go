@@ -12,9 +12,9 @@ import (
 	"leeward/messages/api"
 )
 
-// held is a change of one condition that policies do not see yet, because it has not lasted for
+// youngCondition is a change of one condition that policies do not see yet, because it has not lasted for
 // ConditionHold.
-type held struct {
+type youngCondition struct {
 	kind  string
 	since time.Time
 	// before is the condition as policies still see it; nil: as not reported.
@@ -24,7 +24,7 @@ type held struct {
 }
 
 // counts is when policies see a held change.
-func (c *Cluster) counts(h *held) time.Time { return h.since.Add(c.settings.ConditionHold) }
+func (c *Cluster) counts(h *youngCondition) time.Time { return h.since.Add(c.settings.ConditionHold) }
 
 func (c *Cluster) condition(kind string) *metav1.Condition {
 	return meta.FindStatusCondition(c.conditions, kind)
@@ -123,7 +123,7 @@ func reportedAs(now time.Time, m *messages.ConditionReported, before *metav1.Con
 // within that time never shows; another change starts the time anew. A change of the message alone is
 // held as long as the status that it is about.
 func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Condition) {
-	h := held{kind: kind, since: now, before: before}
+	h := youngCondition{kind: kind, since: now, before: before}
 	if i := c.heldAt(kind); i >= 0 {
 		if sameStatus(before, after) {
 			return
@@ -139,7 +139,7 @@ func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Conditi
 // holdYoung holds, after a restart, what changed so shortly before that it had not shown yet.
 func (c *Cluster) holdYoung(now time.Time) {
 	for i := range c.conditions {
-		h := held{kind: c.conditions[i].Type, since: c.conditions[i].LastTransitionTime.Time, unknown: true}
+		h := youngCondition{kind: c.conditions[i].Type, since: c.conditions[i].LastTransitionTime.Time, unknown: true}
 		if c.counts(&h).After(now) {
 			c.held = append(c.held, h)
 		}
@@ -149,19 +149,19 @@ func (c *Cluster) holdYoung(now time.Time) {
 // settleConditions shows policies every change that has held long enough.
 func (c *Cluster) settleConditions(now time.Time) {
 	before := len(c.held)
-	c.held = slices.DeleteFunc(c.held, func(h held) bool { return !c.counts(&h).After(now) })
+	c.held = slices.DeleteFunc(c.held, func(h youngCondition) bool { return !c.counts(&h).After(now) })
 	if len(c.held) < before {
 		c.reopen()
 	}
 }
 
 func (c *Cluster) heldAt(kind string) int {
-	return slices.IndexFunc(c.held, func(h held) bool { return h.kind == kind })
+	return slices.IndexFunc(c.held, func(h youngCondition) bool { return h.kind == kind })
 }
 
 // blind reports whether somebody would have to know how a condition was before a restart to judge.
 func (c *Cluster) blind() bool {
-	return slices.ContainsFunc(c.held, func(h held) bool { return h.unknown })
+	return slices.ContainsFunc(c.held, func(h youngCondition) bool { return h.unknown })
 }
 
 // seen are the conditions as policies see them.

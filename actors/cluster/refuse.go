@@ -14,7 +14,7 @@ import (
 // admits reports whether the cluster would be valid with the taints that policies want. One that it does not
 // admit stops all of them, for they are written at once; that is said once. Source: Karmada's
 // ClusterTaintPolicy controller, whose patch the API server refuses, with the event TaintClusterFailed.
-func (c *Cluster) admits(after []corev1.Taint, changes []policy.Change, out *actors.Outbox) bool {
+func (c *Cluster) admits(after []corev1.Taint, changes []policy.TaintChange, out *actors.Outbox) bool {
 	refusal := c.refuse(after, changes)
 	if refusal != nil && !sameRequest(refusal, c.refusal) {
 		out.Record(refusal)
@@ -24,7 +24,7 @@ func (c *Cluster) admits(after []corev1.Taint, changes []policy.Change, out *act
 }
 
 // refuse says what is wrong with the taints after some changes; nil: nothing.
-func (c *Cluster) refuse(after []corev1.Taint, changes []policy.Change) *messages.TaintingFailed {
+func (c *Cluster) refuse(after []corev1.Taint, changes []policy.TaintChange) *messages.TaintingFailed {
 	if len(changes) == 0 {
 		return nil
 	}

@@ -81,11 +81,11 @@ func (c *Cluster) barred(taints []corev1.Taint, causes []api.TaintCause) (barred
 }
 
 // spare says once of each taint that stays against a policy's will why it does.
-func (c *Cluster) spare(spared []policy.Change, out *actors.Outbox) {
+func (c *Cluster) spare(spared []policy.TaintChange, out *actors.Outbox) {
 	for i := range spared {
 		s := &spared[i]
 		at := taint.Find(c.taints, s.Taint.Key, s.Taint.Effect)
-		if c.recovered || at < 0 || slices.ContainsFunc(c.spared, func(o policy.Change) bool { return o.Policy == s.Policy && taint.Same(&o.Taint, &s.Taint) }) {
+		if c.recovered || at < 0 || slices.ContainsFunc(c.spared, func(o policy.TaintChange) bool { return o.Policy == s.Policy && taint.Same(&o.Taint, &s.Taint) }) {
 			continue
 		}
 		out.Record(&messages.TaintSpared{
@@ -106,7 +106,7 @@ func (c *Cluster) disown(r *revision) {
 	}
 }
 
-func ruledBy(changes []policy.Change, t *corev1.Taint) (cause api.TaintCause) {
+func ruledBy(changes []policy.TaintChange, t *corev1.Taint) (cause api.TaintCause) {
 	for i := range changes {
 		if taint.Same(&changes[i].Taint, t) {
 			cause = api.TaintCause{By: byPolicy, Policy: string(changes[i].Policy), Because: changes[i].Cause}

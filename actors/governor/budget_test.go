@@ -48,7 +48,7 @@ func on(binding messages.BindingName, replicas int32, clusters ...messages.Clust
 }
 
 // changed returns a copy of what is known of a workload with another first share.
-func changed(m *messages.WorkloadObserved, serving int32, d messages.Departure) *messages.WorkloadObserved {
+func changed(m *messages.WorkloadObserved, serving int32, d messages.EvictionStage) *messages.WorkloadObserved {
 	c := *m
 	c.Shares = append([]messages.Share(nil), m.Shares...)
 	c.Shares[0].Serving, c.Shares[0].Departure = serving, d
@@ -434,7 +434,7 @@ func TestNoOrderOfNewsMatters(t *testing.T) {
 func TestAPermitThatIsOnItsWayIsNotGivenBack(t *testing.T) {
 	d := drive(t, budgeting)
 	d.Tell(set(slow("all", 3)), on("a", 1, "e1", "e2"), on("b", 2, "e3"))
-	asks := func(second messages.Departure) *messages.WorkloadObserved {
+	asks := func(second messages.EvictionStage) *messages.WorkloadObserved {
 		m := changed(on("a", 1, "e1", "e2"), 1, messages.Permitted)
 		m.Shares[1].Departure = second
 		return m

@@ -174,7 +174,7 @@ func TestBudgetsReserveWhatWasPermittedUntilItIsUsed(t *testing.T) {
 	bs.set(&messages.BudgetsSet{Budgets: []messages.Budget{{Name: "all", Spec: &api.EvictionBudgetSpec{
 		MinAvailable: new(intstr.FromInt32(2)), MaxMoved: &api.MaxMoved{Replicas: intstr.FromInt32(9), WindowSeconds: 60},
 	}}}})
-	runs := func(binding messages.BindingName, d messages.Departure) *messages.WorkloadObserved {
+	runs := func(binding messages.BindingName, d messages.EvictionStage) *messages.WorkloadObserved {
 		return &messages.WorkloadObserved{
 			Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true, Expected: 2,
 			Shares: []messages.Share{{Cluster: "m1", Replicas: 2, Serving: 2, Departure: d}},

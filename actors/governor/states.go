@@ -18,10 +18,10 @@ type state struct {
 	known, unhealthy bool
 
 	clusters, unhealthyClusters int
-	verdict                     storm.Verdict
+	verdict                     storm.Regime
 }
 
-func newState() state { return state{verdict: storm.Verdict{State: storm.Normal}} }
+func newState() state { return state{verdict: storm.Regime{State: storm.Normal}} }
 
 // states judge the fleet and its regions by the health of their clusters: a disruption slows evictions or stops them.
 type states struct {
@@ -66,7 +66,7 @@ func (s *states) restore(d *domain, g *api.Governance) {
 	if g.State == "" {
 		return
 	}
-	v := storm.Verdict{State: storm.State(g.State)}
+	v := storm.Regime{State: storm.State(g.State)}
 	if g.Until != nil {
 		v.Until = g.Until.Time
 	}

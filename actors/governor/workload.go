@@ -75,7 +75,7 @@ func (w *workload) end(r reservation) {
 }
 
 // departure is how far the eviction from a cluster is; from one where it does not run, there is none.
-func (w *workload) departure(from messages.ClusterName) messages.Departure {
+func (w *workload) departure(from messages.ClusterName) messages.EvictionStage {
 	for i := range w.observed.Shares {
 		if s := &w.observed.Shares[i]; s.Cluster == from {
 			return s.Departure

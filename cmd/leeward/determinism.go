@@ -26,7 +26,7 @@ func (r *replaying) compare(t task, run *replay.Run) {
 func otherThan(cpus int) int { return max(1, 3-cpus) }
 
 // tellSame says how many runs were made twice, where none came out otherwise.
-func (o *outcome) tellSame(stderr io.Writer) {
+func (o *results) tellSame(stderr io.Writer) {
 	if len(o.errors) > 0 {
 		return
 	}

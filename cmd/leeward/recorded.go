@@ -21,9 +21,9 @@ import (
 
 // decisions are how workloads left clusters until the end of a recording.
 type decisions struct {
-	departures incident.Departures
-	end        time.Duration
-	assumed    []string
+	evictions incident.Evictions
+	end       time.Duration
+	assumed   []string
 }
 
 // load reads what files hold: scenarios first, then recordings. The error has every problem of the former, or those of
@@ -118,7 +118,7 @@ func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scena
 		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
 	}
 	s := i.Scenario(incident.Under{With: with, Profile: r.profile, Set: r.set})
-	r.recorded[s] = decisions{departures: i.Departures(), end: i.Duration, assumed: i.Assumed().Lines()}
+	r.recorded[s] = decisions{evictions: i.Evictions(), end: i.Duration, assumed: i.Assumed().Lines()}
 	return s, nil
 }
 
@@ -136,11 +136,11 @@ func (r *replaying) observation(path string, data []byte) (*scenario.Scenario, e
 		return nil, err
 	}
 	s.Seed = 1
-	departures := incident.Departures{}
+	evictions := incident.Evictions{}
 	for name, placements := range observed.Observed.Placements() { // order-free: each binding by itself
-		departures.Follow(name, placements)
+		evictions.Follow(name, placements)
 	}
-	r.recorded[s] = decisions{departures: departures, end: s.Duration}
+	r.recorded[s] = decisions{evictions: evictions, end: s.Duration}
 	return s, nil
 }
 
@@ -176,6 +176,6 @@ func (r *replaying) hold(s *scenario.Scenario, run *replay.Run) {
 	if s.Began != nil {
 		stood = s.Began.Objects
 	}
-	run.Compared = incident.Compare(recorded.departures, incident.Replayed(run, stood), recorded.end)
+	run.Compared = incident.Compare(recorded.evictions, incident.Replayed(run, stood), recorded.end)
 	run.Assumed = recorded.assumed
 }

@@ -112,7 +112,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	}
 	defer page.discard()
 	out := r.open(c.OutOrStdout(), c.ErrOrStderr(), page, tasks)
-	var sum outcome
+	var sum results
 	take := func(i int, run *replay.Run) error {
 		if err := r.transcribe(tasks, i, run, c.ErrOrStderr()); err != nil {
 			return err
@@ -201,8 +201,8 @@ func (r *replaying) replay(t task) *replay.Run {
 	return run
 }
 
-// outcome is what came of all runs.
-type outcome struct {
+// results is what came of all runs.
+type results struct {
 	failed bool
 	// errors are why runs ended early, each once: the same may happen under a thousand seeds.
 	errors []error
@@ -213,7 +213,7 @@ type outcome struct {
 }
 
 // add takes the next run, and reports whether its error is one that no run before had.
-func (o *outcome) add(run *replay.Run) (fresh bool) {
+func (o *results) add(run *replay.Run) (fresh bool) {
 	o.failed = o.failed || !run.Passed
 	if o.last == nil || o.last.File != run.File || o.last.Name != run.Name {
 		o.ran++
@@ -234,7 +234,7 @@ func (o *outcome) add(run *replay.Run) (fresh bool) {
 }
 
 // exit says how the command ends: what is our fault comes before what is the scenario's.
-func (o *outcome) exit() error {
+func (o *results) exit() error {
 	all := errors.Join(o.errors...)
 	for _, err := range o.errors {
 		if !isInvalid(err) {

@@ -63,7 +63,7 @@ func TestTheOutcomeOfAllRunsIsOneExitCode(t *testing.T) {
 		{"what goes wrong under many seeds is said once", []*replay.Run{broke, broke}, exitInternal, "leeward: boom"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var sum outcome
+			var sum results
 			for _, r := range c.runs {
 				sum.add(r)
 			}

@@ -308,5 +308,5 @@ func compared(t *testing.T, i *incident.Incident, s *scenario.Scenario, seed uin
 	t.Helper()
 	run, err := replay.Play(s, replay.Options{Seed: seed})
 	require.NoError(t, err)
-	return incident.Compare(i.Departures(), incident.Replayed(run, s.Began.Objects), i.Duration)
+	return incident.Compare(i.Evictions(), incident.Replayed(run, s.Began.Objects), i.Duration)
 }

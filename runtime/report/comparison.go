@@ -34,10 +34,10 @@ func tellComparisons(out *bytes.Buffer, r *replay.Run) {
 	_ = table.Flush()
 }
 
-// verdicts counts departures by how they compare: "2 same, 1 later".
-func verdicts(all []replay.Comparison) string {
+// agreements counts evictions by how they compare: "2 same, 1 later".
+func agreements(all []replay.Comparison) string {
 	var texts []string
-	for _, v := range []replay.Verdict{replay.Same, replay.Earlier, replay.Later, replay.Differs, replay.OnlyRecorded, replay.OnlyReplayed} {
+	for _, v := range []replay.Agreement{replay.Same, replay.Earlier, replay.Later, replay.Differs, replay.OnlyRecorded, replay.OnlyReplayed} {
 		n := 0
 		for i := range all {
 			if all[i].Verdict == v {
@@ -56,14 +56,14 @@ func verdicts(all []replay.Comparison) string {
 
 // comparisonDocument is a comparison in JSON; times are seconds from the start.
 type comparisonDocument struct {
-	Binding  string             `json:"binding"`
-	Cluster  string             `json:"cluster"`
-	Recorded *departureDocument `json:"recorded"`
-	Replayed *departureDocument `json:"replayed"`
-	Verdict  replay.Verdict     `json:"verdict"`
+	Binding  string            `json:"binding"`
+	Cluster  string            `json:"cluster"`
+	Recorded *evictionDocument `json:"recorded"`
+	Replayed *evictionDocument `json:"replayed"`
+	Verdict  replay.Agreement  `json:"verdict"`
 }
 
-type departureDocument struct {
+type evictionDocument struct {
 	At       float64             `json:"at"`
 	To       []api.TargetCluster `json:"to"`
 	Released *float64            `json:"released"`
@@ -82,11 +82,11 @@ func documentsOf(all []replay.Comparison) []comparisonDocument {
 	return documents
 }
 
-func documentOf(d *replay.Departure) *departureDocument {
+func documentOf(d *replay.Eviction) *evictionDocument {
 	if d == nil {
 		return nil
 	}
-	o := &departureDocument{At: d.At.Seconds(), To: append([]api.TargetCluster{}, d.To...)}
+	o := &evictionDocument{At: d.At.Seconds(), To: append([]api.TargetCluster{}, d.To...)}
 	end := d.Released.Seconds()
 	switch {
 	case d.Back:

@@ -98,7 +98,7 @@ func tellLines(out *bytes.Buffer, indent, text string) {
 func writeVerdict(w io.Writer, r *replay.Run, paint painting) error {
 	text := paint(green, "passed") + ": " + count(len(r.Expectations), "expectation") + " held"
 	if r.Compared != nil && len(r.Expectations) == 0 {
-		text = paint(green, "compared") + ": " + verdicts(r.Compared)
+		text = paint(green, "compared") + ": " + agreements(r.Compared)
 	}
 	if !r.Passed {
 		text = paint(red, "failed") + ": " + complaint(r)

@@ -356,11 +356,11 @@ type expectation struct {
 	// Fields of an object, as kubectl shows them; other fields do not matter.
 	Object map[string]any `json:"object" schema:"what,object"`
 	// One of several correct outcomes, each of the same object.
-	AnyOf []outcome `json:"anyOf" schema:"what"`
+	AnyOf []alternative `json:"anyOf" schema:"what"`
 }
 
-// outcome is a possible state of an object.
-type outcome struct {
+// alternative is a possible state of an object.
+type alternative struct {
 	// A taint of a cluster.
 	Taint *taintExpectation `json:"taint" schema:"what"`
 	// State of a workload: its clusters, replicas, health and tasks.

@@ -98,7 +98,7 @@ func (r *reader) count(path string, t *total, e *expect.Expectation) {
 
 // subject says what an expectation is about.
 func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
-	state := outcome{Taint: w.Taint, Binding: w.Binding, Object: w.Object}
+	state := alternative{Taint: w.Taint, Binding: w.Binding, Object: w.Object}
 	subjects := state.count()
 	for _, written := range []bool{w.Event != nil, w.AnyOf != nil} {
 		if written {
@@ -123,8 +123,8 @@ func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
 	}
 }
 
-// count is how many of an outcome's subjects are written.
-func (o *outcome) count() (subjects int) {
+// count is how many of an alternative's subjects are written.
+func (o *alternative) count() (subjects int) {
 	for _, written := range []bool{o.Taint != nil, o.Binding != nil, o.Object != nil} {
 		if written {
 			subjects++
@@ -133,8 +133,8 @@ func (o *outcome) count() (subjects int) {
 	return subjects
 }
 
-// state reads the one subject of an outcome.
-func (r *reader) state(path string, o *outcome) expect.State {
+// state reads the one subject of an alternative.
+func (r *reader) state(path string, o *alternative) expect.State {
 	switch {
 	case o.Taint != nil:
 		return r.taint(path+".taint", o.Taint)
@@ -145,8 +145,8 @@ func (r *reader) state(path string, o *outcome) expect.State {
 	}
 }
 
-// anyOf reads outcomes of one object.
-func (r *reader) anyOf(path string, outcomes []outcome) expect.AnyOf {
+// anyOf reads alternatives of one object.
+func (r *reader) anyOf(path string, outcomes []alternative) expect.AnyOf {
 	before := len(r.problems)
 	var states expect.AnyOf
 	for i := range outcomes {

@@ -20,7 +20,7 @@ func (s *Storm) checks() []Check {
 	}
 	rule := taint.Rule{Match: s.settings.TolerationMatch, Numeric: s.settings.NumericTolerations}
 	var short, overdue, unfinished []string
-	s.eachStanding(func(name messages.BindingName, at *standing) {
+	s.eachStanding(func(name messages.BindingName, at *followed) {
 		if !at.whole() {
 			short = append(short, string(name))
 		}

@@ -16,7 +16,7 @@ func (s *Storm) shape() Shape {
 		s.clusters = append(s.clusters, o.(*api.Cluster))
 	}
 	shape := Shape{Clusters: len(s.clusters), Regions: len(regionsOf(s.clusters))}
-	s.eachStanding(func(_ messages.BindingName, at *standing) {
+	s.eachStanding(func(_ messages.BindingName, at *followed) {
 		shape.Bindings++
 		for _, t := range at.Clusters {
 			shape.Replicas += int(t.Replicas)
@@ -45,7 +45,7 @@ func regionsOf(clusters []*api.Cluster) []string {
 }
 
 // eachStanding visits every workload, in no order.
-func (s *Storm) eachStanding(visit func(messages.BindingName, *standing)) {
+func (s *Storm) eachStanding(visit func(messages.BindingName, *followed)) {
 	for _, l := range s.lanes {
 		for name, at := range l.standing { // order-free: visitors count, or sort what they keep
 			visit(name, at)
@@ -65,7 +65,7 @@ func (s *Storm) load() []ClusterLoad {
 
 func (s *Storm) counts() map[string]int {
 	counts := map[string]int{}
-	s.eachStanding(func(_ messages.BindingName, at *standing) {
+	s.eachStanding(func(_ messages.BindingName, at *followed) {
 		for _, t := range at.Clusters {
 			counts[t.Name] += int(t.Replicas)
 		}

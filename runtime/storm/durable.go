@@ -187,7 +187,7 @@ func (d *durable) wait(ctx context.Context, feed *engine.Feed, due time.Time) er
 func (d *durable) calm(context.Context) (time.Time, error) { return d.clock.Now().UTC(), nil }
 
 // play writes the condition Ready of clusters, each change when its time has come.
-func (d *durable) play(ctx context.Context, changes []change) error {
+func (d *durable) play(ctx context.Context, changes []readiness) error {
 	feed := d.engine.Follow()
 	defer feed.Close()
 	for _, c := range changes {

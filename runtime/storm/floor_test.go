@@ -151,7 +151,7 @@ func (f *leastWork) storm(b *testing.B) time.Duration {
 		}
 		for _, t := range w.targets {
 			if slices.Contains(leaving, messages.ClusterName(t.Name)) {
-				task := eviction.ForTaint(eviction.Departure{Cluster: t.Name, Replicas: t.Replicas}, nil, f.settings.NoExecuteTaintEvictionPurgeMode)
+				task := eviction.ForTaint(eviction.Origin{Cluster: t.Name, Replicas: t.Replicas}, nil, f.settings.NoExecuteTaintEvictionPurgeMode)
 				task.CreationTimestamp = &metav1.Time{Time: bareNow}
 				w.tasks = append(w.tasks, task)
 			}

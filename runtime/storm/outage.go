@@ -99,38 +99,38 @@ const (
 	pause = time.Minute
 )
 
-// change is what the clusters of one moment report of their condition Ready.
-type change struct {
+// readiness is what the clusters of one moment report of their condition Ready.
+type readiness struct {
 	after    time.Duration // the first failure
 	clusters []messages.ClusterName
 	ready    metav1.ConditionStatus
 }
 
 // script is what happens to the victims, in the order of time.
-func script(pattern string, victims []messages.ClusterName) []change {
+func script(pattern string, victims []messages.ClusterName) []readiness {
 	switch pattern {
 	case Cascade:
 		return cascade(victims)
 	case Flapping:
 		return flapping(victims)
 	}
-	return []change{{0, victims, metav1.ConditionFalse}}
+	return []readiness{{0, victims, metav1.ConditionFalse}}
 }
 
-func cascade(victims []messages.ClusterName) []change {
-	var all []change
+func cascade(victims []messages.ClusterName) []readiness {
+	var all []readiness
 	size := (len(victims) + waves - 1) / waves
 	for wave := range slices.Chunk(victims, size) {
-		all = append(all, change{time.Duration(len(all)) * pause, wave, metav1.ConditionFalse})
+		all = append(all, readiness{time.Duration(len(all)) * pause, wave, metav1.ConditionFalse})
 	}
 	return all
 }
 
-func flapping(victims []messages.ClusterName) []change {
-	var all []change
+func flapping(victims []messages.ClusterName) []readiness {
+	var all []readiness
 	for range flaps {
 		for _, ready := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue} {
-			all = append(all, change{time.Duration(len(all)) * pause, victims, ready})
+			all = append(all, readiness{time.Duration(len(all)) * pause, victims, ready})
 		}
 	}
 	return all

@@ -16,11 +16,11 @@ import (
 type recorder struct {
 	storm    *Storm
 	counters [released + 1]atomic.Int64
-	standing map[messages.BindingName]*standing
+	standing map[messages.BindingName]*followed
 	// latest is, for each actor, the standing of whom its last fact was about, which is mostly that of the next.
-	latest []*standing
+	latest []*followed
 	actor  int32     // who tells the present fact
-	at     *standing // of whom it is
+	at     *followed // of whom it is
 	step   failover.Reader
 	taints map[messages.ClusterName][]corev1.Taint
 	timing
@@ -43,7 +43,7 @@ var stageNames = [...]string{evicted: StageEvicted, placed: StagePlaced, healthy
 
 func newRecorder(s *Storm) *recorder {
 	r := &recorder{
-		storm: s, standing: map[messages.BindingName]*standing{}, taints: map[messages.ClusterName][]corev1.Taint{}, timing: newTiming(),
+		storm: s, standing: map[messages.BindingName]*followed{}, taints: map[messages.ClusterName][]corev1.Taint{}, timing: newTiming(),
 	}
 	r.step = r.stepped
 	return r
@@ -86,7 +86,7 @@ func (r *recorder) failsOver(now time.Time, f messages.Fact) {
 	}
 }
 
-func (r *recorder) of(b messages.BindingName) *standing {
+func (r *recorder) of(b messages.BindingName) *followed {
 	for int(r.actor) >= len(r.latest) {
 		r.latest = append(r.latest, nil)
 	}
@@ -95,7 +95,7 @@ func (r *recorder) of(b messages.BindingName) *standing {
 	}
 	s := r.standing[b]
 	if s == nil {
-		s = &standing{binding: b}
+		s = &followed{binding: b}
 		r.standing[b] = s
 	}
 	r.latest[r.actor] = s

@@ -60,7 +60,7 @@ func (r *rehearsed) calm(ctx context.Context) (time.Time, error) {
 	return first, r.settleUntil(ctx, first.Add(-1))
 }
 
-func (r *rehearsed) play(ctx context.Context, changes []change) error {
+func (r *rehearsed) play(ctx context.Context, changes []readiness) error {
 	for _, c := range changes {
 		at := r.start.Add(c.after)
 		if err := r.settleUntil(ctx, at.Add(-1)); err != nil {

@@ -145,7 +145,7 @@ func (f *sameData) due(dark []*messages.ClusterView) (leavers []*bareWorkload) {
 }
 
 // bears is what the taints of a cluster mean to a workload.
-func (f *sameData) bears(w *bareWorkload, c *bareCluster) taint.Verdict {
+func (f *sameData) bears(w *bareWorkload, c *bareCluster) taint.Tolerance {
 	return taint.Deadline(c.taints, w.spec.Placement.ClusterTolerations, f.rule())
 }
 
@@ -170,7 +170,7 @@ func (f *sameData) move(b *testing.B, w *bareWorkload) {
 		if share(next, l.cluster) > 0 {
 			b.Fatalf("%s must be left and gains", l.cluster)
 		}
-		task := eviction.ForTaint(eviction.Departure{Cluster: string(l.cluster), Replicas: share(w.spec.Clusters, l.cluster)},
+		task := eviction.ForTaint(eviction.Origin{Cluster: string(l.cluster), Replicas: share(w.spec.Clusters, l.cluster)},
 			w.spec.Failover, f.settings.NoExecuteTaintEvictionPurgeMode)
 		task.CreationTimestamp = &metav1.Time{Time: bareNow}
 		w.spec.GracefulEvictionTasks = append(w.spec.GracefulEvictionTasks, task)

@@ -12,8 +12,8 @@ import (
 	"leeward/runtime/fleet/failover"
 )
 
-// standing is where one workload stands, told from facts alone: what it runs, and how far its failover has come.
-type standing struct {
+// followed is where one workload stands, told from facts alone: what it runs, and how far its failover has come.
+type followed struct {
 	failover.Binding
 	binding  messages.BindingName
 	replicas int32
@@ -34,7 +34,7 @@ type moment struct {
 
 func (m moment) since(due moment) moment { return moment{m.wall - due.wall, m.fleet - due.fleet} }
 
-func (s *standing) asks(spec *api.BindingSpec, replicas int32) {
+func (s *followed) asks(spec *api.BindingSpec, replicas int32) {
 	s.replicas = replicas
 	if spec != nil {
 		s.placement = spec.Placement
@@ -42,7 +42,7 @@ func (s *standing) asks(spec *api.BindingSpec, replicas int32) {
 }
 
 // handovers counts the clusters that it is being evicted from.
-func (s *standing) handovers() (n int) {
+func (s *followed) handovers() (n int) {
 	for range s.Handovers() {
 		n++
 	}
@@ -50,7 +50,7 @@ func (s *standing) handovers() (n int) {
 }
 
 // whole reports whether all replicas have a place.
-func (s *standing) whole() bool {
+func (s *followed) whole() bool {
 	want, have := s.replicas, int32(0)
 	if s.placement != nil && !s.placement.ReplicaScheduling.Divides() {
 		want *= int32(len(s.Clusters))
@@ -62,7 +62,7 @@ func (s *standing) whole() bool {
 }
 
 // overdue reports whether it is to run on a cluster that has taints which it does not tolerate, or no longer.
-func (s *standing) overdue(now time.Time, taints map[messages.ClusterName][]corev1.Taint, rule taint.Rule) bool {
+func (s *followed) overdue(now time.Time, taints map[messages.ClusterName][]corev1.Taint, rule taint.Rule) bool {
 	return slices.ContainsFunc(s.Clusters, func(t api.TargetCluster) bool {
 		var tolerations []corev1.Toleration
 		if s.placement != nil {

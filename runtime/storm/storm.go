@@ -72,7 +72,7 @@ type ground interface {
 	// calm lets what is left of the beginning pass, and returns the instant of the first failure.
 	calm(context.Context) (time.Time, error)
 	// play brings failures about, and lets all come to its end that follows from them.
-	play(context.Context, []change) error
+	play(context.Context, []readiness) error
 	clusters() []api.Object
 	now() time.Time
 	// use is what the machines have done so far.

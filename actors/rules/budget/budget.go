@@ -82,14 +82,14 @@ func (a *Account) Allowed(b *api.EvictionBudgetSpec) int64 {
 	return allowed
 }
 
-// Eviction is what a departure costs.
+// Eviction says what one costs.
 type Eviction struct {
 	// Takes is how many replicas stop serving by it, Moves how many are placed elsewhere.
 	Takes, Moves int64
 }
 
-// Verdict is what a budget has against an eviction.
-type Verdict struct {
+// Objection is what a budget has against an eviction.
+type Objection struct {
 	// Message says what; empty: nothing.
 	Message string
 	// Never is set where it would have that against it, too, if every replica served and none had moved.
@@ -100,29 +100,29 @@ type Verdict struct {
 
 // Judge asks a budget about an eviction. What takes nothing away is never kept for minAvailable or
 // maxUnavailable: not what does not serve, and not what serves until its replacement does.
-func Judge(b *api.EvictionBudgetSpec, a *Account, e Eviction) Verdict {
+func Judge(b *api.EvictionBudgetSpec, a *Account, e Eviction) Objection {
 	desired := Desired(b, a.Expected)
 	if e.Takes > 0 && a.Healthy-e.Takes < desired {
-		v := Verdict{Message: fmt.Sprintf("%d of %d replicas available, %d required; the eviction takes %d immediately", a.Healthy, a.Expected, desired, e.Takes)}
+		v := Objection{Message: fmt.Sprintf("%d of %d replicas available, %d required; the eviction takes %d immediately", a.Healthy, a.Expected, desired, e.Takes)}
 		if v.Never = a.Expected-e.Takes < desired; v.Never {
 			v.Message = fmt.Sprintf("the eviction takes %d of %d replicas immediately, and %d are required", e.Takes, a.Expected, desired)
 		}
 		return v
 	}
 	if b.MaxMoved == nil || e.Moves == 0 {
-		return Verdict{}
+		return Objection{}
 	}
 	limit, window := of(&b.MaxMoved.Replicas, a.Expected), Span(b.MaxMoved)
 	if e.Moves > limit {
-		return Verdict{Never: true, Message: fmt.Sprintf("the eviction moves %d replicas, and at most %d of %d may move within %s", e.Moves, limit, a.Expected, window)}
+		return Objection{Never: true, Message: fmt.Sprintf("the eviction moves %d replicas, and at most %d of %d may move within %s", e.Moves, limit, a.Expected, window)}
 	}
 	if moved := a.Moves.Sum() + a.Pending; moved+e.Moves > limit {
-		return Verdict{
+		return Objection{
 			Message: fmt.Sprintf("%d replicas moved of at most %d within %s; the eviction moves %d", moved, limit, window, e.Moves),
 			Until:   a.Moves.room(limit-a.Pending-e.Moves, window),
 		}
 	}
-	return Verdict{}
+	return Objection{}
 }
 
 // Span is the window of a budget.

@@ -43,15 +43,15 @@ var whys = [...]string{
 // String returns the reason as transcripts print it.
 func (w Why) String() string { return whys[w] }
 
-// Outcome says what becomes of a task.
-type Outcome struct {
+// Assessment says what becomes of a task.
+type Assessment struct {
 	Why Why
-	// Recheck is when time alone changes the outcome; zero: it does not.
+	// Recheck is when time alone changes that; zero: it does not.
 	Recheck time.Time
 }
 
 // Drop reports whether the task is done: it leaves the binding, and the old copy goes.
-func (o Outcome) Drop() bool { return o.Why >= Unsuppressed }
+func (o Assessment) Drop() bool { return o.Why >= Unsuppressed }
 
 // Handover is what is known of the new placement; all tasks of a binding share it.
 type Handover struct {
@@ -72,9 +72,9 @@ type Handover struct {
 // suppressed one stays, and one whose suppression was lifted goes, without further question; one whose
 // new placement is scheduled and healthy goes, be it ever so late; one whose time is up goes, at the
 // very instant it is up; any other waits. The purge mode does not matter here.
-func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Outcome {
+func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Assessment {
 	if task.CreationTimestamp.IsZero() {
-		return Outcome{Why: New, Recheck: now.Add(grace(task, h.Timeout))}
+		return Assessment{Why: New, Recheck: now.Add(grace(task, h.Timeout))}
 	}
 	if task.SuppressDeletion != nil {
 		return suppression(*task.SuppressDeletion)
@@ -83,23 +83,23 @@ func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Outcome {
 	expired := !now.Before(deadline)
 	switch done := h.Scheduled && (h.Healthy || h.ScaledToZero); {
 	case !expired && !done:
-		return Outcome{Why: Waiting, Recheck: deadline}
+		return Assessment{Why: Waiting, Recheck: deadline}
 	case h.ScaledToZero:
-		return Outcome{Why: ScaledToZero}
+		return Assessment{Why: ScaledToZero}
 	case h.KeepLastCopy && !h.HealthyElsewhere:
-		return Outcome{Why: LastCopy}
+		return Assessment{Why: LastCopy}
 	case done:
-		return Outcome{Why: HandedOver}
+		return Assessment{Why: HandedOver}
 	default:
-		return Outcome{Why: Timeout}
+		return Assessment{Why: Timeout}
 	}
 }
 
-func suppression(on bool) Outcome {
+func suppression(on bool) Assessment {
 	if on {
-		return Outcome{Why: Suppressed}
+		return Assessment{Why: Suppressed}
 	}
-	return Outcome{Why: Unsuppressed}
+	return Assessment{Why: Unsuppressed}
 }
 
 func grace(task *api.GracefulEvictionTask, timeout time.Duration) time.Duration {

@@ -65,7 +65,7 @@ func TestAssess(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := eviction.Assess(c.task, now, c.h)
-			require.Equal(t, eviction.Outcome{Why: c.why, Recheck: c.recheck}, got, got.Why.String())
+			require.Equal(t, eviction.Assessment{Why: c.why, Recheck: c.recheck}, got, got.Why.String())
 			require.Equal(t, c.drop, got.Drop())
 		})
 	}

@@ -21,8 +21,8 @@ func PurgeMode(f *api.FailoverBehavior, fallback api.PurgeMode) api.PurgeMode {
 	return api.PurgeGracefully
 }
 
-// Departure is what a task records of the placement that it ends.
-type Departure struct {
+// Origin is what a task records of the placement that it ends.
+type Origin struct {
 	Cluster string
 	// Replicas that ran there; tasks of what has none keep silent about them.
 	Replicas int32
@@ -38,7 +38,7 @@ type Departure struct {
 // ForTaint returns the task of a binding that does not, or no longer, tolerate a taint of its cluster.
 // The policy's cluster failover says how; purge mode and fallback are those of PurgeMode. It has no creation
 // time: Assess calls it new.
-func ForTaint(d Departure, f *api.FailoverBehavior, fallback api.PurgeMode) api.GracefulEvictionTask {
+func ForTaint(d Origin, f *api.FailoverBehavior, fallback api.PurgeMode) api.GracefulEvictionTask {
 	t := d.task(PurgeMode(f, fallback))
 	t.Reason, t.Producer = api.EvictionReasonTaintUntolerated, api.ProducerTaintManager
 	if f != nil && f.Cluster != nil {
@@ -49,7 +49,7 @@ func ForTaint(d Departure, f *api.FailoverBehavior, fallback api.PurgeMode) api.
 
 // ForFailback returns the task of a binding that goes back to where it was: the copy here, in the affinity
 // group from, stays until those at home are healthy.
-func ForFailback(d Departure, from string) api.GracefulEvictionTask {
+func ForFailback(d Origin, from string) api.GracefulEvictionTask {
 	t := d.task(api.PurgeGracefully)
 	t.FromAffinity = from
 	t.Reason, t.Producer = api.EvictionReasonFailback, api.ProducerFailback
@@ -59,7 +59,7 @@ func ForFailback(d Departure, from string) api.GracefulEvictionTask {
 // ForMove returns the task of a binding whose new placement does without a cluster that it need not leave, for
 // reason Rebalance or Reschedule. The copy there stays until the others are healthy; but where the policy's cluster
 // failover says Directly, no two copies are to run at once.
-func ForMove(d Departure, reason string, f *api.FailoverBehavior) api.GracefulEvictionTask {
+func ForMove(d Origin, reason string, f *api.FailoverBehavior) api.GracefulEvictionTask {
 	t := d.task(PurgeMode(f, api.PurgeGracefully))
 	t.Reason, t.Producer = reason, api.ProducerScheduler
 	if reason == api.EvictionReasonRebalance {
@@ -75,7 +75,7 @@ var ErrNoGrace = errors.New("purge mode Gracefully needs the feature GracefulEvi
 // ForApplication returns the task of a binding whose application stays unhealthy. Gracefully, also
 // where the policy names no mode, takes the policy's grace period and fails with ErrNoGrace unless
 // graceful; Never keeps the old copy until a person lets it go. The producer names the kind of binding.
-func ForApplication(d Departure, a *api.ApplicationFailover, producer string, graceful bool) (api.GracefulEvictionTask, error) {
+func ForApplication(d Origin, a *api.ApplicationFailover, producer string, graceful bool) (api.GracefulEvictionTask, error) {
 	mode := a.PurgeMode
 	if mode == "" {
 		mode = api.PurgeGracefully
@@ -95,7 +95,7 @@ func ForApplication(d Departure, a *api.ApplicationFailover, producer string, gr
 	return t, nil
 }
 
-func (d Departure) task(mode api.PurgeMode) api.GracefulEvictionTask {
+func (d Origin) task(mode api.PurgeMode) api.GracefulEvictionTask {
 	t := api.GracefulEvictionTask{FromCluster: d.Cluster, PurgeMode: mode, PreservedLabelState: d.State, Message: d.Message}
 	if d.Replicas > 0 {
 		t.Replicas = new(d.Replicas)

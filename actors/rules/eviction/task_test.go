@@ -40,18 +40,18 @@ func TestTaskForATaint(t *testing.T) {
 	require.Equal(t, api.GracefulEvictionTask{
 		FromCluster: "member2", PurgeMode: api.PurgeGracefully, Replicas: new(int32(2)),
 		Reason: "TaintUntolerated", Producer: "TaintManager",
-	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}, nil, api.PurgeGracefully))
+	}, eviction.ForTaint(eviction.Origin{Cluster: "member2", Replicas: 2, Before: []string{"member1", "member2"}}, nil, api.PurgeGracefully))
 
 	state := map[string]string{"epoch": "7"}
 	require.Equal(t, api.GracefulEvictionTask{
 		FromCluster: "member2", PurgeMode: api.PurgeDirectly, PreservedLabelState: state,
 		Reason: "TaintUntolerated", Producer: "TaintManager",
-	}, eviction.ForTaint(eviction.Departure{Cluster: "member2", State: state}, nil, api.PurgeDirectly), "no replicas, no figure")
+	}, eviction.ForTaint(eviction.Origin{Cluster: "member2", State: state}, nil, api.PurgeDirectly), "no replicas, no figure")
 
 	require.Equal(t, api.GracefulEvictionTask{
 		FromCluster: "member2", PurgeMode: api.PurgeGracefully, GracePeriodSeconds: new(int32(90)), Handover: api.HandoverGradual,
 		Reason: "TaintUntolerated", Producer: "TaintManager",
-	}, eviction.ForTaint(eviction.Departure{Cluster: "member2"}, &api.FailoverBehavior{Cluster: &api.ClusterFailover{GracePeriodSeconds: new(int32(90)), Handover: api.HandoverGradual}}, api.PurgeDirectly),
+	}, eviction.ForTaint(eviction.Origin{Cluster: "member2"}, &api.FailoverBehavior{Cluster: &api.ClusterFailover{GracePeriodSeconds: new(int32(90)), Handover: api.HandoverGradual}}, api.PurgeDirectly),
 		"K34: a grace period, and a way, of the policy's own")
 }
 
@@ -71,7 +71,7 @@ func TestTaskForAMove(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, api.GracefulEvictionTask{
 				FromCluster: "member2", PurgeMode: c.mode, Replicas: new(int32(2)), Reason: c.reason, Producer: c.producer, Message: "why",
-			}, eviction.ForMove(eviction.Departure{Cluster: "member2", Replicas: 2, Message: "why"}, c.reason, c.failover))
+			}, eviction.ForMove(eviction.Origin{Cluster: "member2", Replicas: 2, Message: "why"}, c.reason, c.failover))
 		})
 	}
 }
@@ -80,7 +80,7 @@ func TestTaskForAReturn(t *testing.T) {
 	require.Equal(t, api.GracefulEvictionTask{
 		FromCluster: "member2", FromAffinity: "backup", PurgeMode: api.PurgeGracefully, Replicas: new(int32(2)),
 		Reason: "Failback", Producer: api.ProducerFailback,
-	}, eviction.ForFailback(eviction.Departure{Cluster: "member2", Replicas: 2}, "backup"))
+	}, eviction.ForFailback(eviction.Origin{Cluster: "member2", Replicas: 2}, "backup"))
 }
 
 func TestPeopleMayHoldEvictionsButNoMoveByChoice(t *testing.T) {
@@ -93,7 +93,7 @@ func TestPeopleMayHoldEvictionsButNoMoveByChoice(t *testing.T) {
 }
 
 func TestTaskForAnApplication(t *testing.T) {
-	left := eviction.Departure{Cluster: "member2", Replicas: 2}
+	left := eviction.Origin{Cluster: "member2", Replicas: 2}
 	stateless := left
 	stateless.Before = []string{"member1", "member2"}
 	stateful := stateless
@@ -101,7 +101,7 @@ func TestTaskForAnApplication(t *testing.T) {
 	grace := new(int32(90))
 	for _, c := range []struct {
 		name     string
-		left     eviction.Departure
+		left     eviction.Origin
 		mode     api.PurgeMode
 		graceful bool
 		want     api.GracefulEvictionTask

@@ -34,8 +34,8 @@ type Report struct {
 	ForPlacement int64
 }
 
-// Verdict is the health of a placement.
-type Verdict struct {
+// Summary is the health of a placement.
+type Summary struct {
 	// Healthy: every target is, which is so too where there is none.
 	Healthy bool
 	// Replicas counts those ready on the targets, on each no more than it is to run, of the version of the
@@ -65,8 +65,8 @@ const (
 // messages.HealthOfPlacement the report must moreover be about the present placement and the present
 // version of the pod template, and as many replicas ready as are to run: the old health of a cluster says
 // nothing about its new share, nor about what has been edited since.
-func Of(reports []Report, targets []Target, mode string) Verdict {
-	v := Verdict{Healthy: true}
+func Of(reports []Report, targets []Target, mode string) Summary {
+	v := Summary{Healthy: true}
 	for _, t := range targets {
 		r := find(reports, t.Cluster)
 		if r.Revision == t.Revision {
@@ -110,7 +110,7 @@ func lacks(r Report, t Target, mode string) lack {
 
 // Reason says which target is not healthy yet and why, the first in the order of the placement; it is
 // empty where all are.
-func (v Verdict) Reason() string {
+func (v Summary) Reason() string {
 	switch v.lack {
 	case aReport:
 		return fmt.Sprintf("%s reports nothing", v.target.Cluster)

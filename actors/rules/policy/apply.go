@@ -19,8 +19,8 @@ type Ruling struct {
 	Taints []api.PolicyTaint
 }
 
-// Change is one taint that came or went, and which policy wanted it so, for which cause.
-type Change struct {
+// TaintChange is one taint that came or went, and which policy wanted it so, for which cause.
+type TaintChange struct {
 	Taint  corev1.Taint
 	Added  bool
 	Policy messages.PolicyName
@@ -42,7 +42,7 @@ type Change struct {
 // Karmada removes and adds one by one, so that an older remover and a younger adder of one taint give
 // it a fresh timeAdded each time any condition changes. That is not followed: a toleration would start
 // anew with every heartbeat.
-func Apply(taints, barred []corev1.Taint, ordered []Ruling, now time.Time) (after []corev1.Taint, changes, spared []Change) {
+func Apply(taints, barred []corev1.Taint, ordered []Ruling, now time.Time) (after []corev1.Taint, changes, spared []TaintChange) {
 	d := docket{taints: taints}
 	for i := range ordered {
 		if ordered[i].Add {
@@ -63,8 +63,8 @@ type docket struct {
 
 // word is the last one on a taint, with the removal that it overruled, if it did.
 type word struct {
-	Change
-	removed *Change
+	TaintChange
+	removed *TaintChange
 }
 
 // decide takes one half of a ruling down. Adding what is present, or removing what is absent, says nothing.
@@ -78,9 +78,9 @@ func (d *docket) decide(r *Ruling, add bool) {
 		if d.present(&wanted) == add {
 			continue
 		}
-		next := word{Change: Change{Taint: wanted, Added: add, Policy: r.Policy, Cause: cause}}
+		next := word{TaintChange: TaintChange{Taint: wanted, Added: add, Policy: r.Policy, Cause: cause}}
 		if i := d.word(&wanted); i >= 0 {
-			if overruled := d.last[i].Change; add {
+			if overruled := d.last[i].TaintChange; add {
 				next.removed = &overruled
 			}
 			d.last = slices.Delete(d.last, i, i+1)
@@ -104,7 +104,7 @@ func (d *docket) word(t *corev1.Taint) int {
 }
 
 // close keeps of all that was decided what differs from before, and may.
-func (d *docket) close(barred []corev1.Taint, now time.Time) (after []corev1.Taint, changes, spared []Change) {
+func (d *docket) close(barred []corev1.Taint, now time.Time) (after []corev1.Taint, changes, spared []TaintChange) {
 	for i := range d.taints {
 		t := &d.taints[i]
 		w, free := d.word(t), taint.Find(barred, t.Key, t.Effect) < 0
@@ -124,7 +124,7 @@ func (d *docket) close(barred []corev1.Taint, now time.Time) (after []corev1.Tai
 		if c.Added && taint.Find(after, c.Taint.Key, c.Taint.Effect) < 0 {
 			c.Taint.TimeAdded = d.since(&c.Taint, now)
 			after = append(after, c.Taint)
-			changes = append(changes, c.Change)
+			changes = append(changes, c.TaintChange)
 		}
 	}
 	if len(changes) == 0 {
@@ -137,11 +137,11 @@ func (d *docket) close(barred []corev1.Taint, now time.Time) (after []corev1.Tai
 func (w *word) revalues(t *corev1.Taint) bool { return w.removed != nil && w.Taint.Value != t.Value }
 
 // removal is who removed the taint last.
-func (w *word) removal() Change {
+func (w *word) removal() TaintChange {
 	if w.removed != nil {
 		return *w.removed
 	}
-	return w.Change
+	return w.TaintChange
 }
 
 // since is when a taint was added: before, if one of its key and effect was there.

@@ -54,53 +54,53 @@ func TestApply(t *testing.T) {
 		before  []corev1.Taint
 		rulings []policy.Ruling
 		after   []corev1.Taint
-		changes []policy.Change
+		changes []policy.TaintChange
 	}{
 		{"nobody asks", []corev1.Taint{old}, []policy.Ruling{{Policy: "p", Taints: []api.PolicyTaint{k}}}, []corev1.Taint{old}, nil},
 		{"19.1 add {k,new,NoSchedule} and {k,NoExecute} onto {k,old,NoSchedule}: the first stays as it is, the second comes now",
 			[]corev1.Taint{old},
 			[]policy.Ruling{asks("add", "p", api.PolicyTaint{Key: "k", Value: "new", Effect: noSchedule}, api.PolicyTaint{Key: "k", Effect: noExecute})},
 			[]corev1.Taint{old, since(now, "k", "", noExecute)},
-			[]policy.Change{{Taint: since(now, "k", "", noExecute), Added: true, Policy: "p", Cause: "p adds"}}},
+			[]policy.TaintChange{{Taint: since(now, "k", "", noExecute), Added: true, Policy: "p", Cause: "p adds"}}},
 		{"19.1 remove {k,other,NoSchedule} takes {k,old,NoSchedule}",
 			[]corev1.Taint{old, other},
 			[]policy.Ruling{asks("remove", "p", api.PolicyTaint{Key: "k", Value: "other", Effect: noSchedule})},
 			[]corev1.Taint{other},
-			[]policy.Change{{Taint: old, Policy: "p", Cause: "p removes"}}},
+			[]policy.TaintChange{{Taint: old, Policy: "p", Cause: "p removes"}}},
 		{"a value comes with its taint", nil,
 			[]policy.Ruling{asks("add", "p", api.PolicyTaint{Key: "k", Value: "v", Effect: noSchedule})},
 			[]corev1.Taint{since(now, "k", "v", noSchedule)},
-			[]policy.Change{{Taint: since(now, "k", "v", noSchedule), Added: true, Policy: "p", Cause: "p adds"}}},
+			[]policy.TaintChange{{Taint: since(now, "k", "v", noSchedule), Added: true, Policy: "p", Cause: "p adds"}}},
 		{"measured a03: both at once, absent before: nothing was ever there", []corev1.Taint{other},
 			[]policy.Ruling{asks("both", "p", k)}, []corev1.Taint{other}, nil},
 		{"measured a03: both at once, present before: it goes", []corev1.Taint{old, other},
 			[]policy.Ruling{asks("both", "p", k)}, []corev1.Taint{other},
-			[]policy.Change{{Taint: old, Policy: "p", Cause: "p removes"}}},
+			[]policy.TaintChange{{Taint: old, Policy: "p", Cause: "p removes"}}},
 		{"measured a06: an adder, then a younger remover: none", nil,
 			[]policy.Ruling{asks("add", "adder", k), asks("remove", "remover", k)}, nil, nil},
 		{"measured a07: a remover, then a younger adder: tainted", nil,
 			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)},
-			[]corev1.Taint{came}, []policy.Change{{Taint: came, Added: true, Policy: "adder", Cause: "adder adds"}}},
+			[]corev1.Taint{came}, []policy.TaintChange{{Taint: came, Added: true, Policy: "adder", Cause: "adder adds"}}},
 		{"a remover, then a younger adder of what is there with another value: that counts, and the time stays", []corev1.Taint{old, other},
 			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)}, []corev1.Taint{other, revalued},
-			[]policy.Change{{Taint: old, Policy: "remover", Cause: "remover removes"}, {Taint: revalued, Added: true, Policy: "adder", Cause: "adder adds"}}},
+			[]policy.TaintChange{{Taint: old, Policy: "remover", Cause: "remover removes"}, {Taint: revalued, Added: true, Policy: "adder", Cause: "adder adds"}}},
 		{"a remover, then a younger adder of what is there with the same value: it is the same", []corev1.Taint{revalued, other},
 			[]policy.Ruling{asks("remove", "remover", k), asks("add", "adder", k)}, []corev1.Taint{revalued, other}, nil},
 		{"two adders: the older one is named", nil,
 			[]policy.Ruling{asks("add", "older", k), asks("add", "younger", k)},
-			[]corev1.Taint{came}, []policy.Change{{Taint: came, Added: true, Policy: "older", Cause: "older adds"}}},
+			[]corev1.Taint{came}, []policy.TaintChange{{Taint: came, Added: true, Policy: "older", Cause: "older adds"}}},
 		{"two removers: the older one is named", []corev1.Taint{old},
 			[]policy.Ruling{asks("remove", "older", k), asks("remove", "younger", k)},
-			nil, []policy.Change{{Taint: old, Policy: "older", Cause: "older removes"}}},
+			nil, []policy.TaintChange{{Taint: old, Policy: "older", Cause: "older removes"}}},
 		{"added, removed and added again: the last adder is named, and comes last", nil,
 			[]policy.Ruling{asks("add", "one", k), asks("remove", "two", k), asks("add", "three", api.PolicyTaint{Key: "z", Effect: noSchedule}, k)},
 			[]corev1.Taint{since(now, "z", "", noSchedule), came},
-			[]policy.Change{{Taint: since(now, "z", "", noSchedule), Added: true, Policy: "three", Cause: "three adds"},
+			[]policy.TaintChange{{Taint: since(now, "z", "", noSchedule), Added: true, Policy: "three", Cause: "three adds"},
 				{Taint: came, Added: true, Policy: "three", Cause: "three adds"}}},
 		{"what goes is told before what comes", []corev1.Taint{old, other},
 			[]policy.Ruling{asks("add", "a", api.PolicyTaint{Key: "z", Effect: noExecute}), asks("remove", "b", k)},
 			[]corev1.Taint{other, since(now, "z", "", noExecute)},
-			[]policy.Change{{Taint: old, Policy: "b", Cause: "b removes"},
+			[]policy.TaintChange{{Taint: old, Policy: "b", Cause: "b removes"},
 				{Taint: since(now, "z", "", noExecute), Added: true, Policy: "a", Cause: "a adds"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,16 +118,16 @@ func TestWhatIsBarredIsSpared(t *testing.T) {
 	k, l := api.PolicyTaint{Key: "k", Effect: noSchedule}, api.PolicyTaint{Key: "l", Effect: noSchedule}
 	theirs, ours := since(t0, "k", "theirs", noSchedule), since(t0, "l", "", noSchedule)
 	both := []corev1.Taint{theirs, ours}
-	spared := policy.Change{Taint: theirs, Policy: "p", Cause: "p removes"}
+	spared := policy.TaintChange{Taint: theirs, Policy: "p", Cause: "p removes"}
 	for _, c := range []struct {
 		name    string
 		rulings []policy.Ruling
 		after   []corev1.Taint
-		spared  []policy.Change
+		spared  []policy.TaintChange
 	}{
-		{"a taint that is barred stays, one that is not goes", []policy.Ruling{asks("remove", "p", k, l)}, []corev1.Taint{theirs}, []policy.Change{spared}},
-		{"it stays for a policy that adds and removes it, too", []policy.Ruling{asks("both", "p", k)}, both, []policy.Change{spared}},
-		{"of two removers the older one is named", []policy.Ruling{asks("remove", "p", k), asks("remove", "q", k)}, both, []policy.Change{spared}},
+		{"a taint that is barred stays, one that is not goes", []policy.Ruling{asks("remove", "p", k, l)}, []corev1.Taint{theirs}, []policy.TaintChange{spared}},
+		{"it stays for a policy that adds and removes it, too", []policy.Ruling{asks("both", "p", k)}, both, []policy.TaintChange{spared}},
+		{"of two removers the older one is named", []policy.Ruling{asks("remove", "p", k), asks("remove", "q", k)}, both, []policy.TaintChange{spared}},
 		{"who is overruled is not named", []policy.Ruling{asks("remove", "p", k), asks("add", "q", k)}, both, nil},
 		{"another effect of the key is another taint", []policy.Ruling{asks("remove", "p", api.PolicyTaint{Key: "k", Effect: noExecute})}, both, nil},
 	} {

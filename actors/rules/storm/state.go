@@ -38,8 +38,8 @@ type Thresholds struct {
 	Region bool
 }
 
-// Verdict is a state and what it does to evictions.
-type Verdict struct {
+// Regime is a state and what it does to evictions.
+type Regime struct {
 	State State
 	// Until is the end of a cooldown.
 	Until time.Time
@@ -49,16 +49,16 @@ type Verdict struct {
 }
 
 // Stops reports whether no evictions.
-func (v Verdict) Stops() bool { return v.Limited && v.PerSecond == 0 }
+func (v Regime) Stops() bool { return v.Limited && v.PerSecond == 0 }
 
 // Judge says what becomes of a verdict now that so many of all clusters are unhealthy.
-func Judge(before Verdict, unhealthy, all int, t Thresholds, now time.Time) Verdict {
-	slow := Verdict{State: Cooldown, Limited: true, PerSecond: t.Secondary}
+func Judge(before Regime, unhealthy, all int, t Thresholds, now time.Time) Regime {
+	slow := Regime{State: Cooldown, Limited: true, PerSecond: t.Secondary}
 	switch {
 	case t.Blackout > 0 && all > 1 && reaches(unhealthy, all, t.Blackout):
-		return Verdict{State: Blackout, Limited: true}
+		return Regime{State: Blackout, Limited: true}
 	case t.Region && t.Unhealthy > 0 && all > 0 && unhealthy == all:
-		return Verdict{State: Full}
+		return Regime{State: Full}
 	case t.Unhealthy > 0 && unhealthy > 2 && reaches(unhealthy, all, t.Unhealthy):
 		return partial(all, t)
 	case before.State == Cooldown && before.Until.After(now):
@@ -68,12 +68,12 @@ func Judge(before Verdict, unhealthy, all int, t Thresholds, now time.Time) Verd
 		slow.Until = now.Add(t.Cooldown)
 		return slow
 	default:
-		return Verdict{State: Normal}
+		return Regime{State: Normal}
 	}
 }
 
-func partial(all int, t Thresholds) Verdict {
-	v := Verdict{State: Partial, Limited: true}
+func partial(all int, t Thresholds) Regime {
+	v := Regime{State: Partial, Limited: true}
 	if all > t.Large {
 		v.PerSecond = t.Secondary
 	}

@@ -9,23 +9,23 @@ import (
 	"leeward/messages"
 )
 
-// Outcome says how long a workload may stay on a tainted cluster.
-type Outcome uint8
+// Stay says how long a workload may stay on a tainted cluster.
+type Stay uint8
 
-// The outcomes; the zero value evicts nothing.
+// The stays; the zero value evicts nothing.
 const (
 	// Forever: every NoExecute taint is tolerated, none for a limited time.
-	Forever Outcome = iota
+	Forever Stay = iota
 	// Until: every NoExecute taint is tolerated, one of them until an instant only.
 	Until
 	// Untolerated: a NoExecute taint is not tolerated at all.
 	Untolerated
 )
 
-var outcomes = [...]string{Forever: "forever", Until: "until", Untolerated: "untolerated"}
+var stays = [...]string{Forever: "forever", Until: "until", Untolerated: "untolerated"}
 
-// String returns the outcome in one word, as transcripts print it.
-func (o Outcome) String() string { return outcomes[o] }
+// String returns the stay in one word, as transcripts print it.
+func (o Stay) String() string { return stays[o] }
 
 // Rule says which of the tolerations that cover a taint count against it.
 type Rule struct {
@@ -35,9 +35,9 @@ type Rule struct {
 	Numeric bool
 }
 
-// Verdict is an Outcome with what decided it.
-type Verdict struct {
-	Outcome Outcome
+// Tolerance is an Outcome with what decided it.
+type Tolerance struct {
+	Outcome Stay
 	// At is the deadline in UTC, for Until: the instant at which the workload must leave, perhaps past.
 	At time.Time
 	// Taint and Toleration are the indices of the pair that decided. -1: no taint or no toleration did.
@@ -56,8 +56,8 @@ type Verdict struct {
 //
 // Sources: tolerationSeconds of Kubernetes for one pair, Karmada's taint manager for MatchFirst, the
 // device taints of Kubernetes 1.37 for MatchMinimum.
-func Deadline(taints []corev1.Taint, tolerations []corev1.Toleration, r Rule) Verdict {
-	v := Verdict{Outcome: Forever, Taint: -1, Toleration: -1}
+func Deadline(taints []corev1.Taint, tolerations []corev1.Toleration, r Rule) Tolerance {
+	v := Tolerance{Outcome: Forever, Taint: -1, Toleration: -1}
 	var earliest instant
 	for i := range taints {
 		if taints[i].Effect != corev1.TaintEffectNoExecute {
@@ -65,7 +65,7 @@ func Deadline(taints []corev1.Taint, tolerations []corev1.Toleration, r Rule) Ve
 		}
 		first := covering(&taints[i], tolerations, r.Numeric)
 		if first < 0 {
-			return Verdict{Outcome: Untolerated, Taint: i, Toleration: -1}
+			return Tolerance{Outcome: Untolerated, Taint: i, Toleration: -1}
 		}
 		j := r.shortest(i, first, taints, tolerations)
 		if j < 0 {

@@ -45,7 +45,7 @@ var karmada = []struct {
 	name    string
 	taints  taints
 	tols    tolerations
-	want    taint.Outcome
+	want    taint.Stay
 	left    int
 	minimum bool // the answer under MatchMinimum differs and is told in its own table
 }{
@@ -124,19 +124,19 @@ func TestDeadlineOfTheMinimum(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := taint.Deadline(c.taints, c.tols, taint.Rule{Match: messages.MatchMinimum})
-			want := taint.Verdict{Outcome: taint.Until, At: now.Add(time.Duration(c.left) * time.Second), Taint: c.taint, Toleration: c.tol}
+			want := taint.Tolerance{Outcome: taint.Until, At: now.Add(time.Duration(c.left) * time.Second), Taint: c.taint, Toleration: c.tol}
 			require.Equal(t, want, v)
 		})
 	}
 }
 
 func TestVerdictNamesThePairThatDecided(t *testing.T) {
-	none := taint.Verdict{Outcome: taint.Forever, Taint: -1, Toleration: -1}
+	none := taint.Tolerance{Outcome: taint.Forever, Taint: -1, Toleration: -1}
 	require.Equal(t, none, taint.Deadline(nil, nil, taint.Rule{}))
 	require.Equal(t, none, taint.Deadline(taints{aged("a", 1)}, tolerations{exists("a")}, taint.Rule{}))
-	require.Equal(t, taint.Verdict{Outcome: taint.Untolerated, Taint: 1, Toleration: -1},
+	require.Equal(t, taint.Tolerance{Outcome: taint.Untolerated, Taint: 1, Toleration: -1},
 		taint.Deadline(taints{aged("a", 1), aged("b", 1)}, tolerations{exists("a", 3)}, taint.Rule{}))
-	require.Equal(t, taint.Verdict{Outcome: taint.Until, At: now.Add(10 * time.Second), Taint: 0, Toleration: 1},
+	require.Equal(t, taint.Tolerance{Outcome: taint.Until, At: now.Add(10 * time.Second), Taint: 0, Toleration: 1},
 		taint.Deadline(taints{aged("a", 50), aged("b", 5)}, tolerations{exists("a"), exists("*", 60)}, taint.Rule{}))
 	require.Equal(t, "forever until untolerated", taint.Forever.String()+" "+taint.Until.String()+" "+taint.Untolerated.String())
 }
@@ -179,7 +179,7 @@ func TestDeadlineIsItsDefinition(t *testing.T) {
 }
 
 // definition collects the tolerations that count, then takes the earliest of all pairs.
-func definition(ts taints, tols tolerations, all bool) (taint.Outcome, time.Time) {
+func definition(ts taints, tols tolerations, all bool) (taint.Stay, time.Time) {
 	counts := map[int]bool{}
 	for i := range ts {
 		matched := false
@@ -261,7 +261,7 @@ func TestDeadlineAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { taint.Tolerates(&above, &garbage, true) }))
 }
 
-var sink taint.Verdict
+var sink taint.Tolerance
 
 func BenchmarkDeadline(b *testing.B) {
 	ts, tols := fourByFour()
@@ -282,7 +282,7 @@ func BenchmarkDeadline(b *testing.B) {
 }
 
 // plain is the loop that k8s.io/api's matcher invites: collect what is used, then take the earliest.
-func plain(ts taints, tols tolerations) taint.Verdict {
+func plain(ts taints, tols tolerations) taint.Tolerance {
 	var used []*corev1.Toleration
 	for i := range ts {
 		for j := range tols {
@@ -292,13 +292,13 @@ func plain(ts taints, tols tolerations) taint.Verdict {
 			}
 		}
 	}
-	v := taint.Verdict{Outcome: taint.Forever}
+	v := taint.Tolerance{Outcome: taint.Forever}
 	for _, tol := range used {
 		for i := range ts {
 			if tol.TolerationSeconds != nil && tol.ToleratesTaint(klog.Logger{}, &ts[i], false) {
 				at := ts[i].TimeAdded.Add(time.Duration(*tol.TolerationSeconds) * time.Second)
 				if v.Outcome == taint.Forever || at.Before(v.At) {
-					v = taint.Verdict{Outcome: taint.Until, At: at}
+					v = taint.Tolerance{Outcome: taint.Until, At: at}
 				}
 			}
 		}

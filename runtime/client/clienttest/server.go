@@ -32,7 +32,7 @@ type Server struct {
 	changed  *sync.Cond
 	version  int
 	objects  map[string]*unstructured.Unstructured
-	changes  []change
+	changes  []watchEvent
 	requests []string
 	// forbidden are the paths that may not be listed; cut ends all watches, once.
 	forbidden map[string]bool
@@ -48,8 +48,8 @@ type Server struct {
 	lacking map[string]bool
 }
 
-// change is one of all changes, in order.
-type change struct {
+// watchEvent is one of all changes, in order.
+type watchEvent struct {
 	path, kind string
 	object     *unstructured.Unstructured
 }
@@ -121,7 +121,7 @@ func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version++ // of a change that nobody is told
-	s.changes = append(s.changes, change{})
+	s.changes = append(s.changes, watchEvent{})
 	s.forgotten = s.version
 	s.cut++
 	s.changed.Broadcast()
@@ -334,7 +334,7 @@ func (s *Server) put(path string, o *unstructured.Unstructured) {
 	s.version++
 	o.SetResourceVersion(strconv.Itoa(s.version))
 	s.objects[path] = o
-	s.changes = append(s.changes, change{path, kind, o})
+	s.changes = append(s.changes, watchEvent{path, kind, o})
 	s.changed.Broadcast()
 }
 
@@ -343,7 +343,7 @@ func (s *Server) remove(path string) {
 	delete(s.objects, path)
 	s.version++
 	o.SetResourceVersion(strconv.Itoa(s.version))
-	s.changes = append(s.changes, change{path, "DELETED", o})
+	s.changes = append(s.changes, watchEvent{path, "DELETED", o})
 	s.changed.Broadcast()
 }
 

@@ -196,7 +196,7 @@ func (s *tableStorage) Delete(
 	if err != nil {
 		return err
 	}
-	return s.try(ctx, key, false, suggested, func(is *standing) error {
+	return s.try(ctx, key, false, suggested, func(is *original) error {
 		if err := preconditions.Check(key, is.object); err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (s *tableStorage) GuaranteedUpdate(
 		return err
 	}
 	defer end()
-	return s.try(ctx, key, ignoreNotFound, suggested, func(is *standing) error {
+	return s.try(ctx, key, ignoreNotFound, suggested, func(is *original) error {
 		if err := preconditions.Check(key, is.object); err != nil {
 			return err
 		}
@@ -268,8 +268,8 @@ func unchanged(next, is engine.Object) bool {
 	return equality.Semantic.DeepEqual(next, is)
 }
 
-// standing is an object as a writer sees it.
-type standing struct {
+// original is an object as a writer sees it.
+type original struct {
 	object engine.Object
 	// version is 0 for an object that is not there, which is empty then.
 	version int64
@@ -282,7 +282,7 @@ var errStale = errors.New("the object may be out of date")
 
 // try attempts a change until it is made, or fails of the object as it stands, or the request is cut off. An attempt
 // that fails of a suggested object is only believed if that is the one that stands.
-func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*standing) error) error {
+func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*original) error) error {
 	is, err := s.suggested(suggested)
 	if is == nil && err == nil {
 		is, err = s.find(ctx, key, ignoreNotFound)
@@ -306,7 +306,7 @@ func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool,
 }
 
 // suggested returns what a caller takes to be standing, nil if it has nothing to suggest.
-func (s *tableStorage) suggested(o runtime.Object) (*standing, error) {
+func (s *tableStorage) suggested(o runtime.Object) (*original, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -314,18 +314,18 @@ func (s *tableStorage) suggested(o runtime.Object) (*standing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the version of a suggested object: %w", err)
 	}
-	return &standing{object: o.(engine.Object), version: int64(version)}, nil
+	return &original{object: o.(engine.Object), version: int64(version)}, nil
 }
 
-func (s *tableStorage) find(ctx context.Context, key string, ignoreNotFound bool) (*standing, error) {
+func (s *tableStorage) find(ctx context.Context, key string, ignoreNotFound bool) (*original, error) {
 	if err := s.reached(ctx, ""); err != nil {
 		return nil, err
 	}
 	switch o, version := s.table.Get(key); {
 	case o != nil:
-		return &standing{object: o, version: version, current: true}, nil
+		return &original{object: o, version: version, current: true}, nil
 	case ignoreNotFound:
-		return &standing{object: s.fresh(), current: true}, nil
+		return &original{object: s.fresh(), current: true}, nil
 	default:
 		return nil, storage.NewKeyNotFoundError(key, 0)
 	}

@@ -101,7 +101,7 @@ func sameStay(a, b *api.Cluster) bool {
 }
 
 // changeOf is what a write does to a fleet; nil where it moves nothing.
-func changeOf(o, old api.Object) rehearsal.Change {
+func changeOf(o, old api.Object) rehearsal.Edit {
 	switch o := o.(type) {
 	case *api.Cluster:
 		before, known := old.(*api.Cluster)

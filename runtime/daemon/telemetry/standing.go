@@ -27,11 +27,11 @@ var (
 	holds         = define(gauge, "holds", "Holds on evictions, by scope: fleet, cluster or binding.", "scope")
 )
 
-// standing tells what stands, at each scrape.
-type standing struct{ *Metrics }
+// scrape tells what stands, at each scrape.
+type scrape struct{ *Metrics }
 
 // Describe names what is read at scrapes.
-func (s standing) Describe(to chan<- *prometheus.Desc) {
+func (s scrape) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
 		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, workloadsStay, holds,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
@@ -42,7 +42,7 @@ func (s standing) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect reads the objects, and asks the machines.
-func (s standing) Collect(to chan<- prometheus.Metric) {
+func (s scrape) Collect(to chan<- prometheus.Metric) {
 	w := s.watched.Load()
 	if w == nil {
 		return

@@ -51,7 +51,7 @@ type watched struct {
 func New(c Config) *Metrics {
 	m := &Metrics{config: c, registry: prometheus.NewPedanticRegistry(), failovers: failover.Fold{}, patience: time.Second}
 	m.facts, m.process = newFacts(m.registry), newProcess(m.registry, c.Build)
-	m.registry.MustRegister(standing{m})
+	m.registry.MustRegister(scrape{m})
 	return m
 }
 

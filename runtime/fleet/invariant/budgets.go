@@ -17,14 +17,14 @@ type ledger struct {
 	moved map[account]budget.Window
 	specs map[messages.BudgetName]*api.EvictionBudgetSpec
 	// Of the instant: took is what evictions took away at once of what served, and lost what else ceased to serve.
-	took map[departure]int32
+	took map[evictedFrom]int32
 	lost int64
 	// fewer is set where old copies gave replicas up in the instant: there were more.
 	fewer bool
 	// sums are how many replicas accounts expect at the end of the instant.
 	sums map[account]int64
 	// exceeded are those that were permitted in the instant against a budget.
-	exceeded map[departure]bool
+	exceeded map[evictedFrom]bool
 	// asked are the bindings that were to be placed afresh in the instant.
 	asked map[messages.BindingName]bool
 }
@@ -35,8 +35,8 @@ type account struct {
 	binding messages.BindingName
 }
 
-// departure is the way of a binding out of a cluster.
-type departure struct {
+// evictedFrom is the way of a binding out of a cluster.
+type evictedFrom struct {
 	binding messages.BindingName
 	cluster messages.ClusterName
 }
@@ -44,7 +44,7 @@ type departure struct {
 func newLedger() ledger {
 	return ledger{
 		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
-		exceeded: map[departure]bool{}, took: map[departure]int32{}, sums: map[account]int64{}, asked: map[messages.BindingName]bool{},
+		exceeded: map[evictedFrom]bool{}, took: map[evictedFrom]int32{}, sums: map[account]int64{}, asked: map[messages.BindingName]bool{},
 	}
 }
 
@@ -107,7 +107,7 @@ func accountOf(g *messages.Budget, b messages.BindingName) account {
 
 // moves counts one eviction for a budget, and asks whether there was room for it.
 func (m *Monitor) moves(at time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
-	d, of := departure{f.Binding, f.Cluster}, accountOf(g, f.Binding)
+	d, of := evictedFrom{f.Binding, f.Cluster}, accountOf(g, f.Binding)
 	window, goes := m.ledger.moved[of], budget.Eviction{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}
 	window.Forget(at, budget.Span(g.Spec.MaxMoved))
 	if expected, known := m.expected(s, g, of); known && !m.ledger.exceeded[d] {

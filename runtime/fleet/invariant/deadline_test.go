@@ -16,7 +16,7 @@ import (
 // The law works deadlines out by itself. It agrees with the rule that machines go by, of whatever taints and tolerations.
 func TestTheDeadlineOfTheLawIsThatOfTheRule(t *testing.T) {
 	dice, start := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	seen := map[taint.Outcome]int{}
+	seen := map[taint.Stay]int{}
 	for range 20_000 {
 		taints := make([]corev1.Taint, dice.IntN(4))
 		for i := range taints {

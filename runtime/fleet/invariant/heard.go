@@ -73,7 +73,7 @@ func (m *Monitor) heardOfGovernor(at time.Time, s *store.Store, f messages.Fact)
 	case *messages.StartsCounted:
 		m.backsOff(at, f)
 	case *messages.BudgetExceeded:
-		m.ledger.exceeded[departure{f.Binding, f.Cluster}] = true
+		m.ledger.exceeded[evictedFrom{f.Binding, f.Cluster}] = true
 	}
 }
 
@@ -146,7 +146,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 
 func (m *Monitor) evictionStarted(at time.Time, s *store.Store, f *messages.EvictionStarted) {
 	m.batch.started = append(m.batch.started, instantOf[*messages.EvictionStarted]{at, f})
-	m.begun[departure{f.Binding, f.Cluster}] = true
+	m.begun[evictedFrom{f.Binding, f.Cluster}] = true
 	if eviction.Holdable(f.Grounds.Reason) {
 		m.evicted[f.Binding] = true
 	}

@@ -13,7 +13,7 @@ import (
 // since was free to go.
 func (m *Monitor) holdsKept(at time.Time, s *store.Store, f *messages.EvictionStarted) {
 	b := s.Binding(f.Binding)
-	if b == nil || !eviction.Holdable(f.Grounds.Reason) || m.permits.heldSince(at, departure{f.Binding, f.Cluster}) || b.Meta.Annotations[api.AnnotationRelease] != "" {
+	if b == nil || !eviction.Holdable(f.Grounds.Reason) || m.permits.heldSince(at, evictedFrom{f.Binding, f.Cluster}) || b.Meta.Annotations[api.AnnotationRelease] != "" {
 		return
 	}
 	v := Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}

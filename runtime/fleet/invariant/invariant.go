@@ -49,7 +49,7 @@ type Monitor struct {
 	batch batch
 	// Of the instant: begun are the evictions that started, and evicted the bindings that had to go; decided are its
 	// placements.
-	begun   map[departure]bool
+	begun   map[evictedFrom]bool
 	evicted map[messages.BindingName]bool
 	decided []*messages.Scheduled
 	// edited are the bindings that were given something else since the last look.
@@ -90,7 +90,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, edited: map[messages.BindingName]bool{},
-		begun: map[departure]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
+		begun: map[evictedFrom]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
 		applied:      map[messages.BindingName]*api.Placement{},
 		preferred:    map[messages.BindingName][]api.TargetCluster{},
 		replacements: map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster{},

@@ -118,7 +118,7 @@ func (m *Monitor) permitted(at time.Time, s *store.Store, f *messages.EvictionsP
 	}
 	for _, p := range f.Permits {
 		v := Violation{At: at, Binding: p.Binding, Cluster: p.Cluster}
-		m.check(LimitsKept, !m.permits.holds(time.Time{}, departure{p.Binding, p.Cluster}), v, "evictions are held")
+		m.check(LimitsKept, !m.permits.holds(time.Time{}, evictedFrom{p.Binding, p.Cluster}), v, "evictions are held")
 		fleet, region, cluster := scope{}, scope{region: regionOf(s, p.Cluster)}, scope{cluster: p.Cluster}
 		m.paced(at, fleet, m.fleetRate(), v)
 		m.paced(at, cluster, m.settings.ClusterEvictionRate, v)
@@ -283,7 +283,7 @@ func (m *Monitor) stateAllows(s *store.Store) {
 			}
 		}
 		c := &m.settings
-		verdict := storm.Judge(storm.Verdict{}, unhealthy, len(clusters), storm.Thresholds{
+		verdict := storm.Judge(storm.Regime{}, unhealthy, len(clusters), storm.Thresholds{
 			Unhealthy: c.UnhealthyClusterThreshold, Large: c.LargeFleetSize, Secondary: c.SecondaryEvictionRate, Blackout: c.BlackoutThreshold,
 		}, m.limits.permittedAt)
 		p := m.limits.permits[0]

@@ -11,7 +11,7 @@ import (
 
 // permits are those of the instant, and what people say of evictions.
 type permits struct {
-	given map[departure]bool
+	given map[evictedFrom]bool
 	// held is since when people hold a scope, released are the bindings that need no permit.
 	held     map[messages.HoldScope]time.Time
 	released map[messages.BindingName]bool
@@ -22,19 +22,19 @@ type permits struct {
 }
 
 func newPermits() permits {
-	return permits{given: map[departure]bool{}, held: map[messages.HoldScope]time.Time{}, released: map[messages.BindingName]bool{}, worked: map[bool][]time.Time{}}
+	return permits{given: map[evictedFrom]bool{}, held: map[messages.HoldScope]time.Time{}, released: map[messages.BindingName]bool{}, worked: map[bool][]time.Time{}}
 }
 
 // permitsSpent asks what became of the permits of an instant that is over, and forgets them.
 func (m *Monitor) permitsSpent(at time.Time) {
 	p := &m.permits
-	var unused []departure
+	var unused []evictedFrom
 	for d := range p.given { // order-free: they are sorted
 		if !p.lost && !m.begun[d] {
 			unused = append(unused, d)
 		}
 	}
-	slices.SortFunc(unused, func(x, y departure) int {
+	slices.SortFunc(unused, func(x, y evictedFrom) int {
 		return cmp.Or(cmp.Compare(x.binding, y.binding), cmp.Compare(x.cluster, y.cluster))
 	})
 	for _, d := range unused {
@@ -71,15 +71,15 @@ func (m *Monitor) workerRests() time.Duration {
 // granted notes who may go in this instant.
 func (p *permits) granted(f *messages.EvictionsPermitted) {
 	for _, r := range f.Returned {
-		delete(p.given, departure{r.Binding, r.Cluster})
+		delete(p.given, evictedFrom{r.Binding, r.Cluster})
 	}
 	for _, g := range f.Permits {
-		p.given[departure{g.Binding, g.Cluster}] = true
+		p.given[evictedFrom{g.Binding, g.Cluster}] = true
 	}
 }
 
 // holds reports whether people hold an eviction, and have done so since before an instant; zero: since whenever.
-func (p *permits) holds(before time.Time, d departure) bool {
+func (p *permits) holds(before time.Time, d evictedFrom) bool {
 	for _, of := range d.scopes() {
 		if since, held := p.held[of]; held && (before.IsZero() || since.Before(before)) {
 			return true
@@ -89,19 +89,19 @@ func (p *permits) holds(before time.Time, d departure) bool {
 }
 
 // heldSince reports whether people have held an eviction since after an instant.
-func (p *permits) heldSince(at time.Time, d departure) bool {
+func (p *permits) heldSince(at time.Time, d evictedFrom) bool {
 	return slices.ContainsFunc(d.scopes(), func(of messages.HoldScope) bool { return p.held[of].After(at) })
 }
 
 // scopes are what people may hold for an eviction not to start.
-func (d departure) scopes() []messages.HoldScope {
+func (d evictedFrom) scopes() []messages.HoldScope {
 	return []messages.HoldScope{{}, {Cluster: d.cluster}, {Binding: d.binding}}
 }
 
 // permitValid asks for the permit of an eviction that starts. A placement that people ask for, and that does without the
 // cluster, takes none.
 func (m *Monitor) permitValid(at time.Time, f *messages.EvictionStarted) {
-	p, d := &m.permits, departure{f.Binding, f.Cluster}
+	p, d := &m.permits, evictedFrom{f.Binding, f.Cluster}
 	taint := f.Grounds.Reason == api.EvictionReasonTaintUntolerated
 	if p.released[f.Binding] || m.edited[f.Binding] || m.ledger.asked[f.Binding] || !taint && f.Grounds.Reason != api.EvictionReasonApplicationFailure {
 		return

@@ -52,7 +52,7 @@ func (m *Monitor) grownBy(s *store.Store, f *messages.Scheduled) {
 func (m *Monitor) dropped(f *messages.Scheduled) (n int) {
 	for _, c := range f.Before {
 		kept := api.FindTarget(f.Clusters, c.Name) >= 0
-		if !kept && !m.begun[departure{f.Binding, messages.ClusterName(c.Name)}] {
+		if !kept && !m.begun[evictedFrom{f.Binding, messages.ClusterName(c.Name)}] {
 			n++
 		}
 	}

@@ -21,12 +21,12 @@ func (m *Monitor) take(s *store.Store, f *messages.EvictionStarted) {
 	if b.Spec.Replicas == 0 && len(b.Spec.Components) == 0 && k.health == api.Healthy {
 		n = 1 // as the copy of a resource without replicas counts
 	}
-	m.ledger.took[departure{f.Binding, f.Cluster}] = n
+	m.ledger.took[evictedFrom{f.Binding, f.Cluster}] = n
 }
 
 // lose notes what ceases to serve otherwise.
 func (m *Monitor) lose(b messages.BindingName, c messages.ClusterName, ready int32) {
-	_, taken := m.ledger.took[departure{b, c}]
+	_, taken := m.ledger.took[evictedFrom{b, c}]
 	if k := m.copies.find(b, c); k != nil && !taken {
 		m.ledger.lost += int64(max(0, served(k)-ready))
 	}
@@ -49,7 +49,7 @@ func (m *Monitor) servingKept(s *store.Store, g *messages.Budget) {
 	asked := map[account]bool{}
 	for _, e := range m.batch.started {
 		f := e.fact
-		of, d := accountOf(g, f.Binding), departure{f.Binding, f.Cluster}
+		of, d := accountOf(g, f.Binding), evictedFrom{f.Binding, f.Cluster}
 		if asked[of] || m.ledger.exceeded[d] || !m.bounds(s, g, f) || !m.minds(s, f) {
 			continue
 		}
@@ -67,7 +67,7 @@ func (m *Monitor) servingKept(s *store.Store, g *messages.Budget) {
 // minds reports whether an eviction certainly took replicas away that served: more are wanted than serve without them.
 func (m *Monitor) minds(s *store.Store, f *messages.EvictionStarted) bool {
 	b := s.Binding(f.Binding)
-	took := m.ledger.took[departure{f.Binding, f.Cluster}] > 0 && isReady(s, f.Cluster) && !m.judged[f.Cluster]
+	took := m.ledger.took[evictedFrom{f.Binding, f.Cluster}] > 0 && isReady(s, f.Cluster) && !m.judged[f.Cluster]
 	return took && m.serving(s, b)+m.ledger.lost < m.least(b)
 }
 
@@ -75,7 +75,7 @@ func (m *Monitor) minds(s *store.Store, f *messages.EvictionStarted) bool {
 func (m *Monitor) serving(s *store.Store, b *store.Binding) (sum int64) {
 	for i := range m.copies.of[b.Name()] {
 		k := &m.copies.of[b.Name()][i]
-		if _, taken := m.ledger.took[departure{b.Name(), k.cluster}]; taken || purges(b, k.cluster) {
+		if _, taken := m.ledger.took[evictedFrom{b.Name(), k.cluster}]; taken || purges(b, k.cluster) {
 			continue
 		}
 		if isReady(s, k.cluster) || m.judged[k.cluster] {

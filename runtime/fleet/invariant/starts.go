@@ -22,7 +22,7 @@ type backoff struct {
 
 // arrival is a binding that began to run on a cluster, and when it did.
 type arrival struct {
-	departure
+	evictedFrom
 	at time.Time
 }
 
@@ -55,7 +55,7 @@ func (m *Monitor) arrive(at time.Time, f *messages.Scheduled) {
 	for _, t := range f.Clusters {
 		came := api.FindTarget(f.Before, t.Name) < 0
 		if c := messages.ClusterName(t.Name); came && m.mostStarts(at, c) > 0 {
-			m.arrivals = append(m.arrivals, arrival{departure{f.Binding, c}, at})
+			m.arrivals = append(m.arrivals, arrival{evictedFrom{f.Binding, c}, at})
 			if m.starting[c] == nil {
 				m.starting[c] = map[messages.BindingName]bool{}
 			}

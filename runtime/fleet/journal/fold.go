@@ -20,12 +20,12 @@ const (
 
 // folding says which lines of a timeline are counted on one, because a cluster flaps.
 type folding struct {
-	changes  map[change]*repetition
+	changes  map[repeatable]*repetition
 	subjects map[string]*flapping
 }
 
-// change is what flapping repeats: "member1 reports Ready=False".
-type change struct{ subject, verb, what string }
+// repeatable is what flapping repeats: "member1 reports Ready=False".
+type repeatable struct{ subject, verb, what string }
 
 // repetition is how often a change happens, and has happened so far.
 type repetition struct{ total, seen int }
@@ -45,8 +45,8 @@ type flapping struct {
 
 // fold looks for what repeats in a whole timeline.
 func (l *line) fold(entries []Entry) {
-	l.folding = folding{map[change]*repetition{}, map[string]*flapping{}}
-	l.eachFlap(entries, func(c change, _ *Entry) {
+	l.folding = folding{map[repeatable]*repetition{}, map[string]*flapping{}}
+	l.eachFlap(entries, func(c repeatable, _ *Entry) {
 		r := l.folding.changes[c]
 		if r == nil {
 			r = &repetition{}
@@ -54,7 +54,7 @@ func (l *line) fold(entries []Entry) {
 		}
 		r.total++
 	})
-	l.eachFlap(entries, func(c change, e *Entry) {
+	l.eachFlap(entries, func(c repeatable, e *Entry) {
 		if r := l.folding.changes[c]; r.count() {
 			l.folding.of(c.subject).add(c, e.At, r.seen-toldFirst)
 		}
@@ -64,7 +64,7 @@ func (l *line) fold(entries []Entry) {
 	}
 }
 
-func (l *line) eachFlap(entries []Entry, do func(change, *Entry)) {
+func (l *line) eachFlap(entries []Entry, do func(repeatable, *Entry)) {
 	for i := range entries {
 		if c, flaps := flap(entries[i].Fact, l.teller); flaps {
 			do(c, &entries[i])
@@ -74,15 +74,15 @@ func (l *line) eachFlap(entries []Entry, do func(change, *Entry)) {
 
 // flap returns the change that a fact is, if flapping repeats it: what a cluster reports, its taints, and the countdowns
 // that follow. Decisions are never folded.
-func flap(f messages.Fact, t teller) (c change, flaps bool) {
+func flap(f messages.Fact, t teller) (c repeatable, flaps bool) {
 	switch f.(type) {
 	case *messages.ConditionChanged, *messages.ReadyObserved, *messages.TaintAdded, *messages.TaintRemoved, *messages.WorkloadsStay,
 		*messages.HeartbeatStopped, *messages.HeartbeatReturned, *messages.EvictionScheduled, *messages.EvictionCancelled:
 	default:
-		return change{}, false
+		return repeatable{}, false
 	}
 	p := t.tell(f)
-	c = change{p.subject, p.verb, p.what}
+	c = repeatable{p.subject, p.verb, p.what}
 	if _, silent := f.(*messages.HeartbeatStopped); silent {
 		c.what = "" // since when it is silent, which is never the same
 	}
@@ -102,7 +102,7 @@ func (f *folding) of(subject string) *flapping {
 	return f.subjects[subject]
 }
 
-func (f *flapping) add(c change, at time.Time, nth int) {
+func (f *flapping) add(c repeatable, at time.Time, nth int) {
 	f.times, f.until = max(f.times, nth), at
 	if text := joined(" ", c.verb, c.what); !slices.Contains(f.what, text) {
 		f.what = append(f.what, text)

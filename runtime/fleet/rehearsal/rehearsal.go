@@ -35,12 +35,12 @@ type Fleet struct {
 	Now      time.Time
 }
 
-// Change does to the copy of a fleet what is to be rehearsed.
-type Change func(*world.World) error
+// Edit does to the copy of a fleet what is to be rehearsed.
+type Edit func(*world.World) error
 
 // Apply is the change of an object that is applied, new or in place of another. A Cluster may ask for a drain by its
 // annotation, and is from now on as the conditions in its status say; those that it does not name stay as they are.
-func Apply(o api.Object) Change {
+func Apply(o api.Object) Edit {
 	return func(w *world.World) error {
 		c, ok := o.(*api.Cluster)
 		if !ok {
@@ -68,7 +68,7 @@ func Apply(o api.Object) Change {
 }
 
 // Taint is the change of clusters that get taints.
-func Taint(clusters []string, taints []corev1.Taint) Change {
+func Taint(clusters []string, taints []corev1.Taint) Edit {
 	var edits []messages.TaintEdit
 	for _, t := range taints {
 		edits = append(edits, messages.TaintEdit{Taint: t})
@@ -79,13 +79,13 @@ func Taint(clusters []string, taints []corev1.Taint) Change {
 }
 
 // Lose is the change of clusters that fall silent.
-func Lose(clusters []string) Change {
+func Lose(clusters []string) Edit {
 	return each(clusters, func(w *world.World, name messages.ClusterName) {
 		w.TellMember(name, &messages.OutagesSet{Outages: messages.Outages{Network: true}})
 	})
 }
 
-func each(clusters []string, do func(*world.World, messages.ClusterName)) Change {
+func each(clusters []string, do func(*world.World, messages.ClusterName)) Edit {
 	return func(w *world.World) error {
 		for _, c := range clusters {
 			if w.Store().Cluster(messages.ClusterName(c)) == nil {
@@ -98,8 +98,8 @@ func each(clusters []string, do func(*world.World, messages.ClusterName)) Change
 }
 
 // Of is the changes that a preview asks for. The error says what is wrong with it.
-func Of(spec *api.FailoverPreviewSpec) ([]Change, error) {
-	var changes []Change
+func Of(spec *api.FailoverPreviewSpec) ([]Edit, error) {
+	var changes []Edit
 	if len(spec.Taints) > 0 {
 		changes = append(changes, Taint(spec.Clusters, spec.Taints))
 	} else if len(spec.Clusters) > 0 {
@@ -121,7 +121,7 @@ func Of(spec *api.FailoverPreviewSpec) ([]Change, error) {
 }
 
 // Play tells what the changes lead to within Horizon that would not happen without them.
-func (f *Fleet) Play(ctx context.Context, changes ...Change) (*api.FailoverPreviewStatus, error) {
+func (f *Fleet) Play(ctx context.Context, changes ...Edit) (*api.FailoverPreviewStatus, error) {
 	with, without, err := f.play(ctx, changes)
 	if err != nil || len(with.evictions)+len(with.unschedulable) == 0 {
 		return with.status(nil), err
@@ -134,8 +134,8 @@ func (f *Fleet) Play(ctx context.Context, changes ...Change) (*api.FailoverPrevi
 	return with.status(without), nil
 }
 
-// outcome is what a run came to.
-type outcome struct {
+// played is what a run came to.
+type played struct {
 	failovers failover.Fold
 	// evictions are the first of each binding from each cluster.
 	evictions map[failover.Key]*failover.Failover
@@ -146,14 +146,14 @@ type outcome struct {
 }
 
 // clone returns what a run has come to so far.
-func (o *outcome) clone() *outcome {
-	return &outcome{evictions: maps.Clone(o.evictions), unschedulable: maps.Clone(o.unschedulable)}
+func (o *played) clone() *played {
+	return &played{evictions: maps.Clone(o.evictions), unschedulable: maps.Clone(o.unschedulable)}
 }
 
 // play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
 // changes, where that is known by the time that they are made: nothing is due then.
-func (f *Fleet) play(ctx context.Context, changes []Change) (o, without *outcome, err error) {
-	o = &outcome{failover.Fold{}, map[failover.Key]*failover.Failover{}, map[messages.BindingName]string{}, nil}
+func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, err error) {
+	o = &played{failover.Fold{}, map[failover.Key]*failover.Failover{}, map[messages.BindingName]string{}, nil}
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.hear})
 	defer w.Close()
 	objects := make([]api.Object, len(f.Objects))
@@ -201,7 +201,7 @@ func Stays(objects []api.Object) (lines []string) {
 	return lines
 }
 
-func (o *outcome) hear(at time.Time, f messages.Fact) {
+func (o *played) hear(at time.Time, f messages.Fact) {
 	o.failovers.Take(at, f, o.step)
 	switch f := f.(type) {
 	case *messages.ScheduleFailed:
@@ -211,7 +211,7 @@ func (o *outcome) hear(at time.Time, f messages.Fact) {
 	}
 }
 
-func (o *outcome) step(_ time.Time, s failover.Step, f *failover.Failover) {
+func (o *played) step(_ time.Time, s failover.Step, f *failover.Failover) {
 	switch s {
 	case failover.Blocked:
 		o.note(f.Binding, f.BlockedBy.Reason, f.BlockedBy.Message)
@@ -226,7 +226,7 @@ func (o *outcome) step(_ time.Time, s failover.Step, f *failover.Failover) {
 }
 
 // note notes a binding that no cluster can take, if the reason says so.
-func (o *outcome) note(b messages.BindingName, reason, message string) {
+func (o *played) note(b messages.BindingName, reason, message string) {
 	switch reason {
 	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
 		o.unschedulable[b] = message
@@ -234,7 +234,7 @@ func (o *outcome) note(b messages.BindingName, reason, message string) {
 }
 
 // status tells what happened, but for what happens without the changes, too.
-func (o *outcome) status(without *outcome) *api.FailoverPreviewStatus {
+func (o *played) status(without *played) *api.FailoverPreviewStatus {
 	s := &api.FailoverPreviewStatus{Warnings: o.stays}
 	moved := map[messages.BindingName]bool{}
 	for key, f := range o.evictions { // sorted below

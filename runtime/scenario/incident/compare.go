@@ -14,9 +14,9 @@ import (
 // it had been written, and clocks of an API tick in seconds.
 const Apart = 2 * time.Second
 
-// Compare holds departures against each other, in order of time. What comes to pass only after the end of the recording,
+// Compare holds evictions against each other, in order of time. What comes to pass only after the end of the recording,
 // and not in it, does not count: that may have come to pass later, too.
-func Compare(recorded, replayed Departures, end time.Duration) []replay.Comparison {
+func Compare(recorded, replayed Evictions, end time.Duration) []replay.Comparison {
 	replayed = replayed.until(end, recorded)
 	both := maps.Clone(replayed)
 	maps.Copy(both, recorded)
@@ -34,15 +34,15 @@ func Compare(recorded, replayed Departures, end time.Duration) []replay.Comparis
 	for _, l := range keys {
 		all = append(all, replay.Comparison{
 			Binding: string(l.binding), Cluster: l.cluster, Recorded: recorded[l], Replayed: replayed[l],
-			Verdict: verdict(recorded[l], replayed[l]),
+			Verdict: agreement(recorded[l], replayed[l]),
 		})
 	}
 	return all
 }
 
-// until are the departures as far as they had come to pass at an instant, and those that others were ahead of by then.
-func (all Departures) until(end time.Duration, others Departures) Departures {
-	by := Departures{}
+// until are the evictions as far as they had come to pass at an instant, and those that others were ahead of by then.
+func (all Evictions) until(end time.Duration, others Evictions) Evictions {
+	by := Evictions{}
 	for l, d := range all { // order-free: each by itself
 		other, seen := others[l], *d
 		if d.At > end && other == nil {
@@ -56,7 +56,7 @@ func (all Departures) until(end time.Duration, others Departures) Departures {
 	return by
 }
 
-func verdict(recorded, replayed *replay.Departure) replay.Verdict {
+func agreement(recorded, replayed *replay.Eviction) replay.Agreement {
 	switch {
 	case replayed == nil:
 		return replay.OnlyRecorded

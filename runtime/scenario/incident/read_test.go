@@ -116,6 +116,6 @@ func FuzzReadingNeverPanics(f *testing.F) {
 			return
 		}
 		i.Scenario(incident.Under{})
-		i.Departures()
+		i.Evictions()
 	})
 }

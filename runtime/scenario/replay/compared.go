@@ -9,8 +9,8 @@ import (
 	"leeward/runtime/fleet/journal"
 )
 
-// Departure is how a workload left a cluster. Instants are offsets from the start.
-type Departure struct {
+// Eviction is how a workload left a cluster. Instants are offsets from the start.
+type Eviction struct {
 	// At is when it had to: the cluster ceased to be one of its targets.
 	At time.Duration
 	// To are the clusters that took over, with the replicas that each got; none: nobody did.
@@ -21,29 +21,29 @@ type Departure struct {
 	Open, Back bool
 }
 
-// Verdict says how a replay compares with its recording.
-type Verdict string
+// Agreement says how a replay compares with its recording.
+type Agreement string
 
-// The verdicts.
+// The agreements.
 const (
-	Same         Verdict = "same"
-	Earlier      Verdict = "earlier"
-	Later        Verdict = "later"
-	Differs      Verdict = "differs"
-	OnlyRecorded Verdict = "recorded only"
-	OnlyReplayed Verdict = "replayed only"
+	Same         Agreement = "same"
+	Earlier      Agreement = "earlier"
+	Later        Agreement = "later"
+	Differs      Agreement = "differs"
+	OnlyRecorded Agreement = "recorded only"
+	OnlyReplayed Agreement = "replayed only"
 )
 
-// Comparison is one departure as it was recorded and as it was replayed; nil: it did not come to pass.
+// Comparison is one eviction as it was recorded and as it was replayed; nil: it did not come to pass.
 type Comparison struct {
 	Binding            string
 	Cluster            string
-	Recorded, Replayed *Departure
-	Verdict            Verdict
+	Recorded, Replayed *Eviction
+	Verdict            Agreement
 }
 
 // String is "00:06:00 for member3:2, released 00:06:15".
-func (d *Departure) String() string {
+func (d *Eviction) String() string {
 	if d == nil {
 		return "stays"
 	}

@@ -331,7 +331,7 @@ func stormy(c *simulation.Case) world.Tamper {
 		if given.Unhealthy {
 			unhealthy[given.Cluster] = true
 		}
-		verdict := storm.Judge(storm.Verdict{}, len(unhealthy), len(clusters), storm.Thresholds{
+		verdict := storm.Judge(storm.Regime{}, len(unhealthy), len(clusters), storm.Thresholds{
 			Unhealthy: settings.UnhealthyClusterThreshold, Large: settings.LargeFleetSize,
 			Secondary: settings.SecondaryEvictionRate, Blackout: settings.BlackoutThreshold,
 		}, now)

@@ -48,7 +48,7 @@ func TestDeparturesAreReadOffPlacements(t *testing.T) {
 		"a move without a change":            {[]string{placed(1, m12, nil), placed(2, m12, nil)}, nil},
 	} {
 		var words []string
-		for _, c := range incident.Compare(recorded(t, c.lines...).Departures(), incident.Departures{}, time.Hour) {
+		for _, c := range incident.Compare(recorded(t, c.lines...).Evictions(), incident.Evictions{}, time.Hour) {
 			words = append(words, c.Cluster+": "+c.Recorded.String())
 		}
 		slices.Sort(words)
@@ -102,7 +102,7 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 			stood = []api.Object{b}
 		}
 		var words []string
-		for _, c := range incident.Compare(incident.Departures{}, incident.Replayed(ran(c.facts...), stood), time.Hour) {
+		for _, c := range incident.Compare(incident.Evictions{}, incident.Replayed(ran(c.facts...), stood), time.Hour) {
 			require.Equal(t, replay.OnlyReplayed, c.Verdict)
 			words = append(words, c.Cluster+": "+c.Replayed.String())
 		}
@@ -111,8 +111,8 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 }
 
 // once is one departure from m1, so many seconds after the start, for m2, and released later.
-func once(at, released float64, to string) incident.Departures {
-	all := incident.Departures{}
+func once(at, released float64, to string) incident.Evictions {
+	all := incident.Evictions{}
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	tasks := []api.GracefulEvictionTask{{FromCluster: "m1"}}
 	all.Follow("shop/web", []incident.Placement{{Clusters: on("m1")}, {At: seconds(at), Clusters: on(to), Tasks: tasks}, {At: seconds(released), Clusters: on(to)}})
@@ -121,15 +121,15 @@ func once(at, released float64, to string) incident.Departures {
 
 func TestARecordingAndAReplayAreHeldAgainstEachOther(t *testing.T) {
 	for name, c := range map[string]struct {
-		replayed incident.Departures
-		want     replay.Verdict
+		replayed incident.Evictions
+		want     replay.Agreement
 	}{
 		"within two seconds":    {once(11.9, 21.9, "m2"), replay.Same},
 		"it left earlier":       {once(7, 20, "m2"), replay.Earlier},
 		"it left later":         {once(13, 20, "m2"), replay.Later},
 		"it was released later": {once(10, 23, "m2"), replay.Later},
 		"it went elsewhere":     {once(10, 20, "m3"), replay.Differs},
-		"it stayed":             {incident.Departures{}, replay.OnlyRecorded},
+		"it stayed":             {incident.Evictions{}, replay.OnlyRecorded},
 	} {
 		all := incident.Compare(once(10, 20, "m2"), c.replayed, time.Hour)
 		require.Len(t, all, 1, name)

@@ -19,27 +19,27 @@ type Placement struct {
 	Tasks    []api.GracefulEvictionTask
 }
 
-// left is one departure of one binding from one cluster; times counts those before it.
+// left is one eviction of one binding from one cluster; times counts those before it.
 type left struct {
 	binding messages.BindingName
 	cluster string
 	times   int
 }
 
-// Departures are how bindings left clusters.
-type Departures map[left]*replay.Departure
+// Evictions are how bindings left clusters.
+type Evictions map[left]*replay.Eviction
 
-// departing follows one binding from placement to placement.
-type departing struct {
+// follower follows one binding from placement to placement.
+type follower struct {
 	name messages.BindingName
 	last Placement
-	all  Departures
-	// open are the departures whose old copy is still there, in order.
+	all  Evictions
+	// open are the evictions whose old copy is still there, in order.
 	open []left
 }
 
-func (all Departures) of(name messages.BindingName, stood Placement) *departing {
-	d := &departing{name: name, last: stood, all: all}
+func (all Evictions) of(name messages.BindingName, stood Placement) *follower {
+	d := &follower{name: name, last: stood, all: all}
 	for _, k := range stood.Tasks {
 		d.leave(0, k.FromCluster)
 	}
@@ -47,7 +47,7 @@ func (all Departures) of(name messages.BindingName, stood Placement) *departing 
 }
 
 // add takes in the next placement.
-func (d *departing) add(p Placement) {
+func (d *follower) add(p Placement) {
 	for _, t := range d.last.Clusters {
 		if !targeted(p.Clusters, t.Name) {
 			d.leave(p.At, t.Name)
@@ -58,7 +58,7 @@ func (d *departing) add(p Placement) {
 	d.last = p
 }
 
-func (d *departing) leave(at time.Duration, cluster string) {
+func (d *follower) leave(at time.Duration, cluster string) {
 	if slices.ContainsFunc(d.open, func(l left) bool { return l.cluster == cluster }) {
 		return
 	}
@@ -66,12 +66,12 @@ func (d *departing) leave(at time.Duration, cluster string) {
 	for d.all[l] != nil {
 		l.times++
 	}
-	d.all[l] = &replay.Departure{At: at, Open: true}
+	d.all[l] = &replay.Eviction{At: at, Open: true}
 	d.open = append(d.open, l)
 }
 
-// takenOver notes what was gained for the departures that wait for it.
-func (d *departing) takenOver(gained []api.TargetCluster) {
+// takenOver notes what was gained for the evictions that wait for it.
+func (d *follower) takenOver(gained []api.TargetCluster) {
 	for _, l := range d.open {
 		if o := d.all[l]; o.To == nil {
 			o.To = slices.DeleteFunc(slices.Clone(gained), func(t api.TargetCluster) bool { return t.Name == l.cluster })
@@ -79,8 +79,8 @@ func (d *departing) takenOver(gained []api.TargetCluster) {
 	}
 }
 
-// ends closes a departure whose task is gone.
-func (d *departing) ends(l left, p *Placement) bool {
+// ends closes an eviction whose task is gone.
+func (d *follower) ends(l left, p *Placement) bool {
 	if slices.ContainsFunc(p.Tasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == l.cluster }) {
 		return false
 	}
@@ -110,8 +110,8 @@ func gains(before, now []api.TargetCluster) []api.TargetCluster {
 	return gained
 }
 
-// Departures are those of the incident as it was.
-func (i *Incident) Departures() Departures {
+// Evictions are those of the incident as it was.
+func (i *Incident) Evictions() Evictions {
 	all, bindings := begin(i.Stood)
 	for n := range i.Changes {
 		c := &i.Changes[n]
@@ -128,8 +128,8 @@ func (i *Incident) Departures() Departures {
 	return all
 }
 
-// Replayed are the departures of a run that began with some objects.
-func Replayed(r *replay.Run, stood []api.Object) Departures {
+// Replayed are the evictions of a run that began with some objects.
+func Replayed(r *replay.Run, stood []api.Object) Evictions {
 	all, bindings := begin(stood)
 	folds := map[messages.BindingName]*failover.Binding{}
 	for _, o := range stood {
@@ -160,8 +160,8 @@ func Replayed(r *replay.Run, stood []api.Object) Departures {
 }
 
 // begin takes over the placements of bindings that stood.
-func begin(stood []api.Object) (Departures, map[messages.BindingName]*departing) {
-	all, bindings := Departures{}, map[messages.BindingName]*departing{}
+func begin(stood []api.Object) (Evictions, map[messages.BindingName]*follower) {
+	all, bindings := Evictions{}, map[messages.BindingName]*follower{}
 	for _, o := range stood {
 		if b := store.AsBinding(o); b != nil {
 			bindings[b.Name()] = all.of(b.Name(), Placement{0, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
@@ -171,7 +171,7 @@ func begin(stood []api.Object) (Departures, map[messages.BindingName]*departing)
 }
 
 // Follow takes in how one binding went from placement to placement, in order of time.
-func (all Departures) Follow(name messages.BindingName, placements []Placement) {
+func (all Evictions) Follow(name messages.BindingName, placements []Placement) {
 	d := all.of(name, Placement{})
 	for _, p := range placements {
 		d.add(p)
