@@ -15,7 +15,6 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/incident"
-	"leeward/runtime/scenario/recording"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -79,33 +78,20 @@ func recordingsIn(path string) (files []string, err error) {
 	return files, err
 }
 
-// isRecording returns a file if it is one: by its name, or by what is in it.
+// isRecording returns a file if it is one, by its name.
 func isRecording(path string) []string {
-	switch filepath.Ext(path) {
-	case ".jsonl":
+	if filepath.Ext(path) == ".jsonl" {
 		return []string{path}
-	case ".json":
-		if data, err := os.ReadFile(path); err == nil && recording.Is(data) { // who reads scenarios tells the error
-			return []string{path}
-		}
 	}
 	return nil
 }
 
-// recording reads a file that is one.
+// recording reads a file that leeward record wrote.
 func (r *replaying) recording(path string, stderr io.Writer) (*scenario.Scenario, error) {
 	data, err := os.ReadFile(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case filepath.Ext(path) == ".json":
-		return r.observation(path, data)
 	}
-	return r.incident(path, data, stderr)
-}
-
-// incident reads a recording that leeward record wrote.
-func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scenario.Scenario, error) {
 	with, err := manifests(r.with)
 	if err != nil {
 		return nil, err
@@ -119,28 +105,6 @@ func (r *replaying) incident(path string, data []byte, stderr io.Writer) (*scena
 	}
 	s := i.Scenario(incident.Under{With: with, Profile: r.profile, Set: r.set})
 	r.recorded[s] = decisions{evictions: i.Evictions(), end: i.Duration, assumed: i.Assumed().Lines()}
-	return s, nil
-}
-
-// observation reads a recording of Karmada as the project's tests keep them.
-func (r *replaying) observation(path string, data []byte) (*scenario.Scenario, error) {
-	if len(r.with) > 0 {
-		return nil, errors.New("leeward: --with is for recordings that leeward record wrote")
-	}
-	observed, err := recording.Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	s, err := observed.Scenario(path)
-	if err != nil {
-		return nil, err
-	}
-	s.Seed = 1
-	evictions := incident.Evictions{}
-	for name, placements := range observed.Observed.Placements() { // order-free: each binding by itself
-		evictions.Follow(name, placements)
-	}
-	r.recorded[s] = decisions{evictions: evictions, end: s.Duration}
 	return s, nil
 }
 

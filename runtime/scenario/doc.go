@@ -5,7 +5,8 @@
 // files is done by Load alone.
 //
 // The room scenario is what a rehearsal reads, runs and judges. In it, package expect judges expectations, package replay runs a
-// scenario, and packages incident and recording make scenarios of recordings.
+// scenario, package incident makes scenarios of recordings, and package conformance
+// compares replays with recordings of a real Karmada.
 //
 // May import of runtime: kernel, fleet.
 // May be imported by: client, storm, report, cmd.

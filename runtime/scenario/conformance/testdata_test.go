@@ -1,4 +1,4 @@
-package recording_test
+package conformance
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages/api"
-	"leeward/runtime/scenario/recording"
 )
 
 var update = flag.Bool("update", false, "write testdata from the recordings that lie elsewhere")
@@ -40,17 +39,17 @@ func TestTestdataIsWhatItWasMadeOf(t *testing.T) {
 }
 
 // trimmed is a recording without repeated states and without what is not compared.
-func trimmed(r *recording.Recording) *recording.Recording {
+func trimmed(r *Recording) *Recording {
 	short, last := *r, map[string]string{}
 	short.Observed.Timeline = nil
 	for _, s := range r.Observed.Timeline {
 		text := fmt.Sprint(s.Taints)
 		switch {
 		case s.Kind == "Cluster":
-			s = recording.Sighting{Seconds: s.Seconds, Kind: s.Kind, Name: s.Name, Taints: s.Taints}
+			s = Sighting{Seconds: s.Seconds, Kind: s.Kind, Name: s.Name, Taints: s.Taints}
 		case s.Binding != nil:
 			text = placed(s.Binding.Clusters, s.Binding.Tasks)
-			s.Binding = &recording.Binding{Name: s.Binding.Name, Clusters: s.Binding.Clusters, Tasks: undated(s.Binding.Tasks)}
+			s.Binding = &Binding{Name: s.Binding.Name, Clusters: s.Binding.Clusters, Tasks: undated(s.Binding.Tasks)}
 		default:
 			continue
 		}

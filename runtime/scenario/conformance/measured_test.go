@@ -1,4 +1,4 @@
-package recording_test
+package conformance
 
 import (
 	"encoding/json"
@@ -10,24 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages/api"
-	"leeward/runtime/scenario/recording"
 )
 
 // fleet is a recording being written: five clusters under the flags of the measured control plane.
 type fleet struct {
 	t *testing.T
-	r *recording.Recording
+	r *Recording
 	// ids is the uid of every workload.
 	ids string
 }
 
 func newFleet(t *testing.T) *fleet {
-	f := &fleet{t: t, r: &recording.Recording{Format: recording.Format}}
+	f := &fleet{t: t, r: &Recording{Format: Format}}
 	f.r.Script.ID = t.Name()
 	f.r.Script.ControlPlaneFlags = map[string]string{"karmada-controller-manager": "--feature-gates=Failover=true,GracefulEviction=true " +
 		"--enable-no-execute-taint-eviction=true --resource-eviction-rate=100 --graceful-eviction-timeout=20s"}
 	for i := range 5 {
-		f.r.Script.Clusters = append(f.r.Script.Clusters, recording.Cluster{Name: fmt.Sprintf("member%d", i+1)})
+		f.r.Script.Clusters = append(f.r.Script.Clusters, Cluster{Name: fmt.Sprintf("member%d", i+1)})
 	}
 	return f
 }
@@ -57,7 +56,7 @@ func (f *fleet) runs(name string, replicas int, placement string) *fleet {
 
 // then adds an event, written as in a recording.
 func (f *fleet) then(at float64, event string) *fleet {
-	e := recording.Event{AtSeconds: at}
+	e := Event{AtSeconds: at}
 	require.NoError(f.t, json.Unmarshal([]byte(event), &e))
 	f.r.Script.Events = append(f.r.Script.Events, e)
 	return f

@@ -1,12 +1,6 @@
-package recording_test
+package conformance
 
 import (
-	"cmp"
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,14 +13,13 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
-	"leeward/runtime/scenario/recording"
 	"leeward/runtime/scenario/replay"
 )
 
 // script returns a recording of what is written as its scenario.
-func script(t *testing.T, fields string) *recording.Recording {
+func script(t *testing.T, fields string) *Recording {
 	t.Helper()
-	r, err := recording.Decode([]byte(`{"format": "karmada-observation/1", "scenario": {"id": "x", ` + fields + `}}`))
+	r, err := Decode([]byte(`{"format": "karmada-observation/1", "scenario": {"id": "x", ` + fields + `}}`))
 	require.NoError(t, err)
 	return r
 }
@@ -42,14 +35,14 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an instant that is no number", `{"format": "karmada-observation/1", "scenario": {"endSeconds": "8"}}`, "cannot unmarshal string"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := recording.Decode([]byte(c.text))
+			_, err := Decode([]byte(c.text))
 			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
 func TestDecodeTakesUnknownFieldsOfWhatCameOfIt(t *testing.T) {
-	r, err := recording.Decode([]byte(`{"format": "karmada-observation/1", "scenario": {"id": "x"}, "observed": {"weather": "fine"}}`))
+	r, err := Decode([]byte(`{"format": "karmada-observation/1", "scenario": {"id": "x"}, "observed": {"weather": "fine"}}`))
 	require.NoError(t, err)
 	require.Equal(t, "x", r.Script.ID)
 }
@@ -148,7 +141,7 @@ func TestEventsBecomeSteps(t *testing.T) {
 		{"atSeconds": 7, "action": "health", "cluster": "member1", "health": "Unknown"},
 		{"atSeconds": 8, "action": "scale", "workload": "web", "replicas": 3},
 		{"atSeconds": 9, "action": "deleteClusterTaintPolicy", "name": "foo"}]`)
-	r.Observed.FinalBindings = []recording.Binding{{Name: "web-deployment", ResourceUID: "u-1"}}
+	r.Observed.FinalBindings = []Binding{{Name: "web-deployment", ResourceUID: "u-1"}}
 	s, err := r.Scenario("x.json")
 	require.NoError(t, err)
 	require.Equal(t, 9500*time.Millisecond, s.Duration)
@@ -197,34 +190,4 @@ func TestInputsOfOneInstantFollowOneAnother(t *testing.T) {
 	}
 	const ms = time.Millisecond
 	require.Equal(t, []time.Duration{1000 * ms, 1010 * ms, 1020 * ms, 2000 * ms}, at)
-}
-
-func FuzzDecode(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.json"))
-	require.NoError(f, err)
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(f, err)
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := recording.Decode(data)
-		if err != nil {
-			require.True(t, strings.HasPrefix(err.Error(), "decode "), err)
-			return
-		}
-		written, err := json.Marshal(r)
-		if err != nil {
-			return // a raw object that is no JSON
-		}
-		again, err := recording.Decode(written)
-		require.NoError(t, err)
-		first, problem := r.Scenario("x.json")
-		second, same := again.Scenario("x.json")
-		require.Equal(t, problem == nil, same == nil)
-		if problem == nil {
-			require.Len(t, second.Timeline, len(first.Timeline))
-			require.True(t, slices.IsSortedFunc(first.Timeline, func(a, b scenario.Step) int { return cmp.Compare(a.At, b.At) }))
-		}
-	})
 }

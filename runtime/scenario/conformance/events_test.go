@@ -1,4 +1,4 @@
-package recording
+package conformance
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func (c *conversion) timeline(events []Event) error {
 		if err != nil {
 			return fmt.Errorf("%s: event %d at %gs: %w", c.file, i, e.AtSeconds, err)
 		}
-		at := seconds(e.AtSeconds)
+		at := rounded(e.AtSeconds)
 		if n := len(c.scenario.Timeline); n > 0 {
 			at = max(at, c.scenario.Timeline[n-1].At+oneInput)
 		}

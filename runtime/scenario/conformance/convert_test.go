@@ -1,4 +1,4 @@
-package recording
+package conformance
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ const firstReport = 100 * time.Millisecond
 func (r *Recording) Scenario(file string) (*scenario.Scenario, error) {
 	s := &scenario.Scenario{
 		Name: r.Script.ID, Description: r.Script.Title, File: file, Profile: profile,
-		Config: overrides(r.Script.ControlPlaneFlags), Duration: seconds(r.Script.EndSeconds),
+		Config: overrides(r.Script.ControlPlaneFlags), Duration: rounded(r.Script.EndSeconds),
 		Members: map[messages.ClusterName]messages.MemberBehaviour{},
 	}
 	c := &conversion{scenario: s, file: file, uids: r.uids(), labels: map[string]map[string]string{}}
@@ -163,6 +163,6 @@ func (c *conversion) documents(raw json.RawMessage) ([]manifest.Document, error)
 	return docs, nil
 }
 
-func seconds(s float64) time.Duration {
+func rounded(s float64) time.Duration {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
 }

@@ -1,15 +1,10 @@
-// Package recording reads recordings of live fleets: what was done to one, and what came of it. It
-// turns what was done into a scenario, so that a replay can be held against what came of it.
-//
-// The format is karmada-observation/1, one JSON file for each recording.
-package recording
+package conformance
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -119,7 +114,7 @@ func (o *Observation) Placements() map[messages.BindingName][]incident.Placement
 	}
 	for _, s := range o.Timeline {
 		if s.Binding != nil {
-			note(seconds(s.Seconds), s.Binding)
+			note(rounded(s.Seconds), s.Binding)
 		}
 	}
 	return all
@@ -146,14 +141,6 @@ type Scheduled struct {
 type Rejection struct {
 	Input    string `json:"input"`
 	Rejected string `json:"rejected"`
-}
-
-// Is reports whether a file is a recording, that Decode may be asked to read.
-func Is(data []byte) bool {
-	var head struct {
-		Format string `json:"format"`
-	}
-	return json.Unmarshal(data, &head) == nil && strings.HasPrefix(head.Format, "karmada-observation/")
 }
 
 // Decode reads one recording. What was done must be understood to the last field; what came of it may

@@ -1,4 +1,4 @@
-package recording_test
+package conformance
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/scenario/recording"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -38,20 +37,20 @@ func (r *replayed) at(e *journal.Entry) time.Duration {
 }
 
 // bindingsOf are the bindings among objects, as a recording shows them.
-func bindingsOf(objects []api.Object) []recording.Binding {
-	var all []recording.Binding
+func bindingsOf(objects []api.Object) []Binding {
+	var all []Binding
 	for _, o := range objects {
 		b, ok := o.(*api.ResourceBinding)
 		if !ok {
 			continue
 		}
-		shown := recording.Binding{
+		shown := Binding{
 			Name: b.Name, Clusters: b.Spec.Clusters, Tasks: b.Spec.GracefulEvictionTasks,
 			Affinity: b.Status.SchedulerObservedAffinityName,
 		}
 		for _, k := range b.Status.Conditions {
 			if k.Type == api.ConditionScheduled {
-				shown.Scheduled = &recording.Scheduled{Status: k.Status, Reason: k.Reason}
+				shown.Scheduled = &Scheduled{Status: k.Status, Reason: k.Reason}
 			}
 		}
 		all = append(all, shown)

@@ -1,4 +1,4 @@
-package recording_test
+package conformance
 
 import (
 	"fmt"
@@ -9,11 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages/api"
-	"leeward/runtime/scenario/recording"
 )
 
 // accountOf is what a recording tells.
-func accountOf(r *recording.Recording) *account {
+func accountOf(r *Recording) *account {
 	o := &r.Observed
 	a := &account{
 		initially: standings(o.InitialBindings), finally: standings(o.FinalBindings),
@@ -32,7 +31,7 @@ func accountOf(r *recording.Recording) *account {
 }
 
 // standings tell how bindings stand, by their names.
-func standings(bindings []recording.Binding) map[string]string {
+func standings(bindings []Binding) map[string]string {
 	all := map[string]string{}
 	for _, b := range bindings {
 		text := placed(b.Clusters, b.Tasks)
@@ -66,7 +65,7 @@ func placed(clusters []api.TargetCluster, tasks []api.GracefulEvictionTask) stri
 func inOrder(texts []string) string { return fmt.Sprint(slices.Sorted(slices.Values(texts))) }
 
 // sightings are the states of bindings as they were seen, from the initial ones on.
-func sightings(o *recording.Observation) map[string]history {
+func sightings(o *Observation) map[string]history {
 	all := map[string]history{}
 	for name, placements := range o.Placements() {
 		var past history
@@ -83,7 +82,7 @@ func sightings(o *recording.Observation) map[string]history {
 const lasting = 300 * time.Millisecond
 
 // taintings are the taints that clusters had in turn.
-func taintings(r *recording.Recording) map[string]history {
+func taintings(r *Recording) map[string]history {
 	all := map[string]history{}
 	for _, c := range r.Script.Clusters {
 		all["cluster "+c.Name] = history{{0, inOrder(tainted(c.Taints))}}
@@ -119,7 +118,7 @@ func tainted(taints []corev1.Taint) []string {
 	return all
 }
 
-func refusals(all []recording.Rejection) string {
+func refusals(all []Rejection) string {
 	var texts []string
 	for _, r := range all {
 		var at float64
@@ -136,7 +135,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // comesLate reports whether Karmada may have noticed something at its next look only: a policy was
 // edited, or a placement came to a cluster that had NoExecute taints already.
-func comesLate(r *recording.Recording) bool {
+func comesLate(r *Recording) bool {
 	for _, e := range r.Script.Events {
 		if e.Action == "updatePropagationPolicy" {
 			return true

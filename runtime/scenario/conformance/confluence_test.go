@@ -1,4 +1,4 @@
-package recording_test
+package conformance
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/actors/actorstest"
-	"leeward/runtime/scenario/recording"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -19,7 +18,7 @@ func TestRecordingsEndAlikeInEveryOrder(t *testing.T) {
 		orders = 10
 	}
 	own := slices.DeleteFunc(folders(), func(f string) bool { return f == beside }) // what lies beside is in testdata, too
-	eachRecording(t, own, func(t *testing.T, r *recording.Recording) {
+	eachRecording(t, own, func(t *testing.T, r *Recording) {
 		s, err := r.Scenario(r.Script.ID)
 		require.NoError(t, err)
 		var first *account

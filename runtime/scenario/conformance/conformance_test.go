@@ -1,4 +1,4 @@
-package recording_test
+package conformance
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/scenario/recording"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -32,7 +31,7 @@ func folders() []string {
 }
 
 // eachRecording runs a test for every recording of some folders.
-func eachRecording(t *testing.T, folders []string, test func(*testing.T, *recording.Recording)) {
+func eachRecording(t *testing.T, folders []string, test func(*testing.T, *Recording)) {
 	t.Helper()
 	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*.json"))
@@ -44,11 +43,11 @@ func eachRecording(t *testing.T, folders []string, test func(*testing.T, *record
 	}
 }
 
-func read(t *testing.T, file string) *recording.Recording {
+func read(t *testing.T, file string) *Recording {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	r, err := recording.Decode(data)
+	r, err := Decode(data)
 	require.NoError(t, err)
 	return r
 }
@@ -60,7 +59,7 @@ func read(t *testing.T, file string) *recording.Recording {
 // Karmada cuts the times of taints and tasks to whole seconds. At which fraction of a second a recording
 // began is not known, so it must go as it went from one of them.
 func TestReplaysGoAsRecorded(t *testing.T) {
-	eachRecording(t, folders(), func(t *testing.T, r *recording.Recording) {
+	eachRecording(t, folders(), func(t *testing.T, r *Recording) {
 		var complaint string
 		for began := 1050 * time.Millisecond; began < 2*time.Second; began += 100 * time.Millisecond {
 			difference := strayed(t, r, began)
@@ -83,7 +82,7 @@ const (
 )
 
 // strayed says how a replay that begins at a fraction of a second differs from its recording.
-func strayed(t *testing.T, r *recording.Recording, began time.Duration) string {
+func strayed(t *testing.T, r *Recording, began time.Duration) string {
 	t.Helper()
 	recorded, b := accountOf(r), bounds{-apart, apart}
 	if comesLate(r) {
@@ -98,7 +97,7 @@ func strayed(t *testing.T, r *recording.Recording, began time.Duration) string {
 	return ""
 }
 
-func play(t *testing.T, r *recording.Recording, seed uint64, began time.Duration) *replayed {
+func play(t *testing.T, r *Recording, seed uint64, began time.Duration) *replayed {
 	t.Helper()
 	s, err := r.Scenario(r.Script.ID)
 	require.NoError(t, err)
@@ -124,7 +123,7 @@ func timeline(t *testing.T, run *replay.Run) string {
 }
 
 func TestEveryRecordingKeepsToTheFormat(t *testing.T) {
-	eachRecording(t, folders(), func(t *testing.T, r *recording.Recording) {
+	eachRecording(t, folders(), func(t *testing.T, r *Recording) {
 		s, err := r.Scenario("a.json")
 		require.NoError(t, err)
 		require.Equal(t, r.Script.ID, s.Name)
