@@ -194,3 +194,29 @@ func TestTheLinterKnowsTheDoors(t *testing.T) {
 		}
 	}
 }
+
+// layer is how high in the house a package is.
+func layer(name string) int {
+	switch first, _, _ := strings.Cut(name, "/"); {
+	case first == "messages":
+		return 0
+	case strings.HasPrefix(name, "actors/rules"):
+		return 1
+	case first == "actors":
+		return 2
+	case first == "runtime":
+		return 3
+	}
+	return 4
+}
+
+func TestLayersImportDownwards(t *testing.T) {
+	for name, all := range imports(t) {
+		for _, other := range all {
+			require.LessOrEqual(t, layer(other), layer(name), "%s imports %s", name, other)
+			if machine := layer(name) == 2 && strings.Contains(name, "/") && !strings.HasSuffix(name, "test"); machine {
+				require.False(t, layer(other) == 2 && strings.Contains(other, "/"), "the machine %s imports the machine %s", name, other)
+			}
+		}
+	}
+}
