@@ -31,8 +31,22 @@ func TestTheArchitectureNamesEveryPackageOfRuntime(t *testing.T) {
 			require.Contains(t, text, "`"+name+"`")
 		}
 	}
-	for _, named := range regexp.MustCompile("`(runtime(?:/[a-z]+)+)`").FindAllStringSubmatch(text, -1) {
-		require.DirExists(t, filepath.Join(root, named[1]))
+}
+
+// Packages move, and pages and scripts go on naming them.
+func TestFoldersOfRuntimeThatAreNamedExist(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", ".golangci.yml", ".ci/run", ".ci/mutants/main.go", ".ci/mutants/equivalent.txt"} {
+		files = append(files, filepath.Join(root, filepath.FromSlash(name)))
+	}
+	folder := regexp.MustCompile(`(?m)(?:^|[ "(/\x60])(runtime(?:/[a-z]+)+)(?:[^a-z/._]|/[^a-z]|\.[^a-z]|$)`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, named := range folder.FindAllStringSubmatch(string(text), -1) {
+			require.DirExists(t, filepath.Join(root, filepath.FromSlash(named[1])), "named in %s", file)
+		}
 	}
 }
 
