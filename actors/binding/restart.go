@@ -13,6 +13,7 @@ import (
 // runs already knows of its copies, it keeps.
 func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out *actors.Outbox) {
 	b.restoring = !b.created && m.Status != nil && m.Status.LastScheduledTime != nil
+	edited := b.created
 	b.created, b.managed, b.claims.owner = true, m.Managed, m.Owner
 	b.spec = *m.Spec
 	b.spec.Clusters, b.spec.GracefulEvictionTasks, b.spec.RequiredBy = nil, nil, nil // they are in targets, tasks and requiredBy
@@ -42,8 +43,24 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.adoptCopies(m.Recovered, out)
 	b.reconsiderAll(now, out)
 	b.ask(now, out)
+	if edited {
+		b.keepWorkload(now, out)
+	}
 	b.syncCopies(out)
 	b.reassess()
+}
+
+// keepWorkload has a binding that somebody edited as many replicas as its workload: that may have been scaled just before, when
+// the edit was made of the binding as it was.
+func (b *Binding) keepWorkload(now time.Time, out *actors.Outbox) {
+	if b.workload == nil || !b.managed || b.claims.owner == "" {
+		return
+	}
+	next := b.spec
+	b.fromWorkload(&next)
+	if next.Replicas != b.spec.Replicas {
+		b.update(now, next, "", out)
+	}
 }
 
 func (b *Binding) restoreStatus(s *api.BindingStatus) {

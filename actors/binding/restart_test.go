@@ -317,3 +317,13 @@ func TestAnOldCopyThatAsksIsAnsweredAfterARestart(t *testing.T) {
 	asks.Kept = true
 	b.tell(asks).Told(memberAt("m1"), removal)
 }
+
+func TestABindingThatIsEditedKeepsTheReplicasOfItsWorkload(t *testing.T) {
+	b := drive(t, settings())
+	before := stored(duplicated(), b.Now().Add(-time.Minute))
+	b.tell(before, workload(2), claim("default/p", duplicated()))
+	b.tell(workload(3))
+	edited := stored(duplicated(), b.Now().Add(-time.Minute)) // as it was before it was scaled
+	require.Contains(t, kinds(b.tell(edited)), "BindingUpdated")
+	require.EqualValues(t, 3, b.asked.Replicas)
+}
