@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"os"
 
 	"leeward/messages/api"
 )
@@ -24,7 +25,7 @@ func (w *writers) traced(format string, args ...any) {
 		default:
 			said = fmt.Sprintf("generation %d", o.GetGeneration())
 		}
-		fmt.Printf("    store %d %s: %s\n", c.Version, c.Key, said)
+		fmt.Fprintf(os.Stderr, "    store %d %s: %s\n", c.Version, c.Key, said)
 	}
-	fmt.Printf(format+"\n", args...)
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
 }
