@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"leeward/actors/rules/placement"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -63,5 +65,5 @@ func frees(before, after *messages.PlaceBinding) bool {
 
 // keepsSet reports whether a cluster runs the same set after as before.
 func keepsSet(before, after *messages.PlaceBinding, cluster string) bool {
-	return after.Set != nil && after.Set.Targets.Equal(before.Set.Targets) && hasTarget(after.Targets, cluster)
+	return after.Set != nil && equality.Semantic.DeepEqual(before.Set.Components, after.Set.Components) && hasTarget(after.Targets, cluster)
 }

@@ -63,10 +63,17 @@ func TestRoomIsKeptForTheSetThatAsksForLeave(t *testing.T) {
 }
 
 func TestASetThatLeavesOrShrinksMakesRoom(t *testing.T) {
+	podless, lighter := askSet("a", 3, "m1"), askSet("a", 3, "m1")
+	podless.Set, podless.Targets = nil, targets("m1:0")
+	for i := range lighter.Set.Components {
+		lighter.Set.Components[i].ReplicaRequirements = &api.ReplicaRequirements{ResourceRequest: corev1.ResourceList{"cpu": resource.MustParse("500m")}}
+	}
 	for name, next := range map[string]*messages.PlaceBinding{
 		"it moves":              askSet("a", 3, "m2"),
 		"it shrinks":            askSet("a", 1, "m1"),
 		"it is a set no longer": again(ask("a", 1, anyOne()), "m1:1"),
+		"it has no pods":        podless,
+		"its pods ask for less": lighter,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, settings(exactSets), cluster("m1", "4"), cluster("m2", "1"))
