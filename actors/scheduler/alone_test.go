@@ -49,3 +49,15 @@ func TestWhatMayTakeOthersAlongDoes(t *testing.T) {
 	told := decided(t, d.Tell(leaving(again(ask("web", 4, oneRegion()), "m1:2", "m2:2"), "m1")), "web")
 	require.Equal(t, []messages.ClusterName{"m1", "m2"}, told.Leaving)
 }
+
+// TestAnEditEndsAHold: what must leave one cluster alone is held, until an edit moves all of it.
+func TestAnEditEndsAHold(t *testing.T) {
+	d := drive(t, settings(graceful), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
+	word := leaving(edited(only("m1", "m2"), only("m3"), 2, "m1:2", "m2:2"), "m1")
+	word.Alone = true
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, targets("m3:2"), told.Targets)
+	require.Equal(t, []messages.ClusterName{"m1", "m2"}, told.Leaving)
+	require.Empty(t, told.Held)
+	require.Nil(t, told.Obstacle)
+}

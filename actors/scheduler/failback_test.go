@@ -76,7 +76,7 @@ func TestWhatRunsNowhereIsNotAway(t *testing.T) {
 	word := abroad("web", homeFirst())
 	word.Targets = nil
 	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(word), "web").Outcome)
-	d.Tell(cluster("m1", "1")).Quiet()
+	d.Tell(cluster("m1", "9")).Quiet()
 }
 
 func TestWhoIsNotToReturnHearsNothing(t *testing.T) {

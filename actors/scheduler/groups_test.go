@@ -75,3 +75,18 @@ func TestGroupsDoNotMatterWithTheirGateOff(t *testing.T) {
 	d.Tell(inGroups(ask("a/web", 1, anyOne()), "", "rival"))
 	require.Equal(t, targets("m1:1"), decided(t, d.Tell(inGroups(ask("a/api", 1, anyOne()), "", "rival")), "a/api").Targets)
 }
+
+// TestAGroupWaitsForWhoIsAboutToLeave: a new one comes with the first, not ahead of it, once that has somewhere to go.
+func TestAGroupWaitsForWhoIsAboutToLeave(t *testing.T) {
+	d := drive(t, settings(grouping), cluster("m1", "9", "down"), cluster("m2", "5"))
+	web := again(inGroups(ask("a/web", 1, anyOne()), "shop", ""), "m1:1")
+	web.Seeking = []messages.ClusterName{"m1"}
+	d.Tell(web).Told(bindingAt("a/web"), found("m1"))
+	db := inGroups(ask("a/db", 1, anyOne()), "shop", "")
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(db, cluster("m3", "9")), "a/db").Outcome)
+	goes := leaving(again(web, "m1:1"), "m1")
+	goes.Placement, goes.Seeking, goes.Priority = only("m2"), nil, 9
+	n := d.Tell(goes)
+	require.Equal(t, targets("m2:1"), decided(t, n, "a/web").Targets)
+	require.Equal(t, targets("m2:1"), decided(t, n, "a/db").Targets)
+}

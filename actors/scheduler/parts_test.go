@@ -41,7 +41,6 @@ func TestTheQueueDecidesInOrderOfUrgencyAndInTurns(t *testing.T) {
 		q.mark(e)
 		q.mark(e)
 	}
-	require.Equal(t, []messages.BindingName{"default/a", "default/b", "default/c"}, q.names())
 	q.begin()
 	first, more := q.next(2)
 	require.True(t, more)
@@ -53,6 +52,17 @@ func TestTheQueueDecidesInOrderOfUrgencyAndInTurns(t *testing.T) {
 	require.Equal(t, []messages.ToScheduler{&messages.ClusterGone{Name: "m1"}}, q.finish())
 	require.Empty(t, q.batch)
 	require.Empty(t, q.held)
+}
+
+func TestTheQueueNamesAllInOrder(t *testing.T) {
+	q := newQueue()
+	var want []messages.BindingName
+	for c := 'a'; c <= 'z'; c++ {
+		name := messages.BindingName("default/" + string(c))
+		q.entry(name)
+		want = append(want, name)
+	}
+	require.Equal(t, want, q.names())
 }
 
 func TestTheQueueMarksWhatAChangeConcerns(t *testing.T) {

@@ -309,3 +309,37 @@ func TestASetWithoutAPlaceKeepsItsQuota(t *testing.T) {
 		})
 	}
 }
+
+// TestASetThatIsHandedOverKeepsItsQuotaUntilItIsGone: so does any workload.
+func TestASetThatIsHandedOverKeepsItsQuotaUntilItIsGone(t *testing.T) {
+	d := roomy(t, "9", keeping, graceful)
+	edit := askSet("team/lab", 3, "m1", "m2")
+	edit.Placement = only("m2")
+	require.Equal(t, []messages.ClusterName{"m1"}, decided(t, d.Tell(edit), "team/lab").Leaving)
+	requireRefused(t, d.Tell(ask("team/web", 2, anyOne())), "team/web", "2 more cpu asked for, 8 of 9 taken")
+	ended := &messages.TasksEnded{Binding: "team/lab", Request: 2, Targets: edit.Targets[1:]}
+	require.Equal(t, targets("m1:2"), decided(t, d.Tell(ended), "team/web").Targets)
+}
+
+func TestWhatReturnsKeepsItsQuotaUntilItIsHandedOver(t *testing.T) {
+	home := &api.Placement{ClusterAffinities: []api.ClusterAffinityTerm{
+		{AffinityName: "home", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"m1"}}},
+		{AffinityName: "abroad", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"m2", "m3"}}},
+	}}
+	d := roomy(t, "5", keeping)
+	word := abroad("team/web", home, returnDue)
+	word.Targets = targets("m2:2", "m3:2")
+	told := d.Tell(cluster("m3", "9"), word).Mail()
+	require.Equal(t, []messages.ClusterName{"m2", "m3"}, told[len(told)-1].Message.(*messages.PlacementDecided).Leaving)
+	requireRefused(t, d.Tell(ask("team/api", 2, anyOne())), "team/api", "2 more cpu asked for, 4 of 5 taken")
+}
+
+func TestAnotherRefusalIsToldBesideTheSameHold(t *testing.T) {
+	d := drive(t, settings(enforcing), cluster("m1", "9", "down"), cpus("3"))
+	word := leaving(again(ask("team/web", 4, aggregated()), "m1:3"), "m1")
+	requireRefused(t, d.Tell(word), "team/web", "1 more cpu asked for, 3 of 3 taken")
+	d.Tell(cpus("3")).Quiet()
+	n := d.Tell(cpus("2"))
+	requireRefused(t, n, "team/web", "1 more cpu asked for, 3 of 2 taken")
+	require.Equal(t, []messages.ClusterName{"m1"}, decided(t, n, "team/web").Held)
+}

@@ -249,6 +249,25 @@ func TestAClearedResultGivesItsCapacityBack(t *testing.T) {
 	n := d.Tell(elsewhere)
 	require.True(t, decided(t, n, "a").Cleared)
 	require.Equal(t, targets("m1:2"), decided(t, n, "b").Targets)
+	d.Tell(&messages.BindingGone{Binding: "a"})
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(ask("c", 2, aggregated())), "c").Outcome, "given back once")
+}
+
+func TestWhatWasNeverPlacedIsPlacedForTheFirstTimeHoweverOftenItFailed(t *testing.T) {
+	d := drive(t, settings(clearing), cluster("m1", "9", "down"))
+	require.True(t, decided(t, d.Tell(ask("web", 2, aggregated())), "web").Cleared)
+	n := d.Tell(&messages.TasksEnded{Binding: "web", Request: 2}, cluster("m1", "9"))
+	require.Equal(t, "first placement", decided(t, n, "web").Trigger)
+}
+
+func TestAFailureIsToldAgainOnceTasksEnded(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9"))
+	word := again(ask("web", 10, aggregated()), "m1:9")
+	word.Evicting = []messages.ClusterName{"m2"}
+	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(word), "web").Outcome)
+	told := decided(t, d.Tell(&messages.TasksEnded{Binding: "web", Request: 3, Targets: word.Targets}), "web")
+	require.Equal(t, messages.PlacementFailed, told.Outcome)
+	require.Equal(t, uint64(3), told.Request)
 }
 
 func TestAClusterThatIsGoneIsUsedNoMore(t *testing.T) {

@@ -148,3 +148,18 @@ func TestRoomIsKeptForWhoAsksForLeave(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsFoundAtOnceIsAnAnswer(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "2"))
+	word := again(ask("web", 2, aggregated()), "m1:2")
+	word.Seeking = []messages.ClusterName{"m1"}
+	d.Tell(word).Told(bindingAt("web"), found("m1"))
+	d.Tell(cluster("m2", "3")).Quiet()
+}
+
+func TestWhatIsFoundForPartAtOnceIsSoughtForTheRest(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "2", "down"), cluster("m2", "2", "down"), cluster("m3", "2"))
+	word := again(ask("web", 4, aggregated()), "m1:2", "m2:2")
+	word.Seeking = []messages.ClusterName{"m1", "m2"}
+	d.Tell(word).Told(bindingAt("web"), found("m1"), found("m2"))
+}

@@ -2,9 +2,13 @@ package scheduler_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/actorstest"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -157,4 +161,16 @@ func TestWhatRunsNowhereHasNoHomeToReturnTo(t *testing.T) {
 	require.Equal(t, messages.PlacementFailed, mail[0].Message.(*messages.PlacementDecided).Outcome)
 	require.Equal(t, judged("m2", false), mail[1].Message)
 	d.Tell(status("m2", "2")).Quiet()
+}
+
+func TestAShareDoesNotReturnToWhereItIsToleratedNoLonger(t *testing.T) {
+	m2 := cluster("m2", "9", "failed")
+	m2.View.Taints[0].TimeAdded = &metav1.Time{Time: actorstest.Start}
+	d := drive(t, settings(), cluster("m1", "9"), m2, cluster("m3", "9"))
+	p := aggregated()
+	p.ClusterTolerations = []corev1.Toleration{{Key: "failed", TolerationSeconds: new(int64(30))}}
+	word := displaced("web", p, "m1:2", "m3:2")
+	d.Tell(word).Told(bindingAt("web"), kept(word), judged("m2", true))
+	d.Advance(30 * time.Second)
+	d.Tell(status("m1", "9")).Told(bindingAt("web"), judged("m2", false))
 }

@@ -152,3 +152,22 @@ func TestWhoLeavesAClusterDidNotStartThere(t *testing.T) {
 	gone.Request, gone.Evicting = 3, []messages.ClusterName{"m1", "m2"}
 	d.Tell(gone).Told(governor)
 }
+
+func TestAStartThatEndsMakesRoomThoughAnotherGoesOn(t *testing.T) {
+	d := drive(t, settings(oneStartEach, noReservation), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
+	under := func(starting ...messages.ClusterName) *messages.PlaceBinding {
+		m := again(ask("a", 1, twoOfThree()), "m2:1", "m3:1")
+		m.Evicting, m.Starting = []messages.ClusterName{"m1"}, starting
+		return m
+	}
+	require.Empty(t, goes(d.Tell(under("m2", "m3"), leaves("b")), "b"))
+	require.Equal(t, "m2", goes(d.Tell(under("m3")), "b"))
+}
+
+func TestWhatReturnsStartsAtHome(t *testing.T) {
+	d := drive(t, settings(oneStartEach), cluster("m1", "9"), cluster("m2", "9", "down"))
+	d.Tell(abroad("web", homeFirst(), returnDue))
+	other := again(ask("other", 1, oneCluster()), "m2:1")
+	held := decided(t, d.Tell(leaving(other, "m2")), "other")
+	require.Contains(t, held.Obstacle.Message, "was starting as many evicted workloads as its limit allows (1)")
+}
