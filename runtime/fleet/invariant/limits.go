@@ -208,12 +208,8 @@ func (m *Monitor) broke(now time.Time, s scope, share float64, v Violation) {
 	for len(moved) > 0 && !moved[0].Add(window+window/10).After(now) { // the governor forgets them a tenth of the window at a time
 		moved = moved[1:]
 	}
-	before := 0
-	for _, t := range moved {
-		if t.Add(window).After(now) {
-			before++
-		}
-	}
+	past, _ := slices.BinarySearchFunc(moved, now.Add(-window), func(t, end time.Time) int { return cmp.Or(t.Compare(end), -1) }) // the oldest are first
+	before := len(moved) - past
 	most, known := m.limits.most[s], m.limits.counted[s]
 	if !known || before >= max(m.settings.BreakerMinimum, 1) && float64(before) >= share*float64(most) {
 		m.limits.doubts = append(m.limits.doubts, doubt{s, share, before, v})
