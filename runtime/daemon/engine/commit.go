@@ -33,7 +33,6 @@ func (e *Engine) run() {
 	defer close(e.gone)
 	b := batch{staged: make(map[string]int)}
 	next := alarm{clock: e.clock}
-	defer next.stop()
 	for closed := false; !closed; {
 		if first, ok := e.expiring.Min(); ok && e.failed == nil {
 			next.set(first.at)
@@ -41,7 +40,7 @@ func (e *Engine) run() {
 		select {
 		case <-e.queue.wake:
 			closed = e.drain(&b)
-		case <-next.rings():
+		case <-next.rings:
 			next.stop()
 			e.expire(&b)
 		}

@@ -9,34 +9,19 @@ import (
 // alarm rings once, at the next expiry.
 type alarm struct {
 	clock clock.Clock
-	timer *clock.Timer
+	// rings is nil, and so never received from, while the alarm is not set.
+	rings <-chan time.Time
 	at    int64 // 0: not set
 }
 
-// set moves the alarm, if it is not there already. A timer that has been set is not used again: what it
-// may have sent already would be taken for the new one's.
+// set moves the alarm, if it is not there already. What it was set to before rings where nobody listens.
 func (a *alarm) set(at int64) {
-	if at == a.at {
-		return
+	if at != a.at {
+		a.rings, a.at = a.clock.After(max(0, time.Unix(0, at).Sub(a.clock.Now()))), at
 	}
-	a.stop()
-	a.timer, a.at = a.clock.Timer(max(0, time.Unix(0, at).Sub(a.clock.Now()))), at
 }
 
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-	a.timer, a.at = nil, 0
-}
-
-// rings is nil, and so never received from, while the alarm is not set.
-func (a *alarm) rings() <-chan time.Time {
-	if a.timer == nil {
-		return nil
-	}
-	return a.timer.C
-}
+func (a *alarm) stop() { a.rings, a.at = nil, 0 }
 
 // expiry is when an object goes by itself.
 type expiry struct {
