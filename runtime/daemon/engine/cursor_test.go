@@ -7,7 +7,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
@@ -57,6 +59,22 @@ func TestAWaitingCursorIsWoken(t *testing.T) {
 	require.NoError(t, <-wrong)
 }
 
+func TestAWaitingCursorHearsOfTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.Open(engine.Config{Resources: resources(0), Clock: clock.NewMock()})
+		require.NoError(t, err)
+		_, c := e.Table(maps).SnapshotAndWatch()
+		ended := make(chan error)
+		go func() {
+			_, err := c.Next(t.Context())
+			ended <- err
+		}()
+		synctest.Wait()
+		require.NoError(t, e.Close())
+		require.ErrorIs(t, <-ended, engine.ErrClosed)
+	})
+}
+
 func TestACursorBehindTheRingIsToldSo(t *testing.T) {
 	s := open(t, 3)
 	_, c := s.maps().SnapshotAndWatch()
@@ -82,6 +100,8 @@ func TestWhatIsForgottenHasExpired(t *testing.T) {
 		s.commit(engine.Create(mapKey(name), configMap(name, fmt.Sprint(i))))
 	}
 	s.maps().Forget(2)
+	s.maps().Forget(2) // as does who heard of it late
+	s.maps().Forget(1)
 	require.Equal(t, int64(2), s.maps().Oldest())
 	_, err := s.maps().Watch(1)
 	require.EqualError(t, err, "version 1 is too old: the oldest at hand is 2")

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,11 @@ func TestSnapshotsCountAndFindWithoutReading(t *testing.T) {
 	for range all.Mentioning("", "", "finalizers") {
 		break // whoever has seen enough may go
 	}
+	names = nil
+	for _, o := range all.Mentioning(engine.Prefix(maps), mapKey("06"), "finalizers") {
+		names = append(names, o.GetName())
+	}
+	require.Equal(t, []string{"06", "08", "09", "10", "11"}, names, "from a key on")
 }
 
 func TestSomeFieldsOfAllAreReadWithoutTheOthers(t *testing.T) {
@@ -206,6 +212,25 @@ func TestTheLatestChangesAreAtHandAsTheyWereCommitted(t *testing.T) {
 	require.Equal(t, "1", c.Previous().(*corev1.ConfigMap).Data["value"])
 }
 
+// TestTheFirstOfTheLatestChangesIsLetGoLikeTheOthers where as many follow as are at hand as they were committed.
+func TestTheFirstOfTheLatestChangesIsLetGoLikeTheOthers(t *testing.T) {
+	now := clock.NewMock()
+	e, err := engine.Open(engine.Config{Resources: resources(1500), Clock: now, Dir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	var writes []engine.Write
+	for n := range 1025 {
+		writes = append(writes, engine.Create(mapKey(fmt.Sprintf("%04d", n)), configMap("m", "1")))
+	}
+	require.NoError(t, e.Commit(writes...))
+	c, err := e.Table(maps).Watch(0)
+	require.NoError(t, err)
+	changes, err := c.Next(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, changes[0].Text)
+	require.NotNil(t, changes[1].Text)
+}
+
 func TestWhatCannotBeReadIsSaidByWhoReadsItFirst(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: mapKey("a"), Object: []byte(`{"data":7}`)}}))
@@ -227,6 +252,37 @@ func TestManyObjectsAreReadInOrder(t *testing.T) {
 	require.Len(t, all, 3000)
 	require.True(t, slices.IsSorted(all))
 	require.Equal(t, "2999=2999", all[2999])
+}
+
+func TestAllAreReadWithTheirRows(t *testing.T) {
+	s := short(t)
+	for n := range 6 { // the first four are not packed
+		s.commit(engine.Create(mapKey(fmt.Sprint(n)), configMap(fmt.Sprint(n), "1")))
+	}
+	var read []string
+	require.NoError(t, s.maps().Snapshot().Read(func(key string, r *engine.Row, o engine.Object) {
+		require.Equal(t, mapKey(o.GetName()), key)
+		read = append(read, fmt.Sprintf("%s at %d", o.GetName(), r.Version()))
+	}))
+	require.Equal(t, []string{"0 at 1", "1 at 2", "2 at 3", "3 at 4", "4 at 5", "5 at 6"}, read)
+}
+
+func TestWhatManySayAlikeIsHeldOnceByWhoReadsThem(t *testing.T) {
+	s := short(t)
+	var writes []engine.Write
+	for n := range 5000 {
+		m := configMap("m", "1")
+		m.Labels = map[string]string{"app": "web"}
+		writes = append(writes, engine.Create(mapKey(fmt.Sprintf("%04d", n)), m))
+	}
+	s.commit(writes[:4]...)
+	s.commit(writes[4:]...)
+	s.commit(engine.Create(mapKey("last"), configMap("m", "1")))
+	labels := map[uintptr]bool{}
+	for _, o := range s.maps().Snapshot().Under(engine.Prefix(maps), "") {
+		labels[reflect.ValueOf(o.GetLabels()).Pointer()] = true
+	}
+	require.Less(t, len(labels), 2500, "but for the first and the last, which are not many")
 }
 
 // TestWhoHasSeenEnoughOfManyStops wherever that is among those that are decoded ahead.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,4 +51,15 @@ func FuzzWhatIsPackedComesBack(f *testing.F) {
 			require.Equal(t, text, unpacked(t, p.pack([]byte(text))))
 		}
 	})
+}
+
+// TestASampleIsSmallAndSeldomMade however many texts there are, and however long.
+func TestASampleIsSmallAndSeldomMade(t *testing.T) {
+	var p packer
+	samples := map[*s2.Dict]bool{}
+	for n := range 1024 {
+		samples[p.pack([]byte(strings.Repeat(fmt.Sprint(n), sampleBytes/8))).sample] = true
+		require.LessOrEqual(t, len(p.texts), sampleBytes)
+	}
+	require.Len(t, samples, 11, "for the first text, and each time that there are twice as many")
 }
