@@ -40,11 +40,23 @@ func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out 
 	}
 	t.countdown.blocked = why
 	if why != (blocked{}) {
-		out.Record(&messages.EvictionBlocked{
-			Binding: v.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.countdown.grounds,
-			Rejections: rejected, Until: why.until,
-		})
+		v.tellBlocked(t, rejected, out)
 	}
+}
+
+// blockedAnew says for which taint a target that is blocked must be left now, where that was another: the API shows it.
+func (v *view) blockedAnew(t *target, out *actors.Outbox) {
+	if t.countdown.blocked != (blocked{}) && !v.restoring {
+		v.tellBlocked(t, nil, out)
+	}
+}
+
+func (v *view) tellBlocked(t *target, rejected []messages.Rejection, out *actors.Outbox) {
+	why := &t.countdown.blocked
+	out.Record(&messages.EvictionBlocked{
+		Binding: v.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.countdown.grounds,
+		Rejections: rejected, Until: why.until,
+	})
 }
 
 // restoreBlocked takes over what was said of targets that are not left yet. Holds for the pace follow from the

@@ -59,6 +59,9 @@ func (b *Binding) replaceCountdown(now time.Time, t *target, next countdown, out
 		next.due, next.requested, next.permitted, next.seeking = true, old.requested, old.permitted, old.seeking
 		next.trial, next.blocked = old.trial, old.blocked
 		t.countdown = next
+		if !old.grounds.Same(&next.grounds) || !old.grounds.Deadline.Equal(next.grounds.Deadline) {
+			b.blockedAnew(t, out)
+		}
 		if old.awaits() && !next.at.Equal(old.at) {
 			b.ask(now, out) // who goes first where not all can goes by this
 		}

@@ -255,7 +255,6 @@ func decided(b *api.ResourceBinding) *api.ResourceBinding {
 	}
 	for i := range b.Status.Evictions {
 		b.Status.Evictions[i].Reason, b.Status.Evictions[i].Message = "", ""
-		b.Status.Evictions[i].Deadline = metav1.MicroTime{} // of one that is blocked, tolerations may have been edited since
 	}
 	return b
 }
