@@ -107,6 +107,18 @@ func TestWithoutADestinationTheWorkloadStays(t *testing.T) {
 	require.Contains(t, kinds(b.tell(b.replace("m1", "m2:2"))), "EvictionStarted", "when the fleet has room again")
 }
 
+// A blocked eviction is for the taint that asks for it now: the status of the binding shows that, with its deadline.
+func TestABlockedEvictionNamesTheTaintThatAsksForItNow(t *testing.T) {
+	b := placed(t, settings(destinationFirst), duplicated(), "m1:2")
+	b.tell(tainted("m1", b.Now(), "down"))
+	b.tell(permit("m1"))
+	b.tell(b.holdBack("m1"))
+	b.advance(time.Minute)
+	b.tell(tainted("m1", b.Now(), "other")).Recorded(heldBack("m1", "nowhere to go", untolerated("other", b.Now())))
+	b.tell(tainted("m1", b.Now(), "other")).Quiet()
+	b.tell(tainted("m1", b.Now().Add(-time.Second), "other")).Recorded(heldBack("m1", "nowhere to go", untolerated("other", b.Now().Add(-time.Second))))
+}
+
 // found says that there is a placement without clusters.
 func found(b *subject, clusters ...messages.ClusterName) *messages.DestinationFound {
 	return &messages.DestinationFound{Request: b.asked.Request, Clusters: clusters}
