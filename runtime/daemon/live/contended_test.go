@@ -29,6 +29,8 @@ type common struct {
 	// first is called with each proposal that others do not make. Nil: it is not called.
 	first  func(*engine.Proposal)
 	others bool // set while others write
+	// refuses says why the store does not take a proposal. Nil: it takes all.
+	refuses func(*engine.Proposal) error
 }
 
 func (c *common) Load(context.Context) (wal.State, error) { return wal.State{}, nil }
@@ -38,6 +40,11 @@ func (c *common) Propose(_ context.Context, p *engine.Proposal) (int64, error) {
 		c.others = true
 		c.first(p)
 		c.others = false
+	}
+	if c.refuses != nil {
+		if err := c.refuses(p); err != nil {
+			return 0, err
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

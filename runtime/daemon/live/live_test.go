@@ -1,11 +1,14 @@
 package live
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -329,7 +332,7 @@ func TestWhatTheWorldDoesNotAdmitIsTold(t *testing.T) {
 	bad.Spec.Placement.ClusterTolerations = []corev1.Toleration{{Operator: "Perhaps"}}
 	f.apply(bad)
 	require.Len(t, f.events(bad), 1)
-	require.Contains(t, f.events(bad)[0], "Refused: ")
+	require.Regexp(t, `^Refused: \[?spec\.placement\.clusterTolerations\[0\]\.operator: `, f.events(bad)[0])
 	require.Equal(t, uint64(1), f.Stats().Refused)
 }
 
@@ -399,4 +402,29 @@ func TestABindingHasTheValueOfItsPriorityClass(t *testing.T) {
 	before := f.engine.Version()
 	f.restart()
 	require.Equal(t, before, f.engine.Version(), "a start knows the class")
+}
+
+// TestWhatACopyKeepsOfItsStateIsALabelOfIts beside the labels of the template, and before them.
+func TestWhatACopyKeepsOfItsStateIsALabelOfIts(t *testing.T) {
+	d := deployment(2, "nginx:1")
+	d.Labels = map[string]string{"team": "a", "state": "old"}
+	m := manifest{replicas: 2, labels: map[string]string{"state": "new"}}
+	raw, err := m.render(d)
+	require.NoError(t, err)
+	var o appsv1.Deployment
+	require.NoError(t, json.Unmarshal(raw, &o))
+	require.Equal(t, map[string]string{"team": "a", "state": "new"}, o.Labels)
+	require.Equal(t, map[string]string{"team": "a", "state": "old"}, d.Labels, "the template stays as it is")
+	require.False(t, m.alike(&manifest{replicas: 2, labels: map[string]string{"state": "other"}}))
+}
+
+func TestCopiesThatAreAlikeShareTheirManifest(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.Placement = api.Placement{}
+	f.apply(member("m1"), member("m2"), p, deployment(2, "nginx:1"))
+	of := func(cluster string) *byte {
+		return unsafe.SliceData(get(f, work(cluster)).Spec.Workload.Manifests[0].Raw)
+	}
+	require.Same(t, of("m1"), of("m2"))
 }

@@ -145,3 +145,30 @@ func TestTheEndOfAnEvictionIsAskedForByItsKind(t *testing.T) {
 		require.Equal(t, kind, ended(store.AsBinding(&api.ResourceBinding{}), h).Kind())
 	}
 }
+
+// TestAnEvictionThatWasWithdrawnBeforeItsCommitIsNotTold nor are others of its binding left out.
+func TestAnEvictionThatWasWithdrawnBeforeItsCommitIsNotTold(t *testing.T) {
+	of := func(f messages.Fact) event { return event{Decision: Decision{Fact: f}} }
+	started, other := of(&messages.EvictionStarted{Cluster: "m1"}), of(&messages.EvictionStarted{Cluster: "m2"})
+	scheduled, withdrawn := of(&messages.Scheduled{}), of(&messages.EvictionWithdrawn{Cluster: "m1"})
+	require.Equal(t, []event{other, scheduled}, withoutTakenBack([]event{started, other, scheduled, withdrawn}))
+	require.Equal(t, []event{scheduled, other}, withoutTakenBack([]event{scheduled, started, withdrawn, other}))
+	require.Equal(t, []event{withdrawn, started}, withoutTakenBack([]event{withdrawn, started}), "one that was committed before")
+}
+
+func TestDecisionsAreToldInTheOrderInWhichTheyWereMade(t *testing.T) {
+	f := running(t)
+	var made []messages.Fact
+	f.config.Hear = func(_ time.Time, fact messages.Fact, _ journal.Phrase) { made = append(made, fact) }
+	r := &recorder{}
+	f.config.Decided = r.decided
+	putTaints(f, "m1", failed)
+	f.serves("m2", 2)
+	require.Greater(t, len(r.told), 3)
+	var told []messages.Fact
+	for _, d := range r.told {
+		told = append(told, d.Fact)
+	}
+	made = slices.DeleteFunc(made, func(fact messages.Fact) bool { return !slices.Contains(told, fact) })
+	require.Equal(t, made, told)
+}

@@ -96,3 +96,40 @@ func TestWhatIsDueIsNotPassedByWhatPeopleDo(t *testing.T) {
 	f.apply(deployment(3, "nginx:1"))
 	require.Equal(t, metav1.NewTime(start.Truncate(time.Second).Add(5*time.Minute)), *get(f, binding()).Spec.GracefulEvictionTasks[0].CreationTimestamp)
 }
+
+func TestWhatNobodyTouchedIsAsTheMachinesHaveItNow(t *testing.T) {
+	require.Equal(t, map[string]string{"a": "2"}, merged(map[string]string{"a": "1"}, map[string]string{"a": "1"}, map[string]string{"a": "2"}))
+	require.Equal(t, map[string]string{"a": "2", "new": ""}, merged(map[string]string{"new": ""}, nil, map[string]string{"a": "2"}))
+}
+
+// TestWhatTheFleetWritesIsNoNewsToIt deletes a workload: its binding goes, and its Work begins to, by the fleet's own hand.
+func TestWhatTheFleetWritesIsNoNewsToIt(t *testing.T) {
+	f := running(t)
+	taken := f.Stats().Taken
+	f.remove(deployment(2, ""))
+	require.Nil(t, get(f, binding()))
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+	require.Equal(t, taken+1, f.Stats().Taken, "the deletion of the workload")
+	f.lets("m1")
+	require.Equal(t, taken+2, f.Stats().Taken)
+}
+
+func TestABindingThatIsMadeAfterTheFleetDeletedItIsNews(t *testing.T) {
+	f := running(t)
+	unheard(f, deployment(2, ""))
+	_, err := f.round()
+	require.NoError(t, err)
+	require.Nil(t, get(f, binding()))
+	made := binding()
+	made.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+	f.write(made)
+	require.NoError(t, f.step())
+	require.NotNil(t, f.world.Store().Binding("default/web-deployment"))
+}
+
+func TestWhereAClusterLiesIsHeard(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Region = "eu" })
+	require.NoError(t, f.step())
+	require.Equal(t, "eu", f.world.Store().Cluster("m1").Spec.Region)
+}

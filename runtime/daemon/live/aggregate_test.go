@@ -1,0 +1,78 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
+)
+
+// everywhere is a fleet of two clusters that both run a copy of a workload, and of which the agents say what they do.
+func everywhere(t *testing.T, workload api.Object, says ...string) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	kind := workload.GetObjectKind().GroupVersionKind()
+	p := policy()
+	p.Spec.ResourceSelectors[0] = api.ResourceSelector{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: "web"}
+	p.Spec.Placement = api.Placement{}
+	var clusters []api.Object
+	for _, name := range []string{"m1", "m2"} {
+		c := member(name)
+		c.Status.APIEnablements = []api.APIEnablement{{GroupVersion: p.Spec.ResourceSelectors[0].APIVersion, Resources: []api.APIResource{{Kind: kind.Kind}}}}
+		clusters = append(clusters, c)
+	}
+	f.apply(append(clusters, p, workload)...)
+	works := all[*api.Work](f, catalog.Works)
+	require.Len(t, works, len(says))
+	for i, w := range works {
+		edit(f, w, func(w *api.Work) {
+			w.Status.ManifestStatuses = []api.ManifestStatus{{Health: api.Healthy, Status: &runtime.RawExtension{Raw: []byte(says[i])}}}
+		})
+	}
+	require.NoError(t, f.step())
+	return f
+}
+
+// TestAWorkloadShowsTheSumsOfItsCopies as if it ran in one cluster. Source: Karmada's resource interpreter.
+func TestAWorkloadShowsTheSumsOfItsCopies(t *testing.T) {
+	three := int32(3)
+	t.Run("of a Deployment", func(t *testing.T) {
+		f := everywhere(t, deployment(3, "nginx:1"), `{"readyReplicas":3}`, `{"readyReplicas":1}`)
+		require.Equal(t, appsv1.DeploymentStatus{
+			ObservedGeneration: 1, Replicas: 6, ReadyReplicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4, UnavailableReplicas: 2,
+		}, get(f, deployment(3, "")).Status)
+	})
+	t.Run("of a StatefulSet", func(t *testing.T) {
+		s := named(&appsv1.StatefulSet{}, "apps/v1", "StatefulSet", "default", "web")
+		s.Spec.Replicas = &three
+		f := everywhere(t, s, `{"readyReplicas":3}`, `{"readyReplicas":1}`)
+		require.Equal(t, appsv1.StatefulSetStatus{
+			ObservedGeneration: 1, Replicas: 6, ReadyReplicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4,
+		}, get(f, s).Status)
+	})
+	t.Run("of a DaemonSet", func(t *testing.T) {
+		d := named(&appsv1.DaemonSet{}, "apps/v1", "DaemonSet", "default", "web")
+		f := everywhere(t, d,
+			`{"desiredNumberScheduled":9,"currentNumberScheduled":8,"updatedNumberScheduled":7,"numberAvailable":6,"numberReady":5}`,
+			`{"desiredNumberScheduled":90,"currentNumberScheduled":80,"updatedNumberScheduled":70,"numberAvailable":60,"numberReady":50}`)
+		require.Equal(t, appsv1.DaemonSetStatus{
+			ObservedGeneration: 1, DesiredNumberScheduled: 99, CurrentNumberScheduled: 88, UpdatedNumberScheduled: 77, NumberAvailable: 66, NumberReady: 55,
+		}, get(f, d).Status)
+	})
+	t.Run("of a Job, but for what cannot be read", func(t *testing.T) {
+		j := named(&batchv1.Job{}, "batch/v1", "Job", "default", "web")
+		j.Spec.Parallelism = &three
+		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		f := everywhere(t, j, `{"active":1,"succeeded":2,"failed":3}`, `{"active":10,"succeeded":20,"failed":30}`)
+		require.Equal(t, batchv1.JobStatus{Active: 11, Succeeded: 22, Failed: 33}, get(f, j).Status)
+		edit(f, all[*api.Work](f, catalog.Works)[1], func(w *api.Work) { w.Status.ManifestStatuses[0].Status.Raw = []byte(`{"active":"many"}`) })
+		require.NoError(t, f.step())
+		require.Equal(t, batchv1.JobStatus{Active: 1, Succeeded: 2, Failed: 3}, get(f, j).Status)
+	})
+}

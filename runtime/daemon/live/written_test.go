@@ -1,0 +1,68 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages/api"
+)
+
+// TestOfWhatPeopleWriteMachinesWriteTheStatus and nothing else.
+func TestOfWhatPeopleWriteMachinesWriteTheStatus(t *testing.T) {
+	meta := func(label string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: "a", Labels: map[string]string{"by": label}}
+	}
+	for name, c := range map[string]struct{ ours, old, want api.Object }{
+		"of a ClusterTaintPolicy": {
+			&api.ClusterTaintPolicy{ObjectMeta: meta("ours"), Status: api.ClusterTaintPolicyStatus{TaintedClusters: 3}},
+			&api.ClusterTaintPolicy{ObjectMeta: meta("theirs")},
+			&api.ClusterTaintPolicy{ObjectMeta: meta("theirs"), Status: api.ClusterTaintPolicyStatus{TaintedClusters: 3}},
+		},
+		"of a FederatedResourceQuota": {
+			&api.FederatedResourceQuota{ObjectMeta: meta("ours"), Status: api.FederatedResourceQuotaStatus{Overall: corev1.ResourceList{"cpu": {}}}},
+			&api.FederatedResourceQuota{ObjectMeta: meta("theirs")},
+			&api.FederatedResourceQuota{ObjectMeta: meta("theirs"), Status: api.FederatedResourceQuotaStatus{Overall: corev1.ResourceList{"cpu": {}}}},
+		},
+		"of a WorkloadRebalancer": {
+			&api.WorkloadRebalancer{ObjectMeta: meta("ours"), Status: api.WorkloadRebalancerStatus{ObservedGeneration: 3}},
+			&api.WorkloadRebalancer{ObjectMeta: meta("theirs")},
+			&api.WorkloadRebalancer{ObjectMeta: meta("theirs"), Status: api.WorkloadRebalancerStatus{ObservedGeneration: 3}},
+		},
+		"of a Governor": {
+			&api.Governor{ObjectMeta: meta("ours"), Status: api.GovernorStatus{Holds: []api.HoldStatus{{}}}},
+			&api.Governor{ObjectMeta: meta("theirs")},
+			&api.Governor{ObjectMeta: meta("theirs"), Status: api.GovernorStatus{Holds: []api.HoldStatus{{}}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next, changes := written(c.ours, c.old)
+			require.True(t, changes)
+			require.Equal(t, c.want, next)
+			_, changes = written(c.ours, next)
+			require.False(t, changes, "it is that already")
+			if _, made := c.ours.(*api.Governor); !made {
+				_, changes = written(c.ours, nil)
+				require.False(t, changes, "people make it, and somebody has deleted it")
+			}
+		})
+	}
+}
+
+func TestTheGenerationOfAClusterIsThatOfItsTaints(t *testing.T) {
+	old := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 4, Finalizers: []string{ClusterFinalizer}}}
+	ours := api.Copy(old).(*api.Cluster)
+	_, changes := written(ours, old)
+	require.False(t, changes)
+	ours.Status.WorkloadsStay = "its rack is moved"
+	next, changes := written(ours, old)
+	require.True(t, changes)
+	require.EqualValues(t, 4, next.GetGeneration())
+	ours.Spec.Taints = []corev1.Taint{failed}
+	next, changes = written(ours, old)
+	require.True(t, changes)
+	require.EqualValues(t, 5, next.GetGeneration())
+	require.Equal(t, []corev1.Taint{failed}, next.(*api.Cluster).Spec.Taints)
+}
