@@ -15,6 +15,7 @@ type batch struct {
 	// staged is what the batch makes of each key that it touches, the changes in their order.
 	staged  map[string]int
 	changes []item
+	by      []*Feed      // who made each change; nil: nobody who reads a feed
 	records []wal.Record // one for each change, if there is a log
 	version int64
 }
@@ -24,8 +25,9 @@ func (b *batch) empty() {
 	clear(b.commits)
 	clear(b.staged)
 	clear(b.changes)
+	clear(b.by)
 	clear(b.records)
-	b.commits, b.answers, b.changes, b.records = b.commits[:0], b.answers[:0], b.changes[:0], b.records[:0]
+	b.commits, b.answers, b.changes, b.by, b.records = b.commits[:0], b.answers[:0], b.changes[:0], b.by[:0], b.records[:0]
 }
 
 // run commits until the queue is closed.
@@ -68,7 +70,7 @@ func (e *Engine) commit(b *batch) {
 	for _, c := range b.commits {
 		b.answers = append(b.answers, e.stage(b, c, now))
 	}
-	if e.persist(b) {
+	if len(b.changes) > 0 && e.persist(b) {
 		e.apply(b)
 		e.measure(b, now)
 	}
@@ -79,14 +81,14 @@ func (e *Engine) commit(b *batch) {
 
 // measure tells how long a batch took that began at an instant.
 func (e *Engine) measure(b *batch, began time.Time) {
-	if e.committed != nil && len(b.changes) > 0 {
+	if e.committed != nil {
 		e.committed(len(b.changes), e.clock.Now().Sub(began))
 	}
 }
 
 // persist makes a batch durable, or refuses all of it.
 func (e *Engine) persist(b *batch) bool {
-	if e.log == nil || len(b.changes) == 0 {
+	if e.log == nil {
 		return true
 	}
 	if e.failed == nil {
@@ -121,7 +123,7 @@ func (e *Engine) stage(b *batch, c *commit, now time.Time) error {
 			change.expires = now.Add(w.ttl).UnixNano()
 		}
 		b.staged[w.key] = len(b.changes)
-		b.changes = append(b.changes, change)
+		b.changes, b.by = append(b.changes, change), append(b.by, c.by)
 		if e.log != nil {
 			b.records = append(b.records, wal.Record{Version: change.version, Key: change.key, Expires: change.expires, Object: w.json})
 		}
@@ -164,7 +166,7 @@ func (e *Engine) apply(b *batch) {
 		e.tables[PrefixOf(c.key)].wake()
 	}
 	for f := range e.feeds { // order-free: each has its own
-		f.put(told)
+		f.put(told, b.by)
 	}
 }
 

@@ -193,10 +193,10 @@ func TestEveryWriteTakesTheNextVersionOfTheStore(t *testing.T) {
 
 func TestWhatBeginsFirstIsCommittedFirst(t *testing.T) {
 	s := open(t, 0)
-	first := s.Begin(0, engine.Create(mapKey("a"), configMap("a", "1")))
-	second := s.Begin(0, engine.Update(mapKey("a"), configMap("a", "2"), 1))
-	refused := s.Begin(0, engine.Delete(mapKey("a"), 0))
-	behind := s.Begin(0, engine.Create(mapKey("a"), configMap("a", "3")))
+	first := s.Follow().Begin(0, engine.Create(mapKey("a"), configMap("a", "1")))
+	second := s.Follow().Begin(0, engine.Update(mapKey("a"), configMap("a", "2"), 1))
+	refused := s.Follow().Begin(0, engine.Delete(mapKey("a"), 0))
+	behind := s.Follow().Begin(0, engine.Create(mapKey("a"), configMap("a", "3")))
 	require.NoError(t, second())
 	require.NoError(t, first())
 	require.ErrorContains(t, refused(), "must say which version")
@@ -214,16 +214,16 @@ func TestAnObjectMayGoAndComeInOneBatch(t *testing.T) {
 	}
 	committed := make(chan struct{}, 2)
 	e := open(func(n int, _ time.Duration) { batches = append(batches, n); committed <- struct{}{}; <-busy })
-	first := e.Begin(0, engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1")))
+	first := e.Follow().Begin(0, engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1")))
 	<-committed // that is a batch of its own
 	changes := []func() error{
-		e.Begin(0, engine.Delete(mapKey("a"), 1)),
-		e.Begin(0, engine.Create(mapKey("a"), configMap("a", "2"))),
-		e.Begin(0, engine.Delete(mapKey("b"), 2)),
-		e.Begin(0, engine.Create(mapKey("b"), configMap("b", "2"))),
-		e.Begin(0, engine.Delete(mapKey("b"), 6)),
+		e.Follow().Begin(0, engine.Delete(mapKey("a"), 1)),
+		e.Follow().Begin(0, engine.Create(mapKey("a"), configMap("a", "2"))),
+		e.Follow().Begin(0, engine.Delete(mapKey("b"), 2)),
+		e.Follow().Begin(0, engine.Create(mapKey("b"), configMap("b", "2"))),
+		e.Follow().Begin(0, engine.Delete(mapKey("b"), 6)),
 	}
-	late := e.Begin(0, engine.Update(mapKey("b"), configMap("b", "3"), 6))
+	late := e.Follow().Begin(0, engine.Update(mapKey("b"), configMap("b", "3"), 6))
 	close(busy)
 	require.NoError(t, first())
 	for i, end := range changes {

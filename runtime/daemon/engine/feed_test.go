@@ -67,3 +67,28 @@ func TestAFeedEndsWithItsStore(t *testing.T) {
 	_, open = <-s.Follow().News()
 	require.False(t, open)
 }
+
+func TestAFeedLeavesOutWhatItsReaderWrites(t *testing.T) {
+	s := open(t, 0)
+	mine, theirs := s.Follow(), s.Follow()
+	s.commit(engine.Create(mapKey("a"), configMap("a", "1")), engine.Create(mapKey("b"), configMap("b", "1")))
+	require.NoError(t, mine.Begin(0, engine.Update(mapKey("a"), configMap("a", "2"), 1), engine.Create(mapKey("c"), configMap("c", "1")))())
+	require.NoError(t, mine.Begin(0, engine.Delete(mapKey("b"), 2))())
+	require.False(t, mine.Awaits(mapKey("a")), "it has written over that")
+	require.False(t, mine.Awaits(mapKey("b")))
+	s.commit(engine.Create(mapKey("b"), configMap("b", "2")), engine.Update(mapKey("c"), configMap("c", "2"), 4))
+	require.True(t, mine.Awaits(mapKey("b")))
+	require.Zero(t, mine.Taken())
+
+	changes := mine.Take()
+	require.Len(t, changes, 2)
+	require.Equal(t, mapKey("b"), changes[0].Key)
+	require.True(t, changes[0].New())
+	require.Equal(t, "4", changes[1].Previous().GetResourceVersion(), "who changes what it wrote is news")
+	require.Equal(t, int64(7), mine.Taken())
+	require.Len(t, theirs.Take(), 7)
+
+	require.NoError(t, mine.Begin(0, engine.Delete(mapKey("a"), 3))())
+	require.Empty(t, mine.Take())
+	require.Equal(t, int64(8), mine.Taken())
+}

@@ -26,6 +26,7 @@ type follower struct {
 // proposed is a commit of this engine until it is shown.
 type proposed struct {
 	writes []Write
+	by     *Feed
 	// version is that of the last of them, once they are shown.
 	version int64
 	heard   bool
@@ -45,18 +46,21 @@ func (e *Engine) follow(after int64) {
 // hear shows what was committed, all of it at once.
 func (e *Engine) hear(b *batch, news []News) error {
 	defer b.empty()
-	items := make([]item, len(news))
+	items, by := make([]item, len(news)), make([]*Feed, len(news))
 	err := inParts(len(news), func(from, to int) (err error) {
 		r := newReader()
 		for i := from; i < to && err == nil; i++ {
-			items[i], err = e.heard(r, &news[i])
+			own := e.shared.proposal(news[i].Proposal)
+			if items[i], err = e.heard(r, &news[i], own); own != nil {
+				by[i] = own.by
+			}
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	b.changes, b.version = append(b.changes, items...), items[len(items)-1].version
+	b.changes, b.by, b.version = append(b.changes, items...), append(b.by, by...), items[len(items)-1].version
 	e.apply(b)
 	e.shared.shown(news)
 	return nil
@@ -64,8 +68,8 @@ func (e *Engine) hear(b *batch, news []News) error {
 
 // heard is what a piece of news makes of an object. One that this engine proposed is the one that it was given: it need
 // not be read.
-func (e *Engine) heard(r *reader, n *News) (item, error) {
-	t, own := e.tables[PrefixOf(n.Key)], e.shared.proposal(n.Proposal)
+func (e *Engine) heard(r *reader, n *News, own *proposed) (item, error) {
+	t := e.tables[PrefixOf(n.Key)]
 	switch {
 	case t == nil:
 		return item{}, unknown(n.Key)
@@ -94,7 +98,7 @@ func (f *follower) add(p *Proposal, writes []Write, now time.Time) *proposed {
 		}
 		p.Writes = append(p.Writes, next)
 	}
-	own := &proposed{writes: writes, shown: make(chan struct{})}
+	own := &proposed{writes: writes, by: p.by, shown: make(chan struct{})}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.own[p.ID] = own

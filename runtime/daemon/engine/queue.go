@@ -11,6 +11,7 @@ const atOnce = 1024
 // commit is what one caller wants to happen at once, or not at all.
 type commit struct {
 	writes []Write
+	by     *Feed // whose reader wants it; nil: another
 	// version is that of the last write, once it is accepted.
 	version int64
 	// done carries the answer.

@@ -14,6 +14,7 @@ type Change struct {
 	Text []byte
 
 	row, before *Row
+	own         bool // the reader of the feed has made it
 }
 
 // Row returns the row of what stands now, as the table keeps it; nil if it was deleted.

@@ -36,6 +36,8 @@ type Proposal struct {
 	// Leads begins a term, which its version names.
 	Leads  bool
 	Writes []ProposedWrite
+	// by is the feed whose reader made it; nil: another.
+	by *Feed
 }
 
 // ProposedWrite is one change.
@@ -124,30 +126,9 @@ func (e *Engine) ended() error {
 	return ErrClosed
 }
 
-// Decide is Commit for the leader of a shared store: the error is Deposed once another leads. Of a store that is not
-// shared, everybody is the leader.
-func (e *Engine) Decide(term int64, writes ...Write) error {
-	_, err := e.submit(term, false, writes)
-	return err
-}
-
-// Begin is Decide for those who have more to decide meanwhile: it returns once the writes are encoded and wait, behind all
-// that began before them, and end waits for the answer. End is to be called once. What begins at a shared store has ended.
-func (e *Engine) Begin(term int64, writes ...Write) (end func() error) {
-	if e.shared != nil {
-		err := e.Decide(term, writes...)
-		return func() error { return err }
-	}
-	c := e.enqueue(writes)
-	return func() error {
-		_, err := c.answer()
-		return err
-	}
-}
-
 // Lead is Commit of what says who leads a shared store, and begins a term: no decision of another one is taken any more.
 func (e *Engine) Lead(writes ...Write) (term int64, err error) {
-	return e.submit(0, true, writes)
+	return e.submit(&Proposal{Leads: true}, writes)
 }
 
 // AtOnce is how many writes one commit may have.

@@ -216,9 +216,14 @@ func TestWhatIsProposedSaysWhoseDecisionItIs(t *testing.T) {
 	term, err := a.Lead(engine.Create(mapKey("lease"), configMap("lease", "a")))
 	require.NoError(t, err)
 	require.EqualValues(t, 1, term)
-	require.NoError(t, a.Decide(term, engine.Create(mapKey("one"), configMap("one", "1"))))
-	require.NoError(t, a.Begin(term, engine.Create(mapKey("two"), configMap("two", "1")))())
+	require.NoError(t, a.Follow().Begin(term, engine.Create(mapKey("one"), configMap("one", "1")))())
+	mine := a.Follow()
+	require.NoError(t, mine.Begin(term, engine.Create(mapKey("two"), configMap("two", "1")))())
 	a.commit(engine.Create(mapKey("three"), configMap("three", "1")))
+	changes := mine.Take()
+	require.Len(t, changes, 1, "its reader knows what it has written")
+	require.Equal(t, mapKey("three"), changes[0].Key)
+	require.Equal(t, a.Version(), mine.Taken())
 	require.Equal(t, []string{"0 true", "1 false", "1 false", "0 false"}, h.terms)
 	ids := map[uint64]bool{}
 	for _, news := range h.news {
@@ -227,7 +232,7 @@ func TestWhatIsProposedSaysWhoseDecisionItIs(t *testing.T) {
 	require.Len(t, ids, 4, "each is told from all others")
 
 	h.instead = func(*engine.Proposal) error { return &engine.Deposed{Term: 1, Current: 9} }
-	require.ErrorAs(t, a.Begin(term, engine.Create(mapKey("four"), configMap("four", "1")))(), new(*engine.Deposed))
+	require.ErrorAs(t, a.Follow().Begin(term, engine.Create(mapKey("four"), configMap("four", "1")))(), new(*engine.Deposed))
 }
 
 func TestACommitToASharedStoreIsVisibleOnceItIsAnswered(t *testing.T) {

@@ -48,24 +48,24 @@ func (e *Engine) Commit(writes ...Write) error {
 
 // CommitVersion is Commit, and returns the version of the last write: a deletion has no object that tells.
 func (e *Engine) CommitVersion(writes ...Write) (int64, error) {
-	return e.submit(0, false, writes)
+	return e.submit(&Proposal{}, writes)
 }
 
 // submit has writes committed here, or, as a proposal, where the store is shared.
-func (e *Engine) submit(term int64, leads bool, writes []Write) (int64, error) {
+func (e *Engine) submit(p *Proposal, writes []Write) (int64, error) {
 	if e.shared == nil {
-		return e.enqueue(writes).answer()
+		return e.enqueue(nil, writes).answer()
 	}
 	if err := e.admit(writes); err != nil {
 		return 0, err
 	}
-	return e.propose(&Proposal{Term: term, Leads: leads}, writes)
+	return e.propose(p, writes)
 }
 
 // enqueue has writes wait for the commit goroutine, behind all that was enqueued before, unless they are refused at once.
-func (e *Engine) enqueue(writes []Write) *commit {
+func (e *Engine) enqueue(by *Feed, writes []Write) *commit {
 	c := commits.Get().(*commit)
-	c.version = 0
+	c.by, c.version = by, 0
 	if err := e.admit(writes); err != nil {
 		c.done <- err
 		return c

@@ -73,7 +73,7 @@ func TestALeaderOfWhatIsReplacedDecidesNothing(t *testing.T) {
 	term, err := r.Lead(engine.Create(key("lease"), configMap("lease", "a")))
 	require.NoError(t, err)
 	require.NoError(t, s.Fill(t.Context(), true, records(2)))
-	require.ErrorAs(t, r.Decide(term, engine.Create(key("one"), configMap("one", "1"))), new(*engine.Deposed))
+	require.ErrorAs(t, r.Follow().Begin(term, engine.Create(key("one"), configMap("one", "1")))(), new(*engine.Deposed))
 }
 
 // TestWhoeverIsKilledWhileFillingCanTryAgain shows what each step leaves: nothing that a daemon would take for a fleet.

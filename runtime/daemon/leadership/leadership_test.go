@@ -115,7 +115,7 @@ func TestALeaseThatIsDeletedByHandBeginsATerm(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.ErrorAs(t, a.Engine.Decide(first, engine.Create(engine.Key(leases, Namespace, "x"), &coordinationv1.Lease{})), new(*engine.Deposed))
+	require.ErrorAs(t, a.Engine.Follow().Begin(first, engine.Create(engine.Key(leases, Namespace, "x"), &coordinationv1.Lease{}))(), new(*engine.Deposed))
 	a.stops <- nil // as machines do that hear so
 	require.Greater(t, <-a.terms, first)
 }

@@ -198,7 +198,7 @@ func (f *Fleet) commitAtOnce(part []pending) (told bool, err error) {
 	if len(part) == 0 {
 		return false, nil
 	}
-	return f.answered(part, f.config.Engine.Decide(f.config.Term, writes(part)...))
+	return f.answered(part, f.feed.Begin(f.config.Term, writes(part)...)())
 }
 
 // answered notes what was committed, or commits again what met no change, or less of what was too large.
@@ -361,16 +361,18 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 	f.stats.Written += uint64(len(batch))
 	for i := range batch {
 		p := &batch[i]
+		if bindingOf(p.source) != "" {
+			before, _ := f.stored(p.source)
+			f.rooms.follow(store.AsBinding(p.object), store.AsBinding(before), true)
+		}
 		switch {
 		case p.object == nil:
-			f.own[p.key] = 0
 			if p.source != (api.Key{}) {
 				f.world.Store().Committed(p.source, nil, 0)
 			}
 			delete(f.ended, bindingOf(p.source))
 			told = f.tellGone(p.wish) || told
-		case p.source != (api.Key{}), p.wish != nil:
-			f.own[p.key] = engine.VersionOf(p.object)
+		case p.source != (api.Key{}):
 			f.rest(p)
 		}
 		if p.wish != nil {
@@ -383,9 +385,6 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 // rest has the world's object rest on the row that was committed of it, unless somebody else has changed that since: that
 // is news.
 func (f *Fleet) rest(p *pending) {
-	if p.source == (api.Key{}) {
-		return
-	}
 	row := f.config.Engine.Table(catalog.Of(p.source).Name()).Row(p.key)
 	if row.Version() == engine.VersionOf(p.object) {
 		f.world.Store().Committed(p.source, row, p.version)
@@ -416,9 +415,7 @@ func (f *Fleet) tellNone(w *wish) bool {
 	if w.unwanted == nil {
 		return false
 	}
-	version, own := f.own[w.key]
-	deleted := own && version == 0
-	if f.config.Engine.Table(catalog.Works.Name()).Version(w.key) != 0 || !deleted && f.feed.Awaits(w.key) {
+	if f.config.Engine.Table(catalog.Works.Name()).Version(w.key) != 0 || f.feed.Awaits(w.key) {
 		return false
 	}
 	return f.tellGone(w)

@@ -75,9 +75,6 @@ type Fleet struct {
 	feed   *engine.Feed
 	// loaded is the version as of which the objects of each resource were found at the start.
 	loaded map[*catalog.Resource]int64
-	// own are the versions of what this fleet has written since it last took changes in, 0 of what it deleted: these changes
-	// come back.
-	own map[string]int64
 	// ended are the bindings that machines have ended and the engine still has.
 	ended map[messages.BindingName]bool
 	// leases are the renewals last heard of, by cluster.
@@ -123,7 +120,7 @@ type Stats struct {
 // returns its cause: what it did not come to is found again at the next start.
 func Open(ctx context.Context, c Config) (*Fleet, error) {
 	f := &Fleet{
-		config: c, loaded: map[*catalog.Resource]int64{}, own: map[string]int64{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
+		config: c, loaded: map[*catalog.Resource]int64{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, postponed: map[api.Key]bool{}, asked: make(chan func()),
 		overrides: overrides{}, sums: sums{known: map[messages.BindingName]bool{}}, stuck: map[string]*messages.CopyWanted{}, rooms: rooms{stale: map[messages.ClusterName]bool{}},
 		quarantine: newQuarantine(&c),
@@ -133,8 +130,8 @@ func Open(ctx context.Context, c Config) (*Fleet, error) {
 		Settings: c.Settings, Seed: c.Seed, Lanes: c.Lanes, Start: now, Agents: true, Hear: f.hear, Clock: c.Times,
 		Tamper: c.Tamper, Watched: c.StepLimit > 0, Quarantined: f.quarantine.addresses(),
 	})
-	f.stats.Version = c.Engine.Version()
 	f.feed = c.Engine.Follow(catalog.Events.Name())
+	f.stats.Version = f.feed.Taken()
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	if err := f.guarded(func() error { return f.takeOverUntil(ctx) }); err != nil {
 		return nil, err
@@ -280,14 +277,12 @@ func (f *Fleet) take() {
 	if len(changes) > 0 {
 		f.arrive()
 	}
+	f.stats.Version = f.feed.Taken()
 	for _, c := range changes {
-		f.stats.Version = c.Version
 		if r := resourceOf(c.Key); r != nil {
-			f.rooms.follow(r, &c)
 			f.takeIn(r, &c)
 		}
 	}
-	clear(f.own) // all of that has come back
 }
 
 // arrive moves the world to the present, or to what is due before that: what people did is done now, and not when machines

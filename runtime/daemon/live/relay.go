@@ -53,7 +53,7 @@ func (r *relay) leave(part []pending) {
 // begin has parts encoded and queued until there are no more.
 func (f *Fleet) begin(parts <-chan []pending, answers chan<- func() error) {
 	for part := range parts {
-		answers <- f.config.Engine.Begin(f.config.Term, writes(part)...)
+		answers <- f.feed.Begin(f.config.Term, writes(part)...)
 	}
 }
 

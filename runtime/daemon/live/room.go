@@ -27,16 +27,16 @@ type rooms struct {
 	asOf map[*catalog.Resource]int64
 }
 
-// follow marks the clusters of copies that serve with more replicas, or fewer, by the change of a binding.
-func (r *rooms) follow(of *catalog.Resource, c *engine.Change) {
-	if of != catalog.Bindings && of != catalog.ClusterBindings || !r.reserved {
+// follow marks the clusters of copies that serve with more replicas, or fewer, by the change of a binding, and counts that unless
+// it came before all were counted.
+func (r *rooms) follow(now, before *store.Binding, counts bool) {
+	if !r.reserved {
 		return
 	}
-	now, before := store.AsBinding(c.Object), store.AsBinding(c.Previous())
 	for _, name := range store.TakenOn(now, before) {
 		r.stale[name] = true
 	}
-	if r.own != nil && c.Version > r.asOf[of] {
+	if r.own != nil && counts {
 		r.own.Count(before, -1)
 		r.own.Count(now, 1)
 	}

@@ -17,13 +17,12 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-// takeIn hands a change that somebody else made to the machines. Changes of the world's own come back too, and
-// those that a conflict made it hear of earlier.
+// takeIn hands a change that somebody else made to the machines.
 func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	if r == catalog.Events {
 		return // no machine looks at them, and there are many
 	}
-	if c.Version <= f.loaded[r] || f.isOwn(c) {
+	if c.Version <= f.loaded[r] {
 		return
 	}
 	f.stats.Taken++
@@ -41,21 +40,15 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 		f.clusterChanged(c)
 	case "OverridePolicy", "ClusterOverridePolicy":
 		f.overrideChanged(r, c)
+	case "ResourceBinding", "ClusterResourceBinding":
+		f.rooms.follow(store.AsBinding(c.Object), store.AsBinding(c.Previous()), c.Version > f.rooms.asOf[r])
+		f.objectChanged(r, c)
 	default:
 		f.objectChanged(r, c)
 	}
 	if c.Object == nil {
 		delete(f.ended, bindingOf(api.KeyOf(c.Previous())))
 	}
-}
-
-// isOwn reports whether a change is one that this fleet wrote, or that was there when it wrote another.
-func (f *Fleet) isOwn(c *engine.Change) bool {
-	version, own := f.own[c.Key]
-	if own && version == 0 && c.Object == nil {
-		delete(f.own, c.Key)
-	}
-	return own && (version == 0 || c.Version <= version)
 }
 
 // rowOf is a row of the engine as the world's store rests on it.
