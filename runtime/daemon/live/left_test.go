@@ -111,6 +111,7 @@ func TestABindingIsDeletedWithItsWorks(t *testing.T) {
 	f.remove(deployment(2, ""))
 	require.True(t, met)
 	require.Equal(t, &yes, get(f, work("m1")).Spec.PreserveResourcesOnDeletion)
+	require.EqualValues(t, 2, get(f, work("m1")).Generation)
 	f.lets("m1")
 	f.pass(time.Minute)
 	require.Empty(t, all[*api.Work](f, catalog.Works))
@@ -151,4 +152,18 @@ func TestAClusterThatWasMadeWhileNobodyListenedIsKeptUntilItIsLeft(t *testing.T)
 	f.write(member("m3"))
 	f.open()
 	require.Contains(t, get(f, member("m3")).Finalizers, ClusterFinalizer)
+}
+
+// TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp: nobody is left to take down what runs there.
+func TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp(t *testing.T) {
+	f := running(t)
+	f.remove(member("m1"))
+	f.serves("m2", 2)
+	require.Equal(t, "m2:2", placed(f))
+	require.NotNil(t, get(f, work("m1")), "its agent has not let it go")
+	require.NotNil(t, get(f, member("m1")))
+	edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionFalse)} })
+	f.pass(time.Minute)
+	require.Nil(t, get(f, member("m1")))
+	require.Nil(t, get(f, work("m1")))
 }

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 )
 
 func TestAWorkloadGetsItsBindingAndAWork(t *testing.T) {
@@ -408,14 +409,20 @@ func TestABindingHasTheValueOfItsPriorityClass(t *testing.T) {
 func TestWhatACopyKeepsOfItsStateIsALabelOfIts(t *testing.T) {
 	d := deployment(2, "nginx:1")
 	d.Labels = map[string]string{"team": "a", "state": "old"}
+	d.Finalizers, d.ManagedFields = []string{"example.com/keep"}, []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	d.OwnerReferences = []metav1.OwnerReference{{Name: "owner"}}
 	m := manifest{replicas: 2, labels: map[string]string{"state": "new"}}
 	raw, err := m.render(d)
 	require.NoError(t, err)
 	var o appsv1.Deployment
 	require.NoError(t, json.Unmarshal(raw, &o))
-	require.Equal(t, map[string]string{"team": "a", "state": "new"}, o.Labels)
+	require.Equal(t, metav1.ObjectMeta{Name: "web", Namespace: "default", Labels: map[string]string{"team": "a", "state": "new"}}, o.ObjectMeta, "what only the control plane has stays there")
 	require.Equal(t, map[string]string{"team": "a", "state": "old"}, d.Labels, "the template stays as it is")
+	of := func(n int32) *int32 { return &n }
+	require.True(t, m.alike(&manifest{replicas: 2, labels: map[string]string{"state": "new"}}))
 	require.False(t, m.alike(&manifest{replicas: 2, labels: map[string]string{"state": "other"}}))
+	require.False(t, m.alike(&manifest{replicas: 2, labels: m.labels, version: 1}))
+	require.False(t, m.alike(&manifest{replicas: 2, labels: m.labels, completions: of(1)}))
 }
 
 func TestCopiesThatAreAlikeShareTheirManifest(t *testing.T) {
@@ -427,4 +434,52 @@ func TestCopiesThatAreAlikeShareTheirManifest(t *testing.T) {
 		return unsafe.SliceData(get(f, work(cluster)).Spec.Workload.Manifests[0].Raw)
 	}
 	require.Same(t, of("m1"), of("m2"))
+}
+
+func TestNumbersOfAManifestAreComparedToTheLastDigit(t *testing.T) {
+	require.False(t, sameJSON([]byte(`{"n":9007199254740993}`), []byte(`{"n":9007199254740992}`)))
+	require.True(t, sameJSON([]byte(`{"n":9007199254740993,"m":1}`), []byte(`{"m":1, "n":9007199254740993}`)))
+}
+
+func TestALeaseOfTheFutureCountsFromTheStart(t *testing.T) {
+	f := running(t)
+	f.Close()
+	l := lease("m1")
+	l.Spec = coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: f.clock.Now().Add(time.Hour)}}
+	f.write(l)
+	f.open()
+	f.pass(39 * time.Second)
+	require.Equal(t, metav1.ConditionTrue, conditionOf(f, "m1"))
+	f.pass(2 * time.Second)
+	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m1"))
+}
+
+func TestAnEventIsAWarningWhereSomethingIsWrong(t *testing.T) {
+	f := running(t)
+	p := policy()
+	p.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"nowhere"}}
+	f.apply(p)
+	types := map[string]string{}
+	for _, e := range all[*corev1.Event](f, catalog.Events) {
+		types[e.Reason] = e.Type
+	}
+	require.Equal(t, corev1.EventTypeWarning, types["ScheduleBindingFailed"])
+	require.Equal(t, corev1.EventTypeNormal, types["ScheduleBindingSucceed"])
+}
+
+// TestEventsOfTwoStartsDoNotTakeEachOthersNames has both tell much of one object.
+func TestEventsOfTwoStartsDoNotTakeEachOthersNames(t *testing.T) {
+	f := running(t)
+	for range 2 {
+		before := len(f.events(member("m1")))
+		for n := range 20 {
+			putTaints(f, "m1", corev1.Taint{Key: fmt.Sprint("k", n), Effect: corev1.TaintEffectNoSchedule})
+			edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = nil })
+			require.NoError(t, f.step())
+			f.clock.Add(time.Second)
+		}
+		require.Len(t, f.events(member("m1")), before+40)
+		f.clock.Add(time.Minute)
+		f.restart()
+	}
 }

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -222,4 +224,82 @@ func TestABindingThatIsStoredForAnotherNamespaceShipsNothing(t *testing.T) {
 	f.open()
 	require.Zero(t, f.engine.Table(catalog.Works.Name()).Snapshot().Count(engine.Key(catalog.Works.Name(), "karmada-es-m2", ""), ""))
 	require.Equal(t, "m1:2", placed(f))
+}
+
+func TestAWorkThatWasStuckFollowsItsTemplateAgain(t *testing.T) {
+	f := running(t)
+	f.apply(patching("bad", "/spec/nothing", "1"))
+	putTaints(f, "m1", failed)
+	require.Equal(t, "nothing", asked(f, "m2"))
+	f.remove(patching("bad", "", ""))
+	require.Equal(t, "nginx:1 x2", asked(f, "m2"))
+	f.serves("m2", 2)
+	f.apply(deployment(5, "nginx:1"))
+	f.apply(deployment(5, "nginx:2"))
+	require.Equal(t, "nginx:2 x5", asked(f, "m2"), "not as it was wanted while it was stuck")
+}
+
+func TestWhatPeopleNoteOnAWorkOutlivesItsOverrides(t *testing.T) {
+	f := running(t)
+	edit(f, work("m1"), func(w *api.Work) { w.Annotations["note"] = "mine" })
+	require.NoError(t, f.step())
+	f.apply(fromRegistry("eu", "eu.io", nil))
+	require.Equal(t, "eu.io/nginx:1 x2", asked(f, "m1"))
+	require.Equal(t, "mine", get(f, work("m1")).Annotations["note"])
+	f.remove(fromRegistry("eu", "", nil))
+	require.Equal(t, "mine", get(f, work("m1")).Annotations["note"])
+	require.NotContains(t, get(f, work("m1")).Annotations, api.AnnotationAppliedOverrides)
+}
+
+// TestAnOverrideThatNoAdmissionWouldPassIsToldAtAStart as one that was stored by other means.
+func TestAnOverrideThatNoAdmissionWouldPassIsToldAtAStart(t *testing.T) {
+	f := running(t)
+	f.Close()
+	bad := fromRegistry("bad", "eu.io", &api.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "region", Operator: "Perhaps"}},
+	}})
+	f.write(bad)
+	f.open()
+	require.EqualValues(t, 1, f.Stats().Refused)
+	require.Len(t, f.events(bad), 1)
+	require.Equal(t, "nginx:1 x2", asked(f, "m1"))
+}
+
+// TestAPartThatStaysTheSameIsRenewedWithTheOthers: of ten completions a cluster has another share once two share them and not three.
+func TestAPartThatStaysTheSameIsRenewedWithTheOthers(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.ResourceSelectors[0] = api.ResourceSelector{APIVersion: "batch/v1", Kind: "Job", Name: "web"}
+	p.Spec.Placement = api.Placement{ReplicaScheduling: &api.ReplicaSchedulingStrategy{
+		ReplicaSchedulingType: api.Divided, ReplicaDivisionPreference: api.Weighted,
+		WeightPreference: &api.WeightPreference{DynamicWeight: api.DynamicByAvailableReplicas},
+	}}
+	ten, three := int32(10), int32(3)
+	j := named(&batchv1.Job{}, "batch/v1", "Job", "default", "web")
+	j.Spec = batchv1.JobSpec{Parallelism: &three, Completions: &ten}
+	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	var clusters []api.Object
+	for _, name := range []string{"m1", "m2", "m3"} {
+		c := member(name)
+		c.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "batch/v1", Resources: []api.APIResource{{Name: "jobs", Kind: "Job"}}}}
+		clusters = append(clusters, c)
+	}
+	f.apply(append(clusters, p, j)...)
+	parts := func() map[string]string {
+		parts := map[string]string{}
+		for _, w := range all[*api.Work](f, catalog.Works) {
+			var o batchv1.Job
+			require.NoError(t, json.Unmarshal(w.Spec.Workload.Manifests[0].Raw, &o))
+			parts[w.Namespace[len(api.WorkNamespacePrefix):]] = fmt.Sprint(*o.Spec.Parallelism, " for ", *o.Spec.Completions)
+		}
+		return parts
+	}
+	require.Equal(t, map[string]string{"m1": "1 for 4", "m2": "1 for 3", "m3": "1 for 3"}, parts())
+	edit(f, member("m3"), func(c *api.Cluster) {
+		c.Status.ResourceSummary.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("9000"), corev1.ResourcePods: resource.MustParse("9000")}
+	})
+	f.pass(time.Second)
+	putTaints(f, "m2", failed)
+	require.Equal(t, "2 for 7", parts()["m3"])
+	require.Equal(t, "1 for 3", parts()["m1"])
 }

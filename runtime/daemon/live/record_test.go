@@ -161,9 +161,13 @@ func TestDecisionsAreToldInTheOrderInWhichTheyWereMade(t *testing.T) {
 	var made []messages.Fact
 	f.config.Hear = func(_ time.Time, fact messages.Fact, _ journal.Phrase) { made = append(made, fact) }
 	r := &recorder{}
-	f.config.Decided = r.decided
+	f.config.Decided = func(all []Decision) {
+		require.NotEmpty(t, all)
+		r.decided(all)
+	}
 	putTaints(f, "m1", failed)
 	f.serves("m2", 2)
+	f.pass(time.Minute)
 	require.Greater(t, len(r.told), 3)
 	var told []messages.Fact
 	for _, d := range r.told {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
 )
 
 // annotate gives an object other annotations, as people do.
@@ -132,4 +134,75 @@ func TestWhereAClusterLiesIsHeard(t *testing.T) {
 	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Region = "eu" })
 	require.NoError(t, f.step())
 	require.Equal(t, "eu", f.world.Store().Cluster("m1").Spec.Region)
+}
+
+// TestWhatPeopleSayOfABindingOutlivesWhatMachinesWrite: who holds and owns it, and who manages which of its fields.
+func TestWhatPeopleSayOfABindingOutlivesWhatMachinesWrite(t *testing.T) {
+	f := running(t)
+	before := get(f, binding())
+	edit(f, binding(), func(b *api.ResourceBinding) {
+		b.Finalizers = []string{"example.com/keep"}
+		b.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "1"}}
+		b.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	})
+	said := get(f, binding())
+	f.apply(deployment(3, "nginx:1"))
+	f.serves("m1", 3)
+	now := get(f, binding())
+	require.Equal(t, "m1:3", placed(f))
+	require.Greater(t, now.Generation, before.Generation)
+	require.Equal(t, said.Finalizers, now.Finalizers)
+	require.Equal(t, said.OwnerReferences, now.OwnerReferences)
+	require.Equal(t, said.ManagedFields, now.ManagedFields)
+	require.Equal(t, before.UID, now.UID)
+	require.Equal(t, before.CreationTimestamp, now.CreationTimestamp)
+	f.remove(binding())
+	f.apply(deployment(4, "nginx:1"))
+	require.Equal(t, "m1:4", placed(f))
+	require.NotNil(t, get(f, binding()).DeletionTimestamp, "others hold it")
+}
+
+// TestAnEditThatMeetsADecisionKeepsBoth edits a binding when machines have decided on it and not written that.
+func TestAnEditThatMeetsADecisionKeepsBoth(t *testing.T) {
+	f := running(t)
+	edit(f, policy(), func(p *api.PropagationPolicy) {
+		p.Labels = map[string]string{"tier": "gold"}
+		p.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m2"}}
+	})
+	f.take()
+	require.NoError(t, f.settle())
+	edit(f, binding(), func(b *api.ResourceBinding) {
+		b.Labels = map[string]string{"by": "hand"}
+		b.Annotations["note"] = "mine"
+	})
+	require.NoError(t, f.step())
+	b := get(f, binding())
+	require.Equal(t, []api.TargetCluster{{Name: "m2", Replicas: 2}}, b.Spec.Clusters)
+	require.Equal(t, "hand", b.Labels["by"])
+	require.Equal(t, "mine", b.Annotations["note"])
+	require.Contains(t, b.Annotations[api.AnnotationAppliedPlacement], "m2")
+}
+
+// TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt has somebody make it when the fleet has decided to and not written it.
+func TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt(t *testing.T) {
+	f, c := newContended(t)
+	f.apply(member("m1"), policy())
+	c.once(f, binding(), func() {
+		theirs := binding()
+		theirs.Labels = map[string]string{"by": "hand"}
+		theirs.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+		f.write(theirs)
+	})
+	f.apply(deployment(2, "nginx:1"))
+	require.Nil(t, c.first, "they met")
+	require.Equal(t, "hand", get(f, binding()).Labels["by"])
+	require.Nil(t, get(f, binding()).Spec.Placement)
+	require.Nil(t, get(f, work("m1")))
+}
+
+func TestWhoAsksAFleetThatDoesNotRunIsToldSo(t *testing.T) {
+	f := running(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.False(t, f.Ask(ctx, func(*world.World) { t.Error("nobody runs") }))
 }

@@ -51,6 +51,14 @@ func TestOfWhatPeopleWriteMachinesWriteTheStatus(t *testing.T) {
 	}
 }
 
+func TestWhatMachinesMakeHasAUID(t *testing.T) {
+	for _, made := range []api.Object{&api.Governor{}, &api.ResourceBinding{}} {
+		next, changes := written(made, nil)
+		require.True(t, changes)
+		require.NotEmpty(t, next.GetUID())
+	}
+}
+
 func TestTheGenerationOfAClusterIsThatOfItsTaints(t *testing.T) {
 	old := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 4, Finalizers: []string{ClusterFinalizer}}}
 	ours := api.Copy(old).(*api.Cluster)
