@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
 )
@@ -75,4 +77,21 @@ func TestAWorkloadShowsTheSumsOfItsCopies(t *testing.T) {
 		require.NoError(t, f.step())
 		require.Equal(t, batchv1.JobStatus{Active: 1, Succeeded: 2, Failed: 3}, get(f, j).Status)
 	})
+}
+
+func TestSumsAreAddedUpInTheirTurnAndEachOnce(t *testing.T) {
+	s := sums{known: map[messages.BindingName]bool{}}
+	var want []messages.BindingName
+	for n := range sumsBesideWorks + 9 {
+		name := messages.BindingName(fmt.Sprint("default/", n))
+		want = append(want, name)
+		s.put(name)
+		s.put(name)
+	}
+	first := s.take()
+	require.Len(t, first, sumsBesideWorks)
+	require.Equal(t, want, append(first, s.take()...))
+	require.Empty(t, s.take())
+	s.put("default/0")
+	require.Equal(t, []messages.BindingName{"default/0"}, s.take(), "it changed again")
 }

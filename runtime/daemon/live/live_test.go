@@ -483,3 +483,35 @@ func TestEventsOfTwoStartsDoNotTakeEachOthersNames(t *testing.T) {
 		f.restart()
 	}
 }
+
+func TestALeaseThatIsWrittenAndNotRenewedIsNoSignOfLife(t *testing.T) {
+	f := running(t)
+	l := lease("m1")
+	l.Spec = coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: f.clock.Now()}}
+	f.apply(l)
+	f.pass(30 * time.Second)
+	edit(f, lease("m1"), func(l *coordinationv1.Lease) { l.Labels = map[string]string{"seen": "yes"} })
+	f.pass(11 * time.Second)
+	require.Equal(t, metav1.ConditionUnknown, conditionOf(f, "m1"))
+}
+
+func TestAClusterThatJoinsWhileItIsToBeDrainedIsDrained(t *testing.T) {
+	f := running(t)
+	m3 := member("m3")
+	until := start.Add(time.Hour).Truncate(time.Second)
+	m3.Annotations = map[string]string{api.AnnotationDrain: until.Format(time.RFC3339)}
+	f.apply(m3)
+	require.NotNil(t, get(f, m3).Status.Drain)
+	require.True(t, get(f, m3).Status.Drain.Deadline.Time.Equal(until))
+}
+
+// TestAFleetThatEndsHearsNoMore: or else the store would keep all that happens for it.
+func TestAFleetThatEndsHearsNoMore(t *testing.T) {
+	f := running(t)
+	ended := f.Fleet
+	f.Close()
+	ended.feed.Take()
+	f.write(member("m3"))
+	require.Empty(t, ended.feed.Take())
+	f.open()
+}

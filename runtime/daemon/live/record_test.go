@@ -134,6 +134,18 @@ func TestNothingIsBuiltOfWhatIsRecorded(t *testing.T) {
 	}
 	f.restoreRecord()
 	require.Equal(t, []string{"EvictionStarted", "EvictionEnded"}, asked)
+	history := get(f, binding()).Status.FailoverHistory[0]
+	f.config.Term, asked = 7, nil
+	f.pass(history.StartTime.Add(beforeTakeover).Sub(f.clock.Now()))
+	f.restoreRecord()
+	require.Len(t, asked, 2, "the one that led before may have left it out")
+	f.pass(time.Second)
+	asked = nil
+	f.restoreRecord()
+	require.Empty(t, asked, "it is in the record of the one that led before")
+	f.config.Term = 0
+	f.restoreRecord()
+	require.Len(t, asked, 2)
 	f.config.Recorded = func(string, messages.BindingName, messages.ClusterName, time.Time) bool { return true }
 	require.Zero(t, testing.AllocsPerRun(10, f.restoreRecord))
 }
@@ -175,4 +187,18 @@ func TestDecisionsAreToldInTheOrderInWhichTheyWereMade(t *testing.T) {
 	}
 	made = slices.DeleteFunc(made, func(fact messages.Fact) bool { return !slices.Contains(told, fact) })
 	require.Equal(t, made, told)
+}
+
+// TestAnEvictionThatIsFoundInTheStoreIsToldWithItsTask as long as that is there.
+func TestAnEvictionThatIsFoundInTheStoreIsToldWithItsTask(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	task := get(f, binding()).Spec.GracefulEvictionTasks[0]
+	found := func() api.GracefulEvictionTask {
+		b := store.AsBinding(get(f, binding()))
+		return started(b, &b.Status.FailoverHistory[0]).(*messages.EvictionStarted).Task
+	}
+	require.Equal(t, task, found())
+	f.serves("m2", 2)
+	require.Equal(t, api.GracefulEvictionTask{FromCluster: "m1", Reason: task.Reason, Producer: task.Producer}, found())
 }

@@ -50,9 +50,48 @@ func TestAStartSaysWhenItIsDone(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- f.Run(ctx) }()
 	<-done
-	require.True(t, f.Ask(ctx, func(*world.World) {}))
+	asked := false
+	require.True(t, f.Ask(ctx, func(*world.World) { asked = true }))
+	require.True(t, asked)
 	cancel()
 	require.NoError(t, <-ended)
+}
+
+func TestAFleetEndsWithItsStore(t *testing.T) {
+	f := unopened(t)
+	var err error
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: f.clock})
+	require.NoError(t, err)
+	f.open()
+	ended := make(chan error)
+	go func() { ended <- f.Run(t.Context()) }()
+	require.True(t, f.Ask(t.Context(), func(*world.World) {}))
+	require.NoError(t, f.engine.Close())
+	require.ErrorIs(t, <-ended, engine.ErrClosed)
+}
+
+func TestWhoAsksSeesThePresent(t *testing.T) {
+	f := running(t)
+	f.clock.Add(time.Hour)
+	f.serve(func() { require.Equal(t, start.Add(time.Hour).Truncate(time.Second), f.world.Now()) })
+}
+
+// TestAStartSaysWhichWorkItCannotRead of the many that are read apart from all else.
+func TestAStartSaysWhichWorkItCannotRead(t *testing.T) {
+	for name, text := range map[string]string{"its status": `{"status":7}`, "what it says of itself": `{"metadata":7}`} {
+		t.Run(name, func(t *testing.T) {
+			f := unopened(t)
+			dir := t.TempDir()
+			key := workKey("m1", "default/web-deployment")
+			require.NoError(t, wal.Create(dir, []wal.Record{{Version: 1, Key: key, Object: []byte(text)}}))
+			var err error
+			f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: f.clock, Dir: dir})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
+			_, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
+			require.ErrorContains(t, err, "read "+key)
+		})
+	}
 }
 
 func TestAStartSaysWhatItCannotRead(t *testing.T) {

@@ -246,3 +246,45 @@ func TestAQuarantineLastsAMinuteHoweverOftenItsObjectChanges(t *testing.T) {
 	require.ErrorAs(t, h.step(), new(*TryAgain))
 	h.returns()
 }
+
+func TestAMachineDecidesOnItsObject(t *testing.T) {
+	policies := func(kind, namespace, name string) api.Key {
+		return api.Key{APIVersion: api.PolicyGroupVersion, Kind: kind, Namespace: namespace, Name: name}
+	}
+	for machine, want := range map[messages.Address]api.Key{
+		{Kind: messages.KindCluster, Name: "m1"}:              {APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: "m1"},
+		{Kind: messages.KindMember, Name: "m1"}:               {APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: "m1"},
+		{Kind: messages.KindPolicy, Name: "taints"}:           policies("ClusterTaintPolicy", "", "taints"),
+		{Kind: messages.KindBinding, Name: "default/web"}:     {APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "web"},
+		{Kind: messages.KindPropagation, Name: "default/web"}: policies("PropagationPolicy", "default", "web"),
+		{Kind: messages.KindPropagation, Name: "all"}:         policies("ClusterPropagationPolicy", "", "all"),
+		{Kind: messages.KindGovernor}:                         {},
+	} {
+		require.Equal(t, want, ObjectOf(machine), machine)
+	}
+}
+
+func TestTheFirstOfTheMachinesThatChangedIsTriedAgain(t *testing.T) {
+	in := func(name string, after time.Duration) Quarantined {
+		return Quarantined{Machine: messages.Address{Kind: messages.KindCluster, Name: name}, NotBefore: start.Add(after)}
+	}
+	q := quarantine{machines: []Quarantined{in("m1", 1), in("m2", 3), in("m3", 2), in("m4", 4)}, changed: []bool{false, true, true, true}}
+	first, at := q.next()
+	require.Equal(t, "m3", first.Name)
+	require.Equal(t, start.Add(2), at)
+}
+
+func TestAChangeOfAnotherObjectTriesNoMachineAgain(t *testing.T) {
+	f := running(t)
+	f.quarantine = quarantine{machines: []Quarantined{{Machine: webBinding}, {Machine: messages.Address{Kind: messages.KindCluster, Name: "m2"}}}, changed: make([]bool, 2)}
+	f.write(member("m3"))
+	f.take()
+	require.Equal(t, []bool{false, false}, f.quarantine.changed)
+	f.write(deployment(3, "nginx:1"))
+	f.take()
+	require.Equal(t, []bool{true, false}, f.quarantine.changed)
+	f.write(member("m3"))
+	f.take()
+	require.Equal(t, []bool{true, false}, f.quarantine.changed, "it stays so")
+	f.quarantine = quarantine{}
+}

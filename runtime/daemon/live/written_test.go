@@ -59,6 +59,21 @@ func TestWhatMachinesMakeHasAUID(t *testing.T) {
 	}
 }
 
+func TestOfAClusterMachinesWriteWhatTheyKnowOfIt(t *testing.T) {
+	summary, apis := &api.ResourceSummary{}, []api.APIEnablement{{GroupVersion: "v1"}}
+	ours := &api.Cluster{Status: api.ClusterStatus{
+		Conditions: []metav1.Condition{{Type: "Ready"}}, RemovedConditions: []api.RemovedCondition{{}}, TaintCauses: []api.TaintCause{{}},
+		TaintPreviews: []api.TaintPreview{{}}, ReadyObservation: &api.ReadyObservation{}, Drain: &api.Drain{}, WorkloadsStay: "its rack is moved",
+	}}
+	want := ours.Status
+	want.ResourceSummary, want.APIEnablements = summary, apis
+	old := &api.Cluster{Status: api.ClusterStatus{ResourceSummary: summary, APIEnablements: apis, KubernetesVersion: "1.35"}}
+	want.KubernetesVersion = "1.35"
+	next, changes := written(ours, old)
+	require.True(t, changes)
+	require.Equal(t, want, next.(*api.Cluster).Status)
+}
+
 func TestTheGenerationOfAClusterIsThatOfItsTaints(t *testing.T) {
 	old := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 4, Finalizers: []string{ClusterFinalizer}}}
 	ours := api.Copy(old).(*api.Cluster)
