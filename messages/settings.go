@@ -222,8 +222,8 @@ type Settings struct {
 	// cluster last said of its room counts. Cures K27.
 	ScaleUpNeedsReady bool
 	// RetryForAnyGroup tries again for what found no place, or is held for want of one, when a cluster of any
-	// of its affinity groups changes, or of what they overflow into. False: only those of the group in use
-	// count, without its overflow.
+	// of its affinity groups changes, or of what they overflow into, and when a cluster is gone. False: only changes
+	// of those of the group in use count, without its overflow.
 	RetryForAnyGroup bool
 	// PreferNoSchedule admits clusters with taints of that effect, and places workloads that do not
 	// tolerate them there only where no other cluster has room, or where the policy wants that many. False:

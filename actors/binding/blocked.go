@@ -52,6 +52,9 @@ func (v *view) blockedAnew(t *target, out *actors.Outbox) {
 }
 
 func (v *view) tellBlocked(t *target, rejected []messages.Rejection, out *actors.Outbox) {
+	if v.past != nil { // what a restart found is no longer shown
+		v.past.shown = slices.DeleteFunc(slices.Clone(v.past.shown), func(e api.Eviction) bool { return e.Cluster == string(t.cluster) })
+	}
 	why := &t.countdown.blocked
 	out.Record(&messages.EvictionBlocked{
 		Binding: v.name, Cluster: t.cluster, Reason: why.reason, Message: why.message, Grounds: t.countdown.grounds,
@@ -81,7 +84,8 @@ func (v *view) restoreBlocked(s *api.BindingStatus) {
 	}
 }
 
-// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said.
+// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said, and new grounds of
+// evictions that are still blocked.
 func (v *view) restored(now time.Time, out *actors.Outbox) {
 	v.restoring = false
 	var shown []api.Eviction
@@ -90,16 +94,34 @@ func (v *view) restored(now time.Time, out *actors.Outbox) {
 	}
 	for i := range v.targets {
 		t := &v.targets[i]
-		s := slices.IndexFunc(shown, func(e api.Eviction) bool {
-			return e.Cluster == string(t.cluster) && e.State == api.EvictionScheduled
-		})
+		state := api.EvictionScheduled
+		if t.countdown.blocked != (blocked{}) && !t.countdown.at.IsZero() {
+			state = api.EvictionBlocked
+		}
+		s := slices.IndexFunc(shown, func(e api.Eviction) bool { return e.Cluster == string(t.cluster) && e.State == state })
 		switch at := t.countdown.at; {
+		case state == api.EvictionBlocked:
+			if s >= 0 && t.countdown.blocked.reason != hopLimit && !shows(&shown[s], &t.countdown.grounds) {
+				v.tellBlocked(t, nil, out)
+			}
 		case at.IsZero() && s >= 0:
 			out.Record(&messages.EvictionCancelled{Binding: v.name, Cluster: t.cluster, Reason: whyStay(t, &messages.Grounds{Reason: shown[s].Reason})})
 		case at.After(now) && t.countdown.blocked == blocked{} && (s < 0 || !sameInstant(shown[s].Deadline.Time, at)):
 			v.announce(t, out)
 		}
 	}
+}
+
+// shows reports whether a status names the taint, the policy and the deadline of some grounds.
+func shows(e *api.Eviction, g *messages.Grounds) bool {
+	taint, policy := "", ""
+	if g.Taint != nil {
+		taint = g.Taint.ToString()
+	}
+	if g.Cause != nil {
+		policy = g.Cause.Policy
+	}
+	return e.Taint == taint && e.Policy == policy && (g.Deadline.IsZero() || sameInstant(e.Deadline.Time, g.Deadline))
 }
 
 // sameInstant compares times as a status keeps them.

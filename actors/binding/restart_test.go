@@ -93,10 +93,11 @@ func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
 	m := stored(duplicated(), b.Now())
 	m.Spec.GracefulEvictionTasks = nil
 	m.Status.Evictions = []api.Eviction{
-		{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"},
+		{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go", Taint: "down:NoExecute"},
 		{State: api.EvictionBlocked, Cluster: "m9", Reason: api.ReasonNoClusterFit, Message: "it was a target once"},
 	}
 	added := b.Now().Add(-time.Minute)
+	m.Status.Evictions[0].Deadline = metav1.MicroTime{Time: added}
 	b.tell(m, recalled("m2", added, b.Now(), "down")).Recorded()
 	b.tell(permit("m2"))
 	b.tell(b.holdBack("m2")).Recorded(&messages.PlacementConfirmed{Binding: name})
@@ -104,6 +105,38 @@ func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
 	again.Obstacle = &messages.Obstacle{Reason: api.ReasonNoClusterFit, Message: "still nowhere"}
 	b.tell(again).Recorded(heldBack("m2", "still nowhere", untolerated("down", added)), &messages.PlacementConfirmed{Binding: name})
 	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
+}
+
+// Somebody edited taints, policies or tolerations while no engine ran.
+func TestAHoldOnNewGroundsIsSaidAgainAtARestart(t *testing.T) {
+	start := drive(t, settings()).Now()
+	for _, shown := range []api.Eviction{
+		{Taint: "failed:NoExecute", Deadline: metav1.MicroTime{Time: start}},
+		{Taint: "down:NoExecute", Policy: "p", Deadline: metav1.MicroTime{Time: start}},
+		{Taint: "down:NoExecute", Deadline: metav1.MicroTime{Time: start.Add(-time.Minute)}},
+	} {
+		b := drive(t, settings(destinationFirst))
+		m := stored(duplicated(), b.Now())
+		m.Spec.GracefulEvictionTasks = nil
+		shown.State, shown.Cluster, shown.Reason, shown.Message = api.EvictionBlocked, "m2", api.ReasonNoClusterFit, "nowhere to go"
+		m.Status.Evictions = []api.Eviction{shown}
+		said := heldBack("m2", "nowhere to go", untolerated("down", start))
+		b.tell(m, recalled("m2", start, start, "down")).Recorded(said)
+		b.tell(permit("m2"))
+		b.tell(b.holdBack("m2")).Recorded(&messages.PlacementConfirmed{Binding: name})
+	}
+}
+
+// What holds it answers first: that is said, on the new grounds, and not what held it before.
+func TestAHoldOnNewGroundsIsSaidOnceAtARestart(t *testing.T) {
+	b := drive(t, settings(destinationFirst))
+	m := stored(duplicated(), b.Now())
+	m.Spec.GracefulEvictionTasks = nil
+	m.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}}
+	delayed := &messages.EvictionDelayed{Cluster: "m2", Reason: "EvictionRate", Message: "wait"}
+	n := b.tell(m, recalled("m2", b.Now(), b.Now(), "down"), delayed)
+	require.Len(t, holds(n), 1)
+	require.Equal(t, "EvictionRate", holds(n)[0].Reason)
 }
 
 func TestAHoldWithoutADeadlineIsSaidOnceAndSoIsItsEnd(t *testing.T) {

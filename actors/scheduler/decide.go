@@ -95,7 +95,7 @@ func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle,
 		return
 	}
 	d, trigger := s.plans.plan(now, e.asked, s.plans.request(e.asked)), triggerOf(cause, e)
-	if (len(d.Targets) > 0 || d.Reason == "") && !sameTargets(d.Targets, e.asked.Targets) {
+	if (len(d.Targets) > 0 || d.Reason == "") && !asPlaced(e.asked, &d) {
 		s.conclude(now, e, d, departure{obstacle: o}, trigger, out)
 		return
 	}
@@ -122,7 +122,7 @@ func obstacleOf(d placement.Decision) *messages.Obstacle {
 
 // conclude makes a decision the binding's own and tells it, unless it is no news.
 func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
-	same := len(leave.clusters) == 0 && sameTargets(d.Targets, e.asked.Targets) && d.Affinity == e.asked.Affinity && samePlacement(e.asked) && !fresh(e.asked)
+	same := len(leave.clusters) == 0 && asPlaced(e.asked, &d)
 	switch {
 	case d.Reason != "" && (!d.Partial() || same):
 		s.fail(e, d, trigger, out)
@@ -131,6 +131,12 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 	default:
 		s.choose(now, e, d, leave, trigger, out)
 	}
+}
+
+// asPlaced reports whether a decision is what a binding has: its targets, chosen in the same group, by the same placement, and since
+// it was asked for anew.
+func asPlaced(m *messages.PlaceBinding, d *placement.Decision) bool {
+	return sameTargets(d.Targets, m.Targets) && d.Affinity == m.Affinity && samePlacement(m) && !fresh(m)
 }
 
 // choose gives the binding new targets. It waits on if it may not leave all clusters that it must, or if

@@ -34,6 +34,38 @@ func TestWithoutSomewhereToGoItIsHeldAndToldSoOnce(t *testing.T) {
 	require.Equal(t, targets("m2:2"), told.Targets)
 }
 
+func TestWhyItIsHeldFollowsAClusterThatIsGone(t *testing.T) {
+	own := settings(func(s *messages.Settings) { s.RetryForAnyGroup = true })
+	d := drive(t, own, cluster("m1", "9", "down"), cluster("m2", "9", "down"))
+	told := decided(t, d.Tell(leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")), "web")
+	require.Contains(t, told.Obstacle.Message, "0/2 clusters are available")
+	told = decided(t, d.Tell(&messages.ClusterGone{Name: "m2"}), "web")
+	require.Equal(t, messages.PlacementKept, told.Outcome)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+	require.Equal(t, "0/1 clusters are available: 1 cluster(s) was being drained or evicted from.", told.Obstacle.Message)
+}
+
+// Where it is held, a placement that is edited, or asked for anew, is applied once, though it leads nowhere else.
+func TestAPlacementThatIsEditedIsAppliedWhereABindingIsHeld(t *testing.T) {
+	for name, asks := range map[string]func(*messages.PlaceBinding){
+		"edited":         func(m *messages.PlaceBinding) { m.Applied = aggregated() },
+		"asked for anew": func(m *messages.PlaceBinding) { m.LastScheduled, m.RescheduleAt = m.Since.Add(-1), m.Since },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, settings(), cluster("m1", "9", "down"))
+			word := leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")
+			word.Since = d.Now()
+			asks(word)
+			told := decided(t, d.Tell(word), "web")
+			require.Equal(t, messages.PlacementChosen, told.Outcome)
+			require.Equal(t, targets("m1:2"), told.Targets)
+			require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+			require.NotEmpty(t, told.Obstacle.Message)
+			d.Tell(status("m1", "8")).Quiet()
+		})
+	}
+}
+
 func TestADestinationMustHaveRoom(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "3"))
 	d.Tell(ask("other", 2, &api.Placement{

@@ -54,7 +54,7 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 	case *messages.ClusterViewed:
 		s.clusterViewed(now, m, out)
 	case *messages.ClusterGone:
-		s.plans.fleet.Drop(m.Name)
+		s.clusterGone(now, m, out)
 	case *messages.PlaceBinding:
 		s.placeBinding(now, m, out)
 	case *messages.TasksEnded:
@@ -102,6 +102,14 @@ func (s *Scheduler) clusterViewed(now time.Time, m *messages.ClusterViewed, out 
 		s.queue.freed = true
 	}
 	out.WakeAt(now)
+}
+
+// clusterGone has the bindings that wait told why they do without the cluster.
+func (s *Scheduler) clusterGone(now time.Time, m *messages.ClusterGone, out *actors.Outbox) {
+	s.plans.fleet.Drop(m.Name)
+	if s.ways().RetriesForGoneCluster() {
+		s.free(now, out)
+	}
 }
 
 func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *actors.Outbox) {

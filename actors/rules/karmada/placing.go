@@ -38,6 +38,10 @@ func (w Ways) ClearsTargets() bool { return !w.settings.KeepLastCopy }
 // only those of the group in use do.
 func (w Ways) RetriesForAnyGroup() bool { return w.settings.RetryForAnyGroup }
 
+// RetriesForGoneCluster reports whether the end of a cluster has what waits tried again: fewer clusters are counted in the reason why
+// it waits. Karmada's scheduler does not.
+func (w Ways) RetriesForGoneCluster() bool { return w.settings.RetryForAnyGroup }
+
 // FailoverKeepsQuota reports whether a workload keeps the quota of replicas that it lost until they are replaced. In Karmada
 // others may take it.
 func (w Ways) FailoverKeepsQuota() bool { return w.settings.FailoverKeepsQuota }

@@ -21,12 +21,12 @@ func TestWorkersRestAndPrioritiesCountAsInTheQueueOfKarmada(t *testing.T) {
 func TestTheSchedulersWays(t *testing.T) {
 	theirs := karmada.Of(&messages.Settings{})
 	require.True(t, theirs.ZeroReplicasNeedCluster() && theirs.ClearsTargets())
-	require.False(t, theirs.RetriesForAnyGroup() || theirs.FailoverKeepsQuota() || theirs.MovesGracefully())
+	require.False(t, theirs.RetriesForAnyGroup() || theirs.RetriesForGoneCluster() || theirs.FailoverKeepsQuota() || theirs.MovesGracefully())
 	own := karmada.Of(&messages.Settings{
 		ZeroReplicasNeedNoCluster: true, KeepLastCopy: true, RetryForAnyGroup: true, FailoverKeepsQuota: true, GracefulMoves: true,
 	})
 	require.False(t, own.ZeroReplicasNeedCluster() || own.ClearsTargets())
-	require.True(t, own.RetriesForAnyGroup() && own.FailoverKeepsQuota() && own.MovesGracefully())
+	require.True(t, own.RetriesForAnyGroup() && own.RetriesForGoneCluster() && own.FailoverKeepsQuota() && own.MovesGracefully())
 }
 
 func TestPlacingIsKarmadasUnlessASettingSaysOtherwise(t *testing.T) {

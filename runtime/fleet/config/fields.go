@@ -354,8 +354,8 @@ var fields = numbered([]Field{
 	},
 	{
 		Name:    "retryForAnyGroup",
-		Meaning: "Tries again for a workload that is unschedulable, or whose eviction is blocked for that, when a cluster of any of its affinity groups or their overflow changes.",
-		Zero:    "Only clusters of the group in use count, without its overflow.",
+		Meaning: "Tries again for a workload that is unschedulable, or whose eviction is blocked for that, when a cluster of any of its affinity groups or their overflow changes, or a cluster is removed.",
+		Zero:    "Only changes of clusters of the group in use count, without its overflow.",
 	},
 	{
 		Name: "preferNoSchedule", Cures: []string{"K41"},
