@@ -84,6 +84,19 @@ func (v *view) restoreBlocked(s *api.BindingStatus) {
 	}
 }
 
+// sought reports whether the scheduler looked for a destination before a restart, and found none: it goes on, and the governor is asked
+// once there is one.
+func (v *view) sought(t *target) bool {
+	if !v.settings.EvictionNeedsDestination || !v.schedulable() {
+		return false
+	}
+	switch t.countdown.blocked.reason {
+	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, coolingDown:
+		return true
+	}
+	return false
+}
+
 // restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said, and new grounds of
 // evictions that are still blocked.
 func (v *view) restored(now time.Time, out *actors.Outbox) {

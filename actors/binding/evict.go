@@ -138,8 +138,13 @@ func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
 func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 	t.countdown.due = true
 	sick := t.countdown.sick()
-	if !b.disruption.permits(&b.view, sick) {
+	switch {
+	case !b.disruption.permits(&b.view, sick):
 		b.permitted(now, t, out)
+		return
+	case b.restoring && b.sought(t):
+		t.countdown.seeking = true
+		b.ask(now, out)
 		return
 	}
 	t.countdown.requested = true

@@ -132,11 +132,41 @@ func TestAHoldOnNewGroundsIsSaidOnceAtARestart(t *testing.T) {
 	b := drive(t, settings(destinationFirst))
 	m := stored(duplicated(), b.Now())
 	m.Spec.GracefulEvictionTasks = nil
-	m.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m2", Reason: api.ReasonNoClusterFit, Message: "nowhere to go"}}
+	m.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m2", Reason: "Blackout", Message: "no evictions"}}
 	delayed := &messages.EvictionDelayed{Cluster: "m2", Reason: "EvictionRate", Message: "wait"}
 	n := b.tell(m, recalled("m2", b.Now(), b.Now(), "down"), delayed)
 	require.Len(t, holds(n), 1)
 	require.Equal(t, "EvictionRate", holds(n)[0].Reason)
+}
+
+func TestARestartLooksForADestinationBeforeAPermit(t *testing.T) {
+	for reason, c := range map[string]struct {
+		settings messages.Settings
+		seeks    bool
+	}{
+		api.ReasonNoClusterFit:  {settings(destinationFirst), true},
+		api.ReasonUnschedulable: {settings(destinationFirst), true},
+		api.ReasonQuotaExceeded: {settings(destinationFirst), true},
+		"CoolingDown":           {settings(destinationFirst), true},
+		"Blackout":              {settings(destinationFirst), false},
+		api.ReasonBudgetSpent:   {settings(destinationFirst), false},
+		"EvictionRate":          {settings(), false},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			b := drive(t, c.settings)
+			m := stored(duplicated(), b.Now())
+			m.Spec.GracefulEvictionTasks = nil
+			m.Status.Evictions = []api.Eviction{{State: api.EvictionBlocked, Cluster: "m2", Reason: reason, Message: "as it was"}}
+			n := b.tell(m, recalled("m2", b.Now(), b.Now(), "down"))
+			if !c.seeks {
+				require.Len(t, actorstest.MailTo(n.Mail(), governor), 1)
+				return
+			}
+			n.Told(governor)
+			require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Seeking)
+			require.Len(t, actorstest.MailTo(b.tell(found(b, "m2")).Mail(), governor), 1)
+		})
+	}
 }
 
 func TestAHoldWithoutADeadlineIsSaidOnceAndSoIsItsEnd(t *testing.T) {

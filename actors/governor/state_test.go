@@ -180,6 +180,21 @@ func TestSettingsAreJudgedAtOnce(t *testing.T) {
 	require.Equal(t, []string{"Normal"}, states(d.Tell(&messages.SettingsChanged{})))
 }
 
+// Its status says so, too: what waits is told the same before a restart and after it, however many clusters there are by then.
+func TestWhatWaitsForTheFleetIsToldWhatItsStateSays(t *testing.T) {
+	d := drive(t, guarded())
+	n := d.Tell(all[:5]...)
+	said := actorstest.FactsOf[*messages.GovernorChanged](n.Facts())[0]
+	d.Tell(&messages.ClusterGone{Name: "alone"}).Quiet()
+	told := waits("a", d.Tell(from("e1", "a")...))
+	require.Equal(t, []messages.Message{&messages.EvictionDelayed{Cluster: "e1", Reason: "Blackout", Message: "the fleet: " + said.Message}}, told)
+
+	d = actorstest.Drive(t, governor.New(guarded()))
+	status := &api.GovernorStatus{Governance: api.Governance{State: said.State, Message: said.Message, EvictionsPerSecond: said.EvictionsPerSecond}}
+	d.Tell(append(all[:4:4], &messages.GovernorRestored{Status: status})...)
+	require.Equal(t, told, waits("a", d.Tell(from("e1", "a")...)))
+}
+
 func TestARestartGoesOnWhereItWas(t *testing.T) {
 	rate, ends := 0.5, actorstest.Start.Add(time.Minute)
 	status := &api.GovernorStatus{

@@ -19,6 +19,8 @@ type state struct {
 
 	clusters, unhealthyClusters int
 	verdict                     storm.Regime
+	// says is why the verdict was made, in a sentence: what waits is told that, before a restart and after it.
+	says string
 }
 
 func newState() state { return state{verdict: storm.Regime{State: storm.Normal}} }
@@ -73,7 +75,7 @@ func (s *states) restore(d *domain, g *api.Governance) {
 	if g.EvictionsPerSecond != nil {
 		v.Limited, v.PerSecond = true, *g.EvictionsPerSecond
 	}
-	d.state.verdict = v
+	d.state.verdict, d.state.says = v, g.Message
 }
 
 // judge decides anew how the fleet and its regions fare, if there is reason to, and reports whether any verdict is another.
@@ -101,7 +103,8 @@ func (s *states) judgeDomain(now time.Time, d *domain, out *actors.Outbox) (chan
 		return false
 	}
 	d.state.verdict = v
-	f := &messages.GovernorChanged{Region: d.name, State: string(v.State), Message: d.state.because(), Until: v.Until}
+	d.state.says = d.state.because()
+	f := &messages.GovernorChanged{Region: d.name, State: string(v.State), Message: d.state.says, Until: v.Until}
 	if v.Limited {
 		f.EvictionsPerSecond = &v.PerSecond
 	}
@@ -164,5 +167,5 @@ func (s *states) blocks(_ time.Time, n *node) *wait {
 	if d == nil || !d.state.verdict.Stops() {
 		return nil
 	}
-	return &wait{reason: string(d.state.verdict.State), message: fmt.Sprintf("%s: %s", d, d.state.because())}
+	return &wait{reason: string(d.state.verdict.State), message: fmt.Sprintf("%s: %s", d, d.state.says)}
 }

@@ -194,11 +194,26 @@ func (f *Fleet) stands(e *event) bool {
 	namespace, begins := eventName(e)
 	for _, o := range f.config.Engine.Table(catalog.Events.Name()).Snapshot().Under(engine.Key(catalog.Events.Name(), namespace, begins), "") {
 		is := o.(*corev1.Event)
-		if is.InvolvedObject.Kind == e.about.Kind && is.InvolvedObject.Name == e.about.Name && is.Reason == e.reason && (is.Message == e.text() || e.Restored && is.FirstTimestamp.Unix() == e.At.Unix()) {
+		if is.InvolvedObject.Kind == e.about.Kind && is.InvolvedObject.Name == e.about.Name && is.Reason == e.reason && (e.says(is.Message) || e.Restored && is.FirstTimestamp.Unix() == e.At.Unix()) {
 			return true
 		}
 	}
 	return false
+}
+
+// says reports whether an Event tells the same. Of a workload that no cluster can take, a restart does not know what had it tried.
+func (e *event) says(message string) bool {
+	if _, fails := e.Fact.(*messages.ScheduleFailed); fails {
+		return withoutTrigger(message) == withoutTrigger(e.text())
+	}
+	return message == e.text()
+}
+
+// withoutTrigger leaves out of a text what it gives as the trigger.
+func withoutTrigger(text string) string {
+	before, trigger, _ := strings.Cut(text, "; because ")
+	_, after, _ := strings.Cut(trigger, "; ")
+	return before + "; " + after
 }
 
 // eventName is where Events of an object are, and what their names begin with. Those of objects without a namespace are in

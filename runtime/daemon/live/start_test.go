@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -37,6 +38,23 @@ func TestAStartTellsNothingAnew(t *testing.T) {
 	require.ElementsMatch(t, []string{"*messages.PlacementConfirmed", "*messages.CopyWanted"}, heard, "what is asked of its agents again")
 	spec := f.world.Store().Binding("default/web-deployment").Spec
 	require.Same(t, &get(f, binding()).Spec, spec, "there are not two of a binding")
+}
+
+// What had it tried the last time is not known at a start.
+func TestAStartDoesNotTellAnewWhatCannotBeScheduled(t *testing.T) {
+	f := newFixture(t)
+	full := func(name string) *api.Cluster {
+		c := member(name)
+		c.Spec.Taints = []corev1.Taint{{Key: "full", Effect: corev1.TaintEffectNoSchedule}}
+		return c
+	}
+	f.apply(full("m1"), policy(), deployment(2, "nginx:1"))
+	f.apply(full("m2"))
+	told := f.events(binding())
+	require.Contains(t, told, "ScheduleBindingFailed: default/web-deployment unschedulable NoClusterFit: "+
+		"0/2 clusters are available: 2 cluster(s) had untolerated taint {full:NoSchedule}; because cluster m2 changed")
+	f.restart()
+	require.Equal(t, told, f.events(binding()))
 }
 
 func TestAStartSaysWhenItIsDone(t *testing.T) {
