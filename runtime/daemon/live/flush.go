@@ -465,7 +465,7 @@ func (f *Fleet) object(source api.Key) []pending {
 		}
 		return append(f.worksOf(source), f.removal(p, old, version)...)
 	}
-	next, changes := written(ours, old)
+	next, changes := written(ours, old, f.world.Store().Decided(source))
 	if !changes {
 		return nil
 	}

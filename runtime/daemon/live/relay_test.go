@@ -19,7 +19,7 @@ func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
 	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.NewMock()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	f := &Fleet{config: Config{Engine: e}}
+	f := &Fleet{config: Config{Engine: e}, feed: e.Follow()}
 	r := &relay{fleet: f}
 	const many = (partsOnTheWay+2)*flushAtOnce + 1
 	for n := range many {

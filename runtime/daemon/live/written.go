@@ -15,37 +15,35 @@ const ClusterFinalizer = "karmada.io/cluster-controller"
 
 // written returns what an object of the engine becomes by the world's, and whether that changes it. Each kind has
 // fields that the machines decide; all others stay as people and agents write them. Where old is nil the world made
-// the object.
-func written(ours, old api.Object) (next api.Object, changes bool) {
+// the object. Decided is whether facts changed it: what people wrote of it may be the same.
+func written(ours, old api.Object, decided bool) (next api.Object, changes bool) {
 	switch ours := ours.(type) {
 	case *api.Cluster:
 		return writtenCluster(ours, old)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
-		return writtenBinding(ours, old)
-	case *api.ClusterTaintPolicy:
-		if old, ok := old.(*api.ClusterTaintPolicy); ok {
-			n := *old
-			n.Status = ours.Status
-			return &n, !equality.Semantic.DeepEqual(old.Status, n.Status)
-		}
-	case *api.FederatedResourceQuota:
-		if old, ok := old.(*api.FederatedResourceQuota); ok {
-			n := *old
-			n.Status = ours.Status
-			return &n, !equality.Semantic.DeepEqual(old.Status, n.Status)
-		}
-	case *api.WorkloadRebalancer:
-		if old, ok := old.(*api.WorkloadRebalancer); ok {
-			n := *old
-			n.Status = ours.Status
-			return &n, !equality.Semantic.DeepEqual(old.Status, n.Status)
-		}
+		return writtenBinding(ours, old, decided)
 	case *api.Governor:
-		return writtenGovernor(ours, old)
+		if old == nil {
+			next = api.Shallow(ours)
+			next.SetUID(uuid.NewUUID())
+			return next, true
+		}
+		return writtenStatus(ours, old)
+	case *api.ClusterTaintPolicy, *api.FederatedResourceQuota, *api.WorkloadRebalancer:
+		return writtenStatus(ours, old)
 	default:
 		return writtenTemplate(ours, old)
 	}
-	return nil, false
+}
+
+// writtenStatus gives an object its status.
+func writtenStatus(ours, old api.Object) (api.Object, bool) {
+	if old == nil {
+		return nil, false
+	}
+	next := api.Shallow(old)
+	statusOf(next).Set(statusOf(ours))
+	return next, !equality.Semantic.DeepEqual(old, next)
 }
 
 // writtenCluster gives a cluster its taints and what the machines know of it; what agents report stays.
@@ -78,7 +76,7 @@ func joins(c api.Object) bool {
 }
 
 // writtenBinding takes over the world's binding whole, but for its identity.
-func writtenBinding(ours, old api.Object) (api.Object, bool) {
+func writtenBinding(ours, old api.Object, decided bool) (api.Object, bool) {
 	next := ours // nobody else has this snapshot
 	if old == nil {
 		next.SetUID(uuid.NewUUID())
@@ -91,22 +89,7 @@ func writtenBinding(ours, old api.Object) (api.Object, bool) {
 	next.SetOwnerReferences(old.GetOwnerReferences())
 	next.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	next.SetResourceVersion(old.GetResourceVersion())
-	if next.GetGeneration() != old.GetGeneration() {
-		return next, true // most changes are: the rest need not be compared
-	}
-	return next, !equality.Semantic.DeepEqual(old, next)
-}
-
-func writtenGovernor(ours *api.Governor, before api.Object) (api.Object, bool) {
-	old, ok := before.(*api.Governor)
-	if !ok {
-		next := *ours
-		next.UID = uuid.NewUUID()
-		return &next, true
-	}
-	next := *old
-	next.Status = ours.Status
-	return &next, !equality.Semantic.DeepEqual(old.Status, next.Status)
+	return next, decided || !equality.Semantic.DeepEqual(old, next)
 }
 
 // writtenTemplate numbers the pod templates of a resource; nothing else of it is the world's.

@@ -38,13 +38,13 @@ func TestOfWhatPeopleWriteMachinesWriteTheStatus(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			next, changes := written(c.ours, c.old)
+			next, changes := written(c.ours, c.old, false)
 			require.True(t, changes)
 			require.Equal(t, c.want, next)
-			_, changes = written(c.ours, next)
+			_, changes = written(c.ours, next, false)
 			require.False(t, changes, "it is that already")
 			if _, made := c.ours.(*api.Governor); !made {
-				_, changes = written(c.ours, nil)
+				_, changes = written(c.ours, nil, false)
 				require.False(t, changes, "people make it, and somebody has deleted it")
 			}
 		})
@@ -53,7 +53,7 @@ func TestOfWhatPeopleWriteMachinesWriteTheStatus(t *testing.T) {
 
 func TestWhatMachinesMakeHasAUID(t *testing.T) {
 	for _, made := range []api.Object{&api.Governor{}, &api.ResourceBinding{}} {
-		next, changes := written(made, nil)
+		next, changes := written(made, nil, false)
 		require.True(t, changes)
 		require.NotEmpty(t, next.GetUID())
 	}
@@ -69,7 +69,7 @@ func TestOfAClusterMachinesWriteWhatTheyKnowOfIt(t *testing.T) {
 	want.ResourceSummary, want.APIEnablements = summary, apis
 	old := &api.Cluster{Status: api.ClusterStatus{ResourceSummary: summary, APIEnablements: apis, KubernetesVersion: "1.35"}}
 	want.KubernetesVersion = "1.35"
-	next, changes := written(ours, old)
+	next, changes := written(ours, old, false)
 	require.True(t, changes)
 	require.Equal(t, want, next.(*api.Cluster).Status)
 }
@@ -77,15 +77,30 @@ func TestOfAClusterMachinesWriteWhatTheyKnowOfIt(t *testing.T) {
 func TestTheGenerationOfAClusterIsThatOfItsTaints(t *testing.T) {
 	old := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 4, Finalizers: []string{ClusterFinalizer}}}
 	ours := api.Copy(old).(*api.Cluster)
-	_, changes := written(ours, old)
+	_, changes := written(ours, old, false)
 	require.False(t, changes)
 	ours.Status.WorkloadsStay = "its rack is moved"
-	next, changes := written(ours, old)
+	next, changes := written(ours, old, false)
 	require.True(t, changes)
 	require.EqualValues(t, 4, next.GetGeneration())
 	ours.Spec.Taints = []corev1.Taint{failed}
-	next, changes = written(ours, old)
+	next, changes = written(ours, old, false)
 	require.True(t, changes)
 	require.EqualValues(t, 5, next.GetGeneration())
 	require.Equal(t, []corev1.Taint{failed}, next.(*api.Cluster).Spec.Taints)
+}
+
+// TestABindingIsComparedUnlessFactsChangedIt, for what people wrote of it may be what it is.
+func TestABindingIsComparedUnlessFactsChangedIt(t *testing.T) {
+	old := &api.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1", ResourceVersion: "7", Generation: 4}}
+	ours := api.Copy(old)
+	ours.SetUID("2")
+	for _, decided := range []bool{false, true} {
+		next, changes := written(ours, old, decided)
+		require.Equal(t, decided, changes)
+		require.Equal(t, old, next, "its identity stays")
+	}
+	ours.SetLabels(map[string]string{"by": "ours"})
+	_, changes := written(ours, old, false)
+	require.True(t, changes)
 }

@@ -39,46 +39,19 @@ func (s *Store) Snapshot(key api.Key) api.Object {
 }
 
 func (s *Store) snapshot(e *entry) api.Object {
-	version := strconv.FormatUint(e.version, 10)
-	switch o := e.object.(type) {
-	case *api.Cluster:
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		return &snapshot
-	case *api.ClusterTaintPolicy:
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		return &snapshot
-	case *api.FederatedResourceQuota:
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		return &snapshot
-	case *api.EvictionBudget:
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		return &snapshot
-	case *api.ClusterEvictionBudget:
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		return &snapshot
-	case *api.ResourceBinding:
+	o := e.object
+	switch o.(type) { // all else is changed by Put alone
+	case *api.Cluster, *api.ClusterTaintPolicy, *api.FederatedResourceQuota, *api.EvictionBudget, *api.ClusterEvictionBudget:
+		o = api.Shallow(o)
+	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		s.annotate(e.binding)
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		snapshot.UID = cmp.Or(o.UID, s.UID(api.KeyOf(o)))
-		snapshot.Status.AggregatedStatus = s.rawStatuses(e.binding)
-		return &snapshot
-	case *api.ClusterResourceBinding:
-		s.annotate(e.binding)
-		snapshot := *o
-		snapshot.ResourceVersion = version
-		snapshot.UID = cmp.Or(o.UID, s.UID(api.KeyOf(o)))
-		snapshot.Status.AggregatedStatus = s.rawStatuses(e.binding)
-		return &snapshot
-	default: // changed by Put alone
-		o.SetResourceVersion(version)
-		return o
+		o = api.Shallow(o)
+		shown := AsBinding(o)
+		shown.Meta.UID = cmp.Or(shown.Meta.UID, s.UID(api.KeyOf(o)))
+		shown.Status.AggregatedStatus = s.rawStatuses(e.binding)
 	}
+	o.SetResourceVersion(strconv.FormatUint(e.version, 10))
+	return o
 }
 
 // annotate makes the annotation show the placement last applied.

@@ -58,6 +58,12 @@ func (s *Store) Stored(key api.Key) Row {
 	return s.ended[key]
 }
 
+// Decided reports whether facts have changed an object that is not committed as it is now.
+func (s *Store) Decided(key api.Key) bool {
+	e := s.find(key)
+	return e != nil && e.version > e.settled
+}
+
 // Heard has the store know that somebody else has stored an object; nil: it was deleted. As the machines have it, it is as
 // before.
 func (s *Store) Heard(key api.Key, row Row) {
@@ -82,6 +88,7 @@ func (s *Store) Committed(key api.Key, row Row, version uint64) {
 		s.Heard(key, row)
 		return
 	}
+	e.settled = version
 	switch {
 	case e.binding != nil && e.version == version:
 		e.shown, e.shownAt = nil, 0

@@ -60,9 +60,11 @@ func TestABindingIsTheRowsUntilItChanges(t *testing.T) {
 	version := f.Version(webKey)
 	f.Committed(webKey, &row{theirs, 1}, version-1)
 	require.NotSame(t, &theirs.Spec, f.Binding(web).Spec, "it has changed since")
+	require.True(t, f.Decided(webKey))
 
 	f.Committed(webKey, &row{theirs, 1}, version)
 	require.Same(t, &theirs.Spec, f.Binding(web).Spec)
+	require.False(t, f.Decided(webKey))
 	require.Equal(t, version, f.Version(webKey))
 	f.requireNoChange(webKey, healthy("member1", 2))
 	require.Same(t, &theirs.Spec, f.Binding(web).Spec, "nothing has changed")
@@ -70,6 +72,7 @@ func TestABindingIsTheRowsUntilItChanges(t *testing.T) {
 	was := theirs.DeepCopyObject()
 	f.apply(healthy("member1", 1))
 	require.NotSame(t, &theirs.Spec, f.Binding(web).Spec)
+	require.True(t, f.Decided(webKey))
 	require.Equal(t, was, theirs, "it is not the store's to change")
 	require.EqualValues(t, 1, f.Binding(web).Status.AggregatedStatus[0].ReadyReplicas)
 
@@ -131,6 +134,7 @@ func TestATemplateThatIsStoredIsTheRows(t *testing.T) {
 	require.Equal(t, int64(3), s.Get(key).GetGeneration(), "they have made something else of it")
 
 	s.Put(own)
+	require.False(t, s.Decided(key), "people did")
 	require.Same(t, own, s.Get(key))
 	require.NotEqual(t, "77", own.GetResourceVersion())
 	require.EqualValues(t, 78, s.Stored(key).Version())

@@ -50,6 +50,7 @@ type entry struct {
 	object  api.Object // that of the row until a fact changes it; nil: the row alone has it
 	binding *Binding   // nil unless object is a binding
 	version uint64     // of the object's newest change
+	settled uint64     // version as of which the object was put, or is the row's
 
 	shown   api.Object // the snapshot of version shownAt
 	shownAt uint64
@@ -109,7 +110,7 @@ func (s *Store) place(key api.Key, e *entry) {
 	delete(s.ended, key)
 	s.kinds[key.Kind][key] = e
 	s.version++
-	e.version = s.version
+	e.version, e.settled = s.version, s.version
 	s.Note(key)
 }
 
