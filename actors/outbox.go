@@ -28,7 +28,7 @@ type Outbox struct {
 func (o *Outbox) Record(f messages.Fact) { o.facts = append(o.facts, f) }
 
 // WakeAt sets the machine's one alarm, replacing any earlier one; the zero time clears it. An alarm
-// for the running instant, or an earlier one, fires at this instant when nothing else is left to do.
+// for the running instant, or an earlier one, fires at this instant when nothing else remains to do.
 func (o *Outbox) WakeAt(t time.Time) { o.wake, o.armed = t, true }
 
 func (o *Outbox) tell(kind messages.Kind, name string, m messages.Message) {

@@ -63,7 +63,7 @@ func split(s string) (namespace, name string) {
 
 // Kind says which machine an address belongs to. The order of the kinds is part of the engine's
 // canonical order: alarms armed for the running instant fire kind by kind, lowest first, each kind
-// only when nothing else is left to do (binding before governor before scheduler).
+// only when nothing else remains to do (binding before governor before scheduler).
 type Kind uint8
 
 // The machines, in canonical order.

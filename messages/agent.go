@@ -6,14 +6,14 @@ import (
 	"leeward/messages/api"
 )
 
-// ToAgent is what the machine that stands for the agent of a real cluster understands. It lives where a
+// ToAgent is what the machine that represents the agent of a real cluster understands. It lives where a
 // rehearsal has a simulated member, and hears from the engine what that hears.
 type ToAgent interface {
 	Message
 	toAgent()
 }
 
-// WorkObserved says how the Work of one copy stands: after a start, when it was written, and whenever the
+// WorkObserved tells the state of the Work of one copy: after a start, when it was written, and whenever the
 // cluster's agent said something of it. From: ingress. To: agent.
 type WorkObserved struct {
 	Binding BindingName
@@ -21,7 +21,7 @@ type WorkObserved struct {
 	Generation int64
 	// Leaving is set once the Work is being deleted.
 	Leaving bool
-	// Edited is set where somebody else has just changed what the Work asks for.
+	// Edited is set where another writer has just changed what the Work asks for.
 	Edited bool
 	// Report is what the cluster's agent says; nil: nothing so far.
 	Report *WorkReport
@@ -32,13 +32,13 @@ type WorkReport struct {
 	// Generation is that of the spec which the agent had applied; zero: it does not say, and means the newest.
 	Generation int64
 	Health     api.ResourceHealth
-	// Ready counts the replicas that serve, Unschedulable those for which the cluster has no room.
+	// Ready counts the replicas that serve, Unschedulable those for which the cluster has no capacity.
 	Ready, Unschedulable int32
 	// Status is a JSON object that the copy says of itself; empty: nothing.
 	Status string
 }
 
-// WorkWritten says which generation of its Work stands for a wish; the same as before where the wish was
+// WorkWritten says which generation of its Work carries a wish; the same as before where the wish was
 // nothing new. From: ingress, in answer to CopyWanted. To: agent.
 type WorkWritten struct {
 	Binding    BindingName

@@ -78,7 +78,7 @@ type TaintsChanged struct {
 	Causes []api.TaintCause
 	// Since is when the bindings of the cluster were last looked at: the phase of the re-list.
 	Since time.Time
-	// News is false where the binding came to the cluster: nobody has looked at it yet.
+	// News is false where the binding came to the cluster: it was not looked at yet.
 	News bool
 }
 
@@ -111,7 +111,7 @@ type TakeEvictionBack struct{ Cluster ClusterName }
 type EvictionDelayed struct {
 	Cluster         ClusterName
 	Reason, Message string
-	// Until is when that ends by itself; zero: nobody knows.
+	// Until is when that ends by itself; zero: that is not known.
 	Until time.Time
 }
 
@@ -141,7 +141,7 @@ type PlacementDecided struct {
 	Leaving  []ClusterName
 	Held     []ClusterName
 	Obstacle *Obstacle
-	// Move is why those of Leaving are left that need not be: EvictionReasonFailback, EvictionReasonRebalance or
+	// Move is why those of Leaving are evicted from by choice: EvictionReasonFailback, EvictionReasonRebalance or
 	// EvictionReasonReschedule; clusters that shrink while others grow then run on what they have until those serve.
 	Move string
 	// Affinity is the name of the affinity group used.
@@ -159,7 +159,7 @@ type PlacementDecided struct {
 	Rejections []Rejection
 }
 
-// DestinationFound says that a placement without some clusters of Seeking is found. Its room is kept until the bindings
+// DestinationFound says that a placement without some clusters of Seeking is found. Its capacity is reserved until the bindings
 // that hear so have asked for leave. From: scheduler. To: binding.
 type DestinationFound struct {
 	// Request is as in PlacementDecided.
@@ -177,11 +177,11 @@ type Obstacle struct {
 type CopyReported struct {
 	Cluster ClusterName
 	Health  api.ResourceHealth
-	// Ready counts the replicas that serve, Unschedulable those for which the cluster has no room.
+	// Ready counts the replicas that serve, Unschedulable those for which the cluster has no capacity.
 	Ready, Unschedulable int32
 	// Revision is the version of the pod template that the replicas that serve run; zero: there was only one.
 	Revision int32
-	// Full is set where the cluster has no room for more replicas of this copy.
+	// Full is set where the cluster has no capacity for more replicas of this copy.
 	Full bool
 	// Status is a JSON object that the copy says of itself beside its replicas; empty: nothing.
 	Status string
@@ -194,7 +194,7 @@ type CopyReported struct {
 // CopyRemoved says that a cluster runs no copy any more. From: member. To: binding.
 type CopyRemoved struct{ Cluster ClusterName }
 
-// CopyEdited says that somebody changed by hand what a cluster was told to run. From: agent. To: binding.
+// CopyEdited says that a user changed by hand what a cluster was told to run. From: agent. To: binding.
 type CopyEdited struct{ Cluster ClusterName }
 
 // CopyLeft says that a copy was found at a start which the stored binding may not tell of: the engine was killed before it was

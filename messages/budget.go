@@ -56,7 +56,7 @@ type Share struct {
 	Departure         EvictionStage
 }
 
-// EvictionStage is how far a workload is on its way out of a cluster.
+// EvictionStage is how far the eviction of a workload from a cluster is.
 type EvictionStage uint8
 
 // The stages of an eviction.

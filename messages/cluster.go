@@ -27,7 +27,7 @@ type ClusterJoined struct {
 	Blind bool
 }
 
-// ClusterEdited carries a cluster's manifest, applied anew by people. From: ingress. To: the cluster.
+// ClusterEdited carries a cluster's manifest, applied again by people. From: ingress. To: the cluster.
 type ClusterEdited struct{ Object *api.Cluster }
 
 // ClusterDeleted asks a cluster to leave. It goes when no binding is placed on it any more.
@@ -94,7 +94,7 @@ type BlackoutDeclared struct{ Blind bool }
 type PolicyListed struct {
 	Name      PolicyName
 	CreatedAt time.Time
-	// Targeted is set where the policy selects the cluster: all policies judge it anew then. Others
+	// Targeted is set where the policy selects the cluster: all policies judge it again then. Others
 	// learn of the policy and act on it when their conditions change next, as in Karmada.
 	Targeted bool
 	// Cleanup is the policy's own; empty: the setting's.
@@ -109,7 +109,7 @@ type PolicyDropped struct{ Name PolicyName }
 type VerdictGiven struct {
 	Policy     PolicyName
 	Generation uint64
-	// ReportOnly is set where the answer is to be shown and not to be carried out.
+	// ReportOnly is set where the answer is shown and not carried out.
 	ReportOnly bool
 	// Selects is set where the policy is about the cluster.
 	Selects bool
@@ -129,7 +129,7 @@ type VerdictGiven struct {
 // From: binding. To: a cluster that it is placed on, or that it is leaving.
 type BindingPlaced struct {
 	Binding BindingName
-	// Leaving is set, after a restart, where the binding is on its way out: that there are no such taints any more is
+	// Leaving is set, after a restart, where an eviction is under way: that there are no such taints any more is
 	// news to it.
 	Leaving bool
 }

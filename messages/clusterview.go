@@ -10,7 +10,7 @@ import (
 )
 
 // ClusterView is what placement and policies see of one cluster at one instant. It is a snapshot:
-// whoever holds it may keep it, nobody may change it.
+// a holder may keep it, and must not change it.
 type ClusterView struct {
 	Name     ClusterName
 	Labels   map[string]string

@@ -17,7 +17,7 @@ type CopyWanted struct {
 type CopyUnwanted struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
-	// Preserved is set where what runs is to run on, looked after by nobody.
+	// Preserved is set where what runs continues to run, managed by no binding.
 	Preserved bool `json:"preserved,omitempty"`
 }
 

@@ -52,14 +52,14 @@ type Scheduled struct {
 	// Trigger says why: placement changed, replicas changed, cluster changed ...
 	Trigger string         `json:"trigger,omitempty"`
 	Applied *api.Placement `json:"-"`
-	// Takeovers say of clusters that are being left who has their replicas from now on.
+	// Takeovers say of clusters that are evicted from who has their replicas from now on.
 	Takeovers []Takeover `json:"takeovers,omitempty"`
 }
 
 // TriggerEviction is the Trigger of a placement that an eviction calls for.
 const TriggerEviction = "eviction"
 
-// Takeover says which clusters have the replicas of one that is being left.
+// Takeover says which clusters have the replicas of one that is evicted from.
 type Takeover struct {
 	From ClusterName         `json:"from"`
 	By   []api.TargetCluster `json:"by"`
@@ -183,7 +183,7 @@ type EvictionWithdrawn struct {
 	Clusters []api.TargetCluster `json:"clusters"`
 }
 
-// ReplicasReleased says that a cluster which is being left gradually runs fewer replicas, and why.
+// ReplicasReleased says that a cluster which is evicted from gradually runs fewer replicas, and why.
 type ReplicasReleased struct {
 	Binding  BindingName `json:"binding"`
 	Cluster  ClusterName `json:"cluster"`
@@ -200,7 +200,7 @@ type HandoverBlocked struct {
 	Message string      `json:"message"`
 }
 
-// PurgeOvertaken says that a copy which was to go at once is still there, or its cluster does not say,
+// PurgeOvertaken says that a copy which had to go immediately is still there, or its cluster does not say,
 // and that its substitute no longer waits for that.
 type PurgeOvertaken struct {
 	Binding BindingName `json:"binding"`

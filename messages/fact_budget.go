@@ -2,7 +2,7 @@ package messages
 
 import "leeward/messages/api"
 
-// BudgetChanged says how a budget stands from now on.
+// BudgetChanged says the state of a budget from now on.
 type BudgetChanged struct {
 	Budget BudgetName               `json:"budget"`
 	Status api.EvictionBudgetStatus `json:"status"`
@@ -13,7 +13,7 @@ type BudgetExceeded struct {
 	Budget  BudgetName  `json:"budget"`
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`
-	// AllowedBy is what bears people's word, "its resource", "its binding" or "cluster e1", Reason what they gave, Message what
+	// AllowedBy is what carries the permission, "its resource", "its binding" or "cluster e1", Reason what they gave, Message what
 	// the budget had against it.
 	AllowedBy string `json:"allowedBy"`
 	Reason    string `json:"reason"`

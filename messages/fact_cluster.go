@@ -52,7 +52,7 @@ type TaintRemoved struct {
 }
 
 // TaintAdopted says that a taint is there for another reason than before: who put it there no longer
-// stands for it, and somebody else does.
+// asks for it, and another cause does.
 type TaintAdopted struct {
 	Cluster ClusterName    `json:"cluster"`
 	Taint   corev1.Taint   `json:"taint"`

@@ -7,7 +7,7 @@ type DispatchSuspended struct {
 	Cluster ClusterName `json:"cluster"`
 }
 
-// DispatchResumed says that a cluster is told what its copy is to be after all, or that the copy is gone.
+// DispatchResumed says that a cluster is told what its copy must be after all, or that the copy is gone.
 type DispatchResumed struct {
 	Binding BindingName `json:"binding"`
 	Cluster ClusterName `json:"cluster"`

@@ -33,7 +33,7 @@ type BreakerChanged struct {
 }
 
 // EvictionsPermitted says who may leave which cluster from now on, where a rate or a breaker counts that, and how
-// far these have come by it. Stories leave it out.
+// far these have come by it. Timelines omit it.
 type EvictionsPermitted struct {
 	Permits []Permit `json:"permits"`
 	// Returned are those of the instant that were given back for want of a destination: they count no longer.
@@ -42,8 +42,8 @@ type EvictionsPermitted struct {
 	Counts []api.PermitCount `json:"counts"`
 }
 
-// StartsCounted says how starts fare on a cluster where some failed of late: how many may be under way at once, why, and
-// until when. Stories leave out what changes nothing of that.
+// StartsCounted says how starts fare on a cluster where some failed of late: how many may be under way at the same time, why, and
+// until when. Timelines omit what changes nothing of that.
 type StartsCounted struct {
 	api.StartBackoff
 	// Limits is set where another number may be under way from now on, or for another time.

@@ -45,7 +45,7 @@ type SettingChanged struct {
 // Crashed says that the engine's process died: its machines are gone, and what was on its way between them.
 type Crashed struct{}
 
-// ClockStepped says that the engine's clock was set: ahead, which makes all due at once that would have
+// ClockStepped says that the engine's clock was set: ahead, which makes all due immediately that would have
 // been meanwhile, or back (negative), which makes its time stand still for so long.
 type ClockStepped struct {
 	By time.Duration `json:"-"`

@@ -6,7 +6,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Homeward is how a binding that is to return stands to that, in its own words.
+// Homeward is what a binding tells the scheduler of its failback.
 type Homeward struct {
 	// ToGroup is set where the policy lets the workload return to an earlier affinity group; MayReturn is what
 	// the binding last heard of that, ReturnDue is set when it asks to go.
@@ -17,7 +17,7 @@ type Homeward struct {
 	Returning bool
 }
 
-// HomeShare is what one cluster ran at home.
+// HomeShare is what one preferred cluster ran before the eviction.
 type HomeShare struct {
 	api.TargetCluster
 	// Able is what the binding last heard of whether the cluster can take it again, Due is set when it asks for
@@ -57,7 +57,7 @@ type FailbackCancelled struct {
 type FailbackStarted struct {
 	Binding  BindingName `json:"binding"`
 	Affinity string      `json:"affinity,omitempty"`
-	// Clusters have back what they ran at home.
+	// Clusters have back what they ran before the eviction.
 	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
@@ -68,7 +68,7 @@ type FailbackTargetsChanged struct {
 	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
-// ShareFailbackScheduled says that a cluster can take again what it ran at home, and when that will return if it
+// ShareFailbackScheduled says that a cluster can take again what it ran before the eviction, and when that will return if it
 // stays so.
 type ShareFailbackScheduled struct {
 	Binding BindingName `json:"binding"`
@@ -100,7 +100,7 @@ type OriginalReleased struct {
 // them serve.
 type ScaleDownBlocked struct {
 	Binding BindingName `json:"binding"`
-	// Reason is that of the tasks which would be written for clusters that are left.
+	// Reason is that of the tasks which would be written for clusters that are evicted from.
 	Reason string `json:"reason"`
 	// Clusters say how many replicas each goes on running.
 	Clusters []api.TargetCluster `json:"clusters"`

@@ -87,7 +87,7 @@ type StartFailed struct {
 // From: scheduler. To: governor.
 type StartsSucceeded struct{ Clusters []ClusterName }
 
-// GovernorRestored tells a new governor how things stood. From: the host, after a restart. To: governor.
+// GovernorRestored tells a new governor the state before. From: the host, after a restart. To: governor.
 type GovernorRestored struct{ Status *api.GovernorStatus }
 
 // SettingsChanged carries the settings that hold from now on. From: ingress. To: every machine.

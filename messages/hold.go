@@ -29,7 +29,7 @@ type ReleaseChanged struct {
 	Reason string
 }
 
-// HoldsAnnounced says whether people hold anybody's evictions: then all who are to leave a cluster ask first, for
+// HoldsAnnounced says whether people hold any evictions: then all who are to leave a cluster ask first, for
 // whatever reason they leave. From: ingress. To: every binding.
 type HoldsAnnounced struct{ Held bool }
 

@@ -76,7 +76,7 @@ type StatusForced struct {
 	Status  string
 }
 
-// SchedulableReplicasSet sets for how many replicas of one binding's copy the member has room; those beyond cannot
+// SchedulableReplicasSet sets for how many replicas of one binding's copy the member has capacity; those beyond cannot
 // start. Negative: any number. From: ingress. To: member.
 type SchedulableReplicasSet struct {
 	Binding  BindingName
@@ -113,7 +113,7 @@ type OutagesSet struct {
 	RenewedAt time.Time
 }
 
-// ClusterDismissed says that the member's cluster is gone. Nobody looks after its copies any more, though some
+// ClusterDismissed says that the member's cluster is gone. No binding manages its copies any more, though some
 // may still run on a cluster that is cut off. From: ingress. To: member.
 type ClusterDismissed struct{}
 
@@ -126,7 +126,7 @@ const (
 	ReportsLost ReportFault = iota + 1
 	// ReportsDelayed: each arrives later.
 	ReportsDelayed
-	// ReportsDuplicated: each arrives at once, and once more later.
+	// ReportsDuplicated: each arrives immediately, and once more later.
 	ReportsDuplicated
 	// ReportsReordered: each arrives later by its own time, so that later ones overtake earlier ones.
 	ReportsReordered
@@ -146,14 +146,14 @@ type ReportsDisturbed struct {
 // or were, disturbed.
 type ClusterSays struct{ Report ToCluster }
 
-// Rebooted says that the machines of the cluster start anew: each copy serves again when its start-up time
+// Rebooted says that the machines of the cluster start again: each copy serves again when its start-up time
 // is over. From: ingress. To: member.
 type Rebooted struct{}
 
 // EngineRestarted says that the engine lost its memory: a silent member says again that it is silent, and since when,
 // and one that is back that it is. From: ingress, after a restart. To: member.
 type EngineRestarted struct {
-	// Gone is since when nobody heard what members said.
+	// Gone is since when the engine did not hear what members said.
 	Gone time.Time
 }
 

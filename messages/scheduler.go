@@ -43,17 +43,17 @@ type PlaceBinding struct {
 	// Numbers and flags stand together: who places a fleet sends, and keeps, as many of these as there are workloads.
 	Priority int32
 	Replicas int32
-	// Unreplaced counts the replicas, or whole sets, on clusters of Evicting for which nothing stands in yet and that keep
+	// Unreplaced counts the replicas, or whole sets, on clusters of Evicting which no other cluster runs yet and that keep
 	// their quota.
 	Unreplaced  int32
 	HasReplicas bool
-	// Late is set where nobody has to wait for what is Starting: nothing is left for it, or the handover is overdue.
+	// Late is set where no workload has to wait for what is Starting: nothing is evicted for it, or the handover is overdue.
 	Late bool
 	// Lapses is set where leave to go holds for this instant only: what of Leaving is held then, is sought from then on.
 	Lapses bool
-	// Purges is set where the old copy of one of Leaving or Seeking goes before its replacement stands.
+	// Purges is set where the old copy of one of Leaving or Seeking goes before its replacement is healthy.
 	Purges bool
-	// Alone is set where a budget lets nothing go along with what is left of Leaving or Seeking: it would go at once.
+	// Alone is set where a budget lets nothing move along with those of Leaving or Seeking: it would go immediately.
 	Alone bool
 	// Suspended is set where the binding is not to be placed for the time being: it holds what it has.
 	Suspended bool
@@ -69,11 +69,11 @@ type PlaceBinding struct {
 	Targets []api.TargetCluster
 	// Evicting are the clusters with a graceful eviction task.
 	Evicting []ClusterName
-	// Cooling are clusters that were left for the application's sickness too short a time ago.
+	// Cooling are clusters that were evicted from for the application's health too short a time ago.
 	Cooling []ClusterName
-	// Full are clusters that say that they have no room for more of its replicas.
+	// Full are clusters that say that they have no capacity for more of its replicas.
 	Full []ClusterName
-	// Starting are targets on which no copy was healthy yet; nil where nobody counts them.
+	// Starting are targets on which no copy was healthy yet; nil where they are not counted.
 	Starting []ClusterName
 	// Leaving are targets that the binding must leave, once a placement without them is found; in
 	// the order of their deadlines.
@@ -92,7 +92,7 @@ type PlaceBinding struct {
 }
 
 // TasksEnded says that a binding that has its place has no eviction task any more: all is as the scheduler last heard or
-// decided but for what stands here. A quarter of a PlaceBinding, for every failover ends with it. It takes it that nothing
+// decided but for what is given here. A quarter of a PlaceBinding, for every failover ends with it. It takes it that nothing
 // changes: only a change is an answer. From: binding. To: scheduler.
 type TasksEnded struct {
 	Binding BindingName
@@ -106,7 +106,7 @@ type TasksEnded struct {
 // BindingGone says that a binding ended. From: binding. To: scheduler.
 type BindingGone struct{ Binding BindingName }
 
-// StartsLimited says that no more than Most workloads that had to leave another cluster may start on a cluster at once,
+// StartsLimited says that no more than Most workloads that had to leave another cluster may start on a cluster at the same time,
 // and why; zero: as many as settings have it. From: governor. To: scheduler.
 type StartsLimited struct {
 	Cluster ClusterName

@@ -48,7 +48,7 @@ type Settings struct {
 	// ResourceEvictionRate is the evictions per second of one eviction worker. Zero: one per worker
 	// every 30 minutes, as in Karmada. Karmada --resource-eviction-rate.
 	ResourceEvictionRate float64
-	// EvictionWorkers is how many evictions may be under way at once, of ResourceBindings and of
+	// EvictionWorkers is how many evictions may be under way at the same time, of ResourceBindings and of
 	// ClusterResourceBindings each. Zero: no pacing at all. Karmada has three, fixed.
 	EvictionWorkers int
 	// EvictionOrder is EvictByArrival (what has been due the longest goes first, whatever its priority, as in
@@ -58,7 +58,7 @@ type Settings struct {
 	// FleetEvictionRate, RegionEvictionRate and ClusterEvictionRate are the evictions per second of taints
 	// from the whole fleet, from the clusters of one region and from one cluster. Zero: no such limit. Cures K8.
 	FleetEvictionRate, RegionEvictionRate, ClusterEvictionRate float64
-	// EvictionBurst is how many evictions each of these rates lets go at once after a rest. Zero is one.
+	// EvictionBurst is how many evictions each of these rates permits in one step after a rest. Zero is one.
 	EvictionBurst int
 	// EvictionBudgets has EvictionBudgets and ClusterEvictionBudgets kept. False: they are accepted and ignored;
 	// Karmada has none. Cures K33.
@@ -94,7 +94,7 @@ type Settings struct {
 	// BreakerTrials is how many evictions go on trial. Zero is one.
 	BreakerTrials int
 	// TaintRelistPeriod is how often a tainted cluster is looked at for bindings and tolerations that
-	// changed after the taint. Zero: changes are seen at once. Karmada has 10 s, fixed.
+	// changed after the taint. Zero: changes are seen immediately. Karmada has 10 s, fixed.
 	TaintRelistPeriod time.Duration
 	// WholeSecondTaintTimes truncates a taint's timeAdded to whole seconds, so that evictions come up
 	// to a second early, as in Karmada. False: exact.
@@ -123,21 +123,21 @@ type Settings struct {
 	// run. Where evictionNeedsDestination is false, targets may grow there all the same. False: a cluster that is told nothing
 	// is a destination as any other, as in Karmada.
 	DestinationsMustHear bool
-	// DirectPurgeTimeout is how long a copy that is left Directly may keep its substitute, and every other
+	// DirectPurgeTimeout is how long a copy that is purged Directly may keep its substitute, and every other
 	// change of the binding, waiting, counted from the task's creation. A cluster that answers is empty
 	// long before; one that is cut off may still run the copy when the substitute starts: at least one copy
 	// from then on, no longer at most one. Zero: wait until the copy is gone or its task ends, as Karmada
 	// does, which ends the task after GracefulEvictionTimeout whatever runs. Cures K5.
 	DirectPurgeTimeout time.Duration
-	// DependenciesStay keeps what a workload's pods refer to (propagateDeps) on a cluster that is being left
+	// DependenciesStay keeps what a workload's pods refer to (propagateDeps) on a cluster that is evicted from
 	// for as long as the old copy stays. False: it goes when the eviction starts, as in Karmada. Cures K4.
 	DependenciesStay bool
 	// PreserveOnlyDeleted keeps copies of policies with preserveResourcesOnDeletion where the resource is
-	// deleted, and empties clusters that are left. False: on a cluster that is left, too, they run on, and
-	// nobody looks after them, as in Karmada.
+	// deleted, and empties clusters that are evicted from. False: on such a cluster, too, they run on, and
+	// no binding manages them, as in Karmada.
 	PreserveOnlyDeleted bool
 	// PersistentFailoverTimers counts application failover from the stored time of the first Unhealthy
-	// report, so restarts do not reset it and zero seconds act at once. Cures K15.
+	// report, so restarts do not reset it and zero seconds act immediately. Cures K15.
 	PersistentFailoverTimers bool
 	// ApplicationStartupGrace is how long a copy that has never been healthy, from its first report on, is
 	// not judged by its health; a policy's startupSeconds take its place. Zero: judged from the first
@@ -147,7 +147,7 @@ type Settings struct {
 	// ApplicationFailoverWindow; a policy's pace takes the place of both. Zero: any number. Cures K35.
 	ApplicationFailoverLimit  int
 	ApplicationFailoverWindow time.Duration
-	// ApplicationCooldown is how long a cluster that was left for the application's sickness is not chosen
+	// ApplicationCooldown is how long a cluster that was evicted from for the application's health is not chosen
 	// again for it. Zero: not beyond the eviction task, as in Karmada. Cures K35.
 	ApplicationCooldown time.Duration
 	// StatefulFailoverInjection is the feature gate of state preservation. Karmada
@@ -169,7 +169,7 @@ type Settings struct {
 	// PolicyTieBreak orders policies of the same creation second: TieByName, or TieUndefined (by seed,
 	// as arbitrary as in Karmada). Cures K18.
 	PolicyTieBreak string
-	// PolicyRemoves is RemovesAny (a ClusterTaintPolicy removes a taint whoever put it there) or RemovesOwn
+	// PolicyRemoves is RemovesAny (a ClusterTaintPolicy removes any taint) or RemovesOwn
 	// (only one that a ClusterTaintPolicy added, be it another; what people and the system put there stays).
 	// Cures K20.
 	PolicyRemoves string
@@ -195,38 +195,38 @@ type Settings struct {
 	MaxStartingPerCluster int
 	// StartFailureLimit is how many starts of workloads that had to leave another cluster fail on one cluster within
 	// StartFailureWindow before it backs off: for StartBackoff, and twice as long with every further failure, up to
-	// sixteen times, no more than one of them starts there at once. A start fails when its handover is overdue, or it
+	// sixteen times, no more than one of them starts there at the same time. A start fails when its handover is overdue, or it
 	// is given up for its health; one that succeeds ends it. Zero: no cluster backs off.
 	StartFailureLimit  int
 	StartFailureWindow time.Duration
 	StartBackoff       time.Duration
-	// CapacityReservation counts placed replicas against a cluster's free capacity at once. False:
+	// CapacityReservation counts placed replicas against a cluster's free capacity immediately. False:
 	// only what the cluster itself reports counts.
 	CapacityReservation bool
 	// PlacementHonoursDeadlines keeps workloads off clusters whose NoExecute taints they have already
 	// outstayed. False: they are placed and evicted again.
 	PlacementHonoursDeadlines bool
 	// TemporaryDestinationsLast places workloads under a NoExecute taint that they tolerate for a time, and would have to leave
-	// then, only where no other cluster has room, or where the policy wants that many. False: such taints do not matter.
+	// then, only where no other cluster has capacity, or where the policy wants that many. False: such taints do not matter.
 	TemporaryDestinationsLast bool
-	// ExactSpread meets all spread constraints at once: maxGroups left out sets no limit; zone,
-	// provider and label bound their groups as region does; room is looked at, and every group that is
+	// ExactSpread meets all spread constraints together: maxGroups omitted sets no limit; zone,
+	// provider and label bound their groups as region does; capacity is looked at, and every group that is
 	// asked for gets a replica. Where Karmada's choice does all that, it is Karmada's. False: as in
 	// Karmada. Cures K26.
 	ExactSpread bool
-	// PartialPlacement places as many replicas as find room, and the others when there is room for them;
+	// PartialPlacement places as many replicas as find capacity, and the others when there is capacity for them;
 	// an old copy stays until all have a place. False: all or nothing. Cures K2.
 	PartialPlacement bool
-	// ScaleUpNeedsReady gives new replicas, where they go by room, to no cluster that is not ready or has a
+	// ScaleUpNeedsReady gives new replicas, where they go by capacity, to no cluster that is not ready or has a
 	// taint that the workload does not tolerate, also where the workload runs already. False: what such a
-	// cluster last said of its room counts. Cures K27.
+	// cluster last said of its capacity counts. Cures K27.
 	ScaleUpNeedsReady bool
 	// RetryForAnyGroup tries again for what found no place, or is held for want of one, when a cluster of any
 	// of its affinity groups changes, or of what they overflow into, and when a cluster is gone. False: only changes
 	// of those of the group in use count, without its overflow.
 	RetryForAnyGroup bool
 	// PreferNoSchedule admits clusters with taints of that effect, and places workloads that do not
-	// tolerate them there only where no other cluster has room, or where the policy wants that many. False:
+	// tolerate them there only where no other cluster has capacity, or where the policy wants that many. False:
 	// such taints are refused, and those there are do not matter. Cures K41.
 	PreferNoSchedule bool
 	// PropagationPolicyPreemption is the feature gate of preemption: a policy that preempts takes resources
@@ -253,18 +253,18 @@ type Settings struct {
 	// templates are interpreted as such and go whole to each of their clusters. Off: they go there as
 	// resources without pods do. Karmada --feature-gates=MultiplePodTemplatesScheduling.
 	MultiplePodTemplatesScheduling bool
-	// ExactComponentSets places a workload with several components only where all of them find room together,
+	// ExactComponentSets places a workload with several components only where all of them find capacity together,
 	// in total and on the nodes, and looks again whenever the fleet or the components change; sizes are read as
-	// the workload's own operator reads them. False: room only orders clusters, and only where one is chosen; of a
+	// the workload's own operator reads them. False: capacity only orders clusters, and only where one is chosen; of a
 	// resource that grades do not list nodes have none; divided workloads are looked at again when they have no
 	// cluster left, as in Karmada.
 	ExactComponentSets bool
-	// ConcurrentReturns is how many workloads of the fleet may be on their way back to an earlier affinity
-	// group, or to clusters that they were evicted from, at once, where their policies let them return. Zero: any number. Cures K14.
+	// ConcurrentReturns is how many workloads of the fleet may be returning to an earlier affinity
+	// group, or to clusters that they were evicted from, at the same time, where their policies let them return. Zero: any number. Cures K14.
 	ConcurrentReturns int
 	// EnableDescheduler has clusters give up replicas that they cannot start, and places them elsewhere; where
-	// a cluster says that it has no room for more replicas of a workload, none are placed there. It is about
-	// Deployments whose replicas go by room. Karmada's component karmada-descheduler, with its estimators.
+	// a cluster says that it has no capacity for more replicas of a workload, none are placed there. It is about
+	// Deployments whose replicas go by capacity. Karmada's component karmada-descheduler, with its estimators.
 	EnableDescheduler bool
 	// DeschedulingInterval is how often replicas that cannot start are looked for. Zero: exactly when due.
 	// Karmada --descheduling-interval.
@@ -277,24 +277,24 @@ type Settings struct {
 	// each workload, and success is reported when it has asked. Cures K38.
 	RepeatableRebalance bool
 	// GracefulMoves keeps the copies that a new placement does without, whatever called for it, and the shares that
-	// it moves elsewhere, until the others serve. False: they go at once. Cures K38.
+	// it moves elsewhere, until the others serve. False: they go immediately. Cures K38.
 	GracefulMoves bool
 	// StableRegions keeps a workload in its regions as long as those meet its spread constraints. False: it goes to
 	// those that are best at each decision.
 	StableRegions bool
 
 	// ClusterStatusUpdateFrequency is how often a cluster without an agent is probed. Zero: whatever changes is
-	// found at once. Karmada --cluster-status-update-frequency.
+	// found immediately. Karmada --cluster-status-update-frequency.
 	ClusterStatusUpdateFrequency time.Duration
 
 	// ClusterFailureThreshold is how long a Ready cluster must be observed not to be before it is not.
-	// Zero: at once. Karmada --cluster-failure-threshold.
+	// Zero: immediately. Karmada --cluster-failure-threshold.
 	ClusterFailureThreshold time.Duration
 	// ClusterSuccessThreshold is how long any other must be observed to be Ready before it is.
-	// Zero: at once. Karmada --cluster-success-threshold.
+	// Zero: immediately. Karmada --cluster-success-threshold.
 	ClusterSuccessThreshold time.Duration
 	// PersistentClusterTimers counts thresholds and grace periods of a cluster's health on after a restart.
-	// False: what was held back counts at once, and grace periods start anew. Cures K16.
+	// False: what was held back counts immediately, and grace periods start again. Cures K16.
 	PersistentClusterTimers bool
 	// TaintTerminatingClusters gives clusters that are deleted a NoExecute taint. False: the scheduler alone
 	// empties them, and old copies stop before new ones run. Karmada up to 1.13.
@@ -357,7 +357,7 @@ func (s *Settings) EvictionOff() string {
 }
 
 // LimitsEvictions reports whether anything that these settings say can keep an eviction for a taint waiting for its
-// permit. Whoever adds a limit adds it here: without any, bindings ask for no permits, unless people hold some
+// permit. A new limit must be added here: without any, bindings ask for no permits, unless people hold some
 // or there are budgets.
 func (s *Settings) LimitsEvictions() bool {
 	return s.EvictionWorkers > 0 || s.FleetEvictionRate > 0 || s.ClusterEvictionRate > 0 ||
@@ -376,7 +376,7 @@ func (s *Settings) judgesPlaces() bool {
 		s.UnhealthyClusterThreshold > 0 || s.UnhealthyRegionThreshold > 0 || s.BlackoutThreshold > 0
 }
 
-// Breaks reports whether there is a breaker, so that somebody has to count what is placed.
+// Breaks reports whether there is a breaker, so that the scheduler has to count what is placed.
 func (s *Settings) Breaks() bool {
 	return s.FleetBreakerShare > 0 || s.RegionBreakerShare > 0 || s.PriorityBreakerShare > 0
 }

@@ -53,7 +53,7 @@ func (n *Network) WakesIn(by time.Duration) *Network {
 	return n
 }
 
-// Sleeps requires that nobody waits for time.
+// Sleeps requires that no machine waits for time.
 func (n *Network) Sleeps() *Network {
 	n.t.Helper()
 	require.Zero(n.t, n.nextAlarm(), "a wake-up is scheduled")

@@ -5,7 +5,7 @@
 //	d.Tell(request("web", "member1")).Told(binding("web"), permit("member1"))
 //	d.QuietFor(2 * time.Second)
 //
-// Time stands still while machines work. A step ends when nothing is left to do at its instant; alarms
+// Time does not move while machines work. A step ends when nothing remains to do at its instant; alarms
 // of that instant fire then and not before, those of the lowest kind of machine first.
 package actorstest
 
@@ -21,7 +21,7 @@ type Driver[M messages.Message] struct {
 	only messages.Address
 }
 
-// Drive returns a driver that stands at Start and has told the machine nothing yet.
+// Drive returns a driver whose time is Start and has told the machine nothing yet.
 func Drive[M messages.Message](t testing.TB, machine Machine[M]) *Driver[M] {
 	d := &Driver[M]{Network: NewNetwork(t, nil), only: messages.Address{Name: "the machine"}}
 	Join(d.Network, d.only, machine)

@@ -42,7 +42,7 @@ type actor struct {
 	alarm time.Time
 }
 
-// NewNetwork returns an empty network that stands at Start. Where several actors have mail, choose says
+// NewNetwork returns an empty network whose time is Start. Where several actors have mail, choose says
 // whose turn it is; nil: always that of the first in the order of addresses.
 func NewNetwork(t testing.TB, choose Choose) *Network {
 	if choose == nil {
@@ -109,7 +109,7 @@ func (n *Network) nextAlarm() (next time.Time) {
 	return next
 }
 
-// settle runs until nothing is left to do at this instant. A network that never comes to rest fails the
+// settle runs until nothing remains to do at this instant. A network that never comes to rest fails the
 // test.
 func (n *Network) settle() {
 	n.t.Helper()

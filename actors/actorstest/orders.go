@@ -46,7 +46,7 @@ func Interleave[M any](choose Choose, senders ...[]M) []M {
 	}
 }
 
-// Alone makes each message its own sender, for messages whose order nobody promises.
+// Alone makes each message its own sender, for messages whose order is not promised.
 func Alone[M any](ms ...M) [][]M {
 	senders := make([][]M, len(ms))
 	for i, m := range ms {

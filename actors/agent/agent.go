@@ -1,4 +1,4 @@
-// Package agent is the machine that stands for the agent of a real cluster: it says which Works the cluster
+// Package agent is the machine that represents the agent of a real cluster: it says which Works the cluster
 // is to have, believes what the agent writes into their status about the wish that it had then, and notices
 // when the agent falls silent. What it asks for comes to pass through an API, so it may take any time and
 // be seen in any order.
@@ -29,7 +29,7 @@ type work struct {
 	wish *messages.RunCopy
 	// revision is the newest version of the pod template that was ever asked for.
 	revision int32
-	// generation is that of the Work as it stands, zero where there is none yet; written, that which stands
+	// generation is that of the stored Work, zero where there is none yet; written, that which is stored
 	// for the wish, zero until it is written.
 	generation, written int64
 	// report is the agent's last; served and runs are the wish and the version of the pod template that it was about.
@@ -84,7 +84,7 @@ func (a *Agent) work(b messages.BindingName) *work {
 	return w
 }
 
-// run asks for a Work. One that is to stay as it is, and stands, is what is wanted.
+// run asks for a Work. One that must not change, and is stored, is what is wanted.
 func (a *Agent) run(m *messages.RunCopy, out *actors.Outbox) {
 	w := a.work(m.Binding)
 	w.wish, w.written, w.asking = m, 0, false
@@ -112,7 +112,7 @@ func (a *Agent) remove(m *messages.RemoveCopy, out *actors.Outbox) {
 		a.forget(m.Binding, out)
 		return
 	}
-	w.wish, w.revision = nil, 0 // what is asked for next may be of a workload that was made anew
+	w.wish, w.revision = nil, 0 // what is asked for next may be of a workload that was created again
 	if m.Ask && a.lease.silent {
 		w.asking, w.report = true, nil
 		return
@@ -122,7 +122,7 @@ func (a *Agent) remove(m *messages.RemoveCopy, out *actors.Outbox) {
 }
 
 // written learns which generation is the wish's own. What was reported of it meanwhile counts now. A Work that was to go, and
-// is wanted again before anybody has asked for that, stays.
+// is wanted again before its deletion was asked for, stays.
 func (a *Agent) written(m *messages.WorkWritten, out *actors.Outbox) {
 	w := a.works[m.Binding]
 	if w == nil || w.wish == nil || m.Placement != w.wish.Placement {
@@ -132,7 +132,7 @@ func (a *Agent) written(m *messages.WorkWritten, out *actors.Outbox) {
 	a.say(m.Binding, w, out)
 }
 
-// observed takes in how a Work stands. One that nobody asked for is remembered, for the engine may adopt it.
+// observed takes in the state of a Work. One that no binding asked for is remembered, for the engine may adopt it.
 func (a *Agent) observed(m *messages.WorkObserved, out *actors.Outbox) {
 	w := a.work(m.Binding)
 	w.generation = max(w.generation, m.Generation)
@@ -164,7 +164,7 @@ func (a *Agent) say(b messages.BindingName, w *work, out *actors.Outbox) {
 	out.TellBinding(b, r)
 }
 
-// gone takes in that a Work is no more. One that is still wanted, or wanted again, is asked for anew.
+// gone takes in that a Work is no more. One that is still wanted, or wanted again, is asked for again.
 func (a *Agent) gone(b messages.BindingName, out *actors.Outbox) {
 	w := a.works[b]
 	if w == nil || w.wish == nil {
@@ -176,7 +176,7 @@ func (a *Agent) gone(b messages.BindingName, out *actors.Outbox) {
 	out.TellBinding(b, &messages.CopyReported{Cluster: a.cluster, Health: api.Unhealthy})
 }
 
-// forget lets a copy go and says so, for somebody waits for the word.
+// forget lets a copy go and says so, because the binding waits for the report.
 func (a *Agent) forget(b messages.BindingName, out *actors.Outbox) {
 	delete(a.works, b)
 	out.TellBinding(b, &messages.CopyRemoved{Cluster: a.cluster})

@@ -7,7 +7,7 @@ import (
 	"leeward/messages"
 )
 
-// lease is the agent's sign of life. A cluster that never had one is not watched: whoever reports its
+// lease is the agent's sign of life. A cluster that never had one is not watched: the component that reports its
 // conditions answers for them.
 type lease struct {
 	renewedAt time.Time // zero: never
@@ -15,7 +15,7 @@ type lease struct {
 }
 
 // deadline is when the agent counts as silent; zero: it does not, or does already. How long the cluster
-// then bears with it is the cluster's to say.
+// then tolerates it is the cluster's to say.
 func (l *lease) deadline(s *messages.Settings) time.Time {
 	if l.renewedAt.IsZero() || l.silent {
 		return time.Time{}

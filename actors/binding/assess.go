@@ -12,7 +12,7 @@ import (
 	"leeward/messages/api"
 )
 
-// reassess has the tasks, if there are any, assessed at the end of the instant, when all that is to be
+// reassess has the tasks, if there are any, assessed at the end of the instant, when all that will be
 // heard in it has been.
 func (b *Binding) reassess() {
 	b.handover.assessing = len(b.handover.tasks) > 0 || b.failback.shrinks()
@@ -56,8 +56,8 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// release takes replicas off the copies that are left gradually, as many as serve in their place, and
-// reports whether any went. Before the scheduler has looked nobody knows what is to serve.
+// release takes replicas off the copies that are evicted gradually, as many as serve in their place, and
+// reports whether any went. Before the scheduler has looked it is not known what will serve.
 func (b *Binding) release(serving int64, out *actors.Outbox) bool {
 	if !b.scheduled {
 		return false
@@ -106,7 +106,7 @@ func (b *Binding) withdrawTasks(now time.Time, out *actors.Outbox) {
 }
 
 // withdraw takes an eviction back: the cluster is a target again with the replicas that it had, and
-// those that took over give back what they gained. Without a why it is said what came of its grounds.
+// those that took over give back what they gained. Without a why the reason tells what became of its cause.
 func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbox) {
 	old := *k
 	c := messages.ClusterName(old.FromCluster)
@@ -128,7 +128,7 @@ func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbo
 	b.syncCopies(out)
 }
 
-// takeBack makes targets again of the clusters that are left by choice although the next placement has them, with
+// takeBack makes targets again of the clusters that are evicted from by choice although the next placement has them, with
 // what they run. It reports whether there are any.
 func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took bool) {
 	for i := 0; i < len(b.handover.tasks); {

@@ -24,7 +24,7 @@ type Binding struct {
 	view
 }
 
-// New returns a binding that nobody has claimed yet. Bindings share their settings, which must not change.
+// New returns a binding that no policy has claimed yet. Bindings share their settings, which must not change.
 func New(name messages.BindingName, settings *messages.Settings) *Binding {
 	return &Binding{view: view{name: name, settings: settings}}
 }

@@ -32,7 +32,7 @@ func (v *view) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) 
 	}
 }
 
-// block notes why a target that must be left is not, and says so when the reason is new. In the instant of
+// block notes why the eviction from a target may not start, and records it when the reason is new. In the instant of
 // a restart not all is known yet that may hold it.
 func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out *actors.Outbox) {
 	if t.countdown.blocked == why || v.restoring && why == (blocked{}) {
@@ -44,7 +44,7 @@ func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out 
 	}
 }
 
-// blockedAnew says for which taint a target that is blocked must be left now, where that was another: the API shows it.
+// blockedAnew says for which taint a blocked eviction is due now, where that was another: the API shows it.
 func (v *view) blockedAnew(t *target, out *actors.Outbox) {
 	if t.countdown.blocked != (blocked{}) && !v.restoring {
 		v.tellBlocked(t, nil, out)

@@ -39,7 +39,7 @@ func (cs *claims) apply(m messages.ToBinding) {
 	switch m := m.(type) {
 	case *messages.ClaimMade:
 		if i := cs.find(m.Policy); i >= 0 && cs.made[i].Life > m.Life {
-			return // of a policy that was deleted and made anew since
+			return // of a policy that was deleted and created again since
 		}
 		cs.drop(m.Policy)
 		cs.made = append(cs.made, m)

@@ -22,9 +22,9 @@ type copyState struct {
 	// removing is set from telling the member to remove the copy until it says that it did; asking, if it is to
 	// ask first where it was silent.
 	removing, asking bool
-	// withheld is set where the member was not told what the copy is to be, for dispatching is suspended.
+	// withheld is set where the member was not told what the copy must be, for dispatching is suspended.
 	withheld bool
-	// full is set where the member says that it has no room for more replicas.
+	// full is set where the member says that it has no capacity for more replicas.
 	full bool
 
 	reported       bool
@@ -151,7 +151,7 @@ func (cs *copies) restore(now time.Time, s *api.BindingStatus, exact bool) {
 	cs.restoreDispatch(s)
 }
 
-// full are the clusters that have no room for more replicas, as far as anybody asks them.
+// full are the clusters that have no capacity for more replicas, where the descheduler asks for that.
 func (v *view) full() (clusters []messages.ClusterName) {
 	if !v.settings.EnableDescheduler {
 		return nil
@@ -164,7 +164,7 @@ func (v *view) full() (clusters []messages.ClusterName) {
 	return clusters
 }
 
-// withhold reports whether a cluster may not be told what its copy is to be, and says when that begins and
+// withhold reports whether a cluster may not be told what its copy must be, and says when that begins and
 // ends. Removals are told nevertheless. Source: Karmada's execution controller, which leaves a Work with
 // suspendDispatching alone unless it is deleted.
 func (v *view) withhold(c *copyState, out *actors.Outbox) bool {
@@ -187,7 +187,7 @@ func (v *view) untold() *api.SuspensionClusters {
 	return v.spec.Suspension.DispatchingOnClusters
 }
 
-// restoreDispatch takes over which clusters were not told what their copy is to be. What they were told
+// restoreDispatch takes over which clusters were not told what their copy must be. What they were told
 // before is not known.
 func (cs *copies) restoreDispatch(s *api.BindingStatus) {
 	for _, name := range s.DispatchSuspended {

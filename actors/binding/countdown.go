@@ -14,8 +14,8 @@ import (
 	"leeward/messages/api"
 )
 
-// countdown is why, when and how far a binding is on its way out of a cluster. The deadline is a fact,
-// computed anew from the taints and tolerations at every change.
+// countdown is why and when a binding is evicted from a cluster, and how far that is. The deadline is a fact,
+// computed again from the taints and tolerations at every change.
 type countdown struct {
 	// at is when the binding must leave; zero: never. It is due from then on.
 	at      time.Time
@@ -33,7 +33,7 @@ func (v *view) evictsForTaints() bool {
 }
 
 // healthCountdown is application failover: a copy that stays Unhealthy for longer than the policy
-// tolerates is left. What is known of an old copy that is still on its way out says nothing of the one to come.
+// tolerates is evicted. What is known of an old copy that is still being evicted says nothing of the one to come.
 // Source: Karmada's application failover controllers.
 func (v *view) healthCountdown(now time.Time, t *target) countdown {
 	failover := v.spec.Failover
@@ -159,21 +159,21 @@ func untoleratedSince(now time.Time, t *corev1.Taint) time.Time {
 	return t.TimeAdded.Time
 }
 
-// announce says when a target must be left.
+// announce says when the eviction from a target is due.
 func (v *view) announce(t *target, out *actors.Outbox) {
 	g := t.countdown.grounds
 	g.Deadline = t.countdown.at // later than the true one where the cluster is looked at only now and then
 	out.Record(&messages.EvictionScheduled{Binding: v.name, Cluster: t.cluster, Grounds: g})
 }
 
-// goesOn reports whether a departure that is due stays so on new grounds. Where a taint takes the place of health, or health
-// that of a taint, it begins anew, as it does where the old grounds are heard to end first: what each may wait for differs. For
+// goesOn reports whether an eviction that is due stays so for a new reason. Where a taint takes the place of health, or health
+// that of a taint, it begins again, as it does where the old reason is heard to end first: what each may wait for differs. For
 // a taint it needs a permit, for health it may be one failover too many.
 func goesOn(now time.Time, old, next *countdown) bool {
 	return old.due && !next.at.After(now) && old.sick() == next.sick()
 }
 
-// whyStay is why a target need not be left on some grounds any more.
+// whyStay is why the eviction from a target is cancelled.
 func whyStay(t *target, g *messages.Grounds) string {
 	switch {
 	case g.Reason == api.EvictionReasonApplicationFailure:
@@ -185,7 +185,7 @@ func whyStay(t *target, g *messages.Grounds) string {
 	}
 }
 
-// sick reports whether the target is to be left for its own health.
+// sick reports whether the target is evicted from for the health of its copy.
 func (l *countdown) sick() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
 
 // returnPermit gives a permit back that cannot be used: the scheduler looks for a destination, and the governor is asked

@@ -15,7 +15,7 @@ import (
 
 // disruption is what a binding knows of budgets, and what it said of itself.
 type disruption struct {
-	// alone is what the scheduler last heard: that nothing may go along with what is to be left.
+	// alone is what the scheduler last heard: that nothing may move along with what must be evicted.
 	alone   bool
 	budgets []messages.Budget
 	// selecting are those that select the workload as it was last looked at, with that priority.
@@ -26,7 +26,7 @@ type disruption struct {
 	told *messages.WorkloadObserved
 }
 
-// goesAlone reports whether nothing may go along with what is to be left, and notes that the scheduler is told so.
+// goesAlone reports whether nothing may move along with what must be evicted, and notes that the scheduler is told so.
 func (d *disruption) goesAlone(v *view) bool {
 	if d == nil {
 		return false
@@ -68,7 +68,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 }
 
 // bound is the budget that lets nothing go along with what leaves for its taint; nil: there is none, or nothing that serves
-// would go at once. A permit is for one cluster: it takes nothing away on others, which nobody has judged.
+// would go immediately. A permit is for one cluster: it takes nothing away on others, which were not judged.
 func (d *disruption) bound(v *view) *messages.Budget {
 	if !d.budgeted(v) || !v.evictsForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesAtOnce() {
 		return nil
@@ -87,7 +87,7 @@ func (v *view) movesAtOnce() bool {
 	return eviction.PurgeMode(v.spec.Failover, api.PurgeGracefully) == api.PurgeDirectly
 }
 
-// budgeted reports whether there are budgets that count, whoever they select.
+// budgeted reports whether there are budgets that count, whatever they select.
 func (d *disruption) budgeted(v *view) bool {
 	return d != nil && len(d.budgets) > 0 && v.settings.EvictionBudgets
 }
@@ -171,8 +171,8 @@ func (d *disruption) observed(v *view) *messages.WorkloadObserved {
 	return m
 }
 
-// expected is how many replicas are to be there in all: those placed, those that have no place yet, and those
-// on clusters that are being left that nobody has taken over.
+// expected is how many replicas must exist in all: those placed, those that have no place yet, and those
+// on clusters that are evicted from that no other cluster has taken over.
 func (v *view) expected() (all int64) {
 	for i := range v.targets {
 		all += int64(v.weight(v.targets[i].pods()))
@@ -194,7 +194,7 @@ func (v *view) expected() (all int64) {
 }
 
 // permits reports whether the governor may have something against a departure. Its limits are meant for taints,
-// which strike many workloads at once; who leaves for its health asks only while people hold somebody. Where nothing
+// which strike many workloads together; one that is evicted for its health asks only while people hold any eviction. Where nothing
 // can hold a departure back, the two messages of a permit are spared, and the instant has one round less. Without the
 // need for a destination its order matters all the same: tasks are written in the order of permits.
 func (d *disruption) permits(v *view, sick bool) bool {
@@ -212,7 +212,7 @@ func (d *disruption) obstructed(v *view, now time.Time, o *messages.Obstacle) bl
 }
 
 // lapses reports whether leave to go that is not used is void when the instant is over: what allows it now may not
-// later. Leave that nobody gave lasts.
+// later. A permit that the governor did not give lasts.
 func (d *disruption) lapses(v *view) bool {
 	for i := range v.targets {
 		if t := &v.targets[i]; t.countdown.permitted && d.permits(v, t.countdown.sick()) {

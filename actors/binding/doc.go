@@ -14,7 +14,7 @@
 // due may not start yet. state is what a copy leaves behind for the next one (stateful failover).
 //
 // countdown is when a target must be evicted, for its taints, tolerations or health: one for each target, its deadline
-// computed anew at every change.
+// computed again at every change.
 //
 // handover are the graceful eviction tasks. missing counts the replicas that have no place, takeover says who takes over
 // from whom, purge waits for copies that go first, start counts copies that were never healthy, withdraw takes a task

@@ -162,7 +162,7 @@ func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted
 	b.permitted(now, t, out)
 }
 
-// permitted goes on with a departure: at once, or after the scheduler has shown that the workload has
+// permitted goes on with an eviction: immediately, or after the scheduler has shown that the workload has
 // somewhere to go.
 func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	t.countdown.permitted = true
@@ -190,7 +190,7 @@ func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, 
 	}
 }
 
-// releaseBlocked lets go on what waits for a destination that nobody asks for any more.
+// releaseBlocked lets go on what waits for a destination that the scheduler is no longer asked for.
 func (b *Binding) releaseBlocked(now time.Time, out *actors.Outbox) {
 	if b.settings.EvictionNeedsDestination {
 		return
@@ -232,11 +232,11 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 	switch t.countdown.grounds.Reason {
 	case api.EvictionReasonTaintUntolerated:
 		b.rememberPreferred(out)
-	case api.EvictionReasonApplicationFailure: // an application that is sick there does not return
+	case api.EvictionReasonApplicationFailure: // an application that is unhealthy there does not return
 		b.forgetPreferred(out)
 	}
 	b.handover.givenUp(&b.view, &t, out)
-	if b.handover.task(c) == nil { // else the first task stands
+	if b.handover.task(c) == nil { // else the first task remains
 		k := task{GracefulEvictionTask: b.newTask(now, &t, trigger), trial: t.countdown.trial}
 		k.CreationTimestamp = b.taskTime(now)
 		b.handover.tasks = append(b.handover.tasks, k)

@@ -10,21 +10,21 @@ import (
 	"leeward/messages/api"
 )
 
-// failback is a binding's way back: to an earlier affinity group, or to clusters that it was evicted from. A
+// failback returns a binding: to an earlier affinity group, or to clusters that it was evicted from. A
 // binding that has no such way has none.
 type failback struct {
 	// at is when it returns to an earlier group if that stays able to take it; zero: no group is. asked is set
 	// from then on, until the scheduler lets it go.
 	at    time.Time
 	asked bool
-	// shares are what clusters ran before the first of them failed, by name; none: it is at home.
+	// shares are what clusters ran before the first of them failed, by name; none: it runs where it prefers to.
 	shares []preferred
 	// shrinking is why clusters run more than their shares until the others serve, and since when; empty: none does.
 	shrinking string
 	since     time.Time
 }
 
-// preferred is what one cluster ran at home.
+// preferred is what one preferred cluster ran.
 type preferred struct {
 	api.TargetCluster
 	// at is when it has that back if it stays able to take it; zero: it is not. asked is set from then on.

@@ -14,10 +14,10 @@ import (
 	"leeward/messages/api"
 )
 
-// handover are the graceful eviction tasks of a binding: the clusters that are being left while others take over.
+// handover are the graceful eviction tasks of a binding: the clusters that are evicted from while others take over.
 type handover struct {
 	tasks []task
-	// assessing is set while tasks are to be assessed at the end of this instant.
+	// assessing is set while tasks will be assessed at the end of this instant.
 	assessing bool
 }
 
@@ -36,7 +36,7 @@ type task struct {
 	trial bool
 }
 
-// abandonReturn marks a return to be withdrawn where what it returns to must be left before it took over: any
+// abandonReturn marks a return to be withdrawn where what it returns to must be evicted from before it took over: any
 // cluster of an earlier group, or one that has the task's replicas.
 func (h *handover) abandonReturn(v *view) {
 	for i := range h.tasks {
@@ -51,7 +51,7 @@ func (h *handover) abandonReturn(v *view) {
 	}
 }
 
-// purges reports whether the old copy on one of the clusters would go before its replacement stands.
+// purges reports whether the old copy on one of the clusters would go before its replacement is healthy.
 func (v *view) purges(now time.Time, leaving []messages.ClusterName) bool {
 	return slices.ContainsFunc(leaving, func(c messages.ClusterName) bool {
 		t := v.target(c)
@@ -63,8 +63,8 @@ func (v *view) purges(now time.Time, leaving []messages.ClusterName) bool {
 	})
 }
 
-// tookOver is when the last handover to a cluster began, of those under way; zero: there is none. What is left in the same
-// step has nobody yet that took over.
+// tookOver is when the last handover to a cluster began, of those under way; zero: there is none. What is evicted in the same
+// step has no replacement yet.
 func (h *handover) tookOver(c messages.ClusterName) (began time.Time) {
 	for i := range h.tasks {
 		if k := &h.tasks[i]; k.isReplacedBy(c) && k.CreationTimestamp != nil {

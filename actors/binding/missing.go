@@ -49,7 +49,7 @@ func (v *view) shortage() string {
 	return fmt.Sprintf("%d of %d replicas are unschedulable elsewhere", missing, v.spec.Replicas)
 }
 
-// missing is how many of the replicas that are to be divided have no place.
+// missing is how many of the replicas that must be divided have no cluster.
 func (v *view) missing() int32 {
 	missing := int64(v.spec.Replicas)
 	for i := range v.targets {
@@ -58,7 +58,7 @@ func (v *view) missing() int32 {
 	return int32(max(0, missing))
 }
 
-// unreplaced is how many replicas, or whole sets, on clusters that are being left wait for others to take over, up to
+// unreplaced is how many replicas, or whole sets, on clusters that are evicted from wait for others to take over, up to
 // math.MaxInt32.
 func (v *view) unreplaced() int32 {
 	if len(v.handover.tasks) == 0 || !v.ways().FailoverKeepsQuota() {

@@ -79,7 +79,7 @@ func (v *view) hop(h hop) {
 }
 
 // leftInNoTime notes a task that ends in the instant in which it began, where the scheduler may bring the binding
-// back to a cluster that it must leave, and that is noticed at once.
+// back to a cluster that it must leave, and that is noticed immediately.
 func (v *view) leftInNoTime(now time.Time, k *task) {
 	if !v.ways().ReturnsInNoTime() || k.CreationTimestamp.Time.Before(v.taskTime(now).Time) {
 		return
@@ -88,8 +88,8 @@ func (v *view) leftInNoTime(now time.Time, k *task) {
 	p.left = append(slices.DeleteFunc(p.left, func(l hop) bool { return l.at.Before(now) }), hop{messages.ClusterName(k.FromCluster), now})
 }
 
-// goesRound reports whether the binding has left a cluster in this instant already. None is left twice in one for a
-// taint, or what returns at once would go round in circles in no time.
+// goesRound reports whether the binding was evicted from a cluster in this instant already. None is evicted from twice in one for a
+// taint, or what returns immediately would go round in circles in no time.
 func (v *view) goesRound(now time.Time, c messages.ClusterName) bool {
 	return v.past != nil && slices.Contains(v.past.left, hop{c, now})
 }
@@ -136,7 +136,7 @@ func (v *view) paced(now time.Time, t *target, l countdown) countdown {
 	return l
 }
 
-// sickAndGoing reports whether a target is being left for its health, and only waits for a permit or a destination.
+// sickAndGoing reports whether a target is evicted from for its health, and only waits for a permit or a destination.
 func sickAndGoing(t *target) bool {
 	return t.countdown.due && t.countdown.sick()
 }
@@ -165,7 +165,7 @@ func (v *view) hopFreed(now time.Time) {
 	}
 }
 
-// coolingAt are the clusters that the binding left for its sickness less than the cool-down ago.
+// coolingAt are the clusters that the binding was evicted from for its health less than the cool-down ago.
 func (v *view) coolingAt(now time.Time) []messages.ClusterName {
 	_, _, cooldown := v.limits()
 	var clusters []messages.ClusterName

@@ -20,7 +20,7 @@ func (b *Binding) ask(now time.Time, out *actors.Outbox) {
 		b.request.since = now
 	}
 	if !b.schedulable() {
-		b.returnPermits(out) // nobody looks for a destination in this instant
+		b.returnPermits(out) // the scheduler looks for no destination in this instant
 	}
 	if !b.managed || b.spec.Placement == nil {
 		return
@@ -86,7 +86,7 @@ func (b *Binding) blockAwaiting(now time.Time, m *messages.PlacementDecided, out
 	}
 }
 
-// place makes the chosen clusters the result. The clusters that are left for them are left in the same
+// place makes the chosen clusters the result. The clusters that it is evicted from for them are taken off in the same
 // step, so that the workload is never without a place.
 func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	reopened := b.reopens()
@@ -125,7 +125,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	b.syncCopies(out)
 	b.reconsiderAll(now, out)
 	if reopened || m.Move == api.EvictionReasonFailback && !b.failback.returning(&b.view) {
-		b.ask(now, out) // what is still being left is so for good; or nothing is, and the next one may return
+		b.ask(now, out) // what is still evicted is so for good; or nothing is, and the next one may return
 	}
 }
 
@@ -168,7 +168,7 @@ func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 	}
 }
 
-// forget ends what concerns a target that is left: its request for a permit, or the permit, and, unless an eviction
+// forget ends what concerns a target that is taken off: its request for a permit, or the permit, and, unless an eviction
 // task still watches the cluster, its news.
 func (b *Binding) forget(t *target, out *actors.Outbox) {
 	if t.countdown.requested {
@@ -183,8 +183,8 @@ func (b *Binding) forget(t *target, out *actors.Outbox) {
 	}
 }
 
-// moves gives the clusters that are left by choice their grounds, and begins a return. One that may be left anyway has
-// grounds of its own; but one that must, and waits for leave to, is left by choice, too.
+// moves gives the clusters that are evicted from by choice their reason, and begins a return. One with a permit has
+// a reason of its own; but one that waits for a permit is evicted from by choice, too.
 func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 	if m.Move == "" {
 		return
@@ -248,7 +248,7 @@ func (b *Binding) giveUp(now time.Time, c api.TargetCluster, out *actors.Outbox)
 	return true
 }
 
-// roomReported notes what a member says of the room that it has for its copy.
+// roomReported notes what a member says of its capacity for its copy.
 func (b *Binding) roomReported(now time.Time, c *copyState, m *messages.CopyReported, out *actors.Outbox) {
 	b.countWaiting(now, m.Cluster, m.Unschedulable, out)
 	if c.full == m.Full {

@@ -9,7 +9,7 @@ import (
 	"leeward/messages"
 )
 
-// purging reports whether a copy that is left directly still stands in the way of what is to start.
+// purging reports whether a copy that is purged directly still blocks what must start.
 func (v *view) purging() bool { return slices.ContainsFunc(v.handover.tasks, v.blocks) }
 
 // blocks reports whether a task's copy is being purged and nothing may start meanwhile.

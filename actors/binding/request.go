@@ -38,7 +38,7 @@ func (q *request) wish(v *view, now time.Time) *messages.PlaceBinding {
 	return m
 }
 
-// wish is what the scheduler must know of the way back; nil: there is none.
+// wish is what the scheduler must know of the failback; nil: there is none.
 func (f *failback) wish(v *view) *messages.Homeward {
 	if f == nil && !v.failsBack() {
 		return nil

@@ -40,7 +40,7 @@ func (b *Binding) workloadApplied(now time.Time, m *messages.WorkloadApplied, ou
 	}
 }
 
-// settleClaims gives the resource to the best claim, or leaves it to its owner. A binding that nobody
+// settleClaims gives the resource to the best claim, or keeps it with its owner. A binding that no policy
 // claims any more keeps what it was given.
 func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	b.claims.settling = false
@@ -200,7 +200,7 @@ func (b *Binding) dependencyRequired(m *messages.DependencyRequired, out *actors
 	}
 }
 
-// dropReleased takes off who needs this resource no longer, and lets copies go that nobody needs.
+// dropReleased takes off the workloads that need this resource no longer, and removes copies that none needs.
 func (b *Binding) dropReleased(out *actors.Outbox) {
 	if !b.dependencies.releases() {
 		return

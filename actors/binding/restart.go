@@ -90,7 +90,7 @@ func (b *Binding) restoreUnheard() {
 }
 
 // adoptCopies tells the members of restored copies what they run, so that they report how it is. Members that
-// outlived the engine know what they run: what is gone there since starts anew.
+// outlived the engine know what they run: what is gone there since starts again.
 func (b *Binding) adoptCopies(recovered bool, out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]

@@ -55,7 +55,7 @@ func (b *Binding) forgetPreferred(out *actors.Outbox) {
 }
 
 // originalReported takes a copy back into account that was to be removed while its cluster was silent. Where that was chosen
-// again meanwhile, it is the copy of a target, and nothing is to be judged.
+// again meanwhile, it is the copy of a target, and there is nothing to judge.
 func (b *Binding) originalReported(now time.Time, c *copyState, out *actors.Outbox) {
 	c.removing = false
 	if t := b.target(c.cluster); t != nil {

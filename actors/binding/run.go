@@ -10,8 +10,8 @@ import (
 )
 
 // syncCopies tells members what changed in what they are to run: targets run their share, clusters
-// that are being left keep what they have, unless they are left directly; everything else goes. While a
-// copy that is left directly still stands, nothing new starts, for a time. Source: Karmada's binding controller.
+// that are evicted from keep what they have, unless it is purged directly; everything else goes. While a
+// copy that is purged directly still exists, nothing new starts, for a time. Source: Karmada's binding controller.
 func (b *Binding) syncCopies(out *actors.Outbox) {
 	b.dropCopies(out)
 	b.runCopies(out)
@@ -22,7 +22,7 @@ func (b *Binding) runCopies(out *actors.Outbox) {
 	if b.purging() {
 		return
 	}
-	// Room for as many as there may be, and not, as append has it, for twice as many: there may be a million bindings.
+	// Memory for as many as there may be, and not, as append has it, for twice as many: there may be a million bindings.
 	if most := len(b.targets) + len(b.handover.tasks); cap(b.copies) < most {
 		b.copies = append(make([]copyState, 0, most), b.copies...)
 	}
@@ -130,7 +130,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	}
 	if c != nil && m.Kept && c.removing && c.asking { // else it was told meanwhile to go for good
 		b.originalReported(now, c, out)
-		c = b.copy(m.Cluster) // others may have come, for which there was no room
+		c = b.copy(m.Cluster) // others may have come, for which the slice had no capacity
 	}
 	if c == nil || c.removing {
 		return
@@ -168,8 +168,8 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 	b.reassess()
 }
 
-// copyLeft has a copy removed that nobody wants and that was not known. That of a binding which is not made yet, for it was deleted
-// and its workload is there, waits until it is placed anew.
+// copyLeft has a copy removed that is not wanted and that was not known. That of a binding which is not made yet, for it was deleted
+// and its workload is there, waits until it is placed again.
 func (b *Binding) copyLeft(c messages.ClusterName, out *actors.Outbox) {
 	if b.copy(c) != nil || b.created && b.wanted(c) {
 		return
@@ -185,7 +185,7 @@ func (b *Binding) copyLeft(c messages.ClusterName, out *actors.Outbox) {
 	}
 }
 
-// dropUnmade has the copies removed that a start found of a binding which nobody makes.
+// dropUnmade has the copies removed that a start found of a binding which no policy makes.
 func (b *Binding) dropUnmade(out *actors.Outbox) {
 	if !b.created {
 		b.dropCopies(out)

@@ -45,12 +45,12 @@ func (f *failback) holdShrinks(v *view, now time.Time, move string, held []api.T
 
 func (f *failback) shrinks() bool { return f != nil && f.shrinking != "" }
 
-// deadline is when the next return falls due, or clusters shrink whoever serves; zero: neither.
+// deadline is when the next return falls due, or clusters shrink whatever serves elsewhere; zero: neither.
 func (f *failback) deadline(v *view) time.Time {
 	return actors.Earlier(f.returnsAt(), f.shrinksAt(v))
 }
 
-// shrinksAt is when clusters shrink whoever serves; zero: none is to.
+// shrinksAt is when clusters shrink whatever serves elsewhere; zero: none must.
 func (f *failback) shrinksAt(v *view) time.Time {
 	if !f.shrinks() {
 		return time.Time{}
@@ -59,7 +59,7 @@ func (f *failback) shrinksAt(v *view) time.Time {
 }
 
 // releaseShrinks lets clusters shrink to their shares when the others serve, or the time for that is up: as a
-// task on a cluster that is left would end. It reports whether they do.
+// task on a cluster that is evicted from would end. It reports whether they do.
 func (f *failback) releaseShrinks(v *view, now time.Time, out *actors.Outbox) bool {
 	if !f.shrinks() {
 		return false

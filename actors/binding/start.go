@@ -8,7 +8,7 @@ import (
 	"leeward/messages"
 )
 
-// starting are the targets on which no copy was healthy yet, if anybody counts them.
+// starting are the targets on which no copy was healthy yet, where the governor or the scheduler counts them.
 func (v *view) starting() (clusters []messages.ClusterName) {
 	if !v.settings.CountsStarts() {
 		return nil
@@ -21,7 +21,7 @@ func (v *view) starting() (clusters []messages.ClusterName) {
 	return clusters
 }
 
-// handsOver reports whether some cluster is being left in time. A handover that is overdue keeps nobody else waiting.
+// handsOver reports whether the handover from some cluster is in time. One that is overdue keeps no other workload waiting.
 func (h *handover) handsOver() bool {
 	for i := range h.tasks {
 		if !h.tasks[i].overdue {
@@ -56,7 +56,7 @@ func (h *handover) startsFailed(v *view, began time.Time, out *actors.Outbox) {
 	}
 }
 
-// givenUp tells the governor of a copy that took over, and is left for its health before it ever had any.
+// givenUp tells the governor of a copy that took over, and is evicted for its health before it ever had any.
 func (h *handover) givenUp(v *view, t *target, out *actors.Outbox) {
 	if v.settings.StartFailureLimit == 0 || !t.countdown.sick() || !v.handover.handsOver() || !v.starts(t.cluster) {
 		return

@@ -42,7 +42,7 @@ func (u *unschedulable) deadline(v *view) (first time.Time) {
 	return first
 }
 
-// descheduled reports whether replicas that cannot start are given up at all: there must be somebody to
+// descheduled reports whether replicas that cannot start are given up at all: there must be a cluster to
 // place them elsewhere.
 func (v *view) descheduled() bool {
 	return v.settings.EnableDescheduler && v.schedulable() && descheduling.Concerns(&v.spec.Resource, v.spec.Placement)

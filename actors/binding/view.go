@@ -36,7 +36,7 @@ type view struct {
 	applied  *api.Placement
 
 	// spec is what the owner, or the binding's own manifest, gives. It comes last because it is large: every message
-	// looks at what stands before it.
+	// looks at what is declared before it.
 	spec api.BindingSpec
 }
 

@@ -41,11 +41,11 @@ func (v *view) stillOn(k *task) api.TargetCluster {
 	return t
 }
 
-// reopened reports whether the scheduler may choose the cluster of a task again: it was left by choice, and people
+// reopened reports whether the scheduler may choose the cluster of a task again: it was evicted from by choice, and people
 // ask for another placement since.
 func (v *view) reopened(k *task) bool { return k.byChoice() && !v.placedAsAsked() }
 
-// byChoice reports whether the cluster need not be left, so that the old copy there, which runs, may stay.
+// byChoice reports whether the eviction from the cluster is by choice, so that the old copy there, which runs, may stay.
 func (k *task) byChoice() bool {
 	moved := k.Reason == api.EvictionReasonReschedule || k.Reason == api.EvictionReasonRebalance
 	return moved && eviction.KeepsCopy(&k.GracefulEvictionTask)
@@ -61,7 +61,7 @@ func (v *view) reopens() bool {
 	return false
 }
 
-// successors are who has replicas now that some clusters once took over: where one of these is being left
+// successors are the clusters that have the replicas now which some clusters once took over: where one of these is evicted from
 // itself, those who took over from it.
 func (v *view) successors(replicas []api.TargetCluster) []api.TargetCluster {
 	var now []api.TargetCluster

@@ -19,7 +19,7 @@ type youngCondition struct {
 	since time.Time
 	// before is the condition as policies still see it; nil: as not reported.
 	before *metav1.Condition
-	// unknown is set where nobody remembers before: the condition changed shortly before a restart.
+	// unknown is set where the condition before is not known: it changed shortly before a restart.
 	unknown bool
 }
 
@@ -60,7 +60,7 @@ func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by 
 	c.setConditions(now, []*messages.ConditionReported{m}, by, out)
 }
 
-// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge anew, as in Karmada. It takes
+// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge again, as in Karmada. It takes
 // one look at each condition and at each report, and shows the cluster once: agents say how many there are.
 func (c *Cluster) setConditions(now time.Time, reports []*messages.ConditionReported, by string, out *actors.Outbox) {
 	next := slices.Clone(c.conditions) // others see the old list
@@ -120,7 +120,7 @@ func reportedAs(now time.Time, m *messages.ConditionReported, before *metav1.Con
 }
 
 // hold keeps a change of status from the policies until it has lasted for ConditionHold. A change back
-// within that time never shows; another change starts the time anew. A change of the message alone is
+// within that time never shows; another change starts the time again. A change of the message alone is
 // held as long as the status that it is about.
 func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Condition) {
 	h := youngCondition{kind: kind, since: now, before: before}
@@ -159,7 +159,7 @@ func (c *Cluster) heldAt(kind string) int {
 	return slices.IndexFunc(c.held, func(h youngCondition) bool { return h.kind == kind })
 }
 
-// blind reports whether somebody would have to know how a condition was before a restart to judge.
+// blind reports whether a policy must know how a condition was before a restart to judge.
 func (c *Cluster) blind() bool {
 	return slices.ContainsFunc(c.held, func(h youngCondition) bool { return h.unknown })
 }

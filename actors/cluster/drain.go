@@ -45,7 +45,7 @@ func (c *Cluster) toCountDrain() bool {
 	return c.drain != nil && (c.drainNews || int(c.drain.Left) != c.subscribers.len())
 }
 
-// countDrain says how many bindings are left.
+// countDrain says how many bindings remain.
 func (c *Cluster) countDrain(out *actors.Outbox) {
 	if !c.toCountDrain() {
 		return

@@ -27,7 +27,7 @@ func (c *Cluster) showGovernor(out *actors.Outbox) {
 	}
 }
 
-// blackoutDeclared takes back what would empty the cluster, or has everybody say anew what should.
+// blackoutDeclared takes back what would empty the cluster, or asks policies and probes again what should.
 func (c *Cluster) blackoutDeclared(now time.Time, blind bool, out *actors.Outbox) {
 	if c.blackout == blind {
 		return

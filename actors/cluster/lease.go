@@ -48,7 +48,7 @@ func (c *Cluster) restoreLease() {
 }
 
 // leaseStale starts the grace period, unless it ended before a restart. Where timers do not last, one that
-// a restart interrupts starts anew. Source: Karmada's cluster controller.
+// a restart interrupts starts again. Source: Karmada's cluster controller.
 func (c *Cluster) leaseStale(renewedAt time.Time, out *actors.Outbox) {
 	if c.lease.renewedAt = renewedAt; !c.ways().PersistentClusterTimers() && c.ready() != "" && renewedAt.Before(c.watched) {
 		c.lease.renewedAt = c.watched

@@ -131,7 +131,7 @@ func (c *Cluster) enablementsReported(now time.Time, apis []api.APIEnablement, o
 	c.changed(now, false, out)
 }
 
-// deleted makes the cluster leave: at once if it is empty, or else with its last binding.
+// deleted removes the cluster: immediately if it is empty, or else with its last binding.
 func (c *Cluster) deleted(now time.Time, out *actors.Outbox) {
 	if c.deleting {
 		return

@@ -17,7 +17,7 @@ type observation struct {
 }
 
 // restoreObservation takes over what was held back before a restart. Where timers do not last, it is as
-// if nobody had looked before, and the first look counts at once. Source: Karmada's cluster status
+// if there was no probe before, and the first one counts immediately. Source: Karmada's cluster status
 // controller.
 func (c *Cluster) restoreObservation(now time.Time, o *api.ReadyObservation, out *actors.Outbox) {
 	if o == nil {
@@ -31,7 +31,7 @@ func (c *Cluster) restoreObservation(now time.Time, o *api.ReadyObservation, out
 	}
 }
 
-// observe takes in what a probe found. A status that differs from the last one found starts the time anew.
+// observe takes in what a probe found. A status that differs from the last one found starts the time again.
 func (c *Cluster) observe(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
 	before := c.observed
 	c.observed = observation{word: m, since: now}

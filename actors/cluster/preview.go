@@ -21,7 +21,7 @@ type preview struct {
 	shown api.TaintPreview
 }
 
-// restorePreviews takes over the stored previews. Bindings answer anew as they come.
+// restorePreviews takes over the stored previews. Bindings answer again as they come.
 func (c *Cluster) restorePreviews(stored []api.TaintPreview) {
 	for _, s := range stored {
 		c.previews = append(c.previews, preview{
@@ -31,18 +31,18 @@ func (c *Cluster) restorePreviews(stored []api.TaintPreview) {
 	}
 }
 
-// foreseeAll brings the previews up to date with the verdicts.
-func (c *Cluster) foreseeAll(now time.Time, out *actors.Outbox) {
+// updatePreviews brings the previews up to date with the verdicts.
+func (c *Cluster) updatePreviews(now time.Time, out *actors.Outbox) {
 	c.endPreviews()
 	for i := range c.policies {
 		if c.policies[i].verdict.ReportOnly {
-			c.foresee(now, &c.policies[i], out)
+			c.updatePreview(now, &c.policies[i], out)
 		}
 	}
 }
 
-// foresee brings the preview of one policy up to date with its verdict.
-func (c *Cluster) foresee(now time.Time, v *voter, out *actors.Outbox) {
+// updatePreview brings the preview of one policy up to date with its verdict.
+func (c *Cluster) updatePreview(now time.Time, v *voter, out *actors.Outbox) {
 	i := slices.IndexFunc(c.previews, func(p preview) bool { return p.policy == v.Name })
 	if i < 0 {
 		c.previews = append(c.previews, preview{policy: v.Name, leaves: map[messages.BindingName]bool{}})
@@ -134,7 +134,7 @@ func (p *preview) changed() bool {
 		!slices.EqualFunc(was.Remove, is.Remove, sameID) || !slices.EqualFunc(was.Spared, is.Spared, sameID)
 }
 
-// present is the preview as it is to be shown.
+// present is the preview as it is shown.
 func (p *preview) present() api.TaintPreview {
 	shown := api.TaintPreview{Policy: string(p.policy), Add: p.Add, Remove: p.Remove, Spared: p.Spared}
 	if !p.Empty() {

@@ -20,7 +20,7 @@ type probes struct {
 	at time.Time
 }
 
-// notReachable is what probes find that nobody answers. Source: Karmada's cluster status controller.
+// notReachable is what probes find that get no answer. Source: Karmada's cluster status controller.
 var notReachable = &messages.ConditionReported{
 	Observed: true, Type: api.ConditionReady, Status: metav1.ConditionFalse,
 	Reason: reasonNotReachable, Message: "cluster is not reachable",
@@ -60,7 +60,7 @@ func (c *Cluster) contactRestored(now time.Time, out *actors.Outbox) {
 	c.probes.at = monitored(now, c.settings.ClusterStatusUpdateFrequency)
 }
 
-// probeAgain has the next probe contradict what somebody reports of a cluster that does not answer.
+// probeAgain has the next probe contradict what another reports of a cluster that does not answer.
 func (c *Cluster) probeAgain(now time.Time) {
 	if c.probes.lost {
 		c.probes.at = monitored(now, c.settings.ClusterStatusUpdateFrequency)

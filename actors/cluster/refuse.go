@@ -12,7 +12,7 @@ import (
 )
 
 // admits reports whether the cluster would be valid with the taints that policies want. One that it does not
-// admit stops all of them, for they are written at once; that is said once. Source: Karmada's
+// admit stops all of them, for they are written together; that is recorded once. Source: Karmada's
 // ClusterTaintPolicy controller, whose patch the API server refuses, with the event TaintClusterFailed.
 func (c *Cluster) admits(after []corev1.Taint, changes []policy.TaintChange, out *actors.Outbox) bool {
 	refusal := c.refuse(after, changes)
@@ -52,7 +52,7 @@ func (c *Cluster) refuse(after []corev1.Taint, changes []policy.TaintChange) *me
 }
 
 // sameRequest reports whether the same was refused before, which may be nothing. What is wrong with it follows
-// from it; only where in the list it stands does not.
+// from it; only its place in the list does not.
 func sameRequest(f, before *messages.TaintingFailed) bool {
 	return before != nil && slices.Equal(f.Policies, before.Policies) &&
 		slices.EqualFunc(f.Add, before.Add, sameID) && slices.EqualFunc(f.Remove, before.Remove, sameID)

@@ -19,7 +19,7 @@ const (
 )
 
 // revision is one change of the cluster's taints in the making. It takes any number of steps, each with
-// somebody's reason; only the difference between its beginning and its end ever happened.
+// a reason; only the difference between its beginning and its end ever happened.
 type revision struct {
 	taints []corev1.Taint
 	// causes[i] says who wants taints[i] there.
@@ -64,7 +64,7 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 
 // commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
 // there and is there again is the same one: it keeps its place and its time, and its cause unless
-// somebody else stands for it now. Only what a policy took from the system was gone, as in Karmada, where
+// another cause asks for it now. Only what a policy took from the system was gone, as in Karmada, where
 // two controllers write.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	c.withhold(r)
@@ -88,7 +88,7 @@ func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	}
 }
 
-// adopt has somebody else stand for a taint, if it is somebody else. It reports whether that matters to
+// adopt gives a taint another cause, if it is another. It reports whether that matters to
 // bindings, which name the cause when they leave.
 func (c *Cluster) adopt(i int, cause api.TaintCause, out *actors.Outbox) bool {
 	if was := c.causes[i]; was.By == cause.By && was.Policy == cause.Policy {
@@ -114,7 +114,7 @@ func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {
 	c.taints, c.causes = taints, causes
 }
 
-// snatched reports whether a policy took away a taint of the system's, which the system puts back anew.
+// snatched reports whether a policy took away a taint of the system's, which the system adds again.
 func (c *Cluster) snatched(i int, r *revision) bool {
 	return c.causes[i].By == bySystem && r.lastWordOn(&c.taints[i]).By == byPolicy
 }

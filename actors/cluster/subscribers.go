@@ -8,7 +8,7 @@ import (
 
 // subscribers are the bindings that hear of the cluster's NoExecute taints, each once.
 type subscribers struct {
-	// bindings have gaps, empty names, where somebody left: to move another there would be to look that one up.
+	// bindings have gaps, empty names, where a binding was removed: to move another there would be to look that one up.
 	bindings []messages.BindingName
 	gaps     []int32
 	at       map[messages.BindingName]int32 // the index of each

@@ -14,7 +14,7 @@ import (
 	"leeward/messages/api"
 )
 
-// taintsEdited carries out what people ask for. The system's own taints come back at once.
+// taintsEdited carries out what people ask for. The system's own taints come back immediately.
 func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *actors.Outbox) {
 	r := c.revise()
 	for i := range edits {
@@ -52,7 +52,7 @@ func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 	c.commit(now, r, out)
 }
 
-// carryOut does what the policies rule, in one change. What a policy no longer stands for goes first, so
+// carryOut does what the policies rule, in one change. What no policy asks for any more goes first, so
 // that others can put it back. Policies come before the system: what one of them takes from it, it puts
 // back.
 func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {

@@ -22,13 +22,13 @@ type inquiry uint8
 const (
 	// concluded: all have judged, and what they ask for is done.
 	concluded inquiry = iota
-	// due: they are to be asked at the end of the instant.
+	// due: they are asked at the end of the instant.
 	due
 	// open: they have been asked.
 	open
 )
 
-// reopen has all policies judge anew, once for all changes of an instant. Answers to older questions
+// reopen has all policies judge again, once for all changes of an instant. Answers to older questions
 // are void from now on.
 func (c *Cluster) reopen() {
 	c.generation++
@@ -36,14 +36,14 @@ func (c *Cluster) reopen() {
 	c.judgeAt = time.Time{}
 }
 
-// reopenDue has them judge anew when a condition has lasted for as long as one of them asks.
+// reopenDue has them judge again when a condition has lasted for as long as one of them asks.
 func (c *Cluster) reopenDue(now time.Time) {
 	if !c.judgeAt.IsZero() && !c.judgeAt.After(now) {
 		c.reopen()
 	}
 }
 
-// toAsk reports whether the policies are to be asked now.
+// toAsk reports whether the policies must be asked now.
 func (c *Cluster) toAsk() bool { return c.inquiry == due && !c.blind() }
 
 func (c *Cluster) ask(now time.Time, out *actors.Outbox) {
@@ -82,7 +82,7 @@ func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
 	c.inquiry, c.judgeAt = concluded, next
 	c.carryOut(now, rulings, out)
 	c.dropped = nil
-	c.foreseeAll(now, out)
+	c.updatePreviews(now, out)
 }
 
 // ruling is what a policy answered, as the rules take it.
@@ -99,7 +99,7 @@ func (c *Cluster) cleanup(v *voter) api.CleanupMode {
 	return c.ways().Cleanup(v.Cleanup)
 }
 
-// moved has the policies judge anew where one of them takes its taints away from clusters that it no
+// moved has the policies judge again where one of them takes its taints away from clusters that it no
 // longer selects. Karmada's do not look again before some condition changes.
 func (c *Cluster) moved() {
 	if slices.ContainsFunc(c.policies, func(v voter) bool { return c.cleanup(&v) == api.CleanupOnChange }) {
@@ -107,7 +107,7 @@ func (c *Cluster) moved() {
 	}
 }
 
-// forsaken returns why the policy that added a taint no longer stands for it; empty where it does.
+// forsaken returns why the policy that added a taint no longer asks for it; empty where it does.
 func (c *Cluster) forsaken(i int) string {
 	owner := messages.PolicyName(c.causes[i].Policy)
 	if slices.Contains(c.dropped, owner) {

@@ -167,7 +167,7 @@ func (bs *breakers) reconsider(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// verdict says why a breaker is as it is now, after trials of which so much is to be said.
+// verdict says why a breaker is as it is now, after trials that ended so.
 func (bs *breakers) verdict(d *domain, trials string) string {
 	switch d.breaker.State {
 	case storm.Open:
@@ -190,7 +190,7 @@ func (bs *breakers) conclude(m *messages.TrialConcluded) {
 	}
 }
 
-// untry takes a request off the trial that is made anew, or is no longer needed.
+// untry takes a request off the trial that is made again, or is no longer needed.
 func (bs *breakers) untry(k key) {
 	for _, d := range bs.broken {
 		d.breaker.Forget(k.binding, k.cluster)
@@ -235,7 +235,7 @@ func (bs *breakers) tally(region *domain, more int) {
 	bs.domains.fleet.breaker.copies += more
 }
 
-// survey forgets how many copies there are where nobody counts: a scheduler that begins to says so.
+// survey forgets how many copies there are where the scheduler does not count them: one that begins to says so.
 func (bs *breakers) survey() {
 	if bs.settings.Breaks() {
 		return
@@ -265,7 +265,7 @@ func (bs *breakers) restore(d *domain, stored *api.BreakerStatus) {
 	}
 }
 
-// resume asks bindings on trial before a restart how that ended. A request that was made anew since is not on trial any
+// resume asks bindings on trial before a restart how that ended. A request that was made again since is not on trial any
 // more.
 func (bs *breakers) resume(out *actors.Outbox) {
 	if !bs.resuming {

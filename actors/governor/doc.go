@@ -17,7 +17,7 @@
 // are evicted.
 //
 // usage is what an EvictionBudget counts, workload what it counts of one binding, with the reservations of permits that are
-// not used yet; budgets block what would exceed them. starts limit how many copies start at once where starts failed.
+// not used yet; budgets block what would exceed them. starts limit how many copies start at the same time where starts failed.
 //
 // The Governor joins them. serve asks the gates from the fleet down to the request, and has every part count what is
 // permitted; explain tells the others what they wait for. governor is the switch of messages, the order in which the parts

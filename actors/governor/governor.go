@@ -100,14 +100,14 @@ func (g *Governor) request(m *messages.RequestEviction) {
 	g.queue.add(m, priority, kindOf(m, g.holds.released(m.Binding)), g.domains.cluster(m.Cluster))
 }
 
-// withdraw drops a request that was taken back, or is made anew.
+// withdraw drops a request that was taken back, or is made again.
 func (g *Governor) withdraw(k key) {
 	g.drop(k)
 	g.breakers.untry(k)
 }
 
 // permitReturned has a permit not count that could not be used in its instant: other requests may be permitted in its
-// place, and the binding that gave it back asks anew.
+// place, and the binding that gave it back asks again.
 func (g *Governor) permitReturned(now time.Time, k key) {
 	n := g.permits.takeBack(now, k)
 	if n == nil {

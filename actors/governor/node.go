@@ -115,7 +115,7 @@ func (n *node) ready() *nodeHeap {
 }
 
 // refresh brings a scope and those above it up to date with their children. A blocked scope remains blocked,
-// unless no request is left in it.
+// unless no request remains in it.
 func (n *node) refresh() {
 	for ; n != nil; n = n.parent {
 		n.head = nil

@@ -21,7 +21,7 @@ type permits struct {
 	givenAt time.Time
 }
 
-// note has what is to be known of a domain recorded, for a restart forgets the rest.
+// note has what must be known of a domain recorded, for a restart forgets the rest.
 func (p *permits) note(d *domain) {
 	if !d.noted {
 		d.noted, p.noted = true, append(p.noted, d)

@@ -170,7 +170,7 @@ func (q *queue) tell(n *node) {
 	}
 }
 
-// tellAll has all requests told anew what they wait for, in order of urgency.
+// tellAll has all requests told again what they wait for, in order of urgency.
 func (q *queue) tellAll() {
 	q.fresh = slices.SortedFunc(maps.Values(q.requests), byUrgency)
 	for _, n := range q.fresh {
@@ -178,7 +178,7 @@ func (q *queue) tellAll() {
 	}
 }
 
-// eachFresh visits the requests that have to be told what they wait for, each once. Those that are queued no longer are left
+// eachFresh visits the requests that have to be told what they wait for, each once. Those that are queued no longer are taken
 // out.
 func (q *queue) eachFresh(visit func(*node)) {
 	for _, n := range q.fresh {

@@ -118,7 +118,7 @@ func (g *Governor) drop(k key) {
 	}
 }
 
-// reconsider has everything tried again, and told anew what it waits for.
+// reconsider has everything tried again, and told again what it waits for.
 func (g *Governor) reconsider() {
 	g.queue.retryAll()
 	g.budgets.review()

@@ -14,7 +14,7 @@ import (
 	"leeward/messages/api"
 )
 
-// starts are the clusters on which copies failed to start: fewer may start there at once for a time.
+// starts are the clusters on which copies failed to start: fewer may start there at the same time, for a while.
 type starts struct {
 	settings *messages.Settings
 	backoffs map[messages.ClusterName]*storm.Backoff
@@ -27,7 +27,7 @@ type starts struct {
 	review bool
 }
 
-// limitedTo is how many may start at once on a cluster that backs off.
+// limitedTo is how many may start at the same time on a cluster that backs off.
 const limitedTo = 1
 
 func newStarts(settings *messages.Settings) starts {

@@ -78,7 +78,7 @@ func (s *states) restore(d *domain, g *api.Governance) {
 	d.state.verdict, d.state.says = v, g.Message
 }
 
-// judge decides anew how the fleet and its regions fare, if there is reason to, and reports whether any verdict is another.
+// judge decides again how the fleet and its regions fare, if there is reason to, and reports whether any verdict is another.
 // Where the fleet is blacked out, or not any more, every cluster is told.
 func (s *states) judge(now time.Time, out *actors.Outbox) (changed bool) {
 	if due := s.expires(); !s.counted && (due.IsZero() || due.After(now)) {

@@ -103,7 +103,7 @@ func (m *Member) start(now time.Time, r *messages.RunCopy, out *actors.Outbox) {
 }
 
 // find takes over a copy that ran before the engine did, as it was last reported: one that is not healthy stays so until
-// somebody says otherwise, and replicas that do not serve yet start up.
+// a scenario says otherwise, and replicas that do not serve yet start up.
 func (m *Member) find(now time.Time, c *copyState, found *messages.CopyFound, out *actors.Outbox) {
 	out.Record(&messages.CopyAdopted{
 		Binding: c.binding, Cluster: m.cluster, Replicas: c.replicas,
@@ -126,7 +126,7 @@ func (m *Member) find(now time.Time, c *copyState, found *messages.CopyFound, ou
 }
 
 // awaitStartup makes a copy's replicas serve once their start-up time is over. Until then the last
-// report stands, as it does with a real cluster, whose status comes only when something changed.
+// report holds, as it does with a real cluster, whose status comes only when something changed.
 func (m *Member) awaitStartup(now time.Time, c *copyState, out *actors.Outbox) {
 	d := m.startup(c)
 	if d <= 0 {
@@ -157,7 +157,7 @@ func (m *Member) woken(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// remove ends a copy, or ceases to look after it, and says so, also where there was none, for somebody waits
+// remove ends a copy, or ceases to look after it, and says so, also where there was none, because the binding waits
 // for the word.
 func (m *Member) remove(r *messages.RemoveCopy, out *actors.Outbox) {
 	b := r.Binding
@@ -198,7 +198,7 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	m.reportOf(c.binding, r, out)
 }
 
-// startAnew starts all copies anew, if there is power.
+// startAnew starts all copies again, if there is power.
 func (m *Member) startAnew(now time.Time, out *actors.Outbox) {
 	if m.outages.Power {
 		return

@@ -115,8 +115,8 @@ func (m *Member) arrive(r report, out *actors.Outbox) {
 	out.TellCluster(m.cluster, r.message.(messages.ToCluster))
 }
 
-// deliverLate hands over what was on its way for long enough; of a silent member nothing arrives. When the
-// disturbance is over, what was lost is said again, as it is when an agent lists anew what it runs.
+// deliverLate delivers what was under way for long enough; of a silent member nothing arrives. When the
+// disturbance is over, what was lost is said again, as it is when an agent lists again what it runs.
 func (m *Member) deliverLate(now time.Time, out *actors.Outbox) {
 	l := m.link
 	if l == nil {
@@ -147,7 +147,7 @@ func (m *Member) sayAgain(out *actors.Outbox) {
 	}
 }
 
-// flush hands over everything at once, for the member ends.
+// flush delivers everything immediately, for the member ends.
 func (m *Member) flush(out *actors.Outbox) {
 	if m.link == nil {
 		return

@@ -22,10 +22,10 @@ type Member struct {
 	forced map[messages.BindingName]api.ResourceHealth
 	// statuses are what copies of single bindings say of themselves.
 	statuses map[messages.BindingName]string
-	// room is for how many replicas of single bindings there is room; any number of others.
+	// room is for how many replicas of single bindings there is capacity; any number of others.
 	room map[messages.BindingName]int32
 
-	// copies in no order that means anything; at maps each to its index. Nobody looks after the preserved ones.
+	// copies in no order that means anything; at maps each to its index. No binding manages the preserved ones.
 	copies    shelf
 	at        map[messages.BindingName]int
 	preserved map[messages.BindingName]copyState
@@ -58,7 +58,7 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 }
 
 // Receive routes a message to its transition. A member that is cut off keeps what the engine tells it for
-// later; what happens to the cluster itself happens at once.
+// later; what happens to the cluster itself happens immediately.
 func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbox) {
 	if m.link != nil {
 		m.link.now = now
@@ -110,7 +110,7 @@ func (m *Member) told(now time.Time, msg messages.ToMember, out *actors.Outbox) 
 	}
 }
 
-// removeOrAsk removes a copy, unless it has asked and was not answered: whoever wants it judged has not heard of that.
+// removeOrAsk removes a copy, unless it has asked and was not answered: the binding that wants it judged has not heard of that.
 func (m *Member) removeOrAsk(r *messages.RemoveCopy, out *actors.Outbox) {
 	if i, known := m.at[r.Binding]; known && r.Ask && m.copies.at(i).asks {
 		m.report(m.copies.at(i), out)
@@ -119,7 +119,7 @@ func (m *Member) removeOrAsk(r *messages.RemoveCopy, out *actors.Outbox) {
 	m.remove(r, out)
 }
 
-// configured takes over another behaviour; another health shows at once.
+// configured takes over another behaviour; another health shows immediately.
 func (m *Member) configured(b messages.MemberBehaviour, out *actors.Outbox) {
 	before := m.behaviour.Health
 	m.behaviour = b
@@ -164,7 +164,7 @@ func (m *Member) catchUp(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// dismissed gives up the removals that a silent member has not heard of: its copies are nobody's any more.
+// dismissed gives up the removals that a silent member has not heard of: no binding manages its copies any more.
 func (m *Member) dismissed(out *actors.Outbox) {
 	for _, msg := range m.missed {
 		if r, ok := msg.(*messages.RemoveCopy); ok {

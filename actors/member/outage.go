@@ -99,7 +99,7 @@ func (m *Member) serve(c *copyState, available int32, outage messages.OutageKind
 	}
 }
 
-// available is how many replicas of a copy serve users: the ready ones that there is room for, unless the application is
+// available is how many replicas of a copy serve users: the ready ones that there is capacity for, unless the application is
 // unhealthy. A health that is Unknown takes nothing from users.
 func (m *Member) available(c *copyState) int32 {
 	if m.health(c) == api.Unhealthy {

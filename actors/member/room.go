@@ -6,7 +6,7 @@ import (
 	"leeward/messages/api"
 )
 
-// schedulableReplicasSet sets for how many replicas of a binding there is room.
+// schedulableReplicasSet sets for how many replicas of a binding there is capacity.
 func (m *Member) schedulableReplicasSet(r *messages.SchedulableReplicasSet, out *actors.Outbox) {
 	if r.Replicas < 0 {
 		delete(m.room, r.Binding)
@@ -18,7 +18,7 @@ func (m *Member) schedulableReplicasSet(r *messages.SchedulableReplicasSet, out 
 	}
 }
 
-// squeeze corrects what is reported of a copy that there is no room for, or none to spare: the replicas
+// squeeze corrects what is reported of a copy that there is no capacity for, or none to spare: the replicas
 // beyond wait, and a copy whose replicas do not all serve is not healthy.
 func (m *Member) squeeze(r *messages.CopyReported, c *copyState) {
 	room, limited := m.room[c.binding]

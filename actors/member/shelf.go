@@ -6,7 +6,7 @@ import "iter"
 const shelfRow = 64
 
 // shelf keeps copies in rows that never move: one slice would be copied whole whenever it grows, which for 1 400 copies
-// is 370 bytes for each that a storm adds. Where one is taken out a gap is left, for the next that comes.
+// is 370 bytes for each that a storm adds. Where one is taken out a gap remains, for the next that comes.
 type shelf struct {
 	rows []*[shelfRow]copyState
 	n    int // places that are, or were, taken

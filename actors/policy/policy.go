@@ -52,7 +52,7 @@ func (p *Policy) applied(spec *api.ClusterTaintPolicySpec, out *actors.Outbox) {
 	}
 }
 
-// settingsChanged needs no new verdicts: every cluster has its policies judge anew by itself.
+// settingsChanged needs no new verdicts: every cluster has its policies judge again by itself.
 func (p *Policy) settingsChanged(s messages.Settings, out *actors.Outbox) {
 	was := p.settings.Failover
 	p.settings = s

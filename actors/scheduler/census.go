@@ -81,7 +81,7 @@ func (c *census) tell(out *actors.Outbox) {
 	}
 }
 
-// restart begins the census anew where breakers begin to need it, and forgets it where they no longer do.
+// restart begins the census again where breakers begin to need it, and forgets it where they no longer do.
 func (c *census) restart(breaks bool, entries map[messages.BindingName]*entry) {
 	if breaks == c.settings.Breaks() {
 		return

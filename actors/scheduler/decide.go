@@ -57,7 +57,7 @@ type departure struct {
 	obstacle *messages.Obstacle
 }
 
-// decideLeaving lets the binding leave what a placement is found without. What cannot be left gains nothing,
+// decideLeaving lets the binding be evicted from what a placement is found without. What it cannot be evicted from gains nothing,
 // and is tried again when the fleet changes.
 func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 	d, n, first := s.plans.wayOut(now, e.asked, e.asked.Leaving)
@@ -87,7 +87,7 @@ func (s *Scheduler) seek(now time.Time, e *entry, out *actors.Outbox) {
 	out.WakeAt(now)
 }
 
-// decideStaying places what else has to be placed while no cluster can be left.
+// decideStaying places what else has to be placed while no eviction can start.
 func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle, out *actors.Outbox) {
 	cause := s.plans.needsPlacing(e.asked)
 	if cause == "" {
@@ -153,7 +153,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	if len(held) == 0 {
 		leave.obstacle = nil
 	}
-	e.failure = failureOf(leave.obstacle, d) // so that it is not told again when what was left is free
+	e.failure = failureOf(leave.obstacle, d) // so that it is not told again when what it was evicted from is free
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
 	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)

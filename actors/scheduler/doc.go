@@ -9,10 +9,10 @@
 // decide on in this instant, and those that wait for the fleet to change.
 //
 // What decisions take is counted by parts that know nothing of one another: reservations the capacity of clusters, groups the
-// clusters of workloads that run together or apart, starts the copies that start at once on a cluster, quota what namespaces
+// clusters of workloads that run together or apart, starts the copies that start at the same time on a cluster, quota what namespaces
 // may use, census the copies that breakers are judged by.
 //
-// plan asks the planner of package placement with all that, and refuses what else stands against a placement. failback are
+// plan asks the planner of package placement with all that, and refuses what else forbids a placement. failback are
 // the bindings that may return to where they ran before a failure.
 //
 // The Scheduler joins them. decide makes the decision on one binding and tells it, return judges failbacks; scheduler is the

@@ -112,7 +112,7 @@ func toGroup(m *messages.PlaceBinding) bool {
 	return m.Home.ToGroup && termOf(m.Placement, m.Affinity) > 0
 }
 
-// groupPlan is the placement in an earlier group, if one has room for all.
+// groupPlan is the placement in an earlier group, if one has capacity for all.
 func (f *failbacks) groupPlan(now time.Time, m *messages.PlaceBinding) (placement.Decision, bool) {
 	if !away(m) || !toGroup(m) || moving(m) {
 		return placement.Decision{}, false
@@ -135,7 +135,7 @@ func (f *failbacks) takesBack(now time.Time, m *messages.PlaceBinding, share api
 	return lacks && len(m.Targets) > 0 && f.plans.planner.Takes(now, r, api.TargetCluster{Name: share.Name, Replicas: lack})
 }
 
-// free reports whether nothing else moves a binding, and none of its replicas waits for room or a quota. Where groups of
+// free reports whether nothing else moves a binding, and none of its replicas waits for capacity or a quota. Where groups of
 // clusters are counted by anything but clusters, it returns as a whole or not at all, for only the former placement is known
 // to be what the policy asks for.
 func free(m *messages.PlaceBinding, back []string) bool {

@@ -12,7 +12,7 @@ import (
 	"leeward/messages/api"
 )
 
-// plans ask the planner where bindings can run, and refuse what else stands against a placement.
+// plans ask the planner where bindings can run, and refuse what else forbids a placement.
 type plans struct {
 	settings *messages.Settings
 	fleet    *placement.Fleet
@@ -41,7 +41,7 @@ func (p *plans) request(m *messages.PlaceBinding) *placement.Request {
 	return &p.question
 }
 
-// without is the request as it would be once some clusters are left.
+// without is the request as it would be once some clusters are evicted from.
 func (p *plans) without(m *messages.PlaceBinding, leaving []messages.ClusterName) *placement.Request {
 	r := p.request(m)
 	p.previous = slices.DeleteFunc(append(p.previous[:0], r.Previous...), func(t api.TargetCluster) bool {
@@ -59,7 +59,7 @@ func (p *plans) needsPlacing(m *messages.PlaceBinding) placement.Cause {
 	})
 }
 
-// plan asks where a binding can run, and refuses what the quotas of its namespace leave no room for.
+// plan asks where a binding can run, and refuses what the quotas of its namespace do not allow.
 func (p *plans) plan(now time.Time, m *messages.PlaceBinding, r *placement.Request) placement.Decision {
 	d := p.planner.Plan(now, r)
 	if why := p.quotas.refusal(m, d.Targets); why != "" {
@@ -68,7 +68,7 @@ func (p *plans) plan(now time.Time, m *messages.PlaceBinding, r *placement.Reque
 	return d
 }
 
-// planMove is a plan without clusters that must be left. Where a quota refuses replicas that the binding
+// planMove is a plan without clusters that must be evicted from. Where a quota refuses replicas that the binding
 // does not have yet, those that it has may move all the same: a full quota stops no failover.
 func (p *plans) planMove(now time.Time, m *messages.PlaceBinding, r *placement.Request) placement.Decision {
 	d := p.plan(now, m, r)
@@ -88,7 +88,7 @@ func (p *plans) planMove(now time.Time, m *messages.PlaceBinding, r *placement.R
 }
 
 // wayOut looks for a placement without clusters that the binding must leave: without all of them, else without as many
-// as can be done without, the earliest deadlines first; else for one that has room for part of what they run, if the old
+// as can be done without, the earliest deadlines first; else for one that has capacity for part of what they run, if the old
 // copies remain until all of it is placed. It returns that, without how many it does, none if there is no such placement,
 // and the decision on all of them.
 func (p *plans) wayOut(now time.Time, m *messages.PlaceBinding, must []messages.ClusterName) (way placement.Decision, n int, first placement.Decision) {
@@ -165,8 +165,8 @@ func (p *plans) dispatched(m *messages.PlaceBinding, d placement.Decision) place
 	return d
 }
 
-// moveTo returns why a binding that gets new targets hands over what it does by choice, and which clusters it leaves
-// so, beside those that it must leave. Nothing is handed over where moves are not graceful, where nothing is asked
+// moveTo returns why a binding that gets new targets moves by choice with a handover, and which clusters it leaves
+// so, beside those that it must leave. There is no handover where moves are not graceful, where nothing is asked
 // for any more, or on a cluster that was deleted.
 func (p *plans) moveTo(m *messages.PlaceBinding, next []api.TargetCluster, must []messages.ClusterName) (move string, moved []messages.ClusterName) {
 	if !karmada.Of(p.settings).MovesGracefully() || len(next) == 0 {

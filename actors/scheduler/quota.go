@@ -16,7 +16,7 @@ import (
 type quotas struct {
 	settings    *messages.Settings
 	byNamespace map[string]*usage
-	// relieved is set when the usage of a namespace fell, so that bindings which found no room are tried again, after those
+	// relieved is set when the usage of a namespace fell, so that bindings which found no quota are tried again, after those
 	// that asked in this instant.
 	relieved bool
 }
@@ -83,7 +83,7 @@ func use(m *messages.PlaceBinding, targets []api.TargetCluster) quota.Usage {
 	return quota.Of(targets, nil, m.Set.Components)
 }
 
-// unplaced is what a binding is to have back, as targets on no cluster.
+// unplaced is what a binding must have back, as targets on no cluster.
 func unplaced(m *messages.PlaceBinding) []api.TargetCluster {
 	if m.Set == nil {
 		return []api.TargetCluster{{Replicas: m.Unreplaced}}
@@ -125,7 +125,7 @@ func (qs *quotas) charge(before, after *messages.PlaceBinding) {
 	qs.relieved = qs.relieved || has.Less(had)
 }
 
-// refusal says which quota leaves no room for a binding's next targets; empty: all do.
+// refusal says which quota does not allow a binding's next targets; empty: all do.
 func (qs *quotas) refusal(m *messages.PlaceBinding, next []api.TargetCluster) string {
 	if len(qs.byNamespace) == 0 || !qs.settings.FederatedQuotaEnforcement {
 		return ""

@@ -71,7 +71,7 @@ func (s *Scheduler) judgeShares(now time.Time, e *entry, out *actors.Outbox) {
 	}
 }
 
-// failBack gives a binding its earlier placement. The clusters that it leaves for that hand over as if evicted.
+// failBack gives a binding its earlier placement. The clusters that it leaves for that have a handover, as if evicted from.
 func (s *Scheduler) failBack(now time.Time, e *entry, d placement.Decision, out *actors.Outbox) {
 	next := *e.asked
 	left := leftFor(next.Targets, d.Targets)

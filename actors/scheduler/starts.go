@@ -45,7 +45,7 @@ func (s *starts) move(before, after *messages.PlaceBinding) (fewer bool) {
 	return fewer
 }
 
-// mostOn is how many may start on a cluster at once; zero: any number.
+// mostOn is how many may start on a cluster at the same time; zero: any number.
 func (s *starts) mostOn(c messages.ClusterName) int {
 	most := s.settings.MaxStartingPerCluster
 	if l := s.limits[c]; l != nil && (most == 0 || l.Most <= most) {

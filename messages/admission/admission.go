@@ -1,4 +1,4 @@
-// Package admission is what stands between a written object and a stored one: Default fills in what
+// Package admission is what happens between a written object and a stored one: Default fills in what
 // Karmada's webhooks and API server would, Validate finds what they would refuse. Both follow the
 // settings, so that each profile admits what its system admits.
 package admission

@@ -101,8 +101,8 @@ func validateAffinityName(name string, taken []string, at *field.Path) field.Err
 	return labelKey(name, at)
 }
 
-// validateOverflow: overflow takes the replicas for which a group has no room, so replicas must be
-// divided by room, and the group must not be every cluster already.
+// validateOverflow: overflow takes the replicas for which a group has no capacity, so replicas must be
+// divided by capacity, and the group must not be every cluster already.
 func validateOverflow(term *api.ClusterAffinityTerm, r *api.ReplicaSchedulingStrategy, at *field.Path) (errs field.ErrorList) {
 	if len(term.OverflowAffinities) == 0 {
 		return nil

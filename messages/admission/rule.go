@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oneOf wants one of a few words; empty passes, for it stands for the default.
+// oneOf wants one of a few words; empty passes, for it means the default.
 func oneOf[T ~string](value T, words []T, at *field.Path) field.ErrorList {
 	if value == "" || slices.Contains(words, value) {
 		return nil

@@ -99,7 +99,7 @@ func validatePolicyTaints(p *api.ClusterTaintPolicySpec, s *messages.Settings, p
 	return append(errs, uniqueTaints(ids, path)...)
 }
 
-// validatePolicyTaint admits a NoExecute taint of a policy that only reports: it evicts nobody.
+// validatePolicyTaint admits a NoExecute taint of a policy that only reports: it evicts nothing.
 func validatePolicyTaint(t api.PolicyTaint, reportOnly bool, s *messages.Settings, at *field.Path) (errs field.ErrorList) {
 	if t.Effect == corev1.TaintEffectNoExecute && !reportOnly && !s.AllowNoExecuteTaintPolicy {
 		errs = append(errs, field.Forbidden(at, "a NoExecute taint evicts every workload that does not tolerate it; "+

@@ -13,7 +13,7 @@ import (
 	"leeward/messages/api"
 )
 
-// The rules of this file keep an object within its namespace: whoever may write in one namespace only must not, by what
+// The rules of this file keep an object within its namespace: a user who may write in one namespace only must not, by what
 // he writes there, have the control plane read, ship, scale or follow the objects of another.
 
 // within wants a namespace that a field names to be the object's own.

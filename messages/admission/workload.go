@@ -14,7 +14,7 @@ import (
 	"leeward/messages/api"
 )
 
-// defaultWorkload sets the counts that Kubernetes does, and keeps secrets as it does; whatever else it defaults, nobody here reads.
+// defaultWorkload sets the counts that Kubernetes does, and keeps secrets as it does; whatever else it defaults, Leeward does not read.
 func defaultWorkload(o api.Object) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:

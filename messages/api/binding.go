@@ -179,7 +179,7 @@ const (
 	EvictionReasonTaintUntolerated   = "TaintUntolerated"
 	EvictionReasonApplicationFailure = "ApplicationFailure"
 	// Leeward's own: the resource returns to where it was before, a WorkloadRebalancer asked for a fresh placement, or
-	// the scheduler placed it anew for some other cause.
+	// the scheduler placed it again for some other cause.
 	EvictionReasonFailback   = "Failback"
 	EvictionReasonRebalance  = "Rebalance"
 	EvictionReasonReschedule = "Reschedule"
@@ -210,7 +210,7 @@ type GracefulEvictionTask struct {
 	// ReplacedBy are the clusters that took over, with the replicas that each has for it; they give them
 	// back if the task is withdrawn. Leeward's own.
 	ReplacedBy []TargetCluster `json:"replacedBy,omitempty"`
-	// FromAffinity is the affinity group that is left for an earlier one; it is in use again if the task is
+	// FromAffinity is the affinity group that it moves from to an earlier one; it is in use again if the task is
 	// withdrawn. Leeward's own.
 	FromAffinity string `json:"fromAffinity,omitempty"`
 }
@@ -242,7 +242,7 @@ type BindingStatus struct {
 	Home []HomeShare `json:"home,omitempty"`
 	// Shrinking are the clusters that run more than their share until the others serve. Leeward's own.
 	Shrinking *Shrinking `json:"shrinking,omitempty"`
-	// DispatchSuspended are the clusters that were not told what their copy is to be, because dispatching to them
+	// DispatchSuspended are the clusters that were not told what their copy must be, because dispatching to them
 	// is suspended, by name. Leeward's own.
 	DispatchSuspended []string `json:"dispatchSuspended,omitempty"`
 	// Evictions are the clusters that the resource is evicted from, now or at a deadline, one item for each, by name.

@@ -60,7 +60,7 @@ type MaxMoved struct {
 	WindowSeconds int32              `json:"windowSeconds"`
 }
 
-// EvictionBudgetStatus is how a budget stands. The engine writes it. Where numbers hold per workload, they are
+// EvictionBudgetStatus is the state of a budget. The engine writes it. Where numbers hold per workload, they are
 // shown as sums.
 type EvictionBudgetStatus struct {
 	// ExpectedWorkloads are selected, and to have ExpectedReplicas.

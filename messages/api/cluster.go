@@ -101,7 +101,7 @@ type ClusterStatus struct {
 	TaintCauses []TaintCause `json:"taintCauses,omitempty"`
 	// ReadyObservation is what probes find of Ready, and does not count yet. Leeward's own.
 	ReadyObservation *ReadyObservation `json:"readyObservation,omitempty"`
-	// Drain is how far the cluster is emptied; nil: nobody asked for it. Leeward's own.
+	// Drain is how far the cluster is emptied; nil: it was not asked for. Leeward's own.
 	Drain *Drain `json:"drain,omitempty"`
 	// WorkloadsStay is why nothing evicts the workloads of a cluster that is not Ready; empty: it is Ready, runs none,
 	// or they are evicted. Leeward's own.

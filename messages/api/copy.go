@@ -20,7 +20,7 @@ func Shallow(o Object) Object {
 
 // The methods below make our kinds runtime.Objects, as those of k8s.io/api are, so that Kubernetes' clients and
 // servers can handle them. They walk the type instead of being generated: a new field is copied without a step
-// that somebody might forget.
+// that an edit might forget.
 
 func (c *Cluster) DeepCopyObject() runtime.Object                  { return copyOf(c) }
 func (p *ClusterTaintPolicy) DeepCopyObject() runtime.Object       { return copyOf(p) }

@@ -14,10 +14,10 @@ const (
 // Failback says when a workload returns to where it was: from a later affinity group to an earlier one, once
 // that has been able to take all of it for the whole of StabilizationSeconds; within a group to each cluster
 // that it was evicted from, once that has been able to take for as long what it ran. What takes its place
-// meanwhile goes, or shrinks, when the copies at home are healthy. Leeward's own.
+// meanwhile goes, or shrinks, when the copies on the preferred clusters are healthy. Leeward's own.
 type Failback struct {
 	Mode FailbackMode `json:"mode,omitempty"`
-	// StabilizationSeconds counts for a group as a whole, or for each cluster by itself. It is 300 where it is left out.
+	// StabilizationSeconds counts for a group as a whole, or for each cluster by itself. It is 300 where it is omitted.
 	StabilizationSeconds *int32 `json:"stabilizationSeconds,omitempty"`
 }
 

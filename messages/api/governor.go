@@ -66,7 +66,7 @@ type StartBackoff struct {
 	Cluster string `json:"cluster"`
 	// Failed is when starts failed that count.
 	Failed []metav1.MicroTime `json:"failed,omitempty"`
-	// Most is how many workloads that had to leave another cluster may start there at once; zero: any number.
+	// Most is how many workloads that had to leave another cluster may start there at the same time; zero: any number.
 	Most    int    `json:"most,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Level is one for the first back-off, and more for a longer one; zero: there was none. Since is when it began or

@@ -126,7 +126,7 @@ type CommandArgsOverrider struct {
 	Value         []string          `json:"value,omitempty"`
 }
 
-// MetadataOverrider changes labels or annotations. What is to be removed or replaced need not be there.
+// MetadataOverrider changes labels or annotations. What it removes or replaces need not be there.
 type MetadataOverrider struct {
 	Operator OverriderOperator `json:"operator"`
 	Value    map[string]string `json:"value,omitempty"`

@@ -54,7 +54,7 @@ type ResourceSelector struct {
 // Activation says when a policy's word counts for resources that are there already.
 type Activation string
 
-// ActivateLazily defers it until the resource itself changes; empty: at once.
+// ActivateLazily defers it until the resource itself changes; empty: immediately.
 const ActivateLazily Activation = "Lazy"
 
 // PreemptionBehavior says whether a policy takes resources from policies of lower priority.
@@ -242,7 +242,7 @@ type FailoverPace struct {
 	// applicationFailoverLimit and applicationFailoverWindow.
 	MaxFailovers  *int32 `json:"maxFailovers,omitempty"`
 	WindowSeconds *int32 `json:"windowSeconds,omitempty"`
-	// CooldownSeconds are how long a cluster that was left is not chosen again. Setting applicationCooldown.
+	// CooldownSeconds are how long a cluster that it was evicted from is not chosen again. Setting applicationCooldown.
 	CooldownSeconds *int32 `json:"cooldownSeconds,omitempty"`
 }
 

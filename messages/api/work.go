@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// WorkNamespacePrefix stands before a cluster's name in the name of the namespace that holds its Works.
+// WorkNamespacePrefix precedes a cluster's name in the name of the namespace that holds its Works.
 const WorkNamespacePrefix = "karmada-es-"
 
 // WorkFinalizer keeps a Work until its cluster's agent has taken the copy down. Source: Karmada.
@@ -34,7 +34,7 @@ type WorkloadTemplate struct {
 	Manifests []Manifest `json:"manifests,omitempty"`
 }
 
-// Manifest is one object as it is to be applied.
+// Manifest is one object to apply.
 type Manifest struct {
 	runtime.RawExtension `json:",inline"`
 }

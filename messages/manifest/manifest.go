@@ -97,8 +97,8 @@ func (d *Decoder) reading(file string) *reading {
 	return &reading{Decoder: d, walk: walk{place: Place{File: file}}}
 }
 
-// Flawed returns the objects of the last file that have problems, as far as they could be read: whoever
-// checks more than form can so find all that is wrong with them at once.
+// Flawed returns the objects of the last file that have problems, as far as they could be read: a caller that
+// checks more than form can so find all that is wrong with them together.
 func (d *Decoder) Flawed() []Document { return d.flawed }
 
 // reading is one file being read.
@@ -131,7 +131,7 @@ func (r *reading) document(root *yaml.Node) {
 	}
 }
 
-// over returns what was read, once nothing is left to read.
+// over returns what was read, once nothing remains to read.
 func (r *reading) over() ([]Document, Problems) {
 	slices.SortStableFunc(r.problems, func(a, b *Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -251,7 +251,7 @@ func text(n *yaml.Node) string {
 }
 
 // checkHeader reports what keeps an object from being named. A field that is there but of the wrong
-// type is left to the walk.
+// type is judged by the walk.
 func (r *reading) checkHeader(root *yaml.Node, h header) {
 	if isEmpty(h.apiVersion) {
 		r.at(step{name: "apiVersion"}, root, "required")

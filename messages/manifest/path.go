@@ -25,7 +25,7 @@ func locate(root *yaml.Node, path string) *yaml.Node {
 	return at
 }
 
-// child returns the entry or item of a node by name, with the node that stands for it in the file.
+// child returns the entry or item of a node by name, with the node that holds it in the file.
 func (w *walk) child(n *yaml.Node, name string) (at, value *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a manifest, and where it stands.
+// Problem is one thing that is wrong with a manifest, and where it is written.
 type Problem struct {
 	File string
 	// Line and Column count from 1; 0 is unknown.
@@ -46,7 +46,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Place is where a value stands: its file, the object it belongs to and the path of its field.
+// Place is where a value is written: its file, the object it belongs to and the path of its field.
 type Place struct{ File, Object, Field string }
 
 // joinField joins two paths: "items[3]" and "spec", "labels" and "[app]".

@@ -247,7 +247,7 @@ func aliasOf(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.AliasNode, Alias: n, Line: n.Line, Column: n.Column}
 }
 
-// key returns the text of a mapping's key. An integer is text as it stands, as it is to kubectl.
+// key returns the text of a mapping's key. An integer is text as it is written, as it is to kubectl.
 func (w *walk) key(k *yaml.Node) (string, bool) {
 	k = follow(k)
 	switch {

@@ -1,4 +1,4 @@
-// Package spelling guesses which name was meant by one that nobody knows. Pure functions of values.
+// Package spelling guesses which name was meant by one that is not known. Pure functions of values.
 package spelling
 
 import "strings"
@@ -11,7 +11,7 @@ func Hint(word string, names []string) string {
 	return ""
 }
 
-// Meant returns the name that was most likely meant by a word, as one that people mistyped, left a part of
+// Meant returns the name that was most likely meant by a word, as one that people mistyped, omitted a part of
 // out of, or wrote as a flag; empty: none is like it.
 func Meant(word string, names []string) string {
 	if name := Slip(word, names, len(word)/3); name != "" {
@@ -68,7 +68,7 @@ func squash(name string) string {
 }
 
 // likeness is the share of adjacent letter pairs that two words have in common: 1 for the same word,
-// 0 for none. It bears missing and swapped parts, of which long names have many.
+// 0 for none. It accepts missing and swapped parts, of which long names have many.
 func likeness(a, b string) float64 {
 	pairs := map[string]int{}
 	for i := range len(a) - 1 {

@@ -17,7 +17,7 @@ import (
 )
 
 // Matches reports whether the affinity selects the cluster. Nil selects every cluster, an invalid
-// affinity none. Whoever asks more than once compiles the affinity.
+// affinity none. A caller that asks more than once compiles the affinity.
 func Matches(a *api.ClusterAffinity, v *messages.ClusterView) bool {
 	m, err := Compile(a)
 	return err == nil && m.Matches(v)

@@ -66,7 +66,7 @@ func of(portion *intstr.IntOrString, all int64) int64 {
 
 // Account is what a budget counts, of one workload or of all together.
 type Account struct {
-	// Expected replicas are to be there, Healthy of them serve.
+	// Expected replicas must exist, Healthy of them serve.
 	Expected, Healthy int64
 	// Moved were let go within the window, and Pending more that have not left yet.
 	Moves   Window

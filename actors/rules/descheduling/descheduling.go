@@ -15,7 +15,7 @@ import (
 )
 
 // Concerns reports whether replicas of a resource may be given up: those of a Deployment whose replicas
-// go where there is room for them.
+// go where there is capacity for them.
 func Concerns(r *api.ObjectReference, p *api.Placement) bool {
 	if r.APIVersion != "apps/v1" || r.Kind != "Deployment" || p == nil || p.ReplicaScheduling == nil {
 		return false
@@ -64,7 +64,7 @@ func Of(waiting []api.UnschedulableReplicas, cluster string) (replicas int32) {
 }
 
 // Sweep returns when replicas that wait since then are given up: once they have waited for the threshold,
-// at the next multiple of the interval; with an interval of zero, at once.
+// at the next multiple of the interval; with an interval of zero, immediately.
 func Sweep(since time.Time, threshold, interval time.Duration) time.Time {
 	due := since.Add(threshold)
 	if at := due.Truncate(interval); at.Before(due) {
@@ -73,7 +73,7 @@ func Sweep(since time.Time, threshold, interval time.Duration) time.Time {
 	return due
 }
 
-// Lowered returns what is left of a cluster's share when it gives up what is due: never less than serves.
+// Lowered returns what remains of a cluster's share when it gives up what is due: never less than serves.
 func Lowered(share, ready, due int32) int32 {
 	return min(share, max(ready, share-due))
 }

@@ -26,12 +26,12 @@ type Candidate struct {
 	Seats int32
 }
 
-// Demand is what is to be divided.
+// Demand is what must be divided.
 type Demand struct {
 	Replicas int32
 	// UID is the workload's; it decides ties.
 	UID string
-	// Fresh divides everything anew, as if the workload's own replicas were free capacity.
+	// Fresh divides everything again, as if the workload's own replicas were free capacity.
 	Fresh bool
 }
 
@@ -47,7 +47,7 @@ type Divider struct {
 }
 
 // Static divides by the candidates' weights, whatever they have or can take. Who has no weight gets
-// nothing, unless nobody has any: then all weigh the same.
+// nothing, unless no cluster has any: then all weigh the same.
 func (v *Divider) Static(d Demand, c []Candidate) {
 	weighted := false
 	for i := range c {
@@ -62,7 +62,7 @@ func (v *Divider) Static(d Demand, c []Candidate) {
 }
 
 // Dynamic divides in proportion to what the candidates can take. It returns how many replicas find no
-// room; unless that is zero, the result is void.
+// capacity; unless that is zero, the result is void.
 func (v *Divider) Dynamic(d Demand, c []Candidate) (missing int64) {
 	m := weigh(d, c)
 	if m.missing == 0 {
@@ -72,7 +72,7 @@ func (v *Divider) Dynamic(d Demand, c []Candidate) (missing int64) {
 }
 
 // Aggregated divides among as few candidates as possible, those that already run the workload first.
-// It returns how many replicas find no room; unless that is zero, the result is void.
+// It returns how many replicas find no capacity; unless that is zero, the result is void.
 func (v *Divider) Aggregated(d Demand, c []Candidate) (missing int64) {
 	m := weigh(d, c)
 	if m.missing == 0 {
@@ -82,7 +82,7 @@ func (v *Divider) Aggregated(d Demand, c []Candidate) (missing int64) {
 	return m.missing
 }
 
-// move is the part of a demand that is to be divided by weight.
+// move is the part of a demand that must be divided by weight.
 type move struct {
 	replicas int32
 	// grows: the replicas come on top of those that the candidates have.
@@ -92,7 +92,7 @@ type move struct {
 	missing int64
 }
 
-// weigh decides what is to be divided, and sets the weights by which. A workload that has just its
+// weigh decides what must be divided, and sets the weights by which. A workload that has just its
 // replicas keeps them: nothing is divided. One that has too few gets the difference by free capacity.
 // One that has too many is cut in proportion.
 func weigh(d Demand, c []Candidate) move {
@@ -121,7 +121,7 @@ func weigh(d Demand, c []Candidate) move {
 	return m
 }
 
-// settle divides by weight and adds what is to be kept.
+// settle divides by weight and adds what must be kept.
 func (v *Divider) settle(m move, uid string, c []Candidate) {
 	v.share(m.replicas, uid, c)
 	if !m.grows {

@@ -9,7 +9,7 @@ import (
 // Floor divides seats by weight as Karmada did up to 1.15: to each candidate the whole part of its
 // share; what remains goes one seat each to the candidates of most weight, then of most replicas so
 // far, then as a toss falls. Karmada tosses with a random number, which no replay can repeat; here
-// the toss depends on the seed, the UID and the candidate. Without any weight nobody gets a seat.
+// the toss depends on the seed, the UID and the candidate. Without any weight no candidate gets a seat.
 func (v *Divider) Floor(seats int32, uid string, c []Candidate) {
 	var total, most uint64
 	for i := range c {

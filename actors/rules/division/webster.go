@@ -17,7 +17,7 @@ func Descending(uid string) bool {
 
 // Webster divides seats by weight with the Sainte-Laguë method: as if they were given one at a time,
 // each to the candidate with the highest weight/(2*seats+1), in a tie to the one with fewer seats,
-// then to the earlier name (or the later, if descending). Without any weight nobody gets a seat.
+// then to the earlier name (or the later, if descending). Without any weight no candidate gets a seat.
 //
 // It takes O(n log n) for n candidates however many the seats: all but about n/2 of them are given at
 // once. A property test holds it to the loop of one seat at a time.

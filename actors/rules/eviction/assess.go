@@ -1,6 +1,6 @@
 // Package eviction holds the rules of leaving a cluster: what a graceful eviction task says, when it
 // is done and the old copy may go, which purge modes keep that copy, and how long an unhealthy
-// application is borne with. Pure functions of values: no state and no clock.
+// application is tolerated. Pure functions of values: no state and no clock.
 //
 // Sources: Karmada's "Failover Analysis" and "Application-level Failover", and its graceful eviction
 // and application failover controllers.
@@ -17,7 +17,7 @@ type Why uint8
 
 // The reasons. Those from Unsuppressed on drop the task.
 const (
-	// New: the task has no creation time yet; whoever asked gives it one.
+	// New: the task has no creation time yet; the caller gives it one.
 	New Why = iota
 	// Suppressed: a person keeps the old copy until further notice.
 	Suppressed

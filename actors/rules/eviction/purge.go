@@ -6,7 +6,7 @@ import (
 	"leeward/messages/api"
 )
 
-// PurgeOverdue returns when a copy that is purged directly has stood in its substitute's way for long
+// PurgeOverdue returns when a copy that is purged directly has blocked its substitute for long
 // enough: the substitute then starts although the copy may still run, where its cluster does not answer.
 // Zero: never, because the task keeps its copy anyway or the timeout is zero. The instant follows from the
 // task's creation time, so no restart moves it.

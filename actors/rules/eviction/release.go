@@ -9,13 +9,13 @@ import (
 )
 
 // Gradual reports whether the old copy of a task gives up replicas as others begin to serve: it was asked
-// to, still has some, and nobody wants it kept or gone.
+// to, still has some, and people want it neither kept nor gone.
 func Gradual(task *api.GracefulEvictionTask) bool {
 	return task.Handover == api.HandoverGradual && task.Replicas != nil && *task.Replicas > 0 &&
 		task.SuppressDeletion == nil && KeepsCopy(task)
 }
 
-// Holding is what an old copy runs that is left gradually, since an instant.
+// Holding is what an old copy runs that is evicted gradually, since an instant.
 type Holding struct {
 	Cluster  string
 	Since    time.Time

@@ -48,7 +48,7 @@ func ForTaint(d Origin, f *api.FailoverBehavior, fallback api.PurgeMode) api.Gra
 }
 
 // ForFailback returns the task of a binding that goes back to where it was: the copy here, in the affinity
-// group from, stays until those at home are healthy.
+// group from, stays until those on the preferred clusters are healthy.
 func ForFailback(d Origin, from string) api.GracefulEvictionTask {
 	t := d.task(api.PurgeGracefully)
 	t.FromAffinity = from
@@ -58,7 +58,7 @@ func ForFailback(d Origin, from string) api.GracefulEvictionTask {
 
 // ForMove returns the task of a binding whose new placement does without a cluster that it need not leave, for
 // reason Rebalance or Reschedule. The copy there stays until the others are healthy; but where the policy's cluster
-// failover says Directly, no two copies are to run at once.
+// failover says Directly, no two copies may run at the same time.
 func ForMove(d Origin, reason string, f *api.FailoverBehavior) api.GracefulEvictionTask {
 	t := d.task(PurgeMode(f, api.PurgeGracefully))
 	t.Reason, t.Producer = reason, api.ProducerScheduler
@@ -104,11 +104,11 @@ func (d Origin) task(mode api.PurgeMode) api.GracefulEvictionTask {
 }
 
 // KeepsCopy reports whether the old copy stays where it is until the task is done. Directly alone
-// deletes it at once. Source: Karmada's binding controller.
+// deletes it immediately. Source: Karmada's binding controller.
 func KeepsCopy(task *api.GracefulEvictionTask) bool { return task.PurgeMode != api.PurgeDirectly }
 
 // Copies yields the clusters that run a copy or keep one: the targets, the targets of the bindings that
-// need this one, and the clusters being left whose task keeps the copy. Some may come twice. Any other
+// need this one, and the clusters evicted from whose task keeps the copy. Some may come twice. Any other
 // copy is an orphan. A dependency has no tasks of its own, so it leaves a cluster before its owner does.
 func Copies(spec *api.BindingSpec) iter.Seq[string] {
 	return func(yield func(string) bool) {

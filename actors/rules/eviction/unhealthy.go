@@ -17,7 +17,7 @@ func SickSince(unhealthy, starting time.Time, grace time.Duration) time.Time {
 // nothing.
 //
 // Exact counts to since + tolerationSeconds; zero seconds evict at first sight. Otherwise it is as
-// Karmada does it: first sight evicts nobody, and with zero seconds asks for no second one; the time
+// Karmada does it: first sight evicts nothing, and with zero seconds asks for no second one; the time
 // left is counted in whole seconds elapsed, so that a look in between moves the next one up to a second
 // behind the deadline.
 func Unhealthy(since time.Time, tolerationSeconds int32, now time.Time, exact bool) (evict bool, recheck time.Time) {

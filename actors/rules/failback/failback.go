@@ -1,4 +1,4 @@
-// Package failback holds the rules of a workload's way home: where it runs once clusters that it was
+// Package failback holds the rules of a workload's failback: where it runs once clusters that it was
 // evicted from have their replicas back. Pure functions of values: no state and no clock.
 //
 // Karmada has none of this (its issues 7441, 1189, 3167): what moved stays where it is.
@@ -11,7 +11,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Lacks returns how many replicas a cluster runs short of what it ran at home, and whether it lacks a copy,
+// Lacks returns how many replicas a cluster runs short of what it ran as a preferred cluster, and whether it lacks a copy,
 // or a share of one, at all.
 func Lacks(now []api.TargetCluster, home api.TargetCluster) (replicas int32, lacks bool) {
 	i := api.FindTarget(now, home.Name)
@@ -22,10 +22,10 @@ func Lacks(now []api.TargetCluster, home api.TargetCluster) (replicas int32, lac
 	return replicas, replicas > 0
 }
 
-// Return returns the placement in which some clusters have back what they ran at home, in the order of names.
-// Divided replicas come from the clusters that run more than at home: first from those that ran none, the
+// Return returns the placement in which some clusters have back what they ran before the eviction, in the order of names.
+// Divided replicas come from the clusters that run more than before: first from those that ran none, the
 // greatest share first; then, one by one, from whichever is furthest above what it ran. Names break ties. Whole copies come from as many clusters that ran none, the last
-// by name, as are above the number at home.
+// by name, as are above the number before.
 func Return(now, home []api.TargetCluster, back []string, divided bool) []api.TargetCluster {
 	var next []api.TargetCluster
 	if divided {
@@ -56,7 +56,7 @@ func returnShares(now, home []api.TargetCluster, back []string) []api.TargetClus
 	return slices.DeleteFunc(next, func(c api.TargetCluster) bool { return c.Replicas == 0 })
 }
 
-// give takes so many replicas off the clusters that run more than at home.
+// give takes so many replicas off the clusters that run more than before the eviction.
 func give(next, home []api.TargetCluster, wanted int32) {
 	donors := slices.Clone(next)
 	slices.SortFunc(donors, func(a, b api.TargetCluster) int {
@@ -74,7 +74,7 @@ func give(next, home []api.TargetCluster, wanted int32) {
 	}
 }
 
-// furthestAbove returns the index of the cluster that runs most above what it ran at home.
+// furthestAbove returns the index of the cluster that runs most above what it ran before the eviction.
 func furthestAbove(now, home []api.TargetCluster) int {
 	gain := func(c api.TargetCluster) int32 { return c.Replicas - api.ReplicasOn(home, c.Name) }
 	most := 0

@@ -1,4 +1,4 @@
-// Package health holds the rules of health: whether a placement stands, judged by what its clusters
+// Package health holds the rules of health: whether a placement is healthy, judged by what its clusters
 // report, and whether one object is healthy, judged by its status. Pure functions of values.
 //
 // Sources: Karmada's "Failover Analysis", its graceful eviction controller and the health rules of its

@@ -34,7 +34,7 @@ func (w Ways) Relists() bool { return w.settings.TaintRelistPeriod > 0 }
 
 // Noticed is when Karmada's taint manager acts on a deadline. One that moved closer, or is new, it notices when the
 // cluster, listed since some time, is looked at again, or when its timer of the old deadline fires. News of taints is
-// noticed at once, and a deadline that moved away by the timer. A zero deadline or timer is none.
+// noticed immediately, and a deadline that moved away by the timer. A zero deadline or timer is none.
 func (w Ways) Noticed(now, deadline, timer, listed time.Time, news bool) time.Time {
 	if news || deadline.IsZero() || !timer.IsZero() && !deadline.Before(timer) {
 		return deadline
@@ -87,7 +87,7 @@ func (w Ways) HandsOverState(mode api.PurgeMode) bool {
 	return mode == api.PurgeDirectly || w.settings.StateForAnyPurgeMode
 }
 
-// PreservesEvicted reports whether preserveResourcesOnDeletion keeps copies on clusters that are left, too, as in Karmada.
+// PreservesEvicted reports whether preserveResourcesOnDeletion keeps copies on clusters that are evicted from, too, as in Karmada.
 func (w Ways) PreservesEvicted() bool { return !w.settings.PreserveOnlyDeleted }
 
 // ReturnsInNoTime reports whether the scheduler may bring a binding back to a cluster that it must leave, and that is noticed

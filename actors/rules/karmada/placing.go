@@ -46,7 +46,7 @@ func (w Ways) RetriesForGoneCluster() bool { return w.settings.RetryForAnyGroup 
 // others may take it.
 func (w Ways) FailoverKeepsQuota() bool { return w.settings.FailoverKeepsQuota }
 
-// MovesGracefully reports whether a move by choice hands over as an eviction does. Karmada removes the old copy immediately.
+// MovesGracefully reports whether a move by choice has a handover as an eviction has. Karmada removes the old copy immediately.
 func (w Ways) MovesGracefully() bool { return w.settings.GracefulMoves }
 
 // Placing is how placement is stricter, or more obliging, than in Karmada; the zero value is Karmada's way.
@@ -57,7 +57,7 @@ type Placing struct {
 	HonoursDeadlines bool
 	// ExactSpread meets all spread constraints (K26), StableRegions keeps the regions of a workload while they fit.
 	ExactSpread, StableRegions bool
-	// Partial places as many replicas as find room (K2), ReadyOnly gives new ones to clusters that are ready only (K27).
+	// Partial places as many replicas as find capacity (K2), ReadyOnly gives new ones to clusters that are ready only (K27).
 	Partial, ReadyOnly bool
 	// NeedsAPI takes a workload off a cluster that no longer lists its kind; this one is Karmada's up to 1.14.
 	NeedsAPI bool

@@ -25,7 +25,7 @@ type Policy struct {
 
 // rule is one rule of a policy.
 type rule struct {
-	field      string // where it stands, for errors
+	field      string // where it is written, for errors
 	target     *affinity.Matcher
 	overriders *api.Overriders
 }

@@ -59,7 +59,7 @@ func (p *Planner) assignByRoom(a *attempt) Decision {
 	return d
 }
 
-// shortage says how many replicas find no room, and whether clusters that have some may not give it.
+// shortage says how many replicas find no capacity, and whether clusters that have some may not give it.
 func (p *Planner) shortage(a *attempt, missing int64) string {
 	text := fmt.Sprintf("%d of %d replicas exceed the capacity of the %d chosen cluster(s)", missing, a.Replicas, len(p.slots))
 	frozen := 0
@@ -105,7 +105,7 @@ func (p *Planner) weigh(weights []int64) {
 }
 
 // divide divides by free capacity. Where the term overflows, each tier in turn takes as much as it
-// can. It returns how many replicas are left.
+// can. It returns how many replicas remain.
 func (p *Planner) divide(a *attempt, demand division.Demand) (missing int64) {
 	if len(a.term.tiers) == 1 {
 		return p.divideTier(a, demand, p.candidates)

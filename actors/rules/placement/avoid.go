@@ -40,8 +40,8 @@ func (p *Planner) softTaints(a *attempt, slot int32) (n uint8) {
 }
 
 // divideTier divides among the clusters of one tier by free capacity: those that are least to be avoided
-// take as much as they can, then the next. What runs on one that is to be avoided stays there. It returns
-// how many replicas are left.
+// take as much as they can, then the next. What runs on one that should be avoided stays there. It returns
+// how many replicas remain.
 func (p *Planner) divideTier(a *attempt, demand division.Demand, c []division.Candidate) (missing int64) {
 	divide := p.divider.Dynamic
 	if a.rule.strategy == aggregated {

@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// capacity is what is left of each resource, in columns by slot. Units are those in which Karmada
+// capacity is what is free of each resource, in columns by slot. Units are those in which Karmada
 // counts: thousandths for cpu, whole ones for everything else, rounded up.
 type capacity struct {
 	columns []column // the first counts pods
@@ -21,7 +21,7 @@ type capacity struct {
 	scratch []need
 }
 
-// column is one resource. What is left is what the cluster reports, less what is reserved.
+// column is one resource. What is free is what the cluster reports, less what is reserved.
 type column struct {
 	name           corev1.ResourceName
 	left, reserved []int64
@@ -124,7 +124,7 @@ func free(r *api.ResourceSummary, name corev1.ResourceName) int64 {
 	return api.Units(name, q)
 }
 
-// reserve takes replicas times the requirements from what is left of a cluster.
+// reserve takes replicas times the requirements from what is free on a cluster.
 func (c *capacity) reserve(slot int, replicas int64, r *api.ReplicaRequirements) {
 	c.scratch = c.needs(r, c.scratch[:0])
 	for _, n := range c.scratch {
@@ -156,7 +156,7 @@ func (c *capacity) needs(r *api.ReplicaRequirements, needs []need) []need {
 	if r == nil {
 		return needs
 	}
-	for name, q := range r.ResourceRequest { // order-free: the least room counts
+	for name, q := range r.ResourceRequest { // order-free: the least capacity counts
 		if amount := api.Units(name, q); amount > 0 {
 			needs = append(needs, need{c.column(name), amount})
 		}

@@ -10,7 +10,7 @@ import (
 
 // key is a candidate in one number, so that the best come first in ascending order: by tier, then
 // those that have the resource already, then those that are least to be avoided, then those with most
-// room, then by name.
+// capacity, then by name.
 type key uint64
 
 const (
@@ -25,7 +25,7 @@ const (
 	firstHas = 1 << (slotBits + roomBits + avoidBits)
 )
 
-// keyOf packs a candidate. Its room, at most fullRoom, includes the replicas that it has.
+// keyOf packs a candidate. Its capacity, at most fullRoom, includes the replicas that it has.
 func keyOf(tier uint16, has bool, avoid uint8, room int64, slot int32) key {
 	k := key(tier)<<1 | 1
 	if has {
@@ -46,7 +46,7 @@ func (k key) score() int64 {
 }
 
 // measure makes keys of the clusters that fit, in the order of their slots. For what has no replicas
-// every cluster has unlimited room. One without limit has, otherwise, room for just this workload.
+// every cluster has unlimited capacity. One without limit has, otherwise, capacity for just this workload.
 func (p *Planner) measure(a *attempt) {
 	p.room = p.room[:0]
 	p.avoidable = false
@@ -121,8 +121,8 @@ func (p *Planner) line(preferred bool) {
 	}
 }
 
-// chooseClusters keeps the best clusters, as many as the constraint allows. Replicas that are to be
-// divided must find room on them: if need be, the last of them give way to others with more room.
+// chooseClusters keeps the best clusters, as many as the constraint allows. Replicas that must be
+// divided must find capacity on them: if need be, the last of them give way to others with more.
 func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
 	if len(p.keys) < limits.min {
 		return fmt.Sprintf("spread constraint cluster asks for %d clusters, %d fit", limits.min, len(p.keys))
@@ -139,8 +139,8 @@ func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
 	return ""
 }
 
-// makeRoom swaps, from the last chosen key backwards, each for the key of most room among the rest, if
-// that has more, until there is room enough. It reports whether there is. Where that cannot be expected,
+// makeRoom swaps, from the last chosen key backwards, each for the key of most capacity among the rest, if
+// that has more, until there is enough. It reports whether there is. Where that cannot be expected,
 // clusters that have the resource stay.
 func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
 	total := int64(0)
@@ -170,8 +170,8 @@ func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
 	return total >= replicas
 }
 
-// roomier moves the keys that have more room than some chosen one to the front, and returns them. Most often
-// there are few, as room decides between equals.
+// roomier moves the keys that have more capacity than some chosen one to the front, and returns them. Most often
+// there are few, as capacity decides between equals.
 func roomier(keys, chosen []key) []key {
 	least := chosen[0].room()
 	for _, k := range chosen {

@@ -88,7 +88,7 @@ func (f *Fleet) Drop(name messages.ClusterName) {
 }
 
 // Reserve counts replicas against a cluster's free capacity until as many are released by a negative
-// number. It may come before the cluster does, and outlasts its absence: whoever releases what it
+// number. It may come before the cluster does, and outlasts its absence: a caller that releases what it
 // reserved leaves nothing behind.
 func (f *Fleet) Reserve(cluster messages.ClusterName, replicas int32, r *api.ReplicaRequirements) {
 	if slot, known := slices.BinarySearch(f.names, string(cluster)); known {
@@ -108,8 +108,8 @@ func (f *Fleet) ReserveSet(cluster messages.ClusterName, sets int32, s *messages
 // Has reports whether a cluster is part of the fleet.
 func (f *Fleet) Has(name messages.ClusterName) bool { return f.slot(string(name), -1) >= 0 }
 
-// slot returns the slot of a cluster, -1 if it is not there. Whoever asks for clusters in order of
-// their names gives the slot found last as a hint, and is answered at once.
+// slot returns the slot of a cluster, -1 if it is not there. A caller that asks for clusters in order of
+// their names gives the slot found last as a hint, and is answered immediately.
 func (f *Fleet) slot(name string, hint int32) int32 {
 	if next := int(hint) + 1; next < len(f.names) && f.names[next] == name {
 		return int32(next)
@@ -167,7 +167,7 @@ func marksOf(v *messages.ClusterView) (m mark) {
 }
 
 // sameShape reports whether two views of a cluster look alike to an affinity, to a spread constraint
-// and to whoever asks for an API.
+// and to callers that ask for an API.
 func sameShape(a, b *messages.ClusterView) bool {
 	return a.Region == b.Region && a.Provider == b.Provider && slices.Equal(a.Zones, b.Zones) &&
 		maps.Equal(a.Labels, b.Labels) && sameAPIs(a.APIs, b.APIs)

@@ -11,7 +11,7 @@ import (
 )
 
 // grades are the nodes of a cluster, counted by what at least they have left. A cluster that counts them
-// so is not judged by its totals, in which a replica may find room that no node has.
+// so is not judged by its totals, in which a replica may find capacity that no node has.
 type grades struct {
 	floors map[corev1.ResourceName][]int64 // by grade
 	nodes  []int64                         // by grade
@@ -70,7 +70,7 @@ func (g *grades) replicas(c *capacity, needs []need) (n int64, known bool) {
 	return n, true
 }
 
-// roomByGrades corrects the room of those clusters that count their nodes by grade. What is reserved takes
+// roomByGrades corrects the capacity of those clusters that count their nodes by grade. What is reserved takes
 // its place there, too.
 func (c *capacity) roomByGrades(slots []int32, needs []need, room []int64) {
 	if len(c.grades) == 0 || len(needs) == 1 {

@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Standing is what is known of a resource that has been placed, or is to be for the first time.
+// Standing is what is known of a resource that has been placed, or will be for the first time.
 type Standing struct {
 	// Applied is the placement of the last success; nil: there was none.
 	Applied   *api.Placement

@@ -86,7 +86,7 @@ func (g *grades) has(c *capacity, column, grade int, unlisted int64) int64 {
 	return floors[grade]
 }
 
-// place puts all pods of a part on nodes, and reports whether they have room.
+// place puts all pods of a part on nodes, and reports whether they have the capacity.
 func place(free *[]nodes, p *part) bool {
 	pods := p.pods
 	var after []nodes

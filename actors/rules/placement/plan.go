@@ -31,7 +31,7 @@ type Planner struct {
 	setNeeds   []need // of the whole set
 	slot       [1]int32
 	room       []int64
-	avoidable  bool // some of them are to be avoided
+	avoidable  bool // some of them should be avoided
 	keys       []key
 	rest       []key
 	candidates []division.Candidate
@@ -55,7 +55,7 @@ func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 }
 
 // Plan decides where a resource is to run, trying the terms of its placement in order, from the one in
-// use on. If all fail, the first that has room for part of the replicas counts, where part will do; else
+// use on. If all fail, the first that has capacity for part of the replicas counts, where part will do; else
 // the first failure, or the first that will pass when others have started.
 func (p *Planner) Plan(now time.Time, r *Request) Decision {
 	rule := p.open(r)
@@ -102,7 +102,7 @@ func (p *Planner) explained(d Decision) Decision {
 	return d
 }
 
-// planPart places as many replicas as it can, with the first term that has room for any.
+// planPart places as many replicas as it can, with the first term that has capacity for any.
 func (p *Planner) planPart(now time.Time, r *Request, rule *rule) (d Decision) {
 	for i := rule.firstTerm(r.Affinity, r.Fresh); i < len(rule.terms) && !d.Partial(); i++ {
 		a := p.attempt(now, r, rule, i)
@@ -112,7 +112,7 @@ func (p *Planner) planPart(now time.Time, r *Request, rule *rule) (d Decision) {
 	return d
 }
 
-// try decides with one term: it filters, chooses and divides. Room is looked at only where clusters are
+// try decides with one term: it filters, chooses and divides. Capacity is looked at only where clusters are
 // chosen or replicas divided by it.
 func (p *Planner) try(a *attempt) Decision {
 	p.filter(a)

@@ -45,7 +45,7 @@ func (rs *rules) sweep() {
 	if len(rs.ready) < rs.limit {
 		return
 	}
-	for placement, r := range rs.ready { // order-free: each stands or falls by itself
+	for placement, r := range rs.ready { // order-free: each is judged by itself
 		if r.used < rs.swept {
 			delete(rs.ready, placement)
 		}

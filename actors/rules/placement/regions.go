@@ -20,7 +20,7 @@ type region struct {
 }
 
 // chooseRegions keeps the best cluster of each of the best regions, then the best of their other
-// clusters, as far as the cluster constraint allows more. Room is not looked at again. All of this,
+// clusters, as far as the cluster constraint allows more. Capacity is not looked at again. All of this,
 // including that more regions than maxGroups of cluster exceed it, is as in Karmada.
 func (p *Planner) chooseRegions(a *attempt, s spread) (problem string) {
 	slices.Sort(p.keys)
@@ -39,7 +39,7 @@ func (p *Planner) chooseRegions(a *attempt, s spread) (problem string) {
 	return ""
 }
 
-// stay keeps the best clusters of the regions that have the resource, if those meet the constraints, with room for
+// stay keeps the best clusters of the regions that have the resource, if those meet the constraints, with capacity for
 // the replicas. It reports whether they do.
 func (p *Planner) stay(a *attempt, s spread) bool {
 	n, count := 0, int64(0)
@@ -111,7 +111,7 @@ func (p *Planner) group(a *attempt, s spread) {
 	}
 }
 
-// clearPlaces makes room for one place by region, and sets all to -1.
+// clearPlaces makes one place by region, and sets all to -1.
 func (p *Planner) clearPlaces() {
 	p.places = slices.Grow(p.places[:0], len(p.fleet.regionNames))[:len(p.fleet.regionNames)]
 	for i := range p.places {
@@ -124,7 +124,7 @@ func perGroup(replicas int32, groups int) int64 {
 	return (int64(replicas) + n - 1) / n
 }
 
-// countRoomy counts a cluster that has room for all replicas.
+// countRoomy counts a cluster that has capacity for all replicas.
 func (g *region) countRoomy(k key, replicas int64) {
 	if k.room() >= replicas {
 		g.walked++
@@ -132,7 +132,7 @@ func (g *region) countRoomy(k key, replicas int64) {
 	}
 }
 
-// walk counts a cluster unless those before it are enough, in number and in room.
+// walk counts a cluster unless those before it are enough, in number and in capacity.
 func (g *region) walk(k key, clusters, replicas int64) {
 	if g.settled {
 		return

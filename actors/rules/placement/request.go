@@ -26,9 +26,9 @@ type Request struct {
 	Previous []api.TargetCluster
 	// Evicting are clusters that the resource is leaving, Leaving those that it is to leave: they do not fit.
 	Evicting, Leaving []messages.ClusterName
-	// Cooling are clusters that the resource left for its own sickness a short time ago: they do not fit.
+	// Cooling are clusters that the resource was evicted from for its own health a short time ago: they do not fit.
 	Cooling []messages.ClusterName
-	// Full are clusters that say that they have no room for more replicas of the resource.
+	// Full are clusters that say that they have no capacity for more replicas of the resource.
 	Full []messages.ClusterName
 	// Busy are clusters that start as many copies for others as they may: they do not fit unless it runs there.
 	Busy []Busy
@@ -39,10 +39,10 @@ type Request struct {
 	Together, Apart []messages.ClusterName
 	// Affinity is the name of the affinity term in use; empty: none, or the placement has none.
 	Affinity string
-	// Fresh decides everything anew: from the first term on, and whatever the replicas' present places.
+	// Fresh decides everything again: from the first term on, and whatever the replicas' present places.
 	Fresh bool
 	// Return keeps off clusters whose taints have been tolerated for long enough, whatever the settings: what returns
-	// by itself is not to leave again at once.
+	// by itself must not move again immediately.
 	Return bool
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // rule is a placement made ready for one fleet. Its verdicts follow the shape of the clusters; taints
-// and capacity, which change often, are looked at anew for every decision.
+// and capacity, which change often, are looked at again for every decision.
 type rule struct {
 	placement *api.Placement
 	strategy  strategy
@@ -52,7 +52,7 @@ const (
 	unsupported
 )
 
-// byRoom reports whether replicas go where there is room for them.
+// byRoom reports whether replicas go where there is capacity for them.
 func (s strategy) byRoom() bool { return s == dynamic || s == aggregated }
 
 // spread is what the spread constraints amount to. Where it is exact, every constraint counts.
@@ -233,7 +233,7 @@ func (r *rule) lacks(v *messages.ClusterView) verdict {
 }
 
 // firstTerm returns the index of the term to begin with: the one in use, or the first if none is in
-// use, if it is gone or if everything is to be decided afresh.
+// use, if it is gone or if everything must be decided afresh.
 func (r *rule) firstTerm(observed string, fresh bool) int {
 	if fresh {
 		return 0

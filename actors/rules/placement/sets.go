@@ -56,7 +56,7 @@ func (c *capacity) setsByGrades(slot int32, s *messages.ComponentSet, pods, unli
 }
 
 // unlisted is what a node has of a resource that its grade says nothing of, when sets are packed: none in Karmada. Where a
-// set is turned away for want of room, its nodes are taken to have what the cluster has, as for replicas: grades that list
+// set is turned away for want of capacity, its nodes are taken to have what the cluster has, as for replicas: grades that list
 // processors and memory, as those do that a cluster has by default, say nothing of its GPUs.
 func (p *Planner) unlisted() int64 {
 	if p.ways.ExactSets {
@@ -65,10 +65,10 @@ func (p *Planner) unlisted() int64 {
 	return 0
 }
 
-// manySets is how many sets are as good as any number: beyond it, nobody counts.
+// manySets is how many sets are as good as any number: beyond it, they are not counted.
 const manySets = 1000
 
-// crowds reports whether a cluster that does not run the set yet has no room for all of it.
+// crowds reports whether a cluster that does not run the set yet has no capacity for all of it.
 func (p *Planner) crowds(a *attempt, slot int32) bool {
 	if !p.ways.ExactSets || a.Set == nil || p.roles[slot]&kept != 0 {
 		return false

@@ -57,12 +57,12 @@ func (g *grouping) namesOf(v *messages.ClusterView) []string {
 	}
 }
 
-// chooseExactly keeps clusters that meet all spread constraints at once, with room for all replicas that
-// are divided by room, unless part of them will do. Where the choice that Karmada makes does, it is that.
-// Otherwise clusters are taken in order of preference, each unless what is left could then not be
+// chooseExactly keeps clusters that meet all spread constraints together, with capacity for all replicas that
+// are divided by capacity, unless part of them will do. Where the choice that Karmada makes does, it is that.
+// Otherwise clusters are taken in order of preference, each unless what remains could then not be
 // completed. It returns what is wrong if no choice will do.
 func (p *Planner) chooseExactly(a *attempt) (problem string) {
-	p.whole = append(p.whole[:0], p.keys...) // in no order yet: most often nobody searches
+	p.whole = append(p.whole[:0], p.keys...) // in no order yet: most often there is no search
 	replicas := a.dividedByRoom()
 	if a.part {
 		replicas = 0
@@ -85,7 +85,7 @@ func (p *Planner) chooseRoughly(a *attempt) (problem string) {
 	}
 }
 
-// meets reports whether the chosen clusters meet all constraints and have room for the replicas.
+// meets reports whether the chosen clusters meet all constraints and have capacity for the replicas.
 func (p *Planner) meets(a *attempt, replicas int64) bool {
 	p.spreader.set(a, nil)
 	room := int64(0)
@@ -96,9 +96,9 @@ func (p *Planner) meets(a *attempt, replicas int64) bool {
 	return p.spreader.met() && room >= replicas
 }
 
-// chooseBySearch keeps the first choice in order of preference that will do, with room for the replicas.
-// If replicas are divided by room, each cluster takes at least one: there is no use for more clusters than
-// those, nor for clusters without room.
+// chooseBySearch keeps the first choice in order of preference that will do, with capacity for the replicas.
+// If replicas are divided by capacity, each cluster takes at least one: there is no use for more clusters than
+// those, nor for clusters without capacity.
 func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
 	slices.Sort(p.whole)
 	p.keys = append(p.keys[:0], p.whole...)
@@ -117,7 +117,7 @@ func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
 	return ""
 }
 
-// dividedByRoom is how many replicas must find room on the clusters chosen.
+// dividedByRoom is how many replicas must find capacity on the clusters chosen.
 func (a *attempt) dividedByRoom() int64 {
 	if a.Workload && a.rule.strategy.byRoom() {
 		return int64(a.Replicas)
@@ -155,7 +155,7 @@ func (p *Planner) cover(a *attempt) bool {
 	return true
 }
 
-// taker returns the first cluster without replicas that has room and covers something that is lacking.
+// taker returns the first cluster without replicas that has capacity and covers something that is lacking.
 func (p *Planner) taker() int {
 	lacking, best := p.spreader.lacking(), -1
 	for i := range p.candidates {

@@ -23,7 +23,7 @@ type spreader struct {
 	counts []int     // groups, by grouping
 
 	// Of the search: candidates, in order of preference, with their class: those of one class are in the
-	// same groups, so that the one with more room can stand in for the other.
+	// same groups, so that the one with more capacity can stand in for the other.
 	keys   []key
 	class  []int32
 	room   int64
@@ -31,7 +31,7 @@ type spreader struct {
 	path   []int32
 	last   [][]int32 // by grouping and group: the last candidate in it
 	rests  []rest    // by candidate
-	barred []int64   // by class: no use to take one with so much room
+	barred []int64   // by class: no use to take one with so much capacity
 }
 
 // rest is what a candidate and all that follow it can offer.
@@ -96,7 +96,7 @@ func (s *spreader) exceeds() bool {
 
 func (s *spreader) met() bool { return s.lacking() == 0 && !s.exceeds() }
 
-// run returns the first choice that meets the constraints and has room for the replicas, in order of
+// run returns the first choice that meets the constraints and has capacity for the replicas, in order of
 // preference: of two choices that is the one with the first cluster in which they differ. Nil: none was
 // found.
 func (s *spreader) run(replicas int64) []int32 {
@@ -157,7 +157,7 @@ func (s *spreader) bound() {
 }
 
 // visit completes the path with candidates from the i-th on, if that can be done. Where it cannot with one
-// candidate, it cannot, with the same path, with another of its class that has no more room.
+// candidate, it cannot, with the same path, with another of its class that has no more capacity.
 func (s *spreader) visit(i int, room int64) bool {
 	var before []bar
 	for ; i < len(s.keys) && s.taken < s.clusters.max && s.steps > 0 && s.inReach(i, room); i++ {
@@ -182,7 +182,7 @@ func (s *spreader) visit(i int, room int64) bool {
 	return s.met() && room >= s.room
 }
 
-// bar is how much room a class was barred from.
+// bar is how much capacity a class was barred from.
 type bar struct {
 	class int32
 	room  int64

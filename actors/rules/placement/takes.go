@@ -6,7 +6,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Takes reports whether a cluster fits a resource, by the affinity term in use, and has room for so many more
+// Takes reports whether a cluster fits a resource, by the affinity term in use, and has capacity for so many more
 // of its replicas.
 func (p *Planner) Takes(now time.Time, r *Request, more api.TargetCluster) bool {
 	slot := p.fleet.slot(more.Name, -1)

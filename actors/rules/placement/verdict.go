@@ -71,7 +71,7 @@ type attempt struct {
 	part     bool   // part of the replicas will do
 }
 
-// verdict judges one cluster, last by its room for a set of components. For the verdicts on a taint it
+// verdict judges one cluster, last by its capacity for a set of components. For the verdicts on a taint it
 // returns the taint's index.
 func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 	v, taint = p.judge(a, slot)
@@ -81,7 +81,7 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 	return v, taint
 }
 
-// judge judges one cluster, whatever its room. Karmada asks its filters in an order that differs from process to
+// judge judges one cluster, whatever its capacity. Karmada asks its filters in an order that differs from process to
 // process; this one names first what people can read off the policy, last what comes and goes.
 func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
 	marks, kept := p.fleet.marks[slot], p.roles[slot]&kept != 0
@@ -126,7 +126,7 @@ func (p *Planner) evicted(a *attempt, slot int32) bool {
 }
 
 // welcome judges whether a cluster may take new replicas. One that is not ready has the taint that says so,
-// or should have: whoever tolerates it may come.
+// or should have: a workload that tolerates it may come.
 func (p *Planner) welcome(a *attempt, slot int32) (v verdict, at int) {
 	marks := p.fleet.marks[slot]
 	at = -1

@@ -41,7 +41,7 @@ type TaintChange struct {
 //
 // Karmada removes and adds one by one, so that an older remover and a younger adder of one taint give
 // it a fresh timeAdded each time any condition changes. That is not followed: a toleration would start
-// anew with every heartbeat.
+// again with every heartbeat.
 func Apply(taints, barred []corev1.Taint, ordered []Ruling, now time.Time) (after []corev1.Taint, changes, spared []TaintChange) {
 	d := docket{taints: taints}
 	for i := range ordered {

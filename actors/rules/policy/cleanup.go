@@ -8,7 +8,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Forsaken returns why a policy no longer stands for a taint that it added; empty where it does, or
+// Forsaken returns why a policy no longer asks for a taint that it added; empty where it does, or
 // does not care: only a policy with CleanupOnChange takes such taints away. Selects says whether the
 // policy selects the cluster.
 func Forsaken(mode api.CleanupMode, selects bool, taints []api.PolicyTaint, t *corev1.Taint) string {

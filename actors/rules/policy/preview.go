@@ -30,7 +30,7 @@ func (p Preview) Next(taints, barred []corev1.Taint, r *Ruling, now time.Time) (
 	for i := range changes {
 		cause = changes[i].Cause
 	}
-	if r.Policy == "" { // nobody ruled
+	if r.Policy == "" { // no policy ruled
 		next.Spared = missing(p.Spared, missing(p.Spared, barred))
 	}
 	return next, cause

@@ -57,7 +57,7 @@ func compile(s *api.ResourceSelector) selector {
 
 // matches returns how closely one selector means a resource. The policy's namespace is empty for a
 // ClusterPropagationPolicy; a PropagationPolicy never reaches beyond its own. An empty namespace of the
-// selector stands for the policy's, or for any. A selector that names the resource ignores its label
+// selector means the policy's, or for any. A selector that names the resource ignores its label
 // selector; one that has neither means the whole kind. A label selector that cannot be read, which
 // admission refuses, matches nothing.
 func (s *selector) matches(policyNamespace string, r api.Key, l map[string]string) Rank {

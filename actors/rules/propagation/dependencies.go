@@ -19,7 +19,7 @@ var serviceImports = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Ver
 
 // Dependencies returns what a resource refers to and is nothing without, each once, by kind and name: the
 // ConfigMaps, Secrets, PersistentVolumeClaims and the ServiceAccount of a workload's pods, the Secrets of an
-// Ingress, the Service that a ServiceImport stands for. The service account "default", which every namespace
+// Ingress, the Service that a ServiceImport means. The service account "default", which every namespace
 // has, does not count, nor do claims that a StatefulSet makes from its templates, nor what only a label
 // selects, such as EndpointSlices. Source: Karmada's default resource interpreter, InterpretDependency.
 func Dependencies(o api.Object) []api.Key {

@@ -44,7 +44,7 @@ func orOne(n *int32) int32 {
 	return *n
 }
 
-// atATime returns how many pods a job runs side by side: never more than are left to complete.
+// atATime returns how many pods a job runs side by side: never more than remain to complete.
 func atATime(j *batchv1.JobSpec) int32 {
 	n := orOne(j.Parallelism)
 	if j.Completions != nil {

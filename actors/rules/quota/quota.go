@@ -109,7 +109,7 @@ func (e Excess) String() string {
 }
 
 // Exceeds returns the first resource, in the order of names, of which a workload would use more than now
-// and all of the namespace together more than the limit; false if there is none. Whoever asks for no more
+// and all of the namespace together more than the limit; false if there is none. A request for no more
 // than it has is never over, whatever the limit.
 func Exceeds(limits corev1.ResourceList, taken, before, after Usage) (Excess, bool) {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {

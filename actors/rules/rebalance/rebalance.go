@@ -20,7 +20,7 @@ const (
 	NotFound   = "ReferencedBindingNotFound"
 )
 
-// AsOf returns the instant as of which placements are stale: those made before it are made anew. In Karmada
+// AsOf returns the instant as of which placements are stale: those made before it are made again. In Karmada
 // that is when the rebalancer was created, so that to apply it again asks for nothing of what was placed since
 // (K38); where it repeats, it is when the rebalancer was applied.
 func AsOf(r *api.WorkloadRebalancer, applied time.Time, repeats bool) time.Time {
@@ -45,7 +45,7 @@ func Done(before *api.WorkloadRebalancerStatus, w api.RebalancedReference, repea
 	return &before.ObservedWorkloads[i]
 }
 
-// Asks reports whether a binding is to be placed afresh: whoever asked last asked for less.
+// Asks reports whether a binding must be placed afresh: the last request asked for less.
 func Asks(b *api.BindingSpec, asOf time.Time) bool {
 	return b.RescheduleTriggeredAt == nil || b.RescheduleTriggeredAt.Time.Before(asOf)
 }

@@ -173,7 +173,7 @@ func (b *Breaker) End(binding messages.BindingName, cluster messages.ClusterName
 }
 
 // Forget takes an eviction off the trial because it has not begun. One that is over counts, also where the same
-// cluster is to be left again.
+// cluster is evicted from again.
 func (b *Breaker) Forget(binding messages.BindingName, cluster messages.ClusterName) {
 	if i := b.find(binding, cluster); i >= 0 {
 		b.Trials = slices.Delete(b.Trials, i, i+1)

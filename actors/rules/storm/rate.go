@@ -4,7 +4,7 @@ package storm
 
 import "time"
 
-// Rate is so many evictions a second, in bursts of up to Burst at once. No evictions a second: no limit.
+// Rate is so many evictions a second, in bursts of up to Burst. No evictions a second: no limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int

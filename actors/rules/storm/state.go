@@ -12,7 +12,7 @@ const (
 	Normal State = "Normal"
 	// Partial: so many clusters are unhealthy that evictions slow down, or stop where clusters are few.
 	Partial State = "PartialDisruption"
-	// Full: all clusters of a region are unhealthy while others are not. It is left at the full rates.
+	// Full: all clusters of a region are unhealthy while others are not. It is evicted from at the full rates.
 	Full State = "FullDisruption"
 	// Blackout: the fleet seems to be down, so the observer is taken to be blind. Nothing is evicted.
 	Blackout State = "Blackout"

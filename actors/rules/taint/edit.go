@@ -31,7 +31,7 @@ func Add(taints []corev1.Taint, t corev1.Taint) (after []corev1.Taint, changed b
 }
 
 // Remove returns the taints without those of this key and effect, whatever their value, and whether
-// that is a change. An empty effect stands for every effect.
+// that is a change. An empty effect means every effect.
 func Remove(taints []corev1.Taint, key string, effect corev1.TaintEffect) (after []corev1.Taint, changed bool) {
 	goes := func(t corev1.Taint) bool { return t.Key == key && (effect == "" || t.Effect == effect) }
 	if !slices.ContainsFunc(taints, goes) {

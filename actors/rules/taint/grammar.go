@@ -12,9 +12,9 @@ import (
 
 // Changes is what a list of specs asks for, in their order.
 type Changes struct {
-	// Add has key, effect and value, and no timeAdded: whoever carries it out stamps it.
+	// Add has key, effect and value, and no timeAdded: the cluster stamps it.
 	Add []corev1.Taint
-	// Remove has key and effect; an empty effect stands for every effect of the key.
+	// Remove has key and effect; an empty effect means every effect of the key.
 	Remove []corev1.Taint
 }
 
@@ -22,7 +22,7 @@ type Changes struct {
 // "key=value:Effect-" (whose value is ignored), "key:Effect-" and "key-" remove one. The effects are
 // NoSchedule, PreferNoSchedule and NoExecute; that a cluster takes no PreferNoSchedule is not a matter
 // of grammar. Errors are those of kubectl: no spec at all, a malformed spec, key, value or effect, the
-// same key and effect added twice, or added and removed at once.
+// same key and effect added twice, or added and removed together.
 func Parse(specs []string) (Changes, error) {
 	if len(specs) == 0 {
 		return Changes{}, errors.New("at least one taint update is required")

@@ -28,7 +28,7 @@ func System(ready metav1.ConditionStatus, known bool) Swap {
 }
 
 // Legacy returns the change of the NoExecute twins: once Ready has been False or Unknown for timeout,
-// counted from since, the twin comes and its opposite goes; at True both go at once. Until then
+// counted from since, the twin comes and its opposite goes; at True both go together. Until then
 // nothing changes, and due is when to ask again; it is zero where only a new condition can change the
 // answer. A zero timeout switches the twins off. Source: Karmada up to 1.13,
 // --failover-eviction-timeout.
@@ -94,7 +94,7 @@ func (s Swap) Apply(taints []corev1.Taint, now time.Time) (after []corev1.Taint,
 
 // NextRelist returns the first instant after now at which a cluster that has been tainted since then
 // is looked at again for bindings and tolerations that changed meanwhile; now itself where period is
-// zero, for then changes are seen at once. A change at the very instant of a look waits for the next:
+// zero, for then changes are seen immediately. A change at the very instant of a look waits for the next:
 // it has to pass the scheduler first. Source: Karmada's taint manager, which looks every ten seconds.
 func NextRelist(since time.Time, period time.Duration, now time.Time) time.Time {
 	if period <= 0 {

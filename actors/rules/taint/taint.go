@@ -2,7 +2,7 @@
 // until when, how a list of taints is edited, which taints the system adds by itself, and how people
 // write a taint down.
 //
-// Everything is a pure function of its arguments. Lists that come in are never written to: whoever
+// Everything is a pure function of its arguments. Lists that come in are never written to: a caller that
 // holds one may keep it. Time is absolute, so a verdict stays true until a taint or a toleration
 // changes. Sources: the Kubernetes documents "Taints and Tolerations" (identity, matching,
 // tolerationSeconds, operators Lt and Gt) and Karmada's "Cluster Taint Management" and "Failover".
