@@ -126,7 +126,7 @@ func (s *surgeon) droppable(statement ast.Stmt) bool {
 
 func blank(e ast.Expr) bool { i, ok := e.(*ast.Ident); return ok && i.Name == "_" }
 
-// received tells a value out of a channel: without it, somebody waits for ever.
+// received tells a value out of a channel: without it, the receiver waits for ever.
 func received(e ast.Expr) bool {
 	u, ok := ast.Unparen(e).(*ast.UnaryExpr)
 	return ok && u.Op == token.ARROW

@@ -23,7 +23,7 @@ type mutated struct {
 	layers []string
 	files  map[string][]byte // mutated sources by path
 	faults []fault
-	// equivalent is how many faults were left out because they change nothing.
+	// equivalent is how many faults were omitted because they change nothing.
 	equivalent int
 }
 
@@ -141,7 +141,7 @@ func (r reasons) stale() (keys []string) {
 	return keys
 }
 
-// readEquivalent reads the faults that change nothing that anybody could see. Each line is a fault's key, a tab, and the reason.
+// readEquivalent reads the faults that change nothing visible. Each line is a fault's key, a tab, and the reason.
 func readEquivalent(path string) (reasons, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

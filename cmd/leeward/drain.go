@@ -102,7 +102,7 @@ func undrain(o *api.Cluster) map[string]any {
 	return annotated(map[string]any{api.AnnotationDrain: nil})
 }
 
-// await tells how many bindings are left on the clusters until there are none. One that goes meanwhile, or is to be used
+// await tells how many bindings remain on the clusters until there are none. A cluster that is deleted meanwhile, or may be used
 // again, is waited for no longer.
 func (d *draining) await(c *cobra.Command, targets []target) error {
 	chosen, err := labels.Parse(d.selector)
@@ -138,7 +138,7 @@ type emptying struct {
 	left map[string]int32
 }
 
-// unknown is how many are left as long as the daemon has not counted them.
+// unknown is how many remain as long as the daemon has not counted them.
 const unknown = -1
 
 func (w *emptying) listed(all []api.Object) error {

@@ -82,7 +82,7 @@ func (e *editing) each(ctx context.Context, targets []target, do func(context.Co
 }
 
 // cluster edits a cluster. The edit returns the merge patch that it asks for; nil: none. It is asked again where
-// somebody else wrote first, so that no write is lost.
+// another writer was first, so that no write is lost.
 func (e *editing) cluster(ctx context.Context, t target, edit func(*api.Cluster) (map[string]any, error)) error {
 	return retry.RetryOnConflict(patience, func() error {
 		o, err := e.client.Get(ctx, t.resource, t.namespace, t.name)

@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/fleet/span"
 )
 
-// seedFlag is a seed that may be left open.
+// seedFlag is a seed that may be omitted.
 type seedFlag struct {
 	value uint64
 	set   bool

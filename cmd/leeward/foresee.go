@@ -17,7 +17,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// foresee asks the daemon what a drain of the clusters would lead to, and prints it.
+// previewDrain asks the daemon what a drain of the clusters would lead to, and prints it.
 func (d *draining) foresee(c *cobra.Command, args []string) error {
 	targets, err := d.clustersNamed(args)
 	if err != nil {

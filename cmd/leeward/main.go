@@ -36,7 +36,7 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 	return exitcode.Of(err)
 }
 
-// say writes to standard error. If that fails, there is nobody left to tell.
+// say writes to standard error. If that fails, there is nowhere left to write.
 func say(stderr io.Writer, text string) { _, _ = io.WriteString(stderr, text) }
 
 func rootCommand() *cobra.Command {

@@ -1,6 +1,6 @@
 package main
 
-// inOrder does n pieces of work, up to jobs of them at once, and hands on their results in order. It
+// inOrder does n pieces of work, up to jobs of them at the same time, and passes on their results in order. It
 // stops at the first error of take.
 func inOrder[T any](jobs, n int, do func(i int) T, take func(i int, result T) error) error {
 	results := make(chan chan T, jobs-1) // and one that is being waited for

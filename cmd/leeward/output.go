@@ -32,7 +32,7 @@ type output struct {
 	// faults is nil where the report does not say them.
 	faults faultWriter
 	log    zerolog.Logger
-	// progress is nil where nobody watches.
+	// progress is nil where there is no terminal.
 	progress   io.Writer
 	done, runs int
 }
@@ -133,7 +133,7 @@ func wantsColour(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// isTerminal reports whether somebody watches.
+// isTerminal reports whether the output is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -180,7 +180,7 @@ func (r *replaying) overrides() bool {
 	return r.profile != "" || len(r.set) > 0 || r.until != 0 || len(r.with) > 0
 }
 
-// atOnce is how many tasks may run at once. A check of determinism changes the number of CPUs, so it
+// atOnce is how many tasks may run at the same time. A check of determinism changes the number of CPUs, so it
 // must be alone.
 func (r *replaying) atOnce() int {
 	if r.determinism {

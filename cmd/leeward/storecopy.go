@@ -230,7 +230,7 @@ func quickly(line []byte) *wal.Record {
 	return &r
 }
 
-// typeOf reads an object as far as its apiVersion and kind, which are first where somebody sorted its fields.
+// typeOf reads an object as far as its apiVersion and kind, which are first where its fields are sorted.
 func typeOf(object []byte) (kind metav1.TypeMeta, known bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(object))
 	if begin, err := d.ReadToken(); err != nil || begin.Kind() != '{' {

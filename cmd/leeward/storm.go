@@ -190,7 +190,7 @@ func (s *storming) check(flags *pflag.FlagSet) error {
 	return errors.Join(problems...)
 }
 
-// storm runs one, with its progress on a terminal, until it ends or somebody interrupts it; a second time, at once.
+// storm runs one, with its progress on a terminal, until it ends or is interrupted; a second interrupt ends it immediately.
 func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm.Report, error) {
 	started := time.Now()
 	dir, clean, err := s.folder()

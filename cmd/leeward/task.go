@@ -83,7 +83,7 @@ func spoilt(problems manifest.Problems, scenarios []*scenario.Scenario) []string
 	return files
 }
 
-// tasks are all that is to be run, in order.
+// tasks are all that must be run, in order.
 func (r *replaying) tasks(scenarios []*scenario.Scenario) []task {
 	beside := transcriptsBeside(scenarios)
 	var tasks []task

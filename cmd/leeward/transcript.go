@@ -20,14 +20,14 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-// transcripts are the stories that the scenarios of one file are to tell. They lie beside it: those of
-// first.yaml in first.golden. The story of one scenario stands there alone; those of several are the sections
+// transcripts are the recorded timelines that the scenarios of one file must have. They lie beside it: those of
+// first.yaml in first.golden. That of one scenario is there alone; those of several are the sections
 // of a txtar archive, each under its scenario's name.
 type transcripts struct {
 	name string
 	// scenarios of the file, in its order.
 	scenarios []string
-	// stories by scenario, read when the first is asked for; changed is set while some are not written yet.
+	// timelines by scenario, read when the first is asked for; changed is set while some are not written yet.
 	stories map[string][]byte
 	changed bool
 }
@@ -46,7 +46,7 @@ func transcriptsBeside(scenarios []*scenario.Scenario) map[string]*transcripts {
 	return beside
 }
 
-// read makes the stories known. A file that is not there holds none.
+// read reads the timelines. A file that is not there holds none.
 func (t *transcripts) read() error {
 	if t.stories != nil {
 		return nil
@@ -68,13 +68,13 @@ func (t *transcripts) read() error {
 	return nil
 }
 
-// record takes a story over, to be written with the others of its file.
+// record takes a timeline over, to be written with the others of its file.
 func (t *transcripts) record(scenario string, story []byte) {
 	t.stories[scenario] = story
 	t.changed = true
 }
 
-// text is the whole file: every story of a scenario that there is.
+// text is the whole file: every timeline of a scenario that there is.
 func (t *transcripts) text() []byte {
 	if len(t.scenarios) == 1 {
 		return t.stories[t.scenarios[0]]
@@ -88,7 +88,7 @@ func (t *transcripts) text() []byte {
 	return txtar.Format(archive)
 }
 
-// write replaces a file whose stories changed, whole or not at all, also where it is interrupted.
+// write replaces a file whose timelines changed, whole or not at all, also where it is interrupted.
 func (t *transcripts) write(stderr io.Writer) error {
 	if !t.changed {
 		return nil

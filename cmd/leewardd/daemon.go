@@ -45,7 +45,7 @@ type daemon struct {
 	server   *kubeapi.Server
 }
 
-// newDaemon opens the store and listens. Whoever makes it must run it.
+// newDaemon opens the store and listens. The caller must run it.
 func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon, error) {
 	d := &daemon{clock: clock.New(), log: log, line: line, started: c}
 	d.metrics = telemetry.New(telemetry.Config{Clock: d.clock, Build: build.Of(debug.ReadBuildInfo()), StoreDir: c.storeDir()})
@@ -136,7 +136,7 @@ func (d *daemon) preview(ctx context.Context, o, old api.Object) []string {
 	return d.machines.config.Warnings(ctx, *d.machines.settings.Load(), o, old)
 }
 
-// answer fills in a preview that somebody asks for.
+// answer fills in a preview that a client asks for.
 func (d *daemon) answer(ctx context.Context, p *api.FailoverPreview) error {
 	status, err := d.machines.config.Preview(ctx, *d.machines.settings.Load(), &p.Spec)
 	if err != nil {

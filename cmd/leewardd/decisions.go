@@ -46,7 +46,7 @@ type decision struct {
 // began is the kind of the first line of a record.
 const began = "RecordBegan"
 
-// newDecisions begins a record, or goes on with the one in a folder. A line that a kill cut off is left out.
+// newDecisions begins a record, or goes on with the one in a folder. A line that a kill cut off is omitted.
 func newDecisions(dataDir string, shadow bool, now time.Time, log zerolog.Logger) (*decisions, error) {
 	d := &decisions{file: lumberjack.Logger{Filename: filepath.Join(dataDir, "decisions.jsonl"), MaxSize: 100, MaxBackups: 4}, log: log, shadow: shadow}
 	d.shown = json.NewEncoder(&d.lines)
@@ -140,7 +140,7 @@ func (d *decisions) recorded() func(string, messages.BindingName, messages.Clust
 	known := map[decisionKey]bool{}
 	for text := range bytes.Lines(tail) {
 		var line decision
-		if json.Unmarshal(text, &line) != nil { // somebody wrote into the file
+		if json.Unmarshal(text, &line) != nil { // another process wrote into the file
 			continue
 		}
 		if since.IsZero() {

@@ -12,7 +12,7 @@ import (
 )
 
 // lookAfter looks after the fleet until the context is done. Where the store is this daemon's own, the machines are made
-// at once, while the API is served: those of a large fleet take seconds. Where it is shared, they are whenever this
+// immediately, while the API is served: those of a large fleet take seconds. Where it is shared, they are whenever this
 // daemon leads. In shadow they need not lead.
 func (d *daemon) lookAfter(ctx context.Context) error {
 	if d.alone() {
@@ -29,7 +29,7 @@ func (d *daemon) lookAfter(ctx context.Context) error {
 	})
 }
 
-// alone reports whether the machines of this daemon act whoever else there is.
+// alone reports whether the machines of this daemon act whatever other daemon runs.
 func (d *daemon) alone() bool { return d.etcd == nil || d.started.shadow }
 
 func (d *daemon) supervise(ctx context.Context) error {
@@ -46,7 +46,7 @@ func (d *daemon) supervise(ctx context.Context) error {
 	return s.run(ctx, first)
 }
 
-// share stands for leader, and keeps the shared store in order meanwhile.
+// share campaigns for leadership, and keeps the shared store in order meanwhile.
 func (d *daemon) share(ctx context.Context, c *leadership.Candidate) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return c.Run(ctx) })

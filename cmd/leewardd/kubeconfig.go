@@ -16,7 +16,7 @@ import (
 	"leeward/runtime/daemon/kubeapi"
 )
 
-// kubeconfigCommand prints a kubeconfig for somebody else than the administrator.
+// kubeconfigCommand prints a kubeconfig for another user than the administrator.
 func kubeconfigCommand(line *commandLine) *cobra.Command {
 	var agent, server string
 	var u kubeapi.User

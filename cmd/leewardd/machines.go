@@ -21,7 +21,7 @@ type machines struct {
 	running  atomic.Pointer[live.Fleet]
 	// recorded tells what is known of decisions from before.
 	recorded func() func(string, messages.BindingName, messages.ClusterName, time.Time) bool
-	// quarantine are those that are left out.
+	// quarantine are those that are not run.
 	quarantine quarantine
 	// always is set where some are to run at any time: there is no other daemon whose machines do.
 	always bool
@@ -57,7 +57,7 @@ func (m *machines) rest() {
 // attempts is how long one set of machines is asked before it is looked whether there is another.
 const attempts = 2 * time.Second
 
-// govern has settings hold from now on. No deadline is lost: each is computed anew. It returns when the machines have
+// govern has settings hold from now on. No deadline is lost: each is computed again. It returns when the machines have
 // them, or none run; false where the context is done first.
 func (m *machines) govern(ctx context.Context, s *messages.Settings) bool {
 	m.making.Lock()

@@ -50,7 +50,7 @@ type memory struct {
 }
 
 // hurry has the start on a large folder fill memory, by huge pages, before garbage is collected, unless the environment
-// says when that is to be: to look for it on the way takes a sixth of the time. While the store is read there may be as
+// says when that must happen: to look for it on the way takes a sixth of the time. While the store is read there may be as
 // much as it has in files.
 func hurry(dir string, pages hugepages.Wanted) *memory {
 	m := &memory{files: filesIn(dir), pages: pages, ordinary: func() {}}
@@ -112,7 +112,7 @@ func (m *memory) look() {
 	}
 }
 
-// adjust has as much garbage be left as suits what lives. To set what is set already would stop everybody for nothing.
+// adjust lets as much garbage accumulate as suits what lives. To set what is set already would stop the world for nothing.
 func (m *memory) adjust() {
 	if now := percentFor(livingBytes()); m.percent != now {
 		m.percent = now
@@ -120,7 +120,7 @@ func (m *memory) adjust() {
 	}
 }
 
-// percentFor is how much garbage there may be where so many bytes live. A thousand workloads that leave at once make some
+// percentFor is how much garbage there may be where so many bytes live. A thousand workloads that are evicted together make some
 // tens of megabytes of it: to collect them meanwhile would take as long as all else.
 func percentFor(live uint64) int {
 	if live < largeHeap {
@@ -136,7 +136,7 @@ func livingBytes() uint64 {
 	return lives[0].Value.Uint64()
 }
 
-// tuned reports whether somebody has said when to collect garbage.
+// tuned reports whether the environment says when to collect garbage.
 func tuned() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
 // filesIn is how many bytes the files of a folder have, if there is one; what cannot be read is for others to tell.

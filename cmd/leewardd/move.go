@@ -106,7 +106,7 @@ func (m *move) toEtcd(ctx context.Context, s *etcd.Store) error {
 	return m.tell(len(state.Records), "etcd", dir)
 }
 
-// unled says that nobody leads what is to be replaced.
+// unled says that no daemon leads what will be replaced.
 func (m *move) unled(ctx context.Context, s *etcd.Store) error {
 	if !m.replace {
 		return nil

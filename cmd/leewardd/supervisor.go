@@ -27,13 +27,13 @@ type supervisor struct {
 	log   zerolog.Logger
 	// start makes machines of what is stored, and returns what runs them until the context is done.
 	start func(context.Context) (run func(context.Context) error, err error)
-	// restarted hears that they were made anew.
+	// restarted hears that they were built again.
 	restarted func()
 	// quarantine keeps out those whose steps do not return.
 	quarantine *quarantine
 }
 
-// run runs machines, and makes them anew where one of them fails: what they decided is stored, and nothing else
+// run runs machines, and builds them again where one of them fails: what they decided is stored, and nothing else
 // matters. A store that is read-only stops them for good, while others still read it; one that is shared ends their term
 // when it does not take what they decide.
 func (s *supervisor) run(ctx context.Context, run func(context.Context) error) error {

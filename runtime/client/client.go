@@ -19,7 +19,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// pageSize is how many objects a list asks for at once.
+// pageSize is how many objects a list asks for in one page.
 const pageSize = "1000"
 
 // Client speaks to one server. Errors of the server are Kubernetes' own: package k8s.io/apimachinery/pkg/api/errors

@@ -10,7 +10,7 @@ type reader interface {
 	ReadAhead() int
 }
 
-// readsAhead notes whether a machine is to be read ahead, of which a lane may have none.
+// readsAhead notes whether a machine may be read ahead, of which a lane may have none.
 func (l *lane) readsAhead(machine any) (reads bool) {
 	_, reads = machine.(reader)
 	l.reads = l.reads || reads
@@ -18,7 +18,7 @@ func (l *lane) readsAhead(machine any) (reads bool) {
 }
 
 // readAhead fetches what the next turns will look at. A turn waits for each piece of its actor's state, one after the
-// other, for where the next piece is stands in the last. The same piece of several actors is fetched at once: a storm
+// other, for the last piece says where the next is. The same piece of several actors is fetched together: a storm
 // of 100 000 bindings takes a twelfth less CPU time for it (BenchmarkFailover).
 func (l *lane) readAhead() {
 	if !l.reads || l.kernel.config.Order != FIFO || l.ready.n < turnsAhead {

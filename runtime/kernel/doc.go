@@ -6,7 +6,7 @@
 // interleavings that an asynchronous fleet could show, and repeats any of them. After each message the
 // lane carries the machine's outbox out: facts to Record, mail to mailboxes, the alarm to the deadlines.
 //
-// One lane runs on the goroutine of its caller, and always does the same. Several run at once, each its
+// One lane runs on the goroutine of its caller, and always does the same. Several run in parallel, each its
 // share of the actors, as fast as the machine allows: what they do in an instant has no order that could
 // be repeated, and machines end in the same state all the same.
 //

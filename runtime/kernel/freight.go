@@ -7,7 +7,7 @@ import (
 	"leeward/messages"
 )
 
-// freight is what a lane has for the others, and they for it, while several run at once.
+// freight is what a lane has for the others, and they for it, while several run in parallel.
 type freight struct {
 	// leaving has, for each other lane, the parcel that is being packed.
 	leaving []*parcel
@@ -18,7 +18,7 @@ type freight struct {
 	mu sync.Mutex
 	// arrived parcels, in order; of one sender they stay in its order.
 	arrived []*parcel
-	// open is set while the lane runs, or is about to: only then somebody unpacks.
+	// open is set while the lane runs, or is about to: only then the lane unpacks.
 	open bool
 }
 
@@ -67,7 +67,7 @@ func (l *lane) sendOff(to *lane) {
 	f.open = true
 	f.mu.Unlock()
 	if starts {
-		l.kernel.busy.Add(1) // this lane still runs, so nobody has seen all of them quiet
+		l.kernel.busy.Add(1) // this lane still runs, so all of them were not seen quiet
 		go to.run()
 	}
 }

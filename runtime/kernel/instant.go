@@ -11,15 +11,15 @@ import (
 
 var woken = &messages.Woken{}
 
-// RunInstant runs until nothing is left to do at now. First it handles all messages there are, and those
+// RunInstant runs until nothing remains to do at now. First it handles all messages there are, and those
 // that come of them. Then it wakes the actors whose deadline has come, or who asked during this instant
-// to be woken at once, but only those of the lowest kind, in the order of their names, and handles what
+// to be woken immediately, but only those of the lowest kind, in the order of their names, and handles what
 // comes of that; and so on until all is quiet. So an actor that collects the requests of an instant sees
 // all of them before it serves any, and what is heard at an instant comes before what falls due at it,
 // whatever the order of the messages.
 //
 // It returns *MachinePanic when a machine panics, *Livelock when the instant does not end ErrInterrupted
-// after Interrupt, and ErrGivenUp once a Watchdog has given up the kernel. Then work may be left, and the next call goes on with it: a caller that has replaced the machine calls again.
+// after Interrupt, and ErrGivenUp once a Watchdog has given up the kernel. Then work may remain, and the next call goes on with it: a caller that has replaced the machine calls again.
 func (k *Kernel) RunInstant(now time.Time) error {
 	k.mustBeIdle("RunInstant")
 	if k.givenUp.Load() {
@@ -81,7 +81,7 @@ func (k *Kernel) runToQuiet() error {
 
 func (l *lane) isReady() bool { return l.ready.n > 0 }
 
-// runLanes runs the lanes that have mail at once, the first of them on this goroutine, and those to which
+// runLanes runs the lanes that have mail in parallel, the first of them on this goroutine, and those to which
 // they send. The error is that of the first lane that has one.
 func (k *Kernel) runLanes() error {
 	k.ready = k.ready[:0]
@@ -124,7 +124,7 @@ func (k *Kernel) wakeLowestKind() bool {
 }
 
 // wakeKind wakes those of a kind: on one lane in the order of their names, so that the same happens every time; of
-// several lanes nobody could repeat the order, and none is made.
+// several lanes the order could not be repeated, and none is made.
 func (l *lane) wakeKind(kind int64) {
 	l.due = l.due[:0]
 	for id, ok := l.endings.PopDue(kind); ok; id, ok = l.endings.PopDue(kind) {
@@ -139,7 +139,7 @@ func (l *lane) wakeKind(kind int64) {
 	}
 }
 
-// never stands for the instants that Unix nanoseconds cannot tell: an alarm after the year 2262, such
+// never is for the instants that Unix nanoseconds cannot tell: an alarm after the year 2262, such
 // as a toleration of a billion years makes, is no alarm.
 const never = math.MaxInt64
 

@@ -23,7 +23,7 @@ type Machine[M messages.Message] interface {
 
 // Config is how a kernel runs its actors.
 type Config struct {
-	// Lanes is how many run at once. Zero: one.
+	// Lanes is how many run in parallel. Zero: one.
 	Lanes int
 	// Order decides whose turn is next. Zero: FIFO. Several lanes know no other.
 	Order Order
@@ -34,10 +34,10 @@ type Config struct {
 	// are quiet. Zero: facts are only counted.
 	Record func(at time.Time, from messages.Address, f messages.Fact)
 	// Observe hears every fact when it happens, on the goroutine of its actor's lane, so of several lanes at
-	// once. It must leave the kernel alone. Zero: nobody listens.
+	// once. It must leave the kernel alone. Zero: there is no listener.
 	Observe func(from Seat, at time.Time, f messages.Fact)
 	// Clock tells how long something takes, for Spent: any reading, as long as it never goes back. Several
-	// lanes read it at once. Zero: nothing is timed.
+	// lanes read it in parallel. Zero: nothing is timed.
 	Clock func() time.Duration
 	// MaxPerInstant is how many messages one instant may take of a lane before RunInstant gives up with a
 	// *Livelock. Zero: a million, or 100 for each actor if that is more.
@@ -69,7 +69,7 @@ type Kernel struct {
 	most            int // that a lane may handle in the running instant; zero: any number
 }
 
-// New returns a kernel without actors. Whoever makes it must Close it.
+// New returns a kernel without actors. The caller must Close it.
 func New(config Config) *Kernel {
 	k := &Kernel{config: config, seed: maphash.MakeSeed()}
 	n := max(1, config.Lanes)
@@ -97,7 +97,7 @@ func (k *Kernel) home(a messages.Address) *lane {
 }
 
 // Post sends m from outside: a scenario step, an API request, an agent's report. It returns the number
-// of this input, counted from 1. There being nobody at to makes it a dead letter, not an error.
+// of this input, counted from 1. Where there is no actor at to it is a dead letter, not an error.
 func (k *Kernel) Post(to messages.Address, m messages.Message) uint64 {
 	mustBeMessage(to, m)
 	k.posted++
@@ -106,7 +106,7 @@ func (k *Kernel) Post(to messages.Address, m messages.Message) uint64 {
 }
 
 // PostAll sends m from outside to every actor of a kind, in the order in which they got their cells. All of a million share it,
-// and nobody is looked up.
+// and no address is looked up.
 func (k *Kernel) PostAll(kind messages.Kind, m messages.Message) {
 	mustBeMessage(messages.Address{Kind: kind}, m)
 	for _, l := range k.lanes {
@@ -160,7 +160,7 @@ func (k *Kernel) Deadlines() (n int) {
 	return n
 }
 
-// Close stops all actors at once and drops what they have not handled. It must not be called while an
+// Close stops all actors and drops what they have not handled. It must not be called while an
 // instant runs.
 func (k *Kernel) Close() {
 	k.mustBeIdle("Close")

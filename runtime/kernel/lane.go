@@ -77,7 +77,7 @@ func (l *lane) add(a messages.Address, c cell) (handle, error) {
 	return handle{lane: l, id: id, serial: c.serial}, nil
 }
 
-// send puts m into the mailbox of whoever is at to.
+// send puts m into the mailbox of the actor at to.
 func (l *lane) send(to messages.Address, m messages.Message, from int32) {
 	id, ok := l.directory.find(to)
 	if !ok {
@@ -127,7 +127,7 @@ func (l *lane) stop(id int32) {
 	}
 }
 
-// end frees the cell. Its next tenant has another serial, so PIDs of this one reach nobody.
+// end frees the cell. Its next tenant has another serial, so PIDs of this one reach no actor.
 func (l *lane) end(id int32) {
 	l.cells.at(id).host.end()
 	l.cells.remove(id)

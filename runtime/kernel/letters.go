@@ -7,8 +7,8 @@ type mailbox struct{ first, last int32 }
 
 func (m mailbox) empty() bool { return m.first == 0 }
 
-// letters is the pool that all mailboxes draw on: linked lists in one slice. Letter 0 is nobody's, so
-// that 0 ends a list. It keeps the memory of the most letters that were ever queued at once.
+// letters is the pool that all mailboxes draw on: linked lists in one slice. Letter 0 is never used, so
+// that 0 ends a list. It keeps the memory of the most letters that were ever queued at one time.
 type letters struct {
 	pool   []letter
 	free   int32
@@ -18,10 +18,10 @@ type letters struct {
 type letter struct {
 	message messages.Message
 	next    int32
-	from    int32 // its sender on this lane, or nobody
+	from    int32 // its sender on this lane, or none
 }
 
-// nobody sends what comes from outside, or from another lane.
+// nobody is the sender of what comes from outside, or from another lane.
 const nobody int32 = -1
 
 func (l *letters) push(box *mailbox, m messages.Message, from int32) {

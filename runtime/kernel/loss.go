@@ -7,7 +7,7 @@ import (
 )
 
 // RunUpTo is RunInstant that ends early, with ErrInterrupted, once a lane has handled n messages, of which
-// there must be one at least. What is left the next call goes on with.
+// there must be one at least. The next call goes on with the rest.
 func (k *Kernel) RunUpTo(now time.Time, n int) error {
 	k.most = n
 	defer func() { k.most = 0 }()

@@ -79,8 +79,8 @@ func (l *lane) spawn(a messages.Address, receive actor.ReceiveFunc) error {
 var inline = actor.NewSynchronizedDispatcher(1)
 
 // protoMailbox is what protoactor knows as the mailbox of a spawned actor. User messages queue in the
-// actor's cell, to be handed over one at a time when the lane says so. System messages, with which
-// protoactor starts, watches and ends an actor, take effect at once, except that stopping waits for
+// actor's cell, to be delivered one at a time when the lane says so. System messages, with which
+// protoactor starts, watches and ends an actor, take effect immediately, except that stopping waits for
 // what is queued.
 type protoMailbox struct {
 	handle
@@ -99,7 +99,7 @@ func (b *protoMailbox) PostSystemMessage(m any) {
 	case *actor.Stop:
 		b.stop()
 	case *actor.SuspendMailbox, *actor.ResumeMailbox:
-		// Suspension protects the mail of an actor that is to be restarted; ours is stopped.
+		// Suspension protects the mail of an actor that will be restarted; ours is stopped.
 	default:
 		b.invoker.InvokeSystemMessage(m)
 	}
@@ -121,7 +121,7 @@ func (b *protoMailbox) fail(_ handle, p *MachinePanic) { b.invoker.EscalateFailu
 func (b *protoMailbox) end() { b.invoker.InvokeSystemMessage(&actor.Stop{}) }
 
 // stopOnPanic supervises all spawned actors: a machine that has panicked has no state to go on with.
-// Whoever can rebuild it, from the journal, spawns another. Protoactor's own default restarts an actor
+// The host that can rebuild it from the journal spawns another. Protoactor's own default restarts an actor
 // ten times in ten seconds of wall-clock time, which a replay neither has nor may look at. It is one
 // value for all kernels because protoactor keeps a guardian per strategy, for ever.
 type stopOnPanic struct{}

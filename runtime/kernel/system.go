@@ -33,7 +33,7 @@ func newSystem() *system {
 	s.ActorSystem = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		// Protoactor's first dead letter of an interval starts a goroutine that lives until its end, a
-		// second by default, to tell a log that nobody reads. Zero would panic.
+		// second by default, to tell a log that is not read. Zero would panic.
 		actor.WithDeadLetterThrottleInterval(1))
 	s.ProcessRegistry.RegisterAddressResolver(s.resolve)
 	return s

@@ -23,7 +23,7 @@ func (s *MachineStuck) Error() string {
 }
 
 // step shows a watchdog the turn of a lane. The first to end it, the lane or the watchdog, decides whether anything comes of
-// it: a goroutine cannot be ended, but what it computes can be left out.
+// it: a goroutine cannot be ended, but what it computes can be discarded.
 type step struct {
 	// turn has the number of the lane's turn with the bits below while a machine receives; 0 between two turns; givenUp once a
 	// watchdog has ended it.

@@ -13,7 +13,7 @@ import (
 
 // JUnit writes runs for build servers: a test suite per file, a test case per expectation of a scenario and seed, with the
 // file and the line where it is written. A scenario without expectations is one test case. A failure has its reason
-// and the command that repeats it, and the first of a run the story; a run that was not carried through is an error,
+// and the command that repeats it, and the first of a run the timeline; a run that was not carried through is an error,
 // and so is each problem of a file that is invalid.
 type JUnit struct {
 	W io.Writer

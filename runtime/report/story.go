@@ -20,7 +20,7 @@ const (
 	plain = "\x1b[0m"
 )
 
-// Story writes the whole story of each run with its verdict.
+// Story writes the whole timeline of each run with its verdict.
 type Story struct {
 	W     io.Writer
 	Style journal.Style

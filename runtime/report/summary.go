@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-// Summary writes one line per scenario, and the whole story of the first seed under which it failed.
+// Summary writes one line per scenario, and the whole timeline of the first seed under which it failed.
 // The runs of one scenario must come one behind the other.
 type Summary struct {
 	W      io.Writer
@@ -41,7 +41,7 @@ func (s *Summary) Add(r *replay.Run) error {
 	return nil
 }
 
-// Close writes what is left and the verdict on all.
+// Close writes the rest and the verdict on all.
 func (s *Summary) Close() error {
 	if err := s.flush(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (t *tally) add(r *replay.Run) {
 	}
 }
 
-// write says what came of all. The time is that of all runs together, however many ran at once.
+// write says what came of all. The time is that of all runs together, however many ran in parallel.
 func (t *tally) write(w io.Writer, paint painting) error {
 	verdict := paint(green, "all held")
 	if t.failed > 0 {

@@ -71,7 +71,7 @@ func (r *reader) appliedFile(path string, n *yaml.Node) []manifest.Document {
 	return docs
 }
 
-// inline reads a manifest that stands in the scenario itself.
+// inline reads a manifest that is written in the scenario itself.
 func (r *reader) inline(path string, n *yaml.Node) []manifest.Document {
 	var fields map[string]any
 	if !r.decode(path, n, &fields) {

@@ -14,7 +14,7 @@ const (
 	longestPattern = 253
 )
 
-// ExpandBraces returns the names that a pattern stands for, leftmost brace slowest: "a{1..3}" is a1,
+// ExpandBraces returns the names that a pattern means, leftmost brace slowest: "a{1..3}" is a1,
 // a2, a3; "a{01..10}" pads with zeros; "{eu,us}-{1..2}" is eu-1, eu-2, us-1, us-2. Errors: a brace that
 // is open, nested or empty, a range that runs backwards, more than 10000 names.
 func ExpandBraces(pattern string) ([]string, error) {
@@ -61,7 +61,7 @@ func cutBrace(s string) (before, inside, after string, err error) {
 	return before, inside, after, nil
 }
 
-// alternatives returns what stands inside a brace: the numbers of a range or the words of a list.
+// alternatives returns what is inside a brace: the numbers of a range or the words of a list.
 func alternatives(inside string) ([]string, error) {
 	first, last, isRange := strings.Cut(inside, "..")
 	if !isRange {

@@ -98,7 +98,7 @@ func (c *cast) resolve(ref *clusterRef, at time.Duration) ([]messages.ClusterNam
 	return all, nil
 }
 
-// called returns the clusters that a word without braces stands for: one, or all that a glob matches.
+// called returns the clusters that a word without braces means: one, or all that a glob matches.
 func (c *cast) called(word string, at time.Duration) ([]messages.ClusterName, error) {
 	if !strings.ContainsAny(word, `*?[\`) {
 		return []messages.ClusterName{messages.ClusterName(word)}, c.cluster(word, at)

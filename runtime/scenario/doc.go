@@ -1,7 +1,7 @@
 // Package scenario is the language of scenarios: it reads them, checks all that can be checked without
 // running them, and expands what is written in short. docs/scenarios.md describes the language.
 //
-// Everything that is wrong is a problem with its file and line, and all problems come at once. Reading
+// Everything that is wrong is a problem with its file and line, and all problems come together. Reading
 // files is done by Load alone.
 //
 // The room scenario is what a rehearsal reads, runs and judges. In it, package expect judges expectations, package replay runs a

@@ -30,7 +30,7 @@ func kinds() manifest.Kinds {
 //	mode, what, action one of each group must be written, and no two
 //	with=a+b           the field goes with one of these fields
 //	True|False         the words that a text may be
-//	any other word     the definition of what stands here
+//	any other word     the definition of what is written here
 
 // document is a Scenario: what happens, and what is expected.
 type document struct {

@@ -135,7 +135,7 @@ func (e *fleetEntry) onlyBehaviour() bool {
 	return reflect.ValueOf(rest).IsZero()
 }
 
-// cluster returns the object that an entry stands for under one name. It shares nothing with another.
+// cluster returns the object that an entry means under one name. It shares nothing with another.
 func (e *fleetEntry) cluster(name string) *api.Cluster {
 	c := &api.Cluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},

@@ -23,7 +23,7 @@ var Disk = Source{Read: os.ReadFile, Glob: filepath.Glob}
 const NoScenario = "holds no Scenario"
 
 // Load reads the scenarios of a file, or of every *.yaml, *.yml and *.json file under a directory that
-// holds one, in the order of their paths. Scenarios with problems are left out.
+// holds one, in the order of their paths. Scenarios with problems are omitted.
 func Load(path string) ([]*Scenario, manifest.Problems) {
 	scenarios, _, problems := Find(path)
 	return scenarios, problems

@@ -27,7 +27,7 @@ type Scenario struct {
 	Duration time.Duration
 	// Config are the settings as given, in the order written.
 	Config []config.Override
-	// Began says how things stood when a recording began; nil: there was nothing yet.
+	// Began says how the fleet was when a recording began; nil: there was nothing yet.
 	Began *Beginning
 	// Objects are the manifests of the file, of the files it includes, and the clusters of its fleet, in
 	// this order. A Place says where each was written.
@@ -40,7 +40,7 @@ type Scenario struct {
 	Expect []expect.Expectation
 }
 
-// Beginning is a fleet as it stood when its recording began. Objects are taken over unchanged. Inputs are what no object
+// Beginning is a fleet as it was when its recording began. Objects are taken over unchanged. Inputs are what no object
 // shows: the copies that clusters run, and that clusters are silent.
 type Beginning struct {
 	// At is the instant from which everything counts.

@@ -30,7 +30,7 @@ func (d *duration) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// orElse returns the duration, or what stands for it where it is not written.
+// orElse returns the duration, or the default where it is not written.
 func (d *duration) orElse(other time.Duration) time.Duration {
 	if d == nil {
 		return other

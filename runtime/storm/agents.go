@@ -17,7 +17,7 @@ import (
 	"leeward/runtime/daemon/engine"
 )
 
-// agents stand for those of all clusters: a new copy serves after its start-up, one that is to go is gone at once.
+// agents are those of all clusters: a new copy serves after its start-up, one that must go is gone immediately.
 type agents struct {
 	engine  *engine.Engine
 	clock   clock.Clock
@@ -73,7 +73,7 @@ func latest(changes []engine.Change) []engine.Change {
 	return kept
 }
 
-// answer lets Works go that are to go, and has the others served, at once or after the start-up.
+// answer deletes Works that must go, and has the others served, immediately or after the start-up.
 func (a *agents) answer(ctx context.Context, changes []engine.Change) error {
 	var gone, serve []engine.Write
 	for _, c := range changes {
@@ -102,7 +102,7 @@ func (a *agents) answer(ctx context.Context, changes []engine.Change) error {
 	return a.commit(gone)
 }
 
-// commit writes what it can: what somebody else has changed meanwhile is answered when it is heard of.
+// commit writes what it can: what another writer has changed meanwhile is answered when it is heard of.
 func (a *agents) commit(writes []engine.Write) error {
 	if len(writes) == 0 {
 		return nil

@@ -52,7 +52,7 @@ func newDurable(s *Storm) (*durable, error) {
 	return d, nil
 }
 
-// build writes the fleet's objects before anybody looks after them, as if the daemon had been down.
+// build writes the fleet's objects before the machines run, as if the daemon had been down.
 func (d *durable) build(ctx context.Context) error {
 	if err := d.populate(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (d *durable) eachObject(visit func(api.Object)) {
 	}
 }
 
-// rest waits until nobody has anything left to do: the fleet has heard of all that was written, nothing is due, and
+// rest waits until nothing remains to do: the fleet has heard of all that was written, nothing is due, and
 // the agents have answered all.
 func (d *durable) rest(ctx context.Context) error {
 	feed := d.engine.Follow()
@@ -238,7 +238,7 @@ func (d *durable) use() (counters kernel.Counters, spent [messages.Kinds]kernel.
 
 func (d *durable) now() time.Time  { return d.clock.Now().UTC() }
 func (d *durable) backlog() uint64 { return d.fleet.Backlog() }
-func (d *durable) interrupt()      {} // whoever waits looks at the context
+func (d *durable) interrupt()      {} // the caller that waits looks at the context
 
 func (d *durable) close() {
 	if d.cancel != nil {

@@ -163,7 +163,7 @@ func clusterName(i int) string { return fmt.Sprintf("member%04d", i+1) }
 
 func regionName(i int) string { return fmt.Sprintf("region%d", i+1) }
 
-// cluster has room for four times what it would get if all had the same, so that most of the fleet may fail.
+// cluster has capacity for four times what it would get if all had the same, so that most of the fleet may fail.
 func (f *Fleet) cluster(i int) *api.Cluster {
 	share := int64(f.Bindings) * replicas * spread / int64(f.Clusters)
 	room := max(1000, 4*share)

@@ -82,7 +82,7 @@ func (k Kill) of(clusters int) int {
 
 // The patterns in which clusters fail.
 const (
-	// Burst has all fail at once.
+	// Burst has all fail in one instant.
 	Burst = "burst"
 	// Cascade has them fail in ten waves, a minute apart.
 	Cascade = "cascade"

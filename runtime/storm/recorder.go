@@ -12,7 +12,7 @@ import (
 )
 
 // recorder listens to one lane and keeps what the report needs. It belongs to the lane's goroutine while an instant
-// runs, except for its counters, which anybody may read.
+// runs, except for its counters, which any goroutine may read.
 type recorder struct {
 	storm    *Storm
 	counters [released + 1]atomic.Int64
@@ -49,7 +49,7 @@ func newRecorder(s *Storm) *recorder {
 	return r
 }
 
-// anyone stands for the number of an actor where that is not known.
+// anyone is the number of an actor where that is not known.
 const anyone = 0
 
 // observe routes a fact of an actor to what it changes. Members tell of copies, too; only bindings count.

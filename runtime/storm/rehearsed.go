@@ -17,7 +17,7 @@ type rehearsed struct {
 	world *world.World
 }
 
-// lead is how long the fleet is left alone before the storm, so that nothing of its beginning is still due.
+// lead is how long the fleet runs undisturbed before the storm, so that nothing of its beginning is still due.
 const lead = time.Hour
 
 // limit is how long a storm may take the fleet.

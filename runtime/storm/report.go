@@ -101,7 +101,7 @@ type Latency struct {
 	Max   Seconds `json:"maxSeconds"`
 	// Share is this stage's part of the time that a failover takes on average, from the stage before.
 	Share float64 `json:"share"`
-	// Buckets hold the failovers, by ascending bounds that grow by a constant factor; empty ones are left out.
+	// Buckets hold the failovers, by ascending bounds that grow by a constant factor; empty ones are omitted.
 	Buckets []Bucket `json:"buckets,omitempty"`
 }
 
@@ -195,7 +195,7 @@ func (s Seconds) String() string {
 	return d.String()
 }
 
-// roundness is by how much a number of units is to be rounded for three digits to remain.
+// roundness is by how much a number of units must be rounded for three digits to remain.
 func roundness(units time.Duration) time.Duration {
 	switch {
 	case units >= 100:

@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/fleet/failover"
 )
 
-// followed is where one workload stands, told from facts alone: what it runs, and how far its failover has come.
+// followed is the state of one workload, told from facts alone: what it runs, and how far its failover has come.
 type followed struct {
 	failover.Binding
 	binding  messages.BindingName

@@ -16,12 +16,12 @@ import (
 	"leeward/runtime/scenario"
 )
 
-// Config is how a storm runs. What is left out has no default here.
+// Config is how a storm runs. What is omitted has no default here.
 type Config struct {
 	// Fleet is built, unless there are Manifests.
 	Fleet Fleet
 	// Manifests are a fleet as a scenario has it: objects, members, profile and settings. Its timeline and
-	// expectations are left aside.
+	// expectations are ignored.
 	Manifests *scenario.Scenario
 	Kill      Kill
 	Pattern   string
@@ -69,7 +69,7 @@ type Storm struct {
 type ground interface {
 	// build makes the fleet and places its workloads.
 	build(context.Context) error
-	// calm lets what is left of the beginning pass, and returns the instant of the first failure.
+	// calm lets the rest of the beginning pass, and returns the instant of the first failure.
 	calm(context.Context) (time.Time, error)
 	// play brings failures about, and lets all come to its end that follows from them.
 	play(context.Context, []readiness) error
@@ -96,7 +96,7 @@ func (e *Invalid) Error() string { return e.Problem.Error() }
 // Unwrap returns the problem.
 func (e *Invalid) Unwrap() error { return e.Problem }
 
-// New prepares a storm. Whoever makes it must Close it. The error is an *Invalid.
+// New prepares a storm. The caller must Close it. The error is an *Invalid.
 func New(c Config) (*Storm, error) {
 	settings, err := c.settings()
 	if err == nil && c.Manifests == nil {
@@ -123,7 +123,7 @@ func New(c Config) (*Storm, error) {
 // Close ends the storm's actors.
 func (s *Storm) Close() { s.ground.close() }
 
-// settings are those of the profile that let a failed cluster be left, then those of manifests, then those asked for.
+// settings are those of the profile that let workloads be evicted from a failed cluster, then those of manifests, then those asked for.
 func (c *Config) settings() (messages.Settings, error) {
 	own := []config.Override{
 		{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "storm"},

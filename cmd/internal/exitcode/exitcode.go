@@ -18,7 +18,7 @@ const (
 	Internal // the program or its machine is
 )
 
-// OfInput is the code for an error of what people hand in. What cannot be read is the machine's fault, unless the name is
+// OfInput is the code for an error of what people pass in. What cannot be read is the machine's fault, unless the name is
 // wrong.
 func OfInput(err error) int {
 	if isIO(err) {

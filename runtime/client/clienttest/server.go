@@ -84,7 +84,7 @@ func (s *Server) Client(warnings io.Writer) *client.Client {
 	return c
 }
 
-// Put writes an object, as somebody else would.
+// Put writes an object, as another client would.
 func (s *Server) Put(path, object string) {
 	s.t.Helper()
 	o := &unstructured.Unstructured{}
@@ -120,7 +120,7 @@ func (s *Server) Cut() {
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version++ // of a change that nobody is told
+	s.version++ // of a change that no watcher is told
 	s.changes = append(s.changes, watchEvent{})
 	s.forgotten = s.version
 	s.cut++

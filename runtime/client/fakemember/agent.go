@@ -35,7 +35,7 @@ func newAgent(f *fleet, cluster string) *agent {
 	return &agent{fleet: f, cluster: cluster, machine: f.machine(cluster), works: map[messages.BindingName]*work{}}
 }
 
-// machine is that of a cluster without copies. Its settings are about what nobody here hears of.
+// machine is that of a cluster without copies. Its settings are about what this machine never hears of.
 func (f *fleet) machine(cluster string) *member.Member {
 	m := member.New(messages.ClusterName(cluster), messages.Settings{}, seedOf(cluster))
 	m.Receive(f.Clock.Now(), &messages.MemberConfigured{Behaviour: f.Behaviour}, &actors.Outbox{})
@@ -171,7 +171,7 @@ func (a *agent) hear(o *api.Work) {
 	}
 }
 
-// forget ends what is left of a Work that is gone: who deletes one by force wants no copy.
+// forget ends what remains of a Work that is gone: who deletes one by force wants no copy.
 func (a *agent) forget(name messages.BindingName) {
 	w := a.works[name]
 	if w == nil {
@@ -195,7 +195,7 @@ func (a *agent) bring(ctx context.Context, name messages.BindingName) error {
 	return nil
 }
 
-// due returns what is to be written of a Work, or that the whole of the agent is to be: nothing of a silent one, which
+// due returns what must be written of a Work, or that the whole of the agent must be: nothing of a silent one, which
 // tells all of it when it is back.
 func (a *agent) due(name messages.BindingName) (p *client.Patch, whole bool) {
 	a.mu.Lock()

@@ -38,7 +38,7 @@ func (a *agent) turn(failed bool, health api.ResourceHealth) {
 	a.fleet.todo.Add(job{cluster: a.cluster})
 }
 
-// disappear loses the copies, or runs anew what Works ask for by now.
+// disappear loses the copies, or runs again what Works ask for by now.
 func (a *agent) disappear(failed bool) {
 	if failed {
 		a.machine = a.fleet.machine(a.cluster)

@@ -22,7 +22,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// writers is how many writes are under way at once.
+// writers is how many writes are under way at the same time.
 const writers = 16
 
 // Failure is how a cluster fails.
@@ -122,7 +122,7 @@ func (f *fleet) register(ctx context.Context, name string) error {
 	return nil
 }
 
-// listen follows the Works of all clusters at once or, where that is not allowed, of each.
+// listen follows the Works of all clusters with one watch or, where that is not allowed, of each.
 func (f *fleet) listen(ctx context.Context) error {
 	err := f.follow(ctx, "")
 	if !apierrors.IsForbidden(err) {
@@ -156,7 +156,7 @@ func (f *fleet) follow(ctx context.Context, namespace string) error {
 	})
 }
 
-// owner is the agent that a Work is for, nil if nobody here.
+// owner is the agent that a Work is for, nil if there is none here.
 func (f *fleet) owner(o api.Object) *agent {
 	namespace := o.GetNamespace()
 	if len(namespace) < len(api.WorkNamespacePrefix) {
@@ -198,7 +198,7 @@ func (f *fleet) write(ctx context.Context) {
 	}
 }
 
-// complain tells what the server says against a write. That it is away is told once, by whoever follows it.
+// complain tells what the server says against a write. That it is away is told once, by the follower.
 func (f *fleet) complain(j job, err error) {
 	if said := apierrors.APIStatus(nil); errors.As(err, &said) && !apierrors.IsConflict(err) {
 		f.tell(fmt.Sprintf("%s: %v", j.cluster, err))

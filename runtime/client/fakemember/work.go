@@ -62,7 +62,7 @@ func (w *work) take(o *api.Work) messages.ToMember {
 	}
 }
 
-// serves reports whether a Work says that its copy serves: whoever played the agent before had it running.
+// serves reports whether a Work says that its copy serves: an earlier agent had it running.
 func serves(o *api.Work) bool {
 	applied := meta.FindStatusCondition(o.Status.Conditions, api.ConditionApplied)
 	return applied != nil && applied.Status == metav1.ConditionTrue && applied.ObservedGeneration == o.Generation &&

@@ -29,7 +29,7 @@ type early struct {
 // mostEarly is how many are kept: others' workloads come, too, and those are never wanted.
 const mostEarly = 1000
 
-// wants reports whether an object is to be recorded: all but bindings and Works of what is left out. One that is new is
+// wants reports whether an object must be recorded: all but bindings and Works of what is omitted. One that is new is
 // kept for when that is known.
 func (f *followed) wants(kind incident.Type, o *object) bool {
 	f.mu.Lock()

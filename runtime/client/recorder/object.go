@@ -38,7 +38,7 @@ func writersOf(o *object) []incident.Writer {
 // lastApplied has a whole object once more, with what it holds.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// redact takes out of an object what is nobody's business: what ConfigMaps and Secrets hold, also those within Works,
+// redact takes out of an object what must not be shared: what ConfigMaps and Secrets hold, also those within Works,
 // and the headers by which clusters are reached. Digests tell that something changed.
 func (r *recording) redact(o *object) {
 	r.hide(o.Object)

@@ -35,9 +35,9 @@ type Config struct {
 	// they are known.
 	Leeward, Profile string
 	Settings         []string
-	// Key hides what secrets hold: without it nobody can guess that from its digest.
+	// Key hides what secrets hold: without it it is impossible to guess that from its digest.
 	Key []byte
-	// Tell is told how many objects stood and how many changes there were, after each.
+	// Tell is told how many objects existed and how many changes there were, after each.
 	Tell func(objects, changes int)
 }
 
@@ -174,7 +174,7 @@ func (f *followed) list(ctx context.Context) error {
 	return nil
 }
 
-// object writes one object, if it is to be recorded, and then what came too early to be known as its.
+// object writes one object, if it must be recorded, and then what came too early to be known as its.
 func (f *followed) object(kind incident.Type, o api.Object) {
 	u := o.(*object)
 	if !f.wants(kind, u) {

@@ -107,7 +107,7 @@ func openAhead[T any](items []item, decoder func(many bool) func(*item, *T) erro
 	return o
 }
 
-// hand hands over what was decoded, once it is, and reports whether more is wanted. Nil has none.
+// hand delivers what was decoded, once it is, and reports whether more is wanted. Nil has none.
 func (o *opening[T]) hand(visit func(*item, *T) bool) (more bool, err error) {
 	if o == nil {
 		return true, nil

@@ -20,7 +20,7 @@ type batch struct {
 	version int64
 }
 
-// empty lets go of what the batch held, but for the room.
+// empty lets go of what the batch held, but for the memory.
 func (b *batch) empty() {
 	clear(b.commits)
 	clear(b.staged)

@@ -25,7 +25,7 @@ func (t *Table) Watch(after int64) (*Cursor, error) {
 	return &Cursor{table: t, next: next, version: after}, nil
 }
 
-// SnapshotAndWatch returns the table as it stands and a cursor on all that changes afterwards.
+// SnapshotAndWatch returns the table as it is and a cursor on all that changes afterwards.
 func (t *Table) SnapshotAndWatch() (Snapshot, *Cursor) {
 	t.engine.mu.Lock()
 	defer t.engine.mu.Unlock()

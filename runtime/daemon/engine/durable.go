@@ -9,7 +9,7 @@ import (
 )
 
 // encodeAll prepares what the log will keep of objects. Callers do so side by side, before they queue: the
-// versions are not in it, as nobody knows them yet.
+// versions are not in it, as they are not known yet.
 func (e *Engine) encodeAll(writes []Write) error {
 	if e.log == nil && e.shared == nil {
 		return nil

@@ -25,7 +25,7 @@ type Config struct {
 	// WAL says how the log is kept.
 	WAL wal.Options
 	// Committed hears how many objects a batch changed and how long it took until they were durable, on the commit
-	// goroutine, or, where the store is shared, on that of whoever commits. Zero: nobody listens.
+	// goroutine, or, where the store is shared, on that of the caller that commits. Zero: there is no listener.
 	Committed func(objects int, took time.Duration)
 }
 

@@ -8,7 +8,7 @@ import (
 // ErrClosed is the answer to writers and watchers once the engine is closed.
 var ErrClosed = errors.New("the store is closed")
 
-// Conflict says that an object is not what a write expected. Zero stands for no object: to create one
+// Conflict says that an object is not what a write expected. Zero means no object: to create one
 // that is there has Expected 0, to change one that is gone has Actual 0. The writer reads again.
 type Conflict struct {
 	Key              string
@@ -59,7 +59,7 @@ func (r *ReadOnly) Unwrap() error { return r.Cause }
 
 // Deposed is the answer to a decision of a leader since another one leads the shared store. None of it has happened.
 type Deposed struct {
-	// Term is that of the decision, Current the one that holds; 0 if nobody has led yet.
+	// Term is that of the decision, Current the one that holds; 0 if no daemon has led yet.
 	Term, Current int64
 }
 
@@ -76,7 +76,7 @@ func (t *TooLarge) Error() string { return fmt.Sprintf("too large for the shared
 
 func (t *TooLarge) Unwrap() error { return t.Cause }
 
-// Unreachable says that a shared store has not answered: nobody knows whether what was to be written will be heard of.
+// Unreachable says that a shared store has not answered: it is not known whether what should be written will be heard of.
 type Unreachable struct {
 	Cause error
 }

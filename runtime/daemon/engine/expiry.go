@@ -14,7 +14,7 @@ type alarm struct {
 	at    int64 // 0: not set
 }
 
-// set moves the alarm, if it is not there already. What it was set to before rings where nobody listens.
+// set moves the alarm, if it is not there already. What it was set to before rings without a listener.
 func (a *alarm) set(at int64) {
 	if at != a.at {
 		a.rings, a.at = a.clock.After(max(0, time.Unix(0, at).Sub(a.clock.Now()))), at

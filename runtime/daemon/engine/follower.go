@@ -43,7 +43,7 @@ func (e *Engine) follow(after int64) {
 	close(e.shared.stuck)
 }
 
-// hear shows what was committed, all of it at once.
+// hear shows what was committed, all of it in one step.
 func (e *Engine) hear(b *batch, news []News) error {
 	defer b.empty()
 	items, by := make([]item, len(news)), make([]*Feed, len(news))

@@ -57,7 +57,7 @@ func (p *packer) learn(text []byte) {
 // buffers are what texts are packed and unpacked in.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// read hands over the text, which is gone afterwards.
+// read returns the text, which is gone afterwards.
 func (p packed) read(visit func(text []byte) error) error {
 	into, from := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
 	defer buffers.Put(into)

@@ -8,7 +8,7 @@ import (
 // atOnce bounds how many commits share a sync, and so how long the last of them waits for the first.
 const atOnce = 1024
 
-// commit is what one caller wants to happen at once, or not at all.
+// commit is what one caller wants to happen as one, or not at all.
 type commit struct {
 	writes []Write
 	by     *Feed // whose reader wants it; nil: another

@@ -12,7 +12,7 @@ import (
 )
 
 // reader decodes what the log kept, as encoding/json would. Parts that read alike in many objects, such as times,
-// labels, the placement of a policy or what a container asks for, are decoded once and shared by all of them: nobody changes what
+// labels, the placement of a policy or what a container asks for, are decoded once and shared by all of them: none of them changes what
 // is committed. It belongs to one goroutine, and remembers every such part until it is dropped.
 type reader struct {
 	options json.Options

@@ -7,7 +7,7 @@ type Change struct {
 	Key string
 	// Version is the resource version that the change took.
 	Version int64
-	// Object is what stands now; nil if it was deleted.
+	// Object is what is stored now; nil if it was deleted.
 	Object Object
 	// Text is the object as the log has it, JSON without its resourceVersion; nil where it is not at hand any more: it
 	// saves those who send the latest changes on from writing each out again.
@@ -17,7 +17,7 @@ type Change struct {
 	own         bool // the reader of the feed has made it
 }
 
-// Row returns the row of what stands now, as the table keeps it; nil if it was deleted.
+// Row returns the row of what is stored now, as the table keeps it; nil if it was deleted.
 func (c *Change) Row() *Row {
 	if c.row.none() {
 		return nil
@@ -28,7 +28,7 @@ func (c *Change) Row() *Row {
 // New reports whether there was no object before.
 func (c *Change) New() bool { return c.before.none() }
 
-// Previous is what stood before; nil if the object is new. It may have to be decoded.
+// Previous is what was stored before; nil if the object is new. It may have to be decoded.
 func (c *Change) Previous() Object { return c.before.Object() }
 
 // step is a change as it is kept.
@@ -43,7 +43,7 @@ func (s *step) told() Change {
 	return Change{Key: s.now.key, Version: s.now.version, Object: s.now.Object(), Text: s.text, row: s.now.Row, before: s.before}
 }
 
-// latestTexts is of how many changes a ring keeps the text, and what stood before as it was.
+// latestTexts is of how many changes a ring keeps the text, and what was stored before as it was.
 const latestTexts = 1024
 
 // ring keeps the latest changes of a table, with their objects as they are though they may be packed, too: many are

@@ -9,7 +9,7 @@ import (
 )
 
 // Row is one version of one object: as it is, or packed, or both. Its table, the snapshots and the ring of that, who watches
-// it, and a transaction that rests on it have the same row; nobody changes it. A nil row is no object.
+// it, and a transaction that rests on it have the same row; it is never changed. A nil row is no object.
 type Row struct {
 	table   *Table
 	object  Object
@@ -64,7 +64,7 @@ func (t *Table) packed(text []byte) packed {
 	return t.packer.pack(text)
 }
 
-// read hands over the text of the object, which is gone afterwards.
+// read returns the text of the object, which is gone afterwards.
 func (r *Row) read(visit func(text []byte) error) error {
 	if r.packed.text != "" {
 		return r.packed.read(visit)

@@ -14,12 +14,12 @@ import (
 // Shared is a store that the engines of several processes have in common, as etcd is one. What is committed there is
 // the truth: each engine keeps all of it in memory, and shows of it what it has heard.
 type Shared interface {
-	// Load returns what stands.
+	// Load returns what is stored.
 	Load(ctx context.Context) (wal.State, error)
-	// Propose makes writes happen at once, or none of them, and returns the version of the last. The error is Conflict,
-	// with a version by which the other change was made, Deposed, TooLarge, or Unreachable: then nobody knows.
+	// Propose makes writes happen as one, or none of them, and returns the version of the last. The error is Conflict,
+	// with a version by which the other change was made, Deposed, TooLarge, or Unreachable: then it is not known.
 	Propose(ctx context.Context, p *Proposal) (version int64, err error)
-	// Follow hands over all that is committed after a version, each once and in the order of versions, what happened at
+	// Follow delivers all that is committed after a version, each once and in the order of versions, what happened at
 	// once together, until the context is done or hear fails.
 	Follow(ctx context.Context, after int64, hear func([]News) error) error
 	// Latest returns a version that nothing which was committed before the call is beyond.
@@ -27,11 +27,11 @@ type Shared interface {
 	Close() error
 }
 
-// Proposal is what somebody wants to happen at once in a shared store, or not at all.
+// Proposal is what a writer wants to happen as one in a shared store, or not at all.
 type Proposal struct {
 	// ID is by chance, so that an engine knows its own when it hears of it.
 	ID uint64
-	// Term is that of the leader whose decision it is; it fails once there is another. Zero: anybody's.
+	// Term is that of the leader whose decision it is; it fails once there is another. Zero: that of no leader.
 	Term int64
 	// Leads begins a term, which its version names.
 	Leads  bool
@@ -43,7 +43,7 @@ type Proposal struct {
 // ProposedWrite is one change.
 type ProposedWrite struct {
 	Key string
-	// Expected is the version that the object stands at; 0 if there must be none.
+	// Expected is the version that the object has; 0 if there must be none.
 	Expected int64
 	// Expires is when the object goes by itself, in nanoseconds since 1970; 0 is never.
 	Expires int64
@@ -152,7 +152,7 @@ func (e *Engine) Fresh(ctx context.Context) error {
 }
 
 // Reach returns when a version is visible here that another process has, or the context is done. It does not wait
-// where nobody else writes.
+// where there is no other writer.
 func (e *Engine) Reach(ctx context.Context, version int64) error {
 	if e.shared == nil {
 		return nil

@@ -50,7 +50,7 @@ func (s Snapshot) Under(prefix, from string) iter.Seq2[string, Object] {
 	return s.opened(s.items(prefix, from))
 }
 
-// Mentioning is Under of all objects in whose JSON one of some words stands, in quotes, and of some others: of packed ones it
+// Mentioning is Under of all objects in whose JSON one of some words occurs, in quotes, and of some others: of packed ones it
 // tells without decoding them.
 func (s Snapshot) Mentioning(prefix, from string, words ...string) iter.Seq2[string, Object] {
 	return s.opened(func(yield func(item) bool) {

@@ -22,7 +22,7 @@ type Resource struct {
 	// History is how many changes are kept for watchers and past versions. Zero: 16384.
 	History int
 	// Packed is set where there may be a great many objects that are seldom looked at. Those that have not changed
-	// lately are kept as small texts, and decoded by whoever reads them: some 10 µs each.
+	// lately are kept as small texts, and decoded by each reader: some 10 µs each.
 	Packed bool
 }
 
@@ -86,14 +86,14 @@ func (t *Table) find(key string) item {
 	return i
 }
 
-// Snapshot returns the table as it stands. It takes O(1).
+// Snapshot returns the table as it is. It takes O(1).
 func (t *Table) Snapshot() Snapshot {
 	t.engine.mu.Lock() // a clone marks the original's nodes as shared
 	defer t.engine.mu.Unlock()
 	return Snapshot{table: t, objects: t.objects.Clone(), Version: t.engine.version}
 }
 
-// At returns the table as it stood at a version, by undoing what came after it. The error is Expired or
+// At returns the table as it was at a version, by undoing what came after it. The error is Expired or
 // Ahead.
 func (t *Table) At(version int64) (Snapshot, error) {
 	undo, snapshot, err := t.since(version)
@@ -174,7 +174,7 @@ func (t *Table) cool(i *item) {
 	}
 }
 
-// set puts an object in its place, or takes it away, and returns what stood there.
+// set puts an object in its place, or takes it away, and returns what was there.
 func (t *Table) set(i item) item {
 	var old item
 	if i.none() {

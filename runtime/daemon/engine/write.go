@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Write is one change that somebody wants: Create, Update or Delete makes it.
+// Write is one change that a writer wants: Create, Update or Delete makes it.
 type Write struct {
 	key string
 	// object is what is to stand there; nil deletes.
 	object Object
-	// expected is the version that the object stands at; 0 if there must be none.
+	// expected is the version that the object has; 0 if there must be none.
 	expected int64
 	ttl      time.Duration
 	// json is what the log or the shared store keeps of the object, and packed what the table does; nil without either.
@@ -21,13 +21,13 @@ type Write struct {
 // Create puts an object where there is none. The object is the engine's from now on.
 func Create(key string, o Object) Write { return Write{key: key, object: o} }
 
-// Update replaces the object that stands at a version; at version 0 it creates it. The object is the
+// Update replaces the object that has a version; at version 0 it creates it. The object is the
 // engine's from now on.
 func Update(key string, o Object, expected int64) Write {
 	return Write{key: key, object: o, expected: expected}
 }
 
-// Delete removes the object that stands at a version. The deletion takes a version of its own.
+// Delete removes the object that has a version. The deletion takes a version of its own.
 func Delete(key string, expected int64) Write { return Write{key: key, expected: expected} }
 
 // For makes the object go by itself after a while, unless it is updated before. Zero: it stays.
@@ -36,7 +36,7 @@ func (w Write) For(ttl time.Duration) Write {
 	return w
 }
 
-// Commit makes the writes happen at once, or none of them, and returns when they are durable and
+// Commit makes the writes happen as one, or none of them, and returns when they are durable and
 // visible. Each takes a version of its own, in their order, and puts it on its object.
 //
 // The error is Conflict if an object is not what its write expected, ReadOnly if the log has failed,

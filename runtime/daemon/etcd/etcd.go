@@ -1,7 +1,7 @@
 // Package etcd keeps the objects of several daemons in etcd.
 //
 // Each object is a key under PREFIX/objects, named as in the engine. A commit is one transaction, which holds where each
-// object still stands at the revision that its writer has seen. So writers need not know of each other, and what belongs
+// object still has the revision that its writer has seen. So writers need not know of each other, and what belongs
 // together happens together. A decision names the term of its leader besides, and holds while PREFIX/leader, which is
 // written when one begins, is of that term: a leader that was deposed without noticing can decide nothing.
 //

@@ -16,7 +16,7 @@ import (
 const filledAtOnce = 1 << 20
 
 // filling is a key that is there from the first to the last transaction of a Fill: what is in etcd meanwhile is not a
-// fleet, and nobody loads it.
+// fleet, and no daemon loads it.
 func (s *Store) filling() string { return s.prefix + "/filling" }
 
 // NotEmpty says that there is a fleet where another was to go.
@@ -27,7 +27,7 @@ func (e *NotEmpty) Error() string { return fmt.Sprintf("etcd has objects under %
 // ErrPartial says that what etcd has is not, or not yet, a fleet.
 var ErrPartial = errors.New("a fleet is being moved to etcd, or was not moved as a whole and has to be again")
 
-// Fill makes records what stands, in place of any objects that may be replaced. Who is killed meanwhile leaves something
+// Fill stores records, in place of any objects that may be replaced. Who is killed meanwhile leaves something
 // that cannot be loaded, and that the next Fill replaces. No daemon may use the store: one that led can decide nothing
 // any more.
 func (s *Store) Fill(ctx context.Context, replace bool, records []wal.Record) error {

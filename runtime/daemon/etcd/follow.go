@@ -16,7 +16,7 @@ import (
 	"leeward/runtime/daemon/engine/wal"
 )
 
-// pageSize is how many objects are asked for at once.
+// pageSize is how many objects are asked for in one page.
 const pageSize = 2000
 
 // loadsWithin is how long etcd may take for a page.
@@ -25,7 +25,7 @@ const loadsWithin = 30 * time.Second
 // againAfter is how long it is waited until a watch that has ended is begun again.
 const againAfter = time.Second
 
-// Load reads all objects, as of one revision. Those that somebody is filling in are none.
+// Load reads all objects, as of one revision. Those that are still being filled in are none.
 func (s *Store) Load(ctx context.Context) (wal.State, error) {
 	if err := s.whole(ctx); err != nil {
 		return wal.State{}, err
@@ -65,7 +65,7 @@ func (s *Store) page(ctx context.Context, from, end string, revision int64) (*cl
 	return page, nil
 }
 
-// Follow watches the objects. A watch that etcd ends is begun anew where it ended; only what is compacted is lost.
+// Follow watches the objects. A watch that etcd ends is begun again where it ended; only what is compacted is lost.
 func (s *Store) Follow(ctx context.Context, after int64, hear func([]engine.News) error) error {
 	f := following{Store: s, revision: revisionOf(after), hear: hear}
 	for ctx.Err() == nil {
@@ -81,7 +81,7 @@ func (s *Store) Follow(ctx context.Context, after int64, hear func([]engine.News
 	return ctx.Err()
 }
 
-// following is how far somebody has heard.
+// following is how far a follower has heard.
 type following struct {
 	*Store
 	revision int64
@@ -89,7 +89,7 @@ type following struct {
 	hear     func([]engine.News) error
 }
 
-// watch hands over what happens until etcd ends the watch. The error says why there is no going on.
+// watch delivers what happens until etcd ends the watch. The error says why there is no going on.
 func (f *following) watch(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx)) // a member on its own knows nothing of the others
 	defer cancel()
@@ -106,7 +106,7 @@ func (f *following) watch(ctx context.Context) error {
 	return nil
 }
 
-// tell hands over the changes of objects. The head, which a transaction writes last, names the proposal that they were.
+// tell delivers the changes of objects. The head, which a transaction writes last, names the proposal that they were.
 func (f *following) tell(events []*clientv3.Event) error {
 	var news []engine.News
 	begins := 0 // the transaction
@@ -116,7 +116,7 @@ func (f *following) tell(events []*clientv3.Event) error {
 		}
 		switch key := string(e.Kv.Key); {
 		case key == f.head():
-			proposal, _ := strconv.ParseUint(string(e.Kv.Value), 16, 64) // one that cannot be read is nobody's
+			proposal, _ := strconv.ParseUint(string(e.Kv.Value), 16, 64) // one that cannot be read names no proposal
 			for i := range news[begins:] {
 				news[begins+i].Proposal = proposal
 			}

@@ -41,7 +41,7 @@ func (s *Store) transact(ctx context.Context, conditions []clientv3.Cmp, changes
 	return nil, &engine.Unreachable{Cause: err}
 }
 
-// conditions are that every object stands where its writer has seen it, and, for a decision, that its leader leads.
+// conditions are that every object is as its writer has seen it, and, for a decision, that its leader leads.
 func (s *Store) conditions(p *engine.Proposal) []clientv3.Cmp {
 	all := make([]clientv3.Cmp, 0, len(p.Writes)+1)
 	for i := range p.Writes {
@@ -98,5 +98,5 @@ func (s *Store) refusal(p *engine.Proposal, answer *clientv3.TxnResponse) (int64
 			return head, &engine.Conflict{Key: w.Key, Expected: w.Expected, Actual: versionOf(is, 0)}
 		}
 	}
-	return head, fmt.Errorf("etcd refused %d writes whose conditions are met", len(p.Writes)) // cannot be: it looked at once
+	return head, fmt.Errorf("etcd refused %d writes whose conditions are met", len(p.Writes)) // cannot be: it looked at both in one transaction
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // places is how many objects of one revision have a version of their own: those of a transaction, and more. What
-// somebody else deletes beyond that, by etcdctl, has the last one.
+// another program deletes beyond that, by etcdctl, has the last one.
 const places = 128
 
 // versionOf makes a version of a revision and a place in it, from 0.
 func versionOf(revision int64, place int) int64 { return revision*places + int64(min(place, places-1)) }
 
-// revisionOf returns the revision that an object stands at; 0 for none.
+// revisionOf returns the revision that an object has; 0 for none.
 func revisionOf(version int64) int64 { return version / places }
 
 // valueOf is what etcd keeps of a write: a line of its place and when it expires, and then the object, in JSON.

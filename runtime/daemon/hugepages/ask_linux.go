@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enabled says, in brackets, who is given huge pages: who asks, everybody or nobody.
+// enabled says, in brackets, which processes get huge pages: those that ask, all or none.
 const enabled = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 // possible reports whether huge pages are there to be asked for, and whether addresses that nothing uses yet cost nothing.
 func possible() bool { return onRequest() && unlimited() }
 
-// onRequest reports whether the kernel gives huge pages to who asks, and to nobody else.
+// onRequest reports whether the kernel gives huge pages to processes that ask, and to no others.
 func onRequest() bool {
 	who, err := os.ReadFile(enabled)
 	return err == nil && bytes.Contains(who, []byte("[madvise]"))

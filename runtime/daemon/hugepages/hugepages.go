@@ -38,7 +38,7 @@ func (w Wanted) Reserve(bytes int64) (back func()) {
 	return back
 }
 
-// untouched is new memory, of which all but a byte is left as it is: a slice would be filled with zeros where a part of it
+// untouched is new memory, of which all but a byte is not touched: a slice would be filled with zeros where a part of it
 // was used before.
 func untouched(bytes int) []byte {
 	var b strings.Builder
@@ -53,7 +53,7 @@ func (w Wanted) Grow() {
 	w.Reserve(missing(used, room))
 }
 
-// missing is how many bytes more a heap should have, of which so many are used and there is room for so many.
+// missing is how many bytes more a heap should have, of which so many are used and so many fit.
 func missing(used, room uint64) int64 {
 	if used < small || room >= used/4 {
 		return 0

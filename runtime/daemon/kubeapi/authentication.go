@@ -28,7 +28,7 @@ import (
 	"leeward/runtime/fleet/config"
 )
 
-// authentication knows clients by certificates and by bearer tokens. Whoever has neither may only ask whether the daemon
+// authentication knows clients by certificates and by bearer tokens. A client that has neither may only ask whether the daemon
 // is well.
 func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (authenticator.Request, error) {
 	tokens, err := s.tokens()

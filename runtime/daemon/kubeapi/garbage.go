@@ -25,7 +25,7 @@ import (
 const looksAgainAfter = time.Second
 
 // collector deletes what belonged to what is gone, as Kubernetes does: an object goes when none of the owners that it
-// names is left. It looks at what stands, and remembers nothing but who names whom, so that it does after a restart what
+// names remains. It looks at what is stored, and remembers nothing but who names whom, so that it does after a restart what
 // it would have done before; and what it could not do, while the store takes no writes. What names no owner, nearly all of
 // a fleet, costs it a glance at each change.
 //
@@ -44,7 +44,7 @@ type collector struct {
 	refused bool
 }
 
-// site is where an object stands.
+// site is where an object is stored.
 type site struct {
 	resource        *catalog.Resource
 	namespace, name string
@@ -90,7 +90,7 @@ func (c *collector) run(ctx context.Context) {
 	}
 }
 
-// begin looks at all that stands: what is to go may have been left by one that was killed.
+// begin looks at all that is stored: a process that was killed may have left work.
 func (c *collector) begin(ctx context.Context) {
 	var concerned []engine.Object
 	for _, k := range kinds {
@@ -110,7 +110,7 @@ func (c *collector) begin(ctx context.Context) {
 func (c *collector) hear(ctx context.Context, change *engine.Change) {
 	o, gone := change.Object, change.Object == nil
 	if gone {
-		if len(c.owners) == 0 { // nobody owns anything: what it was need not be read
+		if len(c.owners) == 0 { // no object owns anything: what it was need not be read
 			return
 		}
 		o = change.Previous()
@@ -163,7 +163,7 @@ func (c *collector) lookAgain(ctx context.Context) {
 	c.log.Info().Msg("the store takes writes again: what lost its owners is collected")
 }
 
-// look does what an object asks for as it stands, or notes that it could not be done.
+// look does what an object asks for as it is now, or notes that it could not be done.
 func (c *collector) look(ctx context.Context, p site) {
 	c.refused = false
 	if c.collect(ctx, p); !c.refused {
@@ -189,7 +189,7 @@ func (c *collector) collect(ctx context.Context, p site) {
 	}
 }
 
-// waits reports whether an object is being deleted, and what it owns is to be seen to before it goes.
+// waits reports whether an object is being deleted, and what it owns must be deleted first.
 func waits(o engine.Object) bool {
 	return takesAlong(o) || o.GetDeletionTimestamp() != nil && slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents)
 }
@@ -221,7 +221,7 @@ func (c *collector) lookAtOwners(ctx context.Context, p site, o engine.Object) {
 	}
 }
 
-// owner returns the owner that a reference names, and whether it is there. Of what is not kept here nobody can say that it
+// owner returns the owner that a reference names, and whether it is there. Of what is not kept here it cannot be said that it
 // is gone.
 func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Object, bool) {
 	p := ownerOf(r, namespace)
@@ -244,7 +244,7 @@ func (c *collector) ownsWhatStays(o engine.Object) bool {
 }
 
 // ownedBy returns the objects that an object owns. What names its UID from another namespace is not among them: an owner
-// that has a namespace owns nothing outside, and whoever may write there only must not keep it from going.
+// that has a namespace owns nothing outside, and a user who may write there only must not keep it from going.
 func (c *collector) ownedBy(o engine.Object) sets.Set[site] {
 	all := c.owned[o.GetUID()]
 	if o.GetNamespace() == "" {
@@ -274,7 +274,7 @@ func (c *collector) orphan(ctx context.Context, p site, o engine.Object) {
 	}
 }
 
-// deleteOwned deletes what an object owns, or has in it, and lets it go when none is left that it has to wait for.
+// deleteOwned deletes what an object owns, or has in it, and lets it go when none remains that it has to wait for.
 func (c *collector) deleteOwned(ctx context.Context, p site, o engine.Object) {
 	blocked := false
 	if n, is := c.served[p.resource.Name()].(namespaces); is {
@@ -303,7 +303,7 @@ func (c *collector) release(ctx context.Context, p site, o engine.Object, finali
 	})
 }
 
-// update changes an object, unless somebody else has: that is heard of in its turn.
+// update changes an object, unless another writer has: that is heard of in its turn.
 func (c *collector) update(ctx context.Context, p site, o engine.Object, change func(engine.Object)) bool {
 	next := api.Copy(o)
 	change(next)
@@ -312,7 +312,7 @@ func (c *collector) update(ctx context.Context, p site, o engine.Object, change 
 	return c.done(p, err, "owner references not kept up")
 }
 
-// remove deletes an object as it stands, by the policy that its finalizers ask for.
+// remove deletes an object as it is now, by the policy that its finalizers ask for.
 func (c *collector) remove(ctx context.Context, p site, o engine.Object, foreground bool) {
 	policy := metav1.DeletePropagationBackground
 	switch {
@@ -347,7 +347,7 @@ func siteOf(o engine.Object) site {
 	return site{catalog.Of(api.KeyOf(o)), o.GetNamespace(), o.GetName()}
 }
 
-// ownerOf is where the owner stands that an object of a namespace names; one of a kind that is not kept here has no
+// ownerOf is where the owner is stored that an object of a namespace names; one of a kind that is not kept here has no
 // resource, nor has one within a namespace that something outside names.
 func ownerOf(r metav1.OwnerReference, namespace string) site {
 	resource := catalog.Of(api.Key{APIVersion: r.APIVersion, Kind: r.Kind})

@@ -9,7 +9,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// User is somebody who is given a kubeconfig.
+// User is a user who gets a kubeconfig.
 type User struct {
 	Name   string
 	Groups []string

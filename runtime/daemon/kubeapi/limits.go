@@ -97,7 +97,7 @@ func (l *limits) write(ctx context.Context, key string) (end func(), err error) 
 	return end, err
 }
 
-// compute computes what is to be written, unless the request is cut off before.
+// compute computes what will be written, unless the request is cut off before.
 func (l *limits) compute(ctx context.Context, what func() (kruntime.Object, *uint64, error)) (kruntime.Object, *uint64, error) {
 	end, err := take(ctx, l.computing, "")
 	if err != nil {

@@ -47,7 +47,7 @@ func (s *tableStorage) GetList(ctx context.Context, key string, opts storage.Lis
 	return s.finish(p, list, key, snapshot.Version, opts)
 }
 
-// at returns the table as it stood at a version, 0 for now.
+// at returns the table as it was at a version, 0 for now.
 func (s *tableStorage) at(ctx context.Context, version int64) (engine.Snapshot, error) {
 	if version == 0 {
 		return s.table.Snapshot(), nil

@@ -53,7 +53,7 @@ type namespaces struct {
 	contents []objects
 }
 
-// Delete has a namespace go, so that nothing more comes into it; the collector empties it first, whoever is killed meanwhile.
+// Delete has a namespace go, so that nothing more comes into it; the collector empties it first, whatever is killed meanwhile.
 func (n namespaces) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if slices.Contains(everlasting, name) {
 		return nil, false, apierrors.NewForbidden(namespaceResource, name, errors.New("this namespace may not be deleted"))
@@ -122,7 +122,7 @@ func (l lifecycle) Validate(ctx context.Context, a admission.Attributes, _ admis
 	return nil
 }
 
-// validateOwners wants whoever has an object block the deletion of a cluster-scoped owner to be one who may delete that. An
+// validateOwners requires that a user who has an object block the deletion of a cluster-scoped owner may delete that owner. An
 // owner within the namespace is in the same hands as the object. Source: Kubernetes' OwnerReferencesPermissionEnforcement.
 func (l lifecycle) validateOwners(ctx context.Context, a admission.Attributes) error {
 	written, ok := a.GetObject().(metav1.Object)

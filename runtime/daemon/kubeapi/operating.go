@@ -29,7 +29,7 @@ func (s *Server) checkReadiness(c *server.Config) {
 	}
 }
 
-// checkStore says why writes are not taken, or, of a store that is shared, why nobody knows what is new.
+// checkStore says why writes are not taken, or, of a store that is shared, why it is not known what is new.
 func (s *Server) checkStore(r *http.Request) error {
 	if err := s.config.Engine.Health(); err != nil {
 		return err

@@ -17,14 +17,14 @@ import (
 const (
 	// AdminGroup may do everything.
 	AdminGroup = "leeward:admins"
-	// EditorGroup may read and write every object, and not act as somebody else. "leeward:editors:shop" may so in the
+	// EditorGroup may read and write every object, and not act as another user. "leeward:editors:shop" may so in the
 	// namespace shop only.
 	EditorGroup = "leeward:editors"
 	// ViewerGroup may read every object but those that hold secrets. "leeward:viewers:shop" may so in the namespace shop only.
 	ViewerGroup = "leeward:viewers"
 	// AgentGroup are the agents of clusters. Each may report on its own cluster, and read and report on its Works.
 	AgentGroup = "leeward:agents"
-	// AgentPrefix stands before the cluster in the name of its agent.
+	// AgentPrefix precedes the cluster in the name of its agent.
 	AgentPrefix = "leeward:agent:"
 )
 
@@ -68,7 +68,7 @@ var (
 		{verbs: []string{"get"}, paths: []string{"/metrics", "/metrics/*"}},
 	}
 
-	// everyoneRules are those of whoever is known.
+	// everyoneRules are those of every authenticated user.
 	everyoneRules = []rule{
 		{verbs: []string{"create"}, groups: []string{"authorization.k8s.io"}, resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}},
 		{verbs: []string{"create"}, groups: []string{"authentication.k8s.io"}, resources: []string{"selfsubjectreviews"}},

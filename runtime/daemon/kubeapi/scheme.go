@@ -29,7 +29,7 @@ var asked = []struct {
 
 var leewardVersion = schema.GroupVersion{Group: "leeward.dev", Version: "v1alpha1"}
 
-// newScheme returns the Go types of all that the server speaks of. Each stands for its own internal version, too:
+// newScheme returns the Go types of all that the server speaks of. Each is its own internal version, too:
 // there is one version of everything, so nothing is ever converted but events.
 func newScheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()

@@ -63,7 +63,7 @@ func (k *kind) addSelectors(s *runtime.Scheme) error {
 	})
 }
 
-// wordIn returns a word that stands, in quotes, in the JSON of every object that is selected: the longest value that a field
+// wordIn returns a word that occurs, in quotes, in the JSON of every object that is selected: the longest value that a field
 // or a label must have. Empty: there is none.
 func wordIn(selects storage.SelectionPredicate) (longest string) {
 	consider := func(operator selection.Operator, values ...string) {

@@ -91,11 +91,11 @@ type Server struct {
 
 var libraryLogs sync.Once
 
-// HearLibraries has what libraries log, as far as it may concern somebody, logged here. It is done once: klog has one logger
+// HearLibraries has what libraries log, as far as it matters to an admin, logged here. It is done once: klog has one logger
 // for the whole process.
 func HearLibraries(log zerolog.Logger) {
 	libraryLogs.Do(func() {
-		quiet := log.Level(max(log.GetLevel(), zerolog.WarnLevel)) // what they tell of themselves helps nobody
+		quiet := log.Level(max(log.GetLevel(), zerolog.WarnLevel)) // what they tell of themselves is of no use
 		klog.SetSlogLogger(slog.New(zerolog.NewSlogHandler(quiet)))
 	})
 }
@@ -163,7 +163,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen takes the address, so that it is known from the start and nobody else takes it.
+// listen takes the address, so that it is known from the start and no other process takes it.
 func (s *Server) listen() error {
 	host, _, err := net.SplitHostPort(s.config.Addr)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"leeward/runtime/fleet/config"
 )
 
-// loopback are the names that whoever is on the daemon's own machine calls it by.
+// loopback are the names by which programs on the daemon's own machine call it.
 var loopback = []string{"localhost", "127.0.0.1", "::1"}
 
 // secure says how the server proves what it is, and how clients do.

@@ -25,7 +25,7 @@ type sharing struct {
 }
 
 // of returns what is sent of an object for the change of a version; deleted tells the end of an object from what
-// stands. make makes it, unless another watcher was first.
+// is stored. make makes it, unless another watcher was first.
 func (s *sharing) of(version int64, deleted bool, make func() *shared) *shared {
 	s.mu.Lock()
 	defer s.mu.Unlock()

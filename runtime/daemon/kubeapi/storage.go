@@ -214,7 +214,7 @@ func (s *tableStorage) Delete(
 	})
 }
 
-// GuaranteedUpdate replaces an object by what update makes of it, until nobody else has changed it meanwhile. One
+// GuaranteedUpdate replaces an object by what update makes of it, until no other writer has changed it meanwhile. One
 // that update leaves as it is is not written.
 func (s *tableStorage) GuaranteedUpdate(
 	ctx context.Context, key string, out runtime.Object, ignoreNotFound bool,
@@ -261,7 +261,7 @@ func (s *tableStorage) GuaranteedUpdate(
 	})
 }
 
-// unchanged reports whether an object says what the one that stands says, whatever its version.
+// unchanged reports whether an object says what the stored one says, whatever its version.
 func unchanged(next, is engine.Object) bool {
 	next.SetResourceVersion(is.GetResourceVersion())
 	next.GetObjectKind().SetGroupVersionKind(is.GetObjectKind().GroupVersionKind())
@@ -277,11 +277,11 @@ type original struct {
 	current bool
 }
 
-// errStale says that an attempt must be made with the object as it stands.
+// errStale says that an attempt must be made with the object as it is stored.
 var errStale = errors.New("the object may be out of date")
 
-// try attempts a change until it is made, or fails of the object as it stands, or the request is cut off. An attempt
-// that fails of a suggested object is only believed if that is the one that stands.
+// try attempts a change until it is made, or fails of the object as it is stored, or the request is cut off. An attempt
+// that fails of a suggested object is only believed if that is the stored one.
 func (s *tableStorage) try(ctx context.Context, key string, ignoreNotFound bool, suggested runtime.Object, attempt func(*original) error) error {
 	is, err := s.suggested(suggested)
 	if is == nil && err == nil {

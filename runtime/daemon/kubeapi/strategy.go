@@ -82,7 +82,7 @@ func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 }
 
 // keepTimes gives the taints of a cluster that stay the times that they had: who sends the whole list again has not
-// tainted anew.
+// tainted again.
 func keepTimes(o, old api.Object) {
 	cluster, ok := o.(*api.Cluster)
 	if !ok {

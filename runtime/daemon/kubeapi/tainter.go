@@ -41,7 +41,7 @@ func noteTainter(ctx context.Context, o, old api.Object, now time.Time) {
 	cluster.Status.TaintCauses = causes
 }
 
-// keepCauses has whoever reports the status of a cluster leave alone who set its taints.
+// keepCauses keeps a writer of the status of a cluster from changing who set its taints.
 func keepCauses(o, old runtime.Object) {
 	if cluster, ok := o.(*api.Cluster); ok {
 		cluster.Status.TaintCauses = old.(*api.Cluster).Status.TaintCauses

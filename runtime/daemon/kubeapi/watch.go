@@ -66,7 +66,7 @@ type watcher struct {
 func (w *watcher) Stop()                          { w.stop() }
 func (w *watcher) ResultChan() <-chan watch.Event { return w.events }
 
-// begin places the cursor. It returns the objects that are to be told first, nil for none.
+// begin places the cursor. It returns the objects to tell first, nil for none.
 func (w *watcher) begin(version int64) (*engine.Snapshot, error) {
 	asked := w.opts.SendInitialEvents
 	if asked == nil && version == 0 || asked != nil && *asked {
@@ -207,7 +207,7 @@ func (w *watcher) selected(o engine.Object) bool {
 	return err == nil && matched
 }
 
-// selectedBefore spares looking at what stood before where everything is selected.
+// selectedBefore spares looking at what was stored before where everything is selected.
 func (w *watcher) selectedBefore(c *engine.Change) bool {
 	if c.New() || w.opts.Predicate.Empty() {
 		return !c.New()

@@ -1,5 +1,5 @@
 // Package leadership has one of the daemons that share a store lead: it holds a Lease, as Kubernetes' controllers do, and
-// a term, which every decision of its machines names. The Lease says when somebody else may lead; the term is what
+// a term, which every decision of its machines names. The Lease says when another daemon may lead; the term is what
 // keeps a leader that has not noticed from deciding anything.
 package leadership
 
@@ -51,7 +51,7 @@ func (t Timing) Validate() []error {
 	return problems
 }
 
-// Holder returns who leads by a Lease, and until when, as far as it says; zero if nobody does.
+// Holder returns who leads by a Lease, and until when, as far as it says; zero if no daemon does.
 func Holder(l *coordinationv1.Lease) (who string, until time.Time) {
 	if who = ptr.Deref(l.Spec.HolderIdentity, ""); who == "" || l.Spec.RenewTime == nil {
 		return "", time.Time{}
@@ -69,11 +69,11 @@ type Candidate struct {
 	// Lead leads from a term's beginning to its end: until the context is done, or it does not want to any more. An error
 	// ends the candidacy.
 	Lead func(ctx context.Context, term int64) error
-	// Leader hears who leads, whenever somebody else does.
+	// Leader hears who leads, whenever another daemon does.
 	Leader func(identity string)
 }
 
-// Run stands for leader, again and again, until the context is done.
+// Run campaigns for leadership, again and again, until the context is done.
 func (c *Candidate) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := c.stand(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-// sums are the bindings of which what their copies report is to be added up, those first that have waited longest, each
+// sums are the bindings of which what their copies report must be added up, those first that have waited longest, each
 // once: a failover changes a binding several times.
 type sums struct {
 	waiting []messages.BindingName
@@ -23,7 +23,7 @@ type sums struct {
 }
 
 const (
-	// sumsAtOnce is how many are added up at once; fewer while there are Works to write, which agents wait for.
+	// sumsAtOnce is how many are added up in one round; fewer while there are Works to write, which agents wait for.
 	sumsAtOnce      = 2048
 	sumsBesideWorks = 64
 )

@@ -29,7 +29,7 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 		return
 	}
 	name := messages.ClusterName(now.Name)
-	f.world.Store().Note(api.KeyOf(now)) // what the machines take back at once is no change to them
+	f.world.Store().Note(api.KeyOf(now)) // what the machines take back immediately is no change to them
 	f.refused(now, editCluster(f.world, before, now))
 	f.renewMoved(before, now)
 	if news := observed.Conditions(&before.Status, &now.Status); len(news) > 0 {
@@ -67,7 +67,7 @@ func editCluster(w *world.World, before, now *api.Cluster) error {
 	return err
 }
 
-// reconcileDrain begins or ends a drain that was asked for, or taken back, while nobody listened.
+// reconcileDrain begins or ends a drain that was asked for, or taken back, while no daemon ran.
 func (f *Fleet) reconcileDrain(c *api.Cluster) {
 	under := observed.Drain{Wanted: c.Status.Drain != nil}
 	if under.Wanted && c.Status.Drain.Deadline != nil {

@@ -65,7 +65,7 @@ var reasons = map[string]string{
 	"BindingDescheduled": "DescheduleBindingSucceed",
 }
 
-// noteEvent has a fact told with its grounds once it is committed, unless it only follows from one that is told.
+// noteEvent has a fact told with its reason once it is committed, unless it only follows from one that is told.
 func (f *Fleet) noteEvent(d Decision) {
 	if d.Told.Level < zerolog.InfoLevel {
 		return
@@ -185,10 +185,10 @@ func (f *Fleet) record() {
 		}
 		f.config.Decided(all)
 	}
-	f.decided = nil // a start, or a storm, tells of all bindings: its room is not kept
+	f.decided = nil // a start, or a storm, tells of all bindings: its memory is not kept
 }
 
-// stands reports whether there is an Event that tells the same: machines that are made anew find again what cannot be, such as a
+// stands reports whether there is an Event that tells the same: machines that are built again find again what cannot be, such as a
 // placement, and who looks at Events has read it; or, of what was found in the store, that tells of it.
 func (f *Fleet) stands(e *event) bool {
 	namespace, begins := eventName(e)
@@ -224,7 +224,7 @@ func eventName(e *event) (namespace, begins string) {
 
 // eventsLeft takes the Events of all objects but those that are not committed yet.
 func (f *Fleet) eventsLeft() (all []pending) {
-	waiting := map[api.Key][]event{} // a new one: a start tells of all bindings, and its room is not kept
+	waiting := map[api.Key][]event{} // a new one: a start tells of all bindings, and its memory is not kept
 	for _, key := range slices.SortedFunc(maps.Keys(f.events), store.CompareKeys) {
 		if f.postponed[key] {
 			waiting[key] = f.events[key]

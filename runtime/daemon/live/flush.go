@@ -16,13 +16,13 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// pending is one object that is to be written.
+// pending is one object that must be written.
 type pending struct {
 	key   string
 	write engine.Write
 	// object is what is written; nil deletes.
 	object engine.Object
-	// source is the world's object, wish what a Work is to be, and event what an Event is to tell, which is made when it is
+	// source is the world's object, wish what a Work must be, and event what an Event must tell, which is made when it is
 	// written.
 	source     api.Key
 	version    uint64 // of the world's object
@@ -32,13 +32,13 @@ type pending struct {
 }
 
 const (
-	// decidedAtOnce is how many objects that machines decided on are committed at once: few, so that the first are
+	// decidedAtOnce is how many objects that machines decided on are committed together: few, so that the first are
 	// seen, and acted on, while the last are still being written.
 	decidedAtOnce = 256
 	// flushAtOnce is how many objects of all else are: few enough for readers of the engine to keep up, this fleet among
 	// them, and enough for a sync of the log to cost little.
 	flushAtOnce = 512
-	// decidedInARound is how many are before the machines hear of what came meanwhile: whoever edits a policy may change as
+	// decidedInARound is how many are before the machines hear of what came meanwhile: an edit of a policy may change as
 	// many as there are. DecisionsLast is how long objects are made of them before that, however few they were.
 	decidedInARound = 8 * decidedAtOnce
 	decisionsLast   = 50 * time.Millisecond
@@ -50,8 +50,8 @@ const (
 )
 
 // flush commits all that the machines changed: what they decided, and then a part of what follows from that. It reports
-// whether more of that is left, or the machines must hear of something that came of it. What meets a change that the
-// world has not heard of is left for after it.
+// whether more of that remains, or the machines must hear of something that came of it. What meets a change that the
+// world has not heard of waits until it has.
 func (f *Fleet) flush() (again bool, err error) {
 	r := &relay{fleet: f}
 	clear(f.postponed)
@@ -89,7 +89,7 @@ func (f *Fleet) flush() (again bool, err error) {
 	return err == nil && (again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0), err
 }
 
-// nextDecisions takes the objects that are to be committed, in their order, those that changed last before those that wait: what
+// nextDecisions takes the objects that must be committed, in their order, those that changed last before those that wait: what
 // fails while a policy changes must not wait for the rest of that. Where there are many, those of which only the status changed are
 // the last: a storm that is paused, or goes on, says so of every eviction that waits. The Governor precedes all: people who hold
 // evictions wait for its status.
@@ -179,7 +179,7 @@ func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, dec
 	return next[:n:n], decided
 }
 
-// commit commits a part of what is to be written, all of it but what meets a change, at once or in as few steps as the
+// commit commits a part of what must be written, all of it but what meets a change, in one step or in as few steps as the
 // store allows. In shadow it does not.
 func (f *Fleet) commit(part []pending) (told bool, err error) {
 	for len(part) > 0 && !f.config.Shadow {
@@ -306,7 +306,7 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (to
 	}
 	clear(f.manifests)
 	if f.wishes = f.wishes[done:]; len(f.wishes) == 0 {
-		f.wishes = nil // a start wishes for all Works: their room is not kept
+		f.wishes = nil // a start wishes for all Works: their memory is not kept
 	}
 	return told
 }
@@ -382,7 +382,7 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 	return told
 }
 
-// rest has the world's object rest on the row that was committed of it, unless somebody else has changed that since: that
+// rest has the world's object rest on the row that was committed of it, unless another writer has changed that since: that
 // is news.
 func (f *Fleet) rest(p *pending) {
 	row := f.config.Engine.Table(catalog.Of(p.source).Name()).Row(p.key)
@@ -391,7 +391,7 @@ func (f *Fleet) rest(p *pending) {
 	}
 }
 
-// tellWritten tells which generation of its Work stands for a wish, if it asked for a copy and there is a Work.
+// tellWritten tells which generation of its Work carries a wish, if it asked for a copy and there is a Work.
 func (f *Fleet) tellWritten(w *wish, generation int64) bool {
 	if w.wanted == nil || generation == 0 {
 		return false
@@ -400,7 +400,7 @@ func (f *Fleet) tellWritten(w *wish, generation int64) bool {
 	return true
 }
 
-// tellGone tells that a Work was deleted which nobody had to let go first.
+// tellGone tells that a Work was deleted which no agent had to let go first.
 func (f *Fleet) tellGone(w *wish) bool {
 	if w == nil {
 		return false
@@ -421,7 +421,7 @@ func (f *Fleet) tellNone(w *wish) bool {
 	return f.tellGone(w)
 }
 
-// postpone takes an object that somebody else has just changed out of a batch, to be written when the world has
+// postpone takes an object that another writer has just changed out of a batch, to be written when the world has
 // heard of that: the news is on its way.
 func (f *Fleet) postpone(batch []pending, key string) []pending {
 	f.stats.Conflicts++

@@ -17,7 +17,7 @@ func (f *Fleet) leaseChanged(c *engine.Change) {
 	}
 }
 
-// observeLeases takes over the leases that were there before. The agents renewed them while nobody listened, so
+// observeLeases takes over the leases that were there before. The agents renewed them while no daemon ran, so
 // their own times count.
 func (f *Fleet) observeLeases(objects []api.Object) {
 	for _, o := range objects {

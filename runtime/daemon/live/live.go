@@ -35,11 +35,11 @@ type Config struct {
 	Term int64
 	// Seed breaks ties that Karmada leaves to chance.
 	Seed uint64
-	// Lanes is how many lanes of actors run at once. Zero: one.
+	// Lanes is how many lanes of actors run in parallel. Zero: one.
 	Lanes int
 	Clock clock.Clock
 	Log   zerolog.Logger
-	// Hear hears every fact and its words, on the goroutine of Run. Zero: nobody listens.
+	// Hear hears every fact and its words, on the goroutine of Run. Zero: there is no listener.
 	Hear func(at time.Time, f messages.Fact, told journal.Phrase)
 	// Unmonitored has nothing ask the invariants.
 	Unmonitored bool
@@ -52,9 +52,9 @@ type Config struct {
 	// the Events that tell of them are. Zero: they are not kept.
 	Decided func([]Decision)
 	// Recorded reports whether Decided has heard of a decision, as far as that is known from before a restart; what it has
-	// not is found in the store, and told anew. Zero: it has heard of all.
+	// not is found in the store, and told again. Zero: it has heard of all.
 	Recorded func(kind string, b messages.BindingName, c messages.ClusterName, at time.Time) bool
-	// Started is called once, when all that a start found to do is done, on the goroutine of Run. Zero: nobody waits for it.
+	// Started is called once, when all that a start found to do is done, on the goroutine of Run. Zero: it is not called.
 	Started func()
 	// Times reads a clock that times the machines, as kernel.Config.Clock. Zero: nothing is timed.
 	Times func() time.Duration
@@ -62,7 +62,7 @@ type Config struct {
 	StepLimit time.Duration
 	// Quarantine are the machines that are not run.
 	Quarantine []Quarantined
-	// Tamper stands before every machine, as world.Config.Tamper. Zero: nothing does.
+	// Tamper may change what every machine is sent, as world.Config.Tamper. Zero: nothing does.
 	Tamper world.Tamper
 	// Shadow decides, tells what it decided, and writes nothing.
 	Shadow bool
@@ -206,7 +206,7 @@ func (f *Fleet) run(ctx context.Context) error {
 	}
 }
 
-// serve calls what somebody asked for, at the present instant.
+// serve calls what a client asked for, at the present instant.
 func (f *Fleet) serve(ask func()) {
 	f.arrive()
 	ask()
@@ -258,7 +258,7 @@ func (f *Fleet) step(ctx context.Context) error {
 }
 
 // round takes in what there is, brings about what is due and commits what came of it. It reports whether there is more
-// to do at once.
+// to do immediately.
 func (f *Fleet) round() (again bool, err error) {
 	f.take()
 	if err := f.tryAgain(); err != nil {

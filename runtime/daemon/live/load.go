@@ -57,7 +57,7 @@ func (f *Fleet) load(ctx context.Context) error {
 	f.recover()
 	f.endOrphans()
 	select {
-	case <-ctx.Done(): // what is read on is for nobody
+	case <-ctx.Done(): // what is read on is not used
 		return context.Cause(ctx)
 	case read := <-reports:
 		if err := f.takeReports(read); err != nil {
@@ -67,7 +67,7 @@ func (f *Fleet) load(ctx context.Context) error {
 	for _, o := range f.world.Store().List("Cluster") {
 		f.joining = append(f.joining, messages.ClusterName(o.GetName()))
 		f.reconcileDrain(o.(*api.Cluster))
-		if joins(o) { // it was made while nobody listened
+		if joins(o) { // it was made while no daemon ran
 			f.world.Store().Note(api.KeyOf(o))
 		}
 	}
@@ -91,7 +91,7 @@ func (f *Fleet) recover() {
 	<-met
 }
 
-// endOrphans ends the bindings whose workloads were deleted while nobody listened. That a policy made it for a workload says that
+// endOrphans ends the bindings whose workloads were deleted while no daemon ran. That a policy made it for a workload says that
 // there was one.
 func (f *Fleet) endOrphans() {
 	var orphans []messages.BindingName

@@ -119,7 +119,7 @@ func (f *Fleet) renewMoved(before, now *api.Cluster) {
 }
 
 // overridden returns a manifest as the cluster of a wish is to have it, and keeps the wish where policies cannot be
-// applied: then the Work stays as it stands until one of them, the cluster or the template changes.
+// applied: then the Work stays as it is until one of them, the cluster or the template changes.
 func (f *Fleet) overridden(w *wish, m manifest) (manifest, error) {
 	if len(f.overrides) == 0 {
 		return m, nil

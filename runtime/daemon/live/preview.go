@@ -72,7 +72,7 @@ func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, ol
 	return rehearsal.Warnings(outcome, fleet.Now)
 }
 
-// outline is what can be said of a write to a large fleet at once.
+// outline is what can be said of a write to a large fleet immediately.
 func (c *Config) outline(s *messages.Settings, o, old api.Object, n int) []string {
 	now, ok := o.(*api.Cluster)
 	if before, known := old.(*api.Cluster); ok && known && !sameStay(before, now) {

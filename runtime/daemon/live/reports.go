@@ -20,7 +20,7 @@ type reports struct {
 	err   error
 }
 
-// report is what one Work says, to the machine of its cluster's agent; nobody where it is that of no copy.
+// report is what one Work says, to the machine of its cluster's agent; none where it is that of no copy.
 type report struct {
 	cluster messages.ClusterName
 	says    *messages.WorkObserved
@@ -77,7 +77,7 @@ func (f *Fleet) readReports() <-chan reports {
 	return read
 }
 
-// takeReports hands reports to the machines that they are for. About as many Works will be asked for at once.
+// takeReports passes reports to the machines that they are for. About as many Works will be asked for together.
 func (f *Fleet) takeReports(r reports) error {
 	f.wishes = make([]wish, 0, len(r.works))
 	for i := range r.works {

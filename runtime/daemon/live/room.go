@@ -13,7 +13,7 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-// rooms are the clusters of whose free capacity the scheduler must be told anew. Where the scheduler reserves capacity for what
+// rooms are the clusters of whose free capacity the scheduler must be told again. Where the scheduler reserves capacity for what
 // is placed, for as long as that is placed (capacityReservation), it hears what agents report as taken without the copies that
 // serve; where it does not, as they report it. It hears of them once in each second of the machines' time: a storm has many
 // reports in one.
@@ -88,7 +88,7 @@ func (f *Fleet) tellRooms() {
 	r.told = now
 }
 
-// reserve has all rooms told anew when the scheduler begins to reserve capacity, or ceases to.
+// reserve has all capacity told again when the scheduler begins to reserve capacity, or ceases to.
 func (r *rooms) reserve(w *world.World) {
 	if reserves := w.Settings().CapacityReservation; reserves != r.reserved {
 		r.reserved, r.own, r.asOf = reserves, nil, nil

@@ -121,13 +121,13 @@ func (f *Fleet) refused(o api.Object, err error) {
 	f.warn(api.KeyOf(o), "Refused", err.Error())
 }
 
-// rebaseBinding gives a binding that somebody edited the fields that they left alone as the world has them now.
+// rebaseBinding gives a binding that was edited the fields that the edit did not touch as the world has them now.
 func (f *Fleet) rebaseBinding(edited, before *store.Binding) {
 	ours, _ := f.world.Binding(edited.Name())
 	if ours == nil {
 		return
 	}
-	if before == nil { // somebody made it just when the world did
+	if before == nil { // a client made it just when the world did
 		before = &store.Binding{Meta: &metav1.ObjectMeta{}, Spec: ours.Spec}
 	}
 	edited.Meta.Labels = merged(edited.Meta.Labels, before.Meta.Labels, ours.Meta.Labels)
@@ -144,7 +144,7 @@ func rebase(edited, before, ours reflect.Value) {
 	}
 }
 
-// merged returns our labels, or annotations, with what was done to theirs. Those of Karmada's own that somebody took away
+// merged returns our labels, or annotations, with what was done to theirs. Those of Karmada's own that were taken away
 // stay: they say what the machines have decided.
 func merged(edited, before, ours map[string]string) map[string]string {
 	all := maps.Clone(ours)

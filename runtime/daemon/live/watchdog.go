@@ -44,7 +44,7 @@ type Quarantined struct {
 	Step  messages.Message
 	// Heard is the version up to which it had heard of changes. A later one of its objects ends the quarantine, ...
 	Heard int64
-	// NotBefore is ... but not before that: whoever can make a machine hang can do so again with each change.
+	// NotBefore is ... but not before that: a client that can make a machine hang can do so again with each change.
 	NotBefore time.Time
 }
 

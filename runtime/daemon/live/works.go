@@ -99,7 +99,7 @@ func edited(before, now *api.Work) bool {
 	return !equality.Semantic.DeepEqual(before.Spec.Workload, now.Spec.Workload) || !maps.Equal(before.Annotations, now.Annotations)
 }
 
-// workEdited tells the machine whose Work it was before somebody edited it.
+// workEdited tells the machine whose Work it was before it was edited.
 func (f *Fleet) workEdited(before, now *api.Work) {
 	named := *now
 	named.Annotations = before.Annotations
@@ -208,7 +208,7 @@ func newWork(w *wish, now time.Time, m *manifest) *api.Work {
 	}
 }
 
-// drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless nobody is left to, or its cluster is
+// drop has a Work go, if there is one: its agent takes the copy down and lets it go, unless no agent remains to, or its cluster is
 // gone. It reports whether that is a change.
 func (p *pending) drop(old *api.Work, version int64, now time.Time, gone bool) bool {
 	switch {

@@ -70,7 +70,7 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 	return &next, joining || !equality.Semantic.DeepEqual(old.Status, next.Status)
 }
 
-// joins reports whether a cluster has yet to be kept from going before it is left.
+// joins reports whether a cluster still needs the finalizer that keeps it until nothing runs on it.
 func joins(c api.Object) bool {
 	return c.GetDeletionTimestamp() == nil && !slices.Contains(c.GetFinalizers(), ClusterFinalizer)
 }

@@ -2,7 +2,7 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// namespace stands before the name of every metric.
+// namespace precedes the name of every metric.
 const namespace = "leeward"
 
 // The types of metrics.

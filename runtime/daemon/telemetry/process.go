@@ -58,7 +58,7 @@ func (m *Metrics) Committed(objects int, took time.Duration) {
 // Leads notes whether the machines of this daemon decide.
 func (m *Metrics) Leads(is bool) { m.process.leader.Set(number(is)) }
 
-// Restarted notes that the machines were made anew.
+// Restarted notes that the machines were built again.
 func (m *Metrics) Restarted() { m.process.restarts.Inc() }
 
 // Quarantined notes how many machines of a kind are not run.

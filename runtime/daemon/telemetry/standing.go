@@ -27,7 +27,7 @@ var (
 	holds         = define(gauge, "holds", "Holds on evictions, by scope: fleet, cluster or binding.", "scope")
 )
 
-// scrape tells what stands, at each scrape.
+// scrape tells the present state, at each scrape.
 type scrape struct{ *Metrics }
 
 // Describe names what is read at scrapes.

@@ -1,4 +1,4 @@
-// Package telemetry measures the daemon, for Prometheus. What happens is counted as facts are heard; what stands is
+// Package telemetry measures the daemon, for Prometheus. What happens is counted as facts are heard; the present state is
 // read at each scrape, from the objects as they are stored and from the machines, so that it is right after a restart,
 // too. docs/metrics.md lists all metrics.
 package telemetry

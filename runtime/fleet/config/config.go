@@ -16,7 +16,7 @@ type Override struct {
 	Field string
 	// Value is a scalar as YAML decodes it, or its text. For featureGates it may be a map, too.
 	Value any
-	// Source says where the override stands, for errors: "outage.yaml:7", "--set".
+	// Source says where the override is written, for errors: "outage.yaml:7", "--set".
 	Source string
 }
 

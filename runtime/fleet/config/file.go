@@ -14,7 +14,7 @@ import (
 )
 
 // ReadFile returns what a file sets: a mapping in YAML from fields to values, in the order of the file. Each has its
-// line as its source, "leewardd.yaml:7". Whether there are such fields, and such values of them, is left to the
+// line as its source, "leewardd.yaml:7". Whether there are such fields, and such values of them, is for the
 // caller. It reports every problem.
 func ReadFile(path string) ([]Override, []error) {
 	text, err := os.ReadFile(path)

@@ -10,7 +10,7 @@ import (
 	"leeward/messages/spelling"
 )
 
-// featureGates sets all gates at once, as Karmada's flag --feature-gates does: the text
+// featureGates sets all gates together, as Karmada's flag --feature-gates does: the text
 // "Failover=true,GracefulEviction=false", or a map.
 const featureGates = "featureGates"
 

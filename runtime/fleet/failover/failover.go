@@ -1,5 +1,5 @@
 // Package failover folds facts into failovers: how bindings are evicted from clusters, step by step. It alone knows which
-// fact is which step; whoever tells, counts or compares failovers reads them here.
+// fact is which step; code that tells, counts or compares failovers reads them here.
 package failover
 
 import (

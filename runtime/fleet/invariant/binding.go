@@ -73,7 +73,7 @@ func divides(b *store.Binding) bool {
 	return b.Spec.Placement != nil && b.Spec.Placement.ReplicaScheduling.Divides()
 }
 
-// byRoom reports whether replicas that are placed so go by the room that clusters have.
+// byRoom reports whether replicas that are placed so go by the capacity of clusters.
 func byRoom(p *api.Placement) bool {
 	if p == nil || !p.ReplicaScheduling.Divides() {
 		return false
@@ -153,7 +153,7 @@ func (m *Monitor) untold(b *store.Binding) bool {
 }
 
 // copiesAgree compares what members run with what the binding says, where a policy made the binding: what
-// people wrote themselves may tell of copies that nobody started.
+// people wrote themselves may tell of copies that no agent started.
 func (m *Monitor) copiesAgree(now time.Time, s *store.Store, b *store.Binding) {
 	if m.real || b.Owner() == "" || len(b.Spec.RequiredBy) > 0 || b.Spec.Suspension != nil {
 		return
@@ -210,8 +210,8 @@ func (m *Monitor) targetRuns(now time.Time, s *store.Store, b *store.Binding, t 
 
 func purged(k api.GracefulEvictionTask) bool { return !eviction.KeepsCopy(&k) }
 
-// oldCopyStays asks for the copy of a cluster that is being left, if it ran when its task began: a cluster
-// that comes back does at once what it was told long ago.
+// oldCopyStays asks for the copy of a cluster that is evicted from, if it ran when its task began: a cluster
+// that comes back does immediately what it was told long ago.
 func (m *Monitor) oldCopyStays(now time.Time, b *store.Binding, t *api.GracefulEvictionTask) {
 	name := messages.ClusterName(t.FromCluster)
 	k := m.copies.find(b.Name(), name)
@@ -283,8 +283,8 @@ func (m *Monitor) tolerations(b *store.Binding) ([]corev1.Toleration, bool) {
 // stoppedPace is how long a worker rests between evictions at rate zero. Source: Karmada's eviction worker.
 const stoppedPace = 30 * time.Minute
 
-// patience is how long a departure that is due may take where nobody says what holds it: until the next
-// re-list, and then until everybody else had a permit; a second more where what left may return at once.
+// patience is how long an eviction that is due may take where no fact says what blocks it: until the next
+// re-list, and then until every other workload had a permit; a second more where what was evicted may return immediately.
 func (m *Monitor) patience() time.Duration {
 	rest := time.Duration(0)
 	if !m.settings.PlacementHonoursDeadlines {

@@ -11,12 +11,12 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// ledger is what is known of moves that EvictionBudgets bound.
+// account is what is known of moves that EvictionBudgets bound.
 type ledger struct {
 	// moved are the moves of each account since its budget is as it is.
 	moved map[account]budget.Window
 	specs map[messages.BudgetName]*api.EvictionBudgetSpec
-	// Of the instant: took is what evictions took away at once of what served, and lost what else ceased to serve.
+	// Of the instant: took is what evictions took away directly of what served, and lost what else ceased to serve.
 	took map[evictedFrom]int32
 	lost int64
 	// fewer is set where old copies gave replicas up in the instant: there were more.
@@ -67,7 +67,7 @@ func (m *Monitor) budgetsKept(s *store.Store) {
 	}
 }
 
-// movesKept asks one budget. One that was edited counts anew.
+// movesKept asks one budget. One that was edited counts again.
 func (m *Monitor) movesKept(s *store.Store, g *messages.Budget) {
 	if g.Spec.MaxMoved == nil {
 		return
@@ -105,7 +105,7 @@ func accountOf(g *messages.Budget, b messages.BindingName) account {
 	return account{budget: g.Name}
 }
 
-// moves counts one eviction for a budget, and asks whether there was room for it.
+// moves counts one eviction for a budget, and asks whether the budget allowed it.
 func (m *Monitor) moves(at time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
 	d, of := evictedFrom{f.Binding, f.Cluster}, accountOf(g, f.Binding)
 	window, goes := m.ledger.moved[of], budget.Eviction{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}

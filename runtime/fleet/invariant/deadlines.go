@@ -72,7 +72,7 @@ func (m *Monitor) noticed(at time.Time, b messages.BindingName, c messages.Clust
 }
 
 // deadline is until when tolerations keep a workload on a cluster with these taints, and whether it has to leave at all; zero:
-// at once. It is worked out anew, from what the words of taints and tolerations mean, and not as machines do: of each taint
+// immediately. It is worked out again, from what the words of taints and tolerations mean, and not as machines do: of each taint
 // that evicts, what covers it and counts lasts from when it was added.
 func deadline(taints []corev1.Taint, tolerations []corev1.Toleration, r taint.Rule) (at time.Time, leaves bool) {
 	const most = math.MaxInt64 / int64(time.Second)

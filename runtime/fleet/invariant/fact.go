@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// neverEarly holds an eviction to its grounds: the deadline has come, and follows from the taint and the
+// neverEarly holds an eviction to its reason: the deadline has come, and follows from the taint and the
 // toleration; without a toleration none covers the taint.
 func (m *Monitor) neverEarly(now time.Time, s *store.Store, f *messages.EvictionStarted) {
 	g := &f.Grounds
@@ -85,7 +85,7 @@ func (m *Monitor) lastCopyKept(now time.Time, s *store.Store, f *messages.Evicti
 	m.check(LastCopyKept, m.anotherServes(now, b, f.Cluster), Violation{At: now, Binding: f.Binding, Cluster: f.Cluster}, "the old copy goes (%s) and no other can serve", f.Reason)
 }
 
-// anotherServes reports whether a copy on another cluster than the one that is left can serve.
+// anotherServes reports whether a copy on another cluster than the one that is evicted from can serve.
 func (m *Monitor) anotherServes(now time.Time, b *store.Binding, left messages.ClusterName) bool {
 	if m.real {
 		return slices.ContainsFunc(b.Status.AggregatedStatus, func(r api.AggregatedStatusItem) bool {

@@ -30,7 +30,7 @@ func (m *Monitor) failsBackNoMore(b messages.BindingName) {
 }
 
 // notePreferred notes where a binding may return to, as its object says, unless a fact told: one that was there before the monitor
-// has told nobody since.
+// has not told since.
 func (m *Monitor) notePreferred(b *store.Binding) {
 	if _, told := m.preferred[b.Name()]; told || len(b.Status.Home) == 0 {
 		return

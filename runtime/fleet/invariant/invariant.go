@@ -60,7 +60,7 @@ type Monitor struct {
 	preferred map[messages.BindingName][]api.TargetCluster
 	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
 	replacements map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster
-	// limits is what the governor has permitted, ledger what moved under budgets.
+	// limits is what the governor has permitted, account what moved under budgets.
 	limits  limits
 	permits permits
 	ledger  ledger
@@ -127,7 +127,7 @@ func (m *Monitor) Mishears(until time.Time, c messages.ClusterName) {
 }
 
 // Idled notes that machines did nothing until now that was due, because their process did not get to it: what waited for
-// something else waits anew.
+// something else waits again.
 func (m *Monitor) Idled(now time.Time) { m.idled = now }
 
 // Settled takes in the facts of an instant that is over, and looks at what they concern and what is due.
@@ -230,7 +230,7 @@ func (m *Monitor) lookAt(now time.Time, s *store.Store, name messages.BindingNam
 	m.notePreferred(b)
 	next, waits := m.lookAtBinding(now, s, b)
 	if !waits {
-		delete(m.changed, name) // whatever opens it anew has changed something
+		delete(m.changed, name) // whatever opens it again has changed something
 	}
 	m.due.set(name, next)
 }
@@ -261,7 +261,7 @@ func (m *Monitor) settingChanged(at time.Time, s *store.Store, f *messages.Setti
 	m.allChanged(at, s)
 }
 
-// allChanged has everything looked at anew, as of an instant.
+// allChanged has everything looked at again, as of an instant.
 func (m *Monitor) allChanged(at time.Time, s *store.Store) {
 	m.reopen(s)
 	for name := range m.open { // order-free: each is set to the same
@@ -269,7 +269,7 @@ func (m *Monitor) allChanged(at time.Time, s *store.Store) {
 	}
 }
 
-// govern notes whether the governor interferes. What waited for it starts to wait anew.
+// govern notes whether the governor interferes. What waited for it starts to wait again.
 func (m *Monitor) govern(at time.Time, s *store.Store, f *messages.GovernorChanged) {
 	m.governed[f.Region] = f.State != string(storm.Normal)
 	if f.Region == "" {

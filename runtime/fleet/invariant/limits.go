@@ -26,7 +26,7 @@ type limits struct {
 	// opened are the breakers that opened in the instant.
 	opened map[scope]time.Time
 	moved  map[scope][]time.Time
-	// Of the instant: permits are to be held against the fleet as it is then, and doubts against the copies, unless
+	// Of the instant: permits are compared with the fleet as it is then, and doubts against the copies, unless
 	// either became less after them.
 	permits     []messages.Permit
 	permittedAt time.Time
@@ -104,7 +104,7 @@ func (m *Monitor) breakerChanged(at time.Time, f *messages.BreakerChanged) {
 	}
 }
 
-// retried lets breakers give trials to others: what had not begun before a restart asks anew.
+// retried lets breakers give trials to others: what had not begun before a restart asks again.
 func (l *limits) retried() {
 	for _, b := range l.breakers { // order-free: each by itself
 		b.permits = 0
@@ -237,7 +237,7 @@ func (m *Monitor) sharesKept(s *store.Store) {
 	l.opened = emptied(l.opened)
 }
 
-// mostCopies is how many copies there may have been: those placed, and those that are being left. What was edited in the
+// mostCopies is how many copies there may have been: those placed, and those that are being evicted. What was edited in the
 // instant may have had any priority.
 func (m *Monitor) mostCopies(st *store.Store, s scope) (sum int) {
 	st.EachBinding(func(b *store.Binding) {
@@ -292,7 +292,7 @@ func (m *Monitor) stateAllows(s *store.Store) {
 // fleetChanged notes that clusters are not what they were when permits of this instant were given.
 func (l *limits) fleetChanged() { l.permits = l.permits[:0] }
 
-// endless stands for any number of copies.
+// endless means any number of copies.
 const endless = 1 << 30
 
 // shrunk notes that there are fewer copies than when permits of this instant were given.

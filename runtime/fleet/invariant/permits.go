@@ -15,7 +15,7 @@ type permits struct {
 	// held is since when people hold a scope, released are the bindings that need no permit.
 	held     map[messages.HoldScope]time.Time
 	released map[messages.BindingName]bool
-	// lost is set where the engine died in the instant, with permits that nobody had used.
+	// lost is set where the engine died in the instant, with permits that were not used.
 	lost bool
 	// worked are the last evictions of each kind of binding that took the time of a worker, the oldest first.
 	worked map[bool][]time.Time

@@ -48,7 +48,7 @@ func (m *Monitor) grownBy(s *store.Store, f *messages.Scheduled) {
 	}
 }
 
-// dropped counts the clusters that a placement does without and that nothing is left on by a task.
+// dropped counts the clusters that a placement does without and that no task evicts from.
 func (m *Monitor) dropped(f *messages.Scheduled) (n int) {
 	for _, c := range f.Before {
 		kept := api.FindTarget(f.Clusters, c.Name) >= 0

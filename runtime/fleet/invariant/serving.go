@@ -11,7 +11,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// take notes what an eviction takes away at once.
+// take notes what an eviction takes away directly.
 func (m *Monitor) take(s *store.Store, f *messages.EvictionStarted) {
 	b, k := s.Binding(f.Binding), m.copies.find(f.Binding, f.Cluster)
 	if b == nil || k == nil || !purged(f.Task) {
@@ -71,7 +71,7 @@ func (m *Monitor) minds(s *store.Store, f *messages.EvictionStarted) bool {
 	return took && m.serving(s, b)+m.ledger.lost < m.least(b)
 }
 
-// serving is how many replicas of a binding serve at the most, without those that are taken away at once.
+// serving is how many replicas of a binding serve at the most, without those that are taken away directly.
 func (m *Monitor) serving(s *store.Store, b *store.Binding) (sum int64) {
 	for i := range m.copies.of[b.Name()] {
 		k := &m.copies.of[b.Name()][i]

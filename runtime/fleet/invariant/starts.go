@@ -14,7 +14,7 @@ import (
 // starts by choice and has to leave a third one later counts, too, for the scheduler; that is not followed here.
 type starts map[messages.ClusterName]map[messages.BindingName]bool
 
-// backoff is how many a cluster may start at once, and since when it backs off.
+// backoff is how many a cluster may start at the same time, and since when it backs off.
 type backoff struct {
 	most  int
 	since time.Time
@@ -37,7 +37,7 @@ func (m *Monitor) backsOff(now time.Time, f *messages.StartsCounted) {
 	}
 }
 
-// mostStarts is how many a cluster may start at once; zero: any number. A back-off counts from the next instant on: what is
+// mostStarts is how many a cluster may start at the same time; zero: any number. A back-off counts from the next instant on: what is
 // decided in its first may come before it.
 func (m *Monitor) mostStarts(now time.Time, c messages.ClusterName) int {
 	most := m.settings.MaxStartingPerCluster
@@ -83,7 +83,7 @@ func (m *Monitor) startingOn(now time.Time, s *store.Store, c messages.ClusterNa
 	return len(m.starting[c])
 }
 
-// handsOver reports whether a cluster is being left in time: what is overdue keeps nobody waiting, also where the engine was
+// handsOver reports whether the handover from a cluster is in time: what is overdue keeps no workload waiting, also where the engine was
 // gone when its time was up.
 func (m *Monitor) handsOver(now time.Time, b *store.Binding) bool {
 	h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy}
@@ -100,7 +100,7 @@ func hasServed(b *store.Binding, cluster string) bool {
 	})
 }
 
-// startsOver forgets what starts of a binding of which a handover is over, or overdue: that keeps nobody waiting. One that
+// startsOver forgets what starts of a binding of which a handover is over, or overdue: that keeps no workload waiting. One that
 // has others does, for the scheduler.
 func (m *Monitor) startsOver(b messages.BindingName) {
 	for _, on := range m.starting { // order-free: each by itself

@@ -1,7 +1,7 @@
-// Package journal keeps what happened, in order, and tells it: as a story with its reasons, as JSON
+// Package journal keeps what happened, in order, and tells it: as a timeline with its reasons, as JSON
 // for machines, and as one log line per fact.
 //
-// A fact is told from its own fields alone, so whoever reads a transcript reads what the machines
+// A fact is told from its own fields alone, so a reader of a transcript reads what the machines
 // recorded and nothing that was guessed later.
 package journal
 
@@ -17,7 +17,7 @@ type Entry struct {
 	// Seq counts a journal's entries from 1.
 	Seq uint64
 	At  time.Time
-	// Actor recorded the fact. The zero Address stands for what came from outside.
+	// Actor recorded the fact. The zero Address means that it came from outside.
 	Actor messages.Address
 	Fact  messages.Fact
 }
@@ -33,7 +33,7 @@ type Journal struct {
 
 const blockSize = 1024
 
-// firstBlock is how much room the first block begins with: most scenarios fill no more.
+// firstBlock is the capacity of the first block: most scenarios fill no more.
 const firstBlock = 64
 
 // New returns an empty journal. Transcripts count time from start.
@@ -59,10 +59,10 @@ func (j *Journal) Start() time.Time { return j.start }
 // Len returns how many entries there are.
 func (j *Journal) Len() int { return j.count }
 
-// Entries returns everything so far, oldest first. Nobody may change it.
+// Entries returns everything so far, oldest first. It must not be changed.
 func (j *Journal) Entries() []Entry { return j.Since(0) }
 
-// Since returns all but the first n entries, oldest first; it costs no more than they are. Nobody may change them.
+// Since returns all but the first n entries, oldest first; it costs no more than they are. They must not be changed.
 func (j *Journal) Since(n int) []Entry {
 	if n >= j.count {
 		return nil

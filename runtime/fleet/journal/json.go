@@ -34,7 +34,7 @@ func AppendJSON(dst []byte, start time.Time, e *Entry) ([]byte, error) {
 	return append(append(dst, ','), fields[1:]...), nil
 }
 
-// encode writes a value as JSON that is safe to print: no control character is left as it is, not
+// encode writes a value as JSON that is safe to print: no control character remains, not
 // even those that JSON allows.
 func encode(v any) ([]byte, error) {
 	var text bytes.Buffer

@@ -12,7 +12,7 @@ import (
 
 // Log writes the fact that a phrase tells as one line. The message is constant per kind of fact; what varies is in the
 // fields cluster, binding, object, policy, taint, from, to, after, err, seq and at; because has the
-// grounds in words. Facts that follow from others are debug, what degrades is warn, the rest info.
+// reason in words. Facts that follow from others are debug, what degrades is warn, the rest info.
 func (p Phrase) Log(log *zerolog.Logger, e *Entry) {
 	ev := log.WithLevel(p.Level)
 	if !ev.Enabled() {

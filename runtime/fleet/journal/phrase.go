@@ -12,12 +12,12 @@ import (
 // taint failed:NoExecute; not tolerated".
 type Phrase struct {
 	// Level is Warn where something is degraded, Info where something changed, and Debug for what
-	// follows from a change told already: stories leave that out.
+	// follows from a change told already: timelines omit that.
 	Level   zerolog.Level
 	subject string
 	verb    string
 	what    string
-	// why gives the grounds; empty where the fact is its own reason.
+	// why gives the reason; empty where the fact is its own reason.
 	why string
 }
 
@@ -30,7 +30,7 @@ func (p Phrase) about(subject string) Phrase {
 	return p
 }
 
-// Text is the fact with its grounds on one line: "nginx evicting from member2: taint failed:NoExecute; not tolerated".
+// Text is the fact with its reason on one line: "nginx evicting from member2: taint failed:NoExecute; not tolerated".
 func (p Phrase) Text() string {
 	return Printable(joined(": ", joined(" ", p.subject, p.verb, p.what), p.why))
 }

@@ -76,7 +76,7 @@ type line struct {
 	column int
 }
 
-// next returns the line of the first entry, or nothing where the story does without it, and how many
+// next returns the line of the first entry, or nothing where the timeline omits it, and how many
 // entries it tells.
 func (l *line) next(entries []Entry) (text []byte, told int, err error) {
 	l.buf, l.column = l.buf[:0], 0
@@ -120,7 +120,7 @@ func (l *line) wide(e *Entry, p Phrase) (text []byte, told int, err error) {
 	return l.buf, 1, err
 }
 
-// tells reports whether a fact is part of the story.
+// tells reports whether a fact is part of the timeline.
 func (l *line) tells(f messages.Fact, p Phrase) bool {
 	switch f := f.(type) {
 	case *messages.HealthChanged:

@@ -30,7 +30,7 @@ func TaintEdits(from, to *api.Cluster) []messages.TaintEdit {
 	return edits
 }
 
-// setBy is what the API server noted of the person who set a taint; zero: it noted nobody.
+// setBy is what the API server noted of the person who set a taint; zero: it noted none.
 func setBy(c *api.Cluster, t *corev1.Taint) api.TaintCause {
 	for _, cause := range c.Status.TaintCauses {
 		if cause.Key == t.Key && cause.Effect == t.Effect && cause.By == api.TaintCauseUser {

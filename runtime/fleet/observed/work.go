@@ -87,7 +87,7 @@ type statusReport struct {
 // mostReports bounds what is remembered.
 const mostReports = 4096
 
-// Of is Report of a status as it reads, unless the whole Work is to be looked at.
+// Of is Report of a status as it reads, unless the whole Work must be looked at.
 func (r Reports) Of(status []byte) (report *messages.WorkReport, whole bool, err error) {
 	s, known := r[string(status)]
 	if !known {
@@ -159,7 +159,7 @@ func healthOf(w *api.Work, s *api.ManifestStatus) api.ResourceHealth {
 }
 
 // manifestOf reads the object that a Work asks for: nil where it cannot be read, not known where it is of a kind of which
-// nobody here knows anything.
+// nothing is known here.
 func manifestOf(w *api.Work) (o api.Object, known bool) {
 	if len(w.Spec.Workload.Manifests) == 0 {
 		return nil, true

@@ -15,7 +15,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// Departures tells when bindings would have to leave a cluster for what is written of it, in order: those that may stay as it
+// Departures tells when bindings would be evicted from a cluster for what is written of it, in order: those that may stay as it
 // is, or stay longer. It asks the rule of tolerations and nothing else, which takes milliseconds in the largest fleet: what
 // else may keep them, and who takes them over, is for a rehearsal.
 func Departures(of iter.Seq[*store.Binding], before, after *api.Cluster, s *messages.Settings, now time.Time) []time.Time {
@@ -48,7 +48,7 @@ func taintsAt(c *api.Cluster, now time.Time) []corev1.Taint {
 	return taints
 }
 
-// stay is until when a binding may stay under taints; false: for good.
+// stay is until when a binding tolerates taints; false: for good.
 func stay(taints []corev1.Taint, b *store.Binding, s *messages.Settings, now time.Time) (until time.Time, ends bool) {
 	v := taint.Deadline(taints, b.Spec.Placement.ClusterTolerations, taint.Rule{Match: s.TolerationMatch, Numeric: s.NumericTolerations})
 	if v.Outcome == taint.Untolerated {

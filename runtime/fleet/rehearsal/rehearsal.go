@@ -1,6 +1,6 @@
 // Package rehearsal answers what would happen: it plays a change on a copy of a fleet, on a virtual clock, with the
 // machines that would decide for real, and says who would leave which cluster, when, for where and why. Members are
-// simulated there: a new copy serves at once.
+// simulated there: a new copy serves immediately.
 package rehearsal
 
 import (
@@ -35,7 +35,7 @@ type Fleet struct {
 	Now      time.Time
 }
 
-// Edit does to the copy of a fleet what is to be rehearsed.
+// Edit does to the copy of a fleet what should be rehearsed.
 type Edit func(*world.World) error
 
 // Apply is the change of an object that is applied, new or in place of another. A Cluster may ask for a drain by its

@@ -11,7 +11,7 @@ import (
 	"leeward/messages"
 )
 
-// Max stands for "until the end" wherever a scenario gives no end.
+// Max means "until the end" wherever a scenario gives no end.
 const Max time.Duration = math.MaxInt64
 
 const day = 24 * time.Hour

@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Binding is a ResourceBinding or a ClusterResourceBinding as it stands.
+// Binding is a ResourceBinding or a ClusterResourceBinding as the machines have it.
 type Binding struct {
 	Meta   *metav1.ObjectMeta
 	Spec   *api.BindingSpec

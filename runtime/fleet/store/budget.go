@@ -37,7 +37,7 @@ func budgetOf(name string, spec *api.EvictionBudgetSpec, status *api.EvictionBud
 	return messages.Budget{Name: messages.BudgetName(name), Spec: spec, Moved: status.Moved}
 }
 
-// budgetChanged shows how a budget stands. A budget that is gone shows nothing.
+// budgetChanged shows the state of a budget. A budget that is gone shows nothing.
 func (s *Store) budgetChanged(f *messages.BudgetChanged) {
 	e := s.find(BudgetKey(f.Budget))
 	if e == nil {

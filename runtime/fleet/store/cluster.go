@@ -111,7 +111,7 @@ func taintAdded(c *api.Cluster, f *messages.TaintAdded) bool {
 	return setCause(c, f.Taint, f.Cause) || specChanged
 }
 
-// setCause remembers who stands for the taint and why.
+// setCause remembers who asked for the taint and why.
 func setCause(c *api.Cluster, t corev1.Taint, cause api.TaintCause) (changed bool) {
 	cause.Key, cause.Effect = t.Key, t.Effect
 	if slices.Contains(c.Status.TaintCauses, cause) {

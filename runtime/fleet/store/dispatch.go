@@ -6,7 +6,7 @@ import (
 	"leeward/messages"
 )
 
-// dispatchSuspended notes a cluster that is not told what its copy is to be, in the order of the names.
+// dispatchSuspended notes a cluster that is not told what its copy must be, in the order of the names.
 func (b *Binding) dispatchSuspended(cluster messages.ClusterName) bool {
 	i, known := slices.BinarySearch(b.Status.DispatchSuspended, string(cluster))
 	if known {

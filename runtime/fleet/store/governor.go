@@ -85,7 +85,7 @@ func (s *Store) governorChanged(at time.Time, f *messages.GovernorChanged) {
 	})
 }
 
-// breakerChanged shows the breaker of a place as it is now. One that closes begins to count anew, and every state
+// breakerChanged shows the breaker of a place as it is now. One that closes begins to count again, and every state
 // has trials of its own.
 func (s *Store) breakerChanged(at time.Time, f *messages.BreakerChanged) {
 	s.govern(f.Region, f.Priority, func(g *api.Governance) {

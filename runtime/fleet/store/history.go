@@ -18,7 +18,7 @@ func (b *Binding) departed(at time.Time, task *api.GracefulEvictionTask) {
 	})
 }
 
-// tookOver notes who has the replicas of a cluster that is being left.
+// tookOver notes who has the replicas of a cluster that is evicted from.
 func (b *Binding) tookOver(t *messages.Takeover) {
 	b.amend(t.From, func(r *api.FailoverRecord) { r.ToClusters = t.By })
 }

@@ -42,7 +42,7 @@ func (p placements) parse(text string) *api.Placement {
 	return placement
 }
 
-// seed has texts that read like the placement of a policy be read as that: what is the same is one, and compared at once.
+// seed has texts that read like the placement of a policy be read as that: what is the same is one, and compared immediately.
 func (p placements) seed(placement *api.Placement) { remember(p.parsed, p.text(placement), placement) }
 
 // Placement returns the placement that a policy or other bindings have, where one of those reads like it.

@@ -27,7 +27,7 @@ func (b *Binding) failbackTargetsChanged(f *messages.FailbackTargetsChanged) boo
 	return had+len(f.Clusters) > 0
 }
 
-// shareReturnsAt notes when a cluster has back what it ran at home; zero: it does not.
+// shareReturnsAt notes when a cluster has back what it ran before the eviction; zero: it does not.
 func (b *Binding) shareReturnsAt(c messages.ClusterName, at time.Time) bool {
 	i := slices.IndexFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == string(c) })
 	if i < 0 || instant(b.Status.Home[i].ReturnAt).Equal(at) {

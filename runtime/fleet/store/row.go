@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-// Row is an object as it is stored, by whoever commits what facts make of it. It is not changed: a commit makes a new one.
+// Row is an object as it is stored, by the one that commits what facts make of it. It is not changed: a commit makes a new one.
 type Row interface {
 	// Object returns the object, which may have to be decoded.
 	Object() api.Object
@@ -38,7 +38,7 @@ func (s *Store) Load(o api.Object, row Row) {
 	s.find(key).row = row
 }
 
-// WithoutRows are objects to be loaded, and handed over.
+// WithoutRows are objects to load, given away.
 func WithoutRows(objects []api.Object) iter.Seq2[api.Object, Row] {
 	return func(yield func(api.Object, Row) bool) {
 		for _, o := range objects {
@@ -118,7 +118,7 @@ func (e *entry) stand(o api.Object) {
 	e.binding.take(AsBinding(o))
 }
 
-// own gives the store a copy of a binding that is the row's, and that somebody is about to change.
+// own gives the store a copy of a binding that is the row's, and that is about to be changed.
 func (e *entry) own() {
 	if e.binding != nil && e.row != nil && e.object == e.row.Object() {
 		e.stand(api.Shallow(e.object))

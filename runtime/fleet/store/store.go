@@ -3,8 +3,8 @@
 // keep their full precision in memory, whatever their JSON shows.
 //
 // In a replay that is all there is. In the daemon it is a transaction: each object rests on the Row that was committed of
-// it, and shares it until a fact changes the object. What facts make of objects is nobody else's to see until it is
-// committed, and becomes the next row; what somebody else commits meanwhile is heard first, and the transaction rests on that.
+// it, and shares it until a fact changes the object. What facts make of objects is not visible to others until it is
+// committed, and becomes the next row; what another writer commits meanwhile is heard first, and the transaction rests on that.
 package store
 
 import (
@@ -22,7 +22,7 @@ import (
 //
 // What the store changes it replaces: it never writes into a slice, a map or behind a pointer that
 // an object holds. So a shallow copy of an object is a snapshot of it. Get, List and Objects return
-// such snapshots, which may be kept and read by any goroutine and which nobody may change.
+// such snapshots, which may be kept and read by any goroutine and which must not be changed.
 type Store struct {
 	kinds      map[string]map[api.Key]*entry
 	clusters   map[messages.ClusterName]*entry
@@ -38,7 +38,7 @@ type Store struct {
 	version     uint64                           // of the newest change
 	seed        uint64                           // of uids
 	transitions transitions
-	// changed are the keys of what changed since Changed was last asked; nil where nobody asks.
+	// changed are the keys of what changed since Changed was last asked; nil where that is not asked.
 	changed map[api.Key]struct{}
 	// ended are the rows of objects that are stored and that the machines do not have, or have no more.
 	ended map[api.Key]Row
@@ -227,7 +227,7 @@ func (s *Store) snapshots(keys []api.Key) []api.Object {
 	return objects
 }
 
-// Cluster returns a cluster as it stands, or nil. It is the store's own: read it now and do not
+// Cluster returns a cluster as the machines have it, or nil. It is the store's own: read it now and do not
 // change it; the next fact may.
 func (s *Store) Cluster(name messages.ClusterName) *api.Cluster {
 	if e := s.clusters[name]; e != nil {
@@ -236,7 +236,7 @@ func (s *Store) Cluster(name messages.ClusterName) *api.Cluster {
 	return nil
 }
 
-// Binding returns a binding as it stands, or nil. It is the store's own: read it now and do not
+// Binding returns a binding as the machines have it, or nil. It is the store's own: read it now and do not
 // change it; the next fact may. A copy of *Spec or *Status stays as it is.
 func (s *Store) Binding(name messages.BindingName) *Binding {
 	if e := s.bindings[name]; e != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Usage is what copies that serve take of each cluster: cpu in thousandths, all else in whole units. A scheduler that
-// reserves room for what is placed (capacityReservation) is to see what clusters report without it.
+// reserves capacity for what is placed (capacityReservation) must see what clusters report without it.
 type Usage map[messages.ClusterName]map[corev1.ResourceName]int64
 
 // Count adds the copies of a binding so many times; nil has none. Those of several components report no replicas of each.

@@ -42,7 +42,7 @@ func (w *World) runUpTo(messages int) error {
 	return nil
 }
 
-// lost reports whether a message dies with the engine, and keeps what nobody has answered.
+// lost reports whether a message dies with the engine, and keeps what was not answered.
 func (w *World) lost(to messages.Address, m messages.Message) bool {
 	if to.Kind == messages.KindMember {
 		return false
@@ -54,7 +54,7 @@ func (w *World) lost(to messages.Address, m messages.Message) bool {
 }
 
 // unstored reports whether a message is a wish of people or a word of clusters that the machine it is for
-// brings into the objects. Whoever sent it has no answer before that, and asks again.
+// brings into the objects. The sender has no answer before that, and asks again.
 func unstored(m messages.Message) bool {
 	switch m.(type) {
 	case *messages.ConditionReported, *messages.ConditionsReported, *messages.ResourcesReported, *messages.EnablementsReported, *messages.TaintsEdited, *messages.LabelsEdited,

@@ -189,12 +189,12 @@ func (w *World) endOrders() {
 	}
 }
 
-// governs reports whether a status says how things stand, and is not that of an object that people wrote.
+// governs reports whether a status says how the fleet is, and is not that of an object that people wrote.
 func governs(s *api.GovernorStatus) bool {
 	return s.State != "" || s.Regions != nil || s.Priorities != nil || s.Permits != nil || s.Starts != nil
 }
 
-// admitGovernor takes what people ask of the governor and, where an object says that, how things stood.
+// admitGovernor takes what people ask of the governor and, where an object says that, how the fleet was.
 func (w *World) admitGovernor(o *api.Governor) {
 	stood := governs(&o.Status)
 	if !stood {

@@ -23,7 +23,7 @@ func (w *World) TellMember(name messages.ClusterName, m messages.ToMember) {
 	w.kernel.Post(memberAt(name), m)
 }
 
-// TellAgent sends to what stands for the agent of a real cluster.
+// TellAgent sends to the machine that represents the agent of a real cluster.
 func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
 	w.kernel.Post(memberAt(name), m)
 }
@@ -76,7 +76,7 @@ func (w *World) dropPropagation(name messages.PropagationName) {
 	w.kernel.Stop(propagationAt(name))
 }
 
-// renewBinding ends a binding, and has one made anew where its resource is still there: what runs must not depend on
+// renewBinding ends a binding, and has one made again where its resource is still there: what runs must not depend on
 // whether the engine was started since.
 func (w *World) renewBinding(name messages.BindingName) {
 	template := w.store.Get(w.store.Binding(name).Spec.Resource.Key())
@@ -111,7 +111,7 @@ func (w *World) bindingEnded(name messages.BindingName, resource api.Key) {
 	}
 }
 
-// Binding is a binding as it stands, nil where there is none: one whose machine was told to end stands no more, and ends is set;
+// Binding is a binding as the store has it, nil where there is none: one whose machine was told to end does not count, and ends is set;
 // what people applied in its place does.
 func (w *World) Binding(name messages.BindingName) (b *store.Binding, ends bool) {
 	next, ends := w.ending[name]
@@ -121,7 +121,7 @@ func (w *World) Binding(name messages.BindingName) (b *store.Binding, ends bool)
 	return w.store.Binding(name), false
 }
 
-// standing is an object as it stands, as Binding says.
+// standing is an object as the store has it, as Binding says.
 func (w *World) standing(key api.Key) api.Object {
 	if key.Kind == "ResourceBinding" || key.Kind == "ClusterResourceBinding" {
 		if next, ends := w.ending[messages.NameBinding(key.Namespace, key.Name)]; ends {
@@ -154,7 +154,7 @@ func (w *World) SetAll(s messages.Settings) {
 	m := &messages.SettingsChanged{Settings: s}
 	w.settings = &m.Settings
 	w.showSettings()
-	clear(w.workloads) // what is to be known of them depends on settings
+	clear(w.workloads) // what must be known of them depends on settings
 	w.broadcast(m)
 }
 

@@ -13,7 +13,7 @@ type needs map[string]*api.ReplicaRequirements
 // mostNeeds bounds what is remembered.
 const mostNeeds = 4096
 
-// shared returns what somebody needs, or the same that somebody else does.
+// shared returns the needs of a workload, or the equal ones of another.
 func (n needs) shared(each *api.ReplicaRequirements) *api.ReplicaRequirements {
 	if each == nil || each.NodeClaim != nil {
 		return each

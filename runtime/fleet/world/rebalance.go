@@ -54,7 +54,7 @@ type answer struct {
 	reason string // of a failure
 }
 
-// noteAnswer notes of a binding that is to be placed afresh what came of it. The last word of an instant counts.
+// noteAnswer notes of a binding that must be placed afresh what came of it. The last word of an instant counts.
 func (w *World) noteAnswer(f messages.Fact) {
 	switch f := f.(type) {
 	case *messages.RescheduleRequested:

@@ -33,7 +33,7 @@ func (w *World) Revive() {
 	w.Recover()
 }
 
-// Load takes over objects as they were stored, without admission, as store.Store.Load says, and starts what stands for the
+// Load takes over objects as they were stored, without admission, as store.Store.Load says, and starts what represents the
 // agents of their clusters. The world must be new; it does nothing until Recover.
 func (w *World) Load(stored iter.Seq2[api.Object, store.Row]) {
 	for o, row := range stored {

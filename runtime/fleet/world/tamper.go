@@ -9,7 +9,7 @@ import (
 )
 
 // Tamper says what an actor gets in place of a message at an instant: nothing where it is lost, the message twice where
-// it is repeated. It may be asked by several lanes at once.
+// it is repeated. It may be asked by several lanes in parallel.
 type Tamper func(now time.Time, to messages.Address, m messages.Message) []messages.Message
 
 // tampered is a machine that gets its messages from a tamper.
@@ -33,7 +33,7 @@ func (t tampered[M]) Receive(now time.Time, m M, out *actors.Outbox) {
 	}
 }
 
-// attended is a binding whose reports somebody else hears, too.
+// attended is a binding whose reports another listener hears, too.
 type attended struct {
 	kernel.Machine[messages.ToBinding]
 	name     messages.BindingName

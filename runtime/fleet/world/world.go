@@ -40,15 +40,15 @@ type Config struct {
 	Order kernel.Order
 	// Interleaving picks the order of mailboxes where it is to differ and all else to stay. Zero: Seed.
 	Interleaving uint64
-	// Lanes is how many lanes of actors run at once. Zero: one.
+	// Lanes is how many lanes of actors run in parallel. Zero: one.
 	Lanes int
 	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
 	MaxPerInstant int
 	// Members says how simulated members behave; those it does not name are healthy and quick.
 	Members map[messages.ClusterName]messages.MemberBehaviour
-	// Tamper stands before every machine. Zero: they get what they are sent.
+	// Tamper may change what every machine is sent. Zero: they get what they are sent.
 	Tamper Tamper
-	// Reported hears every report of a copy as its binding gets it, before a Tamper does. Zero: nobody does.
+	// Reported hears every report of a copy as its binding gets it, before a Tamper does. Zero: there is no listener.
 	Reported func(b messages.BindingName, r *messages.CopyReported)
 	// Observe hears every fact in place of journal and store, as kernel.Config.Observe: objects stay as they were
 	// applied. Zero: the world keeps both.
@@ -96,7 +96,7 @@ type World struct {
 	unanswered []actors.Mail
 }
 
-// New returns a world without objects at Start. Whoever makes it must Close it.
+// New returns a world without objects at Start. The caller must Close it.
 func New(c Config) *World {
 	if c.Start.IsZero() {
 		c.Start = Start
@@ -161,7 +161,7 @@ func (w *World) Next() (time.Time, bool) {
 	return next, !next.IsZero()
 }
 
-// Settle moves time to an instant, which must not lie in the past, and runs until nothing is left to
+// Settle moves time to an instant, which must not lie in the past, and runs until nothing remains to
 // do at it.
 func (w *World) Settle(now time.Time) error {
 	w.Enter(now)
@@ -268,7 +268,7 @@ func (w *World) spawnCluster(name messages.ClusterName) {
 	spawn[messages.ToCluster](w, clusterAt(name), cluster.New(name, *w.settings, w.config.Seed))
 }
 
-// spawnMember starts what stands for a cluster's agent.
+// spawnMember starts what represents a cluster's agent.
 func (w *World) spawnMember(name messages.ClusterName) {
 	if w.config.Agents {
 		spawn[messages.ToAgent](w, memberAt(name), agent.New(name, *w.settings))

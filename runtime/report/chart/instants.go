@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Instants is an axis of time on which every instant at which something happens has some room, and what is
+// Instants is an axis of time on which every instant at which something happens has some width, and what is
 // left goes by the clock: seconds of a handover can be told apart behind hours of quiet.
 type Instants struct {
 	// instants are in order, each once, from the beginning to the end.

@@ -25,11 +25,11 @@ type Strip struct {
 	Top string
 	// Marks are values of note, in order.
 	Marks []Mark
-	// Columns have the words for whoever points at one.
+	// Columns have the words for a reader who points at one.
 	Columns []Column
 }
 
-// Mark is a value of note on a strip. Its words stand on the side that has room.
+// Mark is a value of note on a strip. Its words are on the side that has space.
 type Mark struct {
 	Tick
 	Title string
@@ -57,7 +57,7 @@ const (
 // Column is a value over a part of the axis: From, To and Value are shares, 0 to 1.
 type Column struct {
 	From, To, Value float64
-	// Title says what the column stands for.
+	// Title says what the column shows.
 	Title string
 }
 

@@ -45,7 +45,7 @@ const (
 	tall, low, gap = 18, 7, 2
 	// ticksApart is the least share of the width between two ticks, such that their words fit on a telephone.
 	ticksApart = 0.12
-	// untilEnd is the part of the width that the run takes; in what is left, what is so in the end goes on.
+	// untilEnd is the part of the width that the run takes; in the rest, what is so in the end goes on.
 	untilEnd = 0.97
 )
 
@@ -57,7 +57,7 @@ type drawing struct {
 	lanes []lane
 }
 
-// draw begins a drawing on an axis that gives room to every instant at which something began, ended or was decided.
+// draw begins a drawing on an axis that gives width to every instant at which something began, ended or was decided.
 func draw(r *replay.Run, t *timeline.Timeline) *drawing {
 	instants := t.Instants()
 	for _, e := range r.Expectations {

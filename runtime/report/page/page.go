@@ -1,6 +1,6 @@
 // Package page shows reports to people as pages of HTML that need nothing else: no network, no script, one
-// file to keep with the incident or to send to whoever asks. Charts are SVG as wide as the screen; whoever
-// points at a bar reads what it stands for.
+// file to keep with the incident or to send. Charts are SVG as wide as the screen; a reader who
+// points at a bar reads what it shows.
 package page
 
 import (

@@ -14,7 +14,7 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-// Replay writes runs as one page: of each its timeline, its expectations and its story. All are open, or, where
+// Replay writes runs as one page: of each its timeline, its expectations and its events. All are open, or, where
 // there are many, those that failed.
 type Replay struct {
 	W io.Writer

@@ -1,5 +1,5 @@
 // Package timeline tells a run as what lasts: from when to when a cluster had a condition or a taint, a
-// workload ran somewhere, counted down, was held, was handed over, and why each began and ended.
+// workload ran somewhere, counted down, was blocked, had a handover, and why each began and ended.
 package timeline
 
 import (
@@ -184,7 +184,7 @@ func (t *telling) applied(f *messages.ObjectApplied) {
 	}
 }
 
-// lane returns the lane of a name, which is new where nobody spoke of it before.
+// lane returns the lane of a name, which is new where no fact named it before.
 func lane(known map[string]*Lane, list *[]*Lane, name string) *Lane {
 	if l := known[name]; l != nil {
 		return l
@@ -230,7 +230,7 @@ func (t *telling) begin(track *Track, kind Kind, label string) {
 	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Story: []string{t.told.Text()}})
 }
 
-// end says that what was so on a track is so no longer, if it was of one of the kinds; none stands for all.
+// end says that what was so on a track is so no longer, if it was of one of the kinds; none means all.
 func (t *telling) end(track *Track, kinds ...Kind) {
 	if !track.is(kinds...) {
 		return
@@ -239,7 +239,7 @@ func (t *telling) end(track *Track, kinds ...Kind) {
 	t.note(track)
 }
 
-// note adds to the story of what is or was so on a track.
+// note adds to what is told of what is or was so on a track.
 func (t *telling) note(track *Track) {
 	b := track.last()
 	b.Story = append(b.Story, t.told.Text())
@@ -253,7 +253,7 @@ func (t *Track) is(kinds ...Kind) bool {
 	return len(kinds) == 0 || slices.Contains(kinds, t.last().Kind)
 }
 
-// mark tells of something that lasts no time, if it belongs into a story.
+// mark tells of something that lasts no time, if a timeline shows it.
 func (t *telling) mark(l *Lane) {
 	if t.told.Level <= zerolog.DebugLevel {
 		return
@@ -271,7 +271,7 @@ func (t *telling) mark(l *Lane) {
 // Thin reports whether a track accompanies others and needs no words of its own.
 func (t *Track) Thin() bool { return t.Name == trackCopy }
 
-// Calm reports whether a binding ran where it was placed first all the time, and nobody had to be warned.
+// Calm reports whether a binding ran where it was placed first all the time, and there was no warning.
 func (l *Lane) Calm() bool {
 	for _, t := range l.Tracks {
 		for _, b := range t.Bars {

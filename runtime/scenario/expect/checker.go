@@ -77,7 +77,7 @@ func (c *Checker) index(w *watch) {
 	}
 }
 
-// Settled judges the instant now, at which nothing is left to do: s holds the objects as they stand,
+// Settled judges the instant now, at which nothing remains to do: s holds the objects as they are,
 // entries are those that the journal got since the last call. Instants come in order; those at which
 // nothing happened need not come at all.
 func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry) {

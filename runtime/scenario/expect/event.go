@@ -5,10 +5,10 @@ import "leeward/messages"
 // Event expects a fact of one kind.
 type Event struct {
 	Kind string
-	// Cluster and Binding: empty stands for any.
+	// Cluster and Binding: empty means any.
 	Cluster messages.ClusterName
 	Binding messages.BindingName
-	// Fields are further fields of the fact's JSON that it must have; nil stands for any.
+	// Fields are further fields of the fact's JSON that it must have; nil means any.
 	Fields map[string]any
 }
 

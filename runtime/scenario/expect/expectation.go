@@ -36,7 +36,7 @@ const (
 
 // Expectation is one line of a scenario's expect list.
 type Expectation struct {
-	// Source is where it stands, as "fleet.yaml:12", without directories: results are the same wherever
+	// Source is where it is written, as "fleet.yaml:12", without directories: results are the same wherever
 	// the file lies.
 	Source string
 	Mode   Mode

@@ -116,7 +116,7 @@ func sameQuantity(a, b string) bool {
 	return okay && also && x.Cmp(y) == 0
 }
 
-// quantity reads what looks like a quantity. Decimal exponents do not: nobody prints them, and large
+// quantity reads what looks like a quantity. Decimal exponents do not: they are never printed, and large
 // ones take for ever to compare.
 func quantity(s string) (resource.Quantity, bool) {
 	const longest = 32

@@ -16,7 +16,7 @@ import (
 type Taint struct {
 	Cluster messages.ClusterName
 	Key     string
-	// Value and Effect: empty stands for any.
+	// Value and Effect: empty means any.
 	Value  string
 	Effect corev1.TaintEffect
 	Absent bool

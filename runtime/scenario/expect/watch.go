@@ -12,7 +12,7 @@ import (
 
 // watch is one expectation under way. The history of a state is a row of stretches, in each of which
 // it held or did not: from one look, inclusive, to the next, exclusive. A stretch counts for the
-// instant it begins with at once, and for the rest when it ends.
+// instant it begins with immediately, and for the rest when it ends.
 type watch struct {
 	*Expectation
 	event *Event

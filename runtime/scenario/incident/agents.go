@@ -27,7 +27,7 @@ const gone = -1
 
 // copyState is what an agent said of one copy.
 type copyState struct {
-	// generation of the Work, asked for since an instant; stood is set where nobody saw since when.
+	// generation of the Work, asked for since an instant; stood is set where it is not known since when.
 	generation int64
 	since      time.Duration
 	stood      bool
@@ -72,8 +72,8 @@ func (c *conversion) work(before, now api.Object) {
 	}
 }
 
-// room tells for how many replicas of a copy its cluster has room. That all of them have is told only where they are more:
-// of fewer, nobody knows what became of the room for the rest.
+// room tells for how many replicas of a copy its cluster has capacity. That all of them have is told only where they are more:
+// of fewer, it is not known what became of the capacity for the rest.
 func (c *conversion) room(at placed, w *api.Work, unschedulable int32) {
 	before, limited := c.rooms[at]
 	if unschedulable <= 0 && !limited {
@@ -94,7 +94,7 @@ func (c *conversion) room(at placed, w *api.Work, unschedulable int32) {
 	}
 }
 
-// roomOf is the room for a copy, as far as it is known.
+// roomOf is the capacity for a copy, as far as it is known.
 func (c *conversion) roomOf(at placed) *messages.SchedulableReplicasSet {
 	room, limited := c.rooms[at]
 	if !limited {
@@ -115,7 +115,7 @@ func (s *copyState) told() api.ResourceHealth {
 func (c *conversion) heard(at placed, s *copyState, r *messages.WorkReport) {
 	switch serves := r.Health == api.Healthy; {
 	case r.Unschedulable > 0:
-		return // its room tells how it is
+		return // its capacity tells how it is
 	case !s.up && !serves && !s.stood:
 		s.ill = true
 		return // it starts
@@ -165,7 +165,7 @@ func (c *conversion) neverUp(at placed, s *copyState) {
 	c.step(s.since, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{&messages.HealthForced{Binding: at.binding, Health: api.Unhealthy}}})
 }
 
-// running are the copies of a binding that stood, as its clusters know them.
+// running are the copies of a binding that existed at the start, as its clusters know them.
 func (c *conversion) running(o api.Object) []*scenario.RecordedInput {
 	b := store.AsBinding(o)
 	if b == nil {
@@ -177,7 +177,7 @@ func (c *conversion) running(o api.Object) []*scenario.RecordedInput {
 		heard := func(s api.AggregatedStatusItem) bool { return s.ClusterName == cluster }
 		if i := slices.IndexFunc(b.Status.AggregatedStatus, heard); i >= 0 {
 			at := placed{name, messages.ClusterName(cluster)}
-			if _, limited := c.rooms[at]; limited { // before it runs, or it would wait anew
+			if _, limited := c.rooms[at]; limited { // before it runs, or it would wait again
 				all = append(all, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
 			}
 			all = append(all, &scenario.RecordedInput{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
@@ -216,7 +216,7 @@ func (c *conversion) lease(before, now api.Object) {
 		return
 	}
 	cluster, at := messages.ClusterName(l.Name), c.at
-	if before == nil && c.line == 0 { // nobody heard it
+	if before == nil && c.line == 0 { // no daemon heard it
 		at = min(0, l.Spec.RenewTime.Sub(c.incident.Start))
 	}
 	r := c.leases[cluster]
@@ -233,7 +233,7 @@ func (c *conversion) lease(before, now api.Object) {
 }
 
 // silence has a cluster fall silent after a sign of life that did not hold until an instant, and be back then. While
-// nobody could follow leases, nobody knows.
+// leases could not be followed, that is not known.
 func (c *conversion) silence(cluster messages.ClusterName, r *renewal, until time.Duration, back bool) {
 	blind := func(at time.Duration) bool { return r.heard <= at && at <= until }
 	if until-r.heard <= r.holds || slices.ContainsFunc(c.incident.broken, blind) {

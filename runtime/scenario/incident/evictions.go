@@ -159,7 +159,7 @@ func Replayed(r *replay.Run, stood []api.Object) Evictions {
 	return all
 }
 
-// begin takes over the placements of bindings that stood.
+// begin takes over the placements of bindings that existed at the start.
 func begin(stood []api.Object) (Evictions, map[messages.BindingName]*follower) {
 	all, bindings := Evictions{}, map[messages.BindingName]*follower{}
 	for _, o := range stood {

@@ -26,7 +26,7 @@ const (
 	// Absent is a kind that could not be recorded.
 	Absent Type = "ABSENT"
 	// Lost says that a kind could not be followed for a while, and that nothing was missed. Gap says that changes may
-	// have been missed: the kind is listed anew.
+	// have been missed: the kind is listed again.
 	Lost Type = "LOST"
 	Gap  Type = "GAP"
 	// End is the last line, unless the recorder was killed.
@@ -43,7 +43,7 @@ type Line struct {
 	// Time is when the recorder saw it, by its own clock.
 	Time time.Time `json:"time"`
 
-	// Of a Header: the format, the versions of Leeward and of the server, the resources that are to be recorded as
+	// Of a Header: the format, the versions of Leeward and of the server, the resources that must be recorded as
 	// "resourcebindings.work.karmada.io", and the profile and settings ("field=value") of the engine that is recorded.
 	Format        string   `json:"format,omitempty"`
 	Leeward       string   `json:"leeward,omitempty"`

@@ -45,7 +45,7 @@ type Change struct {
 	At   time.Duration
 	// Before and Now are the object; nil: there was none, there is none.
 	Before, Now api.Object
-	// By are the managers that wrote the object itself, and not its status, with this change. Empty: nobody says.
+	// By are the managers that wrote the object itself, and not its status, with this change. Empty: that is not known.
 	By []string
 }
 
@@ -57,7 +57,7 @@ func (c *Change) Key() api.Key {
 	return api.KeyOf(c.Now)
 }
 
-// Read reads a recording of a file of that name. A last line that was cut off is left out, with a note: so a killed
+// Read reads a recording of a file of that name. A last line that was cut off is omitted, with a note: so a killed
 // recorder leaves it. The error is a manifest.Problems.
 func Read(file string, data []byte) (*Incident, error) {
 	r := &reader{incident: &Incident{File: file, managers: map[string]bool{}}, known: map[api.Key]*version{}, lists: map[string]*list{}, skipped: map[string]int{}}
@@ -138,7 +138,7 @@ func (r *reader) read(text []byte) {
 		r.bad("time", "", "required")
 		return
 	}
-	if r.line > 1 { // a clock that was set back stands still
+	if r.line > 1 { // a clock that was set back does not move
 		r.at = max(r.at, l.Time.Sub(r.incident.Start).Truncate(time.Millisecond))
 	}
 	r.take(&l)
@@ -180,7 +180,7 @@ func (r *reader) header(l *Line) {
 	}
 }
 
-// object takes in one that stood, or what became of one.
+// object takes in one that existed at the start, or what became of one.
 func (r *reader) object(l *Line) {
 	o := r.decode(l)
 	if o == nil {

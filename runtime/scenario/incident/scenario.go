@@ -62,7 +62,7 @@ type conversion struct {
 	// line and at are those of the change that is being looked at.
 	line int
 	at   time.Duration
-	// stood are the objects that did at first.
+	// stood are the objects that existed at the start.
 	stood map[api.Key]api.Object
 	// pinned are objects that are given with the incident.
 	pinned map[api.Key]bool
@@ -75,7 +75,7 @@ type conversion struct {
 	reports map[messages.ClusterName]*api.ResourceSummary
 	// policies are the ClusterTaintPolicies by now.
 	policies map[string]*api.ClusterTaintPolicy
-	// copies and leases are how agents were heard last; rooms are for how many replicas of a copy there was room, where
+	// copies and leases are how agents were heard last; rooms are for how many replicas of a copy there was capacity, where
 	// some could not start; startups is how long copies took to serve.
 	copies   map[placed]*copyState
 	leases   map[messages.ClusterName]*renewal
@@ -83,7 +83,7 @@ type conversion struct {
 	startups map[messages.ClusterName][]time.Duration
 }
 
-// begin takes over what stood. Works and leases are told by what follows from them.
+// begin takes over what existed at the start. Works and leases are told by what follows from them.
 func (c *conversion) begin() {
 	began := &scenario.Beginning{At: c.incident.Start}
 	c.scenario.Began = began

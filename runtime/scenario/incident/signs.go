@@ -243,7 +243,7 @@ func (s *signs) failoverTimeout(profile *messages.Settings) *Assumption {
 	return nil
 }
 
-// near reports whether what was seen may come of a setting whose effect is looked at once a period.
+// near reports whether what was seen may come of a setting whose effect is checked once a period.
 func near(seen, setting, period time.Duration) bool {
 	return seen >= setting-time.Second && seen <= setting+period+2*time.Second
 }

@@ -13,7 +13,7 @@ import (
 type Eviction struct {
 	// At is when it had to: the cluster ceased to be one of its targets.
 	At time.Duration
-	// To are the clusters that took over, with the replicas that each got; none: nobody did.
+	// To are the clusters that took over, with the replicas that each got; none: no cluster did.
 	To []api.TargetCluster
 	// Released is when the old copy was let go; zero with Open.
 	Released time.Duration

@@ -22,7 +22,7 @@ import (
 // again and again.
 const openEnd = 24 * time.Hour
 
-// InvariantPrefix begins the expectations that stand for laws of package invariant which did not hold; those
+// InvariantPrefix begins the expectations that are invariants of package invariant which did not hold; those
 // that held are not told.
 const InvariantPrefix = "invariant: "
 
@@ -31,12 +31,12 @@ type Options struct {
 	Seed uint64
 	// Interleaving is another order of mailboxes for the same seed. Zero: the seed's own.
 	Interleaving uint64
-	// Lanes is how many lanes of actors run at once, in no order that could be repeated. Zero: one, in the
+	// Lanes is how many lanes of actors run in parallel, in no order that could be repeated. Zero: one, in the
 	// order that the seed picks.
 	Lanes int
 	// MaxPerInstant is how many messages an instant may take. Zero: as the kernel has it.
 	MaxPerInstant int
-	// Tamper stands before every machine. Zero: they get what they are sent.
+	// Tamper may change what every machine is sent. Zero: they get what they are sent.
 	Tamper world.Tamper
 	// Profile replaces the scenario's; empty: as written.
 	Profile string
@@ -138,7 +138,7 @@ func (r *replay) run(until time.Duration) error {
 	return nil
 }
 
-// begin has the engine recover what stood when a recording began, of which clusters tell first.
+// begin has the engine recover what existed when a recording began, of which clusters tell first.
 func (r *replay) begin() {
 	began := r.scenario.Began
 	if began == nil {
@@ -219,7 +219,7 @@ func (r *replay) settle() error {
 	return nil
 }
 
-// watch has the laws asked of what happened since. Of a fleet that stood when it was recorded they do not know enough.
+// watch has the laws asked of what happened since. Of a fleet that ran already when it was recorded they do not know enough.
 func (r *replay) watch() {
 	if r.scenario.Began != nil {
 		return

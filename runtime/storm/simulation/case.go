@@ -20,7 +20,7 @@ import (
 // mapping is a mapping of YAML.
 type mapping = map[string]any
 
-// Case is one scenario in parts that can be left out one by one.
+// Case is one scenario in parts that can be omitted one by one.
 type Case struct {
 	// Seed is what it was drawn from, and the seed of its run.
 	Seed     uint64

@@ -19,7 +19,7 @@ func (d dice) fault(at time.Duration, on mapping) mapping {
 	}
 }
 
-// crash lets the engine die within what an instant takes, and be back at once or later.
+// crash lets the engine die within what an instant takes, and be back immediately or later.
 func (d dice) crash() mapping {
 	c := mapping{"after": d.between(0, 80)}
 	if d.chance(50) {

@@ -9,7 +9,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// node is what a parser makes of a value that was written as YAML, but for where it stands. Keys are in order.
+// node is what a parser makes of a value that was written as YAML, but for its place. Keys are in order.
 func node(v any) *yaml.Node {
 	n := new(yaml.Node)
 	put(n, v)
@@ -66,7 +66,7 @@ func scalar(n *yaml.Node, v any) {
 	case float64:
 		n.Tag, n.Value = "!!float", strconv.FormatFloat(v, 'g', -1, 64)
 		if v == math.Trunc(v) {
-			n.Tag = "!!int" // as nobody writes 10 with a point
+			n.Tag = "!!int" // as 10 is not written with a point
 		}
 	default:
 		panic(fmt.Sprintf("simulation: nothing that is drawn is a %T", v))

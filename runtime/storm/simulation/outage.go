@@ -9,7 +9,7 @@ import (
 )
 
 // timeline draws what fails, what comes back, and what people do meanwhile. Steps of one outage share a
-// beginning now and then with those of others, because what comes at once is what goes wrong.
+// beginning now and then with those of others, because what comes together is what goes wrong.
 func (d dice) timeline(c *Case, deployments, policies []mapping) (steps []mapping) {
 	workloads := len(policies)
 	at := time.Duration(0)
@@ -81,7 +81,7 @@ func (d dice) outage(at, back time.Duration, of mapping) mapping {
 	return step(at, "outage", of)
 }
 
-// held is what people have wait, or go at once, and most often the end of that.
+// held is what people have wait, or go immediately, and most often the end of that.
 func (d dice) held(at, back time.Duration, on mapping, workloads int) []mapping {
 	one := mapping{"binding": fmt.Sprintf("default/%s-deployment", workload(d.IntN(workloads)))}
 	because := func(of mapping) mapping {

@@ -46,7 +46,7 @@ func recounted(c *Case, policies []mapping) (steps []mapping) {
 	return steps
 }
 
-// unmet is a spread that no fleet of a case has clusters for: what was placed stays where it is, and is placed anew by nobody.
+// unmet is a spread that no fleet of a case has clusters for: what was placed stays where it is, and is not placed again.
 func unmet() mapping { return mapping{"spreadByField": "cluster", "minGroups": 50, "maxGroups": 50} }
 
 // tolerating is a policy that has workloads tolerate a taint of ours for some seconds; negative: for good.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Shrink returns a case that breaks the same law with as little as it takes: parts are left out, and numbers
+// Shrink returns a case that breaks the same law with as little as it takes: parts are omitted, and numbers
 // made smaller, as long as it does. A case without which the law holds, or that is no valid scenario, is no
-// step. The case is taken apart: draw it anew to have it.
+// step. The case is taken apart: draw it again to have it.
 func Shrink(c *Case, law string, try func(*Case) *Finding) *Case {
 	s := &shrinking{}
 	s.fails = func() bool {
@@ -33,7 +33,7 @@ const mostTries = 400
 type shrinking struct {
 	tries int
 	fails func() bool
-	// shrunk is set once something was left out since the last look at everything.
+	// shrunk is set once something was omitted since the last look at everything.
 	shrunk bool
 }
 
@@ -47,7 +47,7 @@ func (s *shrinking) keeps(undo func()) bool {
 	return true
 }
 
-// cut tries to do without each part of a value that stands where put puts it.
+// cut tries to do without each part of a value that is where put puts it.
 func (s *shrinking) cut(v any, put func(any)) {
 	switch v := v.(type) {
 	case mapping:

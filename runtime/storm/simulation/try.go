@@ -50,7 +50,7 @@ const repeated = 8
 // wrong; nil: nothing is.
 func Try(c *Case) *Finding { return TryWith(c, nil) }
 
-// TryWith is Try with something between the machines and what they are sent, made anew for each run.
+// TryWith is Try with something between the machines and what they are sent, made again for each run.
 func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 	s, err := c.Scenario()
 	if err != nil {

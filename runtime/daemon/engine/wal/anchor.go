@@ -64,7 +64,7 @@ func (l *Log) moor(file File, segment fileName) error {
 }
 
 // InPlace returns an error, Displaced where it is that, unless the folder, its lock and the open segment are where they
-// were opened: a file that is open can be written to and synced after somebody has deleted it. Anyone may ask at any time;
+// were opened: a file that is open can be written to and synced after it was deleted. Anyone may ask at any time;
 // it takes some microseconds.
 func (l *Log) InPlace() error {
 	anchors := l.anchors.Load()

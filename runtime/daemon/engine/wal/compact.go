@@ -29,7 +29,7 @@ func (l *Log) Compact() error {
 }
 
 // compactInBackground writes a snapshot if the log has outgrown the last one. Segments that are ended do
-// not change, so nobody waits for it.
+// not change, so no writer waits for it.
 func (l *Log) compactInBackground() {
 	version := l.version
 	l.background.Go(func() {
@@ -42,7 +42,7 @@ func (l *Log) compactInBackground() {
 }
 
 // snapshot writes a snapshot of the segments up to a version. It reads the last one and the log since
-// twice: first for what still stands, then to copy that.
+// twice: first for what is still stored, then to copy that.
 func (l *Log) snapshot(version int64, ifOutgrown bool) error {
 	f, err := readFolder(l.dir)
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *folder) grown(outgrown bool, least int64) (bool, error) {
 	return size >= least, err
 }
 
-// setAside takes damaged snapshots out of the way and keeps them for whoever wants to know why.
+// setAside takes damaged snapshots out of the way and keeps them for people who want to know why.
 func setAside(damaged []fileName) error {
 	for _, n := range damaged {
 		if err := os.Rename(n.path, n.path+".damaged"); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Create makes a log of what is to stand in a folder that holds none: a snapshot of the records, each of another key and none a
 // deletion, which is read on every processor and never again, and an empty segment for what follows. The records, of which only the
-// versions are changed, have those from 1 on. Whoever is killed meanwhile has made none, and may try again.
+// versions are changed, have those from 1 on. A process that is killed meanwhile has made none, and may try again.
 func Create(dir string, records []Record) (err error) {
 	if err := errors.Join(os.MkdirAll(dir, 0o700), syncDir(filepath.Dir(dir))); err != nil {
 		return err
@@ -69,7 +69,7 @@ func makeFile(n fileName, write func(File) error) error {
 	return nil
 }
 
-// fill writes a snapshot of records. Nobody else waits for the disk.
+// fill writes a snapshot of records. No other writer waits for the disk.
 func fill(file File, records []Record) error {
 	w := &snapshotWriter{file: file, frame: beginFrame(nil), syncEvery: math.MaxInt}
 	for i := range records {
@@ -81,7 +81,7 @@ func fill(file File, records []Record) error {
 	return w.end()
 }
 
-// justBegun reports whether a folder holds no more than the segment of a log that was not made: whoever made it was killed.
+// justBegun reports whether a folder holds no more than the segment of a log that was not made: the process that made it was killed.
 func (f *folder) justBegun() (bool, error) {
 	if len(f.snapshots) > 0 || len(f.segments) != 1 || f.segments[0].version == 1 {
 		return false, nil
@@ -90,7 +90,7 @@ func (f *folder) justBegun() (bool, error) {
 	return size <= int64(headSize), err
 }
 
-// SetAside gives the folder of a log that nobody has open another name, which nothing may have.
+// SetAside gives the folder of a log that no process has open another name, which nothing may have.
 func SetAside(dir, name string) error {
 	locked, err := lock(dir)
 	if err != nil {

@@ -5,14 +5,14 @@
 //	LOCK                            held by the process that has it open
 //	00000000000000000001.log        a segment: the records from version 1 on
 //	00000000000000004711.log        the next one; exactly one version further than the last record before
-//	00000000000000004710.snapshot   what stands at version 4710
+//	00000000000000004710.snapshot   the objects at version 4710
 //
 // Every file begins with a header: magic, 'L' or 'S', format, the version of its name, a checksum. Frames
-// follow. A frame is what was synced at once: its length, the checksum of its content and the checksum of
+// follow. A frame is what was synced together: its length, the checksum of its content and the checksum of
 // those two, 4 bytes each, then records. A record is
 //
-//	'J' version expires key object    what stands under the key from now on, as JSON
-//	'D' version key                   nothing stands there any more
+//	'J' version expires key object    what is stored under the key from now on, as JSON
+//	'D' version key                   nothing is stored there any more
 //	'E' count                         the end of a snapshot, and how many objects it holds
 //
 // with numbers as unsigned varints, and a length before key and object. Checksums are CRC-32C.

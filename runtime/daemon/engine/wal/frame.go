@@ -42,7 +42,7 @@ func head(kind byte, version int64) []byte {
 	return binary.LittleEndian.AppendUint32(b, checksum(b))
 }
 
-// beginFrame makes room for the header of a frame; endFrame fills it in.
+// beginFrame reserves space for the header of a frame; endFrame fills it in.
 func beginFrame(b []byte) []byte { return append(b[:0], make([]byte, frameSize)...) }
 
 func endFrame(b []byte) []byte {
@@ -70,7 +70,7 @@ type frames struct {
 	size   int64
 	// offset is where the next frame begins.
 	offset int64
-	// content has room for a frame that is too large for the buffer; read is what of the buffer the last one took.
+	// content holds a frame that is too large for the buffer; read is what of the buffer the last one took.
 	content []byte
 	read    int
 }

@@ -28,7 +28,7 @@ func (l *latest) of(key []byte) *words {
 	return &l.words[maphash.Bytes(seed, key)%uint64(len(l.words))]
 }
 
-// note notes a record: that its object stands as of its version, or is gone.
+// note notes a record: that its object is stored as of its version, or is gone.
 func (l *latest) note(key []byte, version int64, stands bool) {
 	said := version
 	if !stands {

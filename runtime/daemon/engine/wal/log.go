@@ -48,7 +48,7 @@ type Log struct {
 	background sync.WaitGroup
 }
 
-// Open takes a folder, which need not exist, and returns its log and what stands at its end. All of that
+// Open takes a folder, which need not exist, and returns its log and the objects at its end. All of that
 // is durable. What a crash has torn is cut off; any other damage is an error, Damage among them.
 func Open(dir string, o Options) (*Log, State, error) {
 	var state State
@@ -62,9 +62,9 @@ func Open(dir string, o Options) (*Log, State, error) {
 	return log, state, err
 }
 
-// Restore is Open for who takes in what stands, object by object, in some parts at once: each comes with the part that it
-// was read by, in any order, and is good until take returns. The state has no records. Whoever takes them is what begin
-// returns; if it is called again, what was taken before is to be forgotten, for it was damaged.
+// Restore is Open for a caller that takes in what is stored, object by object, in some parts in parallel: each comes with the part that it
+// was read by, in any order, and is good until take returns. The state has no records. What takes them is what begin
+// returns; if it is called again, what was taken before must be forgotten, for it was damaged.
 func Restore(dir string, o Options, parts int, begin func() (take func(part int, record *Record) error)) (*Log, State, error) {
 	var state State
 	log, err := open(dir, o, func(f *folder) (*reading, error) {
@@ -174,7 +174,7 @@ func (l *Log) create(n fileName) (File, error) {
 	return file, nil
 }
 
-// Append writes records at once, or none of them, and returns when they are durable. Their versions go on
+// Append writes records as one, or none of them, and returns when they are durable. Their versions go on
 // from the last one. After an error the log takes nothing more: what is on the disk is not known until
 // it is opened again.
 func (l *Log) Append(records []Record) error {

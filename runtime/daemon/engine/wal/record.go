@@ -17,7 +17,7 @@ type Record struct {
 	Object []byte
 }
 
-// The first byte of a record says how the rest is to be read.
+// The first byte of a record says how to read the rest.
 const (
 	opObject = 'J'
 	opDelete = 'D'

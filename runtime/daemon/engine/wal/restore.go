@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// restore reads a folder and hands over what stands, to what begin returns. The newest snapshot is read once, as it nearly
-// always is sound: that it is shows while it is handed over. If anything is wrong, load finds out what is, and all is begun
+// restore reads a folder and passes on what is stored, to what begin returns. The newest snapshot is read once, as it nearly
+// always is sound: that it is shows while it is passed on. If anything is wrong, load finds out what is, and all is begun
 // again.
 func restore(f *folder, parts int, begin func() func(part int, record *Record) error) (*reading, error) {
 	r, err := loadSince(f)

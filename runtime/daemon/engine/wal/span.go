@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// spanBytes is about how much of a file is read at once where the order does not matter.
+// spanBytes is about how much of a file is read in one piece where the order does not matter.
 const spanBytes = 512 << 10
 
 // span is some sound frames of a file that follow each other.
@@ -19,7 +19,7 @@ type span struct {
 	last bool
 }
 
-// each reads all that was found again, in some parts at once, and hands over every object that stands, with the part that
+// each reads all that was found again, in some parts in parallel, and passes on every object that is stored, with the part that
 // it was read by. What the record says is good until take returns. With one part the objects come in the order in which
 // they were written.
 func (r *reading) each(parts int, take func(part int, record *Record) error) error {
@@ -47,7 +47,7 @@ func (r *reading) each(parts int, take func(part int, record *Record) error) err
 	return errors.Join(err, closeAll(files))
 }
 
-// inParts does what is numbered up to a count, in some parts at once. Each takes the next number until one of its own is
+// inParts does what is numbered up to a count, in some parts in parallel. Each takes the next number until one of its own is
 // wrong.
 func inParts(parts, count int, do func(part, i int) error) error {
 	var (
@@ -81,7 +81,7 @@ func (s *span) read(file *os.File, buffer []byte) ([]byte, error) {
 	return buffer, nil
 }
 
-// standing hands over what stands of the frames of a span, which were sound a moment ago, or else load finds out. It returns
+// standing passes on what is still stored of the frames of a span, which were sound a moment ago, or else load finds out. It returns
 // how many records there are, less those that an end counts.
 func (r *reading) standing(s *span, frames []byte, take func(*Record) error) (found int64, err error) {
 	var record Record

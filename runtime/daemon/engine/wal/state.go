@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// State is what stands at the end of a log.
+// State is what is stored at the end of a log.
 type State struct {
 	// Version is that of the last record.
 	Version int64

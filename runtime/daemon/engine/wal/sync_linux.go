@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// syncData spares the file's times, which nobody asks for; its size is durable too.
+// syncData spares the file's times, which are not needed; its size is durable too.
 func syncData(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

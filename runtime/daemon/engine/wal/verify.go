@@ -41,7 +41,7 @@ func Verify(dir string) (Report, error) {
 	return report, err
 }
 
-// Load returns what stands at the end of a log, and changes nothing. Beside Damage it returns what stood
+// Load returns what is stored at the end of a log, and changes nothing. Beside Damage it returns what was stored
 // before it.
 func Load(dir string) (State, error) {
 	var state State
@@ -68,7 +68,7 @@ func Exists(dir string) (bool, error) {
 	return !begun, err
 }
 
-// visit reads a folder while nobody else has it.
+// visit reads a folder while no other process has it.
 func visit(dir string, read func(*folder) error) error {
 	switch exists, err := Exists(dir); {
 	case err != nil:

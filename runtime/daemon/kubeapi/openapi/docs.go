@@ -23,7 +23,7 @@ func docOf(t reflect.Type, field string) string {
 	return ""
 }
 
-// comment is where a comment stands: at a type, or at one of its fields.
+// comment is where a comment is written: at a type, or at one of its fields.
 type comment struct{ kind, field string }
 
 // ownComments are the comments of messages/api. Its source is part of the binary and always parses.

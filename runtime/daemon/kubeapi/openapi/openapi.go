@@ -1,5 +1,5 @@
 // Package openapi describes Go types in OpenAPI, as openapi-gen would, but from the types themselves when the
-// server starts: 20,000 generated lines are not kept, and a field that somebody adds is described at once.
+// server starts: 20,000 generated lines are not kept, and a new field is described immediately.
 //
 // What a struct tag cannot say comes from comments: those of k8s.io/api have SwaggerDoc methods, those of
 // messages/api are read from its source, and what the markers of k8s.io/api say of merging is in a table here.
@@ -104,7 +104,7 @@ func (n *node) fields(t reflect.Type, schema *spec.Schema) {
 	}
 }
 
-// unasked are fields that are always written, and that nobody has to.
+// unasked are fields that are always written, and that clients need not write.
 var unasked = map[string]bool{"metadata": true, "status": true}
 
 func (n *node) property(t reflect.Type, field reflect.StructField, name string) spec.Schema {
