@@ -102,7 +102,7 @@ type Grounds struct {
 	Deadline   time.Time          `json:"deadline,omitzero"`
 }
 
-// Same reports whether two grounds name the same reason, taint and policy, whatever their deadlines.
+// Same reports whether two name the same reason, taint and policy, whatever their deadlines.
 func (g *Grounds) Same(o *Grounds) bool {
 	return g.Reason == o.Reason && taintText(g.Taint) == taintText(o.Taint) && g.policy() == o.policy()
 }

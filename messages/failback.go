@@ -6,19 +6,19 @@ import (
 	"leeward/messages/api"
 )
 
-// Homeward is what a binding tells the scheduler of its failback.
-type Homeward struct {
+// FailbackState is what a binding tells the scheduler of its failback.
+type FailbackState struct {
 	// ToGroup is set where the policy lets the workload return to an earlier affinity group; MayReturn is what
 	// the binding last heard of that, ReturnDue is set when it asks to go.
 	ToGroup, MayReturn, ReturnDue bool
 	// Shares are what clusters ran before the first of them failed, in the order of their names.
-	Shares []HomeShare
+	Shares []PreferredShare
 	// Returning is set while a return is under way.
 	Returning bool
 }
 
-// HomeShare is what one preferred cluster ran before the eviction.
-type HomeShare struct {
+// PreferredShare is what one preferred cluster ran before the eviction.
+type PreferredShare struct {
 	api.TargetCluster
 	// Able is what the binding last heard of whether the cluster can take it again, Due is set when it asks for
 	// it to be given back.

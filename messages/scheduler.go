@@ -88,7 +88,7 @@ type PlaceBinding struct {
 	RescheduleAt  time.Time
 	LastScheduled time.Time
 	// Home is nil where the workload is not to return anywhere.
-	Home *Homeward
+	Home *FailbackState
 }
 
 // TasksEnded says that a binding that has its place has no eviction task any more: all is as the scheduler last heard or
@@ -100,7 +100,7 @@ type TasksEnded struct {
 	Request                 uint64
 	Targets                 []api.TargetCluster
 	Cooling, Full, Starting []ClusterName
-	Home                    *Homeward
+	Home                    *FailbackState
 }
 
 // BindingGone says that a binding ended. From: binding. To: scheduler.

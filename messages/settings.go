@@ -114,7 +114,7 @@ type Settings struct {
 	// for the present placement, replica count and version of the pod template does). Cures K3.
 	HandoverHealth string
 	// ZeroReplicasNeedNoCluster places a workload that is scaled to zero nowhere, whichever clusters fit and whatever it has
-	// to leave. False: clusters must fit even so, else the old placement may stay with its replicas, as in Karmada.
+	// to leave. False: clusters must fit even so, else the old placement can remain with its replicas, as in Karmada.
 	ZeroReplicasNeedNoCluster bool
 	// WithdrawOnRecovery takes an eviction back when its taint goes before the handover is done. Cures K7.
 	WithdrawOnRecovery bool

@@ -200,7 +200,7 @@ func TestASilentAgentIsAskedBeforeItsCopyGoes(t *testing.T) {
 	d.Tell(&messages.RemoveCopy{Binding: "web"}).Recorded(&messages.CopyUnwanted{Binding: "web", Cluster: "m1"})
 }
 
-// A workload that is deleted and made anew begins with the first version of its pod template again.
+// A workload that is deleted and made again begins with the first version of its pod template again.
 func TestACopyThatIsAskedForAnewRunsTheVersionThatIsAskedForThen(t *testing.T) {
 	d := drive(t)
 	first := run(2, 5)

@@ -130,7 +130,7 @@ func TestWhatOthersNeedTakesNothingFromABudget(t *testing.T) {
 	require.Equal(t, all, observed(b.tell(budgets(), workload(0), requiring("default/api", "m1", "m2"))))
 }
 
-// bounded returns a binding that serves on m1 and m2, of which m1 is to be left and has a permit, under a budget.
+// bounded returns a binding that serves on m1 and m2, of which m1 must be evicted from and has a permit, under a budget.
 func bounded(t *testing.T, s messages.Settings, mode api.PurgeMode, spec *api.EvictionBudgetSpec) *subject {
 	t.Helper()
 	p := divided()

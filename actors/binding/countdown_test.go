@@ -57,7 +57,7 @@ func TestAnEarlyRemovalStopsTheCountdown(t *testing.T) {
 	b.advance(time.Hour).Quiet()
 }
 
-// A taint may change hands while it counts. Who stands for it last is who is named.
+// A taint may get another cause while it counts. The last one is named.
 func TestWhoStandsForATaintNowIsNamed(t *testing.T) {
 	b := placed(t, settings(relisting), duplicated(fiveMinutes), "m1:2")
 	added := b.Now()

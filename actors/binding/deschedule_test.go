@@ -18,14 +18,14 @@ func descheduling(s *messages.Settings) {
 
 func sweeping(s *messages.Settings) { s.DeschedulingInterval = 2 * time.Minute }
 
-// aggregated is a policy whose replicas go where there is room.
+// aggregated is a policy whose replicas go where there is capacity.
 func aggregated() *api.PropagationSpec {
 	spec := divided()
 	spec.Placement.ReplicaScheduling.ReplicaDivisionPreference = api.Aggregated
 	return spec
 }
 
-// crowded is a report of a cluster that has no room for so many of the replicas.
+// crowded is a report of a cluster that has no capacity for so many of the replicas.
 func crowded(cluster string, ready, unschedulable int32, placement int64) *messages.CopyReported {
 	r := report(cluster, api.Unhealthy, ready, placement)
 	r.Unschedulable, r.Full = unschedulable, true
@@ -50,7 +50,7 @@ func givenUp(cluster messages.ClusterName, before, replicas int32, since time.Ti
 	}
 }
 
-// crammed is a binding of four replicas on m1, which has room for two.
+// crammed is a binding of four replicas on m1, which has capacity for two.
 func crammed(t *testing.T, s messages.Settings, policy *api.PropagationSpec) *subject {
 	t.Helper()
 	b := placed(t, s, policy, "m1:4")

@@ -133,7 +133,7 @@ func TestHomeIsForgottenWhen(t *testing.T) {
 		"the placement changes":               claim("default/p", movedPolicy()),
 		"the policy no longer lets it":        claim("default/p", never),
 		"a fresh placement is asked for":      &messages.RescheduleTriggered{At: actorstest.Start.Add(time.Hour), By: "r"},
-		"people write the binding's clusters": &messages.BindingApplied{Spec: &api.BindingSpec{Clusters: targets("m1:4")}, Status: &api.BindingStatus{Home: []api.HomeShare{{TargetCluster: targets("m9:1")[0]}}}},
+		"people write the binding's clusters": &messages.BindingApplied{Spec: &api.BindingSpec{Clusters: targets("m1:4")}, Status: &api.BindingStatus{Home: []api.PreferredShare{{TargetCluster: targets("m9:1")[0]}}}},
 	} {
 		t.Run(when, func(t *testing.T) {
 			b := displaced(t, sharing(), 4, "m1:4")
@@ -198,7 +198,7 @@ func TestARestartKeepsHomeAndWhatIsHeld(t *testing.T) {
 	m := stored(sharing(), b.Now().Add(-time.Hour))
 	m.Spec.GracefulEvictionTasks, m.Spec.Clusters, m.Spec.Replicas = nil, targets("m1:2", "m3:2"), 4
 	m.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: "m1", Health: api.Healthy, ReadyReplicas: 4}}
-	m.Status.Home = []api.HomeShare{
+	m.Status.Home = []api.PreferredShare{
 		{TargetCluster: targets("m1:2")[0]},
 		{TargetCluster: targets("m2:2")[0], ReturnAt: &metav1.MicroTime{Time: b.Now().Add(20 * time.Second)}},
 	}

@@ -135,7 +135,7 @@ func TestADepartureThatOnlyCoolingClustersCouldTakeSaysUntilWhen(t *testing.T) {
 	require.Equal(t, []any{"CoolingDown", "nowhere to go", start.Add(10 * time.Minute)}, []any{held.Reason, held.Message, held.Until})
 }
 
-// Karmada's scheduler may bring a workload back at once. Where that is noticed at once, it would go round and round.
+// Karmada's scheduler may bring a workload back immediately. Where that is noticed immediately, it would go round and round.
 func TestNoClusterIsLeftTwiceInOneInstant(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*messages.Settings)

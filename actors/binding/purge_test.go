@@ -11,7 +11,7 @@ import (
 
 func impatient(s *messages.Settings) { s.DirectPurgeTimeout = time.Minute }
 
-// purging returns a binding that leaves m1 directly for m3, while nobody says that the old copy is gone.
+// purging returns a binding that leaves m1 directly for m3, while no report says that the old copy is gone.
 func purging(t *testing.T, changes ...func(*messages.Settings)) *subject {
 	t.Helper()
 	b := placed(t, settings(append(changes, purgeDirectly)...), duplicated(), "m1:2", "m2:2")

@@ -17,7 +17,7 @@ func reconnecting(s api.ReconnectStrategy) *api.PropagationSpec {
 	return p
 }
 
-// cutOff returns a binding whose home was m1:2 m2:2, and whose m2 is cut off and was left for m1.
+// cutOff returns a binding that ran on m1:2 m2:2, and whose m2 is cut off and was evicted from for m1.
 func cutOff(t *testing.T, policy *api.PropagationSpec) *subject {
 	t.Helper()
 	b := drive(t, settings(destinationFirst, reportedHealth))
@@ -62,7 +62,7 @@ func TestAnOldCopyOnAClusterThatWasChosenAgainIsThatOfATarget(t *testing.T) {
 	}
 }
 
-// m2 was left directly, so that m3 waits for its copy to go; that of m4, which was left before, is to go, too.
+// m2 was purged directly, so that m3 waits for its copy to go; that of m4, which was evicted from before, must go, too.
 func TestWhatWaitsForAnOldCopyToGoStartsWhenItIsKept(t *testing.T) {
 	actorstest.EveryWay(func(choose actorstest.Choose) {
 		policy := reconnecting(api.ReconnectKeepOriginal)

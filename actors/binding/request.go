@@ -39,17 +39,17 @@ func (q *request) wish(v *view, now time.Time) *messages.PlaceBinding {
 }
 
 // wish is what the scheduler must know of the failback; nil: there is none.
-func (f *failback) wish(v *view) *messages.Homeward {
+func (f *failback) wish(v *view) *messages.FailbackState {
 	if f == nil && !v.failsBack() {
 		return nil
 	}
 	w := cmp.Or(f, &failback{})
-	wish := &messages.Homeward{
+	wish := &messages.FailbackState{
 		ToGroup: v.failsBack(), MayReturn: !w.at.IsZero(), ReturnDue: w.asked, Returning: f.returning(v),
 	}
 	for i := range w.shares {
 		s := &w.shares[i]
-		wish.Shares = append(wish.Shares, messages.HomeShare{TargetCluster: s.TargetCluster, Able: !s.at.IsZero(), Due: s.asked, Kept: s.kept})
+		wish.Shares = append(wish.Shares, messages.PreferredShare{TargetCluster: s.TargetCluster, Able: !s.at.IsZero(), Due: s.asked, Kept: s.kept})
 	}
 	return wish
 }

@@ -50,7 +50,7 @@ func (b *Binding) bindingApplied(now time.Time, m *messages.BindingApplied, out 
 	b.reassess()
 }
 
-// keepWorkload has a binding that somebody edited as many replicas as its workload: that may have been scaled just before, when
+// keepWorkload has a binding that was edited as many replicas as its workload: that may have been scaled just before, when
 // the edit was made of the binding as it was.
 func (b *Binding) keepWorkload(now time.Time, out *actors.Outbox) {
 	if b.workload == nil || !b.managed || b.claims.owner == "" {

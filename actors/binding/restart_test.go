@@ -12,7 +12,7 @@ import (
 	"leeward/messages/api"
 )
 
-// stored is a binding as the store has it: placed on m2 and m3, on its way out of m1 since an instant.
+// stored is a binding as the store has it: placed on m2 and m3, evicting from m1 since an instant.
 func stored(policy *api.PropagationSpec, since time.Time) *messages.BindingApplied {
 	return &messages.BindingApplied{
 		Managed: true, Owner: "default/p", Applied: &policy.Placement,
@@ -226,7 +226,7 @@ func TestARestartMovesNoDeadlineAndTellsNoCountdownTwice(t *testing.T) {
 	}
 }
 
-// countingOn are the evictions of a status in which one cluster must be left.
+// countingOn are the evictions of a status in which the eviction from one cluster counts down.
 func countingOn(cluster string, deadline time.Time) []api.Eviction {
 	return []api.Eviction{{Cluster: cluster, State: api.EvictionScheduled, Reason: api.EvictionReasonTaintUntolerated, Deadline: metav1.MicroTime{Time: deadline}}}
 }

@@ -11,7 +11,7 @@ import (
 	"leeward/messages/api"
 )
 
-// inPart is a decision that has no room for so many replicas.
+// inPart is a decision that has no capacity for so many replicas.
 func inPart(d *messages.PlacementDecided, missing int32) *messages.PlacementDecided {
 	d.Missing, d.Reason, d.Message = missing, api.ReasonUnschedulable, "no room"
 	return d

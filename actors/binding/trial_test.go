@@ -37,7 +37,7 @@ func TestATrialIsConcludedHoweverItEnds(t *testing.T) {
 	}
 }
 
-// What had leave to go, on trial or not, and need not go gives it back: it counts for nobody.
+// What had a permit, on trial or not, and need not go gives it back: it counts for none.
 func TestAPermitThatIsNotNeededIsGivenBack(t *testing.T) {
 	for name, needless := range map[string]func(*subject) messages.ToBinding{
 		"the taint goes":                    func(*subject) messages.ToBinding { return healed("m1") },

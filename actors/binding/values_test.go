@@ -38,7 +38,7 @@ type subject struct {
 	settled bool
 }
 
-// drive returns a binding that nobody has told anything.
+// drive returns a binding that was told nothing.
 func drive(t *testing.T, s messages.Settings) *subject {
 	return &subject{Driver: actorstest.Drive(t, binding.New(name, &s)), t: t}
 }
@@ -173,7 +173,7 @@ func divided(tolerations ...corev1.Toleration) *api.PropagationSpec {
 	return spec
 }
 
-// tolerates bears a key's NoExecute taints, for so many seconds unless negative.
+// tolerates is a toleration of a key's NoExecute taints, for so many seconds unless negative.
 func tolerates(key string, seconds int64) corev1.Toleration {
 	t := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}
 	if seconds >= 0 {
@@ -206,7 +206,7 @@ func noExecute(key string, at time.Time) corev1.Taint {
 	return t
 }
 
-// untolerated and bearing are the grounds of leaving for a taint.
+// untolerated and bearing are the reasons of an eviction for a taint.
 func untolerated(key string, at time.Time) messages.Grounds {
 	t := noExecute(key, at)
 	return messages.Grounds{

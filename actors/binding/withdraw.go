@@ -45,7 +45,7 @@ func (v *view) stillOn(k *task) api.TargetCluster {
 // ask for another placement since.
 func (v *view) reopened(k *task) bool { return k.byChoice() && !v.placedAsAsked() }
 
-// byChoice reports whether the eviction from the cluster is by choice, so that the old copy there, which runs, may stay.
+// byChoice reports whether the eviction from the cluster is by choice, so that the old copy there, which runs, can remain.
 func (k *task) byChoice() bool {
 	moved := k.Reason == api.EvictionReasonReschedule || k.Reason == api.EvictionReasonRebalance
 	return moved && eviction.KeepsCopy(&k.GracefulEvictionTask)

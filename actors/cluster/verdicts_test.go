@@ -281,7 +281,7 @@ func cleaning(name messages.PolicyName, mode api.CleanupMode) messages.PolicyLis
 	return messages.PolicyListed{Name: name, CreatedAt: actorstest.Start, Cleanup: mode}
 }
 
-// has is a verdict that asks for nothing and stands for one taint where the policy selects the cluster.
+// has is a verdict that asks for nothing and keeps one taint where the policy selects the cluster.
 func has(policy messages.PolicyName, generation uint64, selects bool, key string) *messages.VerdictGiven {
 	v := abstains(policy, generation)
 	v.Selects, v.Taints = selects, []api.PolicyTaint{{Key: key, Effect: "NoSchedule"}}

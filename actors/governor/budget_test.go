@@ -37,7 +37,7 @@ func set(budgets ...messages.Budget) *messages.BudgetsSet {
 	return &messages.BudgetsSet{Budgets: budgets}
 }
 
-// on is a workload under budget all, left at once, that runs and serves with so many replicas on clusters.
+// on is a workload under budget all, evicted directly, that runs and serves with so many replicas on clusters.
 func on(binding messages.BindingName, replicas int32, clusters ...messages.ClusterName) *messages.WorkloadObserved {
 	m := &messages.WorkloadObserved{Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true}
 	for _, c := range clusters {
@@ -468,7 +468,7 @@ func TestWhoWaitsForBudgetsIsToldInOrder(t *testing.T) {
 	require.Equal(t, names, told)
 }
 
-// TestReplicasBeyondWhatIsExpectedLetNothingMoreGo has a workload serve twice while it is handed over.
+// TestReplicasBeyondWhatIsExpectedLetNothingMoreGo has a workload serve twice during its handover.
 func TestReplicasBeyondWhatIsExpectedLetNothingMoreGo(t *testing.T) {
 	d := funded(t, keep("all", "4"))
 	twice := on("a", 2, "e1", "u1")

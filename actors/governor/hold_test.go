@@ -64,7 +64,7 @@ func TestPeopleHoldAllOneClusterOrOneWorkload(t *testing.T) {
 	}
 }
 
-// In Karmada nobody is told of the wait for a worker.
+// In Karmada no binding is told of the wait for a worker.
 func TestWhoIsHeldHearsItBeforeItsTurn(t *testing.T) {
 	d := drive(t, workers(1, 0.1))
 	d.Tell(hold(messages.HoldScope{Binding: "b"}, "migration"))

@@ -12,7 +12,7 @@ func room(b messages.BindingName, replicas int32) *messages.SchedulableReplicasS
 	return &messages.SchedulableReplicasSet{Binding: b, Replicas: replicas}
 }
 
-// crowded is a report of a copy that is out of room.
+// crowded is a report of a copy that is out of capacity.
 func crowded(h api.ResourceHealth, ready, unschedulable int32, placement int64) *messages.CopyReported {
 	return &messages.CopyReported{Cluster: "m1", Health: h, Ready: ready, Unschedulable: unschedulable, Full: true, ForPlacement: placement}
 }

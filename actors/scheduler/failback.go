@@ -32,7 +32,7 @@ func newFailbacks(settings *messages.Settings, p *plans) failbacks {
 }
 
 // note takes in what a binding says of its return: whether it is under way.
-func (f *failbacks) note(name messages.BindingName, says *messages.Homeward) {
+func (f *failbacks) note(name messages.BindingName, says *messages.FailbackState) {
 	switch {
 	case says != nil && says.Returning:
 		f.returning[name] = true
@@ -145,7 +145,7 @@ func free(m *messages.PlaceBinding, back []string) bool {
 	byGroups := slices.ContainsFunc(m.Placement.SpreadConstraints, func(c api.SpreadConstraint) bool {
 		return c.SpreadByLabel != "" || c.SpreadByField != "" && c.SpreadByField != api.SpreadByCluster
 	})
-	return !byGroups || !slices.ContainsFunc(m.Home.Shares, func(h messages.HomeShare) bool {
+	return !byGroups || !slices.ContainsFunc(m.Home.Shares, func(h messages.PreferredShare) bool {
 		_, lacks := failback.Lacks(m.Targets, h.TargetCluster)
 		return lacks && !slices.Contains(back, h.Name)
 	})

@@ -24,7 +24,7 @@ func homeFirst() *api.Placement {
 // abroad is the word of a binding that runs on m2 and is to return to m1.
 func abroad(name messages.BindingName, p *api.Placement, changes ...func(*messages.PlaceBinding)) *messages.PlaceBinding {
 	m := again(ask(name, 2, p), "m2:2")
-	m.Affinity, m.Home = "abroad", &messages.Homeward{ToGroup: true}
+	m.Affinity, m.Home = "abroad", &messages.FailbackState{ToGroup: true}
 	for _, change := range changes {
 		change(m)
 	}
@@ -113,11 +113,11 @@ func TestOnlySoManyReturnAtOnce(t *testing.T) {
 	d.Tell(status("m1", "9")).Quiet()
 
 	under := again(first, "m1:2")
-	under.Affinity, under.Home = "home", &messages.Homeward{ToGroup: true, Returning: true}
+	under.Affinity, under.Home = "home", &messages.FailbackState{ToGroup: true, Returning: true}
 	under.Evicting = []messages.ClusterName{"m2"}
 	d.Tell(under).Told(bindingAt("b"))
 	done := again(under, "m1:2")
-	done.Evicting, done.Home = nil, &messages.Homeward{ToGroup: true}
+	done.Evicting, done.Home = nil, &messages.FailbackState{ToGroup: true}
 	require.Equal(t, api.EvictionReasonFailback, decided(t, d.Tell(done), "b").Move, "the next one's turn")
 }
 

@@ -149,7 +149,7 @@ func TestFailbacksBeginAsFarAsAdminsAndTheLimitLetThem(t *testing.T) {
 	f := newFailbacks(&messages.Settings{ConcurrentReturns: 1}, nil)
 	web := &entry{}
 	web.asks(*places("default/web", on("m2", 2)))
-	web.asked.Home = &messages.Homeward{Shares: []messages.HomeShare{{TargetCluster: on("m1", 2)}}}
+	web.asked.Home = &messages.FailbackState{Shares: []messages.PreferredShare{{TargetCluster: on("m1", 2)}}}
 	f.keep(web)
 	require.Contains(t, f.away, web.asked.Binding)
 	require.True(t, f.mayBegin(web.asked))
@@ -159,7 +159,7 @@ func TestFailbacksBeginAsFarAsAdminsAndTheLimitLetThem(t *testing.T) {
 	require.False(t, f.hold(&messages.ReturnsHeld{HoldScope: messages.HoldScope{Cluster: "m2"}}))
 	require.Equal(t, []*entry{web}, f.toJudge(nil), "a hold ended")
 	require.Empty(t, f.toJudge(nil), "once")
-	f.note("default/api", &messages.Homeward{Returning: true})
+	f.note("default/api", &messages.FailbackState{Returning: true})
 	require.False(t, f.mayBegin(web.asked))
 	f.forget("default/api")
 	require.True(t, f.mayBegin(web.asked))

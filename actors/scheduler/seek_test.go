@@ -114,7 +114,7 @@ func TestAStartIsKeptForWhoAsksForLeave(t *testing.T) {
 	require.Equal(t, found("m1"), told[1], "once the other has asked, or not")
 }
 
-// applicant is a binding that hears of a destination, and has leave to go at once or never.
+// applicant is a binding that hears of a destination, and has a permit immediately or never.
 type applicant struct{ leave bool }
 
 func (a applicant) Receive(_ time.Time, m messages.ToBinding, out *actors.Outbox) {

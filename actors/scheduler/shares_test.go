@@ -16,7 +16,7 @@ import (
 // displaced is the word of a binding that runs on some clusters and had its home on m1 and m2.
 func displaced(name messages.BindingName, p *api.Placement, clusters ...string) *messages.PlaceBinding {
 	m := again(ask(name, 4, p), clusters...)
-	m.Home = &messages.Homeward{ToGroup: true, Shares: []messages.HomeShare{
+	m.Home = &messages.FailbackState{ToGroup: true, Shares: []messages.PreferredShare{
 		{TargetCluster: targets("m1:2")[0]}, {TargetCluster: targets("m2:2")[0]},
 	}}
 	return m

@@ -65,7 +65,7 @@ func (d *draining) run(c *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case d.dryRun.word != "none" && !d.cancel:
-		return refused(d.foresee(c, args))
+		return refused(d.previewDrain(c, args))
 	case d.dryRun.word != "none" || !d.wait:
 		return nil
 	}

@@ -43,7 +43,7 @@ func TestARecordedIncidentGoesAsItWentUnderTheSamePolicyAndOtherwiseUnderAnother
 	}
 }
 
-// karmadaFile was recorded from a real Karmada: eight applications, a taint that somebody set, one of a policy, and an agent
+// karmadaFile was recorded from a real Karmada: eight applications, a taint set by hand, one of a policy, and an agent
 // that fell silent.
 var karmadaFile = filepath.Join("..", "..", "scenarios", "recordings", "karmada-failover.jsonl")
 

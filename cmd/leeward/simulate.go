@@ -14,7 +14,7 @@ import (
 	"leeward/runtime/storm/simulation"
 )
 
-// simulating is the part of a storm command that draws fleets and outages at random and holds each to the laws of
+// simulating is the part of a storm command that draws fleets and outages at random and holds each to the invariants of
 // every fleet.
 type simulating struct {
 	on    bool
@@ -37,7 +37,7 @@ const batch = 64
 // it has at any time, so that to collect at twice that, as Go does, takes a third of all work. The process stays below 200 MB.
 const heapGrowth = 1000
 
-// run tries seeds until one breaks a law, all are tried or the time is up.
+// run tries seeds until one breaks an invariant, all are tried or the time is up.
 func (s *simulating) run(out io.Writer, seed uint64, jobs int) error {
 	if _, set := os.LookupEnv("GOGC"); !set {
 		defer debug.SetGCPercent(debug.SetGCPercent(heapGrowth))
@@ -106,12 +106,12 @@ const shrinksFor = time.Minute
 // tell says what a seed broke and how to see it again, and writes the smallest scenario that breaks it, too.
 func (t *trial) tell(one tried) error {
 	_, err := fmt.Fprintf(t.out, "seed %d breaks: %s\n  %s\n  repeat: leeward storm --simulate --seed %d --seeds 1\n",
-		one.seed, one.finding.Law, one.finding.Detail, one.seed)
+		one.seed, one.finding.Invariant, one.finding.Detail, one.seed)
 	if err != nil {
 		return err
 	}
 	whole, began := simulation.Draw(one.seed), time.Now()
-	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Law, func(c *simulation.Case) *simulation.Finding {
+	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Invariant, func(c *simulation.Case) *simulation.Finding {
 		if time.Since(began) > shrinksFor {
 			return nil
 		}
@@ -121,7 +121,7 @@ func (t *trial) tell(one tried) error {
 	if err := os.MkdirAll(t.dir, 0o750); err != nil {
 		return fmt.Errorf("make the folder of --out: %w", err)
 	}
-	if err := os.WriteFile(file, small.YAML("Broken: "+one.finding.Law+"."), 0o600); err != nil {
+	if err := os.WriteFile(file, small.YAML("Broken: "+one.finding.Invariant+"."), 0o600); err != nil {
 		return fmt.Errorf("write the shrunk scenario of seed %d: %w", one.seed, err)
 	}
 	_, err = fmt.Fprintf(t.out, "  shrunk from %d parts to %d: leeward replay %s\n", whole.Size(), small.Size(), shellWord(file))

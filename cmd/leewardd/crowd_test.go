@@ -61,7 +61,7 @@ func newCrowd(t testing.TB, bindings, clusters int) *crowd {
 	return c
 }
 
-// writeTo builds the fleet in a store before anybody looks after it.
+// writeTo builds the fleet in a store before the machines run.
 func (c *crowd) writeTo(e engine.Config) {
 	c.t.Helper()
 	e.Resources, e.Clock = engine.Tables(), clock.New()

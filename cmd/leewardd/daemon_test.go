@@ -38,7 +38,7 @@ type running struct {
 	stop   func() error
 }
 
-// lines are what is logged, line by line, for whoever waits for one.
+// lines are what is logged, line by line, for a caller that waits for one.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer

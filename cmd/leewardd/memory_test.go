@@ -25,7 +25,7 @@ func untuned(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(memory) })
 }
 
-// folderOf is a folder with one file of some size, which takes no room.
+// folderOf is a folder with one file of some size, which takes no disk space.
 func folderOf(t *testing.T, size int64) string {
 	t.Helper()
 	dir := t.TempDir()

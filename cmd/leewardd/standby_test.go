@@ -245,7 +245,7 @@ func TestWithoutItsEtcdADaemonDecidesNothingAndGoesOnAfterwards(t *testing.T) {
 	require.Equal(t, http.StatusOK, code, body)
 }
 
-// TestADaemonThatCanFollowItsEtcdNoLongerEnds has somebody write into etcd what is no object.
+// TestADaemonThatCanFollowItsEtcdNoLongerEnds has another program write into etcd what is no object.
 func TestADaemonThatCanFollowItsEtcdNoLongerEnds(t *testing.T) {
 	t.Parallel() // it waits
 	for _, shadow := range []string{"false", "true"} {

@@ -40,7 +40,7 @@ func TestAStandbyTakesOverInTheMiddleOfAStorm(t *testing.T) {
 	c.isTakenOver(c.inEtcd(etcdtest.Start(t), slowly), 20, func(float64, string) {})
 }
 
-// TestAPauseThatNobodyLeadsToHearOfHolds has people pause when the leader was killed and nobody has taken over.
+// TestAPauseThatNobodyLeadsToHearOfHolds has people pause when the leader was killed and no standby has taken over.
 func TestAPauseThatNobodyLeadsToHearOfHolds(t *testing.T) {
 	t.Parallel() // it waits
 	c := newCrowd(t, 600, 10)

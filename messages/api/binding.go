@@ -239,7 +239,7 @@ type BindingStatus struct {
 	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`
 	// Home is what clusters ran before the first of them failed, in the order of their names: where the
 	// resource may return to. Leeward's own.
-	Home []HomeShare `json:"home,omitempty"`
+	Home []PreferredShare `json:"home,omitempty"`
 	// Shrinking are the clusters that run more than their share until the others serve. Leeward's own.
 	Shrinking *Shrinking `json:"shrinking,omitempty"`
 	// DispatchSuspended are the clusters that were not told what their copy must be, because dispatching to them
@@ -261,8 +261,8 @@ type UnschedulableReplicas struct {
 	Since       metav1.MicroTime `json:"since"`
 }
 
-// HomeShare is what one cluster ran.
-type HomeShare struct {
+// PreferredShare is what one cluster ran.
+type PreferredShare struct {
 	TargetCluster `json:",inline"`
 	// ReturnAt is when the cluster has it back, if it stays able to take it.
 	ReturnAt *metav1.MicroTime `json:"returnAt,omitempty"`

@@ -50,7 +50,7 @@ spec:
           periodSeconds: 5
 `
 
-// BenchmarkDeployment compares strict decoding with what it stands on (the node tree alone) and with
+// BenchmarkDeployment compares strict decoding with what it rests on (the node tree alone) and with
 // what kubectl's library does.
 func BenchmarkDeployment(b *testing.B) {
 	data := []byte(deployment)

@@ -11,7 +11,7 @@ import (
 	"leeward/runtime/kernel"
 )
 
-// An answer goes to the cell of who asked, and must not reach anybody else who has it by then.
+// An answer goes to the cell of who asked, and must not reach another actor that has it by then.
 func TestAnAnswerReachesWhoeverIsAtTheAddressByThen(t *testing.T) {
 	asker, other := binding("asker"), binding("other")
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestAnAnswerReachesWhoeverIsAtTheAddressByThen(t *testing.T) {
 	}
 }
 
-// A mailbox that was sifted still knows who sent what is left in it.
+// A mailbox that was sifted still knows who sent what remains in it.
 func TestAnAnswerSurvivesALoss(t *testing.T) {
 	l := newLane(t, kernel.Config{})
 	l.start(binding("asker"), func(now time.Time, text string, out *actors.Outbox) {

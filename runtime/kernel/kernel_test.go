@@ -307,7 +307,7 @@ func TestASteadyKernelDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// rally returns the ball and asks to be woken, until none is left.
+// rally returns the ball and asks to be woken, until none remains.
 type rally struct {
 	peer messages.BindingName
 	left *int

@@ -14,7 +14,7 @@ import (
 	"leeward/runtime/kernel"
 )
 
-// These tests run lanes at once. A hundred names spread over all of them, and an actor is never the
+// These tests run lanes in parallel. A hundred names spread over all of them, and an actor is never the
 // neighbour of all that it speaks to.
 const crowd = 100
 

@@ -309,7 +309,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 // FuzzWordsOfPeople puts people's words into a run: whatever they are, JSON and XML stay well formed
-// and keep them, and a story stays free of what a terminal would obey.
+// and keep them, and a timeline stays free of what a terminal would obey.
 func FuzzWordsOfPeople(f *testing.F) {
 	f.Add("calm", "nginx is on m1:2", "its taints are failed:NoExecute")
 	f.Add("<&>", "]]>", "two\nlines\x1b[31m")

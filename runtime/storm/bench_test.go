@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkFailover is the figure of docs/performance.md: three in ten clusters fail at once, with permits for all. "x-floor"
+// BenchmarkFailover is the figure of docs/performance.md: three in ten clusters fail in one instant, with permits for all. "x-floor"
 // says how many times the CPU it took of a bare loop that applies the same rules to the same data, run in the same breath.
 func BenchmarkFailover(b *testing.B) {
 	for _, size := range []struct{ bindings, clusters int }{{10_000, 200}, {100_000, 200}, {10_000, 5_000}, {1_000_000, 5_000}} {
@@ -43,7 +43,7 @@ func benchmarkFailover(b *testing.B, bindings, clusters, lanes int) {
 	b.ReportMetric(r.Costs.BytesPerBinding, "B/binding")
 }
 
-// burst fails three in ten clusters at once.
+// burst fails three in ten clusters in one instant.
 func burst(b *testing.B, bindings, clusters, lanes int) Config {
 	b.Helper()
 	kill, err := ParseKill("30%")

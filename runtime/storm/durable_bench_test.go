@@ -15,7 +15,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// BenchmarkDurable is the daemon's: three in ten clusters fail at once, and every decision, Work, answer of an agent
+// BenchmarkDurable is the daemon's: three in ten clusters fail in one instant, and every decision, Work, answer of an agent
 // and Event is durable. "x-floor" says how many times the CPU it took of a loop that writes as many objects of the same
 // sizes to the same log and does nothing else. Then the store is opened again, and looked after.
 func BenchmarkDurable(b *testing.B) {

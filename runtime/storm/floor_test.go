@@ -89,7 +89,7 @@ func (f *bareFleet) rule() taint.Rule {
 	return taint.Rule{Match: f.settings.TolerationMatch, Numeric: f.settings.NumericTolerations}
 }
 
-// place makes a plan without the clusters that are left, and reserves its room.
+// place makes a plan without the clusters that are evicted from, and reserves its capacity.
 func (f *bareFleet) place(b *testing.B, now []api.TargetCluster, leaving []messages.ClusterName) []api.TargetCluster {
 	kept := slices.DeleteFunc(slices.Clone(now), func(t api.TargetCluster) bool {
 		return slices.Contains(leaving, messages.ClusterName(t.Name))

@@ -19,13 +19,13 @@ import (
 )
 
 // sameData is the other floor: every rule that a failover applies, to all that it is about, in the order in which that
-// becomes due, and nothing else. There are no actors, so nothing is said, nothing is recorded, nobody keeps a state of
+// becomes due, and nothing else. There are no actors, so nothing is said, nothing is recorded, no machine keeps a state of
 // his own of what others know, and no rule is asked twice.
 //
 //	rule                                                         where the engine asks it        least work
 //	what a taint's tolerations come to, and why                   binding, of each target         outcome only
 //	who goes first: priority, waiting time, name                  scheduler                       in the order of the list
-//	a placement without what must be left, with room              scheduler                       the same
+//	a placement without evicted ones, with capacity            scheduler                       the same
 //	no cluster that must be left gains anything                   scheduler                       left out
 //	room is given back and reserved                               scheduler                       the same
 //	a task with its reason, purge mode and creation time          binding                         the same
@@ -56,7 +56,7 @@ type bareWorkload struct {
 	told int64
 }
 
-// bareLeave is why and when a cluster must be left.
+// bareLeave is why and when a cluster must be evicted from.
 type bareLeave struct {
 	cluster messages.ClusterName
 	grounds messages.Grounds
@@ -156,7 +156,7 @@ func (w *bareWorkload) priority() int32 {
 	return w.spec.SchedulePriority.Priority
 }
 
-// move finds a place without the clusters that must be left, and writes their tasks.
+// move finds a place without the clusters that must be evicted from, and writes their tasks.
 func (f *sameData) move(b *testing.B, w *bareWorkload) {
 	slices.SortFunc(w.leaving, func(x, y bareLeave) int {
 		return cmp.Or(x.grounds.Deadline.Compare(y.grounds.Deadline), cmp.Compare(x.cluster, y.cluster))
@@ -260,7 +260,7 @@ func (f *sameData) assess(b *testing.B, w *bareWorkload) (done int) {
 	return done
 }
 
-// release removes the copy on a cluster that is left.
+// release removes the copy on a cluster that is evicted from.
 func (f *sameData) release(w *bareWorkload, cluster string) {
 	delete(f.clusters[cluster].copies, w.name)
 	w.status.AggregatedStatus = slices.DeleteFunc(w.status.AggregatedStatus, func(s api.AggregatedStatusItem) bool { return s.ClusterName == cluster })

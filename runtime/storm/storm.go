@@ -54,7 +54,7 @@ type Storm struct {
 	// clusters are all of the fleet, in the order of names.
 	clusters []*api.Cluster
 	report   *Report
-	// broken are the laws that the daemon's own watch found broken.
+	// broken are the invariants that the daemon's own watch found broken.
 	broken []string
 
 	// origin is the first failure, at start; began are the instants since then, with what the clock said when each began.

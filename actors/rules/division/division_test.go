@@ -11,7 +11,7 @@ import (
 	"leeward/messages"
 )
 
-// has is a candidate with replicas and room for more; its turn is its place in the list.
+// has is a candidate with replicas and capacity for more; its turn is its place in the list.
 func has(prev int32, free int64) division.Candidate {
 	return division.Candidate{Prev: prev, Free: free}
 }
@@ -188,8 +188,8 @@ func TestFloorTossesBySeedAndUID(t *testing.T) {
 	require.Len(t, byUID, 3, "every cluster wins for some UID")
 }
 
-// Whatever the method, all replicas are placed or some are reported missing; nobody who is asked to
-// grow loses any, and nobody takes more than fits.
+// Whatever the method, all replicas are placed or some are reported missing; no candidate that is asked to
+// grow loses any, and none takes more than fits.
 func TestEveryReplicaIsPlacedOrMissing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 3000 {

@@ -71,7 +71,7 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// TestScaledToZeroKeepsNothing: a workload that is to run no replicas has nothing to hand over.
+// TestScaledToZeroKeepsNothing: a workload that must run no replicas needs no handover.
 func TestScaledToZeroKeepsNothing(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -56,7 +56,7 @@ func TestPlacementStands(t *testing.T) {
 	}
 }
 
-// TestPlacementHolds checks on random reports: a placement stands if each of its targets does, the
+// TestPlacementHolds checks on random reports: a placement is healthy if each of its targets does, the
 // order of reports does not matter, and the stricter mode never finds more healthy.
 func TestPlacementHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))

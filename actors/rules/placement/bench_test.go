@@ -17,7 +17,7 @@ import (
 )
 
 // tenthTainted is a fleet like the one that Karmada's scheduler was measured on: every tenth cluster
-// has a taint that nobody tolerates.
+// has a taint that no workload tolerates.
 func tenthTainted(clusters int) []*messages.ClusterView {
 	r := rand.New(rand.NewPCG(1, uint64(clusters)))
 	views := make([]*messages.ClusterView, clusters)

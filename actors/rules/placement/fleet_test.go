@@ -30,7 +30,7 @@ func requests(pairs ...string) *api.ReplicaRequirements {
 	return &api.ReplicaRequirements{ResourceRequest: resources(pairs...)}
 }
 
-// roomOn is how many replicas a planner finds room for on cluster a.
+// roomOn is how many replicas a planner finds capacity for on cluster a.
 func roomOn(f *placement.Fleet, r *api.ReplicaRequirements) int {
 	planner := placement.NewPlanner(f, &messages.Settings{}, 0)
 	request := workload(spreading(dynamic), 1)

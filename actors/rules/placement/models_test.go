@@ -12,7 +12,7 @@ import (
 )
 
 // counting is a cluster with so many nodes of less than 1, of 1 to 2, of 2 to 4 and of 4 and more cores,
-// and room for 1000 pods and 1000 cores in total.
+// and capacity for 1000 pods and 1000 cores in total.
 func counting(name string, nodes ...int) *messages.ClusterView {
 	v := cluster(name, 1000)
 	v.Resources.Allocatable[corev1.ResourceCPU] = resource.MustParse("1000")

@@ -24,7 +24,7 @@ var (
 	}
 )
 
-// cluster has room for so many pods and no other limit.
+// cluster has capacity for so many pods and no other limit.
 func cluster(name string, pods int64) *messages.ClusterView {
 	return &messages.ClusterView{Name: messages.ClusterName(name), Resources: &api.ResourceSummary{
 		Allocatable: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)},

@@ -78,7 +78,7 @@ func lacking(all []constraint, options []option) (sum int) {
 	return sum
 }
 
-// dividedByRoom is how many replicas must find room.
+// dividedByRoom is how many replicas must find capacity.
 func dividedByRoom(r *placement.Request, p *api.Placement) int {
 	s := p.ReplicaScheduling
 	byRoom := r.Workload && !isDuplicated(p) && (s.ReplicaDivisionPreference == api.Aggregated ||
@@ -89,7 +89,7 @@ func dividedByRoom(r *placement.Request, p *api.Placement) int {
 	return int(r.Replicas)
 }
 
-// chooseExactly is Karmada's choice if that meets all constraints with room enough, else the first of
+// chooseExactly is Karmada's choice if that meets all constraints with capacity enough, else the first of
 // all subsets that does.
 func chooseExactly(r *placement.Request, p *api.Placement, options []option, part bool) ([]option, string) {
 	replicas := dividedByRoom(r, p)

@@ -122,12 +122,12 @@ func (n *reference) try(now time.Time, r *placement.Request, p *api.Placement, t
 	return n.assign(r, p, term, chosen)
 }
 
-// exact reports whether spread constraints are to be met to the letter.
+// exact reports whether spread constraints must be met to the letter.
 func (n *reference) exact(p *api.Placement) bool {
 	return n.settings.ExactSpread && len(p.SpreadConstraints) > 0 && !ignoresSpread(p.ReplicaScheduling)
 }
 
-// place places as many replicas as it can: one less and one less, until all find room.
+// place places as many replicas as it can: one less and one less, until all find capacity.
 func (n *reference) place(now time.Time, r *placement.Request, p *api.Placement, term *api.ClusterAffinityTerm) ([]api.TargetCluster, int32) {
 	options, _ := n.fitting(now, r, p, term)
 	n.measure(now, r, p, options)
@@ -654,7 +654,7 @@ func (n *reference) divideByTier(r *placement.Request, aggregates, overflows boo
 	return named(targets, false), nil
 }
 
-// divideGently lets those that are to be avoided keep what they have, and gives them more only if the
+// divideGently lets those that should be avoided keep what they have, and gives them more only if the
 // others are full.
 func (n *reference) divideGently(replicas int32, uid string, fresh, aggregates bool, options []option) bool {
 	assigned, soft := int32(0), false

@@ -30,7 +30,7 @@ func whole(set *messages.ComponentSet, p *api.Placement, previous ...api.TargetC
 	return &placement.Request{Placement: p, Workload: true, Set: set, Previous: previous}
 }
 
-// sized is a cluster with room for so many pods and so many cores.
+// sized is a cluster with capacity for so many pods and so many cores.
 func sized(name string, pods int64, cores string) *messages.ClusterView {
 	v := cluster(name, pods)
 	v.Resources.Allocatable[corev1.ResourceCPU] = resource.MustParse(cores)

@@ -137,7 +137,7 @@ func TestExactSpread(t *testing.T) {
 	}
 }
 
-// The roomiest twenty clusters, each in a zone of its own, have room for 790 replicas. To be sure of that,
+// The roomiest twenty clusters, each in a zone of its own, have capacity for 790 replicas. To be sure of that,
 // the search would have to walk through all combinations of twenty zones.
 func TestExactSpreadGivesUp(t *testing.T) {
 	var views []*messages.ClusterView

@@ -166,7 +166,7 @@ func TestApplyHolds(t *testing.T) {
 	}
 }
 
-// oneByOne carries rulings out step by step and returns the pairs that are left.
+// oneByOne carries rulings out step by step and returns the pairs that remain.
 func oneByOne(before []corev1.Taint, rulings []policy.Ruling) []string {
 	left := pairs(before)
 	for _, r := range rulings {

@@ -21,7 +21,7 @@ func deployment(image string, replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &replicas, Template: running(image)}}
 }
 
-// numbered gives a resource a revision, as it stands in the annotation.
+// numbered gives a resource a revision, as it is in the annotation.
 func numbered(o api.Object, revision string) api.Object {
 	o.SetAnnotations(map[string]string{api.AnnotationRevision: revision})
 	return o

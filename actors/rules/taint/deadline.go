@@ -9,7 +9,7 @@ import (
 	"leeward/messages"
 )
 
-// Stay says how long a workload may stay on a tainted cluster.
+// Stay says how long a workload may remain on a tainted cluster.
 type Stay uint8
 
 // The stays; the zero value evicts nothing.

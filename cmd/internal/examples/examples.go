@@ -16,7 +16,7 @@ import (
 
 // Check parses every line of the examples of a program and of all its commands: each command line must be one that the
 // program takes, and each file that it reads must be in the repository, or be written by a line before. Commands
-// bear flags that were given, so that every line gets a new program.
+// keep flags that were given, so that every line gets a new program.
 func Check(t *testing.T, program func() *cobra.Command, repository string) {
 	t.Helper()
 	for _, c := range all(program()) {

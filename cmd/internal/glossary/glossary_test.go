@@ -52,6 +52,14 @@ var exceptions = []struct{ where, text, reason string }{
 	{"runtime/daemon/engine/write.go", "written twice at once", "an error that no user meets"},
 	{"runtime/daemon/engine/shared.go", "writes at once", "an error that no user meets"},
 	{"runtime/daemon/etcd/fill.go", "somebody else is writing a fleet there", "another process, which a person has started"},
+	{"runtime/client/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/daemon/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/fleet/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/kernel/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/report/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/scenario/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/storm/doc.go", "room", "a room is a folder of packages"},
+	{"runtime/report/timeline/timeline.go", "Story has", "a field of the page's data"},
 	{"scenarios/", "grounds: {", "a JSON field of facts"},
 }
 
@@ -146,6 +154,31 @@ func TestMessagesUseTheWordsOfTheGlossary(t *testing.T) {
 	}
 	require.Empty(t, found, strings.Join(found, "\n"))
 }
+
+// human are words for people, who may be named in a comment.
+var human = regexp.MustCompile(`(?i)\bpeople\b`)
+
+// TestCommentsUseTheWordsOfTheGlossary reads the comments of all programs.
+func TestCommentsUseTheWordsOfTheGlossary(t *testing.T) {
+	r := newReader()
+	var found []string
+	for _, folder := range []string{"cmd", "runtime", "actors", "messages"} {
+		walk(t, folder, ".go", func(file, text string) {
+			if strings.HasSuffix(file, "_test.go") {
+				return
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, group := range parsed.Comments {
+				found = append(found, r.check(file, human.ReplaceAllString(named.ReplaceAllString(group.Text(), "it "), "they"))...)
+			}
+		})
+	}
+	require.Empty(t, found, strings.Join(found, "\n"))
+}
+
+// named is the name of what is declared, with which a comment begins.
+var named = regexp.MustCompile(`^(?:A |An |The )?[A-Za-z]\w* `)
 
 func walk(t *testing.T, folder, ext string, visit func(file, text string)) {
 	t.Helper()

@@ -35,7 +35,7 @@ const member = `{"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster",
 	"managedFields": [{"manager": "kubectl", "operation": "Update", "time": "2026-11-21T12:00:00Z", "fieldsV1": {"f:spec": {}}}, {"manager": "agent", "subresource": "status"}]},
 	"spec": {"region": "eu", "notYetKnown": 7, "proxyHeader": {"authorization": "me"}}}`
 
-// file is a recording that is being written. Whoever waits sees each line.
+// file is a recording that is being written. A caller that waits sees each line.
 type file struct {
 	mu    sync.Mutex
 	text  bytes.Buffer

@@ -22,7 +22,7 @@ func numbered(n int, taken *int) iter.Seq[item] {
 	}
 }
 
-// few is how many items are decoded until so many are decoded at once as ever are.
+// few is how many items are decoded until as many are decoded in parallel as ever are.
 const few = openedAtOnce - openedFirst
 
 func TestWhoWantsOneOfManyHasFewDecoded(t *testing.T) {

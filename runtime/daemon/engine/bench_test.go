@@ -144,7 +144,7 @@ func benchmarkUpdate(b *testing.B, dir string, writers int) {
 	require.NoError(b, e.Close())
 }
 
-// grow raises the replicas of a binding, whoever else does.
+// grow raises the replicas of a binding, whatever other writers do.
 func grow(e *engine.Engine, key string) error {
 	for {
 		o, version := e.Table(bindings).Get(key)

@@ -108,7 +108,7 @@ func TestWhatIsForgottenHasExpired(t *testing.T) {
 	c, err := s.maps().Watch(2)
 	require.NoError(t, err)
 	require.Equal(t, []string{"3 c: - -> 2"}, next(t, c))
-	for _, stands := range []int64{1, 4, 5} { // the ring goes round with what is left of it
+	for _, stands := range []int64{1, 4, 5} { // the ring goes round with the rest of it
 		s.commit(engine.Update(mapKey("a"), configMap("a", fmt.Sprintf("after %d", stands)), stands))
 		require.GreaterOrEqual(t, s.maps().Oldest(), int64(2), "what is forgotten stays so")
 	}
@@ -118,7 +118,7 @@ func TestWhatIsForgottenHasExpired(t *testing.T) {
 }
 
 // TestContendedIncrements lets many writers raise one number, each by reading and writing again when
-// somebody else was first. None is lost, and a watcher sees every one of them.
+// another writer was first. None is lost, and a watcher sees every one of them.
 func TestContendedIncrements(t *testing.T) {
 	const writers, increments = 16, 50
 	s := open(t, 0)

@@ -95,7 +95,7 @@ func TestSnapshotsCountAndFindWithoutReading(t *testing.T) {
 	}
 	require.Equal(t, []string{"00", "01", "02", "03", "04", "06", "08", "09", "10", "11"}, names, "and those that are not packed, or not cold")
 	for range all.Mentioning("", "", "finalizers") {
-		break // whoever has seen enough may go
+		break // a reader that has seen enough may go
 	}
 	names = nil
 	for _, o := range all.Mentioning(engine.Prefix(maps), mapKey("06"), "finalizers") {

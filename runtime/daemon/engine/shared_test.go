@@ -18,7 +18,7 @@ import (
 	"leeward/runtime/daemon/engine/wal"
 )
 
-// hub is a shared store in this process: what engines propose it commits at once, and tells when it is let.
+// hub is a shared store in this process: what engines propose it commits immediately, and tells when it is let.
 type hub struct {
 	mu     sync.Mutex
 	news   [][]engine.News // by commit
@@ -264,7 +264,7 @@ func TestAnAnswerThatIsLostIsNoRefusal(t *testing.T) {
 	require.EqualValues(t, 2, version)
 }
 
-// changed is closed at the next commit, at once if there was one.
+// changed is closed at the next commit, immediately if there was one.
 func (h *hub) changed() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -376,7 +376,7 @@ func TestWhoWaitsForAVersionWaitsForNoLonger(t *testing.T) {
 	require.Equal(t, engine.SharedAtOnce, a.AtOnce())
 }
 
-// never reports that nothing comes of what has room for it, as far as that shows while others run.
+// never reports that nothing comes of what has capacity for it, as far as that shows while others run.
 func never(comes <-chan error) bool {
 	for range 2000 {
 		if runtime.Gosched(); len(comes) > 0 {

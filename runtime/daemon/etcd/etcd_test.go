@@ -187,7 +187,7 @@ func TestAReplicaThatMissedWhatIsCompactedTakesNoMoreWrites(t *testing.T) {
 	require.ErrorContains(t, f.watch(t.Context()), "what happened after revision 0 is not known to etcd any more")
 }
 
-// TestWhatIsNotOursEndsTheEngine shows somebody who writes into etcd by hand: nobody knows what the store is to be then.
+// TestWhatIsNotOursEndsTheEngine shows a write into etcd by hand: what the store should be then is not known.
 func TestWhatIsNotOursEndsTheEngine(t *testing.T) {
 	a := join(t, etcdtest.Start(t))
 	_, err := a.store.client.Put(t.Context(), "/fleet/objects"+key("one"), "rubbish")

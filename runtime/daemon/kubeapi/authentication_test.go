@@ -59,7 +59,7 @@ func newIssuer(t *testing.T) *issuer {
 
 func segment(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// token says who somebody is, for an hour.
+// token says who a user is, for an hour.
 func (i *issuer) token(t *testing.T, audience, user string, groups ...string) string {
 	t.Helper()
 	claims, err := json.Marshal(map[string]any{"iss": i.URL, "aud": audience, "sub": user, "groups": groups, "exp": clock.New().Now().Add(time.Hour).Unix()})

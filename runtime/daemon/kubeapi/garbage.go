@@ -39,7 +39,7 @@ type collector struct {
 	// owned are the objects that name an owner, by its UID; owners are the UIDs that each of them names.
 	owned  map[types.UID]sets.Set[site]
 	owners map[site][]types.UID
-	// again are the objects to look at once the store takes writes, refused says that it did not take one just now.
+	// again are the objects to look at when the store takes writes, refused says that it did not take one last time.
 	again   sets.Set[site]
 	refused bool
 }

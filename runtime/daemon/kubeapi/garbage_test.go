@@ -47,13 +47,13 @@ func (d *daemon) names() []string {
 	return names
 }
 
-// left waits until these ConfigMaps are left, and nothing is to be collected any more.
+// left waits until these ConfigMaps remain, and nothing must be collected any more.
 func (d *daemon) left(names ...string) {
 	d.t.Helper()
 	require.Eventually(d.t, func() bool {
 		return len(d.names()) <= len(names)
 	}, time.Minute, 5*time.Millisecond, "left: %v", names)
-	last := object("v1", "ConfigMap", "", "last", nil) // what goes at once, after all that is due before it
+	last := object("v1", "ConfigMap", "", "last", nil) // what goes immediately, after all that is due before it
 	last.SetUID("none")
 	d.ownedBy("zz", last)
 	require.Eventually(d.t, func() bool {
@@ -142,7 +142,7 @@ func ownedBy(name, owner string, uid types.UID) *corev1.ConfigMap {
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner, UID: uid}}}}
 }
 
-// goingWith is an object that somebody deleted and a finalizer keeps.
+// goingWith is an object that a client deleted and a finalizer keeps.
 func goingWith(name, finalizer string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: "2",
 		DeletionTimestamp: ptr.To(metav1.NewTime(time.Unix(0, 0))), Finalizers: []string{finalizer}}}

@@ -28,7 +28,7 @@ func binding(name string) *api.ResourceBinding {
 	}
 }
 
-// fill puts bindings into an engine, a thousand at once.
+// fill puts bindings into an engine, a thousand in one commit.
 func fill(t testing.TB, e *engine.Engine, n int) {
 	t.Helper()
 	var writes []engine.Write

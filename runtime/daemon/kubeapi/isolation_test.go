@@ -23,7 +23,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// What keeps whoever may write one object from reaching those of another namespace through a field.
+// What keeps a user who may write one object from reaching those of another namespace through a field.
 const (
 	refused   = "must be the object's own namespace" // TestATeamDoesNotReachOutOfItsNamespace tries
 	forbidden = "may not be set"

@@ -13,7 +13,7 @@ import (
 	"leeward/runtime/daemon/kubeapi"
 )
 
-// send sends a request as it stands here: a line, headers, an empty line and a body.
+// send sends a request as it is written here: a line, headers, an empty line and a body.
 func (d *daemon) send(request string) (code int, body string) {
 	d.t.Helper()
 	c := d.as(kubeapi.Admin())

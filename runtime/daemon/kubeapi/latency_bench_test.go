@@ -38,7 +38,7 @@ const onOneCluster = 1000
 
 // BenchmarkConditionToTask is how long it takes from a condition that an agent writes until a client, which is a process of
 // its own, sees on its watch that a binding leaves the cluster, which has a thousand; all of it durable. Beside it a
-// thousand bindings are written to the store at once, and seen.
+// thousand bindings are written to the store in one commit, and seen.
 func BenchmarkConditionToTask(b *testing.B) {
 	b.Run("decided", func(b *testing.B) {
 		var latencies []time.Duration

@@ -44,7 +44,7 @@ func everything(t *testing.T, client kubernetes.Interface) (all []served) {
 // reads reports whether a verb changes nothing.
 func reads(verb string) bool { return slices.Contains([]string{"get", "list", "watch"}, verb) }
 
-// onlyAsks reports whether somebody asks of himself.
+// onlyAsks reports whether a user asks about himself.
 func onlyAsks(s served) bool { return strings.HasPrefix(s.resource, "selfsubject") }
 
 // TestEveryRoleMayWhatItsNameSays asks of every resource and verb that is served, in two namespaces, whether users may,

@@ -110,7 +110,7 @@ func contended(t testing.TB) (*fixture, *common) {
 	return f, c
 }
 
-// once has somebody do something just before the fleet's next write of an object is looked at.
+// once has another writer do something just before the fleet's next write of an object is looked at.
 func (c *common) once(f *fixture, o api.Object, do func()) {
 	_, key := f.table(o)
 	c.first = func(p *engine.Proposal) {
@@ -124,7 +124,7 @@ func (c *common) once(f *fixture, o api.Object, do func()) {
 	}
 }
 
-// TestADecisionThatMeetsAnEditAtItsCommitIsWrittenAndNotFlushedBefore has somebody label a binding when the fleet has read it
+// TestADecisionThatMeetsAnEditAtItsCommitIsWrittenAndNotFlushedBefore has a client label a binding when the fleet has read it
 // and is about to write an eviction into it.
 func TestADecisionThatMeetsAnEditAtItsCommitIsWrittenAndNotFlushedBefore(t *testing.T) {
 	f, c := contended(t)
@@ -172,7 +172,7 @@ func TestAWorkThatItsAgentReportsOnAtItsCommitIsStillRewritten(t *testing.T) {
 	require.EqualValues(t, 2, w.Generation)
 }
 
-// TestAStatusThatMeetsAnEditAtItsCommitIsOfTheNewestGeneration has somebody edit a workload when the fleet has read it and is
+// TestAStatusThatMeetsAnEditAtItsCommitIsOfTheNewestGeneration has a client edit a workload when the fleet has read it and is
 // about to write its status.
 func TestAStatusThatMeetsAnEditAtItsCommitIsOfTheNewestGeneration(t *testing.T) {
 	f, c := contended(t)

@@ -97,7 +97,7 @@ func TestAWorkThatSomebodyEditsStaysWhileDispatchingIsSuspended(t *testing.T) {
 	require.NotEqual(t, edited, get(f, work("m1")).Spec, "it hears again")
 }
 
-// The status of a workload is the sum of what its own binding's copies report, whoever wrote into it, or into another binding
+// The status of a workload is the sum of what its own binding's copies report, whatever was written into it, or into another binding
 // that claims to be of it.
 func TestTheStatusOfAWorkloadIsThatOfItsBinding(t *testing.T) {
 	f := running(t)

@@ -42,7 +42,7 @@ type fixture struct {
 	engine *engine.Engine
 	term   int64     // 0 where the engine is not shared
 	record *recorder // nil: none is kept
-	// heard hears every fact of the fleets that are opened, from their starts on; nil: nobody does.
+	// heard hears every fact of the fleets that are opened, from their starts on; nil: there is no listener.
 	heard func(time.Time, messages.Fact, journal.Phrase)
 }
 
@@ -137,7 +137,7 @@ func (f *fixture) apply(objects ...api.Object) {
 	require.NoError(f.t, f.step())
 }
 
-// edit changes a copy of what stands.
+// edit changes a copy of what is stored.
 func edit[O api.Object](f *fixture, o O, change func(O)) {
 	f.t.Helper()
 	table, key := f.table(o)
@@ -183,7 +183,7 @@ func named[O api.Object](o O, apiVersion, kind, namespace, name string) O {
 	return o
 }
 
-// member is a cluster that its agent reports as Ready, with room.
+// member is a cluster that its agent reports as Ready, with capacity.
 func member(name string) *api.Cluster {
 	c := named(&api.Cluster{}, api.ClusterGroupVersion, "Cluster", "", name)
 	c.Spec.SyncMode = api.Pull

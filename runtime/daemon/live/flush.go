@@ -75,7 +75,7 @@ func (f *Fleet) flush() (again bool, err error) {
 	f.follow(changed)
 	if len(f.unwritten) > 0 { // nothing follows from what is not all there
 		f.record()
-		f.askLaws()
+		f.checkInvariants()
 		_, err = r.end()
 		return true, err
 	}
@@ -84,7 +84,7 @@ func (f *Fleet) flush() (again bool, err error) {
 		r.addOne(p)
 	}
 	f.record()
-	f.askLaws() // while the last of it is written
+	f.checkInvariants() // while the last of it is written
 	again, err = r.end()
 	return err == nil && (again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0), err
 }
@@ -264,7 +264,7 @@ func (f *Fleet) follow(changed []api.Key) {
 }
 
 // consequences adds what follows from decisions: namespaces and Works, the oldest wishes first, and only so many: what is
-// decided meanwhile does not wait for all of them; then the sums of what copies of changed bindings report, which nobody
+// decided meanwhile does not wait for all of them; then the sums of what copies of changed bindings report, which no agent
 // waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
 // any was.
 func (f *Fleet) consequences(add func(pending)) (told bool) {

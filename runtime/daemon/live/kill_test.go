@@ -18,7 +18,7 @@ import (
 	"leeward/runtime/fleet/observed"
 )
 
-// outage is a fixture that lives through random troubles, and is killed on the way as often as kills says: at once,
+// outage is a fixture that lives through random troubles, and is killed on the way as often as kills says: immediately,
 // between a decision and its commit, or between that and the commit of what follows from it.
 type outage struct {
 	*fixture
@@ -103,7 +103,7 @@ func (o *outage) agents() {
 	}
 }
 
-// state is where everything stands, taints with their times.
+// state is what is stored, taints with their times.
 func (o *outage) state() string {
 	var words []string
 	for _, name := range troubled {

@@ -43,7 +43,7 @@ type Config struct {
 	Hear func(at time.Time, f messages.Fact, told journal.Phrase)
 	// Unmonitored has nothing ask the invariants.
 	Unmonitored bool
-	// Broken hears of each law that does not hold, on the goroutine of Run. Zero: it is only logged.
+	// Broken hears of each invariant that does not hold, on the goroutine of Run. Zero: it is only logged.
 	Broken func(*invariant.Violation)
 	// Flushed is called when all that was decided so far is committed, and the Events that tell of it are not yet, on the
 	// goroutine of Run. Zero: it is not called.
@@ -93,12 +93,12 @@ type Fleet struct {
 	sums      sums
 	overrides overrides
 	// stuck are the copies, by the keys of their Works, to which no overrides could be applied.
-	stuck    map[string]*messages.CopyWanted
-	eventSeq uint64
-	starting bool // until what was found at the start is committed
-	asked    chan func()
-	laws     laws
-	rooms    rooms
+	stuck      map[string]*messages.CopyWanted
+	eventSeq   uint64
+	starting   bool // until what was found at the start is committed
+	asked      chan func()
+	invariants invariants
+	rooms      rooms
 	// quarantine are the machines that are not run.
 	quarantine quarantine
 	stats      Stats
@@ -330,8 +330,8 @@ func (f *Fleet) caughtUp(due, wall time.Time) time.Time {
 	if !present.After(due) {
 		present = wall.Truncate(time.Millisecond)
 	}
-	if f.laws.monitor != nil {
-		f.laws.monitor.Idled(present)
+	if f.invariants.monitor != nil {
+		f.invariants.monitor.Idled(present)
 	}
 	return present
 }
@@ -351,7 +351,7 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	if f.config.Hear != nil {
 		f.config.Hear(at, fact, told)
 	}
-	f.laws.hear(at, fact)
+	f.invariants.hear(at, fact)
 	switch fact := fact.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		f.wishes = append(f.wishes, wishOf(fact))

@@ -74,18 +74,18 @@ func (f *Fleet) load(ctx context.Context) error {
 	return nil
 }
 
-// recover brings the machines to life, and lets the laws meet what they find.
+// recover brings the machines to life, and lets the invariants meet what they find.
 func (f *Fleet) recover() {
 	if f.config.Unmonitored {
 		f.world.Recover()
 		return
 	}
 	now, met := f.world.Now(), make(chan struct{})
-	f.laws.monitor = invariant.Watch(f.config.Settings, now, f.world.Store())
+	f.invariants.monitor = invariant.Watch(f.config.Settings, now, f.world.Store())
 	go func() {
 		defer close(met)
-		defer f.laws.time(f.config.Clock)()
-		f.laws.monitor.Meet(now, f.world.Store())
+		defer f.invariants.time(f.config.Clock)()
+		f.invariants.monitor.Meet(now, f.world.Store())
 	}()
 	f.world.Recover()
 	<-met

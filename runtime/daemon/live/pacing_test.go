@@ -33,7 +33,7 @@ type storm struct {
 	decides func()
 }
 
-// stormy has workloads run on m1, with room for them on m2.
+// stormy has workloads run on m1, with capacity for them on m2.
 func stormy(t testing.TB) *storm {
 	t.Helper()
 	s := &storm{fixture: newFixture(t), heard: map[time.Time]int{}}
@@ -233,7 +233,7 @@ func TestWhatPeopleHoldBeforeItIsCommittedIsTakenBack(t *testing.T) {
 				f.take()
 				require.NoError(t, f.settle())
 				require.Len(t, f.world.Store().Binding("default/web-deployment").Spec.GracefulEvictionTasks, 1, "it is decided on")
-				f.askLaws()
+				f.checkInvariants()
 				f.unwritten = f.world.Store().Changed() // as of a storm of more than are committed in a round
 				annotate(f, held, map[string]string{api.AnnotationHold: "its rack is moved"})
 				require.Len(t, f.holds(), 1)

@@ -160,7 +160,7 @@ func TestABindingThatDoesNotReturnIsTakenOutOfTheWayAndAllOthersGoOn(t *testing.
 	}
 }
 
-// What a cluster in quarantine runs stays there, also when the scheduler decides anew.
+// What a cluster in quarantine runs stays there, also when the scheduler decides again.
 func TestAClusterThatDoesNotReturnKeepsItsWorkloads(t *testing.T) {
 	h := hangs(t, messages.Address{Kind: messages.KindCluster, Name: "m1"}, 1, taintM1)
 	h.goOn(h.quarantined(0))

@@ -104,7 +104,7 @@ func (w *writers) problems() (found []string) {
 		case is.DeletionTimestamp != nil:
 			complain("work %s is being deleted", key)
 		}
-		if d := templates[name]; d != nil && replicas != nil { // what is left keeps the template that it has
+		if d := templates[name]; d != nil && replicas != nil { // what is evicted keeps the template that it has
 			m := manifest{replicas: *replicas}
 			raw, err := m.render(d)
 			require.NoError(w.t, err)

@@ -101,7 +101,7 @@ func (w *writers) live(acts int) {
 	for range acts {
 		w.act("between rounds")
 		switch w.dice.IntN(16) {
-		case 0, 1, 2: // the fleet hears of several at once
+		case 0, 1, 2: // the fleet hears of several together
 		case 3:
 			w.killed()
 		default:
@@ -115,7 +115,7 @@ func (w *writers) live(acts int) {
 	w.settles()
 }
 
-// killed ends the fleet at once, between a decision and its commit, or between that and what follows from it, and starts another,
+// killed ends the fleet immediately, between a decision and its commit, or between that and what follows from it, and starts another,
 // perhaps when something was written.
 func (w *writers) killed() {
 	w.t.Helper()

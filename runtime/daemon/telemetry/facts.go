@@ -34,8 +34,8 @@ type facts struct {
 
 func newFacts(r prometheus.Registerer) facts {
 	broken := lawsBroken.counter(r)
-	for _, law := range invariant.Watched() {
-		broken.WithLabelValues(string(law))
+	for _, name := range invariant.Watched() {
+		broken.WithLabelValues(string(name))
 	}
 	return facts{
 		total: factsTotal.counter(r), started: evictionsStarted.counter(r), ended: evictionsEnded.counter(r),

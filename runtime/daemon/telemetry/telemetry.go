@@ -61,8 +61,10 @@ func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 // Watch has scrapes look at an engine and at the fleet that runs on it, nil for none, in place of those before.
 func (m *Metrics) Watch(e *engine.Engine, f *live.Fleet) { m.watched.Store(&watched{e, f}) }
 
-// Broken counts a law that does not hold. It is for any goroutine: live.Config.Broken.
-func (m *Metrics) Broken(v *invariant.Violation) { m.facts.broken.WithLabelValues(string(v.Law)).Inc() }
+// Broken counts an invariant that does not hold. It is for any goroutine: live.Config.Broken.
+func (m *Metrics) Broken(v *invariant.Violation) {
+	m.facts.broken.WithLabelValues(string(v.Invariant)).Inc()
+}
 
 // Hear counts a fact. It belongs to the goroutine of the fleet.
 func (m *Metrics) Hear(f messages.Fact) {

@@ -67,7 +67,7 @@ func (f *fixture) write(objects ...api.Object) {
 	require.NoError(f.t, f.engine.Commit(batch...))
 }
 
-// run starts a fleet on what was written. It has done what there is to do at once.
+// run starts a fleet on what was written. It has done what there is to do immediately.
 func (f *fixture) run() {
 	f.t.Helper()
 	settings, err := config.Profile(config.Default)
@@ -144,7 +144,7 @@ func workload(name string) []api.Object {
 	return []api.Object{d, p}
 }
 
-// leaving is a binding that is placed on m1, which is to be left.
+// leaving is a binding that is placed on m1, which must be evicted from.
 func leaving() *api.ResourceBinding {
 	b := &api.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-deployment"}}
 	b.APIVersion, b.Kind = api.WorkGroupVersion, "ResourceBinding"
@@ -209,7 +209,7 @@ func TestAClusterThatBacksOffIsMeasured(t *testing.T) {
 	require.Equal(t, 1.0, f.value("starts_limited/m1"))
 }
 
-func TestABindingThatBreaksALawIsCounted(t *testing.T) {
+func TestABindingThatBreaksAnInvariantIsCounted(t *testing.T) {
 	f := newFixture(t)
 	b := leaving()
 	b.Spec.GracefulEvictionTasks = []api.GracefulEvictionTask{{FromCluster: "m1"}}
@@ -235,7 +235,7 @@ func TestMachinesThatDoNotAnswerAreLeftOut(t *testing.T) {
 	fleet, err := live.Open(t.Context(), live.Config{Engine: f.engine, Clock: f.clock, Log: zerolog.Nop()})
 	require.NoError(t, err)
 	defer fleet.Close()
-	f.Watch(f.engine, fleet) // which nobody runs
+	f.Watch(f.engine, fleet) // which no cluster runs
 	f.patience = 0
 	require.Zero(t, f.value("machines_answering"))
 	require.Equal(t, 0.0, f.value("store_read_only"))

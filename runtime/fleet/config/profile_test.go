@@ -135,7 +135,7 @@ func TestProfileNames(t *testing.T) {
 	}
 }
 
-// The table stands beside messages.Settings: one row per field, in order, with the flags and the
+// The table is checked against messages.Settings: one row per field, in order, with the flags and the
 // faults that its comments name.
 func TestFieldsFollowTheSettings(t *testing.T) {
 	fields, settings := config.Fields(), reflect.TypeFor[messages.Settings]()

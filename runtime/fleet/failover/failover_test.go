@@ -219,7 +219,7 @@ func TestABindingKnowsItsTargets(t *testing.T) {
 	require.Equal(t, []string{"m1 evicted", "m8 placed", "m9 placed", "m1 placed", "m1 cancelled", "m9 released"}, steps)
 }
 
-// TestManyFailoversKeepNothing folds as many as a storm has, and is left with none.
+// TestManyFailoversKeepNothing folds as many as a storm has, and keeps none.
 func TestManyFailoversKeepNothing(t *testing.T) {
 	fold, last := failover.Fold{}, 0
 	step := func(_ time.Time, s failover.Step, _ *failover.Failover) {

@@ -15,7 +15,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// lookAtBinding asks the laws about one binding, and returns when time alone can change their answer, and whether it waits
+// lookAtBinding asks the invariants about one binding, and returns when time alone can change their answer, and whether it waits
 // for something.
 func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding) (next time.Time, waits bool) {
 	m.oneTask(now, b)
@@ -225,7 +225,7 @@ func (m *Monitor) oldCopyStays(now time.Time, b *store.Binding, t *api.GracefulE
 func expected(b *store.Binding, cluster string) bool {
 	return targets(b, cluster) ||
 		slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == cluster }) ||
-		slices.ContainsFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == cluster && h.Kept })
+		slices.ContainsFunc(b.Status.Home, func(h api.PreferredShare) bool { return h.Name == cluster && h.Kept })
 }
 
 // neverLate asks whether the binding stays where it may not, and returns whether it has to leave some time, and when it is

@@ -11,8 +11,8 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// account is what is known of moves that EvictionBudgets bound.
-type ledger struct {
+// budgetMoves is what is known of the moves that EvictionBudgets bound.
+type budgetMoves struct {
 	// moved are the moves of each account since its budget is as it is.
 	moved map[account]budget.Window
 	specs map[messages.BudgetName]*api.EvictionBudgetSpec
@@ -41,15 +41,15 @@ type evictedFrom struct {
 	cluster messages.ClusterName
 }
 
-func newLedger() ledger {
-	return ledger{
+func newBudgetMoves() budgetMoves {
+	return budgetMoves{
 		moved: map[account]budget.Window{}, specs: map[messages.BudgetName]*api.EvictionBudgetSpec{},
 		exceeded: map[evictedFrom]bool{}, took: map[evictedFrom]int32{}, sums: map[account]int64{}, asked: map[messages.BindingName]bool{},
 	}
 }
 
 // settled forgets what was of an instant.
-func (l *ledger) settled() {
+func (l *budgetMoves) settled() {
 	l.exceeded, l.asked, l.took, l.sums = emptied(l.exceeded), emptied(l.asked), emptied(l.took), emptied(l.sums)
 	l.lost, l.fewer = 0, false
 }
@@ -72,7 +72,7 @@ func (m *Monitor) movesKept(s *store.Store, g *messages.Budget) {
 	if g.Spec.MaxMoved == nil {
 		return
 	}
-	if l := &m.ledger; l.specs[g.Name] != g.Spec {
+	if l := &m.budgeted; l.specs[g.Name] != g.Spec {
 		l.specs[g.Name] = g.Spec
 		for of := range l.moved { // order-free: each by itself
 			if of.budget == g.Name {
@@ -91,7 +91,7 @@ func (m *Monitor) movesKept(s *store.Store, g *messages.Budget) {
 // cluster, takes no permit.
 func (m *Monitor) bounds(s *store.Store, g *messages.Budget, f *messages.EvictionStarted) bool {
 	b := s.Binding(f.Binding)
-	if b == nil || f.Grounds.Reason != api.EvictionReasonTaintUntolerated || m.edited[f.Binding] || m.ledger.asked[f.Binding] {
+	if b == nil || f.Grounds.Reason != api.EvictionReasonTaintUntolerated || m.edited[f.Binding] || m.budgeted.asked[f.Binding] {
 		return false
 	}
 	return budget.Selects(g, workload(s, b))
@@ -108,14 +108,14 @@ func accountOf(g *messages.Budget, b messages.BindingName) account {
 // moves counts one eviction for a budget, and asks whether the budget allowed it.
 func (m *Monitor) moves(at time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
 	d, of := evictedFrom{f.Binding, f.Cluster}, accountOf(g, f.Binding)
-	window, goes := m.ledger.moved[of], budget.Eviction{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}
+	window, goes := m.budgeted.moved[of], budget.Eviction{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}
 	window.Forget(at, budget.Span(g.Spec.MaxMoved))
-	if expected, known := m.expected(s, g, of); known && !m.ledger.exceeded[d] {
+	if expected, known := m.expected(s, g, of); known && !m.budgeted.exceeded[d] {
 		v := budget.Judge(g.Spec, &budget.Account{Expected: expected, Healthy: endless, Moves: window}, goes)
 		m.check(BudgetsKept, v.Message == "", Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}, "budget %s: %s", g.Name, v.Message)
 	}
 	window.Add(at, goes.Moves)
-	m.ledger.moved[of] = window
+	m.budgeted.moved[of] = window
 }
 
 // expected is how many replicas an account expects at most, where its budget asks, and whether that is known: not
@@ -124,13 +124,13 @@ func (m *Monitor) expected(s *store.Store, g *messages.Budget, of account) (sum 
 	if g.Spec.MaxMoved.Replicas.Type == intstr.Int {
 		return 0, true
 	}
-	if len(m.edited) > 0 || m.limits.gone > 0 || m.ledger.fewer {
+	if len(m.edited) > 0 || m.limits.gone > 0 || m.budgeted.fewer {
 		return 0, false
 	}
-	sum, known = m.ledger.sums[of]
+	sum, known = m.budgeted.sums[of]
 	if !known {
 		m.eachIn(s, g, of, func(b *store.Binding) { sum += replicas(b) })
-		m.ledger.sums[of] = sum
+		m.budgeted.sums[of] = sum
 	}
 	return sum, true
 }

@@ -13,8 +13,8 @@ import (
 	"leeward/messages"
 )
 
-// The law works deadlines out by itself. It agrees with the rule that machines go by, of whatever taints and tolerations.
-func TestTheDeadlineOfTheLawIsThatOfTheRule(t *testing.T) {
+// The invariant works deadlines out by itself. It agrees with the rule that machines go by, of whatever taints and tolerations.
+func TestTheDeadlineOfTheInvariantIsThatOfTheRule(t *testing.T) {
 	dice, start := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	seen := map[taint.Stay]int{}
 	for range 20_000 {

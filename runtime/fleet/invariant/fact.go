@@ -67,7 +67,7 @@ func (m *Monitor) leftByTask(now time.Time, s *store.Store, f *messages.Schedule
 		if s.Cluster(name) == nil || api.FindTarget(f.Clusters, c.Name) >= 0 {
 			continue
 		}
-		m.check(LeftByTask, m.begun[evictedFrom{f.Binding, name}], Violation{At: now, Binding: f.Binding, Cluster: name}, "another placement drops the cluster, because %s", f.Trigger)
+		m.check(RemovedByTask, m.begun[evictedFrom{f.Binding, name}], Violation{At: now, Binding: f.Binding, Cluster: name}, "another placement drops the cluster, because %s", f.Trigger)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestWhatFailsBackReturnsToWhereItRan(t *testing.T) {
 	}
 	toM1 := &messages.ShareFailbackScheduled{Binding: "d/web", Cluster: "m1", At: start.Add(time.Minute)}
 	written := func(b *api.ResourceBinding) {
-		b.Status.Home = []api.HomeShare{{TargetCluster: api.TargetCluster{Name: "m1", Replicas: 1}}}
+		b.Status.Home = []api.PreferredShare{{TargetCluster: api.TargetCluster{Name: "m1", Replicas: 1}}}
 	}
 	changed := func(what string) *messages.BindingUpdated {
 		return &messages.BindingUpdated{Binding: "d/web", Changed: []string{what}}

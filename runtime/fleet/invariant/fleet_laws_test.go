@@ -71,11 +71,11 @@ func TestNoClusterIsLeftButByATask(t *testing.T) {
 	gone := &messages.Scheduled{Binding: "d/web", Clusters: both, Before: []api.TargetCluster{{Name: "m4", Replicas: 2}}}
 	by := &messages.EvictionStarted{Binding: "d/web", Cluster: "m3", Task: task("m3", start), Grounds: messages.Grounds{Reason: api.EvictionReasonReschedule}}
 	judge(t, map[string]ruling{
-		"a task leaves it":                   {situation{settings: graceful, facts: []messages.Fact{by, moved}}, invariant.LeftByTask, false},
-		"nothing leaves it":                  {situation{settings: graceful, facts: []messages.Fact{moved}}, invariant.LeftByTask, true},
-		"a cluster that is gone":             {situation{settings: graceful, facts: []messages.Fact{gone}}, invariant.LeftByTask, false},
-		"what is scaled to nothing":          {situation{settings: graceful, facts: []messages.Fact{&messages.Scheduled{Binding: "d/web", Before: both}}}, invariant.LeftByTask, false},
-		"without gracefulMoves nothing must": {situation{facts: []messages.Fact{moved}}, invariant.LeftByTask, false},
+		"a task leaves it":                   {situation{settings: graceful, facts: []messages.Fact{by, moved}}, invariant.RemovedByTask, false},
+		"nothing leaves it":                  {situation{settings: graceful, facts: []messages.Fact{moved}}, invariant.RemovedByTask, true},
+		"a cluster that is gone":             {situation{settings: graceful, facts: []messages.Fact{gone}}, invariant.RemovedByTask, false},
+		"what is scaled to nothing":          {situation{settings: graceful, facts: []messages.Fact{&messages.Scheduled{Binding: "d/web", Before: both}}}, invariant.RemovedByTask, false},
+		"without gracefulMoves nothing must": {situation{facts: []messages.Fact{moved}}, invariant.RemovedByTask, false},
 	})
 }
 

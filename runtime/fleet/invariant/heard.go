@@ -73,7 +73,7 @@ func (m *Monitor) heardOfGovernor(at time.Time, s *store.Store, f messages.Fact)
 	case *messages.StartsCounted:
 		m.backsOff(at, f)
 	case *messages.BudgetExceeded:
-		m.ledger.exceeded[evictedFrom{f.Binding, f.Cluster}] = true
+		m.budgeted.exceeded[evictedFrom{f.Binding, f.Cluster}] = true
 	}
 }
 
@@ -117,7 +117,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 	case *messages.FailbackStarted:
 		m.failbackStarted(at, s, f)
 	case *messages.RescheduleRequested:
-		m.ledger.asked[f.Binding] = true
+		m.budgeted.asked[f.Binding] = true
 		m.failsBackNoMore(f.Binding)
 	case *messages.Scheduled:
 		m.scheduled(at, s, f)
@@ -126,7 +126,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 	case *messages.EvictionStarted:
 		m.evictionStarted(at, s, f)
 	case *messages.ReplicasReleased:
-		m.ledger.fewer = true
+		m.budgeted.fewer = true
 	case *messages.HandoverBlocked:
 		m.startsOver(f.Binding)
 	case *messages.EvictionEnded:

@@ -2,8 +2,8 @@
 // over it: from the facts that an engine records and the objects as they stand when an instant is over. It
 // asks no machine, so a machine that is wrong does not vouch for itself.
 //
-// A law says under which settings it holds; profile karmada breaks some by design. What a monitor looks at
-// is what changed and what is due, so that it may stay on while a fleet is at work.
+// An invariant says under which settings it holds; profile karmada breaks some by design. What a monitor looks at
+// is what changed and what is due, so that it can run while a fleet is at work.
 package invariant
 
 import (
@@ -60,10 +60,10 @@ type Monitor struct {
 	preferred map[messages.BindingName][]api.TargetCluster
 	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
 	replacements map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster
-	// limits is what the governor has permitted, account what moved under budgets.
-	limits  limits
-	permits permits
-	ledger  ledger
+	// limits is what the governor has permitted, budgeted what moved under budgets.
+	limits   limits
+	permits  permits
+	budgeted budgetMoves
 	// starting is what begins to run, where that is limited, and arrivals are what began to in the instant; backoffs are the
 	// clusters on which starts fail.
 	starting starts
@@ -82,7 +82,7 @@ type Monitor struct {
 // ones, nothing is known beforehand.
 func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBehaviour) *Monitor {
 	return &Monitor{
-		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), ledger: newLedger(),
+		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), budgeted: newBudgetMoves(),
 		starting: starts{}, backoffs: map[messages.ClusterName]backoff{},
 		census: newCensus(), due: newAgenda(), batch: newBatch(),
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
@@ -100,14 +100,14 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 // Violations returns what was broken so far, in the order in which it was seen.
 func (m *Monitor) Violations() []Violation { return m.violations }
 
-// Counters returns how often each law was broken so far, those never broken included.
-func (m *Monitor) Counters() map[Law]int {
-	broken := make(map[Law]int, len(Laws()))
-	for _, law := range Laws() {
-		broken[law] = 0
+// Counters returns how often each invariant was broken so far, those never broken included.
+func (m *Monitor) Counters() map[Name]int {
+	broken := make(map[Name]int, len(All()))
+	for _, name := range All() {
+		broken[name] = 0
 	}
 	for i := range m.violations {
-		broken[m.violations[i].Law]++
+		broken[m.violations[i].Invariant]++
 	}
 	return broken
 }
@@ -136,7 +136,7 @@ func (m *Monitor) Settled(now time.Time, s *store.Store, news []journal.Entry) {
 	m.Look(now, s)
 }
 
-// Heard takes in facts and asks the laws about what was done. The facts may be of several instants, the oldest first:
+// Heard takes in facts and asks the invariants about what was done. The facts may be of several instants, the oldest first:
 // each is held to what was so in its own, as far as facts tell. What only objects tell, which are as the last instant left
 // them, is not asked of a binding or cluster that changed after the fact.
 func (m *Monitor) Heard(s *store.Store, news []journal.Entry) {
@@ -188,10 +188,10 @@ func (m *Monitor) batchOver(s *store.Store) {
 	m.startsKept(s)
 	m.sharesKept(s)
 	m.batch.end()
-	m.ledger.settled()
+	m.budgeted.settled()
 }
 
-// Look asks the laws about how things are now, of all that changed since the last look and of what is due.
+// Look asks the invariants about how things are now, of all that changed since the last look and of what is due.
 func (m *Monitor) Look(now time.Time, s *store.Store) {
 	if m.away {
 		m.edited = emptied(m.edited)
@@ -216,7 +216,7 @@ func (m *Monitor) Look(now time.Time, s *store.Store) {
 	m.edited = emptied(m.edited)
 }
 
-// lookAt asks the laws about one binding, and notes when to do so again.
+// lookAt asks the invariants about one binding, and notes when to do so again.
 func (m *Monitor) lookAt(now time.Time, s *store.Store, name messages.BindingName) {
 	b := s.Binding(name)
 	if b == nil {
@@ -256,7 +256,7 @@ func (m *Monitor) settingChanged(at time.Time, s *store.Store, f *messages.Setti
 	}
 	m.limits.renewed()
 	clear(m.permits.worked)
-	clear(m.ledger.moved)
+	clear(m.budgeted.moved)
 	clear(m.starting)
 	m.allChanged(at, s)
 }
@@ -304,17 +304,17 @@ func (m *Monitor) lookOn(c messages.ClusterName) {
 	}
 }
 
-// check notes that a law is broken where it is.
-func (m *Monitor) check(law Law, holds bool, v Violation, detail string, args ...any) {
+// check notes that an invariant is broken where it is.
+func (m *Monitor) check(name Name, holds bool, v Violation, detail string, args ...any) {
 	if holds {
 		return
 	}
-	key := Violation{Law: law, Binding: v.Binding, Cluster: v.Cluster}
+	key := Violation{Invariant: name, Binding: v.Binding, Cluster: v.Cluster}
 	if m.known[key] {
 		return
 	}
 	m.known[key] = true
-	v.Law, v.Detail = law, fmt.Sprintf(detail, args...)
+	v.Invariant, v.Detail = name, fmt.Sprintf(detail, args...)
 	m.violations = append(m.violations, v)
 }
 

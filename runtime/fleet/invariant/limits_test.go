@@ -142,11 +142,11 @@ func TestPermitsKeepToTheLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			monitor, objects := invariant.New(c.settings, nil), fleet(c.down)
 			hear(monitor, objects, c.history)
-			laws := map[invariant.Law]bool{}
+			names := map[invariant.Name]bool{}
 			for _, v := range monitor.Violations() {
-				laws[v.Law] = true
+				names[v.Invariant] = true
 			}
-			require.Equal(t, c.broken, laws[invariant.LimitsKept], "%v", monitor.Violations())
+			require.Equal(t, c.broken, names[invariant.LimitsKept], "%v", monitor.Violations())
 		})
 	}
 }

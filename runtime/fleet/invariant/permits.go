@@ -103,7 +103,7 @@ func (d evictedFrom) scopes() []messages.HoldScope {
 func (m *Monitor) permitValid(at time.Time, f *messages.EvictionStarted) {
 	p, d := &m.permits, evictedFrom{f.Binding, f.Cluster}
 	taint := f.Grounds.Reason == api.EvictionReasonTaintUntolerated
-	if p.released[f.Binding] || m.edited[f.Binding] || m.ledger.asked[f.Binding] || !taint && f.Grounds.Reason != api.EvictionReasonApplicationFailure {
+	if p.released[f.Binding] || m.edited[f.Binding] || m.budgeted.asked[f.Binding] || !taint && f.Grounds.Reason != api.EvictionReasonApplicationFailure {
 		return
 	}
 	v := Violation{At: at, Binding: f.Binding, Cluster: f.Cluster}

@@ -11,9 +11,9 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// Watched returns the laws that a monitor of Watch asks.
-func Watched() []Law {
-	return slices.DeleteFunc(Laws(), func(l Law) bool { return l == CopiesAgree || l == BeliefFollows })
+// Watched returns the invariants that a monitor of Watch asks.
+func Watched() []Name {
+	return slices.DeleteFunc(All(), func(n Name) bool { return n == CopiesAgree || n == BeliefFollows })
 }
 
 // Watch returns a monitor of an engine whose members are real, from now on: what went before, it takes as it finds it.

@@ -21,14 +21,14 @@ func (m *Monitor) take(s *store.Store, f *messages.EvictionStarted) {
 	if b.Spec.Replicas == 0 && len(b.Spec.Components) == 0 && k.health == api.Healthy {
 		n = 1 // as the copy of a resource without replicas counts
 	}
-	m.ledger.took[evictedFrom{f.Binding, f.Cluster}] = n
+	m.budgeted.took[evictedFrom{f.Binding, f.Cluster}] = n
 }
 
 // lose notes what ceases to serve otherwise.
 func (m *Monitor) lose(b messages.BindingName, c messages.ClusterName, ready int32) {
-	_, taken := m.ledger.took[evictedFrom{b, c}]
+	_, taken := m.budgeted.took[evictedFrom{b, c}]
 	if k := m.copies.find(b, c); k != nil && !taken {
-		m.ledger.lost += int64(max(0, served(k)-ready))
+		m.budgeted.lost += int64(max(0, served(k)-ready))
 	}
 }
 
@@ -43,18 +43,18 @@ func served(k *copyOf) int32 {
 // servingKept asks a budget whether, after the evictions of the instant, enough replicas serve. Whatever else ceased to
 // serve in it did so after them, for all that is known.
 func (m *Monitor) servingKept(s *store.Store, g *messages.Budget) {
-	if g.Spec.MinAvailable == nil && g.Spec.MaxUnavailable == nil || len(m.edited) > 0 || m.ledger.fewer || m.limits.gone >= endless {
+	if g.Spec.MinAvailable == nil && g.Spec.MaxUnavailable == nil || len(m.edited) > 0 || m.budgeted.fewer || m.limits.gone >= endless {
 		return
 	}
 	asked := map[account]bool{}
 	for _, e := range m.batch.started {
 		f := e.fact
 		of, d := accountOf(g, f.Binding), evictedFrom{f.Binding, f.Cluster}
-		if asked[of] || m.ledger.exceeded[d] || !m.bounds(s, g, f) || !m.minds(s, f) {
+		if asked[of] || m.budgeted.exceeded[d] || !m.bounds(s, g, f) || !m.minds(s, f) {
 			continue
 		}
 		asked[of] = true
-		expected, serve := int64(0), m.ledger.lost
+		expected, serve := int64(0), m.budgeted.lost
 		m.eachIn(s, g, of, func(b *store.Binding) {
 			expected += m.least(b)
 			serve += min(m.serving(s, b), replicas(b))
@@ -67,15 +67,15 @@ func (m *Monitor) servingKept(s *store.Store, g *messages.Budget) {
 // minds reports whether an eviction certainly took replicas away that served: more are wanted than serve without them.
 func (m *Monitor) minds(s *store.Store, f *messages.EvictionStarted) bool {
 	b := s.Binding(f.Binding)
-	took := m.ledger.took[evictedFrom{f.Binding, f.Cluster}] > 0 && isReady(s, f.Cluster) && !m.judged[f.Cluster]
-	return took && m.serving(s, b)+m.ledger.lost < m.least(b)
+	took := m.budgeted.took[evictedFrom{f.Binding, f.Cluster}] > 0 && isReady(s, f.Cluster) && !m.judged[f.Cluster]
+	return took && m.serving(s, b)+m.budgeted.lost < m.least(b)
 }
 
 // serving is how many replicas of a binding serve at the most, without those that are taken away directly.
 func (m *Monitor) serving(s *store.Store, b *store.Binding) (sum int64) {
 	for i := range m.copies.of[b.Name()] {
 		k := &m.copies.of[b.Name()][i]
-		if _, taken := m.ledger.took[evictedFrom{b.Name(), k.cluster}]; taken || purges(b, k.cluster) {
+		if _, taken := m.budgeted.took[evictedFrom{b.Name(), k.cluster}]; taken || purges(b, k.cluster) {
 			continue
 		}
 		if isReady(s, k.cluster) || m.judged[k.cluster] {

@@ -10,7 +10,7 @@ func (m *Monitor) Bytes() (sum int64) {
 		sum += mapBytes(l.bindings)
 	}
 	sum += mapBytes(m.due.ids) + int64(cap(m.due.names))*nameBytes + int64(len(m.due.ids))*deadlineBytes
-	sum += mapBytes(m.ledger.moved) + mapBytes(m.ledger.took) + mapBytes(m.permits.given) + mapBytes(m.permits.released)
+	sum += mapBytes(m.budgeted.moved) + mapBytes(m.budgeted.took) + mapBytes(m.permits.given) + mapBytes(m.permits.released)
 	return sum + int64(cap(m.violations))*int64(reflect.TypeFor[Violation]().Size())
 }
 

@@ -16,7 +16,7 @@ import (
 	"leeward/messages/api"
 )
 
-// outage is a journal of one failover, with what a story leaves out.
+// outage is a journal of one failover, with what a timeline omits.
 func outage() *Journal {
 	j := New(start)
 	m1 := messages.Address{Kind: messages.KindCluster, Name: "member1"}

@@ -15,8 +15,8 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// Departures tells when bindings would be evicted from a cluster for what is written of it, in order: those that may stay as it
-// is, or stay longer. It asks the rule of tolerations and nothing else, which takes milliseconds in the largest fleet: what
+// Departures tells when bindings would be evicted from a cluster for what is written of it, in order: those that are not evicted
+// as it is now, or later. It asks the rule of tolerations and nothing else, which takes milliseconds in the largest fleet: what
 // else may keep them, and who takes them over, is for a rehearsal.
 func Departures(of iter.Seq[*store.Binding], before, after *api.Cluster, s *messages.Settings, now time.Time) []time.Time {
 	if !s.Evicts() {

@@ -27,7 +27,7 @@ type fleet struct {
 	now time.Time
 }
 
-// newFleet returns a store with cluster member1 and an unplaced binding of two replicas, web.
+// newFleet returns a store with cluster member1 and a binding without placement of two replicas, web.
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{Store: store.New(1), t: t, now: start}

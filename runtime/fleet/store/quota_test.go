@@ -15,7 +15,7 @@ import (
 
 var teamQuota = api.Key{APIVersion: api.PolicyGroupVersion, Kind: "FederatedResourceQuota", Namespace: "default", Name: "team"}
 
-// quotaOf limits the cpus of a namespace. What its manifest says of usage is nobody's word.
+// quotaOf limits the cpus of a namespace. What its manifest says of usage does not count.
 func quotaOf(namespace, cpus string) *api.FederatedResourceQuota {
 	return &api.FederatedResourceQuota{
 		TypeMeta:   metav1.TypeMeta{APIVersion: teamQuota.APIVersion, Kind: teamQuota.Kind},

@@ -22,14 +22,14 @@ func (b *Binding) failbackTargetsChanged(f *messages.FailbackTargetsChanged) boo
 	had := len(b.Status.Home)
 	b.Status.Home = nil
 	for _, c := range f.Clusters {
-		b.Status.Home = append(b.Status.Home, api.HomeShare{TargetCluster: c})
+		b.Status.Home = append(b.Status.Home, api.PreferredShare{TargetCluster: c})
 	}
 	return had+len(f.Clusters) > 0
 }
 
 // shareReturnsAt notes when a cluster has back what it ran before the eviction; zero: it does not.
 func (b *Binding) shareReturnsAt(c messages.ClusterName, at time.Time) bool {
-	i := slices.IndexFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == string(c) })
+	i := slices.IndexFunc(b.Status.Home, func(h api.PreferredShare) bool { return h.Name == string(c) })
 	if i < 0 || instant(b.Status.Home[i].ReturnAt).Equal(at) {
 		return false
 	}
@@ -40,7 +40,7 @@ func (b *Binding) shareReturnsAt(c messages.ClusterName, at time.Time) bool {
 
 // originalKept notes whether a cluster of home runs its old copy.
 func (b *Binding) originalKept(c messages.ClusterName, kept bool) bool {
-	i := slices.IndexFunc(b.Status.Home, func(h api.HomeShare) bool { return h.Name == string(c) })
+	i := slices.IndexFunc(b.Status.Home, func(h api.PreferredShare) bool { return h.Name == string(c) })
 	if i < 0 || b.Status.Home[i].Kept == kept {
 		return false
 	}

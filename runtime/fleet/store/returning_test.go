@@ -30,7 +30,7 @@ func TestHomeIsStoredWithTheReturnOfEachShare(t *testing.T) {
 	f.apply(away)
 	plan := &messages.ShareFailbackScheduled{Binding: web, Cluster: "member2", At: start.Add(time.Minute)}
 	f.apply(plan)
-	require.Equal(t, []api.HomeShare{
+	require.Equal(t, []api.PreferredShare{
 		{TargetCluster: away.Clusters[0]}, {TargetCluster: away.Clusters[1], ReturnAt: &metav1.MicroTime{Time: plan.At}},
 	}, f.Binding(web).Status.Home)
 	f.requireNoChange(webKey, plan)

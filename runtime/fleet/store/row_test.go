@@ -11,7 +11,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-// row is an object as somebody has stored it.
+// row is an object as a writer has stored it.
 type row struct {
 	object  api.Object
 	version int64

@@ -74,7 +74,7 @@ func TestNextIsTheEarliestDeadline(t *testing.T) {
 	require.EqualValues(t, 40, at)
 }
 
-// sorted is the model: a map that is sorted anew for every question.
+// sorted is the model: a map that is sorted again for every question.
 type sorted map[int32]int64
 
 func (s sorted) due(now int64) []int32 {

@@ -74,7 +74,7 @@ const (
 type Bar struct {
 	Kind     Kind
 	From, To time.Time
-	// Label is short, Story tells what began the bar, what happened to it and what ended it, with their reasons.
+	// Label is short. Story has what began the bar, what happened to it and what ended it, with their reasons.
 	Label string
 	Story []string
 }

@@ -10,7 +10,7 @@ import (
 
 // account is all that is compared of a recording and a replay, in words.
 type account struct {
-	// initially and finally tell how each binding stands.
+	// initially and finally tell the state of each binding.
 	initially, finally map[string]string
 	// bindings and clusters tell what each went through: placements with their tasks, and taints.
 	bindings, clusters map[string]history

@@ -23,7 +23,7 @@ import (
 const profile = "karmada"
 
 // firstReport is how long it takes a cluster to report a new copy: what recordings show, within a factor
-// of two. It matters where a second failure follows at once.
+// of two. It matters where a second failure follows immediately.
 const firstReport = 100 * time.Millisecond
 
 // Scenario returns what was done as a scenario of profile karmada. The file is named in errors.

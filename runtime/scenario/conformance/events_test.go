@@ -14,7 +14,7 @@ import (
 	"leeward/runtime/scenario"
 )
 
-// oneInput is how long one input takes whoever makes a recording: inputs of one instant follow one
+// oneInput is how long one input takes the maker of a recording: inputs of one instant follow one
 // another, and what the first brings about begins before the second.
 const oneInput = 10 * time.Millisecond
 

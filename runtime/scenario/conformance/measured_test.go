@@ -256,7 +256,7 @@ func edited(name, placement string) string {
 }
 
 // After a blip of five seconds the cluster is chosen again, and the copy that ran there all the time is
-// removed and started anew (5.10).
+// removed and started again (5.10).
 func TestARecoveredClusterIsBounced(t *testing.T) {
 	ran := newFleet(t).runs("w", 1, placement(member1)).taint(0, "member1", "NoExecute").untaint(5, "member1", "NoExecute").until(25)
 	var moves []string

@@ -77,7 +77,7 @@ func sightings(o *Observation) map[string]history {
 	return all
 }
 
-// lasting is how long a state of taints must have stood to count. Karmada's controllers write the
+// lasting is how long a state of taints must have lasted to count. Karmada's controllers write the
 // taints of one cause one after another; here they come in one change.
 const lasting = 300 * time.Millisecond
 

@@ -27,7 +27,7 @@ const gone = -1
 
 // copyState is what an agent said of one copy.
 type copyState struct {
-	// generation of the Work, asked for since an instant; stood is set where it is not known since when.
+	// generation of the Work, asked for since an instant; and whether it existed at the start, so that it is not known since when.
 	generation int64
 	since      time.Duration
 	stood      bool

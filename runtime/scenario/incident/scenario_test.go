@@ -28,7 +28,7 @@ const (
 	going        = `{"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "m1", "deletionTimestamp": "2026-11-21T12:00:05Z"}}`
 )
 
-// Every row is what stood, and one change after five seconds.
+// Every row is what existed at the start, and one change after five seconds.
 func TestWhatPeopleAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 	plain := cluster("m1", "", ready("True", ""))
 	notReady := tainted("cluster.karmada.io/not-ready", "NoSchedule")
@@ -206,8 +206,8 @@ func TestRoomIsAsAgentsReportedIt(t *testing.T) {
 	}
 }
 
-// TestReplicasThatWaitedGoOnWaiting shows some that could not start before the recording began: the room is known before the
-// copy runs, so that they do not wait anew.
+// TestReplicasThatWaitedGoOnWaiting shows some that could not start before the recording began: the capacity is known before the
+// copy runs, so that they do not wait again.
 func TestReplicasThatWaitedGoOnWaiting(t *testing.T) {
 	stands := strings.Replace(binding("", []string{"m1:3"}, nil), `"spec"`, `"status": {"aggregatedStatus": [{"clusterName": "m1"}]}, "spec"`, 1)
 	s := recorded(t, line(incident.Stood, 0, stands), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(incident.Under{})

@@ -14,9 +14,9 @@ import (
 	"leeward/runtime/storm/simulation"
 )
 
-// A daemon asks the laws once for several instants: what was so in each of them may have changed when they are asked. That
-// breaks no law.
-func TestLawsAreAskedOfSeveralInstantsTogether(t *testing.T) {
+// A daemon asks the invariants once for several instants: what was so in each of them may have changed when they are asked. That
+// breaks no invariant.
+func TestInvariantsAreAskedOfSeveralInstantsTogether(t *testing.T) {
 	for _, instants := range []int{1, 3, 20} {
 		t.Run(fmt.Sprint(instants), func(t *testing.T) {
 			for seed := range actorstest.Cases(100) {
@@ -30,7 +30,7 @@ func TestLawsAreAskedOfSeveralInstantsTogether(t *testing.T) {
 	}
 }
 
-// watch asks the laws after every so many instants, as of real members.
+// watch asks the invariants after every so many instants, as of real members.
 type watch struct {
 	every   int
 	monitor *invariant.Monitor

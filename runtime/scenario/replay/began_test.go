@@ -17,7 +17,7 @@ import (
 // began is noon of a day.
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// standing is a fleet of three in which a binding stands on m1, which has run its copy for an hour.
+// standing is a fleet of three in which a binding runs on m1, which has run its copy for an hour.
 func standing() *scenario.Scenario {
 	b := &api.ResourceBinding{TypeMeta: metav1.TypeMeta{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding"}}
 	b.Namespace, b.Name = "default", "web-deployment"

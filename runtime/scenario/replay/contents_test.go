@@ -147,7 +147,7 @@ func curesOf(id string) (names []string) {
 var fieldName = regexp.MustCompile(`\b[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)*`)
 
 // fieldsIn are the settings and the API fields of Leeward's own that a description names, but the switches. An
-// API field stands with the one above it, since many are words of English: spec.cleanup.
+// API field is listed with the one above it, since many are words of English: spec.cleanup.
 func fieldsIn(description string, own map[string]bool) (names []string) {
 	for _, word := range fieldName.FindAllString(description, -1) {
 		last := word[strings.LastIndex(word, ".")+1:]

@@ -73,7 +73,7 @@ func pageOfDifferences(t *testing.T) []byte {
 	return page.Bytes()
 }
 
-// section is a file that tells the same story in Karmada and in Leeward.
+// section is a file that shows the same failover in Karmada and in Leeward.
 type section struct {
 	theme    string // its folder
 	anchor   string // its name without the extension
@@ -118,7 +118,7 @@ func sentence(name string) string {
 	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " ")
 }
 
-// switches let anything evict at all; they are not what a story is about.
+// switches let anything evict at all; they are not what a page is about.
 var switches = []string{"failover", "enableNoExecuteTaintEviction", "allowNoExecuteTaintPolicy", "featureGates"}
 
 // settingsOf names a scenario's profile, with the settings that it changes beside the switches.
@@ -139,7 +139,7 @@ func settingsOf(s *scenario.Scenario) string {
 	return profile + " with " + strings.Join(set, ", ")
 }
 
-// told is the story of a run after its first instant.
+// told is the timeline of a run after its first instant.
 func told(t *testing.T, s *scenario.Scenario) string {
 	run := play(t, s, replay.Options{})
 	later := slices.IndexFunc(run.Events, func(e journal.Entry) bool { return e.At.After(world.Start) })

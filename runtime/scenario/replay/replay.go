@@ -98,7 +98,7 @@ type replay struct {
 	checker *expect.Checker
 	monitor *invariant.Monitor
 	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
-	// laws were asked; end is how far the run got.
+	// invariants were asked; end is how far the run got.
 	step    int
 	seen    int
 	watched int
@@ -210,7 +210,7 @@ func (r *replay) instant(at time.Time) error {
 	return nil
 }
 
-// settle lets all that there is to do at this instant happen, and has the laws asked.
+// settle lets all that there is to do at this instant happen, and has the invariants asked.
 func (r *replay) settle() error {
 	if err := r.world.Settle(r.world.Now()); err != nil {
 		return err
@@ -219,7 +219,7 @@ func (r *replay) settle() error {
 	return nil
 }
 
-// watch has the laws asked of what happened since. Of a fleet that ran already when it was recorded they do not know enough.
+// watch has the invariants asked of what happened since. Of a fleet that ran already when it was recorded they do not know enough.
 func (r *replay) watch() {
 	if r.scenario.Began != nil {
 		return
@@ -243,7 +243,7 @@ func (r *replay) report(profile string, seed uint64) *Run {
 	}
 	r.monitor.Finish(r.end, r.world.Store())
 	for _, v := range r.monitor.Violations() {
-		run.Expect(Expectation{Text: InvariantPrefix + string(v.Law), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+		run.Expect(Expectation{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
 	}
 	return run
 }

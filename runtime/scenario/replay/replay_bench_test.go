@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-// BenchmarkReplay replays a mass failover with all laws on: workloads on two of 100 clusters each, of which 30 are tainted
+// BenchmarkReplay replays a mass failover with all invariants on: workloads on two of 100 clusters each, of which 30 are tainted
 // after five minutes, and copies that take 5 to 60 s to start, each another time. "x-linear" is how many times as long one
 // workload takes as in a fleet of 1 000.
 func BenchmarkReplay(b *testing.B) {

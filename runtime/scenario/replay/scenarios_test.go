@@ -56,7 +56,7 @@ func whole(t *testing.T) []*scenario.Scenario {
 	return slices.DeleteFunc(all(t), (*scenario.Scenario).Interrupted)
 }
 
-// The law of confluence: the same inputs in any order of mailboxes end in the same state.
+// The invariant of confluence: the same inputs in any order of mailboxes end in the same state.
 func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
 	for _, s := range whole(t) {
 		t.Run(s.Name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestEveryScenarioEndsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-// The same holds for lanes that run at once, as the daemon runs them: how many there are, and who is
+// The same holds for lanes that run in parallel, as the daemon runs them: how many there are, and who is
 // faster, shows in nothing.
 func TestEveryScenarioEndsTheSameOnConcurrentLanes(t *testing.T) {
 	for _, s := range whole(t) {

@@ -1,5 +1,5 @@
 // Package simulation tries to break the engine: it draws short random fleets, policies, settings and outages,
-// replays each on the deterministic world under the laws of package invariant, and cuts what broke one down
+// replays each on the deterministic world under the invariants of package invariant, and cuts what broke one down
 // to the smallest scenario that still does.
 //
 // A case is a scenario as people write it, so that what is tried is what `leeward replay` runs.

@@ -35,7 +35,7 @@ func TestEveryFieldIsDrawn(t *testing.T) {
 	}
 }
 
-// A law that holds under a profile is asked of it often enough.
+// An invariant that holds under a profile is asked of it often enough.
 func TestEveryProfileIsDrawn(t *testing.T) {
 	const cases = 1000
 	drawn := map[string]int{}

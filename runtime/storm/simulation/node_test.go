@@ -21,7 +21,7 @@ func TestACaseIsDecodedAsItIsWritten(t *testing.T) {
 	}
 }
 
-// bare is a node without where it stands and how it is written.
+// bare is a node without its place and how it is written.
 func bare(n *yaml.Node) any {
 	if n.Kind == yaml.ScalarNode {
 		return n.Tag + " " + n.Value

@@ -18,10 +18,10 @@ import (
 // fault is a way in which machines could be wrong, planted into what they hear.
 type fault struct {
 	name string
-	// seeds is how many seeds it may take until a law is broken; law is one that must be among those.
-	seeds uint64
-	law   invariant.Law
-	does  planting
+	// seeds is how many seeds it may take until an invariant is broken; broken is one that must be among those.
+	seeds  uint64
+	broken invariant.Name
+	does   planting
 }
 
 var faults = []fault{
@@ -48,7 +48,7 @@ var faults = []fault{
 	})},
 	{"a copy that starts is believed to serve", 50, invariant.BeliefFollows, believed},
 	{"that the last copy is kept is ignored", 300, invariant.LastCopyKept, ignoring(messages.KindBinding, func(s *messages.Settings) { s.KeepLastCopy = false })},
-	{"moves by choice are not told", 100, invariant.LeftByTask, wrong(func(m *messages.PlacementDecided) {
+	{"moves by choice are not told", 100, invariant.RemovedByTask, wrong(func(m *messages.PlacementDecided) {
 		if m.Move == api.EvictionReasonReschedule {
 			m.Leaving = nil
 		}
@@ -93,7 +93,7 @@ var faults = []fault{
 	{"a restart brings a place to return to that never was", 300, invariant.FailsBack, wrong(func(m *messages.BindingApplied) {
 		if m.Recovered && m.Status != nil && len(m.Status.Home) == 0 {
 			status := *m.Status
-			status.Home = []api.HomeShare{{TargetCluster: api.TargetCluster{Name: "m1", Replicas: 100}}}
+			status.Home = []api.PreferredShare{{TargetCluster: api.TargetCluster{Name: "m1", Replicas: 100}}}
 			m.Status = &status
 		}
 	})},
@@ -132,29 +132,29 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			laws := map[string]int{}
+			names := map[string]int{}
 			for seed := range f.seeds {
-				if laws[string(f.law)] == enough && !testing.Verbose() {
+				if names[string(f.broken)] == enough && !testing.Verbose() {
 					break
 				}
 				c := simulation.Draw(seed)
 				set(c, settled[f.name])
 				found := simulation.TryWith(c, func() world.Tamper { return f.does(c) })
 				if found != nil {
-					laws[found.Law]++
+					names[found.Invariant]++
 					for _, other := range found.Others {
-						laws[other]++
+						names[other]++
 					}
 				}
 			}
-			t.Logf("%d seeds: %v", f.seeds, laws)
-			require.Positive(t, laws[string(f.law)], "%v", laws)
+			t.Logf("%d seeds: %v", f.seeds, names)
+			require.Positive(t, names[string(f.broken)], "%v", names)
 		})
 	}
 }
 
-// What members report may come twice: that is no fault, and breaks no law.
-func TestRepeatedReportsBreakNoLaw(t *testing.T) {
+// What members report may come twice: that is no fault, and breaks no invariant.
+func TestRepeatedReportsBreakNoInvariant(t *testing.T) {
 	for name, repeats := range map[string]planting{
 		"health": twice[*messages.CopyReported](), "removal": twice[*messages.CopyRemoved](),
 		"silence": twice[*messages.ContactLost](), "return": twice[*messages.ContactRestored](),

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Shrink returns a case that breaks the same law with as little as it takes: parts are omitted, and numbers
-// made smaller, as long as it does. A case without which the law holds, or that is no valid scenario, is no
+// Shrink returns a case that breaks the same invariant with as little as it takes: parts are omitted, and numbers
+// made smaller, as long as it does. A case without which the invariant holds, or that is no valid scenario, is no
 // step. The case is taken apart: draw it again to have it.
-func Shrink(c *Case, law string, try func(*Case) *Finding) *Case {
+func Shrink(c *Case, name string, try func(*Case) *Finding) *Case {
 	s := &shrinking{}
 	s.fails = func() bool {
 		if s.tries++; s.tries > mostTries {
 			return false
 		}
 		f := try(c)
-		return f != nil && f.Law == law
+		return f != nil && f.Invariant == name
 	}
 	for s.shrunk = true; s.shrunk && s.tries < mostTries; {
 		s.shrunk = false

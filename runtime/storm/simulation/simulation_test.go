@@ -13,7 +13,7 @@ import (
 // seeds are tried at every test; .ci/run tries others each time.
 const seeds = 300
 
-func TestEveryLawHoldsForEverySeed(t *testing.T) {
+func TestEveryInvariantHoldsForEverySeed(t *testing.T) {
 	for seed := range actorstest.Cases(seeds) {
 		f := simulation.Try(simulation.Draw(seed))
 		require.Nil(t, f, "seed %d: repeat with leeward storm --simulate --seed %d --seeds 1", seed, seed)
@@ -27,15 +27,15 @@ func TestASeedIsOneCase(t *testing.T) {
 	require.NotEqual(t, string(simulation.Draw(1).YAML("x")), string(simulation.Draw(2).YAML("x")))
 }
 
-// A law that a certain setting and a certain cluster break together.
-func TestShrinkLeavesWhatBreaksTheLaw(t *testing.T) {
-	const law = "no cluster has an outage"
+// An invariant that a certain setting and a certain cluster break together.
+func TestShrinkLeavesWhatBreaksTheInvariant(t *testing.T) {
+	const name = "no cluster has an outage"
 	silent := func(c *simulation.Case) *simulation.Finding {
 		if _, err := c.Scenario(); err != nil {
-			return &simulation.Finding{Law: simulation.Valid}
+			return &simulation.Finding{Invariant: simulation.Valid}
 		}
 		if strings.Contains(string(c.YAML("x")), "outage:") {
-			return &simulation.Finding{Law: law}
+			return &simulation.Finding{Invariant: name}
 		}
 		return nil
 	}
@@ -44,8 +44,8 @@ func TestShrinkLeavesWhatBreaksTheLaw(t *testing.T) {
 		if silent(simulation.Draw(seed)) == nil {
 			continue
 		}
-		small := simulation.Shrink(simulation.Draw(seed), law, silent)
-		require.Equal(t, law, silent(small).Law)
+		small := simulation.Shrink(simulation.Draw(seed), name, silent)
+		require.Equal(t, name, silent(small).Invariant)
 		require.Len(t, small.Timeline, 1, "seed %d", seed)
 		require.Len(t, small.Fleet, 1)
 		require.Empty(t, small.Manifests)
@@ -60,6 +60,6 @@ func TestWhatIsNoScenarioIsSaid(t *testing.T) {
 	c.Fleet = nil
 	c.Profile = "none"
 	found := simulation.Try(c)
-	require.Equal(t, simulation.Valid, found.Law)
+	require.Equal(t, simulation.Valid, found.Invariant)
 	require.Regexp(t, `seed-1.yaml:\d+: .*spec.profile`, found.Detail, "the line of what people get to read")
 }

@@ -185,7 +185,7 @@ func asleep(*simulation.Case) world.Tamper {
 	}
 }
 
-// ignoring has machines of one kind go by other settings than the rest, until they start anew.
+// ignoring has machines of one kind go by other settings than the rest, until they start again.
 func ignoring(kind messages.Kind, change func(*messages.Settings)) planting {
 	return func(c *simulation.Case) world.Tamper {
 		told := map[messages.Address]bool{}
@@ -246,7 +246,7 @@ func disarmed(*simulation.Case) world.Tamper {
 }
 
 // uncounted has bindings count on to the deadlines that they had by their tolerations of before, where those are edited: they
-// are told so much older or younger a taint as its toleration is longer or shorter. What is placed anew goes by the tolerations
+// are told so much older or younger a taint as its toleration is longer or shorter. What is placed again goes by the tolerations
 // of the placement, as Karmada does.
 func uncounted(c *simulation.Case) world.Tamper {
 	by, told := map[string][]corev1.Toleration{}, map[place]*messages.TaintsChanged{}

@@ -19,11 +19,11 @@ import (
 
 // Finding is what went wrong with a case.
 type Finding struct {
-	// Law is what does not hold: a law of package invariant, or one of those below.
-	Law string
+	// Invariant is what does not hold: an invariant of package invariant, or one of those below.
+	Invariant string
 	// Detail says where and how.
 	Detail string
-	// Others are laws of package invariant that the run broke after that one.
+	// Others are invariants of package invariant that the run broke after that one.
 	Others []string
 }
 
@@ -54,7 +54,7 @@ func Try(c *Case) *Finding { return TryWith(c, nil) }
 func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 	s, err := c.Scenario()
 	if err != nil {
-		return &Finding{Law: Valid, Detail: err.Error()}
+		return &Finding{Invariant: Valid, Detail: err.Error()}
 	}
 	first, wrong := run(s, replay.Options{Seed: c.Seed}, tamper)
 	if wrong != nil {
@@ -65,7 +65,7 @@ func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 		return wrong
 	}
 	if difference := endings(first, other); difference != "" && !s.Interrupted() {
-		return &Finding{Law: Confluent, Detail: difference}
+		return &Finding{Invariant: Confluent, Detail: difference}
 	}
 	if c.Seed%repeated == 0 {
 		return repeats(s, first, tamper)
@@ -76,7 +76,7 @@ func TryWith(c *Case, tamper func() world.Tamper) *Finding {
 func run(s *scenario.Scenario, o replay.Options, tamper func() world.Tamper) (r *replay.Run, wrong *Finding) {
 	defer func() {
 		if p := recover(); p != nil {
-			wrong = &Finding{Law: Runs, Detail: fmt.Sprint("panic: ", p)}
+			wrong = &Finding{Invariant: Runs, Detail: fmt.Sprint("panic: ", p)}
 		}
 	}()
 	o.MaxPerInstant = mostMessages * len(s.Objects)
@@ -87,24 +87,24 @@ func run(s *scenario.Scenario, o replay.Options, tamper func() world.Tamper) (r 
 	var invalid *world.Invalid
 	switch {
 	case errors.As(err, &invalid):
-		return nil, &Finding{Law: Valid, Detail: err.Error()}
+		return nil, &Finding{Invariant: Valid, Detail: err.Error()}
 	case err != nil:
-		return nil, &Finding{Law: Runs, Detail: err.Error()}
+		return nil, &Finding{Invariant: Runs, Detail: err.Error()}
 	}
 	return r, broken(r)
 }
 
-// broken is what a run says of the laws of package invariant; nil: all held.
+// broken is what a run says of the invariants of package invariant; nil: all held.
 func broken(r *replay.Run) (wrong *Finding) {
 	for _, e := range r.Expectations {
-		law, is := strings.CutPrefix(e.Text, replay.InvariantPrefix)
+		name, is := strings.CutPrefix(e.Text, replay.InvariantPrefix)
 		switch {
 		case !is || e.Passed:
 		case wrong == nil:
 			at := time.Duration(e.At * float64(time.Second))
-			wrong = &Finding{Law: law, Detail: fmt.Sprintf("at %s: %s", at, e.Reason)}
-		case law != wrong.Law && !slices.Contains(wrong.Others, law):
-			wrong.Others = append(wrong.Others, law)
+			wrong = &Finding{Invariant: name, Detail: fmt.Sprintf("at %s: %s", at, e.Reason)}
+		case name != wrong.Invariant && !slices.Contains(wrong.Others, name):
+			wrong.Others = append(wrong.Others, name)
 		}
 	}
 	return wrong
@@ -119,7 +119,7 @@ func repeats(s *scenario.Scenario, first *replay.Run, tamper func() world.Tamper
 		return nil
 	}
 	if difference := compare(history(first), history(again)); difference != "" {
-		return &Finding{Law: Repeats, Detail: difference}
+		return &Finding{Invariant: Repeats, Detail: difference}
 	}
 	return nil
 }

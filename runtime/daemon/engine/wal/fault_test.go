@@ -123,7 +123,7 @@ func TestASnapshotThatCannotBeWrittenLeavesTheLogAlone(t *testing.T) {
 	require.Equal(t, []string{`/key/0={"at":7}`, `/key/1={"at":4}`, `/key/2={"at":5}`}, told(state))
 }
 
-// TestAFileThatCannotBeMadeIsSaid has the disk refuse to open a file, and a folder stand where its name is to be.
+// TestAFileThatCannotBeMadeIsSaid has the disk refuse to open a file, and a folder stand where its name should be.
 func TestAFileThatCannotBeMadeIsSaid(t *testing.T) {
 	full := &os.PathError{Op: "open", Path: "it", Err: syscall.ENOSPC}
 	for name, c := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"leeward/runtime/daemon/engine/wal"
 )
 
-// history is a folder with several segments and snapshots, and what stood at each of its versions.
+// history is a folder with several segments and snapshots, and what was stored at each of its versions.
 type history struct {
 	dir    string
 	states []map[string]string
@@ -104,7 +104,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	require.NotZero(t, silent)
 }
 
-// spoiled is a file after one mishap, and how much of it is left if it was cut, or -1.
+// spoiled is a file after one mishap, and how much of it remains if it was cut, or -1.
 func spoiled(random *rand.Rand, sound []byte) ([]byte, int) {
 	at := random.IntN(len(sound))
 	spoilt := bytes.Clone(sound)

@@ -15,7 +15,7 @@ import (
 	"leeward/runtime/daemon/engine/wal"
 )
 
-// restored is what a folder hands over in three parts, with its objects by key, and how often that began.
+// restored is what a folder restores in three parts, with its objects by key, and how often that began.
 func restored(dir string) (state wal.State, begun int, err error) {
 	var mu sync.Mutex
 	var records []wal.Record

@@ -29,7 +29,7 @@ func put(version int64, key string) wal.Record {
 
 func drop(version int64, key string) wal.Record { return wal.Record{Version: version, Key: key} }
 
-// write appends each group of records at once, and closes the log.
+// write appends each group of records as one, and closes the log.
 func write(t *testing.T, dir string, o wal.Options, groups ...[]wal.Record) {
 	t.Helper()
 	log, _ := open(t, dir, o)

@@ -10,9 +10,9 @@ import (
 	"leeward/runtime/fleet/journal"
 )
 
-// laws watch over what a fleet does. They are asked once for each commit, however many instants of the machines' time it is
+// invariants watch over what a fleet does. They are asked once for each commit, however many instants of the machines' time it is
 // about: what waits is many while a fleet fails.
-type laws struct {
+type invariants struct {
 	// monitor asks the invariants; nil: nothing does. Spent is how long it has worked.
 	monitor *invariant.Monitor
 	spent   time.Duration
@@ -25,7 +25,7 @@ type laws struct {
 const keepsNews = 4096
 
 // hear leaves out what is asked of Works: which copies run is not looked at, and a start asks for all.
-func (l *laws) hear(at time.Time, f messages.Fact) {
+func (l *invariants) hear(at time.Time, f messages.Fact) {
 	switch f.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
 		return
@@ -35,9 +35,9 @@ func (l *laws) hear(at time.Time, f messages.Fact) {
 	}
 }
 
-// askLaws asks the laws of what was done up to now, and tells what they find.
-func (f *Fleet) askLaws() {
-	l, now, s := &f.laws, f.world.Now(), f.world.Store()
+// askLaws asks the invariants of what was done up to now, and tells what they find.
+func (f *Fleet) checkInvariants() {
+	l, now, s := &f.invariants, f.world.Now(), f.world.Store()
 	if l.monitor == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (f *Fleet) askLaws() {
 }
 
 // time counts how long the monitor works, from now until what it returns is called.
-func (l *laws) time(c clock.Clock) (done func()) {
+func (l *invariants) time(c clock.Clock) (done func()) {
 	began := c.Now()
 	return func() { l.spent += c.Since(began) }
 }
@@ -67,14 +67,14 @@ func (l *laws) time(c clock.Clock) (done func()) {
 // Monitor returns how long the monitor of the invariants has worked, and an estimate of its memory; zero where Unmonitored is
 // set. It is read on the goroutine of Run.
 func (f *Fleet) Monitor() (spent time.Duration, bytes int64) {
-	if f.laws.monitor == nil {
+	if f.invariants.monitor == nil {
 		return 0, 0
 	}
-	return f.laws.spent, f.laws.monitor.Bytes()
+	return f.invariants.spent, f.invariants.monitor.Bytes()
 }
 
 func (f *Fleet) accuse(v *invariant.Violation) {
-	f.config.Log.Error().Str("invariant", string(v.Law)).Str("binding", string(v.Binding)).Str("cluster", string(v.Cluster)).
+	f.config.Log.Error().Str("invariant", string(v.Invariant)).Str("binding", string(v.Binding)).Str("cluster", string(v.Cluster)).
 		Str("detail", v.Detail).Msg("an invariant is broken: this is a bug of the machines, or an edit by a user")
 	if f.config.Broken != nil {
 		f.config.Broken(v)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestTheWorkOfTheMonitorIsTimed(t *testing.T) {
-	c, l := clock.NewMock(), laws{}
+	c, l := clock.NewMock(), invariants{}
 	for range 2 {
 		done := l.time(c)
 		c.Add(3 * time.Millisecond)

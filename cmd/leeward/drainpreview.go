@@ -18,7 +18,7 @@ import (
 )
 
 // previewDrain asks the daemon what a drain of the clusters would lead to, and prints it.
-func (d *draining) foresee(c *cobra.Command, args []string) error {
+func (d *draining) previewDrain(c *cobra.Command, args []string) error {
 	targets, err := d.clustersNamed(args)
 	if err != nil {
 		return err

@@ -24,15 +24,15 @@ type situation struct {
 	facts    []messages.Fact
 	// reported is what the binding was told of a copy; nil: nothing.
 	reported *messages.CopyReported
-	// later is how long after the facts the laws are asked again, and next the facts of then.
+	// later is how long after the facts the invariants are asked again, and next the facts of then.
 	later time.Duration
 	next  []messages.Fact
 }
 
-// ruling is a situation in which a law is broken, or holds.
+// ruling is a situation in which an invariant is broken, or holds.
 type ruling struct {
 	situation
-	law    invariant.Law
+	name   invariant.Name
 	breaks bool
 }
 
@@ -40,12 +40,12 @@ func judge(t *testing.T, rulings map[string]ruling) {
 	t.Helper()
 	for name, r := range rulings {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, r.breaks, r.broken()[r.law] > 0, "%v", r.broken())
+			require.Equal(t, r.breaks, r.broken()[r.name] > 0, "%v", r.broken())
 		})
 	}
 }
 
-func (c *situation) broken() map[invariant.Law]int {
+func (c *situation) broken() map[invariant.Name]int {
 	s := store.New(1)
 	for _, name := range []string{"m1", "m2", "m3"} {
 		cluster := &api.Cluster{TypeMeta: metav1.TypeMeta{APIVersion: "cluster.karmada.io/v1alpha1", Kind: "Cluster"}}
@@ -106,7 +106,7 @@ func applied(b *api.ResourceBinding) {
 	b.Annotations = map[string]string{api.AnnotationAppliedPlacement: `{"clusterTolerations":[{"operator":"Exists"}]}`}
 }
 
-func TestLaws(t *testing.T) {
+func TestInvariants(t *testing.T) {
 	byApplied := messages.Settings{TolerationSource: messages.SourceAppliedPlacement}
 	reapplied := &messages.Scheduled{Binding: "d/web", Applied: &api.Placement{}}
 	timeout := messages.Settings{GracefulEvictionTimeout: time.Minute}
@@ -126,8 +126,8 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// BenchmarkMonitor is what it costs to ask the laws about a fact where nothing is wrong: a copy whose health changes. "x-store"
-// is how many times as long that takes as to apply such a fact to the store, the least that anybody does who hears of it.
+// BenchmarkMonitor is what it costs to ask the invariants about a fact where nothing is wrong: a copy whose health changes. "x-store"
+// is how many times as long that takes as to apply such a fact to the store, the least that a listener does.
 func BenchmarkMonitor(b *testing.B) {
 	s, m := fleet(0), invariant.New(messages.Settings{}, nil)
 	health := func(ready int32) messages.Fact {
