@@ -97,7 +97,7 @@ func (v *view) sought(t *target) bool {
 	return false
 }
 
-// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said, and new grounds of
+// restored ends the instant of a restart: countdowns that began, moved or ended while no engine ran are said, and new reasons of
 // evictions that are still blocked.
 func (v *view) restored(now time.Time, out *actors.Outbox) {
 	v.restoring = false
@@ -125,7 +125,7 @@ func (v *view) restored(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// shows reports whether a status names the taint, the policy and the deadline of some grounds.
+// shows reports whether a status names the taint, the policy and the deadline of some reason.
 func shows(e *api.Eviction, g *messages.Grounds) bool {
 	taint, policy := "", ""
 	if g.Taint != nil {

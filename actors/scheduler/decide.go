@@ -134,7 +134,7 @@ func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leav
 }
 
 // asPlaced reports whether a decision is what a binding has: its targets, chosen in the same group, by the same placement, and since
-// it was asked for anew.
+// it was asked for again.
 func asPlaced(m *messages.PlaceBinding, d *placement.Decision) bool {
 	return sameTargets(d.Targets, m.Targets) && d.Affinity == m.Affinity && samePlacement(m) && !fresh(m)
 }

@@ -15,7 +15,7 @@ type batch struct {
 	// staged is what the batch makes of each key that it touches, the changes in their order.
 	staged  map[string]int
 	changes []item
-	by      []*Feed      // who made each change; nil: nobody who reads a feed
+	by      []*Feed      // who made each change; nil: no reader of a feed
 	records []wal.Record // one for each change, if there is a log
 	version int64
 }

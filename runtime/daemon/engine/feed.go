@@ -49,7 +49,7 @@ func (e *Engine) Follow(barely ...schema.GroupResource) *Feed {
 func (f *Feed) News() <-chan struct{} { return f.news }
 
 // Begin is Commit by the reader of the feed, who does not find it there again; the error is Deposed where the store is shared and
-// a later term has begun. Whoever has more to write meanwhile calls end later, once: Begin returns when the writes are encoded and
+// a later term has begun. A caller that has more to write meanwhile calls end later, once: Begin returns when the writes are encoded and
 // wait, behind all that began before them. What begins at a shared store has ended.
 func (f *Feed) Begin(term int64, writes ...Write) (end func() error) {
 	f.writes = true

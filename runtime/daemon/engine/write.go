@@ -62,7 +62,7 @@ func (e *Engine) submit(p *Proposal, writes []Write) (int64, error) {
 	return e.propose(p, writes)
 }
 
-// enqueue has writes wait for the commit goroutine, behind all that was enqueued before, unless they are refused at once.
+// enqueue has writes wait for the commit goroutine, behind all that was enqueued before, unless they are refused immediately.
 func (e *Engine) enqueue(by *Feed, writes []Write) *commit {
 	c := commits.Get().(*commit)
 	c.by, c.version = by, 0

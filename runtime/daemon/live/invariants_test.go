@@ -26,10 +26,10 @@ func TestTheWorkOfTheMonitorIsTimed(t *testing.T) {
 }
 
 // watched starts a fleet anew whose machines get other messages than were sent, and returns which laws it says are broken.
-func watched(f *fixture, tamper world.Tamper, change func(*Config)) *[]invariant.Law {
+func watched(f *fixture, tamper world.Tamper, change func(*Config)) *[]invariant.Name {
 	f.t.Helper()
 	f.Close()
-	var broken []invariant.Law
+	var broken []invariant.Name
 	c := Config{
 		Engine: f.engine, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Tamper: tamper,
 		Broken: func(v *invariant.Violation) { broken = append(broken, v.Law) },
@@ -67,7 +67,7 @@ func TestABrokenInvariantIsToldOnce(t *testing.T) {
 	broken := watched(f, atOnce, nil)
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m2:2", placed(f))
-	require.Equal(t, []invariant.Law{invariant.LeftByTask}, *broken)
+	require.Equal(t, []invariant.Name{invariant.LeftByTask}, *broken)
 	f.pass(time.Minute)
 	f.serves("m2", 2)
 	require.Len(t, *broken, 1)

@@ -17,7 +17,7 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-// takeIn hands a change that somebody else made to the machines.
+// takeIn hands a change that another writer made to the machines.
 func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	if r == catalog.Events {
 		return // no machine looks at them, and there are many

@@ -64,7 +64,7 @@ func (s *Store) Decided(key api.Key) bool {
 	return e != nil && e.version > e.settled
 }
 
-// Heard has the store know that somebody else has stored an object; nil: it was deleted. As the machines have it, it is as
+// Heard has the store know that another writer has stored an object; nil: it was deleted. As the machines have it, it is as
 // before.
 func (s *Store) Heard(key api.Key, row Row) {
 	switch e := s.find(key); {
