@@ -32,7 +32,7 @@ func watched(f *fixture, tamper world.Tamper, change func(*Config)) *[]invariant
 	var broken []invariant.Name
 	c := Config{
 		Engine: f.engine, Settings: settings(f.t), Clock: f.clock, Log: zerolog.Nop(), Tamper: tamper,
-		Broken: func(v *invariant.Violation) { broken = append(broken, v.Law) },
+		Broken: func(v *invariant.Violation) { broken = append(broken, v.Invariant) },
 	}
 	if change != nil {
 		change(&c)
