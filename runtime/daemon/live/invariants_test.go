@@ -67,7 +67,7 @@ func TestABrokenInvariantIsToldOnce(t *testing.T) {
 	broken := watched(f, atOnce, nil)
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m2:2", placed(f))
-	require.Equal(t, []invariant.Name{invariant.LeftByTask}, *broken)
+	require.Equal(t, []invariant.Name{invariant.RemovedByTask}, *broken)
 	f.pass(time.Minute)
 	f.serves("m2", 2)
 	require.Len(t, *broken, 1)
