@@ -95,3 +95,13 @@ func TestSumsAreAddedUpInTheirTurnAndEachOnce(t *testing.T) {
 	s.put("default/0")
 	require.Equal(t, []messages.BindingName{"default/0"}, s.take(), "it changed again")
 }
+
+func TestWhatHasNoReplicasHasNoSums(t *testing.T) {
+	c := named(&corev1.ConfigMap{}, "v1", "ConfigMap", "default", "web")
+	c.Data = map[string]string{"key": "value"}
+	f := everywhere(t, c, `{}`, `{}`)
+	require.Equal(t, map[string]string{"key": "value"}, get(f, c).Data)
+	for _, w := range all[*api.Work](f, catalog.Works) {
+		require.Contains(t, string(w.Spec.Workload.Manifests[0].Raw), `"data":{"key":"value"}`)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -152,6 +153,7 @@ func TestAClusterThatWasMadeWhileNobodyListenedIsKeptUntilItIsLeft(t *testing.T)
 	f.write(member("m3"))
 	f.open()
 	require.Contains(t, get(f, member("m3")).Finalizers, ClusterFinalizer)
+	require.NotNil(t, get(f, named(&corev1.Namespace{}, "v1", "Namespace", "", "karmada-es-m3")))
 }
 
 // TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp: nobody is left to take down what runs there.

@@ -97,6 +97,11 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 	unmade := []string{"preview: not made, for there are 100000 bindings; create a FailoverPreview for one"}
 	require.Equal(t, unmade, outline(func(c *api.Cluster) { c.Spec.Region = "us" }))
 	require.Equal(t, unmade, f.config.outline(&s, policy(), policy(), 100_000))
+	there := apiPolicy()
+	there.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m1"}}
+	f.apply(there, apiDeployment(2))
+	require.Equal(t, "m1:2", apiPlaced(f))
+	require.Equal(t, "preview: 2 bindings would have to leave, immediately", outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })[0])
 }
 
 func TestAPreviewIsAnswered(t *testing.T) {

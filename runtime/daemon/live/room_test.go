@@ -6,6 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"leeward/messages"
+	"leeward/messages/api"
 )
 
 func TestWhatCopiesTakeFollowsTheirBindings(t *testing.T) {
@@ -45,4 +49,31 @@ func TestWhatAgentsReportIsTakenAsItIsWithoutReservations(t *testing.T) {
 		require.Equal(t, reserves, taken() == reserved)
 		require.Equal(t, !reserves, taken() == 10)
 	}
+}
+
+func TestAClusterHearsWhatIsTakenOfItOnceInASecond(t *testing.T) {
+	f := running(t)
+	told := 0
+	watched(f, func(_ time.Time, _ messages.Address, m messages.Message) []messages.Message {
+		if _, is := m.(*messages.ResourcesReported); is {
+			told++
+		}
+		return []messages.Message{m}
+	}, nil)
+	f.pass(time.Minute)
+	told = 0
+	for pods := range int64(5) {
+		edit(f, member("m1"), func(c *api.Cluster) {
+			c.Status.ResourceSummary.Allocated = corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods+1, resource.DecimalSI)}
+		})
+		require.NoError(t, f.step())
+	}
+	require.Equal(t, 1, told)
+	require.Equal(t, f.clock.Now().UTC().Truncate(time.Second).Add(time.Second), f.dueAgain())
+	f.clock.Add(time.Second)
+	require.NoError(t, f.step())
+	require.Equal(t, 2, told)
+	require.Zero(t, f.dueAgain())
+	f.pass(time.Minute)
+	require.Equal(t, 2, told)
 }

@@ -81,9 +81,16 @@ func TestAFleetEndsWithItsStore(t *testing.T) {
 	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: f.clock})
 	require.NoError(t, err)
 	f.open()
-	ended := make(chan error)
-	go func() { ended <- f.Run(t.Context()) }()
-	require.True(t, f.Ask(t.Context(), func(*world.World) {}))
+	ended := make(chan error, 1)
+	ctx, end := context.WithCancel(t.Context())
+	go func() {
+		ended <- f.Run(t.Context())
+		end()
+	}()
+	f.write(member("m1"))
+	for range 50 { // among which it hears that there is news
+		require.True(t, f.Ask(ctx, func(*world.World) {}))
+	}
 	require.NoError(t, f.engine.Close())
 	require.ErrorIs(t, <-ended, engine.ErrClosed)
 }
@@ -230,4 +237,14 @@ func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
 	require.NoError(t, f.step())
 	require.Empty(t, f.unwritten)
 	require.Empty(t, f.wishes)
+}
+
+// TestAStartHearsOfACopyWhoseHealthItsAgentDoesNotSay and which follows from its status.
+func TestAStartHearsOfACopyWhoseHealthItsAgentDoesNotSay(t *testing.T) {
+	f := running(t)
+	require.Equal(t, api.Healthy, get(f, binding()).Status.AggregatedStatus[0].Health)
+	f.Close()
+	edit(f, work("m1"), func(w *api.Work) { w.Status.ManifestStatuses[0].Health, w.Status.ManifestStatuses[0].Status.Raw = "", []byte(`{"readyReplicas":1}`) })
+	f.open()
+	require.Equal(t, api.Unhealthy, get(f, binding()).Status.AggregatedStatus[0].Health)
 }
