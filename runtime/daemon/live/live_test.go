@@ -421,7 +421,7 @@ func TestWhatACopyKeepsOfItsStateIsALabelOfIts(t *testing.T) {
 	of := func(n int32) *int32 { return &n }
 	require.True(t, m.alike(&manifest{replicas: 2, labels: map[string]string{"state": "new"}}))
 	require.False(t, m.alike(&manifest{replicas: 2, labels: map[string]string{"state": "other"}}))
-	require.False(t, m.alike(&manifest{replicas: 2, labels: m.labels, version: 1}))
+	require.False(t, m.alike(&manifest{replicas: 3, labels: m.labels}))
 	require.False(t, m.alike(&manifest{replicas: 2, labels: m.labels, completions: of(1)}))
 }
 
@@ -439,6 +439,8 @@ func TestCopiesThatAreAlikeShareTheirManifest(t *testing.T) {
 func TestNumbersOfAManifestAreComparedToTheLastDigit(t *testing.T) {
 	require.False(t, sameJSON([]byte(`{"n":9007199254740993}`), []byte(`{"n":9007199254740992}`)))
 	require.True(t, sameJSON([]byte(`{"n":9007199254740993,"m":1}`), []byte(`{"m":1, "n":9007199254740993}`)))
+	require.False(t, sameJSON([]byte(`{`), []byte(`{}`)))
+	require.False(t, sameJSON([]byte(`{}`), []byte(`{`)))
 }
 
 func TestALeaseOfTheFutureCountsFromTheStart(t *testing.T) {
@@ -514,4 +516,26 @@ func TestAFleetThatEndsHearsNoMore(t *testing.T) {
 	f.write(member("m3"))
 	require.Empty(t, ended.feed.Take())
 	f.open()
+}
+
+func TestANamespaceOfWorksThatSomebodyDeletesIsNotMadeAgainAndAgain(t *testing.T) {
+	f := running(t)
+	unheard(f, named(&corev1.Namespace{}, "v1", "Namespace", "", "karmada-es-m2"))
+	f.apply(deployment(3, "nginx:1"))
+	require.Nil(t, get(f, named(&corev1.Namespace{}, "v1", "Namespace", "", "karmada-es-m2")))
+}
+
+func TestEventsOfABindingThatGoesAreOfThatBinding(t *testing.T) {
+	f := running(t)
+	uid := get(f, binding()).UID
+	f.remove(deployment(2, ""))
+	require.Nil(t, get(f, binding()))
+	n := 0
+	for _, e := range all[*corev1.Event](f, catalog.Events) {
+		if e.InvolvedObject.Kind == "ResourceBinding" {
+			n++
+			require.Equal(t, uid, e.InvolvedObject.UID, e.Message)
+		}
+	}
+	require.Greater(t, n, 1)
 }

@@ -254,11 +254,11 @@ func exactJSON(text []byte) (value any, err error) {
 	return value, d.Decode(&value)
 }
 
-// manifests are what was last rendered for each binding in one flush: most copies of one are alike, and share it.
+// manifests are what was last rendered for each binding in one flush, in which no template changes: most copies of one are alike,
+// and share it.
 type manifests map[messages.BindingName]manifest
 
 type manifest struct {
-	version  uint64 // of the template
 	replicas int32
 	labels   map[string]string
 	// completions are the copy's part of those of a Job; nil: as the template has them.
@@ -271,7 +271,7 @@ type manifest struct {
 
 // alike reports whether two manifests are made of the same.
 func (m *manifest) alike(other *manifest) bool {
-	return m.version == other.version && m.replicas == other.replicas && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
+	return m.replicas == other.replicas && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
 }
 
 // manifestFor renders the template of a wish's binding as the cluster is to have it.
@@ -288,7 +288,6 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	if template == nil {
 		return m, fmt.Errorf("%s is gone", key)
 	}
-	m.version = f.world.Store().Version(key)
 	if w.wanted != nil {
 		m.replicas, m.labels = w.wanted.Replicas, w.wanted.Labels
 	} else {
