@@ -117,3 +117,23 @@ func TestAPreviewIsAnswered(t *testing.T) {
 	_, err = ask(api.FailoverPreviewSpec{})
 	require.EqualError(t, err, "spec: name clusters or objects: nothing is to happen")
 }
+
+func TestWhatPeopleWantOfAClusterIsPreviewedAndNothingElse(t *testing.T) {
+	old := member("m1")
+	old.Labels, old.Annotations = map[string]string{"region": "eu"}, map[string]string{"note": "mine"}
+	for name, c := range map[string]struct {
+		change func(*api.Cluster)
+		want   bool
+	}{
+		"a label":       {func(c *api.Cluster) { c.Labels = nil }, true},
+		"an annotation": {func(c *api.Cluster) { c.Annotations = nil }, true},
+		"its place":     {func(c *api.Cluster) { c.Spec.Region = "us" }, true},
+		"a deletion":    {func(c *api.Cluster) { c.DeletionTimestamp = &metav1.Time{Time: start} }, true},
+		"its status":    {func(c *api.Cluster) { c.Status.Conditions = nil }, false},
+		"nothing":       {func(*api.Cluster) {}, false},
+	} {
+		now := api.Copy(old).(*api.Cluster)
+		c.change(now)
+		require.Equal(t, c.want, changeOf(now, old) != nil, name)
+	}
+}

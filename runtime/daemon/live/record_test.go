@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,7 @@ func TestNothingIsBuiltOfWhatIsRecorded(t *testing.T) {
 	asked = nil
 	f.restoreRecord()
 	require.Empty(t, asked, "it is in the record of the one that led before")
+	require.Empty(t, f.Fleet.events)
 	f.config.Term = 0
 	f.restoreRecord()
 	require.Len(t, asked, 2)
@@ -201,4 +203,43 @@ func TestAnEvictionThatIsFoundInTheStoreIsToldWithItsTask(t *testing.T) {
 	require.Equal(t, task, found())
 	f.serves("m2", 2)
 	require.Equal(t, api.GracefulEvictionTask{FromCluster: "m1", Reason: task.Reason, Producer: task.Producer}, found())
+}
+
+// TestDecisionsOnSeveralObjectsAreToldInTheOrderInWhichTheyWereMade and not object by object, as they are committed.
+func TestDecisionsOnSeveralObjectsAreToldInTheOrderInWhichTheyWereMade(t *testing.T) {
+	f := running(t)
+	r := &recorder{}
+	f.config.Decided = r.decided
+	var made []messages.Fact
+	for n, b := range []messages.BindingName{"default/web", "default/api", "default/web", "default/api"} {
+		fact := &messages.EvictionStarted{Binding: b, Cluster: messages.ClusterName(fmt.Sprint("m", n))}
+		made = append(made, fact)
+		f.noteEvent(Decision{At: start, Fact: fact, Told: journal.Tell(time.Time{}, fact)})
+	}
+	require.NotEmpty(t, f.eventsLeft())
+	f.Fleet.record()
+	var told []messages.Fact
+	for _, d := range r.told {
+		told = append(told, d.Fact)
+	}
+	require.Equal(t, made, told)
+}
+
+func TestWhatIsToldOfAnObjectThatIsPostponedWaitsForIt(t *testing.T) {
+	f := running(t)
+	key := store.BindingKey("default/web-deployment")
+	f.warn(key, "Tested", "it waits")
+	f.postponed[key] = true
+	require.Empty(t, f.eventsLeft())
+	delete(f.postponed, key)
+	require.Len(t, f.eventsLeft(), 1)
+	require.Empty(t, f.eventsLeft())
+}
+
+func TestAnEventOfTheFleetIsAboutTheGovernor(t *testing.T) {
+	f := running(t)
+	fact := &messages.GovernorChanged{}
+	f.noteEvent(Decision{At: start, Fact: fact, Told: journal.Tell(time.Time{}, fact)})
+	require.Len(t, f.Fleet.events[store.GovernorKey], 1)
+	require.Len(t, f.Fleet.events, 1)
 }

@@ -31,6 +31,7 @@ func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, many, e.Table(catalog.Namespaces.Name()).Len())
 	require.EqualValues(t, many, f.Stats().Written)
+	require.Zero(t, f.Stats().Conflicts, "each is committed once")
 	select {
 	case _, open := <-r.leaving:
 		require.False(t, open)

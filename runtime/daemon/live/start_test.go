@@ -244,7 +244,9 @@ func TestAStartHearsOfACopyWhoseHealthItsAgentDoesNotSay(t *testing.T) {
 	f := running(t)
 	require.Equal(t, api.Healthy, get(f, binding()).Status.AggregatedStatus[0].Health)
 	f.Close()
-	edit(f, work("m1"), func(w *api.Work) { w.Status.ManifestStatuses[0].Health, w.Status.ManifestStatuses[0].Status.Raw = "", []byte(`{"readyReplicas":1}`) })
+	edit(f, work("m1"), func(w *api.Work) {
+		w.Status.ManifestStatuses[0].Health, w.Status.ManifestStatuses[0].Status.Raw = "", []byte(`{"readyReplicas":1}`)
+	})
 	f.open()
 	require.Equal(t, api.Unhealthy, get(f, binding()).Status.AggregatedStatus[0].Health)
 }

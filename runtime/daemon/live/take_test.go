@@ -206,3 +206,13 @@ func TestWhoAsksAFleetThatDoesNotRunIsToldSo(t *testing.T) {
 	cancel()
 	require.False(t, f.Ask(ctx, func(*world.World) { t.Error("nobody runs") }))
 }
+
+func TestWhatIsAsItIsToBeIsNotWritten(t *testing.T) {
+	f := running(t)
+	before := f.engine.Version()
+	for _, key := range []api.Key{store.BindingKey("default/web-deployment"), store.ClusterKey("m1"), api.KeyOf(get(f, deployment(2, "")))} {
+		f.world.Store().Note(key)
+	}
+	require.NoError(t, f.step())
+	require.Equal(t, before, f.engine.Version())
+}
