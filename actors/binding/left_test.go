@@ -18,21 +18,24 @@ func TestACopyThatAKillLeftIsRemoved(t *testing.T) {
 	b.tell(&messages.CopyRemoved{Cluster: "m4"}).Told(memberAt("m4"))
 }
 
-func TestACopyOfABindingThatIsMadeAnewStaysWhereItIsPlaced(t *testing.T) {
+// What follows a removal takes its place before an agent hears of that.
+func TestACopyOfABindingThatIsMadeAnewIsToldAnew(t *testing.T) {
 	for _, replicas := range []int32{2, 0} {
 		b := drive(t, settings())
-		b.tell(workload(replicas), leftOn("m1"), leftOn("m2"), claim("default/p", divided()))
+		b.tell(workload(replicas), leftOn("m1"), leftOn("m2"), claim("default/p", divided())).
+			Told(memberAt("m1"), removal).Told(memberAt("m2"), removal)
 		placed := b.place("m1")
 		placed.Targets = []api.TargetCluster{{Name: "m1", Replicas: replicas}}
-		b.tell(placed).Told(memberAt("m1"), run(replicas, 1)).Told(memberAt("m2"), removal)
+		b.tell(placed).Told(memberAt("m1"), run(replicas, 1)).Told(memberAt("m2"))
 	}
 }
 
-func TestACopyOfABindingThatIsMadeAnewRunsOnUntilItIsPlaced(t *testing.T) {
+func TestACopyOfABindingThatIsMadeAnewGoesAsItsPolicySays(t *testing.T) {
+	yes, policy := true, divided()
+	policy.PreserveResourcesOnDeletion = &yes
 	b := drive(t, settings())
-	b.tell(workload(2), leftOn("m1"), claim("default/p", divided())).Told(memberAt("m1"))
-	b.tell(b.fail(false)).Told(memberAt("m1"))
-	b.tell(b.place("m2:2")).Told(memberAt("m2"), run(2, 1)).Told(memberAt("m1"), removal)
+	b.tell(workload(2), leftOn("m1"), claim("default/p", policy)).
+		Told(memberAt("m1"), &messages.RemoveCopy{Binding: name, Preserve: true})
 }
 
 func TestACopyThatNobodyClaimsIsRemoved(t *testing.T) {

@@ -51,7 +51,9 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 	news := b.claims.template
 	b.claims.template = unchanged
 	if best == nil || b.workload == nil {
-		b.dropUnmade(out)
+		if !b.created {
+			b.dropLeft(out)
+		}
 		return
 	}
 	next := b.spec
@@ -76,6 +78,7 @@ func (b *Binding) settleClaims(now time.Time, out *actors.Outbox) {
 		return
 	}
 	b.created, b.spec = true, next
+	b.dropLeft(out)
 	given := next
 	out.Record(&messages.BindingCreated{
 		Binding: b.name, Policy: b.claims.policy, Replicas: next.Replicas, Spec: &given, UID: next.Resource.UID,

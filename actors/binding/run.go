@@ -169,26 +169,26 @@ func (b *Binding) copyRemoved(now time.Time, cluster messages.ClusterName, out *
 }
 
 // copyLeft has a copy removed that is not wanted and that was not known. That of a binding which is not made yet, for it was deleted
-// and its workload is there, waits until it is placed again.
+// and its workload exists, waits until it is made: a policy says how the copy is removed.
 func (b *Binding) copyLeft(c messages.ClusterName, out *actors.Outbox) {
 	if b.copy(c) != nil || b.created && b.wanted(c) {
 		return
 	}
-	b.copies = append(b.copies, copyState{cluster: c, replicas: -1}) // whatever it runs is not what it is told to
+	b.copies = append(b.copies, copyState{cluster: c})
 	switch {
 	case b.created:
 		b.dropCopies(out)
 	case b.workload != nil:
 		b.claims.settling = true
 	default:
-		b.dropUnmade(out)
+		b.dropLeft(out)
 	}
 }
 
-// dropUnmade has the copies removed that a start found of a binding which no policy makes.
-func (b *Binding) dropUnmade(out *actors.Outbox) {
-	if !b.created {
-		b.dropCopies(out)
-		b.copies = nil
+// dropLeft has the copies removed that a start found of a binding which is made again, or which no policy makes. Where it is placed is told again.
+func (b *Binding) dropLeft(out *actors.Outbox) {
+	for i := range b.copies {
+		b.removeCopy(&b.copies[i], b.preserves(), out)
 	}
+	b.copies = nil
 }

@@ -1,12 +1,15 @@
 package live
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -91,6 +94,52 @@ func TestTheWorksOfABindingThatIsMadeAnewElsewhereGoAtAStart(t *testing.T) {
 
 // TestABindingIsDeletedWithItsWorks has the fleet be killed as soon as a binding is gone: then nothing says any more whether its
 // Works are to preserve what they ask for.
+func TestTheWorksOfABindingThatIsMadeAnewNowhereGoAtAStartAsWhileItRuns(t *testing.T) {
+	for name, deletes := range map[string]func(*fixture){
+		"at a start":    func(f *fixture) { f.Close(); unheard(f, binding()); f.open() },
+		"while it runs": func(f *fixture) { f.remove(binding()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := running(t)
+			putTaints(f, "m1", corev1.Taint{Key: "full", Effect: corev1.TaintEffectNoSchedule})
+			putTaints(f, "m2", corev1.Taint{Key: "full", Effect: corev1.TaintEffectNoSchedule})
+			deletes(f)
+			require.Empty(t, get(f, binding()).Spec.Clusters, "no cluster fits")
+			require.NotNil(t, get(f, work("m1")).DeletionTimestamp)
+		})
+	}
+}
+
+func TestAStartKeepsTheTemplateOfACopyThatIsEvicted(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	edit(f, deployment(2, "nginx:1"), func(d *appsv1.Deployment) {
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "nginx:2"}}
+		d.Generation++
+	})
+	require.NoError(t, f.step())
+	asks := func(c string) string { return string(get(f, work(c)).Spec.Workload.Manifests[0].Raw) }
+	require.Contains(t, asks("m2"), "nginx:2")
+	old := asks("m1")
+	require.Contains(t, old, "nginx:1")
+	f.restart()
+	require.Equal(t, old, asks("m1"))
+	require.Contains(t, asks("m2"), "nginx:2")
+	for _, edited := range []string{strings.Replace(old, `"replicas":2`, `"replicas":0`, 1), strings.Replace(old, `"name":"web"`, `"name":"other"`, 1), "{}"} {
+		require.NotEqual(t, old, edited)
+		f.Close()
+		edit(f, work("m1"), func(w *api.Work) {
+			w.Spec.Workload.Manifests = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(edited)}}}
+		})
+		f.open()
+		require.Equal(t, asks("m2"), asks("m1"), "what somebody edited while nobody listened does not remain")
+		edit(f, work("m1"), func(w *api.Work) {
+			w.Spec.Workload.Manifests = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(old)}}}
+		})
+	}
+}
+
 func TestABindingIsDeletedWithItsWorks(t *testing.T) {
 	f, c := contended(t)
 	yes := true

@@ -354,7 +354,9 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	f.invariants.hear(at, fact)
 	switch fact := fact.(type) {
 	case *messages.CopyWanted, *messages.CopyUnwanted:
-		f.wishes = append(f.wishes, wishOf(fact))
+		w := wishOf(fact)
+		w.found = f.starting
+		f.wishes = append(f.wishes, w)
 		return
 	case *messages.BindingDeleted:
 		f.ended[fact.Binding] = true

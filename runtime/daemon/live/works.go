@@ -41,6 +41,8 @@ type wish struct {
 	unwanted *messages.CopyUnwanted
 	// wanted is what it is to ask for; nil: what it asks for now, of the newest template.
 	wanted *messages.CopyWanted
+	// found is set where a start asks for what it finds: nothing of the copy is new.
+	found bool
 }
 
 // renews reports whether a Work is only to be what its template, and its overrides, make of it now.
@@ -149,6 +151,10 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	if old == nil && w.wanted == nil || old != nil && old.DeletionTimestamp != nil {
 		return p, false
 	}
+	if w.found && old != nil && f.keepsTemplate(w, old) {
+		p.generation = old.Generation
+		return p, false
+	}
 	m, err := f.manifestFor(w, old)
 	if err == nil {
 		m, err = f.overridden(w, m)
@@ -167,6 +173,31 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	}
 	p.object, p.write, p.generation = next, engine.Update(w.key, next, version), next.Generation
 	return p, true
+}
+
+// keepsTemplate reports whether a Work that a start finds is that of an old copy, which keeps the template that it has until it is
+// removed: the newest one is for those that take over. One that asks for something else was edited while nobody listened.
+func (f *Fleet) keepsTemplate(w *wish, old *api.Work) bool {
+	b, c := f.world.Store().Binding(w.binding), string(w.cluster)
+	if b == nil || api.FindTarget(b.Spec.Clusters, c) >= 0 ||
+		slices.ContainsFunc(b.Spec.RequiredBy, func(s api.BindingSnapshot) bool { return api.FindTarget(s.Clusters, c) >= 0 }) ||
+		!slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == c }) {
+		return false
+	}
+	return asksForA(old, b.Spec.Resource.Key()) && replicasOf(old) == w.wanted.Replicas
+}
+
+// asksForA reports whether a Work asks for a resource, whatever it is to be.
+func asksForA(w *api.Work, r api.Key) bool {
+	var asked struct {
+		metav1.TypeMeta
+		Metadata struct{ Namespace, Name string }
+	}
+	m := w.Spec.Workload.Manifests
+	if len(m) != 1 || json.Unmarshal(m[0].Raw, &asked) != nil {
+		return false
+	}
+	return api.Key{APIVersion: asked.APIVersion, Kind: asked.Kind, Namespace: asked.Metadata.Namespace, Name: asked.Metadata.Name} == r
 }
 
 // namespaceFor makes the namespace of a cluster's Works, if it is not there.

@@ -96,8 +96,6 @@ func (w *writers) problems() (found []string) {
 		case !ours || workKey(cluster, name) != key:
 			complain("work %s is that of %s on %s", key, name, cluster)
 			continue
-		case !runs && runsOn(bindings[name]):
-			continue
 		case !runs:
 			complain("work %s is of no copy", key)
 			continue
@@ -129,11 +127,6 @@ func (w *writers) outOfStore(work string) bool {
 	return !slices.ContainsFunc(all[*api.Cluster](w.fixture, catalog.Clusters), func(c *api.Cluster) bool {
 		return strings.HasPrefix(work, engine.Key(catalog.Works.Name(), workNamespace(messages.ClusterName(c.Name)), ""))
 	})
-}
-
-// runsOn reports whether a copy that a start found, of a binding that was deleted and is made anew, runs on: until that is placed.
-func runsOn(b *api.ResourceBinding) bool {
-	return b != nil && len(b.Spec.Clusters) == 0 && b.Status.LastScheduledTime == nil
 }
 
 // runsAnything reports whether a cluster still has a copy, or must have one.

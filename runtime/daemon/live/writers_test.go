@@ -17,8 +17,6 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
-	"leeward/runtime/fleet/observed"
-	"leeward/runtime/fleet/store"
 )
 
 var (
@@ -189,7 +187,7 @@ func (w *writers) since(before map[string]engine.Object) (changes []string) {
 	}
 	now := w.stored()
 	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if o := before[key]; !w.saysNothingNew(o, now[key]) {
+		if o := before[key]; o == nil || engine.VersionOf(o) != engine.VersionOf(now[key]) {
 			changes = append(changes, fmt.Sprintf("%s: from %s to %s", key, text(o), text(now[key])))
 		}
 		delete(before, key)
@@ -198,21 +196,6 @@ func (w *writers) since(before map[string]engine.Object) (changes []string) {
 		changes = append(changes, fmt.Sprintf("%s: deleted, was %s", key, text(before[key])))
 	}
 	return changes
-}
-
-// saysNothingNew reports whether an object is as it was before a start, but for what a start may say again: no machine acts on it.
-func (w *writers) saysNothingNew(before, now engine.Object) bool {
-	if before != nil && engine.VersionOf(before) == engine.VersionOf(now) {
-		return true
-	}
-	switch now := now.(type) {
-	case *api.Work: // a copy that is evicted gets the newest template, and one whose binding was deleted goes where that is placed nowhere
-		on, name, _ := observed.Copy(now)
-		b, _ := w.world.Store().Snapshot(store.BindingKey(name)).(*api.ResourceBinding)
-		return before != nil && b != nil && api.FindTarget(b.Spec.Clusters, string(on)) < 0
-	default:
-		return false
-	}
 }
 
 // TestRandomWritersLeaveWhatTheMachinesWish has people, agents and other programs write at random, also in the middle of the
