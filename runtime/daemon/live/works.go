@@ -176,7 +176,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 }
 
 // keepsTemplate reports whether a Work that a start finds is that of an old copy, which keeps the template that it has until it is
-// removed: the newest one is for those that take over. One that asks for something else was edited while nobody listened.
+// removed: the newest one is for those that take over. One that asks for something else was edited while no daemon ran.
 func (f *Fleet) keepsTemplate(w *wish, old *api.Work) bool {
 	b, c := f.world.Store().Binding(w.binding), string(w.cluster)
 	if b == nil || api.FindTarget(b.Spec.Clusters, c) >= 0 ||
@@ -187,7 +187,7 @@ func (f *Fleet) keepsTemplate(w *wish, old *api.Work) bool {
 	return asksForA(old, b.Spec.Resource.Key()) && replicasOf(old) == w.wanted.Replicas
 }
 
-// asksForA reports whether a Work asks for a resource, whatever it is to be.
+// asksForA reports whether a Work asks for a resource, in whatever state.
 func asksForA(w *api.Work, r api.Key) bool {
 	var asked struct {
 		metav1.TypeMeta
