@@ -1,0 +1,292 @@
+package podplacement
+
+import (
+	"math"
+	"slices"
+)
+
+// Rules are the ways of a scheduler.
+type Rules struct {
+	// NameTaints names the taint that refuses a node, as kube-scheduler did before 1.36.
+	NameTaints bool
+	// AvoidTimed chooses a node with a NoExecute taint that the pod tolerates only for a time when no other node can take it.
+	// kube-scheduler ignores tolerationSeconds: an evicted pod can come back to the same node, again and again.
+	AvoidTimed bool
+	// Numeric allows the operators Lt and Gt of tolerations.
+	Numeric bool
+}
+
+// Planner finds nodes in one Fleet, which has one Planner at a time.
+type Planner struct {
+	fleet *Fleet
+	rules Rules
+	seed  uint64
+
+	slots, timed []int32
+	scores       []int64
+	raw          []float64
+}
+
+// NewPlanner returns the planner of a fleet, in place of an earlier one. The seed breaks ties, which kube-scheduler leaves to chance.
+func NewPlanner(f *Fleet, rules Rules, seed uint64) *Planner {
+	f.cache, f.recent = map[*Shape][]verdict{}, nil
+	f.freed++
+	f.changes++
+	return &Planner{fleet: f, rules: rules, seed: seed}
+}
+
+// Decision is the node of a pod, or why there is none.
+type Decision struct {
+	// Node is empty where none can take the pod.
+	Node string
+	// Timed: every node that can take it has a NoExecute taint that it tolerates only for a time. Only under AvoidTimed.
+	Timed bool
+	// Why is kube-scheduler's explanation, where there is no node.
+	Why string
+}
+
+// Place finds a node for a pod of a shape. Of a large fleet it compares only some of the nodes that can take the pod, as
+// kube-scheduler does; seed and name of the pod say which.
+func (p *Planner) Place(s *Shape, pod string) Decision {
+	f := p.fleet
+	if len(f.order) == 0 {
+		return Decision{Why: noNodes}
+	}
+	chance := mix(p.seed ^ hashOf(pod))
+	if s.failed != f.freed || len(s.hard) > 0 {
+		if found := p.seek(s, chance); len(found) > 0 {
+			return Decision{Node: f.nodes[p.best(s, found, chance)].name, Timed: len(p.slots) == 0}
+		}
+		s.failed = f.freed
+	}
+	if s.told != f.changes {
+		s.why, s.told = p.explain(s), f.changes
+	}
+	return Decision{Why: s.why}
+}
+
+// seek returns nodes that can take a pod of a shape.
+func (p *Planner) seek(s *Shape, chance uint64) []int32 {
+	f := p.fleet
+	p.slots, p.timed = p.slots[:0], p.timed[:0]
+	v, tallies := f.verdicts(s), f.tallies(p, s, s.hard)
+	if s.byName {
+		for _, name := range s.only {
+			if slot, known := f.slots[name]; known && f.nodes[slot].present {
+				p.try(s, v, tallies, slot)
+			}
+		}
+		return p.tried()
+	}
+	n := len(f.order)
+	enough := sample(n)
+	i, step := int(chance%uint64(n)), stride(n)
+	for range n {
+		p.try(s, v, tallies, f.order[i])
+		if len(p.slots) >= enough {
+			break
+		}
+		if i += step; i >= n {
+			i -= n
+		}
+	}
+	return p.tried()
+}
+
+// try keeps a node that can take a pod of a shape.
+func (p *Planner) try(s *Shape, v []verdict, tallies []tally, slot int32) {
+	c := p.judge(s, v, slot)
+	if c.cause != none || !p.fleet.nodes[slot].holds(s) {
+		return
+	}
+	for i := range tallies {
+		if domain := tallies[i].domain(slot); domain < 0 || !tallies[i].takes(domain) {
+			return
+		}
+	}
+	if c.timed {
+		p.timed = append(p.timed, slot)
+	} else {
+		p.slots = append(p.slots, slot)
+	}
+}
+
+func (p *Planner) tried() []int32 {
+	if len(p.slots) > 0 {
+		return p.slots
+	}
+	return p.timed
+}
+
+// sample is how many nodes are compared of so many. Source: kube-scheduler's numFeasibleNodesToFind.
+func sample(nodes int) int {
+	const least = 100
+	if nodes < least {
+		return nodes
+	}
+	return max(least, nodes*max(5, 50-nodes/125)/100)
+}
+
+// stride is a step that visits every one of n places, far apart from one another, so that a sample has nodes of all zones.
+func stride(n int) int {
+	for step := max(1, n*5/8); ; step++ {
+		if a, b := step, n; gcd(a, b) == 1 {
+			return step % max(n, 2)
+		}
+	}
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// The weights of the scores. Source: the default plugins of kube-scheduler.
+const (
+	weightTaints   = 3
+	weightAffinity = 2
+	weightSpread   = 2
+	full           = 100
+)
+
+// best returns the node with the highest score. Of equals chance picks one.
+func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
+	if len(slots) == 1 {
+		return slots[0]
+	}
+	f := p.fleet
+	v := f.verdicts(s)
+	p.scores = slices.Grow(p.scores[:0], len(slots))[:len(slots)]
+	var most verdict
+	for _, slot := range slots {
+		most.soft, most.preferred = max(most.soft, v[slot].soft), max(most.preferred, v[slot].preferred)
+	}
+	for i, slot := range slots {
+		p.scores[i] = weightTaints * full
+		if most.soft > 0 {
+			p.scores[i] = weightTaints * (full - full*int64(v[slot].soft)/int64(most.soft))
+		}
+		if most.preferred > 0 {
+			p.scores[i] += weightAffinity * (full * v[slot].preferred / most.preferred)
+		}
+		n := &f.nodes[slot]
+		p.scores[i] += n.leastAllocated(s)
+		if !s.bare {
+			p.scores[i] += n.balanced(s)
+		}
+	}
+	p.spreads(s, slots)
+	chosen, tie := 0, mix(chance^f.nodes[slots[0]].hash)
+	for i := 1; i < len(slots); i++ {
+		if p.scores[i] < p.scores[chosen] {
+			continue
+		}
+		draw := mix(chance ^ f.nodes[slots[i]].hash)
+		if p.scores[i] > p.scores[chosen] || draw < tie {
+			chosen, tie = i, draw
+		}
+	}
+	return slots[chosen]
+}
+
+// leastAllocated prefers the node with the most left of cpu and memory. Source: NodeResourcesFit, strategy LeastAllocated.
+func (n *node) leastAllocated(s *Shape) int64 {
+	var sum, weights int64
+	for i := range n.estimated {
+		all := n.allocatable[i]
+		if all == 0 {
+			continue
+		}
+		weights++
+		if used := n.estimated[i] + s.estimated[i]; used <= all {
+			sum += (all - used) * full / all
+		}
+	}
+	if weights == 0 {
+		return 0
+	}
+	return sum / weights
+}
+
+// balanced prefers the node whose cpu and memory are used to equal parts. Source: NodeResourcesBalancedAllocation.
+func (n *node) balanced(s *Shape) int64 {
+	var parts [2]float64
+	known := 0
+	for i := range parts {
+		if all := n.allocatable[i]; all > 0 {
+			parts[known] = min(1, float64(n.used[i]+s.requests[i])/float64(all))
+			known++
+		}
+	}
+	if known < 2 {
+		return full
+	}
+	return int64((1 - math.Abs(parts[0]-parts[1])/2) * full)
+}
+
+// spreads adds what the soft topology spread constraints say. Source: PodTopologySpread's Score and NormalizeScore.
+func (p *Planner) spreads(s *Shape, slots []int32) {
+	if len(s.soft) == 0 {
+		return
+	}
+	f := p.fleet
+	tallies := f.tallies(p, s, s.soft)
+	weights := make([]float64, len(tallies))
+	for i := range tallies {
+		if tallies[i].perNode() {
+			weights[i] = logOf(len(slots))
+			continue
+		}
+		seen := make([]bool, tallies[i].topology.count)
+		domains := 0
+		for _, slot := range slots {
+			if domain := tallies[i].domain(slot); domain >= 0 && !seen[domain] {
+				seen[domain] = true
+				domains++
+			}
+		}
+		weights[i] = logOf(domains)
+	}
+	p.raw = slices.Grow(p.raw[:0], len(slots))[:len(slots)]
+	least, most := math.MaxFloat64, 0.0
+	for i, slot := range slots {
+		p.raw[i] = s.crowd(tallies, weights, slot)
+		if p.raw[i] >= 0 {
+			least, most = min(least, p.raw[i]), max(most, p.raw[i])
+		}
+	}
+	for i := range slots {
+		switch {
+		case p.raw[i] < 0: // lacks a label: the worst
+		case most == 0:
+			p.scores[i] += weightSpread * full
+		default:
+			p.scores[i] += weightSpread * int64(full*(most+least-p.raw[i])/most)
+		}
+	}
+}
+
+// crowd says how many pods of the same kind are around a node, -1 where it lacks the label of a constraint that the pod asks for.
+func (s *Shape) crowd(tallies []tally, weights []float64, slot int32) float64 {
+	sum := 0.0
+	for i := range tallies {
+		t := &tallies[i]
+		domain := t.domain(slot)
+		if domain < 0 {
+			if !s.defaults {
+				return -1
+			}
+			continue
+		}
+		pods := int64(0)
+		if t.perNode() {
+			pods = t.here(slot)
+		} else {
+			pods = max(t.pods[domain], 0)
+		}
+		sum += float64(pods)*weights[i] + float64(t.constraint.most-1)
+	}
+	return math.Round(sum)
+}
