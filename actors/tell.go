@@ -32,3 +32,23 @@ func (o *Outbox) TellScheduler(m messages.ToScheduler) { o.tell(messages.KindSch
 
 // TellGovernor sends to the governor.
 func (o *Outbox) TellGovernor(m messages.ToGovernor) { o.tell(messages.KindGovernor, "", m) }
+
+// TellNode sends to one node.
+func (o *Outbox) TellNode(name messages.NodeName, m messages.ToNode) {
+	o.tell(messages.KindNode, string(name), m)
+}
+
+// TellPod sends to one pod.
+func (o *Outbox) TellPod(name messages.PodName, m messages.ToPod) {
+	o.tell(messages.KindPod, string(name), m)
+}
+
+// TellOwner sends to one owner of pods or nodes.
+func (o *Outbox) TellOwner(name messages.OwnerName, m messages.ToOwner) {
+	o.tell(messages.KindOwner, string(name), m)
+}
+
+// TellPodScheduler sends to the scheduler of pods.
+func (o *Outbox) TellPodScheduler(m messages.ToPodScheduler) {
+	o.tell(messages.KindPodScheduler, "", m)
+}

@@ -21,6 +21,25 @@ type (
 	BindingName     string
 )
 
+// Names in one cluster. A NodeName is that of the Node, a PodName "namespace/name", an OwnerName "kind/namespace/name" in lower case, or
+// "machineset/namespace/name".
+type (
+	NodeName  string
+	PodName   string
+	OwnerName string
+)
+
+// Split returns the namespace of a pod and its name there.
+func (p PodName) Split() (namespace, name string) { return split(string(p)) }
+
+// NamePod returns the name of the pod with that name in a namespace.
+func NamePod(namespace, name string) PodName { return PodName(join(namespace, name)) }
+
+// NameOwner returns the name of the owner of that kind with that name in a namespace.
+func NameOwner(kind, namespace, name string) OwnerName {
+	return OwnerName(strings.ToLower(kind) + "/" + join(namespace, name))
+}
+
 // Namespace is the namespace of a binding; empty: it is a ClusterResourceBinding.
 func (b BindingName) Namespace() string {
 	namespace, _ := b.Split()
@@ -75,16 +94,24 @@ const (
 	KindBinding
 	KindGovernor
 	KindScheduler
+	KindNode
+	KindPod
+	KindOwner
+	KindPodScheduler
 )
 
 var kindNames = [...]string{
-	KindCluster:     "cluster",
-	KindPolicy:      "policy",
-	KindPropagation: "propagation",
-	KindMember:      "member",
-	KindBinding:     "binding",
-	KindGovernor:    "governor",
-	KindScheduler:   "scheduler",
+	KindCluster:      "cluster",
+	KindPolicy:       "policy",
+	KindPropagation:  "propagation",
+	KindMember:       "member",
+	KindBinding:      "binding",
+	KindGovernor:     "governor",
+	KindScheduler:    "scheduler",
+	KindNode:         "node",
+	KindPod:          "pod",
+	KindOwner:        "owner",
+	KindPodScheduler: "pod scheduler",
 }
 
 // Kinds is how many kinds there are.

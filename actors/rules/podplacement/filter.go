@@ -181,6 +181,17 @@ func (f *Fleet) lacks(n *node, s *Shape) (reasons []string, forever bool) {
 	return reasons, forever
 }
 
+// Takes reports whether a node can take a pod of a shape, as far as its topology spread does not matter. A shape that is none, nil,
+// fits nowhere.
+func (p *Planner) Takes(s *Shape, name string) bool {
+	slot, known := p.fleet.slots[name]
+	if s == nil || !known || !p.fleet.nodes[slot].present {
+		return false
+	}
+	n := &p.fleet.nodes[slot]
+	return (!s.byName || slices.Contains(s.only, name)) && p.judge(s, p.fleet.verdicts(s), slot).cause == none && n.holds(s)
+}
+
 // Refusal returns why a node cannot take a pod of a shape, and whether that is so whatever else runs there; no reasons: it can.
 func (p *Planner) Refusal(s *Shape, name string) (reasons []string, forever bool) {
 	slot, known := p.fleet.slots[name]

@@ -225,7 +225,7 @@ func (f *Fleet) column(name corev1.ResourceName) int {
 }
 
 func (f *Fleet) class(namespace string, set map[string]string) *class {
-	key := classKey(namespace, set)
+	key := Like(namespace, set)
 	c := f.classes[key]
 	if c == nil {
 		c = &class{namespace: namespace, labels: set, on: map[int32]int64{}}

@@ -160,6 +160,9 @@ func (f *Fleet) measure(s *Shape, spec *corev1.PodSpec) {
 	s.estimated = [2]int64{amountOf(corev1.ResourceCPU, estimate), amountOf(corev1.ResourceMemory, estimate)}
 }
 
+// Spreads reports whether where other pods run can refuse a node to the shape.
+func (s *Shape) Spreads() bool { return len(s.hard) > 0 }
+
 // namesIn returns the nodes that a required affinity allows by their names, and whether it does: each term then asks for a name.
 func namesIn(s *corev1.NodeSelector) (names []string, byName bool) {
 	for i := range s.NodeSelectorTerms {
@@ -220,8 +223,8 @@ var byDefault = []corev1.TopologySpreadConstraint{
 // logOf is the weight of a topology with so many domains. Source: PodTopologySpread's topologyNormalizingWeight.
 func logOf(domains int) float64 { return math.Log(float64(domains + 2)) }
 
-// classKey joins a namespace and labels into one string, the same for the same labels.
-func classKey(namespace string, set map[string]string) string {
+// Like joins a namespace and labels into one string, the same for the same labels.
+func Like(namespace string, set map[string]string) string {
 	keys := make([]string, 0, len(set))
 	for key := range set { // order-free: sorted below
 		keys = append(keys, key)

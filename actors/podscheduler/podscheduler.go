@@ -1,0 +1,294 @@
+// Package podscheduler is the machine that binds the pods of one cluster to nodes. It collects what changes in an instant and decides
+// at the instant's end: by priority, then arrival, then name. What a decision takes is reserved for the next one, before the pod says
+// that it is bound. A pod that no node can take is tried again when a change makes room for it, and not before.
+package podscheduler
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/podplacement"
+	"leeward/messages"
+)
+
+// PodScheduler binds the pods of one cluster.
+type PodScheduler struct {
+	fleet   *podplacement.Fleet
+	planner *podplacement.Planner
+	shapes  map[template]*kind
+	pods    map[messages.PodName]*entry
+	// dirty are the pending pods to decide on at the end of this instant, waiting those that no node could take.
+	dirty   []*entry
+	waiting map[messages.PodName]*entry
+	// roomier are the nodes that may take more since the last decision; spreads is set where pods came or went, which matters to
+	// pods that are spread.
+	roomier []messages.NodeName
+	spreads bool
+}
+
+// template is what pods share that can share a shape.
+type template struct {
+	spec *corev1.PodSpec
+	like string
+}
+
+// kind are the pods of one shape.
+type kind struct {
+	of     template
+	shape  *podplacement.Shape
+	failed error
+	pods   int
+}
+
+// entry is what is known of one pod.
+type entry struct {
+	view *messages.PodViewed
+	kind *kind
+	// on is the node whose resources it uses, empty for none; ending: it is counted there as terminating.
+	on     messages.NodeName
+	ending bool
+	// dirty: it is in the list of that name. told is the explanation that it heard last, of the request of that number.
+	dirty bool
+	told  string
+	heard uint64
+}
+
+// pending reports whether the pod waits for a node.
+func (e *entry) pending() bool {
+	v := e.view
+	return v != nil && v.Node == "" && e.on == "" && !v.Terminating && !v.Finished && len(v.Spec.SchedulingGates) == 0
+}
+
+// New returns a scheduler of a cluster without nodes. The seed breaks ties, which kube-scheduler leaves to chance.
+func New(rules podplacement.Rules, seed uint64) *PodScheduler {
+	fleet := podplacement.NewFleet()
+	return &PodScheduler{
+		fleet: fleet, planner: podplacement.NewPlanner(fleet, rules, seed),
+		shapes: map[template]*kind{}, pods: map[messages.PodName]*entry{}, waiting: map[messages.PodName]*entry{},
+	}
+}
+
+// Receive routes a message to its transition.
+func (s *PodScheduler) Receive(now time.Time, m messages.ToPodScheduler, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.NodeViewed:
+		s.nodeViewed(m.View)
+	case *messages.NodeGone:
+		s.nodeGone(m.Name)
+	case *messages.PodViewed:
+		s.podViewed(m)
+	case *messages.PodGone:
+		s.podGone(m.Pod)
+	case *messages.Woken:
+		s.decideAll(out)
+		return
+	default:
+		panic(fmt.Sprintf("pod scheduler: unknown message %T", m))
+	}
+	if len(s.dirty) > 0 || len(s.waiting) > 0 && (len(s.roomier) > 0 || s.spreads) {
+		out.WakeAt(now)
+	}
+}
+
+func (s *PodScheduler) nodeViewed(v *messages.NodeView) {
+	s.fleet.Put(&podplacement.Node{
+		Name: string(v.Name), Labels: v.Labels, Taints: v.Taints, Unschedulable: v.Unschedulable, Allocatable: v.Allocatable,
+	})
+	s.roomier, s.spreads = append(s.roomier, v.Name), true
+}
+
+// nodeGone forgets a node. Fewer domains may allow a smaller skew elsewhere.
+func (s *PodScheduler) nodeGone(name messages.NodeName) {
+	s.fleet.Drop(string(name))
+	s.spreads = true
+}
+
+// podViewed takes over what a pod says. A decision that it does not know of yet is kept: the pod has it in its mailbox.
+func (s *PodScheduler) podViewed(m *messages.PodViewed) {
+	e := s.pods[m.Pod]
+	if e == nil {
+		e = &entry{}
+		s.pods[m.Pod] = e
+	}
+	on, reserved := m.Node, e.view != nil && e.view.Node == "" && e.on != "" && m.Request == e.view.Request
+	if on == "" && reserved {
+		on = e.on
+	}
+	if m.Finished || m.Node == "" && m.Terminating {
+		on = ""
+	}
+	if e.view == nil || e.on != on || e.ending != (on != "" && m.Terminating) || !alike(e.view, m) {
+		s.leave(e)
+		s.know(e, m)
+		s.occupy(e, on)
+	}
+	e.view = m
+	if e.pending() {
+		s.mark(e)
+	} else {
+		delete(s.waiting, m.Pod)
+	}
+}
+
+func (s *PodScheduler) podGone(name messages.PodName) {
+	e := s.pods[name]
+	if e == nil {
+		return
+	}
+	s.leave(e)
+	s.disown(e)
+	e.view = nil
+	delete(s.pods, name)
+	delete(s.waiting, name)
+}
+
+// alike reports whether two views of a pod have one shape.
+func alike(a, b *messages.PodViewed) bool { return a.Spec == b.Spec && maps.Equal(a.Labels, b.Labels) }
+
+// know keeps what a pod says, and its shape.
+func (s *PodScheduler) know(e *entry, m *messages.PodViewed) {
+	if e.view == nil || !alike(e.view, m) {
+		s.disown(e)
+		namespace, _ := m.Pod.Split()
+		of := template{spec: m.Spec, like: podplacement.Like(namespace, m.Labels)}
+		k := s.shapes[of]
+		if k == nil {
+			k = &kind{of: of}
+			k.shape, k.failed = s.fleet.Shape(&podplacement.Pod{Namespace: namespace, Labels: m.Labels, Spec: m.Spec, Peers: m.Peers})
+			s.shapes[of] = k
+		}
+		k.pods++
+		e.kind = k
+	}
+	e.view = m
+}
+
+func (s *PodScheduler) disown(e *entry) {
+	if k := e.kind; k != nil {
+		if k.pods--; k.pods == 0 {
+			delete(s.shapes, k.of)
+		}
+		e.kind = nil
+	}
+}
+
+// occupy counts a pod on a node, leave takes it off.
+func (s *PodScheduler) occupy(e *entry, on messages.NodeName) {
+	if on == "" || e.kind.failed != nil {
+		return
+	}
+	e.on, e.ending = on, e.view.Terminating
+	s.fleet.Bind(string(on), e.kind.shape)
+	if e.ending {
+		s.fleet.Terminate(string(on), e.kind.shape)
+	}
+	s.spreads = true
+}
+
+func (s *PodScheduler) leave(e *entry) {
+	if e.on == "" {
+		return
+	}
+	s.fleet.Remove(string(e.on), e.kind.shape, e.ending)
+	s.roomier, s.spreads = append(s.roomier, e.on), true
+	e.on, e.ending = "", false
+}
+
+func (s *PodScheduler) mark(e *entry) {
+	if !e.dirty {
+		e.dirty = true
+		s.dirty = append(s.dirty, e)
+	}
+}
+
+// decideAll decides on the pods of this instant, the most urgent first, with those that a change made room for.
+func (s *PodScheduler) decideAll(out *actors.Outbox) {
+	s.requeue()
+	batch := s.dirty
+	s.dirty = nil
+	slices.SortFunc(batch, urgency)
+	for _, e := range batch {
+		e.dirty = false
+		if e.pending() {
+			s.decide(e, out)
+		}
+	}
+}
+
+// urgency orders pods by priority, arrival and name. Those that are gone come last; nobody looks at them.
+func urgency(a, b *entry) int {
+	if a.view == nil || b.view == nil {
+		return cmp.Compare(gone(a), gone(b))
+	}
+	return cmp.Or(
+		cmp.Compare(b.view.Priority, a.view.Priority),
+		a.view.Since.Compare(b.view.Since),
+		cmp.Compare(a.view.Pod, b.view.Pod),
+	)
+}
+
+func gone(e *entry) int {
+	if e.view == nil {
+		return 1
+	}
+	return 0
+}
+
+// requeue marks the waiting pods that a node with more room could take now. Pods of one shape are looked at once.
+func (s *PodScheduler) requeue() {
+	slices.Sort(s.roomier)
+	roomier, spreads := slices.Compact(s.roomier), s.spreads
+	s.roomier, s.spreads = s.roomier[:0], false
+	if len(s.waiting) == 0 {
+		return
+	}
+	helped := map[*kind]bool{}
+	for _, e := range s.waiting { // order-free: the batch is sorted
+		if e.dirty {
+			continue
+		}
+		helps, known := helped[e.kind]
+		if !known {
+			helps = spreads && e.kind.failed == nil && e.kind.shape.Spreads() || slices.ContainsFunc(roomier, func(n messages.NodeName) bool {
+				return s.planner.Takes(e.kind.shape, string(n))
+			})
+			helped[e.kind] = helps
+		}
+		if helps {
+			s.mark(e)
+		}
+	}
+}
+
+// decide binds one pod, or says why it cannot. The same explanation is told once for each request.
+func (s *PodScheduler) decide(e *entry, out *actors.Outbox) {
+	v := e.view
+	if e.kind.failed != nil {
+		s.wait(e, e.kind.failed.Error(), out)
+		return
+	}
+	d := s.planner.Place(e.kind.shape, string(v.Pod))
+	if d.Node == "" {
+		s.wait(e, d.Why, out)
+		return
+	}
+	delete(s.waiting, v.Pod)
+	e.told = ""
+	s.occupy(e, messages.NodeName(d.Node))
+	out.TellPod(v.Pod, &messages.PodPlaced{Request: v.Request, Node: messages.NodeName(d.Node), Timed: d.Timed})
+}
+
+func (s *PodScheduler) wait(e *entry, why string, out *actors.Outbox) {
+	s.waiting[e.view.Pod] = e
+	if e.told == why && e.heard == e.view.Request {
+		return
+	}
+	e.told, e.heard = why, e.view.Request
+	out.TellPod(e.view.Pod, &messages.PodPlaced{Request: e.view.Request, Why: why})
+}

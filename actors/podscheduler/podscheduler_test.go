@@ -1,0 +1,193 @@
+package podscheduler_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/podscheduler"
+	"leeward/actors/rules/podplacement"
+	"leeward/messages"
+)
+
+type driver = actorstest.Driver[messages.ToPodScheduler]
+
+func drive(t *testing.T, before ...messages.ToPodScheduler) *driver {
+	t.Helper()
+	d := actorstest.Drive(t, podscheduler.New(podplacement.Rules{}, 1))
+	d.Tell(before...).Quiet()
+	return d
+}
+
+func amounts(cpu string) corev1.ResourceList {
+	return corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("10")}
+}
+
+func node(name messages.NodeName, cpu string, taints ...string) *messages.NodeViewed {
+	v := &messages.NodeView{Name: name, Allocatable: amounts(cpu), Labels: map[string]string{"zone": string(name)}}
+	for _, key := range taints {
+		v.Taints = append(v.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+	}
+	return &messages.NodeViewed{View: v}
+}
+
+// asking is the spec of a pod that requests so many cpus.
+func asking(cpu string) *corev1.PodSpec {
+	return &corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)}}}}}
+}
+
+type edit = func(*messages.PodViewed)
+
+func pod(name messages.PodName, edits ...edit) *messages.PodViewed {
+	m := &messages.PodViewed{Pod: "default/" + name, Request: 1, Since: actorstest.Start, Spec: asking("1")}
+	for _, edit := range edits {
+		edit(m)
+	}
+	return m
+}
+
+func on(n messages.NodeName) edit       { return func(m *messages.PodViewed) { m.Node = n } }
+func request(n uint64) edit             { return func(m *messages.PodViewed) { m.Request = n } }
+func priority(p int32) edit             { return func(m *messages.PodViewed) { m.Priority = p } }
+func since(d time.Duration) edit        { return func(m *messages.PodViewed) { m.Since = m.Since.Add(d) } }
+func with(spec *corev1.PodSpec) edit    { return func(m *messages.PodViewed) { m.Spec = spec } }
+func terminating(m *messages.PodViewed) { m.Terminating = true }
+func finished(m *messages.PodViewed)    { m.Finished = true }
+func at(pod messages.PodName) messages.Address {
+	return messages.Address{Kind: messages.KindPod, Name: "default/" + string(pod)}
+}
+func placed(n messages.NodeName) *messages.PodPlaced { return &messages.PodPlaced{Request: 1, Node: n} }
+func refused(why string) *messages.PodPlaced         { return &messages.PodPlaced{Request: 1, Why: why} }
+
+const (
+	full    = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
+	tainted = "0/1 nodes are available: 1 node(s) had untolerated taint(s). preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+)
+
+func TestAPendingPodIsBound(t *testing.T) {
+	d := drive(t, node("n1", "4"))
+	d.Tell(pod("a")).Told(at("a"), placed("n1"))
+	d.Tell(pod("a", on("n1"))).Quiet()
+}
+
+func TestWhatADecisionTakesIsReserved(t *testing.T) {
+	d := drive(t, node("n1", "1"))
+	d.Tell(pod("b"), pod("a")).Told(at("a"), placed("n1")).Told(at("b"), refused(full))
+	d.Tell(pod("c")).Told(at("c"), refused(full))
+	d.Tell(pod("a")).Quiet() // says so before it hears the answer
+	d.Tell(pod("d")).Told(at("d"), refused(full))
+}
+
+func TestTheMoreUrgentComesFirst(t *testing.T) {
+	d := drive(t, node("n1", "1"))
+	d.Tell(pod("a", since(time.Second)), pod("b", since(time.Second), priority(10)), pod("c")).
+		Told(at("b"), placed("n1")).Told(at("c"), refused(full)).Told(at("a"), refused(full))
+	d.Tell(&messages.PodGone{Pod: "default/b"}).Told(at("c"), placed("n1"))
+	d.Tell(&messages.PodGone{Pod: "default/c"}).Told(at("a"), placed("n1"))
+}
+
+func TestAWaitingPodIsTriedAgainWhenAChangeCouldHelp(t *testing.T) {
+	d := drive(t, node("n1", "1", "dedicated"))
+	d.Tell(pod("a")).Told(at("a"), refused(tainted))
+	d.Tell(node("n1", "2", "dedicated")).Quiet()
+	d.Tell(node("n1", "2", "other")).Quiet()
+	d.Tell(node("n1", "2")).Told(at("a"), placed("n1"))
+
+	d.Tell(pod("b", with(asking("2")))).Told(at("b"), refused(full))
+	d.Tell(pod("a", on("n1"))).Quiet()
+	d.Tell(pod("a", on("n1"), terminating)).Quiet() // it uses its node until it is gone
+	d.Tell(&messages.PodGone{Pod: "default/a"}).Told(at("b"), placed("n1"))
+
+	d.Tell(pod("c")).Told(at("c"), refused(full))
+	d.Tell(node("n2", "1")).Told(at("c"), placed("n2"))
+}
+
+func TestAnEditedPodIsTriedAgain(t *testing.T) {
+	d := drive(t, node("n1", "1", "dedicated"))
+	d.Tell(pod("a")).Told(at("a"), refused(tainted))
+	tolerant := asking("1")
+	tolerant.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
+	d.Tell(pod("a", with(tolerant), request(2))).Told(at("a"), &messages.PodPlaced{Request: 2, Node: "n1"})
+}
+
+func TestAPodThatWasNotBoundAsksAgain(t *testing.T) {
+	d := drive(t, node("n1", "1"))
+	d.Tell(pod("a")).Told(at("a"), placed("n1"))
+	d.Tell(pod("a", request(2))).Told(at("a"), &messages.PodPlaced{Request: 2, Node: "n1"})
+}
+
+func TestAFinishedPodGivesUpItsNode(t *testing.T) {
+	d := drive(t, node("n1", "1"), pod("a", on("n1")))
+	d.Tell(pod("b")).Told(at("b"), refused(full))
+	d.Tell(pod("a", on("n1"), finished)).Told(at("b"), placed("n1"))
+}
+
+func TestPodsThatNeedNoNode(t *testing.T) {
+	d := drive(t, node("n1", "1"))
+	gated := asking("1")
+	gated.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	d.Tell(pod("a", terminating), pod("b", finished), pod("c", with(gated))).Quiet()
+	d.Tell(pod("d"), &messages.PodGone{Pod: "default/d"}, &messages.PodGone{Pod: "default/x"}).Quiet()
+}
+
+func TestADeletedNodeIsNotChosen(t *testing.T) {
+	d := drive(t, node("n1", "1"), pod("a", on("n1")))
+	d.Tell(&messages.NodeGone{Name: "n1"}).Quiet()
+	d.Tell(pod("b")).Told(at("b"), refused("no nodes available to schedule pods"))
+	d.Tell(node("n1", "1")).Quiet() // its pod is still there
+	d.Tell(&messages.PodGone{Pod: "default/a"}).Told(at("b"), placed("n1"))
+}
+
+func TestASpreadPodIsTriedAgainWhenOthersGo(t *testing.T) {
+	spread := asking("100m")
+	spread.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+		MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{},
+	}}
+	d := drive(t, node("n1", "4"), node("n2", "4", "dedicated"), pod("a", on("n1"), with(spread)))
+	d.Tell(pod("b", with(spread))).Told(at("b"), refused("0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated taint(s). "+
+		"preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."))
+	d.Tell(pod("a", on("n1"), with(spread), terminating)).Told(at("b"), placed("n1"))
+}
+
+func TestABrokenSelectorIsTold(t *testing.T) {
+	broken := asking("1")
+	broken.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+		TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Bogus"}}},
+	}}
+	d := drive(t, node("n1", "4"))
+	d.Tell(pod("a", with(broken))).Told(at("a"), refused(`spec.topologySpreadConstraints[0].labelSelector: "Bogus" is not a valid label selector operator`))
+	d.Tell(node("n2", "4"), pod("b", with(broken), on("n1"))).Quiet()
+	d.Tell(&messages.PodGone{Pod: "default/b"}).Quiet()
+}
+
+// In whatever order an instant's messages come, the same is decided.
+func TestTheOrderOfMessagesDoesNotMatter(t *testing.T) {
+	var inputs []messages.ToPodScheduler
+	for i := range 20 {
+		inputs = append(inputs, node(messages.NodeName(fmt.Sprint("n", i)), "2", []string{"dedicated", "spot", "x"}[:i%4*2%3]...))
+		inputs = append(inputs, pod(messages.PodName(fmt.Sprint("old", i)), on(messages.NodeName(fmt.Sprint("n", i%7)))))
+	}
+	for i := range 40 {
+		inputs = append(inputs, pod(messages.PodName(fmt.Sprint("p", i)), priority(int32(i%3)), with(asking(fmt.Sprint(1+i%2)))))
+	}
+	answers := func(seed uint64) any {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		rng.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+		d := actorstest.Drive(t, podscheduler.New(podplacement.Rules{}, 7))
+		d.Tell(inputs...)
+		mail := d.Mail()
+		require.Len(t, mail, 40)
+		return append(mail[:0:0], mail...)
+	}
+	want := answers(0)
+	for seed := range uint64(50) {
+		require.Equal(t, want, answers(seed+1))
+	}
+}
