@@ -280,7 +280,7 @@ func (s *Shape) crowd(tallies []tally, weights []float64, slot int32) float64 {
 			}
 			continue
 		}
-		pods := int64(0)
+		var pods int64
 		if t.perNode() {
 			pods = t.here(slot)
 		} else {
