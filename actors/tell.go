@@ -33,16 +33,6 @@ func (o *Outbox) TellScheduler(m messages.ToScheduler) { o.tell(messages.KindSch
 // TellGovernor sends to the governor.
 func (o *Outbox) TellGovernor(m messages.ToGovernor) { o.tell(messages.KindGovernor, "", m) }
 
-// TellNode sends to one node.
-func (o *Outbox) TellNode(name messages.NodeName, m messages.ToNode) {
-	o.tell(messages.KindNode, string(name), m)
-}
-
-// TellPod sends to one pod.
-func (o *Outbox) TellPod(name messages.PodName, m messages.ToPod) {
-	o.tell(messages.KindPod, string(name), m)
-}
-
 // TellOwner sends to one owner of pods or nodes.
 func (o *Outbox) TellOwner(name messages.OwnerName, m messages.ToOwner) {
 	o.tell(messages.KindOwner, string(name), m)
@@ -52,3 +42,6 @@ func (o *Outbox) TellOwner(name messages.OwnerName, m messages.ToOwner) {
 func (o *Outbox) TellPodScheduler(m messages.ToPodScheduler) {
 	o.tell(messages.KindPodScheduler, "", m)
 }
+
+// TellAPIServer sends to the API server that keeps the pods and nodes of a cluster.
+func (o *Outbox) TellAPIServer(m messages.ToAPIServer) { o.tell(messages.KindAPIServer, "", m) }

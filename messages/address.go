@@ -21,24 +21,25 @@ type (
 	BindingName     string
 )
 
-// Names in one cluster. A NodeName is that of the Node, a PodName "namespace/name", an OwnerName "kind/namespace/name" in lower case, or
-// "machineset/namespace/name".
+// Names in one cluster. A NodeName is that of the Node, a PodName "namespace/name".
 type (
-	NodeName  string
-	PodName   string
-	OwnerName string
+	NodeName string
+	PodName  string
 )
+
+// OwnerName names what keeps up pods or nodes: "kind/namespace/name", the kind in lower case.
+type OwnerName string
+
+// NameOwner returns the name of the owner of that kind with that name in a namespace.
+func NameOwner(kind, namespace, name string) OwnerName {
+	return OwnerName(strings.ToLower(kind) + "/" + join(namespace, name))
+}
 
 // Split returns the namespace of a pod and its name there.
 func (p PodName) Split() (namespace, name string) { return split(string(p)) }
 
 // NamePod returns the name of the pod with that name in a namespace.
 func NamePod(namespace, name string) PodName { return PodName(join(namespace, name)) }
-
-// NameOwner returns the name of the owner of that kind with that name in a namespace.
-func NameOwner(kind, namespace, name string) OwnerName {
-	return OwnerName(strings.ToLower(kind) + "/" + join(namespace, name))
-}
 
 // Namespace is the namespace of a binding; empty: it is a ClusterResourceBinding.
 func (b BindingName) Namespace() string {
@@ -94,10 +95,9 @@ const (
 	KindBinding
 	KindGovernor
 	KindScheduler
-	KindNode
-	KindPod
 	KindOwner
 	KindPodScheduler
+	KindAPIServer
 )
 
 var kindNames = [...]string{
@@ -108,10 +108,9 @@ var kindNames = [...]string{
 	KindBinding:      "binding",
 	KindGovernor:     "governor",
 	KindScheduler:    "scheduler",
-	KindNode:         "node",
-	KindPod:          "pod",
 	KindOwner:        "owner",
 	KindPodScheduler: "pod scheduler",
+	KindAPIServer:    "API server",
 }
 
 // Kinds is how many kinds there are.

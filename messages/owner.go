@@ -24,7 +24,7 @@ const (
 	KindNameMachineSet  = "MachineSet"
 )
 
-// OwnerSpec is what an owner is to keep up. Nobody changes one that was sent.
+// OwnerSpec is what an owner keeps up. One that was sent never changes.
 type OwnerSpec struct {
 	// Replicas is how many pods, or machines, there must be; a DaemonSet and a Job have none.
 	Replicas int32
@@ -46,13 +46,13 @@ type MachineTemplate struct {
 	Allocatable corev1.ResourceList
 }
 
-// OwnerApplied says that somebody created or edited an owner. From: the world. To: owner.
+// OwnerApplied says that an owner was created or edited. From: ingress. To: owner.
 type OwnerApplied struct{ Spec *OwnerSpec }
 
-// OwnerDeleted says that somebody deleted an owner; what it owns goes with it. From: the world. To: owner.
+// OwnerDeleted says that an owner was deleted; what it owns is deleted with it. From: ingress. To: owner.
 type OwnerDeleted struct{}
 
-// OwnedPodViewed carries what the owner of a pod must know of it, whenever any of it changed. From: pod. To: its owner.
+// OwnedPodViewed carries what the owner of a pod must know of it, whenever any of it changed. From: ingress. To: its owner.
 type OwnedPodViewed struct {
 	Pod   PodName
 	UID   types.UID
@@ -63,7 +63,7 @@ type OwnedPodViewed struct {
 	Terminating bool
 }
 
-// OwnedPodGone says that a pod does not exist any more. From: pod. To: its owner.
+// OwnedPodGone says that a pod does not exist any more. From: ingress. To: its owner.
 type OwnedPodGone struct {
 	Pod PodName
 	UID types.UID

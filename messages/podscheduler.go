@@ -13,7 +13,7 @@ type ToPodScheduler interface {
 	toPodScheduler()
 }
 
-// NodeView is a node as schedulers and owners see it. Nobody changes a view that was sent.
+// NodeView is a node as schedulers and owners see it. A view that was sent never changes.
 type NodeView struct {
 	Name          NodeName
 	Labels        map[string]string
@@ -23,42 +23,38 @@ type NodeView struct {
 }
 
 // NodeViewed carries a node as it now is, whenever any of it changed.
-// From: node. To: pod scheduler, every owner of pods on all nodes.
+// From: ingress. To: pod scheduler, every DaemonSet.
 type NodeViewed struct{ View *NodeView }
 
-// NodeGone says that a node was deleted. From: node. To: pod scheduler, every owner of pods on all nodes, owner of the node.
+// NodeGone says that a node was deleted. From: ingress. To: pod scheduler, every DaemonSet, the MachineSet of the node.
 type NodeGone struct{ Name NodeName }
 
 // PodViewed carries all that the scheduler of pods must know of a pod, whenever any of it changed; it replaces what an earlier one said.
-// The scheduler decides at the end of the instant, in order of priority, arrival and name. From: pod. To: pod scheduler.
+// The scheduler decides at the end of the instant, in order of priority, arrival and name. From: ingress. To: pod scheduler.
 type PodViewed struct {
 	Pod PodName
-	// Request counts the pod's requests; the answer carries it.
+	// Request counts the versions of what the pod asks for; the answer carries it. A pod that could not be bound asks again.
 	Request uint64
 	// Since is when the pod was created.
 	Since    time.Time
 	Priority int32
 	Labels   map[string]string
-	// Spec is shared by the pods of a template as long as nobody edits one of them: what all of them need is looked at once.
+	// Spec is shared by the pods of a template that are not edited: what all of them need is read only once.
 	Spec *corev1.PodSpec
 	// Peers selects the pods of its ReplicaSet or StatefulSet, which are spread; nil: none.
 	Peers *metav1.LabelSelector
 	// Node is where it is bound, empty for a pending pod.
 	Node NodeName
-	// Terminating: somebody deleted it, and it uses its node still. Finished: it Succeeded or Failed and uses nothing.
-	Terminating, Finished bool
+	// Terminating: it was deleted, and uses its node until it is gone. Finished: it Succeeded or Failed and uses nothing.
+	// Gone: it does not exist any more.
+	Terminating, Finished, Gone bool
 }
-
-// PodGone says that a pod does not exist any more. From: pod. To: pod scheduler.
-type PodGone struct{ Pod PodName }
 
 func (*NodeViewed) message() {}
 func (*NodeGone) message()   {}
 func (*PodViewed) message()  {}
-func (*PodGone) message()    {}
 
 func (*NodeViewed) toPodScheduler() {}
 func (*NodeGone) toPodScheduler()   {}
 func (*PodViewed) toPodScheduler()  {}
-func (*PodGone) toPodScheduler()    {}
 func (*Woken) toPodScheduler()      {}

@@ -1,6 +1,6 @@
 // Package podscheduler is the machine that binds the pods of one cluster to nodes. It collects what changes in an instant and decides
-// at the instant's end: by priority, then arrival, then name. What a decision takes is reserved for the next one, before the pod says
-// that it is bound. A pod that no node can take is tried again when a change makes room for it, and not before.
+// at the instant's end: by priority, then arrival, then name. What a decision takes is reserved for the next one, before the pod is
+// seen to be bound. A pod that no node can take is tried again when a node changed that could take it, and not before.
 package podscheduler
 
 import (
@@ -83,8 +83,6 @@ func (s *PodScheduler) Receive(now time.Time, m messages.ToPodScheduler, out *ac
 		s.nodeGone(m.Name)
 	case *messages.PodViewed:
 		s.podViewed(m)
-	case *messages.PodGone:
-		s.podGone(m.Pod)
 	case *messages.Woken:
 		s.decideAll(out)
 		return
@@ -109,8 +107,12 @@ func (s *PodScheduler) nodeGone(name messages.NodeName) {
 	s.spreads = true
 }
 
-// podViewed takes over what a pod says. A decision that it does not know of yet is kept: the pod has it in its mailbox.
+// podViewed takes over what a pod says. A decision that the view does not show yet is kept: it is on its way.
 func (s *PodScheduler) podViewed(m *messages.PodViewed) {
+	if m.Gone {
+		s.podGone(m.Pod)
+		return
+	}
 	e := s.pods[m.Pod]
 	if e == nil {
 		e = &entry{}
@@ -207,7 +209,7 @@ func (s *PodScheduler) mark(e *entry) {
 	}
 }
 
-// decideAll decides on the pods of this instant, the most urgent first, with those that a change made room for.
+// decideAll decides on the pods of this instant, the most urgent first, with those that a change may help.
 func (s *PodScheduler) decideAll(out *actors.Outbox) {
 	s.requeue()
 	batch := s.dirty
@@ -221,7 +223,7 @@ func (s *PodScheduler) decideAll(out *actors.Outbox) {
 	}
 }
 
-// urgency orders pods by priority, arrival and name. Those that are gone come last; nobody looks at them.
+// urgency orders pods by priority, arrival and name. Those that are gone come last; they are not looked at.
 func urgency(a, b *entry) int {
 	if a.view == nil || b.view == nil {
 		return cmp.Compare(gone(a), gone(b))
@@ -240,7 +242,7 @@ func gone(e *entry) int {
 	return 0
 }
 
-// requeue marks the waiting pods that a node with more room could take now. Pods of one shape are looked at once.
+// requeue marks the waiting pods that a changed node could take now. It looks once at the pods of one shape.
 func (s *PodScheduler) requeue() {
 	slices.Sort(s.roomier)
 	roomier, spreads := slices.Compact(s.roomier), s.spreads
@@ -281,7 +283,7 @@ func (s *PodScheduler) decide(e *entry, out *actors.Outbox) {
 	delete(s.waiting, v.Pod)
 	e.told = ""
 	s.occupy(e, messages.NodeName(d.Node))
-	out.TellPod(v.Pod, &messages.PodPlaced{Request: v.Request, Node: messages.NodeName(d.Node), Timed: d.Timed})
+	out.TellAPIServer(&messages.BindPod{Pod: v.Pod, Request: v.Request, Node: messages.NodeName(d.Node), Timed: d.Timed})
 }
 
 func (s *PodScheduler) wait(e *entry, why string, out *actors.Outbox) {
@@ -290,5 +292,5 @@ func (s *PodScheduler) wait(e *entry, why string, out *actors.Outbox) {
 		return
 	}
 	e.told, e.heard = why, e.view.Request
-	out.TellPod(e.view.Pod, &messages.PodPlaced{Request: e.view.Request, Why: why})
+	out.TellAPIServer(&messages.MarkUnschedulable{Pod: e.view.Pod, Request: e.view.Request, Message: why})
 }

@@ -60,11 +60,16 @@ func since(d time.Duration) edit        { return func(m *messages.PodViewed) { m
 func with(spec *corev1.PodSpec) edit    { return func(m *messages.PodViewed) { m.Spec = spec } }
 func terminating(m *messages.PodViewed) { m.Terminating = true }
 func finished(m *messages.PodViewed)    { m.Finished = true }
-func at(pod messages.PodName) messages.Address {
-	return messages.Address{Kind: messages.KindPod, Name: "default/" + string(pod)}
+func gone(m *messages.PodViewed)        { m.Gone = true }
+
+var apiServer = messages.Address{Kind: messages.KindAPIServer}
+
+func bind(pod messages.PodName, n messages.NodeName, request ...uint64) *messages.BindPod {
+	return &messages.BindPod{Pod: "default/" + pod, Request: append(request, 1)[0], Node: n}
 }
-func placed(n messages.NodeName) *messages.PodPlaced { return &messages.PodPlaced{Request: 1, Node: n} }
-func refused(why string) *messages.PodPlaced         { return &messages.PodPlaced{Request: 1, Why: why} }
+func refuse(pod messages.PodName, why string) *messages.MarkUnschedulable {
+	return &messages.MarkUnschedulable{Pod: "default/" + pod, Request: 1, Message: why}
+}
 
 const (
 	full    = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
@@ -73,60 +78,60 @@ const (
 
 func TestAPendingPodIsBound(t *testing.T) {
 	d := drive(t, node("n1", "4"))
-	d.Tell(pod("a")).Told(at("a"), placed("n1"))
+	d.Tell(pod("a")).Told(apiServer, bind("a", "n1"))
 	d.Tell(pod("a", on("n1"))).Quiet()
 }
 
 func TestWhatADecisionTakesIsReserved(t *testing.T) {
 	d := drive(t, node("n1", "1"))
-	d.Tell(pod("b"), pod("a")).Told(at("a"), placed("n1")).Told(at("b"), refused(full))
-	d.Tell(pod("c")).Told(at("c"), refused(full))
+	d.Tell(pod("b"), pod("a")).Told(apiServer, bind("a", "n1"), refuse("b", full))
+	d.Tell(pod("c")).Told(apiServer, refuse("c", full))
 	d.Tell(pod("a")).Quiet() // says so before it hears the answer
-	d.Tell(pod("d")).Told(at("d"), refused(full))
+	d.Tell(pod("d")).Told(apiServer, refuse("d", full))
 }
 
 func TestTheMoreUrgentComesFirst(t *testing.T) {
 	d := drive(t, node("n1", "1"))
 	d.Tell(pod("a", since(time.Second)), pod("b", since(time.Second), priority(10)), pod("c")).
-		Told(at("b"), placed("n1")).Told(at("c"), refused(full)).Told(at("a"), refused(full))
-	d.Tell(&messages.PodGone{Pod: "default/b"}).Told(at("c"), placed("n1"))
-	d.Tell(&messages.PodGone{Pod: "default/c"}).Told(at("a"), placed("n1"))
+		Told(apiServer, bind("b", "n1"), refuse("c", full), refuse("a", full))
+	d.Tell(pod("b", gone)).Told(apiServer, bind("c", "n1"))
+	d.Tell(pod("c", gone)).Told(apiServer, bind("a", "n1"))
 }
 
 func TestAWaitingPodIsTriedAgainWhenAChangeCouldHelp(t *testing.T) {
 	d := drive(t, node("n1", "1", "dedicated"))
-	d.Tell(pod("a")).Told(at("a"), refused(tainted))
+	d.Tell(pod("a")).Told(apiServer, refuse("a", tainted))
 	d.Tell(node("n1", "2", "dedicated")).Quiet()
 	d.Tell(node("n1", "2", "other")).Quiet()
-	d.Tell(node("n1", "2")).Told(at("a"), placed("n1"))
+	d.Tell(node("n1", "2")).Told(apiServer, bind("a", "n1"))
 
-	d.Tell(pod("b", with(asking("2")))).Told(at("b"), refused(full))
+	d.Tell(pod("b", with(asking("2")))).Told(apiServer, refuse("b", full))
 	d.Tell(pod("a", on("n1"))).Quiet()
 	d.Tell(pod("a", on("n1"), terminating)).Quiet() // it uses its node until it is gone
-	d.Tell(&messages.PodGone{Pod: "default/a"}).Told(at("b"), placed("n1"))
+	d.Tell(pod("a", gone)).Told(apiServer, bind("b", "n1"))
 
-	d.Tell(pod("c")).Told(at("c"), refused(full))
-	d.Tell(node("n2", "1")).Told(at("c"), placed("n2"))
+	d.Tell(pod("c")).Told(apiServer, refuse("c", full))
+	d.Tell(node("n2", "1")).Told(apiServer, bind("c", "n2"))
 }
 
 func TestAnEditedPodIsTriedAgain(t *testing.T) {
 	d := drive(t, node("n1", "1", "dedicated"))
-	d.Tell(pod("a")).Told(at("a"), refused(tainted))
+	d.Tell(pod("a")).Told(apiServer, refuse("a", tainted))
 	tolerant := asking("1")
 	tolerant.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
-	d.Tell(pod("a", with(tolerant), request(2))).Told(at("a"), &messages.PodPlaced{Request: 2, Node: "n1"})
+	d.Tell(pod("a", with(tolerant), request(2))).Told(apiServer, bind("a", "n1", 2))
 }
 
 func TestAPodThatWasNotBoundAsksAgain(t *testing.T) {
 	d := drive(t, node("n1", "1"))
-	d.Tell(pod("a")).Told(at("a"), placed("n1"))
-	d.Tell(pod("a", request(2))).Told(at("a"), &messages.PodPlaced{Request: 2, Node: "n1"})
+	d.Tell(pod("a")).Told(apiServer, bind("a", "n1"))
+	d.Tell(pod("a", request(2))).Told(apiServer, bind("a", "n1", 2))
 }
 
 func TestAFinishedPodGivesUpItsNode(t *testing.T) {
 	d := drive(t, node("n1", "1"), pod("a", on("n1")))
-	d.Tell(pod("b")).Told(at("b"), refused(full))
-	d.Tell(pod("a", on("n1"), finished)).Told(at("b"), placed("n1"))
+	d.Tell(pod("b")).Told(apiServer, refuse("b", full))
+	d.Tell(pod("a", on("n1"), finished)).Told(apiServer, bind("b", "n1"))
 }
 
 func TestPodsThatNeedNoNode(t *testing.T) {
@@ -134,15 +139,15 @@ func TestPodsThatNeedNoNode(t *testing.T) {
 	gated := asking("1")
 	gated.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
 	d.Tell(pod("a", terminating), pod("b", finished), pod("c", with(gated))).Quiet()
-	d.Tell(pod("d"), &messages.PodGone{Pod: "default/d"}, &messages.PodGone{Pod: "default/x"}).Quiet()
+	d.Tell(pod("d"), pod("d", gone), pod("x", gone)).Quiet()
 }
 
 func TestADeletedNodeIsNotChosen(t *testing.T) {
 	d := drive(t, node("n1", "1"), pod("a", on("n1")))
 	d.Tell(&messages.NodeGone{Name: "n1"}).Quiet()
-	d.Tell(pod("b")).Told(at("b"), refused("no nodes available to schedule pods"))
+	d.Tell(pod("b")).Told(apiServer, refuse("b", "no nodes available to schedule pods"))
 	d.Tell(node("n1", "1")).Quiet() // its pod is still there
-	d.Tell(&messages.PodGone{Pod: "default/a"}).Told(at("b"), placed("n1"))
+	d.Tell(pod("a", gone)).Told(apiServer, bind("b", "n1"))
 }
 
 func TestASpreadPodIsTriedAgainWhenOthersGo(t *testing.T) {
@@ -151,9 +156,9 @@ func TestASpreadPodIsTriedAgainWhenOthersGo(t *testing.T) {
 		MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{},
 	}}
 	d := drive(t, node("n1", "4"), node("n2", "4", "dedicated"), pod("a", on("n1"), with(spread)))
-	d.Tell(pod("b", with(spread))).Told(at("b"), refused("0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated taint(s). "+
+	d.Tell(pod("b", with(spread))).Told(apiServer, refuse("b", "0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated taint(s). "+
 		"preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."))
-	d.Tell(pod("a", on("n1"), with(spread), terminating)).Told(at("b"), placed("n1"))
+	d.Tell(pod("a", on("n1"), with(spread), terminating)).Told(apiServer, bind("b", "n1"))
 }
 
 func TestABrokenSelectorIsTold(t *testing.T) {
@@ -162,9 +167,9 @@ func TestABrokenSelectorIsTold(t *testing.T) {
 		TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Bogus"}}},
 	}}
 	d := drive(t, node("n1", "4"))
-	d.Tell(pod("a", with(broken))).Told(at("a"), refused(`spec.topologySpreadConstraints[0].labelSelector: "Bogus" is not a valid label selector operator`))
+	d.Tell(pod("a", with(broken))).Told(apiServer, refuse("a", `spec.topologySpreadConstraints[0].labelSelector: "Bogus" is not a valid label selector operator`))
 	d.Tell(node("n2", "4"), pod("b", with(broken), on("n1"))).Quiet()
-	d.Tell(&messages.PodGone{Pod: "default/b"}).Quiet()
+	d.Tell(pod("b", gone)).Quiet()
 }
 
 // In whatever order an instant's messages come, the same is decided.

@@ -136,7 +136,7 @@ func softTaints(taints []corev1.Taint, tolerations []corev1.Toleration, numeric 
 	return n
 }
 
-// holds reports whether a node has room for one more pod of a shape.
+// holds reports whether a node can hold one more pod of a shape.
 func (n *node) holds(s *Shape) bool {
 	if n.pods >= n.podsAllowed {
 		return false

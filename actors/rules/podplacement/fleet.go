@@ -55,7 +55,7 @@ type Fleet struct {
 	inside     map[string][]*class // classes by namespace
 	versions   uint32              // the last version given to a node
 	topologies map[string]*topology
-	// freed counts what may make room for a pod that found none: nodes that came or changed, and pods that went.
+	// freed counts what may help a pod that found no node: nodes that came or changed, and pods that went.
 	freed uint64
 	// changes counts everything.
 	changes uint64
@@ -235,7 +235,7 @@ func (f *Fleet) class(namespace string, set map[string]string) *class {
 	return c
 }
 
-// wide returns the columns with room for one more.
+// wide returns the columns with at least so many.
 func wide(columns []int64, column int) []int64 {
 	for len(columns) <= column {
 		columns = append(columns, 0)

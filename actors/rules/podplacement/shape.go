@@ -2,7 +2,7 @@
 // and the words of kube-scheduler.
 //
 // A Fleet holds the nodes and what runs on them, a Shape is what all pods of one template ask for, and a Planner finds a node
-// for a pod of some shape. A Planner only answers: whoever asks tells the Fleet what was bound.
+// for a pod of some shape. A Planner only answers: the caller tells the Fleet what was bound.
 //
 // A decision depends on the nodes, on what runs there, on the name of the pod and on the seed, never on the order in which the
 // Fleet came to know them. Sources: the default plugins of kube-scheduler 1.37 with their default weights. Not modelled: volumes, host
@@ -75,7 +75,7 @@ type Shape struct {
 	defaults  bool // soft is byDefault
 	neverTake bool // preemptionPolicy Never
 
-	// failed is the state of the Fleet, as it counts what makes room, in which no node could take the shape; why says so of
+	// failed is the state of the Fleet, by its count of what may help, in which no node could take the shape; why says so of
 	// the state that it counts as told.
 	failed, told uint64
 	why          string

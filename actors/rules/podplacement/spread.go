@@ -28,7 +28,7 @@ type topology struct {
 	count int
 }
 
-// topology returns that of a key, made anew when nodes came, went or changed labels.
+// topology returns that of a key, made again when nodes came, went or changed labels.
 func (f *Fleet) topology(key string) *topology {
 	t := f.topologies[key]
 	if t != nil {
