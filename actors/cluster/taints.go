@@ -14,7 +14,8 @@ import (
 	"leeward/messages/api"
 )
 
-// taintsEdited carries out what people ask for. The system's own taints come back immediately.
+// taintsEdited carries out what people ask for. The system's own taints come back immediately, and so does one that they remove and
+// that a policy asks for whose cleanup is OnChange. Karmada's policies look again when a condition changes, or at a restart.
 func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *actors.Outbox) {
 	r := c.revise()
 	for i := range edits {
@@ -22,6 +23,9 @@ func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *a
 	}
 	c.followReady(now, r)
 	c.commit(now, r, out)
+	if slices.ContainsFunc(edits, func(e messages.TaintEdit) bool { return e.Remove }) {
+		c.moved()
+	}
 }
 
 // askedBy is the person who asks for an edit, as far as that is known.

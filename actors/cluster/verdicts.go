@@ -99,8 +99,8 @@ func (c *Cluster) cleanup(v *voter) api.CleanupMode {
 	return c.ways().Cleanup(v.Cleanup)
 }
 
-// moved has the policies judge again where one of them takes its taints away from clusters that it no
-// longer selects. Karmada's do not look again before some condition changes.
+// moved has the policies judge again where the cleanup of one of them is OnChange: it removes its taints from clusters that it no
+// longer selects, and adds again what users remove. Karmada's do not look again before some condition changes.
 func (c *Cluster) moved() {
 	if slices.ContainsFunc(c.policies, func(v voter) bool { return c.cleanup(&v) == api.CleanupOnChange }) {
 		c.reopen()

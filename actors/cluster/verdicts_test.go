@@ -385,6 +385,24 @@ func TestAPolicyGivesUpWhatItNoLongerStandsFor(t *testing.T) {
 	}
 }
 
+func TestATaintThatPeopleRemoveAndThatAPolicyAsksForComesBack(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupOnChange))
+	d.Tell(adds("a", 1, "x"))
+	at := d.Now()
+	d.Advance(time.Minute)
+	n := d.Tell(edit("x:NoSchedule-")).Recorded(untainted("x:NoSchedule", at, byHand))
+	require.Len(t, actorstest.MailTo(n.Mail(), policyAt("a")), 1)
+	d.Tell(adds("a", 2, "x")).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("a", "X=True")))
+	require.Empty(t, actorstest.MailTo(d.Tell(edit("y:NoSchedule")).Mail(), policyAt("a")), "no policy is against that")
+}
+
+// Source: Karmada, whose policies do not look at taints.
+func TestATaintThatPeopleRemoveStaysAwayWherePoliciesDoNotCleanUp(t *testing.T) {
+	d := drive(t, nil, cleaning("a", api.CleanupNever))
+	d.Tell(adds("a", 1, "x"))
+	require.Empty(t, actorstest.MailTo(d.Tell(edit("x:NoSchedule-")).Mail(), policyAt("a")))
+}
+
 // A policy that cleans up only with its own deletion does not look again at a label.
 func TestOnlyAPolicyThatFollowsChangesLooksAtLabels(t *testing.T) {
 	d := drive(t, nil, cleaning("a", api.CleanupOnDelete))

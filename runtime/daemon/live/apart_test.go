@@ -5,10 +5,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/rules/taint"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
 )
 
 func TestADrainWithADeadlineGoesOnAfterAStart(t *testing.T) {
@@ -43,9 +46,42 @@ func TestAClusterThatOthersHoldIsLetGoByUs(t *testing.T) {
 	left := get(f, member("m1"))
 	require.NotNil(t, left, "it is not ours alone to delete")
 	require.Equal(t, []string{theirs}, left.Finalizers)
+	forgets(f) // they live for an hour
 	f.restart()
 	require.Equal(t, []string{theirs}, get(f, member("m1")).Finalizers)
 	require.Equal(t, "m2:2", placed(f))
+	require.Empty(t, f.events(member("m1")), "it was told")
+	edit(f, member("m1"), func(c *api.Cluster) { c.Labels = map[string]string{"tier": "gold"} })
+	require.NoError(t, f.step())
+	require.Empty(t, f.events(member("m1")), "it joins no more")
+	require.Nil(t, f.world.Store().Cluster("m1"))
+}
+
+// forgets has all Events expire.
+func forgets(f *fixture) {
+	f.t.Helper()
+	for key, e := range f.engine.Table(catalog.Events.Name()).Snapshot().Under("", "") {
+		require.NoError(f.t, f.engine.Commit(engine.Delete(key, engine.VersionOf(e))))
+	}
+}
+
+// A policy that asks for a taint has it back when people remove it, and a start changes nothing of that.
+func TestATaintThatPeopleRemoveAndThatAPolicyAsksForIsBackBeforeAStart(t *testing.T) {
+	f := running(t)
+	p := named(&api.ClusterTaintPolicy{}, api.PolicyGroupVersion, "ClusterTaintPolicy", "", "ready")
+	p.Spec.AddOnConditions = []api.MatchCondition{{ConditionType: api.ConditionReady, Operator: api.MatchIn, StatusValues: []metav1.ConditionStatus{metav1.ConditionTrue}}}
+	p.Spec.Taints = []api.PolicyTaint{{Key: "known", Effect: corev1.TaintEffectNoSchedule}}
+	f.apply(p)
+	known := func() bool {
+		return taint.Find(get(f, member("m1")).Spec.Taints, "known", corev1.TaintEffectNoSchedule) >= 0
+	}
+	require.True(t, known())
+	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = nil })
+	require.NoError(t, f.step())
+	require.True(t, known())
+	before := f.engine.Version()
+	f.restart()
+	require.Equal(t, before, f.engine.Version())
 }
 
 func TestAClusterThatIsGoneAtOnceIsLeft(t *testing.T) {

@@ -21,7 +21,11 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 	now := c.Object.(*api.Cluster)
 	f.remainsToLeave(messages.ClusterName(now.Name))
 	before, known := c.Previous().(*api.Cluster)
-	if !known || f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil {
+	gone := f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil
+	if gone && letGo(now) {
+		return // it was removed, and others hold its object
+	}
+	if !known || gone {
 		o := api.Shallow(now)
 		f.refused(o, f.world.Apply(o))
 		f.joining = append(f.joining, messages.ClusterName(now.Name))

@@ -70,6 +70,9 @@ func (f *Fleet) noteEvent(d Decision) {
 	if d.Told.Level < zerolog.InfoLevel {
 		return
 	}
+	if f.wasRemoved(d.Fact) {
+		return
+	}
 	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: cmp.Or(reasons[d.Fact.Kind()], d.Fact.Kind())}
 	if d.Told.Level >= zerolog.WarnLevel {
 		e.kind = corev1.EventTypeWarning
@@ -89,6 +92,16 @@ func (f *Fleet) noteEvent(d Decision) {
 		e.reason = ""
 	}
 	f.tell(e)
+}
+
+// wasRemoved reports whether a fact is that a cluster is removed of which a start finds that it was removed before.
+func (f *Fleet) wasRemoved(fact messages.Fact) bool {
+	removed, is := fact.(*messages.ClusterRemoved)
+	if !is || !f.starting {
+		return false
+	}
+	o, _ := f.stored(store.ClusterKey(removed.Cluster))
+	return o != nil && letGo(o)
 }
 
 // warn tells of what is wrong with an object.

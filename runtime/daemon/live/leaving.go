@@ -75,6 +75,11 @@ func (f *Fleet) worksOf(source api.Key) (with []pending) {
 	return with
 }
 
+// letGo reports whether a cluster that is being deleted was removed from the fleet: its object remains for the finalizers of others.
+func letGo(c api.Object) bool {
+	return c.GetDeletionTimestamp() != nil && !slices.Contains(c.GetFinalizers(), ClusterFinalizer)
+}
+
 func answers(c *api.Cluster) bool {
 	return meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionReady)
 }

@@ -70,8 +70,12 @@ func (w *writers) taint() {
 	})
 }
 
+// untaint removes the taint of people, or all others.
 func (w *writers) untaint() {
-	w.editCluster(func(c *api.Cluster) { c.Spec.Taints, _ = taint.Remove(c.Spec.Taints, failed.Key, failed.Effect) })
+	people := w.dice.IntN(2) == 0
+	w.editCluster(func(c *api.Cluster) {
+		c.Spec.Taints = slices.DeleteFunc(slices.Clone(c.Spec.Taints), func(t corev1.Taint) bool { return people == taint.Same(&t, &failed) })
+	})
 }
 
 func (w *writers) condition() {

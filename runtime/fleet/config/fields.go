@@ -284,7 +284,7 @@ var fields = numbered([]Field{
 	},
 	{
 		Name: "policyCleanup", Cures: []string{"K19"}, Words: []string{"Never", "OnDelete", "OnChange"},
-		Meaning: "When taints that a ClusterTaintPolicy added are removed because it was deleted (OnDelete), or also because it no longer has the taint or no longer selects the cluster (OnChange); for policies that set no cleanup.",
+		Meaning: "When taints that a ClusterTaintPolicy added are removed because it was deleted (OnDelete), or also because it no longer has the taint or no longer selects the cluster (OnChange); for policies that set no cleanup. With OnChange, one that a user removes and that a policy asks for is added again immediately.",
 	},
 	{
 		Name: "tolerationMatch", Cures: []string{"K21"}, Words: []string{messages.MatchFirst, messages.MatchMinimum},
