@@ -54,10 +54,12 @@ type OwnerDeleted struct{}
 
 // OwnedPodViewed carries what the owner of a pod must know of it, whenever any of it changed. From: ingress. To: its owner.
 type OwnedPodViewed struct {
-	Pod   PodName
-	UID   types.UID
-	Node  NodeName
-	Phase corev1.PodPhase
+	Pod  PodName
+	UID  types.UID
+	Node NodeName
+	// Target is the node that the affinity of a daemon pod requires.
+	Target NodeName
+	Phase  corev1.PodPhase
 	// ReadySince is when it became ready, zero if it is not.
 	ReadySince  time.Time
 	Terminating bool
