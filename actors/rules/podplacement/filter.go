@@ -52,26 +52,42 @@ type verdict struct {
 	preferred int64
 }
 
-// cachedShapes is how many shapes have their verdicts kept. A storm places thousands of pods of few templates.
-const cachedShapes = 64
+// cachedWants is for how many ways to ask verdicts are kept. A storm places pods of thousands of templates that ask alike.
+const cachedWants = 64
 
 // verdicts returns those of a shape, one for each slot; those of another version are stale.
 func (f *Fleet) verdicts(s *Shape) []verdict {
-	v, known := f.cache[s]
+	if s.byName && len(s.hard)+len(s.soft) == 0 {
+		return f.named(s)
+	}
+	v, known := f.cache[s.wants]
 	if !known {
-		if len(f.recent) == cachedShapes {
+		if len(f.recent) == cachedWants {
 			v = f.cache[f.recent[0]]
 			clear(v)
 			delete(f.cache, f.recent[0])
 			f.recent = append(f.recent[:0], f.recent[1:]...)
 		}
-		f.recent = append(f.recent, s)
+		f.recent = append(f.recent, s.wants)
 	}
-	if more := len(f.nodes) - len(v); more > 0 {
-		v = append(v, make([]verdict, more)...)
+	if more := len(f.nodes) - len(v); more > 0 || !known {
+		v = append(v, make([]verdict, max(more, 0))...)
+		f.cache[s.wants] = v
 	}
-	f.cache[s] = v
 	return v
+}
+
+// named returns the verdicts of a shape for named nodes. Only those nodes are ever looked at, and each daemon pod asks for another one.
+func (f *Fleet) named(s *Shape) []verdict {
+	if more := len(f.nodes) - len(f.daemon); more > 0 {
+		f.daemon = append(f.daemon, make([]verdict, more)...)
+	}
+	for _, name := range s.only {
+		if slot, known := f.slots[name]; known {
+			f.daemon[slot] = verdict{}
+		}
+	}
+	return f.daemon
 }
 
 // judge returns what a node is to a shape.
@@ -137,16 +153,18 @@ func softTaints(taints []corev1.Taint, tolerations []corev1.Toleration, numeric 
 }
 
 // holds reports whether a node can hold one more pod of a shape.
-func (n *node) holds(s *Shape) bool {
-	if n.pods >= n.podsAllowed {
+func (f *Fleet) holds(slot int32, s *Shape) bool {
+	l := &f.loads[slot]
+	if l.pods >= l.podsAllowed {
 		return false
 	}
 	for i, amount := range s.requests {
-		if amount > 0 && amount > n.allocatable[i]-n.used[i] {
+		if amount > 0 && amount > l.allocatable[i]-l.used[i] {
 			return false
 		}
 	}
 	for _, r := range s.extended {
+		n := &f.nodes[slot]
 		if r.amount > at(n.more, r.column)-at(n.moreUsed, r.column) {
 			return false
 		}
@@ -162,14 +180,15 @@ func at(columns []int64, column int) int64 {
 }
 
 // lacks returns what a node has too little of, and whether it would even with nothing running there.
-func (f *Fleet) lacks(n *node, s *Shape) (reasons []string, forever bool) {
-	if n.pods >= n.podsAllowed {
+func (f *Fleet) lacks(slot int32, s *Shape) (reasons []string, forever bool) {
+	n, l := &f.nodes[slot], &f.loads[slot]
+	if l.pods >= l.podsAllowed {
 		reasons = append(reasons, tooManyPods)
 	}
 	for i, amount := range s.requests {
-		if amount > 0 && amount > n.allocatable[i]-n.used[i] {
+		if amount > 0 && amount > l.allocatable[i]-l.used[i] {
 			reasons = append(reasons, "Insufficient "+string(basicNames[i]))
-			forever = forever || amount > n.allocatable[i]
+			forever = forever || amount > l.allocatable[i]
 		}
 	}
 	for _, r := range s.extended {
@@ -188,8 +207,7 @@ func (p *Planner) Takes(s *Shape, name string) bool {
 	if s == nil || !known || !p.fleet.nodes[slot].present {
 		return false
 	}
-	n := &p.fleet.nodes[slot]
-	return (!s.byName || slices.Contains(s.only, name)) && p.judge(s, p.fleet.verdicts(s), slot).cause == none && n.holds(s)
+	return (!s.byName || slices.Contains(s.only, name)) && p.judge(s, p.fleet.verdicts(s), slot).cause == none && p.fleet.holds(slot, s)
 }
 
 // Refusal returns why a node cannot take a pod of a shape, and whether that is so whatever else runs there; no reasons: it can.
@@ -213,7 +231,7 @@ func (p *Planner) refusal(s *Shape, v []verdict, tallies []tally, slot int32) (r
 	case c != none:
 		return []string{causes[c]}, true
 	}
-	if reasons, forever = p.fleet.lacks(n, s); len(reasons) > 0 {
+	if reasons, forever = p.fleet.lacks(slot, s); len(reasons) > 0 {
 		return reasons, forever
 	}
 	for i := range tallies {

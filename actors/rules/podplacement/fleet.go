@@ -30,10 +30,14 @@ type node struct {
 	unschedulable bool
 	version       uint32 // of everything but what runs there
 
+	more, moreUsed []int64 // extended resources, by column
+}
+
+// load is what a node offers and what of it is in use, apart from the rest of the node: decisions read the loads of hundreds of nodes.
+type load struct {
 	podsAllowed, pods int64
 	allocatable, used [basic]int64
 	estimated         [2]int64
-	more, moreUsed    []int64 // extended resources, by column
 }
 
 // class are the pods of one namespace with the same labels.
@@ -47,6 +51,7 @@ type class struct {
 type Fleet struct {
 	slots      map[string]int32
 	nodes      []node
+	loads      []load // by slot, as nodes
 	free       []int32
 	order      []int32 // the slots of present nodes, by name
 	columns    map[corev1.ResourceName]int
@@ -59,15 +64,17 @@ type Fleet struct {
 	freed uint64
 	// changes counts everything.
 	changes uint64
-	cache   map[*Shape][]verdict
-	recent  []*Shape // the keys of cache, oldest first
+	// cache are the verdicts by what shapes ask of nodes, recent its keys, oldest first; daemon are those of a shape for named nodes.
+	cache  map[string][]verdict
+	recent []string
+	daemon []verdict
 }
 
 // NewFleet returns a fleet without nodes.
 func NewFleet() *Fleet {
 	return &Fleet{
 		slots: map[string]int32{}, columns: map[corev1.ResourceName]int{}, classes: map[string]*class{},
-		inside: map[string][]*class{}, topologies: map[string]*topology{}, cache: map[*Shape][]verdict{}, freed: 1, changes: 1,
+		inside: map[string][]*class{}, topologies: map[string]*topology{}, cache: map[string][]verdict{}, freed: 1, changes: 1,
 	}
 }
 
@@ -94,9 +101,10 @@ func (f *Fleet) Put(v *Node) {
 	n.present = true
 	n.object = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: v.Name, Labels: v.Labels}}
 	n.taints, n.unschedulable = v.Taints, v.Unschedulable
-	n.podsAllowed = amountOf(corev1.ResourcePods, v.Allocatable)
+	l := &f.loads[slot]
+	l.podsAllowed = amountOf(corev1.ResourcePods, v.Allocatable)
 	for i, name := range basicNames {
-		n.allocatable[i] = amountOf(name, v.Allocatable)
+		l.allocatable[i] = amountOf(name, v.Allocatable)
 	}
 	clear(n.more)
 	for name := range v.Allocatable { // order-free: each has a column of its own; their numbers reach no decision
@@ -165,15 +173,16 @@ func (f *Fleet) leave(slot int32, s *Shape) {
 
 // count adds what a pod requests to a node, or takes it away.
 func (f *Fleet) count(slot int32, s *Shape, sign int64) {
-	n := &f.nodes[slot]
-	n.pods += sign
+	l := &f.loads[slot]
+	l.pods += sign
 	for i := range s.requests {
-		n.used[i] += sign * s.requests[i]
+		l.used[i] += sign * s.requests[i]
 	}
 	for i := range s.estimated {
-		n.estimated[i] += sign * s.estimated[i]
+		l.estimated[i] += sign * s.estimated[i]
 	}
 	for _, r := range s.extended {
+		n := &f.nodes[slot]
 		n.moreUsed = wide(n.moreUsed, r.column)
 		n.moreUsed[r.column] += sign * r.amount
 	}
@@ -197,10 +206,10 @@ func (f *Fleet) slot(name string) int32 {
 	var slot int32
 	if last := len(f.free) - 1; last >= 0 {
 		slot, f.free = f.free[last], f.free[:last]
-		f.nodes[slot] = fresh
+		f.nodes[slot], f.loads[slot] = fresh, load{}
 	} else {
 		slot = int32(len(f.nodes))
-		f.nodes = append(f.nodes, fresh)
+		f.nodes, f.loads = append(f.nodes, fresh), append(f.loads, load{})
 	}
 	f.slots[name] = slot
 	return slot
@@ -208,7 +217,7 @@ func (f *Fleet) slot(name string) int32 {
 
 // release forgets the name of a node that is gone and has no pods.
 func (f *Fleet) release(slot int32) {
-	if n := &f.nodes[slot]; !n.present && n.pods == 0 {
+	if n := &f.nodes[slot]; !n.present && f.loads[slot].pods == 0 {
 		delete(f.slots, n.name)
 		f.free = append(f.free, slot)
 	}

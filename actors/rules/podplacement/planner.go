@@ -29,7 +29,7 @@ type Planner struct {
 
 // NewPlanner returns the planner of a fleet, in place of an earlier one. The seed breaks ties, which kube-scheduler leaves to chance.
 func NewPlanner(f *Fleet, rules Rules, seed uint64) *Planner {
-	f.cache, f.recent = map[*Shape][]verdict{}, nil
+	f.cache, f.recent = map[string][]verdict{}, nil
 	f.freed++
 	f.changes++
 	return &Planner{fleet: f, rules: rules, seed: seed}
@@ -46,7 +46,7 @@ type Decision struct {
 }
 
 // Place finds a node for a pod of a shape. Of a large fleet it compares only some of the nodes that can take the pod, as
-// kube-scheduler does; seed and name of the pod say which.
+// kube-scheduler does; the seed and name of the pod say which.
 func (p *Planner) Place(s *Shape, pod string) Decision {
 	f := p.fleet
 	if len(f.order) == 0 {
@@ -79,7 +79,7 @@ func (p *Planner) seek(s *Shape, chance uint64) []int32 {
 		return p.tried()
 	}
 	n := len(f.order)
-	enough := sample(n)
+	enough := s.sample(n)
 	i, step := int(chance%uint64(n)), stride(n)
 	for range n {
 		p.try(s, v, tallies, f.order[i])
@@ -96,7 +96,7 @@ func (p *Planner) seek(s *Shape, chance uint64) []int32 {
 // try keeps a node that can take a pod of a shape.
 func (p *Planner) try(s *Shape, v []verdict, tallies []tally, slot int32) {
 	c := p.judge(s, v, slot)
-	if c.cause != none || !p.fleet.nodes[slot].holds(s) {
+	if c.cause != none || !p.fleet.holds(slot, s) {
 		return
 	}
 	for i := range tallies {
@@ -118,11 +118,12 @@ func (p *Planner) tried() []int32 {
 	return p.timed
 }
 
-// sample is how many nodes are compared of so many. Source: kube-scheduler's numFeasibleNodesToFind.
-func sample(nodes int) int {
+// sample is how many nodes that can take a pod are compared. Where they differ only in what runs there, a hundred of them, spread over the
+// fleet, are enough. Where the pod prefers some by their labels, they are as many as in kube-scheduler's numFeasibleNodesToFind.
+func (s *Shape) sample(nodes int) int {
 	const least = 100
-	if nodes < least {
-		return nodes
+	if nodes < least || s.preferred == nil {
+		return min(nodes, least)
 	}
 	return max(least, nodes*max(5, 50-nodes/125)/100)
 }
@@ -171,10 +172,10 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 		if most.preferred > 0 {
 			p.scores[i] += weightAffinity * (full * v[slot].preferred / most.preferred)
 		}
-		n := &f.nodes[slot]
-		p.scores[i] += n.leastAllocated(s)
+		l := &f.loads[slot]
+		p.scores[i] += l.leastAllocated(s)
 		if !s.bare {
-			p.scores[i] += n.balanced(s)
+			p.scores[i] += l.balanced(s)
 		}
 	}
 	p.spreads(s, slots)
@@ -192,15 +193,15 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 }
 
 // leastAllocated prefers the node with the most left of cpu and memory. Source: NodeResourcesFit, strategy LeastAllocated.
-func (n *node) leastAllocated(s *Shape) int64 {
+func (l *load) leastAllocated(s *Shape) int64 {
 	var sum, weights int64
-	for i := range n.estimated {
-		all := n.allocatable[i]
+	for i := range l.estimated {
+		all := l.allocatable[i]
 		if all == 0 {
 			continue
 		}
 		weights++
-		if used := n.estimated[i] + s.estimated[i]; used <= all {
+		if used := l.estimated[i] + s.estimated[i]; used <= all {
 			sum += (all - used) * full / all
 		}
 	}
@@ -211,12 +212,12 @@ func (n *node) leastAllocated(s *Shape) int64 {
 }
 
 // balanced prefers the node whose cpu and memory are used to equal parts. Source: NodeResourcesBalancedAllocation.
-func (n *node) balanced(s *Shape) int64 {
+func (l *load) balanced(s *Shape) int64 {
 	var parts [2]float64
 	known := 0
 	for i := range parts {
-		if all := n.allocatable[i]; all > 0 {
-			parts[known] = min(1, float64(n.used[i]+s.requests[i])/float64(all))
+		if all := l.allocatable[i]; all > 0 {
+			parts[known] = min(1, float64(l.used[i]+s.requests[i])/float64(all))
 			known++
 		}
 	}

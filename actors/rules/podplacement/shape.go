@@ -57,7 +57,9 @@ type request struct {
 
 // Shape is what all pods of one template ask for, in the terms of one Fleet.
 type Shape struct {
-	class       *class
+	class *class
+	// wants is what it asks of a node whatever runs there, as text: shapes that ask alike share verdicts.
+	wants       string
 	nodeName    string
 	tolerations []corev1.Toleration
 	required    nodeaffinity.RequiredNodeAffinity
@@ -90,7 +92,12 @@ func (f *Fleet) Shape(p *Pod) (*Shape, error) {
 		hasRequired: len(spec.NodeSelector) > 0,
 		neverTake:   spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever,
 	}
+	s.wants = fmt.Sprint(spec.NodeName, spec.NodeSelector)
+	for i := range spec.Tolerations {
+		s.wants += spec.Tolerations[i].String()
+	}
 	if a := spec.Affinity; a != nil && a.NodeAffinity != nil {
+		s.wants += a.NodeAffinity.String()
 		if r := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; r != nil {
 			s.hasRequired = true
 			s.only, s.byName = namesIn(r)
