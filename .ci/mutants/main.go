@@ -37,6 +37,8 @@ var targets = []target{
 	{"actors/cluster", []string{"scenarios", "simulation"}},
 	{"actors/governor", []string{"scenarios", "simulation"}},
 	{"actors/scheduler", []string{"scenarios", "simulation"}},
+	{"actors/podscheduler", nil},
+	{"actors/owner", nil},
 	{"runtime/daemon/live", nil},
 	{"runtime/daemon/engine", []string{"runtime/daemon/etcd", "runtime/daemon/live"}},
 	{"runtime/daemon/engine/wal", []string{"runtime/daemon/engine"}},
