@@ -2,11 +2,13 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -15,6 +17,7 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
 )
 
 // crowd is how many workloads have to be evicted in a storm of these tests, paced by tens each 10 ms.
@@ -248,4 +251,59 @@ func TestWhatPeopleHoldBeforeItIsCommittedIsTakenBack(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWhatChangesMoreThanAStatusIsWrittenFirstWhereThereIsMuch has many bindings be looked at, and then one of them scaled.
+func TestWhatChangesMoreThanAStatusIsWrittenFirstWhereThereIsMuch(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.ResourceSelectors[0].Name = ""
+	objects := []api.Object{member("m1"), p}
+	var keys []api.Key
+	for n := range decidedAtOnce + 9 {
+		d := deployment(0, "nginx:1")
+		d.Name = fmt.Sprintf("web%03d", n)
+		objects = append(objects, d)
+		keys = append(keys, store.BindingKey(messages.BindingName("default/"+d.Name+"-deployment")))
+	}
+	f.apply(objects...)
+	scaled := keys[len(keys)-1]
+	next := func() (at, first int) {
+		for _, key := range keys[:len(keys)-1] {
+			f.world.Store().Note(key)
+		}
+		f.take()
+		require.NoError(t, f.settle())
+		next := f.nextDecisions()
+		f.unwritten = next
+		return slices.Index(next, scaled), slices.Index(next, keys[0])
+	}
+	edit(f, objects[len(objects)-1].(*appsv1.Deployment), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(3)) })
+	at, first := next()
+	require.GreaterOrEqual(t, at, 0)
+	require.Less(t, at, first)
+	require.NoError(t, f.step())
+
+	keys = append(keys[:9:9], scaled)
+	edit(f, objects[len(objects)-1].(*appsv1.Deployment), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) })
+	at, first = next()
+	require.Less(t, first, at, "of few each has its turn")
+}
+
+func TestOneWishAtLeastIsServedHoweverLateItIs(t *testing.T) {
+	f := running(t)
+	f.wishes = []wish{{binding: "default/a", cluster: "m1", key: "a"}, {binding: "default/b", cluster: "m1", key: "b"}}
+	f.addWorks(func(pending) {}, f.now(), func() bool { return true })
+	require.Len(t, f.wishes, 1)
+	require.Equal(t, "b", f.wishes[0].key)
+}
+
+// TestAHoldTakesNoEvictionBackThatIsCommitted though its binding is written again.
+func TestAHoldTakesNoEvictionBackThatIsCommitted(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	annotate(f, binding(), map[string]string{api.AnnotationHold: "backup"})
+	f.apply(deployment(3, "nginx:1"))
+	require.Equal(t, "m2:3 leaves m1", placed(f))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -215,4 +216,18 @@ func TestWhatIsAsItIsToBeIsNotWritten(t *testing.T) {
 	}
 	require.NoError(t, f.step())
 	require.Equal(t, before, f.engine.Version())
+}
+
+// TestATaintThatComesWithALabelIsAddedAsAnyOther when somebody gives a cluster both at once.
+func TestATaintThatComesWithALabelIsAddedAsAnyOther(t *testing.T) {
+	f := running(t)
+	edit(f, member("m1"), func(c *api.Cluster) {
+		c.Labels = map[string]string{"tier": "gold"}
+		c.Spec.Taints = []corev1.Taint{failed}
+	})
+	require.NoError(t, f.step())
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.NotNil(t, get(f, member("m1")).Spec.Taints[0].TimeAdded)
+	require.Equal(t, "gold", f.world.Store().Cluster("m1").Labels["tier"])
+	require.Contains(t, f.events(member("m1")), "TaintClusterSucceed: m1 tainted failed:NoExecute: by user")
 }

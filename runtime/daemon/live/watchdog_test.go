@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -24,6 +25,7 @@ type hung struct {
 	begun, release chan struct{}
 	facts          atomic.Int64 // that the fleet with the culprit told
 	stuck          *Stuck
+	ended          *Fleet // that was given up
 }
 
 var webBinding = messages.Address{Kind: messages.KindBinding, Name: "default/web-deployment"}
@@ -49,6 +51,7 @@ func hangs(t *testing.T, culprit messages.Address, lanes int, something func(*hu
 	<-h.begun
 	require.ErrorAs(t, h.givenUp(ended), &h.stuck)
 	require.Equal(t, culprit, h.stuck.Address)
+	h.ended = guarded
 	return h
 }
 
@@ -128,6 +131,9 @@ func TestABindingThatDoesNotReturnIsTakenOutOfTheWayAndAllOthersGoOn(t *testing.
 	for _, lanes := range []int{1, 4} {
 		t.Run(fmt.Sprintf("%d lanes", lanes), func(t *testing.T) {
 			h := hangs(t, webBinding, lanes, taintM1)
+			h.ended.feed.Take()
+			h.write(named(&corev1.ConfigMap{}, "v1", "ConfigMap", "default", "other"))
+			require.Empty(t, h.ended.feed.Take(), "nothing is kept for a fleet that was given up")
 			require.ErrorContains(t, h.stuck, "the step of binding/default/web-deployment does not return from *messages.")
 			require.ErrorContains(t, h.stuck, "within 10s")
 			givenUp := h.clock.Now()
