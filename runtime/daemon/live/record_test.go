@@ -243,3 +243,11 @@ func TestAnEventOfTheFleetIsAboutTheGovernor(t *testing.T) {
 	require.Len(t, f.Fleet.events[store.GovernorKey], 1)
 	require.Len(t, f.Fleet.events, 1)
 }
+
+func TestWhatIsAboutNoObjectHasNoEvent(t *testing.T) {
+	f := running(t)
+	fact := &messages.ObjectRejected{Object: "Deployment default/web"}
+	f.noteEvent(Decision{At: start, Fact: fact, Told: journal.Tell(time.Time{}, fact)})
+	require.Len(t, f.Fleet.events, 1)
+	require.Empty(t, f.eventsLeft())
+}

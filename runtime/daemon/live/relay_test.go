@@ -102,3 +102,47 @@ func TestWhatIsTooLargeByItselfIsLeftOut(t *testing.T) {
 	require.Nil(t, get(f, work("m1")))
 	require.NotEmpty(t, f.events(binding()))
 }
+
+// TestWhoCommitsSaysWhetherMachinesWereTold so that they are heard at once: among what tells none, too.
+func TestWhoCommitsSaysWhetherMachinesWereTold(t *testing.T) {
+	f := running(t)
+	wanted := wishOf(&messages.CopyWanted{Binding: "default/web-deployment", Cluster: "m1", Replicas: 2})
+	unwanted := wishOf(&messages.CopyUnwanted{Binding: "default/gone", Cluster: "m1"})
+	none := pending{key: "none", object: &api.Work{}}
+	written := pending{key: "written", object: &api.Work{}, wish: &wanted, generation: 1}
+	marked := pending{key: "marked", object: &api.Work{}, wish: &unwanted}
+	gone := pending{key: "gone", wish: &unwanted}
+	goes := pending{key: "goes"}
+	for _, told := range []pending{written, gone} {
+		require.True(t, f.committed([]pending{told}), told.key)
+		require.True(t, f.committed([]pending{none, goes, told}), told.key)
+		require.True(t, f.committed([]pending{told, none, marked, goes}), told.key)
+	}
+	require.False(t, f.committed([]pending{none, goes, marked}))
+
+	r := &relay{}
+	r.note(false, nil)
+	require.False(t, r.told)
+	r.note(true, nil)
+	r.note(false, nil)
+	require.True(t, r.told)
+	require.NoError(t, f.step())
+}
+
+func TestWhoLooksAtWorksSaysWhetherMachinesWereTold(t *testing.T) {
+	f := running(t)
+	asItIs := wishOf(&messages.CopyWanted{Binding: "default/web-deployment", Cluster: "m1", Replicas: 2})
+	never := wishOf(&messages.CopyUnwanted{Binding: "default/never", Cluster: "m1"})
+	nothing := wish{binding: "default/gone", cluster: "m1", key: workKey("m1", "default/gone")}
+	look := func(wishes ...wish) bool {
+		f.wishes = wishes
+		return f.addWorks(func(pending) { t.Error("nothing needs to be written") }, f.now(), func() bool { return false })
+	}
+	for _, told := range []wish{asItIs, never} {
+		require.True(t, look(told))
+		require.True(t, look(told, nothing))
+		require.True(t, look(nothing, told))
+	}
+	require.False(t, look(nothing))
+	require.NoError(t, f.step())
+}

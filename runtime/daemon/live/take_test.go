@@ -231,3 +231,27 @@ func TestATaintThatComesWithALabelIsAddedAsAnyOther(t *testing.T) {
 	require.Equal(t, "gold", f.world.Store().Cluster("m1").Labels["tier"])
 	require.Contains(t, f.events(member("m1")), "TaintClusterSucceed: m1 tainted failed:NoExecute: by user")
 }
+
+func TestNewsIsHeardBeforeWhatIsDueLater(t *testing.T) {
+	f := running(t)
+	f.apply(tolerant(300))
+	putTaints(f, "m1", failed)
+	next, due := f.world.Next()
+	require.True(t, due)
+	f.clock.Add(time.Hour)
+	f.arrive()
+	require.Equal(t, next, f.world.Now(), "what is due by then comes first")
+	require.NoError(t, f.step())
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+}
+
+func TestATaintAloneIsNoOtherManifestOfItsCluster(t *testing.T) {
+	f := running(t)
+	f.config.Hear = func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+		if applied, is := fact.(*messages.ObjectApplied); is {
+			t.Errorf("%s was applied", applied.Object)
+		}
+	}
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+}
