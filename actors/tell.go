@@ -45,3 +45,13 @@ func (o *Outbox) TellPodScheduler(m messages.ToPodScheduler) {
 
 // TellAPIServer sends to the API server that keeps the pods and nodes of a cluster.
 func (o *Outbox) TellAPIServer(m messages.ToAPIServer) { o.tell(messages.KindAPIServer, "", m) }
+
+// TellPodEviction sends to the eviction of one pod.
+func (o *Outbox) TellPodEviction(name messages.PodName, m messages.ToPodEviction) {
+	o.tell(messages.KindPodEviction, string(name), m)
+}
+
+// TellAPIClient sends to one client of the API server.
+func (o *Outbox) TellAPIClient(name messages.ClientName, m messages.ToAPIClient) {
+	o.tell(messages.KindAPIClient, string(name), m)
+}

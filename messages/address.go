@@ -35,6 +35,9 @@ func NameOwner(kind, namespace, name string) OwnerName {
 	return OwnerName(strings.ToLower(kind) + "/" + join(namespace, name))
 }
 
+// ClientName is the user agent of a client of the API server, such as "taint-eviction-controller".
+type ClientName string
+
 // Split returns the namespace of a pod and its name there.
 func (p PodName) Split() (namespace, name string) { return split(string(p)) }
 
@@ -95,6 +98,8 @@ const (
 	KindBinding
 	KindGovernor
 	KindScheduler
+	KindPodEviction
+	KindAPIClient
 	KindOwner
 	KindPodScheduler
 	KindAPIServer
@@ -108,6 +113,8 @@ var kindNames = [...]string{
 	KindBinding:      "binding",
 	KindGovernor:     "governor",
 	KindScheduler:    "scheduler",
+	KindPodEviction:  "pod eviction",
+	KindAPIClient:    "API client",
 	KindOwner:        "owner",
 	KindPodScheduler: "pod scheduler",
 	KindAPIServer:    "API server",

@@ -18,6 +18,7 @@ func TestANameIsSplitAsItWasMade(t *testing.T) {
 		require.Equal(t, test.local, local)
 		require.Equal(t, messages.BindingName(test.name), messages.NameBinding(namespace, local))
 		require.Equal(t, test.namespace, messages.NamePropagation(namespace, local).Namespace())
+		require.Equal(t, messages.PodName(test.name), messages.NamePod(messages.PodName(test.name).Split()))
 		namespace, local = messages.BudgetName(test.name).Split()
 		require.Equal(t, []string{test.namespace, test.local}, []string{namespace, local})
 	}

@@ -35,6 +35,7 @@ var facts = kindsOf(
 	&messages.HoldPlaced{}, &messages.HoldEnded{}, &messages.ReleaseGranted{}, &messages.ReleaseEnded{},
 	&messages.BudgetChanged{}, &messages.BudgetExceeded{},
 	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
+	&messages.PodEvictionScheduled{}, &messages.PodEvictionCancelled{}, &messages.PodEvicted{}, &messages.PodDeletionRequested{}, &messages.PodEvictionFailed{},
 	&messages.SettingChanged{}, &messages.Crashed{}, &messages.ClockStepped{}, &messages.Restarted{},
 )
 

@@ -71,6 +71,12 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 		ev.Stringer("after", f.After)
 	case *messages.PurgeOvertaken:
 		ev.Stringer("after", f.After)
+	case *messages.PodEvictionScheduled:
+		ev.Str("taint", taint.String(&f.Taint))
+	case *messages.PodEvicted:
+		ev.Str("taint", taint.String(&f.Taint))
+	case *messages.PodEvictionFailed:
+		ev.Str("err", f.Error)
 	case *messages.Scaled:
 		ev.Int32("from", f.Before).Int32("to", f.Replicas)
 	case *messages.SettingChanged:

@@ -48,6 +48,8 @@ func (t teller) tell(f messages.Fact) Phrase {
 		return t.tellBinding(f).about(string(f.AboutBinding()))
 	case messages.AboutCluster:
 		return t.tellCluster(f).about(string(f.AboutCluster()))
+	case messages.AboutPod:
+		return t.tellPod(f).about("pod " + string(f.AboutPod()))
 	case *messages.GovernorChanged:
 		return t.governed(f)
 	case *messages.BreakerChanged:

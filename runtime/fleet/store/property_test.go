@@ -160,6 +160,7 @@ var passedBy = []string{
 	"OutageBegan", "OutageEnded", "HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
 	"HandoverBlocked", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
+	"PodEvictionScheduled", "PodEvictionCancelled", "PodEvicted", "PodDeletionRequested", "PodEvictionFailed",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Crashed", "ClockStepped", "Restarted",
 	"ActivationDeferred", "BudgetExceeded",
 }

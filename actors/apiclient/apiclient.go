@@ -1,0 +1,101 @@
+// Package apiclient is the machine of one client of the API server. The client serves requests in the order of their arrival, as fast as
+// its rate limiter permits: client-go's token bucket, one for all verbs. The evictions of many pods therefore read all pods first, then
+// mark all, and then delete all. The Events that a controller writes do not count here.
+package apiclient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/messages"
+)
+
+// Limits are those of --kube-api-qps and --kube-api-burst.
+type Limits struct {
+	// QPS is how many requests a second the client makes in the long run. Zero: there is no limit.
+	QPS float64
+	// Burst is how many it makes in the same step after a rest. Zero is one.
+	Burst int
+}
+
+// Client is one client of the API server.
+type Client struct {
+	// interval is the time in which the bucket gains one token, slack that in which it gains all but one; full is when the bucket
+	// will be full again.
+	interval, slack time.Duration
+	full            time.Time
+	// arrived are the requests of this instant, queue all earlier ones, in order.
+	arrived, queue []*messages.RequestAsked
+	refused        map[messages.APIVerb]string
+}
+
+// New returns a client with a full bucket.
+func New(l Limits) *Client {
+	c := &Client{refused: map[messages.APIVerb]string{}}
+	if l.QPS > 0 {
+		c.interval = time.Duration(min(float64(time.Second)/l.QPS, longest))
+		c.slack = time.Duration(min(float64(max(l.Burst, 1)-1)*float64(c.interval), longest))
+	}
+	return c
+}
+
+// longest, about 146 years, is the most that the bucket counts with, so that no sum of two such times wraps.
+const longest = float64(1 << 62)
+
+// Receive routes a message to its transition.
+func (c *Client) Receive(now time.Time, m messages.ToAPIClient, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.RequestAsked:
+		c.arrived = append(c.arrived, m)
+	case *messages.RequestsRefused:
+		c.refuse(m)
+	case *messages.Woken:
+		c.serve(now, out)
+	default:
+		panic(fmt.Sprintf("API client: unknown message %T", m))
+	}
+	out.WakeAt(c.next(now))
+}
+
+func (c *Client) refuse(m *messages.RequestsRefused) {
+	if m.Error == "" {
+		delete(c.refused, m.Verb)
+	} else {
+		c.refused[m.Verb] = m.Error
+	}
+}
+
+// serve takes in what arrived at this instant, in an order that does not depend on that of the messages, and serves what has a token.
+func (c *Client) serve(now time.Time, out *actors.Outbox) {
+	slices.SortFunc(c.arrived, func(a, b *messages.RequestAsked) int {
+		return cmp.Or(cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Verb, b.Verb))
+	})
+	c.queue = append(c.queue, c.arrived...)
+	c.arrived = nil
+	for len(c.queue) > 0 && !c.token().After(now) {
+		m := c.queue[0]
+		c.queue[0], c.queue = nil, c.queue[1:]
+		if c.full.Before(now) {
+			c.full = now
+		}
+		c.full = c.full.Add(c.interval)
+		out.TellPodEviction(m.Pod, &messages.RequestServed{Verb: m.Verb, Attempt: m.Attempt, Error: c.refused[m.Verb]})
+	}
+}
+
+// token is when the bucket has a token.
+func (c *Client) token() time.Time { return c.full.Add(-c.slack) }
+
+// next is when the client must serve again; zero: no request waits.
+func (c *Client) next(now time.Time) time.Time {
+	switch {
+	case len(c.arrived) > 0:
+		return now
+	case len(c.queue) > 0:
+		return c.token()
+	}
+	return time.Time{}
+}

@@ -1,0 +1,71 @@
+package apiclient_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/apiclient"
+	"leeward/messages"
+)
+
+func evictionOf(pod messages.PodName) messages.Address {
+	return messages.Address{Kind: messages.KindPodEviction, Name: string(pod)}
+}
+
+func ask(pod messages.PodName) *messages.RequestAsked {
+	return &messages.RequestAsked{Pod: pod, Verb: messages.VerbGet, Attempt: 1}
+}
+
+func served(why string) *messages.RequestServed {
+	return &messages.RequestServed{Verb: messages.VerbGet, Attempt: 1, Error: why}
+}
+
+func TestABurstIsServedAndThenTheRate(t *testing.T) {
+	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{QPS: 2, Burst: 2}))
+	n := d.Tell(ask("d"), ask("c"), ask("b"), ask("a"))
+	n.Told(evictionOf("a"), served("")).Told(evictionOf("b"), served(""))
+	require.Len(t, n.Mail(), 2)
+	n.WakesIn(500 * time.Millisecond)
+	d.Advance(500*time.Millisecond).Told(evictionOf("c"), served(""))
+	d.Tell(ask("0")).Quiet().WakesIn(500 * time.Millisecond)
+	d.Advance(500*time.Millisecond).Told(evictionOf("d"), served(""))
+	d.Advance(500*time.Millisecond).Told(evictionOf("0"), served("")).Sleeps()
+	d.QuietFor(time.Hour)
+	require.Len(t, d.Tell(ask("a"), ask("b"), ask("c")).Mail(), 2, "a rest fills the bucket, and no more")
+}
+
+func TestWithoutALimitNothingWaits(t *testing.T) {
+	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{}))
+	require.Len(t, d.Tell(ask("a"), ask("b"), ask("c")).Sleeps().Mail(), 3)
+}
+
+func TestRefusedRequestsSayWhyUntilThatEnds(t *testing.T) {
+	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{}))
+	d.Tell(&messages.RequestsRefused{Verb: messages.VerbGet, Error: "etcd is down"}, ask("a")).Told(evictionOf("a"), served("etcd is down"))
+	d.Tell(&messages.RequestsRefused{Verb: messages.VerbGet}, ask("a")).Told(evictionOf("a"), served(""))
+}
+
+// TestExtremeLimitsDoNotWrap: a rate or a burst beyond what time can count serves the first request, and never more than it may.
+func TestExtremeLimitsDoNotWrap(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits apiclient.Limits
+		want   int
+	}{
+		"a rate next to zero":         {apiclient.Limits{QPS: math.SmallestNonzeroFloat64, Burst: 1}, 1},
+		"a rate of one in a lifetime": {apiclient.Limits{QPS: 1e-12}, 1},
+		"an enormous burst":           {apiclient.Limits{QPS: 1, Burst: math.MaxInt}, 3},
+		"an enormous rate":            {apiclient.Limits{QPS: math.MaxFloat64, Burst: 1}, 3},
+		"a negative burst is one":     {apiclient.Limits{QPS: 1, Burst: -5}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := actorstest.Drive(t, apiclient.New(c.limits))
+			n := d.Tell(ask("a"), ask("b"), ask("c"))
+			require.Len(t, n.Mail(), c.want)
+			n.QuietFor(500 * time.Millisecond)
+		})
+	}
+}

@@ -1,0 +1,252 @@
+package podeviction
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+)
+
+const (
+	// mostTries is how often Kubernetes tries to evict a pod before it gives up, pause the time between two tries.
+	mostTries = 5
+	pause     = 10 * time.Millisecond
+	// longestPause bounds the pause under Leeward's rules, which doubles from try to try.
+	longestPause = 30 * time.Second
+)
+
+// verdict is why a pod is evicted, and since when it is due; without a toleration it does not tolerate the taint.
+type verdict struct {
+	taint      corev1.Taint
+	toleration *corev1.Toleration
+	deadline   time.Time
+}
+
+// attempt is an eviction under way: the requests get, patch and delete, one after the other.
+type attempt struct {
+	// number counts the attempts; answers to earlier ones are void. step is what was asked for last, empty where nothing is under way.
+	number int
+	step   messages.APIVerb
+	tries  int
+	// retry is when a refused eviction is tried again; zero: it waits for an answer.
+	retry time.Time
+	why   verdict
+}
+
+func (a *attempt) running() bool { return a.step != "" }
+
+// assess compares taints and tolerations. Nothing is known of the taints of another node than the pod's own.
+func (e *Eviction) assess(now time.Time, out *actors.Outbox) {
+	switch {
+	case e.object == nil || e.node == "" || string(e.node) != e.object.Spec.NodeName:
+	case e.rules.AsKubernetes:
+		e.assessAsKubernetes(now, out)
+	case spared(e.object):
+		e.withdraw("it has finished, is being deleted, or is a mirror of a static pod", out)
+	case !e.handled || e.attempt.running():
+		e.assessExactly(now, out)
+	}
+}
+
+// assessAsKubernetes counts from now, and keeps a timer that runs. Source: processPodOnNode of the taint-eviction controller.
+func (e *Eviction) assessAsKubernetes(now time.Time, out *actors.Outbox) {
+	a := taint.AllowanceOf(e.taints, e.object.Spec.Tolerations, taint.Rule{Match: messages.MatchFirst, Numeric: e.rules.Numeric})
+	v := taint.Tolerance{Outcome: a.Outcome, Taint: a.Taint, Toleration: a.Toleration}
+	if v.Outcome == taint.Until {
+		v.At = a.After(now)
+	}
+	switch v.Outcome {
+	case taint.Forever:
+		e.cancel(e.stays(), out)
+		e.handled = false
+	case taint.Untolerated:
+		e.cancel("it does not tolerate "+taint.String(&e.taints[v.Taint]), out)
+		if !e.attempt.running() {
+			e.begin(e.why(&v), out)
+		}
+	case taint.Until:
+		if e.timer.at.IsZero() && !e.handled {
+			e.schedule(now, &v, out)
+		}
+	}
+}
+
+// assessExactly goes by timeAdded and the shortest toleration, and takes back what is no longer due.
+func (e *Eviction) assessExactly(now time.Time, out *actors.Outbox) {
+	v := taint.Deadline(e.taints, e.object.Spec.Tolerations, taint.Rule{Match: messages.MatchMinimum, Numeric: e.rules.Numeric})
+	due := v.Outcome == taint.Untolerated || v.Outcome == taint.Until && !v.At.After(now)
+	switch {
+	case due && e.attempt.running():
+		e.attempt.why = e.why(&v)
+	case due:
+		e.begin(e.why(&v), out)
+	case v.Outcome == taint.Forever:
+		e.withdraw(e.stays(), out)
+	default:
+		e.stop()
+		if e.timer.at.Equal(v.At) {
+			e.timer.why = e.why(&v)
+			return
+		}
+		e.schedule(now, &v, out)
+	}
+}
+
+// why names the taint and the toleration that decided.
+func (e *Eviction) why(v *taint.Tolerance) verdict {
+	w := verdict{taint: e.taints[v.Taint], deadline: v.At}
+	if v.Toleration >= 0 {
+		w.toleration = &e.object.Spec.Tolerations[v.Toleration]
+	}
+	return w
+}
+
+// stays is why the pod is not evicted.
+func (e *Eviction) stays() string {
+	if len(e.taints) == 0 {
+		return "its node has no NoExecute taint"
+	}
+	return "it tolerates every NoExecute taint without a limit"
+}
+
+// schedule starts the timer. Seconds of zero or fewer are over immediately.
+func (e *Eviction) schedule(now time.Time, v *taint.Tolerance, out *actors.Outbox) {
+	why := e.why(v)
+	if !why.deadline.After(now) {
+		e.begin(why, out)
+		return
+	}
+	e.timer = timer{at: why.deadline, why: why}
+	out.Record(&messages.PodEvictionScheduled{
+		Pod: e.name, Node: e.node, Deadline: why.deadline, Taint: why.taint, Toleration: *why.toleration,
+	})
+}
+
+// cancel clears the timer. An eviction that has begun goes on.
+func (e *Eviction) cancel(reason string, out *actors.Outbox) {
+	if e.timer.at.IsZero() {
+		return
+	}
+	out.Record(&messages.PodEvictionCancelled{Pod: e.name, Node: e.on(), Deadline: e.timer.at, Reason: reason})
+	e.timer = timer{}
+}
+
+// withdraw clears the timer, and takes back an eviction that has begun.
+func (e *Eviction) withdraw(reason string, out *actors.Outbox) {
+	if e.attempt.running() {
+		out.Record(&messages.PodEvictionCancelled{Pod: e.name, Node: e.on(), Deadline: e.attempt.why.deadline, Reason: reason})
+	}
+	e.stop()
+	e.cancel(reason, out)
+}
+
+// stop ends an eviction that has begun; late answers to it are void.
+func (e *Eviction) stop() {
+	if e.attempt.running() {
+		e.attempt, e.handled = attempt{number: e.attempt.number}, false
+	}
+}
+
+// begin starts to evict the pod.
+func (e *Eviction) begin(why verdict, out *actors.Outbox) {
+	e.timer, e.handled = timer{}, true
+	e.attempt = attempt{number: e.attempt.number, why: why}
+	e.try(out)
+}
+
+// tryAgain tries to evict the pod once more when its pause is over.
+func (e *Eviction) tryAgain(now time.Time, out *actors.Outbox) {
+	if e.attempt.running() && !e.attempt.retry.IsZero() && !e.attempt.retry.After(now) {
+		e.try(out)
+	}
+}
+
+func (e *Eviction) try(out *actors.Outbox) {
+	e.attempt.number++
+	e.attempt.tries++
+	e.attempt.retry = time.Time{}
+	e.ask(messages.VerbGet, out)
+}
+
+func (e *Eviction) ask(verb messages.APIVerb, out *actors.Outbox) {
+	e.attempt.step = verb
+	out.TellAPIClient(e.rules.Client, &messages.RequestAsked{Pod: e.name, Verb: verb, Attempt: e.attempt.number})
+}
+
+// served goes on to the next request. A pod that has its condition is not patched again.
+func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.Outbox) {
+	if m.Attempt != e.attempt.number || m.Verb != e.attempt.step || !e.attempt.retry.IsZero() {
+		return
+	}
+	why := &e.attempt.why
+	switch {
+	case m.Error != "":
+		e.refused(now, m, out)
+	case m.Verb == messages.VerbGet && !e.marked:
+		e.ask(messages.VerbPatch, out)
+	case m.Verb == messages.VerbGet:
+		e.ask(messages.VerbDelete, out)
+	case m.Verb == messages.VerbPatch:
+		e.marked = true
+		out.Record(&messages.PodEvicted{Pod: e.name, Node: e.on(), Deadline: why.deadline, Taint: why.taint, Toleration: why.toleration})
+		e.ask(messages.VerbDelete, out)
+	default:
+		out.Record(&messages.PodDeletionRequested{Pod: e.name, Node: e.on(), GracePeriodSeconds: e.grace()})
+		e.attempt = attempt{number: e.attempt.number}
+	}
+}
+
+// refused waits for another try; Kubernetes gives up after some.
+func (e *Eviction) refused(now time.Time, m *messages.RequestServed, out *actors.Outbox) {
+	f := &messages.PodEvictionFailed{Pod: e.name, Node: e.on(), Verb: m.Verb, Error: m.Error, Tries: e.attempt.tries}
+	switch {
+	case !e.rules.AsKubernetes:
+		f.Retry = now.Add(min(pause<<min(e.attempt.tries-1, 20), longestPause))
+	case e.attempt.tries < mostTries:
+		f.Retry = now.Add(pause)
+	default:
+		e.attempt, e.handled = attempt{number: e.attempt.number}, false
+	}
+	e.attempt.retry = f.Retry
+	out.Record(f)
+}
+
+// on is the pod's node.
+func (e *Eviction) on() messages.NodeName {
+	if e.object == nil {
+		return ""
+	}
+	return messages.NodeName(e.object.Spec.NodeName)
+}
+
+// grace is what a deletion grants the pod; one that has finished needs nothing.
+func (e *Eviction) grace() int64 {
+	switch seconds := e.object.Spec.TerminationGracePeriodSeconds; {
+	case finished(e.object):
+		return 0
+	case seconds != nil:
+		return *seconds
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds
+}
+
+// spared reports whether Leeward's rules never evict a pod.
+func spared(object *corev1.Pod) bool {
+	_, mirror := object.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror || finished(object) || object.DeletionTimestamp != nil
+}
+
+func finished(object *corev1.Pod) bool {
+	return object.Status.Phase == corev1.PodSucceeded || object.Status.Phase == corev1.PodFailed
+}
+
+// disrupted reports whether a pod has the condition that evictions give it.
+func disrupted(object *corev1.Pod) bool {
+	return slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	})
+}

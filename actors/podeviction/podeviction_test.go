@@ -1,0 +1,335 @@
+package podeviction_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/apiclient"
+	"leeward/actors/podeviction"
+	"leeward/messages"
+)
+
+const (
+	self   messages.PodName    = "d/web"
+	client messages.ClientName = "taint-eviction-controller"
+	node   messages.NodeName   = "n1"
+)
+
+var (
+	podAt    = messages.Address{Kind: messages.KindPodEviction, Name: string(self)}
+	clientAt = messages.Address{Kind: messages.KindAPIClient, Name: string(client)}
+
+	kubernetes = podeviction.Rules{AsKubernetes: true, Client: client}
+	leeward    = podeviction.Rules{Client: client}
+)
+
+// fleet is one pod with a client that has no limit.
+type fleet struct {
+	*actorstest.Network
+	t *testing.T
+	// deleted are the seconds at which the pod was deleted, all facts what was recorded since the start.
+	deleted []float64
+	all     []messages.Fact
+}
+
+func newFleet(t *testing.T, r podeviction.Rules) *fleet {
+	f := &fleet{Network: actorstest.NewNetwork(t, nil), t: t}
+	actorstest.Join(f.Network, podAt, podeviction.New(self, r))
+	actorstest.Join(f.Network, clientAt, apiclient.New(apiclient.Limits{}))
+	return f
+}
+
+// tell tells the eviction, at the present instant.
+func (f *fleet) tell(ms ...messages.Message) {
+	f.Post(podAt, ms...)
+	f.run(0)
+}
+
+// run lets time pass, to this many seconds since the start.
+func (f *fleet) until(seconds float64) {
+	f.run(actorstest.Start.Add(time.Duration(seconds * float64(time.Second))).Sub(f.Now()))
+}
+
+func (f *fleet) run(by time.Duration) {
+	const step = 250 * time.Millisecond
+	for {
+		d := min(by, step)
+		f.Advance(d)
+		f.all = append(f.all, f.Facts()...)
+		for range actorstest.FactsOf[*messages.PodDeletionRequested](f.Facts()) {
+			f.deleted = append(f.deleted, f.Now().Sub(actorstest.Start).Seconds())
+		}
+		if by -= d; by <= 0 {
+			return
+		}
+	}
+}
+
+// kinds are the kinds of all facts so far.
+func (f *fleet) kinds() (kinds []string) {
+	for _, fact := range f.all {
+		kinds = append(kinds, strings.TrimPrefix(fact.Kind(), "Pod"))
+	}
+	return kinds
+}
+
+func tainted(keys ...string) *messages.NodeTaintsSeen {
+	m := &messages.NodeTaintsSeen{Node: node}
+	for _, k := range keys {
+		key, value, _ := strings.Cut(k, "=")
+		m.Taints = append(m.Taints, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoExecute})
+	}
+	return m
+}
+
+// tolerates is a toleration of a key: for so many seconds, or without a limit.
+func tolerates(key string, seconds ...int64) corev1.Toleration {
+	t := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}
+	if key, value, is := strings.Cut(key, "="); is {
+		t.Key, t.Value, t.Operator = key, value, corev1.TolerationOpEqual
+	}
+	if len(seconds) > 0 {
+		t.TolerationSeconds = &seconds[0]
+	}
+	return t
+}
+
+func pod(tolerations ...corev1.Toleration) *messages.PodStored {
+	return &messages.PodStored{Object: &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "web", UID: "u1"},
+		Spec:       corev1.PodSpec{NodeName: string(node), Tolerations: tolerations},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}}
+}
+
+func like(m *messages.PodStored, change func(*corev1.Pod)) *messages.PodStored {
+	object := m.Object.DeepCopy()
+	change(object)
+	return &messages.PodStored{Object: object}
+}
+
+// event is what the eviction hears at a second.
+type event struct {
+	at float64
+	m  messages.Message
+}
+
+// TestTheTableOfEvictions has what was seen of taint eviction in Kubernetes 1.37.1 beside what its documents promise, in seconds from
+// the first taint.
+func TestTheTableOfEvictions(t *testing.T) {
+	aged := tainted("t1")
+	aged.Taints[0].TimeAdded = &metav1.Time{Time: actorstest.Start.Add(-time.Hour)}
+	finished := like(pod(), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	mirror := like(pod(), func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} })
+	ending := like(pod(), func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: actorstest.Start} })
+	both := pod(tolerates("t1", 2), tolerates("t2", 6))
+	var never []float64
+	at := func(seconds ...float64) []float64 { return seconds }
+	for _, c := range []struct {
+		name             string
+		pod              *messages.PodStored
+		events           []event
+		seen, documented []float64
+	}{
+		{"a shorter toleration of a second taint", pod(tolerates("t1", 6), tolerates("t2", 1)), []event{{0, tainted("t1")}, {2, tainted("t1", "t2")}}, at(6), at(3)},
+		{"the timed taint goes", pod(tolerates("t1", 2), tolerates("t2")), []event{{0, tainted("t1", "t2")}, {1, tainted("t2")}}, never, never},
+		{"the taint of the shorter toleration goes", both, []event{{0, tainted("t1", "t2")}, {1, tainted("t2")}}, at(2), at(6)},
+		{"the seconds are shortened", pod(tolerates("t1", 6)), []event{{0, tainted("t1")}, {2, pod(tolerates("t1", 1))}}, at(6), at(2)},
+		{"the seconds are lengthened", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {2, pod(tolerates("t1", 7))}}, at(3), at(7)},
+		{"the seconds are removed", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, pod(tolerates("t1"))}}, never, never},
+		{"the taint goes and comes back", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, tainted()}, {2, tainted("t1")}}, at(5), at(5)},
+		{"the taint is an hour old", pod(tolerates("t1", 3)), []event{{0, aged}}, at(3), at(0)},
+		{"negative seconds", pod(tolerates("t1", -5)), []event{{0, tainted("t1")}}, at(0), at(0)},
+		{"no seconds", pod(tolerates("t1", 0)), []event{{0, tainted("t1")}}, at(0), at(0)},
+		{"the value changes", pod(tolerates("t1=a")), []event{{0, tainted("t1=a")}, {2, tainted("t1=b")}}, at(2), at(2)},
+		{"an untolerated taint comes", pod(tolerates("t1", 6)), []event{{0, tainted("t1")}, {2, tainted("t1", "t2")}}, at(2), at(2)},
+		{"a pod that has finished", finished, []event{{0, tainted("t1")}}, at(0), never},
+		{"a mirror pod", mirror, []event{{0, tainted("t1")}}, at(0), never},
+		{"a pod that is being deleted", ending, []event{{0, tainted("t1")}}, at(0), never},
+		{"a pod that is deleted meanwhile", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, &messages.PodForgotten{}}}, never, never},
+		{"everything tolerated first", pod(tolerates(""), tolerates("t1", 2)), []event{{0, tainted("t1")}}, never, at(2)},
+		{"everything tolerated last", pod(tolerates("t1", 2), tolerates("")), []event{{0, tainted("t1")}}, at(2), at(2)},
+		{"a swap of taints keeps the clock", pod(tolerates("t1", 4), tolerates("t2", 2)), []event{{0, tainted("t1")}, {1, tainted("t2")}}, at(4), at(3)},
+		{"another taint for a pod that was evicted", pod(), []event{{0, tainted("t1")}, {2, tainted("t1", "t2")}}, at(0, 2), at(0)},
+		{"a node that is deleted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, &messages.NodeTaintsSeen{Node: node, Gone: true}}}, at(3), at(3)},
+		{"another node's taints", pod(), []event{{0, &messages.NodeTaintsSeen{Node: "n2", Taints: tainted("t1").Taints}}}, never, never},
+	} {
+		for _, way := range []struct {
+			name  string
+			rules podeviction.Rules
+			want  []float64
+		}{{"kubernetes", kubernetes, c.seen}, {"leeward", leeward, c.documented}} {
+			t.Run(c.name+"/"+way.name, func(t *testing.T) {
+				f := newFleet(t, way.rules)
+				f.tell(c.pod)
+				for _, e := range c.events {
+					f.until(e.at)
+					f.tell(e.m)
+				}
+				f.until(20)
+				require.Equal(t, way.want, f.deleted, "%v", f.kinds())
+			})
+		}
+	}
+}
+
+// TestAnEvictionNamesItsTaintAndToleration, at each of its steps.
+func TestAnEvictionNamesItsTaintAndToleration(t *testing.T) {
+	for _, r := range []podeviction.Rules{kubernetes, leeward} {
+		f := newFleet(t, r)
+		f.tell(pod(tolerates("t2"), tolerates("t1", 3)), tainted("t2", "t1"))
+		taint := corev1.Taint{Key: "t1", Effect: corev1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: f.Now()}}
+		toleration, deadline := tolerates("t1", 3), f.Now().Add(3*time.Second)
+		f.Recorded(&messages.PodEvictionScheduled{Pod: self, Node: node, Deadline: deadline, Taint: taint, Toleration: toleration})
+		f.until(3)
+		f.Recorded(
+			&messages.PodEvicted{Pod: self, Node: node, Deadline: deadline, Taint: taint, Toleration: &toleration},
+			&messages.PodDeletionRequested{Pod: self, Node: node, GracePeriodSeconds: 30},
+		)
+		f.Sleeps()
+	}
+}
+
+func TestAFinishedPodIsDeletedWithoutGrace(t *testing.T) {
+	f := newFleet(t, kubernetes)
+	f.tell(like(pod(), func(p *corev1.Pod) {
+		p.Status.Phase, p.Spec.TerminationGracePeriodSeconds = corev1.PodFailed, new(int64)
+		*p.Spec.TerminationGracePeriodSeconds = 20
+	}), tainted("t1"))
+	require.Zero(t, actorstest.FactsOf[*messages.PodDeletionRequested](f.all)[0].GracePeriodSeconds)
+}
+
+// TestARestartCountsFromTheTaintOrAnew: a new machine hears what is stored, 2 s after the taint came.
+func TestARestartCountsFromTheTaintOrAnew(t *testing.T) {
+	seen := tainted("t1")
+	seen.Taints[0].TimeAdded = &metav1.Time{Time: actorstest.Start}
+	for _, c := range []struct {
+		rules podeviction.Rules
+		want  float64
+	}{{kubernetes, 7}, {leeward, 5}} {
+		f := newFleet(t, c.rules)
+		f.until(2)
+		f.tell(pod(tolerates("t1", 5)), seen)
+		f.until(10)
+		require.Equal(t, []float64{c.want}, f.deleted)
+	}
+}
+
+// TestAFailedEvictionIsTriedAgain: Kubernetes gives up after five tries, 10 ms apart; Leeward goes on until it is done.
+func TestAFailedEvictionIsTriedAgain(t *testing.T) {
+	refuse := func(f *fleet, why string) {
+		f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbDelete, Error: why})
+	}
+	f := newFleet(t, kubernetes)
+	refuse(f, "etcd is down")
+	f.tell(pod(), tainted("t1"))
+	f.until(1)
+	refuse(f, "")
+	f.until(60)
+	failed := actorstest.FactsOf[*messages.PodEvictionFailed](f.all)
+	require.Len(t, failed, 5)
+	for i, fact := range failed[:4] {
+		require.Equal(t, actorstest.Start.Add(time.Duration(i+1)*10*time.Millisecond), fact.Retry)
+	}
+	require.Equal(t, &messages.PodEvictionFailed{Pod: self, Node: node, Verb: messages.VerbDelete, Error: "etcd is down", Tries: 5}, failed[4])
+	require.Len(t, actorstest.FactsOf[*messages.PodEvicted](f.all), 1, "the condition is given once")
+	require.Empty(t, f.deleted)
+	f.Sleeps()
+
+	f = newFleet(t, leeward)
+	refuse(f, "etcd is down")
+	f.tell(pod(), tainted("t1"))
+	f.until(100)
+	failed = actorstest.FactsOf[*messages.PodEvictionFailed](f.all)
+	require.Equal(t, 30*time.Second, failed[len(failed)-1].Retry.Sub(failed[len(failed)-2].Retry), "the pause is bounded")
+	refuse(f, "")
+	f.until(140)
+	require.Len(t, f.deleted, 1)
+	f.Sleeps()
+}
+
+// TestAnEvictionThatIsRefusedIsTakenBack where nothing asks for it any more; Kubernetes does not.
+func TestAnEvictionThatIsRefusedIsTakenBack(t *testing.T) {
+	for _, c := range []struct {
+		rules podeviction.Rules
+		last  string
+		times int
+	}{{leeward, "EvictionCancelled", 0}, {kubernetes, "DeletionRequested", 1}} {
+		f := newFleet(t, c.rules)
+		f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet, Error: "busy"})
+		f.tell(pod(), tainted("t1"))
+		f.tell(tainted())
+		f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet})
+		f.until(5)
+		require.Equal(t, c.last, f.kinds()[len(f.kinds())-1])
+		require.Len(t, f.deleted, c.times)
+	}
+}
+
+// TestAPodOfTheSameNameIsAnother: what was due for the first is not for the second, which is evicted for itself.
+func TestAPodOfTheSameNameIsAnother(t *testing.T) {
+	for _, r := range []podeviction.Rules{kubernetes, leeward} {
+		f := newFleet(t, r)
+		f.tell(pod(), tainted("t1"))
+		f.until(1)
+		f.tell(like(pod(tolerates("t1", 3)), func(p *corev1.Pod) { p.UID = "u2" }))
+		f.until(9)
+		require.Len(t, f.deleted, 2)
+		require.Len(t, actorstest.FactsOf[*messages.PodEvicted](f.all), 2)
+	}
+}
+
+func TestTheOrderOfMessagesAtOneInstantDoesNotMatter(t *testing.T) {
+	for _, r := range []podeviction.Rules{kubernetes, leeward} {
+		var first []messages.Fact
+		ways := 0
+		actorstest.EveryWay(func(choose actorstest.Choose) {
+			f := newFleet(t, r)
+			f.tell(pod(tolerates("t1", 6)), tainted("t1"))
+			f.until(2)
+			f.tell(actorstest.Interleave(choose,
+				[]messages.Message{tainted("t1", "t2"), tainted("t2"), tainted("t3")},
+				[]messages.Message{pod(tolerates("t2", 3)), pod(tolerates("t3", 2))},
+			)...)
+			f.until(12)
+			if ways++; first == nil {
+				first = f.all
+			}
+			require.Equal(t, first, f.all)
+		})
+		require.Equal(t, 10, ways)
+	}
+}
+
+// TestOneClientEvictsTheThousandPodsOfANode as the controller of Kubernetes does with its usual limits: all are read, then all marked,
+// and then all deleted. Measured: the first deletion after 98.7 s, the last after 148.7 s.
+func TestOneClientEvictsTheThousandPodsOfANode(t *testing.T) {
+	n := actorstest.NewNetwork(t, nil)
+	actorstest.Join(n, clientAt, apiclient.New(apiclient.Limits{QPS: 20, Burst: 30}))
+	for i := range 1000 {
+		name := messages.NamePod("d", fmt.Sprintf("web-%03d", i))
+		at := messages.Address{Kind: messages.KindPodEviction, Name: string(name)}
+		actorstest.Join(n, at, podeviction.New(name, kubernetes))
+		n.Post(at, pod(), tainted("t1"))
+	}
+	n.Advance(0)
+	n.Advance(98500 * time.Millisecond)
+	require.Len(t, actorstest.FactsOf[*messages.PodEvicted](n.Facts()), 1000)
+	require.Empty(t, actorstest.FactsOf[*messages.PodDeletionRequested](n.Facts()))
+	deleted := actorstest.FactsOf[*messages.PodDeletionRequested](n.Advance(50 * time.Millisecond).Facts())
+	require.Len(t, deleted, 1)
+	deleted = append(deleted, actorstest.FactsOf[*messages.PodDeletionRequested](n.Advance(49900*time.Millisecond).Facts())...)
+	require.Len(t, deleted, 999)
+	deleted = append(deleted, actorstest.FactsOf[*messages.PodDeletionRequested](n.Advance(50*time.Millisecond).Facts())...)
+	require.Len(t, deleted, 1000)
+	require.True(t, slices.IsSortedFunc(deleted, func(a, b *messages.PodDeletionRequested) int { return strings.Compare(string(a.Pod), string(b.Pod)) }))
+	n.Sleeps()
+}

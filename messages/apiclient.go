@@ -1,0 +1,42 @@
+package messages
+
+// ToAPIClient is what a client of the API server understands.
+type ToAPIClient interface {
+	Message
+	toAPIClient()
+}
+
+// APIVerb is what a request asks of the API server.
+type APIVerb string
+
+// The requests of one eviction, in their order.
+const (
+	// VerbGet reads the pod.
+	VerbGet APIVerb = "get"
+	// VerbPatch gives the pod its condition DisruptionTarget.
+	VerbPatch APIVerb = "patch"
+	// VerbDelete deletes the pod.
+	VerbDelete APIVerb = "delete"
+)
+
+// RequestAsked asks for a request to the API server in the name of a pod. From: pod eviction. To: API client.
+type RequestAsked struct {
+	Pod  PodName
+	Verb APIVerb
+	// Attempt numbers the attempts of the pod; the answer carries it.
+	Attempt int
+}
+
+// RequestsRefused has the API server refuse every request with that verb from now on; without an error it serves them again.
+// From: ingress. To: API client.
+type RequestsRefused struct {
+	Verb  APIVerb
+	Error string
+}
+
+func (*RequestAsked) message()    {}
+func (*RequestsRefused) message() {}
+
+func (*RequestAsked) toAPIClient()    {}
+func (*RequestsRefused) toAPIClient() {}
+func (*Woken) toAPIClient()           {}
