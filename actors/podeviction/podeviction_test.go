@@ -159,6 +159,7 @@ func TestTheTableOfEvictions(t *testing.T) {
 		{"everything tolerated last", pod(tolerates("t1", 2), tolerates("")), []event{{0, tainted("t1")}}, at(2), at(2)},
 		{"a swap of taints keeps the clock", pod(tolerates("t1", 4), tolerates("t2", 2)), []event{{0, tainted("t1")}, {1, tainted("t2")}}, at(4), at(3)},
 		{"another taint for a pod that was evicted", pod(), []event{{0, tainted("t1")}, {2, tainted("t1", "t2")}}, at(0, 2), at(0)},
+		{"a taint that goes and comes back for a pod that was evicted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {4, tainted()}, {5, tainted("t1")}}, at(3, 8), at(3)},
 		{"a node that is deleted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, &messages.NodeTaintsSeen{Node: node, Gone: true}}}, at(3), at(3)},
 		{"another node's taints", pod(), []event{{0, &messages.NodeTaintsSeen{Node: "n2", Taints: tainted("t1").Taints}}}, never, never},
 	} {
@@ -271,6 +272,27 @@ func TestAnEvictionThatIsRefusedIsTakenBack(t *testing.T) {
 		f.until(5)
 		require.Equal(t, c.last, f.kinds()[len(f.kinds())-1])
 		require.Len(t, f.deleted, c.times)
+	}
+}
+
+// TestLateAnswersAreVoid: they are about an eviction that was taken back, or about another pod of that name.
+func TestLateAnswersAreVoid(t *testing.T) {
+	get := func(attempt int) *messages.RequestAsked {
+		return &messages.RequestAsked{Pod: self, Verb: messages.VerbGet, Attempt: attempt}
+	}
+	for name, between := range map[string][]messages.ToPodEviction{
+		"taken back":  {tainted()},
+		"another pod": {&messages.PodForgotten{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := actorstest.Drive(t, podeviction.New(self, leeward))
+			d.Tell(pod(), tainted("t1")).Told(clientAt, get(1))
+			d.Tell(between...)
+			d.Tell(pod(), tainted("t1")).Told(clientAt, get(2))
+			d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 1}).Quiet()
+			d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 2}).
+				Told(clientAt, &messages.RequestAsked{Pod: self, Verb: messages.VerbPatch, Attempt: 2})
+		})
 	}
 }
 
