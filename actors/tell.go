@@ -46,6 +46,11 @@ func (o *Outbox) TellPodScheduler(m messages.ToPodScheduler) {
 // TellAPIServer sends to the API server that keeps the pods and nodes of a cluster.
 func (o *Outbox) TellAPIServer(m messages.ToAPIServer) { o.tell(messages.KindAPIServer, "", m) }
 
+// TellZone sends to one zone of nodes.
+func (o *Outbox) TellZone(name messages.ZoneName, m messages.ToZone) {
+	o.tell(messages.KindZone, string(name), m)
+}
+
 // TellPodEviction sends to the eviction of one pod.
 func (o *Outbox) TellPodEviction(name messages.PodName, m messages.ToPodEviction) {
 	o.tell(messages.KindPodEviction, string(name), m)

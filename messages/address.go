@@ -98,6 +98,7 @@ const (
 	KindBinding
 	KindGovernor
 	KindScheduler
+	KindZone
 	KindPodEviction
 	KindAPIClient
 	KindOwner
@@ -113,6 +114,7 @@ var kindNames = [...]string{
 	KindBinding:      "binding",
 	KindGovernor:     "governor",
 	KindScheduler:    "scheduler",
+	KindZone:         "zone",
 	KindPodEviction:  "pod eviction",
 	KindAPIClient:    "API client",
 	KindOwner:        "owner",

@@ -71,6 +71,10 @@ type DeleteNode struct {
 	Cause string
 }
 
+// TaintNode gives a node the NoExecute taint that its Ready condition asks for. From: zone. To: API server.
+type TaintNode struct{ Node NodeName }
+
+func (*TaintNode) message()         {}
 func (*BindPod) message()           {}
 func (*MarkUnschedulable) message() {}
 func (*CreatePod) message()         {}
@@ -78,6 +82,7 @@ func (*DeletePod) message()         {}
 func (*CreateNode) message()        {}
 func (*DeleteNode) message()        {}
 
+func (*TaintNode) toAPIServer()         {}
 func (*BindPod) toAPIServer()           {}
 func (*MarkUnschedulable) toAPIServer() {}
 func (*CreatePod) toAPIServer()         {}

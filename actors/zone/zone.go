@@ -1,0 +1,114 @@
+// Package zone is the machine of one zone of nodes. It has the queue of the nodes that are to get a NoExecute taint, and lets them have it
+// in the order of time, then of name, as fast as the limiter of the zone permits. Kubernetes looks at the queue every 100 ms.
+package zone
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors"
+	"leeward/actors/rules/nodelife"
+	"leeward/messages"
+)
+
+// Rules say how a zone works through its queue.
+type Rules struct {
+	// Rate is how many nodes a second get their taint at the start. --node-eviction-rate.
+	Rate float64
+	// Poll is how often the queue is looked at, counted from the instant Epoch. Zero: whenever there is a token.
+	Poll  time.Duration
+	Epoch time.Time
+	// Sticky has a rate of exactly 1 not bring back a limiter that was switched off, as in Kubernetes.
+	Sticky bool
+}
+
+// Zone is one zone.
+type Zone struct {
+	name    messages.ZoneName
+	rules   Rules
+	limiter nodelife.Limiter
+	queue   []messages.NodeQueued
+	// rate is what the limiter is set to at the end of this instant, where set.
+	rate float64
+	set  bool
+}
+
+// New returns a zone without nodes, whose bucket is full.
+func New(name messages.ZoneName, rules Rules) *Zone {
+	return &Zone{name: name, rules: rules, limiter: nodelife.NewLimiter(rules.Rate)}
+}
+
+// Receive routes a message to its transition.
+func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.NodeQueued:
+		z.queued(m)
+	case *messages.NodeDequeued:
+		z.queue = slices.DeleteFunc(z.queue, func(q messages.NodeQueued) bool { return q.Node == m.Node })
+	case *messages.ZoneRateSet:
+		z.rate, z.set = m.Rate, true
+	case *messages.Woken:
+		z.work(now, out)
+	default:
+		panic(fmt.Sprintf("zone %s: unknown message %T", z.name, m))
+	}
+	out.WakeAt(z.next(now))
+}
+
+// queued puts a node in its place; one that is there keeps it.
+func (z *Zone) queued(m *messages.NodeQueued) {
+	if slices.ContainsFunc(z.queue, func(q messages.NodeQueued) bool { return q.Node == m.Node }) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(z.queue, *m, before)
+	z.queue = slices.Insert(z.queue, at, *m)
+}
+
+func before(a, b messages.NodeQueued) int {
+	return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Node, b.Node))
+}
+
+// work lets as many nodes have their taint as there are tokens.
+func (z *Zone) work(now time.Time, out *actors.Outbox) {
+	if z.set {
+		z.limiter, z.set = z.limiter.Swap(z.rate, now, z.rules.Sticky), false
+	}
+	for len(z.queue) > 0 && z.polled(now).Equal(now) {
+		limiter, taken := z.limiter.Take(now)
+		if !taken {
+			return
+		}
+		z.limiter = limiter
+		out.TellAPIServer(&messages.TaintNode{Node: z.queue[0].Node})
+		z.queue = z.queue[1:]
+	}
+}
+
+// next is when the zone must work; zero: nothing is queued, or no token will come.
+func (z *Zone) next(now time.Time) time.Time {
+	if z.set {
+		return now
+	}
+	at, ever := z.limiter.FreeAt()
+	if len(z.queue) == 0 || !ever {
+		return time.Time{}
+	}
+	if at.Before(now) {
+		at = now
+	}
+	return z.polled(at)
+}
+
+// polled is when the queue is looked at, from an instant on.
+func (z *Zone) polled(from time.Time) time.Time {
+	if z.rules.Poll <= 0 {
+		return from
+	}
+	rest := from.Sub(z.rules.Epoch) % z.rules.Poll
+	if rest == 0 {
+		return from
+	}
+	return from.Add(z.rules.Poll - rest)
+}

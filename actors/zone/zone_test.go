@@ -1,0 +1,113 @@
+package zone_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/actors/actorstest"
+	"leeward/actors/rules/nodelife"
+	"leeward/actors/zone"
+	"leeward/messages"
+)
+
+var apiServer = messages.Address{Kind: messages.KindAPIServer}
+
+// rules are those of the probed controllers: a node a second, looked at every 100 ms.
+func rules() zone.Rules {
+	return zone.Rules{Rate: 1, Poll: 100 * time.Millisecond, Epoch: actorstest.Start, Sticky: true}
+}
+
+func queued(nodes ...messages.NodeName) (ms []messages.ToZone) {
+	for _, n := range nodes {
+		ms = append(ms, &messages.NodeQueued{Node: n, Since: actorstest.Start})
+	}
+	return ms
+}
+
+// tainted lets time pass, and returns the seconds since the start at which nodes were tainted.
+func tainted(d *actorstest.Driver[messages.ToZone], until float64) (seconds []float64) {
+	for at := d.Now(); d.Now().Sub(actorstest.Start).Seconds() < until; at = d.Now() {
+		d.Approach(50 * time.Millisecond)
+		for range actorstest.MailTo(d.Mail(), apiServer) {
+			seconds = append(seconds, at.Sub(actorstest.Start).Seconds())
+		}
+	}
+	return seconds
+}
+
+// TestDisruptedZonesAreTaintedAtTheirRates has what was seen of Kubernetes with rate 1, secondary rate 0.5 and threshold 5.
+func TestDisruptedZonesAreTaintedAtTheirRates(t *testing.T) {
+	limits := nodelife.Limits{Rate: 1, SecondaryRate: 0.5, LargeCluster: 5, Threshold: 0.55}
+	for name, c := range map[string]struct {
+		count nodelife.Count
+		want  []float64
+	}{
+		"6 nodes, 4 not ready":   {nodelife.Count{Ready: 2, NotReady: 4}, []float64{0, 2, 4, 6}},
+		"5 nodes, 4 not ready":   {nodelife.Count{Ready: 1, NotReady: 4}, nil},
+		"3 nodes, 2 not ready":   {nodelife.Count{Ready: 1, NotReady: 2}, []float64{0, 1}},
+		"4 nodes, all not ready": {nodelife.Count{NotReady: 4}, []float64{0, 1, 2, 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", rules()))
+			rate := limits.RateOf(nodelife.StateOf(c.count, limits.Threshold), c.count.Size())
+			d.Post(messages.Address{Name: "the machine"}, &messages.ZoneRateSet{Rate: rate})
+			for _, m := range queued([]messages.NodeName{"a", "b", "c", "d"}[:c.count.NotReady]...) {
+				d.Post(messages.Address{Name: "the machine"}, m)
+			}
+			require.Equal(t, c.want, tainted(d, 10))
+		})
+	}
+}
+
+func TestNodesGoInTheOrderOfTimeThenName(t *testing.T) {
+	d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", rules()))
+	late := &messages.NodeQueued{Node: "a", Since: actorstest.Start.Add(time.Millisecond)}
+	d.Tell(append([]messages.ToZone{late}, queued("c", "b", "d", "b")...)...).Told(apiServer, &messages.TaintNode{Node: "b"})
+	d.Advance(time.Second).Told(apiServer, &messages.TaintNode{Node: "c"})
+	d.Tell(&messages.NodeDequeued{Node: "d"})
+	d.Advance(time.Second).Told(apiServer, &messages.TaintNode{Node: "a"}).Sleeps()
+}
+
+// TestARateOfOneSticksAtZero in Kubernetes, after a full disruption; not in Leeward, and not with another rate.
+func TestARateOfOneSticksAtZero(t *testing.T) {
+	for _, c := range []struct {
+		rate   float64
+		sticky bool
+		want   int
+	}{{1, true, 0}, {1, false, 1}, {2, true, 1}} {
+		r := rules()
+		r.Sticky = c.sticky
+		d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+		d.Tell(&messages.ZoneRateSet{})
+		d.Tell(queued("a")...).QuietFor(time.Hour)
+		d.Tell(&messages.ZoneRateSet{Rate: c.rate})
+		require.Len(t, tainted(d, 3602), c.want)
+	}
+}
+
+// TestARateOfZeroTaintsOneNode, for the first bucket is full.
+func TestARateOfZeroTaintsOneNode(t *testing.T) {
+	r := rules()
+	r.Rate = 0
+	d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+	require.Len(t, d.Tell(queued("a", "b")...).Mail(), 1)
+	d.QuietFor(time.Hour).Sleeps()
+}
+
+// TestTheQueueIsLookedAtFromTimeToTime, or whenever there is a token.
+func TestTheQueueIsLookedAtFromTimeToTime(t *testing.T) {
+	for poll, want := range map[time.Duration]time.Duration{100 * time.Millisecond: 70 * time.Millisecond, 0: 0} {
+		r := rules()
+		r.Poll = poll
+		d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", r))
+		d.QuietFor(30 * time.Millisecond)
+		d.Tell(queued("a")...)
+		if want > 0 {
+			d.Quiet().WakesIn(want)
+			d.Advance(want)
+		}
+		d.Told(apiServer, &messages.TaintNode{Node: "a"})
+	}
+}
