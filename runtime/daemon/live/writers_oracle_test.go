@@ -39,8 +39,9 @@ func (w *writers) problems() (found []string) {
 		same(c.Name+" conditions", ours.Status.Conditions, c.Status.Conditions)
 		same(c.Name+" labels", ours.Labels, c.Labels)
 	}
+	forcedOut := w.forcedOut()
 	for _, o := range wished.List("Cluster") {
-		if get(w.fixture, o.(*api.Cluster)) == nil {
+		if get(w.fixture, o.(*api.Cluster)) == nil && !slices.Contains(forcedOut, o.GetName()) {
 			complain("machines have cluster %s, and none is stored", o.GetName())
 		}
 	}
@@ -112,7 +113,7 @@ func (w *writers) problems() (found []string) {
 		}
 	}
 	for key := range wanted {
-		if w.outOfStore(key) {
+		if slices.ContainsFunc(forcedOut, func(name string) bool { return strings.HasPrefix(key, workPlace(name)) }) {
 			continue
 		}
 		complain("work %s is missing", key)
@@ -121,12 +122,24 @@ func (w *writers) problems() (found []string) {
 	return found
 }
 
-// outOfStore reports whether a Work is one of a cluster that is not stored: one that was taken out of the store before it had a
-// finalizer, while workloads were placed there. Machines keep it until a restart, which knows of no cluster to have the Work.
-func (w *writers) outOfStore(work string) bool {
-	return !slices.ContainsFunc(all[*api.Cluster](w.fixture, catalog.Clusters), func(c *api.Cluster) bool {
-		return strings.HasPrefix(work, engine.Key(catalog.Works.Name(), workNamespace(messages.ClusterName(c.Name)), ""))
-	})
+// workPlace is what the keys of a cluster's Works begin with.
+func workPlace(cluster string) string {
+	return engine.Key(catalog.Works.Name(), workNamespace(messages.ClusterName(cluster)), "")
+}
+
+// forcedOut are clusters that are not stored though workloads are placed there, or are evicted: such a one was deleted before it had a
+// finalizer. Machines evict from it and have its Works until a restart, which knows of no such cluster.
+func (w *writers) forcedOut() (names []string) {
+	for _, b := range all[*api.ResourceBinding](w.fixture, catalog.Bindings) {
+		for i := range b.Spec.Clusters {
+			names = append(names, b.Spec.Clusters[i].Name)
+		}
+		for i := range b.Spec.GracefulEvictionTasks {
+			names = append(names, b.Spec.GracefulEvictionTasks[i].FromCluster)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return get(w.fixture, member(name)) != nil })
 }
 
 // runsAnything reports whether a cluster still has a copy, or must have one.

@@ -30,7 +30,7 @@ var (
 type writers struct {
 	*fixture
 	store *common
-	dice  *rand.Rand
+	dice  dice
 	// busy is how often of thirty they write in the middle of a round.
 	busy int
 	did  []string
@@ -38,7 +38,28 @@ type writers struct {
 	follows *engine.Feed
 }
 
-func newWriters(t testing.TB, d *rand.Rand) *writers {
+// dice decide what happens: chance, or a script.
+type dice interface{ IntN(n int) int }
+
+// script are dice that were rolled before: each byte is one roll. When they are used up, it is done.
+type script struct{ rolls []byte }
+
+func (s *script) IntN(n int) int {
+	if len(s.rolls) == 0 {
+		return n - 1
+	}
+	roll := s.rolls[0]
+	s.rolls = s.rolls[1:]
+	return int(roll) % n
+}
+
+// done reports whether nothing more is to happen.
+func (w *writers) done() bool {
+	s, scripted := w.dice.(*script)
+	return scripted && len(s.rolls) == 0
+}
+
+func newWriters(t testing.TB, d dice) *writers {
 	t.Helper()
 	f, c := newContended(t)
 	w := &writers{fixture: f, store: c, dice: d, busy: d.IntN(4)}
@@ -77,7 +98,7 @@ func (w *writers) end() {
 }
 
 func (w *writers) interfere(when string) {
-	if w.dice.IntN(30) < w.busy {
+	if !w.done() && w.dice.IntN(30) < w.busy {
 		w.act(when)
 	}
 }
@@ -97,6 +118,9 @@ func (w *writers) act(when string) {
 func (w *writers) live(acts int) {
 	w.begin()
 	for range acts {
+		if w.done() {
+			break
+		}
 		w.act("between rounds")
 		switch w.dice.IntN(16) {
 		case 0, 1, 2: // the fleet hears of several together
@@ -158,6 +182,9 @@ func (w *writers) check() {
 	w.t.Helper()
 	w.traced("settled")
 	require.Empty(w.t, w.problems(), w.did)
+	if len(w.forcedOut()) > 0 {
+		return // machines know of such a cluster until a restart
+	}
 	before := w.stored()
 	w.restart()
 	require.Empty(w.t, w.since(before), "a start writes nothing new: %s", w.did)
@@ -214,4 +241,24 @@ func TestRandomWritersLeaveWhatTheMachinesWish(t *testing.T) {
 	if *writersSeeds > 10 {
 		require.Positive(t, conflicts, "writers and the fleet met")
 	}
+}
+
+// FuzzWriters is TestRandomWritersLeaveWhatTheMachinesWish with a fuzzer in the place of chance:
+// go test ./runtime/daemon/live -run '^$' -fuzz FuzzWriters -fuzzminimizetime 1x
+func FuzzWriters(f *testing.F) {
+	for seed := range uint64(20) {
+		random, data := rand.New(rand.NewPCG(seed, 5)), make([]byte, 60+10*seed)
+		for i := range data {
+			data[i] = byte(random.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1000 {
+			return
+		}
+		w := newWriters(t, &script{data})
+		w.live(60)
+		w.check()
+	})
 }
