@@ -309,6 +309,13 @@ type Settings struct {
 	// Karmada --cluster-lease-duration and --cluster-lease-renew-interval-fraction.
 	ClusterLeaseDuration              time.Duration
 	ClusterLeaseRenewIntervalFraction float64
+
+	// DefaultTolerationSeconds, TaintNodesByCondition, PodTolerationRestriction and ExtendedResourceToleration are the admission plugins
+	// of an API server for nodes and pods: see the package admission. Kubernetes --enable-admission-plugins, --disable-admission-plugins.
+	DefaultTolerationSeconds, TaintNodesByCondition, PodTolerationRestriction, ExtendedResourceToleration bool
+	// PodNotReadyTolerationSeconds and PodUnreachableTolerationSeconds are what DefaultTolerationSeconds gives a pod; 0 or less: it is
+	// evicted when the taint comes. Kubernetes --default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds.
+	PodNotReadyTolerationSeconds, PodUnreachableTolerationSeconds int64
 }
 
 // Values of the settings that are words.

@@ -53,7 +53,7 @@ func Validate(o, old api.Object, s *messages.Settings) field.ErrorList {
 	return slices.Concat(
 		apivalidation.ValidateObjectMetaAccessor(o, Namespaced(o), nameRule(o), field.NewPath("metadata")),
 		validateSpec(o, s, spec),
-		validateChange(o, old, spec),
+		validateChange(o, old, s, spec),
 		status,
 	)
 }
@@ -87,7 +87,7 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *api.WorkloadRebalancer:
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
-		return validateTaints(o.Spec.Taints, nodeEffects, spec.Child("taints"))
+		return validateNodeTaints(o.Spec.Taints)
 	case *corev1.Event:
 		return validateEvent(o)
 	case *corev1.ServiceAccount:
@@ -101,14 +101,17 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 	case *corev1.PersistentVolumeClaim:
 		return localSource(&o.Spec, o.Namespace, spec)
 	case *corev1.Pod:
-		return validateTolerations(o.Spec.Tolerations, s.NumericTolerations, spec.Child("tolerations"))
+		return nil // its tolerations are judged by those that it had: validateChange
 	default:
-		return slices.Concat(validateWorkload(o, spec), validateRestarts(o, spec), localClaims(o, spec))
+		return slices.Concat(validateWorkload(o, s.NumericTolerations, spec), validateRestarts(o, spec), localClaims(o, spec))
 	}
 }
 
 // validateChange wants the fields that may never change to be as they were.
-func validateChange(o, old api.Object, spec *field.Path) field.ErrorList {
+func validateChange(o, old api.Object, s *messages.Settings, spec *field.Path) field.ErrorList {
+	if p, ok := o.(*corev1.Pod); ok {
+		return validatePod(p, old, s, spec)
+	}
 	value, at := fixed(o, spec)
 	before, was := fixed(old, spec)
 	if at == nil || was == nil {

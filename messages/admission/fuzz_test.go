@@ -25,6 +25,8 @@ func FuzzAdmission(f *testing.F) {
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: a}\nspec: {overrideRules: [{overriders: {imageOverrider: [{predicate: {path: /x}, component: Tag, operator: add}], fieldOverrider: [{fieldPath: /y, json: [{subPath: /z, operator: add, value: 1}]}]}}]}\n",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}\n",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n",
+		"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec: {taints: [{key: k, effect: NoExecute}, {key: k, value: v, effect: PreferNoSchedule}]}\n",
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], tolerations: [{key: k, operator: Lt, value: '5', effect: NoExecute, tolerationSeconds: -1}, {operator: Exists}]}\n",
 	} {
 		f.Add([]byte(seed), true, true)
 	}

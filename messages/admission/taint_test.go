@@ -195,20 +195,30 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a node has soft taints": {"Node\nspec: {taints: [{key: k, effect: PreferNoSchedule}]}\n", ""},
 		"a node's taint is unique": {
-			"Node\nspec: {taints: [{key: k, effect: NoExecute}, {key: k, effect: NoExecute}]}\n",
-			`spec.taints[1]: Duplicate value: "k:NoExecute": taints must be unique by key and effect pair`,
+			"Node\nspec: {taints: [{key: k, effect: NoExecute}, {key: k, value: w, effect: NoExecute}]}\n",
+			`metadata.taints[1]: Duplicate value: {"Key":"k","Value":"w","Effect":"NoExecute","TimeAdded":null}: taints must be unique by key and effect pair`,
+		},
+		"a node's key has effects": {"Node\nspec: {taints: [{key: k, effect: NoExecute}, {key: k, effect: NoSchedule}]}\n", ""},
+		"a node's value": {
+			"Node\nspec: {taints: [{key: k, value: '-v', effect: NoSchedule}]}\n",
+			`metadata.taints[0].value: Invalid value: "-v": ` + labelValueRule,
+		},
+		"a node's taint has an effect": {"Node\nspec: {taints: [{key: k, effect: ''}]}\n", "metadata.taints[0].effect: Required value"},
+		"a node's taint has a key": {
+			"Node\nspec: {taints: [{key: '', effect: NoSchedule}]}\n",
+			`metadata.taints[0].key: Invalid value: "": name part must be non-empty` + "\n" + `metadata.taints[0].key: Invalid value: "": ` + labelKeyRule,
 		},
 		"a node's effect is known": {
 			"Node\nspec: {taints: [{key: k, effect: NoRun}]}\n",
-			`spec.taints[0].effect: Unsupported value: "NoRun": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
+			`metadata.taints[0].effect: Unsupported value: "NoRun": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
 		},
 		"a pod's toleration": {
 			"Pod\nspec: {containers: [], tolerations: [{value: v}]}\n",
-			`spec.tolerations[0].operator: Invalid value: "": must be Exists when key is empty, which means all keys`,
+			`spec.tolerations[0].operator: Invalid value: "": operator must be Exists when ` + "`key`" + ` is empty, which means "match all values and all keys"`,
 		},
 		"a long key needs a prefix": {
 			"Node\nspec: {taints: [{key: " + strings.Repeat("k", 64) + ", effect: NoExecute}]}\n",
-			`spec.taints[0].key: Invalid value: "` + strings.Repeat("k", 64) + `": name part must be no more than 63 bytes`,
+			`metadata.taints[0].key: Invalid value: "` + strings.Repeat("k", 64) + `": name part must be no more than 63 bytes`,
 		},
 		"a long prefix makes no key": {
 			"Node\nspec: {taints: [{key: " + strings.Repeat("p", 60) + "." + strings.Repeat("q", 60) + "/" + strings.Repeat("k", 63) + ", effect: NoExecute}]}\n",
@@ -216,7 +226,37 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 		},
 		"special hardware, with seconds": {
 			"Pod\nspec: {containers: [], tolerations: [{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule, tolerationSeconds: 3600}]}\n",
-			`spec.tolerations[0].effect: Invalid value: "NoSchedule": must be NoExecute when tolerationSeconds is set`,
+			`spec.tolerations[0].effect: Invalid value: "NoSchedule": effect must be 'NoExecute' when ` + "`tolerationSeconds` is set",
+		},
+		"seconds for every effect": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Exists, tolerationSeconds: 5}]}\n",
+			`spec.tolerations[0].effect: Invalid value: "": effect must be 'NoExecute' when ` + "`tolerationSeconds` is set",
+		},
+		"seconds below zero, twice": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Exists, effect: NoExecute, tolerationSeconds: -5}, {key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 0}]}\n", "",
+		},
+		"a value is a fault of the operator": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, value: a b}]}\n", `spec.tolerations[0].operator: Invalid value: "a b": ` + labelValueRule,
+		},
+		"Exists with a value": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Exists, value: v}]}\n",
+			`spec.tolerations[0].operator: Invalid value: {"key":"k","operator":"Exists","value":"v"}: value must be empty when ` + "`operator` is 'Exists'",
+		},
+		"an operator whose gate is off": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Gt, value: '5'}]}\n",
+			`spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"`,
+		},
+		"an operator that there is not": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Like}]}\n",
+			`spec.tolerations[0].operator: Unsupported value: "Like": supported values: "Equal", "Exists"`,
+		},
+		"an effect that there is not": {
+			"Pod\nspec: {containers: [], tolerations: [{key: k, operator: Exists, effect: NoRun}]}\n",
+			`spec.tolerations[0].effect: Unsupported value: "NoRun": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
+		},
+		"a pod template": {
+			"Deployment\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [], tolerations: [{value: v, operator: Exists}]}}}\n",
+			`spec.template.spec.tolerations[0].operator: Invalid value: {"operator":"Exists","value":"v"}: value must be empty when ` + "`operator` is 'Exists'",
 		},
 	} {
 		t.Run(name, func(t *testing.T) { requireFindings(t, c.text, c.want, c.want) })

@@ -51,34 +51,35 @@ func defaultSecret(s *corev1.Secret) {
 
 // validateWorkload checks what decides where a workload runs: its counts, its selector and what its
 // pods ask for. A selector or containers may be missing, so that a scenario may be short; ValidateForMember wants them.
-func validateWorkload(o api.Object, spec *field.Path) field.ErrorList {
+func validateWorkload(o api.Object, numeric bool, spec *field.Path) field.ErrorList {
 	replicas := spec.Child("replicas")
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.StatefulSet:
-		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.ReplicaSet:
-		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+		return append(count(o.Spec.Replicas, replicas), validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *appsv1.DaemonSet:
-		return validatePods(o.Spec.Selector, &o.Spec.Template, spec)
+		return validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)
 	case *batchv1.Job:
 		errs := append(count(o.Spec.Parallelism, spec.Child("parallelism")), count(o.Spec.Completions, spec.Child("completions"))...)
-		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, spec)...)
+		return append(errs, validatePods(o.Spec.Selector, &o.Spec.Template, numeric, spec)...)
 	case *batchv1.CronJob:
 		job := &o.Spec.JobTemplate.Spec
-		return append(validateCronJob(&o.Spec, spec), validatePods(job.Selector, &job.Template, spec.Child("jobTemplate", "spec"))...)
+		return append(validateCronJob(&o.Spec, spec), validatePods(job.Selector, &job.Template, numeric, spec.Child("jobTemplate", "spec"))...)
 	}
 	return nil
 }
 
-func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec, spec *field.Path) field.ErrorList {
+func validatePods(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec, numeric bool, spec *field.Path) field.ErrorList {
 	errs := labelSelector(selector, spec.Child("selector"))
 	if selector != nil && len(errs) == 0 {
 		if chosen, err := metav1.LabelSelectorAsSelector(selector); err == nil && !chosen.Matches(labels.Set(template.Labels)) {
 			errs = append(errs, field.Invalid(spec.Child("template", "metadata", "labels"), template.Labels, "must match selector"))
 		}
 	}
+	errs = append(errs, validatePodTolerations(template.Spec.Tolerations, numeric, spec.Child("template", "spec", "tolerations"))...)
 	for i, c := range template.Spec.Containers {
 		container := spec.Child("template", "spec", "containers").Index(i)
 		errs = append(errs, validateNeeds(&c.Resources, container.Child("resources"))...)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	yaml "go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -36,12 +37,22 @@ func (d Document) Line(path string) int {
 	return locate(d.root(), joinField(d.Place.Field, path)).Line
 }
 
+// written returns where a field is written that validation names: of the taints of a Node, Kubernetes says "metadata.taints".
+func (d Document) written(path string) string {
+	if _, node := d.Object.(*corev1.Node); node {
+		if rest, taints := strings.CutPrefix(path, "metadata.taints"); taints {
+			return "spec.taints" + rest
+		}
+	}
+	return path
+}
+
 // Invalid returns the findings of validation as problems of this document.
 func (d Document) Invalid(errs field.ErrorList) Problems {
 	var problems Problems
 	for _, e := range errs {
 		path := joinField(d.Place.Field, e.Field)
-		at := locate(d.root(), path)
+		at := locate(d.root(), joinField(d.Place.Field, d.written(e.Field)))
 		problems = append(problems, &Problem{
 			File: d.Place.File, Line: at.Line, Column: at.Column,
 			Object: d.Place.Object, Field: path, Message: e.ErrorBody(),

@@ -75,6 +75,10 @@ func karmada() messages.Settings {
 		ClusterStartupGracePeriod:           time.Minute,
 		ClusterLeaseDuration:                40 * time.Second,
 		ClusterLeaseRenewIntervalFraction:   0.25,
+		DefaultTolerationSeconds:            true,
+		TaintNodesByCondition:               true,
+		PodNotReadyTolerationSeconds:        300,
+		PodUnreachableTolerationSeconds:     300,
 	}
 }
 

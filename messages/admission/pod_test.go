@@ -1,0 +1,293 @@
+package admission_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/klog/v2"
+
+	"leeward/messages/admission"
+	"leeward/messages/manifest"
+)
+
+func pod(t testing.TB, spec string) *corev1.Pod {
+	t.Helper()
+	if !strings.Contains(spec, "containers:") {
+		spec = strings.TrimSuffix("containers: [], "+spec, ", ")
+	}
+	return read(t, "Pod\nspec: {"+spec+"}\n").(*corev1.Pod)
+}
+
+func TestTolerationsOfAPodAreAppendOnly(t *testing.T) {
+	const refused = "spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"
+	const had = "{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 6}"
+	for name, c := range map[string]struct{ old, next, want string }{
+		"as it was":         {had, had, ""},
+		"other seconds":     {had, "{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 1}", ""},
+		"no seconds":        {had, "{key: a, operator: Exists, effect: NoExecute}", ""},
+		"one more, first":   {had, "{key: b, operator: Exists}, " + had, ""},
+		"another order":     {had + ", {key: b}", "{key: b}, " + had, ""},
+		"gone":              {had, "", refused},
+		"another effect":    {had, "{key: a, operator: Exists}", refused},
+		"another value":     {"{key: a, value: x}", "{key: a, value: z}", refused},
+		"Equal written out": {"{key: a, value: x}", "{key: a, operator: Equal, value: x}", refused},
+		"Gt stays while its gate is off": {
+			"{key: a, operator: Gt, value: '5'}", "{key: a, operator: Gt, value: '5'}, {key: b, operator: Lt, value: '7'}", "",
+		},
+		"Gt is not added while its gate is off": {
+			had, had + ", {key: b, operator: Lt, value: '7'}", `spec.tolerations[1].operator: Unsupported value: "Lt": supported values: "Equal", "Exists", "Lt", "Gt"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, findings(pod(t, "tolerations: ["+c.next+"]"), pod(t, "tolerations: ["+c.old+"]"), karmada()))
+		})
+	}
+}
+
+func TestTheLineOfANodesTaintIsFound(t *testing.T) {
+	documents, problems := manifest.Decode("n.yaml", []byte("apiVersion: v1\nkind: Node\nmetadata:\n  name: node1\nspec:\n  taints:\n  - key: k\n    effect: NoRun\n"))
+	require.Empty(t, problems)
+	found := documents[0].Invalid(admission.Validate(documents[0].Object, nil, karmada()))
+	require.Len(t, found, 1)
+	require.Equal(t, 8, found[0].Line)
+}
+
+func TestQualityOfService(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec string
+		want corev1.PodQOSClass
+	}{
+		"no containers":            {"", corev1.PodQOSBestEffort},
+		"nothing is asked for":     {"containers: [{name: c}]", corev1.PodQOSBestEffort},
+		"only another resource":    {"containers: [{name: c, resources: {requests: {example.com/gpu: 1}, limits: {example.com/gpu: 1}}}]", corev1.PodQOSBestEffort},
+		"nothing, said explicitly": {"containers: [{name: c, resources: {requests: {cpu: 0}}}]", corev1.PodQOSBestEffort},
+		"a request":                {"containers: [{name: c, resources: {requests: {cpu: 100m}}}]", corev1.PodQOSBurstable},
+		"limits of both":           {"containers: [{name: c, resources: {limits: {cpu: 1, memory: 1Gi}}}]", corev1.PodQOSGuaranteed},
+		"requests equal limits":    {"containers: [{name: c, resources: {requests: {cpu: 1000m, memory: 1Gi}, limits: {cpu: 1, memory: 1024Mi}}}]", corev1.PodQOSGuaranteed},
+		"requests below limits":    {"containers: [{name: c, resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 2, memory: 1Gi}}}]", corev1.PodQOSBurstable},
+		"a limit of one only":      {"containers: [{name: c, resources: {limits: {cpu: 1}}}]", corev1.PodQOSBurstable},
+		"one of two containers":    {"containers: [{name: c, resources: {limits: {cpu: 1, memory: 1Gi}}}, {name: d}]", corev1.PodQOSBurstable},
+		"an init container":        {"containers: [{name: c}], initContainers: [{name: i, resources: {requests: {memory: 1Mi}}}]", corev1.PodQOSBurstable},
+		"the pod as a whole":       {"containers: [{name: c}], resources: {limits: {cpu: 1, memory: 1Gi}}", corev1.PodQOSGuaranteed},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, admission.QOSClassOf(pod(t, c.spec))) })
+	}
+}
+
+func TestTaintNodesByCondition(t *testing.T) {
+	node := read(t, "Node\nspec: {taints: [{key: k, effect: NoSchedule}]}\n").(*corev1.Node)
+	s := karmada()
+	admission.AdmitNode(node, s)
+	require.Len(t, node.Spec.Taints, 1, "it is switched off")
+	s.TaintNodesByCondition = true
+	for range 2 {
+		admission.AdmitNode(node, s)
+		require.Equal(t, []corev1.Taint{
+			{Key: "k", Effect: corev1.TaintEffectNoSchedule}, {Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule},
+		}, node.Spec.Taints)
+	}
+	evicting := read(t, "Node\nspec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n").(*corev1.Node)
+	admission.AdmitNode(evicting, s)
+	require.Len(t, evicting.Spec.Taints, 2, "another effect is another taint")
+}
+
+// short writes tolerations as "key:effect:seconds", with "=value" behind the key if there is one.
+func short(list []corev1.Toleration) string {
+	var words []string
+	for _, t := range list {
+		w := strings.TrimPrefix(t.Key, "node.kubernetes.io/")
+		if t.Operator != corev1.TolerationOpExists {
+			w += "=" + t.Value
+		}
+		w += ":" + string(t.Effect)
+		if t.TolerationSeconds != nil {
+			seconds, _ := json.Marshal(*t.TolerationSeconds)
+			w += ":" + string(seconds)
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestDefaultTolerationSeconds(t *testing.T) {
+	const both, key = "not-ready:NoExecute:300 unreachable:NoExecute:300", "node.kubernetes.io/not-ready"
+	for name, c := range map[string]struct{ tolerations, want string }{
+		"none":                           {"", both},
+		"of another key":                 {"{key: k, operator: Exists}", "k: " + both},
+		"for another time":               {"{key: " + key + ", operator: Exists, effect: NoExecute, tolerationSeconds: 60}", "not-ready:NoExecute:60 unreachable:NoExecute:300"},
+		"forever":                        {"{key: " + key + ", operator: Exists, effect: NoExecute}", "not-ready:NoExecute unreachable:NoExecute:300"},
+		"of every effect":                {"{key: " + key + ", operator: Exists}", "not-ready: unreachable:NoExecute:300"},
+		"of NoSchedule only":             {"{key: " + key + ", operator: Exists, effect: NoSchedule}", "not-ready:NoSchedule " + both},
+		"everything":                     {"{operator: Exists}", ":"},
+		"every key, NoExecute":           {"{operator: Exists, effect: NoExecute, tolerationSeconds: 5}", ":NoExecute:5"},
+		"every key, NoSchedule":          {"{operator: Exists, effect: NoSchedule}", ":NoSchedule " + both},
+		"a value that can never match":   {"{key: " + key + ", value: x, effect: NoExecute}", "not-ready=x:NoExecute unreachable:NoExecute:300"},
+		"the other key, the same effect": {"{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute}", "unreachable:NoExecute not-ready:NoExecute:300"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := karmada()
+			s.PodNotReadyTolerationSeconds, s.PodUnreachableTolerationSeconds = 300, 300
+			p := pod(t, "tolerations: ["+c.tolerations+"]")
+			before := short(p.Spec.Tolerations)
+			require.NoError(t, admission.AdmitPod(p, true, nil, s))
+			require.Equal(t, before, short(p.Spec.Tolerations), "it is switched off")
+			s.DefaultTolerationSeconds = true
+			for range 2 {
+				require.NoError(t, admission.AdmitPod(p, false, nil, s))
+				require.Equal(t, c.want, short(p.Spec.Tolerations))
+			}
+		})
+	}
+	s := karmada()
+	s.DefaultTolerationSeconds, s.PodNotReadyTolerationSeconds, s.PodUnreachableTolerationSeconds = true, -5, 0
+	p := pod(t, "")
+	require.NoError(t, admission.AdmitPod(p, true, nil, s))
+	require.Equal(t, "not-ready:NoExecute:-5 unreachable:NoExecute:0", short(p.Spec.Tolerations))
+}
+
+func TestPodTolerationRestriction(t *testing.T) {
+	const conflict = "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist"
+	const busy = ", containers: [{name: c, resources: {requests: {cpu: 100m}}}]"
+	const team = `[{"key":"team","operator":"Equal","value":"a","effect":"NoSchedule"}]`
+	const allowTeam = `[{"key":"team","operator":"Exists"},{"key":"node.kubernetes.io/memory-pressure","operator":"Exists"}]`
+	for name, c := range map[string]struct {
+		defaults, allowed, spec string
+		update                  bool
+		want, refused           string
+	}{
+		"no annotations, best effort":       {"", "", "tolerations: [{key: k, operator: Exists}]", false, "k:", ""},
+		"no annotations, burstable":         {"", "", "tolerations: []" + busy, false, "memory-pressure:NoSchedule", ""},
+		"memory pressure tolerated already": {"", "", "tolerations: [{operator: Exists}]" + busy, false, ":", ""},
+		"a default":                         {team, "", "tolerations: []", false, "team=a:NoSchedule", ""},
+		"a default behind the pod's own":    {team, "", "tolerations: [{key: team, value: b, effect: NoSchedule}]", false, "team=b:NoSchedule team=a:NoSchedule", ""},
+		"a default that the pod covers":     {team, "", "tolerations: [{key: team, operator: Exists}]", false, "team:", ""},
+		"a pod's that the default covers":   {`[{"operator":"Exists"}]`, "", "tolerations: [{key: k, operator: Exists}]", false, ":", ""},
+		"the same twice":                    {"", "", "tolerations: [{key: k, operator: Exists}, {key: k, operator: Exists}]" + busy, false, "k: memory-pressure:NoSchedule", ""},
+		"no default on update":              {team, "", "tolerations: []", true, "", ""},
+		"memory pressure on update, too":    {team, "", "tolerations: []" + busy, true, "memory-pressure:NoSchedule", ""},
+		"allowed":                           {team, allowTeam, "tolerations: []" + busy, false, "team=a:NoSchedule memory-pressure:NoSchedule", ""},
+		"not allowed":                       {team, allowTeam, "tolerations: [{key: x, operator: Exists, effect: NoSchedule}]", false, "", conflict},
+		"everything is not allowed":         {team, allowTeam, "tolerations: [{operator: Exists}]", false, "", conflict},
+		"an empty allow-list allows all":    {"", "[]", "tolerations: [{operator: Exists}]", false, ":", ""},
+		"no more seconds than allowed": {
+			"", `[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":60}]`, "tolerations: [{key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 61}]", false, "", conflict,
+		},
+		"forever is more than any seconds": {
+			"", `[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":60}]`, "tolerations: [{key: k, operator: Exists, effect: NoExecute}]", false, "", conflict,
+		},
+		"as many seconds as allowed": {
+			"", `[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":60}]`, "tolerations: [{key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 60}]", false, "k:NoExecute:60", "",
+		},
+		"one value, not all": {"", `[{"key":"k","value":"v"}]`, "tolerations: [{key: k, operator: Exists}]", false, "", conflict},
+		"no list": {
+			"{", "", "tolerations: []", false, "", "annotation scheduler.alpha.kubernetes.io/defaultTolerations of the namespace: unexpected end of JSON input",
+		},
+		"a list that is too long": {
+			"", "[" + strings.Repeat("{},", 100) + "{}]", "tolerations: []", false, "",
+			"annotation scheduler.alpha.kubernetes.io/tolerationsWhitelist of the namespace: 101 tolerations, must be 100 or less",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			annotations := map[string]string{admission.AnnotationDefaultTolerations: c.defaults, admission.AnnotationTolerationsWhitelist: c.allowed}
+			s := karmada()
+			p := pod(t, c.spec)
+			before := p.DeepCopy()
+			require.NoError(t, admission.AdmitPod(p, !c.update, annotations, s))
+			require.Equal(t, before, p, "it is switched off")
+			s.PodTolerationRestriction = true
+			err := admission.AdmitPod(p, !c.update, annotations, s)
+			if c.refused != "" {
+				require.EqualError(t, err, c.refused)
+				require.Equal(t, before, p, "a pod that is refused stays as it is")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want, short(p.Spec.Tolerations))
+			require.NoError(t, admission.AdmitPod(p, !c.update, annotations, s))
+			require.Equal(t, c.want, short(p.Spec.Tolerations), "twice is once")
+		})
+	}
+}
+
+func TestExtendedResourceToleration(t *testing.T) {
+	needs := func(resources string) string {
+		return "containers: [{name: c, resources: {requests: {" + resources + "}}}]"
+	}
+	for name, c := range map[string]struct{ spec, want string }{
+		"nothing":                        {"containers: [{name: c}]", ""},
+		"processor and memory":           {needs("cpu: 1, memory: 1Gi, ephemeral-storage: 1Gi, hugepages-2Mi: 2Mi"), ""},
+		"Kubernetes' own":                {needs("kubernetes.io/x: 1, attachable-volumes.kubernetes.io/y: 1"), ""},
+		"a device":                       {needs("example.com/gpu: 1"), "example.com/gpu:NoSchedule"},
+		"several, in order":              {needs("z.example.com/b: 1, example.com/a: 1"), "example.com/a:NoSchedule z.example.com/b:NoSchedule"},
+		"a quota's prefix is none":       {needs("requests.example.com/gpu: 1"), ""},
+		"a limit is no request":          {"containers: [{name: c, resources: {limits: {example.com/gpu: 1}}}]", ""},
+		"init containers":                {"containers: [], initContainers: [{name: i, resources: {requests: {example.com/gpu: 1}}}]", "example.com/gpu:NoSchedule"},
+		"tolerated already":              {needs("example.com/gpu: 1") + ", tolerations: [{key: example.com/gpu, operator: Exists, effect: NoSchedule}]", "example.com/gpu:NoSchedule"},
+		"tolerated for another effect":   {needs("example.com/gpu: 1") + ", tolerations: [{key: example.com/gpu, operator: Exists}]", "example.com/gpu: example.com/gpu:NoSchedule"},
+		"the same in several containers": {"containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}, {name: d, resources: {requests: {example.com/gpu: 2}}}]", "example.com/gpu:NoSchedule"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := karmada()
+			s.ExtendedResourceToleration = true
+			p := pod(t, c.spec)
+			for range 2 {
+				require.NoError(t, admission.AdmitPod(p, true, nil, s))
+				require.Equal(t, c.want, short(p.Spec.Tolerations))
+			}
+		})
+	}
+}
+
+func TestWhatExtendedResourcesAddMustBeAllowed(t *testing.T) {
+	s := karmada()
+	s.PodTolerationRestriction, s.ExtendedResourceToleration = true, true
+	p := pod(t, "containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}]")
+	allow := map[string]string{admission.AnnotationTolerationsWhitelist: `[{"key":"team","operator":"Exists"}]`}
+	require.EqualError(t, admission.AdmitPod(p, true, allow, s), "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist")
+	require.Empty(t, p.Spec.Tolerations)
+}
+
+// FuzzAdmitPod: whatever a namespace and a pod say, what is admitted once is admitted again as it is, and what covers a toleration tolerates
+// all that Kubernetes' own matcher lets it tolerate.
+func FuzzAdmitPod(f *testing.F) {
+	f.Add(`[{"key":"a","operator":"Exists"}]`, `[{"operator":"Exists"}]`, `[{"key":"a","value":"b","effect":"NoExecute","tolerationSeconds":5}]`, "a", "b", true)
+	f.Add(``, `[]`, `[{"operator":"Gt","key":"a","value":"3"},{"key":"a","operator":"Exists","effect":"NoSchedule"}]`, "a", "5", false)
+	f.Add(`{`, `null`, `[{},{"value":"x"}]`, "", "x", true)
+	f.Fuzz(func(t *testing.T, defaults, allowed, own, key, value string, burstable bool) {
+		var tolerations []corev1.Toleration
+		if json.Unmarshal([]byte(own), &tolerations) != nil {
+			return
+		}
+		p := &corev1.Pod{Spec: corev1.PodSpec{Tolerations: tolerations, Containers: []corev1.Container{{}}}}
+		if burstable {
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1"), "example.com/gpu": resource.MustParse("1")}
+		}
+		s := karmada()
+		s.DefaultTolerationSeconds, s.PodTolerationRestriction, s.ExtendedResourceToleration = true, true, true
+		annotations := map[string]string{admission.AnnotationDefaultTolerations: defaults, admission.AnnotationTolerationsWhitelist: allowed}
+		before := p.DeepCopy()
+		if admission.AdmitPod(p, true, annotations, s) != nil {
+			require.Equal(t, before, p)
+			return
+		}
+		once := p.DeepCopy()
+		require.NoError(t, admission.AdmitPod(p, true, annotations, s))
+		require.Equal(t, once, p)
+		for i := range p.Spec.Tolerations {
+			for j := range before.Spec.Tolerations {
+				outer, inner := &p.Spec.Tolerations[i], &before.Spec.Tolerations[j]
+				if !admission.Covers(outer, inner) {
+					continue
+				}
+				for _, effect := range []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute} {
+					taint := &corev1.Taint{Key: key, Value: value, Effect: effect}
+					require.False(t, inner.ToleratesTaint(klog.Logger{}, taint, true) && !outer.ToleratesTaint(klog.Logger{}, taint, true), "%v covers %v", outer, inner)
+				}
+			}
+		}
+	})
+}
