@@ -150,7 +150,11 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 		held, seeking = slices.DeleteFunc(slices.Clone(held), goes), slices.DeleteFunc(slices.Clone(seeking), goes)
 	}
 	s.queue.settle(e, len(held)+len(seeking) > 0 || d.Partial())
-	if len(held) == 0 {
+	told := held
+	if len(told) == 0 && len(leave.clusters) == 0 { // what it has no permit for is held by the same
+		told = seeking
+	}
+	if len(told) == 0 {
 		leave.obstacle = nil
 	}
 	e.failure = failureOf(leave.obstacle, d) // so that it is not told again when what it was evicted from is free
@@ -170,7 +174,7 @@ func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave 
 	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
-		Leaving: leave.clusters, Move: move, Held: held, Obstacle: leave.obstacle, Trigger: trigger,
+		Leaving: leave.clusters, Move: move, Held: told, Obstacle: leave.obstacle, Trigger: trigger,
 		Reason: cmp.Or(d.Reason, api.ReasonSuccess), Message: d.Message, Rejections: d.Rejections,
 	})
 }

@@ -66,6 +66,17 @@ func TestAPlacementThatIsEditedIsAppliedWhereABindingIsHeld(t *testing.T) {
 	}
 }
 
+// A placement that is chosen meanwhile does not leave what holds it unsaid.
+func TestWhyItIsHeldIsToldBesideAnEditedPlacementWhereItHasNoPermit(t *testing.T) {
+	d := drive(t, settings(), cluster("m1", "9", "down"))
+	word := again(ask("web", 2, anyOne()), "m1:2")
+	word.Seeking, word.Applied = []messages.ClusterName{"m1"}, aggregated()
+	told := decided(t, d.Tell(word), "web")
+	require.Equal(t, messages.PlacementChosen, told.Outcome)
+	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)
+	require.Equal(t, "0/1 clusters are available: 1 cluster(s) was being drained or evicted from.", told.Obstacle.Message)
+}
+
 func TestADestinationMustHaveRoom(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "3"))
 	d.Tell(ask("other", 2, &api.Placement{
