@@ -480,32 +480,32 @@ var fields = numbered([]Field{
 	},
 	{
 		Name:    "defaultTolerationSeconds",
-		Meaning: "Lets pods tolerate the NoExecute taints of a node that is not ready or unreachable for some time, unless they say otherwise. The admission plugin of Kubernetes, which is on by default.",
+		Meaning: "Of the node tier, which nothing runs yet. Lets pods tolerate the NoExecute taints of a node that is not ready or unreachable for some time, unless they say otherwise. The admission plugin of Kubernetes, which is on by default.",
 		Zero:    "Such a taint evicts pods when it comes.",
 	},
 	{
 		Name:    "taintNodesByCondition",
-		Meaning: "Gives a new node the taint node.kubernetes.io/not-ready:NoSchedule until its conditions have been seen. The admission plugin of Kubernetes, which is on by default.",
+		Meaning: "Of the node tier, which nothing runs yet. Gives a new node the taint node.kubernetes.io/not-ready:NoSchedule until its conditions have been seen. The admission plugin of Kubernetes, which is on by default.",
 		Zero:    "Pods may be placed on it immediately.",
 	},
 	{
 		Name:    "podTolerationRestriction",
-		Meaning: "Gives new pods the default tolerations of their namespace, refuses pods with tolerations that its allow-list does not have, and lets pods that ask for processor or memory tolerate memory pressure. The admission plugin of Kubernetes, which is off by default.",
+		Meaning: "Of the node tier, which nothing runs yet. Gives new pods the default tolerations of their namespace, refuses pods with tolerations that its allow-list does not have, and lets pods that ask for processor or memory tolerate memory pressure. The admission plugin of Kubernetes, which is off by default.",
 		Zero:    "The annotations of the namespace are not read.",
 	},
 	{
 		Name:    "extendedResourceToleration",
-		Meaning: "Lets new pods tolerate NoSchedule taints whose key is an extended resource that they ask for. The admission plugin of Kubernetes, which is off by default.",
+		Meaning: "Of the node tier, which nothing runs yet. Lets new pods tolerate NoSchedule taints whose key is an extended resource that they ask for. The admission plugin of Kubernetes, which is off by default.",
 		Zero:    "They have to say so.",
 	},
 	{
 		Name: "podNotReadyTolerationSeconds", in: seconds,
-		Meaning: "How long a pod tolerates that its node is not ready, by defaultTolerationSeconds. The flag --default-not-ready-toleration-seconds of Kubernetes.",
+		Meaning: "Of the node tier, which nothing runs yet. How long a pod tolerates that its node is not ready, by defaultTolerationSeconds. The flag --default-not-ready-toleration-seconds of Kubernetes.",
 		Zero:    "Evicted immediately, as with less than 0.",
 	},
 	{
 		Name: "podUnreachableTolerationSeconds", in: seconds,
-		Meaning: "Likewise where its node is unreachable. The flag --default-unreachable-toleration-seconds of Kubernetes.",
+		Meaning: "Of the node tier, which nothing runs yet. Likewise where its node is unreachable. The flag --default-unreachable-toleration-seconds of Kubernetes.",
 		Zero:    "Evicted immediately, as with less than 0.",
 	},
 })
