@@ -290,6 +290,7 @@ func (f *Fleet) late(lasts time.Duration) func() bool {
 func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (told bool) {
 	oldest := f.wishes[:min(len(f.wishes), wishesAtOnce)]
 	done := len(oldest)
+	var unheard []wish
 	for n, i := range newest(oldest) {
 		if n > 0 && late() {
 			done = i
@@ -297,6 +298,10 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (to
 		}
 		engine.GiveWay(n)
 		w := &oldest[i]
+		if w.renews() && f.feed.Awaits(w.key) { // the Work may have been edited, and it takes its replicas over: hear of that first
+			unheard = append(unheard, *w)
+			continue
+		}
 		p, needed := f.work(w, now)
 		if needed {
 			add(p)
@@ -305,7 +310,7 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (to
 		told = f.tellWritten(w, p.generation) || f.tellNone(w) || told
 	}
 	clear(f.manifests)
-	if f.wishes = f.wishes[done:]; len(f.wishes) == 0 {
+	if f.wishes = append(f.wishes[done:], unheard...); len(f.wishes) == 0 {
 		f.wishes = nil // a start wishes for all Works: their memory is not kept
 	}
 	return told

@@ -243,6 +243,18 @@ func TestRandomWritersLeaveWhatTheMachinesWish(t *testing.T) {
 	}
 }
 
+// TestRandomWritersThatBrokeSomethingOnce tries the seeds that found a fault of their own: a blocked eviction with an old taint,
+// one whose reason was not told, and an edit of a Work that was swallowed when its template was renewed.
+func TestRandomWritersThatBrokeSomethingOnce(t *testing.T) {
+	for _, seed := range []uint64{3687, 3937, 22273, 30976} {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newWriters(t, rand.New(rand.NewPCG(seed, 3)))
+			w.live(40)
+			w.check()
+		})
+	}
+}
+
 // FuzzWriters is TestRandomWritersLeaveWhatTheMachinesWish with a fuzzer in the place of chance:
 // go test ./runtime/daemon/live -run '^$' -fuzz FuzzWriters -fuzzminimizetime 1x
 func FuzzWriters(f *testing.F) {
