@@ -251,6 +251,7 @@ func (f *Fleet) step(ctx context.Context) error {
 		select {
 		case ask := <-f.asked:
 			f.serve(ask)
+			again = true // what it changed must be committed
 		default:
 		}
 	}

@@ -108,6 +108,18 @@ func TestNoDeadlineMovesWhenSettingsChange(t *testing.T) {
 	require.Equal(t, "m2:2 leaves m1", placed(f))
 }
 
+// A request that is served between two rounds is committed before the fleet rests: nothing else might wake it for long.
+func TestWhatIsAskedForBetweenRoundsIsCommitted(t *testing.T) {
+	f := newFixture(t)
+	f.asked = make(chan func(), 1)
+	s := settings(t)
+	s.GracefulEvictionTimeout = 5 * time.Minute
+	f.asked <- func() { f.world.SetAll(s) }
+	require.NoError(t, f.step())
+	fleet := &api.Governor{TypeMeta: metav1.TypeMeta{APIVersion: api.LeewardGroupVersion, Kind: "Governor"}, ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}
+	require.Contains(t, get(f, fleet).Status.Settings, "gracefulEvictionTimeout=5m")
+}
+
 func TestWhatFellDueWhileTheDaemonWasDownIsDoneAtItsStart(t *testing.T) {
 	f := running(t)
 	f.apply(tolerant(300))
