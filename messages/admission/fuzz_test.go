@@ -36,12 +36,22 @@ func FuzzAdmission(f *testing.F) {
 		documents, _ := manifest.Decode("f.yaml", data)
 		for _, d := range documents {
 			first := findings(d.Object, nil, s)
-			require.Equal(t, first, findings(d.Object, d.Object, s))
+			if numeric || !comparesNumbers(d.Object) {
+				require.Equal(t, first, findings(d.Object, d.Object, s))
+			}
 			require.Len(t, d.Invalid(admission.Validate(d.Object, nil, s)), len(admission.Validate(d.Object, nil, s)))
 			if first == "" {
 				requireSound(t, d.Object)
 			}
 		}
+	})
+}
+
+// comparesNumbers reports whether a pod has a toleration with Lt or Gt, which an update may keep where a new pod may not have it.
+func comparesNumbers(o api.Object) bool {
+	pod, is := o.(*corev1.Pod)
+	return is && slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+		return t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
 	})
 }
 
