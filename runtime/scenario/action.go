@@ -13,14 +13,20 @@ import (
 	"leeward/runtime/fleet/config"
 )
 
-// Action is what a step does. Names are resolved: Clusters is never empty and in the order in which
+// Action is what a step does. Names are resolved: Clusters is never empty, where they have no Nodes, and in the order in which
 // the scenario defines the clusters, or names them.
 type Action interface{ action() }
 
-// Condition reports a condition of clusters.
-type Condition struct {
+// Target is what an action is about: clusters, or nodes.
+type Target struct {
 	Clusters []messages.ClusterName
-	Type     string
+	Nodes    []messages.NodeName
+}
+
+// Condition reports a condition of clusters or nodes.
+type Condition struct {
+	Target
+	Type string
 	// Status: empty removes the condition.
 	Status  metav1.ConditionStatus
 	Reason  string
@@ -31,28 +37,28 @@ type Condition struct {
 	Observed bool
 }
 
-// Taint edits taints of clusters by hand.
+// Taint edits taints of clusters or nodes by hand.
 type Taint struct {
-	Clusters []messages.ClusterName
-	Changes  taint.Changes
+	Target
+	Changes taint.Changes
 }
 
-// Cordon keeps new workloads off clusters, or ends that.
+// Cordon keeps new workloads off clusters or nodes, or ends that.
 type Cordon struct {
-	Clusters []messages.ClusterName
-	Off      bool
+	Target
+	Off bool
 }
 
-// Drain empties clusters, within Deadline unless that is zero. An uncordon ends it.
+// Drain empties clusters or nodes, within Deadline unless that is zero. An uncordon ends it.
 type Drain struct {
-	Clusters []messages.ClusterName
+	Target
 	Deadline time.Duration
 }
 
-// Label sets labels of clusters, and removes those that are nil.
+// Label sets labels of clusters or nodes, and removes those that are nil.
 type Label struct {
-	Clusters []messages.ClusterName
-	Labels   map[string]*string
+	Target
+	Labels map[string]*string
 }
 
 // Health sets what clusters report of a binding's copy; with no binding, of every copy.

@@ -36,10 +36,10 @@ func (w *writtenStep) actions() []namedAction {
 		written bool
 	}{
 		{namedAction{"condition", func(c *call) Action { return c.condition(w.Condition) }}, w.Condition != nil},
-		{namedAction{"taint", func(c *call) Action { return c.taint(w.Taint.Cluster, w.Taint.Taints) }}, w.Taint != nil},
-		{namedAction{"untaint", func(c *call) Action { return c.taint(w.Untaint.Cluster, removals(w.Untaint.Taints)) }}, w.Untaint != nil},
-		{namedAction{"cordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Cordon.Cluster)} }}, w.Cordon != nil},
-		{namedAction{"uncordon", func(c *call) Action { return &Cordon{Clusters: c.clusters(w.Uncordon.Cluster), Off: true} }}, w.Uncordon != nil},
+		{namedAction{"taint", func(c *call) Action { return c.taint(w.Taint, w.Taint.Taints) }}, w.Taint != nil},
+		{namedAction{"untaint", func(c *call) Action { return c.taint(w.Untaint, removals(w.Untaint.Taints)) }}, w.Untaint != nil},
+		{namedAction{"cordon", func(c *call) Action { return &Cordon{Target: c.target(w.Cordon.Cluster, w.Cordon.Node)} }}, w.Cordon != nil},
+		{namedAction{"uncordon", func(c *call) Action { return &Cordon{Target: c.target(w.Uncordon.Cluster, w.Uncordon.Node), Off: true} }}, w.Uncordon != nil},
 		{namedAction{"drain", func(c *call) Action { return c.drain(w.Drain) }}, w.Drain != nil},
 		{namedAction{"label", func(c *call) Action { return c.label(w.Label) }}, w.Label != nil},
 		{namedAction{"outage", func(c *call) Action { return c.outage(w.Outage) }}, w.Outage != nil},
@@ -73,19 +73,44 @@ func (w *writtenStep) actions() []namedAction {
 
 // clusters returns the clusters that an action names.
 func (c *call) clusters(ref clusterRef) []messages.ClusterName {
-	names, err := c.cast.resolve(&ref, c.at)
+	return resolved[messages.ClusterName](c, &c.cast.clusters, &ref.reference)
+}
+
+// target returns the clusters or the nodes that an action names: it must name one of the two.
+func (c *call) target(clusters *clusterRef, nodes *nodeRef) Target {
+	switch {
+	case (clusters == nil) == (nodes == nil):
+		c.bad(c.path, "want cluster or node")
+	case nodes != nil:
+		return Target{Nodes: resolved[messages.NodeName](c, &c.cast.nodes, &nodes.reference)}
+	default:
+		return Target{Clusters: c.clusters(*clusters)}
+	}
+	return Target{}
+}
+
+// resolved returns those of a population that an action names.
+func resolved[Name ~string](c *call, p *population, ref *reference) []Name {
+	words, err := c.cast.resolve(p, ref, c.at)
 	if err != nil {
-		c.bad(c.path+".cluster", "%v", err)
+		c.bad(c.path+"."+p.kind, "%v", err)
+	}
+	names := make([]Name, len(words))
+	for i, word := range words {
+		names[i] = Name(word)
 	}
 	return names
 }
 
 func (c *call) condition(s *conditionStep) Action {
 	a := &Condition{
-		Clusters: c.clusters(s.Cluster), Type: s.Type, Reason: s.Reason, Message: s.Message, Toggle: s.Toggle, Observed: s.Observed,
+		Target: c.target(s.Cluster, s.Node), Type: s.Type, Reason: s.Reason, Message: s.Message, Toggle: s.Toggle, Observed: s.Observed,
 	}
 	if s.Observed && (s.Type != api.ConditionReady || s.Status != nil && *s.Status == "") {
 		c.bad(c.path+".observed", "goes with a status of Ready")
+	}
+	if s.Observed && s.Node != nil {
+		c.bad(c.path+".observed", "goes with cluster: nodes are not probed")
 	}
 	switch {
 	case s.Toggle && s.Status != nil:
@@ -101,12 +126,12 @@ func (c *call) condition(s *conditionStep) Action {
 	return a
 }
 
-func (c *call) taint(ref clusterRef, specs []string) Action {
+func (c *call) taint(s *taintStep, specs []string) Action {
 	changes, err := taint.Parse(specs)
 	if err != nil {
 		c.bad(c.path+".taints", "%v", err)
 	}
-	return &Taint{Clusters: c.clusters(ref), Changes: changes}
+	return &Taint{Target: c.target(s.Cluster, s.Node), Changes: changes}
 }
 
 // removals are specs with the "-" that says remove, whether or not it is written.
@@ -121,14 +146,14 @@ func removals(specs []string) []string {
 }
 
 func (c *call) drain(s *drainStep) Action {
-	return &Drain{Clusters: c.clusters(s.Cluster), Deadline: s.Deadline.orElse(0)}
+	return &Drain{Target: c.target(s.Cluster, s.Node), Deadline: s.Deadline.orElse(0)}
 }
 
 func (c *call) label(s *labelStep) Action {
 	if len(s.Labels) == 0 {
 		c.bad(c.path+".labels", "names no label")
 	}
-	return &Label{Clusters: c.clusters(s.Cluster), Labels: s.Labels}
+	return &Label{Target: c.target(s.Cluster, s.Node), Labels: s.Labels}
 }
 
 func (c *call) health(s *healthStep) Action {

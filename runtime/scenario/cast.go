@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/propagation"
@@ -19,11 +20,10 @@ import (
 // cast is everything that a timeline and expectations can name, with the instant from which it is
 // there: the start, or when it is applied.
 type cast struct {
-	clusters []*api.Cluster // in the order of their definition
-	byName   map[string]*api.Cluster
-	objects  map[named][]api.Key
-	since    map[api.Key]time.Duration
-	bindings map[messages.BindingName]time.Duration
+	clusters, nodes population
+	objects         map[named][]api.Key
+	since           map[api.Key]time.Duration
+	bindings        map[messages.BindingName]time.Duration
 	// incomplete is set where a manifest has problems: what is missing then may well be in it.
 	incomplete bool
 }
@@ -33,7 +33,7 @@ type named struct{ kind, namespace, name string }
 
 func newCast() cast {
 	return cast{
-		byName:   map[string]*api.Cluster{},
+		clusters: newPopulation("cluster"), nodes: newPopulation("node"),
 		objects:  map[named][]api.Key{},
 		since:    map[api.Key]time.Duration{},
 		bindings: map[messages.BindingName]time.Duration{},
@@ -49,9 +49,11 @@ func (c *cast) join(o api.Object, since time.Duration) {
 	c.since[key] = since
 	id := named{key.Kind, key.Namespace, key.Name}
 	c.objects[id] = append(c.objects[id], key)
-	if cluster, ok := o.(*api.Cluster); ok {
-		c.clusters = append(c.clusters, cluster)
-		c.byName[cluster.Name] = cluster
+	switch o := o.(type) {
+	case *api.Cluster:
+		c.clusters.join(locatedCluster(o, since))
+	case *corev1.Node:
+		c.nodes.join(locatedNode(o, since))
 	}
 	if name, ok := bindingOf(key); ok {
 		if _, known := c.bindings[name]; !known {
@@ -163,22 +165,6 @@ func bindingNames(bindings map[messages.BindingName]time.Duration) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// cluster returns the error of naming a cluster that there is not, or not yet.
-func (c *cast) cluster(name string, at time.Duration) error {
-	cluster := c.byName[name]
-	if cluster == nil {
-		names := make([]string, len(c.clusters))
-		for i := range names {
-			names[i] = c.clusters[i].Name
-		}
-		return c.unknown("cluster", name, names)
-	}
-	if c.since[api.KeyOf(cluster)] > at {
-		return fmt.Errorf("cluster %q is applied later", name)
-	}
-	return nil
 }
 
 // unknown words that there is nothing of a name, and what there is.

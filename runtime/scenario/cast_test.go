@@ -104,10 +104,10 @@ func TestObjectsAreFoundByKindAndName(t *testing.T) {
 
 func TestLateClustersJoinPatternsWhenTheyAreThere(t *testing.T) {
 	c := theCast()
-	all := &clusterRef{names: []string{"*"}}
-	_, err := c.resolve(all, time.Second)
+	all := &reference{names: []string{"*"}}
+	_, err := c.resolve(&c.clusters, all, time.Second)
 	require.EqualError(t, err, `no cluster matches "*"`)
-	names, err := c.resolve(all, time.Minute)
+	names, err := c.resolve(&c.clusters, all, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, names, 1)
 }
@@ -117,10 +117,10 @@ func TestAnIncompleteCastMissesNothing(t *testing.T) {
 	c.incomplete = true
 	_, err := c.binding("gone", 0)
 	require.NoError(t, err)
-	require.NoError(t, c.cluster("gone", 0))
+	require.NoError(t, c.there(&c.clusters, "gone", 0))
 	_, err = c.object(named{"Deployment", "", "gone"}, "", 0)
 	require.NoError(t, err)
-	_, err = c.resolve(&clusterRef{by: &selector{Region: "eu"}}, 0)
+	_, err = c.resolve(&c.clusters, &reference{by: &selector{Region: "eu"}}, 0)
 	require.NoError(t, err)
 }
 
@@ -151,6 +151,6 @@ func TestSelectorsAskForAllThatIsSet(t *testing.T) {
 		"an empty value":          {selector{Labels: map[string]string{"team": ""}}, true},
 		"a label that is not set": {selector{Labels: map[string]string{"owner": ""}}, false},
 	} {
-		require.Equal(t, c.want, c.selects(cluster), about)
+		require.Equal(t, c.want, c.selects(locatedCluster(cluster, 0)), about)
 	}
 }

@@ -97,6 +97,7 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 		return nil
 	}
 	r.members = map[messages.ClusterName]messages.MemberBehaviour{}
+	r.kubelets = map[messages.NodeName]Kubelet{}
 	r.duration = spec.Duration.orElse(0)
 	if spec.Duration != nil && r.duration == 0 {
 		r.bad("spec.duration", "must be more than 0; leave it out to run until nothing more is due")
@@ -111,6 +112,9 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 	r.add(own)
 	r.include(spec.Include)
 	r.fleet(spec.Fleet)
+	r.nodes(spec.Nodes)
+	timeline := r.timeline(spec.Timeline)
+	r.boundNodes(timeline)
 	return &Scenario{
 		Name:        r.doc.Object.GetName(),
 		Description: spec.Description,
@@ -120,10 +124,12 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 		Seed:        seed,
 		Duration:    r.duration,
 		Config:      r.settings("spec.config", &spec.Config),
-		Timeline:    r.timeline(spec.Timeline),
+		Timeline:    timeline,
 		Expect:      r.expectations(spec.Expect),
 		Objects:     r.objects,
 		Members:     r.members,
+		OfNodes:     len(r.cast.nodes.all) > 0,
+		Kubelets:    r.kubelets,
 	}
 }
 

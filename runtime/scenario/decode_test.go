@@ -171,7 +171,7 @@ func TestTheShapeOfTheDesign(t *testing.T) {
 		at = append(at, span.String(step.At))
 	}
 	require.Equal(t, "0s 2m 5m 6m30s 8m 9m30s", strings.Join(at, " "))
-	require.Equal(t, &scenario.Condition{Clusters: []messages.ClusterName{"member1"}, Type: "Ready", Status: "False", Reason: "R", Message: "M"}, s.Timeline[1].Action)
+	require.Equal(t, &scenario.Condition{Target: scenario.Target{Clusters: []messages.ClusterName{"member1"}}, Type: "Ready", Status: "False", Reason: "R", Message: "M"}, s.Timeline[1].Action)
 	require.Equal(t, "s.yaml:27", s.Timeline[1].Source())
 
 	var sentences []string
@@ -262,19 +262,19 @@ func actions() map[string]scenario.Action {
 	}
 	gold := "gold"
 	return map[string]scenario.Action{
-		`condition: {cluster: member1, type: Ready, status: ""}`:                       &scenario.Condition{Clusters: names("member1"), Type: "Ready"},
-		`condition: {cluster: [member1, us-1], type: Ready, toggle: true}`:             &scenario.Condition{Clusters: names("member1 us-1"), Type: "Ready", Toggle: true},
-		`cordon: {cluster: "member{1..2}"}`:                                            &scenario.Cordon{Clusters: names("member1 member2")},
-		`cordon: {cluster: "us-*"}`:                                                    &scenario.Cordon{Clusters: names("us-1 us-2")},
-		`cordon: {cluster: ["*-2", us-2, "member?"]}`:                                  &scenario.Cordon{Clusters: names("us-2 member1 member2 member3")},
-		`drain: {cluster: us-1, deadline: 5m}`:                                         &scenario.Drain{Clusters: names("us-1"), Deadline: 5 * time.Minute},
-		`drain: {cluster: us-1}`:                                                       &scenario.Drain{Clusters: names("us-1")},
-		`condition: {cluster: us-1, type: Ready, status: "False", observed: true}`:     &scenario.Condition{Clusters: names("us-1"), Type: "Ready", Status: "False", Observed: true},
-		`uncordon: {cluster: {region: us}}`:                                            &scenario.Cordon{Clusters: names("us-1 us-2"), Off: true},
-		`uncordon: {cluster: {labels: {tier: gold}}}`:                                  &scenario.Cordon{Clusters: names("us-1 us-2"), Off: true},
-		`label: {cluster: us-1, labels: {tier: gold, team: null}}`:                     &scenario.Label{Clusters: names("us-1"), Labels: map[string]*string{"tier": &gold, "team": nil}},
-		`outage: {cluster: {region: us}, kind: power, for: 25m}`:                       &scenario.Outage{Clusters: names("us-1 us-2"), Kind: "power", For: 25 * time.Minute},
-		`outage: {cluster: us-1, kind: apiserver}`:                                     &scenario.Outage{Clusters: names("us-1"), Kind: "apiserver"},
+		`condition: {cluster: member1, type: Ready, status: ""}`:                       &scenario.Condition{Target: scenario.Target{Clusters: names("member1")}, Type: "Ready"},
+		`condition: {cluster: [member1, us-1], type: Ready, toggle: true}`:             &scenario.Condition{Target: scenario.Target{Clusters: names("member1 us-1")}, Type: "Ready", Toggle: true},
+		`cordon: {cluster: "member{1..2}"}`:                                            &scenario.Cordon{Target: scenario.Target{Clusters: names("member1 member2")}},
+		`cordon: {cluster: "us-*"}`:                                                    &scenario.Cordon{Target: scenario.Target{Clusters: names("us-1 us-2")}},
+		`cordon: {cluster: ["*-2", us-2, "member?"]}`:                                  &scenario.Cordon{Target: scenario.Target{Clusters: names("us-2 member1 member2 member3")}},
+		`drain: {cluster: us-1, deadline: 5m}`:                                         &scenario.Drain{Target: scenario.Target{Clusters: names("us-1")}, Deadline: 5 * time.Minute},
+		`drain: {cluster: us-1}`:                                                       &scenario.Drain{Target: scenario.Target{Clusters: names("us-1")}},
+		`condition: {cluster: us-1, type: Ready, status: "False", observed: true}`:     &scenario.Condition{Target: scenario.Target{Clusters: names("us-1")}, Type: "Ready", Status: "False", Observed: true},
+		`uncordon: {cluster: {region: us}}`:                                            &scenario.Cordon{Target: scenario.Target{Clusters: names("us-1 us-2")}, Off: true},
+		`uncordon: {cluster: {labels: {tier: gold}}}`:                                  &scenario.Cordon{Target: scenario.Target{Clusters: names("us-1 us-2")}, Off: true},
+		`label: {cluster: us-1, labels: {tier: gold, team: null}}`:                     &scenario.Label{Target: scenario.Target{Clusters: names("us-1")}, Labels: map[string]*string{"tier": &gold, "team": nil}},
+		`outage: {cluster: {region: us}, kind: power, for: 25m}`:                       &scenario.Outage{Target: scenario.Target{Clusters: names("us-1 us-2")}, Kind: "power", For: 25 * time.Minute},
+		`outage: {cluster: us-1, kind: apiserver}`:                                     &scenario.Outage{Target: scenario.Target{Clusters: names("us-1")}, Kind: "apiserver"},
 		`health: {cluster: us-1, status: Unhealthy}`:                                   &scenario.Health{Clusters: names("us-1"), Health: api.Unhealthy},
 		`health: {cluster: us-1, status: Healthy, binding: nginx}`:                     &scenario.Health{Clusters: names("us-1"), Health: api.Healthy, Binding: "default/nginx-deployment"},
 		`health: {cluster: us-1, status: Healthy, binding: StatefulSet/shop/db}`:       &scenario.Health{Clusters: names("us-1"), Health: api.Healthy, Binding: "shop/db-statefulset"},

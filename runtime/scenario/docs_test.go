@@ -32,7 +32,7 @@ func TestTheExamplesOfTheDocumentation(t *testing.T) {
 	_, manifests, _ := strings.Cut(whole, "\n---\n")
 	for _, part := range examples[1:] {
 		spec := "  " + strings.ReplaceAll(strings.TrimSpace(part[1]), "\n", "\n  ") + "\n"
-		if !strings.Contains(spec, "  fleet:") {
+		if !strings.Contains(spec, "  fleet:") && !strings.Contains(spec, "  nodes:") {
 			spec += "  fleet: [{name: 'member{1..3}', region: eu}]\n"
 		}
 		check(head + spec + "---\n" + manifests)

@@ -27,7 +27,7 @@ func kinds() manifest.Kinds {
 // the comment of a field is what an editor shows, the tag schema says what the Go type does not:
 //
 //	required           the field must be written, and decode sees to it
-//	mode, what, action one of each group must be written, and no two
+//	mode, what, action, target one of each group must be written, and no two
 //	with=a+b           the field goes with one of these fields
 //	True|False         the words that a text may be
 //	any other word     the definition of what is written here
@@ -58,6 +58,8 @@ type spec struct {
 	Include []string `json:"include"`
 	// Clusters, in short form: each entry is Cluster objects with their simulated members.
 	Fleet []yaml.Node `json:"fleet" schema:"fleetEntry"`
+	// Nodes, in short form: each entry is Node objects with their simulated kubelets. A scenario has clusters or nodes, not both.
+	Nodes []yaml.Node `json:"nodes" schema:"nodeEntry"`
 	// What happens, and when.
 	Timeline []yaml.Node `json:"timeline" schema:"step"`
 	// What must be true, and when.
@@ -90,6 +92,28 @@ type fleetEntry struct {
 	Conditions conditions `json:"conditions"`
 	// Push: the control plane applies resources. Pull: an agent does. Default Push.
 	SyncMode string `json:"syncMode" schema:"Push|Pull"`
+}
+
+// nodeEntry is one or more equal nodes of one Kubernetes cluster.
+type nodeEntry struct {
+	// Name of the node, or a pattern: node-{1..5}, {a,b}-{01..20}.
+	Name string `json:"name" schema:"required"`
+	// Region of the node: its label topology.kubernetes.io/region.
+	Region string `json:"region"`
+	// Zone of the node: its label topology.kubernetes.io/zone.
+	Zone string `json:"zone"`
+	// Labels of the Node object.
+	Labels map[string]string `json:"labels"`
+	// Taints, in kubectl's grammar or as objects.
+	Taints []taintSpec `json:"taints"`
+	// Capacity of the node, in one line or as a mapping: cpu=4,memory=8Gi,pods=110. Default cpu 32, memory 128Gi, pods 110.
+	Capacity resources `json:"capacity"`
+	// How long a pod takes to be ready once it has a node; from min to max by the seed. Default 0s.
+	Startup *startup `json:"startup"`
+	// Time between two renewals of the node's Lease, its heartbeat. Default 10s.
+	LeasePeriod *duration `json:"leasePeriod"`
+	// Conditions at the start, in addition to or in place of those of a node that works; an empty status removes one.
+	Conditions conditions `json:"conditions"`
 }
 
 // step is one action, at an instant or repeated.
@@ -156,12 +180,14 @@ type step struct {
 	// Makes reports of clusters to the engine lost, delayed, duplicated or reordered.
 	Reports *reportsStep `json:"reports" schema:"action"`
 	// Reboots the nodes of clusters: their copies are available again after their start-up time.
-	RebootNodes *cordonStep `json:"rebootNodes" schema:"action"`
+	RebootNodes *rebootStep `json:"rebootNodes" schema:"action"`
 }
 
 type conditionStep struct {
 	// Which clusters.
-	Cluster clusterRef `json:"cluster" schema:"required"`
+	Cluster *clusterRef `json:"cluster" schema:"target"`
+	// Which nodes, in place of cluster.
+	Node *nodeRef `json:"node" schema:"target"`
 	// Type of the condition, such as Ready.
 	Type string `json:"type" schema:"required"`
 	// Status to set; an empty one removes the condition.
@@ -178,35 +204,50 @@ type conditionStep struct {
 
 type taintStep struct {
 	// Which clusters.
-	Cluster clusterRef `json:"cluster" schema:"required"`
+	Cluster *clusterRef `json:"cluster" schema:"target"`
+	// Which nodes, in place of cluster.
+	Node *nodeRef `json:"node" schema:"target"`
 	// Taints in kubectl's grammar: key=value:Effect, key:Effect; with "-" at the end, or just key-, to remove.
 	Taints []string `json:"taints" schema:"required"`
 }
 
 type cordonStep struct {
 	// Which clusters.
+	Cluster *clusterRef `json:"cluster" schema:"target"`
+	// Which nodes, in place of cluster.
+	Node *nodeRef `json:"node" schema:"target"`
+}
+
+type rebootStep struct {
+	// Which clusters.
 	Cluster clusterRef `json:"cluster" schema:"required"`
 }
 
 type drainStep struct {
 	// Which clusters.
-	Cluster clusterRef `json:"cluster" schema:"required"`
+	Cluster *clusterRef `json:"cluster" schema:"target"`
+	// Which nodes, in place of cluster.
+	Node *nodeRef `json:"node" schema:"target"`
 	// Deadline, as a duration; late bindings are reported. Default: none.
 	Deadline *duration `json:"deadline"`
 }
 
 type labelStep struct {
 	// Which clusters.
-	Cluster clusterRef `json:"cluster" schema:"required"`
+	Cluster *clusterRef `json:"cluster" schema:"target"`
+	// Which nodes, in place of cluster.
+	Node *nodeRef `json:"node" schema:"target"`
 	// Labels to set; null removes one.
 	Labels labelEdits `json:"labels" schema:"required"`
 }
 
 type outageStep struct {
 	// Which clusters.
-	Cluster clusterRef `json:"cluster" schema:"required"`
-	// What fails. power: copies die, and start again when it is over. network: copies remain available, unseen. apiserver: copies remain available, and the cluster reports Ready=False.
-	Kind string `json:"kind" schema:"required,power|network|apiserver"`
+	Cluster *clusterRef `json:"cluster" schema:"target"`
+	// Which nodes, in place of cluster.
+	Node *nodeRef `json:"node" schema:"target"`
+	// What fails. power: copies die, and start again when it is over. network: copies remain available, unseen. apiserver: copies remain available, and the cluster reports Ready=False. Of nodes kubelet: no heartbeat, and no pod starts or ends.
+	Kind string `json:"kind" schema:"required,power|network|apiserver|kubelet"`
 	// How long it lasts. Default: until the run ends.
 	For *duration `json:"for"`
 }
@@ -347,10 +388,14 @@ type expectation struct {
 	// With always, never and total: not after this instant. Default: the end of the run.
 	Until *duration `json:"until" schema:"with=always+never+total"`
 
-	// A taint of a cluster.
+	// A taint of a cluster or a node.
 	Taint *taintExpectation `json:"taint" schema:"what"`
 	// State of a workload: its clusters, replicas, health and tasks.
 	Binding *bindingExpectation `json:"binding" schema:"what"`
+	// State of a pod: its phase, its node, whether it is evicted.
+	Pod *podExpectation `json:"pod" schema:"what"`
+	// Numbers of pods: of an owner, a namespace, or on some nodes.
+	Pods *podsExpectation `json:"pods" schema:"what"`
 	// Something that happens: the kind of a fact, and any of the fields of its JSON.
 	Event map[string]any `json:"event" schema:"what,event"`
 	// Fields of an object, as kubectl shows them; other fields do not matter.
@@ -361,10 +406,14 @@ type expectation struct {
 
 // alternative is a possible state of an object.
 type alternative struct {
-	// A taint of a cluster.
+	// A taint of a cluster or a node.
 	Taint *taintExpectation `json:"taint" schema:"what"`
 	// State of a workload: its clusters, replicas, health and tasks.
 	Binding *bindingExpectation `json:"binding" schema:"what"`
+	// State of a pod: its phase, its node, whether it is evicted.
+	Pod *podExpectation `json:"pod" schema:"what"`
+	// Numbers of pods: of an owner, a namespace, or on some nodes.
+	Pods *podsExpectation `json:"pods" schema:"what"`
 	// Fields of an object.
 	Object map[string]any `json:"object" schema:"what,object"`
 }
@@ -389,15 +438,59 @@ type total struct {
 
 type taintExpectation struct {
 	// Which cluster.
-	Cluster string `json:"cluster" schema:"required"`
+	Cluster string `json:"cluster" schema:"target"`
+	// Which node, in place of cluster.
+	Node string `json:"node" schema:"target"`
 	// Key of the taint.
 	Key string `json:"key" schema:"required"`
 	// Value of the taint. Default: any.
 	Value string `json:"value"`
 	// Effect of the taint. Default: any.
 	Effect string `json:"effect" schema:"NoSchedule|PreferNoSchedule|NoExecute"`
-	// False: the cluster must not have it. Default true.
+	// False: the cluster or node must not have it. Default true.
 	Present *bool `json:"present"`
+}
+
+type podExpectation struct {
+	// Which pod: web, shop/web. Of the pods that an owner makes, the names of those of a StatefulSet are known: db-0.
+	Name string `json:"name" schema:"required"`
+	// False: there must be no such pod. Default true.
+	Present *bool `json:"present"`
+	// Phase of the pod.
+	Phase string `json:"phase" schema:"Pending|Running|Succeeded|Failed|Unknown"`
+	// Node that it is bound to; an empty one: it is bound to none.
+	Node *string `json:"node"`
+	// Whether its condition Ready is True.
+	Ready *bool `json:"ready"`
+	// Whether it has the condition DisruptionTarget: it was evicted, and still exists.
+	Evicted *bool `json:"evicted"`
+	// Whether it was deleted, and still exists.
+	Terminating *bool `json:"terminating"`
+	// Part of what the scheduler says of a pod that no node can take: untolerated taint.
+	Unschedulable string `json:"unschedulable"`
+}
+
+type podsExpectation struct {
+	// The workload that keeps them up, as kubectl names it: web, ds/agent -n shop. Default: any pods.
+	Of string `json:"of"`
+	// Namespace of the pods. Default: any.
+	Namespace string `json:"namespace"`
+	// Nodes that they are bound to. Default: any or none.
+	Node *nodeRef `json:"node"`
+	// How many there are.
+	All *bounds `json:"all"`
+	// How many are Running, and not deleted.
+	Running *bounds `json:"running"`
+	// How many are ready, and not deleted.
+	Ready *bounds `json:"ready"`
+	// How many are Pending, and not deleted.
+	Pending *bounds `json:"pending"`
+	// How many are Pending because no node can take them.
+	Unschedulable *bounds `json:"unschedulable"`
+	// How many have the condition DisruptionTarget.
+	Evicted *bounds `json:"evicted"`
+	// How many were deleted, and still exist.
+	Terminating *bounds `json:"terminating"`
 }
 
 type bindingExpectation struct {

@@ -98,7 +98,7 @@ func (r *reader) count(path string, t *total, e *expect.Expectation) {
 
 // subject says what an expectation is about.
 func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
-	state := alternative{Taint: w.Taint, Binding: w.Binding, Object: w.Object}
+	state := alternative{Taint: w.Taint, Binding: w.Binding, Pod: w.Pod, Pods: w.Pods, Object: w.Object}
 	subjects := state.count()
 	for _, written := range []bool{w.Event != nil, w.AnyOf != nil} {
 		if written {
@@ -111,7 +111,7 @@ func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
 	case w.Total != nil:
 		e.Subject = r.event(path+".total.event", w.Total.Event)
 	case subjects != 1:
-		r.bad(path, "want one of taint, binding, event, object, anyOf, not %d of them", subjects)
+		r.bad(path, "want one of taint, binding, pod, pods, event, object, anyOf, not %d of them", subjects)
 	case w.AnyOf != nil:
 		e.Subject = r.anyOf(path+".anyOf", w.AnyOf)
 	case w.Event != nil && w.Always != nil:
@@ -125,7 +125,7 @@ func (r *reader) subject(path string, w *expectation, e *expect.Expectation) {
 
 // count is how many of an alternative's subjects are written.
 func (o *alternative) count() (subjects int) {
-	for _, written := range []bool{o.Taint != nil, o.Binding != nil, o.Object != nil} {
+	for _, written := range []bool{o.Taint != nil, o.Binding != nil, o.Pod != nil, o.Pods != nil, o.Object != nil} {
 		if written {
 			subjects++
 		}
@@ -140,6 +140,10 @@ func (r *reader) state(path string, o *alternative) expect.State {
 		return r.taint(path+".taint", o.Taint)
 	case o.Binding != nil:
 		return r.ofBinding(path+".binding", o.Binding)
+	case o.Pod != nil:
+		return r.pod(path+".pod", o.Pod)
+	case o.Pods != nil:
+		return r.pods(path+".pods", o.Pods)
 	default:
 		return r.object(path+".object", o.Object)
 	}
@@ -152,7 +156,7 @@ func (r *reader) anyOf(path string, outcomes []alternative) expect.AnyOf {
 	for i := range outcomes {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if n := outcomes[i].count(); n != 1 {
-			r.bad(at, "want one of taint, binding, object, not %d of them", n)
+			r.bad(at, "want one of taint, binding, pod, pods, object, not %d of them", n)
 			continue
 		}
 		states = append(states, r.state(at, &outcomes[i]))
@@ -175,7 +179,7 @@ func (r *reader) anyOf(path string, outcomes []alternative) expect.AnyOf {
 const sometime = span.Max
 
 func (r *reader) cluster(path, name string) messages.ClusterName {
-	if err := r.cast.cluster(name, sometime); err != nil {
+	if err := r.cast.there(&r.cast.clusters, name, sometime); err != nil {
 		r.bad(path, "%v", err)
 	}
 	return messages.ClusterName(name)
@@ -183,13 +187,16 @@ func (r *reader) cluster(path, name string) messages.ClusterName {
 
 func (r *reader) taint(path string, w *taintExpectation) *expect.Taint {
 	r.oneOf(path+".effect", w.Effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
-	return &expect.Taint{
-		Cluster: r.cluster(path+".cluster", w.Cluster),
-		Key:     w.Key,
-		Value:   w.Value,
-		Effect:  corev1.TaintEffect(w.Effect),
-		Absent:  w.Present != nil && !*w.Present,
+	t := &expect.Taint{Key: w.Key, Value: w.Value, Effect: corev1.TaintEffect(w.Effect), Absent: w.Present != nil && !*w.Present}
+	switch {
+	case (w.Cluster == "") == (w.Node == ""):
+		r.bad(path, "want cluster or node")
+	case w.Node != "":
+		t.Node = r.node(path+".node", w.Node)
+	default:
+		t.Cluster = r.cluster(path+".cluster", w.Cluster)
 	}
+	return t
 }
 
 func (r *reader) ofBinding(path string, w *bindingExpectation) *expect.Binding {
@@ -270,6 +277,12 @@ func (r *reader) event(path string, fields map[string]any) *expect.Event {
 		e.Binding = r.binding(path+".binding", name, sometime)
 		delete(rest, "binding")
 	}
+	if name, ok := rest["node"].(string); ok {
+		r.node(path+".node", name)
+	}
+	if name, ok := rest["pod"].(string); ok {
+		rest["pod"] = string(podNamed(name))
+	}
 	if len(rest) > 0 {
 		e.Fields = rest
 	}
@@ -283,8 +296,11 @@ func (r *reader) object(path string, want map[string]any) *expect.Object {
 		return nil
 	}
 	key := api.KeyOf(u)
-	if key.Kind == "Cluster" {
+	switch key.Kind {
+	case "Cluster":
 		r.cluster(path+".metadata.name", key.Name)
+	case "Node":
+		r.node(path+".metadata.name", key.Name)
 	}
 	var object api.Object = u
 	if empty, ok := manifest.FleetKinds()[metav1.TypeMeta{APIVersion: key.APIVersion, Kind: key.Kind}]; ok {

@@ -51,6 +51,10 @@ func (r *reader) add(docs []manifest.Document) {
 // prepare gives an object what a scenario may leave out.
 func (r *reader) prepare(o api.Object) {
 	o.SetNamespace(namespaceOf(o))
+	if node, is := o.(*corev1.Node); is {
+		completeNode(node)
+		return
+	}
 	cluster, ok := o.(*api.Cluster)
 	if !ok {
 		return
@@ -88,7 +92,7 @@ func (r *reader) fleet(entries []yaml.Node) {
 			r.cast.incomplete = true
 			r.bad(path+".name", "%q %v", entry.Name, err)
 		}
-		if len(r.cast.clusters)+len(names) > mostNames {
+		if len(r.cast.clusters.all)+len(names) > mostNames {
 			r.bad(path, "makes the fleet larger than %d clusters", mostNames)
 			return
 		}
@@ -101,7 +105,7 @@ func (r *reader) fleet(entries []yaml.Node) {
 // enlist adds one cluster of a fleet, or says how the member of a cluster behaves that has a manifest.
 func (r *reader) enlist(path, name string, entry *fleetEntry) {
 	behaviour := entry.behaviour()
-	if r.cast.byName[name] != nil {
+	if r.cast.clusters.byName[name] != nil {
 		if !entry.onlyBehaviour() {
 			r.bad(path+".name", "cluster %q is defined already: only startup and health may be given here", name)
 		}

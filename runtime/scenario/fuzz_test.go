@@ -15,6 +15,13 @@ func FuzzScenario(f *testing.F) {
 	for written := range expectations() {
 		f.Add([]byte(world("  expect: [{" + written + "}]\n")["s.yaml"]))
 	}
+	for written := range nodeActions() {
+		f.Add([]byte(nodeWorld("  timeline: [{at: 5s, " + written + "}]\n")["s.yaml"]))
+	}
+	for written := range nodeExpectations() {
+		f.Add([]byte(nodeWorld("  expect: [{" + written + "}]\n")["s.yaml"]))
+	}
+	f.Add([]byte(head + "  nodes: [{name: 'n{1..9}', capacity: 'cpu=4,memory=8Gi', leasePeriod: 1s, startup: 1s, conditions: {Ready: Unknown}}]\n"))
 	f.Add([]byte(head + "  fleet: [{name: 'a{1..20}', startup: {min: 1s, max: 2s}}]\n  include: [policies/*.yaml]\n"))
 	f.Add([]byte(head + "  timeline: [{every: 1ns, until: 1000d, restart: true}, {at: 1s, apply: [{file: late.yaml}]}]\n"))
 	f.Add([]byte("kind: List\napiVersion: v1\nitems: [{apiVersion: leeward.dev/v1alpha1, kind: Scenario, metadata: {name: s}, spec: {seed: 3, expect: [{}]}}]\n"))

@@ -7,24 +7,32 @@ import (
 	"leeward/messages"
 )
 
-// Outage begins an outage of clusters, or ends one that began before.
+// Outage begins an outage of clusters or nodes, or ends one that began before.
 type Outage struct {
-	Clusters []messages.ClusterName
-	Kind     messages.OutageKind
+	Target
+	Kind messages.OutageKind
 	// For is how long it lasts; zero: until the run ends.
 	For time.Duration
 	// Over is set where it ends.
 	Over bool
 }
 
+// OutageKubelet is the outage that a node has: its kubelet renews no Lease, and starts and ends no pod.
+const OutageKubelet messages.OutageKind = "kubelet"
+
 func (*Outage) action() {}
 
 func (c *call) outage(s *outageStep) Action {
-	c.oneOf(c.path+".kind", s.Kind, string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer))
+	switch {
+	case s.Node == nil:
+		c.oneOf(c.path+".kind", s.Kind, string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer))
+	case s.Kind != string(OutageKubelet):
+		c.bad(c.path+".kind", "want %s for nodes, not %q", OutageKubelet, s.Kind)
+	}
 	if s.For != nil && *s.For == 0 {
 		c.bad(c.path+".for", "must be more than 0")
 	}
-	return &Outage{Clusters: c.clusters(s.Cluster), Kind: messages.OutageKind(s.Kind), For: s.For.orElse(0)}
+	return &Outage{Target: c.target(s.Cluster, s.Node), Kind: messages.OutageKind(s.Kind), For: s.For.orElse(0)}
 }
 
 // ended is the step that ends an outage; false: what a step does ends by itself, or not within the run.
@@ -34,7 +42,7 @@ func (r *reader) ended(s Step) (Step, bool) {
 		return s, false
 	}
 	s.At += o.For
-	s.Action = &Outage{Clusters: o.Clusters, Kind: o.Kind, Over: true}
+	s.Action = &Outage{Target: o.Target, Kind: o.Kind, Over: true}
 	return s, r.duration == 0 || s.At <= r.duration
 }
 

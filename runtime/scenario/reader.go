@@ -26,7 +26,9 @@ type reader struct {
 
 	objects []manifest.Document
 	members map[messages.ClusterName]messages.MemberBehaviour
-	cast    cast
+	// kubelets are those that do not start pods immediately.
+	kubelets map[messages.NodeName]Kubelet
+	cast     cast
 	// duration is 0 where the run has no given end.
 	duration time.Duration
 }

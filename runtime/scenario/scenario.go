@@ -34,6 +34,10 @@ type Scenario struct {
 	Objects []manifest.Document
 	// Members says how the simulated member of each cluster behaves, also of those that are applied later.
 	Members map[messages.ClusterName]messages.MemberBehaviour
+	// OfNodes is set where the scenario is about the nodes and pods of one Kubernetes cluster, not about a fleet.
+	OfNodes bool
+	// Kubelets says how the simulated kubelets of nodes behave; those that it does not name have the zero value.
+	Kubelets map[messages.NodeName]Kubelet
 	// Timeline is sorted by time, then as written.
 	Timeline []Step
 	// Expect is in the order written.

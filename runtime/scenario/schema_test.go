@@ -50,11 +50,11 @@ type generator struct {
 }
 
 func schemaOfAFile(t *testing.T) node {
-	g := &generator{t: t, comments: commentsOf(t, "document.go", "values.go", "clusterref.go", "apply.go"), definitions: node{}}
+	g := &generator{t: t, comments: commentsOf(t, "document.go", "values.go", "population.go", "apply.go"), definitions: node{}}
 	maps.Copy(g.definitions, byHand())
 	g.define("settings", settingsSchema())
 	g.define("event", eventSchema())
-	for name, v := range map[string]any{"fleetEntry": fleetEntry{}, "step": step{}, "expectation": expectation{}} {
+	for name, v := range map[string]any{"fleetEntry": fleetEntry{}, "nodeEntry": nodeEntry{}, "step": step{}, "expectation": expectation{}} {
 		g.define(name, g.object(reflect.TypeOf(v)))
 	}
 	scenario := g.object(reflect.TypeFor[document]())
@@ -113,6 +113,14 @@ func byHand() node {
 			"description": "A name, a pattern (eu-{1..3}, eu-*), a list of these, or a selector ({region: eu}).",
 			"anyOf":       []node{text, {"type": "array", "items": text, "minItems": 1}, ref("selector")},
 		},
+		"nodeRef": node{
+			"description": "A name, a pattern (n{1..3}, eu-*), a list of these, or a selector ({zone: a}).",
+			"anyOf":       []node{text, {"type": "array", "items": text, "minItems": 1}, ref("selector")},
+		},
+		"resources": node{
+			"description": "Amounts in one line (cpu=4,memory=8Gi,pods=110), or as a mapping.",
+			"anyOf":       []node{text, ref("resourceList")},
+		},
 		"profile":      node{"enum": config.Profiles()},
 		"resourceList": nameMap(node{"type": []string{"string", "number"}}),
 		"object":       ref("manifest"),
@@ -151,7 +159,7 @@ func (g *generator) object(t reflect.Type) node {
 			switch {
 			case word == "required":
 				required = append(required, name)
-			case word == "mode" || word == "what" || word == "action":
+			case word == "mode" || word == "what" || word == "action" || word == "target":
 				groups[word] = append(groups[word], node{"required": []string{name}})
 			case isWith:
 				dependencies[name] = node{"anyOf": requiring(strings.Split(with, "+"))}
@@ -209,7 +217,7 @@ func (g *generator) field(field reflect.StructField) node {
 	named := ""
 	for _, word := range tagWords(field) {
 		switch {
-		case word == "required" || word == "mode" || word == "what" || word == "action" || strings.HasPrefix(word, "with="):
+		case word == "required" || word == "mode" || word == "what" || word == "action" || word == "target" || strings.HasPrefix(word, "with="):
 		case strings.Contains(word, "|"):
 			return node{"type": "string", "enum": strings.Split(word, "|")}
 		default:

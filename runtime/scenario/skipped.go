@@ -29,7 +29,7 @@ type heading struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
 	Spec       struct {
-		Fleet, Timeline, Expect yaml.Node
+		Fleet, Nodes, Timeline, Expect yaml.Node
 	} `yaml:"spec"`
 }
 
@@ -37,7 +37,7 @@ type heading struct {
 func (h *heading) means() bool {
 	switch {
 	case h.Kind == "":
-		return h.Spec.Fleet.Kind != 0 || h.Spec.Timeline.Kind != 0 || h.Spec.Expect.Kind != 0
+		return h.Spec.Fleet.Kind != 0 || h.Spec.Nodes.Kind != 0 || h.Spec.Timeline.Kind != 0 || h.Spec.Expect.Kind != 0
 	case spelling.Slip(h.Kind, []string{Kind}, mostSlips) != "":
 		return true
 	}

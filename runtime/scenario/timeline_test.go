@@ -50,7 +50,7 @@ func TestAnchorsAndMergesAreYAMLsOwn(t *testing.T) {
   - {at: 2m, condition: {<<: *ready, status: "True"}}
 `)
 	require.Equal(t, "1m 1m 2m", instants(s))
-	require.Equal(t, &scenario.Condition{Clusters: []messages.ClusterName{"us-1"}, Type: "Ready", Status: "True"}, s.Timeline[2].Action)
+	require.Equal(t, &scenario.Condition{Target: scenario.Target{Clusters: []messages.ClusterName{"us-1"}}, Type: "Ready", Status: "True"}, s.Timeline[2].Action)
 	require.Equal(t, "s.yaml:7", s.Timeline[1].Source(), "an alias stands where its anchor does")
 }
 

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/taint"
@@ -141,6 +143,50 @@ func (t *taintSpec) UnmarshalJSON(text []byte) error {
 	timeAdded := t.TimeAdded
 	*t = taintSpec(changes.Add[0])
 	t.TimeAdded = timeAdded
+	return nil
+}
+
+// resources are amounts by resource, as a mapping or in one line: cpu=4,memory=8Gi,pods=110.
+type resources corev1.ResourceList
+
+func (r *resources) UnmarshalJSON(text []byte) error {
+	amounts := corev1.ResourceList{}
+	if text[0] == '{' {
+		if err := strictly(text, &amounts); err != nil {
+			return err
+		}
+	} else if err := amountsIn(text, amounts); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		if amount := amounts[name]; amount.Sign() < 0 {
+			return fmt.Errorf("%s must not be negative", name)
+		}
+	}
+	*r = resources(amounts)
+	return nil
+}
+
+// amountsIn reads a line of amounts.
+func amountsIn(text []byte, into corev1.ResourceList) error {
+	var line string
+	if json.Unmarshal(text, &line) != nil || line == "" {
+		return errors.New("want amounts such as cpu=4,memory=8Gi,pods=110, or a mapping")
+	}
+	for _, part := range strings.Split(line, ",") {
+		name, written, found := strings.Cut(strings.TrimSpace(part), "=")
+		if !found || name == "" {
+			return fmt.Errorf("want amounts such as cpu=4,memory=8Gi,pods=110, not %q", part)
+		}
+		amount, err := resource.ParseQuantity(written)
+		if err != nil {
+			return fmt.Errorf("%s: %q is no amount, such as 4, 500m or 8Gi", name, written)
+		}
+		if _, twice := into[corev1.ResourceName(name)]; twice {
+			return fmt.Errorf("sets %s twice", name)
+		}
+		into[corev1.ResourceName(name)] = amount
+	}
 	return nil
 }
 

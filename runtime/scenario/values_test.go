@@ -50,9 +50,9 @@ func TestValuesHaveMoreThanOneForm(t *testing.T) {
 	require.NotNil(t, as[tasks](t, `[]`), "no task is something to expect")
 	require.Equal(t, tasks{expect.TaskFrom("m1"), {"reason": "R"}}, as[tasks](t, `["m1", {"reason": "R"}]`))
 
-	require.Equal(t, clusterRef{names: []string{"m1"}}, as[clusterRef](t, `"m1"`))
-	require.Equal(t, clusterRef{names: []string{"m1", "eu-*"}}, as[clusterRef](t, `["m1", "eu-*"]`))
-	require.Equal(t, clusterRef{by: &selector{Zone: "a"}}, as[clusterRef](t, `{"zone": "a"}`))
+	require.Equal(t, clusterRef{reference{names: []string{"m1"}}}, as[clusterRef](t, `"m1"`))
+	require.Equal(t, clusterRef{reference{names: []string{"m1", "eu-*"}}}, as[clusterRef](t, `["m1", "eu-*"]`))
+	require.Equal(t, clusterRef{reference{by: &selector{Zone: "a"}}}, as[clusterRef](t, `{"zone": "a"}`))
 }
 
 func TestWrongJSONIsSaidInPlainWords(t *testing.T) {

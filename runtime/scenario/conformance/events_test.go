@@ -38,7 +38,7 @@ func (c *conversion) action(e *Event) (scenario.Action, error) {
 	clusters := []messages.ClusterName{messages.ClusterName(e.Cluster)}
 	switch e.Action {
 	case "condition":
-		return &scenario.Condition{Clusters: clusters, Type: e.ConditionType, Status: e.ConditionStatus}, nil
+		return &scenario.Condition{Target: scenario.Target{Clusters: clusters}, Type: e.ConditionType, Status: e.ConditionStatus}, nil
 	case "taint", "untaint":
 		return e.taint(clusters)
 	case "labels":
@@ -68,7 +68,7 @@ func (e *Event) taint(clusters []messages.ClusterName) (scenario.Action, error) 
 	if e.Action == "untaint" {
 		changes = taint.Changes{Remove: changes.Add}
 	}
-	return &scenario.Taint{Clusters: clusters, Changes: changes}, nil
+	return &scenario.Taint{Target: scenario.Target{Clusters: clusters}, Changes: changes}, nil
 }
 
 // label removes the labels that the event does not name.
@@ -81,7 +81,7 @@ func (c *conversion) label(e *Event, clusters []messages.ClusterName) scenario.A
 		edits[key] = &value
 	}
 	c.labels[e.Cluster] = e.Labels
-	return &scenario.Label{Clusters: clusters, Labels: edits}
+	return &scenario.Label{Target: scenario.Target{Clusters: clusters}, Labels: edits}
 }
 
 func (c *conversion) scale(e *Event) (scenario.Action, error) {

@@ -154,13 +154,13 @@ func TestEventsBecomeSteps(t *testing.T) {
 	valued := key
 	valued.Value = "v"
 	require.Equal(t, []scenario.Action{
-		&scenario.Condition{Clusters: on, Type: "X", Status: metav1.ConditionTrue},
-		&scenario.Condition{Clusters: on, Type: "X"},
-		&scenario.Taint{Clusters: on, Changes: taint.Changes{Add: []corev1.Taint{valued}}},
-		&scenario.Taint{Clusters: on, Changes: taint.Changes{Remove: []corev1.Taint{key}}},
-		&scenario.Label{Clusters: on, Labels: map[string]*string{"old": nil, "new": &no}},
-		&scenario.Label{Clusters: on, Labels: map[string]*string{"new": &yes}},
-		&scenario.Label{Clusters: on, Labels: map[string]*string{"new": nil}},
+		&scenario.Condition{Target: scenario.Target{Clusters: on}, Type: "X", Status: metav1.ConditionTrue},
+		&scenario.Condition{Target: scenario.Target{Clusters: on}, Type: "X"},
+		&scenario.Taint{Target: scenario.Target{Clusters: on}, Changes: taint.Changes{Add: []corev1.Taint{valued}}},
+		&scenario.Taint{Target: scenario.Target{Clusters: on}, Changes: taint.Changes{Remove: []corev1.Taint{key}}},
+		&scenario.Label{Target: scenario.Target{Clusters: on}, Labels: map[string]*string{"old": nil, "new": &no}},
+		&scenario.Label{Target: scenario.Target{Clusters: on}, Labels: map[string]*string{"new": &yes}},
+		&scenario.Label{Target: scenario.Target{Clusters: on}, Labels: map[string]*string{"new": nil}},
 		&scenario.Health{Clusters: on, Health: api.Unknown},
 		&scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}, Replicas: 3},
 		&scenario.Delete{Object: api.Key{APIVersion: "policy.karmada.io/v1alpha1", Kind: "ClusterTaintPolicy", Name: "foo"}},

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"leeward/messages/api"
-	"leeward/runtime/fleet/store"
 )
 
 // AnyOf are outcomes of one object, at least one of which is expected.
@@ -25,10 +24,10 @@ func (a AnyOf) String() string {
 // ObjectKey names the object of all.
 func (a AnyOf) ObjectKey() api.Key { return a[0].ObjectKey() }
 
-func (a AnyOf) judge(s *store.Store) (bool, string) {
+func (a AnyOf) judge(o *objects) (bool, string) {
 	var all []string
 	for i := range a {
-		holds, seen := a[i].judge(s)
+		holds, seen := a[i].judge(o)
 		if holds {
 			return true, seen
 		}

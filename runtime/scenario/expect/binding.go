@@ -41,8 +41,8 @@ func (b *Binding) String() string {
 }
 
 // judge says of a binding all that is wrong, or else all that was asked.
-func (b *Binding) judge(s *store.Store) (holds bool, seen string) {
-	got := s.Binding(b.Name)
+func (b *Binding) judge(o *objects) (holds bool, seen string) {
+	got := o.Binding(b.Name)
 	if got == nil {
 		return false, "there is no such binding"
 	}

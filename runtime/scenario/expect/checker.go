@@ -36,6 +36,7 @@ type Checker struct {
 	// all is set where a fact may be about any object.
 	all     bool
 	outages outages
+	objects objects
 }
 
 // NewChecker returns a checker of a run that begins at start.
@@ -64,6 +65,9 @@ func NewChecker(expectations []Expectation, start time.Time) *Checker {
 	return c
 }
 
+// OfNodes has expectations on nodes and pods look at those. It is called before the first instant of a scenario of nodes.
+func (c *Checker) OfNodes(nodes Nodes) { c.objects.nodes = nodes }
+
 func (c *Checker) index(w *watch) {
 	switch w.key.Kind {
 	case "Cluster":
@@ -85,13 +89,14 @@ func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry
 		c.notice(&entries[i])
 	}
 	at := now.Sub(c.start)
+	c.objects.Store = s
 	if c.all {
 		c.touched = append(c.touched[:0], c.states...)
 	} else {
 		c.touched = append(c.touched, c.others...)
 	}
 	for _, w := range c.touched {
-		w.look(at, s)
+		w.look(at, &c.objects)
 	}
 	c.touched, c.all = c.touched[:0], false
 }
@@ -112,6 +117,14 @@ func (c *Checker) notice(e *journal.Entry) {
 	if f, ok := e.Fact.(messages.AboutCluster); ok {
 		about = true
 		c.touched = append(c.touched, c.clusters[f.AboutCluster()]...)
+	}
+	if _, ofPod := e.Fact.(aboutPod); ofPod {
+		about = true
+		c.objects.podFacts++
+	}
+	if _, ofNode := e.Fact.(aboutNode); ofNode {
+		about = true
+		c.objects.podFacts++
 	}
 	c.all = c.all || !about
 }

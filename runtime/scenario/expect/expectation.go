@@ -14,7 +14,6 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/fleet/span"
-	"leeward/runtime/fleet/store"
 )
 
 // Mode says for which instants of the window an expectation speaks.
@@ -60,7 +59,7 @@ type State interface {
 	// ObjectKey names the object.
 	ObjectKey() api.Key
 	// judge says whether the object is as expected, and what it is like.
-	judge(s *store.Store) (holds bool, seen string)
+	judge(o *objects) (holds bool, seen string)
 }
 
 // String returns the expectation as a sentence, with its source: "at 10s: cluster member2 has the taint

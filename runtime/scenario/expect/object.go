@@ -1,9 +1,6 @@
 package expect
 
-import (
-	"leeward/messages/api"
-	"leeward/runtime/fleet/store"
-)
+import "leeward/messages/api"
 
 // Object expects an object to have the fields of Want, a tree as JSON has it; other fields do not
 // matter.
@@ -28,8 +25,8 @@ func (o *Object) String() string {
 	return o.Key.String() + " matches " + compact(want)
 }
 
-func (o *Object) judge(s *store.Store) (holds bool, seen string) {
-	got := s.Get(o.Key)
+func (o *Object) judge(all *objects) (holds bool, seen string) {
+	got := all.get(o.Key)
 	if got == nil {
 		return false, "there is no " + o.Key.String()
 	}

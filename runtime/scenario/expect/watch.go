@@ -7,7 +7,6 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/span"
-	"leeward/runtime/fleet/store"
 )
 
 // watch is one expectation under way. The history of a state is a row of stretches, in each of which
@@ -20,13 +19,11 @@ type watch struct {
 	key   api.Key
 
 	// The stretch under way; begun is false before the first look.
-	begun   bool
-	since   time.Duration
-	version uint64
-	// available is how many replicas of a binding serve, which no version of it tells.
-	available int32
-	holds     bool
-	seen      string
+	begun bool
+	since time.Duration
+	mark  mark
+	holds bool
+	seen  string
 
 	// count is the number of events in the window.
 	count int
@@ -39,9 +36,12 @@ type watch struct {
 }
 
 // look judges the state at an instant, if its object changed, or what serves of it.
-func (w *watch) look(now time.Duration, s *store.Store) {
-	version, available := s.Version(w.key), s.Available(w.key)
-	if w.done || w.begun && version == w.version && available == w.available {
+func (w *watch) look(now time.Duration, o *objects) {
+	if w.done {
+		return
+	}
+	is := o.mark(w.key)
+	if w.begun && is == w.mark {
 		return
 	}
 	if w.begun && now > w.since {
@@ -50,8 +50,8 @@ func (w *watch) look(now time.Duration, s *store.Store) {
 	if w.done {
 		return
 	}
-	w.begun, w.since, w.version, w.available = true, now, version, available
-	w.holds, w.seen = w.state.judge(s)
+	w.begun, w.since, w.mark = true, now, is
+	w.holds, w.seen = w.state.judge(o)
 	w.cover(now, now)
 }
 

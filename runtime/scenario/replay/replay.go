@@ -3,6 +3,7 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -53,6 +54,9 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	settings, problems := config.Resolve(profile, slices.Concat(s.Config, o.Set))
 	if len(problems) > 0 {
 		return nil, &world.Invalid{Problems: problems}
+	}
+	if s.OfNodes {
+		return nil, &world.Invalid{Problems: []error{fmt.Errorf("%s:%d: a scenario with nodes cannot be replayed yet", s.File, s.Line)}}
 	}
 	start, err := startOf(s)
 	if err != nil {

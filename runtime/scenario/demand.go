@@ -1,0 +1,146 @@
+package scenario
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+)
+
+// Bounds of what one scenario of nodes may ask for, so that a slip of the pen does not fill memory.
+const (
+	mostNodes = 10_000
+	mostPods  = 500_000
+)
+
+// asked is how many nodes and pods something asks for.
+type asked struct{ nodes, pods int64 }
+
+// demand adds up what the objects of a scenario ask for beside the nodes that it defines. Of one that changes, the most that it asks for at any time counts.
+type demand struct {
+	most map[api.Key]asked
+	asked
+	// daemons is how many pods a DaemonSet has: one for each node that is defined.
+	daemons int64
+}
+
+// boundNodes reports what a scenario of nodes must not have: clusters, and too many nodes or pods.
+func (r *reader) boundNodes(timeline []Step) {
+	if len(r.cast.nodes.all) == 0 {
+		return
+	}
+	if len(r.cast.clusters.all) > 0 {
+		r.bad("spec", "has clusters and nodes: want one of the two, a fleet of clusters or the nodes of one cluster")
+		return
+	}
+	defined := int64(len(r.cast.nodes.all))
+	if defined > mostNodes {
+		r.bad("spec", "has %d nodes: a scenario has at most %d", defined, mostNodes)
+		return
+	}
+	d := &demand{most: map[api.Key]asked{}, asked: asked{nodes: defined}, daemons: defined}
+	for _, doc := range r.objects {
+		if err := d.add(doc.Object); err != nil {
+			r.problems = append(r.problems, &manifest.Problem{
+				File: doc.Place.File, Line: doc.Line(""), Object: doc.Place.Object, Field: doc.Place.Field, Message: err.Error(),
+			})
+			return
+		}
+	}
+	for i := range timeline {
+		if err := d.step(timeline[i].Action); err != nil {
+			r.problems = append(r.problems, &manifest.Problem{
+				File: timeline[i].File, Line: timeline[i].Line, Object: r.doc.Place.Object, Field: r.field("spec.timeline"), Message: err.Error(),
+			})
+			return
+		}
+	}
+}
+
+// step adds what a step asks for.
+func (d *demand) step(a Action) error {
+	switch a := a.(type) {
+	case *Scale:
+		now := asked{pods: int64(a.Replicas)}
+		if a.Workload.Kind == messages.KindNameMachineSet {
+			now = asked{nodes: int64(a.Replicas)}
+		}
+		if err := d.ask(a.Workload, now); err != nil {
+			return fmt.Errorf("%s %w", a.Workload, err)
+		}
+	case *Apply:
+		for _, doc := range a.Documents {
+			if err := d.add(doc.Object); err != nil {
+				return fmt.Errorf("%s %w", api.KeyOf(doc.Object), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *demand) add(o api.Object) error { return d.ask(api.KeyOf(o), d.of(o)) }
+
+// ask adds what one object asks for now. Error: that is too much.
+func (d *demand) ask(key api.Key, now asked) error {
+	before := d.most[key]
+	most := asked{nodes: max(before.nodes, now.nodes), pods: max(before.pods, now.pods)}
+	d.most[key] = most
+	d.nodes += most.nodes - before.nodes
+	d.pods += most.pods - before.pods
+	switch {
+	case d.nodes > mostNodes:
+		return fmt.Errorf("asks for %d nodes, which makes %d: a scenario has at most %d", now.nodes, d.nodes, mostNodes)
+	case d.pods > mostPods:
+		return fmt.Errorf("asks for %d pods, which makes %d: a scenario has at most %d", now.pods, d.pods, mostPods)
+	}
+	return nil
+}
+
+// of is what an object asks for.
+func (d *demand) of(o api.Object) asked {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return asked{pods: 1}
+	case *appsv1.Deployment:
+		return asked{pods: orOne(o.Spec.Replicas)}
+	case *appsv1.ReplicaSet:
+		return asked{pods: orOne(o.Spec.Replicas)}
+	case *appsv1.StatefulSet:
+		return asked{pods: orOne(o.Spec.Replicas)}
+	case *appsv1.DaemonSet:
+		return asked{pods: d.daemons}
+	case *batchv1.Job:
+		return asked{pods: max(orOne(o.Spec.Parallelism), orOne(o.Spec.Completions))}
+	case *unstructured.Unstructured:
+		if o.GetKind() == messages.KindNameMachineSet {
+			replicas, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
+			return asked{nodes: wholeNumber(replicas)}
+		}
+	}
+	return asked{}
+}
+
+// orOne is a number of replicas, 1 where none is written.
+func orOne(n *int32) int64 {
+	if n == nil {
+		return 1
+	}
+	return int64(*n)
+}
+
+// wholeNumber is a number of a manifest without a Go type; what is no number is 1, as if it was not written.
+func wholeNumber(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case float64:
+		return int64(v)
+	}
+	return 1
+}

@@ -1,0 +1,134 @@
+package expect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// Pods expects numbers of pods: of all, or of those of an owner, or on some nodes.
+type Pods struct {
+	// Of is what keeps them up, Namespace where they are; empty means any.
+	Of        messages.OwnerName
+	Namespace string
+	// Nodes are where they are bound; nil means anywhere, or nowhere yet.
+	Nodes []messages.NodeName
+	Wants []PodNumber
+}
+
+// PodNumber is how many of the pods are in a state.
+type PodNumber struct {
+	Of     PodState
+	Bounds Bounds
+}
+
+// PodState is what pods are counted by.
+type PodState int
+
+// The states. Pods that are terminating count only as All, Evicted and Terminating.
+const (
+	AllPods PodState = iota
+	RunningPods
+	ReadyPods
+	PendingPods
+	UnschedulablePods
+	EvictedPods
+	TerminatingPods
+	podStates
+)
+
+var podStateNames = [podStates]string{"in all", "running", "ready", "pending", "unschedulable", "evicted", "terminating"}
+
+func (*Pods) subject() {}
+
+// ObjectKey is that of the list of the pods.
+func (p *Pods) ObjectKey() api.Key {
+	return api.Key{APIVersion: "v1", Kind: kindPodList, Namespace: p.Namespace, Name: p.which()}
+}
+
+// String returns "pods of deployment/default/web on n1, n2: at least 2 running, 0 pending".
+func (p *Pods) String() string {
+	words := make([]string, len(p.Wants))
+	for i, w := range p.Wants {
+		words[i] = w.Bounds.String() + " " + podStateNames[w.Of]
+	}
+	return strings.TrimSuffix("pods "+p.which(), " ") + ": " + strings.Join(words, ", ")
+}
+
+// which says which pods are meant.
+func (p *Pods) which() string {
+	var words []string
+	if p.Of != "" {
+		words = append(words, "of "+string(p.Of))
+	}
+	if p.Namespace != "" {
+		words = append(words, "in "+p.Namespace)
+	}
+	if p.Nodes != nil {
+		words = append(words, "on "+named(p.Nodes))
+	}
+	return strings.Join(words, " ")
+}
+
+// named lists nodes, long lists by their beginning.
+func named(nodes []messages.NodeName) string {
+	const most = 5
+	words := make([]string, min(len(nodes), most))
+	for i := range words {
+		words[i] = string(nodes[i])
+	}
+	list := strings.Join(words, ", ")
+	if len(nodes) > most {
+		list += fmt.Sprintf(", ... (%d in all)", len(nodes))
+	}
+	return list
+}
+
+func (p *Pods) judge(o *objects) (holds bool, seen string) {
+	if o.nodes == nil {
+		return false, "there are no pods"
+	}
+	var counts [podStates]int
+	o.nodes.EachPod(func(pod *corev1.Pod, owner messages.OwnerName) bool {
+		if p.means(pod, owner) {
+			tally(&counts, pod)
+		}
+		return true
+	})
+	holds = true
+	words := make([]string, len(p.Wants))
+	for i, w := range p.Wants {
+		holds = holds && w.Bounds.Holds(counts[w.Of])
+		words[i] = fmt.Sprintf("%d %s", counts[w.Of], podStateNames[w.Of])
+	}
+	return holds, "there are " + strings.Join(words, ", ")
+}
+
+func (p *Pods) means(pod *corev1.Pod, owner messages.OwnerName) bool {
+	return (p.Of == "" || p.Of == owner) && (p.Namespace == "" || p.Namespace == pod.Namespace) &&
+		(p.Nodes == nil || slices.Contains(p.Nodes, messages.NodeName(pod.Spec.NodeName)))
+}
+
+// tally counts a pod in each state that it is in.
+func tally(counts *[podStates]int, pod *corev1.Pod) {
+	_, unschedulable := unschedulable(pod)
+	terminating := isTerminating(pod)
+	for state, is := range [podStates]bool{
+		AllPods:           true,
+		RunningPods:       !terminating && phaseOf(pod) == corev1.PodRunning,
+		ReadyPods:         !terminating && isReady(pod),
+		PendingPods:       !terminating && phaseOf(pod) == corev1.PodPending,
+		UnschedulablePods: !terminating && unschedulable,
+		EvictedPods:       isEvicted(pod),
+		TerminatingPods:   terminating,
+	} {
+		if is {
+			counts[state]++
+		}
+	}
+}
