@@ -60,3 +60,18 @@ func (o *Outbox) TellPodEviction(name messages.PodName, m messages.ToPodEviction
 func (o *Outbox) TellAPIClient(name messages.ClientName, m messages.ToAPIClient) {
 	o.tell(messages.KindAPIClient, string(name), m)
 }
+
+// TellNode sends to one node.
+func (o *Outbox) TellNode(name messages.NodeName, m messages.ToNode) {
+	o.tell(messages.KindNode, string(name), m)
+}
+
+// TellKubelet sends to the kubelet of one node.
+func (o *Outbox) TellKubelet(name messages.NodeName, m messages.ToKubelet) {
+	o.tell(messages.KindKubelet, string(name), m)
+}
+
+// TellNodeLifecycle sends to the node lifecycle.
+func (o *Outbox) TellNodeLifecycle(m messages.ToNodeLifecycle) {
+	o.tell(messages.KindNodeLifecycle, "", m)
+}

@@ -98,6 +98,9 @@ const (
 	KindBinding
 	KindGovernor
 	KindScheduler
+	KindKubelet
+	KindNode
+	KindNodeLifecycle
 	KindZone
 	KindPodEviction
 	KindAPIClient
@@ -107,19 +110,22 @@ const (
 )
 
 var kindNames = [...]string{
-	KindCluster:      "cluster",
-	KindPolicy:       "policy",
-	KindPropagation:  "propagation",
-	KindMember:       "member",
-	KindBinding:      "binding",
-	KindGovernor:     "governor",
-	KindScheduler:    "scheduler",
-	KindZone:         "zone",
-	KindPodEviction:  "pod eviction",
-	KindAPIClient:    "API client",
-	KindOwner:        "owner",
-	KindPodScheduler: "pod scheduler",
-	KindAPIServer:    "API server",
+	KindCluster:       "cluster",
+	KindPolicy:        "policy",
+	KindPropagation:   "propagation",
+	KindMember:        "member",
+	KindBinding:       "binding",
+	KindGovernor:      "governor",
+	KindScheduler:     "scheduler",
+	KindKubelet:       "kubelet",
+	KindNode:          "node",
+	KindNodeLifecycle: "node lifecycle",
+	KindZone:          "zone",
+	KindPodEviction:   "pod eviction",
+	KindAPIClient:     "API client",
+	KindOwner:         "owner",
+	KindPodScheduler:  "pod scheduler",
+	KindAPIServer:     "API server",
 }
 
 // Kinds is how many kinds there are.

@@ -28,7 +28,7 @@ type RequestAsked struct {
 }
 
 // RequestsRefused has the API server refuse every request with that verb from now on; without an error it serves them again.
-// From: ingress. To: API client.
+// From: API server. To: API client.
 type RequestsRefused struct {
 	Verb  APIVerb
 	Error string

@@ -6,11 +6,48 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ToAPIServer is what the API server of one cluster is asked for by those that schedule pods and keep them up. It changes its
-// objects, and the ingress tells whom that concerns.
+// ToAPIServer is what the API server of one cluster is asked for by controllers, kubelets and users. It collects the requests of an
+// instant and serves them in an order that does not depend on that of their arrival; those of users are served first, in their order.
+// It then tells whom each change concerns.
 type ToAPIServer interface {
 	Message
 	toAPIServer()
+}
+
+// PutNode creates a node, or replaces what users say of one: labels, annotations, taints, cordon and capacity.
+// From: ingress. To: API server.
+type PutNode struct {
+	Object *corev1.Node
+	// Settled: the node was there before, and its taints say what its conditions do.
+	Settled bool
+}
+
+// PutPod creates a pod, or edits one: of its spec only the tolerations, and its labels, annotations and finalizers. It has been
+// admitted. From: ingress. To: API server.
+type PutPod struct {
+	Object *corev1.Pod
+	// Owner keeps it up, empty for none.
+	Owner OwnerName
+}
+
+// OwnerWatches has an owner hear of every node, from now on or no longer: a DaemonSet. From: ingress. To: API server.
+type OwnerWatches struct {
+	Owner OwnerName
+	// Over: it does not any more.
+	Over bool
+}
+
+// EditNode changes a node as a user asks; what is nil stays. From: ingress. To: API server.
+type EditNode struct {
+	Node NodeName
+	// Taint are set, in place of those with the same key and effect; Untaint are removed, those of every effect where there is none.
+	Taint, Untaint []corev1.Taint
+	Unschedulable  *bool
+	// Label are set; Unlabel are removed.
+	Label   map[string]string
+	Unlabel []string
+	// By is who asks.
+	By string
 }
 
 // BindPod binds a pending pod to a node. From: pod scheduler. To: API server.
@@ -46,12 +83,54 @@ type CreatePod struct {
 	Peers *metav1.LabelSelector
 }
 
-// DeletePod deletes a pod, with its own grace period. A pod with another UID is not deleted. From: its owner. To: API server.
+// DeletePod deletes a pod, with its own grace period. A pod with another UID is not deleted. From: its owner, its taint eviction,
+// ingress. To: API server.
 type DeletePod struct {
 	Pod PodName
 	UID types.UID
-	// Cause says why.
+	// GracePeriodSeconds is granted in place of the pod's own, where it is set.
+	GracePeriodSeconds *int64
+	// Cause says why; the facts of a taint eviction say it themselves.
 	Cause string
+}
+
+// MarkDisrupted gives a pod the condition DisruptionTarget. From: its taint eviction. To: API server.
+type MarkDisrupted struct {
+	Pod PodName
+	UID types.UID
+	// Reason and Message are those of the condition.
+	Reason, Message string
+}
+
+// PodReported carries the status of a pod. From: kubelet. To: API server.
+type PodReported struct {
+	Pod   PodName
+	UID   types.UID
+	Phase corev1.PodPhase
+	Ready bool
+}
+
+// PodEnded says that a pod that was deleted runs no more. From: kubelet. To: API server.
+type PodEnded struct {
+	Pod PodName
+	UID types.UID
+}
+
+// ReportNode sets conditions of a node. From: kubelet, node. To: API server.
+type ReportNode struct {
+	Node       NodeName
+	Conditions []corev1.NodeCondition
+	// By is "kubelet", or "node lifecycle" where the heartbeat is missing.
+	By string
+}
+
+// ChangeTaints adds and removes taints of a node. Taints to add that it has, and taints to remove that it has not, are passed over.
+// From: node. To: API server.
+type ChangeTaints struct {
+	Node        NodeName
+	Add, Remove []corev1.Taint
+	// Because names for each of Add, and then of Remove, what asks for it.
+	Because []string
 }
 
 // CreateNode has a machine register as a node. From: the MachineSet of the machine. To: API server.
@@ -64,7 +143,7 @@ type CreateNode struct {
 	Allocatable corev1.ResourceList
 }
 
-// DeleteNode removes a node with its machine. From: the MachineSet of the machine. To: API server.
+// DeleteNode removes a node with its machine. From: the MachineSet of the machine, ingress. To: API server.
 type DeleteNode struct {
 	Node NodeName
 	// Cause says why.
@@ -74,18 +153,37 @@ type DeleteNode struct {
 // TaintNode gives a node the NoExecute taint that its Ready condition asks for. From: zone. To: API server.
 type TaintNode struct{ Node NodeName }
 
-func (*TaintNode) message()         {}
+func (*PutNode) message()           {}
+func (*PutPod) message()            {}
+func (*OwnerWatches) message()      {}
+func (*EditNode) message()          {}
 func (*BindPod) message()           {}
 func (*MarkUnschedulable) message() {}
 func (*CreatePod) message()         {}
 func (*DeletePod) message()         {}
+func (*MarkDisrupted) message()     {}
+func (*PodReported) message()       {}
+func (*PodEnded) message()          {}
+func (*ReportNode) message()        {}
+func (*ChangeTaints) message()      {}
 func (*CreateNode) message()        {}
 func (*DeleteNode) message()        {}
+func (*TaintNode) message()         {}
 
-func (*TaintNode) toAPIServer()         {}
+func (*PutNode) toAPIServer()           {}
+func (*PutPod) toAPIServer()            {}
+func (*OwnerWatches) toAPIServer()      {}
+func (*EditNode) toAPIServer()          {}
 func (*BindPod) toAPIServer()           {}
 func (*MarkUnschedulable) toAPIServer() {}
 func (*CreatePod) toAPIServer()         {}
 func (*DeletePod) toAPIServer()         {}
+func (*MarkDisrupted) toAPIServer()     {}
+func (*PodReported) toAPIServer()       {}
+func (*PodEnded) toAPIServer()          {}
+func (*ReportNode) toAPIServer()        {}
+func (*ChangeTaints) toAPIServer()      {}
 func (*CreateNode) toAPIServer()        {}
 func (*DeleteNode) toAPIServer()        {}
+func (*TaintNode) toAPIServer()         {}
+func (*Woken) toAPIServer()             {}

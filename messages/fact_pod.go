@@ -37,11 +37,51 @@ type PodEvicted struct {
 	Toleration *corev1.Toleration `json:"toleration,omitempty"`
 }
 
-// PodDeletionRequested says that an evicted pod was deleted: it ends when its grace period is over.
+// PodCreated says that a pod was created, by its owner or, without one, by a user.
+type PodCreated struct {
+	Pod   PodName   `json:"pod"`
+	Owner OwnerName `json:"owner,omitempty"`
+	// Node is set where it was created on a node.
+	Node NodeName `json:"node,omitempty"`
+}
+
+// PodBound says that the scheduler bound a pod to a node. Timed: the node has a NoExecute taint that the pod tolerates only for a time,
+// as every other node that could take it.
+type PodBound struct {
+	Pod   PodName  `json:"pod"`
+	Node  NodeName `json:"node"`
+	Timed bool     `json:"timed,omitempty"`
+}
+
+// PodUnschedulable says that no node can take a pod, in the words of the scheduler.
+type PodUnschedulable struct {
+	Pod     PodName `json:"pod"`
+	Message string  `json:"message"`
+}
+
+// PodPhaseChanged says that a pod is in another phase, or is ready or not.
+type PodPhaseChanged struct {
+	Pod   PodName         `json:"pod"`
+	Node  NodeName        `json:"node,omitempty"`
+	Phase corev1.PodPhase `json:"phase"`
+	Ready bool            `json:"ready"`
+	// Reason says why, where its kubelet did not report it.
+	Reason string `json:"reason,omitempty"`
+}
+
+// PodDeletionRequested says that a pod was deleted, by whom Cause says: it ends when its grace period is over, or earlier. Cause is empty for
+// its taint eviction.
 type PodDeletionRequested struct {
 	Pod                PodName  `json:"pod"`
-	Node               NodeName `json:"node"`
+	Node               NodeName `json:"node,omitempty"`
 	GracePeriodSeconds int64    `json:"gracePeriodSeconds"`
+	Cause              string   `json:"cause,omitempty"`
+}
+
+// PodDeleted says that a pod does not exist any more.
+type PodDeleted struct {
+	Pod  PodName  `json:"pod"`
+	Node NodeName `json:"node,omitempty"`
 }
 
 // PodEvictionFailed says that the API server refused a request of an eviction. Retry is when it is tried again; without one
@@ -55,12 +95,22 @@ type PodEvictionFailed struct {
 	Retry time.Time `json:"retry,omitzero"`
 }
 
+func (*PodCreated) Kind() string           { return "PodCreated" }
+func (*PodBound) Kind() string             { return "PodBound" }
+func (*PodUnschedulable) Kind() string     { return "PodUnschedulable" }
+func (*PodPhaseChanged) Kind() string      { return "PodPhaseChanged" }
+func (*PodDeleted) Kind() string           { return "PodDeleted" }
 func (*PodEvictionScheduled) Kind() string { return "PodEvictionScheduled" }
 func (*PodEvictionCancelled) Kind() string { return "PodEvictionCancelled" }
 func (*PodEvicted) Kind() string           { return "PodEvicted" }
 func (*PodDeletionRequested) Kind() string { return "PodDeletionRequested" }
 func (*PodEvictionFailed) Kind() string    { return "PodEvictionFailed" }
 
+func (f *PodCreated) AboutPod() PodName           { return f.Pod }
+func (f *PodBound) AboutPod() PodName             { return f.Pod }
+func (f *PodUnschedulable) AboutPod() PodName     { return f.Pod }
+func (f *PodPhaseChanged) AboutPod() PodName      { return f.Pod }
+func (f *PodDeleted) AboutPod() PodName           { return f.Pod }
 func (f *PodEvictionScheduled) AboutPod() PodName { return f.Pod }
 func (f *PodEvictionCancelled) AboutPod() PodName { return f.Pod }
 func (f *PodEvicted) AboutPod() PodName           { return f.Pod }

@@ -46,13 +46,13 @@ type MachineTemplate struct {
 	Allocatable corev1.ResourceList
 }
 
-// OwnerApplied says that an owner was created or edited. From: ingress. To: owner.
+// OwnerApplied says that an owner was created or edited. From: API server. To: owner.
 type OwnerApplied struct{ Spec *OwnerSpec }
 
-// OwnerDeleted says that an owner was deleted; what it owns is deleted with it. From: ingress. To: owner.
+// OwnerDeleted says that an owner was deleted; what it owns is deleted with it. From: API server. To: owner.
 type OwnerDeleted struct{}
 
-// OwnedPodViewed carries what the owner of a pod must know of it, whenever any of it changed. From: ingress. To: its owner.
+// OwnedPodViewed carries what the owner of a pod must know of it, whenever any of it changed. From: API server. To: its owner.
 type OwnedPodViewed struct {
 	Pod  PodName
 	UID  types.UID
@@ -65,7 +65,7 @@ type OwnedPodViewed struct {
 	Terminating bool
 }
 
-// OwnedPodGone says that a pod does not exist any more. From: ingress. To: its owner.
+// OwnedPodGone says that a pod does not exist any more. From: API server. To: its owner.
 type OwnedPodGone struct {
 	Pod PodName
 	UID types.UID

@@ -9,13 +9,13 @@ type ToPodEviction interface {
 }
 
 // PodStored carries a pod as the API server has it: when it was created, bound or edited, and when the engine starts. A deletion
-// that another client asked for is in it, too. From: ingress. To: pod eviction.
+// that another client asked for is in it, too. From: API server. To: pod eviction.
 type PodStored struct{ Object *corev1.Pod }
 
-// PodForgotten says that the pod does not exist any more. From: ingress. To: pod eviction.
+// PodForgotten says that the pod does not exist any more. From: API server. To: pod eviction.
 type PodForgotten struct{}
 
-// NodeTaintsSeen carries all NoExecute taints of a pod's node, none where the node has none. From: ingress. To: pod eviction.
+// NodeTaintsSeen carries all NoExecute taints of a pod's node, none where the node has none. From: API server. To: pod eviction.
 type NodeTaintsSeen struct {
 	Node   NodeName
 	Taints []corev1.Taint

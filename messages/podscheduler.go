@@ -13,24 +13,8 @@ type ToPodScheduler interface {
 	toPodScheduler()
 }
 
-// NodeView is a node as schedulers and owners see it. A view that was sent never changes.
-type NodeView struct {
-	Name          NodeName
-	Labels        map[string]string
-	Taints        []corev1.Taint
-	Unschedulable bool
-	Allocatable   corev1.ResourceList
-}
-
-// NodeViewed carries a node as it now is, whenever any of it changed.
-// From: ingress. To: pod scheduler, every DaemonSet.
-type NodeViewed struct{ View *NodeView }
-
-// NodeGone says that a node was deleted. From: ingress. To: pod scheduler, every DaemonSet, the MachineSet of the node.
-type NodeGone struct{ Name NodeName }
-
 // PodViewed carries all that the scheduler of pods must know of a pod, whenever any of it changed; it replaces what an earlier one said.
-// The scheduler decides at the end of the instant, in order of priority, arrival and name. From: ingress. To: pod scheduler.
+// The scheduler decides at the end of the instant, in order of priority, arrival and name. From: API server. To: pod scheduler.
 type PodViewed struct {
 	Pod PodName
 	// Request counts the versions of what the pod asks for; the answer carries it. A pod that could not be bound asks again.
@@ -50,9 +34,7 @@ type PodViewed struct {
 	Terminating, Finished, Gone bool
 }
 
-func (*NodeViewed) message() {}
-func (*NodeGone) message()   {}
-func (*PodViewed) message()  {}
+func (*PodViewed) message() {}
 
 func (*NodeViewed) toPodScheduler() {}
 func (*NodeGone) toPodScheduler()   {}

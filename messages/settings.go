@@ -316,6 +316,39 @@ type Settings struct {
 	// PodNotReadyTolerationSeconds and PodUnreachableTolerationSeconds are what DefaultTolerationSeconds gives a pod; 0 or less: it is
 	// evicted when the taint comes. Kubernetes --default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds.
 	PodNotReadyTolerationSeconds, PodUnreachableTolerationSeconds int64
+
+	// NodeMonitorPeriod is how often the health of nodes is looked at. Zero: exactly when due, and taints follow conditions immediately.
+	// Kubernetes --node-monitor-period.
+	NodeMonitorPeriod time.Duration
+	// NodeMonitorGracePeriod is how long a node's heartbeat may be missing. Kubernetes --node-monitor-grace-period.
+	NodeMonitorGracePeriod time.Duration
+	// NodeStartupGracePeriod likewise before the first report. Kubernetes --node-startup-grace-period.
+	NodeStartupGracePeriod time.Duration
+	// NodeEvictionRate is how many nodes a second of a zone get their NoExecute taint. Kubernetes --node-eviction-rate.
+	NodeEvictionRate float64
+	// SecondaryNodeEvictionRate likewise in a zone that is partially disrupted and larger than LargeClusterSizeThreshold nodes; a smaller one
+	// stops. Kubernetes --secondary-node-eviction-rate and --large-cluster-size-threshold.
+	SecondaryNodeEvictionRate float64
+	LargeClusterSizeThreshold int
+	// UnhealthyZoneThreshold is the share of nodes not Ready from which a zone is partially disrupted. Kubernetes --unhealthy-zone-threshold.
+	UnhealthyZoneThreshold float64
+	// ZoneRateRecovers lets a zone whose limiter was switched off go on at any rate. False: not at a rate of exactly 1, as in Kubernetes.
+	ZoneRateRecovers bool
+	// NodeTaintsSurviveRestart keeps the taints of failed nodes when the controllers start. False: they go, and come back at the rate of the
+	// zone, as in Kubernetes.
+	NodeTaintsSurviveRestart bool
+	// KubeAPIQPS and KubeAPIBurst limit the requests of the controller that evicts pods, three for each. Zero: there is no limit.
+	// Kubernetes --kube-api-qps and --kube-api-burst.
+	KubeAPIQPS   float64
+	KubeAPIBurst int
+	// ExactPodDeadlines evicts a pod when its shortest toleration ends, counted from the time of the taint. False: by the timers of
+	// Kubernetes, which count from when the taint was seen, by the first toleration in the list, and are not changed.
+	ExactPodDeadlines bool
+	// AvoidTimedTolerations binds a pod to a node whose NoExecute taint it tolerates only for a time where no other node can take it. False:
+	// the scheduler ignores tolerationSeconds, and an evicted pod may come back to the same node.
+	AvoidTimedTolerations bool
+	// SchedulerNamesTaints has the scheduler's explanation name the taints that refuse nodes. False: it only counts those nodes.
+	SchedulerNamesTaints bool
 }
 
 // Values of the settings that are words.

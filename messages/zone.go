@@ -11,17 +11,17 @@ type ToZone interface {
 // ZoneName names a zone of nodes by its region and zone labels: "region/zone", each empty without a label.
 type ZoneName string
 
-// NodeQueued says that a node of the zone is to get the NoExecute taint that its Ready condition asks for. From: ingress. To: zone.
+// NodeQueued says that a node of the zone is to get the NoExecute taint that its Ready condition asks for. From: API server. To: zone.
 type NodeQueued struct {
 	Node NodeName
 	// Since is when it was found that the taint is missing.
 	Since time.Time
 }
 
-// NodeDequeued says that a node needs no NoExecute taint any more: it is Ready, in another zone, or deleted. From: ingress. To: zone.
+// NodeDequeued says that a node needs no NoExecute taint any more: it is Ready, in another zone, or deleted. From: API server. To: zone.
 type NodeDequeued struct{ Node NodeName }
 
-// ZoneRateSet sets how many nodes of the zone a second get their taint; zero: none. From: ingress. To: zone.
+// ZoneRateSet sets how many nodes of the zone a second get their taint; zero: none. From: API server. To: zone.
 type ZoneRateSet struct{ Rate float64 }
 
 func (*NodeQueued) message()   {}

@@ -1,0 +1,110 @@
+package messages
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ToNode is what a node understands.
+type ToNode interface {
+	Message
+	toNode()
+}
+
+// ToNodeLifecycle is what the node lifecycle understands.
+type ToNodeLifecycle interface {
+	Message
+	toNodeLifecycle()
+}
+
+// NodeView is a node as schedulers and owners see it. A view that was sent never changes.
+type NodeView struct {
+	Name          NodeName
+	Labels        map[string]string
+	Taints        []corev1.Taint
+	Unschedulable bool
+	Allocatable   corev1.ResourceList
+}
+
+// NodeViewed carries a node as it now is, whenever any of it changed.
+// From: API server. To: pod scheduler, every DaemonSet.
+type NodeViewed struct{ View *NodeView }
+
+// NodeGone says that a node was deleted. From: API server. To: pod scheduler, every DaemonSet, the MachineSet of the node.
+type NodeGone struct{ Name NodeName }
+
+// NodeStored carries a node as the API server has it, when it was created and whenever it changed. Objects that were sent never
+// change. From: API server. To: node.
+type NodeStored struct{ Object *corev1.Node }
+
+// NodeForgotten says that the node does not exist any more; its machine ends. From: API server. To: node.
+type NodeForgotten struct{}
+
+// KubeletBeats says that the kubelet renews the Lease of its node at From, and every Every after it. From: kubelet. To: node.
+type KubeletBeats struct {
+	From  time.Time
+	Every time.Duration
+}
+
+// KubeletSilent says that the kubelet does not renew the Lease any more. From: kubelet. To: node.
+type KubeletSilent struct {
+	// Last is when it did for the last time; zero: never.
+	Last time.Time
+}
+
+// HealthPass has a node look at its heartbeat and its NoExecute taints. From: node lifecycle. To: every node that waits for passes.
+type HealthPass struct {
+	// Period is the time between two passes. A heartbeat counts from the first pass at or after it.
+	Period time.Duration
+}
+
+// NodesDisrupted says that every zone is now fully disrupted, or, with Over, that one no longer is. In the first case all
+// failure taints go, in the second every node that is not Unknown yet gets a fresh grace period.
+// From: node lifecycle. To: every node.
+type NodesDisrupted struct{ Over bool }
+
+// ControllersRestarted says that the controllers have lost their memory: grace periods begin again, and in Kubernetes the failure
+// taints of every node go first. The API server tells all of its objects again. From: ingress. To: every node, node lifecycle, API server.
+type ControllersRestarted struct{}
+
+// NodeObserved says what the lifecycle must know of a node: what counts for its zone, and whether it waits for health passes.
+// From: node. To: node lifecycle.
+type NodeObserved struct {
+	Node NodeName
+	Zone ZoneName
+	// Ready is the status of its condition Ready; empty: it has none, and counts as not ready.
+	Ready corev1.ConditionStatus
+	// Counted: the node counts for the state of its zone.
+	Counted bool
+	// Waits: it wants health passes.
+	Waits bool
+	// Gone: it does not exist any more.
+	Gone bool
+}
+
+func (*NodeViewed) message()           {}
+func (*NodeGone) message()             {}
+func (*NodeStored) message()           {}
+func (*NodeForgotten) message()        {}
+func (*KubeletBeats) message()         {}
+func (*KubeletSilent) message()        {}
+func (*HealthPass) message()           {}
+func (*NodesDisrupted) message()       {}
+func (*ControllersRestarted) message() {}
+func (*NodeObserved) message()         {}
+
+func (*NodeStored) toNode()                {}
+func (*NodeForgotten) toNode()             {}
+func (*KubeletBeats) toNode()              {}
+func (*KubeletSilent) toNode()             {}
+func (*HealthPass) toNode()                {}
+func (*NodesDisrupted) toNode()            {}
+func (*ControllersRestarted) toNode()      {}
+func (*ControllersRestarted) toAPIServer() {}
+func (*Woken) toNode()                     {}
+
+func (*NodeObserved) toNodeLifecycle() {}
+
+func (*ControllersRestarted) toNodeLifecycle() {}
+func (*Woken) toNodeLifecycle()                {}
