@@ -193,11 +193,24 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 	case m.Verb == messages.VerbPatch:
 		e.marked = true
 		out.Record(&messages.PodEvicted{Pod: e.name, Node: e.on(), Deadline: why.deadline, Taint: why.taint, Toleration: why.toleration})
+		out.TellAPIServer(&messages.MarkDisrupted{Pod: e.name, UID: e.object.UID, Reason: disruption, Message: e.disruption(why)})
 		e.ask(messages.VerbDelete, out)
 	default:
 		out.Record(&messages.PodDeletionRequested{Pod: e.name, Node: e.on(), GracePeriodSeconds: e.grace()})
+		out.TellAPIServer(&messages.DeletePod{Pod: e.name, UID: e.object.UID})
 		e.attempt = attempt{number: e.attempt.number}
 	}
+}
+
+// disruption is the reason of the condition of an evicted pod.
+const disruption = "DeletionByTaintManager"
+
+// disruption is the message of that condition; only Leeward's names the taint.
+func (e *Eviction) disruption(why *verdict) string {
+	if e.rules.AsKubernetes {
+		return "Taint manager: deleting due to NoExecute taint"
+	}
+	return "deleted because of the taint " + taint.String(&why.taint)
 }
 
 // refused waits for another try; Kubernetes gives up after some.

@@ -1,0 +1,324 @@
+package apiserver
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/actors"
+	"leeward/actors/rules/nodelife"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+)
+
+// node is a stored node with the pods that are bound to it. Objects are replaced and never changed: others hold them.
+type node struct {
+	object *corev1.Node
+	pods   map[messages.PodName]*pod
+	owner  messages.OwnerName
+}
+
+// bound are the pods of a node, also of one that was deleted.
+func (s *Server) bound(name messages.NodeName) map[messages.PodName]*pod {
+	if n := s.nodes[name]; n != nil {
+		return n.pods
+	}
+	return nil
+}
+
+// edited returns a copy of a node's object that may be changed in its own fields.
+func (n *node) edited() *corev1.Node {
+	o := *n.object
+	n.object = &o
+	return &o
+}
+
+// putNode creates a node, or takes over what a user says of it.
+func (s *Server) putNode(now time.Time, m *messages.PutNode, out *actors.Outbox) {
+	name := messages.NodeName(m.Object.Name)
+	n := s.nodes[name]
+	if n == nil {
+		s.register(now, m.Object.DeepCopy(), m.Settled, "", out)
+		return
+	}
+	before := n.object
+	o := n.edited()
+	o.Annotations = m.Object.Annotations
+	o.Status.Allocatable, o.Status.Capacity = m.Object.Status.Allocatable, m.Object.Status.Capacity
+	s.relabel(name, o, m.Object.Labels, out)
+	s.cordon(name, o, m.Object.Spec.Unschedulable, out)
+	s.retaint(name, o, s.stamped(now, m.Object.Spec.Taints, before.Spec.Taints), "by a user", out)
+	s.changes.node(name)
+}
+
+// register makes a node.
+func (s *Server) register(now time.Time, o *corev1.Node, settled bool, owner messages.OwnerName, out *actors.Outbox) {
+	name := messages.NodeName(o.Name)
+	if o.UID == "" {
+		o.UID = identity(now, o.Name)
+	}
+	if o.CreationTimestamp.IsZero() {
+		o.CreationTimestamp = metav1.Time{Time: now}
+	}
+	if !settled && s.rules.AdmitNode != nil {
+		s.rules.AdmitNode(o)
+	}
+	o.Spec.Taints = s.stamped(now, o.Spec.Taints, nil)
+	s.nodes[name] = &node{object: o, pods: map[messages.PodName]*pod{}, owner: owner}
+	out.Record(&messages.NodeRegistered{Node: name, Zone: messages.ZoneName(nodelife.ZoneOf(o.Labels).String())})
+	s.changes.node(name)
+	s.changes.noExecute(name)
+}
+
+// identity makes a UID of a name and an instant.
+func identity(now time.Time, name string) types.UID {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, name, now.UnixNano())
+	return types.UID(fmt.Sprintf("%016x", h.Sum64()))
+}
+
+// createNode has a machine register as a node; a name that is taken is not taken again.
+func (s *Server) createNode(now time.Time, m *messages.CreateNode, out *actors.Outbox) {
+	if s.nodes[m.Node] != nil {
+		return
+	}
+	o := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: string(m.Node), Labels: m.Labels}}
+	o.Spec.Taints = slices.Clone(m.Taints)
+	o.Status.Allocatable, o.Status.Capacity = m.Allocatable, m.Allocatable
+	s.register(now, o, false, m.Owner, out)
+}
+
+// deleteNode removes a node. Its pods stay bound to it.
+func (s *Server) deleteNode(m *messages.DeleteNode, out *actors.Outbox) {
+	n := s.nodes[m.Node]
+	if n == nil {
+		return
+	}
+	delete(s.nodes, m.Node)
+	out.Record(&messages.NodeDeleted{Node: m.Node, Cause: m.Cause})
+	s.changes.nodeGone(m.Node, n)
+}
+
+// editNode changes a node as a user asks.
+func (s *Server) editNode(now time.Time, m *messages.EditNode, out *actors.Outbox) {
+	n := s.nodes[m.Node]
+	if n == nil {
+		return
+	}
+	o := n.edited()
+	if m.Label != nil || m.Unlabel != nil {
+		labels := maps.Clone(o.Labels)
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, m.Label)
+		for _, key := range m.Unlabel {
+			delete(labels, key)
+		}
+		s.relabel(m.Node, o, labels, out)
+	}
+	if m.Unschedulable != nil {
+		s.cordon(m.Node, o, *m.Unschedulable, out)
+	}
+	taints := slices.DeleteFunc(slices.Clone(o.Spec.Taints), func(t corev1.Taint) bool {
+		return slices.ContainsFunc(m.Untaint, func(u corev1.Taint) bool { return u.Key == t.Key && (u.Effect == "" || u.Effect == t.Effect) })
+	})
+	for _, t := range m.Taint {
+		taints, _ = taint.Add(taints, t)
+	}
+	s.retaint(m.Node, o, s.stamped(now, taints, o.Spec.Taints), cmp.Or(m.By, "by a user"), out)
+	s.changes.node(m.Node)
+}
+
+// stamped gives NoExecute taints that were not there before, or had another value, the present instant, if that is the rule.
+func (s *Server) stamped(now time.Time, taints, before []corev1.Taint) []corev1.Taint {
+	if !s.rules.StampTaints {
+		return taints
+	}
+	taints = slices.Clone(taints)
+	for i := range taints {
+		t := &taints[i]
+		if t.Effect != corev1.TaintEffectNoExecute || t.TimeAdded != nil {
+			continue
+		}
+		if j := taint.Find(before, t.Key, t.Effect); j >= 0 && before[j].Value == t.Value && before[j].TimeAdded != nil {
+			t.TimeAdded = before[j].TimeAdded
+		} else {
+			t.TimeAdded = &metav1.Time{Time: now}
+		}
+	}
+	return taints
+}
+
+// retaint gives a node these taints, with a fact for each that is new or gone.
+func (s *Server) retaint(name messages.NodeName, o *corev1.Node, taints []corev1.Taint, because string, out *actors.Outbox) {
+	before := o.Spec.Taints
+	o.Spec.Taints = taints
+	for i := range taints {
+		if j := taint.Find(before, taints[i].Key, taints[i].Effect); j < 0 || before[j].Value != taints[i].Value {
+			out.Record(&messages.NodeTaintAdded{Node: name, Taint: taints[i], Because: because})
+		}
+	}
+	for i := range before {
+		if taint.Find(taints, before[i].Key, before[i].Effect) < 0 {
+			out.Record(&messages.NodeTaintRemoved{Node: name, Taint: before[i], Because: because})
+		}
+	}
+	if !equality.Semantic.DeepEqual(evicting(before), evicting(taints)) {
+		s.changes.noExecute(name)
+	}
+}
+
+// evicting are the NoExecute taints of a list.
+func evicting(taints []corev1.Taint) (found []corev1.Taint) {
+	for _, t := range taints {
+		if t.Effect == corev1.TaintEffectNoExecute {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// relabel gives a node these labels.
+func (s *Server) relabel(name messages.NodeName, o *corev1.Node, labels map[string]string, out *actors.Outbox) {
+	f := &messages.NodeLabelsChanged{Node: name, Set: map[string]string{}}
+	for key, value := range labels { // order-free: a map
+		if had, ok := o.Labels[key]; !ok || had != value {
+			f.Set[key] = value
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
+		if _, ok := labels[key]; !ok {
+			f.Removed = append(f.Removed, key)
+		}
+	}
+	o.Labels = labels
+	if len(f.Set)+len(f.Removed) > 0 {
+		out.Record(f)
+	}
+}
+
+// cordon makes a node unschedulable, or schedulable again.
+func (s *Server) cordon(name messages.NodeName, o *corev1.Node, unschedulable bool, out *actors.Outbox) {
+	switch {
+	case o.Spec.Unschedulable == unschedulable:
+	case unschedulable:
+		out.Record(&messages.NodeCordoned{Node: name})
+	default:
+		out.Record(&messages.NodeUncordoned{Node: name})
+	}
+	o.Spec.Unschedulable = unschedulable
+}
+
+// reportNode takes over conditions of a node. Its pods are not ready while it is not.
+func (s *Server) reportNode(now time.Time, m *messages.ReportNode, out *actors.Outbox) {
+	n := s.nodes[m.Node]
+	if n == nil {
+		return
+	}
+	was := nodelife.Ready(n.object.Status.Conditions)
+	o := n.edited()
+	o.Status.Conditions = slices.Clone(o.Status.Conditions)
+	for _, c := range m.Conditions {
+		s.setCondition(now, o, c, m, out)
+	}
+	if is := nodelife.Ready(o.Status.Conditions); (is == corev1.ConditionTrue) != (was == corev1.ConditionTrue) && was != "" {
+		s.readyWithNode(now, n, is == corev1.ConditionTrue, out)
+	}
+	s.changes.node(m.Node)
+}
+
+// setCondition gives a node one condition. A kubelet's report is a heartbeat, too.
+func (s *Server) setCondition(now time.Time, o *corev1.Node, c corev1.NodeCondition, m *messages.ReportNode, out *actors.Outbox) {
+	i := slices.IndexFunc(o.Status.Conditions, func(other corev1.NodeCondition) bool { return other.Type == c.Type })
+	if i < 0 {
+		i = len(o.Status.Conditions)
+		o.Status.Conditions = append(o.Status.Conditions, corev1.NodeCondition{Type: c.Type})
+	}
+	had := &o.Status.Conditions[i]
+	c.LastTransitionTime, c.LastHeartbeatTime = had.LastTransitionTime, had.LastHeartbeatTime
+	if m.By == "kubelet" {
+		c.LastHeartbeatTime = metav1.Time{Time: now}
+	}
+	if had.Status != c.Status {
+		c.LastTransitionTime = metav1.Time{Time: now}
+		out.Record(&messages.NodeConditionChanged{Node: m.Node, Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, By: m.By})
+	}
+	*had = c
+}
+
+// changeTaints adds and removes taints as the controller of the node asks.
+func (s *Server) changeTaints(now time.Time, m *messages.ChangeTaints, out *actors.Outbox) {
+	n := s.nodes[m.Node]
+	if n == nil {
+		return
+	}
+	o := n.edited()
+	for i, t := range m.Add {
+		if taint.Find(o.Spec.Taints, t.Key, t.Effect) < 0 {
+			s.addTaint(now, m.Node, o, t, m.Because[i], out)
+		}
+	}
+	for i, t := range m.Remove {
+		if j := taint.Find(o.Spec.Taints, t.Key, t.Effect); j >= 0 {
+			had := o.Spec.Taints[j]
+			o.Spec.Taints, _ = taint.Remove(o.Spec.Taints, t.Key, t.Effect)
+			out.Record(&messages.NodeTaintRemoved{Node: m.Node, Taint: had, Because: m.Because[len(m.Add)+i]})
+			s.evictsOtherwise(m.Node, &had)
+		}
+	}
+	s.changes.node(m.Node)
+}
+
+// addTaint gives a node a taint of its controller, with the time.
+func (s *Server) addTaint(now time.Time, name messages.NodeName, o *corev1.Node, t corev1.Taint, because string, out *actors.Outbox) {
+	t.TimeAdded = &metav1.Time{Time: now}
+	o.Spec.Taints, _ = taint.Add(o.Spec.Taints, t)
+	out.Record(&messages.NodeTaintAdded{Node: name, Taint: t, Because: because})
+	s.evictsOtherwise(name, &t)
+}
+
+func (s *Server) evictsOtherwise(name messages.NodeName, t *corev1.Taint) {
+	if t.Effect == corev1.TaintEffectNoExecute {
+		s.changes.noExecute(name)
+	}
+}
+
+// taintNode gives a node the NoExecute taint that its Ready condition asks for now.
+func (s *Server) taintNode(now time.Time, m *messages.TaintNode, out *actors.Outbox) {
+	n := s.nodes[m.Node]
+	if n == nil {
+		return
+	}
+	ready := nodelife.Ready(n.object.Status.Conditions)
+	swap := nodelife.NoExecute(ready)
+	if swap.Add == "" || taint.Find(n.object.Spec.Taints, swap.Add, swap.Effect) >= 0 {
+		return
+	}
+	s.addTaint(now, m.Node, n.edited(), corev1.Taint{Key: swap.Add, Effect: swap.Effect}, "Ready="+string(ready), out)
+	s.changes.node(m.Node)
+}
+
+// view is a node as schedulers and owners see it.
+func (n *node) view() *messages.NodeView {
+	o := n.object
+	return &messages.NodeView{
+		Name: messages.NodeName(o.Name), Labels: o.Labels, Taints: o.Spec.Taints, Unschedulable: o.Spec.Unschedulable, Allocatable: o.Status.Allocatable,
+	}
+}
+
+// byName are the pods of a node in the order of their names.
+func (n *node) byName() []*pod {
+	pods := slices.Collect(maps.Values(n.pods))
+	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
+	return pods
+}

@@ -1,0 +1,202 @@
+package apiserver
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/messages"
+)
+
+// changes are what the requests of an instant changed, for those whom it concerns.
+type changes struct {
+	nodes map[messages.NodeName]bool
+	// tainted are the nodes whose NoExecute taints changed.
+	tainted map[messages.NodeName]bool
+	gone    map[messages.NodeName]*node
+	pods    map[*pod]bool
+	// placed are the pods that are new on their node, or are to end there.
+	placed map[*pod]bool
+	ended  []*pod
+	// newcomers are owners that are to hear of all nodes.
+	newcomers []messages.OwnerName
+}
+
+func newChanges() changes {
+	return changes{
+		nodes: map[messages.NodeName]bool{}, tainted: map[messages.NodeName]bool{}, gone: map[messages.NodeName]*node{},
+		pods: map[*pod]bool{}, placed: map[*pod]bool{},
+	}
+}
+
+func (c *changes) node(name messages.NodeName)      { c.nodes[name] = true }
+func (c *changes) noExecute(name messages.NodeName) { c.tainted[name] = true }
+func (c *changes) pod(p *pod)                       { c.pods[p] = true }
+func (c *changes) bound(p *pod)                     { c.placed[p] = true }
+
+func (c *changes) nodeGone(name messages.NodeName, n *node) {
+	c.gone[name] = n
+	delete(c.nodes, name)
+	delete(c.tainted, name)
+}
+
+func (c *changes) podGone(p *pod) {
+	c.ended = append(c.ended, p)
+	delete(c.pods, p)
+	delete(c.placed, p)
+}
+
+// notify tells of all that changed: what ended first, then nodes, then pods, each by name.
+func (s *Server) notify(out *actors.Outbox) {
+	c := s.changes
+	s.changes = newChanges()
+	s.notifyEnded(c.ended, out)
+	for _, name := range slices.Sorted(maps.Keys(c.gone)) {
+		s.notifyGone(name, c.gone[name], out)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
+		s.notifyNode(name, out)
+	}
+	for _, owner := range c.newcomers {
+		s.notifyNewcomer(owner, c.nodes, out)
+	}
+	for _, p := range byName(c.pods) {
+		s.notifyPod(p, out)
+	}
+	s.notifyPlaced(&c, out)
+	for _, name := range slices.Sorted(maps.Keys(c.tainted)) {
+		if n := s.nodes[name]; n != nil {
+			s.notifyTainted(n, out)
+		}
+	}
+}
+
+func byName(set map[*pod]bool) []*pod {
+	pods := slices.Collect(maps.Keys(set))
+	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
+	return pods
+}
+
+// notifyEnded tells of pods that do not exist any more.
+func (s *Server) notifyEnded(pods []*pod, out *actors.Outbox) {
+	for _, p := range pods {
+		uid := p.object.UID
+		if s.pods[p.name] == nil { // no other one of that name was made since
+			out.TellPodEviction(p.name, &messages.PodForgotten{})
+			out.TellPodScheduler(&messages.PodViewed{Pod: p.name, Gone: true})
+		}
+		if p.owner != "" {
+			out.TellOwner(p.owner, &messages.OwnedPodGone{Pod: p.name, UID: uid})
+		}
+		if s.nodes[p.node()] != nil {
+			out.TellKubelet(p.node(), &messages.KubeletPodGone{Pod: p.name, UID: uid})
+		}
+	}
+}
+
+// notifyGone tells of a node that does not exist any more.
+func (s *Server) notifyGone(name messages.NodeName, n *node, out *actors.Outbox) {
+	if s.nodes[name] != nil {
+		return // it was made again
+	}
+	out.TellNode(name, &messages.NodeForgotten{})
+	out.TellPodScheduler(&messages.NodeGone{Name: name})
+	for _, owner := range s.watchers(n) {
+		out.TellOwner(owner, &messages.NodeGone{Name: name})
+	}
+	for _, p := range n.byName() {
+		out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: name, Gone: true})
+	}
+}
+
+// watchers are the owners that hear of a node: those that hear of all, and the MachineSet that made it.
+func (s *Server) watchers(n *node) []messages.OwnerName {
+	owners := slices.Sorted(maps.Keys(s.watching))
+	if n.owner != "" && !s.watching[n.owner] {
+		owners = append(owners, n.owner)
+	}
+	return owners
+}
+
+func (s *Server) notifyNode(name messages.NodeName, out *actors.Outbox) {
+	n := s.nodes[name]
+	out.TellNode(name, &messages.NodeStored{Object: n.object})
+	viewed := &messages.NodeViewed{View: n.view()}
+	out.TellPodScheduler(viewed)
+	for _, owner := range slices.Sorted(maps.Keys(s.watching)) {
+		out.TellOwner(owner, viewed)
+	}
+}
+
+// notifyNewcomer tells an owner of all nodes but those that it has just heard of.
+func (s *Server) notifyNewcomer(owner messages.OwnerName, told map[messages.NodeName]bool, out *actors.Outbox) {
+	for _, name := range s.Nodes() {
+		if !told[name] {
+			out.TellOwner(owner, &messages.NodeViewed{View: s.nodes[name].view()})
+		}
+	}
+}
+
+func (s *Server) notifyPod(p *pod, out *actors.Outbox) {
+	o := p.object
+	out.TellPodEviction(p.name, &messages.PodStored{Object: o})
+	priority := int32(0)
+	if o.Spec.Priority != nil {
+		priority = *o.Spec.Priority
+	}
+	out.TellPodScheduler(&messages.PodViewed{
+		Pod: p.name, Request: p.request, Since: o.CreationTimestamp.Time, Priority: priority, Labels: o.Labels, Spec: p.spec, Peers: p.peers,
+		Node: p.node(), Terminating: p.terminating(), Finished: p.finished(),
+	})
+	if p.owner != "" {
+		out.TellOwner(p.owner, &messages.OwnedPodViewed{
+			Pod: p.name, UID: o.UID, Node: p.node(), Target: target(p.spec), Phase: o.Status.Phase, ReadySince: p.readySince(), Terminating: p.terminating(),
+		})
+	}
+}
+
+// target is the node that the affinity of a daemon pod requires.
+func target(spec *corev1.PodSpec) messages.NodeName {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return ""
+	}
+	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, f := range term.MatchFields {
+			if f.Key == "metadata.name" && len(f.Values) == 1 {
+				return messages.NodeName(f.Values[0])
+			}
+		}
+	}
+	return ""
+}
+
+// notifyPlaced tells kubelets of their pods, and new pods of the taints of their node.
+func (s *Server) notifyPlaced(c *changes, out *actors.Outbox) {
+	for _, p := range byName(c.placed) {
+		n := s.nodes[p.node()]
+		if n == nil {
+			continue
+		}
+		m := &messages.KubeletPod{
+			Pod: p.name, UID: p.object.UID, Phase: p.object.Status.Phase, Once: p.spec.RestartPolicy != "" && p.spec.RestartPolicy != corev1.RestartPolicyAlways,
+		}
+		if p.terminating() {
+			m.Terminating, m.Until = true, p.object.DeletionTimestamp.Time
+		}
+		out.TellKubelet(p.node(), m)
+		if taints := evicting(n.object.Spec.Taints); len(taints) > 0 && !c.tainted[p.node()] {
+			out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: p.node(), Taints: taints})
+		}
+	}
+}
+
+// notifyTainted tells the pods of a node of its NoExecute taints.
+func (s *Server) notifyTainted(n *node, out *actors.Outbox) {
+	seen := &messages.NodeTaintsSeen{Node: messages.NodeName(n.object.Name), Taints: evicting(n.object.Spec.Taints)}
+	for _, p := range n.byName() {
+		out.TellPodEviction(p.name, seen)
+	}
+}

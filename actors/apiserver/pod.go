@@ -1,0 +1,290 @@
+package apiserver
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"leeward/actors"
+	"leeward/messages"
+)
+
+// pod is a stored pod. Its object is replaced and never changed: others hold it.
+type pod struct {
+	name   messages.PodName
+	object *corev1.Pod
+	owner  messages.OwnerName
+	// spec is shared by the pods of a template; peers selects those that it is spread with.
+	spec  *corev1.PodSpec
+	peers *metav1.LabelSelector
+	// request counts the versions of what it asks of the scheduler.
+	request uint64
+	// ended: its kubelet has ended it, and only its finalizers keep it.
+	ended bool
+}
+
+func (p *pod) node() messages.NodeName { return messages.NodeName(p.object.Spec.NodeName) }
+
+func (p *pod) finished() bool {
+	return p.object.Status.Phase == corev1.PodSucceeded || p.object.Status.Phase == corev1.PodFailed
+}
+
+func (p *pod) terminating() bool { return p.object.DeletionTimestamp != nil }
+
+// edited returns a copy of a pod's object that may be changed in its own fields.
+func (p *pod) edited() *corev1.Pod {
+	o := *p.object
+	p.object = &o
+	return &o
+}
+
+// readySince is since when a pod is ready, zero if it is not.
+func (p *pod) readySince() time.Time {
+	for _, c := range p.object.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// find returns a pod, nil if there is none of that name, or one with another UID.
+func (s *Server) find(name messages.PodName, uid types.UID) *pod {
+	if p := s.pods[name]; p != nil && (uid == "" || p.object.UID == uid) {
+		return p
+	}
+	return nil
+}
+
+// createPod makes a pod of a template.
+func (s *Server) createPod(now time.Time, m *messages.CreatePod, out *actors.Outbox) {
+	if s.pods[m.Pod] != nil {
+		return
+	}
+	namespace, local := m.Pod.Split()
+	o := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: local, UID: m.UID, Labels: m.Labels, OwnerReferences: []metav1.OwnerReference{m.Controller},
+	}}
+	spec, ok := s.admit(o, m)
+	if !ok {
+		return // its owner counts it as missing, and creates another when something changes
+	}
+	s.store(now, &pod{name: m.Pod, object: o, owner: m.Owner, spec: spec, peers: m.Peers}, out)
+}
+
+// admit completes the spec of a new pod, once for all pods of a template.
+func (s *Server) admit(o *corev1.Pod, m *messages.CreatePod) (spec *corev1.PodSpec, ok bool) {
+	if a := s.admitted[m.Owner]; a.asked == m.Spec {
+		o.Spec = *a.spec
+		return a.spec, true
+	}
+	o.Spec = *m.Spec
+	if s.rules.AdmitPod != nil && s.rules.AdmitPod(o) != nil {
+		return nil, false
+	}
+	shared := o.Spec
+	s.admitted[m.Owner] = admitted{asked: m.Spec, spec: &shared}
+	return &shared, true
+}
+
+// putPod makes a pod that a user, or a recording, has as it is; or edits one.
+func (s *Server) putPod(now time.Time, m *messages.PutPod, out *actors.Outbox) {
+	name := messages.NamePod(m.Object.Namespace, m.Object.Name)
+	p := s.pods[name]
+	if p == nil {
+		o := m.Object.DeepCopy()
+		if o.UID == "" {
+			o.UID = identity(now, string(name))
+		}
+		s.store(now, &pod{name: name, object: o, owner: m.Owner, spec: &o.Spec}, out)
+		return
+	}
+	o := p.edited()
+	o.Labels, o.Annotations, o.Finalizers = m.Object.Labels, m.Object.Annotations, m.Object.Finalizers
+	o.Spec.Tolerations = m.Object.Spec.Tolerations
+	p.spec = &o.Spec
+	p.request++
+	s.changes.pod(p)
+	if p.ended && len(o.Finalizers) == 0 {
+		s.removePod(p, out)
+	}
+}
+
+// store keeps a new pod.
+func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
+	o := p.object
+	o.Status.Phase = cmp.Or(o.Status.Phase, corev1.PodPending)
+	if o.CreationTimestamp.IsZero() {
+		o.CreationTimestamp = metav1.Time{Time: now}
+	}
+	s.pods[p.name] = p
+	if n := s.nodes[p.node()]; n != nil {
+		n.pods[p.name] = p
+		s.changes.bound(p)
+	}
+	out.Record(&messages.PodCreated{Pod: p.name, Owner: p.owner, Node: p.node()})
+	s.changes.pod(p)
+}
+
+// bindPod binds a pending pod. Where the node is gone the pod asks again.
+func (s *Server) bindPod(now time.Time, m *messages.BindPod, out *actors.Outbox) {
+	p := s.pods[m.Pod]
+	if p == nil || p.request != m.Request || p.node() != "" || p.terminating() {
+		return
+	}
+	s.changes.pod(p)
+	n := s.nodes[m.Node]
+	if n == nil {
+		p.request++
+		return
+	}
+	o := p.edited()
+	o.Spec.NodeName = string(m.Node)
+	setPodCondition(now, o, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	n.pods[p.name] = p
+	s.changes.bound(p)
+	out.Record(&messages.PodBound{Pod: m.Pod, Node: m.Node, Timed: m.Timed})
+}
+
+// markUnschedulable has a pending pod say why no node can take it.
+func (s *Server) markUnschedulable(now time.Time, m *messages.MarkUnschedulable, out *actors.Outbox) {
+	p := s.pods[m.Pod]
+	if p == nil || p.request != m.Request || p.node() != "" || p.terminating() {
+		return
+	}
+	setPodCondition(now, p.edited(), corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: m.Message,
+	})
+	out.Record(&messages.PodUnschedulable{Pod: m.Pod, Message: m.Message})
+}
+
+// podReported takes over the status that a kubelet reports. A pod that is not ready because of its node stays so until the node is Ready.
+func (s *Server) podReported(now time.Time, m *messages.PodReported, out *actors.Outbox) {
+	p := s.find(m.Pod, m.UID)
+	if p == nil || p.finished() {
+		return
+	}
+	s.setPhase(now, p, m.Phase, m.Ready, "", out)
+}
+
+func (s *Server) setPhase(now time.Time, p *pod, phase corev1.PodPhase, ready bool, reason string, out *actors.Outbox) {
+	if p.object.Status.Phase == phase && p.readySince().IsZero() != ready {
+		return
+	}
+	o := p.edited()
+	o.Status.Phase = phase
+	c := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason}
+	if ready {
+		c.Status = corev1.ConditionTrue
+	}
+	setPodCondition(now, o, c)
+	out.Record(&messages.PodPhaseChanged{Pod: p.name, Node: p.node(), Phase: phase, Ready: ready, Reason: reason})
+	s.changes.pod(p)
+}
+
+// readyWithNode has the pods that run on a node be ready as it is.
+func (s *Server) readyWithNode(now time.Time, n *node, ready bool, out *actors.Outbox) {
+	reason := ""
+	if !ready {
+		reason = "NodeNotReady"
+	}
+	for _, p := range n.byName() {
+		if p.object.Status.Phase == corev1.PodRunning {
+			s.setPhase(now, p, corev1.PodRunning, ready, reason, out)
+		}
+	}
+}
+
+// markDisrupted gives a pod the condition of those that are evicted.
+func (s *Server) markDisrupted(now time.Time, m *messages.MarkDisrupted) {
+	if p := s.find(m.Pod, m.UID); p != nil {
+		setPodCondition(now, p.edited(), corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: m.Reason, Message: m.Message,
+		})
+		s.changes.pod(p)
+	}
+}
+
+// setPodCondition sets a condition in a list of its own.
+func setPodCondition(now time.Time, o *corev1.Pod, c corev1.PodCondition) {
+	conditions := slices.Clone(o.Status.Conditions)
+	i := slices.IndexFunc(conditions, func(other corev1.PodCondition) bool { return other.Type == c.Type })
+	if i < 0 {
+		i = len(conditions)
+		conditions = append(conditions, corev1.PodCondition{})
+	}
+	c.LastTransitionTime = conditions[i].LastTransitionTime
+	if conditions[i].Status != c.Status {
+		c.LastTransitionTime = metav1.Time{Time: now}
+	}
+	conditions[i] = c
+	o.Status.Conditions = conditions
+}
+
+// deletePod deletes a pod, at the end of its grace period. One without a node, or that has finished, needs none. A second deletion may only
+// shorten the period.
+func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Outbox) {
+	p := s.find(m.Pod, m.UID)
+	if p == nil {
+		return
+	}
+	grace := gracePeriod(p, m)
+	until := metav1.Time{Time: now.Add(time.Duration(grace) * time.Second)}
+	if p.terminating() && !until.Before(p.object.DeletionTimestamp) {
+		return
+	}
+	first := !p.terminating()
+	o := p.edited()
+	o.DeletionTimestamp, o.DeletionGracePeriodSeconds = &until, &grace
+	if first && m.Cause != "" {
+		out.Record(&messages.PodDeletionRequested{Pod: p.name, Node: p.node(), GracePeriodSeconds: grace, Cause: m.Cause})
+	}
+	s.changes.pod(p)
+	if grace == 0 {
+		s.end(p, out)
+	} else {
+		s.changes.bound(p)
+	}
+}
+
+// gracePeriod is how many seconds a pod has to end once it is deleted.
+func gracePeriod(p *pod, m *messages.DeletePod) int64 {
+	switch own := p.object.Spec.TerminationGracePeriodSeconds; {
+	case p.node() == "", p.finished():
+		return 0
+	case m.GracePeriodSeconds != nil:
+		return max(0, *m.GracePeriodSeconds)
+	case own != nil:
+		return max(0, *own)
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds
+}
+
+// podEnded removes a pod that its kubelet has ended.
+func (s *Server) podEnded(m *messages.PodEnded, out *actors.Outbox) {
+	if p := s.find(m.Pod, m.UID); p != nil && p.terminating() {
+		s.end(p, out)
+	}
+}
+
+// end removes a pod, unless finalizers keep it.
+func (s *Server) end(p *pod, out *actors.Outbox) {
+	if len(p.object.Finalizers) > 0 {
+		p.ended = true
+		return
+	}
+	s.removePod(p, out)
+}
+
+func (s *Server) removePod(p *pod, out *actors.Outbox) {
+	delete(s.pods, p.name)
+	if n := s.nodes[p.node()]; n != nil {
+		delete(n.pods, p.name)
+	}
+	out.Record(&messages.PodDeleted{Pod: p.name, Node: p.node()})
+	s.changes.podGone(p)
+}

@@ -1,0 +1,204 @@
+// Package apiserver is the machine that keeps the nodes and pods of one cluster. It collects what controllers, kubelets and users ask for in
+// an instant, serves it at the end of the instant in an order that does not depend on that of arrival, and tells whom each change
+// concerns: the node, its kubelet, the taint eviction of a pod, its owner, and the scheduler of pods.
+//
+// server.go is the switch and the order of requests, node.go and pod.go serve them, notify.go tells of what changed.
+package apiserver
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors"
+	"leeward/messages"
+)
+
+// Rules say how objects are admitted.
+type Rules struct {
+	// AdmitNode completes a node that is created, AdmitPod a pod that its owner creates; where AdmitPod fails, the pod is not created.
+	AdmitNode func(*corev1.Node)
+	AdmitPod  func(*corev1.Pod) error
+	// StampTaints gives a NoExecute taint that users write the time at which they did. Kubernetes does not.
+	StampTaints bool
+}
+
+// Server keeps the nodes and pods of one cluster.
+type Server struct {
+	rules Rules
+	nodes map[messages.NodeName]*node
+	pods  map[messages.PodName]*pod
+	// admitted is, by owner, the last template that was admitted and what became of it: pods of a template share one spec.
+	admitted map[messages.OwnerName]admitted
+	// watching are the owners that hear of every node.
+	watching map[messages.OwnerName]bool
+	// arrived are the requests of this instant.
+	arrived []messages.ToAPIServer
+	changes changes
+}
+
+type admitted struct{ asked, spec *corev1.PodSpec }
+
+// New returns a server without objects.
+func New(rules Rules) *Server {
+	return &Server{
+		rules: rules, nodes: map[messages.NodeName]*node{}, pods: map[messages.PodName]*pod{},
+		admitted: map[messages.OwnerName]admitted{}, watching: map[messages.OwnerName]bool{}, changes: newChanges(),
+	}
+}
+
+// Receive takes a request, and serves those of an instant at its end.
+func (s *Server) Receive(now time.Time, m messages.ToAPIServer, out *actors.Outbox) {
+	if _, ends := m.(*messages.Woken); !ends {
+		s.arrived = append(s.arrived, m)
+		out.WakeAt(now)
+		return
+	}
+	requests := s.arrived
+	s.arrived = nil
+	slices.SortStableFunc(requests, order)
+	for _, r := range requests {
+		s.serve(now, r, out)
+	}
+	s.notify(out)
+}
+
+// order puts users first, in the order in which they asked; then what makes objects, what changes them and what ends them, each by name.
+func order(a, b messages.ToAPIServer) int {
+	stageA, nameA := place(a)
+	stageB, nameB := place(b)
+	return cmp.Or(cmp.Compare(stageA, stageB), cmp.Compare(nameA, nameB))
+}
+
+// place is the place of a request in the order of an instant.
+func place(m messages.ToAPIServer) (stage int, name string) {
+	switch m := m.(type) {
+	case *messages.CreateNode:
+		return 1, string(m.Node)
+	case *messages.ReportNode:
+		return 2, string(m.Node) + " " + m.By
+	case *messages.ChangeTaints:
+		return 3, string(m.Node)
+	case *messages.TaintNode:
+		return 4, string(m.Node)
+	case *messages.CreatePod:
+		return 5, string(m.Pod)
+	case *messages.BindPod:
+		return 6, string(m.Pod)
+	case *messages.MarkUnschedulable:
+		return 7, string(m.Pod)
+	case *messages.PodReported:
+		return 8, string(m.Pod)
+	case *messages.MarkDisrupted:
+		return 9, string(m.Pod)
+	case *messages.DeletePod:
+		return 10, string(m.Pod) + " " + m.Cause
+	case *messages.PodEnded:
+		return 11, string(m.Pod)
+	case *messages.DeleteNode:
+		return 12, string(m.Node) + " " + m.Cause
+	default: // of a user
+		return 0, ""
+	}
+}
+
+// serve carries out one request. One that no longer fits changes nothing.
+func (s *Server) serve(now time.Time, m messages.ToAPIServer, out *actors.Outbox) {
+	switch m := m.(type) {
+	case *messages.PutNode:
+		s.putNode(now, m, out)
+	case *messages.EditNode:
+		s.editNode(now, m, out)
+	case *messages.CreateNode:
+		s.createNode(now, m, out)
+	case *messages.DeleteNode:
+		s.deleteNode(m, out)
+	case *messages.ReportNode:
+		s.reportNode(now, m, out)
+	case *messages.ChangeTaints:
+		s.changeTaints(now, m, out)
+	case *messages.TaintNode:
+		s.taintNode(now, m, out)
+	case *messages.OwnerWatches:
+		s.watch(m)
+	case *messages.ControllersRestarted:
+		s.tellAgain()
+	case *messages.PutPod:
+		s.putPod(now, m, out)
+	case *messages.CreatePod:
+		s.createPod(now, m, out)
+	case *messages.BindPod:
+		s.bindPod(now, m, out)
+	case *messages.MarkUnschedulable:
+		s.markUnschedulable(now, m, out)
+	case *messages.PodReported:
+		s.podReported(now, m, out)
+	case *messages.MarkDisrupted:
+		s.markDisrupted(now, m)
+	case *messages.DeletePod:
+		s.deletePod(now, m, out)
+	case *messages.PodEnded:
+		s.podEnded(m, out)
+	default:
+		panic(fmt.Sprintf("API server: unknown message %T", m))
+	}
+}
+
+// watch has an owner hear of every node, beginning with those that there are.
+func (s *Server) watch(m *messages.OwnerWatches) {
+	if m.Over {
+		delete(s.watching, m.Owner)
+		return
+	}
+	s.watching[m.Owner] = true
+	s.changes.newcomers = append(s.changes.newcomers, m.Owner)
+}
+
+// tellAgain tells controllers that start of all that there is.
+func (s *Server) tellAgain() {
+	for name, n := range s.nodes { // order-free: a set
+		s.changes.node(name)
+		if len(evicting(n.object.Spec.Taints)) > 0 {
+			s.changes.noExecute(name)
+		}
+	}
+	for _, p := range s.pods { // order-free: a set
+		s.changes.pod(p)
+	}
+}
+
+// Node returns a node as it is stored, nil if there is none. It must not be changed.
+func (s *Server) Node(name messages.NodeName) *corev1.Node {
+	if n := s.nodes[name]; n != nil {
+		return n.object
+	}
+	return nil
+}
+
+// Pod returns a pod as it is stored, nil if there is none. It must not be changed.
+func (s *Server) Pod(name messages.PodName) *corev1.Pod {
+	if p := s.pods[name]; p != nil {
+		return p.object
+	}
+	return nil
+}
+
+// Nodes returns the names of all nodes, sorted.
+func (s *Server) Nodes() []messages.NodeName { return slices.Sorted(maps.Keys(s.nodes)) }
+
+// Pods returns the names of all pods, sorted.
+func (s *Server) Pods() []messages.PodName { return slices.Sorted(maps.Keys(s.pods)) }
+
+// PodsOn returns the names of the pods that are bound to a node, sorted.
+func (s *Server) PodsOn(name messages.NodeName) []messages.PodName {
+	var names []messages.PodName
+	for p := range s.bound(name) {
+		names = append(names, p)
+	}
+	slices.Sort(names)
+	return names
+}
