@@ -164,7 +164,7 @@ func TestResolveReportsEveryProblem(t *testing.T) {
 		texts = append(texts, p.Error())
 	}
 	require.Equal(t, []string{
-		`unknown profile "leward": the profiles are karmada, karmada-legacy, leeward; did you mean leeward?`,
+		`unknown profile "leward": the profiles are karmada, karmada-legacy, kubernetes, leeward; did you mean leeward?`,
 		`outage.yaml:7: keepLastCopy: "yes" is not true or false`,
 		`--set: evictionWorkers: -1 is out of range: it must be 0 or more`,
 		`outage.yaml:9: featureGates: unknown gate "A": the gates are CustomizedClusterResourceModeling, Failover, FederatedQuotaEnforcement, GracefulEviction, MultiplePodTemplatesScheduling, PropagationPolicyPreemption, StatefulFailoverInjection, WorkloadAffinity`,

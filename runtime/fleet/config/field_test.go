@@ -40,6 +40,8 @@ func TestFieldsThatMayBeZero(t *testing.T) {
 		"breakerWindow":                     "breakerWindow: 0s is out of range: it must be more than 0",
 		"breakerCooldown":                   "breakerCooldown: 0s is out of range: it must be more than 0",
 		"clusterLeaseDuration":              "clusterLeaseDuration: 0s is out of range: it must be more than 0",
+		"nodeMonitorGracePeriod":            "nodeMonitorGracePeriod: 0s is out of range: it must be more than 0",
+		"nodeStartupGracePeriod":            "nodeStartupGracePeriod: 0s is out of range: it must be more than 0",
 		"clusterLeaseRenewIntervalFraction": "clusterLeaseRenewIntervalFraction: 0 is out of range: it must be more than 0, at most 1",
 	}
 	var zero messages.Settings

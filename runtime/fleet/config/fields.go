@@ -480,33 +480,99 @@ var fields = numbered([]Field{
 	},
 	{
 		Name:    "defaultTolerationSeconds",
-		Meaning: "Of the node tier, which nothing runs yet. Lets pods tolerate the NoExecute taints of a node that is not ready or unreachable for some time, unless they say otherwise. The admission plugin of Kubernetes, which is on by default.",
+		Meaning: "Of the node tier. Lets pods tolerate the NoExecute taints of a node that is not ready or unreachable for some time, unless they say otherwise. The admission plugin of Kubernetes, which is on by default.",
 		Zero:    "Such a taint evicts pods when it comes.",
 	},
 	{
 		Name:    "taintNodesByCondition",
-		Meaning: "Of the node tier, which nothing runs yet. Gives a new node the taint node.kubernetes.io/not-ready:NoSchedule until its conditions have been seen. The admission plugin of Kubernetes, which is on by default.",
+		Meaning: "Of the node tier. Gives a new node the taint node.kubernetes.io/not-ready:NoSchedule until its conditions have been seen. The admission plugin of Kubernetes, which is on by default.",
 		Zero:    "Pods may be placed on it immediately.",
 	},
 	{
 		Name:    "podTolerationRestriction",
-		Meaning: "Of the node tier, which nothing runs yet. Gives new pods the default tolerations of their namespace, refuses pods with tolerations that its allow-list does not have, and lets pods that ask for processor or memory tolerate memory pressure. The admission plugin of Kubernetes, which is off by default.",
+		Meaning: "Of the node tier. Gives new pods the default tolerations of their namespace, refuses pods with tolerations that its allow-list does not have, and lets pods that ask for processor or memory tolerate memory pressure. The admission plugin of Kubernetes, which is off by default.",
 		Zero:    "The annotations of the namespace are not read.",
 	},
 	{
 		Name:    "extendedResourceToleration",
-		Meaning: "Of the node tier, which nothing runs yet. Lets new pods tolerate NoSchedule taints whose key is an extended resource that they ask for. The admission plugin of Kubernetes, which is off by default.",
+		Meaning: "Of the node tier. Lets new pods tolerate NoSchedule taints whose key is an extended resource that they ask for. The admission plugin of Kubernetes, which is off by default.",
 		Zero:    "They have to say so.",
 	},
 	{
 		Name: "podNotReadyTolerationSeconds", in: seconds,
-		Meaning: "Of the node tier, which nothing runs yet. How long a pod tolerates that its node is not ready, by defaultTolerationSeconds. The flag --default-not-ready-toleration-seconds of Kubernetes.",
+		Meaning: "Of the node tier. How long a pod tolerates that its node is not ready, by defaultTolerationSeconds. The flag --default-not-ready-toleration-seconds of Kubernetes.",
 		Zero:    "Evicted immediately, as with less than 0.",
 	},
 	{
 		Name: "podUnreachableTolerationSeconds", in: seconds,
-		Meaning: "Of the node tier, which nothing runs yet. Likewise where its node is unreachable. The flag --default-unreachable-toleration-seconds of Kubernetes.",
+		Meaning: "Of the node tier. Likewise where its node is unreachable. The flag --default-unreachable-toleration-seconds of Kubernetes.",
 		Zero:    "Evicted immediately, as with less than 0.",
+	},
+	{
+		Name: "nodeMonitorPeriod", Flag: "--node-monitor-period", in: notNegative,
+		Meaning: "Of the node tier. How often the health of nodes is looked at.",
+		Zero:    "Exactly when due, and taints follow conditions immediately.",
+	},
+	{
+		Name: "nodeMonitorGracePeriod", Flag: "--node-monitor-grace-period", in: positive,
+		Meaning: "Of the node tier. How long the heartbeat of a node may be missing.",
+	},
+	{
+		Name: "nodeStartupGracePeriod", Flag: "--node-startup-grace-period", in: positive,
+		Meaning: "Of the node tier. How long the first report of a node may be missing.",
+	},
+	{
+		Name: "nodeEvictionRate", Flag: "--node-eviction-rate", in: notNegative,
+		Meaning: "Of the node tier. How many nodes a second of a zone get the NoExecute taint that their Ready condition asks for.",
+		Zero:    "One, and no more after it.",
+	},
+	{
+		Name: "secondaryNodeEvictionRate", Flag: "--secondary-node-eviction-rate", in: notNegative,
+		Meaning: "Of the node tier. Likewise in a zone that is partially disrupted and has more nodes than largeClusterSizeThreshold.",
+		Zero:    "None.",
+	},
+	{
+		Name: "largeClusterSizeThreshold", Flag: "--large-cluster-size-threshold", in: notNegative,
+		Meaning: "Of the node tier. Up to how many nodes a partially disrupted zone gets no more NoExecute taints.",
+	},
+	{
+		Name: "unhealthyZoneThreshold", Flag: "--unhealthy-zone-threshold", in: share,
+		Meaning: "Of the node tier. The share of nodes not Ready, three at least, from which a zone is partially disrupted.",
+	},
+	{
+		Name:    "zoneRateRecovers",
+		Meaning: "Of the node tier. Lets a zone whose rate was 0 go on at any rate.",
+		Zero:    "Not at a rate of exactly 1, as in Kubernetes.",
+	},
+	{
+		Name:    "nodeTaintsSurviveRestart",
+		Meaning: "Of the node tier. Keeps the taints of failed nodes when the controllers start.",
+		Zero:    "They are removed, and come back at the rate of the zone, as in Kubernetes.",
+	},
+	{
+		Name: "kubeAPIQPS", Flag: "--kube-api-qps", in: notNegative,
+		Meaning: "Of the node tier. How many requests a second the taint eviction makes, three for each pod.",
+		Zero:    "There is no limit.",
+	},
+	{
+		Name: "kubeAPIBurst", Flag: "--kube-api-burst", in: notNegative,
+		Meaning: "Of the node tier. How many of them it makes at the same time after a rest.",
+		Zero:    "One.",
+	},
+	{
+		Name:    "exactPodDeadlines",
+		Meaning: "Of the node tier. Evicts a pod when its shortest toleration ends, counted from the time of the taint, never one that has finished, and tries until it is done.",
+		Zero:    "The timers of Kubernetes: they count from when a taint is seen, by the first matching toleration, are not changed by edits, and give up after five tries.",
+	},
+	{
+		Name:    "avoidTimedTolerations",
+		Meaning: "Of the node tier. Binds a pod to a node whose NoExecute taint it tolerates only for a time where no other node can take it.",
+		Zero:    "The scheduler ignores tolerationSeconds: an evicted pod may come back to the same node.",
+	},
+	{
+		Name:    "schedulerNamesTaints",
+		Meaning: "Of the node tier. Has the scheduler name the taints that refuse nodes when it explains why a pod is pending.",
+		Zero:    "It only counts the nodes, as kube-scheduler since 1.36.",
 	},
 })
 

@@ -15,7 +15,7 @@ import (
 const Default = "leeward"
 
 // Profiles returns the names of the profiles, oldest behaviour first.
-func Profiles() []string { return []string{"karmada-legacy", "karmada", "leeward"} }
+func Profiles() []string { return []string{"karmada-legacy", "karmada", "kubernetes", "leeward"} }
 
 // Profile returns the settings of a profile; no name is the default's. With an error, which lists the
 // profiles there are, it returns those of the default.
@@ -28,7 +28,7 @@ func Profile(name string) (messages.Settings, error) {
 	case "leeward", "":
 		return leeward(), nil
 	case "kubernetes":
-		return leeward(), fmt.Errorf("profile %q is kept for the node tier, which is not there yet: take one of %s", name, known())
+		return kubernetes(), nil
 	default:
 		return leeward(), fmt.Errorf("unknown profile %q: the profiles are %s%s", name, known(), spelling.Hint(name, Profiles()))
 	}
@@ -79,6 +79,15 @@ func karmada() messages.Settings {
 		TaintNodesByCondition:               true,
 		PodNotReadyTolerationSeconds:        300,
 		PodUnreachableTolerationSeconds:     300,
+		NodeMonitorPeriod:                   5 * time.Second,
+		NodeMonitorGracePeriod:              50 * time.Second,
+		NodeStartupGracePeriod:              time.Minute,
+		NodeEvictionRate:                    0.1,
+		SecondaryNodeEvictionRate:           0.01,
+		LargeClusterSizeThreshold:           50,
+		UnhealthyZoneThreshold:              0.55,
+		KubeAPIQPS:                          20,
+		KubeAPIBurst:                        30,
 	}
 }
 
@@ -162,5 +171,22 @@ func leeward() messages.Settings {
 	s.PersistentClusterTimers = true
 	s.TaintTerminatingClusters = true
 	s.ClusterMonitorPeriod = 0
+	s.NodeMonitorPeriod = 0
+	s.ZoneRateRecovers = true
+	s.NodeTaintsSurviveRestart = true
+	s.KubeAPIQPS, s.KubeAPIBurst = 0, 0
+	s.ExactPodDeadlines = true
+	s.AvoidTimedTolerations = true
+	s.SchedulerNamesTaints = true
+	return s
+}
+
+// kubernetes is leeward for clusters, with nodes and pods treated as Kubernetes 1.37 does with the defaults of its flags.
+func kubernetes() messages.Settings {
+	s, k := leeward(), karmada()
+	s.NodeMonitorPeriod = k.NodeMonitorPeriod
+	s.ZoneRateRecovers, s.NodeTaintsSurviveRestart = k.ZoneRateRecovers, k.NodeTaintsSurviveRestart
+	s.KubeAPIQPS, s.KubeAPIBurst = k.KubeAPIQPS, k.KubeAPIBurst
+	s.ExactPodDeadlines, s.AvoidTimedTolerations, s.SchedulerNamesTaints = k.ExactPodDeadlines, k.AvoidTimedTolerations, k.SchedulerNamesTaints
 	return s
 }

@@ -100,7 +100,18 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"persistentClusterTimers: false -> true",
 		"taintTerminatingClusters: false -> true",
 		"clusterMonitorPeriod: 5s -> 0s",
+		"nodeMonitorPeriod: 5s -> 0s", "zoneRateRecovers: false -> true", "nodeTaintsSurviveRestart: false -> true",
+		"kubeAPIQPS: 20 -> 0", "kubeAPIBurst: 30 -> 0", "exactPodDeadlines: false -> true",
+		"avoidTimedTolerations: false -> true", "schedulerNamesTaints: false -> true",
 	}, differences(t, "karmada", "leeward"))
+}
+
+func TestWhatLeewardDoesOtherwiseWithNodes(t *testing.T) {
+	require.Equal(t, []string{
+		"nodeMonitorPeriod: 5s -> 0s", "zoneRateRecovers: false -> true", "nodeTaintsSurviveRestart: false -> true",
+		"kubeAPIQPS: 20 -> 0", "kubeAPIBurst: 30 -> 0", "exactPodDeadlines: false -> true",
+		"avoidTimedTolerations: false -> true", "schedulerNamesTaints: false -> true",
+	}, differences(t, "kubernetes", "leeward"))
 }
 
 func TestWhatTheProfilesShare(t *testing.T) {
@@ -125,9 +136,8 @@ func TestProfileNames(t *testing.T) {
 	require.Equal(t, resolved(t, config.Default, nil), byDefault)
 
 	tests := map[string]string{
-		"kubernetes": `profile "kubernetes" is kept for the node tier, which is not there yet: take one of karmada, karmada-legacy, leeward`,
-		"karmeda":    `unknown profile "karmeda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`,
-		"ocm":        `unknown profile "ocm": the profiles are karmada, karmada-legacy, leeward`,
+		"karmeda": `unknown profile "karmeda": the profiles are karmada, karmada-legacy, kubernetes, leeward; did you mean karmada?`,
+		"ocm":     `unknown profile "ocm": the profiles are karmada, karmada-legacy, kubernetes, leeward`,
 	}
 	for name, want := range tests {
 		_, err := config.Profile(name)
