@@ -277,7 +277,7 @@ func TestInShadowNothingIsWritten(t *testing.T) {
 func TestADaemonDoesNotStartWithAMistake(t *testing.T) {
 	c := rootCommand(nil)
 	c.SetArgs([]string{"--data-dir", t.TempDir(), "--profile", "karmda"})
-	require.EqualError(t, c.Execute(), `unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`)
+	require.EqualError(t, c.Execute(), `unknown profile "karmda": the profiles are karmada, karmada-legacy, kubernetes, leeward; did you mean karmada?`)
 }
 
 // patch changes a cluster, as people do, or, with a subresource, its agent.

@@ -2,7 +2,8 @@
 // it. Everything here runs alike in a rehearsal, in a storm and in the daemon.
 //
 // Package store holds the objects and package journal what happened; package failover folds facts into failovers and package
-// invariant says what must always hold. Package world wires machines, store and journal into something that runs, and package
+// invariant says what must always hold. Package world wires machines, store and journal into something that runs, package nodetier does so
+// with the nodes and pods of one cluster, and package
 // rehearsal asks a copy of it what would happen. Package catalog lists the kinds of objects, package observed reads them,
 // package config makes settings, and package span reads durations.
 //

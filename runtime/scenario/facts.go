@@ -36,6 +36,10 @@ var facts = kindsOf(
 	&messages.BudgetChanged{}, &messages.BudgetExceeded{},
 	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
 	&messages.PodEvictionScheduled{}, &messages.PodEvictionCancelled{}, &messages.PodEvicted{}, &messages.PodDeletionRequested{}, &messages.PodEvictionFailed{},
+	&messages.PodCreated{}, &messages.PodBound{}, &messages.PodUnschedulable{}, &messages.PodPhaseChanged{}, &messages.PodDeleted{},
+	&messages.NodeRegistered{}, &messages.NodeDeleted{}, &messages.NodeConditionChanged{}, &messages.NodeTaintAdded{}, &messages.NodeTaintRemoved{}, &messages.NodeTaintQueued{},
+	&messages.NodeCordoned{}, &messages.NodeUncordoned{}, &messages.NodeLabelsChanged{}, &messages.KubeletStopped{}, &messages.KubeletReturned{},
+	&messages.ZoneStateChanged{}, &messages.DisruptionChanged{},
 	&messages.SettingChanged{}, &messages.Crashed{}, &messages.ClockStepped{}, &messages.Restarted{},
 )
 

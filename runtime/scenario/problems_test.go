@@ -22,7 +22,7 @@ func TestProblems(t *testing.T) {
 		"  duration: -5m":                  `duration: "-5m": must not be negative`,
 		"  duration: 10":                   `duration: 10: has no unit: write 10s or 10m`,
 		"  duration: soon":                 `duration: "soon": must be a duration such as 90s, 5m30s, 2h or 1d`,
-		"  profile: karmda":                `profile: unknown profile "karmda": the profiles are karmada, karmada-legacy, leeward; did you mean karmada?`,
+		"  profile: karmda":                `profile: unknown profile "karmda": the profiles are karmada, karmada-legacy, kubernetes, leeward; did you mean karmada?`,
 		"  config: [a]":                    `config: want a mapping, not a list`,
 		"  config: {resourceEvictRate: 1}": `config.resourceEvictRate: unknown field "resourceEvictRate"; did you mean resourceEvictionRate?`,
 		"  config: {gracefulEvictionTimeout: 5x}": `config.gracefulEvictionTimeout: gracefulEvictionTimeout: "5x" is not a duration: give it a unit, such as 90s, 10m or 1d`,

@@ -77,6 +77,20 @@ func changes(ev *zerolog.Event, f messages.Fact) {
 		ev.Str("taint", taint.String(&f.Taint))
 	case *messages.PodEvictionFailed:
 		ev.Str("err", f.Error)
+	case *messages.PodBound:
+		ev.Str("to", string(f.Node))
+	case *messages.PodPhaseChanged:
+		ev.Str("to", string(f.Phase)).Bool("ready", f.Ready)
+	case *messages.NodeConditionChanged:
+		ev.Str("to", string(f.Type)+"="+string(f.Status))
+	case *messages.NodeTaintAdded:
+		ev.Str("taint", taint.String(&f.Taint))
+	case *messages.NodeTaintRemoved:
+		ev.Str("taint", taint.String(&f.Taint))
+	case *messages.NodeTaintQueued:
+		ev.Str("taint", taint.String(&f.Taint))
+	case *messages.ZoneStateChanged:
+		ev.Str("to", f.State)
 	case *messages.Scaled:
 		ev.Int32("from", f.Before).Int32("to", f.Replicas)
 	case *messages.SettingChanged:

@@ -50,6 +50,12 @@ func (t teller) tell(f messages.Fact) Phrase {
 		return t.tellCluster(f).about(string(f.AboutCluster()))
 	case messages.AboutPod:
 		return t.tellPod(f).about("pod " + string(f.AboutPod()))
+	case messages.AboutNode:
+		return t.tellNode(f).about("node " + string(f.AboutNode()))
+	case *messages.ZoneStateChanged:
+		return zoneState(f)
+	case *messages.DisruptionChanged:
+		return disruption(f)
 	case *messages.GovernorChanged:
 		return t.governed(f)
 	case *messages.BreakerChanged:

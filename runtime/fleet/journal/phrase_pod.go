@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,6 +13,16 @@ import (
 // tellPod has the words for what is about a pod.
 func (t teller) tellPod(f messages.AboutPod) Phrase {
 	switch f := f.(type) {
+	case *messages.PodCreated:
+		return detail("created", string(f.Node), podOwner(f))
+	case *messages.PodBound:
+		return story("bound to", string(f.Node), timed(f))
+	case *messages.PodUnschedulable:
+		return warning("unschedulable", "", f.Message)
+	case *messages.PodPhaseChanged:
+		return podPhase(f)
+	case *messages.PodDeleted:
+		return detail("gone", string(f.Node), "")
 	case *messages.PodEvictionScheduled:
 		return story("eviction scheduled", string(f.Node), "for "+t.at(f.Deadline)+"; "+podTaint(&f.Taint, &f.Toleration))
 	case *messages.PodEvictionCancelled:
@@ -19,11 +30,39 @@ func (t teller) tellPod(f messages.AboutPod) Phrase {
 	case *messages.PodEvicted:
 		return story("evicting from", string(f.Node), joined("; ", podTaint(&f.Taint, f.Toleration), t.podDeadline(f)))
 	case *messages.PodDeletionRequested:
-		return story("deleted", "", fmt.Sprintf("grace period %ds", f.GracePeriodSeconds))
+		return story("deleted", string(f.Node), joined("; ", f.Cause, fmt.Sprintf("grace period %ds", f.GracePeriodSeconds)))
 	case *messages.PodEvictionFailed:
 		return warning("eviction failed", string(f.Node), fmt.Sprintf("%s: %s; %s", f.Verb, f.Error, t.tries(f)))
 	}
 	return Phrase{}
+}
+
+func podOwner(f *messages.PodCreated) string {
+	if f.Owner == "" {
+		return ""
+	}
+	return "by " + string(f.Owner)
+}
+
+func timed(f *messages.PodBound) string {
+	if f.Timed {
+		return "no other node can take it; it tolerates a NoExecute taint of this one for a time only"
+	}
+	return ""
+}
+
+// podPhase tells of a pod that runs, or has finished, and as a detail of how ready it is.
+func podPhase(f *messages.PodPhaseChanged) Phrase {
+	switch {
+	case f.Phase == corev1.PodRunning && f.Ready:
+		return detail("ready", "on "+string(f.Node), f.Reason)
+	case f.Phase == corev1.PodRunning:
+		return detail("not ready", "on "+string(f.Node), f.Reason)
+	case f.Phase == corev1.PodFailed:
+		return warning("failed", "on "+string(f.Node), f.Reason)
+	default:
+		return story(strings.ToLower(string(f.Phase)), "on "+string(f.Node), f.Reason)
+	}
 }
 
 func podTaint(of *corev1.Taint, by *corev1.Toleration) string {

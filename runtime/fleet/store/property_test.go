@@ -161,6 +161,9 @@ var passedBy = []string{
 	"HandoverBlocked", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
 	"PodEvictionScheduled", "PodEvictionCancelled", "PodEvicted", "PodDeletionRequested", "PodEvictionFailed",
+	"PodCreated", "PodBound", "PodUnschedulable", "PodPhaseChanged", "PodDeleted",
+	"NodeRegistered", "NodeDeleted", "NodeConditionChanged", "NodeTaintAdded", "NodeTaintRemoved", "NodeTaintQueued", "NodeCordoned", "NodeUncordoned",
+	"NodeLabelsChanged", "KubeletStopped", "KubeletReturned", "ZoneStateChanged", "DisruptionChanged",
 	"ObjectApplied", "ObjectDeleted", "ObjectExpired", "ObjectRejected", "Scaled", "SettingChanged", "Crashed", "ClockStepped", "Restarted",
 	"ActivationDeferred", "BudgetExceeded",
 }

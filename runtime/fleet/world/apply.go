@@ -72,6 +72,9 @@ func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	if old != nil {
 		inherit(old)
 	}
+	if w.ofNodes(o) {
+		return w.applyToNodes(o, old == nil)
+	}
 	w.identify(o, old)
 	w.Note(&messages.ObjectApplied{Object: key.String(), Created: old == nil})
 	w.admit(o, old)
@@ -147,6 +150,9 @@ func (w *World) admit(o, old api.Object) {
 
 // admitOther takes what has no actor of its own: a resource template, or what policies refer to by its name.
 func (w *World) admitOther(o api.Object, key api.Key) {
+	if w.runByPods(o) {
+		return
+	}
 	if isTemplate(key) {
 		w.AdmitWorkload(w.workload(o))
 	}

@@ -31,6 +31,9 @@ func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
 // Delete removes an object as people would, and tells whom that concerns. It reports false if there is
 // no such object.
 func (w *World) Delete(key api.Key) bool {
+	if w.deleteOfNodes(key) {
+		return true
+	}
 	if !w.store.Has(key) {
 		return false
 	}
@@ -123,6 +126,9 @@ func (w *World) Binding(name messages.BindingName) (b *store.Binding, ends bool)
 
 // standing is an object as the store has it, as Binding says.
 func (w *World) standing(key api.Key) api.Object {
+	if o := w.nodeObject(key); o != nil {
+		return o
+	}
 	if key.Kind == "ResourceBinding" || key.Kind == "ClusterResourceBinding" {
 		if next, ends := w.ending[messages.NameBinding(key.Namespace, key.Name)]; ends {
 			return next

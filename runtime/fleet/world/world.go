@@ -19,6 +19,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/nodetier"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/kernel"
 )
@@ -57,6 +58,10 @@ type Config struct {
 	Clock func() time.Duration
 	// Start is the first instant. Zero: package Start.
 	Start time.Time
+	// Nodes has the world run the nodes and pods of one cluster, too: its Deployments are then run by pods, and not propagated. It needs one lane.
+	Nodes bool
+	// Kubelets says how all kubelets behave.
+	Kubelets messages.KubeletBehaviour
 	// Agents is set where clusters are real: machines stand for their agents in place of simulated members.
 	Agents bool
 	// Watched marks each turn, for a watchdog; Quarantined are machines that are not run, as in kernel.Config.
@@ -90,6 +95,8 @@ type World struct {
 	// ending are the bindings whose machines were told to end and have not yet, each with what people applied in its place
 	// meanwhile; nil: nothing.
 	ending map[messages.BindingName]api.Object
+	// nodes are the nodes and pods of one cluster; nil: there are none.
+	nodes *nodetier.Tier
 	// down is set while the engine is gone, and went is when it last did; unanswered is what was asked of it then.
 	down       bool
 	went       time.Time
@@ -116,6 +123,9 @@ func New(c Config) *World {
 	}
 	w.kernel = kernel.New(k)
 	w.spawnSingletons()
+	if c.Nodes {
+		w.nodes = nodetier.New(w.kernel, nodetier.Config{Settings: w.settings, Seed: c.Seed, Start: c.Start, Kubelets: c.Kubelets})
+	}
 	return w
 }
 
@@ -124,6 +134,9 @@ func (w *World) Close() { w.kernel.Close() }
 
 // Store returns the objects as they stand.
 func (w *World) Store() *store.Store { return w.store }
+
+// Nodes are the nodes and pods of one cluster, nil where there are none.
+func (w *World) Nodes() *nodetier.Tier { return w.nodes }
 
 // Journal returns what has happened.
 func (w *World) Journal() *journal.Journal { return w.journal }
@@ -168,6 +181,9 @@ func (w *World) Settle(now time.Time) error {
 	if err := w.kernel.RunInstant(now); err != nil {
 		return fmt.Errorf("run the instant %s: %w", now.Sub(w.config.Start), err)
 	}
+	if w.nodes != nil {
+		w.nodes.Settled()
+	}
 	if !w.down {
 		w.reportAnswers()
 		w.expire()
@@ -195,6 +211,9 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 		w.journal.Append(at, from, f)
 	}
 	w.noteAnswer(f)
+	if w.nodes != nil {
+		w.nodes.Record(f)
+	}
 	switch f := f.(type) {
 	case *messages.ClusterRemoved:
 		w.dropOrders(store.ClusterKey(f.Cluster))

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/rules/nodelife"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+)
+
+// tellNode has the words for what is about a node.
+func (t teller) tellNode(f messages.AboutNode) Phrase {
+	switch f := f.(type) {
+	case *messages.NodeRegistered:
+		return detail("registered", wrap("zone ", string(f.Zone), ""), "")
+	case *messages.NodeDeleted:
+		return story("removed", "", f.Cause)
+	case *messages.NodeConditionChanged:
+		return nodeCondition(f)
+	case *messages.NodeTaintAdded:
+		return story("tainted", taint.String(&f.Taint), asked(f.Because))
+	case *messages.NodeTaintRemoved:
+		return story("untainted", taint.String(&f.Taint), asked(f.Because))
+	case *messages.NodeTaintQueued:
+		return detail("taint queued", taint.String(&f.Taint), "at the rate of "+zoneName(f.Zone))
+	case *messages.NodeCordoned:
+		return story("cordoned", "", "")
+	case *messages.NodeUncordoned:
+		return story("uncordoned", "", "")
+	case *messages.NodeLabelsChanged:
+		return story("labelled", joined(",", labels(f.Set), strings.Join(removed(f.Removed), ",")), "")
+	case *messages.KubeletStopped:
+		return warning("kubelet stopped", "", "no Lease is renewed; its pods neither start nor end")
+	case *messages.KubeletReturned:
+		return story("kubelet back", "", "after "+Clock(f.After))
+	}
+	return Phrase{}
+}
+
+// nodeCondition tells of a condition. That nothing is known of the others follows from Ready=Unknown.
+func nodeCondition(f *messages.NodeConditionChanged) Phrase {
+	tell := story
+	if f.Status == corev1.ConditionUnknown && f.Type != corev1.NodeReady {
+		tell = detail
+	}
+	return tell("condition", string(f.Type)+"="+string(f.Status), joined("; ", "by "+f.By, joined(": ", f.Reason, f.Message)))
+}
+
+// asked says who asked for a taint, or what did.
+func asked(because string) string {
+	if strings.HasPrefix(because, "by ") {
+		return because
+	}
+	return "because " + because
+}
+
+// removed are the keys of labels as kubectl label removes them.
+func removed(keys []string) []string {
+	keys = slices.Clone(keys)
+	for i := range keys {
+		keys[i] += "-"
+	}
+	return keys
+}
+
+// zoneName names a zone of nodes.
+func zoneName(z messages.ZoneName) string {
+	if z == "" {
+		return "nodes without a zone"
+	}
+	return "zone " + string(z)
+}
+
+func zoneState(f *messages.ZoneStateChanged) Phrase {
+	why := fmt.Sprintf("%d of %d nodes are not ready; nodes are tainted at %g a second", f.NotReady, f.Ready+f.NotReady, f.Rate)
+	if f.State == nodelife.Normal.String() {
+		return detail("is", f.State, why).about(zoneName(f.Zone))
+	}
+	return warning("is", f.State, why).about(zoneName(f.Zone))
+}
+
+func disruption(f *messages.DisruptionChanged) Phrase {
+	if f.Full {
+		return warning("are", "fully disrupted", "the taints of failed nodes go, and none is added").about("all zones")
+	}
+	return story("are", "no longer all fully disrupted", "nodes are tainted again").about("zones")
+}

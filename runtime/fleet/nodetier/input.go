@@ -1,0 +1,201 @@
+package nodetier
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"leeward/messages"
+	"leeward/messages/admission"
+	"leeward/messages/api"
+)
+
+// admit completes a pod as the admission plugins do. created is false for one that replaces another.
+func (t *Tier) admit(p *corev1.Pod, created bool) error {
+	return admission.AdmitPod(p, created, t.annotations[p.Namespace], t.settings)
+}
+
+// Handles reports whether an object belongs to the tier: a node, a pod, or an owner of pods or nodes.
+func Handles(o api.Object) bool {
+	switch o.(type) {
+	case *corev1.Node, *corev1.Pod:
+		return true
+	}
+	return kindOfOwner(o) != ""
+}
+
+// Apply takes over an object that was admitted. Those that the tier does not handle change nothing.
+func (t *Tier) Apply(o api.Object) error { return t.apply(o, false) }
+
+// Settle takes over an object of a cluster that runs already: a node is not admitted again, and a pod keeps the status that it has.
+func (t *Tier) Settle(o api.Object) error { return t.apply(o, true) }
+
+func (t *Tier) apply(o api.Object, settled bool) error {
+	switch o := o.(type) {
+	case *corev1.Node:
+		t.kernel.Post(serverAt, &messages.PutNode{Object: o, Settled: settled})
+	case *corev1.Pod:
+		return t.applyPod(o, settled)
+	case *corev1.Namespace:
+		t.annotations[o.Name] = o.Annotations
+	default:
+		if kind := kindOfOwner(o); kind != "" {
+			return t.applyOwner(kind, o)
+		}
+	}
+	return nil
+}
+
+func (t *Tier) applyPod(o *corev1.Pod, settled bool) error {
+	p := o.DeepCopy()
+	created := t.server.Pod(messages.NamePod(o.Namespace, o.Name)) == nil
+	if !settled {
+		if err := t.admit(p, created); err != nil {
+			return fmt.Errorf("pod %s/%s: %w", o.Namespace, o.Name, err)
+		}
+	}
+	t.kernel.Post(serverAt, &messages.PutPod{Object: p, Owner: t.ownerOf(p)})
+	return nil
+}
+
+// ownerOf is the owner that controls a pod: of a ReplicaSet that a Deployment made, the Deployment.
+func (t *Tier) ownerOf(p *corev1.Pod) messages.OwnerName {
+	for _, r := range p.OwnerReferences {
+		if r.Controller == nil || !*r.Controller {
+			continue
+		}
+		if name := messages.NameOwner(r.Kind, p.Namespace, r.Name); t.owners[name] != nil {
+			return name
+		}
+		if r.Kind == messages.KindNameReplicaSet {
+			return t.deploymentOf(p)
+		}
+	}
+	return ""
+}
+
+// deploymentOf is the Deployment whose selector a pod of some ReplicaSet matches.
+func (t *Tier) deploymentOf(p *corev1.Pod) messages.OwnerName {
+	for _, name := range slices.Sorted(maps.Keys(t.owners)) {
+		if deploys(name, t.owners[name], p) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Delete deletes an object as a user does. It reports whether the tier had it.
+func (t *Tier) Delete(key api.Key) bool {
+	switch key.Kind {
+	case "Node":
+		if t.server.Node(messages.NodeName(key.Name)) == nil {
+			return false
+		}
+		t.kernel.Post(serverAt, &messages.DeleteNode{Node: messages.NodeName(key.Name), Cause: "by a user"})
+		return true
+	case "Pod":
+		name := messages.NamePod(key.Namespace, key.Name)
+		p := t.server.Pod(name)
+		if p == nil {
+			return false
+		}
+		t.kernel.Post(serverAt, &messages.DeletePod{Pod: name, UID: p.UID, Cause: "by a user"})
+		return true
+	}
+	name := messages.NameOwner(key.Kind, key.Namespace, key.Name)
+	if t.owners[name] == nil {
+		return false
+	}
+	delete(t.owners, name)
+	t.kernel.Post(at(messages.KindOwner, string(name)), &messages.OwnerDeleted{})
+	t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name, Over: true})
+	return true
+}
+
+// Edit changes a node as a user asks. It is an error if there is none.
+func (t *Tier) Edit(m *messages.EditNode) error {
+	if err := t.mustHave(m.Node); err != nil {
+		return err
+	}
+	t.kernel.Post(serverAt, m)
+	return nil
+}
+
+// Report has the kubelet of a node report conditions. It is an error if there is no such node.
+func (t *Tier) Report(name messages.NodeName, conditions ...corev1.NodeCondition) error {
+	return t.tellKubelet(name, &messages.ConditionsObserved{Conditions: conditions})
+}
+
+// Stop stops the kubelet of a node, Start lets it run again. It is an error if there is no such node.
+func (t *Tier) Stop(name messages.NodeName) error {
+	return t.tellKubelet(name, &messages.KubeletSwitched{Down: true})
+}
+
+// Start lets the kubelet of a node run again.
+func (t *Tier) Start(name messages.NodeName) error {
+	return t.tellKubelet(name, &messages.KubeletSwitched{})
+}
+
+// Refuse has the API server refuse every request with that verb of the controller that evicts pods; without an error no longer.
+func (t *Tier) Refuse(verb messages.APIVerb, err string) {
+	t.kernel.Post(at(messages.KindAPIClient, string(client)), &messages.RequestsRefused{Verb: verb, Error: err})
+}
+
+func (t *Tier) tellKubelet(name messages.NodeName, m messages.ToKubelet) error {
+	if err := t.mustHave(name); err != nil {
+		return err
+	}
+	t.kernel.Post(at(messages.KindKubelet, string(name)), m)
+	return nil
+}
+
+func (t *Tier) mustHave(name messages.NodeName) error {
+	if t.server.Node(name) == nil {
+		return fmt.Errorf("there is no node %q", name)
+	}
+	return nil
+}
+
+// Node is a node as it is stored, nil if there is none. It must not be changed.
+func (t *Tier) Node(name messages.NodeName) *corev1.Node { return t.server.Node(name) }
+
+// Pod is a pod as it is stored, nil if there is none. It must not be changed.
+func (t *Tier) Pod(name messages.PodName) *corev1.Pod { return t.server.Pod(name) }
+
+// Nodes are the names of all nodes, sorted.
+func (t *Tier) Nodes() []messages.NodeName { return t.server.Nodes() }
+
+// Pods are the names of all pods, sorted.
+func (t *Tier) Pods() []messages.PodName { return t.server.Pods() }
+
+// PodsOn are the names of the pods that are bound to a node, sorted.
+func (t *Tier) PodsOn(name messages.NodeName) []messages.PodName { return t.server.PodsOn(name) }
+
+// kindOfOwner is the kind of an owner of pods or nodes, empty for what is none.
+func kindOfOwner(o api.Object) string {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return messages.KindNameDeployment
+	case *appsv1.ReplicaSet:
+		return messages.KindNameReplicaSet
+	case *appsv1.StatefulSet:
+		return messages.KindNameStatefulSet
+	case *appsv1.DaemonSet:
+		return messages.KindNameDaemonSet
+	case *batchv1.Job:
+		return messages.KindNameJob
+	case *unstructured.Unstructured:
+		if o.GetKind() == messages.KindNameMachineSet && o.GetAPIVersion() == machineAPI {
+			return messages.KindNameMachineSet
+		}
+	}
+	return ""
+}
+
+// machineAPI is the API of the MachineSets of OpenShift.
+const machineAPI = "machine.openshift.io/v1beta1"

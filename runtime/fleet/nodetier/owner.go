@@ -1,0 +1,136 @@
+package nodetier
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"leeward/actors/owner"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+// applyOwner has an owner keep up what its object says. One that is new hears of its nodes, if its kind looks at nodes.
+func (t *Tier) applyOwner(kind string, o api.Object) error {
+	spec, err := ownerSpec(o)
+	if err != nil {
+		return fmt.Errorf("%s %s/%s: %w", kind, o.GetNamespace(), o.GetName(), err)
+	}
+	name := messages.NameOwner(kind, o.GetNamespace(), o.GetName())
+	a := at(messages.KindOwner, string(name))
+	if !t.kernel.Has(a) {
+		machine, err := owner.New(kind, o.GetNamespace(), o.GetName(), t.seed)
+		if err != nil {
+			return err
+		}
+		host[messages.ToOwner](t, a, machine)
+	}
+	if t.owners[name] == nil && kind == messages.KindNameDaemonSet {
+		t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name})
+	}
+	t.owners[name] = spec
+	t.kernel.Post(a, &messages.OwnerApplied{Spec: spec})
+	return nil
+}
+
+// ownerSpec is what an owner keeps up, with the defaults of the API.
+func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return &messages.OwnerSpec{Replicas: or(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+	case *appsv1.ReplicaSet:
+		return &messages.OwnerSpec{Replicas: or(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+	case *appsv1.StatefulSet:
+		return &messages.OwnerSpec{
+			Replicas: or(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template,
+			Parallel: o.Spec.PodManagementPolicy == appsv1.ParallelPodManagement,
+		}, nil
+	case *appsv1.DaemonSet:
+		return &messages.OwnerSpec{Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+	case *batchv1.Job:
+		return &messages.OwnerSpec{
+			Selector: o.Spec.Selector, Template: &o.Spec.Template,
+			Parallelism: or(o.Spec.Parallelism, 1), Completions: or(o.Spec.Completions, 0), BackoffLimit: or(o.Spec.BackoffLimit, 6),
+		}, nil
+	case *unstructured.Unstructured:
+		return machineSetSpec(o)
+	}
+	return nil, fmt.Errorf("a %T keeps up no pods", o)
+}
+
+func or(p *int32, otherwise int32) int32 {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// Annotations of a MachineSet that say what its machines offer. Source: the cluster autoscaler's provider for OpenShift.
+const (
+	annotationCPU     = "machine.openshift.io/vCPU"
+	annotationMemory  = "machine.openshift.io/memoryMb"
+	annotationMaxPods = "capacity.cluster-autoscaler.kubernetes.io/maxPods"
+)
+
+// machineSetSpec reads a MachineSet of OpenShift.
+func machineSetSpec(o *unstructured.Unstructured) (*messages.OwnerSpec, error) {
+	var set struct {
+		Spec struct {
+			Replicas *int32 `json:"replicas"`
+			Template struct {
+				Spec struct {
+					metav1.ObjectMeta `json:"metadata"`
+					Taints            []corev1.Taint `json:"taints"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &set); err != nil {
+		return nil, err
+	}
+	offers, err := machineOffers(o.GetAnnotations())
+	if err != nil {
+		return nil, err
+	}
+	return &messages.OwnerSpec{Replicas: or(set.Spec.Replicas, 1), Machine: &messages.MachineTemplate{
+		Labels: set.Spec.Template.Spec.Labels, Taints: set.Spec.Template.Spec.Taints, Allocatable: offers,
+	}}, nil
+}
+
+func machineOffers(annotations map[string]string) (corev1.ResourceList, error) {
+	offers := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("110")}
+	for _, o := range []struct {
+		annotation, unit string
+		name             corev1.ResourceName
+	}{
+		{annotationCPU, "", corev1.ResourceCPU}, {annotationMemory, "Mi", corev1.ResourceMemory}, {annotationMaxPods, "", corev1.ResourcePods},
+	} {
+		text, ok := annotations[o.annotation]
+		if !ok {
+			continue
+		}
+		q, err := resource.ParseQuantity(text + o.unit)
+		if err != nil {
+			return nil, fmt.Errorf("metadata.annotations[%s]: %q is not a quantity", o.annotation, text)
+		}
+		offers[o.name] = q
+	}
+	return offers, nil
+}
+
+// deploys reports whether a pod is one of a Deployment.
+func deploys(name messages.OwnerName, spec *messages.OwnerSpec, p *corev1.Pod) bool {
+	if !strings.HasPrefix(string(name), "deployment/"+p.Namespace+"/") {
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
+	return err == nil && spec.Selector != nil && selector.Matches(labels.Set(p.Labels))
+}

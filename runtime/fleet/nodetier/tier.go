@@ -1,0 +1,209 @@
+// Package nodetier runs the nodes and pods of one Kubernetes cluster in a kernel that others may use, too: the API server that keeps
+// them, the kubelets, the controllers of nodes and pods, the owners of pods, and the scheduler. Objects and edits go in as users would
+// apply them; facts come out.
+package nodetier
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/apiclient"
+	"leeward/actors/apiserver"
+	"leeward/actors/kubelet"
+	"leeward/actors/node"
+	"leeward/actors/nodelifecycle"
+	"leeward/actors/podeviction"
+	"leeward/actors/podscheduler"
+	"leeward/actors/rules/nodelife"
+	"leeward/actors/rules/podplacement"
+	"leeward/actors/zone"
+	"leeward/messages"
+	"leeward/messages/admission"
+	"leeward/runtime/kernel"
+)
+
+// Tier is the nodes and pods of one cluster. It belongs to the goroutine of its kernel, which must have one lane: machines are hosted when the
+// facts of their objects come, before anything is sent to them.
+type Tier struct {
+	kernel    *kernel.Kernel
+	settings  *messages.Settings
+	seed      uint64
+	behaviour messages.KubeletBehaviour
+	server    *apiserver.Server
+	owners    map[messages.OwnerName]*messages.OwnerSpec
+	// zones are those that have an actor; ended are the actors to stop once the running instant is settled.
+	zones map[messages.ZoneName]bool
+	ended map[messages.Address]bool
+	// epoch is when the controllers started last: passes and polls count from it.
+	epoch time.Time
+	// annotations are those of each namespace.
+	annotations map[string]map[string]string
+}
+
+// Config is how a tier runs.
+type Config struct {
+	Settings *messages.Settings
+	// Seed picks what Kubernetes leaves to chance.
+	Seed uint64
+	// Start is when the controllers start.
+	Start time.Time
+	// Kubelets says how all kubelets behave.
+	Kubelets messages.KubeletBehaviour
+}
+
+// New starts a tier without nodes and pods.
+func New(k *kernel.Kernel, c Config) *Tier {
+	t := &Tier{
+		kernel: k, settings: c.Settings, seed: c.Seed, behaviour: c.Kubelets, epoch: c.Start,
+		owners: map[messages.OwnerName]*messages.OwnerSpec{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
+		annotations: map[string]map[string]string{},
+	}
+	t.server = apiserver.New(apiserver.Rules{
+		AdmitNode:   func(n *corev1.Node) { admission.AdmitNode(n, t.settings) },
+		AdmitPod:    func(p *corev1.Pod) error { return t.admit(p, true) },
+		StampTaints: t.settings.ExactPodDeadlines,
+	})
+	host[messages.ToAPIServer](t, serverAt, t.server)
+	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, podscheduler.New(podplacement.Rules{
+		NameTaints: t.settings.SchedulerNamesTaints, AvoidTimed: t.settings.AvoidTimedTolerations, Numeric: t.settings.NumericTolerations,
+	}, t.seed))
+	s := t.settings
+	host[messages.ToNodeLifecycle](t, at(messages.KindNodeLifecycle, ""), nodelifecycle.New(nodelifecycle.Rules{
+		Period: s.NodeMonitorPeriod, Epoch: t.epoch,
+		Limits: nodelife.Limits{
+			Rate: s.NodeEvictionRate, SecondaryRate: s.SecondaryNodeEvictionRate, LargeCluster: s.LargeClusterSizeThreshold,
+			Threshold: float32(s.UnhealthyZoneThreshold),
+		},
+	}))
+	t.hostClient()
+	return t
+}
+
+var serverAt = messages.Address{Kind: messages.KindAPIServer}
+
+// client is the user agent of the controller that evicts pods.
+const client messages.ClientName = "taint-eviction-controller"
+
+func host[M messages.Message](t *Tier, at messages.Address, m kernel.Machine[M]) {
+	if err := kernel.Host(t.kernel, at, m); err != nil {
+		panic(fmt.Sprintf("node tier: %v", err)) // it never uses an address twice
+	}
+}
+
+func at(kind messages.Kind, name string) messages.Address {
+	return messages.Address{Kind: kind, Name: name}
+}
+
+// hostClient starts the client of the controller that evicts pods.
+func (t *Tier) hostClient() {
+	host[messages.ToAPIClient](t, at(messages.KindAPIClient, string(client)), apiclient.New(apiclient.Limits{QPS: t.settings.KubeAPIQPS, Burst: t.settings.KubeAPIBurst}))
+}
+
+// Record takes a fact of the tier: whatever it makes gets an actor, and what it ends loses it once the instant is settled.
+func (t *Tier) Record(f messages.Fact) {
+	switch f := f.(type) {
+	case *messages.NodeRegistered:
+		t.nodeRegistered(f)
+	case *messages.NodeLabelsChanged:
+		t.ensureZone(messages.ZoneName(nodelife.ZoneOf(t.server.Node(f.Node).Labels).String()))
+	case *messages.NodeDeleted:
+		t.ended[at(messages.KindNode, string(f.Node))] = true
+		t.ended[at(messages.KindKubelet, string(f.Node))] = true
+	case *messages.PodCreated:
+		t.revive(at(messages.KindPodEviction, string(f.Pod)), func(a messages.Address) {
+			host[messages.ToPodEviction](t, a, t.eviction(f.Pod))
+		})
+	case *messages.PodDeleted:
+		t.ended[at(messages.KindPodEviction, string(f.Pod))] = true
+	}
+}
+
+// revive has an actor not end, or starts it where there is none.
+func (t *Tier) revive(a messages.Address, start func(messages.Address)) {
+	delete(t.ended, a)
+	if !t.kernel.Has(a) {
+		start(a)
+	}
+}
+
+func (t *Tier) nodeRegistered(f *messages.NodeRegistered) {
+	t.ensureZone(f.Zone)
+	t.revive(at(messages.KindNode, string(f.Node)), func(a messages.Address) { host[messages.ToNode](t, a, t.node(f.Node)) })
+	t.revive(at(messages.KindKubelet, string(f.Node)), func(a messages.Address) {
+		host[messages.ToKubelet](t, a, kubelet.New(f.Node, t.seed))
+		t.kernel.Post(a, &messages.KubeletConfigured{Behaviour: t.behaviour})
+	})
+	conditions := t.server.Node(f.Node).Status.Conditions
+	if len(conditions) == 0 {
+		conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}}
+	}
+	t.kernel.Post(at(messages.KindKubelet, string(f.Node)), &messages.ConditionsObserved{Conditions: conditions})
+}
+
+func (t *Tier) node(name messages.NodeName) *node.Node {
+	s := t.settings
+	return node.New(name, node.Rules{
+		AtPasses: s.NodeMonitorPeriod > 0, Grace: s.NodeMonitorGracePeriod, StartupGrace: s.NodeStartupGracePeriod,
+		KeepTaintsOverRestart: s.NodeTaintsSurviveRestart,
+	})
+}
+
+func (t *Tier) eviction(name messages.PodName) *podeviction.Eviction {
+	return podeviction.New(name, podeviction.Rules{
+		AsKubernetes: !t.settings.ExactPodDeadlines, Numeric: t.settings.NumericTolerations, Client: client,
+	})
+}
+
+// ensureZone starts a zone that has no actor yet.
+func (t *Tier) ensureZone(name messages.ZoneName) {
+	if t.zones[name] {
+		return
+	}
+	t.zones[name] = true
+	rules := zone.Rules{Rate: t.settings.NodeEvictionRate, Epoch: t.epoch, Sticky: !t.settings.ZoneRateRecovers}
+	if t.settings.NodeMonitorPeriod > 0 {
+		rules.Poll = poll
+	}
+	host[messages.ToZone](t, at(messages.KindZone, string(name)), zone.New(name, rules))
+}
+
+// poll is how often Kubernetes looks at the queue of a zone. Source: nodeEvictionPeriod of the node lifecycle controller.
+const poll = 100 * time.Millisecond
+
+// Settled ends the actors of what does not exist any more. The host calls it when an instant is settled.
+func (t *Tier) Settled() {
+	for a := range t.ended { // order-free: each only ends
+		t.kernel.Stop(a)
+	}
+	clear(t.ended)
+}
+
+// Restart has the controllers lose their memory. The API server, the kubelets and the scheduler go on.
+func (t *Tier) Restart(now time.Time) {
+	t.epoch = now
+	t.kernel.Stop(at(messages.KindAPIClient, string(client)))
+	for _, z := range slices.Sorted(maps.Keys(t.zones)) {
+		t.kernel.Stop(at(messages.KindZone, string(z)))
+	}
+	zones := t.zones
+	t.zones = map[messages.ZoneName]bool{}
+	for _, z := range slices.Sorted(maps.Keys(zones)) {
+		t.ensureZone(z)
+	}
+	t.hostClient()
+	for _, name := range t.server.Pods() {
+		a := at(messages.KindPodEviction, string(name))
+		t.kernel.Stop(a)
+		host[messages.ToPodEviction](t, a, t.eviction(name))
+	}
+	restarted := &messages.ControllersRestarted{}
+	t.kernel.Post(at(messages.KindNodeLifecycle, ""), restarted)
+	for _, name := range t.server.Nodes() {
+		t.kernel.Post(at(messages.KindNode, string(name)), restarted)
+	}
+	t.kernel.Post(serverAt, restarted)
+}

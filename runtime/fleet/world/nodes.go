@@ -1,0 +1,75 @@
+package world
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/nodetier"
+)
+
+// ofNodes reports whether an object is one of the nodes and pods of the world's cluster.
+func (w *World) ofNodes(o api.Object) bool {
+	if w.nodes == nil {
+		return false
+	}
+	switch o.(type) {
+	case *corev1.Node, *corev1.Pod:
+		return true
+	}
+	return false
+}
+
+// nodeObject is a node or a pod as its cluster has it, nil for anything else.
+func (w *World) nodeObject(key api.Key) api.Object {
+	if w.nodes == nil || key.APIVersion != "v1" {
+		return nil
+	}
+	switch key.Kind {
+	case "Node":
+		if o := w.nodes.Node(messages.NodeName(key.Name)); o != nil {
+			return o
+		}
+	case "Pod":
+		if o := w.nodes.Pod(messages.NamePod(key.Namespace, key.Name)); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// applyToNodes hands a node or a pod to its cluster, whose admission may refuse it.
+func (w *World) applyToNodes(o api.Object, created bool) error {
+	key := api.KeyOf(o)
+	if err := w.nodes.Apply(o); err != nil {
+		r := &Rejected{Object: key, Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
+		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
+		return r
+	}
+	w.Note(&messages.ObjectApplied{Object: key.String(), Created: created})
+	return nil
+}
+
+// deleteOfNodes deletes what the world's cluster has. It reports whether it had it.
+func (w *World) deleteOfNodes(key api.Key) bool {
+	if w.nodes == nil || !w.nodes.Delete(key) {
+		return false
+	}
+	w.Note(&messages.ObjectDeleted{Object: key.String()})
+	if w.store.Has(key) {
+		w.store.Delete(key)
+	}
+	return true
+}
+
+// runByPods has an object keep up pods or nodes, where there are nodes. It reports whether it does.
+func (w *World) runByPods(o api.Object) bool {
+	if w.nodes == nil || !nodetier.Handles(o) {
+		return false
+	}
+	if err := w.nodes.Apply(o); err != nil {
+		w.Note(&messages.ObjectRejected{Object: api.KeyOf(o).String(), Problems: []string{err.Error()}})
+	}
+	return true
+}
