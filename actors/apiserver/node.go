@@ -32,7 +32,7 @@ func (s *Server) bound(name messages.NodeName) map[messages.PodName]*pod {
 	if n := s.nodes[name]; n != nil {
 		return n.pods
 	}
-	return nil
+	return s.orphans[name]
 }
 
 // edited returns a copy of a node's object that may be changed in its own fields.
@@ -73,7 +73,15 @@ func (s *Server) register(now time.Time, o *corev1.Node, settled bool, owner mes
 		s.rules.AdmitNode(o)
 	}
 	o.Spec.Taints = s.stamped(now, o.Spec.Taints, nil)
-	s.nodes[name] = &node{object: o, pods: map[messages.PodName]*pod{}, owner: owner}
+	n := &node{object: o, pods: map[messages.PodName]*pod{}, owner: owner}
+	s.nodes[name] = n
+	if orphans := s.orphans[name]; orphans != nil {
+		delete(s.orphans, name)
+		n.pods = orphans
+		for _, p := range n.byName() {
+			s.changes.bound(p)
+		}
+	}
 	out.Record(&messages.NodeRegistered{Node: name, Zone: messages.ZoneName(nodelife.ZoneOf(o.Labels).String())})
 	s.changes.node(name)
 	s.changes.noExecute(name)
@@ -104,6 +112,9 @@ func (s *Server) deleteNode(m *messages.DeleteNode, out *actors.Outbox) {
 		return
 	}
 	delete(s.nodes, m.Node)
+	if len(n.pods) > 0 {
+		s.orphans[m.Node] = n.pods
+	}
 	out.Record(&messages.NodeDeleted{Node: m.Node, Cause: m.Cause})
 	s.changes.nodeGone(m.Node, n)
 }

@@ -125,9 +125,21 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 	if n := s.nodes[p.node()]; n != nil {
 		n.pods[p.name] = p
 		s.changes.bound(p)
+	} else if p.node() != "" {
+		s.orphan(p)
 	}
 	out.Record(&messages.PodCreated{Pod: p.name, Owner: p.owner, Node: p.node()})
 	s.changes.pod(p)
+}
+
+// orphan keeps a pod for its node, which does not exist yet.
+func (s *Server) orphan(p *pod) {
+	of := s.orphans[p.node()]
+	if of == nil {
+		of = map[messages.PodName]*pod{}
+		s.orphans[p.node()] = of
+	}
+	of[p.name] = p
 }
 
 // bindPod binds a pending pod. Where the node is gone the pod asks again.
@@ -282,8 +294,8 @@ func (s *Server) end(p *pod, out *actors.Outbox) {
 
 func (s *Server) removePod(p *pod, out *actors.Outbox) {
 	delete(s.pods, p.name)
-	if n := s.nodes[p.node()]; n != nil {
-		delete(n.pods, p.name)
+	if delete(s.bound(p.node()), p.name); len(s.orphans[p.node()]) == 0 {
+		delete(s.orphans, p.node())
 	}
 	out.Record(&messages.PodDeleted{Pod: p.name, Node: p.node()})
 	s.changes.podGone(p)

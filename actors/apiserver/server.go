@@ -32,6 +32,8 @@ type Server struct {
 	rules Rules
 	nodes map[messages.NodeName]*node
 	pods  map[messages.PodName]*pod
+	// orphans are the pods that are bound to nodes that do not exist, by the name of the node.
+	orphans map[messages.NodeName]map[messages.PodName]*pod
 	// admitted is, by owner, the last template that was admitted and what became of it: pods of a template share one spec.
 	admitted map[messages.OwnerName]admitted
 	// watching are the owners that hear of every node.
@@ -47,6 +49,7 @@ type admitted struct{ asked, spec *corev1.PodSpec }
 func New(rules Rules) *Server {
 	return &Server{
 		rules: rules, nodes: map[messages.NodeName]*node{}, pods: map[messages.PodName]*pod{},
+		orphans:  map[messages.NodeName]map[messages.PodName]*pod{},
 		admitted: map[messages.OwnerName]admitted{}, watching: map[messages.OwnerName]bool{}, changes: newChanges(),
 	}
 }
@@ -185,6 +188,14 @@ func (s *Server) Pod(name messages.PodName) *corev1.Pod {
 		return p.object
 	}
 	return nil
+}
+
+// Owner returns what keeps up a pod, empty for nothing.
+func (s *Server) Owner(name messages.PodName) messages.OwnerName {
+	if p := s.pods[name]; p != nil {
+		return p.owner
+	}
+	return ""
 }
 
 // Nodes returns the names of all nodes, sorted.

@@ -23,6 +23,9 @@ type Target struct {
 	Nodes    []messages.NodeName
 }
 
+// OnNodes returns the nodes that an action is about; nil: it is about clusters.
+func (t *Target) OnNodes() []messages.NodeName { return t.Nodes }
+
 // Condition reports a condition of clusters or nodes.
 type Condition struct {
 	Target

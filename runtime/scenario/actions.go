@@ -109,6 +109,9 @@ func (c *call) condition(s *conditionStep) Action {
 	if s.Observed && (s.Type != api.ConditionReady || s.Status != nil && *s.Status == "") {
 		c.bad(c.path+".observed", "goes with a status of Ready")
 	}
+	if s.Node != nil && s.Status != nil && *s.Status == "" {
+		c.bad(c.path+".status", "want True, False or Unknown: a kubelet takes back no condition")
+	}
 	if s.Observed && s.Node != nil {
 		c.bad(c.path+".observed", "goes with cluster: nodes are not probed")
 	}
@@ -146,6 +149,9 @@ func removals(specs []string) []string {
 }
 
 func (c *call) drain(s *drainStep) Action {
+	if s.Node != nil && s.Deadline != nil {
+		c.bad(c.path+".deadline", "goes with cluster")
+	}
 	return &Drain{Target: c.target(s.Cluster, s.Node), Deadline: s.Deadline.orElse(0)}
 }
 

@@ -97,7 +97,7 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 		return nil
 	}
 	r.members = map[messages.ClusterName]messages.MemberBehaviour{}
-	r.kubelets = map[messages.NodeName]Kubelet{}
+	r.kubelets = map[messages.NodeName]messages.KubeletBehaviour{}
 	r.duration = spec.Duration.orElse(0)
 	if spec.Duration != nil && r.duration == 0 {
 		r.bad("spec.duration", "must be more than 0; leave it out to run until nothing more is due")

@@ -30,7 +30,7 @@ type demand struct {
 	daemons int64
 }
 
-// boundNodes reports what a scenario of nodes must not have: clusters, and too many nodes or pods.
+// boundNodes reports what a scenario of nodes must not have: clusters, actions of fleets, and too many nodes or pods.
 func (r *reader) boundNodes(timeline []Step) {
 	if len(r.cast.nodes.all) == 0 {
 		return
@@ -54,13 +54,35 @@ func (r *reader) boundNodes(timeline []Step) {
 		}
 	}
 	for i := range timeline {
-		if err := d.step(timeline[i].Action); err != nil {
+		err := ofFleets(timeline[i].Action)
+		if err == nil {
+			err = d.step(timeline[i].Action)
+		}
+		if err != nil {
 			r.problems = append(r.problems, &manifest.Problem{
 				File: timeline[i].File, Line: timeline[i].Line, Object: r.doc.Place.Object, Field: r.field("spec.timeline"), Message: err.Error(),
 			})
 			return
 		}
 	}
+}
+
+// ofFleets returns the error of an action that a scenario of nodes cannot have.
+func ofFleets(a Action) error {
+	var name string
+	switch a.(type) {
+	case *Config:
+		name = "config"
+	case *Crash:
+		name = "crash"
+	case *Clock:
+		name = "clock"
+	case *Hold:
+		name = "pause or hold"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s goes with a fleet of clusters, not with nodes", name)
 }
 
 // step adds what a step asks for.

@@ -108,7 +108,7 @@ type nodeEntry struct {
 	Taints []taintSpec `json:"taints"`
 	// Capacity of the node, in one line or as a mapping: cpu=4,memory=8Gi,pods=110. Default cpu 32, memory 128Gi, pods 110.
 	Capacity resources `json:"capacity"`
-	// How long a pod takes to be ready once it has a node; from min to max by the seed. Default 0s.
+	// How long a pod takes to be ready once it has a node; from min to max by the seed. Default 200ms.
 	Startup *startup `json:"startup"`
 	// Time between two renewals of the node's Lease, its heartbeat. Default 10s.
 	LeasePeriod *duration `json:"leasePeriod"`
@@ -228,7 +228,7 @@ type drainStep struct {
 	Cluster *clusterRef `json:"cluster" schema:"target"`
 	// Which nodes, in place of cluster.
 	Node *nodeRef `json:"node" schema:"target"`
-	// Deadline, as a duration; late bindings are reported. Default: none.
+	// Of clusters: deadline, as a duration; late bindings are reported. Default: none.
 	Deadline *duration `json:"deadline"`
 }
 

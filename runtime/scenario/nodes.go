@@ -15,14 +15,6 @@ import (
 	"leeward/messages/api"
 )
 
-// Kubelet is how the simulated kubelet of a node behaves.
-type Kubelet struct {
-	// StartupMin and StartupMax bound how long a pod that was bound takes to run and be ready; the seed chooses.
-	StartupMin, StartupMax time.Duration
-	// LeasePeriod is the time between two renewals of the Lease of the node. Zero: 10 seconds.
-	LeasePeriod time.Duration
-}
-
 // usualCapacity is that of a node that does not say its own.
 func usualCapacity() corev1.ResourceList {
 	return corev1.ResourceList{
@@ -76,7 +68,7 @@ func (r *reader) enlistNode(path, name string, entry *nodeEntry) {
 	node := entry.node(name)
 	doc.Object = node
 	doc.Place.Object, doc.Place.Field = api.KeyOf(node).String(), r.field(path)
-	if k := entry.kubelet(); k != (Kubelet{}) {
+	if k := entry.kubelet(); k != (messages.KubeletBehaviour{}) {
 		r.kubelets[messages.NodeName(name)] = k
 	}
 	r.objects = append(r.objects, doc)
@@ -84,8 +76,8 @@ func (r *reader) enlistNode(path, name string, entry *nodeEntry) {
 }
 
 // kubelet is that of each node of an entry.
-func (e *nodeEntry) kubelet() Kubelet {
-	k := Kubelet{LeasePeriod: e.LeasePeriod.orElse(0)}
+func (e *nodeEntry) kubelet() messages.KubeletBehaviour {
+	k := messages.KubeletBehaviour{LeasePeriod: e.LeasePeriod.orElse(0)}
 	if e.Startup != nil {
 		k.StartupMin, k.StartupMax = time.Duration(e.Startup.Min), time.Duration(e.Startup.Max)
 	}

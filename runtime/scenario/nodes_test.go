@@ -94,7 +94,7 @@ status: {allocatable: {pods: 7}, conditions: [{type: Ready, status: "False"}]}
 		"pool": "gpu", "kubernetes.io/hostname": "big", "topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "a",
 	}, node(1).Labels)
 	require.Equal(t, []corev1.Taint{{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoSchedule}}, node(1).Spec.Taints)
-	require.Equal(t, map[messages.NodeName]scenario.Kubelet{"big": {StartupMin: time.Second, StartupMax: 3 * time.Second, LeasePeriod: 5 * time.Second}}, s.Kubelets)
+	require.Equal(t, map[messages.NodeName]messages.KubeletBehaviour{"big": {StartupMin: time.Second, StartupMax: 3 * time.Second, LeasePeriod: 5 * time.Second}}, s.Kubelets)
 	node(2).Labels["x"], node(2).Status.Capacity["cpu"] = "y", node(1).Status.Capacity["cpu"]
 	require.NotContains(t, node(3).Labels, "x", "nodes of one entry share nothing")
 	cpu := node(3).Status.Capacity["cpu"]
@@ -105,17 +105,17 @@ status: {allocatable: {pods: 7}, conditions: [{type: Ready, status: "False"}]}
 func nodeActions() map[string]scenario.Action {
 	gold := "gold"
 	return map[string]scenario.Action{
-		`condition: {node: a-1, type: MemoryPressure, status: "True"}`:      &scenario.Condition{Target: nodeNames("a-1"), Type: "MemoryPressure", Status: "True"},
-		`cordon: {node: "a-{2..3}"}`:                                        &scenario.Cordon{Target: nodeNames("a-2 a-3")},
-		`uncordon: {node: {zone: b}}`:                                       &scenario.Cordon{Target: nodeNames("b-1 b-2"), Off: true},
-		`drain: {node: ["*-2", b-2], deadline: 5m}`:                         &scenario.Drain{Target: nodeNames("a-2 b-2"), Deadline: 5 * time.Minute},
-		`label: {node: {labels: {pool: spot}}, labels: {pool: gold}}`:       &scenario.Label{Target: nodeNames("b-1 b-2"), Labels: map[string]*string{"pool": &gold}},
-		`outage: {node: {region: eu}, kind: kubelet, for: 25m}`:             &scenario.Outage{Target: nodeNames("a-1 a-2 a-3"), Kind: "kubelet", For: 25 * time.Minute},
-		`scale: {workload: sts/db -n shop, replicas: 3}`:                    &scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}, Replicas: 3},
-		`delete: {kind: Node, name: b-1}`:                                   &scenario.Delete{Object: api.Key{APIVersion: "v1", Kind: "Node", Name: "b-1"}},
-		`delete: {kind: Pod, name: web}`:                                    &scenario.Delete{Object: api.Key{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web"}},
-		`condition: {node: [a-1, b-1, a-1], type: Ready, toggle: true}`:     &scenario.Condition{Target: nodeNames("a-1 b-1"), Type: "Ready", Toggle: true},
-		`condition: {node: b-2, type: DiskPressure, status: "", reason: x}`: &scenario.Condition{Target: nodeNames("b-2"), Type: "DiskPressure", Reason: "x"},
+		`condition: {node: a-1, type: MemoryPressure, status: "True"}`:           &scenario.Condition{Target: nodeNames("a-1"), Type: "MemoryPressure", Status: "True"},
+		`cordon: {node: "a-{2..3}"}`:                                             &scenario.Cordon{Target: nodeNames("a-2 a-3")},
+		`uncordon: {node: {zone: b}}`:                                            &scenario.Cordon{Target: nodeNames("b-1 b-2"), Off: true},
+		`drain: {node: ["*-2", b-2]}`:                                            &scenario.Drain{Target: nodeNames("a-2 b-2")},
+		`label: {node: {labels: {pool: spot}}, labels: {pool: gold}}`:            &scenario.Label{Target: nodeNames("b-1 b-2"), Labels: map[string]*string{"pool": &gold}},
+		`outage: {node: {region: eu}, kind: kubelet, for: 25m}`:                  &scenario.Outage{Target: nodeNames("a-1 a-2 a-3"), Kind: "kubelet", For: 25 * time.Minute},
+		`scale: {workload: sts/db -n shop, replicas: 3}`:                         &scenario.Scale{Workload: api.Key{APIVersion: "apps/v1", Kind: "StatefulSet", Namespace: "shop", Name: "db"}, Replicas: 3},
+		`delete: {kind: Node, name: b-1}`:                                        &scenario.Delete{Object: api.Key{APIVersion: "v1", Kind: "Node", Name: "b-1"}},
+		`delete: {kind: Pod, name: web}`:                                         &scenario.Delete{Object: api.Key{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web"}},
+		`condition: {node: [a-1, b-1, a-1], type: Ready, toggle: true}`:          &scenario.Condition{Target: nodeNames("a-1 b-1"), Type: "Ready", Toggle: true},
+		`condition: {node: b-2, type: DiskPressure, status: Unknown, reason: x}`: &scenario.Condition{Target: nodeNames("b-2"), Type: "DiskPressure", Status: "Unknown", Reason: "x"},
 	}
 }
 
@@ -213,6 +213,12 @@ func TestProblemsOfNodes(t *testing.T) {
 		"  timeline: [{at: 1s, outage: {node: a-1, kind: power}}]":                                     `6: Scenario s: spec.timeline[0].outage.kind: want kubelet for nodes, not "power"`,
 		"  timeline: [{at: 1s, condition: {node: a-1, type: Ready, status: 'False', observed: true}}]": `6: Scenario s: spec.timeline[0].condition.observed: goes with cluster: nodes are not probed`,
 		"  timeline: [{at: 1s, delete: {kind: Node, name: c-1}}]":                                      `6: Scenario s: spec.timeline[0].delete: there is no Node c-1`,
+		"  timeline: [{at: 1s, condition: {node: a-1, type: Ready, status: ''}}]":                      `6: Scenario s: spec.timeline[0].condition.status: want True, False or Unknown: a kubelet takes back no condition`,
+		"  timeline: [{at: 1s, drain: {node: a-1, deadline: 5m}}]":                                     `6: Scenario s: spec.timeline[0].drain.deadline: goes with cluster`,
+		"  timeline: [{at: 1s, config: {nodeEvictionRate: 1}}]":                                        `6: Scenario s: spec.timeline: config goes with a fleet of clusters, not with nodes`,
+		"  timeline: [{at: 1s, crash: {}}]":                                                            `6: Scenario s: spec.timeline: crash goes with a fleet of clusters, not with nodes`,
+		"  timeline: [{at: 1s, clock: {ahead: 1s}}]":                                                   `6: Scenario s: spec.timeline: clock goes with a fleet of clusters, not with nodes`,
+		"  timeline: [{at: 1s, pause: {reason: x}}]":                                                   `6: Scenario s: spec.timeline: pause or hold goes with a fleet of clusters, not with nodes`,
 		"  expect: [{at: 1s, taint: {key: k}}]":                                                        `6: Scenario s: spec.expect[0].taint: want cluster or node`,
 		"  expect: [{at: 1s, taint: {key: k, node: c-1}}]":                                             `6: Scenario s: spec.expect[0].taint.node: there is no node "c-1"; there is a-1, a-2, a-3, b-1, b-2`,
 		"  expect: [{at: 1s, pod: {name: web}}]":                                                       `6: Scenario s: spec.expect[0].pod: expects nothing of the pod`,

@@ -27,7 +27,7 @@ type reader struct {
 	objects []manifest.Document
 	members map[messages.ClusterName]messages.MemberBehaviour
 	// kubelets are those that do not start pods immediately.
-	kubelets map[messages.NodeName]Kubelet
+	kubelets map[messages.NodeName]messages.KubeletBehaviour
 	cast     cast
 	// duration is 0 where the run has no given end.
 	duration time.Duration

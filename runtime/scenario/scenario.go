@@ -37,7 +37,7 @@ type Scenario struct {
 	// OfNodes is set where the scenario is about the nodes and pods of one Kubernetes cluster, not about a fleet.
 	OfNodes bool
 	// Kubelets says how the simulated kubelets of nodes behave; those that it does not name have the zero value.
-	Kubelets map[messages.NodeName]Kubelet
+	Kubelets map[messages.NodeName]messages.KubeletBehaviour
 	// Timeline is sorted by time, then as written.
 	Timeline []Step
 	// Expect is in the order written.

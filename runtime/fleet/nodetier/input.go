@@ -59,12 +59,12 @@ func (t *Tier) applyPod(o *corev1.Pod, settled bool) error {
 			return fmt.Errorf("pod %s/%s: %w", o.Namespace, o.Name, err)
 		}
 	}
-	t.kernel.Post(serverAt, &messages.PutPod{Object: p, Owner: t.ownerOf(p)})
+	t.kernel.Post(serverAt, &messages.PutPod{Object: p, Owner: t.controllerOf(p)})
 	return nil
 }
 
-// ownerOf is the owner that controls a pod: of a ReplicaSet that a Deployment made, the Deployment.
-func (t *Tier) ownerOf(p *corev1.Pod) messages.OwnerName {
+// controllerOf is the owner that controls a pod: of a ReplicaSet that a Deployment made, the Deployment.
+func (t *Tier) controllerOf(p *corev1.Pod) messages.OwnerName {
 	for _, r := range p.OwnerReferences {
 		if r.Controller == nil || !*r.Controller {
 			continue
@@ -166,6 +166,9 @@ func (t *Tier) Node(name messages.NodeName) *corev1.Node { return t.server.Node(
 
 // Pod is a pod as it is stored, nil if there is none. It must not be changed.
 func (t *Tier) Pod(name messages.PodName) *corev1.Pod { return t.server.Pod(name) }
+
+// OwnerOf is what keeps up a pod, empty for nothing.
+func (t *Tier) OwnerOf(name messages.PodName) messages.OwnerName { return t.server.Owner(name) }
 
 // Nodes are the names of all nodes, sorted.
 func (t *Tier) Nodes() []messages.NodeName { return t.server.Nodes() }

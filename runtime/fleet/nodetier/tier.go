@@ -29,12 +29,12 @@ import (
 // Tier is the nodes and pods of one cluster. It belongs to the goroutine of its kernel, which must have one lane: machines are hosted when the
 // facts of their objects come, before anything is sent to them.
 type Tier struct {
-	kernel    *kernel.Kernel
-	settings  *messages.Settings
-	seed      uint64
-	behaviour messages.KubeletBehaviour
-	server    *apiserver.Server
-	owners    map[messages.OwnerName]*messages.OwnerSpec
+	kernel   *kernel.Kernel
+	settings *messages.Settings
+	seed     uint64
+	kubelets map[messages.NodeName]messages.KubeletBehaviour
+	server   *apiserver.Server
+	owners   map[messages.OwnerName]*messages.OwnerSpec
 	// zones are those that have an actor; ended are the actors to stop once the running instant is settled.
 	zones map[messages.ZoneName]bool
 	ended map[messages.Address]bool
@@ -51,14 +51,14 @@ type Config struct {
 	Seed uint64
 	// Start is when the controllers start.
 	Start time.Time
-	// Kubelets says how all kubelets behave.
-	Kubelets messages.KubeletBehaviour
+	// Kubelets says how kubelets behave; those that it does not name have the zero value.
+	Kubelets map[messages.NodeName]messages.KubeletBehaviour
 }
 
 // New starts a tier without nodes and pods.
 func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
-		kernel: k, settings: c.Settings, seed: c.Seed, behaviour: c.Kubelets, epoch: c.Start,
+		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, epoch: c.Start,
 		owners: map[messages.OwnerName]*messages.OwnerSpec{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
 		annotations: map[string]map[string]string{},
 	}
@@ -135,7 +135,7 @@ func (t *Tier) nodeRegistered(f *messages.NodeRegistered) {
 	t.revive(at(messages.KindNode, string(f.Node)), func(a messages.Address) { host[messages.ToNode](t, a, t.node(f.Node)) })
 	t.revive(at(messages.KindKubelet, string(f.Node)), func(a messages.Address) {
 		host[messages.ToKubelet](t, a, kubelet.New(f.Node, t.seed))
-		t.kernel.Post(a, &messages.KubeletConfigured{Behaviour: t.behaviour})
+		t.kernel.Post(a, &messages.KubeletConfigured{Behaviour: t.kubelets[f.Node]})
 	})
 	conditions := t.server.Node(f.Node).Status.Conditions
 	if len(conditions) == 0 {

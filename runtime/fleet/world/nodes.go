@@ -42,13 +42,28 @@ func (w *World) nodeObject(key api.Key) api.Object {
 // applyToNodes hands a node or a pod to its cluster, whose admission may refuse it.
 func (w *World) applyToNodes(o api.Object, created bool) error {
 	key := api.KeyOf(o)
-	if err := w.nodes.Apply(o); err != nil {
+	apply := w.nodes.Apply
+	if w.now.Equal(w.config.Start) && ran(o) {
+		apply = w.nodes.Settle
+	}
+	if err := apply(o); err != nil {
 		r := &Rejected{Object: key, Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
 		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
 		return r
 	}
 	w.Note(&messages.ObjectApplied{Object: key.String(), Created: created})
 	return nil
+}
+
+// ran reports whether a node or a pod has a status: at the start of a world, it was there before.
+func ran(o api.Object) bool {
+	switch o := o.(type) {
+	case *corev1.Node:
+		return len(o.Status.Conditions) > 0
+	case *corev1.Pod:
+		return o.Spec.NodeName != "" && o.Status.Phase != ""
+	}
+	return false
 }
 
 // deleteOfNodes deletes what the world's cluster has. It reports whether it had it.

@@ -17,8 +17,13 @@ const (
 )
 
 // Restart makes the engine lose its memory and recover from the stored objects. Members are not part
-// of the engine: they go on. The instant must be settled.
+// of the engine: they go on; of nodes only the controllers restart. The instant must be settled.
 func (w *World) Restart() {
+	if w.nodes != nil {
+		w.Note(&messages.Restarted{})
+		w.nodes.Restart(w.now)
+		return
+	}
 	w.stopEngine()
 	w.Revive()
 }

@@ -60,8 +60,8 @@ type Config struct {
 	Start time.Time
 	// Nodes has the world run the nodes and pods of one cluster, too: its Deployments are then run by pods, and not propagated. It needs one lane.
 	Nodes bool
-	// Kubelets says how all kubelets behave.
-	Kubelets messages.KubeletBehaviour
+	// Kubelets says how kubelets behave; those that it does not name have the zero value.
+	Kubelets map[messages.NodeName]messages.KubeletBehaviour
 	// Agents is set where clusters are real: machines stand for their agents in place of simulated members.
 	Agents bool
 	// Watched marks each turn, for a watchdog; Quarantined are machines that are not run, as in kernel.Config.

@@ -32,6 +32,9 @@ func (r *replay) perform(s *scenario.Step) error {
 
 func (r *replay) act(s *scenario.Step) error {
 	w := r.world
+	if on, is := s.Action.(interface{ OnNodes() []messages.NodeName }); is && on.OnNodes() != nil {
+		return r.onNodes(s.Action, on.OnNodes())
+	}
 	switch a := s.Action.(type) {
 	case *scenario.Condition:
 		return r.condition(a)

@@ -3,7 +3,6 @@ package replay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -55,15 +54,13 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	if len(problems) > 0 {
 		return nil, &world.Invalid{Problems: problems}
 	}
-	if s.OfNodes {
-		return nil, &world.Invalid{Problems: []error{fmt.Errorf("%s:%d: a scenario with nodes cannot be replayed yet", s.File, s.Line)}}
-	}
 	start, err := startOf(s)
 	if err != nil {
 		return nil, &world.Invalid{Problems: []error{err}}
 	}
 	monitor := invariant.New(settings, s.Members)
 	c := o.world(settings, s.Members, start)
+	c.Nodes, c.Kubelets = s.OfNodes, s.Kubelets
 	if c.Lanes <= 1 && s.Began == nil {
 		c.Reported = monitor.Reported
 	}
@@ -76,8 +73,12 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 
 		outages:   map[outageOf]int{},
 		disturbed: map[messages.ClusterName]bool{},
+		stopped:   map[messages.NodeName]int{},
 	}
 	defer r.world.Close()
+	if s.OfNodes {
+		r.checker.OfNodes(viewed{r.world.Nodes()})
+	}
 	if err := r.run(o.Until); err != nil {
 		return nil, err
 	}
@@ -115,6 +116,8 @@ type replay struct {
 	outages map[outageOf]int
 	// disturbed are the clusters whose reports are, or were, disturbed.
 	disturbed map[messages.ClusterName]bool
+	// stopped counts the outages that a node has.
+	stopped map[messages.NodeName]int
 }
 
 func (r *replay) run(until time.Duration) error {

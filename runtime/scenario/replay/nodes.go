@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/nodetier"
+	"leeward/runtime/scenario"
+)
+
+// user is who edits nodes in a step.
+const user = "by a user"
+
+// onNodes does what a step asks of nodes.
+func (r *replay) onNodes(a scenario.Action, nodes []messages.NodeName) error {
+	if toggle, is := a.(*scenario.Condition); is && toggle.Toggle {
+		if err := r.settle(); err != nil { // what went before must be done
+			return err
+		}
+	}
+	for _, name := range nodes {
+		n := r.world.Nodes().Node(name)
+		if n == nil {
+			return fmt.Errorf("there is no node %s any more", name)
+		}
+		if err := r.onNode(a, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *replay) onNode(a scenario.Action, n *corev1.Node) error {
+	tier, name := r.world.Nodes(), messages.NodeName(n.Name)
+	switch a := a.(type) {
+	case *scenario.Condition:
+		return tier.Report(name, reported(n, a))
+	case *scenario.Taint:
+		return tier.Edit(&messages.EditNode{Node: name, Taint: a.Changes.Add, Untaint: a.Changes.Remove, By: user})
+	case *scenario.Cordon:
+		on := !a.Off
+		return tier.Edit(&messages.EditNode{Node: name, Unschedulable: &on, By: user})
+	case *scenario.Drain:
+		return r.drainNode(name)
+	case *scenario.Label:
+		return tier.Edit(labelEdit(name, a.Labels))
+	case *scenario.Outage:
+		return r.stopKubelet(name, a)
+	default:
+		panic(fmt.Sprintf("replay: %T is not for nodes", a))
+	}
+}
+
+// reported is the condition that the kubelet of a node reports in a step.
+func reported(n *corev1.Node, a *scenario.Condition) corev1.NodeCondition {
+	c := corev1.NodeCondition{Type: corev1.NodeConditionType(a.Type), Status: corev1.ConditionStatus(a.Status), Reason: a.Reason, Message: a.Message}
+	if a.Toggle {
+		c.Status = corev1.ConditionTrue
+		for i := range n.Status.Conditions {
+			if had := &n.Status.Conditions[i]; had.Type == c.Type {
+				c.Status = corev1.ConditionStatus(opposite(metav1.ConditionStatus(had.Status)))
+			}
+		}
+	}
+	return c
+}
+
+func labelEdit(name messages.NodeName, labels map[string]*string) *messages.EditNode {
+	m := &messages.EditNode{Node: name, Label: map[string]string{}, By: user}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if value := labels[key]; value != nil {
+			m.Label[key] = *value
+		} else {
+			m.Unlabel = append(m.Unlabel, key)
+		}
+	}
+	return m
+}
+
+// drainNode cordons a node and deletes its pods, as kubectl drain --ignore-daemonsets --force does: all but mirror pods and those of
+// DaemonSets.
+func (r *replay) drainNode(name messages.NodeName) error {
+	tier, on := r.world.Nodes(), true
+	if err := tier.Edit(&messages.EditNode{Node: name, Unschedulable: &on, By: user}); err != nil {
+		return err
+	}
+	for _, pod := range tier.PodsOn(name) {
+		p := tier.Pod(pod)
+		if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror || p.DeletionTimestamp != nil || ofDaemonSet(p) {
+			continue
+		}
+		tier.Delete(api.Key{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+	}
+	return nil
+}
+
+func ofDaemonSet(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == messages.KindNameDaemonSet && o.Controller != nil && *o.Controller
+	})
+}
+
+// stopKubelet begins an outage of a node, or ends one: it lasts until the last of those that overlap is over.
+func (r *replay) stopKubelet(name messages.NodeName, a *scenario.Outage) error {
+	before := r.stopped[name]
+	if a.Over {
+		if r.stopped[name]--; before == 1 {
+			return r.world.Nodes().Start(name)
+		}
+		return nil
+	}
+	if r.stopped[name]++; before == 0 {
+		return r.world.Nodes().Stop(name)
+	}
+	return nil
+}
+
+// viewed are the nodes and pods as expectations look at them.
+type viewed struct{ *nodetier.Tier }
+
+// EachPod yields all pods with their owners.
+func (v viewed) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
+	for _, name := range v.Pods() {
+		if !yield(v.Pod(name), v.OwnerOf(name)) {
+			return
+		}
+	}
+}
