@@ -57,7 +57,9 @@ func (d *durable) build(ctx context.Context) error {
 	if err := d.populate(); err != nil {
 		return err
 	}
-	d.agents = &agents{engine: d.engine, clock: d.clock, feed: d.engine.Follow(), startup: d.config.Fleet.Startup}
+	d.agents = &agents{
+		engine: d.engine, clock: d.clock, feed: d.engine.Follow(), startup: d.config.Fleet.Startup, members: map[string]*agent{},
+	}
 	var err error
 	d.fleet, err = live.Open(ctx, live.Config{
 		Engine: d.engine, Settings: d.settings, Seed: d.config.Seed, Lanes: d.config.Lanes, Clock: d.clock, Log: zerolog.Nop(),
@@ -154,7 +156,7 @@ func (d *durable) rest(ctx context.Context) error {
 			if next, any := w.Next(); any {
 				due = next
 			}
-			if d.fleet.Stats().Version < version || d.agents.heard.Load() < version || d.agents.pending.Load() > 0 {
+			if d.fleet.Stats().Version < version || d.agents.heard.Load() < version || d.agents.starting.Load() > 0 {
 				due = d.clock.Now()
 			}
 		})

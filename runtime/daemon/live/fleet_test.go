@@ -227,15 +227,33 @@ func lease(cluster string) *coordinationv1.Lease {
 // serves has the agent of a cluster report its copy, of the Work as it is now, as healthy.
 func (f *fixture) serves(cluster string, replicas int32) {
 	f.t.Helper()
-	edit(f, work(cluster), func(w *api.Work) {
-		w.Status = api.WorkStatus{
-			Conditions: []metav1.Condition{{Type: api.ConditionApplied, Status: metav1.ConditionTrue, ObservedGeneration: w.Generation}},
-			ManifestStatuses: []api.ManifestStatus{{
-				Health: api.Healthy, Status: &runtime.RawExtension{Raw: fmt.Appendf(nil, `{"readyReplicas":%d}`, replicas)},
-			}},
-		}
-	})
+	edit(f, work(cluster), func(w *api.Work) { w.Status = served(w, replicas) })
 	require.NoError(f.t, f.step())
+}
+
+// served is what an agent says of a copy of which so many replicas serve.
+func served(w *api.Work, replicas int32) api.WorkStatus {
+	return api.WorkStatus{
+		Conditions: []metav1.Condition{{Type: api.ConditionApplied, Status: metav1.ConditionTrue, ObservedGeneration: w.Generation}},
+		ManifestStatuses: []api.ManifestStatus{{
+			Health: api.Healthy, Status: &runtime.RawExtension{Raw: fmt.Appendf(nil, `{"readyReplicas":%d}`, replicas)},
+		}},
+	}
+}
+
+// obeys has an agent do what a Work says, and reports whether there was anything to do.
+func (f *fixture) obeys(w *api.Work) bool {
+	f.t.Helper()
+	switch {
+	case w.DeletionTimestamp != nil:
+		_, key := f.table(w)
+		require.NoError(f.t, f.engine.Commit(engine.Delete(key, engine.VersionOf(w))))
+	case len(w.Status.Conditions) == 0 || w.Status.Conditions[0].ObservedGeneration != w.Generation:
+		edit(f, w, func(w *api.Work) { w.Status = served(w, replicasOf(w)) })
+	default:
+		return false
+	}
+	return true
 }
 
 // lets has the agent of a cluster let a Work go that is being deleted.

@@ -13,9 +13,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages/api"
-	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
-	"leeward/runtime/fleet/observed"
 )
 
 // outage is a fixture that lives through random troubles, and is killed on the way as often as kills says: immediately,
@@ -90,15 +88,8 @@ func (o *outage) agents() {
 	for again := true; again; {
 		again = false
 		require.NoError(o.t, o.step())
-		for key, stands := range o.engine.Table(catalog.Works.Name()).Snapshot().Under("", "") {
-			w := stands.(*api.Work)
-			if cluster, _, _ := observed.Copy(w); w.DeletionTimestamp != nil {
-				require.NoError(o.t, o.engine.Commit(engine.Delete(key, engine.VersionOf(w))))
-				again = true
-			} else if len(w.Status.Conditions) == 0 || w.Status.Conditions[0].ObservedGeneration != w.Generation {
-				o.serves(string(cluster), replicasOf(w))
-				again = true
-			}
+		for _, w := range all[*api.Work](o.fixture, catalog.Works) {
+			again = o.obeys(w) || again
 		}
 	}
 }

@@ -247,27 +247,6 @@ func (w *writers) agent() {
 	}
 }
 
-// obeys has an agent do what a Work says, and reports whether there was anything to do.
-func (w *writers) obeys(is *api.Work) bool {
-	_, key := w.table(is)
-	switch {
-	case is.DeletionTimestamp != nil:
-		require.NoError(w.t, w.engine.Commit(engine.Delete(key, engine.VersionOf(is))))
-	case len(is.Status.Conditions) == 0 || is.Status.Conditions[0].ObservedGeneration != is.Generation:
-		edit(w.fixture, is, func(o *api.Work) {
-			o.Status = api.WorkStatus{
-				Conditions: []metav1.Condition{{Type: api.ConditionApplied, Status: metav1.ConditionTrue, ObservedGeneration: o.Generation}},
-				ManifestStatuses: []api.ManifestStatus{{
-					Health: api.Healthy, Status: &runtime.RawExtension{Raw: fmt.Appendf(nil, `{"readyReplicas":%d}`, replicasOf(o))},
-				}},
-			}
-		})
-	default:
-		return false
-	}
-	return true
-}
-
 func all[O api.Object](f *fixture, r *catalog.Resource) (list []O) {
 	for _, o := range f.engine.Table(r.Name()).Snapshot().Under("", "") {
 		list = append(list, o.(O))
