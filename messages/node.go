@@ -65,7 +65,8 @@ type HealthPass struct {
 type NodesDisrupted struct{ Over bool }
 
 // ControllersRestarted says that the controllers have lost their memory: grace periods begin again, and in Kubernetes the failure
-// taints of every node go first. The API server tells all of its objects again. From: ingress. To: every node, node lifecycle, API server.
+// taints of every node go first, and the limiters of zones are new. The API server tells all of its objects again.
+// From: ingress. To: every node, API server, node lifecycle, which tells zones.
 type ControllersRestarted struct{}
 
 // NodeObserved says what the lifecycle must know of a node: what counts for its zone, and whether it waits for health passes.

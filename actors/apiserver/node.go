@@ -230,7 +230,7 @@ func (s *Server) cordon(name messages.NodeName, o *corev1.Node, unschedulable bo
 	o.Spec.Unschedulable = unschedulable
 }
 
-// reportNode takes over conditions of a node. Its pods are not ready while it is not.
+// reportNode takes over conditions of a node. When it is no longer Ready, its pods are not; its kubelet reports them when it is.
 func (s *Server) reportNode(now time.Time, m *messages.ReportNode, out *actors.Outbox) {
 	n := s.nodes[m.Node]
 	if n == nil {
@@ -242,8 +242,8 @@ func (s *Server) reportNode(now time.Time, m *messages.ReportNode, out *actors.O
 	for _, c := range m.Conditions {
 		s.setCondition(now, o, c, m, out)
 	}
-	if is := nodelife.Ready(o.Status.Conditions); (is == corev1.ConditionTrue) != (was == corev1.ConditionTrue) && was != "" {
-		s.readyWithNode(now, n, is == corev1.ConditionTrue, out)
+	if was == corev1.ConditionTrue && nodelife.Ready(o.Status.Conditions) != corev1.ConditionTrue {
+		s.unready(now, n, out)
 	}
 	s.changes.node(m.Node)
 }

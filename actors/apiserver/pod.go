@@ -174,7 +174,7 @@ func (s *Server) markUnschedulable(now time.Time, m *messages.MarkUnschedulable,
 	out.Record(&messages.PodUnschedulable{Pod: m.Pod, Message: m.Message})
 }
 
-// podReported takes over the status that a kubelet reports. A pod that is not ready because of its node stays so until the node is Ready.
+// podReported takes over the status that a kubelet reports.
 func (s *Server) podReported(now time.Time, m *messages.PodReported, out *actors.Outbox) {
 	p := s.find(m.Pod, m.UID)
 	if p == nil || p.finished() {
@@ -198,15 +198,11 @@ func (s *Server) setPhase(now time.Time, p *pod, phase corev1.PodPhase, ready bo
 	s.changes.pod(p)
 }
 
-// readyWithNode has the pods that run on a node be ready as it is.
-func (s *Server) readyWithNode(now time.Time, n *node, ready bool, out *actors.Outbox) {
-	reason := ""
-	if !ready {
-		reason = "NodeNotReady"
-	}
+// unready has no pod that runs on a node be ready.
+func (s *Server) unready(now time.Time, n *node, out *actors.Outbox) {
 	for _, p := range n.byName() {
 		if p.object.Status.Phase == corev1.PodRunning {
-			s.setPhase(now, p, corev1.PodRunning, ready, reason, out)
+			s.setPhase(now, p, corev1.PodRunning, false, "NodeNotReady", out)
 		}
 	}
 }

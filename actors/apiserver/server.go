@@ -83,27 +83,30 @@ func place(m messages.ToAPIServer) (stage int, name string) {
 	case *messages.CreateNode:
 		return 1, string(m.Node)
 	case *messages.ReportNode:
-		return 2, string(m.Node) + " " + m.By
+		if m.By == "kubelet" { // it knows better
+			return 3, string(m.Node)
+		}
+		return 2, string(m.Node)
 	case *messages.ChangeTaints:
-		return 3, string(m.Node)
-	case *messages.TaintNode:
 		return 4, string(m.Node)
+	case *messages.TaintNode:
+		return 5, string(m.Node)
 	case *messages.CreatePod:
-		return 5, string(m.Pod)
-	case *messages.BindPod:
 		return 6, string(m.Pod)
-	case *messages.MarkUnschedulable:
+	case *messages.BindPod:
 		return 7, string(m.Pod)
-	case *messages.PodReported:
+	case *messages.MarkUnschedulable:
 		return 8, string(m.Pod)
-	case *messages.MarkDisrupted:
+	case *messages.PodReported:
 		return 9, string(m.Pod)
+	case *messages.MarkDisrupted:
+		return 10, string(m.Pod)
 	case *messages.DeletePod:
-		return 10, string(m.Pod) + " " + m.Cause
+		return 11, string(m.Pod) + " " + m.Cause
 	case *messages.PodEnded:
-		return 11, string(m.Pod)
+		return 12, string(m.Pod)
 	case *messages.DeleteNode:
-		return 12, string(m.Node) + " " + m.Cause
+		return 13, string(m.Node) + " " + m.Cause
 	default: // of a user
 		return 0, ""
 	}

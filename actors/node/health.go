@@ -4,98 +4,141 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
 	"leeward/actors/rules/nodelife"
 	"leeward/messages"
 )
 
-// beats is what is known of the heartbeat of a kubelet: the renewals of its Lease, without a message for each.
-type beats struct {
-	// from and every say when the Lease is renewed, while the kubelet is not silent; last is when it was last renewed, where it is.
-	from   time.Time
-	every  time.Duration
-	silent bool
-	last   time.Time
-	// renewed is when a grace period began again for another reason; zero: never.
-	renewed time.Time
+// ByLifecycle is who reports the conditions of a node whose heartbeat is missing.
+const ByLifecycle = "node lifecycle"
+
+// assess looks at what was heard in this instant, in an order of its own, and does what follows from it.
+func (n *Node) assess(now time.Time, out *actors.Outbox) {
+	h := n.heard
+	n.stale, n.heard = false, heard{}
+	if n.object == nil {
+		return
+	}
+	var c change
+	n.restarted(now, h, out)
+	n.disruption(now, h, out)
+	n.strip(now, &c)
+	n.expire(now, h, out)
+	n.keepNoSchedule(&c)
+	n.keepNoExecute(now, h, &c, out)
+	c.ask(n.name, out)
+	n.observe(now, out)
 }
 
-// heartbeat is the newest sign of life: of the Lease, a status that the kubelet reported, and what counts as one.
+// restarted begins the grace period again. In Kubernetes every known node is new to controllers that have restarted, and a new node loses its
+// failure taints and its place in the queue.
+func (n *Node) restarted(now time.Time, h heard, out *actors.Outbox) {
+	if !h.restart {
+		return
+	}
+	n.fresh = now
+	if !n.rules.KeepTaintsOverRestart {
+		n.strips = "the controllers restarted"
+		n.dequeue(out)
+	}
+}
+
+// disruption takes the failure taints off while all zones are fully disrupted. When one no longer is, the grace period begins again.
+func (n *Node) disruption(now time.Time, h heard, out *actors.Outbox) {
+	if h.strip {
+		n.strips = "every zone is fully disrupted"
+		n.dequeue(out)
+	}
+	if h.resume {
+		n.fresh = now
+	}
+}
+
+// expires reports whether the heartbeat of the node can become too old.
+func (n *Node) expires(now time.Time) bool {
+	if n.object == nil || n.ready() == corev1.ConditionUnknown || !n.lease.lapses(now, n.grace()) {
+		return false
+	}
+	return !n.asked.unknown && !n.asked.since.Equal(n.heartbeat(now))
+}
+
+// heartbeat is the last sign of life: a renewal of the Lease or a report of the status. That of a node without one is its creation.
 func (n *Node) heartbeat(now time.Time) time.Time {
-	b := &n.beats
-	newest := actors.Later(b.renewed, b.last)
-	if !b.silent && b.every > 0 && !b.from.After(now) {
-		newest = actors.Later(newest, b.from.Add(now.Sub(b.from)/b.every*b.every))
-	}
-	if c := condition(n.object, corev1.NodeReady); c != nil {
-		return actors.Later(newest, c.LastHeartbeatTime.Time)
-	}
-	return actors.Later(newest, n.object.CreationTimestamp.Time)
+	return actors.Later(n.fresh, actors.Later(n.reported, n.lease.renewed(now)))
 }
 
-// grace is how long a heartbeat may be missing.
+// grace is how old a heartbeat may be.
 func (n *Node) grace() time.Duration {
-	if condition(n.object, corev1.NodeReady) == nil {
+	if n.ready() == "" {
 		return n.rules.StartupGrace
 	}
 	return n.rules.Grace
 }
 
-// overdue reports whether the node must be declared Unknown now. At passes a heartbeat counts from the first one that saw it, and
-// must be missing for longer than the grace period.
-func (n *Node) overdue(now time.Time) bool {
-	if nodelife.Ready(n.object.Status.Conditions) == corev1.ConditionUnknown || n.lives() {
-		return false
+// expire reports the conditions of a node as Unknown when its heartbeat is too old. In Kubernetes a heartbeat counts from the pass that finds it. The
+// controller asks for more than the grace period, and has it after as many periods: its passes are a period and their own duration apart.
+func (n *Node) expire(now time.Time, h heard, out *actors.Outbox) {
+	if !n.expires(now) {
+		return
 	}
 	last := n.heartbeat(now)
-	if !n.rules.AtPasses {
-		return !last.Add(n.grace()).After(now)
+	from := last
+	if n.rules.AtPasses {
+		from = passFrom(last, now, n.period)
 	}
-	if n.pass <= 0 {
-		return false
+	if n.rules.AtPasses && !h.pass || now.Before(from.Add(n.grace())) {
+		return
 	}
-	seen := now.Add(-(now.Sub(last) / n.pass * n.pass))
-	return seen.Add(n.grace()).Before(now)
+	n.asked.unknown, n.asked.since, n.open = true, last, now
+	out.TellAPIServer(&messages.ReportNode{Node: n.name, Conditions: n.unknown(now), By: ByLifecycle})
 }
 
-// lives reports whether the kubelet renews its Lease.
-func (n *Node) lives() bool { return !n.beats.silent && n.beats.every > 0 }
-
-// due is when the heartbeat will have been missing for too long; zero: passes look at it, or it is not missing.
-func (n *Node) due(now time.Time) time.Time {
-	if n.rules.AtPasses || n.lives() || nodelife.Ready(n.object.Status.Conditions) == corev1.ConditionUnknown {
-		return time.Time{}
+// passFrom is the first pass at or after an instant, where one is now and passes are a period apart.
+func passFrom(from, now time.Time, period time.Duration) time.Time {
+	if period <= 0 || !from.Before(now) {
+		return from
 	}
-	if at := n.heartbeat(now).Add(n.grace()); at.After(now) {
-		return at
-	}
-	return time.Time{} // it was just declared
+	return now.Add(-(now.Sub(from) / period * period))
 }
 
-// unheard are the conditions of which nothing is known while the heartbeat is missing. Source: the node lifecycle controller.
-var unheard = []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure}
-
-// declareUnknown says of those conditions that they are not known.
-func (n *Node) declareUnknown(out *actors.Outbox) {
-	m := &messages.ReportNode{Node: n.name, By: "node lifecycle"}
-	for _, of := range unheard {
+// unknown are the conditions of a node whose kubelet is silent. NetworkUnavailable is not the kubelet's.
+func (n *Node) unknown(now time.Time) (conditions []corev1.NodeCondition) {
+	for _, of := range []corev1.NodeConditionType{
+		corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
+	} {
+		i := find(n.object, of)
+		if i >= 0 && n.object.Status.Conditions[i].Status == corev1.ConditionUnknown {
+			continue
+		}
 		c := corev1.NodeCondition{
-			Type: of, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.",
+			Type: of, LastHeartbeatTime: n.object.CreationTimestamp,
+			Reason: "NodeStatusNeverUpdated", Message: "Kubelet never posted node status.",
 		}
-		if condition(n.object, of) == nil {
-			c.Reason, c.Message = "NodeStatusNeverUpdated", "Kubelet never posted node status."
+		if i >= 0 {
+			c = n.object.Status.Conditions[i]
+			c.Reason, c.Message = "NodeStatusUnknown", "Kubelet stopped posting node status."
 		}
-		m.Conditions = append(m.Conditions, c)
+		c.Status, c.LastTransitionTime = corev1.ConditionUnknown, metav1.Time{Time: now}
+		conditions = append(conditions, c)
 	}
-	out.TellAPIServer(m)
+	return conditions
 }
 
-func condition(o *corev1.Node, of corev1.NodeConditionType) *corev1.NodeCondition {
-	for i := range o.Status.Conditions {
-		if o.Status.Conditions[i].Type == of {
-			return &o.Status.Conditions[i]
-		}
+// observe tells the lifecycle what it must know, if it does not know it. A node that was just reported as Unknown counts as that, so that its
+// zone is assessed before its queue goes on.
+func (n *Node) observe(now time.Time, out *actors.Outbox) {
+	o := messages.NodeObserved{
+		Node: n.name, Zone: n.zone, Ready: n.ready(),
+		Counted: nodelife.Counted(n.object.Labels),
+		Waits:   n.rules.AtPasses && (n.expires(now) || n.due()),
 	}
-	return nil
+	if n.asked.unknown {
+		o.Ready = corev1.ConditionUnknown
+	}
+	if o != n.told {
+		n.told = o
+		out.TellNodeLifecycle(&o)
+	}
 }

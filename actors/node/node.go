@@ -1,8 +1,11 @@
-// Package node is the machine of one node. It has the taints of the node say what its conditions do: those with NoSchedule immediately, those
-// with NoExecute at the rate of its zone. It waits for the heartbeat of its kubelet, and declares the node Unknown where that is missing
-// for too long. Under the rules of Kubernetes it does so at the health passes of the node lifecycle only.
+// Package node is the machine of one node of a cluster: the node lifecycle controller of Kubernetes, as far as it concerns one node. It
+// keeps the NoSchedule taints that conditions and cordons ask for, finds a kubelet that is silent, and sees that a node which is not Ready
+// gets its NoExecute taint when the zone permits.
 //
-// node.go is the switch and what a node knows, health.go the heartbeat, taints.go the taints.
+// Under the rules of Kubernetes heartbeats and NoExecute taints are looked at in health passes only. Under Leeward's rules a node is Unknown
+// at its last heartbeat plus the grace period, exactly, and its taints follow its conditions immediately.
+//
+// A node collects what it hears in an instant, and acts when the instant has no more messages.
 package node
 
 import (
@@ -16,13 +19,15 @@ import (
 	"leeward/messages"
 )
 
-// Rules say how a node is looked after.
+// Rules say how nodes are watched.
 type Rules struct {
-	// AtPasses has a node declared Unknown, and its NoExecute taints changed, at health passes only, as in Kubernetes. False: when it is due.
+	// AtPasses has heartbeats and NoExecute taints looked at in health passes, as in Kubernetes. False: whenever anything changes.
 	AtPasses bool
-	// Grace is how long the heartbeat may be missing, StartupGrace how long the first report.
+	// Grace is for how long a node may be silent, StartupGrace the same for one that never posted a Ready condition.
+	// --node-monitor-grace-period, --node-startup-grace-period.
 	Grace, StartupGrace time.Duration
-	// KeepTaintsOverRestart leaves the taints of a failed node when the controllers start. In Kubernetes they go.
+	// KeepTaintsOverRestart has failure taints stay when the controllers restart. Kubernetes removes them, and adds them again at the rate of
+	// the zone.
 	KeepTaintsOverRestart bool
 }
 
@@ -30,123 +35,154 @@ type Rules struct {
 type Node struct {
 	name  messages.NodeName
 	rules Rules
-	// object is the node as last stored; nil: it is not, or no longer, there.
+
+	// object is the node as last stored; nil: it does not exist. zone is where its labels say that it is.
 	object *corev1.Node
-	beats  beats
-	// zone is where the node waits for its taint, if queued.
 	zone   messages.ZoneName
-	queued bool
-	// disrupted: every zone is fully disrupted, no failure taint is added.
+	// stale is set where the node must be assessed at the end of this instant; heard is what else came in it.
+	stale bool
+	heard heard
+
+	lease lease
+	// reported is when the kubelet last reported a status. The grace period counts from fresh at the earliest: the instant from which
+	// the controllers know the node.
+	reported, fresh time.Time
+	// passed is the instant of the last health pass. open is the last instant at which an answer of the API server was awaited that belongs
+	// to the pass of that instant.
+	passed, open time.Time
+	period       time.Duration
+
+	asked asked
+	queue queue
+	// disrupted is set while all zones are fully disrupted: no failure taint is asked for. strips is why the failure taints must go, until
+	// that was asked for; empty: they need not.
 	disrupted bool
-	// told is what the lifecycle was told last.
+	strips    string
+	// told is what the lifecycle knows of the node.
 	told messages.NodeObserved
-	// pass is the period of the health pass of this instant, zero where there is none; clear is why the failure taints are to go in
-	// this instant, empty where they are not; queue is set where the node is to get its taint without waiting for a pass.
-	pass  time.Duration
-	clear string
-	queue bool
 }
 
-// New returns a node of which nothing is known yet; its first message is NodeStored.
-func New(name messages.NodeName, rules Rules) *Node {
-	return &Node{name: name, rules: rules, told: messages.NodeObserved{Node: name, Gone: true}}
+// heard is what a node was told in this instant.
+type heard struct {
+	// pass: to look at itself. restart: the controllers restarted. strip: disruption has begun. resume: disruption is over.
+	pass, restart, strip, resume bool
 }
 
-// Receive takes a message; what follows from those of an instant is done at its end, in whatever order they came.
+// asked is what the API server was asked for on account of the object that is stored; its answer is another object.
+type asked struct {
+	noSchedule, noExecute bool
+	// unknown is set where Ready is to become Unknown, for the heartbeat at since.
+	unknown bool
+	since   time.Time
+}
+
+// queue is what the node told zones.
+type queue struct {
+	// zone was told that the node waits, and not yet that it waits no more. waits: the taint has not come since.
+	zone        messages.ZoneName
+	told, waits bool
+}
+
+// New returns a node that does not exist yet; its first NodeStored creates it.
+func New(name messages.NodeName, rules Rules) *Node { return &Node{name: name, rules: rules} }
+
+// Receive routes a message to its transition.
 func (n *Node) Receive(now time.Time, m messages.ToNode, out *actors.Outbox) {
+	n.stale = true
 	switch m := m.(type) {
 	case *messages.NodeStored:
-		n.object = m.Object
+		n.stored(now, m.Object)
 	case *messages.NodeForgotten:
-		n.object = nil
+		n.forgotten(out)
 	case *messages.KubeletBeats:
-		n.beats.from, n.beats.every, n.beats.silent = m.From, m.Every, false
+		n.lease = lease{beats: true, from: m.From, every: m.Every, last: n.lease.renewed(now)}
 	case *messages.KubeletSilent:
-		n.beats.last, n.beats.silent = m.Last, true
+		n.lease = lease{last: m.Last}
 	case *messages.HealthPass:
-		n.pass = m.Period
+		n.heard.pass, n.passed, n.period = true, now, m.Period
 	case *messages.NodesDisrupted:
-		n.disruptionChanged(now, m)
+		n.disrupted = !m.Over
+		n.heard.strip, n.heard.resume = !m.Over, m.Over
 	case *messages.ControllersRestarted:
-		n.restarted(now)
+		n.heard.restart = true
 	case *messages.Woken:
-		n.look(now, out)
-		return
+		n.assess(now, out)
 	default:
 		panic(fmt.Sprintf("node %s: unknown message %T", n.name, m))
 	}
-	out.WakeAt(now)
+	out.WakeAt(n.next(now))
 }
 
-// disruptionChanged has the failure taints go, or come again: who is not Unknown yet gets a fresh grace period.
-func (n *Node) disruptionChanged(now time.Time, m *messages.NodesDisrupted) {
-	n.disrupted, n.queue = !m.Over, m.Over
-	if m.Over {
-		n.beats.renewed = now
-	} else {
-		n.clear = "every zone is fully disrupted"
+// stored takes over the object. A status that the kubelet reported is a heartbeat.
+func (n *Node) stored(now time.Time, object *corev1.Node) {
+	before := n.object
+	n.object, n.zone = object, messages.ZoneName(nodelife.ZoneOf(object.Labels).String())
+	n.asked.noSchedule, n.asked.noExecute, n.asked.unknown = false, false, false
+	beat := heartbeat(object)
+	switch {
+	case before == nil && beat == nil:
+		n.fresh = object.CreationTimestamp.Time
+		if n.fresh.IsZero() || n.fresh.After(now) {
+			n.fresh = now
+		}
+	case before == nil:
+		n.fresh = now
+	case beat != nil && heartbeat(before) == nil:
+		n.reported = now
+	case beat != nil && !beat.Equal(*heartbeat(before)):
+		n.reported = actors.Later(n.reported, earlier(*beat, now))
 	}
 }
 
-// restarted forgets what controllers keep in memory: queues, and in Kubernetes when the heartbeat was seen.
-func (n *Node) restarted(now time.Time) {
-	n.queued, n.disrupted = false, false
-	n.told = messages.NodeObserved{Node: n.name, Gone: true}
-	if !n.rules.KeepTaintsOverRestart {
-		n.clear = "the controllers started"
+// heartbeat is when the kubelet reported the Ready condition; nil: it never did.
+func heartbeat(object *corev1.Node) *time.Time {
+	if i := find(object, corev1.NodeReady); i >= 0 {
+		return &object.Status.Conditions[i].LastHeartbeatTime.Time
 	}
-	if n.rules.AtPasses {
-		n.beats.renewed = now
-	}
+	return nil
 }
 
-// look does what the node's state asks for now, and waits for what is next.
-func (n *Node) look(now time.Time, out *actors.Outbox) {
-	defer func() { n.pass, n.clear, n.queue = 0, "", false }()
+// earlier is the earlier of two instants: what an object says of the future is not believed.
+func earlier(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
+}
+
+// forgotten forgets the node, but not its kubelet, which may be that of a next node with this name.
+func (n *Node) forgotten(out *actors.Outbox) {
 	if n.object == nil {
-		n.forget(out)
 		return
 	}
-	ready := nodelife.Ready(n.object.Status.Conditions)
-	if n.overdue(now) {
-		n.declareUnknown(out)
-		ready = corev1.ConditionUnknown
-	}
-	n.retaintNoSchedule(out)
-	n.rezone(out)
-	switch {
-	case n.clear != "":
-		n.clearFailureTaints(n.clear, out)
-	case n.pass > 0 || n.queue || !n.rules.AtPasses:
-		n.retaintNoExecute(now, ready, out)
-	}
-	n.observe(ready, out)
-	out.WakeAt(n.due(now))
-}
-
-// forget tells those concerned that the node is gone.
-func (n *Node) forget(out *actors.Outbox) {
 	n.dequeue(out)
-	if !n.told.Gone {
-		n.told = messages.NodeObserved{Node: n.name, Zone: n.told.Zone, Gone: true}
-		gone := n.told
-		out.TellNodeLifecycle(&gone)
-	}
-	out.WakeAt(time.Time{})
-}
-
-// observe tells the lifecycle what counts for the zone, and whether the node waits for passes.
-func (n *Node) observe(ready corev1.ConditionStatus, out *actors.Outbox) {
-	o := messages.NodeObserved{
-		Node: n.name, Zone: zoneOf(n.object), Ready: ready, Counted: nodelife.Counted(n.object.Labels),
-		Waits: n.rules.AtPasses && (n.beats.silent || ready != corev1.ConditionTrue || hasFailureTaint(n.object)),
-	}
-	if o != n.told {
-		n.told = o
-		out.TellNodeLifecycle(&o)
+	out.TellNodeLifecycle(&messages.NodeObserved{Node: n.name, Gone: true})
+	*n = Node{
+		name: n.name, rules: n.rules, lease: n.lease,
+		stale: true, heard: n.heard, passed: n.passed, period: n.period,
 	}
 }
 
-func zoneOf(o *corev1.Node) messages.ZoneName {
-	return messages.ZoneName(nodelife.ZoneOf(o.Labels).String())
+// next is when the node must act by itself; zero: only when it is told something.
+func (n *Node) next(now time.Time) time.Time {
+	switch {
+	case n.stale:
+		return now
+	case n.rules.AtPasses || !n.expires(now):
+		return time.Time{}
+	}
+	return n.heartbeat(now).Add(n.grace())
+}
+
+// ready is the status of the Ready condition, empty if there is none.
+func (n *Node) ready() corev1.ConditionStatus { return nodelife.Ready(n.object.Status.Conditions) }
+
+// find returns the index of a condition, -1 if there is none.
+func find(object *corev1.Node, of corev1.NodeConditionType) int {
+	for i := range object.Status.Conditions {
+		if object.Status.Conditions[i].Type == of {
+			return i
+		}
+	}
+	return -1
 }

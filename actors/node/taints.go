@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,108 +12,142 @@ import (
 	"leeward/messages"
 )
 
-// failureTaints are the NoExecute taints that Ready asks for.
-var failureTaints = []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}
+// failure are the keys of the failure taints: what the Ready condition of a node asks for, with the effect NoExecute.
+var failure = []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}
 
-func hasFailureTaint(o *corev1.Node) bool {
-	for _, key := range failureTaints {
-		if taint.Find(o.Spec.Taints, key, corev1.TaintEffectNoExecute) >= 0 {
-			return true
+// change collects what the API server is asked to change.
+type change struct {
+	add, remove        []corev1.Taint
+	whyAdd, whyRemoved []string
+}
+
+func (c *change) ask(node messages.NodeName, out *actors.Outbox) {
+	if len(c.add)+len(c.remove) > 0 {
+		out.TellAPIServer(&messages.ChangeTaints{
+			Node: node, Add: c.add, Remove: c.remove, Because: slices.Concat(c.whyAdd, c.whyRemoved),
+		})
+	}
+}
+
+// keepNoSchedule has the NoSchedule taints say what conditions and cordon say.
+func (n *Node) keepNoSchedule(c *change) {
+	if n.asked.noSchedule {
+		return
+	}
+	s := nodelife.NoSchedule(n.object.Spec.Taints, n.object.Status.Conditions, n.object.Spec.Unschedulable)
+	n.asked.noSchedule = len(s.Add)+len(s.Remove) > 0
+	c.add, c.whyAdd = append(c.add, s.Add...), append(c.whyAdd, s.Because[:len(s.Add)]...)
+	c.remove, c.whyRemoved = append(c.remove, s.Remove...), append(c.whyRemoved, s.Because[len(s.Add):]...)
+}
+
+// keepNoExecute does what the Ready condition asks for, if it is time to look. A node that changes its zone leaves the queue of the old one in
+// any case.
+func (n *Node) keepNoExecute(now time.Time, h heard, c *change, out *actors.Outbox) {
+	if n.queue.told && n.queue.zone != n.zone {
+		n.dequeue(out)
+	}
+	if n.tainted() {
+		n.queue.waits = false
+	}
+	if n.asked.noExecute || n.asked.unknown || !n.looks(now, h) {
+		return
+	}
+	swap := nodelife.NoExecute(n.ready())
+	switch n.step() {
+	case nodelife.Queue:
+		n.enqueue(now, swap.Add, out)
+	case nodelife.Exchange:
+		if n.find(swap.Add) < 0 {
+			c.add = append(c.add, corev1.Taint{Key: swap.Add, Effect: corev1.TaintEffectNoExecute})
+			c.whyAdd = append(c.whyAdd, nodelife.Because(corev1.NodeReady, n.ready()))
 		}
+		n.remove(swap.Remove, nodelife.Because(corev1.NodeReady, n.ready()), c)
+	case nodelife.Clear:
+		n.remove(swap.Remove, nodelife.Because(corev1.NodeReady, n.ready()), c)
+		n.dequeue(out)
+	}
+}
+
+// looks reports whether NoExecute taints are looked at now. In Kubernetes that is in a pass, which goes on with what was stored because of it,
+// and when disruption ends.
+func (n *Node) looks(now time.Time, h heard) bool {
+	return !n.rules.AtPasses || h.pass || h.resume || n.passed.Equal(now) && n.open.Equal(now)
+}
+
+// step is what the NoExecute taints need; nothing is added while all zones are fully disrupted.
+func (n *Node) step() nodelife.Step {
+	step := nodelife.StepOf(n.object.Spec.Taints, n.ready())
+	if n.disrupted && step != nodelife.Clear {
+		return nodelife.Stay
+	}
+	return step
+}
+
+// due reports whether a look at the NoExecute taints would do anything.
+func (n *Node) due() bool {
+	if n.asked.noExecute {
+		return false
+	}
+	switch n.step() {
+	case nodelife.Exchange:
+		return true
+	case nodelife.Queue:
+		return !n.queue.waits
+	case nodelife.Clear:
+		return n.tainted() || n.queue.told
 	}
 	return false
 }
 
-// retaintNoSchedule has the NoSchedule taints say what conditions and cordon do. What was asked for already is asked for once more where
-// something else happens before the answer: the API server passes it over.
-func (n *Node) retaintNoSchedule(out *actors.Outbox) {
-	c := nodelife.NoSchedule(n.object.Spec.Taints, n.object.Status.Conditions, n.object.Spec.Unschedulable)
-	if len(c.Add)+len(c.Remove) == 0 {
+// tainted reports whether the node has a failure taint.
+func (n *Node) tainted() bool {
+	return slices.ContainsFunc(failure, func(key string) bool { return n.find(key) >= 0 })
+}
+
+// strip takes all failure taints off, whatever Ready asks for. Where a change is on its way, it waits for what that comes to.
+func (n *Node) strip(now time.Time, c *change) {
+	if n.strips == "" || n.asked.noExecute {
 		return
 	}
-	m := &messages.ChangeTaints{Node: n.name, Add: c.Add, Remove: c.Remove, Because: c.Because}
-	for i := range c.Remove {
-		m.Because = append(m.Because, n.superfluous(&c.Remove[i]))
+	if n.remove(failure, n.strips, c); n.asked.noExecute {
+		n.open = now
 	}
-	out.TellAPIServer(m)
+	n.strips = ""
 }
 
-// superfluous is why nothing asks for an owned taint.
-func (n *Node) superfluous(t *corev1.Taint) string {
-	switch t.Key {
-	case corev1.TaintNodeUnschedulable:
-		return "the node is schedulable"
-	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable:
-		return readyIs(nodelife.Ready(n.object.Status.Conditions))
-	}
-	return "no condition asks for it"
-}
-
-// readyIs names the status of Ready.
-func readyIs(status corev1.ConditionStatus) string {
-	if status == "" {
-		return "it has not reported"
-	}
-	return "Ready=" + string(status)
-}
-
-// rezone takes a node that has moved to another zone out of the queue of the old one. One that got its taint has left the queue.
-func (n *Node) rezone(out *actors.Outbox) {
-	if hasFailureTaint(n.object) {
-		n.queued = false
-	}
-	if n.queued && n.zone != zoneOf(n.object) {
-		n.dequeue(out)
-	}
-}
-
-func (n *Node) dequeue(out *actors.Outbox) {
-	if n.queued {
-		out.TellZone(n.zone, &messages.NodeDequeued{Node: n.name})
-		n.queued = false
-	}
-}
-
-// retaintNoExecute brings the node towards the NoExecute taint that Ready asks for: none while all zones are disrupted.
-func (n *Node) retaintNoExecute(now time.Time, ready corev1.ConditionStatus, out *actors.Outbox) {
-	swap := nodelife.NoExecute(ready)
-	switch nodelife.StepOf(n.object.Spec.Taints, ready) {
-	case nodelife.Clear:
-		n.dequeue(out)
-		n.clearFailureTaints("Ready=True", out)
-	case nodelife.Exchange:
-		m := &messages.ChangeTaints{Node: n.name, Add: []corev1.Taint{{Key: swap.Add, Effect: swap.Effect}}, Because: []string{readyIs(ready), readyIs(ready)}}
-		m.Remove = []corev1.Taint{{Key: swap.Remove[0], Effect: swap.Effect}}
-		n.dequeue(out)
-		out.TellAPIServer(m)
-	case nodelife.Queue:
-		n.enqueue(now, corev1.Taint{Key: swap.Add, Effect: swap.Effect}, out)
-	case nodelife.Stay:
-		n.dequeue(out)
-	}
-}
-
-// enqueue has the node wait in its zone for a taint.
-func (n *Node) enqueue(now time.Time, t corev1.Taint, out *actors.Outbox) {
-	if n.queued || n.disrupted {
-		return
-	}
-	n.zone, n.queued = zoneOf(n.object), true
-	out.Record(&messages.NodeTaintQueued{Node: n.name, Zone: n.zone, Taint: t})
-	out.TellZone(n.zone, &messages.NodeQueued{Node: n.name, Since: now})
-}
-
-// clearFailureTaints takes the NoExecute taints off that Ready had asked for.
-func (n *Node) clearFailureTaints(because string, out *actors.Outbox) {
-	n.dequeue(out)
-	m := &messages.ChangeTaints{Node: n.name}
-	for _, key := range failureTaints {
-		if taint.Find(n.object.Spec.Taints, key, corev1.TaintEffectNoExecute) >= 0 {
-			m.Remove = append(m.Remove, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute})
-			m.Because = append(m.Because, because)
+// remove asks for the removal of those NoExecute taints that the node has.
+func (n *Node) remove(keys []string, because string, c *change) {
+	for _, key := range keys {
+		if n.find(key) < 0 {
+			continue
 		}
+		n.asked.noExecute = true
+		c.remove = append(c.remove, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute})
+		c.whyRemoved = append(c.whyRemoved, because)
 	}
-	if len(m.Remove) > 0 {
-		out.TellAPIServer(m)
+}
+
+// find returns the index of a NoExecute taint, -1 if the node has none with this key.
+func (n *Node) find(key string) int {
+	return taint.Find(n.object.Spec.Taints, key, corev1.TaintEffectNoExecute)
+}
+
+// enqueue tells the zone that the node waits for its taint, once.
+func (n *Node) enqueue(now time.Time, key string, out *actors.Outbox) {
+	if n.queue.waits {
+		return
 	}
+	n.queue = queue{zone: n.zone, told: true, waits: true}
+	out.TellZone(n.zone, &messages.NodeQueued{Node: n.name, Since: now})
+	out.Record(&messages.NodeTaintQueued{
+		Node: n.name, Zone: n.zone, Taint: corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute},
+	})
+}
+
+// dequeue tells the zone that the node does not wait any more.
+func (n *Node) dequeue(out *actors.Outbox) {
+	if n.queue.told {
+		out.TellZone(n.queue.zone, &messages.NodeDequeued{Node: n.name})
+	}
+	n.queue = queue{}
 }

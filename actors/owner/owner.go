@@ -36,6 +36,8 @@ type Owner struct {
 	deleted          bool
 	pods             map[messages.PodName]*pod
 	nodes            map[messages.NodeName]*messages.NodeView
+	// active is how many pods count as replicas.
+	active int
 }
 
 // kind is what owners of one kind do at the end of an instant in which something changed. It returns when it wants to be asked again,
@@ -57,6 +59,8 @@ type pod struct {
 	counted bool
 	// gone: it does not exist any more.
 	gone bool
+	// tallied: it is one of the owner's active pods.
+	tallied bool
 }
 
 // going reports whether the pod is about to go.
@@ -208,8 +212,22 @@ func (o *Owner) podGone(now time.Time, m *messages.OwnedPodGone) {
 	o.podChanged(p)
 }
 
-// podChanged has a DaemonSet look again at the node of a pod.
+// tally keeps the count of active pods.
+func (o *Owner) tally(p *pod) {
+	switch counts := p.active() && !p.gone; {
+	case counts == p.tallied:
+		return
+	case counts:
+		o.active++
+	default:
+		o.active--
+	}
+	p.tallied = !p.tallied
+}
+
+// podChanged keeps the count of active pods, and has a DaemonSet look again at the node of a pod.
 func (o *Owner) podChanged(p *pod) {
+	o.tally(p)
 	if d, is := o.kind.(*daemonSet); is {
 		d.place(p)
 		o.nodeChanged(p.meant)
@@ -254,6 +272,7 @@ func (o *Owner) create(now time.Time, local string, labels map[string]string, sp
 	p.Pod, p.Phase = messages.NamePod(o.namespace, local), corev1.PodPending
 	p.UID = types.UID(fmt.Sprintf("%016x", mix(o.seed^uint64(now.UnixNano())^mix(o.serial))))
 	o.pods[p.Pod] = p
+	o.tally(p)
 	out.TellAPIServer(&messages.CreatePod{
 		Pod: p.Pod, UID: p.UID, Owner: o.name, Controller: o.template.controller, Labels: labels, Spec: spec, Peers: o.template.peers,
 	})
@@ -266,6 +285,7 @@ func (o *Owner) delete(p *pod, cause string, out *actors.Outbox) {
 		return
 	}
 	p.deleting = true
+	o.tally(p)
 	out.TellAPIServer(&messages.DeletePod{Pod: p.Pod, UID: p.UID, Cause: cause})
 }
 

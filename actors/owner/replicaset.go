@@ -16,11 +16,11 @@ import (
 type replicaSet struct{ bare bool }
 
 func (replicaSet) reconcile(o *Owner, now time.Time, out *actors.Outbox) time.Time {
-	pods := slices.DeleteFunc(o.sorted(), func(p *pod) bool { return !p.active() })
-	for range int(o.spec.Replicas) - len(pods) {
+	for range int(o.spec.Replicas) - o.active {
 		o.create(now, o.fresh(now, o.template.prefix, o.hasPod), o.template.labels, o.template.spec, out)
 	}
-	if surplus := len(pods) - int(o.spec.Replicas); surplus > 0 {
+	if surplus := o.active - int(o.spec.Replicas); surplus > 0 {
+		pods := slices.DeleteFunc(o.sorted(), func(p *pod) bool { return !p.active() })
 		for _, p := range leastWanted(pods)[:surplus] {
 			o.delete(p, "scaled down", out)
 		}

@@ -111,3 +111,12 @@ func TestTheQueueIsLookedAtFromTimeToTime(t *testing.T) {
 		d.Told(apiServer, &messages.TaintNode{Node: "a"})
 	}
 }
+
+// TestARestartedZoneHasANewLimiter: its bucket is full, and a rate that stuck at zero is free.
+func TestARestartedZoneHasANewLimiter(t *testing.T) {
+	d := actorstest.Drive[messages.ToZone](t, zone.New("r/a", rules()))
+	d.Tell(queued("a")...)
+	d.Tell(&messages.ZoneRateSet{})
+	d.Tell(queued("b", "c")...).QuietFor(time.Hour)
+	d.Tell(&messages.ZoneRateSet{Rate: 1}, &messages.ControllersRestarted{}).Told(apiServer, &messages.TaintNode{Node: "b"}).WakesIn(time.Second)
+}

@@ -47,7 +47,8 @@ func Owned(t *corev1.Taint) bool {
 // Change is how the owned taints of a node must change. Both lists are taints without value and timeAdded.
 type Change struct {
 	Add, Remove []corev1.Taint
-	// Because names what asks for each of Add: a condition with its status, as "Ready=False", or "spec.unschedulable".
+	// Because names for each of Add, and then of Remove, what asks for it: a condition with its status, as "Ready=False", "no condition Ready"
+	// where there is none, or "spec.unschedulable".
 	Because []string
 }
 
@@ -64,7 +65,7 @@ func NoSchedule(taints []corev1.Taint, conditions []corev1.NodeCondition, unsche
 	}
 	for _, by := range byCondition {
 		if status(conditions, by.condition) == by.status {
-			ask(by.key, string(by.condition)+"="+string(by.status))
+			ask(by.key, Because(by.condition, by.status))
 		}
 	}
 	if unschedulable {
@@ -73,9 +74,28 @@ func NoSchedule(taints []corev1.Taint, conditions []corev1.NodeCondition, unsche
 	for i := range taints {
 		if Owned(&taints[i]) && taint.Find(asked, taints[i].Key, corev1.TaintEffectNoSchedule) < 0 {
 			c.Remove = append(c.Remove, corev1.Taint{Key: taints[i].Key, Effect: corev1.TaintEffectNoSchedule})
+			c.Because = append(c.Because, because(taints[i].Key, conditions))
 		}
 	}
 	return c
+}
+
+// because names what an owned taint is about: a condition, as it is now, or the cordon.
+func because(key string, conditions []corev1.NodeCondition) string {
+	for _, by := range byCondition {
+		if by.key == key {
+			return Because(by.condition, status(conditions, by.condition))
+		}
+	}
+	return "spec.unschedulable"
+}
+
+// Because names a condition and its status, as "Ready=False"; without a status, that there is no such condition.
+func Because(condition corev1.NodeConditionType, status corev1.ConditionStatus) string {
+	if status == "" {
+		return "no condition " + string(condition)
+	}
+	return string(condition) + "=" + string(status)
 }
 
 // NoExecute returns the change that the Ready condition of a node asks for: not-ready while it is False, unreachable while it is Unknown,

@@ -59,17 +59,20 @@ func TestConditionsAskForNoScheduleTaints(t *testing.T) {
 			conditions: []string{"Ready", "True"}, unschedulable: true,
 			add: []string{k + "unschedulable:NoSchedule"}, because: []string{"spec.unschedulable"},
 		},
-		"uncordoned": {taints: []string{k + "unschedulable:NoSchedule"}, remove: []string{k + "unschedulable:NoSchedule"}},
+		"uncordoned": {
+			taints: []string{k + "unschedulable:NoSchedule"},
+			remove: []string{k + "unschedulable:NoSchedule"}, because: []string{"spec.unschedulable"},
+		},
 		"what is there stays": {
 			taints: []string{k + "not-ready:NoSchedule"}, conditions: []string{"Ready", "False"},
 		},
 		"from False to Unknown": {
 			taints: []string{k + "not-ready:NoSchedule"}, conditions: []string{"Ready", "Unknown"},
-			add: []string{k + "unreachable:NoSchedule"}, because: []string{"Ready=Unknown"}, remove: []string{k + "not-ready:NoSchedule"},
+			add: []string{k + "unreachable:NoSchedule"}, because: []string{"Ready=Unknown", "Ready=Unknown"}, remove: []string{k + "not-ready:NoSchedule"},
 		},
 		"written by hand, with a value": {
 			taints: []string{k + "disk-pressure=mine:NoSchedule", "mine:NoSchedule"}, conditions: []string{"Ready", "True"},
-			remove: []string{k + "disk-pressure:NoSchedule"},
+			remove: []string{k + "disk-pressure:NoSchedule"}, because: []string{"no condition DiskPressure"},
 		},
 		"the same keys with other effects are left alone": {
 			taints: []string{k + "memory-pressure:NoExecute", k + "memory-pressure:PreferNoSchedule", k + "not-ready:NoExecute"}, conditions: []string{"Ready", "True"},
@@ -78,7 +81,8 @@ func TestConditionsAskForNoScheduleTaints(t *testing.T) {
 			taints: []string{k + "out-of-disk:NoSchedule"}, conditions: []string{"OutOfDisk", "False", "Ready", "True"},
 		},
 		"the taint of a new node goes while it has no Ready condition": {
-			taints: []string{k + "not-ready:NoSchedule"}, remove: []string{k + "not-ready:NoSchedule"},
+			taints: []string{k + "not-ready:NoSchedule"},
+			remove: []string{k + "not-ready:NoSchedule"}, because: []string{"no condition Ready"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

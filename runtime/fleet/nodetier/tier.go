@@ -5,8 +5,6 @@ package nodetier
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -186,14 +184,6 @@ func (t *Tier) Settled() {
 func (t *Tier) Restart(now time.Time) {
 	t.epoch = now
 	t.kernel.Stop(at(messages.KindAPIClient, string(client)))
-	for _, z := range slices.Sorted(maps.Keys(t.zones)) {
-		t.kernel.Stop(at(messages.KindZone, string(z)))
-	}
-	zones := t.zones
-	t.zones = map[messages.ZoneName]bool{}
-	for _, z := range slices.Sorted(maps.Keys(zones)) {
-		t.ensureZone(z)
-	}
 	t.hostClient()
 	for _, name := range t.server.Pods() {
 		a := at(messages.KindPodEviction, string(name))

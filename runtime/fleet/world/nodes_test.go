@@ -24,7 +24,11 @@ func ofNodes(t *testing.T, profile string, n int) *world.World {
 	t.Helper()
 	settings, err := config.Profile(profile)
 	require.NoError(t, err)
-	w := world.New(world.Config{Settings: settings, Seed: 1, Nodes: true})
+	kubelets := map[messages.NodeName]messages.KubeletBehaviour{}
+	for i := range n {
+		kubelets[messages.NodeName(nodeOf(i).Name)] = messages.KubeletBehaviour{LeasePeriod: 2 * time.Second}
+	}
+	w := world.New(world.Config{Settings: settings, Seed: 1, Nodes: true, Kubelets: kubelets})
 	t.Cleanup(w.Close)
 	for i := range n {
 		require.NoError(t, w.Nodes().Settle(nodeOf(i)))
@@ -56,7 +60,7 @@ func webDeployment(name string, replicas int32) *appsv1.Deployment {
 }
 
 // until lets time pass to so many seconds after the start.
-func until(t *testing.T, w *world.World, seconds float64) {
+func until(t testing.TB, w *world.World, seconds float64) {
 	t.Helper()
 	to := world.Start.Add(time.Duration(seconds * float64(time.Second)))
 	require.NoError(t, w.Settle(w.Now()))
@@ -94,9 +98,9 @@ func tolerate(key string, seconds int64) corev1.Toleration {
 
 func TestANodeThatDiesLosesItsPodsWhenTheirTolerationsEnd(t *testing.T) {
 	for profile, want := range map[string]struct{ unknown, evicted []float64 }{
-		// Lease renewals at 0, 10, 20; a pass each 5 s; the first that is later than 10 + 50 is at 65
+		// the Lease is renewed for the last time at 12, and a pass sees it at 15
 		"kubernetes": {[]float64{65}, []float64{365}},
-		"leeward":    {[]float64{60}, []float64{360}},
+		"leeward":    {[]float64{62}, []float64{362}},
 	} {
 		w := ofNodes(t, profile, 6)
 		require.NoError(t, w.Apply(webDeployment("web", 6)))
@@ -110,8 +114,8 @@ func TestANodeThatDiesLosesItsPodsWhenTheirTolerationsEnd(t *testing.T) {
 		require.Len(t, secondsOf(w, every[*messages.PodBound]), 7, "the Deployment has another in its place")
 		require.Len(t, w.Nodes().PodsOn("n2"), 1, "nothing ends on a dead node")
 		require.NoError(t, w.Nodes().Start("n2"))
-		until(t, w, 510)
-		require.Empty(t, w.Nodes().PodsOn("n2"))
+		until(t, w, 540)
+		require.Empty(t, w.Nodes().PodsOn("n2"), "its kubelet grants the grace period when it is back")
 		require.Empty(t, w.Nodes().Node("n2").Spec.Taints)
 	}
 }
@@ -154,8 +158,8 @@ func TestAThousandPodsLeaveANodeAtTheRateOfTheClientOfKubernetes(t *testing.T) {
 
 func TestARestartOfTheControllersOfKubernetesBeginsAgain(t *testing.T) {
 	for profile, want := range map[string]struct{ tainted, evicted []float64 }{
-		"kubernetes": {[]float64{65, 165}, []float64{465}},
-		"leeward":    {[]float64{60}, []float64{360}},
+		"kubernetes": {[]float64{65, 160}, []float64{460}},
+		"leeward":    {[]float64{62}, []float64{362}},
 	} {
 		w := ofNodes(t, profile, 6)
 		pinned(t, w, "web", "n2", tolerate(corev1.TaintNodeUnreachable, 300))

@@ -28,6 +28,10 @@ import (
 // seconds.
 var Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
+// mostPerInstant is how many messages an instant may take of nodes and pods: the first one may create 150,000 pods, which the kernel, that
+// goes by the actors there are when it begins, cannot know.
+const mostPerInstant = 50_000_000
+
 // DaemonSeed breaks the ties that Karmada leaves to chance, in a daemon and in replays of its recordings alike.
 const DaemonSeed = 1
 
@@ -113,6 +117,9 @@ func New(c Config) *World {
 		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
 		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{},
+	}
+	if c.Nodes && c.MaxPerInstant == 0 {
+		c.MaxPerInstant = mostPerInstant
 	}
 	k := kernel.Config{
 		Lanes: c.Lanes, Order: c.Order, Seed: cmp.Or(c.Interleaving, c.Seed), MaxPerInstant: c.MaxPerInstant,
