@@ -9,24 +9,30 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
 )
 
-// admit completes a pod as the admission plugins do. created is false for one that replaces another.
-func (t *Tier) admit(p *corev1.Pod, created bool) error {
+// Admit completes a pod as the admission plugins do. created is false for one that replaces another.
+func (t *Tier) Admit(p *corev1.Pod, created bool) error {
 	return admission.AdmitPod(p, created, t.annotations[p.Namespace], t.settings)
 }
 
-// Handles reports whether an object belongs to the tier: a node, a pod, or an owner of pods or nodes.
+// Handles reports whether an object belongs to the tier: a node, a pod, an owner of pods or nodes, or a namespace.
 func Handles(o api.Object) bool {
 	switch o.(type) {
 	case *corev1.Node, *corev1.Pod:
 		return true
 	}
-	return kindOfOwner(o) != ""
+	return kindOfOwner(o) != "" || isNamespace(o)
+}
+
+func isNamespace(o api.Object) bool {
+	kind := o.GetObjectKind().GroupVersionKind()
+	return kind.Kind == "Namespace" && kind.Group == ""
 }
 
 // Apply takes over an object that was admitted. Those that the tier does not handle change nothing.
@@ -41,9 +47,10 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 		t.kernel.Post(serverAt, &messages.PutNode{Object: o, Settled: settled})
 	case *corev1.Pod:
 		return t.applyPod(o, settled)
-	case *corev1.Namespace:
-		t.annotations[o.Name] = o.Annotations
 	default:
+		if isNamespace(o) {
+			t.annotations[o.GetName()] = o.GetAnnotations()
+		}
 		if kind := kindOfOwner(o); kind != "" {
 			return t.applyOwner(kind, o)
 		}
@@ -53,14 +60,28 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 
 func (t *Tier) applyPod(o *corev1.Pod, settled bool) error {
 	p := o.DeepCopy()
+	owner := t.controllerOf(p)
 	created := t.server.Pod(messages.NamePod(o.Namespace, o.Name)) == nil
 	if !settled {
-		if err := t.admit(p, created); err != nil {
+		if err := t.Admit(p, created); err != nil {
 			return fmt.Errorf("pod %s/%s: %w", o.Namespace, o.Name, err)
 		}
 	}
-	t.kernel.Post(serverAt, &messages.PutPod{Object: p, Owner: t.controllerOf(p)})
+	if settled && owner != "" {
+		t.announce(p, owner)
+	}
+	t.kernel.Post(serverAt, &messages.PutPod{Object: p, Owner: owner})
 	return nil
+}
+
+// announce has an owner know of a pod that it has already, before it finds that one is missing.
+func (t *Tier) announce(p *corev1.Pod, owner messages.OwnerName) {
+	if p.UID == "" {
+		p.UID = types.UID(p.Namespace + "/" + p.Name)
+	}
+	t.kernel.Post(at(messages.KindOwner, string(owner)), &messages.OwnedPodViewed{
+		Pod: messages.NamePod(p.Namespace, p.Name), UID: p.UID, Node: messages.NodeName(p.Spec.NodeName), Phase: p.Status.Phase, Terminating: p.DeletionTimestamp != nil,
+	})
 }
 
 // controllerOf is the owner that controls a pod: of a ReplicaSet that a Deployment made, the Deployment.
@@ -99,13 +120,7 @@ func (t *Tier) Delete(key api.Key) bool {
 		t.kernel.Post(serverAt, &messages.DeleteNode{Node: messages.NodeName(key.Name), Cause: "by a user"})
 		return true
 	case "Pod":
-		name := messages.NamePod(key.Namespace, key.Name)
-		p := t.server.Pod(name)
-		if p == nil {
-			return false
-		}
-		t.kernel.Post(serverAt, &messages.DeletePod{Pod: name, UID: p.UID, Cause: "by a user"})
-		return true
+		return t.DeletePod(messages.NamePod(key.Namespace, key.Name), nil)
 	}
 	name := messages.NameOwner(key.Kind, key.Namespace, key.Name)
 	if t.owners[name] == nil {
@@ -114,6 +129,17 @@ func (t *Tier) Delete(key api.Key) bool {
 	delete(t.owners, name)
 	t.kernel.Post(at(messages.KindOwner, string(name)), &messages.OwnerDeleted{})
 	t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name, Over: true})
+	return true
+}
+
+// DeletePod deletes a pod as a user does, within a grace period of so many seconds in place of its own where one is given. It reports
+// whether there is one.
+func (t *Tier) DeletePod(name messages.PodName, gracePeriod *int64) bool {
+	p := t.server.Pod(name)
+	if p == nil {
+		return false
+	}
+	t.kernel.Post(serverAt, &messages.DeletePod{Pod: name, UID: p.UID, GracePeriodSeconds: gracePeriod, Cause: "by a user"})
 	return true
 }
 

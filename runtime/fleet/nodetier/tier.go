@@ -62,7 +62,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	}
 	t.server = apiserver.New(apiserver.Rules{
 		AdmitNode:   func(n *corev1.Node) { admission.AdmitNode(n, t.settings) },
-		AdmitPod:    func(p *corev1.Pod) error { return t.admit(p, true) },
+		AdmitPod:    func(p *corev1.Pod) error { return t.Admit(p, true) },
 		StampTaints: t.settings.ExactPodDeadlines,
 	})
 	host[messages.ToAPIServer](t, serverAt, t.server)

@@ -64,6 +64,9 @@ func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
 	admission.Default(o, w.settings, w.now)
 	key := api.KeyOf(o)
 	old := w.standing(key)
+	if err := w.admitToNodes(o, old == nil); err != nil {
+		return err
+	}
 	if problems := append(admission.Validate(o, old, w.settings), w.validateComponents(o)...); len(problems) > 0 {
 		r := &Rejected{Object: key, Problems: problems}
 		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})

@@ -47,12 +47,29 @@ func (w *World) applyToNodes(o api.Object, created bool) error {
 		apply = w.nodes.Settle
 	}
 	if err := apply(o); err != nil {
-		r := &Rejected{Object: key, Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
-		w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
-		return r
+		return w.refuse(key, err)
 	}
 	w.Note(&messages.ObjectApplied{Object: key.String(), Created: created})
 	return nil
+}
+
+// admitToNodes completes a pod as the admission plugins of its cluster do, before it is validated.
+func (w *World) admitToNodes(o api.Object, created bool) error {
+	p, is := o.(*corev1.Pod)
+	if !is || w.nodes == nil {
+		return nil
+	}
+	if err := w.nodes.Admit(p, created); err != nil {
+		return w.refuse(api.KeyOf(o), err)
+	}
+	return nil
+}
+
+// refuse records that the cluster does not admit a pod.
+func (w *World) refuse(key api.Key, err error) error {
+	r := &Rejected{Object: key, Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
+	w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
+	return r
 }
 
 // ran reports whether a node or a pod has a status: at the start of a world, it was there before.

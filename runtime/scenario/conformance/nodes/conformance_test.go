@@ -1,0 +1,160 @@
+package nodes
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// phases are the ways in which a replay may lie to what a recording does not tell.
+func (r *recording) phases(period time.Duration) (all []phase) {
+	const steps, beats, seeds = 8, 4, 12
+	for seed := range uint64(seeds) {
+		for i := range steps {
+			for j := range beats {
+				all = append(all, phase{
+					behind: (period * time.Duration(i) / steps).Truncate(time.Millisecond),
+					beat:   (seconds(r.Script.Kubelet.LeaseRenewSeconds) * time.Duration(j) / beats).Truncate(time.Millisecond),
+					seed:   seed + 1,
+				})
+			}
+		}
+	}
+	return all
+}
+
+// tolerated is how much earlier or later than in a replay something was seen: a control plane takes some time, its passes drift, and a
+// phase is met to an eighth of a period.
+var tolerated = tolerance{earlier: 0.45, later: 0.6}
+
+// unlike are the scripts that are not replayed as recorded, and why.
+var unlike = map[string]string{
+	"c13-out-of-service":              "the taint out-of-service ends no pod: there is no garbage collection of pods",
+	"c25-fails-while-controller-down": "controllers restart, and cannot be down for a time",
+	"c31-back-but-still-evicted":      "a pod is due in the very instant of the pass that removes the taint, which was added up to 0.1 s after a pass",
+	"r07-seed1007":                    "a scale-down removes another pod: one that is not ready, where the real one removed one that was",
+	"r17-seed1017":                    "a pod that was to end while its kubelet was down ends 1.8 s earlier, and pods are placed otherwise",
+	"r21-seed1021":                    "a scale-down removes another pod",
+	"r01-seed1001":                    "the last node of the last zone is tainted before all zones count as disrupted",
+}
+
+// class names a node by all that tells it from others: its zone, what it had at first, and what was done to it.
+func (r *recording) class(name string) string {
+	i := slices.IndexFunc(r.Script.Nodes, func(n scriptNode) bool { return n.Name == name })
+	if i < 0 {
+		return name
+	}
+	labels := r.Script.Nodes[i].Labels
+	words := []string{"node", labels["topology.kubernetes.io/region"], labels["topology.kubernetes.io/zone"]}
+	words = append(words, r.Observed.InitialNodes[name].Taints...)
+	for i := range r.Script.Events {
+		if e := &r.Script.Events[i]; e.Node == name || slices.Contains(e.Nodes, name) {
+			words = append(words, e.Action)
+		}
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// best returns the fewest differences that any phase leaves.
+func (r *recording) best(t *testing.T) (fewest []string) {
+	recorded := r.account()
+	for i, p := range r.phases(r.settings(t).NodeMonitorPeriod) {
+		some := differences(recorded, r.replayed(t, p), r.class, tolerated)
+		if len(some) == 0 {
+			return nil
+		}
+		if i == 0 || len(some) < len(fewest) {
+			fewest = some
+		}
+	}
+	return fewest
+}
+
+var repeat = regexp.MustCompile(`-run[0-9]+$`)
+
+// scripts are the recordings of each script: repeats show what a real control plane leaves to chance.
+func scripts(t *testing.T) map[string][]*recording {
+	files, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	require.Len(t, files, 92)
+	all := map[string][]*recording{}
+	for _, file := range files {
+		script := repeat.ReplaceAllString(strings.TrimSuffix(filepath.Base(file), ".json"), "")
+		all[script] = append(all[script], read(t, file))
+	}
+	return all
+}
+
+// Under profile kubernetes every script goes as one of its recordings went, in some phase.
+func TestKubernetesIsReplayedAsRecorded(t *testing.T) {
+	all := scripts(t)
+	for _, script := range slices.Sorted(maps.Keys(all)) {
+		t.Run(script, func(t *testing.T) {
+			if reason := canReplay(all[script][0]); reason != "" {
+				require.Contains(t, unlike, script, reason)
+				return
+			}
+			var fewest []string
+			for i, r := range all[script] {
+				some := r.best(t)
+				if len(some) == 0 {
+					require.NotContains(t, unlike, script, "it is replayed as recorded now")
+					return
+				}
+				if i == 0 || len(some) < len(fewest) {
+					fewest = some
+				}
+			}
+			require.Contains(t, unlike, script, strings.Join(fewest, "\n"))
+		})
+	}
+}
+
+// canReplay says why a recording cannot be replayed at all; empty: it can.
+func canReplay(r *recording) string {
+	for i := range r.Script.Events {
+		if a := r.Script.Events[i].Action; a == "stopControllerManager" || a == "startControllerManager" {
+			return a
+		}
+	}
+	return ""
+}
+
+// The comparison sees every kind of difference.
+func TestDifferencesAreSeen(t *testing.T) {
+	r := scripts(t)["c05-heartbeat-stops"][0]
+	require.Empty(t, r.best(t))
+	evicted := func(a *account) *life {
+		i := slices.IndexFunc(a.pods, func(l life) bool { return l.condemned != never })
+		return &a.pods[i]
+	}
+	for about, change := range map[string]func(*account){
+		"an eviction that is late":   func(a *account) { evicted(a).condemned += 2 },
+		"one that is early":          func(a *account) { evicted(a).condemned -= 2 },
+		"none at all":                func(a *account) { evicted(a).condemned = never },
+		"one for another reason":     func(a *account) { evicted(a).why = "PreemptionByScheduler" },
+		"a pod that never ended":     func(a *account) { evicted(a).gone = never },
+		"one on another node":        func(a *account) { evicted(a).node = "n2" },
+		"a pod that is missing":      func(a *account) { a.pods = a.pods[1:] },
+		"a pod that is too many":     func(a *account) { a.pods = append(a.pods, a.pods[0]) },
+		"a taint that is missing":    func(a *account) { a.nodes["n1"] = a.nodes["n1"][:1] },
+		"a taint at another time":    func(a *account) { a.nodes["n1"][1].at += 2 },
+		"another taint":              func(a *account) { a.nodes["n1"][1].text += "x" },
+		"a taint on another node":    func(a *account) { a.nodes["n1"], a.nodes["n2"] = a.nodes["n2"], a.nodes["n1"] },
+		"an input that was refused":  func(a *account) { a.refused = append(a.refused, refusal{1, "x"}) },
+		"a pod that was not started": func(a *account) { evicted(a).running = never },
+	} {
+		other := *r
+		recorded := other.account()
+		change(recorded)
+		for _, p := range other.phases(other.settings(t).NodeMonitorPeriod)[:40] {
+			require.NotEmpty(t, differences(recorded, other.replayed(t, p), other.class, tolerated), about)
+		}
+	}
+}
