@@ -36,13 +36,17 @@ func (s *serverFlags) offered(r *catalog.Resource, namespace, typed string) (nam
 	return names
 }
 
-// offerClusters offers the clusters that were not named yet, after the word "clusters" where that has to come first.
+// offerClusters offers the clusters, or nodes, that were not named yet, after the word for them where that has to come first.
 func (e *editing) offerClusters(wordFirst bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if wordFirst && len(args) == 0 {
-			return []string{"clusters"}, cobra.ShellCompDirectiveNoFileComp
+			return []string{"clusters", "nodes"}, cobra.ShellCompDirectiveNoFileComp
 		}
-		fresh := slices.DeleteFunc(e.server.offered(catalog.Clusters, "", typed), func(name string) bool { return slices.Contains(args, name) })
+		resource := catalog.Clusters
+		if len(args) > 0 && is(catalog.Nodes, args[0]) {
+			resource = catalog.Nodes
+		}
+		fresh := slices.DeleteFunc(e.server.offered(resource, "", typed), func(name string) bool { return slices.Contains(args, name) })
 		return fresh, cobra.ShellCompDirectiveNoFileComp
 	}
 }

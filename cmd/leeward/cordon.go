@@ -16,10 +16,10 @@ var cordoned = corev1.Taint{Key: api.TaintUnschedulable, Effect: corev1.TaintEff
 func cordonCommand() *cobra.Command {
 	e := newEditing()
 	c := &cobra.Command{
-		Use:     "cordon [clusters] NAME...",
-		Short:   "Keep new workloads off clusters",
-		Long:    "Keep new workloads off clusters at a running daemon, or at a Karmada API server. Running workloads remain.\n\n" + editExitCodes,
-		Example: "  leeward cordon clusters member2\n  leeward cordon clusters -l region=eu --dry-run=server",
+		Use:     "cordon [clusters|nodes] NAME...",
+		Short:   "Keep new workloads off clusters, or new pods off nodes",
+		Long:    "Keep new workloads off clusters at a running daemon or a Karmada API server, or new pods off nodes at a Kubernetes API server.\nWhat runs there remains.\n\n" + editExitCodes,
+		Example: "  leeward cordon clusters member2\n  leeward cordon clusters -l region=eu --dry-run=server\n  leeward cordon nodes worker-3",
 		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "cordoned", cordon) },
 	}
 	e.add(c)
@@ -31,10 +31,10 @@ func cordonCommand() *cobra.Command {
 func uncordonCommand() *cobra.Command {
 	e := newEditing()
 	c := &cobra.Command{
-		Use:     "uncordon [clusters] NAME...",
-		Short:   "Allow new workloads on clusters again",
-		Long:    "Allow new workloads on clusters again: ends a cordon and a drain.\n\n" + editExitCodes,
-		Example: "  leeward uncordon clusters member2",
+		Use:     "uncordon [clusters|nodes] NAME...",
+		Short:   "Allow new workloads on clusters, or new pods on nodes, again",
+		Long:    "Allow new workloads on clusters, or new pods on nodes, again: ends a cordon, and of a cluster a drain.\n\n" + editExitCodes,
+		Example: "  leeward uncordon clusters member2\n  leeward uncordon nodes worker-3",
 		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "uncordoned", uncordon) },
 	}
 	e.add(c)
@@ -44,8 +44,8 @@ func uncordonCommand() *cobra.Command {
 }
 
 // cordon makes an edit of each cluster, and says so.
-func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func(*api.Cluster) map[string]any) error {
-	targets, err := e.clustersNamed(args)
+func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func(api.Object) map[string]any) error {
+	targets, err := e.placesNamed(args)
 	if err == nil {
 		err = e.connect(c)
 	}
@@ -54,7 +54,7 @@ func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func
 	}
 	return refused(e.each(c.Context(), targets, func(ctx context.Context, t target) error {
 		said := ""
-		err := e.cluster(ctx, t, func(o *api.Cluster) (map[string]any, error) {
+		err := e.object(ctx, t, func(o api.Object) (map[string]any, error) {
 			body := edit(o)
 			if said = ""; body == nil {
 				said = "already "
@@ -68,8 +68,11 @@ func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func
 	}))
 }
 
-func cordon(o *api.Cluster) map[string]any {
-	after, changed := taint.Add(o.Spec.Taints, cordoned)
+func cordon(o api.Object) map[string]any {
+	if n, is := o.(*corev1.Node); is {
+		return scheduling(n, true)
+	}
+	after, changed := taint.Add(o.(*api.Cluster).Spec.Taints, cordoned)
 	if !changed {
 		return nil
 	}
@@ -77,9 +80,12 @@ func cordon(o *api.Cluster) map[string]any {
 }
 
 // uncordon ends a drain, too: a cluster that is drained takes nothing new either.
-func uncordon(o *api.Cluster) map[string]any {
-	after, changed := taint.Remove(o.Spec.Taints, cordoned.Key, cordoned.Effect)
-	_, drained := o.Annotations[api.AnnotationDrain]
+func uncordon(o api.Object) map[string]any {
+	if n, is := o.(*corev1.Node); is {
+		return scheduling(n, false)
+	}
+	after, changed := taint.Remove(o.(*api.Cluster).Spec.Taints, cordoned.Key, cordoned.Effect)
+	_, drained := o.GetAnnotations()[api.AnnotationDrain]
 	if !changed && !drained {
 		return nil
 	}
@@ -88,4 +94,16 @@ func uncordon(o *api.Cluster) map[string]any {
 		body["metadata"] = annotated(map[string]any{api.AnnotationDrain: nil})["metadata"]
 	}
 	return body
+}
+
+// scheduling lets a node take new pods, or not.
+func scheduling(n *corev1.Node, unschedulable bool) map[string]any {
+	if n.Spec.Unschedulable == unschedulable {
+		return nil
+	}
+	var field any
+	if unschedulable {
+		field = true
+	}
+	return map[string]any{"spec": map[string]any{"unschedulable": field}}
 }

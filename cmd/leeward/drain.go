@@ -56,6 +56,9 @@ func (d *draining) run(c *cobra.Command, args []string) error {
 	if d.cancel && (d.by > 0 || d.wait) {
 		return misused(c, errors.New("--cancel cannot be combined with --by or --wait"))
 	}
+	if len(args) > 0 && is(catalog.Nodes, kindOf(args[0])) {
+		return misused(c, errors.New("only clusters can be drained; for nodes there is kubectl drain"))
+	}
 	done, edit := "draining", d.begin(time.Now())
 	if d.cancel {
 		done, edit = "not draining", undrain
@@ -85,18 +88,18 @@ func (d *draining) deadline(now time.Time) string {
 }
 
 // begin asks for a drain; one that has begun with another deadline gets this one.
-func (d *draining) begin(now time.Time) func(*api.Cluster) map[string]any {
+func (d *draining) begin(now time.Time) func(api.Object) map[string]any {
 	value := d.deadline(now)
-	return func(o *api.Cluster) map[string]any {
-		if old, drained := o.Annotations[api.AnnotationDrain]; drained && old == value {
+	return func(o api.Object) map[string]any {
+		if old, drained := o.GetAnnotations()[api.AnnotationDrain]; drained && old == value {
 			return nil
 		}
 		return annotated(map[string]any{api.AnnotationDrain: value})
 	}
 }
 
-func undrain(o *api.Cluster) map[string]any {
-	if _, drained := o.Annotations[api.AnnotationDrain]; !drained {
+func undrain(o api.Object) map[string]any {
+	if _, drained := o.GetAnnotations()[api.AnnotationDrain]; !drained {
 		return nil
 	}
 	return annotated(map[string]any{api.AnnotationDrain: nil})
@@ -113,7 +116,7 @@ func (d *draining) await(c *cobra.Command, targets []target) error {
 	defer stop()
 	w := &emptying{out: c.OutOrStdout(), meant: func(o api.Object) bool {
 		_, drained := o.GetAnnotations()[api.AnnotationDrain]
-		return drained && chosen.Matches(labels.Set(o.GetLabels())) && (len(targets) == 0 || slices.Contains(targets, cluster(o.GetName())))
+		return drained && chosen.Matches(labels.Set(o.GetLabels())) && (len(targets) == 0 || slices.Contains(targets, clusterNamed(o.GetName())))
 	}}
 	var failure error
 	after := func(err error) {
@@ -175,7 +178,7 @@ func (w *emptying) see(o *api.Cluster) error {
 		return nil
 	}
 	w.left[o.Name] = o.Status.Drain.Left
-	_, err := fmt.Fprintf(w.out, "%s drained of %d of %d bindings\n", cluster(o.Name), o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
+	_, err := fmt.Fprintf(w.out, "%s drained of %d of %d bindings\n", clusterNamed(o.Name), o.Status.Drain.Bindings-o.Status.Drain.Left, o.Status.Drain.Bindings)
 	return err
 }
 

@@ -31,12 +31,14 @@ type editing struct {
 	// selector and all choose clusters instead of names.
 	selector string
 	all      bool
+	// resource is what is edited.
+	resource *catalog.Resource
 
 	client *client.Client
 }
 
 func newEditing() editing {
-	return editing{dryRun: wordFlag{"none", []string{"none", "client", "server"}}}
+	return editing{resource: catalog.Clusters, dryRun: wordFlag{"none", []string{"none", "client", "server"}}}
 }
 
 // add gives a command the flags of an edit.
@@ -50,8 +52,8 @@ func (e *editing) add(c *cobra.Command) {
 
 // addChoice gives a command the flags that choose objects.
 func (e *editing) addChoice(c *cobra.Command) {
-	c.Flags().StringVarP(&e.selector, "selector", "l", "", "clusters with these labels, instead of names")
-	c.Flags().BoolVar(&e.all, "all", false, "every cluster, instead of names")
+	c.Flags().StringVarP(&e.selector, "selector", "l", "", "those with these labels, instead of names")
+	c.Flags().BoolVar(&e.all, "all", false, "all there are, instead of names")
 	e.server.addNamespace(c)
 }
 
@@ -61,16 +63,12 @@ func (e *editing) connect(c *cobra.Command) (err error) {
 	return err
 }
 
-// each does something to each of the objects that are meant, or of the clusters that flags choose, and stops at the
-// first error.
+// each does something to each of the objects that are meant, or that flags choose, and stops at the first error.
 func (e *editing) each(ctx context.Context, targets []target, do func(context.Context, target) error) error {
 	if len(targets) == 0 {
-		all, _, err := e.client.List(ctx, catalog.Clusters, "", e.selector)
-		if err != nil {
-			return fmt.Errorf("list clusters: %w", err)
-		}
-		for _, o := range all {
-			targets = append(targets, cluster(o.GetName()))
+		var err error
+		if targets, err = e.selected(ctx); err != nil {
+			return err
 		}
 	}
 	for _, t := range targets {
@@ -81,15 +79,27 @@ func (e *editing) each(ctx context.Context, targets []target, do func(context.Co
 	return nil
 }
 
-// cluster edits a cluster. The edit returns the merge patch that it asks for; nil: none. It is asked again where
+// selected are the objects that flags choose.
+func (e *editing) selected(ctx context.Context) (targets []target, err error) {
+	all, _, err := e.client.List(ctx, e.resource, "", e.selector)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", e.resource.Plural, err)
+	}
+	for _, o := range all {
+		targets = append(targets, target{resource: e.resource, name: o.GetName()})
+	}
+	return targets, nil
+}
+
+// object edits an object. The edit returns the merge patch that it asks for; nil: none. It is asked again where
 // another writer was first, so that no write is lost.
-func (e *editing) cluster(ctx context.Context, t target, edit func(*api.Cluster) (map[string]any, error)) error {
+func (e *editing) object(ctx context.Context, t target, edit func(api.Object) (map[string]any, error)) error {
 	return retry.RetryOnConflict(patience, func() error {
 		o, err := e.client.Get(ctx, t.resource, t.namespace, t.name)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", t, err)
 		}
-		body, err := edit(o.(*api.Cluster))
+		body, err := edit(o)
 		if err != nil || body == nil {
 			return err
 		}

@@ -24,10 +24,10 @@ const (
 	bindingPath  = "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/nginx"
 )
 
-// served is a fleet of two clusters: eu-1 has a taint, eu-2 is cordoned and drained.
+// served is a fleet of two clusters: eu-1 has a taint, eu-2 is cordoned and drained; and two nodes: n1 has a taint, n2 is cordoned.
 func served(t *testing.T) *clienttest.Server {
 	t.Helper()
-	return clienttest.New(t, map[string]string{
+	s := clienttest.New(t, map[string]string{
 		clustersPath + "/eu-1": `{"metadata": {"name": "eu-1", "labels": {"tier": "gold"}}, "spec": {"taints": [{"key": "k", "value": "v", "effect": "NoExecute"}]}}`,
 		clustersPath + "/eu-2": `{"metadata": {"name": "eu-2", "annotations": {"leeward.dev/drain": ""}}, "spec": {"taints": [{"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}]},
 			"status": {"drain": {"bindings": 5, "left": 0}}}`,
@@ -36,6 +36,9 @@ func served(t *testing.T) *clienttest.Server {
 			{"cluster": "eu-1", "reason": "its rack"}, {"cluster": "eu-1", "reason": "r"}, {"binding": "shop/web-deployment", "reason": "r"}]}}`,
 		"/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/web-deployment": `{"metadata": {"name": "web-deployment"}}`,
 	})
+	s.Put("/api/v1/nodes/n1", `{"metadata": {"name": "n1"}, "spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}}`)
+	s.Put("/api/v1/nodes/n2", `{"metadata": {"name": "n2", "labels": {"tier": "gold"}}, "spec": {"unschedulable": true}}`)
+	return s
 }
 
 // at runs a command line at a server and returns its exit code and what it said.
@@ -101,6 +104,12 @@ func TestEdits(t *testing.T) {
 		{"a cluster is named in one word", "cordon cluster/eu-1", "cluster/eu-1 cordoned\n",
 			`/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}}`},
 		{"a taint, too", "taint cluster/eu-1 k-", "cluster/eu-1 untainted\n", `/eu-1 {"metadata":{"resourceVersion":"1"},"spec":{"taints":[]}}`},
+		{"a node is tainted", "taint nodes n2 a=b:PreferNoSchedule", "node/n2 tainted\n",
+			`/n2 {"metadata":{"resourceVersion":"7"},"spec":{"taints":[{"key":"a","value":"b","effect":"PreferNoSchedule"}]}}`},
+		{"a node is untainted", "taint no n1 k-", "node/n1 untainted\n", `/n1 {"metadata":{"resourceVersion":"6"},"spec":{"taints":[]}}`},
+		{"a node is cordoned", "cordon nodes n1", "node/n1 cordoned\n", `/n1 {"metadata":{"resourceVersion":"6"},"spec":{"unschedulable":true}}`},
+		{"a node is cordoned already", "cordon node/n2", "node/n2 already cordoned\n", ""},
+		{"nodes are uncordoned by their labels", "uncordon nodes -l tier=gold", "node/n2 uncordoned\n", `/n2 {"metadata":{"resourceVersion":"7"},"spec":{"unschedulable":null}}`},
 		{"a workload names its binding", "hold deploy/web -n shop --reason r", "resourcebinding/web-deployment held\n",
 			`/web-deployment {"metadata":{"annotations":{"leeward.dev/hold-evictions":"r","leeward.dev/hold-until":null}}}`},
 		{"in kubectl's other grammar, too", "release deployments.apps web -n shop", "resourcebinding/web-deployment not held\n",
@@ -134,7 +143,11 @@ func TestEditsThatAreRefused(t *testing.T) {
 	}{
 		{"a taint is there", "taint clusters eu-1 k=w:NoExecute", "cluster eu-1 already has k taint(s) with same effect(s) and --overwrite is false", exitFailed},
 		{"a taint is not there", "taint clusters eu-1 z:NoExecute-", `taint "z:NoExecute" not found`, exitFailed},
-		{"another kind", "taint nodes eu-1 k-", `invalid resource type nodes, only ["cluster" "clusters"] are supported`, exitInvalid},
+		{"another kind", "taint pods eu-1 k-", `invalid resource type pods, only ["cluster" "clusters" "node" "nodes"] are supported`, exitInvalid},
+		{"a taint of a node is there", "taint nodes n1 k=w:NoExecute", "node n1 already has k taint(s) with same effect(s) and --overwrite is false", exitFailed},
+		{"a node that is not there", "taint nodes n7 k-", "read node/n7: Not Found", exitFailed},
+		{"nodes and clusters", "cordon nodes n1 cluster/eu-1", "want nodes, not cluster/eu-1", exitInvalid},
+		{"a drain of nodes", "drain nodes n1", "only clusters can be drained; for nodes there is kubectl drain", exitInvalid},
 		{"no name", "taint clusters k-", "at least one resource name must be specified", exitInvalid},
 		{"no kind", "taint k-", "one or more resources must be specified as <resource> <name>", exitInvalid},
 		{"no taint", "taint clusters eu-1", "at least one taint update is required", exitInvalid},
@@ -147,7 +160,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"a hold of bindings without a name", "hold bindings --reason r", "workloads such as deployment/nginx, not bindings", exitInvalid},
 		{"a hold of names and a selector", "hold deploy/web -l a=b --reason r", "want names, --selector or --all, not two of them", exitInvalid},
 		{"a cordon of a workload", "cordon deploy/nginx", "want clusters, not deploy/nginx", exitInvalid},
-		{"a taint of a workload", "taint deploy/nginx k-", `invalid resource type deploy, only ["cluster" "clusters"] are supported`, exitInvalid},
+		{"a taint of a workload", "taint deploy/nginx k-", `invalid resource type deploy, only ["cluster" "clusters" "node" "nodes"] are supported`, exitInvalid},
 		{"a binding that is not there", "hold binding web -n shop --reason r", "resourcebinding/web: Not Found", exitFailed},
 		{"a release of a whole cluster", "release cluster eu-1 --now --reason r", "--now is for bindings and workloads", exitInvalid},
 		{"a cancellation with a deadline", "drain eu-1 --cancel --by 5m", "--cancel cannot be combined with --by or --wait", exitInvalid},
@@ -338,4 +351,26 @@ func TestAnEditIsTriedAgainForAsLongAsIsSaid(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(docs), said)
 	require.Contains(t, taintCommand().Long, said)
+}
+
+func TestADryRunOfATaintSaysWhichPodsWouldMove(t *testing.T) {
+	s := served(t)
+	s.Put("/api/v1/nodes/n3", `{"metadata": {"name": "n3"}, "status": {"allocatable": {"pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}}`)
+	s.Put("/api/v1/nodes/n4", `{"metadata": {"name": "n4"}, "status": {"allocatable": {"pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}}`)
+	s.Put("/apis/apps/v1/namespaces/shop/deployments/web", `{"metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 1,
+		"selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}}}`)
+	s.Put("/api/v1/namespaces/shop/pods/web-1-x", `{"metadata": {"name": "web-1-x", "namespace": "shop", "labels": {"app": "web"},
+		"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "controller": true}]},
+		"spec": {"nodeName": "n3", "containers": [{"name": "c"}]}, "status": {"phase": "Running"}}`)
+	code, stdout, stderr := at(t, s, "taint nodes n3 maintenance:NoExecute --dry-run=client")
+	require.Equal(t, exitHeld, code, stderr)
+	require.Equal(t, `node/n3 tainted (dry run)
+NAMESPACE   POD       NODE   EVICTED AFTER   REASON
+shop        web-1-x   n3     0s              taint maintenance:NoExecute; not tolerated
+others would run on n4 (1)
+preview: 1 pod would be evicted within 1h0m0s, 1 bound elsewhere, 0 pending at the end; nothing was changed
+`, stdout)
+	for _, request := range s.Requests() {
+		require.NotContains(t, request, "PATCH")
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 )
 
 // tainting is one taint command: its flags.
@@ -23,18 +24,22 @@ type tainting struct {
 func taintCommand() *cobra.Command {
 	t := &tainting{editing: newEditing()}
 	c := &cobra.Command{
-		Use:   "taint clusters NAME... KEY[=VALUE]:EFFECT[-]...",
-		Short: "Update the taints of clusters",
-		Long: `Update the taints of clusters at a running daemon, or at a Karmada API server, as 'kubectl taint nodes' does.
+		Use:   "taint clusters|nodes NAME... KEY[=VALUE]:EFFECT[-]...",
+		Short: "Update the taints of clusters or nodes",
+		Long: `Update the taints of clusters at a running daemon or a Karmada API server, or those of nodes at a Kubernetes API server, as
+'kubectl taint nodes' does.
 
-It prints the server's preview as warnings; with --dry-run=server it changes nothing.
+Of clusters it prints the server's preview as warnings; with --dry-run=server it changes nothing. Of nodes a dry run prints a preview,
+too: which pods would be evicted, when and why, and where others would run in their place. It reads nodes, pods and workloads, and plays
+the change on a copy of them, by the rules of Kubernetes.
 Unlike karmadactl, it loses no taint that another client writes at the same time: it repeats the edit on the new
 object, for 15 to 31 seconds.
 
 ` + editExitCodes,
 		Example: `  leeward taint clusters member2 maintenance=rack4:NoExecute
   leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # what would be evicted?
-  leeward taint clusters -l region=eu maintenance-`,
+  leeward taint clusters -l region=eu maintenance-
+  leeward taint nodes worker-3 maintenance:NoExecute --dry-run=client     # which pods would move?`,
 		RunE: t.run,
 	}
 	t.add(c)
@@ -52,9 +57,9 @@ func (t *tainting) run(c *cobra.Command, args []string) error {
 	if err := t.connect(c); err != nil {
 		return misused(c, err)
 	}
-	return refused(t.each(c.Context(), targets, func(ctx context.Context, at target) error {
+	err = t.each(c.Context(), targets, func(ctx context.Context, at target) error {
 		var done string
-		err := t.cluster(ctx, at, func(o *api.Cluster) (map[string]any, error) {
+		err := t.object(ctx, at, func(o api.Object) (map[string]any, error) {
 			after, did, err := retaint(o, changes, t.overwrite)
 			done = did
 			return map[string]any{"spec": map[string]any{"taints": after}}, err
@@ -63,7 +68,11 @@ func (t *tainting) run(c *cobra.Command, args []string) error {
 			return err
 		}
 		return t.print(c, at.String(), done)
-	}))
+	})
+	if err == nil && t.resource == catalog.Nodes && t.dryRun.word != "none" {
+		err = t.previewPods(c, targets, &changes)
+	}
+	return refused(err)
 }
 
 // parse reads the arguments as karmadactl does: first what kind, then names, then taints.
@@ -76,13 +85,13 @@ func (t *tainting) parse(args []string) ([]target, taint.Changes, error) {
 	switch {
 	case len(named) == 0:
 		return nil, taint.Changes{}, errors.New("one or more resources must be specified as <resource> <name>")
-	case !isClusters(kindOf(named[0])):
-		return nil, taint.Changes{}, fmt.Errorf(`invalid resource type %s, only ["cluster" "clusters"] are supported`, kindOf(named[0]))
+	case taintedBy(kindOf(named[0])) == nil:
+		return nil, taint.Changes{}, fmt.Errorf(`invalid resource type %s, only ["cluster" "clusters" "node" "nodes"] are supported`, kindOf(named[0]))
 	}
 	if i := slices.IndexFunc(specs, func(s string) bool { return !isTaint(s) }); i >= 0 {
 		return nil, taint.Changes{}, fmt.Errorf("all resources must be specified before taint changes: %s", specs[i])
 	}
-	targets, err := t.clustersNamed(named)
+	targets, err := t.placesNamed(named)
 	if err != nil {
 		return nil, taint.Changes{}, err
 	}
@@ -101,18 +110,27 @@ func isTaint(word string) bool {
 	return strings.ContainsAny(word, "=:") || strings.HasSuffix(word, "-")
 }
 
-// retaint returns the taints that a cluster is to have, and what was done in one word.
-func retaint(o *api.Cluster, c taint.Changes, overwrite bool) (after []corev1.Taint, did string, err error) {
+// taintsOf are the taints of a cluster or a node, with the word for which it is.
+func taintsOf(o api.Object) (kind string, taints []corev1.Taint) {
+	if n, is := o.(*corev1.Node); is {
+		return "node", n.Spec.Taints
+	}
+	return "cluster", o.(*api.Cluster).Spec.Taints
+}
+
+// retaint returns the taints that a cluster or a node must have, and what was done in one word.
+func retaint(o api.Object, c taint.Changes, overwrite bool) (after []corev1.Taint, did string, err error) {
 	var there []string
+	kind, has := taintsOf(o)
 	for _, t := range c.Add {
-		if taint.Find(o.Spec.Taints, t.Key, t.Effect) >= 0 {
+		if taint.Find(has, t.Key, t.Effect) >= 0 {
 			there = append(there, t.Key)
 		}
 	}
 	if len(there) > 0 && !overwrite {
-		return nil, "", fmt.Errorf("cluster %s already has %s taint(s) with same effect(s) and --overwrite is false", o.Name, strings.Join(there, ","))
+		return nil, "", fmt.Errorf("%s %s already has %s taint(s) with same effect(s) and --overwrite is false", kind, o.GetName(), strings.Join(there, ","))
 	}
-	after = slices.Clone(o.Spec.Taints)
+	after = slices.Clone(has)
 	for i := range c.Remove {
 		var found bool
 		if after, found = taint.Remove(after, c.Remove[i].Key, c.Remove[i].Effect); !found {

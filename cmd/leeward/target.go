@@ -20,17 +20,46 @@ type target struct {
 // String is how kubectl prints one: "cluster/eu-1".
 func (t target) String() string { return strings.ToLower(t.resource.Kind.Kind) + "/" + t.name }
 
-func cluster(name string) target { return target{resource: catalog.Clusters, name: name} }
+func clusterNamed(name string) target { return target{resource: catalog.Clusters, name: name} }
 
 // isClusters reports whether a word names the resource of clusters.
-func isClusters(word string) bool {
-	kind, known := spelling.KindMeant(word, []string{catalog.Clusters.Kind.Kind})
-	return known && kind == catalog.Clusters.Kind.Kind
+func isClusters(word string) bool { return is(catalog.Clusters, word) }
+
+// is reports whether a word names a resource.
+func is(r *catalog.Resource, word string) bool {
+	kind, known := spelling.KindMeant(word, []string{r.Kind.Kind})
+	return known && kind == r.Kind.Kind || r == catalog.Nodes && strings.EqualFold(word, "no")
+}
+
+// taintedBy is the resource of a word for what has taints; nil: the word names none.
+func taintedBy(word string) *catalog.Resource {
+	for _, r := range []*catalog.Resource{catalog.Clusters, catalog.Nodes} {
+		if is(r, word) {
+			return r
+		}
+	}
+	return nil
 }
 
 // clustersNamed reads names of clusters, as kubectl does: "clusters eu-1 eu-2", "cluster/eu-1", or names alone.
 func (e *editing) clustersNamed(args []string) ([]target, error) {
-	if len(args) > 0 && isClusters(args[0]) {
+	return e.named(args, catalog.Clusters)
+}
+
+// placesNamed reads names of clusters or of nodes, as kubectl does; names alone are those of clusters.
+func (e *editing) placesNamed(args []string) ([]target, error) {
+	if len(args) > 0 {
+		if word, _, _ := strings.Cut(args[0], "/"); is(catalog.Nodes, word) {
+			return e.named(args, catalog.Nodes)
+		}
+	}
+	return e.named(args, catalog.Clusters)
+}
+
+// named reads names of one resource.
+func (e *editing) named(args []string, r *catalog.Resource) ([]target, error) {
+	e.resource = r
+	if len(args) > 0 && is(r, args[0]) {
 		args = args[1:]
 	}
 	var all []target
@@ -39,10 +68,10 @@ func (e *editing) clustersNamed(args []string) ([]target, error) {
 		switch {
 		case !found:
 			name = word
-		case !isClusters(word) || name == "":
-			return nil, fmt.Errorf("want clusters, not %s", arg)
+		case !is(r, word) || name == "":
+			return nil, fmt.Errorf("want %s, not %s", r.Plural, arg)
 		}
-		all = append(all, cluster(name))
+		all = append(all, target{resource: r, name: name})
 	}
 	return all, e.chosen(len(all))
 }

@@ -111,6 +111,12 @@ var Previews = &Resource{
 	New: func() api.Object { return &api.FailoverPreview{} },
 }
 
+// Nodes and Pods are those of one Kubernetes cluster: the daemon does not hold them.
+var (
+	Nodes = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", ClusterScoped: true, New: func() api.Object { return &corev1.Node{} }}
+	Pods  = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
+)
+
 func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
 
 func namespaced(group, version, kind, plural string, empty func() api.Object) Resource {

@@ -82,3 +82,6 @@ func (t teller) tries(f *messages.PodEvictionFailed) string {
 	}
 	return fmt.Sprintf("try %d, the next at %s", f.Tries, t.at(f.Retry))
 }
+
+// PodEvictionGrounds says for which taint a pod is evicted, and by which toleration.
+func PodEvictionGrounds(f *messages.PodEvicted) string { return podTaint(&f.Taint, f.Toleration) }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/client"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/rehearsal"
+)
+
+// podPreviewLimit bounds what a preview reads: the objects of one cluster as large as Kubernetes supports.
+const podPreviewLimit = 200_000
+
+// previewPods says which pods a change of taints would evict, and where others would run in their place.
+func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *taint.Changes) error {
+	if len(targets) == 0 {
+		var err error
+		if targets, err = t.selected(c.Context()); err != nil {
+			return err
+		}
+	}
+	edits := make([]*messages.EditNode, len(targets))
+	for i, at := range targets {
+		edits[i] = &messages.EditNode{Node: messages.NodeName(at.name), Taint: changes.Add, Untaint: changes.Remove, By: "by a user"}
+	}
+	objects, err := clusterObjects(c.Context(), t.client)
+	if err != nil {
+		return err
+	}
+	settings, err := config.Profile("kubernetes")
+	if err != nil {
+		return err
+	}
+	moves, err := rehearsal.Nodes(c.Context(), rehearsal.Fleet{Objects: objects, Settings: settings, Seed: 1, Now: time.Now().UTC()}, edits...)
+	if err != nil {
+		return fmt.Errorf("preview: %w", err)
+	}
+	return printPodMoves(c.OutOrStdout(), moves)
+}
+
+// clusterObjects are the nodes and pods of a cluster, with what keeps the pods up.
+func clusterObjects(ctx context.Context, from *client.Client) (objects []api.Object, err error) {
+	for _, r := range []*catalog.Resource{
+		catalog.Nodes, catalog.Pods, workloads("Deployment"), workloads("ReplicaSet"), workloads("StatefulSet"), workloads("DaemonSet"),
+	} {
+		some, _, err := from.List(ctx, r, "", "")
+		if err != nil {
+			return nil, fmt.Errorf("preview: list %s: %w", r.Plural, err)
+		}
+		if objects = append(objects, some...); len(objects) > podPreviewLimit {
+			return nil, fmt.Errorf("preview: the cluster has more than %d nodes, pods and workloads", podPreviewLimit)
+		}
+	}
+	return objects, nil
+}
+
+func workloads(kind string) *catalog.Resource {
+	return catalog.Of(api.Key{APIVersion: "apps/v1", Kind: kind})
+}
+
+// printPodMoves prints a table of what would be evicted, and where others would run.
+func printPodMoves(w io.Writer, moves *rehearsal.PodMoves) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	if len(moves.Evicted) > 0 {
+		row(table, "NAMESPACE", "POD", "NODE", "EVICTED AFTER", "REASON")
+	}
+	for _, m := range moves.Evicted {
+		namespace, name := m.Pod.Split()
+		row(table, namespace, name, string(m.Node), m.After.Round(time.Millisecond).String(), m.Why)
+	}
+	for _, pod := range slices.Sorted(maps.Keys(moves.Pending)) {
+		namespace, name := pod.Split()
+		row(table, namespace, name, "<none>", "pending", moves.Pending[pod])
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(moves.Replaced) > 0 {
+		var on []string
+		for _, node := range slices.Sorted(maps.Keys(moves.Replaced)) {
+			on = append(on, fmt.Sprintf("%s (%d)", node, moves.Replaced[node]))
+		}
+		say(w, "others would run on "+strings.Join(on, ", ")+"\n")
+	}
+	_, err := fmt.Fprintf(w, "preview: %s; nothing was changed\n", moves)
+	return err
+}

@@ -1,0 +1,142 @@
+package rehearsal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/world"
+	"leeward/runtime/kernel"
+)
+
+// NodeHorizon is how far a rehearsal with nodes looks ahead.
+const NodeHorizon = time.Hour
+
+// PodMove is a pod that would be evicted.
+type PodMove struct {
+	Pod  messages.PodName
+	Node messages.NodeName
+	// After is how long after the change; Why says for which taint, by which toleration.
+	After time.Duration
+	Why   string
+}
+
+// PodMoves are what a change of nodes would lead to.
+type PodMoves struct {
+	// Evicted are the pods that would be evicted, in the order of time and name.
+	Evicted []PodMove
+	// Replaced counts the pods that would be bound to each node in the place of others.
+	Replaced map[messages.NodeName]int
+	// Pending are the pods that no node would take at the end, each with the scheduler's explanation.
+	Pending map[messages.PodName]string
+}
+
+// Nodes plays changes of nodes on a copy of one cluster: its nodes, its pods and what keeps them up. Kubelets are simulated. It looks
+// NodeHorizon ahead.
+func Nodes(ctx context.Context, f Fleet, edits ...*messages.EditNode) (*PodMoves, error) {
+	moves := &PodMoves{Replaced: map[messages.NodeName]int{}, Pending: map[messages.PodName]string{}}
+	begun := false
+	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Order: kernel.FIFO, Nodes: true, Hear: func(at time.Time, fact messages.Fact) {
+		moves.hear(at.Sub(f.Now), fact, begun)
+	}})
+	defer w.Close()
+	defer context.AfterFunc(ctx, w.Interrupt)()
+	if err := settleObjects(w, f.Objects); err != nil {
+		return nil, err
+	}
+	if err := w.Settle(f.Now); err != nil {
+		return nil, err
+	}
+	begun = true
+	for _, e := range edits {
+		if err := w.Nodes().Edit(e); err != nil {
+			return nil, err
+		}
+	}
+	if err := runTo(w, f.Now.Add(NodeHorizon)); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(moves.Evicted, func(a, b PodMove) int { return cmp.Or(cmp.Compare(a.After, b.After), cmp.Compare(a.Pod, b.Pod)) })
+	return moves, nil
+}
+
+// settleObjects gives a world the objects of a cluster that runs: nodes and pods as they are, then what keeps pods up.
+func settleObjects(w *world.World, objects []api.Object) error {
+	order := func(o api.Object) int {
+		switch o.(type) {
+		case *corev1.Node:
+			return 0
+		case *corev1.Pod:
+			return 2
+		}
+		return 1
+	}
+	objects = slices.Clone(objects)
+	slices.SortStableFunc(objects, func(a, b api.Object) int { return cmp.Compare(order(a), order(b)) })
+	for _, o := range objects {
+		if set, is := o.(*appsv1.ReplicaSet); is && metav1.GetControllerOf(set) != nil {
+			continue // its Deployment keeps its pods up
+		}
+		if err := w.Nodes().Settle(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runTo lets time pass.
+func runTo(w *world.World, to time.Time) error {
+	if err := w.Settle(w.Now()); err != nil {
+		return err
+	}
+	for next, ok := w.Next(); ok && !next.After(to); next, ok = w.Next() {
+		if err := w.Settle(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hear takes a fact. What happens before the change is no consequence of it, but a pod may be pending before it and after it.
+func (m *PodMoves) hear(after time.Duration, f messages.Fact, begun bool) {
+	switch f := f.(type) {
+	case *messages.PodUnschedulable:
+		m.Pending[f.Pod] = f.Message
+	case *messages.PodDeleted:
+		delete(m.Pending, f.Pod)
+	case *messages.PodBound:
+		delete(m.Pending, f.Pod)
+		if begun {
+			m.Replaced[f.Node]++
+		}
+	case *messages.PodEvicted:
+		if begun {
+			m.Evicted = append(m.Evicted, PodMove{Pod: f.Pod, Node: f.Node, After: after, Why: journal.PodEvictionGrounds(f)})
+		}
+	}
+}
+
+// String sums the moves up in a line.
+func (m *PodMoves) String() string {
+	bound := 0
+	for _, n := range m.Replaced { // order-free: a sum
+		bound += n
+	}
+	return fmt.Sprintf("%s would be evicted within %s, %d bound elsewhere, %d pending at the end", pods(len(m.Evicted)), NodeHorizon, bound, len(m.Pending))
+}
+
+func pods(n int) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
+}
