@@ -132,3 +132,21 @@ func (v viewed) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
 		}
 	}
 }
+
+// nodesAndPods are the objects of a tier in the order of their names, none where there is no tier.
+func nodesAndPods(tier *nodetier.Tier) (all []api.Object) {
+	if tier == nil {
+		return nil
+	}
+	for _, name := range tier.Nodes() {
+		o := *tier.Node(name)
+		o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
+		all = append(all, &o)
+	}
+	for _, name := range tier.Pods() {
+		o := *tier.Pod(name)
+		o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		all = append(all, &o)
+	}
+	return all
+}

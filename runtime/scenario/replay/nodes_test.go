@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -159,4 +160,18 @@ func TestStepsThatNodesCannotTake(t *testing.T) {
 		require.ErrorAs(t, err, &invalid, spec)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// What became of nodes and pods is among the objects of a run, which a run in another order must have, too.
+func TestARunTellsItsNodesAndPods(t *testing.T) {
+	run, err := replay.Play(nodesOf(t, "  timeline: [{at: 10s, cordon: {node: n1}}]\n"), replay.Options{Seed: 1})
+	require.NoError(t, err)
+	kinds := map[string]int{}
+	for _, o := range run.Objects {
+		kinds[o.GetObjectKind().GroupVersionKind().Kind]++
+		if n, is := o.(*corev1.Node); is {
+			require.Equal(t, n.Name == "n1", n.Spec.Unschedulable)
+		}
+	}
+	require.Equal(t, map[string]int{"Node": 2, "Pod": 6, "Deployment": 1, "DaemonSet": 1}, kinds)
 }

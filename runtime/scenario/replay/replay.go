@@ -60,7 +60,9 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	}
 	monitor := invariant.New(settings, s.Members)
 	c := o.world(settings, s.Members, start)
-	c.Nodes, c.Kubelets = s.OfNodes, s.Kubelets
+	if s.OfNodes { // which need one lane
+		c.Nodes, c.Kubelets, c.Lanes, c.Order = true, s.Kubelets, 1, kernel.Seeded
+	}
 	if c.Lanes <= 1 && s.Began == nil {
 		c.Reported = monitor.Reported
 	}
@@ -240,7 +242,7 @@ func (r *replay) report(profile string, seed uint64) *Run {
 	run := &Run{
 		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File, Line: r.scenario.Line,
 		Seed: seed, Profile: profile, Start: r.start, Passed: true,
-		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
+		Events: r.world.Journal().Entries(), Objects: append(r.world.Store().Objects(), nodesAndPods(r.world.Nodes())...),
 	}
 	for _, e := range r.checker.Finish(r.end) {
 		run.Expect(Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
