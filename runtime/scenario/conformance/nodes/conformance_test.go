@@ -38,9 +38,7 @@ var unlike = map[string]string{
 	"c13-out-of-service":              "the taint out-of-service ends no pod: there is no garbage collection of pods",
 	"c25-fails-while-controller-down": "controllers restart, and cannot be down for a time",
 	"c31-back-but-still-evicted":      "a pod is due in the very instant of the pass that removes the taint, which was added up to 0.1 s after a pass",
-	"r07-seed1007":                    "a scale-down removes another pod: one that is not ready, where the real one removed one that was",
 	"r17-seed1017":                    "a pod that was to end while its kubelet was down ends 1.8 s earlier, and pods are placed otherwise",
-	"r21-seed1021":                    "a scale-down removes another pod",
 	"r01-seed1001":                    "the last node of the last zone is tainted before all zones count as disrupted",
 }
 

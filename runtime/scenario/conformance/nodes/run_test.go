@@ -2,10 +2,10 @@ package nodes
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -44,7 +44,7 @@ type run struct {
 	begins time.Time
 	// pods are the names that pods have here, by those of the recording: of each owner in the order of their creation.
 	pods    map[string][]messages.PodName
-	seed    uint64
+	phase   phase
 	seen    int
 	refused []refusal
 }
@@ -62,7 +62,7 @@ func (r *recording) replayed(t *testing.T, p phase) *account {
 	w := world.New(world.Config{Settings: settings, Start: start, Seed: p.seed, Order: kernel.Seeded, Nodes: true, Kubelets: kubelets})
 	defer w.Close()
 	begins := start.Add(2*settings.NodeMonitorPeriod + p.behind)
-	x := &run{t: t, recording: r, world: w, begins: begins, seed: p.seed, pods: map[string][]messages.PodName{}}
+	x := &run{t: t, recording: r, world: w, begins: begins, phase: p, pods: map[string][]messages.PodName{}}
 	x.prepare()
 	x.until(begins)
 	for i := range r.Script.Events {
@@ -219,9 +219,8 @@ func (x *run) initialPod(s *sighting, owners map[string]api.Object) *corev1.Pod 
 
 // draw is a number of chance for a word, the same every time.
 func (x *run) draw(word string) uint64 {
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, x.seed, word)
-	return h.Sum64() % 60
+	h := sha256.Sum256(fmt.Appendf(nil, "%v %s", x.phase, word))
+	return uint64(h[0])
 }
 
 // ownerNamed is the owner of a pod of a recording: web of web/0, db of db-0.
