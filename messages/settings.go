@@ -341,9 +341,20 @@ type Settings struct {
 	// Kubernetes --kube-api-qps and --kube-api-burst.
 	KubeAPIQPS   float64
 	KubeAPIBurst int
-	// ExactPodDeadlines evicts a pod when its shortest toleration ends, counted from the time of the taint. False: by the timers of
-	// Kubernetes, which count from when the taint was seen, by the first toleration in the list, and are not changed.
+	// ExactPodDeadlines counts a pod's tolerationSeconds from the time of the taint, whatever restarts or is edited meanwhile, and takes back
+	// an eviction that is no longer due. False: by the timers of Kubernetes, which count from when the taint was seen and are not changed.
 	ExactPodDeadlines bool
+	// PodTolerationMatch is MatchFirst (of a pod's tolerations the first in list order that matches a taint) or MatchMinimum (all that match,
+	// the shortest wins, order does not matter).
+	PodTolerationMatch string
+	// PodEvictionUntilDone tries to evict a pod until the API server does it, or nothing asks for it any more. False: five times, 10 ms
+	// apart, and then never again, as in Kubernetes.
+	PodEvictionUntilDone bool
+	// PodEvictionSparesFinished never evicts a pod that has finished, is being deleted, or mirrors a static pod. False: it evicts them like
+	// any other, as in Kubernetes.
+	PodEvictionSparesFinished bool
+	// PodEvictionNamesTaint has the condition DisruptionTarget of an evicted pod name the taint. False: it says that there was one.
+	PodEvictionNamesTaint bool
 	// AvoidTimedTolerations binds a pod to a node whose NoExecute taint it tolerates only for a time where no other node can take it. False:
 	// the scheduler ignores tolerationSeconds, and an evicted pod may come back to the same node.
 	AvoidTimedTolerations bool

@@ -15,7 +15,7 @@ const (
 	// mostTries is how often Kubernetes tries to evict a pod before it gives up, pause the time between two tries.
 	mostTries = 5
 	pause     = 10 * time.Millisecond
-	// longestPause bounds the pause under Leeward's rules, which doubles from try to try.
+	// longestPause bounds the pause of an eviction that is tried until it is done: it doubles from try to try.
 	longestPause = 30 * time.Second
 )
 
@@ -43,24 +43,33 @@ func (a *attempt) running() bool { return a.step != "" }
 func (e *Eviction) assess(now time.Time, out *actors.Outbox) {
 	switch {
 	case e.object == nil || e.node == "" || string(e.node) != e.object.Spec.NodeName:
-	case e.rules.AsKubernetes:
-		e.assessAsKubernetes(now, out)
-	case spared(e.object):
+	case e.rules.SparesFinished && spared(e.object):
 		e.withdraw("it has finished, is being deleted, or is a mirror of a static pod", out)
+	case !e.rules.Exact:
+		e.assessByTimer(now, out)
 	case !e.handled || e.attempt.running():
 		e.assessExactly(now, out)
 	}
 }
 
-// assessAsKubernetes counts from now, and keeps a timer that runs. Source: processPodOnNode of the taint-eviction controller.
-func (e *Eviction) assessAsKubernetes(now time.Time, out *actors.Outbox) {
-	a := taint.AllowanceOf(e.taints, e.object.Spec.Tolerations, taint.Rule{Match: messages.MatchFirst, Numeric: e.rules.Numeric})
+// match is how tolerations are compared with taints.
+func (e *Eviction) match() taint.Rule {
+	return taint.Rule{Match: e.rules.Match, Numeric: e.rules.Numeric}
+}
+
+// assessByTimer counts from now, and keeps a timer that runs. Kubernetes goes on with an eviction that has begun although nothing asks for
+// it any more; one that is tried until it is done must end then. Source: processPodOnNode of the taint-eviction controller.
+func (e *Eviction) assessByTimer(now time.Time, out *actors.Outbox) {
+	a := taint.AllowanceOf(e.taints, e.object.Spec.Tolerations, e.match())
 	v := taint.Tolerance{Outcome: a.Outcome, Taint: a.Taint, Toleration: a.Toleration}
 	if v.Outcome == taint.Until {
 		v.At = a.After(now)
 	}
 	switch v.Outcome {
 	case taint.Forever:
+		if e.rules.UntilDone {
+			e.withdraw(e.stays(), out)
+		}
 		e.cancel(e.stays(), out)
 		e.handled = false
 	case taint.Untolerated:
@@ -75,9 +84,9 @@ func (e *Eviction) assessAsKubernetes(now time.Time, out *actors.Outbox) {
 	}
 }
 
-// assessExactly goes by timeAdded and the shortest toleration, and takes back what is no longer due.
+// assessExactly goes by timeAdded, and takes back what is no longer due.
 func (e *Eviction) assessExactly(now time.Time, out *actors.Outbox) {
-	v := taint.Deadline(e.taints, e.object.Spec.Tolerations, taint.Rule{Match: messages.MatchMinimum, Numeric: e.rules.Numeric})
+	v := taint.Deadline(e.taints, e.object.Spec.Tolerations, e.match())
 	due := v.Outcome == taint.Untolerated || v.Outcome == taint.Until && !v.At.After(now)
 	switch {
 	case due && e.attempt.running():
@@ -205,19 +214,19 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 // disruption is the reason of the condition of an evicted pod.
 const disruption = "DeletionByTaintManager"
 
-// disruption is the message of that condition; only Leeward's names the taint.
+// disruption is the message of that condition.
 func (e *Eviction) disruption(why *verdict) string {
-	if e.rules.AsKubernetes {
-		return "Taint manager: deleting due to NoExecute taint"
+	if e.rules.NamesTaint {
+		return "deleted because of the taint " + taint.String(&why.taint)
 	}
-	return "deleted because of the taint " + taint.String(&why.taint)
+	return "Taint manager: deleting due to NoExecute taint"
 }
 
-// refused waits for another try; Kubernetes gives up after some.
+// refused waits for another try, or gives up after some.
 func (e *Eviction) refused(now time.Time, m *messages.RequestServed, out *actors.Outbox) {
 	f := &messages.PodEvictionFailed{Pod: e.name, Node: e.on(), Verb: m.Verb, Error: m.Error, Tries: e.attempt.tries}
 	switch {
-	case !e.rules.AsKubernetes:
+	case e.rules.UntilDone:
 		f.Retry = now.Add(min(pause<<min(e.attempt.tries-1, 20), longestPause))
 	case e.attempt.tries < mostTries:
 		f.Retry = now.Add(pause)
@@ -247,7 +256,7 @@ func (e *Eviction) grace() int64 {
 	return corev1.DefaultTerminationGracePeriodSeconds
 }
 
-// spared reports whether Leeward's rules never evict a pod.
+// spared reports whether a pod needs no eviction: it has finished, is being deleted, or mirrors a static pod.
 func spared(object *corev1.Pod) bool {
 	_, mirror := object.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || finished(object) || object.DeletionTimestamp != nil

@@ -1,7 +1,6 @@
-// Package podeviction is the machine that evicts one pod for the NoExecute taints of its node. Under the rules of Kubernetes it is the
-// taint-eviction controller of 1.37 with its timers: they count from when a taint is seen, and one that runs is kept whatever else
-// is tolerated for how long. Under Leeward's rules the deadline is that of the taints, timeAdded and the shortest toleration that covers
-// one, across restarts and edits.
+// Package podeviction is the machine that evicts one pod for the NoExecute taints of its node. With no rule set it is the
+// taint-eviction controller of Kubernetes 1.37 with its timers: they count from when a taint is seen, and one that runs is kept whatever
+// else is tolerated for how long. Each rule cures one of its faults, whether or not the others are set.
 package podeviction
 
 import (
@@ -20,8 +19,17 @@ import (
 
 // Rules say how a pod is evicted.
 type Rules struct {
-	// AsKubernetes has the timers of the taint-eviction controller of Kubernetes, with their faults. False: exact deadlines.
-	AsKubernetes bool
+	// Exact counts tolerationSeconds from the taint's timeAdded, across restarts and edits, and takes back what is no longer due. False: the
+	// timers of Kubernetes.
+	Exact bool
+	// Match is which toleration counts for a taint: messages.MatchFirst (also where it is empty) or messages.MatchMinimum.
+	Match string
+	// UntilDone tries until the pod is deleted. False: five times.
+	UntilDone bool
+	// SparesFinished never evicts a pod that has finished, is being deleted, or mirrors a static pod.
+	SparesFinished bool
+	// NamesTaint has the pod's condition name the taint.
+	NamesTaint bool
 	// Numeric allows the operators Lt and Gt. --feature-gates=TaintTolerationComparisonOperators.
 	Numeric bool
 	// Client makes the requests of the eviction.
@@ -99,8 +107,7 @@ func (e *Eviction) next(now time.Time) time.Time {
 	return e.timer.at
 }
 
-// stored takes over the pod. Only another node or other tolerations matter to the timers of Kubernetes; Leeward's rules go by the
-// phase and the deletion, too.
+// stored takes over the pod. Another node and other tolerations matter, and whether it is spared.
 func (e *Eviction) stored(object *corev1.Pod, out *actors.Outbox) {
 	if e.object != nil && e.object.UID != object.UID {
 		e.gone(out)
@@ -111,7 +118,7 @@ func (e *Eviction) stored(object *corev1.Pod, out *actors.Outbox) {
 	case before == nil, before.Spec.NodeName != object.Spec.NodeName,
 		!equality.Semantic.DeepEqual(before.Spec.Tolerations, object.Spec.Tolerations):
 		e.stale = true
-	case !e.rules.AsKubernetes && spared(before) != spared(object):
+	case e.rules.SparesFinished && spared(before) != spared(object):
 		e.stale = true
 	}
 }

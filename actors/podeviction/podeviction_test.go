@@ -27,8 +27,10 @@ var (
 	podAt    = messages.Address{Kind: messages.KindPodEviction, Name: string(self)}
 	clientAt = messages.Address{Kind: messages.KindAPIClient, Name: string(client)}
 
-	kubernetes = podeviction.Rules{AsKubernetes: true, Client: client}
-	leeward    = podeviction.Rules{Client: client}
+	kubernetes = podeviction.Rules{Client: client}
+	leeward    = podeviction.Rules{
+		Exact: true, Match: messages.MatchMinimum, UntilDone: true, SparesFinished: true, NamesTaint: true, Client: client,
+	}
 )
 
 // fleet is one pod with a client that has no limit.
@@ -122,9 +124,30 @@ type event struct {
 	m  messages.Message
 }
 
-// TestTheTableOfEvictions has what was seen of taint eviction in Kubernetes 1.37.1 beside what its documents promise, in seconds from
-// the first taint.
-func TestTheTableOfEvictions(t *testing.T) {
+// eviction is a row of the table: when a pod is deleted in Kubernetes 1.37.1, and when its documents promise it, in seconds from the first
+// taint.
+type eviction struct {
+	name             string
+	pod              *messages.PodStored
+	events           []event
+	seen, documented []float64
+}
+
+// under is when the pod is deleted under some rules.
+func (c *eviction) under(t *testing.T, r podeviction.Rules) []float64 {
+	f := newFleet(t, r)
+	f.tell(c.pod)
+	for _, e := range c.events {
+		f.until(e.at)
+		f.tell(e.m)
+	}
+	f.until(20)
+	return f.deleted
+}
+
+func at(seconds ...float64) []float64 { return seconds }
+
+func evictions() []eviction {
 	aged := tainted("t1")
 	aged.Taints[0].TimeAdded = &metav1.Time{Time: actorstest.Start.Add(-time.Hour)}
 	finished := like(pod(), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
@@ -132,13 +155,7 @@ func TestTheTableOfEvictions(t *testing.T) {
 	ending := like(pod(), func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: actorstest.Start} })
 	both := pod(tolerates("t1", 2), tolerates("t2", 6))
 	var never []float64
-	at := func(seconds ...float64) []float64 { return seconds }
-	for _, c := range []struct {
-		name             string
-		pod              *messages.PodStored
-		events           []event
-		seen, documented []float64
-	}{
+	return []eviction{
 		{"a shorter toleration of a second taint", pod(tolerates("t1", 6), tolerates("t2", 1)), []event{{0, tainted("t1")}, {2, tainted("t1", "t2")}}, at(6), at(3)},
 		{"the timed taint goes", pod(tolerates("t1", 2), tolerates("t2")), []event{{0, tainted("t1", "t2")}, {1, tainted("t2")}}, never, never},
 		{"the taint of the shorter toleration goes", both, []event{{0, tainted("t1", "t2")}, {1, tainted("t2")}}, at(2), at(6)},
@@ -162,23 +179,104 @@ func TestTheTableOfEvictions(t *testing.T) {
 		{"a taint that goes and comes back for a pod that was evicted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {4, tainted()}, {5, tainted("t1")}}, at(3, 8), at(3)},
 		{"a node that is deleted", pod(tolerates("t1", 3)), []event{{0, tainted("t1")}, {1, &messages.NodeTaintsSeen{Node: node, Gone: true}}}, at(3), at(3)},
 		{"another node's taints", pod(), []event{{0, &messages.NodeTaintsSeen{Node: "n2", Taints: tainted("t1").Taints}}}, never, never},
+	}
+}
+
+func TestTheTableOfEvictions(t *testing.T) {
+	for _, c := range evictions() {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.seen, c.under(t, kubernetes), "kubernetes")
+			require.Equal(t, c.documented, c.under(t, leeward), "leeward")
+		})
+	}
+}
+
+// TestEachCureIsARuleOfItsOwn: beside the timers of Kubernetes, each changes the rows that it is about, and no other.
+func TestEachCureIsARuleOfItsOwn(t *testing.T) {
+	for _, cure := range []struct {
+		name  string
+		rules podeviction.Rules
+		cured map[string][]float64
+	}{
+		{"exact deadlines", podeviction.Rules{Exact: true, Client: client}, map[string][]float64{
+			"a shorter toleration of a second taint": at(3), "the taint of the shorter toleration goes": at(6), "the seconds are shortened": at(2),
+			"the seconds are lengthened": at(7), "the taint is an hour old": at(0), "a swap of taints keeps the clock": at(3),
+			"another taint for a pod that was evicted": at(0), "a taint that goes and comes back for a pod that was evicted": at(3),
+		}},
+		{"the shortest toleration", podeviction.Rules{Match: messages.MatchMinimum, Client: client}, map[string][]float64{
+			"everything tolerated first": at(2),
+		}},
+		{"finished pods are spared", podeviction.Rules{SparesFinished: true, Client: client}, map[string][]float64{
+			"a pod that has finished": nil, "a mirror pod": nil, "a pod that is being deleted": nil,
+		}},
+		{"tried until it is done", podeviction.Rules{UntilDone: true, Client: client}, nil},
+		{"the taint is named", podeviction.Rules{NamesTaint: true, Client: client}, nil},
 	} {
-		for _, way := range []struct {
-			name  string
-			rules podeviction.Rules
-			want  []float64
-		}{{"kubernetes", kubernetes, c.seen}, {"leeward", leeward, c.documented}} {
-			t.Run(c.name+"/"+way.name, func(t *testing.T) {
-				f := newFleet(t, way.rules)
-				f.tell(c.pod)
-				for _, e := range c.events {
-					f.until(e.at)
-					f.tell(e.m)
+		t.Run(cure.name, func(t *testing.T) {
+			cured := map[string][]float64{}
+			for _, c := range evictions() {
+				if got := c.under(t, cure.rules); !slices.Equal(got, c.seen) {
+					cured[c.name] = got
 				}
-				f.until(20)
-				require.Equal(t, way.want, f.deleted, "%v", f.kinds())
-			})
-		}
+			}
+			require.Len(t, cured, len(cure.cured), "%v", cured)
+			for row, want := range cure.cured {
+				got, changed := cured[row]
+				require.True(t, changed, row)
+				require.Equal(t, want, got, row)
+			}
+		})
+	}
+}
+
+// TestAPodThatFinishesMeanwhileIsSpared, whatever the timers, and so is one that is tried again and again.
+func TestAPodThatFinishesMeanwhileIsSpared(t *testing.T) {
+	spares := podeviction.Rules{SparesFinished: true, UntilDone: true, Client: client}
+	f := newFleet(t, spares)
+	f.tell(pod(tolerates("t1", 3)), tainted("t1"))
+	f.until(1)
+	f.tell(like(pod(tolerates("t1", 3)), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }))
+	f.until(9)
+	require.Equal(t, []string{"EvictionScheduled", "EvictionCancelled"}, f.kinds())
+	f.Sleeps()
+
+	f = newFleet(t, spares)
+	f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet, Error: "busy"})
+	f.tell(pod(), tainted("t1"))
+	f.tell(like(pod(), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }))
+	require.Equal(t, []string{"EvictionFailed", "EvictionCancelled"}, f.kinds())
+	f.Sleeps()
+}
+
+// TestAnExactEvictionThatWasGivenUpBeginsAgainWhenSomethingChanges, where it is not tried until it is done.
+func TestAnExactEvictionThatWasGivenUpBeginsAgainWhenSomethingChanges(t *testing.T) {
+	f := newFleet(t, podeviction.Rules{Exact: true, Client: client})
+	f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet, Error: "busy"})
+	f.tell(pod(), tainted("t1"))
+	f.until(5)
+	require.Len(t, actorstest.FactsOf[*messages.PodEvictionFailed](f.all), 5)
+	f.Sleeps()
+	f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet})
+	f.until(8)
+	require.Empty(t, f.deleted)
+	f.tell(tainted("t1", "t2"))
+	require.Equal(t, at(8), f.deleted)
+}
+
+// TestTheConditionOfAnEvictedPodNamesTheTaint where that is the rule.
+func TestTheConditionOfAnEvictedPodNamesTheTaint(t *testing.T) {
+	for message, r := range map[string]podeviction.Rules{
+		"Taint manager: deleting due to NoExecute taint": kubernetes,
+		"deleted because of the taint t1=disk:NoExecute": {NamesTaint: true, Client: client},
+	} {
+		d := actorstest.Drive(t, podeviction.New(self, r))
+		d.Tell(pod(), tainted("t1=disk"))
+		d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 1})
+		d.Tell(&messages.RequestServed{Verb: messages.VerbPatch, Attempt: 1})
+		marked := actorstest.MailTo(d.Mail(), messages.Address{Kind: messages.KindAPIServer})
+		require.Equal(t, []messages.Message{
+			&messages.MarkDisrupted{Pod: self, UID: "u1", Reason: "DeletionByTaintManager", Message: message},
+		}, marked)
 	}
 }
 
@@ -245,16 +343,18 @@ func TestAFailedEvictionIsTriedAgain(t *testing.T) {
 	require.Empty(t, f.deleted)
 	f.Sleeps()
 
-	f = newFleet(t, leeward)
-	refuse(f, "etcd is down")
-	f.tell(pod(), tainted("t1"))
-	f.until(100)
-	failed = actorstest.FactsOf[*messages.PodEvictionFailed](f.all)
-	require.Equal(t, 30*time.Second, failed[len(failed)-1].Retry.Sub(failed[len(failed)-2].Retry), "the pause is bounded")
-	refuse(f, "")
-	f.until(140)
-	require.Len(t, f.deleted, 1)
-	f.Sleeps()
+	for _, r := range []podeviction.Rules{leeward, {UntilDone: true, Client: client}} {
+		f = newFleet(t, r)
+		refuse(f, "etcd is down")
+		f.tell(pod(), tainted("t1"))
+		f.until(100)
+		failed = actorstest.FactsOf[*messages.PodEvictionFailed](f.all)
+		require.Equal(t, 30*time.Second, failed[len(failed)-1].Retry.Sub(failed[len(failed)-2].Retry), "the pause is bounded")
+		refuse(f, "")
+		f.until(140)
+		require.Len(t, f.deleted, 1)
+		f.Sleeps()
+	}
 }
 
 // TestAnEvictionThatIsRefusedIsTakenBack where nothing asks for it any more; Kubernetes does not.
@@ -263,7 +363,12 @@ func TestAnEvictionThatIsRefusedIsTakenBack(t *testing.T) {
 		rules podeviction.Rules
 		last  string
 		times int
-	}{{leeward, "EvictionCancelled", 0}, {kubernetes, "DeletionRequested", 1}} {
+	}{
+		{leeward, "EvictionCancelled", 0},
+		{podeviction.Rules{Exact: true, Client: client}, "EvictionCancelled", 0},
+		{podeviction.Rules{UntilDone: true, Client: client}, "EvictionCancelled", 0},
+		{kubernetes, "DeletionRequested", 1},
+	} {
 		f := newFleet(t, c.rules)
 		f.Post(clientAt, &messages.RequestsRefused{Verb: messages.VerbGet, Error: "busy"})
 		f.tell(pod(), tainted("t1"))
@@ -310,7 +415,10 @@ func TestAPodOfTheSameNameIsAnother(t *testing.T) {
 }
 
 func TestTheOrderOfMessagesAtOneInstantDoesNotMatter(t *testing.T) {
-	for _, r := range []podeviction.Rules{kubernetes, leeward} {
+	for _, r := range []podeviction.Rules{
+		kubernetes, leeward,
+		{Exact: true, Client: client}, {Match: messages.MatchMinimum, Client: client}, {UntilDone: true, SparesFinished: true, Client: client},
+	} {
 		var first []messages.Fact
 		ways := 0
 		actorstest.EveryWay(func(choose actorstest.Choose) {

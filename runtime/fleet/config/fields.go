@@ -561,8 +561,27 @@ var fields = numbered([]Field{
 	},
 	{
 		Name:    "exactPodDeadlines",
-		Meaning: "Of the node tier. Evicts a pod when its shortest toleration ends, counted from the time of the taint, never one that has finished, and tries until it is done.",
-		Zero:    "The timers of Kubernetes: they count from when a taint is seen, by the first matching toleration, are not changed by edits, and give up after five tries.",
+		Meaning: "Of the node tier. Counts tolerationSeconds from the time of the taint, across restarts and edits, and cancels an eviction that is no longer due.",
+		Zero:    "The timers of Kubernetes: they count from when a taint is seen, start again with the controllers, and are not changed by edits.",
+	},
+	{
+		Name: "podTolerationMatch", Words: []string{messages.MatchFirst, messages.MatchMinimum},
+		Meaning: "Of the node tier. Which toleration of a pod counts for a taint of its node: the first in the list that matches, as in Kubernetes, or the shortest of all that match.",
+	},
+	{
+		Name:    "podEvictionUntilDone",
+		Meaning: "Of the node tier. Tries to evict a pod until the API server does it or nothing asks for it any more, with pauses that double up to 30 s.",
+		Zero:    "Five times, 10 ms apart, and then never again, as in Kubernetes.",
+	},
+	{
+		Name:    "podEvictionSparesFinished",
+		Meaning: "Of the node tier. Never evicts a pod that has finished, is being deleted, or mirrors a static pod.",
+		Zero:    "They are evicted like any other pod, as in Kubernetes.",
+	},
+	{
+		Name:    "podEvictionNamesTaint",
+		Meaning: "Of the node tier. Has the condition DisruptionTarget of an evicted pod name the taint.",
+		Zero:    "It only says that there was a NoExecute taint, as in Kubernetes.",
 	},
 	{
 		Name:    "avoidTimedTolerations",

@@ -64,6 +64,7 @@ func karmada() messages.Settings {
 		PolicyCleanup:                       api.CleanupNever,
 		EvictionNeedsState:                  true,
 		TolerationMatch:                     messages.MatchFirst,
+		PodTolerationMatch:                  messages.MatchFirst,
 		TolerationSource:                    messages.SourceAppliedPlacement,
 		DeschedulingInterval:                2 * time.Minute,
 		UnschedulableThreshold:              5 * time.Minute,
@@ -176,6 +177,10 @@ func leeward() messages.Settings {
 	s.NodeTaintsSurviveRestart = true
 	s.KubeAPIQPS, s.KubeAPIBurst = 0, 0
 	s.ExactPodDeadlines = true
+	s.PodTolerationMatch = messages.MatchMinimum
+	s.PodEvictionUntilDone = true
+	s.PodEvictionSparesFinished = true
+	s.PodEvictionNamesTaint = true
 	s.AvoidTimedTolerations = true
 	s.SchedulerNamesTaints = true
 	return s
@@ -187,6 +192,9 @@ func kubernetes() messages.Settings {
 	s.NodeMonitorPeriod = k.NodeMonitorPeriod
 	s.ZoneRateRecovers, s.NodeTaintsSurviveRestart = k.ZoneRateRecovers, k.NodeTaintsSurviveRestart
 	s.KubeAPIQPS, s.KubeAPIBurst = k.KubeAPIQPS, k.KubeAPIBurst
-	s.ExactPodDeadlines, s.AvoidTimedTolerations, s.SchedulerNamesTaints = k.ExactPodDeadlines, k.AvoidTimedTolerations, k.SchedulerNamesTaints
+	s.ExactPodDeadlines, s.PodTolerationMatch = k.ExactPodDeadlines, k.PodTolerationMatch
+	s.PodEvictionUntilDone, s.PodEvictionSparesFinished = k.PodEvictionUntilDone, k.PodEvictionSparesFinished
+	s.PodEvictionNamesTaint = k.PodEvictionNamesTaint
+	s.AvoidTimedTolerations, s.SchedulerNamesTaints = k.AvoidTimedTolerations, k.SchedulerNamesTaints
 	return s
 }

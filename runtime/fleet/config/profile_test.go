@@ -102,6 +102,8 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"clusterMonitorPeriod: 5s -> 0s",
 		"nodeMonitorPeriod: 5s -> 0s", "zoneRateRecovers: false -> true", "nodeTaintsSurviveRestart: false -> true",
 		"kubeAPIQPS: 20 -> 0", "kubeAPIBurst: 30 -> 0", "exactPodDeadlines: false -> true",
+		"podTolerationMatch: first -> minimum", "podEvictionUntilDone: false -> true", "podEvictionSparesFinished: false -> true",
+		"podEvictionNamesTaint: false -> true",
 		"avoidTimedTolerations: false -> true", "schedulerNamesTaints: false -> true",
 	}, differences(t, "karmada", "leeward"))
 }
@@ -110,6 +112,8 @@ func TestWhatLeewardDoesOtherwiseWithNodes(t *testing.T) {
 	require.Equal(t, []string{
 		"nodeMonitorPeriod: 5s -> 0s", "zoneRateRecovers: false -> true", "nodeTaintsSurviveRestart: false -> true",
 		"kubeAPIQPS: 20 -> 0", "kubeAPIBurst: 30 -> 0", "exactPodDeadlines: false -> true",
+		"podTolerationMatch: first -> minimum", "podEvictionUntilDone: false -> true", "podEvictionSparesFinished: false -> true",
+		"podEvictionNamesTaint: false -> true",
 		"avoidTimedTolerations: false -> true", "schedulerNamesTaints: false -> true",
 	}, differences(t, "kubernetes", "leeward"))
 }

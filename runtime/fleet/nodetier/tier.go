@@ -151,8 +151,10 @@ func (t *Tier) node(name messages.NodeName) *node.Node {
 }
 
 func (t *Tier) eviction(name messages.PodName) *podeviction.Eviction {
+	s := t.settings
 	return podeviction.New(name, podeviction.Rules{
-		AsKubernetes: !t.settings.ExactPodDeadlines, Numeric: t.settings.NumericTolerations, Client: client,
+		Exact: s.ExactPodDeadlines, Match: s.PodTolerationMatch, UntilDone: s.PodEvictionUntilDone, SparesFinished: s.PodEvictionSparesFinished,
+		NamesTaint: s.PodEvictionNamesTaint, Numeric: s.NumericTolerations, Client: client,
 	})
 }
 
