@@ -19,7 +19,7 @@ const ClusterFinalizer = "karmada.io/cluster-controller"
 func written(ours, old api.Object, decided bool) (next api.Object, changes bool) {
 	switch ours := ours.(type) {
 	case *api.Cluster:
-		return writtenCluster(ours, old)
+		return writtenCluster(ours, old, decided)
 	case *api.ResourceBinding, *api.ClusterResourceBinding:
 		return writtenBinding(ours, old, decided)
 	case *api.Governor:
@@ -28,26 +28,26 @@ func written(ours, old api.Object, decided bool) (next api.Object, changes bool)
 			next.SetUID(uuid.NewUUID())
 			return next, true
 		}
-		return writtenStatus(ours, old)
+		return writtenStatus(ours, old, decided)
 	case *api.ClusterTaintPolicy, *api.FederatedResourceQuota, *api.WorkloadRebalancer:
-		return writtenStatus(ours, old)
+		return writtenStatus(ours, old, decided)
 	default:
 		return writtenTemplate(ours, old)
 	}
 }
 
 // writtenStatus gives an object its status.
-func writtenStatus(ours, old api.Object) (api.Object, bool) {
+func writtenStatus(ours, old api.Object, decided bool) (api.Object, bool) {
 	if old == nil {
 		return nil, false
 	}
 	next := api.Shallow(old)
 	statusOf(next).Set(statusOf(ours))
-	return next, !equality.Semantic.DeepEqual(old, next)
+	return next, decided || !equality.Semantic.DeepEqual(old, next)
 }
 
 // writtenCluster gives a cluster its taints and what the machines know of it; what agents report stays.
-func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
+func writtenCluster(ours *api.Cluster, before api.Object, decided bool) (api.Object, bool) {
 	old, ok := before.(*api.Cluster)
 	if !ok {
 		return nil, false
@@ -67,7 +67,7 @@ func writtenCluster(ours *api.Cluster, before api.Object) (api.Object, bool) {
 		next.Generation++
 		return &next, true
 	}
-	return &next, joining || !equality.Semantic.DeepEqual(old.Status, next.Status)
+	return &next, decided || joining || !equality.Semantic.DeepEqual(old.Status, next.Status)
 }
 
 // joins reports whether a cluster still needs the finalizer that keeps it until nothing runs on it.

@@ -43,6 +43,8 @@ func TestOfWhatPeopleWriteMachinesWriteTheStatus(t *testing.T) {
 			require.Equal(t, c.want, next)
 			_, changes = written(c.ours, next, false)
 			require.False(t, changes, "it is that already")
+			_, changes = written(c.ours, next, true)
+			require.True(t, changes, "what machines decide is not compared")
 			if _, made := c.ours.(*api.Governor); !made {
 				_, changes = written(c.ours, nil, false)
 				require.False(t, changes, "people make it, and somebody has deleted it")
@@ -79,6 +81,8 @@ func TestTheGenerationOfAClusterIsThatOfItsTaints(t *testing.T) {
 	ours := api.Copy(old).(*api.Cluster)
 	_, changes := written(ours, old, false)
 	require.False(t, changes)
+	_, changes = written(ours, old, true)
+	require.True(t, changes, "what machines decide is not compared")
 	ours.Status.WorkloadsStay = "its rack is moved"
 	next, changes := written(ours, old, false)
 	require.True(t, changes)

@@ -52,7 +52,11 @@ func (s *Store) applyToCluster(at time.Time, f messages.AboutCluster) {
 	if c == nil || !applyToCluster(c, at, f) {
 		return
 	}
-	s.touch(s.clusters[f.AboutCluster()])
+	e := s.clusters[f.AboutCluster()]
+	undecided := e.version == e.settled && reports(f)
+	if s.touch(e); undecided {
+		e.settled = e.version
+	}
 	if counts(f) {
 		s.recount(f.AboutCluster())
 	}

@@ -56,6 +56,17 @@ func applyToCluster(c *api.Cluster, at time.Time, f messages.AboutCluster) bool 
 	}
 }
 
+// reports reports whether a fact may tell of a cluster what another writer has stored of it already.
+func reports(f messages.AboutCluster) bool {
+	switch f.(type) {
+	case *messages.ConditionChanged, *messages.LabelsChanged, *messages.ClusterSpecChanged, *messages.CapacityChanged,
+		*messages.ResourceModelsChanged, *messages.EnablementsChanged, *messages.ClusterLeaving:
+		return true
+	default:
+		return false
+	}
+}
+
 func conditionChanged(c *api.Cluster, at time.Time, f *messages.ConditionChanged) (changed bool) {
 	if f.Type == api.ConditionReady {
 		c.Status.ReadyObservation = nil

@@ -36,11 +36,17 @@ func (s *Store) governor() *api.Governor {
 	}
 }
 
+// decide puts the Governor that a fact makes of it.
+func (s *Store) decide(g *api.Governor) {
+	s.Put(g)
+	s.find(GovernorKey).settled--
+}
+
 // putGovernor shows another status. The Governor comes with the first.
 func (s *Store) putGovernor(status *api.GovernorStatus) {
 	next := s.governor()
 	next.Status = *status
-	s.Put(next)
+	s.decide(next)
 }
 
 // RunsWith shows what an engine runs with.
@@ -53,7 +59,7 @@ func (s *Store) RunsWith(at time.Time, profile string, settings []string) {
 		next.CreationTimestamp = metav1.Time{Time: at.Truncate(time.Second)}
 	}
 	next.Status.Profile, next.Status.Settings = profile, settings
-	s.Put(next)
+	s.decide(next)
 }
 
 // mostQuarantined is how many machines in quarantine the Governor names; all are counted.
@@ -72,7 +78,7 @@ func (s *Store) SetQuarantined(at time.Time, all []api.QuarantinedMachine) {
 		next.CreationTimestamp = metav1.Time{Time: at.Truncate(time.Second)}
 	}
 	next.Status.Quarantined, next.Status.QuarantinedCount = all[:min(len(all), mostQuarantined)], int32(len(all))
-	s.Put(next)
+	s.decide(next)
 }
 
 // governorChanged shows how a place is governed now. Its breaker is as it was.

@@ -53,7 +53,7 @@ func (s *Store) hold(of messages.HoldScope, h *api.HoldStatus) {
 		})
 	}
 	next.Status.State = cmp.Or(next.Status.State, string(storm.Normal))
-	s.Put(next)
+	s.decide(next)
 }
 
 // release shows that the evictions of a binding wait for nothing; nil: they wait again.
@@ -65,5 +65,5 @@ func (s *Store) release(b messages.BindingName, r *api.ReleaseStatus) {
 		slices.SortFunc(next.Status.Releases, func(a, b api.ReleaseStatus) int { return cmp.Compare(a.Binding, b.Binding) })
 	}
 	next.Status.State = cmp.Or(next.Status.State, string(storm.Normal))
-	s.Put(next)
+	s.decide(next)
 }

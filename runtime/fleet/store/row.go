@@ -58,7 +58,8 @@ func (s *Store) Stored(key api.Key) Row {
 	return s.ended[key]
 }
 
-// Decided reports whether facts have changed an object that is not committed as it is now.
+// Decided reports whether facts have changed an object that is not committed as it is now: facts that decide something, not those
+// that tell what an agent or a person reports of a cluster, which its object may say already.
 func (s *Store) Decided(key api.Key) bool {
 	e := s.find(key)
 	return e != nil && e.version > e.settled

@@ -1,12 +1,15 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/store"
 )
@@ -82,6 +85,30 @@ func TestABindingIsTheRowsUntilItChanges(t *testing.T) {
 	f.Annotate(webKey, map[string]string{"a": "b"})
 	require.Equal(t, was, theirs)
 	require.Equal(t, "b", f.Binding(web).Meta.Annotations["a"])
+}
+
+// TestWhatIsReportedOfAClusterIsNotDecided for its object may say so already, which what machines decide never does.
+func TestWhatIsReportedOfAClusterIsNotDecided(t *testing.T) {
+	f := newFleet(t)
+	key := store.ClusterKey("member1")
+	reported := func() messages.Fact {
+		return &messages.ConditionChanged{Cluster: "member1", Type: "Ready", Status: metav1.ConditionFalse, Message: fmt.Sprint(f.Version(key))}
+	}
+	f.apply(reported())
+	require.False(t, f.Decided(key))
+	f.apply(&messages.TaintAdded{Cluster: "member1", Taint: corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}})
+	require.True(t, f.Decided(key))
+	f.apply(reported())
+	require.True(t, f.Decided(key), "of both")
+	f.Committed(key, &row{f.Snapshot(key), 1}, f.Version(key))
+	require.False(t, f.Decided(key))
+
+	f.apply(&messages.HoldPlaced{HoldScope: messages.HoldScope{Cluster: "member1"}, Reason: "a check"})
+	require.True(t, f.Decided(store.GovernorKey))
+	f.Committed(store.GovernorKey, &row{f.Snapshot(store.GovernorKey), 2}, f.Version(store.GovernorKey))
+	require.False(t, f.Decided(store.GovernorKey))
+	f.SetPause(&api.Hold{Reason: "a check"})
+	require.False(t, f.Decided(store.GovernorKey), "people did")
 }
 
 // TestWhatOthersStoreChangesNoRow though the machines go on with what they had.
