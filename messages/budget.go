@@ -41,19 +41,19 @@ type WorkloadObserved struct {
 	// Expected is how many replicas it is to have in all.
 	Expected int64
 	// Shares are its targets and the clusters that it is leaving.
-	Shares []Share
+	Shares []ServingShare
 	// AtOnce is set where an eviction for a taint takes the old copy away before the new one serves.
 	AtOnce bool
 	// Exceeds is why its evictions may exceed budgets; empty: they may not.
 	Exceeds string
 }
 
-// Share is what one cluster has of a workload.
-type Share struct {
+// ServingShare is what one cluster has of a workload.
+type ServingShare struct {
 	Cluster ClusterName
 	// Replicas are placed there, Serving of them serve.
 	Replicas, Serving int32
-	Departure         EvictionStage
+	Stage             EvictionStage
 }
 
 // EvictionStage is how far the eviction of a workload from a cluster is.

@@ -34,8 +34,8 @@ func observed(n *actorstest.Network) (last *messages.WorkloadObserved) {
 	return last
 }
 
-func share(cluster messages.ClusterName, replicas, serving int32, d messages.EvictionStage) messages.Share {
-	return messages.Share{Cluster: cluster, Replicas: replicas, Serving: serving, Departure: d}
+func share(cluster messages.ClusterName, replicas, serving int32, d messages.EvictionStage) messages.ServingShare {
+	return messages.ServingShare{Cluster: cluster, Replicas: replicas, Serving: serving, Stage: d}
 }
 
 func TestWithoutBudgetsNobodyIsToldOfAWorkload(t *testing.T) {
@@ -49,16 +49,16 @@ func TestTheGovernorIsToldOfAnEvictionStepByStep(t *testing.T) {
 	b := placed(t, settings(budgeting, destinationFirst), divided(), "m1:2")
 	want := &messages.WorkloadObserved{
 		Binding: name, Budgets: []messages.BudgetName{"default/all"}, Expected: 2,
-		Shares: []messages.Share{share("m1", 2, 2, messages.Stays)},
+		Shares: []messages.ServingShare{share("m1", 2, 2, messages.Stays)},
 	}
 	require.Equal(t, want, observed(b.tell(budgets())))
-	require.Equal(t, []messages.Share{share("m1", 2, 1, messages.Stays)}, observed(b.tell(report("m1", api.Unhealthy, 1, 1))).Shares)
+	require.Equal(t, []messages.ServingShare{share("m1", 2, 1, messages.Stays)}, observed(b.tell(report("m1", api.Unhealthy, 1, 1))).Shares)
 	require.Nil(t, observed(b.tell(report("m1", api.Unhealthy, 1, 1))), "that is no news")
 	b.tell(report("m1", api.Healthy, 2, 1))
-	require.Equal(t, []messages.Share{share("m1", 2, 2, messages.Asks)}, observed(b.tell(tainted("m1", b.Now(), "down"))).Shares)
-	require.Equal(t, []messages.Share{share("m1", 2, 2, messages.Permitted)}, observed(b.tell(permit("m1"))).Shares)
+	require.Equal(t, []messages.ServingShare{share("m1", 2, 2, messages.Asks)}, observed(b.tell(tainted("m1", b.Now(), "down"))).Shares)
+	require.Equal(t, []messages.ServingShare{share("m1", 2, 2, messages.Permitted)}, observed(b.tell(permit("m1"))).Shares)
 	left := observed(b.tell(b.replace("m1", "m2:2")))
-	require.Equal(t, []messages.Share{share("m2", 2, 0, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
+	require.Equal(t, []messages.ServingShare{share("m2", 2, 0, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
 	require.Equal(t, int64(2), left.Expected)
 }
 
@@ -74,7 +74,7 @@ func TestAWorkloadThatIsLeftAtOnceSaysSo(t *testing.T) {
 	require.True(t, observed(b.tell(budgets())).AtOnce)
 	b.tell(tainted("m1", b.Now(), "down"))
 	left := observed(b.tell(permit("m1")))
-	require.Equal(t, []messages.Share{share("m1", 0, 0, messages.Leaves)}, left.Shares, "what is purged serves no more")
+	require.Equal(t, []messages.ServingShare{share("m1", 0, 0, messages.Leaves)}, left.Shares, "what is purged serves no more")
 	require.Equal(t, int64(2), left.Expected, "two have no place")
 }
 
@@ -83,7 +83,7 @@ func TestCopiesThatNobodyHasTakenOverAreStillExpected(t *testing.T) {
 	require.Equal(t, int64(4), observed(b.tell(budgets())).Expected)
 	b.tell(tainted("m1", b.Now(), "down"))
 	left := observed(b.tell(permit("m1")))
-	require.Equal(t, []messages.Share{share("m2", 2, 2, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
+	require.Equal(t, []messages.ServingShare{share("m2", 2, 2, messages.Stays), share("m1", 0, 2, messages.Leaves)}, left.Shares)
 	require.Equal(t, int64(4), left.Expected)
 }
 
@@ -93,7 +93,7 @@ func TestAResourceWithoutReplicasCountsAsOne(t *testing.T) {
 	b.tell(budgets(), plain, claim("default/p", duplicated()))
 	b.tell(b.place("m1"))
 	n := observed(b.tell(report("m1", api.Healthy, 0, 1)))
-	require.Equal(t, []messages.Share{share("m1", 1, 1, messages.Stays)}, n.Shares)
+	require.Equal(t, []messages.ServingShare{share("m1", 1, 1, messages.Stays)}, n.Shares)
 	require.Equal(t, int64(1), n.Expected)
 }
 

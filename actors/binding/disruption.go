@@ -154,18 +154,18 @@ func (d *disruption) observed(v *view) *messages.WorkloadObserved {
 	}
 	for i := range v.targets {
 		t := &v.targets[i]
-		s := messages.Share{Cluster: t.cluster, Replicas: v.weight(t.pods()), Serving: v.serving(t.cluster)}
+		s := messages.ServingShare{Cluster: t.cluster, Replicas: v.weight(t.pods()), Serving: v.serving(t.cluster)}
 		switch {
 		case t.countdown.permitted:
-			s.Departure = messages.Permitted
+			s.Stage = messages.Permitted
 		case t.countdown.requested:
-			s.Departure = messages.Asks
+			s.Stage = messages.Asks
 		}
 		m.Shares = append(m.Shares, s)
 	}
 	for i := range v.handover.tasks {
 		if c := messages.ClusterName(v.handover.tasks[i].FromCluster); v.target(c) == nil {
-			m.Shares = append(m.Shares, messages.Share{Cluster: c, Serving: v.serving(c), Departure: messages.Leaves})
+			m.Shares = append(m.Shares, messages.ServingShare{Cluster: c, Serving: v.serving(c), Stage: messages.Leaves})
 		}
 	}
 	return m

@@ -42,7 +42,7 @@ func on(binding messages.BindingName, replicas int32, clusters ...messages.Clust
 	m := &messages.WorkloadObserved{Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true}
 	for _, c := range clusters {
 		m.Expected += int64(replicas)
-		m.Shares = append(m.Shares, messages.Share{Cluster: c, Replicas: replicas, Serving: replicas})
+		m.Shares = append(m.Shares, messages.ServingShare{Cluster: c, Replicas: replicas, Serving: replicas})
 	}
 	return m
 }
@@ -50,8 +50,8 @@ func on(binding messages.BindingName, replicas int32, clusters ...messages.Clust
 // changed returns a copy of what is known of a workload with another first share.
 func changed(m *messages.WorkloadObserved, serving int32, d messages.EvictionStage) *messages.WorkloadObserved {
 	c := *m
-	c.Shares = append([]messages.Share(nil), m.Shares...)
-	c.Shares[0].Serving, c.Shares[0].Departure = serving, d
+	c.Shares = append([]messages.ServingShare(nil), m.Shares...)
+	c.Shares[0].Serving, c.Shares[0].Stage = serving, d
 	return &c
 }
 
@@ -148,7 +148,7 @@ func TestWhoIsAskedToLeaveServesUntilItMay(t *testing.T) {
 
 func TestWhatAWorkloadCostsIsAskedAgainWhereItNoLongerRuns(t *testing.T) {
 	for name, news := range map[string]*messages.WorkloadObserved{
-		"it serves elsewhere": {Binding: "a", Budgets: []messages.BudgetName{"all"}, AtOnce: true, Expected: 2, Shares: []messages.Share{
+		"it serves elsewhere": {Binding: "a", Budgets: []messages.BudgetName{"all"}, AtOnce: true, Expected: 2, Shares: []messages.ServingShare{
 			{Cluster: "e1", Replicas: 2}, {Cluster: "e2", Replicas: 2, Serving: 2},
 		}},
 		"it is gone from there": on("a", 2, "e2"),
@@ -436,7 +436,7 @@ func TestAPermitThatIsOnItsWayIsNotGivenBack(t *testing.T) {
 	d.Tell(set(slow("all", 3)), on("a", 1, "e1", "e2"), on("b", 2, "e3"))
 	asks := func(second messages.EvictionStage) *messages.WorkloadObserved {
 		m := changed(on("a", 1, "e1", "e2"), 1, messages.Permitted)
-		m.Shares[1].Departure = second
+		m.Shares[1].Stage = second
 		return m
 	}
 	requests := append(from("e1", "a"), from("e2", "a")...)

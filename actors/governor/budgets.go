@@ -144,7 +144,7 @@ func (bs *budgets) amend(w *workload, change func()) {
 // has not heard of yet is neither.
 func (bs *budgets) settleReservations(now time.Time, w *workload) {
 	for _, r := range slices.Clone(w.reservations) {
-		d := w.departure(r.cluster)
+		d := w.stage(r.cluster)
 		if d == messages.Asks || d == messages.Permitted {
 			continue
 		}

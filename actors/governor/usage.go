@@ -84,7 +84,7 @@ func (b *evictionBudget) usage(of messages.BindingName) *usage {
 }
 
 // blocks says why a budget blocks a request that costs so much; nil: it does not.
-func (u *usage) blocks(n *node, cost budget.Eviction) *wait {
+func (u *usage) blocks(n *node, cost budget.Cost) *wait {
 	spec := u.of.Spec
 	if cost.Takes == 0 && (spec.MaxMoved == nil || cost.Moves == 0) {
 		return nil

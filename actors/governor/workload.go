@@ -39,7 +39,7 @@ func (w *workload) count(by int64) {
 func (w *workload) available(without messages.ClusterName, clusters map[messages.ClusterName]*domain) (n int64) {
 	for i := range w.observed.Shares {
 		s := &w.observed.Shares[i]
-		gone := w.observed.AtOnce && (s.Departure > messages.Asks || s.Cluster == without || w.reserved(s.Cluster))
+		gone := w.observed.AtOnce && (s.Stage > messages.Asks || s.Cluster == without || w.reserved(s.Cluster))
 		if c := clusters[s.Cluster]; !gone && (c == nil || !c.state.unhealthy) {
 			n += int64(s.Serving)
 		}
@@ -52,8 +52,8 @@ func (w *workload) reserved(c messages.ClusterName) bool {
 }
 
 // cost is what the eviction of a workload from a cluster costs.
-func (w *workload) cost(from messages.ClusterName, clusters map[messages.ClusterName]*domain) budget.Eviction {
-	e := budget.Eviction{Takes: w.healthy - w.available(from, clusters)}
+func (w *workload) cost(from messages.ClusterName, clusters map[messages.ClusterName]*domain) budget.Cost {
+	e := budget.Cost{Takes: w.healthy - w.available(from, clusters)}
 	for i := range w.observed.Shares {
 		if s := &w.observed.Shares[i]; s.Cluster == from {
 			e.Moves = int64(s.Replicas)
@@ -74,11 +74,11 @@ func (w *workload) end(r reservation) {
 	w.reservations = slices.DeleteFunc(w.reservations, func(o reservation) bool { return o == r })
 }
 
-// departure is how far the eviction from a cluster is; from one where it does not run, there is none.
-func (w *workload) departure(from messages.ClusterName) messages.EvictionStage {
+// stage is how far the eviction from a cluster is; from one where it does not run, there is none.
+func (w *workload) stage(from messages.ClusterName) messages.EvictionStage {
 	for i := range w.observed.Shares {
 		if s := &w.observed.Shares[i]; s.Cluster == from {
-			return s.Departure
+			return s.Stage
 		}
 	}
 	return messages.Stays

@@ -34,7 +34,7 @@ func (s *Scheduler) decide(now time.Time, e *entry, out *actors.Outbox) {
 	if trigger == "" {
 		trigger = triggerOf(cause, e)
 	}
-	s.conclude(now, e, s.plans.plan(now, e.asked, s.plans.request(e.asked)), departure{}, trigger, out)
+	s.conclude(now, e, s.plans.plan(now, e.asked, s.plans.request(e.asked)), evictions{}, trigger, out)
 }
 
 // scaledToZero reports whether a workload should run no replicas, for which no cluster has to fit.
@@ -48,11 +48,11 @@ func (s *Scheduler) placeNowhere(now time.Time, e *entry, trigger string, out *a
 	if trigger == "" {
 		trigger = triggerOf(s.plans.needsPlacing(e.asked), e)
 	}
-	s.conclude(now, e, placement.Decision{Affinity: e.asked.Affinity}, departure{}, trigger, out)
+	s.conclude(now, e, placement.Decision{Affinity: e.asked.Affinity}, evictions{}, trigger, out)
 }
 
-// departure is which clusters a decision lets a binding leave, and why not the others that it must.
-type departure struct {
+// evictions are the clusters that a decision evicts a binding from, and why not from the others that it must be evicted from.
+type evictions struct {
 	clusters []messages.ClusterName
 	obstacle *messages.Obstacle
 }
@@ -65,7 +65,7 @@ func (s *Scheduler) decideLeaving(now time.Time, e *entry, out *actors.Outbox) {
 		s.decideStaying(now, e, obstacleOf(first), out)
 		return
 	}
-	s.conclude(now, e, d, departureOf(e, n, first), messages.TriggerEviction, out)
+	s.conclude(now, e, d, evictionsOf(e, n, first), messages.TriggerEviction, out)
 }
 
 // seek looks for a placement without the clusters that the binding must leave and has no permit for.
@@ -96,16 +96,16 @@ func (s *Scheduler) decideStaying(now time.Time, e *entry, o *messages.Obstacle,
 	}
 	d, trigger := s.plans.plan(now, e.asked, s.plans.request(e.asked)), triggerOf(cause, e)
 	if (len(d.Targets) > 0 || d.Reason == "") && !asPlaced(e.asked, &d) {
-		s.conclude(now, e, d, departure{obstacle: o}, trigger, out)
+		s.conclude(now, e, d, evictions{obstacle: o}, trigger, out)
 		return
 	}
 	s.block(e, o, d, trigger, out)
 }
 
-// departureOf is a departure from the first n of the clusters that a binding must leave, where the first decision
-// was to do without all of them.
-func departureOf(e *entry, n int, first placement.Decision) departure {
-	d := departure{clusters: e.asked.Leaving[:n]}
+// evictionsOf are those from the first n of the clusters that a binding must be evicted from, where the first decision was to do
+// without all of them.
+func evictionsOf(e *entry, n int, first placement.Decision) evictions {
+	d := evictions{clusters: e.asked.Leaving[:n]}
 	if n < len(e.asked.Leaving) {
 		d.obstacle = obstacleOf(first)
 	}
@@ -121,15 +121,15 @@ func obstacleOf(d placement.Decision) *messages.Obstacle {
 }
 
 // conclude makes a decision the binding's own and tells it, unless it is no news.
-func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
-	same := len(leave.clusters) == 0 && asPlaced(e.asked, &d)
+func (s *Scheduler) conclude(now time.Time, e *entry, d placement.Decision, evicts evictions, trigger string, out *actors.Outbox) {
+	same := len(evicts.clusters) == 0 && asPlaced(e.asked, &d)
 	switch {
 	case d.Reason != "" && (!d.Partial() || same):
 		s.fail(e, d, trigger, out)
 	case same:
 		s.keep(e, out)
 	default:
-		s.choose(now, e, d, leave, trigger, out)
+		s.choose(now, e, d, evicts, trigger, out)
 	}
 }
 
@@ -141,40 +141,40 @@ func asPlaced(m *messages.PlaceBinding, d *placement.Decision) bool {
 
 // choose gives the binding new targets. It waits on if it may not leave all clusters that it must, or if
 // not all of its replicas have a place.
-func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, leave departure, trigger string, out *actors.Outbox) {
-	held, seeking := e.asked.Leaving[len(leave.clusters):], e.asked.Seeking
-	move, moved := s.plans.moveTo(e.asked, d.Targets, leave.clusters)
+func (s *Scheduler) choose(now time.Time, e *entry, d placement.Decision, evicts evictions, trigger string, out *actors.Outbox) {
+	held, seeking := e.asked.Leaving[len(evicts.clusters):], e.asked.Seeking
+	move, moved := s.plans.moveTo(e.asked, d.Targets, evicts.clusters)
 	if len(moved) > 0 {
-		leave.clusters = append(slices.Clip(leave.clusters), moved...)
+		evicts.clusters = append(slices.Clip(evicts.clusters), moved...)
 		goes := func(c messages.ClusterName) bool { return slices.Contains(moved, c) }
 		held, seeking = slices.DeleteFunc(slices.Clone(held), goes), slices.DeleteFunc(slices.Clone(seeking), goes)
 	}
 	s.queue.settle(e, len(held)+len(seeking) > 0 || d.Partial())
 	told := held
-	if len(told) == 0 && len(leave.clusters) == 0 { // what it has no permit for is held by the same
+	if len(told) == 0 && len(evicts.clusters) == 0 { // what it has no permit for is held by the same
 		told = seeking
 	}
 	if len(told) == 0 {
-		leave.obstacle = nil
+		evicts.obstacle = nil
 	}
-	e.failure = failureOf(leave.obstacle, d) // so that it is not told again when what it was evicted from is free
+	e.failure = failureOf(evicts.obstacle, d) // so that it is not told again when what it was evicted from is free
 	next := *e.asked
 	next.Targets, next.Affinity, next.Applied = d.Targets, d.Affinity, e.asked.Placement
-	next.Evicting = append(slices.Clip(next.Evicting), leave.clusters...)
-	next.Unreplaced = s.quotas.unreplaced(e.asked, leave.clusters, d.Targets)
+	next.Evicting = append(slices.Clip(next.Evicting), evicts.clusters...)
+	next.Unreplaced = s.quotas.unreplaced(e.asked, evicts.clusters, d.Targets)
 	next.Leaving, next.Seeking, next.LastScheduled = held, seeking, now
 	lapse(&next)
 	s.starts.note(&next, e.asked.Targets)
 	s.account(e.asked, &next)
 	e.asks(next)
 	e.answered = true
-	if len(seeking) > 0 && len(leave.clusters) > 0 {
+	if len(seeking) > 0 && len(evicts.clusters) > 0 {
 		s.queue.mark(e) // for there may be a placement without those now, or another reason why there is none
 		out.WakeAt(now)
 	}
 	out.TellBinding(next.Binding, &messages.PlacementDecided{
 		Request: next.Request, Outcome: messages.PlacementChosen, Targets: d.Targets, Affinity: d.Affinity, Missing: d.Missing,
-		Leaving: leave.clusters, Move: move, Held: told, Obstacle: leave.obstacle, Trigger: trigger,
+		Leaving: evicts.clusters, Move: move, Held: told, Obstacle: evicts.obstacle, Trigger: trigger,
 		Reason: cmp.Or(d.Reason, api.ReasonSuccess), Message: d.Message, Rejections: d.Rejections,
 	})
 }

@@ -109,7 +109,7 @@ func TestStartsCountUntilTheyEndAndLimitOnlyThoseThatMove(t *testing.T) {
 	other := places("default/api", on("m1", 1))
 	require.Empty(t, s.busy(other), "it does not move")
 	other.Leaving = []messages.ClusterName{"m1"}
-	require.Equal(t, []placement.Busy{{Cluster: "m2", Most: "1"}}, s.busy(other))
+	require.Equal(t, []placement.BusyCluster{{Cluster: "m2", Most: "1"}}, s.busy(other))
 	require.True(t, s.move(next, nil))
 	require.Empty(t, s.busy(other))
 	require.False(t, s.limit(&messages.StartsLimited{Cluster: "m3", Most: 1, Why: "2 starts failed"}))

@@ -53,7 +53,7 @@ func (p *plans) without(m *messages.PlaceBinding, leaving []messages.ClusterName
 
 // needsPlacing is why a placement is called for; empty: it is not.
 func (p *plans) needsPlacing(m *messages.PlaceBinding) placement.Cause {
-	return p.planner.NeedsPlacing(&placement.Standing{
+	return p.planner.NeedsPlacing(&placement.Current{
 		Applied: m.Applied, Placement: m.Placement, Workload: m.HasReplicas || m.Set != nil, Replicas: m.Replicas,
 		Set: m.Set, Targets: m.Targets, Affinity: m.Affinity, Fresh: fresh(m),
 	})

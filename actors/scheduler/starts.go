@@ -64,13 +64,13 @@ func (s *starts) whyOn(c messages.ClusterName) string {
 }
 
 // busy are the clusters that start as many others as they may, for a binding that must leave a cluster or did.
-func (s *starts) busy(m *messages.PlaceBinding) (clusters []placement.Busy) {
+func (s *starts) busy(m *messages.PlaceBinding) (clusters []placement.BusyCluster) {
 	if s.settings.MaxStartingPerCluster == 0 && len(s.limits) == 0 || !moving(m) {
 		return nil
 	}
 	for c, n := range s.counts { // order-free: a set
 		if most := s.mostOn(c); most > 0 && n >= most {
-			clusters = append(clusters, placement.Busy{Cluster: c, Most: s.whyOn(c)})
+			clusters = append(clusters, placement.BusyCluster{Cluster: c, Most: s.whyOn(c)})
 		}
 	}
 	return clusters

@@ -86,7 +86,7 @@ func TestTwoRunsAreTheSameOrDifferInALine(t *testing.T) {
 	run := func(profile string, texts ...string) *replay.Run {
 		r := &replay.Run{Name: "calm", Profile: profile}
 		for _, text := range texts {
-			r.Expect(replay.Expectation{Text: text, Passed: true})
+			r.Expect(replay.ExpectationResult{Text: text, Passed: true})
 		}
 		return r
 	}

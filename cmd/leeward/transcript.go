@@ -136,7 +136,7 @@ func (r *replaying) transcript(t task, run *replay.Run) error {
 	case r.update:
 		t.transcripts.record(t.scenario.Name, slices.Clone(now.Bytes()))
 	default:
-		run.Expect(replay.Expectation{
+		run.Expect(replay.ExpectationResult{
 			Text: "transcript " + t.transcripts.name, File: t.transcripts.name,
 			Reason: differences(t.transcripts.name, recorded, now.Bytes()) +
 				"accept it: leeward replay " + shellWord(t.scenario.File) + " --update",

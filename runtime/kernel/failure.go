@@ -37,12 +37,12 @@ func (l *lane) fail(value any, stack []byte) error {
 // for ever.
 type Livelock struct {
 	At      time.Time
-	Handled int    // messages so far
-	Busiest []Busy // at most ten, busiest first
+	Handled int         // messages so far
+	Busiest []BusyActor // at most ten, busiest first
 }
 
-// Busy is an actor and its share of a sample of a livelock.
-type Busy struct {
+// BusyActor is an actor and its share of a sample of a livelock.
+type BusyActor struct {
 	Address messages.Address
 	Handled int
 }
@@ -72,11 +72,11 @@ func (l *lane) overrun(a messages.Address) error {
 	if l.handled < l.limit+sampleSize {
 		return nil
 	}
-	busiest := make([]Busy, 0, len(l.sample))
+	busiest := make([]BusyActor, 0, len(l.sample))
 	for address, n := range l.sample {
-		busiest = append(busiest, Busy{Address: address, Handled: n})
+		busiest = append(busiest, BusyActor{Address: address, Handled: n})
 	}
-	slices.SortFunc(busiest, func(a, b Busy) int {
+	slices.SortFunc(busiest, func(a, b BusyActor) int {
 		return cmp.Or(cmp.Compare(b.Handled, a.Handled), cmp.Compare(a.Address.Kind, b.Address.Kind), cmp.Compare(a.Address.Name, b.Address.Name))
 	})
 	return &Livelock{At: l.now, Handled: l.handled, Busiest: busiest[:min(10, len(busiest))]}

@@ -116,7 +116,7 @@ func TestLivelock(t *testing.T) {
 	var livelock *kernel.Livelock
 	require.ErrorAs(t, err, &livelock)
 	require.Equal(t, at(3), livelock.At)
-	require.Equal(t, []kernel.Busy{{Address: cluster("ping"), Handled: 5000}, {Address: binding("pong"), Handled: 5000}}, livelock.Busiest)
+	require.Equal(t, []kernel.BusyActor{{Address: cluster("ping"), Handled: 5000}, {Address: binding("pong"), Handled: 5000}}, livelock.Busiest)
 	require.EqualError(t, err, "livelock: the instant 2026-01-01T00:00:03Z has not ended after 11000 messages; busiest: cluster/ping (5000) binding/pong (5000)")
 
 	again := l.RunInstant(at(4))

@@ -82,7 +82,7 @@ func documentsOf(all []replay.Comparison) []comparisonDocument {
 	return documents
 }
 
-func documentOf(d *replay.Eviction) *evictionDocument {
+func documentOf(d *replay.EvictionRecord) *evictionDocument {
 	if d == nil {
 		return nil
 	}

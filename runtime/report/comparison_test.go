@@ -18,9 +18,9 @@ func comparing(all ...replay.Comparison) *replay.Run {
 }
 
 var (
-	left   = &replay.Eviction{At: time.Minute, To: []api.TargetCluster{{Name: "m2", Replicas: 2}, {Name: "m3"}}, Released: 75 * time.Second}
-	stuck  = &replay.Eviction{At: time.Minute, Open: true}
-	recant = &replay.Eviction{At: time.Minute, Released: 61500 * time.Millisecond, Back: true}
+	left   = &replay.EvictionRecord{At: time.Minute, To: []api.TargetCluster{{Name: "m2", Replicas: 2}, {Name: "m3"}}, Released: 75 * time.Second}
+	stuck  = &replay.EvictionRecord{At: time.Minute, Open: true}
+	recant = &replay.EvictionRecord{At: time.Minute, Released: 61500 * time.Millisecond, Back: true}
 )
 
 func TestARecordingIsHeldAgainstItsReplayInATable(t *testing.T) {

@@ -49,19 +49,19 @@ func (j *JSON) Close() error {
 // Encode returns one run as JSON, the same bytes for the same run.
 func Encode(r *replay.Run) ([]byte, error) {
 	document := struct {
-		Name         string               `json:"name"`
-		Seed         uint64               `json:"seed"`
-		Profile      string               `json:"profile"`
-		Passed       bool                 `json:"passed"`
-		Expectations []replay.Expectation `json:"expectations"`
-		Events       []json.RawMessage    `json:"events"`
-		Objects      []api.Object         `json:"objects"`
-		Compared     []comparisonDocument `json:"compared,omitzero"`
-		Assumed      []string             `json:"assumed,omitzero"`
-		Error        string               `json:"error,omitempty"`
+		Name         string                     `json:"name"`
+		Seed         uint64                     `json:"seed"`
+		Profile      string                     `json:"profile"`
+		Passed       bool                       `json:"passed"`
+		Expectations []replay.ExpectationResult `json:"expectations"`
+		Events       []json.RawMessage          `json:"events"`
+		Objects      []api.Object               `json:"objects"`
+		Compared     []comparisonDocument       `json:"compared,omitzero"`
+		Assumed      []string                   `json:"assumed,omitzero"`
+		Error        string                     `json:"error,omitempty"`
 	}{
 		Name: r.Name, Seed: r.Seed, Profile: r.Profile, Passed: r.Passed,
-		Expectations: append([]replay.Expectation{}, r.Expectations...), // never null
+		Expectations: append([]replay.ExpectationResult{}, r.Expectations...), // never null
 		Events:       make([]json.RawMessage, len(r.Events)),
 		Compared:     documentsOf(r.Compared),
 		Assumed:      r.Assumed,

@@ -31,7 +31,7 @@ func passing(name string) *replay.Run {
 	return &replay.Run{
 		Name: name, File: "scenarios/" + name + ".yaml", Seed: 1, Profile: "leeward", Start: start, Passed: true,
 		Description:  "Nothing moves.",
-		Expectations: []replay.Expectation{{Text: "at 00:00:10 nginx is on m1:2", Passed: true, At: 10}},
+		Expectations: []replay.ExpectationResult{{Text: "at 00:00:10 nginx is on m1:2", Passed: true, At: 10}},
 		Events:       j.Entries(),
 		Objects: []api.Object{&api.Cluster{
 			TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},
@@ -44,7 +44,7 @@ func passing(name string) *replay.Run {
 func failing(name string, seed uint64) *replay.Run {
 	r := passing(name)
 	r.Seed = seed
-	r.Expect(replay.Expectation{Text: "never EvictionStarted on m1", At: 1.5, Reason: "00:00:01.500 nginx leaves m1\nand so does <web>"})
+	r.Expect(replay.ExpectationResult{Text: "never EvictionStarted on m1", At: 1.5, Reason: "00:00:01.500 nginx leaves m1\nand so does <web>"})
 	return r
 }
 
@@ -253,8 +253,8 @@ func TestNoTextBeginsAnAnnotationOfItsOwn(t *testing.T) {
 	var out strings.Builder
 	g := &GitHub{W: &out}
 	run := &replay.Run{Name: evil, File: evil, Description: evil}
-	run.Expect(replay.Expectation{Text: evil, Reason: evil})
-	run.Expect(replay.Expectation{Text: "long", Reason: strings.Repeat("ä", mostText)})
+	run.Expect(replay.ExpectationResult{Text: evil, Reason: evil})
+	run.Expect(replay.ExpectationResult{Text: "long", Reason: strings.Repeat("ä", mostText)})
 	require.NoError(t, g.Fault(Fault{File: evil, Message: evil}))
 	write(t, g, run)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -316,14 +316,14 @@ func FuzzWordsOfPeople(f *testing.F) {
 	f.Add("\xff", "\u2028", "\x00\u009b")
 	f.Fuzz(func(t *testing.T, name, text, reason string) {
 		run := &replay.Run{Name: name, Description: reason, File: text, Err: errors.New(reason)}
-		run.Expect(replay.Expectation{Text: text, Reason: reason})
+		run.Expect(replay.ExpectationResult{Text: text, Reason: reason})
 
 		var document strings.Builder
 		write(t, &JSON{W: &document}, run)
 		var read struct {
 			Scenarios []struct {
 				Name         string
-				Expectations []replay.Expectation
+				Expectations []replay.ExpectationResult
 			}
 		}
 		require.NoError(t, json.Unmarshal([]byte(document.String()), &read))

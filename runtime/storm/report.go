@@ -102,11 +102,11 @@ type Latency struct {
 	// Share is this stage's part of the time that a failover takes on average, from the stage before.
 	Share float64 `json:"share"`
 	// Buckets hold the failovers, by ascending bounds that grow by a constant factor; empty ones are omitted.
-	Buckets []Bucket `json:"buckets,omitempty"`
+	Buckets []LatencyBucket `json:"buckets,omitempty"`
 }
 
-// Bucket counts failovers that took longer than From and not longer than To.
-type Bucket struct {
+// LatencyBucket counts failovers that took longer than From and not longer than To.
+type LatencyBucket struct {
 	From  Seconds `json:"fromSeconds"`
 	To    Seconds `json:"toSeconds"`
 	Count int     `json:"count"`

@@ -29,7 +29,7 @@ func TestSecondsAreShort(t *testing.T) {
 func TestAReportReadsBackAsItWasWritten(t *testing.T) {
 	want := storm.Report{
 		Command: "leeward storm", Elapsed: storm.Seconds(1500 * time.Millisecond),
-		Latencies: []storm.Latency{{Stage: storm.StageEvicted, P99: storm.Seconds(time.Millisecond), Buckets: []storm.Bucket{{To: 1000, Count: 3}}}},
+		Latencies: []storm.Latency{{Stage: storm.StageEvicted, P99: storm.Seconds(time.Millisecond), Buckets: []storm.LatencyBucket{{To: 1000, Count: 3}}}},
 		Checks:    []storm.Check{{Name: "nothing is lost", Passed: true}},
 	}
 	text, err := json.Marshal(&want)

@@ -252,7 +252,7 @@ func (f *sameData) assess(b *testing.B, w *bareWorkload) (done int) {
 		}
 		return drop
 	})
-	if cause := f.planner.NeedsPlacing(&placement.Standing{
+	if cause := f.planner.NeedsPlacing(&placement.Current{
 		Applied: w.applied, Placement: w.spec.Placement, Workload: true, Replicas: w.spec.Replicas, Targets: w.spec.Clusters,
 	}); cause != "" {
 		b.Fatalf("%s needs another place: %s", w.name, cause)

@@ -131,8 +131,8 @@ func bound(i int) int64 {
 }
 
 // buckets gather the bars of a histogram, which are narrower. What is under the first bound begins at 0.
-func buckets(h *hdrhistogram.Histogram) []Bucket {
-	var list []Bucket
+func buckets(h *hdrhistogram.Histogram) []LatencyBucket {
+	var list []LatencyBucket
 	upper := 0
 	for _, bar := range h.Distribution() {
 		if bar.Count == 0 {
@@ -141,7 +141,7 @@ func buckets(h *hdrhistogram.Histogram) []Bucket {
 		for bound(upper) < bar.To {
 			upper++
 		}
-		b := Bucket{To: Seconds(bound(upper))}
+		b := LatencyBucket{To: Seconds(bound(upper))}
 		if upper > 0 {
 			b.From = Seconds(bound(upper - 1))
 		}

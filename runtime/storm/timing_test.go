@@ -40,7 +40,7 @@ func TestBucketsCoverEveryLatencyOnce(t *testing.T) {
 		require.True(t, i == 0 || list[i-1].To <= b.From, "%+v", list)
 	}
 	require.Equal(t, 7, sum)
-	require.Equal(t, Bucket{From: 0, To: Seconds(time.Microsecond), Count: 3}, list[0])
+	require.Equal(t, LatencyBucket{From: 0, To: Seconds(time.Microsecond), Count: 3}, list[0])
 	require.Equal(t, 2, list[1].Count)
 }
 

@@ -82,8 +82,8 @@ func (a *Account) Allowed(b *api.EvictionBudgetSpec) int64 {
 	return allowed
 }
 
-// Eviction says what one costs.
-type Eviction struct {
+// Cost is what an eviction costs.
+type Cost struct {
 	// Takes is how many replicas stop serving by it, Moves how many are placed elsewhere.
 	Takes, Moves int64
 }
@@ -100,7 +100,7 @@ type Objection struct {
 
 // Judge asks a budget about an eviction. What takes nothing away is never kept for minAvailable or
 // maxUnavailable: not what does not serve, and not what serves until its replacement does.
-func Judge(b *api.EvictionBudgetSpec, a *Account, e Eviction) Objection {
+func Judge(b *api.EvictionBudgetSpec, a *Account, e Cost) Objection {
 	desired := Desired(b, a.Expected)
 	if e.Takes > 0 && a.Healthy-e.Takes < desired {
 		v := Objection{Message: fmt.Sprintf("%d of %d replicas available, %d required; the eviction takes %d immediately", a.Healthy, a.Expected, desired, e.Takes)}

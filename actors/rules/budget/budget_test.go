@@ -94,36 +94,36 @@ func TestJudge(t *testing.T) {
 		name     string
 		spec     api.EvictionBudgetSpec
 		account  budget.Account
-		eviction budget.Eviction
+		eviction budget.Cost
 		want     budget.Objection
 		allowed  int64
 	}{
-		{"enough go on serving", available("4"), budget.Account{Expected: 6, Healthy: 6}, budget.Eviction{Takes: 2}, budget.Objection{}, 2},
-		{"one too few would", available("5"), budget.Account{Expected: 6, Healthy: 6}, budget.Eviction{Takes: 2},
+		{"enough go on serving", available("4"), budget.Account{Expected: 6, Healthy: 6}, budget.Cost{Takes: 2}, budget.Objection{}, 2},
+		{"one too few would", available("5"), budget.Account{Expected: 6, Healthy: 6}, budget.Cost{Takes: 2},
 			budget.Objection{Never: true, Message: "the eviction takes 2 of 6 replicas immediately, and 5 are required"}, 1},
-		{"they would if all served", available("4"), budget.Account{Expected: 6, Healthy: 5}, budget.Eviction{Takes: 2},
+		{"they would if all served", available("4"), budget.Account{Expected: 6, Healthy: 5}, budget.Cost{Takes: 2},
 			budget.Objection{Message: "5 of 6 replicas available, 4 required; the eviction takes 2 immediately"}, 1},
-		{"what does not serve may go whatever serves", available("4"), budget.Account{Expected: 6, Healthy: 1}, budget.Eviction{Moves: 2}, budget.Objection{}, 0},
-		{"none may be missing", unavailable("0"), budget.Account{Expected: 2, Healthy: 2}, budget.Eviction{Takes: 1},
+		{"what does not serve may go whatever serves", available("4"), budget.Account{Expected: 6, Healthy: 1}, budget.Cost{Moves: 2}, budget.Objection{}, 0},
+		{"none may be missing", unavailable("0"), budget.Account{Expected: 2, Healthy: 2}, budget.Cost{Takes: 1},
 			budget.Objection{Never: true, Message: "the eviction takes 1 of 2 replicas immediately, and 2 are required"}, 0},
-		{"moves have room", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved}, budget.Eviction{Moves: 1}, budget.Objection{}, 1},
-		{"or have it when one has left the window", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved}, budget.Eviction{Moves: 2},
+		{"moves have room", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved}, budget.Cost{Moves: 1}, budget.Objection{}, 1},
+		{"or have it when one has left the window", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved}, budget.Cost{Moves: 2},
 			budget.Objection{Message: "3 replicas moved of at most 4 within 10m0s; the eviction moves 2", Until: now.Add(time.Minute)}, 1},
-		{"or both", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved}, budget.Eviction{Moves: 4},
+		{"or both", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved}, budget.Cost{Moves: 4},
 			budget.Objection{Message: "3 replicas moved of at most 4 within 10m0s; the eviction moves 4", Until: now.Add(9 * time.Minute)}, 1},
-		{"those that have not left yet count", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved[1:], Pending: 3}, budget.Eviction{Moves: 1},
+		{"those that have not left yet count", moving("4"), budget.Account{Expected: 9, Healthy: 9, Moves: moved[1:], Pending: 3}, budget.Cost{Moves: 1},
 			budget.Objection{Message: "4 replicas moved of at most 4 within 10m0s; the eviction moves 1", Until: now.Add(9 * time.Minute)}, 0},
-		{"and time does not end them", moving("4"), budget.Account{Expected: 9, Healthy: 9, Pending: 4}, budget.Eviction{Moves: 1},
+		{"and time does not end them", moving("4"), budget.Account{Expected: 9, Healthy: 9, Pending: 4}, budget.Cost{Moves: 1},
 			budget.Objection{Message: "4 replicas moved of at most 4 within 10m0s; the eviction moves 1"}, 0},
-		{"a share of moves", moving("10%"), budget.Account{Expected: 11, Healthy: 11}, budget.Eviction{Moves: 3},
+		{"a share of moves", moving("10%"), budget.Account{Expected: 11, Healthy: 11}, budget.Cost{Moves: 3},
 			budget.Objection{Never: true, Message: "the eviction moves 3 replicas, and at most 2 of 11 may move within 10m0s"}, 2},
-		{"two of the largest workloads are more than 32 bits hold", available("1"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32}, budget.Eviction{Takes: math.MaxInt32},
+		{"two of the largest workloads are more than 32 bits hold", available("1"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32}, budget.Cost{Takes: math.MaxInt32},
 			budget.Objection{}, 2*math.MaxInt32 - 1},
-		{"and so may they move", moving("100%"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32, Moves: most[:1], Pending: 1}, budget.Eviction{Moves: math.MaxInt32},
+		{"and so may they move", moving("100%"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32, Moves: most[:1], Pending: 1}, budget.Cost{Moves: math.MaxInt32},
 			budget.Objection{Message: "2147483648 replicas moved of at most 4294967294 within 10m0s; the eviction moves 2147483647", Until: now.Add(9 * time.Minute)}, math.MaxInt32 - 1},
-		{"all that moved counts", moving("100%"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32, Moves: most}, budget.Eviction{Moves: 1},
+		{"all that moved counts", moving("100%"), budget.Account{Expected: 2 * math.MaxInt32, Healthy: 2 * math.MaxInt32, Moves: most}, budget.Cost{Moves: 1},
 			budget.Objection{Message: "4294967294 replicas moved of at most 4294967294 within 10m0s; the eviction moves 1", Until: now.Add(9 * time.Minute)}, 0},
-		{"what moves nothing needs no room", moving("0"), budget.Account{Expected: 3, Healthy: 3}, budget.Eviction{Takes: 1}, budget.Objection{}, 0},
+		{"what moves nothing needs no room", moving("0"), budget.Account{Expected: 3, Healthy: 3}, budget.Cost{Takes: 1}, budget.Objection{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, budget.Judge(&c.spec, &c.account, c.eviction))

@@ -23,7 +23,7 @@ type cast struct {
 	prev  []int32 // replicas
 	turn  []int32 // index in Previous
 
-	busy    []Busy
+	busy    []BusyCluster
 	touched []int32 // slots with a role
 }
 

@@ -9,8 +9,8 @@ import (
 	"leeward/messages/api"
 )
 
-// Standing is what is known of a resource that has been placed, or will be for the first time.
-type Standing struct {
+// Current is what is known of a resource that has been placed, or will be for the first time.
+type Current struct {
 	// Applied is the placement of the last success; nil: there was none.
 	Applied   *api.Placement
 	Placement *api.Placement
@@ -39,7 +39,7 @@ const (
 
 // NeedsPlacing returns what calls for a placement, given that something happened that may. Source:
 // Karmada's scheduler, which looks for these causes in this order.
-func (p *Planner) NeedsPlacing(s *Standing) Cause {
+func (p *Planner) NeedsPlacing(s *Current) Cause {
 	placement := s.Placement
 	if placement == nil {
 		placement = &anywhere
@@ -92,7 +92,7 @@ func termNamed(p *api.Placement, name string) *api.ClusterAffinityTerm {
 }
 
 // replicasChanged reports whether the targets do not have the replicas that the strategy gives them.
-func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Standing) bool {
+func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Current) bool {
 	sum := int64(0)
 	for i := range s.Targets {
 		sum += int64(s.Targets[i].Replicas)
@@ -104,7 +104,7 @@ func replicasChanged(strategy *api.ReplicaSchedulingStrategy, s *Standing) bool 
 }
 
 // setChanged reports whether a set runs nowhere or, where sets are exact, not as it is wanted.
-func (p *Planner) setChanged(s *Standing) bool {
+func (p *Planner) setChanged(s *Current) bool {
 	return len(s.Targets) == 0 || p.ways.ExactSets && slices.ContainsFunc(s.Targets, func(t api.TargetCluster) bool {
 		return !t.Components.Equal(s.Set.Targets)
 	})

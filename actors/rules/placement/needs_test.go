@@ -28,18 +28,18 @@ func TestNeedsPlacing(t *testing.T) {
 		p.WorkloadAffinity = &api.WorkloadAffinity{AntiAffinity: &api.WorkloadAffinityTerm{GroupByLabelKey: "app"}}
 		return p
 	}
-	settled := func(p *api.Placement, targets ...api.TargetCluster) placement.Standing {
-		return placement.Standing{Applied: p, Placement: p, Workload: true, Replicas: 4, Targets: targets}
+	settled := func(p *api.Placement, targets ...api.TargetCluster) placement.Current {
+		return placement.Current{Applied: p, Placement: p, Workload: true, Replicas: 4, Targets: targets}
 	}
-	changed := func(from, to *api.Placement, affinity string) placement.Standing {
+	changed := func(from, to *api.Placement, affinity string) placement.Current {
 		s := settled(to, on("a", 4))
 		s.Applied, s.Affinity = from, affinity
 		return s
 	}
-	fresh := func(s placement.Standing) placement.Standing { s.Fresh = true; return s }
+	fresh := func(s placement.Current) placement.Current { s.Fresh = true; return s }
 	tests := []struct {
 		name     string
-		standing placement.Standing
+		standing placement.Current
 		want     placement.Cause
 	}{
 		{"all as it should be", settled(spreading(dynamic), on("a", 1), on("b", 3)), ""},
@@ -63,8 +63,8 @@ func TestNeedsPlacing(t *testing.T) {
 
 		{"asked for", fresh(settled(spreading(dynamic), on("a", 4))), placement.CauseRequest},
 		{"duplicated follows the fleet", settled(spreading(duplicated), on("a", 4)), placement.CauseAlways},
-		{"so does what has no replicas", placement.Standing{Applied: spreading(dynamic), Placement: spreading(dynamic), Targets: list(on("a", 0))}, placement.CauseAlways},
-		{"and what no policy restricts", placement.Standing{Applied: &api.Placement{}, Workload: true}, placement.CauseAlways},
+		{"so does what has no replicas", placement.Current{Applied: spreading(dynamic), Placement: spreading(dynamic), Targets: list(on("a", 0))}, placement.CauseAlways},
+		{"and what no policy restricts", placement.Current{Applied: &api.Placement{}, Workload: true}, placement.CauseAlways},
 
 		{"a target is being deleted", settled(spreading(dynamic), on("a", 2), on("deleting", 2)), placement.CauseDeletion},
 		{"a target is gone", settled(spreading(dynamic), on("a", 2), on("gone", 2)), placement.CauseDeletion},

@@ -208,7 +208,7 @@ func (d dice) request(p *api.Placement, clusters int) *placement.Request {
 		r.Cooling = append(r.Cooling, messages.ClusterName(d.name(clusters)))
 	}
 	for d.oneIn(4) {
-		r.Busy = append(r.Busy, placement.Busy{Cluster: messages.ClusterName(d.name(clusters)), Most: d.name(clusters)})
+		r.Busy = append(r.Busy, placement.BusyCluster{Cluster: messages.ClusterName(d.name(clusters)), Most: d.name(clusters)})
 	}
 	for d.oneIn(4) {
 		r.Untold = append(r.Untold, d.name(clusters))

@@ -255,7 +255,7 @@ func (n *reference) rejects(now time.Time, r *placement.Request, p *api.Placemen
 	if slices.Contains(r.Cooling, v.Name) {
 		return "cluster(s) was evicted from recently because the application failed"
 	}
-	starts := slices.IndexFunc(r.Busy, func(b placement.Busy) bool { return b.Cluster == v.Name })
+	starts := slices.IndexFunc(r.Busy, func(b placement.BusyCluster) bool { return b.Cluster == v.Name })
 	switch {
 	case o.has:
 		return ""

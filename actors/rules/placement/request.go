@@ -31,7 +31,7 @@ type Request struct {
 	// Full are clusters that say that they have no capacity for more replicas of the resource.
 	Full []messages.ClusterName
 	// Busy are clusters that start as many copies for others as they may: they do not fit unless it runs there.
-	Busy []Busy
+	Busy []BusyCluster
 	// Untold are clusters that are told nothing for now: they do not fit unless it runs there, and take nothing more.
 	Untold []string
 	// Together are the clusters that run others of the resource's group, and Apart those that run others
@@ -46,8 +46,8 @@ type Request struct {
 	Return bool
 }
 
-// Busy is a cluster that starts as many copies as it may, and how many that are, in words.
-type Busy struct {
+// BusyCluster is one that starts as many copies as it may, and how many that are, in words.
+type BusyCluster struct {
 	Cluster messages.ClusterName
 	Most    string
 }

@@ -32,7 +32,7 @@ type term struct {
 	tiers []*affinity.Matcher
 	// verdicts say, by slot, whether the cluster is selected and has what the spread constraints name;
 	// tier, which tier selects it first.
-	verdicts []verdict
+	verdicts []fitness
 	tier     []uint16
 }
 
@@ -209,7 +209,7 @@ func (r *rule) judge(slot int32, v *messages.ClusterView) {
 }
 
 // lacks returns which property a spread constraint names that the cluster does not have.
-func (r *rule) lacks(v *messages.ClusterView) verdict {
+func (r *rule) lacks(v *messages.ClusterView) fitness {
 	for i := range r.placement.SpreadConstraints {
 		switch r.placement.SpreadConstraints[i].SpreadByField {
 		case api.SpreadByProvider:

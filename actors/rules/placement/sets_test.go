@@ -145,7 +145,7 @@ func TestWhatCallsForPlacingASetAgain(t *testing.T) {
 		{"duplicated, and it is wanted otherwise", duplicated, list(other), placement.CauseAlways, placement.CauseReplicas},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &placement.Standing{Applied: test.p, Placement: test.p, Workload: true, Set: set, Targets: test.targets}
+			s := &placement.Current{Applied: test.p, Placement: test.p, Workload: true, Set: set, Targets: test.targets}
 			require.Equal(t, test.karmada, plannerOver(cluster("a", 9)).NeedsPlacing(s))
 			require.Equal(t, test.exact, exact(cluster("a", 9)).NeedsPlacing(s))
 		})

@@ -13,11 +13,11 @@ import (
 	"leeward/messages/api"
 )
 
-// verdict says whether a cluster fits, and if not, why.
-type verdict uint8
+// fitness says whether a cluster fits, and if not, why.
+type fitness uint8
 
 const (
-	fits verdict = iota
+	fits fitness = iota
 	leaving
 	offAffinity
 	noProvider
@@ -73,7 +73,7 @@ type attempt struct {
 
 // verdict judges one cluster, last by its capacity for a set of components. For the verdicts on a taint it
 // returns the taint's index.
-func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
+func (p *Planner) verdict(a *attempt, slot int32) (v fitness, taint int) {
 	v, taint = p.judge(a, slot)
 	if v == fits && a.Set != nil && p.crowds(a, slot) {
 		return tooSmall, -1
@@ -83,7 +83,7 @@ func (p *Planner) verdict(a *attempt, slot int32) (v verdict, taint int) {
 
 // judge judges one cluster, whatever its capacity. Karmada asks its filters in an order that differs from process to
 // process; this one names first what people can read off the policy, last what comes and goes.
-func (p *Planner) judge(a *attempt, slot int32) (v verdict, taint int) {
+func (p *Planner) judge(a *attempt, slot int32) (v fitness, taint int) {
 	marks, kept := p.fleet.marks[slot], p.roles[slot]&kept != 0
 	switch {
 	case marks&deleting != 0 && !(kept && p.evicted(a, slot)):
@@ -127,7 +127,7 @@ func (p *Planner) evicted(a *attempt, slot int32) bool {
 
 // welcome judges whether a cluster may take new replicas. One that is not ready has the taint that says so,
 // or should have: a workload that tolerates it may come.
-func (p *Planner) welcome(a *attempt, slot int32) (v verdict, at int) {
+func (p *Planner) welcome(a *attempt, slot int32) (v fitness, at int) {
 	marks := p.fleet.marks[slot]
 	at = -1
 	if marks&tainted != 0 {
@@ -158,7 +158,7 @@ func (p *Planner) frozen(a *attempt, slot int32) bool {
 
 // tolerance judges a cluster by its taints. How long they are tolerated matters only where the
 // settings say so: as soon as it has been too long, nothing new comes to the cluster.
-func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (verdict, int) {
+func (p *Planner) tolerance(a *attempt, v *messages.ClusterView) (fitness, int) {
 	tolerations := a.rule.placement.ClusterTolerations
 	if i := taint.FirstUntolerated(v.Taints, tolerations, p.ways.Taints.Numeric); i >= 0 {
 		return untolerated, i
@@ -227,7 +227,7 @@ func (t *term) explain(v *messages.ClusterView) string {
 
 // cause is why some clusters do not fit.
 type cause struct {
-	verdict verdict
+	verdict fitness
 	taint   corev1.Taint // without its time, so that it is alike on many clusters
 	scarce  string       // what there is too little of, or how many there may be
 	count   int          // of the clusters
@@ -237,7 +237,7 @@ type cause struct {
 type misfit struct {
 	slot    int32
 	taint   int16 // that the verdict is about, -1 for others
-	verdict verdict
+	verdict fitness
 }
 
 func (p *Planner) causeOf(m *misfit) cause {

@@ -39,7 +39,7 @@ func cooling(r *placement.Request, names ...messages.ClusterName) *placement.Req
 
 func busy(r *placement.Request, names ...messages.ClusterName) *placement.Request {
 	for _, name := range names {
-		r.Busy = append(r.Busy, placement.Busy{Cluster: name, Most: "2"})
+		r.Busy = append(r.Busy, placement.BusyCluster{Cluster: name, Most: "2"})
 	}
 	return r
 }

@@ -16,7 +16,7 @@ func (r Rate) Limits() bool { return r.PerSecond > 0 }
 // interval is the time that one eviction takes.
 func (r Rate) interval() time.Duration { return time.Duration(float64(time.Second) / r.PerSecond) }
 
-// Bucket counts evictions against a rate. It holds an instant and no count, so that nothing has to be
+// LatencyBucket counts evictions against a rate. It holds an instant and no count, so that nothing has to be
 // filled up as time goes by: it is when the evictions so far are all paid for. The zero Bucket is full.
 type Bucket struct{ paid time.Time }
 

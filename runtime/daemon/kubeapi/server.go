@@ -67,7 +67,7 @@ type Config struct {
 	// Settings are those by which objects are completed and validated. They may change while the server runs.
 	Settings func() *messages.Settings
 	// Preview warns of what a write would lead to. Optional.
-	Preview Preview
+	Preview PreviewFunc
 	// Answer fills in the status of a preview, and may change nothing. An error says what is wrong with the
 	// question. Optional: without it no previews are served.
 	Answer func(context.Context, *api.FailoverPreview) error

@@ -23,15 +23,15 @@ import (
 type admitting struct {
 	settings func() *messages.Settings
 	clock    clock.Clock
-	preview  Preview
+	preview  PreviewFunc
 }
 
 // now is what objects are stamped with: in seconds, as they are stored.
 func (a *admitting) now() time.Time { return a.clock.Now().Truncate(time.Second) }
 
-// Preview tells people what a write would lead to, before it is made: one warning of at most 120 characters
+// PreviewFunc tells people what a write would lead to, before it is made: one warning of at most 120 characters
 // each. old is nil for a new object. It must not change the objects.
-type Preview func(ctx context.Context, o, old api.Object) []string
+type PreviewFunc func(ctx context.Context, o, old api.Object) []string
 
 // strategy is how objects of one kind are written.
 type strategy struct {

@@ -73,7 +73,7 @@ func editCluster(w *world.World, before, now *api.Cluster) error {
 
 // reconcileDrain begins or ends a drain that was asked for, or taken back, while no daemon ran.
 func (f *Fleet) reconcileDrain(c *api.Cluster) {
-	under := observed.Drain{Wanted: c.Status.Drain != nil}
+	under := observed.DrainRequest{Wanted: c.Status.Drain != nil}
 	if under.Wanted && c.Status.Drain.Deadline != nil {
 		under.Deadline = c.Status.Drain.Deadline.UTC()
 	}

@@ -23,7 +23,7 @@ type rooms struct {
 	// reserved is whether the scheduler reserved capacity when they were told last.
 	reserved bool
 	// own is what copies take by the bindings of the store, of each resource as of a version; nil until it is asked for.
-	own  store.Usage
+	own  store.ClusterUsage
 	asOf map[*catalog.Resource]int64
 }
 
@@ -47,7 +47,7 @@ func (r *rooms) count(e *engine.Engine) {
 	if r.own != nil {
 		return
 	}
-	r.own, r.asOf = store.Usage{}, map[*catalog.Resource]int64{}
+	r.own, r.asOf = store.ClusterUsage{}, map[*catalog.Resource]int64{}
 	for _, of := range [...]*catalog.Resource{catalog.Bindings, catalog.ClusterBindings} {
 		if table := e.Table(of.Name()); table != nil {
 			all := table.Snapshot()

@@ -108,7 +108,7 @@ func accountOf(g *messages.Budget, b messages.BindingName) account {
 // moves counts one eviction for a budget, and asks whether the budget allowed it.
 func (m *Monitor) moves(at time.Time, s *store.Store, g *messages.Budget, f *messages.EvictionStarted) {
 	d, of := evictedFrom{f.Binding, f.Cluster}, accountOf(g, f.Binding)
-	window, goes := m.budgeted.moved[of], budget.Eviction{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}
+	window, goes := m.budgeted.moved[of], budget.Cost{Moves: int64(departing(s.Binding(f.Binding), &f.Task))}
 	window.Forget(at, budget.Span(g.Spec.MaxMoved))
 	if expected, known := m.expected(s, g, of); known && !m.budgeted.exceeded[d] {
 		v := budget.Judge(g.Spec, &budget.Account{Expected: expected, Healthy: endless, Moves: window}, goes)

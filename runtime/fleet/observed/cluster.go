@@ -63,21 +63,21 @@ func Conditions(before, now *api.ClusterStatus) []*messages.ConditionReported {
 	return news
 }
 
-// Drain is whether people want a cluster emptied, and until when; with a zero deadline, at some time.
-type Drain struct {
+// DrainRequest is whether people want a cluster emptied, and until when; with a zero deadline, at some time.
+type DrainRequest struct {
 	Wanted   bool
 	Deadline time.Time
 }
 
 // DrainOf reads the annotation, whose value admission has seen.
-func DrainOf(c *api.Cluster) Drain {
+func DrainOf(c *api.Cluster) DrainRequest {
 	value, wanted := c.Annotations[api.AnnotationDrain]
 	deadline, _ := time.Parse(time.RFC3339, value) // empty: none
-	return Drain{wanted, deadline.UTC()}
+	return DrainRequest{wanted, deadline.UTC()}
 }
 
 // Message tells the cluster of it.
-func (d Drain) Message() messages.ToCluster {
+func (d DrainRequest) Message() messages.ToCluster {
 	if d.Wanted {
 		return &messages.DrainRequested{Deadline: d.Deadline}
 	}

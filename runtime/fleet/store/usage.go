@@ -12,12 +12,12 @@ import (
 	"leeward/messages/api"
 )
 
-// Usage is what copies that serve take of each cluster: cpu in thousandths, all else in whole units. A scheduler that
+// ClusterUsage is what copies that serve take of each cluster: cpu in thousandths, all else in whole units. A scheduler that
 // reserves capacity for what is placed (capacityReservation) must see what clusters report without it.
-type Usage map[messages.ClusterName]map[corev1.ResourceName]int64
+type ClusterUsage map[messages.ClusterName]map[corev1.ResourceName]int64
 
 // Count adds the copies of a binding so many times; nil has none. Those of several components report no replicas of each.
-func (u Usage) Count(b *Binding, times int64) {
+func (u ClusterUsage) Count(b *Binding, times int64) {
 	for _, item := range b.items() {
 		name, ready := messages.ClusterName(item.ClusterName), times*int64(ReadyReplicas(&item))
 		if ready == 0 || len(b.Spec.Components) > 0 {
@@ -37,7 +37,7 @@ func (u Usage) Count(b *Binding, times int64) {
 }
 
 // Others is what a cluster reports, without what Leeward's own copies take of it.
-func (u Usage) Others(name messages.ClusterName, reported *api.ResourceSummary) *api.ResourceSummary {
+func (u ClusterUsage) Others(name messages.ClusterName, reported *api.ResourceSummary) *api.ResourceSummary {
 	if reported == nil || len(reported.Allocated) == 0 || len(u[name]) == 0 {
 		return reported
 	}
@@ -57,7 +57,7 @@ func (u Usage) Others(name messages.ClusterName, reported *api.ResourceSummary) 
 // WithoutOwn has the clusters among some objects report what others take of them, as far as the bindings among the objects
 // tell.
 func WithoutOwn(objects []api.Object) {
-	own := Usage{}
+	own := ClusterUsage{}
 	for _, o := range objects {
 		own.Count(AsBinding(o), 1)
 	}

@@ -137,7 +137,7 @@ func (d *drawing) when(b *timeline.Bar) string {
 }
 
 // expectations draws what was expected where it was decided.
-func (d *drawing) expectations(all []replay.Expectation) {
+func (d *drawing) expectations(all []replay.ExpectationResult) {
 	if len(all) == 0 {
 		return
 	}

@@ -34,7 +34,7 @@ func outage(name string) *replay.Run {
 	at(6*time.Minute, &messages.EvictionEnded{Binding: "d/web", Cluster: "m1", Reason: messages.EndedHealthy, After: time.Minute})
 	return &replay.Run{
 		Name: name, Description: "One & only.", File: "a.yaml", Profile: "leeward", Seed: 7, Start: start, Events: j.Entries(),
-		Expectations: []replay.Expectation{
+		Expectations: []replay.ExpectationResult{
 			{Text: "web runs on m2", Passed: true, At: 300},
 			{Text: "never EvictionStarted", At: 300, Reason: "at 5m d/web left m1"},
 		},
@@ -170,7 +170,7 @@ func FuzzWordsOfPeople(f *testing.F) {
 			}},
 			{At: start.Add(time.Hour), Fact: &messages.ScheduleFailed{Binding: messages.BindingName(text), Reason: name, Message: reason}},
 		}}
-		r.Expect(replay.Expectation{Text: text, Reason: reason})
+		r.Expect(replay.ExpectationResult{Text: text, Reason: reason})
 		var out strings.Builder
 		require.NoError(t, (&Replay{W: &out, begun: true}).Add(r))
 		d := parse(t, out.String())

@@ -25,9 +25,9 @@ func burst() *storm.Report {
 		Rates: storm.Rates{Released: storm.Rate{Count: 4, PerSecond: 10, Peak: 20}, Held: 3},
 		Latencies: []storm.Latency{
 			{Stage: storm.StageEvicted, Count: 4, P50: 2 * ms, P90: 9 * ms, P99: 90 * ms, Mean: 5 * ms, Share: 0.25,
-				Buckets: []storm.Bucket{{From: 1 * ms, To: 10 * ms, Count: 3}, {From: 10 * ms, To: 100 * ms, Count: 1}}},
+				Buckets: []storm.LatencyBucket{{From: 1 * ms, To: 10 * ms, Count: 3}, {From: 10 * ms, To: 100 * ms, Count: 1}}},
 			{Stage: storm.StageReleased, Count: 4, P50: 50 * ms, P90: 60 * ms, P99: 90 * ms, Mean: 20 * ms, Share: 0.75,
-				Buckets: []storm.Bucket{{From: 10 * ms, To: 100 * ms, Count: 4}}},
+				Buckets: []storm.LatencyBucket{{From: 10 * ms, To: 100 * ms, Count: 4}}},
 		},
 		Series: storm.Series{Interval: 100 * ms, Points: []storm.Point{
 			{Evicted: 1, Backlog: 1}, {Evicted: 3, Placed: 4, Backlog: 4}, {Released: 2, Backlog: 2}, {Released: 2}}},
@@ -133,8 +133,8 @@ func TestTheFleetsTimeIsShownWhereThereIsAny(t *testing.T) {
 	r := burst()
 	const second = 1000 * ms
 	r.FleetLatencies = []storm.Latency{
-		{Stage: storm.StageEvicted, Count: 4, Buckets: []storm.Bucket{{To: 1000, Count: 4}}},
-		{Stage: storm.StageHealthy, Count: 4, P50: 20 * second, Max: 20 * second, Buckets: []storm.Bucket{{From: 20 * second, To: 25 * second, Count: 4}}}}
+		{Stage: storm.StageEvicted, Count: 4, Buckets: []storm.LatencyBucket{{To: 1000, Count: 4}}},
+		{Stage: storm.StageHealthy, Count: 4, P50: 20 * second, Max: 20 * second, Buckets: []storm.LatencyBucket{{From: 20 * second, To: 25 * second, Count: 4}}}}
 	require.Contains(t, stormPageOf(t, r).texts("h2"), "How long failovers take the fleet")
 	d := byFleet(r.FleetLatencies)
 	require.Equal(t, []string{"10s", "20s", "50s", "1m40s"}, labels(d.Axis), "what took no time does not stretch the scale")
@@ -150,7 +150,7 @@ func TestPercentilesOfOneValueAreOneMark(t *testing.T) {
 }
 
 func TestALatencyOfNothingIsOnTheScale(t *testing.T) {
-	d := distributed([]storm.Latency{{Stage: storm.StagePlaced, Count: 1, Buckets: []storm.Bucket{{From: 0, To: 0, Count: 1}}}, {Stage: storm.StageHealthy}})
+	d := distributed([]storm.Latency{{Stage: storm.StagePlaced, Count: 1, Buckets: []storm.LatencyBucket{{From: 0, To: 0, Count: 1}}}, {Stage: storm.StageHealthy}})
 	require.Equal(t, "1µs", d.Axis[0].Label)
 	require.Equal(t, []float64{1}, heights(d.Strips[0].Columns))
 	require.Empty(t, d.Strips[1].Marks)

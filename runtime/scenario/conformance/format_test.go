@@ -103,11 +103,11 @@ type Sighting struct {
 }
 
 // Placements are those that bindings went through, by their names, from the initial ones on.
-func (o *Observation) Placements() map[messages.BindingName][]incident.Placement {
-	all := map[messages.BindingName][]incident.Placement{}
+func (o *Observation) Placements() map[messages.BindingName][]incident.PlacementAt {
+	all := map[messages.BindingName][]incident.PlacementAt{}
 	note := func(at time.Duration, b *Binding) {
 		name := messages.NameBinding(metav1.NamespaceDefault, b.Name)
-		all[name] = append(all[name], incident.Placement{At: at, Clusters: b.Clusters, Tasks: b.Tasks})
+		all[name] = append(all[name], incident.PlacementAt{At: at, Clusters: b.Clusters, Tasks: b.Tasks})
 	}
 	for i := range o.InitialBindings {
 		note(0, &o.InitialBindings[i])

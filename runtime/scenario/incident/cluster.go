@@ -18,7 +18,7 @@ import (
 
 // cluster tells of a cluster what people did with it and what its agent said of it, each by itself: what the control
 // plane made of that stays out.
-func (c *conversion) cluster(n *Change) {
+func (c *conversion) cluster(n *ObjectChange) {
 	now, _ := n.Now.(*api.Cluster)
 	before, known := n.Before.(*api.Cluster)
 	switch {
@@ -49,7 +49,7 @@ func withStatus(o *api.Cluster) api.Object {
 }
 
 // edited tells of labels, taints, holds and drains, and of where the cluster lies.
-func (c *conversion) edited(n *Change, before, now *api.Cluster) {
+func (c *conversion) edited(n *ObjectChange, before, now *api.Cluster) {
 	was, is := before.Spec, now.Spec
 	was.Taints, is.Taints = nil, nil
 	if !equality.Semantic.DeepEqual(was, is) || !maps.Equal(before.Labels, now.Labels) {
@@ -73,7 +73,7 @@ func (c *conversion) edited(n *Change, before, now *api.Cluster) {
 }
 
 // peoples are the taints of a cluster that people put there.
-func (c *conversion) peoples(n *Change, before, now *api.Cluster) []corev1.Taint {
+func (c *conversion) peoples(n *ObjectChange, before, now *api.Cluster) []corev1.Taint {
 	var taints []corev1.Taint
 	for _, t := range now.Spec.Taints {
 		stood := before != nil && taint.Find(before.Spec.Taints, t.Key, t.Effect) >= 0
@@ -86,7 +86,7 @@ func (c *conversion) peoples(n *Change, before, now *api.Cluster) []corev1.Taint
 
 // byPeople reports whether an edit of a taint is people's. Who wrote it says so where that is known; otherwise it is
 // what the taint is for.
-func (c *conversion) byPeople(n *Change, e *messages.TaintEdit, before, now *api.Cluster) bool {
+func (c *conversion) byPeople(n *ObjectChange, e *messages.TaintEdit, before, now *api.Cluster) bool {
 	if !e.Remove && before != nil {
 		if i := taint.Find(before.Spec.Taints, e.Taint.Key, e.Taint.Effect); i >= 0 && before.Spec.Taints[i].Value == e.Taint.Value {
 			return false // only its time is set

@@ -56,7 +56,7 @@ func (all Evictions) until(end time.Duration, others Evictions) Evictions {
 	return by
 }
 
-func agreement(recorded, replayed *replay.Eviction) replay.Agreement {
+func agreement(recorded, replayed *replay.EvictionRecord) replay.Agreement {
 	switch {
 	case replayed == nil:
 		return replay.OnlyRecorded

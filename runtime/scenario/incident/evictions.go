@@ -12,8 +12,8 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-// Placement is where a binding is, and what it leaves, from an instant after the start on.
-type Placement struct {
+// PlacementAt is where a binding is, and what it leaves, from an instant after the start on.
+type PlacementAt struct {
 	At       time.Duration
 	Clusters []api.TargetCluster
 	Tasks    []api.GracefulEvictionTask
@@ -27,18 +27,18 @@ type left struct {
 }
 
 // Evictions are how bindings left clusters.
-type Evictions map[left]*replay.Eviction
+type Evictions map[left]*replay.EvictionRecord
 
 // follower follows one binding from placement to placement.
 type follower struct {
 	name messages.BindingName
-	last Placement
+	last PlacementAt
 	all  Evictions
 	// open are the evictions whose old copy is still there, in order.
 	open []left
 }
 
-func (all Evictions) of(name messages.BindingName, stood Placement) *follower {
+func (all Evictions) of(name messages.BindingName, stood PlacementAt) *follower {
 	d := &follower{name: name, last: stood, all: all}
 	for _, k := range stood.Tasks {
 		d.leave(0, k.FromCluster)
@@ -47,7 +47,7 @@ func (all Evictions) of(name messages.BindingName, stood Placement) *follower {
 }
 
 // add takes in the next placement.
-func (d *follower) add(p Placement) {
+func (d *follower) add(p PlacementAt) {
 	for _, t := range d.last.Clusters {
 		if !targeted(p.Clusters, t.Name) {
 			d.leave(p.At, t.Name)
@@ -66,7 +66,7 @@ func (d *follower) leave(at time.Duration, cluster string) {
 	for d.all[l] != nil {
 		l.times++
 	}
-	d.all[l] = &replay.Eviction{At: at, Open: true}
+	d.all[l] = &replay.EvictionRecord{At: at, Open: true}
 	d.open = append(d.open, l)
 }
 
@@ -80,7 +80,7 @@ func (d *follower) takenOver(gained []api.TargetCluster) {
 }
 
 // ends closes an eviction whose task is gone.
-func (d *follower) ends(l left, p *Placement) bool {
+func (d *follower) ends(l left, p *PlacementAt) bool {
 	if slices.ContainsFunc(p.Tasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == l.cluster }) {
 		return false
 	}
@@ -121,9 +121,9 @@ func (i *Incident) Evictions() Evictions {
 		}
 		name := b.Name()
 		if bindings[name] == nil || c.Before == nil {
-			bindings[name] = all.of(name, Placement{})
+			bindings[name] = all.of(name, PlacementAt{})
 		}
-		bindings[name].add(Placement{c.At, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
+		bindings[name].add(PlacementAt{c.At, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
 	}
 	return all
 }
@@ -147,10 +147,10 @@ func Replayed(r *replay.Run, stood []api.Object) Evictions {
 			continue // a binding that goes leaves no cluster
 		}
 		if folds[name] == nil {
-			bindings[name], folds[name] = all.of(name, Placement{}), &failover.Binding{}
+			bindings[name], folds[name] = all.of(name, PlacementAt{}), &failover.Binding{}
 		}
 		folds[name].Take(e.At, e.Fact, func(time.Time, failover.Step, *failover.Failover) {})
-		next := Placement{At: e.At.Sub(r.Start), Clusters: slices.Clone(folds[name].Clusters)}
+		next := PlacementAt{At: e.At.Sub(r.Start), Clusters: slices.Clone(folds[name].Clusters)}
 		for o := range folds[name].Handovers() {
 			next.Tasks = append(next.Tasks, o.Eviction.Task)
 		}
@@ -164,7 +164,7 @@ func begin(stood []api.Object) (Evictions, map[messages.BindingName]*follower) {
 	all, bindings := Evictions{}, map[messages.BindingName]*follower{}
 	for _, o := range stood {
 		if b := store.AsBinding(o); b != nil {
-			bindings[b.Name()] = all.of(b.Name(), Placement{0, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
+			bindings[b.Name()] = all.of(b.Name(), PlacementAt{0, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
 		}
 	}
 	return all, bindings

@@ -115,7 +115,7 @@ func once(at, released float64, to string) incident.Evictions {
 	all := incident.Evictions{}
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	tasks := []api.GracefulEvictionTask{{FromCluster: "m1"}}
-	all.Follow("shop/web", []incident.Placement{{Clusters: on("m1")}, {At: seconds(at), Clusters: on(to), Tasks: tasks}, {At: seconds(released), Clusters: on(to)}})
+	all.Follow("shop/web", []incident.PlacementAt{{Clusters: on("m1")}, {At: seconds(at), Clusters: on(to), Tasks: tasks}, {At: seconds(released), Clusters: on(to)}})
 	return all
 }
 

@@ -28,7 +28,7 @@ type Incident struct {
 	Duration time.Duration
 	// Stood are the objects that were there at first, Changes what became of them and others, in order.
 	Stood   []api.Object
-	Changes []Change
+	Changes []ObjectChange
 	// Notes say what is missing, a line each.
 	Notes []string
 
@@ -38,8 +38,8 @@ type Incident struct {
 	managers map[string]bool
 }
 
-// Change is one change of one object.
-type Change struct {
+// ObjectChange is one change of one object.
+type ObjectChange struct {
 	// Line of the file, and when it was seen, after Start.
 	Line int
 	At   time.Duration
@@ -50,7 +50,7 @@ type Change struct {
 }
 
 // Key is the object's.
-func (c *Change) Key() api.Key {
+func (c *ObjectChange) Key() api.Key {
 	if c.Now == nil {
 		return api.KeyOf(c.Before)
 	}
@@ -197,13 +197,13 @@ func (r *reader) object(l *Line) {
 	case l.Type == Stood && before == nil && r.listOf(o).times == 0:
 		r.incident.Stood = append(r.incident.Stood, o)
 	case before == nil:
-		r.change(Change{Now: o})
+		r.change(ObjectChange{Now: o})
 	default:
-		r.change(Change{Before: before.object, Now: o, By: fresh(before.writers, l.Writers)})
+		r.change(ObjectChange{Before: before.object, Now: o, By: fresh(before.writers, l.Writers)})
 	}
 }
 
-func (r *reader) change(c Change) {
+func (r *reader) change(c ObjectChange) {
 	c.Line, c.At = r.line, r.at
 	r.incident.Changes = append(r.incident.Changes, c)
 }
@@ -233,7 +233,7 @@ func (r *reader) deletion(l *Line) {
 }
 
 func (r *reader) drop(key api.Key) {
-	r.change(Change{Before: r.known[key].object})
+	r.change(ObjectChange{Before: r.known[key].object})
 	delete(r.known, key)
 }
 

@@ -34,7 +34,7 @@ type Under struct {
 // than that, for what was decided last.
 func (i *Incident) Scenario(u Under) *scenario.Scenario {
 	c := &conversion{
-		incident: i, under: u, own: store.Usage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
+		incident: i, under: u, own: store.ClusterUsage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
 		copies: map[placed]*copyState{}, leases: map[messages.ClusterName]*renewal{},
 		startups: map[messages.ClusterName][]time.Duration{}, rooms: map[placed]int32{},
 	}
@@ -69,7 +69,7 @@ type conversion struct {
 	under  Under
 	// own is what copies take of clusters; reserves is set where the scheduler of the replay is to see what clusters report
 	// without it, because it reserves capacity for what it places.
-	own      store.Usage
+	own      store.ClusterUsage
 	reserves bool
 	// reports are what agents reported last of the capacity of their clusters.
 	reports map[messages.ClusterName]*api.ResourceSummary
@@ -120,7 +120,7 @@ func plays(o api.Object) bool {
 	return true
 }
 
-func (c *conversion) change(n *Change) {
+func (c *conversion) change(n *ObjectChange) {
 	c.line, c.at = n.Line, n.At
 	if c.pinned[n.Key()] {
 		return
@@ -158,7 +158,7 @@ func (c *conversion) tell(cluster string, what ...messages.ToCluster) {
 }
 
 // object applies or deletes what people write. That the control plane wrote its status, or whose it is, is no change.
-func (c *conversion) object(n *Change) {
+func (c *conversion) object(n *ObjectChange) {
 	if p, ok := n.Now.(*api.ClusterTaintPolicy); ok {
 		c.policies[p.Name] = p
 	}
@@ -169,7 +169,7 @@ func (c *conversion) object(n *Change) {
 }
 
 // write has people write an object, or delete it: also one that only waits for finalizers is gone.
-func (c *conversion) write(n *Change, before, now api.Object) {
+func (c *conversion) write(n *ObjectChange, before, now api.Object) {
 	switch {
 	case now == nil && before == nil:
 	case now == nil:
@@ -215,7 +215,7 @@ func unclaimed(all map[string]string) map[string]string {
 }
 
 // binding passes on what people said of the evictions of a binding; the rest of it the control plane decided.
-func (c *conversion) binding(n *Change) {
+func (c *conversion) binding(n *ObjectChange) {
 	c.taken(store.AsBinding(n.Before), store.AsBinding(n.Now))
 	if n.Now == nil {
 		return
@@ -233,7 +233,7 @@ func (c *conversion) binding(n *Change) {
 }
 
 // governor passes on that people paused evictions; the rest of it the control plane decided.
-func (c *conversion) governor(n *Change) {
+func (c *conversion) governor(n *ObjectChange) {
 	var was, is *api.Hold
 	if g, ok := n.Before.(*api.Governor); ok {
 		was = g.Spec.Pause

@@ -53,7 +53,7 @@ func (i *Incident) governed() (profile string, overrides []config.Override, know
 }
 
 // settings changes those that the engine ran with otherwise from then on.
-func (c *conversion) settings(n *Change) {
+func (c *conversion) settings(n *ObjectChange) {
 	profile, overrides, known := c.incident.ranWith(n.Now)
 	if !known {
 		return

@@ -9,8 +9,8 @@ import (
 	"leeward/runtime/fleet/journal"
 )
 
-// Eviction is how a workload left a cluster. Instants are offsets from the start.
-type Eviction struct {
+// EvictionRecord is how a workload left a cluster. Instants are offsets from the start.
+type EvictionRecord struct {
 	// At is when it had to: the cluster ceased to be one of its targets.
 	At time.Duration
 	// To are the clusters that took over, with the replicas that each got; none: no cluster did.
@@ -38,12 +38,12 @@ const (
 type Comparison struct {
 	Binding            string
 	Cluster            string
-	Recorded, Replayed *Eviction
+	Recorded, Replayed *EvictionRecord
 	Verdict            Agreement
 }
 
 // String is "00:06:00 for member3:2, released 00:06:15".
-func (d *Eviction) String() string {
+func (d *EvictionRecord) String() string {
 	if d == nil {
 		return "stays"
 	}

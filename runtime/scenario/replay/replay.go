@@ -245,14 +245,14 @@ func (r *replay) report(profile string, seed uint64) *Run {
 		Events: r.world.Journal().Entries(), Objects: append(r.world.Store().Objects(), nodesAndPods(r.world.Nodes())...),
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(Expectation{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
+		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
 	}
 	if r.scenario.Began != nil {
 		return run
 	}
 	r.monitor.Finish(r.end, r.world.Store())
 	for _, v := range r.monitor.Violations() {
-		run.Expect(Expectation{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+		run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
 	}
 	return run
 }

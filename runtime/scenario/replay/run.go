@@ -20,7 +20,7 @@ type Run struct {
 	Start time.Time
 	// Passed is false if an expectation failed or the run ended in Err.
 	Passed       bool
-	Expectations []Expectation
+	Expectations []ExpectationResult
 	Events       []journal.Entry
 	// Objects are all there are in the end, in the store's order.
 	Objects []api.Object
@@ -36,8 +36,8 @@ type Run struct {
 	Repeat  string
 }
 
-// Expectation is one thing that a scenario asks for, and whether it held.
-type Expectation struct {
+// ExpectationResult is one thing that a scenario asks for, and whether it held.
+type ExpectationResult struct {
 	// Text is the expectation as a person would say it.
 	Text   string `json:"text"`
 	Passed bool   `json:"passed"`
@@ -51,7 +51,7 @@ type Expectation struct {
 }
 
 // Place is where an expectation of a run is written, or what it is about.
-func (e *Expectation) Place(r *Run) (file string, line int) {
+func (e *ExpectationResult) Place(r *Run) (file string, line int) {
 	switch {
 	case e.File != "":
 		return e.File, max(1, e.Line)
@@ -62,7 +62,7 @@ func (e *Expectation) Place(r *Run) (file string, line int) {
 }
 
 // Expect adds an expectation that was checked outside the run.
-func (r *Run) Expect(e Expectation) {
+func (r *Run) Expect(e ExpectationResult) {
 	r.Expectations = append(r.Expectations, e)
 	r.Passed = r.Passed && e.Passed
 }

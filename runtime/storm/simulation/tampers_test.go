@@ -126,7 +126,7 @@ func outdated(*simulation.Case) world.Tamper {
 }
 
 // surplus has more replicas serve wherever some do than are to run.
-func surplus(shares []messages.Share) []messages.Share {
+func surplus(shares []messages.ServingShare) []messages.ServingShare {
 	shares = slices.Clone(shares)
 	for i := range shares {
 		if shares[i].Serving > 0 {
