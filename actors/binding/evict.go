@@ -24,7 +24,9 @@ func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *a
 // reconsiderAll looks at every target again because tolerations, reports or settings changed.
 func (b *Binding) reconsiderAll(now time.Time, out *actors.Outbox) {
 	b.eachTarget(func(t *target) { b.reconsider(now, t, false, out) })
-	b.reviseAnswers(out)
+	for i := range b.targets { // the clusters that may have asked before ask again, for the answer may be another now
+		b.reviseAnswer(b.targets[i].cluster, out)
+	}
 }
 
 // eachTarget visits every target; the visit may take that target, and no other, off the result.

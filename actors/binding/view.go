@@ -117,13 +117,6 @@ func (v *view) placedAsAsked() bool {
 	return v.applied == v.spec.Placement || reflect.DeepEqual(v.applied, v.spec.Placement)
 }
 
-// reviseAnswers has the clusters ask again that may have asked before, for the answer may be another now.
-func (v *view) reviseAnswers(out *actors.Outbox) {
-	for i := range v.targets {
-		v.reviseAnswer(v.targets[i].cluster, out)
-	}
-}
-
 // reviseAnswer has one cluster ask again: its copy became unhealthy or healthy, was evicted, or reports
 // another state.
 func (v *view) reviseAnswer(c messages.ClusterName, out *actors.Outbox) {

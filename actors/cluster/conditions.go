@@ -124,7 +124,7 @@ func reportedAs(now time.Time, m *messages.ConditionReported, before *metav1.Con
 // held as long as the status that it is about.
 func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Condition) {
 	h := youngCondition{kind: kind, since: now, before: before}
-	if i := c.heldAt(kind); i >= 0 {
+	if i := slices.IndexFunc(c.held, func(h youngCondition) bool { return h.kind == kind }); i >= 0 {
 		if sameStatus(before, after) {
 			return
 		}
@@ -153,10 +153,6 @@ func (c *Cluster) settleConditions(now time.Time) {
 	if len(c.held) < before {
 		c.reopen()
 	}
-}
-
-func (c *Cluster) heldAt(kind string) int {
-	return slices.IndexFunc(c.held, func(h youngCondition) bool { return h.kind == kind })
 }
 
 // blind reports whether a policy must know how a condition was before a restart to judge.

@@ -75,7 +75,10 @@ func (p *Propagation) offered(w *messages.Workload, out *actors.Outbox) {
 	case rank != propagation.NoMatch:
 		p.claim(w.Binding, rank, out)
 	case p.holds[w.Binding]:
-		p.release(w.Binding, out)
+		b := w.Binding
+		delete(p.holds, b)
+		p.claimed = slices.DeleteFunc(p.claimed, func(c messages.BindingName) bool { return c == b })
+		out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name, Life: p.life})
 	}
 }
 
@@ -92,10 +95,4 @@ func (p *Propagation) claim(b messages.BindingName, rank propagation.Rank, out *
 		Policy: p.name, Life: p.life, ClusterScoped: p.name.Namespace() == "", Priority: priority, Rank: int(rank),
 		Preempts: p.spec.Preemption == api.PreemptAlways, Waits: len(p.absent) > 0, Spec: p.spec,
 	})
-}
-
-func (p *Propagation) release(b messages.BindingName, out *actors.Outbox) {
-	delete(p.holds, b)
-	p.claimed = slices.DeleteFunc(p.claimed, func(c messages.BindingName) bool { return c == b })
-	out.TellBinding(b, &messages.ClaimWithdrawn{Policy: p.name, Life: p.life})
 }

@@ -56,7 +56,9 @@ func (s *Scheduler) Receive(now time.Time, m messages.ToScheduler, out *actors.O
 	case *messages.ClusterGone:
 		s.clusterGone(now, m, out)
 	case *messages.PlaceBinding:
-		s.placeBinding(now, m, out)
+		e := s.queue.entry(m.Binding)
+		s.take(now, e, m, out)
+		e.answered = false
 	case *messages.TasksEnded:
 		s.tasksEnded(now, m, out)
 	case *messages.BindingGone:
@@ -110,12 +112,6 @@ func (s *Scheduler) clusterGone(now time.Time, m *messages.ClusterGone, out *act
 	if s.ways().RetriesForGoneCluster() {
 		s.free(now, out)
 	}
-}
-
-func (s *Scheduler) placeBinding(now time.Time, m *messages.PlaceBinding, out *actors.Outbox) {
-	e := s.queue.entry(m.Binding)
-	s.take(now, e, m, out)
-	e.answered = false
 }
 
 // tasksEnded brings a binding's request up to date. It needs no answer where it keeps its targets.

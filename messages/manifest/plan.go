@@ -193,7 +193,7 @@ func structPlan(t reflect.Type) plan {
 			w.push(step{name: name})
 			switch {
 			case !known:
-				w.report(k, "", unknown(name, names))
+				w.report(k, "", "unknown field"+spelling.Hint(name, names))
 			case seen[i]:
 				w.duplicate(k, entries)
 			default:
@@ -212,8 +212,6 @@ func (w *walk) member(n *yaml.Node, v reflect.Value, p plan) {
 	}
 	w.value(n, v, p)
 }
-
-func unknown(name string, names []string) string { return "unknown field" + spelling.Hint(name, names) }
 
 // structFields lists the fields of a struct as encoding/json sees them; embedded structs without a
 // name give theirs.

@@ -41,8 +41,6 @@ const (
 
 var parcels = sync.Pool{New: func() any { return &parcel{mail: make([]actors.Mail, 0, parcelSize)} }}
 
-func newFreight(lanes int) freight { return freight{leaving: make([]*parcel, lanes)} }
-
 // ship packs mail for another lane.
 func (l *lane) ship(to *lane, mail actors.Mail) {
 	p := l.freight.leaving[to.index]

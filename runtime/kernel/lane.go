@@ -45,7 +45,10 @@ type lane struct {
 }
 
 func newLane(k *Kernel, index, of int) *lane {
-	l := &lane{kernel: k, index: index, watched: k.config.Watched, ready: newReadyList(k.config.Order, k.config.Seed), freight: newFreight(of)}
+	l := &lane{
+		kernel: k, index: index, watched: k.config.Watched, ready: newReadyList(k.config.Order, k.config.Seed),
+		freight: freight{leaving: make([]*parcel, of)},
+	}
 	l.directory = newDirectory(&l.cells)
 	l.address = protoactor().join(l)
 	return l

@@ -49,7 +49,9 @@ func (s Source) scenarios(read func(*manifest.Decoder) ([]manifest.Document, man
 		problems, own = append(problems, r.problems...), nil
 	}
 	problems = append(problems, s.further(flawed, docs, problems)...)
-	sortByLine(problems)
+	slices.SortStableFunc(problems, func(a, b *manifest.Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	return scenarios, problems
 }
 
@@ -81,12 +83,6 @@ func foreign(doc manifest.Document) manifest.Problems {
 	r := &reader{doc: doc}
 	r.bad("apiVersion", "want %s", APIVersion)
 	return r.problems
-}
-
-func sortByLine(problems manifest.Problems) {
-	slices.SortStableFunc(problems, func(a, b *manifest.Problem) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
 }
 
 // scenario reads the document, beside the manifests of its own file.
@@ -162,15 +158,10 @@ func (r *reader) settings(path string, n *yaml.Node) []config.Override {
 	var trial messages.Settings
 	for i, field := range fields {
 		at := path + "." + field
-		overrides[i] = config.Override{Field: field, Value: values[field], Source: r.sourceOf(at)}
+		overrides[i] = config.Override{Field: field, Value: values[field], Source: fmt.Sprintf("%s:%d", r.doc.Place.File, r.doc.Line(at))}
 		if err := config.Set(&trial, field, values[field]); err != nil {
 			r.bad(at, "%v", err)
 		}
 	}
 	return overrides
-}
-
-// sourceOf returns where a value is written, as "fleet.yaml:12".
-func (r *reader) sourceOf(path string) string {
-	return fmt.Sprintf("%s:%d", r.doc.Place.File, r.doc.Line(path))
 }

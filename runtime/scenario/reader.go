@@ -93,7 +93,7 @@ func needOf(i int, field reflect.StructField) []need {
 	if inner.Kind() == reflect.Pointer {
 		inner = inner.Elem()
 	}
-	n := need{field: i, required: hasWord(field.Tag, "required")}
+	n := need{field: i, required: slices.Contains(strings.Split(field.Tag.Get("schema"), ","), "required")}
 	n.name, _, _ = strings.Cut(field.Tag.Get("json"), ",")
 	n.inside = n.name != "" && field.IsExported() && len(needsOf(inner)) > 0
 	if n.required || n.inside {
@@ -104,10 +104,6 @@ func needOf(i int, field reflect.StructField) []need {
 
 func readsItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
-}
-
-func hasWord(tag reflect.StructTag, word string) bool {
-	return slices.Contains(strings.Split(tag.Get("schema"), ","), word)
 }
 
 // field returns a path as it is from the top of the file: a scenario may be an item of a List.

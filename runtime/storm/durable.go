@@ -54,7 +54,7 @@ func newDurable(s *Storm) (*durable, error) {
 
 // build writes the fleet's objects before the machines run, as if the daemon had been down.
 func (d *durable) build(ctx context.Context) error {
-	if err := d.populate(); err != nil {
+	if err := write(d.engine, &d.settings, d.clock, d.eachObject); err != nil {
 		return err
 	}
 	d.agents = &agents{
@@ -85,8 +85,6 @@ func (d *durable) observe() {
 	clear(d.heard)
 	d.heard = d.heard[:0]
 }
-
-func (d *durable) populate() error { return write(d.engine, &d.settings, d.clock, d.eachObject) }
 
 // Write puts the fleet's objects into an engine, as people would. The error is *Invalid where settings do not admit them.
 func (f *Fleet) Write(e *engine.Engine, s *messages.Settings, c clock.Clock) error {

@@ -32,8 +32,6 @@ type moment struct {
 	fleet time.Duration
 }
 
-func (m moment) since(due moment) moment { return moment{m.wall - due.wall, m.fleet - due.fleet} }
-
 func (s *followed) asks(spec *api.BindingSpec, replicas int32) {
 	s.replicas = replicas
 	if spec != nil {

@@ -35,7 +35,7 @@ func newTiming() (t timing) {
 
 // record times a stage that was reached at a moment.
 func (t *timing) record(g stage, reached, due moment) {
-	took := reached.since(due)
+	took := moment{reached.wall - due.wall, reached.fleet - due.fleet}
 	store(t.wall[g], took.wall)
 	store(t.fleet[g], took.fleet)
 	*t.point(reached.wall).of(g)++

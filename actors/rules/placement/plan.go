@@ -47,10 +47,11 @@ type Planner struct {
 // Karmada. The seed decides ties where Karmada's outcome is random.
 func NewPlanner(f *Fleet, s *messages.Settings, seed uint64) *Planner {
 	return &Planner{
-		fleet:   f,
-		ways:    karmada.Of(s).Placing(),
-		divider: division.Divider{Method: s.DivisionMethod, Seed: seed},
-		rules:   newRules(f, s.ExactSpread), services: services{fleet: f, served: make(map[kind]*service)},
+		fleet:    f,
+		ways:     karmada.Of(s).Placing(),
+		divider:  division.Divider{Method: s.DivisionMethod, Seed: seed},
+		rules:    rules{fleet: f, exact: s.ExactSpread, ready: make(map[*api.Placement]*rule), limit: minReady},
+		services: services{fleet: f, served: make(map[kind]*service)},
 	}
 }
 

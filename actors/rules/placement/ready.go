@@ -18,10 +18,6 @@ type rules struct {
 	swept uint64 // how many they were at the last sweep
 }
 
-func newRules(f *Fleet, exactSpread bool) rules {
-	return rules{fleet: f, exact: exactSpread, ready: make(map[*api.Placement]*rule), limit: minReady}
-}
-
 // of returns a placement made ready.
 func (rs *rules) of(placement *api.Placement) *rule {
 	if placement == nil {

@@ -93,10 +93,8 @@ func (d *docket) present(t *corev1.Taint) bool {
 	if i := d.word(t); i >= 0 {
 		return d.last[i].Added
 	}
-	return d.before(t)
+	return taint.Find(d.taints, t.Key, t.Effect) >= 0
 }
-
-func (d *docket) before(t *corev1.Taint) bool { return taint.Find(d.taints, t.Key, t.Effect) >= 0 }
 
 // word returns the index of the last word on a taint, -1 if none was spoken.
 func (d *docket) word(t *corev1.Taint) int {

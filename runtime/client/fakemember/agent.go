@@ -31,10 +31,6 @@ type agent struct {
 	beat, alarm, failure *clock.Timer
 }
 
-func newAgent(f *fleet, cluster string) *agent {
-	return &agent{fleet: f, cluster: cluster, machine: f.machine(cluster), works: map[messages.BindingName]*work{}}
-}
-
 // machine is that of a cluster without copies. Its settings are about what this machine never hears of.
 func (f *fleet) machine(cluster string) *member.Member {
 	m := member.New(messages.ClusterName(cluster), messages.Settings{}, seedOf(cluster))

@@ -86,7 +86,7 @@ func Run(ctx context.Context, c *Config) error {
 		if err := f.register(ctx, name); err != nil && ctx.Err() == nil {
 			return err
 		}
-		f.agents[name] = newAgent(f, name)
+		f.agents[name] = &agent{fleet: f, cluster: name, machine: f.machine(name), works: map[messages.BindingName]*work{}}
 	}
 	var all sync.WaitGroup
 	for range writers {

@@ -43,7 +43,7 @@ func (e *Engine) run() {
 		case <-e.queue.wake:
 			closed = e.drain(&b)
 		case <-next.rings:
-			next.stop()
+			next.rings, next.at = nil, 0
 			e.expire(&b)
 		}
 	}

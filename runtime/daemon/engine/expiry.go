@@ -21,8 +21,6 @@ func (a *alarm) set(at int64) {
 	}
 }
 
-func (a *alarm) stop() { a.rings, a.at = nil, 0 }
-
 // expiry is when an object goes by itself.
 type expiry struct {
 	at, version int64

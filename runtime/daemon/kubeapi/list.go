@@ -82,7 +82,7 @@ func pageOf(list runtime.Object, selects storage.SelectionPredicate) (*page, err
 func (p *page) fill(snapshot engine.Snapshot, prefix, from string) {
 	for key, o := range p.candidates(snapshot, prefix, from) {
 		p.walked++
-		if p.full() {
+		if p.selects.Limit > 0 && int64(p.items.Len()) >= p.selects.Limit {
 			p.more = true
 			if p.selects.Empty() {
 				p.walked += snapshot.Count(prefix, key)
@@ -99,10 +99,6 @@ func (p *page) candidates(snapshot engine.Snapshot, prefix, from string) iter.Se
 		return snapshot.Mentioning(prefix, from, word)
 	}
 	return snapshot.Under(prefix, from)
-}
-
-func (p *page) full() bool {
-	return p.selects.Limit > 0 && int64(p.items.Len()) >= p.selects.Limit
 }
 
 func (p *page) add(key string, o engine.Object) {

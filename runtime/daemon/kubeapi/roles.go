@@ -169,8 +169,6 @@ var (
 	_ authorizer.RuleResolver = roles{}
 )
 
-func newRoles() roles { return roles{authorize} }
-
 func authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	for _, r := range rulesOf(a.GetUser()) {
 		if r.allows(a) {

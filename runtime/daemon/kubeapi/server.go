@@ -188,7 +188,7 @@ func (s *Server) build() error {
 	generic := server.NewConfig(codecs)
 	generic.EffectiveVersion = asKubernetes{compatibility.DefaultBuildEffectiveVersion()}
 	generic.LoopbackClientConfig = &restclient.Config{Host: s.Addr()} // nothing here talks to itself
-	access := newRoles()
+	access := roles{authorize}
 	generic.AdmissionControl = lifecycle{s.config.Engine, access}
 	generic.EnableProfiling = false
 	generic.ShutdownWatchTerminationGracePeriod, generic.LivezGracePeriod = watchesEnd, beginsWithin

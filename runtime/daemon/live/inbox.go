@@ -13,6 +13,3 @@ var byPrefix = func() map[string]*catalog.Resource {
 	}
 	return index
 }()
-
-// resourceOf is the resource of an object by its key; nil where it is not one of the world's kinds.
-func resourceOf(key string) *catalog.Resource { return byPrefix[engine.PrefixOf(key)] }

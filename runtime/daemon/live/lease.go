@@ -7,15 +7,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/daemon/engine"
 )
-
-// leaseChanged tells of a renewal when it is heard of: agents need not agree with us on the time of day.
-func (f *Fleet) leaseChanged(c *engine.Change) {
-	if l, ok := c.Object.(*coordinationv1.Lease); ok {
-		f.renewed(l, f.config.Clock.Now().UTC())
-	}
-}
 
 // observeLeases takes over the leases that were there before. The agents renewed them while no daemon ran, so
 // their own times count.

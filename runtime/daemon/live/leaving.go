@@ -20,7 +20,7 @@ func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
 	var with []pending
 	if c, ok := old.(*api.Cluster); ok {
 		name := messages.ClusterName(c.Name)
-		if f.leaving[name] = answers(c); f.leaving[name] {
+		if f.leaving[name] = meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionReady); f.leaving[name] {
 			for range f.worksOn(name) {
 				return nil
 			}
@@ -78,10 +78,6 @@ func (f *Fleet) worksOf(source api.Key) (with []pending) {
 // letGo reports whether a cluster that is being deleted was removed from the fleet: its object remains for the finalizers of others.
 func letGo(c api.Object) bool {
 	return c.GetDeletionTimestamp() != nil && !slices.Contains(c.GetFinalizers(), ClusterFinalizer)
-}
-
-func answers(c *api.Cluster) bool {
-	return meta.IsStatusConditionTrue(c.Status.Conditions, api.ConditionReady)
 }
 
 // worksOn are the Works of a cluster by their keys.

@@ -280,7 +280,7 @@ func (f *Fleet) take() {
 	}
 	f.stats.Version = f.feed.Taken()
 	for _, c := range changes {
-		if r := resourceOf(c.Key); r != nil {
+		if r := byPrefix[engine.PrefixOf(c.Key)]; r != nil {
 			f.takeIn(r, &c)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
@@ -35,7 +36,9 @@ func (f *Fleet) takeIn(r *catalog.Resource, c *engine.Change) {
 	case "Work":
 		f.workChanged(c)
 	case "Lease":
-		f.leaseChanged(c)
+		if l, ok := c.Object.(*coordinationv1.Lease); ok { // renewed when it is heard of: agents need not agree with us on the time of day
+			f.renewed(l, f.config.Clock.Now().UTC())
+		}
 	case "Cluster":
 		f.clusterChanged(c)
 	case "OverridePolicy", "ClusterOverridePolicy":

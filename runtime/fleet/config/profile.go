@@ -30,11 +30,9 @@ func Profile(name string) (messages.Settings, error) {
 	case "kubernetes":
 		return kubernetes(), nil
 	default:
-		return leeward(), fmt.Errorf("unknown profile %q: the profiles are %s%s", name, known(), spelling.Hint(name, Profiles()))
+		return leeward(), fmt.Errorf("unknown profile %q: the profiles are %s%s", name, strings.Join(slices.Sorted(slices.Values(Profiles())), ", "), spelling.Hint(name, Profiles()))
 	}
 }
-
-func known() string { return strings.Join(slices.Sorted(slices.Values(Profiles())), ", ") }
 
 // karmada is Karmada as it is since 1.16, with the defaults of its flags.
 func karmada() messages.Settings {

@@ -16,8 +16,6 @@ type agenda struct {
 	free  []int32
 }
 
-func newAgenda() agenda { return agenda{ids: map[messages.BindingName]int32{}} }
-
 // set has a binding come up at an instant and not before; zero: never.
 func (a *agenda) set(b messages.BindingName, at time.Time) {
 	id, known := a.ids[b]

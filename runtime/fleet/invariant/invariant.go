@@ -84,7 +84,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 	return &Monitor{
 		settings: s, members: members, copies: newCopies(), limits: newLimits(), permits: newPermits(), budgeted: newBudgetMoves(),
 		starting: starts{}, backoffs: map[messages.ClusterName]backoff{},
-		census: newCensus(), due: newAgenda(), batch: newBatch(),
+		census: newCensus(), due: agenda{ids: map[messages.BindingName]int32{}}, batch: newBatch(),
 		changed: map[messages.BindingName]time.Time{}, clusterChanged: map[messages.ClusterName]time.Time{},
 		open: map[messages.BindingName]bool{}, touched: map[messages.ClusterName]bool{},
 		judged: map[messages.ClusterName]bool{}, gained: map[messages.ClusterName][]messages.BindingName{},

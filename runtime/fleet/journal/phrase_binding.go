@@ -50,7 +50,7 @@ func (t teller) tellMove(f messages.AboutCluster) Phrase {
 	case *messages.EvictionStarted:
 		return story("evicting from", string(f.Cluster)+purge(&f.Task), joined("; ", t.grounds(&f.Grounds), t.deadline(&f.Grounds), clause(f.Task.Message)))
 	case *messages.EvictionEnded:
-		return story("evicted from", string(f.Cluster), ended(f))
+		return story("evicted from", string(f.Cluster), outcome(f.Reason, span.String(f.After)))
 	case *messages.EvictionWithdrawn:
 		return story("eviction cancelled", string(f.Cluster), joined("; ", f.Reason, "placement "+targets(f.Clusters)))
 	case *messages.ReplicasReleased:
@@ -178,8 +178,6 @@ func purge(t *api.GracefulEvictionTask) string {
 		return ""
 	}
 }
-
-func ended(f *messages.EvictionEnded) string { return outcome(f.Reason, span.String(f.After)) }
 
 // outcome says how a handover ended, and how long it took.
 func outcome(reason, took string) string {

@@ -145,11 +145,6 @@ type played struct {
 	stays []string
 }
 
-// clone returns what a run has come to so far.
-func (o *played) clone() *played {
-	return &played{evictions: maps.Clone(o.evictions), unschedulable: maps.Clone(o.unschedulable)}
-}
-
 // play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
 // changes, where that is known by the time that they are made: nothing is due then.
 func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, err error) {
@@ -169,7 +164,7 @@ func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, e
 		return o, nil, err
 	}
 	if _, due := w.Next(); !due {
-		without = o.clone()
+		without = &played{evictions: maps.Clone(o.evictions), unschedulable: maps.Clone(o.unschedulable)}
 	}
 	for _, change := range changes {
 		if err := change(w); err != nil {

@@ -26,7 +26,9 @@ func (s *Store) Apply(at time.Time, f messages.Fact) {
 	case *messages.EvictionsPermitted:
 		s.evictionsPermitted(at, f)
 	case *messages.HoldPlaced:
-		s.holdPlaced(at, f)
+		s.hold(f.HoldScope, &api.HoldStatus{
+			Binding: string(f.Binding), Cluster: string(f.Cluster), Reason: f.Reason, Since: metav1.MicroTime{Time: at}, Until: microTime(f.Until),
+		})
 	case *messages.HoldEnded:
 		s.hold(f.HoldScope, nil)
 	case *messages.ReleaseGranted:

@@ -55,15 +55,18 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 	case *messages.Scheduled:
 		return b.scheduled(at, f)
 	case *messages.PlacementConfirmed:
-		return b.placementConfirmed()
+		b.Status.SchedulerObservedGeneration = b.Meta.Generation
+		return true
 	case *messages.ScheduleFailed:
 		return b.scheduleFailed(at, f)
 	case *messages.EvictionScheduled:
-		return b.evictionScheduled(f)
+		return b.showEviction(api.Eviction{Cluster: string(f.Cluster), State: api.EvictionScheduled, Reason: f.Grounds.Reason}, &f.Grounds)
 	case *messages.EvictionCancelled:
 		return b.evictionOver(f.Cluster)
 	case *messages.EvictionBlocked:
-		return b.evictionBlocked(f)
+		return b.showEviction(api.Eviction{
+			Cluster: string(f.Cluster), State: api.EvictionBlocked, Reason: f.Reason, Message: f.Message, Until: microTime(f.Until),
+		}, &f.Grounds)
 	case *messages.EvictionStarted:
 		return b.evictionStarted(at, f)
 	case *messages.ReplicasReleased:
@@ -106,7 +109,8 @@ func (b *Binding) apply(at time.Time, f messages.AboutBinding) bool {
 	case *messages.OriginalReleased:
 		return b.originalKept(f.Cluster, false)
 	case *messages.ScaleDownBlocked:
-		return b.scaleDownBlocked(at, f)
+		b.Status.Shrinking = &api.Shrinking{Reason: f.Reason, Since: metav1.MicroTime{Time: at}, Clusters: f.Clusters}
+		return true
 	case *messages.ScaleDownEnded:
 		return b.scaleDownEnded()
 	case *messages.RequirementChanged:

@@ -18,11 +18,6 @@ func (b *Binding) departed(at time.Time, task *api.GracefulEvictionTask) {
 	})
 }
 
-// tookOver notes who has the replicas of a cluster that is evicted from.
-func (b *Binding) tookOver(t *messages.Takeover) {
-	b.amend(t.From, func(r *api.FailoverRecord) { r.ToClusters = t.By })
-}
-
 // handedOver ends the record of a handover and reports whether there was one to end.
 func (b *Binding) handedOver(at time.Time, from messages.ClusterName, outcome string) bool {
 	return b.amend(from, func(r *api.FailoverRecord) {

@@ -3,9 +3,6 @@ package store
 import (
 	"cmp"
 	"slices"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/storm"
 	"leeward/messages"
@@ -32,12 +29,6 @@ func (s *Store) SetPause(h *api.Hold) {
 	next.Spec.Pause = h
 	next.Generation = s.generation(GovernorKey) + 1
 	s.Put(next)
-}
-
-func (s *Store) holdPlaced(at time.Time, f *messages.HoldPlaced) {
-	s.hold(f.HoldScope, &api.HoldStatus{
-		Binding: string(f.Binding), Cluster: string(f.Cluster), Reason: f.Reason, Since: metav1.MicroTime{Time: at}, Until: microTime(f.Until),
-	})
 }
 
 // hold puts a hold in the place of the one of its scope; nil: there is none any more.

@@ -37,16 +37,6 @@ func (b *Binding) showEviction(e api.Eviction, g *messages.Grounds) bool {
 	return true
 }
 
-func (b *Binding) evictionScheduled(f *messages.EvictionScheduled) bool {
-	return b.showEviction(api.Eviction{Cluster: string(f.Cluster), State: api.EvictionScheduled, Reason: f.Grounds.Reason}, &f.Grounds)
-}
-
-func (b *Binding) evictionBlocked(f *messages.EvictionBlocked) bool {
-	return b.showEviction(api.Eviction{
-		Cluster: string(f.Cluster), State: api.EvictionBlocked, Reason: f.Reason, Message: f.Message, Until: microTime(f.Until),
-	}, &f.Grounds)
-}
-
 // evictionOver no longer shows an eviction that ended, or was cancelled.
 func (b *Binding) evictionOver(cluster messages.ClusterName) (changed bool) {
 	b.Status.Evictions, changed = without(b.Status.Evictions, evictionFrom(string(cluster)))

@@ -17,10 +17,6 @@ type placements struct {
 // maxPlacements bounds what is remembered of policies long edited.
 const maxPlacements = 4096
 
-func newPlacements() placements {
-	return placements{texts: map[*api.Placement]string{}, parsed: map[string]*api.Placement{}}
-}
-
 func (p placements) text(placement *api.Placement) string {
 	text, known := p.texts[placement]
 	if !known {

@@ -43,7 +43,8 @@ func (b *Binding) takenOver(takeovers []messages.Takeover) {
 		if j := slices.IndexFunc(tasks, taskFrom(takeovers[i].From)); j >= 0 {
 			tasks[j].ReplacedBy = takeovers[i].By
 		}
-		b.tookOver(&takeovers[i])
+		t := &takeovers[i]
+		b.amend(t.From, func(r *api.FailoverRecord) { r.ToClusters = t.By })
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 }
@@ -52,12 +53,6 @@ func (b *Binding) takenOver(takeovers []messages.Takeover) {
 func (b *Binding) confirmed(f messages.AboutBinding) bool {
 	_, confirms := f.(*messages.PlacementConfirmed)
 	return confirms && b.Status.SchedulerObservedGeneration == b.Meta.Generation
-}
-
-// placementConfirmed brings the observed generation up to date; so does every placement.
-func (b *Binding) placementConfirmed() bool {
-	b.Status.SchedulerObservedGeneration = b.Meta.Generation
-	return true
 }
 
 // scheduleFailed leaves the observed generation where it was: what the binding asks for is not met.

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -57,11 +55,6 @@ func (b *Binding) failbackStarted(f *messages.FailbackStarted) bool {
 		changed = b.originalKept(messages.ClusterName(c.Name), false) || changed
 	}
 	return changed
-}
-
-func (b *Binding) scaleDownBlocked(at time.Time, f *messages.ScaleDownBlocked) bool {
-	b.Status.Shrinking = &api.Shrinking{Reason: f.Reason, Since: metav1.MicroTime{Time: at}, Clusters: f.Clusters}
-	return true
 }
 
 func (b *Binding) scaleDownEnded() (changed bool) {

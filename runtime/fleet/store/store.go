@@ -63,7 +63,7 @@ func New(seed uint64) *Store {
 		kinds:      map[string]map[api.Key]*entry{},
 		clusters:   map[messages.ClusterName]*entry{},
 		bindings:   map[messages.BindingName]*entry{},
-		placements: newPlacements(),
+		placements: placements{texts: map[*api.Placement]string{}, parsed: map[string]*api.Placement{}},
 		statuses:   map[replicaCounts]*runtime.RawExtension{},
 		said:       map[string]*runtime.RawExtension{},
 		charged:    map[string]*charged{},

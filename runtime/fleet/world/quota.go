@@ -18,9 +18,3 @@ func (w *World) admitQuota(o *api.FederatedResourceQuota, old api.Object) {
 func (w *World) tellQuota(o *api.FederatedResourceQuota) {
 	w.kernel.Post(schedulerAt, &messages.QuotaApplied{Namespace: o.Namespace, Name: o.Name, Limits: o.Spec.Overall})
 }
-
-func (w *World) recoverQuotas() {
-	for _, o := range w.store.List("FederatedResourceQuota") {
-		w.tellQuota(o.(*api.FederatedResourceQuota))
-	}
-}

@@ -64,8 +64,10 @@ func (w *World) Recover() {
 	w.recoverClusters()
 	w.recoverBindings()
 	w.recoverOrders()
-	w.recoverPropagation()
-	w.recoverQuotas()
+	w.eachPropagation(w.admitPropagation)
+	for _, o := range w.store.List("FederatedResourceQuota") {
+		w.tellQuota(o.(*api.FederatedResourceQuota))
+	}
 	w.askAgain()
 }
 
@@ -143,10 +145,6 @@ func (w *World) recoverBindings() {
 		w.kernel.Post(bindingAt(r.Binding), &messages.WorkloadApplied{Workload: r, Recovered: true})
 		w.noteDependencies(r)
 	}
-}
-
-func (w *World) recoverPropagation() {
-	w.eachPropagation(w.admitPropagation)
 }
 
 func (w *World) eachPropagation(visit func(messages.PropagationName, *api.PropagationSpec)) {

@@ -126,5 +126,3 @@ func machines(times []storm.MachineTime) []part {
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func inSeconds(s storm.Seconds) float64 { return time.Duration(s).Seconds() }
-
-func ofSeconds(v float64) storm.Seconds { return storm.Seconds(math.Round(v * float64(time.Second))) }

@@ -3,7 +3,9 @@ package page
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
+	"time"
 
 	"leeward/runtime/report/chart"
 	"leeward/runtime/storm"
@@ -177,7 +179,7 @@ func elapsed(s *storm.Series) []chart.Tick {
 func ticks(scale chart.Scale) []chart.Tick {
 	var all []chart.Tick
 	for _, v := range scale.Ticks(6) {
-		all = append(all, chart.Tick{At: chart.Share(scale.At(v)), Label: ofSeconds(v).String()})
+		all = append(all, chart.Tick{At: chart.Share(scale.At(v)), Label: storm.Seconds(math.Round(v * float64(time.Second))).String()})
 	}
 	return all
 }

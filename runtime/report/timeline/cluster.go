@@ -19,7 +19,9 @@ func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
 	case *messages.TaintAdded:
 		t.begin(taintTrack(l, &f.Taint), effect(&f.Taint), taint.String(&f.Taint))
 	case *messages.TaintAdopted:
-		t.adopted(taintTrack(l, &f.Taint))
+		if track := taintTrack(l, &f.Taint); track.open() {
+			t.note(track)
+		}
 	case *messages.TaintRemoved:
 		t.end(taintTrack(l, &f.Taint))
 	case *messages.OutageBegan:
@@ -88,12 +90,6 @@ func effect(t *corev1.Taint) Kind {
 		return Evicts
 	}
 	return Blocks
-}
-
-func (t *telling) adopted(track *Track) {
-	if track.open() {
-		t.note(track)
-	}
 }
 
 // drained tells a drain as one bar until the cluster is empty.

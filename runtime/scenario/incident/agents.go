@@ -245,10 +245,3 @@ func (c *conversion) silence(cluster messages.ClusterName, r *renewal, until tim
 		c.step(until, &scenario.RecordedInput{Cluster: cluster, ToMember: []messages.ToMember{&messages.OutagesSet{}}})
 	}
 }
-
-// silences tells of the agents that were silent in the end.
-func (c *conversion) silences() {
-	for _, cluster := range slices.Sorted(maps.Keys(c.leases)) {
-		c.silence(cluster, c.leases[cluster], c.incident.Duration, false)
-	}
-}

@@ -194,7 +194,7 @@ func (r *reader) object(l *Line) {
 	}
 	switch {
 	case before != nil && before.object.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "":
-	case l.Type == Stood && before == nil && r.listOf(o).times == 0:
+	case l.Type == Stood && before == nil && r.list(resourceOf(api.KeyOf(o))).times == 0:
 		r.incident.Stood = append(r.incident.Stood, o)
 	case before == nil:
 		r.change(ObjectChange{Now: o})
@@ -260,8 +260,6 @@ func (r *reader) list(resource string) *list {
 	}
 	return r.lists[resource]
 }
-
-func (r *reader) listOf(o api.Object) *list { return r.list(resourceOf(api.KeyOf(o))) }
 
 // broken takes in that a resource could not be followed. After a gap a list tells what there is.
 func (r *reader) broken(l *Line) {

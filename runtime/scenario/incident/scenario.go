@@ -267,7 +267,9 @@ func (c *conversion) held(of messages.HoldScope, was, is *api.Hold) {
 
 // finish sorts what happened, and says how members behave: as their copies did.
 func (c *conversion) finish() {
-	c.silences()
+	for _, cluster := range slices.Sorted(maps.Keys(c.leases)) {
+		c.silence(cluster, c.leases[cluster], c.incident.Duration, false)
+	}
 	c.neverServed()
 	s := c.scenario
 	slices.SortStableFunc(s.Timeline, func(a, b scenario.Step) int { return cmp.Compare(a.At, b.At) })

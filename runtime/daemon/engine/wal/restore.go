@@ -78,13 +78,9 @@ func (r *reading) logAtOnce(f *folder) error {
 		if err == nil {
 			err = r.follows(list[i])
 		}
-		r.join(&read[i])
+		next := &read[i]
+		r.version, r.end, r.notes = next.version, next.end, append(r.notes, next.notes...)
+		r.files, r.spans = append(r.files, next.files...), append(r.spans, next.spans...)
 	}
 	return err
-}
-
-// join adds what was read of the next segment.
-func (r *reading) join(next *reading) {
-	r.version, r.end, r.notes = next.version, next.end, append(r.notes, next.notes...)
-	r.files, r.spans = append(r.files, next.files...), append(r.spans, next.spans...)
 }
