@@ -24,12 +24,14 @@ type NodeDeleted struct {
 // NodeConditionChanged says that a condition of a node has another status. By is "kubelet" where its kubelet reports it, and "node lifecycle"
 // where the heartbeat is missing.
 type NodeConditionChanged struct {
-	Node    NodeName                 `json:"node"`
-	Type    corev1.NodeConditionType `json:"type"`
-	Status  corev1.ConditionStatus   `json:"status"`
-	Reason  string                   `json:"reason,omitempty"`
-	Message string                   `json:"message,omitempty"`
-	By      string                   `json:"by"`
+	Node   NodeName                 `json:"node"`
+	Type   corev1.NodeConditionType `json:"type"`
+	Status corev1.ConditionStatus   `json:"status"`
+	// Before is the status that it had; empty: the node had no such condition.
+	Before  corev1.ConditionStatus `json:"before,omitempty"`
+	Reason  string                 `json:"reason,omitempty"`
+	Message string                 `json:"message,omitempty"`
+	By      string                 `json:"by"`
 }
 
 // NodeTaintAdded says that a node has a new taint, or a new value for one. Because says who asked for it: a condition

@@ -262,7 +262,7 @@ func (s *Server) setCondition(now time.Time, o *corev1.Node, c corev1.NodeCondit
 	}
 	if had.Status != c.Status {
 		c.LastTransitionTime = metav1.Time{Time: now}
-		out.Record(&messages.NodeConditionChanged{Node: m.Node, Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, By: m.By})
+		out.Record(&messages.NodeConditionChanged{Node: m.Node, Type: c.Type, Status: c.Status, Before: had.Status, Reason: c.Reason, Message: c.Message, By: m.By})
 	}
 	*had = c
 }

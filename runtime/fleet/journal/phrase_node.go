@@ -41,10 +41,11 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 	return Phrase{}
 }
 
-// nodeCondition tells of a condition. That nothing is known of the others follows from Ready=Unknown.
+// nodeCondition tells of a condition. That nothing is known of the others, and that they are as ever, follows from Ready.
 func nodeCondition(f *messages.NodeConditionChanged) Phrase {
 	tell := story
-	if f.Status == corev1.ConditionUnknown && f.Type != corev1.NodeReady {
+	unknown := f.Status == corev1.ConditionUnknown || f.Status == corev1.ConditionFalse && f.Before == corev1.ConditionUnknown
+	if unknown && f.Type != corev1.NodeReady {
 		tell = detail
 	}
 	return tell("condition", string(f.Type)+"="+string(f.Status), joined("; ", "by "+f.By, joined(": ", f.Reason, f.Message)))
