@@ -359,6 +359,10 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 		w.found = f.starting
 		f.wishes = append(f.wishes, w)
 		return
+	case *messages.EvictionWithdrawn: // its Work kept the template that it had
+		if b := f.world.Store().Binding(fact.Binding); b != nil {
+			f.renewWork(b, fact.Cluster)
+		}
 	case *messages.BindingDeleted:
 		f.ended[fact.Binding] = true
 	case *messages.BindingCreated:

@@ -2,8 +2,11 @@ package live
 
 import (
 	"context"
-
+	"maps"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -17,7 +20,7 @@ import (
 func (f *Fleet) load(ctx context.Context) error {
 	reports := f.readReports()
 	var objects, others []api.Object
-	var rows []store.Row
+	var rows []*engine.Row
 	for i := range catalog.All {
 		r := &catalog.All[i]
 		if r.Numerous() {
@@ -34,12 +37,16 @@ func (f *Fleet) load(ctx context.Context) error {
 			return err
 		}
 	}
+	forced := f.forcedOut(objects)
+	for _, c := range forced {
+		objects, rows = append(objects, c), append(rows, nil)
+	}
 	if f.rooms.reserved = f.config.Settings.CapacityReservation; f.rooms.reserved {
 		store.WithoutOwn(objects)
 	}
 	f.world.Load(func(yield func(api.Object, store.Row) bool) {
 		for i, o := range objects {
-			if !yield(o, rows[i]) {
+			if !yield(o, rowOf(rows[i])) {
 				return
 			}
 		}
@@ -50,6 +57,9 @@ func (f *Fleet) load(ctx context.Context) error {
 		return err
 	}
 	f.world.Store().Track()
+	for _, c := range forced {
+		f.world.Store().Note(api.KeyOf(c))
+	}
 	f.observeLeases(others)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -72,6 +82,38 @@ func (f *Fleet) load(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// forcedOut are clusters that are not stored though workloads are placed there, or are evicted from there: such a one was taken out of
+// the store while no daemon ran. It is being deleted until they have left it.
+func (f *Fleet) forcedOut(objects []api.Object) (forced []*api.Cluster) {
+	stored, named := map[string]bool{}, map[string]bool{}
+	for _, o := range objects {
+		if c, is := o.(*api.Cluster); is {
+			stored[c.Name] = true
+		}
+		b := store.AsBinding(o)
+		if b == nil {
+			continue
+		}
+		for i := range b.Spec.Clusters {
+			named[b.Spec.Clusters[i].Name] = true
+		}
+		for i := range b.Spec.GracefulEvictionTasks {
+			named[b.Spec.GracefulEvictionTasks[i].FromCluster] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if !stored[name] {
+			now := metav1.Time{Time: f.world.Now()}
+			c := &api.Cluster{ObjectMeta: metav1.ObjectMeta{
+				Name: name, UID: uuid.NewUUID(), CreationTimestamp: now, DeletionTimestamp: &now, Generation: 1, Finalizers: []string{ClusterFinalizer},
+			}}
+			c.SetGroupVersionKind(catalog.Clusters.Kind)
+			forced = append(forced, c)
+		}
+	}
+	return forced
 }
 
 // recover brings the machines to life, and lets the invariants meet what they find.

@@ -3,7 +3,6 @@ package live
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,7 +10,6 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
@@ -39,9 +37,8 @@ func (w *writers) problems() (found []string) {
 		same(c.Name+" conditions", ours.Status.Conditions, c.Status.Conditions)
 		same(c.Name+" labels", ours.Labels, c.Labels)
 	}
-	forcedOut := w.forcedOut()
 	for _, o := range wished.List("Cluster") {
-		if get(w.fixture, o.(*api.Cluster)) == nil && !slices.Contains(forcedOut, o.GetName()) {
+		if get(w.fixture, o.(*api.Cluster)) == nil {
 			complain("machines have cluster %s, and none is stored", o.GetName())
 		}
 	}
@@ -113,33 +110,10 @@ func (w *writers) problems() (found []string) {
 		}
 	}
 	for key := range wanted {
-		if slices.ContainsFunc(forcedOut, func(name string) bool { return strings.HasPrefix(key, workPlace(name)) }) {
-			continue
-		}
 		complain("work %s is missing", key)
 	}
 	slices.Sort(found)
 	return found
-}
-
-// workPlace is what the keys of a cluster's Works begin with.
-func workPlace(cluster string) string {
-	return engine.Key(catalog.Works.Name(), workNamespace(messages.ClusterName(cluster)), "")
-}
-
-// forcedOut are clusters that are not stored though workloads are placed there, or are evicted: such a one was deleted before it had a
-// finalizer. Machines evict from it and have its Works until a restart, which knows of no such cluster.
-func (w *writers) forcedOut() (names []string) {
-	for _, b := range all[*api.ResourceBinding](w.fixture, catalog.Bindings) {
-		for i := range b.Spec.Clusters {
-			names = append(names, b.Spec.Clusters[i].Name)
-		}
-		for i := range b.Spec.GracefulEvictionTasks {
-			names = append(names, b.Spec.GracefulEvictionTasks[i].FromCluster)
-		}
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return get(w.fixture, member(name)) != nil })
 }
 
 // runsAnything reports whether a cluster still has a copy, or must have one.

@@ -50,7 +50,7 @@ func writtenStatus(ours, old api.Object, decided bool) (api.Object, bool) {
 func writtenCluster(ours *api.Cluster, before api.Object, decided bool) (api.Object, bool) {
 	old, ok := before.(*api.Cluster)
 	if !ok {
-		return nil, false
+		return leavingAgain(ours)
 	}
 	next := *old
 	next.Spec.Taints = ours.Spec.Taints
@@ -68,6 +68,17 @@ func writtenCluster(ours *api.Cluster, before api.Object, decided bool) (api.Obj
 		return &next, true
 	}
 	return &next, decided || joining || !equality.Semantic.DeepEqual(old.Status, next.Status)
+}
+
+// leavingAgain makes the object again of a cluster that was taken out of the store while workloads were placed on it, which our finalizer
+// prevents as soon as it is there: it is being deleted until they have left it, and a start knows that, too.
+func leavingAgain(ours *api.Cluster) (api.Object, bool) {
+	if ours.DeletionTimestamp == nil {
+		return nil, false
+	}
+	next := *ours
+	next.ResourceVersion, next.ManagedFields, next.Finalizers = "", nil, []string{ClusterFinalizer}
+	return &next, true
 }
 
 // joins reports whether a cluster still needs the finalizer that keeps it until nothing runs on it.
