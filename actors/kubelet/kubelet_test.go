@@ -253,7 +253,7 @@ func TestAKubeletThatIsDownDoesNothing(t *testing.T) {
 	d.Tell(pending("start"), once(running("job")), deleted(running("long"), 60))
 	d.Tell(down).Sleeps()
 	d.Advance(10 * time.Second)
-	d.Tell(pending("late"), deleted(running("short"), 13)).Quiet().Sleeps()
+	d.Tell(pending("late"), deleted(running("short"), 13), deleted(running("unheard"), 25)).Quiet().Sleeps()
 	d.Advance(10 * time.Second)
 	d.Tell(up)
 	told := actorstest.MailTo(d.Mail(), apiServer)
@@ -262,7 +262,8 @@ func TestAKubeletThatIsDownDoesNothing(t *testing.T) {
 	d.Advance(200*time.Millisecond).Told(apiServer, runs("late"), runs("start"))
 	d.Tell(deleted(running("short"), 13)).Quiet()
 	d.Advance(2800*time.Millisecond).Told(apiServer, ended("short"))
-	d.Advance(37*time.Second).Told(apiServer, ended("long")).Sleeps()
+	d.Advance(12*time.Second).Told(apiServer, ended("unheard")) // 15 s after the kubelet is back, not at 25 s
+	d.Advance(25*time.Second).Told(apiServer, ended("long")).Sleeps()
 }
 
 // TestTenThousandPodsEndInTheOrderOfTheirTime: a message about one of them does not look at the others.

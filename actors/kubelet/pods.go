@@ -20,8 +20,9 @@ type pod struct {
 	// phase is what the kubelet reported, or what it was told of a pod that ran before.
 	phase corev1.PodPhase
 	once  bool
-	// terminating: it was deleted and ends at until, grace later than the kubelet heard so. ended: it has.
+	// terminating: it was deleted and ends at until, grace later than it was. ended: it has. unheard: the kubelet was down when it was deleted.
 	terminating, ended bool
+	unheard            bool
 	until              time.Time
 	grace              time.Duration
 	// heard is set where it is in the list of this instant; gone: it does not exist any more.
@@ -113,7 +114,7 @@ func (k *Kubelet) consider(now time.Time, p *pod) {
 	case succeed:
 		p.due = now.Add(k.behaviour.RunsFor)
 	case end:
-		p.due, p.grace = actors.Later(p.until, now), max(p.until.Sub(now), 0)
+		p.due, p.grace, p.unheard = actors.Later(p.until, now), max(p.until.Sub(now), 0), k.down
 	}
 	k.put(p)
 }
@@ -133,19 +134,22 @@ func (p *pod) wants(b *messages.KubeletBehaviour) step {
 	return nothing
 }
 
-// beginAnew has a kubelet that has returned begin with what is overdue: pods that are to start need their time, deleted ones have their
-// grace period. Pods that have finished meanwhile have.
+// beginAnew has a kubelet that has returned begin with what is overdue, and with the pods of whose deletion it hears now: pods that are to
+// start need their time, deleted ones have their grace period. Pods that have finished meanwhile have.
 func (k *Kubelet) beginAnew(now time.Time) {
 	var overdue []*pod
-	for len(k.plan) > 0 && !k.plan[0].due.After(now) {
-		overdue = append(overdue, heap.Pop(&k.plan).(*pod))
+	for _, p := range slices.Clone(k.plan) {
+		if !p.due.After(now) || p.unheard {
+			k.drop(p)
+			overdue = append(overdue, p)
+		}
 	}
 	for _, p := range overdue {
 		switch p.step {
 		case start:
 			p.due = now.Add(k.startup(p.name))
 		case end:
-			p.due = now.Add(p.grace)
+			p.due, p.unheard = now.Add(p.grace), false
 		}
 		k.put(p)
 	}
