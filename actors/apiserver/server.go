@@ -193,12 +193,13 @@ func (s *Server) Pod(name messages.PodName) *corev1.Pod {
 	return nil
 }
 
-// Owner returns what keeps up a pod, empty for nothing.
-func (s *Server) Owner(name messages.PodName) messages.OwnerName {
-	if p := s.pods[name]; p != nil {
-		return p.owner
+// EachPod yields all pods in any order, with what keeps each up, empty for nothing. They must not be changed.
+func (s *Server) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
+	for _, p := range s.pods { // order-free: the caller's concern
+		if !yield(p.object, p.owner) {
+			return
+		}
 	}
-	return ""
 }
 
 // Nodes returns the names of all nodes, sorted.

@@ -193,8 +193,8 @@ func (t *Tier) Node(name messages.NodeName) *corev1.Node { return t.server.Node(
 // Pod is a pod as it is stored, nil if there is none. It must not be changed.
 func (t *Tier) Pod(name messages.PodName) *corev1.Pod { return t.server.Pod(name) }
 
-// OwnerOf is what keeps up a pod, empty for nothing.
-func (t *Tier) OwnerOf(name messages.PodName) messages.OwnerName { return t.server.Owner(name) }
+// EachPod yields all pods in any order, with what keeps each up, empty for nothing. They must not be changed.
+func (t *Tier) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) { t.server.EachPod(yield) }
 
 // Nodes are the names of all nodes, sorted.
 func (t *Tier) Nodes() []messages.NodeName { return t.server.Nodes() }

@@ -37,6 +37,9 @@ type Checker struct {
 	all     bool
 	outages outages
 	objects objects
+	// at is the last instant that was judged; waiting are those that are looked at from their window on only.
+	at      time.Duration
+	waiting []*watch
 }
 
 // NewChecker returns a checker of a run that begins at start.
@@ -59,6 +62,9 @@ func NewChecker(expectations []Expectation, start time.Time) *Checker {
 		case State:
 			w.state, w.key = subject, subject.ObjectKey()
 			c.states = append(c.states, w)
+			if w.waits() {
+				c.waiting = append(c.waiting, w)
+			}
 			c.index(w)
 		}
 	}
@@ -89,7 +95,7 @@ func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry
 		c.notice(&entries[i])
 	}
 	at := now.Sub(c.start)
-	c.objects.Store = s
+	c.objects.Store, c.at = s, at
 	if c.all {
 		c.touched = append(c.touched[:0], c.states...)
 	} else {
@@ -99,6 +105,17 @@ func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry
 		w.look(at, &c.objects)
 	}
 	c.touched, c.all = c.touched[:0], false
+}
+
+// Next is the next instant that must be judged though nothing may happen at it; false: there is none.
+func (c *Checker) Next() (next time.Time, more bool) {
+	first := time.Duration(-1)
+	for _, w := range c.waiting {
+		if !w.done && w.From > c.at && (first < 0 || w.From < first) {
+			first = w.From
+		}
+	}
+	return c.start.Add(first), first >= 0
 }
 
 // notice takes in one fact: it counts as an event, and what it is about is looked at again.

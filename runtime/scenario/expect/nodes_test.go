@@ -163,25 +163,38 @@ func TestPodsAreCounted(t *testing.T) {
 	require.Equal(t, "there are 2 running, 1 ready", one(t, o, &expect.Pods{Wants: []expect.PodNumber{number(expect.RunningPods, 2), number(expect.ReadyPods, 2)}}).Reason)
 }
 
-// What no fact tells of is not looked at again; what one does is, at its instant.
+// What no fact tells of is not looked at again; numbers of pods are looked at in their window only, whose first instant is asked for.
 func TestPodsAreLookedAtWhenTheyChange(t *testing.T) {
 	o := newObjects()
 	pod := &expect.Pod{Name: "default/a", Phase: "Running"}
 	count := &expect.Pods{Wants: []expect.PodNumber{{Of: expect.RunningPods, Bounds: expect.Exactly(1)}}}
 	r := play(t,
 		expecting(expect.Within, 0, 9*s, pod), expecting(expect.Always, 2*s, 3*s, pod), expecting(expect.Never, 0, 9*s, pod),
-		expecting(expect.At, 2*s, 2*s, count), expecting(expect.Always, 0, 9*s, count))
+		expecting(expect.At, 2*s, 2*s, count), expecting(expect.Always, 0, 9*s, count), expecting(expect.Always, 5*s, 9*s, count))
 	r.checker.OfNodes(o)
+	next := func() time.Duration {
+		at, more := r.checker.Next()
+		require.True(t, more)
+		return at.Sub(start)
+	}
+	require.Equal(t, 2*s, next())
 	r.at(0)
 	r.at(1*s, o.put(aPod("a", running)))
+	require.Equal(t, 1, o.walks, "one is decided at the start, the others have not begun")
+	require.Equal(t, 2*s, next())
+	r.at(2 * s)
 	r.at(3 * s)
-	require.Equal(t, 3, o.walks, "once for each of two expectations at the start, and once when a pod changed: the other was decided by then")
-	r.at(4*s, o.put(aPod("a")))
+	require.Equal(t, 2, o.walks)
+	require.Equal(t, 5*s, next())
+	r.at(5 * s)
+	r.at(6*s, o.put(aPod("a")))
+	_, more := r.checker.Next()
+	require.False(t, more)
 	results := r.end(9 * s)
-	for i, passed := range []bool{true, true, false, true, false} {
+	for i, passed := range []bool{true, true, false, true, false, false} {
 		require.Equal(t, passed, results[i].Passed, results[i].Text+results[i].Reason)
 	}
-	require.Equal(t, 1.0, results[0].At)
-	require.Equal(t, 1.0, results[2].At)
-	require.Equal(t, 0.0, results[4].At)
+	for i, at := range map[int]float64{0: 1, 2: 1, 4: 0, 5: 6} {
+		require.Equal(t, at, results[i].At)
+	}
 }

@@ -2,7 +2,6 @@ package expect
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +18,8 @@ type Pods struct {
 	// Nodes are where they are bound; nil means anywhere, or nowhere yet.
 	Nodes []messages.NodeName
 	Wants []PodNumber
+	// on are Nodes as a set, once it was asked for.
+	on map[messages.NodeName]bool
 }
 
 // PodNumber is how many of the pods are in a state.
@@ -93,6 +94,12 @@ func (p *Pods) judge(o *objects) (holds bool, seen string) {
 	if o.nodes == nil {
 		return false, "there are no pods"
 	}
+	if p.on == nil {
+		p.on = map[messages.NodeName]bool{}
+		for _, name := range p.Nodes {
+			p.on[name] = true
+		}
+	}
 	var counts [podStates]int
 	o.nodes.EachPod(func(pod *corev1.Pod, owner messages.OwnerName) bool {
 		if p.means(pod, owner) {
@@ -111,7 +118,7 @@ func (p *Pods) judge(o *objects) (holds bool, seen string) {
 
 func (p *Pods) means(pod *corev1.Pod, owner messages.OwnerName) bool {
 	return (p.Of == "" || p.Of == owner) && (p.Namespace == "" || p.Namespace == pod.Namespace) &&
-		(p.Nodes == nil || slices.Contains(p.Nodes, messages.NodeName(pod.Spec.NodeName)))
+		(p.Nodes == nil || p.on[messages.NodeName(pod.Spec.NodeName)])
 }
 
 // tally counts a pod in each state that it is in.

@@ -37,7 +37,7 @@ type watch struct {
 
 // look judges the state at an instant, if its object changed, or what serves of it.
 func (w *watch) look(now time.Duration, o *objects) {
-	if w.done {
+	if w.done || now < w.From && w.waits() {
 		return
 	}
 	is := o.mark(w.key)
@@ -54,6 +54,9 @@ func (w *watch) look(now time.Duration, o *objects) {
 	w.holds, w.seen = w.state.judge(o)
 	w.cover(now, now)
 }
+
+// waits reports whether the state is looked at from its window on only: it costs much to judge.
+func (w *watch) waits() bool { return w.key.Kind == kindPodList }
 
 // cover takes in that the state was what it is from one instant to another, both inclusive.
 func (w *watch) cover(first, last time.Duration) {

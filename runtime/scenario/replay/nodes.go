@@ -121,18 +121,6 @@ func (r *replay) stopKubelet(name messages.NodeName, a *scenario.Outage) error {
 	return nil
 }
 
-// viewed are the nodes and pods as expectations look at them.
-type viewed struct{ *nodetier.Tier }
-
-// EachPod yields all pods with their owners.
-func (v viewed) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
-	for _, name := range v.Pods() {
-		if !yield(v.Pod(name), v.OwnerOf(name)) {
-			return
-		}
-	}
-}
-
 // nodesAndPods are the objects of a tier in the order of their names, none where there is no tier.
 func nodesAndPods(tier *nodetier.Tier) (all []api.Object) {
 	if tier == nil {

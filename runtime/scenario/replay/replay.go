@@ -79,7 +79,7 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	}
 	defer r.world.Close()
 	if s.OfNodes {
-		r.checker.OfNodes(viewed{r.world.Nodes()})
+		r.checker.OfNodes(r.world.Nodes())
 	}
 	if err := r.run(o.Until); err != nil {
 		return nil, err
@@ -177,8 +177,17 @@ func (r *replay) lastInstant(until time.Duration) (last time.Time, fixed bool) {
 	}
 }
 
-// next is the next instant of the timeline at which something happens.
+// next is the next instant of the timeline at which something happens or must be judged.
 func (r *replay) next() (time.Time, bool) {
+	next, more := r.nextEvent()
+	if at, must := r.checker.Next(); must && (!more || at.Before(next)) {
+		return at, true
+	}
+	return next, more
+}
+
+// nextEvent is the next instant at which something happens.
+func (r *replay) nextEvent() (time.Time, bool) {
 	next, more := r.world.Next()
 	if r.world.Down() {
 		next, more = actors.Earlier(next, r.absence.until), true
