@@ -61,6 +61,9 @@ func (o *Outbox) TellAPIClient(name messages.ClientName, m messages.ToAPIClient)
 	o.tell(messages.KindAPIClient, string(name), m)
 }
 
+// TellPodGC sends to the pod garbage collector.
+func (o *Outbox) TellPodGC(m messages.ToPodGC) { o.tell(messages.KindPodGC, "", m) }
+
 // TellNode sends to one node.
 func (o *Outbox) TellNode(name messages.NodeName, m messages.ToNode) {
 	o.tell(messages.KindNode, string(name), m)

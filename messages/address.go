@@ -104,6 +104,7 @@ const (
 	KindZone
 	KindPodEviction
 	KindAPIClient
+	KindPodGC
 	KindOwner
 	KindPodScheduler
 	KindAPIServer
@@ -123,6 +124,7 @@ var kindNames = [...]string{
 	KindZone:          "zone",
 	KindPodEviction:   "pod eviction",
 	KindAPIClient:     "API client",
+	KindPodGC:         "pod GC",
 	KindOwner:         "owner",
 	KindPodScheduler:  "pod scheduler",
 	KindAPIServer:     "API server",

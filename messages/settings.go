@@ -355,6 +355,9 @@ type Settings struct {
 	PodEvictionSparesFinished bool
 	// PodEvictionNamesTaint has the condition DisruptionTarget of an evicted pod name the taint. False: it says that there was one.
 	PodEvictionNamesTaint bool
+	// PodGCPeriod is how often the pod garbage collector looks for pods of nodes that do not exist, whose quarantine is 40 s, and for pods
+	// that are being deleted on nodes out of service. Zero: it acts exactly when due. Kubernetes looks each 20 s; it has no flag for it.
+	PodGCPeriod time.Duration
 	// AvoidTimedTolerations binds a pod to a node whose NoExecute taint it tolerates only for a time where no other node can take it. False:
 	// the scheduler ignores tolerationSeconds, and an evicted pod may come back to the same node.
 	AvoidTimedTolerations bool

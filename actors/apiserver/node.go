@@ -25,6 +25,8 @@ type node struct {
 	object *corev1.Node
 	pods   map[messages.PodName]*pod
 	owner  messages.OwnerName
+	// lost is whether it was out of service when it changed last.
+	lost bool
 }
 
 // bound are the pods of a node, also of one that was deleted.
@@ -75,6 +77,7 @@ func (s *Server) register(now time.Time, o *corev1.Node, settled bool, owner mes
 	o.Spec.Taints = s.stamped(now, o.Spec.Taints, nil)
 	n := &node{object: o, pods: map[messages.PodName]*pod{}, owner: owner}
 	s.nodes[name] = n
+	s.changes.registered[name] = true
 	if orphans := s.orphans[name]; orphans != nil {
 		delete(s.orphans, name)
 		n.pods = orphans

@@ -17,7 +17,9 @@ type changes struct {
 	// tainted are the nodes whose NoExecute taints changed.
 	tainted map[messages.NodeName]bool
 	gone    map[messages.NodeName]*node
-	pods    map[*pod]bool
+	// registered are the nodes that are new.
+	registered map[messages.NodeName]bool
+	pods       map[*pod]bool
 	// placed are the pods that are new on their node, or are to end there.
 	placed map[*pod]bool
 	ended  []*pod
@@ -28,7 +30,8 @@ type changes struct {
 func newChanges() changes {
 	return changes{
 		nodes: map[messages.NodeName]bool{}, tainted: map[messages.NodeName]bool{}, gone: map[messages.NodeName]*node{},
-		pods: map[*pod]bool{}, placed: map[*pod]bool{},
+		registered: map[messages.NodeName]bool{},
+		pods:       map[*pod]bool{}, placed: map[*pod]bool{},
 	}
 }
 
@@ -67,6 +70,7 @@ func (s *Server) notify(out *actors.Outbox) {
 		s.notifyPod(p, out)
 	}
 	s.notifyPlaced(&c, out)
+	s.notifyStranded(&c, out)
 	for _, name := range slices.Sorted(maps.Keys(c.tainted)) {
 		if n := s.nodes[name]; n != nil {
 			s.notifyTainted(n, out)
@@ -88,6 +92,7 @@ func (s *Server) notifyEnded(pods []*pod, out *actors.Outbox) {
 			out.TellPodEviction(p.name, &messages.PodForgotten{})
 			out.TellPodScheduler(&messages.PodViewed{Pod: p.name, Gone: true})
 		}
+		s.notifyStrandedGone(p, out)
 		if p.owner != "" {
 			out.TellOwner(p.owner, &messages.OwnedPodGone{Pod: p.name, UID: uid})
 		}

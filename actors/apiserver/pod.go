@@ -25,6 +25,8 @@ type pod struct {
 	request uint64
 	// ended: its kubelet has ended it, and only its finalizers keep it.
 	ended bool
+	// stranded is what the pod garbage collector was told of it.
+	stranded messages.GarbageCause
 }
 
 func (p *pod) node() messages.NodeName { return messages.NodeName(p.object.Spec.NodeName) }
@@ -234,7 +236,7 @@ func setPodCondition(now time.Time, o *corev1.Pod, c corev1.PodCondition) {
 }
 
 // deletePod deletes a pod, at the end of its grace period. One without a node, or that has finished, needs none. A second deletion may only
-// shorten the period.
+// shorten the period; without one the pod ends, however long it has been due.
 func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Outbox) {
 	p := s.find(m.Pod, m.UID)
 	if p == nil {
@@ -242,7 +244,7 @@ func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Out
 	}
 	grace := gracePeriod(p, m)
 	until := metav1.Time{Time: now.Add(time.Duration(grace) * time.Second)}
-	if p.terminating() && !until.Before(p.object.DeletionTimestamp) {
+	if p.terminating() && (p.ended || grace > 0 && !until.Before(p.object.DeletionTimestamp)) {
 		return
 	}
 	first := !p.terminating()

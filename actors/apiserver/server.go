@@ -1,8 +1,8 @@
 // Package apiserver is the machine that keeps the nodes and pods of one cluster. It collects what controllers, kubelets and users ask for in
 // an instant, serves it at the end of the instant in an order that does not depend on that of arrival, and tells whom each change
-// concerns: the node, its kubelet, the taint eviction of a pod, its owner, and the scheduler of pods.
+// concerns: the node, its kubelet, the taint eviction of a pod, its owner, the scheduler of pods, and the pod garbage collector.
 //
-// server.go is the switch and the order of requests, node.go and pod.go serve them, notify.go tells of what changed.
+// server.go is the switch and the order of requests, node.go, pod.go and garbage.go serve them, notify.go tells of what changed.
 package apiserver
 
 import (
@@ -107,6 +107,8 @@ func place(m messages.ToAPIServer) (stage int, name string) {
 		return 12, string(m.Pod)
 	case *messages.DeleteNode:
 		return 13, string(m.Node) + " " + m.Cause
+	case *messages.CollectPod:
+		return 14, string(m.Pod)
 	default: // of a user
 		return 0, ""
 	}
@@ -149,6 +151,8 @@ func (s *Server) serve(now time.Time, m messages.ToAPIServer, out *actors.Outbox
 		s.deletePod(now, m, out)
 	case *messages.PodEnded:
 		s.podEnded(m, out)
+	case *messages.CollectPod:
+		s.collectPod(now, m, out)
 	default:
 		panic(fmt.Sprintf("API server: unknown message %T", m))
 	}
@@ -173,6 +177,7 @@ func (s *Server) tellAgain() {
 		}
 	}
 	for _, p := range s.pods { // order-free: a set
+		p.stranded = ""
 		s.changes.pod(p)
 	}
 }

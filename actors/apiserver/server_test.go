@@ -180,7 +180,7 @@ func TestPodsHearOfTheTaintsOfTheirNodeOnly(t *testing.T) {
 	d.Tell(&messages.DeleteNode{Node: "n1", Cause: "by a user"})
 	require.Equal(t, []string{"NodeDeleted n1"}, d.facts())
 	require.Equal(t, []string{
-		"node/n1: NodeForgotten", "pod eviction/d/late: NodeTaintsSeen", "pod eviction/d/p: NodeTaintsSeen", "pod scheduler: NodeGone",
+		"node/n1: NodeForgotten", "pod GC: PodStranded", "pod eviction/d/late: NodeTaintsSeen", "pod eviction/d/p: NodeTaintsSeen", "pod scheduler: NodeGone",
 	}, d.mail())
 	require.Equal(t, "n1", d.server.Pod("d/p").Spec.NodeName, "its pods stay bound to it")
 }

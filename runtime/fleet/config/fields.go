@@ -584,6 +584,11 @@ var fields = numbered([]Field{
 		Zero:    "It only says that there was a NoExecute taint, as in Kubernetes.",
 	},
 	{
+		Name: "podGCPeriod", in: notNegative,
+		Meaning: "Of the node tier. How often the pod garbage collector looks for pods of nodes that do not exist, which it removes after a quarantine of 40 s, and for pods that are being deleted on nodes out of service.",
+		Zero:    "It acts exactly when due.",
+	},
+	{
 		Name:    "avoidTimedTolerations",
 		Meaning: "Of the node tier. Binds a pod to a node whose NoExecute taint it tolerates only for a time where no other node can take it.",
 		Zero:    "The scheduler ignores tolerationSeconds: an evicted pod may come back to the same node.",

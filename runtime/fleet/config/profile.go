@@ -87,6 +87,7 @@ func karmada() messages.Settings {
 		UnhealthyZoneThreshold:              0.55,
 		KubeAPIQPS:                          20,
 		KubeAPIBurst:                        30,
+		PodGCPeriod:                         20 * time.Second,
 	}
 }
 
@@ -179,6 +180,7 @@ func leeward() messages.Settings {
 	s.PodEvictionUntilDone = true
 	s.PodEvictionSparesFinished = true
 	s.PodEvictionNamesTaint = true
+	s.PodGCPeriod = 0
 	s.AvoidTimedTolerations = true
 	s.SchedulerNamesTaints = true
 	return s
@@ -192,7 +194,7 @@ func kubernetes() messages.Settings {
 	s.KubeAPIQPS, s.KubeAPIBurst = k.KubeAPIQPS, k.KubeAPIBurst
 	s.ExactPodDeadlines, s.PodTolerationMatch = k.ExactPodDeadlines, k.PodTolerationMatch
 	s.PodEvictionUntilDone, s.PodEvictionSparesFinished = k.PodEvictionUntilDone, k.PodEvictionSparesFinished
-	s.PodEvictionNamesTaint = k.PodEvictionNamesTaint
+	s.PodEvictionNamesTaint, s.PodGCPeriod = k.PodEvictionNamesTaint, k.PodGCPeriod
 	s.AvoidTimedTolerations, s.SchedulerNamesTaints = k.AvoidTimedTolerations, k.SchedulerNamesTaints
 	return s
 }

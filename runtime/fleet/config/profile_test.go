@@ -103,7 +103,7 @@ func TestWhatLeewardDoesOtherwise(t *testing.T) {
 		"nodeMonitorPeriod: 5s -> 0s", "zoneRateRecovers: false -> true", "nodeTaintsSurviveRestart: false -> true",
 		"kubeAPIQPS: 20 -> 0", "kubeAPIBurst: 30 -> 0", "exactPodDeadlines: false -> true",
 		"podTolerationMatch: first -> minimum", "podEvictionUntilDone: false -> true", "podEvictionSparesFinished: false -> true",
-		"podEvictionNamesTaint: false -> true",
+		"podEvictionNamesTaint: false -> true", "podGCPeriod: 20s -> 0s",
 		"avoidTimedTolerations: false -> true", "schedulerNamesTaints: false -> true",
 	}, differences(t, "karmada", "leeward"))
 }
@@ -113,7 +113,7 @@ func TestWhatLeewardDoesOtherwiseWithNodes(t *testing.T) {
 		"nodeMonitorPeriod: 5s -> 0s", "zoneRateRecovers: false -> true", "nodeTaintsSurviveRestart: false -> true",
 		"kubeAPIQPS: 20 -> 0", "kubeAPIBurst: 30 -> 0", "exactPodDeadlines: false -> true",
 		"podTolerationMatch: first -> minimum", "podEvictionUntilDone: false -> true", "podEvictionSparesFinished: false -> true",
-		"podEvictionNamesTaint: false -> true",
+		"podEvictionNamesTaint: false -> true", "podGCPeriod: 20s -> 0s",
 		"avoidTimedTolerations: false -> true", "schedulerNamesTaints: false -> true",
 	}, differences(t, "kubernetes", "leeward"))
 }

@@ -15,6 +15,7 @@ import (
 	"leeward/actors/node"
 	"leeward/actors/nodelifecycle"
 	"leeward/actors/podeviction"
+	"leeward/actors/podgc"
 	"leeward/actors/podscheduler"
 	"leeward/actors/rules/nodelife"
 	"leeward/actors/rules/podplacement"
@@ -78,6 +79,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 		},
 	}))
 	t.hostClient()
+	t.hostPodGC()
 	return t
 }
 
@@ -99,6 +101,11 @@ func at(kind messages.Kind, name string) messages.Address {
 // hostClient starts the client of the controller that evicts pods.
 func (t *Tier) hostClient() {
 	host[messages.ToAPIClient](t, at(messages.KindAPIClient, string(client)), apiclient.New(apiclient.Limits{QPS: t.settings.KubeAPIQPS, Burst: t.settings.KubeAPIBurst}))
+}
+
+// hostPodGC starts the pod garbage collector.
+func (t *Tier) hostPodGC() {
+	host[messages.ToPodGC](t, at(messages.KindPodGC, ""), podgc.New(podgc.Rules{Period: t.settings.PodGCPeriod, Epoch: t.epoch}))
 }
 
 // Record takes a fact of the tier: whatever it makes gets an actor, and what it ends loses it once the instant is settled.
@@ -187,6 +194,8 @@ func (t *Tier) Restart(now time.Time) {
 	t.epoch = now
 	t.kernel.Stop(at(messages.KindAPIClient, string(client)))
 	t.hostClient()
+	t.kernel.Stop(at(messages.KindPodGC, ""))
+	t.hostPodGC()
 	for _, name := range t.server.Pods() {
 		a := at(messages.KindPodEviction, string(name))
 		t.kernel.Stop(a)

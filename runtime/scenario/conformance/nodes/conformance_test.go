@@ -35,7 +35,6 @@ var tolerated = tolerance{earlier: 0.45, later: 0.6}
 
 // unlike are the scripts that are not replayed as recorded, and why.
 var unlike = map[string]string{
-	"c13-out-of-service":              "the taint out-of-service ends no pod: there is no garbage collection of pods",
 	"c25-fails-while-controller-down": "controllers restart, and cannot be down for a time",
 	"c31-back-but-still-evicted":      "a pod is due in the very instant of the pass that removes the taint, which was added up to 0.1 s after a pass",
 	"r17-seed1017":                    "a pod that was to end while its kubelet was down ends 1.8 s earlier, and pods are placed otherwise",
