@@ -66,6 +66,8 @@ func TestFinalizersKeepACollectedPodWithItsCondition(t *testing.T) {
 	require.Equal(t, []string{"DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists"}, []string{string(c.Type), string(c.Status), c.Reason, c.Message})
 	d.Tell(&messages.CollectPod{Pod: "d/p", UID: "1", Cause: messages.NodeMissing})
 	require.Empty(t, d.Facts())
+	d.Advance(time.Minute)
+	d.Tell(&messages.DeletePod{Pod: "d/p", UID: "1", GracePeriodSeconds: new(int64), Cause: "by a user"}).Quiet()
 }
 
 // The taint counts with any effect, and only where the node is not Ready and the pod is being deleted.
