@@ -21,6 +21,8 @@ type batch struct {
 	// forsaken are the bindings that were placed nowhere, or went elsewhere immediately after an old copy had been let go;
 	// let are those of whom one was, and reapplied those that go by another placement since.
 	forsaken, let, reapplied map[messages.BindingName]bool
+	// unhealthy is since when copies were that were evicted from.
+	unhealthy map[evictedFrom]time.Time
 	// bindings and clusters are the instants of the last facts about them, where there are several instants.
 	bindings map[messages.BindingName]time.Time
 	clusters map[messages.ClusterName]time.Time
@@ -35,7 +37,7 @@ type instantOf[F messages.Fact] struct {
 func newBatch() batch {
 	return batch{
 		untainted: map[messages.ClusterName][]corev1.Taint{}, forsaken: map[messages.BindingName]bool{},
-		let: map[messages.BindingName]bool{}, reapplied: map[messages.BindingName]bool{},
+		unhealthy: map[evictedFrom]time.Time{}, let: map[messages.BindingName]bool{}, reapplied: map[messages.BindingName]bool{},
 		bindings: map[messages.BindingName]time.Time{}, clusters: map[messages.ClusterName]time.Time{},
 	}
 }
@@ -70,5 +72,6 @@ func (b *batch) news() []instantOf[*messages.EvictionStarted] {
 func (b *batch) end() {
 	b.started, b.released, b.asked = b.started[:0], b.released[:0], 0
 	b.untainted, b.forsaken, b.let, b.reapplied = emptied(b.untainted), emptied(b.forsaken), emptied(b.let), emptied(b.reapplied)
+	b.unhealthy = emptied(b.unhealthy)
 	b.bindings, b.clusters = emptied(b.bindings), emptied(b.clusters)
 }

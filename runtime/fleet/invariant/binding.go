@@ -24,6 +24,7 @@ func (m *Monitor) lookAtBinding(now time.Time, s *store.Store, b *store.Binding)
 	m.copiesAgree(now, s, b)
 	m.beliefFollows(now, b)
 	m.deadlinesFollow(now, s, b)
+	m.observedFollows(now, b)
 	next = actors.Earlier(m.tasksEnd(now, b), m.turns(now, b))
 	late, waits := m.neverLate(now, s, b)
 	return actors.Earlier(next, late), waits || len(b.Spec.GracefulEvictionTasks) > 0

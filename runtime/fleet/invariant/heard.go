@@ -24,6 +24,7 @@ func (m *Monitor) heard(s *store.Store, e *journal.Entry) {
 	}
 	if f, ok := e.Fact.(messages.AboutBinding); ok {
 		m.open[f.AboutBinding()] = true
+		m.noteObserved(f)
 		m.changed[f.AboutBinding()] = e.At
 	}
 	if f, ok := e.Fact.(messages.AboutCluster); ok {
@@ -101,6 +102,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 	switch f := f.(type) {
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
+		m.returnsAnew(f.Binding)
 		m.limits.grown() // of its priority, perhaps
 		if slices.ContainsFunc(f.Changed, asksForAnother) {
 			m.failsBackNoMore(f.Binding)
@@ -109,12 +111,17 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 		delete(m.changed, f.Binding)
 		delete(m.applied, f.Binding)
 		delete(m.preferred, f.Binding)
+		m.forgetHealth(f.Binding)
 		m.limits.shrunk(endless)
 	case *messages.FailbackTargetsChanged:
 		m.failbackTo(f.Binding, f.Clusters)
 	case *messages.ShareFailbackScheduled:
+		m.returns[evictedFrom{f.Binding, f.Cluster}] = at
 		m.failsBackTo(at, s, f.Binding, f.Cluster)
+	case *messages.ShareFailbackCancelled:
+		delete(m.returns, evictedFrom{f.Binding, f.Cluster})
 	case *messages.FailbackStarted:
+		m.returnStarted(at, s, f)
 		m.failbackStarted(at, s, f)
 	case *messages.RescheduleRequested:
 		m.budgeted.asked[f.Binding] = true
@@ -138,8 +145,10 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 		m.limits.grown()
 		m.startsOver(f.Binding)
 	case *messages.HealthChanged:
+		m.notesHealth(f)
 		m.lose(f.Binding, f.Cluster, f.Ready)
 	case *messages.HealthForgotten:
+		delete(m.unhealthy, evictedFrom{f.Binding, f.Cluster})
 		m.lose(f.Binding, f.Cluster, 0)
 	}
 }
@@ -147,6 +156,9 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 func (m *Monitor) evictionStarted(at time.Time, s *store.Store, f *messages.EvictionStarted) {
 	m.batch.started = append(m.batch.started, instantOf[*messages.EvictionStarted]{at, f})
 	m.begun[evictedFrom{f.Binding, f.Cluster}] = true
+	if since, known := m.unhealthy[evictedFrom{f.Binding, f.Cluster}]; known {
+		m.batch.unhealthy[evictedFrom{f.Binding, f.Cluster}] = since
+	}
 	if eviction.Holdable(f.Grounds.Reason) {
 		m.evicted[f.Binding] = true
 	}

@@ -58,6 +58,10 @@ type Monitor struct {
 	applied map[messages.BindingName]*api.Placement
 	// preferred is where each binding ran before it was evicted, and may return to.
 	preferred map[messages.BindingName][]api.TargetCluster
+	// returns are when clusters could take back what they ran, unhealthy since when copies are.
+	returns, unhealthy map[evictedFrom]time.Time
+	// observed are the bindings that were placed since the last look, and not changed after it.
+	observed map[messages.BindingName]bool
 	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
 	replacements map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster
 	// limits is what the governor has permitted, budgeted what moved under budgets.
@@ -91,8 +95,9 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		resized: map[messages.ClusterName]bool{}, refused: map[messages.ClusterName]bool{},
 		governed: map[string]bool{}, edited: map[messages.BindingName]bool{},
 		begun: map[evictedFrom]bool{}, evicted: map[messages.BindingName]bool{}, known: map[Violation]bool{},
-		applied:      map[messages.BindingName]*api.Placement{},
-		preferred:    map[messages.BindingName][]api.TargetCluster{},
+		applied:   map[messages.BindingName]*api.Placement{},
+		preferred: map[messages.BindingName][]api.TargetCluster{},
+		returns:   map[evictedFrom]time.Time{}, unhealthy: map[evictedFrom]time.Time{}, observed: map[messages.BindingName]bool{},
 		replacements: map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster{},
 	}
 }
@@ -163,8 +168,10 @@ func (m *Monitor) instantOver(at time.Time, s *store.Store) {
 		m.leftByTask(at, s, f)
 		if m.batch.current(at, f.Binding, "") { // what is suspended, its object tells as it is now
 			m.destinationsHear(at, s, f)
+			m.placementFollows(at, s, f)
 		}
 	}
+	m.quotasKept(at, s, m.decided)
 	m.decided = m.decided[:0]
 	m.begun, m.evicted = emptied(m.begun), emptied(m.evicted)
 }
@@ -175,6 +182,7 @@ func (m *Monitor) batchOver(s *store.Store) {
 		if m.batch.current(e.at, e.fact.Binding, e.fact.Cluster) {
 			m.neverEarly(e.at, s, e.fact)
 			m.holdsKept(e.at, s, e.fact)
+			m.taskFollows(e.at, s, e.fact)
 		}
 	}
 	for _, e := range m.batch.released {
@@ -213,7 +221,7 @@ func (m *Monitor) Look(now time.Time, s *store.Store) {
 		m.lookAt(now, s, name)
 	}
 	m.touched, m.judged, m.gained, m.resized = emptied(m.touched), emptied(m.judged), emptied(m.gained), emptied(m.resized)
-	m.edited = emptied(m.edited)
+	m.edited, m.observed = emptied(m.edited), emptied(m.observed)
 }
 
 // lookAt asks the invariants about one binding, and notes when to do so again.

@@ -47,6 +47,16 @@ const (
 	// RemovedByTask, with gracefulMoves: a placement that gives way to another leaves clusters by tasks. What is scaled to
 	// nothing goes immediately.
 	RemovedByTask Name = "no copy is removed without an eviction task"
+	// PlacementFollows: a cluster that comes to a workload is one that its placement selects and whose taints it tolerates, with
+	// scaleUpNeedsReady a Ready one; with exactSpread there are as many as its spread constraints say.
+	PlacementFollows Name = "a placement keeps to its policy and to the taints of clusters"
+	// TasksFollow: an eviction does with the old copy what its policy says, and none for health begins before the copy was Unhealthy
+	// for as long as the policy tolerates.
+	TasksFollow Name = "an eviction is carried out as its policy says"
+	// ObservedFollows: what was placed was placed as it is, unless it changed since; a workload that was to be placed again was.
+	ObservedFollows Name = "the scheduler has observed what it placed"
+	// QuotasKept, with federatedQuotaEnforcement: no placement adds to what a namespace uses beyond its quotas.
+	QuotasKept Name = "quotas are kept"
 	// TaintsFollow: the taints of a cluster are what its newest conditions ask for.
 	TaintsFollow Name = "taints follow the newest conditions"
 	// NeverOversold, with capacityReservation: what goes by capacity goes where there is capacity.
@@ -71,7 +81,7 @@ const (
 func All() []Name {
 	return []Name{
 		OneTask, TasksEnd, ReplicasConserved, CopiesAgree, BeliefFollows, DeadlinesFollow, NeverEarly, NeverLate, LastCopyKept, ScaledToZero, DestinationsHear, FailsBack, RemovedByTask,
-		TaintsFollow, NeverOversold, StartsKept, LimitsKept, PermitValid, PermitsSpent, BudgetsKept,
+		PlacementFollows, TasksFollow, ObservedFollows, QuotasKept, TaintsFollow, NeverOversold, StartsKept, LimitsKept, PermitValid, PermitsSpent, BudgetsKept,
 	}
 }
 
