@@ -22,25 +22,125 @@ func (m *Monitor) forgetHealth(b messages.BindingName) {
 		k.health, k.ready = "", 0
 		delete(m.unhealthy, evictedFrom{b, k.cluster})
 	}
+	delete(m.left, b)
 	m.returnsAnew(b)
+}
+
+// departure is an eviction for the health of a copy.
+type departure struct {
+	from messages.ClusterName
+	at   time.Time
+}
+
+// mostLeft is how many of those a policy may count.
+const mostLeft = 16
+
+// leaves notes an eviction for the health of a copy.
+func (m *Monitor) leaves(at time.Time, f *messages.EvictionStarted) {
+	if f.Grounds.Reason == api.EvictionReasonApplicationFailure && !m.real {
+		all := append(m.left[f.Binding], departure{f.Cluster, at})
+		m.left[f.Binding] = all[max(0, len(all)-mostLeft):]
+	}
+}
+
+// healthPace is how often a binding may be evicted for its health within a window, and for how long the clusters rest: as its policy says, or
+// as the settings do.
+func (m *Monitor) healthPace(b *store.Binding) (limit int, window, cooldown time.Duration) {
+	limit, window, cooldown = m.settings.ApplicationFailoverLimit, m.settings.ApplicationFailoverWindow, m.settings.ApplicationCooldown
+	if b.Spec.Failover == nil || b.Spec.Failover.Application == nil || b.Spec.Failover.Application.Pace == nil {
+		return limit, window, cooldown
+	}
+	seconds := func(n *int32, otherwise time.Duration) time.Duration {
+		if n == nil {
+			return otherwise
+		}
+		return time.Duration(*n) * time.Second
+	}
+	p := b.Spec.Failover.Application.Pace
+	if p.MaxFailovers != nil {
+		limit = int(*p.MaxFailovers)
+	}
+	return limit, seconds(p.WindowSeconds, window), seconds(p.CooldownSeconds, cooldown)
+}
+
+// notTooOften asks that no more evictions for health begin within a window than may.
+func (m *Monitor) notTooOften(at time.Time, b *store.Binding, v Violation) {
+	limit, window, _ := m.healthPace(b)
+	n := 0
+	for _, d := range m.left[v.Binding] {
+		if !d.at.After(at) && d.at.Add(window).After(at) {
+			n++
+		}
+	}
+	m.check(TasksFollow, limit == 0 || n <= limit, v, "it is the eviction %d for health within %s, and %d may be", n, window, limit)
+}
+
+// rested asks that no workload comes to a cluster that it was evicted from for its health before that has rested.
+func (m *Monitor) rested(at time.Time, b *store.Binding, left []departure, v Violation) {
+	_, _, cooldown := m.healthPace(b)
+	for _, d := range left {
+		rests := d.from == v.Cluster && d.at.Add(cooldown).After(at)
+		m.check(PlacementFollows, !rests, v, "it was evicted from there for its health at %s, and may return after %s", d.at.Format(time.TimeOnly), cooldown)
+	}
+}
+
+// keptApart asks, of a workload of an anti-affinity group, that no other one of the group is placed where it comes to.
+func (m *Monitor) keptApart(s *store.Store, b *store.Binding, v Violation) {
+	of := b.Spec.WorkloadAffinityGroups
+	if !m.settings.WorkloadAffinity || of == nil || of.AntiAffinityGroup == "" {
+		return
+	}
+	s.EachBinding(func(o *store.Binding) {
+		same := o != b && o.Spec.WorkloadAffinityGroups != nil && o.Spec.WorkloadAffinityGroups.AntiAffinityGroup == of.AntiAffinityGroup
+		if same && !m.edited[o.Name()] && o.Name().Namespace() == b.Name().Namespace() {
+			m.check(PlacementFollows, !targets(o, string(v.Cluster)), v, "it is placed beside %s, of the same anti-affinity group", o.Name())
+		}
+	})
+}
+
+// decision is a placement with the clusters that come to the workload, and what it was evicted from for its health before.
+type decision struct {
+	*messages.Scheduled
+	newcomers []messages.ClusterName
+	left      []departure
+}
+
+// newcomers are the clusters of a placement that neither were in the one before nor run a copy: that comes back, or never left.
+func (m *Monitor) newcomers(f *messages.Scheduled) (names []messages.ClusterName) {
+	if m.real {
+		return nil
+	}
+	for i := range f.Clusters {
+		name := messages.ClusterName(f.Clusters[i].Name)
+		if api.FindTarget(f.Before, f.Clusters[i].Name) >= 0 {
+			continue
+		}
+		if k := m.copies.find(f.Binding, name); k == nil || !k.runs {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // placementFollows asks of a placement that its policy allows each cluster that comes to it, and as many of them. What changed of
 // a cluster in the instant may have come after the decision, and is not asked.
-func (m *Monitor) placementFollows(at time.Time, s *store.Store, f *messages.Scheduled) {
+func (m *Monitor) placementFollows(at time.Time, s *store.Store, f *decision) {
 	b := s.Binding(f.Binding)
 	if b == nil || f.Applied == nil || m.real {
 		return
 	}
-	for i := range f.Clusters {
-		name := messages.ClusterName(f.Clusters[i].Name)
+	for _, name := range f.newcomers {
 		c := s.Cluster(name)
-		if c == nil || api.FindTarget(f.Before, c.Name) >= 0 || m.runs(b, name) || !m.batch.current(at, f.Binding, name) {
-			continue // it is there already
+		if c == nil || !m.batch.current(at, f.Binding, name) {
+			continue
 		}
 		v := Violation{At: at, Binding: f.Binding, Cluster: name}
 		if !m.clusterChanged[name].Equal(at) {
-			m.taintsAllow(at, f, c, v)
+			m.taintsAllow(at, f.Scheduled, c, v)
+		}
+		if !m.edited[f.Binding] {
+			m.rested(at, b, f.left, v)
+			m.keptApart(s, b, v)
 		}
 		if !m.touched[name] {
 			m.check(PlacementFollows, selects(f.Applied, f.Affinity, c), v, "it is placed there, because %s, and the cluster affinity does not select the cluster", f.Trigger)
@@ -51,7 +151,7 @@ func (m *Monitor) placementFollows(at time.Time, s *store.Store, f *messages.Sch
 			m.check(PlacementFollows, ready == nil || ready.Status == metav1.ConditionTrue || tolerates, v, "it is placed there, because %s, and the cluster is not Ready", f.Trigger)
 		}
 	}
-	m.spreadFollows(at, b, f)
+	m.spreadFollows(at, b, f.Scheduled)
 }
 
 // unready are the taints that a cluster which is not Ready has, or should have.
@@ -145,6 +245,7 @@ func (m *Monitor) taskFollows(at time.Time, s *store.Store, f *messages.Eviction
 		m.check(TasksFollow, suppresses == (a.PurgeMode == api.PurgeNever), v, "its task suppresses the deletion: %t, and the policy says %q", suppresses, a.PurgeMode)
 		m.check(TasksFollow, (f.Task.PurgeMode == api.PurgeDirectly) == (a.PurgeMode == api.PurgeDirectly), v, "its task purges %s, and the policy says %q", f.Task.PurgeMode, a.PurgeMode)
 		m.unhealthyLongEnough(at, b, a, v)
+		m.notTooOften(at, b, v)
 	}
 }
 
@@ -219,11 +320,12 @@ func (m *Monitor) returnStarted(at time.Time, s *store.Store, f *messages.Failba
 
 // quotasKept asks, where placements add replicas, that their namespaces use no more than their quotas. A quota that was edited may be
 // exceeded already, and so may one whose workloads request more than before.
-func (m *Monitor) quotasKept(at time.Time, s *store.Store, decided []*messages.Scheduled) {
+func (m *Monitor) quotasKept(at time.Time, s *store.Store, decided []decision) {
 	if m.real || !m.settings.FederatedQuotaEnforcement || len(m.edited) > 0 {
 		return
 	}
-	for _, f := range decided {
+	for i := range decided {
+		f := decided[i].Scheduled
 		b := s.Binding(f.Binding)
 		if b == nil || b.Spec.ReplicaRequirements == nil || total(f.Clusters) <= total(f.Before) || len(b.Spec.GracefulEvictionTasks) > 0 {
 			continue

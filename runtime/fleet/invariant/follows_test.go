@@ -202,3 +202,62 @@ func TestACopyOfADeletedWorkloadTakesNothingOver(t *testing.T) {
 		"those that served were deleted": {situation{binding: leaving(task("m3", start)), settings: keeps, facts: deleted, later: time.Hour}, invariant.TasksEnd, false},
 	})
 }
+
+func TestEvictionsForHealthKeepToTheirPace(t *testing.T) {
+	two, minute := int32(2), int32(60)
+	paced := func(b *api.ResourceBinding) {
+		b.Spec.Failover = &api.FailoverBehavior{Application: &api.ApplicationFailover{
+			Pace: &api.FailoverPace{MaxFailovers: &two, WindowSeconds: &minute, CooldownSeconds: &minute},
+		}}
+	}
+	evicted := func(from messages.ClusterName) messages.Fact {
+		return &messages.EvictionStarted{
+			Binding: "d/web", Cluster: from, Task: task(string(from), start), Grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure},
+		}
+	}
+	twice := []messages.Fact{evicted("m1"), evicted("m2")}
+	once := []messages.Fact{evicted("m1")}
+	third := []messages.Fact{evicted("m3")}
+	back := []messages.Fact{&messages.Scheduled{
+		Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 1}}, Applied: &api.Placement{},
+	}}
+	edited := []messages.Fact{&messages.BindingUpdated{Binding: "d/web"}}
+	settings := messages.Settings{ApplicationFailoverLimit: 1, ApplicationFailoverWindow: time.Hour, ApplicationCooldown: time.Hour}
+	plain := func(b *api.ResourceBinding) {
+		b.Spec.Failover = &api.FailoverBehavior{Application: &api.ApplicationFailover{}}
+	}
+	judge(t, map[string]ruling{
+		"as many as may":                      {situation{binding: paced, facts: twice}, invariant.TasksFollow, false},
+		"one more within the window":          {situation{binding: paced, facts: twice, later: time.Minute - 1, next: third}, invariant.TasksFollow, true},
+		"one more after it":                   {situation{binding: paced, facts: twice, later: time.Minute, next: third}, invariant.TasksFollow, false},
+		"as settings say":                     {situation{binding: plain, settings: settings, facts: once, later: time.Minute, next: third}, invariant.TasksFollow, true},
+		"any number":                          {situation{binding: plain, facts: twice, later: time.Second, next: third}, invariant.TasksFollow, false},
+		"it returns too early":                {situation{binding: paced, facts: once, later: time.Minute - 1, next: back}, invariant.PlacementFollows, true},
+		"it returns when that is over":        {situation{binding: paced, facts: once, later: time.Minute, next: back}, invariant.PlacementFollows, false},
+		"too early, and edited meanwhile":     {situation{binding: paced, facts: once, later: time.Second, next: and(edited, back...)}, invariant.PlacementFollows, false},
+		"made anew, it knows nothing of that": {situation{binding: paced, facts: and(once, &messages.BindingDeleted{Binding: "d/web"}), later: time.Second, next: back}, invariant.PlacementFollows, false},
+	})
+}
+
+func TestAGroupIsKeptApart(t *testing.T) {
+	other := func(group string, on string) []api.Object {
+		b := &api.ResourceBinding{TypeMeta: metav1.TypeMeta{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}}
+		b.Namespace, b.Name = "d", "shop"
+		b.Spec.WorkloadAffinityGroups = &api.WorkloadAffinityGroups{AntiAffinityGroup: group}
+		b.Spec.Clusters = []api.TargetCluster{{Name: on, Replicas: 1}}
+		return []api.Object{b}
+	}
+	apart := func(b *api.ResourceBinding) {
+		b.Spec.WorkloadAffinityGroups = &api.WorkloadAffinityGroups{AntiAffinityGroup: "team=a"}
+	}
+	placed := []messages.Fact{&messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 1}}, Applied: &api.Placement{}}}
+	gate := messages.Settings{WorkloadAffinity: true}
+	edited := &messages.BindingUpdated{Binding: "d/shop"}
+	judge(t, map[string]ruling{
+		"another of the group is elsewhere":   {situation{binding: apart, settings: gate, objects: other("team=a", "m2"), facts: placed}, invariant.PlacementFollows, false},
+		"another of the group is there":       {situation{binding: apart, settings: gate, objects: other("team=a", "m1"), facts: placed}, invariant.PlacementFollows, true},
+		"one of another group is there":       {situation{binding: apart, settings: gate, objects: other("team=b", "m1"), facts: placed}, invariant.PlacementFollows, false},
+		"it joined the group in that instant": {situation{binding: apart, settings: gate, objects: other("team=a", "m1"), facts: and(placed, edited)}, invariant.PlacementFollows, false},
+		"the feature is off":                  {situation{binding: apart, objects: other("team=a", "m1"), facts: placed}, invariant.PlacementFollows, false},
+	})
+}

@@ -156,6 +156,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 func (m *Monitor) evictionStarted(at time.Time, s *store.Store, f *messages.EvictionStarted) {
 	m.batch.started = append(m.batch.started, instantOf[*messages.EvictionStarted]{at, f})
 	m.begun[evictedFrom{f.Binding, f.Cluster}] = true
+	m.leaves(at, f)
 	if since, known := m.unhealthy[evictedFrom{f.Binding, f.Cluster}]; known {
 		m.batch.unhealthy[evictedFrom{f.Binding, f.Cluster}] = since
 	}

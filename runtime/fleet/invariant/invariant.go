@@ -51,7 +51,7 @@ type Monitor struct {
 	// placements.
 	begun   map[evictedFrom]bool
 	evicted map[messages.BindingName]bool
-	decided []*messages.Scheduled
+	decided []decision
 	// edited are the bindings that were given something else since the last look.
 	edited map[messages.BindingName]bool
 	// applied is the placement of each binding's last scheduling.
@@ -60,6 +60,8 @@ type Monitor struct {
 	preferred map[messages.BindingName][]api.TargetCluster
 	// returns are when clusters could take back what they ran, unhealthy since when copies are.
 	returns, unhealthy map[evictedFrom]time.Time
+	// left is where bindings were evicted from for the health of their copies, the oldest first.
+	left map[messages.BindingName][]departure
 	// observed are the bindings that were placed since the last look, and not changed after it.
 	observed map[messages.BindingName]bool
 	// replacements are the clusters that took over from each that a binding leaves, under destinationsMustHear.
@@ -98,6 +100,7 @@ func New(s messages.Settings, members map[messages.ClusterName]messages.MemberBe
 		applied:   map[messages.BindingName]*api.Placement{},
 		preferred: map[messages.BindingName][]api.TargetCluster{},
 		returns:   map[evictedFrom]time.Time{}, unhealthy: map[evictedFrom]time.Time{}, observed: map[messages.BindingName]bool{},
+		left:         map[messages.BindingName][]departure{},
 		replacements: map[messages.BindingName]map[messages.ClusterName][]api.TargetCluster{},
 	}
 }
@@ -164,11 +167,12 @@ func (m *Monitor) instantOver(at time.Time, s *store.Store) {
 		m.permitValid(at, e.fact)
 	}
 	m.permitsSpent(at)
-	for _, f := range m.decided {
+	for i := range m.decided {
+		f := m.decided[i].Scheduled
 		m.leftByTask(at, s, f)
 		if m.batch.current(at, f.Binding, "") { // what is suspended, its object tells as it is now
 			m.destinationsHear(at, s, f)
-			m.placementFollows(at, s, f)
+			m.placementFollows(at, s, &m.decided[i])
 		}
 	}
 	m.quotasKept(at, s, m.decided)

@@ -18,7 +18,7 @@ func (m *Monitor) scheduled(at time.Time, s *store.Store, f *messages.Scheduled)
 	m.grownBy(s, f)
 	m.apply(f.Binding, f.Applied)
 	m.arrive(at, f)
-	m.decided = append(m.decided, f)
+	m.decided = append(m.decided, decision{f, m.newcomers(f), m.left[f.Binding]})
 	if len(f.Clusters) == 0 || m.dropped(f) > 0 && m.batch.let[f.Binding] {
 		m.batch.forsaken[f.Binding] = true
 	}

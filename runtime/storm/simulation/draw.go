@@ -25,6 +25,7 @@ func Draw(seed uint64) *Case {
 		deployments[i], policies[i] = d.deployment(i), d.policy(i, len(c.Fleet))
 		manifests = append(manifests, deployments[i], policies[i])
 	}
+	grouped(c, deployments, policies)
 	timeline := d.timeline(c, deployments, policies)
 	if d.chance(40) { // drawn last, so that seeds draw the rest as they did before
 		manifests = append(manifests, d.budget())

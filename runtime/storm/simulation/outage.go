@@ -24,6 +24,7 @@ func (d dice) timeline(c *Case, deployments, policies []mapping) (steps []mappin
 	steps = append(steps, zeroed(c, workloads, others)...)
 	steps = append(steps, untold(c, policies, others)...)
 	steps = append(steps, recounted(c, policies)...)
+	steps = append(steps, often(c, policies)...)
 	steps = append(steps, removed(c, deployments, policies, others)...)
 	steps = slices.DeleteFunc(steps, func(s mapping) bool { return s["at"].(time.Duration) > c.Duration })
 	slices.SortStableFunc(steps, func(a, b mapping) int { return cmp.Compare(a["at"].(time.Duration), b["at"].(time.Duration)) })
