@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -195,6 +196,15 @@ func (t *Tier) Pod(name messages.PodName) *corev1.Pod { return t.server.Pod(name
 
 // EachPod yields all pods in any order, with what keeps each up, empty for nothing. They must not be changed.
 func (t *Tier) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) { t.server.EachPod(yield) }
+
+// Replicas is how many pods a Deployment, a ReplicaSet or a StatefulSet must have; false: it is none of these, or is gone.
+func (t *Tier) Replicas(name messages.OwnerName) (replicas int, known bool) {
+	spec := t.owners[name]
+	if spec == nil || spec.Template == nil || strings.HasPrefix(string(name), "daemonset/") || strings.HasPrefix(string(name), "job/") {
+		return 0, false
+	}
+	return int(spec.Replicas), true
+}
 
 // Nodes are the names of all nodes, sorted.
 func (t *Tier) Nodes() []messages.NodeName { return t.server.Nodes() }

@@ -3,6 +3,7 @@ package world_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/nodeinvariant"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
 )
@@ -63,11 +65,36 @@ func webDeployment(name string, replicas int32) *appsv1.Deployment {
 func until(t testing.TB, w *world.World, seconds float64) {
 	t.Helper()
 	to := world.Start.Add(time.Duration(seconds * float64(time.Second)))
-	require.NoError(t, w.Settle(w.Now()))
+	settle(t, w, w.Now())
 	for next, ok := w.Next(); ok && !next.After(to); next, ok = w.Next() {
-		require.NoError(t, w.Settle(next))
+		settle(t, w, next)
 	}
-	require.NoError(t, w.Settle(to))
+	settle(t, w, to)
+}
+
+// watched are the monitors of worlds with nodes, and how far each has got in the journal.
+var watched sync.Map
+
+type watch struct {
+	*nodeinvariant.Monitor
+	seen int
+}
+
+// settle runs an instant, and holds it to the invariants of nodes and pods.
+func settle(t testing.TB, w *world.World, now time.Time) {
+	t.Helper()
+	require.NoError(t, w.Settle(now))
+	m, known := watched.LoadOrStore(w, &watch{Monitor: nodeinvariant.New(w.Settings(), w.Nodes())})
+	if !known {
+		t.Cleanup(func() { watched.Delete(w) })
+	}
+	watching := m.(*watch)
+	news := w.Journal().Since(watching.seen)
+	watching.seen += len(news)
+	watching.Settled(now, news)
+	for _, v := range watching.Violations() {
+		require.Fail(t, v.String(), "at %s", v.At.Sub(world.Start))
+	}
 }
 
 // seconds are when facts of a type came, after the start, of those that match.

@@ -11,6 +11,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/invariant"
+	"leeward/runtime/fleet/nodeinvariant"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
@@ -22,7 +23,7 @@ import (
 // again and again.
 const openEnd = 24 * time.Hour
 
-// InvariantPrefix begins the expectations that are invariants of package invariant which did not hold; those
+// InvariantPrefix begins the expectations that are invariants of packages invariant and nodeinvariant which did not hold; those
 // that held are not told.
 const InvariantPrefix = "invariant: "
 
@@ -80,6 +81,7 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	defer r.world.Close()
 	if s.OfNodes {
 		r.checker.OfNodes(r.world.Nodes())
+		r.nodes = nodeinvariant.New(&settings, r.world.Nodes())
 	}
 	if err := r.run(o.Until); err != nil {
 		return nil, err
@@ -104,6 +106,8 @@ type replay struct {
 	world   *world.World
 	checker *expect.Checker
 	monitor *invariant.Monitor
+	// nodes watches over nodes and pods; nil: there are none.
+	nodes *nodeinvariant.Monitor
 	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
 	// invariants were asked; end is how far the run got.
 	step    int
@@ -245,6 +249,9 @@ func (r *replay) watch() {
 	news := r.world.Journal().Since(r.watched)
 	r.watched += len(news)
 	r.monitor.Settled(r.world.Now(), r.world.Store(), news)
+	if r.nodes != nil {
+		r.nodes.Settled(r.world.Now(), news)
+	}
 }
 
 func (r *replay) report(profile string, seed uint64) *Run {
@@ -263,5 +270,17 @@ func (r *replay) report(profile string, seed uint64) *Run {
 	for _, v := range r.monitor.Violations() {
 		run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
 	}
+	r.reportNodes(run)
 	return run
+}
+
+// reportNodes tells which invariants of nodes and pods did not hold.
+func (r *replay) reportNodes(run *Run) {
+	if r.nodes == nil {
+		return
+	}
+	r.nodes.Settled(r.end, nil)
+	for _, v := range r.nodes.Violations() {
+		run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+	}
 }

@@ -26,6 +26,8 @@ type Case struct {
 	Seed     uint64
 	Profile  string
 	Duration time.Duration
+	// OfNodes is set where the case is about the nodes of one cluster, which are then its Fleet.
+	OfNodes bool
 	// Config are settings, a field each, Fleet clusters, Timeline steps and Manifests all other documents: what
 	// YAML decodes to, mappings and lists all through.
 	Config, Fleet, Timeline, Manifests []any
@@ -52,7 +54,12 @@ func (c *Case) documents(description string) []any {
 			config[field] = value
 		}
 	}
-	spec := mapping{"description": description, "profile": c.Profile, "seed": c.Seed, "duration": span.String(c.Duration), "fleet": c.Fleet}
+	spec := mapping{"description": description, "profile": c.Profile, "seed": c.Seed, "duration": span.String(c.Duration)}
+	if c.OfNodes {
+		spec["nodes"] = c.Fleet
+	} else {
+		spec["fleet"] = c.Fleet
+	}
 	if len(config) > 0 {
 		spec["config"] = config
 	}
