@@ -58,7 +58,7 @@ func (s *Server) putNode(now time.Time, m *messages.PutNode, out *actors.Outbox)
 	o.Status.Allocatable, o.Status.Capacity = m.Object.Status.Allocatable, m.Object.Status.Capacity
 	s.relabel(name, o, m.Object.Labels, out)
 	s.cordon(name, o, m.Object.Spec.Unschedulable, out)
-	s.retaint(name, o, s.stamped(now, m.Object.Spec.Taints, before.Spec.Taints), "by a user", out)
+	s.retaint(name, o, s.stamped(now, m.Object.Spec.Taints, before.Spec.Taints), ByUser, out)
 	s.changes.node(name)
 }
 
@@ -149,7 +149,7 @@ func (s *Server) editNode(now time.Time, m *messages.EditNode, out *actors.Outbo
 	for _, t := range m.Taint {
 		taints, _ = taint.Add(taints, t)
 	}
-	s.retaint(m.Node, o, s.stamped(now, taints, o.Spec.Taints), cmp.Or(m.By, "by a user"), out)
+	s.retaint(m.Node, o, s.stamped(now, taints, o.Spec.Taints), cmp.Or(m.By, ByUser), out)
 	s.changes.node(m.Node)
 }
 

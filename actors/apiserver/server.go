@@ -70,6 +70,9 @@ func (s *Server) Receive(now time.Time, m messages.ToAPIServer, out *actors.Outb
 	s.notify(out)
 }
 
+// ByUser is the cause of what users ask for.
+const ByUser = "by a user"
+
 // order puts users first, in the order in which they asked; then what makes objects, what changes them and what ends them, each by name.
 func order(a, b messages.ToAPIServer) int {
 	stageA, nameA := place(a)
@@ -106,6 +109,9 @@ func place(m messages.ToAPIServer) (stage int, name string) {
 	case *messages.PodEnded:
 		return 12, string(m.Pod)
 	case *messages.DeleteNode:
+		if m.Cause == ByUser { // who may create it again in the same instant
+			return 0, ""
+		}
 		return 13, string(m.Node) + " " + m.Cause
 	case *messages.CollectPod:
 		return 14, string(m.Pod)

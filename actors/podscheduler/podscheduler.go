@@ -84,6 +84,7 @@ func (s *PodScheduler) Receive(now time.Time, m messages.ToPodScheduler, out *ac
 	case *messages.PodViewed:
 		s.podViewed(m)
 	case *messages.Woken:
+		s.planner.At(now)
 		s.decideAll(out)
 		return
 	default:

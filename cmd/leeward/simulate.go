@@ -24,7 +24,7 @@ type simulating struct {
 }
 
 func (s *simulating) flags(f *pflag.FlagSet) {
-	f.BoolVar(&s.on, "simulate", false, "generate small fleets and outages at random, from --seed on, and check the invariants on each")
+	f.BoolVar(&s.on, "simulate", false, "generate small fleets, nodes and outages at random, from --seed on, and check the invariants on each")
 	f.Var(&s.seeds, "seeds", "with --simulate: how many seeds to try")
 	f.Var(&s.lasts, "for", "with --simulate: how long to try seeds, instead of how many, such as 60s")
 	f.StringVar(&s.dir, "out", s.dir, "with --simulate: directory for the shrunk scenarios that broke an invariant")
@@ -69,16 +69,25 @@ func (s *simulating) goesOn(since time.Duration, seeds int) bool {
 	return seeds < int(s.seeds)
 }
 
-// tried is what came of one seed.
+// tried is what came of one seed, and of which of its cases.
 type tried struct {
 	seed    uint64
+	draw    func(uint64) *simulation.Case
 	lasts   time.Duration
 	finding *simulation.Finding
 }
 
+// try tries the fleet of a seed, and then its nodes and pods.
 func try(seed uint64) tried {
-	c := simulation.Draw(seed)
-	return tried{seed: seed, lasts: c.Duration, finding: simulation.Try(c)}
+	one := tried{seed: seed}
+	for _, draw := range []func(uint64) *simulation.Case{simulation.Draw, simulation.DrawNodes} {
+		c := draw(seed)
+		one.draw, one.lasts = draw, one.lasts+c.Duration
+		if one.finding = simulation.Try(c); one.finding != nil {
+			break
+		}
+	}
+	return one
 }
 
 // trial is what came of all seeds so far.
@@ -110,8 +119,8 @@ func (t *trial) tell(one tried) error {
 	if err != nil {
 		return err
 	}
-	whole, began := simulation.Draw(one.seed), time.Now()
-	small := simulation.Shrink(simulation.Draw(one.seed), one.finding.Invariant, func(c *simulation.Case) *simulation.Finding {
+	whole, began := one.draw(one.seed), time.Now()
+	small := simulation.Shrink(one.draw(one.seed), one.finding.Invariant, func(c *simulation.Case) *simulation.Finding {
 		if time.Since(began) > shrinksFor {
 			return nil
 		}

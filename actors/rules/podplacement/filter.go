@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors/rules/taint"
+	"leeward/messages"
 )
 
 // cause is why a node cannot take a shape, as far as that does not depend on what runs there.
@@ -20,6 +22,7 @@ const (
 	otherNode
 	tainted
 	unlike
+	over
 )
 
 var causes = [...]string{
@@ -27,6 +30,7 @@ var causes = [...]string{
 	otherNode: "node(s) didn't match the requested node name",
 	tainted:   "node(s) had untolerated taint(s)",
 	unlike:    "node(s) didn't match Pod's node affinity/selector",
+	over:      "node(s) had taint(s) that were tolerated until now",
 }
 
 // Other reasons of kube-scheduler.
@@ -50,6 +54,7 @@ type verdict struct {
 	tolerated bool // no untolerated NoSchedule or NoExecute taint
 	soft      int32
 	preferred int64
+	until     time.Time // until when all NoExecute taints are tolerated, under Exact; zero: for good
 }
 
 // cachedWants is for how many ways to ask verdicts are kept. A storm places pods of thousands of templates that ask alike.
@@ -96,6 +101,9 @@ func (p *Planner) judge(s *Shape, v []verdict, slot int32) *verdict {
 	if v[slot].version != n.version {
 		v[slot] = p.look(s, n)
 	}
+	if c := &v[slot]; c.cause == none && !c.until.IsZero() && !p.now.Before(c.until) {
+		c.cause = over
+	}
 	return &v[slot]
 }
 
@@ -124,6 +132,9 @@ func (p *Planner) look(s *Shape, n *node) verdict {
 		return v
 	}
 	v.timed = p.rules.AvoidTimed && timed(n.taints, s.tolerations, p.rules.Numeric)
+	if d := taint.Deadline(n.taints, s.tolerations, taint.Rule{Match: messages.MatchMinimum, Numeric: p.rules.Numeric}); p.rules.Exact && d.Outcome == taint.Until {
+		v.until = d.At
+	}
 	v.soft = softTaints(n.taints, s.tolerations, p.rules.Numeric)
 	if s.preferred != nil {
 		v.preferred = s.preferred.Score(&n.object)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -560,6 +561,43 @@ func BenchmarkPlace(b *testing.B) {
 					w.Remove(d.Node, s, false)
 				}
 				i++
+			}
+		})
+	}
+}
+
+func TestANodeWhoseTaintIsToleratedNoLongerTakesNothing(t *testing.T) {
+	added := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	timed := func(n *node) {
+		n.Taints = append(n.Taints, corev1.Taint{Key: "k", Effect: noExecute, TimeAdded: &added})
+	}
+	for name, c := range map[string]struct {
+		rules rules
+		after time.Duration
+		edits []edit
+		want  string
+	}{
+		"its time is not over":     {rules{Exact: true}, 29 * time.Second, []edit{tolerates("k", noExecute, 30)}, "n1"},
+		"its time is over":         {rules{Exact: true}, 30 * time.Second, []edit{tolerates("k", noExecute, 30)}, ""},
+		"another one ends before":  {rules{Exact: true}, 5 * time.Second, []edit{tolerates("k", noExecute, 30), tolerates("", "", 5)}, ""},
+		"it has no time":           {rules{Exact: true}, 0, []edit{tolerates("k", noExecute, 0)}, ""},
+		"it is tolerated for good": {rules{Exact: true}, time.Hour, []edit{tolerates("k", noExecute)}, "n1"},
+		"Kubernetes does not look": {rules{}, time.Hour, []edit{tolerates("k", noExecute, 30)}, "n1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := podplacement.NewFleet()
+			f.Put(worker("n1", timed))
+			p := podplacement.NewPlanner(f, c.rules, 1)
+			s, err := f.Shape(pod(c.edits...))
+			require.NoError(t, err)
+			p.At(added.Time) // what it found then counts no longer
+			p.Takes(s, "n1")
+			p.At(added.Add(c.after))
+			d := p.Place(s, "p")
+			require.Equal(t, c.want, d.Node)
+			require.Equal(t, c.want != "", p.Takes(s, "n1"))
+			if c.want == "" {
+				require.Contains(t, d.Why, "1 node(s) had taint(s) that were tolerated until now")
 			}
 		})
 	}

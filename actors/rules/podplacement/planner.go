@@ -3,6 +3,7 @@ package podplacement
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // Rules are the ways of a scheduler.
@@ -12,6 +13,9 @@ type Rules struct {
 	// AvoidTimed chooses a node with a NoExecute taint that the pod tolerates only for a time when no other node can take it.
 	// kube-scheduler ignores tolerationSeconds: an evicted pod can come back to the same node, again and again.
 	AvoidTimed bool
+	// Exact refuses a node whose NoExecute taints the pod tolerates no longer, counted from when each was added: it would be evicted in the
+	// instant in which it is bound, and so would be each that its owner creates in its place.
+	Exact bool
 	// Numeric allows the operators Lt and Gt of tolerations.
 	Numeric bool
 }
@@ -21,6 +25,7 @@ type Planner struct {
 	fleet *Fleet
 	rules Rules
 	seed  uint64
+	now   time.Time
 
 	slots, timed []int32
 	scores       []int64
@@ -34,6 +39,9 @@ func NewPlanner(f *Fleet, rules Rules, seed uint64) *Planner {
 	f.changes++
 	return &Planner{fleet: f, rules: rules, seed: seed}
 }
+
+// At says which instant it is, from now on. It is never an earlier one.
+func (p *Planner) At(now time.Time) { p.now = now }
 
 // Decision is the node of a pod, or why there is none.
 type Decision struct {

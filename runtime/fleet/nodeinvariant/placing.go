@@ -82,7 +82,7 @@ func (m *Monitor) noneWaits(now time.Time, nodes []messages.NodeName) {
 		looked[p.owner] = true
 		asks, uses := nodeaffinity.GetRequiredNodeAffinity(o), usesOf(o)
 		for _, name := range among {
-			if n := m.census.nodes[name]; n.object != nil && m.takes(n, o, &asks, uses) {
+			if n := m.census.nodes[name]; n.object != nil && m.takes(now, n, o, &asks, uses) {
 				m.check(now, NoneWaits, false, string(p.name), "it is pending, and %s can take it", name)
 				break
 			}
@@ -113,13 +113,17 @@ func keepsToOthers(s *corev1.PodSpec) bool {
 	})
 }
 
-// takes reports whether a node can take a pod.
-func (m *Monitor) takes(n *node, o *corev1.Pod, asks *nodeaffinity.RequiredNodeAffinity, uses []use) bool {
+// takes reports whether a node can take a pod. With exact deadlines, one that it would have to leave immediately cannot.
+func (m *Monitor) takes(now time.Time, n *node, o *corev1.Pod, asks *nodeaffinity.RequiredNodeAffinity, uses []use) bool {
 	if n.object.Spec.Unschedulable && !m.tolerates(o, unschedulable) {
 		return false
 	}
 	for i := range n.object.Spec.Taints {
-		if !m.tolerates(o, &n.object.Spec.Taints[i]) {
+		t := &n.object.Spec.Taints[i]
+		if !m.tolerates(o, t) {
+			return false
+		}
+		if until, ends := m.toleratedUntil(t, o.Spec.Tolerations); m.exact() && t.Effect == corev1.TaintEffectNoExecute && ends && !until.After(now) {
 			return false
 		}
 	}

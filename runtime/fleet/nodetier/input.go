@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"leeward/actors/apiserver"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -118,7 +119,7 @@ func (t *Tier) Delete(key api.Key) bool {
 		if t.server.Node(messages.NodeName(key.Name)) == nil {
 			return false
 		}
-		t.kernel.Post(serverAt, &messages.DeleteNode{Node: messages.NodeName(key.Name), Cause: "by a user"})
+		t.kernel.Post(serverAt, &messages.DeleteNode{Node: messages.NodeName(key.Name), Cause: apiserver.ByUser})
 		return true
 	case "Pod":
 		return t.DeletePod(messages.NamePod(key.Namespace, key.Name), nil)
@@ -140,7 +141,7 @@ func (t *Tier) DeletePod(name messages.PodName, gracePeriod *int64) bool {
 	if p == nil {
 		return false
 	}
-	t.kernel.Post(serverAt, &messages.DeletePod{Pod: name, UID: p.UID, GracePeriodSeconds: gracePeriod, Cause: "by a user"})
+	t.kernel.Post(serverAt, &messages.DeletePod{Pod: name, UID: p.UID, GracePeriodSeconds: gracePeriod, Cause: apiserver.ByUser})
 	return true
 }
 

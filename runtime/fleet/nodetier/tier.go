@@ -68,7 +68,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	})
 	host[messages.ToAPIServer](t, serverAt, t.server)
 	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, podscheduler.New(podplacement.Rules{
-		NameTaints: t.settings.SchedulerNamesTaints, AvoidTimed: t.settings.AvoidTimedTolerations, Numeric: t.settings.NumericTolerations,
+		NameTaints: t.settings.SchedulerNamesTaints, AvoidTimed: t.settings.AvoidTimedTolerations, Exact: t.settings.ExactPodDeadlines, Numeric: t.settings.NumericTolerations,
 	}, t.seed))
 	s := t.settings
 	host[messages.ToNodeLifecycle](t, at(messages.KindNodeLifecycle, ""), nodelifecycle.New(nodelifecycle.Rules{
@@ -114,7 +114,9 @@ func (t *Tier) Record(f messages.Fact) {
 	case *messages.NodeRegistered:
 		t.nodeRegistered(f)
 	case *messages.NodeLabelsChanged:
-		t.ensureZone(messages.ZoneName(nodelife.ZoneOf(t.server.Node(f.Node).Labels).String()))
+		if n := t.server.Node(f.Node); n != nil { // it may have been deleted in the same step
+			t.ensureZone(messages.ZoneName(nodelife.ZoneOf(n.Labels).String()))
+		}
 	case *messages.NodeDeleted:
 		t.ended[at(messages.KindNode, string(f.Node))] = true
 		t.ended[at(messages.KindKubelet, string(f.Node))] = true
@@ -142,7 +144,11 @@ func (t *Tier) nodeRegistered(f *messages.NodeRegistered) {
 		host[messages.ToKubelet](t, a, kubelet.New(f.Node, t.seed))
 		t.kernel.Post(a, &messages.KubeletConfigured{Behaviour: t.kubelets[f.Node]})
 	})
-	conditions := t.server.Node(f.Node).Status.Conditions
+	n := t.server.Node(f.Node)
+	if n == nil {
+		return // it was deleted in the same step
+	}
+	conditions := n.Status.Conditions
 	if len(conditions) == 0 {
 		conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}}
 	}

@@ -292,3 +292,38 @@ func TestNodesAreConfluent(t *testing.T) {
 		w.Close()
 	}
 }
+
+// A pod that would leave in the instant in which it is bound waits, and its owner does not make one after the other.
+func TestPodsWaitWhereTheyWouldLeaveImmediately(t *testing.T) {
+	w := ofNodes(t, "leeward", 2)
+	web := webDeployment("web", 4)
+	web.Spec.Template.Spec.Tolerations = []corev1.Toleration{tolerate("ours", 30)}
+	require.NoError(t, w.Apply(web))
+	until(t, w, 10)
+	ours := []corev1.Taint{{Key: "ours", Effect: corev1.TaintEffectNoExecute}}
+	for _, n := range []messages.NodeName{"n1", "n2"} {
+		require.NoError(t, w.Nodes().Edit(&messages.EditNode{Node: n, Taint: ours}))
+	}
+	until(t, w, 100)
+	require.Equal(t, []float64{40, 40, 40, 40}, secondsOf(w, every[*messages.PodEvicted]))
+	require.Len(t, secondsOf(w, every[*messages.PodBound]), 4)
+	require.NoError(t, w.Nodes().Edit(&messages.EditNode{Node: "n1", Untaint: ours}))
+	until(t, w, 110)
+	require.Len(t, w.Nodes().PodsOn("n1"), 4)
+}
+
+func TestANodeMayGoInTheInstantInWhichItComesOrMoves(t *testing.T) {
+	w := ofNodes(t, "leeward", 3)
+	until(t, w, 1)
+	gone := func(n string) { require.True(t, w.Nodes().Delete(api.Key{APIVersion: "v1", Kind: "Node", Name: n})) }
+	require.NoError(t, w.Nodes().Edit(&messages.EditNode{Node: "n1", Label: map[string]string{corev1.LabelTopologyZone: "new"}}))
+	gone("n1")
+	gone("n2")
+	require.NoError(t, w.Nodes().Apply(nodeOf(1)))
+	gone("n2")
+	gone("n3")
+	require.NoError(t, w.Nodes().Apply(nodeOf(2)))
+	until(t, w, 2)
+	require.Equal(t, []messages.NodeName{"n3"}, w.Nodes().Nodes())
+	require.Len(t, secondsOf(w, every[*messages.NodeDeleted]), 4)
+}

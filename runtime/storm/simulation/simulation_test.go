@@ -20,8 +20,16 @@ func TestEveryInvariantHoldsForEverySeed(t *testing.T) {
 	}
 }
 
+func TestEveryInvariantOfNodesHoldsForEverySeed(t *testing.T) {
+	for seed := range actorstest.Cases(seeds) {
+		f := simulation.Try(simulation.DrawNodes(seed))
+		require.Nil(t, f, "seed %d: repeat with leeward storm --simulate --seed %d --seeds 1", seed, seed)
+	}
+}
+
 func TestASeedIsOneCase(t *testing.T) {
 	for seed := range uint64(50) {
+		require.Equal(t, string(simulation.DrawNodes(seed).YAML("x")), string(simulation.DrawNodes(seed).YAML("x")))
 		require.Equal(t, string(simulation.Draw(seed).YAML("x")), string(simulation.Draw(seed).YAML("x")))
 	}
 	require.NotEqual(t, string(simulation.Draw(1).YAML("x")), string(simulation.Draw(2).YAML("x")))
