@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,13 +35,13 @@ func (s *Server) strandedBy(p *pod) messages.GarbageCause {
 // notifyStranded tells the pod garbage collector of the pods that are stranded now, or no longer: those that changed, those of nodes that came or
 // went, and those of nodes that are now out of service, or no longer.
 func (s *Server) notifyStranded(c *changes, out *actors.Outbox) {
-	told := map[*pod]bool{}
+	var told []*pod
 	look := func(p *pod) {
 		if cause := s.strandedBy(p); cause != p.stranded {
-			p.stranded, told[p] = cause, true
+			p.stranded, told = cause, append(told, p)
 		}
 	}
-	for p := range c.pods { // order-free: a set
+	for _, p := range c.pods {
 		look(p)
 	}
 	for name := range c.gone { // order-free: a set
@@ -59,7 +60,8 @@ func (s *Server) notifyStranded(c *changes, out *actors.Outbox) {
 			look(p)
 		}
 	}
-	for _, p := range byName(told) {
+	slices.SortFunc(told, func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
+	for _, p := range told {
 		out.TellPodGC(&messages.PodStranded{Pod: p.name, UID: p.object.UID, Node: p.node(), Cause: p.stranded})
 	}
 }

@@ -19,10 +19,10 @@ type changes struct {
 	gone    map[messages.NodeName]*node
 	// registered are the nodes that are new.
 	registered map[messages.NodeName]bool
-	pods       map[*pod]bool
-	// placed are the pods that are new on their node, or are to end there.
-	placed map[*pod]bool
-	ended  []*pod
+	// pods are those that changed, placed those that are new on their node, or are to end there: each once, as its marks say. What has ended since has
+	// lost its marks.
+	pods, placed []*pod
+	ended        []*pod
 	// newcomers are owners that are to hear of all nodes.
 	newcomers []messages.OwnerName
 }
@@ -31,14 +31,25 @@ func newChanges() changes {
 	return changes{
 		nodes: map[messages.NodeName]bool{}, tainted: map[messages.NodeName]bool{}, gone: map[messages.NodeName]*node{},
 		registered: map[messages.NodeName]bool{},
-		pods:       map[*pod]bool{}, placed: map[*pod]bool{},
 	}
 }
 
 func (c *changes) node(name messages.NodeName)      { c.nodes[name] = true }
 func (c *changes) noExecute(name messages.NodeName) { c.tainted[name] = true }
-func (c *changes) pod(p *pod)                       { c.pods[p] = true }
-func (c *changes) bound(p *pod)                     { c.placed[p] = true }
+
+func (c *changes) pod(p *pod) {
+	if !p.changed {
+		p.changed = true
+		c.pods = append(c.pods, p)
+	}
+}
+
+func (c *changes) bound(p *pod) {
+	if !p.placed {
+		p.placed = true
+		c.placed = append(c.placed, p)
+	}
+}
 
 func (c *changes) nodeGone(name messages.NodeName, n *node) {
 	c.gone[name] = n
@@ -48,8 +59,7 @@ func (c *changes) nodeGone(name messages.NodeName, n *node) {
 
 func (c *changes) podGone(p *pod) {
 	c.ended = append(c.ended, p)
-	delete(c.pods, p)
-	delete(c.placed, p)
+	p.changed, p.placed = false, false
 }
 
 // notify tells of all that changed: what ended first, then nodes, then pods, each by name.
@@ -66,7 +76,8 @@ func (s *Server) notify(out *actors.Outbox) {
 	for _, owner := range c.newcomers {
 		s.notifyNewcomer(owner, c.nodes, out)
 	}
-	for _, p := range byName(c.pods) {
+	c.pods = byName(c.pods, func(p *pod) *bool { return &p.changed })
+	for _, p := range c.pods {
 		s.notifyPod(p, out)
 	}
 	s.notifyPlaced(&c, out)
@@ -78,8 +89,13 @@ func (s *Server) notify(out *actors.Outbox) {
 	}
 }
 
-func byName(set map[*pod]bool) []*pod {
-	pods := slices.Collect(maps.Keys(set))
+// byName orders pods by name, each once; those without the mark are not told of, and the others lose it.
+func byName(pods []*pod, mark func(*pod) *bool) []*pod {
+	pods = slices.DeleteFunc(pods, func(p *pod) bool {
+		marked := *mark(p)
+		*mark(p) = false
+		return !marked
+	})
 	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
 	return pods
 }
@@ -180,7 +196,7 @@ func target(spec *corev1.PodSpec) messages.NodeName {
 
 // notifyPlaced tells kubelets of their pods, and new pods of the taints of their node.
 func (s *Server) notifyPlaced(c *changes, out *actors.Outbox) {
-	for _, p := range byName(c.placed) {
+	for _, p := range byName(c.placed, func(p *pod) *bool { return &p.placed }) {
 		n := s.nodes[p.node()]
 		if n == nil {
 			continue

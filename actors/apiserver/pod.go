@@ -27,6 +27,8 @@ type pod struct {
 	ended bool
 	// stranded is what the pod garbage collector was told of it.
 	stranded messages.GarbageCause
+	// changed and placed are set where it is in those lists of what an instant changed.
+	changed, placed bool
 }
 
 func (p *pod) node() messages.NodeName { return messages.NodeName(p.object.Spec.NodeName) }

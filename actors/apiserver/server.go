@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,63 +62,74 @@ func (s *Server) Receive(now time.Time, m messages.ToAPIServer, out *actors.Outb
 		out.WakeAt(now)
 		return
 	}
-	requests := s.arrived
+	requests := make([]placed, len(s.arrived))
+	for i, m := range s.arrived {
+		requests[i] = place(m)
+		requests[i].arrived = i
+	}
 	s.arrived = nil
-	slices.SortStableFunc(requests, order)
-	for _, r := range requests {
-		s.serve(now, r, out)
+	slices.SortFunc(requests, order)
+	for i := range requests {
+		s.serve(now, requests[i].request, out)
 	}
 	s.notify(out)
+}
+
+// placed is a request in the order of an instant: by stage, then by the name of the object and the cause, then as they arrived.
+type placed struct {
+	request     messages.ToAPIServer
+	stage       int
+	name, cause string
+	arrived     int
 }
 
 // ByUser is the cause of what users ask for.
 const ByUser = "by a user"
 
 // order puts users first, in the order in which they asked; then what makes objects, what changes them and what ends them, each by name.
-func order(a, b messages.ToAPIServer) int {
-	stageA, nameA := place(a)
-	stageB, nameB := place(b)
-	return cmp.Or(cmp.Compare(stageA, stageB), cmp.Compare(nameA, nameB))
+func order(a, b placed) int {
+	if a.stage != b.stage {
+		return a.stage - b.stage
+	}
+	return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.cause, b.cause), a.arrived-b.arrived)
 }
 
-// place is the place of a request in the order of an instant.
-func place(m messages.ToAPIServer) (stage int, name string) {
+// place gives a request its place.
+func place(m messages.ToAPIServer) placed {
+	p := placed{request: m}
 	switch m := m.(type) {
 	case *messages.CreateNode:
-		return 1, string(m.Node)
+		p.stage, p.name = 1, string(m.Node)
 	case *messages.ReportNode:
-		if m.By == "kubelet" { // it knows better
-			return 3, string(m.Node)
+		if p.stage, p.name = 2, string(m.Node); m.By == "kubelet" { // it knows better
+			p.stage = 3
 		}
-		return 2, string(m.Node)
 	case *messages.ChangeTaints:
-		return 4, string(m.Node)
+		p.stage, p.name = 4, string(m.Node)
 	case *messages.TaintNode:
-		return 5, string(m.Node)
+		p.stage, p.name = 5, string(m.Node)
 	case *messages.CreatePod:
-		return 6, string(m.Pod)
+		p.stage, p.name = 6, string(m.Pod)
 	case *messages.BindPod:
-		return 7, string(m.Pod)
+		p.stage, p.name = 7, string(m.Pod)
 	case *messages.MarkUnschedulable:
-		return 8, string(m.Pod)
+		p.stage, p.name = 8, string(m.Pod)
 	case *messages.PodReported:
-		return 9, string(m.Pod)
+		p.stage, p.name = 9, string(m.Pod)
 	case *messages.MarkDisrupted:
-		return 10, string(m.Pod)
+		p.stage, p.name = 10, string(m.Pod)
 	case *messages.DeletePod:
-		return 11, string(m.Pod) + " " + m.Cause
+		p.stage, p.name, p.cause = 11, string(m.Pod), m.Cause
 	case *messages.PodEnded:
-		return 12, string(m.Pod)
+		p.stage, p.name = 12, string(m.Pod)
 	case *messages.DeleteNode:
-		if m.Cause == ByUser { // who may create it again in the same instant
-			return 0, ""
+		if m.Cause != ByUser { // a user may create it again in the same instant
+			p.stage, p.name, p.cause = 13, string(m.Node), m.Cause
 		}
-		return 13, string(m.Node) + " " + m.Cause
 	case *messages.CollectPod:
-		return 14, string(m.Pod)
-	default: // of a user
-		return 0, ""
+		p.stage, p.name = 14, string(m.Pod)
 	}
+	return p // those of users have stage 0
 }
 
 // serve carries out one request. One that no longer fits changes nothing.

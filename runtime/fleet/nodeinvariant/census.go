@@ -9,7 +9,6 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"leeward/messages"
-	"leeward/runtime/fleet/journal"
 )
 
 // census is what there is, as facts tell of it.
@@ -43,6 +42,8 @@ type pod struct {
 	uses   []use
 	// isNew: it was made, or edited, in this instant.
 	isNew, lives bool
+	// touched: it is in the list of those that facts name.
+	touched bool
 	// id is its place in the agenda of deadlines. excused is until when a refused request is not tried again.
 	id      int32
 	excused time.Time
@@ -68,7 +69,8 @@ func newCensus() census {
 // instant is what facts tell of one instant.
 type instant struct {
 	nodes map[messages.NodeName]bool
-	pods  map[*pod]bool
+	// pods are those that facts name, in the order of the facts, each once.
+	pods []*pod
 	// added are the taints that nodes got, tainting the failure taints among them that count for the rate of zones.
 	added    map[messages.NodeName][]corev1.Taint
 	tainting []*messages.NodeTaintAdded
@@ -84,21 +86,26 @@ type instant struct {
 
 func newInstant() instant { return instant{} }
 
-func (i *instant) begin(news []journal.Entry) {
+func (i *instant) begin() {
 	*i = instant{
-		nodes: map[messages.NodeName]bool{}, pods: make(map[*pod]bool, min(len(news), 1024)), added: map[messages.NodeName][]corev1.Taint{},
+		nodes: map[messages.NodeName]bool{}, pods: i.pods[:0], added: map[messages.NodeName][]corev1.Taint{},
 		applied: map[messages.OwnerName]bool{}, relabelled: map[messages.NodeName]bool{}, owners: map[messages.OwnerName]bool{},
 		left: map[messages.NodeName]bool{},
 	}
 }
 
-// touched are the nodes and pods that facts name, each in the order of names.
-func (i *instant) touched() (nodes []messages.NodeName, pods []*pod) {
-	for p := range i.pods { // order-free: they are sorted
-		pods = append(pods, p)
+// name has a pod looked at.
+func (i *instant) name(p *pod) {
+	if !p.touched {
+		p.touched = true
+		i.pods = append(i.pods, p)
 	}
-	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(string(a.name), string(b.name)) })
-	return sortedNames(i.nodes), pods
+}
+
+// touched are the nodes that facts name, in the order of names, and the pods that are still meant by their name.
+func (i *instant) touched() (nodes []messages.NodeName, pods []*pod) {
+	i.pods = slices.DeleteFunc(i.pods, func(p *pod) bool { return !p.touched })
+	return sortedNames(i.nodes), i.pods
 }
 
 // heard takes in one fact.
@@ -129,7 +136,7 @@ func (m *Monitor) heard(now time.Time, f messages.Fact) {
 	}
 	if f, ok := f.(messages.AboutPod); ok {
 		if p := m.census.pods[f.AboutPod()]; p != nil {
-			m.instant.pods[p] = true
+			m.instant.name(p)
 		}
 	}
 }
@@ -161,10 +168,11 @@ func (m *Monitor) created(f *messages.PodCreated) {
 	if p := m.census.pods[f.Pod]; p != nil {
 		m.letGo(p)
 		m.due.forget(p)
+		p.touched = false
 	}
 	p := &pod{name: f.Pod, owner: f.Owner, isNew: true, id: -1}
 	m.census.pods[f.Pod] = p
-	m.instant.pods[p] = true
+	m.instant.name(p)
 }
 
 // letGo takes a pod out of all counts.
@@ -172,7 +180,6 @@ func (m *Monitor) letGo(p *pod) {
 	m.move(p, nil)
 	m.live(p, false)
 	delete(m.census.pending, p)
-	delete(m.instant.pods, p)
 }
 
 // applied takes in that people applied or deleted an object, such as "Deployment shop/web".
@@ -185,7 +192,7 @@ func (m *Monitor) applied(object string) {
 	case "Pod":
 		if p := m.census.pods[messages.PodName(name)]; p != nil {
 			p.isNew = true
-			m.instant.pods[p] = true
+			m.instant.name(p)
 		}
 	}
 }
@@ -216,7 +223,6 @@ func (m *Monitor) countPod(p *pod) {
 	p.object = m.objects.Pod(p.name)
 	if p.object == nil {
 		m.letGo(p)
-		m.instant.pods[p] = true
 		return
 	}
 	o := p.object

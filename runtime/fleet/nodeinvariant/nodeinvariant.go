@@ -107,7 +107,7 @@ func (m *Monitor) passes() bool { return m.settings.NodeMonitorPeriod > 0 }
 
 // Settled takes in the facts of an instant that is over, and looks at what they concern and what is due.
 func (m *Monitor) Settled(now time.Time, news []journal.Entry) {
-	m.instant.begin(news)
+	m.instant.begin()
 	for i := range news {
 		m.heard(now, news[i].Fact)
 	}
@@ -140,7 +140,7 @@ func (m *Monitor) instantOver(nodes []messages.NodeName, pods []*pod) {
 		}
 	}
 	for _, e := range pods {
-		if e.isNew = false; e.object == nil {
+		if e.isNew, e.touched = false, false; e.object == nil {
 			m.due.forget(e)
 			delete(m.census.pods, e.name)
 		}
