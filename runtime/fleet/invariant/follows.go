@@ -87,8 +87,8 @@ func (m *Monitor) rested(at time.Time, b *store.Binding, left []departure, v Vio
 // keptApart asks, of a workload of an anti-affinity group, that no other one of the group is placed where it comes to.
 func (m *Monitor) keptApart(s *store.Store, b *store.Binding, v Violation) {
 	of := b.Spec.WorkloadAffinityGroups
-	if !m.settings.WorkloadAffinity || of == nil || of.AntiAffinityGroup == "" {
-		return
+	if !m.settings.WorkloadAffinity || of == nil || of.AntiAffinityGroup == "" || !targets(b, string(v.Cluster)) {
+		return // or it left in that instant, and made way
 	}
 	s.EachBinding(func(o *store.Binding) {
 		same := o != b && o.Spec.WorkloadAffinityGroups != nil && o.Spec.WorkloadAffinityGroups.AntiAffinityGroup == of.AntiAffinityGroup
@@ -262,6 +262,15 @@ func (m *Monitor) unhealthyLongEnough(at time.Time, b *store.Binding, a *api.App
 	if known {
 		until := since.Add(time.Duration(seconds) * time.Second)
 		m.check(TasksFollow, !at.Before(until), v, "it is evicted for its health, and may be Unhealthy for another %s", until.Sub(at))
+	}
+}
+
+// leavesUnhealthy notes since when the copy was Unhealthy that is evicted for it. One that follows it in the instant is another.
+func (m *Monitor) leavesUnhealthy(f *messages.EvictionStarted) {
+	of := evictedFrom{f.Binding, f.Cluster}
+	since, known := m.unhealthy[of]
+	if _, noted := m.batch.unhealthy[of]; known && !noted && f.Grounds.Reason == api.EvictionReasonApplicationFailure {
+		m.batch.unhealthy[of] = since
 	}
 }
 

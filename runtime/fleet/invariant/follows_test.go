@@ -105,20 +105,21 @@ func TestAnEvictionIsCarriedOutAsItsPolicySays(t *testing.T) {
 	}
 	edited := &messages.BindingUpdated{Binding: "d/web"}
 	judge(t, map[string]ruling{
-		"directly":                          {situation{binding: directly, facts: []messages.Fact{evicted(taint, api.PurgeDirectly, nil, false)}}, invariant.TasksFollow, false},
-		"gracefully for directly":           {situation{binding: directly, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, nil, false)}}, invariant.TasksFollow, true},
-		"directly for what says nothing":    {situation{facts: []messages.Fact{evicted(taint, api.PurgeDirectly, nil, false)}}, invariant.TasksFollow, true},
-		"as the setting says":               {situation{settings: messages.Settings{NoExecuteTaintEvictionPurgeMode: api.PurgeDirectly}, facts: []messages.Fact{evicted(taint, api.PurgeDirectly, nil, false)}}, invariant.TasksFollow, false},
-		"the grace period of the policy":    {situation{binding: graceful, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, &ten, false)}}, invariant.TasksFollow, false},
-		"another grace period":              {situation{binding: graceful, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, &minute, false)}}, invariant.TasksFollow, true},
-		"none":                              {situation{binding: graceful, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, nil, false)}}, invariant.TasksFollow, true},
-		"the policy was edited meanwhile":   {situation{binding: graceful, facts: []messages.Fact{edited, evicted(taint, api.PurgeGracefully, nil, false)}}, invariant.TasksFollow, false},
-		"the old copy is kept":              {situation{binding: never, facts: forHealth}, invariant.TasksFollow, false},
-		"it is not, against the policy":     {situation{binding: never, facts: []messages.Fact{evicted(health, api.PurgeNever, nil, false)}}, invariant.TasksFollow, true},
-		"it was Unhealthy long enough":      {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute, next: forHealth}, invariant.TasksFollow, false},
-		"it was not":                        {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute - 1, next: forHealth}, invariant.TasksFollow, true},
-		"the next copy is Unhealthy, too":   {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute, next: again}, invariant.TasksFollow, false},
-		"it recovered, which is not judged": {situation{binding: never, facts: []messages.Fact{unhealthy, recovered}, later: time.Second, next: forHealth}, invariant.TasksFollow, false},
+		"directly":                              {situation{binding: directly, facts: []messages.Fact{evicted(taint, api.PurgeDirectly, nil, false)}}, invariant.TasksFollow, false},
+		"gracefully for directly":               {situation{binding: directly, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, nil, false)}}, invariant.TasksFollow, true},
+		"directly for what says nothing":        {situation{facts: []messages.Fact{evicted(taint, api.PurgeDirectly, nil, false)}}, invariant.TasksFollow, true},
+		"as the setting says":                   {situation{settings: messages.Settings{NoExecuteTaintEvictionPurgeMode: api.PurgeDirectly}, facts: []messages.Fact{evicted(taint, api.PurgeDirectly, nil, false)}}, invariant.TasksFollow, false},
+		"the grace period of the policy":        {situation{binding: graceful, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, &ten, false)}}, invariant.TasksFollow, false},
+		"another grace period":                  {situation{binding: graceful, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, &minute, false)}}, invariant.TasksFollow, true},
+		"none":                                  {situation{binding: graceful, facts: []messages.Fact{evicted(taint, api.PurgeGracefully, nil, false)}}, invariant.TasksFollow, true},
+		"the policy was edited meanwhile":       {situation{binding: graceful, facts: []messages.Fact{edited, evicted(taint, api.PurgeGracefully, nil, false)}}, invariant.TasksFollow, false},
+		"the old copy is kept":                  {situation{binding: never, facts: forHealth}, invariant.TasksFollow, false},
+		"it is not, against the policy":         {situation{binding: never, facts: []messages.Fact{evicted(health, api.PurgeNever, nil, false)}}, invariant.TasksFollow, true},
+		"it was Unhealthy long enough":          {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute, next: forHealth}, invariant.TasksFollow, false},
+		"it was not":                            {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute - 1, next: forHealth}, invariant.TasksFollow, true},
+		"the next copy is Unhealthy, too":       {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute, next: again}, invariant.TasksFollow, false},
+		"the next copy goes for another reason": {situation{binding: never, facts: []messages.Fact{unhealthy}, later: time.Minute, next: and(again, evicted(api.EvictionReasonFailback, api.PurgeGracefully, nil, false))}, invariant.TasksFollow, false},
+		"it recovered, which is not judged":     {situation{binding: never, facts: []messages.Fact{unhealthy, recovered}, later: time.Second, next: forHealth}, invariant.TasksFollow, false},
 	})
 }
 
@@ -250,6 +251,10 @@ func TestAGroupIsKeptApart(t *testing.T) {
 	apart := func(b *api.ResourceBinding) {
 		b.Spec.WorkloadAffinityGroups = &api.WorkloadAffinityGroups{AntiAffinityGroup: "team=a"}
 	}
+	left := func(b *api.ResourceBinding) {
+		apart(b)
+		b.Spec.Clusters = nil
+	}
 	placed := []messages.Fact{&messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 1}}, Applied: &api.Placement{}}}
 	gate := messages.Settings{WorkloadAffinity: true}
 	edited := &messages.BindingUpdated{Binding: "d/shop"}
@@ -258,6 +263,7 @@ func TestAGroupIsKeptApart(t *testing.T) {
 		"another of the group is there":       {situation{binding: apart, settings: gate, objects: other("team=a", "m1"), facts: placed}, invariant.PlacementFollows, true},
 		"one of another group is there":       {situation{binding: apart, settings: gate, objects: other("team=b", "m1"), facts: placed}, invariant.PlacementFollows, false},
 		"it joined the group in that instant": {situation{binding: apart, settings: gate, objects: other("team=a", "m1"), facts: and(placed, edited)}, invariant.PlacementFollows, false},
+		"it left in that instant":             {situation{binding: left, settings: gate, objects: other("team=a", "m1"), facts: placed}, invariant.PlacementFollows, false},
 		"the feature is off":                  {situation{binding: apart, objects: other("team=a", "m1"), facts: placed}, invariant.PlacementFollows, false},
 	})
 }

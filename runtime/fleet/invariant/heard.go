@@ -157,9 +157,7 @@ func (m *Monitor) evictionStarted(at time.Time, s *store.Store, f *messages.Evic
 	m.batch.started = append(m.batch.started, instantOf[*messages.EvictionStarted]{at, f})
 	m.begun[evictedFrom{f.Binding, f.Cluster}] = true
 	m.leaves(at, f)
-	if since, known := m.unhealthy[evictedFrom{f.Binding, f.Cluster}]; known {
-		m.batch.unhealthy[evictedFrom{f.Binding, f.Cluster}] = since
-	}
+	m.leavesUnhealthy(f)
 	if eviction.Holdable(f.Grounds.Reason) {
 		m.evicted[f.Binding] = true
 	}
