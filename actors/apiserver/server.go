@@ -233,10 +233,5 @@ func (s *Server) Pods() []messages.PodName { return slices.Sorted(maps.Keys(s.po
 
 // PodsOn returns the names of the pods that are bound to a node, sorted.
 func (s *Server) PodsOn(name messages.NodeName) []messages.PodName {
-	var names []messages.PodName
-	for p := range s.bound(name) {
-		names = append(names, p)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(s.bound(name)))
 }

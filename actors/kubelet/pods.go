@@ -183,7 +183,7 @@ func (p *pod) report(out *actors.Outbox) {
 // reportPods reports all pods that run and are to go on, by name.
 func (k *Kubelet) reportPods(out *actors.Outbox) {
 	var running []*pod
-	for _, p := range k.pods {
+	for _, p := range k.pods { // order-free: they are sorted
 		if p.phase == corev1.PodRunning && !p.terminating {
 			running = append(running, p)
 		}

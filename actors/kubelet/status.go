@@ -38,7 +38,7 @@ func (k *Kubelet) report(returned bool, out *actors.Outbox) {
 				k.words[c.Type] = c
 			}
 		}
-		for of := range k.words {
+		for of := range k.words { // order-free: a set
 			k.unsaid[of] = true
 		}
 	}
@@ -46,7 +46,7 @@ func (k *Kubelet) report(returned bool, out *actors.Outbox) {
 		return
 	}
 	conditions := make([]corev1.NodeCondition, 0, len(k.unsaid))
-	for of := range k.unsaid {
+	for of := range k.unsaid { // order-free: they are sorted
 		conditions = append(conditions, k.words[of])
 	}
 	slices.SortFunc(conditions, func(a, b corev1.NodeCondition) int {

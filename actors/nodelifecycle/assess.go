@@ -45,7 +45,7 @@ func nameOf(v *nodelife.Verdict) messages.ZoneName { return messages.ZoneName(v.
 // seen are all zones with their counts; the verdicts on them come in the order of zones.
 func (l *Lifecycle) seen() []nodelife.Seen {
 	zones := make([]nodelife.Seen, 0, len(l.zones))
-	for name, z := range l.zones {
+	for name, z := range l.zones { // order-free: the verdicts are sorted
 		if z.count.Size() == 0 {
 			delete(l.zones, name)
 			continue

@@ -143,7 +143,7 @@ func (l *Lifecycle) change(now time.Time) {
 
 // restarted forgets the state of every zone. In Kubernetes controllers that restart begin with a pass over all nodes, and with new limiters.
 func (l *Lifecycle) restarted(now time.Time) {
-	for _, z := range l.zones {
+	for _, z := range l.zones { // order-free: each for itself
 		z.state = nodelife.Initial
 	}
 	l.change(now)
@@ -188,7 +188,7 @@ func (l *Lifecycle) waitSince(now time.Time) (names []messages.NodeName) {
 	if l.everyone {
 		return l.all()
 	}
-	for name, since := range l.waiting {
+	for name, since := range l.waiting { // order-free: they are sorted
 		if since.Before(now) {
 			names = append(names, name)
 		}
