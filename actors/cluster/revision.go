@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,8 @@ type revision struct {
 	causes []api.TaintCause
 	// gone says who wanted which taint gone; of one that went twice the last counts.
 	gone []api.TaintCause
+	// timed are the taints whose time people gave themselves: it counts, also for a taint that is there already.
+	timed []corev1.Taint
 }
 
 func (c *Cluster) revise() *revision { return &revision{taints: c.taints, causes: c.causes} }
@@ -53,6 +56,25 @@ func (r *revision) become(after []corev1.Taint, why func(*corev1.Taint) api.Tain
 	r.taints, r.causes = after, causes
 }
 
+// time gives a taint the time that people gave it. Of one that has another value since, it is not the time any more.
+func (r *revision) time(t corev1.Taint) {
+	i := find(r.taints, &t)
+	if i < 0 {
+		return
+	}
+	if !r.taints[i].TimeAdded.Equal(t.TimeAdded) {
+		r.taints = slices.Clone(r.taints)
+		r.taints[i].TimeAdded = t.TimeAdded
+	}
+	r.timed = append(r.timed, t)
+}
+
+// retimes reports whether people gave a taint that is there another time.
+func (r *revision) retimes(was, is *corev1.Taint) bool {
+	given := func(t corev1.Taint) bool { return sameID(t, *is) && t.TimeAdded.Equal(is.TimeAdded) }
+	return !was.TimeAdded.Equal(is.TimeAdded) && slices.ContainsFunc(r.timed, given)
+}
+
 // find returns the index of the taint with the same key, effect and value, -1 if there is none.
 func find(taints []corev1.Taint, t *corev1.Taint) int {
 	i := taint.Find(taints, t.Key, t.Effect)
@@ -63,8 +85,8 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 }
 
 // commit makes a revision come true, records it and tells everyone whom it concerns. A taint that was
-// there and is there again is the same one: it keeps its place and its time, and its cause unless
-// another cause asks for it now. Only what a policy took from the system was gone, as in Karmada, where
+// there and is there again is the same one: it keeps its place, its time unless people give it another, and its
+// cause unless another cause asks for it now. Only what a policy took from the system was gone, as in Karmada, where
 // two controllers write.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	c.withhold(r)
@@ -72,7 +94,7 @@ func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	c.removeGone(r, out)
 	changed := len(c.taints) < len(before)
 	for i := range r.taints {
-		if j := find(c.taints, &r.taints[i]); j >= 0 {
+		if j := find(c.taints, &r.taints[i]); j >= 0 && !r.retimes(&c.taints[j], &r.taints[i]) {
 			adopted = c.adopt(j, r.causes[i], out) || adopted
 			continue
 		}

@@ -20,6 +20,9 @@ func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *a
 	r := c.revise()
 	for i := range edits {
 		r.become(c.edit(now, r.taints, &edits[i]), func(*corev1.Taint) api.TaintCause { return askedBy(&edits[i]) })
+		if t := edits[i].Taint; !edits[i].Remove && t.TimeAdded != nil {
+			r.time(t)
+		}
 	}
 	c.followReady(now, r)
 	c.commit(now, r, out)

@@ -121,6 +121,18 @@ func TestATimeThatPeopleGiveStands(t *testing.T) {
 		Recorded(tainted("failed:NoExecute", actorstest.Start.Add(-time.Hour), byHand))
 }
 
+// Another writer may have removed a taint and added it again between two looks: its tolerations count from then.
+func TestATaintThatIsThereGetsTheTimeThatPeopleGive(t *testing.T) {
+	d := drive(t, nil)
+	d.Tell(edit("failed:NoExecute"))
+	d.Advance(time.Minute)
+	later := parsed("failed:NoExecute", actorstest.Start.Add(30*time.Second))
+	d.Tell(&messages.TaintsEdited{Edits: []messages.TaintEdit{{Taint: later}}}).
+		Recorded(tainted("failed:NoExecute", actorstest.Start.Add(30*time.Second), byHand))
+	d.Tell(&messages.TaintsEdited{Edits: []messages.TaintEdit{{Taint: later}}}).Quiet()
+	d.Tell(edit("failed:NoExecute")).Quiet()
+}
+
 func TestTheSystemPutsItsTaintsBackWithoutANoise(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(report("Ready", "False"))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -13,6 +14,23 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 )
+
+// KeepTimes gives the taints of a cluster that replaces another, and that carry no time, the times that they had there: who sends the whole
+// list again has not tainted again. It comes before Default.
+func KeepTimes(o, old api.Object) {
+	c, is := o.(*api.Cluster)
+	before, was := old.(*api.Cluster)
+	if !is || !was {
+		return
+	}
+	for i := range c.Spec.Taints {
+		t := &c.Spec.Taints[i]
+		same := func(b corev1.Taint) bool { return b.MatchTaint(t) && b.Value == t.Value }
+		if j := slices.IndexFunc(before.Spec.Taints, same); t.TimeAdded == nil && j >= 0 {
+			t.TimeAdded = before.Spec.Taints[j].TimeAdded
+		}
+	}
+}
 
 // defaultCluster is what Karmada's API server does on every write: the deprecated zone moves into
 // zones, and a NoExecute taint, or any where settings say so, is stamped with the time from which tolerations count. The sync mode,

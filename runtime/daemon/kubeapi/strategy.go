@@ -13,7 +13,6 @@ import (
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -73,27 +72,11 @@ func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 	if s.has("Status") {
 		setField(o, "Status", fieldOf(old, "Status"))
 	}
-	keepTimes(updated, old.(api.Object))
+	admission.KeepTimes(updated, old.(api.Object))
 	admission.Default(updated, s.settings(), s.now())
 	noteTainter(ctx, updated, old.(api.Object), s.now())
 	if s.has("Spec") && !equality.Semantic.DeepEqual(fieldOf(o, "Spec").Interface(), fieldOf(old, "Spec").Interface()) {
 		updated.SetGeneration(old.(api.Object).GetGeneration() + 1)
-	}
-}
-
-// keepTimes gives the taints of a cluster that stay the times that they had: who sends the whole list again has not
-// tainted again.
-func keepTimes(o, old api.Object) {
-	cluster, ok := o.(*api.Cluster)
-	if !ok {
-		return
-	}
-	before := old.(*api.Cluster).Spec.Taints
-	for i := range cluster.Spec.Taints {
-		t := &cluster.Spec.Taints[i]
-		if j := taint.Find(before, t.Key, t.Effect); t.TimeAdded == nil && j >= 0 && before[j].Value == t.Value {
-			t.TimeAdded = before[j].TimeAdded
-		}
 	}
 }
 

@@ -61,9 +61,11 @@ func (w *World) Replace(o api.Object) error { return w.apply(o, func(api.Object)
 
 // apply admits an object; one that is there already it lets inherit first.
 func (w *World) apply(o api.Object, inherit func(old api.Object)) error {
-	admission.Default(o, w.settings, w.now)
+	admission.DefaultNamespace(o)
 	key := api.KeyOf(o)
 	old := w.standing(key)
+	admission.KeepTimes(o, old)
+	admission.Default(o, w.settings, w.now)
 	if err := w.admitToNodes(o, old == nil); err != nil {
 		return err
 	}
