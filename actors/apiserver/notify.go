@@ -208,7 +208,8 @@ func (s *Server) notifyPlaced(c *changes, out *actors.Outbox) {
 			m.Terminating, m.Until = true, p.object.DeletionTimestamp.Time
 		}
 		out.TellKubelet(p.node(), m)
-		if taints := evicting(n.object.Spec.Taints); len(taints) > 0 && !c.tainted[p.node()] {
+		// also of none: an earlier pod of that name may have been here while there were some
+		if taints := evicting(n.object.Spec.Taints); (len(taints) > 0 || !p.terminating()) && !c.tainted[p.node()] {
 			out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: p.node(), Taints: taints})
 		}
 	}

@@ -185,6 +185,17 @@ func TestPodsHearOfTheTaintsOfTheirNodeOnly(t *testing.T) {
 	require.Equal(t, "n1", d.server.Pod("d/p").Spec.NodeName, "its pods stay bound to it")
 }
 
+// The taint eviction of a name outlives its pods, and may have seen taints that are gone.
+func TestAPodThatComesToANodeHearsThatItHasNoTaints(t *testing.T) {
+	d := running(t, apiserver.Rules{}, maintenance)
+	d.Tell(&messages.DeletePod{Pod: "d/p", UID: "1", GracePeriodSeconds: new(int64(0))})
+	d.Tell(&messages.EditNode{Node: "n1", Untaint: []corev1.Taint{maintenance}})
+	d.Tell(create("d/p", "2"))
+	d.Tell(&messages.BindPod{Pod: "d/p", Node: "n1"})
+	seen := actorstest.MailTo(d.Mail(), messages.Address{Kind: messages.KindPodEviction, Name: "d/p"})
+	require.Contains(t, seen, &messages.NodeTaintsSeen{Node: "n1"})
+}
+
 func TestTaintsOfUsersGetATimeWhereThatIsTheRule(t *testing.T) {
 	d := running(t, apiserver.Rules{StampTaints: true})
 	d.Advance(time.Second)

@@ -23,6 +23,8 @@ type batch struct {
 	forsaken, let, reapplied map[messages.BindingName]bool
 	// unhealthy is since when copies were that were evicted from.
 	unhealthy map[evictedFrom]time.Time
+	// remade are the bindings that were deleted: what their objects tell is of another one.
+	remade map[messages.BindingName]bool
 	// bindings and clusters are the instants of the last facts about them, where there are several instants.
 	bindings map[messages.BindingName]time.Time
 	clusters map[messages.ClusterName]time.Time
@@ -38,12 +40,17 @@ func newBatch() batch {
 	return batch{
 		untainted: map[messages.ClusterName][]corev1.Taint{}, forsaken: map[messages.BindingName]bool{},
 		unhealthy: map[evictedFrom]time.Time{}, let: map[messages.BindingName]bool{}, reapplied: map[messages.BindingName]bool{},
-		bindings: map[messages.BindingName]time.Time{}, clusters: map[messages.ClusterName]time.Time{},
+		remade: map[messages.BindingName]bool{}, bindings: map[messages.BindingName]time.Time{}, clusters: map[messages.ClusterName]time.Time{},
 	}
 }
 
 // begin notes what changes last, where facts are of several instants.
 func (b *batch) begin(news []journal.Entry) {
+	for i := range news {
+		if f, is := news[i].Fact.(*messages.BindingDeleted); is {
+			b.remade[f.Binding] = true
+		}
+	}
 	if len(news) == 0 || news[0].At.Equal(news[len(news)-1].At) {
 		return
 	}
@@ -72,6 +79,6 @@ func (b *batch) news() []instantOf[*messages.EvictionStarted] {
 func (b *batch) end() {
 	b.started, b.released, b.asked = b.started[:0], b.released[:0], 0
 	b.untainted, b.forsaken, b.let, b.reapplied = emptied(b.untainted), emptied(b.forsaken), emptied(b.let), emptied(b.reapplied)
-	b.unhealthy = emptied(b.unhealthy)
+	b.unhealthy, b.remade = emptied(b.unhealthy), emptied(b.remade)
 	b.bindings, b.clusters = emptied(b.bindings), emptied(b.clusters)
 }

@@ -31,7 +31,7 @@ func (m *Monitor) noteDestinations(b *store.Binding) {
 // comes back: its eviction was withdrawn, or it gives way to nothing else.
 func (m *Monitor) destinationsHear(at time.Time, s *store.Store, f *messages.Scheduled) {
 	b := s.Binding(f.Binding)
-	if b == nil || !m.settings.DestinationsMustHear || m.edited[f.Binding] || b.Spec.Suspension == nil || b.Spec.Suspension.DispatchingOnClusters == nil {
+	if b == nil || !m.settings.DestinationsMustHear || m.edited[f.Binding] || m.batch.remade[f.Binding] || b.Spec.Suspension == nil || b.Spec.Suspension.DispatchingOnClusters == nil {
 		return
 	}
 	for _, c := range b.Spec.Suspension.DispatchingOnClusters.ClusterNames {

@@ -120,6 +120,14 @@ func (m *Monitor) heard(now time.Time, f messages.Fact) {
 			p.excused = f.Retry
 			m.asked(now, 1)
 		}
+	case *messages.PodEvictionCancelled:
+		if !f.Deadline.After(now) { // it had begun, and what was asked for is served all the same
+			m.asked(now, 1)
+		}
+	case *messages.PodDeletionRequested:
+		if f.Cause != "" { // by another, and an eviction of it may have begun
+			m.asked(now, 1)
+		}
 	case *messages.PodCreated:
 		m.created(f)
 	case *messages.ObjectApplied:

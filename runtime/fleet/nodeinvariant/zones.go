@@ -74,7 +74,7 @@ func (z *zones) rateOf(at *zone) float64 {
 	switch {
 	case z.passes:
 		return max(z.limits.Rate, z.limits.SecondaryRate)
-	case z.full:
+	case z.full && at.count.Size() > 0: // the limiter of a zone without a node that counts is not set
 		return 0
 	}
 	return z.limits.RateOf(nodelife.StateOf(at.count, z.limits.Threshold), at.count.Size())

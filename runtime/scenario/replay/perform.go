@@ -113,6 +113,11 @@ func (r *replay) said(a *scenario.RecordedInput) {
 }
 
 func (r *replay) deleteKnown(key api.Key) error {
+	if r.world.Nodes() != nil {
+		if err := r.settle(); err != nil { // what an earlier step of the instant creates must be there
+			return err
+		}
+	}
 	if !r.world.Delete(key) {
 		return fmt.Errorf("delete %s: there is no such object", key)
 	}
