@@ -95,7 +95,7 @@ func TestPodsThatEndOnANodeOutOfServiceAreStranded(t *testing.T) {
 
 	d = running(t, apiserver.Rules{})
 	d.Tell(unknown, &messages.EditNode{Node: "n1", Taint: []corev1.Taint{outOfService}})
-	require.Empty(t, d.stranded(), "nobody deleted it")
+	require.Empty(t, d.stranded(), "it was not deleted")
 	d.Tell(&messages.DeletePod{Pod: "d/p", UID: "1", Cause: "by a user"})
 	require.Equal(t, strandedPod(messages.NodeOutOfService), d.stranded())
 	d.Tell(&messages.ControllersRestarted{})

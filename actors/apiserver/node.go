@@ -187,19 +187,9 @@ func (s *Server) retaint(name messages.NodeName, o *corev1.Node, taints []corev1
 			out.Record(&messages.NodeTaintRemoved{Node: name, Taint: before[i], Because: because})
 		}
 	}
-	if !equality.Semantic.DeepEqual(evicting(before), evicting(taints)) {
+	if !equality.Semantic.DeepEqual(taint.Evicting(before), taint.Evicting(taints)) {
 		s.changes.noExecute(name)
 	}
-}
-
-// evicting are the NoExecute taints of a list.
-func evicting(taints []corev1.Taint) (found []corev1.Taint) {
-	for _, t := range taints {
-		if t.Effect == corev1.TaintEffectNoExecute {
-			found = append(found, t)
-		}
-	}
-	return found
 }
 
 // relabel gives a node these labels.

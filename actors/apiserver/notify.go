@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 )
 
@@ -209,7 +210,7 @@ func (s *Server) notifyPlaced(c *changes, out *actors.Outbox) {
 		}
 		out.TellKubelet(p.node(), m)
 		// also of none: an earlier pod of that name may have been here while there were some
-		if taints := evicting(n.object.Spec.Taints); (len(taints) > 0 || !p.terminating()) && !c.tainted[p.node()] {
+		if taints := taint.Evicting(n.object.Spec.Taints); (len(taints) > 0 || !p.terminating()) && !c.tainted[p.node()] {
 			out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: p.node(), Taints: taints})
 		}
 	}
@@ -217,7 +218,7 @@ func (s *Server) notifyPlaced(c *changes, out *actors.Outbox) {
 
 // notifyTainted tells the pods of a node of its NoExecute taints.
 func (s *Server) notifyTainted(n *node, out *actors.Outbox) {
-	seen := &messages.NodeTaintsSeen{Node: messages.NodeName(n.object.Name), Taints: evicting(n.object.Spec.Taints)}
+	seen := &messages.NodeTaintsSeen{Node: messages.NodeName(n.object.Name), Taints: taint.Evicting(n.object.Spec.Taints)}
 	for _, p := range n.byName() {
 		out.TellPodEviction(p.name, seen)
 	}

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 )
 
@@ -190,7 +191,7 @@ func (s *Server) watch(m *messages.OwnerWatches) {
 func (s *Server) tellAgain() {
 	for name, n := range s.nodes { // order-free: a set
 		s.changes.node(name)
-		if len(evicting(n.object.Spec.Taints)) > 0 {
+		if len(taint.Evicting(n.object.Spec.Taints)) > 0 {
 			s.changes.noExecute(name)
 		}
 	}

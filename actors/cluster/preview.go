@@ -6,6 +6,7 @@ import (
 
 	"leeward/actors"
 	"leeward/actors/rules/policy"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -84,8 +85,8 @@ func (c *Cluster) considerAll(b messages.BindingName, out *actors.Outbox) {
 
 // consider asks one binding whether it would leave, where that is a question.
 func (c *Cluster) consider(p *preview, b messages.BindingName, out *actors.Outbox) {
-	if len(evicting(p.Add)) > 0 {
-		taints := evicting(p.Imagine(c.taints))
+	if len(taint.Evicting(p.Add)) > 0 {
+		taints := taint.Evicting(p.Imagine(c.taints))
 		out.TellBinding(b, &messages.ConsiderTaints{Cluster: c.name, Policy: p.policy, Taints: taints})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 )
 
@@ -25,7 +26,7 @@ func (c *Cluster) stay() (reason string, settled bool) {
 	if off := c.settings.EvictionOff(); off != "" {
 		return off, true
 	}
-	if len(evicting(c.taints)) > 0 || c.ways().NotReadyEvictsAfter() > 0 || slices.ContainsFunc(c.policies, voter.evicts) {
+	if len(taint.Evicting(c.taints)) > 0 || c.ways().NotReadyEvictsAfter() > 0 || slices.ContainsFunc(c.policies, voter.evicts) {
 		return "", true
 	}
 	return noPolicy, true

@@ -173,7 +173,7 @@ func (c *Cluster) becauseOfReady() string {
 func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Outbox) {
 	c.markEvicting(now)
 	c.show(true, out)
-	if c.relists() || !slices.EqualFunc(evicting(before), evicting(c.taints), sameTaint) {
+	if c.relists() || !slices.EqualFunc(taint.Evicting(before), taint.Evicting(c.taints), sameTaint) {
 		c.look(now, out)
 	}
 	c.refreshPreviews(now, out)
@@ -202,7 +202,7 @@ func (c *Cluster) tellTaints(news bool, out *actors.Outbox) {
 
 // evictingTaints is the message about the cluster's NoExecute taints.
 func (c *Cluster) evictingTaints(news bool) *messages.TaintsChanged {
-	m := &messages.TaintsChanged{Cluster: c.name, Taints: evicting(c.taints), Since: c.listed, News: news}
+	m := &messages.TaintsChanged{Cluster: c.name, Taints: taint.Evicting(c.taints), Since: c.listed, News: news}
 	for i := range c.taints {
 		if c.taints[i].Effect == corev1.TaintEffectNoExecute {
 			m.Causes = append(m.Causes, c.causes[i])
@@ -213,22 +213,12 @@ func (c *Cluster) evictingTaints(news bool) *messages.TaintsChanged {
 
 // markEvicting keeps track of whether the cluster has NoExecute taints.
 func (c *Cluster) markEvicting(now time.Time) {
-	switch evicts := len(evicting(c.taints)) > 0; {
+	switch evicts := len(taint.Evicting(c.taints)) > 0; {
 	case !evicts:
 		c.listed = time.Time{}
 	case c.listed.IsZero():
 		c.listed = now
 	}
-}
-
-func evicting(taints []corev1.Taint) []corev1.Taint {
-	var found []corev1.Taint
-	for i := range taints {
-		if taints[i].Effect == corev1.TaintEffectNoExecute {
-			found = append(found, taints[i])
-		}
-	}
-	return found
 }
 
 func sameID(a, b corev1.Taint) bool { return taint.Same(&a, &b) && a.Value == b.Value }

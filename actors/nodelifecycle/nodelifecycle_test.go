@@ -90,7 +90,7 @@ func TestPassesGoToNodesThatWait(t *testing.T) {
 	require.Equal(t, "abcdefg", told)
 }
 
-// TestWhatChangesAtAPassWaitsForTheNext, whoever else is looked at in it.
+// TestWhatChangesAtAPassWaitsForTheNext, whatever else the pass looks at.
 func TestWhatChangesAtAPassWaitsForTheNext(t *testing.T) {
 	d := drive(t, kubernetes)
 	d.Tell(waits(observed("a", "z", "True"))).WakesIn(5 * time.Second)

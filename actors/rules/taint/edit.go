@@ -14,6 +14,16 @@ func Find(taints []corev1.Taint, key string, effect corev1.TaintEffect) int {
 	return slices.IndexFunc(taints, func(t corev1.Taint) bool { return t.Key == key && t.Effect == effect })
 }
 
+// Evicting returns the NoExecute taints of a list, in its order.
+func Evicting(taints []corev1.Taint) (found []corev1.Taint) {
+	for i := range taints {
+		if taints[i].Effect == corev1.TaintEffectNoExecute {
+			found = append(found, taints[i])
+		}
+	}
+	return found
+}
+
 // Add returns the taints with t among them and whether that is a change. A taint that has t's key,
 // effect and value stays as it is, timeAdded included; one that has another value gives its place to
 // t; else t goes to the end.

@@ -85,7 +85,7 @@ func (f *Fleet) load(ctx context.Context) error {
 }
 
 // forcedOut are clusters that are not stored though workloads are placed there, or are evicted from there: such a one was taken out of
-// the store while no daemon ran. It is being deleted until they have left it.
+// the store, and no daemon made it again. It is being deleted until they have left it.
 func (f *Fleet) forcedOut(objects []api.Object) (forced []*api.Cluster) {
 	stored, named := map[string]bool{}, map[string]bool{}
 	for _, o := range objects {

@@ -6,10 +6,10 @@ import (
 	"reflect"
 	"strings"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"

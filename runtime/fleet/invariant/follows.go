@@ -220,7 +220,7 @@ func (m *Monitor) spreadFollows(at time.Time, b *store.Binding, f *messages.Sche
 	}
 }
 
-// taskFollows asks that the task of an eviction is what its policy says: what becomes of the old copy, and after how long.
+// taskFollows asks that the task of an eviction is what its policy says: its purge mode, and after how long.
 func (m *Monitor) taskFollows(at time.Time, s *store.Store, f *messages.EvictionStarted) {
 	b := s.Binding(f.Binding)
 	if b == nil || m.real || m.edited[f.Binding] {

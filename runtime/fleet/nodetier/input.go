@@ -48,7 +48,7 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 	case *corev1.Node:
 		t.kernel.Post(serverAt, &messages.PutNode{Object: o, Settled: settled})
 	case *corev1.Pod:
-		return t.applyPod(o, settled)
+		t.applyPod(o, settled)
 	default:
 		if isNamespace(o) {
 			t.annotations[o.GetName()] = o.GetAnnotations()
@@ -60,20 +60,13 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 	return nil
 }
 
-func (t *Tier) applyPod(o *corev1.Pod, settled bool) error {
+func (t *Tier) applyPod(o *corev1.Pod, settled bool) {
 	p := o.DeepCopy()
 	owner := t.controllerOf(p)
-	created := t.server.Pod(messages.NamePod(o.Namespace, o.Name)) == nil
-	if !settled {
-		if err := t.Admit(p, created); err != nil {
-			return fmt.Errorf("pod %s/%s: %w", o.Namespace, o.Name, err)
-		}
-	}
 	if settled && owner != "" {
 		t.announce(p, owner)
 	}
 	t.kernel.Post(serverAt, &messages.PutPod{Object: p, Owner: owner})
-	return nil
 }
 
 // announce has an owner know of a pod that it has already, before it finds that one is missing.

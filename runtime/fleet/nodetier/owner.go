@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"leeward/actors/owner"
 	"leeward/messages"
@@ -45,12 +46,12 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		return &messages.OwnerSpec{Replicas: or(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+		return &messages.OwnerSpec{Replicas: ptr.Deref(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
 	case *appsv1.ReplicaSet:
-		return &messages.OwnerSpec{Replicas: or(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
+		return &messages.OwnerSpec{Replicas: ptr.Deref(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template}, nil
 	case *appsv1.StatefulSet:
 		return &messages.OwnerSpec{
-			Replicas: or(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template,
+			Replicas: ptr.Deref(o.Spec.Replicas, 1), Selector: o.Spec.Selector, Template: &o.Spec.Template,
 			Parallel: o.Spec.PodManagementPolicy == appsv1.ParallelPodManagement,
 		}, nil
 	case *appsv1.DaemonSet:
@@ -58,19 +59,12 @@ func ownerSpec(o api.Object) (*messages.OwnerSpec, error) {
 	case *batchv1.Job:
 		return &messages.OwnerSpec{
 			Selector: o.Spec.Selector, Template: &o.Spec.Template,
-			Parallelism: or(o.Spec.Parallelism, 1), Completions: or(o.Spec.Completions, 0), BackoffLimit: or(o.Spec.BackoffLimit, 6),
+			Parallelism: ptr.Deref(o.Spec.Parallelism, 1), Completions: ptr.Deref(o.Spec.Completions, 0), BackoffLimit: ptr.Deref(o.Spec.BackoffLimit, 6),
 		}, nil
 	case *unstructured.Unstructured:
 		return machineSetSpec(o)
 	}
 	return nil, fmt.Errorf("a %T keeps up no pods", o)
-}
-
-func or(p *int32, otherwise int32) int32 {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // Annotations of a MachineSet that say what its machines offer. Source: the cluster autoscaler's provider for OpenShift.
@@ -100,7 +94,7 @@ func machineSetSpec(o *unstructured.Unstructured) (*messages.OwnerSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &messages.OwnerSpec{Replicas: or(set.Spec.Replicas, 1), Machine: &messages.MachineTemplate{
+	return &messages.OwnerSpec{Replicas: ptr.Deref(set.Spec.Replicas, 1), Machine: &messages.MachineTemplate{
 		Labels: set.Spec.Template.Spec.Labels, Taints: set.Spec.Template.Spec.Taints, Allocatable: offers,
 	}}, nil
 }

@@ -223,7 +223,7 @@ func TestPodsThatEndOnANodeOutOfServiceAreCollected(t *testing.T) {
 		until(t, w, 100)
 		require.True(t, w.Nodes().DeletePod("shop/a", nil))
 		until(t, w, 101)
-		require.NotNil(t, w.Nodes().Pod("shop/a"), "nobody ends it")
+		require.NotNil(t, w.Nodes().Pod("shop/a"), "no kubelet ends it")
 		require.NoError(t, w.Nodes().Edit(&messages.EditNode{Node: "n2", Taint: []corev1.Taint{{Key: corev1.TaintNodeOutOfService, Effect: corev1.TaintEffectNoSchedule}}}))
 		until(t, w, 200)
 		require.Equal(t, []float64{collected}, secondsOf(w, every[*messages.PodDeleted]), profile)
@@ -256,7 +256,7 @@ func TestAStatefulPodComesBackUnderItsName(t *testing.T) {
 	require.NotNil(t, w.Nodes().Pod("shop/db-1"))
 }
 
-// The order of mailboxes changes nothing of what becomes of nodes and pods.
+// The order of mailboxes changes no state of nodes and pods.
 func TestNodesAreConfluent(t *testing.T) {
 	var want string
 	for interleaving := range uint64(20) {
