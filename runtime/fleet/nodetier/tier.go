@@ -179,12 +179,13 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 	t.zones[name] = true
 	rules := zone.Rules{Rate: t.settings.NodeEvictionRate, Epoch: t.epoch, Sticky: !t.settings.ZoneRateRecovers}
 	if t.settings.NodeMonitorPeriod > 0 {
-		rules.Poll = poll
+		rules.Poll, rules.Epoch = poll, t.epoch.Add(poll/2)
 	}
 	host[messages.ToZone](t, at(messages.KindZone, string(name)), zone.New(name, rules))
 }
 
-// poll is how often Kubernetes looks at the queue of a zone. Source: nodeEvictionPeriod of the node lifecycle controller.
+// poll is how often Kubernetes looks at the queue of a zone; how far polls are behind health passes is left to chance there, and half a period
+// here. Source: nodeEvictionPeriod of the node lifecycle controller.
 const poll = 100 * time.Millisecond
 
 // Settled ends the actors of what does not exist any more. The host calls it when an instant is settled.

@@ -36,7 +36,6 @@ var tolerated = tolerance{earlier: 0.45, later: 0.6}
 // unlike are the scripts that are not replayed as recorded, and why.
 var unlike = map[string]string{
 	"c25-fails-while-controller-down": "controllers restart, and cannot be down for a time",
-	"c31-back-but-still-evicted":      "a pod is due in the very instant of the pass that removes the taint, which was added up to 0.1 s after a pass",
 	"r17-seed1017":                    "pods are placed otherwise, which Kubernetes leaves to chance",
 	"r01-seed1001":                    "the last node of the last zone is tainted before all zones count as disrupted",
 }
