@@ -60,6 +60,7 @@ func (w *writtenStep) actions() []namedAction {
 		{namedAction{"crash", func(c *call) Action { return c.crash(w.Crash) }}, w.Crash != nil},
 		{namedAction{"clock", func(c *call) Action { return c.clock(w.Clock) }}, w.Clock != nil},
 		{namedAction{"reports", func(c *call) Action { return c.reports(w.Reports) }}, w.Reports != nil},
+		{namedAction{"refuse", func(c *call) Action { return c.refuse(w.Refuse) }}, w.Refuse != nil},
 		{namedAction{"rebootNodes", func(c *call) Action { return &RebootNodes{Clusters: c.clusters(w.RebootNodes.Cluster)} }}, w.RebootNodes != nil},
 	}
 	var actions []namedAction

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -33,6 +34,7 @@ type demand struct {
 // boundNodes reports what a scenario of nodes must not have: clusters, actions of fleets, and too many nodes or pods.
 func (r *reader) boundNodes(timeline []Step) {
 	if len(r.cast.nodes.all) == 0 {
+		r.problemOf(timeline, ofNodes)
 		return
 	}
 	if len(r.cast.clusters.all) > 0 {
@@ -53,18 +55,32 @@ func (r *reader) boundNodes(timeline []Step) {
 			return
 		}
 	}
-	for i := range timeline {
-		err := ofFleets(timeline[i].Action)
-		if err == nil {
-			err = d.step(timeline[i].Action)
+	r.problemOf(timeline, func(a Action) error {
+		if err := ofFleets(a); err != nil {
+			return err
 		}
-		if err != nil {
+		return d.step(a)
+	})
+}
+
+// problemOf reports the first step of which a check says what is wrong.
+func (r *reader) problemOf(timeline []Step, check func(Action) error) {
+	for i := range timeline {
+		if err := check(timeline[i].Action); err != nil {
 			r.problems = append(r.problems, &manifest.Problem{
 				File: timeline[i].File, Line: timeline[i].Line, Object: r.doc.Place.Object, Field: r.field("spec.timeline"), Message: err.Error(),
 			})
 			return
 		}
 	}
+}
+
+// ofNodes returns the error of an action that a scenario of a fleet cannot have.
+func ofNodes(a Action) error {
+	if _, is := a.(*Refuse); is {
+		return errors.New("refuse goes with nodes, not with a fleet of clusters")
+	}
+	return nil
 }
 
 // ofFleets returns the error of an action that a scenario of nodes cannot have.

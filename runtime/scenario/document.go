@@ -179,6 +179,8 @@ type step struct {
 	Clock *clockStep `json:"clock" schema:"action"`
 	// Makes reports of clusters to the engine lost, delayed, duplicated or reordered.
 	Reports *reportsStep `json:"reports" schema:"action"`
+	// Has the API server of a scenario of nodes refuse requests that evict pods.
+	Refuse *refuseStep `json:"refuse" schema:"action"`
 	// Reboots the nodes of clusters: their copies are available again after their start-up time.
 	RebootNodes *rebootStep `json:"rebootNodes" schema:"action"`
 }
@@ -249,6 +251,15 @@ type outageStep struct {
 	// What fails. power: copies die, and start again when it is over. network: copies remain available, unseen. apiserver: copies remain available, and the cluster reports Ready=False. Of nodes kubelet: no heartbeat, and no pod starts or ends.
 	Kind string `json:"kind" schema:"required,power|network|apiserver|kubelet"`
 	// How long it lasts. Default: until the run ends.
+	For *duration `json:"for"`
+}
+
+type refuseStep struct {
+	// Which of the three requests of an eviction is refused: the one that reads the pod, marks it as disrupted, or deletes it.
+	Request string `json:"request" schema:"required,get|patch|delete"`
+	// What the API server says.
+	Error string `json:"error" schema:"required"`
+	// How long it does. Default: until the run ends.
 	For *duration `json:"for"`
 }
 

@@ -35,15 +35,35 @@ func (c *call) outage(s *outageStep) Action {
 	return &Outage{Target: c.target(s.Cluster, s.Node), Kind: messages.OutageKind(s.Kind), For: s.For.orElse(0)}
 }
 
-// ended is the step that ends an outage; false: what a step does ends by itself, or not within the run.
-func (r *reader) ended(s Step) (Step, bool) {
-	o, is := s.Action.(*Outage)
-	if !is || o.For == 0 {
-		return s, false
+// Refuse has the API server refuse a request of evictions; without an error it does no longer.
+type Refuse struct {
+	Request messages.APIVerb
+	Error   string
+	// For is how long it does; zero: until the run ends.
+	For time.Duration
+}
+
+func (*Refuse) action() {}
+
+func (c *call) refuse(s *refuseStep) Action {
+	c.oneOf(c.path+".request", s.Request, string(messages.VerbGet), string(messages.VerbPatch), string(messages.VerbDelete))
+	if s.For != nil && *s.For == 0 {
+		c.bad(c.path+".for", "must be more than 0")
 	}
-	s.At += o.For
-	s.Action = &Outage{Target: o.Target, Kind: o.Kind, Over: true}
-	return s, r.duration == 0 || s.At <= r.duration
+	return &Refuse{Request: messages.APIVerb(s.Request), Error: s.Error, For: s.For.orElse(0)}
+}
+
+// ended is the step that ends an outage or refusals; false: what a step does ends by itself, or not within the run.
+func (r *reader) ended(s Step) (Step, bool) {
+	var lasts time.Duration
+	switch a := s.Action.(type) {
+	case *Outage:
+		lasts, s.Action = a.For, &Outage{Target: a.Target, Kind: a.Kind, Over: true}
+	case *Refuse:
+		lasts, s.Action = a.For, &Refuse{Request: a.Request}
+	}
+	s.At += lasts
+	return s, lasts > 0 && (r.duration == 0 || s.At <= r.duration)
 }
 
 // inOrder orders the steps of a timeline by time. In one instant what people do comes first, as written, and then what

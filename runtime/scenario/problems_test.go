@@ -70,6 +70,7 @@ func TestProblems(t *testing.T) {
 		"  timeline: [{at: 1s, restart: now}]":                                                                            `timeline[0].restart: "now": want true`,
 		"  timeline: [{at: 1s, restart: true, mayFail: true}]":                                                            `timeline[0].mayFail: goes with apply, not with restart`,
 		"  timeline: [{at: 1s, condition: {cluster: us-1, type: Disk, status: 'True', observed: true}}]":                  `timeline[0].condition.observed: goes with a status of Ready`,
+		"  timeline: [{at: 1s, refuse: {request: get, error: x}}]":                                                        `timeline: refuse goes with nodes, not with a fleet of clusters`,
 		"  timeline: [{at: 1s, cordon: {}}]":                                                                              `timeline[0].cordon: want cluster or node`,
 		"  timeline: [{at: 1s, cordon: {cluster: member9}}]":                                                              `timeline[0].cordon.cluster: there is no cluster "member9"; there is member1, member2, member3, us-1, us-2`,
 		"  timeline: [{at: 1s, cordon: {cluster: 'member{1..9}'}}]":                                                       `timeline[0].cordon.cluster: there is no cluster "member4"; there is member1, member2, member3, us-1, us-2`,

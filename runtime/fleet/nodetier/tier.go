@@ -184,7 +184,7 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 	host[messages.ToZone](t, at(messages.KindZone, string(name)), zone.New(name, rules))
 }
 
-// poll is how often Kubernetes looks at the queue of a zone; how far polls are behind health passes is left to chance there, and half a period
+// poll is how often Kubernetes looks at the queue of a zone; polls are at no fixed distance behind health passes there, and at half a period
 // here. Source: nodeEvictionPeriod of the node lifecycle controller.
 const poll = 100 * time.Millisecond
 

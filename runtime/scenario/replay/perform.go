@@ -82,6 +82,8 @@ func (r *replay) act(s *scenario.Step) error {
 		return r.setClock(a)
 	case *scenario.Reports:
 		r.disturb(a)
+	case *scenario.Refuse:
+		w.Nodes().Refuse(a.Request, a.Error)
 	case *scenario.RebootNodes:
 		r.tellMembers(a.Clusters, &messages.Rebooted{})
 	default:
