@@ -62,7 +62,6 @@ func (r *recorder) observe(actor int32, now time.Time, f messages.Fact) {
 		r.of(f.Binding).asks(f.Spec, f.Replicas)
 	case *messages.BindingDeleted:
 		r.forget(f.Binding)
-	case *messages.CopyPreserved, *messages.HealthForgotten: // what becomes of an old copy after its handover is not counted
 	case *messages.TaintAdded:
 		r.taints[f.Cluster], _ = taint.Add(r.taints[f.Cluster], f.Taint)
 	case *messages.TaintRemoved:

@@ -18,6 +18,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/failover"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
 )
@@ -126,7 +127,7 @@ func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	all := make([]pending, 0, len(told))
 	for i := range told {
 		e := &told[i]
-		exists := f.starting && e.reason != "" && f.stands(e)
+		exists := f.starting && e.reason != "" && f.hasEvent(e)
 		if e.Fact != nil && (!exists || e.Restored) {
 			f.decided = append(f.decided, *e)
 		}
@@ -145,13 +146,7 @@ func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 // aboutTemplate is what an Event about a binding tells of its workload, for those who own that and know no bindings; nil where it
 // is not about a failover. Source: Karmada, whose Events are about both.
 func (f *Fleet) aboutTemplate(e *event) *event {
-	switch fact := e.Fact.(type) {
-	case *messages.EvictionStarted, *messages.EvictionBlocked, *messages.EvictionWithdrawn, *messages.EvictionEnded:
-	case *messages.Scheduled:
-		if fact.Trigger != messages.TriggerEviction {
-			return nil
-		}
-	default:
+	if _, says := failover.StepOf(e.Fact); !says {
 		return nil
 	}
 	b := f.world.Store().Binding(e.Fact.(messages.AboutBinding).AboutBinding())
@@ -175,12 +170,8 @@ func (f *Fleet) foundAsStored(key api.Key) {
 // withoutTakenBack leaves out evictions that were withdrawn before their tasks were committed: they never began.
 func withoutTakenBack(told []event) []event {
 	for i := range told {
-		withdrawn, is := told[i].Fact.(*messages.EvictionWithdrawn)
-		if !is {
-			continue
-		}
 		for j := i - 1; j >= 0; j-- {
-			if started, is := told[j].Fact.(*messages.EvictionStarted); is && started.Cluster == withdrawn.Cluster {
+			if failover.Withdraws(told[i].Fact, told[j].Fact) {
 				return withoutTakenBack(slices.Concat(told[:j], told[j+1:i], told[i+1:]))
 			}
 		}
@@ -201,9 +192,9 @@ func (f *Fleet) record() {
 	f.decided = nil // a start, or a storm, tells of all bindings: its memory is not kept
 }
 
-// stands reports whether there is an Event that tells the same: machines that are built again find again what cannot be, such as a
+// hasEvent reports whether there is an Event that tells the same: machines that are built again find again what cannot be, such as a
 // placement, and who looks at Events has read it; or, of what was found in the store, that tells of it.
-func (f *Fleet) stands(e *event) bool {
+func (f *Fleet) hasEvent(e *event) bool {
 	namespace, begins := eventName(e)
 	for _, o := range f.config.Engine.Table(catalog.Events.Name()).Snapshot().Under(engine.Key(catalog.Events.Name(), namespace, begins), "") {
 		is := o.(*corev1.Event)

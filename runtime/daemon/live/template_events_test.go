@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"leeward/messages/api"
 )
 
 func TestAWorkloadTellsItsOwnerWhyItMoved(t *testing.T) {
@@ -26,4 +28,16 @@ func TestAWorkloadTellsItsOwnerWhyItMoved(t *testing.T) {
 	require.Equal(t, []string{"EvictWorkloadFromClusterSucceed", "EvictionStarted", "ScheduleBindingSucceed"}, reasons)
 	f.restart()
 	require.Equal(t, told, f.events(web), "a restart tells nothing again")
+}
+
+func TestAWorkloadTellsItsOwnerThatItIsToMove(t *testing.T) {
+	f := running(t)
+	f.apply(tolerant(60))
+	putTaints(f, "m1", failed)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = nil })
+	require.NoError(t, f.step())
+	require.Equal(t, []string{
+		"EvictionCancelled: default/web-deployment eviction cancelled m1: no NoExecute taint remains",
+		"EvictionScheduled: default/web-deployment eviction scheduled m1: for 2026-01-01T12:01:00Z; taint failed:NoExecute; by user; toleration 60s",
+	}, f.events(deployment(2, "")))
 }

@@ -78,6 +78,32 @@ func About(f messages.Fact) (messages.BindingName, bool) {
 	return "", false
 }
 
+// StepOf returns the step of a failover that a fact says by itself; false: it is none, or only what went before tells which.
+func StepOf(f messages.Fact) (s Step, says bool) {
+	switch f := f.(type) {
+	case *messages.EvictionScheduled:
+		return Scheduled, true
+	case *messages.EvictionBlocked:
+		return Blocked, true
+	case *messages.EvictionStarted:
+		return Evicted, true
+	case *messages.Scheduled:
+		return Placed, f.Trigger == messages.TriggerEviction
+	case *messages.EvictionEnded:
+		return Released, true
+	case *messages.EvictionCancelled, *messages.EvictionWithdrawn:
+		return Cancelled, true
+	}
+	return 0, false
+}
+
+// Withdraws reports whether a fact withdraws the handover that another one began.
+func Withdraws(later, earlier messages.Fact) bool {
+	w, withdrawn := later.(*messages.EvictionWithdrawn)
+	s, started := earlier.(*messages.EvictionStarted)
+	return withdrawn && started && w.Binding == s.Binding && w.Cluster == s.Cluster
+}
+
 // Binding folds the facts about one binding. The zero value has heard of none.
 type Binding struct {
 	// Clusters are its targets, so far as facts have told them. The next fact may overwrite them.

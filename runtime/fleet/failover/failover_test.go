@@ -263,3 +263,42 @@ func BenchmarkTake(b *testing.B) {
 		}
 	}
 }
+
+// What a fact says by itself is what the fold tells of it, where there is a failover to be a step of.
+func TestAFactSaysTheStepThatItIs(t *testing.T) {
+	waits, leaves := countdown("c1", "taint"), &messages.EvictionStarted{Binding: web, Cluster: "c1"}
+	for _, c := range []struct {
+		before []messages.Fact
+		fact   messages.Fact
+	}{
+		{nil, countdown("c1", "taint")},
+		{nil, &messages.EvictionBlocked{Binding: web, Cluster: "c1"}},
+		{nil, leaves},
+		{[]messages.Fact{leaves}, &messages.Scheduled{Binding: web, Clusters: on("c2"), Trigger: messages.TriggerEviction}},
+		{[]messages.Fact{leaves}, &messages.EvictionEnded{Binding: web, Cluster: "c1"}},
+		{[]messages.Fact{waits}, &messages.EvictionCancelled{Binding: web, Cluster: "c1"}},
+		{[]messages.Fact{leaves}, &messages.EvictionWithdrawn{Binding: web, Cluster: "c1"}},
+	} {
+		step, says := failover.StepOf(c.fact)
+		require.True(t, says, c.fact.Kind())
+		folded := tell(c.before...)
+		before := len(folded.steps)
+		folded.tell(c.fact)
+		require.Contains(t, folded.steps[before], names[step], c.fact.Kind())
+		_, about := failover.About(c.fact)
+		require.True(t, about, c.fact.Kind())
+	}
+	_, says := failover.StepOf(&messages.Scheduled{Binding: web})
+	require.False(t, says, "a first placement is no step")
+	_, says = failover.StepOf(&messages.HealthChanged{Binding: web})
+	require.False(t, says, "what went before tells which")
+}
+
+func TestAHandoverIsWithdrawn(t *testing.T) {
+	leaves := &messages.EvictionStarted{Binding: web, Cluster: "c1"}
+	require.True(t, failover.Withdraws(&messages.EvictionWithdrawn{Binding: web, Cluster: "c1"}, leaves))
+	require.False(t, failover.Withdraws(&messages.EvictionWithdrawn{Binding: web, Cluster: "c2"}, leaves))
+	require.False(t, failover.Withdraws(&messages.EvictionWithdrawn{Binding: "shop/db", Cluster: "c1"}, leaves))
+	require.False(t, failover.Withdraws(&messages.EvictionEnded{Binding: web, Cluster: "c1"}, leaves))
+	require.False(t, failover.Withdraws(leaves, leaves))
+}

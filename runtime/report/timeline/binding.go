@@ -101,9 +101,11 @@ func (t *telling) noted(on *Lane, leave *Track) {
 
 // copied takes what a member does and what its copy reports.
 func (t *telling) copied(on *Lane, f messages.AboutCluster) {
+	if _, says := failover.StepOf(f.(messages.Fact)); says {
+		return // the way to the end of the handover shows it
+	}
 	track := on.track(trackCopy)
 	switch f := f.(type) {
-	case *messages.EvictionScheduled, *messages.EvictionCancelled, *messages.EvictionBlocked, *messages.EvictionStarted, *messages.EvictionEnded, *messages.EvictionWithdrawn:
 	case *messages.ReplicasReleased, *messages.HandoverBlocked:
 		t.noted(on, on.track(trackLeave))
 	case *messages.CopyStarted:
