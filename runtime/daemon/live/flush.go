@@ -58,8 +58,7 @@ func (f *Fleet) flush() (again bool, err error) {
 	changed, decided := f.flushDecisions(f.nextDecisions(), r)
 	r.arriveAll()     // agents that wait for a decision need the processors first
 	if r.err != nil { // of what was decided it is not known what was committed
-		_, err = r.end()
-		return false, err
+		return false, r.end()
 	}
 	if len(f.unwritten) == 0 && f.config.Flushed != nil {
 		f.config.Flushed()
@@ -76,17 +75,18 @@ func (f *Fleet) flush() (again bool, err error) {
 	if len(f.unwritten) > 0 { // nothing follows from what is not all there
 		f.record()
 		f.checkInvariants()
-		_, err = r.end()
-		return true, err
+		return true, r.end()
 	}
-	told := !f.starting && f.consequences(r.addOne) // machines that start act before they look at Works
+	if !f.starting { // machines that start act before they look at Works
+		f.consequences(r.addOne)
+	}
 	for _, p := range f.eventsLeft() {
 		r.addOne(p)
 	}
 	f.record()
 	f.checkInvariants() // while the last of it is written
-	again, err = r.end()
-	return err == nil && (again || told || len(f.wishes) > 0 || len(f.sums.waiting) > 0), err
+	err = r.end()
+	return f.world.Unread() || len(f.wishes) > 0 || len(f.sums.waiting) > 0, err
 }
 
 // nextDecisions takes the objects that must be committed, in their order, those that changed last before those that wait: what
@@ -181,52 +181,50 @@ func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, dec
 
 // commit commits a part of what must be written, all of it but what meets a change, in one step or in as few steps as the
 // store allows. In shadow it does not.
-func (f *Fleet) commit(part []pending) (told bool, err error) {
+func (f *Fleet) commit(part []pending) error {
 	for len(part) > 0 && !f.config.Shadow {
 		n := min(len(part), f.config.Engine.AtOnce())
-		some, err := f.commitAtOnce(part[:n:n])
-		if err != nil {
-			return false, err
+		if err := f.commitAtOnce(part[:n:n]); err != nil {
+			return err
 		}
-		told, part = told || some, part[n:]
+		part = part[n:]
 	}
-	return told, nil
+	return nil
 }
 
 // commitAtOnce commits what is not too large in one step.
-func (f *Fleet) commitAtOnce(part []pending) (told bool, err error) {
+func (f *Fleet) commitAtOnce(part []pending) error {
 	if len(part) == 0 {
-		return false, nil
+		return nil
 	}
 	return f.answered(part, f.feed.Begin(f.config.Term, writes(part)...)())
 }
 
 // answered notes what was committed, or commits again what met no change, or less of what was too large.
-func (f *Fleet) answered(part []pending, err error) (told bool, failed error) {
+func (f *Fleet) answered(part []pending, err error) error {
 	var conflict *engine.Conflict
 	switch {
 	case err == nil:
-		return f.committed(part), nil
+		f.committed(part)
+		return nil
 	case errors.As(err, &conflict):
 		return f.commitAtOnce(f.postpone(part, conflict.Key))
 	case errors.As(err, new(*engine.TooLarge)) && len(part) > 1:
 		return f.commitHalves(part)
 	case errors.As(err, new(*engine.TooLarge)):
 		f.config.Log.Error().Str("object", part[0].key).Err(err).Msg("not written")
-		return false, nil
+		return nil
 	default:
-		return false, fmt.Errorf("commit %d changes: %w", len(part), err)
+		return fmt.Errorf("commit %d changes: %w", len(part), err)
 	}
 }
 
-func (f *Fleet) commitHalves(part []pending) (told bool, err error) {
+func (f *Fleet) commitHalves(part []pending) error {
 	n := len(part) / 2
-	told, err = f.commitAtOnce(part[:n:n])
-	if err != nil {
-		return false, err
+	if err := f.commitAtOnce(part[:n:n]); err != nil {
+		return err
 	}
-	more, err := f.commitAtOnce(part[n:])
-	return told || more, err
+	return f.commitAtOnce(part[n:])
 }
 
 // writes makes Events of what they are to tell, too: on the goroutine of who writes them.
@@ -265,9 +263,8 @@ func (f *Fleet) follow(changed []api.Key) {
 
 // consequences adds what follows from decisions: namespaces and Works, the oldest wishes first, and only so many: what is
 // decided meanwhile does not wait for all of them; then the sums of what copies of changed bindings report, which no agent
-// waits for. Agents' machines are told of Works that need not be written: they are as they should be. It reports whether
-// any was.
-func (f *Fleet) consequences(add func(pending)) (told bool) {
+// waits for. Agents' machines are told of Works that need not be written: they are as they should be.
+func (f *Fleet) consequences(add func(pending)) {
 	now, late := f.now(), f.late(consequencesLast)
 	for _, c := range f.joining {
 		if p, needed := f.namespaceFor(c, now); needed {
@@ -275,9 +272,8 @@ func (f *Fleet) consequences(add func(pending)) (told bool) {
 		}
 	}
 	f.joining = f.joining[:0]
-	told = f.addWorks(add, now, late)
+	f.addWorks(add, now, late)
 	f.addSums(add, late)
-	return told
 }
 
 // late returns what reports whether something that begins now has taken its time.
@@ -287,7 +283,7 @@ func (f *Fleet) late(lasts time.Duration) func() bool {
 }
 
 // addWorks adds the Works that the oldest wishes ask for, one at least.
-func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (told bool) {
+func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) {
 	oldest := f.wishes[:min(len(f.wishes), wishesAtOnce)]
 	done := len(oldest)
 	var unheard []wish
@@ -307,13 +303,13 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) (to
 			add(p)
 			continue
 		}
-		told = f.tellWritten(w, p.generation) || f.tellNone(w) || told
+		f.tellWritten(w, p.generation)
+		f.tellNone(w)
 	}
 	clear(f.manifests)
 	if f.wishes = append(f.wishes[done:], unheard...); len(f.wishes) == 0 {
 		f.wishes = nil // a start wishes for all Works: their memory is not kept
 	}
-	return told
 }
 
 // addSums adds the sums of the bindings that have waited longest, few of them while there are Works to write.
@@ -361,8 +357,8 @@ func newest(wishes []wish) []int {
 // now is the instant that objects are stamped with.
 func (f *Fleet) now() time.Time { return f.world.Now().Truncate(time.Second) }
 
-// committed notes what was written, and reports whether machines were told.
-func (f *Fleet) committed(batch []pending) (told bool) {
+// committed notes what was written, and tells the machines that wait for it.
+func (f *Fleet) committed(batch []pending) {
 	f.stats.Written += uint64(len(batch))
 	for i := range batch {
 		p := &batch[i]
@@ -376,15 +372,16 @@ func (f *Fleet) committed(batch []pending) (told bool) {
 				f.world.Store().Committed(p.source, nil, 0)
 			}
 			delete(f.ended, bindingOf(p.source))
-			told = f.tellGone(p.wish) || told
+			if p.wish != nil {
+				f.tellGone(p.wish)
+			}
 		case p.source != (api.Key{}):
 			f.rest(p)
 		}
 		if p.wish != nil {
-			told = f.tellWritten(p.wish, p.generation) || told
+			f.tellWritten(p.wish, p.generation)
 		}
 	}
-	return told
 }
 
 // rest has the world's object rest on the row that was committed of it, unless another writer has changed that since: that
@@ -397,33 +394,23 @@ func (f *Fleet) rest(p *pending) {
 }
 
 // tellWritten tells which generation of its Work carries a wish, if it asked for a copy and there is a Work.
-func (f *Fleet) tellWritten(w *wish, generation int64) bool {
-	if w.wanted == nil || generation == 0 {
-		return false
+func (f *Fleet) tellWritten(w *wish, generation int64) {
+	if w.wanted != nil && generation != 0 {
+		f.world.TellAgent(w.cluster, &messages.WorkWritten{Binding: w.binding, Placement: w.wanted.Placement, Generation: generation})
 	}
-	f.world.TellAgent(w.cluster, &messages.WorkWritten{Binding: w.binding, Placement: w.wanted.Placement, Generation: generation})
-	return true
 }
 
 // tellGone tells that a Work was deleted which no agent had to let go first.
-func (f *Fleet) tellGone(w *wish) bool {
-	if w == nil {
-		return false
-	}
+func (f *Fleet) tellGone(w *wish) {
 	f.world.TellAgent(w.cluster, &messages.WorkGone{Binding: w.binding})
-	return true
 }
 
 // tellNone tells that a Work is gone which was never written, or which others have deleted since it was last heard of: its agent's
 // machine waits for that word before it asks for another. Where the news of its end is still to come, that is the word.
-func (f *Fleet) tellNone(w *wish) bool {
-	if w.unwanted == nil {
-		return false
+func (f *Fleet) tellNone(w *wish) {
+	if w.unwanted != nil && f.config.Engine.Table(catalog.Works.Name()).Version(w.key) == 0 && !f.feed.Awaits(w.key) {
+		f.tellGone(w)
 	}
-	if f.config.Engine.Table(catalog.Works.Name()).Version(w.key) != 0 || f.feed.Awaits(w.key) {
-		return false
-	}
-	return f.tellGone(w)
 }
 
 // postpone takes an object that another writer has just changed out of a batch, to be written when the world has

@@ -76,8 +76,7 @@ func (o *outage) killed() {
 	if o.kills() {
 		r := &relay{fleet: o.Fleet}
 		o.flushDecisions(o.world.Store().Changed(), r)
-		_, err := r.end()
-		require.NoError(o.t, err)
+		require.NoError(o.t, r.end())
 	}
 	o.succeed()
 }

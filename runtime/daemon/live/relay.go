@@ -15,8 +15,7 @@ type relay struct {
 	answers  chan func() error
 	onTheWay [][]pending
 
-	told bool
-	err  error
+	err error
 }
 
 func (r *relay) addOne(p pending) {
@@ -32,7 +31,7 @@ func (r *relay) add(part []pending) {
 	case r.err != nil || len(part) == 0:
 	case r.fleet.config.Shadow || len(part) > r.fleet.config.Engine.AtOnce():
 		r.arriveAll()
-		r.note(r.fleet.commit(part))
+		r.err = r.fleet.commit(part)
 	default:
 		r.leave(part)
 	}
@@ -62,7 +61,7 @@ func (r *relay) arrive() {
 	part, end := r.onTheWay[0], <-r.answers
 	r.onTheWay = r.onTheWay[1:]
 	if err := end(); r.err == nil {
-		r.note(r.fleet.answered(part, err))
+		r.err = r.fleet.answered(part, err)
 	}
 }
 
@@ -72,16 +71,12 @@ func (r *relay) arriveAll() {
 	}
 }
 
-func (r *relay) note(told bool, err error) {
-	r.told, r.err = r.told || told, err
-}
-
-// end waits for all parts, and reports whether machines were told of any.
-func (r *relay) end() (told bool, err error) {
+// end waits for all parts. Error: of the first that failed.
+func (r *relay) end() error {
 	r.add(r.part)
 	r.arriveAll()
 	if r.leaving != nil {
 		close(r.leaving)
 	}
-	return r.told, r.err
+	return r.err
 }

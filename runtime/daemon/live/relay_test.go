@@ -27,8 +27,7 @@ func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
 		require.True(t, needed)
 		r.addOne(p)
 	}
-	_, err = r.end()
-	require.NoError(t, err)
+	require.NoError(t, r.end())
 	require.Equal(t, many, e.Table(catalog.Namespaces.Name()).Len())
 	require.EqualValues(t, many, f.Stats().Written)
 	require.Zero(t, f.Stats().Conflicts, "each is committed once")
@@ -103,8 +102,8 @@ func TestWhatIsTooLargeByItselfIsLeftOut(t *testing.T) {
 	require.NotEmpty(t, f.events(binding()))
 }
 
-// TestWhoCommitsSaysWhetherMachinesWereTold so that they are heard at once: among what tells none, too.
-func TestWhoCommitsSaysWhetherMachinesWereTold(t *testing.T) {
+// Machines that were told of what was committed act on it in the same step, among what tells none, too.
+func TestWhatIsCommittedIsHeardInTheSameStep(t *testing.T) {
 	f := running(t)
 	wanted := wishOf(&messages.CopyWanted{Binding: "default/web-deployment", Cluster: "m1", Replicas: 2})
 	unwanted := wishOf(&messages.CopyUnwanted{Binding: "default/gone", Cluster: "m1"})
@@ -113,36 +112,37 @@ func TestWhoCommitsSaysWhetherMachinesWereTold(t *testing.T) {
 	marked := pending{key: "marked", object: &api.Work{}, wish: &unwanted}
 	gone := pending{key: "gone", wish: &unwanted}
 	goes := pending{key: "goes"}
-	for _, told := range []pending{written, gone} {
-		require.True(t, f.committed([]pending{told}), told.key)
-		require.True(t, f.committed([]pending{none, goes, told}), told.key)
-		require.True(t, f.committed([]pending{told, none, marked, goes}), told.key)
+	heard := func(batch ...pending) bool {
+		f.committed(batch)
+		again, err := f.flush()
+		require.NoError(t, err)
+		require.NoError(t, f.step())
+		return again
 	}
-	require.False(t, f.committed([]pending{none, goes, marked}))
-
-	r := &relay{}
-	r.note(false, nil)
-	require.False(t, r.told)
-	r.note(true, nil)
-	r.note(false, nil)
-	require.True(t, r.told)
-	require.NoError(t, f.step())
+	for _, told := range []pending{written, gone} {
+		require.True(t, heard(told), told.key)
+		require.True(t, heard(none, goes, told), told.key)
+		require.True(t, heard(told, none, marked, goes), told.key)
+	}
+	require.False(t, heard(none, goes, marked))
 }
 
-func TestWhoLooksAtWorksSaysWhetherMachinesWereTold(t *testing.T) {
+func TestWorksThatAreAsTheyShouldBeAreToldInTheSameStep(t *testing.T) {
 	f := running(t)
 	asItIs := wishOf(&messages.CopyWanted{Binding: "default/web-deployment", Cluster: "m1", Replicas: 2})
 	never := wishOf(&messages.CopyUnwanted{Binding: "default/never", Cluster: "m1"})
 	nothing := wish{binding: "default/gone", cluster: "m1", key: workKey("m1", "default/gone")}
-	look := func(wishes ...wish) bool {
+	heard := func(wishes ...wish) bool {
 		f.wishes = wishes
-		return f.addWorks(func(pending) { t.Error("nothing needs to be written") }, f.now(), func() bool { return false })
+		again, err := f.flush()
+		require.NoError(t, err)
+		require.NoError(t, f.step())
+		return again
 	}
 	for _, told := range []wish{asItIs, never} {
-		require.True(t, look(told))
-		require.True(t, look(told, nothing))
-		require.True(t, look(nothing, told))
+		require.True(t, heard(told))
+		require.True(t, heard(told, nothing))
+		require.True(t, heard(nothing, told))
 	}
-	require.False(t, look(nothing))
-	require.NoError(t, f.step())
+	require.False(t, heard(nothing))
 }

@@ -150,8 +150,7 @@ func (w *writers) killed() {
 	if how > 1 {
 		r := &relay{fleet: w.Fleet}
 		w.flushDecisions(w.nextDecisions(), r)
-		_, err := r.end()
-		require.NoError(w.t, err)
+		require.NoError(w.t, r.end())
 	}
 	w.Close()
 	for range w.dice.IntN(3) {

@@ -28,6 +28,9 @@ func (w *World) TellAgent(name messages.ClusterName, m messages.ToAgent) {
 	w.kernel.Post(memberAt(name), m)
 }
 
+// Unread reports whether machines were told something that the next instant has them act on.
+func (w *World) Unread() bool { return w.kernel.Counters().Queued > 0 }
+
 // Delete removes an object as people would, and tells whom that concerns. It reports false if there is
 // no such object.
 func (w *World) Delete(key api.Key) bool {
