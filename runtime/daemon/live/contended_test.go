@@ -9,6 +9,7 @@ import (
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -304,6 +305,38 @@ func TestABindingThatIsMadeInThePlaceOfOneThatEndsStays(t *testing.T) {
 	require.Equal(t, "a", b.Labels["team"])
 	require.Empty(t, b.Spec.Clusters)
 	require.NotNil(t, f.world.Store().Binding("default/web-deployment"))
+}
+
+// The word of a binding that has ended is not held against one of its name that is made later: what is wrong with that may be mended.
+func TestABindingThatIsMadeAfterOneHasEndedMayBeMended(t *testing.T) {
+	f := running(t)
+	f.remove(deployment(2, ""))
+	f.lets("m1")
+	require.Nil(t, get(f, binding()))
+	made := binding()
+	made.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+	made.Spec.Placement = &api.Placement{ClusterTolerations: []corev1.Toleration{{Operator: "Perhaps"}}}
+	f.apply(made)
+	require.Nil(t, f.world.Store().Binding("default/web-deployment"), "it is refused")
+	edit(f, binding(), func(b *api.ResourceBinding) { b.Spec.Placement = nil })
+	require.NoError(t, f.step())
+	require.NotNil(t, get(f, binding()))
+	require.NotNil(t, f.world.Store().Binding("default/web-deployment"))
+}
+
+// An agent that reports on a Work just when an override is to rewrite it delays that, and no more.
+func TestAWorkThatItsAgentReportsOnUnheardIsRewrittenAfterwards(t *testing.T) {
+	f := running(t)
+	f.write(fromRegistry("eu", "eu.io", nil))
+	f.take()
+	edit(f, work("m1"), func(w *api.Work) { w.Status.Conditions[0].Message = "unheard" })
+	require.NoError(t, f.settle())
+	_, err := f.flush()
+	require.NoError(t, err)
+	require.Equal(t, "nginx:1 x2", asked(f, "m1"), "the report comes first")
+	require.NoError(t, f.step())
+	require.Equal(t, "eu.io/nginx:1 x2", asked(f, "m1"))
+	require.Equal(t, "unheard", get(f, work("m1")).Status.Conditions[0].Message)
 }
 
 // TestACopyThatIsNotWantedBeforeItsWorkIsWrittenMayComeLater scales a workload to zero while it is placed first.

@@ -452,9 +452,6 @@ func (f *Fleet) object(source api.Key) []pending {
 	}
 	ours := f.world.Store().Snapshot(source)
 	if ours == nil {
-		if old == nil {
-			delete(f.ended, bindingOf(source))
-		}
 		return append(f.worksOf(source), f.removal(p, old, version)...)
 	}
 	next, changes := written(ours, old, f.world.Store().Decided(source))

@@ -40,3 +40,22 @@ func TestAClusterThatIsForcedOutIsDeletedWhenItsWorkloadsHaveLeft(t *testing.T) 
 		})
 	}
 }
+
+// A cluster that only old copies are left on is known by their tasks alone, and is back in the store with the start.
+func TestAClusterThatIsForcedOutDuringAHandoverIsDeletedAfterIt(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	f.Close()
+	unheard(f, member("m1"))
+	f.open()
+	require.NotNil(t, get(f, member("m1")))
+	require.NotNil(t, get(f, member("m1")).DeletionTimestamp)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	f.serves("m2", 2)
+	require.Equal(t, "m2:2", placed(f))
+	if get(f, work("m1")) != nil {
+		f.lets("m1")
+	}
+	require.Nil(t, get(f, member("m1")))
+}

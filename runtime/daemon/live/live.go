@@ -24,6 +24,7 @@ import (
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/invariant"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 )
 
@@ -131,7 +132,6 @@ func Open(ctx context.Context, c Config) (*Fleet, error) {
 		Tamper: c.Tamper, Watched: c.StepLimit > 0, Quarantined: f.quarantine.addresses(),
 	})
 	f.feed = c.Engine.Follow(catalog.Events.Name())
-	f.stats.Version = f.feed.Taken()
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
 	if err := f.guarded(func() error { return f.takeOverUntil(ctx) }); err != nil {
 		return nil, err
@@ -364,9 +364,9 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 			f.renewWork(b, fact.Cluster)
 		}
 	case *messages.BindingDeleted:
-		f.ended[fact.Binding] = true
-	case *messages.BindingCreated:
-		delete(f.ended, fact.Binding)
+		if o, _ := f.stored(store.BindingKey(fact.Binding)); o != nil {
+			f.ended[fact.Binding] = true
+		}
 	}
 	f.noteEvent(Decision{At: at, Fact: fact, Told: told})
 }

@@ -484,17 +484,18 @@ func TestAnEventIsAWarningWhereSomethingIsWrong(t *testing.T) {
 // TestEventsOfTwoStartsDoNotTakeEachOthersNames has both tell much of one object.
 func TestEventsOfTwoStartsDoNotTakeEachOthersNames(t *testing.T) {
 	f := running(t)
-	for range 2 {
+	for run := range 3 {
 		before := len(f.events(member("m1")))
-		for n := range 20 {
+		for n := range 20 + run {
 			putTaints(f, "m1", corev1.Taint{Key: fmt.Sprint("k", n), Effect: corev1.TaintEffectNoSchedule})
 			edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = nil })
 			require.NoError(t, f.step())
 			f.clock.Add(time.Second)
 		}
-		require.Len(t, f.events(member("m1")), before+40)
+		require.Len(t, f.events(member("m1")), before+2*(20+run))
 		f.clock.Add(time.Minute)
 		f.restart()
+		putTaints(f, "m2", corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoSchedule})
 	}
 }
 

@@ -21,7 +21,7 @@ func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	f := &Fleet{config: Config{Engine: e}, feed: e.Follow()}
 	r := &relay{fleet: f}
-	const many = (partsOnTheWay+2)*flushAtOnce + 1
+	const many = (3*partsOnTheWay)*flushAtOnce + 1
 	for n := range many {
 		p, needed := f.namespaceFor(messages.ClusterName(fmt.Sprint("m", n)), start)
 		require.True(t, needed)

@@ -77,3 +77,14 @@ func TestAClusterHearsWhatIsTakenOfItOnceInASecond(t *testing.T) {
 	f.pass(time.Minute)
 	require.Equal(t, 2, told)
 }
+
+// What copies take is no news to a start: a cluster is as full as it was.
+func TestAStartCountsWhatCopiesTakeOnce(t *testing.T) {
+	f := running(t)
+	f.reports("m1", 10)
+	f.pass(time.Second)
+	others := func() int64 { return f.world.Store().Cluster("m1").Status.ResourceSummary.Allocated.Pods().Value() }
+	require.EqualValues(t, 8, others(), "two of ten pods are those of the copy")
+	f.restart()
+	require.EqualValues(t, 8, others())
+}

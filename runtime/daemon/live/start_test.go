@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,40 @@ func TestAStartSaysWhenItIsDone(t *testing.T) {
 	require.True(t, asked)
 	cancel()
 	require.NoError(t, <-ended)
+}
+
+func TestARunThatIsOverFollowsItsStoreNoMore(t *testing.T) {
+	f := running(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, f.Run(ctx))
+	f.feed.Take()
+	taken := f.feed.Taken()
+	f.write(member("m3"))
+	require.Empty(t, f.feed.Take())
+	require.Equal(t, taken, f.feed.Taken())
+}
+
+// What was edited while no daemon ran is told of the bindings that follow it, and of no other.
+func TestAStartTellsWhichBindingsItUpdates(t *testing.T) {
+	f := running(t)
+	f.serves("m1", 2)
+	updates := func() (n int) {
+		for _, e := range f.events(binding()) {
+			if strings.HasPrefix(e, "BindingUpdated") {
+				n++
+			}
+		}
+		return n
+	}
+	before := updates()
+	f.restart()
+	require.Equal(t, before, updates())
+	f.Close()
+	f.write(deployment(3, "nginx:1"))
+	f.open()
+	require.Equal(t, "m1:3", placed(f))
+	require.Equal(t, before+1, updates())
 }
 
 func TestAFleetEndsWithItsStore(t *testing.T) {
