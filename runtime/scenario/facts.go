@@ -12,36 +12,7 @@ import (
 )
 
 // facts are all kinds of facts, so that a slip in an event is found before the run.
-var facts = kindsOf(
-	&messages.ConditionChanged{}, &messages.ReadyObserved{}, &messages.ConditionRemoved{}, &messages.TaintAdded{}, &messages.TaintRemoved{},
-	&messages.TaintAdopted{}, &messages.TaintSpared{}, &messages.TaintingFailed{}, &messages.TaintsPreviewed{},
-	&messages.DrainProgressed{}, &messages.DrainMissed{}, &messages.DrainEnded{}, &messages.WorkloadsStay{},
-	&messages.LabelsChanged{}, &messages.ClusterSpecChanged{}, &messages.CapacityChanged{}, &messages.EnablementsChanged{}, &messages.ResourceModelsChanged{},
-	&messages.OutageBegan{}, &messages.OutageEnded{}, &messages.AvailabilityChanged{},
-	&messages.HeartbeatStopped{}, &messages.HeartbeatReturned{}, &messages.ClusterLeaving{},
-	&messages.ClusterRemoved{}, &messages.PolicyIgnored{},
-	&messages.BindingCreated{}, &messages.BindingUpdated{}, &messages.ActivationDeferred{}, &messages.BindingDeleted{}, &messages.Scheduled{},
-	&messages.PlacementConfirmed{},
-	&messages.ScheduleFailed{}, &messages.EvictionScheduled{}, &messages.EvictionCancelled{}, &messages.EvictionBlocked{},
-	&messages.EvictionStarted{}, &messages.EvictionEnded{}, &messages.EvictionWithdrawn{}, &messages.ReplicasReleased{}, &messages.HandoverBlocked{}, &messages.PurgeOvertaken{},
-	&messages.CopyStarted{}, &messages.CopyScaled{}, &messages.CopyUpdated{}, &messages.CopyStopped{}, &messages.CopyPreserved{}, &messages.CopyAdopted{}, &messages.CopyWanted{}, &messages.CopyUnwanted{}, &messages.HealthChanged{},
-	&messages.StatusChanged{}, &messages.HealthForgotten{}, &messages.RescheduleRequested{}, &messages.RequirementChanged{},
-	&messages.FailbackScheduled{}, &messages.FailbackCancelled{}, &messages.FailbackStarted{},
-	&messages.UnschedulableChanged{}, &messages.BindingDescheduled{},
-	&messages.FailbackTargetsChanged{}, &messages.ShareFailbackScheduled{}, &messages.ShareFailbackCancelled{}, &messages.ScaleDownBlocked{}, &messages.ScaleDownEnded{},
-	&messages.DispatchSuspended{}, &messages.DispatchResumed{},
-	&messages.OriginalKept{}, &messages.OriginalReleased{},
-	&messages.GovernorChanged{}, &messages.BreakerChanged{}, &messages.EvictionsPermitted{}, &messages.StartsCounted{},
-	&messages.HoldPlaced{}, &messages.HoldEnded{}, &messages.ReleaseGranted{}, &messages.ReleaseEnded{},
-	&messages.BudgetChanged{}, &messages.BudgetExceeded{},
-	&messages.OverridesAwaited{}, &messages.ObjectApplied{}, &messages.ObjectDeleted{}, &messages.ObjectExpired{}, &messages.ObjectRejected{}, &messages.Scaled{},
-	&messages.PodEvictionScheduled{}, &messages.PodEvictionCancelled{}, &messages.PodEvicted{}, &messages.PodDeletionRequested{}, &messages.PodEvictionFailed{},
-	&messages.PodCreated{}, &messages.PodBound{}, &messages.PodUnschedulable{}, &messages.PodPhaseChanged{}, &messages.PodDeleted{},
-	&messages.NodeRegistered{}, &messages.NodeDeleted{}, &messages.NodeConditionChanged{}, &messages.NodeTaintAdded{}, &messages.NodeTaintRemoved{}, &messages.NodeTaintQueued{},
-	&messages.NodeCordoned{}, &messages.NodeUncordoned{}, &messages.NodeLabelsChanged{}, &messages.KubeletStopped{}, &messages.KubeletReturned{},
-	&messages.ZoneStateChanged{}, &messages.DisruptionChanged{},
-	&messages.SettingChanged{}, &messages.Crashed{}, &messages.ClockStepped{}, &messages.Restarted{},
-)
+var facts = kindsOf(messages.Facts()...)
 
 func kindsOf(all ...messages.Fact) map[string]reflect.Type {
 	kinds := make(map[string]reflect.Type, len(all))

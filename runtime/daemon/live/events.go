@@ -55,8 +55,11 @@ func (e *event) text() string {
 	return e.message
 }
 
-// reasons are those that Karmada's Events have for the same.
+// reasons are those of Events where they are not the kind of the fact: those that Karmada's Events have for the same, and none
+// where the object says it itself, such as which policy claimed it.
 var reasons = map[string]string{
+	"BindingCreated":     "",
+	"CapacityChanged":    "",
 	"TaintAdded":         "TaintClusterSucceed",
 	"TaintRemoved":       "TaintClusterSucceed",
 	"TaintingFailed":     "TaintClusterFailed",
@@ -74,7 +77,10 @@ func (f *Fleet) noteEvent(d Decision) {
 	if f.wasRemoved(d.Fact) {
 		return
 	}
-	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: cmp.Or(reasons[d.Fact.Kind()], d.Fact.Kind())}
+	e := event{Decision: d, kind: corev1.EventTypeNormal, reason: d.Fact.Kind()}
+	if reason, another := reasons[e.reason]; another {
+		e.reason = reason
+	}
 	if d.Told.Level >= zerolog.WarnLevel {
 		e.kind = corev1.EventTypeWarning
 	}
@@ -86,10 +92,6 @@ func (f *Fleet) noteEvent(d Decision) {
 	case *messages.GovernorChanged:
 		e.about = store.GovernorKey
 	default:
-		e.reason = ""
-	}
-	switch d.Fact.(type) {
-	case *messages.BindingCreated, *messages.CapacityChanged: // the object says it: which policy claimed it, what its agent reports
 		e.reason = ""
 	}
 	f.tell(e)
@@ -143,10 +145,9 @@ func (f *Fleet) eventsAbout(key api.Key, uid types.UID) []pending {
 	return all
 }
 
-// aboutTemplate is what an Event about a binding tells of its workload, for those who own that and know no bindings; nil where it
-// is not about a failover. Source: Karmada, whose Events are about both.
+// aboutTemplate is what an Event about a binding tells of its workload; nil where the workload's owner is not told.
 func (f *Fleet) aboutTemplate(e *event) *event {
-	if _, says := failover.StepOf(e.Fact); !says {
+	if !failover.RoleOf(e.Fact).Is(failover.Owner) {
 		return nil
 	}
 	b := f.world.Store().Binding(e.Fact.(messages.AboutBinding).AboutBinding())
@@ -169,14 +170,15 @@ func (f *Fleet) foundAsStored(key api.Key) {
 
 // withoutTakenBack leaves out evictions that were withdrawn before their tasks were committed: they never began.
 func withoutTakenBack(told []event) []event {
-	for i := range told {
-		for j := i - 1; j >= 0; j-- {
-			if failover.Withdraws(told[i].Fact, told[j].Fact) {
-				return withoutTakenBack(slices.Concat(told[:j], told[j+1:i], told[i+1:]))
-			}
-		}
+	if !slices.ContainsFunc(told, func(e event) bool { return failover.RoleOf(e.Fact).Is(failover.Retracts) }) {
+		return told
 	}
-	return told
+	facts := make([]messages.Fact, len(told))
+	for i := range told {
+		facts[i] = told[i].Fact
+	}
+	void := failover.Retracted(facts)
+	return slices.DeleteFunc(told, func(e event) bool { return e.Fact != nil && slices.Contains(void, e.Fact) })
 }
 
 // record tells what was committed, in the order in which it was decided.

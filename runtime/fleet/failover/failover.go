@@ -1,5 +1,5 @@
 // Package failover folds facts into failovers: how bindings are evicted from clusters, step by step. It alone knows which
-// fact is which step; code that tells, counts or compares failovers reads them here.
+// fact is which step, and what else a fact is to a failover; code that tells, counts or compares failovers reads them here.
 package failover
 
 import (
@@ -65,44 +65,6 @@ const (
 
 // Reader hears of each step when it is taken. It may keep the failover, which the following steps change.
 type Reader func(at time.Time, s Step, f *Failover)
-
-// About returns the binding whose failovers a fact may be a step of; false: it is none of any.
-func About(f messages.Fact) (messages.BindingName, bool) {
-	switch f.(type) {
-	case *messages.Scheduled, *messages.PlacementConfirmed, *messages.ScheduleFailed, *messages.BindingDescheduled,
-		*messages.EvictionScheduled, *messages.EvictionCancelled, *messages.EvictionBlocked, *messages.EvictionStarted,
-		*messages.EvictionEnded, *messages.EvictionWithdrawn, *messages.HealthChanged, *messages.HealthForgotten,
-		*messages.CopyPreserved, *messages.BindingDeleted:
-		return f.(messages.AboutBinding).AboutBinding(), true
-	}
-	return "", false
-}
-
-// StepOf returns the step of a failover that a fact says by itself; false: it is none, or only what went before tells which.
-func StepOf(f messages.Fact) (s Step, says bool) {
-	switch f := f.(type) {
-	case *messages.EvictionScheduled:
-		return Scheduled, true
-	case *messages.EvictionBlocked:
-		return Blocked, true
-	case *messages.EvictionStarted:
-		return Evicted, true
-	case *messages.Scheduled:
-		return Placed, f.Trigger == messages.TriggerEviction
-	case *messages.EvictionEnded:
-		return Released, true
-	case *messages.EvictionCancelled, *messages.EvictionWithdrawn:
-		return Cancelled, true
-	}
-	return 0, false
-}
-
-// Withdraws reports whether a fact withdraws the handover that another one began.
-func Withdraws(later, earlier messages.Fact) bool {
-	w, withdrawn := later.(*messages.EvictionWithdrawn)
-	s, started := earlier.(*messages.EvictionStarted)
-	return withdrawn && started && w.Binding == s.Binding && w.Cluster == s.Cluster
-}
 
 // Binding folds the facts about one binding. The zero value has heard of none.
 type Binding struct {
@@ -289,12 +251,10 @@ func (a Fold) Take(at time.Time, f messages.Fact, step Reader) {
 		return
 	}
 	if a[name] == nil {
-		switch f.(type) {
-		case *messages.EvictionScheduled, *messages.EvictionBlocked, *messages.EvictionStarted:
-			a[name] = &Binding{}
-		default:
+		if !RoleOf(f).Is(Begins) {
 			return
 		}
+		a[name] = &Binding{}
 	}
 	a[name].Take(at, f, step)
 	a.tidy(name)

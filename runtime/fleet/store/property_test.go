@@ -3,12 +3,8 @@ package store_test
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -175,7 +171,8 @@ func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
 		require.NoError(t, err)
 		source = append(source, text...)
 	}
-	for _, kind := range factKinds(t) {
+	for _, fact := range messages.Facts() {
+		kind := fact.Kind()
 		applied := regexp.MustCompile(`case \*messages\.` + kind + `:`).Match(source)
 		require.NotEqual(t, applied, slices.Contains(passedBy, kind), "%s: apply it or name it in passedBy", kind)
 	}
@@ -190,23 +187,6 @@ func TestEveryFactIsAppliedOrKnownToPassBy(t *testing.T) {
 		f.requireNoChange(member1, fact)
 		f.requireNoChange(webKey, fact)
 	}
-}
-
-// factKinds returns the types of package messages that have a method Kind.
-func factKinds(t *testing.T) (kinds []string) {
-	files, err := filepath.Glob("../../../messages/*.go")
-	require.NoError(t, err)
-	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		require.NoError(t, err)
-		for _, decl := range file.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name == "Kind" {
-				kinds = append(kinds, f.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name)
-			}
-		}
-	}
-	require.NotEmpty(t, kinds)
-	return kinds
 }
 
 // A new engine reads every instant back as exactly as it was written.

@@ -101,13 +101,15 @@ func (t *telling) noted(on *Lane, leave *Track) {
 
 // copied takes what a member does and what its copy reports.
 func (t *telling) copied(on *Lane, f messages.AboutCluster) {
-	if _, says := failover.StepOf(f.(messages.Fact)); says {
-		return // the way to the end of the handover shows it
-	}
 	track := on.track(trackCopy)
-	switch f := f.(type) {
-	case *messages.ReplicasReleased, *messages.HandoverBlocked:
+	switch role := failover.RoleOf(f.(messages.Fact)); {
+	case role.Is(failover.Evicts): // the way to the end of the handover shows it
+		return
+	case role.Is(failover.Notes):
 		t.noted(on, on.track(trackLeave))
+		return
+	}
+	switch f := f.(type) {
 	case *messages.CopyStarted:
 		t.begin(track, Starting, "starting")
 	case *messages.AvailabilityChanged:

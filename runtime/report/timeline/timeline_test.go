@@ -1,11 +1,15 @@
 package timeline
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
@@ -245,4 +249,40 @@ func TestACountdownEndsWithItsTarget(t *testing.T) {
 		happening{5 * time.Second, &messages.CopyStopped{Binding: web, Cluster: "m1"}},
 	)
 	require.Contains(t, story, "countdown 1s-3s")
+}
+
+// TestEveryFactAboutACopyIsShown as a bar, the end of one, a line of its timeline, or a mark: during the countdown or the handover.
+func TestEveryFactAboutACopyIsShown(t *testing.T) {
+	const web, m1 = messages.BindingName("d/web"), messages.ClusterName("m1")
+	before := []happening{
+		{0, &messages.Scheduled{Binding: web, Clusters: on("m1", "m2")}},
+		{0, &messages.CopyStarted{Binding: web, Cluster: m1}},
+		{time.Second, &messages.AvailabilityChanged{Binding: web, Cluster: m1, Outage: messages.OutagePower}},
+		{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: m1}},
+	}
+	evicted := append(slices.Clone(before), happening{2 * time.Second, &messages.EvictionStarted{Binding: web, Cluster: m1}})
+	shown := func(happenings []happening) string {
+		j := journal.New(start)
+		for _, h := range happenings {
+			j.Append(start.Add(h.at), messages.Address{}, h.fact)
+		}
+		text, err := json.Marshal(Of(start, j.Entries()).Bindings)
+		require.NoError(t, err)
+		return string(text)
+	}
+	for _, f := range messages.Facts() {
+		_, ofBinding := f.(messages.AboutBinding)
+		_, ofCluster := f.(messages.AboutCluster)
+		if !ofBinding || !ofCluster {
+			continue
+		}
+		v := reflect.ValueOf(f).Elem()
+		v.FieldByName("Binding").Set(reflect.ValueOf(web))
+		v.FieldByName("Cluster").Set(reflect.ValueOf(m1))
+		if journal.Tell(start, f).Level <= zerolog.DebugLevel {
+			continue // it follows from another
+		}
+		next := happening{3 * time.Second, f}
+		require.True(t, shown(append(before, next)) != shown(before) || shown(append(evicted, next)) != shown(evicted), f.Kind())
+	}
 }
