@@ -27,6 +27,7 @@ import (
 // storming is one storm command: its flags.
 type storming struct {
 	clusters, bindings, regions countFlag
+	nodes, pods, zones          countFlag
 	placements, tolerations     mixFlag
 	startup                     spanFlag
 	files                       []string
@@ -46,7 +47,7 @@ type storming struct {
 
 func stormCommand() *cobra.Command {
 	s := &storming{
-		clusters: 100, bindings: 10_000, regions: 10,
+		clusters: 100, bindings: 10_000, regions: 10, pods: 10_000, zones: 3,
 		placements:  mixFlag{storm.Mix{{Kind: "dynamic", Weight: 1}}, storm.IsPlacement},
 		tolerations: mixFlag{storm.Mix{{Kind: "none", Weight: 1}}, storm.IsToleration},
 		pattern:     wordFlag{storm.Burst, storm.Patterns()},
@@ -71,6 +72,10 @@ garbage collector runs as with GOGC=400 and GOMEMLIMIT=7GiB, unless they are set
 memory than GOMEMLIMIT, its control group or the machine has is refused. Every storm ends with a check that
 nothing was lost.
 
+With --nodes the storm breaks upon one Kubernetes cluster: kubelets stop, nodes are tainted, pods are evicted when their
+tolerations end, their Deployments create others, and the scheduler binds them. There, --tolerations is how long pods
+tolerate that their node fails (default: the 300 s of admission). A failover is complete when the other pod is ready.
+
 With --simulate many small fleets and outages are generated at random instead, and the invariants are checked on
 each: no eviction before its deadline, none long after it, the last copy kept, capacity never oversold, any order
 of messages ends the same. For a seed that breaks an invariant, it prints the command that repeats the run, and
@@ -88,6 +93,8 @@ Exit codes:
   leeward storm -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --kill 50% # your own manifests
   leeward storm -o json > before.json                      # and later
   leeward storm --compare before.json
+  leeward storm --nodes 5000 --pods 150000 --kill zone=a   # the nodes of one Kubernetes cluster
+  leeward storm --nodes 100 --pods 3000 --kill 1 --profile kubernetes --paced
   leeward storm --html storm.html                          # a page with charts
   leeward storm --simulate --seed 5000 --for 60s           # as many random fleets as a minute takes`,
 		Args: cobra.NoArgs,
@@ -103,11 +110,14 @@ func (s *storming) flags(c *cobra.Command) {
 	f.Var(&s.clusters, "clusters", "clusters to generate")
 	f.Var(&s.bindings, "bindings", "workloads to generate, of three replicas each on two clusters")
 	f.Var(&s.regions, "regions", "regions to generate, region1 and so on")
+	f.Var(&s.nodes, "nodes", "nodes to generate, in place of a fleet of clusters: those of one Kubernetes cluster")
+	f.Var(&s.pods, "pods", "with --nodes: pods to generate, of Deployments of 100")
+	f.Var(&s.zones, "zones", "with --nodes: zones to generate, a, b and so on")
 	f.Var(&s.placements, "placements", "mix of placements, with weights: "+strings.Join(storm.Placements(), ", "))
 	f.Var(&s.tolerations, "tolerations", "mix of how long a failed cluster is tolerated: none, forever, 30s, 5m ...")
 	f.Var(&s.startup, "startup", "virtual time that a copy takes to become healthy")
 	f.StringArrayVarP(&s.files, "filename", "f", nil, "manifests, or a scenario, to take the fleet from; may be given again")
-	f.Var(&s.kill, "kill", "clusters that fail: how many, a share such as 30%, or region=NAME")
+	f.Var(&s.kill, "kill", "clusters, or nodes, that fail: how many, a share such as 30%, region=NAME or zone=NAME")
 	f.Var(&s.pattern, "pattern", "burst (all together), cascade (ten waves, a minute apart) or flapping (five times)")
 	f.StringVar(&s.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&s.set, "set", "setting to change, as field=value; may be given again")
@@ -124,7 +134,7 @@ func (s *storming) flags(c *cobra.Command) {
 	s.simulation.flags(f)
 	complete(c, "placements", storm.Placements())
 	complete(c, "tolerations", []string{"none", "forever", "30s", "5m"})
-	complete(c, "kill", []string{"10%", "30%", "region="})
+	complete(c, "kill", []string{"10%", "30%", "region=", "zone="})
 	complete(c, "pattern", s.pattern.choices)
 	complete(c, "output", s.output.choices)
 	complete(c, "profile", config.Profiles())
@@ -184,10 +194,45 @@ func (s *storming) check(flags *pflag.FlagSet) error {
 			problems = append(problems, fmt.Errorf("--%s is for a generated fleet: omit it with -f", name))
 		}
 	}
+	problems = append(problems, s.checkNodes(flags)...)
 	if !flags.Changed("regions") {
 		s.regions = min(s.regions, s.clusters)
 	}
 	return errors.Join(problems...)
+}
+
+// checkNodes reports what is not for the nodes of a cluster, and what is for these only.
+func (s *storming) checkNodes(flags *pflag.FlagSet) (problems []error) {
+	foreign, why := []string{"pods", "zones"}, "is for a storm of nodes: give --nodes"
+	if flags.Changed("nodes") {
+		foreign = []string{"clusters", "bindings", "regions", "placements", "filename", "durable", "engine", "huge-pages", "lanes", "simulate"}
+		why = "is not for a storm of nodes: omit it with --nodes"
+	}
+	for _, name := range foreign {
+		if flags.Changed(name) {
+			problems = append(problems, fmt.Errorf("--%s %s", name, why))
+		}
+	}
+	return problems
+}
+
+// running is a storm of either kind.
+type running interface {
+	Run(context.Context) (*storm.Report, error)
+	Progress() storm.Progress
+	Close()
+}
+
+// prepare makes the storm that is asked for.
+func (s *storming) prepare(flags *pflag.FlagSet, c storm.Config) (running, error) {
+	if s.nodes == 0 {
+		return storm.New(c)
+	}
+	c.Nodes = storm.Nodes{Nodes: int(s.nodes), Pods: int(s.pods), Zones: int(s.zones), Startup: time.Duration(s.startup)}
+	if flags.Changed("tolerations") {
+		c.Nodes.Tolerations = s.tolerations.mix
+	}
+	return storm.NewOfNodes(c)
 }
 
 // storm runs one, with its progress on a terminal, until it ends or is interrupted; a second interrupt ends it immediately.
@@ -202,7 +247,7 @@ func (s *storming) storm(c *cobra.Command, manifests *scenario.Scenario) (*storm
 	if !s.force {
 		memory = storm.MemoryThere()
 	}
-	run, err := storm.New(storm.Config{
+	run, err := s.prepare(c.Flags(), storm.Config{
 		Dir: dir,
 		Fleet: storm.Fleet{
 			Clusters: int(s.clusters), Bindings: int(s.bindings), Regions: int(s.regions),
@@ -236,7 +281,7 @@ func (s *storming) advised(err error) error {
 		return err
 	}
 	advice := "use --force to begin anyway"
-	if large.Bindings > 0 && len(s.files) == 0 {
+	if large.Bindings > 0 && len(s.files) == 0 && s.nodes == 0 {
 		advice = fmt.Sprintf("use --bindings %d, or --force to begin anyway", large.Bindings)
 	}
 	return &storm.Invalid{Problem: fmt.Errorf("%w: %s", large, advice)}
@@ -252,7 +297,7 @@ func (s *storming) folder() (dir string, clean func(), err error) {
 }
 
 // watch shows the progress until its result is called, and then takes it off the screen.
-func watch(w io.Writer, run *storm.Storm) (end func()) {
+func watch(w io.Writer, run running) (end func()) {
 	ticker, done, gone := time.NewTicker(200*time.Millisecond), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)

@@ -43,12 +43,12 @@ func TestTolerations(t *testing.T) {
 }
 
 func TestAKillReadsBackAsItIsWritten(t *testing.T) {
-	for _, text := range []string{"1", "60", "30%", "0.5%", "100%", "region=eu west"} {
+	for _, text := range []string{"1", "60", "30%", "0.5%", "100%", "region=eu west", "zone=a"} {
 		require.Equal(t, text, kill(t, text).String())
 	}
-	for _, text := range []string{"", "0", "-1", "0%", "101%", "x%", "NaN%", "region=", "zone=a", "1.5"} {
+	for _, text := range []string{"", "0", "-1", "0%", "101%", "x%", "NaN%", "region=", "zone=", "1.5"} {
 		_, err := storm.ParseKill(text)
-		require.ErrorContains(t, err, "names no clusters: want how many (60), a share (30%) or a region (region=region1)", text)
+		require.ErrorContains(t, err, "names no clusters and no nodes: want how many (60), a share (30%), a region (region=region1) or a zone (zone=a)", text)
 	}
 	require.Empty(t, storm.Kill{}.String())
 }

@@ -10,6 +10,7 @@ import (
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
+	"leeward/runtime/kernel"
 )
 
 // checks ask what may have been lost, of the facts alone: that no machine takes part makes them worth asking.
@@ -31,11 +32,12 @@ func (s *Storm) checks() []Check {
 			unfinished = append(unfinished, string(name))
 		}
 	})
+	counters, _ := s.ground.use()
 	checks := []Check{
 		none("every workload has a place for all its replicas", short),
 		none("no workload is where its tolerations do not let it be", overdue),
 		none("every handover came to its end", unfinished),
-		s.accounted(),
+		accounted(counters),
 	}
 	if s.config.Dir != "" {
 		checks = append(checks, none("every invariant held that the daemon checks", s.broken))
@@ -67,8 +69,7 @@ func none(name string, list []string) Check {
 }
 
 // accounted checks that every message was handled: the kernel has checked after each instant that none was lost.
-func (s *Storm) accounted() Check {
-	c, _ := s.ground.use()
+func accounted(c kernel.Counters) Check {
 	check := Check{Name: "every message was handled", Passed: c.Dropped() == 0 && c.Queued == 0 && c.DeadLettered == 0}
 	check.Detail = fmt.Sprintf("%d handled", c.Handled)
 	if !check.Passed {

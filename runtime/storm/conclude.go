@@ -86,7 +86,7 @@ func (s *Storm) conclude() {
 	r.Rates.Evicted, r.Rates.Placed = all.rate(evicted), all.rate(placed)
 	r.Rates.Healthy, r.Rates.Released = all.rate(healthy), all.rate(released)
 	r.Latencies, r.FleetLatencies = latencies(&all.wall), latencies(&all.fleet)
-	r.Series = all.series(time.Duration(r.Elapsed))
+	r.Series = all.series(time.Duration(r.Elapsed), released)
 	s.reload()
 	if !r.Interrupted {
 		r.Checks = s.checks()
@@ -98,7 +98,7 @@ func (s *Storm) reload() {
 	counts := s.counts()
 	for i := range s.report.Load {
 		c := &s.report.Load[i]
-		c.After, c.Failed = counts[c.Cluster], slices.Contains(s.victims, messages.ClusterName(c.Cluster))
+		c.After, c.Failed = counts[c.Cluster], slices.Contains(s.victims, c.Cluster)
 	}
 	rank := map[bool]int{true: 0, false: 1}
 	slices.SortStableFunc(s.report.Load, func(a, b ClusterLoad) int { return cmp.Compare(rank[a.Failed], rank[b.Failed]) })

@@ -20,10 +20,10 @@ type meter struct {
 	spent     [messages.Kinds]kernel.Spent
 }
 
-func (s *Storm) measure() meter {
+// measure reads the meters of the process, beside what the machines have done.
+func measure(counters kernel.Counters, spent [messages.Kinds]kernel.Spent) meter {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	counters, spent := s.ground.use()
 	return meter{
 		cpu: cpuTime(), allocated: m.TotalAlloc, objects: m.Mallocs, cycles: m.NumGC, classes: readCPUClasses(),
 		handled: counters.Handled, spent: spent,
@@ -50,25 +50,20 @@ func (c cpuClasses) gcShareSince(before cpuClasses) float64 {
 	return (c.gc - before.gc) / (c.all - before.all)
 }
 
-// charge says what the storm cost since a moment.
-func (s *Storm) charge(before meter) {
-	after := s.measure()
-	c := &s.report.Costs
+// charge says what so many failovers cost between two moments.
+func (r *Report) charge(before, after meter, failovers float64) {
+	c := &r.Costs
 	c.CPU = Seconds(after.cpu - before.cpu)
 	c.GCs = int(after.cycles - before.cycles)
 	c.PeakMemory = peakMemory()
 	c.GCShare = after.classes.gcShareSince(before.classes)
-	var done float64
-	for _, l := range s.lanes {
-		done += float64(l.counters[released].Load())
+	if failovers > 0 {
+		c.CPUPerFailover = Seconds(float64(c.CPU) / failovers)
+		c.MessagesPerFailover = float64(after.handled-before.handled) / failovers
+		c.BytesPerFailover = float64(after.allocated-before.allocated) / failovers
+		c.ObjectsPerFailover = float64(after.objects-before.objects) / failovers
 	}
-	if done > 0 {
-		c.CPUPerFailover = Seconds(float64(c.CPU) / done)
-		c.MessagesPerFailover = float64(after.handled-before.handled) / done
-		c.BytesPerFailover = float64(after.allocated-before.allocated) / done
-		c.ObjectsPerFailover = float64(after.objects-before.objects) / done
-	}
-	s.report.Machines = machineTimes(&before.spent, &after.spent)
+	r.Machines = machineTimes(&before.spent, &after.spent)
 }
 
 func machineTimes(before, after *[messages.Kinds]kernel.Spent) []MachineTime {

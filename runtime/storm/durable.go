@@ -197,8 +197,8 @@ func (d *durable) play(ctx context.Context, changes []readiness) error {
 			}
 		}
 		d.began = append(d.began, began{d.clock.Now().UTC(), d.config.Clock()})
-		for _, name := range c.clusters {
-			if err := d.report(string(name), c.ready); err != nil {
+		for _, name := range c.of {
+			if err := d.report(name, statusOf(c.ready)); err != nil {
 				return err
 			}
 		}

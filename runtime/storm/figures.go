@@ -35,7 +35,12 @@ func figures(r *Report) []figure {
 	list := []figure{
 		ofCount("clusters", r.Fleet.Clusters),
 		ofCount("workloads", r.Fleet.Bindings),
-		ofCount("clusters failed", r.Outage.Clusters),
+		ofCount("clusters failed", r.Outage.Failed),
+	}
+	if r.Fleet.Nodes > 0 {
+		list = []figure{ofCount("nodes", r.Fleet.Nodes), ofCount("pods", r.Fleet.Pods), ofCount("nodes failed", r.Outage.Failed)}
+	}
+	list = append(list,
 		ofCount("evictions", r.Rates.Evicted.Count),
 		ofCount("completed failovers", r.Rates.Released.Count),
 		ofTime("took", r.Elapsed),
@@ -43,7 +48,7 @@ func figures(r *Report) []figure {
 		ofRate("evictions/s", r.Rates.Evicted.PerSecond),
 		ofRate("placements/s", r.Rates.Placed.PerSecond),
 		ofRate("completed failovers/s", r.Rates.Released.PerSecond),
-	}
+	)
 	for _, l := range r.Latencies {
 		list = append(list, ofTime(l.Stage+" p50", l.P50), ofTime(l.Stage+" p99", l.P99))
 	}

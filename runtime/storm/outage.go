@@ -7,24 +7,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"leeward/messages"
-	"leeward/messages/api"
 )
 
-// Kill says which clusters fail: a number of them, a share, or a region.
+// Kill says which clusters, or nodes, fail: a number of them, a share, a region, or a zone.
 type Kill struct {
-	count   int
-	percent float64
-	region  string
+	count        int
+	percent      float64
+	region, zone string
 }
 
-// ParseKill reads "60", "30%" or "region=eu".
+// ParseKill reads "60", "30%", "region=eu" or "zone=a".
 func ParseKill(text string) (Kill, error) {
 	if region, ok := strings.CutPrefix(text, "region="); ok && region != "" {
 		return Kill{region: region}, nil
+	}
+	if zone, ok := strings.CutPrefix(text, "zone="); ok && zone != "" {
+		return Kill{zone: zone}, nil
 	}
 	if share, ok := strings.CutSuffix(text, "%"); ok {
 		if p, err := strconv.ParseFloat(share, 64); err == nil && p > 0 && p <= 100 {
@@ -33,7 +31,7 @@ func ParseKill(text string) (Kill, error) {
 	} else if n, err := strconv.Atoi(text); err == nil && n > 0 {
 		return Kill{count: n}, nil
 	}
-	return Kill{}, fmt.Errorf("%q names no clusters: want how many (60), a share (30%%) or a region (region=region1)", text)
+	return Kill{}, fmt.Errorf("%q names no clusters and no nodes: want how many (60), a share (30%%), a region (region=region1) or a zone (zone=a)", text)
 }
 
 // String returns what ParseKill reads.
@@ -41,6 +39,8 @@ func (k Kill) String() string {
 	switch {
 	case k.region != "":
 		return "region=" + k.region
+	case k.zone != "":
+		return "zone=" + k.zone
 	case k.percent > 0:
 		return strconv.FormatFloat(k.percent, 'g', -1, 64) + "%"
 	case k.count > 0:
@@ -49,33 +49,38 @@ func (k Kill) String() string {
 	return ""
 }
 
-// victims are the clusters that fail, in an order that follows from the seed.
-func (k Kill) victims(clusters []*api.Cluster, seed uint64) ([]messages.ClusterName, error) {
-	if k.region != "" {
-		clusters = slices.DeleteFunc(slices.Clone(clusters), func(c *api.Cluster) bool { return c.Spec.Region != k.region })
-		if len(clusters) == 0 {
-			return nil, fmt.Errorf("no cluster is in region %q", k.region)
-		}
+// place is where a cluster or a node is.
+type place struct{ name, region, zone string }
+
+// victims are the clusters or nodes that fail, in an order that follows from the seed. What says what they are, in the singular.
+func (k Kill) victims(of []place, what string, seed uint64) ([]string, error) {
+	in := slices.DeleteFunc(slices.Clone(of), func(p place) bool {
+		return k.region != "" && p.region != k.region || k.zone != "" && p.zone != k.zone
+	})
+	n := k.of(len(in))
+	switch {
+	case len(in) == 0 && k.region != "":
+		return nil, fmt.Errorf("no %s is in region %q", what, k.region)
+	case len(in) == 0 && k.zone != "":
+		return nil, fmt.Errorf("no %s is in zone %q", what, k.zone)
+	case n > len(in):
+		return nil, fmt.Errorf("%d %ss are to fail, but there are %d", n, what, len(in))
 	}
-	n := k.of(len(clusters))
-	if n > len(clusters) {
-		return nil, fmt.Errorf("%d clusters are to fail, but there are %d", n, len(clusters))
-	}
-	names := make([]messages.ClusterName, len(clusters))
-	for i, c := range clusters {
-		names[i] = messages.ClusterName(c.Name)
+	names := make([]string, len(in))
+	for i := range in {
+		names[i] = in[i].name
 	}
 	rand.New(rand.NewPCG(seed, 2)).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	return names[:n], nil
 }
 
-// of is how many of so many clusters fail; of a share, one at least.
-func (k Kill) of(clusters int) int {
+// of is how many of so many fail; of a share, one at least.
+func (k Kill) of(all int) int {
 	switch {
-	case k.region != "":
-		return clusters
+	case k.region != "" || k.zone != "":
+		return all
 	case k.percent > 0:
-		return max(1, int(float64(clusters)*k.percent/100))
+		return max(1, int(float64(all)*k.percent/100))
 	}
 	return k.count
 }
@@ -99,37 +104,37 @@ const (
 	pause = time.Minute
 )
 
-// readiness is what the clusters of one moment report of their condition Ready.
+// readiness is what clusters, or nodes, are from a moment on.
 type readiness struct {
-	after    time.Duration // the first failure
-	clusters []messages.ClusterName
-	ready    metav1.ConditionStatus
+	after time.Duration // the first failure
+	of    []string
+	ready bool
 }
 
 // script is what happens to the victims, in the order of time.
-func script(pattern string, victims []messages.ClusterName) []readiness {
+func script(pattern string, victims []string) []readiness {
 	switch pattern {
 	case Cascade:
 		return cascade(victims)
 	case Flapping:
 		return flapping(victims)
 	}
-	return []readiness{{0, victims, metav1.ConditionFalse}}
+	return []readiness{{0, victims, false}}
 }
 
-func cascade(victims []messages.ClusterName) []readiness {
+func cascade(victims []string) []readiness {
 	var all []readiness
 	size := (len(victims) + waves - 1) / waves
 	for wave := range slices.Chunk(victims, size) {
-		all = append(all, readiness{time.Duration(len(all)) * pause, wave, metav1.ConditionFalse})
+		all = append(all, readiness{time.Duration(len(all)) * pause, wave, false})
 	}
 	return all
 }
 
-func flapping(victims []messages.ClusterName) []readiness {
+func flapping(victims []string) []readiness {
 	var all []readiness
 	for range flaps {
-		for _, ready := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue} {
+		for _, ready := range []bool{false, true} {
 			all = append(all, readiness{time.Duration(len(all)) * pause, victims, ready})
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/world"
@@ -66,9 +68,9 @@ func (r *rehearsed) play(ctx context.Context, changes []readiness) error {
 		if err := r.settleUntil(ctx, at.Add(-1)); err != nil {
 			return err
 		}
-		for _, name := range c.clusters {
-			r.world.TellCluster(name, &messages.ConditionReported{
-				Type: api.ConditionReady, Status: c.ready, Reason: "Storm", Message: "a storm says so",
+		for _, name := range c.of {
+			r.world.TellCluster(messages.ClusterName(name), &messages.ConditionReported{
+				Type: api.ConditionReady, Status: statusOf(c.ready), Reason: "Storm", Message: "a storm says so",
 			})
 		}
 		if err := r.settle(at); err != nil {
@@ -76,6 +78,14 @@ func (r *rehearsed) play(ctx context.Context, changes []readiness) error {
 		}
 	}
 	return r.settleUntil(ctx, r.start.Add(limit))
+}
+
+// statusOf is the status of the condition Ready.
+func statusOf(ready bool) metav1.ConditionStatus {
+	if ready {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
 }
 
 // settleUntil settles every instant at which something is due, up to an end.
@@ -92,7 +102,7 @@ func (r *rehearsed) settleUntil(ctx context.Context, end time.Time) error {
 }
 
 func (r *rehearsed) settle(at time.Time) error {
-	r.began = append(r.began, began{at, r.config.Clock()})
+	r.enter(at)
 	if err := r.world.Settle(at); err != nil {
 		return fmt.Errorf("run the storm: %w", err)
 	}

@@ -37,6 +37,8 @@ type Report struct {
 	Costs    Costs         `json:"costs"`
 	// Load is every cluster, failed ones first, each part in the order of names.
 	Load []ClusterLoad `json:"load"`
+	// Measured is what the system that Leeward is compared with did, which was not run here; nil: there is no such figure.
+	Measured *Measured `json:"measured,omitempty"`
 	// Checks say what was found lost, and that nothing was.
 	Checks []Check `json:"checks"`
 }
@@ -45,10 +47,23 @@ type Report struct {
 type Shape struct {
 	// Files are the manifests that it was read from; none: it was built.
 	Files    []string `json:"files,omitempty"`
-	Clusters int      `json:"clusters"`
-	Regions  int      `json:"regions"`
-	Bindings int      `json:"bindings"`
-	Replicas int      `json:"replicas"`
+	Clusters int      `json:"clusters,omitempty"`
+	Regions  int      `json:"regions,omitempty"`
+	Bindings int      `json:"bindings,omitempty"`
+	Replicas int      `json:"replicas,omitempty"`
+	// Nodes, in so many zones, and Pods, of so many Deployments, are those of a storm of nodes.
+	Nodes       int `json:"nodes,omitempty"`
+	Zones       int `json:"zones,omitempty"`
+	Pods        int `json:"pods,omitempty"`
+	Deployments int `json:"deployments,omitempty"`
+}
+
+// Measured is what another system was measured to do: when the first and the last eviction came, and how many there were a second.
+type Measured struct {
+	System    string  `json:"system"`
+	First     Seconds `json:"firstSeconds"`
+	Last      Seconds `json:"lastSeconds"`
+	PerSecond float64 `json:"perSecond"`
 }
 
 // Outage is what failed, and how.
@@ -56,8 +71,8 @@ type Outage struct {
 	// Pattern is burst, cascade or flapping; Kill is what was to fail, as it was asked for.
 	Pattern string `json:"pattern"`
 	Kill    string `json:"kill"`
-	// Clusters is how many failed.
-	Clusters int `json:"clusters"`
+	// Failed is how many clusters, or nodes, did.
+	Failed int `json:"failed"`
 }
 
 // Rates count what the storm did. A failover is complete when the old copy is released.

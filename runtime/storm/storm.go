@@ -18,8 +18,9 @@ import (
 
 // Config is how a storm runs. What is omitted has no default here.
 type Config struct {
-	// Fleet is built, unless there are Manifests.
+	// Fleet is built, unless there are Manifests. Nodes are what a storm of nodes builds.
 	Fleet Fleet
+	Nodes Nodes
 	// Manifests are a fleet as a scenario has it: objects, members, profile and settings. Its timeline and
 	// expectations are ignored.
 	Manifests *scenario.Scenario
@@ -50,17 +51,14 @@ type Storm struct {
 	settings messages.Settings
 	ground   ground
 	lanes    []*recorder
-	victims  []messages.ClusterName
+	victims  []string
 	// clusters are all of the fleet, in the order of names.
 	clusters []*api.Cluster
 	report   *Report
 	// broken are the invariants that the daemon's own watch found broken.
 	broken []string
 
-	// origin is the first failure, at start; began are the instants since then, with what the clock said when each began.
-	origin moment
-	start  time.Time
-	began  []began
+	clocks
 	// struck is set from the first failure on.
 	struck atomic.Bool
 }
@@ -81,6 +79,17 @@ type ground interface {
 	backlog() uint64
 	interrupt()
 	close()
+}
+
+// clocks are the two of a storm, which begin with the first failure.
+type clocks struct {
+	wall func() time.Duration
+	// origin is the first failure, at start; began are the instants since then, with what the clock said when each began.
+	origin moment
+	start  time.Time
+	began  []began
+	// real is set where both run at the same pace.
+	real bool
 }
 
 type began struct {
@@ -108,7 +117,7 @@ func New(c Config) (*Storm, error) {
 	if err != nil {
 		return nil, &Invalid{err}
 	}
-	s := &Storm{config: c, settings: settings, report: &Report{Profile: c.profile(), Seed: c.Seed, Lanes: c.Lanes}}
+	s := &Storm{config: c, settings: settings, report: &Report{Profile: c.profile(), Seed: c.Seed, Lanes: c.Lanes}, clocks: clocks{wall: c.Clock, real: c.Dir != ""}}
 	for range c.Lanes {
 		s.lanes = append(s.lanes, newRecorder(s))
 	}
@@ -194,12 +203,16 @@ func (s *Storm) build(ctx context.Context) error {
 	s.report.Setup = Seconds(s.config.Clock() - started)
 	s.report.Fleet = s.shape()
 	s.report.Load = s.load()
-	victims, err := s.config.Kill.victims(s.clusters, s.config.Seed)
+	places := make([]place, len(s.clusters))
+	for i, c := range s.clusters {
+		places[i] = place{c.Name, c.Spec.Region, c.Spec.Zone}
+	}
+	victims, err := s.config.Kill.victims(places, "cluster", s.config.Seed)
 	if err != nil {
 		return &Invalid{err}
 	}
 	s.victims = victims
-	s.report.Outage = Outage{Pattern: s.config.Pattern, Kill: s.config.Kill.String(), Clusters: len(victims)}
+	s.report.Outage = Outage{Pattern: s.config.Pattern, Kill: s.config.Kill.String(), Failed: len(victims)}
 	if after := liveBytes(); after > before && s.report.Fleet.Bindings > 0 {
 		s.report.Costs.BytesPerBinding = float64(after-before) / float64(s.report.Fleet.Bindings)
 	}
@@ -217,35 +230,45 @@ func (s *Storm) strike(ctx context.Context) (err error) {
 			l.counters[g].Store(0)
 		}
 	}
-	meter := s.measure()
+	before := measure(s.ground.use())
 	s.struck.Store(true)
-	s.origin = moment{wall: s.config.Clock(), fleet: 0}
+	s.begin()
 	err = s.ground.play(ctx, script(s.config.Pattern, s.victims))
 	s.report.Elapsed = Seconds(s.config.Clock() - s.origin.wall)
-	s.charge(meter)
+	var done float64
+	for _, l := range s.lanes {
+		done += float64(l.counters[released].Load())
+	}
+	s.report.charge(before, measure(s.ground.use()), done)
 	return err
 }
 
+// begin sets both to zero.
+func (c *clocks) begin() { c.origin = moment{wall: c.wall()} }
+
+// enter notes that an instant begins.
+func (c *clocks) enter(at time.Time) { c.began = append(c.began, began{at, c.wall()}) }
+
 // moment is now on both clocks, as a distance from the first failure.
-func (s *Storm) moment(now time.Time) moment {
-	return moment{wall: s.config.Clock() - s.origin.wall, fleet: now.Sub(s.start)}
+func (c *clocks) moment(now time.Time) moment {
+	return moment{wall: c.wall() - c.origin.wall, fleet: now.Sub(c.start)}
 }
 
 // due is the moment at which a deadline came: on the wall, when the engine began with the first instant that was
 // not before it. Without a deadline it is the running instant.
-func (s *Storm) due(now, deadline time.Time) moment {
+func (c *clocks) due(now, deadline time.Time) moment {
 	if deadline.IsZero() || deadline.After(now) {
 		deadline = now
 	}
-	last := len(s.began) - 1
-	if b := s.began[last]; s.config.Dir != "" { // both clocks run at the same pace
-		return moment{wall: b.wall - s.origin.wall + max(0, deadline.Sub(b.at)), fleet: deadline.Sub(s.start)}
+	last := len(c.began) - 1
+	if b := c.began[last]; c.real {
+		return moment{wall: b.wall - c.origin.wall + max(0, deadline.Sub(b.at)), fleet: deadline.Sub(c.start)}
 	}
 	i := last
-	if last > 0 && !s.began[last-1].at.Before(deadline) {
-		i, _ = slices.BinarySearchFunc(s.began, deadline, func(b began, at time.Time) int { return b.at.Compare(at) })
+	if last > 0 && !c.began[last-1].at.Before(deadline) {
+		i, _ = slices.BinarySearchFunc(c.began, deadline, func(b began, at time.Time) int { return b.at.Compare(at) })
 	}
-	return moment{wall: s.began[i].wall - s.origin.wall, fleet: deadline.Sub(s.start)}
+	return moment{wall: c.began[i].wall - c.origin.wall, fleet: deadline.Sub(c.start)}
 }
 
 // liveBytes is the memory that is in use.

@@ -94,7 +94,7 @@ func TestNothingIsLost(t *testing.T) {
 func TestAReportTellsOfTheWholeStorm(t *testing.T) {
 	r := run(t, small(t, func(c *storm.Config) { c.Fleet.Tolerations = mix(t, "30s", storm.IsToleration) }))
 	require.Equal(t, storm.Shape{Clusters: 20, Regions: 4, Bindings: 300, Replicas: 900}, r.Fleet)
-	require.Equal(t, storm.Outage{Pattern: storm.Burst, Kill: "30%", Clusters: 6}, r.Outage)
+	require.Equal(t, storm.Outage{Pattern: storm.Burst, Kill: "30%", Failed: 6}, r.Outage)
 	require.Equal(t, "leeward", r.Profile)
 	require.Equal(t, storm.Seconds(30*time.Second), r.FleetTime, "the toleration")
 	require.Positive(t, r.Elapsed)

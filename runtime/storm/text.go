@@ -20,6 +20,7 @@ func Write(w io.Writer, r *Report) error {
 	}
 	t.machines(r)
 	t.costs(r)
+	t.measured(r.Measured)
 	t.checks(r)
 	return t.w.Flush()
 }
@@ -46,10 +47,13 @@ func (t *text) heading(r *Report) {
 	if len(f.Files) > 0 {
 		from = " of " + strings.Join(f.Files, ", ")
 	}
-	t.line("storm: %s, %s failed of %s in %s%s", r.Outage.Pattern, thousands(int64(r.Outage.Clusters)),
-		counted(f.Clusters, "cluster"), counted(f.Regions, "region"), from)
-	t.line("%s, %s; profile %s, seed %d, lanes %d", counted(f.Bindings, "workload"), counted(f.Replicas, "replica"),
-		r.Profile, r.Seed, r.Lanes)
+	of, in := counted(f.Clusters, "cluster"), counted(f.Regions, "region")
+	workloads, replicas := counted(f.Bindings, "workload"), counted(f.Replicas, "replica")
+	if f.Nodes > 0 {
+		of, in, workloads, replicas = counted(f.Nodes, "node"), counted(f.Zones, "zone"), counted(f.Deployments, "Deployment"), counted(f.Pods, "pod")
+	}
+	t.line("storm: %s, %s failed of %s in %s%s", r.Outage.Pattern, thousands(int64(r.Outage.Failed)), of, in, from)
+	t.line("%s, %s; profile %s, seed %d, lanes %d", workloads, replicas, r.Profile, r.Seed, r.Lanes)
 	t.line("built and placed in %s; the storm took %s, and the fleet %s", r.Setup, r.Elapsed, r.FleetTime)
 	if r.Interrupted {
 		t.line("INTERRUPTED: what follows is of what was done until then")
@@ -105,8 +109,19 @@ func (t *text) costs(r *Report) {
 	t.line("")
 	t.line("one failover: %s of CPU, %.1f messages, %s in %.1f objects", c.CPUPerFailover, c.MessagesPerFailover,
 		bytesText(c.BytesPerFailover), c.ObjectsPerFailover)
-	t.line("memory: %s a workload, %s at most; %s of the CPU time for %d garbage collections", bytesText(c.BytesPerBinding),
+	of := "workload"
+	if r.Fleet.Nodes > 0 {
+		of = "pod"
+	}
+	t.line("memory: %s a %s, %s at most; %s of the CPU time for %d garbage collections", bytesText(c.BytesPerBinding), of,
 		bytesText(float64(c.PeakMemory)), percent(c.GCShare), c.GCs)
+}
+
+// measured says what another system did, which was not run now.
+func (t *text) measured(m *Measured) {
+	if m != nil {
+		t.line("measured, not run here: %s: the first eviction after %s, the last after %s, %.1f a second", m.System, m.First, m.Last, m.PerSecond)
+	}
 }
 
 func (t *text) checks(r *Report) {

@@ -23,7 +23,7 @@ func example() *storm.Report {
 	rate := storm.Rate{Count: 6000, PerSecond: 81_234.5, Peak: 100_000}
 	return &storm.Report{
 		Fleet:   storm.Shape{Clusters: 100, Regions: 10, Bindings: 10_000, Replicas: 30_000},
-		Outage:  storm.Outage{Pattern: storm.Burst, Kill: "30%", Clusters: 30},
+		Outage:  storm.Outage{Pattern: storm.Burst, Kill: "30%", Failed: 30},
 		Profile: "leeward", Seed: 1, Lanes: 2, Setup: milliseconds(310), Elapsed: milliseconds(74),
 		Rates: storm.Rates{Evicted: rate, Placed: rate, Healthy: rate, Released: rate},
 		Latencies: []storm.Latency{

@@ -74,13 +74,13 @@ func (t *timing) merge(o *timing) {
 	}
 }
 
-// series are the points until the end, with their backlogs.
-func (t *timing) series(end time.Duration) Series {
+// series are the points until the end, with the backlogs of what is complete with a stage.
+func (t *timing) series(end time.Duration, complete stage) Series {
 	t.point(end)
 	backlog := 0
 	for i := range t.points {
 		p := &t.points[i]
-		backlog += p.Evicted - p.Released
+		backlog += p.Evicted - *p.of(complete)
 		p.Backlog = backlog
 	}
 	return Series{Interval: Seconds(interval), Points: t.points}
@@ -100,11 +100,15 @@ func (t *timing) rate(g stage) Rate {
 	return r
 }
 
-// latencies of all stages. The part of a stage is its mean less that of the stage before.
+// latencies of all stages up to the last that was reached. The part of a stage is its mean less that of the stage before.
 func latencies(all *[released + 1]*hdrhistogram.Histogram) []Latency {
-	list := make([]Latency, len(all))
-	total, before := all[released].Mean(), 0.0
-	for g, h := range all {
+	last := released
+	for last > evicted && all[last].TotalCount() == 0 {
+		last--
+	}
+	list := make([]Latency, last+1)
+	total, before := all[last].Mean(), 0.0
+	for g, h := range all[:last+1] {
 		list[g] = latency(stageNames[g], h)
 		if total > 0 {
 			list[g].Share = max(0, h.Mean()-before) / total

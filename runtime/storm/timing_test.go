@@ -50,7 +50,7 @@ func TestTheSeriesCountsByInterval(t *testing.T) {
 	all.record(evicted, at(20*time.Millisecond), moment{})
 	other.record(released, at(250*time.Millisecond), moment{})
 	all.merge(&other)
-	s := all.series(350 * time.Millisecond)
+	s := all.series(350*time.Millisecond, released)
 	require.Equal(t, []Point{{Evicted: 2, Backlog: 2}, {Backlog: 2}, {Released: 1, Backlog: 1}, {Backlog: 1}}, s.Points)
 	require.Equal(t, Rate{Count: 2, PerSecond: 100, Peak: 100}, all.rate(evicted), "until the last of them")
 	require.Equal(t, Rate{Count: 1, PerSecond: 4, Peak: 10}, all.rate(released))
@@ -59,7 +59,7 @@ func TestTheSeriesCountsByInterval(t *testing.T) {
 
 func TestADeadlineIsDueWithTheFirstInstantThatIsNotBeforeIt(t *testing.T) {
 	start := time.Unix(0, 0)
-	s := &Storm{start: start, origin: at(time.Second), began: []began{
+	s := &clocks{start: start, origin: at(time.Second), began: []began{
 		{start, time.Second}, {start.Add(time.Minute), 2 * time.Second}, {start.Add(time.Hour), 3 * time.Second},
 	}}
 	now := start.Add(time.Hour)

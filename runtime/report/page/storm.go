@@ -60,7 +60,27 @@ var patterns = map[string]string{storm.Burst: ", all together", storm.Cascade: "
 
 // Title says what happened, in one line.
 func (p *stormPage) Title() string {
-	return fmt.Sprintf("%d of %s fail%s", p.Outage.Clusters, count(p.Fleet.Clusters, "cluster"), patterns[p.Outage.Pattern])
+	of := count(p.Fleet.Clusters, "cluster")
+	if p.Fleet.Nodes > 0 {
+		of = count(p.Fleet.Nodes, "node")
+	}
+	return fmt.Sprintf("%d of %s fail%s", p.Outage.Failed, of, patterns[p.Outage.Pattern])
+}
+
+// Parted is what the load is shown of, and Counted what that is.
+func (p *stormPage) Parted() string {
+	if p.Fleet.Nodes > 0 {
+		return "zones"
+	}
+	return "clusters"
+}
+
+// Counted is what a load counts.
+func (p *stormPage) Counted() string {
+	if p.Fleet.Nodes > 0 {
+		return "pods"
+	}
+	return "replicas"
 }
 
 // Settings are those that the storm changed, as it was asked to.
@@ -76,8 +96,12 @@ func (p *stormPage) Source() string {
 
 func tiles(r *storm.Report) []tile {
 	c := &r.Costs
+	completed := &r.Rates.Released
+	if r.Fleet.Nodes > 0 { // the kubelet that would end the old pod is down
+		completed = &r.Rates.Healthy
+	}
 	all := []tile{
-		{"handovers completed a second", chart.Count(r.Rates.Released.PerSecond), peak(&r.Rates.Released)},
+		{"handovers completed a second", chart.Count(completed.PerSecond), peak(completed)},
 		{"evictions a second", chart.Count(r.Rates.Evicted.PerSecond), peak(&r.Rates.Evicted)},
 		{"placements a second", chart.Count(r.Rates.Placed.PerSecond), peak(&r.Rates.Placed)},
 	}
@@ -88,9 +112,16 @@ func tiles(r *storm.Report) []tile {
 		tile{"CPU a failover", c.CPUPerFailover.String(), c.CPU.String() + " in all"},
 		tile{"messages a failover", chart.Count(c.MessagesPerFailover), ""},
 		tile{"allocated a failover", size(c.BytesPerFailover), chart.Count(c.ObjectsPerFailover) + " objects"},
-		tile{"memory a workload", size(c.BytesPerBinding), size(float64(c.PeakMemory)) + " at the peak, in all"},
+		tile{"memory a " + workload(r), size(c.BytesPerBinding), size(float64(c.PeakMemory)) + " at the peak, in all"},
 		tile{"garbage collection", fmt.Sprintf("%.1f %%", 100*c.GCShare), count(c.GCs, "cycle") + ", of the CPU"},
 	)
+}
+
+func workload(r *storm.Report) string {
+	if r.Fleet.Nodes > 0 {
+		return "pod"
+	}
+	return "workload"
 }
 
 func peak(r *storm.Rate) string {

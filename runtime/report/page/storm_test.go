@@ -20,7 +20,7 @@ func burst() *storm.Report {
 	return &storm.Report{
 		Command: "leeward storm --clusters 3 --bindings 10",
 		Fleet:   storm.Shape{Clusters: 3, Regions: 1, Bindings: 10, Replicas: 30},
-		Outage:  storm.Outage{Pattern: "burst", Kill: "1", Clusters: 1},
+		Outage:  storm.Outage{Pattern: "burst", Kill: "1", Failed: 1},
 		Profile: "leeward", Seed: 1, Lanes: 2, Setup: 3 * ms, Elapsed: 400 * ms,
 		Rates: storm.Rates{Released: storm.Rate{Count: 4, PerSecond: 10, Peak: 20}, Held: 3},
 		Latencies: []storm.Latency{
