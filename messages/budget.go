@@ -42,8 +42,8 @@ type WorkloadObserved struct {
 	Expected int64
 	// Shares are its targets and the clusters that it is leaving.
 	Shares []ServingShare
-	// AtOnce is set where an eviction for a taint takes the old copy away before the new one serves.
-	AtOnce bool
+	// PurgedDirectly is set where an eviction for a taint takes the old copy away before the new one serves.
+	PurgedDirectly bool
 	// Exceeds is why its evictions may exceed budgets; empty: they may not.
 	Exceeds string
 }

@@ -1,4 +1,4 @@
-// Laws is a vet tool for messages and actors. It finds what no list of forbidden packages can: a
+// A vet tool for messages and actors that finds what no list of forbidden packages can: a
 // goroutine, a channel, a select, or a walk over a map whose order could reach the outbox.
 //
 //	go build -o laws . && go vet -vettool=./laws ./messages/... ./actors/...

@@ -190,12 +190,12 @@ var text = func() []byte {
 }()
 
 // write appends a number of records in batches, to some keys again and again.
-func write(t testing.TB, l log, from int64, records, keys, atOnce int) {
+func write(t testing.TB, l log, from int64, records, keys, batched int) {
 	t.Helper()
-	batch := make([]wal.Record, 0, atOnce)
+	batch := make([]wal.Record, 0, batched)
 	for i := range records {
 		batch = append(batch, wal.Record{Version: from + int64(i), Key: fmt.Sprintf("/work.karmada.io/resourcebindings/team-%02d/app-%06d", i%keys%50, i%keys), Object: text})
-		if len(batch) == atOnce || i == records-1 {
+		if len(batch) == batched || i == records-1 {
 			require.NoError(t, l.append(batch))
 			batch = batch[:0]
 		}
@@ -232,15 +232,15 @@ func TestEachReadsBackWhatItKept(t *testing.T) {
 
 // BenchmarkAppend makes batches of records durable.
 func BenchmarkAppend(b *testing.B) {
-	for _, atOnce := range []int{1, 100, 2000} {
+	for _, batched := range []int{1, 100, 2000} {
 		for _, s := range stores {
-			b.Run(fmt.Sprintf("%d/%s", atOnce, s.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d/%s", batched, s.name), func(b *testing.B) {
 				dir := filepath.Join(b.TempDir(), "log")
 				l, _ := s.open(b, dir)
 				b.ResetTimer()
-				write(b, l, 1, b.N*atOnce, 100_000, atOnce)
+				write(b, l, 1, b.N*batched, 100_000, batched)
 				b.StopTimer()
-				b.ReportMetric(float64(b.N*atOnce)/b.Elapsed().Seconds(), "records/s")
+				b.ReportMetric(float64(b.N*batched)/b.Elapsed().Seconds(), "records/s")
 				require.NoError(b, l.close())
 			})
 		}

@@ -12,8 +12,8 @@ import (
 	"leeward/messages/api"
 )
 
-// bearingSickness is a policy that leaves a cluster where the application is unhealthy for so many seconds.
-func bearingSickness(seconds int32, mode api.PurgeMode) *api.PropagationSpec {
+// toleratingUnhealthy is a policy that leaves a cluster where the application is unhealthy for so many seconds.
+func toleratingUnhealthy(seconds int32, mode api.PurgeMode) *api.PropagationSpec {
 	spec := duplicated()
 	spec.Failover = &api.FailoverBehavior{Application: &api.ApplicationFailover{
 		DecisionConditions: api.DecisionConditions{TolerationSeconds: &seconds}, PurgeMode: mode, GracePeriodSeconds: new(int32(60)),
@@ -22,8 +22,8 @@ func bearingSickness(seconds int32, mode api.PurgeMode) *api.PropagationSpec {
 }
 
 var (
-	sick = report("m1", api.Unhealthy, 0, 1)
-	well = report("m1", api.Healthy, 2, 1)
+	unhealthy = report("m1", api.Unhealthy, 0, 1)
+	well      = report("m1", api.Healthy, 2, 1)
 )
 
 // failed is the fact that a task for an unhealthy application was written.
@@ -36,9 +36,9 @@ func failed(at, deadline time.Time, task api.GracefulEvictionTask) *messages.Evi
 }
 
 func TestAnApplicationIsLeftAfterItsTolerationExactly(t *testing.T) {
-	b := placed(t, settings(), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+	b := placed(t, settings(), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
 	start := b.Now()
-	b.tell(sick)
+	b.tell(unhealthy)
 	require.Equal(t, counting("m1", messages.Grounds{Reason: api.EvictionReasonApplicationFailure, Deadline: start.Add(30 * time.Second)}), b.Facts()[1])
 	b.advance(1100 * time.Millisecond)
 	b.tell(report("m1", api.Unhealthy, 1, 1)).WakesIn(28900 * time.Millisecond)
@@ -49,40 +49,40 @@ func TestAnApplicationIsLeftAfterItsTolerationExactly(t *testing.T) {
 }
 
 func TestKarmadaCountsWholeSecondsFromEachLook(t *testing.T) {
-	b := placed(t, settings(karmadasTimers), bearingSickness(5, api.PurgeGracefully), "m1:2", "m2:2")
-	b.tell(sick).WakesIn(5 * time.Second)
+	b := placed(t, settings(karmadasTimers), toleratingUnhealthy(5, api.PurgeGracefully), "m1:2", "m2:2")
+	b.tell(unhealthy).WakesIn(5 * time.Second)
 	b.advance(1100 * time.Millisecond)
 	b.tell(report("m1", api.Unhealthy, 1, 1)).WakesIn(4 * time.Second)
 	require.Contains(t, kinds(b.advance(4*time.Second)), "EvictionStarted")
 }
 
 func TestZeroSecondsActAtOnceOrInKarmadaAtTheNextEvent(t *testing.T) {
-	b := placed(t, settings(), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
-	require.Contains(t, kinds(b.tell(sick)), "EvictionStarted")
+	b := placed(t, settings(), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
+	require.Contains(t, kinds(b.tell(unhealthy)), "EvictionStarted")
 
-	b = placed(t, settings(karmadasTimers), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
-	require.NotContains(t, kinds(b.tell(sick)), "EvictionStarted")
+	b = placed(t, settings(karmadasTimers), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
+	require.NotContains(t, kinds(b.tell(unhealthy)), "EvictionStarted")
 	b.Sleeps()
 	b.advance(time.Hour).Quiet()
 	require.Contains(t, kinds(b.tell(report("m1", api.Unhealthy, 1, 1))), "EvictionStarted")
 }
 
 func TestWithoutSecondsTheTolerationIsFiveMinutes(t *testing.T) {
-	spec := bearingSickness(0, api.PurgeGracefully)
+	spec := toleratingUnhealthy(0, api.PurgeGracefully)
 	spec.Failover.Application.DecisionConditions.TolerationSeconds = nil
 	b := placed(t, settings(), spec, "m1:2", "m2:2")
-	b.tell(sick).WakesIn(5 * time.Minute)
+	b.tell(unhealthy).WakesIn(5 * time.Minute)
 }
 
 func TestAnApplicationThatRecoversInTimeStays(t *testing.T) {
 	for state, recovered := range map[string]*messages.CopyReported{"healthy": well, "unknown": report("m1", api.Unknown, 0, 1)} {
 		t.Run(state, func(t *testing.T) {
-			b := placed(t, settings(), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
-			b.tell(sick)
+			b := placed(t, settings(), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
+			b.tell(unhealthy)
 			b.approach(30 * time.Second)
 			require.Contains(t, b.tell(recovered).Facts(), messages.Fact(uncounted("m1", notUnhealthy)))
 			b.Sleeps()
-			b.tell(sick).WakesIn(30 * time.Second)
+			b.tell(unhealthy).WakesIn(30 * time.Second)
 		})
 	}
 }
@@ -97,8 +97,8 @@ func TestEachPurgeModeHasItsTask(t *testing.T) {
 		"directly keeps no copy at all": {api.PurgeDirectly, api.GracefulEvictionTask{PurgeMode: api.PurgeDirectly}},
 	} {
 		t.Run(c, func(t *testing.T) {
-			b := placed(t, settings(), bearingSickness(0, p.mode), "m1:2", "m2:2")
-			n := b.tell(sick)
+			b := placed(t, settings(), toleratingUnhealthy(0, p.mode), "m1:2", "m2:2")
+			n := b.tell(unhealthy)
 			require.Equal(t, failed(b.Now(), b.Now(), p.want), n.Facts()[1])
 			require.Equal(t, p.mode == api.PurgeDirectly, len(actorstest.MailTo(n.Mail(), memberAt("m1"))) > 0)
 		})
@@ -106,8 +106,8 @@ func TestEachPurgeModeHasItsTask(t *testing.T) {
 }
 
 func TestNeverEndsWhenAPersonLetsTheCopyGo(t *testing.T) {
-	b := placed(t, settings(), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
-	b.tell(sick)
+	b := placed(t, settings(), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(unhealthy)
 	task := b.Facts()[1].(*messages.EvictionStarted).Task
 	b.tell(b.place("m2:2", "m3:2"))
 	b.tell(report("m3", api.Healthy, 2, 3))
@@ -123,34 +123,34 @@ func TestNeverEndsWhenAPersonLetsTheCopyGo(t *testing.T) {
 
 func TestGracefullyNeedsItsFeature(t *testing.T) {
 	gateOff := settings(func(s *messages.Settings) { s.GracefulEviction = false })
-	b := placed(t, gateOff, bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
-	n := b.tell(sick)
+	b := placed(t, gateOff, toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
+	n := b.tell(unhealthy)
 	require.Equal(t, "NoGracefulEviction", n.Facts()[1].(*messages.EvictionBlocked).Reason)
 	b.tell(report("m1", api.Unhealthy, 1, 1))
 	require.Equal(t, []string{"HealthChanged"}, kinds(b.Network), "said once")
 	require.Contains(t, kinds(b.tell(&messages.SettingsChanged{Settings: settings()})), "EvictionStarted")
 
-	b = placed(t, gateOff, bearingSickness(0, ""), "m1:2", "m2:2")
-	require.Contains(t, kinds(b.tell(sick)), "EvictionBlocked", "no mode is gracefully")
+	b = placed(t, gateOff, toleratingUnhealthy(0, ""), "m1:2", "m2:2")
+	require.Contains(t, kinds(b.tell(unhealthy)), "EvictionBlocked", "no mode is gracefully")
 
-	b = placed(t, gateOff, bearingSickness(0, api.PurgeDirectly), "m1:2", "m2:2")
-	require.Contains(t, kinds(b.tell(sick)), "EvictionStarted", "other modes do not")
+	b = placed(t, gateOff, toleratingUnhealthy(0, api.PurgeDirectly), "m1:2", "m2:2")
+	require.Contains(t, kinds(b.tell(unhealthy)), "EvictionStarted", "other modes do not")
 }
 
 func TestTheSoonestReasonToLeaveCounts(t *testing.T) {
-	spec := bearingSickness(60, api.PurgeGracefully)
+	spec := toleratingUnhealthy(60, api.PurgeGracefully)
 	spec.Placement.ClusterTolerations = append(spec.Placement.ClusterTolerations, tolerates("down", 30), tolerates("late", 90))
 	b := placed(t, settings(), spec, "m1:2", "m2:2")
-	b.tell(sick, tainted("m1", b.Now(), "late")).WakesIn(time.Minute)
+	b.tell(unhealthy, tainted("m1", b.Now(), "late")).WakesIn(time.Minute)
 	b.tell(tainted("m1", b.Now(), "down")).WakesIn(30 * time.Second)
 	b.tell(well)
 	b.advance(30*time.Second).Told(governor, wish("m1", b.Now()))
 }
 
 func TestFailoversOfApplicationsLookForADestinationToo(t *testing.T) {
-	b := placed(t, settings(destinationFirst), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+	b := placed(t, settings(destinationFirst), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
 	start := b.Now()
-	b.tell(sick)
+	b.tell(unhealthy)
 	b.advance(30 * time.Second).Recorded()
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
 	b.tell(b.holdBack("m1"))
@@ -163,8 +163,8 @@ func TestFailoversOfApplicationsLookForADestinationToo(t *testing.T) {
 
 func TestClusterResourceBindingsNameTheirOwnProducer(t *testing.T) {
 	s := &subject{Driver: actorstest.Drive(t, clusterScoped()), t: t}
-	s.tell(workload(2), claim("p", bearingSickness(0, api.PurgeNever)))
+	s.tell(workload(2), claim("p", toleratingUnhealthy(0, api.PurgeNever)))
 	s.tell(s.place("m1:2", "m2:2"))
-	facts := actorstest.FactsOf[*messages.EvictionStarted](s.tell(sick).Facts())
+	facts := actorstest.FactsOf[*messages.EvictionStarted](s.tell(unhealthy).Facts())
 	require.Equal(t, api.ProducerClusterApplicationFailover, facts[0].Task.Producer)
 }

@@ -12,19 +12,19 @@ import (
 	"leeward/messages/api"
 )
 
-// sickWish is a request for a permit to leave m1 for the application's health.
-func sickWish(since time.Time) *messages.RequestEviction {
+// unhealthyWish is a request for a permit to leave m1 for the application's health.
+func unhealthyWish(since time.Time) *messages.RequestEviction {
 	w := wish("m1", since)
 	w.Unlimited = true
 	return w
 }
 
 func TestWhilePeopleHoldSomebodyEverybodyAsksFirst(t *testing.T) {
-	b := placed(t, settings(destinationFirst, unlimited), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+	b := placed(t, settings(destinationFirst, unlimited), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
 	b.tell(&messages.HoldsAnnounced{Held: true}).Quiet()
-	b.tell(sick)
+	b.tell(unhealthy)
 	due := b.Now().Add(30 * time.Second)
-	b.advance(30*time.Second).Told(governor, sickWish(due))
+	b.advance(30*time.Second).Told(governor, unhealthyWish(due))
 	until := due.Add(time.Hour)
 	held := &messages.EvictionDelayed{Cluster: "m1", Reason: "Held", Message: "evictions of this workload are held: migration", Until: until}
 	b.tell(held).Recorded(&messages.EvictionBlocked{
@@ -37,8 +37,8 @@ func TestWhilePeopleHoldSomebodyEverybodyAsksFirst(t *testing.T) {
 }
 
 func TestWhoRecoversWhileHeldTakesItsRequestBack(t *testing.T) {
-	b := placed(t, settings(destinationFirst, unlimited), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
-	b.tell(&messages.HoldsAnnounced{Held: true}, sick)
+	b := placed(t, settings(destinationFirst, unlimited), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
+	b.tell(&messages.HoldsAnnounced{Held: true}, unhealthy)
 	b.advance(30 * time.Second)
 	b.tell(well).Told(governor, &messages.WithdrawRequest{Binding: name, Cluster: "m1"})
 	b.tell(permit("m1")).Quiet()
@@ -56,8 +56,8 @@ func TestWhoeverIsHeldAsksAlsoWhereNothingLimits(t *testing.T) {
 
 func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
 	t.Run("while it waits for a destination", func(t *testing.T) {
-		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
-		b.tell(sick)
+		b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
+		b.tell(unhealthy)
 		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving, "who leaves for its health needs no permit")
 		b.advance(time.Second)
 		b.tell(tainted("m1", b.Now(), "down"))
@@ -65,10 +65,10 @@ func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
 		require.Empty(t, b.asked.Leaving, "for a taint it needs a permit")
 	})
 	t.Run("while people hold it", func(t *testing.T) {
-		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
+		b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
 		due := b.Now()
 		b.tell(&messages.HoldsAnnounced{Held: true})
-		b.tell(sick).Told(governor, sickWish(due))
+		b.tell(unhealthy).Told(governor, unhealthyWish(due))
 		b.advance(time.Second)
 		b.tell(tainted("m1", b.Now(), "down"))
 		b.tell(well).Told(governor, &messages.WithdrawRequest{Binding: name, Cluster: "m1"}, wish("m1", due.Add(time.Second)))
@@ -79,8 +79,8 @@ func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
 // asks for the permit that its taint needs, and the scheduler is asked once it has that.
 func TestARecoveryAndATaintInOneInstantAskForOnePermit(t *testing.T) {
 	actorstest.EveryWay(func(choose actorstest.Choose) {
-		b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
-		b.tell(sick)
+		b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
+		b.tell(unhealthy)
 		b.tell(b.holdBack("m1"))
 		b.advance(time.Second)
 		n := b.tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToBinding](tainted("m1", b.Now(), "down"), well)...)...)

@@ -26,7 +26,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		return
 	}
 	shortage := b.shortage()
-	inTime, began, late := b.handover.handsOver(), b.handover.handoverBegan(), false
+	inTime, began, late := b.handover.underWay(), b.handover.handoverBegan(), false
 	state, served, ended := b.health(b.targets), shortage == "" && b.servesElsewhere(), b.failback.releaseShrinks(&b.view, now, out)
 	for i := 0; i < len(b.handover.tasks); i++ {
 		k := &b.handover.tasks[i]
@@ -47,7 +47,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 			out.Record(&messages.HandoverBlocked{Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Message: cmp.Or(shortage, state.Reason(), "no other cluster can take it")})
 		}
 	}
-	if inTime && late && !b.handover.handsOver() {
+	if inTime && late && !b.handover.underWay() {
 		b.handover.startsFailed(&b.view, began, out)
 	}
 	if b.release(state.Replicas, out) || ended {

@@ -74,7 +74,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 		b.rescheduleTriggered(now, m, out)
 	case *messages.HoldsAnnounced:
 		b.heldAnnounced(m.Held)
-		b.seekAnew(now, out)
+		b.seekAgain(now, out)
 	case *messages.BudgetsSet:
 		b.budgetsSet(now, m, out)
 	case *messages.SettingsChanged:
@@ -142,7 +142,7 @@ func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *acto
 	}
 	b.reconsiderAll(now, out)
 	b.releaseBlocked(now, out)
-	b.seekAnew(now, out)
+	b.seekAgain(now, out)
 	b.reassess()
 }
 

@@ -44,8 +44,8 @@ func (v *view) block(t *target, why blocked, rejected []messages.Rejection, out 
 	}
 }
 
-// blockedAnew says for which taint a blocked eviction is due now, where that was another: the API shows it.
-func (v *view) blockedAnew(t *target, out *actors.Outbox) {
+// blockedAgain says for which taint a blocked eviction is due now, where that was another: the API shows it.
+func (v *view) blockedAgain(t *target, out *actors.Outbox) {
 	if t.countdown.blocked != (blocked{}) && !v.restoring {
 		v.tellBlocked(t, nil, out)
 	}

@@ -71,7 +71,7 @@ func TestWhereThereAreBudgetsPermitsAreAskedFor(t *testing.T) {
 func TestAWorkloadThatIsLeftAtOnceSaysSo(t *testing.T) {
 	b := placed(t, settings(budgeting, purgeDirectly), divided(), "m1:2")
 	b.tell(report("m1", api.Healthy, 2, 1))
-	require.True(t, observed(b.tell(budgets())).AtOnce)
+	require.True(t, observed(b.tell(budgets())).PurgedDirectly)
 	b.tell(tainted("m1", b.Now(), "down"))
 	left := observed(b.tell(permit("m1")))
 	require.Equal(t, []messages.ServingShare{share("m1", 0, 0, messages.Leaves)}, left.Shares, "what is purged serves no more")

@@ -363,7 +363,7 @@ func TestAPolicyThatIsMadeAnewKeepsItsClaim(t *testing.T) {
 	require.Equal(t, []string{"created PropagationPolicy default/other"}, owners(late.tell(claiming("default/other", 0))), "its own withdrawal counts")
 }
 
-// A binding that is made anew, for it was deleted or its workload came back, was never placed: its scheduling is recorded.
+// A binding that is created again, for it was deleted or its workload came back, was never placed: its scheduling is recorded.
 func TestABindingThatIsMadeAnewWasNeverPlaced(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2")
 	first := b.asked.Request

@@ -29,7 +29,7 @@ type countdown struct {
 
 // evictsForTaints reports whether a departure for a taint waits for a destination.
 func (v *view) evictsForTaints() bool {
-	return slices.ContainsFunc(v.targets, func(t target) bool { return t.countdown.awaits() && !t.countdown.sick() })
+	return slices.ContainsFunc(v.targets, func(t target) bool { return t.countdown.awaits() && !t.countdown.unhealthy() })
 }
 
 // healthCountdown is application failover: a copy that stays Unhealthy for longer than the policy
@@ -50,21 +50,21 @@ func (v *view) healthCountdown(now time.Time, t *target) countdown {
 	if why := v.stateless(t, api.EvictionReasonApplicationFailure); why != (blocked{}) {
 		return countdown{blocked: why}
 	}
-	evict, recheck := v.ways().Unhealthy(v.sickSince(c), c.unhealthySince, tolerationSeconds(failover.Application), now)
+	evict, recheck := v.ways().Unhealthy(v.failingSince(c), c.unhealthySince, tolerationSeconds(failover.Application), now)
 	l := countdown{at: recheck, grounds: messages.Grounds{Reason: api.EvictionReasonApplicationFailure}}
 	if evict {
-		l.at = v.sickDeadline(now, t, c)
+		l.at = v.unhealthyDeadline(now, t, c)
 	}
 	l.grounds.Deadline = l.at
 	return v.paced(now, t, l)
 }
 
-// sickDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
+// unhealthyDeadline is when a copy that has been unhealthy for long enough had been so. Where timers are not
 // exact, that is when it is first noticed.
-func (v *view) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
+func (v *view) unhealthyDeadline(now time.Time, t *target, c *copyState) time.Time {
 	switch {
 	case v.ways().PersistentTimers():
-		return v.sickSince(c).Add(time.Duration(tolerationSeconds(v.spec.Failover.Application)) * time.Second)
+		return v.failingSince(c).Add(time.Duration(tolerationSeconds(v.spec.Failover.Application)) * time.Second)
 	case t.countdown.due && t.countdown.grounds.Reason == api.EvictionReasonApplicationFailure:
 		return t.countdown.at
 	case t.countdown.blocked.reason == hopLimit:
@@ -74,13 +74,13 @@ func (v *view) sickDeadline(now time.Time, t *target, c *copyState) time.Time {
 	}
 }
 
-// sickSince is since when a copy counts as unhealthy.
-func (v *view) sickSince(c *copyState) time.Time {
+// failingSince is since when a copy counts as unhealthy.
+func (v *view) failingSince(c *copyState) time.Time {
 	grace := v.settings.ApplicationStartupGrace
 	if s := v.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
 		grace = time.Duration(*s) * time.Second
 	}
-	return eviction.SickSince(c.unhealthySince, c.startingSince, grace)
+	return eviction.UnhealthySince(c.unhealthySince, c.startingSince, grace)
 }
 
 func tolerationSeconds(a *api.ApplicationFailover) int32 {
@@ -170,7 +170,7 @@ func (v *view) announce(t *target, out *actors.Outbox) {
 // that of a taint, it begins again, as it does where the old reason is heard to end first: what each may wait for differs. For
 // a taint it needs a permit, for health it may be one failover too many.
 func goesOn(now time.Time, old, next *countdown) bool {
-	return old.due && !next.at.After(now) && old.sick() == next.sick()
+	return old.due && !next.at.After(now) && old.unhealthy() == next.unhealthy()
 }
 
 // whyStay is why the eviction from a target is cancelled.
@@ -185,8 +185,8 @@ func whyStay(t *target, g *messages.Grounds) string {
 	}
 }
 
-// sick reports whether the target is evicted from for the health of its copy.
-func (l *countdown) sick() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
+// unhealthy reports whether the target is evicted from for the health of its copy.
+func (l *countdown) unhealthy() bool { return l.grounds.Reason == api.EvictionReasonApplicationFailure }
 
 // returnPermit gives a permit back that cannot be used: the scheduler looks for a destination, and the governor is asked
 // again once there is one.

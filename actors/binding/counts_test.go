@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheCountsOfACopyGoAlongAsItReportedThem(t *testing.T) {
-	policy := bearingSickness(0, api.PurgeDirectly)
+	policy := toleratingUnhealthy(0, api.PurgeDirectly)
 	policy.Failover.Application.StatePreservation = &api.StatePreservation{Rules: []api.StatePreservationRule{
 		{AliasLabelName: "served", JSONPath: "{.readyReplicas}"}, {AliasLabelName: "asked", JSONPath: "{.replicas}"},
 	}}
@@ -20,7 +20,7 @@ func TestTheCountsOfACopyGoAlongAsItReportedThem(t *testing.T) {
 	require.Equal(t, map[string]string{"served": "1", "asked": "2"}, task.PreservedLabelState)
 }
 
-// TestARestartKnowsThatAFreshPlacementWasAskedFor shows a workload that people asked to place anew just before the engine ended.
+// TestARestartKnowsThatAFreshPlacementWasAskedFor shows a workload that people asked to place again just before the engine ended.
 func TestARestartKnowsThatAFreshPlacementWasAskedFor(t *testing.T) {
 	b := drive(t, settings())
 	m := stored(duplicated(), b.Now())

@@ -70,7 +70,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 // bound is the budget that lets nothing go along with what leaves for its taint; nil: there is none, or nothing that serves
 // would go immediately. A permit is for one cluster: it takes nothing away on others, which were not judged.
 func (d *disruption) bound(v *view) *messages.Budget {
-	if !d.budgeted(v) || !v.evictsForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesAtOnce() {
+	if !d.budgeted(v) || !v.evictsForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesDirectly() {
 		return nil
 	}
 	for i := range d.budgets {
@@ -82,8 +82,8 @@ func (d *disruption) bound(v *view) *messages.Budget {
 	return nil
 }
 
-// movesAtOnce reports whether the old copy goes first where the binding moves by choice.
-func (v *view) movesAtOnce() bool {
+// movesDirectly reports whether the old copy goes first where the binding moves by choice.
+func (v *view) movesDirectly() bool {
 	return eviction.PurgeMode(v.spec.Failover, api.PurgeGracefully) == api.PurgeDirectly
 }
 
@@ -141,7 +141,7 @@ func (v *view) exceeds() string {
 }
 
 func sameNews(x, y *messages.WorkloadObserved) bool {
-	return x.Expected == y.Expected && x.AtOnce == y.AtOnce && x.Exceeds == y.Exceeds &&
+	return x.Expected == y.Expected && x.PurgedDirectly == y.PurgedDirectly && x.Exceeds == y.Exceeds &&
 		slices.Equal(x.Budgets, y.Budgets) && slices.Equal(x.Shares, y.Shares)
 }
 
@@ -149,8 +149,8 @@ func sameNews(x, y *messages.WorkloadObserved) bool {
 func (d *disruption) observed(v *view) *messages.WorkloadObserved {
 	m := &messages.WorkloadObserved{
 		Binding: v.name, Budgets: d.selecting, Expected: v.expected(),
-		AtOnce:  eviction.PurgeMode(v.spec.Failover, v.settings.NoExecuteTaintEvictionPurgeMode) == api.PurgeDirectly,
-		Exceeds: v.exceeds(),
+		PurgedDirectly: eviction.PurgeMode(v.spec.Failover, v.settings.NoExecuteTaintEvictionPurgeMode) == api.PurgeDirectly,
+		Exceeds:        v.exceeds(),
 	}
 	for i := range v.targets {
 		t := &v.targets[i]
@@ -197,8 +197,8 @@ func (v *view) expected() (all int64) {
 // which strike many workloads together; one that is evicted for its health asks only while people hold any eviction. Where nothing
 // can hold a departure back, the two messages of a permit are spared, and the instant has one round less. Without the
 // need for a destination its order matters all the same: tasks are written in the order of permits.
-func (d *disruption) permits(v *view, sick bool) bool {
-	return v.heard&held != 0 || !sick && (!v.settings.EvictionNeedsDestination || v.settings.LimitsEvictions() || d.budgeted(v))
+func (d *disruption) permits(v *view, unhealthy bool) bool {
+	return v.heard&held != 0 || !unhealthy && (!v.settings.EvictionNeedsDestination || v.settings.LimitsEvictions() || d.budgeted(v))
 }
 
 // obstructed is the hold for an obstacle, with the budget or the time that it is about.
@@ -215,7 +215,7 @@ func (d *disruption) obstructed(v *view, now time.Time, o *messages.Obstacle) bl
 // later. A permit that the governor did not give lasts.
 func (d *disruption) lapses(v *view) bool {
 	for i := range v.targets {
-		if t := &v.targets[i]; t.countdown.permitted && d.permits(v, t.countdown.sick()) {
+		if t := &v.targets[i]; t.countdown.permitted && d.permits(v, t.countdown.unhealthy()) {
 			return true
 		}
 	}
@@ -223,9 +223,9 @@ func (d *disruption) lapses(v *view) bool {
 }
 
 // heldAnnounced notes whether an admin holds any evictions.
-func (v *view) heldAnnounced(anybody bool) {
+func (v *view) heldAnnounced(holds bool) {
 	v.heard &^= held
-	if anybody {
+	if holds {
 		v.heard |= held
 	}
 }

@@ -62,7 +62,7 @@ func (b *Binding) replaceCountdown(now time.Time, t *target, next countdown, out
 		next.trial, next.blocked = old.trial, old.blocked
 		t.countdown = next
 		if !old.grounds.Same(&next.grounds) || !old.grounds.Deadline.Equal(next.grounds.Deadline) {
-			b.blockedAnew(t, out)
+			b.blockedAgain(t, out)
 		}
 		if old.awaits() && !next.at.Equal(old.at) {
 			b.ask(now, out) // who goes first where not all can goes by this
@@ -108,7 +108,7 @@ func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *act
 	if old.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
-	if old.permitted && b.disruption.permits(&b.view, old.sick()) {
+	if old.permitted && b.disruption.permits(&b.view, old.unhealthy()) {
 		old.trial = false
 		out.TellGovernor(&messages.PermitReturned{Binding: b.name, Cluster: t.cluster})
 	}
@@ -131,7 +131,7 @@ func (b *Binding) evictDue(now time.Time, out *actors.Outbox) {
 
 // fallDue starts the way out of a target whose deadline has come.
 func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
-	if !t.countdown.sick() || !b.tooSoon(now, t, out) {
+	if !t.countdown.unhealthy() || !b.tooSoon(now, t, out) {
 		b.depart(now, t, out)
 	}
 }
@@ -139,9 +139,9 @@ func (b *Binding) fallDue(now time.Time, t *target, out *actors.Outbox) {
 // depart goes on with a departure that is due: with a permit of the governor, or by itself.
 func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 	t.countdown.due = true
-	sick := t.countdown.sick()
+	unhealthy := t.countdown.unhealthy()
 	switch {
-	case !b.disruption.permits(&b.view, sick):
+	case !b.disruption.permits(&b.view, unhealthy):
 		b.permitted(now, t, out)
 		return
 	case b.restoring && b.sought(t):
@@ -151,7 +151,7 @@ func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 	}
 	t.countdown.requested = true
 	out.TellGovernor(&messages.RequestEviction{
-		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.countdown.at, Unlimited: sick, Told: t.countdown.blocked != blocked{},
+		Binding: b.name, Cluster: t.cluster, Priority: b.priority(), Since: t.countdown.at, Unlimited: unhealthy, Told: t.countdown.blocked != blocked{},
 	})
 }
 
@@ -208,8 +208,8 @@ func (b *Binding) releaseBlocked(now time.Time, out *actors.Outbox) {
 	})
 }
 
-// seekAnew has departures that needed no permit ask for one where they do now.
-func (b *Binding) seekAnew(now time.Time, out *actors.Outbox) {
+// seekAgain has departures that needed no permit ask for one where they do now.
+func (b *Binding) seekAgain(now time.Time, out *actors.Outbox) {
 	if b.returnPermits(out) {
 		b.ask(now, out)
 	}

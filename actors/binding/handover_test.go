@@ -228,9 +228,9 @@ func TestOnlyNewHealthIsNews(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2")
 	b.tell(report("m1", api.Healthy, 2, 1)).Quiet()
 	b.tell(report("m1", api.Healthy, 1, 1)).Recorded(health("m1", api.Healthy, 1))
-	sick := health("m1", api.Unhealthy, 0)
-	sick.Since = b.Now()
-	b.tell(report("m1", api.Unhealthy, 0, 1)).Recorded(sick)
+	unhealthy := health("m1", api.Unhealthy, 0)
+	unhealthy.Since = b.Now()
+	b.tell(report("m1", api.Unhealthy, 0, 1)).Recorded(unhealthy)
 	b.advance(time.Minute)
 	b.tell(report("m1", api.Unhealthy, 1, 1))
 	require.Equal(t, actorstest.Start, b.Facts()[0].(*messages.HealthChanged).Since, "without a break")
@@ -262,13 +262,13 @@ func TestTheSchedulerAnswersWhileTasksAreLeft(t *testing.T) {
 
 // The last word of an old copy says nothing of the one that comes after it.
 func TestAnOldCopyOnItsWayOutVouchesForNothing(t *testing.T) {
-	for name, last := range map[string]*messages.CopyReported{"sick": sick, "well": well} {
+	for name, last := range map[string]*messages.CopyReported{"sick": unhealthy, "well": well} {
 		t.Run(name, func(t *testing.T) {
-			b := placed(t, settings(reportedHealth), bearingSickness(30, api.PurgeGracefully), "m1:2", "m2:2")
+			b := placed(t, settings(reportedHealth), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
 			b.tell(last)
 			b.tell(claim("default/p", divided()))
 			b.tell(b.place("m2:2"))
-			b.tell(claim("default/p", bearingSickness(30, api.PurgeGracefully)))
+			b.tell(claim("default/p", toleratingUnhealthy(30, api.PurgeGracefully)))
 			b.tell(b.place("m2:2", "m1:2"))
 			b.advance(time.Minute).Quiet()
 			b.tell(tainted("m2", b.Now(), "down"))

@@ -106,7 +106,7 @@ func TestAMoveWithdrawsTheRequestForAPermit(t *testing.T) {
 }
 
 func TestWhatPeopleHoldForItsSicknessMovesByChoiceOnly(t *testing.T) {
-	b := placed(t, settings(destinationFirst), bearingSickness(0, api.PurgeGracefully), "m1:2", "m2:2")
+	b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
 	b.tell(&messages.HoldsAnnounced{Held: true})
 	b.tell(report("m1", api.Unhealthy, 0, 1))
 	n := b.tell(b.rescheduled("m1", "m2:2")).Told(governor, unwish("m1"))

@@ -21,7 +21,7 @@ func TestTheOrderOfMessagesAtOneInstantDoesNotMatter(t *testing.T) {
 		t.Run(profile, func(t *testing.T) {
 			var first []actorstest.Outcome
 			actorstest.EveryWay(func(choose actorstest.Choose) {
-				policy := bearingSickness(30, api.PurgeGracefully)
+				policy := toleratingUnhealthy(30, api.PurgeGracefully)
 				policy.Placement.ClusterTolerations = append(policy.Placement.ClusterTolerations, tolerates("mild", 300))
 				b := placed(t, settings(withdrawing, change), policy, "m1:2", "m2:2", "m3:2", "m4:2")
 				b.tell(tainted("m4", b.Now(), "down"))

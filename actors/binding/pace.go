@@ -122,7 +122,7 @@ func (v *view) tooSoon(now time.Time, t *target, out *actors.Outbox) bool {
 // paced puts off what is due for a target's health while there were as many failovers as may be within
 // the window. One that is under way already stays so.
 func (v *view) paced(now time.Time, t *target, l countdown) countdown {
-	if l.at.IsZero() || l.at.After(now) || sickAndGoing(t) {
+	if l.at.IsZero() || l.at.After(now) || unhealthyAndEvicted(t) {
 		return l
 	}
 	limit, window, _ := v.limits()
@@ -136,9 +136,9 @@ func (v *view) paced(now time.Time, t *target, l countdown) countdown {
 	return l
 }
 
-// sickAndGoing reports whether a target is evicted from for its health, and only waits for a permit or a destination.
-func sickAndGoing(t *target) bool {
-	return t.countdown.due && t.countdown.sick()
+// unhealthyAndEvicted reports whether a target is evicted from for its health, and only waits for a permit or a destination.
+func unhealthyAndEvicted(t *target) bool {
+	return t.countdown.due && t.countdown.unhealthy()
 }
 
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
@@ -148,7 +148,7 @@ func (v *view) hopTimes(except *target) []time.Time {
 		times = append(times, h.at)
 	}
 	for i := range v.targets {
-		if t := &v.targets[i]; t.cluster != except.cluster && sickAndGoing(t) {
+		if t := &v.targets[i]; t.cluster != except.cluster && unhealthyAndEvicted(t) {
 			times = append(times, t.countdown.at)
 		}
 	}

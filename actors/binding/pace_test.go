@@ -18,8 +18,8 @@ func atMostOneAnHour(s *messages.Settings) {
 
 func coolingFor10Minutes(s *messages.Settings) { s.ApplicationCooldown = 10 * time.Minute }
 
-// sickOn is the report of an unhealthy copy.
-func sickOn(cluster string) *messages.CopyReported { return report(cluster, api.Unhealthy, 0, 1) }
+// unhealthyOn is the report of an unhealthy copy.
+func unhealthyOn(cluster string) *messages.CopyReported { return report(cluster, api.Unhealthy, 0, 1) }
 
 func holds(n *actorstest.Network) []*messages.EvictionBlocked {
 	return actorstest.FactsOf[*messages.EvictionBlocked](n.Facts())
@@ -30,14 +30,14 @@ func starts(n *actorstest.Network) []*messages.EvictionStarted {
 }
 
 func TestOneFailoverTooManyWaitsForItsTimeExactly(t *testing.T) {
-	b := placed(t, settings(atMostOneAnHour), bearingSickness(30, api.PurgeNever), "m1:2", "m2:2")
-	b.tell(sickOn("m1"))
+	b := placed(t, settings(atMostOneAnHour), toleratingUnhealthy(30, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(unhealthyOn("m1"))
 	b.advance(30 * time.Second)
 	first := b.Now()
 	b.tell(b.place("m2:2", "m3:2"))
 
 	b.advance(time.Minute)
-	b.tell(sickOn("m2")).WakesIn(30 * time.Second)
+	b.tell(unhealthyOn("m2")).WakesIn(30 * time.Second)
 	due := b.Now().Add(30 * time.Second)
 	n := b.advance(30 * time.Second)
 	require.Equal(t, []*messages.EvictionBlocked{{
@@ -54,43 +54,43 @@ func TestOneFailoverTooManyWaitsForItsTimeExactly(t *testing.T) {
 }
 
 func TestATooFrequentFailoverIsCalledOffByRecovery(t *testing.T) {
-	b := placed(t, settings(atMostOneAnHour), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
-	b.tell(sickOn("m1"))
-	require.Len(t, holds(b.tell(sickOn("m2"))), 1)
+	b := placed(t, settings(atMostOneAnHour), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(unhealthyOn("m1"))
+	require.Len(t, holds(b.tell(unhealthyOn("m2"))), 1)
 	n := b.tell(report("m2", api.Healthy, 2, 2))
 	require.Contains(t, n.Facts(), messages.Fact(uncounted("m2", notUnhealthy)))
 	b.Sleeps()
 }
 
 func TestTheHopLimitHoldsBackNoTaint(t *testing.T) {
-	b := placed(t, settings(atMostOneAnHour), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
-	b.tell(sickOn("m1"))
-	b.tell(sickOn("m2"))
+	b := placed(t, settings(atMostOneAnHour), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(unhealthyOn("m1"))
+	b.tell(unhealthyOn("m2"))
 	b.tell(tainted("m2", b.Now(), "down")).Told(governor, wish("m2", b.Now()))
 	require.Len(t, starts(b.tell(permit("m2"))), 1)
 }
 
 func TestFailoversThatWaitForADestinationCount(t *testing.T) {
-	b := placed(t, settings(atMostOneAnHour, destinationFirst), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
-	b.tell(sickOn("m1"))
+	b := placed(t, settings(atMostOneAnHour, destinationFirst), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2")
+	b.tell(unhealthyOn("m1"))
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
-	require.Len(t, holds(b.tell(sickOn("m2"))), 1)
+	require.Len(t, holds(b.tell(unhealthyOn("m2"))), 1)
 	b.tell(well)
 	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Leaving, "the first stays, so the second may go")
 }
 
 func TestAPolicySetsThePace(t *testing.T) {
-	policy := bearingSickness(0, api.PurgeNever)
+	policy := toleratingUnhealthy(0, api.PurgeNever)
 	policy.Failover.Application.Pace = &api.FailoverPace{MaxFailovers: new(int32(2)), WindowSeconds: new(int32(60)), CooldownSeconds: new(int32(5))}
 	b := placed(t, settings(atMostOneAnHour), policy, "m1:2", "m2:2", "m3:2")
-	b.tell(sickOn("m1"))
-	b.tell(sickOn("m2"))
-	require.Equal(t, b.Now().Add(time.Minute), holds(b.tell(sickOn("m3")))[0].Until)
+	b.tell(unhealthyOn("m1"))
+	b.tell(unhealthyOn("m2"))
+	require.Equal(t, b.Now().Add(time.Minute), holds(b.tell(unhealthyOn("m3")))[0].Until)
 }
 
 func TestARestartKeepsThePace(t *testing.T) {
 	b := drive(t, settings(atMostOneAnHour, coolingFor10Minutes))
-	m := sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-time.Minute))
+	m := failingSince(stored(toleratingUnhealthy(30, api.PurgeNever), b.Now()), b.Now().Add(-time.Minute))
 	m.Spec.GracefulEvictionTasks = nil
 	m.Status.FailoverHistory = []api.FailoverRecord{
 		{FromCluster: "m4", Reason: api.EvictionReasonTaintUntolerated, StartTime: metav1.MicroTime{Time: b.Now()}},
@@ -104,8 +104,8 @@ func TestARestartKeepsThePace(t *testing.T) {
 }
 
 func TestAClusterThatWasLeftCoolsDown(t *testing.T) {
-	b := placed(t, settings(coolingFor10Minutes), bearingSickness(0, api.PurgeDirectly), "m1:2", "m2:2")
-	b.tell(sickOn("m1"))
+	b := placed(t, settings(coolingFor10Minutes), toleratingUnhealthy(0, api.PurgeDirectly), "m1:2", "m2:2")
+	b.tell(unhealthyOn("m1"))
 	start := b.Now()
 	require.Empty(t, b.asked.Cooling, "its task is enough")
 	b.tell(&messages.CopyRemoved{Cluster: "m1"})
@@ -122,15 +122,15 @@ func TestAClusterThatWasLeftCoolsDown(t *testing.T) {
 }
 
 func TestADepartureThatOnlyCoolingClustersCouldTakeSaysUntilWhen(t *testing.T) {
-	b := placed(t, settings(coolingFor10Minutes, destinationFirst), bearingSickness(0, api.PurgeDirectly), "m1:2", "m2:2")
+	b := placed(t, settings(coolingFor10Minutes, destinationFirst), toleratingUnhealthy(0, api.PurgeDirectly), "m1:2", "m2:2")
 	start := b.Now()
-	b.tell(sickOn("m1"))
+	b.tell(unhealthyOn("m1"))
 	b.tell(b.replace("m1", "m2:2"))
 	b.tell(&messages.CopyRemoved{Cluster: "m1"})
 	b.tell(report("m2", api.Healthy, 2, 2))
 	b.tell(b.keep())
 	b.advance(time.Minute)
-	b.tell(sickOn("m2"))
+	b.tell(unhealthyOn("m2"))
 	held := holds(b.tell(b.holdBack("m2")))[0]
 	require.Equal(t, []any{"CoolingDown", "nowhere to go", start.Add(10 * time.Minute)}, []any{held.Reason, held.Message, held.Until})
 }
@@ -169,11 +169,11 @@ func TestNoClusterIsLeftTwiceInOneInstant(t *testing.T) {
 // Karmada's taint manager has a timer of its own.
 func TestASickCopyHidesNoTaint(t *testing.T) {
 	for name, tells := range map[string]func(*subject, *messages.TaintsChanged){
-		"the taint first":    func(b *subject, m *messages.TaintsChanged) { b.tell(m, sick) },
-		"the sickness first": func(b *subject, m *messages.TaintsChanged) { b.tell(sick, m) },
+		"the taint first":    func(b *subject, m *messages.TaintsChanged) { b.tell(m, unhealthy) },
+		"the sickness first": func(b *subject, m *messages.TaintsChanged) { b.tell(unhealthy, m) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := placed(t, settings(relisting), bearingSickness(3, api.PurgeGracefully), "m1:2")
+			b := placed(t, settings(relisting), toleratingUnhealthy(3, api.PurgeGracefully), "m1:2")
 			m := tainted("m1", b.Now(), "down")
 			m.News, m.Since = false, b.Now()
 			tells(b, m)
@@ -185,11 +185,11 @@ func TestASickCopyHidesNoTaint(t *testing.T) {
 
 func TestWhoIsSickWhenTaintsEndAtOnceGoesInOrder(t *testing.T) {
 	actorstest.EveryWay(func(choose actorstest.Choose) {
-		b := placed(t, settings(atMostOneAnHour, destinationFirst), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2", "m3:2")
+		b := placed(t, settings(atMostOneAnHour, destinationFirst), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2", "m3:2")
 		at := b.Now()
 		b.tell(tainted("m1", at, "down"), tainted("m2", at, "down"), tainted("m3", at, "down"))
 		b.advance(time.Second)
-		b.tell(sickOn("m1"), sickOn("m2"), sickOn("m3"))
+		b.tell(unhealthyOn("m1"), unhealthyOn("m2"), unhealthyOn("m3"))
 		b.tell(actorstest.Interleave(choose, actorstest.Alone[messages.ToBinding](healed("m1"), healed("m2"), healed("m3"))...)...)
 		require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Leaving)
 		require.Equal(t, []messages.ClusterName{"m2", "m3"}, []messages.ClusterName{holds(b.Network)[0].Cluster, holds(b.Network)[1].Cluster})
@@ -197,10 +197,10 @@ func TestWhoIsSickWhenTaintsEndAtOnceGoesInOrder(t *testing.T) {
 }
 
 func TestWhoLeavesForATaintAfterAllMakesWayForTheNext(t *testing.T) {
-	b := placed(t, settings(atMostOneAnHour, destinationFirst), bearingSickness(0, api.PurgeNever), "m1:2", "m2:2")
+	b := placed(t, settings(atMostOneAnHour, destinationFirst), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2")
 	before := b.Now()
 	b.advance(time.Second)
-	b.tell(sickOn("m1"), sickOn("m2"))
+	b.tell(unhealthyOn("m1"), unhealthyOn("m2"))
 	b.tell(b.holdBack("m1"))
 	b.tell(tainted("m1", before, "down"))
 	require.Equal(t, []messages.ClusterName{"m2"}, b.asked.Leaving)

@@ -96,9 +96,9 @@ func TestAHandoverEndsAtItsEarliestTask(t *testing.T) {
 	h := &v.handover
 	require.Equal(t, began.Add(time.Minute), h.deadline(v))
 	require.Equal(t, began.Add(time.Second), h.handoverBegan())
-	require.True(t, h.handsOver())
+	require.True(t, h.underWay())
 	h.tasks[0].overdue, h.tasks[1].overdue = true, true
-	require.False(t, h.handsOver())
+	require.False(t, h.underWay())
 	var out actors.Outbox
 	h.apply(v, &messages.ReportTrial{Cluster: "m2"}, &out)
 	require.True(t, h.tasks[1].trial)

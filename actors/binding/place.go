@@ -63,10 +63,10 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		b.place(now, m, out)
 		if m.Missing > 0 {
 			b.scheduled = false
-			b.unplaced(now, m, out)
+			b.notPlaced(now, m, out)
 		}
 	case messages.PlacementFailed:
-		b.unplaced(now, m, out)
+		b.notPlaced(now, m, out)
 	}
 	b.reassess()
 }
@@ -129,8 +129,8 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	}
 }
 
-// unplaced keeps the result, or gives it up where the scheduler says that no cluster fits it at all.
-func (b *Binding) unplaced(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
+// notPlaced keeps the result, or gives it up where the scheduler says that no cluster fits it at all.
+func (b *Binding) notPlaced(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	before := b.clusters()
 	out.Record(&messages.ScheduleFailed{
 		Binding: b.name, Reason: m.Reason, Message: m.Message, Missing: m.Missing, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
@@ -174,7 +174,7 @@ func (b *Binding) forget(t *target, out *actors.Outbox) {
 	if t.countdown.requested {
 		out.TellGovernor(&messages.WithdrawRequest{Binding: b.name, Cluster: t.cluster})
 	}
-	if b.disruption.permits(&b.view, t.countdown.sick()) {
+	if b.disruption.permits(&b.view, t.countdown.unhealthy()) {
 		t.returnPermit(&b.view, out)
 	}
 	b.conclude(t.countdown.trial, t.cluster, true, out)
@@ -248,8 +248,8 @@ func (b *Binding) giveUp(now time.Time, c api.TargetCluster, out *actors.Outbox)
 	return true
 }
 
-// roomReported notes what a member says of its capacity for its copy.
-func (b *Binding) roomReported(now time.Time, c *copyState, m *messages.CopyReported, out *actors.Outbox) {
+// capacityReported notes what a member says of its capacity for its copy.
+func (b *Binding) capacityReported(now time.Time, c *copyState, m *messages.CopyReported, out *actors.Outbox) {
 	b.countWaiting(now, m.Cluster, m.Unschedulable, out)
 	if c.full == m.Full {
 		return

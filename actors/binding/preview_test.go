@@ -15,11 +15,11 @@ func TestABindingConsidersTaintsThatItDoesNotHave(t *testing.T) {
 	added := actorstest.Start
 	off := func(s *messages.Settings) { s.EnableNoExecuteTaintEviction = false }
 	for title, c := range map[string]struct {
-		settings messages.Settings
-		bears    []corev1.Toleration
-		has      []string
-		cluster  messages.ClusterName
-		want     bool
+		settings    messages.Settings
+		tolerations []corev1.Toleration
+		has         []string
+		cluster     messages.ClusterName
+		want        bool
 	}{
 		"it would leave for one that it does not tolerate": {settings(), nil, nil, "m1", true},
 		"in time, for one that it tolerates for a while":   {settings(), []corev1.Toleration{tolerates("down", 300)}, nil, "m1", true},
@@ -29,7 +29,7 @@ func TestABindingConsidersTaintsThatItDoesNotHave(t *testing.T) {
 		"it does not run there":                            {settings(), nil, nil, "m2", false},
 	} {
 		t.Run(title, func(t *testing.T) {
-			s := placed(t, c.settings, duplicated(c.bears...), "m1")
+			s := placed(t, c.settings, duplicated(c.tolerations...), "m1")
 			if c.has != nil {
 				s.tell(tainted("m1", added, c.has...))
 			}
@@ -50,16 +50,16 @@ func TestABindingThatWasAskedSaysWhenItsTolerationsChange(t *testing.T) {
 
 func TestABindingThatWasAskedSaysWhenItsHealthChangesTheAnswer(t *testing.T) {
 	changed := &messages.AnswerChanged{Binding: name}
-	b := placed(t, settings(), bearingSickness(60, api.PurgeNever), "m1", "m2")
-	b.tell(sickOn("m1")).Told(clusterAt("m1"))
+	b := placed(t, settings(), toleratingUnhealthy(60, api.PurgeNever), "m1", "m2")
+	b.tell(unhealthyOn("m1")).Told(clusterAt("m1"))
 	b.tell(report("m1", api.Healthy, 2, 1))
 	ask := &messages.ConsiderTaints{Cluster: "m1", Policy: "p", Taints: []corev1.Taint{noExecute("down", b.Now())}}
 	b.tell(ask).Told(clusterAt("m1"), &messages.TaintsConsidered{Binding: name, Policy: "p", Leaves: true})
 
-	b.tell(sickOn("m1")).Told(clusterAt("m1"), changed).Told(clusterAt("m2"))
+	b.tell(unhealthyOn("m1")).Told(clusterAt("m1"), changed).Told(clusterAt("m2"))
 	b.tell(ask).Told(clusterAt("m1"), &messages.TaintsConsidered{Binding: name, Policy: "p"})
-	b.tell(sickOn("m1")).Told(clusterAt("m1"))
+	b.tell(unhealthyOn("m1")).Told(clusterAt("m1"))
 	b.tell(report("m1", api.Healthy, 2, 1)).Told(clusterAt("m1"), changed)
-	b.tell(sickOn("m1"))
+	b.tell(unhealthyOn("m1"))
 	b.advance(time.Minute).Told(clusterAt("m1"), changed)
 }

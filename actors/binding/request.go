@@ -34,7 +34,7 @@ func (q *request) wish(v *view, now time.Time) *messages.PlaceBinding {
 		}
 	}
 	m.Unreplaced, m.Starting = v.unreplaced(), v.starting()
-	m.Late = len(m.Starting) > 0 && !v.handover.handsOver()
+	m.Late = len(m.Starting) > 0 && !v.handover.underWay()
 	return m
 }
 

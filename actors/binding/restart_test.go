@@ -107,7 +107,7 @@ func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
 	b.tell(healed("m2")).Recorded(uncounted("m2", noTaintLeft))
 }
 
-// Somebody edited taints, policies or tolerations while no engine ran.
+// A user edited taints, policies or tolerations while no engine ran.
 func TestAHoldOnNewGroundsIsSaidAgainAtARestart(t *testing.T) {
 	start := drive(t, settings()).Now()
 	for _, shown := range []api.Eviction{
@@ -127,7 +127,7 @@ func TestAHoldOnNewGroundsIsSaidAgainAtARestart(t *testing.T) {
 	}
 }
 
-// What holds it answers first: that is said, on the new grounds, and not what held it before.
+// What holds it answers first: that is said, for the new reason, and not what held it before.
 func TestAHoldOnNewGroundsIsSaidOnceAtARestart(t *testing.T) {
 	b := drive(t, settings(destinationFirst))
 	m := stored(duplicated(), b.Now())
@@ -182,7 +182,7 @@ func TestAHoldWithoutADeadlineIsSaidOnceAndSoIsItsEnd(t *testing.T) {
 
 func TestAHoldThatEndsInARestartIsSaidAgain(t *testing.T) {
 	b := drive(t, settings(destinationFirst, unlimited, patient))
-	m := stored(bearingSickness(0, api.PurgeGracefully), b.Now())
+	m := stored(toleratingUnhealthy(0, api.PurgeGracefully), b.Now())
 	m.Spec.GracefulEvictionTasks = nil
 	since := &metav1.MicroTime{Time: b.Now().Add(-time.Hour)}
 	m.Status.AggregatedStatus = []api.AggregatedStatusItem{{ClusterName: "m2", Health: api.Unhealthy, UnhealthySince: since}}
@@ -260,7 +260,7 @@ func TestAManifestOfANewBindingIsNoRestart(t *testing.T) {
 	b.tell(m, recalled("m2", b.Now(), b.Now(), "down")).Recorded(counting("m2", bearing(fiveMinutes, "down", b.Now())))
 }
 
-func sickSince(m *messages.BindingApplied, at time.Time) *messages.BindingApplied {
+func failingSince(m *messages.BindingApplied, at time.Time) *messages.BindingApplied {
 	m.Status.AggregatedStatus[1] = api.AggregatedStatusItem{
 		ClusterName: "m2", Health: api.Unhealthy, UnhealthySince: &metav1.MicroTime{Time: at},
 	}
@@ -269,7 +269,7 @@ func sickSince(m *messages.BindingApplied, at time.Time) *messages.BindingApplie
 
 func TestARestartDoesNotResetApplicationFailover(t *testing.T) {
 	b := drive(t, settings())
-	m := sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))
+	m := failingSince(stored(toleratingUnhealthy(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))
 	m.Status.Evictions = countingOn("m2", b.Now().Add(10*time.Second))
 	b.tell(m).Recorded().WakesIn(10 * time.Second)
 	b.tell(report("m2", api.Unhealthy, 0, 2)).Quiet()
@@ -279,7 +279,7 @@ func TestARestartDoesNotResetApplicationFailover(t *testing.T) {
 
 func TestARestartResetsKarmadasApplicationFailover(t *testing.T) {
 	b := drive(t, settings(karmadasTimers))
-	b.tell(sickSince(stored(bearingSickness(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))).WakesIn(30 * time.Second)
+	b.tell(failingSince(stored(toleratingUnhealthy(30, api.PurgeNever), b.Now()), b.Now().Add(-20*time.Second))).WakesIn(30 * time.Second)
 	b.advance(10 * time.Second)
 	b.tell(report("m2", api.Unhealthy, 0, 2)).Quiet().WakesIn(20 * time.Second)
 }

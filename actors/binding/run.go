@@ -145,7 +145,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 		})
 	}
 	b.statusReported(c, m.Status, out)
-	b.roomReported(now, c, m, out)
+	b.capacityReported(now, c, m, out)
 	b.judgeOriginal(now, c, out)
 	if t := b.target(m.Cluster); t != nil {
 		b.reconsider(now, t, false, out)

@@ -8,7 +8,7 @@ import (
 )
 
 // A fleet may have a million bindings, and most of them never fail over, need others or come home. What only those
-// need goes behind a pointer: past, ties, homeward.
+// need goes behind a pointer: past, ties, failback.
 func TestABindingIsSmall(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(Binding{}), uintptr(640))
 }

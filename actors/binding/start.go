@@ -21,8 +21,8 @@ func (v *view) starting() (clusters []messages.ClusterName) {
 	return clusters
 }
 
-// handsOver reports whether the handover from some cluster is in time. One that is overdue keeps no other workload waiting.
-func (h *handover) handsOver() bool {
+// underWay reports whether the handover from some cluster is in time. One that is overdue keeps no other workload waiting.
+func (h *handover) underWay() bool {
 	for i := range h.tasks {
 		if !h.tasks[i].overdue {
 			return true
@@ -58,7 +58,7 @@ func (h *handover) startsFailed(v *view, began time.Time, out *actors.Outbox) {
 
 // givenUp tells the governor of a copy that took over, and is evicted for its health before it ever had any.
 func (h *handover) givenUp(v *view, t *target, out *actors.Outbox) {
-	if v.settings.StartFailureLimit == 0 || !t.countdown.sick() || !v.handover.handsOver() || !v.starts(t.cluster) {
+	if v.settings.StartFailureLimit == 0 || !t.countdown.unhealthy() || !v.handover.underWay() || !v.starts(t.cluster) {
 		return
 	}
 	if began := v.handover.tookOver(t.cluster); !began.IsZero() {

@@ -12,8 +12,8 @@ import (
 
 func countingStarts(s *messages.Settings) { s.MaxStartingPerCluster = 1 }
 
-// handsOver returns a binding that left m1 for m3.
-func handsOver(t *testing.T, changes ...func(*messages.Settings)) *subject {
+// underWay returns a binding that left m1 for m3.
+func underWay(t *testing.T, changes ...func(*messages.Settings)) *subject {
 	b := placed(t, settings(append(changes, destinationFirst, unlimited, keepLastCopy)...), duplicated(), "m1:2")
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(b.replace("m1", "m3:2"))
@@ -21,7 +21,7 @@ func handsOver(t *testing.T, changes ...func(*messages.Settings)) *subject {
 }
 
 func TestAStartLastsUntilTheCopyIsHealthy(t *testing.T) {
-	b := handsOver(t, countingStarts)
+	b := underWay(t, countingStarts)
 	b.tell(workload(3))
 	require.Equal(t, []messages.ClusterName{"m3"}, b.asked.Starting)
 	b.tell(report("m3", api.Healthy, 1, 1))
@@ -30,7 +30,7 @@ func TestAStartLastsUntilTheCopyIsHealthy(t *testing.T) {
 }
 
 func TestAStartThatIsOverdueNoLongerCounts(t *testing.T) {
-	b := handsOver(t, countingStarts)
+	b := underWay(t, countingStarts)
 	b.tell(workload(3))
 	b.tell(b.place("m3:3"))
 	before := b.asked
@@ -40,7 +40,7 @@ func TestAStartThatIsOverdueNoLongerCounts(t *testing.T) {
 }
 
 func TestWhereNobodyCountsStartsNobodyHearsOfThem(t *testing.T) {
-	b := handsOver(t)
+	b := underWay(t)
 	b.tell(workload(3))
 	require.Nil(t, b.asked.Starting)
 	b.tell(b.place("m3:3"))
@@ -52,7 +52,7 @@ func TestWhereNobodyCountsStartsNobodyHearsOfThem(t *testing.T) {
 func backingOff(s *messages.Settings) { s.StartFailureLimit = 3 }
 
 func TestAStartThatFailsIsToldToTheGovernorOnce(t *testing.T) {
-	b := handsOver(t, backingOff)
+	b := underWay(t, backingOff)
 	failed := &messages.StartFailed{Binding: name, Cluster: "m3", Began: b.Now()}
 	b.tell(report("m3", api.Unhealthy, 0, 2)).Told(governor)
 	b.advance(10*time.Minute).Told(governor, failed)
@@ -62,7 +62,7 @@ func TestAStartThatFailsIsToldToTheGovernorOnce(t *testing.T) {
 }
 
 func TestAStartThatIsGivenUpFailed(t *testing.T) {
-	spec := bearingSickness(30, api.PurgeGracefully)
+	spec := toleratingUnhealthy(30, api.PurgeGracefully)
 	b := placed(t, settings(backingOff, destinationFirst, unlimited, keepLastCopy), spec, "m1:2")
 	b.tell(report("m1", api.Healthy, 2, 1))
 	b.tell(tainted("m1", b.Now(), "down"))
@@ -74,13 +74,13 @@ func TestAStartThatIsGivenUpFailed(t *testing.T) {
 }
 
 func TestWhatWasHealthyOnceDidStart(t *testing.T) {
-	b := handsOver(t, backingOff)
+	b := underWay(t, backingOff)
 	b.tell(report("m3", api.Healthy, 1, 2)) // of two
 	b.advance(10 * time.Minute).Told(governor)
 }
 
 func TestCopiesThatAreGivenUpTogetherTookOverFromNobody(t *testing.T) {
-	spec := bearingSickness(30, api.PurgeGracefully)
+	spec := toleratingUnhealthy(30, api.PurgeGracefully)
 	b := placed(t, settings(backingOff, destinationFirst, unlimited, keepLastCopy), spec)
 	b.tell(b.place("m1:2", "m2:2"))
 	b.tell(report("m1", api.Unhealthy, 0, 1), report("m2", api.Unhealthy, 0, 2))

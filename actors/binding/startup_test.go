@@ -24,8 +24,8 @@ func starting(t *testing.T, s messages.Settings, policy *api.PropagationSpec) *s
 func TestACopyThatStartsIsNotJudgedUntilItsGraceIsOver(t *testing.T) {
 	for timers, change := range map[string]func(*messages.Settings){"exact": patient, "karmada's": karmadasTimers} {
 		t.Run(timers, func(t *testing.T) {
-			b := starting(t, settings(patient, change), bearingSickness(30, api.PurgeGracefully))
-			b.tell(sick).WakesIn(5*time.Minute + 30*time.Second)
+			b := starting(t, settings(patient, change), toleratingUnhealthy(30, api.PurgeGracefully))
+			b.tell(unhealthy).WakesIn(5*time.Minute + 30*time.Second)
 			b.advance(time.Minute)
 			b.tell(report("m1", api.Unhealthy, 1, 1)).WakesIn(4*time.Minute + 30*time.Second)
 			require.Contains(t, kinds(b.advance(4*time.Minute+30*time.Second)), "EvictionStarted")
@@ -34,24 +34,24 @@ func TestACopyThatStartsIsNotJudgedUntilItsGraceIsOver(t *testing.T) {
 }
 
 func TestACopyThatWasHealthyOnceHasNoGrace(t *testing.T) {
-	b := starting(t, settings(patient), bearingSickness(30, api.PurgeGracefully))
-	b.tell(sick)
+	b := starting(t, settings(patient), toleratingUnhealthy(30, api.PurgeGracefully))
+	b.tell(unhealthy)
 	b.tell(well).Sleeps()
-	b.tell(sick).WakesIn(30 * time.Second)
+	b.tell(unhealthy).WakesIn(30 * time.Second)
 }
 
 func TestAPolicySaysHowLongAStartTakes(t *testing.T) {
-	policy := bearingSickness(30, api.PurgeGracefully)
+	policy := toleratingUnhealthy(30, api.PurgeGracefully)
 	policy.Failover.Application.DecisionConditions.StartupSeconds = new(int32(10))
 	b := starting(t, settings(patient), policy)
 	b.tell(report("m1", api.Unknown, 0, 1))
 	b.advance(4 * time.Second)
-	b.tell(sick).WakesIn(36 * time.Second)
+	b.tell(unhealthy).WakesIn(36 * time.Second)
 }
 
 func TestARestartKeepsTheGraceOfACopyThatStarts(t *testing.T) {
 	b := drive(t, settings(patient))
-	m := stored(bearingSickness(30, api.PurgeNever), b.Now())
+	m := stored(toleratingUnhealthy(30, api.PurgeNever), b.Now())
 	m.Spec.GracefulEvictionTasks = nil
 	since := &metav1.MicroTime{Time: b.Now().Add(-time.Minute)}
 	m.Status.AggregatedStatus = []api.AggregatedStatusItem{

@@ -86,7 +86,7 @@ func (v *view) inherited(cluster messages.ClusterName) map[string]string {
 		return nil
 	}
 	k := &v.handover.tasks[len(v.handover.tasks)-1]
-	if !v.ways().HandsOverState(k.PurgeMode) || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
+	if !v.ways().PreservesState(k.PurgeMode) || slices.Contains(k.ClustersBeforeFailover, string(cluster)) {
 		return nil
 	}
 	return k.PreservedLabelState

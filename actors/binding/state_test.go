@@ -17,7 +17,7 @@ func anyPurgeMode(s *messages.Settings) { s.StateForAnyPurgeMode = true }
 
 // keeping is a policy that takes a savepoint along.
 func keeping(mode api.PurgeMode) *api.PropagationSpec {
-	policy := bearingSickness(0, mode)
+	policy := toleratingUnhealthy(0, mode)
 	policy.Failover.Application.StatePreservation = &api.StatePreservation{
 		Rules: []api.StatePreservationRule{{AliasLabelName: "savepoint", JSONPath: "{.job.savepoint}"}},
 	}
@@ -78,13 +78,13 @@ func TestWhatACopySaysIsToldOnce(t *testing.T) {
 
 func TestStateThatCannotBeReadHoldsBackInKarmadaAlone(t *testing.T) {
 	b := placed(t, settings(stateful, needsState), keeping(api.PurgeDirectly), "m1:2", "m2:2")
-	held := holds(b.tell(sick))[0]
+	held := holds(b.tell(unhealthy))[0]
 	require.Equal(t, "StateNotPreserved", held.Reason)
 	require.Equal(t, "label savepoint: path {.job.savepoint}: job is not found", held.Message)
 	require.Len(t, starts(b.tell(saying(api.Unhealthy, savepoint))), 1, "until it can be read")
 
 	b = placed(t, settings(stateful), keeping(api.PurgeDirectly), "m1:2", "m2:2")
-	task := starts(b.tell(sick))[0].Task
+	task := starts(b.tell(unhealthy))[0].Task
 	require.Equal(t, "without its state: label savepoint: path {.job.savepoint}: job is not found", task.Message)
 	require.Nil(t, task.PreservedLabelState)
 }
@@ -119,9 +119,9 @@ func TestStateThatIsNoLabelIsOfNoUse(t *testing.T) {
 func TestATaskRemembersWhereTheBindingWasInItsOrder(t *testing.T) {
 	b := placed(t, settings(stateful), keeping(api.PurgeDirectly), "m1:2", "m2:2", "m3:2")
 	b.tell(report("m2", api.Healthy, 2, 2))
-	sickThere := saying(api.Unhealthy, savepoint)
-	sickThere.Cluster = "m2"
-	task := starts(b.tell(sickThere))[0].Task
+	unhealthyThere := saying(api.Unhealthy, savepoint)
+	unhealthyThere.Cluster = "m2"
+	task := starts(b.tell(unhealthyThere))[0].Task
 	require.Equal(t, []string{"m1", "m2", "m3"}, task.ClustersBeforeFailover)
 }
 

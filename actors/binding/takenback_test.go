@@ -31,7 +31,7 @@ func TestAnEvictionThatWasNotCommittedIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestAMemberIsToldAgainWhatAWorkThatWasEditedAsksFor shows somebody who edits the Work of a copy.
+// TestAMemberIsToldAgainWhatAWorkThatWasEditedAsksFor shows a user who edits the Work of a copy.
 func TestAMemberIsToldAgainWhatAWorkThatWasEditedAsksFor(t *testing.T) {
 	b := placed(t, settings(purgeDirectly), duplicated(), "m1:2", "m2:2")
 	b.tell(&messages.CopyEdited{Cluster: "m2"}).Told(memberAt("m2"), run(2, 3))

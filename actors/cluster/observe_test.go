@@ -119,7 +119,7 @@ func TestWhatAThresholdHoldsBackAcrossARestart(t *testing.T) {
 	}
 }
 
-// K16: where timers do not last, an engine that restarts during silence watches anew.
+// K16: where timers do not last, an engine that restarts during silence watches from the beginning.
 func TestGracePeriodsAcrossARestart(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*messages.Settings)

@@ -39,7 +39,7 @@ func set(budgets ...messages.Budget) *messages.BudgetsSet {
 
 // on is a workload under budget all, evicted directly, that runs and serves with so many replicas on clusters.
 func on(binding messages.BindingName, replicas int32, clusters ...messages.ClusterName) *messages.WorkloadObserved {
-	m := &messages.WorkloadObserved{Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true}
+	m := &messages.WorkloadObserved{Binding: binding, Budgets: []messages.BudgetName{"all"}, PurgedDirectly: true}
 	for _, c := range clusters {
 		m.Expected += int64(replicas)
 		m.Shares = append(m.Shares, messages.ServingShare{Cluster: c, Replicas: replicas, Serving: replicas})
@@ -63,8 +63,8 @@ func funded(t *testing.T, budgets ...messages.Budget) *driver {
 	return d
 }
 
-// stood are the budgets that changed in a step, as "name healthy/expected allowed, waiting".
-func stood(n *actorstest.Network) (list []string) {
+// listed are the budgets that changed in a step, as "name healthy/expected allowed, waiting".
+func listed(n *actorstest.Network) (list []string) {
 	for _, f := range actorstest.FactsOf[*messages.BudgetChanged](n.Facts()) {
 		s := &f.Status
 		list = append(list, fmt.Sprintf("%s %d/%d %d, %d", f.Budget, s.CurrentHealthy, s.ExpectedReplicas, s.DisruptionsAllowed, s.Waiting))
@@ -75,10 +75,10 @@ func stood(n *actorstest.Network) (list []string) {
 func TestABudgetLetsAsManyGoAsItCanSpare(t *testing.T) {
 	d := drive(t, budgeting)
 	n := d.Tell(set(keep("all", "4")), on("a", 2, "e1"), on("b", 2, "e1"), on("c", 2, "e1"))
-	require.Equal(t, []string{"all 6/6 2, 0"}, stood(n))
+	require.Equal(t, []string{"all 6/6 2, 0"}, listed(n))
 	n = d.Tell(from("e1", "a", "b", "c")...)
 	require.Equal(t, []string{"a/e1"}, gone(n))
-	require.Equal(t, []string{"all 4/6 0, 2"}, stood(n))
+	require.Equal(t, []string{"all 4/6 0, 2"}, listed(n))
 	word := "budget all: 4 of 6 replicas available, 4 required; the eviction takes 2 immediately"
 	n.Told(bindingAt("b"), &messages.EvictionDelayed{Cluster: "e1", Reason: "BudgetSpent", Message: word})
 	d.QuietFor(24 * time.Hour)
@@ -86,7 +86,7 @@ func TestABudgetLetsAsManyGoAsItCanSpare(t *testing.T) {
 	require.Empty(t, gone(d.Tell(changed(on("a", 2, "e2"), 1, messages.Stays))), "one of two serves again")
 	require.Equal(t, []string{"b/e1"}, gone(d.Tell(on("a", 2, "e2"))))
 	d.Tell(&messages.WithdrawRequest{Binding: "c", Cluster: "e1"})
-	require.Equal(t, []string{"all 4/6 0, 0"}, stood(d.Network))
+	require.Equal(t, []string{"all 4/6 0, 0"}, listed(d.Network))
 }
 
 // TestTheStatusOfABudgetSaysAll follows two budgets of everything, one of them for each workload by itself.
@@ -135,8 +135,8 @@ func TestTheStatusOfABudgetSaysAll(t *testing.T) {
 
 func TestABudgetOfMovesCountsWhatDoesNotServe(t *testing.T) {
 	d := funded(t, slow("all", 1))
-	sick := changed(on("a", 2, "e1"), 0, messages.Stays)
-	require.Empty(t, gone(d.Tell(sick, from("e1", "a")[0])), "two would move")
+	unhealthy := changed(on("a", 2, "e1"), 0, messages.Stays)
+	require.Empty(t, gone(d.Tell(unhealthy, from("e1", "a")[0])), "two would move")
 	require.Equal(t, []string{"a/e2"}, gone(d.Tell(from("e2", "a")...)), "nothing of it runs there")
 }
 
@@ -148,7 +148,7 @@ func TestWhoIsAskedToLeaveServesUntilItMay(t *testing.T) {
 
 func TestWhatAWorkloadCostsIsAskedAgainWhereItNoLongerRuns(t *testing.T) {
 	for name, news := range map[string]*messages.WorkloadObserved{
-		"it serves elsewhere": {Binding: "a", Budgets: []messages.BudgetName{"all"}, AtOnce: true, Expected: 2, Shares: []messages.ServingShare{
+		"it serves elsewhere": {Binding: "a", Budgets: []messages.BudgetName{"all"}, PurgedDirectly: true, Expected: 2, Shares: []messages.ServingShare{
 			{Cluster: "e1", Replicas: 2}, {Cluster: "e2", Replicas: 2, Serving: 2},
 		}},
 		"it is gone from there": on("a", 2, "e2"),
@@ -199,7 +199,7 @@ func TestABudgetThatIsEditedGoesOnCounting(t *testing.T) {
 func TestBudgetsThatBeginToCountAreShown(t *testing.T) {
 	d := drive(t, messages.Settings{})
 	d.Tell(set(keep("all", "1")), on("a", 2, "e1")).Quiet()
-	require.Equal(t, []string{"all 2/2 1, 0"}, stood(d.Tell(&messages.SettingsChanged{Settings: budgeting})))
+	require.Equal(t, []string{"all 2/2 1, 0"}, listed(d.Tell(&messages.SettingsChanged{Settings: budgeting})))
 }
 
 // TestWhoWaitsForOneThingAfterAnotherIsToldOfEach has a request wait for a rate, then for a budget, then for the rate again.
@@ -243,16 +243,16 @@ func TestWhoIsHeldKeepsNobodyFromABudget(t *testing.T) {
 func TestABudgetCountsMoreReplicasThan32BitsHold(t *testing.T) {
 	d := drive(t, budgeting)
 	n := d.Tell(set(keep("all", "50%")), on("a", math.MaxInt32, "e1", "e2"), on("b", math.MaxInt32, "e1", "e2"))
-	require.Equal(t, []string{"all 8589934588/8589934588 4294967294, 0"}, stood(n))
+	require.Equal(t, []string{"all 8589934588/8589934588 4294967294, 0"}, listed(n))
 	n = d.Tell(from("e1", "a", "b")...)
 	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
-	require.Equal(t, []string{"all 4294967294/8589934588 0, 0"}, stood(n))
+	require.Equal(t, []string{"all 4294967294/8589934588 0, 0"}, listed(n))
 	require.Empty(t, gone(d.Tell(from("e2", "a")...)))
 }
 
 func TestABudgetCountsAllThatDoesNotServeWhateverTheReason(t *testing.T) {
 	d := funded(t, keep("all", "4"))
-	require.Equal(t, []string{"all 4/6 0, 0"}, stood(d.Tell(changed(on("c", 2, "e1"), 0, messages.Leaves))))
+	require.Equal(t, []string{"all 4/6 0, 0"}, listed(d.Tell(changed(on("c", 2, "e1"), 0, messages.Leaves))))
 	require.Empty(t, gone(d.Tell(from("e1", "a")...)))
 }
 
@@ -270,7 +270,7 @@ func TestWhatDoesNotServeIsNeverKeptForItsBudget(t *testing.T) {
 	t.Run("it serves until its replacement does", func(t *testing.T) {
 		d := funded(t, keep("all", "100%"))
 		graceful := on("a", 2, "e1")
-		graceful.AtOnce = false
+		graceful.PurgedDirectly = false
 		require.Equal(t, []string{"a/e1"}, gone(d.Tell(graceful, from("e1", "a")[0])))
 	})
 }
@@ -356,7 +356,7 @@ func TestAllBudgetsOfAWorkloadHaveToAgree(t *testing.T) {
 	d.Tell(set(keep("all", "2"), keep("other", "1")), both, on("b", 2, "e1"), on("c", 2, "e1"))
 	n := d.Tell(from("e1", "a", "b")...)
 	require.Equal(t, []string{"b/e1"}, gone(n))
-	require.Equal(t, []string{"all 4/6 2, 0", "other 2/2 1, 1"}, stood(n))
+	require.Equal(t, []string{"all 4/6 2, 0", "other 2/2 1, 1"}, listed(n))
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(set(keep("all", "2"), keep("other", "0")))))
 }
 
@@ -365,7 +365,7 @@ func TestABudgetMayHoldForEachWorkloadByItself(t *testing.T) {
 	d.Tell(set(single(keep("all", "50%"))), on("a", 2, "e1", "e2"), on("b", 2, "e1", "e2"))
 	n := d.Tell(append(from("e1", "a", "b"), from("e2", "a", "b")...)...)
 	require.Equal(t, []string{"a/e1", "b/e1"}, gone(n))
-	require.Equal(t, []string{"all 4/8 0, 2"}, stood(n))
+	require.Equal(t, []string{"all 4/8 0, 2"}, listed(n))
 	moved := on("b", 2, "u1", "e2")
 	require.Equal(t, []string{"b/e2"}, gone(d.Tell(moved)))
 }
@@ -474,6 +474,6 @@ func TestReplicasBeyondWhatIsExpectedLetNothingMoreGo(t *testing.T) {
 	twice := on("a", 2, "e1", "u1")
 	twice.Expected = 2
 	n := d.Tell(twice, changed(on("c", 2, "e1"), 0, messages.Stays))
-	require.Equal(t, []string{"all 4/6 0, 0"}, stood(n))
+	require.Equal(t, []string{"all 4/6 0, 0"}, listed(n))
 	require.Empty(t, gone(d.Tell(from("e1", "b")...)))
 }

@@ -35,7 +35,7 @@ func TestPeopleHoldAllOneClusterOrOneWorkload(t *testing.T) {
 	for name, c := range map[string]struct {
 		hold    *messages.HoldChanged
 		told    *messages.EvictionDelayed
-		goes    []string // at once
+		goes    []string // together
 		goesNot []string // before it is lifted
 	}{
 		"all": {
@@ -160,17 +160,17 @@ func TestWhoIsLetGoByAHoldMeetsTheLimitsByPriority(t *testing.T) {
 }
 
 func TestSickApplicationsWaitForPeopleAndNothingElse(t *testing.T) {
-	sick := request("a")
-	sick.Cluster, sick.Unlimited = "e1", true
+	unhealthy := request("a")
+	unhealthy.Cluster, unhealthy.Unlimited = "e1", true
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
 	d.Tell(from("e1", "b", "c")...)
-	require.Equal(t, []string{"a/e1"}, gone(d.Tell(sick)))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(unhealthy)))
 	d.Tell(hold(onE1, "rack"))
-	d.Tell(sick).Told(bindingAt("a"), heldBack("e1", "Held", "evictions from cluster e1 are held: rack"))
+	d.Tell(unhealthy).Told(bindingAt("a"), heldBack("e1", "Held", "evictions from cluster e1 are held: rack"))
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(hold(onE1, ""))))
 
 	d = drive(t, messages.Settings{ClusterEvictionRate: 0.1})
-	require.Equal(t, []string{"a/e1"}, gone(d.Tell(sick)))
+	require.Equal(t, []string{"a/e1"}, gone(d.Tell(unhealthy)))
 	require.Equal(t, []string{"b/e1"}, gone(d.Tell(from("e1", "b")...)), "it took nothing from the limits")
 }
 

@@ -176,7 +176,7 @@ func TestBudgetsReserveWhatWasPermittedUntilItIsUsed(t *testing.T) {
 	}}}})
 	runs := func(binding messages.BindingName, d messages.EvictionStage) *messages.WorkloadObserved {
 		return &messages.WorkloadObserved{
-			Binding: binding, Budgets: []messages.BudgetName{"all"}, AtOnce: true, Expected: 2,
+			Binding: binding, Budgets: []messages.BudgetName{"all"}, PurgedDirectly: true, Expected: 2,
 			Shares: []messages.ServingShare{{Cluster: "m1", Replicas: 2, Serving: 2, Stage: d}},
 		}
 	}

@@ -39,7 +39,7 @@ func (w *workload) count(by int64) {
 func (w *workload) available(without messages.ClusterName, clusters map[messages.ClusterName]*domain) (n int64) {
 	for i := range w.observed.Shares {
 		s := &w.observed.Shares[i]
-		gone := w.observed.AtOnce && (s.Stage > messages.Asks || s.Cluster == without || w.reserved(s.Cluster))
+		gone := w.observed.PurgedDirectly && (s.Stage > messages.Asks || s.Cluster == without || w.reserved(s.Cluster))
 		if c := clusters[s.Cluster]; !gone && (c == nil || !c.state.unhealthy) {
 			n += int64(s.Serving)
 		}

@@ -94,7 +94,7 @@ func (k *Kubelet) woken(now time.Time, out *actors.Outbox) {
 		return
 	}
 	if returned {
-		k.beginAnew(now)
+		k.resume(now)
 	}
 	k.report(returned, out)
 	k.work(now, out)

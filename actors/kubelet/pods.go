@@ -134,9 +134,9 @@ func (p *pod) wants(b *messages.KubeletBehaviour) step {
 	return nothing
 }
 
-// beginAnew has a kubelet that has returned begin with what is overdue, and with the pods of whose deletion it hears now: pods that are to
+// resume has a kubelet that has returned begin with what is overdue, and with the pods of whose deletion it hears now: pods that are to
 // start need their time, deleted ones have their grace period. Pods that have finished meanwhile have.
-func (k *Kubelet) beginAnew(now time.Time) {
+func (k *Kubelet) resume(now time.Time) {
 	var overdue []*pod
 	for _, p := range slices.Clone(k.plan) {
 		if !p.due.After(now) || p.unheard {

@@ -135,7 +135,7 @@ func (m *Member) awaitStartup(now time.Time, c *copyState, out *actors.Outbox) {
 	}
 	c.servesAt = now.Add(d)
 	heap.Push(&m.starting, startup{at: c.servesAt, binding: c.binding})
-	if room, limited := m.room[c.binding]; limited && c.up && c.replicas > room {
+	if capacity, limited := m.capacity[c.binding]; limited && c.up && c.replicas > capacity {
 		m.report(c, out)
 	}
 }
@@ -198,8 +198,8 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	m.reportOf(c.binding, r, out)
 }
 
-// startAnew starts all copies again, if there is power.
-func (m *Member) startAnew(now time.Time, out *actors.Outbox) {
+// startAll starts all copies again, if there is power.
+func (m *Member) startAll(now time.Time, out *actors.Outbox) {
 	if m.outages.Power {
 		return
 	}

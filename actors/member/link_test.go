@@ -72,11 +72,11 @@ func TestReportsThatAreShuffledOvertakeOneAnother(t *testing.T) {
 func TestWhatAClusterSaysOfItselfGoesTheSameWay(t *testing.T) {
 	d := drive(t, 0)
 	ready := &messages.ConditionReported{Type: api.ConditionReady, Status: metav1.ConditionTrue}
-	room := &messages.ResourcesReported{Summary: &api.ResourceSummary{}}
+	capacity := &messages.ResourcesReported{Summary: &api.ResourceSummary{}}
 	d.Tell(&messages.ClusterSays{Report: ready}).Told(home, ready)
 	disturb(d, messages.ReportsLost, 0)
-	d.Tell(&messages.ClusterSays{Report: ready}, &messages.ClusterSays{Report: room}).Quiet()
-	d.Advance(time.Minute).Told(home, ready, room)
+	d.Tell(&messages.ClusterSays{Report: ready}, &messages.ClusterSays{Report: capacity}).Quiet()
+	d.Advance(time.Minute).Told(home, ready, capacity)
 }
 
 func TestNothingArrivesOfASilentMember(t *testing.T) {

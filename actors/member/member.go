@@ -22,8 +22,8 @@ type Member struct {
 	forced map[messages.BindingName]api.ResourceHealth
 	// statuses are what copies of single bindings say of themselves.
 	statuses map[messages.BindingName]string
-	// room is for how many replicas of single bindings there is capacity; any number of others.
-	room map[messages.BindingName]int32
+	// capacity is for how many replicas of single bindings there is capacity; any number of others.
+	capacity map[messages.BindingName]int32
 
 	// copies in no order that means anything; at maps each to its index. No binding manages the preserved ones.
 	copies    shelf
@@ -51,7 +51,7 @@ func New(cluster messages.ClusterName, settings messages.Settings, seed uint64) 
 		behaviour: messages.MemberBehaviour{Health: api.Healthy},
 		forced:    map[messages.BindingName]api.ResourceHealth{},
 		statuses:  map[messages.BindingName]string{},
-		room:      map[messages.BindingName]int32{},
+		capacity:  map[messages.BindingName]int32{},
 		at:        map[messages.BindingName]int{},
 		preserved: map[messages.BindingName]copyState{},
 	}
@@ -85,7 +85,7 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 	case *messages.ClusterSays:
 		m.clusterSays(msg.Report, out)
 	case *messages.Rebooted:
-		m.startAnew(now, out)
+		m.startAll(now, out)
 	case *messages.SettingsChanged:
 		m.settings = msg.Settings
 	case *messages.Woken:

@@ -333,10 +333,10 @@ func force(b messages.BindingName, h api.ResourceHealth) *messages.HealthForced 
 }
 
 func TestHealthIsForcedForOneOrForAll(t *testing.T) {
-	sick := &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1}
+	report := &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1}
 	d := drive(t, 0)
 	d.Tell(run("web", 2, 1), run("shop", 1, 1))
-	d.Tell(force("web", api.Unhealthy)).Recorded().Told(web, sick).Told(shop)
+	d.Tell(force("web", api.Unhealthy)).Recorded().Told(web, report).Told(shop)
 	d.Tell(force("", api.Unknown)).
 		Told(web, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1}).
 		Told(shop, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1})
@@ -471,7 +471,7 @@ func TestAMemberAsksWhetherAnOldCopyIsToGo(t *testing.T) {
 }
 
 func TestACopyThatRanBeforeIsAsItWasReported(t *testing.T) {
-	sick := &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1}
+	report := &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1}
 	for name, c := range map[string]struct {
 		found messages.CopyFound
 		now   *messages.CopyReported
@@ -481,7 +481,7 @@ func TestACopyThatRanBeforeIsAsItWasReported(t *testing.T) {
 		"its replicas were not counted": {messages.CopyFound{Health: api.Healthy}, healthy(3, 1), nil},
 		"replicas start":                {messages.CopyFound{Health: api.Healthy, Ready: 1}, healthy(1, 1), []messages.Message{healthy(3, 1)}},
 		"it starts":                     {messages.CopyFound{Health: api.Unhealthy, Starting: true}, unhealthy(0), []messages.Message{healthy(3, 1)}},
-		"it is Unhealthy, and stays so": {messages.CopyFound{Health: api.Unhealthy}, sick, nil},
+		"it is Unhealthy, and stays so": {messages.CopyFound{Health: api.Unhealthy}, report, nil},
 		"it is Unknown, and stays so":   {messages.CopyFound{Health: api.Unknown}, &messages.CopyReported{Cluster: "m1", Health: api.Unknown, ForPlacement: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func (m *Member) outagesSet(now time.Time, s *messages.OutagesSet, out *actors.O
 	m.heartbeat(now, before, s.RenewedAt, out)
 	m.tellAPIServer(before, out)
 	if returned {
-		m.startAnew(now, out)
+		m.startAll(now, out)
 	}
 	if before.Unseen() && !m.outages.Unseen() {
 		m.sayAgain(out)
@@ -106,8 +106,8 @@ func (m *Member) available(c *copyState) int32 {
 		return 0
 	}
 	serve := min(c.ready, c.replicas)
-	if room, limited := m.room[c.binding]; limited {
-		serve = min(serve, room)
+	if capacity, limited := m.capacity[c.binding]; limited {
+		serve = min(serve, capacity)
 	}
 	return serve
 }

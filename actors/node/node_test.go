@@ -430,7 +430,7 @@ func TestDisruptionTakesOffWhatIsOnItsWay(t *testing.T) {
 	d.Tell(stored("False", notReady+":NoSchedule")).Quiet()
 }
 
-// TestARestart of the controllers takes every failure taint off in Kubernetes, and the first pass adds it again; grace periods begin anew.
+// TestARestart of the controllers takes every failure taint off in Kubernetes, and the first pass adds it again; grace periods begin again.
 func TestARestartOfTheControllers(t *testing.T) {
 	dead := stored("Unknown", unreachable+":NoSchedule", unreachable+":NoExecute")
 	d := drive(t, kubernetes)

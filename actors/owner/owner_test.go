@@ -15,7 +15,7 @@ import (
 	"leeward/messages"
 )
 
-// driver drives one owner. It stands in for the API server: it keeps the pods that the owner created.
+// driver drives one owner. As the API server does, it keeps the pods that the owner created.
 type driver struct {
 	*actorstest.Driver[messages.ToOwner]
 	t    *testing.T
@@ -283,7 +283,7 @@ func TestATaintedNodeGetsNoDaemonPod(t *testing.T) {
 	d.Tell(node("n1"))
 	name := d.names()[0]
 	d.becomes(name, on("n1"), ready(0)).Quiet()
-	d.Tell(node("n1", taint("dedicated", corev1.TaintEffectNoSchedule))).Quiet() // it may stay
+	d.Tell(node("n1", taint("dedicated", corev1.TaintEffectNoSchedule))).Quiet() // it can remain
 	d.Tell(node("n1", taint("dedicated", corev1.TaintEffectNoExecute)))
 	require.Equal(t, []string{name}, d.deleted("its node should not run it"))
 	d.gone(name).Quiet()

@@ -26,9 +26,9 @@ type PodScheduler struct {
 	// dirty are the pending pods to decide on at the end of this instant, waiting those that no node could take.
 	dirty   []*entry
 	waiting map[messages.PodName]*entry
-	// roomier are the nodes that may take more since the last decision; spreads is set where pods came or went, which matters to
+	// freed are the nodes that may take more since the last decision; spreads is set where pods came or went, which matters to
 	// pods that are spread.
-	roomier []messages.NodeName
+	freed   []messages.NodeName
 	spreads bool
 }
 
@@ -90,7 +90,7 @@ func (s *PodScheduler) Receive(now time.Time, m messages.ToPodScheduler, out *ac
 	default:
 		panic(fmt.Sprintf("pod scheduler: unknown message %T", m))
 	}
-	if len(s.dirty) > 0 || len(s.waiting) > 0 && (len(s.roomier) > 0 || s.spreads) {
+	if len(s.dirty) > 0 || len(s.waiting) > 0 && (len(s.freed) > 0 || s.spreads) {
 		out.WakeAt(now)
 	}
 }
@@ -99,7 +99,7 @@ func (s *PodScheduler) nodeViewed(v *messages.NodeView) {
 	s.fleet.Put(&podplacement.Node{
 		Name: string(v.Name), Labels: v.Labels, Taints: v.Taints, Unschedulable: v.Unschedulable, Allocatable: v.Allocatable,
 	})
-	s.roomier, s.spreads = append(s.roomier, v.Name), true
+	s.freed, s.spreads = append(s.freed, v.Name), true
 }
 
 // nodeGone forgets a node. Fewer domains may allow a smaller skew elsewhere.
@@ -199,7 +199,7 @@ func (s *PodScheduler) leave(e *entry) {
 		return
 	}
 	s.fleet.Remove(string(e.on), e.kind.shape, e.ending)
-	s.roomier, s.spreads = append(s.roomier, e.on), true
+	s.freed, s.spreads = append(s.freed, e.on), true
 	e.on, e.ending = "", false
 }
 
@@ -245,9 +245,9 @@ func gone(e *entry) int {
 
 // requeue marks the waiting pods that a changed node could take now. It looks once at the pods of one shape.
 func (s *PodScheduler) requeue() {
-	slices.Sort(s.roomier)
-	roomier, spreads := slices.Compact(s.roomier), s.spreads
-	s.roomier, s.spreads = s.roomier[:0], false
+	slices.Sort(s.freed)
+	freed, spreads := slices.Compact(s.freed), s.spreads
+	s.freed, s.spreads = s.freed[:0], false
 	if len(s.waiting) == 0 {
 		return
 	}
@@ -258,7 +258,7 @@ func (s *PodScheduler) requeue() {
 		}
 		helps, known := helped[e.kind]
 		if !known {
-			helps = spreads && e.kind.failed == nil && e.kind.shape.Spreads() || slices.ContainsFunc(roomier, func(n messages.NodeName) bool {
+			helps = spreads && e.kind.failed == nil && e.kind.shape.Spreads() || slices.ContainsFunc(freed, func(n messages.NodeName) bool {
 				return s.planner.Takes(e.kind.shape, string(n))
 			})
 			helped[e.kind] = helps

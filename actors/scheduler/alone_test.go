@@ -33,12 +33,12 @@ func TestWhatMayTakeNothingAlongIsHeldUntilThereIsAnotherWay(t *testing.T) {
 			require.Equal(t, &messages.Obstacle{
 				Reason: "BudgetSpent", Message: "only the whole workload can be moved; the copies on m2 would be removed at the same time",
 			}, held.Obstacle)
-			room := d.Tell(in("eu", cluster("m4", "2")))
+			growth := d.Tell(in("eu", cluster("m4", "2")))
 			if lapses {
-				room.Told(bindingAt("web"), &messages.DestinationFound{Request: word.Request, Clusters: []messages.ClusterName{"m1"}})
+				growth.Told(bindingAt("web"), &messages.DestinationFound{Request: word.Request, Clusters: []messages.ClusterName{"m1"}})
 				return
 			}
-			require.Equal(t, targets("m2:2", "m4:2"), decided(t, room, "web").Targets)
+			require.Equal(t, targets("m2:2", "m4:2"), decided(t, growth, "web").Targets)
 		})
 	}
 }

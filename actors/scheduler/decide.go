@@ -75,7 +75,7 @@ func (s *Scheduler) seek(now time.Time, e *entry, out *actors.Outbox) {
 		s.decideStaying(now, e, obstacleOf(all), out)
 		return
 	}
-	s.keepRoom(e.asked, d.Targets)
+	s.keepGrowth(e.asked, d.Targets)
 	next := *e.asked
 	found := next.Seeking[:n]
 	next.Seeking = next.Seeking[n:]

@@ -35,7 +35,7 @@ func TestWorkloadsThatMustBeApartWaitForAClusterOfTheirOwn(t *testing.T) {
 	require.Equal(t, targets("m1:1"), told.Targets)
 }
 
-// TestNobodyIsAnotherOfItsOwnGroup: a workload neither keeps itself company nor stands in its own way.
+// TestNobodyIsAnotherOfItsOwnGroup: a workload neither keeps itself company nor excludes itself.
 func TestNobodyIsAnotherOfItsOwnGroup(t *testing.T) {
 	d := drive(t, settings(grouping), cluster("m1", "2"), cluster("m2", "9"))
 	for group, m := range map[string]*messages.PlaceBinding{

@@ -45,7 +45,7 @@ func TestWhyItIsHeldFollowsAClusterThatIsGone(t *testing.T) {
 	require.Equal(t, "0/1 clusters are available: 1 cluster(s) was being drained or evicted from.", told.Obstacle.Message)
 }
 
-// Where it is held, a placement that is edited, or asked for anew, is applied once, though it leads nowhere else.
+// Where it is held, a placement that is edited, or asked for again, is applied once, though it leads nowhere else.
 func TestAPlacementThatIsEditedIsAppliedWhereABindingIsHeld(t *testing.T) {
 	for name, asks := range map[string]func(*messages.PlaceBinding){
 		"edited":         func(m *messages.PlaceBinding) { m.Applied = aggregated() },

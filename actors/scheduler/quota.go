@@ -72,7 +72,7 @@ func takes(m *messages.PlaceBinding) quota.Usage {
 	if m == nil {
 		return quota.Usage{}
 	}
-	return use(m, append(slices.Clip(m.Targets), unplaced(m)...))
+	return use(m, append(slices.Clip(m.Targets), missing(m)...))
 }
 
 // use is what a binding takes of its quotas for some targets.
@@ -83,8 +83,8 @@ func use(m *messages.PlaceBinding, targets []api.TargetCluster) quota.Usage {
 	return quota.Of(targets, nil, m.Set.Components)
 }
 
-// unplaced is what a binding must have back, as targets on no cluster.
-func unplaced(m *messages.PlaceBinding) []api.TargetCluster {
+// missing is what a binding must have back, as targets on no cluster.
+func missing(m *messages.PlaceBinding) []api.TargetCluster {
 	if m.Set == nil {
 		return []api.TargetCluster{{Replicas: m.Unreplaced}}
 	}

@@ -176,21 +176,21 @@ func (s *Scheduler) account(before, after *messages.PlaceBinding) {
 	s.queue.freed = s.queue.freed || fewer || grouped || freed
 }
 
-// keepRoom keeps what a placement gains from those that come later in the order of urgency, until the binding has asked
+// keepGrowth keeps what a placement gains from those that come later in the order of urgency, until the binding has asked
 // for a permit: the governor answers before the scheduler's next turn.
-func (s *Scheduler) keepRoom(m *messages.PlaceBinding, next []api.TargetCluster) {
-	room := &messages.PlaceBinding{HasReplicas: m.HasReplicas, Requirements: m.Requirements, Set: m.Set}
+func (s *Scheduler) keepGrowth(m *messages.PlaceBinding, next []api.TargetCluster) {
+	growth := &messages.PlaceBinding{HasReplicas: m.HasReplicas, Requirements: m.Requirements, Set: m.Set}
 	for _, t := range next {
 		more := t.Replicas - api.ReplicasOn(m.Targets, t.Name)
 		if came := !hasTarget(m.Targets, t.Name); came || more > 0 {
-			room.Targets = append(room.Targets, api.TargetCluster{Name: t.Name, Replicas: more})
+			growth.Targets = append(growth.Targets, api.TargetCluster{Name: t.Name, Replicas: more})
 			if came && s.settings.CountsStarts() {
-				room.Starting = append(room.Starting, messages.ClusterName(t.Name))
+				growth.Starting = append(growth.Starting, messages.ClusterName(t.Name))
 			}
 		}
 	}
-	s.occupy(nil, room)
-	s.reservations.kept = append(s.reservations.kept, room)
+	s.occupy(nil, growth)
+	s.reservations.kept = append(s.reservations.kept, growth)
 }
 
 // occupy takes capacity and starts for one request in place of another; either may be nil.
@@ -202,10 +202,10 @@ func (s *Scheduler) occupy(before, after *messages.PlaceBinding) {
 	}
 }
 
-// freeRoom gives back what was kept for bindings that asked for a permit.
-func (s *Scheduler) freeRoom() {
-	for _, room := range s.reservations.kept {
-		s.occupy(room, nil)
+// freeGrowth gives back what was kept for bindings that asked for a permit.
+func (s *Scheduler) freeGrowth() {
+	for _, growth := range s.reservations.kept {
+		s.occupy(growth, nil)
 	}
 	s.queue.freed = s.queue.freed || len(s.reservations.kept) > 0
 	s.reservations.kept = nil
@@ -213,7 +213,7 @@ func (s *Scheduler) freeRoom() {
 
 // decideAll serves what the instant brought, in canonical order.
 func (s *Scheduler) decideAll(now time.Time, out *actors.Outbox) {
-	s.freeRoom()
+	s.freeGrowth()
 	s.markByFleet()
 	s.queue.begin()
 	s.decideSome(now, out)

@@ -33,8 +33,8 @@ type Zone struct {
 	// rate is what the limiter is set to at the end of this instant, where set.
 	rate float64
 	set  bool
-	// anew is set where the limiter is replaced by a new one at the end of this instant.
-	anew bool
+	// renewed is set where the limiter is replaced by a new one at the end of this instant.
+	renewed bool
 }
 
 // New returns a zone without nodes, whose bucket is full.
@@ -52,7 +52,7 @@ func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
 	case *messages.ZoneRateSet:
 		z.rate, z.set = m.Rate, true
 	case *messages.ControllersRestarted:
-		z.anew = true
+		z.renewed = true
 	case *messages.Woken:
 		z.work(now, out)
 	default:
@@ -76,8 +76,8 @@ func before(a, b messages.NodeQueued) int {
 
 // work lets as many nodes have their taint as there are tokens.
 func (z *Zone) work(now time.Time, out *actors.Outbox) {
-	if z.anew {
-		z.limiter, z.anew = nodelife.NewLimiter(z.rules.Rate), false
+	if z.renewed {
+		z.limiter, z.renewed = nodelife.NewLimiter(z.rules.Rate), false
 	}
 	if z.set {
 		z.limiter, z.set = z.limiter.Swap(z.rate, now, z.rules.Sticky), false
@@ -95,7 +95,7 @@ func (z *Zone) work(now time.Time, out *actors.Outbox) {
 
 // next is when the zone must work; zero: nothing is queued, or no token will come.
 func (z *Zone) next(now time.Time) time.Time {
-	if z.set || z.anew {
+	if z.set || z.renewed {
 		return now
 	}
 	at, ever := z.limiter.FreeAt()

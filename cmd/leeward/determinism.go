@@ -54,7 +54,7 @@ func sameRun(run, again *replay.Run) error {
 // everything is all that a run says: every fact with its number, the expectations and the objects.
 func everything(run *replay.Run) ([]byte, error) {
 	var text bytes.Buffer
-	if err := report.WriteStory(&text, run, journal.Style{Wide: true}); err != nil {
+	if err := report.WriteTranscript(&text, run, journal.Style{Wide: true}); err != nil {
 		return nil, err
 	}
 	document, err := report.Encode(run)

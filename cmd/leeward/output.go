@@ -72,11 +72,11 @@ func (r *replaying) report(w io.Writer, colour, many bool) writer {
 	case r.output.word == "github":
 		return &report.GitHub{W: w}
 	case r.output.word == "wide":
-		return &report.Story{W: w, Style: journal.Style{Wide: true, Colour: colour}}
+		return &report.Transcript{W: w, Style: journal.Style{Wide: true, Colour: colour}}
 	case many:
 		return &report.Summary{W: w, Colour: colour}
 	default:
-		return &report.Story{W: w, Style: journal.Style{Colour: colour, Fold: true}}
+		return &report.Transcript{W: w, Style: journal.Style{Colour: colour, Fold: true}}
 	}
 }
 

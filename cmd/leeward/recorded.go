@@ -136,10 +136,10 @@ func (r *replaying) hold(s *scenario.Scenario, run *replay.Run) {
 	if !is {
 		return
 	}
-	var stood []api.Object
+	var existing []api.Object
 	if s.Began != nil {
-		stood = s.Began.Objects
+		existing = s.Began.Objects
 	}
-	run.Compared = incident.Compare(recorded.evictions, incident.Replayed(run, stood), recorded.end)
+	run.Compared = incident.Compare(recorded.evictions, incident.Replayed(run, existing), recorded.end)
 	run.Assumed = recorded.assumed
 }

@@ -126,7 +126,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 		}
 		return nil
 	}
-	err = inOrder(r.atOnce(), len(tasks), func(i int) *replay.Run { return r.replay(tasks[i]) }, take)
+	err = inOrder(r.workers(), len(tasks), func(i int) *replay.Run { return r.replay(tasks[i]) }, take)
 	if err == nil {
 		err = out.close()
 	}
@@ -180,9 +180,9 @@ func (r *replaying) overrides() bool {
 	return r.profile != "" || len(r.set) > 0 || r.until != 0 || len(r.with) > 0
 }
 
-// atOnce is how many tasks may run at the same time. A check of determinism changes the number of CPUs, so it
+// workers is how many tasks may run at the same time. A check of determinism changes the number of CPUs, so it
 // must be alone.
-func (r *replaying) atOnce() int {
+func (r *replaying) workers() int {
 	if r.determinism {
 		return 1
 	}

@@ -28,8 +28,8 @@ type transcripts struct {
 	// scenarios of the file, in its order.
 	scenarios []string
 	// timelines by scenario, read when the first is asked for; changed is set while some are not written yet.
-	stories map[string][]byte
-	changed bool
+	recorded map[string][]byte
+	changed  bool
 }
 
 // transcriptsBeside returns the transcripts of every file that holds one of the scenarios.
@@ -48,41 +48,41 @@ func transcriptsBeside(scenarios []*scenario.Scenario) map[string]*transcripts {
 
 // read reads the timelines. A file that is not there holds none.
 func (t *transcripts) read() error {
-	if t.stories != nil {
+	if t.recorded != nil {
 		return nil
 	}
 	text, err := os.ReadFile(t.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read transcript: %w", err)
 	}
-	t.stories = map[string][]byte{}
+	t.recorded = map[string][]byte{}
 	switch {
 	case err != nil:
 	case len(t.scenarios) == 1:
-		t.stories[t.scenarios[0]] = text
+		t.recorded[t.scenarios[0]] = text
 	default:
 		for _, section := range txtar.Parse(text).Files {
-			t.stories[section.Name] = section.Data
+			t.recorded[section.Name] = section.Data
 		}
 	}
 	return nil
 }
 
 // record takes a timeline over, to be written with the others of its file.
-func (t *transcripts) record(scenario string, story []byte) {
-	t.stories[scenario] = story
+func (t *transcripts) record(scenario string, transcript []byte) {
+	t.recorded[scenario] = transcript
 	t.changed = true
 }
 
 // text is the whole file: every timeline of a scenario that there is.
 func (t *transcripts) text() []byte {
 	if len(t.scenarios) == 1 {
-		return t.stories[t.scenarios[0]]
+		return t.recorded[t.scenarios[0]]
 	}
 	archive := &txtar.Archive{}
 	for _, name := range t.scenarios {
-		if story, found := t.stories[name]; found {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: story})
+		if transcript, found := t.recorded[name]; found {
+			archive.Files = append(archive.Files, txtar.File{Name: name, Data: transcript})
 		}
 	}
 	return txtar.Format(archive)
@@ -124,13 +124,13 @@ func (r *replaying) transcript(t task, run *replay.Run) error {
 		return nil
 	}
 	var now bytes.Buffer
-	if err := report.WriteStory(&now, run, journal.Style{}); err != nil {
+	if err := report.WriteTranscript(&now, run, journal.Style{}); err != nil {
 		return err
 	}
 	if err := t.transcripts.read(); err != nil {
 		return err
 	}
-	recorded, found := t.transcripts.stories[t.scenario.Name]
+	recorded, found := t.transcripts.recorded[t.scenario.Name]
 	switch {
 	case found && bytes.Equal(recorded, now.Bytes()), !found && !r.update:
 	case r.update:

@@ -25,7 +25,7 @@ func TestTranscriptsAreReadAsTheyWereWritten(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		scenarios []string
-		stories   map[string]string
+		recorded  map[string]string
 		text      string
 	}{
 		{"one story stands alone", []string{"calm"}, map[string]string{"calm": "calm  profile leeward\n"}, "calm  profile leeward\n"},
@@ -37,8 +37,8 @@ func TestTranscriptsAreReadAsTheyWereWritten(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "first.golden")
 			written := &transcripts{name: file, scenarios: c.scenarios}
 			require.NoError(t, written.read(), "a file that is not there holds no story")
-			for name, story := range c.stories {
-				written.record(name, []byte(story))
+			for name, transcript := range c.recorded {
+				written.record(name, []byte(transcript))
 			}
 			require.NoError(t, written.write(io.Discard))
 			text, err := os.ReadFile(file)

@@ -22,7 +22,7 @@ import (
 )
 
 // supervised runs machines that fail as they are told, a failure each time that they are made, some time apart. It
-// returns how often they were made anew, and what was logged.
+// returns how often they were rebuilt, and what was logged.
 func supervised(ctx context.Context, apart time.Duration, failures ...error) (restarts int, log string, err error) {
 	var out bytes.Buffer
 	c := clock.NewMock()
@@ -85,7 +85,7 @@ func TestMachinesThatASharedStoreDoesNotHearEndTheirTerm(t *testing.T) {
 	}
 }
 
-// TestMachinesThatAreNotWantedAnyMoreAreNoFailure stops a daemon while machines are made anew.
+// TestMachinesThatAreNotWantedAnyMoreAreNoFailure stops a daemon while machines are rebuilt.
 func TestMachinesThatAreNotWantedAnyMoreAreNoFailure(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var out bytes.Buffer

@@ -108,7 +108,7 @@ func validateOverflow(term *api.ClusterAffinityTerm, r *api.ReplicaSchedulingStr
 		return nil
 	}
 	path := at.Child("overflowAffinities")
-	if !dividesByRoom(r) {
+	if !dividesByCapacity(r) {
 		errs = append(errs, field.Forbidden(path, "replicas must be Divided, and Aggregated or weighted by "+api.DynamicByAvailableReplicas))
 	}
 	if isUnbounded(&term.ClusterAffinity) {
@@ -124,7 +124,7 @@ func validateOverflow(term *api.ClusterAffinityTerm, r *api.ReplicaSchedulingStr
 	return errs
 }
 
-func dividesByRoom(r *api.ReplicaSchedulingStrategy) bool {
+func dividesByCapacity(r *api.ReplicaSchedulingStrategy) bool {
 	if r == nil || r.ReplicaSchedulingType != api.Divided {
 		return false
 	}

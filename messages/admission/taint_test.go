@@ -263,7 +263,7 @@ func TestNodesAndPodsAreValidatedAsInKubernetes(t *testing.T) {
 	}
 }
 
-// The example of the documentation is admitted, and no field of Leeward's own is left out.
+// The example of the documentation is admitted, and no field of Leeward's own is omitted.
 func TestTheDocumentedPolicyIsAdmitted(t *testing.T) {
 	page, err := os.ReadFile("../../docs/taint-policies.md")
 	require.NoError(t, err)

@@ -105,9 +105,9 @@ func TestLettersAreUsedAgain(t *testing.T) {
 	var l letters
 	var a, b mailbox
 	for range 100 {
-		l.push(&a, woken, nobody)
-		l.push(&b, &bomb{}, nobody)
-		l.push(&a, &bomb{}, nobody)
+		l.push(&a, woken, noSender)
+		l.push(&b, &bomb{}, noSender)
+		l.push(&a, &bomb{}, noSender)
 		require.IsType(t, &messages.Woken{}, l.first(a))
 		l.pop(&a)
 		require.IsType(t, &bomb{}, l.first(a))

@@ -89,7 +89,7 @@ func (l *lane) unpack(closing bool) bool {
 	f.mu.Unlock()
 	for _, p := range arrived {
 		for _, mail := range p.mail {
-			l.send(mail.To, mail.Message, nobody)
+			l.send(mail.To, mail.Message, noSender)
 		}
 		clear(p.mail)
 		p.mail = p.mail[:0]

@@ -135,7 +135,7 @@ func (l *lane) wakeKind(kind int64) {
 	}
 	for _, id := range l.due {
 		l.counters.Woken++
-		l.deliver(id, woken, nobody)
+		l.deliver(id, woken, noSender)
 	}
 }
 

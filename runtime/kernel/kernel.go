@@ -101,7 +101,7 @@ func (k *Kernel) home(a messages.Address) *lane {
 func (k *Kernel) Post(to messages.Address, m messages.Message) uint64 {
 	mustBeMessage(to, m)
 	k.posted++
-	k.home(to).send(to, m, nobody)
+	k.home(to).send(to, m, noSender)
 	return k.posted
 }
 
@@ -113,7 +113,7 @@ func (k *Kernel) PostAll(kind messages.Kind, m messages.Message) {
 		for id := range l.cells.used {
 			if c := l.cells.at(id); c.host != nil && c.kind == kind && !c.stopping {
 				k.posted++
-				l.deliver(id, m, nobody)
+				l.deliver(id, m, noSender)
 			}
 		}
 	}

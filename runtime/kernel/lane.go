@@ -109,7 +109,7 @@ func (l *lane) deliver(id int32, m messages.Message, from int32) {
 
 // isAt reports whether an actor takes what is sent to an address. It may have ended, and its cell be another's.
 func (l *lane) isAt(id int32, a messages.Address) bool {
-	if id == nobody {
+	if id == noSender {
 		return false
 	}
 	c := l.cells.at(id)

@@ -21,8 +21,8 @@ type letter struct {
 	from    int32 // its sender on this lane, or none
 }
 
-// nobody is the sender of what comes from outside, or from another lane.
-const nobody int32 = -1
+// noSender is the sender of what comes from outside, or from another lane.
+const noSender int32 = -1
 
 func (l *letters) push(box *mailbox, m messages.Message, from int32) {
 	i := l.take()

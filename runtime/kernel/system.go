@@ -131,7 +131,7 @@ func (h handle) post(m messages.Message) {
 		h.lane.counters.DeadLettered++
 		return
 	}
-	h.lane.deliver(h.id, m, nobody)
+	h.lane.deliver(h.id, m, noSender)
 }
 
 // SendSystemMessage stops the actor. It cannot be watched: a watcher hears from protoactor's dead

@@ -25,7 +25,7 @@ var (
 
 func TestARecordingIsHeldAgainstItsReplayInATable(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out}, comparing(
+	write(t, &Transcript{W: &out}, comparing(
 		replay.Comparison{Binding: "shop/web", Cluster: "m1", Recorded: left, Replayed: stuck, Verdict: replay.Differs},
 		replay.Comparison{Binding: "shop/db", Cluster: "m1", Recorded: recant, Verdict: replay.OnlyRecorded},
 		replay.Comparison{Binding: "shop/a", Cluster: "m1", Recorded: stuck, Replayed: stuck, Verdict: replay.Same},
@@ -45,7 +45,7 @@ compared: 2 same, 1 differs, 1 recorded only
 
 func TestARecordingInWhichNothingMovedSaysSo(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out}, comparing())
+	write(t, &Transcript{W: &out}, comparing())
 	require.Equal(t, "outage  profile leeward  seed 1\n\nno workload left a cluster, neither as recorded nor as replayed\n\ncompared: nothing moved\n", out.String())
 }
 

@@ -61,14 +61,14 @@ type trouble struct {
 
 // Add takes the next run.
 func (j *JUnit) Add(r *replay.Run) error {
-	var story strings.Builder
+	var transcript strings.Builder
 	if !r.Passed {
-		if err := WriteStory(&story, r, journal.Style{}); err != nil {
+		if err := WriteTranscript(&transcript, r, journal.Style{}); err != nil {
 			return err
 		}
-		story.WriteString(repeated(r) + "\n")
+		transcript.WriteString(repeated(r) + "\n")
 	}
-	cases := casesOf(r, story.String())
+	cases := casesOf(r, transcript.String())
 	cases[0].Time = inSeconds(r.Elapsed)
 	j.all.suite(r.File).add(r.Elapsed, cases...)
 	return nil
@@ -83,10 +83,10 @@ func (j *JUnit) Fault(f Fault) error {
 }
 
 // casesOf are the test cases of a run: at least one.
-func casesOf(r *replay.Run, story string) []testcase {
+func casesOf(r *replay.Run, transcript string) []testcase {
 	whole := testcase{Class: r.File, Name: fmt.Sprintf("%s (seed %d)", r.Name, r.Seed), File: r.File, Line: r.Line, Time: inSeconds(0)}
 	if r.Err != nil {
-		whole.Error = &trouble{Message: r.Err.Error(), Text: story}
+		whole.Error = &trouble{Message: r.Err.Error(), Text: transcript}
 		return []testcase{whole}
 	}
 	var cases []testcase
@@ -95,8 +95,8 @@ func casesOf(r *replay.Run, story string) []testcase {
 		c.Name += ": " + e.Text
 		c.File, c.Line = e.Place(r)
 		if !e.Passed {
-			c.Failure = &trouble{Message: e.Reason, Text: story}
-			story = strings.TrimPrefix(repeated(r), "\n") // told once
+			c.Failure = &trouble{Message: e.Reason, Text: transcript}
+			transcript = strings.TrimPrefix(repeated(r), "\n") // told once
 		}
 		cases = append(cases, c)
 	}

@@ -68,7 +68,7 @@ func write(t *testing.T, s sink, runs ...*replay.Run) {
 	require.NoError(t, s.Close())
 }
 
-const passingStory = `quiet  profile leeward  seed 1
+const passingTranscript = `quiet  profile leeward  seed 1
 Nothing moves.
 
 00:00:01.500  m1                    untainted           down:NoExecute      by user
@@ -78,20 +78,20 @@ Nothing moves.
 
 func TestOneRunIsAStory(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out}, passing("quiet"))
-	require.Equal(t, passingStory+"\npassed: 1 expectation held\n", out.String())
+	write(t, &Transcript{W: &out}, passing("quiet"))
+	require.Equal(t, passingTranscript+"\npassed: 1 expectation held\n", out.String())
 }
 
 func TestAStoryIsATranscriptWithoutItsVerdict(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, WriteStory(&out, passing("quiet"), journal.Style{}))
-	require.Equal(t, passingStory, out.String())
+	require.NoError(t, WriteTranscript(&out, passing("quiet"), journal.Style{}))
+	require.Equal(t, passingTranscript, out.String())
 }
 
 func TestAFailureSaysWhyAndHowToRepeatIt(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out}, failing("quiet", 7))
-	require.Equal(t, strings.Replace(passingStory, "seed 1", "seed 7", 1)+`✗  never EvictionStarted on m1
+	write(t, &Transcript{W: &out}, failing("quiet", 7))
+	require.Equal(t, strings.Replace(passingTranscript, "seed 1", "seed 7", 1)+`✗  never EvictionStarted on m1
    00:00:01.500 nginx leaves m1
    and so does <web>
 
@@ -102,20 +102,20 @@ repeat: leeward replay scenarios/quiet.yaml --seed 1
 
 func TestARunThatEndedEarlySaysWhy(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out}, broke("quiet"))
+	write(t, &Transcript{W: &out}, broke("quiet"))
 	require.Contains(t, out.String(), "by user\n\n✗  the run ended early:\n   binding: unknown message\n\nfailed: 1 error\nrepeat: ")
 }
 
 func TestSeveralStoriesEndInOneVerdict(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out}, passing("a"), failing("b", 1))
+	write(t, &Transcript{W: &out}, passing("a"), failing("b", 1))
 	require.Contains(t, out.String(), "passed: 1 expectation held\n\nb  profile leeward")
 	require.True(t, strings.HasSuffix(out.String(), "\n2 scenarios, 2 runs, 3 expectations: 1 failed, in 24.69ms\n"), out.String())
 }
 
 func TestAStoryIsColouredWhenAsked(t *testing.T) {
 	var out strings.Builder
-	write(t, &Story{W: &out, Style: journal.Style{Colour: true}}, failing("a", 1))
+	write(t, &Transcript{W: &out, Style: journal.Style{Colour: true}}, failing("a", 1))
 	require.Contains(t, out.String(), red+broken+plain+"  never")
 	require.Contains(t, out.String(), green+held+plain+"  at")
 	require.Contains(t, out.String(), red+"failed"+plain)
@@ -279,7 +279,7 @@ func TestAnErrorIsTakenApartIntoItsProblems(t *testing.T) {
 
 func TestWritersPassOnWhatGoesWrong(t *testing.T) {
 	for name, s := range map[string]sink{
-		"story": &Story{W: full{}}, "summary": &Summary{W: full{}}, "JSON": &JSON{W: full{}}, "JUnit": &JUnit{W: full{}}, "GitHub": &GitHub{W: full{}},
+		"story": &Transcript{W: full{}}, "summary": &Summary{W: full{}}, "JSON": &JSON{W: full{}}, "JUnit": &JUnit{W: full{}}, "GitHub": &GitHub{W: full{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorIs(t, errors.Join(s.Add(failing("a", 1)), s.Close()), errFull)
@@ -291,7 +291,7 @@ func TestWritersSayWhichRunTheyCannotEncode(t *testing.T) {
 	r := passing("a")
 	r.Events = []journal.Entry{{At: start, Fact: unwritable{}}}
 	require.ErrorContains(t, (&JSON{W: full{}}).Add(r), "report a: encode Unwritable of user")
-	require.ErrorContains(t, (&Story{W: full{}, Style: journal.Style{Wide: true}}).Add(r), "write the timeline of a: encode Unwritable")
+	require.ErrorContains(t, (&Transcript{W: full{}, Style: journal.Style{Wide: true}}).Add(r), "write the timeline of a: encode Unwritable")
 }
 
 func TestTimesAreRounded(t *testing.T) {
@@ -308,9 +308,9 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// FuzzWordsOfPeople puts people's words into a run: whatever they are, JSON and XML stay well formed
+// FuzzWordsOfUsers puts people's words into a run: whatever they are, JSON and XML stay well formed
 // and keep them, and a timeline stays free of what a terminal would obey.
-func FuzzWordsOfPeople(f *testing.F) {
+func FuzzWordsOfUsers(f *testing.F) {
 	f.Add("calm", "nginx is on m1:2", "its taints are failed:NoExecute")
 	f.Add("<&>", "]]>", "two\nlines\x1b[31m")
 	f.Add("\xff", "\u2028", "\x00\u009b")
@@ -333,9 +333,9 @@ func FuzzWordsOfPeople(f *testing.F) {
 		write(t, &JUnit{W: &junit}, run)
 		require.NoError(t, xml.Unmarshal([]byte(junit.String()), new(suites)))
 
-		var story strings.Builder
-		require.NoError(t, WriteStory(&story, run, journal.Style{}))
-		for line := range strings.Lines(story.String()) {
+		var transcript strings.Builder
+		require.NoError(t, WriteTranscript(&transcript, run, journal.Style{}))
+		for line := range strings.Lines(transcript.String()) {
 			require.False(t, strings.ContainsFunc(strings.TrimSuffix(line, "\n"), unicode.IsControl), "%q", line)
 		}
 	})

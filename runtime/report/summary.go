@@ -63,7 +63,7 @@ func (s *Summary) flush() error {
 	if _, err := fmt.Fprintln(s.W); err != nil {
 		return err
 	}
-	if err := WriteStory(s.W, failed, journal.Style{Colour: s.Colour, Fold: true}); err != nil {
+	if err := WriteTranscript(s.W, failed, journal.Style{Colour: s.Colour, Fold: true}); err != nil {
 		return err
 	}
 	if err := writeVerdict(s.W, failed, paint); err != nil {

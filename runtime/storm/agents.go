@@ -41,8 +41,8 @@ type agent struct {
 	wakes time.Time
 }
 
-// atOnce is how many Works are answered together.
-const atOnce = 1024
+// writtenTogether is how many Works are answered together.
+const writtenTogether = 1024
 
 // run answers Works until the context is done.
 func (a *agents) run(ctx context.Context) error {
@@ -87,7 +87,7 @@ func (a *agents) answer() (next time.Time, err error) {
 		case !answered(w):
 			a.tell(w.Namespace, &messages.RunCopy{Binding: name, Replicas: replicas, Placement: w.Generation})
 		}
-		if len(a.writes) >= atOnce {
+		if len(a.writes) >= writtenTogether {
 			err = errors.Join(err, a.flush())
 		}
 	}
@@ -136,7 +136,7 @@ func (a *agents) tell(namespace string, msg messages.ToMember) {
 
 // flush writes what it can: what another writer has changed meanwhile is answered when it is heard of.
 func (a *agents) flush() error {
-	for part := range slices.Chunk(a.writes, min(atOnce, a.engine.AtOnce())) {
+	for part := range slices.Chunk(a.writes, min(writtenTogether, a.engine.Batch())) {
 		if err := a.commit(part); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func write(into *engine.Engine, s *messages.Settings, c clock.Clock, each func(v
 		return &Invalid{errors.Join(problems...)}
 	}
 	for len(writes) > 0 {
-		n := min(len(writes), atOnce, into.AtOnce())
+		n := min(len(writes), writtenTogether, into.Batch())
 		if err := into.Commit(writes[:n]...); err != nil {
 			return fmt.Errorf("build the fleet: %w", err)
 		}

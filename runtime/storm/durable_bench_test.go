@@ -73,8 +73,8 @@ func (d *durable) floor(b *testing.B, since int64) time.Duration {
 	}
 	runtime.GC()
 	began := cpuTime()
-	for at := 0; at < len(writes); at += atOnce {
-		require.NoError(b, into.Commit(writes[at:min(at+atOnce, len(writes))]...))
+	for at := 0; at < len(writes); at += writtenTogether {
+		require.NoError(b, into.Commit(writes[at:min(at+writtenTogether, len(writes))]...))
 	}
 	return (cpuTime() - began) * time.Duration(d.engine.Version()-since) / time.Duration(len(writes))
 }

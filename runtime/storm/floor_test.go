@@ -57,14 +57,14 @@ func newBareFleet(b *testing.B, bindings, clusters int) *bareFleet {
 			ReplicaScheduling: placements["dynamic"](),
 		},
 	}
-	room := int64(max(1000, 24*bindings/clusters))
+	perWorkload := int64(max(1000, 24*bindings/clusters))
 	for i := range clusters {
 		f.views = append(f.views, &messages.ClusterView{
 			Name:       messages.ClusterName(fmt.Sprintf("member%04d", i)),
 			Conditions: []metav1.Condition{{Type: api.ConditionReady, Status: metav1.ConditionTrue}},
 			Resources: &api.ResourceSummary{Allocatable: corev1.ResourceList{
-				corev1.ResourceCPU:  *resource.NewMilliQuantity(room*100, resource.DecimalSI),
-				corev1.ResourcePods: *resource.NewQuantity(room, resource.DecimalSI),
+				corev1.ResourceCPU:  *resource.NewMilliQuantity(perWorkload*100, resource.DecimalSI),
+				corev1.ResourcePods: *resource.NewQuantity(perWorkload, resource.DecimalSI),
 			}},
 		})
 		f.fleet.Put(f.views[i])

@@ -12,16 +12,16 @@ const (
 	// memoryLimit bounds that for large fleets, unless GOMEMLIMIT does.
 	memoryLimit = 7 << 30
 	// A workload takes so many bytes at most, with its garbage: of the machines alone, and with a store.
-	roomAlone, roomDurable = 8 << 10, 32 << 10
+	bytesAlone, bytesDurable = 8 << 10, 32 << 10
 )
 
 // reserve asks for memory by large pages for a fleet. Half of a storm's time is waiting for memory.
 func (c *Config) reserve() {
-	room := int64(roomAlone)
+	perWorkload := int64(bytesAlone)
 	if c.Dir != "" {
-		room = roomDurable
+		perWorkload = bytesDurable
 	}
-	c.HugePages.Reserve(int64(c.workloads()) * room)
+	c.HugePages.Reserve(int64(c.workloads()) * perWorkload)
 }
 
 // collectRarely sets when garbage is collected, and returns what sets it back.

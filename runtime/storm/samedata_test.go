@@ -26,15 +26,15 @@ import (
 //	what a taint's tolerations come to, and why                   binding, of each target         outcome only
 //	who goes first: priority, waiting time, name                  scheduler                       in the order of the list
 //	a placement without evicted ones, with capacity            scheduler                       the same
-//	no cluster that must be left gains anything                   scheduler                       left out
-//	room is given back and reserved                               scheduler                       the same
+//	no cluster gains that evictions are due from                 scheduler                       left out
+//	capacity is given back and reserved                           scheduler                       the same
 //	a task with its reason, purge mode and creation time          binding                         the same
 //	which copies clusters are to run, of which placement          binding                         left out
 //	copies start, grow, serve and are reported                    members                         left out
 //	what the taints of the new clusters come to                   binding                         left out
 //	health, of this placement alone; a copy that serves elsewhere binding                         taken for granted
 //	what becomes of the task                                      binding                         the same
-//	whether what is left calls for another placement              scheduler                       left out
+//	whether the rest calls for another placement                  scheduler                       left out
 //	the old copy goes, its cluster lists it no more               binding, member, cluster        left out
 //
 // What this fleet does not have is asked by neither loop: limits, quotas, budgets, groups, application failover.
@@ -127,7 +127,7 @@ func (f *sameData) due(dark []*messages.ClusterView) (leavers []*bareWorkload) {
 		c := f.clusters[string(v.Name)]
 		for _, k := range c.copies {
 			w := k.workload
-			verdict := f.bears(w, c)
+			verdict := f.tolerates(w, c)
 			if verdict.Outcome != taint.Untolerated {
 				continue
 			}
@@ -144,8 +144,8 @@ func (f *sameData) due(dark []*messages.ClusterView) (leavers []*bareWorkload) {
 	return leavers
 }
 
-// bears is what the taints of a cluster mean to a workload.
-func (f *sameData) bears(w *bareWorkload, c *bareCluster) taint.Tolerance {
+// tolerates is what the taints of a cluster mean to a workload.
+func (f *sameData) tolerates(w *bareWorkload, c *bareCluster) taint.Tolerance {
 	return taint.Deadline(c.taints, w.spec.Placement.ClusterTolerations, f.rule())
 }
 
@@ -192,7 +192,7 @@ func share(targets []api.TargetCluster, c messages.ClusterName) int32 {
 func (f *sameData) run(b *testing.B, w *bareWorkload) {
 	for _, t := range w.spec.Clusters {
 		c := f.clusters[t.Name]
-		if verdict := f.bears(w, c); verdict.Outcome != taint.Forever {
+		if verdict := f.tolerates(w, c); verdict.Outcome != taint.Forever {
 			b.Fatalf("%s must leave %s, where it has just come", w.name, t.Name)
 		}
 		k := c.copies[w.name]

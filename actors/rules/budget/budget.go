@@ -119,7 +119,7 @@ func Judge(b *api.EvictionBudgetSpec, a *Account, e Cost) Objection {
 	if moved := a.Moves.Sum() + a.Pending; moved+e.Moves > limit {
 		return Objection{
 			Message: fmt.Sprintf("%d replicas moved of at most %d within %s; the eviction moves %d", moved, limit, window, e.Moves),
-			Until:   a.Moves.room(limit-a.Pending-e.Moves, window),
+			Until:   a.Moves.allowedAt(limit-a.Pending-e.Moves, window),
 		}
 	}
 	return Objection{}

@@ -43,8 +43,8 @@ func (w Window) Ends(span time.Duration) time.Time {
 	return w[0].At.Add(span)
 }
 
-// room is when no more than so many replicas remain in the window; zero: never.
-func (w Window) room(most int64, span time.Duration) (at time.Time) {
+// allowedAt is when no more than so many replicas remain in the window; zero: never.
+func (w Window) allowedAt(most int64, span time.Duration) (at time.Time) {
 	if most < 0 {
 		return time.Time{}
 	}

@@ -16,7 +16,7 @@ func has(prev int32, free int64) division.Candidate {
 	return division.Candidate{Prev: prev, Free: free}
 }
 
-func room(free ...int64) []division.Candidate {
+func candidates(free ...int64) []division.Candidate {
 	c := make([]division.Candidate, len(free))
 	for i, f := range free {
 		c[i].Free = f
@@ -71,9 +71,9 @@ func TestDynamic(t *testing.T) {
 		want       []int32
 		missing    int64
 	}{
-		{"first time, by free capacity", demand(12), room(6, 12, 18), []int32{2, 4, 6}, 0},
-		{"more than fits", demand(100), room(6, 12), nil, 82},
-		{"nothing fits", demand(1), room(0, 0), nil, 1},
+		{"first time, by free capacity", demand(12), candidates(6, 12, 18), []int32{2, 4, 6}, 0},
+		{"more than fits", demand(100), candidates(6, 12), nil, 82},
+		{"nothing fits", demand(1), candidates(0, 0), nil, 1},
 		{"growing adds the difference", demand(18), ranked(has(2, 4), has(4, 8), has(6, 12)), []int32{3, 6, 9}, 0},
 		{"shrinking cuts in proportion", demand(6), ranked(has(2, 9), has(4, 0), has(6, 9)), []int32{1, 2, 3}, 0},
 		{"shrinking equals leaves the first with most", demand(7), ranked(has(4, 0), has(4, 0), has(4, 0)), []int32{3, 2, 2}, 0},
@@ -81,7 +81,7 @@ func TestDynamic(t *testing.T) {
 		{"a lost cluster's replicas go where there is room", demand(12), ranked(has(4, 8), has(6, 12)), []int32{5, 7}, 0},
 		{"no room for what was lost", demand(12), ranked(has(4, 0), has(6, 1)), nil, 1},
 		{"the right number stays, however lopsided", demand(12), ranked(has(2, 100), has(10, 0)), []int32{2, 10}, 0},
-		{"nothing wanted, nothing had", demand(0), room(3, 3), []int32{0, 0}, 0},
+		{"nothing wanted, nothing had", demand(0), candidates(3, 3), []int32{0, 0}, 0},
 		{"fresh counts own replicas as free", fresh(12), ranked(has(2, 10), has(10, 0)), []int32{7, 5}, 0},
 		{"fresh may find too little, too", fresh(12), ranked(has(2, 1), has(8, 0)), nil, 1},
 	}
@@ -108,9 +108,9 @@ func TestAggregated(t *testing.T) {
 		want       []int32
 		missing    int64
 	}{
-		{"one is enough", demand(12), room(6, 12, 18), []int32{0, 0, 12}, 0},
-		{"two are needed", demand(20), room(6, 12, 18), []int32{0, 8, 12}, 0},
-		{"more than fits", demand(40), room(6, 12, 18), nil, 4},
+		{"one is enough", demand(12), candidates(6, 12, 18), []int32{0, 0, 12}, 0},
+		{"two are needed", demand(20), candidates(6, 12, 18), []int32{0, 8, 12}, 0},
+		{"more than fits", demand(40), candidates(6, 12, 18), nil, 4},
 		{"of equals the first in order", demand(3), []division.Candidate{at(2, 3, has(0, 5)), at(1, 9, has(0, 5))}, []int32{0, 3}, 0},
 		{"growing fills the present cluster first", demand(20), ranked(has(12, 3), has(0, 18)), []int32{13, 7}, 0},
 		{"growing stays if there is room", demand(14), ranked(has(12, 3), has(0, 18)), []int32{14, 0}, 0},
@@ -226,7 +226,7 @@ func TestEveryReplicaIsPlacedOrMissing(t *testing.T) {
 }
 
 func TestDividingDoesNotAllocate(t *testing.T) {
-	c := room(make([]int64, 100)...)
+	c := candidates(make([]int64, 100)...)
 	for i := range c {
 		c[i].Free = int64(i)
 	}

@@ -29,15 +29,15 @@ const (
 	Unsuppressed
 	// Timeout: the time for the handover is up.
 	Timeout
-	// HandedOver: the new copies are scheduled and healthy.
-	HandedOver
+	// Replaced: the new copies are scheduled and healthy.
+	Replaced
 	// ScaledToZero: no replicas are asked for, so that nothing has to take over.
 	ScaledToZero
 )
 
 var whys = [...]string{
 	New: "new", Suppressed: "suppressed", Waiting: "waiting", LastCopy: "last copy",
-	Unsuppressed: "unsuppressed", Timeout: "timeout", HandedOver: "healthy", ScaledToZero: "scaled to zero",
+	Unsuppressed: "unsuppressed", Timeout: "timeout", Replaced: "healthy", ScaledToZero: "scaled to zero",
 }
 
 // String returns the reason as transcripts print it.
@@ -89,7 +89,7 @@ func Assess(task *api.GracefulEvictionTask, now time.Time, h Handover) Assessmen
 	case h.KeepLastCopy && !h.HealthyElsewhere:
 		return Assessment{Why: LastCopy}
 	case done:
-		return Assessment{Why: HandedOver}
+		return Assessment{Why: Replaced}
 	default:
 		return Assessment{Why: Timeout}
 	}

@@ -45,13 +45,13 @@ func TestAssess(t *testing.T) {
 		recheck time.Time
 	}{
 		{"19.3/1 new: keep, recheck 10 m", task(0, isNew), standing, eviction.New, false, in(timeout)},
-		{"19.3/2 empty result and scheduled: dropped", task(time.Minute), healthy, eviction.HandedOver, true, never},
+		{"19.3/2 empty result and scheduled: dropped", task(time.Minute), healthy, eviction.Replaced, true, never},
 		{"19.3/3 empty result and not scheduled: keep, 9 m", task(time.Minute), unscheduled, eviction.Waiting, false, in(9 * time.Minute)},
 		{"19.3/4 grace 30 s at 1 m: dropped", task(time.Minute, halfMinute), standing, eviction.Timeout, true, never},
 		{"19.3/5 suppress true: keep, no recheck", task(time.Minute, kept), healthy, eviction.Suppressed, false, never},
 		{"19.3/6 suppress false: dropped", task(time.Minute, letGo), standing, eviction.Unsuppressed, true, never},
 		{"19.3/7 health Unknown: keep", task(time.Minute), standing, eviction.Waiting, false, in(9 * time.Minute)},
-		{"19.3/8 Healthy and scheduled: dropped", task(time.Minute), healthy, eviction.HandedOver, true, never},
+		{"19.3/8 Healthy and scheduled: dropped", task(time.Minute), healthy, eviction.Replaced, true, never},
 		{"19.3/9 Healthy and not scheduled: keep", task(time.Minute), unscheduled, eviction.Waiting, false, in(9 * time.Minute)},
 		{"19.3/10 Directly, no status: keep", task(time.Minute, directly), standing, eviction.Waiting, false, in(9 * time.Minute)},
 		{"a new one with a grace of its own", task(0, isNew, halfMinute), healthy, eviction.New, false, in(30 * time.Second)},
@@ -60,7 +60,7 @@ func TestAssess(t *testing.T) {
 		{"a nanosecond before the timeout", task(timeout - 1), standing, eviction.Waiting, false, in(1)},
 		{"at the timeout", task(timeout), standing, eviction.Timeout, true, never},
 		{"beyond the timeout, not even scheduled", task(time.Hour), unscheduled, eviction.Timeout, true, never},
-		{"timed out and healthy: the health is told", task(time.Hour), healthy, eviction.HandedOver, true, never},
+		{"timed out and healthy: the health is told", task(time.Hour), healthy, eviction.Replaced, true, never},
 		{"no wait", task(0), eviction.Handover{Scheduled: true}, eviction.Timeout, true, never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTheLastCopyIsKept(t *testing.T) {
 		{"K1: timed out, nothing elsewhere", task(timeout), eviction.Handover{Scheduled: true}, eviction.LastCopy},
 		{"K1: an empty result is no handover", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true}, eviction.LastCopy},
 		{"timed out, a healthy copy elsewhere", task(timeout), eviction.Handover{HealthyElsewhere: true}, eviction.Timeout},
-		{"handed over", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true, HealthyElsewhere: true}, eviction.HandedOver},
+		{"handed over", task(time.Minute), eviction.Handover{Scheduled: true, Healthy: true, HealthyElsewhere: true}, eviction.Replaced},
 		{"neither done nor timed out", task(time.Minute), eviction.Handover{HealthyElsewhere: true}, eviction.Waiting},
 		{"a person may let go of the last copy", task(timeout, letGo), eviction.Handover{}, eviction.Unsuppressed},
 	} {

@@ -2,9 +2,9 @@ package eviction
 
 import "time"
 
-// SickSince returns since when a copy that reports Unhealthy counts as failed: not before its start-up grace
+// UnhealthySince returns since when a copy that reports Unhealthy counts as failed: not before its start-up grace
 // is over, if it was never healthy. Starting is its first report then, and zero otherwise.
-func SickSince(unhealthy, starting time.Time, grace time.Duration) time.Time {
+func UnhealthySince(unhealthy, starting time.Time, grace time.Duration) time.Time {
 	if end := starting.Add(grace); !starting.IsZero() && end.After(unhealthy) {
 		return end
 	}

@@ -84,7 +84,7 @@ func TestASlowStartIsNoFailure(t *testing.T) {
 		{"one that fails after its grace counts at once", now, minuteAgo, time.Second, now},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.since, eviction.SickSince(c.unhealthy, c.starting, c.grace))
+			require.Equal(t, c.since, eviction.UnhealthySince(c.unhealthy, c.starting, c.grace))
 		})
 	}
 }

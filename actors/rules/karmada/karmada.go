@@ -81,9 +81,9 @@ func (w Ways) Unhealthy(since, seen time.Time, tolerationSeconds int32, now time
 	return eviction.Unhealthy(since, tolerationSeconds, now, exact)
 }
 
-// HandsOverState reports whether a copy inherits the state of one that was evicted in a purge mode. Karmada hands it over
+// PreservesState reports whether a copy inherits the state of one that was evicted in a purge mode. Karmada hands it over
 // only where the old copy goes first.
-func (w Ways) HandsOverState(mode api.PurgeMode) bool {
+func (w Ways) PreservesState(mode api.PurgeMode) bool {
 	return mode == api.PurgeDirectly || w.settings.StateForAnyPurgeMode
 }
 

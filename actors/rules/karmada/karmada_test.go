@@ -85,9 +85,9 @@ func TestWhatElseKarmadaDoesItsOwnWay(t *testing.T) {
 		StateForAnyPurgeMode: true, PreserveOnlyDeleted: true, PlacementHonoursDeadlines: true,
 		NumericTolerations: true,
 	})
-	require.True(t, theirs.HandsOverState(api.PurgeDirectly))
-	require.False(t, theirs.HandsOverState(api.PurgeGracefully))
-	require.True(t, own.HandsOverState(api.PurgeGracefully))
+	require.True(t, theirs.PreservesState(api.PurgeDirectly))
+	require.False(t, theirs.PreservesState(api.PurgeGracefully))
+	require.True(t, own.PreservesState(api.PurgeGracefully))
 	require.True(t, theirs.PreservesEvicted())
 	require.False(t, own.PreservesEvicted())
 	require.True(t, theirs.ReturnsInNoTime())

@@ -24,8 +24,8 @@ func (p *Planner) assign(a *attempt) Decision {
 		p.weigh(a.rule.weights)
 		p.divider.Static(a.demand(), p.candidates)
 		return Decision{Targets: p.targets(), Affinity: a.term.name}
-	case strategy.byRoom():
-		return p.assignByRoom(a)
+	case strategy.byCapacity():
+		return p.assignByCapacity(a)
 	default:
 		s := a.rule.placement.ReplicaScheduling
 		message := fmt.Sprintf("replicaScheduling %s with preference %q is not supported", s.ReplicaSchedulingType, s.ReplicaDivisionPreference)
@@ -33,9 +33,9 @@ func (p *Planner) assign(a *attempt) Decision {
 	}
 }
 
-// assignByRoom divides the replicas by free capacity. If there is not enough, that is a failure; but it
+// assignByCapacity divides the replicas by free capacity. If there is not enough, that is a failure; but it
 // comes with the places that there are, where part of the replicas will do.
-func (p *Planner) assignByRoom(a *attempt) Decision {
+func (p *Planner) assignByCapacity(a *attempt) Decision {
 	missing := p.divide(a, a.demand())
 	if missing == 0 && !p.cover(a) && p.chooseBySearch(a, int64(a.Replicas)) == "" {
 		p.line(true)

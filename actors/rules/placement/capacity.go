@@ -164,26 +164,26 @@ func (c *capacity) needs(r *api.ReplicaRequirements, needs []need) []need {
 	return needs
 }
 
-// room appends, for each slot, how many replicas with these needs the cluster can take: at least 0.
-func (c *capacity) room(slots []int32, needs []need, room []int64) []int64 {
-	room = c.total(slots, needs, room)
-	c.roomByGrades(slots, needs, room)
-	return room
+// holds appends, for each slot, how many replicas with these needs the cluster can take: at least 0.
+func (c *capacity) holds(slots []int32, needs []need, holds []int64) []int64 {
+	holds = c.total(slots, needs, holds)
+	c.holdsByGrades(slots, needs, holds)
+	return holds
 }
 
 // total appends, for each slot, how often the cluster has these needs, by its totals.
-func (c *capacity) total(slots []int32, needs []need, room []int64) []int64 {
+func (c *capacity) total(slots []int32, needs []need, holds []int64) []int64 {
 	for range slots {
-		room = append(room, math.MaxInt64)
+		holds = append(holds, math.MaxInt64)
 	}
 	for _, n := range needs {
 		left, most := c.columns[n.column].left, math.MaxInt64/n.amount
 		for i, slot := range slots {
 			// Most resources are not the scarcest. A product tells, and is cheaper than a quotient.
-			if room[i] > most || left[slot] < room[i]*n.amount {
-				room[i] = max(0, left[slot]/n.amount)
+			if holds[i] > most || left[slot] < holds[i]*n.amount {
+				holds[i] = max(0, left[slot]/n.amount)
 			}
 		}
 	}
-	return room
+	return holds
 }

@@ -15,27 +15,27 @@ type key uint64
 
 const (
 	slotBits  = 20
-	roomBits  = 33
+	holdsBits = 33
 	avoidBits = 3
 	tierBits  = 7
 
-	maxTiers = 1 << tierBits
-	maxAvoid = 1<<avoidBits - 1
-	fullRoom = 1<<roomBits - 1
-	firstHas = 1 << (slotBits + roomBits + avoidBits)
+	maxTiers  = 1 << tierBits
+	maxAvoid  = 1<<avoidBits - 1
+	fullHolds = 1<<holdsBits - 1
+	firstHas  = 1 << (slotBits + holdsBits + avoidBits)
 )
 
 // keyOf packs a candidate. Its capacity, at most fullRoom, includes the replicas that it has.
-func keyOf(tier uint16, has bool, avoid uint8, room int64, slot int32) key {
+func keyOf(tier uint16, has bool, avoid uint8, holds int64, slot int32) key {
 	k := key(tier)<<1 | 1
 	if has {
 		k--
 	}
-	return ((k<<avoidBits|key(avoid))<<roomBits|key(fullRoom-room))<<slotBits | key(slot)
+	return ((k<<avoidBits|key(avoid))<<holdsBits|key(fullHolds-holds))<<slotBits | key(slot)
 }
 
-func (k key) slot() int32 { return int32(k & (maxClusters - 1)) }
-func (k key) room() int64 { return fullRoom - int64(k>>slotBits&fullRoom) }
+func (k key) slot() int32  { return int32(k & (maxClusters - 1)) }
+func (k key) holds() int64 { return fullHolds - int64(k>>slotBits&fullHolds) }
 
 // score is what Karmada's scheduler gives a cluster: 100 to those that have the resource.
 func (k key) score() int64 {
@@ -48,25 +48,25 @@ func (k key) score() int64 {
 // measure makes keys of the clusters that fit, in the order of their slots. For what has no replicas
 // every cluster has unlimited capacity. One without limit has, otherwise, capacity for just this workload.
 func (p *Planner) measure(a *attempt) {
-	p.room = p.room[:0]
+	p.holds = p.holds[:0]
 	p.avoidable = false
 	limited := a.Workload && (a.Replicas > 0 || a.Set != nil)
 	if a.Set != nil && p.countsSets(a) {
-		p.room = p.fleet.sets(p.slots, a.Set, p.setNeeds, p.unlisted(), p.room)
+		p.holds = p.fleet.sets(p.slots, a.Set, p.setNeeds, p.unlisted(), p.holds)
 	} else if limited {
 		p.needs = p.fleet.needs(a.Requirements, p.needs[:0])
-		p.room = p.fleet.capacity.room(p.slots, p.needs, p.room)
+		p.holds = p.fleet.capacity.holds(p.slots, p.needs, p.holds)
 	}
 	p.keys = slices.Grow(p.keys[:0], len(p.slots))[:len(p.slots)]
 	for i, slot := range p.slots {
-		room := int64(math.MaxInt32)
+		holds := int64(math.MaxInt32)
 		if limited {
-			if room = p.room[i]; room >= math.MaxInt32 {
-				room = int64(a.Replicas)
+			if holds = p.holds[i]; holds >= math.MaxInt32 {
+				holds = int64(a.Replicas)
 			}
 		}
 		if p.frozen(a, slot) {
-			room = 0
+			holds = 0
 		}
 		tier := uint16(0)
 		if a.Workload {
@@ -77,7 +77,7 @@ func (p *Planner) measure(a *attempt) {
 		if has {
 			avoid = 0
 		}
-		p.keys[i] = keyOf(tier, has, avoid, room+int64(p.prev[slot]), slot)
+		p.keys[i] = keyOf(tier, has, avoid, holds+int64(p.prev[slot]), slot)
 	}
 }
 
@@ -106,7 +106,7 @@ func (p *Planner) line(preferred bool) {
 	for i, k := range p.keys {
 		slot := k.slot()
 		prev := p.prev[slot]
-		c := division.Candidate{Rank: slot, Prev: prev, Turn: p.turn[slot], Free: k.room() - int64(prev), Order: uint64(k)}
+		c := division.Candidate{Rank: slot, Prev: prev, Turn: p.turn[slot], Free: k.holds() - int64(prev), Order: uint64(k)}
 		if preferred {
 			c.Order = uint64(i)
 		}
@@ -132,25 +132,25 @@ func (p *Planner) chooseClusters(a *attempt, limits bounds) (problem string) {
 		return fmt.Sprintf("spread constraint cluster allows no cluster: its maxGroups is %d", limits.max)
 	}
 	best(p.keys, chosen)
-	if a.rule.strategy != duplicated && !makeRoom(p.keys, chosen, int64(a.Replicas), a.part) && !a.part {
+	if a.rule.strategy != duplicated && !exchange(p.keys, chosen, int64(a.Replicas), a.part) && !a.part {
 		return fmt.Sprintf("no %d clusters have capacity for %d replicas", chosen, a.Replicas)
 	}
 	p.keys = p.keys[:chosen]
 	return ""
 }
 
-// makeRoom swaps, from the last chosen key backwards, each for the key of most capacity among the rest, if
+// exchange swaps, from the last chosen key backwards, each for the key of most capacity among the rest, if
 // that has more, until there is enough. It reports whether there is. Where that cannot be expected,
 // clusters that have the resource stay.
-func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
+func exchange(keys []key, chosen int, replicas int64, stay bool) bool {
 	total := int64(0)
 	for _, k := range keys[:chosen] {
-		total += k.room()
+		total += k.holds()
 	}
 	if total >= replicas {
 		return true
 	}
-	rest := roomier(keys[chosen:], keys[:chosen])
+	rest := holdingMore(keys[chosen:], keys[:chosen])
 	slices.Sort(rest)
 	for i := chosen - 1; i >= 0 && total < replicas; i-- {
 		if stay && keys[i].score() > 0 {
@@ -158,28 +158,28 @@ func makeRoom(keys []key, chosen int, replicas int64, stay bool) bool {
 		}
 		most := -1
 		for j := range rest {
-			if rest[j].room() > keys[i].room() && (most < 0 || rest[j].room() > rest[most].room()) {
+			if rest[j].holds() > keys[i].holds() && (most < 0 || rest[j].holds() > rest[most].holds()) {
 				most = j
 			}
 		}
 		if most >= 0 {
-			total += rest[most].room() - keys[i].room()
+			total += rest[most].holds() - keys[i].holds()
 			keys[i], rest[most] = rest[most], keys[i]
 		}
 	}
 	return total >= replicas
 }
 
-// roomier moves the keys that have more capacity than some chosen one to the front, and returns them. Most often
+// holdingMore moves the keys that have more capacity than some chosen one to the front, and returns them. Most often
 // there are few, as capacity decides between equals.
-func roomier(keys, chosen []key) []key {
-	least := chosen[0].room()
+func holdingMore(keys, chosen []key) []key {
+	least := chosen[0].holds()
 	for _, k := range chosen {
-		least = min(least, k.room())
+		least = min(least, k.holds())
 	}
 	n := 0
 	for i, k := range keys {
-		if k.room() > least {
+		if k.holds() > least {
 			keys[i], keys[n] = keys[n], k
 			n++
 		}

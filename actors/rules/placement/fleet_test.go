@@ -30,17 +30,17 @@ func requests(pairs ...string) *api.ReplicaRequirements {
 	return &api.ReplicaRequirements{ResourceRequest: resources(pairs...)}
 }
 
-// roomOn is how many replicas a planner finds capacity for on cluster a.
-func roomOn(f *placement.Fleet, r *api.ReplicaRequirements) int {
+// heldBy is how many replicas a planner finds capacity for on cluster a.
+func heldBy(f *placement.Fleet, r *api.ReplicaRequirements) int {
 	planner := placement.NewPlanner(f, &messages.Settings{}, 0)
 	request := workload(spreading(dynamic), 1)
 	request.Requirements = r
-	room := 0
+	holds := 0
 	for planner.Plan(noon, request).Reason == "" {
-		room = int(request.Replicas)
+		holds = int(request.Replicas)
 		request.Replicas++
 	}
-	return room
+	return holds
 }
 
 func TestRoom(t *testing.T) {
@@ -67,7 +67,7 @@ func TestRoom(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, roomOn(fleetOf(reporting(test.resources)), test.requirements))
+			require.Equal(t, test.want, heldBy(fleetOf(reporting(test.resources)), test.requirements))
 		})
 	}
 }
@@ -83,29 +83,29 @@ func TestReserve(t *testing.T) {
 	summary := &api.ResourceSummary{Allocatable: resources("cpu", "10", "pods", "50")}
 	half := requests("cpu", "500m")
 	fleet := fleetOf(reporting(summary))
-	require.Equal(t, 20, roomOn(fleet, half))
+	require.Equal(t, 20, heldBy(fleet, half))
 	fleet.Reserve("a", 6, half)
-	require.Equal(t, 14, roomOn(fleet, half))
-	require.Equal(t, 44, roomOn(fleet, nil))
+	require.Equal(t, 14, heldBy(fleet, half))
+	require.Equal(t, 44, heldBy(fleet, nil))
 	fleet.Reserve("a", -2, half)
-	require.Equal(t, 16, roomOn(fleet, half))
+	require.Equal(t, 16, heldBy(fleet, half))
 
 	busier := &api.ResourceSummary{Allocatable: summary.Allocatable, Allocated: resources("cpu", "1", "pods", "10")}
 	fleet.Put(reporting(busier))
-	require.Equal(t, 14, roomOn(fleet, half), "reservations outlast a report")
-	require.Equal(t, 36, roomOn(fleet, nil))
+	require.Equal(t, 14, heldBy(fleet, half), "reservations outlast a report")
+	require.Equal(t, 36, heldBy(fleet, nil))
 	fleet.Reserve("a", 30, half)
-	require.Zero(t, roomOn(fleet, half), "more reserved than there is")
+	require.Zero(t, heldBy(fleet, half), "more reserved than there is")
 
 	fleet.Drop("a")
 	fleet.Reserve("a", -30, half)
 	fleet.Put(reporting(summary))
-	require.Equal(t, 16, roomOn(fleet, half), "reservations outlast the cluster, and can be released meanwhile")
+	require.Equal(t, 16, heldBy(fleet, half), "reservations outlast the cluster, and can be released meanwhile")
 	fleet.Reserve("a", -4, half)
-	require.Equal(t, 20, roomOn(fleet, half))
+	require.Equal(t, 20, heldBy(fleet, half))
 	fleet.Drop("a")
 	fleet.Put(reporting(summary))
-	require.Equal(t, 20, roomOn(fleet, half), "nothing is left behind")
+	require.Equal(t, 20, heldBy(fleet, half), "nothing is left behind")
 }
 
 func TestReserveBeforeTheClusterComes(t *testing.T) {
@@ -113,9 +113,9 @@ func TestReserveBeforeTheClusterComes(t *testing.T) {
 	fleet := placement.NewFleet()
 	fleet.Reserve("a", 3, gpu)
 	fleet.Put(reporting(&api.ResourceSummary{Allocatable: resources("example.com/gpu", "9", "pods", "50")}))
-	require.Equal(t, 1, roomOn(fleet, gpu), "9 less 6")
+	require.Equal(t, 1, heldBy(fleet, gpu), "9 less 6")
 	fleet.Reserve("a", -3, gpu)
-	require.Equal(t, 4, roomOn(fleet, gpu))
+	require.Equal(t, 4, heldBy(fleet, gpu))
 }
 
 func TestReportsDoNotChangeTheView(t *testing.T) {
@@ -125,7 +125,7 @@ func TestReportsDoNotChangeTheView(t *testing.T) {
 		Allocated:   resources("memory", "10000000000000000"),
 	})
 	fleet := fleetOf(v)
-	require.Equal(t, 2, roomOn(fleet, requests("memory", "1000000000000000")))
+	require.Equal(t, 2, heldBy(fleet, requests("memory", "1000000000000000")))
 	memory := v.Resources.Allocatable[corev1.ResourceMemory]
 	require.Equal(t, long, memory.String())
 }

@@ -70,9 +70,9 @@ func (g *grades) replicas(c *capacity, needs []need) (n int64, known bool) {
 	return n, true
 }
 
-// roomByGrades corrects the capacity of those clusters that count their nodes by grade. What is reserved takes
+// holdsByGrades corrects the capacity of those clusters that count their nodes by grade. What is reserved takes
 // its place there, too.
-func (c *capacity) roomByGrades(slots []int32, needs []need, room []int64) {
+func (c *capacity) holdsByGrades(slots []int32, needs []need, holds []int64) {
 	if len(c.grades) == 0 || len(needs) == 1 {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *capacity) roomByGrades(slots []int32, needs []need, room []int64) {
 			continue
 		}
 		if n, known := g.replicas(c, needs); known {
-			room[i] = max(0, min(pods.left[slot], n-pods.reserved[slot]))
+			holds[i] = max(0, min(pods.left[slot], n-pods.reserved[slot]))
 		}
 	}
 }

@@ -30,7 +30,7 @@ type Planner struct {
 	needs      []need
 	setNeeds   []need // of the whole set
 	slot       [1]int32
-	room       []int64
+	holds      []int64
 	avoidable  bool // some of them should be avoided
 	keys       []key
 	rest       []key
@@ -73,7 +73,7 @@ func (p *Planner) Plan(now time.Time, r *Request) Decision {
 			first, passing = p.explained(d), p.passing()
 		}
 	}
-	if p.ways.Partial && rule.strategy.byRoom() {
+	if p.ways.Partial && rule.strategy.byCapacity() {
 		if d := p.planPart(now, r, rule); d.Partial() {
 			d.Rejections = first.Rejections
 			return d
@@ -120,7 +120,7 @@ func (p *Planner) try(a *attempt) Decision {
 	if len(p.slots) == 0 {
 		return Decision{Reason: api.ReasonNoClusterFit}
 	}
-	if a.Workload && a.rule.strategy.byRoom() || a.rule.spread.mode != everywhere {
+	if a.Workload && a.rule.strategy.byCapacity() || a.rule.spread.mode != everywhere {
 		p.measure(a)
 		if problem := p.choose(a); problem != "" {
 			return Decision{Reason: api.ReasonSchedulerError, Message: problem}

@@ -19,7 +19,7 @@ import (
 
 // recording is what a Karmada control plane (August 2026) decided in one scenario: every placement of
 // every workload, the first ones and those after evictions, scalings and changes of taints. Each
-// decision stands for itself, with the state of the clusters and of the binding just before it.
+// decision is independent of the others, with the state of the clusters and of the binding just before it.
 type recording struct {
 	Name     string
 	Clusters []struct {

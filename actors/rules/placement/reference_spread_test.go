@@ -78,12 +78,12 @@ func lacking(all []constraint, options []option) (sum int) {
 	return sum
 }
 
-// dividedByRoom is how many replicas must find capacity.
-func dividedByRoom(r *placement.Request, p *api.Placement) int {
+// dividedByCapacity is how many replicas must find capacity.
+func dividedByCapacity(r *placement.Request, p *api.Placement) int {
 	s := p.ReplicaScheduling
-	byRoom := r.Workload && !isDuplicated(p) && (s.ReplicaDivisionPreference == api.Aggregated ||
+	byCapacity := r.Workload && !isDuplicated(p) && (s.ReplicaDivisionPreference == api.Aggregated ||
 		s.ReplicaDivisionPreference == api.Weighted && s.WeightPreference != nil && s.WeightPreference.DynamicWeight != "")
-	if !byRoom {
+	if !byCapacity {
 		return 0
 	}
 	return int(r.Replicas)
@@ -92,19 +92,19 @@ func dividedByRoom(r *placement.Request, p *api.Placement) int {
 // chooseExactly is Karmada's choice if that meets all constraints with capacity enough, else the first of
 // all subsets that does.
 func chooseExactly(r *placement.Request, p *api.Placement, options []option, part bool) ([]option, string) {
-	replicas := dividedByRoom(r, p)
+	replicas := dividedByCapacity(r, p)
 	all := constraintsOf(p, replicas)
-	room := replicas
+	holds := replicas
 	if part {
-		room = 0
+		holds = 0
 	}
-	if chosen, problem := choose(r, unlimited(p), slices.Clone(options), part); problem == "" && len(chosen) > 0 && meet(all, chosen) && roomOf(chosen) >= int64(room) {
+	if chosen, problem := choose(r, unlimited(p), slices.Clone(options), part); problem == "" && len(chosen) > 0 && meet(all, chosen) && sumOf(chosen) >= int64(holds) {
 		return chosen, ""
 	}
-	return chooseFirst(all, replicas, room, options)
+	return chooseFirst(all, replicas, holds, options)
 }
 
-// unlimited writes the upper bounds that are left out.
+// unlimited writes the upper bounds that are omitted.
 func unlimited(p *api.Placement) *api.Placement {
 	q := *p
 	q.SpreadConstraints = slices.Clone(p.SpreadConstraints)
@@ -122,9 +122,9 @@ func unlimited(p *api.Placement) *api.Placement {
 	return &q
 }
 
-func chooseFirst(all []constraint, replicas, room int, options []option) ([]option, string) {
+func chooseFirst(all []constraint, replicas, holds int, options []option) ([]option, string) {
 	if replicas > 0 {
-		options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.room == 0 })
+		options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.holds == 0 })
 	}
 	var first func(chosen, rest []option) []option
 	first = func(chosen, rest []option) []option {
@@ -134,7 +134,7 @@ func chooseFirst(all []constraint, replicas, room int, options []option) ([]opti
 				return with
 			}
 			return first(chosen, rest[1:])
-		case len(chosen) > 0 && meet(all, chosen) && roomOf(chosen) >= int64(room) && (replicas == 0 || len(chosen) <= replicas):
+		case len(chosen) > 0 && meet(all, chosen) && sumOf(chosen) >= int64(holds) && (replicas == 0 || len(chosen) <= replicas):
 			return chosen
 		default:
 			return nil
@@ -149,16 +149,16 @@ func chooseFirst(all []constraint, replicas, room int, options []option) ([]opti
 // divideAndCover divides and gives single replicas to further clusters until those that have any cover what is
 // asked for; if that ends before, among other clusters.
 func (n *reference) divideAndCover(r *placement.Request, p *api.Placement, term *api.ClusterAffinityTerm, options, chosen []option) ([]api.TargetCluster, *failure) {
-	all := constraintsOf(p, dividedByRoom(r, p))
+	all := constraintsOf(p, dividedByCapacity(r, p))
 	targets, err := n.assign(r, p, term, chosen)
-	if err != nil || dividedByRoom(r, p) == 0 {
+	if err != nil || dividedByCapacity(r, p) == 0 {
 		return targets, err
 	}
 	covered, ok := cover(all, chosen, targets)
 	if ok {
 		return covered, nil
 	}
-	again, problem := chooseFirst(all, dividedByRoom(r, p), dividedByRoom(r, p), options)
+	again, problem := chooseFirst(all, dividedByCapacity(r, p), dividedByCapacity(r, p), options)
 	if problem != "" {
 		return covered, nil
 	}
@@ -175,7 +175,7 @@ func cover(all []constraint, chosen []option, targets []api.TargetCluster) ([]ap
 	}
 	for lacking(all, seated(chosen)) > 0 {
 		taker := slices.IndexFunc(chosen, func(o option) bool {
-			return o.seats == 0 && o.room > 0 && lacking(all, append(seated(chosen), o)) < lacking(all, seated(chosen))
+			return o.seats == 0 && o.holds > 0 && lacking(all, append(seated(chosen), o)) < lacking(all, seated(chosen))
 		})
 		if taker < 0 {
 			return named(chosen, false), false

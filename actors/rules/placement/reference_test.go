@@ -44,12 +44,12 @@ type option struct {
 	prev  int32
 	turn  int
 	has   bool
-	room  int64 // with prev
+	holds int64 // with prev
 	seats int32
 	votes int64
 }
 
-func (o *option) free() int64 { return o.room - int64(o.prev) }
+func (o *option) free() int64 { return o.holds - int64(o.prev) }
 
 type failure struct{ reason, message string }
 
@@ -87,7 +87,7 @@ func (n *reference) plan(now time.Time, r *placement.Request) placement.Decision
 			first, passing = err, passes
 		}
 	}
-	if n.settings.PartialPlacement && dividedByRoom(r, p) > 0 {
+	if n.settings.PartialPlacement && dividedByCapacity(r, p) > 0 {
 		for _, term := range terms[start:] {
 			if targets, missing := n.place(now, r, p, &term); len(targets) > 0 {
 				return placement.Decision{Targets: targets, Affinity: term.AffinityName, Reason: api.ReasonUnschedulable, Missing: missing}
@@ -161,8 +161,8 @@ func before(a, b *option) bool {
 		return a.score > b.score
 	case !a.has && a.avoid != b.avoid:
 		return a.avoid < b.avoid
-	case a.room != b.room:
-		return a.room > b.room
+	case a.holds != b.holds:
+		return a.holds > b.holds
 	default:
 		return a.view.Name < b.view.Name
 	}
@@ -306,35 +306,35 @@ func serves(v *messages.ClusterView, apiVersion, kind string) bool {
 func (n *reference) measure(now time.Time, r *placement.Request, p *api.Placement, options []option) {
 	for i := range options {
 		o := &options[i]
-		o.room = math.MaxInt32
+		o.holds = math.MaxInt32
 		if r.Workload && r.Replicas > 0 {
-			if o.room = n.free(o.view, r.Requirements); o.room >= math.MaxInt32 {
-				o.room = int64(r.Replicas)
+			if o.holds = n.free(o.view, r.Requirements); o.holds >= math.MaxInt32 {
+				o.holds = int64(r.Replicas)
 			}
 		}
 		if slices.Contains(r.Untold, string(o.view.Name)) || n.settings.ScaleUpNeedsReady && o.has && n.unwelcome(now, p, o.view) != "" {
-			o.room = 0
+			o.holds = 0
 		}
-		o.room += int64(o.prev)
+		o.holds += int64(o.prev)
 	}
 }
 
 func (n *reference) free(v *messages.ClusterView, r *api.ReplicaRequirements) int64 {
-	room := n.left(v, corev1.ResourcePods)
+	holds := n.left(v, corev1.ResourcePods)
 	if nodes, known := n.byGrades(v, r); known {
 		for _, held := range n.reserved[v.Name] {
 			nodes -= held.replicas
 		}
-		return max(0, min(room, nodes))
+		return max(0, min(holds, nodes))
 	}
 	if r != nil {
 		for name, q := range r.ResourceRequest {
 			if amount := units(name, q); amount > 0 {
-				room = min(room, n.left(v, name)/amount)
+				holds = min(holds, n.left(v, name)/amount)
 			}
 		}
 	}
-	return max(0, room)
+	return max(0, holds)
 }
 
 // byGrades packs replicas onto the nodes that a cluster counts by grade, each as small as it may be.
@@ -423,9 +423,9 @@ func isDuplicated(p *api.Placement) bool {
 	return p.ReplicaScheduling == nil || p.ReplicaScheduling.ReplicaSchedulingType == api.Duplicated
 }
 
-func roomOf(options []option) (sum int64) {
+func sumOf(options []option) (sum int64) {
 	for i := range options {
-		sum += options[i].room
+		sum += options[i].holds
 	}
 	return sum
 }
@@ -439,13 +439,13 @@ func chooseByCluster(r *placement.Request, p *api.Placement, options []option, c
 		return options[:n], ""
 	}
 	chosen, rest := slices.Clone(options[:n]), slices.Clone(options[n:])
-	for i := n - 1; i >= 0 && roomOf(chosen) < int64(r.Replicas); i-- {
+	for i := n - 1; i >= 0 && sumOf(chosen) < int64(r.Replicas); i-- {
 		most := -1
 		if part && chosen[i].has {
 			continue
 		}
 		for j := range rest {
-			if rest[j].room > chosen[i].room && (most < 0 || rest[j].room > rest[most].room) {
+			if rest[j].holds > chosen[i].holds && (most < 0 || rest[j].holds > rest[most].holds) {
 				most = j
 			}
 		}
@@ -453,7 +453,7 @@ func chooseByCluster(r *placement.Request, p *api.Placement, options []option, c
 			chosen[i], rest[most] = rest[most], chosen[i]
 		}
 	}
-	if roomOf(chosen) < int64(r.Replicas) && !part {
+	if sumOf(chosen) < int64(r.Replicas) && !part {
 		return nil, "too little room"
 	}
 	return chosen, ""
@@ -506,10 +506,10 @@ func chooseByRegion(r *placement.Request, p *api.Placement, options []option, re
 }
 
 func weightOf(r *placement.Request, p *api.Placement, options []option, minRegions, minClusters int) int64 {
-	clusters, room, score := int64(0), int64(0), int64(0)
+	clusters, holds, score := int64(0), int64(0), int64(0)
 	if isDuplicated(p) {
 		for _, o := range options {
-			if o.room >= int64(r.Replicas) {
+			if o.holds >= int64(r.Replicas) {
 				clusters, score = clusters+1, score+o.score
 			}
 		}
@@ -520,13 +520,13 @@ func weightOf(r *placement.Request, p *api.Placement, options []option, minRegio
 	}
 	target := int64(math.Ceil(float64(r.Replicas) / float64(max(1, minRegions))))
 	for _, o := range options {
-		clusters, room, score = clusters+1, room+o.room, score+o.score
-		if clusters >= int64(max(minRegions, minClusters)) && room >= target {
+		clusters, holds, score = clusters+1, holds+o.holds, score+o.score
+		if clusters >= int64(max(minRegions, minClusters)) && holds >= target {
 			break
 		}
 	}
-	if room < target {
-		return room*1000 + score/int64(len(options))
+	if holds < target {
+		return holds*1000 + score/int64(len(options))
 	}
 	return target*1000 + score/clusters
 }
@@ -644,7 +644,7 @@ func (n *reference) divideByTier(r *placement.Request, aggregates, overflows boo
 		}
 		replicas := left
 		if overflows {
-			replicas = min(left, roomOf(members))
+			replicas = min(left, sumOf(members))
 		}
 		if !n.divideGently(int32(replicas), r.UID, r.Fresh, aggregates, members) || tier > 100 {
 			return nil, &failure{api.ReasonUnschedulable, "no room"}
@@ -677,7 +677,7 @@ func (n *reference) divideGently(replicas int32, uid string, fresh, aggregates b
 				later += int64(options[i].prev)
 			}
 		}
-		some := max(0, min(left-later, roomOf(same)))
+		some := max(0, min(left-later, sumOf(same)))
 		n.divide(int32(some), uid, fresh, aggregates, same)
 		left -= some
 		for j, i := range at {
@@ -688,7 +688,7 @@ func (n *reference) divideGently(replicas int32, uid string, fresh, aggregates b
 }
 
 func (n *reference) divide(replicas int32, uid string, fresh, aggregates bool, options []option) bool {
-	assigned, room := int64(0), int64(0)
+	assigned, holds := int64(0), int64(0)
 	for i := range options {
 		assigned += int64(options[i].prev)
 	}
@@ -701,14 +701,14 @@ func (n *reference) divide(replicas int32, uid string, fresh, aggregates bool, o
 		case shrinks:
 			o.votes = int64(o.prev)
 		default:
-			o.votes = o.room
+			o.votes = o.holds
 		}
-		room += o.votes
+		holds += o.votes
 	}
 	if grows {
 		replicas -= int32(assigned)
 	}
-	if room < int64(replicas) {
+	if holds < int64(replicas) {
 		return false
 	}
 	if aggregates {

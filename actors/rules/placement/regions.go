@@ -10,10 +10,10 @@ type region struct {
 	name    string
 	id      int32
 	leader  key   // the best cluster
-	stands  bool  // some cluster has the resource
+	running bool  // some cluster has the resource
 	count   int64 // clusters
 	weight  int64
-	room    int64 // of the clusters walked so far
+	holds   int64 // of the clusters walked so far
 	score   int64 // of the same
 	walked  int64
 	settled bool
@@ -44,7 +44,7 @@ func (p *Planner) chooseRegions(a *attempt, s spread) (problem string) {
 func (p *Planner) stay(a *attempt, s spread) bool {
 	n, count := 0, int64(0)
 	for i := range p.regions {
-		if g := &p.regions[i]; g.stands {
+		if g := &p.regions[i]; g.running {
 			count += g.count
 			p.regions[n], *g = *g, p.regions[n]
 			n++
@@ -56,11 +56,11 @@ func (p *Planner) stay(a *attempt, s spread) bool {
 	standing := p.regions[:n]
 	slices.SortFunc(standing, heavier)
 	p.pickFrom(standing, s.cluster.max)
-	room := int64(0)
+	holds := int64(0)
 	for _, k := range p.keys {
-		room += k.room()
+		holds += k.holds()
 	}
-	if room < a.dividedByRoom() {
+	if holds < a.dividedByCapacity() {
 		p.keys, p.rest = p.rest, p.keys // as before
 		return false
 	}
@@ -99,9 +99,9 @@ func (p *Planner) group(a *attempt, s spread) {
 		}
 		g := &p.regions[p.places[id]]
 		g.count++
-		g.stands = g.stands || k.score() > 0
+		g.running = g.running || k.score() > 0
 		if a.rule.strategy == duplicated {
-			g.countRoomy(k, int64(a.Replicas))
+			g.countHolding(k, int64(a.Replicas))
 		} else {
 			g.walk(k, int64(max(s.region.min, s.cluster.min)), share)
 		}
@@ -124,9 +124,9 @@ func perGroup(replicas int32, groups int) int64 {
 	return (int64(replicas) + n - 1) / n
 }
 
-// countRoomy counts a cluster that has capacity for all replicas.
-func (g *region) countRoomy(k key, replicas int64) {
-	if k.room() >= replicas {
+// countHolding counts a cluster that has capacity for all replicas.
+func (g *region) countHolding(k key, replicas int64) {
+	if k.holds() >= replicas {
 		g.walked++
 		g.score += k.score()
 	}
@@ -138,15 +138,15 @@ func (g *region) walk(k key, clusters, replicas int64) {
 		return
 	}
 	g.walked++
-	g.room += k.room()
+	g.holds += k.holds()
 	g.score += k.score()
-	g.settled = g.walked >= clusters && g.room >= replicas
+	g.settled = g.walked >= clusters && g.holds >= replicas
 }
 
 // weigh rates a region: a thousand for each cluster that can take all replicas or, if they are divided,
 // for each replica of the region's share that it can take; plus the mean score of those clusters.
 func (g *region) weigh(duplicated bool, replicas int64) {
-	units := min(g.room, replicas)
+	units := min(g.holds, replicas)
 	if duplicated {
 		units = g.walked
 	}

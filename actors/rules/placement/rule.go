@@ -52,8 +52,8 @@ const (
 	unsupported
 )
 
-// byRoom reports whether replicas go where there is capacity for them.
-func (s strategy) byRoom() bool { return s == dynamic || s == aggregated }
+// byCapacity reports whether replicas go where there is capacity for them.
+func (s strategy) byCapacity() bool { return s == dynamic || s == aggregated }
 
 // spread is what the spread constraints amount to. Where it is exact, every constraint counts.
 type spread struct {

@@ -36,12 +36,12 @@ func added(needs []need, n need) []need {
 
 // sets appends, for each slot, how many whole sets, which need so much each, the cluster can take. Of a resource that grades
 // do not list their nodes have so much.
-func (c *capacity) sets(slots []int32, s *messages.ComponentSet, needs []need, unlisted int64, room []int64) []int64 {
-	room = c.total(slots, needs, room)
+func (c *capacity) sets(slots []int32, s *messages.ComponentSet, needs []need, unlisted int64, holds []int64) []int64 {
+	holds = c.total(slots, needs, holds)
 	for i, slot := range slots {
-		room[i] = c.setsByGrades(slot, s, needs[0].amount, unlisted, room[i])
+		holds[i] = c.setsByGrades(slot, s, needs[0].amount, unlisted, holds[i])
 	}
-	return room
+	return holds
 }
 
 // setsByGrades corrects how many sets a cluster can take if it counts its nodes by grade. What is reserved
@@ -74,8 +74,8 @@ func (p *Planner) crowds(a *attempt, slot int32) bool {
 		return false
 	}
 	p.slot[0] = slot
-	p.room = p.fleet.total(p.slot[:], p.setNeeds, p.room[:0])
-	return p.fleet.setsByGrades(slot, a.Set, p.setNeeds[0].amount, p.unlisted(), min(1, p.room[0])) == 0
+	p.holds = p.fleet.total(p.slot[:], p.setNeeds, p.holds[:0])
+	return p.fleet.setsByGrades(slot, a.Set, p.setNeeds[0].amount, p.unlisted(), min(1, p.holds[0])) == 0
 }
 
 // scarce names what a cluster has too little of for a set: resources, by name, or nodes for their pods.

@@ -63,7 +63,7 @@ func (g *grouping) namesOf(v *messages.ClusterView) []string {
 // completed. It returns what is wrong if no choice will do.
 func (p *Planner) chooseExactly(a *attempt) (problem string) {
 	p.whole = append(p.whole[:0], p.keys...) // in no order yet: most often there is no search
-	replicas := a.dividedByRoom()
+	replicas := a.dividedByCapacity()
 	if a.part {
 		replicas = 0
 	}
@@ -88,12 +88,12 @@ func (p *Planner) chooseRoughly(a *attempt) (problem string) {
 // meets reports whether the chosen clusters meet all constraints and have capacity for the replicas.
 func (p *Planner) meets(a *attempt, replicas int64) bool {
 	p.spreader.set(a, nil)
-	room := int64(0)
+	holds := int64(0)
 	for _, k := range p.keys {
 		p.spreader.tally(k.slot(), 1)
-		room += k.room()
+		holds += k.holds()
 	}
-	return p.spreader.met() && room >= replicas
+	return p.spreader.met() && holds >= replicas
 }
 
 // chooseBySearch keeps the first choice in order of preference that will do, with capacity for the replicas.
@@ -102,8 +102,8 @@ func (p *Planner) meets(a *attempt, replicas int64) bool {
 func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
 	slices.Sort(p.whole)
 	p.keys = append(p.keys[:0], p.whole...)
-	if a.dividedByRoom() > 0 {
-		p.keys = slices.DeleteFunc(p.keys, func(k key) bool { return k.room() == 0 })
+	if a.dividedByCapacity() > 0 {
+		p.keys = slices.DeleteFunc(p.keys, func(k key) bool { return k.holds() == 0 })
 	}
 	p.spreader.set(a, p.keys)
 	chosen := p.spreader.run(replicas)
@@ -117,9 +117,9 @@ func (p *Planner) chooseBySearch(a *attempt, replicas int64) (problem string) {
 	return ""
 }
 
-// dividedByRoom is how many replicas must find capacity on the clusters chosen.
-func (a *attempt) dividedByRoom() int64 {
-	if a.Workload && a.rule.strategy.byRoom() {
+// dividedByCapacity is how many replicas must find capacity on the clusters chosen.
+func (a *attempt) dividedByCapacity() int64 {
+	if a.Workload && a.rule.strategy.byCapacity() {
 		return int64(a.Replicas)
 	}
 	return 0
@@ -128,7 +128,7 @@ func (a *attempt) dividedByRoom() int64 {
 // cover gives replicas to further clusters until those that have any meet the lower bounds: one each, in
 // order of preference, taken from where they are needed least. It reports whether they do.
 func (p *Planner) cover(a *attempt) bool {
-	if !a.rule.spread.exact || a.dividedByRoom() == 0 {
+	if !a.rule.spread.exact || a.dividedByCapacity() == 0 {
 		return true
 	}
 	p.spreader.set(a, nil)

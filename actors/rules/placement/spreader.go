@@ -26,7 +26,7 @@ type spreader struct {
 	// same groups, so that the one with more capacity can stand in for the other.
 	keys   []key
 	class  []int32
-	room   int64
+	holds  int64
 	steps  int
 	path   []int32
 	last   [][]int32 // by grouping and group: the last candidate in it
@@ -41,7 +41,7 @@ type rest struct{ total, most int64 }
 // as many groups as there are replicas.
 func (s *spreader) set(a *attempt, keys []key) {
 	s.groupings, s.clusters, s.keys, s.taken = a.rule.groupings, a.rule.spread.cluster, keys, 0
-	replicas := int(a.dividedByRoom())
+	replicas := int(a.dividedByCapacity())
 	s.clusters.min = max(1, s.clusters.min)
 	if replicas > 0 {
 		s.clusters.min = min(s.clusters.min, replicas)
@@ -100,7 +100,7 @@ func (s *spreader) met() bool { return s.lacking() == 0 && !s.exceeds() }
 // preference: of two choices that is the one with the first cluster in which they differ. Nil: none was
 // found.
 func (s *spreader) run(replicas int64) []int32 {
-	s.room, s.steps, s.path = replicas, maxSteps, s.path[:0]
+	s.holds, s.steps, s.path = replicas, maxSteps, s.path[:0]
 	s.classify()
 	s.bound()
 	if s.visit(0, 0) {
@@ -152,46 +152,46 @@ func (s *spreader) bound() {
 	s.rests = resized(s.rests, len(s.keys)+1)
 	s.rests[len(s.keys)] = rest{}
 	for i, k := range slices.Backward(s.keys) {
-		s.rests[i] = rest{s.rests[i+1].total + k.room(), max(s.rests[i+1].most, k.room())}
+		s.rests[i] = rest{s.rests[i+1].total + k.holds(), max(s.rests[i+1].most, k.holds())}
 	}
 }
 
 // visit completes the path with candidates from the i-th on, if that can be done. Where it cannot with one
 // candidate, it cannot, with the same path, with another of its class that has no more capacity.
-func (s *spreader) visit(i int, room int64) bool {
+func (s *spreader) visit(i int, holds int64) bool {
 	var before []bar
-	for ; i < len(s.keys) && s.taken < s.clusters.max && s.steps > 0 && s.inReach(i, room); i++ {
+	for ; i < len(s.keys) && s.taken < s.clusters.max && s.steps > 0 && s.inReach(i, holds); i++ {
 		k, class := s.keys[i], s.class[i]
-		if k.room() <= s.barred[class] {
+		if k.holds() <= s.barred[class] {
 			continue
 		}
 		s.steps--
 		s.tally(k.slot(), 1)
 		s.path = append(s.path, int32(i))
-		if !s.exceeds() && s.visit(i+1, room+k.room()) {
+		if !s.exceeds() && s.visit(i+1, holds+k.holds()) {
 			return true
 		}
 		s.tally(k.slot(), -1)
 		s.path = s.path[:len(s.path)-1]
 		before = append(before, bar{class, s.barred[class]})
-		s.barred[class] = k.room()
+		s.barred[class] = k.holds()
 	}
 	for _, b := range slices.Backward(before) {
-		s.barred[b.class] = b.room
+		s.barred[b.class] = b.holds
 	}
-	return s.met() && room >= s.room
+	return s.met() && holds >= s.holds
 }
 
 // bar is how much capacity a class was barred from.
 type bar struct {
 	class int32
-	room  int64
+	holds int64
 }
 
 // inReach reports whether the candidates from the i-th on may have what is still to be covered.
-func (s *spreader) inReach(i int, room int64) bool {
+func (s *spreader) inReach(i int, holds int64) bool {
 	left := min(len(s.keys)-i, s.clusters.max-s.taken)
-	if s.taken+left < s.clusters.min || room+min(s.rests[i].total, int64(left)*s.rests[i].most) < s.room {
+	if s.taken+left < s.clusters.min || holds+min(s.rests[i].total, int64(left)*s.rests[i].most) < s.holds {
 		return false
 	}
 	for d, least := range s.least {
@@ -215,8 +215,8 @@ func (s *spreader) problem() string {
 		return "no cluster that fits has capacity for a replica"
 	case s.steps == 0:
 		return fmt.Sprintf("no choice among %d cluster(s) was found that meets the spread constraints, in %d steps", len(s.keys), maxSteps)
-	case s.room > 0:
-		return fmt.Sprintf("no choice among %d cluster(s) meets the spread constraints with capacity for %d replicas", len(s.keys), s.room)
+	case s.holds > 0:
+		return fmt.Sprintf("no choice among %d cluster(s) meets the spread constraints with capacity for %d replicas", len(s.keys), s.holds)
 	default:
 		return fmt.Sprintf("no choice among %d cluster(s) meets the spread constraints", len(s.keys))
 	}

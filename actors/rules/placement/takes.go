@@ -24,6 +24,6 @@ func (p *Planner) Takes(now time.Time, r *Request, more api.TargetCluster) bool 
 	}
 	p.slots = append(p.slots[:0], slot)
 	p.needs = p.fleet.needs(r.Requirements, p.needs[:0])
-	p.room = p.fleet.capacity.room(p.slots, p.needs, p.room[:0])
-	return p.room[0] >= int64(more.Replicas)
+	p.holds = p.fleet.capacity.holds(p.slots, p.needs, p.holds[:0])
+	return p.holds[0] >= int64(more.Replicas)
 }

@@ -177,7 +177,7 @@ func TestADeletedClusterKeepsWhatItsTaintWillEvict(t *testing.T) {
 	evicts := messages.Settings{Failover: true, EnableTaintManager: true, EnableNoExecuteTaintEviction: true, TaintTerminatingClusters: true}
 	leaves := evicts
 	leaves.TaintTerminatingClusters = false
-	bears := &api.Placement{ClusterTolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}
+	withTolerations := &api.Placement{ClusterTolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}
 	for _, c := range []struct {
 		name      string
 		settings  messages.Settings
@@ -187,7 +187,7 @@ func TestADeletedClusterKeepsWhatItsTaintWillEvict(t *testing.T) {
 	}{
 		{"it will be evicted", evicts, &api.Placement{}, []string{"a"}, ""},
 		{"it did not run there", evicts, &api.Placement{}, nil, "cluster(s) is being deleted"},
-		{"it tolerates the taint for good", evicts, bears, []string{"a"}, "cluster(s) is being deleted"},
+		{"it tolerates the taint for good", evicts, withTolerations, []string{"a"}, "cluster(s) is being deleted"},
 		{"nothing evicts it", leaves, &api.Placement{}, []string{"a"}, "cluster(s) is being deleted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"leeward/messages"
 )
 
-// bears returns a toleration of a key with NoExecute; seconds may be left out.
-func bears(key string, seconds ...int64) corev1.Toleration {
+// tolerating returns a toleration of a key with NoExecute; seconds may be omitted.
+func tolerating(key string, seconds ...int64) corev1.Toleration {
 	t := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}
 	if len(seconds) > 0 {
 		t.TolerationSeconds = &seconds[0]
@@ -42,7 +42,7 @@ func TestAllowance(t *testing.T) {
 		tolerations    []corev1.Toleration
 		first, minimum taint.Allowance
 	}{
-		"no taint, no countdown": {nil, []corev1.Toleration{bears("a", 1)}, forever, forever},
+		"no taint, no countdown": {nil, []corev1.Toleration{tolerating("a", 1)}, forever, forever},
 		"taints that only keep new pods away": {
 			[]corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}, {Key: "b", Effect: corev1.TaintEffectPreferNoSchedule}}, nil, forever, forever,
 		},
@@ -51,34 +51,34 @@ func TestAllowance(t *testing.T) {
 			taint.Allowance{Outcome: taint.Untolerated, Taint: 0, Toleration: -1}, taint.Allowance{Outcome: taint.Untolerated, Taint: 0, Toleration: -1},
 		},
 		"the first untolerated taint of the node is named": {
-			executing("a", "b", "c"), []corev1.Toleration{bears("a", 0)},
+			executing("a", "b", "c"), []corev1.Toleration{tolerating("a", 0)},
 			taint.Allowance{Outcome: taint.Untolerated, Taint: 1, Toleration: -1}, taint.Allowance{Outcome: taint.Untolerated, Taint: 1, Toleration: -1},
 		},
 		"a toleration of another effect does not count": {
 			executing("a"), []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}},
 			taint.Allowance{Outcome: taint.Untolerated, Taint: 0, Toleration: -1}, taint.Allowance{Outcome: taint.Untolerated, Taint: 0, Toleration: -1},
 		},
-		"tolerated forever":           {executing("a"), []corev1.Toleration{bears("a")}, forever, forever},
-		"tolerated for a minute":      {executing("a"), []corev1.Toleration{bears("a", 60)}, until(60, 0, 0), until(60, 0, 0)},
-		"zero seconds":                {executing("a"), []corev1.Toleration{bears("a", 0)}, until(0, 0, 0), until(0, 0, 0)},
-		"negative seconds are zero":   {executing("a"), []corev1.Toleration{bears("a", -5)}, until(0, 0, 0), until(0, 0, 0)},
-		"forever contributes nothing": {executing("a", "b"), []corev1.Toleration{bears("a"), bears("b", 60)}, until(60, 1, 1), until(60, 1, 1)},
-		"the least of two taints":     {executing("a", "b"), []corev1.Toleration{bears("a", 6), bears("b", 1)}, until(1, 1, 1), until(1, 1, 1)},
+		"tolerated forever":           {executing("a"), []corev1.Toleration{tolerating("a")}, forever, forever},
+		"tolerated for a minute":      {executing("a"), []corev1.Toleration{tolerating("a", 60)}, until(60, 0, 0), until(60, 0, 0)},
+		"zero seconds":                {executing("a"), []corev1.Toleration{tolerating("a", 0)}, until(0, 0, 0), until(0, 0, 0)},
+		"negative seconds are zero":   {executing("a"), []corev1.Toleration{tolerating("a", -5)}, until(0, 0, 0), until(0, 0, 0)},
+		"forever contributes nothing": {executing("a", "b"), []corev1.Toleration{tolerating("a"), tolerating("b", 60)}, until(60, 1, 1), until(60, 1, 1)},
+		"the least of two taints":     {executing("a", "b"), []corev1.Toleration{tolerating("a", 6), tolerating("b", 1)}, until(1, 1, 1), until(1, 1, 1)},
 		"equal seconds: the taint first on the node": {
-			executing("a", "b"), []corev1.Toleration{bears("b", 6), bears("a", 6)}, until(6, 0, 1), until(6, 0, 1),
+			executing("a", "b"), []corev1.Toleration{tolerating("b", 6), tolerating("a", 6)}, until(6, 0, 1), until(6, 0, 1),
 		},
 		"everything forever first, then this taint for 2 s": {
-			executing("t1"), []corev1.Toleration{bears(""), bears("t1", 2)}, forever, until(2, 0, 1),
+			executing("t1"), []corev1.Toleration{tolerating(""), tolerating("t1", 2)}, forever, until(2, 0, 1),
 		},
 		"this taint for 2 s first, then everything forever": {
-			executing("t1"), []corev1.Toleration{bears("t1", 2), bears("")}, until(2, 0, 0), until(2, 0, 0),
+			executing("t1"), []corev1.Toleration{tolerating("t1", 2), tolerating("")}, until(2, 0, 0), until(2, 0, 0),
 		},
 		"the same toleration twice with other seconds": {
-			executing("a"), []corev1.Toleration{bears("a", 9), bears("a", 3)}, until(9, 0, 0), until(3, 0, 1),
+			executing("a"), []corev1.Toleration{tolerating("a", 9), tolerating("a", 3)}, until(9, 0, 0), until(3, 0, 1),
 		},
 		"timeAdded does not matter": {
 			[]corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: time.Unix(0, 0)}}},
-			[]corev1.Toleration{bears("a", 3)}, until(3, 0, 0), until(3, 0, 0),
+			[]corev1.Toleration{tolerating("a", 3)}, until(3, 0, 0), until(3, 0, 0),
 		},
 		"another value is not tolerated": {
 			[]corev1.Taint{{Key: "a", Value: "x", Effect: corev1.TaintEffectNoExecute}},

@@ -43,7 +43,6 @@ var replaced = []struct{ words, instead string }{
 // A text may use a word of the list for the reason given.
 var exceptions = []struct{ where, text, reason string }{
 	{"docs/architecture.md", "room", "a room is a folder of packages"},
-	{"docs/architecture.md", "runtime/report/story.go", "a file name"},
 	{"docs/architecture.svg", "are left out", "to omit"},
 	{"docs/recordings.md", "STOOD", "a type of line in recordings"},
 	{"runtime/scenario/incident/", "STOOD", "a type of line in recordings"},
@@ -51,6 +50,7 @@ var exceptions = []struct{ where, text, reason string }{
 	{"docs/operations.md", "| people |", "the name of a priority level"},
 	{"runtime/daemon/engine/write.go", "written twice at once", "an error that no user meets"},
 	{"runtime/daemon/engine/shared.go", "writes at once", "an error that no user meets"},
+	{".ci/laws/", "go build -o laws", "the name of the program"},
 	{"runtime/daemon/etcd/fill.go", "somebody else is writing a fleet there", "another process, which a person has started"},
 	{"runtime/client/doc.go", "room", "a room is a folder of packages"},
 	{"runtime/daemon/doc.go", "room", "a room is a folder of packages"},
@@ -59,7 +59,11 @@ var exceptions = []struct{ where, text, reason string }{
 	{"runtime/report/doc.go", "room", "a room is a folder of packages"},
 	{"runtime/scenario/doc.go", "room", "a room is a folder of packages"},
 	{"runtime/storm/doc.go", "room", "a room is a folder of packages"},
-	{"runtime/report/timeline/timeline.go", "Story has", "a field of the page's data"},
+	{"messages/fact_binding.go", "Grounds say why", "the type of why a binding is evicted"},
+	{"runtime/fleet/journal/words.go", "grounds gives the reason", "words for that type"},
+	{"cmd/internal/house/", "room", "a room is a folder of packages"},
+	{"runtime/scenario/incident/", "Stood", "a type of line in recordings"},
+	{"runtime/client/recorder/", "STOOD", "a type of line in recordings"},
 	{"scenarios/", "grounds: {", "a JSON field of facts"},
 }
 
@@ -158,27 +162,81 @@ func TestMessagesUseTheWordsOfTheGlossary(t *testing.T) {
 // human are words for people, who may be named in a comment.
 var human = regexp.MustCompile(`(?i)\bpeople\b`)
 
-// TestCommentsUseTheWordsOfTheGlossary reads the comments of all programs.
+// TestCommentsUseTheWordsOfTheGlossary reads the comments of all programs and of their tests.
 func TestCommentsUseTheWordsOfTheGlossary(t *testing.T) {
 	r := newReader()
 	var found []string
-	for _, folder := range []string{"cmd", "runtime", "actors", "messages"} {
-		walk(t, folder, ".go", func(file, text string) {
-			if strings.HasSuffix(file, "_test.go") {
-				return
-			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
-			require.NoError(t, err)
-			for _, group := range parsed.Comments {
-				found = append(found, r.check(file, human.ReplaceAllString(named.ReplaceAllString(group.Text(), "it "), "they"))...)
-			}
-		})
-	}
+	eachFile(t, func(name string, f *ast.File) {
+		for _, group := range f.Comments {
+			found = append(found, r.check(name, human.ReplaceAllString(tests.ReplaceAllString(group.Text(), "it"), "they"))...)
+		}
+	})
 	require.Empty(t, found, strings.Join(found, "\n"))
 }
 
-// named is the name of what is declared, with which a comment begins.
-var named = regexp.MustCompile(`^(?:A |An |The )?[A-Za-z]\w* `)
+// tests are the names of tests, which are no words.
+var tests = regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz)[A-Z]\w*`)
+
+// TestNamesUseTheWordsOfTheGlossary reads the names that programs and their tests declare, but those of tests.
+func TestNamesUseTheWordsOfTheGlossary(t *testing.T) {
+	r := newReader()
+	var found []string
+	eachFile(t, func(name string, f *ast.File) {
+		for _, id := range declared(f) {
+			if tests.MatchString(id.Name) || strings.HasSuffix(strings.ToLower(id.Name), "grounds") { // the type of reasons, and values of it
+				continue
+			}
+			found = append(found, r.check(name, camel.ReplaceAllString(id.Name, "$1 $2"))...)
+		}
+	})
+	require.Empty(t, found, strings.Join(found, "\n"))
+}
+
+// camel is where one word of a name ends and another one begins.
+var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// declared returns the names that a file declares.
+func declared(f *ast.File) (all []*ast.Ident) {
+	names := func(list ...ast.Expr) {
+		for _, e := range list {
+			if id, is := e.(*ast.Ident); is {
+				all = append(all, id)
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			names(n.Name)
+		case *ast.TypeSpec:
+			names(n.Name)
+		case *ast.ValueSpec:
+			all = append(all, n.Names...)
+		case *ast.Field:
+			all = append(all, n.Names...)
+		case *ast.RangeStmt:
+			names(n.Key, n.Value)
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				names(n.Lhs...)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// eachFile visits the Go files of all programs, of their tests, and of what checks them.
+func eachFile(t *testing.T, visit func(name string, f *ast.File)) {
+	t.Helper()
+	for _, folder := range []string{"cmd", "runtime", "actors", "messages", ".ci"} {
+		walk(t, folder, ".go", func(name, text string) {
+			f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+			require.NoError(t, err)
+			visit(name, f)
+		})
+	}
+}
 
 func walk(t *testing.T, folder, ext string, visit func(file, text string)) {
 	t.Helper()

@@ -64,8 +64,8 @@ func ownImports(t *testing.T, specs []*ast.ImportSpec) (own []string) {
 	return own
 }
 
-// roomOf is the room of runtime that a package is in; empty: none. What all of cmd may import, cmd may.
-func roomOf(name string) string {
+// folderOf is the room of runtime that a package is in; empty: none. What all of cmd may import, cmd may.
+func folderOf(name string) string {
 	parts := strings.Split(name, "/")
 	switch {
 	case parts[0] == "runtime" && len(parts) > 1:
@@ -96,9 +96,9 @@ var (
 	mayBeImported = regexp.MustCompile(`(?m)^// May be imported by: (.+)\.$`)
 )
 
-func doorOf(t *testing.T, room string) door {
+func doorOf(t *testing.T, folder string) door {
 	t.Helper()
-	file := filepath.Join(root, "runtime", room, "doc.go")
+	file := filepath.Join(root, "runtime", folder, "doc.go")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err, "each room says in its doc.go what it is for")
 	said := func(line *regexp.Regexp) []string {
@@ -119,7 +119,7 @@ func TestRoomsImportWhatTheirDocsSay(t *testing.T) {
 	imported, importing := map[string]map[string]bool{}, map[string]map[string]bool{}
 	for name, all := range imports(t) {
 		for _, other := range all {
-			from, to := roomOf(name), roomOf(other)
+			from, to := folderOf(name), folderOf(other)
 			if to == "" || to == "cmd" || from == to {
 				continue
 			}
@@ -127,10 +127,10 @@ func TestRoomsImportWhatTheirDocsSay(t *testing.T) {
 			note(importing, to, from)
 		}
 	}
-	for _, room := range rooms(t) {
-		door := doorOf(t, room)
-		require.Equal(t, door.imports, slices.Sorted(maps.Keys(imported[room])), "what runtime/%s imports, and what its doc.go says of that", room)
-		require.Equal(t, door.importedBy, slices.Sorted(maps.Keys(importing[room])), "what imports runtime/%s, and what its doc.go says of that", room)
+	for _, folder := range rooms(t) {
+		door := doorOf(t, folder)
+		require.Equal(t, door.imports, slices.Sorted(maps.Keys(imported[folder])), "what runtime/%s imports, and what its doc.go says of that", folder)
+		require.Equal(t, door.importedBy, slices.Sorted(maps.Keys(importing[folder])), "what imports runtime/%s, and what its doc.go says of that", folder)
 	}
 }
 
@@ -143,21 +143,21 @@ func note(all map[string]map[string]bool, key, value string) {
 
 func TestRoomsImportOneAnotherInOneDirection(t *testing.T) {
 	above := map[string][]string{}
-	for _, room := range rooms(t) {
-		above[room] = doorOf(t, room).imports
+	for _, folder := range rooms(t) {
+		above[folder] = doorOf(t, folder).imports
 	}
 	for len(above) > 0 {
 		free := ""
-		for _, room := range slices.Sorted(maps.Keys(above)) {
-			if len(above[room]) == 0 {
-				free = room
+		for _, folder := range slices.Sorted(maps.Keys(above)) {
+			if len(above[folder]) == 0 {
+				free = folder
 				break
 			}
 		}
 		require.NotEmpty(t, free, "these rooms import one another in a circle: %v", above)
 		delete(above, free)
-		for room := range above { // order-free: each by itself
-			above[room] = slices.DeleteFunc(above[room], func(name string) bool { return name == free })
+		for folder := range above { // order-free: each by itself
+			above[folder] = slices.DeleteFunc(above[folder], func(name string) bool { return name == free })
 		}
 	}
 }
@@ -180,17 +180,17 @@ func TestTheLinterKnowsTheDoors(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal(text, &config))
 	all := rooms(t)
-	for _, room := range all {
-		rule, known := config.Linters.Settings.Depguard.Rules["room-"+room]
-		require.True(t, known, "depguard has no rule room-%s", room)
-		require.Equal(t, []string{"**/runtime/" + room + "/**", "!$test"}, rule.Files)
-		allowed := append(doorOf(t, room).imports, room)
+	for _, folder := range all {
+		rule, known := config.Linters.Settings.Depguard.Rules["room-"+folder]
+		require.True(t, known, "depguard has no rule room-%s", folder)
+		require.Equal(t, []string{"**/runtime/" + folder + "/**", "!$test"}, rule.Files)
+		allowed := append(doorOf(t, folder).imports, folder)
 		for _, other := range all {
 			denied := false
 			for _, d := range rule.Deny {
 				denied = denied || d.Pkg == module+"runtime/"+other
 			}
-			require.Equal(t, !slices.Contains(allowed, other), denied, "room-%s and runtime/%s", room, other)
+			require.Equal(t, !slices.Contains(allowed, other), denied, "room-%s and runtime/%s", folder, other)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestTheArchitectureNamesEveryPackageOfRuntime(t *testing.T) {
 	text := page(t, "docs/architecture.md")
 	for _, name := range slices.Sorted(maps.Keys(imports(t))) {
 		switch {
-		case roomOf(name) == "", strings.HasPrefix(name, "cmd"), strings.HasSuffix(name, "test"), name == "runtime/fleet", name == "runtime/daemon":
+		case folderOf(name) == "", strings.HasPrefix(name, "cmd"), strings.HasSuffix(name, "test"), name == "runtime/fleet", name == "runtime/daemon":
 		default:
 			require.Contains(t, text, "`"+name+"`")
 		}

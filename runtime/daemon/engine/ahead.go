@@ -10,9 +10,9 @@ import (
 
 const (
 	openedFirst = partFrom
-	// openedAtOnce is how many objects are decoded ahead of who reads them; the first are fewer, for those who want no
+	// openedTogether is how many objects are decoded ahead of who reads them; the first are fewer, for those who want no
 	// more.
-	openedAtOnce = 1024
+	openedTogether = 1024
 )
 
 // ReadAs visits what all objects say in the fields that a T has, with their keys and versions, in order: who wants little
@@ -60,21 +60,21 @@ func decoder(many bool) func(*item, *Object) error {
 // eachAs decodes some items at a time, on every processor, and where there are many, while others are visited, until no
 // more are wanted. Each goroutine has a decoder of its own, which hears whether there are many.
 func eachAs[T any](items iter.Seq[item], decoder func(many bool) func(*item, *T) error, visit func(*item, *T) bool) error {
-	atOnce := openedFirst
+	syncedTogether := openedFirst
 	var gathered []item
 	var ahead *opening[T]
 	for i := range items {
-		if gathered = append(gathered, i); len(gathered) < atOnce {
+		if gathered = append(gathered, i); len(gathered) < syncedTogether {
 			continue
 		}
 		next := openAhead(gathered, decoder)
-		if atOnce < openedAtOnce {
+		if syncedTogether < openedTogether {
 			ahead, next = next, nil
 		}
 		if more, err := ahead.hand(visit); err != nil || !more {
 			return err
 		}
-		ahead, gathered, atOnce = next, nil, min(2*atOnce, openedAtOnce)
+		ahead, gathered, syncedTogether = next, nil, min(2*syncedTogether, openedTogether)
 	}
 	next := openAhead(gathered, decoder)
 	if more, err := ahead.hand(visit); err != nil || !more {
@@ -95,7 +95,7 @@ func openAhead[T any](items []item, decoder func(many bool) func(*item, *T) erro
 	o := &opening[T]{items, make([]T, len(items)), make(chan error, 1)}
 	go func() {
 		o.done <- inParts(len(items), func(from, to int) error {
-			decode := decoder(len(items) == openedAtOnce)
+			decode := decoder(len(items) == openedTogether)
 			for n := from; n < to; n++ {
 				if err := decode(&items[n], &o.said[n]); err != nil {
 					return err

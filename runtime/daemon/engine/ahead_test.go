@@ -23,7 +23,7 @@ func numbered(n int, taken *int) iter.Seq[item] {
 }
 
 // few is how many items are decoded until as many are decoded in parallel as ever are.
-const few = openedAtOnce - openedFirst
+const few = openedTogether - openedFirst
 
 func TestWhoWantsOneOfManyHasFewDecoded(t *testing.T) {
 	taken := 0
@@ -41,13 +41,13 @@ func TestADecoderHearsWhetherThereAreMany(t *testing.T) {
 	}
 	var heard []bool
 	taken := 0
-	require.NoError(t, eachAs(numbered(few+2*openedAtOnce+5, &taken), read, func(_ *item, many *bool) bool {
+	require.NoError(t, eachAs(numbered(few+2*openedTogether+5, &taken), read, func(_ *item, many *bool) bool {
 		heard = append(heard, *many)
 		return true
 	}))
-	require.Len(t, heard, few+2*openedAtOnce+5)
+	require.Len(t, heard, few+2*openedTogether+5)
 	for n, many := range heard {
-		require.Equal(t, n >= few && n < few+2*openedAtOnce, many, n)
+		require.Equal(t, n >= few && n < few+2*openedTogether, many, n)
 	}
 }
 
@@ -58,14 +58,14 @@ func TestManyAreDecodedWhileOthersAreVisited(t *testing.T) {
 		var once sync.Once
 		read := func(bool) func(*item, *int64) error {
 			return func(i *item, _ *int64) error {
-				if i.version >= few+openedAtOnce {
+				if i.version >= few+openedTogether {
 					once.Do(func() { close(next) })
 				}
 				return nil
 			}
 		}
 		taken := 0
-		require.NoError(t, eachAs(numbered(few+2*openedAtOnce, &taken), read, func(i *item, _ *int64) bool {
+		require.NoError(t, eachAs(numbered(few+2*openedTogether, &taken), read, func(i *item, _ *int64) bool {
 			if i.version == few {
 				<-next
 			}

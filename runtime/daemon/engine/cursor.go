@@ -2,8 +2,8 @@ package engine
 
 import "context"
 
-// readAtOnce bounds what one call of Next returns, and with it how long the lock is held.
-const readAtOnce = 256
+// readTogether bounds what one call of Next returns, and with it how long the lock is held.
+const readTogether = 256
 
 // Cursor reads the changes of a table in the order of their versions, each once. It belongs to one
 // goroutine, holds nothing and needs no closing.
@@ -69,7 +69,7 @@ func (c *Cursor) read() ([]step, <-chan struct{}, error) {
 	if c.next < t.ring.begin {
 		return nil, nil, &Expired{Version: c.version, Oldest: t.ring.floor}
 	}
-	changes := t.ring.from(c.next, min(t.ring.end, c.next+readAtOnce))
+	changes := t.ring.from(c.next, min(t.ring.end, c.next+readTogether))
 	c.next += int64(len(changes))
 	switch {
 	case c.next < t.ring.end:

@@ -108,8 +108,8 @@ func TestWhatIsForgottenHasExpired(t *testing.T) {
 	c, err := s.maps().Watch(2)
 	require.NoError(t, err)
 	require.Equal(t, []string{"3 c: - -> 2"}, next(t, c))
-	for _, stands := range []int64{1, 4, 5} { // the ring goes round with the rest of it
-		s.commit(engine.Update(mapKey("a"), configMap("a", fmt.Sprintf("after %d", stands)), stands))
+	for _, stored := range []int64{1, 4, 5} { // the ring goes round with the rest of it
+		s.commit(engine.Update(mapKey("a"), configMap("a", fmt.Sprintf("after %d", stored)), stored))
 		require.GreaterOrEqual(t, s.maps().Oldest(), int64(2), "what is forgotten stays so")
 	}
 	require.Equal(t, []string{"4 a: 0 -> after 1", "5 a: after 1 -> after 4", "6 a: after 4 -> after 5"}, next(t, c))

@@ -42,7 +42,7 @@ func (e *Engine) reschedule(old, changed item) {
 // expire deletes what is due, the oldest first, as far as one batch goes. It runs between two batches:
 // nothing else can change meanwhile.
 func (e *Engine) expire(b *batch) {
-	due := e.due(atOnce)
+	due := e.due(syncedTogether)
 	if len(due) == 0 {
 		return
 	}

@@ -38,8 +38,8 @@ func (p *packer) pack(text []byte) packed {
 	}
 	into := buffers.Get().(*[]byte)
 	defer buffers.Put(into)
-	if room := s2.MaxEncodedLen(len(text)); len(*into) < room {
-		*into = make([]byte, room)
+	if most := s2.MaxEncodedLen(len(text)); len(*into) < most {
+		*into = make([]byte, most)
 	}
 	return packed{sample: sample, text: string(sample.Encode(*into, text))}
 }

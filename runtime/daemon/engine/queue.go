@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// atOnce bounds how many commits share a sync, and so how long the last of them waits for the first.
-const atOnce = 1024
+// syncedTogether bounds how many commits share a sync, and so how long the last of them waits for the first.
+const syncedTogether = 1024
 
 // commit is what one caller wants to happen as one, or not at all.
 type commit struct {
@@ -71,7 +71,7 @@ func (q *queue) close() bool {
 func (q *queue) take(batch []*commit) ([]*commit, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(len(q.waiting), atOnce)
+	n := min(len(q.waiting), syncedTogether)
 	batch = append(batch, q.waiting[:n]...)
 	q.waiting = slices.Delete(q.waiting, 0, n)
 	return batch, q.closed

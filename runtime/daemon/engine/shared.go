@@ -57,9 +57,9 @@ type News struct {
 	Proposal uint64
 }
 
-// SharedAtOnce is how many objects one commit to a shared store may change. Source: etcd's --max-txn-ops is 128, some of
+// SharedBatch is how many objects one commit to a shared store may change. Source: etcd's --max-txn-ops is 128, some of
 // which go to what guards them.
-const SharedAtOnce = 100
+const SharedBatch = 100
 
 // expiresEvery is how often it is looked whether something has to go by itself.
 const expiresEvery = time.Second
@@ -91,8 +91,8 @@ func (e *Engine) propose(p *Proposal, writes []Write) (int64, error) {
 		return 0, err
 	case f.ctx.Err() != nil:
 		return 0, ErrClosed
-	case len(writes) > SharedAtOnce:
-		return 0, &TooLarge{Cause: fmt.Errorf("%d writes at once, and %d may be", len(writes), SharedAtOnce)}
+	case len(writes) > SharedBatch:
+		return 0, &TooLarge{Cause: fmt.Errorf("%d writes at once, and %d may be", len(writes), SharedBatch)}
 	}
 	own := f.add(p, writes, now)
 	version, err := f.Propose(f.ctx, p)
@@ -131,12 +131,12 @@ func (e *Engine) Lead(writes ...Write) (term int64, err error) {
 	return e.submit(&Proposal{Leads: true}, writes)
 }
 
-// AtOnce is how many writes one commit may have.
-func (e *Engine) AtOnce() int {
+// Batch is how many writes one commit may have.
+func (e *Engine) Batch() int {
 	if e.shared == nil {
 		return math.MaxInt
 	}
-	return SharedAtOnce
+	return SharedBatch
 }
 
 // Fresh returns when what was committed before the call, by whichever process, is visible here.
@@ -190,7 +190,7 @@ func (e *Engine) expireShared() {
 		case <-e.shared.ctx.Done():
 			return
 		case <-ticker.C:
-			for due := e.due(SharedAtOnce); len(due) > 0; due = e.due(SharedAtOnce) {
+			for due := e.due(SharedBatch); len(due) > 0; due = e.due(SharedBatch) {
 				if _, err := e.CommitVersion(due...); err != nil && !errors.As(err, new(*Conflict)) {
 					break
 				}

@@ -22,7 +22,7 @@ import (
 type hub struct {
 	mu     sync.Mutex
 	news   [][]engine.News // by commit
-	stands map[string]int64
+	stored map[string]int64
 	last   int64
 	more   chan struct{} // closed at the next commit, or when it tells again
 	silent bool          // tells nothing
@@ -35,7 +35,7 @@ type hub struct {
 	closed int
 }
 
-func newHub() *hub { return &hub{stands: map[string]int64{}, more: make(chan struct{})} }
+func newHub() *hub { return &hub{stored: map[string]int64{}, more: make(chan struct{})} }
 
 func (h *hub) change(do func()) {
 	h.mu.Lock()
@@ -51,7 +51,7 @@ func (h *hub) Load(context.Context) (wal.State, error) {
 	state := wal.State{Version: h.last}
 	for _, news := range h.news {
 		for _, n := range news {
-			if n.Object != nil && h.stands[n.Key] == n.Version {
+			if n.Object != nil && h.stored[n.Key] == n.Version {
 				state.Records = append(state.Records, n.Record)
 			}
 		}
@@ -68,7 +68,7 @@ func (h *hub) Propose(_ context.Context, p *engine.Proposal) (version int64, err
 			}
 		}
 		for _, w := range p.Writes {
-			if is := h.stands[w.Key]; is != w.Expected {
+			if is := h.stored[w.Key]; is != w.Expected {
 				version, err = h.last, &engine.Conflict{Key: w.Key, Expected: w.Expected, Actual: is}
 				return
 			}
@@ -89,9 +89,9 @@ func (h *hub) commit(p *engine.Proposal) {
 		news = append(news, engine.News{
 			Record: wal.Record{Version: h.last, Key: w.Key, Expires: w.Expires, Object: w.Object}, Proposal: p.ID,
 		})
-		h.stands[w.Key] = h.last
+		h.stored[w.Key] = h.last
 		if w.Object == nil {
-			delete(h.stands, w.Key)
+			delete(h.stored, w.Key)
 		}
 	}
 	h.news = append(h.news, news)
@@ -372,8 +372,8 @@ func TestWhoWaitsForAVersionWaitsForNoLonger(t *testing.T) {
 	require.NoError(t, alone.Reach(done, 1), "nobody else writes")
 	require.NoError(t, alone.Fresh(done))
 	require.Nil(t, alone.Lost())
-	require.Greater(t, alone.AtOnce(), 1<<40)
-	require.Equal(t, engine.SharedAtOnce, a.AtOnce())
+	require.Greater(t, alone.Batch(), 1<<40)
+	require.Equal(t, engine.SharedBatch, a.Batch())
 }
 
 // never reports that nothing comes of what has capacity for it, as far as that shows while others run.
@@ -506,21 +506,21 @@ func TestASharedStoreTakesSoMuchAtOnce(t *testing.T) {
 	h := newHub()
 	a := join(t, h, nil)
 	var writes []engine.Write
-	for n := range engine.SharedAtOnce + 1 {
+	for n := range engine.SharedBatch + 1 {
 		writes = append(writes, engine.Create(mapKey(fmt.Sprint(n)), configMap(fmt.Sprint(n), "1")))
 	}
 	err := a.Commit(writes...)
 	require.ErrorAs(t, err, new(*engine.TooLarge))
 	require.EqualError(t, err, "too large for the shared store: 101 writes at once, and 100 may be")
 	a.commit(writes[1:]...)
-	require.Equal(t, engine.SharedAtOnce, a.maps().Len())
+	require.Equal(t, engine.SharedBatch, a.maps().Len())
 }
 
 func TestWhatExpiresInASharedStoreGoes(t *testing.T) {
 	h := newHub()
 	a := join(t, h, nil)
 	var writes []engine.Write
-	for n := range engine.SharedAtOnce {
+	for n := range engine.SharedBatch {
 		writes = append(writes, engine.Create(eventKey(fmt.Sprint(n)), event("e")).For(time.Minute))
 	}
 	a.commit(writes...)
@@ -529,9 +529,9 @@ func TestWhatExpiresInASharedStoreGoes(t *testing.T) {
 	require.Zero(t, h.news[1][1].Expires)
 	_, c := a.Table(events).SnapshotAndWatch()
 	a.clock.Add(59 * time.Second)
-	require.Equal(t, engine.SharedAtOnce+2, a.Table(events).Len())
+	require.Equal(t, engine.SharedBatch+2, a.Table(events).Len())
 	a.clock.Add(2 * time.Second)
-	for gone := 0; gone < engine.SharedAtOnce+1; {
+	for gone := 0; gone < engine.SharedBatch+1; {
 		changes, err := c.Next(t.Context())
 		require.NoError(t, err)
 		gone += len(changes)

@@ -88,7 +88,7 @@ func TestAWatcherGoesOnInTheMiddleOfATransactionAtAnotherReplica(t *testing.T) {
 	server := etcdtest.Start(t)
 	a, b := join(t, server), join(t, server)
 	var writes []engine.Write
-	for i := range engine.SharedAtOnce {
+	for i := range engine.SharedBatch {
 		name := fmt.Sprint("m", i)
 		writes = append(writes, engine.Create(key(name), configMap(name, "1")))
 	}
@@ -153,7 +153,7 @@ func TestACommitThatIsTooLargeIsRefused(t *testing.T) {
 	a := join(t, etcdtest.Start(t))
 	require.ErrorAs(t, a.Commit(engine.Create(key("one"), configMap("one", strings.Repeat("x", 2<<20)))), new(*engine.TooLarge))
 	var writes []engine.Write
-	for i := range a.AtOnce() + 1 {
+	for i := range a.Batch() + 1 {
 		writes = append(writes, engine.Create(key(fmt.Sprint(i)), configMap("x", "1")))
 	}
 	require.ErrorAs(t, a.Commit(writes...), new(*engine.TooLarge))

@@ -12,8 +12,8 @@ import (
 	"leeward/runtime/daemon/engine/wal"
 )
 
-// filledAtOnce is about how many bytes go in one transaction. Source: etcd's --max-request-bytes is 1.5 MiB.
-const filledAtOnce = 1 << 20
+// batchBytes is about how many bytes go in one transaction. Source: etcd's --max-request-bytes is 1.5 MiB.
+const batchBytes = 1 << 20
 
 // filling is a key that is there from the first to the last transaction of a Fill: what is in etcd meanwhile is not a
 // fleet, and no daemon loads it.
@@ -37,7 +37,7 @@ func (s *Store) Fill(ctx context.Context, replace bool, records []wal.Record) er
 	}
 	ours := clientv3.Compare(clientv3.ModRevision(s.filling()), "=", begun)
 	for rest := records; len(rest) > 0; {
-		n := atOnce(rest)
+		n := batch(rest)
 		if err := s.fill(ctx, ours, s.puts(rest[:n])); err != nil {
 			return fmt.Errorf("write %s and what follows: %w", rest[0].Key, err)
 		}
@@ -83,15 +83,15 @@ func (s *Store) fill(ctx context.Context, ours clientv3.Cmp, ops []clientv3.Op) 
 	return err
 }
 
-// atOnce is how many of the records go in one transaction.
-func atOnce(records []wal.Record) int {
+// batch is how many of the records go in one transaction.
+func batch(records []wal.Record) int {
 	size := 0
-	for n := range min(len(records), engine.SharedAtOnce) {
-		if size += len(records[n].Object); n > 0 && size > filledAtOnce {
+	for n := range min(len(records), engine.SharedBatch) {
+		if size += len(records[n].Object); n > 0 && size > batchBytes {
 			return n
 		}
 	}
-	return min(len(records), engine.SharedAtOnce)
+	return min(len(records), engine.SharedBatch)
 }
 
 func (s *Store) puts(records []wal.Record) []clientv3.Op {

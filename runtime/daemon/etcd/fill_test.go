@@ -47,8 +47,8 @@ func TestAFleetIsFilledInAsItIs(t *testing.T) {
 	server := etcdtest.Start(t)
 	s, all := opened(t, server), records(250)
 	all[3].Expires = 4e18
-	all[4].Object = append(all[4].Object, bytes.Repeat([]byte(" "), filledAtOnce)...)
-	all[5].Object = append(all[5].Object, bytes.Repeat([]byte(" "), filledAtOnce)...)
+	all[4].Object = append(all[4].Object, bytes.Repeat([]byte(" "), batchBytes)...)
+	all[5].Object = append(all[5].Object, bytes.Repeat([]byte(" "), batchBytes)...)
 	require.NoError(t, s.Fill(t.Context(), false, all))
 	require.Equal(t, all, s.holds(t))
 

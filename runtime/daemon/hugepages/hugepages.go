@@ -49,20 +49,20 @@ func untouched(bytes int) []byte {
 
 // Grow reserves more where the heap has filled most of what it has.
 func (w Wanted) Grow() {
-	used, room := heap()
-	w.Reserve(missing(used, room))
+	used, free := heap()
+	w.Reserve(missing(used, free))
 }
 
 // missing is how many bytes more a heap should have, of which so many are used and so many fit.
-func missing(used, room uint64) int64 {
-	if used < small || room >= used/4 {
+func missing(used, free uint64) int64 {
+	if used < small || free >= used/4 {
 		return 0
 	}
 	return int64(used / 2)
 }
 
 // heap is how many bytes of the heap hold objects, or spans of them, and how many are free.
-func heap() (used, room uint64) {
+func heap() (used, free uint64) {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"},

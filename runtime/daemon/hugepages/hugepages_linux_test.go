@@ -19,15 +19,15 @@ func TestWhatIsReservedIsAskedForAndThenAllocated(t *testing.T) {
 	back := Wanted(true).Reserve(reserved)
 	after := asked(t)
 	require.GreaterOrEqual(t, after, reserved-1<<20)
-	_, room := heap()
-	require.GreaterOrEqual(t, room, uint64(reserved)-1<<20, "it is free again")
+	_, free := heap()
+	require.GreaterOrEqual(t, free, uint64(reserved)-1<<20, "it is free again")
 
 	kept := make([][]byte, 0, 64)
 	for range cap(kept) {
 		kept = append(kept, make([]byte, 1<<20))
 	}
 	_, left := heap()
-	require.LessOrEqual(t, left, room-48<<20, "objects lie in it")
+	require.LessOrEqual(t, left, free-48<<20, "objects lie in it")
 	require.Len(t, kept, 64)
 	Wanted(true).Reserve(0)
 	require.Equal(t, after, asked(t))
@@ -82,7 +82,7 @@ func TestTooLittleToHoldAPageIsNotAskedFor(t *testing.T) {
 
 func TestAHeapThatFillsUpIsGivenMore(t *testing.T) {
 	for name, c := range map[string]struct {
-		used, room uint64
+		used, free uint64
 		want       int64
 	}{
 		"a small one is left alone": {small - 1, 0, 0},
@@ -90,14 +90,14 @@ func TestAHeapThatFillsUpIsGivenMore(t *testing.T) {
 		"little is left":            {1 << 30, 1<<28 - 1, 1 << 29},
 		"enough is left":            {1 << 30, 1 << 28, 0},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, missing(c.used, c.room)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, missing(c.used, c.free)) })
 	}
 }
 
 func TestAHeapGrowsOnlyOnceItIsFull(t *testing.T) {
 	kernelIsAsked(t)
 	var kept [][]byte
-	for used, room := heap(); missing(used, room) == 0; used, room = heap() {
+	for used, free := heap(); missing(used, free) == 0; used, free = heap() {
 		kept = append(kept, make([]byte, 1<<20))
 	}
 	before := asked(t)
@@ -109,7 +109,7 @@ func TestAHeapGrowsOnlyOnceItIsFull(t *testing.T) {
 	require.NotEmpty(t, kept)
 }
 
-// kernelIsAsked skips a test where the kernel gives huge pages to everybody, or to nobody.
+// kernelIsAsked skips a test where the kernel gives huge pages to all processes, or to none.
 func kernelIsAsked(t *testing.T) {
 	t.Helper()
 	if who, err := os.ReadFile(enabled); !possible() {

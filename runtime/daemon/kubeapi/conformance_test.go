@@ -128,7 +128,7 @@ func (c conforming) compact(ctx context.Context, t *testing.T, version string) {
 }
 
 // TestStorageConforms runs the tests that Kubernetes has for a storage. Left out are those whose subject is a stored text
-// that cannot be read any more when a request asks for it, or is read anew: RunTestTransformationFailure,
+// that cannot be read any more when a request asks for it, or is read again: RunTestTransformationFailure,
 // RunTestGuaranteedUpdateChecksStoredData, RunTestGetListWithErrorAggregation and WithoutErrorAggregation, RunTestWatchError,
 // RunWatchErrorIsBlockingFurtherEvents, RunTestWatchWithUnsafeDelete, RunTestDeleteExpectedTransformOrDecodeError and
 // WithConflictAndMissingExpectedTransformOrDecodeError. They break the text in between. Here texts are read once, at the start,

@@ -45,7 +45,7 @@ func inRegion(region string) string {
 	return strings.Replace(fleetFile, "region: eu", "region: "+region, 1)
 }
 
-// stories are what people do, each at a server of its own.
+// sessions are what people do, each at a server of its own.
 const previewFile = `
 apiVersion: leeward.dev/v1alpha1
 kind: FailoverPreview
@@ -53,7 +53,7 @@ metadata: {name: what-if}
 spec: {clusters: [member1]}
 `
 
-var stories = map[string][]step{
+var sessions = map[string][]step{
 	"a viewer asks what would happen": {
 		{args: "create -f - -o jsonpath={.status.evicted} --as vera --as-group leeward:viewers", shows: "12",
 			stdin: previewFile},

@@ -73,7 +73,7 @@ func (k *kubectl) run(s step) {
 }
 
 func TestKubectl(t *testing.T) {
-	for name, steps := range stories {
+	for name, steps := range sessions {
 		t.Run(name, func(t *testing.T) {
 			eachKubectl(t, func(_ *testing.T, k *kubectl) {
 				for _, s := range steps {

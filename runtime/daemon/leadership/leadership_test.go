@@ -51,7 +51,7 @@ func (c *candidate) lead(ctx context.Context, term int64) error {
 	}
 }
 
-// run stands until the test ends, which holds it to ending well.
+// run lasts until the test ends, which holds it to ending well.
 func (c *candidate) run(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -23,8 +23,8 @@ type sums struct {
 }
 
 const (
-	// sumsAtOnce is how many are added up in one round; fewer while there are Works to write, which agents wait for.
-	sumsAtOnce      = 2048
+	// sumsTogether is how many are added up in one round; fewer while there are Works to write, which agents wait for.
+	sumsTogether    = 2048
 	sumsBesideWorks = 64
 )
 
@@ -56,15 +56,15 @@ func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 		return p, false
 	}
 	p.key = engine.Key(r.Name(), p.source.Namespace, p.source.Name)
-	stands, version := f.config.Engine.Table(r.Name()).Get(p.key)
-	if stands == nil || f.foreign(binding, stands) {
+	stored, version := f.config.Engine.Table(r.Name()).Get(p.key)
+	if stored == nil || f.foreign(binding, stored) {
 		return p, false
 	}
 	if _, heard := f.stored(p.source); heard != version {
 		f.world.Store().Note(store.BindingKey(binding.Name())) // when its news is heard
 		return p, false
 	}
-	p.object = api.Shallow(stands)
+	p.object = api.Shallow(stored)
 	p.write = engine.Update(p.key, p.object, version)
 	return p, giveSums(p.object, binding)
 }

@@ -141,9 +141,9 @@ func (f *fixture) apply(objects ...api.Object) {
 func edit[O api.Object](f *fixture, o O, change func(O)) {
 	f.t.Helper()
 	table, key := f.table(o)
-	stands, version := table.Get(key)
-	require.NotNil(f.t, stands, key)
-	next := api.Copy(stands).(O)
+	stored, version := table.Get(key)
+	require.NotNil(f.t, stored, key)
+	next := api.Copy(stored).(O)
 	change(next)
 	completed := settings(f.t)
 	admission.Default(next, &completed, f.clock.Now().Truncate(time.Second))
@@ -154,11 +154,11 @@ func edit[O api.Object](f *fixture, o O, change func(O)) {
 func (f *fixture) remove(o api.Object) {
 	f.t.Helper()
 	table, key := f.table(o)
-	stands, version := table.Get(key)
-	require.NotNil(f.t, stands, key)
+	stored, version := table.Get(key)
+	require.NotNil(f.t, stored, key)
 	write := engine.Delete(key, version)
-	if len(stands.GetFinalizers()) > 0 {
-		next := api.Shallow(stands)
+	if len(stored.GetFinalizers()) > 0 {
+		next := api.Shallow(stored)
 		next.SetDeletionTimestamp(&metav1.Time{Time: f.clock.Now()})
 		write = engine.Update(key, next, version)
 	}
@@ -168,12 +168,12 @@ func (f *fixture) remove(o api.Object) {
 
 func get[O api.Object](f *fixture, o O) O {
 	table, key := f.table(o)
-	stands, _ := table.Get(key)
-	if stands == nil {
+	stored, _ := table.Get(key)
+	if stored == nil {
 		var none O
 		return none
 	}
-	return stands.(O)
+	return stored.(O)
 }
 
 func named[O api.Object](o O, apiVersion, kind, namespace, name string) O {
@@ -188,8 +188,8 @@ func member(name string) *api.Cluster {
 	c := named(&api.Cluster{}, api.ClusterGroupVersion, "Cluster", "", name)
 	c.Spec.SyncMode = api.Pull
 	c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionTrue)}
-	room := resource.MustParse("100")
-	c.Status.ResourceSummary = &api.ResourceSummary{Allocatable: corev1.ResourceList{corev1.ResourceCPU: room, corev1.ResourcePods: room}}
+	capacity := resource.MustParse("100")
+	c.Status.ResourceSummary = &api.ResourceSummary{Allocatable: corev1.ResourceList{corev1.ResourceCPU: capacity, corev1.ResourcePods: capacity}}
 	c.Status.APIEnablements = []api.APIEnablement{{GroupVersion: "apps/v1", Resources: []api.APIResource{{Name: "deployments", Kind: "Deployment"}}}}
 	return c
 }

@@ -32,18 +32,18 @@ type pending struct {
 }
 
 const (
-	// decidedAtOnce is how many objects that machines decided on are committed together: few, so that the first are
+	// decidedTogether is how many objects that machines decided on are committed together: few, so that the first are
 	// seen, and acted on, while the last are still being written.
-	decidedAtOnce = 256
-	// flushAtOnce is how many objects of all else are: few enough for readers of the engine to keep up, this fleet among
+	decidedTogether = 256
+	// flushedTogether is how many objects of all else are: few enough for readers of the engine to keep up, this fleet among
 	// them, and enough for a sync of the log to cost little.
-	flushAtOnce = 512
+	flushedTogether = 512
 	// decidedInARound is how many are before the machines hear of what came meanwhile: an edit of a policy may change as
 	// many as there are. DecisionsLast is how long objects are made of them before that, however few they were.
-	decidedInARound = 8 * decidedAtOnce
+	decidedInARound = 8 * decidedTogether
 	decisionsLast   = 50 * time.Millisecond
-	// wishesAtOnce is how many Works are looked at before the machines hear of what came meanwhile.
-	wishesAtOnce = 4096
+	// wishesTogether is how many Works are looked at before the machines hear of what came meanwhile.
+	wishesTogether = 4096
 	// consequencesLast is how long Works and sums are looked at before that, however few they were: people who pause a storm, and
 	// evictions that are due, do not wait for the Works of a whole fleet.
 	consequencesLast = 50 * time.Millisecond
@@ -104,7 +104,7 @@ func (f *Fleet) nextDecisions() []api.Key {
 		waiting = slices.DeleteFunc(waiting, func(key api.Key) bool { return known[key] })
 	}
 	next := news
-	if len(news)+len(waiting) > decidedAtOnce && !f.starting {
+	if len(news)+len(waiting) > decidedTogether && !f.starting {
 		var said []api.Key
 		next = slices.DeleteFunc(news, func(key api.Key) bool {
 			says := !f.acts(key)
@@ -152,7 +152,7 @@ type about struct {
 func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, decided []about) {
 	f.unwanted, f.going = nil, map[string]bool{}
 	n, late := 0, f.late(decisionsLast)
-	for keys := range slices.Chunk(next, decidedAtOnce) {
+	for keys := range slices.Chunk(next, decidedTogether) {
 		if f.world.Interrupted() || !f.starting && n > 0 && (n == decidedInARound || late()) {
 			break
 		}
@@ -183,8 +183,8 @@ func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, dec
 // store allows. In shadow it does not.
 func (f *Fleet) commit(part []pending) error {
 	for len(part) > 0 && !f.config.Shadow {
-		n := min(len(part), f.config.Engine.AtOnce())
-		if err := f.commitAtOnce(part[:n:n]); err != nil {
+		n := min(len(part), f.config.Engine.Batch())
+		if err := f.commitTogether(part[:n:n]); err != nil {
 			return err
 		}
 		part = part[n:]
@@ -192,8 +192,8 @@ func (f *Fleet) commit(part []pending) error {
 	return nil
 }
 
-// commitAtOnce commits what is not too large in one step.
-func (f *Fleet) commitAtOnce(part []pending) error {
+// commitTogether commits what is not too large in one step.
+func (f *Fleet) commitTogether(part []pending) error {
 	if len(part) == 0 {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (f *Fleet) answered(part []pending, err error) error {
 		f.committed(part)
 		return nil
 	case errors.As(err, &conflict):
-		return f.commitAtOnce(f.postpone(part, conflict.Key))
+		return f.commitTogether(f.postpone(part, conflict.Key))
 	case errors.As(err, new(*engine.TooLarge)) && len(part) > 1:
 		return f.commitHalves(part)
 	case errors.As(err, new(*engine.TooLarge)):
@@ -221,10 +221,10 @@ func (f *Fleet) answered(part []pending, err error) error {
 
 func (f *Fleet) commitHalves(part []pending) error {
 	n := len(part) / 2
-	if err := f.commitAtOnce(part[:n:n]); err != nil {
+	if err := f.commitTogether(part[:n:n]); err != nil {
 		return err
 	}
-	return f.commitAtOnce(part[n:])
+	return f.commitTogether(part[n:])
 }
 
 // writes makes Events of what they are to tell, too: on the goroutine of who writes them.
@@ -284,7 +284,7 @@ func (f *Fleet) late(lasts time.Duration) func() bool {
 
 // addWorks adds the Works that the oldest wishes ask for, one at least.
 func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) {
-	oldest := f.wishes[:min(len(f.wishes), wishesAtOnce)]
+	oldest := f.wishes[:min(len(f.wishes), wishesTogether)]
 	done := len(oldest)
 	var unheard []wish
 	for n, i := range newest(oldest) {
@@ -314,7 +314,7 @@ func (f *Fleet) addWorks(add func(pending), now time.Time, late func() bool) {
 
 // addSums adds the sums of the bindings that have waited longest, few of them while there are Works to write.
 func (f *Fleet) addSums(add func(pending), late func() bool) {
-	for n := 0; n < sumsAtOnce && len(f.sums.waiting) > 0; n += sumsBesideWorks {
+	for n := 0; n < sumsTogether && len(f.sums.waiting) > 0; n += sumsBesideWorks {
 		for _, name := range f.sums.take() {
 			if binding := f.world.Store().Binding(name); binding != nil {
 				if p, needed := f.aggregate(binding); needed {

@@ -41,7 +41,7 @@ func TestAClusterThatIsForcedOutIsDeletedWhenItsWorkloadsHaveLeft(t *testing.T) 
 	}
 }
 
-// A cluster that only old copies are left on is known by their tasks alone, and is back in the store with the start.
+// A cluster on which only old copies remain is known by their tasks alone, and is back in the store with the start.
 func TestAClusterThatIsForcedOutDuringAHandoverIsDeletedAfterIt(t *testing.T) {
 	f := running(t)
 	putTaints(f, "m1", failed)

@@ -25,7 +25,7 @@ func TestTheWorkOfTheMonitorIsTimed(t *testing.T) {
 	require.Equal(t, 6*time.Millisecond, l.spent)
 }
 
-// watched starts a fleet anew whose machines get other messages than were sent, and returns which laws it says are broken.
+// watched restarts a fleet whose machines get other messages than were sent, and returns which invariants it says are broken.
 func watched(f *fixture, tamper world.Tamper, change func(*Config)) *[]invariant.Name {
 	f.t.Helper()
 	f.Close()
@@ -44,8 +44,8 @@ func watched(f *fixture, tamper world.Tamper, change func(*Config)) *[]invariant
 	return &broken
 }
 
-// atOnce has bindings leave clusters without an eviction.
-func atOnce(_ time.Time, _ messages.Address, m messages.Message) []messages.Message {
+// immediately has bindings leave clusters without an eviction.
+func immediately(_ time.Time, _ messages.Address, m messages.Message) []messages.Message {
 	if d, is := m.(*messages.PlacementDecided); is && len(d.Leaving) > 0 {
 		without := *d
 		without.Leaving = nil
@@ -64,7 +64,7 @@ func asleep(_ time.Time, to messages.Address, m messages.Message) []messages.Mes
 
 func TestABrokenInvariantIsToldOnce(t *testing.T) {
 	f := running(t)
-	broken := watched(f, atOnce, nil)
+	broken := watched(f, immediately, nil)
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m2:2", placed(f))
 	require.Equal(t, []invariant.Name{invariant.RemovedByTask}, *broken)
@@ -92,7 +92,7 @@ func TestWhatIsNotDoneInTimeBreaksAnInvariant(t *testing.T) {
 
 func TestWhoIsNotMonitoredHearsOfNothing(t *testing.T) {
 	f := running(t)
-	broken := watched(f, atOnce, func(c *Config) { c.Unmonitored = true })
+	broken := watched(f, immediately, func(c *Config) { c.Unmonitored = true })
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m2:2", placed(f))
 	require.Empty(t, *broken)

@@ -205,7 +205,7 @@ func TestAClusterThatWasMadeWhileNobodyListenedIsKeptUntilItIsLeft(t *testing.T)
 	require.NotNil(t, get(f, named(&corev1.Namespace{}, "v1", "Namespace", "", "karmada-es-m3")))
 }
 
-// TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp: nobody is left to take down what runs there.
+// TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp: no agent remains to remove what runs there.
 func TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp(t *testing.T) {
 	f := running(t)
 	f.remove(member("m1"))

@@ -149,7 +149,7 @@ func TestAPauseIsAcknowledgedBeforeAllThatWaitSaySo(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, said, decidedAtOnce)
+	require.Greater(t, said, decidedTogether)
 }
 
 // TestEvictionsPrecedeWhatIsSaidOfThoseThatWait ends a pause: evictions begin, and hundreds say that they wait for something else.
@@ -174,7 +174,7 @@ func TestEvictionsPrecedeWhatIsSaidOfThoseThatWait(t *testing.T) {
 		}
 	}
 	require.Equal(t, 10, begin)
-	require.Greater(t, len(next), decidedAtOnce)
+	require.Greater(t, len(next), decidedTogether)
 	s.unwritten = next
 	require.NoError(t, s.step())
 	require.Equal(t, before+10, s.evicting())
@@ -260,7 +260,7 @@ func TestWhatChangesMoreThanAStatusIsWrittenFirstWhereThereIsMuch(t *testing.T) 
 	p.Spec.ResourceSelectors[0].Name = ""
 	objects := []api.Object{member("m1"), p}
 	var keys []api.Key
-	for n := range decidedAtOnce + 9 {
+	for n := range decidedTogether + 9 {
 		d := deployment(0, "nginx:1")
 		d.Name = fmt.Sprintf("web%03d", n)
 		objects = append(objects, d)

@@ -19,7 +19,7 @@ type relay struct {
 }
 
 func (r *relay) addOne(p pending) {
-	if r.part = append(r.part, p); len(r.part) == flushAtOnce {
+	if r.part = append(r.part, p); len(r.part) == flushedTogether {
 		r.add(r.part)
 		r.part = nil
 	}
@@ -29,7 +29,7 @@ func (r *relay) addOne(p pending) {
 func (r *relay) add(part []pending) {
 	switch {
 	case r.err != nil || len(part) == 0:
-	case r.fleet.config.Shadow || len(part) > r.fleet.config.Engine.AtOnce():
+	case r.fleet.config.Shadow || len(part) > r.fleet.config.Engine.Batch():
 		r.arriveAll()
 		r.err = r.fleet.commit(part)
 	default:

@@ -14,14 +14,14 @@ import (
 	"leeward/runtime/fleet/catalog"
 )
 
-// TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting is given more parts than are on the way at once.
+// TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting is given more parts than are on the way at a time.
 func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
 	e, err := engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.NewMock()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	f := &Fleet{config: Config{Engine: e}, feed: e.Follow()}
 	r := &relay{fleet: f}
-	const many = (3*partsOnTheWay)*flushAtOnce + 1
+	const many = (3*partsOnTheWay)*flushedTogether + 1
 	for n := range many {
 		p, needed := f.namespaceFor(messages.ClusterName(fmt.Sprint("m", n)), start)
 		require.True(t, needed)
@@ -39,9 +39,9 @@ func TestARelayCommitsAllThatItIsGivenAndLeavesNobodyWaiting(t *testing.T) {
 	}
 }
 
-// manyMembers are more clusters than a shared store takes at once.
+// manyMembers are more clusters than a shared store takes at a time.
 func manyMembers() (members []api.Object) {
-	for n := range engine.SharedAtOnce + 20 {
+	for n := range engine.SharedBatch + 20 {
 		members = append(members, member(fmt.Sprintf("m%03d", n)))
 	}
 	return members
@@ -53,7 +53,7 @@ func TestMoreThanASharedStoreTakesAtOnceIsWrittenInSteps(t *testing.T) {
 	for _, m := range all[*api.Cluster](f, catalog.Clusters) {
 		require.Contains(t, m.Finalizers, ClusterFinalizer)
 	}
-	require.Len(t, all[*api.Cluster](f, catalog.Clusters), engine.SharedAtOnce+20)
+	require.Len(t, all[*api.Cluster](f, catalog.Clusters), engine.SharedBatch+20)
 
 	f.write(manyMembers()[0])
 	for _, m := range manyMembers() {

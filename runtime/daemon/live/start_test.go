@@ -169,7 +169,7 @@ func TestAStartSaysWhatItCannotRead(t *testing.T) {
 
 func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
 	f := running(t)
-	for n := range 2 * wishesAtOnce {
+	for n := range 2 * wishesTogether {
 		gone := messages.BindingName(fmt.Sprintf("default/gone%d", n))
 		f.wishes = append(f.wishes, wish{binding: gone, cluster: "m1", key: workKey("m1", gone)})
 	}
@@ -177,7 +177,7 @@ func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
 	var left []int
 	f.asked <- func() { left = append(left, len(f.wishes)) }
 	require.NoError(t, f.step())
-	require.Equal(t, []int{wishesAtOnce}, left)
+	require.Equal(t, []int{wishesTogether}, left)
 	require.Empty(t, f.wishes)
 }
 
@@ -186,14 +186,14 @@ func TestWhoAsksNeedNotWaitForAllWorks(t *testing.T) {
 func TestAStopDoesNotWaitForAllWorks(t *testing.T) {
 	f := running(t)
 	f.asked = make(chan func(), 1)
-	for n := range 2 * wishesAtOnce {
+	for n := range 2 * wishesTogether {
 		gone := messages.BindingName(fmt.Sprintf("default/gone%d", n))
 		f.wishes = append(f.wishes, wish{binding: gone, cluster: "m1", key: workKey("m1", gone)})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	f.asked <- stop
 	require.NoError(t, f.Fleet.step(ctx))
-	require.Len(t, f.wishes, wishesAtOnce)
+	require.Len(t, f.wishes, wishesTogether)
 }
 
 // TestAStopDoesNotWaitForAStart stops a daemon while its machines are made, and lets another go on with what that left.
@@ -227,14 +227,14 @@ func TestAStopDoesNotWaitForAStart(t *testing.T) {
 // TestAStartThatIsInterruptedCommitsNoMore has a start be interrupted that has made many decisions.
 func TestAStartThatIsInterruptedCommitsNoMore(t *testing.T) {
 	f := running(t)
-	for n := range 2 * decidedAtOnce {
+	for n := range 2 * decidedTogether {
 		f.world.Store().Note(api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "gone", Name: fmt.Sprintf("%05d", n)})
 	}
 	f.starting = true
 	f.world.Interrupt()
 	_, err := f.flush()
 	require.NoError(t, err)
-	require.Len(t, f.unwritten, 2*decidedAtOnce)
+	require.Len(t, f.unwritten, 2*decidedTogether)
 }
 
 func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
@@ -265,8 +265,8 @@ func TestTheMachinesHearOfNewsBeforeAllOfManyDecisionsAreWritten(t *testing.T) {
 	r := &relay{fleet: f.Fleet}
 	changed, _ := f.flushDecisions(f.nextDecisions(), r)
 	require.NoError(t, r.end())
-	require.Len(t, changed, 2*decidedAtOnce, "as many as there is time for")
-	require.Len(t, f.unwritten, decidedInARound+2-2*decidedAtOnce)
+	require.Len(t, changed, 2*decidedTogether, "as many as there is time for")
+	require.Len(t, f.unwritten, decidedInARound+2-2*decidedTogether)
 
 	require.NoError(t, f.step())
 	require.Empty(t, f.unwritten)

@@ -184,7 +184,7 @@ func TestAnEditThatMeetsADecisionKeepsBoth(t *testing.T) {
 	require.Contains(t, b.Annotations[api.AnnotationAppliedPlacement], "m2")
 }
 
-// TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt has somebody make it when the fleet has decided to and not written it.
+// TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt has a user create it after the fleet has decided to and before it has written it.
 func TestABindingThatSomebodyMakesWhenTheFleetDoesIsAsTheyMadeIt(t *testing.T) {
 	f, c := newContended(t)
 	f.apply(member("m1"), policy())
@@ -218,7 +218,7 @@ func TestWhatIsAsItIsToBeIsNotWritten(t *testing.T) {
 	require.Equal(t, before, f.engine.Version())
 }
 
-// TestATaintThatComesWithALabelIsAddedAsAnyOther when somebody gives a cluster both at once.
+// TestATaintThatComesWithALabelIsAddedAsAnyOther when a user adds both to a cluster in one write.
 func TestATaintThatComesWithALabelIsAddedAsAnyOther(t *testing.T) {
 	f := running(t)
 	edit(f, member("m1"), func(c *api.Cluster) {

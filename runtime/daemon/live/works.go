@@ -139,8 +139,8 @@ func (f *Fleet) renewParts(b *store.Binding) {
 // change. The generation is that of the Work afterwards, if it is wanted and there is one.
 func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 	p = pending{key: w.key, wish: w}
-	stands, version := f.config.Engine.Table(catalog.Works.Name()).Get(w.key)
-	old, _ := stands.(*api.Work)
+	stored, version := f.config.Engine.Table(catalog.Works.Name()).Get(w.key)
+	old, _ := stored.(*api.Work)
 	if w.renews() {
 		w.wanted = f.stuck[w.key]
 	}

@@ -72,9 +72,9 @@ func (w *writers) taint() {
 
 // untaint removes the taint of people, or all others.
 func (w *writers) untaint() {
-	people := w.dice.IntN(2) == 0
+	byUser := w.dice.IntN(2) == 0
 	w.editCluster(func(c *api.Cluster) {
-		c.Spec.Taints = slices.DeleteFunc(slices.Clone(c.Spec.Taints), func(t corev1.Taint) bool { return people == taint.Same(&t, &failed) })
+		c.Spec.Taints = slices.DeleteFunc(slices.Clone(c.Spec.Taints), func(t corev1.Taint) bool { return byUser == taint.Same(&t, &failed) })
 	})
 }
 

@@ -88,7 +88,7 @@ func joins(c api.Object) bool {
 
 // writtenBinding takes over the world's binding whole, but for its identity.
 func writtenBinding(ours, old api.Object, decided bool) (api.Object, bool) {
-	next := ours // nobody else has this snapshot
+	next := ours // no other goroutine has this snapshot
 	if old == nil {
 		next.SetUID(uuid.NewUUID())
 		return next, true

@@ -17,7 +17,7 @@ var (
 	evictionsDelayed = define(counter, "evictions_delayed_total", "How often an eviction that was due was blocked, by reason: EvictionRate, BreakerOpen, Held, NoClusterFit ...", "reason")
 	placements       = define(counter, "placements_total", "Placements that were decided, by their trigger: eviction, failback, replicas changed ...", "trigger")
 	placementsFailed = define(counter, "placements_failed_total", "Attempts to schedule for which no cluster fitted, by reason.", "reason")
-	lawsBroken       = define(counter, "invariants_broken_total", "How often an invariant was found broken since the daemon started, once for each binding and cluster. Anything but 0 is a bug of the machines or an edit by a user; the log has the details (docs/simulation.md lists the invariants). Always 0 if invariantMonitor is false.", "invariant")
+	invariantsBroken = define(counter, "invariants_broken_total", "How often an invariant was found broken since the daemon started, once for each binding and cluster. Anything but 0 is a bug of the machines or an edit by a user; the log has the details (docs/simulation.md lists the invariants). Always 0 if invariantMonitor is false.", "invariant")
 	stageSeconds     = defineHistogram("failover_stage_seconds",
 		"Duration of the stages of failovers: evicted, from the taint to the eviction, tolerations included; placed, from the eviction to a new placement; healthy, from the eviction to the end of the handover by a healthy replacement; released, from the end of the handover until the old copy was removed.",
 		latencies, "stage")
@@ -33,7 +33,7 @@ type facts struct {
 }
 
 func newFacts(r prometheus.Registerer) facts {
-	broken := lawsBroken.counter(r)
+	broken := invariantsBroken.counter(r)
 	for _, name := range invariant.Watched() {
 		broken.WithLabelValues(string(name))
 	}

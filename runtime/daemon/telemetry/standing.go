@@ -16,7 +16,7 @@ import (
 
 var (
 	clusters      = define(gauge, "clusters", "Clusters, by the status of their condition Ready.", "ready")
-	unplaced      = define(gauge, "bindings_unschedulable", "Bindings without a target cluster.")
+	unschedulable = define(gauge, "bindings_unschedulable", "Bindings without a target cluster.")
 	evictionTasks = define(gauge, "eviction_tasks", "Handovers under way, by the reason of their eviction.", "reason")
 	taskAge       = defineHistogram("eviction_task_age_seconds", "Age of the handovers under way. It is computed at each scrape: do not apply rate() to it.", latencies)
 	held          = define(gauge, "evictions_blocked", "Evictions that are due and blocked, by reason; those that wait for a permit have EvictionRate or a Breaker.", "reason")
@@ -33,7 +33,7 @@ type scrape struct{ *Metrics }
 // Describe names what is read at scrapes.
 func (s scrape) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
-		clusters, unplaced, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, workloadsStay, holds,
+		clusters, unschedulable, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, workloadsStay, holds,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
 		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused, monitorSeconds, monitorBytes,
 	} {
@@ -92,12 +92,12 @@ func (o output) clusters(e *engine.Engine) {
 
 // tally counts what bindings are about.
 type tally struct {
-	now         time.Time
-	unplaced    float64
-	tasks, held map[string]float64
-	ages        []uint64 // by bucket of taskAge, cumulative
-	count       uint64
-	sum         float64
+	now           time.Time
+	unschedulable float64
+	tasks, held   map[string]float64
+	ages          []uint64 // by bucket of taskAge, cumulative
+	count         uint64
+	sum           float64
 }
 
 func (o output) bindings(e *engine.Engine, now time.Time) {
@@ -109,7 +109,7 @@ func (o output) bindings(e *engine.Engine, now time.Time) {
 			t.add(store.AsBinding(object))
 		}
 	}
-	o.put(unplaced, t.unplaced)
+	o.put(unschedulable, t.unschedulable)
 	o.putAll(evictionTasks, t.tasks)
 	o.putAll(held, t.held)
 	buckets := make(map[float64]uint64, len(t.ages))
@@ -121,7 +121,7 @@ func (o output) bindings(e *engine.Engine, now time.Time) {
 
 func (t *tally) add(b *store.Binding) {
 	if len(b.Spec.Clusters) == 0 {
-		t.unplaced++
+		t.unschedulable++
 	}
 	for i := range b.Status.Evictions {
 		if e := &b.Status.Evictions[i]; e.State == api.EvictionBlocked {

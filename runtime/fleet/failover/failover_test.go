@@ -93,8 +93,8 @@ func withdrawn(c messages.ClusterName, clusters ...string) messages.Fact {
 }
 
 const (
-	tainted = api.EvictionReasonTaintUntolerated
-	sick    = api.EvictionReasonApplicationFailure
+	tainted   = api.EvictionReasonTaintUntolerated
+	unhealthy = api.EvictionReasonApplicationFailure
 )
 
 // TestAFailoverTellsEachOfItsSteps holds every field of one that takes all steps.
@@ -143,7 +143,7 @@ func TestFactsAreFoldedIntoSteps(t *testing.T) {
 		"a countdown that a restart tells again":   {[]messages.Fact{countdown("m1", tainted), countdown("m1", tainted), stopped("m1"), stopped("m1")}, "1 m1 scheduled, 2 m1 scheduled, 3 m1 cancelled", 0},
 		"a handover that a restart tells again":    {[]messages.Fact{evicted("m1", tainted), placed("m1", "m2"), evicted("m1", tainted), placed("m1", "m2"), ended("m1", "timeout"), ended("m1", "timeout")}, "1 m1 evicted, 2 m1 placed, 5 m1 released", 1},
 		"what began before the first fact":         {[]messages.Fact{placed("m1", "m2"), health("m2", api.Healthy), ended("m1", "timeout"), forgotten("m1"), stopped("m1"), withdrawn("m1")}, "", 0},
-		"failover of an application":               {[]messages.Fact{countdown("m1", sick), evicted("m1", sick), placed("m1", "m2"), ended("m1", messages.EndedTimeout)}, "1 m1 scheduled, 2 m1 evicted, 3 m1 placed, 4 m1 released", 1},
+		"failover of an application":               {[]messages.Fact{countdown("m1", unhealthy), evicted("m1", unhealthy), placed("m1", "m2"), ended("m1", messages.EndedTimeout)}, "1 m1 scheduled, 2 m1 evicted, 3 m1 placed, 4 m1 released", 1},
 		"an old copy that fails and starts again":  {[]messages.Fact{evicted("m1", tainted), forgotten("m1"), ended("m1", "timeout"), forgotten("m1")}, "1 m1 evicted, 3 m1 released, 4 m1 removed", 0},
 		"an old copy that is preserved":            {[]messages.Fact{evicted("m1", tainted), ended("m1", "timeout"), &messages.CopyPreserved{Binding: web, Cluster: "m1"}}, "1 m1 evicted, 2 m1 released", 0},
 		"a cluster that is removed":                {[]messages.Fact{evicted("m1", tainted), countdown("m2", tainted), &messages.ClusterRemoved{Cluster: "m1"}}, "1 m1 evicted, 2 m2 scheduled, 3 m1 cancelled", 1},
@@ -178,15 +178,15 @@ func TestReasons(t *testing.T) {
 		"the binding's end":     {&messages.BindingDeleted{Binding: web}, "the binding was deleted"},
 		"the cluster's end":     {&messages.ClusterRemoved{Cluster: "m1"}, "the cluster was removed"},
 		"another placement":     {placed("", "m2"), "the cluster is no longer a target"},
-		"a deadline goes on":    {countdown("m1", sick), ""},
+		"a deadline goes on":    {countdown("m1", unhealthy), ""},
 		"nothing to do with it": {placed("", "m1"), ""},
 	} {
 		f := tell(countdown("m1", tainted), c.end)
 		require.Equal(t, c.reason, f.all[0].Reason, name)
 		require.Equal(t, c.reason != "", f.all[0].Cancelled.Equal(start.Add(2*time.Second)), name)
 	}
-	f := tell(countdown("m1", tainted), countdown("m1", sick))
-	require.Equal(t, sick, f.all[0].Cause.Reason, "the cause is the one told last")
+	f := tell(countdown("m1", tainted), countdown("m1", unhealthy))
+	require.Equal(t, unhealthy, f.all[0].Cause.Reason, "the cause is the one told last")
 	require.Equal(t, start.Add(time.Second), f.all[0].Scheduled, "the countdown began with the first")
 	f = tell(evicted("m1", tainted), withdrawn("m1", "m1"))
 	require.Equal(t, "m1 is Ready", f.all[0].Reason)
@@ -203,11 +203,11 @@ func TestABindingKnowsItsTargets(t *testing.T) {
 		})
 		return b.Clusters
 	}
-	var stood []time.Time
+	var began []time.Time
 	for o := range b.Handovers() {
-		stood = append(stood, o.Evicted)
+		began = append(began, o.Evicted)
 	}
-	require.Equal(t, []time.Time{time.Unix(0, 0), start}, stood)
+	require.Equal(t, []time.Time{time.Unix(0, 0), start}, began)
 	require.Equal(t, on("m2"), take(evicted("m1", tainted)))
 	require.Equal(t, on("m3"), take(placed("m1", "m3")))
 	require.Equal(t, on("m3"), take(&messages.PlacementConfirmed{Binding: web}))

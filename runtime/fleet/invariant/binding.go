@@ -74,8 +74,8 @@ func divides(b *store.Binding) bool {
 	return b.Spec.Placement != nil && b.Spec.Placement.ReplicaScheduling.Divides()
 }
 
-// byRoom reports whether replicas that are placed so go by the capacity of clusters.
-func byRoom(p *api.Placement) bool {
+// byCapacity reports whether replicas that are placed so go by the capacity of clusters.
+func byCapacity(p *api.Placement) bool {
 	if p == nil || !p.ReplicaScheduling.Divides() {
 		return false
 	}

@@ -35,9 +35,9 @@ func TestMovesKeepToBudgets(t *testing.T) {
 	most := func(replicas string) api.EvictionBudgetSpec {
 		return api.EvictionBudgetSpec{MaxMoved: &api.MaxMoved{Replicas: intstr.Parse(replicas), WindowSeconds: 60}}
 	}
-	each, urgent, sick := most("1"), most("1"), leaves("b", 1)
+	each, urgent, unhealthy := most("1"), most("1"), leaves("b", 1)
 	each.PerWorkload, urgent.Workloads.MinPriority = true, new(int32(1))
-	sick.Grounds.Reason = api.EvictionReasonApplicationFailure
+	unhealthy.Grounds.Reason = api.EvictionReasonApplicationFailure
 	exceeded := &messages.BudgetExceeded{Budget: "d/budget", Binding: "d/b", Cluster: "m1", Reason: "fire"}
 	edited := &messages.BindingUpdated{Binding: "d/c"}
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestMovesKeepToBudgets(t *testing.T) {
 		"what an edit does without":             {counts, most("1"), []told{one(0, edited, leaves("c", 1), leaves("a", 1))}, false},
 		"what is placed afresh":                 {counts, most("1"), []told{one(0, &messages.RescheduleRequested{Binding: "d/c"}, leaves("c", 1), leaves("a", 1))}, false},
 		"a budget for others":                   {counts, urgent, []told{one(0, leaves("a", 1), leaves("b", 1))}, false},
-		"what is sick counts for none":          {counts, most("1"), []told{one(0, leaves("a", 1), sick)}, false},
+		"what is sick counts for none":          {counts, most("1"), []told{one(0, leaves("a", 1), unhealthy)}, false},
 		"people have it exceeded":               {counts, most("1"), []told{one(0, leaves("a", 1), exceeded, leaves("b", 1))}, false},
 		"they had it exceeded before":           {counts, most("1"), []told{one(0, exceeded, leaves("b", 1)), one(1, leaves("b", 1))}, true},
 		"one that waited for the budget":        {counts, most("1"), []told{one(0, leaves("a", 1), waits("BudgetSpent")), one(1, leaves("b", 1))}, true},

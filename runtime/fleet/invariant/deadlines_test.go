@@ -41,7 +41,7 @@ func since(after time.Duration) func(*api.Cluster) {
 
 func TestDeadlinesFollowTaintsAndTolerations(t *testing.T) {
 	minute := func(reason string) api.Eviction { return evictionAt(time.Minute, api.EvictionScheduled, reason) }
-	taint, sick := api.EvictionReasonTaintUntolerated, api.EvictionReasonApplicationFailure
+	taint, unhealthy := api.EvictionReasonTaintUntolerated, api.EvictionReasonApplicationFailure
 	relists := evicts
 	relists.TaintRelistPeriod = 10 * time.Second
 	minimum := evicts
@@ -59,9 +59,9 @@ func TestDeadlinesFollowTaintsAndTolerations(t *testing.T) {
 		"nothing is scheduled":                                {situation{binding: tolerates(60), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
 		"taints do not evict":                                 {situation{binding: tolerates(60), m1: since(0), settings: off}, invariant.DeadlinesFollow, false},
 		"something blocks it, which is said":                  {situation{binding: tolerates(60, evictionAt(0, api.EvictionBlocked, "Held")), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"it leaves for its health before that":                {situation{binding: tolerates(90, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
-		"it leaves for its health after that":                 {situation{binding: tolerates(30, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
-		"it is sick, and tolerates the taint for good":        {situation{binding: tolerates(-1, minute(sick)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"it leaves for its health before that":                {situation{binding: tolerates(90, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
+		"it leaves for its health after that":                 {situation{binding: tolerates(30, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
+		"it is sick, and tolerates the taint for good":        {situation{binding: tolerates(-1, minute(unhealthy)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 		"one is shown that it is not placed on":               {situation{binding: tolerates(60, minute(taint), elsewhere(api.EvictionScheduled)), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, true},
 		"one is shown that it is taken off":                   {situation{binding: leavesM3(tolerates(60, minute(taint), elsewhere(api.EvictionEvicting))), m1: since(0), settings: evicts}, invariant.DeadlinesFollow, false},
 		"it is due":                                           {situation{binding: tolerates(60, minute(taint)), m1: since(0), settings: evicts, later: time.Minute}, invariant.DeadlinesFollow, false},

@@ -141,7 +141,7 @@ func TestTaintsFollowConditions(t *testing.T) {
 
 func TestCapacityIsNotOversold(t *testing.T) {
 	reserves := messages.Settings{CapacityReservation: true}
-	room := func(cpu string) func(*api.Cluster) {
+	capacity := func(cpu string) func(*api.Cluster) {
 		return func(c *api.Cluster) {
 			free := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourcePods: resource.MustParse("10")}
 			c.Status.ResourceSummary = &api.ResourceSummary{Allocatable: free}
@@ -156,11 +156,11 @@ func TestCapacityIsNotOversold(t *testing.T) {
 	}
 	resized := and(placed(api.Aggregated), &messages.CapacityChanged{Cluster: "m1"})
 	judge(t, map[string]ruling{
-		"there is room":                   {situation{binding: asks, m1: room("2"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
-		"there is less":                   {situation{binding: asks, m1: room("1900m"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, true},
-		"it does not go by room":          {situation{binding: asks, m1: room("1"), settings: reserves, facts: placed(api.Weighted)}, invariant.NeverOversold, false},
-		"the room was lost since":         {situation{binding: asks, m1: room("1"), settings: reserves, facts: resized}, invariant.NeverOversold, false},
-		"without reservation nobody asks": {situation{binding: asks, m1: room("1"), facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
+		"there is room":                   {situation{binding: asks, m1: capacity("2"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
+		"there is less":                   {situation{binding: asks, m1: capacity("1900m"), settings: reserves, facts: placed(api.Aggregated)}, invariant.NeverOversold, true},
+		"it does not go by room":          {situation{binding: asks, m1: capacity("1"), settings: reserves, facts: placed(api.Weighted)}, invariant.NeverOversold, false},
+		"the room was lost since":         {situation{binding: asks, m1: capacity("1"), settings: reserves, facts: resized}, invariant.NeverOversold, false},
+		"without reservation nobody asks": {situation{binding: asks, m1: capacity("1"), facts: placed(api.Aggregated)}, invariant.NeverOversold, false},
 	})
 }
 

@@ -23,7 +23,7 @@ func (m *Monitor) forgetHealth(b messages.BindingName) {
 		delete(m.unhealthy, evictedFrom{b, k.cluster})
 	}
 	delete(m.left, b)
-	m.returnsAnew(b)
+	m.forgetReturns(b)
 }
 
 // departure is an eviction for the health of a copy.
@@ -201,7 +201,7 @@ func matches(a *api.ClusterAffinity, c *api.Cluster) bool {
 // must. Static weights make the constraints void, and there are no more clusters than replicas that are divided by capacity.
 func (m *Monitor) spreadFollows(at time.Time, b *store.Binding, f *messages.Scheduled) {
 	how := f.Applied.ReplicaScheduling
-	static := how.Divides() && !byRoom(f.Applied)
+	static := how.Divides() && !byCapacity(f.Applied)
 	if !m.settings.ExactSpread || static || len(f.Clusters) == 0 {
 		return
 	}
@@ -211,7 +211,7 @@ func (m *Monitor) spreadFollows(at time.Time, b *store.Binding, f *messages.Sche
 			continue
 		}
 		least := c.MinGroups
-		if byRoom(f.Applied) {
+		if byCapacity(f.Applied) {
 			least = min(least, int(b.Spec.Replicas))
 		}
 		v := Violation{At: at, Binding: f.Binding}
@@ -360,8 +360,8 @@ func total(targets []api.TargetCluster) (sum int64) {
 	return sum
 }
 
-// returnsAnew forgets since when clusters could take back what they ran of a binding that was edited.
-func (m *Monitor) returnsAnew(b messages.BindingName) {
+// forgetReturns forgets since when clusters could take back what they ran of a binding that was edited.
+func (m *Monitor) forgetReturns(b messages.BindingName) {
 	for of := range m.returns { // order-free: all of the binding go
 		if of.binding == b {
 			delete(m.returns, of)

@@ -102,7 +102,7 @@ func (m *Monitor) heardOfBinding(at time.Time, s *store.Store, f messages.Fact) 
 	switch f := f.(type) {
 	case *messages.BindingUpdated:
 		m.edited[f.Binding] = true
-		m.returnsAnew(f.Binding)
+		m.forgetReturns(f.Binding)
 		m.limits.grown() // of its priority, perhaps
 		if slices.ContainsFunc(f.Changed, asksForAnother) {
 			m.failsBackNoMore(f.Binding)

@@ -29,11 +29,11 @@ func TestWhatPeopleHoldStays(t *testing.T) {
 	leave := func(reason string) []messages.Fact {
 		return []messages.Fact{&messages.EvictionStarted{Binding: "d/web", Cluster: "m1", Task: task("m1", start), Grounds: messages.Grounds{Reason: reason}}}
 	}
-	taint, sick := leave(api.EvictionReasonTaintUntolerated), leave(api.EvictionReasonApplicationFailure)
+	taint, unhealthy := leave(api.EvictionReasonTaintUntolerated), leave(api.EvictionReasonApplicationFailure)
 	judge(t, map[string]ruling{
 		"nobody holds anything":               {situation{facts: taint}, invariant.PermitValid, false},
 		"the workload is held":                {situation{binding: on(&api.Hold{Reason: "repair"}), facts: taint}, invariant.PermitValid, true},
-		"it leaves for its sickness":          {situation{binding: on(held(time.Hour)), facts: sick}, invariant.PermitValid, true},
+		"it leaves for its sickness":          {situation{binding: on(held(time.Hour)), facts: unhealthy}, invariant.PermitValid, true},
 		"it moves by choice":                  {situation{binding: on(held(time.Hour)), facts: leave(api.EvictionReasonReschedule)}, invariant.PermitValid, false},
 		"the hold is over":                    {situation{binding: on(held(0)), facts: taint}, invariant.PermitValid, false},
 		"people released it":                  {situation{binding: released, facts: taint}, invariant.PermitValid, false},

@@ -18,7 +18,7 @@ func starts(reason string) *messages.EvictionStarted {
 }
 
 func TestWhatLeavesHasAPermitOfItsInstant(t *testing.T) {
-	taint, sick := api.EvictionReasonTaintUntolerated, api.EvictionReasonApplicationFailure
+	taint, unhealthy := api.EvictionReasonTaintUntolerated, api.EvictionReasonApplicationFailure
 	back := &messages.EvictionsPermitted{Returned: []messages.Permit{{Binding: "d/b", Cluster: "m1"}}}
 	pause, minute := &messages.HoldPlaced{Reason: "maintenance"}, time.Minute
 	for name, c := range map[string]struct {
@@ -33,13 +33,13 @@ func TestWhatLeavesHasAPermitOfItsInstant(t *testing.T) {
 		"it gave it back":                     {false, []told{{0, []messages.Fact{permits("d/b"), back, starts(taint)}}}, true},
 		"it was given another":                {false, []told{{0, []messages.Fact{permits("d/b"), back, permits("d/b"), starts(taint)}}}, false},
 		"nothing counts permits":              {true, []told{{0, []messages.Fact{starts(taint)}}}, false},
-		"it is sick":                          {false, []told{{0, []messages.Fact{starts(sick)}}}, false},
+		"it is sick":                          {false, []told{{0, []messages.Fact{starts(unhealthy)}}}, false},
 		"it leaves by choice":                 {false, []told{{0, []messages.Fact{starts(api.EvictionReasonRebalance)}}}, false},
 		"people released it":                  {false, []told{{0, []messages.Fact{released("d/b"), starts(taint)}}}, false},
 		"people asked for another placement":  {false, []told{{0, []messages.Fact{&messages.RescheduleRequested{Binding: "d/b"}, starts(taint)}}}, false},
 		"people changed what it is":           {false, []told{{0, []messages.Fact{&messages.BindingUpdated{Binding: "d/b"}, starts(taint)}}}, false},
 		"evictions are paused":                {true, []told{{0, []messages.Fact{pause}}, {minute, []messages.Fact{starts(taint)}}}, true},
-		"evictions of the sick are paused":    {true, []told{{0, []messages.Fact{pause}}, {minute, []messages.Fact{starts(sick)}}}, true},
+		"evictions of the sick are paused":    {true, []told{{0, []messages.Fact{pause}}, {minute, []messages.Fact{starts(unhealthy)}}}, true},
 		"the pause comes in the same instant": {true, []told{{0, []messages.Fact{starts(taint), pause}}}, false},
 		"the pause is over":                   {true, []told{{0, []messages.Fact{pause}}, {minute, []messages.Fact{&messages.HoldEnded{}, starts(taint)}}}, false},
 		"it is released in spite of a pause":  {true, []told{{0, []messages.Fact{pause, released("d/b")}}, {minute, []messages.Fact{starts(taint)}}}, false},

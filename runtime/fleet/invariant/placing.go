@@ -22,13 +22,13 @@ func (m *Monitor) scheduled(at time.Time, s *store.Store, f *messages.Scheduled)
 	if len(f.Clusters) == 0 || m.dropped(f) > 0 && m.batch.let[f.Binding] {
 		m.batch.forsaken[f.Binding] = true
 	}
-	room := byRoom(f.Applied)
+	capacity := byCapacity(f.Applied)
 	for _, c := range f.Clusters {
 		if !gains(f.Before, c) {
 			continue
 		}
 		name := messages.ClusterName(c.Name)
-		if others, some := m.gained[name]; room && (!some || others != nil) {
+		if others, some := m.gained[name]; capacity && (!some || others != nil) {
 			m.gained[name] = append(others, f.Binding)
 		} else {
 			m.gained[name] = nil

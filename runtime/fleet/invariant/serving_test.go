@@ -44,7 +44,7 @@ func TestEvictionsLeaveAsManyServingAsBudgetsWant(t *testing.T) {
 	all := and(serves("a", 1), append(serves("b", 1), append(serves("c", 1), serves("d", 1)...)...)...)
 	three := and(serves("a", 1), append(serves("b", 1), append(serves("c", 1), serves("d", 0)...)...)...)
 	exceeded := &messages.BudgetExceeded{Budget: "d/budget", Binding: "d/a", Cluster: "m1", Reason: "fire"}
-	sick := &messages.HealthChanged{Binding: "d/b", Cluster: "m1", Health: api.Unhealthy}
+	unhealthy := &messages.HealthChanged{Binding: "d/b", Cluster: "m1", Health: api.Unhealthy}
 	each := available("1")
 	each.PerWorkload = true
 	for name, c := range map[string]struct {
@@ -63,8 +63,8 @@ func TestEvictionsLeaveAsManyServingAsBudgetsWant(t *testing.T) {
 		"each by itself":                       {counts, each, all, []messages.Fact{purged("a")}, true},
 		"what leaves gracefully takes none":    {counts, available("4"), all, []messages.Fact{leaves("a", 1)}, false},
 		"what does not serve takes none":       {counts, available("4"), three, []messages.Fact{purged("d")}, false},
-		"what fell sick after it counts":       {counts, available("3"), all, []messages.Fact{purged("a"), sick}, false},
-		"what fell sick before it does not":    {counts, available("3"), and(all, sick), []messages.Fact{purged("a")}, true},
+		"what fell sick after it counts":       {counts, available("3"), all, []messages.Fact{purged("a"), unhealthy}, false},
+		"what fell sick before it does not":    {counts, available("3"), and(all, unhealthy), []messages.Fact{purged("a")}, true},
 		"people have it exceeded":              {counts, available("4"), all, []messages.Fact{exceeded, purged("a")}, false},
 		"an edit of the instant":               {counts, available("4"), all, []messages.Fact{&messages.BindingUpdated{Binding: "d/c"}, purged("a")}, false},
 		"a cluster whose condition is news":    {counts, available("4"), all, []messages.Fact{&messages.ConditionChanged{Cluster: "m1", Type: "Ready"}, purged("a")}, false},

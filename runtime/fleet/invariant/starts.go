@@ -76,16 +76,16 @@ func (m *Monitor) startsKept(s *store.Store) {
 // startingOn counts the bindings that still start on a cluster. Who does no longer is forgotten.
 func (m *Monitor) startingOn(now time.Time, s *store.Store, c messages.ClusterName) int {
 	for name := range m.starting[c] { // order-free: each by itself
-		if b := s.Binding(name); b == nil || !targets(b, string(c)) || !m.handsOver(now, b) || hasServed(b, string(c)) {
+		if b := s.Binding(name); b == nil || !targets(b, string(c)) || !m.underWay(now, b) || hasServed(b, string(c)) {
 			delete(m.starting[c], name)
 		}
 	}
 	return len(m.starting[c])
 }
 
-// handsOver reports whether the handover from a cluster is in time: what is overdue keeps no workload waiting, also where the engine was
+// underWay reports whether the handover from a cluster is in time: what is overdue keeps no workload waiting, also where the engine was
 // gone when its time was up.
-func (m *Monitor) handsOver(now time.Time, b *store.Binding) bool {
+func (m *Monitor) underWay(now time.Time, b *store.Binding) bool {
 	h := eviction.Handover{Timeout: m.settings.GracefulEvictionTimeout, KeepLastCopy: m.settings.KeepLastCopy}
 	return slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool {
 		why := eviction.Assess(&k, now, h).Why

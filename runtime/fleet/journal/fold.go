@@ -125,5 +125,5 @@ func (l *line) counted(f messages.Fact) (p Phrase, folded bool) {
 		verb = "repeats"
 	}
 	what := fmt.Sprintf("%d more times", all.times)
-	return story(verb, what, "until "+l.teller.at(all.until)+": "+strings.Join(all.what, ", ")).about(c.subject), true
+	return change(verb, what, "until "+l.teller.at(all.until)+": "+strings.Join(all.what, ", ")).about(c.subject), true
 }

@@ -42,11 +42,11 @@ func New(start time.Time) *Journal { return &Journal{start: start} }
 // Append adds a fact. Instants never go backwards; the caller sees to that.
 func (j *Journal) Append(at time.Time, actor messages.Address, f messages.Fact) {
 	if j.count%blockSize == 0 {
-		room := blockSize
+		size := blockSize
 		if j.count == 0 {
-			room = firstBlock
+			size = firstBlock
 		}
-		j.blocks = append(j.blocks, make([]Entry, 0, room))
+		j.blocks = append(j.blocks, make([]Entry, 0, size))
 	}
 	j.count++
 	last := &j.blocks[len(j.blocks)-1]

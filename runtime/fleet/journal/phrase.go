@@ -22,7 +22,7 @@ type Phrase struct {
 }
 
 func detail(verb, what, why string) Phrase  { return Phrase{zerolog.DebugLevel, "", verb, what, why} }
-func story(verb, what, why string) Phrase   { return Phrase{zerolog.InfoLevel, "", verb, what, why} }
+func change(verb, what, why string) Phrase  { return Phrase{zerolog.InfoLevel, "", verb, what, why} }
 func warning(verb, what, why string) Phrase { return Phrase{zerolog.WarnLevel, "", verb, what, why} }
 
 func (p Phrase) about(subject string) Phrase {
@@ -67,9 +67,9 @@ func (t teller) tell(f messages.Fact) Phrase {
 	case *messages.HoldEnded:
 		return holdEnded(f)
 	case *messages.ReleaseGranted:
-		return story("released", "from all limits", f.Reason).about(string(f.Binding))
+		return change("released", "from all limits", f.Reason).about(string(f.Binding))
 	case *messages.ReleaseEnded:
-		return story("release ended", "", "all limits apply again").about(string(f.Binding))
+		return change("release ended", "", "all limits apply again").about(string(f.Binding))
 	case *messages.BudgetChanged:
 		return budget(f)
 	default:

@@ -19,13 +19,13 @@ func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 	case *messages.RequirementChanged:
 		return required(f)
 	case *messages.BindingUpdated:
-		return story("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
+		return change("updated", strings.Join(f.Changed, ", "), joined(", ", wrap("by ", f.Policy, ""), replicas(f.Replicas)))
 	case *messages.ActivationDeferred:
-		return story("deferred", "by "+f.Policy, "activationPreference Lazy: the policy counts from the next change of the resource")
+		return change("deferred", "by "+f.Policy, "activationPreference Lazy: the policy counts from the next change of the resource")
 	case *messages.BindingDeleted:
-		return story("deleted", "", "")
+		return change("deleted", "", "")
 	case *messages.RescheduleRequested:
-		return story("reschedule", "requested", "by "+f.By)
+		return change("reschedule", "requested", "by "+f.By)
 	case *messages.Scheduled:
 		return scheduled(f)
 	case *messages.PlacementConfirmed:
@@ -42,33 +42,33 @@ func (t teller) tellBinding(f messages.AboutBinding) Phrase {
 func (t teller) tellMove(f messages.AboutCluster) Phrase {
 	switch f := f.(type) {
 	case *messages.EvictionScheduled:
-		return story("eviction scheduled", string(f.Cluster), "for "+t.at(f.Grounds.Deadline)+"; "+t.grounds(&f.Grounds))
+		return change("eviction scheduled", string(f.Cluster), "for "+t.at(f.Grounds.Deadline)+"; "+t.grounds(&f.Grounds))
 	case *messages.EvictionCancelled:
-		return story("eviction cancelled", string(f.Cluster), f.Reason)
+		return change("eviction cancelled", string(f.Cluster), f.Reason)
 	case *messages.EvictionBlocked:
 		return warning("eviction blocked", string(f.Cluster), joined("; ", joined(": ", f.Reason, joined(", ", clause(f.Message), t.until(f.Until))), t.grounds(&f.Grounds)))
 	case *messages.EvictionStarted:
-		return story("evicting from", string(f.Cluster)+purge(&f.Task), joined("; ", t.grounds(&f.Grounds), t.deadline(&f.Grounds), clause(f.Task.Message)))
+		return change("evicting from", string(f.Cluster)+purge(&f.Task), joined("; ", t.grounds(&f.Grounds), t.deadline(&f.Grounds), clause(f.Task.Message)))
 	case *messages.EvictionEnded:
-		return story("evicted from", string(f.Cluster), outcome(f.Reason, span.String(f.After)))
+		return change("evicted from", string(f.Cluster), outcome(f.Reason, span.String(f.After)))
 	case *messages.EvictionWithdrawn:
-		return story("eviction cancelled", string(f.Cluster), joined("; ", f.Reason, "placement "+targets(f.Clusters)))
+		return change("eviction cancelled", string(f.Cluster), joined("; ", f.Reason, "placement "+targets(f.Clusters)))
 	case *messages.ReplicasReleased:
-		return story("handover", "from "+string(f.Cluster), joined("; ", rescaled(f.Before, f.Replicas), f.Reason))
+		return change("handover", "from "+string(f.Cluster), joined("; ", rescaled(f.Before, f.Replicas), f.Reason))
 	case *messages.HandoverBlocked:
 		return warning("handover blocked", string(f.Cluster), "the old copy keeps running: "+f.Message)
 	case *messages.BudgetExceeded:
 		return warning("exceeds", "budget "+string(f.Budget)+" on "+string(f.Cluster), joined("; ", "allowed by "+f.AllowedBy+": "+f.Reason, f.Message))
 	case *messages.BindingDescheduled:
-		return story("descheduled", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+"; the others unschedulable "+t.since(f.Since))
+		return change("descheduled", "on "+string(f.Cluster), rescaled(f.Before, f.Replicas)+"; the others unschedulable "+t.since(f.Since))
 	case *messages.OriginalKept:
-		return story("recovered", "on "+string(f.Cluster), "the old copy keeps running until its health is known")
+		return change("recovered", "on "+string(f.Cluster), "the old copy keeps running until its health is known")
 	case *messages.OriginalReleased:
-		return story("not recovered", "on "+string(f.Cluster), f.Message)
+		return change("not recovered", "on "+string(f.Cluster), f.Message)
 	case *messages.ShareFailbackScheduled:
-		return story("failback scheduled", string(f.Cluster), "for "+t.at(f.At)+", if the cluster can take its share until then")
+		return change("failback scheduled", string(f.Cluster), "for "+t.at(f.At)+", if the cluster can take its share until then")
 	case *messages.ShareFailbackCancelled:
-		return story("failback cancelled", string(f.Cluster), "the cluster cannot take its share")
+		return change("failback cancelled", string(f.Cluster), "the cluster cannot take its share")
 	case *messages.PurgeOvertaken:
 		return warning("waits no longer", "for "+string(f.Cluster), "after "+span.String(f.After)+"; its copy may still run there")
 	}
@@ -85,16 +85,16 @@ func (t teller) tellCopy(f messages.AboutCluster) Phrase {
 	case *messages.CopyUpdated:
 		return detail("rolls out", "on "+string(f.Cluster), revision(f.Revision))
 	case *messages.DispatchSuspended:
-		return story("dispatch suspended", string(f.Cluster), "the cluster receives its Work when dispatching is resumed")
+		return change("dispatch suspended", string(f.Cluster), "the cluster receives its Work when dispatching is resumed")
 	case *messages.DispatchResumed:
 		return resumed(f)
 	case *messages.CopyPreserved:
-		return story("preserved", "on "+string(f.Cluster), "preserveResourcesOnDeletion: the copy keeps running, unmanaged")
+		return change("preserved", "on "+string(f.Cluster), "preserveResourcesOnDeletion: the copy keeps running, unmanaged")
 	case *messages.CopyAdopted:
 		if f.Health != "" {
 			return detail("runs", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), strings.ToLower(string(f.Health))+" as its binding's status says"))
 		}
-		return story("adopted", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which were still running"))
+		return change("adopted", "on "+string(f.Cluster), joined(", ", replicas(f.Replicas), "which were still running"))
 	case *messages.CopyStopped:
 		return detail("stops", "on "+string(f.Cluster), "")
 	case *messages.CopyWanted:
@@ -126,16 +126,16 @@ func preserved(stays bool) string {
 // claimed tells a claim, or, where no policy asked for the binding, that it is there because others need it.
 func claimed(f *messages.BindingCreated) Phrase {
 	if f.Policy == "" {
-		return story("attached", "", replicas(f.Replicas))
+		return change("attached", "", replicas(f.Replicas))
 	}
-	return story("claimed", "by "+f.Policy, replicas(f.Replicas))
+	return change("claimed", "by "+f.Policy, replicas(f.Replicas))
 }
 
 func required(f *messages.RequirementChanged) Phrase {
 	if len(f.Clusters) == 0 {
-		return story("not required", "", "by "+string(f.By))
+		return change("not required", "", "by "+string(f.By))
 	}
-	return story("required", "on "+clusterNames(f.Clusters), "by "+string(f.By))
+	return change("required", "on "+clusterNames(f.Clusters), "by "+string(f.By))
 }
 
 func clusterNames(clusters []api.TargetCluster) string {
@@ -151,7 +151,7 @@ func scheduled(f *messages.Scheduled) Phrase {
 	if len(f.Before) > 0 && slices.EqualFunc(f.Before, f.Clusters, api.TargetCluster.Equal) {
 		before = ", as before"
 	}
-	return story("scheduled", targets(f.Clusters)+before, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))
+	return change("scheduled", targets(f.Clusters)+before, joined(", ", wrap("because ", f.Trigger, ""), wrap("by affinity ", f.Affinity, "")))
 }
 
 func unscheduled(f *messages.ScheduleFailed) Phrase {
@@ -247,7 +247,7 @@ func (t teller) since(at time.Time) string {
 
 func resumed(f *messages.DispatchResumed) Phrase {
 	if f.Gone {
-		return story("dispatch resumed", string(f.Cluster), "its copy no longer exists")
+		return change("dispatch resumed", string(f.Cluster), "its copy no longer exists")
 	}
-	return story("dispatch resumed", string(f.Cluster), "")
+	return change("dispatch resumed", string(f.Cluster), "")
 }

@@ -19,13 +19,13 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.ReadyObserved:
 		return t.observed(f)
 	case *messages.ConditionRemoved:
-		return story("condition", "no "+f.Type, "")
+		return change("condition", "no "+f.Type, "")
 	case *messages.TaintAdded:
-		return story("tainted", taint.String(&f.Taint), setBy(&f.Cause))
+		return change("tainted", taint.String(&f.Taint), setBy(&f.Cause))
 	case *messages.TaintRemoved:
-		return story("untainted", taint.String(&f.Taint), setBy(&f.Cause))
+		return change("untainted", taint.String(&f.Taint), setBy(&f.Cause))
 	case *messages.TaintAdopted:
-		return story("adopted", taint.String(&f.Taint), setBy(&f.Cause))
+		return change("adopted", taint.String(&f.Taint), setBy(&f.Cause))
 	case *messages.TaintSpared:
 		return spared(f)
 	case *messages.TaintingFailed:
@@ -37,17 +37,17 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.DrainMissed:
 		return warning("drain overdue", remaining(int32(len(f.Waiting))), names(f.Waiting)+"; the drain continues")
 	case *messages.DrainEnded:
-		return story("drain ended", "", "")
+		return change("drain ended", "", "")
 	case *messages.WorkloadsStay:
 		return stays(f)
 	case *messages.LabelsChanged:
-		return story("labelled", labels(f.Labels), "")
+		return change("labelled", labels(f.Labels), "")
 	case *messages.ClusterSpecChanged:
-		return story("location", location(f), "")
+		return change("location", location(f), "")
 	case *messages.CapacityChanged:
 		return capacity(f.Summary)
 	case *messages.ResourceModelsChanged:
-		return story("resource models", strconv.Itoa(len(f.Models))+" grades", "")
+		return change("resource models", strconv.Itoa(len(f.Models))+" grades", "")
 	case *messages.EnablementsChanged:
 		return serves(f.APIs)
 	case *messages.StartsCounted:
@@ -55,15 +55,15 @@ func (t teller) tellCluster(f messages.AboutCluster) Phrase {
 	case *messages.OutageBegan:
 		return t.outage(f)
 	case *messages.OutageEnded:
-		return story("outage over", string(f.Outage), "")
+		return change("outage over", string(f.Outage), "")
 	case *messages.HeartbeatStopped:
 		return t.silent(f)
 	case *messages.HeartbeatReturned:
 		return heard(f.Probed)
 	case *messages.ClusterLeaving:
-		return story("deleting", "", "removed when its last binding is evicted")
+		return change("deleting", "", "removed when its last binding is evicted")
 	case *messages.ClusterRemoved:
-		return story("removed", "", "")
+		return change("removed", "", "")
 	}
 	return Phrase{}
 }
@@ -93,22 +93,22 @@ func (t teller) outage(f *messages.OutageBegan) Phrase {
 
 func heard(probed bool) Phrase {
 	if probed {
-		return story("reachable", "", "the next probe succeeds")
+		return change("reachable", "", "the next probe succeeds")
 	}
-	return story("heartbeat", "again", "")
+	return change("heartbeat", "again", "")
 }
 
 func condition(f *messages.ConditionChanged) Phrase {
 	why := joined(": ", f.Reason, f.Message)
 	if f.By == "" {
-		return story("condition", f.Type+"="+string(f.Status), why)
+		return change("condition", f.Type+"="+string(f.Status), why)
 	}
-	return story("condition", f.Type+"="+string(f.Status), joined("; ", "by "+f.By, why))
+	return change("condition", f.Type+"="+string(f.Status), joined("; ", "by "+f.By, why))
 }
 
 func spared(f *messages.TaintSpared) Phrase {
 	asks := joined(" ", "policy "+string(f.Policy)+" would remove it", wrap("because ", f.Because, ""))
-	return story("taint kept", taint.String(&f.Taint), joined("; ", setBy(&f.Cause), asks, "policies remove only what policies added"))
+	return change("taint kept", taint.String(&f.Taint), joined("; ", setBy(&f.Cause), asks, "policies remove only what policies added"))
 }
 
 // unchanged says what policies could not do, and why.
@@ -125,7 +125,7 @@ func retaint(add, remove []corev1.Taint) string {
 // previewed says of what only would happen that it has not.
 func previewed(p *api.TaintPreview) Phrase {
 	if len(p.Add) == 0 && len(p.Remove) == 0 && len(p.Spared) == 0 {
-		return story("preview ended", "", "policy "+p.Policy+" would change nothing now")
+		return change("preview ended", "", "policy "+p.Policy+" would change nothing now")
 	}
 	evict := ""
 	if p.WouldEvict > 0 {
@@ -133,7 +133,7 @@ func previewed(p *api.TaintPreview) Phrase {
 	}
 	by := joined(" ", "by policy "+p.Policy, wrap("because ", p.Because, ""))
 	would := joined(" and ", retaint(p.Add, p.Remove), wrap("keep ", taints(p.Spared), ", which no policy added"))
-	return story("preview", "would "+would, joined("; ", by, evict, "nothing was changed"))
+	return change("preview", "would "+would, joined("; ", by, evict, "nothing was changed"))
 }
 
 func (t teller) observed(f *messages.ReadyObserved) Phrase {
@@ -141,18 +141,18 @@ func (t teller) observed(f *messages.ReadyObserved) Phrase {
 	if f.Deadline.IsZero() {
 		return detail("observed", what+" again", why)
 	}
-	return story("observed", what, joined("; ", why, "counts at "+t.at(f.Deadline)+" if it lasts"))
+	return change("observed", what, joined("; ", why, "counts at "+t.at(f.Deadline)+" if it lasts"))
 }
 
 // drained says how far a drain has come; its deadline is told once, at the beginning.
 func (t teller) drained(f *messages.DrainProgressed) Phrase {
 	switch {
 	case f.Left == 0:
-		return story("drained", "", "no binding remains")
+		return change("drained", "", "no binding remains")
 	case f.Left == f.Bindings && f.Deadline != nil:
-		return story("draining", remaining(f.Left), "deadline "+t.at(f.Deadline.Time))
+		return change("draining", remaining(f.Left), "deadline "+t.at(f.Deadline.Time))
 	default:
-		return story("draining", remaining(f.Left), "of "+strconv.Itoa(int(f.Bindings)))
+		return change("draining", remaining(f.Left), "of "+strconv.Itoa(int(f.Bindings)))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // governed says how evictions from the fleet, or from a region, are governed from now on. What slows them is
 // a warning.
 func (t teller) governed(f *messages.GovernorChanged) Phrase {
-	say := story
+	say := change
 	if f.EvictionsPerSecond != nil {
 		say = warning
 	}
@@ -24,7 +24,7 @@ func (t teller) governed(f *messages.GovernorChanged) Phrase {
 func (t teller) broke(f *messages.BreakerChanged) Phrase {
 	say := warning
 	if f.State == string(storm.Closed) {
-		say = story
+		say = change
 	}
 	return say("breaker", f.State, joined(", ", f.Message, t.until(f.Until))).about(governed(f.Region, f.Priority))
 }
@@ -53,7 +53,7 @@ func (t teller) startsCounted(f *messages.StartsCounted) Phrase {
 		}
 		return warning("starts limited", fmt.Sprintf("to %d at a time", f.Most), joined(", ", f.Message, until))
 	default:
-		return story("starts unlimited", "", f.Message)
+		return change("starts unlimited", "", f.Message)
 	}
 }
 
@@ -88,9 +88,9 @@ func (t teller) holdPlaced(f *messages.HoldPlaced) Phrase {
 
 func holdEnded(f *messages.HoldEnded) Phrase {
 	if f.HoldScope == (messages.HoldScope{}) {
-		return story("resumed", "", f.Reason).about("fleet")
+		return change("resumed", "", f.Reason).about("fleet")
 	}
-	return story("hold ended", "", f.Reason).about(heldSubject(f.HoldScope))
+	return change("hold ended", "", f.Reason).about(heldSubject(f.HoldScope))
 }
 
 func heldSubject(of messages.HoldScope) string { return cmp.Or(string(of.Binding), string(of.Cluster)) }

@@ -14,15 +14,15 @@ func tellInput(f any) Phrase {
 	case *messages.ObjectApplied:
 		return applied(f).about(f.Object)
 	case *messages.ObjectDeleted:
-		return story("deleted", "", "").about(f.Object)
+		return change("deleted", "", "").about(f.Object)
 	case *messages.ObjectExpired:
-		return story("expired", "", span.String(f.After)+" after it was done").about(f.Object)
+		return change("expired", "", span.String(f.After)+" after it was done").about(f.Object)
 	case *messages.ObjectRejected:
 		return warning("rejected", "", strings.Join(f.Problems, "; ")).about(f.Object)
 	case *messages.Scaled:
-		return story("scaled", rescaled(f.Before, f.Replicas), "").about(f.Object)
+		return change("scaled", rescaled(f.Before, f.Replicas), "").about(f.Object)
 	case *messages.SettingChanged:
-		return story("set to", f.To, wrap("was ", f.From, "")).about(f.Field)
+		return change("set to", f.To, wrap("was ", f.From, "")).about(f.Field)
 	case *messages.Crashed:
 		return warning("crashed", "", "messages under way are lost").about("engine")
 	case *messages.ClockStepped:
@@ -39,9 +39,9 @@ func tellInput(f any) Phrase {
 
 func applied(f *messages.ObjectApplied) Phrase {
 	if f.Created {
-		return story("created", "", "")
+		return change("created", "", "")
 	}
-	return story("applied", "", "")
+	return change("applied", "", "")
 }
 
 func stepped(by time.Duration) Phrase {
@@ -53,7 +53,7 @@ func stepped(by time.Duration) Phrase {
 
 func awaited(overrides []string) Phrase {
 	if len(overrides) == 0 {
-		return story("waits no longer", "", "all overrides that it depends on exist")
+		return change("waits no longer", "", "all overrides that it depends on exist")
 	}
-	return story("waits", "for "+strings.Join(overrides, ", "), "nothing is placed before these overrides exist")
+	return change("waits", "for "+strings.Join(overrides, ", "), "nothing is placed before these overrides exist")
 }

@@ -18,32 +18,32 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 	case *messages.NodeRegistered:
 		return detail("registered", wrap("zone ", string(f.Zone), ""), "")
 	case *messages.NodeDeleted:
-		return story("removed", "", f.Cause)
+		return change("removed", "", f.Cause)
 	case *messages.NodeConditionChanged:
 		return nodeCondition(f)
 	case *messages.NodeTaintAdded:
-		return story("tainted", taint.String(&f.Taint), asked(f.Because))
+		return change("tainted", taint.String(&f.Taint), asked(f.Because))
 	case *messages.NodeTaintRemoved:
-		return story("untainted", taint.String(&f.Taint), asked(f.Because))
+		return change("untainted", taint.String(&f.Taint), asked(f.Because))
 	case *messages.NodeTaintQueued:
 		return detail("taint queued", taint.String(&f.Taint), "at the rate of "+zoneName(f.Zone))
 	case *messages.NodeCordoned:
-		return story("cordoned", "", "")
+		return change("cordoned", "", "")
 	case *messages.NodeUncordoned:
-		return story("uncordoned", "", "")
+		return change("uncordoned", "", "")
 	case *messages.NodeLabelsChanged:
-		return story("labelled", joined(",", labels(f.Set), strings.Join(removed(f.Removed), ",")), "")
+		return change("labelled", joined(",", labels(f.Set), strings.Join(removed(f.Removed), ",")), "")
 	case *messages.KubeletStopped:
 		return warning("kubelet stopped", "", "no Lease is renewed; its pods neither start nor end")
 	case *messages.KubeletReturned:
-		return story("kubelet back", "", "after "+Clock(f.After))
+		return change("kubelet back", "", "after "+Clock(f.After))
 	}
 	return Phrase{}
 }
 
 // nodeCondition tells of a condition. That nothing is known of the others, and that they are as ever, follows from Ready.
 func nodeCondition(f *messages.NodeConditionChanged) Phrase {
-	tell := story
+	tell := change
 	unknown := f.Status == corev1.ConditionUnknown || f.Status == corev1.ConditionFalse && f.Before == corev1.ConditionUnknown
 	if unknown && f.Type != corev1.NodeReady {
 		tell = detail
@@ -88,5 +88,5 @@ func disruption(f *messages.DisruptionChanged) Phrase {
 	if f.Full {
 		return warning("are", "fully disrupted", "the taints of failed nodes go, and none is added").about("all zones")
 	}
-	return story("are", "no longer all fully disrupted", "nodes are tainted again").about("zones")
+	return change("are", "no longer all fully disrupted", "nodes are tainted again").about("zones")
 }

@@ -16,7 +16,7 @@ func (t teller) tellPod(f messages.AboutPod) Phrase {
 	case *messages.PodCreated:
 		return detail("created", string(f.Node), podOwner(f))
 	case *messages.PodBound:
-		return story("bound to", string(f.Node), timed(f))
+		return change("bound to", string(f.Node), timed(f))
 	case *messages.PodUnschedulable:
 		return warning("unschedulable", "", f.Message)
 	case *messages.PodPhaseChanged:
@@ -24,13 +24,13 @@ func (t teller) tellPod(f messages.AboutPod) Phrase {
 	case *messages.PodDeleted:
 		return detail("gone", string(f.Node), "")
 	case *messages.PodEvictionScheduled:
-		return story("eviction scheduled", string(f.Node), "for "+t.at(f.Deadline)+"; "+podTaint(&f.Taint, &f.Toleration))
+		return change("eviction scheduled", string(f.Node), "for "+t.at(f.Deadline)+"; "+podTaint(&f.Taint, &f.Toleration))
 	case *messages.PodEvictionCancelled:
-		return story("eviction cancelled", string(f.Node), f.Reason)
+		return change("eviction cancelled", string(f.Node), f.Reason)
 	case *messages.PodEvicted:
-		return story("evicting from", string(f.Node), joined("; ", podTaint(&f.Taint, f.Toleration), t.podDeadline(f)))
+		return change("evicting from", string(f.Node), joined("; ", podTaint(&f.Taint, f.Toleration), t.podDeadline(f)))
 	case *messages.PodDeletionRequested:
-		return story("deleted", string(f.Node), joined("; ", f.Cause, fmt.Sprintf("grace period %ds", f.GracePeriodSeconds)))
+		return change("deleted", string(f.Node), joined("; ", f.Cause, fmt.Sprintf("grace period %ds", f.GracePeriodSeconds)))
 	case *messages.PodEvictionFailed:
 		return warning("eviction failed", string(f.Node), fmt.Sprintf("%s: %s; %s", f.Verb, f.Error, t.tries(f)))
 	}
@@ -61,7 +61,7 @@ func podPhase(f *messages.PodPhaseChanged) Phrase {
 	case f.Phase == corev1.PodFailed:
 		return warning("failed", "on "+string(f.Node), f.Reason)
 	default:
-		return story(strings.ToLower(string(f.Phase)), "on "+string(f.Node), f.Reason)
+		return change(strings.ToLower(string(f.Phase)), "on "+string(f.Node), f.Reason)
 	}
 }
 

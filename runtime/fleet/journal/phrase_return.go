@@ -9,26 +9,26 @@ import (
 func (t teller) tellReturn(f messages.AboutBinding) Phrase {
 	switch f := f.(type) {
 	case *messages.FailbackScheduled:
-		return story("failback scheduled", "to "+f.Affinity, "for "+t.at(f.At)+", if the affinity group can take the workload until then")
+		return change("failback scheduled", "to "+f.Affinity, "for "+t.at(f.At)+", if the affinity group can take the workload until then")
 	case *messages.FailbackCancelled:
-		return story("failback cancelled", "", "no earlier affinity group can take the workload")
+		return change("failback cancelled", "", "no earlier affinity group can take the workload")
 	case *messages.FailbackStarted:
 		return returns(f)
 	case *messages.FailbackTargetsChanged:
 		return home(f)
 	case *messages.ScaleDownBlocked:
-		return story("scale-down blocked", targets(f.Clusters), "until the other copies are available")
+		return change("scale-down blocked", targets(f.Clusters), "until the other copies are available")
 	case *messages.ScaleDownEnded:
-		return story("scaled down", "", outcome(f.Reason, span.String(f.After)))
+		return change("scaled down", "", outcome(f.Reason, span.String(f.After)))
 	}
 	return Phrase{}
 }
 
 func returns(f *messages.FailbackStarted) Phrase {
 	if len(f.Clusters) > 0 {
-		return story("failback", "to "+targets(f.Clusters), "stable for the time that the policy asks for")
+		return change("failback", "to "+targets(f.Clusters), "stable for the time that the policy asks for")
 	}
-	return story("failback", "to "+f.Affinity, "stable for the time that the policy asks for")
+	return change("failback", "to "+f.Affinity, "stable for the time that the policy asks for")
 }
 
 func home(f *messages.FailbackTargetsChanged) Phrase {

@@ -171,7 +171,7 @@ func creation(f *messages.ObjectApplied, names []string) Phrase {
 	if len(names) > most {
 		what, more = names[:most], " and "+strconv.Itoa(len(names)-most)+" more"
 	}
-	return story("created", strings.Join(what, " ")+more, "").about(kind)
+	return change("created", strings.Join(what, " ")+more, "").about(kind)
 }
 
 func (l *line) cells(at time.Time, p Phrase) {

@@ -192,10 +192,10 @@ func labels(m map[string]string) string {
 
 func capacity(s *api.ResourceSummary) Phrase {
 	if s == nil {
-		return story("capacity", "not reported", "")
+		return change("capacity", "not reported", "")
 	}
 	used := joined(" ", quantities(s.Allocated), quantities(s.Allocating))
-	return story("capacity", quantities(s.Allocatable), wrap("allocated: ", used, ""))
+	return change("capacity", quantities(s.Allocatable), wrap("allocated: ", used, ""))
 }
 
 // serves names the kinds that a cluster serves, while they are few.
@@ -208,11 +208,11 @@ func serves(apis []api.APIEnablement) Phrase {
 	}
 	switch {
 	case len(apis) == 0:
-		return story("API enablements", "not reported", "")
+		return change("API enablements", "not reported", "")
 	case len(kinds) > 8:
-		return story("API enablements", fmt.Sprintf("%d kinds", len(kinds)), "")
+		return change("API enablements", fmt.Sprintf("%d kinds", len(kinds)), "")
 	}
-	return story("API enablements", strings.Join(kinds, " "), "")
+	return change("API enablements", strings.Join(kinds, " "), "")
 }
 
 func quantities(l corev1.ResourceList) string {

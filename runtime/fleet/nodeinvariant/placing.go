@@ -33,9 +33,9 @@ func (m *Monitor) boundTolerate(now time.Time, news []journal.Entry) {
 		}
 		for j := range n.object.Spec.Taints {
 			t := &n.object.Spec.Taints[j]
-			stood := slices.ContainsFunc(before.Spec.Taints, func(b corev1.Taint) bool { return b.MatchTaint(t) && b.Value == t.Value }) &&
+			existed := slices.ContainsFunc(before.Spec.Taints, func(b corev1.Taint) bool { return b.MatchTaint(t) && b.Value == t.Value }) &&
 				!slices.ContainsFunc(m.instant.added[f.Node], func(b corev1.Taint) bool { return b.MatchTaint(t) })
-			m.check(now, BoundTolerates, !stood || m.tolerates(p.object, t), string(f.Pod), "it is bound to %s, and does not tolerate %s:%s", f.Node, t.Key, t.Effect)
+			m.check(now, BoundTolerates, !existed || m.tolerates(p.object, t), string(f.Pod), "it is bound to %s, and does not tolerate %s:%s", f.Node, t.Key, t.Effect)
 		}
 		cordoned := before.Spec.Unschedulable && n.object.Spec.Unschedulable
 		m.check(now, BoundTolerates, !cordoned || m.tolerates(p.object, unschedulable), string(f.Pod), "it is bound to %s, which is cordoned", f.Node)

@@ -85,9 +85,9 @@ func TestAPreviewSaysWhoWouldLeaveWhenAndWhoHasNoHome(t *testing.T) {
 
 func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
 	f := standing(t)
-	room := api.Copy(f.Objects[0]).(*api.Cluster)
-	room.Status.ResourceSummary.Allocatable[corev1.ResourcePods] = f.Objects[0].(*api.Cluster).Status.ResourceSummary.Allocatable[corev1.ResourceCPU]
-	f.Objects[0] = room
+	larger := api.Copy(f.Objects[0]).(*api.Cluster)
+	larger.Status.ResourceSummary.Allocatable[corev1.ResourcePods] = f.Objects[0].(*api.Cluster).Status.ResourceSummary.Allocatable[corev1.ResourceCPU]
+	f.Objects[0] = larger
 	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.NoError(t, err)
 	require.Equal(t, int32(1), s.Evicted)

@@ -23,16 +23,16 @@ func TestBudgetsShowHowTheyStand(t *testing.T) {
 	}
 	f.Put(wide)
 	f.Put(own)
-	stands := api.EvictionBudgetStatus{ExpectedReplicas: 3, Moved: []api.BudgetMove{{Replicas: 1}}}
+	stored := api.EvictionBudgetStatus{ExpectedReplicas: 3, Moved: []api.BudgetMove{{Replicas: 1}}}
 	before := f.Get(store.BudgetKey("gold"))
 	for _, name := range []messages.BudgetName{"gold", "shop/gold", "shop/gone"} {
-		f.apply(&messages.BudgetChanged{Budget: name, Status: stands})
+		f.apply(&messages.BudgetChanged{Budget: name, Status: stored})
 	}
-	require.Equal(t, stands, f.Get(store.BudgetKey("gold")).(*api.ClusterEvictionBudget).Status)
-	require.Equal(t, stands, f.Get(store.BudgetKey("shop/gold")).(*api.EvictionBudget).Status)
+	require.Equal(t, stored, f.Get(store.BudgetKey("gold")).(*api.ClusterEvictionBudget).Status)
+	require.Equal(t, stored, f.Get(store.BudgetKey("shop/gold")).(*api.EvictionBudget).Status)
 	require.Zero(t, before.(*api.ClusterEvictionBudget).Status.ExpectedReplicas, "a snapshot stays as it is")
 	require.Nil(t, f.Get(store.BudgetKey("shop/gone")))
 	require.Equal(t, []messages.Budget{
-		{Name: "gold", Spec: &wide.Spec, Moved: stands.Moved}, {Name: "shop/gold", Spec: &own.Spec, Moved: stands.Moved},
+		{Name: "gold", Spec: &wide.Spec, Moved: stored.Moved}, {Name: "shop/gold", Spec: &own.Spec, Moved: stored.Moved},
 	}, f.Budgets())
 }

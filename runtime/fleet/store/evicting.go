@@ -44,7 +44,7 @@ func (b *Binding) replicasReleased(f *messages.ReplicasReleased) bool {
 func (b *Binding) evictionEnded(at time.Time, f *messages.EvictionEnded) bool {
 	tasks, ended := without(b.Spec.GracefulEvictionTasks, taskFrom(f.Cluster))
 	shown := b.evictionOver(f.Cluster)
-	if closed := b.handedOver(at, f.Cluster, f.Reason) || shown; !ended {
+	if closed := b.closeRecord(at, f.Cluster, f.Reason) || shown; !ended {
 		return closed // the task was deleted with the manifest
 	}
 	b.Spec.GracefulEvictionTasks = tasks
@@ -66,7 +66,7 @@ func (b *Binding) evictionWithdrawn(at time.Time, f *messages.EvictionWithdrawn)
 	}
 	b.Spec.GracefulEvictionTasks = tasks
 	b.Spec.Clusters = f.Clusters
-	b.handedOver(at, f.Cluster, "withdrawn")
+	b.closeRecord(at, f.Cluster, "withdrawn")
 	b.evictionOver(f.Cluster)
 	b.evictionsOutside(f.Clusters) // a target of a failback may be given up with its eviction scheduled
 	b.Meta.Generation++

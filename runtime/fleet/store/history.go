@@ -18,8 +18,8 @@ func (b *Binding) departed(at time.Time, task *api.GracefulEvictionTask) {
 	})
 }
 
-// handedOver ends the record of a handover and reports whether there was one to end.
-func (b *Binding) handedOver(at time.Time, from messages.ClusterName, outcome string) bool {
+// closeRecord ends the record of a handover and reports whether there was one to end.
+func (b *Binding) closeRecord(at time.Time, from messages.ClusterName, outcome string) bool {
 	return b.amend(from, func(r *api.FailoverRecord) {
 		r.CompletionTime, r.Outcome = &metav1.MicroTime{Time: at}, outcome
 	})

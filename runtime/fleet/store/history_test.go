@@ -10,8 +10,8 @@ import (
 	"leeward/messages/api"
 )
 
-// sickness is the fact that a binding leaves a cluster for its health.
-func sickness(cluster messages.ClusterName) *messages.EvictionStarted {
+// unhealthyEviction is the fact that a binding leaves a cluster for its health.
+func unhealthyEviction(cluster messages.ClusterName) *messages.EvictionStarted {
 	f := evicting(cluster, api.PurgeGracefully)
 	f.Task.Reason, f.Task.Producer = api.EvictionReasonApplicationFailure, api.ProducerApplicationFailover
 	return f
@@ -19,7 +19,7 @@ func sickness(cluster messages.ClusterName) *messages.EvictionStarted {
 
 func TestTheHistoryTellsEveryDeparture(t *testing.T) {
 	f := newFleet(t)
-	f.apply(f.placed("member1", "member2"), sickness("member1"))
+	f.apply(f.placed("member1", "member2"), unhealthyEviction("member1"))
 	began := f.now
 	next := f.placed("member2", "member3")
 	next.Takeovers = []messages.Takeover{{From: "member1", By: targets("member3")}}
@@ -40,14 +40,14 @@ func TestTheHistoryTellsEveryDeparture(t *testing.T) {
 
 func TestTheHistoryTellsAWithdrawal(t *testing.T) {
 	f := newFleet(t)
-	f.apply(f.placed("member1"), sickness("member1"),
+	f.apply(f.placed("member1"), unhealthyEviction("member1"),
 		&messages.EvictionWithdrawn{Binding: web, Cluster: "member1", Clusters: targets("member1")})
 	require.Equal(t, "withdrawn", f.Binding(web).Status.FailoverHistory[0].Outcome)
 }
 
 func TestTheHistoryTellsATaskThatPeopleDeleted(t *testing.T) {
 	f := newFleet(t)
-	f.apply(f.placed("member1"), sickness("member1"))
+	f.apply(f.placed("member1"), unhealthyEviction("member1"))
 	f.Binding(web).Spec.GracefulEvictionTasks = nil
 	deleted := &messages.EvictionEnded{Binding: web, Cluster: "member1", Reason: messages.EndedDeleted}
 	f.apply(deleted)
@@ -57,13 +57,13 @@ func TestTheHistoryTellsATaskThatPeopleDeleted(t *testing.T) {
 
 func TestADepartureFromAClusterThatIsBeingLeftIsTheSame(t *testing.T) {
 	f := newFleet(t)
-	f.apply(f.placed("member1"), sickness("member1"), f.placed("member1"), sickness("member1"))
+	f.apply(f.placed("member1"), unhealthyEviction("member1"), f.placed("member1"), unhealthyEviction("member1"))
 	require.Len(t, f.Binding(web).Status.FailoverHistory, 1)
 }
 
 func TestALateWordAboutADepartureThatIsOverChangesNothing(t *testing.T) {
 	f := newFleet(t)
-	f.apply(f.placed("member1"), sickness("member1"),
+	f.apply(f.placed("member1"), unhealthyEviction("member1"),
 		&messages.EvictionEnded{Binding: web, Cluster: "member1", Reason: messages.EndedHealthy})
 	late := f.placed("member3")
 	late.Takeovers = []messages.Takeover{{From: "member1", By: targets("member3")}}

@@ -196,14 +196,14 @@ func governs(s *api.GovernorStatus) bool {
 
 // admitGovernor takes what people ask of the governor and, where an object says that, how the fleet was.
 func (w *World) admitGovernor(o *api.Governor) {
-	stood := governs(&o.Status)
-	if !stood {
+	governed := governs(&o.Status)
+	if !governed {
 		o.Status = w.store.Governor()
 	}
 	ours := w.store.Governor() // which machines run is not for others to say
 	o.Status.Quarantined, o.Status.QuarantinedCount = ours.Quarantined, ours.QuarantinedCount
 	w.store.Put(o)
-	if stood {
+	if governed {
 		w.recoverGovernor()
 	}
 	w.noteHold(messages.HoldScope{}, o.Spec.Pause)

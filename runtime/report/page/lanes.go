@@ -122,7 +122,7 @@ func (d *drawing) title(b *timeline.Bar) string {
 	if b.Label != "" {
 		when = b.Label + ", " + when
 	}
-	return when + "\n" + strings.Join(b.Story, "\n")
+	return when + "\n" + strings.Join(b.Details, "\n")
 }
 
 func (d *drawing) when(b *timeline.Bar) string {

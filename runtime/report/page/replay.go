@@ -29,12 +29,12 @@ func (p *Replay) Add(r *replay.Run) error {
 	if err := p.begin(); err != nil {
 		return err
 	}
-	var story strings.Builder
-	if err := report.WriteStory(&story, r, journal.Style{}); err != nil {
+	var transcript strings.Builder
+	if err := report.WriteTranscript(&transcript, r, journal.Style{}); err != nil {
 		return err
 	}
 	s := sectionOf(r)
-	s.Story, s.Open = story.String(), !p.Many || !r.Passed
+	s.Details, s.Open = transcript.String(), !p.Many || !r.Passed
 	return write(p.W, "replay", s)
 }
 
@@ -58,8 +58,8 @@ func (p *Replay) begin() error {
 // section is one run on a page.
 type section struct {
 	*replay.Run
-	Open  bool
-	Story string
+	Open    bool
+	Details string
 	// Quiet is when the last thing happened.
 	Quiet  string
 	Lanes  []lane

@@ -157,9 +157,9 @@ type unknown struct{}
 
 func (unknown) Kind() string { return "Unknown" }
 
-// FuzzWordsOfPeople puts people's words onto a page: whatever they are, they stay words. The run is as small as one that has
+// FuzzWordsOfUsers puts people's words onto a page: whatever they are, they stay words. The run is as small as one that has
 // them in every place, and the head of the page, which holds none, is omitted: the more runs a second, the more is tried.
-func FuzzWordsOfPeople(f *testing.F) {
+func FuzzWordsOfUsers(f *testing.F) {
 	f.Add("web", "nginx is on m1", "link lost")
 	f.Add("</title><script>alert(1)</script>", "<img src=x>", "]]>")
 	f.Add("\xff", "\u2028", "\x00")

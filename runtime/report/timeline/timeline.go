@@ -74,9 +74,9 @@ const (
 type Bar struct {
 	Kind     Kind
 	From, To time.Time
-	// Label is short. Story has what began the bar, what happened to it and what ended it, with their reasons.
-	Label string
-	Story []string
+	// Label is short. Details has what began the bar, what happened to it and what ended it, with their reasons.
+	Label   string
+	Details []string
 }
 
 // names of the tracks that every lane may have.
@@ -227,7 +227,7 @@ func (t *telling) begin(track *Track, kind Kind, label string) {
 	if track.open() {
 		track.last().To = t.now
 	}
-	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Story: []string{t.told.Text()}})
+	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Details: []string{t.told.Text()}})
 }
 
 // end says that what was so on a track is so no longer, if it was of one of the kinds; none means all.
@@ -242,7 +242,7 @@ func (t *telling) end(track *Track, kinds ...Kind) {
 // note adds to what is told of what is or was so on a track.
 func (t *telling) note(track *Track) {
 	b := track.last()
-	b.Story = append(b.Story, t.told.Text())
+	b.Details = append(b.Details, t.told.Text())
 }
 
 // is reports whether something of these kinds is so.

@@ -205,7 +205,7 @@ func TestABarHasItsStory(t *testing.T) {
 	j.Append(start.Add(time.Second), messages.Address{}, &messages.TaintRemoved{Cluster: "m1", Taint: down, Cause: api.TaintCause{By: "user"}})
 	b := Of(start, j.Entries()).Clusters[0].Tracks[0].Bars[0]
 	require.Equal(t, "down:NoExecute", b.Label)
-	require.Equal(t, []string{"m1 tainted down:NoExecute: policy p; condition Ready=False", "m1 untainted down:NoExecute: by user"}, b.Story)
+	require.Equal(t, []string{"m1 tainted down:NoExecute: policy p; condition Ready=False", "m1 untainted down:NoExecute: by user"}, b.Details)
 }
 
 func TestABindingIsCalmWhereNothingMoved(t *testing.T) {
@@ -242,13 +242,13 @@ func TestInstantsAreThoseOfBars(t *testing.T) {
 // TestACountdownEndsWithItsTarget has the scheduler move a binding while it counts down on the cluster that it leaves so.
 func TestACountdownEndsWithItsTarget(t *testing.T) {
 	const web = "shop/web"
-	story := told(
+	transcript := told(
 		happening{0, &messages.Scheduled{Binding: web, Clusters: on("m1")}},
 		happening{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: "m1"}},
 		happening{3 * time.Second, &messages.Scheduled{Binding: web, Clusters: on("m2")}},
 		happening{5 * time.Second, &messages.CopyStopped{Binding: web, Cluster: "m1"}},
 	)
-	require.Contains(t, story, "countdown 1s-3s")
+	require.Contains(t, transcript, "countdown 1s-3s")
 }
 
 // TestEveryFactAboutACopyIsShown as a bar, the end of one, a line of its timeline, or a mark: during the countdown or the handover.

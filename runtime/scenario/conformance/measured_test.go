@@ -70,8 +70,8 @@ func (f *fleet) untaint(at float64, cluster, effect string) *fleet {
 	return f.then(at, fmt.Sprintf(`{"action": "untaint", "cluster": %q, "taint": {"key": "f", "effect": %q}}`, cluster, effect))
 }
 
-// sick makes a cluster report every copy as Unhealthy.
-func (f *fleet) sick(cluster int) *fleet {
+// unhealthy makes a cluster report every copy as Unhealthy.
+func (f *fleet) unhealthy(cluster int) *fleet {
 	f.r.Script.Clusters[cluster-1].WorkloadHealth = api.Unhealthy
 	return f
 }
@@ -82,9 +82,9 @@ func (f *fleet) until(end float64) *replayed {
 	return play(f.t, f.r, 1, 1500*time.Millisecond)
 }
 
-// story tells what a workload went through, a line for each state: when, where it is placed, and after
+// transcript tells what a workload went through, a line for each state: when, where it is placed, and after
 // a dash the clusters that it leaves, with the replicas that it had there.
-func (r *replayed) story(name string) string {
+func (r *replayed) transcript(name string) string {
 	var b strings.Builder
 	for _, s := range r.bindings()["binding "+name+"-deployment"] {
 		text := strings.NewReplacer(" Gracefully TaintUntolerated TaintManager", "", "on ", "", "leaving []", "", "leaving ", "- ").Replace(s.text)
@@ -105,8 +105,8 @@ const (
 	aggregated = `"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}`
 )
 
-// bears is a toleration of the taint f.
-func bears(seconds int) string {
+// tolerating is a toleration of the taint f.
+func tolerating(seconds int) string {
 	return fmt.Sprintf(`"clusterTolerations": [{"key": "f", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": %d}]`, seconds)
 }
 
@@ -175,7 +175,7 @@ func TestGoesAsMeasured(t *testing.T) {
 			19.5s []
 			19.5s [member1:1]`},
 		{"one slow substitute holds the tasks of every failed cluster (b21, 5.11)", func(f *fleet) *replayed {
-			return f.sick(4).runs("w", 2, placement(notMember5, twoClusters)).
+			return f.unhealthy(4).runs("w", 2, placement(notMember5, twoClusters)).
 				taint(0, "member1", "NoExecute").taint(0, "member2", "NoExecute").until(25)
 		}, `
 			0s [member1:2 member2:2]
@@ -185,38 +185,38 @@ func TestGoesAsMeasured(t *testing.T) {
 			0s [member3:2 member4:2] - [member1:2 member2:2]
 			19.5s [member3:2 member4:2]`},
 		{"one unhealthy cluster that is kept holds the task (b22, 5.11)", func(f *fleet) *replayed {
-			return f.sick(1).runs("w", 2, placement(notMember5, twoClusters)).taint(0, "member2", "NoExecute").until(25)
+			return f.unhealthy(1).runs("w", 2, placement(notMember5, twoClusters)).taint(0, "member2", "NoExecute").until(25)
 		}, `
 			0s [member1:2 member2:2]
 			0s [member1:2] - [member2:2]
 			0s [member1:2 member3:2] - [member2:2]
 			19.5s [member1:2 member3:2]`},
 		{"a toleration ends up to a second early (5.1)", func(f *fleet) *replayed {
-			return f.runs("w", 1, placement(members12, bears(3), aggregated)).taint(0, "member1", "NoExecute").until(5)
+			return f.runs("w", 1, placement(members12, tolerating(3), aggregated)).taint(0, "member1", "NoExecute").until(5)
 		}, `
 			0s [member1:1]
 			2.5s [] - [member1:1]
 			2.5s [member2:1] - [member1:1]
 			2.6s [member2:1]`},
 		{"a shortened toleration is noticed at the next look (c07, 5.3)", func(f *fleet) *replayed {
-			return f.runs("w", 1, placement(members12, bears(60), aggregated)).taint(0, "member1", "NoExecute").
-				then(3, edited("w", placement(members12, bears(5), aggregated))).until(12)
+			return f.runs("w", 1, placement(members12, tolerating(60), aggregated)).taint(0, "member1", "NoExecute").
+				then(3, edited("w", placement(members12, tolerating(5), aggregated))).until(12)
 		}, `
 			0s [member1:1]
 			10s [] - [member1:1]
 			10s [member2:1] - [member1:1]
 			10.1s [member2:1]`},
 		{"or when the timer of the old one fires", func(f *fleet) *replayed {
-			return f.runs("w", 1, placement(members12, bears(7), aggregated)).taint(0, "member1", "NoExecute").
-				then(3, edited("w", placement(members12, bears(5), aggregated))).until(12)
+			return f.runs("w", 1, placement(members12, tolerating(7), aggregated)).taint(0, "member1", "NoExecute").
+				then(3, edited("w", placement(members12, tolerating(5), aggregated))).until(12)
 		}, `
 			0s [member1:1]
 			6.5s [] - [member1:1]
 			6.5s [member2:1] - [member1:1]
 			6.6s [member2:1]`},
 		{"or when anything of the cluster changes", func(f *fleet) *replayed {
-			return f.runs("w", 1, placement(members12, bears(60), aggregated)).taint(0, "member1", "NoExecute").
-				then(3, edited("w", placement(members12, bears(5), aggregated))).
+			return f.runs("w", 1, placement(members12, tolerating(60), aggregated)).taint(0, "member1", "NoExecute").
+				then(3, edited("w", placement(members12, tolerating(5), aggregated))).
 				then(8, `{"action": "condition", "cluster": "member1", "conditionType": "X", "conditionStatus": "True"}`).until(12)
 		}, `
 			0s [member1:1]
@@ -224,8 +224,8 @@ func TestGoesAsMeasured(t *testing.T) {
 			8s [member2:1] - [member1:1]
 			8.1s [member2:1]`},
 		{"a lengthened toleration is honoured (5.3)", func(f *fleet) *replayed {
-			return f.runs("w", 1, placement(members12, bears(4), aggregated)).taint(0, "member1", "NoExecute").
-				then(2, edited("w", placement(members12, bears(8), aggregated))).until(12)
+			return f.runs("w", 1, placement(members12, tolerating(4), aggregated)).taint(0, "member1", "NoExecute").
+				then(2, edited("w", placement(members12, tolerating(8), aggregated))).until(12)
 		}, `
 			0s [member1:1]
 			7.5s [] - [member1:1]
@@ -233,7 +233,7 @@ func TestGoesAsMeasured(t *testing.T) {
 			7.6s [member2:1]`},
 		{"placement does not see how old a taint is, and goes round in circles (c08, 5.7)", func(f *fleet) *replayed {
 			return f.taint(0, "member1", "NoExecute").
-				then(7, `{"action": "createPropagationPolicy", "propagationPolicy": `+string(policy("w", placement(member1, bears(3))))+`}`).
+				then(7, `{"action": "createPropagationPolicy", "propagationPolicy": `+string(policy("w", placement(member1, tolerating(3))))+`}`).
 				then(8, `{"action": "createDeployment", "deployment": `+string(f.deployment("w", 1))+`}`).until(48)
 		}, `
 			8s []
@@ -246,7 +246,7 @@ func TestGoesAsMeasured(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := strings.TrimPrefix(strings.ReplaceAll(c.want, "\t", ""), "\n") + "\n"
 			ran := c.run(newFleet(t))
-			require.Equal(t, want, ran.story("w"), timeline(t, ran.run))
+			require.Equal(t, want, ran.transcript("w"), timeline(t, ran.run))
 		})
 	}
 }

@@ -30,7 +30,7 @@ type copyState struct {
 	// generation of the Work, asked for since an instant; and whether it existed at the start, so that it is not known since when.
 	generation int64
 	since      time.Duration
-	stood      bool
+	existing   bool
 	// up is set once the copy served what this generation asks for; ill, once it said that it does not.
 	up, ill bool
 	// health and status are what its member reports; empty: as members do.
@@ -48,8 +48,8 @@ type renewal struct {
 // work tells how a copy is. How long it took to serve is how long its cluster takes; what its agent says after that is
 // told as it was.
 func (c *conversion) work(before, now api.Object) {
-	w, stands := now.(*api.Work)
-	if !stands {
+	w, stored := now.(*api.Work)
+	if !stored {
 		w = before.(*api.Work)
 	}
 	cluster, binding, ours := observed.Copy(w)
@@ -57,24 +57,24 @@ func (c *conversion) work(before, now api.Object) {
 		return
 	}
 	at := placed{binding, cluster}
-	if !stands || w.DeletionTimestamp != nil {
+	if !stored || w.DeletionTimestamp != nil {
 		c.gone(at)
 		return
 	}
 	s := c.copies[at]
 	if s == nil || s.generation != w.Generation {
-		s = &copyState{generation: w.Generation, since: c.at, stood: c.line == 0, line: c.line, health: s.told()}
+		s = &copyState{generation: w.Generation, since: c.at, existing: c.line == 0, line: c.line, health: s.told()}
 		c.copies[at] = s
 	}
 	if r := observed.Report(w); r != nil && (r.Generation == 0 || r.Generation >= s.generation) {
-		c.room(at, w, r.Unschedulable)
+		c.capacity(at, w, r.Unschedulable)
 		c.heard(at, s, r)
 	}
 }
 
-// room tells for how many replicas of a copy its cluster has capacity. That all of them have is told only where they are more:
+// capacity tells for how many replicas of a copy its cluster has capacity. That all of them have is told only where they are more:
 // of fewer, it is not known what became of the capacity for the rest.
-func (c *conversion) room(at placed, w *api.Work, unschedulable int32) {
+func (c *conversion) capacity(at placed, w *api.Work, unschedulable int32) {
 	before, limited := c.rooms[at]
 	if unschedulable <= 0 && !limited {
 		return
@@ -83,24 +83,24 @@ func (c *conversion) room(at placed, w *api.Work, unschedulable int32) {
 	if !counted {
 		return
 	}
-	switch room := max(0, replicas-unschedulable); {
+	switch capacity := max(0, replicas-unschedulable); {
 	case unschedulable > 0:
-		c.rooms[at] = room
-	case room > before:
+		c.rooms[at] = capacity
+	case capacity > before:
 		delete(c.rooms, at)
 	}
 	if now, still := c.rooms[at]; still != limited || now != before {
-		c.step(c.at, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
+		c.step(c.at, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.capacityFor(at)}})
 	}
 }
 
-// roomOf is the capacity for a copy, as far as it is known.
-func (c *conversion) roomOf(at placed) *messages.SchedulableReplicasSet {
-	room, limited := c.rooms[at]
+// capacityFor is the capacity for a copy, as far as it is known.
+func (c *conversion) capacityFor(at placed) *messages.SchedulableReplicasSet {
+	capacity, limited := c.rooms[at]
 	if !limited {
-		room = -1
+		capacity = -1
 	}
-	return &messages.SchedulableReplicasSet{Binding: at.binding, Replicas: room}
+	return &messages.SchedulableReplicasSet{Binding: at.binding, Replicas: capacity}
 }
 
 // told is the health that a member was last told to report; a copy that is new to us reports as members do.
@@ -116,10 +116,10 @@ func (c *conversion) heard(at placed, s *copyState, r *messages.WorkReport) {
 	switch serves := r.Health == api.Healthy; {
 	case r.Unschedulable > 0:
 		return // its capacity tells how it is
-	case !s.up && !serves && !s.stood:
+	case !s.up && !serves && !s.existing:
 		s.ill = true
 		return // it starts
-	case !s.up && !s.stood:
+	case !s.up && !s.existing:
 		c.startups[at.cluster] = append(c.startups[at.cluster], c.at-s.since)
 	}
 	s.up = true
@@ -178,7 +178,7 @@ func (c *conversion) running(o api.Object) []*scenario.RecordedInput {
 		if i := slices.IndexFunc(b.Status.AggregatedStatus, heard); i >= 0 {
 			at := placed{name, messages.ClusterName(cluster)}
 			if _, limited := c.rooms[at]; limited { // before it runs, or it would wait again
-				all = append(all, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.roomOf(at)}})
+				all = append(all, &scenario.RecordedInput{Cluster: at.cluster, ToMember: []messages.ToMember{c.capacityFor(at)}})
 			}
 			all = append(all, &scenario.RecordedInput{Cluster: messages.ClusterName(cluster), ToMember: []messages.ToMember{
 				&messages.HealthForced{Binding: name, Health: cmp.Or(b.Status.AggregatedStatus[i].Health, api.Healthy)},
@@ -199,7 +199,7 @@ func (c *conversion) running(o api.Object) []*scenario.RecordedInput {
 
 // revision is that of the pod template of a binding's resource.
 func (c *conversion) revision(of *api.BindingSpec) int32 {
-	template := c.stood[of.Resource.Key()]
+	template := c.existing[of.Resource.Key()]
 	if template == nil {
 		return 0
 	}

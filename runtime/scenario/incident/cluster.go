@@ -59,7 +59,7 @@ func (c *conversion) edited(n *ObjectChange, before, now *api.Cluster) {
 	}
 	var edits []messages.TaintEdit
 	for _, e := range observed.TaintEdits(before, now) {
-		if c.byPeople(n, &e, before, now) {
+		if c.byUser(n, &e, before, now) {
 			edits = append(edits, e)
 		}
 	}
@@ -76,17 +76,17 @@ func (c *conversion) edited(n *ObjectChange, before, now *api.Cluster) {
 func (c *conversion) peoples(n *ObjectChange, before, now *api.Cluster) []corev1.Taint {
 	var taints []corev1.Taint
 	for _, t := range now.Spec.Taints {
-		stood := before != nil && taint.Find(before.Spec.Taints, t.Key, t.Effect) >= 0
-		if !c.decided(&t, now) && (stood || c.byPeople(n, &messages.TaintEdit{Taint: t}, before, now)) {
+		existing := before != nil && taint.Find(before.Spec.Taints, t.Key, t.Effect) >= 0
+		if !c.decided(&t, now) && (existing || c.byUser(n, &messages.TaintEdit{Taint: t}, before, now)) {
 			taints = append(taints, t)
 		}
 	}
 	return taints
 }
 
-// byPeople reports whether an edit of a taint is people's. Who wrote it says so where that is known; otherwise it is
+// byUser reports whether an edit of a taint is people's. Who wrote it says so where that is known; otherwise it is
 // what the taint is for.
-func (c *conversion) byPeople(n *ObjectChange, e *messages.TaintEdit, before, now *api.Cluster) bool {
+func (c *conversion) byUser(n *ObjectChange, e *messages.TaintEdit, before, now *api.Cluster) bool {
 	if !e.Remove && before != nil {
 		if i := taint.Find(before.Spec.Taints, e.Taint.Key, e.Taint.Effect); i >= 0 && before.Spec.Taints[i].Value == e.Taint.Value {
 			return false // only its time is set

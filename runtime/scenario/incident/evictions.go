@@ -38,9 +38,9 @@ type follower struct {
 	open []left
 }
 
-func (all Evictions) of(name messages.BindingName, stood PlacementAt) *follower {
-	d := &follower{name: name, last: stood, all: all}
-	for _, k := range stood.Tasks {
+func (all Evictions) of(name messages.BindingName, existing PlacementAt) *follower {
+	d := &follower{name: name, last: existing, all: all}
+	for _, k := range existing.Tasks {
 		d.leave(0, k.FromCluster)
 	}
 	return d
@@ -129,10 +129,10 @@ func (i *Incident) Evictions() Evictions {
 }
 
 // Replayed are the evictions of a run that began with some objects.
-func Replayed(r *replay.Run, stood []api.Object) Evictions {
-	all, bindings := begin(stood)
+func Replayed(r *replay.Run, existing []api.Object) Evictions {
+	all, bindings := begin(existing)
 	folds := map[messages.BindingName]*failover.Binding{}
-	for _, o := range stood {
+	for _, o := range existing {
 		if b := store.AsBinding(o); b != nil {
 			folds[b.Name()] = failover.Stored(b.Name(), b.Spec)
 		}
@@ -160,9 +160,9 @@ func Replayed(r *replay.Run, stood []api.Object) Evictions {
 }
 
 // begin takes over the placements of bindings that existed at the start.
-func begin(stood []api.Object) (Evictions, map[messages.BindingName]*follower) {
+func begin(existing []api.Object) (Evictions, map[messages.BindingName]*follower) {
 	all, bindings := Evictions{}, map[messages.BindingName]*follower{}
-	for _, o := range stood {
+	for _, o := range existing {
 		if b := store.AsBinding(o); b != nil {
 			bindings[b.Name()] = all.of(b.Name(), PlacementAt{0, b.Spec.Clusters, b.Spec.GracefulEvictionTasks})
 		}

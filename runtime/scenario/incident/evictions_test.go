@@ -97,12 +97,12 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 	} {
 		b := &api.ResourceBinding{}
 		b.Namespace, b.Name, b.Spec.Clusters = "shop", "web", on("m9")
-		var stood []api.Object
+		var existing []api.Object
 		if name == "one that stood" {
-			stood = []api.Object{b}
+			existing = []api.Object{b}
 		}
 		var words []string
-		for _, c := range incident.Compare(incident.Evictions{}, incident.Replayed(ran(c.facts...), stood), time.Hour) {
+		for _, c := range incident.Compare(incident.Evictions{}, incident.Replayed(ran(c.facts...), existing), time.Hour) {
 			require.Equal(t, replay.OnlyReplayed, c.Verdict)
 			words = append(words, c.Cluster+": "+c.Replayed.String())
 		}

@@ -34,7 +34,7 @@ type Under struct {
 // than that, for what was decided last.
 func (i *Incident) Scenario(u Under) *scenario.Scenario {
 	c := &conversion{
-		incident: i, under: u, own: store.ClusterUsage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, stood: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
+		incident: i, under: u, own: store.ClusterUsage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, existing: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
 		copies: map[placed]*copyState{}, leases: map[messages.ClusterName]*renewal{},
 		startups: map[messages.ClusterName][]time.Duration{}, rooms: map[placed]int32{},
 	}
@@ -62,8 +62,8 @@ type conversion struct {
 	// line and at are those of the change that is being looked at.
 	line int
 	at   time.Duration
-	// stood are the objects that existed at the start.
-	stood map[api.Key]api.Object
+	// existing are the objects that existed at the start.
+	existing map[api.Key]api.Object
 	// pinned are objects that are given with the incident.
 	pinned map[api.Key]bool
 	under  Under
@@ -88,7 +88,7 @@ func (c *conversion) begin() {
 	began := &scenario.Beginning{At: c.incident.Start}
 	c.scenario.Began = began
 	for _, o := range c.incident.Stood {
-		c.stood[api.KeyOf(o)] = o
+		c.existing[api.KeyOf(o)] = o
 		switch o := o.(type) {
 		case *api.Cluster:
 			c.reports[messages.ClusterName(o.Name)] = o.Status.ResourceSummary

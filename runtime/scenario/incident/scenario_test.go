@@ -34,10 +34,10 @@ func TestWhatPeopleAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 	notReady := tainted("cluster.karmada.io/not-ready", "NoSchedule")
 	failed := tainted("failed", "NoExecute")
 	for name, c := range map[string]struct {
-		stood []string
-		now   string
-		by    []string
-		want  []string
+		existing []string
+		now      string
+		by       []string
+		want     []string
 	}{
 		"an agent reports a condition":              {[]string{plain}, cluster("m1", "", ready("False", "ClusterNotReachable")), nil, []string{"5s m1 Ready=False"}},
 		"an agent reports resources":                {[]string{plain}, cluster("m1", "", ready("True", "")+`, "resourceSummary": {"allocatable": {"cpu": "1"}}`), nil, []string{"5s m1 resources"}},
@@ -76,7 +76,7 @@ func TestWhatPeopleAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var lines []string
-			for _, o := range c.stood {
+			for _, o := range c.existing {
 				lines = append(lines, line(incident.Stood, 0, o))
 			}
 			lines = append(lines, about(incident.Listed, 0, "clusters.cluster.karmada.io"))
@@ -119,12 +119,12 @@ func TestAScenarioBeginsWithWhatStood(t *testing.T) {
 }
 
 func TestAScenarioBeginsWithWhatTheEngineRanWith(t *testing.T) {
-	stood := line(incident.Stood, 0, runsWith("karmada", "gracefulEvictionTimeout=5m"))
-	s := recorded(t, stood).Scenario(incident.Under{})
+	existing := line(incident.Stood, 0, runsWith("karmada", "gracefulEvictionTimeout=5m"))
+	s := recorded(t, existing).Scenario(incident.Under{})
 	require.Equal(t, "karmada", s.Profile)
 	require.Equal(t, []string{"gracefulEvictionTimeout=5m"}, fields(s.Config))
 
-	i := recorded(t, stood)
+	i := recorded(t, existing)
 	i.Profile = "leeward"
 	s = i.Scenario(incident.Under{})
 	require.Equal(t, "leeward", s.Profile, "who recorded it knew better")
@@ -209,8 +209,8 @@ func TestRoomIsAsAgentsReportedIt(t *testing.T) {
 // TestReplicasThatWaitedGoOnWaiting shows some that could not start before the recording began: the capacity is known before the
 // copy runs, so that they do not wait again.
 func TestReplicasThatWaitedGoOnWaiting(t *testing.T) {
-	stands := strings.Replace(binding("", []string{"m1:3"}, nil), `"spec"`, `"status": {"aggregatedStatus": [{"clusterName": "m1"}]}, "spec"`, 1)
-	s := recorded(t, line(incident.Stood, 0, stands), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(incident.Under{})
+	stored := strings.Replace(binding("", []string{"m1:3"}, nil), `"spec"`, `"status": {"aggregatedStatus": [{"clusterName": "m1"}]}, "spec"`, 1)
+	s := recorded(t, line(incident.Stood, 0, stored), line(incident.Stood, 0, crowded(1, 3, 1))).Scenario(incident.Under{})
 	var words []string
 	for _, said := range s.Began.Inputs {
 		words = append(words, action(said))

@@ -58,8 +58,8 @@ func (c *conversion) settings(n *ObjectChange) {
 	if !known {
 		return
 	}
-	before, beforeThat, stood := c.incident.ranWith(n.Before)
-	if !stood {
+	before, beforeThat, existing := c.incident.ranWith(n.Before)
+	if !existing {
 		before, beforeThat = c.scenario.Profile, c.scenario.Config
 	}
 	was, is := resolved(before, beforeThat), resolved(profile, overrides)

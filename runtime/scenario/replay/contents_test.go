@@ -49,8 +49,8 @@ var cured = []string{
 func TestTheDifferencesShowWhatIsCured(t *testing.T) {
 	shown := map[string]bool{}
 	for _, s := range sectionsOfDifferences(t) {
-		for _, story := range s.stories {
-			for _, id := range numbers(story) {
+		for _, one := range s.scenarios {
+			for _, id := range numbers(one) {
 				shown[id] = true
 			}
 		}
@@ -98,12 +98,12 @@ func contents(t *testing.T, sections []section) []entry {
 	own := ownFields(t)
 	entries := map[string]*entry{}
 	for _, s := range sections {
-		for _, story := range s.stories {
-			for _, id := range numbers(story) {
+		for _, one := range s.scenarios {
+			for _, id := range numbers(one) {
 				if entries[id] == nil {
 					entries[id] = &entry{id: id, fields: curesOf(id)}
 				}
-				entries[id].add(s, fieldsIn(story.Description, own))
+				entries[id].add(s, fieldsIn(one.Description, own))
 			}
 		}
 	}

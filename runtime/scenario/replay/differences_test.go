@@ -66,8 +66,8 @@ func pageOfDifferences(t *testing.T) []byte {
 			fmt.Fprintf(page, "\n## %s\n", sentence(theme))
 		}
 		fmt.Fprintf(page, "\n### %s\n", s.sentence)
-		for _, story := range s.stories {
-			fmt.Fprintf(page, "\n**%s**: %s\n\n```text\n%s```\n", settingsOf(story), story.Description, told(t, story))
+		for _, one := range s.scenarios {
+			fmt.Fprintf(page, "\n**%s**: %s\n\n```text\n%s```\n", settingsOf(one), one.Description, told(t, one))
 		}
 	}
 	return page.Bytes()
@@ -75,10 +75,10 @@ func pageOfDifferences(t *testing.T) []byte {
 
 // section is a file that shows the same failover in Karmada and in Leeward.
 type section struct {
-	theme    string // its folder
-	anchor   string // its name without the extension
-	sentence string
-	stories  []*scenario.Scenario // those that name a number, as written
+	theme     string // its folder
+	anchor    string // its name without the extension
+	sentence  string
+	scenarios []*scenario.Scenario // those that name a number, as written
 }
 
 // sectionsOfDifferences are in order of theme and name.
@@ -93,7 +93,7 @@ func sectionsOfDifferences(t *testing.T) (sections []section) {
 			sections = append(sections, section{theme: theme, anchor: name, sentence: sentence(name)})
 		}
 		last := &sections[len(sections)-1]
-		last.stories = append(last.stories, s)
+		last.scenarios = append(last.scenarios, s)
 	}
 	sections = slices.DeleteFunc(sections, func(s section) bool { return !s.compares() })
 	slices.SortStableFunc(sections, func(a, b section) int {
@@ -105,8 +105,8 @@ func sectionsOfDifferences(t *testing.T) (sections []section) {
 // compares reports whether Karmada and Leeward both have their say.
 func (s section) compares() bool {
 	said := map[bool]bool{}
-	for _, story := range s.stories {
-		said[isKarmada(story)] = true
+	for _, one := range s.scenarios {
+		said[isKarmada(one)] = true
 	}
 	return said[true] && said[false]
 }
@@ -146,7 +146,7 @@ func told(t *testing.T, s *scenario.Scenario) string {
 	if later < 0 {
 		later = 0
 	}
-	var story bytes.Buffer
-	require.NoError(t, journal.WriteText(&story, world.Start, run.Events[later:], journal.Style{}))
-	return story.String()
+	var one bytes.Buffer
+	require.NoError(t, journal.WriteText(&one, world.Start, run.Events[later:], journal.Style{}))
+	return one.String()
 }

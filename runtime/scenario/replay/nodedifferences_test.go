@@ -48,7 +48,7 @@ func TestTheNodeDifferencesPageIsCurrent(t *testing.T) {
 	}
 	for _, c := range cures {
 		fmt.Fprintf(page, "\n## %s\n", sentence(c.name))
-		for _, s := range c.stories {
+		for _, s := range c.scenarios {
 			fmt.Fprintf(page, "\n**%s**: %s\n\n```text\n%s```\n", settingsOf(s), s.Description, told(t, s))
 		}
 	}
@@ -79,9 +79,9 @@ func ofNodeTier() (names []string) {
 
 // cure is a file with the same incident in Kubernetes, and in Kubernetes with some settings of Leeward.
 type cure struct {
-	name    string
-	fields  []string
-	stories []*scenario.Scenario
+	name      string
+	fields    []string
+	scenarios []*scenario.Scenario
 }
 
 // curesOfNodes are the files that show what one setting cures: what is expected of Kubernetes must not hold with it.
@@ -93,22 +93,22 @@ func curesOfNodes(t *testing.T) (cures []cure) {
 			files[s.File] = append(files[s.File], s)
 		}
 	}
-	for file, stories := range files {
-		plain := slices.IndexFunc(stories, func(s *scenario.Scenario) bool { return s.Profile == "kubernetes" })
-		cured := slices.IndexFunc(stories, func(s *scenario.Scenario) bool { return strings.HasSuffix(s.Name, "-by-one-setting") })
+	for file, scenarios := range files {
+		plain := slices.IndexFunc(scenarios, func(s *scenario.Scenario) bool { return s.Profile == "kubernetes" })
+		cured := slices.IndexFunc(scenarios, func(s *scenario.Scenario) bool { return strings.HasSuffix(s.Name, "-by-one-setting") })
 		if cured < 0 {
 			continue
 		}
 		require.GreaterOrEqual(t, plain, 0, file)
-		c := cure{name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), stories: stories}
-		for _, o := range stories[cured].Config {
-			if !slices.ContainsFunc(stories[plain].Config, func(b config.Override) bool { return b.Field == o.Field }) {
+		c := cure{name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), scenarios: scenarios}
+		for _, o := range scenarios[cured].Config {
+			if !slices.ContainsFunc(scenarios[plain].Config, func(b config.Override) bool { return b.Field == o.Field }) {
 				c.fields = append(c.fields, o.Field)
 			}
 		}
-		require.NotEmpty(t, c.fields, stories[cured].Name)
-		other := *stories[plain]
-		other.Config = stories[cured].Config
+		require.NotEmpty(t, c.fields, scenarios[cured].Name)
+		other := *scenarios[plain]
+		other.Config = scenarios[cured].Config
 		require.False(t, play(t, &other, replay.Options{}).Passed, "%s: what is expected of Kubernetes holds with the setting, too", file)
 		cures = append(cures, c)
 	}

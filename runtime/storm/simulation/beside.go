@@ -79,9 +79,9 @@ func (d dice) rebalance(workloads int) mapping {
 	}
 }
 
-// people are those who change what they have of one workload, now and then several of them in one instant, and who
+// userSteps are those who change what they have of one workload, now and then several of them in one instant, and who
 // make what policies wait for or ask for fresh placements.
-func (d dice) people(at time.Duration, workloads, clusters int) (steps []mapping) {
+func (d dice) userSteps(at time.Duration, workloads, clusters int) (steps []mapping) {
 	i, writers := d.IntN(workloads), 1
 	if d.chance(30) {
 		writers = d.between(2, 4)

@@ -64,7 +64,7 @@ func (d dice) trouble(at time.Duration, c *Case, workloads int) []mapping {
 	case 10:
 		return d.ends(step(at, "capacity", with(mapping{"capacity": mapping{"cpu": d.between(0, 6)}})), step(back, "capacity", with(mapping{"capacity": mapping{"cpu": d.between(4, 20)}})))
 	case 9, 11:
-		return d.people(at, workloads, len(c.Fleet))
+		return d.userSteps(at, workloads, len(c.Fleet))
 	case 12:
 		return d.held(at, back, on, workloads)
 	default:

@@ -251,7 +251,7 @@ func disarmed(*simulation.Case) world.Tamper {
 func uncounted(c *simulation.Case) world.Tamper {
 	by, told := map[string][]corev1.Toleration{}, map[place]*messages.TaintsChanged{}
 	edits := map[string]*api.PropagationSpec{}
-	atOnce := settingsOf(c).TolerationSource == messages.SourcePlacement
+	immediately := settingsOf(c).TolerationSource == messages.SourcePlacement
 	return func(_ time.Time, to messages.Address, m messages.Message) []messages.Message {
 		all := []messages.Message{m}
 		switch given := m.(type) {
@@ -262,11 +262,11 @@ func uncounted(c *simulation.Case) world.Tamper {
 			return all
 		case *messages.ClaimMade:
 			edits[to.Name] = given.Spec
-			if !atOnce {
+			if !immediately {
 				return all
 			}
 		case *messages.PlacementDecided:
-			if atOnce {
+			if immediately {
 				return all
 			}
 		default:

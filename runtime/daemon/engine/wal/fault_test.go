@@ -17,8 +17,8 @@ import (
 // disk breaks on demand.
 type disk struct {
 	sync error
-	// room is how many more bytes there are; negative is plenty.
-	room int
+	// remaining is how many more bytes there are; negative is plenty.
+	remaining int
 	// only breaks files of such a name.
 	only string
 }
@@ -42,11 +42,11 @@ func (f *brokenFile) Sync() error {
 }
 
 func (f *brokenFile) Write(b []byte) (int, error) {
-	if f.disk.room < 0 || f.well {
+	if f.disk.remaining < 0 || f.well {
 		return f.File.Write(b)
 	}
-	n, err := f.File.Write(b[:min(len(b), f.disk.room)])
-	f.disk.room -= n
+	n, err := f.File.Write(b[:min(len(b), f.disk.remaining)])
+	f.disk.remaining -= n
 	if err == nil && n < len(b) {
 		err = &os.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC}
 	}
@@ -58,21 +58,21 @@ func TestADiskThatBreaksLosesNothingAcknowledged(t *testing.T) {
 		fault disk
 		wrong error
 	}{
-		"a sync that fails":                       {disk{sync: syscall.EIO, room: -1}, syscall.EIO},
-		"a full disk":                             {disk{room: 0}, syscall.ENOSPC},
-		"a disk that fills up in the middle":      {disk{room: 9}, syscall.ENOSPC},
-		"a disk that takes the frame's header":    {disk{room: frameSize}, syscall.ENOSPC},
-		"a disk that takes all but the last byte": {disk{room: frameSize + 15 - 1}, syscall.ENOSPC},
+		"a sync that fails":                       {disk{sync: syscall.EIO, remaining: -1}, syscall.EIO},
+		"a full disk":                             {disk{remaining: 0}, syscall.ENOSPC},
+		"a disk that fills up in the middle":      {disk{remaining: 9}, syscall.ENOSPC},
+		"a disk that takes the frame's header":    {disk{remaining: frameSize}, syscall.ENOSPC},
+		"a disk that takes all but the last byte": {disk{remaining: frameSize + 15 - 1}, syscall.ENOSPC},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			d := disk{room: -1}
+			d := disk{remaining: -1}
 			var said bytes.Buffer
 			log, _ := open(t, dir, wal.Options{OpenFile: d.open, Log: zerolog.New(&said)})
 			require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
 			d = c.fault
 			require.ErrorIs(t, log.Append([]wal.Record{put(2, "/a")}), c.wrong)
-			d = disk{room: -1}
+			d = disk{remaining: -1}
 			require.ErrorIs(t, log.Append([]wal.Record{put(2, "/a")}), c.wrong, "nobody knows what is on the disk")
 			require.ErrorIs(t, log.Compact(), c.wrong)
 			require.Equal(t, 1, strings.Count(said.String(), "log failed: it takes nothing more until it is opened again"))
@@ -89,10 +89,10 @@ func TestADiskThatBreaksLosesNothingAcknowledged(t *testing.T) {
 
 func TestANewSegmentThatCannotBeWrittenEndsTheLog(t *testing.T) {
 	dir := t.TempDir()
-	d := disk{room: -1, only: ".tmp"}
+	d := disk{remaining: -1, only: ".tmp"}
 	log, _ := open(t, dir, wal.Options{OpenFile: d.open, SegmentBytes: 40})
 	require.NoError(t, log.Append([]wal.Record{put(1, "/a")}))
-	d.room = 5
+	d.remaining = 5
 	err := log.Append([]wal.Record{put(2, "/a")})
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	require.ErrorContains(t, err, "begin the segment after ")
@@ -106,7 +106,7 @@ func TestANewSegmentThatCannotBeWrittenEndsTheLog(t *testing.T) {
 func TestASnapshotThatCannotBeWrittenLeavesTheLogAlone(t *testing.T) {
 	dir := t.TempDir()
 	var said bytes.Buffer
-	d := disk{room: -1, only: ".snapshot"}
+	d := disk{remaining: -1, only: ".snapshot"}
 	log, _ := open(t, dir, wal.Options{OpenFile: d.open, SegmentBytes: 50, Log: zerolog.New(&said)})
 	d.sync = syscall.EIO
 	for _, g := range rounds(1, 6) {
@@ -139,7 +139,7 @@ func TestAFileThatCannotBeMadeIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			d, broken := disk{room: -1}, false
+			d, broken := disk{remaining: -1}, false
 			log, _ := open(t, dir, wal.Options{OpenFile: func(path string) (wal.File, error) {
 				if broken && strings.HasSuffix(path, c.ending) {
 					if err := c.open(path); err != nil {

@@ -29,9 +29,9 @@ func (l *latest) of(key []byte) *words {
 }
 
 // note notes a record: that its object is stored as of its version, or is gone.
-func (l *latest) note(key []byte, version int64, stands bool) {
+func (l *latest) note(key []byte, version int64, stored bool) {
 	said := version
-	if !stands {
+	if !stored {
 		said = -version
 	}
 	w := l.of(key)
@@ -68,8 +68,8 @@ func (l *latest) settle(version int64) {
 	}
 }
 
-// stands reports whether the record of a version is the last word on its object, and no deletion.
-func (l *latest) stands(version int64) bool {
+// stored reports whether the record of a version is the last word on its object, and no deletion.
+func (l *latest) stored(version int64) bool {
 	i := version - l.first
 	return i >= 0 && i < int64(len(l.standing)) && l.standing[i]
 }

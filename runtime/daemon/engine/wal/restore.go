@@ -30,7 +30,7 @@ func loadSince(f *folder) (*reading, error) {
 			return nil, err
 		}
 	}
-	return &r, r.logAtOnce(f)
+	return &r, r.logSideBySide(f)
 }
 
 // skim reads the headers of the frames of a snapshot.
@@ -61,9 +61,9 @@ func (r *reading) skim(n fileName) error {
 	return nil
 }
 
-// logAtOnce reads the segments that follow the snapshot side by side. If it fails, that is no word on what precedes what is
+// logSideBySide reads the segments that follow the snapshot side by side. If it fails, that is no word on what precedes what is
 // wrong: log has it.
-func (r *reading) logAtOnce(f *folder) error {
+func (r *reading) logSideBySide(f *folder) error {
 	list, err := f.logAfter(r.version)
 	if err != nil {
 		return err

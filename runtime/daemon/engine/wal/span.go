@@ -93,7 +93,7 @@ func (r *reading) standing(s *span, frames []byte, take func(*Record) error) (fo
 		}
 		c := content{rest: frames[frameSize:size]}
 		for ; c.next(); found++ {
-			if !r.stands(&c, s.kind) {
+			if !r.stored(&c, s.kind) {
 				continue
 			}
 			record = c.record()

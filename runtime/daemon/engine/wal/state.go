@@ -43,7 +43,7 @@ type reading struct {
 // load reads a folder: the newest snapshot that is sound, and the log since.
 func load(f *folder, mayBeTorn bool) (*reading, error) {
 	how := reading{mayBeTorn: mayBeTorn}
-	r, err := loadAtOnce(f, how)
+	r, err := loadSideBySide(f, how)
 	if errors.As(err, new(*Damage)) {
 		r, err = loadInTurn(f, how)
 	}
@@ -53,8 +53,8 @@ func load(f *folder, mayBeTorn bool) (*reading, error) {
 	return r, err
 }
 
-// loadAtOnce reads the newest snapshot and the log since side by side.
-func loadAtOnce(f *folder, how reading) (*reading, error) {
+// loadSideBySide reads the newest snapshot and the log since side by side.
+func loadSideBySide(f *folder, how reading) (*reading, error) {
 	if len(f.snapshots) == 0 {
 		return loadInTurn(f, how)
 	}
@@ -200,12 +200,12 @@ func (r *reading) found(n fileName, c *content) {
 	r.spans = append(r.spans, span{fileName: n, from: c.from, to: c.to})
 }
 
-// stands reports whether a record that was read is the last word on its object, and no deletion.
-func (r *reading) stands(c *content, kind byte) bool {
+// stored reports whether a record that was read is the last word on its object, and no deletion.
+func (r *reading) stored(c *content, kind byte) bool {
 	if kind == snapshots {
 		return !r.since.knows(c.key)
 	}
-	return r.since.stands(c.version)
+	return r.since.stored(c.version)
 }
 
 // gather returns what was found as a whole.

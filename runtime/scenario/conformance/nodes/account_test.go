@@ -170,7 +170,7 @@ func keysOf[T any](a, b map[string]T) []string {
 	return slices.Compact(all)
 }
 
-// differentNodes compares what happened to the nodes of each class. Which node of a class it happened to is left to chance.
+// differentNodes compares what happened to the nodes of each class. Which node of a class it happened to is random.
 func differentNodes(recorded, replayed map[string]history, class func(string) string, t tolerance) (all []string) {
 	want, got := changesOf(recorded, class), changesOf(replayed, class)
 	same := func(a, b change) bool { return a.from == b.from && a.to == b.to && t.holds(a.at, b.at) }

@@ -39,7 +39,7 @@ type fakeKubelet struct {
 	PodStartSeconds   float64 `json:"podStartSeconds"`
 }
 
-// scriptNode is a node as it was at first: Ready, with room in plenty.
+// scriptNode is a node as it was at first: Ready, with ample capacity.
 type scriptNode struct {
 	Name     string            `json:"name"`
 	Labels   map[string]string `json:"labels,omitempty"`

@@ -40,7 +40,7 @@ func (r *recording) account() *account {
 	return a
 }
 
-// settle adds taints; those that came just before and did not last are left out.
+// settle adds taints; those that came just before and did not last are omitted.
 func (h history) settle(at float64, text string) history {
 	if last := len(h) - 1; last > 0 && at-h[last].at < lasting {
 		return h[:last].add(h[last].at, text)

@@ -27,7 +27,7 @@ import (
 	"leeward/runtime/kernel"
 )
 
-// phase is what a recording does not tell: how far the script is behind the passes of the health check, and what is left to chance.
+// phase is what a recording does not tell: how far the script is behind the passes of the health check, and what is random.
 type phase struct {
 	behind time.Duration
 	// beat is how far the renewals of Leases are behind the first pass.

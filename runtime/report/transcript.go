@@ -20,8 +20,8 @@ const (
 	plain = "\x1b[0m"
 )
 
-// Story writes the whole timeline of each run with its verdict.
-type Story struct {
+// Transcript writes the whole timeline of each run with its verdict.
+type Transcript struct {
 	W     io.Writer
 	Style journal.Style
 
@@ -29,30 +29,30 @@ type Story struct {
 }
 
 // Add writes the next run.
-func (s *Story) Add(r *replay.Run) error {
+func (s *Transcript) Add(r *replay.Run) error {
 	if s.total.runs > 0 {
 		if _, err := fmt.Fprintln(s.W); err != nil {
 			return err
 		}
 	}
 	s.total.add(r)
-	if err := WriteStory(s.W, r, s.Style); err != nil {
+	if err := WriteTranscript(s.W, r, s.Style); err != nil {
 		return err
 	}
 	return writeVerdict(s.W, r, painter(s.Style.Colour))
 }
 
 // Close writes the verdict on all, if there was more than one.
-func (s *Story) Close() error {
+func (s *Transcript) Close() error {
 	if s.total.runs < 2 {
 		return nil
 	}
 	return s.total.write(s.W, painter(s.Style.Colour))
 }
 
-// WriteStory writes one run: what it is, its timeline, and its expectations with a check mark each.
+// WriteTranscript writes one run: what it is, its timeline, and its expectations with a check mark each.
 // With the zero Style it is the scenario's transcript, the same bytes on every machine.
-func WriteStory(w io.Writer, r *replay.Run, s journal.Style) error {
+func WriteTranscript(w io.Writer, r *replay.Run, s journal.Style) error {
 	var out bytes.Buffer
 	paint := painter(s.Colour)
 	fmt.Fprintf(&out, "%s  profile %s  seed %d\n", paint(bold, journal.Printable(r.Name)), r.Profile, r.Seed)

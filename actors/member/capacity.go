@@ -9,9 +9,9 @@ import (
 // schedulableReplicasSet sets for how many replicas of a binding there is capacity.
 func (m *Member) schedulableReplicasSet(r *messages.SchedulableReplicasSet, out *actors.Outbox) {
 	if r.Replicas < 0 {
-		delete(m.room, r.Binding)
+		delete(m.capacity, r.Binding)
 	} else {
-		m.room[r.Binding] = r.Replicas
+		m.capacity[r.Binding] = r.Replicas
 	}
 	if i, known := m.at[r.Binding]; known {
 		m.report(m.copies.at(i), out)
@@ -21,13 +21,13 @@ func (m *Member) schedulableReplicasSet(r *messages.SchedulableReplicasSet, out 
 // squeeze corrects what is reported of a copy that there is no capacity for, or none to spare: the replicas
 // beyond wait, and a copy whose replicas do not all serve is not healthy.
 func (m *Member) squeeze(r *messages.CopyReported, c *copyState) {
-	room, limited := m.room[c.binding]
+	capacity, limited := m.capacity[c.binding]
 	if !limited {
 		return
 	}
-	r.Full = c.replicas >= room
-	r.Unschedulable = max(0, c.replicas-room)
+	r.Full = c.replicas >= capacity
+	r.Unschedulable = max(0, c.replicas-capacity)
 	if r.Unschedulable > 0 && r.Health == api.Healthy {
-		r.Health, r.Ready = api.Unhealthy, min(r.Ready, room)
+		r.Health, r.Ready = api.Unhealthy, min(r.Ready, capacity)
 	}
 }

@@ -17,8 +17,8 @@ func TestWhatIsReservedOnAnAbsentClusterIsKept(t *testing.T) {
 	fleet.Drop("a")
 	fleet.Reserve("a", 3, requests("cpu", "2"))
 	fleet.Put(reporting(&api.ResourceSummary{Allocatable: resources("cpu", "10", "pods", "50")}))
-	require.Equal(t, 2, roomOn(fleet, requests("cpu", "2")), "10 less 6")
-	require.Equal(t, 47, roomOn(fleet, nil), "a pod each")
+	require.Equal(t, 2, heldBy(fleet, requests("cpu", "2")), "10 less 6")
+	require.Equal(t, 47, heldBy(fleet, nil), "a pod each")
 }
 
 const gpu = corev1.ResourceName("example.com/gpu")
