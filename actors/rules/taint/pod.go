@@ -36,8 +36,11 @@ func AllowanceOf(taints []corev1.Taint, tolerations []corev1.Toleration, r Rule)
 		if first < 0 {
 			return Allowance{Outcome: Untolerated, Taint: i, Toleration: -1}
 		}
-		j := r.least(&taints[i], first, tolerations)
-		if j < 0 {
+		j := first
+		if r.Match == messages.MatchMinimum {
+			j = leastOf(&taints[i], first, tolerations, r.Numeric)
+		}
+		if tolerations[j].TolerationSeconds == nil {
 			continue
 		}
 		if s := max(*tolerations[j].TolerationSeconds, 0); a.Outcome == Forever || s < a.Seconds {
@@ -47,20 +50,13 @@ func AllowanceOf(taints []corev1.Taint, tolerations []corev1.Toleration, r Rule)
 	return a
 }
 
-// least returns the index of the toleration with the least seconds among those that apply to a taint, -1 if none has seconds;
-// first is the one that tolerates the taint first.
-func (r Rule) least(taint *corev1.Taint, first int, tolerations []corev1.Toleration) int {
-	best := -1
-	last := first
-	if r.Match == messages.MatchMinimum {
-		last = len(tolerations) - 1
-	}
-	for j := first; j <= last; j++ {
-		s := tolerations[j].TolerationSeconds
-		if s == nil || best >= 0 && *s >= *tolerations[best].TolerationSeconds {
-			continue
-		}
-		if j == first || Tolerates(&tolerations[j], taint, r.Numeric) {
+// leastOf returns the index of the toleration with the least seconds among all that tolerate a taint; where none has seconds, first, which
+// is the one that tolerates it first.
+func leastOf(taint *corev1.Taint, first int, tolerations []corev1.Toleration, numeric bool) int {
+	best := first
+	for j := first + 1; j < len(tolerations); j++ {
+		s, least := tolerations[j].TolerationSeconds, tolerations[best].TolerationSeconds
+		if s != nil && (least == nil || *s < *least) && Tolerates(&tolerations[j], taint, numeric) {
 			best = j
 		}
 	}
