@@ -278,17 +278,22 @@ func running(t testing.TB) *fixture {
 	return f
 }
 
-// placed is where the workload is: "m1:2", and "m1:2 leaves m2" with a task.
+// placed is where the workload is, as targets says it.
 func placed(f *fixture) string {
 	b := get(f, binding())
 	if b == nil {
 		return "nowhere"
 	}
+	return targets(&b.Spec)
+}
+
+// targets are those of a binding: "m1:2", and "m1:2 leaves m2" with a task.
+func targets(b *api.BindingSpec) string {
 	var words []string
-	for _, c := range b.Spec.Clusters {
+	for _, c := range b.Clusters {
 		words = append(words, fmt.Sprintf("%s:%d", c.Name, c.Replicas))
 	}
-	for _, k := range b.Spec.GracefulEvictionTasks {
+	for _, k := range b.GracefulEvictionTasks {
 		words = append(words, "leaves "+k.FromCluster)
 	}
 	return strings.Join(words, " ")

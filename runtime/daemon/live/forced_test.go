@@ -2,31 +2,52 @@ package live
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"leeward/messages/api"
 )
+
+// forces are the ways in which a cluster is taken out of the store: whether or not a daemon runs, and with a kill of one that has
+// heard of it, before what it decides is committed, or between that and what follows from it.
+var forces = map[string]func(*fixture, api.Object){
+	"while a daemon runs": func(f *fixture, c api.Object) {
+		unheard(f, c)
+		require.NoError(f.t, f.step())
+	},
+	"while none runs": func(f *fixture, c api.Object) {
+		f.Close()
+		unheard(f, c)
+		f.open()
+	},
+	"and a daemon is killed that has decided on it": func(f *fixture, c api.Object) {
+		unheard(f, c)
+		f.take()
+		require.NoError(f.t, f.settle())
+		require.Nil(f.t, get(f, member("m1")))
+		f.restart()
+	},
+	"and a daemon is killed that has made it again": func(f *fixture, c api.Object) {
+		unheard(f, c)
+		f.take()
+		require.NoError(f.t, f.settle())
+		r := &relay{fleet: f.Fleet}
+		f.flushDecisions(f.nextDecisions(), r)
+		require.NoError(f.t, r.end())
+		require.NotNil(f.t, get(f, member("m1")))
+		f.restart()
+	},
+}
 
 // A cluster that is taken out of the store while workloads are placed on it is being deleted until they have left it, however its
 // finalizer was lost, and whether or not a daemon ran.
 func TestAClusterThatIsForcedOutIsDeletedWhenItsWorkloadsHaveLeft(t *testing.T) {
-	for name, force := range map[string]func(*fixture){
-		"while a daemon runs": func(f *fixture) {
-			unheard(f, member("m1"))
-			require.NoError(t, f.step())
-		},
-		"while none runs": func(f *fixture) {
-			f.Close()
-			unheard(f, member("m1"))
-			f.open()
-		},
-	} {
+	for name, force := range forces {
 		t.Run(name, func(t *testing.T) {
 			f := running(t)
-			force(f)
-			c := get(f, member("m1"))
-			require.NotNil(t, c)
-			require.NotNil(t, c.DeletionTimestamp)
-			require.Equal(t, []string{ClusterFinalizer}, c.Finalizers)
+			force(f, member("m1"))
+			isGoing(f, "m1")
 			require.Equal(t, "m2:2 leaves m1", placed(f))
 			f.restart()
 			require.Equal(t, "m2:2 leaves m1", placed(f), "a start changes nothing")
@@ -41,6 +62,49 @@ func TestAClusterThatIsForcedOutIsDeletedWhenItsWorkloadsHaveLeft(t *testing.T) 
 	}
 }
 
+// isGoing requires that a cluster is stored, and being deleted until nothing is placed there.
+func isGoing(f *fixture, cluster string) {
+	f.t.Helper()
+	c := get(f, member(cluster))
+	require.NotNil(f.t, c)
+	require.NotNil(f.t, c.DeletionTimestamp)
+	require.Equal(f.t, []string{ClusterFinalizer}, c.Finalizers)
+}
+
+// A ClusterResourceBinding keeps its cluster as a ResourceBinding does.
+func TestAClusterThatIsForcedOutIsDeletedWhenWhatHasNoNamespaceIsGone(t *testing.T) {
+	for name, force := range forces {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			role := named(&api.ClusterResourceBinding{}, api.WorkGroupVersion, "ClusterResourceBinding", "", "viewer-clusterrole")
+			role.Spec.Resource = api.ObjectReference{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "viewer"}
+			role.Spec.Placement = &api.Placement{SpreadConstraints: policy().Spec.Placement.SpreadConstraints}
+			f.apply(serving("m1"), serving("m2"), role)
+			require.Equal(t, "m1:0", targets(&get(f, role).Spec))
+			force(f, member("m1"))
+			isGoing(f, "m1")
+			require.Equal(t, "m2:0 leaves m1", targets(&get(f, role).Spec))
+			f.restart()
+			require.Equal(t, "m2:0 leaves m1", targets(&get(f, role).Spec), "a start changes nothing")
+			f.pass(time.Hour)
+			require.Equal(t, "m2:0 leaves m1", targets(&get(f, role).Spec), "no agent says that it serves elsewhere")
+			isGoing(f, "m1")
+			f.remove(role)
+			require.Nil(t, get(f, role))
+			require.Nil(t, get(f, member("m1")))
+		})
+	}
+}
+
+// serving is a member that has ClusterRoles.
+func serving(name string) *api.Cluster {
+	c := member(name)
+	c.Status.APIEnablements = []api.APIEnablement{{
+		GroupVersion: "rbac.authorization.k8s.io/v1", Resources: []api.APIResource{{Name: "clusterroles", Kind: "ClusterRole"}},
+	}}
+	return c
+}
+
 // A cluster on which only old copies remain is known by their tasks alone, and is back in the store with the start.
 func TestAClusterThatIsForcedOutDuringAHandoverIsDeletedAfterIt(t *testing.T) {
 	f := running(t)
@@ -49,8 +113,7 @@ func TestAClusterThatIsForcedOutDuringAHandoverIsDeletedAfterIt(t *testing.T) {
 	f.Close()
 	unheard(f, member("m1"))
 	f.open()
-	require.NotNil(t, get(f, member("m1")))
-	require.NotNil(t, get(f, member("m1")).DeletionTimestamp)
+	isGoing(f, "m1")
 	require.Equal(t, "m2:2 leaves m1", placed(f))
 	f.serves("m2", 2)
 	require.Equal(t, "m2:2", placed(f))
