@@ -52,7 +52,7 @@ func (s *sums) take() []messages.BindingName {
 func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 	p.source = binding.Spec.Resource.Key()
 	r := catalog.Of(p.source)
-	if r == nil || !counts(r.Kind.Kind) {
+	if r == nil {
 		return p, false
 	}
 	p.key = engine.Key(r.Name(), p.source.Namespace, p.source.Name)
@@ -73,15 +73,6 @@ func (f *Fleet) aggregate(binding *store.Binding) (p pending, needed bool) {
 func (f *Fleet) foreign(b *store.Binding, workload api.Object) bool {
 	own := world.BindingOf(workload)
 	return own != b.Name() && f.world.Store().Binding(own) != nil
-}
-
-// counts reports whether a kind of workload counts its replicas, or pods, in its status.
-func counts(kind string) bool {
-	switch kind {
-	case "Deployment", "StatefulSet", "DaemonSet", "Job":
-		return true
-	}
-	return false
 }
 
 // giveSums writes the sums into the status of a workload, and reports whether that changes it.
@@ -120,7 +111,7 @@ func giveSums(o api.Object, b *store.Binding) bool {
 		}
 		return replace(&o.Status, next)
 	}
-	return false
+	return false // other kinds count nothing
 }
 
 // said are the statuses of a binding's copies that can be read.

@@ -105,3 +105,22 @@ func TestWhatHasNoReplicasHasNoSums(t *testing.T) {
 		require.Contains(t, string(w.Spec.Workload.Manifests[0].Raw), `"data":{"key":"value"}`)
 	}
 }
+
+// A binding that somebody made for a workload adds up what its copies report, too, when the workload is edited meanwhile.
+func TestABindingOfAnotherNameAddsUpWhatItsCopiesReport(t *testing.T) {
+	f := newFixture(t)
+	own := binding()
+	own.Name = "own"
+	own.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+	own.Spec.Replicas = 2
+	own.Spec.Placement = &api.Placement{}
+	f.apply(member("m1"), deployment(2, "nginx:1"), own)
+	works := all[*api.Work](f, catalog.Works)
+	require.Len(t, works, 1)
+	edit(f, works[0], func(w *api.Work) { w.Status = served(w, 2) })
+	f.take()
+	require.NoError(t, f.settle())
+	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Labels = map[string]string{"team": "a"} })
+	require.NoError(t, f.step())
+	require.EqualValues(t, 2, get(f, deployment(2, "")).Status.ReadyReplicas)
+}

@@ -88,3 +88,38 @@ func TestAStartCountsWhatCopiesTakeOnce(t *testing.T) {
 	f.restart()
 	require.EqualValues(t, 8, others())
 }
+
+// What changes when all copies are being counted is counted once, though it is heard of afterwards.
+func TestWhatIsEditedBeforeCopiesAreCountedIsCountedOnce(t *testing.T) {
+	f := running(t)
+	f.reports("m1", 10)
+	f.restart()
+	others := func() int64 { return f.world.Store().Cluster("m1").Status.ResourceSummary.Allocated.Pods().Value() }
+	edit(f, member("m1"), func(c *api.Cluster) {
+		c.Status.ResourceSummary.Allocated = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("11")}
+	})
+	f.take()
+	edit(f, binding(), func(b *api.ResourceBinding) {
+		b.Status.AggregatedStatus = append(b.Status.AggregatedStatus, b.Status.AggregatedStatus[0])
+	})
+	f.tellRooms()
+	require.NotNil(t, f.rooms.own, "they were counted")
+	f.pass(time.Minute)
+	f.reports("m1", 12)
+	f.pass(time.Minute)
+	require.EqualValues(t, 10, others())
+}
+
+// A binding that somebody deletes takes what it took along, and has it again once it is made anew.
+func TestWhatABindingTakesGoesWithIt(t *testing.T) {
+	f := running(t)
+	edit(f, policy(), func(p *api.PropagationPolicy) {
+		p.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m1"}}
+	})
+	f.reports("m1", 10)
+	f.remove(binding())
+	require.Equal(t, "m1:2", placed(f))
+	f.reports("m1", 11)
+	f.pass(time.Minute)
+	require.EqualValues(t, 9, f.world.Store().Cluster("m1").Status.ResourceSummary.Allocated.Pods().Value())
+}

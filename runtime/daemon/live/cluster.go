@@ -19,7 +19,6 @@ func (f *Fleet) clusterChanged(c *engine.Change) {
 		return
 	}
 	now := c.Object.(*api.Cluster)
-	f.remainsToLeave(messages.ClusterName(now.Name))
 	before, known := c.Previous().(*api.Cluster)
 	gone := f.world.Store().Cluster(messages.ClusterName(now.Name)) == nil
 	if gone && letGo(now) {

@@ -100,3 +100,19 @@ func TestWhoIsNotMonitoredHearsOfNothing(t *testing.T) {
 	require.Zero(t, spent)
 	require.Zero(t, bytes)
 }
+
+// slow is a clock by which all that is timed takes a millisecond.
+type slow struct{ *clock.Mock }
+
+func (s *slow) Since(at time.Time) time.Duration { return s.Mock.Since(at) + time.Millisecond }
+
+// All that the monitor does is timed: that it meets what a start finds, and that it looks at each round.
+func TestTheMonitorIsTimedFromTheStartOn(t *testing.T) {
+	f := running(t)
+	watched(f, nil, func(c *Config) { c.Clock = &slow{f.clock} })
+	before, _ := f.Monitor()
+	require.GreaterOrEqual(t, before, 2*time.Millisecond, "it met what there is, and looked at one round at least")
+	require.NoError(t, f.step())
+	after, _ := f.Monitor()
+	require.Greater(t, after, before)
+}

@@ -25,12 +25,6 @@ func (f *Fleet) removal(p pending, old api.Object, version int64) []pending {
 				return nil
 			}
 		}
-		for key := range f.worksOn(name) {
-			if f.going[key] { // with its binding, in this flush
-				f.putOff(p.source)
-				return nil
-			}
-		}
 		delete(f.leaving, name)
 		for key, w := range f.worksOn(name) {
 			f.going[key] = true
@@ -68,7 +62,6 @@ func (f *Fleet) worksOf(source api.Key) (with []pending) {
 			continue
 		}
 		if p, needed := f.work(w, f.now()); needed {
-			f.going[w.key] = true
 			with = append(with, p)
 		}
 	}
@@ -85,7 +78,7 @@ func (f *Fleet) worksOn(c messages.ClusterName) iter.Seq2[string, engine.Object]
 	return f.config.Engine.Table(catalog.Works.Name()).Snapshot().Under(engine.Key(catalog.Works.Name(), workNamespace(c), ""), "")
 }
 
-// remainsToLeave has a cluster that leaves looked at again, because of one of its Works or because of itself.
+// remainsToLeave has a cluster that leaves looked at again, because of one of its Works.
 func (f *Fleet) remainsToLeave(c messages.ClusterName) {
 	if f.leaving[c] {
 		f.world.Store().Note(store.ClusterKey(c))

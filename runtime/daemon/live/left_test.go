@@ -126,11 +126,16 @@ func TestAStartKeepsTheTemplateOfACopyThatIsEvicted(t *testing.T) {
 	f.restart()
 	require.Equal(t, old, asks("m1"))
 	require.Contains(t, asks("m2"), "nginx:2")
-	for _, edited := range []string{strings.Replace(old, `"replicas":2`, `"replicas":0`, 1), strings.Replace(old, `"name":"web"`, `"name":"other"`, 1), "{}"} {
-		require.NotEqual(t, old, edited)
+	for _, edited := range [][]string{
+		{strings.Replace(old, `"replicas":2`, `"replicas":0`, 1)}, {strings.Replace(old, `"name":"web"`, `"name":"other"`, 1)}, {"{}"}, {old, old},
+	} {
+		require.NotEqual(t, []string{old}, edited)
 		f.Close()
 		edit(f, work("m1"), func(w *api.Work) {
-			w.Spec.Workload.Manifests = []api.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(edited)}}}
+			w.Spec.Workload.Manifests = nil
+			for _, text := range edited {
+				w.Spec.Workload.Manifests = append(w.Spec.Workload.Manifests, api.Manifest{RawExtension: runtime.RawExtension{Raw: []byte(text)}})
+			}
 		})
 		f.open()
 		require.Equal(t, asks("m2"), asks("m1"), "what somebody edited while nobody listened does not remain")
@@ -217,4 +222,65 @@ func TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp(t *testing.T) {
 	f.pass(time.Minute)
 	require.Nil(t, get(f, member("m1")))
 	require.Nil(t, get(f, work("m1")))
+}
+
+// TestAWorkOfAnotherCopyMeetsItsAgentWhileItsClusterGoes has the agent of a cluster that fails report on a copy that it has yet to
+// take down, when the cluster is about to go with it: nobody would be left to let it go.
+func TestAnOldCopyThatIsReportedOnWhileItsClusterGoesIsGivenUpAllTheSame(t *testing.T) {
+	f, c := contended(t)
+	f.remove(member("m1"))
+	f.serves("m2", 2)
+	require.Equal(t, "m2:2", placed(f))
+	require.NotNil(t, get(f, work("m1")).DeletionTimestamp, "its agent has not let it go")
+	c.once(f, work("m1"), func() {
+		edit(f, work("m1"), func(w *api.Work) { w.Status.ManifestStatuses[0].Health = api.Unhealthy })
+	})
+	edit(f, member("m1"), func(c *api.Cluster) { c.Status.Conditions = []metav1.Condition{ready(metav1.ConditionFalse)} })
+	f.pass(time.Minute)
+	require.Nil(t, c.first, "they met")
+	require.Nil(t, get(f, member("m1")))
+	require.Nil(t, get(f, work("m1")))
+	require.NotNil(t, get(f, work("m2")))
+}
+
+// TestAStartRenewsTheCopyOfAClusterThatAnotherBindingRequires finds an eviction task for it all the same.
+func TestAStartRenewsTheCopyOfAClusterThatAnotherBindingRequires(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	f.Close()
+	edit(f, binding(), func(b *api.ResourceBinding) {
+		b.Spec.RequiredBy = []api.BindingSnapshot{{Namespace: "default", Name: "other", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 2}}}}
+	})
+	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "nginx:2"; d.Generation++ })
+	f.open()
+	require.Equal(t, "nginx:2 x2", asked(f, "m2"))
+	require.Equal(t, "nginx:2 x2", asked(f, "m1"))
+}
+
+// TestAStartKnowsWhichReportsAreOfACopyThatItKeeps: an old copy that serves fewer replicas is seen to, though its Work stays as it is.
+func TestAStartKnowsWhichReportsAreOfACopyThatItKeeps(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "nginx:2"; d.Generation++ })
+	require.NoError(t, f.step())
+	f.restart()
+	require.Equal(t, "nginx:1 x2", asked(f, "m1"))
+	require.EqualValues(t, 2, get(f, deployment(2, "")).Status.ReadyReplicas)
+	f.serves("m1", 1)
+	require.EqualValues(t, 1, get(f, deployment(2, "")).Status.ReadyReplicas)
+}
+
+// A template that changed while a workload was on its way to another cluster is that of its first one, too, if it stays there.
+func TestACopyWhoseEvictionIsWithdrawnHasTheNewestTemplate(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "nginx:2"; d.Generation++ })
+	require.NoError(t, f.step())
+	require.Equal(t, "nginx:1 x2", asked(f, "m1"))
+	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = nil })
+	require.NoError(t, f.step())
+	require.Equal(t, "m1:2", placed(f))
+	require.Equal(t, "nginx:2 x2", asked(f, "m1"))
 }

@@ -86,7 +86,7 @@ type Fleet struct {
 	leaving   map[messages.ClusterName]bool   // clusters whose last Works are awaited
 	wishes    []wish                          // for Works, in the order in which they were made
 	unwanted  map[messages.BindingName][]wish // those of this flush for Works that are to go; nil: not asked for yet
-	going     map[string]bool                 // Works that go in this flush with a binding, or a cluster
+	going     map[string]bool                 // Works that go in this flush with a cluster, which precedes its bindings
 	events    map[api.Key][]event             // by what they are about, until that is committed
 	postponed map[api.Key]bool                // what this flush could not commit
 	decided   []event                         // what it has committed
@@ -275,9 +275,7 @@ func (f *Fleet) round() (again bool, err error) {
 // take takes in what others have changed.
 func (f *Fleet) take() {
 	changes := f.feed.Take()
-	if len(changes) > 0 {
-		f.arrive()
-	}
+	f.arrive()
 	f.stats.Version = f.feed.Taken()
 	for _, c := range changes {
 		if r := byPrefix[engine.PrefixOf(c.Key)]; r != nil {

@@ -238,6 +238,8 @@ func TestAWorkThatWasStuckFollowsItsTemplateAgain(t *testing.T) {
 	f.apply(deployment(5, "nginx:1"))
 	f.apply(deployment(5, "nginx:2"))
 	require.Equal(t, "nginx:2 x5", asked(f, "m2"), "not as it was wanted while it was stuck")
+	f.apply(fromRegistry("eu", "eu.io", nil))
+	require.Equal(t, "eu.io/nginx:2 x5", asked(f, "m2"))
 }
 
 func TestWhatPeopleNoteOnAWorkOutlivesItsOverrides(t *testing.T) {
@@ -264,6 +266,8 @@ func TestAnOverrideThatNoAdmissionWouldPassIsToldAtAStart(t *testing.T) {
 	require.EqualValues(t, 1, f.Stats().Refused)
 	require.Len(t, f.events(bad), 1)
 	require.Equal(t, "nginx:1 x2", asked(f, "m1"))
+	f.restart()
+	require.Len(t, f.events(bad), 1, "no start tells the same again")
 }
 
 // TestAPartThatStaysTheSameIsRenewedWithTheOthers: of ten completions a cluster has another share once two share them and not three.

@@ -100,6 +100,17 @@ func TestAStormIsCommittedWhileItGoesOn(t *testing.T) {
 	require.Less(t, s.longest, time.Second)
 }
 
+// What was due at several instants a moment ago is done instant by instant, and all of it before time goes on.
+func TestAMomentThatWasMissedIsMadeUpFor(t *testing.T) {
+	s := stormy(t)
+	s.clock.Set(start.Truncate(time.Second).Add(time.Second))
+	putTaints(s.fixture, "m1", failed)
+	require.Equal(t, 10, s.evicting())
+	s.clock.Add(50 * time.Millisecond)
+	require.NoError(t, s.step())
+	require.Equal(t, 60, s.evicting())
+}
+
 func TestAStallGivesNobodyThePermitsOfItsTime(t *testing.T) {
 	s := stormy(t)
 	s.clock.Set(start.Truncate(time.Second).Add(time.Second))

@@ -87,8 +87,7 @@ func (f *Fleet) objectChanged(r *catalog.Resource, c *engine.Change) {
 	}
 	o := api.Shallow(c.Object)
 	if edited := store.AsBinding(o); edited != nil {
-		if !c.New() && f.ends(edited.Name()) {
-			f.world.Store().Note(api.KeyOf(o)) // it goes as it was edited
+		if !c.New() && f.ends(edited.Name()) { // it goes as it was edited
 			return
 		}
 		f.rebaseBinding(edited, store.AsBinding(c.Previous()))
@@ -133,7 +132,6 @@ func (f *Fleet) rebaseBinding(edited, before *store.Binding) {
 	if before == nil { // a client made it just when the world did
 		before = &store.Binding{Meta: &metav1.ObjectMeta{}, Spec: ours.Spec}
 	}
-	edited.Meta.Labels = merged(edited.Meta.Labels, before.Meta.Labels, ours.Meta.Labels)
 	edited.Meta.Annotations = merged(edited.Meta.Annotations, before.Meta.Annotations, ours.Meta.Annotations)
 	rebase(reflect.ValueOf(edited.Spec).Elem(), reflect.ValueOf(before.Spec).Elem(), reflect.ValueOf(ours.Spec).Elem())
 }
@@ -147,7 +145,7 @@ func rebase(edited, before, ours reflect.Value) {
 	}
 }
 
-// merged returns our labels, or annotations, with what was done to theirs. Those of Karmada's own that were taken away
+// merged returns our annotations with what was done to theirs. Those of Karmada's own that were taken away
 // stay: they say what the machines have decided.
 func merged(edited, before, ours map[string]string) map[string]string {
 	all := maps.Clone(ours)

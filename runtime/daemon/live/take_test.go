@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -254,4 +255,62 @@ func TestATaintAloneIsNoOtherManifestOfItsCluster(t *testing.T) {
 	}
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m2:2 leaves m1", placed(f))
+}
+
+// What people say of a binding beside what is refused is kept when they mend that.
+func TestALabelThatCameWithWhatWasRefusedOutlivesItsMending(t *testing.T) {
+	f := running(t)
+	edit(f, binding(), func(b *api.ResourceBinding) {
+		b.Labels = map[string]string{"team": "a"}
+		b.Spec.Placement.ClusterTolerations = []corev1.Toleration{{Operator: "Perhaps"}}
+	})
+	require.NoError(t, f.step())
+	edit(f, binding(), func(b *api.ResourceBinding) { b.Spec.Placement.ClusterTolerations = nil })
+	require.NoError(t, f.step())
+	f.apply(deployment(3, "nginx:1"))
+	require.Equal(t, "m1:3", placed(f))
+	require.Equal(t, "a", get(f, binding()).Labels["team"])
+}
+
+// Which policy a binding follows is what the machines know, though people edit it before that is written.
+func TestAnEditKeepsThePolicyThatABindingFollowsNow(t *testing.T) {
+	f := running(t)
+	other := policy()
+	other.Name = "other"
+	f.write(other)
+	unheard(f, policy())
+	f.take()
+	require.NoError(t, f.settle())
+	label(f)
+	require.NoError(t, f.step())
+	b := get(f, binding())
+	require.Equal(t, "a", b.Labels["team"])
+	require.Contains(t, b.Annotations, "propagationpolicy.karmada.io/name")
+	require.Equal(t, "other", b.Annotations["propagationpolicy.karmada.io/name"])
+}
+
+// A taint that machines have just taken away does not come back with what people write of its cluster meanwhile.
+func TestATaintThatIsTakenAwayDoesNotComeBackWithALabel(t *testing.T) {
+	f := running(t)
+	p := named(&api.ClusterTaintPolicy{}, api.PolicyGroupVersion, "ClusterTaintPolicy", "", "ready")
+	p.Spec.AddOnConditions = []api.MatchCondition{{ConditionType: "Disk", Operator: api.MatchIn, StatusValues: []metav1.ConditionStatus{metav1.ConditionFalse}}}
+	p.Spec.RemoveOnConditions = []api.MatchCondition{{ConditionType: "Disk", Operator: api.MatchIn, StatusValues: []metav1.ConditionStatus{metav1.ConditionTrue}}}
+	p.Spec.Taints = []api.PolicyTaint{{Key: "disk", Effect: corev1.TaintEffectNoSchedule}}
+	f.apply(p)
+	disk := func(status metav1.ConditionStatus) {
+		edit(f, member("m1"), func(c *api.Cluster) {
+			meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: "Disk", Status: status, Reason: "Tested"})
+		})
+	}
+	disk(metav1.ConditionFalse)
+	f.pass(time.Hour)
+	require.Len(t, get(f, member("m1")).Spec.Taints, 1)
+	disk(metav1.ConditionTrue)
+	f.take()
+	require.NoError(t, f.settle())
+	require.Empty(t, f.world.Store().Cluster("m1").Spec.Taints)
+	edit(f, member("m1"), func(c *api.Cluster) { c.Labels = map[string]string{"tier": "gold"} })
+	f.pass(time.Hour)
+	require.Equal(t, "gold", get(f, member("m1")).Labels["tier"])
+	require.Empty(t, get(f, member("m1")).Spec.Taints)
 }

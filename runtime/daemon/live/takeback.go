@@ -31,8 +31,6 @@ func (f *Fleet) takeBack(key api.Key) (took bool) {
 // stores reports whether the engine has the eviction task of a binding for a cluster.
 func (f *Fleet) stores(key api.Key, from string) bool {
 	o, _ := f.stored(key)
-	if o == nil {
-		return false
-	}
-	return slices.ContainsFunc(store.AsBinding(o).Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == from })
+	b := store.AsBinding(o)
+	return b != nil && slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == from })
 }

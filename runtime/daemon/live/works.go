@@ -179,7 +179,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 // removed: the newest one is for those that take over. One that asks for something else was edited while no daemon ran.
 func (f *Fleet) keepsTemplate(w *wish, old *api.Work) bool {
 	b, c := f.world.Store().Binding(w.binding), string(w.cluster)
-	if b == nil || api.FindTarget(b.Spec.Clusters, c) >= 0 ||
+	if b == nil ||
 		slices.ContainsFunc(b.Spec.RequiredBy, func(s api.BindingSnapshot) bool { return api.FindTarget(s.Clusters, c) >= 0 }) ||
 		!slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(k api.GracefulEvictionTask) bool { return k.FromCluster == c }) {
 		return false

@@ -76,6 +76,14 @@ func TestOfAClusterMachinesWriteWhatTheyKnowOfIt(t *testing.T) {
 	require.Equal(t, want, next.(*api.Cluster).Status)
 }
 
+func TestAClusterThatIsGoneIsMadeAgainOnlyToLeave(t *testing.T) {
+	_, changes := written(&api.Cluster{}, nil, true)
+	require.False(t, changes, "the machine has yet to hear of it")
+	next, changes := written(&api.Cluster{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}}, nil, false)
+	require.True(t, changes)
+	require.Equal(t, []string{ClusterFinalizer}, next.GetFinalizers())
+}
+
 func TestTheGenerationOfAClusterIsThatOfItsTaints(t *testing.T) {
 	old := &api.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 4, Finalizers: []string{ClusterFinalizer}}}
 	ours := api.Copy(old).(*api.Cluster)
@@ -99,6 +107,7 @@ func TestABindingIsComparedUnlessFactsChangedIt(t *testing.T) {
 	old := &api.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1", ResourceVersion: "7", Generation: 4}}
 	ours := api.Copy(old)
 	ours.SetUID("2")
+	ours.SetCreationTimestamp(metav1.Unix(1, 0))
 	for _, decided := range []bool{false, true} {
 		next, changes := written(ours, old, decided)
 		require.Equal(t, decided, changes)
