@@ -10,10 +10,13 @@ import (
 )
 
 const (
-	// idles is how long nothing of a check may run: then it waits for what a fault keeps from coming, and would for ever.
+	// idles is how long next to nothing of a check may run: then it waits for what a fault keeps from coming, and would for ever.
 	idles = 8 * time.Second
 	// looks is how often that is looked at.
 	looks = 500 * time.Millisecond
+	// ticking is how many ticks of a processor (hundredths of a second) a check may take meanwhile that only looks at a clock from
+	// time to time. One that is kept from the processors does not wait.
+	ticking = 5
 )
 
 // watch gives up a group of processes that waits for ever, however busy the machine is, until the context is done.
@@ -25,8 +28,10 @@ func watch(ctx context.Context, group int, giveUp func()) {
 			return
 		case <-time.After(looks):
 		}
-		if ticks, waits := progress(group); !waits || ticks != before {
+		if ticks, waits := progress(group); !waits || ticks > before+ticking {
 			since, before = time.Now(), ticks
+		} else {
+			before = ticks
 		}
 		if time.Since(since) > idles {
 			giveUp()
