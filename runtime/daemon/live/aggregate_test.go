@@ -106,7 +106,7 @@ func TestWhatHasNoReplicasHasNoSums(t *testing.T) {
 	}
 }
 
-// A binding that somebody made for a workload adds up what its copies report, too, when the workload is edited meanwhile.
+// A binding that people made for a workload adds up what its copies report, too, when the workload is edited meanwhile.
 func TestABindingOfAnotherNameAddsUpWhatItsCopiesReport(t *testing.T) {
 	f := newFixture(t)
 	own := binding()

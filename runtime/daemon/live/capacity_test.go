@@ -110,7 +110,7 @@ func TestWhatIsEditedBeforeCopiesAreCountedIsCountedOnce(t *testing.T) {
 	require.EqualValues(t, 10, others())
 }
 
-// A binding that somebody deletes takes what it took along, and has it again once it is made anew.
+// A binding that people delete gives up what its copies take, and counts it again once it is created again.
 func TestWhatABindingTakesGoesWithIt(t *testing.T) {
 	f := running(t)
 	edit(f, policy(), func(p *api.PropagationPolicy) {

@@ -224,8 +224,8 @@ func TestAClusterWhoseAgentFailsWhileItLeavesIsGivenUp(t *testing.T) {
 	require.Nil(t, get(f, work("m1")))
 }
 
-// TestAWorkOfAnotherCopyMeetsItsAgentWhileItsClusterGoes has the agent of a cluster that fails report on a copy that it has yet to
-// take down, when the cluster is about to go with it: nobody would be left to let it go.
+// TestAnOldCopyThatIsReportedOnWhileItsClusterGoesIsGivenUpAllTheSame has the agent of a cluster that fails report on a copy that it has yet to
+// take down, when the cluster is about to go with it: no other agent would let it go.
 func TestAnOldCopyThatIsReportedOnWhileItsClusterGoesIsGivenUpAllTheSame(t *testing.T) {
 	f, c := contended(t)
 	f.remove(member("m1"))
