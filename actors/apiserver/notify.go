@@ -68,11 +68,15 @@ func (s *Server) notify(out *actors.Outbox) {
 	c := s.changes
 	s.changes = newChanges()
 	s.notifyEnded(c.ended, out)
+	var owners []messages.OwnerName // that hear of every node
+	if len(c.gone)+len(c.nodes) > 0 {
+		owners = slices.Sorted(maps.Keys(s.watching))
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.gone)) {
-		s.notifyGone(name, c.gone[name], out)
+		s.notifyGone(name, c.gone[name], owners, out)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
-		s.notifyNode(name, out)
+		s.notifyNode(name, owners, out)
 	}
 	for _, owner := range c.newcomers {
 		s.notifyNewcomer(owner, c.nodes, out)
@@ -119,36 +123,28 @@ func (s *Server) notifyEnded(pods []*pod, out *actors.Outbox) {
 	}
 }
 
-// notifyGone tells of a node that does not exist any more.
-func (s *Server) notifyGone(name messages.NodeName, n *node, out *actors.Outbox) {
-	if s.nodes[name] != nil {
-		return // it was made again
-	}
+// notifyGone tells of a node that does not exist any more: of one that a MachineSet made, that one, too.
+func (s *Server) notifyGone(name messages.NodeName, n *node, owners []messages.OwnerName, out *actors.Outbox) {
+	gone := &messages.NodeGone{Name: name}
 	out.TellNode(name, &messages.NodeForgotten{})
-	out.TellPodScheduler(&messages.NodeGone{Name: name})
-	for _, owner := range s.watchers(n) {
-		out.TellOwner(owner, &messages.NodeGone{Name: name})
+	out.TellPodScheduler(gone)
+	for _, owner := range owners {
+		out.TellOwner(owner, gone)
+	}
+	if n.owner != "" && !s.watching[n.owner] {
+		out.TellOwner(n.owner, gone)
 	}
 	for _, p := range n.byName() {
 		out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: name, Gone: true})
 	}
 }
 
-// watchers are the owners that hear of a node: those that hear of all, and the MachineSet that made it.
-func (s *Server) watchers(n *node) []messages.OwnerName {
-	owners := slices.Sorted(maps.Keys(s.watching))
-	if n.owner != "" && !s.watching[n.owner] {
-		owners = append(owners, n.owner)
-	}
-	return owners
-}
-
-func (s *Server) notifyNode(name messages.NodeName, out *actors.Outbox) {
+func (s *Server) notifyNode(name messages.NodeName, owners []messages.OwnerName, out *actors.Outbox) {
 	n := s.nodes[name]
 	out.TellNode(name, &messages.NodeStored{Object: n.object})
 	viewed := &messages.NodeViewed{View: n.view()}
 	out.TellPodScheduler(viewed)
-	for _, owner := range slices.Sorted(maps.Keys(s.watching)) {
+	for _, owner := range owners {
 		out.TellOwner(owner, viewed)
 	}
 }

@@ -7,12 +7,12 @@ package kubelet
 
 import (
 	"fmt"
-	"hash/fnv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/draw"
 	"leeward/messages"
 )
 
@@ -146,7 +146,7 @@ func (k *Kubelet) period() time.Duration {
 func (k *Kubelet) grid(now time.Time) time.Time {
 	var phase time.Duration
 	if k.behaviour.LeasePhase {
-		phase = time.Duration(k.draw("lease") % uint64(k.period()))
+		phase = time.Duration(k.number("lease") % uint64(k.period()))
 	}
 	return now.Add(-phase).Truncate(k.period()).Add(phase)
 }
@@ -161,14 +161,12 @@ func (k *Kubelet) startup(name messages.PodName) time.Duration {
 	case most <= least:
 		return least
 	}
-	return least + time.Duration(k.draw(string(name))%uint64(most-least+1)).Truncate(time.Millisecond)
+	return draw.Between(k.number(string(name)), least, most)
 }
 
-// draw is a number that follows from the seed, the node and what it is for.
-func (k *Kubelet) draw(what string) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d/%s/%s", k.seed, k.name, what)
-	return h.Sum64()
+// number follows from the seed, the node and what it is for.
+func (k *Kubelet) number(what string) uint64 {
+	return draw.Hash(0, fmt.Sprintf("%d/%s/%s", k.seed, k.name, what))
 }
 
 // next is when the kubelet must act by itself; zero: only when it is told something.

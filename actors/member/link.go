@@ -3,11 +3,11 @@ package member
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/draw"
 	"leeward/messages"
 )
 
@@ -97,9 +97,8 @@ func (m *Member) send(about subject, msg messages.Message, out *actors.Outbox) {
 
 // straggles is how much later a shuffled report arrives: those of one subject and instant stay in order.
 func (m *Member) straggles(about subject) time.Duration {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d/%s/%s/%d", m.seed, m.cluster, about, m.link.now.UnixNano())
-	return time.Duration(h.Sum64() % uint64(m.link.by+1)).Truncate(time.Millisecond)
+	number := draw.Hash(0, fmt.Sprintf("%d/%s/%s/%d", m.seed, m.cluster, about, m.link.now.UnixNano()))
+	return draw.Between(number, 0, m.link.by)
 }
 
 // arrive hands a report over, unless a newer one about the same did arrive.

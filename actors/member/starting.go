@@ -2,9 +2,9 @@ package member
 
 import (
 	"fmt"
-	"hash/fnv"
 	"time"
 
+	"leeward/actors/rules/draw"
 	"leeward/messages"
 )
 
@@ -17,13 +17,11 @@ type startup struct {
 // startup is how long a copy takes to become healthy here: anywhere between the bounds, in steps of a
 // millisecond, always the same for one seed, binding, cluster and size.
 func (m *Member) startup(c *copyState) time.Duration {
-	spread := m.behaviour.StartupMax - m.behaviour.StartupMin
-	if spread <= 0 {
+	if m.behaviour.StartupMax <= m.behaviour.StartupMin {
 		return m.behaviour.StartupMin
 	}
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d/%s/%s/%d", m.seed, m.cluster, c.binding, c.replicas)
-	return m.behaviour.StartupMin + time.Duration(h.Sum64()%uint64(spread+1)).Truncate(time.Millisecond)
+	number := draw.Hash(0, fmt.Sprintf("%d/%s/%s/%d", m.seed, m.cluster, c.binding, c.replicas))
+	return draw.Between(number, m.behaviour.StartupMin, m.behaviour.StartupMax)
 }
 
 // starting is a heap of start-ups, the next one first; those of one instant in order of their names.

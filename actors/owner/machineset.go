@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leeward/actors"
+	"leeward/actors/rules/draw"
 	"leeward/messages"
 )
 
@@ -47,7 +48,7 @@ func (s *machineSet) shrink(o *Owner, n int, cause string, out *actors.Outbox) {
 	names := slices.Sorted(maps.Keys(s.machines))
 	names = slices.DeleteFunc(names, func(name messages.NodeName) bool { return s.machines[name] })
 	slices.SortStableFunc(names, func(a, b messages.NodeName) int {
-		x, y := mix(o.seed^hashOf(string(a))), mix(o.seed^hashOf(string(b)))
+		x, y := draw.Mix(o.seed^draw.Hash(0, string(a))), draw.Mix(o.seed^draw.Hash(0, string(b)))
 		switch {
 		case x < y:
 			return -1

@@ -10,7 +10,6 @@ package owner
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/actors"
+	"leeward/actors/rules/draw"
 	"leeward/messages"
 )
 
@@ -89,7 +89,7 @@ func New(kindName, namespace, local string, seed uint64) (*Owner, error) {
 		name: messages.NameOwner(kindName, namespace, local), namespace: namespace, local: local,
 		pods: map[messages.PodName]*pod{}, nodes: map[messages.NodeName]*messages.NodeView{},
 	}
-	o.seed = mix(seed ^ hashOf(string(o.name)))
+	o.seed = draw.Mix(seed ^ draw.Hash(0, string(o.name)))
 	switch kindName {
 	case messages.KindNameDeployment:
 		o.kind = replicaSet{}
@@ -152,7 +152,7 @@ func (o *Owner) applied(spec *messages.OwnerSpec) {
 	switch k := o.kind.(type) {
 	case replicaSet:
 		if !k.bare {
-			hash := safe(mix(hashOf(fmt.Sprint(spec.Template.Labels, spec.Template.Spec.String()))), 10)
+			hash := safe(draw.Mix(draw.Hash(0, fmt.Sprint(spec.Template.Labels, spec.Template.Spec.String()))), 10)
 			t.prefix = o.local + "-" + hash
 			t.labels = with(t.labels, "pod-template-hash", hash)
 			t.controller = reference("apps/v1", messages.KindNameReplicaSet, t.prefix)
@@ -270,7 +270,7 @@ func (o *Owner) create(now time.Time, local string, labels map[string]string, sp
 	o.serial++
 	p := &pod{created: now}
 	p.Pod, p.Phase = messages.NamePod(o.namespace, local), corev1.PodPending
-	p.UID = types.UID(fmt.Sprintf("%016x", mix(o.seed^uint64(now.UnixNano())^mix(o.serial))))
+	p.UID = types.UID(fmt.Sprintf("%016x", draw.Mix(o.seed^uint64(now.UnixNano())^draw.Mix(o.serial))))
 	o.pods[p.Pod] = p
 	o.tally(p)
 	out.TellAPIServer(&messages.CreatePod{
@@ -293,7 +293,7 @@ func (o *Owner) delete(p *pod, cause string, out *actors.Outbox) {
 func (o *Owner) fresh(now time.Time, prefix string, taken func(string) bool) string {
 	for {
 		o.serial++
-		if name := prefix + "-" + safe(mix(o.seed^uint64(now.UnixNano())+o.serial), 5); !taken(name) {
+		if name := prefix + "-" + safe(draw.Mix(o.seed^uint64(now.UnixNano())+o.serial), 5); !taken(name) {
 			return name
 		}
 	}
@@ -317,27 +317,12 @@ func with(labels map[string]string, key, value string) map[string]string {
 }
 
 // safe returns so many letters and digits that spell no word. Source: SafeEncodeString and String of k8s.io/apimachinery's rand.
-func safe(draw uint64, n int) string {
+func safe(number uint64, n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = alphabet[draw%uint64(len(alphabet))]
-		draw /= uint64(len(alphabet))
+		b[i] = alphabet[number%uint64(len(alphabet))]
+		number /= uint64(len(alphabet))
 	}
 	return string(b)
-}
-
-func hashOf(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(s))
-	return h.Sum64()
-}
-
-// mix spreads the bits of a number over all of it. Source: the finalizer of splitmix64.
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -127,7 +127,7 @@ func TestNginxLeavesAFailedClusterForReal(t *testing.T) {
 // seed003 are the manifests of the scenario.
 func seed003(t *testing.T) (docs []manifest.Document) {
 	t.Helper()
-	all, problems := scenario.Load(filepath.Join("..", "..", "scenarios", "nginx-is-evicted-from-a-failed-cluster.yaml"))
+	all, _, problems := scenario.Find(filepath.Join("..", "..", "scenarios", "nginx-is-evicted-from-a-failed-cluster.yaml"))
 	require.Empty(t, problems)
 	for _, doc := range all[0].Objects {
 		if _, isCluster := doc.Object.(*api.Cluster); !isCluster {

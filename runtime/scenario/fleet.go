@@ -78,26 +78,34 @@ func namespaceOf(o api.Object) string {
 
 // fleet expands the entries of spec.fleet.
 func (r *reader) fleet(entries []yaml.Node) {
+	expand(r, "spec.fleet", entries, &r.cast.clusters, func(path string, entry *fleetEntry) string {
+		r.oneOf(path+".health", entry.Health, "Healthy", "Unhealthy", "Unknown")
+		r.oneOf(path+".syncMode", entry.SyncMode, "Push", "Pull")
+		return entry.Name
+	}, r.enlist)
+}
+
+// expand enlists what the entries of a list make, each under all the names that the braces of its own expand to.
+func expand[E any](r *reader, list string, entries []yaml.Node, made *population, nameOf func(path string, entry *E) string, enlist func(path, name string, entry *E)) {
 	for i := range entries {
-		var entry fleetEntry
-		path := fmt.Sprintf("spec.fleet[%d]", i)
+		var entry E
+		path := fmt.Sprintf("%s[%d]", list, i)
 		if !r.decode(path, &entries[i], &entry) {
 			r.cast.incomplete = true
 			continue
 		}
-		r.oneOf(path+".health", entry.Health, "Healthy", "Unhealthy", "Unknown")
-		r.oneOf(path+".syncMode", entry.SyncMode, "Push", "Pull")
-		names, err := ExpandBraces(entry.Name)
+		pattern := nameOf(path, &entry)
+		names, err := ExpandBraces(pattern)
 		if err != nil {
 			r.cast.incomplete = true
-			r.bad(path+".name", "%q %v", entry.Name, err)
+			r.bad(path+".name", "%q %v", pattern, err)
 		}
-		if len(r.cast.clusters.all)+len(names) > mostNames {
-			r.bad(path, "makes the fleet larger than %d clusters", mostNames)
+		if len(made.all)+len(names) > mostNames {
+			r.bad(path, "makes more than %d %ss", mostNames, made.kind)
 			return
 		}
 		for _, name := range names {
-			r.enlist(path, name, &entry)
+			enlist(path, name, &entry)
 		}
 	}
 }

@@ -22,14 +22,9 @@ var Disk = Source{Read: os.ReadFile, Glob: filepath.Glob}
 // NoScenario is the problem of a path where there is nothing to run.
 const NoScenario = "holds no Scenario"
 
-// Load reads the scenarios of a file, or of every *.yaml, *.yml and *.json file under a directory that
-// holds one, in the order of their paths. Scenarios with problems are omitted.
-func Load(path string) ([]*Scenario, manifest.Problems) {
-	scenarios, _, problems := Find(path)
-	return scenarios, problems
-}
-
-// Find is Load that tells, too, which of these files under a directory hold no scenario and are not part of one.
+// Find reads the scenarios of a file, or of every *.yaml, *.yml and *.json file under a directory that holds one, in the order
+// of their paths. Scenarios with problems are omitted. It tells, too, which of these files under a directory hold no scenario and
+// are not part of one.
 func Find(path string) (scenarios []*Scenario, skipped []Skipped, problems manifest.Problems) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -36,26 +35,7 @@ func workingNode() []corev1.NodeCondition {
 
 // nodes expands the entries of spec.nodes.
 func (r *reader) nodes(entries []yaml.Node) {
-	for i := range entries {
-		var entry nodeEntry
-		path := fmt.Sprintf("spec.nodes[%d]", i)
-		if !r.decode(path, &entries[i], &entry) {
-			r.cast.incomplete = true
-			continue
-		}
-		names, err := ExpandBraces(entry.Name)
-		if err != nil {
-			r.cast.incomplete = true
-			r.bad(path+".name", "%q %v", entry.Name, err)
-		}
-		if len(r.cast.nodes.all)+len(names) > mostNodes {
-			r.bad(path, "makes more than %d nodes", mostNodes)
-			return
-		}
-		for _, name := range names {
-			r.enlistNode(path, name, &entry)
-		}
-	}
+	expand(r, "spec.nodes", entries, &r.cast.nodes, func(_ string, entry *nodeEntry) string { return entry.Name }, r.enlistNode)
 }
 
 // enlistNode adds one node.

@@ -36,7 +36,7 @@ func TestProblems(t *testing.T) {
 
 		"  fleet: [{region: eu}]":                                  `fleet[0].name: required`,
 		"  fleet: [{name: 'a{1..'}]":                               `fleet[0].name: "a{1.." does not close its brace`,
-		"  fleet: [{name: 'a{1..10000}'}, {name: b}]":              `fleet[1]: makes the fleet larger than 10000 clusters`,
+		"  fleet: [{name: 'a{1..10000}'}, {name: b}]":              `fleet[1]: makes more than 10000 clusters`,
 		"  fleet: [{name: x, colour: red}]":                        `fleet[0].colour: unknown field`,
 		"  fleet: [{name: x}, {name: x, region: us}]":              `fleet[1].name: cluster "x" is defined already: only startup and health may be given here`,
 		"  fleet: [{name: x, taints: ['a:Nope']}]":                 `fleet[0].taints[0]: "a:Nope": invalid taint effect: Nope, unsupported taint effect`,
@@ -292,7 +292,7 @@ func TestLoadFindsScenarios(t *testing.T) {
 		"a/one.txt":     "kind: Scenario",
 		"broken/x.yaml": "kind: Scenario\nmetadata: {name: x}\nspec: {}\n",
 	})
-	scenarios, problems := scenario.Load(dir)
+	scenarios, _, problems := scenario.Find(dir)
 	require.Len(t, problems, 1)
 	require.Contains(t, problems[0].Error(), "broken/x.yaml:1: Scenario x: apiVersion: required")
 	var names []string
@@ -304,7 +304,7 @@ func TestLoadFindsScenarios(t *testing.T) {
 	require.Equal(t, []string{"a/one.yaml", "a/three.json", "b/two.yml"}, names)
 	require.Equal(t, []string{"Cluster late", "Deployment default/nginx"}, keys(scenarios[0].Objects))
 
-	one, problems := scenario.Load(filepath.Join(dir, "a", "one.yaml"))
+	one, _, problems := scenario.Find(filepath.Join(dir, "a", "one.yaml"))
 	require.Empty(t, problems)
 	require.Len(t, one, 1)
 }
@@ -318,7 +318,7 @@ func TestLoadSaysWhatIsMissing(t *testing.T) {
 		"d.yaml": "d.yaml: holds no Scenario",
 	} {
 		full := filepath.Join(dir, path)
-		scenarios, problems := scenario.Load(full)
+		scenarios, _, problems := scenario.Find(full)
 		require.Empty(t, scenarios)
 		require.Len(t, problems, 1)
 		require.Contains(t, problems[0].Error(), strings.ReplaceAll(want, "%", full))

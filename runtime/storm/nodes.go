@@ -103,7 +103,7 @@ func (s *OfNodes) build(ctx context.Context) ([]string, error) {
 	if err := s.settle(world.Start); err != nil {
 		return nil, err
 	}
-	if err := s.settleUntil(ctx, s.start.Add(-1)); err != nil {
+	if err := s.world.EachDue(ctx, s.start.Add(-1), s.settle); err != nil {
 		return nil, err
 	}
 	s.report.Setup = Seconds(s.wall() - began)
@@ -132,7 +132,7 @@ func (s *OfNodes) strike(ctx context.Context, victims []string) error {
 func (s *OfNodes) play(ctx context.Context, victims []string) error {
 	for _, c := range script(s.config.Pattern, victims) {
 		at := s.start.Add(c.after)
-		if err := s.settleUntil(ctx, at.Add(-1)); err != nil {
+		if err := s.world.EachDue(ctx, at.Add(-1), s.settle); err != nil {
 			return err
 		}
 		for _, name := range c.of {
@@ -148,20 +148,7 @@ func (s *OfNodes) play(ctx context.Context, victims []string) error {
 			return err
 		}
 	}
-	return s.settleUntil(ctx, s.start.Add(limit))
-}
-
-// settleUntil settles every instant at which something is due, up to an end.
-func (s *OfNodes) settleUntil(ctx context.Context, end time.Time) error {
-	for next, more := s.world.Next(); more && !next.After(end); next, more = s.world.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.settle(next); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.world.EachDue(ctx, s.start.Add(limit), s.settle)
 }
 
 func (s *OfNodes) settle(at time.Time) error {

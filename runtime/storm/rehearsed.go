@@ -59,13 +59,13 @@ func (r *rehearsed) populate() error {
 
 func (r *rehearsed) calm(ctx context.Context) (time.Time, error) {
 	first := world.Start.Add(lead)
-	return first, r.settleUntil(ctx, first.Add(-1))
+	return first, r.world.EachDue(ctx, first.Add(-1), r.settle)
 }
 
 func (r *rehearsed) play(ctx context.Context, changes []readiness) error {
 	for _, c := range changes {
 		at := r.start.Add(c.after)
-		if err := r.settleUntil(ctx, at.Add(-1)); err != nil {
+		if err := r.world.EachDue(ctx, at.Add(-1), r.settle); err != nil {
 			return err
 		}
 		for _, name := range c.of {
@@ -77,7 +77,7 @@ func (r *rehearsed) play(ctx context.Context, changes []readiness) error {
 			return err
 		}
 	}
-	return r.settleUntil(ctx, r.start.Add(limit))
+	return r.world.EachDue(ctx, r.start.Add(limit), r.settle)
 }
 
 // statusOf is the status of the condition Ready.
@@ -86,19 +86,6 @@ func statusOf(ready bool) metav1.ConditionStatus {
 		return metav1.ConditionTrue
 	}
 	return metav1.ConditionFalse
-}
-
-// settleUntil settles every instant at which something is due, up to an end.
-func (r *rehearsed) settleUntil(ctx context.Context, end time.Time) error {
-	for next, more := r.world.Next(); more && !next.After(end); next, more = r.world.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.settle(next); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (r *rehearsed) settle(at time.Time) error {

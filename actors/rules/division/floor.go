@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"leeward/actors/rules/draw"
 )
 
 // Floor divides seats by weight as Karmada did up to 1.15: to each candidate the whole part of its
@@ -31,9 +33,9 @@ func (v *Divider) Floor(seats int32, uid string, c []Candidate) {
 		left -= c[i].Seats
 	}
 	v.claims = v.claims[:0]
-	toss := hash(v.Seed, uid)
+	toss := draw.Hash(v.Seed, uid)
 	for i := range c {
-		v.claims = append(v.claims, claim{tie: mix(toss ^ uint64(c[i].Rank)), at: int32(i)})
+		v.claims = append(v.claims, claim{tie: draw.Mix(toss ^ uint64(c[i].Rank)), at: int32(i)})
 	}
 	slices.SortFunc(v.claims, func(a, b claim) int {
 		x, y := &c[a.at], &c[b.at]
@@ -42,20 +44,4 @@ func (v *Divider) Floor(seats int32, uid string, c []Candidate) {
 	for i := range v.claims[:left] {
 		c[v.claims[i].at].Seats++
 	}
-}
-
-// hash folds a string into a seed with FNV-1a.
-func hash(seed uint64, s string) uint64 {
-	h := seed ^ 14695981039346656037
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
-}
-
-// mix spreads the bits of x; different x give different results (the finalizer of splitmix64).
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

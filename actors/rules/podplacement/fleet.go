@@ -1,7 +1,6 @@
 package podplacement
 
 import (
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/draw"
 )
 
 // Node is what the scheduler looks at in a node.
@@ -202,7 +203,7 @@ func (f *Fleet) slot(name string) int32 {
 		return slot
 	}
 	f.versions++
-	fresh := node{name: name, hash: hashOf(name), version: f.versions}
+	fresh := node{name: name, hash: draw.Hash(0, name), version: f.versions}
 	var slot int32
 	if last := len(f.free) - 1; last >= 0 {
 		slot, f.free = f.free[last], f.free[:last]
@@ -268,18 +269,3 @@ func milli(amount int64) *resource.Quantity {
 	return resource.NewMilliQuantity(amount, resource.DecimalSI)
 }
 func bytes(amount int64) *resource.Quantity { return resource.NewQuantity(amount, resource.BinarySI) }
-
-func hashOf(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(s))
-	return h.Sum64()
-}
-
-// mix spreads the bits of a number over all of it. Source: the finalizer of splitmix64.
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"leeward/actors/rules/draw"
 )
 
 // Rules are the ways of a scheduler.
@@ -60,7 +62,7 @@ func (p *Planner) Place(s *Shape, pod string) Decision {
 	if len(f.order) == 0 {
 		return Decision{Why: noNodes}
 	}
-	chance := mix(p.seed ^ hashOf(pod))
+	chance := draw.Mix(p.seed ^ draw.Hash(0, pod))
 	if s.failed != f.freed || len(s.hard) > 0 {
 		if found := p.seek(s, chance); len(found) > 0 {
 			return Decision{Node: f.nodes[p.best(s, found, chance)].name, Timed: len(p.slots) == 0}
@@ -187,14 +189,14 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 		}
 	}
 	p.spreads(s, slots)
-	chosen, tie := 0, mix(chance^f.nodes[slots[0]].hash)
+	chosen, tie := 0, draw.Mix(chance^f.nodes[slots[0]].hash)
 	for i := 1; i < len(slots); i++ {
 		if p.scores[i] < p.scores[chosen] {
 			continue
 		}
-		draw := mix(chance ^ f.nodes[slots[i]].hash)
-		if p.scores[i] > p.scores[chosen] || draw < tie {
-			chosen, tie = i, draw
+		number := draw.Mix(chance ^ f.nodes[slots[i]].hash)
+		if p.scores[i] > p.scores[chosen] || number < tie {
+			chosen, tie = i, number
 		}
 	}
 	return slots[chosen]

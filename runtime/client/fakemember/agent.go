@@ -2,7 +2,6 @@ package fakemember
 
 import (
 	"context"
-	"hash/fnv"
 	"sync"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"leeward/actors"
 	"leeward/actors/member"
+	"leeward/actors/rules/draw"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/client"
@@ -33,16 +33,10 @@ type agent struct {
 
 // machine is that of a cluster without copies. Its settings are about what this machine never hears of.
 func (f *fleet) machine(cluster string) *member.Member {
-	m := member.New(messages.ClusterName(cluster), messages.Settings{}, seedOf(cluster))
+	// The seed lets start-up times differ between clusters and be the same in each run.
+	m := member.New(messages.ClusterName(cluster), messages.Settings{}, draw.Hash(0, cluster))
 	m.Receive(f.Clock.Now(), &messages.MemberConfigured{Behaviour: f.Behaviour}, &actors.Outbox{})
 	return m
-}
-
-// seedOf lets start-up times differ between clusters and be the same in each run.
-func seedOf(cluster string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(cluster))
-	return h.Sum64()
 }
 
 // begin starts the heart. Those of many agents beat one after the other.

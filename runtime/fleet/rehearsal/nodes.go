@@ -62,7 +62,10 @@ func Nodes(ctx context.Context, f Fleet, edits ...*messages.EditNode) (*PodMoves
 			return nil, err
 		}
 	}
-	if err := runTo(w, f.Now.Add(NodeHorizon)); err != nil {
+	if err := w.Settle(f.Now); err != nil {
+		return nil, err
+	}
+	if err := w.EachDue(ctx, f.Now.Add(NodeHorizon), w.Settle); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(moves.Evicted, func(a, b PodMove) int { return cmp.Or(cmp.Compare(a.After, b.After), cmp.Compare(a.Pod, b.Pod)) })
@@ -87,19 +90,6 @@ func settleObjects(w *world.World, objects []api.Object) error {
 			continue // its Deployment keeps its pods up
 		}
 		if err := w.Nodes().Settle(o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runTo lets time pass.
-func runTo(w *world.World, to time.Time) error {
-	if err := w.Settle(w.Now()); err != nil {
-		return err
-	}
-	for next, ok := w.Next(); ok && !next.After(to); next, ok = w.Next() {
-		if err := w.Settle(next); err != nil {
 			return err
 		}
 	}

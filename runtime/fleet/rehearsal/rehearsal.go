@@ -171,14 +171,11 @@ func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, e
 			return o, nil, err
 		}
 	}
-	end := f.Now.Add(Horizon)
-	for next, more := f.Now, true; more && !next.After(end); next, more = w.Next() {
-		if err := ctx.Err(); err != nil {
-			return o, nil, fmt.Errorf("rehearse: %w", err)
-		}
-		if err := w.Settle(next); err != nil {
-			return o, nil, err
-		}
+	if err := w.Settle(f.Now); err != nil {
+		return o, nil, err
+	}
+	if err := w.EachDue(ctx, f.Now.Add(Horizon), w.Settle); err != nil {
+		return o, nil, fmt.Errorf("rehearse: %w", err)
 	}
 	o.stays = Stays(w.Store().List("Cluster"))
 	return o, without, nil

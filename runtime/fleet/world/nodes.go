@@ -39,18 +39,13 @@ func (w *World) nodeObject(key api.Key) api.Object {
 	return nil
 }
 
-// applyToNodes hands a node or a pod to its cluster, whose admission may refuse it.
+// applyToNodes hands a node or a pod to its cluster, which has admitted it.
 func (w *World) applyToNodes(o api.Object, created bool) error {
-	key := api.KeyOf(o)
-	apply := w.nodes.Apply
+	w.Note(&messages.ObjectApplied{Object: api.KeyOf(o).String(), Created: created})
 	if w.now.Equal(w.config.Start) && ran(o) {
-		apply = w.nodes.Settle
+		return w.nodes.Settle(o)
 	}
-	if err := apply(o); err != nil {
-		return w.refuse(key, err)
-	}
-	w.Note(&messages.ObjectApplied{Object: key.String(), Created: created})
-	return nil
+	return w.nodes.Apply(o)
 }
 
 // admitToNodes completes a pod as the admission plugins of its cluster do, before it is validated.
@@ -59,16 +54,12 @@ func (w *World) admitToNodes(o api.Object, created bool) error {
 	if !is || w.nodes == nil {
 		return nil
 	}
-	if err := w.nodes.Admit(p, created); err != nil {
-		return w.refuse(api.KeyOf(o), err)
+	err := w.nodes.Admit(p, created)
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// refuse records that the cluster does not admit a pod.
-func (w *World) refuse(key api.Key, err error) error {
-	r := &Rejected{Object: key, Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
-	w.Note(&messages.ObjectRejected{Object: key.String(), Problems: r.reasons()})
+	r := &Rejected{Object: api.KeyOf(o), Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
+	w.Note(&messages.ObjectRejected{Object: r.Object.String(), Problems: r.reasons()})
 	return r
 }
 

@@ -4,6 +4,7 @@ package world
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -179,6 +180,19 @@ func (w *World) Next() (time.Time, bool) {
 		next = actors.Earlier(next, w.nextExpiry())
 	}
 	return next, !next.IsZero()
+}
+
+// EachDue settles every instant at which something is due by itself, up to an end.
+func (w *World) EachDue(ctx context.Context, end time.Time, settle func(time.Time) error) error {
+	for next, more := w.Next(); more && !next.After(end); next, more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := settle(next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Settle moves time to an instant, which must not lie in the past, and runs until nothing remains to

@@ -49,7 +49,7 @@ func nodesOf(t *testing.T, spec string) *scenario.Scenario {
 	file := filepath.Join(t.TempDir(), "s.yaml")
 	head := "apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n  nodes: [{name: n1, zone: a, labels: {pool: x}}, {name: n2, zone: b}]\n"
 	require.NoError(t, os.WriteFile(file, []byte(head+spec+agents), 0o600))
-	scenarios, problems := scenario.Load(file)
+	scenarios, _, problems := scenario.Find(file)
 	require.Empty(t, problems)
 	return scenarios[0]
 }

@@ -20,7 +20,7 @@ func factsOf(t *testing.T, text string) (facts []string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "s.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	scenarios, problems := scenario.Load(file)
+	scenarios, _, problems := scenario.Find(file)
 	require.Empty(t, problems)
 	run, err := replay.Play(scenarios[0], replay.Options{Seed: 1})
 	require.NoError(t, err)

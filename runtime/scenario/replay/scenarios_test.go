@@ -17,7 +17,10 @@ import (
 )
 
 // load reads the scenarios once, for all tests: no replay changes one.
-var load = sync.OnceValues(func() ([]*scenario.Scenario, manifest.Problems) { return scenario.Load("../../../scenarios") })
+var load = sync.OnceValues(func() ([]*scenario.Scenario, manifest.Problems) {
+	scenarios, _, problems := scenario.Find("../../../scenarios")
+	return scenarios, problems
+})
 
 // all are the scenarios of the repository.
 func all(t *testing.T) []*scenario.Scenario {

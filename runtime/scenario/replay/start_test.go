@@ -27,7 +27,7 @@ spec: {syncMode: Push, taints: [{key: down, effect: NoExecute, timeAdded: "`+add
 ---
 {apiVersion: leeward.dev/v1alpha1, kind: Scenario, metadata: {name: s}, spec: {duration: 1m}}
 `), 0o600))
-		scenarios, problems := scenario.Load(file)
+		scenarios, _, problems := scenario.Find(file)
 		require.Empty(t, problems)
 		run, err := replay.Play(scenarios[0], replay.Options{Seed: 1})
 		if want == "" {
