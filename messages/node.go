@@ -64,9 +64,13 @@ type HealthPass struct {
 // From: node lifecycle. To: every node.
 type NodesDisrupted struct{ Over bool }
 
+// ControllersStopped says that the controllers are down: until they have restarted they hear, and do nothing. From: ingress. To: every node,
+// zone and owner, node lifecycle.
+type ControllersStopped struct{}
+
 // ControllersRestarted says that the controllers have lost their memory: grace periods begin again, and in Kubernetes the failure
 // taints of every node go first, and the limiters of zones are new. The API server tells all of its objects again.
-// From: ingress. To: every node, API server, node lifecycle, which tells zones.
+// From: ingress. To: every node, API server, node lifecycle, which tells zones; owners that were down.
 type ControllersRestarted struct{}
 
 // NodeObserved says what the lifecycle must know of a node: what counts for its zone, and whether it waits for health passes.
@@ -92,6 +96,7 @@ func (*KubeletBeats) message()         {}
 func (*KubeletSilent) message()        {}
 func (*HealthPass) message()           {}
 func (*NodesDisrupted) message()       {}
+func (*ControllersStopped) message()   {}
 func (*ControllersRestarted) message() {}
 func (*NodeObserved) message()         {}
 
@@ -101,11 +106,13 @@ func (*KubeletBeats) toNode()              {}
 func (*KubeletSilent) toNode()             {}
 func (*HealthPass) toNode()                {}
 func (*NodesDisrupted) toNode()            {}
+func (*ControllersStopped) toNode()        {}
 func (*ControllersRestarted) toNode()      {}
 func (*ControllersRestarted) toAPIServer() {}
 func (*Woken) toNode()                     {}
 
 func (*NodeObserved) toNodeLifecycle() {}
 
+func (*ControllersStopped) toNodeLifecycle()   {}
 func (*ControllersRestarted) toNodeLifecycle() {}
 func (*Woken) toNodeLifecycle()                {}

@@ -31,5 +31,6 @@ func (*ZoneRateSet) message()  {}
 func (*NodeQueued) toZone()           {}
 func (*NodeDequeued) toZone()         {}
 func (*ZoneRateSet) toZone()          {}
+func (*ControllersStopped) toZone()   {}
 func (*ControllersRestarted) toZone() {}
 func (*Woken) toZone()                {}

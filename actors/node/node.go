@@ -60,6 +60,8 @@ type Node struct {
 	strips    string
 	// told is what the lifecycle knows of the node.
 	told messages.NodeObserved
+	// down: the controllers are.
+	down bool
 }
 
 // heard is what a node was told in this instant.
@@ -103,8 +105,10 @@ func (n *Node) Receive(now time.Time, m messages.ToNode, out *actors.Outbox) {
 	case *messages.NodesDisrupted:
 		n.disrupted = !m.Over
 		n.heard.strip, n.heard.resume = !m.Over, m.Over
+	case *messages.ControllersStopped:
+		n.down = true
 	case *messages.ControllersRestarted:
-		n.heard.restart = true
+		n.heard.restart, n.down = true, false
 	case *messages.Woken:
 		n.assess(now, out)
 	default:
@@ -158,7 +162,7 @@ func (n *Node) forgotten(out *actors.Outbox) {
 	n.dequeue(out)
 	out.TellNodeLifecycle(&messages.NodeObserved{Node: n.name, Gone: true})
 	*n = Node{
-		name: n.name, rules: n.rules, lease: n.lease,
+		name: n.name, rules: n.rules, lease: n.lease, down: n.down,
 		stale: true, heard: n.heard, passed: n.passed, period: n.period,
 	}
 }
@@ -166,6 +170,8 @@ func (n *Node) forgotten(out *actors.Outbox) {
 // next is when the node must act by itself; zero: only when it is told something.
 func (n *Node) next(now time.Time) time.Time {
 	switch {
+	case n.down:
+		return time.Time{}
 	case n.stale:
 		return now
 	case n.rules.AtPasses || !n.expires(now):

@@ -47,6 +47,8 @@ type Lifecycle struct {
 	everyone bool
 	// passing is set from a pass until its end, when zones are assessed.
 	passing bool
+	// down: the controllers are.
+	down bool
 }
 
 // zone is one zone: how many of its nodes are Ready and not, and its state when it was last assessed.
@@ -70,7 +72,10 @@ func (l *Lifecycle) Receive(now time.Time, m messages.ToNodeLifecycle, out *acto
 	switch m := m.(type) {
 	case *messages.NodeObserved:
 		l.observed(now, m, out)
+	case *messages.ControllersStopped:
+		l.down = true
 	case *messages.ControllersRestarted:
+		l.down = false
 		l.restarted(now)
 	case *messages.Woken:
 		l.woken(now, out)
@@ -205,6 +210,8 @@ func (l *Lifecycle) all() []messages.NodeName {
 // next is when the lifecycle must act; zero: only when it is told something.
 func (l *Lifecycle) next(now time.Time) time.Time {
 	switch {
+	case l.down:
+		return time.Time{}
 	case l.passing || l.changed && l.rules.Period <= 0:
 		return now
 	case l.rules.Period <= 0 || !l.changed && len(l.waiting) == 0:

@@ -34,8 +34,10 @@ type Owner struct {
 	spec             *messages.OwnerSpec
 	template         template
 	deleted          bool
-	pods             map[messages.PodName]*pod
-	nodes            map[messages.NodeName]*messages.NodeView
+	// down: the controllers are.
+	down  bool
+	pods  map[messages.PodName]*pod
+	nodes map[messages.NodeName]*messages.NodeView
 	// active is how many pods count as replicas.
 	active int
 }
@@ -129,8 +131,14 @@ func (o *Owner) Receive(now time.Time, m messages.ToOwner, out *actors.Outbox) {
 		if s, owns := o.kind.(*machineSet); owns {
 			delete(s.machines, m.Name)
 		}
+	case *messages.ControllersStopped:
+		o.down = true
+	case *messages.ControllersRestarted:
+		o.down = false
 	case *messages.Woken:
-		o.reconcile(now, out)
+		if !o.down {
+			o.reconcile(now, out)
+		}
 		return
 	default:
 		panic(fmt.Sprintf("owner: unknown message %T", m))

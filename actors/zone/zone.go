@@ -35,6 +35,8 @@ type Zone struct {
 	set  bool
 	// renewed is set where the limiter is replaced by a new one at the end of this instant.
 	renewed bool
+	// down: the controllers are.
+	down bool
 }
 
 // New returns a zone without nodes, whose bucket is full.
@@ -51,8 +53,10 @@ func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
 		z.queue = slices.DeleteFunc(z.queue, func(q messages.NodeQueued) bool { return q.Node == m.Node })
 	case *messages.ZoneRateSet:
 		z.rate, z.set = m.Rate, true
+	case *messages.ControllersStopped:
+		z.down = true
 	case *messages.ControllersRestarted:
-		z.renewed = true
+		z.renewed, z.down = true, false
 	case *messages.Woken:
 		z.work(now, out)
 	default:
@@ -95,6 +99,9 @@ func (z *Zone) work(now time.Time, out *actors.Outbox) {
 
 // next is when the zone must work; zero: nothing is queued, or no token will come.
 func (z *Zone) next(now time.Time) time.Time {
+	if z.down {
+		return time.Time{}
+	}
 	if z.set || z.renewed {
 		return now
 	}

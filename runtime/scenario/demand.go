@@ -86,11 +86,14 @@ func ofNodes(a Action) error {
 // ofFleets returns the error of an action that a scenario of nodes cannot have.
 func ofFleets(a Action) error {
 	var name string
-	switch a.(type) {
+	switch a := a.(type) {
 	case *Config:
 		name = "config"
 	case *Crash:
-		name = "crash"
+		if a.After < 0 {
+			return nil
+		}
+		name = "crash.after"
 	case *Clock:
 		name = "clock"
 	case *Hold:

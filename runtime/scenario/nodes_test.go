@@ -217,7 +217,7 @@ func TestProblemsOfNodes(t *testing.T) {
 		"  timeline: [{at: 1s, condition: {node: a-1, type: Ready, status: ''}}]":                      `6: Scenario s: spec.timeline[0].condition.status: want True, False or Unknown: a kubelet takes back no condition`,
 		"  timeline: [{at: 1s, drain: {node: a-1, deadline: 5m}}]":                                     `6: Scenario s: spec.timeline[0].drain.deadline: goes with cluster`,
 		"  timeline: [{at: 1s, config: {nodeEvictionRate: 1}}]":                                        `6: Scenario s: spec.timeline: config goes with a fleet of clusters, not with nodes`,
-		"  timeline: [{at: 1s, crash: {}}]":                                                            `6: Scenario s: spec.timeline: crash goes with a fleet of clusters, not with nodes`,
+		"  timeline: [{at: 1s, crash: {after: 2}}]":                                                    `6: Scenario s: spec.timeline: crash.after goes with a fleet of clusters, not with nodes`,
 		"  timeline: [{at: 1s, clock: {ahead: 1s}}]":                                                   `6: Scenario s: spec.timeline: clock goes with a fleet of clusters, not with nodes`,
 		"  timeline: [{at: 1s, pause: {reason: x}}]":                                                   `6: Scenario s: spec.timeline: pause or hold goes with a fleet of clusters, not with nodes`,
 		"  timeline: [{at: 1s, refuse: {request: list, error: x}}]":                                    `6: Scenario s: spec.timeline[0].refuse.request: want one of get, patch, delete, not "list"`,

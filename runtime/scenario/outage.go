@@ -53,7 +53,7 @@ func (c *call) refuse(s *refuseStep) Action {
 	return &Refuse{Request: messages.APIVerb(s.Request), Error: s.Error, For: s.For.orElse(0)}
 }
 
-// ended is the step that ends an outage or refusals; false: what a step does ends by itself, or not within the run.
+// ended is the step that ends an outage, refusals or a crash of the controllers of nodes; false: what a step does ends by itself, or not within the run.
 func (r *reader) ended(s Step) (Step, bool) {
 	var lasts time.Duration
 	switch a := s.Action.(type) {
@@ -61,6 +61,10 @@ func (r *reader) ended(s Step) (Step, bool) {
 		lasts, s.Action = a.For, &Outage{Target: a.Target, Kind: a.Kind, Over: true}
 	case *Refuse:
 		lasts, s.Action = a.For, &Refuse{Request: a.Request}
+	case *Crash:
+		if len(r.cast.nodes.all) > 0 {
+			lasts, s.Action = a.For, &Restart{}
+		}
 	}
 	s.At += lasts
 	return s, lasts > 0 && (r.duration == 0 || s.At <= r.duration)

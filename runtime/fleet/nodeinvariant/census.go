@@ -136,8 +136,16 @@ func (m *Monitor) heard(now time.Time, f messages.Fact) {
 		m.applied(f.Object)
 	case *messages.Scaled:
 		m.applied(f.Object)
+	case *messages.Crashed:
+		m.down = true
 	case *messages.Restarted:
 		m.instant.restarted = true
+		if m.down { // what was not looked at meanwhile
+			m.down = false
+			for _, name := range sortedNames(m.census.nodes) {
+				m.touch(name)
+			}
+		}
 	}
 	if f, ok := f.(messages.AboutNode); ok {
 		m.touch(f.AboutNode())

@@ -84,6 +84,8 @@ type Monitor struct {
 	census   census
 	zones    zones
 	due      due
+	// down: the controllers are, and nothing is asked of what they do.
+	down bool
 	// instant is what facts tell of the instant that is looked at.
 	instant instant
 
@@ -119,14 +121,16 @@ func (m *Monitor) Settled(now time.Time, news []journal.Entry) {
 		m.countPod(e)
 	}
 	m.zonesKept(now, nodes)
-	for _, name := range nodes {
-		m.taintsFollow(now, name)
-	}
 	m.evictionsKept(now, news)
 	m.boundTolerate(now, news)
-	m.noneLate(now, nodes, pods)
 	m.noneWaits(now, nodes)
-	m.replaced(now)
+	if !m.down {
+		for _, name := range nodes {
+			m.taintsFollow(now, name)
+		}
+		m.noneLate(now, nodes, pods)
+		m.replaced(now)
+	}
 	m.instantOver(nodes, pods)
 }
 

@@ -98,7 +98,7 @@ func (m *Monitor) zonesKept(now time.Time, nodes []messages.NodeName) {
 	for _, f := range m.instant.tainting {
 		m.ratesKept(now, f)
 	}
-	if !m.passes() && m.zones.full {
+	if !m.passes() && m.zones.full && !m.down {
 		m.noneTainted(now, nodes)
 	}
 }

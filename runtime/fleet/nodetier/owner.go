@@ -33,6 +33,7 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 			return err
 		}
 		host[messages.ToOwner](t, a, machine)
+		t.stayDown(a)
 	}
 	if t.owners[name] == nil && kind == messages.KindNameDaemonSet {
 		t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name})

@@ -5,6 +5,8 @@ package nodetier
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +41,8 @@ type Tier struct {
 	ended map[messages.Address]bool
 	// epoch is when the controllers started last: passes and polls count from it.
 	epoch time.Time
+	// down: the controllers are.
+	down bool
 	// annotations are those of each namespace.
 	annotations map[string]map[string]string
 }
@@ -121,6 +125,9 @@ func (t *Tier) Record(f messages.Fact) {
 		t.ended[at(messages.KindNode, string(f.Node))] = true
 		t.ended[at(messages.KindKubelet, string(f.Node))] = true
 	case *messages.PodCreated:
+		if t.down {
+			return
+		}
 		t.revive(at(messages.KindPodEviction, string(f.Pod)), func(a messages.Address) {
 			host[messages.ToPodEviction](t, a, t.eviction(f.Pod))
 		})
@@ -139,7 +146,10 @@ func (t *Tier) revive(a messages.Address, start func(messages.Address)) {
 
 func (t *Tier) nodeRegistered(f *messages.NodeRegistered) {
 	t.ensureZone(f.Zone)
-	t.revive(at(messages.KindNode, string(f.Node)), func(a messages.Address) { host[messages.ToNode](t, a, t.node(f.Node)) })
+	t.revive(at(messages.KindNode, string(f.Node)), func(a messages.Address) {
+		host[messages.ToNode](t, a, t.node(f.Node))
+		t.stayDown(a)
+	})
 	t.revive(at(messages.KindKubelet, string(f.Node)), func(a messages.Address) {
 		host[messages.ToKubelet](t, a, kubelet.New(f.Node, t.seed))
 		t.kernel.Post(a, &messages.KubeletConfigured{Behaviour: t.kubelets[f.Node]})
@@ -153,6 +163,13 @@ func (t *Tier) nodeRegistered(f *messages.NodeRegistered) {
 		conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}}
 	}
 	t.kernel.Post(at(messages.KindKubelet, string(f.Node)), &messages.ConditionsObserved{Conditions: conditions})
+}
+
+// stayDown has a controller that is made while they are down wait for the others.
+func (t *Tier) stayDown(a messages.Address) {
+	if t.down {
+		t.kernel.Post(a, &messages.ControllersStopped{})
+	}
 }
 
 func (t *Tier) node(name messages.NodeName) *node.Node {
@@ -181,7 +198,9 @@ func (t *Tier) ensureZone(name messages.ZoneName) {
 	if t.settings.NodeMonitorPeriod > 0 {
 		rules.Poll, rules.Epoch = poll, t.epoch.Add(poll/2)
 	}
-	host[messages.ToZone](t, at(messages.KindZone, string(name)), zone.New(name, rules))
+	a := at(messages.KindZone, string(name))
+	host[messages.ToZone](t, a, zone.New(name, rules))
+	t.stayDown(a)
 }
 
 // poll is how often Kubernetes looks at the queue of a zone; polls are at no fixed distance behind health passes there, and at half a period
@@ -196,9 +215,39 @@ func (t *Tier) Settled() {
 	clear(t.ended)
 }
 
-// Restart has the controllers lose their memory. The API server, the kubelets and the scheduler go on.
+// StopControllers has the controllers do nothing until Restart. The API server, the kubelets and the scheduler go on.
+func (t *Tier) StopControllers() {
+	t.down = true
+	t.kernel.Stop(at(messages.KindAPIClient, string(client)))
+	t.kernel.Stop(at(messages.KindPodGC, ""))
+	for _, name := range t.server.Pods() {
+		t.kernel.Stop(at(messages.KindPodEviction, string(name)))
+	}
+	t.tellControllers(&messages.ControllersStopped{})
+}
+
+// tellControllers tells those that keep what they know.
+func (t *Tier) tellControllers(m interface {
+	messages.ToNodeLifecycle
+	messages.ToNode
+	messages.ToZone
+	messages.ToOwner
+}) {
+	t.kernel.Post(at(messages.KindNodeLifecycle, ""), m)
+	for _, name := range t.server.Nodes() {
+		t.kernel.Post(at(messages.KindNode, string(name)), m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.zones)) {
+		t.kernel.Post(at(messages.KindZone, string(name)), m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.owners)) {
+		t.kernel.Post(at(messages.KindOwner, string(name)), m)
+	}
+}
+
+// Restart has the controllers lose their memory, or begin again where they were stopped. The API server, the kubelets and the scheduler go on.
 func (t *Tier) Restart(now time.Time) {
-	t.epoch = now
+	t.epoch, t.down = now, false
 	t.kernel.Stop(at(messages.KindAPIClient, string(client)))
 	t.hostClient()
 	t.kernel.Stop(at(messages.KindPodGC, ""))
@@ -209,9 +258,6 @@ func (t *Tier) Restart(now time.Time) {
 		host[messages.ToPodEviction](t, a, t.eviction(name))
 	}
 	restarted := &messages.ControllersRestarted{}
-	t.kernel.Post(at(messages.KindNodeLifecycle, ""), restarted)
-	for _, name := range t.server.Nodes() {
-		t.kernel.Post(at(messages.KindNode, string(name)), restarted)
-	}
+	t.tellControllers(restarted)
 	t.kernel.Post(serverAt, restarted)
 }

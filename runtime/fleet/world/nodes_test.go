@@ -185,7 +185,7 @@ func TestAThousandPodsLeaveANodeAtTheRateOfTheClientOfKubernetes(t *testing.T) {
 
 func TestARestartOfTheControllersOfKubernetesBeginsAgain(t *testing.T) {
 	for profile, want := range map[string]struct{ tainted, evicted []float64 }{
-		"kubernetes": {[]float64{65, 160}, []float64{460}},
+		"kubernetes": {[]float64{65.05, 160.05}, []float64{460.05}},
 		"leeward":    {[]float64{62}, []float64{362}},
 	} {
 		w := ofNodes(t, profile, 6)

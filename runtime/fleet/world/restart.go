@@ -28,6 +28,12 @@ func (w *World) Restart() {
 	w.Revive()
 }
 
+// StopControllers has the controllers of nodes and pods do nothing until Restart. The instant must be settled.
+func (w *World) StopControllers() {
+	w.Note(&messages.Crashed{})
+	w.nodes.StopControllers()
+}
+
 // Revive lets an engine that is gone come back from the stored objects.
 func (w *World) Revive() {
 	w.Note(&messages.Restarted{})

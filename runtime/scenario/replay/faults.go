@@ -16,6 +16,9 @@ type absence struct {
 
 // crash lets the engine die in the middle of an instant, and be back later.
 func (r *replay) crash(a *scenario.Crash) error {
+	if r.world.Nodes() != nil {
+		return r.stopControllers(a)
+	}
 	if err := r.world.Crash(a.After); err != nil {
 		return err
 	}
@@ -24,6 +27,18 @@ func (r *replay) crash(a *scenario.Crash) error {
 		r.world.Revive()
 	}
 	return nil
+}
+
+// stopControllers has the controllers of nodes and pods die once all that was asked of them is done. A later step has them back.
+func (r *replay) stopControllers(a *scenario.Crash) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	r.world.StopControllers()
+	if err := r.settle(); err != nil || a.For > 0 {
+		return err
+	}
+	return r.restart()
 }
 
 // comeBack brings an engine back whose absence is over, with what it was asked meanwhile: an API that does not

@@ -35,9 +35,8 @@ var tolerated = tolerance{earlier: 0.45, later: 0.6}
 
 // unlike are the scripts that are not replayed as recorded, and why.
 var unlike = map[string]string{
-	"c25-fails-while-controller-down": "controllers restart, and cannot be down for a time",
-	"r17-seed1017":                    "pods are placed otherwise, which Kubernetes leaves to chance",
-	"r01-seed1001":                    "the last node of the last zone is tainted before all zones count as disrupted",
+	"r17-seed1017": "pods are placed otherwise, which Kubernetes leaves to chance",
+	"r01-seed1001": "the last node of the last zone is tainted before all zones count as disrupted",
 }
 
 // class names a node by all that tells it from others: its zone, what it had at first, and what was done to it.
@@ -92,10 +91,6 @@ func TestKubernetesIsReplayedAsRecorded(t *testing.T) {
 	all := scripts(t)
 	for _, script := range slices.Sorted(maps.Keys(all)) {
 		t.Run(script, func(t *testing.T) {
-			if reason := canReplay(all[script][0]); reason != "" {
-				require.Contains(t, unlike, script, reason)
-				return
-			}
 			var fewest []string
 			for i, r := range all[script] {
 				some := r.best(t)
@@ -110,16 +105,6 @@ func TestKubernetesIsReplayedAsRecorded(t *testing.T) {
 			require.Contains(t, unlike, script, strings.Join(fewest, "\n"))
 		})
 	}
-}
-
-// canReplay says why a recording cannot be replayed at all; empty: it can.
-func canReplay(r *recording) string {
-	for i := range r.Script.Events {
-		if a := r.Script.Events[i].Action; a == "stopControllerManager" || a == "startControllerManager" {
-			return a
-		}
-	}
-	return ""
 }
 
 // The comparison sees every kind of difference.

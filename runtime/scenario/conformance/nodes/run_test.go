@@ -317,9 +317,12 @@ func (x *run) do(e *event) {
 		tier.DeletePod(x.pod(e.Pod), e.Grace)
 	case "scale":
 		require.NoError(x.t, x.world.Scale(api.Key{APIVersion: "apps/v1", Kind: e.Kind, Namespace: metav1.NamespaceDefault, Name: e.Name}, e.Replicas))
-	case "restartControllerManager":
+	case "restartControllerManager", "startControllerManager":
 		x.settle(x.world.Now())
 		x.world.Restart()
+	case "stopControllerManager":
+		x.settle(x.world.Now())
+		x.world.StopControllers()
 	default:
 		require.Fail(x.t, "unknown action "+e.Action)
 	}
