@@ -35,6 +35,12 @@ func NameOwner(kind, namespace, name string) OwnerName {
 	return OwnerName(strings.ToLower(kind) + "/" + join(namespace, name))
 }
 
+// PodBudgetName names a PodDisruptionBudget: "namespace/name".
+type PodBudgetName string
+
+// NamePodBudget returns the name of the PodDisruptionBudget with that name in a namespace.
+func NamePodBudget(namespace, name string) PodBudgetName { return PodBudgetName(join(namespace, name)) }
+
 // ClientName is the user agent of a client of the API server, such as "taint-eviction-controller".
 type ClientName string
 

@@ -90,8 +90,9 @@ type DeletePod struct {
 	UID types.UID
 	// GracePeriodSeconds is granted in place of the pod's own, where it is set.
 	GracePeriodSeconds *int64
-	// Cause says why; the facts of a taint eviction say it themselves.
-	Cause string
+	// Cause says why; the facts of a taint eviction say it themselves. Eviction: the Eviction API deletes it.
+	Cause    string
+	Eviction bool
 }
 
 // MarkDisrupted gives a pod the condition DisruptionTarget. From: its taint eviction. To: API server.

@@ -76,6 +76,8 @@ type PodDeletionRequested struct {
 	Node               NodeName `json:"node,omitempty"`
 	GracePeriodSeconds int64    `json:"gracePeriodSeconds"`
 	Cause              string   `json:"cause,omitempty"`
+	// Eviction: the Eviction API deleted it, as far as its PodDisruptionBudget allowed that.
+	Eviction bool `json:"eviction,omitempty"`
 }
 
 // PodDeleted says that a pod does not exist any more.
@@ -94,6 +96,19 @@ type PodEvictionFailed struct {
 	Tries int       `json:"tries"`
 	Retry time.Time `json:"retry,omitzero"`
 }
+
+// PodBudgetChanged carries the status of a PodDisruptionBudget: how many pods it expects, how many of them are ready and are not being deleted,
+// how many must be, and how many evictions it allows. With a Problem it allows none.
+type PodBudgetChanged struct {
+	Budget             PodBudgetName `json:"budget"`
+	ExpectedPods       int32         `json:"expectedPods"`
+	CurrentHealthy     int32         `json:"currentHealthy"`
+	DesiredHealthy     int32         `json:"desiredHealthy"`
+	DisruptionsAllowed int32         `json:"disruptionsAllowed"`
+	Problem            string        `json:"problem,omitempty"`
+}
+
+func (*PodBudgetChanged) Kind() string { return "PodBudgetChanged" }
 
 func (*PodCreated) Kind() string           { return "PodCreated" }
 func (*PodBound) Kind() string             { return "PodBound" }

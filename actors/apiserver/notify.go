@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,6 +25,9 @@ type changes struct {
 	// lost its marks.
 	pods, placed []*pod
 	ended        []*pod
+	// budgets are those whose pods changed, or that are new; budgetGone: one is gone.
+	budgets    map[messages.PodBudgetName]*budget
+	budgetGone bool
 	// newcomers are owners that are to hear of all nodes.
 	newcomers []messages.OwnerName
 }
@@ -31,14 +35,22 @@ type changes struct {
 func newChanges() changes {
 	return changes{
 		nodes: map[messages.NodeName]bool{}, tainted: map[messages.NodeName]bool{}, gone: map[messages.NodeName]*node{},
-		registered: map[messages.NodeName]bool{},
+		registered: map[messages.NodeName]bool{}, budgets: map[messages.PodBudgetName]*budget{},
 	}
 }
 
 func (c *changes) node(name messages.NodeName)      { c.nodes[name] = true }
 func (c *changes) noExecute(name messages.NodeName) { c.tainted[name] = true }
 
+func (c *changes) budget(b *budget) {
+	b.stale = true
+	c.budgets[b.name] = b
+}
+
 func (c *changes) pod(p *pod) {
+	for _, b := range p.budgets {
+		c.budget(b)
+	}
 	if !p.changed {
 		p.changed = true
 		c.pods = append(c.pods, p)
@@ -64,9 +76,10 @@ func (c *changes) podGone(p *pod) {
 }
 
 // notify tells of all that changed: what ended first, then nodes, then pods, each by name.
-func (s *Server) notify(out *actors.Outbox) {
+func (s *Server) notify(now time.Time, out *actors.Outbox) {
 	c := s.changes
 	s.changes = newChanges()
+	s.notifyBudgets(now, &c, out)
 	s.notifyEnded(c.ended, out)
 	var owners []messages.OwnerName // that hear of every node
 	if len(c.gone)+len(c.nodes) > 0 {

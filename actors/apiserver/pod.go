@@ -27,6 +27,10 @@ type pod struct {
 	ended bool
 	// stranded is what the pod garbage collector was told of it.
 	stranded messages.GarbageCause
+	// budgets are the PodDisruptionBudgets that select it. waitsUnready: its taint eviction, which waits for one, does not while it is not
+	// ready.
+	budgets      []*budget
+	waitsUnready bool
 	// changed and placed are set where it is in those lists of what an instant changed.
 	changed, placed bool
 }
@@ -112,6 +116,7 @@ func (s *Server) putPod(now time.Time, m *messages.PutPod, out *actors.Outbox) {
 	o.Spec.Tolerations = m.Object.Spec.Tolerations
 	p.spec = &o.Spec
 	p.request++
+	s.protect(p)
 	s.changes.pod(p)
 	if p.ended && len(o.Finalizers) == 0 {
 		s.removePod(p, out)
@@ -133,6 +138,7 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 		s.orphan(p)
 	}
 	out.Record(&messages.PodCreated{Pod: p.name, Owner: p.owner, Node: p.node()})
+	s.protect(p)
 	s.changes.pod(p)
 }
 
@@ -252,8 +258,8 @@ func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Out
 	first := !p.terminating()
 	o := p.edited()
 	o.DeletionTimestamp, o.DeletionGracePeriodSeconds = &until, &grace
-	if first && m.Cause != "" {
-		out.Record(&messages.PodDeletionRequested{Pod: p.name, Node: p.node(), GracePeriodSeconds: grace, Cause: m.Cause})
+	if first && (m.Cause != "" || m.Eviction) {
+		out.Record(&messages.PodDeletionRequested{Pod: p.name, Node: p.node(), GracePeriodSeconds: grace, Cause: m.Cause, Eviction: m.Eviction})
 	}
 	s.changes.pod(p)
 	if grace == 0 {
@@ -294,6 +300,7 @@ func (s *Server) end(p *pod, out *actors.Outbox) {
 
 func (s *Server) removePod(p *pod, out *actors.Outbox) {
 	delete(s.pods, p.name)
+	s.unprotect(p)
 	if delete(s.bound(p.node()), p.name); len(s.orphans[p.node()]) == 0 {
 		delete(s.orphans, p.node())
 	}

@@ -40,6 +40,12 @@ type Server struct {
 	admitted map[messages.OwnerName]admitted
 	// watching are the owners that hear of every node.
 	watching map[messages.OwnerName]bool
+	// budgets are the PodDisruptionBudgets, budgetsIn those of each namespace; scales is how many pods owners must have.
+	budgets   map[messages.PodBudgetName]*budget
+	budgetsIn map[string]map[messages.PodBudgetName]*budget
+	scales    map[messages.OwnerName]int32
+	// waiting are the pods whose taint eviction a budget has refused.
+	waiting map[messages.PodName]*pod
 	// arrived are the requests of this instant.
 	arrived []messages.ToAPIServer
 	changes changes
@@ -53,6 +59,8 @@ func New(rules Rules) *Server {
 		rules: rules, nodes: map[messages.NodeName]*node{}, pods: map[messages.PodName]*pod{},
 		orphans:  map[messages.NodeName]map[messages.PodName]*pod{},
 		admitted: map[messages.OwnerName]admitted{}, watching: map[messages.OwnerName]bool{}, changes: newChanges(),
+		budgets: map[messages.PodBudgetName]*budget{}, budgetsIn: map[string]map[messages.PodBudgetName]*budget{},
+		scales: map[messages.OwnerName]int32{}, waiting: map[messages.PodName]*pod{},
 	}
 }
 
@@ -69,11 +77,15 @@ func (s *Server) Receive(now time.Time, m messages.ToAPIServer, out *actors.Outb
 		requests[i].arrived = i
 	}
 	s.arrived = nil
+	s.recheck(now)
 	slices.SortFunc(requests, order)
 	for i := range requests {
 		s.serve(now, requests[i].request, out)
 	}
-	s.notify(out)
+	s.notify(now, out)
+	if next := s.recheck(now); !next.IsZero() {
+		out.WakeAt(next)
+	}
 }
 
 // placed is a request in the order of an instant: by stage, then by the name of the object and the cause, then as they arrived.
@@ -121,14 +133,16 @@ func place(m messages.ToAPIServer) placed {
 		p.stage, p.name = 10, string(m.Pod)
 	case *messages.DeletePod:
 		p.stage, p.name, p.cause = 11, string(m.Pod), m.Cause
+	case *messages.EvictPod: // what is deleted anyway counts first
+		p.stage, p.name, p.cause = 12, string(m.Pod), string(m.For)
 	case *messages.PodEnded:
-		p.stage, p.name = 12, string(m.Pod)
+		p.stage, p.name = 13, string(m.Pod)
 	case *messages.DeleteNode:
 		if m.Cause != ByUser { // a user may create it again in the same instant
-			p.stage, p.name, p.cause = 13, string(m.Node), m.Cause
+			p.stage, p.name, p.cause = 14, string(m.Node), m.Cause
 		}
 	case *messages.CollectPod:
-		p.stage, p.name = 14, string(m.Pod)
+		p.stage, p.name = 15, string(m.Pod)
 	}
 	return p // those of users have stage 0
 }
@@ -168,6 +182,14 @@ func (s *Server) serve(now time.Time, m messages.ToAPIServer, out *actors.Outbox
 		s.markDisrupted(now, m)
 	case *messages.DeletePod:
 		s.deletePod(now, m, out)
+	case *messages.EvictPod:
+		s.evictPod(now, m, out)
+	case *messages.PutPodBudget:
+		s.putBudget(now, m)
+	case *messages.DeletePodBudget:
+		s.deleteBudget(m)
+	case *messages.OwnerScaled:
+		s.scaleOwner(m)
 	case *messages.PodEnded:
 		s.podEnded(m, out)
 	case *messages.CollectPod:

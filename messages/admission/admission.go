@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -88,6 +89,8 @@ func validateSpec(o api.Object, s *messages.Settings, spec *field.Path) field.Er
 		return validateRebalancer(&o.Spec, spec)
 	case *corev1.Node:
 		return validateNodeTaints(o.Spec.Taints)
+	case *policyv1.PodDisruptionBudget:
+		return validatePodBudget(&o.Spec, spec)
 	case *corev1.Event:
 		return validateEvent(o)
 	case *corev1.ServiceAccount:

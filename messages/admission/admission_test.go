@@ -51,6 +51,7 @@ func read(t testing.TB, text string) api.Object {
 		"ConfigMap":                "v1",
 		"Namespace":                "v1",
 		"Job":                      "batch/v1",
+		"PodDisruptionBudget":      "policy/v1",
 		"ClusterRole":              "rbac.authorization.k8s.io/v1",
 	}[kind]
 	if version == "" {

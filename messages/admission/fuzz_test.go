@@ -25,6 +25,8 @@ func FuzzAdmission(f *testing.F) {
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: a}\nspec: {overrideRules: [{overriders: {imageOverrider: [{predicate: {path: /x}, component: Tag, operator: add}], fieldOverrider: [{fieldPath: /y, json: [{subPath: /z, operator: add, value: 1}]}]}}]}\n",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}\n",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n",
+		"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {minAvailable: 50%, unhealthyPodEvictionPolicy: AlwaysAllow, selector: {matchExpressions: [{key: a, operator: Exists}]}}\n",
+		"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {maxUnavailable: 1, selector: {}}\nstatus: {disruptedPods: {p: '2026-01-01T00:00:00Z'}}\n",
 		"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec: {taints: [{key: k, effect: NoExecute}, {key: k, value: v, effect: PreferNoSchedule}]}\n",
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], tolerations: [{key: k, operator: Lt, value: '5', effect: NoExecute, tolerationSeconds: -1}, {operator: Exists}]}\n",
 	} {

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,6 +47,7 @@ func FleetKinds() Kinds {
 		{APIVersion: "batch/v1", Kind: "CronJob"}:                              object[batchv1.CronJob],
 		{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"}:                  object[networkingv1.Ingress],
 		{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"}:            object[schedulingv1.PriorityClass],
+		{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}:                 object[policyv1.PodDisruptionBudget],
 		{APIVersion: "v1", Kind: "Node"}:                                       object[corev1.Node],
 		{APIVersion: "v1", Kind: "Pod"}:                                        object[corev1.Pod],
 	}

@@ -72,6 +72,8 @@ func (t teller) tell(f messages.Fact) Phrase {
 		return change("release ended", "", "all limits apply again").about(string(f.Binding))
 	case *messages.BudgetChanged:
 		return budget(f)
+	case *messages.PodBudgetChanged:
+		return podBudget(f)
 	default:
 		return tellInput(f)
 	}

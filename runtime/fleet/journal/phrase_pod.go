@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,11 +31,29 @@ func (t teller) tellPod(f messages.AboutPod) Phrase {
 	case *messages.PodEvicted:
 		return change("evicting from", string(f.Node), joined("; ", podTaint(&f.Taint, f.Toleration), t.podDeadline(f)))
 	case *messages.PodDeletionRequested:
-		return change("deleted", string(f.Node), joined("; ", f.Cause, fmt.Sprintf("grace period %ds", f.GracePeriodSeconds)))
+		return change(removal(f), string(f.Node), joined("; ", f.Cause, fmt.Sprintf("grace period %ds", f.GracePeriodSeconds)))
 	case *messages.PodEvictionFailed:
 		return warning("eviction failed", string(f.Node), fmt.Sprintf("%s: %s; %s", f.Verb, f.Error, t.tries(f)))
 	}
 	return Phrase{}
+}
+
+// removal is how a pod was deleted.
+func removal(f *messages.PodDeletionRequested) string {
+	if f.Eviction {
+		return "evicted by the API"
+	}
+	return "deleted"
+}
+
+// podBudget tells how many evictions a PodDisruptionBudget allows.
+func podBudget(f *messages.PodBudgetChanged) Phrase {
+	why := fmt.Sprintf("%d of %d pods healthy, %d must be", f.CurrentHealthy, f.ExpectedPods, f.DesiredHealthy)
+	tell := detail
+	if f.Problem != "" {
+		tell = warning
+	}
+	return tell("evictions allowed", strconv.Itoa(int(f.DisruptionsAllowed)), joined("; ", f.Problem, why)).about("pod disruption budget " + string(f.Budget))
 }
 
 func podOwner(f *messages.PodCreated) string {

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,10 +24,11 @@ func (t *Tier) Admit(p *corev1.Pod, created bool) error {
 	return admission.AdmitPod(p, created, t.annotations[p.Namespace], t.settings)
 }
 
-// Handles reports whether an object belongs to the tier: a node, a pod, an owner of pods or nodes, or a namespace.
+// Handles reports whether an object belongs to the tier: a node, a pod, a PodDisruptionBudget, an owner of
+// pods or nodes, or a namespace.
 func Handles(o api.Object) bool {
 	switch o.(type) {
-	case *corev1.Node, *corev1.Pod:
+	case *corev1.Node, *corev1.Pod, *policyv1.PodDisruptionBudget:
 		return true
 	}
 	return kindOfOwner(o) != "" || isNamespace(o)
@@ -49,6 +51,8 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 		t.kernel.Post(serverAt, &messages.PutNode{Object: o, Settled: settled})
 	case *corev1.Pod:
 		t.applyPod(o, settled)
+	case *policyv1.PodDisruptionBudget:
+		return t.applyBudget(o)
 	default:
 		if isNamespace(o) {
 			t.annotations[o.GetName()] = o.GetAnnotations()
@@ -58,6 +62,36 @@ func (t *Tier) apply(o api.Object, settled bool) error {
 		}
 	}
 	return nil
+}
+
+// MostBudgets is how many PodDisruptionBudgets a tier holds. Each is counted whenever one of its pods changes.
+const MostBudgets = 10_000
+
+// AdmitBudget refuses a new PodDisruptionBudget where there are as many as a tier holds.
+func (t *Tier) AdmitBudget(o *policyv1.PodDisruptionBudget) error {
+	if !t.budgets[messages.NamePodBudget(o.Namespace, o.Name)] && len(t.budgets) >= MostBudgets {
+		return fmt.Errorf("there are %d PodDisruptionBudgets already, which is the most", MostBudgets)
+	}
+	return nil
+}
+
+func (t *Tier) applyBudget(o *policyv1.PodDisruptionBudget) error {
+	if err := t.AdmitBudget(o); err != nil {
+		return err
+	}
+	name := messages.NamePodBudget(o.Namespace, o.Name)
+	t.budgets[name] = true
+	t.kernel.Post(serverAt, &messages.PutPodBudget{Object: o})
+	return nil
+}
+
+func (t *Tier) deleteBudget(name messages.PodBudgetName) bool {
+	if !t.budgets[name] {
+		return false
+	}
+	delete(t.budgets, name)
+	t.kernel.Post(serverAt, &messages.DeletePodBudget{Budget: name})
+	return true
 }
 
 func (t *Tier) applyPod(o *corev1.Pod, settled bool) {
@@ -116,6 +150,8 @@ func (t *Tier) Delete(key api.Key) bool {
 		return true
 	case "Pod":
 		return t.DeletePod(messages.NamePod(key.Namespace, key.Name), nil)
+	case kindBudget:
+		return t.deleteBudget(messages.NamePodBudget(key.Namespace, key.Name))
 	}
 	name := messages.NameOwner(key.Kind, key.Namespace, key.Name)
 	if t.owners[name] == nil {
@@ -124,6 +160,7 @@ func (t *Tier) Delete(key api.Key) bool {
 	delete(t.owners, name)
 	t.kernel.Post(at(messages.KindOwner, string(name)), &messages.OwnerDeleted{})
 	t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name, Over: true})
+	t.kernel.Post(serverAt, &messages.OwnerScaled{Owner: name, Gone: true})
 	return true
 }
 
@@ -188,6 +225,14 @@ func (t *Tier) Node(name messages.NodeName) *corev1.Node { return t.server.Node(
 // Pod is a pod as it is stored, nil if there is none. It must not be changed.
 func (t *Tier) Pod(name messages.PodName) *corev1.Pod { return t.server.Pod(name) }
 
+// Budget is a PodDisruptionBudget as it is stored, nil if there is none. It must not be changed.
+func (t *Tier) Budget(name messages.PodBudgetName) *policyv1.PodDisruptionBudget {
+	return t.server.Budget(name)
+}
+
+// Budgets are the names of all PodDisruptionBudgets, sorted.
+func (t *Tier) Budgets() []messages.PodBudgetName { return t.server.Budgets() }
+
 // EachPod yields all pods in any order, with what keeps each up, empty for nothing. They must not be changed.
 func (t *Tier) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) { t.server.EachPod(yield) }
 
@@ -229,6 +274,9 @@ func kindOfOwner(o api.Object) string {
 	}
 	return ""
 }
+
+// kindBudget is the kind of a PodDisruptionBudget.
+const kindBudget = "PodDisruptionBudget"
 
 // machineAPI is the API of the MachineSets of OpenShift.
 const machineAPI = "machine.openshift.io/v1beta1"

@@ -36,6 +36,8 @@ type Tier struct {
 	kubelets map[messages.NodeName]messages.KubeletBehaviour
 	server   *apiserver.Server
 	owners   map[messages.OwnerName]*messages.OwnerSpec
+	// budgets are the PodDisruptionBudgets that there are.
+	budgets map[messages.PodBudgetName]bool
 	// zones are those that have an actor; ended are the actors to stop once the running instant is settled.
 	zones map[messages.ZoneName]bool
 	ended map[messages.Address]bool
@@ -63,7 +65,7 @@ func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
 		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, epoch: c.Start,
 		owners: map[messages.OwnerName]*messages.OwnerSpec{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
-		annotations: map[string]map[string]string{},
+		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{},
 	}
 	t.server = apiserver.New(apiserver.Rules{
 		AdmitNode:   func(n *corev1.Node) { admission.AdmitNode(n, t.settings) },

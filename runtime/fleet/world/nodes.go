@@ -2,6 +2,7 @@ package world
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"leeward/messages"
@@ -15,15 +16,23 @@ func (w *World) ofNodes(o api.Object) bool {
 		return false
 	}
 	switch o.(type) {
-	case *corev1.Node, *corev1.Pod:
+	case *corev1.Node, *corev1.Pod, *policyv1.PodDisruptionBudget:
 		return true
 	}
 	return false
 }
 
-// nodeObject is a node or a pod as its cluster has it, nil for anything else.
+// nodeObject is a node, a pod or a PodDisruptionBudget as its cluster has it, nil for anything else.
 func (w *World) nodeObject(key api.Key) api.Object {
-	if w.nodes == nil || key.APIVersion != "v1" {
+	if w.nodes == nil {
+		return nil
+	}
+	if key.APIVersion == policyv1.SchemeGroupVersion.String() && key.Kind == "PodDisruptionBudget" {
+		if o := w.nodes.Budget(messages.NamePodBudget(key.Namespace, key.Name)); o != nil {
+			return o
+		}
+	}
+	if key.APIVersion != "v1" {
 		return nil
 	}
 	switch key.Kind {
@@ -39,7 +48,7 @@ func (w *World) nodeObject(key api.Key) api.Object {
 	return nil
 }
 
-// applyToNodes hands a node or a pod to its cluster, which has admitted it.
+// applyToNodes hands a node, a pod or a PodDisruptionBudget to its cluster, which has admitted it.
 func (w *World) applyToNodes(o api.Object, created bool) error {
 	w.Note(&messages.ObjectApplied{Object: api.KeyOf(o).String(), Created: created})
 	if w.now.Equal(w.config.Start) && ran(o) {
@@ -48,17 +57,27 @@ func (w *World) applyToNodes(o api.Object, created bool) error {
 	return w.nodes.Apply(o)
 }
 
-// admitToNodes completes a pod as the admission plugins of its cluster do, before it is validated.
+// admitToNodes completes a pod as the admission plugins of its cluster do, before it is validated, and refuses a PodDisruptionBudget too many.
 func (w *World) admitToNodes(o api.Object, created bool) error {
-	p, is := o.(*corev1.Pod)
-	if !is || w.nodes == nil {
+	if w.nodes == nil {
 		return nil
 	}
-	err := w.nodes.Admit(p, created)
-	if err == nil {
-		return nil
+	switch o := o.(type) {
+	case *corev1.Pod:
+		if err := w.nodes.Admit(o, created); err != nil {
+			return w.refuse(o, field.NewPath("spec", "tolerations"), err)
+		}
+	case *policyv1.PodDisruptionBudget:
+		if err := w.nodes.AdmitBudget(o); err != nil {
+			return w.refuse(o, field.NewPath("metadata", "name"), err)
+		}
 	}
-	r := &Rejected{Object: api.KeyOf(o), Problems: field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), err.Error())}}
+	return nil
+}
+
+// refuse records that the cluster does not admit an object, because of a field.
+func (w *World) refuse(o api.Object, at *field.Path, err error) error {
+	r := &Rejected{Object: api.KeyOf(o), Problems: field.ErrorList{field.Forbidden(at, err.Error())}}
 	w.Note(&messages.ObjectRejected{Object: r.Object.String(), Problems: r.reasons()})
 	return r
 }

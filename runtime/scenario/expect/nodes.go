@@ -2,6 +2,7 @@ package expect
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -10,9 +11,10 @@ import (
 
 // Nodes is what expectations look at in a scenario of nodes: the nodes and pods of one Kubernetes cluster.
 type Nodes interface {
-	// Node and Pod return an object, nil if there is none. An object that was returned never changes: it is replaced.
+	// Node, Pod and Budget return an object, nil if there is none. An object that was returned never changes: it is replaced.
 	Node(name messages.NodeName) *corev1.Node
 	Pod(name messages.PodName) *corev1.Pod
+	Budget(name messages.PodBudgetName) *policyv1.PodDisruptionBudget
 	// EachPod yields all pods, in any order, with what keeps them up, empty for none: of the pods of a Deployment the Deployment.
 	EachPod(yield func(pod *corev1.Pod, owner messages.OwnerName) bool)
 }
@@ -36,7 +38,7 @@ type mark struct {
 	version uint64
 	// available is how many replicas of a binding serve, which no version of it tells.
 	available int32
-	// object is a node or a pod, which is replaced when it changes.
+	// object is a node, a pod or a PodDisruptionBudget, which is replaced when it changes.
 	object any
 	// podFacts is the version of all pods together.
 	podFacts int
@@ -50,6 +52,8 @@ func (o *objects) mark(key api.Key) mark {
 			return mark{object: o.nodes.Node(messages.NodeName(key.Name))}
 		case kindPod:
 			return mark{object: o.nodes.Pod(messages.NamePod(key.Namespace, key.Name))}
+		case kindBudget:
+			return mark{object: o.nodes.Budget(messages.NamePodBudget(key.Namespace, key.Name))}
 		case kindPodList:
 			return mark{podFacts: o.podFacts}
 		}
@@ -71,6 +75,11 @@ func (o *objects) get(key api.Key) api.Object {
 				return p
 			}
 			return nil
+		case kindBudget:
+			if b := o.nodes.Budget(messages.NamePodBudget(key.Namespace, key.Name)); b != nil {
+				return b
+			}
+			return nil
 		}
 	}
 	return o.Get(key)
@@ -80,6 +89,7 @@ func (o *objects) get(key api.Key) api.Object {
 const (
 	kindNode    = "Node"
 	kindPod     = "Pod"
+	kindBudget  = "PodDisruptionBudget"
 	kindPodList = "PodList"
 )
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -21,8 +22,9 @@ type objects struct {
 	walks int
 }
 
-func (o *objects) Node(name messages.NodeName) *corev1.Node { return o.nodes[name] }
-func (o *objects) Pod(name messages.PodName) *corev1.Pod    { return o.pods[name] }
+func (o *objects) Node(name messages.NodeName) *corev1.Node                    { return o.nodes[name] }
+func (o *objects) Budget(messages.PodBudgetName) *policyv1.PodDisruptionBudget { return nil }
+func (o *objects) Pod(name messages.PodName) *corev1.Pod                       { return o.pods[name] }
 
 func (o *objects) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
 	o.walks++

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
@@ -134,6 +135,11 @@ func nodesAndPods(tier *nodetier.Tier) (all []api.Object) {
 	for _, name := range tier.Pods() {
 		o := *tier.Pod(name)
 		o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		all = append(all, &o)
+	}
+	for _, name := range tier.Budgets() {
+		o := *tier.Budget(name)
+		o.TypeMeta = metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"}
 		all = append(all, &o)
 	}
 	return all
