@@ -26,7 +26,7 @@ func Facts() []Fact {
 		&BudgetChanged{}, &BudgetExceeded{},
 		&OverridesAwaited{}, &ObjectApplied{}, &ObjectDeleted{}, &ObjectExpired{}, &ObjectRejected{}, &Scaled{},
 		&PodEvictionScheduled{}, &PodEvictionCancelled{}, &PodEvicted{}, &PodDeletionRequested{}, &PodEvictionFailed{},
-		&PodCreated{}, &PodBound{}, &PodUnschedulable{}, &PodPhaseChanged{}, &PodDeleted{},
+		&PodBudgetChanged{}, &PodCreated{}, &PodBound{}, &PodUnschedulable{}, &PodPhaseChanged{}, &PodDeleted{},
 		&NodeRegistered{}, &NodeDeleted{}, &NodeConditionChanged{}, &NodeTaintAdded{}, &NodeTaintRemoved{}, &NodeTaintQueued{},
 		&NodeCordoned{}, &NodeUncordoned{}, &NodeLabelsChanged{}, &KubeletStopped{}, &KubeletReturned{},
 		&ZoneStateChanged{}, &DisruptionChanged{},

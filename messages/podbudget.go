@@ -20,8 +20,8 @@ type OwnerScaled struct {
 	Gone bool
 }
 
-// EvictPod asks the Eviction API to evict a pod: it is deleted unless its PodDisruptionBudget does not allow that. The API server answers whoever
-// asked. From: drain, taint eviction. To: API server.
+// EvictPod asks the Eviction API to evict a pod: it is deleted unless its PodDisruptionBudget does not allow that. The API server answers
+// the request. From: drain, taint eviction. To: API server.
 type EvictPod struct {
 	Pod PodName
 	UID types.UID

@@ -158,13 +158,13 @@ func (s *Server) refuses(now time.Time, p *pod, unready bool) *disruption.Refusa
 	return disruption.Evict(p.object, budgets, unready)
 }
 
-// The condition of a pod that the Eviction API deletes, unless whoever asks has words of its own.
+// The condition of a pod that the Eviction API deletes, unless the request has words of its own.
 const (
 	evictedReason  = "EvictionByEvictionAPI"
 	evictedMessage = "Eviction API: evicting"
 )
 
-// evictPod deletes a pod, unless its budget does not allow that, and answers whoever asked.
+// evictPod deletes a pod, unless its budget does not allow that, and answers the request.
 func (s *Server) evictPod(now time.Time, m *messages.EvictPod, out *actors.Outbox) {
 	answer := &messages.PodEvictionAnswered{Pod: m.Pod, UID: m.UID}
 	p := s.find(m.Pod, m.UID)

@@ -57,7 +57,7 @@ func Evict(pod *corev1.Pod, budgets []Budget, unready bool) *Refusal {
 	return nil
 }
 
-// ignores reports whether a pod is evicted without a look at budgets: it serves nobody, or is being deleted.
+// ignores reports whether a pod is evicted without a look at budgets: it serves no user, or is being deleted.
 func ignores(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
