@@ -72,17 +72,25 @@ func (t *Tier) AdmitBudget(o *policyv1.PodDisruptionBudget) error {
 	if !t.budgets[messages.NamePodBudget(o.Namespace, o.Name)] && len(t.budgets) >= MostBudgets {
 		return fmt.Errorf("there are %d PodDisruptionBudgets already, which is the most", MostBudgets)
 	}
-	return nil
-}
-
-func (t *Tier) applyBudget(o *policyv1.PodDisruptionBudget) error {
 	if err := t.AdmitBudget(o); err != nil {
 		return err
 	}
 	name := messages.NamePodBudget(o.Namespace, o.Name)
+	if len(t.budgets) == 0 {
+		for _, owner := range slices.Sorted(maps.Keys(t.owners)) {
+			t.tellScale(owner)
+		}
+	}
 	t.budgets[name] = true
 	t.kernel.Post(serverAt, &messages.PutPodBudget{Object: o})
 	return nil
+}
+
+// tellScale tells the API server how many pods an owner must have: as long as there are budgets, which alone ask for it.
+func (t *Tier) tellScale(name messages.OwnerName) {
+	if replicas, known := t.Replicas(name); known {
+		t.kernel.Post(serverAt, &messages.OwnerScaled{Owner: name, Replicas: int32(replicas)})
+	}
 }
 
 func (t *Tier) deleteBudget(name messages.PodBudgetName) bool {
@@ -160,7 +168,9 @@ func (t *Tier) Delete(key api.Key) bool {
 	delete(t.owners, name)
 	t.kernel.Post(at(messages.KindOwner, string(name)), &messages.OwnerDeleted{})
 	t.kernel.Post(serverAt, &messages.OwnerWatches{Owner: name, Over: true})
-	t.kernel.Post(serverAt, &messages.OwnerScaled{Owner: name, Gone: true})
+	if len(t.budgets) > 0 {
+		t.kernel.Post(serverAt, &messages.OwnerScaled{Owner: name, Gone: true})
+	}
 	return true
 }
 

@@ -40,8 +40,8 @@ func (t *Tier) applyOwner(kind string, o api.Object) error {
 	}
 	t.owners[name] = spec
 	t.kernel.Post(a, &messages.OwnerApplied{Spec: spec})
-	if replicas, known := t.Replicas(name); known {
-		t.kernel.Post(serverAt, &messages.OwnerScaled{Owner: name, Replicas: int32(replicas)})
+	if len(t.budgets) > 0 {
+		t.tellScale(name)
 	}
 	return nil
 }
