@@ -72,6 +72,10 @@ func (t *Tier) AdmitBudget(o *policyv1.PodDisruptionBudget) error {
 	if !t.budgets[messages.NamePodBudget(o.Namespace, o.Name)] && len(t.budgets) >= MostBudgets {
 		return fmt.Errorf("there are %d PodDisruptionBudgets already, which is the most", MostBudgets)
 	}
+	return nil
+}
+
+func (t *Tier) applyBudget(o *policyv1.PodDisruptionBudget) error {
 	if err := t.AdmitBudget(o); err != nil {
 		return err
 	}
