@@ -104,6 +104,12 @@ func TestWhatHasNoReplicasHasNoSums(t *testing.T) {
 	for _, w := range all[*api.Work](f, catalog.Works) {
 		require.Contains(t, string(w.Spec.Workload.Manifests[0].Raw), `"data":{"key":"value"}`)
 	}
+	table, key := f.table(c)
+	_, before := table.Get(key)
+	edit(f, all[*api.Work](f, catalog.Works)[0], func(w *api.Work) { w.Status.ManifestStatuses[0].Health = api.Unhealthy })
+	require.NoError(t, f.step())
+	_, now := table.Get(key)
+	require.Equal(t, before, now, "it is not written")
 }
 
 // A binding that people made for a workload adds up what its copies report, too, when the workload is edited meanwhile.
@@ -121,6 +127,8 @@ func TestABindingOfAnotherNameAddsUpWhatItsCopiesReport(t *testing.T) {
 	f.take()
 	require.NoError(t, f.settle())
 	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Labels = map[string]string{"team": "a"} })
+	_, err := f.flush()
+	require.NoError(t, err)
 	require.NoError(t, f.step())
 	require.EqualValues(t, 2, get(f, deployment(2, "")).Status.ReadyReplicas)
 }

@@ -360,3 +360,21 @@ func TestACopyThatIsNotWantedBeforeItsWorkIsWrittenMayComeLater(t *testing.T) {
 	require.Equal(t, "m1:2", placed(f))
 	require.NotNil(t, get(f, work("m1")))
 }
+
+// A binding that people delete just when it ends is heard of, if they create it again.
+func TestABindingThatIsDeletedTwiceMayBeMadeAgain(t *testing.T) {
+	f, c := contended(t)
+	c.once(f, binding(), func() { unheard(f, binding()) })
+	f.remove(deployment(2, ""))
+	require.Nil(t, c.first, "they met")
+	require.Nil(t, get(f, binding()))
+	f.lets("m1")
+	made := binding()
+	made.Spec.Resource = api.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"}
+	made.Spec.Placement = &api.Placement{ClusterTolerations: []corev1.Toleration{{Operator: "Perhaps"}}}
+	f.apply(made)
+	require.Nil(t, f.world.Store().Binding("default/web-deployment"), "it is refused")
+	edit(f, binding(), func(b *api.ResourceBinding) { b.Spec.Placement = nil })
+	require.NoError(t, f.step())
+	require.NotNil(t, f.world.Store().Binding("default/web-deployment"))
+}

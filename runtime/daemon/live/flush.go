@@ -166,9 +166,6 @@ func (f *Fleet) flushDecisions(next []api.Key, r *relay) (changed []api.Key, dec
 			}
 			made := f.object(key)
 			part = append(part, made...)
-			if len(made) == 0 {
-				f.foundAsStored(key)
-			}
 			if len(f.events[key]) > 0 {
 				decided = append(decided, about{key, cmp.Or(uidIn(made, key), f.uidOf(key))})
 			}

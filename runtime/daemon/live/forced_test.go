@@ -122,3 +122,12 @@ func TestAClusterThatIsForcedOutDuringAHandoverIsDeletedAfterIt(t *testing.T) {
 	}
 	require.Nil(t, get(f, member("m1")))
 }
+
+// It is stored again where nothing of it changes otherwise, too: Karmada does not taint a cluster that is being deleted.
+func TestAClusterThatIsForcedOutIsStoredAgainWithoutATaint(t *testing.T) {
+	f := running(t)
+	f.Close()
+	unheard(f, member("m1"))
+	watched(f, nil, func(c *Config) { c.Settings.TaintTerminatingClusters = false })
+	isGoing(f, "m1")
+}

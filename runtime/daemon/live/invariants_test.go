@@ -106,13 +106,30 @@ type slow struct{ *clock.Mock }
 
 func (s *slow) Since(at time.Time) time.Duration { return s.Mock.Since(at) + time.Millisecond }
 
-// All that the monitor does is timed: that it meets what a start finds, and that it looks at each round.
+// All that the monitor does is timed: that it takes in what a start finds, and that it looks at each round.
 func TestTheMonitorIsTimedFromTheStartOn(t *testing.T) {
 	f := running(t)
-	watched(f, nil, func(c *Config) { c.Clock = &slow{f.clock} })
-	before, _ := f.Monitor()
-	require.GreaterOrEqual(t, before, 2*time.Millisecond, "it met what there is, and looked at one round at least")
+	f.Close()
+	var err error
+	f.Fleet, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: &slow{f.clock}, Log: zerolog.Nop()})
+	require.NoError(t, err)
+	spent, _ := f.Monitor()
+	require.Equal(t, 2*time.Millisecond, spent)
 	require.NoError(t, f.step())
-	after, _ := f.Monitor()
-	require.Greater(t, after, before)
+	now, _ := f.Monitor()
+	require.Greater(t, now, spent)
+}
+
+// A task that a start finds must end as one that began since.
+func TestATaskOfBeforeTheStartThatDoesNotEndBreaksAnInvariant(t *testing.T) {
+	f := running(t)
+	putTaints(f, "m1", failed)
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	broken := watched(f, asleep, func(c *Config) { c.Settings.KeepLastCopy = false })
+	for range 30 {
+		f.apply(named(&corev1.ConfigMap{}, "v1", "ConfigMap", "default", "other"))
+		f.pass(time.Minute)
+	}
+	require.Equal(t, "m2:2 leaves m1", placed(f))
+	require.Contains(t, *broken, invariant.TasksEnd)
 }

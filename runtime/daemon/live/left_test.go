@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
 )
@@ -35,6 +37,33 @@ func TestABindingWhoseWorkloadWasDeletedWhileNobodyListenedEnds(t *testing.T) {
 	f.apply(deployment(3, "nginx:2"))
 	require.Equal(t, "m1:3", placed(f))
 	require.Nil(t, get(f, work("m1")).DeletionTimestamp)
+}
+
+// The bindings of many workloads that are gone end in one order.
+func TestBindingsWhoseWorkloadsAreGoneEndInTheOrderOfTheirNames(t *testing.T) {
+	f := newFixture(t)
+	p := policy()
+	p.Spec.ResourceSelectors[0].Name = ""
+	var all []api.Object
+	for n := range 8 {
+		d := deployment(1, "nginx:1")
+		d.Name = fmt.Sprint("web-", n)
+		all = append(all, d)
+	}
+	f.apply(append(all, p, member("m1"))...)
+	f.Close()
+	for _, d := range all {
+		unheard(f, d)
+	}
+	var ended []messages.BindingName
+	f.heard = func(_ time.Time, fact messages.Fact, _ journal.Phrase) {
+		if e, is := fact.(*messages.BindingDeleted); is {
+			ended = append(ended, e.Binding)
+		}
+	}
+	f.open()
+	require.Len(t, ended, 8)
+	require.IsIncreasing(t, ended)
 }
 
 // leftOn writes a Work of a binding's copy as a fleet does that is killed before it has it go.
@@ -271,16 +300,17 @@ func TestAStartKnowsWhichReportsAreOfACopyThatItKeeps(t *testing.T) {
 	require.EqualValues(t, 1, get(f, deployment(2, "")).Status.ReadyReplicas)
 }
 
-// A template that changed while a workload was on its way to another cluster is that of its first one, too, if it stays there.
+// What changed of a workload while it was on its way to another cluster, but for its pods, is that of its first copy, too, if it stays.
 func TestACopyWhoseEvictionIsWithdrawnHasTheNewestTemplate(t *testing.T) {
 	f := running(t)
 	putTaints(f, "m1", failed)
 	require.Equal(t, "m2:2 leaves m1", placed(f))
-	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "nginx:2"; d.Generation++ })
+	edit(f, deployment(2, ""), func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 7 })
 	require.NoError(t, f.step())
-	require.Equal(t, "nginx:1 x2", asked(f, "m1"))
+	waits := func() string { return string(get(f, work("m1")).Spec.Workload.Manifests[0].Raw) }
+	require.NotContains(t, waits(), `"minReadySeconds":7`)
 	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = nil })
 	require.NoError(t, f.step())
 	require.Equal(t, "m1:2", placed(f))
-	require.Equal(t, "nginx:2 x2", asked(f, "m1"))
+	require.Contains(t, waits(), `"minReadySeconds":7`)
 }

@@ -120,6 +120,15 @@ type Stats struct {
 // are up to Run: a large fleet has many to look at. Close ends it, unless Run does. Where the context is done meanwhile, Open
 // returns its cause: what it did not come to is found again at the next start.
 func Open(ctx context.Context, c Config) (*Fleet, error) {
+	f := empty(c)
+	if err := f.guarded(func() error { return f.takeOverUntil(ctx) }); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// empty is a fleet that follows its engine, and has taken nothing over.
+func empty(c Config) *Fleet {
 	f := &Fleet{
 		config: c, loaded: map[*catalog.Resource]int64{}, ended: map[messages.BindingName]bool{}, leases: map[messages.ClusterName]time.Time{},
 		leaving: map[messages.ClusterName]bool{}, manifests: manifests{}, events: map[api.Key][]event{}, postponed: map[api.Key]bool{}, asked: make(chan func()),
@@ -133,10 +142,7 @@ func Open(ctx context.Context, c Config) (*Fleet, error) {
 	})
 	f.feed = c.Engine.Follow(catalog.Events.Name())
 	f.eventSeq = uint64(c.Clock.Now().UnixNano())
-	if err := f.guarded(func() error { return f.takeOverUntil(ctx) }); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f
 }
 
 // takeOverUntil takes over, or returns early when the context is done. Where it fails it ends the machines.

@@ -37,8 +37,7 @@ func (f *Fleet) load(ctx context.Context) error {
 			return err
 		}
 	}
-	forced := f.forcedOut(objects)
-	for _, c := range forced {
+	for _, c := range f.forcedOut(objects) { // machines taint them, for nothing is known of them, which stores them again
 		objects, rows = append(objects, c), append(rows, nil)
 	}
 	if f.rooms.reserved = f.config.Settings.CapacityReservation; f.rooms.reserved {
@@ -57,9 +56,6 @@ func (f *Fleet) load(ctx context.Context) error {
 		return err
 	}
 	f.world.Store().Track()
-	for _, c := range forced {
-		f.world.Store().Note(api.KeyOf(c))
-	}
 	f.observeLeases(others)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -143,7 +139,6 @@ func (f *Fleet) endOrphans() {
 			orphans = append(orphans, b.Name())
 		}
 	})
-	slices.Sort(orphans)
 	for _, name := range orphans {
 		f.world.End(name)
 	}

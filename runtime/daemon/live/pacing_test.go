@@ -107,6 +107,9 @@ func TestAMomentThatWasMissedIsMadeUpFor(t *testing.T) {
 	putTaints(s.fixture, "m1", failed)
 	require.Equal(t, 10, s.evicting())
 	s.clock.Add(50 * time.Millisecond)
+	before := len(s.heard)
+	require.NoError(t, s.settle())
+	require.Len(t, s.heard, before+5)
 	require.NoError(t, s.step())
 	require.Equal(t, 60, s.evicting())
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 )
 
 func TestAWriteIsPreviewed(t *testing.T) {
@@ -136,4 +138,26 @@ func TestWhatPeopleWantOfAClusterIsPreviewedAndNothingElse(t *testing.T) {
 		c.change(now)
 		require.Equal(t, c.want, changeOf(now, old) != nil, name)
 	}
+}
+
+// TestAWriteToAFleetThatIsTooLargeIsOutlined and not rehearsed.
+func TestAWriteToAFleetThatIsTooLargeIsOutlined(t *testing.T) {
+	f := running(t)
+	old := get(f, member("m1"))
+	var writes []engine.Write
+	for n := range largestPreview {
+		b := binding()
+		b.Name = fmt.Sprintf("other-%05d", n)
+		_, key := f.table(b)
+		writes = append(writes, engine.Create(key, b))
+	}
+	require.NoError(t, f.engine.Commit(writes...))
+	tainted := api.Copy(old).(*api.Cluster)
+	tainted.Spec.Taints = []corev1.Taint{failed}
+	require.Equal(t, []string{
+		"preview: 1 binding would have to leave, immediately",
+		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+	}, f.config.Warnings(t.Context(), settings(t), tainted, old))
+	require.Equal(t, []string{"preview: not made, for there are 20001 bindings; create a FailoverPreview for one"},
+		f.config.Warnings(t.Context(), settings(t), policy(), nil))
 }

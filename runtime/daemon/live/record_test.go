@@ -251,3 +251,18 @@ func TestWhatIsAboutNoObjectHasNoEvent(t *testing.T) {
 	require.Len(t, f.Fleet.events, 1)
 	require.Empty(t, f.eventsLeft())
 }
+
+// What is committed is recorded though an edit has postponed something else.
+func TestWhatIsCommittedIsRecordedBesideWhatWaits(t *testing.T) {
+	f, c := contended(t)
+	r := &recorder{}
+	f.config.Decided = r.decided
+	c.once(f, binding(), func() { label(f) })
+	edit(f, member("m1"), func(c *api.Cluster) { c.Spec.Taints = append(c.Spec.Taints, failed) })
+	again, err := f.round()
+	require.NoError(t, err)
+	require.True(t, again)
+	require.Nil(t, c.first, "they met")
+	require.Empty(t, r.evictions(), "it is not committed")
+	require.NotEmpty(t, r.told, "the taint is")
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -145,4 +146,15 @@ func TestWorksThatAreAsTheyShouldBeAreToldInTheSameStep(t *testing.T) {
 		require.True(t, heard(nothing, told))
 	}
 	require.False(t, heard(nothing))
+}
+
+// What follows from many decisions is committed in few steps.
+func TestWhatFollowsIsCommittedTogether(t *testing.T) {
+	f, c := newContended(t)
+	f.write(manyMembers()...)
+	steps := 0
+	c.first = func(*engine.Proposal) { steps++ }
+	require.NoError(t, f.step())
+	require.Len(t, all[*corev1.Namespace](f, catalog.Namespaces), len(manyMembers()))
+	require.Less(t, steps, 20)
 }

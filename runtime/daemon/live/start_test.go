@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -283,4 +285,84 @@ func TestAStartHearsOfACopyWhoseHealthItsAgentDoesNotSay(t *testing.T) {
 	})
 	f.open()
 	require.Equal(t, api.Unhealthy, get(f, binding()).Status.AggregatedStatus[0].Health)
+}
+
+// early is a clock on which something happens when it is read for the second time: a fleet that starts follows its store by then, and
+// has read nothing of it.
+type early struct {
+	*clock.Mock
+	reads  int
+	second func()
+}
+
+func (e *early) Now() time.Time {
+	if e.reads++; e.reads == 2 {
+		e.second()
+	}
+	return e.Mock.Now()
+}
+
+// What is written while a start begins to follow the store is found there, and heard no second time.
+func TestWhatAStartFindsIsNoNewsToIt(t *testing.T) {
+	f := running(t)
+	f.Close()
+	c := &early{Mock: f.clock, second: func() {
+		f.write(member("m3"), deployment(3, "nginx:1"))
+		edit(f, work("m1"), func(w *api.Work) { w.Status.Conditions[0].Message = "said just now" })
+	}}
+	var err error
+	f.Fleet, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: c, Log: zerolog.Nop()})
+	require.NoError(t, err)
+	require.NoError(t, f.step())
+	require.Equal(t, "m1:3", placed(f))
+	require.Equal(t, "said just now", get(f, work("m1")).Status.Conditions[0].Message)
+	require.Zero(t, f.Stats().Taken)
+}
+
+// A fleet that is closed, and one that does not come to be, follow the store no more, and their machines do nothing.
+func TestAFleetThatIsClosedDoesNothing(t *testing.T) {
+	for name, end := range map[string]func(*fixture){
+		"closed": func(f *fixture) { f.Close() },
+		"whose start is given up": func(f *fixture) {
+			f.Close()
+			f.Fleet = empty(Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop()})
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			require.ErrorIs(t, f.takeOverUntil(ctx), context.Canceled)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := running(t)
+			end(f)
+			f.write(member("m3"))
+			require.Empty(t, f.feed.Take())
+			f.world.TellCluster("m1", &messages.TaintsEdited{Edits: []messages.TaintEdit{{Taint: failed}}})
+			require.NoError(t, f.settle())
+			require.Empty(t, f.world.Store().Cluster("m1").Spec.Taints, "no machine hears of it")
+		})
+	}
+}
+
+// TestARunWakesUpForWhatIsDue has an agent renew its lease no more, of which no news tells.
+func TestARunWakesUpForWhatIsDue(t *testing.T) {
+	f := unopened(t)
+	var err error
+	f.engine, err = engine.Open(engine.Config{Resources: engine.Tables(), Clock: clock.NewMock()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.engine.Close()) })
+	l := lease("m1")
+	l.Spec.RenewTime = &metav1.MicroTime{Time: f.clock.Now()}
+	f.write(member("m1"), l)
+	done := make(chan struct{})
+	f.Fleet, err = Open(t.Context(), Config{Engine: f.engine, Settings: settings(t), Clock: f.clock, Log: zerolog.Nop(), Started: func() { close(done) }})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Run(ctx) }()
+	<-done
+	var wakes time.Time // when the only timer is due, as it was set before what is asked for is done
+	require.True(t, f.Ask(ctx, func(*world.World) { wakes = f.clock.WaitForAllTimers() }))
+	stop()
+	require.NoError(t, <-ended)
+	require.WithinDuration(t, start.Add(40*time.Second), wakes, time.Second)
 }
