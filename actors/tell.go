@@ -64,6 +64,11 @@ func (o *Outbox) TellAPIClient(name messages.ClientName, m messages.ToAPIClient)
 // TellPodGC sends to the pod garbage collector.
 func (o *Outbox) TellPodGC(m messages.ToPodGC) { o.tell(messages.KindPodGC, "", m) }
 
+// TellDrain sends to the drain of one node.
+func (o *Outbox) TellDrain(name messages.NodeName, m messages.ToDrain) {
+	o.tell(messages.KindDrain, string(name), m)
+}
+
 // TellNode sends to one node.
 func (o *Outbox) TellNode(name messages.NodeName, m messages.ToNode) {
 	o.tell(messages.KindNode, string(name), m)

@@ -111,6 +111,7 @@ const (
 	KindPodEviction
 	KindAPIClient
 	KindPodGC
+	KindDrain
 	KindOwner
 	KindPodScheduler
 	KindAPIServer
@@ -131,6 +132,7 @@ var kindNames = [...]string{
 	KindPodEviction:   "pod eviction",
 	KindAPIClient:     "API client",
 	KindPodGC:         "pod GC",
+	KindDrain:         "drain",
 	KindOwner:         "owner",
 	KindPodScheduler:  "pod scheduler",
 	KindAPIServer:     "API server",

@@ -17,6 +17,8 @@ const (
 	VerbPatch APIVerb = "patch"
 	// VerbDelete deletes the pod.
 	VerbDelete APIVerb = "delete"
+	// VerbEvict asks the Eviction API to do both, where evictions honour budgets.
+	VerbEvict APIVerb = "evict"
 )
 
 // RequestAsked asks for a request to the API server in the name of a pod. From: pod eviction. To: API client.

@@ -29,6 +29,8 @@ type EvictPod struct {
 	GracePeriodSeconds *int64
 	// For is the drain that asks, named by its node; empty: it is the taint eviction of the pod.
 	For NodeName
+	// Attempt numbers the attempts of a taint eviction; the answer carries it.
+	Attempt int
 	// Unready: a pod that is not ready is evicted whatever its budget says.
 	Unready bool
 	// Reason and Message are those of the condition DisruptionTarget.
@@ -39,6 +41,8 @@ type EvictPod struct {
 type PodEvictionAnswered struct {
 	Pod PodName
 	UID types.UID
+	// Attempt is that of the request.
+	Attempt int
 	// Gone: there is no such pod any more.
 	Gone bool
 	// Error is why the eviction was refused; empty: the pod is being deleted. Later: it may be allowed later (429 Too Many Requests).

@@ -355,6 +355,10 @@ type Settings struct {
 	PodEvictionSparesFinished bool
 	// PodEvictionNamesTaint has the condition DisruptionTarget of an evicted pod name the taint. False: it says that there was one.
 	PodEvictionNamesTaint bool
+	// PodEvictionsHonourBudgets has the evictions of pods for taints go through the Eviction API, which refuses what a PodDisruptionBudget does not
+	// allow. Pods that are not ready are evicted all the same: they serve no user, and only their replacements can restore the budget. Not
+	// Kubernetes, whose taint evictions never look at budgets.
+	PodEvictionsHonourBudgets bool
 	// PodGCPeriod is how often the pod garbage collector looks for pods of nodes that do not exist, whose quarantine is 40 s, and for pods
 	// that are being deleted on nodes out of service. Zero: it acts exactly when due. Kubernetes looks each 20 s; it has no flag for it.
 	PodGCPeriod time.Duration

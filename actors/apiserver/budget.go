@@ -166,7 +166,7 @@ const (
 
 // evictPod deletes a pod, unless its budget does not allow that, and answers the request.
 func (s *Server) evictPod(now time.Time, m *messages.EvictPod, out *actors.Outbox) {
-	answer := &messages.PodEvictionAnswered{Pod: m.Pod, UID: m.UID}
+	answer := &messages.PodEvictionAnswered{Pod: m.Pod, UID: m.UID, Attempt: m.Attempt}
 	p := s.find(m.Pod, m.UID)
 	if p == nil {
 		answer.Gone = true
@@ -199,6 +199,8 @@ func (s *Server) evictPod(now time.Time, m *messages.EvictPod, out *actors.Outbo
 func (s *Server) answer(m *messages.EvictPod, answer *messages.PodEvictionAnswered, out *actors.Outbox) {
 	if m.For == "" {
 		out.TellPodEviction(m.Pod, answer)
+	} else {
+		out.TellDrain(m.For, answer)
 	}
 }
 

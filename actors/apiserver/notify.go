@@ -127,6 +127,9 @@ func (s *Server) notifyEnded(pods []*pod, out *actors.Outbox) {
 			out.TellPodScheduler(&messages.PodViewed{Pod: p.name, Gone: true})
 		}
 		s.notifyStrandedGone(p, out)
+		if p.drained != "" {
+			out.TellDrain(p.drained, &messages.DrainedPodGone{Pod: p.name, UID: uid})
+		}
 		if p.owner != "" {
 			out.TellOwner(p.owner, &messages.OwnedPodGone{Pod: p.name, UID: uid})
 		}

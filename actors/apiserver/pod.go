@@ -31,6 +31,8 @@ type pod struct {
 	// ready.
 	budgets      []*budget
 	waitsUnready bool
+	// drained is the node whose drain hears when the pod is gone.
+	drained messages.NodeName
 	// changed and placed are set where it is in those lists of what an instant changed.
 	changed, placed bool
 }

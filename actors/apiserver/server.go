@@ -143,6 +143,8 @@ func place(m messages.ToAPIServer) placed {
 		}
 	case *messages.CollectPod:
 		p.stage, p.name = 15, string(m.Pod)
+	case *messages.ListPods: // with those that were bound in this instant
+		p.stage, p.name = 16, string(m.Node)
 	}
 	return p // those of users have stage 0
 }
@@ -184,6 +186,8 @@ func (s *Server) serve(now time.Time, m messages.ToAPIServer, out *actors.Outbox
 		s.deletePod(now, m, out)
 	case *messages.EvictPod:
 		s.evictPod(now, m, out)
+	case *messages.ListPods:
+		s.listPods(m, out)
 	case *messages.PutPodBudget:
 		s.putBudget(now, m)
 	case *messages.DeletePodBudget:

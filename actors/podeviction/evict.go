@@ -34,7 +34,9 @@ type attempt struct {
 	tries  int
 	// retry is when a refused eviction is tried again; zero: it waits for an answer.
 	retry time.Time
-	why   verdict
+	// blocked is why the Eviction API has refused it; it waits for the budget.
+	blocked string
+	why     verdict
 }
 
 func (a *attempt) running() bool { return a.step != "" }
@@ -178,6 +180,7 @@ func (e *Eviction) try(out *actors.Outbox) {
 	e.attempt.number++
 	e.attempt.tries++
 	e.attempt.retry = time.Time{}
+	e.told, e.attempt.blocked = e.attempt.blocked, ""
 	e.ask(messages.VerbGet, out)
 }
 
@@ -195,6 +198,10 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 	switch {
 	case m.Error != "":
 		e.refused(now, m, out)
+	case m.Verb == messages.VerbGet && e.rules.HonoursBudgets:
+		e.ask(messages.VerbEvict, out)
+	case m.Verb == messages.VerbEvict:
+		e.evict(why, out)
 	case m.Verb == messages.VerbGet && !e.marked:
 		e.ask(messages.VerbPatch, out)
 	case m.Verb == messages.VerbGet:
@@ -208,6 +215,34 @@ func (e *Eviction) served(now time.Time, m *messages.RequestServed, out *actors.
 		out.Record(&messages.PodDeletionRequested{Pod: e.name, Node: e.on(), GracePeriodSeconds: e.grace()})
 		out.TellAPIServer(&messages.DeletePod{Pod: e.name, UID: e.object.UID})
 		e.attempt = attempt{number: e.attempt.number}
+	}
+}
+
+// evict asks the Eviction API to mark and delete the pod.
+func (e *Eviction) evict(why *verdict, out *actors.Outbox) {
+	out.TellAPIServer(&messages.EvictPod{
+		Pod: e.name, UID: e.object.UID, Attempt: e.attempt.number, Unready: true, Reason: disruption, Message: e.disruption(why),
+	})
+}
+
+// answered takes the answer of the Eviction API. What was refused waits until the API server says that the budget allows it.
+func (e *Eviction) answered(m *messages.PodEvictionAnswered, out *actors.Outbox) {
+	if m.Attempt != e.attempt.number || e.attempt.step != messages.VerbEvict {
+		return
+	}
+	why := &e.attempt.why
+	switch {
+	case m.Gone:
+		e.attempt = attempt{number: e.attempt.number}
+	case m.Error == "":
+		e.marked = true
+		out.Record(&messages.PodEvicted{Pod: e.name, Node: e.on(), Deadline: why.deadline, Taint: why.taint, Toleration: why.toleration})
+		e.attempt = attempt{number: e.attempt.number}
+	default:
+		e.attempt.blocked = m.Error + m.Detail
+		if e.attempt.blocked != e.told {
+			out.Record(&messages.PodEvictionBlocked{Pod: e.name, Node: e.on(), By: "taint", Budget: m.Budget, Error: m.Error, Detail: m.Detail})
+		}
 	}
 }
 

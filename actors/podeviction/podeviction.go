@@ -30,6 +30,8 @@ type Rules struct {
 	SparesFinished bool
 	// NamesTaint has the pod's condition name the taint.
 	NamesTaint bool
+	// HonoursBudgets evicts through the Eviction API, which asks the PodDisruptionBudget of the pod.
+	HonoursBudgets bool
 	// Numeric allows the operators Lt and Gt. --feature-gates=TaintTolerationComparisonOperators.
 	Numeric bool
 	// Client makes the requests of the eviction.
@@ -53,6 +55,8 @@ type Eviction struct {
 	// handled is set where an eviction of the pod has begun or ended: no timer replaces it. marked: it has its condition.
 	handled, marked bool
 	attempt         attempt
+	// told is why it was blocked when the journal was told so last.
+	told string
 }
 
 // timer is an eviction that is due at an instant; without one there is none.
@@ -75,6 +79,12 @@ func (e *Eviction) Receive(now time.Time, m messages.ToPodEviction, out *actors.
 		e.taintsSeen(now, m)
 	case *messages.RequestServed:
 		e.served(now, m, out)
+	case *messages.PodEvictionAnswered:
+		e.answered(m, out)
+	case *messages.PodBudgetAllows:
+		if e.attempt.blocked != "" {
+			e.try(out)
+		}
 	case *messages.Woken:
 		e.woken(now, out)
 	default:

@@ -52,10 +52,11 @@ type Cordon struct {
 	Off bool
 }
 
-// Drain empties clusters or nodes, within Deadline unless that is zero. An uncordon ends it.
+// Drain empties clusters, within Deadline unless that is zero, or nodes, as kubectl drain does with Options. An uncordon ends it for clusters.
 type Drain struct {
 	Target
 	Deadline time.Duration
+	Options  messages.DrainOptions
 }
 
 // Label sets labels of clusters or nodes, and removes those that are nil.

@@ -3,11 +3,13 @@ package scenario
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/actors/rules/taint"
@@ -153,7 +155,34 @@ func (c *call) drain(s *drainStep) Action {
 	if s.Node != nil && s.Deadline != nil {
 		c.bad(c.path+".deadline", "goes with cluster")
 	}
-	return &Drain{Target: c.target(s.Cluster, s.Node), Deadline: s.Deadline.orElse(0)}
+	return &Drain{Target: c.target(s.Cluster, s.Node), Deadline: s.Deadline.orElse(0), Options: c.drainOptions(s)}
+}
+
+// drainOptions are the flags of kubectl drain.
+func (c *call) drainOptions(s *drainStep) messages.DrainOptions {
+	o := messages.DrainOptions{
+		IgnoreDaemonSets: s.IgnoreDaemonSets, DeleteEmptyDirData: s.DeleteEmptyDirData, Force: s.Force, DisableEviction: s.DisableEviction,
+		Timeout: s.Timeout.orElse(0),
+	}
+	if s.GracePeriod != nil {
+		grace := s.GracePeriod.orElse(0)
+		if grace%time.Second != 0 {
+			c.bad(c.path+".gracePeriod", "want whole seconds")
+		}
+		seconds := int64(grace / time.Second)
+		o.GracePeriodSeconds = &seconds
+	}
+	if s.PodSelector != "" {
+		selector, err := labels.Parse(s.PodSelector)
+		if err != nil {
+			c.bad(c.path+".podSelector", "%v", err)
+		}
+		o.Pods = selector
+	}
+	if s.Node == nil && !reflect.DeepEqual(o, messages.DrainOptions{}) {
+		c.bad(c.path, "the flags of kubectl drain go with node")
+	}
+	return o
 }
 
 func (c *call) label(s *labelStep) Action {

@@ -137,7 +137,7 @@ type step struct {
 	Untaint *taintStep `json:"untaint" schema:"action"`
 	// Keeps new workloads off clusters.
 	Cordon *cordonStep `json:"cordon" schema:"action"`
-	// Evicts all workloads from clusters, as a NoExecute taint does, and keeps new ones off.
+	// Evicts all workloads from clusters, as a NoExecute taint does, and keeps new ones off. Of nodes: does what kubectl drain does.
 	Drain *drainStep `json:"drain" schema:"action"`
 	// Ends a cordon and a drain.
 	Uncordon *cordonStep `json:"uncordon" schema:"action"`
@@ -232,6 +232,20 @@ type drainStep struct {
 	Node *nodeRef `json:"node" schema:"target"`
 	// Of clusters: deadline, as a duration; late bindings are reported. Default: none.
 	Deadline *duration `json:"deadline"`
+	// Of nodes: leaves the pods of DaemonSets alone; without it they are an error.
+	IgnoreDaemonSets bool `json:"ignoreDaemonsets"`
+	// Of nodes: evicts pods with emptyDir volumes, too; without it they are an error.
+	DeleteEmptyDirData bool `json:"deleteEmptydirData"`
+	// Of nodes: evicts pods without an owner, too; without it they are an error.
+	Force bool `json:"force"`
+	// Of nodes: deletes pods whatever their PodDisruptionBudgets say.
+	DisableEviction bool `json:"disableEviction"`
+	// Of nodes: grace period of each pod, in whole seconds. Default: its own.
+	GracePeriod *duration `json:"gracePeriod"`
+	// Of nodes: how long the drain tries. Default: until it is done.
+	Timeout *duration `json:"timeout"`
+	// Of nodes: evicts only pods with these labels.
+	PodSelector string `json:"podSelector"`
 }
 
 type labelStep struct {
@@ -255,8 +269,8 @@ type outageStep struct {
 }
 
 type refuseStep struct {
-	// Which of the three requests of an eviction is refused: the one that reads the pod, marks it as disrupted, or deletes it.
-	Request string `json:"request" schema:"required,get|patch|delete"`
+	// Which request of an eviction is refused: the one that reads the pod, marks it as disrupted, or deletes it; with podEvictionsHonourBudgets, evicts it.
+	Request string `json:"request" schema:"required,get|patch|delete|evict"`
 	// What the API server says.
 	Error string `json:"error" schema:"required"`
 	// How long it does. Default: until the run ends.

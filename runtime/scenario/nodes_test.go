@@ -105,9 +105,12 @@ status: {allocatable: {pods: 7}, conditions: [{type: Ready, status: "False"}]}
 func nodeActions() map[string]scenario.Action {
 	gold := "gold"
 	return map[string]scenario.Action{
-		`condition: {node: a-1, type: MemoryPressure, status: "True"}`:           &scenario.Condition{Target: nodeNames("a-1"), Type: "MemoryPressure", Status: "True"},
-		`cordon: {node: "a-{2..3}"}`:                                             &scenario.Cordon{Target: nodeNames("a-2 a-3")},
-		`uncordon: {node: {zone: b}}`:                                            &scenario.Cordon{Target: nodeNames("b-1 b-2"), Off: true},
+		`condition: {node: a-1, type: MemoryPressure, status: "True"}`: &scenario.Condition{Target: nodeNames("a-1"), Type: "MemoryPressure", Status: "True"},
+		`cordon: {node: "a-{2..3}"}`:                                   &scenario.Cordon{Target: nodeNames("a-2 a-3")},
+		`uncordon: {node: {zone: b}}`:                                  &scenario.Cordon{Target: nodeNames("b-1 b-2"), Off: true},
+		`drain: {node: a-1, ignoreDaemonsets: true, deleteEmptydirData: true, force: true, disableEviction: true, gracePeriod: 3s, timeout: 5m}`: &scenario.Drain{Target: nodeNames("a-1"), Options: messages.DrainOptions{
+			IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true, DisableEviction: true, GracePeriodSeconds: new(int64(3)), Timeout: 5 * time.Minute,
+		}},
 		`drain: {node: ["*-2", b-2]}`:                                            &scenario.Drain{Target: nodeNames("a-2 b-2")},
 		`label: {node: {labels: {pool: spot}}, labels: {pool: gold}}`:            &scenario.Label{Target: nodeNames("b-1 b-2"), Labels: map[string]*string{"pool": &gold}},
 		`refuse: {request: delete, error: etcd is down, for: 25m}`:               &scenario.Refuse{Request: "delete", Error: "etcd is down", For: 25 * time.Minute},
@@ -215,12 +218,14 @@ func TestProblemsOfNodes(t *testing.T) {
 		"  timeline: [{at: 1s, condition: {node: a-1, type: Ready, status: 'False', observed: true}}]": `6: Scenario s: spec.timeline[0].condition.observed: goes with cluster: nodes are not probed`,
 		"  timeline: [{at: 1s, delete: {kind: Node, name: c-1}}]":                                      `6: Scenario s: spec.timeline[0].delete: there is no Node c-1`,
 		"  timeline: [{at: 1s, condition: {node: a-1, type: Ready, status: ''}}]":                      `6: Scenario s: spec.timeline[0].condition.status: want True, False or Unknown: a kubelet takes back no condition`,
+		"  timeline: [{at: 1s, drain: {node: a-1, gracePeriod: 1500ms}}]":                              `6: Scenario s: spec.timeline[0].drain.gracePeriod: want whole seconds`,
+		"  timeline: [{at: 1s, drain: {node: a-1, podSelector: 'a in'}}]":                              `6: Scenario s: spec.timeline[0].drain.podSelector: unable to parse requirement: found '' expected: '('`,
 		"  timeline: [{at: 1s, drain: {node: a-1, deadline: 5m}}]":                                     `6: Scenario s: spec.timeline[0].drain.deadline: goes with cluster`,
 		"  timeline: [{at: 1s, config: {nodeEvictionRate: 1}}]":                                        `6: Scenario s: spec.timeline: config goes with a fleet of clusters, not with nodes`,
 		"  timeline: [{at: 1s, crash: {after: 2}}]":                                                    `6: Scenario s: spec.timeline: crash.after goes with a fleet of clusters, not with nodes`,
 		"  timeline: [{at: 1s, clock: {ahead: 1s}}]":                                                   `6: Scenario s: spec.timeline: clock goes with a fleet of clusters, not with nodes`,
 		"  timeline: [{at: 1s, pause: {reason: x}}]":                                                   `6: Scenario s: spec.timeline: pause or hold goes with a fleet of clusters, not with nodes`,
-		"  timeline: [{at: 1s, refuse: {request: list, error: x}}]":                                    `6: Scenario s: spec.timeline[0].refuse.request: want one of get, patch, delete, not "list"`,
+		"  timeline: [{at: 1s, refuse: {request: list, error: x}}]":                                    `6: Scenario s: spec.timeline[0].refuse.request: want one of get, patch, delete, evict, not "list"`,
 		"  timeline: [{at: 1s, refuse: {request: get, error: ''}}]":                                    `6: Scenario s: spec.timeline[0].refuse.error: required`,
 		"  timeline: [{at: 1s, refuse: {request: get, error: x, for: 0s}}]":                            `6: Scenario s: spec.timeline[0].refuse.for: must be more than 0`,
 		"  expect: [{at: 1s, taint: {key: k}}]":                                                        `6: Scenario s: spec.expect[0].taint: want cluster or node`,

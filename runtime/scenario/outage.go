@@ -46,7 +46,7 @@ type Refuse struct {
 func (*Refuse) action() {}
 
 func (c *call) refuse(s *refuseStep) Action {
-	c.oneOf(c.path+".request", s.Request, string(messages.VerbGet), string(messages.VerbPatch), string(messages.VerbDelete))
+	c.oneOf(c.path+".request", s.Request, string(messages.VerbGet), string(messages.VerbPatch), string(messages.VerbDelete), string(messages.VerbEvict))
 	if s.For != nil && *s.For == 0 {
 		c.bad(c.path+".for", "must be more than 0")
 	}

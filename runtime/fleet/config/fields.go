@@ -584,6 +584,11 @@ var fields = numbered([]Field{
 		Zero:    "It only says that there was a NoExecute taint, as in Kubernetes.",
 	},
 	{
+		Name:    "podEvictionsHonourBudgets",
+		Meaning: "Of the node tier. Has taints evict pods through the Eviction API, as far as their PodDisruptionBudgets allow it; an eviction that is refused is tried again when the budget allows it. Pods that are not ready are evicted all the same. Off by default: a budget that is too strict keeps pods on a node that they must leave.",
+		Zero:    "Evictions for taints pass every budget, as in Kubernetes.",
+	},
+	{
 		Name: "podGCPeriod", in: notNegative,
 		Meaning: "Of the node tier. How often the pod garbage collector looks for pods of nodes that do not exist, which it removes after a quarantine of 40 s, and for pods that are being deleted on nodes out of service.",
 		Zero:    "It acts exactly when due.",

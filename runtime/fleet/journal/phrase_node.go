@@ -33,12 +33,26 @@ func (t teller) tellNode(f messages.AboutNode) Phrase {
 		return change("uncordoned", "", "")
 	case *messages.NodeLabelsChanged:
 		return change("labelled", joined(",", labels(f.Set), strings.Join(removed(f.Removed), ",")), "")
+	case *messages.NodeDrainStarted:
+		return change("draining", podsOf(f.Pods), wrap("WARNING: ", f.Warning, ""))
+	case *messages.NodeDrained:
+		return change("drained", "", "after "+Clock(f.After))
+	case *messages.NodeDrainFailed:
+		return warning("not drained", podsOf(len(f.Pending))+" remain", f.Error)
 	case *messages.KubeletStopped:
 		return warning("kubelet stopped", "", "no Lease is renewed; its pods neither start nor end")
 	case *messages.KubeletReturned:
 		return change("kubelet back", "", "after "+Clock(f.After))
 	}
 	return Phrase{}
+}
+
+// podsOf counts pods.
+func podsOf(n int) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
 }
 
 // nodeCondition tells of a condition. That nothing is known of the others, and that they are as ever, follows from Ready.

@@ -32,6 +32,8 @@ func (t teller) tellPod(f messages.AboutPod) Phrase {
 		return change("evicting from", string(f.Node), joined("; ", podTaint(&f.Taint, f.Toleration), t.podDeadline(f)))
 	case *messages.PodDeletionRequested:
 		return change(removal(f), string(f.Node), joined("; ", f.Cause, fmt.Sprintf("grace period %ds", f.GracePeriodSeconds)))
+	case *messages.PodEvictionBlocked:
+		return warning("eviction blocked", string(f.Node), joined("; ", "by "+f.By, wrap("budget ", string(f.Budget), ""), f.Error, f.Detail))
 	case *messages.PodEvictionFailed:
 		return warning("eviction failed", string(f.Node), fmt.Sprintf("%s: %s; %s", f.Verb, f.Error, t.tries(f)))
 	}
@@ -41,7 +43,7 @@ func (t teller) tellPod(f messages.AboutPod) Phrase {
 // removal is how a pod was deleted.
 func removal(f *messages.PodDeletionRequested) string {
 	if f.Eviction {
-		return "evicted by the API"
+		return "evicted"
 	}
 	return "deleted"
 }

@@ -25,9 +25,11 @@ type due struct {
 	// overdue are the pods that had to leave and wait for requests; busy is until when the client of the API server may have requests to make.
 	overdue map[*pod]bool
 	busy    time.Time
+	// waiting are the pods that had to leave and wait for their budgets.
+	waiting map[*pod]bool
 }
 
-func newDue() due { return due{overdue: map[*pod]bool{}} }
+func newDue() due { return due{overdue: map[*pod]bool{}, waiting: map[*pod]bool{}} }
 
 // set has a pod looked at, at an instant.
 func (d *due) set(p *pod, at time.Time) {
@@ -46,6 +48,7 @@ func (d *due) set(p *pod, at time.Time) {
 // forget has a pod not looked at any more.
 func (d *due) forget(p *pod) {
 	delete(d.overdue, p)
+	delete(d.waiting, p)
 	if p.id >= 0 {
 		d.heap.Clear(p.id)
 		d.pods[p.id] = nil
@@ -155,9 +158,10 @@ func (m *Monitor) deadline(p *pod) (at time.Time, must bool) {
 
 // noneLate looks at the pods that must have left, and notes when to look at those that changed.
 func (m *Monitor) noneLate(now time.Time, nodes []messages.NodeName, pods []*pod) {
-	if !m.exact() {
+	if !m.exact() || m.settings.PodEvictionsHonourBudgets && m.settings.KubeAPIQPS > 0 {
 		return
 	}
+	m.awaited(now)
 	for _, p := range pods {
 		m.schedule(now, p)
 	}
@@ -205,6 +209,8 @@ func (m *Monitor) late(now time.Time, p *pod) {
 	case !must || at.After(now):
 	case p.excused.After(now):
 		m.due.set(p, p.excused)
+	case m.withheld(now, p):
+		m.due.waiting[p] = true
 	case m.settings.KubeAPIQPS > 0:
 		m.due.overdue[p] = true
 		m.asked(now, 1)

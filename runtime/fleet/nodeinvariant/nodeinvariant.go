@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"leeward/messages"
 	"leeward/runtime/fleet/journal"
@@ -26,7 +27,8 @@ const (
 	// NeverEarly: no pod is evicted before its deadline; with exactPodDeadlines, neither for a taint that its node does not have or that
 	// it tolerates for good, nor while the shortest toleration that covers a taint lasts.
 	NeverEarly Name = "no pod is evicted before its deadline"
-	// NeverLate, with exactPodDeadlines: no pod stays past its deadline longer than refused requests and the limit of requests take.
+	// NeverLate, with exactPodDeadlines: no pod stays past its deadline longer than refused requests and the limit of requests take, and, with
+	// podEvictionsHonourBudgets, than its budget cannot spare it. With both of the last two, retries make the limit too hard to follow.
 	NeverLate Name = "no pod stays past its deadline and the wait for a permit"
 	// DaemonsSpared: no pod of a DaemonSet is evicted for a failure taint, unless its template tolerates it only for a time.
 	DaemonsSpared Name = "pods of DaemonSets stay on nodes that fail"
@@ -45,11 +47,13 @@ const (
 	// TaintsFollow: the NoSchedule taints of a node are those that its conditions and its cordon ask for; and without the passes of
 	// nodeMonitorPeriod, no node that is Ready has a failure taint.
 	TaintsFollow Name = "taints of nodes follow their conditions"
+	// BudgetKept: the Eviction API takes no pod that is ready from a PodDisruptionBudget that cannot spare it.
+	BudgetKept Name = "no eviction takes a budget below its number"
 )
 
 // All returns all invariants.
 func All() []Name {
-	return []Name{NeverEarly, NeverLate, DaemonsSpared, BoundTolerates, NoneWaits, Replaced, RatesKept, NoneWhileDisrupted, TaintsFollow}
+	return []Name{NeverEarly, NeverLate, DaemonsSpared, BoundTolerates, NoneWaits, Replaced, RatesKept, NoneWhileDisrupted, TaintsFollow, BudgetKept}
 }
 
 // Violation is an invariant that was broken. One that stays broken in one place is one violation.
@@ -73,6 +77,9 @@ type Objects interface {
 	// Node and Pod return an object that must not be changed, nil if there is none.
 	Node(messages.NodeName) *corev1.Node
 	Pod(messages.PodName) *corev1.Pod
+	// Budgets are the names of all PodDisruptionBudgets; Budget returns one.
+	Budgets() []messages.PodBudgetName
+	Budget(messages.PodBudgetName) *policyv1.PodDisruptionBudget
 	// Replicas is how many pods an owner must have; false: it is not known, or there is no such number.
 	Replicas(messages.OwnerName) (replicas int, known bool)
 }
@@ -112,6 +119,7 @@ func (m *Monitor) Settled(now time.Time, news []journal.Entry) {
 	m.instant.begin()
 	for i := range news {
 		m.heard(now, news[i].Fact)
+		m.counted(now, news[i].Fact)
 	}
 	nodes, pods := m.instant.touched()
 	for _, name := range nodes {
@@ -119,6 +127,7 @@ func (m *Monitor) Settled(now time.Time, news []journal.Entry) {
 	}
 	for _, e := range pods {
 		m.countPod(e)
+		e.seen()
 	}
 	m.zonesKept(now, nodes)
 	m.evictionsKept(now, news)

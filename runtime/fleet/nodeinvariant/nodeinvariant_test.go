@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,6 +23,12 @@ type cluster struct {
 	nodes    map[messages.NodeName]*corev1.Node
 	pods     map[messages.PodName]*corev1.Pod
 	replicas map[messages.OwnerName]int
+	budget   *policyv1.PodDisruptionBudget
+}
+
+func (c *cluster) Budgets() []messages.PodBudgetName { return []messages.PodBudgetName{"d/b"} }
+func (c *cluster) Budget(messages.PodBudgetName) *policyv1.PodDisruptionBudget {
+	return c.budget
 }
 
 func (c *cluster) Node(name messages.NodeName) *corev1.Node { return c.nodes[name] }
@@ -134,6 +141,8 @@ func broken(t *testing.T, settings *messages.Settings, replicas map[messages.Own
 				c.nodes[messages.NodeName(o.Name)] = o
 			case *corev1.Pod:
 				c.pods[messages.NamePod(o.Namespace, o.Name)] = o
+			case *policyv1.PodDisruptionBudget:
+				c.budget = o
 			}
 		}
 		delete(c.pods, s.gone)
@@ -315,5 +324,5 @@ func TestAViolationIsToldOnce(t *testing.T) {
 	require.Equal(t, []nodeinvariant.Name{nodeinvariant.TaintsFollow}, broken(t, &settings, nil, []step{bare, again}))
 	v := nodeinvariant.Violation{Invariant: nodeinvariant.NeverLate, Where: "d/p", Detail: "it had to leave"}
 	require.Equal(t, "no pod stays past its deadline and the wait for a permit: d/p: it had to leave", v.String())
-	require.Len(t, nodeinvariant.All(), 9)
+	require.Len(t, nodeinvariant.All(), 10)
 }

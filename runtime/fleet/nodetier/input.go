@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/actors/apiserver"
+	"leeward/actors/drain"
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
@@ -195,6 +196,21 @@ func (t *Tier) Edit(m *messages.EditNode) error {
 		return err
 	}
 	t.kernel.Post(serverAt, m)
+	return nil
+}
+
+// Drain cordons a node and evicts its pods, as kubectl drain does. It is an error if there is no such node.
+func (t *Tier) Drain(name messages.NodeName, o *messages.DrainOptions, by string) error {
+	unschedulable := true
+	if err := t.Edit(&messages.EditNode{Node: name, Unschedulable: &unschedulable, By: by}); err != nil {
+		return err
+	}
+	a := at(messages.KindDrain, string(name))
+	if !t.kernel.Has(a) {
+		host[messages.ToDrain](t, a, drain.New(name))
+	}
+	t.kernel.Post(a, &messages.BeginDrain{Options: *o})
+	t.kernel.Post(serverAt, &messages.ListPods{Node: name})
 	return nil
 }
 

@@ -186,7 +186,7 @@ func (t *Tier) eviction(name messages.PodName) *podeviction.Eviction {
 	s := t.settings
 	return podeviction.New(name, podeviction.Rules{
 		Exact: s.ExactPodDeadlines, Match: s.PodTolerationMatch, UntilDone: s.PodEvictionUntilDone, SparesFinished: s.PodEvictionSparesFinished,
-		NamesTaint: s.PodEvictionNamesTaint, Numeric: s.NumericTolerations, Client: client,
+		NamesTaint: s.PodEvictionNamesTaint, HonoursBudgets: s.PodEvictionsHonourBudgets, Numeric: s.NumericTolerations, Client: client,
 	})
 }
 

@@ -156,7 +156,7 @@ var passedBy = []string{
 	"OutageBegan", "OutageEnded", "HeartbeatStopped", "HeartbeatReturned", "PolicyIgnored", "TaintSpared", "TaintingFailed", "OverridesAwaited",
 	"HandoverBlocked", "PurgeOvertaken", "CopyStarted", "CopyScaled", "CopyUpdated", "CopyPreserved", "CopyAdopted", "CopyStopped",
 	"CopyWanted", "CopyUnwanted",
-	"PodEvictionScheduled", "PodEvictionCancelled", "PodEvicted", "PodDeletionRequested", "PodEvictionFailed", "PodBudgetChanged",
+	"PodEvictionScheduled", "PodEvictionCancelled", "PodEvicted", "PodDeletionRequested", "PodEvictionFailed", "PodBudgetChanged", "PodEvictionBlocked", "NodeDrainStarted", "NodeDrained", "NodeDrainFailed",
 	"PodCreated", "PodBound", "PodUnschedulable", "PodPhaseChanged", "PodDeleted",
 	"NodeRegistered", "NodeDeleted", "NodeConditionChanged", "NodeTaintAdded", "NodeTaintRemoved", "NodeTaintQueued", "NodeCordoned", "NodeUncordoned",
 	"NodeLabelsChanged", "KubeletStopped", "KubeletReturned", "ZoneStateChanged", "DisruptionChanged",

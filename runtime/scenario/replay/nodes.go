@@ -48,7 +48,7 @@ func (r *replay) onNode(a scenario.Action, n *corev1.Node) error {
 		on := !a.Off
 		return tier.Edit(&messages.EditNode{Node: name, Unschedulable: &on, By: user})
 	case *scenario.Drain:
-		return r.drainNode(name)
+		return tier.Drain(name, &a.Options, user)
 	case *scenario.Label:
 		return tier.Edit(labelEdit(name, a.Labels))
 	case *scenario.Outage:
@@ -82,29 +82,6 @@ func labelEdit(name messages.NodeName, labels map[string]*string) *messages.Edit
 		}
 	}
 	return m
-}
-
-// drainNode cordons a node and deletes its pods, as kubectl drain --ignore-daemonsets --force does: all but mirror pods and those of
-// DaemonSets.
-func (r *replay) drainNode(name messages.NodeName) error {
-	tier, on := r.world.Nodes(), true
-	if err := tier.Edit(&messages.EditNode{Node: name, Unschedulable: &on, By: user}); err != nil {
-		return err
-	}
-	for _, pod := range tier.PodsOn(name) {
-		p := tier.Pod(pod)
-		if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror || p.DeletionTimestamp != nil || ofDaemonSet(p) {
-			continue
-		}
-		tier.Delete(api.Key{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
-	}
-	return nil
-}
-
-func ofDaemonSet(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Kind == messages.KindNameDaemonSet && o.Controller != nil && *o.Controller
-	})
 }
 
 // stopKubelet begins an outage of a node, or ends one: it lasts until the last of those that overlap is over.

@@ -90,7 +90,7 @@ func TestStepsOnNodes(t *testing.T) {
   - {at: 25s, pods: {of: web, running: 3}}
   - {at: 25s, ` + node + `}, spec: {unschedulable: true}}}`,
 		"a drain spares daemons and mirror pods": `
-  timeline: [{at: 10s, drain: {node: n1}}]
+  timeline: [{at: 10s, drain: {node: n1, ignoreDaemonsets: true, force: true}}]
   expect:
   - {at: 20s, pod: {name: old, present: false}}
   - {at: 20s, pod: {name: static, phase: Running}}

@@ -22,6 +22,9 @@ func DrawNodes(seed uint64) *Case {
 	for i := range d.between(1, 4) {
 		manifests = append(manifests, d.podOwner(i))
 	}
+	if d.chance(50) {
+		manifests = append(manifests, d.podBudgets(len(manifests))...)
+	}
 	if d.chance(40) {
 		manifests = append(manifests, d.barePod(nodeName(d.IntN(nodes)), 300))
 		if d.chance(50) { // only its seconds may change
@@ -60,6 +63,7 @@ func (c *Case) drawNodeConfig(d dice) {
 		{"kubeAPIQPS", pick(d, 1, 20)},
 		{"avoidTimedTolerations", d.chance(50)},
 		{"nodeTaintsSurviveRestart", d.chance(50)},
+		{"podEvictionsHonourBudgets", true},
 	} {
 		if d.chance(25) {
 			c.Config = append(c.Config, mapping{one.field: one.value})
@@ -195,12 +199,47 @@ func (d dice) nodeFault(others []mapping, nodes int) []mapping {
 		}
 		return steps
 	case 7:
-		return []mapping{step(at, pick(d, "cordon", "cordon", "drain"), mapping{"node": on}), step(ends, "uncordon", mapping{"node": on})}
+		begins := step(at, "cordon", mapping{"node": on})
+		if d.chance(60) {
+			begins = step(at, "drain", d.drainOf(on))
+		}
+		return []mapping{begins, step(ends, "uncordon", mapping{"node": on})}
 	case 8:
 		return []mapping{step(at, "label", mapping{"node": on, "labels": mapping{pick(d, "topology.kubernetes.io/zone", "pool"): pick(d, "a", "x", "new")}})}
 	default:
 		return []mapping{step(at, "restart", true)}
 	}
+}
+
+// drainOf is a drain with some of the flags of kubectl.
+func (d dice) drainOf(on any) mapping {
+	m := mapping{"node": on, "force": d.chance(80), "ignoreDaemonsets": d.chance(80), "deleteEmptydirData": true, "disableEviction": d.chance(15)}
+	if d.chance(50) {
+		m["timeout"] = text(d.seconds(1, 600))
+	}
+	if d.chance(30) {
+		m["gracePeriod"] = pick(d, "0s", "1s", "30s")
+	}
+	return m
+}
+
+// podBudgets protect some of the first owners of pods, one now and then twice.
+func (d dice) podBudgets(owners int) (list []mapping) {
+	for i := range owners {
+		if !d.chance(60) {
+			continue
+		}
+		spec := mapping{"selector": mapping{"matchLabels": mapping{"app": workload(i)}}}
+		spec[pick(d, "minAvailable", "maxUnavailable")] = pick[any](d, 0, 1, 2, 5, "0%", "30%", "50%", "100%")
+		if d.chance(40) {
+			spec["unhealthyPodEvictionPolicy"] = pick(d, "AlwaysAllow", "IfHealthyBudget")
+		}
+		list = append(list, object("policy/v1", "PodDisruptionBudget", workload(i), spec))
+	}
+	if d.chance(10) {
+		list = append(list, object("policy/v1", "PodDisruptionBudget", "everything", mapping{"selector": mapping{}, "maxUnavailable": 1}))
+	}
+	return list
 }
 
 // nodeComes has a node be created, and sometimes deleted and created again.
