@@ -64,13 +64,13 @@ type HealthPass struct {
 // From: node lifecycle. To: every node.
 type NodesDisrupted struct{ Over bool }
 
-// ControllersStopped says that the controllers are down: until they have restarted they hear, and do nothing. From: ingress. To: every node,
-// zone and owner, node lifecycle.
-type ControllersStopped struct{}
+// ControllersStopped says that the controllers are down: they hear, and do nothing, until they have restarted, which nodes and the node
+// lifecycle are told by ControllersRestarted, and zones and owners by Over. From: ingress. To: every node, zone and owner, node lifecycle.
+type ControllersStopped struct{ Over bool }
 
 // ControllersRestarted says that the controllers have lost their memory: grace periods begin again, and in Kubernetes the failure
 // taints of every node go first, and the limiters of zones are new. The API server tells all of its objects again.
-// From: ingress. To: every node, API server, node lifecycle, which tells zones; owners that were down.
+// From: ingress. To: every node, API server, node lifecycle, which tells zones.
 type ControllersRestarted struct{}
 
 // NodeObserved says what the lifecycle must know of a node: what counts for its zone, and whether it waits for health passes.

@@ -76,12 +76,11 @@ func (*OwnerDeleted) message()   {}
 func (*OwnedPodViewed) message() {}
 func (*OwnedPodGone) message()   {}
 
-func (*OwnerApplied) toOwner()         {}
-func (*OwnerDeleted) toOwner()         {}
-func (*OwnedPodViewed) toOwner()       {}
-func (*OwnedPodGone) toOwner()         {}
-func (*NodeViewed) toOwner()           {}
-func (*NodeGone) toOwner()             {}
-func (*ControllersStopped) toOwner()   {}
-func (*ControllersRestarted) toOwner() {}
-func (*Woken) toOwner()                {}
+func (*OwnerApplied) toOwner()       {}
+func (*OwnerDeleted) toOwner()       {}
+func (*OwnedPodViewed) toOwner()     {}
+func (*OwnedPodGone) toOwner()       {}
+func (*NodeViewed) toOwner()         {}
+func (*NodeGone) toOwner()           {}
+func (*ControllersStopped) toOwner() {}
+func (*Woken) toOwner()              {}

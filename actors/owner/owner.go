@@ -132,9 +132,7 @@ func (o *Owner) Receive(now time.Time, m messages.ToOwner, out *actors.Outbox) {
 			delete(s.machines, m.Name)
 		}
 	case *messages.ControllersStopped:
-		o.down = true
-	case *messages.ControllersRestarted:
-		o.down = false
+		o.down = !m.Over
 	case *messages.Woken:
 		if !o.down {
 			o.reconcile(now, out)

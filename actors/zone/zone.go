@@ -54,9 +54,9 @@ func (z *Zone) Receive(now time.Time, m messages.ToZone, out *actors.Outbox) {
 	case *messages.ZoneRateSet:
 		z.rate, z.set = m.Rate, true
 	case *messages.ControllersStopped:
-		z.down = true
+		z.down = !m.Over
 	case *messages.ControllersRestarted:
-		z.renewed, z.down = true, false
+		z.renewed = true
 	case *messages.Woken:
 		z.work(now, out)
 	default:

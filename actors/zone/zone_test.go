@@ -120,3 +120,14 @@ func TestARestartedZoneHasANewLimiter(t *testing.T) {
 	d.Tell(queued("b", "c")...).QuietFor(time.Hour)
 	d.Tell(&messages.ZoneRateSet{Rate: 1}, &messages.ControllersRestarted{}).Told(apiServer, &messages.TaintNode{Node: "b"}).WakesIn(time.Second)
 }
+
+// TestControllersThatAreDownTaintNothing until they are back: then the zone goes on at its rate, and no node gets its taint sooner for that.
+func TestControllersThatAreDownTaintNothing(t *testing.T) {
+	d := actorstest.Drive[messages.ToZone](t, zone.New("a", rules()))
+	d.Tell(append(queued("n1", "n2", "n3"), &messages.ControllersStopped{})...)
+	require.Empty(t, tainted(d, 5))
+	d.Tell(&messages.ControllersStopped{Over: true}).Told(apiServer, &messages.TaintNode{Node: "n1"})
+	require.Equal(t, []float64{6, 7}, tainted(d, 10))
+	d.Tell(append(queued("n4", "n5"), &messages.ControllersStopped{}, &messages.ControllersStopped{Over: true})...).Told(apiServer, &messages.TaintNode{Node: "n4"})
+	require.Equal(t, []float64{11}, tainted(d, 15), "the bucket is no fuller than before")
+}

@@ -225,20 +225,19 @@ func (t *Tier) StopControllers() {
 	for _, name := range t.server.Pods() {
 		t.kernel.Stop(at(messages.KindPodEviction, string(name)))
 	}
-	t.tellControllers(&messages.ControllersStopped{})
+	stopped := &messages.ControllersStopped{}
+	t.tellNodes(stopped)
+	t.kernel.Post(at(messages.KindNodeLifecycle, ""), stopped)
+	t.tellZonesAndOwners(stopped)
 }
 
-// tellControllers tells those that keep what they know.
-func (t *Tier) tellControllers(m interface {
-	messages.ToNodeLifecycle
-	messages.ToNode
-	messages.ToZone
-	messages.ToOwner
-}) {
-	t.kernel.Post(at(messages.KindNodeLifecycle, ""), m)
+func (t *Tier) tellNodes(m messages.ToNode) {
 	for _, name := range t.server.Nodes() {
 		t.kernel.Post(at(messages.KindNode, string(name)), m)
 	}
+}
+
+func (t *Tier) tellZonesAndOwners(m *messages.ControllersStopped) {
 	for _, name := range slices.Sorted(maps.Keys(t.zones)) {
 		t.kernel.Post(at(messages.KindZone, string(name)), m)
 	}
@@ -249,6 +248,9 @@ func (t *Tier) tellControllers(m interface {
 
 // Restart has the controllers lose their memory, or begin again where they were stopped. The API server, the kubelets and the scheduler go on.
 func (t *Tier) Restart(now time.Time) {
+	if t.down {
+		t.tellZonesAndOwners(&messages.ControllersStopped{Over: true})
+	}
 	t.epoch, t.down = now, false
 	t.kernel.Stop(at(messages.KindAPIClient, string(client)))
 	t.hostClient()
@@ -260,6 +262,7 @@ func (t *Tier) Restart(now time.Time) {
 		host[messages.ToPodEviction](t, a, t.eviction(name))
 	}
 	restarted := &messages.ControllersRestarted{}
-	t.tellControllers(restarted)
+	t.kernel.Post(at(messages.KindNodeLifecycle, ""), restarted)
+	t.tellNodes(restarted)
 	t.kernel.Post(serverAt, restarted)
 }
