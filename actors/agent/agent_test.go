@@ -84,9 +84,9 @@ func TestAnAgentThatNamesNoGenerationMeansTheNewest(t *testing.T) {
 	d.Tell(says(0, api.Healthy, 3)).Told(web, reported(api.Healthy, 3, 2))
 }
 
-// TestAWishForWhatStandsNeedsNoNewReport shows an engine that lost its memory: its wish has another number, and the
+// TestAWishForWhatExistsNeedsNoNewReport shows an engine that lost its memory: its wish has another number, and the
 // Work stays as it is.
-func TestAWishForWhatStandsNeedsNoNewReport(t *testing.T) {
+func TestAWishForWhatExistsNeedsNoNewReport(t *testing.T) {
 	d := drive(t)
 	d.Tell(says(4, api.Healthy, 2)).Quiet()
 	adopted := run(2, 1)
@@ -114,7 +114,7 @@ func TestOnlyHealthyReplicasAreReady(t *testing.T) {
 	d.Tell(says(1, api.Unhealthy, 2)).Told(web, reported(api.Unhealthy, 0, 1))
 }
 
-func TestReplicasWithoutRoomAreReported(t *testing.T) {
+func TestReplicasWithoutCapacityAreReported(t *testing.T) {
 	d := running(t)
 	o := says(1, api.Unhealthy, 0)
 	o.Report.Unschedulable = 2
@@ -138,11 +138,11 @@ func TestACopyThatIsWantedAgainBeforeItsWorkGoesIsHeard(t *testing.T) {
 	d.Tell(written(1, 1)).Told(web, reported(api.Healthy, 2, 1))
 }
 
-func TestACopyThatNeverWasIsGoneAtOnce(t *testing.T) {
+func TestACopyThatNeverWasIsGoneImmediately(t *testing.T) {
 	drive(t).Tell(&messages.RemoveCopy{Binding: "web"}).Recorded().Told(web, removed)
 }
 
-func TestAWorkThatSomebodyDeletesComesBack(t *testing.T) {
+func TestAWorkThatAUserDeletesComesBack(t *testing.T) {
 	d := running(t)
 	d.Tell(&messages.WorkGone{Binding: "web"}).Recorded(wanted(2, 1)).Told(web, reported(api.Unhealthy, 0, 0))
 	d.Tell(written(1, 1)).Quiet()
@@ -180,7 +180,7 @@ func TestAnAgentThatCeasesToRenewIsSilent(t *testing.T) {
 	d.Tell(&messages.EngineRestarted{}).Quiet()
 }
 
-func TestAnotherGracePeriodCountsAtOnce(t *testing.T) {
+func TestAnotherGracePeriodCountsImmediately(t *testing.T) {
 	d := running(t)
 	d.Tell(renewed(actorstest.Start)).WakesIn(30 * time.Second)
 	longer := settings
@@ -201,7 +201,7 @@ func TestASilentAgentIsAskedBeforeItsCopyGoes(t *testing.T) {
 }
 
 // A workload that is deleted and made again begins with the first version of its pod template again.
-func TestACopyThatIsAskedForAnewRunsTheVersionThatIsAskedForThen(t *testing.T) {
+func TestACopyThatIsAskedForAgainRunsTheVersionThatIsAskedForThen(t *testing.T) {
 	d := drive(t)
 	first := run(2, 5)
 	first.Revision = 3

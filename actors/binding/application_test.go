@@ -35,7 +35,7 @@ func failed(at, deadline time.Time, task api.GracefulEvictionTask) *messages.Evi
 	}
 }
 
-func TestAnApplicationIsLeftAfterItsTolerationExactly(t *testing.T) {
+func TestAnApplicationIsEvictedAfterItsTolerationExactly(t *testing.T) {
 	b := placed(t, settings(), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
 	start := b.Now()
 	b.tell(unhealthy)
@@ -56,7 +56,7 @@ func TestKarmadaCountsWholeSecondsFromEachLook(t *testing.T) {
 	require.Contains(t, kinds(b.advance(4*time.Second)), "EvictionStarted")
 }
 
-func TestZeroSecondsActAtOnceOrInKarmadaAtTheNextEvent(t *testing.T) {
+func TestZeroSecondsActImmediatelyOrInKarmadaAtTheNextEvent(t *testing.T) {
 	b := placed(t, settings(), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
 	require.Contains(t, kinds(b.tell(unhealthy)), "EvictionStarted")
 

@@ -19,7 +19,7 @@ func unhealthyWish(since time.Time) *messages.RequestEviction {
 	return w
 }
 
-func TestWhilePeopleHoldSomebodyEverybodyAsksFirst(t *testing.T) {
+func TestWhileUsersHoldAnyEvictionAllAskFirst(t *testing.T) {
 	b := placed(t, settings(destinationFirst, unlimited), toleratingUnhealthy(30, api.PurgeGracefully), "m1:2", "m2:2")
 	b.tell(&messages.HoldsAnnounced{Held: true}).Quiet()
 	b.tell(unhealthy)
@@ -44,7 +44,7 @@ func TestWhoRecoversWhileHeldTakesItsRequestBack(t *testing.T) {
 	b.tell(permit("m1")).Quiet()
 }
 
-func TestWhoeverIsHeldAsksAlsoWhereNothingLimits(t *testing.T) {
+func TestABindingThatIsHeldAsksAlsoWhereNothingLimits(t *testing.T) {
 	b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2", "m2:2")
 	b.tell(&messages.HoldsAnnounced{Held: true})
 	b.tell(tainted("m1", b.Now(), "down")).Told(governor, wish("m1", b.Now()))
@@ -54,7 +54,7 @@ func TestWhoeverIsHeldAsksAlsoWhereNothingLimits(t *testing.T) {
 	require.Equal(t, []messages.ClusterName{"m1", "m2"}, b.asked.Leaving)
 }
 
-func TestWhatWasNotLimitedIsOnOtherGrounds(t *testing.T) {
+func TestWhatWasNotLimitedIsForAnotherReason(t *testing.T) {
 	t.Run("while it waits for a destination", func(t *testing.T) {
 		b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
 		b.tell(unhealthy)

@@ -38,7 +38,7 @@ func share(cluster messages.ClusterName, replicas, serving int32, d messages.Evi
 	return messages.ServingShare{Cluster: cluster, Replicas: replicas, Serving: serving, Stage: d}
 }
 
-func TestWithoutBudgetsNobodyIsToldOfAWorkload(t *testing.T) {
+func TestWithoutBudgetsNoGovernorIsToldOfAWorkload(t *testing.T) {
 	b := placed(t, settings(budgeting), duplicated(), "m1:2")
 	require.Nil(t, observed(b.tell(report("m1", api.Healthy, 2, 1))))
 	b = placed(t, settings(), duplicated(), "m1:2")
@@ -68,7 +68,7 @@ func TestWhereThereAreBudgetsPermitsAreAskedFor(t *testing.T) {
 	b.tell(tainted("m1", b.Now(), "down")).Told(governor, wish("m1", b.Now()))
 }
 
-func TestAWorkloadThatIsLeftAtOnceSaysSo(t *testing.T) {
+func TestAWorkloadThatIsEvictedImmediatelySaysSo(t *testing.T) {
 	b := placed(t, settings(budgeting, purgeDirectly), divided(), "m1:2")
 	b.tell(report("m1", api.Healthy, 2, 1))
 	require.True(t, observed(b.tell(budgets())).PurgedDirectly)
@@ -78,7 +78,7 @@ func TestAWorkloadThatIsLeftAtOnceSaysSo(t *testing.T) {
 	require.Equal(t, int64(2), left.Expected, "two have no place")
 }
 
-func TestCopiesThatNobodyHasTakenOverAreStillExpected(t *testing.T) {
+func TestCopiesThatNothingHasReplacedAreStillExpected(t *testing.T) {
 	b := placed(t, settings(budgeting), duplicated(), "m1:2", "m2:2")
 	require.Equal(t, int64(4), observed(b.tell(budgets())).Expected)
 	b.tell(tainted("m1", b.Now(), "down"))
@@ -202,7 +202,7 @@ func TestWhoIsHeldForWhatWouldGoAlongTriesAgainWhenABudgetIsEdited(t *testing.T)
 	require.Equal(t, []messages.ClusterName{"m1"}, b.asked.Seeking)
 }
 
-func TestWhatGoesAlongByPeoplesWordIsOnRecord(t *testing.T) {
+func TestWhatMovesAlongByAnAnnotationIsOnRecord(t *testing.T) {
 	b := bounded(t, settings(budgeting, destinationFirst), api.PurgeDirectly, &api.EvictionBudgetSpec{MinAvailable: new(intstr.FromInt32(2))})
 	b.tell(exceeding("ticket 7"))
 	p := b.replace("m1", "m3:4")

@@ -56,7 +56,7 @@ func TestTheFirstClaimCreatesTheBinding(t *testing.T) {
 	})
 }
 
-func TestAWorkloadThatNobodyClaimsIsLeftAlone(t *testing.T) {
+func TestAWorkloadThatNoPolicyClaimsIsNotChanged(t *testing.T) {
 	b := drive(t, settings())
 	b.tell(workload(2)).Quiet().Sleeps()
 	b.tell(workload(3)).Quiet()
@@ -347,7 +347,7 @@ func TestALazyPolicyThatWaitedCountsForANewResource(t *testing.T) {
 	require.Contains(t, kinds(b.tell(claim("default/p", lazy))), "BindingCreated")
 }
 
-func TestAPolicyThatIsMadeAnewKeepsItsClaim(t *testing.T) {
+func TestAPolicyThatIsCreatedAgainKeepsItsClaim(t *testing.T) {
 	again := func(life int) *messages.ClaimMade {
 		c := claiming("default/p", 0)
 		c.Life = life
@@ -364,7 +364,7 @@ func TestAPolicyThatIsMadeAnewKeepsItsClaim(t *testing.T) {
 }
 
 // A binding that is created again, for it was deleted or its workload came back, was never placed: its scheduling is recorded.
-func TestABindingThatIsMadeAnewWasNeverPlaced(t *testing.T) {
+func TestABindingThatIsCreatedAgainWasNeverPlaced(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2")
 	first := b.asked.Request
 	b.tell(&messages.RescheduleTriggered{At: b.Now()})

@@ -14,7 +14,7 @@ import (
 
 var fiveMinutes = tolerates("down", 300)
 
-func TestATaintThatIsNotToleratedIsLeftAtOnce(t *testing.T) {
+func TestATaintThatIsNotToleratedEvictsImmediately(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2", "m2:2")
 	b.tell(tainted("m1", b.Now(), "down")).Recorded().Told(governor, wish("m1", b.Now())).Sleeps()
 }
@@ -34,7 +34,7 @@ func TestATolerationWithoutSecondsLastsForEver(t *testing.T) {
 	b.tell(tainted("m1", b.Now(), "down")).Quiet().Sleeps()
 }
 
-func TestATaintThatIsOlderThanTheTolerationIsLeftAtOnce(t *testing.T) {
+func TestATaintThatIsOlderThanTheTolerationEvictsImmediately(t *testing.T) {
 	b := placed(t, settings(), duplicated(fiveMinutes), "m1:2")
 	b.advance(time.Hour)
 	added := b.Now().Add(-10 * time.Minute)
@@ -58,7 +58,7 @@ func TestAnEarlyRemovalStopsTheCountdown(t *testing.T) {
 }
 
 // A taint may get another cause while it counts. The last one is named.
-func TestWhoStandsForATaintNowIsNamed(t *testing.T) {
+func TestThePolicyThatAsksForATaintNowIsNamed(t *testing.T) {
 	b := placed(t, settings(relisting), duplicated(fiveMinutes), "m1:2")
 	added := b.Now()
 	b.tell(tainted("m1", added, "down"))
@@ -73,7 +73,7 @@ func TestWhoStandsForATaintNowIsNamed(t *testing.T) {
 	require.Equal(t, "heir", facts[0].Grounds.Cause.Policy)
 }
 
-func TestATaintThatComesBackCountsAnew(t *testing.T) {
+func TestATaintThatComesBackCountsAgain(t *testing.T) {
 	b := placed(t, settings(), duplicated(fiveMinutes), "m1:2")
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.advance(4 * time.Minute)
@@ -151,7 +151,7 @@ func policy(tolerations ...corev1.Toleration) *messages.ClaimMade {
 	return claim("default/p", duplicated(tolerations...))
 }
 
-func TestEditedTolerationsCountAtOnce(t *testing.T) {
+func TestEditedTolerationsCountImmediately(t *testing.T) {
 	b := placed(t, settings(), duplicated(tolerates("down", 60)), "m1:2")
 	start := b.Now()
 	b.tell(tainted("m1", start, "down"))
@@ -200,7 +200,7 @@ func TestABindingThatComesToATaintedClusterWaitsForTheReList(t *testing.T) {
 	b.advance(2*time.Second).Told(governor, wish("m1", actorstest.Start.Add(70*time.Second)))
 }
 
-func TestWithoutAnAppliedPlacementNobodyIsEvictedAndItSaysSo(t *testing.T) {
+func TestWithoutAnAppliedPlacementNothingIsEvictedAndItSaysSo(t *testing.T) {
 	manifest := &messages.BindingApplied{Managed: true, Status: &api.BindingStatus{}, Spec: &api.BindingSpec{
 		Clusters: targets("m1:2"), Placement: &api.Placement{ClusterTolerations: []corev1.Toleration{fiveMinutes}},
 	}}

@@ -77,7 +77,7 @@ func TestAWorkloadThatNoLongerRefersNeedsNothing(t *testing.T) {
 	b.tell(w).Told(configAt, needed()).Told(bindingAt("default/other-secret"), needed("m1:2", "m2:2"))
 }
 
-func TestWithoutPropagateDepsNobodyIsTold(t *testing.T) {
+func TestWithoutPropagateDepsNoDependencyIsTold(t *testing.T) {
 	b := drive(t, settings())
 	w := workload(2)
 	w.Workload.Dependencies = []messages.BindingName{"default/config-configmap"}

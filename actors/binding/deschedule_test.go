@@ -92,7 +92,7 @@ func TestAShareIsNotLoweredBelowWhatServes(t *testing.T) {
 	b.advance(5 * time.Minute).Recorded().Told(memberAt("m1"))
 }
 
-func TestAClusterThatStartsNothingIsLeft(t *testing.T) {
+func TestAClusterThatStartsNothingIsEvictedFrom(t *testing.T) {
 	b := placed(t, settings(descheduling), aggregated(), "m1:2", "m2:2")
 	b.tell(crowded("m1", 0, 2, 1))
 	since := b.Now()

@@ -56,7 +56,7 @@ func TestASuspendedClusterIsToldNothingNew(t *testing.T) {
 	requireDispatches(t, n, resumed("m2"))
 }
 
-func TestACopyThatIsAsItIsToBeWaitsForNothing(t *testing.T) {
+func TestACopyThatIsAsItWasAskedForWaitsForNothing(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2")
 	requireDispatches(t, b.tell(claim("default/p", suspending(duplicated()))).Told(memberAt("m1")))
 	requireDispatches(t, b.tell(claim("default/p", duplicated())).Told(memberAt("m1")))
@@ -71,7 +71,7 @@ func TestWhatIsSuspendedIsToldEvenIfItIsAsBefore(t *testing.T) {
 	b.tell(claim("default/p", divided())).Told(memberAt("m1"), run(2, 2))
 }
 
-func TestTheHandOverWaitsForASuspendedCluster(t *testing.T) {
+func TestTheHandoverWaitsForASuspendedCluster(t *testing.T) {
 	b := placed(t, settings(keepLastCopy), suspending(duplicated(), "m2"), "m1:2")
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(permit("m1"))

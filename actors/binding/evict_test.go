@@ -68,7 +68,7 @@ func TestNoPermitIsAskedForWhereNothingCanHoldItBack(t *testing.T) {
 	}
 }
 
-func TestClustersThatAreLeftWithoutPermitsAreLeftTogether(t *testing.T) {
+func TestClustersThatNeedNoPermitsAreEvictedFromTogether(t *testing.T) {
 	for _, order := range [][]messages.ClusterName{{"m1", "m2"}, {"m2", "m1"}} {
 		b := placed(t, settings(destinationFirst, unlimited), duplicated(), "m1:2", "m2:2")
 		b.tell(tainted(order[0], b.Now(), "down"), tainted(order[1], b.Now(), "down"))
@@ -181,7 +181,7 @@ func TestAShortageIsToldBesideAHold(t *testing.T) {
 	})
 }
 
-func TestSomeClustersAreLeftAndOthersHeld(t *testing.T) {
+func TestSomeClustersAreEvictedFromAndOthersHeld(t *testing.T) {
 	b := placed(t, settings(destinationFirst), duplicated(), "m1:2", "m2:2")
 	b.advance(time.Minute)
 	b.tell(tainted("m2", b.Now().Add(-time.Second), "down"), tainted("m1", b.Now(), "down"))
@@ -316,7 +316,7 @@ func TestWhatWaitsForADestinationGoesWhenNoneIsAskedFor(t *testing.T) {
 	require.Equal(t, targets("m2:2"), b.asked.Targets)
 }
 
-func TestABindingOfAnotherSchedulerIsLeftToIt(t *testing.T) {
+func TestABindingOfAnotherSchedulerIsNotScheduled(t *testing.T) {
 	foreign := duplicated()
 	foreign.SchedulerName = "astrologer"
 	b := placed(t, settings(), duplicated(), "m1:2")

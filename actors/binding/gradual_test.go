@@ -109,7 +109,7 @@ func TestOfSeveralOldCopiesTheOldestGivesWayFirst(t *testing.T) {
 	})
 }
 
-func TestARestartGoesOnWhereAHandOverWas(t *testing.T) {
+func TestARestartGoesOnWhereAHandoverWas(t *testing.T) {
 	b := drive(t, settings())
 	m := stored(gradually(divided()), b.Now())
 	m.Spec.Replicas, m.Spec.Clusters = 4, targets("m2:2", "m3:2")

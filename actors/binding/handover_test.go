@@ -29,7 +29,7 @@ func TestTheOldCopyStaysUntilTheNewOneIsHealthy(t *testing.T) {
 	b.tell(report("m3", api.Healthy, 2, 3)).Told(memberAt("m1"), removal)
 }
 
-func TestAHandOverThatTakesTooLongEnds(t *testing.T) {
+func TestAHandoverThatTakesTooLongEnds(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	b.tell(report("m3", api.Unhealthy, 0, 0))
 	b.advance(10*time.Minute - 1).Quiet()
@@ -43,7 +43,7 @@ func TestAReportAtTheTimeoutComesFirst(t *testing.T) {
 	require.Len(t, facts, 1, "once")
 }
 
-func TestAnotherTimeoutHoldsAtOnce(t *testing.T) {
+func TestAnotherTimeoutHoldsImmediately(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	b.advance(time.Minute)
 	b.tell(&messages.SettingsChanged{Settings: settings(func(s *messages.Settings) { s.GracefulEvictionTimeout = 2 * time.Minute })}).WakesIn(time.Minute)
@@ -81,7 +81,7 @@ func runRevision(replicas, revision int32, placement int64) *messages.RunCopy {
 	return m
 }
 
-func TestAnEditedTemplateGoesToTheTargetsAndNotToTheCopyThatIsLeft(t *testing.T) {
+func TestAnEditedTemplateGoesToTheTargetsAndNotToTheOldCopy(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	n := b.tell(edited(2, 2)).
 		Told(memberAt("m1")).Told(memberAt("m2"), runRevision(2, 2, 4)).Told(memberAt("m3"), runRevision(2, 2, 5))
@@ -90,7 +90,7 @@ func TestAnEditedTemplateGoesToTheTargetsAndNotToTheCopyThatIsLeft(t *testing.T)
 	b.tell(edited(2, 2)).Quiet()
 }
 
-func TestHealthOfTheOldTemplateEndsNoHandOver(t *testing.T) {
+func TestHealthOfTheOldTemplateEndsNoHandover(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	b.tell(edited(2, 2))
 	b.tell(b.keep())
@@ -249,7 +249,7 @@ func TestTheSchedulerNeedNotAnswerWhereTheLastTaskEnds(t *testing.T) {
 	b.tell(b.place("m2:2", "m1:2")).Told(memberAt("m3"), removal)
 }
 
-func TestTheSchedulerAnswersWhileTasksAreLeft(t *testing.T) {
+func TestTheSchedulerAnswersWhileTasksRemain(t *testing.T) {
 	b := placed(t, settings(), duplicated(), "m1:2", "m2:2", "m3:2")
 	b.tell(tainted("m1", b.Now(), "down"), permit("m1"))
 	b.advance(time.Minute)

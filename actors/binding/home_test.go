@@ -68,7 +68,7 @@ func TestAShareReturnsWhenItsClusterHasBeenAbleForLongEnough(t *testing.T) {
 	require.True(t, b.asked.Home.Shares[1].Due)
 }
 
-func TestAShareWhoseClusterFailsAgainWaitsAnew(t *testing.T) {
+func TestAShareWhoseClusterFailsAgainWaitsAgain(t *testing.T) {
 	b := displaced(t, sharing(), 4, "m1:4")
 	b.tell(m2Able)
 	b.advance(30 * time.Second)
@@ -143,7 +143,7 @@ func TestHomeIsForgottenWhen(t *testing.T) {
 	}
 }
 
-func TestAWorkloadThatIsMadeAnewHasNoHomeOfBefore(t *testing.T) {
+func TestAWorkloadThatIsCreatedAgainHasNoPreferredClusters(t *testing.T) {
 	b := displaced(t, sharing(), 4, "m1:4")
 	b.tell(&messages.WorkloadDeleted{})
 	b.tell(workload(4), claim("default/p", sharing()))
@@ -183,7 +183,7 @@ func TestADuplicatedCopyReturns(t *testing.T) {
 	require.Contains(t, n.Facts(), &messages.FailbackStarted{Binding: name, Clusters: targets("m2:2")})
 }
 
-func TestWhereNothingIsLeftBehindTheNextMayReturnAtOnce(t *testing.T) {
+func TestWhereNothingRemainsBehindTheNextMayReturnImmediately(t *testing.T) {
 	b := displaced(t, returning(), 2, "m1:2")
 	b.tell(m2Able)
 	b.advance(time.Minute)
@@ -212,7 +212,7 @@ func TestARestartKeepsHomeAndWhatIsHeld(t *testing.T) {
 	require.Equal(t, []bool{false, true}, ables(b))
 }
 
-func TestAFreshPlacementIsAHandOver(t *testing.T) {
+func TestAFreshPlacementIsAHandover(t *testing.T) {
 	b := placed(t, settings(), divided(), "m1:2", "m2:4")
 	b.tell(&messages.RescheduleTriggered{At: b.Now().Add(time.Second), By: "again"})
 	p := b.place("m2:2", "m3:4")
@@ -225,7 +225,7 @@ func TestAFreshPlacementIsAHandOver(t *testing.T) {
 	b.tell(report("m3", api.Healthy, 4, 3)).Told(memberAt("m1"), removal).Told(memberAt("m2"), run(2, 4))
 }
 
-func TestAClusterThatMustBeLeftAnywayKeepsItsGrounds(t *testing.T) {
+func TestAClusterThatIsEvictedFromAnywayKeepsItsReason(t *testing.T) {
 	b := placed(t, settings(destinationFirst), divided(), "m1:2", "m2:2")
 	b.tell(tainted("m1", b.Now(), "down"), permit("m1"))
 	p := b.place("m3:4")

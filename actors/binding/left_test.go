@@ -19,7 +19,7 @@ func TestACopyThatAKillLeftIsRemoved(t *testing.T) {
 }
 
 // What follows a removal takes its place before an agent hears of that.
-func TestACopyOfABindingThatIsMadeAnewIsToldAnew(t *testing.T) {
+func TestACopyOfABindingThatIsCreatedAgainIsToldAgain(t *testing.T) {
 	for _, replicas := range []int32{2, 0} {
 		b := drive(t, settings())
 		b.tell(workload(replicas), leftOn("m1"), leftOn("m2"), claim("default/p", divided())).
@@ -30,7 +30,7 @@ func TestACopyOfABindingThatIsMadeAnewIsToldAnew(t *testing.T) {
 	}
 }
 
-func TestACopyOfABindingThatIsMadeAnewGoesAsItsPolicySays(t *testing.T) {
+func TestACopyOfABindingThatIsCreatedAgainGoesAsItsPolicySays(t *testing.T) {
 	yes, policy := true, divided()
 	policy.PreserveResourcesOnDeletion = &yes
 	b := drive(t, settings())
@@ -38,7 +38,7 @@ func TestACopyOfABindingThatIsMadeAnewGoesAsItsPolicySays(t *testing.T) {
 		Told(memberAt("m1"), &messages.RemoveCopy{Binding: name, Preserve: true})
 }
 
-func TestACopyThatNobodyClaimsIsRemoved(t *testing.T) {
+func TestACopyThatNoBindingClaimsIsRemoved(t *testing.T) {
 	b := drive(t, settings())
 	b.tell(workload(2), leftOn("m1")).Told(memberAt("m1"), removal)
 	b.tell(&messages.CopyRemoved{Cluster: "m1"}, claim("default/p", divided()))

@@ -34,7 +34,7 @@ func moving(t *testing.T) (*subject, *actorstest.Network) {
 	return b, b.tell(b.rescheduled("m1", "m2:4"))
 }
 
-func TestAnEditIsAHandOver(t *testing.T) {
+func TestAnEditIsAHandover(t *testing.T) {
 	b, n := moving(t)
 	started := actorstest.FactsOf[*messages.EvictionStarted](n.Told(memberAt("m1")).Told(memberAt("m2"), run(4, 2)).Facts())[0]
 	require.Equal(t, messages.Grounds{Reason: api.EvictionReasonReschedule}, started.Grounds)
@@ -45,7 +45,7 @@ func TestAnEditIsAHandOver(t *testing.T) {
 	b.tell(report("m2", api.Healthy, 4, 2)).Told(memberAt("m1"), removal)
 }
 
-func TestAnEditThatIsTakenBackTakesTheHandOverBack(t *testing.T) {
+func TestAnEditThatIsRevertedWithdrawsTheHandover(t *testing.T) {
 	b, _ := moving(t)
 	b.advance(time.Minute)
 	b.tell(claim("default/p", elsewhere("m1")))
@@ -86,12 +86,12 @@ func TestWhatIsTakenBackInPartWithoutAMoveShrinksOnceOthersServe(t *testing.T) {
 	b.tell(report("m2", api.Healthy, 4, 2)).Told(memberAt("m1"), run(1, 3)).Told(memberAt("m2"))
 }
 
-func TestAnEditThatChangesNothingLeavesTheHandOverAlone(t *testing.T) {
+func TestAnEditThatChangesNothingLeavesTheHandoverAlone(t *testing.T) {
 	b, _ := moving(t)
 	b.tell(claim("default/p", elsewhere("m2"))).Quiet()
 }
 
-func TestSharesThatOnlyShrinkDoSoAtOnce(t *testing.T) {
+func TestSharesThatOnlyShrinkDoSoImmediately(t *testing.T) {
 	b := placed(t, settings(), divided(), "m1:4", "m2:4")
 	p := b.rescheduled("m2", "m1:2")
 	b.tell(p).Told(memberAt("m1"), run(2, 3))
@@ -105,7 +105,7 @@ func TestAMoveWithdrawsTheRequestForAPermit(t *testing.T) {
 	require.Equal(t, messages.Grounds{Reason: api.EvictionReasonReschedule}, actorstest.FactsOf[*messages.EvictionStarted](n.Facts())[0].Grounds)
 }
 
-func TestWhatPeopleHoldForItsSicknessMovesByChoiceOnly(t *testing.T) {
+func TestWhatUsersHoldForItsHealthMovesByChoiceOnly(t *testing.T) {
 	b := placed(t, settings(destinationFirst), toleratingUnhealthy(0, api.PurgeGracefully), "m1:2", "m2:2")
 	b.tell(&messages.HoldsAnnounced{Held: true})
 	b.tell(report("m1", api.Unhealthy, 0, 1))

@@ -103,7 +103,7 @@ func TestARestartKeepsThePace(t *testing.T) {
 	require.Len(t, starts(b.advance(50*time.Minute)), 1)
 }
 
-func TestAClusterThatWasLeftCoolsDown(t *testing.T) {
+func TestAClusterThatWasEvictedFromCoolsDown(t *testing.T) {
 	b := placed(t, settings(coolingFor10Minutes), toleratingUnhealthy(0, api.PurgeDirectly), "m1:2", "m2:2")
 	b.tell(unhealthyOn("m1"))
 	start := b.Now()
@@ -136,7 +136,7 @@ func TestADepartureThatOnlyCoolingClustersCouldTakeSaysUntilWhen(t *testing.T) {
 }
 
 // Karmada's scheduler may bring a workload back immediately. Where that is noticed immediately, it would go round and round.
-func TestNoClusterIsLeftTwiceInOneInstant(t *testing.T) {
+func TestNoClusterIsEvictedFromTwiceInOneInstant(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*messages.Settings)
 		rests  bool
@@ -167,7 +167,7 @@ func TestNoClusterIsLeftTwiceInOneInstant(t *testing.T) {
 }
 
 // Karmada's taint manager has a timer of its own.
-func TestASickCopyHidesNoTaint(t *testing.T) {
+func TestAnUnhealthyCopyHidesNoTaint(t *testing.T) {
 	for name, tells := range map[string]func(*subject, *messages.TaintsChanged){
 		"the taint first":    func(b *subject, m *messages.TaintsChanged) { b.tell(m, unhealthy) },
 		"the sickness first": func(b *subject, m *messages.TaintsChanged) { b.tell(unhealthy, m) },
@@ -183,7 +183,7 @@ func TestASickCopyHidesNoTaint(t *testing.T) {
 	}
 }
 
-func TestWhoIsSickWhenTaintsEndAtOnceGoesInOrder(t *testing.T) {
+func TestUnhealthyCopiesAreEvictedInOrderWhenTaintsEndTogether(t *testing.T) {
 	actorstest.EveryWay(func(choose actorstest.Choose) {
 		b := placed(t, settings(atMostOneAnHour, destinationFirst), toleratingUnhealthy(0, api.PurgeNever), "m1:2", "m2:2", "m3:2")
 		at := b.Now()

@@ -82,7 +82,7 @@ func TestWhatWaitsForAnOldCopyToGoStartsWhenItIsKept(t *testing.T) {
 	})
 }
 
-func TestAnOldCopyThatFallsSickGoes(t *testing.T) {
+func TestAnOldCopyThatBecomesUnhealthyIsRemoved(t *testing.T) {
 	b := cutOff(t, reconnecting(api.ReconnectKeepOriginal))
 	b.tell(back(api.Healthy, 2))
 	n := b.tell(report("m2", api.Unhealthy, 0, 4))
@@ -113,7 +113,7 @@ func TestAnOldCopyGoesWhenHomeIsForgotten(t *testing.T) {
 	b.tell(workload(5)).Told(memberAt("m2"), removal)
 }
 
-func TestWhoWasToAskIsToldToGoWhenNobodyJudges(t *testing.T) {
+func TestACopyThatAsksIsToldToGoWhenNoBindingJudges(t *testing.T) {
 	b := cutOff(t, reconnecting(api.ReconnectKeepOriginal))
 	b.tell(workload(5)).Told(memberAt("m2"), removal)
 	b.tell(back(api.Healthy, 2)).Quiet() // it said so before it heard that

@@ -108,7 +108,7 @@ func TestAHoldThatWasSaidIsNotSaidAgain(t *testing.T) {
 }
 
 // A user edited taints, policies or tolerations while no engine ran.
-func TestAHoldOnNewGroundsIsSaidAgainAtARestart(t *testing.T) {
+func TestAHoldForANewReasonIsSaidAgainAtARestart(t *testing.T) {
 	start := drive(t, settings()).Now()
 	for _, shown := range []api.Eviction{
 		{Taint: "failed:NoExecute", Deadline: metav1.MicroTime{Time: start}},
@@ -128,7 +128,7 @@ func TestAHoldOnNewGroundsIsSaidAgainAtARestart(t *testing.T) {
 }
 
 // What holds it answers first: that is said, for the new reason, and not what held it before.
-func TestAHoldOnNewGroundsIsSaidOnceAtARestart(t *testing.T) {
+func TestAHoldForANewReasonIsSaidOnceAtARestart(t *testing.T) {
 	b := drive(t, settings(destinationFirst))
 	m := stored(duplicated(), b.Now())
 	m.Spec.GracefulEvictionTasks = nil
@@ -296,7 +296,7 @@ func TestALastCopyThatWasHeldIsNotSaidTwice(t *testing.T) {
 	require.Equal(t, []string{"HealthChanged", "EvictionEnded"}, kinds(b.Network), "then it may go")
 }
 
-func TestACopyThatNobodyWantsIsRemovedAfterARestart(t *testing.T) {
+func TestACopyThatNoBindingWantsIsRemovedAfterARestart(t *testing.T) {
 	m := stored(duplicated(), actorstest.Start)
 	m.Spec.GracefulEvictionTasks[0].PurgeMode = api.PurgeDirectly
 	b := drive(t, settings())
@@ -315,7 +315,7 @@ func TestABindingThatRunsTakesAnEditWithoutForgetting(t *testing.T) {
 	b.tell(healed("m1")).Recorded(withdrawn("m1", "m2:2", "m1:2"))
 }
 
-func TestATaskThatPeopleTakeOffTheListEnds(t *testing.T) {
+func TestATaskThatUsersTakeOffTheListEnds(t *testing.T) {
 	b := leaving(t, settings(), duplicated(), "m2:2", "m3:2")
 	edit := stored(duplicated(), b.Now())
 	edit.Spec.GracefulEvictionTasks, edit.Status = nil, nil
@@ -337,7 +337,7 @@ func TestACopyThatIsGoingIsNotAdopted(t *testing.T) {
 	b.tell(&messages.CopyRemoved{Cluster: "m1"}).Told(memberAt("m1"), run(2, 4))
 }
 
-func TestATargetThatIsBeingLeftAlreadyKeepsItsFirstTask(t *testing.T) {
+func TestATargetThatIsBeingEvictedFromKeepsItsFirstTask(t *testing.T) {
 	m := stored(duplicated(), actorstest.Start)
 	m.Spec.Clusters = targets("m1:2", "m2:2")
 	b := drive(t, settings())

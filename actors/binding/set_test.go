@@ -65,7 +65,7 @@ func TestWithoutTheGateThereAreNoComponents(t *testing.T) {
 	require.Nil(t, b.asked.Set)
 }
 
-func TestASetIsHandedOverWhenAllItsPodsAreReady(t *testing.T) {
+func TestTheHandoverOfASetEndsWhenAllItsPodsAreReady(t *testing.T) {
 	b := placedWhole(t, settings(severalTemplates), "m1")
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(permit("m1"))

@@ -39,7 +39,7 @@ func TestAStartThatIsOverdueNoLongerCounts(t *testing.T) {
 	require.True(t, b.asked.Late)
 }
 
-func TestWhereNobodyCountsStartsNobodyHearsOfThem(t *testing.T) {
+func TestWhereStartsAreNotCountedTheyAreNotReported(t *testing.T) {
 	b := underWay(t)
 	b.tell(workload(3))
 	require.Nil(t, b.asked.Starting)
@@ -79,7 +79,7 @@ func TestWhatWasHealthyOnceDidStart(t *testing.T) {
 	b.advance(10 * time.Minute).Told(governor)
 }
 
-func TestCopiesThatAreGivenUpTogetherTookOverFromNobody(t *testing.T) {
+func TestCopiesThatAreGivenUpTogetherReplacedNone(t *testing.T) {
 	spec := toleratingUnhealthy(30, api.PurgeGracefully)
 	b := placed(t, settings(backingOff, destinationFirst, unlimited, keepLastCopy), spec)
 	b.tell(b.place("m1:2", "m2:2"))

@@ -52,7 +52,7 @@ func TestEachDuplicatedTaskGivesBackOneCluster(t *testing.T) {
 	b.tell(healed("m2")).Recorded(withdrawn("m2", "m3:2", "m4:2", "m2:2"))
 }
 
-func TestARecoveryBeforeTheSchedulerAnswersTakesNothingFromAnybody(t *testing.T) {
+func TestARecoveryBeforeTheSchedulerAnswersTakesNothingFromOthers(t *testing.T) {
 	b := placed(t, settings(withdrawing), divided(), "m1:2", "m2:2")
 	b.tell(tainted("m1", b.Now(), "down"))
 	b.tell(permit("m1"))
@@ -112,13 +112,13 @@ func TestACopyThatCameBackCanLeaveAgain(t *testing.T) {
 	require.Contains(t, kinds(b.tell(permit("m1"))), "EvictionStarted")
 }
 
-func TestADoneHandOverIsNotUndone(t *testing.T) {
+func TestAHandoverThatHasEndedIsNotUndone(t *testing.T) {
 	b := leaving(t, settings(withdrawing), duplicated(), "m2:2", "m3:2")
 	b.tell(report("m3", api.Healthy, 2, 3)).Told(clusterAt("m1"), left)
 	b.tell(healed("m1")).Quiet()
 }
 
-func TestAnEvictionThatPeopleHeldBeforeItBeganIsTakenBack(t *testing.T) {
+func TestAnEvictionThatUsersHeldBeforeItBeganIsTakenBack(t *testing.T) {
 	b := leaving(t, settings(), divided(), "m2:4")
 	back := withdrawn("m1", "m2:2", "m1:2")
 	back.Reason = "an admin holds it, and it had not begun"

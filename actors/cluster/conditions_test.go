@@ -43,7 +43,7 @@ func TestAReportThatSaysNothingNewIsQuiet(t *testing.T) {
 	d.Tell(report("Disk", "")).Quiet()
 }
 
-func TestANewMessageAloneMakesPoliciesJudgeAnew(t *testing.T) {
+func TestANewMessageAloneMakesPoliciesJudgeAgain(t *testing.T) {
 	d := drive(t, nil, listed("p")...)
 	n := d.Tell(&messages.ConditionReported{Type: "Ready", Status: "True", Reason: "R", Message: "m"})
 	n.Recorded(&messages.ConditionChanged{Cluster: name, Type: "Ready", Status: "True", Reason: "R", Message: "m"})
@@ -100,7 +100,7 @@ func TestAChangeBackInTimeNeverShows(t *testing.T) {
 	d.QuietFor(time.Hour)
 }
 
-func TestAnotherStatusStartsTheHoldAnew(t *testing.T) {
+func TestAnotherStatusStartsTheHoldAgain(t *testing.T) {
 	d := drive(t, holding, listed("p")...)
 	d.Tell(report("Ready", "False"))
 	d.Advance(20 * time.Second)
@@ -110,7 +110,7 @@ func TestAnotherStatusStartsTheHoldAnew(t *testing.T) {
 	require.Equal(t, statuses{{"Ready": "Unknown"}}, seenBy(d.Advance(30*time.Second), "p"))
 }
 
-func TestAMessageDoesNotStartTheHoldAnew(t *testing.T) {
+func TestAMessageDoesNotStartTheHoldAgain(t *testing.T) {
 	d := drive(t, holding, listed("p")...)
 	d.Tell(report("Ready", "False"))
 	d.Advance(20 * time.Second)
@@ -125,7 +125,7 @@ func TestConditionsThatComeAndGoAreHeldToo(t *testing.T) {
 	require.Equal(t, statuses{{"Ready": "True"}}, seenBy(d.Advance(30*time.Second), "p"))
 }
 
-func TestAShorterHoldCountsAtOnce(t *testing.T) {
+func TestAShorterHoldCountsImmediately(t *testing.T) {
 	d := drive(t, holding, listed("p")...)
 	d.Tell(report("Ready", "False"))
 	d.Advance(20 * time.Second)

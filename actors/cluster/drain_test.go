@@ -36,7 +36,7 @@ func placedOn(bindings ...messages.BindingName) []messages.ToCluster {
 	return all
 }
 
-func TestADrainCountsWhoIsLeft(t *testing.T) {
+func TestADrainCountsWhatRemains(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(placedOn("web", "db", "bound")...)
 	at := d.Now()
@@ -66,7 +66,7 @@ func TestADrainWaitsForNoPolicy(t *testing.T) {
 		tainted(cordon, d.Now(), drained), tainted(draining, d.Now(), drained), progress(0, 0, time.Time{}))
 }
 
-func TestWhoeverTakesTheTaintsOfADrainGetsThemBack(t *testing.T) {
+func TestAUserWhoRemovesTheTaintsOfADrainGetsThemBack(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(&messages.DrainRequested{})
 	d.Tell(edit("leeward.dev/draining-", "cluster.karmada.io/unschedulable-")).Quiet()

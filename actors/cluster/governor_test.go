@@ -55,8 +55,8 @@ func TestABlackoutTakesBackWhatConditionsAskedFor(t *testing.T) {
 	d.Tell(empties(4)).Recorded(tainted("down:NoExecute", back, byPolicy("down", "X=True")))
 }
 
-// TestABlackoutLeavesWhatTheSystemDoesForPeople: a deletion and a drain empty the cluster all the same.
-func TestABlackoutLeavesWhatTheSystemDoesForPeople(t *testing.T) {
+// TestABlackoutLeavesWhatTheSystemDoesForUsers: a deletion and a drain empty the cluster all the same.
+func TestABlackoutLeavesWhatTheSystemDoesForUsers(t *testing.T) {
 	d := drive(t, func(s *messages.Settings) {
 		s.FailoverEvictionTimeout, s.TaintTerminatingClusters = time.Minute, true
 	})

@@ -74,7 +74,7 @@ func TestAManifestChangesLabelsPlaceAndTaints(t *testing.T) {
 	d.Tell(&messages.ClusterEdited{Object: o}).Quiet()
 }
 
-func TestAManifestTakesBackWhatPeopleAddedAndNothingElse(t *testing.T) {
+func TestAManifestTakesBackWhatUsersAddedAndNothingElse(t *testing.T) {
 	d := drive(t, nil, listed("p")...)
 	d.Tell(abstains("p", 1))
 	d.Tell(edit("theirs:NoSchedule"), report("Ready", "False"))
@@ -130,7 +130,7 @@ func TestADeletedClusterWaitsForItsLastBinding(t *testing.T) {
 	d.Tell(&messages.BindingLeft{Binding: "b"}).Quiet()
 }
 
-func TestAnEmptyClusterLeavesAtOnce(t *testing.T) {
+func TestAnEmptyClusterDisappearsImmediately(t *testing.T) {
 	drive(t, nil).Tell(&messages.ClusterDeleted{}).
 		Recorded(&messages.ClusterLeaving{Cluster: name}, &messages.ClusterRemoved{Cluster: name})
 }

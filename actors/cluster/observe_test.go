@@ -73,7 +73,7 @@ func requireReady(t *testing.T, n *actorstest.Network, status metav1.ConditionSt
 	require.Equal(t, status, changes[0].Status)
 }
 
-func TestAProbeThatFindsAnotherStatusStartsTheTimeAnew(t *testing.T) {
+func TestAProbeThatFindsAnotherStatusStartsTheTimeAgain(t *testing.T) {
 	d := starting(t, "True", thresholds)
 	d.Tell(probe("False"))
 	d.QuietFor(20 * time.Second)
@@ -83,7 +83,7 @@ func TestAProbeThatFindsAnotherStatusStartsTheTimeAnew(t *testing.T) {
 	d.Tell().Sleeps()
 }
 
-func TestAReportThatIsNoProbeCountsAtOnce(t *testing.T) {
+func TestAReportThatIsNoProbeCountsImmediately(t *testing.T) {
 	d := starting(t, "True", thresholds)
 	d.Tell(probe("False"))
 	d.QuietFor(10 * time.Second)

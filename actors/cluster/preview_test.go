@@ -53,7 +53,7 @@ func TestAPreviewTaintsNothingAndAsksTheBindings(t *testing.T) {
 	d.Tell(&messages.BindingLeft{Binding: "late"}).Recorded(previewed(at, 1))
 }
 
-func TestAPreviewThatEvictsNobodyAsksNobody(t *testing.T) {
+func TestAPreviewThatEvictsNothingAsksNoBinding(t *testing.T) {
 	d := drive(t, nil, listed("a")...)
 	d.Tell(&messages.BindingPlaced{Binding: "web"})
 	soft := reports("a", 1)

@@ -89,7 +89,7 @@ func TestARestartDoesNotMoveTheTwin(t *testing.T) {
 	d.Tell(joined(o)).WakesIn(time.Minute)
 }
 
-func TestPeopleAddAndRemoveTaints(t *testing.T) {
+func TestUsersAddAndRemoveTaints(t *testing.T) {
 	d := drive(t, nil)
 	d.Advance(1500 * time.Millisecond)
 	at := d.Now()
@@ -114,7 +114,7 @@ func TestTaintTimesAreCutToWholeSecondsAsInKarmada(t *testing.T) {
 		changed("Ready", "False"), tainted(notReadyNoSchedule, whole, bySystem("Ready=False")))
 }
 
-func TestATimeThatPeopleGiveStands(t *testing.T) {
+func TestATimeThatUsersGiveIsKept(t *testing.T) {
 	d := drive(t, nil)
 	old := parsed("failed:NoExecute", actorstest.Start.Add(-time.Hour))
 	d.Tell(&messages.TaintsEdited{Edits: []messages.TaintEdit{{Taint: old}}}).
@@ -122,7 +122,7 @@ func TestATimeThatPeopleGiveStands(t *testing.T) {
 }
 
 // Another writer may have removed a taint and added it again between two looks: its tolerations count from then.
-func TestATaintThatIsThereGetsTheTimeThatPeopleGive(t *testing.T) {
+func TestATaintThatIsThereGetsTheTimeThatUsersGive(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(edit("failed:NoExecute"))
 	d.Advance(time.Minute)
@@ -140,7 +140,7 @@ func TestTheSystemPutsItsTaintsBackWithoutANoise(t *testing.T) {
 	d.Tell(edit("cluster.karmada.io/not-ready-")).Quiet()
 }
 
-func TestATaintOfASystemsKeyThatPeopleAddIsTheirs(t *testing.T) {
+func TestATaintOfASystemsKeyThatUsersAddIsTheirs(t *testing.T) {
 	d := drive(t, nil)
 	d.Tell(edit(notReadyNoExecute)).Recorded(tainted(notReadyNoExecute, d.Now(), byHand))
 }

@@ -142,7 +142,7 @@ func TestAPolicyThatIsListedWhileOthersJudgeIsAskedToo(t *testing.T) {
 	d.Tell(adds("a", 2, "x"), abstains("b", 2)).Recorded(tainted("x:NoSchedule", d.Now(), byPolicy("a", "X=True")))
 }
 
-func TestChangedSettingsHavePoliciesJudgeAnew(t *testing.T) {
+func TestChangedSettingsHavePoliciesJudgeAgain(t *testing.T) {
 	d := drive(t, nil, listed("a")...)
 	n := d.Tell(&messages.SettingsChanged{Settings: settings(nil)})
 	require.Len(t, actorstest.MailTo(n.Mail(), policyAt("a")), 1)
@@ -320,7 +320,7 @@ func TestATaintThatAnotherPolicyAsksForIsAdopted(t *testing.T) {
 	d.Tell(&messages.PolicyDropped{Name: "b"}).Recorded()
 }
 
-func TestBindingsHearWhoStandsForATaintNow(t *testing.T) {
+func TestBindingsHearWhichPolicyAsksForATaintNow(t *testing.T) {
 	d := drive(t, nil, cleaning("a", api.CleanupOnDelete), cleaning("b", ""))
 	d.Tell(&messages.BindingPlaced{Binding: "web"})
 	evict := func(policy messages.PolicyName, generation uint64) *messages.VerdictGiven {
@@ -348,7 +348,7 @@ func TestThePolicyThatIsDroppedLastTakesItsTaint(t *testing.T) {
 	d.Tell(abstains("a", 3)).Quiet()
 }
 
-func TestAPolicyThatIsMadeAnewKeepsWhatItAdds(t *testing.T) {
+func TestAPolicyThatIsCreatedAgainKeepsWhatItAdds(t *testing.T) {
 	d := drive(t, nil, cleaning("a", api.CleanupOnDelete))
 	d.Tell(adds("a", 1, "x"))
 	d.Tell(&messages.PolicyDropped{Name: "a"}).Recorded(untainted("x:NoSchedule", d.Now(), byPolicy("a", "it was deleted")))
@@ -358,7 +358,7 @@ func TestAPolicyThatIsMadeAnewKeepsWhatItAdds(t *testing.T) {
 	d.Tell(has("a", 4, true, "x")).Quiet()
 }
 
-func TestAPolicyGivesUpWhatItNoLongerStandsFor(t *testing.T) {
+func TestAPolicyGivesUpWhatItNoLongerAsksFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  messages.ToCluster
 		selects bool
@@ -385,7 +385,7 @@ func TestAPolicyGivesUpWhatItNoLongerStandsFor(t *testing.T) {
 	}
 }
 
-func TestATaintThatPeopleRemoveAndThatAPolicyAsksForComesBack(t *testing.T) {
+func TestATaintThatUsersRemoveAndThatAPolicyAsksForComesBack(t *testing.T) {
 	d := drive(t, nil, cleaning("a", api.CleanupOnChange))
 	d.Tell(adds("a", 1, "x"))
 	at := d.Now()
@@ -397,7 +397,7 @@ func TestATaintThatPeopleRemoveAndThatAPolicyAsksForComesBack(t *testing.T) {
 }
 
 // Source: Karmada, whose policies do not look at taints.
-func TestATaintThatPeopleRemoveStaysAwayWherePoliciesDoNotCleanUp(t *testing.T) {
+func TestATaintThatUsersRemoveStaysAwayWherePoliciesDoNotCleanUp(t *testing.T) {
 	d := drive(t, nil, cleaning("a", api.CleanupNever))
 	d.Tell(adds("a", 1, "x"))
 	require.Empty(t, actorstest.MailTo(d.Tell(edit("x:NoSchedule-")).Mail(), policyAt("a")))

@@ -166,7 +166,7 @@ func TestAPriorityCountsAlsoWhereRequestsGoByArrival(t *testing.T) {
 	require.Equal(t, []string{"x/m1", "y/m1", "a/m1"}, gone(n))
 }
 
-func TestNobodyGoesBeforeItIsKnownHowMuchThereIs(t *testing.T) {
+func TestNoEvictionStartsBeforeItIsKnownHowMuchThereIs(t *testing.T) {
 	d := drive(t, breaks())
 	d.Tell(from("e1", "a", "b", "c")...).Quiet()
 	require.Equal(t, []string{"a/e1", "b/e1", "c/e1"}, gone(d.Tell(survey)))

@@ -228,7 +228,7 @@ func TestWhoWaitsIsToldOnceOfAllThatIsNew(t *testing.T) {
 	require.Len(t, waits("b", n), 1)
 }
 
-func TestWhoIsHeldKeepsNobodyFromABudget(t *testing.T) {
+func TestABindingThatIsHeldKeepsNoOtherFromABudget(t *testing.T) {
 	d := funded(t, keep("all", "4"))
 	d.Tell(on("large", 3, "e2"), changed(on("c", 2, "e1"), 1, messages.Stays), set(keep("all", "6")))
 	first := urgent("large", 9, 0)
@@ -275,7 +275,7 @@ func TestWhatDoesNotServeIsNeverKeptForItsBudget(t *testing.T) {
 	})
 }
 
-func TestTheMostUrgentGoesFirstUnderABudgetAndNobodyOvertakes(t *testing.T) {
+func TestTheMostUrgentGoesFirstUnderABudgetAndNoneOvertakes(t *testing.T) {
 	d := funded(t, keep("all", "4"))
 	large := on("large", 3, "e2")
 	d.Tell(large, changed(on("c", 2, "e1"), 1, messages.Stays), set(keep("all", "6"))) // eight of nine serve
@@ -288,7 +288,7 @@ func TestTheMostUrgentGoesFirstUnderABudgetAndNobodyOvertakes(t *testing.T) {
 	require.Equal(t, []string{"a/e1"}, gone(d.Tell(set(keep("all", "4")))))
 }
 
-func TestABudgetThatCanNeverBeMetSaysSoAndKeepsNobodyElse(t *testing.T) {
+func TestABudgetThatCanNeverBeMetSaysSoAndDelaysNoOther(t *testing.T) {
 	d := funded(t, keep("all", "5"))
 	d.Tell(on("small", 1, "e2"))
 	d.Tell(set(keep("all", "6")))

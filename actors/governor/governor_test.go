@@ -101,7 +101,7 @@ func TestPacing(t *testing.T) {
 	}
 }
 
-func TestWorkersThatRestedServeAtOnce(t *testing.T) {
+func TestWorkersThatRestedServeImmediately(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(workers(2, 1)))
 	require.Equal(t, []string{"a/m1"}, permits(d.Tell(request("a"))))
 	d.Sleeps()
@@ -144,7 +144,7 @@ func TestAnotherRequestForTheSameClusterTakesThePlaceOfTheFirst(t *testing.T) {
 	require.Equal(t, []string{"b/m1", "a/m1"}, permits(d.Tell(request("a"), request("b"), urgent("b", 5, 0))))
 }
 
-func TestAnotherRateHoldsAtOnce(t *testing.T) {
+func TestAnotherRateHoldsImmediately(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(workers(1, 0)))
 	d.Tell(requests(3)...).WakesIn(30 * time.Minute)
 	d.Advance(time.Second)
@@ -154,7 +154,7 @@ func TestAnotherRateHoldsAtOnce(t *testing.T) {
 	require.Len(t, permits(d.Tell(&messages.SettingsChanged{Settings: workers(0, 0.5)})), 1, "no workers, no pacing")
 }
 
-func TestAnotherNumberOfWorkersGivesNobodyAPermitTwice(t *testing.T) {
+func TestAnotherNumberOfWorkersGivesNoPermitTwice(t *testing.T) {
 	d := actorstest.Drive(t, governor.New(workers(3, 1)))
 	d.Tell(request("a"))
 	d.Advance(100 * time.Millisecond)

@@ -31,7 +31,7 @@ func heldBack(cluster messages.ClusterName, reason, message string) *messages.Ev
 	return &messages.EvictionDelayed{Cluster: cluster, Reason: reason, Message: message}
 }
 
-func TestPeopleHoldAllOneClusterOrOneWorkload(t *testing.T) {
+func TestUsersHoldAllOneClusterOrOneWorkload(t *testing.T) {
 	for name, c := range map[string]struct {
 		hold    *messages.HoldChanged
 		told    *messages.EvictionDelayed
@@ -159,7 +159,7 @@ func TestWhoIsLetGoByAHoldMeetsTheLimitsByPriority(t *testing.T) {
 	n.Told(bindingAt("a"), slowed("e1", "cluster e1 is limited to 0.1 evictions a second"))
 }
 
-func TestSickApplicationsWaitForPeopleAndNothingElse(t *testing.T) {
+func TestUnhealthyApplicationsWaitForHoldsAndNothingElse(t *testing.T) {
 	unhealthy := request("a")
 	unhealthy.Cluster, unhealthy.Unlimited = "e1", true
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
@@ -174,7 +174,7 @@ func TestSickApplicationsWaitForPeopleAndNothingElse(t *testing.T) {
 	require.Equal(t, []string{"b/e1"}, gone(d.Tell(from("e1", "b")...)), "it took nothing from the limits")
 }
 
-func TestPeopleReleaseAWorkloadFromEverything(t *testing.T) {
+func TestUsersReleaseAWorkloadFromEverything(t *testing.T) {
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.1})
 	d.Tell(hold(fleet, "network"), hold(ofA, "migration"))
 	d.Tell(append(from("e1", "a", "b"), from("e2", "a")...)...)

@@ -144,7 +144,7 @@ func TestEachClusterIsTriedWhenItsOwnTimeComes(t *testing.T) {
 	d.Sleeps()
 }
 
-func TestAnotherRateOfAScopeHoldsAtOnce(t *testing.T) {
+func TestAnotherRateOfAScopeHoldsImmediately(t *testing.T) {
 	d := drive(t, messages.Settings{ClusterEvictionRate: 0.01})
 	d.Tell(from("e1", "a", "b", "c")...).WakesIn(100 * time.Second)
 	require.Equal(t, []string{"b/e1", "c/e1"}, gone(d.Tell(&messages.SettingsChanged{})), "no rate, no wait")

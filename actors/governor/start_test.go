@@ -65,7 +65,7 @@ func TestAStartThatFailsIsCountedForItsClusterAlone(t *testing.T) {
 	require.Equal(t, "2 starts failed", counts(n)[0].Message, "in no time")
 }
 
-func TestStartsThatFailAtOnceCountAlikeInAnyOrder(t *testing.T) {
+func TestStartsThatFailTogetherCountAlikeInAnyOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		after    time.Duration // the first back-off
 		ago      []time.Duration

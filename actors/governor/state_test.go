@@ -91,7 +91,7 @@ func TestTheLastSoundClusterThatIsDeletedLeavesABlackout(t *testing.T) {
 	require.Equal(t, "4 of 5 clusters are unhealthy: 0.5 evictions a second", back[0].Message, "it counts again")
 }
 
-func TestWhoWaitsIsToldAnewWhenTheStateChanges(t *testing.T) {
+func TestABindingThatWaitsIsToldAgainWhenTheStateChanges(t *testing.T) {
 	s := guarded()
 	s.UnhealthyRegionThreshold = 0.8
 	s.LargeFleetSize = 3
@@ -173,7 +173,7 @@ func TestARateOfOneComesBackAfterAStop(t *testing.T) {
 	require.Equal(t, []string{"b/e1"}, gone(d.Advance(time.Second)))
 }
 
-func TestSettingsAreJudgedAtOnce(t *testing.T) {
+func TestSettingsAreJudgedImmediately(t *testing.T) {
 	d := drive(t, messages.Settings{})
 	d.Tell(most...).Quiet()
 	require.Equal(t, []string{"PartialDisruption"}, states(d.Tell(&messages.SettingsChanged{Settings: guarded()})))

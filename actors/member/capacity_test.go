@@ -17,7 +17,7 @@ func crowded(h api.ResourceHealth, ready, unschedulable int32, placement int64) 
 	return &messages.CopyReported{Cluster: "m1", Health: h, Ready: ready, Unschedulable: unschedulable, Full: true, ForPlacement: placement}
 }
 
-func TestReplicasWithoutRoomWait(t *testing.T) {
+func TestReplicasWithoutCapacityWait(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 4, 1), run("shop", 4, 1))
 	d.Tell(capacity("web", 2)).Recorded().Told(web, crowded(api.Unhealthy, 2, 2, 1)).Told(shop)
@@ -28,14 +28,14 @@ func TestReplicasWithoutRoomWait(t *testing.T) {
 	d.Tell(capacity("api", 2)).Quiet()
 }
 
-func TestNewReplicasThatFindNoRoomShowAtOnce(t *testing.T) {
+func TestNewReplicasThatFindNoCapacityShowImmediately(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(capacity("web", 1), run("web", 2, 1)).Told(web, crowded(api.Unhealthy, 0, 1, 0))
 	d.Advance(5*time.Second).Told(web, crowded(api.Unhealthy, 1, 1, 1))
 	d.Tell(run("web", 3, 2)).Told(web, crowded(api.Unhealthy, 1, 2, 1))
 }
 
-func TestASickCopyWithoutRoomIsSick(t *testing.T) {
+func TestAnUnhealthyCopyWithoutCapacityIsUnhealthy(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 3, 1), force("web", api.Unhealthy))
 	d.Tell(capacity("web", 2)).Told(web, crowded(api.Unhealthy, 0, 1, 1))

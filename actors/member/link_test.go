@@ -95,7 +95,7 @@ func TestAMemberThatEndsKeepsNothingBack(t *testing.T) {
 	d.Tell(&messages.ClusterDismissed{}).Told(web, removed).Sleeps()
 }
 
-func TestARebootStartsAllCopiesAnew(t *testing.T) {
+func TestARebootStartsAllCopiesAgain(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(run("web", 2, 1))
 	d.Advance(5 * time.Second)

@@ -86,7 +86,7 @@ func stopped(b messages.BindingName) *messages.CopyStopped {
 
 var removed = &messages.CopyRemoved{Cluster: "m1"}
 
-func TestACopyServesAtOnceWithoutAStartup(t *testing.T) {
+func TestACopyServesImmediatelyWithoutAStartup(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 2, 1)).Recorded(started("web", 2)).Told(web, healthy(2, 1)).Sleeps()
 }
@@ -128,7 +128,7 @@ func TestScalingUpKeepsTheOldReportUntilTheNewReplicasServe(t *testing.T) {
 	d.Advance(1).Told(web, healthy(4, 2))
 }
 
-func TestScalingDownShowsAtOnce(t *testing.T) {
+func TestScalingDownShowsImmediately(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 4, 1))
 	d.Tell(run("web", 1, 2)).Recorded(scaled("web", 4, 1)).Told(web, healthy(1, 2))
@@ -169,7 +169,7 @@ func TestALaterStartupOvertakesAnEarlierOne(t *testing.T) {
 	d.QuietFor(time.Minute)
 }
 
-func TestAnotherPlacementOfTheSameSizeIsServedAtOnce(t *testing.T) {
+func TestAnotherPlacementOfTheSameSizeIsServedImmediately(t *testing.T) {
 	d := drive(t, time.Second)
 	d.Tell(run("web", 2, 1))
 	d.Advance(time.Second)
@@ -202,7 +202,7 @@ func TestOldReplicasServeWhileAnEditedTemplateRollsOut(t *testing.T) {
 	d.Advance(1).Recorded().Told(web, runs(healthy(2, 3), 2)).Sleeps()
 }
 
-func TestAnEditDuringAStartupBeginsAnew(t *testing.T) {
+func TestAnEditDuringAStartupBeginsAgain(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(run("web", 2, 1))
 	d.Advance(4 * time.Second)
@@ -235,7 +235,7 @@ func TestARemovedCopyIsGone(t *testing.T) {
 	d.Tell(run("web", 2, 2)).Recorded(started("web", 2)).Told(web, healthy(2, 2))
 }
 
-func TestAPreservedCopyIsLeftToItself(t *testing.T) {
+func TestAPreservedCopyIsNotManaged(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 2, 1), run("shop", 1, 1))
 	leave := remove("web")
@@ -350,7 +350,7 @@ func TestForcedHealthIsOfCopiesToComeToo(t *testing.T) {
 	d.Advance(time.Second).Told(web, &messages.CopyReported{Cluster: "m1", Health: api.Unhealthy, ForPlacement: 1})
 }
 
-func TestAnotherBehaviourShowsAtOnceWhereItIsAboutHealth(t *testing.T) {
+func TestAnotherBehaviourShowsImmediatelyWhereItIsAboutHealth(t *testing.T) {
 	d := drive(t, 0)
 	d.Tell(run("web", 2, 1))
 	d.Tell(behave(time.Second, time.Second)).Quiet()
@@ -401,7 +401,7 @@ func TestAMemberSaysAgainThatItIsBackWhereNoProbeMayHaveFoundIt(t *testing.T) {
 	d.Tell(gone).Told(home, &messages.ContactRestored{})
 }
 
-func TestASilentMemberGoesOnButNobodyHears(t *testing.T) {
+func TestASilentMemberGoesOnButReportsNothing(t *testing.T) {
 	d := drive(t, 5*time.Second)
 	d.Tell(run("web", 2, 1))
 	d.Tell(silence)

@@ -50,7 +50,7 @@ func TestWithoutPowerCopiesDieAndStartUpAgain(t *testing.T) {
 	d.Advance(5*time.Second).Recorded(serves("shop", 0, 3), serves("web", 0, 2)).Told(web, healthy(2, 1)).Told(shop, healthy(3, 1)).Sleeps()
 }
 
-func TestACopyThatStartsWhenPowerFailsStartsAnew(t *testing.T) {
+func TestACopyThatStartsWhenPowerFailsStartsAgain(t *testing.T) {
 	d := observe(t)
 	d.Tell(run("web", 4, 2))
 	d.Advance(time.Second)

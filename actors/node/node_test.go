@@ -497,8 +497,8 @@ func TestTheOrderOfMessagesAtOneInstantDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestANodeThatIsMadeAnewInOneInstant is another one, whatever else is heard in it.
-func TestANodeThatIsMadeAnewInOneInstant(t *testing.T) {
+// TestANodeThatIsCreatedAgainInOneInstant is another one, whatever else is heard in it.
+func TestANodeThatIsCreatedAgainInOneInstant(t *testing.T) {
 	for _, r := range both {
 		var first []messages.Message
 		actorstest.EveryWay(func(choose actorstest.Choose) {

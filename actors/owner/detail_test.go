@@ -226,7 +226,7 @@ func TestAJobThatNeedsNoMorePodsDoesNotWait(t *testing.T) {
 	d.apply(jobOf(1, 4, 6)).Sleeps()
 }
 
-func TestWhichMachineGoesIsLeftToChance(t *testing.T) {
+func TestWhichMachineGoesIsRandom(t *testing.T) {
 	first := 0
 	for seed := range uint64(40) {
 		o, err := owner.New("MachineSet", "default", "web", seed)

@@ -306,8 +306,8 @@ func TestAFinishedPodIsDeletedWithoutGrace(t *testing.T) {
 	require.Zero(t, actorstest.FactsOf[*messages.PodDeletionRequested](f.all)[0].GracePeriodSeconds)
 }
 
-// TestARestartCountsFromTheTaintOrAnew: a new machine hears what is stored, 2 s after the taint came.
-func TestARestartCountsFromTheTaintOrAnew(t *testing.T) {
+// TestARestartCountsFromTheTaintOrAgain: a new machine hears what is stored, 2 s after the taint came.
+func TestARestartCountsFromTheTaintOrAgain(t *testing.T) {
 	seen := tainted("t1")
 	seen.Taints[0].TimeAdded = &metav1.Time{Time: actorstest.Start}
 	for _, c := range []struct {

@@ -50,7 +50,7 @@ func TestAPolicyClaimsWhatItSelects(t *testing.T) {
 	d.Tell(offer("api")).Quiet()
 }
 
-func TestWhatAPolicyDoesNotSayIsLeftAtZero(t *testing.T) {
+func TestWhatAPolicyDoesNotSayStaysZero(t *testing.T) {
 	spec := &api.PropagationSpec{ResourceSelectors: []api.ResourceSelector{{APIVersion: "apps/v1", Kind: "Deployment"}}}
 	d := drive(t, spec)
 	d.Tell(offer("web")).Told(bindingAt("web"), &messages.ClaimMade{Policy: "default/p", Life: 1, Rank: int(rules.MatchKind), Spec: spec})
@@ -71,7 +71,7 @@ func TestAPropagationPolicyStaysInItsNamespace(t *testing.T) {
 	d.Tell(offer("web")).Quiet()
 }
 
-func TestAnEditedPolicyClaimsAnewAndLetsGoWhatItNoLongerSelects(t *testing.T) {
+func TestAnEditedPolicyClaimsAgainAndLetsGoWhatItNoLongerSelects(t *testing.T) {
 	d := drive(t, selecting("web", "api"))
 	d.Tell(offer("web"), offer("api"))
 	next := selecting("web")

@@ -50,7 +50,7 @@ func TestWhoIsAwayHearsWhenHomeCanTakeIt(t *testing.T) {
 	d.Tell(cluster("m1", "9", "down")).Told(bindingAt("web"), &messages.ReturnJudged{})
 }
 
-func TestRoomThatAnotherGivesUpAtHomeIsHeardOf(t *testing.T) {
+func TestCapacityThatAnotherGivesUpOnAPreferredClusterIsHeardOf(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "3"), cluster("m2", "9"))
 	local := &api.Placement{ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m1"}}, ReplicaScheduling: aggregated().ReplicaScheduling}
 	d.Tell(ask("other", 2, local))
@@ -59,8 +59,8 @@ func TestRoomThatAnotherGivesUpAtHomeIsHeardOf(t *testing.T) {
 	d.Tell(&messages.BindingGone{Binding: "other"}).Told(bindingAt("web"), home())
 }
 
-// TestWhoReturnedIsAtHome: what was decided counts without another word of the binding.
-func TestWhoReturnedIsAtHome(t *testing.T) {
+// TestABindingThatReturnedIsOnItsPreferredClusters: what was decided counts without another word of the binding.
+func TestABindingThatReturnedIsOnItsPreferredClusters(t *testing.T) {
 	d := drive(t, settings(enforcing, keeping), cluster("m1", "9"), cluster("m2", "9"))
 	d.Tell(abroad("team/web", homeFirst(), returnDue))
 	d.Tell(cluster("m1", "9", "down")).Quiet()
@@ -104,7 +104,7 @@ func TestAWorkloadReturnsWhenItsTimeHasCome(t *testing.T) {
 	d.Tell(status("m2", "9")).Quiet()
 }
 
-func TestOnlySoManyReturnAtOnce(t *testing.T) {
+func TestOnlySoManyReturnTogether(t *testing.T) {
 	p := homeFirst()
 	d := drive(t, settings(oneAtATime), cluster("m1", "9"), cluster("m2", "9"))
 	first, second := abroad("a", p, returnDue), abroad("b", p, returnDue)
@@ -147,7 +147,7 @@ func TestThoseThatWaitedReturnInTheirOrder(t *testing.T) {
 	require.Equal(t, api.EvictionReasonFailback, decided(t, d.Tell(names...), "a").Move, "the first by name")
 }
 
-func TestWhoEndsWhileItReturnsMakesRoom(t *testing.T) {
+func TestABindingThatEndsWhileItReturnsFreesCapacity(t *testing.T) {
 	p := homeFirst()
 	d := drive(t, settings(oneAtATime), cluster("m1", "9"), cluster("m2", "9"))
 	d.Tell(abroad("a", p, returnDue), abroad("b", p, returnDue))

@@ -35,8 +35,8 @@ func TestWorkloadsThatMustBeApartWaitForAClusterOfTheirOwn(t *testing.T) {
 	require.Equal(t, targets("m1:1"), told.Targets)
 }
 
-// TestNobodyIsAnotherOfItsOwnGroup: a workload neither keeps itself company nor excludes itself.
-func TestNobodyIsAnotherOfItsOwnGroup(t *testing.T) {
+// TestNoWorkloadIsAnotherOfItsOwnGroup: a workload neither keeps itself company nor excludes itself.
+func TestNoWorkloadIsAnotherOfItsOwnGroup(t *testing.T) {
 	d := drive(t, settings(grouping), cluster("m1", "2"), cluster("m2", "9"))
 	for group, m := range map[string]*messages.PlaceBinding{
 		"together": inGroups(ask("a/web", 2, only("m1")), "shop", ""), "apart": inGroups(ask("a/db", 2, only("m1")), "", "rival"),
@@ -54,7 +54,7 @@ func TestNobodyIsAnotherOfItsOwnGroup(t *testing.T) {
 	}
 }
 
-func TestWhoMustBeApartTriesAgainThoughNoRoomIsCounted(t *testing.T) {
+func TestABindingThatMustBeApartTriesAgainThoughNoCapacityIsCounted(t *testing.T) {
 	d := drive(t, settings(grouping, noReservation), cluster("m1", "9"))
 	d.Tell(inGroups(ask("a/web", 1, anyOne()), "", "rival"))
 	require.Equal(t, messages.PlacementFailed, decided(t, d.Tell(inGroups(ask("a/api", 1, anyOne()), "", "rival")), "a/api").Outcome)

@@ -8,7 +8,7 @@ import (
 	"leeward/messages"
 )
 
-func TestWhatPeopleHoldDoesNotReturn(t *testing.T) {
+func TestWhatUsersHoldDoesNotReturn(t *testing.T) {
 	for name, of := range map[string]messages.HoldScope{
 		"with all":           {},
 		"with its cluster":   {Cluster: "m2"},

@@ -77,7 +77,7 @@ func TestWhyItIsHeldIsToldBesideAnEditedPlacementWhereItHasNoPermit(t *testing.T
 	require.Equal(t, "0/1 clusters are available: 1 cluster(s) was being drained or evicted from.", told.Obstacle.Message)
 }
 
-func TestADestinationMustHaveRoom(t *testing.T) {
+func TestADestinationMustHaveCapacity(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "3"))
 	d.Tell(ask("other", 2, &api.Placement{
 		ClusterAffinity: &api.ClusterAffinity{ClusterNames: []string{"m2"}}, ReplicaScheduling: aggregated().ReplicaScheduling,
@@ -88,7 +88,7 @@ func TestADestinationMustHaveRoom(t *testing.T) {
 	require.Equal(t, targets("m2:2"), told.Targets)
 }
 
-func TestOfSeveralClustersAsManyAreLeftAsCanBe(t *testing.T) {
+func TestOfSeveralClustersAsManyAreEvictedFromAsCanBe(t *testing.T) {
 	spread := &api.Placement{SpreadConstraints: []api.SpreadConstraint{{SpreadByField: api.SpreadByCluster, MinGroups: 2, MaxGroups: 2}}}
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9", "down"), cluster("m3", "9"))
 	told := decided(t, d.Tell(leaving(again(ask("web", 2, spread), "m1:2", "m2:2"), "m2", "m1")), "web")
@@ -102,7 +102,7 @@ func TestOfSeveralClustersAsManyAreLeftAsCanBe(t *testing.T) {
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Leaving)
 }
 
-func TestAClusterThatMustBeLeftGainsNothing(t *testing.T) {
+func TestAClusterThatIsEvictedFromGainsNothing(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "9", "down"))
 	word := leaving(again(ask("web", 4, aggregated()), "m1:2", "m2:2"), "m1", "m2")
 	told := decided(t, d.Tell(word), "web")

@@ -32,7 +32,7 @@ func edited(was, is *api.Placement, replicas int32, clusters ...string) *message
 	return m
 }
 
-func TestWhateverAPlacementDoesWithoutIsHandedOver(t *testing.T) {
+func TestWhateverAPlacementDropsHasAHandover(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		word    *messages.PlaceBinding
@@ -71,7 +71,7 @@ func TestAnEvictionAloneIsNoMove(t *testing.T) {
 	require.Empty(t, decided(t, d.Tell(leaving(again(ask("web", 2, anyOne()), "m1:2"), "m1")), "web").Move)
 }
 
-func TestWhatAnEvictionMovesBesideItIsHandedOverToo(t *testing.T) {
+func TestWhatAnEvictionMovesBesideItHasAHandoverToo(t *testing.T) {
 	d := drive(t, settings(graceful), cluster("m1", "9"), cluster("m2", "9", "down"))
 	m := edited(only("m2", "m3"), only("m1"), 2, "m2:2")
 	d.Tell(cluster("m3", "9")).Quiet()

@@ -35,7 +35,7 @@ func requireRefused(t *testing.T, n *actorstest.Network, name messages.BindingNa
 	require.False(t, told.Cleared, "the old result stays")
 }
 
-func TestAQuotaRefusesWhatItHasNoRoomFor(t *testing.T) {
+func TestAQuotaRefusesWhatExceedsIt(t *testing.T) {
 	d := roomy(t, "5")
 	first := ask("team/web", 3, anyOne())
 	require.Equal(t, targets("m1:3"), decided(t, d.Tell(first), "team/web").Targets)
@@ -53,7 +53,7 @@ func TestEveryCopyOfADuplicatedWorkloadIsCharged(t *testing.T) {
 	requireRefused(t, roomy(t, "5").Tell(ask("team/web", 3, everywhere())), "team/web", "6 more cpu asked for, 0 of 5 taken")
 }
 
-func TestWhoIsRefusedTriesAgainWhenUsageFallsThoughNoRoomIsCounted(t *testing.T) {
+func TestABindingThatIsRefusedTriesAgainWhenUsageFallsThoughNoCapacityIsCounted(t *testing.T) {
 	d := roomy(t, "5", noReservation)
 	web := ask("team/web", 3, anyOne())
 	d.Tell(web)
@@ -65,7 +65,7 @@ func TestWhoIsRefusedTriesAgainWhenUsageFallsThoughNoRoomIsCounted(t *testing.T)
 	require.Equal(t, messages.PlacementChosen, decided(t, d.Tell(less), "team/api").Outcome)
 }
 
-func TestWhoIsRefusedTriesAgainWhenThereIsRoom(t *testing.T) {
+func TestABindingThatIsRefusedTriesAgainWhenThereIsCapacity(t *testing.T) {
 	for name, relief := range map[string]messages.ToScheduler{
 		"another ends":         &messages.BindingGone{Binding: "team/web"},
 		"the quota grows":      cpus("6"),
@@ -280,7 +280,7 @@ func TestAFullQuotaStopsNoSetFromMoving(t *testing.T) {
 	requireRefused(t, d.Tell(ask("team/web", 1, anyOne())), "team/web", "1 more cpu asked for, 4 of 4 taken")
 }
 
-func TestASetThatMovesKeepsNoQuotaForWhatStandsIn(t *testing.T) {
+func TestASetThatMovesKeepsNoQuotaForItsReplacement(t *testing.T) {
 	d := roomy(t, "5", keeping)
 	told := decided(t, d.Tell(leaving(askSet("team/lab", 3, "m1"), "m1")), "team/lab")
 	require.Equal(t, "m2", told.Targets[0].Name)
@@ -310,8 +310,8 @@ func TestASetWithoutAPlaceKeepsItsQuota(t *testing.T) {
 	}
 }
 
-// TestASetThatIsHandedOverKeepsItsQuotaUntilItIsGone: so does any workload.
-func TestASetThatIsHandedOverKeepsItsQuotaUntilItIsGone(t *testing.T) {
+// TestASetKeepsItsQuotaDuringItsHandover: so does any workload.
+func TestASetKeepsItsQuotaDuringItsHandover(t *testing.T) {
 	d := roomy(t, "9", keeping, graceful)
 	edit := askSet("team/lab", 3, "m1", "m2")
 	edit.Placement = only("m2")
@@ -321,7 +321,7 @@ func TestASetThatIsHandedOverKeepsItsQuotaUntilItIsGone(t *testing.T) {
 	require.Equal(t, targets("m1:2"), decided(t, d.Tell(ended), "team/web").Targets)
 }
 
-func TestWhatReturnsKeepsItsQuotaUntilItIsHandedOver(t *testing.T) {
+func TestWhatReturnsKeepsItsQuotaUntilItsHandoverEnds(t *testing.T) {
 	home := &api.Placement{ClusterAffinities: []api.ClusterAffinityTerm{
 		{AffinityName: "home", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"m1"}}},
 		{AffinityName: "abroad", ClusterAffinity: api.ClusterAffinity{ClusterNames: []string{"m2", "m3"}}},

@@ -64,7 +64,7 @@ func TestWhatIsSoughtIsScaledMeanwhile(t *testing.T) {
 	d.Tell(cluster("m2", "3")).Told(bindingAt("web"), found("m1"))
 }
 
-func TestSomeAreSoughtWhileOthersAreLeft(t *testing.T) {
+func TestSomeAreSoughtWhileOthersAreEvictedFrom(t *testing.T) {
 	two := &api.Placement{SpreadConstraints: []api.SpreadConstraint{{SpreadByField: api.SpreadByCluster, MinGroups: 2, MaxGroups: 2}}}
 	for name, s := range map[string]messages.Settings{"of room that is reserved": settings(), "of any room": settings(noReservation)} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func (a applicant) Receive(_ time.Time, m messages.ToBinding, out *actors.Outbox
 	}
 }
 
-func TestRoomIsKeptForWhoAsksForLeave(t *testing.T) {
+func TestCapacityIsKeptForWhoAsksForLeave(t *testing.T) {
 	for name, c := range map[string]struct {
 		leave bool
 		want  []api.TargetCluster // where the less urgent one runs in the end
@@ -149,7 +149,7 @@ func TestRoomIsKeptForWhoAsksForLeave(t *testing.T) {
 	}
 }
 
-func TestWhatIsFoundAtOnceIsAnAnswer(t *testing.T) {
+func TestWhatIsFoundImmediatelyIsAnAnswer(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "9", "down"), cluster("m2", "2"))
 	word := again(ask("web", 2, aggregated()), "m1:2")
 	word.Seeking = []messages.ClusterName{"m1"}
@@ -157,7 +157,7 @@ func TestWhatIsFoundAtOnceIsAnAnswer(t *testing.T) {
 	d.Tell(cluster("m2", "3")).Quiet()
 }
 
-func TestWhatIsFoundForPartAtOnceIsSoughtForTheRest(t *testing.T) {
+func TestWhatIsFoundForPartImmediatelyIsSoughtForTheRest(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "2", "down"), cluster("m2", "2", "down"), cluster("m3", "2"))
 	word := again(ask("web", 4, aggregated()), "m1:2", "m2:2")
 	word.Seeking = []messages.ClusterName{"m1", "m2"}

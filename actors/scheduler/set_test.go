@@ -35,7 +35,7 @@ func askSet(name messages.BindingName, workers int32, running ...string) *messag
 	return m
 }
 
-func TestASetReservesRoomForAllItsPods(t *testing.T) {
+func TestASetReservesCapacityForAllItsPods(t *testing.T) {
 	d := drive(t, settings(exactSets), cluster("m1", "6"), cluster("m2", "5"))
 	told := decided(t, d.Tell(askSet("a", 3)), "a")
 	require.Equal(t, []api.TargetCluster{{Name: "m1", Components: set(3).Targets}}, told.Targets)
@@ -49,8 +49,8 @@ func TestASetReservesRoomForAllItsPods(t *testing.T) {
 	require.Equal(t, "m2", told.Targets[0].Name)
 }
 
-// TestRoomIsKeptForTheSetThatAsksForLeave: what it gains, and nothing of what it has.
-func TestRoomIsKeptForTheSetThatAsksForLeave(t *testing.T) {
+// TestCapacityIsKeptForTheSetThatAsksForLeave: what it gains, and nothing of what it has.
+func TestCapacityIsKeptForTheSetThatAsksForLeave(t *testing.T) {
 	d := drive(t, settings(exactSets), cluster("m1", "9", "down"), cluster("m2", "8"))
 	word := askSet("a", 3, "m1", "m2")
 	word.Placement = twoOfThree()
@@ -62,7 +62,7 @@ func TestRoomIsKeptForTheSetThatAsksForLeave(t *testing.T) {
 	require.Equal(t, "m2", first.Targets[0].Name, "m3 is kept for a, and four of m2 are free")
 }
 
-func TestASetThatLeavesOrShrinksMakesRoom(t *testing.T) {
+func TestASetThatIsEvictedOrShrinksFreesCapacity(t *testing.T) {
 	podless, lighter := askSet("a", 3, "m1"), askSet("a", 3, "m1")
 	podless.Set, podless.Targets = nil, targets("m1:0")
 	for i := range lighter.Set.Components {
@@ -94,7 +94,7 @@ func TestASetThatIsWantedOtherwiseStaysAndChanges(t *testing.T) {
 	d.Tell(status("m2", "10")).Quiet()
 }
 
-func TestASetIsHeldWhereNoClusterHasRoomForAllOfIt(t *testing.T) {
+func TestASetIsHeldWhereNoClusterHasCapacityForAllOfIt(t *testing.T) {
 	d := drive(t, settings(exactSets), cluster("m1", "9", "down"), cluster("m2", "3"))
 	told := decided(t, d.Tell(leaving(askSet("a", 3, "m1"), "m1")), "a")
 	require.Equal(t, []messages.ClusterName{"m1"}, told.Held)

@@ -138,7 +138,7 @@ func TestAShareThatIsKeptReturnsWithoutItsGroup(t *testing.T) {
 	d.Tell(word).Told(bindingAt("web"), kept(word), judged("m2", true))
 }
 
-func TestSharesCountAmongTheReturnsAtOnce(t *testing.T) {
+func TestSharesCountAmongTheReturnsImmediately(t *testing.T) {
 	d := drive(t, settings(oneAtATime), cluster("m1", "9"), cluster("m2", "9"), cluster("m3", "9"))
 	first, second := due(displaced("a", aggregated(), "m1:4")), due(displaced("b", aggregated(), "m1:4"))
 	d.Tell(first, second)

@@ -33,7 +33,7 @@ func goes(n *actorstest.Network, name messages.BindingName) string {
 	return ""
 }
 
-func TestAClusterStartsOnlySoManyAtOnce(t *testing.T) {
+func TestAClusterStartsOnlySoManyTogether(t *testing.T) {
 	t.Run("of room that is reserved", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach)) })
 	t.Run("of any room", func(t *testing.T) { requireOneStartEach(t, settings(oneStartEach, noReservation)) })
 }
@@ -68,7 +68,7 @@ func TestAnotherClusterThanTheOneThatBacksOffStartsAsManyAsCome(t *testing.T) {
 	require.Equal(t, []string{"m3", "m3"}, []string{goes(n, "b"), goes(n, "c")})
 }
 
-func TestAStartThatEndsWithItsBindingMakesRoom(t *testing.T) {
+func TestAStartThatEndsWithItsBindingFreesCapacity(t *testing.T) {
 	d := drive(t, settings(oneStartEach), cluster("m1", "9", "down"), cluster("m2", "9"))
 	n := d.Tell(leaves("a"), leaves("b"))
 	require.Equal(t, []string{"m2", ""}, []string{goes(n, "a"), goes(n, "b")})
@@ -153,7 +153,7 @@ func TestWhoLeavesAClusterDidNotStartThere(t *testing.T) {
 	d.Tell(gone).Told(governor)
 }
 
-func TestAStartThatEndsMakesRoomThoughAnotherGoesOn(t *testing.T) {
+func TestAStartThatEndsFreesCapacityThoughAnotherGoesOn(t *testing.T) {
 	d := drive(t, settings(oneStartEach, noReservation), cluster("m1", "9", "down"), cluster("m2", "9"), cluster("m3", "9"))
 	under := func(starting ...messages.ClusterName) *messages.PlaceBinding {
 		m := again(ask("a", 1, twoOfThree()), "m2:1", "m3:1")
@@ -164,7 +164,7 @@ func TestAStartThatEndsMakesRoomThoughAnotherGoesOn(t *testing.T) {
 	require.Equal(t, "m2", goes(d.Tell(under("m3")), "b"))
 }
 
-func TestWhatReturnsStartsAtHome(t *testing.T) {
+func TestWhatReturnsStartsOnItsPreferredCluster(t *testing.T) {
 	d := drive(t, settings(oneStartEach), cluster("m1", "9"), cluster("m2", "9", "down"))
 	d.Tell(abroad("web", homeFirst(), returnDue))
 	other := again(ask("other", 1, oneCluster()), "m2:1")

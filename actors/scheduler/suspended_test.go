@@ -15,7 +15,7 @@ func suspended(m *messages.PlaceBinding) *messages.PlaceBinding {
 	return next
 }
 
-func TestASuspendedBindingHoldsItsRoomAndIsNotDecidedOn(t *testing.T) {
+func TestASuspendedBindingHoldsItsCapacityAndIsNotDecidedOn(t *testing.T) {
 	d := drive(t, settings(), cluster("m1", "3"))
 	web := ask("web", 2, aggregated())
 	d.Tell(web)

@@ -198,7 +198,7 @@ shop        nginx-deployment    eu-1   eu-2 (2), us-1   2026-01-02T03:04:05Z   d
 	}
 }
 
-func TestADryRunOfADrainSaysThatAServerForeseesNothing(t *testing.T) {
+func TestADryRunOfADrainSaysThatAServerPreviewsNothing(t *testing.T) {
 	s := served(t)
 	s.Lack("/apis/leeward.dev/v1alpha1/failoverpreviews")
 	code, stdout, stderr := at(t, s, "drain eu-1 --dry-run")
@@ -270,7 +270,7 @@ func TestAPauseMakesTheGovernorAndIsAcknowledged(t *testing.T) {
 	require.Equal(t, "evictions resumed\n", stdout)
 }
 
-func TestAHoldThatNobodyTakesInIsNoSuccess(t *testing.T) {
+func TestAHoldThatNoLeaderTakesInIsNoSuccess(t *testing.T) {
 	for _, line := range []string{"pause --reason x", "hold cluster eu-1 --reason x", "hold cluster eu-1 --reason r --for 1h"} {
 		code, stdout, stderr := at(t, served(t), line+" --timeout 1ms")
 		require.Equal(t, exitFailed, code, line)

@@ -10,7 +10,7 @@ import (
 	"leeward/runtime/scenario/replay"
 )
 
-func TestResultsComeInOrderHoweverManyRunAtOnce(t *testing.T) {
+func TestResultsComeInOrderHoweverManyRunTogether(t *testing.T) {
 	for _, jobs := range []int{1, 2, 16} {
 		var running, most atomic.Int64
 		var got []uint64

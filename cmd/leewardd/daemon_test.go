@@ -241,7 +241,7 @@ func TestAReloadNamesWhatNeedsARestart(t *testing.T) {
 	require.Equal(t, zerolog.DebugLevel, zerolog.GlobalLevel())
 }
 
-func TestADaemonStopsThoughSomebodyWatches(t *testing.T) {
+func TestADaemonStopsThoughAUserWatches(t *testing.T) {
 	r := start(t, "")
 	client, err := rest.HTTPClientFor(r.client)
 	require.NoError(t, err)

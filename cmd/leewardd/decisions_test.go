@@ -53,7 +53,7 @@ func TestARecordTellsWhatIsInIt(t *testing.T) {
 }
 
 // A process that is killed may leave half a line: what it told is as if it was never written.
-func TestALineThatAKillCutOffIsLeftOut(t *testing.T) {
+func TestALineThatAKillCutOffIsOmitted(t *testing.T) {
 	dir, start := t.TempDir(), time.Unix(1000, 0).UTC()
 	d := recording(t, dir, start)
 	d.decided([]live.Decision{evicted("shop/a", start), evicted("shop/b", start)})

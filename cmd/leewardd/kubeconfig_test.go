@@ -86,7 +86,7 @@ func TestAKubeconfigOfAFolderThatNoDaemonHasUsedSaysSo(t *testing.T) {
 	require.NotContains(t, second, said)
 }
 
-func TestAKubeconfigIsForSomebody(t *testing.T) {
+func TestAKubeconfigIsForAUser(t *testing.T) {
 	_, err := printed("kubeconfig", "--data-dir", t.TempDir())
 	require.ErrorContains(t, err, "at least one of the flags in the group [agent user] is required")
 	_, err = printed("kubeconfig", "--data-dir", t.TempDir(), "--agent", "m1,m2")

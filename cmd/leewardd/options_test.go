@@ -117,7 +117,7 @@ func TestWhatIsPrintedIsAConfigurationThatSaysTheSame(t *testing.T) {
 	}
 }
 
-func TestEveryOptionIsKnownToWhoeverChecksAConfiguration(t *testing.T) {
+func TestEveryOptionIsKnownToTheCheckOfAConfiguration(t *testing.T) {
 	var names []string
 	new(options).asFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, config.FieldOf(flag.Name)) })
 	require.Equal(t, names, config.Options())

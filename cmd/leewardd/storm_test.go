@@ -13,8 +13,8 @@ import (
 // slowly lets ten workers evict twice a second, so that a storm lasts while people act.
 const slowly = "--resource-eviction-rate=2"
 
-// TestWhoeverStopsAStormStopsIt acts in the middle of one, on a daemon in a process of its own.
-func TestWhoeverStopsAStormStopsIt(t *testing.T) {
+// TestAUserWhoStopsAStormStopsIt acts in the middle of one, on a daemon in a process of its own.
+func TestAUserWhoStopsAStormStopsIt(t *testing.T) {
 	t.Parallel() // it waits
 	c := newCrowd(t, 1500, 10)
 	c.isStopped(c.inFolder(slowly), 20, func(float64, string) {})
@@ -40,8 +40,8 @@ func TestAStandbyTakesOverInTheMiddleOfAStorm(t *testing.T) {
 	c.isTakenOver(c.inEtcd(etcdtest.Start(t), slowly), 20, func(float64, string) {})
 }
 
-// TestAPauseThatNobodyLeadsToHearOfHolds has people pause when the leader was killed and no standby has taken over.
-func TestAPauseThatNobodyLeadsToHearOfHolds(t *testing.T) {
+// TestAPauseThatNoLeaderHearsOfHolds has people pause when the leader was killed and no standby has taken over.
+func TestAPauseThatNoLeaderHearsOfHolds(t *testing.T) {
 	t.Parallel() // it waits
 	c := newCrowd(t, 600, 10)
 	leader := c.inEtcd(etcdtest.Start(t), slowly)
@@ -77,7 +77,7 @@ func BenchmarkAStormAtItsPace(b *testing.B) {
 	}
 }
 
-// BenchmarkAStormIsStopped is TestWhoeverStopsAStormStopsIt, and TestAStandbyTakesOverInTheMiddleOfAStorm, of a large fleet at the
+// BenchmarkAStormIsStopped is TestAUserWhoStopsAStormStopsIt, and TestAStandbyTakesOverInTheMiddleOfAStorm, of a large fleet at the
 // default pace.
 func BenchmarkAStormIsStopped(b *testing.B) {
 	if testing.Short() {

@@ -48,7 +48,7 @@ func supervised(ctx context.Context, apart time.Duration, failures ...error) (re
 
 var panicked = &kernel.MachinePanic{Address: messages.Address{Kind: messages.KindBinding, Name: "default/web"}, Value: "broken", Stack: []byte("goroutine 1")}
 
-func TestMachinesThatFailAreMadeAnew(t *testing.T) {
+func TestMachinesThatFailAreRebuilt(t *testing.T) {
 	restarts, log, err := supervised(t.Context(), time.Second, panicked, errors.New("something else"))
 	require.NoError(t, err)
 	require.Equal(t, 2, restarts)

@@ -29,7 +29,7 @@ func TestAClusterThatNamesNoGradesHasNine(t *testing.T) {
 	}, begins)
 }
 
-func TestGradesAreLeftAsTheyAre(t *testing.T) {
+func TestGradesAreNotChanged(t *testing.T) {
 	s := karmada()
 	s.CustomizedClusterResourceModeling = true
 	c := &api.Cluster{Spec: api.ClusterSpec{ResourceModels: []api.ResourceModel{{Grade: 7}}}}

@@ -69,7 +69,7 @@ func TestWritesAreWhatKubectlWouldSend(t *testing.T) {
 	}, s.Requests()[2:])
 }
 
-func TestAFollowerIsToldOfEveryChangeAndStartsAnewWhereAWatchIsCut(t *testing.T) {
+func TestAFollowerIsToldOfEveryChangeAndStartsAgainWhereAWatchIsCut(t *testing.T) {
 	s := twoClusters(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -12,7 +12,7 @@ import (
 )
 
 // An answer goes to the cell of who asked, and must not reach another actor that has it by then.
-func TestAnAnswerReachesWhoeverIsAtTheAddressByThen(t *testing.T) {
+func TestAnAnswerReachesTheActorAtTheAddressByThen(t *testing.T) {
 	asker, other := binding("asker"), binding("other")
 	for _, c := range []struct {
 		name  string

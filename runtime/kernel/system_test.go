@@ -141,7 +141,7 @@ func TestAPIDIsOfOneActorOnly(t *testing.T) {
 	})
 }
 
-func TestAPIDOfNobody(t *testing.T) {
+func TestAPIDOfNoActor(t *testing.T) {
 	k := New(Config{})
 	defer k.Close()
 	_, ok := k.PID(someBinding)

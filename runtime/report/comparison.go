@@ -21,10 +21,10 @@ func tellComparisons(out *bytes.Buffer, r *replay.Run) {
 		fmt.Fprintln(out, "assumed:", journal.Printable(line))
 	}
 	if len(r.Compared) == 0 {
-		fmt.Fprintln(out, "no workload left a cluster, neither as recorded nor as replayed")
+		fmt.Fprintln(out, "no workload was evicted, neither as recorded nor as replayed")
 		return
 	}
-	rows := bytes.NewBufferString("WORKLOAD\tLEAVES\tRECORDED\tREPLAYED\tVERDICT\n")
+	rows := bytes.NewBufferString("WORKLOAD\tEVICTED FROM\tRECORDED\tREPLAYED\tVERDICT\n")
 	for i := range r.Compared {
 		c := &r.Compared[i]
 		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\t%s\n", journal.Printable(c.Binding), journal.Printable(c.Cluster), c.Recorded, c.Replayed, c.Verdict)
@@ -49,7 +49,7 @@ func agreements(all []replay.Comparison) string {
 		}
 	}
 	if texts == nil {
-		return "nothing moved"
+		return "no evictions"
 	}
 	return strings.Join(texts, ", ")
 }

@@ -33,11 +33,11 @@ func TestARecordingIsHeldAgainstItsReplayInATable(t *testing.T) {
 	))
 	require.Equal(t, `outage  profile leeward  seed 1
 
-WORKLOAD  LEAVES  RECORDED                                  REPLAYED                VERDICT
-shop/web  m1      00:01:00 for m2:2, m3, released 00:01:15  00:01:00, not released  differs
-shop/db   m1      00:01:00, back 00:01:01.500               stays                   recorded only
-shop/a    m1      00:01:00, not released                    00:01:00, not released  same
-shop/b    m1      00:01:00, not released                    00:01:00, not released  same
+WORKLOAD  EVICTED FROM  RECORDED                                     REPLAYED                    VERDICT
+shop/web  m1            00:01:00 to m2:2, m3, copy removed 00:01:15  00:01:00, copy not removed  differs
+shop/db   m1            00:01:00, withdrawn 00:01:01.500             not evicted                 recorded only
+shop/a    m1            00:01:00, copy not removed                   00:01:00, copy not removed  same
+shop/b    m1            00:01:00, copy not removed                   00:01:00, copy not removed  same
 
 compared: 2 same, 1 differs, 1 recorded only
 `, out.String())
@@ -46,7 +46,7 @@ compared: 2 same, 1 differs, 1 recorded only
 func TestARecordingInWhichNothingMovedSaysSo(t *testing.T) {
 	var out strings.Builder
 	write(t, &Transcript{W: &out}, comparing())
-	require.Equal(t, "outage  profile leeward  seed 1\n\nno workload left a cluster, neither as recorded nor as replayed\n\ncompared: nothing moved\n", out.String())
+	require.Equal(t, "outage  profile leeward  seed 1\n\nno workload was evicted, neither as recorded nor as replayed\n\ncompared: no evictions\n", out.String())
 }
 
 func TestComparisonsAreInTheDocument(t *testing.T) {

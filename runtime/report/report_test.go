@@ -76,13 +76,13 @@ Nothing moves.
 ✓  at 00:00:10 nginx is on m1:2
 `
 
-func TestOneRunIsAStory(t *testing.T) {
+func TestOneRunIsATranscript(t *testing.T) {
 	var out strings.Builder
 	write(t, &Transcript{W: &out}, passing("quiet"))
 	require.Equal(t, passingTranscript+"\npassed: 1 expectation held\n", out.String())
 }
 
-func TestAStoryIsATranscriptWithoutItsVerdict(t *testing.T) {
+func TestATimelineIsATranscriptWithoutItsVerdict(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, WriteTranscript(&out, passing("quiet"), journal.Style{}))
 	require.Equal(t, passingTranscript, out.String())
@@ -106,14 +106,14 @@ func TestARunThatEndedEarlySaysWhy(t *testing.T) {
 	require.Contains(t, out.String(), "by user\n\n✗  the run ended early:\n   binding: unknown message\n\nfailed: 1 error\nrepeat: ")
 }
 
-func TestSeveralStoriesEndInOneVerdict(t *testing.T) {
+func TestSeveralTranscriptsEndInOneVerdict(t *testing.T) {
 	var out strings.Builder
 	write(t, &Transcript{W: &out}, passing("a"), failing("b", 1))
 	require.Contains(t, out.String(), "passed: 1 expectation held\n\nb  profile leeward")
 	require.True(t, strings.HasSuffix(out.String(), "\n2 scenarios, 2 runs, 3 expectations: 1 failed, in 24.69ms\n"), out.String())
 }
 
-func TestAStoryIsColouredWhenAsked(t *testing.T) {
+func TestATimelineIsColouredWhenAsked(t *testing.T) {
 	var out strings.Builder
 	write(t, &Transcript{W: &out, Style: journal.Style{Colour: true}}, failing("a", 1))
 	require.Contains(t, out.String(), red+broken+plain+"  never")

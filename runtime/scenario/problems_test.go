@@ -195,7 +195,7 @@ func TestUnknownKindsOfEventsAreListed(t *testing.T) {
 	require.Contains(t, problems[0].Error(), "EvictionStarted, EvictionWithdrawn")
 }
 
-func TestAllProblemsComeAtOnce(t *testing.T) {
+func TestAllProblemsComeTogether(t *testing.T) {
 	_, problems := world(`  duration: -1s
   timeline:
   - {at: 1s, cordon: {cluster: eu-9}}

@@ -128,7 +128,7 @@ func TestStartUpTimesAreTheFleetsOwn(t *testing.T) {
 	require.InDelta(t, float64(20*time.Second), float64(r.FleetLatencies[3].P50), float64(20*time.Millisecond))
 }
 
-func TestThePaceIsLeftOutUnlessAskedFor(t *testing.T) {
+func TestThePaceIsOmittedUnlessAskedFor(t *testing.T) {
 	slow := func(c *storm.Config) { c.Set = []config.Override{override("resourceEvictionRate", "1")} }
 	require.Zero(t, run(t, small(t, slow)).FleetTime)
 	require.Positive(t, run(t, small(t, slow, func(c *storm.Config) { c.Paced = true })).FleetTime)

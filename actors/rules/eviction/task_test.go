@@ -83,7 +83,7 @@ func TestTaskForAReturn(t *testing.T) {
 	}, eviction.ForFailback(eviction.Origin{Cluster: "member2", Replicas: 2}, "backup"))
 }
 
-func TestPeopleMayHoldEvictionsButNoMoveByChoice(t *testing.T) {
+func TestUsersMayHoldEvictionsButNoMoveByChoice(t *testing.T) {
 	for reason, want := range map[string]bool{
 		api.EvictionReasonTaintUntolerated: true, api.EvictionReasonApplicationFailure: true,
 		api.EvictionReasonFailback: false, api.EvictionReasonRebalance: false, api.EvictionReasonReschedule: false,
@@ -132,7 +132,7 @@ func TestTaskForAnApplication(t *testing.T) {
 	require.ErrorIs(t, err, eviction.ErrNoGrace)
 }
 
-func TestOnlyDirectlyDeletesTheOldCopyAtOnce(t *testing.T) {
+func TestOnlyDirectlyDeletesTheOldCopyImmediately(t *testing.T) {
 	for mode, keeps := range map[api.PurgeMode]bool{api.PurgeGracefully: true, api.PurgeNever: true, api.PurgeDirectly: false, "": true} {
 		require.Equal(t, keeps, eviction.KeepsCopy(&api.GracefulEvictionTask{PurgeMode: mode}), mode)
 	}

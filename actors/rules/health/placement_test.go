@@ -16,7 +16,7 @@ type (
 	targets = []health.Target
 )
 
-func TestPlacementStands(t *testing.T) {
+func TestPlacementIsKept(t *testing.T) {
 	two := targets{{"m1", 2, 0, 1}, {"m2", 1, 0, 4}}
 	for _, c := range []struct {
 		name      string

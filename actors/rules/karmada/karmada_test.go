@@ -62,7 +62,7 @@ func TestTolerationsComeFromThePlacementOrFromTheAppliedOne(t *testing.T) {
 	require.True(t, known, "no placement has no tolerations")
 }
 
-func TestSicknessCountsFromItsFirstReportOrFromTheFirstSight(t *testing.T) {
+func TestUnhealthyCountsFromItsFirstReportOrFromTheFirstSight(t *testing.T) {
 	exact := karmada.Of(&messages.Settings{PersistentFailoverTimers: true})
 	evict, _ := exact.Unhealthy(noon, noon, 0, noon)
 	require.True(t, exact.PersistentTimers() && evict)

@@ -43,7 +43,7 @@ func heldBy(f *placement.Fleet, r *api.ReplicaRequirements) int {
 	return holds
 }
 
-func TestRoom(t *testing.T) {
+func TestCapacity(t *testing.T) {
 	plenty := resources("cpu", "10", "memory", "10Gi", "pods", "100")
 	tests := []struct {
 		name         string
@@ -72,7 +72,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-func TestUnlimitedRoomIsTheWorkloadsOwnSize(t *testing.T) {
+func TestUnlimitedCapacityIsTheWorkloadsOwnSize(t *testing.T) {
 	endless := resources("pods", "9999999999")
 	planner := plannerOver(reporting(&api.ResourceSummary{Allocatable: endless}), cluster("b", 40))
 	d := planner.Plan(noon, workload(spreading(dynamic), 20))

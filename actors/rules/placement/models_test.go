@@ -27,7 +27,7 @@ func counting(name string, nodes ...int) *messages.ClusterView {
 	return v
 }
 
-func TestRoomByGradesOfNodes(t *testing.T) {
+func TestCapacityByGradesOfNodes(t *testing.T) {
 	asking := func(list corev1.ResourceList) *api.ReplicaRequirements {
 		return &api.ReplicaRequirements{ResourceRequest: list}
 	}

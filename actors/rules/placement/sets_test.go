@@ -70,7 +70,7 @@ func TestASetGoesWholeToEveryClusterChosen(t *testing.T) {
 	}
 }
 
-func TestTheClusterWithMostRoomForSetsIsChosen(t *testing.T) {
+func TestTheClusterWithMostCapacityForSetsIsChosen(t *testing.T) {
 	one := spreading(nil, spread(api.SpreadByCluster, 1, 1))
 	views := []*messages.ClusterView{sized("a", 99, "7"), sized("b", 12, "99"), sized("c", 99, "20"), sized("d", 1000, "1")}
 	for _, test := range []struct {
@@ -90,7 +90,7 @@ func TestTheClusterWithMostRoomForSetsIsChosen(t *testing.T) {
 	}
 }
 
-func TestAClusterWithoutRoomForAllComponentsIsRejected(t *testing.T) {
+func TestAClusterWithoutCapacityForAllComponentsIsRejected(t *testing.T) {
 	views := []*messages.ClusterView{
 		sized("a", 99, "6"), sized("b", 3, "99"), sized("c", 3, "6"), cluster("d", 99), counting("e", 0, 9, 0, 0), sized("f", 0, "0"), justEnough("g"),
 	}
@@ -115,7 +115,7 @@ func TestASetOfNothingNeedsAPod(t *testing.T) {
 	require.Equal(t, []string{"a"}, clustersOf(exact(cluster("a", 1), cluster("b", 0)).Plan(noon, whole(set, nil)).Targets))
 }
 
-func TestReservedSetsLeaveLessRoom(t *testing.T) {
+func TestReservedSetsLeaveLessCapacity(t *testing.T) {
 	f := fleetOf(sized("a", 99, "20"))
 	planner := placement.NewPlanner(f, &messages.Settings{ExactComponentSets: true}, 0)
 	fits := func() bool { return planner.Plan(noon, whole(job(), nil)).Reason == "" }

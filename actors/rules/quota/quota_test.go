@@ -130,7 +130,7 @@ func TestLessIsLessOfAnyResource(t *testing.T) {
 	}
 }
 
-func TestAPlacementMayNotExceedWhatIsLeft(t *testing.T) {
+func TestAPlacementMayNotExceedWhatRemains(t *testing.T) {
 	limits := amounts("memory", "8Gi", "cpu", "5")
 	each := requesting("cpu", "1", "memory", "1Gi")
 	for name, c := range map[string]struct {

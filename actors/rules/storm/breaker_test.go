@@ -163,7 +163,7 @@ func TestATrialThatDidNotBeginIsGivenToAnother(t *testing.T) {
 	require.True(t, b.Lets(half))
 }
 
-func TestATrialThatIsOverIsGivenToNobody(t *testing.T) {
+func TestATrialThatIsOverIsNotGivenAgain(t *testing.T) {
 	b := onTrial()
 	require.Equal(t, 2, taken(b, half.Cooldown, 2, 8, half))
 	b.End("b", "m1", true)
@@ -176,7 +176,7 @@ func TestATrialThatIsOverIsGivenToNobody(t *testing.T) {
 	require.Equal(t, 2, b.Serving(), "the cluster is left once more")
 }
 
-func TestABreakerThatClosesCountsAnew(t *testing.T) {
+func TestABreakerThatClosesCountsAgain(t *testing.T) {
 	b := onTrial()
 	taken(b, half.Cooldown, 1, 8, half)
 	b.End("b", "m1", true)
@@ -208,7 +208,7 @@ func TestWhatDidNotGoDoesNotCount(t *testing.T) {
 }
 
 // A workload that is scaled to zero gives its permit back and leaves no copy: nothing of nothing is not too much.
-func TestABreakerClosesWhereNoCopyIsLeft(t *testing.T) {
+func TestABreakerClosesWhereNoCopyRemains(t *testing.T) {
 	none := half
 	none.Least = 0
 	b := &storm.Breaker{}

@@ -72,7 +72,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-func TestEditsNeverShareARoomyArray(t *testing.T) {
+func TestEditsNeverShareAnArrayWithSpareCapacity(t *testing.T) {
 	roomy := make([]corev1.Taint, 1, 8)
 	roomy[0] = corev1.Taint{Key: "a", Effect: noSchedule}
 	one, _ := taint.Add(roomy, corev1.Taint{Key: "b", Effect: noSchedule})

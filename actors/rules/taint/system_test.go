@@ -95,7 +95,7 @@ func TestLegacyTwinsComeAfterTheTimeout(t *testing.T) {
 	}
 }
 
-func TestADrainedClusterTakesNothingNewAndIsLeft(t *testing.T) {
+func TestADrainedClusterTakesNothingNewAndIsEvictedFrom(t *testing.T) {
 	add := func(effect corev1.TaintEffect, key string) taint.Swap { return taint.Swap{Effect: effect, Add: key} }
 	remove := func(effect corev1.TaintEffect, key string) taint.Swap {
 		return taint.Swap{Effect: effect, Remove: []string{key}}

@@ -115,7 +115,7 @@ func doorOf(t *testing.T, folder string) door {
 }
 
 // Both sides of a door say the same, what is allowed is also used, and nothing else is.
-func TestRoomsImportWhatTheirDocsSay(t *testing.T) {
+func TestFoldersOfRuntimeImportWhatTheirDocsSay(t *testing.T) {
 	imported, importing := map[string]map[string]bool{}, map[string]map[string]bool{}
 	for name, all := range imports(t) {
 		for _, other := range all {
@@ -141,7 +141,7 @@ func note(all map[string]map[string]bool, key, value string) {
 	all[key][value] = true
 }
 
-func TestRoomsImportOneAnotherInOneDirection(t *testing.T) {
+func TestFoldersOfRuntimeImportOneAnotherInOneDirection(t *testing.T) {
 	above := map[string][]string{}
 	for _, folder := range rooms(t) {
 		above[folder] = doorOf(t, folder).imports

@@ -147,7 +147,7 @@ func (p *play) told(text string) {
 	}
 }
 
-func TestAnAgentThatBeginsAnewFindsItsCopiesRunning(t *testing.T) {
+func TestAnAgentThatBeginsAgainFindsItsCopiesRunning(t *testing.T) {
 	s := clienttest.New(t, map[string]string{nginx: work(1, 2, "")})
 	p := begin(t, s, nil)
 	p.serves("Unhealthy", "0", "1")

@@ -127,7 +127,7 @@ func words(lines []*incident.Line) []string {
 	return all
 }
 
-func TestWhatStandsIsWrittenAndThenEachChange(t *testing.T) {
+func TestWhatExistsIsWrittenAndThenEachChange(t *testing.T) {
 	s := clienttest.New(t, map[string]string{clusters + "/m1": member})
 	told := make(chan string, 10)
 	r := record(t, s, func(c *recorder.Config) {
@@ -207,7 +207,7 @@ func TestAWatchThatIsCutGoesOnWhereItEnded(t *testing.T) {
 	require.Equal(t, []string{"MODIFIED m1"}, words(r.until(t, incident.Modified)))
 }
 
-func TestAServerThatForgotIsListedAnewAndTheFileSaysSo(t *testing.T) {
+func TestAServerThatForgotIsListedAgainAndTheFileSaysSo(t *testing.T) {
 	s := clienttest.New(t, map[string]string{clusters + "/m1": member})
 	r := record(t, s, nil, "clusters")
 	r.until(t, incident.Listed)

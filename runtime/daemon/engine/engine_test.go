@@ -111,7 +111,7 @@ func next(t *testing.T, c *engine.Cursor) []string {
 	return told(changes)
 }
 
-func TestAWriteIsCheckedAgainstWhatStands(t *testing.T) {
+func TestAWriteIsCheckedAgainstWhatIsStored(t *testing.T) {
 	create, a2, b := engine.Create, mapKey("a"), mapKey("b")
 	for name, c := range map[string]struct {
 		write []engine.Write
@@ -378,8 +378,8 @@ func (s slow) Sync() error {
 	return nil
 }
 
-// TestManyObjectsGoAtOnce has more of them due at one instant than go in one batch.
-func TestManyObjectsGoAtOnce(t *testing.T) {
+// TestManyObjectsGoTogether has more of them due at one instant than go in one batch.
+func TestManyObjectsGoTogether(t *testing.T) {
 	var batches []int
 	now := clock.NewMock()
 	e, err := engine.Open(engine.Config{Resources: resources(0), Clock: now, Committed: func(n int, _ time.Duration) { batches = append(batches, n) }})

@@ -404,8 +404,8 @@ func TestWhoMeetsAnotherWriteHearsOfItFirst(t *testing.T) {
 	require.EqualValues(t, 1, a.Version())
 }
 
-// TestCommitsThatAreHeardOfAtOnceAreAnsweredEach with their own versions.
-func TestCommitsThatAreHeardOfAtOnceAreAnsweredEach(t *testing.T) {
+// TestCommitsThatAreHeardOfTogetherAreAnsweredEach with their own versions.
+func TestCommitsThatAreHeardOfTogetherAreAnsweredEach(t *testing.T) {
 	h, asked := newHub(), make(chan struct{}, 2)
 	a := join(t, h, nil)
 	h.silence()
@@ -502,7 +502,7 @@ func TestWhatExpiresIsTriedAgainInASecond(t *testing.T) {
 	require.Nil(t, changes[0].Object)
 }
 
-func TestASharedStoreTakesSoMuchAtOnce(t *testing.T) {
+func TestASharedStoreTakesSoMuchInOneWrite(t *testing.T) {
 	h := newHub()
 	a := join(t, h, nil)
 	var writes []engine.Write

@@ -76,8 +76,8 @@ func TestALeaderOfWhatIsReplacedDecidesNothing(t *testing.T) {
 	require.ErrorAs(t, r.Follow().Begin(term, engine.Create(key("one"), configMap("one", "1")))(), new(*engine.Deposed))
 }
 
-// TestWhoeverIsKilledWhileFillingCanTryAgain shows what each step leaves: nothing that a daemon would take for a fleet.
-func TestWhoeverIsKilledWhileFillingCanTryAgain(t *testing.T) {
+// TestAProcessThatIsKilledWhileFillingCanTryAgain shows what each step leaves: nothing that a daemon would take for a fleet.
+func TestAProcessThatIsKilledWhileFillingCanTryAgain(t *testing.T) {
 	s, all := opened(t, etcdtest.Start(t)), records(250)
 	begun, err := s.beginToFill(t.Context(), false)
 	require.NoError(t, err)

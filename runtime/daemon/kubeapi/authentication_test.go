@@ -121,7 +121,7 @@ func TestATokenOfATrustedIssuerIsAUser(t *testing.T) {
 	}
 }
 
-func TestWhoIsToBeKnownMustBeClear(t *testing.T) {
+func TestAUserMustBeKnownClearly(t *testing.T) {
 	const kind = "apiVersion: apiserver.config.k8s.io/v1\nkind: "
 	for name, c := range map[string]struct {
 		change func(*kubeapi.Config)

@@ -162,9 +162,9 @@ func TestWhatAKilledDaemonHadToCollectIsCollectedAtTheNextStart(t *testing.T) {
 	start(t, e, t.TempDir(), "127.0.0.1:0").left()
 }
 
-// TestWhatIsOrphanedStaysWhoeverIsLookedAtFirst shows a daemon that was killed before it let the owner go: the child comes
+// TestWhatIsOrphanedStaysWhicheverIsLookedAtFirst shows a daemon that was killed before it let the owner go: the child comes
 // before it in any list.
-func TestWhatIsOrphanedStaysWhoeverIsLookedAtFirst(t *testing.T) {
+func TestWhatIsOrphanedStaysWhicheverIsLookedAtFirst(t *testing.T) {
 	e := open(t)
 	leave(t, e, ownedBy("child", "owner", "2"), goingWith("owner", metav1.FinalizerOrphanDependents))
 	d := start(t, e, t.TempDir(), "127.0.0.1:0")

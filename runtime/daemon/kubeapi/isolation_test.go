@@ -388,7 +388,7 @@ func attempts(t *testing.T, at dynamic.ResourceInterface, r *catalog.Resource, n
 	return did
 }
 
-func TestOnlyAnAdministratorActsAsSomebodyElse(t *testing.T) {
+func TestOnlyAnAdministratorActsAsAnotherUser(t *testing.T) {
 	d := serve(t)
 	for name, c := range map[string]struct {
 		user kubeapi.User

@@ -71,7 +71,7 @@ func (c *candidate) lease(t *testing.T) (*coordinationv1.Lease, int64) {
 	return o.(*coordinationv1.Lease), version
 }
 
-func TestWhoGivesUpStandsAgain(t *testing.T) {
+func TestALeaderThatGivesUpStartsAgain(t *testing.T) {
 	a := stand(t, etcdtest.Start(t), "a")
 	a.run(t)
 	first := <-a.terms

@@ -230,7 +230,7 @@ func TestBeforeAFleetRunsOnlyTheProcessIsMeasured(t *testing.T) {
 	require.Equal(t, 1.0, f.value("config_reloads_total/refused"))
 }
 
-func TestMachinesThatDoNotAnswerAreLeftOut(t *testing.T) {
+func TestMachinesThatDoNotAnswerAreOmitted(t *testing.T) {
 	f := newFixture(t)
 	fleet, err := live.Open(t.Context(), live.Config{Engine: f.engine, Clock: f.clock, Log: zerolog.Nop()})
 	require.NoError(t, err)

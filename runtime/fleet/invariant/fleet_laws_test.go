@@ -64,7 +64,7 @@ func TestTheLastCopyThatServesIsKept(t *testing.T) {
 	})
 }
 
-func TestNoClusterIsLeftButByATask(t *testing.T) {
+func TestNoClusterIsEvictedFromWithoutATask(t *testing.T) {
 	graceful := messages.Settings{GracefulMoves: true}
 	both := []api.TargetCluster{{Name: "m1", Replicas: 1}, {Name: "m2", Replicas: 1}}
 	moved := &messages.Scheduled{Binding: "d/web", Clusters: both, Before: []api.TargetCluster{{Name: "m3", Replicas: 2}}}

@@ -12,7 +12,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-func TestWhatPeopleHoldStays(t *testing.T) {
+func TestWhatUsersHoldStays(t *testing.T) {
 	held := func(until time.Duration) *api.Hold {
 		return &api.Hold{Reason: "repair", Until: &metav1.Time{Time: start.Add(until)}}
 	}

@@ -22,7 +22,7 @@ func arrives(name messages.BindingName, reason string) []messages.Fact {
 }
 
 // All bindings of the fleet leave m1 for m2, each when the facts say so, and the copy of d/a is heard of.
-func TestAClusterStartsSoManyAtOnce(t *testing.T) {
+func TestAClusterStartsSoManyTogether(t *testing.T) {
 	const must, may = api.EvictionReasonTaintUntolerated, api.EvictionReasonReschedule
 	one, two := messages.Settings{GracefulEvictionTimeout: time.Hour, MaxStartingPerCluster: 1}, messages.Settings{GracefulEvictionTimeout: time.Hour, MaxStartingPerCluster: 2}
 	none := messages.Settings{GracefulEvictionTimeout: time.Hour}

@@ -38,7 +38,7 @@ func textOf(t *testing.T, j *Journal, s Style) string {
 	return out.String()
 }
 
-func TestAStoryHasColumnsAndItsReasons(t *testing.T) {
+func TestATimelineHasColumnsAndItsReasons(t *testing.T) {
 	require.Equal(t, ""+
 		"00:00:00  Deployment default/web    created\n"+
 		"00:00:00  member1                   tainted             down:NoExecute      policy down; condition Ready=False (NetworkDown: link lost)\n"+
@@ -73,7 +73,7 @@ func TestALongCellMovesOnlyItsOwnLine(t *testing.T) {
 		"00:00:00  d/web                     scheduled           m1\n", textOf(t, j, Style{}))
 }
 
-func TestAStoryTellsOfHealthOnlyWhenItTurns(t *testing.T) {
+func TestATimelineTellsOfHealthOnlyWhenItTurns(t *testing.T) {
 	j := New(start)
 	health := func(at time.Duration, cluster messages.ClusterName, h api.ResourceHealth) {
 		j.Append(after(at), messages.Address{}, &messages.HealthChanged{Binding: "d/web", Cluster: cluster, Health: h})
@@ -100,7 +100,7 @@ func TestACopyThatCameBackHasLostNothing(t *testing.T) {
 	require.Empty(t, textOf(t, j, Style{}))
 }
 
-func TestAStoryTellsWhatIsCreatedTogetherKindByKind(t *testing.T) {
+func TestATimelineTellsWhatIsCreatedTogetherKindByKind(t *testing.T) {
 	j := New(start)
 	create := func(at time.Duration, objects ...string) {
 		for _, o := range objects {

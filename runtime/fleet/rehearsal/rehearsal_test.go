@@ -100,7 +100,7 @@ func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
 	require.Equal(t, []string{"preview: 1 binding would be evicted, in 5m0s"}, rehearsal.Warnings(s, f.Now))
 }
 
-func TestAPreviewOfAClusterThatIsToBeDrainedSaysWhatIsEvicted(t *testing.T) {
+func TestAPreviewOfADrainSaysWhatIsEvicted(t *testing.T) {
 	f := standing(t)
 	drained := api.Copy(f.Objects[0]).(*api.Cluster)
 	require.Equal(t, "m1", drained.Name)

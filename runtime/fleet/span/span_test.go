@@ -51,7 +51,7 @@ func TestParseRejects(t *testing.T) {
 	}
 }
 
-func TestStringIsWhatPeopleWrite(t *testing.T) {
+func TestStringIsWhatUsersWrite(t *testing.T) {
 	for want, d := range map[string]time.Duration{
 		"0s":      0,
 		"1.5s":    1500 * time.Millisecond,

@@ -84,7 +84,7 @@ func TestBindingUpdatedKeepsWhatIsDecidedAboutTheBinding(t *testing.T) {
 	require.Equal(t, generation+1, b.Meta.Generation, "another policy with the same wishes is no change of spec")
 }
 
-func TestAPolicyClaimsABindingThatPeopleMade(t *testing.T) {
+func TestAPolicyClaimsABindingThatUsersMade(t *testing.T) {
 	s := store.New(1)
 	s.Put(&api.ResourceBinding{
 		TypeMeta:   typeMeta(api.WorkGroupVersion, "ResourceBinding"),

@@ -45,7 +45,7 @@ func TestTheHistoryTellsAWithdrawal(t *testing.T) {
 	require.Equal(t, "withdrawn", f.Binding(web).Status.FailoverHistory[0].Outcome)
 }
 
-func TestTheHistoryTellsATaskThatPeopleDeleted(t *testing.T) {
+func TestTheHistoryTellsATaskThatUsersDeleted(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1"), unhealthyEviction("member1"))
 	f.Binding(web).Spec.GracefulEvictionTasks = nil
@@ -55,7 +55,7 @@ func TestTheHistoryTellsATaskThatPeopleDeleted(t *testing.T) {
 	f.requireNoChange(webKey, deleted)
 }
 
-func TestADepartureFromAClusterThatIsBeingLeftIsTheSame(t *testing.T) {
+func TestAnEvictionFromAClusterThatIsBeingEvictedFromIsTheSame(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1"), unhealthyEviction("member1"), f.placed("member1"), unhealthyEviction("member1"))
 	require.Len(t, f.Binding(web).Status.FailoverHistory, 1)

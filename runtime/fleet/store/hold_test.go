@@ -11,7 +11,7 @@ import (
 	"leeward/runtime/fleet/store"
 )
 
-func TestTheGovernorShowsWhatPeopleHold(t *testing.T) {
+func TestTheGovernorShowsWhatUsersHold(t *testing.T) {
 	f := newFleet(t)
 	ofWeb, onM1 := messages.HoldScope{Binding: web}, messages.HoldScope{Cluster: "m1"}
 	f.SetPause(&api.Hold{Reason: "network"})

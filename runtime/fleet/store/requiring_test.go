@@ -9,7 +9,7 @@ import (
 	"leeward/messages/api"
 )
 
-func TestWhoRequiresABindingStandsInOrder(t *testing.T) {
+func TestWhatRequiresABindingIsListedInOrder(t *testing.T) {
 	f := newFleet(t)
 	on := []api.TargetCluster{{Name: "member1"}}
 	needed := func(by messages.BindingName, clusters []api.TargetCluster) {

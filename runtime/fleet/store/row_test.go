@@ -23,7 +23,7 @@ type row struct {
 func (r *row) Object() api.Object { return r.object }
 func (r *row) Version() int64     { return r.version }
 
-func TestABindingIsTheRowsUnlessSomethingIsToBeMadeOfIt(t *testing.T) {
+func TestABindingIsTheRowsUnlessSomethingIsMadeOfIt(t *testing.T) {
 	f := newFleet(t)
 	f.apply(f.placed("member1"), healthy("member1", 2))
 	stored := f.Snapshot(webKey).(*api.ResourceBinding)

@@ -151,7 +151,7 @@ func TestBindingsAreKnownByName(t *testing.T) {
 	}
 }
 
-func TestABindingMadeByPeopleIsReadWhole(t *testing.T) {
+func TestABindingMadeByUsersIsReadWhole(t *testing.T) {
 	s := store.New(1)
 	s.Put(&api.ResourceBinding{
 		TypeMeta: typeMeta(api.WorkGroupVersion, "ResourceBinding"),

@@ -57,7 +57,7 @@ func TestAPolicyCountsItsClusters(t *testing.T) {
 	}
 }
 
-func TestAPolicyCountsAnewWhenItIsApplied(t *testing.T) {
+func TestAPolicyCountsAgainWhenItIsApplied(t *testing.T) {
 	f := newFleet(t)
 	gold := cluster("gold")
 	gold.Labels = map[string]string{"tier": "gold"}

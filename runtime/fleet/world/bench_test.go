@@ -162,7 +162,7 @@ func liveMiB() float64 {
 	return float64(m.HeapAlloc) / (1 << 20)
 }
 
-func TestADarkRegionIsLeftAndNothingIsLost(t *testing.T) {
+func TestADarkRegionIsEvictedFromAndNothingIsLost(t *testing.T) {
 	w := fleet{clusters: 20, bindings: 200, dark: 6}.dayInTheDark(t, kernel.Seeded)
 	defer w.Close()
 	left, ended := 0, 0

@@ -42,7 +42,7 @@ func TestADeletedWorkloadLeavesNothingBehind(t *testing.T) {
 	require.False(t, w.Delete(appKey))
 }
 
-func TestAWorkloadThatIsDeletedAndMadeAgainAtOnceRuns(t *testing.T) {
+func TestAWorkloadThatIsDeletedAndMadeAgainImmediatelyRuns(t *testing.T) {
 	w := small(t, true)
 	require.True(t, w.Delete(appKey))
 	require.NoError(t, w.Apply(deployment(0)))
@@ -55,7 +55,7 @@ func TestAWorkloadThatIsDeletedAndMadeAgainAtOnceRuns(t *testing.T) {
 	require.Equal(t, int32(6), w.Store().Binding("default/app00000-deployment").Spec.Replicas)
 }
 
-func TestABindingThatIsDeletedIsMadeAnewOfItsResource(t *testing.T) {
+func TestABindingThatIsDeletedIsCreatedAgainOfItsResource(t *testing.T) {
 	w := small(t, true)
 	key := api.Key{APIVersion: api.WorkGroupVersion, Kind: "ResourceBinding", Namespace: "default", Name: "app00000-deployment"}
 	before := w.Store().Binding("default/app00000-deployment").Spec.Clusters
@@ -103,7 +103,7 @@ func TestABindingThatIsAppliedInPlaceOfOneThatEndsStays(t *testing.T) {
 	}
 }
 
-func TestADeletedClusterIsLeftAndGoes(t *testing.T) {
+func TestADeletedClusterIsEvictedFromAndDisappears(t *testing.T) {
 	w := small(t, true)
 	gone := w.Store().Binding("default/app00000-deployment").Spec.Clusters[0].Name
 	require.True(t, w.Delete(api.Key{APIVersion: api.ClusterGroupVersion, Kind: "Cluster", Name: gone}))

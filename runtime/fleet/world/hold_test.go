@@ -40,7 +40,7 @@ func TestAHoldIsAnAnnotationUntilItIsLifted(t *testing.T) {
 	require.Empty(t, w.Store().Cluster(onCluster.Cluster).Annotations)
 }
 
-func TestNobodyHoldsWhatIsNotThere(t *testing.T) {
+func TestNoHoldIsPlacedOnWhatDoesNotExist(t *testing.T) {
 	w := small(t, true)
 	hold := &api.Hold{Reason: "migration"}
 	require.EqualError(t, w.Hold(messages.HoldScope{Binding: "default/gone"}, hold), "hold evictions of ResourceBinding default/gone: there is no such object")
@@ -61,7 +61,7 @@ func TestAHoldGoesWithItsObject(t *testing.T) {
 	require.Empty(t, w.Store().Governor().Releases)
 }
 
-func TestWhatPeopleTakeBackAsTheEngineDiesIsOver(t *testing.T) {
+func TestWhatUsersTakeBackAsTheEngineDiesIsOver(t *testing.T) {
 	w := small(t, true)
 	require.NoError(t, w.Hold(messages.HoldScope{}, &api.Hold{Reason: "network"}))
 	require.NoError(t, w.Hold(ofApp, &api.Hold{Reason: "migration"}))

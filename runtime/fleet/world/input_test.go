@@ -11,7 +11,7 @@ import (
 	"leeward/runtime/fleet/world"
 )
 
-func TestAllSettingsMayChangeAtOnce(t *testing.T) {
+func TestAllSettingsMayChangeTogether(t *testing.T) {
 	settings, err := config.Profile("leeward")
 	require.NoError(t, err)
 	w := world.New(world.Config{Settings: settings})

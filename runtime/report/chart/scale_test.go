@@ -69,7 +69,7 @@ func TestPlacesAreSharesOfTheWidth(t *testing.T) {
 	require.Equal(t, "0%", Share(0).String())
 }
 
-func TestInstantsHaveRoomAndTheRestGoesByTheClock(t *testing.T) {
+func TestInstantsHaveWidthAndTheRestGoesByTheClock(t *testing.T) {
 	a := NewInstants([]time.Duration{time.Hour, 2 * time.Second, time.Second, time.Second})
 	require.Equal(t, []time.Duration{0, time.Second, 2 * time.Second, time.Hour}, a.instants)
 	require.InDelta(t, 0, a.At(0), 1e-9)
@@ -82,7 +82,7 @@ func TestInstantsHaveRoomAndTheRestGoesByTheClock(t *testing.T) {
 	}
 }
 
-func TestTicksOfInstantsLeaveRoomForWords(t *testing.T) {
+func TestTicksOfInstantsLeaveSpaceForWords(t *testing.T) {
 	a := NewInstants([]time.Duration{time.Second, 2 * time.Second, time.Minute, time.Hour})
 	require.Equal(t, []time.Duration{0, 2 * time.Second, time.Hour}, a.Ticks(0.25))
 }

@@ -198,7 +198,7 @@ func TestWhatLastsIsABar(t *testing.T) {
 	}
 }
 
-func TestABarHasItsStory(t *testing.T) {
+func TestABarHasItsDetails(t *testing.T) {
 	j := journal.New(start)
 	cause := api.TaintCause{Policy: "p", Because: "Ready=False"}
 	j.Append(start, messages.Address{}, &messages.TaintAdded{Cluster: "m1", Taint: down, Cause: cause})

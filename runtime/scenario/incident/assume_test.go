@@ -90,7 +90,7 @@ func TestSettingsOfAKarmadaAreInferredFromWhatItDid(t *testing.T) {
 	}
 }
 
-func TestNothingIsAssumedWhereSomebodySaysIt(t *testing.T) {
+func TestNothingIsAssumedWhereAUserSaysIt(t *testing.T) {
 	i := recorded(t, line(incident.Stood, 0, runsWith("karmada", "gracefulEvictionTimeout=5m")), line(incident.Stood, 0, failedPolicy, manager))
 	require.Nil(t, i.Assumed(), "the Governor does")
 	i = recorded(t, line(incident.Stood, 0, failedPolicy, manager))

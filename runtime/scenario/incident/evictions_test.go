@@ -34,15 +34,15 @@ func TestDeparturesAreReadOffPlacements(t *testing.T) {
 		lines []string
 		want  []string
 	}{
-		"one leaves, another takes over":     {[]string{placed(1, m12, nil), placed(5, m13, []string{"m2"}), placed(9, m13, nil)}, []string{"m2: 00:00:05 for m3:2, released 00:00:09"}},
-		"who takes over is found later":      {[]string{placed(1, m12, nil), placed(5, m1, []string{"m2"}), placed(7, m13, []string{"m2"})}, []string{"m2: 00:00:05 for m3:2, not released"}},
-		"those who were there take more":     {[]string{placed(1, m12, nil), placed(5, []string{"m1:4"}, []string{"m2"}), placed(9, []string{"m1:4"}, nil)}, []string{"m2: 00:00:05 for m1:2, released 00:00:09"}},
-		"nobody takes over":                  {[]string{placed(1, m1, nil), placed(5, nil, []string{"m1"})}, []string{"m1: 00:00:05, not released"}},
-		"a copy is let go at once":           {[]string{placed(1, m1, nil), placed(5, m2, nil)}, []string{"m1: 00:00:05 for m2:2, released 00:00:05"}},
-		"a task is taken back":               {[]string{placed(1, m12, nil), placed(5, m13, []string{"m2"}), placed(9, m12, nil)}, []string{"m2: 00:00:05 for m3:2, back 00:00:09", "m3: 00:00:09 for m2:2, released 00:00:09"}},
-		"two at once":                        {[]string{placed(1, m12, nil), placed(5, []string{"m3:2", "m4:2"}, []string{"m1", "m2"})}, []string{"m1: 00:00:05 for m3:2, m4:2, not released", "m2: 00:00:05 for m3:2, m4:2, not released"}},
-		"the same one again":                 {[]string{placed(1, m12, nil), placed(2, m1, []string{"m2"}), placed(3, m1, nil), placed(4, m12, nil), placed(5, m1, []string{"m2"})}, []string{"m2: 00:00:02, released 00:00:03", "m2: 00:00:05, not released"}},
-		"one that was leaving when it began": {[]string{line(incident.Stood, 0, binding("", m23, []string{"m1"})), placed(5, m23, nil)}, []string{"m1: 00:00:00, released 00:00:05"}},
+		"one leaves, another takes over":     {[]string{placed(1, m12, nil), placed(5, m13, []string{"m2"}), placed(9, m13, nil)}, []string{"m2: 00:00:05 to m3:2, copy removed 00:00:09"}},
+		"who takes over is found later":      {[]string{placed(1, m12, nil), placed(5, m1, []string{"m2"}), placed(7, m13, []string{"m2"})}, []string{"m2: 00:00:05 to m3:2, copy not removed"}},
+		"those who were there take more":     {[]string{placed(1, m12, nil), placed(5, []string{"m1:4"}, []string{"m2"}), placed(9, []string{"m1:4"}, nil)}, []string{"m2: 00:00:05 to m1:2, copy removed 00:00:09"}},
+		"nobody takes over":                  {[]string{placed(1, m1, nil), placed(5, nil, []string{"m1"})}, []string{"m1: 00:00:05, copy not removed"}},
+		"a copy is let go at once":           {[]string{placed(1, m1, nil), placed(5, m2, nil)}, []string{"m1: 00:00:05 to m2:2, copy removed 00:00:05"}},
+		"a task is taken back":               {[]string{placed(1, m12, nil), placed(5, m13, []string{"m2"}), placed(9, m12, nil)}, []string{"m2: 00:00:05 to m3:2, withdrawn 00:00:09", "m3: 00:00:09 to m2:2, copy removed 00:00:09"}},
+		"two at once":                        {[]string{placed(1, m12, nil), placed(5, []string{"m3:2", "m4:2"}, []string{"m1", "m2"})}, []string{"m1: 00:00:05 to m3:2, m4:2, copy not removed", "m2: 00:00:05 to m3:2, m4:2, copy not removed"}},
+		"the same one again":                 {[]string{placed(1, m12, nil), placed(2, m1, []string{"m2"}), placed(3, m1, nil), placed(4, m12, nil), placed(5, m1, []string{"m2"})}, []string{"m2: 00:00:02, copy removed 00:00:03", "m2: 00:00:05, copy not removed"}},
+		"one that was leaving when it began": {[]string{line(incident.Stood, 0, binding("", m23, []string{"m1"})), placed(5, m23, nil)}, []string{"m1: 00:00:00, copy removed 00:00:05"}},
 		"a binding that is deleted":          {[]string{placed(1, m1, nil), line(incident.Deleted, 5, binding("", m1, nil)), line(incident.Added, 6, binding("", m2, nil))}, nil},
 		"a binding that is being deleted":    {[]string{placed(1, m1, nil), line(incident.Modified, 5, binding(`, "deletionTimestamp": "2026-11-21T12:00:05Z"`, nil, nil))}, nil},
 		"a move without a change":            {[]string{placed(1, m12, nil), placed(2, m12, nil)}, nil},
@@ -86,14 +86,14 @@ func TestDeparturesAreReadOffFacts(t *testing.T) {
 		"a handover": {[]messages.Fact{
 			&messages.BindingCreated{Binding: web}, &messages.Scheduled{Binding: web, Clusters: on("m1", "m2")}, leaves("m2"),
 			&messages.Scheduled{Binding: web, Clusters: on("m1", "m3")}, &messages.TaintAdded{}, &messages.EvictionEnded{Binding: web, Cluster: "m2"},
-		}, []string{"m2: 00:00:02 for m3:2, released 00:00:05"}},
+		}, []string{"m2: 00:00:02 to m3:2, copy removed 00:00:05"}},
 		"one that is taken back": {[]messages.Fact{
 			&messages.Scheduled{Binding: web, Clusters: on("m1")}, leaves("m1"), &messages.EvictionWithdrawn{Binding: web, Cluster: "m1", Clusters: on("m1")},
-		}, []string{"m1: 00:00:01, back 00:00:02"}},
+		}, []string{"m1: 00:00:01, withdrawn 00:00:02"}},
 		"a placement that is void": {[]messages.Fact{
 			&messages.Scheduled{Binding: web, Clusters: on("m1")}, &messages.ScheduleFailed{Binding: web}, &messages.ScheduleFailed{Binding: web, Cleared: true},
-		}, []string{"m1: 00:00:02, released 00:00:02"}},
-		"one that stood": {[]messages.Fact{leaves("m9")}, []string{"m9: 00:00:00, not released"}},
+		}, []string{"m1: 00:00:02, copy removed 00:00:02"}},
+		"one that stood": {[]messages.Fact{leaves("m9")}, []string{"m9: 00:00:00, copy not removed"}},
 	} {
 		b := &api.ResourceBinding{}
 		b.Namespace, b.Name, b.Spec.Clusters = "shop", "web", on("m9")
@@ -135,11 +135,11 @@ func TestARecordingAndAReplayAreHeldAgainstEachOther(t *testing.T) {
 		require.Len(t, all, 1, name)
 		require.Equal(t, c.want, all[0].Verdict, name)
 	}
-	require.Equal(t, []string{"m1: 00:00:10 for m2:2, released 00:00:20 | stays: recorded only"}, compared(incident.Compare(once(10, 20, "m2"), nil, time.Hour)))
+	require.Equal(t, []string{"m1: 00:00:10 to m2:2, copy removed 00:00:20 | not evicted: recorded only"}, compared(incident.Compare(once(10, 20, "m2"), nil, time.Hour)))
 }
 
 func TestARecordingSaysNothingOfWhatComesAfterItsEnd(t *testing.T) {
 	require.Empty(t, incident.Compare(nil, once(61, 65, "m2"), time.Minute))
-	require.Equal(t, "00:00:10 for m2:2, not released", incident.Compare(nil, once(10, 65, "m2"), time.Minute)[0].Replayed.String())
+	require.Equal(t, "00:00:10 to m2:2, copy not removed", incident.Compare(nil, once(10, 65, "m2"), time.Minute)[0].Replayed.String())
 	require.Equal(t, replay.Same, incident.Compare(once(59, 60, "m2"), once(60.5, 61, "m2"), time.Minute)[0].Verdict, "what was recorded is held against all of the replay")
 }

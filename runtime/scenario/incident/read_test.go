@@ -101,7 +101,7 @@ func versioned(name string, version int) string {
 	return strings.Replace(cluster(name, "", ""), `"metadata": {`, `"metadata": {"resourceVersion": "`+string(rune('0'+version))+`", `, 1)
 }
 
-func TestAClockThatIsSetBackStandsStill(t *testing.T) {
+func TestAClockThatIsSetBackPauses(t *testing.T) {
 	i := recorded(t, line(incident.Added, 20, cluster("m1", "", "")), line(incident.Added, 10, cluster("m2", "", "")))
 	require.Equal(t, []string{"20s added Cluster m1", "20s added Cluster m2"}, changes(i))
 }

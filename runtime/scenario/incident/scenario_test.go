@@ -29,7 +29,7 @@ const (
 )
 
 // Every row is what existed at the start, and one change after five seconds.
-func TestWhatPeopleAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
+func TestWhatUsersAndAgentsDidIsDoneAgainAndWhatWasDecidedIsNot(t *testing.T) {
 	plain := cluster("m1", "", ready("True", ""))
 	notReady := tainted("cluster.karmada.io/not-ready", "NoSchedule")
 	failed := tainted("failed", "NoExecute")
@@ -99,7 +99,7 @@ func TestWhatIsGoneIsDeletedOnce(t *testing.T) {
 	require.Equal(t, []string{"5s delete Cluster m1", "7s delete FederatedResourceQuota shop/q", "9s delete ClusterTaintPolicy p"}, told(s))
 }
 
-func TestAScenarioBeginsWithWhatStood(t *testing.T) {
+func TestAScenarioBeginsWithWhatExisted(t *testing.T) {
 	placed := `{"apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding", "metadata": {"namespace": "shop", "name": "web-deployment"},
 		"spec": {"resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"},
 			"clusters": [{"name": "m1", "replicas": 2}, {"name": "m2", "replicas": 1}], "gracefulEvictionTasks": [{"fromCluster": "m3", "replicas": 3, "reason": "r", "producer": "p"}]},
@@ -177,7 +177,7 @@ func TestHealthIsAsAgentsReportedIt(t *testing.T) {
 	}
 }
 
-func TestRoomIsAsAgentsReportedIt(t *testing.T) {
+func TestCapacityIsAsAgentsReportedIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
 		want  []string
@@ -232,7 +232,7 @@ func TestASilenceIsWhatALeaseDidNotHoldFor(t *testing.T) {
 	}
 }
 
-func TestWhatIsGivenWithARecordingStandsFromItsBeginning(t *testing.T) {
+func TestWhatIsGivenWithARecordingExistsFromItsBeginning(t *testing.T) {
 	with, problems := manifest.Decode("p.yaml", []byte(failedPolicy))
 	require.Empty(t, problems)
 	lines := []string{line(incident.Stood, 0, failedPolicy), line(incident.Deleted, 10, failedPolicy)}

@@ -57,7 +57,7 @@ func kinds(run *replay.Run) map[string]int {
 	return all
 }
 
-func TestAFleetThatStoodGoesOnAsItWas(t *testing.T) {
+func TestAFleetThatExistedGoesOnAsItWas(t *testing.T) {
 	run := replayed(t, standing())
 	require.Equal(t, began, run.Start)
 	require.NotContains(t, kinds(run), "CopyStarted")

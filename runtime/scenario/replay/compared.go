@@ -9,13 +9,13 @@ import (
 	"leeward/runtime/fleet/journal"
 )
 
-// EvictionRecord is how a workload left a cluster. Instants are offsets from the start.
+// EvictionRecord is how a workload was evicted from a cluster. Instants are offsets from the start.
 type EvictionRecord struct {
-	// At is when it had to: the cluster ceased to be one of its targets.
+	// At is when the cluster ceased to be one of its targets.
 	At time.Duration
 	// To are the clusters that took over, with the replicas that each got; none: no cluster did.
 	To []api.TargetCluster
-	// Released is when the old copy was let go; zero with Open.
+	// Released is when the handover ended; zero with Open.
 	Released time.Duration
 	// Open is set where that did not happen, Back where the cluster became a target again instead.
 	Open, Back bool
@@ -34,7 +34,7 @@ const (
 	OnlyReplayed Agreement = "replayed only"
 )
 
-// Comparison is one eviction as it was recorded and as it was replayed; nil: it did not come to pass.
+// Comparison is one eviction as it was recorded and as it was replayed; nil: it did not happen.
 type Comparison struct {
 	Binding            string
 	Cluster            string
@@ -42,22 +42,22 @@ type Comparison struct {
 	Verdict            Agreement
 }
 
-// String is "00:06:00 for member3:2, released 00:06:15".
+// String is "00:06:00 to member3:2, copy removed 00:06:15".
 func (d *EvictionRecord) String() string {
 	if d == nil {
-		return "stays"
+		return "not evicted"
 	}
 	text := journal.Clock(d.At)
 	if len(d.To) > 0 {
-		text += " for " + journal.Printable(targets(d.To))
+		text += " to " + journal.Printable(targets(d.To))
 	}
 	switch {
 	case d.Back:
-		return text + ", back " + journal.Clock(d.Released)
+		return text + ", withdrawn " + journal.Clock(d.Released)
 	case d.Open:
-		return text + ", not released"
+		return text + ", copy not removed"
 	}
-	return text + ", released " + journal.Clock(d.Released)
+	return text + ", copy removed " + journal.Clock(d.Released)
 }
 
 func targets(all []api.TargetCluster) string {

@@ -54,9 +54,9 @@ func TestALogIsNotMadeOverAnother(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
-// TestWhoeverIsKilledWhileMakingALogHasMadeNone shows what such a one leaves: an empty segment, and a part of a snapshot without
+// TestAProcessThatIsKilledWhileMakingALogHasMadeNone shows what such a one leaves: an empty segment, and a part of a snapshot without
 // its name.
-func TestWhoeverIsKilledWhileMakingALogHasMadeNone(t *testing.T) {
+func TestAProcessThatIsKilledWhileMakingALogHasMadeNone(t *testing.T) {
 	whole := t.TempDir()
 	require.NoError(t, wal.Create(whole, []wal.Record{put(1, "/a"), put(2, "/b")}))
 	const segment, snapshot = "00000000000000000003.log", "00000000000000000002.snapshot"

@@ -118,7 +118,7 @@ func TestAFolderBelongsToOneProcess(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWhatIsNoStoreIsLeftAlone(t *testing.T) {
+func TestWhatIsNoStoreIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	_, err := wal.Verify(dir)
 	require.EqualError(t, err, dir+": holds no store")
