@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"leeward/messages/api"
 )
@@ -58,7 +57,6 @@ type ClaimWithdrawn struct {
 type BindingApplied struct {
 	Spec   *api.BindingSpec
 	Status *api.BindingStatus
-	UID    types.UID
 	// Applied is the placement of the annotation policy.karmada.io/applied-placement; nil: none.
 	Applied *api.Placement
 	// Owner is the policy that has the resource; empty: none.

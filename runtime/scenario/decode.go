@@ -68,7 +68,7 @@ func (s Source) further(flawed, docs []manifest.Document, known manifest.Problem
 			continue
 		}
 		r := &reader{source: s, doc: doc, decoder: manifest.NewDecoder(kinds()), cast: newCast()}
-		r.cast.incomplete = slices.ContainsFunc(flawed, isManifest)
+		r.cast.incomplete = slices.ContainsFunc(flawed, func(d manifest.Document) bool { return !isScenario(d) })
 		r.scenario(docs)
 		more = append(more, r.problems...)
 	}
@@ -133,8 +133,6 @@ func isScenario(doc manifest.Document) bool {
 	_, ok := doc.Object.(*document)
 	return ok
 }
-
-func isManifest(doc manifest.Document) bool { return !isScenario(doc) }
 
 // settings reads a mapping from fields to values, in the order written.
 func (r *reader) settings(path string, n *yaml.Node) []config.Override {

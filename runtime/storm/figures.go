@@ -28,8 +28,6 @@ func ofNumber(name string, n float64) figure {
 	return figure{name, n, strconv.FormatFloat(n, 'f', 1, 64)}
 }
 
-func ofShare(name string, n float64) figure { return figure{name, n, percent(n)} }
-
 // figures are the numbers by which two storms are compared.
 func figures(r *Report) []figure {
 	list := []figure{
@@ -60,7 +58,7 @@ func figures(r *Report) []figure {
 		ofNumber("objects per failover", c.ObjectsPerFailover),
 		ofBytes("memory per workload", c.BytesPerBinding),
 		ofBytes("peak memory", float64(c.PeakMemory)),
-		ofShare("GC share of CPU", c.GCShare),
+		figure{"GC share of CPU", c.GCShare, percent(c.GCShare)},
 	)
 }
 

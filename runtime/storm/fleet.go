@@ -161,21 +161,19 @@ func (f *Fleet) members() map[messages.ClusterName]messages.MemberBehaviour {
 
 func clusterName(i int) string { return fmt.Sprintf("member%04d", i+1) }
 
-func regionName(i int) string { return fmt.Sprintf("region%d", i+1) }
-
 // cluster has capacity for four times what it would get if all had the same, so that most of the fleet may fail.
 func (f *Fleet) cluster(i int) *api.Cluster {
 	share := int64(f.Bindings) * replicas * spread / int64(f.Clusters)
-	perWorkload := max(1000, 4*share)
+	capacity := max(1000, 4*share)
 	return &api.Cluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: api.ClusterGroupVersion, Kind: "Cluster"},
 		ObjectMeta: metav1.ObjectMeta{Name: clusterName(i)},
-		Spec:       api.ClusterSpec{SyncMode: api.Pull, Region: regionName(i * f.Regions / f.Clusters)},
+		Spec:       api.ClusterSpec{SyncMode: api.Pull, Region: fmt.Sprintf("region%d", i*f.Regions/f.Clusters+1)},
 		Status: api.ClusterStatus{
 			Conditions: []metav1.Condition{{Type: api.ConditionReady, Status: metav1.ConditionTrue, Reason: "ClusterReady"}},
 			ResourceSummary: &api.ResourceSummary{Allocatable: corev1.ResourceList{
-				corev1.ResourceCPU:  *resource.NewMilliQuantity(perWorkload*100, resource.DecimalSI),
-				corev1.ResourcePods: *resource.NewQuantity(perWorkload, resource.DecimalSI),
+				corev1.ResourceCPU:  *resource.NewMilliQuantity(capacity*100, resource.DecimalSI),
+				corev1.ResourcePods: *resource.NewQuantity(capacity, resource.DecimalSI),
 			}},
 		},
 	}
