@@ -46,7 +46,7 @@ func (c *Client) Follow(ctx context.Context, w *Watching) error {
 			err = c.changes(ctx, w, version)
 		}
 		switch {
-		case ctx.Err() != nil:
+		case ended(ctx):
 			return nil
 		case Refused(err):
 			return err
@@ -57,6 +57,8 @@ func (c *Client) Follow(ctx context.Context, w *Watching) error {
 		patience.Wait(ctx, w.Clock)
 	}
 }
+
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
 // changes tells of changes after a version, one watch after the other, and returns why it cannot go on.
 func (c *Client) changes(ctx context.Context, w *Watching, version string) error {
