@@ -37,7 +37,7 @@ type ListPods struct{ Node NodeName }
 // PodsListed are the pods of a node, by name. From: API server. To: drain.
 type PodsListed struct{ Pods []ListedPod }
 
-// ListedPod is a pod of a node. Orphan: its owner does not exist.
+// ListedPod is a pod of a node. Orphan: it is of a DaemonSet that does not exist.
 type ListedPod struct {
 	Object *corev1.Pod
 	Orphan bool

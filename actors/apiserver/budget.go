@@ -139,7 +139,7 @@ func (s *Server) count(now time.Time, b *budget) *disruption.Counts {
 // each yields the pods of a budget, in any order.
 func (b *budget) each(yield func(disruption.Pod) bool) {
 	for _, p := range b.pods { // order-free: they are counted
-		one := disruption.Pod{Name: p.object.Name, Ready: !p.readySince().IsZero(), Terminating: p.terminating(), Owner: string(p.owner)}
+		one := disruption.Pod{Name: p.object.Name, Ready: disruption.Ready(p.object), Terminating: p.terminating(), Owner: string(p.owner)}
 		if c := metav1.GetControllerOf(p.object); c != nil && p.owner == "" {
 			one.Owner = c.Kind + " " + c.Name // nothing is known of it
 		}

@@ -20,8 +20,8 @@ func (s *Server) listPods(m *messages.ListPods, out *actors.Outbox) {
 	out.TellDrain(m.Node, listed)
 }
 
-// orphaned reports whether the owner of a pod does not exist.
+// orphaned reports whether a pod is of a DaemonSet that does not exist.
 func (p *pod) orphaned() bool {
 	c := metav1.GetControllerOf(p.object)
-	return c != nil && !strings.HasPrefix(string(p.owner), strings.ToLower(c.Kind)+"/")
+	return c != nil && c.Kind == messages.KindNameDaemonSet && !strings.HasPrefix(string(p.owner), "daemonset/")
 }

@@ -23,23 +23,31 @@ type draining struct {
 	editing
 	by           spanFlag
 	cancel, wait bool
+	// nodes are the flags that are for nodes.
+	nodes nodeFlags
 }
 
 func drainCommand() *cobra.Command {
 	d := &draining{editing: newEditing()}
 	c := &cobra.Command{
-		Use:   "drain [clusters] NAME...",
-		Short: "Evict all workloads from clusters",
+		Use:   "drain [clusters|nodes] NAME...",
+		Short: "Evict all workloads from clusters, or all pods from nodes",
 		Long: `Evict all workloads from clusters at a running daemon: no new workload is scheduled there, and each one that runs there
 is evicted, by its tolerations and with a handover. A deadline (--by) removes nothing by force: evictions that are late
 are reported. uncordon, or --cancel, ends the drain.
 
 --dry-run asks the daemon which bindings would be evicted, when, and to which clusters, and changes nothing.
 
+Nodes are drained at a Kubernetes API server, as kubectl drain does, with its flags and its lines: each is cordoned, and its pods are evicted as
+far as their PodDisruptionBudgets allow it; what is refused is asked for again every 5 s, until --timeout. A dry run prints a preview, too: which
+pods would be evicted and when, where others would run, and which pods a budget would block.
+
 ` + editExitCodes,
 		Example: `  leeward drain clusters member2 --dry-run   # what would be evicted, when, and to which clusters?
   leeward drain clusters member2 --by 10m --wait
-  leeward drain clusters member2 --cancel`,
+  leeward drain clusters member2 --cancel
+  leeward drain nodes worker-3 --ignore-daemonsets --dry-run=client   # which pods would move, and which are blocked?
+  leeward drain nodes worker-3 --ignore-daemonsets --timeout 10m`,
 		RunE: d.run,
 	}
 	d.add(c)
@@ -48,6 +56,7 @@ are reported. uncordon, or --cancel, ends the drain.
 	f := c.Flags()
 	f.Var(&d.by, "by", "deadline of the drain, as a duration from now")
 	f.BoolVar(&d.cancel, "cancel", false, "end the drain: allow new workloads on the clusters again")
+	d.nodes.add(f)
 	f.BoolVar(&d.wait, "wait", false, "wait until the clusters are empty, and print how many bindings remain")
 	return c
 }
@@ -57,7 +66,7 @@ func (d *draining) run(c *cobra.Command, args []string) error {
 		return misused(c, errors.New("--cancel cannot be combined with --by or --wait"))
 	}
 	if len(args) > 0 && is(catalog.Nodes, kindOf(args[0])) {
-		return misused(c, errors.New("only clusters can be drained; for nodes there is kubectl drain"))
+		return d.drainNodes(c, args)
 	}
 	done, edit := "draining", d.begin(time.Now())
 	if d.cancel {

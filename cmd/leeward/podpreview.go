@@ -74,7 +74,7 @@ func workloads(kind string) *catalog.Resource {
 // printPodMoves prints a table of what would be evicted, and where others would run.
 func printPodMoves(w io.Writer, moves *rehearsal.PodMoves) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	if len(moves.Evicted) > 0 {
+	if len(moves.Evicted)+len(moves.Blocked) > 0 {
 		row(table, "NAMESPACE", "POD", "NODE", "EVICTED AFTER", "REASON")
 	}
 	for _, m := range moves.Evicted {
@@ -84,6 +84,10 @@ func printPodMoves(w io.Writer, moves *rehearsal.PodMoves) error {
 	for _, pod := range slices.Sorted(maps.Keys(moves.Pending)) {
 		namespace, name := pod.Split()
 		row(table, namespace, name, "<none>", "pending", moves.Pending[pod])
+	}
+	for _, pod := range slices.Sorted(maps.Keys(moves.Blocked)) {
+		namespace, name := pod.Split()
+		row(table, namespace, name, "<none>", "blocked", moves.Blocked[pod])
 	}
 	if err := table.Flush(); err != nil {
 		return err

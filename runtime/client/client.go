@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -192,6 +193,44 @@ func (c *Client) Patch(ctx context.Context, p *Patch) error {
 // Delete deletes an object.
 func (c *Client) Delete(ctx context.Context, r *catalog.Resource, namespace, name string) error {
 	return c.rest.Delete().AbsPath(path(r, namespace, name)...).Do(ctx).Error()
+}
+
+// Removal is how a pod is deleted or evicted.
+type Removal struct {
+	Namespace, Name string
+	// GracePeriodSeconds is granted in place of its own; nil: its own.
+	GracePeriodSeconds *int64
+	// DryRun has the server say what it would say, and change nothing.
+	DryRun bool
+}
+
+func (r *Removal) options() *metav1.DeleteOptions {
+	o := &metav1.DeleteOptions{GracePeriodSeconds: r.GracePeriodSeconds}
+	if r.DryRun {
+		o.DryRun = []string{metav1.DryRunAll}
+	}
+	return o
+}
+
+// Evict asks the Eviction API to delete a pod.
+func (c *Client) Evict(ctx context.Context, r *Removal) error {
+	data, err := json.Marshal(&policyv1.Eviction{
+		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "Eviction"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Name}, DeleteOptions: r.options(),
+	})
+	if err != nil {
+		return fmt.Errorf("encode the eviction of pod %s/%s: %w", r.Namespace, r.Name, err)
+	}
+	return c.rest.Post().AbsPath(path(catalog.Pods, r.Namespace, r.Name, "eviction")...).SetHeader("Content-Type", runtime.ContentTypeJSON).MaxRetries(0).Body(data).Do(ctx).Error()
+}
+
+// DeletePod deletes a pod within its grace period.
+func (c *Client) DeletePod(ctx context.Context, r *Removal) error {
+	data, err := json.Marshal(r.options())
+	if err != nil {
+		return fmt.Errorf("encode the deletion of pod %s/%s: %w", r.Namespace, r.Name, err)
+	}
+	return c.rest.Delete().AbsPath(path(catalog.Pods, r.Namespace, r.Name)...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(data).Do(ctx).Error()
 }
 
 // ServerVersion is what the server says that it is: "v1.37.2".

@@ -261,6 +261,10 @@ func (s *Server) create(w http.ResponseWriter, path string, body []byte) {
 		answer(w, said)
 		return
 	}
+	if pod, evicts := strings.CutSuffix(path, "/eviction"); evicts {
+		s.evict(w, pod, o)
+		return
+	}
 	path += "/" + o.GetName()
 	if s.objects[path] != nil {
 		refuse(w, http.StatusConflict, metav1.StatusReasonAlreadyExists)
@@ -268,6 +272,26 @@ func (s *Server) create(w http.ResponseWriter, path string, body []byte) {
 	}
 	s.put(path, o)
 	answer(w, o)
+}
+
+// Refused is the annotation of pods that the Eviction API refuses to evict.
+const Refused = "test/refused"
+
+// evict removes a pod in the same step.
+func (s *Server) evict(w http.ResponseWriter, path string, eviction *unstructured.Unstructured) {
+	pod := s.objects[path]
+	dryRun, _, _ := unstructured.NestedStringSlice(eviction.Object, "deleteOptions", "dryRun")
+	switch {
+	case pod == nil:
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case pod.GetAnnotations()[Refused] != "":
+		refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
+	default:
+		if len(dryRun) == 0 {
+			s.remove(path)
+		}
+		answer(w, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+	}
 }
 
 func (s *Server) patch(w http.ResponseWriter, path string, body []byte, dryRun bool) {

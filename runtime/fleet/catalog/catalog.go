@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -114,7 +115,9 @@ var Previews = &Resource{
 // Nodes and Pods are those of one Kubernetes cluster: the daemon does not hold them.
 var (
 	Nodes = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", ClusterScoped: true, New: func() api.Object { return &corev1.Node{} }}
-	Pods  = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
+	// PodBudgets are PodDisruptionBudgets.
+	PodBudgets = &Resource{Kind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), Plural: "poddisruptionbudgets", New: func() api.Object { return &policyv1.PodDisruptionBudget{} }}
+	Pods       = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
 )
 
 func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +15,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/nodetier"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
 )
@@ -38,12 +40,38 @@ type PodMoves struct {
 	Replaced map[messages.NodeName]int
 	// Pending are the pods that no node would take at the end, each with the scheduler's explanation.
 	Pending map[messages.PodName]string
+	// Blocked are the pods that a drain could not evict until the end, each with what their budgets say.
+	Blocked map[messages.PodName]string
 }
 
 // Nodes plays changes of nodes on a copy of one cluster: its nodes, its pods and what keeps them up. Kubelets are simulated. It looks
 // NodeHorizon ahead.
 func Nodes(ctx context.Context, f Fleet, edits ...*messages.EditNode) (*PodMoves, error) {
-	moves := &PodMoves{Replaced: map[messages.NodeName]int{}, Pending: map[messages.PodName]string{}}
+	return playNodes(ctx, f, func(tier *nodetier.Tier) error {
+		for _, e := range edits {
+			if err := tier.Edit(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Drains plays drains of nodes on such a copy, all at the same time.
+func Drains(ctx context.Context, f Fleet, o *messages.DrainOptions, nodes ...messages.NodeName) (*PodMoves, error) {
+	return playNodes(ctx, f, func(tier *nodetier.Tier) error {
+		for _, name := range nodes {
+			if err := tier.Drain(name, o, "by a user"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// playNodes plays what is done to a copy of a cluster.
+func playNodes(ctx context.Context, f Fleet, act func(*nodetier.Tier) error) (*PodMoves, error) {
+	moves := &PodMoves{Replaced: map[messages.NodeName]int{}, Pending: map[messages.PodName]string{}, Blocked: map[messages.PodName]string{}}
 	begun := false
 	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Order: kernel.FIFO, Nodes: true, Hear: func(at time.Time, fact messages.Fact) {
 		moves.hear(at.Sub(f.Now), fact, begun)
@@ -57,10 +85,8 @@ func Nodes(ctx context.Context, f Fleet, edits ...*messages.EditNode) (*PodMoves
 		return nil, err
 	}
 	begun = true
-	for _, e := range edits {
-		if err := w.Nodes().Edit(e); err != nil {
-			return nil, err
-		}
+	if err := act(w.Nodes()); err != nil {
+		return nil, err
 	}
 	if err := w.Settle(f.Now); err != nil {
 		return nil, err
@@ -103,6 +129,14 @@ func (m *PodMoves) hear(after time.Duration, f messages.Fact, begun bool) {
 		m.Pending[f.Pod] = f.Message
 	case *messages.PodDeleted:
 		delete(m.Pending, f.Pod)
+		delete(m.Blocked, f.Pod)
+	case *messages.PodEvictionBlocked:
+		m.Blocked[f.Pod] = f.Error + " " + f.Detail
+	case *messages.PodDeletionRequested:
+		delete(m.Blocked, f.Pod)
+		if begun && strings.HasPrefix(f.Cause, "drain of ") {
+			m.Evicted = append(m.Evicted, PodMove{Pod: f.Pod, Node: f.Node, After: after, Why: f.Cause})
+		}
 	case *messages.PodBound:
 		delete(m.Pending, f.Pod)
 		if begun {
