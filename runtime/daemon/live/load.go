@@ -139,6 +139,7 @@ func (f *Fleet) endOrphans() {
 			orphans = append(orphans, b.Name())
 		}
 	})
+	slices.Sort(orphans)
 	for _, name := range orphans {
 		f.world.End(name)
 	}

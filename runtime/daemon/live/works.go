@@ -152,6 +152,7 @@ func (f *Fleet) work(w *wish, now time.Time) (p pending, needed bool) {
 		return p, false
 	}
 	if w.found && old != nil && f.keepsTemplate(w, old) {
+		p.generation = old.Generation
 		return p, false
 	}
 	m, err := f.manifestFor(w, old)

@@ -243,7 +243,7 @@ func TestRandomWritersLeaveWhatTheMachinesWish(t *testing.T) {
 // one whose reason was not told, an edit of a Work that was swallowed when its template was renewed, and a Work that kept its old template
 // when its eviction was withdrawn.
 func TestRandomWritersThatBrokeSomethingOnce(t *testing.T) {
-	for _, seed := range []uint64{3687, 3937, 22273, 30976, 50200} {
+	for _, seed := range []uint64{3687, 3937, 22273, 30976, 50200, 81191} {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := newWriters(t, rand.New(rand.NewPCG(seed, 3)))
 			w.live(40)
