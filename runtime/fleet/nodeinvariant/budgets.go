@@ -32,7 +32,7 @@ func (m *Monitor) counted(now time.Time, f messages.Fact) {
 		}
 	case *messages.PodDeleted:
 		if p := m.census.pods[f.Pod]; p != nil {
-			p.terminating = true
+			p.gone = true
 		}
 	case *messages.PodEvictionBlocked:
 		if p := m.census.pods[f.Pod]; p != nil && f.By == "taint" {
@@ -45,7 +45,7 @@ func (m *Monitor) counted(now time.Time, f messages.Fact) {
 // seen takes over how a pod is when the instant is over.
 func (p *pod) seen() {
 	if p.object != nil {
-		p.ready, p.terminating = isReady(p.object), p.object.DeletionTimestamp != nil
+		p.ready, p.terminating, p.gone = isReady(p.object), p.object.DeletionTimestamp != nil, false
 	}
 }
 
@@ -65,18 +65,21 @@ func (m *Monitor) budgetKept(now time.Time, p *pod) {
 	}
 }
 
-// withheld reports whether budgets keep a ready pod from being evicted for a taint.
+// withheld reports whether budgets keep a pod from being evicted for a taint: one does a pod that is ready, and several any.
 func (m *Monitor) withheld(now time.Time, p *pod) bool {
-	if !m.settings.PodEvictionsHonourBudgets || p.object == nil || !isReady(p.object) || p.object.Status.Phase != corev1.PodRunning {
+	if !m.settings.PodEvictionsHonourBudgets || p.object == nil || p.object.Status.Phase != corev1.PodRunning {
 		return false
 	}
 	budgets := m.budgetsOf(p)
+	if len(budgets) > 1 || !isReady(p.object) {
+		return len(budgets) > 1
+	}
 	for _, b := range budgets {
 		if healthy, desired, known := m.balance(now, b); !known || healthy <= desired {
 			return true
 		}
 	}
-	return len(budgets) > 1
+	return false
 }
 
 // budgetsOf are the budgets that select a pod.
@@ -106,7 +109,7 @@ func (m *Monitor) balance(now time.Time, b *policyv1.PodDisruptionBudget) (healt
 	owners := map[messages.OwnerName]bool{}
 	expected, scaled := 0, true
 	for _, p := range m.census.pods { // order-free: they are counted
-		if !m.selects(b, p) {
+		if p.gone || !m.selects(b, p) {
 			continue
 		}
 		_, own := p.name.Split()

@@ -42,8 +42,8 @@ type pod struct {
 	uses   []use
 	// isNew: it was made, or edited, in this instant.
 	isNew, lives bool
-	// ready and terminating are as the facts say, up to the one that is looked at.
-	ready, terminating bool
+	// ready, terminating and gone are as the facts say, up to the one that is looked at.
+	ready, terminating, gone bool
 	// touched: it is in the list of those that facts name.
 	touched bool
 	// id is its place in the agenda of deadlines. excused is until when a refused request is not tried again.
