@@ -24,6 +24,7 @@ func cordonCommand() *cobra.Command {
 	}
 	e.add(c)
 	e.addChoice(c)
+	e.addFiles(c)
 	c.ValidArgsFunction = e.offerClusters(false)
 	return c
 }
@@ -39,6 +40,7 @@ func uncordonCommand() *cobra.Command {
 	}
 	e.add(c)
 	e.addChoice(c)
+	e.addFiles(c)
 	c.ValidArgsFunction = e.offerClusters(false)
 	return c
 }
@@ -46,11 +48,11 @@ func uncordonCommand() *cobra.Command {
 // cordon makes an edit of each cluster, and says so.
 func (e *editing) cordon(c *cobra.Command, args []string, done string, edit func(api.Object) map[string]any) error {
 	targets, err := e.placesNamed(args)
-	if err == nil {
-		err = e.connect(c)
-	}
 	if err != nil {
 		return misused(c, err)
+	}
+	if err := e.open(c); err != nil {
+		return err
 	}
 	return refused(e.each(c.Context(), targets, func(ctx context.Context, t target) error {
 		said := ""

@@ -40,18 +40,21 @@ are reported. uncordon, or --cancel, ends the drain.
 
 Nodes are drained at a Kubernetes API server, as kubectl drain does, with its flags and its lines: each is cordoned, and its pods are evicted as
 far as their PodDisruptionBudgets allow it; what is refused is asked for again every 5 s, until --timeout. A dry run prints a preview, too: which
-pods would be evicted and when, where others would run, and which pods a budget would block.
+pods would be evicted and when, where others would run, and which pods a budget would block. With -f the nodes are those of manifests or of a
+scenario, and every drain is a dry run.
 
 ` + editExitCodes,
 		Example: `  leeward drain clusters member2 --dry-run   # what would be evicted, when, and to which clusters?
   leeward drain clusters member2 --by 10m --wait
   leeward drain clusters member2 --cancel
   leeward drain nodes worker-3 --ignore-daemonsets --dry-run=client   # which pods would move, and which are blocked?
-  leeward drain nodes worker-3 --ignore-daemonsets --timeout 10m`,
+  leeward drain nodes worker-3 --ignore-daemonsets --timeout 10m
+  leeward drain nodes node1 --ignore-daemonsets -f scenarios/nodes/a-cordoned-node-takes-nothing-new.yaml`,
 		RunE: d.run,
 	}
 	d.add(c)
 	d.addChoice(c)
+	d.addFiles(c)
 	c.ValidArgsFunction = d.offerClusters(false)
 	f := c.Flags()
 	f.Var(&d.by, "by", "deadline of the drain, as a duration from now")

@@ -20,7 +20,6 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
-	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/rehearsal"
 )
 
@@ -122,7 +121,7 @@ func (d *draining) drainNode(c *cobra.Command, at target) error {
 
 // podsOn are the pods of a node, with what is known of their DaemonSets.
 func (d *draining) podsOn(ctx context.Context, node string) (listed []messages.ListedPod, err error) {
-	all, _, err := d.client.List(ctx, catalog.Pods, "", "")
+	all, _, err := d.from.List(ctx, catalog.Pods, "", "")
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
@@ -133,7 +132,7 @@ func (d *draining) podsOn(ctx context.Context, node string) (listed []messages.L
 		}
 		one := messages.ListedPod{Object: p}
 		if rule.OfDaemonSet(p) {
-			_, err := d.client.Get(ctx, workloads("DaemonSet"), p.Namespace, metav1.GetControllerOf(p).Name)
+			_, err := d.from.Get(ctx, workloads("DaemonSet"), p.Namespace, metav1.GetControllerOf(p).Name)
 			if one.Orphan = apierrors.IsNotFound(err); err != nil && !one.Orphan {
 				return nil, fmt.Errorf("read the DaemonSet of pod %s/%s: %w", p.Namespace, p.Name, err)
 			}
@@ -254,15 +253,15 @@ func (r *removing) fail(what string, p *removed, why any) {
 
 // previewNodes says which pods the drains would evict, where others would run in their place, and what budgets would block.
 func (d *draining) previewNodes(c *cobra.Command, targets []target) error {
-	objects, err := clusterObjects(c.Context(), d.client)
+	objects, err := clusterObjects(c.Context(), d.from)
 	if err != nil {
 		return err
 	}
-	budgets, _, err := d.client.List(c.Context(), catalog.PodBudgets, "", "")
+	budgets, _, err := d.from.List(c.Context(), catalog.PodBudgets, "", "")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("preview: list poddisruptionbudgets: %w", err)
 	}
-	settings, err := config.Profile("kubernetes")
+	settings, err := d.settings()
 	if err != nil {
 		return err
 	}

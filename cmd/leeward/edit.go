@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
@@ -35,6 +36,10 @@ type editing struct {
 	resource *catalog.Resource
 
 	client *client.Client
+	// files are read in place of a server; from is what is read, and settings what it is previewed under.
+	files    []string
+	from     source
+	settings func() (messages.Settings, error)
 }
 
 func newEditing() editing {
@@ -60,6 +65,7 @@ func (e *editing) addChoice(c *cobra.Command) {
 // connect opens the connection; the server's warnings go to standard error.
 func (e *editing) connect(c *cobra.Command) (err error) {
 	e.client, err = e.server.connect(c.ErrOrStderr())
+	e.from = e.client
 	return err
 }
 
@@ -81,7 +87,7 @@ func (e *editing) each(ctx context.Context, targets []target, do func(context.Co
 
 // selected are the objects that flags choose.
 func (e *editing) selected(ctx context.Context) (targets []target, err error) {
-	all, _, err := e.client.List(ctx, e.resource, "", e.selector)
+	all, _, err := e.from.List(ctx, e.resource, "", e.selector)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", e.resource.Plural, err)
 	}
@@ -95,7 +101,7 @@ func (e *editing) selected(ctx context.Context) (targets []target, err error) {
 // another writer was first, so that no write is lost.
 func (e *editing) object(ctx context.Context, t target, edit func(api.Object) (map[string]any, error)) error {
 	return retry.RetryOnConflict(patience, func() error {
-		o, err := e.client.Get(ctx, t.resource, t.namespace, t.name)
+		o, err := e.from.Get(ctx, t.resource, t.namespace, t.name)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", t, err)
 		}

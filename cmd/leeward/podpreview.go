@@ -15,9 +15,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
-	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/rehearsal"
 )
 
@@ -36,11 +34,11 @@ func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *tain
 	for i, at := range targets {
 		edits[i] = &messages.EditNode{Node: messages.NodeName(at.name), Taint: changes.Add, Untaint: changes.Remove, By: "by a user"}
 	}
-	objects, err := clusterObjects(c.Context(), t.client)
+	objects, err := clusterObjects(c.Context(), t.from)
 	if err != nil {
 		return err
 	}
-	settings, err := config.Profile("kubernetes")
+	settings, err := t.settings()
 	if err != nil {
 		return err
 	}
@@ -52,7 +50,7 @@ func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *tain
 }
 
 // clusterObjects are the nodes and pods of a cluster, with what keeps the pods up.
-func clusterObjects(ctx context.Context, from *client.Client) (objects []api.Object, err error) {
+func clusterObjects(ctx context.Context, from source) (objects []api.Object, err error) {
 	for _, r := range []*catalog.Resource{
 		catalog.Nodes, catalog.Pods, workloads("Deployment"), workloads("ReplicaSet"), workloads("StatefulSet"), workloads("DaemonSet"),
 	} {

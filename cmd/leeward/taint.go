@@ -31,7 +31,8 @@ func taintCommand() *cobra.Command {
 
 Of clusters it prints the server's preview as warnings; with --dry-run=server it changes nothing. Of nodes a dry run prints a preview,
 too: which pods would be evicted, when and why, and where others would run in their place. It reads nodes, pods and workloads, and plays
-the change on a copy of them, by the rules of Kubernetes.
+the change on a copy of them, by the rules of Kubernetes. With -f it reads manifests or a scenario instead, and previews what the change
+would do to that cluster once its pods run; it writes nothing.
 Unlike karmadactl, it loses no taint that another client writes at the same time: it repeats the edit on the new
 object, for 15 to 31 seconds.
 
@@ -39,11 +40,13 @@ object, for 15 to 31 seconds.
 		Example: `  leeward taint clusters member2 maintenance=rack4:NoExecute
   leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # what would be evicted?
   leeward taint clusters -l region=eu maintenance-
-  leeward taint nodes worker-3 maintenance:NoExecute --dry-run=client     # which pods would move?`,
+  leeward taint nodes worker-3 maintenance:NoExecute --dry-run=client     # which pods would move?
+  leeward taint nodes node1 k:NoExecute -f scenarios/nodes/a-cordoned-node-takes-nothing-new.yaml`,
 		RunE: t.run,
 	}
 	t.add(c)
 	t.addChoice(c)
+	t.addFiles(c)
 	c.ValidArgsFunction = t.offerClusters(true)
 	c.Flags().BoolVar(&t.overwrite, "overwrite", false, "replace the value of existing taints")
 	return c
@@ -54,8 +57,8 @@ func (t *tainting) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return misused(c, err)
 	}
-	if err := t.connect(c); err != nil {
-		return misused(c, err)
+	if err := t.open(c); err != nil {
+		return err
 	}
 	err = t.each(c.Context(), targets, func(ctx context.Context, at target) error {
 		var done string

@@ -21,6 +21,9 @@ import (
 
 // applyOwner has an owner keep up what its object says. One that is new hears of its nodes, if its kind looks at nodes.
 func (t *Tier) applyOwner(kind string, o api.Object) error {
+	if controller := metav1.GetControllerOf(o); kind == messages.KindNameReplicaSet && controller != nil && controller.Kind == messages.KindNameDeployment {
+		return nil // as in a dump of a cluster: its Deployment keeps its pods up
+	}
 	spec, err := ownerSpec(o)
 	if err != nil {
 		return fmt.Errorf("%s %s/%s: %w", kind, o.GetNamespace(), o.GetName(), err)

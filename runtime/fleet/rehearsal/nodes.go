@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -112,9 +110,6 @@ func settleObjects(w *world.World, objects []api.Object) error {
 	objects = slices.Clone(objects)
 	slices.SortStableFunc(objects, func(a, b api.Object) int { return cmp.Compare(order(a), order(b)) })
 	for _, o := range objects {
-		if set, is := o.(*appsv1.ReplicaSet); is && metav1.GetControllerOf(set) != nil {
-			continue // its Deployment keeps its pods up
-		}
 		if err := w.Nodes().Settle(o); err != nil {
 			return err
 		}
