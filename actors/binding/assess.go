@@ -32,7 +32,7 @@ func (b *Binding) assessTasks(now time.Time, out *actors.Outbox) {
 		k := &b.handover.tasks[i]
 		o := eviction.Assess(&k.GracefulEvictionTask, now, eviction.Handover{
 			Timeout: b.settings.GracefulEvictionTimeout, Scheduled: b.scheduled, Healthy: state.Healthy,
-			KeepLastCopy: b.settings.KeepLastCopy, HealthyElsewhere: served, ScaledToZero: b.scaledToZero(),
+			KeepLastCopy: b.ways().KeepsLastCopy(), HealthyElsewhere: served, ScaledToZero: b.scaledToZero(),
 		})
 		k.recheck, late = o.Recheck, late || outOfTime(o)
 		if o.Drop() {

@@ -87,7 +87,7 @@ func (v *view) restoreBlocked(s *api.BindingStatus) {
 // sought reports whether the scheduler looked for a destination before a restart, and found none: it goes on, and the governor is asked
 // once there is one.
 func (v *view) sought(t *target) bool {
-	if !v.settings.EvictionNeedsDestination || !v.schedulable() {
+	if v.ways().EvictsToNowhere() || !v.schedulable() {
 		return false
 	}
 	switch t.countdown.blocked.reason {

@@ -181,7 +181,7 @@ func (v *view) withhold(c *copyState, out *actors.Outbox) bool {
 
 // untold are the clusters that are no destination because they would be told nothing; nil: there are none.
 func (v *view) untold() *api.SuspensionClusters {
-	if !v.settings.DestinationsMustHear || v.spec.Suspension == nil {
+	if v.ways().ChoosesUntold() || v.spec.Suspension == nil {
 		return nil
 	}
 	return v.spec.Suspension.DispatchingOnClusters

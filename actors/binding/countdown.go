@@ -210,7 +210,7 @@ func (v *view) seeks() bool {
 // leaving are the targets whose departure waits for a destination, the earliest deadline first: those that have leave to
 // go, and those that are to ask for it.
 func (v *view) leaving() (leaving, seeking []messages.ClusterName) {
-	if !v.settings.EvictionNeedsDestination {
+	if v.ways().EvictsToNowhere() {
 		return nil, nil
 	}
 	for i := range v.targets {

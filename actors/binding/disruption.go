@@ -198,7 +198,7 @@ func (v *view) expected() (all int64) {
 // can hold a departure back, the two messages of a permit are spared, and the instant has one round less. Without the
 // need for a destination its order matters all the same: tasks are written in the order of permits.
 func (d *disruption) permits(v *view, unhealthy bool) bool {
-	return v.heard&held != 0 || !unhealthy && (!v.settings.EvictionNeedsDestination || v.settings.LimitsEvictions() || d.budgeted(v))
+	return v.heard&held != 0 || !unhealthy && (v.ways().EvictsToNowhere() || v.settings.LimitsEvictions() || d.budgeted(v))
 }
 
 // obstructed is the hold for an obstacle, with the budget or the time that it is about.

@@ -169,7 +169,7 @@ func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted
 func (b *Binding) permitted(now time.Time, t *target, out *actors.Outbox) {
 	t.countdown.permitted = true
 	switch {
-	case !b.settings.EvictionNeedsDestination:
+	case b.ways().EvictsToNowhere():
 		b.evict(now, t.cluster, "", out)
 		b.syncCopies(out)
 	case !b.schedulable():
@@ -194,7 +194,7 @@ func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, 
 
 // releaseBlocked lets go on what waits for a destination that the scheduler is no longer asked for.
 func (b *Binding) releaseBlocked(now time.Time, out *actors.Outbox) {
-	if b.settings.EvictionNeedsDestination {
+	if !b.ways().EvictsToNowhere() {
 		return
 	}
 	b.eachTarget(func(t *target) {

@@ -10,7 +10,7 @@ import (
 // unheard says which cluster that took over has yet to be told what to run; empty: all were. Until then nothing that runs
 // elsewhere may go.
 func (v *view) unheard() string {
-	if !v.settings.DestinationsMustHear {
+	if v.ways().ChoosesUntold() {
 		return ""
 	}
 	for i := range v.copies {

@@ -42,7 +42,7 @@ func (v *view) preserved(cluster messages.ClusterName, reason string) (map[strin
 		return nil, err
 	}
 	labels, err := state.Extract(s, rules)
-	if err != nil || v.settings.EvictionNeedsState {
+	if err != nil || v.ways().WaitsForState() {
 		return labels, err // Karmada does not ask whether they are of use
 	}
 	if err := state.Usable(labels); err != nil {
@@ -53,7 +53,7 @@ func (v *view) preserved(cluster messages.ClusterName, reason string) (map[strin
 
 // stateless holds a departure back whose state cannot be read, where it may not go without.
 func (v *view) stateless(t *target, reason string) blocked {
-	if !v.settings.EvictionNeedsState {
+	if !v.ways().WaitsForState() {
 		return blocked{}
 	}
 	if _, err := v.preserved(t.cluster, reason); err != nil {

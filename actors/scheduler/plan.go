@@ -114,7 +114,7 @@ func (p *plans) wayOut(now time.Time, m *messages.PlaceBinding, must []messages.
 // mayLeaveInPart reports whether a placement of part of the replicas is better than none: it adds to
 // what runs on the clusters that are kept, and no old copy is removed before all replicas are placed.
 func (p *plans) mayLeaveInPart(m *messages.PlaceBinding, r *placement.Request, d placement.Decision) bool {
-	return p.settings.KeepLastCopy && !m.Purges && replicasOf(d.Targets) > replicasOf(r.Previous)
+	return karmada.Of(p.settings).KeepsLastCopy() && !m.Purges && replicasOf(d.Targets) > replicasOf(r.Previous)
 }
 
 // alone refuses a placement that takes another copy along, where none may be moved with it.

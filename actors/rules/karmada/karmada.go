@@ -96,6 +96,18 @@ func (w Ways) ReturnsInNoTime() bool {
 	return !w.settings.PlacementHonoursDeadlines && !w.Relists()
 }
 
+// KeepsLastCopy reports whether the last healthy copy stays until another one is. Karmada removes it when its time is over (K1).
+func (w Ways) KeepsLastCopy() bool { return w.settings.KeepLastCopy }
+
+// EvictsToNowhere reports whether an eviction begins although no cluster would take the workload, as in Karmada (K1).
+func (w Ways) EvictsToNowhere() bool { return !w.settings.EvictionNeedsDestination }
+
+// WaitsForState reports whether application failover waits while the state that it is to take along cannot be read, as in Karmada (K25).
+func (w Ways) WaitsForState() bool { return w.settings.EvictionNeedsState }
+
+// ChoosesUntold reports whether a cluster is a destination although its Work is not dispatched, as in Karmada.
+func (w Ways) ChoosesUntold() bool { return !w.settings.DestinationsMustHear }
+
 // DependenciesStay reports whether what a workload refers to remains on a cluster for as long as its old copy. Karmada removes
 // it when the eviction starts (K4).
 func (w Ways) DependenciesStay() bool { return w.settings.DependenciesStay }

@@ -99,3 +99,10 @@ func TestWhatElseKarmadaDoesItsOwnWay(t *testing.T) {
 	require.True(t, karmada.Of(&messages.Settings{DependenciesStay: true}).DependenciesStay())
 	require.Equal(t, messages.HealthOfPlacement, karmada.Of(&messages.Settings{HandoverHealth: messages.HealthOfPlacement}).HandoverHealth())
 }
+
+func TestWhatKarmadaDoesNotWaitFor(t *testing.T) {
+	theirs := karmada.Of(&messages.Settings{EvictionNeedsState: true})
+	require.Equal(t, []bool{false, true, true, true}, []bool{theirs.KeepsLastCopy(), theirs.EvictsToNowhere(), theirs.ChoosesUntold(), theirs.WaitsForState()})
+	ours := karmada.Of(&messages.Settings{KeepLastCopy: true, EvictionNeedsDestination: true, DestinationsMustHear: true})
+	require.Equal(t, []bool{true, false, false, false}, []bool{ours.KeepsLastCopy(), ours.EvictsToNowhere(), ours.ChoosesUntold(), ours.WaitsForState()})
+}
