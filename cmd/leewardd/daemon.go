@@ -80,7 +80,11 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 
 // openStore opens the folder of this daemon, or etcd.
 func (d *daemon) openStore(c *configuration) (err error) {
-	e := engine.Config{Resources: engine.Tables(), Clock: d.clock, Committed: d.metrics.Committed}
+	var more []*catalog.Resource
+	if c.nodes {
+		more = catalog.OfNodes
+	}
+	e := engine.Config{Resources: engine.Tables(more...), Clock: d.clock, Committed: d.metrics.Committed}
 	if d.etcd, err = c.openEtcd(d.clock); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestEventsLoseNothingBetweenTheirGroups(t *testing.T) {
 }
 
 func TestAListOfEventsIsReadInBothGroups(t *testing.T) {
-	s, err := newScheme()
+	s, err := newScheme(kinds)
 	require.NoError(t, err)
 	kept := &corev1.EventList{Items: []corev1.Event{{Message: "gone"}}}
 	styled, err := s.ConvertToVersion(kept, schema.GroupVersion{Group: "events.k8s.io", Version: "v1"})

@@ -57,7 +57,7 @@ func newCollector(c *Config, served map[schema.GroupVersion]map[string]rest.Stor
 		engine: c.Engine, clock: c.Clock, log: c.Logger,
 		served: map[schema.GroupResource]rest.StandardStorage{}, owned: map[types.UID]sets.Set[site]{}, owners: map[site][]types.UID{}, again: sets.New[site](),
 	}
-	for _, k := range kinds {
+	for _, k := range kindsIn(c.Engine) {
 		collects.served[k.Name()] = served[k.version()][k.Plural].(rest.StandardStorage)
 	}
 	return collects
@@ -93,7 +93,7 @@ func (c *collector) run(ctx context.Context) {
 // begin looks at all that is stored: a process that was killed may have left work.
 func (c *collector) begin(ctx context.Context) {
 	var concerned []engine.Object
-	for _, k := range kinds {
+	for _, k := range kindsIn(c.engine) {
 		for _, o := range c.engine.Table(k.Name()).Snapshot().Mentioning(engine.Prefix(k.Name()), "", "ownerReferences", "deletionTimestamp") {
 			c.note(o)
 			if len(o.GetOwnerReferences()) > 0 || waits(o) {
@@ -126,7 +126,7 @@ func (c *collector) hear(ctx context.Context, change *engine.Change) {
 		c.look(ctx, siteOf(o))
 	}
 	for _, r := range o.GetOwnerReferences() {
-		if owner := ownerOf(r, o.GetNamespace()); owner.resource != nil {
+		if owner := ownerOf(c.engine, r, o.GetNamespace()); owner.resource != nil {
 			c.look(ctx, owner)
 		}
 	}
@@ -224,7 +224,7 @@ func (c *collector) lookAtOwners(ctx context.Context, p site, o engine.Object) {
 // owner returns the owner that a reference names, and whether it is there. Of what is not kept here it cannot be said that it
 // is gone.
 func (c *collector) owner(r metav1.OwnerReference, namespace string) (engine.Object, bool) {
-	p := ownerOf(r, namespace)
+	p := ownerOf(c.engine, r, namespace)
 	if p.resource == nil {
 		return nil, true
 	}
@@ -343,16 +343,26 @@ func (c *collector) done(p site, err error, wrong string) bool {
 	return false
 }
 
+// resourceOf is the resource of an object by its key, nodes and pods among them; nil of a kind that no server keeps.
+func resourceOf(k api.Key) *catalog.Resource {
+	for _, r := range catalog.OfNodes {
+		if k.Kind == r.Kind.Kind && k.APIVersion == r.Kind.GroupVersion().String() {
+			return r
+		}
+	}
+	return catalog.Of(k)
+}
+
 func siteOf(o engine.Object) site {
-	return site{catalog.Of(api.KeyOf(o)), o.GetNamespace(), o.GetName()}
+	return site{resourceOf(api.KeyOf(o)), o.GetNamespace(), o.GetName()}
 }
 
 // ownerOf is where the owner is stored that an object of a namespace names; one of a kind that is not kept here has no
 // resource, nor has one within a namespace that something outside names.
-func ownerOf(r metav1.OwnerReference, namespace string) site {
-	resource := catalog.Of(api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
+func ownerOf(e *engine.Engine, r metav1.OwnerReference, namespace string) site {
+	resource := resourceOf(api.Key{APIVersion: r.APIVersion, Kind: r.Kind})
 	switch {
-	case resource == nil, !resource.ClusterScoped && namespace == "":
+	case resource == nil, e.Table(resource.Name()) == nil, !resource.ClusterScoped && namespace == "":
 		return site{}
 	case resource.ClusterScoped:
 		namespace = ""

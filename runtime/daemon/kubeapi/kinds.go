@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
+	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 )
 
@@ -65,10 +67,12 @@ var looks = map[string]look{
 	"DaemonSet":             {list: &appsv1.DaemonSetList{}, short: []string{"ds"}, columns: daemonSetColumns},
 	"Job":                   {list: &batchv1.JobList{}, columns: jobColumns},
 	"CronJob":               {list: &batchv1.CronJobList{}, short: []string{"cj"}, columns: cronJobColumns},
+	"Node":                  {list: &corev1.NodeList{}, short: []string{"no"}, columns: nodeColumns},
+	"Pod":                   {list: &corev1.PodList{}, short: []string{"po"}, columns: podColumns},
 	"Lease":                 {list: &coordinationv1.LeaseList{}, columns: leaseColumns},
 }
 
-// kinds are all that the server keeps.
+// kinds are all that every server keeps.
 var kinds = func() []*kind {
 	all := make([]*kind, len(catalog.All))
 	for i := range catalog.All {
@@ -76,6 +80,17 @@ var kinds = func() []*kind {
 	}
 	return all
 }()
+
+// kindsIn are those that a server keeps in an engine: nodes and pods only where that has tables of them.
+func kindsIn(e *engine.Engine) []*kind {
+	kept := slices.Clone(kinds)
+	for _, r := range catalog.OfNodes {
+		if e.Table(r.Name()) != nil {
+			kept = append(kept, &kind{r, looks[r.Kind.Kind]})
+		}
+	}
+	return kept
+}
 
 func (k *kind) version() schema.GroupVersion { return k.Kind.GroupVersion() }
 

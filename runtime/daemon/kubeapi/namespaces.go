@@ -131,7 +131,7 @@ func (l lifecycle) validateOwners(ctx context.Context, a admission.Attributes) e
 	}
 	before, _ := a.GetOldObject().(metav1.Object)
 	for _, r := range written.GetOwnerReferences() {
-		owner := ownerOf(r, a.GetNamespace())
+		owner := ownerOf(l.engine, r, a.GetNamespace())
 		if !ptr.Deref(r.BlockOwnerDeletion, false) || owner.resource == nil || owner.namespace != "" {
 			continue
 		}
@@ -156,7 +156,7 @@ func (l lifecycle) namespace(name string) engine.Object {
 }
 
 // inNamespaces returns what serves the kinds that live in namespaces.
-func inNamespaces(served map[schema.GroupVersion]map[string]rest.Storage) []objects {
+func inNamespaces(kinds []*kind, served map[schema.GroupVersion]map[string]rest.Storage) []objects {
 	var contents []objects
 	for _, k := range kinds {
 		if s, ok := served[k.version()][k.Plural].(objects); ok && !k.ClusterScoped {

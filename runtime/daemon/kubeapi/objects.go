@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
 )
 
 // objects serves one kind.
@@ -100,6 +101,10 @@ const countsEvery = time.Minute
 // serve returns what serves a kind, by its path.
 func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 	writing := strategy{ObjectTyper: k.scheme, NameGenerator: names.SimpleNameGenerator, kind: kind, admitting: &k.admitting}
+	deleting := rest.RESTDeleteStrategy(writing)
+	if kind.Resource == catalog.Pods {
+		deleting = podStrategy{writing}
+	}
 	store := &registry.Store{
 		NewFunc:                   kind.newObject,
 		NewListFunc:               kind.newList,
@@ -107,7 +112,7 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 		SingularQualifiedResource: kind.singular(),
 		CreateStrategy:            writing,
 		UpdateStrategy:            writing,
-		DeleteStrategy:            writing,
+		DeleteStrategy:            deleting,
 		ResetFieldsStrategy:       writing,
 		TableConvertor:            printer{kind, k.clock},
 	}
@@ -118,6 +123,9 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 		return nil, fmt.Errorf("serve %s: %w", kind.Plural, err)
 	}
 	served := map[string]rest.Storage{kind.Plural: objects{store, kind}}
+	if kind.Resource == catalog.Pods {
+		served[kind.Plural+"/eviction"] = eviction{store}
+	}
 	if workload, _ := counted(kind.New()); workload != nil {
 		served[kind.Plural+"/scale"] = scale{objects{store, kind}, printer{scaleKind, k.clock}}
 	}
@@ -155,7 +163,7 @@ func (k *keeper) options(kind *kind) generic.RESTOptions {
 // all returns what is served of every kind, by version and path.
 func (k *keeper) all() (map[schema.GroupVersion]map[string]rest.Storage, error) {
 	served := map[schema.GroupVersion]map[string]rest.Storage{}
-	for _, kind := range kinds {
+	for _, kind := range kindsIn(k.engine) {
 		storages, err := k.serve(kind)
 		if err != nil {
 			return nil, err

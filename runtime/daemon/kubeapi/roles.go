@@ -87,16 +87,28 @@ func (k *kind) holdsSecrets() bool {
 	return k.Name() == corev1.Resource("secrets") || k.Resource == catalog.Works
 }
 
+// everyKind is each kind that a server may keep: a rule about a resource that is not served allows nothing.
+func everyKind() []*kind {
+	all := slices.Clone(kinds)
+	for _, r := range catalog.OfNodes {
+		all = append(all, &kind{r, looks[r.Kind.Kind]})
+	}
+	return all
+}
+
 // resourcesOf returns the resources, with what is below them, of the kinds that are chosen.
 func resourcesOf(chosen func(*kind) bool) []string {
 	var names []string
-	for _, k := range kinds {
+	for _, k := range everyKind() {
 		if !chosen(k) {
 			continue
 		}
 		names = append(names, k.Plural)
 		if k.has("Status") {
 			names = append(names, k.Plural+"/status")
+		}
+		if k.Resource == catalog.Pods {
+			names = append(names, k.Plural+"/eviction")
 		}
 		if workload, _ := counted(k.New()); workload != nil {
 			names = append(names, k.Plural+"/scale")

@@ -2,16 +2,19 @@ package kubeapi
 
 import (
 	"fmt"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 )
 
 // asked are the kinds that are created to be answered, and not kept.
@@ -31,7 +34,7 @@ var leewardVersion = schema.GroupVersion{Group: "leeward.dev", Version: "v1alpha
 
 // newScheme returns the Go types of all that the server speaks of. Each is its own internal version, too:
 // there is one version of everything, so nothing is ever converted but events.
-func newScheme() (*runtime.Scheme, error) {
+func newScheme(kinds []*kind) (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	for _, k := range kinds {
 		addBoth(s, k.version(), k.Kind.Kind, k.New())
@@ -45,6 +48,10 @@ func newScheme() (*runtime.Scheme, error) {
 		s.AddKnownTypes(a.version, a.objects...)
 		s.AddKnownTypes(schema.GroupVersion{Group: a.version.Group, Version: runtime.APIVersionInternal}, a.objects...)
 		metav1.AddToGroupVersion(s, a.version)
+	}
+	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.Resource == catalog.Pods }) {
+		addBoth(s, policyv1.SchemeGroupVersion, "Eviction", &policyv1.Eviction{})
+		metav1.AddToGroupVersion(s, policyv1.SchemeGroupVersion)
 	}
 	addBoth(s, autoscalingv1.SchemeGroupVersion, "Scale", &autoscalingv1.Scale{})
 	metav1.AddToGroupVersion(s, eventsv1.SchemeGroupVersion)

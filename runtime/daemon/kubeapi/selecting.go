@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -24,6 +25,13 @@ func selectable(o engine.Object) fields.Set {
 		selectEvent(o, set)
 	case *corev1.Namespace:
 		set["status.phase"] = string(o.Status.Phase)
+	case *corev1.Node:
+		set["spec.unschedulable"] = strconv.FormatBool(o.Spec.Unschedulable)
+	case *corev1.Pod:
+		set["spec.nodeName"], set["spec.restartPolicy"] = o.Spec.NodeName, string(o.Spec.RestartPolicy)
+		set["spec.schedulerName"], set["spec.serviceAccountName"] = o.Spec.SchedulerName, o.Spec.ServiceAccountName
+		set["status.phase"], set["status.podIP"] = string(o.Status.Phase), o.Status.PodIP
+		set["status.nominatedNodeName"] = o.Status.NominatedNodeName
 	case *corev1.Secret:
 		set["type"] = string(o.Type)
 	}

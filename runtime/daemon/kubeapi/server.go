@@ -180,7 +180,7 @@ func (s *Server) listen() error {
 
 // build makes Kubernetes' server of the parts.
 func (s *Server) build() error {
-	scheme, err := newScheme()
+	scheme, err := newScheme(kindsIn(s.config.Engine))
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (v asKubernetes) Info() *version.Info {
 // complete adds what is more than a kind in a table: namespaces, events in their new group, and what is asked.
 func (s *Server) complete(served map[schema.GroupVersion]map[string]rest.Storage, a roles) {
 	core := served[corev1.SchemeGroupVersion]
-	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(served)}
+	core["namespaces"] = namespaces{objects: core["namespaces"].(objects), contents: inNamespaces(kindsIn(s.config.Engine), served)}
 	place(served, eventsv1.SchemeGroupVersion, "events", core["events"])
 	decides := access{a, a}
 	for path, r := range map[string]rest.Storage{ // order-free: each has its own place

@@ -16,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/admission"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
 )
 
 // admitting is what every write goes through: the same defaults and the same validation as a replay.
@@ -55,13 +56,14 @@ func (s strategy) Canonicalize(runtime.Object)                   {}
 // PrepareForCreate completes a new object. What it says of its status is dropped.
 func (s strategy) PrepareForCreate(ctx context.Context, o runtime.Object) {
 	created := o.(api.Object)
-	if s.has("Status") {
+	if s.has("Status") && s.Resource != catalog.Nodes { // a kubelet registers its node with what it reports
 		setField(o, "Status", reflect.Zero(fieldOf(o, "Status").Type()))
 	}
 	if s.has("Spec") {
 		created.SetGeneration(1)
 	}
 	admission.Default(created, s.settings(), s.now())
+	beginPod(o)
 	noteTainter(ctx, created, nil, s.now())
 }
 

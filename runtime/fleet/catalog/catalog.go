@@ -112,13 +112,17 @@ var Previews = &Resource{
 	New: func() api.Object { return &api.FailoverPreview{} },
 }
 
-// Nodes and Pods are those of one Kubernetes cluster: the daemon does not hold them.
+// Nodes and Pods are those of one Kubernetes cluster: the daemon holds them only where it is told to. They are not in All, and Of
+// does not find them.
 var (
 	Nodes = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", ClusterScoped: true, New: func() api.Object { return &corev1.Node{} }}
 	// PodBudgets are PodDisruptionBudgets.
 	PodBudgets = &Resource{Kind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), Plural: "poddisruptionbudgets", New: func() api.Object { return &policyv1.PodDisruptionBudget{} }}
 	Pods       = &Resource{Kind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", New: func() api.Object { return &corev1.Pod{} }}
 )
+
+// OfNodes are the resources that a daemon holds with --nodes beside All.
+var OfNodes = []*Resource{Nodes, Pods}
 
 func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
 
