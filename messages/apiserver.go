@@ -154,6 +154,28 @@ type DeleteNode struct {
 // TaintNode gives a node the NoExecute taint that its Ready condition asks for. From: zone. To: API server.
 type TaintNode struct{ Node NodeName }
 
+// NodeSynced carries a node as another API server stores it, which this one follows: users and kubelets write it there.
+// From: ingress. To: API server.
+type NodeSynced struct {
+	Node NodeName
+	// Object is the node, nil where it was deleted.
+	Object *corev1.Node
+}
+
+// PodSynced carries a pod as another API server stores it, which this one follows. From: ingress. To: API server.
+type PodSynced struct {
+	Pod PodName
+	// Object is the pod, nil where it is gone.
+	Object *corev1.Pod
+}
+
+func (*NodeSynced) message()        {}
+func (*PodSynced) message()         {}
+func (*PodBudgetSynced) message()   {}
+func (*NodeSynced) toAPIServer()      {}
+func (*PodSynced) toAPIServer()       {}
+func (*PodBudgetSynced) toAPIServer() {}
+
 func (*PutNode) message()           {}
 func (*PutPod) message()            {}
 func (*OwnerWatches) message()      {}

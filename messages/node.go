@@ -47,9 +47,10 @@ type KubeletBeats struct {
 	Every time.Duration
 }
 
-// KubeletSilent says that the kubelet does not renew the Lease any more. From: kubelet. To: node.
+// KubeletSilent says that the kubelet promises no further renewal of the Lease: it has stopped, or is a real one, of which each renewal is
+// heard. From: kubelet, ingress. To: node.
 type KubeletSilent struct {
-	// Last is when it did for the last time; zero: never.
+	// Last is when it renewed the Lease for the last time; zero: never.
 	Last time.Time
 }
 

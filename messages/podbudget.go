@@ -12,6 +12,14 @@ type PutPodBudget struct{ Object *policyv1.PodDisruptionBudget }
 // DeletePodBudget removes a PodDisruptionBudget. From: ingress. To: API server.
 type DeletePodBudget struct{ Budget PodBudgetName }
 
+// PodBudgetSynced carries a PodDisruptionBudget as another API server stores it, with its status: evictions that were allowed there are in
+// it. From: ingress. To: API server.
+type PodBudgetSynced struct {
+	Budget PodBudgetName
+	// Object is the budget, nil where it was deleted.
+	Object *policyv1.PodDisruptionBudget
+}
+
 // OwnerScaled says how many pods an owner must have: what the percentages of PodDisruptionBudgets are of. From: ingress. To: API server.
 type OwnerScaled struct {
 	Owner    OwnerName

@@ -38,8 +38,7 @@ func (s *Server) putBudget(now time.Time, m *messages.PutPodBudget) {
 	}
 	name := messages.NamePodBudget(m.Object.Namespace, m.Object.Name)
 	o := m.Object.DeepCopy()
-	before := s.budgets[name]
-	if before != nil {
+	if before := s.budgets[name]; before != nil {
 		s.dropBudget(before)
 		o.UID, o.CreationTimestamp, o.Generation = before.object.UID, before.object.CreationTimestamp, before.object.Generation+1
 		o.Status.DisruptedPods, o.Status.Conditions = before.object.Status.DisruptedPods, before.object.Status.Conditions
@@ -51,16 +50,21 @@ func (s *Server) putBudget(now time.Time, m *messages.PutPodBudget) {
 		o.CreationTimestamp = metav1.Time{Time: now}
 	}
 	o.Generation = max(1, o.Generation)
-	b := &budget{name: name, object: o, selector: selector, pods: map[messages.PodName]*pod{}}
-	s.budgets[name] = b
-	of := s.budgetsIn[o.Namespace]
+	s.storeBudget(&budget{name: name, object: o, selector: selector})
+}
+
+// storeBudget stores a budget, which is counted at the end of the instant.
+func (s *Server) storeBudget(b *budget) {
+	s.budgets[b.name] = b
+	b.pods = map[messages.PodName]*pod{}
+	of := s.budgetsIn[b.object.Namespace]
 	if of == nil {
 		of = map[messages.PodBudgetName]*budget{}
-		s.budgetsIn[o.Namespace] = of
+		s.budgetsIn[b.object.Namespace] = of
 	}
-	of[name] = b
+	of[b.name] = b
 	for _, p := range s.pods { // order-free: each for itself
-		if p.object.Namespace == o.Namespace {
+		if p.object.Namespace == b.object.Namespace {
 			b.consider(p)
 		}
 	}
@@ -141,7 +145,7 @@ func (b *budget) each(yield func(disruption.Pod) bool) {
 	for _, p := range b.pods { // order-free: they are counted
 		one := disruption.Pod{Name: p.object.Name, Ready: disruption.Ready(p.object), Terminating: p.terminating(), Owner: string(p.owner)}
 		if c := metav1.GetControllerOf(p.object); c != nil && p.owner == "" {
-			one.Owner = c.Kind + " " + c.Name // nothing is known of it
+			one.Owner = string(messages.NameOwner(c.Kind, p.object.Namespace, c.Name)) // which no actor keeps up
 		}
 		if !yield(one) {
 			return
@@ -239,6 +243,7 @@ func (s *Server) writeStatus(now time.Time, b *budget, out *actors.Outbox) {
 		DisruptionsAllowed: counts.Allowed, DisruptedPods: unconfirmed(now, b), Conditions: budgetConditions(now, st.Conditions, &counts, o.Generation),
 	}
 	b.object, b.told, b.problem = &o, true, counts.Problem
+	s.edits.budget(b.name)
 	out.Record(&messages.PodBudgetChanged{
 		Budget: b.name, ExpectedPods: counts.Expected, CurrentHealthy: counts.Healthy, DesiredHealthy: counts.Desired,
 		DisruptionsAllowed: counts.Allowed, Problem: counts.Problem,

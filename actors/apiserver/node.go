@@ -37,10 +37,11 @@ func (s *Server) bound(name messages.NodeName) map[messages.PodName]*pod {
 	return s.orphans[name]
 }
 
-// edited returns a copy of a node's object that may be changed in its own fields.
-func (n *node) edited() *corev1.Node {
+// edit returns a copy of a node's object that may be changed in its own fields.
+func (s *Server) edit(n *node) *corev1.Node {
 	o := *n.object
 	n.object = &o
+	s.edits.node(messages.NodeName(o.Name))
 	return &o
 }
 
@@ -53,7 +54,7 @@ func (s *Server) putNode(now time.Time, m *messages.PutNode, out *actors.Outbox)
 		return
 	}
 	before := n.object
-	o := n.edited()
+	o := s.edit(n)
 	o.Annotations = m.Object.Annotations
 	o.Status.Allocatable, o.Status.Capacity = m.Object.Status.Allocatable, m.Object.Status.Capacity
 	s.relabel(name, o, m.Object.Labels, out)
@@ -77,6 +78,7 @@ func (s *Server) register(now time.Time, o *corev1.Node, settled bool, owner mes
 	o.Spec.Taints = s.stamped(now, o.Spec.Taints, nil)
 	n := &node{object: o, pods: map[messages.PodName]*pod{}, owner: owner}
 	s.nodes[name] = n
+	s.edits.node(name)
 	s.changes.registered[name] = true
 	if orphans := s.orphans[name]; orphans != nil {
 		delete(s.orphans, name)
@@ -128,7 +130,7 @@ func (s *Server) editNode(now time.Time, m *messages.EditNode, out *actors.Outbo
 	if n == nil {
 		return
 	}
-	o := n.edited()
+	o := s.edit(n)
 	if m.Label != nil || m.Unlabel != nil {
 		labels := maps.Clone(o.Labels)
 		if labels == nil {
@@ -230,7 +232,7 @@ func (s *Server) reportNode(now time.Time, m *messages.ReportNode, out *actors.O
 		return
 	}
 	was := nodelife.Ready(n.object.Status.Conditions)
-	o := n.edited()
+	o := s.edit(n)
 	o.Status.Conditions = slices.Clone(o.Status.Conditions)
 	for _, c := range m.Conditions {
 		s.setCondition(now, o, c, m, out)
@@ -266,7 +268,7 @@ func (s *Server) changeTaints(now time.Time, m *messages.ChangeTaints, out *acto
 	if n == nil {
 		return
 	}
-	o := n.edited()
+	o := s.edit(n)
 	for i, t := range m.Add {
 		if taint.Find(o.Spec.Taints, t.Key, t.Effect) < 0 {
 			s.addTaint(now, m.Node, o, t, m.Because[i], out)
@@ -308,7 +310,7 @@ func (s *Server) taintNode(now time.Time, m *messages.TaintNode, out *actors.Out
 	if swap.Add == "" || taint.Find(n.object.Spec.Taints, swap.Add, swap.Effect) >= 0 {
 		return
 	}
-	s.addTaint(now, m.Node, n.edited(), corev1.Taint{Key: swap.Add, Effect: swap.Effect}, "Ready="+string(ready), out)
+	s.addTaint(now, m.Node, s.edit(n), corev1.Taint{Key: swap.Add, Effect: swap.Effect}, "Ready="+string(ready), out)
 	s.changes.node(m.Node)
 }
 

@@ -133,7 +133,7 @@ func (s *Server) notifyEnded(pods []*pod, out *actors.Outbox) {
 		if p.owner != "" {
 			out.TellOwner(p.owner, &messages.OwnedPodGone{Pod: p.name, UID: uid})
 		}
-		if s.nodes[p.node()] != nil {
+		if s.nodes[p.node()] != nil && !s.rules.Follows {
 			out.TellKubelet(p.node(), &messages.KubeletPodGone{Pod: p.name, UID: uid})
 		}
 	}
@@ -181,10 +181,12 @@ func (s *Server) notifyPod(p *pod, out *actors.Outbox) {
 	if o.Spec.Priority != nil {
 		priority = *o.Spec.Priority
 	}
-	out.TellPodScheduler(&messages.PodViewed{
-		Pod: p.name, Request: p.request, Since: o.CreationTimestamp.Time, Priority: priority, Labels: o.Labels, Spec: p.spec, Peers: p.peers,
-		Node: p.node(), Terminating: p.terminating(), Finished: p.finished(),
-	})
+	if name := o.Spec.SchedulerName; p.node() != "" || name == "" || name == corev1.DefaultSchedulerName { // else another scheduler binds it
+		out.TellPodScheduler(&messages.PodViewed{
+			Pod: p.name, Request: p.request, Since: o.CreationTimestamp.Time, Priority: priority, Labels: o.Labels, Spec: p.spec, Peers: p.peers,
+			Node: p.node(), Terminating: p.terminating(), Finished: p.finished(),
+		})
+	}
 	if p.owner != "" {
 		out.TellOwner(p.owner, &messages.OwnedPodViewed{
 			Pod: p.name, UID: o.UID, Node: p.node(), Target: target(p.spec), Phase: o.Status.Phase, ReadySince: p.readySince(), Terminating: p.terminating(),
@@ -214,18 +216,26 @@ func (s *Server) notifyPlaced(c *changes, out *actors.Outbox) {
 		if n == nil {
 			continue
 		}
-		m := &messages.KubeletPod{
-			Pod: p.name, UID: p.object.UID, Phase: p.object.Status.Phase, Once: p.spec.RestartPolicy != "" && p.spec.RestartPolicy != corev1.RestartPolicyAlways,
-		}
-		if p.terminating() {
-			m.Terminating, m.Until = true, p.object.DeletionTimestamp.Time
-		}
-		out.TellKubelet(p.node(), m)
+		s.tellKubelet(p, out)
 		// also of none: an earlier pod of that name may have been here while there were some
 		if taints := taint.Evicting(n.object.Spec.Taints); (len(taints) > 0 || !p.terminating()) && !c.tainted[p.node()] {
 			out.TellPodEviction(p.name, &messages.NodeTaintsSeen{Node: p.node(), Taints: taints})
 		}
 	}
+}
+
+// tellKubelet tells the simulated kubelet of a node what it must know of a pod.
+func (s *Server) tellKubelet(p *pod, out *actors.Outbox) {
+	if s.rules.Follows {
+		return
+	}
+	m := &messages.KubeletPod{
+		Pod: p.name, UID: p.object.UID, Phase: p.object.Status.Phase, Once: p.spec.RestartPolicy != "" && p.spec.RestartPolicy != corev1.RestartPolicyAlways,
+	}
+	if p.terminating() {
+		m.Terminating, m.Until = true, p.object.DeletionTimestamp.Time
+	}
+	out.TellKubelet(p.node(), m)
 }
 
 // notifyTainted tells the pods of a node of its NoExecute taints.

@@ -45,10 +45,11 @@ func (p *pod) finished() bool {
 
 func (p *pod) terminating() bool { return p.object.DeletionTimestamp != nil }
 
-// edited returns a copy of a pod's object that may be changed in its own fields.
-func (p *pod) edited() *corev1.Pod {
+// editPod returns a copy of a pod's object that may be changed in its own fields.
+func (s *Server) editPod(p *pod) *corev1.Pod {
 	o := *p.object
 	p.object = &o
+	s.edits.pod(p.name)
 	return &o
 }
 
@@ -113,7 +114,7 @@ func (s *Server) putPod(now time.Time, m *messages.PutPod, out *actors.Outbox) {
 		s.store(now, &pod{name: name, object: o, owner: m.Owner, spec: &o.Spec}, out)
 		return
 	}
-	o := p.edited()
+	o := s.editPod(p)
 	o.Labels, o.Annotations, o.Finalizers = m.Object.Labels, m.Object.Annotations, m.Object.Finalizers
 	o.Spec.Tolerations = m.Object.Spec.Tolerations
 	p.spec = &o.Spec
@@ -133,6 +134,7 @@ func (s *Server) store(now time.Time, p *pod, out *actors.Outbox) {
 		o.CreationTimestamp = metav1.Time{Time: now}
 	}
 	s.pods[p.name] = p
+	s.edits.pod(p.name)
 	if n := s.nodes[p.node()]; n != nil {
 		n.pods[p.name] = p
 		s.changes.bound(p)
@@ -166,7 +168,7 @@ func (s *Server) bindPod(now time.Time, m *messages.BindPod, out *actors.Outbox)
 		p.request++
 		return
 	}
-	o := p.edited()
+	o := s.editPod(p)
 	o.Spec.NodeName = string(m.Node)
 	setPodCondition(now, o, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	n.pods[p.name] = p
@@ -180,7 +182,7 @@ func (s *Server) markUnschedulable(now time.Time, m *messages.MarkUnschedulable,
 	if p == nil || p.request != m.Request || p.node() != "" || p.terminating() {
 		return
 	}
-	setPodCondition(now, p.edited(), corev1.PodCondition{
+	setPodCondition(now, s.editPod(p), corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: m.Message,
 	})
 	out.Record(&messages.PodUnschedulable{Pod: m.Pod, Message: m.Message})
@@ -199,7 +201,7 @@ func (s *Server) setPhase(now time.Time, p *pod, phase corev1.PodPhase, ready bo
 	if p.object.Status.Phase == phase && p.readySince().IsZero() != ready {
 		return
 	}
-	o := p.edited()
+	o := s.editPod(p)
 	o.Status.Phase = phase
 	c := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason}
 	if ready {
@@ -222,7 +224,7 @@ func (s *Server) unready(now time.Time, n *node, out *actors.Outbox) {
 // markDisrupted gives a pod the condition of those that are evicted.
 func (s *Server) markDisrupted(now time.Time, m *messages.MarkDisrupted) {
 	if p := s.find(m.Pod, m.UID); p != nil {
-		setPodCondition(now, p.edited(), corev1.PodCondition{
+		setPodCondition(now, s.editPod(p), corev1.PodCondition{
 			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: m.Reason, Message: m.Message,
 		})
 		s.changes.pod(p)
@@ -258,7 +260,7 @@ func (s *Server) deletePod(now time.Time, m *messages.DeletePod, out *actors.Out
 		return
 	}
 	first := !p.terminating()
-	o := p.edited()
+	o := s.editPod(p)
 	o.DeletionTimestamp, o.DeletionGracePeriodSeconds = &until, &grace
 	if first && (m.Cause != "" || m.Eviction) {
 		out.Record(&messages.PodDeletionRequested{Pod: p.name, Node: p.node(), GracePeriodSeconds: grace, Cause: m.Cause, Eviction: m.Eviction})
@@ -302,6 +304,7 @@ func (s *Server) end(p *pod, out *actors.Outbox) {
 
 func (s *Server) removePod(p *pod, out *actors.Outbox) {
 	delete(s.pods, p.name)
+	s.edits.removed(p.name, p.object)
 	s.unprotect(p)
 	if delete(s.bound(p.node()), p.name); len(s.orphans[p.node()]) == 0 {
 		delete(s.orphans, p.node())

@@ -2,7 +2,8 @@
 // an instant, serves it at the end of the instant in an order that does not depend on that of arrival, and tells whom each change
 // concerns: the node, its kubelet, the taint eviction of a pod, its owner, the scheduler of pods, and the pod garbage collector.
 //
-// server.go is the switch and the order of requests, node.go, pod.go and garbage.go serve them, notify.go tells of what changed.
+// server.go is the switch and the order of requests, node.go, pod.go and garbage.go serve them, notify.go tells of what changed, sync.go
+// follows another API server.
 package apiserver
 
 import (
@@ -27,6 +28,9 @@ type Rules struct {
 	AdmitPod  func(*corev1.Pod) error
 	// StampTaints gives a NoExecute taint that users write the time at which they did. Kubernetes does not.
 	StampTaints bool
+	// Follows is set where the objects are those of another API server, to which all edits of this one are written: they are kept until
+	// TakeEdits, and kubelets are real, so that none is told of its pods.
+	Follows bool
 }
 
 // Server keeps the nodes and pods of one cluster.
@@ -49,19 +53,24 @@ type Server struct {
 	// arrived are the requests of this instant.
 	arrived []messages.ToAPIServer
 	changes changes
+	edits   *Edits
 }
 
 type admitted struct{ asked, spec *corev1.PodSpec }
 
 // New returns a server without objects.
 func New(rules Rules) *Server {
-	return &Server{
+	s := &Server{
 		rules: rules, nodes: map[messages.NodeName]*node{}, pods: map[messages.PodName]*pod{},
 		orphans:  map[messages.NodeName]map[messages.PodName]*pod{},
 		admitted: map[messages.OwnerName]admitted{}, watching: map[messages.OwnerName]bool{}, changes: newChanges(),
 		budgets: map[messages.PodBudgetName]*budget{}, budgetsIn: map[string]map[messages.PodBudgetName]*budget{},
 		scales: map[messages.OwnerName]int32{}, waiting: map[messages.PodName]*pod{},
 	}
+	if rules.Follows {
+		s.edits = newEdits()
+	}
+	return s
 }
 
 // Receive takes a request, and serves those of an instant at its end.
@@ -194,6 +203,12 @@ func (s *Server) serve(now time.Time, m messages.ToAPIServer, out *actors.Outbox
 		s.deleteBudget(m)
 	case *messages.OwnerScaled:
 		s.scaleOwner(m)
+	case *messages.NodeSynced:
+		s.syncNode(now, m, out)
+	case *messages.PodSynced:
+		s.syncPod(now, m, out)
+	case *messages.PodBudgetSynced:
+		s.syncBudget(m)
 	case *messages.PodEnded:
 		s.podEnded(m, out)
 	case *messages.CollectPod:

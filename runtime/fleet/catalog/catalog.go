@@ -122,7 +122,7 @@ var (
 )
 
 // OfNodes are the resources that a daemon holds with --nodes beside All.
-var OfNodes = []*Resource{Nodes, Pods}
+var OfNodes = []*Resource{Nodes, Pods, PodBudgets}
 
 func named(apiVersion, kind string) *Resource { return Of(api.Key{APIVersion: apiVersion, Kind: kind}) }
 

@@ -34,6 +34,7 @@ type Tier struct {
 	settings *messages.Settings
 	seed     uint64
 	kubelets map[messages.NodeName]messages.KubeletBehaviour
+	follows  bool
 	server   *apiserver.Server
 	owners   map[messages.OwnerName]*messages.OwnerSpec
 	// budgets are the PodDisruptionBudgets that there are.
@@ -58,19 +59,21 @@ type Config struct {
 	Start time.Time
 	// Kubelets says how kubelets behave; those that it does not name have the zero value.
 	Kubelets map[messages.NodeName]messages.KubeletBehaviour
+	// Follows is set where the objects are those of another API server, and kubelets are real: see apiserver.Rules.
+	Follows bool
 }
 
 // New starts a tier without nodes and pods.
 func New(k *kernel.Kernel, c Config) *Tier {
 	t := &Tier{
-		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, epoch: c.Start,
+		kernel: k, settings: c.Settings, seed: c.Seed, kubelets: c.Kubelets, follows: c.Follows, epoch: c.Start,
 		owners: map[messages.OwnerName]*messages.OwnerSpec{}, zones: map[messages.ZoneName]bool{}, ended: map[messages.Address]bool{},
 		annotations: map[string]map[string]string{}, budgets: map[messages.PodBudgetName]bool{},
 	}
 	t.server = apiserver.New(apiserver.Rules{
 		AdmitNode:   func(n *corev1.Node) { admission.AdmitNode(n, t.settings) },
 		AdmitPod:    func(p *corev1.Pod) error { return t.Admit(p, true) },
-		StampTaints: t.settings.ExactPodDeadlines,
+		StampTaints: t.settings.ExactPodDeadlines, Follows: c.Follows,
 	})
 	host[messages.ToAPIServer](t, serverAt, t.server)
 	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, podscheduler.New(podplacement.Rules{
@@ -152,6 +155,9 @@ func (t *Tier) nodeRegistered(f *messages.NodeRegistered) {
 		host[messages.ToNode](t, a, t.node(f.Node))
 		t.stayDown(a)
 	})
+	if t.follows {
+		return
+	}
 	t.revive(at(messages.KindKubelet, string(f.Node)), func(a messages.Address) {
 		host[messages.ToKubelet](t, a, kubelet.New(f.Node, t.seed))
 		t.kernel.Post(a, &messages.KubeletConfigured{Behaviour: t.kubelets[f.Node]})
