@@ -169,9 +169,9 @@ type PodSynced struct {
 	Object *corev1.Pod
 }
 
-func (*NodeSynced) message()        {}
-func (*PodSynced) message()         {}
-func (*PodBudgetSynced) message()   {}
+func (*NodeSynced) message()          {}
+func (*PodSynced) message()           {}
+func (*PodBudgetSynced) message()     {}
 func (*NodeSynced) toAPIServer()      {}
 func (*PodSynced) toAPIServer()       {}
 func (*PodBudgetSynced) toAPIServer() {}

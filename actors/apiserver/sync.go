@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"leeward/actors"
@@ -174,11 +173,5 @@ func (s *Server) syncBudget(m *messages.PodBudgetSynced) {
 		return // it was not admitted
 	}
 	o := *m.Object
-	b := &budget{name: m.Budget, object: &o, selector: selector, told: true}
-	for _, c := range o.Status.Conditions {
-		if c.Type == policyv1.DisruptionAllowedCondition && c.Reason == policyv1.SyncFailedReason {
-			b.problem = c.Message
-		}
-	}
-	s.storeBudget(b)
+	s.storeBudget(&budget{name: m.Budget, object: &o, selector: selector, told: true, problem: disruption.Stored(&o).Counts.Problem})
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -40,6 +42,12 @@ func ValidateStatus(o api.Object) field.ErrorList {
 		return append(validateBindingStatus(&o.Status, at), bounded(&o.Status, at)...)
 	case *api.ClusterResourceBinding:
 		return append(validateBindingStatus(&o.Status, at), bounded(&o.Status, at)...)
+	case *corev1.Node:
+		return append(atMostItems(maxConditions, len(o.Status.Conditions), at.Child("conditions")), bounded(&o.Status, at)...)
+	case *corev1.Pod:
+		return append(atMostItems(maxConditions, len(o.Status.Conditions), at.Child("conditions")), bounded(&o.Status, at)...)
+	case *policyv1.PodDisruptionBudget:
+		return append(atMostItems(maxConditions, len(o.Status.Conditions), at.Child("conditions")), bounded(&o.Status, at)...)
 	}
 	return nil
 }

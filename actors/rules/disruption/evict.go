@@ -57,6 +57,24 @@ func Evict(pod *corev1.Pod, budgets []Budget, unready bool) *Refusal {
 	return nil
 }
 
+// Spends reports whether an eviction that Evict allows takes one of the disruptions that the budget of the pod allows.
+func Spends(pod *corev1.Pod, budgets []Budget) bool {
+	return len(budgets) == 1 && !ignores(pod) && (Ready(pod) || !budgets[0].sparesUnready())
+}
+
+// Stored is a budget as its stored status counts it: what the disruption controller wrote there last.
+func Stored(o *policyv1.PodDisruptionBudget) Budget {
+	b := Budget{Object: o, Counts: Counts{
+		Expected: o.Status.ExpectedPods, Healthy: o.Status.CurrentHealthy, Desired: o.Status.DesiredHealthy, Allowed: o.Status.DisruptionsAllowed,
+	}}
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == policyv1.DisruptionAllowedCondition && c.Reason == policyv1.SyncFailedReason {
+			b.Counts.Problem = c.Message
+		}
+	}
+	return b
+}
+
 // ignores reports whether a pod is evicted without a look at budgets: it serves no user, or is being deleted.
 func ignores(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {

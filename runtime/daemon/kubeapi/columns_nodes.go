@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // The columns of nodes and pods. Source: kubernetes, pkg/printers/internalversion.
@@ -21,6 +23,20 @@ var nodeColumns = []column{
 	wide(shown("OS-Image", func(n *corev1.Node) any { return orUnknown(n.Status.NodeInfo.OSImage) })),
 	wide(shown("Kernel-Version", func(n *corev1.Node) any { return orUnknown(n.Status.NodeInfo.KernelVersion) })),
 	wide(shown("Container-Runtime", func(n *corev1.Node) any { return orUnknown(n.Status.NodeInfo.ContainerRuntimeVersion) })),
+}
+
+var podBudgetColumns = []column{
+	shown("Min Available", func(b *policyv1.PodDisruptionBudget) any { return orNA(b.Spec.MinAvailable) }),
+	shown("Max Unavailable", func(b *policyv1.PodDisruptionBudget) any { return orNA(b.Spec.MaxUnavailable) }),
+	shown("Allowed Disruptions", func(b *policyv1.PodDisruptionBudget) any { return b.Status.DisruptionsAllowed }),
+	ageColumn,
+}
+
+func orNA(bound *intstr.IntOrString) string {
+	if bound == nil {
+		return "N/A"
+	}
+	return bound.String()
 }
 
 func orUnknown(text string) string {

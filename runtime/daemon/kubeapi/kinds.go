@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -69,6 +70,7 @@ var looks = map[string]look{
 	"CronJob":               {list: &batchv1.CronJobList{}, short: []string{"cj"}, columns: cronJobColumns},
 	"Node":                  {list: &corev1.NodeList{}, short: []string{"no"}, columns: nodeColumns},
 	"Pod":                   {list: &corev1.PodList{}, short: []string{"po"}, columns: podColumns},
+	"PodDisruptionBudget":   {list: &policyv1.PodDisruptionBudgetList{}, short: []string{"pdb"}, columns: podBudgetColumns},
 	"Lease":                 {list: &coordinationv1.LeaseList{}, columns: leaseColumns},
 }
 

@@ -116,6 +116,7 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 		ResetFieldsStrategy:       writing,
 		TableConvertor:            printer{kind, k.clock},
 	}
+	k.admitNodesAndPods(kind, store)
 	if kind.lives > 0 {
 		store.TTLFunc = func(runtime.Object, uint64, bool) (uint64, error) { return uint64(kind.lives / time.Second), nil }
 	}
@@ -124,7 +125,7 @@ func (k *keeper) serve(kind *kind) (map[string]rest.Storage, error) {
 	}
 	served := map[string]rest.Storage{kind.Plural: objects{store, kind}}
 	if kind.Resource == catalog.Pods {
-		served[kind.Plural+"/eviction"] = eviction{store}
+		served[kind.Plural+"/eviction"] = eviction{store, k}
 	}
 	if workload, _ := counted(kind.New()); workload != nil {
 		served[kind.Plural+"/scale"] = scale{objects{store, kind}, printer{scaleKind, k.clock}}

@@ -84,7 +84,11 @@ func (s strategy) PrepareForUpdate(ctx context.Context, o, old runtime.Object) {
 
 func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
 	created := o.(api.Object)
-	return append(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil)...)
+	problems := append(admission.Validate(created, nil, s.settings()), admission.ValidateForMember(created, nil)...)
+	if s.Resource == catalog.Nodes { // it brings its status
+		problems = append(problems, admission.ValidateStatus(created)...)
+	}
+	return problems
 }
 
 func (s strategy) ValidateUpdate(_ context.Context, o, old runtime.Object) field.ErrorList {
