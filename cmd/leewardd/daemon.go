@@ -23,6 +23,7 @@ import (
 	"leeward/runtime/daemon/hugepages"
 	"leeward/runtime/daemon/kubeapi"
 	"leeward/runtime/daemon/live"
+	"leeward/runtime/daemon/nodes"
 	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/journal"
@@ -42,6 +43,7 @@ type daemon struct {
 	memory   *memory
 	engine   *engine.Engine
 	machines machines
+	nodes    *nodeMachines // nil: there are none
 	server   *kubeapi.Server
 }
 
@@ -65,6 +67,14 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	d.machines.config = live.Config{
 		Engine: d.engine, Seed: world.DaemonSeed, Lanes: runtime.GOMAXPROCS(0), Clock: d.clock, Log: log, Hear: d.hear, Decided: d.decided.decided, Started: d.memory.settle, Broken: d.metrics.Broken, Shadow: c.shadow,
 		StepLimit: c.machineStepLimit, Unmonitored: !c.invariantMonitor,
+	}
+	if c.nodes {
+		d.nodes = &nodeMachines{
+			config: nodes.Config{
+				Engine: d.engine, Seed: world.DaemonSeed, Clock: d.clock, Log: log, Hear: d.metrics.HearNodes, Shadow: c.shadow,
+			},
+			settings: &d.machines.settings, metrics: d.metrics, changed: make(chan struct{}, 1),
+		}
 	}
 	d.machines.rest()
 	d.server, err = kubeapi.New(kubeapi.Config{
@@ -107,6 +117,11 @@ func forMachines(e *engine.Engine) (n int) {
 			n += e.Table(r.Name()).Len()
 		}
 	}
+	for _, r := range catalog.OfNodes {
+		if table := e.Table(r.Name()); table != nil {
+			n += table.Len()
+		}
+	}
 	return n
 }
 
@@ -137,6 +152,9 @@ func (d *daemon) hear(_ time.Time, f messages.Fact, _ journal.Phrase) { d.metric
 
 // preview warns of what a write would lead to.
 func (d *daemon) preview(ctx context.Context, o, old api.Object) []string {
+	if warnings, known := d.nodes.warnings(ctx, o, old); known {
+		return warnings
+	}
 	return d.machines.config.Warnings(ctx, *d.machines.settings.Load(), o, old)
 }
 

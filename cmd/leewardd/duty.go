@@ -43,6 +43,37 @@ func (d *daemon) supervise(ctx context.Context) error {
 	}
 	d.metrics.Leads(!d.started.shadow)
 	d.log.Info().Stringer("took", d.clock.Now().Sub(began)).Msg("started")
+	return d.runAll(ctx, 0, s, first)
+}
+
+// runAll runs the machines of the fleet, and those of nodes and pods where there are any, until one of them ends.
+func (d *daemon) runAll(ctx context.Context, term int64, s *supervisor, first func(context.Context) error) error {
+	if d.nodes == nil {
+		return s.run(ctx, first)
+	}
+	ctx, end := context.WithCancel(ctx)
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error {
+		defer end()
+		return s.run(ctx, first)
+	})
+	parts.Go(func() error {
+		defer end()
+		return d.superviseNodes(ctx, term)
+	})
+	return parts.Wait()
+}
+
+// superviseNodes keeps the machines of nodes and pods at work.
+func (d *daemon) superviseNodes(ctx context.Context, term int64) error {
+	s := &supervisor{
+		clock: d.clock, log: d.log, restarted: d.metrics.Restarted, quarantine: &quarantine{clock: d.clock, log: d.log, changed: d.metrics.Quarantined},
+		start: func(ctx context.Context) (func(context.Context) error, error) { return d.nodes.start(ctx, term) },
+	}
+	first, err := s.start(ctx)
+	if err != nil {
+		first = func(context.Context) error { return err }
+	}
 	return s.run(ctx, first)
 }
 
@@ -80,7 +111,7 @@ func (d *daemon) lead(ctx context.Context, term int64) error {
 	if err != nil {
 		first = func(context.Context) error { return err }
 	}
-	return s.run(ctx, first)
+	return d.runAll(ctx, term, s, first)
 }
 
 // supervisor keeps machines at work that decide in a term.

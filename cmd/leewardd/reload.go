@@ -34,6 +34,8 @@ func (d *daemon) reload(ctx context.Context) {
 	before := d.machines.settings.Load()
 	if changes := config.Changes(before, &next.settings); len(changes) > 0 && !d.machines.govern(ctx, &next.settings) {
 		return // the daemon ends
+	} else if len(changes) > 0 && d.nodes != nil {
+		d.nodes.govern()
 	}
 	d.log.Info().Strs("restartFor", d.restartFor(next)).Msg("configuration read again")
 }

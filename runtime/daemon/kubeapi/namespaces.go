@@ -23,10 +23,19 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
+	"leeward/runtime/fleet/catalog"
 )
 
 // everlasting are the namespaces that are always there.
 var everlasting = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, api.LeaseNamespace}
+
+// foundedIn are the namespaces that a server creates: where there are nodes, that of their Leases, too.
+func foundedIn(e *engine.Engine) []string {
+	if e.Table(catalog.Nodes.Name()) == nil {
+		return everlasting
+	}
+	return append(slices.Clone(everlasting), corev1.NamespaceNodeLease)
+}
 
 var (
 	namespaceResource = corev1.Resource("namespaces")
@@ -35,7 +44,7 @@ var (
 
 // foundNamespaces creates the namespaces that must be there and are not.
 func foundNamespaces(e *engine.Engine, now metav1.Time) error {
-	for _, name := range everlasting {
+	for _, name := range foundedIn(e) {
 		n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uuid.NewUUID(), CreationTimestamp: now}}
 		n.Status.Phase = corev1.NamespaceActive
 		err := e.Commit(engine.Create(engine.Key(namespaceResource, "", name), n))

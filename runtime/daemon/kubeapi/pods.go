@@ -207,11 +207,22 @@ func (k *keeper) admitNodesAndPods(kind *kind, store *registry.Store) {
 		if k.engine.Table(kind.Name()).Len() >= most {
 			return nil, apierrors.NewForbidden(kind.Name(), name, fmt.Errorf("there are %d %s already, which is the most", most, kind.Plural))
 		}
+		if ns := o.(api.Object).GetNamespace(); kind.Resource == catalog.PodBudgets && k.countIn(kind, ns) >= budgetsOfNamespace {
+			return nil, apierrors.NewForbidden(kind.Name(), name, fmt.Errorf("namespace %s has %d %s already, which is the most", ns, budgetsOfNamespace, kind.Plural))
+		}
 		return finished, k.admit(kind, o, true)
 	}
 	store.BeginUpdate = func(_ context.Context, o, _ runtime.Object, _ *metav1.UpdateOptions) (registry.FinishFunc, error) {
 		return finished, k.admit(kind, o, false)
 	}
+}
+
+// budgetsOfNamespace is how many PodDisruptionBudgets a namespace may have: each may select every pod of it, and is counted whenever one of
+// them changes.
+const budgetsOfNamespace = 100
+
+func (k *keeper) countIn(kind *kind, namespace string) int64 {
+	return k.engine.Table(kind.Name()).Snapshot().Count(engine.Key(kind.Name(), namespace, ""), "")
 }
 
 func finished(context.Context, bool) {}

@@ -1,6 +1,7 @@
 package kubeapi_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -100,6 +102,112 @@ func TestAPodIsDeletedGracefullyWhereAKubeletMustEndIt(t *testing.T) {
 	require.NoError(t, pods.Delete(t.Context(), "bound", metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))}), "as its kubelet does")
 	_, err = pods.Get(t.Context(), "bound", metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err))
+}
+
+// counted has a budget be as the controller has counted it.
+func counted(t *testing.T, d *daemon, o *policyv1.PodDisruptionBudget, allowed, healthy, desired int32) {
+	t.Helper()
+	key := engine.Key(catalog.PodBudgets.Name(), o.Namespace, o.Name)
+	stored, version := d.engine.Table(catalog.PodBudgets.Name()).Get(key)
+	b := stored.DeepCopyObject().(*policyv1.PodDisruptionBudget)
+	b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, b.Status.DesiredHealthy, b.Status.ObservedGeneration = allowed, healthy, desired, b.Generation
+	require.NoError(t, d.engine.Commit(engine.Update(key, b, version)))
+}
+
+func TestAnEvictionTakesADisruptionThatTheBudgetAllows(t *testing.T) {
+	d, client := withNodes(t)
+	pods, budgets := client.CoreV1().Pods("default"), client.PolicyV1().PodDisruptionBudgets("default")
+	one := intstr.FromInt32(1)
+	b, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	for _, name := range []string{"a", "b", "other"} {
+		p := podOn(name, "n1")
+		if name != "other" {
+			p.Labels = map[string]string{"app": "web"}
+		}
+		p, err := pods.Create(t.Context(), p, metav1.CreateOptions{})
+		require.NoError(t, err)
+		p.Status.Phase, p.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		_, err = pods.UpdateStatus(t.Context(), p, metav1.UpdateOptions{})
+		require.NoError(t, err)
+	}
+	evict := func(name string, dryRun ...string) error {
+		return pods.EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name}, DeleteOptions: &metav1.DeleteOptions{DryRun: dryRun}})
+	}
+
+	err = evict("a")
+	require.True(t, apierrors.IsTooManyRequests(err), "not counted yet")
+	counted(t, d, b, 1, 2, 1)
+	require.NoError(t, evict("a", metav1.DryRunAll))
+	require.NoError(t, evict("a"))
+	got, err := budgets.Get(t.Context(), "web", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Zero(t, got.Status.DisruptionsAllowed)
+	require.Contains(t, got.Status.DisruptedPods, "a")
+
+	err = evict("b")
+	require.True(t, apierrors.IsTooManyRequests(err), "before the controller counts again, too")
+	status := err.(apierrors.APIStatus).Status()
+	require.Equal(t, "Cannot evict pod as it would violate the pod's disruption budget.", status.Message)
+	require.Equal(t, policyv1.DisruptionBudgetCause, status.Details.Causes[0].Type)
+	require.Contains(t, status.Details.Causes[0].Message, "The disruption budget web needs 1 healthy pods")
+	kept, err := pods.Get(t.Context(), "b", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Nil(t, kept.DeletionTimestamp)
+	require.NoError(t, evict("other"), "no budget selects it")
+	require.NoError(t, evict("a"), "it is being deleted")
+}
+
+func TestANewNodeAndANewPodAreAdmittedAsByThePlugins(t *testing.T) {
+	_, client := withNodes(t)
+	n, err := client.CoreV1().Nodes().Create(t.Context(), nodeNamed("n1"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}, n.Spec.Taints)
+	p, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("a", ""), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Len(t, p.Spec.Tolerations, 2)
+	require.EqualValues(t, 300, *p.Spec.Tolerations[0].TolerationSeconds)
+	_, err = client.CoreV1().Namespaces().Get(t.Context(), corev1.NamespaceNodeLease, metav1.GetOptions{})
+	require.NoError(t, err, "kubelets renew their Leases there")
+}
+
+func TestNodesBudgetsAndWhatKubeletsReportAreBounded(t *testing.T) {
+	d, client := withNodes(t)
+	for i := range 10 {
+		writes := make([]engine.Write, 1000)
+		for j := range writes {
+			name := fmt.Sprintf("n%d", 1000*i+j)
+			writes[j] = engine.Create(engine.Key(catalog.Nodes.Name(), "", name), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+		require.NoError(t, d.engine.Commit(writes...))
+	}
+	_, err := client.CoreV1().Nodes().Create(t.Context(), nodeNamed("more"), metav1.CreateOptions{})
+	require.True(t, apierrors.IsForbidden(err))
+	require.ErrorContains(t, err, "there are 10000 nodes already, which is the most")
+
+	for i := range 101 {
+		_, err = client.PolicyV1().PodDisruptionBudgets("default").Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("b", i)}}, metav1.CreateOptions{})
+		if i < 100 {
+			require.NoError(t, err)
+		}
+	}
+	require.True(t, apierrors.IsForbidden(err))
+	require.ErrorContains(t, err, "namespace default has 100 poddisruptionbudgets already, which is the most")
+
+	n, err := client.CoreV1().Nodes().Get(t.Context(), "n1", metav1.GetOptions{})
+	require.NoError(t, err)
+	for i := range 101 {
+		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeConditionType(fmt.Sprint("c", i)), Status: corev1.ConditionTrue})
+	}
+	_, err = client.CoreV1().Nodes().UpdateStatus(t.Context(), n, metav1.UpdateOptions{})
+	require.True(t, apierrors.IsInvalid(err))
+	require.ErrorContains(t, err, "status.conditions")
+	n.Status.Conditions = []corev1.NodeCondition{{Type: "Ready", Status: corev1.ConditionTrue, Message: strings.Repeat("x", 1<<20)}}
+	_, err = client.CoreV1().Nodes().UpdateStatus(t.Context(), n, metav1.UpdateOptions{})
+	require.True(t, apierrors.IsInvalid(err))
 }
 
 func TestAnEvictionDeletesAPodAsItAsks(t *testing.T) {

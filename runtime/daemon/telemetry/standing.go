@@ -34,6 +34,7 @@ type scrape struct{ *Metrics }
 func (s scrape) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*definition{
 		clusters, unschedulable, evictionTasks, taskAge, held, governorState, breakerState, startsLimited, workloadsStay, holds,
+		nodesReady, zoneState, podsWaiting,
 		storeObjects, storeChanges, storeReadOnly, storeSize,
 		answering, mailbox, handled, dropped, deadlines, changesTaken, changesWritten, conflicts, refused, monitorSeconds, monitorBytes,
 	} {
@@ -51,6 +52,7 @@ func (s scrape) Collect(to chan<- prometheus.Metric) {
 	out.clusters(w.engine)
 	out.bindings(w.engine, s.config.Clock.Now())
 	out.governor(w.engine)
+	out.nodes(w.engine, s.nodes)
 	out.store(w.engine, s.config.StoreDir)
 	if w.fleet != nil {
 		out.machines(w.fleet, s.patience)

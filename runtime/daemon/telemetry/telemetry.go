@@ -34,6 +34,7 @@ type Metrics struct {
 	facts    facts
 	// failovers are those that began since the daemon did, and are not over.
 	failovers failover.Fold
+	nodes     *nodeFacts
 	process   process
 	// patience is how long a scrape waits for the machines.
 	patience time.Duration
@@ -50,6 +51,7 @@ type watched struct {
 // New returns metrics of a daemon that is yet to start.
 func New(c Config) *Metrics {
 	m := &Metrics{config: c, registry: prometheus.NewPedanticRegistry(), failovers: failover.Fold{}, patience: time.Second}
+	m.nodes = newNodeFacts(m.registry)
 	m.facts, m.process = newFacts(m.registry), newProcess(m.registry, c.Build)
 	m.registry.MustRegister(scrape{m})
 	return m

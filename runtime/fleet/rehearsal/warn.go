@@ -24,12 +24,27 @@ func Warnings(s *api.FailoverPreviewStatus, now time.Time) (lines []string) {
 	return lines
 }
 
-func bindings(n int32) string {
-	if n == 1 {
-		return "1 binding"
+// Warnings put what a change of nodes would lead to into words for users who are about to make it: how many pods would be evicted, the first
+// of them when and why, and how many a PodDisruptionBudget would keep.
+func (m *PodMoves) Warnings() (lines []string) {
+	if n := len(m.Evicted); n > 0 {
+		first, last := &m.Evicted[0], &m.Evicted[n-1]
+		lines = append(lines, fmt.Sprintf("preview: %s would be evicted, %s: %s, %s", counted(n, "pod"), span(first.After, last.After), first.Pod, first.Why))
 	}
-	return fmt.Sprintf("%d bindings", n)
+	if n := len(m.Blocked); n > 0 {
+		lines = append(lines, fmt.Sprintf("preview: PodDisruptionBudgets would keep %s", counted(n, "pod")))
+	}
+	return lines
 }
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func bindings(n int32) string { return counted(int(n), "binding") }
 
 // span is when the first and the last would leave, from now on.
 func span(first, last time.Duration) string {
