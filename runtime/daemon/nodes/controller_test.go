@@ -446,7 +446,7 @@ func TestBudgetsAreCountedAndHonoured(t *testing.T) {
 	c.taint("n2", maintenance)
 	_, a := c.terminating("a")
 	_, b := c.terminating("b")
-	require.True(t, a != b, "one of them, for the budget wants the other")
+	require.NotEqual(t, a, b, "one of them, for the budget wants the other")
 	require.Zero(t, budget().DisruptionsAllowed)
 	c.remove("a")
 	c.run("c", "n2", corev1.Toleration{Operator: corev1.TolerationOpExists})

@@ -241,7 +241,7 @@ func TestWhateverUsersAndKubeletsDoNothingIsForgotten(t *testing.T) {
 			_, local := name.Split()
 			require.Equal(t, w.pod(local), w.tier.Pod(name), "seed %d: %q", seed, trace)
 		}
-		require.Equal(t, w.engine.Table(catalog.Pods.Name()).Len(), len(w.tier.Pods()), "seed %d: %q", seed, trace)
+		require.Len(t, w.tier.Pods(), w.engine.Table(catalog.Pods.Name()).Len(), "seed %d: %q", seed, trace)
 		news := w.engine.Follow()
 		w.restart()
 		for _, c := range news.Take() {

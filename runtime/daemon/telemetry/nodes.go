@@ -14,14 +14,14 @@ import (
 )
 
 var (
-	nodesReady   = define(gauge, "nodes", "Nodes by zone (region:zone) and the status of their condition Ready, with --nodes.", "zone", "ready")
+	nodesReady   = define(gauge, "nodes", "Nodes by zone (region/zone) and the status of their condition Ready, with --nodes.", "zone", "ready")
 	zoneState    = define(gauge, "zone_state", "1 for the present state of each zone that has nodes: Normal, PartialDisruption or FullDisruption.", "zone", "state")
 	podsEvicted  = define(counter, "pod_evictions_total", "Pods that were evicted for a taint of their node, by its zone.", "zone")
 	podsWaiting  = define(gauge, "pod_evictions_scheduled", "Pods that remain on a tainted node until a toleration ends, by its zone.", "zone")
 	podsLateness = defineHistogram("pod_eviction_lateness_seconds", "Time from the deadline of the eviction of a pod to the eviction: the cost of limits, budgets and restarts.", latencies)
 )
 
-// mostZones is how many zones have metrics of their own: labels of nodes are anybody's, and Prometheus keeps every value. The nodes and pods
+// mostZones is how many zones have metrics of their own: kubelets label their nodes as they like, and Prometheus keeps every value. The nodes and pods
 // of all others are counted under otherZone.
 const (
 	mostZones = 1000
