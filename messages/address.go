@@ -163,12 +163,10 @@ func (a Address) String() string {
 	return a.Kind.String() + "/" + a.Name
 }
 
-// Message is what an actor's mailbox holds. Each machine accepts only its own sealed subset
-// (ToCluster, ToBinding, ...), so a wrong address does not compile.
-type Message interface{ message() }
+// Message is what an actor's mailbox holds: a pointer to what its machine accepts. Each machine accepts only its own
+// sealed set (ToCluster, ToBinding, ...), and mail is sent only as one of a set, so a wrong address does not compile.
+type Message any
 
 // Woken tells a machine that the instant it asked for with Outbox.WakeAt has come.
 // From: the host. To: every machine.
 type Woken struct{}
-
-func (*Woken) message() {}

@@ -8,10 +8,7 @@ import (
 
 // ToAgent is what the machine that represents the agent of a real cluster understands. It lives where a
 // rehearsal has a simulated member, and hears from the engine what that hears.
-type ToAgent interface {
-	Message
-	toAgent()
-}
+type ToAgent interface{ toAgent() }
 
 // WorkObserved tells the state of the Work of one copy: after a start, when it was written, and whenever the
 // cluster's agent said something of it. From: ingress. To: agent.
@@ -51,11 +48,6 @@ type WorkGone struct{ Binding BindingName }
 
 // LeaseRenewed is a sign of life of a cluster's agent. From: ingress. To: agent.
 type LeaseRenewed struct{ At time.Time }
-
-func (*WorkObserved) message() {}
-func (*WorkWritten) message()  {}
-func (*WorkGone) message()     {}
-func (*LeaseRenewed) message() {}
 
 func (*WorkObserved) toAgent()     {}
 func (*WorkWritten) toAgent()      {}

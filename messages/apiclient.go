@@ -1,10 +1,7 @@
 package messages
 
 // ToAPIClient is what a client of the API server understands.
-type ToAPIClient interface {
-	Message
-	toAPIClient()
-}
+type ToAPIClient interface{ toAPIClient() }
 
 // APIVerb is what a request asks of the API server.
 type APIVerb string
@@ -35,9 +32,6 @@ type RequestsRefused struct {
 	Verb  APIVerb
 	Error string
 }
-
-func (*RequestAsked) message()    {}
-func (*RequestsRefused) message() {}
 
 func (*RequestAsked) toAPIClient()    {}
 func (*RequestsRefused) toAPIClient() {}

@@ -9,10 +9,7 @@ import (
 // ToAPIServer is what the API server of one cluster is asked for by controllers, kubelets and users. It collects the requests of an
 // instant and serves them in an order that does not depend on that of their arrival; those of users are served first, in their order.
 // It then tells whom each change concerns.
-type ToAPIServer interface {
-	Message
-	toAPIServer()
-}
+type ToAPIServer interface{ toAPIServer() }
 
 // PutNode creates a node, or replaces what users say of one: labels, annotations, taints, cordon and capacity.
 // From: ingress. To: API server.
@@ -169,29 +166,9 @@ type PodSynced struct {
 	Object *corev1.Pod
 }
 
-func (*NodeSynced) message()          {}
-func (*PodSynced) message()           {}
-func (*PodBudgetSynced) message()     {}
 func (*NodeSynced) toAPIServer()      {}
 func (*PodSynced) toAPIServer()       {}
 func (*PodBudgetSynced) toAPIServer() {}
-
-func (*PutNode) message()           {}
-func (*PutPod) message()            {}
-func (*OwnerWatches) message()      {}
-func (*EditNode) message()          {}
-func (*BindPod) message()           {}
-func (*MarkUnschedulable) message() {}
-func (*CreatePod) message()         {}
-func (*DeletePod) message()         {}
-func (*MarkDisrupted) message()     {}
-func (*PodReported) message()       {}
-func (*PodEnded) message()          {}
-func (*ReportNode) message()        {}
-func (*ChangeTaints) message()      {}
-func (*CreateNode) message()        {}
-func (*DeleteNode) message()        {}
-func (*TaintNode) message()         {}
 
 func (*PutNode) toAPIServer()           {}
 func (*PutPod) toAPIServer()            {}

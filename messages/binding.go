@@ -9,10 +9,7 @@ import (
 )
 
 // ToBinding is what a binding understands.
-type ToBinding interface {
-	Message
-	toBinding()
-}
+type ToBinding interface{ toBinding() }
 
 // WorkloadApplied carries the resource that the binding is for, new or changed; or, after a restart, as
 // it was: only people's edits bring along what a policy with activationPreference Lazy says now.
@@ -205,25 +202,6 @@ type RescheduleTriggered struct {
 	// By names the WorkloadRebalancer.
 	By string
 }
-
-func (*WorkloadApplied) message()     {}
-func (*WorkloadDeleted) message()     {}
-func (*ClaimMade) message()           {}
-func (*ClaimWithdrawn) message()      {}
-func (*BindingApplied) message()      {}
-func (*TaintsChanged) message()       {}
-func (*ConsiderTaints) message()      {}
-func (*EvictionPermitted) message()   {}
-func (*ReportTrial) message()         {}
-func (*TakeEvictionBack) message()    {}
-func (*EvictionDelayed) message()     {}
-func (*PlacementDecided) message()    {}
-func (*DestinationFound) message()    {}
-func (*CopyReported) message()        {}
-func (*CopyRemoved) message()         {}
-func (*CopyEdited) message()          {}
-func (*CopyLeft) message()            {}
-func (*RescheduleTriggered) message() {}
 
 func (*WorkloadApplied) toBinding()     {}
 func (*WorkloadDeleted) toBinding()     {}

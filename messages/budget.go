@@ -71,10 +71,6 @@ const (
 	Leaves
 )
 
-func (*BudgetsSet) message()       {}
-func (*ExceedingAllowed) message() {}
-func (*WorkloadObserved) message() {}
-
 func (*BudgetsSet) toGovernor()       {}
 func (*ExceedingAllowed) toGovernor() {}
 func (*WorkloadObserved) toGovernor() {}

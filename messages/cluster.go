@@ -10,10 +10,7 @@ import (
 )
 
 // ToCluster is what a cluster understands.
-type ToCluster interface {
-	Message
-	toCluster()
-}
+type ToCluster interface{ toCluster() }
 
 // ClusterJoined is the first message of a cluster's life, or of its life after a restart.
 // From: ingress. To: the cluster.
@@ -148,28 +145,6 @@ type TaintsConsidered struct {
 	// Leaves is set where the binding stays now and would have to leave.
 	Leaves bool
 }
-
-func (*ClusterJoined) message()       {}
-func (*ClusterEdited) message()       {}
-func (*ClusterDeleted) message()      {}
-func (*ConditionReported) message()   {}
-func (*ConditionsReported) message()  {}
-func (*TaintsEdited) message()        {}
-func (*DrainRequested) message()      {}
-func (*DrainCancelled) message()      {}
-func (*LabelsEdited) message()        {}
-func (*ResourcesReported) message()   {}
-func (*EnablementsReported) message() {}
-func (*ContactLost) message()         {}
-func (*ContactRestored) message()     {}
-func (*PolicyListed) message()        {}
-func (*BlackoutDeclared) message()    {}
-func (*PolicyDropped) message()       {}
-func (*VerdictGiven) message()        {}
-func (*BindingPlaced) message()       {}
-func (*BindingLeft) message()         {}
-func (*AnswerChanged) message()       {}
-func (*TaintsConsidered) message()    {}
 
 func (*ClusterJoined) toCluster()       {}
 func (*ClusterEdited) toCluster()       {}

@@ -14,9 +14,6 @@ type DependencyRequired struct {
 // From: ingress. To: the workload's binding.
 type DependencyApplied struct{ Dependency BindingName }
 
-func (*DependencyRequired) message() {}
-func (*DependencyApplied) message()  {}
-
 func (*DependencyRequired) toBinding() {}
 func (*DependencyApplied) toBinding()  {}
 

@@ -9,10 +9,7 @@ import (
 )
 
 // ToDrain is what the drain of a node understands.
-type ToDrain interface {
-	Message
-	toDrain()
-}
+type ToDrain interface{ toDrain() }
 
 // DrainOptions are the flags of kubectl drain.
 type DrainOptions struct {
@@ -48,11 +45,6 @@ type DrainedPodGone struct {
 	Pod PodName
 	UID types.UID
 }
-
-func (*BeginDrain) message()     {}
-func (*ListPods) message()       {}
-func (*PodsListed) message()     {}
-func (*DrainedPodGone) message() {}
 
 func (*BeginDrain) toDrain()          {}
 func (*PodsListed) toDrain()          {}

@@ -36,7 +36,6 @@ type ReturnJudged struct {
 	Cluster  ClusterName
 }
 
-func (*ReturnJudged) message()   {}
 func (*ReturnJudged) toBinding() {}
 
 // FailbackScheduled says that an earlier affinity group can take a workload again, and when it will return if

@@ -7,10 +7,7 @@ import (
 )
 
 // ToGovernor is what the governor understands.
-type ToGovernor interface {
-	Message
-	toGovernor()
-}
+type ToGovernor interface{ toGovernor() }
 
 // RequestEviction asks for a permit to leave a cluster. Requests of one instant are served in order
 // of priority, waiting time, binding and cluster. From: binding. To: governor.
@@ -92,17 +89,6 @@ type GovernorRestored struct{ Status *api.GovernorStatus }
 
 // SettingsChanged carries the settings that hold from now on. From: ingress. To: every machine.
 type SettingsChanged struct{ Settings Settings }
-
-func (*RequestEviction) message()  {}
-func (*WithdrawRequest) message()  {}
-func (*PermitReturned) message()   {}
-func (*ClusterObserved) message()  {}
-func (*CopiesCounted) message()    {}
-func (*TrialConcluded) message()   {}
-func (*StartFailed) message()      {}
-func (*StartsSucceeded) message()  {}
-func (*GovernorRestored) message() {}
-func (*SettingsChanged) message()  {}
 
 func (*RequestEviction) toGovernor()  {}
 func (*WithdrawRequest) toGovernor()  {}

@@ -40,11 +40,6 @@ type ReturnsHeld struct {
 	Held bool
 }
 
-func (*HoldChanged) message()    {}
-func (*ReleaseChanged) message() {}
-func (*HoldsAnnounced) message() {}
-func (*ReturnsHeld) message()    {}
-
 func (*HoldChanged) toGovernor()    {}
 func (*ReleaseChanged) toGovernor() {}
 func (*HoldsAnnounced) toBinding()  {}

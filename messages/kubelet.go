@@ -8,10 +8,7 @@ import (
 )
 
 // ToKubelet is what the simulated kubelet of a node understands.
-type ToKubelet interface {
-	Message
-	toKubelet()
-}
+type ToKubelet interface{ toKubelet() }
 
 // KubeletBehaviour is how a simulated kubelet behaves.
 type KubeletBehaviour struct {
@@ -55,12 +52,6 @@ type KubeletPodGone struct {
 	Pod PodName
 	UID types.UID
 }
-
-func (*KubeletConfigured) message()  {}
-func (*KubeletSwitched) message()    {}
-func (*ConditionsObserved) message() {}
-func (*KubeletPod) message()         {}
-func (*KubeletPodGone) message()     {}
 
 func (*KubeletConfigured) toKubelet()  {}
 func (*KubeletSwitched) toKubelet()    {}

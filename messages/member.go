@@ -7,10 +7,7 @@ import (
 )
 
 // ToMember is what a member, the agent of one cluster, understands.
-type ToMember interface {
-	Message
-	toMember()
-}
+type ToMember interface{ toMember() }
 
 // MemberBehaviour is how a simulated member behaves.
 type MemberBehaviour struct {
@@ -156,19 +153,6 @@ type EngineRestarted struct {
 	// Gone is since when the engine did not hear what members said.
 	Gone time.Time
 }
-
-func (*ClusterDismissed) message()       {}
-func (*EngineRestarted) message()        {}
-func (*ReportsDisturbed) message()       {}
-func (*ClusterSays) message()            {}
-func (*Rebooted) message()               {}
-func (*MemberConfigured) message()       {}
-func (*RunCopy) message()                {}
-func (*RemoveCopy) message()             {}
-func (*HealthForced) message()           {}
-func (*StatusForced) message()           {}
-func (*SchedulableReplicasSet) message() {}
-func (*OutagesSet) message()             {}
 
 func (*ClusterDismissed) toMember()       {}
 func (*EngineRestarted) toMember()        {}

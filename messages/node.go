@@ -7,16 +7,10 @@ import (
 )
 
 // ToNode is what a node understands.
-type ToNode interface {
-	Message
-	toNode()
-}
+type ToNode interface{ toNode() }
 
 // ToNodeLifecycle is what the node lifecycle understands.
-type ToNodeLifecycle interface {
-	Message
-	toNodeLifecycle()
-}
+type ToNodeLifecycle interface{ toNodeLifecycle() }
 
 // NodeView is a node as schedulers and owners see it. A view that was sent never changes.
 type NodeView struct {
@@ -88,18 +82,6 @@ type NodeObserved struct {
 	// Gone: it does not exist any more.
 	Gone bool
 }
-
-func (*NodeViewed) message()           {}
-func (*NodeGone) message()             {}
-func (*NodeStored) message()           {}
-func (*NodeForgotten) message()        {}
-func (*KubeletBeats) message()         {}
-func (*KubeletSilent) message()        {}
-func (*HealthPass) message()           {}
-func (*NodesDisrupted) message()       {}
-func (*ControllersStopped) message()   {}
-func (*ControllersRestarted) message() {}
-func (*NodeObserved) message()         {}
 
 func (*NodeStored) toNode()                {}
 func (*NodeForgotten) toNode()             {}

@@ -9,10 +9,7 @@ import (
 )
 
 // ToOwner is what an owner of pods or nodes understands.
-type ToOwner interface {
-	Message
-	toOwner()
-}
+type ToOwner interface{ toOwner() }
 
 // The kinds of owners.
 const (
@@ -70,11 +67,6 @@ type OwnedPodGone struct {
 	Pod PodName
 	UID types.UID
 }
-
-func (*OwnerApplied) message()   {}
-func (*OwnerDeleted) message()   {}
-func (*OwnedPodViewed) message() {}
-func (*OwnedPodGone) message()   {}
 
 func (*OwnerApplied) toOwner()       {}
 func (*OwnerDeleted) toOwner()       {}

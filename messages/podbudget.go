@@ -64,13 +64,6 @@ type PodEvictionAnswered struct {
 // PodBudgetAllows says that a taint eviction that was refused may be asked for again. From: API server. To: pod eviction.
 type PodBudgetAllows struct{}
 
-func (*PutPodBudget) message()        {}
-func (*DeletePodBudget) message()     {}
-func (*OwnerScaled) message()         {}
-func (*EvictPod) message()            {}
-func (*PodEvictionAnswered) message() {}
-func (*PodBudgetAllows) message()     {}
-
 func (*PutPodBudget) toAPIServer()    {}
 func (*DeletePodBudget) toAPIServer() {}
 func (*OwnerScaled) toAPIServer()     {}

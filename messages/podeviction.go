@@ -3,10 +3,7 @@ package messages
 import corev1 "k8s.io/api/core/v1"
 
 // ToPodEviction is what the taint eviction of a pod understands.
-type ToPodEviction interface {
-	Message
-	toPodEviction()
-}
+type ToPodEviction interface{ toPodEviction() }
 
 // PodStored carries a pod as the API server has it: when it was created, bound or edited, and when the engine starts. A deletion
 // that another client asked for is in it, too. From: API server. To: pod eviction.
@@ -31,11 +28,6 @@ type RequestServed struct {
 	// Error is why it was refused; empty: it was served.
 	Error string
 }
-
-func (*PodStored) message()      {}
-func (*PodForgotten) message()   {}
-func (*NodeTaintsSeen) message() {}
-func (*RequestServed) message()  {}
 
 func (*PodStored) toPodEviction()      {}
 func (*PodForgotten) toPodEviction()   {}

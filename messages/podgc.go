@@ -3,10 +3,7 @@ package messages
 import "k8s.io/apimachinery/pkg/types"
 
 // ToPodGC is what the pod garbage collector understands.
-type ToPodGC interface {
-	Message
-	toPodGC()
-}
+type ToPodGC interface{ toPodGC() }
 
 // GarbageCause is why a pod that no kubelet ends is collected; empty: it is not.
 type GarbageCause string
@@ -35,9 +32,6 @@ type CollectPod struct {
 	UID   types.UID
 	Cause GarbageCause
 }
-
-func (*PodStranded) message() {}
-func (*CollectPod) message()  {}
 
 func (*PodStranded) toPodGC()    {}
 func (*Woken) toPodGC()          {}

@@ -8,10 +8,7 @@ import (
 )
 
 // ToPodScheduler is what the scheduler of pods understands.
-type ToPodScheduler interface {
-	Message
-	toPodScheduler()
-}
+type ToPodScheduler interface{ toPodScheduler() }
 
 // PodViewed carries all that the scheduler of pods must know of a pod, whenever any of it changed; it replaces what an earlier one said.
 // The scheduler decides at the end of the instant, in order of priority, arrival and name. From: API server. To: pod scheduler.
@@ -33,8 +30,6 @@ type PodViewed struct {
 	// Gone: it does not exist any more.
 	Terminating, Finished, Gone bool
 }
-
-func (*PodViewed) message() {}
 
 func (*NodeViewed) toPodScheduler() {}
 func (*NodeGone) toPodScheduler()   {}

@@ -3,10 +3,7 @@ package messages
 import "leeward/messages/api"
 
 // ToPolicy is what a ClusterTaintPolicy understands.
-type ToPolicy interface {
-	Message
-	toPolicy()
-}
+type ToPolicy interface{ toPolicy() }
 
 // PolicyApplied carries the policy's present spec. From: ingress. To: the policy.
 type PolicyApplied struct{ Spec *api.ClusterTaintPolicySpec }
@@ -17,9 +14,6 @@ type JudgeCluster struct {
 	View       *ClusterView
 	Generation uint64
 }
-
-func (*PolicyApplied) message() {}
-func (*JudgeCluster) message()  {}
 
 func (*PolicyApplied) toPolicy()   {}
 func (*JudgeCluster) toPolicy()    {}

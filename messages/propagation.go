@@ -7,10 +7,7 @@ import (
 )
 
 // ToPropagation is what a PropagationPolicy or ClusterPropagationPolicy understands.
-type ToPropagation interface {
-	Message
-	toPropagation()
-}
+type ToPropagation interface{ toPropagation() }
 
 // Workload is what propagation and placement need to know of one resource template.
 type Workload struct {
@@ -51,10 +48,6 @@ type PropagationDeleted struct{}
 // WorkloadOffered asks the policy whether it claims a workload that is new or changed, or that a
 // changed policy may claim now. From: ingress. To: policies that may select it.
 type WorkloadOffered struct{ Workload *Workload }
-
-func (*PropagationApplied) message() {}
-func (*PropagationDeleted) message() {}
-func (*WorkloadOffered) message()    {}
 
 func (*PropagationApplied) toPropagation() {}
 func (*PropagationDeleted) toPropagation() {}

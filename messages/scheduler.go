@@ -10,10 +10,7 @@ import (
 )
 
 // ToScheduler is what the scheduler understands.
-type ToScheduler interface {
-	Message
-	toScheduler()
-}
+type ToScheduler interface{ toScheduler() }
 
 // ClusterViewed carries a cluster as it now is. From: cluster. To: scheduler.
 type ClusterViewed struct {
@@ -125,16 +122,6 @@ type QuotaDeleted struct{ Namespace, Name string }
 
 // GoOn has the scheduler make the next decisions of an instant that brought very many. From: scheduler. To: itself.
 type GoOn struct{}
-
-func (*ClusterViewed) message() {}
-func (*ClusterGone) message()   {}
-func (*PlaceBinding) message()  {}
-func (*TasksEnded) message()    {}
-func (*BindingGone) message()   {}
-func (*StartsLimited) message() {}
-func (*QuotaApplied) message()  {}
-func (*QuotaDeleted) message()  {}
-func (*GoOn) message()          {}
 
 func (*ClusterViewed) toScheduler()   {}
 func (*ClusterGone) toScheduler()     {}

@@ -3,10 +3,7 @@ package messages
 import "time"
 
 // ToZone is what a zone of nodes understands.
-type ToZone interface {
-	Message
-	toZone()
-}
+type ToZone interface{ toZone() }
 
 // ZoneName names a zone of nodes by its region and zone labels: "region/zone", each empty without a label.
 type ZoneName string
@@ -23,10 +20,6 @@ type NodeDequeued struct{ Node NodeName }
 
 // ZoneRateSet sets how many nodes of the zone a second get their taint; zero: none. From: node lifecycle. To: zone.
 type ZoneRateSet struct{ Rate float64 }
-
-func (*NodeQueued) message()   {}
-func (*NodeDequeued) message() {}
-func (*ZoneRateSet) message()  {}
 
 func (*NodeQueued) toZone()           {}
 func (*NodeDequeued) toZone()         {}

@@ -15,7 +15,7 @@ type Counters struct {
 	DroppedByPanic uint64 // the message that a machine panicked on, and what was in its mailbox behind it
 	DroppedAtClose uint64 // left in mailboxes when the kernel was closed
 	DroppedByLoss  uint64 // by Lose
-	DroppedForeign uint64 // sent to a PID by protoactor code, and no messages.Message
+	DroppedForeign uint64 // sent to a PID by protoactor code, and nothing that its machine takes
 	// DroppedByQuarantine were for machines that are kept out on purpose.
 	DroppedByQuarantine uint64
 

@@ -23,6 +23,8 @@ func (c *cell) is(a messages.Address) bool { return c.kind == a.Kind && c.name =
 type host interface {
 	// deliver hands m to the machine and returns when the machine has.
 	deliver(l *lane, machine any, m messages.Message)
+	// takes reports whether the machine takes m, which may be of any type.
+	takes(m any) bool
 	// fail supervises a panic: it must stop h's actor, whose mailbox is empty by now.
 	fail(h handle, p *MachinePanic)
 	// end tells that the cell is about to be given up.

@@ -14,9 +14,10 @@ import (
 func Spawn[M messages.Message](k *Kernel, a messages.Address, machine Machine[M]) error {
 	mustBeMachine(a, machine == nil)
 	l := k.home(a)
-	return l.spawn(a, func(ctx actor.Context) {
-		// Anything else is protoactor telling of its own affairs: Started, Stopping, Stopped.
-		if m, ok := ctx.Message().(messages.Message); ok {
+	return l.spawn(a, &protoMailbox{host: hosted[M]{}}, func(ctx actor.Context) {
+		switch m := ctx.Message().(type) {
+		case actor.SystemMessage, actor.AutoReceiveMessage: // protoactor tells of its own affairs
+		default:
 			machine.Receive(l.now, understood[M](m), &l.out)
 		}
 	})
@@ -54,11 +55,15 @@ func (hosted[M]) deliver(l *lane, machine any, m messages.Message) {
 	machine.(Machine[M]).Receive(l.now, understood[M](m), &l.out)
 }
 
+func (hosted[M]) takes(m any) bool {
+	_, ok := m.(M)
+	return ok
+}
+
 func (hosted[M]) fail(h handle, _ *MachinePanic) { h.stop() }
 func (hosted[M]) end()                           {}
 
-func (l *lane) spawn(a messages.Address, receive actor.ReceiveFunc) error {
-	box := new(protoMailbox)
+func (l *lane) spawn(a messages.Address, box *protoMailbox, receive actor.ReceiveFunc) error {
 	h, err := l.add(a, cell{host: box})
 	if err != nil {
 		return fmt.Errorf("spawn %s: %w", a, err)
@@ -84,6 +89,7 @@ var inline = actor.NewSynchronizedDispatcher(1)
 // what is queued.
 type protoMailbox struct {
 	handle
+	host    // says what the machine takes
 	invoker actor.MessageInvoker
 }
 

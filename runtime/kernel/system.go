@@ -115,23 +115,23 @@ func (h handle) SendUserMessage(pid *actor.PID, message any) {
 	switch m := actor.UnwrapEnvelopeMessage(message).(type) {
 	case nil:
 		panic(fmt.Sprintf("kernel: nil message to %v", pid))
-	case messages.Message:
-		h.post(m)
 	case *actor.PoisonPill:
 		h.stop()
 	default:
-		h.lane.kernel.posted++
-		h.lane.counters.DroppedForeign++
+		h.post(m)
 	}
 }
 
 func (h handle) post(m messages.Message) {
 	h.lane.kernel.posted++
-	if c := h.cell(); c == nil || c.stopping {
+	switch c := h.cell(); {
+	case c == nil || c.stopping:
 		h.lane.counters.DeadLettered++
-		return
+	case !c.host.takes(m):
+		h.lane.counters.DroppedForeign++
+	default:
+		h.lane.deliver(h.id, m, noSender)
 	}
-	h.lane.deliver(h.id, m, noSender)
 }
 
 // SendSystemMessage stops the actor. It cannot be watched: a watcher hears from protoactor's dead
