@@ -28,8 +28,12 @@ func Tolerates(t *corev1.Toleration, taint *corev1.Taint, numeric bool) bool {
 }
 
 // names reports whether the toleration is about the taint's key. Most pairs differ in it, so it comes
-// first and is small enough to be inlined.
-func names(t *corev1.Toleration, taint *corev1.Taint) bool { return t.Key == "" || t.Key == taint.Key }
+// first and is small enough to be inlined. Keys of one domain often have the same length and differ only
+// in their end, so the last byte tells them apart before the whole is compared.
+func names(t *corev1.Toleration, taint *corev1.Taint) bool {
+	n := len(t.Key)
+	return n == 0 || n == len(taint.Key) && t.Key[n-1] == taint.Key[n-1] && t.Key == taint.Key
+}
 
 // accepts reports whether a toleration of a taint's key covers its effect and value.
 func accepts(t *corev1.Toleration, taint *corev1.Taint, numeric bool) bool {
@@ -69,7 +73,7 @@ func repels(t *corev1.Taint) bool {
 // covering returns the index of the first toleration that covers the taint, -1 if none does.
 func covering(taint *corev1.Taint, tolerations []corev1.Toleration, numeric bool) int {
 	for j := range tolerations {
-		if Tolerates(&tolerations[j], taint, numeric) {
+		if names(&tolerations[j], taint) && accepts(&tolerations[j], taint, numeric) {
 			return j
 		}
 	}

@@ -42,6 +42,8 @@ func TestOneTolerationCoversOneTaint(t *testing.T) {
 		{"Exists without a key covers everything", corev1.Toleration{Operator: "Exists"}, "a=v:NoSchedule", true},
 		{"Equal without a key compares values only", corev1.Toleration{Operator: "Equal"}, "a:NoExecute", true},
 		{"another key", corev1.Toleration{Key: "b", Operator: "Exists"}, "a:NoExecute", false},
+		{"another key of the same length and end", corev1.Toleration{Key: "example.com/ba", Operator: "Exists"}, "example.com/aa:NoExecute", false},
+		{"a key that is the end of another", corev1.Toleration{Key: "a", Operator: "Exists"}, "example.com/a:NoExecute", false},
 		{"another effect", corev1.Toleration{Key: "a", Operator: "Exists", Effect: noSchedule}, "a:NoExecute", false},
 		{"the same effect", corev1.Toleration{Key: "a", Operator: "Exists", Effect: prefer}, "a:PreferNoSchedule", true},
 		{"Exists for one effect covers every key of it", corev1.Toleration{Operator: "Exists", Effect: noExecute}, "a:NoExecute", true},
