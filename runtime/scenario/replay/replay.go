@@ -55,7 +55,7 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	if len(problems) > 0 {
 		return nil, &world.Invalid{Problems: problems}
 	}
-	start, err := startOf(s)
+	start, err := StartOf(s)
 	if err != nil {
 		return nil, &world.Invalid{Problems: []error{err}}
 	}

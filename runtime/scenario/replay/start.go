@@ -16,9 +16,9 @@ import (
 // lastStart is when a run begins at the latest, so that its end has a date that can be written.
 var lastStart = time.Date(9000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// startOf is when virtual time begins: when a recording did; else at world.Start, or, with manifests of a fleet that ran, on the
+// StartOf is when virtual time begins: when a recording did; else at world.Start, or, with manifests of a fleet that ran, on the
 // first whole minute at which all happened that they tell of, so that their tasks and tolerations go on.
-func startOf(s *scenario.Scenario) (time.Time, error) {
+func StartOf(s *scenario.Scenario) (time.Time, error) {
 	if s.Began != nil {
 		return s.Began.At, nil
 	}

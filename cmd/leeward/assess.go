@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"leeward/cmd/internal/exitcode"
+	"leeward/messages"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/assess"
+)
+
+// assessing is one assess command: its flags.
+type assessing struct {
+	files   []string
+	profile string
+	set     overrideFlag
+	seed    seedFlag
+	kind    wordFlag
+	startup spanFlag
+	pairs   bool
+	failOn  []string
+	jobs    countFlag
+	output  wordFlag
+}
+
+func assessCommand() *cobra.Command {
+	a := &assessing{
+		seed: seedFlag{value: 1, set: true}, jobs: countFlag(runtime.NumCPU()), startup: spanFlag(30 * time.Second),
+		kind:   wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}},
+		output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}},
+	}
+	c := &cobra.Command{
+		Use:   "assess -f FILE|DIR...",
+		Short: "Predict what the loss of each cluster, region, zone and provider would do",
+		Long: `Predict what the loss of each cluster, region, zone and provider would do to the workloads of a fleet, and what to
+change. Each contingency is played on a copy of the fleet, on a virtual clock, with its own policies, tolerations, spread
+constraints, capacities, budgets and settings; the worst come first. Nothing is written, and each line that is a
+prediction says so.
+
+The fleet is read from files (-f): manifests, the output of kubectl get -o yaml, or one scenario, whose timeline is
+ignored. A directory means all *.yaml, *.yml and *.json files below it. Where a scenario does not say how long copies
+take to start, --startup does. What all clusters have in common, such as the only region, is not failed.
+
+Exit codes:
+  0  no contingency that --fail-on names leaves workloads unavailable or unschedulable
+  1  one does
+  2  a manifest, a scenario or the command line is invalid
+  3  an internal error, or a file that cannot be read`,
+		Example: `  leeward assess -f docs/examples/fleet.yaml
+  leeward assess -f docs/examples/fleet.yaml -o wide           # every contingency and workload
+  leeward assess -f docs/examples/fleet.yaml --fail-on cluster # in CI: any single cluster may be lost
+  leeward assess -f docs/examples/fleet.yaml --kind network --pairs --fail-on pair -o json
+  kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward assess -f dump.yaml --profile karmada`,
+		Args: cobra.NoArgs,
+		RunE: a.run,
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringArrayVarP(&a.files, "filename", "f", nil, "manifests, a dump, a scenario, or a directory of manifests; may be given again")
+	f.StringVar(&a.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	f.Var(&a.set, "set", "setting to change, as field=value; may be given again")
+	f.Var(&a.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
+	f.Var(&a.kind, "kind", "what fails: power (copies die), network (the cluster is silent) or apiserver")
+	f.Var(&a.startup, "startup", "virtual time that a copy takes to become healthy, where a scenario does not say it")
+	f.BoolVar(&a.pairs, "pairs", false, "fail every two clusters, regions, zones and providers, too")
+	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 if such a loss leaves workloads unavailable: "+strings.Join(failWords(), ", "))
+	f.Var(&a.jobs, "jobs", "contingencies that run at the same time")
+	f.VarP(&a.output, "output", "o", "text, wide, json or yaml")
+	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
+		panic(fmt.Sprintf("complete --filename: %v", err))
+	}
+	complete(c, "profile", config.Profiles())
+	complete(c, "kind", a.kind.choices)
+	complete(c, "fail-on", failWords())
+	complete(c, "output", a.output.choices)
+	return c
+}
+
+// Words of --fail-on that are no kind of contingency.
+const (
+	failPair = "pair"
+	failAny  = "any"
+)
+
+// failWords are what --fail-on takes.
+func failWords() []string { return append(assess.Kinds(), failPair, failAny) }
+
+func (a *assessing) run(c *cobra.Command, _ []string) error {
+	if err := a.check(); err != nil {
+		return misused(c, err)
+	}
+	fleet, err := fleetOf(a.files)
+	if err != nil {
+		return ofInput(err)
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+	defer stop()
+	stderr := c.ErrOrStderr()
+	config := assess.Config{
+		Fleet: fleet, Profile: a.profile, Set: a.set, Seed: a.seed.value, Outage: messages.OutageKind(a.kind.word),
+		Startup: time.Duration(a.startup), Pairs: a.pairs, Jobs: int(a.jobs),
+	}
+	if isTerminal(stderr) {
+		config.Progress = func(done, of int) { say(stderr, fmt.Sprintf("\r\x1b[K%d of %d", done, of)) }
+	}
+	assessment, err := assess.Run(ctx, config)
+	if config.Progress != nil {
+		say(stderr, "\r\x1b[K")
+	}
+	var wrong *assess.Invalid
+	switch {
+	case errors.As(err, &wrong):
+		return invalid(fmt.Errorf("%s: %w", strings.Join(a.files, ", "), err))
+	case err != nil:
+		return internal(err)
+	}
+	if err := a.write(c.OutOrStdout(), assessment); err != nil {
+		return internal(err)
+	}
+	return a.verdict(assessment)
+}
+
+// check reports what makes no sense.
+func (a *assessing) check() error {
+	if len(a.files) == 0 {
+		return errors.New("name files with -f: manifests, a dump or a scenario")
+	}
+	for _, word := range a.failOn {
+		if !slices.Contains(failWords(), word) {
+			return fmt.Errorf("--fail-on %q: must be one of %s", word, strings.Join(failWords(), ", "))
+		}
+	}
+	if slices.Contains(a.failOn, failPair) && !a.pairs {
+		return errors.New("--fail-on pair needs --pairs")
+	}
+	_, problems := config.Resolve(a.profile, a.set)
+	return errors.Join(problems...)
+}
+
+// fleetOf reads the fleet that files and directories describe. The error names the file.
+func fleetOf(paths []string) (*scenario.Scenario, error) {
+	var files []string
+	for _, path := range paths {
+		some, err := filesOf(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, some...)
+	}
+	return readFleet(files)
+}
+
+// write prints the assessment in the form that is asked for.
+func (a *assessing) write(stdout io.Writer, result *assess.Assessment) error {
+	out := bufio.NewWriter(stdout)
+	var err error
+	switch a.output.word {
+	case "json":
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		err = e.Encode(result)
+	case "yaml":
+		var text []byte
+		if text, err = yaml.Marshal(result); err == nil {
+			_, err = out.Write(text)
+		}
+	default:
+		err = assess.WriteText(out, result, a.output.word == "wide")
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// verdict fails the command where a contingency that --fail-on names hurts.
+func (a *assessing) verdict(result *assess.Assessment) error {
+	var hurt []string
+	for _, o := range result.Contingencies {
+		if o.Hurts() && slices.ContainsFunc(a.failOn, func(word string) bool { return named(word, o) }) {
+			hurt = append(hurt, o.Name)
+		}
+	}
+	if len(hurt) == 0 {
+		return nil
+	}
+	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf(
+		"leeward: --fail-on %s: %s would leave workloads unavailable or unschedulable; the worst: %s",
+		strings.Join(a.failOn, ","), losses(len(hurt)), hurt[0])}
+}
+
+// named reports whether a word of --fail-on names a contingency.
+func named(word string, o *assess.Outcome) bool {
+	switch word {
+	case failAny:
+		return true
+	case failPair:
+		return o.Pair()
+	}
+	return word == o.Kind && !o.Pair()
+}
+
+func losses(n int) string {
+	if n == 1 {
+		return "1 loss"
+	}
+	return fmt.Sprintf("%d losses", n)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// weak is a fleet with weaknesses, from the folder of the repository.
+const weak = "docs/examples/fleet.yaml"
+
+// assessedAs runs the command in the folder of the repository.
+func assessedAs(t *testing.T, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, log bytes.Buffer
+	require.Equal(t, code, execute(append([]string{"assess"}, args...), &out, &log), log.String())
+	return out.String(), log.String()
+}
+
+func TestThePageOnAssessBeginsWithItsRealOutput(t *testing.T) {
+	t.Chdir("../..")
+	page, err := os.ReadFile("docs/assess.md")
+	require.NoError(t, err)
+	out, log := assessedAs(t, 0, "-f", weak)
+	require.Empty(t, log, "progress is for terminals")
+	var block strings.Builder
+	for line := range strings.Lines("$ leeward assess -f " + weak + "\n" + out) {
+		if line != "\n" {
+			line = "    " + line
+		}
+		block.WriteString(line)
+	}
+	require.Contains(t, string(page), "\n\n"+block.String()+"\n", "docs/assess.md shows another output")
+}
+
+func TestEveryLineThatIsAPredictionSaysSo(t *testing.T) {
+	t.Chdir("../..")
+	out, _ := assessedAs(t, 0, "-f", weak, "-o", "wide")
+	for line := range strings.Lines(out) {
+		for _, word := range []string{"losing ", "would ", "never", "affected"} {
+			if strings.Contains(line, word) {
+				require.Contains(t, line, "predicted: ")
+			}
+		}
+	}
+	out, _ = assessedAs(t, 0, "-f", weak, "-o", "json")
+	var all map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &all))
+	require.Equal(t, true, all["prediction"])
+}
+
+func TestAssessWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../" + weak)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fleet.yaml"), text, 0o600))
+	t.Chdir(dir)
+	t.Setenv("TMPDIR", dir)
+	tree := func() map[string]string {
+		files := map[string]string{}
+		require.NoError(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+			require.NoError(t, err)
+			info, err := e.Info()
+			require.NoError(t, err)
+			files[name] = info.Mode().String() + info.ModTime().String()
+			if !e.IsDir() {
+				data, err := os.ReadFile(name)
+				require.NoError(t, err)
+				files[name] += string(data)
+			}
+			return nil
+		}))
+		return files
+	}
+	before := tree()
+	for _, form := range []string{"text", "wide", "json", "yaml"} {
+		out, _ := assessedAs(t, 0, "-f", ".", "--pairs", "-o", form)
+		require.NotEmpty(t, out)
+	}
+	require.Equal(t, before, tree())
+}
+
+func TestAssessExitsByWhatItIsToFailOn(t *testing.T) {
+	t.Chdir("../..")
+	for _, c := range []struct {
+		code int
+		args string
+		says string
+	}{
+		{0, "-f " + weak, ""},
+		{0, "-f " + weak + " --fail-on zone", ""},
+		{1, "-f " + weak + " --fail-on cluster", "--fail-on cluster: 1 loss would leave workloads unavailable or unschedulable; the worst: cluster us-1"},
+		{1, "-f " + weak + " --fail-on zone,any", "the worst: region eu"},
+		{1, "-f " + weak + " --pairs --fail-on pair", "--fail-on pair: "},
+		{2, "-f " + weak + " --fail-on pair", "--fail-on pair needs --pairs"},
+		{2, "-f " + weak + " --fail-on moon", `--fail-on "moon": must be one of cluster, zone, region, provider, pair, any`},
+		{2, "", "name files with -f"},
+		{2, "-f docs/examples/web.yaml", "holds no Cluster"},
+		{2, "-f " + weak + " --set evictionWorkers=many", "evictionWorkers"},
+		{2, "-f nowhere.yaml", "nowhere.yaml"},
+	} {
+		_, log := assessedAs(t, c.code, strings.Fields(c.args)...)
+		require.Contains(t, log, c.says, c.args)
+	}
+}
+
+func TestAssessmentsInYAMLAreThoseInJSON(t *testing.T) {
+	t.Chdir("../..")
+	inJSON, _ := assessedAs(t, 0, "-f", weak, "-o", "json", "--jobs", "1")
+	inYAML, _ := assessedAs(t, 0, "-f", weak, "-o", "yaml", "--jobs", "3")
+	converted, err := yaml.YAMLToJSON([]byte(inYAML))
+	require.NoError(t, err)
+	require.JSONEq(t, inJSON, string(converted))
+}

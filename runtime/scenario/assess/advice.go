@@ -1,0 +1,234 @@
+package assess
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/fleet/span"
+)
+
+// Advice is one thing to change.
+type Advice struct {
+	// Change is what to change, and Evidence what was seen that calls for it, a line each.
+	Change   string   `json:"change"`
+	Evidence []string `json:"evidence"`
+	// Where is the policy, with file and line, that says otherwise now; empty: none does.
+	Where string `json:"where,omitempty"`
+	// Workloads are affected, in order.
+	Workloads []messages.BindingName `json:"workloads"`
+	// Contingencies are those in which they are, the worst first.
+	Contingencies []string `json:"contingencies"`
+}
+
+// advisor gathers advice, by what to change and where.
+type advisor struct {
+	*fleet
+	documents []manifest.Document
+	by        map[string]*Advice
+	all       []*Advice
+	lines     map[string]string
+}
+
+// advise says what to change.
+func (f *fleet) advise(a *Assessment, documents []manifest.Document) []Advice {
+	v := &advisor{fleet: f, documents: documents, by: map[string]*Advice{}, lines: map[string]string{}}
+	for _, o := range a.Contingencies {
+		if o.SameAs != "" {
+			continue
+		}
+		for i := range o.Troubles {
+			v.trouble(o, &o.Troubles[i])
+		}
+		if !o.Pair() {
+			for _, i := range o.downOf {
+				v.concentrated(o, &v.workloads[i])
+			}
+		}
+		v.capacity(o)
+		for _, over := range o.Overflows {
+			at := v.note("give cluster "+over.Cluster+" more "+over.Resource+", or place by capacity", "", o, "")
+			at.evidence("losing %s leaves cluster %s with %s of %s %s requested", o.Name, over.Cluster, over.Requested, over.Has, over.Resource)
+		}
+	}
+	list := make([]Advice, len(v.all))
+	for i, at := range v.all {
+		slices.Sort(at.Workloads)
+		list[i] = *at
+	}
+	slices.SortStableFunc(list, func(x, y Advice) int {
+		return cmp.Or(cmp.Compare(len(y.Workloads), len(x.Workloads)), cmp.Compare(x.Change, y.Change))
+	})
+	return list
+}
+
+// note returns the advice to change something somewhere, which one more workload in one more contingency calls for.
+func (v *advisor) note(change, where string, o *Outcome, w messages.BindingName) *Advice {
+	key := change + "\n" + where
+	at := v.by[key]
+	if at == nil {
+		at = &Advice{Change: change, Where: where}
+		v.by[key] = at
+		v.all = append(v.all, at)
+	}
+	if w != "" && !slices.Contains(at.Workloads, w) {
+		at.Workloads = append(at.Workloads, w)
+	}
+	if !slices.Contains(at.Contingencies, o.Name) {
+		at.Contingencies = append(at.Contingencies, o.Name)
+	}
+	return at
+}
+
+// mostEvidence is how many lines of evidence an advice has.
+const mostEvidence = 5
+
+// evidence adds a line, if there are not enough.
+func (a *Advice) evidence(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if len(a.Evidence) < mostEvidence && !slices.Contains(a.Evidence, line) {
+		a.Evidence = append(a.Evidence, line)
+	}
+}
+
+// trouble advises on a workload that would not be whole again.
+func (v *advisor) trouble(o *Outcome, t *Trouble) {
+	w := &v.workloads[v.index[t.Workload]]
+	switch t.Kind {
+	case Stays:
+		change := "have a ClusterTaintPolicy add NoExecute to clusters that are not Ready: no policy reacts to that"
+		if off := v.settings.EvictionOff(); off != "" {
+			change = "turn evictions on: " + off
+		}
+		at := v.note(change, "", o, t.Workload)
+		at.evidence("losing %s evicts nothing: %s", o.Name, t.Reason)
+	case Tolerates:
+		at := v.note("give the toleration tolerationSeconds, or drop it", v.where(w, "spec.placement.clusterTolerations"), o, t.Workload)
+		at.evidence("losing %s: %s %s", o.Name, t.Workload, t.Reason)
+	case Blocked:
+		reason, _, _ := strings.Cut(t.Reason, ":")
+		at := v.note("look at what blocks evictions for "+Horizon.String()+": "+reason, "", o, t.Workload)
+		at.evidence("losing %s: %s waits: %s", o.Name, t.Workload, t.Reason)
+	case Unschedulable:
+		v.unschedulable(o, t, w)
+	default:
+		at := v.note("find out why copies are not available", v.where(w, "spec"), o, t.Workload)
+		at.evidence("losing %s: %s: %s", o.Name, t.Workload, t.Reason)
+	}
+}
+
+// unschedulable advises on a workload that no cluster could take: its placement is too narrow, or capacity is.
+func (v *advisor) unschedulable(o *Outcome, t *Trouble, w *workload) {
+	if short(t.Reason) {
+		return // capacity says it for all
+	}
+	change, path := "widen the placement: the clusters that remain do not fit", "spec.placement"
+	if p := w.spec.Placement; p != nil {
+		for i, c := range p.SpreadConstraints {
+			if c.MinGroups > 1 {
+				by := cmp.Or(string(c.SpreadByField), c.SpreadByLabel)
+				change, path = fmt.Sprintf("lower minGroups %d by %s, or allow more", c.MinGroups, by), fmt.Sprintf("spec.placement.spreadConstraints[%d].minGroups", i)
+				break
+			}
+		}
+	}
+	at := v.note(change, v.where(w, path), o, t.Workload)
+	at.evidence("losing %s: %s: %d unschedulable: %s", o.Name, t.Workload, t.Missing, t.Reason)
+}
+
+// concentrated advises on a workload that has nothing available for a while, because all of it runs where the outage is.
+func (v *advisor) concentrated(o *Outcome, w *workload) {
+	path, change := "spec.placement", "spread over more than one "+o.Kind+", or all replicas fail together"
+	if p := w.spec.Placement; p != nil {
+		for i, c := range p.SpreadConstraints {
+			field := string(c.SpreadByField)
+			if c.MaxGroups == 1 && (field == o.Kind || field == KindCluster) {
+				path = fmt.Sprintf("spec.placement.spreadConstraints[%d].maxGroups", i)
+				change = "raise maxGroups 1 by " + field + ", or all replicas fail together"
+				break
+			}
+		}
+	}
+	at := v.note(change, v.where(w, path), o, w.name)
+	after := "for as long as the outage lasts"
+	if o.AvailableAfter != nil {
+		after = "and all is available again after " + span.String(time.Duration(*o.AvailableAfter))
+	}
+	at.evidence("losing %s takes all replicas of %s, %s", o.Name, w.name, after)
+}
+
+// short reports whether a reason is about capacity.
+func short(reason string) bool {
+	for _, word := range []string{"capacity", "replicas", "resource", "quota"} {
+		if strings.Contains(strings.ToLower(reason), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// capacity advises on what is lacking for the workloads that no cluster has capacity for.
+func (v *advisor) capacity(o *Outcome) {
+	var at *Advice
+	for _, t := range o.Troubles {
+		if t.Kind == Unschedulable && short(t.Reason) {
+			at = v.note("add capacity to the clusters that remain, or lower what workloads request", "", o, t.Workload)
+		}
+	}
+	if at == nil {
+		return
+	}
+	var lacks []string
+	for _, what := range o.tight {
+		lacks = append(lacks, quantity(what, o.lacking[what])+" "+string(what))
+	}
+	text := ""
+	if len(o.fullest) > 0 {
+		text = "; full: " + listed(o.fullest)
+	}
+	at.evidence("losing %s leaves %s too little%s", o.Name, strings.Join(lacks, ", "), text)
+}
+
+// mostListed is how many names a line has.
+const mostListed = 5
+
+// listed names a few, and counts the others.
+func listed(names []string) string {
+	if len(names) <= mostListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), len(names)-mostListed)
+}
+
+// where names the policy of a workload, with the file and line of a field.
+func (v *advisor) where(w *workload, path string) string {
+	if w.owner == "" {
+		return ""
+	}
+	key := string(w.owner) + "\n" + path
+	if text, known := v.lines[key]; known {
+		return text
+	}
+	kind, name := "ClusterPropagationPolicy", string(w.owner)
+	if w.owner.Namespace() != "" {
+		kind = "PropagationPolicy"
+	}
+	text := "policy " + name
+	for _, d := range v.documents {
+		k := api.KeyOf(d.Object)
+		namespace := k.Namespace
+		if kind == "PropagationPolicy" && namespace == "" {
+			namespace = "default"
+		}
+		if k.Kind == kind && messages.NamePropagation(namespace, k.Name) == w.owner {
+			text = fmt.Sprintf("policy %s, %s:%d", name, d.Place.File, d.Line(path))
+		}
+	}
+	v.lines[key] = text
+	return text
+}

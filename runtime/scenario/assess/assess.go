@@ -1,0 +1,301 @@
+// Package assess is contingency analysis: it fails every cluster of a fleet, every region, zone and provider, and every two of
+// them, each on a copy of the fleet and on a virtual clock, and ranks what that would do to its workloads.
+//
+// The machines, policies and settings are the fleet's own. The state before the failure is computed once and shared by
+// all copies. Nothing is written: what is reported is a prediction.
+package assess
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
+)
+
+const (
+	// Horizon is how far each contingency looks ahead.
+	Horizon = 24 * time.Hour
+	// lead is how long the fleet runs undisturbed before anything fails, so that nothing of its beginning is still due.
+	lead = time.Hour
+)
+
+// Config is what is assessed, and how.
+type Config struct {
+	// Fleet are the objects, members, profile and settings. Its timeline and expectations are ignored.
+	Fleet *scenario.Scenario
+	// Profile and Set are on top of what the fleet says.
+	Profile string
+	Set     []config.Override
+	Seed    uint64
+	// Outage is what fails: power, network or API server. Required.
+	Outage messages.OutageKind
+	// Startup is how long a copy takes to start on clusters of which the fleet does not say it.
+	Startup time.Duration
+	// Pairs adds every two of a kind.
+	Pairs bool
+	// Jobs is how many contingencies run at the same time; 0: one.
+	Jobs int
+	// Progress hears how many are done, in order; nil: there is no listener.
+	Progress func(done, of int)
+}
+
+// Invalid says what is wrong with a fleet, or with its settings.
+type Invalid struct{ Problem error }
+
+func (e *Invalid) Error() string { return e.Problem.Error() }
+
+// Unwrap returns the problem.
+func (e *Invalid) Unwrap() error { return e.Problem }
+
+// fleet is the state before any failure, which all contingencies share and none changes.
+type fleet struct {
+	settings  messages.Settings
+	seed      uint64
+	outage    messages.OutageKind
+	members   map[messages.ClusterName]messages.MemberBehaviour
+	now       time.Time
+	objects   []api.Object
+	clusters  []*api.Cluster
+	workloads []workload
+	// index finds a workload by its binding.
+	index map[messages.BindingName]int
+	// unhealthy are the copies that are not healthy before any failure.
+	unhealthy []copyHealth
+	// namespaces are those of workloads, in order.
+	namespaces []string
+	// before is how much of each cluster is requested.
+	before usage
+}
+
+// copyHealth is the health of one copy.
+type copyHealth struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
+	health  api.ResourceHealth
+}
+
+// workload is one binding as it is before any failure.
+type workload struct {
+	name      messages.BindingName
+	spec      *api.BindingSpec
+	owner     messages.PropagationName
+	namespace int // its index
+	// unschedulable is set where replicas have no cluster even before anything fails.
+	unschedulable bool
+}
+
+// Run assesses a fleet. The error is an *Invalid where the fleet or the settings are at fault.
+func Run(ctx context.Context, c Config) (*Assessment, error) {
+	f, profile, err := settle(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	all := contingencies(f.clusters, c.Pairs)
+	outcomes, err := f.tryAll(ctx, all, &c)
+	if err != nil {
+		return nil, err
+	}
+	a := &Assessment{
+		Prediction: true, Profile: profile, Seed: c.Seed, Outage: c.Outage, Startup: Seconds(c.Startup), Fleet: f.shape(),
+		Contingencies: outcomes,
+	}
+	a.rank()
+	a.Advice = f.advise(a, c.Fleet.Objects)
+	return a, nil
+}
+
+// settle brings the fleet to rest as it is before any failure.
+func settle(ctx context.Context, c *Config) (*fleet, string, error) {
+	profile := cmp.Or(c.Profile, c.Fleet.Profile, config.Default)
+	// A policy that is stored was admitted, so what admits it is on.
+	admitted := []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "assess"}}
+	settings, problems := config.Resolve(profile, slices.Concat(admitted, c.Fleet.Config, c.Set))
+	if len(problems) > 0 {
+		return nil, "", &Invalid{errors.Join(problems...)}
+	}
+	if c.Fleet.OfNodes {
+		return nil, "", &Invalid{errors.New("want a fleet of clusters; this is a scenario of nodes")}
+	}
+	start, err := replay.StartOf(c.Fleet)
+	if err != nil {
+		return nil, "", &Invalid{err}
+	}
+	f := &fleet{settings: settings, seed: c.Seed, outage: c.Outage, members: c.members(), now: start.Add(lead)}
+	w := world.New(world.Config{Settings: settings, Seed: c.Seed, Start: start, Members: f.members, Hear: func(time.Time, messages.Fact) {}})
+	defer w.Close()
+	defer context.AfterFunc(ctx, w.Interrupt)()
+	if err := w.ApplyAll(reported(c.Fleet.Objects, settings.CapacityReservation)); err != nil {
+		return nil, "", &Invalid{err}
+	}
+	if err := w.Settle(start); err != nil {
+		return nil, "", err
+	}
+	if err := w.EachDue(ctx, f.now.Add(-1), w.Settle); err != nil {
+		return nil, "", err
+	}
+	if err := f.read(w.Store()); err != nil {
+		return nil, "", err
+	}
+	return f, profile, nil
+}
+
+// reported are the objects, whose clusters report what others take of them where copies that run are counted by themselves.
+func reported(documents []manifest.Document, counted bool) []manifest.Document {
+	if !counted {
+		return documents
+	}
+	documents = slices.Clone(documents)
+	objects := make([]api.Object, len(documents))
+	for i := range documents {
+		objects[i] = documents[i].Object
+	}
+	store.WithoutOwn(objects)
+	for i := range documents {
+		documents[i].Object = objects[i]
+	}
+	return documents
+}
+
+// members are those of the fleet; a copy takes Startup on clusters of which it says nothing.
+func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
+	all := map[messages.ClusterName]messages.MemberBehaviour{}
+	for name, b := range c.Fleet.Members { // order-free: each by itself
+		if b.StartupMax == 0 {
+			b.StartupMin, b.StartupMax = c.Startup, c.Startup
+		}
+		all[name] = b
+	}
+	for _, d := range c.Fleet.Objects {
+		if d.Object.GetObjectKind().GroupVersionKind().Kind != "Cluster" {
+			continue
+		}
+		name := messages.ClusterName(d.Object.GetName())
+		if _, known := all[name]; !known {
+			all[name] = messages.MemberBehaviour{StartupMin: c.Startup, StartupMax: c.Startup, Health: api.Healthy}
+		}
+	}
+	return all
+}
+
+// read takes the objects of a fleet that has settled.
+func (f *fleet) read(s *store.Store) error {
+	for _, o := range s.List("Cluster") {
+		f.clusters = append(f.clusters, o.(*api.Cluster))
+	}
+	if len(f.clusters) == 0 {
+		return &Invalid{errors.New("holds no Cluster: nothing can fail")}
+	}
+	f.objects = s.Objects()
+	f.index = map[messages.BindingName]int{}
+	of := map[string]int{}
+	for _, b := range s.Bindings() {
+		namespace, _ := b.Name().Split()
+		if _, known := of[namespace]; !known {
+			of[namespace] = len(f.namespaces)
+			f.namespaces = append(f.namespaces, namespace)
+		}
+		for _, item := range b.Status.AggregatedStatus {
+			if item.Health != "" && item.Health != api.Healthy {
+				f.unhealthy = append(f.unhealthy, copyHealth{b.Name(), messages.ClusterName(item.ClusterName), item.Health})
+			}
+		}
+		spec := *b.Spec
+		f.index[b.Name()] = len(f.workloads)
+		f.workloads = append(f.workloads, workload{
+			name: b.Name(), spec: &spec, owner: b.Owner(), namespace: of[namespace], unschedulable: missing(b) > 0,
+		})
+	}
+	f.before = used(s)
+	return nil
+}
+
+// missing is how many replicas of a binding no cluster has. With Duplicated each cluster has all.
+func missing(b *store.Binding) (n int32) {
+	for _, t := range b.Spec.Clusters {
+		n += t.Replicas
+	}
+	return max(0, b.Spec.Replicas-n)
+}
+
+// shape counts what is assessed.
+func (f *fleet) shape() Shape {
+	s := Shape{Clusters: len(f.clusters), Workloads: len(f.workloads), Namespaces: len(f.namespaces)}
+	regions := map[string]bool{}
+	for _, c := range f.clusters {
+		if c.Spec.Region != "" {
+			regions[c.Spec.Region] = true
+		}
+	}
+	s.Regions = len(regions)
+	for i := range f.workloads {
+		for _, t := range f.workloads[i].spec.Clusters {
+			s.Replicas += int(t.Replicas)
+		}
+		if f.workloads[i].unschedulable {
+			s.Unschedulable++
+		}
+	}
+	return s
+}
+
+// tryAll tries each contingency on a copy, several at the same time, and returns their outcomes in order. The same clusters are
+// failed once, whatever they are called.
+func (f *fleet) tryAll(ctx context.Context, all []Contingency, c *Config) ([]*Outcome, error) {
+	type result struct {
+		*Outcome
+		err error
+	}
+	first := map[string]int{}
+	results := make([]chan result, len(all))
+	slots := make(chan struct{}, max(1, c.Jobs))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for i := range all {
+		if _, known := first[all[i].key()]; !known {
+			first[all[i].key()] = i
+			results[i] = make(chan result, 1)
+		}
+	}
+	go func() {
+		for i, r := range results {
+			if r == nil {
+				continue
+			}
+			slots <- struct{}{}
+			go func() {
+				o, err := f.try(ctx, &all[i])
+				r <- result{o, err}
+				<-slots
+			}()
+		}
+	}()
+	outcomes := make([]*Outcome, len(all))
+	for i := range all {
+		if same := first[all[i].key()]; same != i {
+			again := *outcomes[same]
+			again.Contingency, again.SameAs = all[i], all[same].Name
+			outcomes[i] = &again
+		} else {
+			r := <-results[i]
+			if r.err != nil {
+				return nil, fmt.Errorf("assess the loss of %s: %w", all[i].Name, r.err)
+			}
+			outcomes[i] = r.Outcome
+		}
+		if c.Progress != nil {
+			c.Progress(i+1, len(all))
+		}
+	}
+	return outcomes, nil
+}

@@ -1,0 +1,148 @@
+package assess
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/actors/rules/storm"
+	"leeward/actors/rules/taint"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/store"
+)
+
+// closed is the state of a breaker that stops nothing.
+const closed = string(storm.Closed)
+
+// conclude tells what became of the fleet.
+func (r *run) conclude(s *store.Store) *Outcome {
+	o := r.outcome
+	if !r.availableAt.IsZero() {
+		after := Seconds(r.availableAt.Sub(r.now))
+		o.AvailableAfter = &after
+	}
+	o.lacking = usageOf{}
+	for i := range r.workloads {
+		if r.down[i] {
+			o.Down++
+			o.downOf = append(o.downOf, i)
+		}
+		r.judge(i, s)
+	}
+	slices.SortStableFunc(o.Troubles, func(a, b Trouble) int {
+		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Workload, b.Workload))
+	})
+	after := used(s)
+	o.Overflows = r.overflows(after, r.failed)
+	if len(o.lacking) > 0 {
+		o.fullest, o.tight = r.fullest(after, o.lacking, r.failed)
+	}
+	r.shares()
+	return o
+}
+
+// judge names a workload that is not whole again, and says why.
+func (r *run) judge(i int, s *store.Store) {
+	w, o := &r.workloads[i], r.outcome
+	lacks := max(0, r.target[i]-r.available[i])
+	refused, is := r.refused[w.name]
+	gone := w.spec.Replicas == 0 && r.lost[i] && r.nowhere(s.Binding(w.name))
+	if lacks == 0 && !gone && (!is || w.unschedulable) {
+		return
+	}
+	t := Trouble{Workload: w.name, Missing: lacks}
+	if is && !w.unschedulable {
+		t.Kind, t.Reason = Unschedulable, refused.message
+		t.Missing = max(lacks, refused.missing)
+		if t.Missing == 0 {
+			t.Missing = r.lostReplicas(i)
+		}
+		o.Unschedulable.add(t.Missing)
+		o.lacking.add(w.spec, int64(t.Missing))
+	} else {
+		t.Kind, t.Reason = r.why(i, s)
+	}
+	if lacks > 0 || gone {
+		o.Unavailable.add(lacks)
+	}
+	o.Troubles = append(o.Troubles, t)
+}
+
+// nowhere reports whether no cluster that remains has a resource without replicas.
+func (r *run) nowhere(b *store.Binding) bool {
+	return b == nil || !slices.ContainsFunc(b.Spec.Clusters, func(t api.TargetCluster) bool { return !r.failed[messages.ClusterName(t.Name)] })
+}
+
+// lostReplicas are those that a workload had on the clusters that fail.
+func (r *run) lostReplicas(i int) (n int32) {
+	for _, t := range r.workloads[i].spec.Clusters {
+		if r.failed[messages.ClusterName(t.Name)] {
+			n += t.Replicas
+		}
+	}
+	return n
+}
+
+// why is why a workload that some cluster could take is not whole again.
+func (r *run) why(i int, s *store.Store) (kind, reason string) {
+	w := &r.workloads[i]
+	if b := r.blocked[w.name]; b != "" {
+		return Blocked, b
+	}
+	now := s.Binding(w.name)
+	for _, t := range w.spec.Clusters {
+		name := messages.ClusterName(t.Name)
+		if !r.failed[name] || now == nil || api.FindTarget(now.Spec.Clusters, t.Name) < 0 {
+			continue
+		}
+		if stays := r.stays[name]; stays != "" {
+			return Stays, stays
+		}
+		if c := s.Cluster(name); c != nil && now.Spec.Placement != nil {
+			if until := r.tolerated(c.Spec.Taints, now.Spec.Placement.ClusterTolerations); until != "" {
+				return Tolerates, until
+			}
+		}
+	}
+	return Starting, "the copies that take over are not available within " + Horizon.String()
+}
+
+// tolerated says until when tolerations keep a workload on a tainted cluster; empty: they do not.
+func (r *run) tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) string {
+	taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectNoExecute })
+	if len(taints) == 0 {
+		return ""
+	}
+	v := taint.Deadline(taints, tolerations, taint.Rule{Match: r.settings.TolerationMatch, Numeric: r.settings.NumericTolerations})
+	switch v.Outcome {
+	case taint.Forever:
+		return "tolerates " + taints[0].ToString() + " without an end"
+	case taint.Until:
+		return "tolerates " + taints[0].ToString() + " until " + v.At.Sub(r.now).Round(time.Second).String() + " after the loss"
+	}
+	return ""
+}
+
+// shares tells what becomes of each namespace that had copies on the clusters.
+func (r *run) shares() {
+	all := make([]Share, len(r.namespaces))
+	for i := range r.workloads {
+		of := &all[r.workloads[i].namespace]
+		if r.lost[i] {
+			of.Workloads++
+		}
+		if r.available[i] < r.target[i] {
+			of.Unavailable++
+		}
+	}
+	for n, of := range all {
+		if of.Workloads > 0 {
+			of.Namespace, of.Lowest = r.namespaces[n], r.lowestOf[n]
+			r.outcome.Namespaces = append(r.outcome.Namespaces, of)
+		}
+	}
+	slices.SortFunc(r.outcome.Namespaces, func(a, b Share) int { return cmp.Compare(a.Namespace, b.Namespace) })
+}

@@ -1,0 +1,115 @@
+package assess
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"leeward/messages/api"
+)
+
+// Contingency is clusters that fail together.
+type Contingency struct {
+	// Name says what fails: "cluster eu-1", "region eu", "clusters eu-1 and us-1".
+	Name string `json:"name"`
+	// Kind is cluster, region, zone or provider.
+	Kind string `json:"kind"`
+	// Of are the names of what fails: one, or two of a pair.
+	Of []string `json:"of"`
+	// Clusters are those that fail, in order.
+	Clusters []string `json:"clusters"`
+}
+
+// The kinds of contingencies.
+const (
+	KindCluster  = "cluster"
+	KindRegion   = "region"
+	KindZone     = "zone"
+	KindProvider = "provider"
+)
+
+// Kinds are all of them, the narrowest first.
+func Kinds() []string { return []string{KindCluster, KindZone, KindRegion, KindProvider} }
+
+// Pair reports whether two fail together.
+func (c *Contingency) Pair() bool { return len(c.Of) > 1 }
+
+// key is the same for contingencies that fail the same clusters.
+func (c *Contingency) key() string { return strings.Join(c.Clusters, "\n") }
+
+// contingencies are all that a fleet is assessed for: each cluster, then each region, zone and provider, then each two of a kind.
+// What every cluster has is none: nothing would remain to fail over to.
+func contingencies(clusters []*api.Cluster, pairs bool) (all []Contingency) {
+	for _, kind := range []string{KindCluster, KindRegion, KindZone, KindProvider} {
+		of := map[string][]string{}
+		for _, c := range clusters {
+			for _, name := range named(c, kind) {
+				of[name] = append(of[name], c.Name)
+			}
+		}
+		var single []Contingency
+		for name, members := range of { // sorted below
+			if len(members) < len(clusters) || len(clusters) == 1 && kind == KindCluster {
+				single = append(single, Contingency{kind + " " + name, kind, []string{name}, members})
+			}
+		}
+		slices.SortFunc(single, func(a, b Contingency) int { return cmp.Compare(a.Of[0], b.Of[0]) })
+		all = append(all, single...)
+		if pairs {
+			all = append(all, paired(single, kind, len(clusters))...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Contingency) int { return cmp.Compare(len(a.Of), len(b.Of)) })
+	return all
+}
+
+// named are the regions, zones or providers that a cluster is in, or the cluster itself.
+func named(c *api.Cluster, kind string) []string {
+	var names []string
+	switch kind {
+	case KindCluster:
+		names = []string{c.Name}
+	case KindRegion:
+		names = []string{c.Spec.Region}
+	case KindProvider:
+		names = []string{c.Spec.Provider}
+	case KindZone:
+		names = zones(c)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
+}
+
+// zones are those of a cluster, named with their region: zones of two regions are not one.
+func zones(c *api.Cluster) (names []string) {
+	in := c.Spec.Zones
+	if len(in) == 0 && c.Spec.Zone != "" {
+		in = []string{c.Spec.Zone}
+	}
+	if len(in) > 1 {
+		return nil // one that is in several outlives each
+	}
+	for _, zone := range in {
+		if c.Spec.Region != "" && !strings.HasPrefix(zone, c.Spec.Region) {
+			zone = c.Spec.Region + "/" + zone
+		}
+		names = append(names, zone)
+	}
+	return names
+}
+
+// paired are every two of a kind that leave a cluster.
+func paired(single []Contingency, kind string, clusters int) (all []Contingency) {
+	for i := range single {
+		for j := i + 1; j < len(single); j++ {
+			a, b := &single[i], &single[j]
+			both := slices.Concat(a.Clusters, b.Clusters)
+			slices.Sort(both)
+			if both = slices.Compact(both); len(both) == clusters {
+				continue
+			}
+			names := []string{a.Of[0], b.Of[0]}
+			all = append(all, Contingency{kind + "s " + strings.Join(names, " and "), kind, names, both})
+		}
+	}
+	return all
+}

@@ -1,0 +1,163 @@
+package assess
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"leeward/messages"
+)
+
+// Seconds is a length of virtual time, which JSON has in seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+
+// Assessment is what the loss of each part of a fleet would do, the worst first.
+type Assessment struct {
+	// Prediction is true: nothing of this has happened.
+	Prediction bool                `json:"prediction"`
+	Profile    string              `json:"profile"`
+	Seed       uint64              `json:"seed"`
+	Outage     messages.OutageKind `json:"outage"`
+	// Startup is how long a copy is taken to need on clusters of which the fleet does not say it.
+	Startup       Seconds    `json:"startupSeconds"`
+	Fleet         Shape      `json:"fleet"`
+	Contingencies []*Outcome `json:"contingencies"`
+	// Advice is what to change, the most affected workloads first.
+	Advice []Advice `json:"advice"`
+}
+
+// Shape is how large a fleet is.
+type Shape struct {
+	Clusters   int `json:"clusters"`
+	Regions    int `json:"regions"`
+	Workloads  int `json:"workloads"`
+	Replicas   int `json:"replicas"`
+	Namespaces int `json:"namespaces"`
+	// Unschedulable counts the workloads that have too few replicas even before anything fails.
+	Unschedulable int `json:"unschedulable"`
+}
+
+// Count is how many workloads something happens to, and to how many of their replicas.
+type Count struct {
+	Workloads int `json:"workloads"`
+	Replicas  int `json:"replicas"`
+}
+
+func (c *Count) add(replicas int32) {
+	c.Workloads++
+	c.Replicas += int(replicas)
+}
+
+// Outcome is what the loss of some clusters would do.
+type Outcome struct {
+	Contingency
+	// SameAs is another contingency that fails the same clusters; empty: there is none before it.
+	SameAs string `json:"sameAs,omitempty"`
+	// Lost are the workloads that had copies on the clusters.
+	Lost Count `json:"lost"`
+	// Evicted counts replicas as often as they are evicted.
+	Evicted     Count `json:"evicted"`
+	Rescheduled Count `json:"rescheduled"`
+	// Unschedulable are those that no cluster can take; Unavailable those that do not have all their replicas available at the end.
+	Unschedulable Count `json:"unschedulable"`
+	Unavailable   Count `json:"unavailable"`
+	// Down are the workloads that at some time had no available replica at all.
+	Down int `json:"down"`
+	// Lowest is the smallest share of all replicas of the fleet that is available on the way; LowestWorkloads that of the workloads
+	// that had copies on the clusters.
+	Lowest          float64 `json:"lowestAvailability"`
+	LowestWorkloads float64 `json:"lowestAvailabilityOfLost"`
+	// AvailableAfter is how long after the loss all are available again; nil: not within Horizon.
+	AvailableAfter *Seconds `json:"availableAfterSeconds"`
+	// Troubles name the workloads that are unavailable or unschedulable at the end, with the reason.
+	Troubles []Trouble `json:"troubles,omitempty"`
+	// Overflows are the surviving clusters of which more is requested than they have, and was not before.
+	Overflows []Overflow `json:"overflows,omitempty"`
+	// Breakers say which breakers or other states of the governor slow evictions down or stop them.
+	Breakers []string `json:"breakers,omitempty"`
+	// Namespaces are those of which a workload had copies on the clusters.
+	Namespaces []Share `json:"namespaces,omitempty"`
+	// downOf are the workloads that Down counts, by index.
+	downOf []int
+	// lacking is how much more the surviving clusters would need, per resource; fullest are those that are full, of the
+	// resources that are tight.
+	lacking usageOf
+	fullest []string
+	tight   []corev1.ResourceName
+}
+
+// Trouble is a workload that is not whole again.
+type Trouble struct {
+	Workload messages.BindingName `json:"workload"`
+	// Missing replicas are not available at the end.
+	Missing int32 `json:"missing"`
+	// Kind is unschedulable, blocked, stays or tolerates.
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+}
+
+// The kinds of troubles.
+const (
+	// Unschedulable: no cluster can take replicas.
+	Unschedulable = "unschedulable"
+	// Blocked: the eviction waits.
+	Blocked = "blocked"
+	// Stays: nothing evicts from the cluster.
+	Stays = "stays"
+	// Tolerates: the workload tolerates the taints of the cluster.
+	Tolerates = "tolerates"
+	// Starting: the copies that take over are not available.
+	Starting = "starting"
+)
+
+// Overflow is a cluster of which more is requested than it has.
+type Overflow struct {
+	Cluster   string `json:"cluster"`
+	Resource  string `json:"resource"`
+	Requested string `json:"requested"`
+	Has       string `json:"allocatable"`
+}
+
+// Share is what a contingency does to one namespace.
+type Share struct {
+	Namespace string `json:"namespace"`
+	// Workloads had copies on the clusters that fail, of which so many are not whole at the end.
+	Workloads   int `json:"workloads"`
+	Unavailable int `json:"unavailable"`
+	// Lowest is the smallest share of its replicas that is available on the way.
+	Lowest float64 `json:"lowestAvailability"`
+}
+
+// Hurts reports whether workloads are not whole again at the end.
+func (o *Outcome) Hurts() bool { return o.Unavailable.Workloads+o.Unschedulable.Workloads > 0 }
+
+// Changes reports whether anything happens to workloads.
+func (o *Outcome) Changes() bool { return o.Lost.Workloads+o.Evicted.Workloads > 0 }
+
+// rank puts the worst first: by what is unschedulable or unavailable at the end, then by what is down on the way, by how little is
+// available and for how long.
+func (a *Assessment) rank() {
+	after := func(o *Outcome) time.Duration {
+		if o.AvailableAfter == nil {
+			return Horizon
+		}
+		return time.Duration(*o.AvailableAfter)
+	}
+	slices.SortStableFunc(a.Contingencies, func(x, y *Outcome) int {
+		return cmp.Or(
+			cmp.Compare(len(x.Of), len(y.Of)),
+			cmp.Compare(y.Unavailable.Replicas+y.Unschedulable.Replicas, x.Unavailable.Replicas+x.Unschedulable.Replicas),
+			cmp.Compare(len(y.Overflows), len(x.Overflows)),
+			cmp.Compare(y.Down, x.Down),
+			cmp.Compare(x.Lowest, y.Lowest),
+			cmp.Compare(after(y), after(x)),
+			cmp.Compare(y.Evicted.Replicas, x.Evicted.Replicas),
+		)
+	})
+}

@@ -1,0 +1,219 @@
+package assess
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"leeward/runtime/fleet/span"
+)
+
+// Predicted begins each line of text that is a prediction.
+const Predicted = "predicted: "
+
+const (
+	// mostRows is how many contingencies, and mostNamed how many of their workloads, a short text names.
+	mostRows  = 20
+	mostNamed = 5
+)
+
+// WriteText writes an assessment for people: a table of what hurts, the worst first, the workloads that would not be whole again,
+// and what to change. Wide leaves nothing out.
+func WriteText(w io.Writer, a *Assessment, wide bool) error {
+	t := &text{Writer: w, wide: wide}
+	t.head(a)
+	t.table(a)
+	t.troubles(a)
+	t.advice(a.Advice)
+	return t.err
+}
+
+// text writes lines until one fails.
+type text struct {
+	io.Writer
+	wide bool
+	err  error
+}
+
+func (t *text) line(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t, format+"\n", args...)
+	}
+}
+
+func (t *text) head(a *Assessment) {
+	s := &a.Fleet
+	t.line("assess: %s in %s; %s, %s; profile %s, seed %d", counted(s.Clusters, "cluster"), counted(s.Regions, "region"),
+		counted(s.Workloads, "workload"), counted(s.Replicas, "replica"), a.Profile, a.Seed)
+	t.line("each contingency is an outage (%s) without an end, followed for %s; nothing is written", a.Outage, Horizon)
+	if s.Unschedulable > 0 {
+		t.line("%s replicas unschedulable before anything fails", plural(s.Unschedulable, "workload has", "workloads have"))
+	}
+}
+
+// table is what each contingency would do.
+func (t *text) table(a *Assessment) {
+	shown, quiet := a.shown(t.wide)
+	t.line("")
+	if len(shown) > 0 {
+		table := tabwriter.NewWriter(t, 0, 0, 3, ' ', 0)
+		columns := []string{"IF LOST", "EVICTED", "RESCHEDULED", "UNSCHEDULABLE", "UNAVAILABLE", "DOWN", "LOWEST", "AVAILABLE AGAIN", "OVERFLOWS", "BREAKER"}
+		rows := append([]string{}, strings.Join(columns, "\t"))
+		for _, o := range shown {
+			rows = append(rows, strings.Join(o.cells(), "\t"))
+		}
+		if _, err := fmt.Fprintln(table, strings.Join(rows, "\n")); err != nil && t.err == nil {
+			t.err = err
+		}
+		if err := table.Flush(); err != nil && t.err == nil {
+			t.err = err
+		}
+		t.line("evicted, rescheduled, unschedulable, unavailable at the end: workloads (replicas); down: workloads that have nothing")
+		t.line("available for a while; lowest: available replicas on the way, of all of the fleet")
+	}
+	if left := len(a.Contingencies) - len(shown) - quiet; left > 0 {
+		t.line("%s%s would hurt less; -o wide shows them", Predicted, plural(left, "contingency", "contingencies"))
+	}
+	if quiet > 0 {
+		t.line("%s%s would change nothing", Predicted, plural(quiet, "contingency", "contingencies"))
+	}
+}
+
+// shown are the contingencies of a table, and how many change nothing.
+func (a *Assessment) shown(wide bool) (shown []*Outcome, quiet int) {
+	for _, o := range a.Contingencies {
+		switch {
+		case !o.Changes() && !wide:
+			quiet++
+		case wide || len(shown) < mostRows:
+			shown = append(shown, o)
+		}
+	}
+	return shown, quiet
+}
+
+// cells are the row of a contingency.
+func (o *Outcome) cells() []string {
+	again := "never"
+	switch {
+	case o.AvailableAfter != nil && *o.AvailableAfter == 0:
+		again = "-"
+	case o.AvailableAfter != nil:
+		again = span.String(time.Duration(*o.AvailableAfter))
+	}
+	var over []string
+	for _, c := range o.Overflows {
+		over = append(over, c.Cluster)
+	}
+	breaker := "no"
+	if len(o.Breakers) > 0 {
+		breaker = "yes"
+	}
+	name := o.Name
+	if o.SameAs != "" {
+		name += " (= " + o.SameAs + ")"
+	}
+	return []string{
+		Predicted + name, o.Evicted.String(), o.Rescheduled.String(), o.Unschedulable.String(), o.Unavailable.String(), fmt.Sprint(o.Down),
+		percent(o.Lowest), again, dash(listed(unique(over))), breaker,
+	}
+}
+
+// unique drops names that are those before them again.
+func unique(names []string) (all []string) {
+	for i, n := range names {
+		if i == 0 || names[i-1] != n {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// String is a count as tables have it.
+func (c Count) String() string {
+	if c.Workloads == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d (%d)", c.Workloads, c.Replicas)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// percent rounds down, so that only what is whole is 100 %.
+func percent(share float64) string { return fmt.Sprintf("%d%%", int(share*100+1e-9)) }
+
+// troubles names the workloads that would not be whole again, what overflows, and what stops evictions.
+func (t *text) troubles(a *Assessment) {
+	shown, _ := a.shown(t.wide)
+	for _, o := range shown {
+		if o.SameAs != "" || len(o.Troubles)+len(o.Overflows)+len(o.Breakers) == 0 {
+			continue
+		}
+		t.line("")
+		t.line("%slosing %s (%s)", Predicted, o.Name, listed(o.Clusters))
+		for i, w := range o.Troubles {
+			if i == mostNamed && !t.wide && len(o.Troubles) > mostNamed+1 {
+				t.line("%s  and %s; -o wide names them", Predicted, plural(len(o.Troubles)-i, "more workload", "more workloads"))
+				break
+			}
+			what := "all of it"
+			if w.Missing > 0 {
+				what = plural(int(w.Missing), "replica", "replicas")
+			}
+			t.line("%s  %s  %s, %s: %s", Predicted, w.Workload, what, w.Kind, w.Reason)
+		}
+		for _, c := range o.Overflows {
+			t.line("%s  cluster %s overflows: %s of %s %s requested", Predicted, c.Cluster, c.Requested, c.Has, c.Resource)
+		}
+		for _, b := range o.Breakers {
+			t.line("%s  evictions slow down or stop: %s", Predicted, b)
+		}
+	}
+}
+
+// advice is what to change.
+func (t *text) advice(all []Advice) {
+	t.line("")
+	if len(all) == 0 {
+		t.line("%snothing needs to change: all workloads would be available again after each contingency", Predicted)
+		return
+	}
+	t.line("what to change")
+	for i := range all {
+		at := &all[i]
+		where := ""
+		if at.Where != "" {
+			where = " (" + at.Where + ")"
+		}
+		t.line("%d. %s%s", i+1, at.Change, where)
+		names := make([]string, len(at.Workloads))
+		for i, w := range at.Workloads {
+			names[i] = string(w)
+		}
+		if len(names) > 0 {
+			t.line("   %s%s: %s", Predicted, plural(len(names), "workload is affected", "workloads are affected"), listed(names))
+		}
+		for _, e := range at.Evidence {
+			t.line("   %s%s", Predicted, e)
+		}
+		if more := len(at.Contingencies); more > len(at.Evidence) {
+			t.line("   %sin %s: %s", Predicted, plural(more, "contingency", "contingencies"), listed(at.Contingencies))
+		}
+	}
+}
+
+func counted(n int, noun string) string { return plural(n, noun, noun+"s") }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,293 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/failover"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
+	"leeward/runtime/kernel"
+)
+
+// try fails clusters on a copy of the fleet, and follows what comes of it until nothing more is due, or the horizon.
+func (f *fleet) try(ctx context.Context, c *Contingency) (*Outcome, error) {
+	r := f.begin(c)
+	w := world.New(world.Config{Settings: f.settings, Seed: f.seed, Start: f.now, Hear: r.hear})
+	defer w.Close()
+	defer context.AfterFunc(ctx, w.Interrupt)()
+	if err := f.restore(w); err != nil {
+		return nil, err
+	}
+	r.strike()
+	for _, name := range c.Clusters {
+		w.TellMember(messages.ClusterName(name), &messages.OutagesSet{Outages: outages(f.outage)})
+	}
+	settle := func(at time.Time) error {
+		err := w.Settle(at)
+		r.sample(at)
+		return err
+	}
+	if err := settle(f.now); err != nil {
+		return nil, err
+	}
+	if err := w.EachDue(ctx, f.now.Add(Horizon), settle); err != nil {
+		if errors.Is(err, kernel.ErrInterrupted) {
+			return nil, context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return r.conclude(w.Store()), nil
+}
+
+// restore makes a world the copy of the fleet as it is before any failure. Its members know no copies yet: they start them without
+// taking time, those that were unhealthy are so again, and only then they take the time that new copies take.
+func (f *fleet) restore(w *world.World) error {
+	objects := make([]api.Object, len(f.objects))
+	for i, o := range f.objects {
+		objects[i] = api.Shallow(o)
+	}
+	w.Load(store.WithoutRows(objects))
+	w.Recover()
+	if err := w.Settle(f.now); err != nil {
+		return err
+	}
+	for _, u := range f.unhealthy {
+		w.TellMember(u.cluster, &messages.HealthForced{Binding: u.binding, Health: u.health})
+	}
+	for _, c := range f.clusters {
+		if b, known := f.members[messages.ClusterName(c.Name)]; known {
+			w.TellMember(messages.ClusterName(c.Name), &messages.MemberConfigured{Behaviour: b})
+		}
+	}
+	return w.Settle(f.now)
+}
+
+// outages are what a cluster has that fails in a way.
+func outages(kind messages.OutageKind) messages.Outages {
+	return messages.Outages{
+		Power: kind == messages.OutagePower, Network: kind == messages.OutageNetwork, APIServer: kind == messages.OutageAPIServer,
+	}
+}
+
+// run follows one contingency.
+type run struct {
+	*fleet
+	outcome *Outcome
+	failed  map[messages.ClusterName]bool
+	fold    failover.Fold
+	// struck is set once the clusters have failed: what happens before is no consequence.
+	struck bool
+	// available replicas of each workload; target is how many of them must be: as many as there were before, and as it asks for.
+	available, target []int32
+	// lost marks workloads that had copies on the clusters, down those that had nothing available at some time.
+	lost, down []bool
+	// whole, and of each namespace, is how many of the targets are available.
+	whole, all       int
+	wholeOf, allOf   []int
+	lowestOf         []float64
+	wholeLost        int
+	allLost          int
+	availableAt      time.Time
+	touched          []int
+	evicted, rescued map[messages.BindingName]bool
+	// refused and blocked are the last word on workloads that no cluster can take, and on evictions that wait.
+	refused map[messages.BindingName]refusal
+	blocked map[messages.BindingName]string
+	stays   map[messages.ClusterName]string
+}
+
+// refusal is why no cluster can take replicas.
+type refusal struct {
+	missing int32
+	message string
+}
+
+// begin prepares to follow a contingency.
+func (f *fleet) begin(c *Contingency) *run {
+	n := len(f.workloads)
+	r := &run{
+		fleet: f, outcome: &Outcome{Contingency: *c, Lowest: 1, LowestWorkloads: 1}, failed: map[messages.ClusterName]bool{}, fold: failover.Fold{},
+		available: make([]int32, n), target: make([]int32, n), lost: make([]bool, n), down: make([]bool, n),
+		wholeOf: make([]int, len(f.namespaces)), allOf: make([]int, len(f.namespaces)), lowestOf: make([]float64, len(f.namespaces)),
+		evicted: map[messages.BindingName]bool{}, rescued: map[messages.BindingName]bool{}, refused: map[messages.BindingName]refusal{},
+		blocked: map[messages.BindingName]string{}, stays: map[messages.ClusterName]string{},
+	}
+	for _, name := range c.Clusters {
+		r.failed[messages.ClusterName(name)] = true
+	}
+	return r
+}
+
+// strike takes stock of what is there before the clusters fail.
+func (r *run) strike() {
+	r.struck = true
+	for i := range r.workloads {
+		w := &r.workloads[i]
+		r.target[i] = min(r.available[i], w.spec.Replicas)
+		r.whole += int(r.target[i])
+		r.wholeOf[w.namespace] += int(r.target[i])
+		var gone int32
+		for _, t := range w.spec.Clusters {
+			if r.failed[messages.ClusterName(t.Name)] {
+				r.lost[i], gone = true, gone+t.Replicas
+			}
+		}
+		if r.lost[i] {
+			r.outcome.Lost.add(gone)
+			r.allLost += int(r.target[i])
+		}
+	}
+	r.all, r.wholeLost = r.whole, r.allLost
+	copy(r.allOf, r.wholeOf)
+	for n := range r.lowestOf {
+		r.lowestOf[n] = 1
+	}
+	r.availableAt = r.now
+}
+
+// hear takes a fact.
+func (r *run) hear(at time.Time, f messages.Fact) {
+	if f, is := f.(*messages.AvailabilityChanged); is {
+		r.serves(f)
+		return
+	}
+	if !r.struck {
+		return
+	}
+	r.fold.Take(at, f, r.step)
+	switch f := f.(type) {
+	case *messages.ScheduleFailed:
+		r.refuse(f.Binding, f.Reason, f.Message, f.Missing)
+	case *messages.Scheduled:
+		delete(r.refused, f.Binding)
+	case *messages.WorkloadsStay:
+		r.stays[f.Cluster] = f.Reason
+	case *messages.GovernorChanged:
+		if f.EvictionsPerSecond != nil {
+			r.governed(f)
+		}
+	case *messages.BreakerChanged:
+		r.governed(f)
+	}
+}
+
+// serves counts the replicas that serve users.
+func (r *run) serves(f *messages.AvailabilityChanged) {
+	i, known := r.index[f.Binding]
+	if !known {
+		return
+	}
+	before := min(r.available[i], r.target[i])
+	r.available[i] += f.Available - f.Before
+	if !r.struck {
+		return
+	}
+	by := int(min(r.available[i], r.target[i]) - before)
+	if by == 0 {
+		return
+	}
+	namespace := r.workloads[i].namespace
+	r.whole += by
+	r.wholeOf[namespace] += by
+	if r.lost[i] {
+		r.wholeLost += by
+	}
+	r.touched = append(r.touched, i)
+}
+
+// sample looks at what is available once an instant has settled.
+func (r *run) sample(at time.Time) {
+	for _, i := range r.touched {
+		if r.available[i] <= 0 && r.target[i] > 0 {
+			r.down[i] = true
+		}
+		n := r.workloads[i].namespace
+		r.lowestOf[n] = min(r.lowestOf[n], share(r.wholeOf[n], r.allOf[n]))
+	}
+	if len(r.touched) == 0 {
+		return
+	}
+	r.touched = r.touched[:0]
+	r.outcome.Lowest = min(r.outcome.Lowest, share(r.whole, r.all))
+	r.outcome.LowestWorkloads = min(r.outcome.LowestWorkloads, share(r.wholeLost, r.allLost))
+	switch {
+	case r.whole < r.all:
+		r.availableAt = time.Time{}
+	case r.availableAt.IsZero():
+		r.availableAt = at
+	}
+}
+
+// share is a part of a whole; all of nothing.
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
+
+// governed notes that the governor slows evictions down or stops them.
+func (r *run) governed(f messages.Fact) {
+	text := journal.Tell(r.now, f).Text()
+	if b, is := f.(*messages.BreakerChanged); is && b.State == closed {
+		return
+	}
+	if !slices.Contains(r.outcome.Breakers, text) {
+		r.outcome.Breakers = append(r.outcome.Breakers, text)
+	}
+}
+
+// step follows a failover.
+func (r *run) step(_ time.Time, s failover.Step, f *failover.Failover) {
+	switch s {
+	case failover.Blocked:
+		if !r.refuse(f.Binding, f.BlockedBy.Reason, f.BlockedBy.Message, 0) {
+			r.blocked[f.Binding] = f.BlockedBy.Reason + ": " + f.BlockedBy.Message
+		}
+	case failover.Evicted:
+		r.outcome.Evicted.Replicas += int(deref(f.Eviction.Task.Replicas))
+		if !r.evicted[f.Binding] {
+			r.evicted[f.Binding] = true
+			r.outcome.Evicted.Workloads++
+		}
+		delete(r.refused, f.Binding)
+		delete(r.blocked, f.Binding)
+	case failover.Placed:
+		if len(f.To) == 0 {
+			return
+		}
+		for _, t := range f.To {
+			r.outcome.Rescheduled.Replicas += int(t.Replicas)
+		}
+		if !r.rescued[f.Binding] {
+			r.rescued[f.Binding] = true
+			r.outcome.Rescheduled.Workloads++
+		}
+	case failover.Cancelled:
+		delete(r.refused, f.Binding)
+		delete(r.blocked, f.Binding)
+	}
+}
+
+// refuse notes a workload that no cluster can take, if the reason says so.
+func (r *run) refuse(b messages.BindingName, reason, message string, missing int32) bool {
+	switch reason {
+	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
+		r.refused[b] = refusal{missing, message}
+		return true
+	}
+	return false
+}
+
+func deref(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
