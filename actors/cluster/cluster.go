@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
@@ -20,7 +19,6 @@ import (
 type Cluster struct {
 	name     messages.ClusterName
 	settings messages.Settings
-	seed     uint64
 
 	labels    map[string]string
 	provider  string
@@ -33,12 +31,7 @@ type Cluster struct {
 	// deleting is set once people deleted the cluster, gone once it left.
 	deleting, gone bool
 
-	conditions []metav1.Condition
-	removed    []api.RemovedCondition
-	// held are the changes of conditions that policies do not see yet; stale is set where one changed in this
-	// instant, so that the system's taints follow it at its end.
-	held  []youngCondition
-	stale bool
+	conditions conditions
 	// probed is set where the cluster has no agent: it is probed, and has no lease.
 	probed bool
 	probes probes
@@ -47,22 +40,9 @@ type Cluster struct {
 	observed observation
 	watched  time.Time
 
-	taints []corev1.Taint
-	// causes[i] says who put taints[i] there.
-	causes []api.TaintCause
-	// listed is when the bindings of the cluster were last looked at for its NoExecute taints; zero
-	// without any.
-	listed time.Time
-
-	// policies in the order in which they act.
-	policies []voter
-	// generation counts what policies are to judge; verdicts on an older one are void.
-	generation uint64
-	inquiry    inquiry
-	// drain is how far people's wish to empty the cluster has come, as last recorded; nil: there is none.
-	// drainNews is set where more than its count is new.
-	drain     *api.Drain
-	drainNews bool
+	taints  taintList
+	judging judging
+	drain   drain
 	// spared are the taints that stayed against the will of a policy when all had last judged.
 	spared []policy.TaintChange
 	// recovered is set from a restart until all have judged: what they would spare then was said before it.
@@ -70,13 +50,8 @@ type Cluster struct {
 	// refusal is what policies asked for when all had last judged, and could not have; nil: nothing.
 	refusal *messages.TaintingFailed
 	// stays is why nothing evicts the cluster's workloads although it is not Ready, as last recorded; empty: something does.
-	stays string
-	// dropped are policies that are gone and whose taints are to go too.
-	dropped []messages.PolicyName
-	// previews are what policies that only report would do.
-	previews []preview
-	// judgeAt is when time alone changes a verdict of the present generation; zero: it does not.
-	judgeAt time.Time
+	stays    string
+	previews previews
 
 	// shown is what the governor last heard; blackout is set while it does not believe what it sees.
 	shown    messages.ClusterObserved
@@ -88,7 +63,9 @@ type Cluster struct {
 // New returns a cluster that knows nothing yet; its first message is ClusterJoined. The seed breaks
 // ties that Karmada leaves undefined.
 func New(name messages.ClusterName, settings messages.Settings, seed uint64) *Cluster {
-	return &Cluster{name: name, settings: settings, seed: seed, subscribers: newSubscribers()}
+	c := &Cluster{name: name, settings: settings, subscribers: newSubscribers(), taints: taintList{of: name}}
+	c.conditions.settings, c.judging.settings, c.judging.seed = &c.settings, &c.settings, seed
+	return c
 }
 
 // ways are Karmada's ways, as far as the settings have them.
@@ -126,7 +103,7 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 	case *messages.BlackoutDeclared:
 		c.blackoutDeclared(now, m.Blind, out)
 	case *messages.PolicyListed:
-		c.policyListed(m)
+		c.judging.listed(m)
 	case *messages.PolicyDropped:
 		c.policyDropped(now, m.Name, out)
 	case *messages.VerdictGiven:
@@ -134,7 +111,7 @@ func (c *Cluster) Receive(now time.Time, m messages.ToCluster, out *actors.Outbo
 	case *messages.AnswerChanged:
 		c.considerAll(m.Binding, out)
 	case *messages.TaintsConsidered:
-		c.taintsConsidered(m)
+		c.previews.answered(m)
 	case *messages.BindingPlaced:
 		c.bindingPlaced(m, out)
 	case *messages.BindingLeft:
@@ -156,8 +133,8 @@ func (c *Cluster) settingsChanged(s messages.Settings, out *actors.Outbox) {
 		c.show(false, out)
 	}
 	c.showGovernor(out)
-	c.sortPolicies()
-	c.reopen()
+	c.judging.sort()
+	c.judging.reopen()
 }
 
 // woken does what has fallen due, and what waited for the end of the instant so that the order of its
@@ -166,17 +143,18 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 	c.expireLease(now, out)
 	c.probe(now, out)
 	c.expireObservation(now, out)
-	c.settleConditions(now)
-	c.reopenDue(now)
+	if c.conditions.settle(now) || c.judging.over(now) {
+		c.judging.reopen()
+	}
 	if c.toAsk() {
 		c.ask(now, out)
 	} else {
 		c.retaint(now, out)
 	}
-	c.stale = false
-	c.report(out)
-	c.countDrain(out)
-	c.missDrain(now, out)
+	c.conditions.stale = false
+	c.previews.record(c.name, out)
+	c.drain.count(c.name, c.subscribers.len(), out)
+	c.drain.miss(now, c.name, &c.subscribers, out)
 	c.sayStay(out)
 	if c.toLeave() {
 		c.leave(out)
@@ -185,15 +163,12 @@ func (c *Cluster) woken(now time.Time, out *actors.Outbox) {
 
 // nextDeadline is the earliest instant at which the cluster must act by itself; zero: none.
 func (c *Cluster) nextDeadline(now time.Time) time.Time {
-	if c.toAsk() || c.stale || c.toReport() || c.toCountDrain() || c.toSayStay() || c.toLeave() {
+	if c.toAsk() || c.conditions.stale || c.previews.changed() || c.drain.news(c.subscribers.len()) || c.toSayStay() || c.toLeave() {
 		return now
 	}
-	next := c.judgeAt
-	for _, at := range [...]time.Time{c.leaseDeadline(), c.probes.at, c.legacyDue(now), c.observedDue(), c.drainDeadline()} {
+	next := c.judging.due
+	for _, at := range [...]time.Time{c.leaseDeadline(), c.probes.at, c.legacyDue(now), c.observedDue(), c.drain.due(c.subscribers.len()), c.conditions.due()} {
 		next = actors.Earlier(next, at)
-	}
-	for i := range c.held {
-		next = actors.Earlier(next, c.counts(&c.held[i]))
 	}
 	return next
 }
@@ -202,8 +177,8 @@ func (c *Cluster) nextDeadline(now time.Time) time.Time {
 // no news.
 func (c *Cluster) bindingPlaced(m *messages.BindingPlaced, out *actors.Outbox) {
 	c.subscribers.add(m.Binding)
-	if m.Leaving || !c.listed.IsZero() {
-		out.TellBinding(m.Binding, c.evictingTaints(false))
+	if m.Leaving || !c.taints.listed.IsZero() {
+		out.TellBinding(m.Binding, c.taints.told(false))
 	}
 	c.considerAll(m.Binding, out)
 }
@@ -223,7 +198,7 @@ func (c *Cluster) view(conditions []metav1.Condition) *messages.ClusterView {
 	}
 	return &messages.ClusterView{
 		Name: c.name, Labels: c.labels, Provider: c.provider, Region: c.region, Zones: c.zones,
-		Taints: c.taints, Conditions: conditions, Removed: c.removed, Created: c.created, APIs: c.apis,
+		Taints: c.taints.list, Conditions: conditions, Removed: c.conditions.removed, Created: c.created, APIs: c.apis,
 		Resources: c.resources, Models: models, Deleting: c.deleting,
 	}
 }
@@ -237,6 +212,6 @@ func (c *Cluster) changed(now time.Time, specChanged bool, out *actors.Outbox) {
 }
 
 func (c *Cluster) show(specChanged bool, out *actors.Outbox) {
-	out.TellScheduler(&messages.ClusterViewed{View: c.view(c.conditions), SpecChanged: specChanged})
+	out.TellScheduler(&messages.ClusterViewed{View: c.view(c.conditions.list), SpecChanged: specChanged})
 	c.showGovernor(out)
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -23,19 +24,54 @@ type youngCondition struct {
 	unknown bool
 }
 
-// counts is when policies see a held change.
-func (c *Cluster) counts(h *youngCondition) time.Time { return h.since.Add(c.settings.ConditionHold) }
+// conditions are what a cluster reports of itself.
+type conditions struct {
+	settings *messages.Settings
+	list     []metav1.Condition
+	removed  []api.RemovedCondition
+	// held are the changes that policies do not see yet.
+	held []youngCondition
+	// stale is set where a condition changed in this instant, so that the system's taints follow it at its end.
+	stale bool
+}
 
-func (c *Cluster) condition(kind string) *metav1.Condition {
-	return meta.FindStatusCondition(c.conditions, kind)
+// counts is when policies see a held change.
+func (c *conditions) counts(h *youngCondition) time.Time {
+	return h.since.Add(c.settings.ConditionHold)
+}
+
+// due is when policies see the next of them; zero: none is held.
+func (c *conditions) due() (next time.Time) {
+	for i := range c.held {
+		next = actors.Earlier(next, c.counts(&c.held[i]))
+	}
+	return next
+}
+
+func (c *conditions) of(kind string) *metav1.Condition {
+	return meta.FindStatusCondition(c.list, kind)
 }
 
 // ready is the status of the Ready condition; empty where the cluster does not report it.
-func (c *Cluster) ready() metav1.ConditionStatus {
-	if k := c.condition(api.ConditionReady); k != nil {
+func (c *conditions) ready() metav1.ConditionStatus {
+	if k := c.of(api.ConditionReady); k != nil {
 		return k.Status
 	}
 	return ""
+}
+
+func (c *conditions) readySince() time.Time {
+	if k := c.of(api.ConditionReady); k != nil {
+		return k.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+func (c *conditions) because() string {
+	if k := c.of(api.ConditionReady); k != nil {
+		return policy.Cause(k)
+	}
+	return "Ready is not reported"
 }
 
 func (c *Cluster) conditionReported(now time.Time, m *messages.ConditionReported, out *actors.Outbox) {
@@ -60,10 +96,18 @@ func (c *Cluster) setCondition(now time.Time, m *messages.ConditionReported, by 
 	c.setConditions(now, []*messages.ConditionReported{m}, by, out)
 }
 
-// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge again, as in Karmada. It takes
-// one look at each condition and at each report, and shows the cluster once: agents say how many there are.
+// setConditions takes over reports. Whatever differs, be it the message alone, makes policies judge again, as in Karmada.
 func (c *Cluster) setConditions(now time.Time, reports []*messages.ConditionReported, by string, out *actors.Outbox) {
-	next := slices.Clone(c.conditions) // others see the old list
+	if c.conditions.take(now, c.name, reports, by, out) {
+		c.changed(now, false, out)
+		c.judging.reopen()
+	}
+}
+
+// take reports whether there is something new in reports. It takes one look at each condition and at each report: agents say how many
+// there are.
+func (c *conditions) take(now time.Time, cluster messages.ClusterName, reports []*messages.ConditionReported, by string, out *actors.Outbox) bool {
+	next := slices.Clone(c.list) // others see the old list
 	places := make(map[string]int, len(next))
 	for i := range next {
 		places[next[i].Type] = i
@@ -88,25 +132,23 @@ func (c *Cluster) setConditions(now time.Time, reports []*messages.ConditionRepo
 				next[places[m.Type]] = *after
 			}
 			out.Record(&messages.ConditionChanged{
-				Cluster: c.name, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
+				Cluster: cluster, Type: m.Type, Status: m.Status, Reason: m.Reason, Message: m.Message, By: by,
 			})
 		case before != nil:
 			next[places[m.Type]].Type = "" // taken out below
 			delete(places, m.Type)
 			c.removed = api.WithRemoved(c.removed, m.Type, now)
-			out.Record(&messages.ConditionRemoved{Cluster: c.name, Type: m.Type})
+			out.Record(&messages.ConditionRemoved{Cluster: cluster, Type: m.Type})
 		default:
 			continue
 		}
 		changed = true
 		c.hold(now, m.Type, before, after)
 	}
-	if !changed {
-		return
+	if changed {
+		c.list, c.stale = slices.DeleteFunc(next, func(k metav1.Condition) bool { return k.Type == "" }), true
 	}
-	c.conditions, c.stale = slices.DeleteFunc(next, func(k metav1.Condition) bool { return k.Type == "" }), true
-	c.changed(now, false, out)
-	c.reopen()
+	return changed
 }
 
 // reportedAs is a condition as it is after a report. The transition time moves only with the status.
@@ -122,7 +164,7 @@ func reportedAs(now time.Time, m *messages.ConditionReported, before *metav1.Con
 // hold keeps a change of status from the policies until it has lasted for ConditionHold. A change back
 // within that time never shows; another change starts the time again. A change of the message alone is
 // held as long as the status that it is about.
-func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Condition) {
+func (c *conditions) hold(now time.Time, kind string, before, after *metav1.Condition) {
 	h := youngCondition{kind: kind, since: now, before: before}
 	if i := slices.IndexFunc(c.held, func(h youngCondition) bool { return h.kind == kind }); i >= 0 {
 		if sameStatus(before, after) {
@@ -137,42 +179,40 @@ func (c *Cluster) hold(now time.Time, kind string, before, after *metav1.Conditi
 }
 
 // holdYoung holds, after a restart, what changed so shortly before that it had not shown yet.
-func (c *Cluster) holdYoung(now time.Time) {
-	for i := range c.conditions {
-		h := youngCondition{kind: c.conditions[i].Type, since: c.conditions[i].LastTransitionTime.Time, unknown: true}
+func (c *conditions) holdYoung(now time.Time) {
+	for i := range c.list {
+		h := youngCondition{kind: c.list[i].Type, since: c.list[i].LastTransitionTime.Time, unknown: true}
 		if c.counts(&h).After(now) {
 			c.held = append(c.held, h)
 		}
 	}
 }
 
-// settleConditions shows policies every change that has held long enough.
-func (c *Cluster) settleConditions(now time.Time) {
+// settle lets policies see every change that has held long enough, and reports whether there is one.
+func (c *conditions) settle(now time.Time) bool {
 	before := len(c.held)
 	c.held = slices.DeleteFunc(c.held, func(h youngCondition) bool { return !c.counts(&h).After(now) })
-	if len(c.held) < before {
-		c.reopen()
-	}
+	return len(c.held) < before
 }
 
 // blind reports whether a policy must know how a condition was before a restart to judge.
-func (c *Cluster) blind() bool {
+func (c *conditions) blind() bool {
 	return slices.ContainsFunc(c.held, func(h youngCondition) bool { return h.unknown })
 }
 
 // seen are the conditions as policies see them.
-func (c *Cluster) seen() []metav1.Condition {
+func (c *conditions) seen() []metav1.Condition {
 	if len(c.held) == 0 {
-		return c.conditions
+		return c.list
 	}
 	holding := make(map[string]bool, len(c.held))
 	for i := range c.held {
 		holding[c.held[i].kind] = true
 	}
 	var seen []metav1.Condition
-	for i := range c.conditions {
-		if !holding[c.conditions[i].Type] {
-			seen = append(seen, c.conditions[i])
+	for i := range c.list {
+		if !holding[c.list[i].Type] {
+			seen = append(seen, c.list[i])
 		}
 	}
 	for i := range c.held {

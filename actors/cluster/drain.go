@@ -12,66 +12,74 @@ import (
 	"leeward/messages/api"
 )
 
+// drain is how far people's wish to empty a cluster has come.
+type drain struct {
+	// status is as last recorded; nil: there is no drain.
+	status *api.Drain
+	// asked is set where more than its count is new.
+	asked bool
+}
+
 // drainRequested begins a drain, or gives the one under way another deadline.
 func (c *Cluster) drainRequested(now time.Time, deadline time.Time, out *actors.Outbox) {
 	d := api.Drain{Since: metav1.Time{Time: now}}
-	if c.drain != nil {
-		d = *c.drain
+	if c.drain.status != nil {
+		d = *c.drain.status
 		d.Deadline, d.Missed = nil, false
 	}
 	if !deadline.IsZero() {
 		d.Deadline = &metav1.Time{Time: deadline}
 	}
-	c.drain, c.drainNews = &d, true
+	c.drain = drain{status: &d, asked: true}
 	c.retaint(now, out)
 }
 
 // drainCancelled ends a drain, and the cordon that came with it.
 func (c *Cluster) drainCancelled(now time.Time, out *actors.Outbox) {
-	if c.drain == nil {
+	if c.drain.status == nil {
 		return
 	}
-	c.drain, c.drainNews = nil, false
+	c.drain = drain{}
 	out.Record(&messages.DrainEnded{Cluster: c.name})
-	r := c.revise()
+	r := c.taints.revise()
 	for _, s := range taint.Draining(false) {
 		c.follow(now, r, s, "the drain was ended")
 	}
 	c.commit(now, r, out)
 }
 
-// toCountDrain reports whether there is news of the drain: what left in an instant is told once.
-func (c *Cluster) toCountDrain() bool {
-	return c.drain != nil && (c.drainNews || int(c.drain.Left) != c.subscribers.len())
+// news reports whether there is news of the drain while so many bindings remain: what left in an instant is told once.
+func (d *drain) news(left int) bool {
+	return d.status != nil && (d.asked || int(d.status.Left) != left)
 }
 
-// countDrain says how many bindings remain.
-func (c *Cluster) countDrain(out *actors.Outbox) {
-	if !c.toCountDrain() {
+// count says how many bindings remain.
+func (d *drain) count(cluster messages.ClusterName, left int, out *actors.Outbox) {
+	if !d.news(left) {
 		return
 	}
-	d := *c.drain
-	d.Left = int32(c.subscribers.len())
-	d.Bindings = max(d.Bindings, d.Left)
-	c.drain, c.drainNews = &d, false
-	out.Record(&messages.DrainProgressed{Cluster: c.name, Drain: d})
+	is := *d.status
+	is.Left = int32(left)
+	is.Bindings = max(is.Bindings, is.Left)
+	*d = drain{status: &is}
+	out.Record(&messages.DrainProgressed{Cluster: cluster, Drain: is})
 }
 
-// drainDeadline is when to say that a drain has missed its deadline; zero: there is none, or it is said.
-func (c *Cluster) drainDeadline() time.Time {
-	if c.drain == nil || c.drain.Deadline == nil || c.drain.Missed || c.subscribers.len() == 0 {
+// due is when to say that the drain has missed its deadline; zero: there is none, or it is said.
+func (d *drain) due(left int) time.Time {
+	if d.status == nil || d.status.Deadline == nil || d.status.Missed || left == 0 {
 		return time.Time{}
 	}
-	return c.drain.Deadline.Time
+	return d.status.Deadline.Time
 }
 
-// missDrain says so. The drain goes on.
-func (c *Cluster) missDrain(now time.Time, out *actors.Outbox) {
-	if due := c.drainDeadline(); due.IsZero() || due.After(now) {
+// miss says so. The drain goes on.
+func (d *drain) miss(now time.Time, cluster messages.ClusterName, waiting *subscribers, out *actors.Outbox) {
+	if due := d.due(waiting.len()); due.IsZero() || due.After(now) {
 		return
 	}
-	d := *c.drain
-	d.Missed = true
-	c.drain = &d
-	out.Record(&messages.DrainMissed{Cluster: c.name, Waiting: slices.Sorted(c.subscribers.all())})
+	is := *d.status
+	is.Missed = true
+	d.status = &is
+	out.Record(&messages.DrainMissed{Cluster: cluster, Waiting: slices.Sorted(waiting.all())})
 }

@@ -17,8 +17,8 @@ var byGovernor = api.TaintCause{By: "governor", Because: "all clusters seem to b
 // showGovernor says what is new for the governor, if a setting has it look at clusters at all. A cluster that has
 // never said whether it is Ready has only joined, and does not count as failed.
 func (c *Cluster) showGovernor(out *actors.Outbox) {
-	m := messages.ClusterObserved{Cluster: c.name, Region: c.region, Unhealthy: c.ready() != metav1.ConditionTrue}
-	if c.ready() == "" && c.shown == (messages.ClusterObserved{}) {
+	m := messages.ClusterObserved{Cluster: c.name, Region: c.region, Unhealthy: c.conditions.ready() != metav1.ConditionTrue}
+	if c.conditions.ready() == "" && c.shown == (messages.ClusterObserved{}) {
 		return
 	}
 	if c.settings.WatchesFleet() && m != c.shown {
@@ -33,7 +33,7 @@ func (c *Cluster) blackoutDeclared(now time.Time, blind bool, out *actors.Outbox
 		return
 	}
 	c.blackout = blind
-	c.reopen()
+	c.judging.reopen()
 	c.retaint(now, out)
 }
 

@@ -35,22 +35,21 @@ var agentIsBack = &messages.ConditionReported{
 	Reason: "ClusterReady", Message: "cluster is healthy and ready to accept workloads",
 }
 
-// restoreLease reads off a stored condition whether the agent was lost, and what it last said if not.
-func (c *Cluster) restoreLease() {
-	k := c.condition(api.ConditionReady)
+// restore reads off the stored condition Ready, which may be nil, whether the agent was lost, and what it last said if not.
+func (l *lease) restore(k *metav1.Condition) {
 	if k == nil {
 		return
 	}
-	c.lease.lost = k.Status == metav1.ConditionUnknown && (k.Reason == reasonUnknown || k.Reason == reasonNeverUpdated)
-	if !c.lease.lost && k.Reason != reasonNotReachable {
-		c.lease.word = &messages.ConditionReported{Type: k.Type, Status: k.Status, Reason: k.Reason, Message: k.Message}
+	l.lost = k.Status == metav1.ConditionUnknown && (k.Reason == reasonUnknown || k.Reason == reasonNeverUpdated)
+	if !l.lost && k.Reason != reasonNotReachable {
+		l.word = &messages.ConditionReported{Type: k.Type, Status: k.Status, Reason: k.Reason, Message: k.Message}
 	}
 }
 
 // leaseStale starts the grace period, unless it ended before a restart. Where timers do not last, one that
 // a restart interrupts starts again. Source: Karmada's cluster controller.
 func (c *Cluster) leaseStale(renewedAt time.Time, out *actors.Outbox) {
-	if c.lease.renewedAt = renewedAt; !c.ways().PersistentClusterTimers() && c.ready() != "" && renewedAt.Before(c.watched) {
+	if c.lease.renewedAt = renewedAt; !c.ways().PersistentClusterTimers() && c.conditions.ready() != "" && renewedAt.Before(c.watched) {
 		c.lease.renewedAt = c.watched
 	}
 	if !c.lease.lost {
@@ -64,7 +63,7 @@ func (c *Cluster) leaseDeadline() time.Time {
 		return time.Time{}
 	}
 	grace := c.settings.ClusterMonitorGracePeriod
-	if c.ready() == "" {
+	if c.conditions.ready() == "" {
 		grace = c.settings.ClusterStartupGracePeriod
 	}
 	return monitored(c.lease.renewedAt.Add(grace), c.settings.ClusterMonitorPeriod)
@@ -85,7 +84,7 @@ func (c *Cluster) expireLease(now time.Time, out *actors.Outbox) {
 		return
 	}
 	reason := reasonUnknown
-	if c.ready() == "" {
+	if c.conditions.ready() == "" {
 		reason = reasonNeverUpdated
 	}
 	c.lease.lost, c.observed = true, observation{}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"leeward/actors"
-	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -22,24 +21,24 @@ func (c *Cluster) joined(now time.Time, m *messages.ClusterJoined, out *actors.O
 	c.deleting, c.recovered = o.DeletionTimestamp != nil, m.Recovered
 	c.blackout = m.Blind
 	c.created, c.probed = o.CreationTimestamp.Time, o.Spec.SyncMode != api.Pull
-	c.conditions, c.removed = slices.Clone(o.Status.Conditions), o.Status.RemovedConditions
-	c.taints = slices.Clone(o.Spec.Taints)
-	c.causes = causesOf(c.taints, o.Status.TaintCauses)
-	c.policies = make([]voter, len(m.Policies))
+	c.conditions.list, c.conditions.removed = slices.Clone(o.Status.Conditions), o.Status.RemovedConditions
+	c.taints.list = slices.Clone(o.Spec.Taints)
+	c.taints.causes = causesOf(c.taints.list, o.Status.TaintCauses)
+	c.judging.policies = make([]voter, len(m.Policies))
 	for i, p := range m.Policies {
-		c.policies[i].PolicyListed = p
+		c.judging.policies[i].PolicyListed = p
 	}
-	c.sortPolicies()
-	c.restorePreviews(o.Status.TaintPreviews)
-	c.drain, c.stays = o.Status.Drain, o.Status.WorkloadsStay
+	c.judging.sort()
+	c.previews = previewsOf(o.Status.TaintPreviews)
+	c.drain.status, c.stays = o.Status.Drain, o.Status.WorkloadsStay
 	c.watched = now
-	c.restoreLease()
-	c.holdYoung(now)
-	c.markEvicting(now)
+	c.lease.restore(c.conditions.of(api.ConditionReady))
+	c.conditions.holdYoung(now)
+	c.taints.mark(now)
 	c.changed(now, true, out)
 	c.restoreObservation(now, o.Status.ReadyObservation, out)
 	c.retaint(now, out)
-	c.reopen()
+	c.judging.reopen()
 }
 
 // causesOf lines recorded causes up with taints; a taint without one is put down to people.
@@ -64,29 +63,14 @@ func (c *Cluster) edited(now time.Time, o *api.Cluster, out *actors.Outbox) {
 		c.provider, c.region, c.zones = o.Spec.Provider, o.Spec.Region, o.Spec.Zones
 		out.Record(&messages.ClusterSpecChanged{Cluster: c.name, Provider: c.provider, Region: c.region, Zones: c.zones})
 		c.changed(now, true, out)
-		c.moved()
+		c.judging.moved()
 	}
 	if !equality.Semantic.DeepEqual(c.models, o.Spec.ResourceModels) {
 		c.models = o.Spec.ResourceModels
 		out.Record(&messages.ResourceModelsChanged{Cluster: c.name, Models: c.models})
 		c.changed(now, false, out)
 	}
-	c.taintsEdited(now, c.editsTowards(o.Spec.Taints), out)
-}
-
-// editsTowards returns the edits that a manifest's taints ask for. Of the taints that it does not have,
-// those go that people had put there; policies and the system look after their own.
-func (c *Cluster) editsTowards(wanted []corev1.Taint) []messages.TaintEdit {
-	var edits []messages.TaintEdit
-	for i := range c.taints {
-		if c.causes[i].By == byUser && taint.Find(wanted, c.taints[i].Key, c.taints[i].Effect) < 0 {
-			edits = append(edits, messages.TaintEdit{Taint: c.taints[i], Remove: true})
-		}
-	}
-	for i := range wanted {
-		edits = append(edits, messages.TaintEdit{Taint: wanted[i]})
-	}
-	return edits
+	c.taintsEdited(now, c.taints.editsTowards(o.Spec.Taints), out)
 }
 
 func (c *Cluster) labelsEdited(now time.Time, edits map[string]*string, out *actors.Outbox) {
@@ -110,7 +94,7 @@ func (c *Cluster) relabel(now time.Time, labels map[string]string, out *actors.O
 	c.labels = labels
 	out.Record(&messages.LabelsChanged{Cluster: c.name, Labels: labels})
 	c.changed(now, true, out)
-	c.moved()
+	c.judging.moved()
 }
 
 func (c *Cluster) resourcesReported(now time.Time, s *api.ResourceSummary, out *actors.Outbox) {

@@ -41,7 +41,7 @@ func (c *Cluster) observe(now time.Time, m *messages.ConditionReported, out *act
 	due := c.observedDue()
 	switch {
 	case !due.After(now):
-		if before.word != nil && m.Status == c.ready() {
+		if before.word != nil && m.Status == c.conditions.ready() {
 			out.Record(&messages.ReadyObserved{Cluster: c.name, Status: m.Status, Reason: m.Reason, Message: m.Message})
 		}
 		c.settleObservation(now, out)
@@ -61,7 +61,7 @@ func (c *Cluster) observedDue() time.Time {
 // threshold is how long a status must be found before it counts. Only the step into Ready=True, and the
 // one out of it, take time.
 func (c *Cluster) threshold(found metav1.ConditionStatus) time.Duration {
-	switch is := c.ready(); {
+	switch is := c.conditions.ready(); {
 	case is == "" || is == found:
 		return 0
 	case is == metav1.ConditionTrue:

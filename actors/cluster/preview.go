@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"leeward/actors"
 	"leeward/actors/rules/policy"
 	"leeward/actors/rules/taint"
@@ -22,22 +24,26 @@ type preview struct {
 	shown api.TaintPreview
 }
 
-// restorePreviews takes over the stored previews. Bindings answer again as they come.
-func (c *Cluster) restorePreviews(stored []api.TaintPreview) {
+// previews are those of all policies that only report.
+type previews []preview
+
+// previewsOf takes over the stored previews. Bindings answer again as they come.
+func previewsOf(stored []api.TaintPreview) (all previews) {
 	for _, s := range stored {
-		c.previews = append(c.previews, preview{
+		all = append(all, preview{
 			Preview: policy.Preview{Add: s.Add, Remove: s.Remove, Spared: s.Spared}, policy: messages.PolicyName(s.Policy),
 			because: s.Because, leaves: map[messages.BindingName]bool{}, shown: s,
 		})
 	}
+	return all
 }
 
 // updatePreviews brings the previews up to date with the verdicts.
 func (c *Cluster) updatePreviews(now time.Time, out *actors.Outbox) {
-	c.endPreviews()
-	for i := range c.policies {
-		if c.policies[i].verdict.ReportOnly {
-			c.updatePreview(now, &c.policies[i], out)
+	c.previews.end(&c.judging)
+	for i := range c.judging.policies {
+		if c.judging.policies[i].verdict.ReportOnly {
+			c.updatePreview(now, &c.judging.policies[i], out)
 		}
 	}
 }
@@ -49,7 +55,7 @@ func (c *Cluster) updatePreview(now time.Time, v *voter, out *actors.Outbox) {
 		c.previews = append(c.previews, preview{policy: v.Name, leaves: map[messages.BindingName]bool{}})
 		i = len(c.previews) - 1
 	}
-	if c.cleanup(v) == api.CleanupOnChange && !v.verdict.Selects {
+	if c.judging.cleanup(v) == api.CleanupOnChange && !v.verdict.Selects {
 		c.previews[i].Preview = policy.Preview{}
 	}
 	r := ruling(v.verdict)
@@ -58,14 +64,14 @@ func (c *Cluster) updatePreview(now time.Time, v *voter, out *actors.Outbox) {
 
 // imagine takes a preview on by one ruling and asks the bindings what it would mean to them.
 func (c *Cluster) imagine(now time.Time, p *preview, r *policy.Ruling, out *actors.Outbox) {
-	next, because := p.Next(c.taints, c.barred(c.taints, c.causes), r, c.ways().Time(now))
+	next, because := p.Next(c.taints.list, barred(c.ways(), c.taints.list, c.taints.causes), r, c.ways().Time(now))
 	if because != "" {
 		p.because = because
 	}
 	p.Preview = next
 	clear(p.leaves)
 	for b := range c.subscribers.all() {
-		c.consider(p, b, out)
+		p.consider(c.name, c.taints.list, b, out)
 	}
 }
 
@@ -79,21 +85,22 @@ func (c *Cluster) refreshPreviews(now time.Time, out *actors.Outbox) {
 // considerAll asks one binding about every preview.
 func (c *Cluster) considerAll(b messages.BindingName, out *actors.Outbox) {
 	for i := range c.previews {
-		c.consider(&c.previews[i], b, out)
+		c.previews[i].consider(c.name, c.taints.list, b, out)
 	}
 }
 
 // consider asks one binding whether it would leave, where that is a question.
-func (c *Cluster) consider(p *preview, b messages.BindingName, out *actors.Outbox) {
+func (p *preview) consider(cluster messages.ClusterName, has []corev1.Taint, b messages.BindingName, out *actors.Outbox) {
 	if len(taint.Evicting(p.Add)) > 0 {
-		taints := taint.Evicting(p.Imagine(c.taints))
-		out.TellBinding(b, &messages.ConsiderTaints{Cluster: c.name, Policy: p.policy, Taints: taints})
+		taints := taint.Evicting(p.Imagine(has))
+		out.TellBinding(b, &messages.ConsiderTaints{Cluster: cluster, Policy: p.policy, Taints: taints})
 	}
 }
 
-func (c *Cluster) taintsConsidered(m *messages.TaintsConsidered) {
-	for i := range c.previews {
-		switch p := &c.previews[i]; {
+// answered takes in what a binding says of one of them.
+func (all previews) answered(m *messages.TaintsConsidered) {
+	for i := range all {
+		switch p := &all[i]; {
 		case p.policy != m.Policy:
 		case m.Leaves:
 			p.leaves[m.Binding] = true
@@ -103,30 +110,30 @@ func (c *Cluster) taintsConsidered(m *messages.TaintsConsidered) {
 	}
 }
 
-// endPreviews ends the previews of policies that are gone, or no longer only report.
-func (c *Cluster) endPreviews() {
-	for i := range c.previews {
-		at := c.policyAt(c.previews[i].policy)
-		if at < 0 || c.policies[at].verdict != nil && !c.policies[at].verdict.ReportOnly {
-			c.previews[i].Preview = policy.Preview{}
+// end ends the previews of policies that are gone, or no longer only report.
+func (all previews) end(by *judging) {
+	for i := range all {
+		at := by.at(all[i].policy)
+		if at < 0 || by.policies[at].verdict != nil && !by.policies[at].verdict.ReportOnly {
+			all[i].Preview = policy.Preview{}
 		}
 	}
 }
 
-// toReport reports whether a preview has changed since it was last recorded.
-func (c *Cluster) toReport() bool {
-	return slices.ContainsFunc(c.previews, func(p preview) bool { return p.changed() })
+// changed reports whether a preview has changed since it was last recorded.
+func (all previews) changed() bool {
+	return slices.ContainsFunc(all, func(p preview) bool { return p.changed() })
 }
 
-// report records the previews that changed, once all bindings have answered, and forgets empty ones.
-func (c *Cluster) report(out *actors.Outbox) {
-	for i := range c.previews {
-		if p := &c.previews[i]; p.changed() {
+// record records the previews that changed, once all bindings have answered, and forgets empty ones.
+func (all *previews) record(cluster messages.ClusterName, out *actors.Outbox) {
+	for i := range *all {
+		if p := &(*all)[i]; p.changed() {
 			p.shown = p.present()
-			out.Record(&messages.TaintsPreviewed{Cluster: c.name, TaintPreview: p.shown})
+			out.Record(&messages.TaintsPreviewed{Cluster: cluster, TaintPreview: p.shown})
 		}
 	}
-	c.previews = slices.DeleteFunc(c.previews, func(p preview) bool { return p.Empty() })
+	*all = slices.DeleteFunc(*all, func(p preview) bool { return p.Empty() })
 }
 
 func (p *preview) changed() bool {

@@ -31,8 +31,6 @@ type revision struct {
 	timed []corev1.Taint
 }
 
-func (c *Cluster) revise() *revision { return &revision{taints: c.taints, causes: c.causes} }
-
 // become takes the step to the taints that a rule returned; why says who wants a taint there, or gone.
 func (r *revision) become(after []corev1.Taint, why func(*corev1.Taint) api.TaintCause) {
 	because := func(t *corev1.Taint) api.TaintCause {
@@ -90,15 +88,15 @@ func find(taints []corev1.Taint, t *corev1.Taint) int {
 // two controllers write.
 func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	c.withhold(r)
-	before, adopted := c.taints, false
-	c.removeGone(r, out)
-	changed := len(c.taints) < len(before)
+	before, adopted := c.taints.list, false
+	c.taints.removeGone(r, out)
+	changed := len(c.taints.list) < len(before)
 	for i := range r.taints {
-		if j := find(c.taints, &r.taints[i]); j >= 0 && !r.retimes(&c.taints[j], &r.taints[i]) {
-			adopted = c.adopt(j, r.causes[i], out) || adopted
+		if j := find(c.taints.list, &r.taints[i]); j >= 0 && !r.retimes(&c.taints.list[j], &r.taints[i]) {
+			adopted = c.taints.adopt(j, r.causes[i], out) || adopted
 			continue
 		}
-		c.put(r.taints[i], r.causes[i])
+		c.taints.put(r.taints[i], r.causes[i])
 		out.Record(&messages.TaintAdded{Cluster: c.name, Taint: r.taints[i], Cause: r.causes[i]})
 		changed = true
 	}
@@ -110,37 +108,6 @@ func (c *Cluster) commit(now time.Time, r *revision, out *actors.Outbox) {
 	}
 }
 
-// adopt gives a taint another cause, if it is another. It reports whether that matters to
-// bindings, which name the cause when they leave.
-func (c *Cluster) adopt(i int, cause api.TaintCause, out *actors.Outbox) bool {
-	if was := c.causes[i]; was.By == cause.By && was.Policy == cause.Policy {
-		return false
-	}
-	c.causes[i] = cause
-	out.Record(&messages.TaintAdopted{Cluster: c.name, Taint: c.taints[i], Cause: cause})
-	return c.taints[i].Effect == corev1.TaintEffectNoExecute
-}
-
-// removeGone begins new lists with what stays: those that others have seen stay as they are.
-func (c *Cluster) removeGone(r *revision, out *actors.Outbox) {
-	var taints []corev1.Taint
-	var causes []api.TaintCause
-	for i := range c.taints {
-		t := c.taints[i]
-		if taint.Find(r.taints, t.Key, t.Effect) >= 0 && !c.snatched(i, r) {
-			taints, causes = append(taints, t), append(causes, c.causes[i])
-			continue
-		}
-		out.Record(&messages.TaintRemoved{Cluster: c.name, Taint: t, Cause: r.lastWordOn(&t)})
-	}
-	c.taints, c.causes = taints, causes
-}
-
-// snatched reports whether a policy took away a taint of the system's, which the system adds again.
-func (c *Cluster) snatched(i int, r *revision) bool {
-	return c.causes[i].By == bySystem && r.lastWordOn(&c.taints[i]).By == byPolicy
-}
-
 func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {
 	for _, g := range r.gone {
 		if g.Key == t.Key && g.Effect == t.Effect {
@@ -148,13 +115,4 @@ func (r *revision) lastWordOn(t *corev1.Taint) (cause api.TaintCause) {
 		}
 	}
 	return cause
-}
-
-// put adds a taint at the end, or gives it the place of the one that had another value.
-func (c *Cluster) put(t corev1.Taint, cause api.TaintCause) {
-	if i := taint.Find(c.taints, t.Key, t.Effect); i >= 0 {
-		c.taints[i], c.causes[i] = t, cause
-		return
-	}
-	c.taints, c.causes = append(c.taints, t), append(c.causes, cause)
 }

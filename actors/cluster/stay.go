@@ -16,17 +16,17 @@ const noPolicy = "no ClusterTaintPolicy adds NoExecute for it"
 // stay returns why nothing evicts the workloads of a cluster that is not Ready; empty where the cluster is Ready, runs
 // none, or they will be evicted. It is not settled before all policies have judged every condition that the cluster has.
 func (c *Cluster) stay() (reason string, settled bool) {
-	ready := c.ready()
+	ready := c.conditions.ready()
 	if ready == metav1.ConditionTrue || ready == "" || c.deleting || c.subscribers.len() == 0 {
 		return "", true
 	}
-	if c.inquiry != concluded || len(c.held) > 0 {
+	if c.judging.inquiry != concluded || len(c.conditions.held) > 0 {
 		return "", false
 	}
 	if off := c.settings.EvictionOff(); off != "" {
 		return off, true
 	}
-	if len(taint.Evicting(c.taints)) > 0 || c.ways().NotReadyEvictsAfter() > 0 || slices.ContainsFunc(c.policies, voter.evicts) {
+	if len(taint.Evicting(c.taints.list)) > 0 || c.ways().NotReadyEvictsAfter() > 0 || slices.ContainsFunc(c.judging.policies, voter.evicts) {
 		return "", true
 	}
 	return noPolicy, true

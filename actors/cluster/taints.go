@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -17,7 +18,7 @@ import (
 // taintsEdited carries out what people ask for. The system's own taints come back immediately, and so does one that they remove and
 // that a policy asks for whose cleanup is OnChange. Karmada's policies look again when a condition changes, or at a restart.
 func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *actors.Outbox) {
-	r := c.revise()
+	r := c.taints.revise()
 	for i := range edits {
 		r.become(c.edit(now, r.taints, &edits[i]), func(*corev1.Taint) api.TaintCause { return askedBy(&edits[i]) })
 		if t := edits[i].Taint; !edits[i].Remove && t.TimeAdded != nil {
@@ -27,7 +28,7 @@ func (c *Cluster) taintsEdited(now time.Time, edits []messages.TaintEdit, out *a
 	c.followReady(now, r)
 	c.commit(now, r, out)
 	if slices.ContainsFunc(edits, func(e messages.TaintEdit) bool { return e.Remove }) {
-		c.moved()
+		c.judging.moved()
 	}
 }
 
@@ -54,7 +55,7 @@ func (c *Cluster) edit(now time.Time, taints []corev1.Taint, e *messages.TaintEd
 
 // retaint brings the taints up to date with the Ready condition.
 func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
-	r := c.revise()
+	r := c.taints.revise()
 	c.followReady(now, r)
 	c.commit(now, r, out)
 }
@@ -63,9 +64,9 @@ func (c *Cluster) retaint(now time.Time, out *actors.Outbox) {
 // that others can put it back. Policies come before the system: what one of them takes from it, it puts
 // back.
 func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.Outbox) {
-	r := c.revise()
+	r := c.taints.revise()
 	c.disown(r)
-	after, changes, spared := policy.Apply(r.taints, c.barred(r.taints, r.causes), rulings, c.ways().Time(now))
+	after, changes, spared := policy.Apply(r.taints, barred(c.ways(), r.taints, r.causes), rulings, c.ways().Time(now))
 	if c.admits(after, changes, out) {
 		r.become(after, func(t *corev1.Taint) api.TaintCause { return ruledBy(changes, t) })
 	}
@@ -75,8 +76,8 @@ func (c *Cluster) carryOut(now time.Time, rulings []policy.Ruling, out *actors.O
 }
 
 // barred are those of the taints that no policy may remove.
-func (c *Cluster) barred(taints []corev1.Taint, causes []api.TaintCause) (barred []corev1.Taint) {
-	if c.ways().PoliciesRemoveAny() {
+func barred(ways karmada.Ways, taints []corev1.Taint, causes []api.TaintCause) (barred []corev1.Taint) {
+	if ways.PoliciesRemoveAny() {
 		return nil
 	}
 	for i := range taints {
@@ -91,12 +92,12 @@ func (c *Cluster) barred(taints []corev1.Taint, causes []api.TaintCause) (barred
 func (c *Cluster) spare(spared []policy.TaintChange, out *actors.Outbox) {
 	for i := range spared {
 		s := &spared[i]
-		at := taint.Find(c.taints, s.Taint.Key, s.Taint.Effect)
+		at := taint.Find(c.taints.list, s.Taint.Key, s.Taint.Effect)
 		if c.recovered || at < 0 || slices.ContainsFunc(c.spared, func(o policy.TaintChange) bool { return o.Policy == s.Policy && taint.Same(&o.Taint, &s.Taint) }) {
 			continue
 		}
 		out.Record(&messages.TaintSpared{
-			Cluster: c.name, Taint: c.taints[at], Cause: c.causes[at], Policy: s.Policy, Because: s.Cause,
+			Cluster: c.name, Taint: c.taints.list[at], Cause: c.taints.causes[at], Policy: s.Policy, Because: s.Cause,
 		})
 	}
 	c.spared, c.recovered = spared, false
@@ -104,10 +105,10 @@ func (c *Cluster) spare(spared []policy.TaintChange, out *actors.Outbox) {
 
 // disown removes the taints that their policies no longer stand for.
 func (c *Cluster) disown(r *revision) {
-	for i := range c.taints {
-		if because := c.forsaken(i); because != "" {
-			cause := api.TaintCause{By: byPolicy, Policy: c.causes[i].Policy, Because: because}
-			after, _ := taint.Remove(r.taints, c.taints[i].Key, c.taints[i].Effect)
+	for i := range c.taints.list {
+		if because := c.judging.forsaken(&c.taints.causes[i], &c.taints.list[i]); because != "" {
+			cause := api.TaintCause{By: byPolicy, Policy: c.taints.causes[i].Policy, Because: because}
+			after, _ := taint.Remove(r.taints, c.taints.list[i].Key, c.taints.list[i].Effect)
 			r.become(after, func(*corev1.Taint) api.TaintCause { return cause })
 		}
 	}
@@ -128,15 +129,15 @@ func (c *Cluster) followReady(now time.Time, r *revision) {
 	if c.deleting && c.ways().TaintsDeleted() {
 		c.follow(now, r, taint.Terminating(), "the cluster is being deleted")
 	}
-	if c.drain != nil {
+	if c.drain.status != nil {
 		for _, s := range taint.Draining(true) {
 			c.follow(now, r, s, "the cluster is being drained")
 		}
 	}
-	ready := c.ready()
-	twins, _ := taint.Legacy(ready, c.readySince(), c.ways().NotReadyEvictsAfter(), now)
-	c.follow(now, r, taint.System(ready, ready != ""), c.becauseOfReady())
-	c.follow(now, r, twins, c.becauseOfReady())
+	ready := c.conditions.ready()
+	twins, _ := taint.Legacy(ready, c.conditions.readySince(), c.ways().NotReadyEvictsAfter(), now)
+	c.follow(now, r, taint.System(ready, ready != ""), c.conditions.because())
+	c.follow(now, r, twins, c.conditions.because())
 }
 
 // follow makes one change of the system's own taints.
@@ -148,32 +149,18 @@ func (c *Cluster) follow(now time.Time, r *revision, s taint.Swap, because strin
 // legacyDue is when the system will add its NoExecute twin; zero: not by waiting. One that is due in an
 // instant that brings other news is due all the same, unless a blackout withholds it.
 func (c *Cluster) legacyDue(now time.Time) time.Time {
-	swap, due := taint.Legacy(c.ready(), c.readySince(), c.ways().NotReadyEvictsAfter(), now)
-	if _, changes := swap.Apply(c.taints, now); changes && !c.blackout {
+	swap, due := taint.Legacy(c.conditions.ready(), c.conditions.readySince(), c.ways().NotReadyEvictsAfter(), now)
+	if _, changes := swap.Apply(c.taints.list, now); changes && !c.blackout {
 		return now
 	}
 	return due
 }
 
-func (c *Cluster) readySince() time.Time {
-	if k := c.condition(api.ConditionReady); k != nil {
-		return k.LastTransitionTime.Time
-	}
-	return time.Time{}
-}
-
-func (c *Cluster) becauseOfReady() string {
-	if k := c.condition(api.ConditionReady); k != nil {
-		return policy.Cause(k)
-	}
-	return "Ready is not reported"
-}
-
 // retainted tells the scheduler that the taints changed, and bindings that the NoExecute ones did.
 func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Outbox) {
-	c.markEvicting(now)
+	c.taints.mark(now)
 	c.show(true, out)
-	if c.relists() || !slices.EqualFunc(taint.Evicting(before), taint.Evicting(c.taints), sameTaint) {
+	if c.relists() || !slices.EqualFunc(taint.Evicting(before), taint.Evicting(c.taints.list), sameTaint) {
 		c.look(now, out)
 	}
 	c.refreshPreviews(now, out)
@@ -182,42 +169,21 @@ func (c *Cluster) retainted(now time.Time, before []corev1.Taint, out *actors.Ou
 // relists reports whether the bindings of the cluster are looked at from time to time. Whatever changes
 // of the cluster, they are looked at then, too, and again a period later. Source: Karmada's taint manager,
 // which hears of every change of a cluster.
-func (c *Cluster) relists() bool { return c.ways().Relists() && !c.listed.IsZero() }
+func (c *Cluster) relists() bool { return c.ways().Relists() && !c.taints.listed.IsZero() }
 
 // look has the bindings of the cluster look at its NoExecute taints.
 func (c *Cluster) look(now time.Time, out *actors.Outbox) {
-	if !c.listed.IsZero() {
-		c.listed = now
+	if !c.taints.listed.IsZero() {
+		c.taints.listed = now
 	}
 	c.tellTaints(true, out)
 }
 
 // tellTaints tells the bindings of the cluster of its NoExecute taints; news says whether that is a look.
 func (c *Cluster) tellTaints(news bool, out *actors.Outbox) {
-	m := c.evictingTaints(news)
+	m := c.taints.told(news)
 	for b := range c.subscribers.all() {
 		out.TellBinding(b, m)
-	}
-}
-
-// evictingTaints is the message about the cluster's NoExecute taints.
-func (c *Cluster) evictingTaints(news bool) *messages.TaintsChanged {
-	m := &messages.TaintsChanged{Cluster: c.name, Taints: taint.Evicting(c.taints), Since: c.listed, News: news}
-	for i := range c.taints {
-		if c.taints[i].Effect == corev1.TaintEffectNoExecute {
-			m.Causes = append(m.Causes, c.causes[i])
-		}
-	}
-	return m
-}
-
-// markEvicting keeps track of whether the cluster has NoExecute taints.
-func (c *Cluster) markEvicting(now time.Time) {
-	switch evicts := len(taint.Evicting(c.taints)) > 0; {
-	case !evicts:
-		c.listed = time.Time{}
-	case c.listed.IsZero():
-		c.listed = now
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"leeward/actors"
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/policy"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -28,49 +31,61 @@ const (
 	open
 )
 
+// judging is how far the ClusterTaintPolicies are with what they are to judge of a cluster.
+type judging struct {
+	settings *messages.Settings
+	// seed breaks ties that Karmada leaves undefined.
+	seed uint64
+	// policies in the order in which they act.
+	policies []voter
+	// generation counts what policies are to judge; verdicts on an older one are void.
+	generation uint64
+	inquiry    inquiry
+	// dropped are policies that are gone and whose taints are to go too.
+	dropped []messages.PolicyName
+	// due is when time alone changes a verdict of the present generation; zero: it does not.
+	due time.Time
+}
+
 // reopen has all policies judge again, once for all changes of an instant. Answers to older questions
 // are void from now on.
-func (c *Cluster) reopen() {
-	c.generation++
-	c.inquiry = due
-	c.judgeAt = time.Time{}
+func (j *judging) reopen() {
+	j.generation++
+	j.inquiry = due
+	j.due = time.Time{}
 }
 
-// reopenDue has them judge again when a condition has lasted for as long as one of them asks.
-func (c *Cluster) reopenDue(now time.Time) {
-	if !c.judgeAt.IsZero() && !c.judgeAt.After(now) {
-		c.reopen()
-	}
-}
+// over reports whether a condition has lasted for as long as one of them asks.
+func (j *judging) over(now time.Time) bool { return !j.due.IsZero() && !j.due.After(now) }
 
 // toAsk reports whether the policies must be asked now.
-func (c *Cluster) toAsk() bool { return c.inquiry == due && !c.blind() }
+func (c *Cluster) toAsk() bool { return c.judging.inquiry == due && !c.conditions.blind() }
 
 func (c *Cluster) ask(now time.Time, out *actors.Outbox) {
-	c.inquiry = open
-	question := &messages.JudgeCluster{View: c.view(c.seen()), Generation: c.generation}
-	for i := range c.policies {
-		c.policies[i].verdict = nil
-		out.TellPolicy(c.policies[i].Name, question)
+	c.judging.inquiry = open
+	question := &messages.JudgeCluster{View: c.view(c.conditions.seen()), Generation: c.judging.generation}
+	for i := range c.judging.policies {
+		c.judging.policies[i].verdict = nil
+		out.TellPolicy(c.judging.policies[i].Name, question)
 	}
 	c.conclude(now, out)
 }
 
 func (c *Cluster) verdictGiven(now time.Time, m *messages.VerdictGiven, out *actors.Outbox) {
-	i := c.policyAt(m.Policy)
-	if c.inquiry != open || m.Generation != c.generation || i < 0 {
+	i := c.judging.at(m.Policy)
+	if c.judging.inquiry != open || m.Generation != c.judging.generation || i < 0 {
 		return
 	}
-	c.policies[i].verdict = m
+	c.judging.policies[i].verdict = m
 	c.conclude(now, out)
 }
 
 // conclude carries out all verdicts in one change, once every policy has given its own.
 func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
-	rulings := make([]policy.Ruling, 0, len(c.policies))
+	rulings := make([]policy.Ruling, 0, len(c.judging.policies))
 	var next time.Time
-	for i := range c.policies {
-		v := c.policies[i].verdict
+	for i := range c.judging.policies {
+		v := c.judging.policies[i].verdict
 		if v == nil {
 			return
 		}
@@ -79,9 +94,9 @@ func (c *Cluster) conclude(now time.Time, out *actors.Outbox) {
 		}
 		next = actors.Earlier(next, v.Due)
 	}
-	c.inquiry, c.judgeAt = concluded, next
+	c.judging.inquiry, c.judging.due = concluded, next
 	c.carryOut(now, rulings, out)
-	c.dropped = nil
+	c.judging.dropped = nil
 	c.updatePreviews(now, out)
 }
 
@@ -95,71 +110,71 @@ func ruling(v *messages.VerdictGiven) policy.Ruling {
 }
 
 // cleanup is when a policy takes away the taints that it added and no longer asks for.
-func (c *Cluster) cleanup(v *voter) api.CleanupMode {
-	return c.ways().Cleanup(v.Cleanup)
+func (j *judging) cleanup(v *voter) api.CleanupMode {
+	return karmada.Of(j.settings).Cleanup(v.Cleanup)
 }
 
 // moved has the policies judge again where the cleanup of one of them is OnChange: it removes its taints from clusters that it no
 // longer selects, and adds again what users remove. Karmada's do not look again before some condition changes.
-func (c *Cluster) moved() {
-	if slices.ContainsFunc(c.policies, func(v voter) bool { return c.cleanup(&v) == api.CleanupOnChange }) {
-		c.reopen()
+func (j *judging) moved() {
+	if slices.ContainsFunc(j.policies, func(v voter) bool { return j.cleanup(&v) == api.CleanupOnChange }) {
+		j.reopen()
 	}
 }
 
 // forsaken returns why the policy that added a taint no longer asks for it; empty where it does.
-func (c *Cluster) forsaken(i int) string {
-	owner := messages.PolicyName(c.causes[i].Policy)
-	if slices.Contains(c.dropped, owner) {
+func (j *judging) forsaken(cause *api.TaintCause, t *corev1.Taint) string {
+	owner := messages.PolicyName(cause.Policy)
+	if slices.Contains(j.dropped, owner) {
 		return "it was deleted"
 	}
-	if at := c.policyAt(owner); at >= 0 && !c.policies[at].verdict.ReportOnly {
-		v := c.policies[at].verdict
-		return policy.Forsaken(c.cleanup(&c.policies[at]), v.Selects, v.Taints, &c.taints[i])
+	if at := j.at(owner); at >= 0 && !j.policies[at].verdict.ReportOnly {
+		v := j.policies[at].verdict
+		return policy.Forsaken(j.cleanup(&j.policies[at]), v.Selects, v.Taints, t)
 	}
 	return ""
 }
 
-// policyListed takes in a policy, or its edit.
-func (c *Cluster) policyListed(m *messages.PolicyListed) {
+// listed takes in a policy, or its edit.
+func (j *judging) listed(m *messages.PolicyListed) {
 	v := voter{PolicyListed: *m}
-	if i := c.policyAt(m.Name); i >= 0 {
-		c.policies[i].PolicyListed = *m
+	if i := j.at(m.Name); i >= 0 {
+		j.policies[i].PolicyListed = *m
 	} else {
-		c.policies = append(c.policies, v)
+		j.policies = append(j.policies, v)
 	}
-	c.sortPolicies()
-	if m.Targeted || c.cleanup(&v) == api.CleanupOnChange || c.inquiry == open {
-		c.reopen()
+	j.sort()
+	if m.Targeted || j.cleanup(&v) == api.CleanupOnChange || j.inquiry == open {
+		j.reopen()
 	}
 }
 
 // policyDropped forgets a policy. Unless its taints go with it, for which others may have reasons to
 // stay, they are not asked again, but may have waited for its verdict only.
 func (c *Cluster) policyDropped(now time.Time, name messages.PolicyName, out *actors.Outbox) {
-	i := c.policyAt(name)
+	i := c.judging.at(name)
 	if i < 0 {
 		return
 	}
-	if c.cleanup(&c.policies[i]).Cleans() {
-		c.dropped = append(c.dropped, name)
-		c.reopen()
+	if c.judging.cleanup(&c.judging.policies[i]).Cleans() {
+		c.judging.dropped = append(c.judging.dropped, name)
+		c.judging.reopen()
 	}
-	c.policies = slices.Delete(c.policies, i, i+1)
-	c.endPreviews()
-	if c.inquiry == open {
+	c.judging.policies = slices.Delete(c.judging.policies, i, i+1)
+	c.previews.end(&c.judging)
+	if c.judging.inquiry == open {
 		c.conclude(now, out)
 	}
 }
 
-func (c *Cluster) policyAt(name messages.PolicyName) int {
-	return slices.IndexFunc(c.policies, func(v voter) bool { return v.Name == name })
+func (j *judging) at(name messages.PolicyName) int {
+	return slices.IndexFunc(j.policies, func(v voter) bool { return v.Name == name })
 }
 
-// sortPolicies keeps the policies in the order in which they act: the youngest last, so that it wins.
-func (c *Cluster) sortPolicies() {
-	order := c.ways().PolicyOrder(c.seed)
-	slices.SortFunc(c.policies, func(a, b voter) int {
+// sort keeps the policies in the order in which they act: the youngest last, so that it wins.
+func (j *judging) sort() {
+	order := karmada.Of(j.settings).PolicyOrder(j.seed)
+	slices.SortFunc(j.policies, func(a, b voter) int {
 		return order.Compare(policy.Birth{Name: a.Name, Created: a.CreatedAt}, policy.Birth{Name: b.Name, Created: b.CreatedAt})
 	})
 }
