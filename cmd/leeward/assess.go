@@ -19,6 +19,7 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
+	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/assess"
 )
@@ -35,6 +36,8 @@ type assessing struct {
 	failOn  []string
 	jobs    countFlag
 	output  wordFlag
+	by      string
+	html    string
 }
 
 func assessCommand() *cobra.Command {
@@ -64,6 +67,7 @@ Exit codes:
   leeward assess -f docs/examples/fleet.yaml -o wide           # every contingency and workload
   leeward assess -f docs/examples/fleet.yaml --fail-on cluster # in CI: any single cluster may be lost
   leeward assess -f docs/examples/fleet.yaml --kind network --pairs --fail-on pair -o json
+  leeward assess -f docs/examples/fleet.yaml --html assessment.html # a heat map, with details
   kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward assess -f dump.yaml --profile karmada`,
 		Args: cobra.NoArgs,
 		RunE: a.run,
@@ -79,6 +83,8 @@ Exit codes:
 	f.BoolVar(&a.pairs, "pairs", false, "fail every two clusters, regions, zones and providers, too")
 	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 if such a loss leaves workloads unavailable: "+strings.Join(failWords(), ", "))
 	f.Var(&a.jobs, "jobs", "contingencies that run at the same time")
+	f.StringVar(&a.by, "by", assess.ByNamespace, "what the page and -o json group workloads by: namespace, or the key of a label of theirs, such as tier")
+	f.StringVar(&a.html, "html", "", "file to write a page to, with a heat map and the details of each contingency")
 	f.VarP(&a.output, "output", "o", "text, wide, json or yaml")
 	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
 		panic(fmt.Sprintf("complete --filename: %v", err))
@@ -107,12 +113,17 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return ofInput(err)
 	}
+	page, err := createPage(a.html)
+	if err != nil {
+		return internal(err)
+	}
+	defer page.discard()
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	stderr := c.ErrOrStderr()
 	config := assess.Config{
 		Fleet: fleet, Profile: a.profile, Set: a.set, Seed: a.seed.value, Outage: messages.OutageKind(a.kind.word),
-		Startup: time.Duration(a.startup), Pairs: a.pairs, Jobs: int(a.jobs),
+		Startup: time.Duration(a.startup), Pairs: a.pairs, By: a.by, Jobs: int(a.jobs),
 	}
 	if isTerminal(stderr) {
 		config.Progress = func(done, of int) { say(stderr, fmt.Sprintf("\r\x1b[K%d of %d", done, of)) }
@@ -128,9 +139,18 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 	case err != nil:
 		return internal(err)
 	}
+	if page != nil {
+		if err := pages.WriteAssessment(page, assessment, a.command()); err != nil {
+			return internal(err)
+		}
+		if err := page.finish(); err != nil {
+			return internal(err)
+		}
+	}
 	if err := a.write(c.OutOrStdout(), assessment); err != nil {
 		return internal(err)
 	}
+	page.tell(stderr)
 	return a.verdict(assessment)
 }
 
@@ -149,6 +169,28 @@ func (a *assessing) check() error {
 	}
 	_, problems := config.Resolve(a.profile, a.set)
 	return errors.Join(problems...)
+}
+
+// command repeats the assessment.
+func (a *assessing) command() string {
+	words := []string{"leeward assess"}
+	for _, file := range a.files {
+		words = append(words, "-f "+file)
+	}
+	if a.profile != "" {
+		words = append(words, "--profile "+a.profile)
+	}
+	for _, o := range overrides(a.set) {
+		words = append(words, "--set "+o)
+	}
+	words = append(words, "--seed "+a.seed.String(), "--kind "+a.kind.word, "--startup "+a.startup.String())
+	if a.pairs {
+		words = append(words, "--pairs")
+	}
+	if a.by != assess.ByNamespace {
+		words = append(words, "--by "+a.by)
+	}
+	return strings.Join(words, " ")
 }
 
 // fleetOf reads the fleet that files and directories describe. The error names the file.

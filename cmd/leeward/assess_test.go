@@ -85,6 +85,15 @@ func TestAssessWritesNothing(t *testing.T) {
 		require.NotEmpty(t, out)
 	}
 	require.Equal(t, before, tree())
+	_, log := assessedAs(t, 0, "-f", "fleet.yaml", "--html", "page.html")
+	require.Equal(t, "wrote page.html\n", log)
+	after := tree()
+	page := after[filepath.Join(dir, "page.html")]
+	require.Contains(t, page, "leeward assess -f fleet.yaml --seed 1 --kind power --startup 30s")
+	delete(after, filepath.Join(dir, "page.html"))
+	delete(after, dir)
+	delete(before, dir)
+	require.Equal(t, before, after, "and with --html, the page alone")
 }
 
 func TestAssessExitsByWhatItIsToFailOn(t *testing.T) {

@@ -18,26 +18,34 @@ type Advice struct {
 	// Change is what to change, and Evidence what was seen that calls for it, a line each.
 	Change   string   `json:"change"`
 	Evidence []string `json:"evidence"`
-	// Where is the policy, with file and line, that says otherwise now; empty: none does.
-	Where string `json:"where,omitempty"`
+	// Where are the policies, with file and line, that say otherwise now, the first of them; empty: none does.
+	Where []string `json:"where,omitempty"`
 	// Workloads are affected, in order.
 	Workloads []messages.BindingName `json:"workloads"`
 	// Contingencies are those in which they are, the worst first.
 	Contingencies []string `json:"contingencies"`
+	// places are the policies and their fields, in the order in which they were seen; seen are they, the workloads and the contingencies.
+	places []place
+	seen   map[string]bool
+}
+
+// place is a field of a policy.
+type place struct {
+	owner messages.PropagationName
+	path  string
 }
 
 // advisor gathers advice, by what to change and where.
 type advisor struct {
 	*fleet
-	documents []manifest.Document
+	documents map[messages.PropagationName]manifest.Document
 	by        map[string]*Advice
 	all       []*Advice
-	lines     map[string]string
 }
 
 // advise says what to change.
 func (f *fleet) advise(a *Assessment, documents []manifest.Document) []Advice {
-	v := &advisor{fleet: f, documents: documents, by: map[string]*Advice{}, lines: map[string]string{}}
+	v := &advisor{fleet: f, documents: policies(documents), by: map[string]*Advice{}}
 	for _, o := range a.Contingencies {
 		if o.SameAs != "" {
 			continue
@@ -52,13 +60,16 @@ func (f *fleet) advise(a *Assessment, documents []manifest.Document) []Advice {
 		}
 		v.capacity(o)
 		for _, over := range o.Overflows {
-			at := v.note("give cluster "+over.Cluster+" more "+over.Resource+", or place by capacity", "", o, "")
+			at := v.note("give cluster "+over.Cluster+" more "+over.Resource+", or place by capacity", place{}, o, "")
 			at.evidence("losing %s leaves cluster %s with %s of %s %s requested", o.Name, over.Cluster, over.Requested, over.Has, over.Resource)
 		}
 	}
 	list := make([]Advice, len(v.all))
 	for i, at := range v.all {
 		slices.Sort(at.Workloads)
+		for _, p := range at.places {
+			at.Where = append(at.Where, v.where(p))
+		}
 		list[i] = *at
 	}
 	slices.SortStableFunc(list, func(x, y Advice) int {
@@ -68,22 +79,34 @@ func (f *fleet) advise(a *Assessment, documents []manifest.Document) []Advice {
 }
 
 // note returns the advice to change something somewhere, which one more workload in one more contingency calls for.
-func (v *advisor) note(change, where string, o *Outcome, w messages.BindingName) *Advice {
-	key := change + "\n" + where
-	at := v.by[key]
+func (v *advisor) note(change string, where place, o *Outcome, w messages.BindingName) *Advice {
+	at := v.by[change]
 	if at == nil {
-		at = &Advice{Change: change, Where: where}
-		v.by[key] = at
+		at = &Advice{Change: change, seen: map[string]bool{}}
+		v.by[change] = at
 		v.all = append(v.all, at)
 	}
-	if w != "" && !slices.Contains(at.Workloads, w) {
+	if w != "" && at.sees("workload "+string(w)) {
 		at.Workloads = append(at.Workloads, w)
 	}
-	if !slices.Contains(at.Contingencies, o.Name) {
+	if at.sees("contingency " + o.Name) {
 		at.Contingencies = append(at.Contingencies, o.Name)
+	}
+	if where.owner != "" && len(at.places) < mostPlaces && at.sees("place "+string(where.owner)+" "+where.path) {
+		at.places = append(at.places, where)
 	}
 	return at
 }
+
+// sees reports whether something is new.
+func (a *Advice) sees(what string) bool {
+	is := !a.seen[what]
+	a.seen[what] = true
+	return is
+}
+
+// mostPlaces is how many policies an advice names: to find a line of each, its file is read again.
+const mostPlaces = 20
 
 // mostEvidence is how many lines of evidence an advice has.
 const mostEvidence = 5
@@ -105,19 +128,19 @@ func (v *advisor) trouble(o *Outcome, t *Trouble) {
 		if off := v.settings.EvictionOff(); off != "" {
 			change = "turn evictions on: " + off
 		}
-		at := v.note(change, "", o, t.Workload)
+		at := v.note(change, place{}, o, t.Workload)
 		at.evidence("losing %s evicts nothing: %s", o.Name, t.Reason)
 	case Tolerates:
-		at := v.note("give the toleration tolerationSeconds, or drop it", v.where(w, "spec.placement.clusterTolerations"), o, t.Workload)
+		at := v.note("give the toleration tolerationSeconds, or drop it", place{w.owner, "spec.placement.clusterTolerations"}, o, t.Workload)
 		at.evidence("losing %s: %s %s", o.Name, t.Workload, t.Reason)
 	case Blocked:
 		reason, _, _ := strings.Cut(t.Reason, ":")
-		at := v.note("look at what blocks evictions for "+Horizon.String()+": "+reason, "", o, t.Workload)
+		at := v.note("look at what blocks evictions for "+Horizon.String()+": "+reason, place{}, o, t.Workload)
 		at.evidence("losing %s: %s waits: %s", o.Name, t.Workload, t.Reason)
 	case Unschedulable:
 		v.unschedulable(o, t, w)
 	default:
-		at := v.note("find out why copies are not available", v.where(w, "spec"), o, t.Workload)
+		at := v.note("find out why copies are not available", place{w.owner, "spec"}, o, t.Workload)
 		at.evidence("losing %s: %s: %s", o.Name, t.Workload, t.Reason)
 	}
 }
@@ -137,7 +160,7 @@ func (v *advisor) unschedulable(o *Outcome, t *Trouble, w *workload) {
 			}
 		}
 	}
-	at := v.note(change, v.where(w, path), o, t.Workload)
+	at := v.note(change, place{w.owner, path}, o, t.Workload)
 	at.evidence("losing %s: %s: %d unschedulable: %s", o.Name, t.Workload, t.Missing, t.Reason)
 }
 
@@ -154,7 +177,7 @@ func (v *advisor) concentrated(o *Outcome, w *workload) {
 			}
 		}
 	}
-	at := v.note(change, v.where(w, path), o, w.name)
+	at := v.note(change, place{w.owner, path}, o, w.name)
 	after := "for as long as the outage lasts"
 	if o.AvailableAfter != nil {
 		after = "and all is available again after " + span.String(time.Duration(*o.AvailableAfter))
@@ -177,7 +200,7 @@ func (v *advisor) capacity(o *Outcome) {
 	var at *Advice
 	for _, t := range o.Troubles {
 		if t.Kind == Unschedulable && short(t.Reason) {
-			at = v.note("add capacity to the clusters that remain, or lower what workloads request", "", o, t.Workload)
+			at = v.note("add capacity to the clusters that remain, or lower what workloads request", place{}, o, t.Workload)
 		}
 	}
 	if at == nil {
@@ -205,30 +228,24 @@ func listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), len(names)-mostListed)
 }
 
-// where names the policy of a workload, with the file and line of a field.
-func (v *advisor) where(w *workload, path string) string {
-	if w.owner == "" {
-		return ""
-	}
-	key := string(w.owner) + "\n" + path
-	if text, known := v.lines[key]; known {
-		return text
-	}
-	kind, name := "ClusterPropagationPolicy", string(w.owner)
-	if w.owner.Namespace() != "" {
-		kind = "PropagationPolicy"
-	}
-	text := "policy " + name
-	for _, d := range v.documents {
-		k := api.KeyOf(d.Object)
-		namespace := k.Namespace
-		if kind == "PropagationPolicy" && namespace == "" {
-			namespace = "default"
-		}
-		if k.Kind == kind && messages.NamePropagation(namespace, k.Name) == w.owner {
-			text = fmt.Sprintf("policy %s, %s:%d", name, d.Place.File, d.Line(path))
+// policies finds the manifest of each propagation policy.
+func policies(documents []manifest.Document) map[messages.PropagationName]manifest.Document {
+	all := map[messages.PropagationName]manifest.Document{}
+	for _, d := range documents {
+		switch k := api.KeyOf(d.Object); k.Kind {
+		case "PropagationPolicy":
+			all[messages.NamePropagation(cmp.Or(k.Namespace, "default"), k.Name)] = d
+		case "ClusterPropagationPolicy":
+			all[messages.NamePropagation("", k.Name)] = d
 		}
 	}
-	v.lines[key] = text
-	return text
+	return all
+}
+
+// where names a policy, with the file and line of a field.
+func (v *advisor) where(p place) string {
+	if d, known := v.documents[p.owner]; known {
+		return fmt.Sprintf("policy %s, %s:%d", p.owner, d.Place.File, d.Line(p.path))
+	}
+	return "policy " + string(p.owner)
 }

@@ -30,6 +30,12 @@ const (
 	lead = time.Hour
 )
 
+// ByNamespace is the word for groups by namespace.
+const ByNamespace = "namespace"
+
+// mostContingencies bounds an assessment: every two of 300 clusters, with their regions.
+const mostContingencies = 50_000
+
 // Config is what is assessed, and how.
 type Config struct {
 	// Fleet are the objects, members, profile and settings. Its timeline and expectations are ignored.
@@ -44,6 +50,8 @@ type Config struct {
 	Startup time.Duration
 	// Pairs adds every two of a kind.
 	Pairs bool
+	// By groups workloads by a label of theirs, in place of their namespace. Zero: by namespace.
+	By string
 	// Jobs is how many contingencies run at the same time; 0: one.
 	Jobs int
 	// Progress hears how many are done, in order; nil: there is no listener.
@@ -72,8 +80,8 @@ type fleet struct {
 	index map[messages.BindingName]int
 	// unhealthy are the copies that are not healthy before any failure.
 	unhealthy []copyHealth
-	// namespaces are those of workloads, in order.
-	namespaces []string
+	// groups are those of workloads.
+	groups []string
 	// before is how much of each cluster is requested.
 	before usage
 }
@@ -87,10 +95,10 @@ type copyHealth struct {
 
 // workload is one binding as it is before any failure.
 type workload struct {
-	name      messages.BindingName
-	spec      *api.BindingSpec
-	owner     messages.PropagationName
-	namespace int // its index
+	name  messages.BindingName
+	spec  *api.BindingSpec
+	owner messages.PropagationName
+	group int // its index
 	// unschedulable is set where replicas have no cluster even before anything fails.
 	unschedulable bool
 }
@@ -102,16 +110,23 @@ func Run(ctx context.Context, c Config) (*Assessment, error) {
 		return nil, err
 	}
 	all := contingencies(f.clusters, c.Pairs)
+	if len(all) > mostContingencies {
+		return nil, &Invalid{fmt.Errorf("%d contingencies are more than %d: omit pairs", len(all), mostContingencies)}
+	}
 	outcomes, err := f.tryAll(ctx, all, &c)
 	if err != nil {
 		return nil, err
 	}
 	a := &Assessment{
-		Prediction: true, Profile: profile, Seed: c.Seed, Outage: c.Outage, Startup: Seconds(c.Startup), Fleet: f.shape(),
+		Prediction: true, Profile: profile, Seed: c.Seed, Outage: c.Outage, Startup: Seconds(c.Startup),
+		By: cmp.Or(c.By, ByNamespace), Fleet: f.shape(),
 		Contingencies: outcomes,
 	}
 	a.rank()
 	a.Advice = f.advise(a, c.Fleet.Objects)
+	for _, o := range a.Contingencies {
+		o.cut()
+	}
 	return a, nil
 }
 
@@ -144,7 +159,7 @@ func settle(ctx context.Context, c *Config) (*fleet, string, error) {
 	if err := w.EachDue(ctx, f.now.Add(-1), w.Settle); err != nil {
 		return nil, "", err
 	}
-	if err := f.read(w.Store()); err != nil {
+	if err := f.read(w.Store(), c.By); err != nil {
 		return nil, "", err
 	}
 	return f, profile, nil
@@ -189,7 +204,7 @@ func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
 }
 
 // read takes the objects of a fleet that has settled.
-func (f *fleet) read(s *store.Store) error {
+func (f *fleet) read(s *store.Store, by string) error {
 	for _, o := range s.List("Cluster") {
 		f.clusters = append(f.clusters, o.(*api.Cluster))
 	}
@@ -200,10 +215,10 @@ func (f *fleet) read(s *store.Store) error {
 	f.index = map[messages.BindingName]int{}
 	of := map[string]int{}
 	for _, b := range s.Bindings() {
-		namespace, _ := b.Name().Split()
-		if _, known := of[namespace]; !known {
-			of[namespace] = len(f.namespaces)
-			f.namespaces = append(f.namespaces, namespace)
+		group := groupOf(s, b, by)
+		if _, known := of[group]; !known {
+			of[group] = len(f.groups)
+			f.groups = append(f.groups, group)
 		}
 		for _, item := range b.Status.AggregatedStatus {
 			if item.Health != "" && item.Health != api.Healthy {
@@ -213,11 +228,23 @@ func (f *fleet) read(s *store.Store) error {
 		spec := *b.Spec
 		f.index[b.Name()] = len(f.workloads)
 		f.workloads = append(f.workloads, workload{
-			name: b.Name(), spec: &spec, owner: b.Owner(), namespace: of[namespace], unschedulable: missing(b) > 0,
+			name: b.Name(), spec: &spec, owner: b.Owner(), group: of[group], unschedulable: missing(b) > 0,
 		})
 	}
 	f.before = used(s)
 	return nil
+}
+
+// groupOf is the group of a workload: its namespace, or the value of a label, which its binding may have in its place.
+func groupOf(s *store.Store, b *store.Binding, label string) string {
+	if label == "" || label == ByNamespace {
+		namespace, _ := b.Name().Split()
+		return namespace
+	}
+	if template := s.Get(b.Spec.Resource.Key()); template != nil {
+		return template.GetLabels()[label]
+	}
+	return b.Meta.Labels[label]
 }
 
 // missing is how many replicas of a binding no cluster has. With Duplicated each cluster has all.
@@ -230,7 +257,7 @@ func missing(b *store.Binding) (n int32) {
 
 // shape counts what is assessed.
 func (f *fleet) shape() Shape {
-	s := Shape{Clusters: len(f.clusters), Workloads: len(f.workloads), Namespaces: len(f.namespaces)}
+	s := Shape{Clusters: len(f.clusters), Workloads: len(f.workloads), Groups: len(f.groups)}
 	regions := map[string]bool{}
 	for _, c := range f.clusters {
 		if c.Spec.Region != "" {
@@ -282,6 +309,9 @@ func (f *fleet) tryAll(ctx context.Context, all []Contingency, c *Config) ([]*Ou
 	}()
 	outcomes := make([]*Outcome, len(all))
 	for i := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if same := first[all[i].key()]; same != i {
 			again := *outcomes[same]
 			again.Contingency, again.SameAs = all[i], all[same].Name

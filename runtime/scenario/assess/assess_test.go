@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,9 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/manifest"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // assessed is the assessment of a fleet, and its text.
@@ -60,7 +66,7 @@ func TestALossThatIsSurvivedTellsWhatMovesAndForHowLongReplicasAreMissing(t *tes
 		require.NotNil(t, o.AvailableAfter, name)
 		require.Greater(t, time.Duration(*o.AvailableAfter), 30*time.Second, "the copy starts after the failure was noticed")
 		require.False(t, o.Hurts(), name)
-		require.Equal(t, []Share{{"shop", 1, 0, 0.5}}, o.Namespaces)
+		require.Equal(t, []Share{{"shop", 1, 0, 0.5}}, o.Groups)
 	}
 	require.Equal(t, 2, lost)
 	require.Contains(t, text, "spread over more than one region")
@@ -135,6 +141,39 @@ spec:
 	require.Zero(t, of(t, a, "cluster eu-1").Unavailable)
 }
 
+func TestWorkloadsAreGroupedByALabel(t *testing.T) {
+	gold := strings.Replace(deployment("shop", "web", 4, divided(2)), "name: web}", "name: web, labels: {tier: gold}}", 1)
+	a, _ := assessed(t, three+gold+deployment("shop", "cart", 2, divided(2)), func(c *Config) { c.By = "tier" })
+	var groups []string
+	for _, s := range of(t, a, "region eu").Groups {
+		groups = append(groups, s.Group)
+		require.Equal(t, 1, s.Workloads)
+	}
+	require.Equal(t, []string{"", "gold"}, groups)
+	require.Equal(t, "tier", a.By)
+}
+
+func TestADumpIsAssessedAsTheManifestsThatItIsOf(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/examples/fleet.yaml")
+	require.NoError(t, err)
+	original := read(t, string(text))
+	run, err := replay.Play(original, replay.Options{Seed: 1, Until: time.Hour})
+	require.NoError(t, err)
+	dump := &scenario.Scenario{}
+	for _, o := range run.Objects {
+		switch o.(type) {
+		case *api.Cluster, *api.ClusterTaintPolicy, *api.ResourceBinding:
+			dump.Objects = append(dump.Objects, manifest.Document{Object: o})
+		}
+	}
+	of := func(s *scenario.Scenario) []*Outcome {
+		a, err := Run(context.Background(), Config{Fleet: s, Seed: 1, Outage: messages.OutagePower, Startup: 20 * time.Second})
+		require.NoError(t, err)
+		return a.Contingencies
+	}
+	require.Equal(t, of(original), of(dump))
+}
+
 func TestCopiesThatWereUnhealthyBeforeAreNoConsequence(t *testing.T) {
 	ill := `
 apiVersion: leeward.dev/v1alpha1
@@ -207,6 +246,45 @@ func TestAFleetThatCannotBeAssessedIsRefused(t *testing.T) {
 		require.ErrorAs(t, err, &invalid)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+func TestWhatAnAssessmentNamesIsBounded(t *testing.T) {
+	var clusters []*api.Cluster
+	for i := range 400 {
+		c := &api.Cluster{}
+		c.Name = fmt.Sprint(i)
+		clusters = append(clusters, c)
+	}
+	require.Greater(t, len(contingencies(clusters, true)), mostContingencies)
+	var text strings.Builder
+	for i := range 400 {
+		text.WriteString(cluster(fmt.Sprintf("c%d", i), "", 1))
+	}
+	_, err := Run(context.Background(), Config{Fleet: read(t, text.String()), Outage: messages.OutagePower, Pairs: true})
+	require.ErrorContains(t, err, "80200 contingencies are more than 50000: omit pairs")
+
+	o := &Outcome{Troubles: make([]Trouble, mostTroubles+7)}
+	o.cut()
+	require.Len(t, o.Troubles, mostTroubles)
+	require.Equal(t, 7, o.Unnamed)
+	o.cut()
+	require.Equal(t, 7, o.Unnamed)
+}
+
+func TestThirtyPoliciesWithOneFaultAreOneChange(t *testing.T) {
+	var text strings.Builder
+	for i := range 30 {
+		text.WriteString(deployment("shop", fmt.Sprintf("web%02d", i), 1, divided(1)))
+	}
+	a, _ := assessed(t, three+text.String())
+	i := slices.IndexFunc(a.Advice, func(at Advice) bool { return strings.HasPrefix(at.Change, "raise maxGroups 1 by cluster") })
+	require.GreaterOrEqual(t, i, 0)
+	require.Len(t, a.Advice[i].Workloads, 30)
+	require.Len(t, a.Advice[i].Where, mostPlaces)
+	require.Len(t, a.Advice[i].Evidence, mostEvidence)
+	var short bytes.Buffer
+	require.NoError(t, WriteText(&short, a, false))
+	require.Contains(t, short.String(), "; and 17 more)")
 }
 
 func TestAnAssessmentThatIsInterruptedEnds(t *testing.T) {

@@ -126,11 +126,11 @@ func (r *run) tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) 
 	return ""
 }
 
-// shares tells what becomes of each namespace that had copies on the clusters.
+// shares tells what becomes of each group that had copies on the clusters.
 func (r *run) shares() {
-	all := make([]Share, len(r.namespaces))
+	all := make([]Share, len(r.groups))
 	for i := range r.workloads {
-		of := &all[r.workloads[i].namespace]
+		of := &all[r.workloads[i].group]
 		if r.lost[i] {
 			of.Workloads++
 		}
@@ -140,9 +140,9 @@ func (r *run) shares() {
 	}
 	for n, of := range all {
 		if of.Workloads > 0 {
-			of.Namespace, of.Lowest = r.namespaces[n], r.lowestOf[n]
-			r.outcome.Namespaces = append(r.outcome.Namespaces, of)
+			of.Group, of.Lowest = r.groups[n], r.lowestOf[n]
+			r.outcome.Groups = append(r.outcome.Groups, of)
 		}
 	}
-	slices.SortFunc(r.outcome.Namespaces, func(a, b Share) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	slices.SortFunc(r.outcome.Groups, func(a, b Share) int { return cmp.Compare(a.Group, b.Group) })
 }

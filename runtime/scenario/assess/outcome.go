@@ -3,6 +3,7 @@ package assess
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -25,7 +26,9 @@ type Assessment struct {
 	Seed       uint64              `json:"seed"`
 	Outage     messages.OutageKind `json:"outage"`
 	// Startup is how long a copy is taken to need on clusters of which the fleet does not say it.
-	Startup       Seconds    `json:"startupSeconds"`
+	Startup Seconds `json:"startupSeconds"`
+	// By is what groups the workloads: namespace, or the key of a label.
+	By            string     `json:"by"`
 	Fleet         Shape      `json:"fleet"`
 	Contingencies []*Outcome `json:"contingencies"`
 	// Advice is what to change, the most affected workloads first.
@@ -34,11 +37,11 @@ type Assessment struct {
 
 // Shape is how large a fleet is.
 type Shape struct {
-	Clusters   int `json:"clusters"`
-	Regions    int `json:"regions"`
-	Workloads  int `json:"workloads"`
-	Replicas   int `json:"replicas"`
-	Namespaces int `json:"namespaces"`
+	Clusters  int `json:"clusters"`
+	Regions   int `json:"regions"`
+	Workloads int `json:"workloads"`
+	Replicas  int `json:"replicas"`
+	Groups    int `json:"groups"`
 	// Unschedulable counts the workloads that have too few replicas even before anything fails.
 	Unschedulable int `json:"unschedulable"`
 }
@@ -77,12 +80,14 @@ type Outcome struct {
 	AvailableAfter *Seconds `json:"availableAfterSeconds"`
 	// Troubles name the workloads that are unavailable or unschedulable at the end, with the reason.
 	Troubles []Trouble `json:"troubles,omitempty"`
+	// Unnamed is how many more there are than Troubles names.
+	Unnamed int `json:"unnamed,omitempty"`
 	// Overflows are the surviving clusters of which more is requested than they have, and was not before.
 	Overflows []Overflow `json:"overflows,omitempty"`
 	// Breakers say which breakers or other states of the governor slow evictions down or stop them.
 	Breakers []string `json:"breakers,omitempty"`
-	// Namespaces are those of which a workload had copies on the clusters.
-	Namespaces []Share `json:"namespaces,omitempty"`
+	// Groups are those of which a workload had copies on the clusters, in order.
+	Groups []Share `json:"groups,omitempty"`
 	// downOf are the workloads that Down counts, by index.
 	downOf []int
 	// lacking is how much more the surviving clusters would need, per resource; fullest are those that are full, of the
@@ -124,9 +129,9 @@ type Overflow struct {
 	Has       string `json:"allocatable"`
 }
 
-// Share is what a contingency does to one namespace.
+// Share is what a contingency does to one group of workloads.
 type Share struct {
-	Namespace string `json:"namespace"`
+	Group string `json:"group"`
 	// Workloads had copies on the clusters that fail, of which so many are not whole at the end.
 	Workloads   int `json:"workloads"`
 	Unavailable int `json:"unavailable"`
@@ -134,11 +139,31 @@ type Share struct {
 	Lowest float64 `json:"lowestAvailability"`
 }
 
+// Percent is Lowest in hundredths, rounded down: only what is whole is 100.
+func (s *Share) Percent() float64 { return math.Floor(s.Lowest*100 + 1e-9) }
+
 // Hurts reports whether workloads are not whole again at the end.
 func (o *Outcome) Hurts() bool { return o.Unavailable.Workloads+o.Unschedulable.Workloads > 0 }
 
 // Changes reports whether anything happens to workloads.
 func (o *Outcome) Changes() bool { return o.Lost.Workloads+o.Evicted.Workloads > 0 }
+
+// mostTroubles and mostPairTroubles bound how many workloads an outcome names, the most affected first.
+const (
+	mostTroubles     = 1000
+	mostPairTroubles = 20
+)
+
+// cut drops the names beyond the bound.
+func (o *Outcome) cut() {
+	most := mostTroubles
+	if o.Pair() {
+		most = mostPairTroubles
+	}
+	if more := len(o.Troubles) - most; more > 0 {
+		o.Troubles, o.Unnamed = slices.Clip(o.Troubles[:most]), more
+	}
+}
 
 // rank puts the worst first: by what is unschedulable or unavailable at the end, then by what is down on the way, by how little is
 // available and for how long.

@@ -17,6 +17,9 @@ const (
 	// mostRows is how many contingencies, and mostNamed how many of their workloads, a short text names.
 	mostRows  = 20
 	mostNamed = 5
+	// mostAdvice is how many changes, and mostWhere how many of their places.
+	mostAdvice = 20
+	mostWhere  = 3
 )
 
 // WriteText writes an assessment for people: a table of what hurts, the worst first, the workloads that would not be whole again,
@@ -160,7 +163,7 @@ func (t *text) troubles(a *Assessment) {
 		t.line("%slosing %s (%s)", Predicted, o.Name, listed(o.Clusters))
 		for i, w := range o.Troubles {
 			if i == mostNamed && !t.wide && len(o.Troubles) > mostNamed+1 {
-				t.line("%s  and %s; -o wide names them", Predicted, plural(len(o.Troubles)-i, "more workload", "more workloads"))
+				t.line("%s  and %s; -o wide names them", Predicted, plural(len(o.Troubles)+o.Unnamed-i, "more workload", "more workloads"))
 				break
 			}
 			what := "all of it"
@@ -168,6 +171,9 @@ func (t *text) troubles(a *Assessment) {
 				what = plural(int(w.Missing), "replica", "replicas")
 			}
 			t.line("%s  %s  %s, %s: %s", Predicted, w.Workload, what, w.Kind, w.Reason)
+		}
+		if o.Unnamed > 0 && t.wide {
+			t.line("%s  and %s", Predicted, plural(o.Unnamed, "more workload", "more workloads"))
 		}
 		for _, c := range o.Overflows {
 			t.line("%s  cluster %s overflows: %s of %s %s requested", Predicted, c.Cluster, c.Requested, c.Has, c.Resource)
@@ -187,10 +193,14 @@ func (t *text) advice(all []Advice) {
 	}
 	t.line("what to change")
 	for i := range all {
+		if i == mostAdvice && !t.wide {
+			t.line("and %s; -o wide has them", plural(len(all)-i, "more change", "more changes"))
+			break
+		}
 		at := &all[i]
 		where := ""
-		if at.Where != "" {
-			where = " (" + at.Where + ")"
+		if len(at.Where) > 0 {
+			where = " (" + joined(at.Where, t.wide) + ")"
 		}
 		t.line("%d. %s%s", i+1, at.Change, where)
 		names := make([]string, len(at.Workloads))
@@ -207,6 +217,14 @@ func (t *text) advice(all []Advice) {
 			t.line("   %sin %s: %s", Predicted, plural(more, "contingency", "contingencies"), listed(at.Contingencies))
 		}
 	}
+}
+
+// joined are places, the first few of them if the text is short.
+func joined(where []string, all bool) string {
+	if more := len(where) - mostWhere; more > 0 && !all {
+		return fmt.Sprintf("%s; and %d more", strings.Join(where[:mostWhere], "; "), more)
+	}
+	return strings.Join(where, "; ")
 }
 
 func counted(n int, noun string) string { return plural(n, noun, noun+"s") }

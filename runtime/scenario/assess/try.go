@@ -87,7 +87,7 @@ type run struct {
 	available, target []int32
 	// lost marks workloads that had copies on the clusters, down those that had nothing available at some time.
 	lost, down []bool
-	// whole, and of each namespace, is how many of the targets are available.
+	// whole, and of each group, is how many of the targets are available.
 	whole, all       int
 	wholeOf, allOf   []int
 	lowestOf         []float64
@@ -114,7 +114,7 @@ func (f *fleet) begin(c *Contingency) *run {
 	r := &run{
 		fleet: f, outcome: &Outcome{Contingency: *c, Lowest: 1, LowestWorkloads: 1}, failed: map[messages.ClusterName]bool{}, fold: failover.Fold{},
 		available: make([]int32, n), target: make([]int32, n), lost: make([]bool, n), down: make([]bool, n),
-		wholeOf: make([]int, len(f.namespaces)), allOf: make([]int, len(f.namespaces)), lowestOf: make([]float64, len(f.namespaces)),
+		wholeOf: make([]int, len(f.groups)), allOf: make([]int, len(f.groups)), lowestOf: make([]float64, len(f.groups)),
 		evicted: map[messages.BindingName]bool{}, rescued: map[messages.BindingName]bool{}, refused: map[messages.BindingName]refusal{},
 		blocked: map[messages.BindingName]string{}, stays: map[messages.ClusterName]string{},
 	}
@@ -131,7 +131,7 @@ func (r *run) strike() {
 		w := &r.workloads[i]
 		r.target[i] = min(r.available[i], w.spec.Replicas)
 		r.whole += int(r.target[i])
-		r.wholeOf[w.namespace] += int(r.target[i])
+		r.wholeOf[w.group] += int(r.target[i])
 		var gone int32
 		for _, t := range w.spec.Clusters {
 			if r.failed[messages.ClusterName(t.Name)] {
@@ -192,9 +192,9 @@ func (r *run) serves(f *messages.AvailabilityChanged) {
 	if by == 0 {
 		return
 	}
-	namespace := r.workloads[i].namespace
+	group := r.workloads[i].group
 	r.whole += by
-	r.wholeOf[namespace] += by
+	r.wholeOf[group] += by
 	if r.lost[i] {
 		r.wholeLost += by
 	}
@@ -207,7 +207,7 @@ func (r *run) sample(at time.Time) {
 		if r.available[i] <= 0 && r.target[i] > 0 {
 			r.down[i] = true
 		}
-		n := r.workloads[i].namespace
+		n := r.workloads[i].group
 		r.lowestOf[n] = min(r.lowestOf[n], share(r.wholeOf[n], r.allOf[n]))
 	}
 	if len(r.touched) == 0 {
