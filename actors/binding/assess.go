@@ -65,7 +65,7 @@ func (b *Binding) release(serving int64, out *actors.Outbox) bool {
 	var old []eviction.Holding
 	for i := range b.handover.tasks {
 		k := &b.handover.tasks[i]
-		if eviction.Gradual(&k.GracefulEvictionTask) && b.target(messages.ClusterName(k.FromCluster)) == nil && !b.spec.Suspension.Dispatch(k.FromCluster) {
+		if eviction.Gradual(&k.GracefulEvictionTask) && b.targets.of(messages.ClusterName(k.FromCluster)) == nil && !b.spec.Suspension.Dispatch(k.FromCluster) {
 			old = append(old, eviction.Holding{Cluster: k.FromCluster, Since: k.CreationTimestamp.Time, Replicas: *k.Replicas})
 		}
 	}
@@ -114,13 +114,13 @@ func (b *Binding) withdraw(now time.Time, k *task, why string, out *actors.Outbo
 	if old.Reason == api.EvictionReasonFailback && old.FromAffinity == b.affinity {
 		b.rememberPreferred(out)
 	}
-	clusters := giveBack(b.clusters(), b.owed(&old.GracefulEvictionTask))
+	clusters := giveBack(b.targets.shown(), b.owed(&old.GracefulEvictionTask))
 	b.retarget(append(clusters, b.stillOn(&old)), out)
 	b.conclude(old.trial, c, true, out)
 	if old.Reason == api.EvictionReasonFailback {
 		b.affinity = old.FromAffinity // is in use again
 	}
-	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: cmp.Or(why, old.takenBack()), Clusters: b.clusters()})
+	out.Record(&messages.EvictionWithdrawn{Binding: b.name, Cluster: c, Reason: cmp.Or(why, old.takenBack()), Clusters: b.targets.shown()})
 	if b.failback.returned(&b.view) {
 		b.forgetPreferred(out)
 	}
@@ -138,10 +138,10 @@ func (b *Binding) takeBack(next []api.TargetCluster, out *actors.Outbox) (took b
 			continue
 		}
 		b.handover.tasks = slices.Delete(b.handover.tasks, i, i+1)
-		b.retarget(append(b.clusters(), b.stillOn(&k)), out)
+		b.retarget(append(b.targets.shown(), b.stillOn(&k)), out)
 		b.conclude(k.trial, messages.ClusterName(k.FromCluster), true, out)
 		out.Record(&messages.EvictionWithdrawn{
-			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Reason: "it was scheduled to this cluster again", Clusters: b.clusters(),
+			Binding: b.name, Cluster: messages.ClusterName(k.FromCluster), Reason: "it was scheduled to this cluster again", Clusters: b.targets.shown(),
 		})
 		took = true
 	}
@@ -160,6 +160,6 @@ func (b *Binding) takeEvictionBack(now time.Time, c messages.ClusterName, out *a
 	}
 	b.withdraw(now, k, "an admin holds it, and it had not begun", out)
 	if purged { // its member was told to remove it
-		b.runAsTarget(b.target(c), b.copy(c), out)
+		b.runAsTarget(b.targets.of(c), b.copy(c), out)
 	}
 }

@@ -26,7 +26,7 @@ type Binding struct {
 
 // New returns a binding that no policy has claimed yet. Bindings share their settings, which must not change.
 func New(name messages.BindingName, settings *messages.Settings) *Binding {
-	return &Binding{view: view{name: name, settings: settings}}
+	return &Binding{view: view{name: name, declared: declared{settings: settings}}}
 }
 
 // Receive routes a message to its transition.
@@ -89,7 +89,7 @@ func (b *Binding) Receive(now time.Time, m messages.ToBinding, out *actors.Outbo
 	}
 	if b.disruption != nil {
 		b.disruption.renew(&b.view)
-		if b.evictsForTaints() && b.disruption.alone != b.disruption.goingAlone(&b.view) {
+		if b.targets.leaveForTaints() && b.disruption.alone != b.disruption.goingAlone(&b.view) {
 			b.ask(now, out)
 		}
 		b.disruption.tell(&b.view, out)
@@ -149,7 +149,7 @@ func (b *Binding) settingsChanged(now time.Time, s *messages.Settings, out *acto
 // budgetsSet tries again what other budgets may allow.
 func (b *Binding) budgetsSet(now time.Time, m *messages.BudgetsSet, out *actors.Outbox) {
 	owned(&b.disruption).apply(&b.view, m)
-	if b.returnPermits(out) || b.disruption.alone && b.seeks() { // what may not go along may go by itself now
+	if b.returnPermits(out) || b.disruption.alone && b.targets.seek() { // what may not go along may go by itself now
 		b.ask(now, out)
 	}
 }

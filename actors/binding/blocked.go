@@ -27,7 +27,7 @@ var (
 
 // evictionDelayed says what a departure waits for before it is permitted.
 func (v *view) evictionDelayed(m *messages.EvictionDelayed, out *actors.Outbox) {
-	if t := v.target(m.Cluster); t != nil && t.countdown.requested {
+	if t := v.targets.of(m.Cluster); t != nil && t.countdown.requested {
 		v.block(t, blocked{reason: m.Reason, message: m.Message, until: m.Until}, nil, out)
 	}
 }
@@ -73,7 +73,7 @@ func (v *view) restoreBlocked(s *api.BindingStatus) {
 	}
 	for i := range s.Evictions {
 		h := &s.Evictions[i]
-		t := v.target(messages.ClusterName(h.Cluster))
+		t := v.targets.of(messages.ClusterName(h.Cluster))
 		if t == nil || h.State != api.EvictionBlocked || h.Reason == hopLimit {
 			continue
 		}

@@ -55,11 +55,11 @@ func (cs *claims) apply(m messages.ToBinding) {
 }
 
 // fromWorkload overwrites what the resource gives.
-func (v *view) fromWorkload(s *api.BindingSpec) {
-	w := v.workload
+func (d *declared) fromWorkload(s *api.BindingSpec) {
+	w := d.workload
 	s.Resource = api.ObjectReference{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
 	s.Replicas, s.ReplicaRequirements, s.Components = w.Replicas, w.Requirements, nil
-	if w.Set != nil && v.settings.MultiplePodTemplatesScheduling {
+	if w.Set != nil && d.settings.MultiplePodTemplatesScheduling {
 		s.Components = w.Set.Components
 	}
 }

@@ -180,11 +180,11 @@ func (v *view) withhold(c *copyState, out *actors.Outbox) bool {
 }
 
 // untold are the clusters that are no destination because they would be told nothing; nil: there are none.
-func (v *view) untold() *api.SuspensionClusters {
-	if v.ways().ChoosesUntold() || v.spec.Suspension == nil {
+func (d *declared) untold() *api.SuspensionClusters {
+	if d.ways().ChoosesUntold() || d.spec.Suspension == nil {
 		return nil
 	}
-	return v.spec.Suspension.DispatchingOnClusters
+	return d.spec.Suspension.DispatchingOnClusters
 }
 
 // restoreDispatch takes over which clusters were not told what their copy must be. What they were told
@@ -202,7 +202,7 @@ func (cs *copies) restoreDispatch(s *api.BindingStatus) {
 
 // lacking is how many replicas of a target do not serve yet.
 func (v *view) lacking(cluster string) int32 {
-	t := v.target(messages.ClusterName(cluster))
+	t := v.targets.of(messages.ClusterName(cluster))
 	if t == nil {
 		return 0
 	}

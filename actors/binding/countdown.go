@@ -27,9 +27,9 @@ type countdown struct {
 	blocked                              blocked
 }
 
-// evictsForTaints reports whether a departure for a taint waits for a destination.
-func (v *view) evictsForTaints() bool {
-	return slices.ContainsFunc(v.targets, func(t target) bool { return t.countdown.awaits() && !t.countdown.unhealthy() })
+// leaveForTaints reports whether a departure for a taint waits for a destination.
+func (ts targets) leaveForTaints() bool {
+	return slices.ContainsFunc(ts, func(t target) bool { return t.countdown.awaits() && !t.countdown.unhealthy() })
 }
 
 // healthCountdown is application failover: a copy that stays Unhealthy for longer than the policy
@@ -75,9 +75,9 @@ func (v *view) unhealthyDeadline(now time.Time, t *target, c *copyState) time.Ti
 }
 
 // failingSince is since when a copy counts as unhealthy.
-func (v *view) failingSince(c *copyState) time.Time {
-	grace := v.settings.ApplicationStartupGrace
-	if s := v.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
+func (d *declared) failingSince(c *copyState) time.Time {
+	grace := d.settings.ApplicationStartupGrace
+	if s := d.spec.Failover.Application.DecisionConditions.StartupSeconds; s != nil {
 		grace = time.Duration(*s) * time.Second
 	}
 	return eviction.UnhealthySince(c.unhealthySince, c.startingSince, grace)
@@ -145,7 +145,7 @@ func (v *view) taintCountdown(now time.Time, t *target) countdown {
 		l.at = untoleratedSince(now, &t.taints[judged.Taint])
 	}
 	l.grounds.Deadline = l.at
-	if !l.at.After(now) && v.goesRound(now, t.cluster) {
+	if !l.at.After(now) && v.past.goesRound(now, t.cluster) {
 		l.at = nextTry(now)
 	}
 	return l
@@ -197,10 +197,10 @@ func (t *target) returnPermit(v *view, out *actors.Outbox) {
 	}
 }
 
-// seeks reports whether the scheduler looks for a destination for some target.
-func (v *view) seeks() bool {
-	for i := range v.targets {
-		if v.targets[i].countdown.seeking {
+// seek reports whether the scheduler looks for a destination for some target.
+func (ts targets) seek() bool {
+	for i := range ts {
+		if ts[i].countdown.seeking {
 			return true
 		}
 	}
@@ -221,13 +221,13 @@ func (v *view) leaving() (leaving, seeking []messages.ClusterName) {
 			seeking = append(seeking, t.cluster)
 		}
 	}
-	v.byDeadline(leaving)
-	v.byDeadline(seeking)
+	v.targets.byDeadline(leaving)
+	v.targets.byDeadline(seeking)
 	return leaving, seeking
 }
 
-func (v *view) byDeadline(names []messages.ClusterName) {
+func (ts targets) byDeadline(names []messages.ClusterName) {
 	slices.SortFunc(names, func(x, y messages.ClusterName) int {
-		return cmp.Or(v.target(x).countdown.at.Compare(v.target(y).countdown.at), cmp.Compare(x, y))
+		return cmp.Or(ts.of(x).countdown.at.Compare(ts.of(y).countdown.at), cmp.Compare(x, y))
 	})
 }

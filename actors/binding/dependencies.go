@@ -66,13 +66,13 @@ func (v *view) needy() bool {
 // whereNeeded are the clusters that run the workload, or, where dependencies stay for the handover, still
 // run it. Karmada takes them off a cluster at the beginning of a handover (K4).
 func (v *view) whereNeeded() []api.TargetCluster {
-	clusters := v.clusters()
+	clusters := v.targets.shown()
 	if !v.ways().DependenciesStay() {
 		return clusters
 	}
 	for i := range v.handover.tasks {
 		k := &v.handover.tasks[i].GracefulEvictionTask
-		if eviction.KeepsCopy(k) && v.target(messages.ClusterName(k.FromCluster)) == nil {
+		if eviction.KeepsCopy(k) && v.targets.of(messages.ClusterName(k.FromCluster)) == nil {
 			left := api.TargetCluster{Name: k.FromCluster}
 			if k.Replicas != nil {
 				left.Replicas = *k.Replicas

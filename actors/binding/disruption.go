@@ -48,7 +48,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 	}
 	var permitted, along []string
 	for _, c := range leaving {
-		switch t := v.target(c); {
+		switch t := v.targets.of(c); {
 		case t == nil:
 		case t.countdown.permitted:
 			permitted = append(permitted, string(c))
@@ -70,7 +70,7 @@ func (d *disruption) exceedAlong(v *view, leaving []messages.ClusterName, out *a
 // bound is the budget that lets nothing go along with what leaves for its taint; nil: there is none, or nothing that serves
 // would go immediately. A permit is for one cluster: it takes nothing away on others, which were not judged.
 func (d *disruption) bound(v *view) *messages.Budget {
-	if !d.budgeted(v) || !v.evictsForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesDirectly() {
+	if !d.budgeted(v) || !v.targets.leaveForTaints() || !v.staysServing() || v.ways().MovesGracefully() && !v.movesDirectly() {
 		return nil
 	}
 	for i := range d.budgets {
@@ -83,8 +83,8 @@ func (d *disruption) bound(v *view) *messages.Budget {
 }
 
 // movesDirectly reports whether the old copy goes first where the binding moves by choice.
-func (v *view) movesDirectly() bool {
-	return eviction.PurgeMode(v.spec.Failover, api.PurgeGracefully) == api.PurgeDirectly
+func (d *declared) movesDirectly() bool {
+	return eviction.PurgeMode(d.spec.Failover, api.PurgeGracefully) == api.PurgeDirectly
 }
 
 // budgeted reports whether there are budgets that count, whatever they select.
@@ -133,11 +133,11 @@ func (d *disruption) tell(v *view, out *actors.Outbox) {
 }
 
 // exceeds is why evictions may exceed budgets, by the word of the resource; empty: they may not.
-func (v *view) exceeds() string {
-	if v.workload == nil {
+func (d *declared) exceeds() string {
+	if d.workload == nil {
 		return ""
 	}
-	return v.workload.Annotations[api.AnnotationExceedBudget]
+	return d.workload.Annotations[api.AnnotationExceedBudget]
 }
 
 func sameNews(x, y *messages.WorkloadObserved) bool {
@@ -164,7 +164,7 @@ func (d *disruption) observed(v *view) *messages.WorkloadObserved {
 		m.Shares = append(m.Shares, s)
 	}
 	for i := range v.handover.tasks {
-		if c := messages.ClusterName(v.handover.tasks[i].FromCluster); v.target(c) == nil {
+		if c := messages.ClusterName(v.handover.tasks[i].FromCluster); v.targets.of(c) == nil {
 			m.Shares = append(m.Shares, messages.ServingShare{Cluster: c, Serving: v.serving(c), Stage: messages.Leaves})
 		}
 	}
@@ -180,7 +180,7 @@ func (v *view) expected() (all int64) {
 	for i := range v.handover.tasks {
 		k := &v.handover.tasks[i]
 		switch {
-		case v.target(messages.ClusterName(k.FromCluster)) != nil:
+		case v.targets.of(messages.ClusterName(k.FromCluster)) != nil:
 		case k.Replicas != nil:
 			all += max(0, int64(*k.Replicas)-replicasOf(k.ReplacedBy))
 		case len(k.ReplacedBy) == 0:

@@ -10,7 +10,7 @@ import (
 )
 
 func (b *Binding) taintsChanged(now time.Time, m *messages.TaintsChanged, out *actors.Outbox) {
-	if t := b.target(m.Cluster); t != nil {
+	if t := b.targets.of(m.Cluster); t != nil {
 		t.taints, t.causes, t.since = m.Taints, m.Causes, m.Since
 		b.reconsider(now, t, m.News || b.restoring, out)
 		return
@@ -117,7 +117,7 @@ func (b *Binding) stopCountdown(now time.Time, t *target, held blocked, out *act
 		b.ask(now, out)
 	}
 	if old.due {
-		b.hopFreed(now)
+		b.targets.hopFreed(now)
 	}
 }
 
@@ -156,7 +156,7 @@ func (b *Binding) depart(now time.Time, t *target, out *actors.Outbox) {
 }
 
 func (b *Binding) evictionPermitted(now time.Time, m *messages.EvictionPermitted, out *actors.Outbox) {
-	t := b.target(m.Cluster)
+	t := b.targets.of(m.Cluster)
 	if t == nil || !t.countdown.due || !t.countdown.requested {
 		return
 	}
@@ -185,7 +185,7 @@ func (b *Binding) destinationFound(now time.Time, m *messages.DestinationFound, 
 		return
 	}
 	for _, c := range m.Clusters {
-		if t := b.target(c); t != nil && t.countdown.seeking {
+		if t := b.targets.of(c); t != nil && t.countdown.seeking {
 			t.countdown.seeking = false
 			b.depart(now, t, out)
 		}
@@ -254,7 +254,7 @@ func (b *Binding) evict(now time.Time, c messages.ClusterName, trigger string, o
 func (b *Binding) considerTaints(now time.Time, m *messages.ConsiderTaints, out *actors.Outbox) {
 	b.heard |= considered
 	answer := &messages.TaintsConsidered{Binding: b.name, Policy: m.Policy}
-	if t := b.target(m.Cluster); t != nil && t.countdown.at.IsZero() {
+	if t := b.targets.of(m.Cluster); t != nil && t.countdown.at.IsZero() {
 		imagined := target{cluster: t.cluster, taints: m.Taints}
 		answer.Leaves = !b.taintCountdown(now, &imagined).at.IsZero()
 	}

@@ -35,8 +35,8 @@ type preferred struct {
 }
 
 // failsBack reports whether the policy lets the workload return by itself.
-func (v *view) failsBack() bool {
-	f := v.spec.Failover
+func (d *declared) failsBack() bool {
+	f := d.spec.Failover
 	return f != nil && f.Cluster != nil && f.Cluster.Failback != nil && f.Cluster.Failback.Mode == api.FailbackAutomatic
 }
 
@@ -135,14 +135,14 @@ func (f *failback) returned(v *view) bool {
 }
 
 func (v *view) sortedClusters() []api.TargetCluster {
-	clusters := v.clusters()
+	clusters := v.targets.shown()
 	slices.SortFunc(clusters, func(x, y api.TargetCluster) int { return cmp.Compare(x.Name, y.Name) })
 	return clusters
 }
 
 // endsReturn reports whether what was edited ends a return: people ask for something else, or no longer for a return.
-func (v *view) endsReturn(changed []string) bool {
-	return !v.mayReturn() || slices.ContainsFunc(changed, func(what string) bool {
+func (d *declared) endsReturn(changed []string) bool {
+	return !d.mayReturn() || slices.ContainsFunc(changed, func(what string) bool {
 		return what == "resource" || what == "replicas" || what == "placement"
 	})
 }
@@ -179,12 +179,12 @@ func (f *failback) share(c messages.ClusterName) *preferred {
 }
 
 // mayReturn reports whether anything of the workload may go back to where it was.
-func (v *view) mayReturn() bool { return v.failsBack() || v.judges() }
+func (d *declared) mayReturn() bool { return d.failsBack() || d.judges() }
 
 // stabilization is how long a cluster of home must be able to take its share: no time where only an old copy
 // that runs anyway is judged.
-func (v *view) stabilization() time.Duration {
-	if f := v.spec.Failover; f != nil && f.Cluster != nil && f.Cluster.Failback != nil {
+func (d *declared) stabilization() time.Duration {
+	if f := d.spec.Failover; f != nil && f.Cluster != nil && f.Cluster.Failback != nil {
 		return f.Cluster.Failback.Stabilization()
 	}
 	return 0

@@ -54,7 +54,7 @@ func (h *handover) abandonReturn(v *view) {
 // purges reports whether the old copy on one of the clusters would go before its replacement is healthy.
 func (v *view) purges(now time.Time, leaving []messages.ClusterName) bool {
 	return slices.ContainsFunc(leaving, func(c messages.ClusterName) bool {
-		t := v.target(c)
+		t := v.targets.of(c)
 		if t.countdown.grounds.Reason == api.EvictionReasonApplicationFailure && !v.failsOver() {
 			return false // people took that back in this instant: it stays, as soon as it is looked at
 		}
@@ -80,7 +80,9 @@ func (k *task) isReplacedBy(c messages.ClusterName) bool {
 }
 
 // taskTime is the creation time of a task that is written now.
-func (v *view) taskTime(now time.Time) *metav1.Time { return &metav1.Time{Time: v.ways().Time(now)} }
+func (d *declared) taskTime(now time.Time) *metav1.Time {
+	return &metav1.Time{Time: d.ways().Time(now)}
+}
 
 func (v *view) newTask(now time.Time, t *target, trigger string) api.GracefulEvictionTask {
 	d := eviction.Origin{Cluster: string(t.cluster), Replicas: t.replicas}
@@ -128,7 +130,7 @@ func (h *handover) end(v *view, now time.Time, i int, why string, out *actors.Ou
 // ended says that a task is no more.
 func (h *handover) ended(v *view, now time.Time, k *task, why string, out *actors.Outbox) {
 	c := messages.ClusterName(k.FromCluster)
-	if v.target(c) == nil {
+	if v.targets.of(c) == nil {
 		out.TellCluster(c, &messages.BindingLeft{Binding: v.name})
 	}
 	v.conclude(k.trial, c, why == messages.EndedHealthy || why == messages.EndedScaledToZero, out)

@@ -14,7 +14,7 @@ func (v *view) unheard() string {
 		return ""
 	}
 	for i := range v.copies {
-		if c := &v.copies[i]; c.withheld && v.target(c.cluster) != nil && !v.handover.tookOver(c.cluster).IsZero() {
+		if c := &v.copies[i]; c.withheld && v.targets.of(c.cluster) != nil && !v.handover.tookOver(c.cluster).IsZero() {
 			return fmt.Sprintf("dispatching to %s, the new target, is suspended", c.cluster)
 		}
 	}

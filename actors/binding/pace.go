@@ -36,21 +36,21 @@ const (
 	coolingDown = "CoolingDown"
 )
 
-// hops are the latest application failovers, oldest first.
-func (v *view) hops() []hop {
-	if v.past == nil {
+// failovers are the latest for the application's health, oldest first.
+func (p *past) failovers() []hop {
+	if p == nil {
 		return nil
 	}
-	return v.past.hops
+	return p.hops
 }
 
 // limits is what bounds the binding's application failovers: the policy's, or the settings'.
-func (v *view) limits() (limit int, window, cooldown time.Duration) {
-	limit, window, cooldown = v.settings.ApplicationFailoverLimit, v.settings.ApplicationFailoverWindow, v.settings.ApplicationCooldown
-	if v.spec.Failover == nil || v.spec.Failover.Application == nil || v.spec.Failover.Application.Pace == nil {
+func (d *declared) limits() (limit int, window, cooldown time.Duration) {
+	limit, window, cooldown = d.settings.ApplicationFailoverLimit, d.settings.ApplicationFailoverWindow, d.settings.ApplicationCooldown
+	if d.spec.Failover == nil || d.spec.Failover.Application == nil || d.spec.Failover.Application.Pace == nil {
 		return limit, window, cooldown
 	}
-	p := v.spec.Failover.Application.Pace
+	p := d.spec.Failover.Application.Pace
 	if p.MaxFailovers != nil {
 		limit = int(*p.MaxFailovers)
 	}
@@ -68,12 +68,11 @@ func (v *view) hopped(now time.Time, k *task) {
 	if k.Reason != api.EvictionReasonApplicationFailure {
 		return
 	}
-	v.hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
+	owned(&v.past).hop(hop{from: messages.ClusterName(k.FromCluster), at: now})
 }
 
 // hop adds an application failover to those that are remembered.
-func (v *view) hop(h hop) {
-	p := owned(&v.past)
+func (p *past) hop(h hop) {
 	hops := append(p.hops, h)
 	p.hops = hops[max(0, len(hops)-eviction.Remembered):]
 }
@@ -90,21 +89,21 @@ func (v *view) leftInNoTime(now time.Time, k *task) {
 
 // goesRound reports whether the binding was evicted from a cluster in this instant already. None is evicted from twice in one for a
 // taint, or what returns immediately would go round in circles in no time.
-func (v *view) goesRound(now time.Time, c messages.ClusterName) bool {
-	return v.past != nil && slices.Contains(v.past.left, hop{c, now})
+func (p *past) goesRound(now time.Time, c messages.ClusterName) bool {
+	return p != nil && slices.Contains(p.left, hop{c, now})
 }
 
 // nextTry is when what goes round in circles may go on.
 func nextTry(now time.Time) time.Time { return now.Add(time.Second) }
 
-// restoreHops takes over the application failovers of a stored history.
-func (v *view) restoreHops(history []api.FailoverRecord) {
-	v.past = nil
+// pastOf takes over the application failovers of a stored history.
+func pastOf(history []api.FailoverRecord) (p *past) {
 	for i := range history {
 		if r := &history[i]; r.Reason == api.EvictionReasonApplicationFailure {
-			v.hop(hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
+			owned(&p).hop(hop{from: messages.ClusterName(r.FromCluster), at: r.StartTime.Time})
 		}
 	}
+	return p
 }
 
 // tooSoon puts an application failover off that is one too many, and reports whether it is.
@@ -130,7 +129,7 @@ func (v *view) paced(now time.Time, t *target, l countdown) countdown {
 	if next.After(now) {
 		l.at = next
 		l.blocked = blocked{hopLimit, fmt.Sprintf("no more than %d application failovers within %s", limit, window), next}
-	} else if slices.Contains(v.hops(), hop{t.cluster, now}) {
+	} else if slices.Contains(v.past.failovers(), hop{t.cluster, now}) {
 		l.at = nextTry(now) // as a copy that starts would go round, too
 	}
 	return l
@@ -144,7 +143,7 @@ func unhealthyAndEvicted(t *target) bool {
 // hopTimes are when failovers started, and when those of other targets came due that wait for a destination.
 func (v *view) hopTimes(except *target) []time.Time {
 	var times []time.Time
-	for _, h := range v.hops() {
+	for _, h := range v.past.failovers() {
 		times = append(times, h.at)
 	}
 	for i := range v.targets {
@@ -157,9 +156,9 @@ func (v *view) hopTimes(except *target) []time.Time {
 }
 
 // hopFreed has those that were one too many look again, because one of those before them stays, or goes for a taint.
-func (v *view) hopFreed(now time.Time) {
-	for i := range v.targets {
-		if l := &v.targets[i].countdown; l.blocked.reason == hopLimit && !l.due {
+func (ts targets) hopFreed(now time.Time) {
+	for i := range ts {
+		if l := &ts[i].countdown; l.blocked.reason == hopLimit && !l.due {
 			l.at = now
 		}
 	}
@@ -169,8 +168,8 @@ func (v *view) hopFreed(now time.Time) {
 func (v *view) coolingAt(now time.Time) []messages.ClusterName {
 	_, _, cooldown := v.limits()
 	var clusters []messages.ClusterName
-	for _, h := range v.hops() {
-		if h.at.Add(cooldown).After(now) && v.target(h.from) == nil && v.handover.task(h.from) == nil && !slices.Contains(clusters, h.from) {
+	for _, h := range v.past.failovers() {
+		if h.at.Add(cooldown).After(now) && v.targets.of(h.from) == nil && v.handover.task(h.from) == nil && !slices.Contains(clusters, h.from) {
 			clusters = append(clusters, h.from)
 		}
 	}
@@ -184,7 +183,7 @@ func (v *view) coolsAt(now time.Time) (first time.Time) {
 	}
 	_, _, cooldown := v.limits()
 	cooling := v.coolingAt(now)
-	for _, h := range v.hops() {
+	for _, h := range v.past.failovers() {
 		if end := h.at.Add(cooldown); end.After(now) && slices.Contains(cooling, h.from) {
 			first = actors.Earlier(first, end)
 		}

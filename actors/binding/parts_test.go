@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/eviction"
 	"leeward/messages"
 	"leeward/messages/api"
 )
@@ -17,7 +18,7 @@ import (
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func looking(change func(*view)) *view {
-	v := &view{name: "default/web", settings: &messages.Settings{}}
+	v := &view{name: "default/web", declared: declared{settings: &messages.Settings{}}}
 	change(v)
 	return v
 }
@@ -151,4 +152,47 @@ func TestReplicasThatWaitAreGivenUpAfterTheirThreshold(t *testing.T) {
 	require.Equal(t, int32(2), due)
 	require.Equal(t, began, since)
 	require.Empty(t, u.list())
+}
+
+func TestTargetsAreListedWhileTheySayTheSame(t *testing.T) {
+	ts := targets{{cluster: "m1", replicas: 2}, {cluster: "m2", replicas: 1}}
+	list := []api.TargetCluster{{Name: "m1", Replicas: 2}, {Name: "m2", Replicas: 1}}
+	require.Same(t, &list[0], &ts.asListed(list)[0])
+	ts.of("m2").replicas = 3
+	require.Equal(t, []api.TargetCluster{{Name: "m1", Replicas: 2}, {Name: "m2", Replicas: 3}}, ts.asListed(list))
+	require.Nil(t, ts.of("m3"))
+}
+
+func TestTargetsThatShrinkRunOnWithWhatTheyHave(t *testing.T) {
+	ts := targets{{cluster: "m1", replicas: 2}, {cluster: "m2", replicas: 1}}
+	ts.keepShares(true)
+	ts.of("m1").replicas, ts.of("m2").replicas = 1, 2
+	require.Equal(t, []api.TargetCluster{{Name: "m1", Replicas: 2}}, ts.keeping())
+	require.Zero(t, ts.of("m2").keeps)
+}
+
+func TestThePastForgetsTheOldestFailovers(t *testing.T) {
+	var none *past
+	require.Empty(t, none.failovers())
+	require.False(t, none.goesRound(began, "m1"))
+	var history []api.FailoverRecord
+	for i := range eviction.Remembered + 1 {
+		history = append(history, api.FailoverRecord{
+			Reason: api.EvictionReasonApplicationFailure, FromCluster: "m1", StartTime: metav1.MicroTime{Time: began.Add(time.Duration(i))},
+		})
+	}
+	p := pastOf(append(history, api.FailoverRecord{Reason: api.EvictionReasonTaintUntolerated, FromCluster: "m2"}))
+	require.Len(t, p.failovers(), eviction.Remembered)
+	require.Equal(t, hop{"m1", began.Add(1)}, p.failovers()[0])
+	require.Nil(t, pastOf(nil))
+}
+
+func TestWhatIsDeclaredComesBeforeTheSettings(t *testing.T) {
+	d := declared{settings: &messages.Settings{ApplicationFailoverLimit: 3, ApplicationFailoverWindow: time.Hour, ApplicationCooldown: time.Minute}}
+	limit, window, cooldown := d.limits()
+	require.Equal(t, []any{3, time.Hour, time.Minute}, []any{limit, window, cooldown})
+	most := int32(1)
+	d.spec.Failover = &api.FailoverBehavior{Application: &api.ApplicationFailover{Pace: &api.FailoverPace{MaxFailovers: &most}}}
+	limit, window, _ = d.limits()
+	require.Equal(t, []any{1, time.Hour}, []any{limit, window})
 }

@@ -41,7 +41,7 @@ func (b *Binding) mention(now time.Time, out *actors.Outbox) {
 	}
 	b.request.number++
 	out.TellScheduler(&messages.TasksEnded{
-		Binding: b.name, Request: b.request.number, Targets: b.clusters(), Cooling: b.keepClear(now), Full: b.full(), Starting: b.starting(),
+		Binding: b.name, Request: b.request.number, Targets: b.targets.shown(), Cooling: b.keepClear(now), Full: b.full(), Starting: b.starting(),
 		Home: b.failback.wish(&b.view),
 	})
 }
@@ -52,7 +52,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 		return
 	}
 	b.blockAwaiting(now, m, out)
-	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 && m.Missing == 0 && !b.seeks() {
+	if m.Outcome != messages.PlacementFailed && len(m.Held) == 0 && m.Missing == 0 && !b.targets.seek() {
 		b.request.since = time.Time{}
 	}
 	switch m.Outcome {
@@ -75,7 +75,7 @@ func (b *Binding) placementDecided(now time.Time, m *messages.PlacementDecided, 
 func (b *Binding) blockAwaiting(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
 	lapses := len(m.Held) > 0 && b.disruption.lapses(&b.view)
 	for _, c := range m.Held {
-		t := b.target(c)
+		t := b.targets.of(c)
 		if t == nil || !t.countdown.awaits() {
 			continue
 		}
@@ -94,28 +94,28 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 	if took { // by choice, too, whatever the scheduler calls it: it counts only what the targets had
 		move = cmp.Or(move, api.EvictionReasonReschedule)
 	}
-	before := b.clusters()
+	before := b.targets.shown()
 	b.disruption.exceedAlong(&b.view, m.Leaving, out)
 	b.moves(m, out)
 	b.handover.tasks = slices.Grow(b.handover.tasks, len(m.Leaving))
 	for _, c := range m.Leaving {
-		if b.target(c) != nil {
+		if b.targets.of(c) != nil {
 			b.evict(now, c, m.Trigger, out)
 		}
 	}
 	var few [4]api.TargetCluster // off the heap, as a rule
-	kept := b.listed(few[:0])
-	b.keepShares(took || move != "" && len(gains(nil, kept, m.Targets)) > 0)
+	kept := b.targets.appendTo(few[:0])
+	b.targets.keepShares(took || move != "" && len(gains(nil, kept, m.Targets)) > 0)
 	b.retarget(m.Targets, out)
 	takeovers := b.shareGains(kept, m.Targets)
 	b.affinity, b.applied = m.Affinity, b.spec.Placement
 	b.request.lastScheduled, b.scheduled = now, true
 	out.Record(&messages.Scheduled{
-		Binding: b.name, Clusters: b.asListed(m.Targets), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
+		Binding: b.name, Clusters: b.targets.asListed(m.Targets), Before: before, Affinity: m.Affinity, Trigger: m.Trigger, Applied: b.applied,
 		Takeovers: takeovers,
 	})
 	if move != "" {
-		if held := b.keeping(); len(held) > 0 {
+		if held := b.targets.keeping(); len(held) > 0 {
 			owned(&b.failback).holdShrinks(&b.view, now, move, held, out)
 		}
 	}
@@ -131,7 +131,7 @@ func (b *Binding) place(now time.Time, m *messages.PlacementDecided, out *actors
 
 // notPlaced keeps the result, or gives it up where the scheduler says that no cluster fits it at all.
 func (b *Binding) notPlaced(now time.Time, m *messages.PlacementDecided, out *actors.Outbox) {
-	before := b.clusters()
+	before := b.targets.shown()
 	out.Record(&messages.ScheduleFailed{
 		Binding: b.name, Reason: m.Reason, Message: m.Message, Missing: m.Missing, Cleared: m.Cleared, Before: before, Trigger: m.Trigger,
 		Rejections: m.Rejections,
@@ -161,7 +161,7 @@ func (b *Binding) retarget(clusters []api.TargetCluster, out *actors.Outbox) {
 	clear(b.targets[len(kept):])
 	b.targets = slices.Grow(kept, max(0, len(clusters)-len(kept)))
 	for _, c := range clusters {
-		if name := messages.ClusterName(c.Name); b.target(name) == nil {
+		if name := messages.ClusterName(c.Name); b.targets.of(name) == nil {
 			b.targets = append(b.targets, target{cluster: name, replicas: c.Replicas, components: c.Components})
 			out.TellCluster(name, &messages.BindingPlaced{Binding: b.name})
 		}
@@ -190,7 +190,7 @@ func (b *Binding) moves(m *messages.PlacementDecided, out *actors.Outbox) {
 		return
 	}
 	for _, c := range m.Leaving {
-		t := b.target(c)
+		t := b.targets.of(c)
 		if t == nil || t.countdown.permitted {
 			continue
 		}
@@ -215,7 +215,7 @@ func (b *Binding) deschedule(now time.Time, out *actors.Outbox) {
 		return
 	}
 	lowered := false
-	for _, c := range b.clusters() {
+	for _, c := range b.targets.shown() {
 		lowered = b.giveUp(now, c, out) || lowered
 	}
 	if lowered {
@@ -235,7 +235,7 @@ func (b *Binding) giveUp(now time.Time, c api.TargetCluster, out *actors.Outbox)
 	if left == c.Replicas {
 		return false
 	}
-	clusters := b.clusters()
+	clusters := b.targets.shown()
 	i := api.FindTarget(clusters, c.Name)
 	if clusters[i].Replicas = left; left == 0 {
 		clusters = slices.Delete(clusters, i, i+1)
@@ -243,7 +243,7 @@ func (b *Binding) giveUp(now time.Time, c api.TargetCluster, out *actors.Outbox)
 	b.retarget(clusters, out)
 	out.Record(&messages.BindingDescheduled{
 		Binding: b.name, Cluster: messages.ClusterName(c.Name), Before: c.Replicas, Replicas: left, Since: since,
-		Clusters: b.clusters(), Waiting: b.unschedulable.list(),
+		Clusters: b.targets.shown(), Waiting: b.unschedulable.list(),
 	})
 	return true
 }

@@ -48,7 +48,7 @@ func (h *handover) overtakePurges(v *view, now time.Time, out *actors.Outbox) (o
 	return overtaken
 }
 
-func (v *view) purgeOverdue(now time.Time, k *task) bool {
-	at := eviction.PurgeOverdue(&k.GracefulEvictionTask, v.settings.DirectPurgeTimeout)
+func (d *declared) purgeOverdue(now time.Time, k *task) bool {
+	at := eviction.PurgeOverdue(&k.GracefulEvictionTask, d.settings.DirectPurgeTimeout)
 	return !at.IsZero() && !now.Before(at)
 }

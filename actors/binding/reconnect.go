@@ -7,16 +7,16 @@ import (
 )
 
 // strategy is who stays when a cluster that was cut off comes back; empty: as the settings say.
-func (v *view) strategy() api.ReconnectStrategy {
-	if f := v.spec.Failover; f != nil && f.Cluster != nil {
+func (d *declared) strategy() api.ReconnectStrategy {
+	if f := d.spec.Failover; f != nil && f.Cluster != nil {
 		return f.Cluster.Reconnect
 	}
 	return ""
 }
 
 // judges reports whether an old copy that comes back is judged.
-func (v *view) judges() bool {
-	s := v.strategy()
+func (d *declared) judges() bool {
+	s := d.strategy()
 	return s == api.ReconnectKeepOriginal || s == api.ReconnectKeepHealthiest
 }
 
@@ -26,8 +26,8 @@ func (f *failback) readyInPlaceOf(v *view, s *preferred) (ready int32) {
 	for i := range home {
 		home[i] = f.shares[i].TargetCluster
 	}
-	after := failbackrule.Return(v.clusters(), home, []string{s.Name}, !v.duplicated())
-	for _, t := range v.clusters() {
+	after := failbackrule.Return(v.targets.shown(), home, []string{s.Name}, !v.duplicated())
+	for _, t := range v.targets.shown() {
 		ready += max(0, v.readyOn(t.Name, t.Replicas)-api.ReplicasOn(after, t.Name))
 	}
 	return ready
@@ -54,7 +54,7 @@ func (v *view) withdraws(k *task) bool {
 // readyGained counts the replicas ready of what clusters have more than before.
 func (v *view) readyGained(gained []api.TargetCluster) (ready int32) {
 	for _, g := range gained {
-		if t := v.target(messages.ClusterName(g.Name)); t != nil {
+		if t := v.targets.of(messages.ClusterName(g.Name)); t != nil {
 			ready += max(0, v.readyOn(g.Name, t.replicas)-(t.replicas-g.Replicas))
 		}
 	}

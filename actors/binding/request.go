@@ -21,7 +21,7 @@ func (q *request) wish(v *view, now time.Time) *messages.PlaceBinding {
 		Suspended: !v.schedulable(), Binding: v.name, Request: q.number, Placement: v.spec.Placement, Applied: v.applied,
 		APIVersion: v.spec.Resource.APIVersion, Kind: v.spec.Resource.Kind, UID: v.spec.Resource.UID,
 		HasReplicas: v.hasReplicas(), Replicas: v.spec.Replicas, Requirements: v.spec.ReplicaRequirements,
-		Set: v.set(), Targets: v.clusters(), Affinity: v.affinity, Groups: v.spec.WorkloadAffinityGroups,
+		Set: v.set(), Targets: v.targets.shown(), Affinity: v.affinity, Groups: v.spec.WorkloadAffinityGroups,
 		RescheduleAt: q.rescheduleAt, LastScheduled: q.lastScheduled, Priority: v.priority(), Since: q.since,
 		Untold: v.untold(),
 	}

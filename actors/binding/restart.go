@@ -69,7 +69,7 @@ func (b *Binding) restoreStatus(s *api.BindingStatus) {
 	}
 	b.affinity = s.SchedulerObservedAffinityName
 	b.failback = restoreFailback(s)
-	b.restoreHops(s.FailoverHistory)
+	b.past = pastOf(s.FailoverHistory)
 	if b.unschedulable != nil || len(s.Unschedulable) > 0 {
 		owned(&b.unschedulable).waiting = s.Unschedulable
 	}
@@ -94,7 +94,7 @@ func (b *Binding) restoreUnheard() {
 func (b *Binding) adoptCopies(recovered bool, out *actors.Outbox) {
 	for i := range b.copies {
 		c := &b.copies[i]
-		if t := b.target(c.cluster); t != nil {
+		if t := b.targets.of(c.cluster); t != nil {
 			c.replicas = t.runs()
 		} else if k := b.handover.task(c.cluster); k != nil && k.Replicas != nil {
 			c.replicas = *k.Replicas

@@ -58,7 +58,7 @@ func (b *Binding) forgetPreferred(out *actors.Outbox) {
 // again meanwhile, it is the copy of a target, and there is nothing to judge.
 func (b *Binding) originalReported(now time.Time, c *copyState, out *actors.Outbox) {
 	c.removing = false
-	if t := b.target(c.cluster); t != nil {
+	if t := b.targets.of(c.cluster); t != nil {
 		b.runAsTarget(t, c, out)
 		return
 	}

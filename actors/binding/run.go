@@ -56,7 +56,7 @@ func (b *Binding) removeCopy(c *copyState, preserve bool, out *actors.Outbox) {
 
 // wanted reports whether a cluster is to have a copy.
 func (b *Binding) wanted(c messages.ClusterName) bool {
-	if b.target(c) != nil || b.dependencies.required(c) {
+	if b.targets.of(c) != nil || b.dependencies.required(c) {
 		return true
 	}
 	if s := b.failback.share(c); s != nil && s.kept {
@@ -95,7 +95,7 @@ func (b *Binding) runAsTarget(t *target, c *copyState, out *actors.Outbox) {
 func (b *Binding) runRequired(out *actors.Outbox) {
 	for _, by := range b.dependencies.needers() {
 		for _, c := range by.Clusters {
-			if name := messages.ClusterName(c.Name); b.target(name) == nil {
+			if name := messages.ClusterName(c.Name); b.targets.of(name) == nil {
 				b.runCopy(&target{cluster: name, replicas: b.spec.Replicas}, out)
 			}
 		}
@@ -147,7 +147,7 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	b.statusReported(c, m.Status, out)
 	b.capacityReported(now, c, m, out)
 	b.judgeOriginal(now, c, out)
-	if t := b.target(m.Cluster); t != nil {
+	if t := b.targets.of(m.Cluster); t != nil {
 		b.reconsider(now, t, false, out)
 	}
 	b.reassess()

@@ -17,18 +17,18 @@ func (t *target) runs() int32 { return max(t.pods(), t.keeps) }
 
 // keepShares notes what each target runs before a move by choice, so that those that are to shrink run on, where
 // others are to serve in their place.
-func (v *view) keepShares(keep bool) {
-	for i := range v.targets {
-		if t := &v.targets[i]; keep {
+func (ts targets) keepShares(keep bool) {
+	for i := range ts {
+		if t := &ts[i]; keep {
 			t.keeps = t.runs()
 		}
 	}
 }
 
 // keeping are the clusters that run on with more than their shares after a move by choice, with what they run.
-func (v *view) keeping() (held []api.TargetCluster) {
-	for i := range v.targets {
-		if t := &v.targets[i]; t.keeps > t.pods() {
+func (ts targets) keeping() (held []api.TargetCluster) {
+	for i := range ts {
+		if t := &ts[i]; t.keeps > t.pods() {
 			held = append(held, api.TargetCluster{Name: string(t.cluster), Replicas: t.keeps})
 		} else {
 			t.keeps = 0

@@ -10,9 +10,9 @@ import (
 )
 
 // preservation are the values that a departure for some reason takes along.
-func (v *view) preservation(reason string) []api.StatePreservationRule {
-	f := v.spec.Failover
-	if f == nil || !v.settings.StatefulFailoverInjection {
+func (d *declared) preservation(reason string) []api.StatePreservationRule {
+	f := d.spec.Failover
+	if f == nil || !d.settings.StatefulFailoverInjection {
 		return nil
 	}
 	var s *api.StatePreservation
@@ -66,7 +66,7 @@ func (v *view) stateless(t *target, reason string) blocked {
 // order. Source: Karmada, which takes the list down before it writes the tasks of all clusters that have failed.
 func (v *view) placedBefore(now time.Time) []string {
 	var clusters []string
-	for _, h := range v.hops() {
+	for _, h := range v.past.failovers() {
 		if k := v.handover.task(h.from); k != nil && h.at.Equal(now) {
 			clusters = slices.Clone(k.ClustersBeforeFailover)
 		}

@@ -29,36 +29,39 @@ type target struct {
 	timer time.Time
 }
 
-func (v *view) target(c messages.ClusterName) *target {
-	for i := range v.targets {
-		if v.targets[i].cluster == c {
-			return &v.targets[i]
+// targets are the clusters that run a resource.
+type targets []target
+
+func (ts targets) of(c messages.ClusterName) *target {
+	for i := range ts {
+		if ts[i].cluster == c {
+			return &ts[i]
 		}
 	}
 	return nil
 }
 
-// clusters is the present result as the API shows it.
-func (v *view) clusters() []api.TargetCluster {
-	if len(v.targets) == 0 {
+// shown is the present result as the API shows it.
+func (ts targets) shown() []api.TargetCluster {
+	if len(ts) == 0 {
 		return nil
 	}
-	return v.listed(make([]api.TargetCluster, 0, len(v.targets)))
+	return ts.appendTo(make([]api.TargetCluster, 0, len(ts)))
 }
 
 // asListed is the present result: the list itself where it says just that, as the scheduler's mostly does, else another.
-func (v *view) asListed(list []api.TargetCluster) []api.TargetCluster {
+func (ts targets) asListed(list []api.TargetCluster) []api.TargetCluster {
 	same := func(t target, c api.TargetCluster) bool { return t.shown() == c }
-	if len(list) > 0 && slices.EqualFunc(v.targets, list, same) {
+	if len(list) > 0 && slices.EqualFunc(ts, list, same) {
 		return list
 	}
-	return v.clusters()
+	return ts.shown()
 }
 
-// listed appends the present result to a list.
-func (v *view) listed(clusters []api.TargetCluster) []api.TargetCluster {
-	for i := range v.targets {
-		clusters = append(clusters, v.targets[i].shown())
+// appendTo appends the present result to a list.
+func (ts targets) appendTo(clusters []api.TargetCluster) []api.TargetCluster {
+	for i := range ts {
+		clusters = append(clusters, ts[i].shown())
 	}
 	return clusters
 }

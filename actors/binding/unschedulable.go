@@ -35,7 +35,7 @@ func (u *unschedulable) deadline(v *view) (first time.Time) {
 		return time.Time{}
 	}
 	for i := range u.waiting {
-		if w := &u.waiting[i]; v.target(messages.ClusterName(w.ClusterName)) != nil {
+		if w := &u.waiting[i]; v.targets.of(messages.ClusterName(w.ClusterName)) != nil {
 			first = actors.Earlier(first, v.sweep(w))
 		}
 	}
@@ -48,8 +48,8 @@ func (v *view) descheduled() bool {
 	return v.settings.EnableDescheduler && v.schedulable() && descheduling.Concerns(&v.spec.Resource, v.spec.Placement)
 }
 
-func (v *view) sweep(w *api.UnschedulableReplicas) time.Time {
-	return descheduling.Sweep(w.Since.Time, v.settings.UnschedulableThreshold, v.settings.DeschedulingInterval)
+func (d *declared) sweep(w *api.UnschedulableReplicas) time.Time {
+	return descheduling.Sweep(w.Since.Time, d.settings.UnschedulableThreshold, d.settings.DeschedulingInterval)
 }
 
 // due takes what has waited for too long on a cluster off what waits, and reports how much that is, and since when. What

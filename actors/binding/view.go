@@ -13,10 +13,6 @@ import (
 // which change nothing.
 type view struct {
 	name messages.BindingName
-	// settings are those of all bindings and must not change.
-	settings *messages.Settings
-
-	workload *messages.Workload
 	// created is false until a policy first claims the resource; managed is set where the scheduler
 	// places it; restoring is set for the instant of a restart, in which all is said again.
 	created, managed, restoring bool
@@ -25,18 +21,26 @@ type view struct {
 	// heard is what the binding was told that most never are.
 	heard heard
 	// targets in the order in which they came: kept ones first.
-	targets []target
+	targets targets
 	copies  copies
 	// handover are the graceful eviction tasks.
 	handover handover
 	// past is what application failovers leave behind; nil: there was none.
 	past *past
-	// affinity is the group that the last scheduling chose, applied its placement; nil: never scheduled.
+	// affinity is the group that the last scheduling chose.
 	affinity string
-	applied  *api.Placement
+	// It comes last because its spec is large: every message looks at what comes before that.
+	declared
+}
 
-	// spec is what the owner, or the binding's own manifest, gives. It comes last because it is large: every message
-	// looks at what is declared before it.
+// declared is what is asked of a binding, as the settings have it: the resource, and what its owner gives it.
+type declared struct {
+	// settings are those of all bindings and must not change.
+	settings *messages.Settings
+	workload *messages.Workload
+	// applied is the placement that the last scheduling carried out; nil: never scheduled.
+	applied *api.Placement
+	// spec is what the owner, or the binding's own manifest, gives.
 	spec api.BindingSpec
 }
 
@@ -51,8 +55,8 @@ const (
 )
 
 // failsOver reports whether the policy has unhealthy applications evicted.
-func (v *view) failsOver() bool {
-	return v.spec.Failover != nil && v.spec.Failover.Application != nil
+func (d *declared) failsOver() bool {
+	return d.spec.Failover != nil && d.spec.Failover.Application != nil
 }
 
 // schedulable reports whether the scheduler places the binding: it is not suspended, and no other
@@ -64,57 +68,57 @@ func (v *view) schedulable() bool {
 }
 
 // hasReplicas reports whether the resource is a workload whose replicas can be divided.
-func (v *view) hasReplicas() bool {
-	if v.workload != nil {
-		return v.workload.HasReplicas
+func (d *declared) hasReplicas() bool {
+	if d.workload != nil {
+		return d.workload.HasReplicas
 	}
-	return len(v.spec.Components) <= 1 && (v.spec.Replicas > 0 || v.spec.ReplicaRequirements != nil)
+	return len(d.spec.Components) <= 1 && (d.spec.Replicas > 0 || d.spec.ReplicaRequirements != nil)
 }
 
 // scaledToZero reports whether the resource is a workload that should run no replicas.
-func (v *view) scaledToZero() bool {
-	return v.hasReplicas() && v.spec.Replicas == 0 && v.set() == nil
+func (d *declared) scaledToZero() bool {
+	return d.hasReplicas() && d.spec.Replicas == 0 && d.set() == nil
 }
 
-func (v *view) priority() int32 {
-	if v.spec.SchedulePriority == nil {
+func (d *declared) priority() int32 {
+	if d.spec.SchedulePriority == nil {
 		return 0
 	}
-	return v.spec.SchedulePriority.Priority
+	return d.spec.SchedulePriority.Priority
 }
 
 // copyPods is how many pods a whole copy runs where replicas are not divided.
-func (v *view) copyPods() int32 {
-	if s := v.set(); s != nil {
+func (d *declared) copyPods() int32 {
+	if s := d.set(); s != nil {
 		return s.Targets.Pods()
 	}
-	return v.spec.Replicas
+	return d.spec.Replicas
 }
 
 // weight is what a share of so many pods counts. A resource without pods counts one.
-func (v *view) weight(pods int32) int32 {
-	if v.hasReplicas() || v.set() != nil {
+func (d *declared) weight(pods int32) int32 {
+	if d.hasReplicas() || d.set() != nil {
 		return pods
 	}
 	return 1
 }
 
 // preserves reports whether copies run on where they are not asked for any more.
-func (v *view) preserves() bool {
-	return v.spec.PreserveResourcesOnDeletion != nil && *v.spec.PreserveResourcesOnDeletion
+func (d *declared) preserves() bool {
+	return d.spec.PreserveResourcesOnDeletion != nil && *d.spec.PreserveResourcesOnDeletion
 }
 
 // revision is the present version of the pod template.
-func (v *view) revision() int32 {
-	if v.workload == nil {
+func (d *declared) revision() int32 {
+	if d.workload == nil {
 		return 0
 	}
-	return v.workload.Revision
+	return d.workload.Revision
 }
 
 // placedAsAsked reports whether the placement that is asked for is the one that was last carried out.
-func (v *view) placedAsAsked() bool {
-	return v.applied == v.spec.Placement || reflect.DeepEqual(v.applied, v.spec.Placement)
+func (d *declared) placedAsAsked() bool {
+	return d.applied == d.spec.Placement || reflect.DeepEqual(d.applied, d.spec.Placement)
 }
 
 // reviseAnswer has one cluster ask again: its copy became unhealthy or healthy, was evicted, or reports
@@ -127,15 +131,15 @@ func (v *view) reviseAnswer(c messages.ClusterName, out *actors.Outbox) {
 
 // set is what the resource runs where it goes whole, for its several components; nil: it is divided, or has
 // no pods. One component of a resource that has replicas is these replicas.
-func (v *view) set() *messages.ComponentSet {
-	n := len(v.spec.Components)
+func (d *declared) set() *messages.ComponentSet {
+	n := len(d.spec.Components)
 	switch {
-	case !v.settings.MultiplePodTemplatesScheduling || n == 0 || n == 1 && v.hasReplicas():
+	case !d.settings.MultiplePodTemplatesScheduling || n == 0 || n == 1 && d.hasReplicas():
 		return nil
-	case v.workload != nil && v.workload.Set != nil:
-		return v.workload.Set
+	case d.workload != nil && d.workload.Set != nil:
+		return d.workload.Set
 	default:
-		return messages.NewComponentSet(v.spec.Components)
+		return messages.NewComponentSet(d.spec.Components)
 	}
 }
 
@@ -150,7 +154,7 @@ func (h *handover) task(c messages.ClusterName) *task {
 }
 
 // ways are Karmada's, as far as the settings have them.
-func (v *view) ways() karmada.Ways { return karmada.Of(v.settings) }
+func (d *declared) ways() karmada.Ways { return karmada.Of(d.settings) }
 
 // owned returns a part to change, new if there was none.
 func owned[T any](part **T) *T {
@@ -160,6 +164,6 @@ func owned[T any](part **T) *T {
 	return *part
 }
 
-func (v *view) duplicated() bool {
-	return !v.spec.Placement.ReplicaScheduling.Divides() || !v.hasReplicas()
+func (d *declared) duplicated() bool {
+	return !d.spec.Placement.ReplicaScheduling.Divides() || !d.hasReplicas()
 }
