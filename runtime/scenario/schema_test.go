@@ -269,12 +269,9 @@ func settingsSchema() node {
 		"description": "Feature gates, as Karmada's flag takes them or as a mapping.",
 		"type":        []string{"string", "object"},
 	}}
-	for _, field := range config.Fields() {
-		meaning := field.Meaning
-		if field.Zero != "" {
-			meaning += " Zero: " + field.Zero
-		}
-		property := node{"description": meaning}
+	comments := config.Comments()
+	for i, field := range config.Fields() {
+		property := node{"description": comments[i]}
 		switch kind := field.Type(); {
 		case len(field.Words) > 0:
 			property["enum"] = field.Words

@@ -78,9 +78,11 @@ func writeFields(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	b.WriteString("| field | values | default | meaning | zero, false or empty | Karmada's flag | cures |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	byDefault := slices.Index(config.Profiles(), config.Default)
-	for _, f := range config.Fields() {
+	comments := config.Comments()
+	for i, f := range config.Fields() {
+		meaning, zero, _ := strings.Cut(comments[i], " Zero: ")
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Name, f.Type(), valuesOf(t, f)[byDefault],
-			f.Meaning, f.Zero, code(f.Flag), strings.Join(f.Cures, ", "))
+			meaning, zero, code(f.Flag), strings.Join(f.Cures, ", "))
 	}
 }
 

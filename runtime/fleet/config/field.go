@@ -18,10 +18,7 @@ import (
 
 // Field describes one field of the settings.
 type Field struct {
-	Name    string
-	Meaning string
-	// Zero is what the zero value means, where that is not plain.
-	Zero string
+	Name string
 	// Flag is the flag of Karmada that the field mirrors, if any.
 	Flag string
 	// Cures lists the faults of Karmada that the field can cure: "K1".
@@ -151,16 +148,15 @@ type bounds struct {
 	holds func(float64) bool
 }
 
-var (
-	notNegative = bounds{"0 or more", func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }}
-	positive    = bounds{"more than 0", func(v float64) bool { return v > 0 && v <= math.MaxFloat64 }}
-	fraction    = bounds{"more than 0, at most 1", func(v float64) bool { return v > 0 && v <= 1 }}
-	share       = bounds{"0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }}
-	// remembered are as many failovers as a binding's history keeps.
-	remembered = bounds{"0 to 16", func(v float64) bool { return v >= 0 && v <= eviction.Remembered }}
-	// seconds are whole seconds that fit a time.Duration.
-	seconds = bounds{"at most 9223372036", func(v float64) bool { return v <= float64(math.MaxInt64/int64(time.Second)) }}
-)
+// ranges are those that a tag can name.
+var ranges = map[string]func(float64) bool{
+	"0 or more":              func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 },
+	"more than 0":            func(v float64) bool { return v > 0 && v <= math.MaxFloat64 },
+	"more than 0, at most 1": func(v float64) bool { return v > 0 && v <= 1 },
+	"0 to 1":                 func(v float64) bool { return v >= 0 && v <= 1 },
+	"0 to 16":                func(v float64) bool { return v >= 0 && v <= eviction.Remembered },             // as a binding's history keeps
+	"at most 9223372036":     func(v float64) bool { return v <= float64(math.MaxInt64/int64(time.Second)) }, // whole seconds that fit a time.Duration
+}
 
 func number(v reflect.Value) (n float64, isNumber bool) {
 	switch {

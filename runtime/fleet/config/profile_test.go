@@ -1,9 +1,6 @@
 package config_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"reflect"
 	"regexp"
 	"strings"
@@ -149,46 +146,20 @@ func TestProfileNames(t *testing.T) {
 	}
 }
 
-// The table is checked against messages.Settings: one row per field, in order, with the flags and the
-// faults that its comments name.
+// A tag that is misspelt would be read as if it were not there.
 func TestFieldsFollowTheSettings(t *testing.T) {
 	fields, settings := config.Fields(), reflect.TypeFor[messages.Settings]()
-	comments := settingsComments(t)
+	comments := config.Comments()
 	require.Len(t, fields, settings.NumField())
+	require.Len(t, comments, settings.NumField())
+	tag := regexp.MustCompile(`^((flag:"--[^"]+"|cures:"K\d+(,K\d+)*"|in:"[^"]+"|words:"[^"]+")( |$))*$`)
 	for i, f := range fields {
-		goName := settings.Field(i).Name
-		require.Equal(t, goName, strings.ToUpper(f.Name[:1])+f.Name[1:])
-		require.NotEmpty(t, f.Meaning, f.Name)
-		for _, fault := range regexp.MustCompile(`K\d+`).FindAllString(comments[goName], -1) {
-			require.Contains(t, f.Cures, fault, f.Name)
-		}
-		if f.Flag != "" && !strings.Contains(comments[goName], "likewise") {
-			flag, _, _ := strings.Cut(f.Flag, " ")
-			require.Contains(t, comments[goName], flag, f.Name)
-		}
-		if settings.Field(i).Type.Kind() == reflect.String {
-			require.NotEmpty(t, f.Words, f.Name)
-		}
+		of := settings.Field(i)
+		require.Equal(t, of.Name, strings.ToUpper(f.Name[:1])+f.Name[1:])
+		require.Regexp(t, `^[A-Z].*\.( Zero: [A-Z].*\.)?$`, comments[i], f.Name)
+		require.Regexp(t, tag, string(of.Tag), f.Name)
+		require.Equal(t, of.Tag.Get("in"), f.Range(), f.Name)
+		require.Equal(t, f.Type() == "duration" || strings.HasSuffix(f.Type(), "number"), f.Range() != "", f.Name)
+		require.Equal(t, of.Type.Kind() == reflect.String, len(f.Words) > 0, f.Name)
 	}
-}
-
-// settingsComments returns the comment of each field of messages.Settings; fields in a row without a
-// comment of their own share the one above.
-func settingsComments(t *testing.T) map[string]string {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../../messages/settings.go", nil, parser.ParseComments)
-	require.NoError(t, err)
-	comments, last := map[string]string{}, ""
-	ast.Inspect(file, func(n ast.Node) bool {
-		if f, ok := n.(*ast.Field); ok {
-			if f.Doc != nil {
-				last = f.Doc.Text()
-			}
-			if len(f.Names) == 1 {
-				comments[f.Names[0].Name] = last
-			}
-		}
-		return true
-	})
-	return comments
 }

@@ -69,8 +69,9 @@ func profile(t *testing.T, name string) messages.Settings {
 
 // ofNodeTier are the settings that concern nodes and pods.
 func ofNodeTier() (names []string) {
-	for _, f := range config.Fields() {
-		if strings.HasPrefix(f.Meaning, "Of the node tier.") {
+	comments := config.Comments()
+	for i, f := range config.Fields() {
+		if strings.HasPrefix(comments[i], "Of the node tier.") {
 			names = append(names, f.Name)
 		}
 	}
