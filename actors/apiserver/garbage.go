@@ -20,7 +20,7 @@ func outOfService(o *corev1.Node) bool {
 
 // strandedBy is why no kubelet ends a pod.
 func (s *Server) strandedBy(p *pod) messages.GarbageCause {
-	if p.node() == "" || s.pods[p.name] != p {
+	if p.node() == "" || p.removed {
 		return ""
 	}
 	switch n := s.nodes[p.node()]; {

@@ -23,8 +23,8 @@ type pod struct {
 	peers *metav1.LabelSelector
 	// request counts the versions of what it asks of the scheduler.
 	request uint64
-	// ended: its kubelet has ended it, and only its finalizers keep it.
-	ended bool
+	// ended: its kubelet has ended it, and only its finalizers keep it. removed: it is not stored any more.
+	ended, removed bool
 	// stranded is what the pod garbage collector was told of it.
 	stranded messages.GarbageCause
 	// budgets are the PodDisruptionBudgets that select it. waitsUnready: its taint eviction, which waits for one, does not while it is not
@@ -304,6 +304,7 @@ func (s *Server) end(p *pod, out *actors.Outbox) {
 
 func (s *Server) removePod(p *pod, out *actors.Outbox) {
 	delete(s.pods, p.name)
+	p.removed = true
 	s.edits.removed(p.name, p.object)
 	s.unprotect(p)
 	if delete(s.bound(p.node()), p.name); len(s.orphans[p.node()]) == 0 {

@@ -12,6 +12,7 @@ import (
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/replay"
+	"leeward/runtime/storm"
 )
 
 // replaying is one replay command: its flags.
@@ -105,6 +106,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return r.atFault(c, err)
 	}
+	defer storm.CollectRarely(storm.MemoryThere())()
 	tasks := r.tasks(scenarios)
 	page, err := createPage(r.html)
 	if err != nil {

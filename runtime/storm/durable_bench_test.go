@@ -33,7 +33,7 @@ func BenchmarkDurable(b *testing.B) {
 }
 
 func benchmarkDurable(b *testing.B, bindings int) {
-	defer collectRarely(Memory{})()
+	defer CollectRarely(Memory{})()
 	before := liveBytes()
 	s, err := New(durableBurst(b, bindings))
 	require.NoError(b, err)

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// garbagePercent lets a storm leave four times as much garbage as lives before it is collected, unless GOGC says
+	// garbagePercent lets a storm, or a replay, leave four times as much garbage as lives before it is collected, unless GOGC says
 	// otherwise: every cycle walks through the whole fleet, which only grows, and takes a tenth of a storm's CPU time.
 	garbagePercent = 400
 	// memoryLimit bounds that for large fleets, unless GOMEMLIMIT does.
@@ -24,8 +24,8 @@ func (c *Config) reserve() {
 	c.HugePages.Reserve(int64(c.workloads()) * perWorkload)
 }
 
-// collectRarely sets when garbage is collected, and returns what sets it back.
-func collectRarely(there Memory) (back func()) {
+// CollectRarely sets when garbage is collected where a whole fleet lives until the end, and returns what sets it back.
+func CollectRarely(there Memory) (back func()) {
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
 	debug.SetGCPercent(percent)
 	if os.Getenv("GOGC") == "" {

@@ -29,7 +29,7 @@ func TestGarbageIsCollectedRarelyUnlessTheEnvironmentSaysWhen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("GOGC", c.gogc)
 			t.Setenv("GOMEMLIMIT", c.gomemlimit)
-			back := collectRarely(Memory{})
+			back := CollectRarely(Memory{})
 			gotPercent, gotMemory := limits()
 			back()
 			require.Equal(t, c.percent, gotPercent)

@@ -70,7 +70,7 @@ func (s *OfNodes) Close() { s.world.Close() }
 // The error is an *Invalid where the outage is at fault.
 func (s *OfNodes) Run(ctx context.Context) (*Report, error) {
 	defer context.AfterFunc(ctx, s.world.Interrupt)()
-	defer collectRarely(s.config.Memory)()
+	defer CollectRarely(s.config.Memory)()
 	victims, err := s.build(ctx)
 	if err == nil {
 		err = s.strike(ctx, victims)

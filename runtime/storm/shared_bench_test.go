@@ -35,7 +35,7 @@ func BenchmarkShared(b *testing.B) {
 }
 
 func benchmarkShared(b *testing.B, bindings int) {
-	defer collectRarely(Memory{})()
+	defer CollectRarely(Memory{})()
 	server := etcdtest.StartDurable(b)
 	s, err := New(durableBurst(b, bindings))
 	require.NoError(b, err)

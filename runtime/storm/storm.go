@@ -178,7 +178,7 @@ func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
 // until then. The error is an *Invalid where the manifests or the outage are at fault.
 func (s *Storm) Run(ctx context.Context) (*Report, error) {
 	defer context.AfterFunc(ctx, s.ground.interrupt)()
-	defer collectRarely(s.config.Memory)()
+	defer CollectRarely(s.config.Memory)()
 	err := s.build(ctx)
 	if err == nil {
 		err = s.strike(ctx)

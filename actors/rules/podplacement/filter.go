@@ -97,9 +97,9 @@ func (f *Fleet) named(s *Shape) []verdict {
 
 // judge returns what a node is to a shape.
 func (p *Planner) judge(s *Shape, v []verdict, slot int32) *verdict {
-	n := &p.fleet.nodes[slot]
-	if v[slot].version != n.version {
-		v[slot] = p.look(s, n)
+	if version := p.fleet.loads[slot].version; v[slot].version != version {
+		v[slot] = p.look(s, &p.fleet.nodes[slot])
+		v[slot].version = version
 	}
 	if c := &v[slot]; c.cause == none && !c.until.IsZero() && !p.now.Before(c.until) {
 		c.cause = over
@@ -112,7 +112,7 @@ var unschedulable = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: 
 
 // look asks the filters that do not depend on what runs on a node.
 func (p *Planner) look(s *Shape, n *node) verdict {
-	v := verdict{version: n.version, like: true}
+	v := verdict{like: true}
 	if s.hasRequired {
 		like, err := s.required.Match(&n.object)
 		v.like = like && err == nil // an error is one of its terms, refused by Shape

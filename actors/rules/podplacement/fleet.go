@@ -1,6 +1,7 @@
 package podplacement
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -24,18 +25,18 @@ type Node struct {
 // node is a node in the Fleet, or the name of one that is gone and still has pods.
 type node struct {
 	name          string
-	hash          uint64
 	object        corev1.Node // name and labels alone, for node affinity
 	taints        []corev1.Taint
 	present       bool
 	unschedulable bool
-	version       uint32 // of everything but what runs there
 
 	more, moreUsed []int64 // extended resources, by column
 }
 
 // load is what a node offers and what of it is in use, apart from the rest of the node: decisions read the loads of hundreds of nodes.
 type load struct {
+	hash              uint64 // of the node's name
+	version           uint32 // of everything but what runs there
 	podsAllowed, pods int64
 	allocatable, used [basic]int64
 	estimated         [2]int64
@@ -45,7 +46,26 @@ type load struct {
 type class struct {
 	namespace string
 	labels    map[string]string
-	on        map[int32]int64 // how many of them are on a node and not terminating, by slot
+	on        places // those that are not terminating
+}
+
+// places are how many pods run on each of some nodes, in the order of slots: a decision walks through them, and few change at a time.
+type places []place
+
+type place struct {
+	slot int32
+	pods int64
+}
+
+// add counts more pods on a node, or fewer. A node with none left is forgotten.
+func (p *places) add(slot int32, pods int64) {
+	i, there := slices.BinarySearchFunc(*p, slot, func(at place, slot int32) int { return cmp.Compare(at.slot, slot) })
+	if !there {
+		*p = slices.Insert(*p, i, place{slot: slot})
+	}
+	if (*p)[i].pods += pods; (*p)[i].pods == 0 {
+		*p = slices.Delete(*p, i, i+1)
+	}
 }
 
 // Fleet holds the nodes of a cluster and what runs on them.
@@ -116,7 +136,7 @@ func (f *Fleet) Put(v *Node) {
 		}
 	}
 	f.versions++
-	n.version = f.versions
+	l.version = f.versions
 	f.freed++
 	f.changes++
 }
@@ -140,13 +160,13 @@ func (f *Fleet) Drop(name string) {
 func (f *Fleet) Bind(name string, s *Shape) {
 	slot := f.slot(name)
 	f.count(slot, s, 1)
-	s.class.on[slot]++
+	s.class.on.add(slot, 1)
 }
 
 // Terminate has a pod on a node no longer count where pods are spread; it keeps what it uses.
 func (f *Fleet) Terminate(name string, s *Shape) {
 	if slot, known := f.slots[name]; known {
-		f.leave(slot, s)
+		s.class.on.add(slot, -1)
 		f.freed++
 		f.changes++
 	}
@@ -160,16 +180,10 @@ func (f *Fleet) Remove(name string, s *Shape, terminating bool) {
 	}
 	f.count(slot, s, -1)
 	if !terminating {
-		f.leave(slot, s)
+		s.class.on.add(slot, -1)
 	}
 	f.freed++
 	f.release(slot)
-}
-
-func (f *Fleet) leave(slot int32, s *Shape) {
-	if s.class.on[slot]--; s.class.on[slot] == 0 {
-		delete(s.class.on, slot)
-	}
 }
 
 // count adds what a pod requests to a node, or takes it away.
@@ -203,14 +217,14 @@ func (f *Fleet) slot(name string) int32 {
 		return slot
 	}
 	f.versions++
-	fresh := node{name: name, hash: draw.Hash(0, name), version: f.versions}
+	fresh, idle := node{name: name}, load{hash: draw.Hash(0, name), version: f.versions}
 	var slot int32
 	if last := len(f.free) - 1; last >= 0 {
 		slot, f.free = f.free[last], f.free[:last]
-		f.nodes[slot], f.loads[slot] = fresh, load{}
+		f.nodes[slot], f.loads[slot] = fresh, idle
 	} else {
 		slot = int32(len(f.nodes))
-		f.nodes, f.loads = append(f.nodes, fresh), append(f.loads, load{})
+		f.nodes, f.loads = append(f.nodes, fresh), append(f.loads, idle)
 	}
 	f.slots[name] = slot
 	return slot
@@ -238,7 +252,7 @@ func (f *Fleet) class(namespace string, set map[string]string) *class {
 	key := Like(namespace, set)
 	c := f.classes[key]
 	if c == nil {
-		c = &class{namespace: namespace, labels: set, on: map[int32]int64{}}
+		c = &class{namespace: namespace, labels: set}
 		f.classes[key] = c
 		f.inside[namespace] = append(f.inside[namespace], c)
 	}

@@ -32,6 +32,8 @@ type Planner struct {
 	slots, timed []int32
 	scores       []int64
 	raw          []float64
+	// bySlot takes the pods of one constraint on each node; all are zero between decisions.
+	bySlot []int64
 }
 
 // NewPlanner returns the planner of a fleet, in place of an earlier one. The seed breaks ties, which kube-scheduler leaves to chance.
@@ -189,12 +191,12 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 		}
 	}
 	p.spreads(s, slots)
-	chosen, tie := 0, draw.Mix(chance^f.nodes[slots[0]].hash)
+	chosen, tie := 0, draw.Mix(chance^f.loads[slots[0]].hash)
 	for i := 1; i < len(slots); i++ {
 		if p.scores[i] < p.scores[chosen] {
 			continue
 		}
-		number := draw.Mix(chance ^ f.nodes[slots[i]].hash)
+		number := draw.Mix(chance ^ f.loads[slots[i]].hash)
 		if p.scores[i] > p.scores[chosen] || number < tie {
 			chosen, tie = i, number
 		}
@@ -262,10 +264,10 @@ func (p *Planner) spreads(s *Shape, slots []int32) {
 	}
 	p.raw = slices.Grow(p.raw[:0], len(slots))[:len(slots)]
 	least, most := math.MaxFloat64, 0.0
-	for i, slot := range slots {
-		p.raw[i] = s.crowd(tallies, weights, slot)
-		if p.raw[i] >= 0 {
-			least, most = min(least, p.raw[i]), max(most, p.raw[i])
+	p.crowds(s, tallies, weights, slots)
+	for _, crowd := range p.raw {
+		if crowd >= 0 {
+			least, most = min(least, crowd), max(most, crowd)
 		}
 	}
 	for i := range slots {
@@ -279,25 +281,37 @@ func (p *Planner) spreads(s *Shape, slots []int32) {
 	}
 }
 
-// crowd says how many pods of the same kind are around a node, -1 where it lacks the label of a constraint that the pod asks for.
-func (s *Shape) crowd(tallies []tally, weights []float64, slot int32) float64 {
-	sum := 0.0
+// lacksLabel is the crowd around a node without the label of a constraint that the pod asks for.
+const lacksLabel = -1
+
+// crowds says how many pods of the same kind are around each of some nodes.
+func (p *Planner) crowds(s *Shape, tallies []tally, weights []float64, slots []int32) {
+	clear(p.raw)
 	for i := range tallies {
 		t := &tallies[i]
-		domain := t.domain(slot)
-		if domain < 0 {
-			if !s.defaults {
-				return -1
+		pods, perNode := t.pods, t.perNode()
+		if perNode {
+			p.bySlot = append(p.bySlot, make([]int64, max(0, len(p.fleet.nodes)-len(p.bySlot)))...)
+			pods = p.bySlot
+			t.count(pods, +1)
+		}
+		for j, slot := range slots {
+			domain := t.domain(slot)
+			switch {
+			case domain < 0 && !s.defaults:
+				p.raw[j] = lacksLabel
+			case domain < 0 || p.raw[j] == lacksLabel:
+			case perNode:
+				p.raw[j] += float64(pods[slot])*weights[i] + float64(t.constraint.most-1)
+			default:
+				p.raw[j] += float64(max(pods[domain], 0))*weights[i] + float64(t.constraint.most-1)
 			}
-			continue
 		}
-		var pods int64
-		if t.perNode() {
-			pods = t.here(slot)
-		} else {
-			pods = max(t.pods[domain], 0)
+		if perNode {
+			t.count(pods, -1)
 		}
-		sum += float64(pods)*weights[i] + float64(t.constraint.most-1)
 	}
-	return math.Round(sum)
+	for j := range p.raw {
+		p.raw[j] = math.Round(p.raw[j])
+	}
 }

@@ -24,7 +24,7 @@ type spread struct {
 
 // topology says in which domain of a topology key each node is.
 type topology struct {
-	of    []int32 // by slot; -1: the node lacks the label
+	of    []int32 // by slot; -1: the node lacks the label, or is not there
 	count int
 }
 
@@ -89,16 +89,17 @@ func (t *tally) takes(domain int32) bool {
 	return max(t.pods[domain], 0)+t.constraint.self-t.least <= t.constraint.most
 }
 
-// here is how many matching pods run on one node.
-func (t *tally) here(slot int32) (n int64) {
+// count adds the matching pods of each node to numbers by slot, sign 1, or takes them off again, -1.
+func (t *tally) count(bySlot []int64, sign int64) {
 	for _, c := range t.classes {
-		n += c.on[slot]
+		for _, at := range c.on {
+			bySlot[at.slot] += sign * at.pods
+		}
 	}
-	return n
 }
 
-// tallies counts for constraints of a shape. Where the domains are nodes and only scores ask, as kube-scheduler does, each node is
-// counted when it is compared. Only nodes count that have the keys of all constraints, and that the policies of a
+// tallies counts for constraints of a shape. Where the domains are nodes and only scores ask, as kube-scheduler does, nodes are
+// counted by who compares them. Only nodes count that have the keys of all constraints, and that the policies of a
 // constraint let in. Constraints by default ask for no key.
 func (f *Fleet) tallies(p *Planner, s *Shape, constraints []spread) []tally {
 	if len(constraints) == 0 {
@@ -132,9 +133,9 @@ func (f *Fleet) tallies(p *Planner, s *Shape, constraints []spread) []tally {
 			}
 		}
 		for _, c := range t.classes {
-			for slot, n := range c.on { // order-free: sums
-				if domain := t.domain(slot); domain >= 0 && f.nodes[slot].present && f.lets(p, s, v, tallies, t, slot) {
-					t.pods[domain] += n
+			for _, at := range c.on {
+				if domain := t.domain(at.slot); domain >= 0 && f.lets(p, s, v, tallies, t, at.slot) {
+					t.pods[domain] += at.pods
 				}
 			}
 		}

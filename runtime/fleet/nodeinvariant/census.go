@@ -19,6 +19,14 @@ type census struct {
 	owners map[messages.OwnerName]*owner
 	// pending are the pods that wait for a node.
 	pending map[*pod]bool
+	// template is what was found last of what a pod uses.
+	template template
+}
+
+// template is what pods use that share their containers, as those of one template do.
+type template struct {
+	containers *corev1.Container
+	uses       []use
 }
 
 // node is a node, also one that is gone while pods are bound to it.
@@ -264,7 +272,7 @@ func (m *Monitor) move(p *pod, on *node) {
 	uses := []use(nil)
 	if on != nil && p.object != nil && !finished(p.object) {
 		if uses = p.uses; p.on != on || uses == nil {
-			uses = usesOf(p.object)
+			uses = m.census.template.usesOf(p.object)
 		}
 	}
 	if p.on == on && len(p.uses) == len(uses) {
@@ -291,7 +299,18 @@ func (n *node) take(uses []use, by int64) {
 // onePod is what a pod uses that asks for nothing.
 var onePod = []use{{corev1.ResourcePods, 1000}}
 
-// usesOf is what a pod uses of its node.
+// usesOf is what a pod uses of its node. It is found again where the pod before it had other containers.
+func (t *template) usesOf(o *corev1.Pod) []use {
+	s := &o.Spec
+	if len(s.Containers) == 0 || len(s.InitContainers) > 0 || len(s.Overhead) > 0 || s.Resources != nil {
+		return usesOf(o)
+	}
+	if t.containers != &s.Containers[0] {
+		*t = template{containers: &s.Containers[0], uses: usesOf(o)}
+	}
+	return t.uses
+}
+
 func usesOf(o *corev1.Pod) []use {
 	if asksForNothing(&o.Spec) {
 		return onePod
