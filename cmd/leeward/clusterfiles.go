@@ -63,7 +63,7 @@ func readCluster(files []string) (*clusterFiles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
 	}
-	return &clusterFiles{run.Objects, settings}, nil
+	return &clusterFiles{run.All(), settings}, nil
 }
 
 // Get returns one object.

@@ -65,7 +65,7 @@ func Encode(r *replay.Run) ([]byte, error) {
 		Events:       make([]json.RawMessage, len(r.Events)),
 		Compared:     documentsOf(r.Compared),
 		Assumed:      r.Assumed,
-		Objects:      append([]api.Object{}, r.Objects...),
+		Objects:      append([]api.Object{}, r.All()...),
 	}
 	for i := range r.Events {
 		event, err := journal.AppendJSON(nil, r.Start, &r.Events[i])

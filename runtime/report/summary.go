@@ -35,7 +35,7 @@ func (s *Summary) Add(r *replay.Run) error {
 		s.failed = r
 	}
 	lean := *r
-	lean.Events, lean.Objects = nil, nil
+	lean.Events, lean.Objects, lean.Tier = nil, nil, nil
 	s.seeds = append(s.seeds, lean)
 	s.total.add(r)
 	return nil

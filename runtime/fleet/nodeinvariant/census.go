@@ -254,8 +254,8 @@ func (m *Monitor) countPod(p *pod) {
 	o := p.object
 	var on *node
 	if o.Spec.NodeName != "" {
-		if on = m.census.nodes[messages.NodeName(o.Spec.NodeName)]; on == nil {
-			on = m.touch(messages.NodeName(o.Spec.NodeName))
+		if on = p.on; on == nil || string(on.name) != o.Spec.NodeName {
+			on = m.nodeOf(messages.NodeName(o.Spec.NodeName))
 		}
 	}
 	m.move(p, on)
@@ -265,6 +265,14 @@ func (m *Monitor) countPod(p *pod) {
 	} else {
 		delete(m.census.pending, p)
 	}
+}
+
+// nodeOf is the node of a pod. One that no fact named yet is looked at.
+func (m *Monitor) nodeOf(name messages.NodeName) *node {
+	if n := m.census.nodes[name]; n != nil {
+		return n
+	}
+	return m.touch(name)
 }
 
 // move has a pod use a node, or none.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,25 +100,40 @@ func (r *replay) stopKubelet(name messages.NodeName, a *scenario.Outage) error {
 	return nil
 }
 
-// nodesAndPods are the objects of a tier in the order of their names, none where there is no tier.
-func nodesAndPods(tier *nodetier.Tier) (all []api.Object) {
-	if tier == nil {
-		return nil
-	}
+// nodesAndPods keeps the objects of a tier as they are: they are never changed. It returns what copies them in the order of their names.
+// Of a large cluster to copy them takes longer than to look for them, and most runs are not asked.
+func nodesAndPods(tier *nodetier.Tier) func() []api.Object {
+	var nodes []*corev1.Node
 	for _, name := range tier.Nodes() {
-		o := *tier.Node(name)
-		o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
-		all = append(all, &o)
+		nodes = append(nodes, tier.Node(name))
 	}
-	for _, name := range tier.Pods() {
-		o := *tier.Pod(name)
-		o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-		all = append(all, &o)
+	var pods []*corev1.Pod
+	for p := range tier.EachPod {
+		pods = append(pods, p)
 	}
+	var budgets []*policyv1.PodDisruptionBudget
 	for _, name := range tier.Budgets() {
-		o := *tier.Budget(name)
-		o.TypeMeta = metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"}
-		all = append(all, &o)
+		budgets = append(budgets, tier.Budget(name))
 	}
-	return all
+	return func() (all []api.Object) {
+		for _, n := range nodes {
+			o := *n
+			o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
+			all = append(all, &o)
+		}
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+			return cmp.Compare(messages.NamePod(a.Namespace, a.Name), messages.NamePod(b.Namespace, b.Name))
+		})
+		for _, p := range pods {
+			o := *p
+			o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+			all = append(all, &o)
+		}
+		for _, b := range budgets {
+			o := *b
+			o.TypeMeta = metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"}
+			all = append(all, &o)
+		}
+		return all
+	}
 }

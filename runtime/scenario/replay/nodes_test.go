@@ -167,7 +167,7 @@ func TestARunTellsItsNodesAndPods(t *testing.T) {
 	run, err := replay.Play(nodesOf(t, "  timeline: [{at: 10s, cordon: {node: n1}}]\n"), replay.Options{Seed: 1})
 	require.NoError(t, err)
 	kinds := map[string]int{}
-	for _, o := range run.Objects {
+	for _, o := range run.All() {
 		kinds[o.GetObjectKind().GroupVersionKind().Kind]++
 		if n, is := o.(*corev1.Node); is {
 			require.Equal(t, n.Name == "n1", n.Spec.Unschedulable)

@@ -258,7 +258,10 @@ func (r *replay) report(profile string, seed uint64) *Run {
 	run := &Run{
 		Name: r.scenario.Name, Description: r.scenario.Description, File: r.scenario.File, Line: r.scenario.Line,
 		Seed: seed, Profile: profile, Start: r.start, Passed: true,
-		Events: r.world.Journal().Entries(), Objects: append(r.world.Store().Objects(), nodesAndPods(r.world.Nodes())...),
+		Events: r.world.Journal().Entries(), Objects: r.world.Store().Objects(),
+	}
+	if tier := r.world.Nodes(); tier != nil {
+		run.Tier = nodesAndPods(tier)
 	}
 	for _, e := range r.checker.Finish(r.end) {
 		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})

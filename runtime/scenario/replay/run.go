@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"time"
 
 	"leeward/messages/api"
@@ -22,8 +23,10 @@ type Run struct {
 	Passed       bool
 	Expectations []ExpectationResult
 	Events       []journal.Entry
-	// Objects are all there are in the end, in the store's order.
+	// Objects are all that the store has in the end, in its order. Tier returns the nodes and pods of a cluster then, in the order of their
+	// names, copied for who asks; nil: there are none.
 	Objects []api.Object
+	Tier    func() []api.Object
 	// Compared says of a recording how the replay compares with it, in order of time; nil: it is none.
 	Compared []Comparison
 	// Assumed says of a recording what its control plane is taken to have run with, a line each; none: it says so itself.
@@ -65,6 +68,14 @@ func (e *ExpectationResult) Place(r *Run) (file string, line int) {
 func (r *Run) Expect(e ExpectationResult) {
 	r.Expectations = append(r.Expectations, e)
 	r.Passed = r.Passed && e.Passed
+}
+
+// All returns all objects that there are in the end.
+func (r *Run) All() []api.Object {
+	if r.Tier == nil {
+		return r.Objects
+	}
+	return append(slices.Clip(r.Objects), r.Tier()...)
 }
 
 // SameScenario reports whether two runs are of one scenario.

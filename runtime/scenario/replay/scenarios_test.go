@@ -114,8 +114,9 @@ func TestOneSeedIsOneHistory(t *testing.T) {
 // the resourceVersion.
 func end(t *testing.T, run *replay.Run) []string {
 	t.Helper()
-	state := make([]string, len(run.Objects))
-	for i, o := range run.Objects {
+	objects := run.All()
+	state := make([]string, len(objects))
+	for i, o := range objects {
 		c := api.Copy(o)
 		c.SetResourceVersion("")
 		text, err := json.Marshal(c)

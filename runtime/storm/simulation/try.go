@@ -126,7 +126,7 @@ func repeats(s *scenario.Scenario, first *replay.Run, tamper func() world.Tamper
 
 // endings says in what two runs end differently; empty: in nothing. What is equal in memory need not be written down.
 func endings(a, b *replay.Run) string {
-	if slices.EqualFunc(a.Objects, b.Objects, alike) {
+	if slices.EqualFunc(a.All(), b.All(), alike) {
 		return ""
 	}
 	return compare(ended(a), ended(b))
@@ -146,8 +146,9 @@ func alike(a, b api.Object) bool {
 // ended are the objects in the end, a line each. Which of an instant's changes came first shows in nothing but
 // the resourceVersion.
 func ended(r *replay.Run) []string {
-	lines := make([]string, len(r.Objects))
-	for i, o := range r.Objects {
+	objects := r.All()
+	lines := make([]string, len(objects))
+	for i, o := range objects {
 		o = api.Copy(o)
 		o.SetResourceVersion("")
 		lines[i] = line(o)
