@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,10 +35,12 @@ type assessing struct {
 	startup spanFlag
 	pairs   bool
 	failOn  []string
-	jobs    countFlag
-	output  wordFlag
-	by      string
-	html    string
+	// conditions are what failOn says.
+	conditions []failCondition
+	jobs       countFlag
+	output     wordFlag
+	by         string
+	html       string
 }
 
 func assessCommand() *cobra.Command {
@@ -59,13 +62,14 @@ ignored. A directory means all *.yaml, *.yml and *.json files below it. Where a 
 take to start, --startup does. What all clusters have in common, such as the only region, is not failed.
 
 Exit codes:
-  0  no contingency that --fail-on names leaves workloads unavailable or unschedulable
+  0  no contingency does what --fail-on names: without a condition, leave workloads unavailable or unschedulable
   1  one does
   2  a manifest, a scenario or the command line is invalid
   3  an internal error, or a file that cannot be read`,
 		Example: `  leeward assess -f docs/examples/fleet.yaml
   leeward assess -f docs/examples/fleet.yaml -o wide           # every contingency and workload
   leeward assess -f docs/examples/fleet.yaml --fail-on cluster # in CI: any single cluster may be lost
+  leeward assess -f docs/examples/fleet.yaml --fail-on any:down # no workload may be without a replica, even for a while
   leeward assess -f docs/examples/fleet.yaml --kind network --pairs --fail-on pair -o json
   leeward assess -f docs/examples/fleet.yaml --html assessment.html # a heat map, with details
   kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward assess -f dump.yaml --profile karmada`,
@@ -81,7 +85,7 @@ Exit codes:
 	f.Var(&a.kind, "kind", "what fails: power (copies die), network (the cluster is silent) or apiserver")
 	f.Var(&a.startup, "startup", "virtual time that a copy takes to become healthy, where a scenario does not say it")
 	f.BoolVar(&a.pairs, "pairs", false, "fail every two clusters, regions, zones and providers, too")
-	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 if such a loss leaves workloads unavailable: "+strings.Join(failWords(), ", "))
+	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 if such a loss leaves workloads unavailable or unschedulable ("+strings.Join(failWords(), ", ")+"), or with :down or :overflow does that, too")
 	f.Var(&a.jobs, "jobs", "contingencies that run at the same time")
 	f.StringVar(&a.by, "by", assess.ByNamespace, "what the page and -o json group workloads by: namespace, or the key of a label of theirs, such as tier")
 	f.StringVar(&a.html, "html", "", "file to write a page to, with a heat map and the details of each contingency")
@@ -136,6 +140,8 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 	switch {
 	case errors.As(err, &wrong):
 		return invalid(fmt.Errorf("%s: %w", strings.Join(a.files, ", "), err))
+	case errors.Is(err, context.Canceled):
+		return &exitcode.Exit{Code: exitFailed, Err: errors.New("leeward: interrupted: nothing was assessed to its end")}
 	case err != nil:
 		return internal(err)
 	}
@@ -159,13 +165,16 @@ func (a *assessing) check() error {
 	if len(a.files) == 0 {
 		return errors.New("name files with -f: manifests, a dump or a scenario")
 	}
-	for _, word := range a.failOn {
-		if !slices.Contains(failWords(), word) {
-			return fmt.Errorf("--fail-on %q: must be one of %s", word, strings.Join(failWords(), ", "))
+	a.conditions = nil
+	for _, text := range a.failOn {
+		f, err := parseFailOn(text)
+		if err != nil {
+			return err
 		}
-	}
-	if slices.Contains(a.failOn, failPair) && !a.pairs {
-		return errors.New("--fail-on pair needs --pairs")
+		if f.word == failPair && !a.pairs {
+			return errors.New("--fail-on pair needs --pairs")
+		}
+		a.conditions = append(a.conditions, f)
 	}
 	_, problems := config.Resolve(a.profile, a.set)
 	return errors.Join(problems...)
@@ -230,31 +239,64 @@ func (a *assessing) write(stdout io.Writer, result *assess.Assessment) error {
 	return out.Flush()
 }
 
-// verdict fails the command where a contingency that --fail-on names hurts.
+// verdict fails the command where a contingency does what --fail-on names.
 func (a *assessing) verdict(result *assess.Assessment) error {
 	var hurt []string
 	for _, o := range result.Contingencies {
-		if o.Hurts() && slices.ContainsFunc(a.failOn, func(word string) bool { return named(word, o) }) {
+		if slices.ContainsFunc(a.conditions, func(f failCondition) bool { return f.met(o) }) {
 			hurt = append(hurt, o.Name)
 		}
 	}
 	if len(hurt) == 0 {
 		return nil
 	}
-	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf(
-		"leeward: --fail-on %s: %s would leave workloads unavailable or unschedulable; the worst: %s",
-		strings.Join(a.failOn, ","), losses(len(hurt)), hurt[0])}
+	return &exitcode.Exit{Code: exitFailed, Err: fmt.Errorf("leeward: --fail-on %s: predicted of %s; the worst: %s", strings.Join(a.failOn, ","), losses(len(hurt)), hurt[0])}
 }
 
-// named reports whether a word of --fail-on names a contingency.
-func named(word string, o *assess.Outcome) bool {
-	switch word {
-	case failAny:
-		return true
-	case failPair:
-		return o.Pair()
+// failCondition is what --fail-on asks for: which contingencies must not do what to a workload.
+type failCondition struct{ word, what string }
+
+// What a contingency must not do.
+const (
+	failUnavailable = "unavailable"
+	failDown        = "down"
+	failOverflow    = "overflow"
+)
+
+var failWhat = []string{failUnavailable, failDown, failOverflow}
+
+// parseFailOn reads "cluster", "any single cluster" or "cluster:down".
+func parseFailOn(text string) (failCondition, error) {
+	word, what, named := strings.Cut(strings.TrimPrefix(text, "any single "), ":")
+	if !named {
+		what = failUnavailable
 	}
-	return word == o.Kind && !o.Pair()
+	if !slices.Contains(failWords(), word) || !slices.Contains(failWhat, what) {
+		return failCondition{}, fmt.Errorf("--fail-on %q: must be one of %s, with :%s or nothing behind it", text, strings.Join(failWords(), ", "), strings.Join(failWhat, ", :"))
+	}
+	return failCondition{word, what}, nil
+}
+
+// met reports whether a contingency does what the condition names.
+func (f failCondition) met(o *assess.Outcome) bool {
+	switch f.word {
+	case failAny:
+	case failPair:
+		if !o.Pair() {
+			return false
+		}
+	default:
+		if f.word != o.Kind || o.Pair() {
+			return false
+		}
+	}
+	switch f.what {
+	case failDown:
+		return o.Down > 0
+	case failOverflow:
+		return len(o.Overflows) > 0
+	}
+	return o.Hurts()
 }
 
 func losses(n int) string {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	"leeward/runtime/scenario/assess"
 )
 
 // weak is a fleet with weaknesses, from the folder of the repository.
@@ -105,7 +107,10 @@ func TestAssessExitsByWhatItIsToFailOn(t *testing.T) {
 	}{
 		{0, "-f " + weak, ""},
 		{0, "-f " + weak + " --fail-on zone", ""},
-		{1, "-f " + weak + " --fail-on cluster", "--fail-on cluster: 1 loss would leave workloads unavailable or unschedulable; the worst: cluster us-1"},
+		{1, "-f " + weak + " --fail-on cluster", "--fail-on cluster: predicted of 1 loss; the worst: cluster us-1"},
+		{1, "-f " + weak + " --fail-on cluster:down", "--fail-on cluster:down: predicted of 2 losses; the worst: cluster us-1"},
+		{0, "-f " + weak + " --fail-on any:overflow", ""},
+		{2, "-f " + weak + " --fail-on cluster:gone", `--fail-on "cluster:gone": must be one of cluster,`},
 		{1, "-f " + weak + " --fail-on zone,any", "the worst: region eu"},
 		{1, "-f " + weak + " --pairs --fail-on pair", "--fail-on pair: "},
 		{2, "-f " + weak + " --fail-on pair", "--fail-on pair needs --pairs"},
@@ -118,6 +123,30 @@ func TestAssessExitsByWhatItIsToFailOn(t *testing.T) {
 		_, log := assessedAs(t, c.code, strings.Fields(c.args)...)
 		require.Contains(t, log, c.says, c.args)
 	}
+}
+
+func TestWhatAssessFailsOnMayBeSaidInFull(t *testing.T) {
+	f, err := parseFailOn("any single region:overflow")
+	require.NoError(t, err)
+	require.Equal(t, failCondition{"region", failOverflow}, f)
+	o := &assess.Outcome{Overflows: make([]assess.Overflow, 1)}
+	o.Kind, o.Of = "region", []string{"eu"}
+	require.True(t, f.met(o))
+	o.Of = []string{"eu", "us"}
+	require.False(t, f.met(o), "it is a pair")
+	require.False(t, failCondition{failPair, failDown}.met(o))
+	require.True(t, failCondition{failAny, failOverflow}.met(o))
+}
+
+func FuzzFailOn(f *testing.F) {
+	f.Add("any single cluster:down")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := parseFailOn(text)
+		if err == nil {
+			require.Contains(t, failWords(), c.word)
+			require.Contains(t, failWhat, c.what)
+		}
+	})
 }
 
 func TestAssessmentsInYAMLAreThoseInJSON(t *testing.T) {

@@ -200,6 +200,8 @@ func cell(x int, o *assess.Outcome, g *assess.Share) heatCell {
 		c.Class, end = "lost", fmt.Sprintf("%d unavailable in the end", g.Unavailable)
 	case g.Lowest >= 1:
 		c.Class = "kept"
+	case g.Lowest >= 0.9:
+		c.Class = "slight"
 	case g.Lowest >= 0.5:
 		c.Class = "dips"
 	default:

@@ -56,6 +56,7 @@ func TestAnAssessmentIsOnePage(t *testing.T) {
 	require.Len(t, d.all("g.dips"), 1)
 	require.Len(t, d.all("g.kept"), 1)
 	require.Len(t, d.all("g.sinks"), 1)
+	require.Equal(t, "slight", cell(0, &assess.Outcome{}, &assess.Share{Lowest: 0.9}).Class)
 	require.Contains(t, d.texts(".cell > title")[1], "predicted: losing region eu, shop: 2 workloads hit, lowest availability 10 %, 1 unavailable in the end")
 	require.Len(t, d.all("details.run"), 2, "each contingency can be opened")
 	require.Contains(t, strings.Join(d.texts("td"), "|"), "unschedulable|no capacity")

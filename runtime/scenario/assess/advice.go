@@ -211,8 +211,11 @@ func (v *advisor) capacity(o *Outcome) {
 		lacks = append(lacks, quantity(what, o.lacking[what])+" "+string(what))
 	}
 	text := ""
-	if len(o.fullest) > 0 {
-		text = "; full: " + listed(o.fullest)
+	switch {
+	case len(o.fullest) == 1:
+		text = ": " + o.fullest[0] + " full"
+	case len(o.fullest) > 1:
+		text = ": " + o.fullest[0] + " full first, then " + listed(o.fullest[1:])
 	}
 	at.evidence("losing %s leaves %s too little%s", o.Name, strings.Join(lacks, ", "), text)
 }

@@ -79,7 +79,7 @@ func TestTooLittleCapacityIsTold(t *testing.T) {
 	require.Equal(t, Count{1, 14}, o.Unavailable)
 	require.Nil(t, o.AvailableAfter)
 	require.Equal(t, a.Contingencies[0], o, "it is the worst")
-	require.Contains(t, text, "losing region eu leaves 14 cpu too little; full: us-1")
+	require.Contains(t, text, "losing region eu leaves 14 cpu too little: us-1 full")
 	require.Contains(t, text, "predicted:   shop/web-deployment  14 replicas, unschedulable: ")
 }
 

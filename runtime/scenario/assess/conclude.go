@@ -39,6 +39,7 @@ func (r *run) conclude(s *store.Store) *Outcome {
 	o.Overflows = r.overflows(after, r.failed)
 	if len(o.lacking) > 0 {
 		o.fullest, o.tight = r.fullest(after, o.lacking, r.failed)
+		slices.SortStableFunc(o.fullest, func(a, b string) int { return cmp.Compare(r.turn(a), r.turn(b)) })
 	}
 	r.shares()
 	return o

@@ -100,6 +100,7 @@ type run struct {
 	refused map[messages.BindingName]refusal
 	blocked map[messages.BindingName]string
 	stays   map[messages.ClusterName]string
+	fill
 }
 
 // refusal is why no cluster can take replicas.
@@ -118,6 +119,7 @@ func (f *fleet) begin(c *Contingency) *run {
 		evicted: map[messages.BindingName]bool{}, rescued: map[messages.BindingName]bool{}, refused: map[messages.BindingName]refusal{},
 		blocked: map[messages.BindingName]string{}, stays: map[messages.ClusterName]string{},
 	}
+	r.fill = newFill(f)
 	for _, name := range c.Clusters {
 		r.failed[messages.ClusterName(name)] = true
 	}
@@ -166,6 +168,9 @@ func (r *run) hear(at time.Time, f messages.Fact) {
 		r.refuse(f.Binding, f.Reason, f.Message, f.Missing)
 	case *messages.Scheduled:
 		delete(r.refused, f.Binding)
+		if i, known := r.index[f.Binding]; known {
+			r.takes(&r.workloads[i], f.Clusters)
+		}
 	case *messages.WorkloadsStay:
 		r.stays[f.Cluster] = f.Reason
 	case *messages.GovernorChanged:

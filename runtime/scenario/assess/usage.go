@@ -95,6 +95,16 @@ func (f *fleet) overflows(after usage, failed map[messages.ClusterName]bool) (al
 // full is the part of a cluster's capacity from which it counts as full.
 const full = 0.9
 
+// isFull reports whether a cluster of which so much is requested is full of a resource.
+func isFull(c *api.Cluster, what corev1.ResourceName, requested int64) bool {
+	has, others := capacityOf(c)
+	allocatable, known := has[what]
+	if q, is := others[what]; is {
+		requested += api.Units(what, q)
+	}
+	return known && float64(requested) >= full*float64(api.Units(what, allocatable))
+}
+
 // fullest are the surviving clusters that are full, in order, and the lacking resources of which they are; all that are lacking
 // where none is full.
 func (f *fleet) fullest(after usage, lacking usageOf, failed map[messages.ClusterName]bool) (names []string, tight []corev1.ResourceName) {
@@ -103,15 +113,7 @@ func (f *fleet) fullest(after usage, lacking usageOf, failed map[messages.Cluste
 		if failed[messages.ClusterName(c.Name)] {
 			continue
 		}
-		has, others := capacityOf(c)
-		of := slices.DeleteFunc(slices.Clone(all), func(what corev1.ResourceName) bool {
-			allocatable, known := has[what]
-			taken := after[c.Name][what]
-			if q, is := others[what]; is {
-				taken += api.Units(what, q)
-			}
-			return !known || float64(taken) < full*float64(api.Units(what, allocatable))
-		})
+		of := slices.DeleteFunc(slices.Clone(all), func(what corev1.ResourceName) bool { return !isFull(c, what, after[c.Name][what]) })
 		if len(of) > 0 {
 			names = append(names, c.Name)
 			tight = append(tight, of...)
