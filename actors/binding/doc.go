@@ -5,12 +5,13 @@
 // A binding is made of parts. A part owns its state, records facts, and says what must follow; it never calls the
 // Binding. What parts read of one another they read through view. In reading order, each using those before it:
 //
-// view is the resource, its settings and the clusters that run it, and the questions that several parts ask of them.
+// view is what all parts may read, and the questions that several of them ask. Within it, declared is what is asked of the binding: the
+// resource, what its owner gives it and the settings.
 //
 // targets are the clusters of the present placement; copies is what each member was told to run and what it reports of it,
 // and which clusters may be told nothing while dispatching is suspended.
 //
-// pace bounds application failovers: how many in a window, and which clusters cool down. blocked is why an eviction that is
+// past is what application failovers leave behind; pace bounds them by it: how many in a window, and which clusters cool down. blocked is why an eviction that is
 // due may not start yet. state is what a copy leaves behind for the next one (stateful failover).
 //
 // countdown is when a target must be evicted, for its taints, tolerations or health: one for each target, its deadline

@@ -1,5 +1,11 @@
 // Package cluster is the machine of one member cluster: it decides the cluster's taints, from its
 // conditions, from the verdicts of the ClusterTaintPolicies, and from what people ask for.
+//
+// It is made of parts, each with its own state: conditions are what the cluster reports, and what of it policies do not see
+// yet; lease, probes and observation whether it answers; judging how far the policies are; taintList the taints and who put them
+// there, and revision a change of them in the making; previews what policies that only report would do; drain how far it is
+// emptied; subscribers the bindings that hear of all that. The Cluster decides in which order they hear of a message, and has the
+// one alarm.
 package cluster
 
 import (

@@ -14,30 +14,26 @@ import (
 var cordoned = corev1.Taint{Key: api.TaintUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
 func cordonCommand() *cobra.Command {
-	e := newEditing()
-	c := &cobra.Command{
+	return cordoning(&cobra.Command{
 		Use:     "cordon [clusters|nodes] NAME...",
 		Short:   "Keep new workloads off clusters, or new pods off nodes",
 		Long:    "Keep new workloads off clusters at a running daemon or a Karmada API server, or new pods off nodes at a Kubernetes API server.\nWhat runs there remains.\n\n" + editExitCodes,
 		Example: "  leeward cordon clusters member2\n  leeward cordon clusters -l region=eu --dry-run=server\n  leeward cordon nodes worker-3",
-		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "cordoned", cordon) },
-	}
-	e.add(c)
-	e.addChoice(c)
-	e.addFiles(c)
-	c.ValidArgsFunction = e.offerClusters(false)
-	return c
+	}, "cordoned", cordon)
 }
 
 func uncordonCommand() *cobra.Command {
-	e := newEditing()
-	c := &cobra.Command{
+	return cordoning(&cobra.Command{
 		Use:     "uncordon [clusters|nodes] NAME...",
 		Short:   "Allow new workloads on clusters, or new pods on nodes, again",
 		Long:    "Allow new workloads on clusters, or new pods on nodes, again: ends a cordon, and of a cluster a drain.\n\n" + editExitCodes,
 		Example: "  leeward uncordon clusters member2\n  leeward uncordon nodes worker-3",
-		RunE:    func(c *cobra.Command, args []string) error { return e.cordon(c, args, "uncordoned", uncordon) },
-	}
+	}, "uncordoned", uncordon)
+}
+
+func cordoning(c *cobra.Command, done string, edit func(api.Object) map[string]any) *cobra.Command {
+	e := newEditing()
+	c.RunE = func(c *cobra.Command, args []string) error { return e.cordon(c, args, done, edit) }
 	e.add(c)
 	e.addChoice(c)
 	e.addFiles(c)
