@@ -3,6 +3,8 @@ package messages
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"leeward/messages/api"
 )
 
@@ -17,6 +19,22 @@ type MemberBehaviour struct {
 	StartupMax time.Duration
 	// Health is what the member reports of every copy once started.
 	Health api.ResourceHealth
+	// ByPods is set where pods on nodes run the copies: how many are ready PodsCounted says, and how long they start up is theirs.
+	ByPods bool
+}
+
+// MemberNodes are the nodes of a simulated member cluster, on which pods run its copies, and how their kubelets behave; those that are not
+// named have the zero value.
+type MemberNodes struct {
+	Nodes    []*corev1.Node
+	Kubelets map[NodeName]KubeletBehaviour
+}
+
+// PodsCounted says how many pods of a copy are ready, and how many no node can take. From: ingress, of a cluster that has nodes.
+// To: member.
+type PodsCounted struct {
+	Binding              BindingName
+	Ready, Unschedulable int32
 }
 
 // MemberConfigured sets a simulated member's behaviour. From: ingress. To: member.
@@ -91,13 +109,15 @@ const (
 	OutageNetwork OutageKind = "network"
 	// OutageAPIServer: the copies serve on, and the agent reports Ready=False: it neither sees nor changes copies.
 	OutageAPIServer OutageKind = "apiserver"
+	// OutageAgent: no node is ready that could run the agent, which is silent. The copies are what their pods are.
+	OutageAgent OutageKind = "agent"
 )
 
 // Outages are the outages that a cluster has at one time.
-type Outages struct{ Power, Network, APIServer bool }
+type Outages struct{ Power, Network, APIServer, Agent bool }
 
 // Silent reports whether the agent of a cluster with these outages neither hears nor reports anything.
-func (o Outages) Silent() bool { return o.Power || o.Network }
+func (o Outages) Silent() bool { return o.Power || o.Network || o.Agent }
 
 // Unseen reports whether nothing is heard of the copies of a cluster with these outages, and nothing gets through to them.
 func (o Outages) Unseen() bool { return o.Silent() || o.APIServer }
@@ -154,6 +174,7 @@ type EngineRestarted struct {
 	Gone time.Time
 }
 
+func (*PodsCounted) toMember()            {}
 func (*ClusterDismissed) toMember()       {}
 func (*EngineRestarted) toMember()        {}
 func (*ReportsDisturbed) toMember()       {}

@@ -258,6 +258,14 @@ func (s *Server) Pod(name messages.PodName) *corev1.Pod {
 	return nil
 }
 
+// OwnerOf returns what keeps a pod up, empty for nothing; false: there is no such pod.
+func (s *Server) OwnerOf(name messages.PodName) (messages.OwnerName, bool) {
+	if p := s.pods[name]; p != nil {
+		return p.owner, true
+	}
+	return "", false
+}
+
 // EachPod yields all pods in any order, with what keeps each up, empty for nothing. They must not be changed.
 func (s *Server) EachPod(yield func(*corev1.Pod, messages.OwnerName) bool) {
 	for _, p := range s.pods { // order-free: the caller's concern

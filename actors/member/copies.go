@@ -18,6 +18,8 @@ type copyState struct {
 	up              bool
 	// available is how many of them were last recorded to serve users.
 	available int32
+	// pending counts the pods that no node can take, of a copy that is run by pods.
+	pending int32
 	// asks is set from when the copy was to be removed unseen until the engine answers what is to become of it.
 	asks bool
 	// revision of the pod template is to run; serving is the one that the ready replicas run.
@@ -128,6 +130,10 @@ func (m *Member) find(now time.Time, c *copyState, found *messages.CopyFound, ou
 // awaitStartup makes a copy's replicas serve once their start-up time is over. Until then the last
 // report holds, as it does with a real cluster, whose status comes only when something changed.
 func (m *Member) awaitStartup(now time.Time, c *copyState, out *actors.Outbox) {
+	if m.behaviour.ByPods {
+		m.report(c, out)
+		return
+	}
 	d := m.startup(c)
 	if d <= 0 {
 		m.serves(c, out)
@@ -191,16 +197,17 @@ func (m *Member) report(c *copyState, out *actors.Outbox) {
 	r := &messages.CopyReported{
 		Cluster: m.cluster, Health: m.health(c), Ready: c.ready, Revision: c.serving, Status: m.statuses[c.binding], ForPlacement: c.served, Kept: c.asks,
 	}
-	if r.Health != api.Healthy {
+	if r.Health != api.Healthy && !m.behaviour.ByPods {
 		r.Ready = 0
 	}
+	r.Unschedulable, r.Full = c.pending, c.pending > 0
 	m.squeeze(r, c)
 	m.reportOf(c.binding, r, out)
 }
 
 // startAll starts all copies again, if there is power.
 func (m *Member) startAll(now time.Time, out *actors.Outbox) {
-	if m.outages.Power {
+	if m.outages.Power || m.behaviour.ByPods {
 		return
 	}
 	for c := range m.copies.all() {
@@ -215,7 +222,7 @@ func (m *Member) startAll(now time.Time, out *actors.Outbox) {
 // health is what the member reports: a copy that never served is Unhealthy; a behaviour that names no
 // health means Healthy.
 func (m *Member) health(c *copyState) api.ResourceHealth {
-	if !c.up {
+	if !c.up || m.behaviour.ByPods && c.ready < c.replicas {
 		return api.Unhealthy
 	}
 	if h, ok := m.forced[c.binding]; ok {

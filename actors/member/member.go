@@ -74,6 +74,8 @@ func (m *Member) Receive(now time.Time, msg messages.ToMember, out *actors.Outbo
 		m.statusForced(msg, out)
 	case *messages.SchedulableReplicasSet:
 		m.schedulableReplicasSet(msg, out)
+	case *messages.PodsCounted:
+		m.podsCounted(msg, out)
 	case *messages.OutagesSet:
 		m.outagesSet(now, msg, out)
 	case *messages.ClusterDismissed:

@@ -40,7 +40,7 @@ func (m *Member) outagesSet(now time.Time, s *messages.OutagesSet, out *actors.O
 	}
 	if before.Unseen() && !m.outages.Unseen() {
 		m.sayAgain(out)
-		if !returned { // else all copies have reported
+		if !returned || m.behaviour.ByPods { // else all copies have reported
 			m.reportAll(out)
 		}
 		m.catchUp(now, out)
@@ -51,7 +51,9 @@ func (m *Member) outagesSet(now time.Time, s *messages.OutagesSet, out *actors.O
 func (m *Member) powerLost(out *actors.Outbox) {
 	var dead []*copyState
 	for c := range m.copies.all() {
-		c.up, c.ready, c.servesAt = false, 0, time.Time{}
+		if !m.behaviour.ByPods {
+			c.up, c.ready, c.servesAt = false, 0, time.Time{}
+		}
 		dead = append(dead, c)
 	}
 	slices.SortFunc(dead, func(a, b *copyState) int { return cmp.Compare(a.binding, b.binding) })
@@ -102,6 +104,9 @@ func (m *Member) serve(c *copyState, available int32, outage messages.OutageKind
 // available is how many replicas of a copy serve users: the ready ones that there is capacity for, unless the application is
 // unhealthy. A health that is Unknown takes nothing from users.
 func (m *Member) available(c *copyState) int32 {
+	if m.behaviour.ByPods {
+		return m.availablePods(c)
+	}
 	if m.health(c) == api.Unhealthy {
 		return 0
 	}

@@ -93,6 +93,7 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 		return nil
 	}
 	r.members = map[messages.ClusterName]messages.MemberBehaviour{}
+	r.memberNodes = map[messages.ClusterName]*messages.MemberNodes{}
 	r.kubelets = map[messages.NodeName]messages.KubeletBehaviour{}
 	r.duration = spec.Duration.orElse(0)
 	if spec.Duration != nil && r.duration == 0 {
@@ -124,7 +125,8 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 		Expect:      r.expectations(spec.Expect),
 		Objects:     r.objects,
 		Members:     r.members,
-		OfNodes:     len(r.cast.nodes.all) > 0,
+		OfNodes:     len(r.cast.nodes.all) > 0 && len(r.memberNodes) == 0,
+		MemberNodes: r.memberNodes,
 		Kubelets:    r.kubelets,
 	}
 }

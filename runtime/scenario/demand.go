@@ -29,12 +29,18 @@ type demand struct {
 	asked
 	// daemons is how many pods a DaemonSet has: one for each node that is defined.
 	daemons int64
+	// times is how many clusters may run what is asked for; zero: one.
+	times int64
 }
 
 // boundNodes reports what a scenario of nodes must not have: clusters, actions of fleets, and too many nodes or pods.
 func (r *reader) boundNodes(timeline []Step) {
 	if len(r.cast.nodes.all) == 0 {
 		r.problemOf(timeline, ofNodes)
+		return
+	}
+	if len(r.memberNodes) > 0 {
+		r.boundMembers(timeline)
 		return
 	}
 	if len(r.cast.clusters.all) > 0 {
@@ -57,6 +63,40 @@ func (r *reader) boundNodes(timeline []Step) {
 	}
 	r.problemOf(timeline, func(a Action) error {
 		if err := ofFleets(a); err != nil {
+			return err
+		}
+		return d.step(a)
+	})
+}
+
+// boundMembers reports what a fleet whose clusters have nodes must not have: nodes of no cluster, what goes with one cluster's nodes alone, and
+// too many pods, where every cluster runs all replicas of every workload.
+func (r *reader) boundMembers(timeline []Step) {
+	clusters := int64(len(r.memberNodes))
+	d := &demand{most: map[api.Key]asked{}, daemons: int64(len(r.cast.nodes.all)), times: clusters}
+	for _, doc := range r.objects {
+		_, isNode := doc.Object.(*corev1.Node)
+		_, isPod := doc.Object.(*corev1.Pod)
+		err := d.add(doc.Object)
+		if isNode || isPod {
+			err = errors.New("is of no cluster: a fleet whose clusters have nodes has no others")
+		}
+		if err != nil {
+			r.problems = append(r.problems, &manifest.Problem{
+				File: doc.Place.File, Line: doc.Line(""), Object: doc.Place.Object, Field: doc.Place.Field, Message: err.Error(),
+			})
+			return
+		}
+	}
+	r.problemOf(timeline, func(a Action) error {
+		if reboot, is := a.(*RebootNodes); is {
+			for _, c := range reboot.Clusters {
+				if r.memberNodes[c] != nil {
+					return fmt.Errorf("rebootNodes is for clusters without nodes: end an outage of the nodes of %s", c)
+				}
+			}
+		}
+		if err := ofNodes(a); err != nil {
 			return err
 		}
 		return d.step(a)
@@ -129,6 +169,7 @@ func (d *demand) add(o api.Object) error { return d.ask(api.KeyOf(o), d.of(o)) }
 
 // ask adds what one object asks for now. Error: that is too much.
 func (d *demand) ask(key api.Key, now asked) error {
+	now.pods *= max(1, d.times)
 	before := d.most[key]
 	most := asked{nodes: max(before.nodes, now.nodes), pods: max(before.pods, now.pods)}
 	d.most[key] = most

@@ -90,6 +90,8 @@ type fleetEntry struct {
 	Health string `json:"health" schema:"Healthy|Unhealthy|Unknown"`
 	// Conditions at the start, in addition to or in place of Ready and CompleteAPIEnablements, both True; an empty status removes one.
 	Conditions conditions `json:"conditions"`
+	// Nodes of the cluster, on which pods run its copies: steps and expectations name them "cluster/node". They say what the cluster offers. Default: it has no nodes, and runs whatever it has capacity for.
+	Nodes []nodeEntry `json:"nodes"`
 	// Push: the control plane applies resources. Pull: an agent does. Default Push.
 	SyncMode string `json:"syncMode" schema:"Push|Pull"`
 }

@@ -127,6 +127,66 @@ func (r *reader) enlist(path, name string, entry *fleetEntry) {
 	r.members[messages.ClusterName(name)] = behaviour
 	r.objects = append(r.objects, doc)
 	r.cast.join(cluster, 0)
+	r.enlistNodes(path, cluster, entry)
+}
+
+// enlistNodes adds the nodes of one cluster. What they offer is what the cluster does.
+func (r *reader) enlistNodes(path string, cluster *api.Cluster, entry *fleetEntry) {
+	if len(entry.Nodes) == 0 {
+		return
+	}
+	for _, given := range []struct {
+		field   string
+		written bool
+	}{{"capacity", entry.Capacity != nil}, {"allocated", entry.Allocated != nil}, {"startup", entry.Startup != nil}} {
+		if given.written {
+			r.bad(path+"."+given.field, "is said by the nodes of the cluster")
+		}
+	}
+	name := messages.ClusterName(cluster.Name)
+	of := &messages.MemberNodes{Kubelets: map[messages.NodeName]messages.KubeletBehaviour{}}
+	for i := range entry.Nodes {
+		r.enlistMemberNodes(fmt.Sprintf("%s.nodes[%d]", path, i), cluster, &entry.Nodes[i], of)
+	}
+	r.memberNodes[name] = of
+	behaviour := r.members[name]
+	behaviour.ByPods = true
+	r.members[name] = behaviour
+	cluster.Status.ResourceSummary = &api.ResourceSummary{Allocatable: corev1.ResourceList{}, Allocated: corev1.ResourceList{}}
+}
+
+// enlistMemberNodes adds the nodes that one entry makes, in the region of their cluster unless they say another.
+func (r *reader) enlistMemberNodes(path string, cluster *api.Cluster, entry *nodeEntry, of *messages.MemberNodes) {
+	names, err := ExpandBraces(entry.Name)
+	if err != nil {
+		r.cast.incomplete = true
+		r.bad(path+".name", "%q %v", entry.Name, err)
+	}
+	if len(r.cast.nodes.all)+len(names) > mostNodes {
+		r.bad(path, "makes more than %d nodes", mostNodes)
+		return
+	}
+	for _, name := range names {
+		full := cluster.Name + "/" + name
+		if r.cast.nodes.byName[full] != nil {
+			r.bad(path+".name", "node %q is defined already", full)
+			continue
+		}
+		node := entry.node(name)
+		if node.Labels[corev1.LabelTopologyRegion] == "" && cluster.Spec.Region != "" {
+			node.Labels[corev1.LabelTopologyRegion] = cluster.Spec.Region
+		}
+		if problems := admission.Validate(node, nil, &messages.Settings{}); len(problems) > 0 {
+			r.bad(path, "%v", problems.ToAggregate())
+		}
+		of.Nodes = append(of.Nodes, node)
+		if k := entry.kubelet(); k != (messages.KubeletBehaviour{}) {
+			of.Kubelets[messages.NodeName(name)] = k
+		}
+		l := locatedNode(node, 0)
+		l.name = full
+		r.cast.nodes.join(l)
+	}
 }
 
 func (e *fleetEntry) behaviour() messages.MemberBehaviour {

@@ -62,7 +62,7 @@ func (r *reader) ended(s Step) (Step, bool) {
 	case *Refuse:
 		lasts, s.Action = a.For, &Refuse{Request: a.Request}
 	case *Crash:
-		if len(r.cast.nodes.all) > 0 {
+		if len(r.cast.nodes.all) > 0 && len(r.memberNodes) == 0 {
 			lasts, s.Action = a.For, &Restart{}
 		}
 	}

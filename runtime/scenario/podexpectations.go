@@ -48,12 +48,20 @@ func (c *cast) makesPod(pod messages.PodName) bool {
 }
 
 func (r *reader) pod(path string, w *podExpectation) *expect.Pod {
+	cluster, name := "", w.Name
+	if len(r.memberNodes) > 0 {
+		cluster, name, _ = strings.Cut(w.Name, "/")
+		if r.memberNodes[messages.ClusterName(cluster)] == nil {
+			r.bad(path+".name", "want CLUSTER/POD or CLUSTER/NAMESPACE/POD, of a cluster that has nodes")
+		}
+		cluster += "/"
+	}
 	p := &expect.Pod{
-		Name: podNamed(w.Name), Absent: w.Present != nil && !*w.Present, Phase: corev1.PodPhase(w.Phase),
+		Name: messages.PodName(cluster) + podNamed(name), Absent: w.Present != nil && !*w.Present, Phase: corev1.PodPhase(w.Phase),
 		Ready: w.Ready, Evicted: w.Evicted, Terminating: w.Terminating, Unschedulable: w.Unschedulable,
 	}
 	r.oneOf(path+".phase", w.Phase, "Pending", "Running", "Succeeded", "Failed", "Unknown")
-	if !r.cast.incomplete && !r.cast.makesPod(p.Name) {
+	if !r.cast.incomplete && !r.cast.makesPod(podNamed(name)) {
 		r.bad(path+".name", "there is no pod %q, and nothing that would make it", w.Name)
 	}
 	if w.Node != nil {

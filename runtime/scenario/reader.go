@@ -26,6 +26,8 @@ type reader struct {
 
 	objects []manifest.Document
 	members map[messages.ClusterName]messages.MemberBehaviour
+	// memberNodes are the nodes of clusters that have some.
+	memberNodes map[messages.ClusterName]*messages.MemberNodes
 	// kubelets are those that do not start pods immediately.
 	kubelets map[messages.NodeName]messages.KubeletBehaviour
 	cast     cast

@@ -36,6 +36,8 @@ type Scenario struct {
 	Members map[messages.ClusterName]messages.MemberBehaviour
 	// OfNodes is set where the scenario is about the nodes and pods of one Kubernetes cluster, not about a fleet.
 	OfNodes bool
+	// MemberNodes are the nodes of the clusters of a fleet that have some.
+	MemberNodes map[messages.ClusterName]*messages.MemberNodes
 	// Kubelets says how the simulated kubelets of nodes behave; those that it does not name have the zero value.
 	Kubelets map[messages.NodeName]messages.KubeletBehaviour
 	// Timeline is sorted by time, then as written.

@@ -57,7 +57,7 @@ func atATime(j *batchv1.JobSpec) int32 {
 // containers add up, init containers count where they need more, sidecars and overhead on top.
 func ofPod(s *corev1.PodSpec) *api.ReplicaRequirements {
 	r := &api.ReplicaRequirements{NodeClaim: nodeClaim(s), PriorityClassName: s.PriorityClassName}
-	if requests := requestsOf(s); len(requests) > 0 {
+	if requests := RequestsOf(s); len(requests) > 0 {
 		r.ResourceRequest = requests
 	}
 	if r.NodeClaim == nil && r.ResourceRequest == nil && r.PriorityClassName == "" {
@@ -66,8 +66,8 @@ func ofPod(s *corev1.PodSpec) *api.ReplicaRequirements {
 	return r
 }
 
-// requestsOf returns the requests of a pod: those of its container, as they are, where it is nothing else.
-func requestsOf(s *corev1.PodSpec) corev1.ResourceList {
+// RequestsOf returns the requests of a pod: those of its container, as they are, where it is nothing else.
+func RequestsOf(s *corev1.PodSpec) corev1.ResourceList {
 	if len(s.Containers) == 1 && len(s.InitContainers) == 0 && len(s.Overhead) == 0 && s.Resources == nil {
 		return s.Containers[0].Resources.Requests
 	}

@@ -86,6 +86,7 @@ func (t teller) silent(f *messages.HeartbeatStopped) Phrase {
 func (t teller) outage(f *messages.OutageBegan) Phrase {
 	effects := map[messages.OutageKind]string{
 		messages.OutagePower: "copies die; agent silent", messages.OutageNetwork: "copies keep serving; agent silent",
+		messages.OutageAgent:     "no node is ready that could run the agent; agent silent",
 		messages.OutageAPIServer: "copies keep serving; the agent reports Ready=False",
 	}
 	return warning("outage", joined(" ", string(f.Outage), t.until(f.Until)), effects[f.Outage])

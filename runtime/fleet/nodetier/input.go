@@ -255,6 +255,11 @@ func (t *Tier) Node(name messages.NodeName) *corev1.Node { return t.server.Node(
 // Pod is a pod as it is stored, nil if there is none. It must not be changed.
 func (t *Tier) Pod(name messages.PodName) *corev1.Pod { return t.server.Pod(name) }
 
+// OwnerOf is what keeps a pod up, empty for nothing; false: there is no such pod.
+func (t *Tier) OwnerOf(name messages.PodName) (messages.OwnerName, bool) {
+	return t.server.OwnerOf(name)
+}
+
 // Budget is a PodDisruptionBudget as it is stored, nil if there is none. It must not be changed.
 func (t *Tier) Budget(name messages.PodBudgetName) *policyv1.PodDisruptionBudget {
 	return t.server.Budget(name)

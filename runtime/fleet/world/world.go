@@ -67,6 +67,10 @@ type Config struct {
 	Nodes bool
 	// Kubelets says how kubelets behave; those that it does not name have the zero value.
 	Kubelets map[messages.NodeName]messages.KubeletBehaviour
+	// MemberNodes are the nodes of simulated members that have some. HearNodes hears each fact of theirs under the names that it has within
+	// its cluster; zero: there is no listener.
+	MemberNodes map[messages.ClusterName]*messages.MemberNodes
+	HearNodes   func(c messages.ClusterName, at time.Time, f messages.Fact)
 	// Agents is set where clusters are real: machines stand for their agents in place of simulated members.
 	Agents bool
 	// Watched marks each turn, for a watchdog; Quarantined are machines that are not run, as in kernel.Config.
@@ -102,6 +106,8 @@ type World struct {
 	ending map[messages.BindingName]api.Object
 	// nodes are the nodes and pods of one cluster; nil: there are none.
 	nodes *nodetier.Tier
+	// members are the nodes and pods of simulated members that have some.
+	members map[messages.ClusterName]*memberTier
 	// down is set while the engine is gone, and went is when it last did; unanswered is what was asked of it then.
 	down       bool
 	went       time.Time
@@ -117,7 +123,7 @@ func New(c Config) *World {
 		config: c, settings: &c.Settings, now: c.Start,
 		store: store.New(c.Seed), journal: journal.New(c.Start), offers: newOffers(),
 		answers: map[messages.BindingName]answer{}, dependants: map[messages.BindingName][]messages.BindingName{},
-		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{},
+		orders: newOrders(), needs: needs{}, workloads: map[messages.BindingName]*messages.Workload{}, ending: map[messages.BindingName]api.Object{}, members: map[messages.ClusterName]*memberTier{},
 	}
 	if c.Nodes && c.MaxPerInstant == 0 {
 		c.MaxPerInstant = mostPerInstant
@@ -138,7 +144,12 @@ func New(c Config) *World {
 }
 
 // Close ends all actors.
-func (w *World) Close() { w.kernel.Close() }
+func (w *World) Close() {
+	w.kernel.Close()
+	for _, m := range w.members { // order-free: each for itself
+		m.kernel.Close()
+	}
+}
 
 // Store returns the objects as they stand.
 func (w *World) Store() *store.Store { return w.store }
@@ -179,6 +190,7 @@ func (w *World) Next() (time.Time, bool) {
 	if !w.down {
 		next = actors.Earlier(next, w.nextExpiry())
 	}
+	next = actors.Earlier(next, w.nextOfMembers())
 	return next, !next.IsZero()
 }
 
@@ -199,8 +211,14 @@ func (w *World) EachDue(ctx context.Context, end time.Time, settle func(time.Tim
 // do at it.
 func (w *World) Settle(now time.Time) error {
 	w.Enter(now)
-	if err := w.kernel.RunInstant(now); err != nil {
-		return fmt.Errorf("run the instant %s: %w", now.Sub(w.config.Start), err)
+	for again := true; again; {
+		err := w.kernel.RunInstant(now)
+		if err == nil {
+			again, err = w.settleMembers(now)
+		}
+		if err != nil {
+			return fmt.Errorf("run the instant %s: %w", now.Sub(w.config.Start), err)
+		}
 	}
 	if w.nodes != nil {
 		w.nodes.Settled()
@@ -232,6 +250,9 @@ func (w *World) record(at time.Time, from messages.Address, f messages.Fact) {
 		w.journal.Append(at, from, f)
 	}
 	w.noteAnswer(f)
+	if len(w.members) > 0 {
+		w.noteCopy(f)
+	}
 	if w.nodes != nil {
 		w.nodes.Record(f)
 	}
@@ -315,6 +336,7 @@ func (w *World) spawnMember(name messages.ClusterName) {
 		return
 	}
 	spawn[messages.ToMember](w, memberAt(name), member.New(name, *w.settings, w.config.Seed))
+	w.buildNodes(name)
 	if b, known := w.config.Members[name]; known {
 		w.kernel.Post(memberAt(name), &messages.MemberConfigured{Behaviour: b})
 	}

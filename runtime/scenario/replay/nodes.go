@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -27,22 +28,22 @@ func (r *replay) onNodes(a scenario.Action, nodes []messages.NodeName) error {
 		}
 	}
 	for _, name := range nodes {
-		n := r.world.Nodes().Node(name)
-		if n == nil {
-			return fmt.Errorf("there is no node %s any more", name)
-		}
-		if err := r.onNode(a, n); err != nil {
+		if err := r.onNode(a, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *replay) onNode(a scenario.Action, n *corev1.Node) error {
-	tier, name := r.world.Nodes(), messages.NodeName(n.Name)
+// onNode does it with one, which has the name that a scenario gives it.
+func (r *replay) onNode(a scenario.Action, full messages.NodeName) error {
+	tier, name := r.tierOf(full)
+	if tier == nil || tier.Node(name) == nil {
+		return fmt.Errorf("there is no node %s any more", full)
+	}
 	switch a := a.(type) {
 	case *scenario.Condition:
-		return tier.Report(name, reported(n, a))
+		return tier.Report(name, reported(tier.Node(name), a))
 	case *scenario.Taint:
 		return tier.Edit(&messages.EditNode{Node: name, Taint: a.Changes.Add, Untaint: a.Changes.Remove, By: user})
 	case *scenario.Cordon:
@@ -53,7 +54,7 @@ func (r *replay) onNode(a scenario.Action, n *corev1.Node) error {
 	case *scenario.Label:
 		return tier.Edit(labelEdit(name, a.Labels))
 	case *scenario.Outage:
-		return r.stopKubelet(name, a)
+		return r.stopKubelet(full, a)
 	default:
 		panic(fmt.Sprintf("replay: %T is not for nodes", a))
 	}
@@ -85,17 +86,27 @@ func labelEdit(name messages.NodeName, labels map[string]*string) *messages.Edit
 	return m
 }
 
+// tierOf is where a node is, with its name there: in a fleet its name has the cluster in front.
+func (r *replay) tierOf(full messages.NodeName) (tier *nodetier.Tier, name messages.NodeName) {
+	if tier := r.world.Nodes(); tier != nil {
+		return tier, full
+	}
+	cluster, local, _ := strings.Cut(string(full), "/")
+	return r.world.NodesOf(messages.ClusterName(cluster)), messages.NodeName(local)
+}
+
 // stopKubelet begins an outage of a node, or ends one: it lasts until the last of those that overlap is over.
-func (r *replay) stopKubelet(name messages.NodeName, a *scenario.Outage) error {
-	before := r.stopped[name]
+func (r *replay) stopKubelet(full messages.NodeName, a *scenario.Outage) error {
+	tier, name := r.tierOf(full)
+	before := r.stopped[full]
 	if a.Over {
-		if r.stopped[name]--; before == 1 {
-			return r.world.Nodes().Start(name)
+		if r.stopped[full]--; before == 1 {
+			return tier.Start(name)
 		}
 		return nil
 	}
-	if r.stopped[name]++; before == 0 {
-		return r.world.Nodes().Stop(name)
+	if r.stopped[full]++; before == 0 {
+		return tier.Stop(name)
 	}
 	return nil
 }

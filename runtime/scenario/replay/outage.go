@@ -23,6 +23,7 @@ func (r *replay) outage(a *scenario.Outage) {
 		before := r.outagesOf(c)
 		r.outages[outageOf{c, a.Kind}] += by
 		r.noteOutage(c, a)
+		r.powerOfNodes(c, a)
 		if now := r.outagesOf(c); now != before {
 			r.monitor.Reaches(r.world.Now(), c, !now.Unseen())
 			r.world.TellMember(c, &messages.OutagesSet{Outages: now})
@@ -36,6 +37,7 @@ func (r *replay) outagesOf(c messages.ClusterName) messages.Outages {
 		Power:     r.outages[outageOf{c, messages.OutagePower}] > 0,
 		Network:   r.outages[outageOf{c, messages.OutageNetwork}] > 0,
 		APIServer: r.outages[outageOf{c, messages.OutageAPIServer}] > 0,
+		Agent:     r.outages[outageOf{c, messages.OutageAgent}] > 0,
 	}
 }
 

@@ -64,10 +64,14 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	if s.OfNodes { // which need one lane
 		c.Nodes, c.Kubelets, c.Lanes, c.Order = true, s.Kubelets, 1, kernel.Seeded
 	}
+	r := &replay{}
+	if len(s.MemberNodes) > 0 {
+		c.MemberNodes, c.HearNodes, c.Lanes, c.Order = s.MemberNodes, r.hearNodes, 1, kernel.Seeded
+	}
 	if c.Lanes <= 1 && s.Began == nil {
 		c.Reported = monitor.Reported
 	}
-	r := &replay{
+	*r = replay{
 		scenario: s,
 		start:    start,
 		world:    world.New(c),
@@ -77,11 +81,16 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 		outages:   map[outageOf]int{},
 		disturbed: map[messages.ClusterName]bool{},
 		stopped:   map[messages.NodeName]int{},
+		members:   map[messages.ClusterName]*memberWatch{},
+		settings:  &settings,
 	}
 	defer r.world.Close()
 	if s.OfNodes {
 		r.checker.OfNodes(r.world.Nodes())
 		r.nodes = nodeinvariant.New(&settings, r.world.Nodes())
+	}
+	if len(s.MemberNodes) > 0 {
+		r.checker.OfNodes(memberObjects{r.world})
 	}
 	if err := r.run(o.Until); err != nil {
 		return nil, err
@@ -108,6 +117,9 @@ type replay struct {
 	monitor *invariant.Monitor
 	// nodes watches over nodes and pods; nil: there are none.
 	nodes *nodeinvariant.Monitor
+	// members watch over the nodes and pods of member clusters that have some; settings are those at the start.
+	members  map[messages.ClusterName]*memberWatch
+	settings *messages.Settings
 	// step is the next step of the timeline; seen counts the facts that were judged, watched those of which the
 	// invariants were asked; end is how far the run got.
 	step    int
@@ -234,8 +246,10 @@ func (r *replay) instant(at time.Time) error {
 
 // settle lets all that there is to do at this instant happen, and has the invariants asked.
 func (r *replay) settle() error {
-	if err := r.world.Settle(r.world.Now()); err != nil {
-		return err
+	for again := true; again; again = r.silenceAgents() {
+		if err := r.world.Settle(r.world.Now()); err != nil {
+			return err
+		}
 	}
 	r.watch()
 	return nil
@@ -252,6 +266,7 @@ func (r *replay) watch() {
 	if r.nodes != nil {
 		r.nodes.Settled(r.world.Now(), news)
 	}
+	r.watchMembers()
 }
 
 func (r *replay) report(profile string, seed uint64) *Run {
@@ -279,11 +294,17 @@ func (r *replay) report(profile string, seed uint64) *Run {
 
 // reportNodes tells which invariants of nodes and pods did not hold.
 func (r *replay) reportNodes(run *Run) {
-	if r.nodes == nil {
-		return
+	monitors := []*nodeinvariant.Monitor{r.nodes}
+	for _, name := range r.world.MembersWithNodes() {
+		monitors = append(monitors, r.members[name].monitor)
 	}
-	r.nodes.Settled(r.end, nil)
-	for _, v := range r.nodes.Violations() {
-		run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+	for _, m := range monitors {
+		if m == nil {
+			continue
+		}
+		m.Settled(r.end, nil)
+		for _, v := range m.Violations() {
+			run.Expect(ExpectationResult{Text: InvariantPrefix + string(v.Invariant), At: v.At.Sub(r.start).Seconds(), Reason: v.String()})
+		}
 	}
 }
