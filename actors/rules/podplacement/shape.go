@@ -131,6 +131,9 @@ func (f *Fleet) Shape(p *Pod) (*Shape, error) {
 			if err != nil {
 				return nil, fmt.Errorf("selector of the owner: %w", err)
 			}
+			if len(s.soft) > 0 { // the selector is the same
+				compiled.counts = s.soft[0].counts
+			}
 			s.soft = append(s.soft, compiled)
 		}
 		s.defaults = true
@@ -214,7 +217,7 @@ func compile(c *corev1.TopologySpreadConstraint, own map[string]string) (spread,
 			selector = selector.Add(same...)
 		}
 	}
-	s.selector = selector
+	s.counts = &counted{selector: selector}
 	if selector.Matches(labels.Set(own)) {
 		s.self = 1
 	}

@@ -16,10 +16,14 @@ type spread struct {
 	soft           bool  // ScheduleAnyway
 	ignoreAffinity bool
 	honorTaints    bool
-	selector       labels.Selector
+	counts         *counted
+}
 
-	matches []*class // the classes that it counts, of the first so many of the namespace
-	seen    int
+// counted are the classes that a selector matches, of the first so many of the namespace.
+type counted struct {
+	selector labels.Selector
+	classes  []*class
+	seen     int
 }
 
 // topology says in which domain of a topology key each node is.
@@ -58,13 +62,13 @@ func (f *Fleet) topology(key string) *topology {
 
 // counted returns the classes that a constraint counts.
 func (f *Fleet) counted(s *Shape, c *spread) []*class {
-	inside := f.inside[s.class.namespace]
-	for ; c.seen < len(inside); c.seen++ {
-		if c.selector.Matches(labels.Set(inside[c.seen].labels)) {
-			c.matches = append(c.matches, inside[c.seen])
+	inside, counts := f.inside[s.class.namespace], c.counts
+	for ; counts.seen < len(inside); counts.seen++ {
+		if counts.selector.Matches(labels.Set(inside[counts.seen].labels)) {
+			counts.classes = append(counts.classes, inside[counts.seen])
 		}
 	}
-	return c.matches
+	return counts.classes
 }
 
 // tally is how many matching pods each domain of one constraint has.

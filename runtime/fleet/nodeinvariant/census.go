@@ -19,11 +19,11 @@ type census struct {
 	owners map[messages.OwnerName]*owner
 	// pending are the pods that wait for a node.
 	pending map[*pod]bool
-	// template is what was found last of what a pod uses.
-	template template
+	// templates are, by owner, what was found last of what its pods use.
+	templates map[messages.OwnerName]template
 }
 
-// template is what pods use that share their containers, as those of one template do.
+// template is what pods use that share their containers, as those of one owner do.
 type template struct {
 	containers *corev1.Container
 	uses       []use
@@ -73,6 +73,7 @@ type owner struct {
 func newCensus() census {
 	return census{
 		nodes: map[messages.NodeName]*node{}, pods: map[messages.PodName]*pod{}, owners: map[messages.OwnerName]*owner{}, pending: map[*pod]bool{},
+		templates: map[messages.OwnerName]template{},
 	}
 }
 
@@ -140,6 +141,7 @@ func (m *Monitor) heard(now time.Time, f messages.Fact) {
 		}
 	case *messages.PodCreated:
 		m.created(f)
+		return
 	case *messages.ObjectApplied:
 		m.applied(f.Object)
 	case *messages.ObjectDeleted:
@@ -280,7 +282,7 @@ func (m *Monitor) move(p *pod, on *node) {
 	uses := []use(nil)
 	if on != nil && p.object != nil && !finished(p.object) {
 		if uses = p.uses; p.on != on || uses == nil {
-			uses = m.census.template.usesOf(p.object)
+			uses = m.census.usesOf(p)
 		}
 	}
 	if p.on == on && len(p.uses) == len(uses) {
@@ -307,14 +309,16 @@ func (n *node) take(uses []use, by int64) {
 // onePod is what a pod uses that asks for nothing.
 var onePod = []use{{corev1.ResourcePods, 1000}}
 
-// usesOf is what a pod uses of its node. It is found again where the pod before it had other containers.
-func (t *template) usesOf(o *corev1.Pod) []use {
-	s := &o.Spec
-	if len(s.Containers) == 0 || len(s.InitContainers) > 0 || len(s.Overhead) > 0 || s.Resources != nil {
-		return usesOf(o)
+// usesOf is what a pod uses of its node, found once for the pods of an owner that share their containers.
+func (c *census) usesOf(p *pod) []use {
+	s := &p.object.Spec
+	if p.owner == "" || len(s.Containers) == 0 || len(s.InitContainers) > 0 || len(s.Overhead) > 0 || s.Resources != nil {
+		return usesOf(p.object)
 	}
+	t := c.templates[p.owner]
 	if t.containers != &s.Containers[0] {
-		*t = template{containers: &s.Containers[0], uses: usesOf(o)}
+		t = template{containers: &s.Containers[0], uses: usesOf(p.object)}
+		c.templates[p.owner] = t
 	}
 	return t.uses
 }
