@@ -147,6 +147,11 @@ func (v *advisor) trouble(o *Outcome, t *Trouble) {
 
 // unschedulable advises on a workload that no cluster could take: its placement is too narrow, or capacity is.
 func (v *advisor) unschedulable(o *Outcome, t *Trouble, w *workload) {
+	if strings.HasPrefix(t.Reason, "quota ") {
+		at := v.note("raise the quota, or lower what workloads request", place{}, o, t.Workload)
+		at.evidence("losing %s: %s: %d unschedulable: %s", o.Name, t.Workload, t.Missing, t.Reason)
+		return
+	}
 	if short(t.Reason) {
 		return // capacity says it for all
 	}
@@ -187,7 +192,7 @@ func (v *advisor) concentrated(o *Outcome, w *workload) {
 
 // short reports whether a reason is about capacity.
 func short(reason string) bool {
-	for _, word := range []string{"capacity", "replicas", "resource", "quota"} {
+	for _, word := range []string{"capacity", "replicas", "resource"} {
 		if strings.Contains(strings.ToLower(reason), word) {
 			return true
 		}

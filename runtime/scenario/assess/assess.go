@@ -28,6 +28,8 @@ const (
 	Horizon = 24 * time.Hour
 	// lead is how long the fleet runs undisturbed before anything fails, so that nothing of its beginning is still due.
 	lead = time.Hour
+	// rest is how long before the end of lead nothing may be evicted, or the fleet is not at rest.
+	rest = 15 * time.Minute
 )
 
 // ByNamespace is the word for groups by namespace.
@@ -80,6 +82,10 @@ type fleet struct {
 	index map[messages.BindingName]int
 	// unhealthy are the copies that are not healthy before any failure.
 	unhealthy []copyHealth
+	// moving are the workloads that are evicted within rest before any failure.
+	moving map[messages.BindingName]bool
+	// evicting are the old copies during handovers: bindings do not start them again.
+	evicting []copyHealth
 	// groups are those of workloads.
 	groups []string
 	// before is how much of each cluster is requested.
@@ -91,6 +97,8 @@ type copyHealth struct {
 	binding messages.BindingName
 	cluster messages.ClusterName
 	health  api.ResourceHealth
+	// replicas of the copy, of which so many are ready; of one that evicting names.
+	replicas, ready int32
 }
 
 // workload is one binding as it is before any failure.
@@ -147,7 +155,12 @@ func settle(ctx context.Context, c *Config) (*fleet, string, error) {
 		return nil, "", &Invalid{err}
 	}
 	f := &fleet{settings: settings, seed: c.Seed, outage: c.Outage, members: c.members(), now: start.Add(lead)}
-	w := world.New(world.Config{Settings: settings, Seed: c.Seed, Start: start, Members: f.members, Hear: func(time.Time, messages.Fact) {}})
+	f.moving = map[messages.BindingName]bool{}
+	w := world.New(world.Config{Settings: settings, Seed: c.Seed, Start: start, Members: f.members, Hear: func(at time.Time, fact messages.Fact) {
+		if e, is := fact.(*messages.EvictionStarted); is && f.now.Sub(at) < rest {
+			f.moving[e.Binding] = true
+		}
+	}})
 	defer w.Close()
 	defer context.AfterFunc(ctx, w.Interrupt)()
 	if err := w.ApplyAll(reported(c.Fleet.Objects, settings.CapacityReservation)); err != nil {
@@ -211,7 +224,7 @@ func (f *fleet) read(s *store.Store, by string) error {
 	if len(f.clusters) == 0 {
 		return &Invalid{errors.New("holds no Cluster: nothing can fail")}
 	}
-	f.objects = s.Objects()
+	f.objects = slices.DeleteFunc(s.Objects(), isTemplate)
 	f.index = map[messages.BindingName]int{}
 	of := map[string]int{}
 	for _, b := range s.Bindings() {
@@ -222,9 +235,10 @@ func (f *fleet) read(s *store.Store, by string) error {
 		}
 		for _, item := range b.Status.AggregatedStatus {
 			if item.Health != "" && item.Health != api.Healthy {
-				f.unhealthy = append(f.unhealthy, copyHealth{b.Name(), messages.ClusterName(item.ClusterName), item.Health})
+				f.unhealthy = append(f.unhealthy, copyHealth{binding: b.Name(), cluster: messages.ClusterName(item.ClusterName), health: item.Health})
 			}
 		}
+		f.evicting = append(f.evicting, oldCopies(b)...)
 		spec := *b.Spec
 		f.index[b.Name()] = len(f.workloads)
 		f.workloads = append(f.workloads, workload{
@@ -233,6 +247,31 @@ func (f *fleet) read(s *store.Store, by string) error {
 	}
 	f.before = used(s)
 	return nil
+}
+
+// isTemplate reports whether an object is a workload of which the binding says all that decisions go by.
+func isTemplate(o api.Object) bool {
+	switch k := api.KeyOf(o); k.APIVersion {
+	case api.ClusterGroupVersion, api.WorkGroupVersion, api.AppsGroupVersion, api.LeewardGroupVersion:
+		return false
+	case api.PolicyGroupVersion:
+		return k.Kind == "PropagationPolicy" || k.Kind == "ClusterPropagationPolicy"
+	}
+	return true
+}
+
+// oldCopies are the copies of a binding that it is evicted from, as they were last reported.
+func oldCopies(b *store.Binding) (all []copyHealth) {
+	for i := range b.Spec.GracefulEvictionTasks {
+		k := &b.Spec.GracefulEvictionTasks[i]
+		for j := range b.Status.AggregatedStatus {
+			if item := &b.Status.AggregatedStatus[j]; item.ClusterName == k.FromCluster && api.FindTarget(b.Spec.Clusters, k.FromCluster) < 0 {
+				ready := store.ReadyReplicas(item)
+				all = append(all, copyHealth{b.Name(), messages.ClusterName(k.FromCluster), item.Health, max(ready, deref(k.Replicas)), ready})
+			}
+		}
+	}
+	return all
 }
 
 // groupOf is the group of a workload: its namespace, or the value of a label, which its binding may have in its place.
@@ -257,7 +296,7 @@ func missing(b *store.Binding) (n int32) {
 
 // shape counts what is assessed.
 func (f *fleet) shape() Shape {
-	s := Shape{Clusters: len(f.clusters), Workloads: len(f.workloads), Groups: len(f.groups)}
+	s := Shape{Clusters: len(f.clusters), Workloads: len(f.workloads), Groups: len(f.groups), Moving: len(f.moving)}
 	regions := map[string]bool{}
 	for _, c := range f.clusters {
 		if c.Spec.Region != "" {

@@ -100,6 +100,22 @@ func TestATolerationWithoutAnEndIsToldWithItsLine(t *testing.T) {
 	require.Contains(t, text, "shop/web-deployment tolerates not-ready:NoExecute without an end")
 }
 
+func TestAQuotaThatIsTooLowIsTold(t *testing.T) {
+	text, err := os.ReadFile("../../../scenarios/simulation/no-share-returns-while-replicas-wait.yaml")
+	require.NoError(t, err)
+	_, out := assessed(t, string(text))
+	require.Contains(t, out, "raise the quota, or lower what workloads request")
+	require.NotContains(t, out, "add capacity")
+}
+
+func TestAFleetThatIsNotAtRestSaysSo(t *testing.T) {
+	text, err := os.ReadFile("../../../scenarios/simulation/an-unhealthy-copy-does-not-hide-a-taint.yaml")
+	require.NoError(t, err)
+	a, out := assessed(t, string(text))
+	require.Equal(t, 1, a.Fleet.Moving)
+	require.Contains(t, out, "1 workload is evicted before anything fails, and the fleet is not at rest")
+}
+
 func TestAWorkloadOnOneClusterIsToldWithItsMaxGroups(t *testing.T) {
 	a, text := assessed(t, three+deployment("shop", "web", 4, divided(1)))
 	require.Equal(t, 1, a.Contingencies[0].Down)

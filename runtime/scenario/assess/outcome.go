@@ -44,6 +44,8 @@ type Shape struct {
 	Groups    int `json:"groups"`
 	// Unschedulable counts the workloads that have too few replicas even before anything fails.
 	Unschedulable int `json:"unschedulable"`
+	// Moving counts those that are evicted even before anything fails: what is predicted of them depends on the moment.
+	Moving int `json:"moving"`
 }
 
 // Count is how many workloads something happens to, and to how many of their replicas.

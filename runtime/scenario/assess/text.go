@@ -54,6 +54,9 @@ func (t *text) head(a *Assessment) {
 	if s.Unschedulable > 0 {
 		t.line("%s replicas unschedulable before anything fails", plural(s.Unschedulable, "workload has", "workloads have"))
 	}
+	if s.Moving > 0 {
+		t.line("%s evicted before anything fails, and the fleet is not at rest: the figures depend on the moment of the failure", plural(s.Moving, "workload is", "workloads are"))
+	}
 }
 
 // table is what each contingency would do.

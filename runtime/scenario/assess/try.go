@@ -46,19 +46,22 @@ func (f *fleet) try(ctx context.Context, c *Contingency) (*Outcome, error) {
 }
 
 // restore makes a world the copy of the fleet as it is before any failure. Its members know no copies yet: they start them without
-// taking time, those that were unhealthy are so again, and only then they take the time that new copies take.
+// taking time, those that were unhealthy as unhealthy, and only then they take the time that new copies take.
 func (f *fleet) restore(w *world.World) error {
 	objects := make([]api.Object, len(f.objects))
 	for i, o := range f.objects {
 		objects[i] = api.Shallow(o)
 	}
 	w.Load(store.WithoutRows(objects))
+	for _, u := range f.unhealthy { // before they start, or a handover would end for the moment in which they are healthy
+		w.TellMember(u.cluster, &messages.HealthForced{Binding: u.binding, Health: u.health})
+	}
 	w.Recover()
+	for _, e := range f.evicting {
+		w.TellMember(e.cluster, &messages.RunCopy{Binding: e.binding, Replicas: e.replicas, Adopt: true, Found: messages.CopyFound{Health: e.health, Ready: e.ready}})
+	}
 	if err := w.Settle(f.now); err != nil {
 		return err
-	}
-	for _, u := range f.unhealthy {
-		w.TellMember(u.cluster, &messages.HealthForced{Binding: u.binding, Health: u.health})
 	}
 	for _, c := range f.clusters {
 		if b, known := f.members[messages.ClusterName(c.Name)]; known {
