@@ -150,6 +150,9 @@ func settle(ctx context.Context, c *Config) (*fleet, string, error) {
 	if c.Fleet.OfNodes {
 		return nil, "", &Invalid{errors.New("want a fleet of clusters; this is a scenario of nodes")}
 	}
+	if len(c.Fleet.MemberNodes) > 0 {
+		return nil, "", &Invalid{errors.New("clusters have nodes of their own, which an assessment does not run: omit the nodes, and give capacity")}
+	}
 	start, err := replay.StartOf(c.Fleet)
 	if err != nil {
 		return nil, "", &Invalid{err}

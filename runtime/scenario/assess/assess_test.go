@@ -303,6 +303,13 @@ func TestThirtyPoliciesWithOneFaultAreOneChange(t *testing.T) {
 	require.Contains(t, short.String(), "; and 17 more)")
 }
 
+func TestAFleetWhoseClustersHaveNodesIsRefused(t *testing.T) {
+	text, err := os.ReadFile("../../../scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml")
+	require.NoError(t, err)
+	_, err = Run(context.Background(), Config{Fleet: read(t, string(text)), Outage: messages.OutagePower})
+	require.ErrorContains(t, err, "clusters have nodes of their own")
+}
+
 func TestAnAssessmentThatIsInterruptedEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	c := Config{Fleet: read(t, large(10, 20)), Outage: messages.OutagePower, Jobs: 2, Progress: func(done, _ int) {
