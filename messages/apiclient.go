@@ -26,6 +26,13 @@ type RequestAsked struct {
 	Attempt int
 }
 
+// RequestWithdrawn takes back the requests of a pod up to that attempt that the client has not made yet: they need no token any more.
+// From: pod eviction. To: API client.
+type RequestWithdrawn struct {
+	Pod     PodName
+	Attempt int
+}
+
 // RequestsRefused has the API server refuse every request with that verb from now on; without an error it serves them again.
 // From: API server. To: API client.
 type RequestsRefused struct {
@@ -33,6 +40,7 @@ type RequestsRefused struct {
 	Error string
 }
 
-func (*RequestAsked) toAPIClient()    {}
-func (*RequestsRefused) toAPIClient() {}
-func (*Woken) toAPIClient()           {}
+func (*RequestAsked) toAPIClient()     {}
+func (*RequestWithdrawn) toAPIClient() {}
+func (*RequestsRefused) toAPIClient()  {}
+func (*Woken) toAPIClient()            {}

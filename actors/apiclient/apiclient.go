@@ -29,12 +29,14 @@ type Client struct {
 	full            time.Time
 	// arrived are the requests of this instant, queue all earlier ones, in order.
 	arrived, queue []*messages.RequestAsked
-	refused        map[messages.APIVerb]string
+	// withdrawn are the last attempts whose requests were withdrawn in this instant.
+	withdrawn map[messages.PodName]int
+	refused   map[messages.APIVerb]string
 }
 
 // New returns a client with a full bucket.
 func New(l Limits) *Client {
-	c := &Client{refused: map[messages.APIVerb]string{}}
+	c := &Client{withdrawn: map[messages.PodName]int{}, refused: map[messages.APIVerb]string{}}
 	if l.QPS > 0 {
 		c.interval = time.Duration(min(float64(time.Second)/l.QPS, longest))
 		c.slack = time.Duration(min(float64(max(l.Burst, 1)-1)*float64(c.interval), longest))
@@ -50,6 +52,8 @@ func (c *Client) Receive(now time.Time, m messages.ToAPIClient, out *actors.Outb
 	switch m := m.(type) {
 	case *messages.RequestAsked:
 		c.arrived = append(c.arrived, m)
+	case *messages.RequestWithdrawn:
+		c.withdrawn[m.Pod] = max(c.withdrawn[m.Pod], m.Attempt)
 	case *messages.RequestsRefused:
 		c.refuse(m)
 	case *messages.Woken:
@@ -75,6 +79,7 @@ func (c *Client) serve(now time.Time, out *actors.Outbox) {
 	})
 	c.queue = append(c.queue, c.arrived...)
 	c.arrived = nil
+	c.withdraw()
 	for len(c.queue) > 0 && !c.token().After(now) {
 		m := c.queue[0]
 		c.queue[0], c.queue = nil, c.queue[1:]
@@ -86,13 +91,22 @@ func (c *Client) serve(now time.Time, out *actors.Outbox) {
 	}
 }
 
+// withdraw drops what was taken back, whether it waited or arrived in this instant. What was served before has its token spent.
+func (c *Client) withdraw() {
+	if len(c.withdrawn) == 0 {
+		return
+	}
+	c.queue = slices.DeleteFunc(c.queue, func(m *messages.RequestAsked) bool { return m.Attempt <= c.withdrawn[m.Pod] })
+	clear(c.withdrawn)
+}
+
 // token is when the bucket has a token.
 func (c *Client) token() time.Time { return c.full.Add(-c.slack) }
 
 // next is when the client must serve again; zero: no request waits.
 func (c *Client) next(now time.Time) time.Time {
 	switch {
-	case len(c.arrived) > 0:
+	case len(c.arrived) > 0, len(c.withdrawn) > 0:
 		return now
 	case len(c.queue) > 0:
 		return c.token()

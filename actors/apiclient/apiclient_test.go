@@ -38,6 +38,20 @@ func TestABurstIsServedAndThenTheRate(t *testing.T) {
 	require.Len(t, d.Tell(ask("a"), ask("b"), ask("c")).Mail(), 2, "a rest fills the bucket, and no more")
 }
 
+// TestAWithdrawnRequestNeedsNoToken: the next request is served in its place, and later attempts of its pod stay.
+func TestAWithdrawnRequestNeedsNoToken(t *testing.T) {
+	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{QPS: 2, Burst: 1}))
+	again := &messages.RequestAsked{Pod: "b", Verb: messages.VerbGet, Attempt: 2}
+	require.Len(t, d.Tell(ask("a"), ask("b"), ask("c"), again).Told(evictionOf("a"), served("")).Mail(), 1)
+	d.Tell(&messages.RequestWithdrawn{Pod: "b", Attempt: 1}, &messages.RequestWithdrawn{Pod: "a", Attempt: 1}).Quiet().WakesIn(500 * time.Millisecond)
+	d.Advance(500*time.Millisecond).Told(evictionOf("b"), &messages.RequestServed{Verb: messages.VerbGet, Attempt: 2})
+	d.Tell(&messages.RequestWithdrawn{Pod: "c", Attempt: 1}, ask("d")).Quiet()
+	require.Len(t, d.Advance(500*time.Millisecond).Told(evictionOf("d"), served("")).Sleeps().Mail(), 1)
+	d.Advance(time.Hour)
+	require.Empty(t, d.Tell(&messages.RequestWithdrawn{Pod: "e", Attempt: 1}, ask("e")).Sleeps().Mail(), "the order within an instant does not matter")
+	d.Tell(ask("e")).Told(evictionOf("e"), served(""))
+}
+
 func TestWithoutALimitNothingWaits(t *testing.T) {
 	d := actorstest.Drive(t, apiclient.New(apiclient.Limits{}))
 	require.Len(t, d.Tell(ask("a"), ask("b"), ask("c")).Sleeps().Mail(), 3)

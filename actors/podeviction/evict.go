@@ -98,7 +98,7 @@ func (e *Eviction) assessExactly(now time.Time, out *actors.Outbox) {
 	case v.Outcome == taint.Forever:
 		e.withdraw(e.stays(), out)
 	default:
-		e.stop()
+		e.stop(out)
 		if e.timer.at.Equal(v.At) {
 			e.timer.why = e.why(&v)
 			return
@@ -151,13 +151,14 @@ func (e *Eviction) withdraw(reason string, out *actors.Outbox) {
 	if e.attempt.running() {
 		out.Record(&messages.PodEvictionCancelled{Pod: e.name, Node: e.on(), Deadline: e.attempt.why.deadline, Reason: reason})
 	}
-	e.stop()
+	e.stop(out)
 	e.cancel(reason, out)
 }
 
-// stop ends an eviction that has begun; late answers to it are void.
-func (e *Eviction) stop() {
+// stop ends an eviction that has begun, with its request that waits for a token; late answers to it are void.
+func (e *Eviction) stop(out *actors.Outbox) {
 	if e.attempt.running() {
+		out.TellAPIClient(e.rules.Client, &messages.RequestWithdrawn{Pod: e.name, Attempt: e.attempt.number})
 		e.attempt, e.handled = attempt{number: e.attempt.number}, false
 	}
 }

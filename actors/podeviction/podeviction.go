@@ -133,10 +133,13 @@ func (e *Eviction) stored(object *corev1.Pod, out *actors.Outbox) {
 	}
 }
 
-// gone forgets the pod, and what was due. The taints of its node stay for a pod of the same name, and attempts are counted on, so that
+// gone forgets the pod, and what was due. Kubernetes makes the request that waits all the same, and is told that the pod is gone. The taints of its node stay for a pod of the same name, and attempts are counted on, so that
 // late answers are void.
 func (e *Eviction) gone(out *actors.Outbox) {
 	e.cancel("the pod is gone", out)
+	if e.rules.Exact {
+		e.stop(out)
+	}
 	*e = Eviction{name: e.name, rules: e.rules, node: e.node, taints: e.taints, attempt: attempt{number: e.attempt.number}}
 }
 

@@ -392,12 +392,21 @@ func TestLateAnswersAreVoid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := actorstest.Drive(t, podeviction.New(self, leeward))
 			d.Tell(pod(), tainted("t1")).Told(clientAt, get(1))
-			d.Tell(between...)
+			d.Tell(between...).Told(clientAt, &messages.RequestWithdrawn{Pod: self, Attempt: 1})
 			d.Tell(pod(), tainted("t1")).Told(clientAt, get(2))
 			d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 1}).Quiet()
 			d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 2}).
 				Told(clientAt, &messages.RequestAsked{Pod: self, Verb: messages.VerbPatch, Attempt: 2})
 		})
+	}
+}
+
+// TestKubernetesWithdrawsNoRequest: its eviction goes on without the taint, and asks for a pod that is gone.
+func TestKubernetesWithdrawsNoRequest(t *testing.T) {
+	for _, m := range []messages.ToPodEviction{tainted(), &messages.PodForgotten{}} {
+		d := actorstest.Drive(t, podeviction.New(self, kubernetes))
+		d.Tell(pod(), tainted("t1"))
+		d.Tell(m).Quiet()
 	}
 }
 
