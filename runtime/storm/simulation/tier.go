@@ -207,6 +207,9 @@ func (d dice) nodeFault(others []mapping, nodes int) []mapping {
 	case 8:
 		return []mapping{step(at, "label", mapping{"node": on, "labels": mapping{pick(d, "topology.kubernetes.io/zone", "pool"): pick(d, "a", "x", "new")}})}
 	default:
+		if d.chance(50) {
+			return []mapping{step(at, "crash", mapping{"for": text(max(time.Second, ends-at))})}
+		}
 		return []mapping{step(at, "restart", true)}
 	}
 }
