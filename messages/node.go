@@ -57,7 +57,11 @@ type HealthPass struct {
 // NodesDisrupted says that every zone is now fully disrupted, or, with Over, that one no longer is. In the first case all
 // failure taints go, in the second every node that is not Unknown yet gets a fresh grace period.
 // From: node lifecycle. To: every node.
-type NodesDisrupted struct{ Over bool }
+type NodesDisrupted struct {
+	Over bool
+	// Pass is the instant of the health pass that found it, where passes last: what was tainted since it has not seen. Zero: it has seen all.
+	Pass time.Time
+}
 
 // ControllersStopped says that the controllers are down: they hear, and do nothing, until they have restarted, which nodes and the node
 // lifecycle are told by ControllersRestarted, and zones and owners by Over. From: ingress. To: every node, zone and owner, node lifecycle.

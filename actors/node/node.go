@@ -58,6 +58,8 @@ type Node struct {
 	// that was asked for; empty: they need not.
 	disrupted bool
 	strips    string
+	// seen is the instant of the pass that found the disruption: failure taints that are newer stay.
+	seen time.Time
 	// told is what the lifecycle knows of the node.
 	told messages.NodeObserved
 	// down: the controllers are.
@@ -103,7 +105,7 @@ func (n *Node) Receive(now time.Time, m messages.ToNode, out *actors.Outbox) {
 	case *messages.HealthPass:
 		n.heard.pass, n.passed, n.period = true, now, m.Period
 	case *messages.NodesDisrupted:
-		n.disrupted = !m.Over
+		n.disrupted, n.seen = !m.Over, m.Pass
 		n.heard.strip, n.heard.resume = !m.Over, m.Over
 	case *messages.ControllersStopped:
 		n.down = true

@@ -526,3 +526,17 @@ func TestANodeThatIsCreatedAgainInOneInstant(t *testing.T) {
 		}, first)
 	}
 }
+
+// TestDisruptionSparesWhatThePassHasNotSeen: a taint that came while the pass was under way stays, as its writer had an older node at hand.
+func TestDisruptionSparesWhatThePassHasNotSeen(t *testing.T) {
+	d := drive(t, kubernetes)
+	d.Tell(silent(0), stored("Unknown", unreachable+":NoSchedule"))
+	d.Tell(pass)
+	d.Tell(like(stored("Unknown", unreachable+":NoSchedule", unreachable+":NoExecute"), func(o *corev1.Node) {
+		o.Spec.Taints[1].TimeAdded = &metav1.Time{Time: actorstest.Start.Add(50 * time.Millisecond)}
+	}))
+	d.Advance(60 * time.Millisecond)
+	require.Empty(t, asked(d.Tell(&messages.NodesDisrupted{Pass: actorstest.Start})))
+	require.Equal(t, []string{"-" + unreachable + ":NoExecute every zone is fully disrupted"},
+		asked(d.Tell(&messages.NodesDisrupted{Pass: actorstest.Start.Add(time.Second)})))
+}

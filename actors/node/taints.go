@@ -109,10 +109,21 @@ func (n *Node) strip(now time.Time, c *change) {
 	if n.strips == "" || n.asked.noExecute {
 		return
 	}
-	if n.remove(failure, n.strips, c); n.asked.noExecute {
+	if n.remove(n.known(), n.strips, c); n.asked.noExecute {
 		n.open = now
 	}
 	n.strips = ""
+}
+
+// known are the failure taints that the pass has seen which found all zones disrupted. A restart finds all.
+func (n *Node) known() []string {
+	if !n.disrupted || n.seen.IsZero() {
+		return failure
+	}
+	return slices.DeleteFunc(slices.Clone(failure), func(key string) bool {
+		i := n.find(key)
+		return i >= 0 && n.object.Spec.Taints[i].TimeAdded != nil && n.object.Spec.Taints[i].TimeAdded.After(n.seen)
+	})
 }
 
 // remove asks for the removal of those NoExecute taints that the node has.

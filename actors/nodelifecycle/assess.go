@@ -76,7 +76,11 @@ func (l *Lifecycle) tell(disrupted bool, out *actors.Outbox) {
 		out.Record(&messages.DisruptionChanged{Full: disrupted})
 	}
 	l.disrupted = disrupted
+	m := &messages.NodesDisrupted{Over: !disrupted}
+	if l.rules.Lasts > 0 {
+		m.Pass = l.passed
+	}
 	for _, name := range l.all() {
-		out.TellNode(name, &messages.NodesDisrupted{Over: !disrupted})
+		out.TellNode(name, m)
 	}
 }

@@ -245,7 +245,7 @@ func unreachable(changes ...string) (seen []string) {
 }
 
 // TestStormsOfNodes has storms that were recorded of Kubernetes, with fewer nodes: they fall silent at 1 s, are found so at 1.75 s, and are Unknown
-// five passes later. In the recordings up to three nodes slip through before z05 finds the zone disrupted; here none does.
+// five passes later. In the recordings up to three nodes slip through before z05 finds the zone disrupted; here none does, for passes last no time.
 func TestStormsOfNodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes, down []string

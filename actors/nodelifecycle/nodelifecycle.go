@@ -26,6 +26,8 @@ type Rules struct {
 	// Period is the time between two health passes, which are at Epoch and whole periods after it. --node-monitor-period. Zero: no passes.
 	Period time.Duration
 	Epoch  time.Time
+	// Lasts is how long after a pass zones are assessed: its writes take that long. Zones go on meanwhile.
+	Lasts  time.Duration
 	Limits nodelife.Limits
 }
 
@@ -45,8 +47,9 @@ type Lifecycle struct {
 	// due is the next pass; zero: none is needed. everyone: it goes to all nodes, for the controllers have restarted.
 	due      time.Time
 	everyone bool
-	// passing is set from a pass until its end, when zones are assessed.
+	// passing is set from a pass, which was at passed, until its end, when zones are assessed.
 	passing bool
+	passed  time.Time
 	// down: the controllers are.
 	down bool
 }
@@ -160,6 +163,7 @@ func (l *Lifecycle) restarted(now time.Time) {
 // woken is a pass, or the end of one. Nodes have done their part in between.
 func (l *Lifecycle) woken(now time.Time, out *actors.Outbox) {
 	switch {
+	case l.passing && now.Before(l.passed.Add(l.rules.Lasts)): // it heard of a node meanwhile
 	case l.passing:
 		l.passing = false
 		l.assess(out)
@@ -184,6 +188,7 @@ func (l *Lifecycle) pass(now time.Time, out *actors.Outbox) {
 	for _, name := range to {
 		out.TellNode(name, &messages.HealthPass{Period: l.rules.Period})
 	}
+	l.passed = now
 	l.passing = len(to) > 0 || l.everyone || l.changed && l.since.Before(now)
 	l.due, l.everyone = time.Time{}, false
 }
@@ -212,7 +217,9 @@ func (l *Lifecycle) next(now time.Time) time.Time {
 	switch {
 	case l.down:
 		return time.Time{}
-	case l.passing || l.changed && l.rules.Period <= 0:
+	case l.passing:
+		return l.passed.Add(l.rules.Lasts)
+	case l.changed && l.rules.Period <= 0:
 		return now
 	case l.rules.Period <= 0 || !l.changed && len(l.waiting) == 0:
 		l.due = time.Time{}

@@ -269,3 +269,17 @@ func (s *silent) Receive(now time.Time, m messages.ToNode, out *actors.Outbox) {
 		out.TellNodeLifecycle(observed(s.name, "z", "Unknown"))
 	}
 }
+
+// TestAPassThatLasts has zones assessed at its end: they may taint a node meanwhile.
+func TestAPassThatLasts(t *testing.T) {
+	lasting := kubernetes
+	lasting.Lasts = 60 * time.Millisecond
+	d := drive(t, lasting)
+	d.Advance(time.Second)
+	d.Tell(waits(observed("a", "z", "True")))
+	d.Advance(4*time.Second).Told(nodeAt("a"), pass).Told(zoneAt("z")).WakesIn(60 * time.Millisecond)
+	d.Tell(observed("a", "z", "Unknown")).Told(zoneAt("z")).WakesIn(60 * time.Millisecond)
+	n := d.Advance(60 * time.Millisecond)
+	n.Told(nodeAt("a"), &messages.NodesDisrupted{Pass: actorstest.Start.Add(5 * time.Second)})
+	require.NotEmpty(t, n.Facts())
+}

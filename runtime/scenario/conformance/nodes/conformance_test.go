@@ -36,7 +36,6 @@ var tolerated = tolerance{earlier: 0.45, later: 0.6}
 // unlike are the scripts that are not replayed as recorded, and why.
 var unlike = map[string]string{
 	"r17-seed1017": "pods are placed otherwise, which Kubernetes leaves to chance",
-	"r01-seed1001": "the last node of the last zone is tainted before all zones count as disrupted",
 }
 
 // class names a node by all that tells it from others: its zone, what it had at first, and what was done to it.
