@@ -221,11 +221,15 @@ func TestFailures(t *testing.T) {
 
 func TestASilentAgentSaysNothingAndThenAll(t *testing.T) {
 	p := begin(t, clienttest.New(t, nil), func(f *fakemember.Config) {
-		f.FailAfter, f.RecoverAfter, f.Failure = time.Minute, time.Minute, fakemember.Silence
+		f.FailAfter, f.RecoverAfter, f.Failure = time.Second, time.Minute, fakemember.Silence
 	})
 	defer p.stop()
+	// Both agents must have written their first report before they fail, and their next is due after it.
 	p.ready("True")
-	p.clock.Add(time.Minute)
+	p.field(clusters+"/eu-2", "True", "status", "conditions", "Ready", "status")
+	p.clock.Add(time.Second)
+	failed := []string{<-p.said, <-p.said}
+	require.ElementsMatch(t, []string{"eu-1 fails: silence", "eu-2 fails: silence"}, failed)
 	before := len(p.Requests())
 	p.Put(nginx, work(1, 2, ""))
 	p.clock.Add(50 * time.Second)
