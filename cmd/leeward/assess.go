@@ -21,13 +21,12 @@ import (
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
 	pages "leeward/runtime/report/page"
-	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/assess"
 )
 
 // assessing is one assess command: its flags.
 type assessing struct {
-	files   []string
+	from    fleetSource
 	profile string
 	set     overrideFlag
 	seed    seedFlag
@@ -50,23 +49,23 @@ func assessCommand() *cobra.Command {
 		output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}},
 	}
 	c := &cobra.Command{
-		Use:   "assess -f FILE|DIR...",
+		Use:   "assess [-f FILE|DIR...]",
 		Short: "Predict what the loss of each cluster, region, zone and provider would do",
 		Long: `Predict what the loss of each cluster, region, zone and provider would do to the workloads of a fleet, and what to
 change. Each contingency is played on a copy of the fleet, on a virtual clock, with its own policies, tolerations, spread
 constraints, capacities, budgets and settings; the worst come first. Nothing is written, and each line that is a
 prediction says so.
 
-The fleet is read from files (-f): manifests, the output of kubectl get -o yaml, or one scenario, whose timeline is
-ignored. A directory means all *.yaml, *.yml and *.json files below it. Where a scenario does not say how long copies
-take to start, --startup does. What all clusters have in common, such as the only region, is not failed.
+` + fromFleetDoc + ` Where nothing
+says how long copies take to start, --startup does. What all clusters have in common, such as the only region, is not failed.
 
 Exit codes:
   0  no contingency does what --fail-on names: without a condition, leave workloads unavailable or unschedulable
   1  one does
   2  a manifest, a scenario or the command line is invalid
   3  an internal error, or a file that cannot be read`,
-		Example: `  leeward assess -f docs/examples/fleet.yaml
+		Example: `  leeward assess                                                 # the fleet of the current kubeconfig
+  leeward assess -f docs/examples/fleet.yaml
   leeward assess -f docs/examples/fleet.yaml -o wide           # every contingency and workload
   leeward assess -f docs/examples/fleet.yaml --fail-on cluster # in CI: any single cluster may be lost
   leeward assess -f docs/examples/fleet.yaml --fail-on any:down # no workload may be without a replica, even for a while
@@ -78,7 +77,7 @@ Exit codes:
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&a.files, "filename", "f", nil, "manifests, a dump, a scenario, or a directory of manifests; may be given again")
+	a.from.add(c)
 	f.StringVar(&a.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&a.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&a.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
@@ -90,9 +89,6 @@ Exit codes:
 	f.StringVar(&a.by, "by", assess.ByNamespace, "what the page and -o json group workloads by: namespace, or the key of a label of theirs, such as tier")
 	f.StringVar(&a.html, "html", "", "file to write a page to, with a heat map and the details of each contingency")
 	f.VarP(&a.output, "output", "o", "text, wide, json or yaml")
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
 	complete(c, "profile", config.Profiles())
 	complete(c, "kind", a.kind.choices)
 	complete(c, "fail-on", failWords())
@@ -113,18 +109,18 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 	if err := a.check(); err != nil {
 		return misused(c, err)
 	}
-	fleet, err := fleetOf(a.files)
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+	defer stop()
+	stderr := c.ErrOrStderr()
+	fleet, err := a.from.read(ctx, stderr)
 	if err != nil {
-		return ofInput(err)
+		return err
 	}
 	page, err := createPage(a.html)
 	if err != nil {
 		return internal(err)
 	}
 	defer page.discard()
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
-	defer stop()
-	stderr := c.ErrOrStderr()
 	config := assess.Config{
 		Fleet: fleet, Profile: a.profile, Set: a.set, Seed: a.seed.value, Outage: messages.OutageKind(a.kind.word),
 		Startup: time.Duration(a.startup), Pairs: a.pairs, By: a.by, Jobs: int(a.jobs),
@@ -139,7 +135,7 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 	var wrong *assess.Invalid
 	switch {
 	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", strings.Join(a.files, ", "), err))
+		return invalid(fmt.Errorf("%s: %w", &a.from, err))
 	case errors.Is(err, context.Canceled):
 		return &exitcode.Exit{Code: exitFailed, Err: errors.New("leeward: interrupted: nothing was assessed to its end")}
 	case err != nil:
@@ -162,9 +158,6 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 
 // check reports what makes no sense.
 func (a *assessing) check() error {
-	if len(a.files) == 0 {
-		return errors.New("name files with -f: manifests, a dump or a scenario")
-	}
 	a.conditions = nil
 	for _, text := range a.failOn {
 		f, err := parseFailOn(text)
@@ -177,15 +170,12 @@ func (a *assessing) check() error {
 		a.conditions = append(a.conditions, f)
 	}
 	_, problems := config.Resolve(a.profile, a.set)
-	return errors.Join(problems...)
+	return errors.Join(append(problems, a.from.check())...)
 }
 
 // command repeats the assessment.
 func (a *assessing) command() string {
-	words := []string{"leeward assess"}
-	for _, file := range a.files {
-		words = append(words, "-f "+file)
-	}
+	words := append([]string{"leeward assess"}, a.from.words()...)
 	if a.profile != "" {
 		words = append(words, "--profile "+a.profile)
 	}
@@ -200,19 +190,6 @@ func (a *assessing) command() string {
 		words = append(words, "--by "+a.by)
 	}
 	return strings.Join(words, " ")
-}
-
-// fleetOf reads the fleet that files and directories describe. The error names the file.
-func fleetOf(paths []string) (*scenario.Scenario, error) {
-	var files []string
-	for _, path := range paths {
-		some, err := filesOf(path)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, some...)
-	}
-	return readFleet(files)
 }
 
 // write prints the assessment in the form that is asked for.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func recordingsIn(path string) (files []string, err error) {
 			return err
 		}
 		data, err := os.ReadFile(name)
-		if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.Contains(first, []byte(incident.Format)) {
+		if beginsRecording(data) {
 			files = append(files, name)
 		}
 		return err

@@ -32,9 +32,14 @@ type Document struct {
 }
 
 // Line returns the line of a field, as in "spec.taints[0].effect" or "metadata.labels[app]"; that of
-// the nearest field around it if the field is not written, and of the object for "".
-func (d Document) Line(path string) int {
-	return locate(d.root(), joinField(d.Place.Field, path)).Line
+// the nearest field around it if the field is not written, and of the object for "". 0: the object was not read from a manifest.
+func (d Document) Line(path string) int { return d.locate(path).Line }
+
+func (d Document) locate(path string) *yaml.Node {
+	if d.root == nil {
+		return &yaml.Node{}
+	}
+	return locate(d.root(), joinField(d.Place.Field, path))
 }
 
 // written returns where a field is written that validation names: of the taints of a Node, Kubernetes says "metadata.taints".
@@ -52,7 +57,7 @@ func (d Document) Invalid(errs field.ErrorList) Problems {
 	var problems Problems
 	for _, e := range errs {
 		path := joinField(d.Place.Field, e.Field)
-		at := locate(d.root(), joinField(d.Place.Field, d.written(e.Field)))
+		at := d.locate(d.written(e.Field))
 		problems = append(problems, &Problem{
 			File: d.Place.File, Line: at.Line, Column: at.Column,
 			Object: d.Place.Object, Field: path, Message: e.ErrorBody(),

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/messages/manifest"
 )
 
@@ -27,6 +28,18 @@ func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 		r.problems = problem(files[0], "holds no manifest")
 	}
 	return &Scenario{Objects: r.objects, Members: r.members}, r.problems
+}
+
+// FleetOf is the fleet of objects that were not read from manifests: of a server, or of the beginning of a recording. Problems name
+// them by from. Objects may change.
+func FleetOf(objects []api.Object, from string) *Scenario {
+	r := &reader{cast: newCast(), members: map[messages.ClusterName]messages.MemberBehaviour{}}
+	docs := make([]manifest.Document, len(objects))
+	for i, o := range objects {
+		docs[i] = manifest.Document{Object: o, Place: manifest.Place{File: from, Object: api.KeyOf(o).String()}}
+	}
+	r.add(docs)
+	return &Scenario{Objects: r.objects, Members: r.members}
 }
 
 // first returns the first scenario of a file.

@@ -162,7 +162,7 @@ func (s *Server) Answer(path, object string) {
 	s.answers[path] = o
 }
 
-// Lack has what is created at a path answered as by a server that has no such resource.
+// Lack has what is created or listed at a path answered as by a server that has no such resource.
 func (s *Server) Lack(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.forbidden[r.URL.Path]:
 		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
-	case !strings.HasSuffix(last, "s"): // names in tests do not end like plurals
+	case s.lacking[r.URL.Path], !strings.HasSuffix(last, "s"): // names in tests do not end like plurals
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	default:
 		s.list(w, r)

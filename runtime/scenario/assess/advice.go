@@ -250,10 +250,11 @@ func policies(documents []manifest.Document) map[messages.PropagationName]manife
 	return all
 }
 
-// where names a policy, with the file and line of a field.
+// where names a policy, with the file and line of a field where it was read from a file.
 func (v *advisor) where(p place) string {
-	if d, known := v.documents[p.owner]; known {
-		return fmt.Sprintf("policy %s, %s:%d", p.owner, d.Place.File, d.Line(p.path))
+	d, known := v.documents[p.owner]
+	if line := d.Line(p.path); known && line > 0 {
+		return fmt.Sprintf("policy %s, %s:%d", p.owner, d.Place.File, line)
 	}
 	return "policy " + string(p.owner)
 }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages/api"
+	"leeward/runtime/client/clienttest"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
+)
+
+// runningFleet is the fleet of the example as a control plane has it once it is at rest.
+func runningFleet(t *testing.T) []api.Object {
+	t.Helper()
+	s, problems := scenario.Disk.Fleet([]string{weak})
+	require.Empty(t, problems)
+	still := *s
+	still.Timeline, still.Expect, still.Duration = nil, nil, settled
+	run, err := replay.Play(&still, replay.Options{Seed: 1})
+	require.NoError(t, err)
+	require.NoError(t, run.Err)
+	return run.All()
+}
+
+// servedFleet serves the objects of a fleet, without Leeward's own kinds, as a Karmada API server does.
+func servedFleet(t *testing.T, fleet []api.Object) *clienttest.Server {
+	t.Helper()
+	s := clienttest.New(t, nil)
+	for _, o := range fleet {
+		r := catalog.Of(api.KeyOf(o))
+		if r == nil || o.GetObjectKind().GroupVersionKind().Group == "leeward.dev" {
+			continue
+		}
+		path := "/apis/" + r.Kind.GroupVersion().String()
+		if !r.ClusterScoped {
+			path += "/namespaces/" + o.GetNamespace()
+		}
+		text, err := json.Marshal(o)
+		require.NoError(t, err)
+		s.Put(path+"/"+r.Plural+"/"+o.GetName(), string(text))
+	}
+	for _, kind := range []string{"evictionbudgets", "clusterevictionbudgets", "governors"} {
+		s.Lack("/apis/leeward.dev/v1alpha1/" + kind)
+	}
+	return s
+}
+
+func TestAFleetIsTheSameFromAServerAndFromItsDump(t *testing.T) {
+	t.Chdir("../..")
+	fleet := runningFleet(t)
+	s := servedFleet(t, fleet)
+	code, live, problems := at(t, s, "assess -o wide")
+	require.Zero(t, code, problems)
+	require.Contains(t, live, "assess: 5 clusters in 3 regions; 4 workloads, 41 replicas;")
+	require.Contains(t, live, "(policy shop/cart; policy pay/billing)", "no file and line, for there is none")
+	require.Empty(t, s.Requests(), "nothing is written at the server")
+
+	var dump, export bytes.Buffer
+	dump.WriteString(`{"apiVersion": "v1", "kind": "List", "items": [`)
+	for i, o := range fleet {
+		if i > 0 {
+			dump.WriteString(",\n")
+		}
+		text, err := json.Marshal(o)
+		require.NoError(t, err)
+		dump.Write(text)
+		export.Write(append(text, '\n'))
+	}
+	dump.WriteString("]}\n")
+	export.WriteString(`{"apiVersion": "v1", "kind": "Event", "metadata": {"namespace": "shop", "name": "e", "annotations": {"leeward.dev/expires": "x"}}}` + "\n")
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"dump.json": dump.Bytes(), "export.jsonl": export.Bytes()} {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		out, _ := assessedAs(t, 0, "-f", file, "-o", "wide")
+		before, _, _ := strings.Cut(out, "what to change")
+		same, _, _ := strings.Cut(live, "what to change")
+		require.Equal(t, before, same, name)
+	}
+}
+
+func TestAFleetIsReadAsARecordingBegins(t *testing.T) {
+	t.Chdir("../..")
+	out, _ := assessedAs(t, 0, "-f", "scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl")
+	require.Contains(t, out, "predicted: cluster member1   1 (2)     1 (2) ")
+	require.NotContains(t, out, ".jsonl:", "no line of it is one of a policy")
+}
+
+func TestWhatAServerDoesNotSayOfItsFleet(t *testing.T) {
+	t.Chdir("../..")
+	fleet := runningFleet(t)
+	s := servedFleet(t, fleet)
+	s.Forbid("/apis/work.karmada.io/v1alpha2/resourcebindings")
+	code, _, problems := at(t, s, "assess")
+	require.Equal(t, 1, code)
+	require.Contains(t, problems, "list resourcebindings of "+s.URL()+": ")
+	code, _, problems = at(t, clienttest.New(t, nil), "assess")
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, "holds no Cluster")
+	code, _, problems = at(t, s, "assess -f "+weak)
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, "want files (-f) or a server (--kubeconfig, --context), not both")
+}
+
+func TestAServerSendsPoliciesThatItWouldNotAdmit(t *testing.T) {
+	s := clienttest.New(t, map[string]string{
+		clustersPath + "/eu-1": `{"metadata": {"name": "eu-1"}}`,
+		"/apis/policy.karmada.io/v1alpha1/clustertaintpolicies/p": `{"metadata": {"name": "p"}, "spec": {"taints": [{"key": "-", "effect": "NoExecute"}]}}`,
+	})
+	code, _, problems := at(t, s, "assess")
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, s.URL()+": ClusterTaintPolicy p: spec.taints[0].key")
+}
