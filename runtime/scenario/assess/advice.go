@@ -11,6 +11,7 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/span"
+	"leeward/runtime/scenario/forecast"
 )
 
 // Advice is one thing to change.
@@ -213,7 +214,7 @@ func (v *advisor) capacity(o *Outcome) {
 	}
 	var lacks []string
 	for _, what := range o.tight {
-		lacks = append(lacks, quantity(what, o.lacking[what])+" "+string(what))
+		lacks = append(lacks, forecast.Quantity(what, o.lacking[what])+" "+string(what))
 	}
 	text := ""
 	switch {
