@@ -176,7 +176,7 @@ func (v *advisor) concentrated(o *Outcome, w *workload) {
 	if p := w.spec.Placement; p != nil {
 		for i, c := range p.SpreadConstraints {
 			field := string(c.SpreadByField)
-			if c.MaxGroups == 1 && (field == o.Kind || field == KindCluster) {
+			if c.MaxGroups == 1 && (field == o.Kind || field == forecast.KindCluster) {
 				path = fmt.Sprintf("spec.placement.spreadConstraints[%d].maxGroups", i)
 				change = "raise maxGroups 1 by " + field + ", or all replicas fail together"
 				break
