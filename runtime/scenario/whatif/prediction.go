@@ -83,7 +83,7 @@ type Trouble struct {
 	Reason   string               `json:"reason"`
 }
 
-// Capacity is what is left of a resource of a cluster.
+// Capacity is how much of a resource of a cluster is free.
 type Capacity struct {
 	Cluster     string `json:"cluster"`
 	Resource    string `json:"resource"`
@@ -288,7 +288,7 @@ func (r *Prediction) moves(base, end *state) {
 	}
 }
 
-// capacity is what is left of each cluster before and after.
+// capacity is how much of each cluster is free without and with the changes.
 func (r *Prediction) capacity(base, end *state) {
 	for _, c := range end.clusters {
 		has, others := forecast.CapacityOf(c)
