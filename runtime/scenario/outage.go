@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"leeward/messages"
@@ -68,6 +69,20 @@ func (r *reader) ended(s Step) (Step, bool) {
 	}
 	s.At += lasts
 	return s, lasts > 0 && (r.duration == 0 || s.At <= r.duration)
+}
+
+// Timeline returns steps as a timeline has them: with the end of each outage that ends, and in order.
+func Timeline(steps []Step) []Step {
+	r := &reader{cast: newCast()}
+	var all []Step
+	for _, s := range steps {
+		all = append(all, s)
+		if end, ends := r.ended(s); ends {
+			all = append(all, end)
+		}
+	}
+	slices.SortStableFunc(all, inOrder)
+	return all
 }
 
 // inOrder orders the steps of a timeline by time. In one instant what people do comes first, as written, and then what

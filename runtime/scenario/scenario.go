@@ -67,8 +67,13 @@ type Step struct {
 	Line     int
 }
 
-// Source returns where the step is written, as "fleet.yaml:12".
-func (s *Step) Source() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+// Source returns where the step is written, as "fleet.yaml:12", or as the flag that asks for it.
+func (s *Step) Source() string {
+	if s.Line == 0 {
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
 
 // Until returns how long the run must last at least: its duration, or else until the last step is done
 // and the last expectation can be decided.

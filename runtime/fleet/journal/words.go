@@ -37,6 +37,9 @@ func Clock(d time.Duration) string {
 	return clock
 }
 
+// Reason is why an eviction happens: the taint, who set it, and the toleration.
+func Reason(g *messages.Grounds) string { return Printable(teller{}.grounds(g)) }
+
 // grounds gives the reason of an eviction, its parts apart and in a fixed order: taint; policy or who set it; condition;
 // toleration.
 func (t teller) grounds(g *messages.Grounds) string {

@@ -11,6 +11,7 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/span"
+	"leeward/runtime/scenario/forecast"
 )
 
 // Advice is one thing to change.
@@ -175,7 +176,7 @@ func (v *advisor) concentrated(o *Outcome, w *workload) {
 	if p := w.spec.Placement; p != nil {
 		for i, c := range p.SpreadConstraints {
 			field := string(c.SpreadByField)
-			if c.MaxGroups == 1 && (field == o.Kind || field == KindCluster) {
+			if c.MaxGroups == 1 && (field == o.Kind || field == forecast.KindCluster) {
 				path = fmt.Sprintf("spec.placement.spreadConstraints[%d].maxGroups", i)
 				change = "raise maxGroups 1 by " + field + ", or all replicas fail together"
 				break
@@ -213,7 +214,7 @@ func (v *advisor) capacity(o *Outcome) {
 	}
 	var lacks []string
 	for _, what := range o.tight {
-		lacks = append(lacks, quantity(what, o.lacking[what])+" "+string(what))
+		lacks = append(lacks, forecast.Quantity(what, o.lacking[what])+" "+string(what))
 	}
 	text := ""
 	switch {

@@ -15,25 +15,21 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
-	"leeward/runtime/scenario/replay"
+	"leeward/runtime/scenario/forecast"
 )
 
-const (
-	// Horizon is how far each contingency looks ahead.
-	Horizon = 24 * time.Hour
-	// lead is how long the fleet runs undisturbed before anything fails, so that nothing of its beginning is still due.
-	lead = time.Hour
-	// rest is how long before the end of lead nothing may be evicted, or the fleet is not at rest.
-	rest = 15 * time.Minute
-)
+// Horizon is how far each contingency looks ahead.
+const Horizon = forecast.Horizon
+
+// lead is how long the fleet runs undisturbed before anything fails.
+const lead = forecast.Lead
 
 // ByNamespace is the word for groups by namespace.
-const ByNamespace = "namespace"
+const ByNamespace = forecast.ByNamespace
 
 // mostContingencies bounds an assessment: every two of 300 clusters, with their regions.
 const mostContingencies = 50_000
@@ -61,12 +57,7 @@ type Config struct {
 }
 
 // Invalid says what is wrong with a fleet, or with its settings.
-type Invalid struct{ Problem error }
-
-func (e *Invalid) Error() string { return e.Problem.Error() }
-
-// Unwrap returns the problem.
-func (e *Invalid) Unwrap() error { return e.Problem }
+type Invalid = forecast.Invalid
 
 // fleet is the state before any failure, which all contingencies share and none changes.
 type fleet struct {
@@ -89,7 +80,7 @@ type fleet struct {
 	// groups are those of workloads.
 	groups []string
 	// before is how much of each cluster is requested.
-	before usage
+	before forecast.Usage
 }
 
 // copyHealth is the health of one copy.
@@ -119,7 +110,7 @@ func Run(ctx context.Context, c Config) (*Assessment, error) {
 	}
 	all := contingencies(f.clusters, c.Pairs)
 	if len(all) > mostContingencies {
-		return nil, &Invalid{fmt.Errorf("%d contingencies are more than %d: omit pairs", len(all), mostContingencies)}
+		return nil, &Invalid{Problem: fmt.Errorf("%d contingencies are more than %d: omit pairs", len(all), mostContingencies)}
 	}
 	outcomes, err := f.tryAll(ctx, all, &c)
 	if err != nil {
@@ -140,34 +131,22 @@ func Run(ctx context.Context, c Config) (*Assessment, error) {
 
 // settle brings the fleet to rest as it is before any failure.
 func settle(ctx context.Context, c *Config) (*fleet, string, error) {
-	profile := cmp.Or(c.Profile, c.Fleet.Profile, config.Default)
-	// A policy that is stored was admitted, so what admits it is on.
-	admitted := []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "assess"}}
-	settings, problems := config.Resolve(profile, slices.Concat(admitted, c.Fleet.Config, c.Set))
-	if len(problems) > 0 {
-		return nil, "", &Invalid{errors.Join(problems...)}
-	}
-	if c.Fleet.OfNodes {
-		return nil, "", &Invalid{errors.New("want a fleet of clusters; this is a scenario of nodes")}
-	}
-	if len(c.Fleet.MemberNodes) > 0 {
-		return nil, "", &Invalid{errors.New("clusters have nodes of their own, which an assessment does not run: omit the nodes, and give capacity")}
-	}
-	start, err := replay.StartOf(c.Fleet)
+	ready, err := forecast.Prepare(c.Fleet, c.Profile, c.Set, c.Startup)
 	if err != nil {
-		return nil, "", &Invalid{err}
+		return nil, "", err
 	}
-	f := &fleet{settings: settings, seed: c.Seed, outage: c.Outage, members: c.members(), now: start.Add(lead)}
+	start := ready.Start
+	f := &fleet{settings: ready.Settings, seed: c.Seed, outage: c.Outage, members: ready.Members, now: start.Add(lead)}
 	f.moving = map[messages.BindingName]bool{}
-	w := world.New(world.Config{Settings: settings, Seed: c.Seed, Start: start, Members: f.members, Hear: func(at time.Time, fact messages.Fact) {
-		if e, is := fact.(*messages.EvictionStarted); is && f.now.Sub(at) < rest {
+	w := world.New(world.Config{Settings: ready.Settings, Seed: c.Seed, Start: start, Members: f.members, Hear: func(at time.Time, fact messages.Fact) {
+		if e, is := fact.(*messages.EvictionStarted); is && f.now.Sub(at) < forecast.Rest {
 			f.moving[e.Binding] = true
 		}
 	}})
 	defer w.Close()
 	defer context.AfterFunc(ctx, w.Interrupt)()
-	if err := w.ApplyAll(reported(c.Fleet.Objects, settings.CapacityReservation)); err != nil {
-		return nil, "", &Invalid{err}
+	if err := w.ApplyAll(ready.Objects); err != nil {
+		return nil, "", &Invalid{Problem: err}
 	}
 	if err := w.Settle(start); err != nil {
 		return nil, "", err
@@ -178,45 +157,7 @@ func settle(ctx context.Context, c *Config) (*fleet, string, error) {
 	if err := f.read(w.Store(), c.By); err != nil {
 		return nil, "", err
 	}
-	return f, profile, nil
-}
-
-// reported are the objects, whose clusters report what others take of them where copies that run are counted by themselves.
-func reported(documents []manifest.Document, counted bool) []manifest.Document {
-	if !counted {
-		return documents
-	}
-	documents = slices.Clone(documents)
-	objects := make([]api.Object, len(documents))
-	for i := range documents {
-		objects[i] = documents[i].Object
-	}
-	store.WithoutOwn(objects)
-	for i := range documents {
-		documents[i].Object = objects[i]
-	}
-	return documents
-}
-
-// members are those of the fleet; a copy takes Startup on clusters of which it says nothing.
-func (c *Config) members() map[messages.ClusterName]messages.MemberBehaviour {
-	all := map[messages.ClusterName]messages.MemberBehaviour{}
-	for name, b := range c.Fleet.Members { // order-free: each by itself
-		if b.StartupMax == 0 {
-			b.StartupMin, b.StartupMax = c.Startup, c.Startup
-		}
-		all[name] = b
-	}
-	for _, d := range c.Fleet.Objects {
-		if d.Object.GetObjectKind().GroupVersionKind().Kind != "Cluster" {
-			continue
-		}
-		name := messages.ClusterName(d.Object.GetName())
-		if _, known := all[name]; !known {
-			all[name] = messages.MemberBehaviour{StartupMin: c.Startup, StartupMax: c.Startup, Health: api.Healthy}
-		}
-	}
-	return all
+	return f, ready.Profile, nil
 }
 
 // read takes the objects of a fleet that has settled.
@@ -225,7 +166,7 @@ func (f *fleet) read(s *store.Store, by string) error {
 		f.clusters = append(f.clusters, o.(*api.Cluster))
 	}
 	if len(f.clusters) == 0 {
-		return &Invalid{errors.New("holds no Cluster: nothing can fail")}
+		return &Invalid{Problem: errors.New("holds no Cluster: nothing can fail")}
 	}
 	f.objects = slices.DeleteFunc(s.Objects(), isTemplate)
 	f.index = map[messages.BindingName]int{}
@@ -248,7 +189,7 @@ func (f *fleet) read(s *store.Store, by string) error {
 			name: b.Name(), spec: &spec, owner: b.Owner(), group: of[group], unschedulable: missing(b) > 0,
 		})
 	}
-	f.before = used(s)
+	f.before = forecast.Used(s)
 	return nil
 }
 

@@ -3,15 +3,12 @@ package assess
 import (
 	"cmp"
 	"slices"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"leeward/actors/rules/storm"
-	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/store"
+	"leeward/runtime/scenario/forecast"
 )
 
 // closed is the state of a breaker that stops nothing.
@@ -24,7 +21,7 @@ func (r *run) conclude(s *store.Store) *Outcome {
 		after := Seconds(r.availableAt.Sub(r.now))
 		o.AvailableAfter = &after
 	}
-	o.lacking = usageOf{}
+	o.lacking = forecast.UsageOf{}
 	for i := range r.workloads {
 		if r.down[i] {
 			o.Down++
@@ -35,7 +32,7 @@ func (r *run) conclude(s *store.Store) *Outcome {
 	slices.SortStableFunc(o.Troubles, func(a, b Trouble) int {
 		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Workload, b.Workload))
 	})
-	after := used(s)
+	after := forecast.Used(s)
 	o.Overflows = r.overflows(after, r.failed)
 	if len(o.lacking) > 0 {
 		o.fullest, o.tight = r.fullest(after, o.lacking, r.failed)
@@ -62,7 +59,7 @@ func (r *run) judge(i int, s *store.Store) {
 			t.Missing = r.lostReplicas(i)
 		}
 		o.Unschedulable.add(t.Missing)
-		o.lacking.add(w.spec, int64(t.Missing))
+		o.lacking.Add(w.spec, int64(t.Missing))
 	} else {
 		t.Kind, t.Reason = r.why(i, s)
 	}
@@ -103,28 +100,12 @@ func (r *run) why(i int, s *store.Store) (kind, reason string) {
 			return Stays, stays
 		}
 		if c := s.Cluster(name); c != nil && now.Spec.Placement != nil {
-			if until := r.tolerated(c.Spec.Taints, now.Spec.Placement.ClusterTolerations); until != "" {
+			if until := forecast.Tolerated(c.Spec.Taints, now.Spec.Placement.ClusterTolerations, &r.settings, r.now, "after the loss"); until != "" {
 				return Tolerates, until
 			}
 		}
 	}
 	return Starting, "the copies that take over are not available within " + Horizon.String()
-}
-
-// tolerated says until when tolerations keep a workload on a tainted cluster; empty: they do not.
-func (r *run) tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) string {
-	taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectNoExecute })
-	if len(taints) == 0 {
-		return ""
-	}
-	v := taint.Deadline(taints, tolerations, taint.Rule{Match: r.settings.TolerationMatch, Numeric: r.settings.NumericTolerations})
-	switch v.Outcome {
-	case taint.Forever:
-		return "tolerates " + taints[0].ToString() + " without an end"
-	case taint.Until:
-		return "tolerates " + taints[0].ToString() + " until " + v.At.Sub(r.now).Round(time.Second).String() + " after the loss"
-	}
-	return ""
 }
 
 // shares tells what becomes of each group that had copies on the clusters.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"leeward/messages/api"
+	"leeward/runtime/scenario/forecast"
 )
 
 // Contingency is clusters that fail together.
@@ -20,16 +21,8 @@ type Contingency struct {
 	Clusters []string `json:"clusters"`
 }
 
-// The kinds of contingencies.
-const (
-	KindCluster  = "cluster"
-	KindRegion   = "region"
-	KindZone     = "zone"
-	KindProvider = "provider"
-)
-
-// Kinds are all of them, the narrowest first.
-func Kinds() []string { return []string{KindCluster, KindZone, KindRegion, KindProvider} }
+// Kinds are those of contingencies, the narrowest first.
+func Kinds() []string { return forecast.Kinds() }
 
 // Pair reports whether two fail together.
 func (c *Contingency) Pair() bool { return len(c.Of) > 1 }
@@ -40,16 +33,16 @@ func (c *Contingency) key() string { return strings.Join(c.Clusters, "\n") }
 // contingencies are all that a fleet is assessed for: each cluster, then each region, zone and provider, then each two of a kind.
 // What every cluster has is none: nothing would remain to fail over to.
 func contingencies(clusters []*api.Cluster, pairs bool) (all []Contingency) {
-	for _, kind := range []string{KindCluster, KindRegion, KindZone, KindProvider} {
+	for _, kind := range []string{forecast.KindCluster, forecast.KindRegion, forecast.KindZone, forecast.KindProvider} {
 		of := map[string][]string{}
 		for _, c := range clusters {
-			for _, name := range named(c, kind) {
+			for _, name := range forecast.PartsOf(c, kind) {
 				of[name] = append(of[name], c.Name)
 			}
 		}
 		var single []Contingency
 		for name, members := range of { // sorted below
-			if len(members) < len(clusters) || len(clusters) == 1 && kind == KindCluster {
+			if len(members) < len(clusters) || len(clusters) == 1 && kind == forecast.KindCluster {
 				single = append(single, Contingency{kind + " " + name, kind, []string{name}, members})
 			}
 		}
@@ -61,40 +54,6 @@ func contingencies(clusters []*api.Cluster, pairs bool) (all []Contingency) {
 	}
 	slices.SortStableFunc(all, func(a, b Contingency) int { return cmp.Compare(len(a.Of), len(b.Of)) })
 	return all
-}
-
-// named are the regions, zones or providers that a cluster is in, or the cluster itself.
-func named(c *api.Cluster, kind string) []string {
-	var names []string
-	switch kind {
-	case KindCluster:
-		names = []string{c.Name}
-	case KindRegion:
-		names = []string{c.Spec.Region}
-	case KindProvider:
-		names = []string{c.Spec.Provider}
-	case KindZone:
-		names = zones(c)
-	}
-	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
-}
-
-// zones are those of a cluster, named with their region: zones of two regions are not one.
-func zones(c *api.Cluster) (names []string) {
-	in := c.Spec.Zones
-	if len(in) == 0 && c.Spec.Zone != "" {
-		in = []string{c.Spec.Zone}
-	}
-	if len(in) > 1 {
-		return nil // one that is in several outlives each
-	}
-	for _, zone := range in {
-		if c.Spec.Region != "" && !strings.HasPrefix(zone, c.Spec.Region) {
-			zone = c.Spec.Region + "/" + zone
-		}
-		names = append(names, zone)
-	}
-	return names
 }
 
 // paired are every two of a kind that leave a cluster.

@@ -6,20 +6,21 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/scenario/forecast"
 )
 
 // fill follows in which order clusters become full.
 type fill struct {
 	named map[string]*api.Cluster
 	// requested is what is requested of clusters, and at are the clusters of the workloads that were placed again.
-	requested usage
+	requested forecast.Usage
 	at        map[messages.BindingName][]api.TargetCluster
 	// order are the clusters that became full, the first first.
 	order []string
 }
 
 func newFill(f *fleet) fill {
-	l := fill{named: map[string]*api.Cluster{}, requested: usage{}, at: map[messages.BindingName][]api.TargetCluster{}}
+	l := fill{named: map[string]*api.Cluster{}, requested: forecast.Usage{}, at: map[messages.BindingName][]api.TargetCluster{}}
 	for _, c := range f.clusters {
 		l.named[c.Name] = c
 	}
@@ -36,11 +37,11 @@ func (l *fill) takes(w *workload, clusters []api.TargetCluster) {
 		before = w.spec.Clusters
 	}
 	for _, t := range before {
-		l.requested.add(t.Name, w.spec, -int64(t.Replicas))
+		l.requested.Add(t.Name, w.spec, -int64(t.Replicas))
 	}
 	l.at[w.name] = slices.Clone(clusters)
 	for _, t := range clusters {
-		l.requested.add(t.Name, w.spec, int64(t.Replicas))
+		l.requested.Add(t.Name, w.spec, int64(t.Replicas))
 		if c := l.named[t.Name]; c != nil && !slices.Contains(l.order, t.Name) && fills(c, l.requested[t.Name]) {
 			l.order = append(l.order, t.Name)
 		}
@@ -48,7 +49,7 @@ func (l *fill) takes(w *workload, clusters []api.TargetCluster) {
 }
 
 // fills reports whether a cluster is full of any resource.
-func fills(c *api.Cluster, requested usageOf) bool {
+func fills(c *api.Cluster, requested forecast.UsageOf) bool {
 	for what := range requested { // order-free: any
 		if isFull(c, what, requested[what]) {
 			return true

@@ -2,7 +2,6 @@ package assess
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
 	"time"
@@ -10,13 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages"
+	"leeward/runtime/scenario/forecast"
 )
 
 // Seconds is a length of virtual time, which JSON has in seconds.
-type Seconds time.Duration
-
-// MarshalJSON writes seconds.
-func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+type Seconds = forecast.Seconds
 
 // Assessment is what the loss of each part of a fleet would do, the worst first.
 type Assessment struct {
@@ -94,7 +91,7 @@ type Outcome struct {
 	downOf []int
 	// lacking is how much more the surviving clusters would need, per resource; fullest are those that are full, of the
 	// resources that are tight.
-	lacking usageOf
+	lacking forecast.UsageOf
 	fullest []string
 	tight   []corev1.ResourceName
 }

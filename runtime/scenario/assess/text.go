@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"leeward/runtime/fleet/span"
+	"leeward/runtime/scenario/forecast"
 )
 
 // Predicted begins each line of text that is a prediction.
-const Predicted = "predicted: "
+const Predicted = forecast.Predicted
 
 const (
 	// mostRows is how many contingencies, and mostNamed how many of their workloads, a short text names.

@@ -5,76 +5,19 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/fleet/store"
+	"leeward/runtime/scenario/forecast"
 )
 
-// usageOf is an amount of each resource, in the units of api.Units.
-type usageOf map[corev1.ResourceName]int64
-
-// usage is what is requested of each cluster.
-type usage map[string]usageOf
-
-// used sums up what bindings request of clusters: by their placements, whatever serves, for that is what must fit.
-func used(s *store.Store) usage {
-	all := usage{}
-	for _, b := range s.Bindings() {
-		for _, t := range b.Spec.Clusters {
-			all.add(t.Name, b.Spec, int64(t.Replicas))
-		}
-	}
-	return all
-}
-
-func (u usage) add(cluster string, spec *api.BindingSpec, replicas int64) {
-	if replicas == 0 || len(spec.Components) > 0 {
-		return
-	}
-	if u[cluster] == nil {
-		u[cluster] = usageOf{}
-	}
-	u[cluster].add(spec, replicas)
-}
-
-func (u usageOf) add(spec *api.BindingSpec, replicas int64) {
-	u[corev1.ResourcePods] += replicas
-	if spec.ReplicaRequirements == nil {
-		return
-	}
-	for what, each := range spec.ReplicaRequirements.ResourceRequest { // order-free: sums
-		u[what] += replicas * api.Units(what, each)
-	}
-}
-
-// quantity is an amount as people write it.
-func quantity(what corev1.ResourceName, units int64) string {
-	switch what {
-	case corev1.ResourceCPU:
-		return resource.NewMilliQuantity(units, resource.DecimalSI).String()
-	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
-		return resource.NewQuantity(units, resource.BinarySI).String()
-	}
-	return resource.NewQuantity(units, resource.DecimalSI).String()
-}
-
-// capacityOf is what a cluster has, and what others take of it.
-func capacityOf(c *api.Cluster) (has corev1.ResourceList, others corev1.ResourceList) {
-	if s := c.Status.ResourceSummary; s != nil {
-		return s.Allocatable, s.Allocated
-	}
-	return nil, nil
-}
-
 // overflows are the surviving clusters of which more is requested than they have, and was not before.
-func (f *fleet) overflows(after usage, failed map[messages.ClusterName]bool) (all []Overflow) {
+func (f *fleet) overflows(after forecast.Usage, failed map[messages.ClusterName]bool) (all []Overflow) {
 	for _, c := range f.clusters {
 		if failed[messages.ClusterName(c.Name)] {
 			continue
 		}
-		has, others := capacityOf(c)
+		has, others := forecast.CapacityOf(c)
 		for what, allocatable := range has { // sorted below
 			limit, taken := api.Units(what, allocatable), int64(0)
 			if q, is := others[what]; is {
@@ -82,7 +25,7 @@ func (f *fleet) overflows(after usage, failed map[messages.ClusterName]bool) (al
 			}
 			now, was := taken+after[c.Name][what], taken+f.before[c.Name][what]
 			if now > limit && now > was {
-				all = append(all, Overflow{c.Name, string(what), quantity(what, now), quantity(what, limit)})
+				all = append(all, Overflow{c.Name, string(what), forecast.Quantity(what, now), forecast.Quantity(what, limit)})
 			}
 		}
 	}
@@ -97,7 +40,7 @@ const full = 0.9
 
 // isFull reports whether a cluster of which so much is requested is full of a resource.
 func isFull(c *api.Cluster, what corev1.ResourceName, requested int64) bool {
-	has, others := capacityOf(c)
+	has, others := forecast.CapacityOf(c)
 	allocatable, known := has[what]
 	if q, is := others[what]; is {
 		requested += api.Units(what, q)
@@ -107,7 +50,7 @@ func isFull(c *api.Cluster, what corev1.ResourceName, requested int64) bool {
 
 // fullest are the surviving clusters that are full, in order, and the lacking resources of which they are; all that are lacking
 // where none is full.
-func (f *fleet) fullest(after usage, lacking usageOf, failed map[messages.ClusterName]bool) (names []string, tight []corev1.ResourceName) {
+func (f *fleet) fullest(after forecast.Usage, lacking forecast.UsageOf, failed map[messages.ClusterName]bool) (names []string, tight []corev1.ResourceName) {
 	all := resources(lacking)
 	for _, c := range f.clusters {
 		if failed[messages.ClusterName(c.Name)] {
@@ -127,7 +70,7 @@ func (f *fleet) fullest(after usage, lacking usageOf, failed map[messages.Cluste
 }
 
 // resources are those of which there is an amount, in order.
-func resources(u usageOf) (names []corev1.ResourceName) {
+func resources(u forecast.UsageOf) (names []corev1.ResourceName) {
 	for what := range u { // sorted below
 		names = append(names, what)
 	}

@@ -3,6 +3,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -45,11 +46,21 @@ type Options struct {
 	Set []config.Override
 	// Until ends the run early; zero: as written.
 	Until time.Duration
+	// Unwatched runs without the invariants, for what is no test of the machines.
+	Unwatched bool
+	// Rested hears of the store before the first step of the timeline where nothing else is due then, so that without the timeline
+	// it would stay as it is; nil: there is no listener.
+	Rested func(*store.Store)
 }
 
 // Play runs a scenario on a virtual clock and judges its expectations. The error is a *world.Invalid where
 // the scenario is at fault, and of the engine's own otherwise.
 func Play(s *scenario.Scenario, o Options) (*Run, error) {
+	return PlayContext(context.Background(), s, o)
+}
+
+// PlayContext is Play until the context is done.
+func PlayContext(ctx context.Context, s *scenario.Scenario, o Options) (*Run, error) {
 	profile := cmp.Or(o.Profile, s.Profile, config.Default)
 	settings, problems := config.Resolve(profile, slices.Concat(s.Config, o.Set))
 	if len(problems) > 0 {
@@ -68,7 +79,7 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	if len(s.MemberNodes) > 0 {
 		c.MemberNodes, c.HearNodes, c.Lanes, c.Order = s.MemberNodes, r.hearNodes, 1, kernel.Seeded
 	}
-	if c.Lanes <= 1 && s.Began == nil {
+	if c.Lanes <= 1 && s.Began == nil && !o.Unwatched {
 		c.Reported = monitor.Reported
 	}
 	*r = replay{
@@ -77,6 +88,7 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 		world:    world.New(c),
 		checker:  expect.NewChecker(s.Expect, start),
 		monitor:  monitor,
+		options:  &o,
 
 		outages:   map[outageOf]int{},
 		disturbed: map[messages.ClusterName]bool{},
@@ -85,6 +97,7 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 		settings:  &settings,
 	}
 	defer r.world.Close()
+	defer context.AfterFunc(ctx, r.world.Interrupt)()
 	if s.OfNodes {
 		r.checker.OfNodes(r.world.Nodes())
 		r.nodes = nodeinvariant.New(&settings, r.world.Nodes())
@@ -115,6 +128,7 @@ type replay struct {
 	world   *world.World
 	checker *expect.Checker
 	monitor *invariant.Monitor
+	options *Options
 	// nodes watches over nodes and pods; nil: there are none.
 	nodes *nodeinvariant.Monitor
 	// members watch over the nodes and pods of member clusters that have some; settings are those at the start.
@@ -221,6 +235,7 @@ func (r *replay) nextEvent() (time.Time, bool) {
 // instant does the steps of an instant, lets all that follows from them happen, and has the
 // expectations judged.
 func (r *replay) instant(at time.Time) error {
+	r.rested(at)
 	r.now = at
 	r.world.Enter(r.machine(at))
 	if err := r.comeBack(); err != nil {
@@ -244,6 +259,16 @@ func (r *replay) instant(at time.Time) error {
 	return nil
 }
 
+// rested tells of the store before the first step of the timeline, if nothing else is due.
+func (r *replay) rested(at time.Time) {
+	if r.options.Rested == nil || r.step > 0 || len(r.scenario.Timeline) == 0 || r.start.Add(r.scenario.Timeline[0].At).After(at) {
+		return
+	}
+	if _, due := r.world.Next(); !due {
+		r.options.Rested(r.world.Store())
+	}
+}
+
 // settle lets all that there is to do at this instant happen, and has the invariants asked.
 func (r *replay) settle() error {
 	for again := true; again; again = r.silenceAgents() {
@@ -257,7 +282,7 @@ func (r *replay) settle() error {
 
 // watch has the invariants asked of what happened since. Of a fleet that ran already when it was recorded they do not know enough.
 func (r *replay) watch() {
-	if r.scenario.Began != nil {
+	if r.scenario.Began != nil || r.options.Unwatched {
 		return
 	}
 	news := r.world.Journal().Since(r.watched)
@@ -281,7 +306,7 @@ func (r *replay) report(profile string, seed uint64) *Run {
 	for _, e := range r.checker.Finish(r.end) {
 		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
 	}
-	if r.scenario.Began != nil {
+	if r.scenario.Began != nil || r.options.Unwatched {
 		return run
 	}
 	r.monitor.Finish(r.end, r.world.Store())

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
+
+	"leeward/cmd/internal/exitcode"
+	"leeward/messages"
+	"leeward/messages/manifest"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/scenario/forecast"
+	"leeward/runtime/scenario/whatif"
+)
+
+// wondering is one what-if command: its flags.
+type wondering struct {
+	files   []string
+	profile string
+	config  overrideFlag
+	seed    seedFlag
+	kind    wordFlag
+	lasts   spanFlag
+	startup spanFlag
+	by      string
+	samples countFlag
+	output  wordFlag
+	// changes are in the order of the command line; problems are what is wrong with their values.
+	changes  []*whatif.Change
+	problems []error
+}
+
+// changeFlag adds the changes of one flag to the list of all.
+type changeFlag struct {
+	name string
+	of   *wondering
+}
+
+// Set reads one change. A problem is kept, so that every one is told.
+func (f *changeFlag) Set(s string) error {
+	c, err := whatif.Parse(f.name, s)
+	if err != nil {
+		f.of.problems = append(f.of.problems, fmt.Errorf("--%s %q: %w", f.name, s, err))
+	} else {
+		f.of.changes = append(f.of.changes, c)
+	}
+	return nil
+}
+
+func (*changeFlag) String() string { return "" }
+
+func (f *changeFlag) Type() string { return "change" }
+
+func whatIfCommand() *cobra.Command {
+	w := &wondering{
+		seed: seedFlag{value: 1, set: true}, startup: spanFlag(30 * time.Second), samples: 1,
+		kind:   wordFlag{string(messages.OutagePower), []string{string(messages.OutagePower), string(messages.OutageNetwork), string(messages.OutageAPIServer)}},
+		output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}},
+	}
+	c := &cobra.Command{
+		Use:   "what-if -f FILE|DIR... CHANGE...",
+		Short: "Predict what an outage, a taint, a policy or another change would do",
+		Long: `Predict what changes would do to the workloads of a fleet: what would be evicted, when, why and where to, what would be
+blocked or unschedulable, and when all would be available again. The changes are played on a copy of the fleet, on a virtual
+clock, and compared with the same fleet without them. Nothing is written.
+
+A change is a flag; several happen together. With @ and a duration at the end of its value, such as --drain eu-1@5m, it
+happens so much later.
+
+Exit codes:
+  0  nothing would change
+  1  an eviction, a placement or availability would
+  2  a manifest, a change or the command line is invalid
+  3  an internal error, or a file that cannot be read`,
+		Example: `  leeward what-if -f docs/examples/fleet.yaml --lose cluster=eu-1
+  leeward what-if -f docs/examples/fleet.yaml --lose region=eu --for 20m --kind network --by region
+  leeward what-if -f docs/examples/fleet.yaml --drain eu-1 --drain eu-2@10m --scale shop/web=12 -o wide
+  leeward what-if -f docs/examples/fleet.yaml --condition us-1/Ready=False --set evictionWorkers=1 -o json
+  leeward what-if -f docs/examples/fleet.yaml --taint eu-1=maintenance:NoExecute --taint eu-1=maintenance:NoExecute-@1h
+  leeward what-if -f docs/examples/fleet.yaml --apply docs/examples/taint-policy.yaml --delete deployment/shop/cart --samples 5`,
+		Args: cobra.NoArgs,
+		RunE: w.run,
+	}
+	w.addFlags(c.Flags())
+	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
+		panic(fmt.Sprintf("complete --filename: %v", err))
+	}
+	complete(c, "profile", config.Profiles())
+	complete(c, "kind", w.kind.choices)
+	complete(c, "output", w.output.choices)
+	return c
+}
+
+func (w *wondering) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVarP(&w.files, "filename", "f", nil, "manifests, a dump, a scenario, or a directory of manifests; may be given again")
+	change := func(name, usage string) { f.Var(&changeFlag{name, w}, name, usage+"; may be given again") }
+	change(whatif.FlagLose, "what fails: cluster=NAME, region=NAME, zone=NAME or provider=NAME, or several names with commas")
+	f.Var(&w.lasts, "for", "how long what fails stays so (default: without an end)")
+	f.Var(&w.kind, "kind", "how it fails: power (copies die), network (the cluster is silent) or apiserver")
+	change(whatif.FlagTaint, "taint to add, as CLUSTER=key[=value]:Effect, or with - at the end to remove")
+	change(whatif.FlagCondition, "condition to report, as CLUSTER/TYPE=STATUS")
+	change(whatif.FlagDrain, "cluster to drain")
+	change(whatif.FlagApply, "file of manifests to apply")
+	change(whatif.FlagDelete, "object to delete, as KIND/NAME or KIND/NAMESPACE/NAME")
+	change(whatif.FlagSet, "setting to change, as field=value")
+	change(whatif.FlagScale, "workload to scale, as [KIND/]NAMESPACE/NAME=REPLICAS")
+	f.StringVar(&w.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	f.Var(&w.config, "config", "setting of the fleet before the changes, as field=value; may be given again")
+	f.Var(&w.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
+	f.Var(&w.startup, "startup", "virtual time that a copy takes to become healthy, where a scenario does not say it")
+	f.StringVar(&w.by, "by", forecast.ByNamespace, "what groups: namespace, label:KEY, region or cluster")
+	f.Var(&w.samples, "samples", "seeds to draw, of which the median and the worst time are told")
+	f.VarP(&w.output, "output", "o", "text, wide, json or yaml")
+}
+
+// check reports every problem of the command line.
+func (w *wondering) check() error {
+	problems := w.problems
+	if len(w.files) == 0 {
+		problems = append(problems, errors.New("name files with -f: manifests, a dump or a scenario"))
+	}
+	label, is := strings.CutPrefix(w.by, "label:")
+	if w.by != forecast.ByNamespace && w.by != forecast.KindRegion && w.by != forecast.KindCluster && (!is || label == "") {
+		problems = append(problems, fmt.Errorf("--by %q: want namespace, label:KEY, region or cluster", w.by))
+	}
+	_, wrong := config.Resolve(w.profile, w.config)
+	return errors.Join(append(problems, wrong...)...)
+}
+
+func (w *wondering) run(c *cobra.Command, _ []string) error {
+	if err := w.check(); err != nil {
+		return misused(c, err)
+	}
+	fleet, err := fleetOf(w.files)
+	if err != nil {
+		return ofInput(err)
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+	defer stop()
+	stderr := c.ErrOrStderr()
+	asked := whatif.Config{
+		Fleet: fleet, Profile: w.profile, Set: w.config, Seed: w.seed.value, Startup: time.Duration(w.startup), Changes: w.changes,
+		Outage: whatif.Outage{Kind: messages.OutageKind(w.kind.word), For: time.Duration(w.lasts)}, By: w.by, Samples: int(w.samples), Read: manifestsOf,
+	}
+	if isTerminal(stderr) {
+		asked.Progress = func(done, of int) { say(stderr, fmt.Sprintf("\r\x1b[K%d of %d", done, of)) }
+	}
+	result, err := whatif.Run(ctx, asked)
+	if asked.Progress != nil {
+		say(stderr, "\r\x1b[K")
+	}
+	var wrong *forecast.Invalid
+	switch {
+	case errors.As(err, &wrong):
+		return invalid(fmt.Errorf("%s: %w", strings.Join(w.files, ", "), err))
+	case errors.Is(err, context.Canceled):
+		return &exitcode.Exit{Code: exitInternal, Err: errors.New("leeward: interrupted: nothing was predicted to its end")}
+	case err != nil:
+		return internal(err)
+	}
+	if err := w.write(c.OutOrStdout(), result); err != nil {
+		return internal(err)
+	}
+	if result.Changed {
+		return &exitcode.Exit{Code: exitFailed}
+	}
+	return nil
+}
+
+// manifestsOf reads the manifests of a file or a directory.
+func manifestsOf(file string) ([]manifest.Document, error) {
+	fleet, err := fleetOf([]string{file})
+	if err != nil {
+		return nil, err
+	}
+	if fleet.Name != "" {
+		return nil, errors.New("holds a Scenario: want manifests")
+	}
+	return fleet.Objects, nil
+}
+
+// write prints the prediction in the form that is asked for.
+func (w *wondering) write(stdout io.Writer, result *whatif.Prediction) error {
+	out := bufio.NewWriter(stdout)
+	var err error
+	switch w.output.word {
+	case "json":
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		err = e.Encode(result)
+	case "yaml":
+		var text []byte
+		if text, err = yaml.Marshal(result); err == nil {
+			_, err = out.Write(text)
+		}
+	default:
+		err = whatif.WriteText(out, result, w.output.word == "wide")
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}

@@ -1,0 +1,164 @@
+package whatif
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"leeward/messages/api"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/scenario/forecast"
+)
+
+// mostNamed is how many of a kind a short text names.
+const mostNamed = 20
+
+// WriteText writes a prediction for people. Wide omits nothing.
+func WriteText(w io.Writer, p *Prediction, wide bool) error {
+	t := &text{wide: wide}
+	t.line("what-if: %d clusters, %d workloads; profile %s, seed %d; nothing is written", p.Clusters, p.Workloads, p.Profile, p.Seed)
+	for _, c := range p.Changes {
+		t.line("change: %s", c)
+	}
+	t.line("")
+	if !p.Changed {
+		t.predicted("nothing would change")
+	} else {
+		t.summary(p)
+		t.evictions(p)
+		t.rest(p)
+		t.tables(p)
+	}
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// text collects lines.
+type text struct {
+	bytes.Buffer
+	wide bool
+}
+
+func (t *text) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+
+func (t *text) predicted(format string, args ...any) { t.line(forecast.Predicted+format, args...) }
+
+// summary has the figures.
+func (t *text) summary(p *Prediction) {
+	t.predicted("%d evictions, %d placements differ in the end, %d unschedulable, %d unavailable in the end, %d down for a while",
+		len(p.Evictions), len(p.Placements), len(p.Unschedulable), len(p.Unavailable), len(p.Down))
+	if p.Busiest != nil {
+		t.predicted("busiest minute: from +%s, %d evictions", short(p.Busiest.From), p.Busiest.Evictions)
+	}
+	t.predicted("lowest availability: %d%% at +%s; all available again: %s", int(p.Lowest*100+1e-9), short(p.LowestAt), again(p.AvailableAfter))
+	if s := p.Samples; s != nil {
+		t.predicted("%d seeds: all available again: median %s, worst %s; never in %d", s.Seeds, again(s.Median), again(s.Worst), s.Never)
+	}
+}
+
+// short is a length of time, in whole milliseconds.
+func short(s forecast.Seconds) string {
+	return span.String(time.Duration(s).Round(time.Millisecond))
+}
+
+func again(s *forecast.Seconds) string {
+	if s == nil {
+		return "never (within " + forecast.Horizon.String() + ")"
+	}
+	return "+" + short(*s)
+}
+
+func targets(all []api.TargetCluster) string {
+	var words []string
+	for _, t := range all {
+		words = append(words, fmt.Sprintf("%s (%d)", t.Name, t.Replicas))
+	}
+	return cmp.Or(strings.Join(words, ", "), "none")
+}
+
+// some is how many of n are named; what is not is counted.
+func (t *text) some(n int) int {
+	if t.wide {
+		return n
+	}
+	return min(n, mostNamed)
+}
+
+func (t *text) more(n int, what string) {
+	if left := n - t.some(n); left > 0 {
+		t.predicted("  %d more %s; -o wide shows them", left, what)
+	}
+}
+
+// evictions lists them by time.
+func (t *text) evictions(p *Prediction) {
+	for i, e := range p.Evictions[:t.some(len(p.Evictions))] {
+		if i == 0 {
+			t.line("\nevictions")
+		}
+		t.predicted("  +%s %s evicted from %s (%d replicas) to %s: %s", short(e.At), e.Workload, e.From, e.Replicas, targets(e.To), e.Reason)
+	}
+	t.more(len(p.Evictions), "evictions")
+}
+
+// rest lists placements, what is blocked, and what is not whole.
+func (t *text) rest(p *Prediction) {
+	for i, m := range p.Placements[:t.some(len(p.Placements))] {
+		if i == 0 {
+			t.line("\nplacements in the end")
+		}
+		t.predicted("  %s on %s; without the changes on %s", m.Workload, targets(m.After), targets(m.Before))
+	}
+	t.more(len(p.Placements), "placements")
+	for i, b := range p.Blocked[:t.some(len(p.Blocked))] {
+		if i == 0 {
+			t.line("\nblocked evictions")
+		}
+		then := "not evicted"
+		if b.Evicted {
+			then = "evicted later"
+		}
+		t.predicted("  +%s %s blocked on %s, %s: %s", short(b.At), b.Workload, b.Cluster, then, b.Reason)
+	}
+	t.more(len(p.Blocked), "blocked evictions")
+	t.troubles("unschedulable", p.Unschedulable)
+	t.troubles("unavailable in the end", p.Unavailable)
+}
+
+func (t *text) troubles(what string, all []Trouble) {
+	for i, of := range all[:t.some(len(all))] {
+		if i == 0 {
+			t.line("\n%s", what)
+		}
+		t.predicted("  %s %d replicas: %s", of.Workload, of.Missing, of.Reason)
+	}
+	t.more(len(all), what)
+}
+
+// tables are those of groups and of capacity.
+func (t *text) tables(p *Prediction) {
+	w := tabwriter.NewWriter(t, 0, 0, 3, ' ', 0)
+	if len(p.Groups) > 0 {
+		fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", strings.ToUpper(p.By))
+	}
+	for _, g := range p.Groups[:t.some(len(p.Groups))] {
+		fmt.Fprintf(w, "%s%s\t%d\t%d\t%d\t%d\n", forecast.Predicted, cmp.Or(g.Group, "-"), g.Evictions, g.Replicas, g.Unschedulable, g.Unavailable)
+	}
+	_ = w.Flush() // to memory
+	t.more(len(p.Groups), "groups")
+	shown := 0
+	for _, c := range p.Capacity {
+		if !t.wide && (c.Before == c.After || shown == mostNamed) {
+			continue
+		}
+		if shown++; shown == 1 {
+			fmt.Fprintf(w, "\nCAPACITY\tRESOURCE\tALLOCATABLE\tFREE WITHOUT\tFREE WITH\n")
+		}
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", forecast.Predicted, c.Cluster, c.Resource, c.Allocatable, c.Before, c.After)
+	}
+	_ = w.Flush()
+}
