@@ -141,9 +141,7 @@ func Run(ctx context.Context, c Config) (*Assessment, error) {
 // settle brings the fleet to rest as it is before any failure.
 func settle(ctx context.Context, c *Config) (*fleet, string, error) {
 	profile := cmp.Or(c.Profile, c.Fleet.Profile, config.Default)
-	// A policy that is stored was admitted, so what admits it is on.
-	admitted := []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "assess"}}
-	settings, problems := config.Resolve(profile, slices.Concat(admitted, c.Fleet.Config, c.Set))
+	settings, problems := config.Resolve(profile, c.overrides())
 	if len(problems) > 0 {
 		return nil, "", &Invalid{errors.Join(problems...)}
 	}

@@ -18,6 +18,9 @@ type Seconds time.Duration
 // MarshalJSON writes seconds.
 func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
 
+// Length is the time itself.
+func (s Seconds) Length() time.Duration { return time.Duration(s) }
+
 // Assessment is what the loss of each part of a fleet would do, the worst first.
 type Assessment struct {
 	// Prediction is true: nothing of this has happened.
@@ -78,6 +81,8 @@ type Outcome struct {
 	// that had copies on the clusters.
 	Lowest          float64 `json:"lowestAvailability"`
 	LowestWorkloads float64 `json:"lowestAvailabilityOfLost"`
+	// Unavailability is how many replicas of those that were available before are not, times the seconds for which, within Horizon.
+	Unavailability float64 `json:"unavailableReplicaSeconds"`
 	// AvailableAfter is how long after the loss all are available again; nil: not within Horizon.
 	AvailableAfter *Seconds `json:"availableAfterSeconds"`
 	// Troubles name the workloads that are unavailable or unschedulable at the end, with the reason.

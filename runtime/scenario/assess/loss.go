@@ -1,0 +1,70 @@
+package assess
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/scenario"
+)
+
+// Loss is one thing that fails: a cluster, or all clusters of a region, zone or provider.
+type Loss struct{ Kind, Name string }
+
+// ParseLoss reads "region=eu".
+func ParseLoss(text string) (Loss, error) {
+	kind, name, found := strings.Cut(text, "=")
+	if !found || name == "" || !slices.Contains(Kinds(), kind) {
+		return Loss{}, fmt.Errorf("%q: must be %s=NAME", text, strings.Join(Kinds(), "=NAME, "))
+	}
+	return Loss{kind, name}, nil
+}
+
+// String is "region eu".
+func (l Loss) String() string { return l.Kind + " " + l.Name }
+
+// Clusters are those of a fleet that fail, in order; none: there is no such cluster, region, zone or provider.
+func (l Loss) Clusters(fleet *scenario.Scenario) (names []messages.ClusterName) {
+	for _, d := range fleet.Objects {
+		if c, is := d.Object.(*api.Cluster); is && slices.Contains(named(c, l.Kind), l.Name) {
+			names = append(names, messages.ClusterName(c.Name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Lead is how long a fleet runs undisturbed before anything fails.
+const Lead = lead
+
+// Losing is the fleet as a scenario in which clusters fail together, with what an assessment takes for granted: a whole replay of it
+// ends as the contingency does. Zero as lasts: the outage has no end.
+func (c *Config) Losing(failed []messages.ClusterName, lasts time.Duration) (*scenario.Scenario, error) {
+	s := *c.Fleet
+	s.Profile = cmp.Or(c.Profile, c.Fleet.Profile, config.Default)
+	s.Config = c.overrides()
+	settings, problems := config.Resolve(s.Profile, s.Config)
+	if len(problems) > 0 {
+		return nil, &Invalid{errors.Join(problems...)}
+	}
+	s.Objects, s.Members = reported(c.Fleet.Objects, settings.CapacityReservation), c.members()
+	s.Expect, s.Duration = nil, Lead+Horizon
+	of := scenario.Outage{Target: scenario.Target{Clusters: failed}, Kind: c.Outage, For: lasts}
+	s.Timeline = []scenario.Step{{At: Lead, Action: &of}}
+	if lasts > 0 {
+		s.Timeline = append(s.Timeline, scenario.Step{At: Lead + lasts, Action: &scenario.Outage{Target: of.Target, Kind: of.Kind, Over: true}})
+	}
+	return &s, nil
+}
+
+// overrides are the settings on top of the profile. A policy that is stored was admitted, so what admits it is on.
+func (c *Config) overrides() []config.Override {
+	admitted := []config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "assess"}}
+	return slices.Concat(admitted, c.Fleet.Config, c.Set)
+}
