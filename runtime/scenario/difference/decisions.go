@@ -55,7 +55,11 @@ func decisions(r *replay.Run, from time.Duration) (all []Decided) {
 		}
 		at := e.At.Sub(r.Start) - from
 		told := journal.Tell(r.Start.Add(from), e.Fact)
-		all = append(all, Decided{At: at.Seconds(), Decision: told.Text(), at: at, subject: subject(e.Fact), what: told.Without()})
+		d := Decided{At: at.Seconds(), Decision: told.Text(), at: at, subject: subject(e.Fact), what: told.Without()}
+		if f, is := e.Fact.(*messages.Scheduled); is { // what was before is no decision
+			d.what = "scheduled " + placed(f.Clusters)
+		}
+		all = append(all, d)
 	}
 	slices.SortStableFunc(all, order)
 	return all

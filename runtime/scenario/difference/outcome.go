@@ -282,6 +282,8 @@ func (d *Difference) compare(a, b *outcome) {
 	all := maps.Clone(a.by)
 	maps.Copy(all, b.by)
 	d.Verdict, d.By = conclude(d.Fleet)
+	d.note("A", len(all)-len(b.by))
+	d.note("B", len(all)-len(a.by))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		w := contrast(name, a.of(name), b.of(name))
 		if w == nil {
@@ -294,6 +296,16 @@ func (d *Difference) compare(a, b *outcome) {
 	d.Differ = len(d.Workloads) > 0
 	if more := len(d.Workloads) - mostWorkloads; more > 0 {
 		d.Workloads, d.Unnamed = slices.Clip(d.Workloads[:mostWorkloads]), more
+	}
+}
+
+// note tells of workloads that the other side has not.
+func (d *Difference) note(side string, n int) {
+	switch {
+	case n == 1:
+		d.Notes = append(d.Notes, "1 workload is in "+side+" only")
+	case n > 1:
+		d.Notes = append(d.Notes, fmt.Sprintf("%d workloads are in %s only", n, side))
 	}
 }
 

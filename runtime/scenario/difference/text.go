@@ -45,6 +45,8 @@ func WriteText(w io.Writer, d *Difference, wide bool) error {
 func (d *Difference) Sentence() string {
 	var verdict string
 	switch {
+	case !d.Differ && d.Compared > 0:
+		return fmt.Sprintf("no difference: the outcomes of all %d contingencies are the same", d.Compared)
 	case !d.Differ:
 		return "no difference: all outcomes and decisions are the same"
 	case d.Verdict == Same:
