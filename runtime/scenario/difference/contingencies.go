@@ -148,7 +148,7 @@ func (d *Difference) decide(ctx context.Context, c *Config, o *assess.Outcome) e
 		return err
 	}
 	of := Difference{}
-	if err := of.play(ctx, c, a, b, "", "", nil, nil, assess.Lead); err != nil {
+	if err := of.play(ctx, c.Seed, Side{Fleet: a}, Side{Fleet: b}, assess.Lead); err != nil {
 		return err
 	}
 	if d.Decision = of.Decision; d.Decision != nil {

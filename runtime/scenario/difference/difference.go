@@ -95,7 +95,7 @@ func Run(ctx context.Context, c Config) (*Difference, error) {
 	if !sameTimeline(c.A.Fleet, c.B.Fleet) {
 		d.Notes = append(d.Notes, "the timelines of A and B differ: what differs may follow from that")
 	}
-	return d, d.play(ctx, &c, c.A.Fleet, c.B.Fleet, c.A.Profile, c.B.Profile, c.A.Set, c.B.Set, 0)
+	return d, d.play(ctx, c.Seed, c.A, c.B, 0)
 }
 
 // sameTimeline reports whether the same happens at the same times.
@@ -129,7 +129,7 @@ func (d *Difference) losing(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	return d.play(ctx, c, a, b, "", "", nil, nil, assess.Lead)
+	return d.play(ctx, c.Seed, Side{Fleet: a}, Side{Fleet: b}, assess.Lead)
 }
 
 // lost is the scenario of a side in which what Lose names fails, or else the clusters that are given.
@@ -154,32 +154,32 @@ func (c *Config) assessment(s *Side) *assess.Config {
 }
 
 // play replays both sides and compares what came of them. Figures count from an offset on.
-func (d *Difference) play(ctx context.Context, c *Config, a, b *scenario.Scenario, profileA, profileB string, setA, setB []config.Override, from time.Duration) error {
-	until := time.Duration(0)
-	if a.Duration > 0 || b.Duration > 0 { // or one would be followed for longer
-		until = max(a.Until(), b.Until())
+func (d *Difference) play(ctx context.Context, seed uint64, a, b Side, from time.Duration) error {
+	least, until := max(a.Fleet.Until(), b.Fleet.Until()), time.Duration(0)
+	if a.Fleet.Duration > 0 || b.Fleet.Duration > 0 { // or one would be followed for longer
+		until = least
 	}
-	runA, err := replayed(ctx, a, replay.Options{Seed: c.Seed, Profile: profileA, Set: setA, Until: until})
+	runA, err := a.replayed(ctx, replay.Options{Seed: seed, Until: until})
 	if err != nil {
 		return fmt.Errorf("A: %w", err)
 	}
-	runB, err := replayed(ctx, b, replay.Options{Seed: c.Seed, Profile: profileB, Set: setB, Until: until})
+	runB, err := b.replayed(ctx, replay.Options{Seed: seed, Until: until})
 	if err != nil {
 		return fmt.Errorf("B: %w", err)
 	}
-	end := max(until, lasts(runA), lasts(runB), a.Until(), b.Until())
-	outcomeA, outcomeB := follow(runA, a, from, end), follow(runB, b, from, end)
-	d.compare(outcomeA, outcomeB)
+	end := max(least, lasts(runA), lasts(runB))
+	d.compare(follow(runA, a.Fleet, from, end), follow(runB, b.Fleet, from, end))
 	d.Decision = firstDiffering(runA, runB, from)
 	d.Differ = d.Differ || d.Decision != nil
 	return nil
 }
 
-func replayed(ctx context.Context, s *scenario.Scenario, o replay.Options) (*replay.Run, error) {
+func (s *Side) replayed(ctx context.Context, o replay.Options) (*replay.Run, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return replay.Play(s, o)
+	o.Profile, o.Set = s.Profile, s.Set
+	return replay.Play(s.Fleet, o)
 }
 
 // lasts is when the last thing happened.
