@@ -72,6 +72,9 @@ func read(c *cobra.Command, written map[string]bool) (files []string) {
 		if list, several := f.Value.(pflag.SliceValue); several {
 			values = list.GetSlice()
 		}
+		if f.Name == "with" { // which may name two sides, as a.yaml..b.yaml
+			values = strings.Split(strings.Join(values, ".."), "..")
+		}
 		for _, value := range values {
 			switch {
 			case f.Name == "html" || f.Name == "output":

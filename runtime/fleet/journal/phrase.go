@@ -35,6 +35,9 @@ func (p Phrase) Text() string {
 	return Printable(joined(": ", joined(" ", p.subject, p.verb, p.what), p.why))
 }
 
+// Without is the fact without its reason: "nginx evicting from member2".
+func (p Phrase) Without() string { return Printable(joined(" ", p.subject, p.verb, p.what)) }
+
 // Tell puts one fact into words. Instants count from start; with a zero start they are absolute.
 func Tell(start time.Time, f messages.Fact) Phrase { return teller{start}.tell(f) }
 

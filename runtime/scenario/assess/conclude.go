@@ -21,6 +21,8 @@ func (r *run) conclude(s *store.Store) *Outcome {
 		after := Seconds(r.availableAt.Sub(r.now))
 		o.AvailableAfter = &after
 	}
+	r.lacks(r.now.Add(Horizon))
+	o.Unavailability = float64(r.shortfall) / 1000
 	o.lacking = forecast.UsageOf{}
 	for i := range r.workloads {
 		if r.down[i] {

@@ -75,6 +75,8 @@ type Outcome struct {
 	// that had copies on the clusters.
 	Lowest          float64 `json:"lowestAvailability"`
 	LowestWorkloads float64 `json:"lowestAvailabilityOfLost"`
+	// Unavailability is how many replicas of those that were available before are not, times the seconds for which, within Horizon.
+	Unavailability float64 `json:"unavailableReplicaSeconds"`
 	// AvailableAfter is how long after the loss all are available again; nil: not within Horizon.
 	AvailableAfter *Seconds `json:"availableAfterSeconds"`
 	// Troubles name the workloads that are unavailable or unschedulable at the end, with the reason.

@@ -91,12 +91,16 @@ type run struct {
 	// lost marks workloads that had copies on the clusters, down those that had nothing available at some time.
 	lost, down []bool
 	// whole, and of each group, is how many of the targets are available.
-	whole, all       int
-	wholeOf, allOf   []int
-	lowestOf         []float64
-	wholeLost        int
-	allLost          int
-	availableAt      time.Time
+	whole, all     int
+	wholeOf, allOf []int
+	lowestOf       []float64
+	wholeLost      int
+	allLost        int
+	availableAt    time.Time
+	// lacked are the replicas that were unavailable since the last sample, at sampled; shortfall adds them up, in milliseconds.
+	lacked           int
+	sampled          time.Time
+	shortfall        int64
 	touched          []int
 	evicted, rescued map[messages.BindingName]bool
 	// refused and blocked are the last word on workloads that no cluster can take, and on evictions that wait.
@@ -153,7 +157,7 @@ func (r *run) strike() {
 	for n := range r.lowestOf {
 		r.lowestOf[n] = 1
 	}
-	r.availableAt = r.now
+	r.availableAt, r.sampled = r.now, r.now
 }
 
 // hear takes a fact.
@@ -222,6 +226,7 @@ func (r *run) sample(at time.Time) {
 		return
 	}
 	r.touched = r.touched[:0]
+	r.lacks(at)
 	r.outcome.Lowest = min(r.outcome.Lowest, share(r.whole, r.all))
 	r.outcome.LowestWorkloads = min(r.outcome.LowestWorkloads, share(r.wholeLost, r.allLost))
 	switch {
@@ -230,6 +235,12 @@ func (r *run) sample(at time.Time) {
 	case r.availableAt.IsZero():
 		r.availableAt = at
 	}
+}
+
+// lacks adds up what was unavailable until an instant.
+func (r *run) lacks(at time.Time) {
+	r.shortfall += int64(r.lacked) * at.Sub(r.sampled).Milliseconds()
+	r.lacked, r.sampled = r.all-r.whole, at
 }
 
 // share is a part of a whole; all of nothing.

@@ -1,0 +1,192 @@
+// Package difference plays one outage under two sides, such as two profiles or two sets of policies, and tells what differs: in
+// the outcome first, and then the first decision that differs. Nothing is written: what it tells is a prediction.
+package difference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"leeward/messages"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/assess"
+	"leeward/runtime/scenario/forecast"
+	"leeward/runtime/scenario/replay"
+)
+
+// Side is one of the two that are compared.
+type Side struct {
+	// Name says what it is: its files, and what it has that the other has not.
+	Name string
+	// Fleet is what is played.
+	Fleet *scenario.Scenario
+	// Profile and Set are on top of what the fleet says.
+	Profile string
+	Set     []config.Override
+}
+
+// Config is what is compared, and how.
+type Config struct {
+	A, B Side
+	Seed uint64
+	// Lose fails together, in place of the timelines; none: the timelines say what fails, or each contingency is compared.
+	Lose []assess.Loss
+	// Outage is how that fails, and For how long; zero: without an end.
+	Outage messages.OutageKind
+	For    time.Duration
+	// Startup is how long a copy takes to start on clusters of which a fleet without a timeline does not say it.
+	Startup time.Duration
+	// Jobs is how many contingencies run at the same time.
+	Jobs int
+	// Progress hears how many contingencies are done; nil: there is no listener.
+	Progress func(done, of int)
+}
+
+// Difference is what differs between two sides. B is judged against A.
+type Difference struct {
+	// Prediction is true: nothing of this has happened.
+	Prediction bool   `json:"prediction"`
+	A          string `json:"a"`
+	B          string `json:"b"`
+	Seed       uint64 `json:"seed"`
+	// Outage says what fails, and how long it is followed.
+	Outage string   `json:"outage"`
+	Notes  []string `json:"notes,omitempty"`
+	// Differ is set where an outcome or a decision does.
+	Differ  bool    `json:"differ"`
+	Verdict Verdict `json:"verdict"`
+	// By are the figures by which B is better or worse.
+	By []string `json:"by"`
+	// Fleet has the figures of all workloads together; those of each contingency are in Contingencies.
+	Fleet []Figure `json:"fleet,omitempty"`
+	// Workloads are those of which something differs, in order; Unnamed is how many more there are.
+	Workloads []Workload `json:"workloads,omitempty"`
+	Unnamed   int        `json:"unnamed,omitempty"`
+	// Contingencies are those that differ, as the assessment of A ranks them; Compared is how many were compared.
+	Contingencies []Contingency `json:"contingencies,omitempty"`
+	Compared      int           `json:"contingenciesCompared,omitempty"`
+	// Decision is the first that differs; nil: none does.
+	Decision *Decision `json:"firstDifferingDecision"`
+}
+
+// Run compares two sides. The error is an *assess.Invalid or a *world.Invalid where a side is at fault.
+func Run(ctx context.Context, c Config) (*Difference, error) {
+	d := &Difference{Prediction: true, A: c.A.Name, B: c.B.Name, Seed: c.Seed, Verdict: Same, By: []string{}}
+	for _, s := range []*Side{&c.A, &c.B} {
+		if s.Fleet.OfNodes {
+			return nil, &assess.Invalid{Problem: fmt.Errorf("%s: want a fleet of clusters; this is a scenario of nodes", s.Name)}
+		}
+	}
+	a, b := len(c.A.Fleet.Timeline) > 0, len(c.B.Fleet.Timeline) > 0
+	switch {
+	case len(c.Lose) > 0:
+		return d, d.losing(ctx, &c)
+	case a != b:
+		return nil, &assess.Invalid{Problem: errors.New("one side has a timeline and the other has none: name what fails with --lose")}
+	case !a:
+		return d, d.contingencies(ctx, &c)
+	}
+	d.Outage = "the timeline of the scenario"
+	if !sameTimeline(c.A.Fleet, c.B.Fleet) {
+		d.Notes = append(d.Notes, "the timelines of A and B differ: what differs may follow from that")
+	}
+	return d, d.play(ctx, c.Seed, c.A, c.B, 0)
+}
+
+// sameTimeline reports whether the same happens at the same times.
+func sameTimeline(a, b *scenario.Scenario) bool {
+	if a.Began != nil && b.Began != nil && a.File == b.File {
+		return true // one recording, of which the settings say what is told of it
+	}
+	return slices.EqualFunc(a.Timeline, b.Timeline, func(x, y scenario.Step) bool {
+		return x.At == y.At && reflect.DeepEqual(x.Action, y.Action)
+	})
+}
+
+// losing fails the same in both.
+func (d *Difference) losing(ctx context.Context, c *Config) error {
+	var names []string
+	for _, l := range c.Lose {
+		names = append(names, l.String())
+	}
+	d.Outage = fmt.Sprintf("outage (%s) of %s, ", c.Outage, strings.Join(names, " and "))
+	if c.For > 0 {
+		d.Outage += "for " + span.String(c.For)
+	} else {
+		d.Outage += "without an end"
+	}
+	d.Outage += ", followed for " + span.String(assess.Horizon)
+	a, err := c.lost(&c.A, nil)
+	if err != nil {
+		return err
+	}
+	b, err := c.lost(&c.B, nil)
+	if err != nil {
+		return err
+	}
+	return d.play(ctx, c.Seed, Side{Fleet: a}, Side{Fleet: b}, forecast.Lead)
+}
+
+// lost is the scenario of a side in which what Lose names fails, or else the clusters that are given.
+func (c *Config) lost(s *Side, clusters []messages.ClusterName) (*scenario.Scenario, error) {
+	for _, l := range c.Lose {
+		of := l.Clusters(s.Fleet)
+		if len(of) == 0 {
+			return nil, &assess.Invalid{Problem: fmt.Errorf("--lose %s=%s: %s has no such %s", l.Kind, l.Name, s.Name, l.Kind)}
+		}
+		clusters = append(clusters, of...)
+	}
+	slices.Sort(clusters)
+	of := c.assessment(s)
+	return of.Losing(slices.Compact(clusters), c.For)
+}
+
+// assessment is how a side is assessed.
+func (c *Config) assessment(s *Side) *assess.Config {
+	return &assess.Config{
+		Fleet: s.Fleet, Profile: s.Profile, Set: s.Set, Seed: c.Seed, Outage: c.Outage, Startup: c.Startup, Jobs: c.Jobs, Progress: c.Progress,
+	}
+}
+
+// play replays both sides and compares what came of them. Figures count from an offset on.
+func (d *Difference) play(ctx context.Context, seed uint64, a, b Side, from time.Duration) error {
+	least, until := max(a.Fleet.Until(), b.Fleet.Until()), time.Duration(0)
+	if a.Fleet.Duration > 0 || b.Fleet.Duration > 0 { // or one would be followed for longer
+		until = least
+	}
+	runA, err := a.replayed(ctx, replay.Options{Seed: seed, Until: until})
+	if err != nil {
+		return fmt.Errorf("A: %w", err)
+	}
+	runB, err := b.replayed(ctx, replay.Options{Seed: seed, Until: until})
+	if err != nil {
+		return fmt.Errorf("B: %w", err)
+	}
+	end := max(least, lasts(runA), lasts(runB))
+	d.compare(follow(runA, a.Fleet, from, end), follow(runB, b.Fleet, from, end))
+	d.Decision = firstDiffering(runA, runB, from)
+	d.Differ = d.Differ || d.Decision != nil
+	return nil
+}
+
+func (s *Side) replayed(ctx context.Context, o replay.Options) (*replay.Run, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o.Profile, o.Set = s.Profile, s.Set
+	return replay.Play(s.Fleet, o)
+}
+
+// lasts is when the last thing happened.
+func lasts(r *replay.Run) time.Duration {
+	if len(r.Events) == 0 {
+		return 0
+	}
+	return r.Events[len(r.Events)-1].At.Sub(r.Start)
+}
