@@ -118,7 +118,7 @@ func nameOf(k api.Key) string {
 
 func withoutResources(u *unit, r *reporter) {
 	c, ok := u.claims()
-	if !ok || len(u.templates) == 0 || u.bound > 0 {
+	if !ok || len(u.templates) == 0 || len(u.bound) > 0 {
 		return
 	}
 	for i := range u.placed {

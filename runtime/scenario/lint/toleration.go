@@ -24,7 +24,7 @@ func (u *unit) tolerationsOf(p *propagationPolicy) []corev1.Toleration {
 	return p.spec.Placement.ClusterTolerations
 }
 
-// judged visits each NoExecute taint of a policy that evicts.
+// eachNoExecute visits each NoExecute taint of a policy that evicts.
 func (u *unit) eachNoExecute(visit func(p *taintPolicy, i int, t corev1.Taint)) {
 	if len(u.placed) == 0 || !u.settings.Evicts() {
 		return
@@ -158,11 +158,8 @@ func (u *unit) uncovered(t *corev1.Toleration, near *api.PolicyTaint) *witness {
 	w := u.witness().set("failover", true).set("enableNoExecuteTaintEviction", true).set("validateTolerations", false).clusters("m1", "m2", "m3", "m4", "m5")
 	w.web(2).places(firstOn([]corev1.Toleration{*t}))
 	if near != nil && near.Effect == corev1.TaintEffectNoExecute {
-		spec := fields{"key": near.Key, "effect": string(near.Effect)}
-		if near.Value != "" {
-			spec["value"] = near.Value
-		}
-		w.step("1m", "taint", fields{"cluster": "m1", "taints": []any{spec}})
+		have := corev1.Taint{Key: near.Key, Value: near.Value, Effect: near.Effect}
+		w.step("1m", "taint", fields{"cluster": "m1", "taints": []string{taint.String(&have)}})
 		return w.expects("within", fields{"after": "1m", "for": "1m"}, "event", fields{"kind": "EvictionStarted", "cluster": "m1"})
 	}
 	if near != nil {
@@ -180,12 +177,17 @@ func (u *unit) uncovered(t *corev1.Toleration, near *api.PolicyTaint) *witness {
 	return w.expects("always", true, "taint", fields{"cluster": "m1", "key": t.Key, "present": false})
 }
 
+// vain reports whether a toleration has seconds, and an effect that evicts nothing.
+func vain(t corev1.Toleration) bool {
+	return t.TolerationSeconds != nil && t.Effect != "" && t.Effect != corev1.TaintEffectNoExecute
+}
+
 func secondsWithoutNoExecute(u *unit, r *reporter) {
 	for i := range u.placed {
 		p := &u.placed[i]
 		for j := range p.written.Placement.ClusterTolerations {
 			t := &p.written.Placement.ClusterTolerations[j]
-			if t.TolerationSeconds == nil || t.Effect == "" || t.Effect == corev1.TaintEffectNoExecute {
+			if !vain(*t) {
 				continue
 			}
 			key := t.Key

@@ -41,8 +41,8 @@ type unit struct {
 	clusters  []cluster
 	budgets   []evictionBudget
 	overrideD []manifest.Document
-	// bound counts bindings: a dump may have those of resources that it does not have.
-	bound int
+	// bound are the placements of bindings: a dump may have those of policies and resources that it does not have.
+	bound []propagationPolicy
 	// added, removed, conditions and outages are the taints and conditions that the timeline gives clusters.
 	added      []corev1.Taint
 	removed    map[string]bool
@@ -114,6 +114,9 @@ func newUnit(s *scenario.Scenario, o Options) (*unit, []error) {
 	for _, d := range u.documents {
 		u.take(d)
 	}
+	if len(u.placed) == 0 {
+		u.placed = u.bound
+	}
 	if !u.settings.Failover && !u.configures() {
 		u.ignored, u.policies = u.policies, nil
 	}
@@ -170,8 +173,10 @@ func (u *unit) take(d manifest.Document) {
 		u.budgets = append(u.budgets, evictionBudget{d, messages.BudgetName(cmp.Or(o.Namespace, metav1.NamespaceDefault) + "/" + o.Name), &o.Spec})
 	case *api.ClusterEvictionBudget:
 		u.budgets = append(u.budgets, evictionBudget{d, messages.BudgetName(o.Name), &o.Spec})
-	case *api.ResourceBinding, *api.ClusterResourceBinding:
-		u.bound++
+	case *api.ResourceBinding:
+		u.bind(d, &o.Spec, d.Object.(*api.ResourceBinding).Spec.Placement)
+	case *api.ClusterResourceBinding:
+		u.bind(d, &o.Spec, d.Object.(*api.ClusterResourceBinding).Spec.Placement)
 	case *api.OverridePolicy, *api.ClusterOverridePolicy:
 		u.overrideD = append(u.overrideD, d)
 	default:
@@ -187,6 +192,18 @@ func (u *unit) place(d manifest.Document, namespace string, spec, written *api.P
 		namespace = cmp.Or(namespace, metav1.NamespaceDefault)
 	}
 	u.placed = append(u.placed, propagationPolicy{d, k.Kind, namespace, k.Name, spec, written, propagation.Compile(spec.ResourceSelectors)})
+}
+
+// bind takes the placement of a binding, which is at the same path as that of a policy.
+func (u *unit) bind(d manifest.Document, spec *api.BindingSpec, written *api.Placement) {
+	if written == nil || spec.Placement == nil {
+		return
+	}
+	k := api.KeyOf(d.Object)
+	u.bound = append(u.bound, propagationPolicy{
+		Document: d, kind: k.Kind, namespace: k.Namespace, name: k.Name,
+		spec: &api.PropagationSpec{Placement: *spec.Placement}, written: &api.PropagationSpec{Placement: *written},
+	})
 }
 
 // viewOf is a cluster as placement and policies see it.
@@ -210,5 +227,5 @@ func (u *unit) targets(p *taintPolicy) (all []*cluster) {
 	return all
 }
 
-// written reports whether clusters are given as manifests, not in the short form of a scenario.
+// manifests reports whether the unit is of manifests, not of a scenario.
 func (u *unit) manifests() bool { return u.Name == "" }

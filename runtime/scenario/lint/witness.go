@@ -37,6 +37,11 @@ func (u *unit) witness() *witness {
 	if u.configures() {
 		w.config["failover"] = true
 	}
+	if slices.ContainsFunc(u.placed, func(p propagationPolicy) bool {
+		return slices.ContainsFunc(p.written.Placement.ClusterTolerations, vain)
+	}) {
+		w.config["validateTolerations"] = false // the witness is about something else
+	}
 	return w
 }
 
