@@ -35,6 +35,7 @@ type trial struct {
 	// template is nil where the files hold no resource of the policy.
 	template *template
 	fleet    *placement.Fleet
+	planner  *placement.Planner
 	request  placement.Request
 }
 
@@ -44,13 +45,15 @@ func (u *unit) trials() (all []trial) {
 		return nil
 	}
 	c, ok := u.claims()
-	for i := range u.placed[:min(len(u.placed), mostPlacements)] {
-		t := trial{unit: u, policy: &u.placed[i], fleet: placement.NewFleet()}
-		for _, c := range u.clusters {
-			if !t.fleet.Has(messages.ClusterName(c.Name)) {
-				t.fleet.Put(c.view)
-			}
+	fleet := placement.NewFleet() // of all trials: what one takes out, it puts back
+	for _, c := range u.clusters {
+		if !fleet.Has(messages.ClusterName(c.Name)) {
+			fleet.Put(c.view)
 		}
+	}
+	planner := placement.NewPlanner(fleet, &u.settings, 1)
+	for i := range u.placed[:min(len(u.placed), mostPlacements)] {
+		t := trial{unit: u, policy: &u.placed[i], fleet: fleet, planner: planner}
 		t.request = placement.Request{Placement: &t.policy.spec.Placement, APIVersion: "apps/v1", Kind: "Deployment", Workload: true, Replicas: 1}
 		if ok {
 			for _, k := range c.selected[i] {
@@ -70,7 +73,7 @@ func (u *unit) trials() (all []trial) {
 }
 
 func (t *trial) plan() placement.Decision {
-	return placement.NewPlanner(t.fleet, &t.settings, 1).Plan(world.Start, &t.request)
+	return t.planner.Plan(world.Start, &t.request)
 }
 
 // fails plans without some clusters, and returns what the scheduler says if it cannot be done.
@@ -80,7 +83,7 @@ func (t *trial) fails(without []string) string {
 	}
 	d := t.plan()
 	for _, c := range t.clusters {
-		if slices.Contains(without, c.Name) {
+		if slices.Contains(without, c.Name) && !t.fleet.Has(messages.ClusterName(c.Name)) {
 			t.fleet.Put(c.view)
 		}
 	}
@@ -100,7 +103,7 @@ func unsatisfiable(u *unit, r *reporter) {
 			continue
 		}
 		var reasons []string
-		for _, c := range placement.NewPlanner(t.fleet, &u.settings, 1).Explain(world.Start, &t.request) {
+		for _, c := range t.planner.Explain(world.Start, &t.request) {
 			if c.Reason != "" && len(reasons) < mostNames {
 				reasons = append(reasons, string(c.Cluster)+": "+c.Reason)
 			}
