@@ -199,7 +199,7 @@ func (r *reporter) add(f found) {
 		r.report.Omitted++
 		return
 	}
-	at := 0
+	var at int
 	if f.line != nil {
 		at = f.line.number
 	} else {

@@ -136,9 +136,7 @@ func (u *unit) step(a scenario.Action) {
 			}
 		}
 	case *scenario.Taint:
-		for _, t := range a.Changes.Add {
-			u.added = append(u.added, t)
-		}
+		u.added = append(u.added, a.Changes.Add...)
 		for _, t := range a.Changes.Remove {
 			u.removed[t.Key] = true
 		}

@@ -172,7 +172,7 @@ func (w *witness) text(f *Finding) (string, error) {
 	}
 	documents := []any{fields{"apiVersion": scenario.APIVersion, "kind": scenario.Kind, "metadata": fields{"name": strings.ToLower(f.Rule) + "-" + f.Name}, "spec": spec}}
 	var out strings.Builder
-	fmt.Fprintf(&out, "# leeward lint wrote this scenario: its expectations hold, which shows the fault.\n")
+	out.WriteString("# leeward lint wrote this scenario: its expectations hold, which shows the fault.\n")
 	for i, d := range append(documents, w.objects...) {
 		if i > 0 {
 			out.WriteString("---\n")
