@@ -57,6 +57,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), recordCommand(), assessCommand())
 	root.AddCommand(whatIfCommand())
 	root.AddCommand(diffCommand())
+	root.AddCommand(lintCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
 	exitcode.Classify(root, internal)

@@ -1,0 +1,99 @@
+package lint
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"leeward/actors/rules/budget"
+	"leeward/actors/rules/propagation"
+	"leeward/messages"
+	"leeward/messages/api"
+)
+
+func budgetRules() []Rule {
+	return []Rule{
+		{ID: "LW019", Name: "unmeetable-budget", Severity: Warning, Finds: "an eviction budget never allows what it bounds, or asks for more replicas than there are", check: unmeetable},
+	}
+}
+
+func unmeetable(u *unit, r *reporter) {
+	if !u.settings.EvictionBudgets {
+		return
+	}
+	for i := range u.budgets {
+		b := &u.budgets[i]
+		expected, direct := u.expected(b)
+		whole := &budget.Account{Expected: max(expected, 1), Healthy: max(expected, 1)}
+		if o := budget.Judge(b.spec, whole, budget.Cost{Moves: 1}); o.Never {
+			r.add(u.blocks(b, "spec.maxMoved", o.Message, false))
+			continue
+		}
+		desired := budget.Desired(b.spec, max(expected, 1))
+		switch o := budget.Judge(b.spec, whole, budget.Cost{Takes: 1}); {
+		case expected > 0 && b.spec.MinAvailable != nil && b.spec.MinAvailable.Type == intstr.Int && desired > expected:
+			r.add(u.blocks(b, "spec.minAvailable", fmt.Sprintf("asks for %d available replicas of %d that there are", desired, expected), true))
+		case o.Never && direct:
+			r.add(u.blocks(b, "spec", o.Message+": purge mode Directly stops copies that serve, and is never allowed", true))
+		}
+	}
+}
+
+// expected counts the replicas of the workloads that a budget selects, and says whether a policy has one of them evicted with purge
+// mode Directly.
+func (u *unit) expected(b *evictionBudget) (n int64, direct bool) {
+	c, ok := u.claims()
+	if !ok {
+		return 0, false
+	}
+	for i := range u.templates {
+		t := &u.templates[i]
+		if c.winner[i] < 0 {
+			continue
+		}
+		spec := u.placed[c.winner[i]].spec
+		w := budget.Workload{Namespace: t.key.Namespace, Labels: t.labels}
+		if spec.SchedulePriority != nil {
+			w.Priority = spec.SchedulePriority.Priority
+		}
+		if !budget.Selects(&messages.Budget{Name: b.id, Spec: b.spec}, w) {
+			continue
+		}
+		replicas, _, is := propagation.Requirements(t.Object)
+		switch {
+		case !is:
+			n++
+		case spec.Placement.ReplicaScheduling.Divides():
+			n += int64(replicas)
+		default:
+			n += int64(replicas) * int64(max(1, len(u.clusters))) // all clusters have all of them, at most
+		}
+		mode := u.settings.NoExecuteTaintEvictionPurgeMode
+		if f := spec.Failover; f != nil && f.Cluster != nil && f.Cluster.PurgeMode != "" {
+			mode = f.Cluster.PurgeMode
+		}
+		direct = direct || mode == api.PurgeDirectly
+	}
+	return n, direct
+}
+
+// blocks is the finding about a budget that keeps evictions waiting for ever.
+func (u *unit) blocks(b *evictionBudget, field, why string, directly bool) found {
+	w := u.witness().set("failover", true).set("enableNoExecuteTaintEviction", true).clusters("m1", "m2", "m3", "m4", "m5").web(2)
+	spec := fields{"placement": firstOn(nil)}
+	if directly {
+		spec["failover"] = fields{"cluster": fields{"purgeMode": "Directly"}}
+	}
+	w.propagates(spec)
+	copied := *b.spec
+	copied.Workloads = api.WorkloadSelector{}
+	w.objects = append(w.objects, fields{"apiVersion": api.KeyOf(b.Object).APIVersion, "kind": "EvictionBudget", "metadata": fields{"name": b.Object.GetName()}, "spec": copied})
+	w.duration = "2h"
+	w.step("1m", "taint", fields{"cluster": "m1", "taints": []string{"example.com/failed:NoExecute"}})
+	w.expects("never", true, "event", fields{"kind": "EvictionStarted"}).expects("at", "2m", "taint", fields{"cluster": "m1", "key": "example.com/failed"})
+	return found{
+		at: b.Document, field: field, why: why,
+		fix:     "lower minAvailable or raise maxUnavailable, maxMoved or the replicas, so that one copy may be evicted",
+		witness: w,
+	}
+}

@@ -1,0 +1,129 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/actors/rules/policy"
+	"leeward/messages/api"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/expect"
+)
+
+func fleetRules() []Rule {
+	return []Rule{
+		{ID: "LW007", Name: "not-ready-without-eviction", Severity: Warning, Finds: "no policy adds NoExecute to a cluster that is not Ready: its workloads remain there", Needs: "Clusters, and placements", check: notReady},
+	}
+}
+
+// notReady looks for clusters on which nothing reacts to a failure. A scenario counts if its timeline has one fail.
+func notReady(u *unit, r *reporter) {
+	if len(u.clusters) == 0 || len(u.placed) == 0 || !u.manifests() && (!u.fails() || u.byHand()) {
+		return
+	}
+	off := u.settings.EvictionOff()
+	if off == "" && u.settings.FailoverEvictionTimeout > 0 {
+		return
+	}
+	var names []string
+	first := -1
+	for i := range u.clusters {
+		if off == "" && u.reacts(&u.clusters[i], metav1.ConditionFalse) && u.reacts(&u.clusters[i], metav1.ConditionUnknown) {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if !slices.Contains(names, u.clusters[i].Name) {
+			names = append(names, u.clusters[i].Name)
+		}
+	}
+	if first < 0 {
+		return
+	}
+	why := "no policy adds a NoExecute taint when it is not Ready or Unknown: its workloads remain there, whatever happens to it"
+	fix := "add a ClusterTaintPolicy: addOnConditions Ready NotIn [\"True\"], removeOnConditions Ready In [\"True\"], a taint with NoExecute"
+	if off != "" {
+		why, fix = "nothing evicts, whatever policies say: "+off, "turn evictions on: set failover and enableNoExecuteTaintEviction"
+	}
+	if len(names) > 1 {
+		why = listed(names) + ": " + why
+	}
+	w := u.witness().clusters("m1", "m2", "m3", "m4", "m5").web(2).places(firstOn(nil))
+	for _, p := range u.policies {
+		if p.Spec.TargetClusters == nil && off == "" {
+			w.policy(p.Name, &p.Spec)
+		}
+	}
+	status := metav1.ConditionFalse
+	if off == "" && u.reacts(&u.clusters[first], status) {
+		status = metav1.ConditionUnknown
+	}
+	w.duration = "2h"
+	w.step("1m", "condition", fields{"cluster": "m1", "type": api.ConditionReady, "status": string(status)})
+	w.expects("never", true, "event", fields{"kind": "EvictionStarted"}).expects("at", "2h", "binding", fields{"name": "web", "clusters": fields{"m1": 2}})
+	severity := Warning
+	if !u.manifests() {
+		severity = Info
+	}
+	r.add(found{at: u.clusters[first].Document, severity: severity, why: why, fix: fix, witness: w})
+}
+
+// reacts reports whether some policy evicts from a cluster whose Ready has a status.
+func (u *unit) reacts(c *cluster, ready metav1.ConditionStatus) bool {
+	v := *c.view
+	v.Conditions = slices.Clone(v.Conditions)
+	i := slices.IndexFunc(v.Conditions, func(m metav1.Condition) bool { return m.Type == api.ConditionReady })
+	if i < 0 {
+		v.Conditions = append(v.Conditions, metav1.Condition{Type: api.ConditionReady})
+		i = len(v.Conditions) - 1
+	}
+	v.Conditions[i].Status = ready
+	for j := range u.policies {
+		p := &u.policies[j]
+		if slices.ContainsFunc(u.targets(p), func(t *cluster) bool { return t.Name == c.Name }) && policy.Evicts(&p.Spec, &v, u.settings.MissingConditionStatus, long) {
+			return true
+		}
+	}
+	return false
+}
+
+// fails reports whether the timeline has a cluster fail, and expects the workloads to be evicted for it.
+func (u *unit) fails() bool {
+	failed := len(u.outages) > 0
+	for _, c := range u.conditions {
+		failed = failed || c.Type == api.ConditionReady && c.Status != metav1.ConditionTrue
+	}
+	return failed
+}
+
+// byHand reports whether a scenario evicts by taints of its own, or expects that nothing is evicted.
+func (u *unit) byHand() bool {
+	return slices.ContainsFunc(u.added, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) ||
+		slices.ContainsFunc(u.Expect, func(e expect.Expectation) bool {
+			event, is := e.Subject.(*expect.Event)
+			return is && strings.HasPrefix(event.Kind, "Eviction") && (e.Mode == expect.Never || e.Mode == expect.Total && e.Count.Max == 0)
+		})
+}
+
+// loses reports whether the loss of a cluster matters: a scenario is about what its timeline has happen.
+func (u *unit) loses() bool { return u.manifests() }
+
+// changes reports whether the timeline changes what placements depend on: they may be satisfied later.
+func (u *unit) changes() bool {
+	return !u.manifests() && slices.ContainsFunc(u.Timeline, func(s scenario.Step) bool {
+		switch s.Action.(type) {
+		case *scenario.Outage, *scenario.Scale, *scenario.Health:
+			return false
+		}
+		return true
+	})
+}
+
+// deletes reports whether the timeline deletes objects.
+func (u *unit) deletes() bool {
+	return slices.ContainsFunc(u.Timeline, func(s scenario.Step) bool { _, is := s.Action.(*scenario.Delete); return is })
+}

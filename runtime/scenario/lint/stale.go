@@ -1,0 +1,91 @@
+package lint
+
+import (
+	"fmt"
+
+	"leeward/messages/api"
+)
+
+func staleRules() []Rule {
+	return []Rule{
+		{ID: "LW021", Name: "stale-field", Severity: Warning, Finds: "a field, or a value, that Karmada has replaced", Fixes: true, check: stale},
+	}
+}
+
+// renamed are the purge modes as Karmada called them up to 1.14.
+var renamed = map[api.PurgeMode]api.PurgeMode{"Immediately": api.PurgeDirectly, "Graciously": api.PurgeGracefully}
+
+func stale(u *unit, r *reporter) {
+	for i := range u.placed {
+		p := &u.placed[i]
+		f := p.written.Failover
+		if f == nil {
+			continue
+		}
+		if f.Application != nil {
+			u.stalePurge(r, p, "application", f.Application.PurgeMode)
+		}
+		if f.Cluster != nil {
+			u.stalePurge(r, p, "cluster", f.Cluster.PurgeMode)
+		}
+	}
+	for _, d := range u.overrideD {
+		var spec *api.OverrideSpec
+		switch o := d.Object.(type) {
+		case *api.OverridePolicy:
+			spec = &o.Spec
+		case *api.ClusterOverridePolicy:
+			spec = &o.Spec
+		}
+		u.staleOverride(r, found{at: d}, spec)
+	}
+}
+
+func (u *unit) stalePurge(r *reporter, p *propagationPolicy, part string, mode api.PurgeMode) {
+	now, is := renamed[mode]
+	if !is {
+		return
+	}
+	failover := fields{"purgeMode": string(mode)}
+	if part == "application" {
+		failover["decisionConditions"] = fields{"tolerationSeconds": 60}
+	}
+	w := u.witness().clusters("m1").web(1)
+	refused := w.propagates(fields{"placement": fields{}, "failover": fields{part: failover}}).objects
+	w.timeline = append(w.timeline, fields{"at": "1m", "mayFail": true, "apply": refused[len(refused)-1]})
+	w.objects = refused[:len(refused)-1]
+	r.add(found{
+		at: p.Document, field: "spec.failover." + part + ".purgeMode",
+		why: fmt.Sprintf("purge mode %s is refused: Karmada calls it %s now", mode, now), fix: "write " + string(now),
+		edit:    &Edit{Replace: string(mode), By: string(now)},
+		witness: w.expects("at", "1m", "event", fields{"kind": "ObjectRejected"}),
+	})
+}
+
+func (u *unit) staleOverride(r *reporter, f found, spec *api.OverrideSpec) {
+	switch {
+	case spec.TargetCluster != nil:
+		f.field = "spec.targetCluster"
+	case u.writes(f, "spec.overriders"):
+		f.field = "spec.overriders"
+	default:
+		return
+	}
+	f.fix = "move targetCluster and overriders into an item of overrideRules"
+	f.why = "targetCluster and overriders are deprecated in favour of overrideRules"
+	meta := fields{"name": "old"}
+	w := u.witness().clusters("m1").web(1).places(fields{})
+	rules := fields{"overriders": fields{"labelsOverrider": []any{fields{"operator": "add", "value": fields{"from": "overriders"}}}}}
+	if len(spec.OverrideRules) > 0 {
+		f.why += ", and ignored beside these"
+	}
+	w.objects = append(w.objects, fields{"apiVersion": api.PolicyGroupVersion, "kind": "OverridePolicy", "metadata": meta, "spec": rules})
+	f.witness = w.expects("at", "1m", "object", fields{
+		"apiVersion": api.PolicyGroupVersion, "kind": "OverridePolicy", "metadata": fields{"name": "old", "namespace": "default"},
+		"spec": fields{"overrideRules": nil},
+	})
+	r.add(f)
+}
+
+// writes reports whether a document has a field.
+func (u *unit) writes(f found, path string) bool { return f.at.Line(path) != f.at.Line("spec") }
