@@ -45,6 +45,10 @@ type Options struct {
 	Set []config.Override
 	// Until ends the run early; zero: as written.
 	Until time.Duration
+	// Begun and Ended are shown the world before its first instant and after its last, and when that was. They must not change
+	// it. Nil: not asked for.
+	Begun func(w *world.World)
+	Ended func(w *world.World, end time.Time)
 }
 
 // Play runs a scenario on a virtual clock and judges its expectations. The error is a *world.Invalid where
@@ -92,8 +96,14 @@ func Play(s *scenario.Scenario, o Options) (*Run, error) {
 	if len(s.MemberNodes) > 0 {
 		r.checker.OfNodes(memberObjects{r.world})
 	}
+	if o.Begun != nil {
+		o.Begun(r.world)
+	}
 	if err := r.run(o.Until); err != nil {
 		return nil, err
+	}
+	if o.Ended != nil {
+		o.Ended(r.world, r.end)
 	}
 	return r.report(profile, o.Seed), nil
 }
