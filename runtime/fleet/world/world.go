@@ -91,6 +91,7 @@ type World struct {
 	offers   offers
 	// scheduler is the machine of its address, for ExplainPlacement; nil where it is not run.
 	scheduler *scheduler.Scheduler
+	attended  func(at time.Time, b messages.BindingName)
 	// budgets are those that there are; nil: there never was one.
 	budgets *messages.BudgetsSet
 	// dependants are the workloads that refer to a resource, or did, by name.
@@ -324,6 +325,7 @@ func spawn[M messages.Message](w *World, at messages.Address, machine kernel.Mac
 
 func (w *World) spawnSingletons() {
 	w.scheduler = scheduler.New(*w.settings, w.config.Seed)
+	w.scheduler.Attend(w.attended)
 	spawn[messages.ToScheduler](w, schedulerAt, w.scheduler)
 	spawn[messages.ToGovernor](w, governorAt, governor.New(*w.settings))
 }
