@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"leeward/actors/rules/placement"
 	"leeward/actors/scheduler"
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
@@ -132,11 +133,16 @@ func (q *query) begun(w *world.World) {
 	})
 }
 
-// keep keeps a decision that gives the binding other clusters than it has.
+// keep keeps a decision, unless it only follows a change of the fleet and leaves the binding where it is.
 func (q *query) keep(d decision) {
-	if d.Explanation != nil && len(d.Decision.Targets) > 0 && !(d.Placed && sameClusters(d.Decision.Targets, d.Targets)) {
-		q.decided = append(q.decided, d)
+	if d.Explanation == nil || d.Suspended {
+		return
 	}
+	follows := d.Calls == "" || d.Calls == placement.CauseAlways
+	if follows && d.Placed && sameClusters(d.Decision.Targets, d.Targets) {
+		return
+	}
+	q.decided = append(q.decided, d)
 }
 
 // ended explains, once the run has come to the instant.

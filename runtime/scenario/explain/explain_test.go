@@ -113,14 +113,14 @@ func TestTheDecisionExplainedIsTheOneThatWasMade(t *testing.T) {
 			require.NoError(t, WriteText(&out, x, true))
 			if p := x.Binding.Placed; p != nil {
 				placed++
-				if p.Decision == nil {
+				if p.Decision == nil && p.Trigger != "failback" { // which the scheduler asks otherwise
 					differs = append(differs, file+" "+name+" "+p.Trigger)
 				}
 			}
 		}
 	}
-	t.Log(placed, len(differs), strings.Join(differs, "\n"))
-	require.Greater(t, placed, 20)
+	require.Empty(t, differs)
+	require.Greater(t, placed, 100)
 }
 
 func scenarioFiles(t *testing.T) (files []string) {
