@@ -35,7 +35,7 @@ type explaining struct {
 func explainCommand() *cobra.Command {
 	e := &explaining{seed: seedFlag{value: 1, set: true}, output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}}}
 	c := &cobra.Command{
-		Use:   "explain binding|cluster|policy NAME -f FILE|DIR...",
+		Use:   "explain binding|cluster|policy NAME",
 		Short: "Explain why a workload is where it is, what is under way, and why it moved",
 		Long: `Explain why a workload is where it is, what is under way, and why it moved before: for a binding the decision of the
 scheduler, cluster by cluster, evictions and handovers with their deadlines and what would cancel them, and each failover

@@ -92,7 +92,7 @@ func (q *query) sinceStart(at time.Time) Seconds {
 
 func (q *query) taintOf(c *api.Cluster, i int) Taint {
 	t := &c.Spec.Taints[i]
-	x := Taint{Taint: taint.String(t), By: "not known"}
+	x := Taint{Taint: taint.String(t), By: "unknown"}
 	if t.TimeAdded != nil {
 		x.Since = q.sinceStart(t.TimeAdded.Time)
 	}

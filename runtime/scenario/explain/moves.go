@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -74,7 +76,7 @@ func (m *Move) add(s Step) {
 // moves folds what happened into failovers: those that are under way, and those that are over.
 func (q *query) moves(b *store.Binding) (underWay, past []Move) {
 	all := q.folded(b.Name())
-	underWay, past = []Move{}, []Move{}
+	underWay, past = []Move{}, append([]Move{}, q.before(b)...)
 	known := map[messages.ClusterName]bool{}
 	for _, m := range all {
 		m.state()
@@ -102,6 +104,9 @@ func (q *query) moves(b *store.Binding) (underWay, past []Move) {
 func (q *query) folded(name messages.BindingName) (all []*Move) {
 	of := map[*failover.Failover]*Move{}
 	fold := failover.Fold{}
+	if spec := q.stored(name); spec != nil {
+		fold[name] = failover.Stored(name, spec)
+	}
 	for i := range q.entries {
 		e := &q.entries[i]
 		if p, is := e.Fact.(*messages.EvictionsPermitted); is {
@@ -118,12 +123,50 @@ func (q *query) folded(name messages.BindingName) (all []*Move) {
 			if m == nil {
 				m = &Move{Cluster: f.Cluster, failover: f}
 				of[f], all = m, append(all, m)
+				if f.Eviction != nil && f.Evicted.Before(q.start) { // stored
+					m.add(Step{q.since(f.Evicted), "eviction", joined("; ", "from "+string(f.Cluster), f.Eviction.Task.Reason)})
+				}
 			}
 			m.removed = m.removed || s == failover.Removed
 			if part := parts[s]; part != "" {
 				m.add(Step{q.since(at), part, q.words(s, f, e.Fact)})
 			}
 		})
+	}
+	return all
+}
+
+// stored is a binding as a dump or a recording begins with it, where it has graceful eviction tasks; nil: it does not.
+func (q *query) stored(name messages.BindingName) *api.BindingSpec {
+	var objects []api.Object
+	for _, d := range q.Scenario.Objects {
+		objects = append(objects, d.Object)
+	}
+	if began := q.Scenario.Began; began != nil {
+		objects = append(objects, began.Objects...)
+	}
+	for _, o := range objects {
+		if b := store.AsBinding(o); b != nil && b.Name() == name && len(b.Spec.GracefulEvictionTasks) > 0 {
+			return b.Spec
+		}
+	}
+	return nil
+}
+
+// before are the failovers that were over before the start, as the binding's status has them.
+func (q *query) before(b *store.Binding) (all []Move) {
+	for i := range b.Status.FailoverHistory {
+		r := &b.Status.FailoverHistory[i]
+		if !r.StartTime.Before(&metav1.MicroTime{Time: q.start}) || r.CompletionTime == nil || r.CompletionTime.After(q.start) {
+			continue
+		}
+		m := Move{Cluster: messages.ClusterName(r.FromCluster), State: StateEvicted, Reason: r.Reason, To: r.ToClusters}
+		m.Steps = []Step{
+			{q.since(r.StartTime.Time), "eviction", joined("; ", "from "+r.FromCluster, r.Reason, "by "+r.Producer)},
+			{q.since(r.StartTime.Time), "placement", "taken over by " + clusters(r.ToClusters)},
+			{q.since(r.CompletionTime.Time), "handover", "ended: " + r.Outcome},
+		}
+		all = append(all, m)
 	}
 	return all
 }
@@ -153,6 +196,9 @@ func (q *query) words(s failover.Step, f *failover.Failover, fact messages.Fact)
 		}
 		if placed, is := fact.(*messages.Scheduled); is {
 			return "scheduled on " + clusters(placed.Clusters)
+		}
+		if _, is := fact.(*messages.PlacementConfirmed); is {
+			return "the placement is confirmed"
 		}
 		return "no other cluster takes over"
 	case failover.Available:
@@ -204,6 +250,9 @@ func (m *Move) state() {
 	m.To = f.To
 	if g := f.Cause; g != nil {
 		m.why(g)
+	}
+	if m.Taint == "" && m.Reason == "" && f.Eviction != nil { // stored before the start
+		m.Reason = joined(": ", f.Eviction.Task.Reason, f.Eviction.Task.Message)
 	}
 }
 
