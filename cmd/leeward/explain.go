@@ -19,6 +19,7 @@ import (
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/explain"
 	"leeward/runtime/scenario/incident"
+	"leeward/runtime/scenario/replay"
 )
 
 // explaining is one explain command: its flags.
@@ -81,6 +82,23 @@ Exit codes:
 // explained are the words for what can be explained.
 func explained() []string {
 	return []string{explain.KindBinding, explain.KindCluster, explain.KindPolicy}
+}
+
+// explain says in short, of the first expectation about a binding that a run did not meet, why the binding is where it is.
+func (r *replaying) explain(t task, run *replay.Run) []string {
+	i := slices.IndexFunc(run.Expectations, func(e replay.ExpectationResult) bool { return !e.Passed && e.Binding != "" })
+	if i < 0 || run.Err != nil {
+		return nil
+	}
+	failed := &run.Expectations[i]
+	at := max(1, time.Duration(failed.At*float64(time.Second))) // zero would be the end
+	x, err := explain.Run(explain.Config{
+		Scenario: t.scenario, Kind: explain.KindBinding, Name: string(failed.Binding), At: at, Profile: r.profile, Set: r.set, Seed: t.seed,
+	})
+	if err != nil { // such as a binding that does not exist then, which the expectation says itself
+		return nil
+	}
+	return explain.Short(x)
 }
 
 // completeExplained offers what can be explained.

@@ -171,3 +171,24 @@ func TestExplainCompletesWhatCanBeExplained(t *testing.T) {
 	require.Equal(t, 0, execute([]string{"__complete", "explain", ""}, &out, &log))
 	require.Contains(t, out.String(), "binding\ncluster\npolicy\n")
 }
+
+func TestAFailedExpectationAboutABindingIsExplained(t *testing.T) {
+	text, err := os.ReadFile("../../" + nginxFile)
+	require.NoError(t, err)
+	wrong := strings.Replace(string(text), "clusters: {member1: 2, member3: 2}, tasks: [member2]", "clusters: {member1: 2, member5: 2}", 1)
+	require.NotEqual(t, string(text), wrong)
+	file := filepath.Join(t.TempDir(), "wrong.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
+	var out, log bytes.Buffer
+	require.Equal(t, 1, execute([]string{"replay", file}, &out, &log), log.String())
+	require.Contains(t, out.String(), `failed: 1 of 8 expectations
+explained: default/nginx-deployment at 00:06:40 on member1:2 member3:2; scheduled 00:06:40, because eviction
+  member5: fits, not chosen
+  member2: refused: is in the process of eviction
+  member4: refused: did not match the placement cluster affinity constraint: not among the names
+  evicting from member2: cluster.karmada.io/not-ready:NoExecute; policy evict-when-not-ready; condition Ready=False (ClusterNotReachable: cluster is not reachable); for 60s
+repeat: `)
+	out.Reset()
+	require.Equal(t, 0, execute([]string{"replay", "../../" + nginxFile}, &out, &log), log.String())
+	require.NotContains(t, out.String(), "explained: ")
+}

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors/rules/karmada"
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
@@ -111,6 +112,9 @@ func (q *query) folded(name messages.BindingName) (all []*Move) {
 		e := &q.entries[i]
 		if p, is := e.Fact.(*messages.EvictionsPermitted); is {
 			permitted(all, name, q.since(e.At), p)
+		}
+		if h, is := e.Fact.(*messages.HandoverBlocked); is && h.Binding == name {
+			handoverBlocked(all, q.since(e.At), h)
 		}
 		if about, is := e.Fact.(messages.AboutBinding); is && about.AboutBinding() != name {
 			continue
@@ -230,6 +234,16 @@ func permitted(all []*Move, name messages.BindingName, at Seconds, p *messages.E
 	}
 }
 
+// handoverBlocked notes that an old copy keeps running for want of a healthy one elsewhere.
+func handoverBlocked(all []*Move, at Seconds, h *messages.HandoverBlocked) {
+	for _, m := range all {
+		if m.Cluster == h.Cluster && !m.failover.Evicted.IsZero() && m.failover.Released.IsZero() && m.failover.Cancelled.IsZero() {
+			m.Blocked = "the old copy keeps running: " + h.Message
+			m.add(Step{at, "blocked", m.Blocked})
+		}
+	}
+}
+
 // state says how far a failover has come.
 func (m *Move) state() {
 	f := m.failover
@@ -327,7 +341,11 @@ func (q *query) handover(m *Move, t *api.GracefulEvictionTask) {
 	case t.CreationTimestamp != nil:
 		at := q.since(t.CreationTimestamp.Add(grace))
 		m.Deadline = &at
-		m.Ends = []string{"the copies on the other clusters are healthy", "its grace period of " + span.String(grace) + " is over"}
+		over := "its grace period of " + span.String(grace) + " is over"
+		if karmada.Of(q.settings()).KeepsLastCopy() {
+			over += ", and a healthy copy runs on another cluster"
+		}
+		m.Ends = []string{"the copies on the other clusters are healthy", over}
 	}
 }
 

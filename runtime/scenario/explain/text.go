@@ -215,10 +215,10 @@ func (c *ClusterFitted) result(m *Term) string {
 		return "target" + notes
 	case c.Refused != "":
 		return "refused: " + strings.TrimPrefix(c.Refused, "cluster(s) ")
-	case !c.Chosen:
-		return "fits, not chosen" + notes
 	case m.Result != "":
 		return "fits" + notes
+	case !c.Chosen:
+		return "fits, not chosen" + notes
 	default:
 		return "fits, gets no replicas" + notes
 	}
@@ -262,7 +262,7 @@ func (t *text) underWay(moves []Move) {
 		m := &moves[i]
 		switch {
 		case m.State == StateEvicting && m.Deadline != nil:
-			t.line(1, "evicting from %s, until %s at the latest", m.Cluster, m.Deadline)
+			t.line(1, "evicting from %s, with a grace period until %s", m.Cluster, m.Deadline)
 		case m.State == StateEvicting:
 			t.line(1, "evicting from %s", m.Cluster)
 		case m.Deadline != nil:

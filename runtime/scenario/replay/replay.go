@@ -289,7 +289,7 @@ func (r *replay) report(profile string, seed uint64) *Run {
 		run.Tier = nodesAndPods(tier)
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
+		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line, Binding: e.Binding})
 	}
 	if r.scenario.Began != nil {
 		return run
