@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"leeward/actors/rules/placement"
 	"leeward/actors/scheduler"
 	"leeward/messages"
+	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
@@ -80,8 +82,12 @@ func Run(c Config) (*Explanation, error) {
 			return nil, &Invalid{err}
 		}
 	}
+	played, err := c.played()
+	if err != nil {
+		return nil, &Invalid{err}
+	}
 	options := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set, Until: c.At, Begun: q.begun, Ended: q.ended}
-	run, err := replay.Play(c.Scenario, options)
+	run, err := replay.Play(played, options)
 	var wrong *world.Invalid
 	switch {
 	case errors.As(err, &wrong):
@@ -95,6 +101,28 @@ func Run(c Config) (*Explanation, error) {
 	}
 	q.answer.Kind, q.answer.Profile, q.answer.Seed = c.Kind, run.Profile, c.Seed
 	return q.answer, nil
+}
+
+// played is the scenario. Clusters of plain manifests report what others take of them, where copies that run are counted by themselves.
+func (c *Config) played() (*scenario.Scenario, error) {
+	settings, problems := config.Resolve(cmp.Or(c.Profile, c.Scenario.Profile, config.Default), slices.Concat(c.Scenario.Config, c.Set))
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	if c.Scenario.Name != "" || !settings.CapacityReservation {
+		return c.Scenario, nil
+	}
+	s := *c.Scenario
+	s.Objects = slices.Clone(s.Objects)
+	objects := make([]api.Object, len(s.Objects))
+	for i := range s.Objects {
+		objects[i] = s.Objects[i].Object
+	}
+	store.WithoutOwn(objects)
+	for i := range s.Objects {
+		s.Objects[i].Object = objects[i]
+	}
+	return &s, nil
 }
 
 // query is one run, and the answer.
