@@ -16,5 +16,6 @@
 // the bindings that may return to where they ran before a failure.
 //
 // The Scheduler joins them. decide makes the decision on one binding and tells it, return judges failbacks; scheduler is the
-// switch of messages, the order in which the parts hear of them, and the turns of an instant.
+// switch of messages, the order in which the parts hear of them, and the turns of an instant. explain asks again what decide asks,
+// for who wants to know why.
 package scheduler

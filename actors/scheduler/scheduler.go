@@ -24,6 +24,8 @@ type Scheduler struct {
 	census       census
 	plans        plans
 	failbacks    failbacks
+	// attended hears which binding is decided on next; nil, but where an explanation is asked for.
+	attended func(now time.Time, b messages.BindingName)
 }
 
 // New returns a scheduler of an empty fleet. The seed breaks ties that Karmada leaves to chance.
@@ -249,6 +251,9 @@ func (s *Scheduler) decideSome(now time.Time, out *actors.Outbox) {
 	for _, e := range entries {
 		e.dirty = false
 		if e.open() {
+			if s.attended != nil {
+				s.attended(now, e.asked.Binding)
+			}
 			s.decide(now, e, out)
 		}
 	}

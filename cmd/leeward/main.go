@@ -58,6 +58,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(whatIfCommand())
 	root.AddCommand(diffCommand())
 	root.AddCommand(lintCommand())
+	root.AddCommand(explainCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
 	exitcode.Classify(root, internal)

@@ -116,6 +116,7 @@ func (r *replaying) play(t task) (run *replay.Run) {
 		return t.lost(err)
 	}
 	r.hold(t.scenario, run)
+	run.Explained = r.explain(t, run)
 	return run
 }
 

@@ -102,6 +102,9 @@ func writeVerdict(w io.Writer, r *replay.Run, paint painting) error {
 	}
 	if !r.Passed {
 		text = paint(red, "failed") + ": " + complaint(r)
+		for _, line := range r.Explained {
+			text += "\n" + journal.Printable(line)
+		}
 		if r.Repeat != "" {
 			text += "\nrepeat: " + r.Repeat
 		}

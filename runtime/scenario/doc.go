@@ -5,8 +5,11 @@
 // files is done by Load alone.
 //
 // The room scenario is what a rehearsal reads, runs and judges. In it, package expect judges expectations, package replay runs a
-// scenario, package assess fails each part of a fleet, package difference plays one outage under two sides, package incident makes scenarios of recordings, and package conformance
-// compares replays with recordings of a real Karmada.
+// scenario, package assess fails each part of a fleet, package whatif plays changes on a copy, both by what package forecast shares,
+// package difference plays one outage under two sides, package explain says why things are as they are, package lint finds what does
+// not do what it seems to, package sweep runs a scenario under several values, package shrink reduces one that fails, package draft
+// writes the first scenarios of a fleet, package incident makes scenarios of recordings, and package conformance compares replays
+// with recordings of a real Karmada.
 //
 // May import of runtime: kernel, fleet.
 // May be imported by: client, storm, report, cmd.

@@ -17,5 +17,6 @@
 // components of a workload. choose chooses among those that fit; where spread constraints ask for more than clusters, spread and
 // spreader, regions and search. assign divides the replicas.
 //
-// needs is when a decision must be taken again, takes whether a cluster has capacity for a share of a workload.
+// needs is when a decision must be taken again, takes whether a cluster has capacity for a share of a workload. explain
+// asks plan again, and tells what led to its decision.
 package placement

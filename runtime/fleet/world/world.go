@@ -89,6 +89,9 @@ type World struct {
 	store    *store.Store
 	journal  *journal.Journal
 	offers   offers
+	// scheduler is the machine of its address, for ExplainPlacement; nil where it is not run.
+	scheduler *scheduler.Scheduler
+	attended  func(at time.Time, b messages.BindingName)
 	// budgets are those that there are; nil: there never was one.
 	budgets *messages.BudgetsSet
 	// dependants are the workloads that refer to a resource, or did, by name.
@@ -321,7 +324,9 @@ func spawn[M messages.Message](w *World, at messages.Address, machine kernel.Mac
 }
 
 func (w *World) spawnSingletons() {
-	spawn[messages.ToScheduler](w, schedulerAt, scheduler.New(*w.settings, w.config.Seed))
+	w.scheduler = scheduler.New(*w.settings, w.config.Seed)
+	w.scheduler.Attend(w.attended)
+	spawn[messages.ToScheduler](w, schedulerAt, w.scheduler)
 	spawn[messages.ToGovernor](w, governorAt, governor.New(*w.settings))
 }
 

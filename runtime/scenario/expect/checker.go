@@ -19,6 +19,8 @@ type Result struct {
 	Reason string `json:"reason,omitempty"`
 	// Line is where it is written; 0 is unknown.
 	Line int `json:"-"`
+	// Binding is what it is about; empty: no binding, or any.
+	Binding messages.BindingName `json:"-"`
 }
 
 // Checker judges the expectations of one run, instant by instant.
@@ -155,7 +157,7 @@ func (c *Checker) Finish(end time.Time) []Result {
 		if !w.done {
 			w.finish(at)
 		}
-		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line()}
+		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line(), Binding: bindingOf(w.Subject)}
 		if !w.passed {
 			results[i].Reason += c.outages.during(w.at)
 		}

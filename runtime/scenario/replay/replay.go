@@ -51,6 +51,10 @@ type Options struct {
 	// Rested hears of the store before the first step of the timeline where nothing else is due then, so that without the timeline
 	// it would stay as it is; nil: there is no listener.
 	Rested func(*store.Store)
+	// Begun and Ended are shown the world before its first instant and after its last, and when that was. They must not change
+	// it. Nil: not asked for.
+	Begun func(w *world.World)
+	Ended func(w *world.World, end time.Time)
 }
 
 // Play runs a scenario on a virtual clock and judges its expectations. The error is a *world.Invalid where
@@ -105,8 +109,14 @@ func PlayContext(ctx context.Context, s *scenario.Scenario, o Options) (*Run, er
 	if len(s.MemberNodes) > 0 {
 		r.checker.OfNodes(memberObjects{r.world})
 	}
+	if o.Begun != nil {
+		o.Begun(r.world)
+	}
 	if err := r.run(o.Until); err != nil {
 		return nil, err
+	}
+	if o.Ended != nil {
+		o.Ended(r.world, r.end)
 	}
 	return r.report(profile, o.Seed), nil
 }
@@ -304,7 +314,7 @@ func (r *replay) report(profile string, seed uint64) *Run {
 		run.Tier = nodesAndPods(tier)
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line})
+		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line, Binding: e.Binding})
 	}
 	if r.scenario.Began != nil || r.options.Unwatched {
 		return run

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/journal"
 )
@@ -37,6 +38,9 @@ type Run struct {
 	// Transcripts have neither.
 	Elapsed time.Duration
 	Repeat  string
+	// Explained says of the first expectation about a binding that failed why that binding is where it is, a line each; nil: it was
+	// not asked. Transcripts do not have it.
+	Explained []string
 }
 
 // ExpectationResult is one thing that a scenario asks for, and whether it held.
@@ -51,6 +55,8 @@ type ExpectationResult struct {
 	// File and Line are where it is written. Empty: where the scenario is.
 	File string `json:"-"`
 	Line int    `json:"-"`
+	// Binding is what it is about; empty: no binding, or any.
+	Binding messages.BindingName `json:"-"`
 }
 
 // Place is where an expectation of a run is written, or what it is about.

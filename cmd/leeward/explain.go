@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"leeward/messages/spelling"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/explain"
+	"leeward/runtime/scenario/incident"
+	"leeward/runtime/scenario/replay"
+)
+
+// explaining is one explain command: its flags.
+type explaining struct {
+	files     []string
+	namespace string
+	at        spanFlag
+	profile   string
+	set       overrideFlag
+	seed      seedFlag
+	output    wordFlag
+}
+
+func explainCommand() *cobra.Command {
+	e := &explaining{seed: seedFlag{value: 1, set: true}, output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}}}
+	c := &cobra.Command{
+		Use:   "explain binding|cluster|policy NAME",
+		Short: "Explain why a workload is where it is, what is under way, and why it moved",
+		Long: `Explain why a workload is where it is, what is under way, and why it moved before: for a binding the decision of the
+scheduler, cluster by cluster, evictions and handovers with their deadlines and what would cancel them, and each failover
+step by step. For a cluster its conditions and taints with their causes, and when the workloads on it would be evicted;
+for a policy what it applies to, what it asks for, since when, and why nothing of the others.
+
+The files (-f) are a scenario, which is replayed until --at; manifests or the output of kubectl get -o yaml, which run
+until nothing more is due; or one recording (.jsonl). A directory means all *.yaml, *.yml and *.json files below it.
+NAME is as kubectl has it: nginx, deploy/nginx, default/nginx-deployment; a policy is a ClusterTaintPolicy or a
+propagation policy. The scheduler is asked again for the explanation; nothing is written.
+
+Exit codes:
+  0  explained
+  2  a manifest, a scenario, the command line or the name is invalid
+  3  an internal error, or a file that cannot be read`,
+		Example: `  leeward explain binding deploy/nginx -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml
+  leeward explain binding deploy/nginx -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m45s
+  leeward explain cluster member2 -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
+  leeward explain policy evict-when-not-ready -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
+  leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
+  kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
+		Args: cobra.ExactArgs(2),
+		RunE: e.run,
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringArrayVarP(&e.files, "filename", "f", nil, "a scenario, manifests, a dump, a recording, or a directory of manifests; may be given again")
+	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding or the policy")
+	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario)")
+	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
+	f.Var(&e.set, "set", "setting to change, as field=value; may be given again")
+	f.Var(&e.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
+	f.VarP(&e.output, "output", "o", "text, wide, json or yaml")
+	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json", "jsonl"); err != nil {
+		panic(fmt.Sprintf("complete --filename: %v", err))
+	}
+	complete(c, "profile", config.Profiles())
+	complete(c, "output", e.output.choices)
+	c.ValidArgsFunction = completeExplained
+	return c
+}
+
+// explained are the words for what can be explained.
+func explained() []string {
+	return []string{explain.KindBinding, explain.KindCluster, explain.KindPolicy}
+}
+
+// explain says in short, of the first expectation about a binding that a run did not meet, why the binding is where it is.
+func (r *replaying) explain(t task, run *replay.Run) []string {
+	i := slices.IndexFunc(run.Expectations, func(e replay.ExpectationResult) bool { return !e.Passed && e.Binding != "" })
+	if i < 0 || run.Err != nil {
+		return nil
+	}
+	failed := &run.Expectations[i]
+	at := max(1, time.Duration(failed.At*float64(time.Second))) // zero would be the end
+	x, err := explain.Run(explain.Config{
+		Scenario: t.scenario, Kind: explain.KindBinding, Name: string(failed.Binding), At: at, Profile: r.profile, Set: r.set, Seed: t.seed,
+	})
+	if err != nil { // such as a binding that does not exist then, which the expectation says itself
+		return nil
+	}
+	return explain.Short(x)
+}
+
+// completeExplained offers what can be explained.
+func completeExplained(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return explained(), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (e *explaining) run(c *cobra.Command, args []string) error {
+	kind, err := explainedKind(args[0])
+	if err != nil {
+		return misused(c, err)
+	}
+	if len(e.files) == 0 {
+		return misused(c, errors.New("name files with -f: a scenario, manifests, a dump or a recording"))
+	}
+	if _, problems := config.Resolve(e.profile, e.set); len(problems) > 0 {
+		return misused(c, errors.Join(problems...))
+	}
+	s, err := e.read()
+	if err != nil {
+		return ofInput(err)
+	}
+	x, err := explain.Run(explain.Config{
+		Scenario: s, Kind: kind, Name: args[1], Namespace: e.namespace, At: time.Duration(e.at),
+		Profile: e.profile, Set: e.settings(s), Seed: e.seed.value,
+	})
+	var wrong *explain.Invalid
+	switch {
+	case errors.As(err, &wrong):
+		return invalid(fmt.Errorf("%s: %w", strings.Join(e.files, ", "), err))
+	case err != nil:
+		return internal(err)
+	}
+	if err := e.write(c.OutOrStdout(), x); err != nil {
+		return internal(err)
+	}
+	return nil
+}
+
+// explainedKind reads what is explained, as kubectl names it.
+func explainedKind(word string) (string, error) {
+	kinds := map[string]string{"ResourceBinding": explain.KindBinding, "ClusterResourceBinding": explain.KindBinding, "Cluster": explain.KindCluster, "ClusterTaintPolicy": explain.KindPolicy, "PropagationPolicy": explain.KindPolicy, "ClusterPropagationPolicy": explain.KindPolicy}
+	lower := strings.ToLower(word)
+	switch lower {
+	case "binding", "bindings", "rb", "crb":
+		return explain.KindBinding, nil
+	case "policy", "policies":
+		return explain.KindPolicy, nil
+	case "node", "nodes", "no", "pod", "pods", "po":
+		return "", fmt.Errorf("explain %s: nodes and pods are not explained yet; want one of %s", word, strings.Join(explained(), ", "))
+	}
+	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
+		return kinds[kind], nil
+	}
+	return "", fmt.Errorf("explain %s: want one of %s%s", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
+}
+
+// read reads a scenario, manifests or a recording. The error names the file.
+func (e *explaining) read() (*scenario.Scenario, error) {
+	if i := slices.IndexFunc(e.files, func(file string) bool { return len(isRecording(file)) > 0 }); i >= 0 {
+		if len(e.files) > 1 {
+			return nil, fmt.Errorf("%s: a recording can only be named alone", e.files[i])
+		}
+		data, err := os.ReadFile(e.files[0])
+		if err != nil {
+			return nil, err
+		}
+		recorded, err := incident.Read(e.files[0], data)
+		if err != nil {
+			return nil, err
+		}
+		return recorded.Scenario(incident.Under{Profile: e.profile, Set: e.set}), nil
+	}
+	return fleetOf(e.files)
+}
+
+// settings are those to change. A policy of plain manifests was admitted, so what admits it is on.
+func (e *explaining) settings(s *scenario.Scenario) []config.Override {
+	if s.Name != "" {
+		return e.set
+	}
+	return append([]config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "explain"}}, e.set...)
+}
+
+// write prints the explanation in the form that is asked for.
+func (e *explaining) write(stdout io.Writer, x *explain.Explanation) error {
+	out := bufio.NewWriter(stdout)
+	var err error
+	switch e.output.word {
+	case "json":
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(x)
+	case "yaml":
+		var text []byte
+		if text, err = yaml.Marshal(x); err == nil {
+			_, err = out.Write(text)
+		}
+	default:
+		err = explain.WriteText(out, x, e.output.word == "wide")
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+var updateExplained = flag.Bool("update", false, "rewrite testdata/explain, but not docs/explain.md")
+
+const (
+	nginxFile    = "scenarios/nginx-is-evicted-from-a-failed-cluster.yaml"
+	divisionFile = "docs/examples/fleet.yaml"
+	blockedFile  = "scenarios/failover/a-duplicated-workload-stays-when-candidates-are-too-few.yaml"
+	dumpFile     = "scenarios/dumps/a-dump-of-a-running-fleet-goes-on.yaml"
+	recordedFile = "scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl"
+)
+
+// explainedAs runs the command in the folder of the repository.
+func explainedAs(t *testing.T, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, log bytes.Buffer
+	require.Equal(t, code, execute(append([]string{"explain"}, args...), &out, &log), log.String())
+	return out.String(), log.String()
+}
+
+func TestExplanationsReadAsTheyDid(t *testing.T) {
+	t.Chdir("../..")
+	for name, args := range map[string]string{
+		"binding-scheduled":  "binding deploy/nginx -f " + nginxFile + " --at 6m",
+		"binding-evicting":   "binding deploy/nginx -f " + nginxFile + " --at 6m45s",
+		"binding-past":       "binding default/nginx-deployment -f " + nginxFile,
+		"binding-divided":    "binding web -n shop -f " + divisionFile,
+		"binding-blocked":    "binding nginx -f " + blockedFile + " --at 2m",
+		"binding-migrated":   "binding nginx -f scenarios/failover/a-divided-workload-migrates-to-the-healthy-cluster.yaml --at 2m",
+		"cluster-blocked":    "cluster member2 -f " + blockedFile + " --at 2m",
+		"binding-wide":       "binding nginx -f " + nginxFile + " -o wide --profile karmada --set allowNoExecuteTaintPolicy=true --set enableNoExecuteTaintEviction=true --set failover=true",
+		"binding-dump":       "binding web -f " + dumpFile,
+		"binding-recorded":   "binding nginx -f " + recordedFile,
+		"binding-json":       "binding nginx -f " + nginxFile + " --at 6m45s -o json",
+		"cluster":            "cluster member2 -f " + nginxFile + " --at 6m",
+		"cluster-json":       "cluster member2 -f " + nginxFile + " --at 6m -o json",
+		"cluster-dump":       "clusters member4 -f " + dumpFile,
+		"policy-taint":       "policy evict-when-not-ready -f " + nginxFile + " --at 6m",
+		"policy-propagation": "policy web -n shop -f " + divisionFile,
+		"policy-json":        "policy evict-when-not-ready -f " + nginxFile + " --at 6m -o json",
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, log := explainedAs(t, 0, strings.Fields(args)...)
+			require.Empty(t, log)
+			again, _ := explainedAs(t, 0, strings.Fields(args)...)
+			require.Equal(t, out, again, "the same bytes")
+			file := filepath.Join("cmd", "leeward", "testdata", "explain", name+".golden")
+			if *updateExplained {
+				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
+			}
+			golden, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(golden), out, "leeward explain %s", args)
+		})
+	}
+}
+
+func TestThePageOnExplainBeginsWithItsRealOutput(t *testing.T) {
+	t.Chdir("../..")
+	page, err := os.ReadFile("docs/explain.md")
+	require.NoError(t, err)
+	for _, args := range []string{"binding deploy/nginx -f " + nginxFile + " --at 6m45s", "cluster member2 -f " + nginxFile + " --at 6m", "policy evict-when-not-ready -f " + nginxFile + " --at 6m"} {
+		out, _ := explainedAs(t, 0, strings.Fields(args)...)
+		var block strings.Builder
+		for line := range strings.Lines("$ leeward explain " + args + "\n" + out) {
+			if line != "\n" {
+				line = "    " + line
+			}
+			block.WriteString(line)
+		}
+		require.Contains(t, string(page), "\n\n"+block.String()+"\n", "docs/explain.md shows another output")
+	}
+}
+
+func TestExplainExitsByWhatIsWrong(t *testing.T) {
+	t.Chdir("../..")
+	for _, c := range []struct {
+		code int
+		args string
+		says string
+	}{
+		{2, "binding nginx", "name files with -f"},
+		{2, "binding -f " + nginxFile, "accepts 2 arg(s)"},
+		{2, "moon x -f " + nginxFile, "want one of binding, cluster, policy"},
+		{2, "bindng x -f " + nginxFile, "did you mean binding?"},
+		{2, "node x -f " + nginxFile, "nodes and pods are not explained yet"},
+		{2, "pod x -f " + nginxFile, "nodes and pods are not explained yet"},
+		{2, "cluster membr2 -f " + nginxFile, `there is no cluster "membr2" at 00:20:40; did you mean member2?; there is member1,`},
+		{2, "binding deploy/ngimx -f " + nginxFile, "there is default/nginx-deployment"},
+		{2, "binding nginx -n shop -f " + nginxFile, `there is no binding "shop/nginx"`},
+		{2, "policy evict-when-notready -f " + nginxFile, "did you mean evict-when-not-ready?"},
+		{2, "binding nginx -f " + nginxFile + " --at soon", "--at"},
+		{2, "binding nginx -f " + nginxFile + " --set evictionWorkers=many", "evictionWorkers"},
+		{2, "binding nginx -f " + recordedFile + " -f " + nginxFile, "a recording can only be named alone"},
+		{2, "cluster member1 -f nowhere.yaml", "nowhere.yaml"},
+		{2, "cluster member1 -f scenarios/nodes", "nodes"},
+	} {
+		out, log := explainedAs(t, c.code, strings.Fields(c.args)...)
+		require.Empty(t, out)
+		require.Contains(t, log, c.says, c.args)
+	}
+}
+
+func TestExplainedKindsAreNamedAsKubectlDoes(t *testing.T) {
+	for word, want := range map[string]string{
+		"binding": "binding", "rb": "binding", "resourcebindings": "binding", "ResourceBinding": "binding", "clusterresourcebinding": "binding",
+		"cluster": "cluster", "clusters": "cluster", "policy": "policy", "clustertaintpolicies": "policy", "propagationpolicy": "policy",
+		"ClusterPropagationPolicy": "policy",
+	} {
+		got, err := explainedKind(word)
+		require.NoError(t, err, word)
+		require.Equal(t, want, got, word)
+	}
+}
+
+func FuzzExplainedKind(f *testing.F) {
+	f.Add("resourcebindings")
+	f.Fuzz(func(t *testing.T, word string) {
+		if kind, err := explainedKind(word); err == nil {
+			require.Contains(t, explained(), kind)
+		}
+	})
+}
+
+func TestExplanationsInYAMLAreThoseInJSON(t *testing.T) {
+	t.Chdir("../..")
+	args := []string{"binding", "nginx", "-f", nginxFile, "--at", "6m", "-o"}
+	inJSON, _ := explainedAs(t, 0, append(args, "json")...)
+	inYAML, _ := explainedAs(t, 0, append(args, "yaml")...)
+	converted, err := yaml.YAMLToJSON([]byte(inYAML))
+	require.NoError(t, err)
+	require.JSONEq(t, inJSON, string(converted))
+	require.True(t, json.Valid([]byte(inJSON)))
+}
+
+func TestExplainWritesNothing(t *testing.T) {
+	text, err := os.ReadFile("../../" + nginxFile)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("TMPDIR", dir)
+	require.NoError(t, os.WriteFile("fleet.yaml", text, 0o400))
+	for _, form := range []string{"text", "wide", "json", "yaml"} {
+		out, _ := explainedAs(t, 0, "binding", "nginx", "-f", "fleet.yaml", "-o", form)
+		require.NotEmpty(t, out)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	after, err := os.ReadFile("fleet.yaml")
+	require.NoError(t, err)
+	require.Equal(t, text, after)
+}
+
+func TestExplainCompletesWhatCanBeExplained(t *testing.T) {
+	var out, log bytes.Buffer
+	require.Equal(t, 0, execute([]string{"__complete", "explain", ""}, &out, &log))
+	require.Contains(t, out.String(), "binding\ncluster\npolicy\n")
+}
+
+func TestAFailedExpectationAboutABindingIsExplained(t *testing.T) {
+	text, err := os.ReadFile("../../" + nginxFile)
+	require.NoError(t, err)
+	wrong := strings.Replace(string(text), "clusters: {member1: 2, member3: 2}, tasks: [member2]", "clusters: {member1: 2, member5: 2}", 1)
+	require.NotEqual(t, string(text), wrong)
+	file := filepath.Join(t.TempDir(), "wrong.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
+	var out, log bytes.Buffer
+	require.Equal(t, 1, execute([]string{"replay", file}, &out, &log), log.String())
+	require.Contains(t, out.String(), `failed: 1 of 8 expectations
+explained: default/nginx-deployment at 00:06:40 on member1:2 member3:2; scheduled 00:06:40, because eviction
+  member5: fits, not chosen
+  member2: refused: is in the process of eviction
+  member4: refused: did not match the placement cluster affinity constraint: not among the names
+  evicting from member2: cluster.karmada.io/not-ready:NoExecute; policy evict-when-not-ready; condition Ready=False (ClusterNotReachable: cluster is not reachable); for 60s
+repeat: `)
+	out.Reset()
+	require.Equal(t, 0, execute([]string{"replay", "../../" + nginxFile}, &out, &log), log.String())
+	require.NotContains(t, out.String(), "explained: ")
+}

@@ -1,0 +1,196 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leeward/actors/rules/placement"
+	"leeward/actors/scheduler"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/store"
+	"leeward/runtime/fleet/world"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
+)
+
+// What can be explained.
+const (
+	KindBinding = "binding"
+	KindCluster = "cluster"
+	KindPolicy  = "policy"
+)
+
+// Config is what is explained.
+type Config struct {
+	Scenario *scenario.Scenario
+	// Kind is one of those above. Name is as users write it, Namespace that of -n; empty: none is named.
+	Kind, Name, Namespace string
+	// At is the instant, from the start; zero: the end of the scenario.
+	At time.Duration
+	// Profile and Set are on top of what the scenario says.
+	Profile string
+	Set     []config.Override
+	Seed    uint64
+}
+
+// Invalid says what is wrong with a scenario, its settings, or a name.
+type Invalid struct{ Problem error }
+
+func (e *Invalid) Error() string { return e.Problem.Error() }
+
+// Unwrap returns the problem.
+func (e *Invalid) Unwrap() error { return e.Problem }
+
+// Seconds is an instant from the start, which JSON has in seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+
+// String is the instant as timelines show it: 00:01:30.
+func (s Seconds) String() string { return journal.Clock(time.Duration(s)) }
+
+// Explanation is the answer. One of its last three is set.
+type Explanation struct {
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	At      Seconds  `json:"atSeconds"`
+	Profile string   `json:"profile"`
+	Seed    uint64   `json:"seed"`
+	Binding *Binding `json:"binding,omitempty"`
+	Cluster *Cluster `json:"cluster,omitempty"`
+	Policy  *Policy  `json:"policy,omitempty"`
+}
+
+// Run replays the scenario until the instant, and explains. The error is an *Invalid where the scenario, a setting or the name is
+// at fault.
+func Run(c Config) (*Explanation, error) {
+	if c.Scenario.OfNodes {
+		return nil, &Invalid{errors.New("want a fleet of clusters; this is a scenario of nodes, which explain does not read yet")}
+	}
+	q := &query{Config: c}
+	if c.Kind == KindBinding {
+		var err error
+		if q.meant, err = bindingsMeant(c.Name, c.Namespace, kindsOf(c.Scenario)); err != nil {
+			return nil, &Invalid{err}
+		}
+	}
+	played, err := c.played()
+	if err != nil {
+		return nil, &Invalid{err}
+	}
+	options := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set, Until: c.At, Begun: q.begun, Ended: q.ended}
+	run, err := replay.Play(played, options)
+	var wrong *world.Invalid
+	switch {
+	case errors.As(err, &wrong):
+		return nil, &Invalid{err}
+	case err != nil:
+		return nil, err
+	case run.Err != nil:
+		return nil, run.Err
+	case q.problem != nil:
+		return nil, &Invalid{q.problem}
+	}
+	q.answer.Kind, q.answer.Profile, q.answer.Seed = c.Kind, run.Profile, c.Seed
+	return q.answer, nil
+}
+
+// played is the scenario. Clusters of plain manifests report what others take of them, where copies that run are counted by themselves.
+func (c *Config) played() (*scenario.Scenario, error) {
+	settings, problems := config.Resolve(cmp.Or(c.Profile, c.Scenario.Profile, config.Default), slices.Concat(c.Scenario.Config, c.Set))
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	if c.Scenario.Name != "" || !settings.CapacityReservation {
+		return c.Scenario, nil
+	}
+	s := *c.Scenario
+	s.Objects = slices.Clone(s.Objects)
+	objects := make([]api.Object, len(s.Objects))
+	for i := range s.Objects {
+		objects[i] = s.Objects[i].Object
+	}
+	store.WithoutOwn(objects)
+	for i := range s.Objects {
+		s.Objects[i].Object = objects[i]
+	}
+	return &s, nil
+}
+
+// query is one run, and the answer.
+type query struct {
+	Config
+	world *world.World
+	// meant are the bindings that the name may mean, the likeliest first; decided are the decisions on them.
+	meant   []messages.BindingName
+	decided []decision
+	// store, start and now are as they are when the run has ended.
+	store   *store.Store
+	start   time.Time
+	now     time.Time
+	entries []journal.Entry
+	answer  *Explanation
+	problem error
+}
+
+// decision is what the scheduler decides on a binding at an instant.
+type decision struct {
+	binding messages.BindingName
+	at      time.Time
+	*scheduler.Explanation
+}
+
+// begun has each decision on what is meant explained as it is made.
+func (q *query) begun(w *world.World) {
+	q.world = w
+	if len(q.meant) == 0 {
+		return
+	}
+	w.AttendPlacements(func(at time.Time, name messages.BindingName) {
+		if slices.Contains(q.meant, name) {
+			q.keep(decision{name, at, w.ExplainPlacement(name)})
+		}
+	})
+}
+
+// keep keeps a decision, unless it only follows a change of the fleet and leaves the binding where it is.
+func (q *query) keep(d decision) {
+	if d.Explanation == nil || d.Suspended {
+		return
+	}
+	follows := d.Calls == "" || d.Calls == placement.CauseAlways
+	if follows && d.Placed && sameClusters(d.Decision.Targets, d.Targets) {
+		return
+	}
+	q.decided = append(q.decided, d)
+}
+
+// ended explains, once the run has come to the instant.
+func (q *query) ended(w *world.World, end time.Time) {
+	q.store, q.now, q.entries, q.start = w.Store(), end, w.Journal().Entries(), w.Journal().Start()
+	q.answer = &Explanation{At: q.since(end)}
+	switch q.Kind {
+	case KindBinding:
+		q.explainBinding()
+	case KindCluster:
+		q.explainCluster()
+	case KindPolicy:
+		q.explainPolicy()
+	default:
+		q.problem = fmt.Errorf("explain %s: want %s, %s or %s", q.Kind, KindBinding, KindCluster, KindPolicy)
+	}
+}
+
+// since is an instant from the start.
+func (q *query) since(at time.Time) Seconds { return Seconds(at.Sub(q.start)) }
+
+// settings are those at the instant.
+func (q *query) settings() *messages.Settings { return q.world.Settings() }

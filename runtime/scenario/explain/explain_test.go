@@ -1,0 +1,212 @@
+package explain
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leeward/messages"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
+)
+
+const nginx = "../../../scenarios/nginx-is-evicted-from-a-failed-cluster.yaml"
+
+func read(t *testing.T, file string) *scenario.Scenario {
+	t.Helper()
+	s, problems := scenario.Disk.Fleet([]string{file})
+	require.Empty(t, problems)
+	return s
+}
+
+func explained(t *testing.T, kind, name string, at time.Duration) *Explanation {
+	t.Helper()
+	x, err := Run(Config{Scenario: read(t, nginx), Kind: kind, Name: name, At: at, Seed: 1})
+	require.NoError(t, err)
+	return x
+}
+
+func TestABindingHasTheDecisionThatPlacedIt(t *testing.T) {
+	b := explained(t, KindBinding, "deploy/nginx", 6*time.Minute+45*time.Second).Binding
+	require.Equal(t, "eviction", b.Placed.Trigger)
+	require.Equal(t, Seconds(400*time.Second), b.Placed.At)
+	d := b.Placed.Decision
+	require.Equal(t, []messages.ClusterName{"member2"}, d.Without)
+	require.Equal(t, b.Clusters, d.Targets)
+	require.Equal(t, "cluster(s) was being drained or evicted from", d.Terms[0].Clusters[1].Refused)
+	require.Equal(t, int64(100), d.Terms[0].Clusters[0].Score)
+	require.Empty(t, b.Past)
+	require.Len(t, b.UnderWay, 1)
+	require.Equal(t, StateEvicting, b.UnderWay[0].State)
+	require.Equal(t, Seconds(1000*time.Second), *b.UnderWay[0].Deadline)
+}
+
+func TestAnEvictionThatIsScheduledSaysWhatWouldCancelIt(t *testing.T) {
+	b := explained(t, KindBinding, "nginx", 6*time.Minute).Binding
+	require.Len(t, b.UnderWay, 1)
+	m := b.UnderWay[0]
+	require.Equal(t, StateScheduled, m.State)
+	require.Equal(t, "evict-when-not-ready", m.Policy)
+	require.Equal(t, "for 60s", m.Toleration)
+	require.Equal(t, Seconds(400*time.Second), *m.Deadline)
+	require.Equal(t, "policy evict-when-not-ready removes the taint: Ready In [True]", m.Ends[0])
+	w := explained(t, KindCluster, "member2", 6*time.Minute).Cluster.Workloads
+	require.Len(t, w, 1)
+	require.Equal(t, m.Deadline, w[0].Due, "the cluster says the same")
+}
+
+func TestAFailoverThatIsOverIsToldStepByStep(t *testing.T) {
+	b := explained(t, KindBinding, "default/nginx-deployment", 0).Binding
+	require.Empty(t, b.UnderWay)
+	require.Len(t, b.Past, 1)
+	var parts []string
+	for _, s := range b.Past[0].Steps {
+		parts = append(parts, s.Part)
+	}
+	require.Equal(t, []string{"condition", "taint", "scheduled", "permit", "eviction", "placement", "available", "handover", "removed"}, parts)
+}
+
+func TestNamesThatAreNotKnownAreRefused(t *testing.T) {
+	for kind, name := range map[string]string{KindBinding: "ngimx", KindCluster: "membr2", KindPolicy: "evict", "moon": "x"} {
+		_, err := Run(Config{Scenario: read(t, nginx), Kind: kind, Name: name, Seed: 1})
+		var wrong *Invalid
+		require.True(t, errors.As(err, &wrong), "%s: %v", kind, err)
+		t.Log(err)
+	}
+	_, err := Run(Config{Scenario: read(t, nginx), Kind: KindCluster, Name: "membr2", Seed: 1})
+	require.ErrorContains(t, err, "did you mean member2?")
+}
+
+func TestAnExplanationChangesNothing(t *testing.T) {
+	s := read(t, nginx)
+	plain, err := replay.Play(s, replay.Options{Seed: 1})
+	require.NoError(t, err)
+	x, err := Run(Config{Scenario: s, Kind: KindBinding, Name: "nginx", Seed: 1})
+	require.NoError(t, err)
+	again, err := replay.Play(s, replay.Options{Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, plain.Events, again.Events)
+	require.Equal(t, plain.Events[len(plain.Events)-1].Seq, again.Events[len(again.Events)-1].Seq)
+	same, err := Run(Config{Scenario: s, Kind: KindBinding, Name: "nginx", Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, x, same)
+}
+
+// The decision that is explained is the one that was made: over the scenarios of the repository, asking again at the instant of a
+// placement comes to the same clusters, and each binding can be put into words.
+func TestTheDecisionExplainedIsTheOneThatWasMade(t *testing.T) {
+	placed, differs := 0, []string{}
+	for _, file := range scenarioFiles(t) {
+		s, problems := scenario.Disk.Fleet([]string{file})
+		if len(problems) > 0 || s.Name == "" || s.OfNodes || len(s.MemberNodes) > 0 {
+			continue
+		}
+		for _, name := range bindingsOf(t, s) {
+			x, err := Run(Config{Scenario: s, Kind: KindBinding, Name: name, Seed: 1})
+			require.NoError(t, err, "%s: %s", file, name)
+			var out strings.Builder
+			require.NoError(t, WriteText(&out, x, true))
+			if p := x.Binding.Placed; p != nil {
+				placed++
+				if p.Decision == nil && p.Trigger != "failback" { // which the scheduler asks otherwise
+					differs = append(differs, file+" "+name+" "+p.Trigger)
+				}
+			}
+		}
+	}
+	require.Empty(t, differs)
+	require.Greater(t, placed, 50)
+}
+
+func scenarioFiles(t *testing.T) (files []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir("../../../scenarios", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(name) == ".yaml" {
+			files = append(files, name)
+		}
+		return err
+	}))
+	return files
+}
+
+// bindingsOf is the first binding that there is when a scenario ends.
+func bindingsOf(t *testing.T, s *scenario.Scenario) (names []string) {
+	t.Helper()
+	run, err := replay.Play(s, replay.Options{Seed: 1})
+	require.NoError(t, err)
+	for _, o := range run.Objects {
+		if strings.HasSuffix(o.GetObjectKind().GroupVersionKind().Kind, "ResourceBinding") && len(names) == 0 {
+			names = append(names, nameOf(o))
+		}
+	}
+	return names
+}
+
+// dump is one of a fleet whose binding runs 2 replicas of 1 cpu on m1, which m1 reports as allocated.
+const dump = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m1}
+status:
+  conditions: [{type: Ready, status: "True", reason: ClusterReady, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]
+  resourceSummary: {allocatable: {cpu: "4", pods: "100"}, allocated: {cpu: "2", pods: "2"}}
+---
+apiVersion: work.karmada.io/v1alpha2
+kind: ResourceBinding
+metadata:
+  namespace: shop
+  name: web-deployment
+  labels: {propagationpolicy.karmada.io/permanent-id: x}
+spec:
+  resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}
+  replicas: 2
+  replicaRequirements: {resourceRequest: {cpu: "1"}}
+  clusters: [{name: m1, replicas: 2}]
+  placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, weightPreference: {dynamicWeight: AvailableReplicas}}}
+status:
+  aggregatedStatus: [{clusterName: m1, applied: true, health: Healthy, status: {replicas: 2, readyReplicas: 2}}]
+`
+
+func TestTheCopiesOfADumpAreCountedOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dump.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(dump), 0o600))
+	s := read(t, file)
+	for range 2 { // what was read stays as it is
+		x, err := Run(Config{Scenario: s, Kind: KindBinding, Name: "deploy/web", Namespace: "shop", Seed: 1})
+		require.NoError(t, err)
+		c := x.Binding.Now.Terms[0].Clusters[0]
+		require.Equal(t, int64(4), *c.Capacity, "2 that run, and 2 that are free")
+		require.EqualValues(t, 2, c.Replicas)
+	}
+}
+
+func TestNamesAreReadAsKubectlDoes(t *testing.T) {
+	for _, c := range []struct{ name, namespace, want string }{
+		{"nginx", "", "default/nginx"}, {"nginx", "", "default/nginx-deployment"}, {"deploy/nginx", "", "default/nginx-deployment"},
+		{"deploy/nginx", "shop", "shop/nginx-deployment"}, {"deploy/nginx -n shop", "", "shop/nginx-deployment"},
+		{"default/nginx-deployment", "", "default/nginx-deployment"}, {"nginx-deployment", "shop", "shop/nginx-deployment"},
+		{"StatefulSet/shop/db", "", "shop/db-statefulset"},
+	} {
+		got, err := bindingsMeant(c.name, c.namespace, nil)
+		require.NoError(t, err, c.name)
+		require.Contains(t, got, messages.BindingName(c.want), "%s -n %s", c.name, c.namespace)
+	}
+}
+
+func FuzzNames(f *testing.F) {
+	for _, name := range []string{"nginx", "deploy/nginx", "deploy/nginx -n shop", "a/b/c", "", "/", " -n", "rb/x\x00"} {
+		f.Add(name, "")
+		f.Add(name, "shop")
+	}
+	f.Fuzz(func(t *testing.T, name, namespace string) {
+		got, err := bindingsMeant(name, namespace, []string{"Rocket"})
+		if err == nil && len(got) > 64 {
+			t.Fatalf("%q means %d bindings", name, len(got))
+		}
+	})
+}
