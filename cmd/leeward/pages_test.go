@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var updatePages = flag.Bool("update-pages", false, "write the outputs that pages begin with")
+
+// beginsWithItsOutput holds a page to what its first block shows: a command, and all that it prints. It returns what the command
+// printed.
+func beginsWithItsOutput(t *testing.T, page string, code int) (stdout string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	title, rest, _ := strings.Cut(string(text), "\n\n")
+	_, body, found := strings.Cut(rest, "\n\n")
+	require.True(t, found, page)
+	for strings.HasPrefix(body, "    ") { // the block has empty lines
+		_, body, _ = strings.Cut(body, "\n\n")
+	}
+	command, _, _ := strings.Cut(rest, "\n")
+	words := strings.Fields(command)
+	require.Equal(t, []string{"$", "leeward"}, words[:2], page)
+	var out, log bytes.Buffer
+	require.Equal(t, code, execute(words[2:], &out, &log), log.String())
+	var block strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(command) + "\n" + out.String()) {
+		if line != "\n" {
+			line = "    " + line
+		}
+		block.WriteString(line)
+	}
+	whole := title + "\n\n" + block.String() + "\n" + body
+	if *updatePages && whole != string(text) {
+		require.NoError(t, os.WriteFile(page, []byte(whole), 0o600))
+	}
+	require.Equal(t, string(text), whole, "%s shows another output: go test ./cmd/leeward -run Page -update-pages", page)
+	return out.String()
+}
+
+func TestThePageOnSweepsBeginsWithItsRealOutput(t *testing.T) {
+	t.Chdir("../..")
+	beginsWithItsOutput(t, "docs/sweep.md", exitFailed)
+}
