@@ -48,3 +48,16 @@ func TestThePageOnSweepsBeginsWithItsRealOutput(t *testing.T) {
 	t.Chdir("../..")
 	beginsWithItsOutput(t, "docs/sweep.md", exitFailed)
 }
+
+func TestThePageOnShrinkingBeginsWithItsRealOutput(t *testing.T) {
+	t.Chdir("../..")
+	t.Cleanup(func() { _ = os.Remove("small.yaml") })
+	beginsWithItsOutput(t, "docs/shrink.md", exitFailed)
+	small, err := os.ReadFile("small.yaml")
+	require.NoError(t, err)
+	page, err := os.ReadFile("docs/shrink.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), "```yaml\n"+string(small)+"```\n")
+	var out, log bytes.Buffer
+	require.Equal(t, exitFailed, execute([]string{"replay", "small.yaml"}, &out, &log), log.String())
+}
