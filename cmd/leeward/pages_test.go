@@ -61,3 +61,21 @@ func TestThePageOnShrinkingBeginsWithItsRealOutput(t *testing.T) {
 	var out, log bytes.Buffer
 	require.Equal(t, exitFailed, execute([]string{"replay", "small.yaml"}, &out, &log), log.String())
 }
+
+func TestThePageOnInitBeginsWithItsRealOutput(t *testing.T) {
+	t.Chdir("../..")
+	t.Cleanup(func() { _ = os.Remove("first.yaml") })
+	beginsWithItsOutput(t, "docs/init.md", exitHeld)
+	written, err := os.ReadFile("first.yaml")
+	require.NoError(t, err)
+	page, err := os.ReadFile("docs/init.md")
+	require.NoError(t, err)
+	_, shown, _ := strings.Cut(string(page), "```yaml\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	require.NotEmpty(t, shown)
+	require.True(t, strings.HasPrefix(string(written), shown), "docs/init.md shows another file")
+	var out, log bytes.Buffer
+	require.Equal(t, exitHeld, execute([]string{"replay", "first.yaml"}, &out, &log), log.String())
+	require.Contains(t, out.String(), "all held")
+	require.Equal(t, exitHeld, execute([]string{"validate", "first.yaml"}, &out, &log), log.String())
+}

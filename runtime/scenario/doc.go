@@ -6,7 +6,7 @@
 //
 // The room scenario is what a rehearsal reads, runs and judges. In it, package expect judges expectations, package replay runs a
 // scenario, package assess fails each part of a fleet, package sweep compares what variants of settings do, package shrink
-// reduces a scenario that fails, package incident makes scenarios of recordings, and package conformance compares replays with
+// reduces a scenario that fails, package draft writes the first scenarios of a fleet, package incident makes scenarios of recordings, and package conformance compares replays with
 // recordings of a real Karmada.
 //
 // May import of runtime: kernel, fleet.

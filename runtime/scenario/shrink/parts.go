@@ -98,7 +98,7 @@ func (p *parts) yaml() ([]byte, error) {
 
 // takeApart reads the file of a scenario, and what it includes. The scenario was read before, without a problem.
 func takeApart(source scenario.Source, s *scenario.Scenario) (*parts, error) {
-	documents, err := read(source, s.File)
+	documents, err := Documents(source, s.File)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func takeApart(source scenario.Source, s *scenario.Scenario) (*parts, error) {
 	var spec mapping
 	for _, d := range documents {
 		switch {
-		case text(d["kind"]) != scenario.Kind || text(d["apiVersion"]) != scenario.APIVersion:
+		case Text(d["kind"]) != scenario.Kind || Text(d["apiVersion"]) != scenario.APIVersion:
 			p.manifests = append(p.manifests, d)
-		case text(under(d, "metadata")["name"]) == s.Name && spec == nil:
+		case Text(under(d, "metadata")["name"]) == s.Name && spec == nil:
 			spec = under(d, "spec")
 		}
 	}
@@ -122,7 +122,7 @@ func takeApart(source scenario.Source, s *scenario.Scenario) (*parts, error) {
 func (p *parts) take(source scenario.Source, file string, spec mapping) error {
 	included := map[string]bool{}
 	for _, pattern := range items(spec["include"]) {
-		names, err := files(source, file, text(pattern))
+		names, err := files(source, file, Text(pattern))
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (p *parts) take(source scenario.Source, file string, spec mapping) error {
 				continue
 			}
 			included[name] = true
-			documents, err := read(source, name)
+			documents, err := Documents(source, name)
 			if err != nil {
 				return err
 			}
@@ -173,7 +173,7 @@ const mostSpread = 500
 func spread(entries []any) (all []any) {
 	for _, e := range entries {
 		m, is := e.(mapping)
-		names, err := scenario.ExpandBraces(text(m["name"]))
+		names, err := scenario.ExpandBraces(Text(m["name"]))
 		if !is || err != nil || len(names) < 2 || len(all)+len(names) > mostSpread {
 			all = append(all, e)
 			continue
@@ -199,7 +199,7 @@ func targets(step any) {
 			}
 			var all []any
 			for _, one := range list {
-				names, err := scenario.ExpandBraces(text(one))
+				names, err := scenario.ExpandBraces(Text(one))
 				if err != nil || len(names) < 2 || len(names) > mostSpread {
 					all = append(all, one)
 					continue
@@ -252,12 +252,12 @@ func inline(source scenario.Source, file string, step any) error {
 			all = append(all, one)
 			continue
 		}
-		names, err := files(source, file, text(pattern))
+		names, err := files(source, file, Text(pattern))
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			documents, err := read(source, name)
+			documents, err := Documents(source, name)
 			if err != nil {
 				return err
 			}
@@ -281,8 +281,9 @@ func files(source scenario.Source, of, pattern string) ([]string, error) {
 	return names, err
 }
 
-// read returns the documents of a file, those of Lists one by one.
-func read(source scenario.Source, name string) (all []mapping, err error) {
+// Documents returns the documents of a file, those of Lists one by one, as what YAML decodes to: mappings, lists, whole numbers, truth
+// values and texts; other scalars, and texts without quotes, are nodes as they are written. Comments, anchors and aliases are resolved.
+func Documents(source scenario.Source, name string) (all []mapping, err error) {
 	data, err := source.Read(name)
 	if err != nil {
 		return nil, err
@@ -308,7 +309,7 @@ func read(source scenario.Source, name string) (all []mapping, err error) {
 // flat returns a document, or the items of a List.
 func flat(m mapping) (all []mapping) {
 	list, is := m["items"].([]any)
-	if kind := text(m["kind"]); !is || !strings.HasSuffix(kind, "List") {
+	if kind := Text(m["kind"]); !is || !strings.HasSuffix(kind, "List") {
 		return []mapping{m}
 	}
 	for _, item := range list {
@@ -392,8 +393,8 @@ func scalar(n *yaml.Node) any {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: n.Tag, Value: n.Value, Style: n.Style}
 }
 
-// text returns what a scalar says.
-func text(v any) string {
+// Text returns what a scalar of a document says; empty: it is none.
+func Text(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
