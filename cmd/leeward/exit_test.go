@@ -35,6 +35,7 @@ func TestExitCodes(t *testing.T) {
 	loop := in("loop") // a name that is right, and cannot be used
 	require.NoError(t, os.Symlink("loop", loop))
 	none := in("none")
+	const late = "clusterFailureThreshold=2m"
 
 	for name, c := range map[string]struct {
 		code int
@@ -50,6 +51,17 @@ func TestExitCodes(t *testing.T) {
 		"a scenario that is not there":              {exitInvalid, []string{"replay", none}},
 		"a recording that is not there":             {exitInvalid, []string{"replay", none + ".jsonl"}},
 		"a recording that cannot be read":           {exitInternal, []string{"replay", loop + "/x.jsonl"}},
+		"a scenario that fails, to shrink":          {exitFailed, []string{"replay", first, "--set", late, "--shrink", in("small.yaml")}},
+		"a scenario that holds, to shrink":          {exitInvalid, []string{"replay", first, "--shrink", none}},
+		"a file to shrink to that exists":           {exitInvalid, []string{"replay", first, "--set", late, "--shrink", file}},
+		"a file to shrink to that cannot be made":   {exitInternal, []string{"replay", first, "--set", late, "--shrink", none + "/x.yaml"}},
+		"a sweep that holds":                        {exitHeld, []string{"replay", first, "--sweep", "seed=1,2"}},
+		"a sweep of which a variant fails":          {exitFailed, []string{"replay", first, "--sweep", "clusterFailureThreshold=30s,2m"}},
+		"a sweep of a value that makes no sense":    {exitInvalid, []string{"replay", first, "--sweep", "clusterFailureThreshold=soon"}},
+		"first scenarios":                           {exitHeld, []string{"init", "-f", "../../docs/examples/fleet.yaml", "--most", "1", "--out", in("first.yaml")}},
+		"first scenarios of what is not there":      {exitInvalid, []string{"init", "-f", none}},
+		"first scenarios of what cannot be read":    {exitInternal, []string{"init", "-f", loop}},
+		"first scenarios in a file that exists":     {exitInvalid, []string{"init", "-f", "../../docs/examples/fleet.yaml", "--out", file}},
 		"a page that cannot be made":                {exitInternal, []string{"replay", first, "--html", none + "/page.html"}},
 		"a storm's page that cannot be made":        {exitInternal, []string{"storm", "--html", none + "/page.html"}},
 		"a report that is not there":                {exitInvalid, []string{"storm", "--compare", none}},
@@ -80,6 +92,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"replay": {"replay", first}, "validate": {"validate", fleet}, "verify": {"store", "verify", in("store")}, "export": {"store", "export", in("store"), "-o", "yaml"},
+		"sweep": {"replay", first, "--sweep", "seed=1"}, "shrink": {"replay", first, "--set", late, "--shrink", in("smaller.yaml")}, "init": {"init", "-f", "../../docs/examples/fleet.yaml", "--most", "1"},
 		"compact": {"store", "compact", in("store")}, "import": {"store", "import", in("new"), fleet}, "version": {"version"},
 	} {
 		t.Run("output that cannot be written by "+name, func(t *testing.T) {

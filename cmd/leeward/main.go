@@ -55,10 +55,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misused(c, err) })
 	root.AddCommand(replayCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), recordCommand(), assessCommand())
-	root.AddCommand(whatIfCommand())
-	root.AddCommand(diffCommand())
-	root.AddCommand(lintCommand())
-	root.AddCommand(explainCommand())
+	root.AddCommand(explainCommand(), whatIfCommand(), lintCommand(), diffCommand(), initCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
 	exitcode.Classify(root, internal)

@@ -33,11 +33,18 @@ type replaying struct {
 	// min is how many scenarios must run at least; 0: any number.
 	min      countFlag
 	logLevel wordFlag
+	// axes are what a sweep varies; none: there is no sweep.
+	axes sweepFlag
+	// smallest is the file for the smallest scenario that fails in the same way; empty: it is not looked for.
+	smallest string
+	force    bool
+	tries    countFlag
 }
 
 func replayCommand() *cobra.Command {
 	r := &replaying{
 		seeds:    1,
+		tries:    shrinkTries,
 		jobs:     countFlag(runtime.NumCPU()),
 		output:   wordFlag{"text", []string{"text", "wide", "json", "junit", "github"}},
 		logLevel: wordFlag{"off", []string{"debug", "info", "warn", "error", "off"}},
@@ -69,6 +76,8 @@ file) is part of its expectations, unless --seed, --profile, --set or --until ch
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --html first.html            # a page with the timeline
   leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
+  leeward replay scenarios/handover/a-recovered-cluster-takes-its-replicas-back.yaml --sweep gracefulEvictionTimeout=5s,10m --sweep profile=karmada,leeward # a table
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set clusterFailureThreshold=2m --shrink small.yaml # why does it fail?
   leeward replay scenarios --check-determinism -o junit`,
 		Args:              arguments("a scenario file or a directory"),
 		ValidArgsFunction: completeFiles,
@@ -93,14 +102,30 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.Var(&r.min, "min", "fail when fewer scenarios ran, for example because files are missing (default: no limit)")
 	f.Var(&r.jobs, "jobs", "scenarios to run at the same time")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
+	f.Var(&r.axes, "sweep", "run under each of these values of a setting, of seed or of profile, and print a table; may be given again")
+	f.StringVar(&r.smallest, "shrink", "", "file to write the smallest scenario to that fails in the same way as the first that fails")
+	f.BoolVar(&r.force, "force", false, "replace the file of --shrink if it exists")
+	f.Var(&r.tries, "tries", "smaller scenarios that --shrink tries at the most")
+	if err := c.MarkFlagFilename("shrink", "yaml", "yml"); err != nil {
+		panic(fmt.Sprintf("complete --shrink: %v", err))
+	}
+	if err := c.RegisterFlagCompletionFunc("sweep", completeSweep); err != nil {
+		panic(fmt.Sprintf("complete --sweep: %v", err))
+	}
 	complete(c, "output", r.output.choices)
 	complete(c, "log-level", r.logLevel.choices)
 	complete(c, "profile", config.Profiles())
 }
 
 func (r *replaying) run(c *cobra.Command, paths []string) error {
+	if c.Flags().Changed("shrink") {
+		return r.shrink(c, paths)
+	}
 	if err := r.check(); err != nil {
 		return misused(c, err)
+	}
+	if len(r.axes) > 0 {
+		return r.sweep(c, paths)
 	}
 	scenarios, err := r.load(paths, c.ErrOrStderr())
 	if err != nil {

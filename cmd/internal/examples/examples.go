@@ -77,7 +77,7 @@ func read(c *cobra.Command, written map[string]bool) (files []string) {
 		}
 		for _, value := range values {
 			switch {
-			case f.Name == "html" || f.Name == "output":
+			case slices.Contains([]string{"html", "output", "out", "shrink"}, f.Name):
 				written[value] = true
 			case slices.Contains([]string{".yaml", ".yml", ".json", ".jsonl"}, filepath.Ext(value)):
 				files = append(files, value)

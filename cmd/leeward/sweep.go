@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
+	"leeward/runtime/scenario/sweep"
+)
+
+// sweepFlag is a list of fields with the values that they take.
+type sweepFlag []sweep.Axis
+
+func (f *sweepFlag) Set(s string) error {
+	a, err := sweep.ParseAxis(s)
+	if err == nil {
+		*f = append(*f, a)
+	}
+	return err
+}
+
+func (f *sweepFlag) String() string { return "" }
+
+func (*sweepFlag) Type() string { return "field=a,b,c" }
+
+// swept is one variant of a task.
+type swept struct {
+	task
+	variant sweep.Variant
+	as      replaying
+}
+
+// sweep runs each scenario under each variant, and prints a table.
+func (r *replaying) sweep(c *cobra.Command, paths []string) error {
+	variants, err := r.checkSweep(c, paths)
+	if err != nil {
+		return misused(c, err)
+	}
+	scenarios, err := r.load(paths, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	runs, err := r.variantsOf(scenarios, variants)
+	if err != nil {
+		return invalid(err)
+	}
+	table, progress := sweep.NewTable(r.axes), progressOn(c.ErrOrStderr())
+	var sum results
+	take := func(i int, run *replay.Run) error {
+		progress(i+1, len(runs))
+		sum.add(run)
+		table.Add(runs[i].variant, run, runs[i].as.command(runs[i].task))
+		return nil
+	}
+	play := func(i int) *replay.Run { return runs[i].as.play(runs[i].task) }
+	if err := inOrder(int(r.jobs), len(runs), play, take); err != nil {
+		return internal(err)
+	}
+	out := bufio.NewWriter(c.OutOrStdout())
+	write := table.WriteText
+	if r.output.word == "json" {
+		write = table.WriteJSON
+	}
+	if err := errors.Join(write(out), out.Flush()); err != nil {
+		return internal(err)
+	}
+	if err := sum.exit(); err != nil {
+		return err
+	}
+	return r.enough(sum.ran)
+}
+
+// checkSweep reports what makes no sense together, and returns the variants.
+func (r *replaying) checkSweep(c *cobra.Command, paths []string) ([]sweep.Variant, error) {
+	if r.output.word != "text" && r.output.word != "json" {
+		return nil, errors.New("--sweep writes a table: -o must be text or json")
+	}
+	for _, flag := range []string{"update", "html", "seeds", "check-determinism", "with", "log-level"} {
+		if c.Flags().Changed(flag) {
+			return nil, fmt.Errorf("--sweep writes a table: omit --%s", flag)
+		}
+	}
+	for _, a := range r.axes {
+		switch {
+		case a.Field == sweep.Seed && r.seed.set:
+			return nil, errors.New("--sweep gives the seeds: omit --seed")
+		case a.Field == sweep.Profile && r.profile != "":
+			return nil, errors.New("--sweep gives the profiles: omit --profile")
+		}
+	}
+	for _, path := range paths {
+		if filepath.Ext(path) == ".jsonl" {
+			return nil, fmt.Errorf("--sweep is for scenarios: %s is a recording", path)
+		}
+	}
+	return sweep.Variants(r.axes)
+}
+
+// variantsOf are all runs of a sweep, in order. The error has each problem of their settings once: nothing has run yet.
+func (r *replaying) variantsOf(scenarios []*scenario.Scenario, variants []sweep.Variant) (runs []swept, err error) {
+	if len(scenarios)*len(variants) > sweep.Most {
+		return nil, fmt.Errorf("leeward: --sweep: %s under %s are more than %d runs", count(len(scenarios), "scenario"), count(len(variants), "variant"), sweep.Most)
+	}
+	var problems []error
+	said := map[string]bool{}
+	for _, s := range scenarios {
+		if _, recorded := r.recorded[s]; recorded {
+			return nil, fmt.Errorf("leeward: --sweep is for scenarios: %s is a recording", s.File)
+		}
+		for _, v := range variants {
+			seed := s.Seed
+			if r.seed.set {
+				seed = r.seed.value
+			}
+			o := v.Apply(replay.Options{Seed: seed, Profile: r.profile, Set: r.set})
+			as := replaying{profile: o.Profile, set: o.Set, until: r.until}
+			runs = append(runs, swept{task{s, o.Seed, nil}, v, as})
+			_, wrong := config.Resolve(cmp.Or(o.Profile, s.Profile), slices.Concat(s.Config, o.Set))
+			for _, p := range wrong {
+				if !said[p.Error()] {
+					said[p.Error()] = true
+					problems = append(problems, p)
+				}
+			}
+		}
+	}
+	return runs, errors.Join(problems...)
+}
+
+// progressOn returns what tells, on a terminal, how many of how many are done; elsewhere it tells nothing.
+func progressOn(stderr io.Writer) func(done, of int) {
+	if !isTerminal(stderr) {
+		return func(int, int) {}
+	}
+	return func(done, of int) {
+		if done < of {
+			say(stderr, "\r\x1b[K"+strconv.Itoa(done)+" of "+strconv.Itoa(of))
+		} else {
+			say(stderr, "\r\x1b[K")
+		}
+	}
+}
+
+// completeSweep offers the fields that a sweep may take.
+func completeSweep(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	fields := []string{sweep.Profile + "=", sweep.Seed + "="}
+	for _, f := range config.Fields() {
+		fields = append(fields, f.Name+"=")
+	}
+	return fields, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}

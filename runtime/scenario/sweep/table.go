@@ -1,0 +1,178 @@
+package sweep
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/span"
+	"leeward/runtime/scenario/replay"
+)
+
+// Table is what came of a sweep.
+type Table struct {
+	// Fields are those of the axes, in order.
+	Fields []string `json:"fields"`
+	Runs   []*Row   `json:"runs"`
+}
+
+// Row is one variant of one scenario.
+type Row struct {
+	Scenario string            `json:"scenario"`
+	File     string            `json:"file"`
+	Values   map[string]string `json:"values"`
+	Passed   bool              `json:"passed"`
+	Figures
+	// Failures are the expectations that failed, with what was seen.
+	Failures []replay.ExpectationResult `json:"failures,omitempty"`
+	// Error is why the variant could not be run to its end, so that it has no figures; empty: it could.
+	Error string `json:"error,omitempty"`
+	// Repeat is the command that runs the variant again, with its timeline.
+	Repeat string `json:"repeat"`
+
+	variant Variant
+}
+
+// NewTable returns an empty table.
+func NewTable(axes []Axis) *Table {
+	t := &Table{Runs: []*Row{}}
+	for _, a := range axes {
+		t.Fields = append(t.Fields, a.Field)
+	}
+	return t
+}
+
+// Add takes the run of a variant.
+func (t *Table) Add(v Variant, run *replay.Run, repeat string) {
+	row := &Row{
+		Scenario: run.Name, File: run.File, Values: map[string]string{}, Passed: run.Passed, Figures: Measure(run), Repeat: repeat, variant: v,
+	}
+	if run.Err != nil {
+		row.Error = run.Err.Error()
+	}
+	for i, value := range v.Values() {
+		row.Values[t.Fields[i]] = value
+	}
+	for _, e := range run.Expectations {
+		if !e.Passed {
+			row.Failures = append(row.Failures, e)
+		}
+	}
+	t.Runs = append(t.Runs, row)
+}
+
+// Failed counts the runs in which an expectation failed.
+func (t *Table) Failed() (n int) {
+	for _, r := range t.Runs {
+		if !r.Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// WriteJSON writes the table for programs.
+func (t *Table) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(t)
+}
+
+// mostFailures is how many expectations of a variant that failed a text names.
+const mostFailures = 3
+
+// WriteText writes the table for users, a row for each variant, and below it what failed.
+func (t *Table) WriteText(w io.Writer) error {
+	if err := t.rows(w); err != nil {
+		return err
+	}
+	for _, r := range t.Runs {
+		if r.Passed {
+			continue
+		}
+		var text strings.Builder
+		fmt.Fprintf(&text, "\n%s  failed with %s\n", journal.Printable(r.Scenario), journal.Printable(r.variant.String()))
+		if r.Error != "" {
+			fmt.Fprintf(&text, "  not run to its end: %s\n", indented(r.Error))
+		}
+		for i, e := range r.Failures {
+			if i == mostFailures {
+				fmt.Fprintf(&text, "  and %d more\n", len(r.Failures)-i)
+				break
+			}
+			fmt.Fprintf(&text, "  %s: %s\n", e.Text, indented(e.Reason))
+		}
+		fmt.Fprintf(&text, "  timeline: %s\n", r.Repeat)
+		if _, err := io.WriteString(w, text.String()); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s of %d failed\n", variants(t.Failed()), len(t.Runs))
+	return err
+}
+
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+}
+
+func variants(n int) string {
+	if n == 1 {
+		return "1 variant"
+	}
+	return fmt.Sprintf("%d variants", n)
+}
+
+// rows writes the table itself.
+func (t *Table) rows(w io.Writer) error {
+	several := false
+	for _, r := range t.Runs {
+		several = several || r.Scenario != t.Runs[0].Scenario || r.File != t.Runs[0].File
+	}
+	var head []string
+	if several {
+		head = append(head, "SCENARIO")
+	}
+	for _, f := range t.Fields {
+		head = append(head, journal.Printable(f))
+	}
+	head = append(head, "HELD", "FAILED", "EVICTIONS", "UNSCHEDULABLE", "LOWEST AVAILABLE", "AVAILABLE AGAIN")
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	lines := []string{strings.Join(head, "\t")}
+	for _, r := range t.Runs {
+		var cells []string
+		if several {
+			cells = append(cells, journal.Printable(r.Scenario))
+		}
+		for _, value := range r.variant.Values() {
+			cells = append(cells, journal.Printable(value))
+		}
+		lines = append(lines, strings.Join(append(cells, r.cells()...), "\t"))
+	}
+	if _, err := fmt.Fprintln(table, strings.Join(lines, "\n")); err != nil {
+		return err
+	}
+	return table.Flush()
+}
+
+// cells are the figures of a row.
+func (r *Row) cells() []string {
+	if r.Error != "" {
+		return []string{"-", "-", "-", "-", "-", "-"}
+	}
+	lowest, again := "-", "-"
+	if r.Lowest != nil {
+		lowest = fmt.Sprintf("%d%%", int(*r.Lowest*100+1e-9)) // rounded down: only what is whole is 100 %
+	}
+	switch {
+	case r.After != nil:
+		again = "after " + span.String(time.Duration(*r.After*float64(time.Second)))
+	case r.Disturbed:
+		again = "never"
+	}
+	return []string{fmt.Sprint(r.Held), fmt.Sprint(r.Figures.Failed), fmt.Sprint(r.Evictions), fmt.Sprint(r.Unschedulable), lowest, again}
+}
