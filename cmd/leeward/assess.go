@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
@@ -195,22 +193,7 @@ func (a *assessing) command() string {
 // write prints the assessment in the form that is asked for.
 func (a *assessing) write(stdout io.Writer, result *assess.Assessment) error {
 	out := bufio.NewWriter(stdout)
-	var err error
-	switch a.output.word {
-	case "json":
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		err = e.Encode(result)
-	case "yaml":
-		var text []byte
-		if text, err = yaml.Marshal(result); err == nil {
-			_, err = out.Write(text)
-		}
-	default:
-		err = assess.WriteText(out, result, a.output.word == "wide")
-	}
-	if err != nil {
+	if err := printed(out, a.output.word, result, func() error { return assess.WriteText(out, result, a.output.word == "wide") }); err != nil {
 		return err
 	}
 	return out.Flush()

@@ -259,6 +259,8 @@ func TestFilesAndAnswersOfGitAreBounded(t *testing.T) {
 	l := &limited{most: 3}
 	_, err := l.Write([]byte("abcd"))
 	require.ErrorIs(t, err, errTooLong)
+	_, err = io.Copy(l, strings.NewReader("abcd")) // as os/exec copies what a command prints
+	require.ErrorIs(t, err, errTooLong)
 	tree := &gitTree{revision: "x", top: mustGetwd(), files: map[string]gitBlob{"a.yaml": {"1", mostSideFile + 1}, "b.yaml": {"2", 9}}, budget: 8}
 	_, err = tree.read(t.Context(), filepath.Join(tree.top, "a.yaml"))
 	require.ErrorContains(t, err, "larger than 64 MiB")

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"leeward/messages/spelling"
 	"leeward/runtime/fleet/config"
@@ -24,7 +23,7 @@ import (
 
 // explaining is one explain command: its flags.
 type explaining struct {
-	files     []string
+	from      fleetSource
 	namespace string
 	at        spanFlag
 	profile   string
@@ -44,7 +43,8 @@ step by step. For a cluster its conditions and taints with their causes, and whe
 for a policy what it applies to, what it asks for, since when, and why nothing of the others.
 
 The files (-f) are a scenario, which is replayed until --at; manifests or the output of kubectl get -o yaml, which run
-until nothing more is due; or one recording (.jsonl). A directory means all *.yaml, *.yml and *.json files below it.
+until nothing more is due; or one recording (.jsonl). Without -f the fleet is read from the API server of a kubeconfig,
+that of leewardd or of Karmada, by lists alone. A directory means all *.yaml, *.yml and *.json files below it.
 NAME is as kubectl has it: nginx, deploy/nginx, default/nginx-deployment; a policy is a ClusterTaintPolicy or a
 propagation policy. The scheduler is asked again for the explanation; nothing is written.
 
@@ -63,16 +63,13 @@ Exit codes:
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&e.files, "filename", "f", nil, "a scenario, manifests, a dump, a recording, or a directory of manifests; may be given again")
+	e.from.add(c)
 	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding or the policy")
 	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario)")
 	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&e.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&e.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
 	f.VarP(&e.output, "output", "o", "text, wide, json or yaml")
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json", "jsonl"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
 	complete(c, "profile", config.Profiles())
 	complete(c, "output", e.output.choices)
 	c.ValidArgsFunction = completeExplained
@@ -114,15 +111,15 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return misused(c, err)
 	}
-	if len(e.files) == 0 {
-		return misused(c, errors.New("name files with -f: a scenario, manifests, a dump or a recording"))
+	if err := e.from.check(); err != nil {
+		return misused(c, err)
 	}
 	if _, problems := config.Resolve(e.profile, e.set); len(problems) > 0 {
 		return misused(c, errors.Join(problems...))
 	}
-	s, err := e.read()
+	s, err := e.read(c.Context(), c.ErrOrStderr())
 	if err != nil {
-		return ofInput(err)
+		return err
 	}
 	x, err := explain.Run(explain.Config{
 		Scenario: s, Kind: kind, Name: args[1], Namespace: e.namespace, At: time.Duration(e.at),
@@ -131,7 +128,7 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 	var wrong *explain.Invalid
 	switch {
 	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", strings.Join(e.files, ", "), err))
+		return invalid(fmt.Errorf("%s: %w", &e.from, err))
 	case err != nil:
 		return internal(err)
 	}
@@ -159,23 +156,24 @@ func explainedKind(word string) (string, error) {
 	return "", fmt.Errorf("explain %s: want one of %s%s", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
 }
 
-// read reads a scenario, manifests or a recording. The error names the file.
-func (e *explaining) read() (*scenario.Scenario, error) {
-	if i := slices.IndexFunc(e.files, func(file string) bool { return len(isRecording(file)) > 0 }); i >= 0 {
-		if len(e.files) > 1 {
-			return nil, fmt.Errorf("%s: a recording can only be named alone", e.files[i])
-		}
-		data, err := os.ReadFile(e.files[0])
-		if err != nil {
-			return nil, err
-		}
-		recorded, err := incident.Read(e.files[0], data)
-		if err != nil {
-			return nil, err
-		}
-		return recorded.Scenario(incident.Under{Profile: e.profile, Set: e.set}), nil
+// read reads a server, a scenario, manifests or a recording, which is replayed. The error has its exit code.
+func (e *explaining) read(ctx context.Context, warnings io.Writer) (*scenario.Scenario, error) {
+	if len(e.from.files) != 1 || len(isRecording(e.from.files[0])) == 0 {
+		return e.from.read(ctx, warnings)
 	}
-	return fleetOf(e.files)
+	file := e.from.files[0]
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, ofInput(err)
+	}
+	if !beginsRecording(data) {
+		return e.from.read(ctx, warnings)
+	}
+	recorded, err := incident.Read(file, data)
+	if err != nil {
+		return nil, ofInput(err)
+	}
+	return recorded.Scenario(incident.Under{Profile: e.profile, Set: e.set}), nil
 }
 
 // settings are those to change. A policy of plain manifests was admitted, so what admits it is on.
@@ -189,22 +187,7 @@ func (e *explaining) settings(s *scenario.Scenario) []config.Override {
 // write prints the explanation in the form that is asked for.
 func (e *explaining) write(stdout io.Writer, x *explain.Explanation) error {
 	out := bufio.NewWriter(stdout)
-	var err error
-	switch e.output.word {
-	case "json":
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(x)
-	case "yaml":
-		var text []byte
-		if text, err = yaml.Marshal(x); err == nil {
-			_, err = out.Write(text)
-		}
-	default:
-		err = explain.WriteText(out, x, e.output.word == "wide")
-	}
-	if err != nil {
+	if err := printed(out, e.output.word, x, func() error { return explain.WriteText(out, x, e.output.word == "wide") }); err != nil {
 		return err
 	}
 	return out.Flush()

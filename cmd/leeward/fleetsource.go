@@ -154,6 +154,9 @@ func readManifests(name string) ([]byte, error) {
 	if err != nil || filepath.Ext(name) != ".jsonl" {
 		return data, err
 	}
+	if beginsRecording(data) {
+		return nil, errors.New("a recording can only be named alone")
+	}
 	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
 	kept := lines[:0]
 	for _, line := range lines {

@@ -87,6 +87,21 @@ func TestAFleetIsTheSameFromAServerAndFromItsDump(t *testing.T) {
 	}
 }
 
+func TestWhatIfAndExplainAskAServer(t *testing.T) {
+	t.Chdir("../..")
+	s := servedFleet(t, runningFleet(t))
+	code, out, problems := at(t, s, "what-if --lose region=eu")
+	require.Equal(t, 1, code, problems)
+	require.Contains(t, out, "predicted: 2 evictions, ")
+	code, out, problems = at(t, s, "explain binding web -n shop")
+	require.Zero(t, code, problems)
+	require.Contains(t, out, "shop/web-deployment")
+	code, _, problems = at(t, s, "explain binding web -n shop -f "+weak)
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, "not both")
+	require.Empty(t, s.Requests(), "nothing is written at the server")
+}
+
 func TestAFleetIsReadAsARecordingBegins(t *testing.T) {
 	t.Chdir("../..")
 	out, _ := assessedAs(t, 0, "-f", "scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl")

@@ -202,19 +202,19 @@ func (t *gitTree) glob(pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// limited takes so many bytes.
+// limited takes so many bytes. The buffer is no part of it, for a buffer reads from a pipe without a Write that could refuse.
 type limited struct {
-	bytes.Buffer
-	most int64
+	taken bytes.Buffer
+	most  int64
 }
 
 var errTooLong = errors.New("git wrote more than was expected")
 
 func (l *limited) Write(p []byte) (int, error) {
-	if int64(l.Len()+len(p)) > l.most {
+	if int64(l.taken.Len()+len(p)) > l.most {
 		return 0, errTooLong
 	}
-	return l.Buffer.Write(p)
+	return l.taken.Write(p)
 }
 
 // gitOutput runs git, which only reads: it fetches nothing, asks for nothing and takes no locks.
@@ -228,13 +228,13 @@ func gitOutput(ctx context.Context, dir string, most int64, args ...string) ([]b
 	err := c.Run()
 	switch {
 	case err == nil:
-		return out.Bytes(), nil
+		return out.taken.Bytes(), nil
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, errors.New("comparing revisions needs git, which is not on the PATH: install it, or name two directories")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("git %s took longer than %s", args[0], mostGit)
 	}
-	if said, _, _ := strings.Cut(strings.TrimSpace(log.String()), "\n"); said != "" {
+	if said, _, _ := strings.Cut(strings.TrimSpace(log.taken.String()), "\n"); said != "" {
 		err = errors.New(said)
 	}
 	return nil, fmt.Errorf("git %s: %w", args[0], err)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
@@ -26,7 +23,7 @@ import (
 
 // wondering is one what-if command: its flags.
 type wondering struct {
-	files   []string
+	from    fleetSource
 	profile string
 	config  overrideFlag
 	seed    seedFlag
@@ -92,19 +89,17 @@ Exit codes:
 		Args: cobra.NoArgs,
 		RunE: w.run,
 	}
-	w.addFlags(c.Flags())
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
+	w.addFlags(c)
 	complete(c, "profile", config.Profiles())
 	complete(c, "kind", w.kind.choices)
 	complete(c, "output", w.output.choices)
 	return c
 }
 
-func (w *wondering) addFlags(f *pflag.FlagSet) {
+func (w *wondering) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&w.files, "filename", "f", nil, "manifests, a dump, a scenario, or a directory of manifests; may be given again")
+	w.from.add(c)
 	change := func(name, usage string) { f.Var(&changeFlag{name, w}, name, usage+"; may be given again") }
 	change(whatif.FlagLose, "what fails: cluster=NAME, region=NAME, zone=NAME or provider=NAME, or several names with commas")
 	f.Var(&w.lasts, "for", "how long what fails stays so (default: without an end)")
@@ -128,8 +123,8 @@ func (w *wondering) addFlags(f *pflag.FlagSet) {
 // check reports every problem of the command line.
 func (w *wondering) check() error {
 	problems := w.problems
-	if len(w.files) == 0 {
-		problems = append(problems, errors.New("name files with -f: manifests, a dump or a scenario"))
+	if err := w.from.check(); err != nil {
+		problems = append(problems, err)
 	}
 	label, is := strings.CutPrefix(w.by, "label:")
 	if w.by != forecast.ByNamespace && w.by != forecast.KindRegion && w.by != forecast.KindCluster && (!is || label == "") {
@@ -143,13 +138,13 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 	if err := w.check(); err != nil {
 		return misused(c, err)
 	}
-	fleet, err := fleetOf(w.files)
-	if err != nil {
-		return ofInput(err)
-	}
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	stderr := c.ErrOrStderr()
+	fleet, err := w.from.read(ctx, stderr)
+	if err != nil {
+		return err
+	}
 	asked := whatif.Config{
 		Fleet: fleet, Profile: w.profile, Set: w.config, Seed: w.seed.value, Startup: time.Duration(w.startup), Changes: w.changes,
 		Outage: whatif.Outage{Kind: messages.OutageKind(w.kind.word), For: time.Duration(w.lasts)}, By: w.by, Samples: int(w.samples), Read: manifestsOf,
@@ -164,7 +159,7 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 	var wrong *forecast.Invalid
 	switch {
 	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", strings.Join(w.files, ", "), err))
+		return invalid(fmt.Errorf("%s: %w", &w.from, err))
 	case errors.Is(err, context.Canceled):
 		return &exitcode.Exit{Code: exitInternal, Err: errors.New("leeward: interrupted: nothing was predicted to its end")}
 	case err != nil:
@@ -194,22 +189,7 @@ func manifestsOf(file string) ([]manifest.Document, error) {
 // write prints the prediction in the form that is asked for.
 func (w *wondering) write(stdout io.Writer, result *whatif.Prediction) error {
 	out := bufio.NewWriter(stdout)
-	var err error
-	switch w.output.word {
-	case "json":
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		err = e.Encode(result)
-	case "yaml":
-		var text []byte
-		if text, err = yaml.Marshal(result); err == nil {
-			_, err = out.Write(text)
-		}
-	default:
-		err = whatif.WriteText(out, result, w.output.word == "wide")
-	}
-	if err != nil {
+	if err := printed(out, w.output.word, result, func() error { return whatif.WriteText(out, result, w.output.word == "wide") }); err != nil {
 		return err
 	}
 	return out.Flush()
