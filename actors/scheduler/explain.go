@@ -29,7 +29,9 @@ type Explanation struct {
 }
 
 // Attend has a listener hear of each binding immediately before it is decided on. It may ask Explain, and change nothing.
-func (s *Scheduler) Attend(listener func(now time.Time, b messages.BindingName)) { s.attended = listener }
+func (s *Scheduler) Attend(listener func(now time.Time, b messages.BindingName)) {
+	s.attended = listener
+}
 
 // Explain asks again what decide asks, of the fleet as it is now; nil: there is no such binding. It changes nothing that a
 // decision rests on, and must not run beside Receive.
