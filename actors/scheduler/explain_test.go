@@ -39,7 +39,7 @@ func TestAnExplanationOfWhatMustLeaveDoesWithoutThat(t *testing.T) {
 	x, n = explained(t, leaving(again(ask("web", 20, aggregated()), "m3:20"), "m3"))
 	require.Equal(t, []messages.ClusterName{"m3"}, x.Without)
 	held := decided(t, n, "web")
-	require.Equal(t, held.Obstacle, &messages.Obstacle{Reason: x.Decision.Reason, Message: x.Decision.Message, Rejections: x.Decision.Rejections})
+	require.Equal(t, &messages.Obstacle{Reason: x.Decision.Reason, Message: x.Decision.Message, Rejections: x.Decision.Rejections}, held.Obstacle)
 	require.Equal(t, "cluster(s) was being drained or evicted from", x.Plan.Terms[0].Clusters[2].Refused)
 }
 

@@ -106,7 +106,7 @@ func TestDiffExitsByWhetherTheSidesDiffer(t *testing.T) {
 		{1, "-f " + weak + " --with docs/examples/fleet-policies.yaml..docs/examples/taint-policy.yaml --lose cluster=us-1", "B is better"},
 		{1, "-f " + weak + " --profile leeward..karmada --lose cluster=us-1", "B is"},
 		{0, "-f " + first + " --set evictionWorkers=1..10", "no difference"},
-		{2, "-f " + first + " --profile leeward..karmada", "B: "},
+		{2, "-f " + first + " --profile leeward..karmada", "side B: "},
 		{2, first + " " + weak, "one side has a timeline"},
 		{2, "-f " + weak, "the sides are the same"},
 		{2, "-f " + weak + " --profile karmada", "the sides are the same"},

@@ -46,7 +46,7 @@ func explainedAgrees(t *testing.T, seed uint64) {
 func requireAgreement(t *testing.T, seed uint64, first []placement.Rejection, x *placement.Explanation) {
 	t.Helper()
 	for i, c := range x.Terms[0].Clusters {
-		require.Equal(t, first[i], placement.Rejection{Cluster: c.Cluster, Reason: c.Refused}, "seed %d", seed)
+		require.Equal(t, placement.Rejection{Cluster: c.Cluster, Reason: c.Refused}, first[i], "seed %d", seed)
 	}
 	for i := range x.Terms {
 		term := &x.Terms[i]

@@ -162,11 +162,11 @@ func (d *Difference) play(ctx context.Context, seed uint64, a, b Side, from time
 	}
 	runA, err := a.replayed(ctx, replay.Options{Seed: seed, Until: until})
 	if err != nil {
-		return fmt.Errorf("A: %w", err)
+		return fmt.Errorf("side A: %w", err)
 	}
 	runB, err := b.replayed(ctx, replay.Options{Seed: seed, Until: until})
 	if err != nil {
-		return fmt.Errorf("B: %w", err)
+		return fmt.Errorf("side B: %w", err)
 	}
 	end := max(least, lasts(runA), lasts(runB))
 	d.compare(follow(runA, a.Fleet, from, end), follow(runB, b.Fleet, from, end))

@@ -118,7 +118,7 @@ func TestManifestsAreIncludedByPathsRelativeToTheFile(t *testing.T) {
 	require.Contains(t, string(d.YAML), "- ../fleet/clusters.yaml\n    - ../fleet/apps/web.yaml\n")
 	require.Contains(t, string(d.YAML), "{name: m1, startup: 30s}")
 	all := passes(t, filepath.Join(dir, "tests"), d)
-	require.Equal(t, 1, len(all), "the other cluster has no copy")
+	require.Len(t, all, 1, "the other cluster has no copy")
 	require.Regexp(t, `available: 3`, string(d.YAML))
 }
 

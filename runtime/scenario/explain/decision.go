@@ -143,7 +143,7 @@ func strategy(s *api.ReplicaSchedulingStrategy) string {
 	switch w := s.WeightPreference; {
 	case w == nil:
 	case w.DynamicWeight != "":
-		text += ", dynamicWeight " + string(w.DynamicWeight)
+		text += ", dynamicWeight " + w.DynamicWeight
 	default:
 		for _, one := range w.StaticWeightList {
 			text += fmt.Sprintf(", weight %d of %s", one.Weight, selects(&one.TargetCluster))

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,8 +74,7 @@ func TestAFailoverThatIsOverIsToldStepByStep(t *testing.T) {
 func TestNamesThatAreNotKnownAreRefused(t *testing.T) {
 	for kind, name := range map[string]string{KindBinding: "ngimx", KindCluster: "membr2", KindPolicy: "evict", "moon": "x"} {
 		_, err := Run(Config{Scenario: read(t, nginx), Kind: kind, Name: name, Seed: 1})
-		var wrong *Invalid
-		require.True(t, errors.As(err, &wrong), "%s: %v", kind, err)
+		require.ErrorAs(t, err, new(*Invalid), kind)
 		t.Log(err)
 	}
 	_, err := Run(Config{Scenario: read(t, nginx), Kind: KindCluster, Name: "membr2", Seed: 1})

@@ -43,7 +43,7 @@ type text struct {
 	wide bool
 }
 
-func (t *text) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+func (t *text) line(format string, args ...any) { _, _ = fmt.Fprintf(t, format+"\n", args...) } // to memory
 
 func (t *text) predicted(format string, args ...any) { t.line(forecast.Predicted+format, args...) }
 
@@ -143,10 +143,10 @@ func (t *text) troubles(what string, all []Trouble) {
 func (t *text) tables(p *Prediction) {
 	w := tabwriter.NewWriter(t, 0, 0, 3, ' ', 0)
 	if len(p.Groups) > 0 {
-		fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", strings.ToUpper(p.By))
+		_, _ = fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", strings.ToUpper(p.By))
 	}
 	for _, g := range p.Groups[:t.some(len(p.Groups))] {
-		fmt.Fprintf(w, "%s%s\t%d\t%d\t%d\t%d\n", forecast.Predicted, cmp.Or(g.Group, "-"), g.Evictions, g.Replicas, g.Unschedulable, g.Unavailable)
+		_, _ = fmt.Fprintf(w, "%s%s\t%d\t%d\t%d\t%d\n", forecast.Predicted, cmp.Or(g.Group, "-"), g.Evictions, g.Replicas, g.Unschedulable, g.Unavailable)
 	}
 	_ = w.Flush() // to memory
 	t.more(len(p.Groups), "groups")
