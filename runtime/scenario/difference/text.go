@@ -139,7 +139,7 @@ type text struct {
 	wide bool
 }
 
-func (t *text) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+func (t *text) line(format string, args ...any) { _, _ = fmt.Fprintf(t, format+"\n", args...) }
 
 func (t *text) table(rows [][]string) {
 	if len(rows) == 0 {

@@ -156,9 +156,9 @@ func (t *text) tables(p *Prediction) {
 			continue
 		}
 		if shown++; shown == 1 {
-			fmt.Fprintf(w, "\nCAPACITY\tRESOURCE\tALLOCATABLE\tFREE WITHOUT\tFREE WITH\n")
+			_, _ = fmt.Fprintf(w, "\nCAPACITY\tRESOURCE\tALLOCATABLE\tFREE WITHOUT\tFREE WITH\n")
 		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", forecast.Predicted, c.Cluster, c.Resource, c.Allocatable, c.Before, c.After)
+		_, _ = fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", forecast.Predicted, c.Cluster, c.Resource, c.Allocatable, c.Before, c.After)
 	}
 	_ = w.Flush()
 }
