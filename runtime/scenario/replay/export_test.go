@@ -18,7 +18,7 @@ func EachInstant(s *scenario.Scenario, show func(*world.World, messages.Settings
 	o := Options{Seed: s.Seed}
 	r := &replay{
 		scenario: s, start: world.Start, world: world.New(o.world(settings, s.Members, world.Start)), checker: expect.NewChecker(nil, world.Start),
-		monitor: invariant.New(settings, s.Members), outages: map[outageOf]int{}, disturbed: map[messages.ClusterName]bool{},
+		monitor: invariant.New(settings, s.Members), options: &o, outages: map[outageOf]int{}, disturbed: map[messages.ClusterName]bool{},
 	}
 	defer r.world.Close()
 	if err := r.world.ApplyAll(s.Objects); err != nil {
