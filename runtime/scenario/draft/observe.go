@@ -31,7 +31,7 @@ type observed struct {
 	end time.Duration
 }
 
-// workload is what becomes of one workload.
+// workload follows one workload.
 type workload struct {
 	name      messages.BindingName
 	affected  bool

@@ -104,7 +104,7 @@ func (q *query) taintOf(c *api.Cluster, i int) Taint {
 	return x
 }
 
-// workloadsOn is what becomes of a binding on a cluster, as things are: none where it has nothing there.
+// workloadsOn tells when a binding would be evicted from a cluster, as it is now: none where it has nothing there.
 func (q *query) workloadsOn(b *store.Binding, c *api.Cluster) (all []Workload) {
 	at := api.FindTarget(b.Spec.Clusters, c.Name)
 	underWay, _ := q.moves(b)
