@@ -156,7 +156,8 @@ func (m *Monitor) deadline(p *pod) (at time.Time, must bool) {
 	return at, must
 }
 
-// noneLate looks at the pods that must have left, and notes when to look at those that changed.
+// noneLate looks at the pods that must have left, and notes when to look at those that changed. After a restart it looks at all: taints
+// came and went while the controllers were down.
 func (m *Monitor) noneLate(now time.Time, nodes []messages.NodeName, pods []*pod) {
 	if !m.exact() || m.settings.PodEvictionsHonourBudgets && m.settings.KubeAPIQPS > 0 {
 		return
@@ -166,7 +167,7 @@ func (m *Monitor) noneLate(now time.Time, nodes []messages.NodeName, pods []*pod
 		m.schedule(now, p)
 	}
 	for _, name := range nodes {
-		if n := m.census.nodes[name]; !taint.SameNoExecute(taintsOf(n.before), taintsOf(n.object), true) {
+		if n := m.census.nodes[name]; m.instant.restarted || !taint.SameNoExecute(taintsOf(n.before), taintsOf(n.object), true) {
 			for p := range n.pods { // order-free: each for itself
 				m.schedule(now, p)
 			}

@@ -176,7 +176,12 @@ func TestEachInvariantObjectsToWhatBreaksIt(t *testing.T) {
 			return step{at: seconds(at), become: []metav1.Object{node("n1", append(options, tainted("k", noExecute, seconds(at)))...)},
 				facts: []messages.Fact{taints("n1", "k", noExecute, seconds(at), "by a user")}}
 		}
-		leaves = func(at int, deadline int, options ...func(*corev1.Pod)) step {
+		loses = func(at int) step {
+			return step{at: seconds(at), become: []metav1.Object{node("n1")}, facts: []messages.Fact{&messages.NodeTaintRemoved{Node: "n1", Taint: taintOf("k", noExecute, 0)}}}
+		}
+		crashes  = func(at int) step { return step{at: seconds(at), facts: []messages.Fact{&messages.Crashed{}}} }
+		restarts = func(at int) step { return step{at: seconds(at), facts: []messages.Fact{&messages.Restarted{}}} }
+		leaves   = func(at int, deadline int, options ...func(*corev1.Pod)) step {
 			return step{at: seconds(at), become: []metav1.Object{pod("p", "n1", append(options, terminating)...)}, facts: []messages.Fact{evicted("d/p", "k", seconds(deadline))}}
 		}
 		binds = func(n *corev1.Node, options ...func(*corev1.Pod)) []step {
@@ -236,6 +241,9 @@ func TestEachInvariantObjectsToWhatBreaksIt(t *testing.T) {
 		"a pod waits for those of another that is deleted meanwhile": {set: slow, history: []step{running, gets(1), {at: seconds(2), facts: []messages.Fact{&messages.PodDeletionRequested{Pod: "d/other", Cause: "by a user"}}}, {at: seconds(5)}}},
 		"a pod waits for those of an eviction that was withdrawn":    {set: slow, history: []step{running, gets(1), {at: seconds(2), facts: []messages.Fact{&messages.PodEvictionCancelled{Pod: "d/other"}}}, {at: seconds(5)}}},
 		"a pod waits longer than its requests take":                  {set: slow, history: []step{running, gets(1), {at: seconds(5)}}, want: nodeinvariant.NeverLate},
+		"its taint was removed while the controllers were down":      {set: slow, history: []step{running, gets(1), crashes(2), loses(3), restarts(4), {at: seconds(20)}}},
+		"it was tainted while the controllers were down":             {history: []step{running, crashes(1), gets(2)}},
+		"it was tainted meanwhile, and stays when they are back":     {history: []step{running, crashes(1), gets(2), restarts(3)}, want: nodeinvariant.NeverLate},
 		"a daemon pod is evicted from a failed node":                 {history: []step{daemon, fails("n1", 1), {at: 1, facts: []messages.Fact{evicted("d/p", failure, 0)}}}, want: nodeinvariant.DaemonsSpared},
 		"a daemon pod tolerates failure for a time":                  {profile: "kubernetes", history: []step{soonGone, fails("n1", 1), {at: seconds(6), facts: []messages.Fact{evicted("d/p", failure, 0)}}}},
 		"a pod is bound where it tolerates nothing":                  {history: binds(node("n1", tainted("k", noSchedule, 0))), want: nodeinvariant.BoundTolerates},
