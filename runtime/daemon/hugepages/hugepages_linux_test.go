@@ -1,10 +1,12 @@
 package hugepages
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,35 +119,58 @@ func kernelIsAsked(t *testing.T) {
 	}
 }
 
-var region = regexp.MustCompile(`^Size: +(\d+) kB$`)
+var region = regexp.MustCompile(`^[0-9a-f]+-[0-9a-f]+ `)
 
-// asked is how many bytes of this process may have huge pages because it asked.
-func asked(t *testing.T) (bytes int64) {
+// mapped visits the fields of each region of memory that this process has mapped, and where it begins, such as "c000000000".
+func mapped(t *testing.T, visit func(begin string, fields map[string]string)) {
 	t.Helper()
 	smaps, err := os.ReadFile("/proc/self/smaps")
 	require.NoError(t, err)
-	var size int64
+	begin, fields := "", map[string]string{}
 	for line := range strings.Lines(string(smaps)) {
-		line = strings.TrimSpace(line)
-		if m := region.FindStringSubmatch(line); m != nil {
-			size, err = strconv.ParseInt(m[1], 10, 64)
-			require.NoError(t, err)
-		}
-		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && strings.Contains(flags+" ", " hg ") {
-			bytes += size << 10
+		if region.MatchString(line) {
+			visit(begin, fields)
+			begin, fields = line[:strings.IndexByte(line, '-')], map[string]string{}
+		} else if name, value, is := strings.Cut(line, ":"); is {
+			fields[name] = strings.TrimSpace(value)
 		}
 	}
+	visit(begin, fields)
+}
+
+// kilobytes is a field such as "32768 kB", in bytes; none is zero.
+func kilobytes(t *testing.T, field string) int64 {
+	t.Helper()
+	if field == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.TrimSuffix(field, " kB"), 10, 64)
+	require.NoError(t, err)
+	return n << 10
+}
+
+// asked is how many bytes of this process may have huge pages because it asked.
+func asked(t *testing.T) (bytes int64) {
+	mapped(t, func(_ string, fields map[string]string) {
+		if slices.Contains(strings.Fields(fields["VmFlags"]), "hg") {
+			bytes += kilobytes(t, fields["Size"])
+		}
+	})
 	return bytes
 }
 
-// resident is how many bytes of memory this process has.
-func resident(t *testing.T) int64 {
-	t.Helper()
-	pages, err := os.ReadFile("/proc/self/statm")
-	require.NoError(t, err)
-	n, err := strconv.ParseInt(strings.Fields(string(pages))[1], 10, 64)
-	require.NoError(t, err)
-	return n * int64(os.Getpagesize())
+// resident is how many bytes of memory the heap has. The race detector, which keeps memory of its own for each address, lies elsewhere.
+func resident(t *testing.T) (bytes int64) {
+	var object [1 << 20]byte
+	at := fmt.Sprintf("%p", &object)
+	heap := strings.TrimPrefix(at, "0x")[:2]
+	mapped(t, func(begin string, fields map[string]string) {
+		if len(begin) == len(at)-len("0x") && strings.HasPrefix(begin, heap) {
+			bytes += kilobytes(t, fields["Rss"])
+		}
+	})
+	require.Positive(t, bytes)
+	return bytes
 }
 
 // limit bounds the memory of this process until the test ends.
