@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -125,17 +124,10 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 		Scenario: s, Kind: kind, Name: args[1], Namespace: e.namespace, At: time.Duration(e.at),
 		Profile: e.profile, Set: e.settings(s), Seed: e.seed.value,
 	})
-	var wrong *explain.Invalid
-	switch {
-	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", &e.from, err))
-	case err != nil:
-		return internal(err)
+	if err != nil {
+		return unfinished(err, &e.from, "explained")
 	}
-	if err := e.write(c.OutOrStdout(), x); err != nil {
-		return internal(err)
-	}
-	return nil
+	return printed(c.OutOrStdout(), e.output.word, x, func(out io.Writer) error { return explain.WriteText(out, x, e.output.word == "wide") })
 }
 
 // explainedKind reads what is explained, as kubectl names it.
@@ -182,13 +174,4 @@ func (e *explaining) settings(s *scenario.Scenario) []config.Override {
 		return e.set
 	}
 	return append([]config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "explain"}}, e.set...)
-}
-
-// write prints the explanation in the form that is asked for.
-func (e *explaining) write(stdout io.Writer, x *explain.Explanation) error {
-	out := bufio.NewWriter(stdout)
-	if err := printed(out, e.output.word, x, func() error { return explain.WriteText(out, x, e.output.word == "wide") }); err != nil {
-		return err
-	}
-	return out.Flush()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 )
 
 var updateExplained = flag.Bool("update", false, "rewrite testdata/explain, but not docs/explain.md")
@@ -69,23 +67,6 @@ func TestExplanationsReadAsTheyDid(t *testing.T) {
 	}
 }
 
-func TestThePageOnExplainBeginsWithItsRealOutput(t *testing.T) {
-	t.Chdir("../..")
-	page, err := os.ReadFile("docs/explain.md")
-	require.NoError(t, err)
-	for _, args := range []string{"binding deploy/nginx -f " + nginxFile + " --at 6m45s", "cluster member2 -f " + nginxFile + " --at 6m", "policy evict-when-not-ready -f " + nginxFile + " --at 6m"} {
-		out, _ := explainedAs(t, 0, strings.Fields(args)...)
-		var block strings.Builder
-		for line := range strings.Lines("$ leeward explain " + args + "\n" + out) {
-			if line != "\n" {
-				line = "    " + line
-			}
-			block.WriteString(line)
-		}
-		require.Contains(t, string(page), "\n\n"+block.String()+"\n", "docs/explain.md shows another output")
-	}
-}
-
 func TestExplainExitsByWhatIsWrong(t *testing.T) {
 	t.Chdir("../..")
 	for _, c := range []struct {
@@ -134,36 +115,6 @@ func FuzzExplainedKind(f *testing.F) {
 			require.Contains(t, explained(), kind)
 		}
 	})
-}
-
-func TestExplanationsInYAMLAreThoseInJSON(t *testing.T) {
-	t.Chdir("../..")
-	args := []string{"binding", "nginx", "-f", nginxFile, "--at", "6m", "-o"}
-	inJSON, _ := explainedAs(t, 0, append(args, "json")...)
-	inYAML, _ := explainedAs(t, 0, append(args, "yaml")...)
-	converted, err := yaml.YAMLToJSON([]byte(inYAML))
-	require.NoError(t, err)
-	require.JSONEq(t, inJSON, string(converted))
-	require.True(t, json.Valid([]byte(inJSON)))
-}
-
-func TestExplainWritesNothing(t *testing.T) {
-	text, err := os.ReadFile("../../" + nginxFile)
-	require.NoError(t, err)
-	dir := t.TempDir()
-	t.Chdir(dir)
-	t.Setenv("TMPDIR", dir)
-	require.NoError(t, os.WriteFile("fleet.yaml", text, 0o400))
-	for _, form := range []string{"text", "wide", "json", "yaml"} {
-		out, _ := explainedAs(t, 0, "binding", "nginx", "-f", "fleet.yaml", "-o", form)
-		require.NotEmpty(t, out)
-	}
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	after, err := os.ReadFile("fleet.yaml")
-	require.NoError(t, err)
-	require.Equal(t, text, after)
 }
 
 func TestExplainCompletesWhatCanBeExplained(t *testing.T) {
