@@ -77,7 +77,7 @@ Exit codes:
 
 // explained are the words for what can be explained.
 func explained() []string {
-	return []string{explain.KindBinding, explain.KindCluster, explain.KindPolicy}
+	return explain.Kinds()
 }
 
 // explain says in short, of the first expectation about a binding that a run did not meet, why the binding is where it is.
@@ -132,17 +132,19 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 
 // explainedKind reads what is explained, as kubectl names it.
 func explainedKind(word string) (string, error) {
-	kinds := map[string]string{"ResourceBinding": explain.KindBinding, "ClusterResourceBinding": explain.KindBinding, "Cluster": explain.KindCluster, "ClusterTaintPolicy": explain.KindPolicy, "PropagationPolicy": explain.KindPolicy, "ClusterPropagationPolicy": explain.KindPolicy}
+	kinds := map[string]string{"ResourceBinding": explain.KindBinding, "ClusterResourceBinding": explain.KindBinding, "Cluster": explain.KindCluster, "ClusterTaintPolicy": explain.KindPolicy, "PropagationPolicy": explain.KindPolicy, "ClusterPropagationPolicy": explain.KindPolicy, "Node": explain.KindNode, "Pod": explain.KindPod}
 	lower := strings.ToLower(word)
 	switch lower {
 	case "binding", "bindings", "rb", "crb":
 		return explain.KindBinding, nil
 	case "policy", "policies":
 		return explain.KindPolicy, nil
-	case "node", "nodes", "no", "pod", "pods", "po":
-		return "", fmt.Errorf("explain %s: nodes and pods are not explained yet; want one of %s", word, strings.Join(explained(), ", "))
+	case "no":
+		return explain.KindNode, nil
+	case "po":
+		return explain.KindPod, nil
 	}
-	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
+	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "Node", "Pod", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
 		return kinds[kind], nil
 	}
 	return "", fmt.Errorf("explain %s: want one of %s%s", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
