@@ -34,27 +34,33 @@ type explaining struct {
 func explainCommand() *cobra.Command {
 	e := &explaining{seed: seedFlag{value: 1, set: true}, output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}}}
 	c := &cobra.Command{
-		Use:   "explain binding|cluster|policy NAME",
-		Short: "Explain why a workload is where it is, what is under way, and why it moved",
+		Use:   "explain binding|cluster|policy|node|pod NAME",
+		Short: "Explain why a workload or a pod is where it is, what is under way, and why it moved",
 		Long: `Explain why a workload is where it is, what is under way, and why it moved before: for a binding the decision of the
 scheduler, cluster by cluster, evictions and handovers with their deadlines and what would cancel them, and each failover
 step by step. For a cluster its conditions and taints with their causes, and when the workloads on it would be evicted;
-for a policy what it applies to, what it asks for, since when, and why nothing of the others.
+for a policy what it applies to, what it asks for, since when, and why nothing of the others. For a pod the same as for a
+binding, node by node; for a node its conditions, taints and zone, and when its pods would be evicted.
 
 The files (-f) are a scenario, which is replayed until --at; manifests or the output of kubectl get -o yaml, which run
 until nothing more is due; or one recording (.jsonl). Without -f the fleet is read from the API server of a kubeconfig,
 that of leewardd or of Karmada, by lists alone. A directory means all *.yaml, *.yml and *.json files below it.
 NAME is as kubectl has it: nginx, deploy/nginx, default/nginx-deployment; a policy is a ClusterTaintPolicy or a
-propagation policy. The scheduler is asked again for the explanation; nothing is written.
+propagation policy. Nodes and pods are those of a scenario of nodes, of manifests of Nodes and Pods, or of a fleet whose
+clusters have nodes: eu-1/node1, eu-1/shop/web-5d9c. The schedulers are asked again for the explanation; nothing is written.
 
 Exit codes:
   0  explained
+  1  the server refuses to list the fleet
   2  a manifest, a scenario, the command line or the name is invalid
   3  an internal error, or a file that cannot be read`,
 		Example: `  leeward explain binding deploy/nginx -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml
   leeward explain binding deploy/nginx -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m45s
   leeward explain cluster member2 -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
   leeward explain policy evict-when-not-ready -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
+  leeward explain node a-2 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
+  leeward explain pod db-1 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
+  leeward explain node eu-1/a1 -f scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --at 2m
   leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
   kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
 		Args: cobra.ExactArgs(2),
@@ -63,7 +69,7 @@ Exit codes:
 	f := c.Flags()
 	f.SortFlags = false
 	e.from.add(c)
-	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding or the policy")
+	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding, the policy or the pod")
 	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario)")
 	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&e.set, "set", "setting to change, as field=value; may be given again")
@@ -109,6 +115,9 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 	kind, err := explainedKind(args[0])
 	if err != nil {
 		return misused(c, err)
+	}
+	if e.from.live() && (kind == explain.KindNode || kind == explain.KindPod) {
+		return misused(c, fmt.Errorf("explain %s reads files: name a scenario with -f, or the output of kubectl get nodes,pods,deployments,replicasets -A -o yaml", kind))
 	}
 	if err := e.from.check(); err != nil {
 		return misused(c, err)

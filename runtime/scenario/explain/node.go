@@ -44,6 +44,7 @@ type Zone struct {
 type Queued struct {
 	Taint string  `json:"taint"`
 	Since Seconds `json:"sinceSeconds"`
+	taint corev1.Taint
 }
 
 // PodOnIt is one pod of a node.
@@ -78,7 +79,7 @@ func (q *query) explainNode() {
 	x.Queued, x.KubeletStopped = q.queued(name)
 	moves := q.podMoves()
 	for _, pod := range t.PodsOn(local) {
-		x.Pods = append(x.Pods, q.podOn(n, messages.PodName(q.beside(messages.PodName(full), string(pod))), t.Pod(pod), moves))
+		x.Pods = append(x.Pods, q.podOn(n, x.Queued, messages.PodName(q.beside(messages.PodName(full), string(pod))), t.Pod(pod), moves.all))
 	}
 	slices.SortStableFunc(x.Pods, func(a, b PodOnIt) int { return cmp.Or(soonest(a.Due, b.Due), cmp.Compare(a.Pod, b.Pod)) })
 	q.answer.Name, q.answer.Node = full, x
@@ -158,7 +159,7 @@ func (q *query) queued(node messages.NodeName) (waiting []Queued, stopped *Secon
 		case *messages.NodeTaintQueued:
 			if f.Node == node {
 				not(f.Taint.Key, f.Taint.Effect)
-				waiting = append(waiting, Queued{taint.String(&f.Taint), at})
+				waiting = append(waiting, Queued{taint.String(&f.Taint), at, f.Taint})
 			}
 		case *messages.NodeTaintAdded:
 			if f.Node == node {
@@ -182,7 +183,7 @@ func (q *query) queued(node messages.NodeName) (waiting []Queued, stopped *Secon
 }
 
 // podOn tells when a pod would be evicted from its node, as it is now.
-func (q *query) podOn(n *corev1.Node, full messages.PodName, p *corev1.Pod, moves map[messages.PodName][]*PodMove) PodOnIt {
+func (q *query) podOn(n *corev1.Node, waiting []Queued, full messages.PodName, p *corev1.Pod, moves map[messages.PodName][]*PodMove) PodOnIt {
 	x := PodOnIt{Pod: full, Phase: p.Status.Phase, Ready: podReady(p), State: StateStays}
 	if all := moves[full]; len(all) > 0 && all[len(all)-1].open() {
 		m := all[len(all)-1]
@@ -191,6 +192,9 @@ func (q *query) podOn(n *corev1.Node, full messages.PodName, p *corev1.Pod, move
 		return x
 	}
 	evicting := taint.Evicting(n.Spec.Taints)
+	for i := range waiting {
+		evicting = append(evicting, waiting[i].taint)
+	}
 	s := q.settings()
 	allowed := taint.AllowanceOf(evicting, p.Spec.Tolerations, taint.Rule{Match: s.PodTolerationMatch, Numeric: s.NumericTolerations})
 	switch {
@@ -202,6 +206,10 @@ func (q *query) podOn(n *corev1.Node, full messages.PodName, p *corev1.Pod, move
 		x.Why = "it has finished"
 	case p.Annotations[corev1.MirrorPodAnnotationKey] != "":
 		x.Why = "it mirrors a static pod"
+	case len(waiting) > 0 && allowed.Outcome == taint.Until:
+		x.Why = "once the node has the queued taint, it is tolerated " + shortToleration(&p.Spec.Tolerations[allowed.Toleration], &evicting[allowed.Taint])
+	case len(waiting) > 0:
+		x.Why = "evicted once the node has the queued taint"
 	default:
 		x.Why = "the controllers have not looked at it since"
 	}

@@ -19,7 +19,7 @@ func (t *text) pod(p *Pod) {
 		t.line(1, "it was on %s at the start, or was created there: the scheduler was not asked", p.Node)
 	}
 	if d := p.Decision; d != nil {
-		t.podDecision(d)
+		t.podDecision(d, p.Gone)
 	} else if p.Node == "" && !p.Gone {
 		t.line(1, "the scheduler was not asked")
 	}
@@ -31,7 +31,10 @@ func (t *text) pod(p *Pod) {
 		t.podMove(&p.UnderWay[i])
 	}
 	t.title("why it moved before")
-	if len(p.Past) == 0 {
+	switch {
+	case p.Replaces != "":
+		t.line(1, "its owner created it in the place of %s: leeward explain pod %s says why", p.Replaces, p.Replaces)
+	case len(p.Past) == 0:
 		t.line(1, "it did not")
 	}
 	omitted := len(p.Past) - t.shown(len(p.Past))
@@ -61,10 +64,12 @@ func (p *Pod) how() string {
 	return strings.Join(words, ", ") + " on " + orElse(p.Node, "no node")
 }
 
-func (t *text) podDecision(d *PodDecision) {
+func (t *text) podDecision(d *PodDecision, gone bool) {
 	switch {
 	case d.Node == "":
 		t.line(1, "%s unschedulable: %s", d.At, d.Why)
+	case gone:
+		t.line(1, "%s bound to %s, as decided then", d.At, d.Node)
 	case d.Timed:
 		t.line(1, "as decided then: each node that could take it has a NoExecute taint that it tolerates only for a time")
 	default:
@@ -120,17 +125,17 @@ func (n *NodeFitted) result() string {
 }
 
 func (t *text) podMove(m *PodMove) {
-	switch {
-	case m.Deadline != nil && m.State == StateScheduled:
+	if m.Deadline != nil && m.State == StateScheduled {
 		t.line(1, "%s from %s for %s", m.State, m.Node, m.Deadline)
-	case m.State == StateEvicting, m.State == StateDeleting:
-		t.line(1, "%s from %s", m.State, m.Node)
-	default:
+	} else {
 		t.line(1, "%s from %s", m.State, m.Node)
 	}
 	t.podFields(m)
 	if m.Blocked != "" {
 		t.line(2, "blocked: %s%s", m.Blocked, until(m.Until))
+	}
+	for _, wait := range m.Waits {
+		t.line(2, "goes on when %s", wait)
 	}
 	for _, end := range m.Ends {
 		if m.State == StateDeleting || m.State == StateEvicting && m.Blocked == "" {
@@ -144,7 +149,7 @@ func (t *text) podMove(m *PodMove) {
 
 // podFields tells why, each part apart.
 func (t *text) podFields(m *PodMove) {
-	for _, f := range [][2]string{{"taint", m.Taint}, {"condition", m.Condition}, {"toleration", m.Toleration}, {"reason", m.Reason}, {"replacement", string(m.Replacement)}} {
+	for _, f := range [][2]string{{"taint", m.Taint}, {"tainted by", m.TaintedBy}, {"condition", m.Condition}, {"toleration", m.Toleration}, {"reason", m.Reason}, {"replacement", string(m.Replacement)}} {
 		if f[1] != "" {
 			t.line(2, "%s: %s", f[0], f[1])
 		}

@@ -33,6 +33,8 @@ type Pod struct {
 	Bound *Seconds `json:"boundSeconds,omitempty"`
 	// Decision is the one that bound it, or that found no node for it; nil: the scheduler was not asked.
 	Decision *PodDecision `json:"decision,omitempty"`
+	// Replaces is the pod that it takes the place of; empty: none that is known.
+	Replaces messages.PodName `json:"replaces,omitempty"`
 	// UnderWay are evictions that are scheduled or go on, Past those that are over.
 	UnderWay []PodMove `json:"underWay"`
 	Past     []PodMove `json:"past"`
@@ -182,9 +184,12 @@ func (q *query) pod(full messages.PodName) *Pod {
 		}
 	}
 	x.bound(q, full)
-	moves := q.podMoves()
-	x.UnderWay, x.Past = []PodMove{}, []PodMove{}
-	for _, m := range moves[full] {
+	fold := q.podMoves()
+	if x.Owner == "" {
+		x.Owner = fold.owners[full]
+	}
+	x.Replaces, x.UnderWay, x.Past = fold.replaces[full], []PodMove{}, []PodMove{}
+	for _, m := range fold.all[full] {
 		if m.open() {
 			q.podDetail(m, x)
 			x.UnderWay = append(x.UnderWay, *m)

@@ -15,6 +15,9 @@ import (
 // StateDeleted is that of a pod that was deleted without an eviction for a taint.
 const StateDeleted = "deleted"
 
+// StateGivenUp is that of an eviction that the API server refused too often.
+const StateGivenUp = "eviction given up"
+
 // StateDeleting is that of a pod that was deleted so, and has not ended yet.
 const StateDeleting = "deleting"
 
@@ -22,8 +25,9 @@ const StateDeleting = "deleting"
 type PodMove struct {
 	Node  messages.NodeName `json:"node,omitempty"`
 	State string            `json:"state"`
-	// Taint, Condition and Toleration are why, each apart: Condition says who asked for the taint. Reason is set where it is no taint.
+	// Taint, TaintedBy or Condition, which asked for the taint, and Toleration are why, each apart; Reason is set where it is no taint.
 	Taint      string `json:"taint,omitempty"`
+	TaintedBy  string `json:"taintedBy,omitempty"`
 	Condition  string `json:"condition,omitempty"`
 	Toleration string `json:"toleration,omitempty"`
 	Reason     string `json:"reason,omitempty"`
@@ -34,12 +38,14 @@ type PodMove struct {
 	Until   *Seconds `json:"untilSeconds,omitempty"`
 	// Replacement is the pod that its owner created in its place; empty: none yet.
 	Replacement messages.PodName `json:"replacement,omitempty"`
-	// Ends is what would cancel it, or end it, one each.
-	Ends []string `json:"ends,omitempty"`
+	// Waits is what it goes on with, and Ends what would cancel it, or end it, one each.
+	Waits []string `json:"waits,omitempty"`
+	Ends  []string `json:"ends,omitempty"`
 	// Steps are what happened, in order.
 	Steps []Step `json:"steps"`
 
 	owner   messages.OwnerName
+	budget  messages.PodBudgetName
 	deleted time.Time
 }
 
@@ -63,6 +69,8 @@ type podFold struct {
 	tainted, conditioned map[ofNode]int
 	// taking are the moves that a pod takes the place of.
 	taking map[messages.PodName]*PodMove
+	// replaces are the pods that others take the place of.
+	replaces map[messages.PodName]messages.PodName
 }
 
 type replaced struct {
@@ -77,15 +85,15 @@ type ofNode struct {
 }
 
 // podMoves folds what happened into the moves of each pod, in order.
-func (q *query) podMoves() map[messages.PodName][]*PodMove {
+func (q *query) podMoves() *podFold {
 	f := &podFold{
-		query: q, all: map[messages.PodName][]*PodMove{}, owners: map[messages.PodName]messages.OwnerName{}, taking: map[messages.PodName]*PodMove{},
+		query: q, all: map[messages.PodName][]*PodMove{}, owners: map[messages.PodName]messages.OwnerName{}, taking: map[messages.PodName]*PodMove{}, replaces: map[messages.PodName]messages.PodName{},
 		replaced: map[messages.OwnerName][]replaced{}, tainted: map[ofNode]int{}, conditioned: map[ofNode]int{},
 	}
 	for i := range q.entries {
 		f.take(i, &q.entries[i])
 	}
-	return f.all
+	return f
 }
 
 func (f *podFold) take(i int, e *journal.Entry) {
@@ -137,7 +145,7 @@ func (f *podFold) ending(e *journal.Entry) {
 	case *messages.PodEvictionBlocked:
 		m := f.move(x.Pod, x.Node)
 		m.State, m.Until = StateBlocked, nil
-		m.Blocked = joined("; ", labelled("budget", string(x.Budget)), x.Error, x.Detail)
+		m.Blocked, m.budget = joined("; ", labelled("budget", string(x.Budget)), x.Error, x.Detail), x.Budget
 		if m.Taint == "" {
 			m.Reason = "by " + x.By
 		}
@@ -149,7 +157,7 @@ func (f *podFold) ending(e *journal.Entry) {
 			at := f.since(x.Retry)
 			m.State, m.Until = StateBlocked, &at
 		} else {
-			m.State, m.Until, m.Reason = StateCancelled, nil, fmt.Sprintf("given up after %d tries: %s", x.Tries, x.Error)
+			m.State, m.Until, m.Reason = StateGivenUp, nil, fmt.Sprintf("given up after %d tries: %s", x.Tries, x.Error)
 		}
 		m.add(f.since(e.At), "blocked", m.Blocked)
 	case *messages.PodDeletionRequested:
@@ -185,6 +193,9 @@ func (f *podFold) created(at time.Time, x *messages.PodCreated) {
 		r.Replacement = x.Pod
 		r.add(f.since(at), "replacement", fmt.Sprintf("%s, created by %s", x.Pod, x.Owner))
 		f.taking[x.Pod] = r.PodMove
+		if x.Pod != r.pod {
+			f.replaces[x.Pod] = r.pod
+		}
 		f.replaced[x.Owner] = append(waiting[:i:i], waiting[i+1:]...)
 		return
 	}
@@ -223,7 +234,12 @@ func (f *podFold) why(m *PodMove, t *corev1.Taint, by *corev1.Toleration) {
 	if known || !added {
 		return
 	}
-	m.Condition = f.entries[at].Fact.(*messages.NodeTaintAdded).Because
+	because := f.entries[at].Fact.(*messages.NodeTaintAdded).Because
+	if by, is := strings.CutPrefix(because, "by "); is {
+		m.TaintedBy = by
+	} else {
+		m.Condition = because
+	}
 	kind, _, _ := strings.Cut(m.Condition, "=")
 	if i, changed := f.conditioned[ofNode{m.Node, kind}]; changed {
 		m.Steps = append(m.Steps, f.nodeStep("condition", &f.entries[i], m.Node))
@@ -259,8 +275,11 @@ func (q *query) podDetail(m *PodMove, x *Pod) {
 		if m.Blocked == "" {
 			m.Blocked = fmt.Sprintf("waits for the rate limiter of the API client (kubeAPIQPS %g, kubeAPIBurst %d)", s.KubeAPIQPS, s.KubeAPIBurst)
 		}
-	case m.State == StateBlocked && m.Taint == "":
-		m.Ends = []string{"its PodDisruptionBudget allows it: the eviction goes on", "the drain is over"}
+	case m.State == StateBlocked && m.budget != "":
+		m.Waits = []string{fmt.Sprintf("PodDisruptionBudget %s allows it", m.budget)}
+	}
+	if m.Taint == "" {
+		m.Ends = []string{"the drain ends"}
 		return
 	}
 	if m.State == StateEvicting && !s.PodEvictionUntilDone {
