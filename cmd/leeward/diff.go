@@ -14,7 +14,6 @@ import (
 	"leeward/cmd/internal/exitcode"
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
-	"leeward/runtime/scenario/assess"
 	"leeward/runtime/scenario/difference"
 )
 
@@ -100,7 +99,7 @@ func (d *diffing) flags(c *cobra.Command) {
 	if err := c.MarkFlagFilename("with", "yaml", "yml", "json"); err != nil {
 		panic(fmt.Sprintf("complete --with: %v", err))
 	}
-	var pairs, losses []string
+	var pairs []string
 	for _, a := range config.Profiles() {
 		pairs = append(pairs, a)
 		for _, b := range config.Profiles() {
@@ -109,11 +108,8 @@ func (d *diffing) flags(c *cobra.Command) {
 			}
 		}
 	}
-	for _, kind := range assess.Kinds() {
-		losses = append(losses, kind+"=")
-	}
 	complete(c, "profile", pairs)
-	complete(c, "lose", losses)
+	d.from.completeLosses(c, "lose")
 	complete(c, "kind", d.kind.choices)
 	complete(c, "output", d.output.choices)
 }

@@ -75,7 +75,7 @@ func TestDiffExitsByWhetherTheSidesDiffer(t *testing.T) {
 		{0, "-f " + first + " --set evictionWorkers=1..10", "no difference"},
 		{2, "-f " + first + " --profile leeward..karmada", "side B: "},
 		{2, first + " " + weak, "one side has a timeline"},
-		{2, "-f " + weak, "read the kubeconfig: "},
+		{2, "-f " + weak, "-f alone is compared with the fleet of a server: read the kubeconfig: "},
 		{2, "--profile karmada..leeward", "read the kubeconfig: "},
 		{2, "--profile karmada..leeward --context x -f " + weak, "not both"},
 		{2, weak, "name A and B, or with -f the files of two revisions"},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
@@ -222,7 +223,7 @@ func (s *diffSides) read(ctx context.Context, stderr io.Writer) error {
 		s.from.templates = len(s.a.with)+len(s.b.with) > 0
 		var err error
 		if listed, host, err = s.from.list(ctx, stderr); err != nil {
-			return err
+			return s.unlisted(err)
 		}
 	}
 	for _, side := range []*diffSide{&s.a, &s.b} {
@@ -232,6 +233,14 @@ func (s *diffSides) read(ctx context.Context, stderr io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// unlisted is the error of a server that cannot be asked. Where files are named, another use of them may be meant.
+func (s *diffSides) unlisted(err error) error {
+	if exitcode.Of(err) == exitInvalid && !s.from.live() {
+		return invalid(fmt.Errorf("-f alone is compared with the fleet of a server: %w", err))
+	}
+	return err
 }
 
 // read reads the side; of a server, from the objects that it listed. The error names the file.
@@ -328,7 +337,7 @@ func (s *diffSide) source(ctx context.Context) (scenario.Source, []string, error
 		return gitSource(ctx, s.revision, s.files)
 	}
 	files, err := filesIn(s.files)
-	return fromDisk(), files, err
+	return fromDisk(mostRead), files, err
 }
 
 // manifests are those that are applied on top.

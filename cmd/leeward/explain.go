@@ -77,7 +77,7 @@ Exit codes:
 	f.VarP(&e.output, "output", "o", "text, wide, json or yaml")
 	complete(c, "profile", config.Profiles())
 	complete(c, "output", e.output.choices)
-	c.ValidArgsFunction = completeExplained
+	c.ValidArgsFunction = e.completeExplained
 	return c
 }
 
@@ -101,14 +101,6 @@ func (r *replaying) explain(t task, run *replay.Run) []string {
 		return nil
 	}
 	return explain.Short(x)
-}
-
-// completeExplained offers what can be explained.
-func completeExplained(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return explained(), cobra.ShellCompDirectiveNoFileComp
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (e *explaining) run(c *cobra.Command, args []string) error {

@@ -114,6 +114,11 @@ func (s *fleetSource) read(ctx context.Context, warnings io.Writer) (*scenario.S
 
 // list returns the objects of the fleet of a server, and the server's host. The error has its exit code.
 func (s *fleetSource) list(ctx context.Context, warnings io.Writer) (fleet []api.Object, host string, err error) {
+	return s.listOf(ctx, warnings, fleetKinds)
+}
+
+// listOf returns the objects of some kinds.
+func (s *fleetSource) listOf(ctx context.Context, warnings io.Writer, kinds []string) (fleet []api.Object, host string, err error) {
 	server, err := client.Load(s.server.kubeconfig, s.server.context)
 	if err != nil {
 		return nil, "", invalid(fmt.Errorf("%w; or name files with -f: manifests, a dump, a recording or a scenario", err))
@@ -122,7 +127,7 @@ func (s *fleetSource) list(ctx context.Context, warnings io.Writer) (fleet []api
 	if err != nil {
 		return nil, "", invalid(err)
 	}
-	fleet, err = listFleet(ctx, c, server.Host, s.templates)
+	fleet, err = listFleet(ctx, c, server.Host, kinds, s.templates)
 	return fleet, server.Host, refused(err)
 }
 
@@ -132,10 +137,15 @@ func fleetOf(paths []string) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	return fleetFrom(fromDisk(mostRead), files)
+}
+
+// fleetFrom reads the fleet that files describe.
+func fleetFrom(source scenario.Source, files []string) (*scenario.Scenario, error) {
 	if fleet, err := soleRecording(files); fleet != nil || err != nil {
 		return fleet, err
 	}
-	fleet, problems := fromDisk().Fleet(files)
+	fleet, problems := source.Fleet(files)
 	if len(problems) > 0 {
 		return nil, joined(problems)
 	}
@@ -179,13 +189,13 @@ func ofDaemon(file string, data []byte) bool {
 	return isConfiguration(fields)
 }
 
-// fromDisk reads files, up to a bound on all of them together.
-func fromDisk() scenario.Source {
-	budget := int64(mostRead)
+// fromDisk reads files, up to so many bytes of all of them together.
+func fromDisk(most int64) scenario.Source {
+	budget := most
 	return scenario.Source{Glob: filepath.Glob, Read: func(name string) ([]byte, error) {
 		data, err := readManifests(name)
 		if budget -= int64(len(data)); err == nil && budget < 0 {
-			err = fmt.Errorf("the files are larger than %d MiB together", mostRead>>20)
+			err = fmt.Errorf("the files are larger than %d MiB together", most>>20)
 		}
 		return data, err
 	}}
@@ -275,7 +285,7 @@ func expires(line []byte) bool {
 
 // listFleet lists what a fleet is made of, with the workloads that its bindings are for where templates are asked for. A kind that the
 // server does not serve is empty there.
-func listFleet(ctx context.Context, c *client.Client, host string, templates bool) (fleet []api.Object, err error) {
+func listFleet(ctx context.Context, c *client.Client, host string, kinds []string, templates bool) (fleet []api.Object, err error) {
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
 	add := func(r *catalog.Resource) error {
@@ -292,7 +302,7 @@ func listFleet(ctx context.Context, c *client.Client, host string, templates boo
 		return nil
 	}
 	for i := range catalog.All {
-		if r := &catalog.All[i]; slices.Contains(fleetKinds, r.Kind.Kind) {
+		if r := &catalog.All[i]; slices.Contains(kinds, r.Kind.Kind) {
 			if err := add(r); err != nil {
 				return nil, err
 			}

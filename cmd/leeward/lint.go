@@ -137,7 +137,7 @@ func (l *linting) read(ctx context.Context, stderr io.Writer) ([]*scenario.Scena
 	case fleet != nil:
 		return []*scenario.Scenario{fleet}, nil
 	}
-	fleets, apart, problems := lint.Read(fromDisk(), files)
+	fleets, apart, problems := lint.Read(fromDisk(mostRead), files)
 	if len(problems) > 0 {
 		return nil, invalid(problems)
 	}

@@ -88,6 +88,10 @@ Exit codes:
 		RunE: w.run,
 	}
 	w.addFlags(c)
+	w.from.completeLosses(c, whatif.FlagLose)
+	w.from.completeClusters(c, whatif.FlagDrain, "")
+	w.from.completeClusters(c, whatif.FlagTaint, "=")
+	w.from.completeClusters(c, whatif.FlagCondition, "/")
 	complete(c, "profile", config.Profiles())
 	complete(c, "kind", w.kind.choices)
 	complete(c, "output", w.output.choices)

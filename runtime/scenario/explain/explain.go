@@ -81,6 +81,7 @@ type Explanation struct {
 // Run replays the scenario until the instant, and explains. The error is an *Invalid where the scenario, a setting or the name is
 // at fault.
 func Run(c Config) (*Explanation, error) {
+	c.Scenario = c.Nodes()
 	if err := c.fits(); err != nil {
 		return nil, &Invalid{err}
 	}
@@ -112,20 +113,27 @@ func Run(c Config) (*Explanation, error) {
 	return q.answer, nil
 }
 
-// fits reports whether the scenario has what is explained: clusters, or nodes. Manifests of nodes without a cluster are those of one.
-func (c *Config) fits() error {
-	ofNodes := c.Kind == KindNode || c.Kind == KindPod
+// Nodes is the scenario, whose nodes are those of one cluster where plain manifests have Nodes and no Cluster.
+func (c *Config) Nodes() *scenario.Scenario {
 	has := func(kind string) bool {
 		return slices.ContainsFunc(c.Scenario.Objects, func(d manifest.Document) bool { return d.Object.GetObjectKind().GroupVersionKind().Kind == kind })
 	}
-	if ofNodes && c.Scenario.Name == "" && has("Node") && !has("Cluster") {
-		s := *c.Scenario
-		s.OfNodes, c.Scenario = true, &s
+	if !c.ofNodes() || c.Scenario.Name != "" || !has("Node") || has("Cluster") {
+		return c.Scenario
 	}
+	s := *c.Scenario
+	s.OfNodes = true
+	return &s
+}
+
+func (c *Config) ofNodes() bool { return c.Kind == KindNode || c.Kind == KindPod }
+
+// fits reports whether the scenario has what is explained: clusters, or nodes.
+func (c *Config) fits() error {
 	switch {
-	case ofNodes && !c.Scenario.OfNodes && len(c.Scenario.MemberNodes) == 0:
+	case c.ofNodes() && !c.Scenario.OfNodes && len(c.Scenario.MemberNodes) == 0:
 		return fmt.Errorf("explain %s: there are no nodes: want a scenario with spec.nodes, with clusters that have nodes, or manifests of Nodes and Pods", c.Kind)
-	case !ofNodes && c.Scenario.OfNodes:
+	case !c.ofNodes() && c.Scenario.OfNodes:
 		return fmt.Errorf("explain %s: want a fleet of clusters; this is a scenario of nodes: explain a %s or a %s", c.Kind, KindNode, KindPod)
 	}
 	return nil
