@@ -165,7 +165,7 @@ func TestWhatIsExplainedOfAPodIsWhatIsDecided(t *testing.T) {
 			}
 			plain, err := replay.Play(s, replay.Options{Seed: 1})
 			require.NoError(t, err)
-			require.Equal(t, len(plain.Events), len(run.Events), s.Name)
+			require.Len(t, run.Events, len(plain.Events), s.Name)
 			for i := range plain.Events {
 				require.Equal(t, plain.Events[i].Fact, run.Events[i].Fact, s.Name)
 			}
