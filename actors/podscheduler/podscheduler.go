@@ -30,6 +30,8 @@ type PodScheduler struct {
 	// pods that are spread.
 	freed   []messages.NodeName
 	spreads bool
+	// attended hears of each pod before it is decided on; nil: there is no listener.
+	attended func(now time.Time, pod messages.PodName)
 }
 
 // template is what pods share that can share a shape.
@@ -85,7 +87,7 @@ func (s *PodScheduler) Receive(now time.Time, m messages.ToPodScheduler, out *ac
 		s.podViewed(m)
 	case *messages.Woken:
 		s.planner.At(now)
-		s.decideAll(out)
+		s.decideAll(now, out)
 		return
 	default:
 		panic(fmt.Sprintf("pod scheduler: unknown message %T", m))
@@ -211,7 +213,7 @@ func (s *PodScheduler) mark(e *entry) {
 }
 
 // decideAll decides on the pods of this instant, the most urgent first, with those that a change may help.
-func (s *PodScheduler) decideAll(out *actors.Outbox) {
+func (s *PodScheduler) decideAll(now time.Time, out *actors.Outbox) {
 	s.requeue()
 	batch := s.dirty
 	s.dirty = nil
@@ -219,6 +221,9 @@ func (s *PodScheduler) decideAll(out *actors.Outbox) {
 	for _, e := range batch {
 		e.dirty = false
 		if e.pending() {
+			if s.attended != nil {
+				s.attended(now, e.view.Pod)
+			}
 			s.decide(e, out)
 		}
 	}

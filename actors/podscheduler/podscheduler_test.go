@@ -196,3 +196,19 @@ func TestTheOrderOfMessagesDoesNotMatter(t *testing.T) {
 		require.Equal(t, want, answers(seed+1))
 	}
 }
+
+func TestAPodIsExplainedBeforeItIsDecidedOn(t *testing.T) {
+	s := podscheduler.New(podplacement.Rules{}, 1)
+	d := actorstest.Drive(t, s)
+	d.Tell(node("n1", "4"), node("n2", "4", "dedicated")).Quiet()
+	var heard []string
+	s.Attend(func(now time.Time, name messages.PodName) {
+		x := s.Explain(now, name)
+		heard = append(heard, string(name)+" on "+x.Node)
+		require.Equal(t, []string{"node(s) had untolerated taint(s)"}, x.Nodes[1].Refused)
+	})
+	d.Tell(pod("a")).Told(apiServer, bind("a", "n1"))
+	require.Equal(t, []string{"default/a on n1"}, heard)
+	require.Nil(t, s.Explain(time.Time{}, "default/a"), "it is bound")
+	require.Nil(t, s.Explain(time.Time{}, "b"), "there is none")
+}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -123,21 +121,12 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 		Fleet: fleet, Profile: a.profile, Set: a.set, Seed: a.seed.value, Outage: messages.OutageKind(a.kind.word),
 		Startup: time.Duration(a.startup), Pairs: a.pairs, By: a.by, Jobs: int(a.jobs),
 	}
-	if isTerminal(stderr) {
-		config.Progress = func(done, of int) { say(stderr, fmt.Sprintf("\r\x1b[K%d of %d", done, of)) }
-	}
+	progress, wipe := progressOn(stderr)
+	config.Progress = progress
 	assessment, err := assess.Run(ctx, config)
-	if config.Progress != nil {
-		say(stderr, "\r\x1b[K")
-	}
-	var wrong *assess.Invalid
-	switch {
-	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", &a.from, err))
-	case errors.Is(err, context.Canceled):
-		return &exitcode.Exit{Code: exitFailed, Err: errors.New("leeward: interrupted: nothing was assessed to its end")}
-	case err != nil:
-		return internal(err)
+	wipe()
+	if err != nil {
+		return unfinished(err, &a.from, "assessed to its end")
 	}
 	if page != nil {
 		if err := pages.WriteAssessment(page, assessment, a.command()); err != nil {
@@ -147,8 +136,9 @@ func (a *assessing) run(c *cobra.Command, _ []string) error {
 			return internal(err)
 		}
 	}
-	if err := a.write(c.OutOrStdout(), assessment); err != nil {
-		return internal(err)
+	err = printed(c.OutOrStdout(), a.output.word, assessment, func(out io.Writer) error { return assess.WriteText(out, assessment, a.output.word == "wide") })
+	if err != nil {
+		return err
 	}
 	page.tell(stderr)
 	return a.verdict(assessment)
@@ -188,15 +178,6 @@ func (a *assessing) command() string {
 		words = append(words, "--by "+a.by)
 	}
 	return strings.Join(words, " ")
-}
-
-// write prints the assessment in the form that is asked for.
-func (a *assessing) write(stdout io.Writer, result *assess.Assessment) error {
-	out := bufio.NewWriter(stdout)
-	if err := printed(out, a.output.word, result, func() error { return assess.WriteText(out, result, a.output.word == "wide") }); err != nil {
-		return err
-	}
-	return out.Flush()
 }
 
 // verdict fails the command where a contingency does what --fail-on names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/messages/admission"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
@@ -21,43 +23,46 @@ import (
 	"leeward/runtime/scenario/incident"
 )
 
-// diffSide is one side as the command line names it.
+// diffSide is one side as the command line names it, and what was read of it.
 type diffSide struct {
 	files, with []string
 	// revision is that of git in which the files are; empty: they are those of the disk.
 	revision string
-	profile  string
-	set      []config.Override
+	// live is set where the fleet is that of a server.
+	live    bool
+	profile string
+	set     []config.Override
 	// differs are the flags that the other side has otherwise.
 	differs []string
+	side    difference.Side
 }
 
 // diffSides are both, and what fails.
 type diffSides struct {
 	a, b diffSide
+	from *fleetSource
 	lose []assess.Loss
 }
 
 const (
-	// mostSideFiles, mostSideFile and mostSide bound how many files a side has, and how many bytes one has and all have.
-	mostSideFiles = 10_000
+	// mostSideFiles, mostSideFile and mostSide bound how many files of a git revision a side has, and how many bytes one has and all have.
+	mostSideFiles = mostFiles
 	mostSideFile  = 64 << 20
 	mostSide      = 256 << 20
 )
 
 // parse reads the command line.
 func (d *diffing) parse(args []string) (*diffSides, error) {
-	s := &diffSides{a: diffSide{files: d.files}, b: diffSide{files: d.files}}
-	different, err := s.arguments(args, len(d.files) > 0)
-	if err != nil {
-		return nil, err
+	s := &diffSides{from: &d.from}
+	for _, side := range []*diffSide{&s.a, &s.b} {
+		side.files, side.live = d.from.files, d.from.live()
 	}
 	flags, err := s.values(d)
 	if err != nil {
 		return nil, err
 	}
-	if !different && !flags {
-		return nil, errors.New("the sides are the same: name A and B, or two sides of a flag, as --profile karmada..leeward")
+	if err := s.arguments(args, flags); err != nil {
+		return nil, err
 	}
 	for _, text := range d.lose {
 		l, err := assess.ParseLoss(text)
@@ -78,33 +83,60 @@ func (d *diffing) parse(args []string) (*diffSides, error) {
 	return s, nil
 }
 
-// arguments reads what is no flag, and reports whether it makes the sides differ.
-func (s *diffSides) arguments(args []string, fleet bool) (different bool, err error) {
+// arguments reads what is no flag. Flags says whether a flag has two sides.
+func (s *diffSides) arguments(args []string, flags bool) error {
 	switch {
-	case len(args) == 2 && fleet:
-		s.a.with, s.b.with = args[:1], args[1:]
-		s.a.differs, s.b.differs = []string{"with " + args[0]}, []string{"with " + args[1]}
-		return true, nil
-	case len(args) == 2:
-		s.a.files, s.b.files = args[:1], args[1:]
-		return true, nil
-	case !fleet:
-		return false, errors.New("name A and B, or a fleet with -f")
+	case len(args) == 0 && flags:
+		return s.from.check()
+	case len(args) == 0 && !s.from.live():
+		s.applied()
+		return nil
 	case len(args) == 0:
-		return false, nil
+		return errors.New("name A and B, files with -f, or two sides of a flag, as --profile karmada..leeward")
+	case len(args) == 2 && (!s.from.live() || s.from.server.names()):
+		s.a.apply(args[0])
+		s.b.apply(args[1])
+		s.a.differ("with", args[0])
+		s.b.differ("with", args[1])
+		return s.from.check()
+	case len(args) == 2:
+		return errors.Join(s.a.is(args[0]), s.b.is(args[1]))
+	case s.from.live():
+		return errors.New("name A and B, or with -f the files of two revisions")
 	}
-	a, b, two := cutSides(args[0])
+	return errors.Join(s.revisions(args[0]), s.from.check())
+}
+
+// applied has the fleet of a server as it is on one side, and the files on top of it on the other.
+func (s *diffSides) applied() {
+	for _, file := range s.from.files {
+		s.b.apply(file)
+		s.b.differ("with", file)
+	}
+	s.a.files, s.b.files, s.a.live, s.b.live = nil, nil, true, true
+}
+
+// is makes the side a file, or that of a git revision: main:fleet.yaml.
+func (s *diffSide) is(name string) error {
+	s.files, s.live = []string{name}, false
+	revision, file, cut := strings.Cut(name, ":")
+	if _, err := os.Lstat(name); err == nil || !cut || file == "" || filepath.IsAbs(name) {
+		return nil
+	}
+	s.files, s.revision, s.differs = []string{file}, revision, []string{"at " + revision}
+	return checkRevision(revision)
+}
+
+// revisions makes the sides those of two revisions.
+func (s *diffSides) revisions(text string) error {
+	a, b, two := cutSides(text)
 	if !two {
-		return false, fmt.Errorf("%q is one side: name two files, or two revisions as main..HEAD", args[0])
+		return fmt.Errorf("%q is one side: name two files, or two revisions as main..HEAD", text)
 	}
-	s.a.revision, s.b.revision = cmp.Or(a, "HEAD"), cmp.Or(b, "HEAD")
-	for _, name := range []string{s.a.revision, s.b.revision} {
-		if err := checkRevision(name); err != nil {
-			return false, err
-		}
+	for side, name := range map[*diffSide]string{&s.a: cmp.Or(a, "HEAD"), &s.b: cmp.Or(b, "HEAD")} { // order-free: each by itself
+		side.revision, side.differs = name, append([]string{"at " + name}, side.differs...)
 	}
-	s.a.differs, s.b.differs = []string{"at " + s.a.revision}, []string{"at " + s.b.revision}
-	return true, nil
+	return errors.Join(checkRevision(s.a.revision), checkRevision(s.b.revision))
 }
 
 // values reads the flags that may have two sides, and reports whether one has.
@@ -168,62 +200,135 @@ func (s *diffSide) apply(file string) {
 	}
 }
 
+// String names both sides in errors.
+func (s *diffSides) String() string { return "A is " + s.a.name() + ", B is " + s.b.name() }
+
 // name is what the side is called.
 func (s *diffSide) name() string {
 	words := []string{strings.Join(s.files, ", ")}
+	if s.live {
+		words[0] = "the fleet of the server"
+	}
 	if len(s.differs) > 0 {
 		words = append(words, strings.Join(s.differs, " and "))
 	}
 	return strings.Join(words, " ")
 }
 
-// read reads the side. The error names the file.
-func (s *diffSide) read(ctx context.Context, stderr io.Writer) (difference.Side, error) {
-	side := difference.Side{Name: s.name(), Profile: s.profile, Set: s.set}
-	fleet, err := s.fleet(ctx, stderr)
-	side.Fleet = fleet
-	return side, err
-}
-
-func (s *diffSide) fleet(ctx context.Context, stderr io.Writer) (*scenario.Scenario, error) {
-	with, err := s.manifests()
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range s.files {
-		if len(isRecording(path)) > 0 {
-			return s.recording(path, with, stderr)
+// read reads both sides; a server lists its fleet once for both. The error has its exit code.
+func (s *diffSides) read(ctx context.Context, stderr io.Writer) error {
+	var listed []api.Object
+	var host string
+	if s.a.live || s.b.live {
+		s.from.templates = len(s.a.with)+len(s.b.with) > 0
+		var err error
+		if listed, host, err = s.from.list(ctx, stderr); err != nil {
+			return s.unlisted(err)
 		}
 	}
+	for _, side := range []*diffSide{&s.a, &s.b} {
+		side.side = difference.Side{Name: side.name(), Profile: side.profile, Set: side.set}
+		if err := side.read(ctx, listed, host, stderr); err != nil {
+			return ofInput(err)
+		}
+	}
+	return nil
+}
+
+// unlisted is the error of a server that cannot be asked. Where files are named, another use of them may be meant.
+func (s *diffSides) unlisted(err error) error {
+	if exitcode.Of(err) == exitInvalid && !s.from.live() {
+		return invalid(fmt.Errorf("-f alone is compared with the fleet of a server: %w", err))
+	}
+	return err
+}
+
+// read reads the side; of a server, from the objects that it listed. The error names the file.
+func (s *diffSide) read(ctx context.Context, listed []api.Object, host string, stderr io.Writer) error {
+	with, err := s.manifests()
+	if err != nil {
+		return err
+	}
+	if s.live {
+		own := make([]api.Object, len(listed))
+		for i, o := range listed {
+			own[i] = api.Copy(o)
+		}
+		s.side.Fleets = []*scenario.Scenario{scenario.FleetOf(own, host)}
+	} else if recorded, err := s.recording(with, stderr); recorded || err != nil {
+		return err
+	} else if s.side.Fleets, err = s.fleets(ctx); err != nil {
+		return err
+	}
+	for _, fleet := range s.side.Fleets {
+		onTop(fleet, with)
+	}
+	return nil
+}
+
+// recording reads a side that is recorded, if it is one: what happened to its clusters is played again.
+func (s *diffSide) recording(with []manifest.Document, stderr io.Writer) (is bool, err error) {
+	var path string
+	for _, file := range s.files {
+		if len(isRecording(file)) == 0 {
+			continue
+		}
+		data, err := bounded(file)
+		if err != nil {
+			return false, err
+		}
+		if beginsRecording(data) {
+			path = file
+		}
+	}
+	switch {
+	case path == "":
+		return false, nil
+	case len(s.files) > 1 || s.revision != "":
+		return false, fmt.Errorf("%s: a recording must be named alone, without a revision", path)
+	}
+	data, err := bounded(path)
+	if err != nil {
+		return false, err
+	}
+	i, err := incident.Read(path, data)
+	if err != nil {
+		return false, err
+	}
+	for _, note := range i.Notes {
+		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
+	}
+	s.side.Fleets = []*scenario.Scenario{i.Scenario(incident.Under{With: with, Profile: s.profile, Set: s.set})}
+	s.side.Recorded = &difference.Recording{Evictions: i.Evictions(), Lasts: i.Duration}
+	return true, nil
+}
+
+// fleets reads a side of files: all scenarios of one file, or the fleet that manifests describe.
+func (s *diffSide) fleets(ctx context.Context) ([]*scenario.Scenario, error) {
 	source, files, err := s.source(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if len(files) == 1 {
+		data, err := source.Read(files[0])
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(data, []byte(scenario.Kind)) {
+			scenarios, problems := source.Decode(files[0], data)
+			if len(problems) > 0 {
+				return nil, joined(problems)
+			}
+			if len(scenarios) > 0 {
+				return scenarios, nil
+			}
+		}
 	}
 	fleet, problems := source.Fleet(files)
 	if len(problems) > 0 {
 		return nil, joined(problems)
 	}
-	onTop(fleet, with)
-	return fleet, nil
-}
-
-// recording is a side that is recorded: what happened to its clusters is played again.
-func (s *diffSide) recording(path string, with []manifest.Document, stderr io.Writer) (*scenario.Scenario, error) {
-	if len(s.files) > 1 || s.revision != "" {
-		return nil, fmt.Errorf("%s: a recording must be named alone, without a revision", path)
-	}
-	data, err := bounded(path)
-	if err != nil {
-		return nil, err
-	}
-	i, err := incident.Read(path, data)
-	if err != nil {
-		return nil, err
-	}
-	for _, note := range i.Notes {
-		say(stderr, fmt.Sprintf("%s: %s\n", path, note))
-	}
-	return i.Scenario(incident.Under{With: with, Profile: s.profile, Set: s.set}), nil
+	return []*scenario.Scenario{fleet}, nil
 }
 
 // source is where the files are, and which those are.
@@ -231,50 +336,13 @@ func (s *diffSide) source(ctx context.Context) (scenario.Source, []string, error
 	if s.revision != "" {
 		return gitSource(ctx, s.revision, s.files)
 	}
-	files, err := sideFiles(s.files)
-	budget := int64(mostSide)
-	return scenario.Source{Glob: filepath.Glob, Read: func(name string) ([]byte, error) {
-		data, err := bounded(name)
-		if budget -= int64(len(data)); err == nil && budget < 0 {
-			err = fmt.Errorf("the files are larger than %d MiB together", mostSide>>20)
-		}
-		return data, err
-	}}, files, err
-}
-
-// sideFiles are the files of paths.
-func sideFiles(paths []string) (files []string, err error) {
-	for _, path := range paths {
-		some, err := filesOf(path)
-		if err != nil {
-			return nil, err
-		}
-		if files = append(files, some...); len(files) > mostSideFiles {
-			return nil, fmt.Errorf("%s: more than %d files", path, mostSideFiles)
-		}
-	}
-	return files, nil
-}
-
-// bounded reads a file that is not too large.
-func bounded(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, mostSideFile+1))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil && len(data) > mostSideFile {
-		err = fmt.Errorf("%s is larger than %d MiB", name, mostSideFile>>20)
-	}
-	return data, err
+	files, err := filesIn(s.files)
+	return fromDisk(mostRead), files, err
 }
 
 // manifests are those that are applied on top.
 func (s *diffSide) manifests() ([]manifest.Document, error) {
-	files, err := sideFiles(s.with)
+	files, err := filesIn(s.with)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -35,27 +34,33 @@ type explaining struct {
 func explainCommand() *cobra.Command {
 	e := &explaining{seed: seedFlag{value: 1, set: true}, output: wordFlag{"text", []string{"text", "wide", "json", "yaml"}}}
 	c := &cobra.Command{
-		Use:   "explain binding|cluster|policy NAME",
-		Short: "Explain why a workload is where it is, what is under way, and why it moved",
+		Use:   "explain binding|cluster|policy|node|pod NAME",
+		Short: "Explain why a workload or a pod is where it is, what is under way, and why it moved",
 		Long: `Explain why a workload is where it is, what is under way, and why it moved before: for a binding the decision of the
 scheduler, cluster by cluster, evictions and handovers with their deadlines and what would cancel them, and each failover
 step by step. For a cluster its conditions and taints with their causes, and when the workloads on it would be evicted;
-for a policy what it applies to, what it asks for, since when, and why nothing of the others.
+for a policy what it applies to, what it asks for, since when, and why nothing of the others. For a pod the same as for a
+binding, node by node; for a node its conditions, taints and zone, and when its pods would be evicted.
 
 The files (-f) are a scenario, which is replayed until --at; manifests or the output of kubectl get -o yaml, which run
 until nothing more is due; or one recording (.jsonl). Without -f the fleet is read from the API server of a kubeconfig,
 that of leewardd or of Karmada, by lists alone. A directory means all *.yaml, *.yml and *.json files below it.
 NAME is as kubectl has it: nginx, deploy/nginx, default/nginx-deployment; a policy is a ClusterTaintPolicy or a
-propagation policy. The scheduler is asked again for the explanation; nothing is written.
+propagation policy. Nodes and pods are those of a scenario of nodes, of manifests of Nodes and Pods, or of a fleet whose
+clusters have nodes: eu-1/node1, eu-1/shop/web-5d9c. The schedulers are asked again for the explanation; nothing is written.
 
 Exit codes:
   0  explained
+  1  the server refuses to list the fleet
   2  a manifest, a scenario, the command line or the name is invalid
   3  an internal error, or a file that cannot be read`,
 		Example: `  leeward explain binding deploy/nginx -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml
   leeward explain binding deploy/nginx -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m45s
   leeward explain cluster member2 -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
   leeward explain policy evict-when-not-ready -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
+  leeward explain node a-2 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
+  leeward explain pod db-1 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
+  leeward explain node eu-1/a1 -f scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --at 2m
   leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
   kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
 		Args: cobra.ExactArgs(2),
@@ -64,7 +69,7 @@ Exit codes:
 	f := c.Flags()
 	f.SortFlags = false
 	e.from.add(c)
-	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding or the policy")
+	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding, the policy or the pod")
 	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario)")
 	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&e.set, "set", "setting to change, as field=value; may be given again")
@@ -72,13 +77,13 @@ Exit codes:
 	f.VarP(&e.output, "output", "o", "text, wide, json or yaml")
 	complete(c, "profile", config.Profiles())
 	complete(c, "output", e.output.choices)
-	c.ValidArgsFunction = completeExplained
+	c.ValidArgsFunction = e.completeExplained
 	return c
 }
 
 // explained are the words for what can be explained.
 func explained() []string {
-	return []string{explain.KindBinding, explain.KindCluster, explain.KindPolicy}
+	return explain.Kinds()
 }
 
 // explain says in short, of the first expectation about a binding that a run did not meet, why the binding is where it is.
@@ -98,18 +103,13 @@ func (r *replaying) explain(t task, run *replay.Run) []string {
 	return explain.Short(x)
 }
 
-// completeExplained offers what can be explained.
-func completeExplained(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return explained(), cobra.ShellCompDirectiveNoFileComp
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
-}
-
 func (e *explaining) run(c *cobra.Command, args []string) error {
 	kind, err := explainedKind(args[0])
 	if err != nil {
 		return misused(c, err)
+	}
+	if e.from.live() && (kind == explain.KindNode || kind == explain.KindPod) {
+		return misused(c, fmt.Errorf("explain %s reads files: name a scenario with -f, or the output of kubectl get nodes,pods,deployments,replicasets -A -o yaml", kind))
 	}
 	if err := e.from.check(); err != nil {
 		return misused(c, err)
@@ -125,32 +125,27 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 		Scenario: s, Kind: kind, Name: args[1], Namespace: e.namespace, At: time.Duration(e.at),
 		Profile: e.profile, Set: e.settings(s), Seed: e.seed.value,
 	})
-	var wrong *explain.Invalid
-	switch {
-	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", &e.from, err))
-	case err != nil:
-		return internal(err)
+	if err != nil {
+		return unfinished(err, &e.from, "explained")
 	}
-	if err := e.write(c.OutOrStdout(), x); err != nil {
-		return internal(err)
-	}
-	return nil
+	return printed(c.OutOrStdout(), e.output.word, x, func(out io.Writer) error { return explain.WriteText(out, x, e.output.word == "wide") })
 }
 
 // explainedKind reads what is explained, as kubectl names it.
 func explainedKind(word string) (string, error) {
-	kinds := map[string]string{"ResourceBinding": explain.KindBinding, "ClusterResourceBinding": explain.KindBinding, "Cluster": explain.KindCluster, "ClusterTaintPolicy": explain.KindPolicy, "PropagationPolicy": explain.KindPolicy, "ClusterPropagationPolicy": explain.KindPolicy}
+	kinds := map[string]string{"ResourceBinding": explain.KindBinding, "ClusterResourceBinding": explain.KindBinding, "Cluster": explain.KindCluster, "ClusterTaintPolicy": explain.KindPolicy, "PropagationPolicy": explain.KindPolicy, "ClusterPropagationPolicy": explain.KindPolicy, "Node": explain.KindNode, "Pod": explain.KindPod}
 	lower := strings.ToLower(word)
 	switch lower {
 	case "binding", "bindings", "rb", "crb":
 		return explain.KindBinding, nil
 	case "policy", "policies":
 		return explain.KindPolicy, nil
-	case "node", "nodes", "no", "pod", "pods", "po":
-		return "", fmt.Errorf("explain %s: nodes and pods are not explained yet; want one of %s", word, strings.Join(explained(), ", "))
+	case "no":
+		return explain.KindNode, nil
+	case "po":
+		return explain.KindPod, nil
 	}
-	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
+	if kind, known := spelling.KindMeant(word, []string{"Cluster", "ClusterPropagationPolicy", "ClusterResourceBinding", "ClusterTaintPolicy", "Node", "Pod", "PropagationPolicy", "ResourceBinding"}); known && kinds[kind] != "" {
 		return kinds[kind], nil
 	}
 	return "", fmt.Errorf("explain %s: want one of %s%s", word, strings.Join(explained(), ", "), spelling.Hint(word, explained()))
@@ -182,13 +177,4 @@ func (e *explaining) settings(s *scenario.Scenario) []config.Override {
 		return e.set
 	}
 	return append([]config.Override{{Field: "allowNoExecuteTaintPolicy", Value: true, Source: "explain"}}, e.set...)
-}
-
-// write prints the explanation in the form that is asked for.
-func (e *explaining) write(stdout io.Writer, x *explain.Explanation) error {
-	out := bufio.NewWriter(stdout)
-	if err := printed(out, e.output.word, x, func() error { return explain.WriteText(out, x, e.output.word == "wide") }); err != nil {
-		return err
-	}
-	return out.Flush()
 }

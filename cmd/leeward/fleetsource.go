@@ -15,10 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/store"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/incident"
 )
@@ -27,6 +30,8 @@ import (
 type fleetSource struct {
 	files  []string
 	server serverFlags
+	// templates is set where policies of a server change: it then lists the workloads, too, for which policies may select others.
+	templates bool
 }
 
 const (
@@ -34,10 +39,14 @@ const (
 	listTime = 2 * time.Minute
 	// mostListed bounds how many objects of a fleet a server may list.
 	mostListed = 2_000_000
+	// mostFiles, mostFile and mostRead bound how many files a fleet has, and how many bytes one of them has and all have.
+	mostFiles = 10_000
+	mostFile  = 1 << 30
+	mostRead  = 4 << 30
 )
 
-// fleetKinds are the kinds that a fleet is read as from a server. Templates of workloads and Secrets are not read: bindings have all
-// that decisions go by.
+// fleetKinds are the kinds that a fleet is read as from a server. Secrets are not read, and templates of workloads only where policies
+// change: bindings have all that decisions go by.
 var fleetKinds = []string{
 	"PriorityClass", "Cluster", "ClusterTaintPolicy", "ClusterOverridePolicy", "OverridePolicy", "ClusterPropagationPolicy", "PropagationPolicy",
 	"FederatedResourceQuota", "EvictionBudget", "ClusterEvictionBudget", "Governor", "ResourceBinding", "ClusterResourceBinding",
@@ -58,7 +67,7 @@ func (s *fleetSource) add(c *cobra.Command) {
 
 // check reports flags that contradict each other.
 func (s *fleetSource) check() error {
-	if len(s.files) > 0 && (s.server.kubeconfig != "" || s.server.context != "") {
+	if len(s.files) > 0 && s.server.names() {
 		return errors.New("want files (-f) or a server (--kubeconfig, --context), not both")
 	}
 	return nil
@@ -67,13 +76,13 @@ func (s *fleetSource) check() error {
 // words are the flags that name the source again.
 func (s *fleetSource) words() (words []string) {
 	for _, file := range s.files {
-		words = append(words, "-f "+file)
+		words = append(words, "-f "+shellWord(file))
 	}
 	if s.server.kubeconfig != "" {
-		words = append(words, "--kubeconfig "+s.server.kubeconfig)
+		words = append(words, "--kubeconfig "+shellWord(s.server.kubeconfig))
 	}
 	if s.server.context != "" {
-		words = append(words, "--context "+s.server.context)
+		words = append(words, "--context "+shellWord(s.server.context))
 	}
 	return words
 }
@@ -81,19 +90,20 @@ func (s *fleetSource) words() (words []string) {
 // String names the source in errors.
 func (s *fleetSource) String() string { return cmp.Or(strings.Join(s.files, ", "), "the server") }
 
+// live reports whether the fleet is that of a server.
+func (s *fleetSource) live() bool { return len(s.files) == 0 }
+
+// names reports whether a server is named, in place of the current one.
+func (s *serverFlags) names() bool { return s.kubeconfig != "" || s.context != "" }
+
 // read returns the fleet. The error has its exit code.
 func (s *fleetSource) read(ctx context.Context, warnings io.Writer) (*scenario.Scenario, error) {
-	if len(s.files) == 0 {
-		config, err := client.Load(s.server.kubeconfig, s.server.context)
+	if s.live() {
+		objects, host, err := s.list(ctx, warnings)
 		if err != nil {
-			return nil, invalid(fmt.Errorf("%w; or name files with -f: manifests, a dump, a recording or a scenario", err))
+			return nil, err
 		}
-		c, err := client.New(config, warnings)
-		if err != nil {
-			return nil, invalid(err)
-		}
-		fleet, err := listFleet(ctx, c, config.Host)
-		return fleet, refused(err)
+		return scenario.FleetOf(objects, host), nil
 	}
 	fleet, err := fleetOf(s.files)
 	if err != nil {
@@ -102,30 +112,125 @@ func (s *fleetSource) read(ctx context.Context, warnings io.Writer) (*scenario.S
 	return fleet, nil
 }
 
+// list returns the objects of the fleet of a server, and the server's host. The error has its exit code.
+func (s *fleetSource) list(ctx context.Context, warnings io.Writer) (fleet []api.Object, host string, err error) {
+	return s.listOf(ctx, warnings, fleetKinds)
+}
+
+// listOf returns the objects of some kinds.
+func (s *fleetSource) listOf(ctx context.Context, warnings io.Writer, kinds []string) (fleet []api.Object, host string, err error) {
+	server, err := client.Load(s.server.kubeconfig, s.server.context)
+	if err != nil {
+		return nil, "", invalid(fmt.Errorf("%w; or name files with -f: manifests, a dump, a recording or a scenario", err))
+	}
+	c, err := client.New(server, warnings)
+	if err != nil {
+		return nil, "", invalid(err)
+	}
+	fleet, err = listFleet(ctx, c, server.Host, kinds, s.templates)
+	return fleet, server.Host, refused(err)
+}
+
 // fleetOf reads the fleet that files and directories describe. The error names the file.
 func fleetOf(paths []string) (*scenario.Scenario, error) {
-	var files []string
+	files, err := filesIn(paths)
+	if err != nil {
+		return nil, err
+	}
+	return fleetFrom(fromDisk(mostRead), files)
+}
+
+// fleetFrom reads the fleet that files describe.
+func fleetFrom(source scenario.Source, files []string) (*scenario.Scenario, error) {
+	if fleet, err := soleRecording(files); fleet != nil || err != nil {
+		return fleet, err
+	}
+	fleet, problems := source.Fleet(files)
+	if len(problems) > 0 {
+		return nil, joined(problems)
+	}
+	return fleet, nil
+}
+
+// filesIn are the files that paths name, each once. In a directory, configuration files of leewardd hold nothing of a fleet.
+func filesIn(paths []string) (files []string, err error) {
 	for _, path := range paths {
 		some, err := filesOf(path)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, some...)
-	}
-	if len(files) == 1 && filepath.Ext(files[0]) == ".jsonl" {
-		data, err := os.ReadFile(files[0])
-		if err != nil {
-			return nil, err
+		for _, file := range some {
+			if file != path {
+				data, err := bounded(file)
+				if err != nil {
+					return nil, err
+				}
+				if ofDaemon(file, data) {
+					continue
+				}
+			}
+			if !slices.Contains(files, file) {
+				files = append(files, file)
+			}
 		}
-		if beginsRecording(data) {
-			return recordedFleet(files[0], data)
+		if len(files) > mostFiles {
+			return nil, fmt.Errorf("%s: more than %d files", path, mostFiles)
 		}
 	}
-	fleet, problems := scenario.Source{Read: readManifests, Glob: filepath.Glob}.Fleet(files)
-	if len(problems) > 0 {
-		return nil, joined(problems)
+	return files, nil
+}
+
+// ofDaemon reports whether a file configures leewardd.
+func ofDaemon(file string, data []byte) bool {
+	if bytes.Contains(data, []byte("apiVersion")) {
+		return false // an object, which may be large
 	}
-	return fleet, nil
+	fields, _ := config.Read(bytes.NewReader(data), file)
+	return isConfiguration(fields)
+}
+
+// fromDisk reads files, up to so many bytes of all of them together.
+func fromDisk(most int64) scenario.Source {
+	budget := most
+	return scenario.Source{Glob: filepath.Glob, Read: func(name string) ([]byte, error) {
+		data, err := readManifests(name)
+		if budget -= int64(len(data)); err == nil && budget < 0 {
+			err = fmt.Errorf("the files are larger than %d MiB together", most>>20)
+		}
+		return data, err
+	}}
+}
+
+// bounded reads a file that is not too large.
+func bounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	info, err := f.Stat()
+	if err == nil && info.Size() <= mostFile {
+		data, err = io.ReadAll(io.LimitReader(f, mostFile+1)) // a pipe has no size
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && (info.Size() > mostFile || len(data) > mostFile) {
+		err = fmt.Errorf("%s is larger than %d MiB", name, mostFile>>20)
+	}
+	return data, err
+}
+
+// soleRecording is the fleet of a recording that is named alone; nil: the files are others.
+func soleRecording(files []string) (*scenario.Scenario, error) {
+	if len(files) != 1 || filepath.Ext(files[0]) != ".jsonl" {
+		return nil, nil
+	}
+	data, err := bounded(files[0])
+	if err != nil || !beginsRecording(data) {
+		return nil, err
+	}
+	return recordedFleet(files[0], data)
 }
 
 func beginsRecording(data []byte) bool {
@@ -150,21 +255,27 @@ func recordedFleet(file string, data []byte) (*scenario.Scenario, error) {
 
 // readManifests reads a file. One with an object a line, as leeward store export writes it, becomes a List with the same lines.
 func readManifests(name string) ([]byte, error) {
-	data, err := os.ReadFile(name)
+	data, err := bounded(name)
 	if err != nil || filepath.Ext(name) != ".jsonl" {
 		return data, err
 	}
 	if beginsRecording(data) {
 		return nil, errors.New("a recording can only be named alone")
 	}
-	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
-	kept := lines[:0]
-	for _, line := range lines {
+	list := bytes.NewBufferString(`{"apiVersion":"v1","kind":"List","items":[`)
+	first := true
+	for line := range bytes.SplitSeq(bytes.TrimRight(data, "\n"), []byte("\n")) {
 		if len(bytes.TrimSpace(line)) > 0 && !expires(line) {
-			kept = append(kept, line)
+			if !first {
+				list.WriteByte(',')
+			}
+			first = false
+			list.Write(line)
 		}
+		list.WriteByte('\n')
 	}
-	return asList(kept), nil
+	list.WriteString("]}\n")
+	return list.Bytes(), nil
 }
 
 // expires reports whether an exported object goes by itself, as an Event does: it is no part of a fleet.
@@ -172,31 +283,52 @@ func expires(line []byte) bool {
 	return bytes.Contains(line, []byte(`"`+expiresAnnotation+`"`))
 }
 
-// asList makes objects in JSON the items of a List, each on a line of its own.
-func asList(objects [][]byte) []byte {
-	return slices.Concat([]byte(`{"apiVersion":"v1","kind":"List","items":[`), bytes.Join(objects, []byte(",\n")), []byte("]}\n"))
-}
-
-// listFleet lists what a fleet is made of. A kind that the server does not serve is empty there.
-func listFleet(ctx context.Context, c *client.Client, host string) (*scenario.Scenario, error) {
+// listFleet lists what a fleet is made of, with the workloads that its bindings are for where templates are asked for. A kind that the
+// server does not serve is empty there.
+func listFleet(ctx context.Context, c *client.Client, host string, kinds []string, templates bool) (fleet []api.Object, err error) {
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
-	var fleet []api.Object
-	for i := range catalog.All {
-		r := &catalog.All[i]
-		if !slices.Contains(fleetKinds, r.Kind.Kind) {
-			continue
-		}
+	add := func(r *catalog.Resource) error {
 		all, _, err := c.List(ctx, r, "", "")
 		switch {
 		case apierrors.IsNotFound(err):
-			continue
+			return nil
 		case err != nil:
-			return nil, fmt.Errorf("list %s of %s: %w", r.Plural, host, err)
+			return fmt.Errorf("list %s of %s: %w", r.Plural, host, err)
 		}
 		if fleet = append(fleet, all...); len(fleet) > mostListed {
-			return nil, fmt.Errorf("list %s of %s: more than %d objects", r.Plural, host, mostListed)
+			return fmt.Errorf("list %s of %s: more than %d objects", r.Plural, host, mostListed)
+		}
+		return nil
+	}
+	for i := range catalog.All {
+		if r := &catalog.All[i]; slices.Contains(kinds, r.Kind.Kind) {
+			if err := add(r); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return scenario.FleetOf(fleet, host), nil
+	if !templates {
+		return fleet, nil
+	}
+	bound := boundKinds(fleet)
+	for i := range catalog.All {
+		if r := &catalog.All[i]; bound[r.Kind] && !slices.Contains(fleetKinds, r.Kind.Kind) && r.Kind.Kind != "Secret" {
+			if err := add(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return fleet, nil
+}
+
+// boundKinds are the kinds of the workloads that bindings are for.
+func boundKinds(fleet []api.Object) map[schema.GroupVersionKind]bool {
+	kinds := map[schema.GroupVersionKind]bool{}
+	for _, o := range fleet {
+		if b := store.AsBinding(o); b != nil {
+			kinds[schema.FromAPIVersionAndKind(b.Spec.Resource.APIVersion, b.Spec.Resource.Kind)] = true
+		}
+	}
+	return kinds
 }

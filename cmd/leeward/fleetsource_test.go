@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,27 +60,12 @@ func TestAFleetIsTheSameFromAServerAndFromItsDump(t *testing.T) {
 	require.Contains(t, live, "(policy shop/cart; policy pay/billing)", "no file and line, for there is none")
 	require.Empty(t, s.Requests(), "nothing is written at the server")
 
-	var dump, export bytes.Buffer
-	dump.WriteString(`{"apiVersion": "v1", "kind": "List", "items": [`)
-	for i, o := range fleet {
-		if i > 0 {
-			dump.WriteString(",\n")
-		}
-		text, err := json.Marshal(o)
-		require.NoError(t, err)
-		dump.Write(text)
-		export.Write(append(text, '\n'))
-	}
-	dump.WriteString("]}\n")
-	export.WriteString(`{"apiVersion": "v1", "kind": "Event", "metadata": {"namespace": "shop", "name": "e", "annotations": {"leeward.dev/expires": "x"}}}` + "\n")
-	dir := t.TempDir()
-	for name, text := range map[string][]byte{"dump.json": dump.Bytes(), "export.jsonl": export.Bytes()} {
-		file := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(file, text, 0o600))
+	dump, export := filed(t, fleet)
+	for _, file := range []string{dump, export} {
 		out, _ := assessedAs(t, 0, "-f", file, "-o", "wide")
 		before, _, _ := strings.Cut(out, "what to change")
 		same, _, _ := strings.Cut(live, "what to change")
-		require.Equal(t, before, same, name)
+		require.Equal(t, before, same, file)
 	}
 }
 

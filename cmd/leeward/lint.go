@@ -1,8 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,7 @@ import (
 
 // linting is one lint command: its flags.
 type linting struct {
-	files   []string
+	from    fleetSource
 	profile string
 	set     overrideFlag
 	output  wordFlag
@@ -30,24 +29,26 @@ type linting struct {
 }
 
 func lintCommand() *cobra.Command {
-	l := &linting{output: wordFlag{"text", []string{"text", "json", "sarif", "github"}}}
+	l := &linting{output: wordFlag{"text", []string{"text", "json", "yaml", "sarif", "github"}}}
 	c := &cobra.Command{
-		Use:   "lint -f FILE|DIR...",
+		Use:   "lint [-f FILE|DIR...]",
 		Short: "Find policies, placements and budgets that do not do what they seem to",
 		Long: `Find policies, placements, budgets and scenarios that are valid, and yet do not do what they seem to: conditions that
 overlap, taints that no policy removes, tolerations that match nothing, placements that no cluster satisfies. Each finding
 has its rule, severity, file and line, says why and what to change, and has a witness: a scenario that shows the fault.
 
-A scenario is linted with all that belongs to it, under its own profile; all other manifests together are one fleet. A
-directory means all *.yaml, *.yml and *.json files below it. Rules that need Clusters run where Clusters are given. The
-annotation leeward.dev/lint-ignore: LW003,LW007 on an object suppresses what these rules find of it.
+` + fromFleetDoc + ` Each scenario
+is linted with all that belongs to it, its timeline included, under its own profile; all other manifests together are one
+fleet. Where no file was written, a finding names the object in place of file and line. Rules that need Clusters run where
+Clusters are given. The annotation leeward.dev/lint-ignore: LW003,LW007 on an object suppresses what these rules find of it.
 
 Exit codes:
   0  no finding of severity warning or error
-  1  one at least
+  1  one at least, or the server refuses to list the fleet
   2  a manifest, a scenario or the command line is invalid
   3  an internal error, or a file that cannot be read or written`,
-		Example: `  leeward lint -f docs/examples/fleet.yaml
+		Example: `  leeward lint                                      # the fleet of the current kubeconfig
+  leeward lint -f docs/examples/fleet.yaml
   leeward lint scenarios/policies -o github         # annotations for a pull request
   leeward lint -f docs/examples --profile karmada -o sarif > lint.sarif
   leeward lint -f docs/examples/fleet.yaml --witness witnesses # one scenario per finding
@@ -58,16 +59,13 @@ Exit codes:
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&l.files, "filename", "f", nil, "manifests, a dump, scenarios, or a directory; may be given again, or as arguments")
+	l.from.add(c)
 	f.StringVar(&l.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&l.set, "set", "setting to change, as field=value; may be given again")
 	f.StringVar(&l.witness, "witness", "", "directory to write one scenario per finding to, which shows the fault")
 	f.BoolVar(&l.fix, "fix", false, "rewrite files where a fix is mechanical, comments kept; without it, text output only prints the difference")
 	f.BoolVar(&l.rules, "rules", false, "list all rules")
-	f.VarP(&l.output, "output", "o", "text, json, sarif or github")
-	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
-		panic(fmt.Sprintf("complete --filename: %v", err))
-	}
+	f.VarP(&l.output, "output", "o", "text, json, yaml, sarif or github")
 	if err := c.MarkFlagDirname("witness"); err != nil {
 		panic(fmt.Sprintf("complete --witness: %v", err))
 	}
@@ -80,23 +78,13 @@ func (l *linting) run(c *cobra.Command, args []string) error {
 	if l.rules {
 		return lint.WriteRules(c.OutOrStdout())
 	}
-	paths := slices.Concat(l.files, args)
-	if len(paths) == 0 {
-		return misused(c, errors.New("name files with -f: manifests, a dump or scenarios"))
+	l.from.files = slices.Concat(l.from.files, args)
+	if err := l.check(); err != nil {
+		return misused(c, err)
 	}
-	if _, problems := config.Resolve(l.profile, l.set); len(problems) > 0 {
-		return misused(c, errors.Join(problems...))
-	}
-	files, err := lintFiles(paths)
+	fleets, err := l.read(c.Context(), c.ErrOrStderr())
 	if err != nil {
-		return ofInput(err)
-	}
-	fleets, apart, problems := lint.Read(scenario.Disk, files)
-	if len(problems) > 0 {
-		return invalid(problems)
-	}
-	if apart {
-		say(c.ErrOrStderr(), "lint: some of these files define the same objects: each is linted by itself\n")
+		return err
 	}
 	report, err := lint.Run(fleets, lint.Options{Profile: l.profile, Set: l.set})
 	if err != nil {
@@ -108,7 +96,7 @@ func (l *linting) run(c *cobra.Command, args []string) error {
 		}
 	}
 	if err := l.write(c.OutOrStdout(), report); err != nil {
-		return internal(err)
+		return err
 	}
 	diffs := c.ErrOrStderr()
 	if l.output.word == "text" {
@@ -123,40 +111,53 @@ func (l *linting) run(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// lintFiles are the files that paths name. In a directory, configuration files of leewardd hold nothing to lint.
-func lintFiles(paths []string) (files []string, err error) {
-	for _, path := range paths {
-		some, err := filesOf(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range some {
-			if file != path {
-				data, err := os.ReadFile(file)
-				if err != nil {
-					return nil, err
-				}
-				if fields, _ := config.Read(bytes.NewReader(data), file); isConfiguration(fields) {
-					continue
-				}
-			}
-			if !slices.Contains(files, file) {
-				files = append(files, file)
-			}
-		}
+// check reports what makes no sense.
+func (l *linting) check() error {
+	_, problems := config.Resolve(l.profile, l.set)
+	if l.fix && l.from.live() {
+		problems = append(problems, errors.New("--fix rewrites files: name them with -f"))
 	}
-	return files, nil
+	return errors.Join(append(problems, l.from.check())...)
 }
 
-func (l *linting) write(stdout io.Writer, report *lint.Report) error {
-	out := bufio.NewWriter(stdout)
-	write := map[string]func(io.Writer, *lint.Report) error{
-		"text": lint.WriteText, "json": lint.WriteJSON, "sarif": lint.WriteSARIF, "github": lint.WriteGitHub,
-	}[l.output.word]
-	if err := write(out, report); err != nil {
-		return err
+// read returns the fleets to lint: of files, each scenario and the other manifests, or else that of a recording or a server. The error
+// has its exit code.
+func (l *linting) read(ctx context.Context, stderr io.Writer) ([]*scenario.Scenario, error) {
+	if l.from.live() {
+		fleet, err := l.from.read(ctx, stderr)
+		return []*scenario.Scenario{fleet}, err
 	}
-	return out.Flush()
+	files, err := filesIn(l.from.files)
+	if err != nil {
+		return nil, ofInput(err)
+	}
+	switch fleet, err := soleRecording(files); {
+	case err != nil:
+		return nil, ofInput(err)
+	case fleet != nil:
+		return []*scenario.Scenario{fleet}, nil
+	}
+	fleets, apart, problems := lint.Read(fromDisk(mostRead), files)
+	if len(problems) > 0 {
+		return nil, invalid(problems)
+	}
+	if apart {
+		say(stderr, "lint: some of these files define the same objects: each is linted by itself\n")
+	}
+	return fleets, nil
+}
+
+// write prints the report in the form that is asked for. The error has its exit code.
+func (l *linting) write(stdout io.Writer, report *lint.Report) error {
+	return printed(stdout, l.output.word, report, func(out io.Writer) error {
+		switch l.output.word {
+		case "sarif":
+			return lint.WriteSARIF(out, report)
+		case "github":
+			return lint.WriteGitHub(out, report)
+		}
+		return lint.WriteText(out, report)
+	})
 }
 
 // mend prints the difference that mechanical fixes make, and rewrites the files only with --fix.
@@ -167,7 +168,7 @@ func (l *linting) mend(out io.Writer, report *lint.Report) error {
 	of := map[string][]*lint.Finding{}
 	var files []string
 	for _, f := range report.Findings {
-		if f.Edit == nil {
+		if f.Edit == nil || f.Line == 0 {
 			continue
 		}
 		if of[f.File] == nil {

@@ -12,47 +12,58 @@ import (
 
 var updatePages = flag.Bool("update-pages", false, "write the outputs that pages begin with")
 
-// beginsWithItsOutput holds a page to what its first block shows: a command, and all that it prints. It returns what the command
-// printed.
-func beginsWithItsOutput(t *testing.T, page string, code int) (stdout string) {
+// showsItsOutputs holds a page to the outputs that it shows: blocks that begin with a command, and have all that it prints.
+func showsItsOutputs(t *testing.T, page string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	title, rest, _ := strings.Cut(string(text), "\n\n")
-	_, body, found := strings.Cut(rest, "\n\n")
-	require.True(t, found, page)
-	for strings.HasPrefix(body, "    ") { // the block has empty lines
-		_, body, _ = strings.Cut(body, "\n\n")
+	whole, shown := "", 0
+	for rest := string(text); rest != ""; {
+		before, after, found := strings.Cut(rest, "\n    $ leeward ")
+		whole += before
+		if !found {
+			break
+		}
+		command, after, _ := strings.Cut(after, "\n")
+		for strings.HasPrefix(after, "    ") || strings.HasPrefix(after, "\n    ") && !strings.HasPrefix(after, "\n    $ ") {
+			_, after, _ = strings.Cut(after, "\n")
+		}
+		var out, log bytes.Buffer
+		require.LessOrEqual(t, execute(strings.Fields(command), &out, &log), exitFailed, log.String())
+		whole += "\n    $ leeward " + command + "\n" + indented(out.String())
+		rest, shown = after, shown+1
 	}
-	command, _, _ := strings.Cut(rest, "\n")
-	words := strings.Fields(command)
-	require.Equal(t, []string{"$", "leeward"}, words[:2], page)
-	var out, log bytes.Buffer
-	require.Equal(t, code, execute(words[2:], &out, &log), log.String())
+	require.Positive(t, shown, page)
+	if *updatePages && whole != string(text) {
+		require.NoError(t, os.WriteFile(page, []byte(whole), 0o600))
+		return
+	}
+	require.Equal(t, string(text), whole, "%s shows another output: go test ./cmd/leeward -run Page -update-pages", page)
+}
+
+// indented is an output as a page shows it.
+func indented(output string) string {
 	var block strings.Builder
-	for line := range strings.Lines(strings.TrimSpace(command) + "\n" + out.String()) {
+	for line := range strings.Lines(output) {
 		if line != "\n" {
 			line = "    " + line
 		}
 		block.WriteString(line)
 	}
-	whole := title + "\n\n" + block.String() + "\n" + body
-	if *updatePages && whole != string(text) {
-		require.NoError(t, os.WriteFile(page, []byte(whole), 0o600))
-	}
-	require.Equal(t, string(text), whole, "%s shows another output: go test ./cmd/leeward -run Page -update-pages", page)
-	return out.String()
+	return block.String()
 }
 
-func TestThePageOnSweepsBeginsWithItsRealOutput(t *testing.T) {
+func TestEachPageOfACommandShowsItsRealOutput(t *testing.T) {
 	t.Chdir("../..")
-	beginsWithItsOutput(t, "docs/sweep.md", exitFailed)
+	for _, command := range []string{"assess", "what-if", "explain", "lint", "diff", "sweep"} {
+		showsItsOutputs(t, "docs/"+command+".md")
+	}
 }
 
 func TestThePageOnShrinkingBeginsWithItsRealOutput(t *testing.T) {
 	t.Chdir("../..")
 	t.Cleanup(func() { _ = os.Remove("small.yaml") })
-	beginsWithItsOutput(t, "docs/shrink.md", exitFailed)
+	showsItsOutputs(t, "docs/shrink.md")
 	small, err := os.ReadFile("small.yaml")
 	require.NoError(t, err)
 	page, err := os.ReadFile("docs/shrink.md")
@@ -65,7 +76,7 @@ func TestThePageOnShrinkingBeginsWithItsRealOutput(t *testing.T) {
 func TestThePageOnInitBeginsWithItsRealOutput(t *testing.T) {
 	t.Chdir("../..")
 	t.Cleanup(func() { _ = os.Remove("first.yaml") })
-	beginsWithItsOutput(t, "docs/init.md", exitHeld)
+	showsItsOutputs(t, "docs/init.md")
 	written, err := os.ReadFile("first.yaml")
 	require.NoError(t, err)
 	page, err := os.ReadFile("docs/init.md")

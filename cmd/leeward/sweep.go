@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -54,16 +52,20 @@ func (r *replaying) sweep(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return invalid(err)
 	}
-	table, progress := sweep.NewTable(r.axes), progressOn(c.ErrOrStderr())
+	table := sweep.NewTable(r.axes)
+	progress, wipe := progressOn(c.ErrOrStderr())
 	var sum results
 	take := func(i int, run *replay.Run) error {
-		progress(i+1, len(runs))
+		if progress != nil {
+			progress(i+1, len(runs))
+		}
 		sum.add(run)
 		table.Add(runs[i].variant, run, runs[i].as.command(runs[i].task))
 		return nil
 	}
 	play := func(i int) *replay.Run { return runs[i].as.play(runs[i].task) }
-	if err := inOrder(int(r.jobs), len(runs), play, take); err != nil {
+	err = inOrder(int(r.jobs), len(runs), play, take)
+	if wipe(); err != nil {
 		return internal(err)
 	}
 	out := bufio.NewWriter(c.OutOrStdout())
@@ -135,20 +137,6 @@ func (r *replaying) variantsOf(scenarios []*scenario.Scenario, variants []sweep.
 		}
 	}
 	return runs, errors.Join(problems...)
-}
-
-// progressOn returns what tells, on a terminal, how many of how many are done; elsewhere it tells nothing.
-func progressOn(stderr io.Writer) func(done, of int) {
-	if !isTerminal(stderr) {
-		return func(int, int) {}
-	}
-	return func(done, of int) {
-		if done < of {
-			say(stderr, "\r\x1b[K"+strconv.Itoa(done)+" of "+strconv.Itoa(of))
-		} else {
-			say(stderr, "\r\x1b[K")
-		}
-	}
 }
 
 // completeSweep offers the fields that a sweep may take.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +88,10 @@ Exit codes:
 		RunE: w.run,
 	}
 	w.addFlags(c)
+	w.from.completeLosses(c, whatif.FlagLose)
+	w.from.completeClusters(c, whatif.FlagDrain, "")
+	w.from.completeClusters(c, whatif.FlagTaint, "=")
+	w.from.completeClusters(c, whatif.FlagCondition, "/")
 	complete(c, "profile", config.Profiles())
 	complete(c, "kind", w.kind.choices)
 	complete(c, "output", w.output.choices)
@@ -141,6 +143,7 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	stderr := c.ErrOrStderr()
+	w.from.templates = c.Flags().Changed(whatif.FlagApply)
 	fleet, err := w.from.read(ctx, stderr)
 	if err != nil {
 		return err
@@ -149,24 +152,16 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 		Fleet: fleet, Profile: w.profile, Set: w.config, Seed: w.seed.value, Startup: time.Duration(w.startup), Changes: w.changes,
 		Outage: whatif.Outage{Kind: messages.OutageKind(w.kind.word), For: time.Duration(w.lasts)}, By: w.by, Samples: int(w.samples), Read: manifestsOf,
 	}
-	if isTerminal(stderr) {
-		asked.Progress = func(done, of int) { say(stderr, fmt.Sprintf("\r\x1b[K%d of %d", done, of)) }
-	}
+	progress, wipe := progressOn(stderr)
+	asked.Progress = progress
 	result, err := whatif.Run(ctx, asked)
-	if asked.Progress != nil {
-		say(stderr, "\r\x1b[K")
+	wipe()
+	if err != nil {
+		return unfinished(err, &w.from, "predicted to its end")
 	}
-	var wrong *forecast.Invalid
-	switch {
-	case errors.As(err, &wrong):
-		return invalid(fmt.Errorf("%s: %w", &w.from, err))
-	case errors.Is(err, context.Canceled):
-		return &exitcode.Exit{Code: exitInternal, Err: errors.New("leeward: interrupted: nothing was predicted to its end")}
-	case err != nil:
-		return internal(err)
-	}
-	if err := w.write(c.OutOrStdout(), result); err != nil {
-		return internal(err)
+	err = printed(c.OutOrStdout(), w.output.word, result, func(out io.Writer) error { return whatif.WriteText(out, result, w.output.word == "wide") })
+	if err != nil {
+		return err
 	}
 	if result.Changed {
 		return &exitcode.Exit{Code: exitFailed}
@@ -184,13 +179,4 @@ func manifestsOf(file string) ([]manifest.Document, error) {
 		return nil, errors.New("holds a Scenario: want manifests")
 	}
 	return fleet.Objects, nil
-}
-
-// write prints the prediction in the form that is asked for.
-func (w *wondering) write(stdout io.Writer, result *whatif.Prediction) error {
-	out := bufio.NewWriter(stdout)
-	if err := printed(out, w.output.word, result, func() error { return whatif.WriteText(out, result, w.output.word == "wide") }); err != nil {
-		return err
-	}
-	return out.Flush()
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,22 +16,6 @@ func wondered(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	var out, log bytes.Buffer
 	require.Equal(t, code, execute(append([]string{"what-if"}, args...), &out, &log), log.String())
 	return out.String(), log.String()
-}
-
-func TestThePageOnWhatIfBeginsWithItsRealOutput(t *testing.T) {
-	t.Chdir("../..")
-	page, err := os.ReadFile("docs/what-if.md")
-	require.NoError(t, err)
-	out, log := wondered(t, 1, "-f", weak, "--lose", "region=eu")
-	require.Empty(t, log, "progress is for terminals")
-	var block strings.Builder
-	for line := range strings.Lines("$ leeward what-if -f " + weak + " --lose region=eu\n" + out) {
-		if line != "\n" {
-			line = "    " + line
-		}
-		block.WriteString(line)
-	}
-	require.Contains(t, string(page), "\n\n"+block.String()+"\n", "docs/what-if.md shows another output")
 }
 
 func TestWhatIfInJSONIsTheGolden(t *testing.T) {
@@ -69,30 +51,4 @@ func TestWhatIfExitsByWhatChanges(t *testing.T) {
 		_, log := wondered(t, c.code, strings.Fields(c.args)...)
 		require.Contains(t, log, c.says, c.args)
 	}
-}
-
-func TestWhatIfWritesNothing(t *testing.T) {
-	dir := t.TempDir()
-	text, err := os.ReadFile("../../" + weak)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "fleet.yaml"), text, 0o600))
-	t.Chdir(dir)
-	t.Setenv("TMPDIR", dir)
-	tree := func() map[string]string {
-		files := map[string]string{}
-		require.NoError(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-			require.NoError(t, err)
-			info, err := e.Info()
-			require.NoError(t, err)
-			files[name] = info.Mode().String() + info.ModTime().String()
-			return nil
-		}))
-		return files
-	}
-	before := tree()
-	for _, form := range []string{"text", "wide", "json", "yaml"} {
-		out, _ := wondered(t, 1, "-f", ".", "--drain", "eu-1", "--scale", "shop/web=1@5m", "-o", form)
-		require.Contains(t, out, "predict")
-	}
-	require.Equal(t, before, tree())
 }

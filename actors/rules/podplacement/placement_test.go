@@ -155,16 +155,46 @@ func (w *world) runs(name string, pods ...*podplacement.Pod) *world {
 	return w
 }
 
-// place places one more pod, and binds it.
+// place places one more pod, and binds it. What is explained before is what is decided: of some pods, for it takes long.
 func (w *world) place(p *podplacement.Pod) podplacement.Decision {
 	w.t.Helper()
 	s := w.shape(p)
 	w.pods++
-	d := w.Place(s, fmt.Sprintf("pod-%d", w.pods))
+	name := fmt.Sprintf("pod-%d", w.pods)
+	var x *podplacement.Explanation
+	if w.pods%5 == 1 {
+		asked := w.Explain(s, name)
+		w.explains(s, &asked)
+		x = &asked
+	}
+	d := w.Place(s, name)
+	if x != nil {
+		require.Equal(w.t, d, x.Decision, "explained is what is decided")
+	}
 	if d.Node != "" {
 		w.Bind(d.Node, s)
 	}
 	return d
+}
+
+// explains holds what is explained of each node to what filters and scores say.
+func (w *world) explains(s *podplacement.Shape, x *podplacement.Explanation) {
+	w.t.Helper()
+	require.Len(w.t, x.Nodes, w.Len())
+	var chosen, best int64
+	for _, n := range x.Nodes {
+		refused, _ := w.Refusal(s, n.Name)
+		require.Equal(w.t, refused, n.Refused)
+		require.Equal(w.t, n.Name == x.Node, n.Chosen)
+		require.False(w.t, n.Compared && len(refused) > 0)
+		if n.Compared {
+			best = max(best, n.Score.Total())
+		}
+		if n.Chosen {
+			chosen = n.Score.Total()
+		}
+	}
+	require.Equal(w.t, best, chosen, "the node with the highest score is chosen")
 }
 
 // goes is where one more pod of a kind goes, whatever its name: the same for many names.
@@ -497,6 +527,24 @@ func TestNeverBindsWhatAFilterRefuses(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestScoresAreExplainedByTheirParts(t *testing.T) {
+	w := with(t, rules{}, worker("busy"), worker("free"), worker("soft", taints("a", "", prefer)), worker("tainted", taints("a", "", noSchedule)))
+	w.runs("busy", pod(asks("cpu", "2", "memory", "1Gi")))
+	x := w.Explain(w.shape(pod(asks("cpu", "1", "memory", "2Gi"), prefers(corev1.LabelHostname, "free"))), "pod")
+	require.Equal(t, "free", x.Node)
+	by := map[string]podplacement.NodeExplained{}
+	for _, n := range x.Nodes {
+		by[n.Name] = n
+	}
+	require.Equal(t, []string{"node(s) had untolerated taint(s)"}, by["tainted"].Refused)
+	require.False(t, by["tainted"].Compared)
+	require.Equal(t, podplacement.Score{Taints: 300, Affinity: 200, Free: 75, Balanced: 100}, by["free"].Score)
+	require.Equal(t, podplacement.Score{Taints: 0, Free: 75, Balanced: 100}, by["soft"].Score)
+	require.Less(t, by["busy"].Score.Free, by["free"].Score.Free)
+	require.Less(t, by["busy"].Score.Balanced, by["free"].Score.Balanced)
+	require.Equal(t, "no nodes available to schedule pods", with(t, rules{}).Explain(&podplacement.Shape{}, "pod").Why)
 }
 
 func TestADroppedNodeIsNotChosenAndItsPodsAreRemembered(t *testing.T) {

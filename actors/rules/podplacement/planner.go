@@ -169,28 +169,9 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 	if len(slots) == 1 {
 		return slots[0]
 	}
-	f := p.fleet
-	v := f.verdicts(s)
-	p.scores = slices.Grow(p.scores[:0], len(slots))[:len(slots)]
-	var most verdict
-	for _, slot := range slots {
-		most.soft, most.preferred = max(most.soft, v[slot].soft), max(most.preferred, v[slot].preferred)
-	}
-	for i, slot := range slots {
-		p.scores[i] = weightTaints * full
-		if most.soft > 0 {
-			p.scores[i] = weightTaints * (full - full*int64(v[slot].soft)/int64(most.soft))
-		}
-		if most.preferred > 0 {
-			p.scores[i] += weightAffinity * (full * v[slot].preferred / most.preferred)
-		}
-		l := &f.loads[slot]
-		p.scores[i] += l.leastAllocated(s)
-		if !s.bare {
-			p.scores[i] += l.balanced(s)
-		}
-	}
+	p.score(s, slots)
 	p.spreads(s, slots)
+	f := p.fleet
 	chosen, tie := 0, draw.Mix(chance^f.loads[slots[0]].hash)
 	for i := 1; i < len(slots); i++ {
 		if p.scores[i] < p.scores[chosen] {
@@ -202,6 +183,44 @@ func (p *Planner) best(s *Shape, slots []int32, chance uint64) int32 {
 		}
 	}
 	return slots[chosen]
+}
+
+// score scores nodes by all but the spread of pods.
+func (p *Planner) score(s *Shape, slots []int32) {
+	v := p.fleet.verdicts(s)
+	p.scores = slices.Grow(p.scores[:0], len(slots))[:len(slots)]
+	most := mostOf(v, slots)
+	for i, slot := range slots {
+		p.scores[i] = v[slot].byTaints(&most) + v[slot].byAffinity(&most)
+		l := &p.fleet.loads[slot]
+		p.scores[i] += l.leastAllocated(s)
+		if !s.bare {
+			p.scores[i] += l.balanced(s)
+		}
+	}
+}
+
+// mostOf are the most soft taints, and the strongest preference, of some nodes.
+func mostOf(v []verdict, slots []int32) (most verdict) {
+	for _, slot := range slots {
+		most.soft, most.preferred = max(most.soft, v[slot].soft), max(most.preferred, v[slot].preferred)
+	}
+	return most
+}
+
+// byTaints prefers the node with the fewest soft taints, byAffinity that which the pod prefers. Source: TaintToleration, NodeAffinity.
+func (v *verdict) byTaints(most *verdict) int64 {
+	if most.soft == 0 {
+		return weightTaints * full
+	}
+	return weightTaints * (full - full*int64(v.soft)/int64(most.soft))
+}
+
+func (v *verdict) byAffinity(most *verdict) int64 {
+	if most.preferred == 0 {
+		return 0
+	}
+	return weightAffinity * (full * v.preferred / most.preferred)
 }
 
 // leastAllocated prefers the node with the most left of cpu and memory. Source: NodeResourcesFit, strategy LeastAllocated.

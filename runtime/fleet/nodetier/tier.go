@@ -37,7 +37,9 @@ type Tier struct {
 	kubelets map[messages.NodeName]messages.KubeletBehaviour
 	follows  bool
 	server   *apiserver.Server
-	owners   map[messages.OwnerName]*messages.OwnerSpec
+	// scheduler is the machine of its address, for ExplainPod.
+	scheduler *podscheduler.PodScheduler
+	owners    map[messages.OwnerName]*messages.OwnerSpec
 	// budgets are the PodDisruptionBudgets that there are.
 	budgets map[messages.PodBudgetName]bool
 	// zones are those that have an actor; ended are the actors to stop once the running instant is settled.
@@ -77,9 +79,10 @@ func New(k *kernel.Kernel, c Config) *Tier {
 		StampTaints: t.settings.ExactPodDeadlines, Follows: c.Follows,
 	})
 	host[messages.ToAPIServer](t, serverAt, t.server)
-	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, podscheduler.New(podplacement.Rules{
+	t.scheduler = podscheduler.New(podplacement.Rules{
 		NameTaints: t.settings.SchedulerNamesTaints, AvoidTimed: t.settings.AvoidTimedTolerations, Exact: t.settings.ExactPodDeadlines, Numeric: t.settings.NumericTolerations,
-	}, t.seed))
+	}, t.seed)
+	host[messages.ToPodScheduler](t, messages.Address{Kind: messages.KindPodScheduler}, t.scheduler)
 	s := t.settings
 	host[messages.ToNodeLifecycle](t, at(messages.KindNodeLifecycle, ""), nodelifecycle.New(nodelifecycle.Rules{
 		Period: s.NodeMonitorPeriod, Epoch: t.epoch, Lasts: t.passLasts(),

@@ -90,6 +90,7 @@ func (w *World) buildNodes(name messages.ClusterName) {
 		w.recordOf(m, at, from, f)
 	}})
 	m.tier = nodetier.New(m.kernel, nodetier.Config{Settings: w.settings, Seed: w.config.Seed, Start: w.now, Kubelets: given.Kubelets})
+	m.attend(name, w.podsAttended)
 	w.members[name] = m
 	for _, n := range given.Nodes {
 		m.must(m.tier.Settle(n.DeepCopy()))

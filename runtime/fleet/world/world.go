@@ -92,6 +92,8 @@ type World struct {
 	// scheduler is the machine of its address, for ExplainPlacement; nil where it is not run.
 	scheduler *scheduler.Scheduler
 	attended  func(at time.Time, b messages.BindingName)
+	// podsAttended hears of pods before they are decided on; nil: there is no listener.
+	podsAttended func(at time.Time, full messages.PodName)
 	// budgets are those that there are; nil: there never was one.
 	budgets *messages.BudgetsSet
 	// dependants are the workloads that refer to a resource, or did, by name.

@@ -33,13 +33,13 @@ type Trouble struct {
 }
 
 // contingencies assesses both sides, and compares contingency by contingency.
-func (d *Difference) contingencies(ctx context.Context, c *Config) error {
+func (d *Difference) contingencies(ctx context.Context, c *Config, sideA, sideB played) error {
 	d.Outage = fmt.Sprintf("each loss of a cluster, region, zone or provider: an outage (%s) without an end, followed for %s", c.Outage, span.String(assess.Horizon))
-	a, err := assess.Run(ctx, *c.assessment(&c.A))
+	a, err := assess.Run(ctx, *c.assessment(sideA))
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.A.Name, err)
 	}
-	b, err := assess.Run(ctx, *c.assessment(&c.B))
+	b, err := assess.Run(ctx, *c.assessment(sideB))
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.B.Name, err)
 	}
@@ -70,7 +70,7 @@ func (d *Difference) contingencies(ctx context.Context, c *Config) error {
 	if first == nil {
 		return nil
 	}
-	return d.decide(ctx, c, first)
+	return d.decide(ctx, c, sideA, sideB, first)
 }
 
 // contingency compares one, and reports whether it differs. Nil: a side has no such part of the fleet.
@@ -133,23 +133,23 @@ func onlyIn(o, other *assess.Outcome) (all []Trouble) {
 }
 
 // decide replays the contingency that is worst under A of those that differ, for the first decision that does.
-func (d *Difference) decide(ctx context.Context, c *Config, o *assess.Outcome) error {
+func (d *Difference) decide(ctx context.Context, c *Config, sideA, sideB played, o *assess.Outcome) error {
 	clusters := make([]messages.ClusterName, len(o.Clusters))
 	for i, name := range o.Clusters {
 		clusters[i] = messages.ClusterName(name)
 	}
 	lost := *c
 	lost.For = 0
-	a, err := lost.lost(&c.A, clusters)
+	a, err := lost.lost(sideA, clusters)
 	if err != nil {
 		return err
 	}
-	b, err := lost.lost(&c.B, slices.Clone(clusters))
+	b, err := lost.lost(sideB, slices.Clone(clusters))
 	if err != nil {
 		return err
 	}
 	of := Difference{}
-	if err := of.play(ctx, c.Seed, Side{Fleet: a}, Side{Fleet: b}, forecast.Lead); err != nil {
+	if err := of.play(ctx, c.Seed, played{fleet: a}, played{fleet: b}, forecast.Lead); err != nil {
 		return err
 	}
 	if d.Decision = of.Decision; d.Decision != nil {

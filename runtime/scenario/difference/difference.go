@@ -24,11 +24,19 @@ import (
 type Side struct {
 	// Name says what it is: its files, and what it has that the other has not.
 	Name string
-	// Fleet is what is played.
-	Fleet *scenario.Scenario
+	// Fleets are what is played: one fleet, or the scenarios of a file, of which those of the same name are compared.
+	Fleets []*scenario.Scenario
+	// Recorded is what was decided in a recording; nil: the side is none.
+	Recorded *Recording
 	// Profile and Set are on top of what the fleet says.
 	Profile string
 	Set     []config.Override
+}
+
+// played is one fleet of a side. Without a side, the fleet has its own settings.
+type played struct {
+	*Side
+	fleet *scenario.Scenario
 }
 
 // Config is what is compared, and how.
@@ -50,7 +58,7 @@ type Config struct {
 
 // Difference is what differs between two sides. B is judged against A.
 type Difference struct {
-	// Prediction is true: nothing of this has happened.
+	// Prediction is true: nothing of this has happened, but what Recorded tells.
 	Prediction bool   `json:"prediction"`
 	A          string `json:"a"`
 	B          string `json:"b"`
@@ -58,6 +66,8 @@ type Difference struct {
 	// Outage says what fails, and how long it is followed.
 	Outage string   `json:"outage"`
 	Notes  []string `json:"notes,omitempty"`
+	// Scenario is the name of the one that is compared, where the sides have several.
+	Scenario string `json:"scenario,omitempty"`
 	// Differ is set where an outcome or a decision does.
 	Differ  bool    `json:"differ"`
 	Verdict Verdict `json:"verdict"`
@@ -71,32 +81,53 @@ type Difference struct {
 	// Contingencies are those that differ, as the assessment of A ranks them; Compared is how many were compared.
 	Contingencies []Contingency `json:"contingencies,omitempty"`
 	Compared      int           `json:"contingenciesCompared,omitempty"`
+	// Recorded are the evictions of two recordings that differ.
+	Recorded []RecordedEviction `json:"recordedEvictions,omitempty"`
+	// Scenarios are those that both sides have by the same name, each compared by itself.
+	Scenarios []*Difference `json:"scenarios,omitempty"`
 	// Decision is the first that differs; nil: none does.
 	Decision *Decision `json:"firstDifferingDecision"`
 }
 
 // Run compares two sides. The error is an *assess.Invalid or a *world.Invalid where a side is at fault.
 func Run(ctx context.Context, c Config) (*Difference, error) {
-	d := &Difference{Prediction: true, A: c.A.Name, B: c.B.Name, Seed: c.Seed, Verdict: Same, By: []string{}}
-	for _, s := range []*Side{&c.A, &c.B} {
-		if s.Fleet.OfNodes {
+	if len(c.A.Fleets) == 1 && len(c.B.Fleets) == 1 {
+		return c.pair(ctx, c.A.Fleets[0], c.B.Fleets[0])
+	}
+	return c.byName(ctx)
+}
+
+func (c *Config) empty() *Difference {
+	return &Difference{Prediction: true, A: c.A.Name, B: c.B.Name, Seed: c.Seed, Verdict: Same, By: []string{}}
+}
+
+// pair compares one fleet of each side.
+func (c *Config) pair(ctx context.Context, fleetA, fleetB *scenario.Scenario) (*Difference, error) {
+	d := c.empty()
+	sideA, sideB := played{&c.A, fleetA}, played{&c.B, fleetB}
+	for _, s := range []played{sideA, sideB} {
+		if s.fleet.OfNodes {
 			return nil, &assess.Invalid{Problem: fmt.Errorf("%s: want a fleet of clusters; this is a scenario of nodes", s.Name)}
 		}
 	}
-	a, b := len(c.A.Fleet.Timeline) > 0, len(c.B.Fleet.Timeline) > 0
+	a, b := len(fleetA.Timeline) > 0, len(fleetB.Timeline) > 0
 	switch {
 	case len(c.Lose) > 0:
-		return d, d.losing(ctx, &c)
+		return d, d.losing(ctx, c, sideA, sideB)
 	case a != b:
 		return nil, &assess.Invalid{Problem: errors.New("one side has a timeline and the other has none: name what fails with --lose")}
 	case !a:
-		return d, d.contingencies(ctx, &c)
+		return d, d.contingencies(ctx, c, sideA, sideB)
 	}
 	d.Outage = "the timeline of the scenario"
-	if !sameTimeline(c.A.Fleet, c.B.Fleet) {
+	if !sameTimeline(fleetA, fleetB) {
 		d.Notes = append(d.Notes, "the timelines of A and B differ: what differs may follow from that")
 	}
-	return d, d.play(ctx, c.Seed, c.A, c.B, 0)
+	if err := d.play(ctx, c.Seed, sideA, sideB, 0); err != nil {
+		return nil, err
+	}
+	d.recorded(c.A.Recorded, c.B.Recorded)
+	return d, nil
 }
 
 // sameTimeline reports whether the same happens at the same times.
@@ -110,7 +141,7 @@ func sameTimeline(a, b *scenario.Scenario) bool {
 }
 
 // losing fails the same in both.
-func (d *Difference) losing(ctx context.Context, c *Config) error {
+func (d *Difference) losing(ctx context.Context, c *Config, sideA, sideB played) error {
 	var names []string
 	for _, l := range c.Lose {
 		names = append(names, l.String())
@@ -122,21 +153,21 @@ func (d *Difference) losing(ctx context.Context, c *Config) error {
 		d.Outage += "without an end"
 	}
 	d.Outage += ", followed for " + span.String(assess.Horizon)
-	a, err := c.lost(&c.A, nil)
+	a, err := c.lost(sideA, nil)
 	if err != nil {
 		return err
 	}
-	b, err := c.lost(&c.B, nil)
+	b, err := c.lost(sideB, nil)
 	if err != nil {
 		return err
 	}
-	return d.play(ctx, c.Seed, Side{Fleet: a}, Side{Fleet: b}, forecast.Lead)
+	return d.play(ctx, c.Seed, played{fleet: a}, played{fleet: b}, forecast.Lead)
 }
 
 // lost is the scenario of a side in which what Lose names fails, or else the clusters that are given.
-func (c *Config) lost(s *Side, clusters []messages.ClusterName) (*scenario.Scenario, error) {
+func (c *Config) lost(s played, clusters []messages.ClusterName) (*scenario.Scenario, error) {
 	for _, l := range c.Lose {
-		of := l.Clusters(s.Fleet)
+		of := l.Clusters(s.fleet)
 		if len(of) == 0 {
 			return nil, &assess.Invalid{Problem: fmt.Errorf("--lose %s=%s: %s has no such %s", l.Kind, l.Name, s.Name, l.Kind)}
 		}
@@ -148,16 +179,16 @@ func (c *Config) lost(s *Side, clusters []messages.ClusterName) (*scenario.Scena
 }
 
 // assessment is how a side is assessed.
-func (c *Config) assessment(s *Side) *assess.Config {
+func (c *Config) assessment(s played) *assess.Config {
 	return &assess.Config{
-		Fleet: s.Fleet, Profile: s.Profile, Set: s.Set, Seed: c.Seed, Outage: c.Outage, Startup: c.Startup, Jobs: c.Jobs, Progress: c.Progress,
+		Fleet: s.fleet, Profile: s.Profile, Set: s.Set, Seed: c.Seed, Outage: c.Outage, Startup: c.Startup, Jobs: c.Jobs, Progress: c.Progress,
 	}
 }
 
 // play replays both sides and compares what came of them. Figures count from an offset on.
-func (d *Difference) play(ctx context.Context, seed uint64, a, b Side, from time.Duration) error {
-	least, until := max(a.Fleet.Until(), b.Fleet.Until()), time.Duration(0)
-	if a.Fleet.Duration > 0 || b.Fleet.Duration > 0 { // or one would be followed for longer
+func (d *Difference) play(ctx context.Context, seed uint64, a, b played, from time.Duration) error {
+	least, until := max(a.fleet.Until(), b.fleet.Until()), time.Duration(0)
+	if a.fleet.Duration > 0 || b.fleet.Duration > 0 { // or one would be followed for longer
 		until = least
 	}
 	runA, err := a.replayed(ctx, replay.Options{Seed: seed, Until: until})
@@ -169,18 +200,20 @@ func (d *Difference) play(ctx context.Context, seed uint64, a, b Side, from time
 		return fmt.Errorf("side B: %w", err)
 	}
 	end := max(least, lasts(runA), lasts(runB))
-	d.compare(follow(runA, a.Fleet, from, end), follow(runB, b.Fleet, from, end))
+	d.compare(follow(runA, a.fleet, from, end), follow(runB, b.fleet, from, end))
 	d.Decision = firstDiffering(runA, runB, from)
 	d.Differ = d.Differ || d.Decision != nil
 	return nil
 }
 
-func (s *Side) replayed(ctx context.Context, o replay.Options) (*replay.Run, error) {
+func (s played) replayed(ctx context.Context, o replay.Options) (*replay.Run, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	o.Profile, o.Set = s.Profile, s.Set
-	return replay.Play(s.Fleet, o)
+	if s.Side != nil { // or the scenario has its settings
+		o.Profile, o.Set = s.Profile, s.Set
+	}
+	return replay.Play(s.fleet, o)
 }
 
 // lasts is when the last thing happened.

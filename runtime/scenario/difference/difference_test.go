@@ -31,7 +31,7 @@ func fleet(t testing.TB, replace ...string) *scenario.Scenario {
 }
 
 func between(a, b *scenario.Scenario, lose ...assess.Loss) Config {
-	return Config{A: Side{Name: "a", Fleet: a}, B: Side{Name: "b", Fleet: b}, Seed: 1, Lose: lose, Outage: messages.OutagePower, Startup: 30 * time.Second}
+	return Config{A: Side{Name: "a", Fleets: []*scenario.Scenario{a}}, B: Side{Name: "b", Fleets: []*scenario.Scenario{b}}, Seed: 1, Lose: lose, Outage: messages.OutagePower, Startup: 30 * time.Second}
 }
 
 func run(t testing.TB, c Config) *Difference {

@@ -23,6 +23,25 @@ func WriteGitHub(w io.Writer, d *Difference) error {
 		t.line("")
 		t.line("Note: %s.", escaped(note))
 	}
+	t.details(d)
+	for i, one := range d.Scenarios {
+		if t.Len() > mostComment {
+			t.line("")
+			t.line("And %d more scenarios; `-o wide` shows them.", len(d.Scenarios)-i)
+			break
+		}
+		t.line("")
+		t.line("#### Scenario %s: %s", escaped(one.Scenario), headings[one.heading()])
+		t.line("")
+		t.line("Prediction: %s.", escaped(one.Sentence()))
+		t.details(one)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// details are what differs, behind the verdict.
+func (t *text) details(d *Difference) {
 	rows := d.rows(true)
 	totals := 0
 	for totals < len(rows) && totals < len(d.Fleet) {
@@ -39,8 +58,7 @@ func WriteGitHub(w io.Writer, d *Difference) error {
 		t.line("- A: %s", escaped(at.A.told()))
 		t.line("- B: %s", escaped(at.B.told()))
 	}
-	_, err := t.WriteTo(w)
-	return err
+	t.collapsed("Recorded evictions that differ", func() { t.markdown(d.recordedRows(true)) }, len(d.Recorded) > 0)
 }
 
 func (d *Difference) heading() Verdict {

@@ -31,20 +31,39 @@ func WriteText(w io.Writer, d *Difference, wide bool) error {
 		t.line("note: %s", journal.Printable(note))
 	}
 	t.line("%s%s", predicted, d.Sentence())
-	t.table(d.rows(wide))
-	if more := d.more(wide); more > 0 {
+	t.body(d)
+	for _, one := range d.Scenarios {
+		t.line("")
+		t.line("%sscenario %s: %s", predicted, journal.Printable(one.Scenario), one.Sentence())
+		for _, note := range one.Notes {
+			t.line("note: %s", journal.Printable(note))
+		}
+		t.body(one)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// body is what differs, behind the verdict.
+func (t *text) body(d *Difference) {
+	t.table(predicted, "WHAT DIFFERS\tFIGURE\tA\tB\tB IS", d.rows(t.wide))
+	if more := d.more(t.wide); more > 0 {
 		t.line("%s%d more differ; -o wide shows them", predicted, more)
 	}
 	t.troubles(d)
 	t.decision(d.Decision)
-	_, err := t.WriteTo(w)
-	return err
+	t.table("recorded: ", "WORKLOAD\tWHAT DIFFERS\tA\tB\tB IS", d.recordedRows(t.wide))
+	if more := len(d.Recorded) - mostRows; more > 0 && !t.wide {
+		t.line("recorded: %d more differ; -o wide shows them", more)
+	}
 }
 
 // Sentence is the verdict: "B is better than A, by unavailability".
 func (d *Difference) Sentence() string {
 	var verdict string
 	switch {
+	case !d.Differ && len(d.Scenarios) > 0:
+		return fmt.Sprintf("no difference: the outcomes and decisions of all %d scenarios are the same", len(d.Scenarios))
 	case !d.Differ && d.Compared > 0:
 		return fmt.Sprintf("no difference: the outcomes of all %d contingencies are the same", d.Compared)
 	case !d.Differ:
@@ -57,6 +76,9 @@ func (d *Difference) Sentence() string {
 		verdict = fmt.Sprintf("B is %s than A", d.Verdict)
 	}
 	verdict += ", by " + strings.Join(d.By, ", ")
+	if len(d.Scenarios) > 0 {
+		verdict += fmt.Sprintf("; of %d scenarios compared", len(d.Scenarios))
+	}
 	if d.Compared > 0 {
 		verdict += fmt.Sprintf("; %s, of %d compared", d.tally(), d.Compared)
 	}
@@ -141,18 +163,18 @@ type text struct {
 
 func (t *text) line(format string, args ...any) { _, _ = fmt.Fprintf(t, format+"\n", args...) }
 
-func (t *text) table(rows [][]string) {
+func (t *text) table(prefix, head string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
 	t.line("")
 	table := tabwriter.NewWriter(t, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(table, "WHAT DIFFERS\tFIGURE\tA\tB\tB IS") // to memory
+	_, _ = fmt.Fprintln(table, head) // to memory
 	for _, row := range rows {
 		for i := range row {
 			row[i] = journal.Printable(row[i])
 		}
-		_, _ = fmt.Fprintln(table, predicted+strings.Join(row, "\t"))
+		_, _ = fmt.Fprintln(table, prefix+strings.Join(row, "\t"))
 	}
 	_ = table.Flush()
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Source scenario.Source
 	// Fleet is what Files describe: a scenario, or manifests.
 	Fleet *scenario.Scenario
+	// Files can be included as they are; none: no file has the fleet in a form that a scenario includes, and it is written out.
 	Files []string
 	// Dir is the folder of the file that is written: what it includes is relative to it.
 	Dir string
@@ -48,8 +49,10 @@ type Config struct {
 
 // Draft is what was written.
 type Draft struct {
-	YAML                    []byte
-	Scenarios, Expectations int
+	YAML []byte `json:"-"`
+	// Scenarios are the names of what was written, the worst outage first.
+	Scenarios    []string `json:"scenarios"`
+	Expectations int      `json:"expectations"`
 }
 
 // Write returns the scenarios as one file. The error is an *assess.Invalid where the fleet or the settings are at fault.
@@ -78,7 +81,7 @@ func Write(ctx context.Context, c Config) (*Draft, error) {
 		}
 		scenarios, d.Expectations = append(scenarios, s), d.Expectations+expectations
 	}
-	d.Scenarios = len(scenarios)
+	d.Scenarios = f.names
 	head := fmt.Sprintf("# Written by %s: the outages that leeward assess finds worst, with what happens today.\n"+
 		"# Make of the expectations what you want to hold, and run them again after each change of a policy.\n", c.Command)
 	body, err := f.file(scenarios)
@@ -104,17 +107,17 @@ type file struct {
 	include   []string
 	fleet     []*yaml.Node
 	config    []config.Override
-	// names are those that scenarios have so far.
-	names map[string]bool
+	// names are those that scenarios have so far, in order.
+	names []string
 }
 
 // rehearse returns the scenario of an outage, with the expectations that hold under each of some seeds.
 func (f *file) rehearse(o *assess.Outcome) (*yaml.Node, int, error) {
 	name := nameOf(o.Name)
-	for i := 2; f.names[name]; i++ { // regions A_B and a-b
+	for i := 2; slices.Contains(f.names, name); i++ { // regions A_B and a-b
 		name = fmt.Sprintf("%s-%d", nameOf(o.Name), i)
 	}
-	f.names[name] = true
+	f.names = append(f.names, name)
 	first, err := f.play(f.scenario(name, o, outageAt+horizon, nil), f.Assess.Seed)
 	if err != nil {
 		return nil, 0, err
@@ -212,13 +215,18 @@ func (f *file) description(o *assess.Outcome) string {
 
 // base reads what all scenarios have in common.
 func (c *Config) base(a *assess.Assessment) (*file, error) {
-	f := &file{Config: c, profile: a.Profile, names: map[string]bool{}}
+	f := &file{Config: c, profile: a.Profile}
 	// An assessment takes stored policies as admitted, so what admits them is on.
 	f.set(config.Override{Field: "allowNoExecuteTaintPolicy", Value: true})
 	for _, o := range slices.Concat(c.Fleet.Config, c.Assess.Set) {
 		f.set(o)
 	}
-	if c.Fleet.File == "" {
+	switch {
+	case c.Fleet.File == "" && len(c.Files) == 0:
+		if err := f.writeOut(); err != nil {
+			return nil, err
+		}
+	case c.Fleet.File == "":
 		for _, name := range c.Files {
 			relative, err := relativeTo(c.Dir, name)
 			if err != nil {
@@ -226,8 +234,10 @@ func (c *Config) base(a *assess.Assessment) (*file, error) {
 			}
 			f.include = append(f.include, relative)
 		}
-	} else if err := f.takeOver(); err != nil {
-		return nil, err
+	default:
+		if err := f.takeOver(); err != nil {
+			return nil, err
+		}
 	}
 	f.startups()
 	return f, nil

@@ -1,9 +1,13 @@
 package draft
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 
 	yaml "go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
@@ -29,6 +33,29 @@ func (f *file) takeOver() error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// writeOut writes the objects of a fleet that no file has in a form that a scenario includes, without what a server keeps for itself.
+func (f *file) writeOut() error {
+	for _, d := range f.Fleet.Objects {
+		text, err := json.Marshal(d.Object)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", d.Place.Object, err)
+		}
+		var m map[string]any
+		if err := yaml.Unmarshal(text, &m); err != nil { // JSON is YAML, of which whole numbers stay whole
+			return fmt.Errorf("write %s: %w", d.Place.Object, err)
+		}
+		metadata, _ := m["metadata"].(map[string]any)
+		for _, own := range []string{"managedFields", "resourceVersion", "generation", "selfLink"} {
+			delete(metadata, own)
+		}
+		if annotations, is := metadata["annotations"].(map[string]any); is {
+			delete(annotations, corev1.LastAppliedConfigAnnotation)
+		}
+		f.manifests = append(f.manifests, m)
 	}
 	return nil
 }
@@ -73,11 +100,12 @@ func (f *file) startups() {
 	}
 	for _, d := range f.Fleet.Objects {
 		cluster, is := d.Object.(*api.Cluster)
-		if !is || known[cluster.Name] || f.Fleet.Members[messages.ClusterName(cluster.Name)].StartupMax > 0 {
+		if !is || known[cluster.Name] {
 			continue
 		}
 		known[cluster.Name] = true
-		f.fleet = append(f.fleet, flow(fields("name", cluster.Name, "startup", span.String(f.Assess.Startup))))
+		startup := f.Fleet.Members[messages.ClusterName(cluster.Name)].StartupMax // as a recording shows it
+		f.fleet = append(f.fleet, flow(fields("name", cluster.Name, "startup", span.String(cmp.Or(startup, f.Assess.Startup)))))
 	}
 }
 

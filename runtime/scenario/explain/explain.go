@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"leeward/actors/rules/placement"
 	"leeward/actors/scheduler"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/store"
@@ -25,7 +27,12 @@ const (
 	KindBinding = "binding"
 	KindCluster = "cluster"
 	KindPolicy  = "policy"
+	KindNode    = "node"
+	KindPod     = "pod"
 )
+
+// Kinds are what can be explained.
+func Kinds() []string { return []string{KindBinding, KindCluster, KindPolicy, KindNode, KindPod} }
 
 // Config is what is explained.
 type Config struct {
@@ -57,7 +64,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Durati
 // String is the instant as timelines show it: 00:01:30.
 func (s Seconds) String() string { return journal.Clock(time.Duration(s)) }
 
-// Explanation is the answer. One of its last three is set.
+// Explanation is the answer. One of its last five is set.
 type Explanation struct {
 	Kind    string   `json:"kind"`
 	Name    string   `json:"name"`
@@ -67,13 +74,16 @@ type Explanation struct {
 	Binding *Binding `json:"binding,omitempty"`
 	Cluster *Cluster `json:"cluster,omitempty"`
 	Policy  *Policy  `json:"policy,omitempty"`
+	Node    *Node    `json:"node,omitempty"`
+	Pod     *Pod     `json:"pod,omitempty"`
 }
 
 // Run replays the scenario until the instant, and explains. The error is an *Invalid where the scenario, a setting or the name is
 // at fault.
 func Run(c Config) (*Explanation, error) {
-	if c.Scenario.OfNodes {
-		return nil, &Invalid{errors.New("want a fleet of clusters; this is a scenario of nodes, which explain does not read yet")}
+	c.Scenario = c.Nodes()
+	if err := c.fits(); err != nil {
+		return nil, &Invalid{err}
 	}
 	q := &query{Config: c}
 	if c.Kind == KindBinding {
@@ -101,6 +111,32 @@ func Run(c Config) (*Explanation, error) {
 	}
 	q.answer.Kind, q.answer.Profile, q.answer.Seed = c.Kind, run.Profile, c.Seed
 	return q.answer, nil
+}
+
+// Nodes is the scenario, whose nodes are those of one cluster where plain manifests have Nodes and no Cluster.
+func (c *Config) Nodes() *scenario.Scenario {
+	has := func(kind string) bool {
+		return slices.ContainsFunc(c.Scenario.Objects, func(d manifest.Document) bool { return d.Object.GetObjectKind().GroupVersionKind().Kind == kind })
+	}
+	if !c.ofNodes() || c.Scenario.Name != "" || !has("Node") || has("Cluster") {
+		return c.Scenario
+	}
+	s := *c.Scenario
+	s.OfNodes = true
+	return &s
+}
+
+func (c *Config) ofNodes() bool { return c.Kind == KindNode || c.Kind == KindPod }
+
+// fits reports whether the scenario has what is explained: clusters, or nodes.
+func (c *Config) fits() error {
+	switch {
+	case c.ofNodes() && !c.Scenario.OfNodes && len(c.Scenario.MemberNodes) == 0:
+		return fmt.Errorf("explain %s: there are no nodes: want a scenario with spec.nodes, with clusters that have nodes, or manifests of Nodes and Pods", c.Kind)
+	case !c.ofNodes() && c.Scenario.OfNodes:
+		return fmt.Errorf("explain %s: want a fleet of clusters; this is a scenario of nodes: explain a %s or a %s", c.Kind, KindNode, KindPod)
+	}
+	return nil
 }
 
 // played is the scenario. Clusters of plain manifests report what others take of them, where copies that run are counted by themselves.
@@ -132,6 +168,8 @@ type query struct {
 	// meant are the bindings that the name may mean, the likeliest first; decided are the decisions on them.
 	meant   []messages.BindingName
 	decided []decision
+	// pods are the last decisions on each pod that may be meant: the one that found a node, and the last.
+	pods map[messages.PodName]*podDecisions
 	// store, start and now are as they are when the run has ended.
 	store   *store.Store
 	start   time.Time
@@ -151,6 +189,10 @@ type decision struct {
 // begun has each decision on what is meant explained as it is made.
 func (q *query) begun(w *world.World) {
 	q.world = w
+	if q.Kind == KindPod {
+		q.pods = map[messages.PodName]*podDecisions{}
+		w.AttendPods(q.keepPod)
+	}
 	if len(q.meant) == 0 {
 		return
 	}
@@ -184,8 +226,12 @@ func (q *query) ended(w *world.World, end time.Time) {
 		q.explainCluster()
 	case KindPolicy:
 		q.explainPolicy()
+	case KindNode:
+		q.explainNode()
+	case KindPod:
+		q.explainPod()
 	default:
-		q.problem = fmt.Errorf("explain %s: want %s, %s or %s", q.Kind, KindBinding, KindCluster, KindPolicy)
+		q.problem = fmt.Errorf("explain %s: want one of %s", q.Kind, strings.Join(Kinds(), ", "))
 	}
 }
 

@@ -4,13 +4,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"leeward/actors/rules/podplacement"
 	"leeward/messages"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/replay"
 )
@@ -72,7 +75,7 @@ func TestAFailoverThatIsOverIsToldStepByStep(t *testing.T) {
 }
 
 func TestNamesThatAreNotKnownAreRefused(t *testing.T) {
-	for kind, name := range map[string]string{KindBinding: "ngimx", KindCluster: "membr2", KindPolicy: "evict", "moon": "x"} {
+	for kind, name := range map[string]string{KindBinding: "ngimx", KindCluster: "membr2", KindPolicy: "evict", KindNode: "x", KindPod: "x", "moon": "x"} {
 		_, err := Run(Config{Scenario: read(t, nginx), Kind: kind, Name: name, Seed: 1})
 		require.ErrorAs(t, err, new(*Invalid), kind)
 		t.Log(err)
@@ -120,6 +123,87 @@ func TestTheDecisionExplainedIsTheOneThatWasMade(t *testing.T) {
 	}
 	require.Empty(t, differs)
 	require.Greater(t, placed, 50)
+}
+
+// The same of pods: in scenarios of nodes, and of clusters that have some, what the scheduler is explained to decide immediately before is
+// what it decides, and a run of which each decision is explained is the run without that.
+func TestWhatIsExplainedOfAPodIsWhatIsDecided(t *testing.T) {
+	bound, unschedulable := 0, 0
+	for _, file := range scenarioFiles(t) {
+		if folder := filepath.Base(filepath.Dir(file)); folder != "nodes" && folder != "tiers" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		scenarios, problems := scenario.Disk.Decode(file, text)
+		require.Empty(t, problems)
+		for _, s := range scenarios {
+			type decided struct {
+				pod messages.PodName
+				at  time.Time
+			}
+			explained := map[decided][]*podplacement.Explanation{} // an instant may have several
+			run, err := replay.Play(s, replay.Options{Seed: 1, Begun: func(w *world.World) {
+				w.AttendPods(func(at time.Time, pod messages.PodName) {
+					explained[decided{pod, at}] = append(explained[decided{pod, at}], w.ExplainPod(at, pod))
+				})
+			}})
+			require.NoError(t, err)
+			for _, e := range run.Events {
+				switch f := e.Fact.(type) {
+				case *messages.PodBound:
+					require.True(t, slices.ContainsFunc(explained[decided{f.Pod, e.At}], func(x *podplacement.Explanation) bool {
+						return x.Node != "" && x.Timed == f.Timed && (f.Node == messages.NodeName(x.Node) || strings.HasSuffix(string(f.Node), "/"+x.Node))
+					}), "%s: %s on %s", s.Name, f.Pod, f.Node)
+					bound++
+				case *messages.PodUnschedulable:
+					require.True(t, slices.ContainsFunc(explained[decided{f.Pod, e.At}], func(x *podplacement.Explanation) bool {
+						return x.Node == "" && x.Why == f.Message
+					}), "%s: %s: %s", s.Name, f.Pod, f.Message)
+					unschedulable++
+				}
+			}
+			plain, err := replay.Play(s, replay.Options{Seed: 1})
+			require.NoError(t, err)
+			require.Len(t, run.Events, len(plain.Events), s.Name)
+			for i := range plain.Events {
+				require.Equal(t, plain.Events[i].Fact, run.Events[i].Fact, s.Name)
+			}
+			explainsAll(t, s, plain)
+		}
+	}
+	require.Greater(t, bound, 200)
+	require.Greater(t, unschedulable, 10)
+}
+
+// explainsAll explains the first node and the first two pods of a run, and puts them into words.
+func explainsAll(t *testing.T, s *scenario.Scenario, run *replay.Run) {
+	t.Helper()
+	names := map[string][]string{}
+	for _, e := range run.Events {
+		switch f := e.Fact.(type) {
+		case *messages.NodeRegistered:
+			names[KindNode] = append(names[KindNode], string(f.Node))
+		case *messages.PodCreated:
+			names[KindPod] = append(names[KindPod], string(f.Pod))
+		}
+	}
+	for kind, all := range names { // order-free: each by itself
+		for _, name := range all[:min(len(all), 2)] {
+			x, err := Run(Config{Scenario: s, Kind: kind, Name: name, Seed: 1})
+			if err != nil && kind == KindNode {
+				require.ErrorContains(t, err, "there is no node", "it was deleted")
+				continue
+			}
+			require.NoError(t, err, "%s: %s %s", s.Name, kind, name)
+			var out strings.Builder
+			require.NoError(t, WriteText(&out, x, true))
+			if p := x.Pod; p != nil && p.Bound != nil {
+				require.NotNil(t, p.Decision, "%s: %s", s.Name, name)
+				require.Equal(t, p.Node, p.Decision.Node)
+			}
+		}
+	}
 }
 
 func scenarioFiles(t *testing.T) (files []string) {

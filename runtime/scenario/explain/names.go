@@ -70,9 +70,11 @@ func bindingsMeant(name, namespace string, kinds []string) ([]messages.BindingNa
 	return all, nil
 }
 
+// mostNamed is how many names an error lists.
+const mostNamed = 5
+
 // unknown says that there is nothing of a name, and what there is that is near, or some of all.
 func (q *query) unknown(known []string) error {
-	const most = 5
 	what := fmt.Sprintf("there is no %s %q at %s", q.Kind, q.full(), q.answer.At)
 	if len(known) == 0 {
 		return fmt.Errorf("%s; there is none at all", what)
@@ -80,8 +82,8 @@ func (q *query) unknown(known []string) error {
 	if hint := spelling.Hint(q.full(), known); hint != "" {
 		what += hint
 	}
-	list := strings.Join(known[:min(len(known), most)], ", ")
-	if len(known) > most {
+	list := strings.Join(known[:min(len(known), mostNamed)], ", ")
+	if len(known) > mostNamed {
 		list += fmt.Sprintf(", ... (%d in all)", len(known))
 	}
 	return fmt.Errorf("%s; there is %s", what, list)
@@ -89,7 +91,7 @@ func (q *query) unknown(known []string) error {
 
 // full is the name with its namespace, where one is named apart.
 func (q *query) full() string {
-	if q.Namespace == "" || q.Kind == KindCluster || strings.Contains(q.Name, "/") {
+	if q.Namespace == "" || q.Kind == KindCluster || q.Kind == KindNode || strings.Contains(q.Name, "/") {
 		return q.Name
 	}
 	return q.Namespace + "/" + q.Name

@@ -26,6 +26,10 @@ func WriteText(w io.Writer, x *Explanation, wide bool) error {
 		t.cluster(x.Cluster)
 	case x.Policy != nil:
 		t.policy(x.Policy)
+	case x.Node != nil:
+		t.node(x.Node)
+	case x.Pod != nil:
+		t.pod(x.Pod)
 	}
 	_, err := w.Write(t.Bytes())
 	return err

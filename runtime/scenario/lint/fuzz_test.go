@@ -37,7 +37,6 @@ func FuzzLint(f *testing.F) {
 		}
 		var out bytes.Buffer
 		require.NoError(t, WriteText(&out, r))
-		require.NoError(t, WriteJSON(&out, r))
 		require.NoError(t, WriteSARIF(&out, r))
 		require.NoError(t, WriteGitHub(&out, r))
 		mended, changes := Mend(data, r.Findings)

@@ -62,8 +62,9 @@ type Finding struct {
 	Rule     string   `json:"rule"`
 	Name     string   `json:"name"`
 	Severity Severity `json:"severity"`
-	File     string   `json:"file"`
-	Line     int      `json:"line"`
+	// File and Line are where it is written. Line is 0 where it is not, and File then names the server or the recording.
+	File string `json:"file"`
+	Line int    `json:"line"`
 	// Object is "ClusterTaintPolicy not-ready", Field the path within it.
 	Object string `json:"object"`
 	Field  string `json:"field,omitempty"`

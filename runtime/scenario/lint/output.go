@@ -12,7 +12,11 @@ import (
 func WriteText(w io.Writer, r *Report) error {
 	var out strings.Builder
 	for _, f := range r.Findings {
-		fmt.Fprintf(&out, "%s:%d: %s: %s %s: %s", f.File, f.Line, f.Severity, f.Rule, f.Name, f.Object)
+		if f.Line > 0 {
+			fmt.Fprintf(&out, "%s:%d: %s: %s %s: %s", f.File, f.Line, f.Severity, f.Rule, f.Name, f.Object)
+		} else {
+			fmt.Fprintf(&out, "%s: %s: %s %s", f.path(), f.Severity, f.Rule, f.Name)
+		}
 		if f.Field != "" {
 			fmt.Fprintf(&out, ": %s", f.Field)
 		}
@@ -29,6 +33,9 @@ func WriteText(w io.Writer, r *Report) error {
 	_, err := io.WriteString(w, out.String())
 	return err
 }
+
+// path names the object of a finding where no file was written: Kind/namespace/name.
+func (f *Finding) path() string { return strings.Replace(f.Object, " ", "/", 1) }
 
 // summary is "lint: 7 objects: 1 error, 2 warnings, no infos".
 func (r *Report) summary() string {
@@ -70,9 +77,6 @@ func WriteRules(w io.Writer) error {
 	return nil
 }
 
-// WriteJSON writes a report for programs.
-func WriteJSON(w io.Writer, r *Report) error { return encode(w, r) }
-
 func encode(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -98,7 +102,11 @@ func WriteGitHub(w io.Writer, r *Report) error {
 			text = strings.ToValidUTF8(text[:mostText], "")
 		}
 		title := property.Replace(f.Rule + " " + f.Name)
-		if _, err := fmt.Fprintf(w, "::%s file=%s,line=%d,title=%s::%s\n", command, property.Replace(filepath.ToSlash(f.File)), max(1, f.Line), title, data.Replace(text)); err != nil {
+		at := ""
+		if f.Line > 0 {
+			at = fmt.Sprintf("file=%s,line=%d,", property.Replace(filepath.ToSlash(f.File)), f.Line)
+		}
+		if _, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", command, at, title, data.Replace(text)); err != nil {
 			return err
 		}
 	}

@@ -210,7 +210,6 @@ func TestTheOutputs(t *testing.T) {
 	r := linted(t, Options{}, fault(t, "LW001"), fault(t, "LW011"), fault(t, "LW003"))
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"report.txt":    func(b *bytes.Buffer) error { return WriteText(b, r) },
-		"report.json":   func(b *bytes.Buffer) error { return WriteJSON(b, r) },
 		"report.sarif":  func(b *bytes.Buffer) error { return WriteSARIF(b, r) },
 		"report.github": func(b *bytes.Buffer) error { return WriteGitHub(b, r) },
 		"rules.txt":     func(b *bytes.Buffer) error { return WriteRules(b) },
@@ -257,7 +256,7 @@ func TestSARIFNamesItsRules(t *testing.T) {
 // An annotation of GitHub is one line, whatever names hold.
 func TestAnAnnotationOfGitHubIsOneLine(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, WriteGitHub(&out, &Report{Findings: []*Finding{{Rule: "LW001", Severity: Error, File: "a,b:c.yaml", Why: "x\n::error::y"}}}))
+	require.NoError(t, WriteGitHub(&out, &Report{Findings: []*Finding{{Rule: "LW001", Severity: Error, File: "a,b:c.yaml", Line: 1, Why: "x\n::error::y"}}}))
 	require.Equal(t, 2, strings.Count(out.String(), "\n"))
 	require.Contains(t, out.String(), "file=a%2Cb%3Ac.yaml,line=1")
 }

@@ -55,15 +55,18 @@ type sarifResult struct {
 }
 
 type sarifLocation struct {
-	Physical struct {
-		Artifact struct {
-			URI string `json:"uri"`
-		} `json:"artifactLocation"`
-		Region struct {
-			StartLine int `json:"startLine"`
-		} `json:"region"`
-	} `json:"physicalLocation"`
-	Logical []sarifLogical `json:"logicalLocations"`
+	// Physical is nil where no file was written.
+	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+	Logical  []sarifLogical `json:"logicalLocations"`
+}
+
+type sarifPhysical struct {
+	Artifact struct {
+		URI string `json:"uri"`
+	} `json:"artifactLocation"`
+	Region struct {
+		StartLine int `json:"startLine"`
+	} `json:"region"`
 }
 
 type sarifLogical struct {
@@ -88,8 +91,11 @@ func WriteSARIF(w io.Writer, r *Report) error {
 			Level: levels[f.Severity], Message: sarifText{f.Object + ": " + f.Why + ". Fix: " + f.Fix},
 		}
 		var at sarifLocation
-		at.Physical.Artifact.URI = (&url.URL{Path: filepath.ToSlash(f.File)}).String()
-		at.Physical.Region.StartLine = max(1, f.Line)
+		if f.Line > 0 {
+			at.Physical = &sarifPhysical{}
+			at.Physical.Artifact.URI = (&url.URL{Path: filepath.ToSlash(f.File)}).String()
+			at.Physical.Region.StartLine = f.Line
+		}
 		at.Logical = []sarifLogical{{f.Object}}
 		s.Locations = []sarifLocation{at}
 		run.Results = append(run.Results, s)

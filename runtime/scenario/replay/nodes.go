@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -14,6 +13,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/nodetier"
+	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
 )
 
@@ -88,11 +88,7 @@ func labelEdit(name messages.NodeName, labels map[string]*string) *messages.Edit
 
 // tierOf is where a node is, with its name there: in a fleet its name has the cluster in front.
 func (r *replay) tierOf(full messages.NodeName) (tier *nodetier.Tier, name messages.NodeName) {
-	if tier := r.world.Nodes(); tier != nil {
-		return tier, full
-	}
-	cluster, local, _ := strings.Cut(string(full), "/")
-	return r.world.NodesOf(messages.ClusterName(cluster)), messages.NodeName(local)
+	return world.TierOf(r.world, full)
 }
 
 // stopKubelet begins an outage of a node, or ends one: it lasts until the last of those that overlap is over.

@@ -1,0 +1,221 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (t *text) pod(p *Pod) {
+	t.line(0, "%s", joined("; ", labelled("owner", string(p.Owner)), p.how()))
+	t.title("why it is where it is")
+	for _, line := range p.Tolerations {
+		t.line(1, "toleration: %s", line)
+	}
+	switch {
+	case p.Bound != nil:
+		t.line(1, "%s bound to %s", p.Bound, p.Node)
+	case p.Node != "":
+		t.line(1, "it was on %s at the start, or was created there: the scheduler was not asked", p.Node)
+	}
+	if d := p.Decision; d != nil {
+		t.podDecision(d, p.Gone)
+	} else if p.Node == "" && !p.Gone {
+		t.line(1, "the scheduler was not asked")
+	}
+	t.title("what is under way")
+	if len(p.UnderWay) == 0 {
+		t.line(1, "nothing")
+	}
+	for i := range p.UnderWay {
+		t.podMove(&p.UnderWay[i])
+	}
+	t.title("why it moved before")
+	switch {
+	case p.Replaces != "":
+		t.line(1, "its owner created it in the place of %s: leeward explain pod %s says why", p.Replaces, p.Replaces)
+	case len(p.Past) == 0:
+		t.line(1, "it did not")
+	}
+	omitted := len(p.Past) - t.shown(len(p.Past))
+	if omitted > 0 {
+		t.line(1, "%s before: -o wide", counted(omitted, "more eviction"))
+	}
+	for i := range p.Past[omitted:] {
+		m := &p.Past[omitted+i]
+		t.line(1, "%s from %s%s", m.State, m.Node, lasted(m.Steps))
+		t.podFields(m)
+		t.steps(m.Steps)
+	}
+}
+
+// how says how the pod is.
+func (p *Pod) how() string {
+	if p.Gone {
+		return "gone"
+	}
+	words := []string{orElse(string(p.Phase), "Pending")}
+	if p.Ready {
+		words = append(words, "ready")
+	}
+	if p.Terminating {
+		words = append(words, "terminating")
+	}
+	return strings.Join(words, ", ") + " on " + orElse(p.Node, "no node")
+}
+
+func (t *text) podDecision(d *PodDecision, gone bool) {
+	switch {
+	case d.Node == "":
+		t.line(1, "%s unschedulable: %s", d.At, d.Why)
+	case gone:
+		t.line(1, "%s bound to %s, as decided then", d.At, d.Node)
+	case d.Timed:
+		t.line(1, "as decided then: each node that could take it has a NoExecute taint that it tolerates only for a time")
+	default:
+		t.line(1, "as decided then")
+	}
+	rows := [][]string{{"NODE", "ZONE", "SCORE", "TAINTS", "AFFINITY", "FREE", "BALANCED", "SPREAD", "RESULT"}}
+	order := slices.Clone(d.Nodes)
+	slices.SortStableFunc(order, func(a, b NodeFitted) int { return a.rank() - b.rank() })
+	n := t.shown(len(order))
+	for i := range order[:n] {
+		rows = append(rows, order[i].row())
+	}
+	t.table(2, rows)
+	t.more(2, len(order)-n, "node")
+}
+
+// rank puts the chosen node first, then those that fit.
+func (n *NodeFitted) rank() int {
+	switch {
+	case n.Chosen:
+		return 0
+	case n.Compared:
+		return 1
+	case len(n.Refused) == 0:
+		return 2
+	}
+	return 3
+}
+
+func (n *NodeFitted) row() []string {
+	r := []string{n.Node, orElse(n.Zone, "-"), "-", "-", "-", "-", "-", "-", n.result()}
+	if s := n.Score; s != nil {
+		for i, part := range []int64{s.Total, s.Taints, s.Affinity, s.Free, s.Balanced, s.Spread} {
+			r[2+i] = fmt.Sprint(part)
+		}
+	}
+	return r
+}
+
+// result says what became of a node.
+func (n *NodeFitted) result() string {
+	switch {
+	case len(n.Refused) > 0:
+		return "refused: " + strings.Join(n.Refused, ", ")
+	case n.Chosen:
+		return "chosen"
+	case n.Timed && !n.Compared:
+		return "fits, avoided: a NoExecute taint is tolerated only for a time"
+	case !n.Compared:
+		return "fits, not compared"
+	}
+	return "fits"
+}
+
+func (t *text) podMove(m *PodMove) {
+	if m.Deadline != nil && m.State == StateScheduled {
+		t.line(1, "%s from %s for %s", m.State, m.Node, m.Deadline)
+	} else {
+		t.line(1, "%s from %s", m.State, m.Node)
+	}
+	t.podFields(m)
+	if m.Blocked != "" {
+		t.line(2, "blocked: %s%s", m.Blocked, until(m.Until))
+	}
+	for _, wait := range m.Waits {
+		t.line(2, "goes on when %s", wait)
+	}
+	for _, end := range m.Ends {
+		if m.State == StateDeleting || m.State == StateEvicting && m.Blocked == "" {
+			t.line(2, "ends when %s", end)
+		} else {
+			t.line(2, "cancelled when %s", end)
+		}
+	}
+	t.steps(m.Steps)
+}
+
+// podFields tells why, each part apart.
+func (t *text) podFields(m *PodMove) {
+	for _, f := range [][2]string{{"taint", m.Taint}, {"tainted by", m.TaintedBy}, {"condition", m.Condition}, {"toleration", m.Toleration}, {"reason", m.Reason}, {"replacement", string(m.Replacement)}} {
+		if f[1] != "" {
+			t.line(2, "%s: %s", f[0], f[1])
+		}
+	}
+}
+
+func (t *text) node(n *Node) {
+	t.line(0, "%s", n.Zone.text())
+	if n.Zone.AllDisrupted {
+		t.line(0, "all zones are fully disrupted: the taints of failed nodes go, and none is added")
+	}
+	if n.Unschedulable {
+		t.line(0, "cordoned: it takes no new pods")
+	}
+	if n.KubeletStopped != nil {
+		t.line(0, "its kubelet has stopped, since %s: no Lease is renewed; its pods neither start nor end", n.KubeletStopped)
+	}
+	t.title("conditions")
+	for _, k := range n.Conditions {
+		t.line(1, "%s  %s", k.Since, k.Text)
+	}
+	t.none(len(n.Conditions))
+	t.title("taints")
+	for _, k := range n.Taints {
+		t.line(1, "%s  %s", k.Since, joined("; ", k.Taint, labelled("by", k.By), labelled("condition", k.Condition)))
+	}
+	for _, k := range n.Queued {
+		t.line(1, "%s  %s queued, at the rate of %s: %g nodes a second", k.Since, k.Taint, zoneCalled(n.Zone.Name), n.Zone.Rate)
+	}
+	t.none(len(n.Taints) + len(n.Queued))
+	t.title("what runs here, and when it would be evicted as things are")
+	t.none(len(n.Pods))
+	if len(n.Pods) == 0 {
+		return
+	}
+	rows := [][]string{{"POD", "PHASE", "READY", "STATE", "DUE", "WHY"}}
+	shown := t.shown(len(n.Pods))
+	for _, p := range n.Pods[:shown] {
+		due := "-"
+		if p.Due != nil {
+			due = p.Due.String()
+		}
+		rows = append(rows, []string{string(p.Pod), orElse(string(p.Phase), "Pending"), yes(p.Ready), p.State, due, p.Why})
+	}
+	t.table(1, rows)
+	t.more(1, len(n.Pods)-shown, "pod")
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+func zoneCalled(name string) string {
+	if name == "" {
+		return "nodes without a zone"
+	}
+	return "zone " + name
+}
+
+func (z *Zone) text() string {
+	line := zoneCalled(z.Name) + ": " + z.State
+	if z.Since != nil {
+		line += fmt.Sprintf(" since %s, %d of %d nodes were not ready then", z.Since, z.NotReady, z.Ready+z.NotReady)
+	}
+	return line + fmt.Sprintf("; nodes are tainted at %g a second", z.Rate)
+}
