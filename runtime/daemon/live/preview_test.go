@@ -37,7 +37,7 @@ func TestAWriteIsPreviewed(t *testing.T) {
 	nowhere := api.Copy(get(f, policy())).(*api.PropagationPolicy)
 	nowhere.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m9"}}
 	nowhere.Generation++
-	require.Equal(t, []string{"preview: no other cluster would take 1 binding"}, warn(nowhere, get(f, policy())))
+	require.Equal(t, []string{"preview: 1 binding would be unschedulable"}, warn(nowhere, get(f, policy())))
 
 	invalid := api.Copy(get(f, policy())).(*api.PropagationPolicy)
 	invalid.Spec.ResourceSelectors = nil
@@ -88,8 +88,8 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 		return f.config.outline(&s, changed, old, 100_000)
 	}
 	leaves := []string{
-		"preview: 1 binding would have to leave, immediately",
-		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+		"preview: an eviction of 1 binding would be due, immediately",
+		"preview: in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	}
 	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} }))
 	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Annotations = map[string]string{api.AnnotationDrain: ""} }))
@@ -103,7 +103,7 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 	there.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m1"}}
 	f.apply(there, apiDeployment(2))
 	require.Equal(t, "m1:2", apiPlaced(f))
-	require.Equal(t, "preview: 2 bindings would have to leave, immediately", outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })[0])
+	require.Equal(t, "preview: an eviction of 2 bindings would be due, immediately", outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })[0])
 }
 
 func TestAPreviewIsAnswered(t *testing.T) {
@@ -155,8 +155,8 @@ func TestAWriteToAFleetThatIsTooLargeIsOutlined(t *testing.T) {
 	tainted := api.Copy(old).(*api.Cluster)
 	tainted.Spec.Taints = []corev1.Taint{failed}
 	require.Equal(t, []string{
-		"preview: 1 binding would have to leave, immediately",
-		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+		"preview: an eviction of 1 binding would be due, immediately",
+		"preview: in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	}, f.config.Warnings(t.Context(), settings(t), tainted, old))
 	require.Equal(t, []string{"preview: not made, for there are 20001 bindings; create a FailoverPreview for one"},
 		f.config.Warnings(t.Context(), settings(t), policy(), nil))

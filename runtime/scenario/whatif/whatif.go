@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
-	"leeward/runtime/fleet/failover"
+	"leeward/runtime/fleet/rehearsal"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
@@ -153,7 +152,7 @@ func (p *player) progress(done, of int) {
 func (p *player) play(ctx context.Context, seed uint64) (run *replay.Run, base *state, err error) {
 	options := replay.Options{Seed: seed, Profile: p.ready.Profile, Unwatched: true, Until: p.until()}
 	options.Rested = func(s *store.Store) {
-		base = newState(slices.Values(s.Objects()))
+		base = newState(s.List("Cluster"), s.Bindings())
 	}
 	if run, err = replay.PlayContext(ctx, p.scenario(p.steps), options); err != nil || base != nil {
 		return run, base, err
@@ -162,7 +161,7 @@ func (p *player) play(ctx context.Context, seed uint64) (run *replay.Run, base *
 	if err != nil {
 		return nil, nil, err
 	}
-	base = newState(slices.Values(without.Objects))
+	base = stateOf(without)
 	base.follow(without, p.begins())
 	return run, base, nil
 }
@@ -189,28 +188,40 @@ func (p *player) until() time.Duration {
 // state is what a fleet comes to.
 type state struct {
 	clusters []*api.Cluster
+	named    map[string]*api.Cluster
 	names    []messages.BindingName
 	bindings map[messages.BindingName]*api.BindingSpec
 	used     forecast.Usage
-	// evicted, refused and available are what a run without changes comes to, where it was played.
-	evicted   map[eviction]bool
-	refused   map[messages.BindingName]string
-	blocked   map[failover.Key]*failover.Failover
+	// outcome and available are what a run without changes comes to, where it was played.
+	outcome   *rehearsal.Outcome
 	available map[messages.BindingName]int32
 }
 
-// newState reads the objects of a store.
-func newState(objects iter.Seq[api.Object]) *state {
-	s := &state{bindings: map[messages.BindingName]*api.BindingSpec{}, used: forecast.Usage{}}
-	for o := range objects {
+// stateOf is what a run ended with.
+func stateOf(run *replay.Run) *state {
+	var bindings []*store.Binding
+	for _, o := range run.Objects {
+		if b := store.AsBinding(o); b != nil {
+			bindings = append(bindings, b)
+		}
+	}
+	return newState(run.Objects, bindings)
+}
+
+// newState keeps the clusters among objects, and bindings, as they are now.
+func newState(objects []api.Object, bindings []*store.Binding) *state {
+	s := &state{
+		named: map[string]*api.Cluster{}, names: make([]messages.BindingName, 0, len(bindings)),
+		bindings: make(map[messages.BindingName]*api.BindingSpec, len(bindings)), used: forecast.Usage{},
+	}
+	for _, o := range objects {
 		if c, is := o.(*api.Cluster); is {
 			copied := *c
 			s.clusters = append(s.clusters, &copied)
+			s.named[c.Name] = &copied
 		}
-		b := store.AsBinding(o)
-		if b == nil {
-			continue
-		}
+	}
+	for _, b := range bindings {
 		spec := *b.Spec
 		spec.Clusters = slices.Clone(spec.Clusters)
 		s.names = append(s.names, b.Name())
@@ -226,8 +237,5 @@ func newState(objects iter.Seq[api.Object]) *state {
 func (s *state) follow(run *replay.Run, begins time.Time) {
 	f := newFollower(begins)
 	f.all(run)
-	s.evicted, s.refused, s.blocked, s.available = map[eviction]bool{}, f.refused, f.blocked, f.available
-	for _, e := range f.evictions {
-		s.evicted[eviction{e.Binding, e.Cluster, e.Evicted}] = true
-	}
+	s.outcome, s.available = f.outcome, f.available
 }
