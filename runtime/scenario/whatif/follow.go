@@ -10,7 +10,8 @@ import (
 
 // follower reads the facts of a run.
 type follower struct {
-	begins  time.Time
+	// first is the instant of the first change.
+	first   time.Time
 	outcome *rehearsal.Outcome
 	// rested is the outcome before the first change.
 	rested *rehearsal.Outcome
@@ -25,10 +26,10 @@ type follower struct {
 	want func(messages.BindingName, int32) int32
 }
 
-func newFollower(begins time.Time) *follower {
+func newFollower(first time.Time) *follower {
 	return &follower{
-		begins: begins, outcome: rehearsal.NewOutcome(),
-		available: map[messages.BindingName]int32{}, target: map[messages.BindingName]int32{}, down: map[messages.BindingName]bool{}, wholeAt: begins,
+		first: first, outcome: rehearsal.NewOutcome(),
+		available: map[messages.BindingName]int32{}, target: map[messages.BindingName]int32{}, down: map[messages.BindingName]bool{}, wholeAt: first,
 	}
 }
 
@@ -38,7 +39,7 @@ func (f *follower) all(run *replay.Run) {
 	var touched []messages.BindingName
 	for i := range run.Events {
 		e := &run.Events[i]
-		if !struck && !e.At.Before(f.begins) {
+		if !struck && !e.At.Before(f.first) {
 			f.strike()
 			struck = true
 		}
@@ -66,7 +67,7 @@ func (f *follower) strike() {
 		f.whole += int(n)
 	}
 	f.rested = f.outcome.Rested()
-	f.total, f.lowest, f.lowestAt = f.whole, f.whole, f.begins
+	f.total, f.lowest, f.lowestAt = f.whole, f.whole, f.first
 }
 
 // take takes a fact, and returns the workloads whose availability changed.

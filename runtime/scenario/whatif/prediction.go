@@ -111,7 +111,7 @@ func btoi(b bool) int {
 // compare reads what the changes did that does not happen without them.
 func (p *player) compare(run *replay.Run, base *state) *Prediction {
 	end := stateOf(run)
-	f := newFollower(p.begins())
+	f := newFollower(p.first())
 	f.want = func(b messages.BindingName, n int32) int32 {
 		spec := end.bindings[b]
 		if spec == nil {

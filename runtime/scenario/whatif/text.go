@@ -130,11 +130,19 @@ func (t *text) troubles(what string, all []rehearsal.Trouble) {
 	t.more(len(all), what)
 }
 
+// heading is what groups, in capital letters, but for the key of a label.
+func heading(by string) string {
+	if key, is := strings.CutPrefix(by, "label:"); is {
+		return "LABEL " + key
+	}
+	return strings.ToUpper(by)
+}
+
 // tables are those of groups and of capacity.
 func (t *text) tables(p *Prediction) {
 	w := tabwriter.NewWriter(t, 0, 0, 3, ' ', 0)
 	if len(p.Groups) > 0 {
-		_, _ = fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", strings.ToUpper(p.By))
+		_, _ = fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", heading(p.By))
 	}
 	for _, g := range p.Groups[:t.some(len(p.Groups))] {
 		_, _ = fmt.Fprintf(w, "%s%s\t%d\t%d\t%d\t%d\n", forecast.Predicted, cmp.Or(g.Group, "-"), g.Evictions, g.Replicas, g.Unschedulable, g.Unavailable)

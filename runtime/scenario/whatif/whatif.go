@@ -100,11 +100,17 @@ func (c *Config) bounded() error {
 	return errors.Join(problems...)
 }
 
-// labels are those of the workloads' manifests.
+// labels are those of the workloads' manifests, or of their bindings in a fleet that has no manifests of them.
 func (c *Config) labels() map[api.Key]map[string]string {
 	all := map[api.Key]map[string]string{}
 	for _, d := range c.Fleet.Objects {
-		all[api.KeyOf(d.Object)] = d.Object.GetLabels()
+		key := api.KeyOf(d.Object)
+		if b := store.AsBinding(d.Object); b != nil {
+			if key = b.Spec.Resource.Key(); all[key] != nil {
+				continue
+			}
+		}
+		all[key] = d.Object.GetLabels()
 	}
 	return all
 }
@@ -162,7 +168,7 @@ func (p *player) play(ctx context.Context, seed uint64) (run *replay.Run, base *
 		return nil, nil, err
 	}
 	base = stateOf(without)
-	base.follow(without, p.begins())
+	base.follow(without, p.first())
 	return run, base, nil
 }
 
@@ -173,8 +179,11 @@ func (p *player) scenario(steps []scenario.Step) *scenario.Scenario {
 	return &s
 }
 
-// begins is the instant from which changes are counted.
+// begins is the instant from which times count.
 func (p *player) begins() time.Time { return p.ready.Start.Add(forecast.Lead) }
+
+// first is the instant of the first change: what is due before it is no consequence.
+func (p *player) first() time.Time { return p.ready.Start.Add(p.steps[0].At) }
 
 // until is how far a run goes: so far beyond its last change.
 func (p *player) until() time.Duration {
@@ -234,8 +243,8 @@ func newState(objects []api.Object, bindings []*store.Binding) *state {
 }
 
 // follow takes in what happens to the fleet without its changes.
-func (s *state) follow(run *replay.Run, begins time.Time) {
-	f := newFollower(begins)
+func (s *state) follow(run *replay.Run, first time.Time) {
+	f := newFollower(first)
 	f.all(run)
 	s.outcome, s.available = f.outcome, f.available
 }
