@@ -18,6 +18,8 @@ import (
 	"leeward/runtime/fleet/config"
 	pages "leeward/runtime/report/page"
 	"leeward/runtime/scenario/assess"
+	"leeward/runtime/scenario/forecast"
+	"leeward/runtime/storm"
 )
 
 // assessing is one assess command: its flags.
@@ -99,12 +101,13 @@ const (
 )
 
 // failWords are what --fail-on takes.
-func failWords() []string { return append(assess.Kinds(), failPair, failAny) }
+func failWords() []string { return append(forecast.Kinds(), failPair, failAny) }
 
 func (a *assessing) run(c *cobra.Command, _ []string) error {
 	if err := a.check(); err != nil {
 		return misused(c, err)
 	}
+	defer storm.CollectRarely(storm.MemoryThere())()
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	stderr := c.ErrOrStderr()

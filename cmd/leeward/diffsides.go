@@ -18,8 +18,8 @@ import (
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
-	"leeward/runtime/scenario/assess"
 	"leeward/runtime/scenario/difference"
+	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/incident"
 )
 
@@ -41,7 +41,7 @@ type diffSide struct {
 type diffSides struct {
 	a, b diffSide
 	from *fleetSource
-	lose []assess.Loss
+	lose []forecast.Loss
 }
 
 const (
@@ -65,11 +65,11 @@ func (d *diffing) parse(args []string) (*diffSides, error) {
 		return nil, err
 	}
 	for _, text := range d.lose {
-		l, err := assess.ParseLoss(text)
+		losses, err := forecast.ParseLosses(text)
 		if err != nil {
-			return nil, fmt.Errorf("--lose %w", err)
+			return nil, fmt.Errorf("--lose %q: %w", text, err)
 		}
-		s.lose = append(s.lose, l)
+		s.lose = append(s.lose, losses...)
 	}
 	if d.lasts != 0 && len(s.lose) == 0 {
 		return nil, errors.New("--for is for --lose: the timeline says how long its outages last")

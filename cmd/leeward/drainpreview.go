@@ -62,8 +62,8 @@ func (d *draining) drained(ctx context.Context, t target) (runtime.RawExtension,
 	return runtime.RawExtension{Raw: text}, err
 }
 
-// printPreview prints a table as kubectl does: which bindings would be evicted, from where, where to and when; then how
-// many, and how many no other cluster would take.
+// printPreview prints a table as kubectl does: which bindings would be evicted, from where, where to and when; then the summary of the
+// server, or that nothing would happen.
 func printPreview(w io.Writer, p *api.FailoverPreviewStatus) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	if len(p.Evictions) > 0 {
@@ -76,8 +76,16 @@ func printPreview(w io.Writer, p *api.FailoverPreviewStatus) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s would be evicted, %s unschedulable elsewhere\n", count(int(p.Evicted), "binding"), count(int(p.Unschedulable), "binding"))
-	return err
+	lines := p.Summary
+	if len(lines) == 0 && p.Evicted+p.Unschedulable == 0 {
+		lines = []string{"nothing would change"}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "preview: %s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // placed writes clusters with the replicas that each has: "eu-2 (2), us-1 (1)".

@@ -176,7 +176,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 }
 
 func TestADryRunOfADrainSaysWhatWouldBeEvictedWhenAndWhereTo(t *testing.T) {
-	const preview = `{"metadata": {"name": "drain"}, "status": {"evicted": 2, "unschedulable": 1, "evictions": [
+	const preview = `{"metadata": {"name": "drain"}, "status": {"summary": ["2 bindings would be evicted, in 5m0s", "1 binding would be unschedulable"], "evicted": 2, "unschedulable": 1, "evictions": [
 		{"namespace": "shop", "name": "nginx-deployment", "fromCluster": "eu-1", "toClusters": [{"name": "eu-2", "replicas": 2}, {"name": "us-1"}], "at": "2026-01-02T03:04:05.000000Z", "message": "drained"},
 		{"name": "tools-clusterrole", "fromCluster": "eu-1", "at": "2026-01-02T03:09:05.000000Z", "message": "drained"}]}}`
 	for _, asked := range []string{"client", "server"} {
@@ -188,7 +188,8 @@ func TestADryRunOfADrainSaysWhatWouldBeEvictedWhenAndWhereTo(t *testing.T) {
 		require.Equal(t, `NAMESPACE   BINDING             FROM   TO               AT                     REASON
 shop        nginx-deployment    eu-1   eu-2 (2), us-1   2026-01-02T03:04:05Z   drained
             tools-clusterrole   eu-1   <none>           2026-01-02T03:09:05Z   drained
-2 bindings would be evicted, 1 binding unschedulable elsewhere
+preview: 2 bindings would be evicted, in 5m0s
+preview: 1 binding would be unschedulable
 `, table)
 		sent := s.Requests()
 		require.Contains(t, sent[len(sent)-1], `"annotations":{"leeward.dev/drain":""}`)

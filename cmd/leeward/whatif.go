@@ -17,6 +17,7 @@ import (
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/whatif"
+	"leeward/runtime/storm"
 )
 
 // wondering is one what-if command: its flags.
@@ -140,6 +141,7 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 	if err := w.check(); err != nil {
 		return misused(c, err)
 	}
+	defer storm.CollectRarely(storm.MemoryThere())()
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	stderr := c.ErrOrStderr()

@@ -27,6 +27,8 @@ type FailoverPreviewSpec struct {
 
 // FailoverPreviewStatus is what would follow.
 type FailoverPreviewStatus struct {
+	// Summary is the answer in a few lines: those that the API would warn with before such a change.
+	Summary []string `json:"summary,omitempty"`
 	// Evictions are in order of time, then of names.
 	Evictions []PreviewedEviction `json:"evictions,omitempty"`
 	// Evicted counts the bindings that would be evicted from a cluster, and Unschedulable those of them that no other
@@ -39,7 +41,7 @@ type FailoverPreviewStatus struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// PreviewedEviction is one departure that would follow.
+// PreviewedEviction is one eviction that would follow.
 type PreviewedEviction struct {
 	Namespace   string `json:"namespace,omitempty"`
 	Name        string `json:"name"`

@@ -16,7 +16,7 @@ func (s Source) Fleet(files []string) (*Scenario, manifest.Problems) {
 		if err != nil {
 			return nil, problem(files[0], err.Error())
 		}
-		if mentionsScenario.Match(data) {
+		if mentionsScenario(data) {
 			return s.first(files[0])
 		}
 	}

@@ -46,12 +46,17 @@ func (c *Config) Preview(ctx context.Context, settings messages.Settings, spec *
 	if err != nil {
 		return nil, err
 	}
-	return c.Rehearsal(settings).Play(ctx, changes...)
+	fleet := c.Rehearsal(settings)
+	outcome, err := fleet.Play(ctx, changes...)
+	if err != nil {
+		return nil, err
+	}
+	return outcome.Status(fleet.Now), nil
 }
 
 // Warnings tell people what a write would lead to, before it is made: of what may move workloads, a cluster or a
 // policy. They may be called for by anyone at any time. In a fleet that is too large to be rehearsed with each write they say
-// of a cluster's taints who would have to leave, and of all else that a FailoverPreview tells.
+// of a cluster's taints how many evictions would be due, and of all else that a FailoverPreview tells.
 func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, old api.Object) []string {
 	change := changeOf(o, old)
 	if change == nil {
@@ -67,9 +72,9 @@ func (c *Config) Warnings(ctx context.Context, settings messages.Settings, o, ol
 	}
 	if _, reacts := o.(*api.ClusterTaintPolicy); !reacts { // who writes of other things is told only what comes of that
 		known := rehearsal.Stays(fleet.Objects)
-		outcome.Warnings = slices.DeleteFunc(outcome.Warnings, func(w string) bool { return slices.Contains(known, w) })
+		outcome.Stays = slices.DeleteFunc(outcome.Stays, func(w string) bool { return slices.Contains(known, w) })
 	}
-	return rehearsal.Warnings(outcome, fleet.Now)
+	return outcome.Warnings()
 }
 
 // outline is what can be said of a write to a large fleet immediately.

@@ -13,6 +13,8 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/daemon/engine"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/whatif"
 )
 
 func TestAWriteIsPreviewed(t *testing.T) {
@@ -37,7 +39,7 @@ func TestAWriteIsPreviewed(t *testing.T) {
 	nowhere := api.Copy(get(f, policy())).(*api.PropagationPolicy)
 	nowhere.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m9"}}
 	nowhere.Generation++
-	require.Equal(t, []string{"preview: no other cluster would take 1 binding"}, warn(nowhere, get(f, policy())))
+	require.Equal(t, []string{"preview: 1 binding would be unschedulable"}, warn(nowhere, get(f, policy())))
 
 	invalid := api.Copy(get(f, policy())).(*api.PropagationPolicy)
 	invalid.Spec.ResourceSelectors = nil
@@ -88,8 +90,8 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 		return f.config.outline(&s, changed, old, 100_000)
 	}
 	leaves := []string{
-		"preview: 1 binding would have to leave, immediately",
-		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+		"preview: an eviction of 1 binding would be due, immediately",
+		"preview: in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	}
 	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} }))
 	require.Equal(t, leaves, outline(func(c *api.Cluster) { c.Annotations = map[string]string{api.AnnotationDrain: ""} }))
@@ -103,7 +105,7 @@ func TestAWriteToALargeFleetIsOutlined(t *testing.T) {
 	there.Spec.Placement.ClusterAffinity = &api.ClusterAffinity{ClusterNames: []string{"m1"}}
 	f.apply(there, apiDeployment(2))
 	require.Equal(t, "m1:2", apiPlaced(f))
-	require.Equal(t, "preview: 2 bindings would have to leave, immediately", outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })[0])
+	require.Equal(t, "preview: an eviction of 2 bindings would be due, immediately", outline(func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })[0])
 }
 
 func TestAPreviewIsAnswered(t *testing.T) {
@@ -155,9 +157,68 @@ func TestAWriteToAFleetThatIsTooLargeIsOutlined(t *testing.T) {
 	tainted := api.Copy(old).(*api.Cluster)
 	tainted.Spec.Taints = []corev1.Taint{failed}
 	require.Equal(t, []string{
-		"preview: 1 binding would have to leave, immediately",
-		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+		"preview: an eviction of 1 binding would be due, immediately",
+		"preview: in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	}, f.config.Warnings(t.Context(), settings(t), tainted, old))
 	require.Equal(t, []string{"preview: not made, for there are 20001 bindings; create a FailoverPreview for one"},
 		f.config.Warnings(t.Context(), settings(t), policy(), nil))
+}
+
+// TestWarningsPreviewsAndWhatIfHaveTheSameWords asks three ways what one taint would do: of a copy with a place to go, and of one without.
+func TestWarningsPreviewsAndWhatIfHaveTheSameWords(t *testing.T) {
+	f := running(t)
+	edit(f, policy(), func(p *api.PropagationPolicy) {
+		p.Spec.Placement.ClusterTolerations = []corev1.Toleration{
+			{Key: failed.Key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},
+		}
+	})
+	require.NoError(t, f.step())
+	for _, c := range []struct{ tainted, evicted, summary string }{
+		{"m1", "default/web-deployment evicted from m1 (2 replicas) to m2 (2): taint failed:NoExecute; by user; toleration 300s", "1 binding would be evicted, in 5m0s"},
+		{"m1,m2", "", "1 binding would be unschedulable"},
+	} {
+		clusters := strings.Split(c.tainted, ",")
+		answer, err := f.config.Preview(t.Context(), settings(t), &api.FailoverPreviewSpec{Clusters: clusters, Taints: []corev1.Taint{failed}})
+		require.NoError(t, err)
+		require.Equal(t, []string{c.summary}, answer.Summary)
+
+		var changes []*whatif.Change
+		for _, name := range clusters {
+			change, err := whatif.Parse(whatif.FlagTaint, name+"="+failed.ToString())
+			require.NoError(t, err)
+			changes = append(changes, change)
+		}
+		objects := slices.DeleteFunc(f.config.Rehearsal(settings(t)).Objects, func(o api.Object) bool {
+			kind := o.GetObjectKind().GroupVersionKind().Kind
+			return kind == "Work" || kind == "Lease"
+		})
+		for i := range objects {
+			objects[i] = api.Copy(objects[i])
+		}
+		p, err := whatif.Run(t.Context(), whatif.Config{Fleet: scenario.FleetOf(objects, "the daemon"), Seed: 1, Changes: changes})
+		require.NoError(t, err)
+		var text strings.Builder
+		require.NoError(t, whatif.WriteText(&text, p, true))
+		require.Contains(t, text.String(), "\npredicted: "+c.summary+"\n")
+		require.Equal(t, answer.Summary, p.Summary())
+		if c.evicted != "" {
+			require.Contains(t, text.String(), "\npredicted:   +5m "+c.evicted+"\n")
+			require.Equal(t, c.evicted, answer.Evictions[0].Message)
+		} else {
+			require.Contains(t, text.String(), answer.UnschedulableBindings[0].Message+"\n")
+		}
+
+		if len(clusters) == 1 { // kubectl taint writes one at a time
+			old := get(f, member(c.tainted))
+			tainted := api.Copy(old).(*api.Cluster)
+			tainted.Spec.Taints = []corev1.Taint{failed}
+			require.Equal(t, []string{"preview: " + c.summary}, f.config.Warnings(t.Context(), settings(t), tainted, old))
+		}
+	}
+	edit(f, member("m2"), func(c *api.Cluster) { c.Spec.Taints = []corev1.Taint{failed} })
+	require.NoError(t, f.step())
+	old := get(f, member("m1"))
+	tainted := api.Copy(old).(*api.Cluster)
+	tainted.Spec.Taints = []corev1.Taint{failed}
+	require.Equal(t, []string{"preview: 1 binding would be unschedulable"}, f.config.Warnings(t.Context(), settings(t), tainted, old))
 }

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -55,15 +54,4 @@ func stay(taints []corev1.Taint, b *store.Binding, s *messages.Settings, now tim
 		return now, true
 	}
 	return v.At, v.Outcome == taint.Until
-}
-
-// Outline puts departures from a fleet that is too large to be rehearsed into words.
-func Outline(at []time.Time, now time.Time) []string {
-	if len(at) == 0 {
-		return nil
-	}
-	return []string{
-		fmt.Sprintf("preview: %s would have to leave, %s", bindings(int32(len(at))), span(at[0].Sub(now), at[len(at)-1].Sub(now))),
-		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
-	}
 }

@@ -73,7 +73,7 @@ func TestDeparturesAreOfThoseWhoHaveToLeaveSooner(t *testing.T) {
 func TestAnOutlineSaysWhoWouldHaveToLeaveWhen(t *testing.T) {
 	require.Nil(t, rehearsal.Outline(nil, now))
 	require.Equal(t, []string{
-		"preview: 2 bindings would have to leave, the first in 1m0s, the last in 5m0s",
-		"preview: in a fleet of this size, create a FailoverPreview to see who takes them over",
+		"preview: an eviction of 2 bindings would be due, the first in 1m0s, the last in 5m0s",
+		"preview: in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
 	}, rehearsal.Outline([]time.Time{now.Add(time.Minute), now.Add(5 * time.Minute)}, now))
 }

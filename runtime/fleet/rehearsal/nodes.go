@@ -150,12 +150,5 @@ func (m *PodMoves) String() string {
 	for _, n := range m.Replaced { // order-free: a sum
 		bound += n
 	}
-	return fmt.Sprintf("%s would be evicted within %s, %d bound elsewhere, %d pending at the end", pods(len(m.Evicted)), NodeHorizon, bound, len(m.Pending))
-}
-
-func pods(n int) string {
-	if n == 1 {
-		return "1 pod"
-	}
-	return fmt.Sprintf("%d pods", n)
+	return fmt.Sprintf("%s would be evicted within %s, %d bound elsewhere, %d pending at the end", Counted(len(m.Evicted), "pod"), NodeHorizon, bound, len(m.Pending))
 }

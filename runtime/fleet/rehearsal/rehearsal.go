@@ -4,20 +4,16 @@
 package rehearsal
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/messages/manifest"
-	"leeward/runtime/fleet/failover"
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
@@ -121,35 +117,44 @@ func Of(spec *api.FailoverPreviewSpec) ([]Edit, error) {
 }
 
 // Play tells what the changes lead to within Horizon that would not happen without them.
-func (f *Fleet) Play(ctx context.Context, changes ...Edit) (*api.FailoverPreviewStatus, error) {
+func (f *Fleet) Play(ctx context.Context, changes ...Edit) (*Prediction, error) {
 	with, without, err := f.play(ctx, changes)
-	if err != nil || len(with.evictions)+len(with.unschedulable) == 0 {
-		return with.status(nil), err
+	if err != nil {
+		return nil, err
 	}
-	if without == nil {
-		if without, _, err = f.play(ctx, nil); err != nil {
+	switch {
+	case with.quiet():
+		without = NewOutcome()
+	case without == nil:
+		if without, err = f.undisturbed(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return with.status(without), nil
+	p := with.Beyond(without, f.Now)
+	p.Stays = with.stays
+	return &p, nil
 }
 
-// played is what a run came to.
+// undisturbed is what the fleet comes to without any change.
+func (f *Fleet) undisturbed(ctx context.Context) (*Outcome, error) {
+	o, _, err := f.play(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.Outcome, nil
+}
+
+// played is what a run came to, and the clusters that are not Ready in the end and from which nothing evicts.
 type played struct {
-	failovers failover.Fold
-	// evictions are the first of each binding from each cluster.
-	evictions map[failover.Key]*failover.Failover
-	// unschedulable are the bindings that no cluster can take, with the reason.
-	unschedulable map[messages.BindingName]string
-	// stays tell of the clusters that are not Ready in the end, and from which nothing evicts.
+	*Outcome
 	stays []string
 }
 
 // play runs a copy of the fleet until nothing more is due, or the horizon. It tells, too, what it would come to without the
 // changes, where that is known by the time that they are made: nothing is due then.
-func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, err error) {
-	o = &played{failover.Fold{}, map[failover.Key]*failover.Failover{}, map[messages.BindingName]string{}, nil}
-	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.hear})
+func (f *Fleet) play(ctx context.Context, changes []Edit) (o *played, without *Outcome, err error) {
+	o = &played{Outcome: NewOutcome()}
+	w := world.New(world.Config{Settings: f.Settings, Seed: f.Seed, Start: f.Now, Hear: o.Hear})
 	defer w.Close()
 	objects := make([]api.Object, len(f.Objects))
 	for i, o := range f.Objects {
@@ -164,7 +169,7 @@ func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, e
 		return o, nil, err
 	}
 	if _, due := w.Next(); !due {
-		without = &played{evictions: maps.Clone(o.evictions), unschedulable: maps.Clone(o.unschedulable)}
+		without = o.Rested()
 	}
 	for _, change := range changes {
 		if err := change(w); err != nil {
@@ -182,83 +187,13 @@ func (f *Fleet) play(ctx context.Context, changes []Edit) (o, without *played, e
 }
 
 // Stays tells of the clusters that are not Ready and from which nothing evicts their workloads, one line each.
-func Stays(objects []api.Object) (lines []string) {
+func Stays[O api.Object](objects []O) (lines []string) {
 	for _, o := range objects {
-		if c, ok := o.(*api.Cluster); ok && c.Status.WorkloadsStay != "" {
+		if c, ok := any(o).(*api.Cluster); ok && c.Status.WorkloadsStay != "" {
 			f := &messages.WorkloadsStay{Cluster: messages.ClusterName(c.Name), Reason: c.Status.WorkloadsStay}
 			lines = append(lines, journal.Tell(time.Time{}, f).Text())
 		}
 	}
 	slices.Sort(lines)
 	return lines
-}
-
-func (o *played) hear(at time.Time, f messages.Fact) {
-	o.failovers.Take(at, f, o.step)
-	switch f := f.(type) {
-	case *messages.ScheduleFailed:
-		o.note(f.Binding, f.Reason, f.Message)
-	case *messages.Scheduled:
-		delete(o.unschedulable, f.Binding)
-	}
-}
-
-func (o *played) step(_ time.Time, s failover.Step, f *failover.Failover) {
-	switch s {
-	case failover.Blocked:
-		o.note(f.Binding, f.BlockedBy.Reason, f.BlockedBy.Message)
-	case failover.Evicted:
-		if o.evictions[f.Key] == nil {
-			o.evictions[f.Key] = f
-		}
-		delete(o.unschedulable, f.Binding)
-	case failover.Cancelled:
-		delete(o.unschedulable, f.Binding)
-	}
-}
-
-// note notes a binding that no cluster can take, if the reason says so.
-func (o *played) note(b messages.BindingName, reason, message string) {
-	switch reason {
-	case api.ReasonNoClusterFit, api.ReasonUnschedulable, api.ReasonQuotaExceeded, api.ReasonSchedulerError:
-		o.unschedulable[b] = message
-	}
-}
-
-// status tells what happened, but for what happens without the changes, too.
-func (o *played) status(without *played) *api.FailoverPreviewStatus {
-	s := &api.FailoverPreviewStatus{Warnings: o.stays}
-	moved := map[messages.BindingName]bool{}
-	for key, f := range o.evictions { // sorted below
-		if without != nil && without.evictions[key] != nil && without.evictions[key].Evicted.Equal(f.Evicted) {
-			continue
-		}
-		s.Evictions = append(s.Evictions, previewed(f))
-		moved[f.Binding] = true
-	}
-	slices.SortFunc(s.Evictions, func(a, b api.PreviewedEviction) int {
-		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.FromCluster, b.FromCluster))
-	})
-	s.Evicted = int32(len(moved))
-	for _, b := range slices.Sorted(maps.Keys(o.unschedulable)) {
-		if without != nil && without.unschedulable[b] != "" {
-			continue
-		}
-		if s.Unschedulable++; s.Unschedulable <= mostNamed {
-			namespace, name := b.Split()
-			s.UnschedulableBindings = append(s.UnschedulableBindings, api.UnschedulableBinding{Namespace: namespace, Name: name, Message: o.unschedulable[b]})
-		}
-	}
-	return s
-}
-
-// mostNamed is how many bindings that no cluster would take an answer names; all are counted.
-const mostNamed = 100
-
-func previewed(f *failover.Failover) api.PreviewedEviction {
-	namespace, name := f.Binding.Split()
-	return api.PreviewedEviction{
-		Namespace: namespace, Name: name, FromCluster: string(f.Cluster), ToClusters: f.To,
-		At: metav1.MicroTime{Time: f.Evicted}, Message: journal.Tell(time.Time{}, f.Eviction).Text(),
-	}
 }

@@ -70,17 +70,24 @@ func standing(t *testing.T) *rehearsal.Fleet {
 	return &rehearsal.Fleet{Objects: w.Store().Objects(), Settings: settings, Now: now.Add(time.Hour)}
 }
 
+// answered plays changes, and answers a preview of them.
+func answered(t *testing.T, f *rehearsal.Fleet, changes ...rehearsal.Edit) (*rehearsal.Prediction, *api.FailoverPreviewStatus) {
+	t.Helper()
+	p, err := f.Play(t.Context(), changes...)
+	require.NoError(t, err)
+	return p, p.Status(f.Now)
+}
+
 func failed(effect corev1.TaintEffect) []corev1.Taint {
 	return []corev1.Taint{{Key: "failed", Effect: effect}}
 }
 
 func TestAPreviewSaysWhoWouldLeaveWhenAndWhoHasNoHome(t *testing.T) {
 	f := standing(t)
-	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
-	require.NoError(t, err)
+	p, s := answered(t, f, rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.Equal(t, int32(0), s.Evicted)
 	require.Equal(t, int32(1), s.Unschedulable)
-	require.Equal(t, []string{"preview: no other cluster would take 1 binding"}, rehearsal.Warnings(s, f.Now))
+	require.Equal(t, []string{"preview: 1 binding would be unschedulable"}, p.Warnings())
 }
 
 func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
@@ -88,16 +95,15 @@ func TestAPreviewSaysWhoWouldTakeOver(t *testing.T) {
 	larger := api.Copy(f.Objects[0]).(*api.Cluster)
 	larger.Status.ResourceSummary.Allocatable[corev1.ResourcePods] = f.Objects[0].(*api.Cluster).Status.ResourceSummary.Allocatable[corev1.ResourceCPU]
 	f.Objects[0] = larger
-	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
-	require.NoError(t, err)
+	p, s := answered(t, f, rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.Equal(t, int32(1), s.Evicted)
 	require.Equal(t, int32(0), s.Unschedulable)
 	e := s.Evictions[0]
 	require.Equal(t, "default/b-deployment m2", e.Namespace+"/"+e.Name+" "+e.FromCluster)
 	require.Equal(t, []api.TargetCluster{{Name: "m1", Replicas: 2}}, e.ToClusters)
 	require.Equal(t, 5*time.Minute, e.At.Sub(f.Now))
-	require.Contains(t, e.Message, "default/b-deployment evicting from m2: taint failed:NoExecute; by user; toleration 300s")
-	require.Equal(t, []string{"preview: 1 binding would be evicted, in 5m0s"}, rehearsal.Warnings(s, f.Now))
+	require.Contains(t, e.Message, "default/b-deployment evicted from m2 (2 replicas) to m1 (2): taint failed:NoExecute; by user; toleration 300s")
+	require.Equal(t, []string{"preview: 1 binding would be evicted, in 5m0s"}, p.Warnings())
 }
 
 func TestAPreviewOfADrainSaysWhatIsEvicted(t *testing.T) {
@@ -105,8 +111,7 @@ func TestAPreviewOfADrainSaysWhatIsEvicted(t *testing.T) {
 	drained := api.Copy(f.Objects[0]).(*api.Cluster)
 	require.Equal(t, "m1", drained.Name)
 	drained.Annotations = map[string]string{api.AnnotationDrain: ""}
-	s, err := f.Play(t.Context(), rehearsal.Apply(drained))
-	require.NoError(t, err)
+	_, s := answered(t, f, rehearsal.Apply(drained))
 	require.Len(t, s.Evictions, 1)
 	e := s.Evictions[0]
 	require.Equal(t, "a-deployment m1", e.Name+" "+e.FromCluster)
@@ -124,22 +129,20 @@ func TestAPreviewLeavesOutWhatHappensAnyway(t *testing.T) {
 	require.NoError(t, rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute))(w))
 	require.NoError(t, w.Settle(f.Now))
 	f.Objects = w.Store().Objects()
-	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoSchedule)))
-	require.NoError(t, err)
+	p, s := answered(t, f, rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoSchedule)))
 	require.Zero(t, s.Evicted)
 	require.Zero(t, s.Unschedulable)
-	require.Nil(t, rehearsal.Warnings(s, f.Now))
+	require.Nil(t, p.Warnings())
 }
 
 func TestALostClusterIsPlayedToItsEnd(t *testing.T) {
 	f := standing(t)
 	changes, err := rehearsal.Of(&api.FailoverPreviewSpec{Clusters: []string{"m1"}})
 	require.NoError(t, err)
-	s, err := f.Play(t.Context(), changes...)
-	require.NoError(t, err)
+	p, s := answered(t, f, changes...)
 	require.Zero(t, s.Evicted, "no policy empties a lost cluster")
 	require.Equal(t, []string{"m1 is not Ready, but no ClusterTaintPolicy adds NoExecute for it: its workloads stay"}, s.Warnings)
-	require.Equal(t, []string{"preview: " + s.Warnings[0]}, rehearsal.Warnings(s, f.Now))
+	require.Equal(t, []string{"preview: " + s.Warnings[0]}, p.Warnings())
 }
 
 func TestAPreviewChangesNothing(t *testing.T) {
@@ -194,8 +197,7 @@ func TestAPreviewCountsCopiesThatAgentsReportOnce(t *testing.T) {
 			f.Objects[i] = o
 		}
 	}
-	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
-	require.NoError(t, err)
+	_, s := answered(t, f, rehearsal.Taint([]string{"m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.Equal(t, []int32{1, 0}, []int32{s.Evicted, s.Unschedulable}, "a takes three of six pods of m1, and b needs two")
 }
 
@@ -211,8 +213,7 @@ func TestAPastedClusterIsAsItsConditionsSay(t *testing.T) {
 		}
 		changes, err := rehearsal.Of(spec)
 		require.NoError(t, err)
-		s, err := f.Play(t.Context(), changes...)
-		require.NoError(t, err)
+		_, s := answered(t, f, changes...)
 		return s
 	}
 	s := play(pasted)
@@ -240,8 +241,7 @@ func TestAPreviewNamesAHundredUnschedulableBindingsAndCountsAll(t *testing.T) {
 		b.Spec.Resource.Name = b.Name
 		f.Objects = append(f.Objects, b)
 	}
-	s, err := f.Play(t.Context(), rehearsal.Taint([]string{"m1", "m2"}, failed(corev1.TaintEffectNoExecute)))
-	require.NoError(t, err)
+	_, s := answered(t, f, rehearsal.Taint([]string{"m1", "m2"}, failed(corev1.TaintEffectNoExecute)))
 	require.Greater(t, s.Unschedulable, int32(100))
 	require.Len(t, s.UnschedulableBindings, 100)
 	require.True(t, slices.IsSortedFunc(s.UnschedulableBindings, func(a, b api.UnschedulableBinding) int { return strings.Compare(a.Name, b.Name) }))

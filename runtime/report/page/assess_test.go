@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leeward/messages"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/assess"
 )
 
 // weakFleet is an assessment of a fleet that does not survive the loss of eu.
 func weakFleet() *assess.Assessment {
-	after := assess.Seconds(90 * time.Second)
+	after := span.Seconds(90 * time.Second)
 	never := assess.Contingency{Name: "region eu", Kind: "region", Of: []string{"eu"}, Clusters: []string{"eu-1", "eu-2"}}
 	return &assess.Assessment{
 		Prediction: true, Profile: "leeward", Seed: 1, Outage: messages.OutagePower, By: assess.ByNamespace,

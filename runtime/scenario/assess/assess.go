@@ -16,6 +16,7 @@ import (
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -117,7 +118,7 @@ func Run(ctx context.Context, c Config) (*Assessment, error) {
 		return nil, err
 	}
 	a := &Assessment{
-		Prediction: true, Profile: profile, Seed: c.Seed, Outage: c.Outage, Startup: Seconds(c.Startup),
+		Prediction: true, Profile: profile, Seed: c.Seed, Outage: c.Outage, Startup: span.Seconds(c.Startup),
 		By: cmp.Or(c.By, ByNamespace), Fleet: f.shape(),
 		Contingencies: outcomes,
 	}

@@ -7,6 +7,7 @@ import (
 	"leeward/actors/rules/storm"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/scenario/forecast"
 )
@@ -18,7 +19,7 @@ const closed = string(storm.Closed)
 func (r *run) conclude(s *store.Store) *Outcome {
 	o := r.outcome
 	if !r.availableAt.IsZero() {
-		after := Seconds(r.availableAt.Sub(r.now))
+		after := span.Seconds(r.availableAt.Sub(r.now))
 		o.AvailableAfter = &after
 	}
 	r.lacks(r.now.Add(Horizon))

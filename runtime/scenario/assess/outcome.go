@@ -9,11 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"leeward/messages"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
 )
-
-// Seconds is a length of virtual time, which JSON has in seconds.
-type Seconds = forecast.Seconds
 
 // Assessment is what the loss of each part of a fleet would do, the worst first.
 type Assessment struct {
@@ -23,7 +21,7 @@ type Assessment struct {
 	Seed       uint64              `json:"seed"`
 	Outage     messages.OutageKind `json:"outage"`
 	// Startup is how long a copy is taken to need on clusters of which the fleet does not say it.
-	Startup Seconds `json:"startupSeconds"`
+	Startup span.Seconds `json:"startupSeconds"`
 	// By is what groups the workloads: namespace, or the key of a label.
 	By            string     `json:"by"`
 	Fleet         Shape      `json:"fleet"`
@@ -78,7 +76,7 @@ type Outcome struct {
 	// Unavailability is how many replicas of those that were available before are not, times the seconds for which, within Horizon.
 	Unavailability float64 `json:"unavailableReplicaSeconds"`
 	// AvailableAfter is how long after the loss all are available again; nil: not within Horizon.
-	AvailableAfter *Seconds `json:"availableAfterSeconds"`
+	AvailableAfter *span.Seconds `json:"availableAfterSeconds"`
 	// Troubles name the workloads that are unavailable or unschedulable at the end, with the reason.
 	Troubles []Trouble `json:"troubles,omitempty"`
 	// Unnamed is how many more there are than Troubles names.

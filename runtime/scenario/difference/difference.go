@@ -44,7 +44,7 @@ type Config struct {
 	A, B Side
 	Seed uint64
 	// Lose fails together, in place of the timelines; none: the timelines say what fails, or each contingency is compared.
-	Lose []assess.Loss
+	Lose []forecast.Loss
 	// Outage is how that fails, and For how long; zero: without an end.
 	Outage messages.OutageKind
 	For    time.Duration
@@ -167,9 +167,9 @@ func (d *Difference) losing(ctx context.Context, c *Config, sideA, sideB played)
 // lost is the scenario of a side in which what Lose names fails, or else the clusters that are given.
 func (c *Config) lost(s played, clusters []messages.ClusterName) (*scenario.Scenario, error) {
 	for _, l := range c.Lose {
-		of := l.Clusters(s.fleet)
-		if len(of) == 0 {
-			return nil, &assess.Invalid{Problem: fmt.Errorf("--lose %s=%s: %s has no such %s", l.Kind, l.Name, s.Name, l.Kind)}
+		of, err := l.Clusters(forecast.Clusters(s.fleet.Objects))
+		if err != nil {
+			return nil, &assess.Invalid{Problem: fmt.Errorf("--lose %s=%s: %s: %w", l.Kind, l.Name, s.Name, err)}
 		}
 		clusters = append(clusters, of...)
 	}

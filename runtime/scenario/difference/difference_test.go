@@ -15,6 +15,7 @@ import (
 	"leeward/messages"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/assess"
+	"leeward/runtime/scenario/forecast"
 )
 
 // fleet is the example with weaknesses; changed is its text with replacements.
@@ -30,7 +31,7 @@ func fleet(t testing.TB, replace ...string) *scenario.Scenario {
 	return s
 }
 
-func between(a, b *scenario.Scenario, lose ...assess.Loss) Config {
+func between(a, b *scenario.Scenario, lose ...forecast.Loss) Config {
 	return Config{A: Side{Name: "a", Fleets: []*scenario.Scenario{a}}, B: Side{Name: "b", Fleets: []*scenario.Scenario{b}}, Seed: 1, Lose: lose, Outage: messages.OutagePower, Startup: 30 * time.Second}
 }
 
@@ -45,7 +46,7 @@ func run(t testing.TB, c Config) *Difference {
 var untolerated = []string{"    - {key: not-ready, operator: Exists, effect: NoExecute}\n", "    - {key: not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 60}\n"}
 
 func TestTheSameTwiceDoesNotDiffer(t *testing.T) {
-	for _, lose := range [][]assess.Loss{nil, {{Kind: "region", Name: "eu"}}} {
+	for _, lose := range [][]forecast.Loss{nil, {{Kind: "region", Name: "eu"}}} {
 		d := run(t, between(fleet(t), fleet(t), lose...))
 		require.False(t, d.Differ)
 		require.Equal(t, Same, d.Verdict)
@@ -57,7 +58,7 @@ func TestTheSameTwiceDoesNotDiffer(t *testing.T) {
 }
 
 func TestATolerationThatEndsIsBetterAndTheOppositeIsWorse(t *testing.T) {
-	loss := assess.Loss{Kind: "cluster", Name: "us-1"}
+	loss := forecast.Loss{Kind: "cluster", Name: "us-1"}
 	a, b := fleet(t), fleet(t, untolerated...)
 	d := run(t, between(a, b, loss))
 	require.Equal(t, Better, d.Verdict)
@@ -88,7 +89,7 @@ func TestWhatIsLostIsMeasuredAsAnAssessmentDoes(t *testing.T) {
 		if o.SameAs != "" {
 			continue
 		}
-		d := run(t, between(fleet(t), fleet(t), assess.Loss{Kind: o.Kind, Name: o.Of[0]}))
+		d := run(t, between(fleet(t), fleet(t), forecast.Loss{Kind: o.Kind, Name: o.Of[0]}))
 		want := measured(o)
 		for _, f := range d.Fleet {
 			if f.Name != Unschedulable && f.Name != Evictions && f.Name != AvailableAgain { // which counts from the outage there
@@ -99,7 +100,7 @@ func TestWhatIsLostIsMeasuredAsAnAssessmentDoes(t *testing.T) {
 }
 
 func TestAnOutageThatEndsIsCountedUntilItsEnd(t *testing.T) {
-	c := between(fleet(t), fleet(t, untolerated...), assess.Loss{Kind: "cluster", Name: "us-1"})
+	c := between(fleet(t), fleet(t, untolerated...), forecast.Loss{Kind: "cluster", Name: "us-1"})
 	c.For = 20 * time.Minute
 	d := run(t, c)
 	require.Contains(t, d.Outage, "for 20m")
@@ -114,13 +115,13 @@ func TestWhatIsAtFaultIsInvalid(t *testing.T) {
 	timeline.Timeline = []scenario.Step{{At: time.Minute, Action: &scenario.Restart{}}}
 	nodes := fleet(t)
 	nodes.OfNodes = true
-	wrong := between(fleet(t), fleet(t), assess.Loss{Kind: "cluster", Name: "eu-1"})
+	wrong := between(fleet(t), fleet(t), forecast.Loss{Kind: "cluster", Name: "eu-1"})
 	wrong.B.Profile = "moon"
 	for says, c := range map[string]Config{
-		"b has no such region": between(fleet(t), fleet(t, "region: eu", "region: us"), assess.Loss{Kind: "region", Name: "eu"}),
-		"with --lose":          between(timeline, fleet(t)),
-		"a scenario of nodes":  between(fleet(t), nodes),
-		"moon":                 wrong,
+		`b: there is no region "eu"`: between(fleet(t), fleet(t, "region: eu", "region: us"), forecast.Loss{Kind: "region", Name: "eu"}),
+		"with --lose":                between(timeline, fleet(t)),
+		"a scenario of nodes":        between(fleet(t), nodes),
+		"moon":                       wrong,
 	} {
 		_, err := Run(context.Background(), c)
 		var invalid *assess.Invalid
@@ -132,7 +133,7 @@ func TestWhatIsAtFaultIsInvalid(t *testing.T) {
 func TestAnInterruptEndsIt(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	for _, lose := range [][]assess.Loss{nil, {{Kind: "region", Name: "eu"}}} {
+	for _, lose := range [][]forecast.Loss{nil, {{Kind: "region", Name: "eu"}}} {
 		_, err := Run(ctx, between(fleet(t), fleet(t), lose...))
 		require.ErrorIs(t, err, context.Canceled)
 	}

@@ -4,7 +4,6 @@ package forecast
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -35,15 +34,6 @@ const Predicted = "predicted: "
 
 // ByNamespace is the word for groups by namespace.
 const ByNamespace = "namespace"
-
-// Seconds is a length of virtual time, which JSON has in seconds.
-type Seconds time.Duration
-
-// Length is the time itself.
-func (s Seconds) Length() time.Duration { return time.Duration(s) }
-
-// MarshalJSON writes seconds.
-func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
 
 // Invalid says what is wrong with a fleet, or with its settings.
 type Invalid struct{ Problem error }

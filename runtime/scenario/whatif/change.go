@@ -38,7 +38,8 @@ type Change struct {
 
 	// subject is what the change is about, before it is looked up in the fleet: a cluster, a workload, an object or a file.
 	subject string
-	// kind is the kind of part that is lost, or the type of a condition.
+	losses  []forecast.Loss
+	// kind is the type of a condition.
 	kind     string
 	status   metav1.ConditionStatus
 	taints   taint.Changes
@@ -100,17 +101,10 @@ func (c *Change) wrong(field string, err error) error {
 	return fmt.Errorf("--%s %q: %s: %w", c.Flag, c.Text, field, err)
 }
 
-// lose reads "region=eu" and "cluster=eu-1,eu-2".
-func (c *Change) lose(text string) error {
-	kind, names, found := strings.Cut(text, "=")
-	if !found || !slices.Contains(forecast.Kinds(), kind) {
-		return fmt.Errorf("kind: want one of %s, with = and a name, not %q", strings.Join(forecast.Kinds(), ", "), text)
-	}
-	if slices.Contains(strings.Split(names, ","), "") {
-		return fmt.Errorf("%s: want a name", kind)
-	}
-	c.kind, c.subject = kind, names
-	return nil
+// lose reads "region=eu" and "eu-1,eu-2".
+func (c *Change) lose(text string) (err error) {
+	c.losses, err = forecast.ParseLosses(text)
+	return err
 }
 
 // taint reads "eu-1=key=value:Effect", and with a hyphen at the end what is removed.

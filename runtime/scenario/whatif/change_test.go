@@ -3,7 +3,6 @@ package whatif
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/manifest"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/forecast"
 )
@@ -116,46 +116,6 @@ func TestWhatChangesComeTo(t *testing.T) {
 	p, err := Run(context.Background(), c)
 	require.NoError(t, err)
 	require.Equal(t, 3, p.Samples.Seeds)
-	require.Equal(t, forecast.Seconds(10*time.Minute), p.LowestAt)
+	require.Equal(t, span.Seconds(10*time.Minute), p.LowestAt)
 	require.NotNil(t, p.Samples.Worst)
-}
-
-// large is a fleet of 100 clusters in ten regions with so many workloads.
-func large(b *testing.B, workloads int) *scenario.Scenario {
-	b.Helper()
-	var text strings.Builder
-	text.WriteString("apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata: {name: not-ready}\nspec:\n" +
-		"  addOnConditions: [{conditionType: Ready, operator: NotIn, statusValues: [\"True\"]}]\n  taints: [{key: not-ready, effect: NoExecute}]\n---\n")
-	for i := range 100 {
-		fmt.Fprintf(&text, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: member%03d}\nspec: {syncMode: Push, region: region%d}\nstatus:\n"+
-			"  conditions: [{type: Ready, status: \"True\", reason: ClusterReady, message: ready, lastTransitionTime: \"2025-12-31T12:00:00Z\"}]\n"+
-			"  resourceSummary: {allocatable: {cpu: \"%d\", pods: \"1000000\"}, allocated: {}}\n---\n", i, i%10, workloads*6/100+10)
-	}
-	for i := range workloads {
-		fmt.Fprintf(&text, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: team%d, name: app%06d}\nspec: {replicas: 3, selector: {matchLabels: {app: a}}, "+
-			"template: {metadata: {labels: {app: a}}, spec: {containers: [{name: app, image: app, resources: {requests: {cpu: \"1\"}}}]}}}\n---\n", i%20, i)
-	}
-	text.WriteString("apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: all}\nspec:\n  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n" +
-		"  placement: {spreadConstraints: [{spreadByField: cluster, minGroups: 1, maxGroups: 2}], replicaScheduling: {replicaSchedulingType: Divided, " +
-		"replicaDivisionPreference: Weighted, weightPreference: {dynamicWeight: AvailableReplicas}}}\n")
-	source := scenario.Source{Read: func(string) ([]byte, error) { return []byte(text.String()), nil }}
-	s, problems := source.Fleet([]string{"fleet.yaml"})
-	require.Empty(b, problems)
-	return s
-}
-
-// BenchmarkWhatIf loses one of 100 clusters, without the reading of files.
-func BenchmarkWhatIf(b *testing.B) {
-	for _, workloads := range []int{10_000, 100_000} {
-		fleet := large(b, workloads)
-		b.Run(fmt.Sprint(workloads), func(b *testing.B) {
-			for range b.N {
-				c := asked(b, "lose cluster=member001")
-				c.Fleet = fleet
-				p, err := Run(context.Background(), c)
-				require.NoError(b, err)
-				require.NotEmpty(b, p.Evictions)
-			}
-		})
-	}
 }

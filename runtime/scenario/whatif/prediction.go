@@ -6,57 +6,40 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/fleet/failover"
-	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/rehearsal"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
 	"leeward/runtime/scenario/replay"
 )
 
 // Prediction is what changes would do. Times count from the first instant.
 type Prediction struct {
-	// Prediction is true: nothing of this has happened.
-	Prediction bool     `json:"prediction"`
-	Profile    string   `json:"profile"`
-	Seed       uint64   `json:"seed"`
-	Clusters   int      `json:"clusters"`
-	Workloads  int      `json:"workloads"`
-	Changes    []string `json:"changes"`
+	// IsPrediction is true: nothing of this has happened.
+	IsPrediction bool     `json:"prediction"`
+	Profile      string   `json:"profile"`
+	Seed         uint64   `json:"seed"`
+	Clusters     int      `json:"clusters"`
+	Workloads    int      `json:"workloads"`
+	Changes      []string `json:"changes"`
 	// Changed is set where an eviction, a placement or availability differs.
-	Changed       bool       `json:"changed"`
-	Evictions     []Eviction `json:"evictions"`
-	Placements    []Move     `json:"placements"`
-	Blocked       []Blocked  `json:"blocked"`
-	Unschedulable []Trouble  `json:"unschedulable"`
-	Unavailable   []Trouble  `json:"unavailable"`
+	Changed bool `json:"changed"`
+	rehearsal.Prediction
+	Placements  []Move              `json:"placements"`
+	Unavailable []rehearsal.Trouble `json:"unavailable"`
 	// Down are the workloads that have nothing available for a while.
 	Down     []messages.BindingName `json:"down"`
 	Capacity []Capacity             `json:"capacity"`
 	Busiest  *Minute                `json:"busiestMinute,omitempty"`
 	// Lowest is the smallest share of available replicas, at LowestAt.
-	Lowest   float64          `json:"lowestAvailability"`
-	LowestAt forecast.Seconds `json:"lowestAtSeconds"`
+	Lowest   float64      `json:"lowestAvailability"`
+	LowestAt span.Seconds `json:"lowestAtSeconds"`
 	// AvailableAfter is when all are available again; nil: not within the horizon.
-	AvailableAfter *forecast.Seconds `json:"availableAfterSeconds"`
-	By             string            `json:"by"`
-	Groups         []Group           `json:"groups"`
-	Samples        *Samples          `json:"samples,omitempty"`
-}
-
-// Eviction is one that the changes cause.
-type Eviction struct {
-	At         forecast.Seconds     `json:"atSeconds"`
-	Workload   messages.BindingName `json:"workload"`
-	Replicas   int32                `json:"replicas"`
-	From       messages.ClusterName `json:"from"`
-	To         []api.TargetCluster  `json:"to"`
-	Reason     string               `json:"reason"`
-	Taint      *corev1.Taint        `json:"taint,omitempty"`
-	Policy     string               `json:"policy,omitempty"`
-	Toleration *corev1.Toleration   `json:"toleration,omitempty"`
+	AvailableAfter *span.Seconds `json:"availableAfterSeconds"`
+	By             string        `json:"by"`
+	Groups         []Group       `json:"groups"`
+	Samples        *Samples      `json:"samples,omitempty"`
 }
 
 // Move is a placement that differs in the end.
@@ -64,23 +47,6 @@ type Move struct {
 	Workload messages.BindingName `json:"workload"`
 	Before   []api.TargetCluster  `json:"before"`
 	After    []api.TargetCluster  `json:"after"`
-}
-
-// Blocked is an eviction that waits.
-type Blocked struct {
-	At       forecast.Seconds     `json:"atSeconds"`
-	Workload messages.BindingName `json:"workload"`
-	Cluster  messages.ClusterName `json:"cluster"`
-	Reason   string               `json:"reason"`
-	// Evicted is set where it happens later.
-	Evicted bool `json:"evicted"`
-}
-
-// Trouble is a workload that is not whole in the end.
-type Trouble struct {
-	Workload messages.BindingName `json:"workload"`
-	Missing  int32                `json:"missing"`
-	Reason   string               `json:"reason"`
 }
 
 // Capacity is how much of a resource of a cluster is free.
@@ -94,8 +60,8 @@ type Capacity struct {
 
 // Minute is the one with the most evictions.
 type Minute struct {
-	From      forecast.Seconds `json:"fromSeconds"`
-	Evictions int              `json:"evictions"`
+	From      span.Seconds `json:"fromSeconds"`
+	Evictions int          `json:"evictions"`
 }
 
 // Group is what happens to a group.
@@ -109,22 +75,22 @@ type Group struct {
 
 // Samples are times until all are available again under several seeds.
 type Samples struct {
-	Seeds  int               `json:"seeds"`
-	Median *forecast.Seconds `json:"medianSeconds"`
-	Worst  *forecast.Seconds `json:"worstSeconds"`
-	Never  int               `json:"never"`
+	Seeds  int           `json:"seeds"`
+	Median *span.Seconds `json:"medianSeconds"`
+	Worst  *span.Seconds `json:"worstSeconds"`
+	Never  int           `json:"never"`
 }
 
 // summarized is the median and the worst of samples; one that never ends is worse than any.
 func summarized(all []*Prediction) *Samples {
 	s := &Samples{Seeds: len(all)}
-	var after []*forecast.Seconds
+	var after []*span.Seconds
 	for _, p := range all {
 		if after = append(after, p.AvailableAfter); p.AvailableAfter == nil {
 			s.Never++
 		}
 	}
-	slices.SortFunc(after, func(a, b *forecast.Seconds) int {
+	slices.SortFunc(after, func(a, b *span.Seconds) int {
 		switch {
 		case a == nil || b == nil:
 			return cmp.Compare(btoi(a == nil), btoi(b == nil))
@@ -144,8 +110,8 @@ func btoi(b bool) int {
 
 // compare reads what the changes did that does not happen without them.
 func (p *player) compare(run *replay.Run, base *state) *Prediction {
-	end := newState(slices.Values(run.Objects))
-	f := newFollower(p.begins())
+	end := stateOf(run)
+	f := newFollower(p.first())
 	f.want = func(b messages.BindingName, n int32) int32 {
 		spec := end.bindings[b]
 		if spec == nil {
@@ -158,12 +124,17 @@ func (p *player) compare(run *replay.Run, base *state) *Prediction {
 		return n
 	}
 	f.all(run)
-	r := &Prediction{Prediction: true, Profile: run.Profile, Seed: run.Seed, Clusters: len(base.clusters), Workloads: len(base.names), By: cmp.Or(p.config.By, forecast.ByNamespace), Lowest: 1}
+	r := &Prediction{IsPrediction: true, Profile: run.Profile, Seed: run.Seed, Clusters: len(base.clusters), Workloads: len(base.names), By: cmp.Or(p.config.By, forecast.ByNamespace), Lowest: 1}
 	for _, c := range p.config.Changes {
 		r.Changes = append(r.Changes, c.String())
 	}
-	p.evictions(r, f, base)
-	p.troubles(r, f, base, end)
+	without := base.outcome
+	if without == nil {
+		without = f.rested
+	}
+	r.Prediction = f.outcome.Beyond(without, p.begins())
+	r.Stays, r.Busiest = stays(base, end), busiest(r.Evictions)
+	p.troubles(r, f, end)
 	r.moves(base, end)
 	r.capacity(base, end)
 	if f.total > 0 {
@@ -175,93 +146,100 @@ func (p *player) compare(run *replay.Run, base *state) *Prediction {
 		r.AvailableAfter = &after
 	}
 	p.groups(r, base)
+	r.list()
 	r.Changed = len(r.Evictions)+len(r.Placements)+len(r.Unschedulable)+len(r.Unavailable)+len(r.Down)+len(r.Blocked) > 0 || f.lowest < f.total
 	return r
 }
 
-func (p *player) since(at time.Time) forecast.Seconds { return forecast.Seconds(at.Sub(p.begins())) }
+func (p *player) since(at time.Time) span.Seconds { return span.Seconds(at.Sub(p.begins())) }
 
-// evictions lists those that do not happen anyway, what blocks them, and the busiest minute.
-func (p *player) evictions(r *Prediction, f *follower, base *state) {
-	minutes, evicted := map[time.Duration]int{}, map[failover.Key]bool{}
-	for _, o := range f.evictions {
-		evicted[o.Key] = true
-		if base.evicted[eviction{o.Binding, o.Cluster, o.Evicted}] {
-			continue
-		}
-		g := &o.Eviction.Grounds
-		e := Eviction{At: p.since(o.Evicted), Workload: o.Binding, From: o.Cluster, To: o.To, Reason: journal.Reason(g), Taint: g.Taint, Toleration: g.Toleration}
-		if n := o.Eviction.Task.Replicas; n != nil {
-			e.Replicas = *n
-		}
-		if g.Cause != nil {
-			e.Policy = g.Cause.Policy
-		}
-		r.Evictions = append(r.Evictions, e)
-		minute := time.Duration(e.At).Truncate(time.Minute)
-		minutes[minute]++
-		if n := minutes[minute]; r.Busiest == nil || n > r.Busiest.Evictions {
-			r.Busiest = &Minute{forecast.Seconds(minute), n}
+// list makes lists of what there is none of, for JSON.
+func (r *Prediction) list() {
+	r.Evictions, r.Blocked, r.Unschedulable, r.Stays = listed(r.Evictions), listed(r.Blocked), listed(r.Unschedulable), listed(r.Stays)
+	r.Placements, r.Unavailable, r.Down = listed(r.Placements), listed(r.Unavailable), listed(r.Down)
+	r.Capacity, r.Groups = listed(r.Capacity), listed(r.Groups)
+}
+
+// listed is a list that JSON has as one even if it is empty.
+func listed[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
+// busiest is the first of the minutes with the most evictions; nil: there are none.
+func busiest(all []rehearsal.Eviction) (most *Minute) {
+	minutes := map[time.Duration]int{}
+	for i := range all {
+		from := all[i].At.Length().Truncate(time.Minute)
+		minutes[from]++
+		if n := minutes[from]; most == nil || n > most.Evictions {
+			most = &Minute{span.Seconds(from), n}
 		}
 	}
-	for key, o := range f.blocked { // sorted below
-		if base.blocked[key] != nil {
-			continue
-		}
-		r.Blocked = append(r.Blocked, Blocked{p.since(f.blockedAt[key]), key.Binding, key.Cluster, journal.Printable(o.BlockedBy.Reason + ": " + o.BlockedBy.Message), evicted[key]})
-	}
-	slices.SortFunc(r.Evictions, func(a, b Eviction) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.From, b.From))
-	})
-	slices.SortFunc(r.Blocked, func(a, b Blocked) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Cluster, b.Cluster))
-	})
+	return most
 }
 
 // troubles lists the workloads that are not whole in the end, with the reason.
-func (p *player) troubles(r *Prediction, f *follower, base, end *state) {
+func (p *player) troubles(r *Prediction, f *follower, end *state) {
+	for i := range r.Unschedulable {
+		of := &r.Unschedulable[i]
+		if spec := end.bindings[of.Workload]; spec != nil && of.Missing == 0 {
+			of.Missing = max(0, unplaced(spec), f.target[of.Workload]-f.available[of.Workload])
+		}
+	}
 	for _, b := range end.names {
-		spec := end.bindings[b]
-		missing := spec.Replicas
-		for _, t := range spec.Clusters {
-			missing -= t.Replicas
-		}
-		old := base.bindings[b]
-		if reason, is := f.refused[b]; is && base.refused[b] == "" && (old == nil || !slices.Equal(old.Clusters, spec.Clusters) || old.Replicas != spec.Replicas || f.available[b] < f.target[b]) {
-			r.Unschedulable = append(r.Unschedulable, Trouble{b, max(0, missing, f.target[b]-f.available[b]), journal.Printable(reason)})
-		}
 		if lacks := f.target[b] - f.available[b]; lacks > 0 {
-			r.Unavailable = append(r.Unavailable, Trouble{b, lacks, p.why(b, f, end)})
+			r.Unavailable = append(r.Unavailable, rehearsal.Trouble{Workload: b, Missing: lacks, Reason: p.why(b, f, end)})
 		}
 		if f.down[b] {
 			r.Down = append(r.Down, b)
 		}
 	}
 	slices.Sort(r.Down)
-	order := func(a, b Trouble) int {
+	order := func(a, b rehearsal.Trouble) int {
 		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Workload, b.Workload))
 	}
 	slices.SortFunc(r.Unschedulable, order)
 	slices.SortFunc(r.Unavailable, order)
 }
 
+// unplaced are the replicas of a workload that no cluster has; below 0 where several have all.
+func unplaced(spec *api.BindingSpec) int32 {
+	missing := spec.Replicas
+	for _, t := range spec.Clusters {
+		missing -= t.Replicas
+	}
+	return missing
+}
+
+// stays tells of the clusters that keep their workloads although they are not Ready, and of which that was not so before.
+func stays(base, end *state) (lines []string) {
+	known := rehearsal.Stays(base.clusters)
+	return slices.DeleteFunc(rehearsal.Stays(end.clusters), func(line string) bool { return slices.Contains(known, line) })
+}
+
 // why is why a workload is not available.
 func (p *player) why(b messages.BindingName, f *follower, end *state) string {
-	if reason, is := f.refused[b]; is {
-		return "unschedulable: " + journal.Printable(reason)
+	if reason, is := f.outcome.Refused(b); is {
+		return "unschedulable: " + reason
 	}
 	spec := end.bindings[b]
 	for _, t := range spec.Clusters {
 		name := messages.ClusterName(t.Name)
-		if o := f.blocked[failover.Key{Binding: b, Cluster: name}]; o != nil {
-			return "blocked: " + journal.Printable(o.BlockedBy.Reason+": "+o.BlockedBy.Message)
+		if reason, is := f.outcome.Blocks(b, name); is {
+			return "blocked: " + reason
 		}
-		if stays := f.stays[name]; stays != "" {
-			return "stays: " + stays
+		cluster := end.named[t.Name]
+		if cluster == nil {
+			continue
 		}
-		i := slices.IndexFunc(end.clusters, func(c *api.Cluster) bool { return c.Name == t.Name })
-		if i >= 0 && spec.Placement != nil {
-			if text := forecast.Tolerated(end.clusters[i].Spec.Taints, spec.Placement.ClusterTolerations, &p.ready.Settings, p.begins(), "after the change"); text != "" {
+		if cluster.Status.WorkloadsStay != "" {
+			return "stays: " + cluster.Status.WorkloadsStay
+		}
+		if spec.Placement != nil {
+			if text := forecast.Tolerated(cluster.Spec.Taints, spec.Placement.ClusterTolerations, &p.ready.Settings, p.begins(), "after the change"); text != "" {
 				return text
 			}
 		}
@@ -272,10 +250,10 @@ func (p *player) why(b messages.BindingName, f *follower, end *state) string {
 // moves lists the placements that differ in the end.
 func (r *Prediction) moves(base, end *state) {
 	sorted := func(s *api.BindingSpec) []api.TargetCluster {
-		if s == nil {
-			return nil
+		all := []api.TargetCluster{}
+		if s != nil {
+			all = append(all, s.Clusters...)
 		}
-		all := slices.Clone(s.Clusters)
 		slices.SortFunc(all, func(a, b api.TargetCluster) int { return cmp.Compare(a.Name, b.Name) })
 		return all
 	}
@@ -321,7 +299,7 @@ func (p *player) groups(r *Prediction, base *state) {
 		g.Evictions++
 		g.Replicas += int(e.Replicas)
 	}
-	each := func(troubles []Trouble, count func(*Group)) {
+	each := func(troubles []rehearsal.Trouble, count func(*Group)) {
 		for _, t := range troubles {
 			var seen []string
 			for _, cluster := range clustersOf(base.bindings[t.Workload]) {
@@ -358,8 +336,8 @@ func (p *player) groupOf(b messages.BindingName, cluster string, base *state) st
 	case forecast.KindCluster:
 		return cluster
 	case forecast.KindRegion:
-		if i := slices.IndexFunc(base.clusters, func(c *api.Cluster) bool { return c.Name == cluster }); i >= 0 {
-			return base.clusters[i].Spec.Region
+		if c := base.named[cluster]; c != nil {
+			return c.Spec.Region
 		}
 		return ""
 	}

@@ -3,7 +3,6 @@ package whatif
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -37,11 +36,7 @@ func (c *Config) resolve(f *forecast.Fleet) ([]scenario.Step, error) {
 			documents[i] = r.applied(change)
 		}
 	}
-	for _, d := range r.objects {
-		if cluster, is := d.Object.(*api.Cluster); is {
-			r.clusters = append(r.clusters, cluster)
-		}
-	}
+	r.clusters = forecast.Clusters(r.objects)
 	var steps []scenario.Step
 	for i, change := range c.Changes {
 		if action := r.action(change, documents[i]); action != nil {
@@ -113,54 +108,26 @@ func (r *resolver) action(c *Change, documents []manifest.Document) scenario.Act
 
 // lost are the clusters of the parts that are lost.
 func (r *resolver) lost(c *Change) (lost []messages.ClusterName) {
-	for _, name := range strings.Split(c.subject, ",") {
-		found := false
-		known := map[string]bool{}
-		for _, cluster := range r.clusters {
-			for _, part := range forecast.PartsOf(cluster, c.kind) {
-				known[part] = true
-				if part != name && (c.kind != forecast.KindZone || !strings.HasSuffix(part, "/"+name)) {
-					continue
-				}
-				found = true
-				if in := messages.ClusterName(cluster.Name); !slices.Contains(lost, in) {
-					lost = append(lost, in)
-				}
-			}
-		}
-		if !found {
-			r.bad(c, c.kind, "there is no %s %q%s", c.kind, name, choices(known))
+	for _, l := range c.losses {
+		clusters, err := l.Clusters(r.clusters)
+		if err != nil {
+			r.problems = append(r.problems, c.wrong(l.Kind, err))
 			return nil
 		}
+		lost = append(lost, clusters...)
 	}
-	return lost
+	slices.Sort(lost)
+	return slices.Compact(lost)
 }
-
-// choices lists what there is, if that is not too much.
-func choices(known map[string]bool) string {
-	names := slices.Sorted(maps.Keys(known))
-	switch {
-	case len(names) == 0:
-		return "; the fleet names none"
-	case len(names) > mostChoices:
-		return fmt.Sprintf("; there are %s and %d more", strings.Join(names[:mostChoices], ", "), len(names)-mostChoices)
-	}
-	return "; there are " + strings.Join(names, ", ")
-}
-
-const mostChoices = 10
 
 // target is the cluster that a change names.
 func (r *resolver) target(c *Change) (scenario.Target, bool) {
-	known := map[string]bool{}
-	for _, cluster := range r.clusters {
-		known[cluster.Name] = true
-	}
-	if !known[c.subject] {
-		r.bad(c, "cluster", "there is no cluster %q%s", c.subject, choices(known))
+	clusters, err := forecast.Loss{Kind: forecast.KindCluster, Name: c.subject}.Clusters(r.clusters)
+	if err != nil {
+		r.problems = append(r.problems, c.wrong("cluster", err))
 		return scenario.Target{}, false
 	}
-	return scenario.Target{Clusters: []messages.ClusterName{messages.ClusterName(c.subject)}}, true
+	return scenario.Target{Clusters: clusters}, true
 }
 
 // setting changes a setting, if it then makes sense with the others.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"leeward/messages/api"
+	"leeward/runtime/fleet/rehearsal"
 	"leeward/runtime/fleet/span"
 	"leeward/runtime/scenario/forecast"
 )
@@ -49,10 +49,13 @@ func (t *text) predicted(format string, args ...any) { t.line(forecast.Predicted
 
 // summary has the figures.
 func (t *text) summary(p *Prediction) {
-	t.predicted("%d evictions, %d placements differ in the end, %d unschedulable, %d unavailable in the end, %d down for a while",
-		len(p.Evictions), len(p.Placements), len(p.Unschedulable), len(p.Unavailable), len(p.Down))
+	for _, line := range p.Summary() {
+		t.predicted("%s", line)
+	}
+	t.predicted("in the end: %s changed, %s unavailable; without an available replica for a while: %s",
+		rehearsal.Counted(len(p.Placements), "placement"), rehearsal.Counted(len(p.Unavailable), "binding"), rehearsal.Counted(len(p.Down), "binding"))
 	if p.Busiest != nil {
-		t.predicted("busiest minute: from +%s, %d evictions", short(p.Busiest.From), p.Busiest.Evictions)
+		t.predicted("busiest minute: from +%s, %s", short(p.Busiest.From), rehearsal.Counted(p.Busiest.Evictions, "eviction"))
 	}
 	t.predicted("lowest availability: %d%% at +%s; all available again: %s", int(p.Lowest*100+1e-9), short(p.LowestAt), again(p.AvailableAfter))
 	if s := p.Samples; s != nil {
@@ -61,23 +64,15 @@ func (t *text) summary(p *Prediction) {
 }
 
 // short is a length of time, in whole milliseconds.
-func short(s forecast.Seconds) string {
+func short(s span.Seconds) string {
 	return span.String(time.Duration(s).Round(time.Millisecond))
 }
 
-func again(s *forecast.Seconds) string {
+func again(s *span.Seconds) string {
 	if s == nil {
 		return "never (within " + forecast.Horizon.String() + ")"
 	}
 	return "+" + short(*s)
-}
-
-func targets(all []api.TargetCluster) string {
-	var words []string
-	for _, t := range all {
-		words = append(words, fmt.Sprintf("%s (%d)", t.Name, t.Replicas))
-	}
-	return cmp.Or(strings.Join(words, ", "), "none")
 }
 
 // some is how many of n are named; what is not is counted.
@@ -96,11 +91,11 @@ func (t *text) more(n int, what string) {
 
 // evictions lists them by time.
 func (t *text) evictions(p *Prediction) {
-	for i, e := range p.Evictions[:t.some(len(p.Evictions))] {
+	for i := range p.Evictions[:t.some(len(p.Evictions))] {
 		if i == 0 {
 			t.line("\nevictions")
 		}
-		t.predicted("  +%s %s evicted from %s (%d replicas) to %s: %s", short(e.At), e.Workload, e.From, e.Replicas, targets(e.To), e.Reason)
+		t.predicted("  +%s %s", short(p.Evictions[i].At), &p.Evictions[i])
 	}
 	t.more(len(p.Evictions), "evictions")
 }
@@ -111,39 +106,43 @@ func (t *text) rest(p *Prediction) {
 		if i == 0 {
 			t.line("\nplacements in the end")
 		}
-		t.predicted("  %s on %s; without the changes on %s", m.Workload, targets(m.After), targets(m.Before))
+		t.predicted("  %s on %s; without the changes on %s", m.Workload, rehearsal.Targets(m.After), rehearsal.Targets(m.Before))
 	}
 	t.more(len(p.Placements), "placements")
-	for i, b := range p.Blocked[:t.some(len(p.Blocked))] {
+	for i := range p.Blocked[:t.some(len(p.Blocked))] {
 		if i == 0 {
 			t.line("\nblocked evictions")
 		}
-		then := "not evicted"
-		if b.Evicted {
-			then = "evicted later"
-		}
-		t.predicted("  +%s %s blocked on %s, %s: %s", short(b.At), b.Workload, b.Cluster, then, b.Reason)
+		t.predicted("  +%s %s", short(p.Blocked[i].At), &p.Blocked[i])
 	}
 	t.more(len(p.Blocked), "blocked evictions")
 	t.troubles("unschedulable", p.Unschedulable)
 	t.troubles("unavailable in the end", p.Unavailable)
 }
 
-func (t *text) troubles(what string, all []Trouble) {
-	for i, of := range all[:t.some(len(all))] {
+func (t *text) troubles(what string, all []rehearsal.Trouble) {
+	for i := range all[:t.some(len(all))] {
 		if i == 0 {
 			t.line("\n%s", what)
 		}
-		t.predicted("  %s %d replicas: %s", of.Workload, of.Missing, of.Reason)
+		t.predicted("  %s", &all[i])
 	}
 	t.more(len(all), what)
+}
+
+// heading is what groups, in capital letters, but for the key of a label.
+func heading(by string) string {
+	if key, is := strings.CutPrefix(by, "label:"); is {
+		return "LABEL " + key
+	}
+	return strings.ToUpper(by)
 }
 
 // tables are those of groups and of capacity.
 func (t *text) tables(p *Prediction) {
 	w := tabwriter.NewWriter(t, 0, 0, 3, ' ', 0)
 	if len(p.Groups) > 0 {
-		_, _ = fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", strings.ToUpper(p.By))
+		_, _ = fmt.Fprintf(w, "\nBY %s\tEVICTIONS\tREPLICAS\tUNSCHEDULABLE\tUNAVAILABLE\n", heading(p.By))
 	}
 	for _, g := range p.Groups[:t.some(len(p.Groups))] {
 		_, _ = fmt.Fprintf(w, "%s%s\t%d\t%d\t%d\t%d\n", forecast.Predicted, cmp.Or(g.Group, "-"), g.Evictions, g.Replicas, g.Unschedulable, g.Unavailable)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
-	"leeward/runtime/fleet/failover"
+	"leeward/runtime/fleet/rehearsal"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/kernel"
@@ -101,11 +100,17 @@ func (c *Config) bounded() error {
 	return errors.Join(problems...)
 }
 
-// labels are those of the workloads' manifests.
+// labels are those of the workloads' manifests, or of their bindings in a fleet that has no manifests of them.
 func (c *Config) labels() map[api.Key]map[string]string {
 	all := map[api.Key]map[string]string{}
 	for _, d := range c.Fleet.Objects {
-		all[api.KeyOf(d.Object)] = d.Object.GetLabels()
+		key := api.KeyOf(d.Object)
+		if b := store.AsBinding(d.Object); b != nil {
+			if key = b.Spec.Resource.Key(); all[key] != nil {
+				continue
+			}
+		}
+		all[key] = d.Object.GetLabels()
 	}
 	return all
 }
@@ -153,7 +158,7 @@ func (p *player) progress(done, of int) {
 func (p *player) play(ctx context.Context, seed uint64) (run *replay.Run, base *state, err error) {
 	options := replay.Options{Seed: seed, Profile: p.ready.Profile, Unwatched: true, Until: p.until()}
 	options.Rested = func(s *store.Store) {
-		base = newState(slices.Values(s.Objects()))
+		base = newState(s.List("Cluster"), s.Bindings())
 	}
 	if run, err = replay.PlayContext(ctx, p.scenario(p.steps), options); err != nil || base != nil {
 		return run, base, err
@@ -162,8 +167,8 @@ func (p *player) play(ctx context.Context, seed uint64) (run *replay.Run, base *
 	if err != nil {
 		return nil, nil, err
 	}
-	base = newState(slices.Values(without.Objects))
-	base.follow(without, p.begins())
+	base = stateOf(without)
+	base.follow(without, p.first())
 	return run, base, nil
 }
 
@@ -174,8 +179,11 @@ func (p *player) scenario(steps []scenario.Step) *scenario.Scenario {
 	return &s
 }
 
-// begins is the instant from which changes are counted.
+// begins is the instant from which times count.
 func (p *player) begins() time.Time { return p.ready.Start.Add(forecast.Lead) }
+
+// first is the instant of the first change: what is due before it is no consequence.
+func (p *player) first() time.Time { return p.ready.Start.Add(p.steps[0].At) }
 
 // until is how far a run goes: so far beyond its last change.
 func (p *player) until() time.Duration {
@@ -189,28 +197,40 @@ func (p *player) until() time.Duration {
 // state is what a fleet comes to.
 type state struct {
 	clusters []*api.Cluster
+	named    map[string]*api.Cluster
 	names    []messages.BindingName
 	bindings map[messages.BindingName]*api.BindingSpec
 	used     forecast.Usage
-	// evicted, refused and available are what a run without changes comes to, where it was played.
-	evicted   map[eviction]bool
-	refused   map[messages.BindingName]string
-	blocked   map[failover.Key]*failover.Failover
+	// outcome and available are what a run without changes comes to, where it was played.
+	outcome   *rehearsal.Outcome
 	available map[messages.BindingName]int32
 }
 
-// newState reads the objects of a store.
-func newState(objects iter.Seq[api.Object]) *state {
-	s := &state{bindings: map[messages.BindingName]*api.BindingSpec{}, used: forecast.Usage{}}
-	for o := range objects {
+// stateOf is what a run ended with.
+func stateOf(run *replay.Run) *state {
+	var bindings []*store.Binding
+	for _, o := range run.Objects {
+		if b := store.AsBinding(o); b != nil {
+			bindings = append(bindings, b)
+		}
+	}
+	return newState(run.Objects, bindings)
+}
+
+// newState keeps the clusters among objects, and bindings, as they are now.
+func newState(objects []api.Object, bindings []*store.Binding) *state {
+	s := &state{
+		named: map[string]*api.Cluster{}, names: make([]messages.BindingName, 0, len(bindings)),
+		bindings: make(map[messages.BindingName]*api.BindingSpec, len(bindings)), used: forecast.Usage{},
+	}
+	for _, o := range objects {
 		if c, is := o.(*api.Cluster); is {
 			copied := *c
 			s.clusters = append(s.clusters, &copied)
+			s.named[c.Name] = &copied
 		}
-		b := store.AsBinding(o)
-		if b == nil {
-			continue
-		}
+	}
+	for _, b := range bindings {
 		spec := *b.Spec
 		spec.Clusters = slices.Clone(spec.Clusters)
 		s.names = append(s.names, b.Name())
@@ -223,11 +243,8 @@ func newState(objects iter.Seq[api.Object]) *state {
 }
 
 // follow takes in what happens to the fleet without its changes.
-func (s *state) follow(run *replay.Run, begins time.Time) {
-	f := newFollower(begins)
+func (s *state) follow(run *replay.Run, first time.Time) {
+	f := newFollower(first)
 	f.all(run)
-	s.evicted, s.refused, s.blocked, s.available = map[eviction]bool{}, f.refused, f.blocked, f.available
-	for _, e := range f.evictions {
-		s.evicted[eviction{e.Binding, e.Cluster, e.Evicted}] = true
-	}
+	s.outcome, s.available = f.outcome, f.available
 }

@@ -1,0 +1,198 @@
+package rehearsal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/span"
+)
+
+// Prediction is what a change would do that does not happen without it. The warnings of the API, a FailoverPreview and what-if are made
+// of it, in the same words. Times count from the change.
+type Prediction struct {
+	Evictions     []Eviction `json:"evictions"`
+	Blocked       []Blocked  `json:"blocked"`
+	Unschedulable []Trouble  `json:"unschedulable"`
+	// Stays tell of the clusters that are not Ready in the end and keep their workloads, because nothing evicts them.
+	Stays []string `json:"workloadsStay"`
+}
+
+// Eviction is one that the change would cause.
+type Eviction struct {
+	At         span.Seconds         `json:"atSeconds"`
+	Workload   messages.BindingName `json:"workload"`
+	Replicas   int32                `json:"replicas"`
+	From       messages.ClusterName `json:"from"`
+	To         []api.TargetCluster  `json:"to"`
+	Reason     string               `json:"reason"`
+	Taint      *corev1.Taint        `json:"taint,omitempty"`
+	Policy     string               `json:"policy,omitempty"`
+	Toleration *corev1.Toleration   `json:"toleration,omitempty"`
+}
+
+// String is the eviction in words, without its time.
+func (e *Eviction) String() string {
+	return fmt.Sprintf("%s evicted from %s (%s) to %s: %s", e.Workload, e.From, Counted(int(e.Replicas), "replica"), Targets(e.To), e.Reason)
+}
+
+// Blocked is an eviction that would be due and have to wait.
+type Blocked struct {
+	At       span.Seconds         `json:"atSeconds"`
+	Workload messages.BindingName `json:"workload"`
+	Cluster  messages.ClusterName `json:"cluster"`
+	Reason   string               `json:"reason"`
+	// Evicted is set where it happens later.
+	Evicted bool `json:"evicted"`
+}
+
+// String is the blocked eviction in words, without its time.
+func (b *Blocked) String() string {
+	then := "not evicted"
+	if b.Evicted {
+		then = "evicted later"
+	}
+	return fmt.Sprintf("%s blocked on %s, %s: %s", b.Workload, b.Cluster, then, b.Reason)
+}
+
+// Trouble is a workload of which replicas would have no cluster, or would not be available.
+type Trouble struct {
+	Workload messages.BindingName `json:"workload"`
+	// Missing are those replicas; 0: their number is not known.
+	Missing int32  `json:"missing"`
+	Reason  string `json:"reason"`
+}
+
+// String is the workload in words, with what it lacks and why.
+func (t *Trouble) String() string {
+	return fmt.Sprintf("%s %s: %s", t.Workload, Counted(int(t.Missing), "replica"), t.Reason)
+}
+
+// Targets are clusters in words, with the replicas that each has: "eu-2 (2), us-1 (1)".
+func Targets(all []api.TargetCluster) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	words := make([]string, len(all))
+	for i, t := range all {
+		words[i] = fmt.Sprintf("%s (%d)", t.Name, t.Replicas)
+	}
+	return strings.Join(words, ", ")
+}
+
+// evicted are the bindings that would be evicted from a cluster at least once.
+func (p *Prediction) evicted() int {
+	moved := map[messages.BindingName]bool{}
+	for i := range p.Evictions {
+		moved[p.Evictions[i].Workload] = true
+	}
+	return len(moved)
+}
+
+// Summary is the prediction in a few lines; none: nothing of it would happen.
+func (p *Prediction) Summary() (lines []string) {
+	if n := len(p.Evictions); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s would be evicted, %s", Counted(p.evicted(), "binding"), between(p.Evictions[0].At.Length(), p.Evictions[n-1].At.Length())))
+	}
+	waiting := 0
+	for i := range p.Blocked {
+		if !p.Blocked[i].Evicted {
+			waiting++
+		}
+	}
+	if waiting > 0 {
+		lines = append(lines, Counted(waiting, "eviction")+" would be blocked")
+	}
+	if n := len(p.Unschedulable); n > 0 {
+		lines = append(lines, Counted(n, "binding")+" would be unschedulable")
+	}
+	return append(lines, p.Stays...)
+}
+
+// Warnings are the summary for users who are about to make the change.
+func (p *Prediction) Warnings() []string { return previews(p.Summary()) }
+
+// previews says of lines that they are a preview.
+func previews(lines []string) []string {
+	for i := range lines {
+		lines[i] = "preview: " + lines[i]
+	}
+	return lines
+}
+
+// mostNamed is how many unschedulable bindings an answer names; all are counted.
+const mostNamed = 100
+
+// Status is the prediction as the answer to a FailoverPreview that was asked at an instant.
+func (p *Prediction) Status(now time.Time) *api.FailoverPreviewStatus {
+	s := &api.FailoverPreviewStatus{Summary: p.Summary(), Evicted: int32(p.evicted()), Unschedulable: int32(len(p.Unschedulable)), Warnings: p.Stays}
+	for i := range p.Evictions {
+		e := &p.Evictions[i]
+		namespace, name := e.Workload.Split()
+		s.Evictions = append(s.Evictions, api.PreviewedEviction{
+			Namespace: namespace, Name: name, FromCluster: string(e.From), ToClusters: e.To, At: metav1.MicroTime{Time: now.Add(e.At.Length())}, Message: e.String(),
+		})
+	}
+	for _, t := range p.Unschedulable[:min(mostNamed, len(p.Unschedulable))] {
+		namespace, name := t.Workload.Split()
+		s.UnschedulableBindings = append(s.UnschedulableBindings, api.UnschedulableBinding{Namespace: namespace, Name: name, Message: t.Reason})
+	}
+	return s
+}
+
+// Outline puts evictions from a fleet that is too large to be rehearsed into words: those that tolerations alone make of a change.
+func Outline(at []time.Time, now time.Time) []string {
+	if len(at) == 0 {
+		return nil
+	}
+	return previews([]string{
+		fmt.Sprintf("an eviction of %s would be due, %s", Counted(len(at), "binding"), between(at[0].Sub(now), at[len(at)-1].Sub(now))),
+		"in a fleet of this size, create a FailoverPreview to see what is evicted, and where to",
+	})
+}
+
+// Warnings put what a change of nodes would lead to into words for users who are about to make it: how many pods would be evicted, the first
+// of them when and why, and how many a PodDisruptionBudget would keep.
+func (m *PodMoves) Warnings() (lines []string) {
+	if n := len(m.Evicted); n > 0 {
+		first, last := &m.Evicted[0], &m.Evicted[n-1]
+		lines = append(lines, fmt.Sprintf("%s would be evicted, %s: %s, %s", Counted(n, "pod"), between(first.After, last.After), first.Pod, first.Why))
+	}
+	if n := len(m.Blocked); n > 0 {
+		lines = append(lines, "PodDisruptionBudgets would keep "+Counted(n, "pod"))
+	}
+	return previews(lines)
+}
+
+// Counted is a number of something in words: "1 binding", "2 bindings".
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// between is when the first and the last would be evicted, from now on.
+func between(first, last time.Duration) string {
+	switch {
+	case last <= 0:
+		return "immediately"
+	case rounded(first) == rounded(last):
+		return "in " + rounded(first)
+	case first <= 0:
+		return fmt.Sprintf("from now on, the last in %s", rounded(last))
+	}
+	return fmt.Sprintf("the first in %s, the last in %s", rounded(first), rounded(last))
+}
+
+func rounded(d time.Duration) string {
+	if d > time.Second {
+		d = d.Round(time.Second)
+	}
+	return d.String()
+}
