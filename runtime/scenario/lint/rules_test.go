@@ -177,6 +177,25 @@ func TestAnAnnotationSuppressesRules(t *testing.T) {
 	}
 }
 
+// The annotation of a scenario is about it and what belongs to it; another scenario with the same object still has its findings.
+func TestAScenarioSuppressesRulesOfItsOwn(t *testing.T) {
+	for _, id := range []string{"LW018", "LW020"} {
+		text := strings.Replace(fault(t, id), "metadata: {name: ", `metadata: {annotations: {leeward.dev/lint-ignore: "`+id+`"}, name: `, 1)
+		r := linted(t, Options{}, text)
+		require.NotContains(t, idsOf(r), id)
+		require.Equal(t, 1, r.Suppressed)
+	}
+	of := func(name, ignored string) string {
+		return "apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: " + name + ", annotations: {leeward.dev/lint-ignore: '" + ignored + "'}}\nspec: {fleet: [{name: m1}], expect: [{at: 1m, taint: {cluster: m1, key: k, present: false}}]}\n---\n"
+	}
+	broken := fault(t, "LW001")
+	require.Equal(t, []string{"LW001"}, idsOf(linted(t, Options{}, of("a", "")+broken)))
+	require.Empty(t, linted(t, Options{}, of("a", "LW001")+broken).Findings)
+	require.Empty(t, linted(t, Options{}, of("a", "LW001")+of("b", "overlapping-conditions")+broken).Findings)
+	require.Equal(t, []string{"LW001"}, idsOf(linted(t, Options{}, of("a", "LW001")+of("b", "LW002")+broken)))
+	require.Equal(t, []string{"LW001"}, idsOf(linted(t, Options{}, of("b", "LW002")+of("a", "LW001")+broken)))
+}
+
 // An object that several scenarios include is at fault for settings only where all of them have it so.
 func TestWhatOneScenarioOfAFileUsesIsNotIdle(t *testing.T) {
 	of := func(name, profile string) string {
@@ -196,6 +215,27 @@ func TestFindingsAreBounded(t *testing.T) {
 	r := linted(t, Options{}, text.String())
 	require.Len(t, r.Findings, mostOfRule)
 	require.Equal(t, 50, r.Omitted)
+}
+
+// A report has so many findings, whichever rules have them: the others are counted.
+func TestAReportIsBounded(t *testing.T) {
+	r := &reporter{report: &Report{}, seen: map[key]*seen{}}
+	const each = mostOfRule - 10
+	for i := range rules {
+		r.rule = &rules[i]
+		for n := range each {
+			r.add(found{line: &line{"f.yaml", fmt.Sprintf("Scenario s%d", n), n}, why: "w", fix: "f"})
+		}
+	}
+	r.judge()
+	require.Greater(t, len(rules)*each, mostFindings)
+	require.Len(t, r.report.Findings, mostFindings)
+	require.Equal(t, len(rules)*each-mostFindings, r.report.Omitted)
+	r.rule = &rules[0]
+	for n := range mostFindings*len(rules) + 50 {
+		r.add(found{line: &line{"g.yaml", fmt.Sprintf("Scenario s%d", n), n}, why: "w", fix: "f"})
+	}
+	require.Len(t, r.order, mostFindings*len(rules), "and no more are kept on the way")
 }
 
 func TestFilesThatDefineTheSameObjectAreEachAFleet(t *testing.T) {
