@@ -13,6 +13,7 @@ import (
 
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // linted is what lint finds in texts, each a file of its own.
@@ -166,6 +167,32 @@ spec:
 	for _, f := range r.Findings {
 		holds(t, f)
 	}
+}
+
+// The witness of a stale field fails once the field is written as it is called now, where that changes what is decided.
+func TestFieldsThatWereReplacedAreStale(t *testing.T) {
+	old := strings.Replace(sound, "spec:\n  resourceSelectors", "spec:\n  association: true\n  resourceSelectors", 1)
+	r := linted(t, Options{}, old)
+	require.Equal(t, []string{"LW021"}, idsOf(r))
+	require.Equal(t, "write propagateDeps: true in its place", r.Findings[0].Fix)
+	require.Equal(t, 13, r.Findings[0].Line)
+	holds(t, r.Findings[0])
+	name, text, err := r.Findings[0].Witness()
+	require.NoError(t, err)
+	scenarios, problems := scenario.Disk.Decode(name, []byte(strings.Replace(text, "association: true", "propagateDeps: true", 1)))
+	require.Empty(t, problems)
+	run, err := replay.Play(scenarios[0], replay.Options{Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, 1, run.Failures())
+	both := strings.Replace(old, "association: true", "association: true\n  propagateDeps: true", 1)
+	require.Contains(t, linted(t, Options{}, both).Findings[0].Fix, "omit it")
+
+	r = linted(t, Options{}, sound+strings.Replace(cluster3, "region: eu}", "region: eu, zone: a}", 1))
+	require.Equal(t, []string{"LW021"}, idsOf(r))
+	require.Equal(t, Info, r.Findings[0].Severity)
+	require.Equal(t, "write zones: [a]", r.Findings[0].Fix)
+	holds(t, r.Findings[0])
+	require.Empty(t, linted(t, Options{}, sound+strings.Replace(cluster3, "region: eu}", "region: eu, zones: [a]}", 1)).Findings)
 }
 
 func TestAnAnnotationSuppressesRules(t *testing.T) {
