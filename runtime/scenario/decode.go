@@ -117,6 +117,7 @@ func (r *reader) scenario(own []manifest.Document) *Scenario {
 		Description: spec.Description,
 		File:        r.doc.Place.File,
 		Line:        r.doc.Line(""),
+		Annotations: r.doc.Object.GetAnnotations(),
 		Profile:     spec.Profile,
 		Seed:        seed,
 		Duration:    r.duration,

@@ -20,6 +20,8 @@ type Scenario struct {
 	// File is where it was read, Line where it begins.
 	File string
 	Line int
+	// Annotations are those of the document.
+	Annotations map[string]string
 	// Profile names the settings that Config changes; empty for the default.
 	Profile string
 	Seed    uint64

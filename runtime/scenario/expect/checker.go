@@ -109,6 +109,15 @@ func (c *Checker) Settled(now time.Time, s *store.Store, entries []journal.Entry
 	c.touched, c.all = c.touched[:0], false
 }
 
+// Verdict returns whether the expectation of an index is decided as of the last instant that was judged, and whether it holds then.
+func (c *Checker) Verdict(i int) (decided, passed bool) {
+	w := *c.watches[i]
+	if !w.done && c.at > w.Until {
+		w.finish(c.at)
+	}
+	return w.done, w.passed
+}
+
 // Next is the next instant that must be judged though nothing may happen at it; false: there is none.
 func (c *Checker) Next() (next time.Time, more bool) {
 	first := time.Duration(-1)

@@ -29,7 +29,8 @@ const (
 // Fails reports whether a finding of the severity fails the command.
 func (s Severity) Fails() bool { return s == Error || s == Warning }
 
-// AnnotationIgnore, on an object, names the rules whose findings about it are suppressed, with commas between them.
+// AnnotationIgnore, on an object, names the rules whose findings about it are suppressed, with commas between them; on a Scenario, those
+// whose findings about it and all that belongs to it are, unless another scenario has them, too.
 const AnnotationIgnore = "leeward.dev/lint-ignore"
 
 // Bounds on findings.
@@ -125,6 +126,7 @@ func Run(fleets []*scenario.Scenario, o Options) (*Report, error) {
 		}
 		r.count(u)
 		r.unit++
+		r.ignored = s.Annotations[AnnotationIgnore]
 		for i := range rules {
 			r.rule = &rules[i]
 			r.rule.check(u, r)
@@ -154,8 +156,10 @@ type reporter struct {
 	report *Report
 	rule   *Rule
 	unit   int
-	seen   map[key]*seen
-	order  []*seen
+	// ignored is the annotation of the scenario that is looked at.
+	ignored string
+	seen    map[key]*seen
+	order   []*seen
 	// fleets counts the fleets that an object is part of.
 	fleets map[manifest.Place]int
 }
@@ -190,7 +194,9 @@ func (r *reporter) add(f found) {
 		ignored = f.at.Object.GetAnnotations()[AnnotationIgnore]
 	}
 	k := key{r.rule.ID, place.File, place.Object, f.field, f.with}
+	suppressed := ignores(ignored, r.rule) || ignores(r.ignored, r.rule)
 	if known := r.seen[k]; known != nil {
+		known.suppressed = known.suppressed && suppressed
 		if known.unit != r.unit {
 			known.unit, known.units = r.unit, known.units+1
 		}
@@ -206,7 +212,7 @@ func (r *reporter) add(f found) {
 	} else {
 		at = f.at.Line(f.field)
 	}
-	r.seen[k] = &seen{at: place, everywhere: r.rule.everywhere && f.line == nil, suppressed: ignores(ignored, r.rule), unit: r.unit, units: 1, Finding: &Finding{
+	r.seen[k] = &seen{at: place, everywhere: r.rule.everywhere && f.line == nil, suppressed: suppressed, unit: r.unit, units: 1, Finding: &Finding{
 		Rule: r.rule.ID, Name: r.rule.Name, Severity: cmp.Or(f.severity, r.rule.Severity),
 		File: place.File, Line: at, Object: place.Object, Field: f.field,
 		Why: f.why, Fix: f.fix, Edit: f.edit, witness: f.witness,

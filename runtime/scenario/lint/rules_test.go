@@ -13,6 +13,7 @@ import (
 
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/replay"
 )
 
 // linted is what lint finds in texts, each a file of its own.
@@ -168,6 +169,32 @@ spec:
 	}
 }
 
+// The witness of a stale field fails once the field is written as it is called now, where that changes what is decided.
+func TestFieldsThatWereReplacedAreStale(t *testing.T) {
+	old := strings.Replace(sound, "spec:\n  resourceSelectors", "spec:\n  association: true\n  resourceSelectors", 1)
+	r := linted(t, Options{}, old)
+	require.Equal(t, []string{"LW021"}, idsOf(r))
+	require.Equal(t, "write propagateDeps: true in its place", r.Findings[0].Fix)
+	require.Equal(t, 13, r.Findings[0].Line)
+	holds(t, r.Findings[0])
+	name, text, err := r.Findings[0].Witness()
+	require.NoError(t, err)
+	scenarios, problems := scenario.Disk.Decode(name, []byte(strings.Replace(text, "association: true", "propagateDeps: true", 1)))
+	require.Empty(t, problems)
+	run, err := replay.Play(scenarios[0], replay.Options{Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, 1, run.Failures())
+	both := strings.Replace(old, "association: true", "association: true\n  propagateDeps: true", 1)
+	require.Contains(t, linted(t, Options{}, both).Findings[0].Fix, "omit it")
+
+	r = linted(t, Options{}, sound+strings.Replace(cluster3, "region: eu}", "region: eu, zone: a}", 1))
+	require.Equal(t, []string{"LW021"}, idsOf(r))
+	require.Equal(t, Info, r.Findings[0].Severity)
+	require.Equal(t, "write zones: [a]", r.Findings[0].Fix)
+	holds(t, r.Findings[0])
+	require.Empty(t, linted(t, Options{}, sound+strings.Replace(cluster3, "region: eu}", "region: eu, zones: [a]}", 1)).Findings)
+}
+
 func TestAnAnnotationSuppressesRules(t *testing.T) {
 	text := fault(t, "LW001")
 	for value, suppressed := range map[string]int{"LW001": 1, "LW003, lw001": 1, "overlapping-conditions": 1, "LW002": 0} {
@@ -175,6 +202,25 @@ func TestAnAnnotationSuppressesRules(t *testing.T) {
 		require.Equal(t, suppressed, r.Suppressed, value)
 		require.Len(t, r.Findings, 1-suppressed, value)
 	}
+}
+
+// The annotation of a scenario is about it and what belongs to it; another scenario with the same object still has its findings.
+func TestAScenarioSuppressesRulesOfItsOwn(t *testing.T) {
+	for _, id := range []string{"LW018", "LW020"} {
+		text := strings.Replace(fault(t, id), "metadata: {name: ", `metadata: {annotations: {leeward.dev/lint-ignore: "`+id+`"}, name: `, 1)
+		r := linted(t, Options{}, text)
+		require.NotContains(t, idsOf(r), id)
+		require.Equal(t, 1, r.Suppressed)
+	}
+	of := func(name, ignored string) string {
+		return "apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: " + name + ", annotations: {leeward.dev/lint-ignore: '" + ignored + "'}}\nspec: {fleet: [{name: m1}], expect: [{at: 1m, taint: {cluster: m1, key: k, present: false}}]}\n---\n"
+	}
+	broken := fault(t, "LW001")
+	require.Equal(t, []string{"LW001"}, idsOf(linted(t, Options{}, of("a", "")+broken)))
+	require.Empty(t, linted(t, Options{}, of("a", "LW001")+broken).Findings)
+	require.Empty(t, linted(t, Options{}, of("a", "LW001")+of("b", "overlapping-conditions")+broken).Findings)
+	require.Equal(t, []string{"LW001"}, idsOf(linted(t, Options{}, of("a", "LW001")+of("b", "LW002")+broken)))
+	require.Equal(t, []string{"LW001"}, idsOf(linted(t, Options{}, of("b", "LW002")+of("a", "LW001")+broken)))
 }
 
 // An object that several scenarios include is at fault for settings only where all of them have it so.
@@ -196,6 +242,27 @@ func TestFindingsAreBounded(t *testing.T) {
 	r := linted(t, Options{}, text.String())
 	require.Len(t, r.Findings, mostOfRule)
 	require.Equal(t, 50, r.Omitted)
+}
+
+// A report has so many findings, whichever rules have them: the others are counted.
+func TestAReportIsBounded(t *testing.T) {
+	r := &reporter{report: &Report{}, seen: map[key]*seen{}}
+	const each = mostOfRule - 10
+	for i := range rules {
+		r.rule = &rules[i]
+		for n := range each {
+			r.add(found{line: &line{"f.yaml", fmt.Sprintf("Scenario s%d", n), n}, why: "w", fix: "f"})
+		}
+	}
+	r.judge()
+	require.Greater(t, len(rules)*each, mostFindings)
+	require.Len(t, r.report.Findings, mostFindings)
+	require.Equal(t, len(rules)*each-mostFindings, r.report.Omitted)
+	r.rule = &rules[0]
+	for n := range mostFindings*len(rules) + 50 {
+		r.add(found{line: &line{"g.yaml", fmt.Sprintf("Scenario s%d", n), n}, why: "w", fix: "f"})
+	}
+	require.Len(t, r.order, mostFindings*len(rules), "and no more are kept on the way")
 }
 
 func TestFilesThatDefineTheSameObjectAreEachAFleet(t *testing.T) {

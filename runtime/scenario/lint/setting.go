@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 )
@@ -17,37 +16,6 @@ func settingRules() []Rule {
 		{ID: "LW020", Name: "without-effect", Severity: Warning, Finds: "a policy, a budget, a field or a setting does nothing with these settings", everywhere: true, check: withoutEffect},
 	}
 }
-
-// idle are the settings that do nothing where another one is as it is.
-var idle = []struct {
-	field string
-	when  func(*messages.Settings) bool
-	why   string
-}{
-	{"regionEvictionRate", evictionOff, "nothing evicts for taints"},
-	{"clusterEvictionRate", evictionOff, "nothing evicts for taints"},
-	{"fleetEvictionRate", evictionOff, "nothing evicts for taints"},
-	{"evictionBurst", func(s *messages.Settings) bool {
-		return s.FleetEvictionRate == 0 && s.RegionEvictionRate == 0 && s.ClusterEvictionRate == 0
-	}, "fleetEvictionRate, regionEvictionRate and clusterEvictionRate are 0"},
-	{"resourceEvictionRate", func(s *messages.Settings) bool { return s.EvictionWorkers == 0 }, "evictionWorkers is 0"},
-	{"secondaryEvictionRate", func(s *messages.Settings) bool {
-		return s.UnhealthyClusterThreshold == 0 && s.UnhealthyRegionThreshold == 0
-	}, "unhealthyClusterThreshold and unhealthyRegionThreshold are 0"},
-	{"breakerMinimum", noBreaker, "no breaker has a share"},
-	{"breakerWindow", noBreaker, "no breaker has a share"},
-	{"breakerCooldown", noBreaker, "no breaker has a share"},
-	{"breakerTrials", noBreaker, "no breaker has a share"},
-	{"startFailureWindow", noStartLimit, "startFailureLimit is 0"},
-	{"startBackoff", noStartLimit, "startFailureLimit is 0"},
-	{"applicationFailoverWindow", func(s *messages.Settings) bool { return s.ApplicationFailoverLimit == 0 }, "applicationFailoverLimit is 0"},
-	{"unschedulableThreshold", func(s *messages.Settings) bool { return !s.EnableDescheduler }, "enableDescheduler is false"},
-	{"deschedulingInterval", func(s *messages.Settings) bool { return !s.EnableDescheduler }, "enableDescheduler is false"},
-}
-
-func evictionOff(s *messages.Settings) bool  { return !s.Evicts() }
-func noBreaker(s *messages.Settings) bool    { return !s.Breaks() }
-func noStartLimit(s *messages.Settings) bool { return s.StartFailureLimit == 0 }
 
 func withoutEffect(u *unit, r *reporter) {
 	if !u.configures() {
@@ -63,27 +31,6 @@ func (u *unit) evicts() *witness {
 	w := u.witness().set("failover", true).set("enableNoExecuteTaintEviction", true).clusters("m1", "m2", "m3", "m4", "m5")
 	w.step("1m", "taint", fields{"cluster": "m1", "taints": []string{"example.com/failed:NoExecute"}})
 	return w.expects("within", fields{"after": "1m", "for": "1m"}, "event", fields{"kind": "EvictionStarted", "cluster": "m1"})
-}
-
-func (u *unit) idleSettings(r *reporter) {
-	for _, o := range u.Config {
-		for _, s := range idle {
-			if s.field != o.Field || !s.when(&u.settings) {
-				continue
-			}
-			w := u.witness().clusters("m1", "m2", "m3", "m4", "m5").web(2).places(firstOn(nil))
-			w.step("1m", "taint", fields{"cluster": "m1", "taints": []string{"example.com/failed:NoExecute"}})
-			if u.settings.Evicts() {
-				w.expects("within", fields{"after": "1m", "for": "1m"}, "event", fields{"kind": "EvictionStarted", "cluster": "m1"})
-			} else {
-				w.expects("never", true, "event", fields{"kind": "EvictionStarted"})
-			}
-			r.add(found{
-				line: u.lineOf(o), field: "spec.config." + o.Field,
-				why: fmt.Sprintf("%s does nothing: %s", o.Field, s.why), fix: "set what it depends on, too, or omit it", witness: w,
-			})
-		}
-	}
 }
 
 // lineOf is where a setting of a scenario is written.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"leeward/messages/api"
+	"leeward/messages/manifest"
 )
 
 func staleRules() []Rule {
@@ -18,6 +19,7 @@ var renamed = map[api.PurgeMode]api.PurgeMode{"Immediately": api.PurgeDirectly, 
 func stale(u *unit, r *reporter) {
 	for i := range u.placed {
 		p := &u.placed[i]
+		u.association(r, p)
 		f := p.written.Failover
 		if f == nil {
 			continue
@@ -27,6 +29,11 @@ func stale(u *unit, r *reporter) {
 		}
 		if f.Cluster != nil {
 			u.stalePurge(r, p, "cluster", f.Cluster.PurgeMode)
+		}
+	}
+	for _, d := range u.documents {
+		if c, is := d.Object.(*api.Cluster); is {
+			u.zone(r, d, c)
 		}
 	}
 	for _, d := range u.overrideD {
@@ -39,6 +46,43 @@ func stale(u *unit, r *reporter) {
 		}
 		u.staleOverride(r, found{at: d}, spec)
 	}
+}
+
+// association looks for the field that propagateDeps has replaced. Nothing reads it.
+func (u *unit) association(r *reporter, p *propagationPolicy) {
+	if !p.written.Association {
+		return
+	}
+	w := u.witness().clusters("m1").web(1)
+	pods := w.objects[0].(fields)["spec"].(fields)["template"].(fields)["spec"].(fields)
+	pods["volumes"] = []any{fields{"name": "settings", "configMap": fields{"name": "settings"}}}
+	w.objects = append(w.objects, fields{"apiVersion": "v1", "kind": "ConfigMap", "metadata": fields{"name": "settings"}})
+	w.propagates(fields{"placement": fields{}, "association": true})
+	fix := "write propagateDeps: true in its place"
+	if p.written.PropagateDeps {
+		fix = "omit it: propagateDeps is set, too"
+	}
+	r.add(found{
+		at: p.Document, field: "spec.association", why: "association is deprecated in favour of propagateDeps, and nothing reads it: it propagates no dependency",
+		fix: fix, witness: w.expects("never", true, "event", fields{"kind": "RequirementChanged"}),
+	})
+}
+
+// zone looks for the field that zones has replaced, which a write moves there.
+func (u *unit) zone(r *reporter, d manifest.Document, c *api.Cluster) {
+	if c.Spec.Zone == "" || len(c.Spec.Zones) > 0 {
+		return
+	}
+	key := api.KeyOf(c)
+	w := u.witness()
+	w.objects = append(w.objects, fields{"apiVersion": key.APIVersion, "kind": key.Kind, "metadata": fields{"name": "m1"}, "spec": fields{"zone": c.Spec.Zone}})
+	r.add(found{
+		at: d, field: "spec.zone", severity: Info, why: "zone is deprecated in favour of zones: the API server moves it there, so what is stored differs from this file",
+		fix: fmt.Sprintf("write zones: [%s]", c.Spec.Zone),
+		witness: w.expects("at", "1m", "object", fields{
+			"apiVersion": key.APIVersion, "kind": key.Kind, "metadata": fields{"name": "m1"}, "spec": fields{"zone": nil, "zones": []string{c.Spec.Zone}},
+		}),
+	})
 }
 
 func (u *unit) stalePurge(r *reporter, p *propagationPolicy, part string, mode api.PurgeMode) {

@@ -48,6 +48,8 @@ type Options struct {
 	Until time.Duration
 	// Unwatched runs without the invariants, for what is no test of the machines.
 	Unwatched bool
+	// Enough is asked after each instant whether the run may end there: it sees the verdicts so far. Nil: it goes on to its end.
+	Enough func(*expect.Checker) bool
 	// Rested hears of the store before the first step of the timeline where nothing else is due then, so that without the timeline
 	// it would stay as it is; nil: there is no listener.
 	Rested func(*store.Store)
@@ -174,6 +176,10 @@ func (r *replay) run(until time.Duration) error {
 	for now := r.start; ; {
 		if err := r.instant(now); err != nil {
 			return err
+		}
+		if r.options.Enough != nil && r.options.Enough(r.checker) {
+			r.end = r.machine(now)
+			return nil
 		}
 		next, more := r.next()
 		if !more || next.After(last) {

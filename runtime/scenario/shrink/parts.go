@@ -27,6 +27,8 @@ type parts struct {
 	fixed mapping
 	// config are settings, a field each; the elements of expect are nodes, so that nothing is omitted inside them.
 	config, fleet, nodes, timeline, expect, manifests []any
+	// known are the names that the fleet and the nodes had at first.
+	known set
 }
 
 // lists are those that are reduced, in the order of how much an element of each brings along.
@@ -38,7 +40,7 @@ func (p *parts) lists() []*[]any {
 type Size struct{ Manifests, Clusters, Nodes, Steps, Expectations, Settings int }
 
 func (p *parts) size() Size {
-	return Size{len(p.manifests), len(p.fleet), len(p.nodes), len(p.timeline), len(p.expect), len(p.config)}
+	return Size{len(p.manifests), len(p.fleet), len(p.nodes), len(p.steps()), len(p.expect), len(p.config)}
 }
 
 // String counts what there is: "3 manifests, 2 clusters, 1 step, 1 expectation".
@@ -68,7 +70,7 @@ func counted(n int, noun string) string {
 // document returns the scenario as a document.
 func (p *parts) document() mapping {
 	spec := maps.Clone(p.fixed)
-	for field, list := range map[string][]any{"fleet": p.fleet, "nodes": p.nodes, "timeline": p.timeline, "expect": p.expect} { // order-free: a field each
+	for field, list := range map[string][]any{"fleet": p.fleet, "nodes": p.nodes, "timeline": p.steps(), "expect": p.expect} { // order-free: a field each
 		if len(list) > 0 {
 			spec[field] = list
 		}
@@ -81,6 +83,56 @@ func (p *parts) document() mapping {
 		spec["config"] = config
 	}
 	return mapping{"apiVersion": scenario.APIVersion, "kind": scenario.Kind, "metadata": mapping{"name": p.name}, "spec": spec}
+}
+
+// steps are those of the timeline, without the clusters and nodes that were omitted: what is done to these is omitted with them, and a
+// step that nothing else is done in.
+func (p *parts) steps() (all []any) {
+	gone := maps.Clone(p.known)
+	for _, entry := range slices.Concat(p.fleet, p.nodes) {
+		if m, is := entry.(mapping); is {
+			delete(gone, Text(m["name"]))
+		}
+	}
+	if len(gone) == 0 {
+		return p.timeline
+	}
+	for _, step := range p.timeline {
+		if m, is := step.(mapping); is {
+			if step = without(m, gone); step == nil {
+				continue
+			}
+		}
+		all = append(all, step)
+	}
+	return all
+}
+
+// without is a step without some of its targets; nil: it has no other.
+func without(step mapping, gone set) any {
+	shorter := maps.Clone(step)
+	for action, v := range step { // order-free: each by itself
+		of, is := v.(mapping)
+		if !is {
+			continue
+		}
+		of = maps.Clone(of)
+		for _, key := range targetKeys {
+			switch target := of[key].(type) {
+			case []any:
+				left := slices.DeleteFunc(slices.Clone(target), func(one any) bool { return gone[Text(one)] })
+				if of[key] = left; len(left) == 0 && len(target) > 0 {
+					return nil
+				}
+			default:
+				if gone[Text(target)] {
+					return nil
+				}
+			}
+		}
+		shorter[action] = of
+	}
+	return shorter
 }
 
 // yaml writes all as one file, the manifests first.
@@ -159,6 +211,12 @@ func (p *parts) take(source scenario.Source, file string, spec mapping) error {
 		p.config = append(p.config, mapping{field: config[field]})
 	}
 	p.fleet, p.nodes = spread(items(spec["fleet"])), spread(items(spec["nodes"]))
+	p.known = set{}
+	for _, entry := range slices.Concat(p.fleet, p.nodes) {
+		if m, is := entry.(mapping); is && Text(m["name"]) != "" {
+			p.known[Text(m["name"])] = true
+		}
+	}
 	for _, field := range []string{"include", "timeline", "expect", "config", "fleet", "nodes", "description"} {
 		delete(spec, field)
 	}
@@ -187,12 +245,15 @@ func spread(entries []any) (all []any) {
 	return all
 }
 
+// targetKeys are the fields that say what a step is about.
+var targetKeys = []string{"cluster", "node"}
+
 // targets writes patterns out that say which clusters or nodes the action of a step is about, as a list of names.
 func targets(step any) {
 	m, _ := step.(mapping)
 	for _, action := range m { // order-free: each by itself
 		of, _ := action.(mapping)
-		for _, key := range []string{"cluster", "node"} {
+		for _, key := range targetKeys {
 			list, several := of[key].([]any)
 			if !several {
 				list = []any{of[key]}

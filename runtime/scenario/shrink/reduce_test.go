@@ -43,3 +43,36 @@ func TestReduceUndoesWhatDoesNotFail(t *testing.T) {
 	Reduce([]*[]any{&list}, 1000, func() bool { return false })
 	require.Equal(t, []any{map[string]any{"a": 3, "b": []any{"x", "y"}}, 7}, list)
 }
+
+// What was tried beside an earlier candidate that is kept counts for nothing.
+func TestWhatIsTriedAtTheSameTimeChangesNoResult(t *testing.T) {
+	reduced := func(parallel, most int) (list []any, tries []int) {
+		for i := range 40 {
+			list = append(list, map[string]any{"name": "x", "n": i, "more": []any{i, "two"}})
+		}
+		r := &reducing{most: most, parallel: parallel, tried: func(n int) { tries = append(tries, n) }}
+		r.begin = func() func() bool {
+			n, two := 0, 0
+			for _, v := range list {
+				m := v.(map[string]any)
+				inner, _ := m["more"].([]any)
+				if value, is := m["n"].(int); is && value%7 == 0 {
+					n++
+				}
+				two += len(inner)
+			}
+			return func() bool { return n >= 3 && two >= 2 }
+		}
+		r.reduce([]*[]any{&list})
+		return list, tries
+	}
+	for _, most := range []int{5, 31, 10_000} {
+		want, tries := reduced(1, most)
+		for _, parallel := range []int{2, 3, 8} {
+			got, others := reduced(parallel, most)
+			require.Equal(t, want, got)
+			require.Equal(t, tries, others)
+			require.LessOrEqual(t, len(tries), most)
+		}
+	}
+}

@@ -23,8 +23,9 @@ func failures(s *scenario.Scenario, run *replay.Run) (all []string) {
 			all = append(all, e.Text)
 		default:
 			of := &s.Expect[i]
+			event := eventOf(of)
 			sign := said(of, e.Text) + "\n" + shape(e.Reason)
-			if event, is := of.Subject.(*expect.Event); !is || strings.Contains(e.Reason, "did not happen") {
+			if event == nil || strings.Contains(e.Reason, "did not happen") {
 				until := run.Start.Add(time.Duration(e.At * float64(time.Second)))
 				sign += "\n" + strings.Join(kinds(run, objectOf(of, event), until), " ")
 			}
@@ -38,6 +39,12 @@ func failures(s *scenario.Scenario, run *replay.Run) (all []string) {
 // said is an expectation without where it is written.
 func said(e *expect.Expectation, text string) string {
 	return strings.TrimSuffix(text, " ("+e.Source+")")
+}
+
+// eventOf is the event that an expectation is about; nil: it is about a state.
+func eventOf(e *expect.Expectation) *expect.Event {
+	event, _ := e.Subject.(*expect.Event)
+	return event
 }
 
 // shape is a reason without what has a name or a number in it.

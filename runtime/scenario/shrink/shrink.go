@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"leeward/runtime/fleet/config"
@@ -39,6 +40,9 @@ type Result struct {
 	Bounded bool
 }
 
+// mostParallel is how many smaller scenarios are tried at the same time at the most: each has a world of its own.
+const mostParallel = 8
+
 // ErrHolds says that there is nothing to shrink.
 var ErrHolds = errors.New("every expectation holds: there is nothing to shrink")
 
@@ -58,32 +62,25 @@ func Shrink(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	p.override(&c)
-	fails := func() bool { return slices.Equal(p.failures(&c), want) }
-	if whole := p.size(); !fails() {
-		return nil, fmt.Errorf("%s, written as %s in one file, does not fail in the same way", c.Scenario.Name, whole)
+	trying := newTrying(ctx, &c, want, run)
+	if text, err := p.yaml(); err != nil || !trying.whole(text) {
+		return nil, fmt.Errorf("%s, written as %s in one file, does not fail in the same way", c.Scenario.Name, p.size())
 	}
-	r := &Result{Before: p.size()}
-	for i, e := range run.Expectations {
-		switch {
-		case e.Passed:
-		case i < len(c.Scenario.Expect):
-			r.Fails = append(r.Fails, said(&c.Scenario.Expect[i], e.Text))
-		default:
-			r.Fails = append(r.Fails, e.Text)
-		}
-	}
-	r.Fails = slices.Compact(r.Fails)
-	r.Tries = Reduce(p.lists(), c.Most, func() bool {
-		if ctx.Err() != nil {
-			return false
-		}
-		if c.Progress != nil {
+	r := &Result{Before: p.size(), Fails: failed(c.Scenario, run)}
+	search := &reducing{most: c.Most, parallel: min(runtime.GOMAXPROCS(0), mostParallel), begin: func() func() bool {
+		text, err := p.yaml()
+		return func() bool { return err == nil && trying.fails(text) }
+	}}
+	if c.Progress != nil {
+		search.tried = func(tries int) {
 			s := p.size()
-			c.Progress(r.Tries, s.Manifests+s.Clusters+s.Nodes+s.Steps+s.Expectations+s.Settings)
+			c.Progress(tries, s.Manifests+s.Clusters+s.Nodes+s.Steps+s.Expectations+s.Settings)
 		}
-		r.Tries++
-		return fails()
-	})
+	}
+	search.omit(p.expect, func(shorter []any) { p.expect = shorter })
+	p.coarse(search, c.Scenario, run)
+	search.reduce(p.lists())
+	r.Tries = search.tries
 	r.Bounded = r.Tries >= c.Most || ctx.Err() != nil
 	r.After = p.size()
 	p.fixed["description"] = r.description()
@@ -112,28 +109,16 @@ func (p *parts) override(c *Config) {
 	}
 }
 
-// failures runs the scenario as it is now, and returns what fails; nil: it cannot be run, too.
-func (p *parts) failures(c *Config) (all []string) {
-	defer func() {
-		if recover() != nil { // a machine that panics is another failure
-			all = nil
+// failed are the expectations and invariants that fail, as users read them.
+func failed(s *scenario.Scenario, run *replay.Run) (all []string) {
+	for i, e := range run.Expectations {
+		switch {
+		case e.Passed:
+		case i < len(s.Expect):
+			all = append(all, said(&s.Expect[i], e.Text))
+		default:
+			all = append(all, e.Text)
 		}
-	}()
-	text, err := p.yaml()
-	if err != nil {
-		return nil
 	}
-	alone := scenario.Source{
-		Read: func(name string) ([]byte, error) { return nil, fmt.Errorf("%s is not part of the file", name) },
-		Glob: func(string) ([]string, error) { return nil, nil },
-	}
-	scenarios, problems := alone.Decode(c.Scenario.File, text)
-	if len(problems) > 0 || len(scenarios) != 1 {
-		return nil
-	}
-	run, err := replay.Play(scenarios[0], replay.Options{Seed: c.Seed})
-	if err != nil {
-		return nil
-	}
-	return failures(scenarios[0], run)
+	return slices.Compact(all)
 }

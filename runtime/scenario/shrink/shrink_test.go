@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -107,20 +108,29 @@ func TestWhatDoesNotHappenKeepsItsReason(t *testing.T) {
 	require.Contains(t, string(r.YAML), "ClusterTaintPolicy")
 }
 
-// scenariosOf are some of the repository: every so many.
-func scenariosOf(t *testing.T, every int) (all []*scenario.Scenario) {
+// some are the first scenarios of every so many files of the repository. To read all files takes longer than to run these.
+func some(t *testing.T, every int) (all []*scenario.Scenario) {
 	t.Helper()
-	for i, s := range find(t, "../../../scenarios") {
-		if i%every == 0 {
-			all = append(all, s)
+	n := 0
+	require.NoError(t, filepath.WalkDir("../../../scenarios", func(file string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".yaml" {
+			return err
 		}
-	}
-	require.NotEmpty(t, all)
+		text, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(text, []byte("kind: Scenario")) {
+			return err
+		}
+		if n++; n%every == 0 {
+			all = append(all, find(t, file)[0])
+		}
+		return nil
+	}))
+	require.Greater(t, len(all), 20)
 	return all
 }
 
 func TestAScenarioThatIsTakenApartIsTheSameWhenWritten(t *testing.T) {
-	for _, s := range scenariosOf(t, 29) {
+	for _, s := range some(t, 10) {
 		p, err := takeApart(scenario.Disk, s)
 		require.NoError(t, err, s.File)
 		p.override(&Config{Seed: s.Seed})
@@ -141,8 +151,8 @@ func TestAScenarioThatIsTakenApartIsTheSameWhenWritten(t *testing.T) {
 
 func TestWhateverFailsStillFailsInTheSameWay(t *testing.T) {
 	shrunk := 0
-	for _, s := range scenariosOf(t, 29) {
-		c := Config{Source: scenario.Disk, Scenario: s, Seed: s.Seed, Most: 60, Profile: "karmada"}
+	for _, s := range some(t, 20) {
+		c := Config{Source: scenario.Disk, Scenario: s, Seed: s.Seed, Most: 15, Profile: "karmada"}
 		if s.Profile == "karmada" {
 			c.Profile = "leeward"
 		}
