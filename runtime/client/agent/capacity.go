@@ -40,10 +40,14 @@ func workloadOf(p *corev1.Pod, owner *metav1.OwnerReference) metav1.OwnerReferen
 	return workload
 }
 
+// unschedulableAfter is how long a pod must wait for a node before it is reported. How long is too long, the daemon decides: its
+// unschedulableThreshold counts from the report.
+const unschedulableAfter = 10 * time.Second
+
 // unschedulable reports whether no node takes a pod, since long enough to be told.
-func unschedulable(p *corev1.Pod, now time.Time, after time.Duration) bool {
+func unschedulable(p *corev1.Pod, now time.Time) bool {
 	c := p.Status.Conditions
-	return len(c) > 0 && p.Spec.NodeName == "" && now.Sub(c[0].LastTransitionTime.Time) >= after
+	return len(c) > 0 && p.Spec.NodeName == "" && now.Sub(c[0].LastTransitionTime.Time) >= unschedulableAfter
 }
 
 // leanNode keeps of a node what its capacity depends on.

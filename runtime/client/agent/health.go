@@ -35,8 +35,8 @@ func healthOf(o *unstructured.Unstructured) api.ResourceHealth {
 	if o.GetDeletionTimestamp() != nil {
 		return api.Unhealthy
 	}
-	if make := ruled[o.GroupVersionKind()]; make != nil {
-		if typed := make(); runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed) == nil {
+	if fresh := ruled[o.GroupVersionKind()]; fresh != nil {
+		if typed := fresh(); runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed) == nil {
 			return health.Workload(typed)
 		}
 	}
