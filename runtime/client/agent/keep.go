@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,7 +89,7 @@ func keepService(manifest, live *unstructured.Unstructured) {
 	if live == nil {
 		return
 	}
-	allocated := map[any]any{}
+	allocated := map[string]any{}
 	for _, p := range portsOf(live) {
 		if n := p["nodePort"]; n != nil {
 			allocated[portKey(p)] = n
@@ -115,12 +116,12 @@ func portsOf(o *unstructured.Unstructured) (all []map[string]any) {
 }
 
 // portKey is what a Service has one port of.
-func portKey(p map[string]any) [2]any {
+func portKey(p map[string]any) string {
 	protocol := p["protocol"]
 	if protocol == nil {
 		protocol = "TCP"
 	}
-	return [2]any{protocol, p["port"]}
+	return fmt.Sprint(protocol, " ", p["port"])
 }
 
 // jobLabels are set on the pods of a Job by the cluster that runs it.
