@@ -142,13 +142,11 @@ func (a *Agent) verify(ctx context.Context) error {
 		a.verified = true
 		return nil
 	}
-	switch id, err := a.member.id(ctx); {
-	case err != nil: // it is reported as not Ready meanwhile
-	case id != a.id:
+	id, err := a.member.id(ctx)
+	if err == nil && id != a.id {
 		return fmt.Errorf("%w: the member's id is %s (the uid of its namespace kube-system), that of cluster %s is %s", errStranger, id, a.Cluster, a.id)
-	default:
-		a.verified = true
 	}
+	a.verified = err == nil // until it answers, it is reported as not Ready
 	return nil
 }
 
@@ -198,6 +196,9 @@ func (a *Agent) look(ctx context.Context) error {
 	back := !a.reachable.Swap(there) && there
 	a.metrics.reachable(there)
 	if t := a.term.Load(); t != nil && (back || changed) {
+		if back {
+			t.kinds.restart()
+		}
 		t.lookAtAll()
 	}
 	return nil

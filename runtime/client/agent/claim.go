@@ -62,7 +62,7 @@ func (c *Conflict) Error() string {
 	if c.Of != "" {
 		return fmt.Sprintf("%s exists, and is of the Work %s", c.Object, c.Of)
 	}
-	return fmt.Sprintf("%s exists, and no Work applied it: the annotation %s: %s takes it over (conflictResolution: Overwrite of a policy)", c.Object, AnnotationConflict, overwrite)
+	return fmt.Sprintf("%s exists, and no Work applied it: the annotation %s: %s takes it over", c.Object, AnnotationConflict, overwrite)
 }
 
 // mayTake reports whether a manifest may be applied over an object as the member has it. Nil: it has none.

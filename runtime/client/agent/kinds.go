@@ -174,6 +174,17 @@ func (k *kinds) lookUp(id identity) string {
 	return ""
 }
 
+// restart follows all kinds from the beginning. A member that was away would else be listed again only after client-go's backoff,
+// which is half a minute by then.
+func (k *kinds) restart() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for r, f := range k.of { // order-free: each by itself
+		f.stop()
+		delete(k.of, r)
+	}
+}
+
 // dropUnserved ends what follows kinds that the member serves no more.
 func (k *kinds) dropUnserved() {
 	k.mu.Lock()

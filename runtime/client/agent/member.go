@@ -90,12 +90,12 @@ func (m *member) probe(ctx context.Context) probe {
 	if code == http.StatusNotFound {
 		code, err = m.ask(ctx, "/healthz")
 	}
-	switch {
-	case code == http.StatusOK:
+	switch code {
+	case http.StatusOK:
 		return healthy
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return probe{unhealthy.status, unhealthy.reason, "the member refuses the agent's credentials: " + err.Error()}
-	case code == 0:
+	case 0:
 		return unreachable
 	}
 	return unhealthy
