@@ -31,7 +31,7 @@ func serve(ctx context.Context, l net.Listener, metrics prometheus.Gatherer, rea
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, ready()) })
 	s := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 16}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // nobody waits for an answer of a process that ends
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // requests under way are broken off
 	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve metrics and probes: %w", err)

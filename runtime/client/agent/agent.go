@@ -165,6 +165,7 @@ func (a *Agent) reportUntil(ctx context.Context) error {
 			}
 		} else if !before {
 			a.Log.Info().Msg("hub takes reports")
+			a.lookAtAll() // the reports that it did not take
 		}
 		select {
 		case <-ctx.Done():
@@ -195,13 +196,20 @@ func (a *Agent) look(ctx context.Context) error {
 	changed := there && a.member.discover(ctx)
 	back := !a.reachable.Swap(there) && there
 	a.metrics.reachable(there)
-	if t := a.term.Load(); t != nil && (back || changed) {
-		if back {
-			t.kinds.restart()
-		}
-		t.lookAtAll()
+	if t := a.term.Load(); t != nil && back {
+		t.kinds.restart()
+	}
+	if back || changed {
+		a.lookAtAll()
 	}
 	return nil
+}
+
+// lookAtAll has every Work looked at.
+func (a *Agent) lookAtAll() {
+	if t := a.term.Load(); t != nil {
+		t.lookAtAll()
+	}
 }
 
 // lookAt has the Work looked at that an object of the member is of.

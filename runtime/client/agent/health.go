@@ -15,7 +15,7 @@ import (
 	"leeward/messages/api"
 )
 
-// ruled makes objects of the kinds that the rules of the daemon judge: a copy has the same health whoever judges it.
+// ruled makes objects of the kinds that the rules of the daemon judge: a copy has the same health by both.
 var ruled = map[schema.GroupVersionKind]func() api.Object{
 	appsv1.SchemeGroupVersion.WithKind("Deployment"):            func() api.Object { return &appsv1.Deployment{} },
 	appsv1.SchemeGroupVersion.WithKind("StatefulSet"):           func() api.Object { return &appsv1.StatefulSet{} },

@@ -17,7 +17,7 @@ const (
 	LargestManifest = 3 << 19
 )
 
-// manifestsOf reads the manifests of a Work. The error names the first that cannot be applied, whoever serves its kind.
+// manifestsOf reads the manifests of a Work. The error names the first that no member could apply.
 func manifestsOf(w *api.Work) ([]*unstructured.Unstructured, error) {
 	raw := w.Spec.Workload.Manifests
 	if len(raw) > MostManifests {

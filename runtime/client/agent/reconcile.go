@@ -34,7 +34,6 @@ func (t *term) reconcile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	t.metrics.works.Set(float64(len(t.works.GetStore().ListKeys())))
 	if !exists {
 		t.forget(name) // whatever removed it without its finalizer did not ask the agent to delete anything
 		return nil

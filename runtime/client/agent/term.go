@@ -88,9 +88,13 @@ func (a *Agent) lead(ctx context.Context) {
 	}
 	t.kinds = &kinds{member: a.member, namespace: a.workNamespace(), changed: t.todo.Add, settled: t.lookAtAll, of: map[schema.GroupVersionResource]*kind{}}
 	_, err := t.works.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { t.todo.Add(o.(*api.Work).Name) },
+		AddFunc: func(o any) {
+			a.metrics.works.Inc()
+			t.todo.Add(o.(*api.Work).Name)
+		},
 		UpdateFunc: t.workChanged,
 		DeleteFunc: func(o any) {
+			a.metrics.works.Dec()
 			if w, is := o.(*api.Work); is {
 				t.todo.Add(w.Name)
 			}
@@ -112,6 +116,7 @@ func (a *Agent) lead(ctx context.Context) {
 	}
 	a.term.Store(nil)
 	a.metrics.leads.Set(0)
+	defer a.metrics.works.Set(0)
 	t.todo.ShutDown()
 	all.Wait()
 	t.kinds.running.Wait()
