@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -79,24 +80,65 @@ func TestManifestsAtTheirBounds(t *testing.T) {
 	require.Empty(t, all)
 }
 
-// Whatever bytes a Work holds, reading them ends in manifests that can be marked and compared, or in an error.
-func FuzzManifests(f *testing.F) {
-	f.Add([]byte(configMap("a", "1")))
-	f.Add([]byte(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"a","labels":[],"annotations":1},"spec":{"ports":[1,{"port":{}}]}}`))
-	f.Add([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","managedFields":3},"spec":[]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		w := workWith(string(raw))
-		all, err := manifestsOf(w)
-		if err != nil {
-			return
+// Each value of each of these manifests is replaced by values of all other types: reading it ends in a manifest that can be marked,
+// compared and judged, or in an error.
+func TestManifestsWithValuesOfWrongTypes(t *testing.T) {
+	tried := 0
+	for _, text := range []string{
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b, labels: {a: b}, annotations: {a: b}}, data: {k: v}}",
+		"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: a, clusterIPs: [a], ports: [{port: 80, nodePort: 1, protocol: TCP}]}, status: {loadBalancer: {ingress: [{ip: a}]}}}",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 1, managedFields: [{manager: kube-controller-manager, subresource: scale}], labels: {resourcetemplate.karmada.io/retain-replicas: 'true'}}, spec: {replicas: 1}, status: {observedGeneration: 1}}",
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {manualSelector: false, selector: {}, template: {metadata: {labels: {job-name: a}}}}, status: {conditions: [{type: Failed, status: 'True'}]}}",
+		"{apiVersion: v1, kind: Secret, metadata: {name: a}, type: kubernetes.io/service-account-token, data: {token: a}}",
+		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {volumeName: a}, status: {phase: Bound}}",
+		"{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, generation: 1}, status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}}",
+	} {
+		whole := object(t, text)
+		for _, odd := range []any{nil, true, 1.5, "x", []any{}, []any{1.5}, map[string]any{}, map[string]any{"a": 1.5}} {
+			replaceEach(whole.Object, odd, func() {
+				raw, err := json.Marshal(whole.Object)
+				require.NoError(t, err)
+				readable(t, raw)
+				tried++
+			})
 		}
-		o := all[0]
-		keepMembers(o, o.DeepCopy())
-		keepMembers(o, nil)
-		mark(o, w)
-		require.Equal(t, w.Name, workOf(o, w.Namespace))
-		require.Equal(t, digest(o), digest(o.DeepCopy()))
-		healthOf(o)
-		require.NoError(t, mayTake(o, o, w))
-	})
+	}
+	require.Greater(t, tried, 500)
+}
+
+// replaceEach has each value within a value be another one while a function runs.
+func replaceEach(value, by any, run func()) {
+	each := func(now any, set func(any)) {
+		set(by)
+		run()
+		set(now)
+		replaceEach(now, by, run)
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for key, now := range v { // order-free: each by itself
+			each(now, func(value any) { v[key] = value })
+		}
+	case []any:
+		for i, now := range v {
+			each(now, func(value any) { v[i] = value })
+		}
+	}
+}
+
+func readable(t *testing.T, raw []byte) {
+	t.Helper()
+	w := workWith(string(raw))
+	all, err := manifestsOf(w)
+	if err != nil {
+		return
+	}
+	o := all[0]
+	healthOf(o)
+	keepMembers(o, o.DeepCopy())
+	keepMembers(o, nil)
+	mark(o, w)
+	require.Equal(t, w.Name, workOf(o, w.Namespace), "%s", raw)
+	require.Equal(t, digest(o), digest(o.DeepCopy()))
+	require.NoError(t, mayTake(o, o, w))
 }
