@@ -101,7 +101,7 @@ var places = map[string]place{
 	"runtime/scenario": {0, 48}, "runtime/daemon": {52, 100},
 	"runtime/client": {0, 26}, "runtime/storm": {32, 68}, "cmd/leewardd": {74, 100},
 	"runtime/report": {32, 68},
-	"cmd/leeward":    {0, 68},
+	"cmd/leeward":    {0, 68}, "cmd/leeward-agent": {0, 26},
 }
 
 const (

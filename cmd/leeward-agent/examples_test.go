@@ -1,0 +1,11 @@
+package main
+
+import (
+	"testing"
+
+	"leeward/cmd/internal/examples"
+)
+
+func TestEveryExampleOfTheHelpParsesAndNamesFilesThatExist(t *testing.T) {
+	examples.Check(t, rootCommand, "../..")
+}

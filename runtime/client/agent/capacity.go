@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"leeward/messages/api"
+)
+
+// leanPod keeps of a pod what its capacity and its scheduling depend on, so that ten thousand of them fit in memory: its requests
+// are those of one container, its owner is the workload.
+func leanPod(p *corev1.Pod) *corev1.Pod {
+	lean := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, UID: p.UID, ResourceVersion: p.ResourceVersion}}
+	lean.Spec.NodeName, lean.Status.Phase = p.Spec.NodeName, p.Status.Phase
+	lean.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})}}}
+	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
+		lean.OwnerReferences = []metav1.OwnerReference{workloadOf(p, owner)}
+	}
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			lean.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason, LastTransitionTime: c.LastTransitionTime}}
+		}
+	}
+	return lean
+}
+
+// workloadOf is the workload of a pod: the owner, or, of a ReplicaSet that a Deployment made, that Deployment.
+func workloadOf(p *corev1.Pod, owner *metav1.OwnerReference) metav1.OwnerReference {
+	workload := metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
+	if hash := p.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
+		if n := len(owner.Name) - len(hash) - 1; n > 0 && owner.Name[n:] == "-"+hash {
+			workload.Kind, workload.Name = "Deployment", owner.Name[:n]
+		}
+	}
+	return workload
+}
+
+// unschedulableAfter is how long a pod must wait for a node before it is reported. How long is too long, the daemon decides: its
+// unschedulableThreshold counts from the report.
+const unschedulableAfter = 10 * time.Second
+
+// unschedulable reports whether no node takes a pod, since long enough to be told.
+func unschedulable(p *corev1.Pod, now time.Time) bool {
+	c := p.Status.Conditions
+	return len(c) > 0 && p.Spec.NodeName == "" && now.Sub(c[0].LastTransitionTime.Time) >= unschedulableAfter
+}
+
+// leanNode keeps of a node what its capacity depends on.
+func leanNode(n *corev1.Node) *corev1.Node {
+	lean := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion}}
+	lean.Spec.Unschedulable, lean.Status.Allocatable = n.Spec.Unschedulable, n.Status.Allocatable
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			lean.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
+		}
+	}
+	return lean
+}
+
+func nodeReady(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// capacityOf sums what nodes have and pods take. Allocatable is of nodes that are Ready and not cordoned; allocated is what their
+// pods request, allocating what pods request that have no node yet. Source: Karmada's cluster status controller.
+func capacityOf(nodes []*corev1.Node, pods []*corev1.Pod, grades []api.ResourceModel) (*api.NodeSummary, *api.ResourceSummary) {
+	nodeSummary := &api.NodeSummary{TotalNum: int32(len(nodes))}
+	r := &api.ResourceSummary{Allocatable: corev1.ResourceList{}, Allocated: corev1.ResourceList{}, Allocating: corev1.ResourceList{}}
+	free := map[string]corev1.ResourceList{}
+	for _, n := range nodes {
+		if !nodeReady(n) {
+			continue
+		}
+		nodeSummary.ReadyNum++
+		if !n.Spec.Unschedulable {
+			addTo(r.Allocatable, n.Status.Allocatable, 1)
+			free[n.Name] = n.Status.Allocatable.DeepCopy()
+		}
+	}
+	for _, p := range pods {
+		if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		requests := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(1, resource.DecimalSI)}
+		addTo(requests, p.Spec.Containers[0].Resources.Requests, 1)
+		switch on := free[p.Spec.NodeName]; {
+		case p.Spec.NodeName == "":
+			addTo(r.Allocating, requests, 1)
+		case on != nil:
+			addTo(r.Allocated, requests, 1)
+			addTo(on, requests, -1)
+		}
+	}
+	r.AllocatableModelings = gradesOf(free, grades)
+	return nodeSummary, r
+}
+
+func addTo(sum, more corev1.ResourceList, sign int64) {
+	for name, q := range more { // order-free: each by itself
+		total := sum[name]
+		if sign < 0 {
+			total.Sub(q)
+		} else {
+			total.Add(q)
+		}
+		sum[name] = total
+	}
+}
+
+// gradesOf counts the nodes of each grade by what is free on them: a node is of the highest grade whose lower bounds it reaches in
+// every resource. Source: Karmada's resource models.
+func gradesOf(free map[string]corev1.ResourceList, grades []api.ResourceModel) []api.AllocatableModeling {
+	if len(grades) == 0 {
+		return nil
+	}
+	counts := make([]api.AllocatableModeling, len(grades))
+	for i := range grades {
+		counts[i].Grade = grades[i].Grade
+	}
+	for _, has := range free { // order-free: a sum
+		for i := len(grades) - 1; i >= 0; i-- {
+			if i == 0 || reaches(has, grades[i].Ranges) {
+				counts[i].Count++
+				break
+			}
+		}
+	}
+	return counts
+}
+
+func reaches(has corev1.ResourceList, ranges []api.ResourceModelRange) bool {
+	for i := range ranges {
+		if q := has[ranges[i].Name]; q.Cmp(ranges[i].Min) < 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"leeward/messages/api"
+)
+
+// The bounds of a report, within those of the daemon (docs/api.md).
+const (
+	largestStatus  = 256 << 10
+	largestReport  = 900 << 10
+	longestMessage = 4096
+)
+
+// conditionDispatching says whether a Work is applied at all. Source: Karmada.
+const conditionDispatching = "Dispatching"
+
+// copied is what came of one manifest.
+type copied struct {
+	identifier api.ResourceIdentifier
+	// live is the object as the member has it; nil: it has none that is of this Work.
+	live *unstructured.Unstructured
+	// unschedulable counts its pods that no node takes.
+	unschedulable int
+	// err is why it was not applied.
+	err error
+}
+
+// reportOf is the status of a Work by what came of its manifests; err is why none of them was looked at. What another writer
+// says in conditions remains.
+func reportOf(w *api.Work, all []copied, err error, now time.Time) api.WorkStatus {
+	s := api.WorkStatus{Conditions: slices.Clone(w.Status.Conditions)}
+	suspended := w.Spec.SuspendDispatching != nil && *w.Spec.SuspendDispatching
+	switch dispatching := meta.FindStatusCondition(s.Conditions, conditionDispatching); {
+	case suspended:
+		setCondition(&s, w, now, conditionDispatching, metav1.ConditionFalse, "SuspendDispatching", "Work dispatching is in a suspended state.")
+	case dispatching != nil:
+		setCondition(&s, w, now, conditionDispatching, metav1.ConditionTrue, "Dispatching", "Work is being dispatched to the member.")
+	}
+	if suspended {
+		s.ManifestStatuses = w.Status.ManifestStatuses
+		return s
+	}
+	if problem := problemOf(all, err); problem != "" {
+		setCondition(&s, w, now, api.ConditionApplied, metav1.ConditionFalse, "AppliedFailed", problem)
+	} else {
+		setCondition(&s, w, now, api.ConditionApplied, metav1.ConditionTrue, "AppliedSuccessful", "Manifest has been successfully applied")
+	}
+	if err != nil {
+		s.ManifestStatuses = w.Status.ManifestStatuses // what was applied before is still there
+		return s
+	}
+	size := 0
+	for i := range all {
+		m := manifestStatus(&all[i])
+		if m.Status != nil {
+			if size += len(m.Status.Raw); size > largestReport {
+				m.Status = nil
+			}
+		}
+		s.ManifestStatuses = append(s.ManifestStatuses, m)
+	}
+	return s
+}
+
+func setCondition(s *api.WorkStatus, w *api.Work, now time.Time, kind string, is metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		Type: kind, Status: is, Reason: reason, Message: message[:min(len(message), longestMessage)],
+		ObservedGeneration: w.Generation, LastTransitionTime: metav1.Time{Time: now.UTC().Truncate(time.Second)},
+	})
+}
+
+// problemOf says what was not applied, and why; empty: all was.
+func problemOf(all []copied, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	applied, first := 0, error(nil)
+	for i := range all {
+		switch {
+		case all[i].err == nil:
+			applied++
+		case first == nil:
+			first = all[i].err
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return fmt.Sprintf("Failed to apply all manifests (%d/%d): %v", applied, len(all), first)
+}
+
+func manifestStatus(c *copied) api.ManifestStatus {
+	m := api.ManifestStatus{Identifier: c.identifier, Health: api.Unknown}
+	switch {
+	case c.live == nil && c.err == nil:
+		m.Health = api.Unhealthy // something else deleted it since
+	case c.live != nil:
+		m.Health, m.Status = healthOf(c.live), rawStatus(c)
+	}
+	return m
+}
+
+// rawStatus is the status of an object as the member has it, and how many of its replicas no node takes; nil: its kind has none,
+// or it is too large to report.
+func rawStatus(c *copied) *runtime.RawExtension {
+	fields, _ := c.live.Object["status"].(map[string]any)
+	if len(fields) == 0 {
+		return nil
+	}
+	if c.unschedulable > 0 {
+		fields = maps.Clone(fields)
+		fields["unschedulableReplicas"] = int64(c.unschedulable)
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil || len(raw) > largestStatus {
+		return nil
+	}
+	return &runtime.RawExtension{Raw: raw}
+}
