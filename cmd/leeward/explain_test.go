@@ -63,6 +63,8 @@ func TestExplanationsReadAsTheyDid(t *testing.T) {
 		"pod-blocked":        "pod web-56gctsgdsd-pr2sd -f scenarios/nodes/a-drain-evicts-no-more-pods-than-the-budget-allows.yaml --at 1m1s",
 		"pod-given-up":       "pod app -f scenarios/nodes/an-eviction-that-is-refused-is-tried-until-it-is-done.yaml",
 		"pod-limited":        "pod web-h65cndmfch-24c6q -f scenarios/nodes/thirty-pods-wait-for-the-limits-of-the-api-client.yaml --at 61s",
+		"pod-down":           "pod app -f scenarios/nodes/controllers-that-are-down-delay-evictions-until-they-are-back.yaml --at 3m",
+		"pod-drain-ended":    "pod default/web-56gctsgdsd-srlhg -f scenarios/nodes/a-drain-times-out-and-names-what-remains.yaml",
 		"pod-unschedulable":  "pod web -f scenarios/nodes/the-scheduler-names-the-taints-that-refuse-a-pod.yaml",
 		"pod-of-cluster":     "pod web-5dx2hzpj8z-jcddl -f " + rackFile + " --at 2m",
 		"policy-json":        "policy evict-when-not-ready -f " + nginxFile + " --at 6m -o json",

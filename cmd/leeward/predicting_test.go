@@ -185,6 +185,16 @@ func TestFilesOfAFleetAreBounded(t *testing.T) {
 	require.ErrorContains(t, err, "more than 10000 files")
 }
 
+func TestFilesOfAFleetAreBoundedTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "one.yaml")
+	require.NoError(t, os.WriteFile(file, make([]byte, 3<<20), 0o600))
+	source := fromDisk(5 << 20)
+	_, err := source.Read(file)
+	require.NoError(t, err)
+	_, err = source.Read(file)
+	require.ErrorContains(t, err, "larger than 5 MiB together")
+}
+
 func TestAnExportKeepsItsLines(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "export.jsonl")
 	text := `{"metadata": {"annotations": {"leeward.dev/expires": "x"}}}` + "\n\n{\"a\": 1}\n{\"b\": 2}\n"
@@ -205,6 +215,11 @@ func TestLintNamesTheObjectsOfAServer(t *testing.T) {
 	require.Contains(t, []int{0, 1}, code, problems)
 	require.Contains(t, live, "PropagationPolicy/pay/billing: ")
 	require.NotContains(t, live, server.URL())
+	dir := t.TempDir()
+	code, _, problems = at(t, server, "lint --witness "+dir)
+	require.Contains(t, []int{0, 1}, code, problems)
+	var replayed bytes.Buffer
+	require.Zero(t, execute([]string{"replay", dir}, &replayed, io.Discard), "each finding has its witness: %s", &replayed)
 	code, _, problems = at(t, server, "lint --fix")
 	require.Equal(t, 2, code)
 	require.Contains(t, problems, "--fix rewrites files")

@@ -113,7 +113,7 @@ func manifests(files []string) ([]manifest.Document, error) {
 	var all []manifest.Document
 	var problems manifest.Problems
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := bounded(file)
 		if err != nil {
 			return nil, err
 		}

@@ -17,3 +17,6 @@ func (t *Tier) ExplainPod(now time.Time, pod messages.PodName) *podplacement.Exp
 func (t *Tier) AttendPods(listener func(at time.Time, pod messages.PodName)) {
 	t.scheduler.Attend(listener)
 }
+
+// Down reports whether the controllers of nodes and pods are stopped.
+func (t *Tier) Down() bool { return t.down }

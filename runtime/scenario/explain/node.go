@@ -186,7 +186,8 @@ func (q *query) queued(node messages.NodeName) (waiting []Queued, stopped *Secon
 func (q *query) podOn(n *corev1.Node, waiting []Queued, full messages.PodName, p *corev1.Pod, moves map[messages.PodName][]*PodMove) PodOnIt {
 	x := PodOnIt{Pod: full, Phase: p.Status.Phase, Ready: podReady(p), State: StateStays}
 	if all := moves[full]; len(all) > 0 && all[len(all)-1].open() {
-		m := all[len(all)-1]
+		m := *all[len(all)-1]
+		q.podDetail(&m)
 		x.State, x.Due = m.State, m.Deadline
 		x.Why = joined("; ", labelled("blocked:", m.Blocked), m.Taint, m.Toleration, m.Reason)
 		return x

@@ -191,7 +191,7 @@ func (q *query) pod(full messages.PodName) *Pod {
 	x.Replaces, x.UnderWay, x.Past = fold.replaces[full], []PodMove{}, []PodMove{}
 	for _, m := range fold.all[full] {
 		if m.open() {
-			q.podDetail(m, x)
+			q.podDetail(m)
 			x.UnderWay = append(x.UnderWay, *m)
 		} else {
 			x.Past = append(x.Past, *m)

@@ -10,6 +10,7 @@ import (
 	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/world"
 )
 
 // StateDeleted is that of a pod that was deleted without an eviction for a taint.
@@ -69,6 +70,8 @@ type podFold struct {
 	tainted, conditioned map[ofNode]int
 	// taking are the moves that a pod takes the place of.
 	taking map[messages.PodName]*PodMove
+	// drained are the moves that a drain of a node began.
+	drained map[messages.NodeName][]*PodMove
 	// replaces are the pods that others take the place of.
 	replaces map[messages.PodName]messages.PodName
 }
@@ -88,7 +91,7 @@ type ofNode struct {
 func (q *query) podMoves() *podFold {
 	f := &podFold{
 		query: q, all: map[messages.PodName][]*PodMove{}, owners: map[messages.PodName]messages.OwnerName{}, taking: map[messages.PodName]*PodMove{}, replaces: map[messages.PodName]messages.PodName{},
-		replaced: map[messages.OwnerName][]replaced{}, tainted: map[ofNode]int{}, conditioned: map[ofNode]int{},
+		replaced: map[messages.OwnerName][]replaced{}, tainted: map[ofNode]int{}, conditioned: map[ofNode]int{}, drained: map[messages.NodeName][]*PodMove{},
 	}
 	for i := range q.entries {
 		f.take(i, &q.entries[i])
@@ -147,7 +150,7 @@ func (f *podFold) ending(e *journal.Entry) {
 		m.State, m.Until = StateBlocked, nil
 		m.Blocked, m.budget = joined("; ", labelled("budget", string(x.Budget)), x.Error, x.Detail), x.Budget
 		if m.Taint == "" {
-			m.Reason = "by " + x.By
+			m.Reason, f.drained[x.Node] = "by "+x.By, append(f.drained[x.Node], m)
 		}
 		m.add(f.since(e.At), "blocked", m.Blocked)
 	case *messages.PodEvictionFailed:
@@ -160,6 +163,14 @@ func (f *podFold) ending(e *journal.Entry) {
 			m.State, m.Until, m.Reason = StateGivenUp, nil, fmt.Sprintf("given up after %d tries: %s", x.Tries, x.Error)
 		}
 		m.add(f.since(e.At), "blocked", m.Blocked)
+	case *messages.NodeDrainFailed:
+		for _, m := range f.drained[x.Node] {
+			if m.State == StateBlocked {
+				m.State, m.Reason, m.Blocked, m.Until = StateCancelled, "the drain ended: "+x.Error, "", nil
+				m.add(f.since(e.At), "cancelled", m.Reason)
+			}
+		}
+		delete(f.drained, x.Node)
 	case *messages.PodDeletionRequested:
 		m := f.move(x.Pod, x.Node)
 		if m.State != StateEvicting {
@@ -265,8 +276,11 @@ func shortToleration(by *corev1.Toleration, t *corev1.Taint) string {
 }
 
 // podDetail says of an eviction that goes on what it waits for, and what would cancel or end it.
-func (q *query) podDetail(m *PodMove, x *Pod) {
+func (q *query) podDetail(m *PodMove) {
 	s := q.settings()
+	if t, _ := world.TierOf(q.world, m.Node); t != nil && t.Down() {
+		m.Blocked = joined("; ", "the controllers of nodes and pods are down", m.Blocked)
+	}
 	switch {
 	case m.State == StateDeleting || m.State == StateEvicting && !m.deleted.IsZero():
 		m.Ends = []string{"its kubelet ends it, within its grace period", "it is deleted by force, or its node is"}
