@@ -163,7 +163,7 @@ func (u *unit) boundInTime(r *reporter, counts func(clusters []string) bool) {
 		}
 		for _, lost := range losses {
 			hit := slices.ContainsFunc(d.Targets, func(c api.TargetCluster) bool { return slices.Contains(lost.clusters, c.Name) })
-			if !hit || !counts(lost.clusters) || len(lost.clusters) >= len(u.clusters) { // with nothing left, nothing is to be said
+			if !hit || !counts(lost.clusters) || len(lost.clusters) >= len(u.clusters) { // no placement survives the loss of every cluster
 				continue
 			}
 			if said := t.fails(lost.clusters); said != "" {
