@@ -3,11 +3,13 @@ package lint
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors/rules/policy"
+	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/scenario"
 	"leeward/runtime/scenario/expect"
@@ -111,6 +113,52 @@ func (u *unit) byHand() bool {
 
 // loses reports whether the loss of a cluster matters: a scenario is about what its timeline has happen.
 func (u *unit) loses() bool { return u.manifests() }
+
+// loss is what a timeline loses at an instant.
+type loss struct {
+	at       time.Duration
+	clusters []string
+}
+
+// losses are those of a timeline that does nothing else which placements depend on, and says nothing of workloads that fit nowhere.
+func (u *unit) losses() (all []loss) {
+	if u.manifests() || slices.ContainsFunc(u.Expect, fitsNowhere) {
+		return nil
+	}
+	for i := range u.Timeline {
+		s := &u.Timeline[i]
+		var clusters []messages.ClusterName
+		switch a := s.Action.(type) {
+		case *scenario.Outage:
+			if !a.Over {
+				clusters = a.Clusters
+			}
+		case *scenario.Condition:
+			if a.Type == api.ConditionReady && a.Status != metav1.ConditionTrue && a.Status != "" {
+				clusters = a.Clusters
+			}
+		case *scenario.Scale, *scenario.Health:
+		default:
+			return nil
+		}
+		if len(clusters) == 0 {
+			continue
+		}
+		if len(all) == 0 || all[len(all)-1].at != s.At {
+			all = append(all, loss{at: s.At})
+		}
+		for _, name := range clusters {
+			all[len(all)-1].clusters = append(all[len(all)-1].clusters, string(name))
+		}
+	}
+	return all
+}
+
+// fitsNowhere reports whether an expectation is about what cannot be placed.
+func fitsNowhere(e expect.Expectation) bool {
+	text := e.Subject.String()
+	return slices.ContainsFunc([]string{"Scheduled", "schedulable", "NoClusterFit", "EvictionBlocked"}, func(word string) bool { return strings.Contains(text, word) })
+}
 
 // changes reports whether the timeline changes what placements depend on: they may be satisfied later.
 func (u *unit) changes() bool {

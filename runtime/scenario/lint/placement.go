@@ -10,6 +10,7 @@ import (
 	"leeward/actors/rules/propagation"
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/fleet/span"
 	"leeward/runtime/fleet/world"
 )
 
@@ -121,6 +122,7 @@ func unsatisfiable(u *unit, r *reporter) {
 }
 
 func boundToCluster(u *unit, r *reporter) {
+	u.boundInTime(r, func(clusters []string) bool { return len(clusters) == 1 })
 	if len(u.clusters) < 2 || !u.loses() {
 		return
 	}
@@ -148,10 +150,40 @@ func boundToCluster(u *unit, r *reporter) {
 	}
 }
 
+// boundInTime looks at the clusters that the timeline of a scenario loses: what it loses at one instant is one loss.
+func (u *unit) boundInTime(r *reporter, counts func(clusters []string) bool) {
+	losses := u.losses()
+	if len(losses) == 0 {
+		return
+	}
+	for _, t := range u.trials() {
+		d := t.plan()
+		if d.Reason != "" {
+			continue
+		}
+		for _, lost := range losses {
+			hit := slices.ContainsFunc(d.Targets, func(c api.TargetCluster) bool { return slices.Contains(lost.clusters, c.Name) })
+			if !hit || !counts(lost.clusters) || len(lost.clusters) >= len(u.clusters) { // no placement survives the loss of every cluster
+				continue
+			}
+			if said := t.fails(lost.clusters); said != "" {
+				r.add(found{
+					at: t.policy.Document, field: "spec.placement", severity: Info,
+					why:     fmt.Sprintf("%s loses %s at %s; then the placement cannot be satisfied: %s", u.Name, listed(lost.clusters), span.String(lost.at), said),
+					fix:     "let the placement select other clusters, too; a scenario that shows this is fine",
+					witness: t.witness(lost.clusters),
+				})
+				break
+			}
+		}
+	}
+}
+
 // or lists alternatives.
 func or(names []string) string { return strings.ReplaceAll(listed(names), ", ", " or ") }
 
 func boundToRegion(u *unit, r *reporter) {
+	u.boundInTime(r, func(clusters []string) bool { return len(clusters) > 1 })
 	regions := map[string][]string{}
 	for _, c := range u.clusters {
 		if c.Spec.Region != "" && !slices.Contains(regions[c.Spec.Region], c.Name) {

@@ -195,6 +195,36 @@ func TestFieldsThatWereReplacedAreStale(t *testing.T) {
 	require.Empty(t, linted(t, Options{}, sound+strings.Replace(cluster3, "region: eu}", "region: eu, zones: [a]}", 1)).Findings)
 }
 
+// A scenario is about what its timeline loses: a placement that cannot be satisfied then is found, unless an expectation says so.
+func TestWhatATimelineLosesIsLost(t *testing.T) {
+	of := func(timeline, expect string) string {
+		return "apiVersion: leeward.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec: {fleet: [{name: 'e{1..2}', region: eu}, {name: u1, region: us}], timeline: [" + timeline + "], expect: [" + expect + "]}\n---\n"
+	}
+	pinned := func(names string) string {
+		return strings.Replace(sound+"---\n"+fault(t, "LW013")[:strings.Index(fault(t, "LW013"), "---")], "placement:\n", "placement:\n    clusterAffinity: {clusterNames: ["+names+"]}\n", 1)
+	}
+	const held = "{at: 1m, taint: {cluster: e1, key: k, present: false}}"
+	for text, want := range map[string][]string{
+		of("{at: 5m, outage: {cluster: e1, kind: power}}", held) + pinned("e1"):                                                                                           {"LW015"},
+		of("{at: 5m, outage: {cluster: u1, kind: power}}", held) + pinned("e1"):                                                                                           nil,
+		of("{at: 5m, outage: {cluster: e1, kind: power}}", held) + pinned("e1, u1"):                                                                                       nil,
+		of("{at: 5m, outage: {cluster: {region: eu}, kind: network}}", held) + pinned("e1, e2"):                                                                           {"LW016"},
+		of(`{at: 5m, condition: {cluster: "e{1..2}", type: Ready, status: "False"}}`, held) + pinned("e1, e2"):                                                            {"LW016"},
+		of(`{at: 5m, condition: {cluster: e1, type: Ready, status: "False"}}, {at: 5m, condition: {cluster: e2, type: Ready, status: Unknown}}`, held) + pinned("e1, e2"): {"LW016"},
+		of(`{at: 5m, condition: {cluster: e1, type: Disk, status: "False"}}`, held) + pinned("e1"):                                                                        nil,
+		of("{at: 5m, outage: {cluster: e1, kind: power}}", "{at: 9m, event: {kind: EvictionBlocked}}") + pinned("e1"):                                                     nil,
+		of("{at: 4m, label: {cluster: u1, labels: {a: b}}}, {at: 5m, outage: {cluster: e1, kind: power}}", held) + pinned("e1"):                                           nil,
+	} {
+		r := linted(t, Options{}, text)
+		require.Equal(t, want, idsOf(r), text)
+		for _, f := range r.Findings {
+			require.Equal(t, Info, f.Severity)
+			require.Contains(t, f.Why, "at 5m")
+			holds(t, f)
+		}
+	}
+}
+
 func TestAnAnnotationSuppressesRules(t *testing.T) {
 	text := fault(t, "LW001")
 	for value, suppressed := range map[string]int{"LW001": 1, "LW003, lw001": 1, "overlapping-conditions": 1, "LW002": 0} {

@@ -134,7 +134,7 @@ func (p *parts) named(s *scenario.Scenario, run *replay.Run) (near, far set) {
 	near.facts(facts, about)
 	kinds := set{}
 	if anything {
-		for i := range facts { // the first of each kind stands for all
+		for i := range facts { // one fact of each kind is enough
 			if kind := facts[i].Fact.Kind(); !kinds[kind] {
 				kinds[kind] = true
 				near.fact(facts[i].Fact)
