@@ -98,7 +98,7 @@ func TestDiffExitsByWhetherTheSidesDiffer(t *testing.T) {
 		says string
 	}{
 		{0, weak + " " + weak, "no difference"},
-		{2, weak + " " + weak + " --lose zone=a", "has no such zone"},
+		{2, weak + " " + weak + " --lose zone=a", `there is no zone "a"`},
 		{0, first + " " + first, "no difference"},
 		{0, recording + " " + recording, "no difference"},
 		{1, recording + " scenarios/recordings/karmada-failover.jsonl", "in A only"},

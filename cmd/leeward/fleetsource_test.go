@@ -92,7 +92,7 @@ func TestWhatIfAndExplainAskAServer(t *testing.T) {
 	s := servedFleet(t, runningFleet(t))
 	code, out, problems := at(t, s, "what-if --lose region=eu")
 	require.Equal(t, 1, code, problems)
-	require.Contains(t, out, "predicted: 2 evictions, ")
+	require.Contains(t, out, "predicted: 1 binding would be evicted, ")
 	code, out, problems = at(t, s, "explain binding web -n shop")
 	require.Zero(t, code, problems)
 	require.Contains(t, out, "shop/web-deployment")
