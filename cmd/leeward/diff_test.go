@@ -65,7 +65,7 @@ func TestDiffExitsByWhetherTheSidesDiffer(t *testing.T) {
 		says string
 	}{
 		{0, weak + " " + weak, "no difference"},
-		{2, weak + " " + weak + " --lose zone=a", "has no such zone"},
+		{2, weak + " " + weak + " --lose zone=a", `there is no zone "a"`},
 		{0, first + " " + first, "no difference"},
 		{0, recording + " " + recording, "no difference"},
 		{1, recording + " scenarios/recordings/karmada-failover.jsonl", "in A only"},
@@ -88,7 +88,7 @@ func TestDiffExitsByWhetherTheSidesDiffer(t *testing.T) {
 		{2, "-f " + weak + " --set evictionWorkers", "not of the form"},
 		{2, "-f " + weak + " --set evictionWorkers=1..many", "evictionWorkers"},
 		{2, "-f " + weak + " --profile leeward..moon", "moon"},
-		{2, "-f " + weak + " --profile karmada..leeward --lose moon=1", `--lose "moon=1": must be`},
+		{2, "-f " + weak + " --profile karmada..leeward --lose moon=1", `--lose "moon=1": kind: must be`},
 		{2, "-f " + weak + " --profile karmada..leeward --for 5m", "--for is for --lose"},
 		{2, "--upload-pack=x..HEAD -f " + weak, "unknown flag"},
 		{2, "HEAD..:x -f " + weak, "is not the name of a revision"},

@@ -74,7 +74,7 @@ func TestWhatIfAndExplainAskAServer(t *testing.T) {
 	s := servedFleet(t, runningFleet(t))
 	code, out, problems := at(t, s, "what-if --lose region=eu")
 	require.Equal(t, 1, code, problems)
-	require.Contains(t, out, "predicted: 2 evictions, ")
+	require.Contains(t, out, "predicted: 1 binding would be evicted, ")
 	code, out, problems = at(t, s, "what-if --apply docs/examples/fleet-policies.yaml --lose cluster=us-1")
 	require.Equal(t, 1, code, problems)
 	require.Contains(t, out, "pay/billing-deployment", "the policy applies to what the server has")

@@ -79,7 +79,7 @@ Exit codes:
   1  an eviction, a placement or availability would
   2  a manifest, a change or the command line is invalid
   3  an internal error, or a file that cannot be read`,
-		Example: `  leeward what-if -f docs/examples/fleet.yaml --lose cluster=eu-1
+		Example: `  leeward what-if -f docs/examples/fleet.yaml --lose eu-1
   leeward what-if -f docs/examples/fleet.yaml --lose region=eu --for 20m --kind network --by region
   leeward what-if -f docs/examples/fleet.yaml --drain eu-1 --drain eu-2@10m --scale shop/web=12 -o wide
   leeward what-if -f docs/examples/fleet.yaml --condition us-1/Ready=False --set evictionWorkers=1 -o json
@@ -104,7 +104,7 @@ func (w *wondering) addFlags(c *cobra.Command) {
 	f.SortFlags = false
 	w.from.add(c)
 	change := func(name, usage string) { f.Var(&changeFlag{name, w}, name, usage+"; may be given again") }
-	change(whatif.FlagLose, "what fails: cluster=NAME, region=NAME, zone=NAME or provider=NAME, or several names with commas")
+	change(whatif.FlagLose, "what fails: the name of a cluster, region=NAME, zone=NAME, provider=NAME or cluster=NAME, or several names with commas")
 	f.Var(&w.lasts, "for", "how long what fails stays so (default: without an end)")
 	f.Var(&w.kind, "kind", "how it fails: power (copies die), network (the cluster is silent) or apiserver")
 	change(whatif.FlagTaint, "taint to add, as CLUSTER=key[=value]:Effect, or with - at the end to remove")

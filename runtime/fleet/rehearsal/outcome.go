@@ -152,7 +152,7 @@ func (o *Outcome) Beyond(without *Outcome, begins time.Time) Prediction {
 func evictionOf(f *failover.Failover, begins time.Time) Eviction {
 	g := &f.Eviction.Grounds
 	e := Eviction{
-		At: span.Seconds(f.Evicted.Sub(begins)), Workload: f.Binding, From: f.Cluster, To: slices.Concat([]api.TargetCluster{}, f.To), Reason: journal.Reason(g), Taint: g.Taint, Toleration: g.Toleration,
+		At: span.Seconds(f.Evicted.Sub(begins)), Workload: f.Binding, From: f.Cluster, To: append([]api.TargetCluster{}, f.To...), Reason: journal.Reason(g), Taint: g.Taint, Toleration: g.Toleration,
 	}
 	if n := f.Eviction.Task.Replicas; n != nil {
 		e.Replicas = *n

@@ -118,6 +118,13 @@ func (t *text) rest(p *Prediction) {
 	t.more(len(p.Blocked), "blocked evictions")
 	t.troubles("unschedulable", p.Unschedulable)
 	t.troubles("unavailable in the end", p.Unavailable)
+	for i, b := range p.Down[:t.some(len(p.Down))] {
+		if i == 0 {
+			t.line("\nwithout an available replica for a while")
+		}
+		t.predicted("  %s", b)
+	}
+	t.more(len(p.Down), "bindings")
 }
 
 func (t *text) troubles(what string, all []rehearsal.Trouble) {
