@@ -5,7 +5,7 @@ import { clockAxis } from '../../../runtime/report/viewer/scale.js';
 import { Model, barAt } from '../../../runtime/report/viewer/model.js';
 import { model } from './run.js';
 
-const keys = (/** @type {Partial<Parameters<typeof rowsOf>[1]>} */ v) => rowsOf(model(), { workloads: [0, 1, 2], clusters: [0, 1], group: 'outcome', toggled: new Set(), pins: [], ...v }).map((r) => r.key);
+const keys = (/** @type {Partial<Parameters<typeof rowsOf>[1]>} */ v) => rowsOf(model(), { workloads: [0, 1, 2], clusters: [0, 1], group: 'outcome', toggled: new Set(), pins: [], filtered: false, ...v }).map((r) => r.key);
 
 test('a small run shows all: expectations, clusters, workloads and each of their clusters', () => {
   assert.deepEqual(keys({}), ['e', 's:clusters', 'c0', 'G:calm', 'c1', 's:workloads', 'w0', 'w0/0', 'w0/1', 'w1', 'w1/0', 'w2', 'w2/0']);
@@ -13,6 +13,10 @@ test('a small run shows all: expectations, clusters, workloads and each of their
 
 test('a row that was toggled is not as it is at first', () => {
   assert.deepEqual(keys({ toggled: new Set(['s:clusters', 'w0', 'w1']) }), ['e', 's:clusters', 's:workloads', 'w0', 'w1', 'w2', 'w2/0']);
+});
+
+test('a filter closes the clusters, so that what it finds can be seen', () => {
+  assert.deepEqual(keys({ workloads: [1], clusters: [1], filtered: true }), ['e', 's:clusters', 's:workloads', 'w1', 'w1/0']);
 });
 
 test('pins come first, and those of another run are ignored', () => {
@@ -29,11 +33,11 @@ function large(n) {
 test('many workloads are groups, the worst outcome first, and large groups are closed', () => {
   const m = large(largeGroup + 2);
   const all = m.run.workloads.map((_, i) => i);
-  const rows = rowsOf(m, { workloads: all, clusters: [], group: 'outcome', toggled: new Set(), pins: [] });
+  const rows = rowsOf(m, { workloads: all, clusters: [], group: 'outcome', toggled: new Set(), pins: [], filtered: false });
   assert.deepEqual(rows.map((r) => [r.key, r.note]), [['e', 'all held'], ['s:workloads', '202'], ['G:o5', '1'], ['w0', ''], ['G:o8', '201']]);
-  const by = rowsOf(m, { workloads: all, clusters: [], group: 'namespace', toggled: new Set(), pins: [] });
+  const by = rowsOf(m, { workloads: all, clusters: [], group: 'namespace', toggled: new Set(), pins: [], filtered: false });
   assert.deepEqual(by.filter((r) => r.type === 'group').map((r) => r.label), ['team-0', 'team-1', 'team-2', 'team-3', 'team-4', 'team-5', 'team-6']);
-  assert.equal(rowsOf(m, { workloads: all.slice(0, fewWorkloads), clusters: [], group: 'outcome', toggled: new Set(), pins: [] }).some((r) => r.type === 'group'), false);
+  assert.equal(rowsOf(m, { workloads: all.slice(0, fewWorkloads), clusters: [], group: 'outcome', toggled: new Set(), pins: [], filtered: false }).some((r) => r.type === 'group'), false);
 });
 
 test('every bar of a row has an address that leads back to it', () => {

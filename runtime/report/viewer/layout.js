@@ -29,7 +29,7 @@ export const fewWorkloads = 12;
 /**
  * All rows of a view, in order.
  * @param {LayoutModel} m
- * @param {{workloads: number[], clusters: number[], group: string, toggled: Set<string>, pins: string[]}} v
+ * @param {{workloads: number[], clusters: number[], group: string, toggled: Set<string>, pins: string[], filtered: boolean}} v
  * @returns {Row[]}
  */
 export function rowsOf(m, v) {
@@ -62,7 +62,7 @@ export function rowsOf(m, v) {
     const open = isOpen('G:calm', calm.length <= 2);
     add({ key: 'G:calm', type: 'group', label: 'unchanged', note: String(calm.length), depth: 1, opens: true, open, members: [] });
     if (open) calm.forEach(cluster);
-  }, v.clusters.filter((c) => m.run.clusters[c].tracks.length).length <= largeGroup);
+  }, !v.filtered && v.clusters.filter((c) => m.run.clusters[c].tracks.length).length <= largeGroup);
   section('workloads', 'Workloads', v.workloads.length, () => groups(), true);
   others('n', 'Nodes', m.run.nodes ?? []);
   others('p', 'Pods', m.run.pods ?? []);

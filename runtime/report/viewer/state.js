@@ -1,6 +1,6 @@
 // The session: what is shown of a run, and who draws it. Parts of the page subscribe; each change draws them once, in the next frame.
 import { clockAxis, eventAxis, lowerBound, viewBetween, clamp } from './scale.js';
-import { filterWorkloads, filterClusters, noFilter } from './filter.js';
+import { filterWorkloads, filterClusters, isFiltered, noFilter } from './filter.js';
 import { rowsOf, barOf } from './layout.js';
 import { firstLink } from './link.js';
 
@@ -59,7 +59,7 @@ export class Session {
   }
 
   lines() {
-    this.rows = rowsOf(this.model, { workloads: this.workloads, clusters: this.clusters, group: this.group, toggled: this.toggled, pins: this.pins });
+    this.rows = rowsOf(this.model, { workloads: this.workloads, clusters: this.clusters, group: this.group, toggled: this.toggled, pins: this.pins, filtered: isFiltered(this.filter) });
   }
 
   /** @param {(changes: Set<Change>) => void} listener */

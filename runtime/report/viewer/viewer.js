@@ -31,7 +31,7 @@ export class LeewardViewer extends HTMLElement {
   connectedCallback() {
     this.addEventListener('keydown', (e) => this.key(e));
     document.addEventListener('keydown', (e) => { if (e.target === document.body) this.key(e); });
-    window.addEventListener('hashchange', () => { if (location.hash !== this.wrote) void this.open(); });
+    window.addEventListener('hashchange', () => { void this.open(); });
     void this.begin();
   }
 
@@ -51,6 +51,7 @@ export class LeewardViewer extends HTMLElement {
     const index = this.index ?? [];
     const link = fromFragment(location.hash);
     clearInterval(this.timer);
+    clearTimeout(this.later);
     if (link.run < 0 && index.length === 1) link.run = 0;
     if (!index[link.run]) {
       this.s = undefined;
@@ -99,10 +100,10 @@ export class LeewardViewer extends HTMLElement {
         h('div', { class: 'title' }, (this.index?.length ?? 0) > 1 ? h('a', { href: '#', class: 'all' }, `All ${numberText(this.index?.length ?? 0)} runs`) : null, h('h1', {}, run.name), h('span', { class: `verdict ${run.passed ? 'passed' : 'failed'}` }, verdict),
           h('span', { class: 'soft small' }, `profile ${run.profile} · seed ${run.seed} · ${spanText(run.end)}`)),
         run.description ? h('p', { class: 'description soft' }, run.description) : null, notes.map((n) => h('p', { class: 'failed' }, n))),
-      h('div', { class: 'bar' }, filters, this.controls(s)),
+      h('section', { class: 'bar', 'aria-label': 'Search and time' }, filters, this.controls(s)),
       h('main', {},
         h('div', { class: 'charts' }, parts.axis, parts.fleet, run.replicas.at.length > 1 ? parts.replicas : null,
-          regions.length ? h('details', { class: 'regions', open: regions.length <= 4 }, h('summary', {}, 'Capacity by region'), h('div', { class: 'regionlist' }, regions)) : null),
+          regions.length ? h('details', { class: 'regions', open: regions.length <= 4 && innerHeight >= 860 }, h('summary', {}, 'Capacity by region'), h('div', { class: 'regionlist' }, regions)) : null),
         parts.lanes, this.legend(s)),
       h('aside', {}, parts.reason, parts.transcript));
     filters.start(s);
@@ -180,8 +181,8 @@ export class LeewardViewer extends HTMLElement {
       if (!this.s) return;
       const link = this.s.link();
       if (this.index?.length === 1) link.run = -1;
-      this.wrote = toFragment(link);
-      if (location.hash !== this.wrote) history.replaceState(null, '', this.wrote || location.pathname + location.search);
+      const fragment = toFragment(link);
+      if (location.hash !== fragment) history.replaceState(null, '', fragment || location.pathname + location.search); // which is no hashchange
     }, 150);
   }
 
