@@ -95,7 +95,7 @@ test('a click on a bar gives its reason, and its permalink opens the same view',
   assert.ok(row && box);
   await page.mouse.click(box.x + at * box.width, row.y + 8);
   const text = await reason(page);
-  for (const part of ['default/nginx-deployment', 'on member2', 'countdown', 'cluster.karmada.io/not-ready:NoExecute', 'evict-when-not-ready', 'Ready=False', 'for 60s', '00:06:40', 'leeward explain binding nginx-deployment -n default']) assert.ok(text.includes(part), `${part} in ${text}`);
+  for (const part of ['default/nginx-deployment', 'on member2', 'eviction scheduled', 'cluster.karmada.io/not-ready:NoExecute', 'evict-when-not-ready', 'Ready=False', 'for 60s', '00:06:40', 'leeward explain binding nginx-deployment -n default']) assert.ok(text.includes(part), `${part} in ${text}`);
   await fragment(page);
   const { page: again, calm: calmAgain } = await open('one.html', { fragment: new URL(page.url()).hash });
   assert.equal(await reason(again), text);

@@ -84,7 +84,7 @@ func (t *telling) step(on *Lane, s failover.Step, f *failover.Failover) {
 	eviction := on.track(trackEviction)
 	switch s {
 	case failover.Scheduled:
-		t.begin(eviction, Countdown, "countdown")
+		t.begin(eviction, Countdown, "eviction scheduled")
 	case failover.Blocked:
 		t.blocked(eviction, f.BlockedBy)
 	case failover.Evicted:

@@ -163,6 +163,8 @@ export class LeewardAxis extends TimeChart {
 /** @param {ChartSession} s @param {number} width */
 export function ticksOf(s, width) { return axisTicks(s.axis, s.view, s.model.instants, 84 / Math.max(84, width)); }
 
+const tallestLine = 18;
+
 /** Clusters by time: the worst that a cluster has, or several where there are many. */
 export class LeewardFleet extends TimeChart {
   /** @param {ChartSession} s */
@@ -190,7 +192,8 @@ export class LeewardFleet extends TimeChart {
     const { clusters } = this.s;
     const lines = Math.min(clusters.length, Math.floor(this.canvas.clientHeight / 3));
     const size = Math.ceil(clusters.length / Math.max(1, lines));
-    const line = Math.floor((y / this.canvas.clientHeight) * Math.ceil(clusters.length / size));
+    const count = Math.ceil(clusters.length / size);
+    const line = Math.floor(y / Math.min(tallestLine, this.canvas.clientHeight / Math.max(1, count)));
     return clusters.slice(line * size, line * size + size);
   }
 
@@ -218,7 +221,7 @@ export class LeewardFleet extends TimeChart {
     const lines = Math.min(s.clusters.length, Math.floor(height / 3));
     const size = Math.ceil(s.clusters.length / Math.max(1, lines));
     const count = Math.ceil(s.clusters.length / size);
-    const tall = height / Math.max(1, count);
+    const tall = Math.min(tallestLine, height / Math.max(1, count));
     for (let line = 0; line < count; line++) {
       const y = line * tall;
       const h1 = Math.max(2, tall - (tall > 5 ? 2 : 0.5));
