@@ -15,7 +15,8 @@ const reason = (page) => page.locator('leeward-reason .reason').innerText();
 const clock = (page) => page.locator('.clock').innerText();
 /** The view as the permalink has it. @param {import('playwright-core').Page} page */
 const fragment = async (page) => {
-  await page.waitForTimeout(250); // the address follows once the view rests
+  await page.evaluate(async () => { for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); }); // the view is drawn
+  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('leeward-viewer')).later === undefined); // and its address is written
   return new URLSearchParams(new URL(page.url()).hash.slice(1));
 };
 

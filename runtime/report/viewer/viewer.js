@@ -178,6 +178,7 @@ export class LeewardViewer extends HTMLElement {
   remember() {
     clearTimeout(this.later);
     this.later = setTimeout(() => {
+      this.later = undefined;
       if (!this.s) return;
       const link = this.s.link();
       if (this.index?.length === 1) link.run = -1;
