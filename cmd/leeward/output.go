@@ -12,7 +12,7 @@ import (
 
 	"leeward/runtime/fleet/journal"
 	"leeward/runtime/report"
-	pages "leeward/runtime/report/page"
+	"leeward/runtime/report/viewer"
 	"leeward/runtime/scenario/replay"
 )
 
@@ -53,7 +53,7 @@ func (r *replaying) open(stdout, stderr io.Writer, page *pageFile, tasks []task)
 		o.progress = stderr
 	}
 	if page != nil {
-		o.report = &paged{o.report, &pages.Replay{W: page, Many: severalFiles(tasks)}, page}
+		o.report = &paged{o.report, &viewer.Page{W: page}, page}
 	}
 	return o
 }
@@ -67,6 +67,8 @@ func (r *replaying) report(w io.Writer, colour, many bool) writer {
 	switch {
 	case r.output.word == "json":
 		return &report.JSON{W: w}
+	case r.output.word == "timeline":
+		return &viewer.JSON{W: w}
 	case r.output.word == "junit":
 		return &report.JUnit{W: w}
 	case r.output.word == "github":

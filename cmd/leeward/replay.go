@@ -46,7 +46,7 @@ func replayCommand() *cobra.Command {
 		seeds:    1,
 		tries:    shrinkTries,
 		jobs:     countFlag(runtime.NumCPU()),
-		output:   wordFlag{"text", []string{"text", "wide", "json", "junit", "github"}},
+		output:   wordFlag{"text", []string{"text", "wide", "json", "timeline", "junit", "github"}},
 		logLevel: wordFlag{"off", []string{"debug", "info", "warn", "error", "off"}},
 	}
 	c := &cobra.Command{
@@ -74,7 +74,8 @@ file) is part of its expectations, unless --seed, --profile, --set or --until ch
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --seeds 1000                 # a thousand orders
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --profile karmada            # what Karmada does
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
-  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --html first.html            # a page with the timeline
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --html first.html            # the viewer: a page with the timeline
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml -o timeline                  # its data, for other tools
   leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios/handover/a-recovered-cluster-takes-its-replicas-back.yaml --sweep gracefulEvictionTimeout=5s,10m --sweep profile=karmada,leeward # a table
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set clusterFailureThreshold=2m --shrink small.yaml # why does it fail?
@@ -96,9 +97,9 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.Var(&r.until, "until", "virtual time to run for, such as 90s, 15m or 2d (default: the scenario's)")
 	f.BoolVar(&r.update, "update", false, "write the transcript beside each scenario")
 	f.BoolVar(&r.determinism, "check-determinism", false, "run everything twice, on other CPU counts, and compare every byte")
-	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, junit, or github (annotations)")
+	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, timeline (the JSON of the viewer, docs/viewer-data.md), junit, or github (annotations)")
 	f.StringArrayVar(&r.with, "with", nil, "manifests that exist from the start of a recording, in place of those in it; may be given again")
-	f.StringVar(&r.html, "html", "", "file to write a page to, with the timeline of every scenario")
+	f.StringVar(&r.html, "html", "", "file to write the viewer to: a page with the timeline of every scenario, docs/viewer.md")
 	f.Var(&r.min, "min", "fail when fewer scenarios ran, for example because files are missing (default: no limit)")
 	f.Var(&r.jobs, "jobs", "scenarios to run at the same time")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")

@@ -1,9 +1,7 @@
 package chart
 
 import (
-	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -67,29 +65,4 @@ func TestPlacesAreSharesOfTheWidth(t *testing.T) {
 	require.Equal(t, "12.35%", Share(0.12345).String())
 	require.Equal(t, "100%", Share(1).String())
 	require.Equal(t, "0%", Share(0).String())
-}
-
-func TestInstantsHaveWidthAndTheRestGoesByTheClock(t *testing.T) {
-	a := NewInstants([]time.Duration{time.Hour, 2 * time.Second, time.Second, time.Second})
-	require.Equal(t, []time.Duration{0, time.Second, 2 * time.Second, time.Hour}, a.instants)
-	require.InDelta(t, 0, a.At(0), 1e-9)
-	require.InDelta(t, 1.0/6, a.At(time.Second), 1e-3, "a second of an hour can be seen")
-	require.InDelta(t, (a.At(0)+a.At(time.Second))/2, a.At(time.Second/2), 1e-9, "between two instants goes by the clock")
-	require.InDelta(t, 1, a.At(time.Hour), 1e-9)
-	require.InDelta(t, 1, a.At(2*time.Hour), 1e-9)
-	for s := range time.Duration(3600) {
-		require.Less(t, a.At(s*time.Second), a.At((s+1)*time.Second), "time does not go backwards at %ds", s)
-	}
-}
-
-func TestTicksOfInstantsLeaveSpaceForWords(t *testing.T) {
-	a := NewInstants([]time.Duration{time.Second, 2 * time.Second, time.Minute, time.Hour})
-	require.Equal(t, []time.Duration{0, 2 * time.Second, time.Hour}, a.Ticks(0.25))
-}
-
-func TestNothingHappensAtTheBeginning(t *testing.T) {
-	a := NewInstants(nil)
-	require.Zero(t, a.At(0))
-	require.False(t, math.IsNaN(a.At(time.Second)))
-	require.Equal(t, []time.Duration{0}, a.Ticks(0.1))
 }

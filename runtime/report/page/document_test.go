@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -104,3 +105,9 @@ func (d document) needsNothing(t *testing.T) {
 		require.NotContains(t, style, "@import")
 	}
 }
+
+var errFull = errors.New("disk full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }

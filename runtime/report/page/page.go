@@ -1,6 +1,6 @@
-// Package page shows reports to people as pages of HTML that need nothing else: no network, no script, one
+// Package page shows storms and assessments as pages of HTML that need nothing else: no network, no script, one
 // file to keep with the incident or to send. Charts are SVG as wide as the screen; a reader who
-// points at a bar reads what it shows.
+// points at a bar reads what it shows. Package viewer shows runs.
 package page
 
 import (

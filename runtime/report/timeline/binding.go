@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -19,11 +20,25 @@ func (t *telling) binding(l *Lane, f messages.AboutBinding) {
 	l.failovers.Take(t.now, f.(messages.Fact), func(_ time.Time, s failover.Step, o *failover.Failover) { t.step(l.on(o.Cluster), s, o) })
 	t.placed(l, l.failovers.Clusters)
 	switch f := f.(type) {
+	case *messages.ScheduleFailed:
+		t.mark(l)
+		t.begin(l.track(trackUnschedulable), Unschedulable, unschedulable(f))
+	case *messages.Scheduled:
+		t.mark(l)
+		t.end(l.track(trackUnschedulable))
 	case messages.AboutCluster:
 		t.copied(l.on(f.AboutCluster()), f)
 	default:
 		t.mark(l)
 	}
+}
+
+// unschedulable says how many replicas no cluster can take, where that is known, and why.
+func unschedulable(f *messages.ScheduleFailed) string {
+	if f.Missing == 0 {
+		return "unschedulable: " + f.Reason
+	}
+	return fmt.Sprintf("%d unschedulable: %s", f.Missing, f.Reason)
 }
 
 // on returns a binding's lane for a cluster.
@@ -33,7 +48,7 @@ func (l *Lane) on(c messages.ClusterName) *Lane {
 			return sub
 		}
 	}
-	sub := &Lane{Name: string(c), Tracks: []*Track{{Name: trackPlace}, {Name: trackLeave}, {Name: trackCopy}}}
+	sub := &Lane{Name: string(c), Tracks: []*Track{{Name: trackPlacement}, {Name: trackEviction}, {Name: trackCopy}}}
 	l.Lanes = append(l.Lanes, sub)
 	return sub
 }
@@ -44,14 +59,14 @@ func (t *telling) placed(l *Lane, clusters []api.TargetCluster) {
 	for i := range clusters {
 		c := &clusters[i]
 		stays[c.Name] = true
-		track := l.on(messages.ClusterName(c.Name)).track(trackPlace)
+		track := l.on(messages.ClusterName(c.Name)).track(trackPlacement)
 		if label := share(c); !track.is(Placed) || track.last().Label != label {
 			t.begin(track, Placed, label)
 		}
 	}
 	for _, sub := range l.Lanes {
 		if !stays[sub.Name] {
-			t.end(sub.track(trackPlace), Placed)
+			t.end(sub.track(trackPlacement), Placed)
 		}
 	}
 }
@@ -66,34 +81,34 @@ func share(c *api.TargetCluster) string {
 
 // step takes the way from the countdown to the end of the handover.
 func (t *telling) step(on *Lane, s failover.Step, f *failover.Failover) {
-	leave := on.track(trackLeave)
+	eviction := on.track(trackEviction)
 	switch s {
 	case failover.Scheduled:
-		t.begin(leave, Countdown, "countdown")
+		t.begin(eviction, Countdown, "eviction scheduled")
 	case failover.Blocked:
-		t.held(leave, f.BlockedBy)
+		t.blocked(eviction, f.BlockedBy)
 	case failover.Evicted:
-		t.begin(leave, Leaving, "handover")
+		t.begin(eviction, Evicting, "evicting")
 	case failover.Released, failover.Cancelled:
-		t.end(leave)
+		t.end(eviction)
 	}
 }
 
-// held goes on with what is held for another reason as one bar.
-func (t *telling) held(leave *Track, f *messages.EvictionBlocked) {
-	if leave.is(Held) && leave.last().Label == heldFor(f) {
-		t.note(leave)
+// blocked goes on with what is blocked again for the same reason as one bar.
+func (t *telling) blocked(eviction *Track, f *messages.EvictionBlocked) {
+	if eviction.is(Blocked) && eviction.last().Label == blockedFor(f) {
+		t.note(eviction)
 		return
 	}
-	t.begin(leave, Held, heldFor(f))
+	t.begin(eviction, Blocked, blockedFor(f))
 }
 
-func heldFor(f *messages.EvictionBlocked) string { return "held: " + f.Reason }
+func blockedFor(f *messages.EvictionBlocked) string { return "blocked: " + f.Reason }
 
 // noted tells of a handover what it is itself, and where there is none, of the lane.
-func (t *telling) noted(on *Lane, leave *Track) {
-	if leave.open() {
-		t.note(leave)
+func (t *telling) noted(on *Lane, eviction *Track) {
+	if eviction.open() {
+		t.note(eviction)
 		return
 	}
 	t.mark(on)
@@ -106,7 +121,7 @@ func (t *telling) copied(on *Lane, f messages.AboutCluster) {
 	case role.Is(failover.Evicts): // the way to the end of the handover shows it
 		return
 	case role.Is(failover.Notes):
-		t.noted(on, on.track(trackLeave))
+		t.noted(on, on.track(trackEviction))
 		return
 	}
 	switch f := f.(type) {
@@ -118,6 +133,7 @@ func (t *telling) copied(on *Lane, f messages.AboutCluster) {
 		t.health(track, f)
 	case *messages.CopyStopped:
 		t.end(track)
+		t.endAvailable(on)
 	case *messages.CopyPreserved:
 		t.end(track)
 		t.mark(on)
@@ -132,6 +148,11 @@ func (t *telling) available(on *Lane, f *messages.AvailabilityChanged) {
 		t.begin(on.track(trackAvailable), Unhealthy, strconv.Itoa(int(f.Available))+" available")
 		return
 	}
+	t.endAvailable(on)
+}
+
+// endAvailable ends what an outage took, if it took something.
+func (t *telling) endAvailable(on *Lane) {
 	for _, track := range on.Tracks {
 		if track.Name == trackAvailable {
 			t.end(track)

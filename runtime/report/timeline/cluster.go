@@ -41,7 +41,7 @@ func (t *telling) cluster(l *Lane, f messages.AboutCluster) {
 	case *messages.StartsCounted:
 		t.startsCounted(l.track("starts"), f)
 	case *messages.ClusterLeaving:
-		t.begin(l.track("life"), Leaving, "deleted")
+		t.begin(l.track("life"), Evicting, "deleted")
 	case *messages.ClusterRemoved:
 		t.gone(l)
 	default:
@@ -87,9 +87,9 @@ func taintTrack(l *Lane, t *corev1.Taint) *Track {
 
 func effect(t *corev1.Taint) Kind {
 	if t.Effect == corev1.TaintEffectNoExecute {
-		return Evicts
+		return NoExecute
 	}
-	return Blocks
+	return NoSchedule
 }
 
 // drained tells a drain as one bar until the cluster is empty.

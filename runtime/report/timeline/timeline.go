@@ -27,6 +27,8 @@ type Timeline struct {
 	Clusters []*Lane
 	// Bindings have a lane for each cluster that they ever had to do with.
 	Bindings []*Lane
+	// Nodes, and pods, have marks alone.
+	Nodes, Pods []*Lane
 	// Start is the instant from which everything counts, End that of the last fact.
 	Start, End time.Time
 }
@@ -57,42 +59,54 @@ const (
 	Neutral   Kind = "neutral"
 	Placed    Kind = "placed"
 	Countdown Kind = "countdown"
-	Held      Kind = "held"
-	Leaving   Kind = "leaving"
+	Blocked   Kind = "blocked"
+	Evicting  Kind = "evicting"
 	Starting  Kind = "starting"
 	Healthy   Kind = "healthy"
 	Unhealthy Kind = "unhealthy"
 	Unknown   Kind = "unknown"
-	Blocks    Kind = "blocks"
-	Evicts    Kind = "evicts"
-	Slowed    Kind = "slowed"
-	Mark      Kind = "mark"
-	Warning   Kind = "warning"
+	// Unschedulable is of replicas that no cluster can take.
+	Unschedulable Kind = "unschedulable"
+	NoSchedule    Kind = "noSchedule"
+	NoExecute     Kind = "noExecute"
+	Slowed        Kind = "slowed"
+	Mark          Kind = "mark"
+	Warning       Kind = "warning"
 )
+
+// Kinds are all kinds, from what a summary of several shows last to what it shows first.
+func Kinds() []Kind {
+	return []Kind{
+		Placed, Good, Healthy, Neutral, Unknown, Starting, NoSchedule, NoExecute, Slowed, Countdown, Blocked, Evicting, Bad, Unhealthy, Unschedulable,
+		Mark, Warning,
+	}
+}
 
 // Bar is a time for which something was so. Marks last no time; To is zero for what is still so in the end.
 type Bar struct {
 	Kind     Kind
 	From, To time.Time
-	// Label is short. Details has what began the bar, what happened to it and what ended it, with their reasons.
-	Label   string
-	Details []string
+	Label    string
+	// Facts are the places in the journal of what began the bar, what happened to it and what ended it.
+	Facts []int
 }
 
 // names of the tracks that every lane may have.
 const (
-	trackEvents = "events"
-	trackPlace  = "place"
-	trackLeave  = "leaving"
-	trackCopy   = "copy"
+	trackEvents        = "events"
+	trackPlacement     = "placement"
+	trackEviction      = "eviction"
+	trackCopy          = "copy"
+	trackUnschedulable = "unschedulable"
 	// trackAvailable is for what an outage takes from users.
 	trackAvailable = "available"
 )
 
 // Of tells a run from its facts.
 func Of(start time.Time, entries []journal.Entry) *Timeline {
-	t := &telling{start: start, all: &Timeline{Inputs: &Lane{Name: "inputs"}, Governor: &Lane{Name: "governor"}, Start: start, End: start}, clusters: map[string]*Lane{}, bindings: map[string]*Lane{}}
+	t := &telling{start: start, all: &Timeline{Inputs: &Lane{Name: "inputs"}, Governor: &Lane{Name: "governor"}, Start: start, End: start}, clusters: map[string]*Lane{}, bindings: map[string]*Lane{}, nodes: map[string]*Lane{}, pods: map[string]*Lane{}}
 	for i := range entries {
+		t.fact = i
 		t.tell(&entries[i])
 	}
 	slices.SortFunc(t.all.Bindings, func(a, b *Lane) int { return cmp.Compare(a.Name, b.Name) })
@@ -104,20 +118,25 @@ type telling struct {
 	start time.Time
 	all   *Timeline
 	// lanes by name.
-	clusters, bindings map[string]*Lane
-	// now is the instant of the fact at hand, and told what it says.
-	now  time.Time
-	told journal.Phrase
+	clusters, bindings, nodes, pods map[string]*Lane
+	// now is the instant of the fact at hand, and fact its place in the journal.
+	now   time.Time
+	fact  int
+	level zerolog.Level
 }
 
 func (t *telling) tell(e *journal.Entry) {
 	t.now, t.all.End = e.At, e.At
-	t.told = journal.Tell(t.start, e.Fact)
+	t.level = journal.Tell(t.start, e.Fact).Level
 	switch f := e.Fact.(type) {
 	case messages.AboutBinding:
 		t.binding(lane(t.bindings, &t.all.Bindings, string(f.AboutBinding())), f)
 	case messages.AboutCluster:
 		t.cluster(lane(t.clusters, &t.all.Clusters, string(f.AboutCluster())), f)
+	case messages.AboutPod:
+		t.mark(lane(t.pods, &t.all.Pods, string(f.AboutPod())))
+	case messages.AboutNode:
+		t.mark(lane(t.nodes, &t.all.Nodes, string(f.AboutNode())))
 	case *messages.ObjectApplied:
 		t.applied(f)
 	case *messages.GovernorChanged:
@@ -227,7 +246,7 @@ func (t *telling) begin(track *Track, kind Kind, label string) {
 	if track.open() {
 		track.last().To = t.now
 	}
-	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Details: []string{t.told.Text()}})
+	track.Bars = append(track.Bars, &Bar{Kind: kind, From: t.now, Label: label, Facts: []int{t.fact}})
 }
 
 // end says that what was so on a track is so no longer, if it was of one of the kinds; none means all.
@@ -239,10 +258,10 @@ func (t *telling) end(track *Track, kinds ...Kind) {
 	t.note(track)
 }
 
-// note adds to what is told of what is or was so on a track.
+// note adds the fact to what is or was so on a track.
 func (t *telling) note(track *Track) {
 	b := track.last()
-	b.Details = append(b.Details, t.told.Text())
+	b.Facts = append(b.Facts, t.fact)
 }
 
 // is reports whether something of these kinds is so.
@@ -255,7 +274,7 @@ func (t *Track) is(kinds ...Kind) bool {
 
 // mark tells of something that lasts no time, if a timeline shows it.
 func (t *telling) mark(l *Lane) {
-	if t.told.Level <= zerolog.DebugLevel {
+	if t.level <= zerolog.DebugLevel {
 		return
 	}
 	track := l.track(trackEvents)
@@ -263,53 +282,7 @@ func (t *telling) mark(l *Lane) {
 		track.Bars = append(track.Bars, &Bar{Kind: Mark, From: t.now, To: t.now})
 	}
 	t.note(track)
-	if t.told.Level == zerolog.WarnLevel {
+	if t.level == zerolog.WarnLevel {
 		track.last().Kind = Warning
 	}
-}
-
-// Thin reports whether a track accompanies others and needs no words of its own.
-func (t *Track) Thin() bool { return t.Name == trackCopy }
-
-// Calm reports whether a binding ran where it was placed first all the time, and there was no warning.
-func (l *Lane) Calm() bool {
-	for _, t := range l.Tracks {
-		for _, b := range t.Bars {
-			if b.Kind == Warning {
-				return false
-			}
-		}
-	}
-	for _, on := range l.Lanes {
-		if len(on.track(trackLeave).Bars) > 0 || len(on.track(trackPlace).Bars) > 1 || !on.Calm() {
-			return false
-		}
-	}
-	return true
-}
-
-// Instants are those at which a bar begins or ends, as times from the start, in no order.
-func (t *Timeline) Instants() []time.Duration {
-	var instants []time.Duration
-	for _, lanes := range [][]*Lane{{t.Inputs, t.Governor}, t.Clusters, t.Bindings} {
-		for _, l := range lanes {
-			instants = l.instants(instants, t.Start)
-		}
-	}
-	return append(instants, t.End.Sub(t.Start))
-}
-
-func (l *Lane) instants(to []time.Duration, start time.Time) []time.Duration {
-	for _, t := range l.Tracks {
-		for _, b := range t.Bars {
-			to = append(to, b.From.Sub(start))
-			if !b.To.IsZero() {
-				to = append(to, b.To.Sub(start))
-			}
-		}
-	}
-	for _, on := range l.Lanes {
-		to = on.instants(to, start)
-	}
-	return to
 }

@@ -100,7 +100,7 @@ func TestWhatLastsIsABar(t *testing.T) {
 			{2 * time.Second, &messages.TaintAdopted{Cluster: m1, Taint: down}},
 			{3 * time.Second, &messages.TaintRemoved{Cluster: m1, Taint: down}},
 			{4 * time.Second, &messages.TaintAdopted{Cluster: m1, Taint: down}},
-		}, []string{"m1: evicts 1s-3s blocks 1s-"}},
+		}, []string{"m1: noExecute 1s-3s noSchedule 1s-"}},
 		{"silence ends when the agent is back", []happening{
 			{time.Second, &messages.HeartbeatStopped{Cluster: m1}},
 			{2 * time.Second, &messages.HeartbeatReturned{Cluster: m1}},
@@ -135,7 +135,7 @@ func TestWhatLastsIsABar(t *testing.T) {
 			{time.Second, &messages.ClusterLeaving{Cluster: m1}},
 			{2 * time.Second, &messages.TaintAdded{Cluster: m1, Taint: down}},
 			{3 * time.Second, &messages.ClusterRemoved{Cluster: m1}},
-		}, []string{"m1: mark 3s-3s leaving 1s-3s evicts 2s-3s"}},
+		}, []string{"m1: mark 3s-3s evicting 1s-3s noExecute 2s-3s"}},
 		{"a binding has a lane for each of its clusters", []happening{placed},
 			[]string{"d/web: mark 0s-0s", "d/web on m1: placed 0s-", "d/web on m2: placed 0s-"}},
 		{"bindings stand by their names, clusters as they come", []happening{
@@ -147,7 +147,7 @@ func TestWhatLastsIsABar(t *testing.T) {
 		{"a countdown becomes a handover", []happening{placed,
 			{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: m1}}, leaves, elsewhere,
 			{3 * time.Second, &messages.EvictionEnded{Binding: web, Cluster: m1, Reason: messages.EndedHealthy}},
-		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s countdown 1s-2s leaving 2s-3s",
+		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s countdown 1s-2s evicting 2s-3s",
 			"d/web on m2: placed 0s-", "d/web on m3: placed 2s-"}},
 		{"what is held may stay again", []happening{placed,
 			{time.Second, &messages.EvictionScheduled{Binding: web, Cluster: m1}},
@@ -155,20 +155,20 @@ func TestWhatLastsIsABar(t *testing.T) {
 			{3 * time.Second, &messages.EvictionBlocked{Binding: web, Cluster: m1, Reason: "NoClusterFit"}},
 			{4 * time.Second, &messages.EvictionBlocked{Binding: web, Cluster: m1, Reason: "Paused"}},
 			{5 * time.Second, &messages.EvictionCancelled{Binding: web, Cluster: m1}},
-		}, []string{"d/web: mark 0s-0s", "d/web on m1: placed 0s- countdown 1s-2s held 2s-4s held 4s-5s", "d/web on m2: placed 0s-"}},
+		}, []string{"d/web: mark 0s-0s", "d/web on m1: placed 0s- countdown 1s-2s blocked 2s-4s blocked 4s-5s", "d/web on m2: placed 0s-"}},
 		{"an eviction may be withdrawn", []happening{placed, leaves, elsewhere,
 			{3 * time.Second, &messages.EvictionWithdrawn{Binding: web, Cluster: m1, Clusters: on("m1", "m2")}},
-		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s placed 3s- leaving 2s-3s",
+		}, []string{"d/web: mark 0s-0s mark 2s-2s", "d/web on m1: placed 0s-2s placed 3s- evicting 2s-3s",
 			"d/web on m2: placed 0s-", "d/web on m3: placed 2s-3s"}},
 		{"a copy that is kept is part of its handover", []happening{placed, leaves,
 			{3 * time.Second, &messages.HandoverBlocked{Binding: web, Cluster: m1}},
 			{4 * time.Second, &messages.EvictionEnded{Binding: web, Cluster: m1}},
 			{5 * time.Second, &messages.ReplicasReleased{Binding: web, Cluster: m1}},
-		}, []string{"d/web: mark 0s-0s", "d/web on m1: mark 5s-5s placed 0s-2s leaving 2s-4s", "d/web on m2: placed 0s-"}},
+		}, []string{"d/web: mark 0s-0s", "d/web on m1: mark 5s-5s placed 0s-2s evicting 2s-4s", "d/web on m2: placed 0s-"}},
 		{"no place is a warning, and may be the end of the old one", []happening{placed,
 			{time.Second, &messages.ScheduleFailed{Binding: web, Reason: "NoClusterFit"}},
 			{2 * time.Second, &messages.ScheduleFailed{Binding: web, Reason: "NoClusterFit", Cleared: true}},
-		}, []string{"d/web: mark 0s-0s warning 1s-1s warning 2s-2s", "d/web on m1: placed 0s-2s", "d/web on m2: placed 0s-2s"}},
+		}, []string{"d/web: mark 0s-0s warning 1s-1s warning 2s-2s unschedulable 1s-2s unschedulable 2s-", "d/web on m1: placed 0s-2s", "d/web on m2: placed 0s-2s"}},
 		{"descheduled replicas are gone at once", []happening{placed,
 			{time.Second, &messages.BindingDescheduled{Binding: web, Cluster: m1, Clusters: on("m2")}},
 		}, []string{"d/web: mark 0s-0s", "d/web on m1: mark 1s-1s placed 0s-1s", "d/web on m2: placed 0s-"}},
@@ -198,45 +198,23 @@ func TestWhatLastsIsABar(t *testing.T) {
 	}
 }
 
-func TestABarHasItsDetails(t *testing.T) {
+func TestABarHasItsFacts(t *testing.T) {
 	j := journal.New(start)
 	cause := api.TaintCause{Policy: "p", Because: "Ready=False"}
 	j.Append(start, messages.Address{}, &messages.TaintAdded{Cluster: "m1", Taint: down, Cause: cause})
 	j.Append(start.Add(time.Second), messages.Address{}, &messages.TaintRemoved{Cluster: "m1", Taint: down, Cause: api.TaintCause{By: "user"}})
 	b := Of(start, j.Entries()).Clusters[0].Tracks[0].Bars[0]
 	require.Equal(t, "down:NoExecute", b.Label)
-	require.Equal(t, []string{"m1 tainted down:NoExecute: policy p; condition Ready=False", "m1 untainted down:NoExecute: by user"}, b.Details)
+	require.Equal(t, []int{0, 1}, b.Facts)
 }
 
-func TestABindingIsCalmWhereNothingMoved(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		then messages.Fact
-		want bool
-	}{
-		{"placed", &messages.PlacementConfirmed{Binding: "d/web"}, true},
-		{"healthy", &messages.HealthChanged{Binding: "d/web", Cluster: "m1", Health: api.Healthy}, true},
-		{"counting down", &messages.EvictionScheduled{Binding: "d/web", Cluster: "m1"}, false},
-		{"scaled", &messages.Scheduled{Binding: "d/web", Clusters: []api.TargetCluster{{Name: "m1", Replicas: 9}}}, false},
-		{"without a place for some", &messages.ScheduleFailed{Binding: "d/web"}, false},
-		{"short of room", &messages.UnschedulableChanged{Binding: "d/web", Cluster: "m1", Replicas: 1}, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			j := journal.New(start)
-			j.Append(start, messages.Address{}, &messages.Scheduled{Binding: "d/web", Clusters: on("m1")})
-			j.Append(start.Add(time.Second), messages.Address{}, c.then)
-			require.Equal(t, c.want, Of(start, j.Entries()).Bindings[0].Calm())
-		})
-	}
-}
-
-func TestInstantsAreThoseOfBars(t *testing.T) {
+func TestNodesAndPodsHaveMarks(t *testing.T) {
 	j := journal.New(start)
-	j.Append(start, messages.Address{}, &messages.Scheduled{Binding: "d/web", Clusters: on("m1")})
-	j.Append(start.Add(time.Second), messages.Address{}, &messages.TaintAdded{Cluster: "m1", Taint: down})
-	j.Append(start.Add(2*time.Second), messages.Address{}, &messages.PlacementConfirmed{Binding: "d/web"})
-	require.ElementsMatch(t, []time.Duration{time.Second, 0, 0, 0, 2 * time.Second}, Of(start, j.Entries()).Instants())
-	require.Equal(t, []time.Duration{0}, Of(start, nil).Instants())
+	j.Append(start, messages.Address{}, &messages.PodEvicted{Pod: "d/web-1", Node: "n1"})
+	told := Of(start, j.Entries())
+	require.Len(t, told.Pods, 1)
+	require.Equal(t, "d/web-1", told.Pods[0].Name)
+	require.NotEmpty(t, told.Pods[0].Tracks)
 }
 
 // TestACountdownEndsWithItsTarget has the scheduler move a binding while it counts down on the cluster that it leaves so.

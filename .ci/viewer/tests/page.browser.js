@@ -1,0 +1,219 @@
+// The viewer in a real browser: node --test runs it where .ci/viewer/run has written pages.
+import test, { after } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { close, open, painted } from './browser.js';
+
+after(close);
+
+/** @param {import('playwright-core').Page} page */
+const names = (page) => page.locator('leeward-lanes .name .label').allTextContents();
+/** @param {import('playwright-core').Page} page */
+const reason = (page) => page.locator('leeward-reason .reason').innerText();
+/** @param {import('playwright-core').Page} page */
+const clock = (page) => page.locator('.clock').innerText();
+/** The view as the permalink has it. @param {import('playwright-core').Page} page */
+const fragment = async (page) => {
+  await page.evaluate(async () => { for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); }); // the view is drawn
+  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('leeward-viewer')).later === undefined); // and its address is written
+  return new URLSearchParams(new URL(page.url()).hash.slice(1));
+};
+
+test('a run opens: lanes, charts, transcript', async () => {
+  const { page, calm } = await open('one.html');
+  assert.equal(await page.locator('h1').innerText(), 'nginx-is-evicted-from-a-failed-cluster');
+  assert.ok((await names(page)).includes('member2'));
+  for (const canvas of ['leeward-axis canvas', 'leeward-fleet canvas', 'leeward-replicas canvas', 'leeward-region canvas', 'leeward-lanes canvas']) assert.ok((await painted(page, canvas)) > 100, canvas);
+  assert.ok((await page.locator('.line').count()) > 3);
+  await calm();
+});
+
+test('search and filters leave out lanes, and say how many remain', async () => {
+  const { page, calm } = await open('many.html');
+  await page.keyboard.press('/');
+  await page.keyboard.type('app-77');
+  await page.waitForFunction(() => document.querySelector('.count')?.textContent?.startsWith('11 of'));
+  assert.ok((await names(page)).includes('app-77-deployment'));
+  await page.getByRole('button', { name: 'Clear search and filters' }).click();
+  await page.getByLabel('Filter by region').selectOption('eu');
+  const text = await page.locator('.count').innerText();
+  assert.match(text, /^\d+ of 1\s000 workloads$/);
+  assert.ok(!text.startsWith('1'), text);
+  await page.getByLabel('Filter by outcome').selectOption('evicted');
+  assert.equal((await fragment(page)).get('outcome'), 'evicted');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Search workloads and clusters').fill('no such workload');
+  await page.getByText('No workload and no cluster passes the filter.').waitFor();
+  await calm();
+});
+
+test('a brush zooms, keys and buttons zoom back', async () => {
+  const { page, calm } = await open('one.html');
+  const box = await page.locator('leeward-replicas canvas').boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 30, { steps: 4 });
+  await page.mouse.up();
+  const p = await fragment(page);
+  assert.ok(Number(p.get('from')) > 100_000 && Number(p.get('to')) < 900_000, p.toString());
+  await page.keyboard.press('0');
+  assert.equal((await fragment(page)).get('to'), null);
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  assert.notEqual((await fragment(page)).get('to'), null);
+  await page.getByRole('button', { name: 'Show the whole run' }).click();
+  assert.equal((await fragment(page)).get('to'), null);
+  await calm();
+});
+
+test('steps go from change to change, and the transcript keeps in step', async () => {
+  const { page, calm } = await open('one.html');
+  await page.getByRole('button', { name: 'Step to the next change' }).click();
+  assert.equal(await clock(page), '00:05:00');
+  await page.keyboard.press('.');
+  await page.keyboard.press('.');
+  assert.equal(await clock(page), '00:05:40');
+  await page.waitForFunction(() => document.querySelector('.line.now .time')?.textContent === '00:05:40');
+  await page.keyboard.press(',');
+  assert.equal(await clock(page), '00:05:10');
+  await page.getByRole('button', { name: 'Rewind to the start' }).click();
+  assert.equal(await clock(page), '00:00:00');
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.waitForFunction(() => document.querySelector('.clock')?.textContent !== '00:00:00');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await calm();
+});
+
+test('a click on a bar gives its reason, and its permalink opens the same view', async () => {
+  const { page, calm } = await open('one.html');
+  const row = await page.locator('.name', { hasText: 'on member2' }).boundingBox();
+  const box = await page.locator('leeward-lanes canvas').boundingBox();
+  const at = await page.evaluate(() => {
+    const lanes = /** @type {any} */ (document.querySelector('leeward-lanes'));
+    return (lanes.s.axis.at(350_000) - lanes.s.view.from) / (lanes.s.view.to - lanes.s.view.from);
+  });
+  assert.ok(row && box);
+  await page.mouse.click(box.x + at * box.width, row.y + 8);
+  const text = await reason(page);
+  for (const part of ['default/nginx-deployment', 'on member2', 'eviction scheduled', 'cluster.karmada.io/not-ready:NoExecute', 'evict-when-not-ready', 'Ready=False', 'for 60s', '00:06:40', 'leeward explain binding nginx-deployment -n default']) assert.ok(text.includes(part), `${part} in ${text}`);
+  await fragment(page);
+  const { page: again, calm: calmAgain } = await open('one.html', { fragment: new URL(page.url()).hash });
+  assert.equal(await reason(again), text);
+  assert.equal(await clock(again), await clock(page));
+  await calm();
+  await calmAgain();
+});
+
+test('the keyboard is enough: from search to the reason of a bar', async () => {
+  const { page, calm } = await open('one.html');
+  await page.keyboard.press('t');
+  assert.equal(await page.evaluate(() => document.activeElement?.className), 'names');
+  for (let i = 0; i < 30 && !(await page.locator('.name.focus').innerText()).includes('on member2'); i++) await page.keyboard.press('ArrowDown');
+  for (let i = 0; i < 30 && !(await reason(page)).includes('evicting\n'); i++) await page.keyboard.press('ArrowRight');
+  assert.match(await reason(page), /evicting[\s\S]*00:06:40 to 00:06:55 \(15s\)/);
+  assert.match(await page.locator('[aria-live]').first().innerText(), /./);
+  await page.keyboard.press('p');
+  assert.deepEqual((await fragment(page)).getAll('pin'), ['w0']);
+  assert.equal((await names(page))[0], 'Pinned');
+  await page.keyboard.press('z');
+  assert.notEqual((await fragment(page)).get('to'), null);
+  await page.keyboard.press('l');
+  assert.equal((await fragment(page)).get('axis'), 'clock');
+  const outline = await page.locator('.names').evaluate((e) => getComputedStyle(e).outlineStyle);
+  assert.equal(outline, 'solid', 'focus is visible');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  for (let i = 0; i < 40; i++) await page.keyboard.press('Tab');
+  await calm();
+});
+
+test('several runs are a list, each of which opens', async () => {
+  const { page, calm } = await open('several.html');
+  assert.match(await page.locator('h1').innerText(), /^\d+ runs$/);
+  await page.getByLabel('Search runs').fill('a-binding-remembers');
+  await page.getByRole('link', { name: 'a-binding-remembers-its-failovers' }).click();
+  await page.waitForSelector('leeward-lanes .name');
+  assert.match((await fragment(page)).get('run') ?? '', /^\d+$/);
+  await page.getByRole('link', { name: /^All/ }).click();
+  await page.waitForSelector('main.index');
+  await page.goBack();
+  await page.waitForSelector('leeward-lanes .name');
+  await calm();
+});
+
+test('words of users stay words, and the policy holds', async () => {
+  for (const name of ['hostile.html', 'two.html', 'none.html']) {
+    const { page, calm } = await open(name);
+    if (name === 'two.html') await page.getByRole('link').first().click();
+    if (name === 'hostile.html') assert.ok((await names(page)).some((n) => n.includes('<img src=x onerror=')));
+    assert.notEqual(await page.title(), 'owned');
+    assert.equal(await page.locator('img, svg, iframe, leeward-viewer script').count(), 0);
+    await calm();
+  }
+});
+
+test('the policy stops what is injected', async () => {
+  const { page } = await open('one.html');
+  await page.evaluate(async () => {
+    const stopped = /** @type {string[]} */ ((/** @type {any} */ (window)).stopped = []);
+    document.addEventListener('securitypolicyviolation', (e) => stopped.push(e.effectiveDirective));
+    try {
+      document.body.innerHTML = '<img src=x onerror=1>';
+    } catch {
+      stopped.push('markup');
+    }
+    const script = document.createElement('script');
+    try {
+      script.text = 'window.owned = 1';
+      document.body.append(script);
+    } catch {
+      stopped.push('script');
+    }
+    await fetch('https://example.invalid/').catch(() => stopped.push('request'));
+  });
+  await page.waitForFunction(() => ['markup', 'script', 'request', 'connect-src'].every((s) => (/** @type {any} */ (window)).stopped.includes(s)));
+  assert.equal(await page.evaluate(() => 'owned' in window), false);
+  await page.context().close();
+});
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+test('contrast, names and roles hold, light and dark, wide and on a phone', async () => {
+  const phone = { width: 390, height: 844 };
+  for (const [name, ways] of /** @type {const} */ ([['one.html', [{}, { ...phone, dark: true }]], ['many.html', [{ dark: true }, phone]], ['several.html', [phone]]])) {
+    for (const how of ways) {
+      const { page, calm } = await open(name, how);
+      if (name !== 'several.html') await page.locator('.name.lane').first().click();
+      const session = await page.context().newCDPSession(page); // not bound by the policy of the page
+      await session.send('Runtime.evaluate', { expression: axe });
+      const found = await page.evaluate(async () => (await /** @type {any} */ (window).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] })).violations
+        .map((/** @type {any} */ v) => `${v.id}: ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => n.html).join(' ')}`));
+      assert.deepEqual(found, [], `${name} ${JSON.stringify(how)}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(wide <= 0, `nothing is wider than the screen: ${name} by ${wide}`);
+      await calm();
+    }
+  }
+});
+
+test('nothing jumps while a run is played', async () => {
+  const { page, calm } = await open('one.html');
+  const places = () => page.evaluate(() => ['.top', '.bar', 'leeward-fleet', 'leeward-replicas', 'leeward-lanes', 'aside'].map((s) => JSON.stringify(document.querySelector(s)?.getBoundingClientRect())).join());
+  const before = await places();
+  for (let i = 0; i < 8; i++) await page.keyboard.press('.');
+  assert.equal(await places(), before);
+  await calm();
+});
+
+test('a thousand workloads scroll with few elements', async () => {
+  const { page, calm } = await open('many.html', { fragment: '#group=none' });
+  const scroller = page.locator('leeward-lanes .scroller');
+  const before = await names(page);
+  await scroller.evaluate((e) => { e.scrollTop = 12_000; });
+  await page.waitForFunction((first) => document.querySelector('leeward-lanes .name .label')?.textContent !== first, before[0]);
+  assert.ok((await names(page)).length < 60, 'only lanes that can be seen exist');
+  assert.ok((await painted(page, 'leeward-lanes canvas')) > 1000);
+  await calm();
+});
