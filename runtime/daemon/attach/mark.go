@@ -28,12 +28,22 @@ func markOf(p *corev1.Pod) *mark {
 		return nil
 	}
 	c := &p.Status.Conditions[i]
-	m := &mark{by: "an unknown writer", message: c.Message, at: c.LastTransitionTime.Time}
-	if len(p.ManagedFields) > 0 {
-		m.by = p.ManagedFields[0].Manager // others are left out by lean
+	m := &mark{by: unknown, message: c.Message, at: c.LastTransitionTime.Time}
+	switch e := lastWriter(p.ManagedFields, "f:conditions", string(corev1.DisruptionTarget)); {
+	case e != nil:
+		m.by = e.Manager
+	case strings.HasPrefix(c.Message, ourWords):
+		m.by = fieldManager
 	}
 	return m
 }
+
+const (
+	// unknown is by whom a mark is of which the server does not say who wrote it.
+	unknown = "an unknown writer"
+	// ourWords begin the message of a mark of ours, for servers that keep no managedFields. Source: podeviction with NamesTaint.
+	ourWords = "deleted because of the taint "
+)
 
 func (m *mark) ours() bool { return m.by == fieldManager }
 

@@ -21,14 +21,14 @@ func (r *Rival) Error() string {
 // quiet is for how long no other controller may have evicted a pod before Leeward acts.
 const quiet = 2 * time.Minute
 
-// rivalOf is the rival that a pod shows: it is one, or was marked by one after an instant. nil: it shows none.
+// rivalOf is the rival that a pod shows: it is one, or was marked by one after an instant, to the second, as marks are. nil: it shows none.
 func rivalOf(p *corev1.Pod, after time.Time) *Rival {
 	if isControllerManager(p) {
 		if runs, known := evictsForTaints(p); known && runs {
 			return &Rival{Who: "pod " + string(podName(p)), Evidence: "its command does not switch the controller off"}
 		}
 	}
-	if m := markOf(p); m != nil && !m.ours() && m.at.After(after) {
+	if m := markOf(p); m != nil && !m.ours() && !m.at.Before(after.Truncate(time.Second)) {
 		return &Rival{
 			Who: m.by, Evidence: fmt.Sprintf("it marked pod %s at %s; Leeward acts when none was marked for %s", podName(p), m.at.UTC().Format(time.RFC3339), quiet),
 		}

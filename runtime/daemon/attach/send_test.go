@@ -161,9 +161,9 @@ func TestADeposedLeaderWritesNothing(t *testing.T) {
 	mine, theirs := resourcelock.LeaderElectionRecord{HolderIdentity: "me"}, resourcelock.LeaderElectionRecord{}
 	require.False(t, writes(), "it has never led")
 	require.NoError(t, l.Create(t.Context(), mine))
-	mock.Add(9999 * time.Millisecond)
+	mock.Add(4 * time.Second)
 	require.True(t, writes())
-	mock.Add(time.Millisecond)
+	mock.Add(6 * time.Second)
 	require.False(t, writes(), "it has not been renewed in time")
 	lock.err = errors.New("the server is away")
 	require.Error(t, l.Update(t.Context(), mine))
