@@ -47,7 +47,7 @@ Exit codes:
 func reportShadow(out io.Writer, path, form string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return ofInput(err)
 	}
 	all, err := shadow.Summarize(file)
 	_ = file.Close() // it was only read

@@ -35,7 +35,7 @@ func BenchmarkAThousandPodsOfOneNode(b *testing.B) {
 		b.StartTimer()
 		began := time.Now()
 		f.taint("n1", true)
-		first, last := f.evictions(w, pods, began)
+		first, last := f.evictions(w, fmt.Sprintf("p%d-", n), pods, began)
 		b.StopTimer()
 		w.Stop()
 		f.taint("n1", false)
@@ -47,13 +47,13 @@ func BenchmarkAThousandPodsOfOneNode(b *testing.B) {
 	}
 }
 
-// evictions waits until so many pods are being deleted, and returns when the first and the last were.
-func (f *foreign) evictions(w watch.Interface, pods int, began time.Time) (first, last time.Duration) {
+// evictions waits until so many pods, whose names begin with a prefix, are being deleted, and returns when the first and the last were.
+func (f *foreign) evictions(w watch.Interface, prefix string, pods int, began time.Time) (first, last time.Duration) {
 	f.t.Helper()
 	seen := map[types.UID]bool{}
 	for e := range w.ResultChan() {
 		p, is := e.Object.(*corev1.Pod)
-		if !is || p.DeletionTimestamp == nil || seen[p.UID] {
+		if !is || !strings.HasPrefix(p.Name, prefix) || p.DeletionTimestamp == nil || seen[p.UID] {
 			continue
 		}
 		seen[p.UID] = true

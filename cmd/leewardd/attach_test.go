@@ -218,6 +218,8 @@ func (a *attachment) awaitTimes(t testing.TB, what string, times int) {
 	for a.log.count(what) < times {
 		select {
 		case <-a.log.news:
+		case err := <-a.ended:
+			t.Fatalf("never logged: %s\n%s\n%v", what, a.log.text.String(), err)
 		case <-patience:
 			t.Fatalf("never logged: %s\n%s", what, a.log.text.String())
 		}
@@ -496,7 +498,7 @@ func TestTheRightsOfTheExamplesAreThoseThatAreUsed(t *testing.T) {
 	asked := rightsAsked(f.requests())
 	requireCovered(t, rights, asked)
 
-	for i, more := range [][]string{nil, {"--pod-evictions-honour-budgets"}} {
+	for i, more := range [][]string{nil, {"--set", "podEvictionsHonourBudgets=true"}} {
 		a := f.acting(append([]string{"--attach-namespace", "leeward-system"}, more...)...)
 		name := fmt.Sprintf("b%d", i)
 		f.pod(name, "n1", 0)
