@@ -81,7 +81,7 @@ func Validate(s *messages.Settings) []error {
 func New(c Config) (*Attachment, error) {
 	own := rest.CopyConfig(c.Client)
 	own.UserAgent = fieldManager
-	own.QPS = -1 // the desk says how many requests are made
+	own.QPS = -1 // the queue says how many requests are made
 	own.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	clients, err := kubernetes.NewForConfig(own)
 	if err != nil {

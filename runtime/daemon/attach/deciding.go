@@ -23,7 +23,7 @@ import (
 // deciding is one life of the machines: until it ends, this process acts, or does not.
 type deciding struct {
 	*Attachment
-	desk *desk
+	queue *queue
 	// compare is nil where this process acts, events and writer where it does not.
 	compare *comparing
 	events  record.EventRecorder
@@ -68,15 +68,15 @@ func (a *Attachment) decide(ctx context.Context, l *lease) error {
 			if errors.Is(r.err, errNotLeader) {
 				return nil
 			}
-			d.desk.done(r.request, r.err, d.instant())
+			d.queue.done(r.request, r.err, d.instant())
 		}
 	}
 	return nil
 }
 
 func (a *Attachment) newDeciding(ctx context.Context, l *lease) (d *deciding, end func()) {
-	d = &deciding{Attachment: a, answers: make(chan answered, mostAtOnce), began: a.config.Clock.Now()}
-	d.desk = newDesk(newDecider(&a.config.Settings, l == nil, d.hear), a.config.Metrics.Requested)
+	d = &deciding{Attachment: a, answers: make(chan answered, mostUnderWay), began: a.config.Clock.Now()}
+	d.queue = newQueue(newDecider(&a.config.Settings, l == nil, d.hear), a.config.Metrics.Requested)
 	endEvents := func() {}
 	if l == nil {
 		d.compare = newComparing(d.compared)
@@ -86,7 +86,7 @@ func (a *Attachment) newDeciding(ctx context.Context, l *lease) (d *deciding, en
 	}
 	return d, func() {
 		endEvents()
-		d.desk.decider.close()
+		d.queue.decider.close()
 	}
 }
 
@@ -110,14 +110,14 @@ func (d *deciding) load() error {
 	for _, n := range nodes {
 		d.nodeChanged(n)
 	}
-	err := d.desk.step(d.instant())
+	err := d.queue.step(d.instant())
 	d.starting = false
 	return err
 }
 
 func (d *deciding) nodeChanged(n *corev1.Node) {
 	name := messages.NodeName(n.Name)
-	if equality.Semantic.DeepEqual(d.desk.decider.nodes[name], n.Spec.Taints) {
+	if equality.Semantic.DeepEqual(d.queue.decider.nodes[name], n.Spec.Taints) {
 		return
 	}
 	pods := d.watched.podsOn(name)
@@ -126,7 +126,7 @@ func (d *deciding) nodeChanged(n *corev1.Node) {
 			pods[i] = d.compare.hides(p, d.instant())
 		}
 	}
-	d.desk.decider.setNode(name, n.Spec.Taints, pods)
+	d.queue.decider.setNode(name, n.Spec.Taints, pods)
 }
 
 // round takes in what there is, brings about what is due and makes the requests that come of it.
@@ -136,7 +136,7 @@ func (d *deciding) round(ctx context.Context) error {
 		if n := d.watched.node(name); n != nil {
 			d.nodeChanged(n)
 		} else {
-			d.desk.decider.forgetNode(name)
+			d.queue.decider.forgetNode(name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
@@ -145,16 +145,16 @@ func (d *deciding) round(ctx context.Context) error {
 		}
 	}
 	now := d.instant()
-	if err := d.desk.step(now); err != nil {
+	if err := d.queue.step(now); err != nil {
 		return err
 	}
 	if d.compare != nil {
 		d.compare.judge(now)
 	}
-	for _, s := range d.desk.due(now) {
+	for _, s := range d.queue.due(now) {
 		d.sending.Go(func() { d.answers <- answered{s, d.writer.send(ctx, &s.request)} })
 	}
-	d.config.Metrics.Pending(len(d.desk.waiting), int(d.desk.window.size))
+	d.config.Metrics.Pending(len(d.queue.waiting), int(d.queue.window.size))
 	return nil
 }
 
@@ -174,13 +174,13 @@ func (d *deciding) podChanged(name messages.PodName, n *podNews) error {
 		}
 		p = nil
 	}
-	d.desk.hear(name, p)
+	d.queue.hear(name, p)
 	return nil
 }
 
 // untilNext is how long nothing is due.
 func (d *deciding) untilNext() time.Duration {
-	next, found := d.desk.next()
+	next, found := d.queue.next()
 	if d.compare != nil {
 		if at, is := d.compare.next(); is && (!found || at.Before(next)) {
 			next, found = at, true
@@ -202,7 +202,7 @@ func (d *deciding) hear(at time.Time, f messages.Fact) {
 	if !is {
 		return
 	}
-	p := d.desk.decider.pods[about.AboutPod()]
+	p := d.queue.decider.pods[about.AboutPod()]
 	switch {
 	case d.compare != nil:
 		d.compare.hear(at, f, p, told)

@@ -29,7 +29,7 @@ const requestLasts = 10 * time.Second
 // errReplaced says that another pod has the name of the one that a request is about.
 var errReplaced = errors.New("another pod has its name")
 
-// writer makes the requests of evictions. Each is tried once: the desk decides when it is tried again.
+// writer makes the requests of evictions. Each is tried once: the queue decides when it is tried again.
 type writer struct {
 	rest  rest.Interface // of the core API
 	clock clock.Clock

@@ -3,10 +3,10 @@ package attach
 import "time"
 
 const (
-	// firstWindow is how many requests are under way at first, mostAtOnce how many at most: no more than an API server takes on one
+	// firstWindow is how many requests are under way at first, mostUnderWay how many at most: no more than an API server takes on one
 	// connection.
 	firstWindow = 32
-	mostAtOnce  = 100
+	mostUnderWay  = 100
 )
 
 // window bounds how many requests are under way, by what the server says: one more for each window that it serves, half as many when it
@@ -27,7 +27,7 @@ func (w *window) open(underWay int, now time.Time) bool {
 }
 
 // served notes a request that was served.
-func (w *window) served() { w.size = min(mostAtOnce, w.size+1/w.size) }
+func (w *window) served() { w.size = min(mostUnderWay, w.size+1/w.size) }
 
 // overloaded notes a request, made at an instant, that the server could not serve; it asks for a pause, zero for none.
 func (w *window) overloaded(made, now time.Time, pause time.Duration) {

@@ -14,7 +14,7 @@ var (
 	attachedMade = define(counter, "attach_requests_total",
 		"Requests of evictions to the API server, with --attach, by verb and outcome: served, gone (the pod is), throttled (429), blocked (by a PodDisruptionBudget) or failed.", "verb", "outcome")
 	attachedTook     = defineHistogram("attach_request_seconds", "Time that the API server took for a request of an eviction, with --attach.", latencies, "verb")
-	attachedWindow   = define(gauge, "attach_requests_at_once", "How many requests of evictions may be under way, with --attach: fewer after the API server was overloaded.")
+	attachedWindow   = define(gauge, "attach_requests_limit", "How many requests of evictions may be under way, with --attach: fewer after the API server was overloaded.")
 	attachedWaiting  = define(gauge, "attach_requests_waiting", "Requests of evictions that wait to be made, with --attach.")
 	attachedLost     = define(counter, "attach_watch_errors_total", "How often the nodes or pods could not be listed or watched, with --attach.")
 	attachedCompared = define(counter, "shadow_comparisons_total",
@@ -73,9 +73,9 @@ func (a *Attached) Requested(verb messages.APIVerb, outcome string, took time.Du
 }
 
 // Pending notes how many requests wait, and how many may be under way.
-func (a *Attached) Pending(waiting, atOnce int) {
+func (a *Attached) Pending(waiting, limit int) {
 	a.waiting.Set(float64(waiting))
-	a.window.Set(float64(atOnce))
+	a.window.Set(float64(limit))
 }
 
 // Lost notes that the nodes or pods could not be followed.

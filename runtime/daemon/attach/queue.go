@@ -15,9 +15,9 @@ import (
 	"leeward/messages"
 )
 
-// desk makes the requests of the machines: as many at the same time as the server takes, one for each pod, and the most important first.
+// queue makes the requests of the machines: as many at the same time as the server takes, one for each pod, and the most important first.
 // It does no I/O: due says which to make, done takes what became of one.
-type desk struct {
+type queue struct {
 	decider *decider
 	window  window
 	waiting waiting
@@ -36,14 +36,14 @@ type sending struct {
 	void bool
 }
 
-func newDesk(d *decider, count func(messages.APIVerb, string, time.Duration)) *desk {
-	return &desk{
+func newQueue(d *decider, count func(messages.APIVerb, string, time.Duration)) *queue {
+	return &queue{
 		decider: d, window: newWindow(), underWay: map[messages.PodName]*sending{}, changed: map[messages.PodName]*corev1.Pod{}, count: count,
 	}
 }
 
 // hear takes news of a pod; nil: it is gone.
-func (k *desk) hear(name messages.PodName, p *corev1.Pod) {
+func (k *queue) hear(name messages.PodName, p *corev1.Pod) {
 	switch {
 	case k.underWay[name] != nil:
 		k.changed[name] = p
@@ -55,7 +55,7 @@ func (k *desk) hear(name messages.PodName, p *corev1.Pod) {
 }
 
 // step has the machines act, and takes in what they ask for and take back.
-func (k *desk) step(now time.Time) error {
+func (k *queue) step(now time.Time) error {
 	if err := k.decider.step(now); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (k *desk) step(now time.Time) error {
 }
 
 // due takes the requests that must be made now.
-func (k *desk) due(now time.Time) (picked []*sending) {
+func (k *queue) due(now time.Time) (picked []*sending) {
 	var busy []*request
 	for len(k.waiting) > 0 && k.window.open(len(k.underWay), now) {
 		r := heap.Pop(&k.waiting).(*request)
@@ -97,8 +97,8 @@ func (k *desk) due(now time.Time) (picked []*sending) {
 	return picked
 }
 
-// next is when the desk must look again by itself.
-func (k *desk) next() (next time.Time, found bool) {
+// next is when the queue must look again by itself.
+func (k *queue) next() (next time.Time, found bool) {
 	next, found = k.decider.next()
 	if at := k.window.closed; len(k.waiting) > 0 && at.After(k.decider.now) && (!found || at.Before(next)) {
 		return at, true
@@ -116,7 +116,7 @@ const (
 )
 
 // done takes what became of a request. What the server was too busy for is asked for again; all else the machine hears.
-func (k *desk) done(s *sending, err error, now time.Time) {
+func (k *queue) done(s *sending, err error, now time.Time) {
 	delete(k.underWay, s.Pod)
 	outcome := outcomeOf(err)
 	k.count(s.Verb, outcome, now.Sub(s.made))
@@ -142,7 +142,7 @@ func (k *desk) done(s *sending, err error, now time.Time) {
 }
 
 // tell tells the machine of a pod. That the pod is gone it hears by the watch.
-func (k *desk) tell(s *sending, outcome string, err error) {
+func (k *queue) tell(s *sending, outcome string, err error) {
 	switch {
 	case s.void:
 	case s.Verb != messages.VerbEvict:

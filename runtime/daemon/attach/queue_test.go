@@ -22,12 +22,12 @@ import (
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// cluster is a model of an API server with one node, and a desk that is attached to it.
+// cluster is a model of an API server with one node, and a queue that is attached to it.
 type cluster struct {
 	t        *testing.T
 	settings messages.Settings
 	now      time.Time
-	desk     *desk
+	queue     *queue
 	taints   []corev1.Taint
 	pods     map[messages.PodName]*corev1.Pod
 	// writes are what the server has taken, in order; refuse says what it answers in place of taking one.
@@ -42,16 +42,16 @@ func newCluster(t *testing.T, overrides ...config.Override) *cluster {
 	require.Empty(t, Validate(&s))
 	c := &cluster{t: t, settings: s, now: start, pods: map[messages.PodName]*corev1.Pod{}, refuse: func(*request) error { return nil }}
 	c.restart()
-	t.Cleanup(func() { c.desk.decider.close() })
+	t.Cleanup(func() { c.queue.decider.close() })
 	return c
 }
 
 // restart has another process begin, which knows what the server has.
 func (c *cluster) restart() {
-	if c.desk != nil {
-		c.desk.decider.close()
+	if c.queue != nil {
+		c.queue.decider.close()
 	}
-	c.desk = newDesk(newDecider(&c.settings, false, func(_ time.Time, f messages.Fact) { c.kinds = append(c.kinds, f.Kind()) }),
+	c.queue = newQueue(newDecider(&c.settings, false, func(_ time.Time, f messages.Fact) { c.kinds = append(c.kinds, f.Kind()) }),
 		func(messages.APIVerb, string, time.Duration) {})
 	c.tainted()
 }
@@ -63,12 +63,12 @@ func (c *cluster) tainted(keys ...string) {
 	for _, key := range keys {
 		c.taints = append(c.taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: c.now}})
 	}
-	c.desk.decider.setNode("n1", c.taints, c.all())
+	c.queue.decider.setNode("n1", c.taints, c.all())
 }
 
 func (c *cluster) untainted() {
 	c.taints = nil
-	c.desk.decider.setNode("n1", nil, c.all())
+	c.queue.decider.setNode("n1", nil, c.all())
 }
 
 func (c *cluster) all() (pods []*corev1.Pod) {
@@ -97,7 +97,7 @@ func (c *cluster) runs(name string, seconds int64, edits ...func(*corev1.Pod)) {
 
 func (c *cluster) stored(p *corev1.Pod) {
 	c.pods[podName(p)] = p
-	c.desk.hear(podName(p), p)
+	c.queue.hear(podName(p), p)
 }
 
 // take is the server's part of a request.
@@ -123,12 +123,12 @@ func (c *cluster) take(r *request) error {
 // settle goes on until nothing is due.
 func (c *cluster) settle() {
 	for again := true; again; {
-		require.NoError(c.t, c.desk.step(c.now))
-		sent := c.desk.due(c.now)
+		require.NoError(c.t, c.queue.step(c.now))
+		sent := c.queue.due(c.now)
 		for _, s := range sent {
-			c.desk.done(s, c.take(&s.request), c.now)
+			c.queue.done(s, c.take(&s.request), c.now)
 		}
-		next, found := c.desk.next()
+		next, found := c.queue.next()
 		again = len(sent) > 0 || found && !next.After(c.now)
 	}
 }
@@ -137,7 +137,7 @@ func (c *cluster) settle() {
 func (c *cluster) until(seconds float64) {
 	end := start.Add(time.Duration(seconds * float64(time.Second)))
 	for c.settle(); c.now.Before(end); c.settle() {
-		next, found := c.desk.next()
+		next, found := c.queue.next()
 		if !found || next.After(end) {
 			next = end
 		}
@@ -165,14 +165,14 @@ func TestAnIdleClusterHasNoMachines(t *testing.T) {
 	c.runs("a", 0)
 	c.runs("b", 5)
 	c.until(1)
-	require.Empty(t, c.desk.decider.pods)
+	require.Empty(t, c.queue.decider.pods)
 	c.tainted("k")
 	c.until(2)
-	require.Len(t, c.desk.decider.pods, 2)
+	require.Len(t, c.queue.decider.pods, 2)
 	c.untainted()
 	c.until(60)
-	require.Empty(t, c.desk.decider.pods)
-	require.Empty(t, c.desk.decider.on)
+	require.Empty(t, c.queue.decider.pods)
+	require.Empty(t, c.queue.decider.on)
 	require.Equal(t, []string{"1s patch d/a", "1s delete d/a"}, c.writes)
 }
 
@@ -233,7 +233,7 @@ func TestTheDeadlineHoldsAcrossRestarts(t *testing.T) {
 
 func TestTheMoreImportantPodGoesFirst(t *testing.T) {
 	c := newCluster(t)
-	c.desk.window.size = 1
+	c.queue.window.size = 1
 	for name, priority := range map[string]int32{"low": -5, "middle": 0, "high": 1000} {
 		c.runs(name, 0, func(p *corev1.Pod) { p.Spec.Priority = &priority })
 	}
@@ -262,8 +262,8 @@ func TestATaintThatGoesTakesBackWhatHasNotBeenDone(t *testing.T) {
 	c := newCluster(t)
 	c.runs("a", 0)
 	c.tainted("k")
-	require.NoError(t, c.desk.step(c.now))
-	require.Len(t, c.desk.waiting, 1)
+	require.NoError(t, c.queue.step(c.now))
+	require.Len(t, c.queue.waiting, 1)
 	c.untainted()
 	c.until(60)
 	require.Empty(t, c.writes, "it was not made")
@@ -281,10 +281,10 @@ func TestAnotherPodOfThatNameIsLeftAlone(t *testing.T) {
 			return answer
 		}
 		next := func(p *corev1.Pod) { p.UID = "another" }
-		require.NoError(t, c.desk.step(c.now))
-		for _, s := range c.desk.due(c.now) { // it is replaced while the request is under way
+		require.NoError(t, c.queue.step(c.now))
+		for _, s := range c.queue.due(c.now) { // it is replaced while the request is under way
 			c.runs("a", 9, next)
-			c.desk.done(s, c.take(&s.request), c.now)
+			c.queue.done(s, c.take(&s.request), c.now)
 		}
 		c.until(60)
 		require.Equal(t, []string{"9s patch d/a", "9s delete d/a"}, c.writes)
@@ -340,7 +340,7 @@ func TestAServerThatAsksForAPauseGetsIt(t *testing.T) {
 	}
 	c.until(2)
 	require.Equal(t, firstWindow, asked)
-	require.Equal(t, firstWindow/2, int(c.desk.window.size), "one overload counts once")
+	require.Equal(t, firstWindow/2, int(c.queue.window.size), "one overload counts once")
 	c.until(4)
 	require.Len(t, c.writes, 400)
 	require.NotContains(t, c.kinds, "PodEvictionFailed", "no machine hears of it")
@@ -351,8 +351,8 @@ func TestTheWindowIsBounded(t *testing.T) {
 	for range 10_000 {
 		w.served()
 	}
-	require.False(t, w.open(mostAtOnce, now))
-	require.True(t, w.open(mostAtOnce-1, now))
+	require.False(t, w.open(mostUnderWay, now))
+	require.True(t, w.open(mostUnderWay-1, now))
 	for range 100 {
 		now = now.Add(time.Second)
 		w.overloaded(now, now, 0)
@@ -381,7 +381,7 @@ func TestABudgetIsAskedAgainUntilItAllows(t *testing.T) {
 	c.until(60)
 	require.Equal(t, []string{"15s evict d/a"}, c.writes)
 	require.Equal(t, []string{"EvictionBlocked", "Evicted"}, []string{c.kinds[0][3:], c.kinds[1][3:]})
-	require.Equal(t, firstWindow, int(c.desk.window.size), "a budget says nothing of the load of the server")
+	require.Equal(t, firstWindow, int(c.queue.window.size), "a budget says nothing of the load of the server")
 }
 
 func TestSettingsThatKnowNoExactDeadlinesAreRefused(t *testing.T) {
