@@ -43,7 +43,7 @@ type attaching struct {
 }
 
 const (
-	// inCluster stands for the service account of the pod that the daemon runs in.
+	// inCluster means the service account of the pod that the daemon runs in.
 	inCluster = "in-cluster"
 	// actsOnNodes is what an attached daemon can act as.
 	actsOnNodes = "node-taint-eviction"
@@ -194,7 +194,7 @@ func answer(w http.ResponseWriter, err error) {
 		code, text = http.StatusServiceUnavailable, err.Error()+"\n"
 	}
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, text) // whoever asked may be gone
+	_, _ = io.WriteString(w, text) // the client may be gone
 }
 
 // comparisons are the lines of a file; without one there are none.

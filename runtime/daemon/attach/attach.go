@@ -153,7 +153,7 @@ func (a *Attachment) campaign(ctx context.Context) error {
 	return nil
 }
 
-// act evicts pods until the context is done or the Lease is lost. Whoever acted before may have been no Leeward.
+// act evicts pods until the context is done or the Lease is lost. The one that acted before may have been no Leeward.
 func (a *Attachment) act(ctx context.Context, l *lease) error {
 	if r := a.rival(); r != nil {
 		return r

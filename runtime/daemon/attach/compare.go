@@ -28,7 +28,7 @@ type comparison struct {
 	pod *corev1.Pod
 	// ours is what was decided, due what will be decided at a deadline, unless that changes.
 	ours, due, theirs *shadow.Decision
-	// until is when it is judged at the latest; zero: nobody has evicted yet.
+	// until is when it is judged at the latest; zero: neither has evicted yet.
 	until time.Time
 }
 

@@ -255,7 +255,7 @@ func (d *decider) ask(m messages.RequestAsked) {
 	d.asked = append(d.asked, r)
 }
 
-// server stands for the API server: it hands evictions on. Conditions and deletions are written before it is told of them.
+// server is the API server to the machines: it hands evictions on. Conditions and deletions are written before it is told of them.
 type server struct{ d *decider }
 
 // Receive routes a message to its transition.

@@ -27,7 +27,7 @@ type cluster struct {
 	t        *testing.T
 	settings messages.Settings
 	now      time.Time
-	queue     *queue
+	queue    *queue
 	taints   []corev1.Taint
 	pods     map[messages.PodName]*corev1.Pod
 	// writes are what the server has taken, in order; refuse says what it answers in place of taking one.

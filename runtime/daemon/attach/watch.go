@@ -23,7 +23,7 @@ type watched struct {
 	synced      []cache.InformerSynced
 
 	mu sync.Mutex
-	// changed are the objects of which there is news, each as it is now: as many at most as there are objects. open: somebody takes it.
+	// changed are the objects of which there is news, each as it is now: as many at most as there are objects. open: changes are taken.
 	open         bool
 	changedNodes map[messages.NodeName]bool
 	changedPods  map[messages.PodName]*podNews
@@ -90,7 +90,7 @@ func (w *watched) start(ctx context.Context) error {
 // stop waits until the objects are not followed any more.
 func (w *watched) stop() { w.factory.Shutdown() }
 
-// heard notes a change for whoever takes it.
+// heard notes a change, where changes are taken.
 func (w *watched) heard(o any, gone bool) {
 	if last, is := o.(cache.DeletedFinalStateUnknown); is {
 		o = last.Obj

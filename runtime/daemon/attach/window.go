@@ -5,8 +5,8 @@ import "time"
 const (
 	// firstWindow is how many requests are under way at first, mostUnderWay how many at most: no more than an API server takes on one
 	// connection.
-	firstWindow = 32
-	mostUnderWay  = 100
+	firstWindow  = 32
+	mostUnderWay = 100
 )
 
 // window bounds how many requests are under way, by what the server says: one more for each window that it serves, half as many when it

@@ -37,7 +37,7 @@ const (
 	Patience = 10 * time.Minute
 )
 
-// Decision is an eviction, with its reason in the words of whoever decided it.
+// Decision is an eviction, with its reason in the words of the control plane that decided it.
 type Decision struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
