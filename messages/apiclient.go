@@ -26,7 +26,7 @@ type RequestAsked struct {
 	Verb APIVerb
 	// Attempt numbers the attempts of the pod; the answer carries it.
 	Attempt int
-	// UID is that of the pod that is meant: one that replaced it under its name is left alone.
+	// UID is that of the pod that is meant: another pod of its name is not touched.
 	UID types.UID
 	// Reason and Message are those of the condition that VerbPatch gives.
 	Reason, Message string
