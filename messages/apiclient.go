@@ -1,5 +1,7 @@
 package messages
 
+import "k8s.io/apimachinery/pkg/types"
+
 // ToAPIClient is what a client of the API server understands.
 type ToAPIClient interface{ toAPIClient() }
 
@@ -24,6 +26,10 @@ type RequestAsked struct {
 	Verb APIVerb
 	// Attempt numbers the attempts of the pod; the answer carries it.
 	Attempt int
+	// UID is that of the pod that is meant: another pod of its name is not touched.
+	UID types.UID
+	// Reason and Message are those of the condition that VerbPatch gives.
+	Reason, Message string
 }
 
 // RequestWithdrawn takes back the requests of a pod up to that attempt that the client has not made yet: they need no token any more.

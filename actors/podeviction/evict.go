@@ -187,7 +187,9 @@ func (e *Eviction) try(out *actors.Outbox) {
 
 func (e *Eviction) ask(verb messages.APIVerb, out *actors.Outbox) {
 	e.attempt.step = verb
-	out.TellAPIClient(e.rules.Client, &messages.RequestAsked{Pod: e.name, Verb: verb, Attempt: e.attempt.number})
+	out.TellAPIClient(e.rules.Client, &messages.RequestAsked{
+		Pod: e.name, Verb: verb, Attempt: e.attempt.number, UID: e.object.UID, Reason: disruption, Message: e.disruption(&e.attempt.why),
+	})
 }
 
 // served goes on to the next request. A pod that has its condition is not patched again.

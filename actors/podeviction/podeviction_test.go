@@ -382,8 +382,10 @@ func TestAnEvictionThatIsRefusedIsTakenBack(t *testing.T) {
 
 // TestLateAnswersAreVoid: they are about an eviction that was taken back, or about another pod of that name.
 func TestLateAnswersAreVoid(t *testing.T) {
-	get := func(attempt int) *messages.RequestAsked {
-		return &messages.RequestAsked{Pod: self, Verb: messages.VerbGet, Attempt: attempt}
+	asks := func(verb messages.APIVerb, attempt int) *messages.RequestAsked {
+		return &messages.RequestAsked{
+			Pod: self, Verb: verb, Attempt: attempt, UID: "u1", Reason: "DeletionByTaintManager", Message: "deleted because of the taint t1:NoExecute",
+		}
 	}
 	for name, between := range map[string][]messages.ToPodEviction{
 		"taken back":  {tainted()},
@@ -391,12 +393,12 @@ func TestLateAnswersAreVoid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := actorstest.Drive(t, podeviction.New(self, leeward))
-			d.Tell(pod(), tainted("t1")).Told(clientAt, get(1))
+			d.Tell(pod(), tainted("t1")).Told(clientAt, asks(messages.VerbGet, 1))
 			d.Tell(between...).Told(clientAt, &messages.RequestWithdrawn{Pod: self, Attempt: 1})
-			d.Tell(pod(), tainted("t1")).Told(clientAt, get(2))
+			d.Tell(pod(), tainted("t1")).Told(clientAt, asks(messages.VerbGet, 2))
 			d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 1}).Quiet()
 			d.Tell(&messages.RequestServed{Verb: messages.VerbGet, Attempt: 2}).
-				Told(clientAt, &messages.RequestAsked{Pod: self, Verb: messages.VerbPatch, Attempt: 2})
+				Told(clientAt, asks(messages.VerbPatch, 2))
 		})
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 const exitCodes = `Exit codes:
   0  done, or stopped by a signal
-  1  refused: the store is damaged or in use, a daemon leads there, or existing data would be replaced
+  1  refused: the store is damaged or in use, a daemon leads there, existing data would be replaced,
+     or another controller evicts pods where it must act
   2  the command line or the configuration is invalid
   3  an internal error, or a file, a port or etcd that cannot be used`
 

@@ -36,8 +36,11 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 		Short: "Decide failovers for a fleet of clusters, and serve its Kubernetes API",
 		Long: "leewardd decides what happens to workloads when clusters fail, and serves a Kubernetes API for users and\n" +
 			"for the agents of clusters. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
+			"With --attach it serves no API, and runs beside the API server of a cluster: in shadow, or as its taint-eviction controller.\n\n" +
 			"Flags override the configuration file, and the file overrides the profile. At SIGHUP the file is read again.\n\n" + exitCodes,
-		Example:      "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters",
+		Example: "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters\n" +
+			"  leewardd --attach ~/.kube/config\n" +
+			"  leewardd --attach ~/.kube/config --act node-taint-eviction",
 		Args:         cobra.NoArgs,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -56,6 +59,13 @@ func run(ctx context.Context, line *commandLine, out, log io.Writer, reload <-ch
 	c, err := line.read()
 	if err != nil {
 		return err
+	}
+	if c.attach != "" {
+		d, err := newAttached(c, newLogger(&c.options, log))
+		if err != nil {
+			return err
+		}
+		return d.run(ctx, out, reload)
 	}
 	d, err := newDaemon(line, c, newLogger(&c.options, log))
 	if err != nil {

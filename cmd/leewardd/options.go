@@ -22,6 +22,7 @@ import (
 // a field of the configuration file.
 type options struct {
 	sharing
+	attaching
 	dataDir, bindAddress string
 	securePort           int
 	expose               bool
@@ -73,6 +74,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")
 	o.sharing.addTo(set)
+	o.attaching.addTo(set)
 	return set
 }
 
@@ -94,7 +96,7 @@ func (o *options) validate() []error {
 	if (o.tlsCert == "") != (o.tlsKey == "") {
 		problems = append(problems, errors.New("tlsCertFile and tlsPrivateKeyFile must be given together"))
 	}
-	return append(problems, o.sharing.validate()...)
+	return append(append(problems, o.sharing.validate()...), o.validateAttaching()...)
 }
 
 func (o *options) level() (zerolog.Level, error) {

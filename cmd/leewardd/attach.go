@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+
+	"leeward/cmd/internal/exitcode"
+	"leeward/runtime/client"
+	"leeward/runtime/daemon/attach"
+	"leeward/runtime/daemon/build"
+	"leeward/runtime/daemon/kubeapi"
+	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/shadow"
+)
+
+// attaching are the options of a daemon that is attached to the API server of a cluster, and serves none.
+type attaching struct {
+	// attach is the kubeconfig of that server, or inCluster; empty: the daemon serves its own API.
+	attach          string
+	act             []string
+	attachNamespace string
+	attachAddress   string
+	comparisons     string
+}
+
+const (
+	// inCluster means the service account of the pod that the daemon runs in.
+	inCluster = "in-cluster"
+	// actsOnNodes is what an attached daemon can act as.
+	actsOnNodes = "node-taint-eviction"
+)
+
+// addTo adds them as flags, at their defaults.
+func (o *attaching) addTo(set *pflag.FlagSet) {
+	set.StringVar(&o.attach, "attach", "", "kubeconfig of a Kubernetes API server to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
+	set.StringSliceVar(&o.act, "act", nil, "with --attach, what to act as: "+actsOnNodes)
+	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
+	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
+	set.StringVar(&o.comparisons, "shadow-comparisons", "", "with --attach in shadow, file to append to how each eviction compares with that of the cluster's own controller, in JSON lines")
+}
+
+// validate reports what no flag can know by itself.
+func (o *options) validateAttaching() (problems []error) {
+	for _, what := range o.act {
+		if what != actsOnNodes {
+			problems = append(problems, fmt.Errorf("act: %q is not %s", what, actsOnNodes))
+		}
+	}
+	if o.attach == "" {
+		if len(o.act) > 0 {
+			problems = append(problems, errors.New("act: it needs attach, which says where"))
+		}
+		return problems
+	}
+	if o.shadow && len(o.act) > 0 {
+		problems = append(problems, errors.New("act: shadow must not be true then, because it writes nothing"))
+	}
+	if o.nodes || len(o.etcdServers) > 0 {
+		problems = append(problems, errors.New("attach: nodes and etcdServers must not be given then, because the objects are those of the other API server"))
+	}
+	if wrong := validation.IsDNS1123Label(o.attachNamespace); len(wrong) > 0 {
+		problems = append(problems, fmt.Errorf("attachNamespace: %q: %s", o.attachNamespace, strings.Join(wrong, "; ")))
+	}
+	return append(problems, o.validateAttachAddress()...)
+}
+
+func (o *options) validateAttachAddress() []error {
+	host, _, err := net.SplitHostPort(o.attachAddress)
+	if err != nil {
+		return []error{fmt.Errorf("attachAddress: %w", err)}
+	}
+	if ip := net.ParseIP(host); !o.expose && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return []error{fmt.Errorf("attachAddress: %s is not a loopback address: give --expose to allow that", o.attachAddress)}
+	}
+	return nil
+}
+
+// attached is a daemon that is attached.
+type attached struct {
+	*attach.Attachment
+	log      zerolog.Logger
+	metrics  *telemetry.Attached
+	listener net.Listener
+	compared *comparisons
+}
+
+// newAttached listens, and opens the file of comparisons. The caller must run it.
+func newAttached(c *configuration, log zerolog.Logger) (*attached, error) {
+	if problems := attach.Validate(&c.settings); len(problems) > 0 {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: errors.Join(problems...)}
+	}
+	kubeapi.HearLibraries(log)
+	server, err := serverOf(c.attach)
+	if err != nil {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("attach: %w", err)}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name this daemon: %w", err)
+	}
+	d := &attached{log: log, metrics: telemetry.NewAttached(build.Of(debug.ReadBuildInfo())), compared: &comparisons{log: log}}
+	d.Attachment, err = attach.New(attach.Config{
+		Client: server, Settings: c.settings, Act: slices.Contains(c.act, actsOnNodes), Namespace: c.attachNamespace, Timing: c.election,
+		Identity: host + "_" + string(uuid.NewUUID()), Clock: clock.New(), Log: log, Metrics: d.metrics, Compared: d.compared.add,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.compared.open(c.comparisons); err != nil {
+		return nil, err
+	}
+	if d.listener, err = net.Listen("tcp", c.attachAddress); err != nil {
+		return nil, errors.Join(fmt.Errorf("attachAddress: %w", err), d.compared.close())
+	}
+	return d, nil
+}
+
+// serverOf says where the API server is, and who asks.
+func serverOf(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == inCluster {
+		return rest.InClusterConfig()
+	}
+	return client.Load(kubeconfig, "")
+}
+
+// run decides until the context is done.
+func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Signal) error {
+	if _, err := fmt.Fprintf(out, "listening on http://%s\n", d.listener.Addr()); err != nil {
+		return errors.Join(err, d.listener.Close(), d.compared.close())
+	}
+	parts, ctx := errgroup.WithContext(ctx)
+	ctx, end := context.WithCancel(ctx)
+	serving := &http.Server{Handler: d.handler(), ReadHeaderTimeout: 5 * time.Second}
+	parts.Go(func() error {
+		if err := serving.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	parts.Go(func() error {
+		defer end()
+		return d.Run(ctx)
+	})
+	parts.Go(func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return serving.Close()
+			case <-reload:
+				d.log.Warn().Msg("the configuration of an attached daemon is read at its start: start it again")
+			}
+		}
+	})
+	err := errors.Join(parts.Wait(), d.compared.close())
+	if errors.As(err, new(*attach.Rival)) {
+		err = &exitcode.Exit{Code: exitcode.Failed, Err: err}
+	}
+	d.log.Info().Err(err).Msg("stopped")
+	return err
+}
+
+// handler serves metrics and health.
+func (d *attached) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(d.metrics.Gatherer(), promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.Ready()) })
+	return mux
+}
+
+// answer says ok, or what is wrong.
+func answer(w http.ResponseWriter, err error) {
+	code, text := http.StatusOK, "ok\n"
+	if err != nil {
+		code, text = http.StatusServiceUnavailable, err.Error()+"\n"
+	}
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, text) // the client may be gone
+}
+
+// comparisons are the lines of a file; without one there are none.
+type comparisons struct {
+	log  zerolog.Logger
+	file *os.File
+}
+
+func (c *comparisons) open(path string) (err error) {
+	if path == "" {
+		return nil
+	}
+	if c.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return fmt.Errorf("shadowComparisons: %w", err)
+	}
+	return nil
+}
+
+func (c *comparisons) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
+// add writes a line. That it could not be written is logged: decisions go on.
+func (c *comparisons) add(one *shadow.Comparison) {
+	if c.file == nil {
+		return
+	}
+	line, err := json.Marshal(one)
+	if err == nil {
+		_, err = c.file.Write(append(line, '\n'))
+	}
+	if err != nil {
+		c.log.Error().Err(err).Msg("a comparison was not written")
+	}
+}

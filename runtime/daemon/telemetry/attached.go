@@ -1,0 +1,85 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leeward/messages"
+	"leeward/runtime/daemon/build"
+)
+
+var (
+	attachedMode = define(gauge, "attach_mode", "1 for the present mode of a daemon with --attach: starting, shadow, standby, acting, or stepped-back where another controller acts, too.", "mode")
+	attachedMade = define(counter, "attach_requests_total",
+		"Requests of evictions to the API server, with --attach, by verb and outcome: served, gone (the pod is), throttled (429), blocked (by a PodDisruptionBudget) or failed.", "verb", "outcome")
+	attachedTook     = defineHistogram("attach_request_seconds", "Time that the API server took for a request of an eviction, with --attach.", latencies, "verb")
+	attachedWindow   = define(gauge, "attach_requests_limit", "How many requests of evictions may be under way, with --attach: fewer after the API server was overloaded.")
+	attachedWaiting  = define(gauge, "attach_requests_waiting", "Requests of evictions that wait to be made, with --attach.")
+	attachedLost     = define(counter, "attach_watch_errors_total", "How often the nodes or pods could not be listed or watched, with --attach.")
+	attachedCompared = define(counter, "shadow_comparisons_total",
+		"Evictions in shadow that were compared with those of the cluster's own controller, with --attach, by verdict: agreed, earlier, later, never or unasked.", "verdict")
+)
+
+// modes are those of attachedMode.
+var modes = []string{"starting", "shadow", "standby", "acting", "stepped-back"}
+
+// Attached measures a daemon that is attached to the API server of a cluster.
+type Attached struct {
+	registry        *prometheus.Registry
+	facts           *prometheus.CounterVec
+	lateness        prometheus.Observer
+	mode            *prometheus.GaugeVec
+	requests        *prometheus.CounterVec
+	took            *prometheus.HistogramVec
+	window, waiting prometheus.Gauge
+	lost            prometheus.Counter
+	compared        *prometheus.CounterVec
+}
+
+// NewAttached returns metrics of a daemon that is yet to attach.
+func NewAttached(b build.Build) *Attached {
+	r := prometheus.NewPedanticRegistry()
+	buildInfo.gauge(r).WithLabelValues(b.Version, b.Revision, b.GoVersion).Set(1)
+	return &Attached{
+		registry: r, facts: factsTotal.counter(r), lateness: podsLateness.histogram(r).WithLabelValues(), mode: attachedMode.gauge(r),
+		requests: attachedMade.counter(r), took: attachedTook.histogram(r), window: attachedWindow.gauge(r).WithLabelValues(),
+		waiting: attachedWaiting.gauge(r).WithLabelValues(), lost: attachedLost.counter(r).WithLabelValues(), compared: attachedCompared.counter(r),
+	}
+}
+
+// Gatherer hands out the metrics. It may be used by anyone at any time.
+func (a *Attached) Gatherer() prometheus.Gatherer { return a.registry }
+
+// Hear counts a fact.
+func (a *Attached) Hear(at time.Time, f messages.Fact) {
+	a.facts.WithLabelValues(f.Kind()).Inc()
+	if f, is := f.(*messages.PodEvicted); is && !f.Deadline.IsZero() {
+		a.lateness.Observe(max(0, at.Sub(f.Deadline)).Seconds())
+	}
+}
+
+// Mode notes in which mode the daemon is.
+func (a *Attached) Mode(is string) {
+	for _, mode := range modes {
+		a.mode.WithLabelValues(mode).Set(number(mode == is))
+	}
+}
+
+// Requested notes what became of a request.
+func (a *Attached) Requested(verb messages.APIVerb, outcome string, took time.Duration) {
+	a.requests.WithLabelValues(string(verb), outcome).Inc()
+	a.took.WithLabelValues(string(verb)).Observe(took.Seconds())
+}
+
+// Pending notes how many requests wait, and how many may be under way.
+func (a *Attached) Pending(waiting, limit int) {
+	a.waiting.Set(float64(waiting))
+	a.window.Set(float64(limit))
+}
+
+// Lost notes that the nodes or pods could not be followed.
+func (a *Attached) Lost() { a.lost.Inc() }
+
+// Compared notes a comparison by its verdict.
+func (a *Attached) Compared(verdict string) { a.compared.WithLabelValues(verdict).Inc() }
