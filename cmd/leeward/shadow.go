@@ -54,7 +54,7 @@ func reportShadow(out io.Writer, path, form string) error {
 	if err != nil {
 		return ofInput(fmt.Errorf("%s: %w", path, err))
 	}
-	return printed(out, form, all, func() error { return shadowTable(out, all) })
+	return printed(out, form, all, func(out io.Writer) error { return shadowTable(out, all) })
 }
 
 // shadowTable has a line for each workload, and then an example of each that differs.
