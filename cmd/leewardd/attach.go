@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ import (
 type attaching struct {
 	// attach is the kubeconfig of that server, or inCluster; empty: the daemon serves its own API.
 	attach          string
-	act             []string
+	act             string
 	attachNamespace string
 	attachAddress   string
 	comparisons     string
@@ -52,7 +51,7 @@ const (
 // addTo adds them as flags, at their defaults.
 func (o *attaching) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.attach, "attach", "", "kubeconfig of a Kubernetes API server to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
-	set.StringSliceVar(&o.act, "act", nil, "with --attach, what to act as: "+actsOnNodes)
+	set.StringVar(&o.act, "act", "", "with --attach, what to act as: "+actsOnNodes)
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
 	set.StringVar(&o.comparisons, "shadow-comparisons", "", "with --attach in shadow, file to append to how each eviction compares with that of the cluster's own controller, in JSON lines")
@@ -60,18 +59,16 @@ func (o *attaching) addTo(set *pflag.FlagSet) {
 
 // validate reports what no flag can know by itself.
 func (o *options) validateAttaching() (problems []error) {
-	for _, what := range o.act {
-		if what != actsOnNodes {
-			problems = append(problems, fmt.Errorf("act: %q is not %s", what, actsOnNodes))
-		}
+	if o.act != "" && o.act != actsOnNodes {
+		problems = append(problems, fmt.Errorf("act: %q is not %s", o.act, actsOnNodes))
 	}
 	if o.attach == "" {
-		if len(o.act) > 0 {
+		if o.act != "" {
 			problems = append(problems, errors.New("act: it needs attach, which says where"))
 		}
 		return problems
 	}
-	if o.shadow && len(o.act) > 0 {
+	if o.shadow && o.act != "" {
 		problems = append(problems, errors.New("act: shadow must not be true then, because it writes nothing"))
 	}
 	if o.nodes || len(o.etcdServers) > 0 {
@@ -119,7 +116,7 @@ func newAttached(c *configuration, log zerolog.Logger) (*attached, error) {
 	}
 	d := &attached{log: log, metrics: telemetry.NewAttached(build.Of(debug.ReadBuildInfo())), compared: &comparisons{log: log}}
 	d.Attachment, err = attach.New(attach.Config{
-		Client: server, Settings: c.settings, Act: slices.Contains(c.act, actsOnNodes), Namespace: c.attachNamespace, Timing: c.election,
+		Client: server, Settings: c.settings, Act: c.act == actsOnNodes, Namespace: c.attachNamespace, Timing: c.election,
 		Identity: host + "_" + string(uuid.NewUUID()), Clock: clock.New(), Log: log, Metrics: d.metrics, Compared: d.compared.add,
 	})
 	if err != nil {

@@ -561,3 +561,20 @@ func rightsAsked(requests []*http.Request) (rules []rbacv1.PolicyRule) {
 	}
 	return rules
 }
+
+func TestOptionsOfAnAttachedDaemonMustFitTogether(t *testing.T) {
+	for want, args := range map[string][]string{
+		`act: "scheduler" is not node-taint-eviction`:          {"--attach", "x", "--act", "scheduler"},
+		"act: it needs attach, which says where":               {"--act", "node-taint-eviction"},
+		"act: shadow must not be true then":                    {"--attach", "x", "--act", "node-taint-eviction", "--shadow"},
+		"attach: nodes and etcdServers must not be given then": {"--attach", "x", "--nodes"},
+		`attachNamespace: "A"`:                                 {"--attach", "x", "--attach-namespace", "A"},
+		"attachAddress: 0.0.0.0:1 is not a loopback address":   {"--attach", "x", "--attach-address", "0.0.0.0:1"},
+		"attachAddress: address x: missing port in address":    {"--attach", "x", "--attach-address", "x"},
+	} {
+		_, err := configured(t, "", args...)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := configured(t, "", "--attach", "x", "--attach-address", "0.0.0.0:1", "--expose")
+	require.NoError(t, err)
+}

@@ -222,7 +222,8 @@ const evictionEvent = "TaintManagerEviction"
 
 // tellEvent writes an Event in the words of the original, followed by the reason.
 func (d *deciding) tellEvent(p *corev1.Pod, f messages.Fact, told journal.Phrase) {
-	kind, reason, begins := corev1.EventTypeNormal, evictionEvent, ""
+	kind, reason := corev1.EventTypeNormal, evictionEvent
+	var begins string
 	switch f.(type) {
 	case *messages.PodEvicted:
 		begins = "Marking for deletion Pod"

@@ -317,7 +317,7 @@ func evictions(kinds []string) []string {
 	return kinds
 }
 
-func throttled(seconds int32) error {
+func throttled(seconds int32) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusTooManyRequests, Reason: metav1.StatusReasonTooManyRequests,
 		Details: &metav1.StatusDetails{RetryAfterSeconds: seconds},
@@ -368,7 +368,7 @@ func TestABudgetIsAskedAgainUntilItAllows(t *testing.T) {
 	c := newCluster(t, config.Override{Field: "podEvictionsHonourBudgets", Value: true, Source: "test"})
 	c.runs("a", 0)
 	c.tainted("k")
-	blocked := throttled(0).(*apierrors.StatusError)
+	blocked := throttled(0)
 	blocked.ErrStatus.Message = "Cannot evict pod as it would violate the pod's disruption budget."
 	blocked.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "needs 2"}}
 	c.refuse = func(r *request) error {

@@ -16,6 +16,7 @@ var options = []string{
 	"authenticationConfig", "shadow", "machineStepLimit", "invariantMonitor", "hugePages", "nodes", ProfileOption, "logLevel", "logFormat",
 	"etcdServers", "etcdPrefix", "etcdCafile", "etcdCertfile", "etcdKeyfile", "etcdCompactionInterval",
 	"leaderElectLeaseDuration", "leaderElectRenewDeadline", "leaderElectRetryPeriod",
+	"attach", "act", "attachNamespace", "attachAddress", "shadowComparisons",
 }
 
 // Options returns the fields of leewardd's configuration file that are no settings: what the daemon is told beside
