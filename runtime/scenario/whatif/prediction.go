@@ -186,7 +186,7 @@ func (p *player) troubles(r *Prediction, f *follower, end *state) {
 	for i := range r.Unschedulable {
 		of := &r.Unschedulable[i]
 		if spec := end.bindings[of.Workload]; spec != nil && of.Missing == 0 {
-			of.Missing = max(0, unplaced(spec), f.target[of.Workload]-f.available[of.Workload])
+			of.Missing = max(0, unscheduled(spec), f.target[of.Workload]-f.available[of.Workload])
 		}
 	}
 	for _, b := range end.names {
@@ -205,8 +205,8 @@ func (p *player) troubles(r *Prediction, f *follower, end *state) {
 	slices.SortFunc(r.Unavailable, order)
 }
 
-// unplaced are the replicas of a workload that no cluster has; below 0 where several have all.
-func unplaced(spec *api.BindingSpec) int32 {
+// unscheduled are the replicas of a workload that no cluster has; below 0 where several have all.
+func unscheduled(spec *api.BindingSpec) int32 {
 	missing := spec.Replicas
 	for _, t := range spec.Clusters {
 		missing -= t.Replicas
