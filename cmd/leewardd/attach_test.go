@@ -226,6 +226,16 @@ func (a *attachment) awaitTimes(t testing.TB, what string, times int) {
 	}
 }
 
+// answers waits until a page has a text: what is counted when an answer is there may come after what the answer is about.
+func (a *attachment) answers(t testing.TB, path, text string) {
+	t.Helper()
+	body := ""
+	require.Eventually(t, func() bool {
+		_, body = a.read(t, path)
+		return strings.Contains(body, text)
+	}, time.Minute, 20*time.Millisecond, "%s never had %s", path, text)
+}
+
 func (a *attachment) read(t testing.TB, path string) (code int, body string) {
 	t.Helper()
 	answer, err := http.Get(a.address + path)
@@ -310,9 +320,8 @@ func TestAnAttachedDaemonEvictsAndSaysWhy(t *testing.T) {
 		require.False(t, c.LastTransitionTime.IsZero())
 	}
 	a.await(t, `default/after"`)
-	_, metrics := a.read(t, "/metrics")
-	require.Contains(t, metrics, `leeward_attach_requests_total{outcome="served",verb="delete"} 2`)
-	require.Contains(t, metrics, `leeward_attach_mode{mode="acting"} 1`)
+	a.answers(t, "/metrics", `leeward_attach_requests_total{outcome="served",verb="delete"} 2`)
+	a.answers(t, "/metrics", `leeward_attach_mode{mode="acting"} 1`)
 	w, err := f.client.CoreV1().Events("default").Watch(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=later"})
 	require.NoError(t, err)
 	for e := range w.ResultChan() {
@@ -470,8 +479,7 @@ func TestOneOfTwoAttachedDaemonsActs(t *testing.T) {
 	f.taint("n1", true)
 	f.deleted("a")
 	require.False(t, second.log.has("this daemon acts"))
-	_, metrics := second.read(t, "/metrics")
-	require.Contains(t, metrics, `leeward_attach_mode{mode="standby"} 1`)
+	second.answers(t, "/metrics", `leeward_attach_mode{mode="standby"} 1`)
 	first.stop()
 	require.NoError(t, <-first.ended)
 	f.pod("b", "n1", 0)
