@@ -219,9 +219,9 @@ func (a *attachment) awaitTimes(t testing.TB, what string, times int) {
 		select {
 		case <-a.log.news:
 		case err := <-a.ended:
-			t.Fatalf("never logged: %s\n%s\n%v", what, a.log.text.String(), err)
+			t.Fatalf("never logged: %s\n%s\n%v", what, a.log.all(), err)
 		case <-patience:
-			t.Fatalf("never logged: %s\n%s", what, a.log.text.String())
+			t.Fatalf("never logged: %s\n%s", what, a.log.all())
 		}
 	}
 }
@@ -464,7 +464,7 @@ func TestAnAttachedDaemonOutlivesFaults(t *testing.T) {
 	f.taint("n2", true)
 	f.deleted("b")
 	f.taint("n2", false)
-	require.NotContains(t, a.log.text.String(), "stepped back")
+	require.NotContains(t, a.log.all(), "stepped back")
 }
 
 func TestOneOfTwoAttachedDaemonsActs(t *testing.T) {

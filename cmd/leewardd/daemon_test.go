@@ -59,10 +59,13 @@ func (l *lines) Write(p []byte) (int, error) {
 
 func (l *lines) has(what string) bool { return l.count(what) > 0 }
 
-func (l *lines) count(what string) int {
+func (l *lines) count(what string) int { return strings.Count(l.all(), what) }
+
+// all is what was logged so far.
+func (l *lines) all() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), what)
+	return l.text.String()
 }
 
 // await waits until something is logged.
@@ -78,7 +81,7 @@ func (l *lines) awaitTimes(t testing.TB, what string, times int) {
 		select {
 		case <-l.news:
 		case <-t.Context().Done():
-			t.Fatalf("never logged: %s\n%s", what, l.text.String())
+			t.Fatalf("never logged: %s\n%s", what, l.all())
 		}
 	}
 }
