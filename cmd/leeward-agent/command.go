@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"runtime/debug"
 	"time"
@@ -15,10 +16,11 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
+	"leeward/cmd/internal/probes"
 	"leeward/runtime/client"
 	"leeward/runtime/client/agent"
 	"leeward/runtime/daemon/build"
@@ -83,7 +85,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.StringVar(&o.namespace, "leader-elect-namespace", "leeward-system", "namespace of that Lease")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7446", "address of /metrics, /healthz and /readyz; empty: none")
 	f.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")
-	f.StringVar(&o.logFormat, "log-format", "auto", "json, console, or auto: console on a terminal and json elsewhere")
+	f.StringVar(&o.logFormat, "log-format", logging.Auto, "json, console, or auto: console on a terminal and json elsewhere")
 	for _, required := range []string{"cluster", "hub-kubeconfig"} {
 		if err := c.MarkFlagRequired(required); err != nil {
 			panic(err) // the flag exists
@@ -114,11 +116,11 @@ func (o *options) check() error {
 	if o.workers < 1 || o.workers > 256 {
 		problems = append(problems, fmt.Errorf("--workers: %d is out of range: it must be 1 to 256", o.workers))
 	}
-	if level, err := zerolog.ParseLevel(o.logLevel); err != nil || level < zerolog.DebugLevel || level > zerolog.ErrorLevel {
-		problems = append(problems, fmt.Errorf("--log-level: %q is not one of debug, info, warn, error", o.logLevel))
+	if _, err := logging.Level(o.logLevel); err != nil {
+		problems = append(problems, fmt.Errorf("--log-level: %w", err))
 	}
-	if o.logFormat != "auto" && o.logFormat != "json" && o.logFormat != "console" {
-		problems = append(problems, fmt.Errorf("--log-format: %q is not one of auto, json, console", o.logFormat))
+	if err := logging.CheckFormat(o.logFormat); err != nil {
+		problems = append(problems, fmt.Errorf("--log-format: %w", err))
 	}
 	return errors.Join(problems...)
 }
@@ -148,7 +150,7 @@ func (o *options) run(ctx context.Context, log io.Writer) error {
 	defer stop()
 	if serving != nil {
 		c.Log.Info().Stringer("address", serving.Addr()).Msg("serves metrics and probes")
-		group.Go(func() error { return serve(ctx, serving, metrics, a.Ready) })
+		group.Go(func() error { return probes.Serve(ctx, serving, metrics, "/healthz", a.Ready) })
 	}
 	group.Go(func() error {
 		defer stop()
@@ -185,10 +187,19 @@ func (o *options) config(log io.Writer, metrics prometheus.Registerer) (*agent.C
 	return c, nil
 }
 
-func (o *options) logger(out io.Writer) zerolog.Logger {
-	level, _ := zerolog.ParseLevel(o.logLevel) // it was checked
-	if f, isFile := out.(*os.File); o.logFormat == "console" || o.logFormat == "auto" && isFile && term.IsTerminal(int(f.Fd())) {
-		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
+// listener takes the address of metrics and probes; nil: there is none.
+func (o *options) listener() (net.Listener, error) {
+	if o.listen == "" {
+		return nil, nil
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Str("cluster", o.cluster).Logger()
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return l, nil
+}
+
+func (o *options) logger(out io.Writer) zerolog.Logger {
+	level, _ := logging.Level(o.logLevel) // it was checked
+	return logging.New(out, o.logFormat).Level(level).With().Str("cluster", o.cluster).Logger()
 }

@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/benbjohnson/clock"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -23,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/probes"
 	"leeward/runtime/client"
 	"leeward/runtime/daemon/attach"
 	"leeward/runtime/daemon/build"
@@ -146,13 +144,7 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 	}
 	parts, ctx := errgroup.WithContext(ctx)
 	ctx, end := context.WithCancel(ctx)
-	serving := &http.Server{Handler: d.handler(), ReadHeaderTimeout: 5 * time.Second}
-	parts.Go(func() error {
-		if err := serving.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	parts.Go(func() error { return probes.Serve(ctx, d.listener, d.metrics.Gatherer(), "/livez", d.Ready) })
 	parts.Go(func() error {
 		defer end()
 		return d.Run(ctx)
@@ -161,7 +153,7 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 		for {
 			select {
 			case <-ctx.Done():
-				return serving.Close()
+				return nil
 			case <-reload:
 				d.log.Warn().Msg("the configuration of an attached daemon is read at its start: start it again")
 			}
@@ -173,25 +165,6 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 	}
 	d.log.Info().Err(err).Msg("stopped")
 	return err
-}
-
-// handler serves metrics and health.
-func (d *attached) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(d.metrics.Gatherer(), promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.Ready()) })
-	return mux
-}
-
-// answer says ok, or what is wrong.
-func answer(w http.ResponseWriter, err error) {
-	code, text := http.StatusOK, "ok\n"
-	if err != nil {
-		code, text = http.StatusServiceUnavailable, err.Error()+"\n"
-	}
-	w.WriteHeader(code)
-	_, _ = io.WriteString(w, text) // the client may be gone
 }
 
 // comparisons are the lines of a file; without one there are none.

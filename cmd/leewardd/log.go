@@ -2,29 +2,19 @@ package main
 
 import (
 	"io"
-	"os"
-	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/term"
+
+	"leeward/cmd/internal/logging"
 )
 
-// newLogger writes lines of JSON, or, for people at a terminal, of text. Its level is that of the process, because it
-// may change while the daemon runs.
+// newLogger logs in the format of the options. Its level is that of the process, because it may change while the daemon runs.
 func newLogger(o *options, out io.Writer) zerolog.Logger {
 	setLogLevel(o)
-	if o.logFormat == logConsole || o.logFormat == logAuto && isTerminal(out) {
-		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
-	}
-	return zerolog.New(out).With().Timestamp().Logger()
+	return logging.New(out, o.logFormat)
 }
 
 func setLogLevel(o *options) {
 	level, _ := o.level() // it was validated
 	zerolog.SetGlobalLevel(level)
-}
-
-func isTerminal(out io.Writer) bool {
-	f, isFile := out.(*os.File)
-	return isFile && term.IsTerminal(int(f.Fd()))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/logging"
 	"leeward/messages"
 	"leeward/runtime/fleet/config"
 )
@@ -38,13 +38,6 @@ type options struct {
 	profile              string
 	logLevel, logFormat  string
 }
-
-// The formats of the log.
-const (
-	logAuto    = "auto"
-	logJSON    = "json"
-	logConsole = "console"
-)
 
 // The bounds of machineStepLimit. One step of the scheduler places all workloads of an instant.
 const (
@@ -72,7 +65,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.BoolVar(&o.nodes, "nodes", false, "serve Nodes, Pods and PodDisruptionBudgets, too, and act on them as the node controllers of Kubernetes do")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")
-	set.StringVar(&o.logFormat, "log-format", logAuto, "json, console, or auto: console on a terminal and json elsewhere")
+	set.StringVar(&o.logFormat, "log-format", logging.Auto, "json, console, or auto: console on a terminal and json elsewhere")
 	o.sharing.addTo(set)
 	o.attaching.addTo(set)
 	return set
@@ -84,8 +77,8 @@ func (o *options) validate() []error {
 	if _, err := o.level(); err != nil {
 		problems = append(problems, err)
 	}
-	if formats := []string{logAuto, logJSON, logConsole}; !slices.Contains(formats, o.logFormat) {
-		problems = append(problems, fmt.Errorf("logFormat: %q is not one of %s", o.logFormat, strings.Join(formats, ", ")))
+	if err := logging.CheckFormat(o.logFormat); err != nil {
+		problems = append(problems, fmt.Errorf("logFormat: %w", err))
 	}
 	if o.securePort < 0 || o.securePort > 65535 {
 		problems = append(problems, fmt.Errorf("securePort: %d is out of range: it must be 0 to 65535", o.securePort))
@@ -100,11 +93,11 @@ func (o *options) validate() []error {
 }
 
 func (o *options) level() (zerolog.Level, error) {
-	level, err := zerolog.ParseLevel(o.logLevel)
-	if err != nil || level < zerolog.DebugLevel || level > zerolog.ErrorLevel {
-		return zerolog.InfoLevel, fmt.Errorf("logLevel: %q is not one of debug, info, warn, error", o.logLevel)
+	level, err := logging.Level(o.logLevel)
+	if err != nil {
+		err = fmt.Errorf("logLevel: %w", err)
 	}
-	return level, nil
+	return level, err
 }
 
 func (o *options) address() string {

@@ -1,4 +1,5 @@
-package main
+// Package probes serves what an orchestrator asks of a process over HTTP: its metrics, whether it lives, and whether it is ready.
+package probes
 
 import (
 	"context"
@@ -12,25 +13,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// listener takes the address of metrics and probes; nil: there is none.
-func (o *options) listener() (net.Listener, error) {
-	if o.listen == "" {
-		return nil, nil
-	}
-	l, err := net.Listen("tcp", o.listen)
-	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
-	}
-	return l, nil
-}
-
-// serve answers for metrics and probes until the context ends.
-func serve(ctx context.Context, l net.Listener, metrics prometheus.Gatherer, ready func() error) error {
+// Serve answers GET of /metrics, of /readyz and of one more path, which says that the process lives, until the context ends. ready is why
+// the process is not ready, nil where it is.
+func Serve(ctx context.Context, l net.Listener, metrics prometheus.Gatherer, alive string, ready func() error) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
+	mux.HandleFunc("GET "+alive, func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, ready()) })
-	s := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 16}
+	s := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 16,
+	}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // requests under way are broken off
 	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -45,5 +37,5 @@ func answer(w http.ResponseWriter, problem error) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		text = problem.Error()
 	}
-	_, _ = fmt.Fprintln(w, text) // who does not listen is not told
+	_, _ = fmt.Fprintln(w, text) // the client may be gone
 }
