@@ -38,6 +38,14 @@ type Rules struct {
 	Client messages.ClientName
 }
 
+// RulesOf are the rules of a cluster's settings, for pods whose requests a client makes.
+func RulesOf(s *messages.Settings, client messages.ClientName) Rules {
+	return Rules{
+		Exact: s.ExactPodDeadlines, Match: s.PodTolerationMatch, UntilDone: s.PodEvictionUntilDone, SparesFinished: s.PodEvictionSparesFinished,
+		NamesTaint: s.PodEvictionNamesTaint, HonoursBudgets: s.PodEvictionsHonourBudgets, Numeric: s.NumericTolerations, Client: client,
+	}
+}
+
 // Eviction is the taint eviction of one pod.
 type Eviction struct {
 	name  messages.PodName

@@ -132,21 +132,13 @@ func (d *decider) setPod(p *corev1.Pod) {
 	a := podAt(name)
 	delete(d.ended, a)
 	if !d.kernel.Has(a) {
-		host[messages.ToPodEviction](d, a, d.machine(name))
+		host[messages.ToPodEviction](d, a, podeviction.New(name, podeviction.RulesOf(d.settings, taintManager)))
 		before = nil
 	}
 	d.kernel.Post(a, &messages.PodStored{Object: p})
 	if before == nil || before.Spec.NodeName != p.Spec.NodeName {
 		d.kernel.Post(a, &messages.NodeTaintsSeen{Node: node, Taints: d.nodes[node]})
 	}
-}
-
-func (d *decider) machine(name messages.PodName) *podeviction.Eviction {
-	s := d.settings
-	return podeviction.New(name, podeviction.Rules{
-		Exact: s.ExactPodDeadlines, Match: s.PodTolerationMatch, UntilDone: s.PodEvictionUntilDone, SparesFinished: s.PodEvictionSparesFinished,
-		NamesTaint: s.PodEvictionNamesTaint, HonoursBudgets: s.PodEvictionsHonourBudgets, Numeric: s.NumericTolerations, Client: taintManager,
-	})
 }
 
 // forgetPod says that a pod does not exist any more.

@@ -138,7 +138,7 @@ func (t *Tier) Record(f messages.Fact) {
 			return
 		}
 		t.revive(at(messages.KindPodEviction, string(f.Pod)), func(a messages.Address) {
-			host[messages.ToPodEviction](t, a, t.eviction(f.Pod))
+			host[messages.ToPodEviction](t, a, podeviction.New(f.Pod, podeviction.RulesOf(t.settings, client)))
 		})
 	case *messages.PodDeleted:
 		t.ended[at(messages.KindPodEviction, string(f.Pod))] = true
@@ -189,14 +189,6 @@ func (t *Tier) node(name messages.NodeName) *node.Node {
 	return node.New(name, node.Rules{
 		AtPasses: s.NodeMonitorPeriod > 0, Grace: s.NodeMonitorGracePeriod, StartupGrace: s.NodeStartupGracePeriod,
 		KeepTaintsOverRestart: s.NodeTaintsSurviveRestart,
-	})
-}
-
-func (t *Tier) eviction(name messages.PodName) *podeviction.Eviction {
-	s := t.settings
-	return podeviction.New(name, podeviction.Rules{
-		Exact: s.ExactPodDeadlines, Match: s.PodTolerationMatch, UntilDone: s.PodEvictionUntilDone, SparesFinished: s.PodEvictionSparesFinished,
-		NamesTaint: s.PodEvictionNamesTaint, HonoursBudgets: s.PodEvictionsHonourBudgets, Numeric: s.NumericTolerations, Client: client,
 	})
 }
 
@@ -278,7 +270,7 @@ func (t *Tier) Restart(now time.Time) {
 	for _, name := range t.server.Pods() {
 		a := at(messages.KindPodEviction, string(name))
 		t.kernel.Stop(a)
-		host[messages.ToPodEviction](t, a, t.eviction(name))
+		host[messages.ToPodEviction](t, a, podeviction.New(name, podeviction.RulesOf(t.settings, client)))
 	}
 	restarted := &messages.ControllersRestarted{}
 	t.kernel.Post(at(messages.KindNodeLifecycle, ""), restarted)
