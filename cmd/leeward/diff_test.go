@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"io/fs"
 	"os"
@@ -17,8 +16,6 @@ import (
 // change is the policy that docs/diff.md proves better.
 const change = "..docs/examples/fleet-policies.yaml"
 
-var updateDiff = flag.Bool("update-diff", false, "rewrite the golden outputs of leeward diff")
-
 func differedAs(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, log bytes.Buffer
@@ -27,19 +24,11 @@ func differedAs(t *testing.T, code int, args ...string) (stdout, stderr string) 
 }
 
 func TestEachFormOfADifferenceIsAsItWas(t *testing.T) {
-	golden, err := filepath.Abs("testdata/diff")
-	require.NoError(t, err)
 	t.Chdir("../..")
 	for _, form := range []string{"text", "wide", "json", "yaml", "github"} {
 		for name, lose := range map[string]string{"contingencies": "", "loss": "--lose cluster=us-1"} {
 			out, _ := differedAs(t, 1, append(strings.Fields(lose), "-f", weak, "--with", change, "-o", form)...)
-			file := filepath.Join(golden, name+"."+form)
-			if *updateDiff {
-				require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err, "run: go test ./cmd/leeward -run Diff -update-diff")
-			require.Equal(t, string(want), out)
+			isGolden(t, "diff/"+name+"."+form, out)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-var updateExplained = flag.Bool("update", false, "rewrite testdata/explain, but not docs/explain.md")
 
 const (
 	nginxFile    = "scenarios/nginx-is-evicted-from-a-failed-cluster.yaml"
@@ -74,14 +71,7 @@ func TestExplanationsReadAsTheyDid(t *testing.T) {
 			require.Empty(t, log)
 			again, _ := explainedAs(t, 0, strings.Fields(args)...)
 			require.Equal(t, out, again, "the same bytes")
-			file := filepath.Join("cmd", "leeward", "testdata", "explain", name+".golden")
-			if *updateExplained {
-				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-				require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
-			}
-			golden, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(golden), out, "leeward explain %s", args)
+			isGolden(t, "explain/"+name+".golden", out)
 		})
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
-
-var updateWhatIf = flag.Bool("update-what-if", false, "rewrite the golden outputs of leeward what-if")
 
 // forms are predictions that together have every part of the output.
 var forms = map[string]string{
@@ -38,14 +35,7 @@ func TestTheTextOfWhatIfIsTheGolden(t *testing.T) {
 			require.Empty(t, log)
 			again, _ := wondered(t, code, words...)
 			require.Equal(t, out, again, "the same bytes")
-			file := filepath.Join("cmd", "leeward", "testdata", "whatif", name+".golden")
-			if *updateWhatIf {
-				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-				require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
-			}
-			golden, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(golden), out, "leeward what-if -f %s %s: go test ./cmd/leeward -run WhatIf -update-what-if", weak, args)
+			isGolden(t, "whatif/"+name+".golden", out)
 		})
 	}
 }
