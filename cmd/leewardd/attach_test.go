@@ -523,7 +523,7 @@ func TestTheRightsOfTheExamplesAreThoseThatAreUsed(t *testing.T) {
 			used := slices.ContainsFunc(asked, func(r rbacv1.PolicyRule) bool {
 				return r.Verbs[0] == verb && slices.Contains(one.Resources, r.Resources[0])
 			})
-			require.True(t, used || slices.Contains(rare, verb) || slices.Contains(rare, verb+" "+one.Resources[0]), "nobody asks for %s of %v", verb, one.Resources)
+			require.True(t, used || slices.Contains(rare, verb) || slices.Contains(rare, verb+" "+one.Resources[0]), "no request is %s of %v", verb, one.Resources)
 		}
 	}
 }

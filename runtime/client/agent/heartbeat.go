@@ -60,15 +60,14 @@ func (a *Agent) renew(ctx context.Context) (bool, error) {
 		case apierrors.IsNotFound(err):
 			h.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: api.LeaseNamespace, Name: a.Cluster}}
 			l, err = leases.Create(ctx, h.renewed(a.Cluster, a.Clock.Now()), metav1.CreateOptions{})
-		case err == nil:
-			h.lease = l
-			if !h.mayRenew(a.Clock.Now()) {
-				h.lease = nil
-				return false, nil
-			}
-			l, err = leases.Update(ctx, h.renewed(a.Cluster, a.Clock.Now()), metav1.UpdateOptions{})
+			return a.tookLease(l, err)
+		case err != nil:
+			return a.tookLease(nil, err)
 		}
-		return a.tookLease(l, err)
+		if h.lease = l; !h.mayRenew(a.Clock.Now()) {
+			h.lease = nil
+			return false, nil
+		}
 	}
 	l, err := leases.Update(ctx, h.renewed(a.Cluster, a.Clock.Now()), metav1.UpdateOptions{})
 	return a.tookLease(l, err)

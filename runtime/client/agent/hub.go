@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -182,11 +181,10 @@ func (h *hub) release(ctx context.Context, w *api.Work) error {
 		return fmt.Errorf("remove the finalizer: %w", err)
 	}
 	held := o.GetFinalizers()
-	kept := slices.DeleteFunc(slices.Clone(held), func(f string) bool { return f == api.WorkFinalizer })
-	if reflect.DeepEqual(held, kept) {
+	if !slices.Contains(held, api.WorkFinalizer) {
 		return nil
 	}
-	o.SetFinalizers(kept)
+	o.SetFinalizers(slices.DeleteFunc(held, func(f string) bool { return f == api.WorkFinalizer }))
 	if _, err := works.Update(ctx, o, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("remove the finalizer: %w", err)
 	}

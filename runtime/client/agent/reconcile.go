@@ -141,8 +141,8 @@ func (t *term) applyOne(ctx context.Context, w *api.Work, o *unstructured.Unstru
 		}
 		if wait := known.repairs.due(t.Clock.Now()); wait > 0 {
 			t.todo.AddAfter(w.Name, wait)
-			if c.live = live; live == nil || workOf(live, w.Namespace) != w.Name {
-				c.live = nil
+			if live != nil && workOf(live, w.Namespace) == w.Name {
+				c.live = live
 			}
 			return nil
 		}

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,12 +102,7 @@ func (d *deciding) load() error {
 		}
 	}
 	nodes := d.watched.allNodes()
-	slices.SortFunc(nodes, func(a, b *corev1.Node) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, n := range nodes {
 		d.nodeChanged(n)
 	}

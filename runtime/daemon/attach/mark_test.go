@@ -64,7 +64,7 @@ func TestATaintWithoutATimeCountsFromWhenTaintsWereWrittenLast(t *testing.T) {
 		{Key: "with", Effect: corev1.TaintEffectNoExecute, TimeAdded: &added}, {Key: "without", Effect: corev1.TaintEffectNoExecute},
 		{Key: "other", Effect: corev1.TaintEffectNoSchedule},
 	}}}
-	require.Nil(t, noExecute(n)[1].TimeAdded, "nobody knows")
+	require.Nil(t, noExecute(n)[1].TimeAdded, "it is not known")
 	n.ManagedFields = []metav1.ManagedFieldsEntry{
 		entry("kubectl-taint", start.Add(time.Minute), `{"f:spec":{"f:taints":{}}}`), entry("kubelet", start.Add(time.Hour), `{"f:status":{}}`),
 		entry("older", start.Add(time.Second), `{"f:spec":{"f:taints":{}}}`),

@@ -123,7 +123,7 @@ func TestAnswersAreToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := writerTo(t, c.server, always).send(t.Context(), asks(messages.VerbDelete))
 			require.Equal(t, c.want, outcomeOf(err), "%v", err)
-			require.Len(t, c.server.asked, 1, "nobody but the queue tries again")
+			require.Len(t, c.server.asked, 1, "only the queue tries again")
 			if c.want == outcomeThrottled {
 				require.Equal(t, 4*time.Second, pauseOf(err))
 			}

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,18 +154,8 @@ func (w *watched) podsOn(name messages.NodeName) []*corev1.Pod {
 		panic(fmt.Sprintf("attach: %v", err)) // the index is there
 	}
 	pods := typed[corev1.Pod](found)
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmpNames(a, b) })
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(podName(a), podName(b)) })
 	return pods
-}
-
-func cmpNames(a, b *corev1.Pod) int {
-	switch x, y := podName(a), podName(b); {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
 }
 
 func typed[T any](objects []any) []*T {

@@ -116,6 +116,12 @@ class TimeChart extends HTMLElement {
   /** @param {number | null} _t @param {number} _y */
   over(_t, _y) {}
 
+  /** What is drawn with: colours, the canvas at its present size, and where instants lie on it. @param {ChartSession} s @param {HTMLCanvasElement} canvas */
+  plot(s, canvas) {
+    const { ctx, width, height } = fitCanvas(canvas);
+    return { p: readPalette(this), ctx, width, height, at: placer(s.axis, s.view, width) };
+  }
+
   draw() {}
 }
 
@@ -130,9 +136,7 @@ export class LeewardAxis extends TimeChart {
   draw() {
     if (!this.s || !this.canvas) return;
     const { s } = this;
-    const p = readPalette(this);
-    const { ctx, width, height } = fitCanvas(this.canvas);
-    const at = placer(s.axis, s.view, width);
+    const { p, ctx, width, height, at } = this.plot(s, this.canvas);
     ctx.font = `11px ${p.font}`;
     ctx.textBaseline = 'middle';
     let free = -Infinity;
@@ -214,9 +218,7 @@ export class LeewardFleet extends TimeChart {
   draw() {
     if (!this.s || !this.canvas) return;
     const { s } = this;
-    const p = readPalette(this);
-    const { ctx, width, height } = fitCanvas(this.canvas);
-    const at = placer(s.axis, s.view, width);
+    const { p, ctx, width, height, at } = this.plot(s, this.canvas);
     paintGrid(ctx, p, ticksOf(s, width).map(at), height);
     const lines = Math.min(s.clusters.length, Math.floor(height / 3));
     const size = Math.ceil(s.clusters.length / Math.max(1, lines));
@@ -270,9 +272,7 @@ export class LeewardReplicas extends TimeChart {
     if (!this.s || !this.canvas || !this.values) return;
     const { s } = this;
     const r = s.model.run.replicas;
-    const p = readPalette(this);
-    const { ctx, width, height } = fitCanvas(this.canvas);
-    const at = placer(s.axis, s.view, width);
+    const { p, ctx, width, height, at } = this.plot(s, this.canvas);
     paintGrid(ctx, p, ticksOf(s, width).map(at), height);
     const top = this.top ?? 1;
     const y = (/** @type {number} */ v) => height - 1 - (v / top) * (height - 14);
@@ -313,9 +313,7 @@ export class LeewardRegion extends TimeChart {
   draw() {
     if (!this.s || !this.canvas || !this.region || !this.figures) return;
     const { s, region } = this;
-    const p = readPalette(this);
-    const { ctx, width, height } = fitCanvas(this.canvas);
-    const at = placer(s.axis, s.view, width);
+    const { p, ctx, width, height, at } = this.plot(s, this.canvas);
     paintGrid(ctx, p, ticksOf(s, width).map(at), height);
     const top = this.top ?? 1;
     const y = (/** @type {number} */ v) => height - 1 - (v / top) * (height - 3);

@@ -62,11 +62,16 @@ func (w *writing) at(t time.Time) int { return int(t.Sub(w.run.Start).Millisecon
 // text returns the place of a text among all.
 func (w *writing) text(s string) int {
 	s = journal.Printable(s)
-	i, known := w.strings[s]
+	return placed(w.strings, &w.out.Strings, s, s)
+}
+
+// placed returns the place of a value among all, at the end of which it is put where its key is new.
+func placed[V any](places map[string]int, all *[]V, key string, value V) int {
+	i, known := places[key]
 	if !known {
-		i = len(w.out.Strings)
-		w.strings[s] = i
-		w.out.Strings = append(w.out.Strings, s)
+		i = len(*all)
+		places[key] = i
+		*all = append(*all, value)
 	}
 	return i
 }
@@ -169,14 +174,7 @@ func (w *writing) reason(fact messages.Fact) int {
 	for i, p := range parts {
 		written[i] = Part{w.text(p.name), w.text(p.value)}
 	}
-	key := fmt.Sprint(written)
-	i, known := w.reasons[key]
-	if !known {
-		i = len(w.out.Reasons)
-		w.reasons[key] = i
-		w.out.Reasons = append(w.out.Reasons, written)
-	}
-	return i
+	return placed(w.reasons, &w.out.Reasons, fmt.Sprint(written), written)
 }
 
 func place(of map[string]int, name string) int {
