@@ -35,6 +35,9 @@ export async function open(name, how = {}) {
   } };
 }
 
+/** Waits until the page has drawn what it was told before: a change is drawn in the next frame. @param {import('playwright-core').Page} page */
+export const drawn = (page) => page.evaluate(async () => { for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); });
+
 /** Pixels of a canvas that differ from its first one: something is painted. @param {import('playwright-core').Page} page @param {string} selector */
 export const painted = (page, selector) => page.locator(selector).first().evaluate((c) => {
   const canvas = /** @type {HTMLCanvasElement} */ (c);

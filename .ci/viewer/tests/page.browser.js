@@ -3,19 +3,24 @@ import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { close, open, painted } from './browser.js';
+import { close, drawn, open, painted } from './browser.js';
 
 after(close);
 
-/** @param {import('playwright-core').Page} page */
-const names = (page) => page.locator('leeward-lanes .name .label').allTextContents();
-/** @param {import('playwright-core').Page} page */
-const reason = (page) => page.locator('leeward-reason .reason').innerText();
-/** @param {import('playwright-core').Page} page */
-const clock = (page) => page.locator('.clock').innerText();
-/** The view as the permalink has it. @param {import('playwright-core').Page} page */
+/** @typedef {import('playwright-core').Page} Page */
+
+// What is read here is read once the page has drawn what was done before.
+/** @param {Page} page @param {string} selector */
+const text = async (page, selector) => (await drawn(page), page.locator(selector).first().innerText());
+/** @param {Page} page */
+const names = async (page) => (await drawn(page), page.locator('leeward-lanes .name .label').allTextContents());
+/** @param {Page} page */
+const reason = (page) => text(page, 'leeward-reason .reason');
+/** @param {Page} page */
+const clock = (page) => text(page, '.clock');
+/** The view as the permalink has it. @param {Page} page */
 const fragment = async (page) => {
-  await page.evaluate(async () => { for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); }); // the view is drawn
+  await drawn(page);
   await page.waitForFunction(() => /** @type {any} */ (document.querySelector('leeward-viewer')).later === undefined); // and its address is written
   return new URLSearchParams(new URL(page.url()).hash.slice(1));
 };
@@ -37,9 +42,9 @@ test('search and filters leave out lanes, and say how many remain', async () => 
   assert.ok((await names(page)).includes('app-77-deployment'));
   await page.getByRole('button', { name: 'Clear search and filters' }).click();
   await page.getByLabel('Filter by region').selectOption('eu');
-  const text = await page.locator('.count').innerText();
-  assert.match(text, /^\d+ of 1\s000 workloads$/);
-  assert.ok(!text.startsWith('1'), text);
+  const count = await text(page, '.count');
+  assert.match(count, /^\d+ of 1\s000 workloads$/);
+  assert.ok(!count.startsWith('1'), count);
   await page.getByLabel('Filter by outcome').selectOption('evicted');
   assert.equal((await fragment(page)).get('outcome'), 'evicted');
   await page.keyboard.press('Escape');
@@ -95,11 +100,11 @@ test('a click on a bar gives its reason, and its permalink opens the same view',
   });
   assert.ok(row && box);
   await page.mouse.click(box.x + at * box.width, row.y + 8);
-  const text = await reason(page);
-  for (const part of ['default/nginx-deployment', 'on member2', 'eviction scheduled', 'cluster.karmada.io/not-ready:NoExecute', 'evict-when-not-ready', 'Ready=False', 'for 60s', '00:06:40', 'leeward explain binding nginx-deployment -n default']) assert.ok(text.includes(part), `${part} in ${text}`);
+  const told = await reason(page);
+  for (const part of ['default/nginx-deployment', 'on member2', 'eviction scheduled', 'cluster.karmada.io/not-ready:NoExecute', 'evict-when-not-ready', 'Ready=False', 'for 60s', '00:06:40', 'leeward explain binding nginx-deployment -n default']) assert.ok(told.includes(part), `${part} in ${told}`);
   await fragment(page);
   const { page: again, calm: calmAgain } = await open('one.html', { fragment: new URL(page.url()).hash });
-  assert.equal(await reason(again), text);
+  assert.equal(await reason(again), told);
   assert.equal(await clock(again), await clock(page));
   await calm();
   await calmAgain();
@@ -109,10 +114,10 @@ test('the keyboard is enough: from search to the reason of a bar', async () => {
   const { page, calm } = await open('one.html');
   await page.keyboard.press('t');
   assert.equal(await page.evaluate(() => document.activeElement?.className), 'names');
-  for (let i = 0; i < 30 && !(await page.locator('.name.focus').innerText()).includes('on member2'); i++) await page.keyboard.press('ArrowDown');
+  for (let i = 0; i < 30 && !(await text(page, '.name.focus')).includes('on member2'); i++) await page.keyboard.press('ArrowDown');
   for (let i = 0; i < 30 && !(await reason(page)).includes('evicting\n'); i++) await page.keyboard.press('ArrowRight');
   assert.match(await reason(page), /evicting[\s\S]*00:06:40 to 00:06:55 \(15s\)/);
-  assert.match(await page.locator('[aria-live]').first().innerText(), /./);
+  assert.match(await text(page, '[aria-live]'), /./);
   await page.keyboard.press('p');
   assert.deepEqual((await fragment(page)).getAll('pin'), ['w0']);
   assert.equal((await names(page))[0], 'Pinned');
@@ -203,6 +208,7 @@ test('nothing jumps while a run is played', async () => {
   const places = () => page.evaluate(() => ['.top', '.bar', 'leeward-fleet', 'leeward-replicas', 'leeward-lanes', 'aside'].map((s) => JSON.stringify(document.querySelector(s)?.getBoundingClientRect())).join());
   const before = await places();
   for (let i = 0; i < 8; i++) await page.keyboard.press('.');
+  await drawn(page);
   assert.equal(await places(), before);
   await calm();
 });
