@@ -17,7 +17,10 @@ import (
 // BenchmarkAThousandPodsOfOneNode measures, from the taint on, the first and the last eviction by an attached daemon, and how long a client
 // takes that only patches and deletes as many pods, as fast as the server lets it.
 func BenchmarkAThousandPodsOfOneNode(b *testing.B) {
-	const pods = 1000
+	pods := 1000
+	if testing.Short() {
+		pods /= 10
+	}
 	f := newForeign(b)
 	f.node("n1")
 	a := f.attachBy(f.kubeconfig, "--act", "node-taint-eviction", "--log-level", "error")

@@ -14,7 +14,7 @@ func BenchmarkFailover(b *testing.B) {
 	for _, size := range []struct{ bindings, clusters int }{{10_000, 200}, {100_000, 200}, {10_000, 5_000}, {1_000_000, 5_000}} {
 		for _, lanes := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%d/%d/lanes=%d", size.bindings, size.clusters, lanes), func(b *testing.B) {
-				if testing.Short() && size.bindings > 100_000 {
+				if testing.Short() && size.bindings > 10_000 {
 					b.Skip("takes minutes")
 				}
 				benchmarkFailover(b, size.bindings, size.clusters, lanes)

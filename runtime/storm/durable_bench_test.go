@@ -19,9 +19,9 @@ import (
 // and Event is durable. "x-floor" says how many times the CPU it took of a loop that writes as many objects of the same
 // sizes to the same log and does nothing else. Then the store is opened again, and looked after.
 func BenchmarkDurable(b *testing.B) {
-	for _, bindings := range []int{20_000, 100_000} {
+	for _, bindings := range []int{2_000, 20_000, 100_000} {
 		b.Run(fmt.Sprintf("%d/200", bindings), func(b *testing.B) {
-			if testing.Short() && bindings > 20_000 {
+			if testing.Short() && bindings > 2_000 {
 				b.Skip("takes minutes")
 			}
 			for b.Loop() {

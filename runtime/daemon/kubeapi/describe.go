@@ -10,7 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/server"
+	"k8s.io/kube-openapi/pkg/builder"
+	"k8s.io/kube-openapi/pkg/cached"
 	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/common/restfuladapter"
+	"k8s.io/kube-openapi/pkg/handler"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
@@ -37,6 +41,20 @@ func describe(c *server.Config, scheme *runtime.Scheme) {
 	c.OpenAPIV3Config.GetDefinitionName, c.OpenAPIV3Config.Definitions = named, definitions(referring("#/components/schemas/"))
 	c.OpenAPIV3Config.Info.Title = "Leeward"
 	c.OpenAPIConfig.PostProcessSpec, c.OpenAPIV3Config.PostProcessSpec = mergedOnly2, mergedOnly3
+}
+
+// publishVersion2 serves OpenAPI 2, which is made when somebody asks for it first: that takes longer than all else of a start, and only
+// clients from before Kubernetes 1.24 ask.
+func publishVersion2(h *server.APIServerHandler, c *common.Config) {
+	made := cached.Once(cached.Func(func() (*spec.Swagger, string, error) {
+		s, err := builder.BuildOpenAPISpecFromRoutes(restfuladapter.AdaptWebServices(h.GoRestfulContainer.RegisteredWebServices()), c)
+		if err != nil {
+			return nil, "", err
+		}
+		s.Definitions = handler.PruneDefaults(s.Definitions)
+		return s, "made once", nil
+	}))
+	handler.NewOpenAPIServiceLazy(made).RegisterOpenAPIVersionedService("/openapi/v2", h.NonGoRestfulMux)
 }
 
 // mergedOnly2 and mergedOnly3 do not offer strategic patches of kinds that are not Kubernetes' own, though they are taken:

@@ -200,9 +200,12 @@ func (s *Server) build() error {
 		return err
 	}
 	generic.Authorization.Authorizer, generic.RuleResolver = access, access
-	if s.generic, err = generic.Complete(nil).New("leewardd", server.NewEmptyDelegate()); err != nil {
+	completed, version2 := generic.Complete(nil), generic.OpenAPIConfig
+	generic.OpenAPIConfig = nil
+	if s.generic, err = completed.New("leewardd", server.NewEmptyDelegate()); err != nil {
 		return err
 	}
+	publishVersion2(s.generic.Handler, version2)
 	s.generic.ShutdownTimeout = stopsWithin
 	s.serveMetrics()
 	keeps := keeper{

@@ -17,6 +17,9 @@ import (
 func BenchmarkZoneLost(b *testing.B) {
 	for _, size := range []struct{ nodes, pods int }{{500, 15_000}, {5_000, 150_000}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size.nodes, size.pods), func(b *testing.B) {
+			if testing.Short() && size.nodes > 500 {
+				b.Skip("takes a quarter of a minute")
+			}
 			for b.Loop() {
 				loseZone(b, size.nodes, size.pods)
 			}

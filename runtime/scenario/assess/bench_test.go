@@ -14,7 +14,11 @@ import (
 // BenchmarkAssess assesses all single contingencies of 100 clusters and 10 000 workloads. Shared is as it is done, from the
 // state before any failure, which is computed once; scratch is what one contingency takes that is replayed from the manifests.
 func BenchmarkAssess(b *testing.B) {
-	c := Config{Fleet: read(b, large(100, 10_000)), Seed: 1, Outage: messages.OutagePower, Startup: 30 * time.Second, Jobs: runtime.NumCPU()}
+	workloads := 10_000
+	if testing.Short() {
+		workloads /= 10
+	}
+	c := Config{Fleet: read(b, large(100, workloads)), Seed: 1, Outage: messages.OutagePower, Startup: 30 * time.Second, Jobs: runtime.NumCPU()}
 	b.Run("shared", func(b *testing.B) {
 		for range b.N {
 			a, err := Run(context.Background(), c)

@@ -39,6 +39,9 @@ func large(workloads int) []byte {
 // replay of the fleet and its outage from the same manifests, of which nothing is concluded.
 func BenchmarkWhatIf(b *testing.B) {
 	for _, workloads := range []int{10_000, 100_000} {
+		if testing.Short() && workloads > 10_000 {
+			continue
+		}
 		text := large(workloads)
 		source := scenario.Source{Read: func(string) ([]byte, error) { return text, nil }}
 		var fleet *scenario.Scenario
