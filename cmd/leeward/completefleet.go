@@ -33,6 +33,8 @@ var kindsOfNames = map[string][]string{
 	explain.KindCluster: {"Cluster"},
 	explain.KindBinding: {"ResourceBinding", "ClusterResourceBinding"},
 	explain.KindPolicy:  {"ClusterTaintPolicy", "PropagationPolicy", "ClusterPropagationPolicy"},
+	explain.KindNode:    {"Node"},
+	explain.KindPod:     {"Pod"},
 }
 
 // sketch is the fleet of the source as far as names go: of a server the objects of some kinds. Nil: it cannot be read, is too large, or
@@ -102,10 +104,10 @@ func (e *explaining) completeExplained(_ *cobra.Command, args []string, typed st
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
-	switch kind {
-	case explain.KindNode:
+	switch {
+	case kind == explain.KindNode:
 		names = nodesOf(fleet)
-	case explain.KindPod:
+	case kind == explain.KindPod && !e.from.live():
 		names = e.podsOf(fleet)
 	default:
 		for _, d := range fleet.Objects {

@@ -17,7 +17,6 @@ import (
 
 	rule "leeward/actors/rules/draining"
 	"leeward/messages"
-	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/rehearsal"
@@ -255,11 +254,7 @@ func (r *removing) fail(what string, p *removed, why any) {
 func (d *draining) previewNodes(c *cobra.Command, targets []target) error {
 	objects, err := clusterObjects(c.Context(), d.from)
 	if err != nil {
-		return err
-	}
-	budgets, _, err := d.from.List(c.Context(), catalog.PodBudgets, "", "")
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("preview: list poddisruptionbudgets: %w", err)
+		return fmt.Errorf("preview: %w", err)
 	}
 	settings, err := d.settings()
 	if err != nil {
@@ -269,7 +264,7 @@ func (d *draining) previewNodes(c *cobra.Command, targets []target) error {
 	for i, at := range targets {
 		names[i] = messages.NodeName(at.name)
 	}
-	fleet := rehearsal.Fleet{Objects: append(append([]api.Object{}, budgets...), objects...), Settings: settings, Seed: 1, Now: time.Now().UTC()}
+	fleet := rehearsal.Fleet{Objects: objects, Settings: settings, Seed: 1, Now: time.Now().UTC()}
 	moves, err := rehearsal.Drains(c.Context(), fleet, &d.nodes.options, names...)
 	if err != nil {
 		return fmt.Errorf("preview: %w", err)

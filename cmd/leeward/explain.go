@@ -44,10 +44,10 @@ binding, node by node; for a node its conditions, taints and zone, and when its 
 
 The files (-f) are a scenario, which is replayed until --at; manifests or the output of kubectl get -o yaml, which run
 until nothing more is due; or one recording (.jsonl). Without -f the fleet is read from the API server of a kubeconfig,
-that of leewardd or of Karmada, by lists alone. A directory means all *.yaml, *.yml and *.json files below it.
+that of leewardd or of Karmada, by lists alone, as it is now; with --at, as it is predicted to be then. A directory means all *.yaml, *.yml and *.json files below it.
 NAME is as kubectl has it: nginx, deploy/nginx, default/nginx-deployment; a policy is a ClusterTaintPolicy or a
-propagation policy. Nodes and pods are those of a scenario of nodes, of manifests of Nodes and Pods, or of a fleet whose
-clusters have nodes: eu-1/node1, eu-1/shop/web-5d9c. The schedulers are asked again for the explanation; nothing is written.
+propagation policy. Nodes and pods are those of a scenario of nodes, of manifests of Nodes and Pods, of a fleet whose
+clusters have nodes (eu-1/node1, eu-1/shop/web-5d9c), or of the Kubernetes cluster of the kubeconfig. The schedulers are asked again for the explanation; nothing is written.
 
 Exit codes:
   0  explained
@@ -62,6 +62,7 @@ Exit codes:
   leeward explain pod db-1 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
   leeward explain node eu-1/a1 -f scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --at 2m
   leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
+  leeward explain pod web-5d9c -n shop --context eu-1
   kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
 		Args: cobra.ExactArgs(2),
 		RunE: e.run,
@@ -70,7 +71,7 @@ Exit codes:
 	f.SortFlags = false
 	e.from.add(c)
 	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding, the policy or the pod")
-	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario)")
+	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario; of a server: now)")
 	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&e.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&e.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")
@@ -108,27 +109,32 @@ func (e *explaining) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return misused(c, err)
 	}
-	if e.from.live() && (kind == explain.KindNode || kind == explain.KindPod) {
-		return misused(c, fmt.Errorf("explain %s reads files: name a scenario with -f, or the output of kubectl get nodes,pods,deployments,replicasets -A -o yaml", kind))
-	}
 	if err := e.from.check(); err != nil {
 		return misused(c, err)
 	}
 	if _, problems := config.Resolve(e.profile, e.set); len(problems) > 0 {
 		return misused(c, errors.Join(problems...))
 	}
-	s, err := e.read(c.Context(), c.ErrOrStderr())
+	s, err := e.read(c.Context(), kind, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	x, err := explain.Run(explain.Config{
-		Scenario: s, Kind: kind, Name: args[1], Namespace: e.namespace, At: time.Duration(e.at),
+		Scenario: s, Kind: kind, Name: args[1], Namespace: e.namespace, At: e.instant(),
 		Profile: e.profile, Set: e.settings(s), Seed: e.seed.value,
 	})
 	if err != nil {
 		return unfinished(err, &e.from, "explained")
 	}
 	return printed(c.OutOrStdout(), e.output.word, x, func(out io.Writer) error { return explain.WriteText(out, x, e.output.word == "wide") })
+}
+
+// instant is when to explain: as a server has it, where no time is given; zero is the end of a scenario.
+func (e *explaining) instant() time.Duration {
+	if e.at == 0 && e.from.live() {
+		return 1
+	}
+	return time.Duration(e.at)
 }
 
 // explainedKind reads what is explained, as kubectl names it.
@@ -152,7 +158,10 @@ func explainedKind(word string) (string, error) {
 }
 
 // read reads a server, a scenario, manifests or a recording, which is replayed. The error has its exit code.
-func (e *explaining) read(ctx context.Context, warnings io.Writer) (*scenario.Scenario, error) {
+func (e *explaining) read(ctx context.Context, kind string, warnings io.Writer) (*scenario.Scenario, error) {
+	if e.from.live() && (kind == explain.KindNode || kind == explain.KindPod) {
+		return e.from.nodes(ctx, warnings)
+	}
 	if len(e.from.files) != 1 || len(isRecording(e.from.files[0])) == 0 {
 		return e.from.read(ctx, warnings)
 	}

@@ -88,7 +88,7 @@ func TestExplainExitsByWhatIsWrong(t *testing.T) {
 		{2, "moon x -f " + nginxFile, "want one of binding, cluster, policy, node, pod"},
 		{2, "bindng x -f " + nginxFile, "did you mean binding?"},
 		{2, "node x -f " + nginxFile, "there are no nodes: want a scenario with spec.nodes"},
-		{2, "pod x", "explain pod reads files"},
+		{2, "pod x", "or name files with -f"},
 		{2, "pod db-2 -f " + zoneFile, `there is no pod "db-2" at 00:22:00; there is default/db-0, default/db-1,`},
 		{2, "pod db-1 -n shop -f " + zoneFile, `there is no pod "shop/db-1"`},
 		{2, "node a-3 -f " + zoneFile, "did you mean a-1?"},

@@ -119,16 +119,39 @@ func (s *fleetSource) list(ctx context.Context, warnings io.Writer) (fleet []api
 
 // listOf returns the objects of some kinds.
 func (s *fleetSource) listOf(ctx context.Context, warnings io.Writer, kinds []string) (fleet []api.Object, host string, err error) {
+	c, host, err := s.connect(warnings)
+	if err != nil {
+		return nil, "", err
+	}
+	fleet, err = listFleet(ctx, c, host, kinds, s.templates)
+	return fleet, host, refused(err)
+}
+
+// nodes returns the cluster of nodes whose API server is named. The error has its exit code.
+func (s *fleetSource) nodes(ctx context.Context, warnings io.Writer) (*scenario.Scenario, error) {
+	c, host, err := s.connect(warnings)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, listTime)
+	defer stop()
+	objects, err := clusterObjects(ctx, c)
+	if err != nil {
+		return nil, refused(fmt.Errorf("%s: %w", host, err))
+	}
+	return scenario.FleetOf(objects, host), nil
+}
+
+// connect returns a client of the server, and its host. The error has its exit code.
+func (s *fleetSource) connect(warnings io.Writer) (c *client.Client, host string, err error) {
 	server, err := client.Load(s.server.kubeconfig, s.server.context)
 	if err != nil {
 		return nil, "", invalid(fmt.Errorf("%w; or name files with -f: manifests, a dump, a recording or a scenario", err))
 	}
-	c, err := client.New(server, warnings)
-	if err != nil {
+	if c, err = client.New(server, warnings); err != nil {
 		return nil, "", invalid(err)
 	}
-	fleet, err = listFleet(ctx, c, server.Host, kinds, s.templates)
-	return fleet, server.Host, refused(err)
+	return c, server.Host, nil
 }
 
 // fleetOf reads the fleet that files and directories describe. The error names the file.
@@ -303,6 +326,13 @@ func listFleet(ctx context.Context, c *client.Client, host string, kinds []strin
 	}
 	for i := range catalog.All {
 		if r := &catalog.All[i]; slices.Contains(kinds, r.Kind.Kind) {
+			if err := add(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, r := range catalog.OfNodes {
+		if slices.Contains(kinds, r.Kind.Kind) {
 			if err := add(r); err != nil {
 				return nil, err
 			}

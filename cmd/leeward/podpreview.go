@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"leeward/actors/rules/taint"
 	"leeward/messages"
@@ -36,7 +37,7 @@ func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *tain
 	}
 	objects, err := clusterObjects(c.Context(), t.from)
 	if err != nil {
-		return err
+		return fmt.Errorf("preview: %w", err)
 	}
 	settings, err := t.settings()
 	if err != nil {
@@ -49,17 +50,17 @@ func (t *tainting) previewPods(c *cobra.Command, targets []target, changes *tain
 	return printPodMoves(c.OutOrStdout(), moves)
 }
 
-// clusterObjects are the nodes and pods of a cluster, with what keeps the pods up.
+// clusterObjects are the nodes and pods of a cluster, with what keeps the pods up, and budgets, which not every server has.
 func clusterObjects(ctx context.Context, from source) (objects []api.Object, err error) {
 	for _, r := range []*catalog.Resource{
-		catalog.Nodes, catalog.Pods, workloads("Deployment"), workloads("ReplicaSet"), workloads("StatefulSet"), workloads("DaemonSet"),
+		catalog.PodBudgets, catalog.Nodes, catalog.Pods, workloads("Deployment"), workloads("ReplicaSet"), workloads("StatefulSet"), workloads("DaemonSet"),
 	} {
 		some, _, err := from.List(ctx, r, "", "")
-		if err != nil {
-			return nil, fmt.Errorf("preview: list %s: %w", r.Plural, err)
+		if err != nil && (r != catalog.PodBudgets || !apierrors.IsNotFound(err)) {
+			return nil, fmt.Errorf("list %s: %w", r.Plural, err)
 		}
 		if objects = append(objects, some...); len(objects) > podPreviewLimit {
-			return nil, fmt.Errorf("preview: the cluster has more than %d nodes, pods and workloads", podPreviewLimit)
+			return nil, fmt.Errorf("the cluster has more than %d nodes, pods and workloads", podPreviewLimit)
 		}
 	}
 	return objects, nil

@@ -43,7 +43,7 @@ func describe(c *server.Config, scheme *runtime.Scheme) {
 	c.OpenAPIConfig.PostProcessSpec, c.OpenAPIV3Config.PostProcessSpec = mergedOnly2, mergedOnly3
 }
 
-// publishVersion2 serves OpenAPI 2, which is made when somebody asks for it first: that takes longer than all else of a start, and only
+// publishVersion2 serves OpenAPI 2, which is made when a client asks for it first: that takes longer than all else of a start, and only
 // clients from before Kubernetes 1.24 ask.
 func publishVersion2(h *server.APIServerHandler, c *common.Config) {
 	made := cached.Once(cached.Func(func() (*spec.Swagger, string, error) {

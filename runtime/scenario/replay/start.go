@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
@@ -36,13 +37,23 @@ func StartOf(s *scenario.Scenario) (time.Time, error) {
 	return start, nil
 }
 
-// newestOf is the newest instant at which something happened to a cluster or a binding that decisions go by; zero: none.
+// newestOf is the newest instant at which something happened to a cluster, a binding, a node or a pod that decisions go by; zero: none.
 func newestOf(o api.Object) (newest time.Time) {
-	if c, is := o.(*api.Cluster); is {
-		for i := range c.Spec.Taints {
-			newest = actors.Later(newest, instantOf(c.Spec.Taints[i].TimeAdded))
+	switch o := o.(type) {
+	case *api.Cluster:
+		return actors.Later(newestTaint(o.Spec.Taints), newestChange(o.Status.Conditions))
+	case *corev1.Node:
+		newest = newestTaint(o.Spec.Taints)
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			newest = actors.Later(newest, actors.Later(c.LastTransitionTime.Time, c.LastHeartbeatTime.Time))
 		}
-		return actors.Later(newest, newestChange(c.Status.Conditions))
+		return newest
+	case *corev1.Pod:
+		for i := range o.Status.Conditions {
+			newest = actors.Later(newest, o.Status.Conditions[i].LastTransitionTime.Time)
+		}
+		return newest
 	}
 	b := store.AsBinding(o)
 	if b == nil {
@@ -53,6 +64,13 @@ func newestOf(o api.Object) (newest time.Time) {
 	}
 	newest = actors.Later(newest, instantOf(b.Status.LastScheduledTime))
 	return actors.Later(newest, newestChange(b.Status.Conditions))
+}
+
+func newestTaint(taints []corev1.Taint) (newest time.Time) {
+	for i := range taints {
+		newest = actors.Later(newest, instantOf(taints[i].TimeAdded))
+	}
+	return newest
 }
 
 func newestChange(conditions []metav1.Condition) (newest time.Time) {
