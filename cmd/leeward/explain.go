@@ -87,17 +87,19 @@ func explained() []string {
 	return explain.Kinds()
 }
 
-// explain says in short, of the first expectation about a binding that a run did not meet, why the binding is where it is.
+// explain says in short, of the first expectation about a binding or a pod that a run did not meet, why that is where it is.
 func (r *replaying) explain(t task, run *replay.Run) []string {
-	i := slices.IndexFunc(run.Expectations, func(e replay.ExpectationResult) bool { return !e.Passed && e.Binding != "" })
+	i := slices.IndexFunc(run.Expectations, func(e replay.ExpectationResult) bool { return !e.Passed && (e.Binding != "" || e.Pod != "") })
 	if i < 0 || run.Err != nil {
 		return nil
 	}
 	failed := &run.Expectations[i]
+	kind, name := explain.KindBinding, string(failed.Binding)
+	if name == "" {
+		kind, name = explain.KindPod, string(failed.Pod)
+	}
 	at := max(1, time.Duration(failed.At*float64(time.Second))) // zero would be the end
-	x, err := explain.Run(explain.Config{
-		Scenario: t.scenario, Kind: explain.KindBinding, Name: string(failed.Binding), At: at, Profile: r.profile, Set: r.set, Seed: t.seed,
-	})
+	x, err := explain.Run(explain.Config{Scenario: t.scenario, Kind: kind, Name: name, At: at, Profile: r.profile, Set: r.set, Seed: t.seed})
 	if err != nil { // such as a binding that does not exist then, which the expectation says itself
 		return nil
 	}

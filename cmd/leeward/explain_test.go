@@ -157,3 +157,34 @@ repeat: `)
 	require.Equal(t, 0, execute([]string{"replay", "../../" + nginxFile}, &out, &log), log.String())
 	require.NotContains(t, out.String(), "explained: ")
 }
+
+func TestAFailedExpectationAboutAPodIsExplained(t *testing.T) {
+	for _, c := range []struct{ file, right, wrong, explained string }{
+		{
+			"the-scheduler-names-the-taints-that-refuse-a-pod", "2 node(s) had untolerated taint(s)", "3 node(s)",
+			`explained: default/web at 00:00:01, Pending on no node
+  unschedulable: 0/2 nodes are available: 2 node(s) had untolerated taint(s). preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.
+  node1: refused: node(s) had untolerated taint(s)
+  node2: refused: node(s) had untolerated taint(s)
+`,
+		},
+		{
+			"a-noexecute-taint-evicts-pods-that-do-not-tolerate-it", "{name: plain, present: false}", "{name: plain, phase: Running}",
+			"explained: default/plain at 00:02:00, gone\n  evicted from node1: key1=value1:NoExecute; by a user; not tolerated\n",
+		},
+		{
+			"a-noexecute-taint-evicts-pods-that-do-not-tolerate-it", "{name: plain, present: false}", "{name: an-hour, present: false}",
+			"explained: default/an-hour at 00:02:00, Running, ready on node1\n  eviction scheduled from node1 for 01:01:00: key1=value1:NoExecute; by a user; key1=value1:NoExecute for 3600s\n",
+		},
+	} {
+		text, err := os.ReadFile("../../scenarios/nodes/" + c.file + ".yaml")
+		require.NoError(t, err)
+		wrong := strings.Replace(string(text), c.right, c.wrong, 1)
+		require.NotEqual(t, string(text), wrong)
+		file := filepath.Join(t.TempDir(), "wrong.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
+		var out, log bytes.Buffer
+		require.Equal(t, 1, execute([]string{"replay", file}, &out, &log), log.String())
+		require.Contains(t, out.String(), c.explained+"repeat: ")
+	}
+}

@@ -21,6 +21,8 @@ type Result struct {
 	Line int `json:"-"`
 	// Binding is what it is about; empty: no binding, or any.
 	Binding messages.BindingName `json:"-"`
+	// Pod is what it is about; empty: no pod, or any.
+	Pod messages.PodName `json:"-"`
 }
 
 // Checker judges the expectations of one run, instant by instant.
@@ -166,7 +168,7 @@ func (c *Checker) Finish(end time.Time) []Result {
 		if !w.done {
 			w.finish(at)
 		}
-		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line(), Binding: bindingOf(w.Subject)}
+		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line(), Binding: bindingOf(w.Subject), Pod: podOf(w.Subject)}
 		if !w.passed {
 			results[i].Reason += c.outages.during(w.at)
 		}

@@ -7,8 +7,11 @@ import (
 // mostShort is how many clusters, and evictions, a short explanation names.
 const mostShort = 5
 
-// Short says why a binding is where it is in a few lines, for an expectation that failed.
+// Short says why a binding or a pod is where it is in a few lines, for an expectation that failed.
 func Short(x *Explanation) []string {
+	if x.Pod != nil {
+		return shortPod(x)
+	}
 	b := x.Binding
 	if b == nil {
 		return nil
@@ -27,6 +30,45 @@ func Short(x *Explanation) []string {
 		lines = append(lines, "  "+shortMove(&m))
 	}
 	return lines
+}
+
+func shortPod(x *Explanation) []string {
+	p := x.Pod
+	bound := ""
+	if p.Bound != nil {
+		bound = "bound " + p.Bound.String()
+	}
+	lines := []string{joined("; ", "explained: "+x.Name+" at "+x.At.String()+", "+p.how(), bound)}
+	if d := p.Decision; d != nil && d.Node == "" {
+		lines = append(lines, "  unschedulable: "+d.Why)
+		for _, n := range d.Nodes[:min(len(d.Nodes), mostShort)] {
+			lines = append(lines, "  "+n.Node+": "+n.result())
+		}
+		if n := len(d.Nodes) - mostShort; n > 0 {
+			lines = append(lines, "  ... and "+counted(n, "more node")+": leeward explain")
+		}
+	}
+	moves := p.UnderWay
+	if p.Gone && len(p.Past) > 0 {
+		moves = p.Past[len(p.Past)-1:]
+	}
+	for i := range moves[:min(len(moves), mostShort)] {
+		m := &moves[i]
+		lines = append(lines, "  "+joined(": ", shortWhat(m.State, string(m.Node), m.Deadline),
+			joined("; ", m.Taint, labelled("by", m.TaintedBy), labelled("condition", m.Condition), m.Toleration, m.Reason, labelled("blocked:", m.Blocked), labelled("replacement", string(m.Replacement)))))
+	}
+	return lines
+}
+
+// shortWhat says what is under way, from where, and for when.
+func shortWhat(state, from string, deadline *Seconds) string {
+	if state == StateEvicting {
+		return "evicting from " + from
+	}
+	if deadline == nil {
+		return state + " from " + from
+	}
+	return state + " from " + from + " for " + deadline.String()
 }
 
 func scheduledAt(p *Placed) string {
@@ -51,13 +93,7 @@ func shortTerm(t *Term) (lines []string) {
 
 // shortMove is a failover that is under way on one line.
 func shortMove(m *Move) string {
-	what := m.State + " from " + string(m.Cluster)
-	if m.State == StateEvicting {
-		what = "evicting from " + string(m.Cluster)
-	}
-	if m.Deadline != nil && m.State != StateEvicting {
-		what += " for " + m.Deadline.String()
-	}
+	what := shortWhat(m.State, string(m.Cluster), m.Deadline)
 	why := []string{m.Taint, labelled("policy", m.Policy), labelled("condition", m.Condition), m.Toleration, m.Reason}
 	return joined(": ", what, joined("; ", append(why, labelled("blocked:", m.Blocked))...))
 }

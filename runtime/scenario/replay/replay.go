@@ -320,7 +320,7 @@ func (r *replay) report(profile string, seed uint64) *Run {
 		run.Tier = nodesAndPods(tier)
 	}
 	for _, e := range r.checker.Finish(r.end) {
-		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line, Binding: e.Binding})
+		run.Expect(ExpectationResult{Text: e.Text, Passed: e.Passed, At: e.At, Reason: e.Reason, Line: e.Line, Binding: e.Binding, Pod: e.Pod})
 	}
 	if r.scenario.Began != nil || r.options.Unwatched {
 		return run

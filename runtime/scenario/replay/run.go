@@ -38,7 +38,7 @@ type Run struct {
 	// Transcripts have neither.
 	Elapsed time.Duration
 	Repeat  string
-	// Explained says of the first expectation about a binding that failed why that binding is where it is, a line each; nil: it was
+	// Explained says of the first expectation about a binding or a pod that failed why that is where it is, a line each; nil: it was
 	// not asked. Transcripts do not have it.
 	Explained []string
 }
@@ -57,6 +57,8 @@ type ExpectationResult struct {
 	Line int    `json:"-"`
 	// Binding is what it is about; empty: no binding, or any.
 	Binding messages.BindingName `json:"-"`
+	// Pod is what it is about; empty: no pod, or any.
+	Pod messages.PodName `json:"-"`
 }
 
 // Place is where an expectation of a run is written, or what it is about.
