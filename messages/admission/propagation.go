@@ -13,7 +13,7 @@ const conflictAbort = "Abort"
 
 var (
 	preemptions   = []api.PreemptionBehavior{api.PreemptAlways, api.PreemptNever}
-	conflicts     = []string{conflictAbort, "Overwrite"}
+	conflicts     = []string{conflictAbort, api.ConflictOverwrite}
 	activations   = []api.Activation{api.ActivateLazily}
 	priorityKinds = []string{"KubePriorityClass"}
 )

@@ -24,6 +24,9 @@ type ClusterPropagationPolicy struct {
 // DefaultScheduler is the scheduler of whatever names none.
 const DefaultScheduler = "default-scheduler"
 
+// ConflictOverwrite is the conflictResolution that takes over objects which a cluster has already; "Abort", the default, refuses them.
+const ConflictOverwrite = "Overwrite"
+
 // PropagationSpec says what goes where, and what happens when it fails.
 type PropagationSpec struct {
 	ResourceSelectors           []ResourceSelector `json:"resourceSelectors"`

@@ -16,10 +16,6 @@ const (
 	annotationWorkNamespace = "work.karmada.io/namespace"
 )
 
-// AnnotationConflict says in a manifest what happens to an object of its name that exists and is of no Work: overwrite takes
-// it over, abort, the default, refuses the manifest. Source: Karmada.
-const AnnotationConflict = "work.karmada.io/conflict-resolution"
-
 const overwrite = "overwrite"
 
 // mark claims a manifest for a Work.
@@ -62,12 +58,12 @@ func (c *Conflict) Error() string {
 	if c.Of != "" {
 		return fmt.Sprintf("%s exists, and is of the Work %s", c.Object, c.Of)
 	}
-	return fmt.Sprintf("%s exists, and no Work applied it: the annotation %s: %s takes it over", c.Object, AnnotationConflict, overwrite)
+	return fmt.Sprintf("%s exists, and no Work applied it: conflictResolution: %s in its policy, or the annotation %s: %s, takes it over", c.Object, api.ConflictOverwrite, api.AnnotationConflict, overwrite)
 }
 
 // mayTake reports whether a manifest may be applied over an object as the member has it. Nil: it has none.
 func mayTake(manifest, live *unstructured.Unstructured, w *api.Work) error {
-	if live == nil || workOf(live, w.Namespace) == w.Name || strings.EqualFold(manifest.GetAnnotations()[AnnotationConflict], overwrite) {
+	if live == nil || workOf(live, w.Namespace) == w.Name || strings.EqualFold(manifest.GetAnnotations()[api.AnnotationConflict], overwrite) {
 		return nil
 	}
 	c := &Conflict{Object: identityOf(manifest)}

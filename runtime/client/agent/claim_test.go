@@ -14,7 +14,7 @@ func TestWhatAManifestMayTakeOver(t *testing.T) {
 		ours      = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, annotations: {work.karmada.io/name: web, work.karmada.io/namespace: karmada-es-m1}}}"
 		another   = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, annotations: {work.karmada.io/name: web, work.karmada.io/namespace: karmada-es-m2}}}"
 	)
-	const taken = "ConfigMap shop/a exists, and no Work applied it: the annotation work.karmada.io/conflict-resolution: overwrite takes it over"
+	const taken = "ConfigMap shop/a exists, and no Work applied it: conflictResolution: Overwrite in its policy, or the annotation work.karmada.io/conflict-resolution: overwrite, takes it over"
 	for name, c := range map[string]struct{ manifest, live, refusal string }{
 		"what does not exist":                  {plain, "", ""},
 		"what is of the same Work":             {plain, ours, ""},

@@ -12,6 +12,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -366,6 +367,10 @@ func (f *Fleet) hear(at time.Time, fact messages.Fact) {
 	case *messages.EvictionWithdrawn: // its Work kept the template that it had
 		if b := f.world.Store().Binding(fact.Binding); b != nil {
 			f.renewWork(b, fact.Cluster)
+		}
+	case *messages.BindingUpdated:
+		if slices.Contains(fact.Changed, "policy") {
+			f.renewWorks(f.world.Store().Binding(fact.Binding))
 		}
 	case *messages.BindingDeleted:
 		if o, _ := f.stored(store.BindingKey(fact.Binding)); o != nil {

@@ -314,3 +314,31 @@ func TestAPartThatStaysTheSameIsRenewedWithTheOthers(t *testing.T) {
 	require.Equal(t, "2 for 7", parts()[grows])
 	require.Equal(t, "1 for 3", parts()[stays])
 }
+
+func TestAPolicyThatOverwritesSaysSoInItsWorks(t *testing.T) {
+	f := running(t)
+	says := func() string {
+		var o metav1.PartialObjectMetadata
+		require.NoError(t, json.Unmarshal(get(f, work("m1")).Spec.Workload.Manifests[0].Raw, &o))
+		return o.Annotations[api.AnnotationConflict]
+	}
+	require.Empty(t, says(), "as if it said abort")
+	overwriting := policy()
+	overwriting.Spec.ConflictResolution = api.ConflictOverwrite
+	f.apply(overwriting)
+	require.Equal(t, "overwrite", says())
+	require.Equal(t, int64(2), get(f, work("m1")).Generation)
+	before := get(f, work("m1"))
+	f.restart()
+	require.Equal(t, before.Spec, get(f, work("m1")).Spec)
+
+	careful := deployment(2, "nginx:1")
+	careful.Annotations = map[string]string{api.AnnotationConflict: "abort"}
+	f.apply(careful)
+	require.Equal(t, "abort", says(), "the template has the last word")
+	f.apply(deployment(2, "nginx:1"))
+	require.Equal(t, "overwrite", says())
+	f.apply(policy())
+	require.Empty(t, says())
+	require.Equal(t, "m1:2", placed(f), "nothing moves")
+}

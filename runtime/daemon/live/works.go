@@ -294,6 +294,8 @@ type manifest struct {
 	labels   map[string]string
 	// completions are the copy's part of those of a Job; nil: as the template has them.
 	completions *int32
+	// overwrites is set where the policy takes over what the cluster has already.
+	overwrites bool
 
 	raw   []byte
 	list  []api.Manifest // with raw alone
@@ -302,7 +304,7 @@ type manifest struct {
 
 // alike reports whether two manifests are made of the same.
 func (m *manifest) alike(other *manifest) bool {
-	return m.replicas == other.replicas && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
+	return m.replicas == other.replicas && m.overwrites == other.overwrites && maps.Equal(m.labels, other.labels) && ptr.Equal(m.completions, other.completions)
 }
 
 // manifestFor renders the template of a wish's binding as the cluster is to have it.
@@ -324,7 +326,7 @@ func (f *Fleet) manifestFor(w *wish, old *api.Work) (m manifest, err error) {
 	} else {
 		m.replicas = replicasOf(old)
 	}
-	m.completions = f.world.Completions(template, b, w.cluster)
+	m.completions, m.overwrites = f.world.Completions(template, b, w.cluster), b.Spec.ConflictResolution == api.ConflictOverwrite
 	last := f.manifests[w.binding]
 	if last.raw != nil && last.alike(&m) {
 		return last, nil
@@ -361,6 +363,11 @@ func (m *manifest) render(template api.Object) ([]byte, error) {
 		maps.Copy(all, o.GetLabels())
 		maps.Copy(all, m.labels)
 		o.SetLabels(all)
+	}
+	if _, says := o.GetAnnotations()[api.AnnotationConflict]; m.overwrites && !says {
+		all := map[string]string{api.AnnotationConflict: "overwrite"}
+		maps.Copy(all, o.GetAnnotations())
+		o.SetAnnotations(all)
 	}
 	if status := statusOf(o); status.IsValid() {
 		status.SetZero()
