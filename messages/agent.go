@@ -33,6 +33,8 @@ type WorkReport struct {
 	Ready, Unschedulable int32
 	// Status is a JSON object that the copy says of itself; empty: nothing.
 	Status string
+	// Refused says why the cluster does not have what the Work asks for; empty: it has.
+	Refused string
 }
 
 // WorkWritten says which generation of its Work carries a wish; the same as before where the wish was

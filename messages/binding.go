@@ -180,6 +180,8 @@ type CopyReported struct {
 	Full bool
 	// Status is a JSON object that the copy says of itself beside its replicas; empty: nothing.
 	Status string
+	// Refused says why the cluster does not have what it was told to run; empty: it has.
+	Refused string
 	// ForPlacement is the RunCopy.Placement that the member was running when it reported.
 	ForPlacement int64
 	// Kept is set where the copy was to be removed while its cluster was silent, and runs on to be judged.

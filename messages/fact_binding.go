@@ -263,6 +263,8 @@ type HealthChanged struct {
 	Ready   int32              `json:"ready,omitempty"`
 	// Revision is the version of the pod template that the replicas run; zero: there was only one.
 	Revision int32 `json:"revision,omitempty"`
+	// Refused says why the cluster did not apply what it was told to run; empty: it did.
+	Refused string `json:"refused,omitempty"`
 	// Since is when the copy was first Unhealthy without a break; zero unless Unhealthy.
 	Since time.Time `json:"-"`
 	// Starting is when a copy that was never healthy first reported; zero once it was.

@@ -156,7 +156,7 @@ func (a *Agent) say(b messages.BindingName, w *work, out *actors.Outbox) {
 	}
 	r := &messages.CopyReported{
 		Cluster: a.cluster, Health: w.report.Health, Ready: w.report.Ready, Unschedulable: w.report.Unschedulable,
-		Full: w.report.Unschedulable > 0, Revision: w.runs, Status: w.report.Status, ForPlacement: w.served, Kept: w.asking,
+		Full: w.report.Unschedulable > 0, Revision: w.runs, Status: w.report.Status, Refused: w.report.Refused, ForPlacement: w.served, Kept: w.asking,
 	}
 	if r.Health != api.Healthy {
 		r.Ready = 0

@@ -114,6 +114,16 @@ func TestOnlyHealthyReplicasAreReady(t *testing.T) {
 	d.Tell(says(1, api.Unhealthy, 2)).Told(web, reported(api.Unhealthy, 0, 1))
 }
 
+func TestWhatAClusterRefusesIsReported(t *testing.T) {
+	d := running(t)
+	refused := says(1, api.Unknown, 0)
+	refused.Report.Refused = "no quota"
+	want := reported(api.Unknown, 0, 1)
+	want.Refused = "no quota"
+	d.Tell(refused).Told(web, want)
+	d.Tell(says(1, api.Healthy, 2)).Told(web, reported(api.Healthy, 2, 1))
+}
+
 func TestReplicasWithoutCapacityAreReported(t *testing.T) {
 	d := running(t)
 	o := says(1, api.Unhealthy, 0)

@@ -32,6 +32,7 @@ type copyState struct {
 	ready          int32
 	runs           int32  // the version of the pod template that the ready replicas run
 	status         string // what the copy says of itself beside its replicas: a JSON object, or nothing
+	refused        string // why the cluster did not apply what it was told to run; empty: it did
 	forPlacement   int64
 	unhealthySince time.Time
 	// startingSince is when a copy that was never healthy first reported; zero once it was.
@@ -133,6 +134,9 @@ func (cs *copies) restore(now time.Time, s *api.BindingStatus, exact bool) {
 		c := copyState{
 			cluster: messages.ClusterName(item.ClusterName), revision: item.Revision,
 			reported: true, health: item.Health, ready: item.ReadyReplicas, runs: item.Revision,
+		}
+		if !item.Applied {
+			c.refused = item.AppliedMessage
 		}
 		if c.health == api.Unhealthy {
 			c.unhealthySince = now

@@ -135,12 +135,12 @@ func (b *Binding) copyReported(now time.Time, m *messages.CopyReported, out *act
 	if c == nil || c.removing {
 		return
 	}
-	news := !c.reported || c.health != m.Health || c.ready != m.Ready || c.runs != m.Revision
+	news := !c.reported || c.health != m.Health || c.ready != m.Ready || c.runs != m.Revision || c.refused != m.Refused
 	c.heard(now, m.Health)
-	c.reported, c.health, c.ready, c.runs, c.forPlacement = true, m.Health, m.Ready, m.Revision, m.ForPlacement
+	c.reported, c.health, c.ready, c.runs, c.refused, c.forPlacement = true, m.Health, m.Ready, m.Revision, m.Refused, m.ForPlacement
 	if news {
 		out.Record(&messages.HealthChanged{
-			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready, Revision: m.Revision,
+			Binding: b.name, Cluster: m.Cluster, Health: m.Health, Ready: m.Ready, Revision: m.Revision, Refused: m.Refused,
 			Since: c.unhealthySince, Starting: c.startingSince,
 		})
 	}

@@ -207,6 +207,8 @@ func (t teller) health(f *messages.HealthChanged) Phrase {
 		ready = joined(" ", ready, "of "+revision(f.Revision))
 	}
 	switch {
+	case f.Refused != "":
+		return warning("not applied", on, f.Refused)
 	case f.Health == api.Healthy:
 		return detail(verb, on, ready)
 	case !f.Starting.IsZero(): // a new copy that does not serve yet has lost nothing

@@ -136,6 +136,9 @@ func (l *line) tells(f messages.Fact, p Phrase) bool {
 // turns reports whether a copy lost its health, got it back, or is unhealthy in another way. A new copy that
 // is not healthy yet has lost nothing.
 func (l *line) turns(h *messages.HealthChanged) bool {
+	if h.Refused != "" {
+		return true
+	}
 	c := copyOf{h.Binding, h.Cluster}
 	before, known := l.health[c]
 	if !known && h.Health != api.Healthy {

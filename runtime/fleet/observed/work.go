@@ -1,6 +1,7 @@
 package observed
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -62,7 +63,11 @@ func Report(w *api.Work) *messages.WorkReport {
 	if applied != nil {
 		r.Generation = applied.ObservedGeneration
 	}
-	if len(w.Status.ManifestStatuses) == 0 || applied != nil && applied.Status == metav1.ConditionFalse {
+	if applied != nil && applied.Status == metav1.ConditionFalse {
+		r.Refused = shortened(cmp.Or(applied.Message, applied.Reason, "the agent does not say why"))
+		return r
+	}
+	if len(w.Status.ManifestStatuses) == 0 {
 		return r
 	}
 	s := &w.Status.ManifestStatuses[0]
@@ -73,6 +78,18 @@ func Report(w *api.Work) *messages.WorkReport {
 		r.Health = healthOf(w, s)
 	}
 	return r
+}
+
+// longestRefusal bounds what a binding repeats of a Work's condition, in bytes.
+const longestRefusal = 1024
+
+// shortened is a text of bounded length, on one line.
+func shortened(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= longestRefusal {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestRefusal], "") + " ..."
 }
 
 // Reports reads what statuses of Works say, each text once: those of most copies read alike, and share one report.

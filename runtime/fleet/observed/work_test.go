@@ -47,7 +47,7 @@ func TestAReportIsWhatTheAgentSays(t *testing.T) {
 	}{
 		"it says nothing yet":                {work(deployment, ""), nil},
 		"it applied the manifest":            {work(deployment, "True"), &messages.WorkReport{Generation: 3, Health: api.Unknown}},
-		"the cluster refused the manifest":   {work(deployment, "False", says(api.Healthy, two)), &messages.WorkReport{Generation: 3, Health: api.Unknown}},
+		"the cluster refused the manifest":   {work(deployment, "False", says(api.Healthy, two)), &messages.WorkReport{Generation: 3, Health: api.Unknown, Refused: "the agent does not say why"}},
 		"health is said":                     {work(deployment, "True", says(api.Unhealthy, two)), &messages.WorkReport{Generation: 3, Health: api.Unhealthy, Ready: 2, Status: rest}},
 		"health follows from the status":     {work(deployment, "True", says("", two)), &messages.WorkReport{Generation: 3, Health: api.Healthy, Ready: 2, Status: rest}},
 		"a status that is no object":         {work(deployment, "True", says("", `7`)), &messages.WorkReport{Generation: 3, Health: api.Unknown}},
@@ -69,6 +69,16 @@ func TestAReportIsWhatTheAgentSays(t *testing.T) {
 			require.Equal(t, strings.Contains(string(status), `"identifier"`) && !strings.Contains(string(status), `"health"`), whole, name)
 		}
 	}
+}
+
+func TestWhyAWorkIsRefusedIsShort(t *testing.T) {
+	w := work(deployment, "False")
+	w.Status.Conditions[0].Reason = "Refused"
+	require.Equal(t, "Refused", observed.Report(w).Refused)
+	w.Status.Conditions[0].Message = "quota exceeded:\n\tcpu"
+	require.Equal(t, "quota exceeded: cpu", observed.Report(w).Refused, "on one line")
+	w.Status.Conditions[0].Message = strings.Repeat("ä", 30_000)
+	require.Equal(t, strings.Repeat("ä", 512)+" ...", observed.Report(w).Refused)
 }
 
 func TestAStatusThatIsNoneIsRefused(t *testing.T) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -20,8 +21,8 @@ func (b *Binding) healthChanged(at time.Time, f *messages.HealthChanged) bool {
 	if i >= 0 {
 		item = items[i]
 	}
-	wasApplied := item.Applied
-	item.Applied, item.AppliedMessage = true, ""
+	before := item
+	item.Applied, item.AppliedMessage = f.Refused == "", f.Refused
 	item.Health, item.ReadyReplicas, item.Revision = f.Health, f.Ready, f.Revision
 	if !instant(item.UnhealthySince).Equal(f.Since) {
 		item.UnhealthySince = microTime(f.Since)
@@ -38,7 +39,7 @@ func (b *Binding) healthChanged(at time.Time, f *messages.HealthChanged) bool {
 		b.Status.AggregatedStatus = slices.Clone(items)
 		b.Status.AggregatedStatus[i] = item
 	}
-	if !wasApplied {
+	if item.Applied != before.Applied || item.AppliedMessage != before.AppliedMessage {
 		b.judgeFullyApplied(at)
 	}
 	return true
@@ -71,19 +72,21 @@ func (b *Binding) healthForgotten(at time.Time, f *messages.HealthForgotten) (ch
 // judgeFullyApplied sets the condition that every expected cluster has applied its copy; it does not
 // hold of a binding that is expected nowhere.
 func (b *Binding) judgeFullyApplied(at time.Time) {
-	expected, applied := 0, 0
+	expected, applied, refused := 0, 0, ""
 	for cluster := range eviction.Copies(b.Spec) {
 		expected++
-		if i := b.item(cluster); i < 0 || !b.Status.AggregatedStatus[i].Applied {
-			break
+		switch i := b.item(cluster); {
+		case i >= 0 && b.Status.AggregatedStatus[i].Applied:
+			applied++
+		case i >= 0 && refused == "":
+			refused = cluster + " did not apply its copy: " + b.Status.AggregatedStatus[i].AppliedMessage
 		}
-		applied++
 	}
 	c := metav1.Condition{
 		Type:    api.ConditionFullyApplied,
 		Status:  metav1.ConditionFalse,
 		Reason:  "FullyAppliedFailed",
-		Message: "not every cluster has applied its copy",
+		Message: cmp.Or(refused, "not every cluster has applied its copy"),
 	}
 	if applied == expected && expected > 0 {
 		c.Status, c.Reason = metav1.ConditionTrue, "FullyAppliedSuccess"

@@ -73,6 +73,11 @@ func TestFullyApplied(t *testing.T) {
 		{"the cluster is a target again", append(all[:2:2], evicting("member2", api.PurgeDirectly), &messages.EvictionWithdrawn{
 			Binding: web, Cluster: "member2", Clusters: targets("member1", "member2"),
 		}), no},
+		{"a copy is refused", append(all[:2:2], &messages.HealthChanged{Binding: web, Cluster: "member2", Health: api.Unknown, Refused: "no quota"}),
+			"False FullyAppliedFailed: member2 did not apply its copy: no quota"},
+		{"a copy was refused", append(all[:2:2], &messages.HealthChanged{Binding: web, Cluster: "member2", Health: api.Unknown, Refused: "no quota"}, all[2]), yes},
+		{"a copy is refused that was not", append(all[:3:3], &messages.HealthChanged{Binding: web, Cluster: "member1", Health: api.Unknown, Refused: "no quota"}),
+			"False FullyAppliedFailed: member1 did not apply its copy: no quota"},
 		{"the result is void", append(all[:3:3], &messages.ScheduleFailed{Binding: web, Cleared: true}), no},
 	}
 	for _, test := range tests {
