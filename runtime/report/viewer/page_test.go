@@ -30,7 +30,7 @@ const mostBytes = 60_000
 func TestTheViewerIsSmall(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, err := io.WriteString(w, head+script)
+	_, err := io.WriteString(w, head()+script())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	t.Logf("%d bytes compressed", packed.Len())
@@ -54,24 +54,24 @@ func TestModulesAreJoinedInOrder(t *testing.T) {
 			require.True(t, at >= 0 && at < i, "%s imports %s, which comes after it", name, m[1])
 		}
 	}
-	require.NotRegexp(t, `(?m)^(import|export)\b`, script)
-	require.NotContains(t, strings.ToLower(script), "</script", "nor what would end it")
-	require.NotContains(t, script, "<!--")
+	require.NotRegexp(t, `(?m)^(import|export)\b`, script())
+	require.NotContains(t, strings.ToLower(script()), "</script", "nor what would end it")
+	require.NotContains(t, script(), "<!--")
 }
 
 // nothing is what a page may not do: load, or make markup or code of text.
 var nothing = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|XMLHttpRequest|WebSocket|EventSource|fetch\(|https?://|url\(|@import`)
 
 func TestTheViewerAsksForNothing(t *testing.T) {
-	require.Empty(t, nothing.FindString(script))
-	require.Empty(t, nothing.FindString(style))
+	require.Empty(t, nothing.FindString(script()))
+	require.Empty(t, nothing.FindString(read("viewer.css")))
 }
 
 // replaced are words that docs/glossary.md has another word for.
 var replaced = regexp.MustCompile(`(?i)\b(leaves|leaving|will leave|may stay|hand-over|homeless|unplaced|bears|at once|nobody|somebody|people|whoever|is to|stands|room|grounds|foresight|held back)\b`)
 
 func TestThePageUsesTheWordsOfTheGlossary(t *testing.T) {
-	require.Empty(t, replaced.FindString(script))
+	require.Empty(t, replaced.FindString(script()))
 }
 
 // pageOf writes a page, and reads it as a browser does.
@@ -131,14 +131,14 @@ func TestAPageHoldsItsRuns(t *testing.T) {
 
 func TestThePolicyAllowsTheScriptAndTheStyleAlone(t *testing.T) {
 	text, root := pageOf(t, outage())
-	require.Contains(t, text, `content="default-src 'none'; script-src '`+hash(script)+`'; style-src '`+hash(style)+`';`)
+	require.Contains(t, text, `content="default-src 'none'; script-src '`+hash(script())+`'; style-src '`+hash(read("viewer.css"))+`';`)
 	require.NotContains(t, text, "unsafe")
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "script" && slices.Contains(n.Attr, html.Attribute{Key: "type", Val: "module"}) {
-			require.Equal(t, hash(script), hash(n.FirstChild.Data), "what a browser hashes is what was hashed")
+			require.Equal(t, hash(script()), hash(n.FirstChild.Data), "what a browser hashes is what was hashed")
 		}
 		if n.Type == html.ElementNode && n.Data == "style" {
-			require.Equal(t, hash(style), hash(n.FirstChild.Data))
+			require.Equal(t, hash(read("viewer.css")), hash(n.FirstChild.Data))
 		}
 	}
 }

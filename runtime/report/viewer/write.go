@@ -11,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"leeward/runtime/scenario/replay"
 )
@@ -114,7 +115,7 @@ func (p *Page) Close() error {
 	if err := p.block("index", p.index); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.W, "<script type=\"module\">%s</script>\n</body>\n</html>\n", script)
+	_, err := fmt.Fprintf(p.W, "<script type=\"module\">%s</script>\n</body>\n</html>\n", script())
 	return err
 }
 
@@ -124,7 +125,7 @@ func (p *Page) begin() error {
 		return nil
 	}
 	p.begun = true
-	_, err := io.WriteString(p.W, head)
+	_, err := io.WriteString(p.W, head())
 	return err
 }
 
@@ -152,15 +153,17 @@ func (p *Page) block(id string, data any) error {
 	return err
 }
 
-// The page's script, its style, and its head with a policy that allows these two by their hashes, and nothing else.
-var (
-	script = joined()
-	style  = read("viewer.css")
-	head   = `<!doctype html>
+// script is the page's script: made by the first page, for most commands write none.
+var script = sync.OnceValue(joined)
+
+// head is the head of a page with its style, and a policy that allows style and script by their hashes, and nothing else.
+func head() string {
+	style := read("viewer.css")
+	return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="` + policy() + `">
+<meta http-equiv="Content-Security-Policy" content="` + policy(style) + `">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="leeward">
@@ -171,11 +174,11 @@ var (
 <noscript>This page needs JavaScript, all of which is in this file.</noscript>
 <leeward-viewer></leeward-viewer>
 `
-)
+}
 
-func policy() string {
+func policy(style string) string {
 	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-		hash(script), hash(style))
+		hash(script()), hash(style))
 }
 
 func hash(text string) string {
@@ -183,14 +186,10 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Import and export of modules, which one file has no use for.
-var (
-	imports = regexp.MustCompile(`(?m)^import \{[^}]*\} from '\./[a-z]+\.js';\n`)
-	exports = regexp.MustCompile(`(?m)^export `)
-)
-
-// joined is all modules as one.
+// joined is all modules as one, without import and export, which one file has no use for.
 func joined() string {
+	imports := regexp.MustCompile(`(?m)^import \{[^}]*\} from '\./[a-z]+\.js';\n`)
+	exports := regexp.MustCompile(`(?m)^export `)
 	var text strings.Builder
 	for _, name := range modules {
 		text.WriteString(exports.ReplaceAllString(imports.ReplaceAllString(read(name), ""), ""))
