@@ -12,8 +12,11 @@ const WorkNamespacePrefix = "karmada-es-"
 const WorkFinalizer = "karmada.io/execution-controller"
 
 // AnnotationConflict says in a manifest of a Work what happens to an object of its name that the cluster has and no Work applied:
-// "overwrite" takes it over, "abort", the default, refuses the manifest. Source: Karmada.
-const AnnotationConflict = "work.karmada.io/conflict-resolution"
+// AnnotationOverwrites takes it over, "abort", the default, refuses the manifest. Source: Karmada.
+const (
+	AnnotationConflict   = "work.karmada.io/conflict-resolution"
+	AnnotationOverwrites = "overwrite"
+)
 
 // ConditionApplied says of a Work whether its cluster has its manifests.
 const ConditionApplied = "Applied"

@@ -16,8 +16,6 @@ const (
 	annotationWorkNamespace = "work.karmada.io/namespace"
 )
 
-const overwrite = "overwrite"
-
 // mark claims a manifest for a Work.
 func mark(o *unstructured.Unstructured, w *api.Work) {
 	labels, annotations := o.GetLabels(), o.GetAnnotations()
@@ -58,12 +56,12 @@ func (c *Conflict) Error() string {
 	if c.Of != "" {
 		return fmt.Sprintf("%s exists, and is of the Work %s", c.Object, c.Of)
 	}
-	return fmt.Sprintf("%s exists, and no Work applied it: conflictResolution: %s in its policy, or the annotation %s: %s, takes it over", c.Object, api.ConflictOverwrite, api.AnnotationConflict, overwrite)
+	return fmt.Sprintf("%s exists, and no Work applied it: conflictResolution: %s in its policy, or the annotation %s: %s, takes it over", c.Object, api.ConflictOverwrite, api.AnnotationConflict, api.AnnotationOverwrites)
 }
 
 // mayTake reports whether a manifest may be applied over an object as the member has it. Nil: it has none.
 func mayTake(manifest, live *unstructured.Unstructured, w *api.Work) error {
-	if live == nil || workOf(live, w.Namespace) == w.Name || strings.EqualFold(manifest.GetAnnotations()[api.AnnotationConflict], overwrite) {
+	if live == nil || workOf(live, w.Namespace) == w.Name || strings.EqualFold(manifest.GetAnnotations()[api.AnnotationConflict], api.AnnotationOverwrites) {
 		return nil
 	}
 	c := &Conflict{Object: identityOf(manifest)}

@@ -365,7 +365,7 @@ func (m *manifest) render(template api.Object) ([]byte, error) {
 		o.SetLabels(all)
 	}
 	if _, says := o.GetAnnotations()[api.AnnotationConflict]; m.overwrites && !says {
-		all := map[string]string{api.AnnotationConflict: "overwrite"}
+		all := map[string]string{api.AnnotationConflict: api.AnnotationOverwrites}
 		maps.Copy(all, o.GetAnnotations())
 		o.SetAnnotations(all)
 	}

@@ -168,7 +168,8 @@ func (c *Checker) Finish(end time.Time) []Result {
 		if !w.done {
 			w.finish(at)
 		}
-		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line(), Binding: bindingOf(w.Subject), Pod: podOf(w.Subject)}
+		results[i] = Result{Text: w.String(), Passed: w.passed, At: w.at.Seconds(), Reason: w.reason, Line: w.line()}
+		results[i].Binding, results[i].Pod = aboutOf(w.Subject)
 		if !w.passed {
 			results[i].Reason += c.outages.during(w.at)
 		}

@@ -44,9 +44,7 @@ func shortPod(x *Explanation) []string {
 		for _, n := range d.Nodes[:min(len(d.Nodes), mostShort)] {
 			lines = append(lines, "  "+n.Node+": "+n.result())
 		}
-		if n := len(d.Nodes) - mostShort; n > 0 {
-			lines = append(lines, "  ... and "+counted(n, "more node")+": leeward explain")
-		}
+		lines = shortMore(lines, len(d.Nodes), "node")
 	}
 	moves := p.UnderWay
 	if p.Gone && len(p.Past) > 0 {
@@ -62,13 +60,19 @@ func shortPod(x *Explanation) []string {
 
 // shortWhat says what is under way, from where, and for when.
 func shortWhat(state, from string, deadline *Seconds) string {
-	if state == StateEvicting {
-		return "evicting from " + from
+	what := state + " from " + from
+	if deadline != nil && state != StateEvicting {
+		what += " for " + deadline.String()
 	}
-	if deadline == nil {
-		return state + " from " + from
+	return what
+}
+
+// shortMore says how many others a short explanation omits.
+func shortMore(lines []string, others int, what string) []string {
+	if n := others - mostShort; n > 0 {
+		lines = append(lines, "  ... and "+counted(n, "more "+what)+": leeward explain")
 	}
-	return state + " from " + from + " for " + deadline.String()
+	return lines
 }
 
 func scheduledAt(p *Placed) string {
@@ -85,10 +89,7 @@ func shortTerm(t *Term) (lines []string) {
 	for _, c := range others[:min(len(others), mostShort)] {
 		lines = append(lines, "  "+string(c.Cluster)+": "+c.result(t))
 	}
-	if n := len(others) - mostShort; n > 0 {
-		lines = append(lines, "  ... and "+counted(n, "more cluster")+": leeward explain")
-	}
-	return lines
+	return shortMore(lines, len(others), "cluster")
 }
 
 // shortMove is a failover that is under way on one line.
