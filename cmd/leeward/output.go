@@ -65,6 +65,8 @@ func severalFiles(tasks []task) bool {
 // report returns the writer of the form that is asked for.
 func (r *replaying) report(w io.Writer, colour, many bool) writer {
 	switch {
+	case r.screen:
+		return &screenReport{}
 	case r.output.word == "json":
 		return &report.JSON{W: w}
 	case r.output.word == "timeline":

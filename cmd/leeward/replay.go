@@ -26,6 +26,7 @@ type replaying struct {
 	determinism bool
 	output      wordFlag
 	html        string
+	screen      bool
 	with        []string
 	// recorded is what was decided in the recordings among the scenarios.
 	recorded map[*scenario.Scenario]decisions
@@ -75,6 +76,7 @@ file) is part of its expectations, unless --seed, --profile, --set or --until ch
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --profile karmada            # what Karmada does
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --set gracefulEvictionTimeout=20s --until 1h
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --html first.html            # the viewer: a page with the timeline
+  leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --tui                        # the same on the terminal
   leeward replay scenarios/nginx-is-evicted-from-a-failed-cluster.yaml -o timeline                  # its data, for other tools
   leeward replay scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl --with scenarios/recordings/patient-policy.yaml         # what another policy would have done
   leeward replay scenarios/handover/a-recovered-cluster-takes-its-replicas-back.yaml --sweep gracefulEvictionTimeout=5s,10m --sweep profile=karmada,leeward # a table
@@ -100,6 +102,7 @@ func (r *replaying) flags(c *cobra.Command) {
 	f.VarP(&r.output, "output", "o", "text, wide (every fact), json, timeline (the JSON of the viewer, docs/viewer-data.md), junit, or github (annotations)")
 	f.StringArrayVar(&r.with, "with", nil, "manifests that exist from the start of a recording, in place of those in it; may be given again")
 	f.StringVar(&r.html, "html", "", "file to write the viewer to: a page with the timeline of every scenario, docs/viewer.md")
+	f.BoolVar(&r.screen, "tui", false, "show the runs on the terminal, to step through and to ask why: ? lists the keys")
 	f.Var(&r.min, "min", "fail when fewer scenarios ran, for example because files are missing (default: no limit)")
 	f.Var(&r.jobs, "jobs", "scenarios to run at the same time")
 	f.Var(&r.logLevel, "log-level", "log facts to standard error: debug, info, warn, error or off")
@@ -122,7 +125,7 @@ func (r *replaying) run(c *cobra.Command, paths []string) error {
 	if c.Flags().Changed("shrink") {
 		return r.shrink(c, paths)
 	}
-	if err := r.check(); err != nil {
+	if err := errors.Join(r.check(), r.checkScreen(c)); err != nil {
 		return misused(c, err)
 	}
 	if len(r.axes) > 0 {
@@ -201,6 +204,19 @@ func (r *replaying) check() error {
 	}
 	_, problems := config.Resolve(r.profile, r.set)
 	return errors.Join(problems...)
+}
+
+// checkScreen reports what does not go with --tui.
+func (r *replaying) checkScreen(c *cobra.Command) error {
+	if !r.screen {
+		return nil
+	}
+	for _, other := range []string{"output", "sweep", "update", "check-determinism", "seeds"} {
+		if c.Flags().Changed(other) {
+			return fmt.Errorf("--tui shows runs on the terminal: omit --%s", other)
+		}
+	}
+	return needsTerminal("--tui", c.OutOrStdout())
 }
 
 // overrides reports whether flags change what a scenario asks for, apart from its seed.

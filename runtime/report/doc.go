@@ -3,7 +3,7 @@
 // for the wall-clock times in summaries and in JUnit.
 //
 // The room report shows what came of runs and storms. In it, package timeline says what lasts, viewer makes the JSON and the page of
-// runs, and chart and page those of storms and assessments.
+// runs, top shows them on a terminal, and chart and page those of storms and assessments.
 //
 // May import of runtime: fleet, scenario, storm.
 // May be imported by: cmd.

@@ -113,6 +113,9 @@ type Facts struct {
 	Why      []int `json:"why"`
 	// Reason is a place in Reasons.
 	Reason []int `json:"reason"`
+	// Due is when what a fact tells of goes on by itself: a scheduled eviction, a blocked one that is looked at again, a handover
+	// whose grace period ends; -1: it does not.
+	Due []int `json:"due"`
 }
 
 // Replicas are those of all workloads: a column per figure, a row per instant at which one changed.

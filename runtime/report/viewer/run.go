@@ -124,7 +124,7 @@ func (w *writing) facts(t *timeline.Timeline) {
 	}
 	w.fact = make([]int, len(w.run.Events))
 	f := &w.out.Facts
-	*f = Facts{At: []int{}, Kind: []int{}, Level: []int{}, Workload: []int{}, Cluster: []int{}, Text: []int{}, Why: []int{}, Reason: []int{}}
+	*f = Facts{At: []int{}, Kind: []int{}, Level: []int{}, Workload: []int{}, Cluster: []int{}, Text: []int{}, Why: []int{}, Reason: []int{}, Due: []int{}}
 	for i := range w.run.Events {
 		e := &w.run.Events[i]
 		told := journal.Tell(w.run.Start, e.Fact)
@@ -162,6 +162,26 @@ func (w *writing) told(p journal.Phrase, fact messages.Fact) {
 	}
 	f.Workload, f.Cluster = append(f.Workload, workload), append(f.Cluster, cluster)
 	f.Text, f.Why, f.Reason = append(f.Text, w.text(text)), append(f.Why, w.text(why)), append(f.Reason, w.reason(fact))
+	f.Due = append(f.Due, w.due(fact))
+}
+
+// due is when what a fact tells of goes on by itself; -1: it does not.
+func (w *writing) due(fact messages.Fact) int {
+	var at time.Time
+	switch f := fact.(type) {
+	case *messages.EvictionScheduled:
+		at = f.Grounds.Deadline
+	case *messages.EvictionBlocked:
+		at = f.Until
+	case *messages.EvictionStarted:
+		if k := &f.Task; k.CreationTimestamp != nil && k.GracePeriodSeconds != nil {
+			at = k.CreationTimestamp.Add(time.Duration(*k.GracePeriodSeconds) * time.Second)
+		}
+	}
+	if at.IsZero() {
+		return -1
+	}
+	return w.at(at)
 }
 
 // reason returns the place of a fact's reason; -1: it has none of parts.
