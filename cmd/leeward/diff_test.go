@@ -72,7 +72,7 @@ func TestDiffExitsByWhetherTheSidesDiffer(t *testing.T) {
 		{2, "nonesuch:x.yaml " + weak, "revision nonesuch: "},
 		{2, "-x:y " + weak, "unknown shorthand flag"},
 		{2, weak + " -f " + weak, "is one side"},
-		{2, "-f " + weak + " --with ....", ""},
+		{2, "-f " + weak + " --with ..", "read the kubeconfig: "},
 		{2, "-f " + weak + " --with ..nowhere.yaml", "nowhere.yaml"},
 		{2, "-f " + weak + " --set evictionWorkers", "not of the form"},
 		{2, "-f " + weak + " --set evictionWorkers=1..many", "evictionWorkers"},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,9 +17,11 @@ import (
 
 // terminal is a pseudo-terminal in which leeward runs, and what it shows.
 type terminal struct {
-	t     *testing.T
-	pty   *os.File
-	shown *vt.SafeEmulator
+	t   *testing.T
+	pty *os.File
+	// mu is for shown.
+	mu    sync.Mutex
+	shown *vt.Emulator
 	// changed says that more was written, and is closed when leeward has ended.
 	changed chan struct{}
 	cmd     *exec.Cmd
@@ -37,10 +40,10 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color"}, env...)...)
 	file, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 30})
 	require.NoError(t, err)
-	s := &terminal{t: t, pty: file, shown: vt.NewSafeEmulator(100, 30), changed: make(chan struct{}, 1), cmd: cmd}
+	s := &terminal{t: t, pty: file, shown: vt.NewEmulator(100, 30), changed: make(chan struct{}, 1), cmd: cmd}
 	go func() { _, _ = io.Copy(file, s.shown) }() // what the terminal answers when it is asked what it can do
 	go s.read()
-	t.Cleanup(func() { _ = s.shown.Close(); _ = file.Close() })
+	t.Cleanup(func() { _ = file.Close() })
 	return s
 }
 
@@ -49,7 +52,9 @@ func (s *terminal) read() {
 	chunk := make([]byte, 4096)
 	for {
 		n, err := s.pty.Read(chunk)
+		s.mu.Lock()
 		_, _ = s.shown.Write(chunk[:n])
+		s.mu.Unlock()
 		if err != nil {
 			return
 		}
@@ -66,11 +71,25 @@ func (s *terminal) press(keys string) {
 	require.NoError(s.t, err)
 }
 
+// text is what the screen shows.
+func (s *terminal) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.String()
+}
+
+// isFull reports whether leeward has the whole terminal.
+func (s *terminal) isFull() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.IsAltScreen()
+}
+
 // sees waits until the screen shows all these texts.
 func (s *terminal) sees(texts ...string) {
 	s.t.Helper()
 	for {
-		screen := s.shown.String()
+		screen := s.text()
 		missing := ""
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -81,7 +100,7 @@ func (s *terminal) sees(texts ...string) {
 			return
 		}
 		if _, more := <-s.changed; !more {
-			require.Contains(s.t, s.shown.String(), missing, "leeward has ended")
+			require.Contains(s.t, s.text(), missing, "leeward has ended")
 			return
 		}
 	}
@@ -108,12 +127,12 @@ func TestARunIsShownOnTheTerminal(t *testing.T) {
 	s.sees("in 1m")
 	s.press("\t\t")
 	s.sees("WHY cluster member2")
-	require.True(t, s.shown.IsAltScreen())
+	require.True(t, s.isFull())
 	s.press(arrowDown)
 	s.sees("› member1")
 	s.press("q")
 	require.Zero(t, s.ends())
-	require.False(t, s.shown.IsAltScreen(), "the terminal is as it was")
+	require.False(t, s.isFull(), "the terminal is as it was")
 }
 
 // arrowDown is the key as terminals send it.
