@@ -233,6 +233,9 @@ func TestLintNamesTheObjectsOfAServer(t *testing.T) {
 }
 
 func TestInitWritesOutAFleetThatNoFileHas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	t.Chdir("../..")
 	fleet := runningFleet(t)
 	server := servedFleet(t, fleet)

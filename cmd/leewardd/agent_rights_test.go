@@ -92,6 +92,7 @@ func allows(rules []rbacv1.PolicyRule, n need) bool {
 
 // The agent asks its member for nothing that the manifest does not grant, and the manifest grants no verb that it does not ask for.
 func TestThePermissionsOfTheAgentsManifestAreThoseThatItUses(t *testing.T) {
+	t.Parallel()
 	seen := &asked{all: map[need]bool{}}
 	p := newPair(t, func(c *agent.Config) {
 		c.Identity = "a"

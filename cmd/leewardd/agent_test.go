@@ -51,6 +51,7 @@ func serving(generation, replicas int) string {
 }
 
 func TestAnAgentAppliesAWorkReportsItAndRemovesIt(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, nil)
 	p.work("web", webOf(2), settingsOf("settings", "1"), password)
 	p.awaitWork("web", metav1.ConditionTrue, "", func(w *api.Work) bool {
@@ -89,6 +90,7 @@ func TestAnAgentAppliesAWorkReportsItAndRemovesIt(t *testing.T) {
 }
 
 func TestAnAgentRepairsDriftAndCreatesAgainWhatOthersDelete(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, nil)
 	p.work("web", webOf(2), settingsOf("settings", "1"))
 	p.awaitApplied("web")
@@ -154,6 +156,7 @@ func TestWhatIsPreservedIsOfNoWorkAfterwards(t *testing.T) {
 
 // Each Work here is refused for another reason, and says so; one that is not is applied beside them.
 func TestARefusedWorkStopsNoOther(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, nil)
 	p.work("unserved", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop}}")
 	p.work("unnamed", "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop}}")
@@ -185,6 +188,7 @@ func TestARefusedWorkStopsNoOther(t *testing.T) {
 }
 
 func TestTheMembersOutageShowsAndNothingIsLost(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, nil)
 	p.work("web", settingsOf("settings", "1"))
 	p.awaitApplied("web")
@@ -224,6 +228,7 @@ func (p *pair) renewals(after int64) (at int64) {
 }
 
 func TestTheHubsOutageEndsWithAReportOfAll(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, nil)
 	p.work("web", webOf(2), settingsOf("settings", "1"))
 	p.work("leaves", settingsOf("others", "1"))

@@ -200,6 +200,7 @@ spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {label
 `
 
 func TestADaemonAnswersWhatItIsAndHowItFares(t *testing.T) {
+	t.Parallel()
 	r := start(t, "profile: karmada\n")
 	code, body := r.read("/livez")
 	require.Equal(t, http.StatusOK, code, body)
@@ -214,6 +215,7 @@ func TestADaemonAnswersWhatItIsAndHowItFares(t *testing.T) {
 }
 
 func TestADeadlineOutlivesAReload(t *testing.T) {
+	t.Parallel()
 	r := start(t, "logLevel: debug\n")
 	r.doomed()
 	r.reload("logLevel: debug\ngracefulEvictionTimeout: 5m\nprofile: leeward\n")
@@ -229,6 +231,7 @@ func TestADeadlineOutlivesAReload(t *testing.T) {
 }
 
 func TestAReloadThatIsAMistakeChangesNothing(t *testing.T) {
+	t.Parallel()
 	r := start(t, "gracefulEvictionTimeout: 5m\n")
 	r.reload("gracefulEvictionTimeout: 6m\nfleetEvictionRate: -1\n")
 	require.True(t, r.log.has("leewardd.yaml:2: fleetEvictionRate: -1 is out of range: it must be 0 or more"))
@@ -245,6 +248,7 @@ func TestAReloadNamesWhatNeedsARestart(t *testing.T) {
 }
 
 func TestADaemonStopsThoughAUserWatches(t *testing.T) {
+	t.Parallel()
 	r := start(t, "")
 	client, err := rest.HTTPClientFor(r.client)
 	require.NoError(t, err)
@@ -258,6 +262,7 @@ func TestADaemonStopsThoughAUserWatches(t *testing.T) {
 }
 
 func TestEveryDecisionIsKeptWithItsReasonAndEveryWriteWithItsWriter(t *testing.T) {
+	t.Parallel()
 	r := start(t, "logLevel: info\n")
 	r.doomed()
 	require.NoError(t, r.stop())
@@ -271,6 +276,7 @@ func TestEveryDecisionIsKeptWithItsReasonAndEveryWriteWithItsWriter(t *testing.T
 }
 
 func TestInShadowNothingIsWritten(t *testing.T) {
+	t.Parallel()
 	r := start(t, "shadow: true\nlogLevel: debug\n")
 	r.doomed()
 	_, body := r.read("/apis/work.karmada.io/v1alpha2/resourcebindings")

@@ -16,6 +16,7 @@ import (
 
 // TestADaemonWhoseDataFolderIsGoneRefusesWrites deletes and replaces the folder of a daemon that runs.
 func TestADaemonWhoseDataFolderIsGoneRefusesWrites(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, data string){
 		"deleted": func(t *testing.T, data string) { require.NoError(t, os.RemoveAll(data)) },
 		"replaced": func(t *testing.T, data string) {

@@ -87,6 +87,7 @@ func TestAFleetMovesToEtcdAndBackAndNoDeadlineMoves(t *testing.T) {
 
 // TestAMoveThatIsKilledIsDoneByMovingAgain kills one when etcd has a part of the fleet.
 func TestAMoveThatIsKilledIsDoneByMovingAgain(t *testing.T) {
+	t.Parallel()
 	dir, server := t.TempDir(), etcdtest.Start(t)
 	var records []wal.Record
 	for n := range 20_000 {

@@ -94,6 +94,7 @@ func runsOn(b *api.ResourceBinding, clusters ...string) bool {
 // TestNginxLeavesAFailedClusterForReal is the scenario of that name with a real daemon, a real API and agents behind
 // it; what takes minutes there takes a second here.
 func TestNginxLeavesAFailedClusterForReal(t *testing.T) {
+	t.Parallel()
 	r := watched(t, "")
 
 	agents := fakemember.Config{

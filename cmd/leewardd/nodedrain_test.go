@@ -97,6 +97,7 @@ func (s *drained) counted(name string, allowed int32) {
 }
 
 func TestADrainAtAnAPIServerKeepsToBudgets(t *testing.T) {
+	t.Parallel()
 	s := drainable(t)
 	s.joins("n1")
 	s.joins("n2")
@@ -135,6 +136,7 @@ func TestADrainAtAnAPIServerKeepsToBudgets(t *testing.T) {
 }
 
 func TestADrainWithoutEvictionDeletesWhateverBudgetsSay(t *testing.T) {
+	t.Parallel()
 	s := drainable(t)
 	s.joins("n1")
 	s.serves("web-1", "n1")

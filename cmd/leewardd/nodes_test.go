@@ -188,6 +188,7 @@ func TestSettingsOfNodesHoldWithoutARestart(t *testing.T) {
 }
 
 func TestATaintIsRehearsedBeforeItIsWritten(t *testing.T) {
+	t.Parallel()
 	r := start(t, "nodes: true\n")
 	c := clusterAt(t, r)
 	c.joins("n1")

@@ -68,6 +68,7 @@ func (w *whatItTold) await(ctx context.Context, t *testing.T, right func(text st
 
 // TestAnOutageThatWasRecordedReplaysAsItWent records a daemon while nginx leaves a cluster that fails.
 func TestAnOutageThatWasRecordedReplaysAsItWent(t *testing.T) {
+	t.Parallel()
 	r := watched(t, "startFailureLimit: 7\n")
 	agents := fakemember.Config{
 		Client: r.client, Clock: clock.New(), Create: true, Heartbeat: time.Second, Tell: func(string) {},

@@ -97,6 +97,7 @@ func awaitRefused(t *testing.T, codes <-chan int, most int) {
 // TestNoFloodOfOneClientMakesAClusterSilent: 250 requests that last are more than the server takes of one user, and more
 // than it took of all. Every agent is heard at its first attempt meanwhile, and so is another user who writes.
 func TestNoFloodOfOneClientMakesAClusterSilent(t *testing.T) {
+	t.Parallel()
 	const size, requests, refused = 5, 250, 50
 	editor := kubeapi.User{Name: "ed", Groups: []string{kubeapi.EditorGroup}}
 	for name, begin := range map[string]func(t *testing.T, f fleet) <-chan int{
@@ -138,6 +139,7 @@ func endlessBody(t *testing.T) io.Reader {
 }
 
 func TestOneUserHasOnlySoManyWatches(t *testing.T) {
+	t.Parallel()
 	const most = 256
 	f := serveFleet(t, 2)
 	admin := f.caller(t)
@@ -168,6 +170,7 @@ func TestOneUserHasOnlySoManyWatches(t *testing.T) {
 }
 
 func TestWritesOfOneObjectDoNotPileUp(t *testing.T) {
+	t.Parallel()
 	const wait = 16
 	f := serveFleet(t, 1)
 	admin := f.caller(t)

@@ -111,6 +111,7 @@ func TestTwoThatOwnEachOtherDoNotWaitForEver(t *testing.T) {
 }
 
 func TestOnlyWhatIsKnownToHaveNoOwnerGoes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		apiVersion, kind, name string
 		stays                  bool

@@ -72,6 +72,7 @@ func agrees(informer cache.SharedIndexInformer, e *engine.Engine) bool {
 }
 
 func TestInformersGoOnAfterARestart(t *testing.T) {
+	t.Parallel()
 	const many = 10_000
 	dir, folder := t.TempDir(), t.TempDir()
 	reopen := func() *engine.Engine {

@@ -180,6 +180,7 @@ func twoTeams(t *testing.T) *daemon {
 }
 
 func TestATeamDoesNotReachOutOfItsNamespace(t *testing.T) {
+	t.Parallel()
 	const (
 		binding = "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nspec: "
 		pod     = "{metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}], restartPolicy: %s, volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {dataSourceRef: {kind: S, name: s, namespace: bank}}}}}]}}"
@@ -315,6 +316,10 @@ func (d *daemon) contents(t *testing.T, namespace string) map[string]string {
 
 // TestNoGroupDoesWhatItMayNot sends what each group may not do, by each kind and verb, and sees it forbidden.
 func TestNoGroupDoesWhatItMayNot(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	d := twoTeams(t)
 	for name, c := range map[string]struct {
 		user kubeapi.User

@@ -64,6 +64,7 @@ func (c *caller) attemptSlowly(method, path string, body io.Reader) (code int, a
 const clusterPath = "/apis/cluster.karmada.io/v1alpha1/clusters/m1"
 
 func TestARequestMayBeOnlySoLarge(t *testing.T) {
+	t.Parallel()
 	d := serve(t)
 	large := func(size int) string {
 		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"c-"},"data":{"a":"` + strings.Repeat("x", size) + `"}}`

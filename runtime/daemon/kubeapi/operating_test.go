@@ -28,6 +28,7 @@ func (d *daemon) read(u kubeapi.User, path string) (code int, body string) {
 }
 
 func TestItsOwnMetricsAreServedBesideThoseOfTheServer(t *testing.T) {
+	t.Parallel()
 	own := prometheus.NewRegistry()
 	own.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "leeward_test", Help: "A test."}))
 	d := serve(t, func(c *kubeapi.Config) { c.Metrics = own })

@@ -17,6 +17,10 @@ import (
 
 // TestWhatOnlyTheMemberWouldRefuseIsRefused writes what no cluster could run, and the same set right.
 func TestWhatOnlyTheMemberWouldRefuseIsRefused(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	d := serve(t)
 	large := strings.Repeat("x", 1<<20)
 	const apps, batch = "apiVersion: apps/v1\nkind: ", "apiVersion: batch/v1\nkind: "

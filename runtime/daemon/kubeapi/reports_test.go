@@ -59,6 +59,10 @@ func refusedFor(t *testing.T, err error, field string) {
 }
 
 func TestAnAgentReportsOnlySoMuch(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	cluster, work := agentOfOne(t)
 	long := strings.Repeat("x", 30000)
 	for name, c := range map[string]struct {

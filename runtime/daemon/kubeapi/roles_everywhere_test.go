@@ -50,6 +50,10 @@ func onlyAsks(s served) bool { return strings.HasPrefix(s.resource, "selfsubject
 // TestEveryRoleMayWhatItsNameSays asks of every resource and verb that is served, in two namespaces, whether users may,
 // and whether what "kubectl auth can-i --list" tells them is that.
 func TestEveryRoleMayWhatItsNameSays(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	d := serve(t, func(c *kubeapi.Config) {
 		c.Answer = func(context.Context, *api.FailoverPreview) error { return nil } // so that previews are served
 	})

@@ -40,6 +40,7 @@ func shown(t *testing.T, addr, name string) *x509.Certificate {
 }
 
 func TestTheServerShowsTheCertificateThatItIsGiven(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	d := serve(t, func(c *kubeapi.Config) { c.ServingCert, c.ServingKey = issue(t, dir, "leeward.example.org") })
 	d.create(clusters, cluster("m1")) // by the administrator's kubeconfig, which trusts the server's own
@@ -96,6 +97,7 @@ func TestAKubeconfigTrustsWhatIsShownWhereItPointsTo(t *testing.T) {
 }
 
 func TestClientsOfAnotherAuthorityAreKnown(t *testing.T) {
+	t.Parallel()
 	elsewhere := t.TempDir() // another daemon's folder, for its authority
 	k, err := kubeapi.Kubeconfig(elsewhere, kubeapi.Endpoint{Address: "127.0.0.1:1"}, viewer, clock.New().Now())
 	require.NoError(t, err)

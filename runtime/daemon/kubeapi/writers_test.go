@@ -39,6 +39,7 @@ func each(t *testing.T, d *daemon, n int, write func(c dynamic.ResourceInterface
 }
 
 func TestInformersAgreeHoweverManyWrite(t *testing.T) {
+	t.Parallel()
 	const writes = 100
 	d := serve(t)
 	copies := make([]cache.SharedIndexInformer, 4)
@@ -77,6 +78,7 @@ func anyWrite(t *testing.T, c dynamic.ResourceInterface, name string, i int, cha
 }
 
 func TestNoIncrementIsLost(t *testing.T) {
+	t.Parallel()
 	const writers, increments = 8, 20
 	d := serve(t)
 	d.create(bindings, object(api.WorkGroupVersion, "ResourceBinding", "default", "b", map[string]any{

@@ -119,6 +119,9 @@ func valuesOf(f config.Field, profile string) (values []string) {
 
 // A setting that does nothing has a witness that holds, whatever its value is, and that fails when what it depends on is set.
 func TestSettingsThatDoNothingAreFoundAndTheirWitnessesFailWhereTheyDoSomething(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing at a time: the race detector has nothing to find")
+	}
 	fields := config.Fields()
 	for i := range idle {
 		s := &idle[i]
