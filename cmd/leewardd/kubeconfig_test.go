@@ -7,10 +7,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"leeward/cmd/internal/exitcode"
 )
 
 // printed runs a command line and returns what it prints.
@@ -124,5 +127,28 @@ func TestAnAddressThatAKilledDaemonLeftBehindIsNotBelieved(t *testing.T) {
 	for _, text := range []string{stale, "no address", ""} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "address"), []byte(text), 0o600))
 		require.Equal(t, "https://127.0.0.1:7443", hostIn(t, dir), text)
+	}
+}
+
+func TestTheAddressOfTheLivePage(t *testing.T) {
+	dir := t.TempDir()
+	at := []string{"--data-dir", dir, "--secure-port", "1234"}
+	text, err := printed(append([]string{"ui"}, at...)...)
+	require.NoError(t, err)
+	require.Equal(t, "https://127.0.0.1:1234/ui/\n", text)
+	require.NoFileExists(t, filepath.Join(dir, "pki", "tokens.key"))
+	text, err = printed(append([]string{"ui", "--open", "--server", "leeward.example.org:443", "--user", "ada", "--group", "leeward:editors", "--for", "10m"}, at...)...)
+	require.NoError(t, err)
+	require.Regexp(t, `^ada, in leeward:editors, until \d\d:\d\d:\d\d\.\nhttps://leeward.example.org:443/ui/#token=[\w.-]+\n$`, text)
+	for wrong, args := range map[string][]string{
+		"13h0m0s is out of range: a token is good for up to 12h0m0s": {"--for", "13h"},
+		"0s is out of range":                          {"--for", "0s"},
+		`none that begins with "system:"`:             {"--group", "system:masters"},
+		`user "": must have a name`:                   {"--user", ""},
+		"ui is false: the daemon serves no live page": {"--ui=false"},
+	} {
+		_, err := printed(slices.Concat([]string{"ui", "--open"}, at, args)...)
+		require.ErrorContains(t, err, wrong)
+		require.Equal(t, exitcode.Invalid, exitcode.Of(err))
 	}
 }

@@ -49,7 +49,7 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	}
 	c.PersistentFlags().SortFlags = false
 	c.PersistentFlags().AddFlagSet(line.flags())
-	c.AddCommand(kubeconfigCommand(line), configCommand(line), moveCommand(line))
+	c.AddCommand(kubeconfigCommand(line), configCommand(line), uiCommand(line), moveCommand(line))
 	build.Of(debug.ReadBuildInfo()).AddTo(c)
 	exitcode.Classify(c, func(err error) error { return &exitcode.Exit{Code: causeOf(err), Err: err} })
 	return c

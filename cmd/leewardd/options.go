@@ -33,6 +33,7 @@ type options struct {
 	shadow               bool
 	hugePages            bool
 	nodes                bool
+	ui                   bool
 	machineStepLimit     time.Duration
 	invariantMonitor     bool
 	profile              string
@@ -63,6 +64,7 @@ func (o *options) asFlags() *pflag.FlagSet {
 	set.BoolVar(&o.invariantMonitor, "invariant-monitor", true, "check the invariants on every decision, and log and count those that are broken")
 	set.BoolVar(&o.hugePages, "huge-pages", false, "ask the kernel to back the heap by huge pages (Linux)")
 	set.BoolVar(&o.nodes, "nodes", false, "serve Nodes, Pods and PodDisruptionBudgets, too, and act on them as the node controllers of Kubernetes do")
+	set.BoolVar(&o.ui, "ui", true, "serve the live page at /ui, to users who may list clusters and bindings of all namespaces")
 	set.StringVar(&o.profile, "profile", config.Default, "the named set of settings: "+strings.Join(config.Profiles(), ", "))
 	set.StringVar(&o.logLevel, "log-level", "info", "lowest level to log: debug, info, warn or error")
 	set.StringVar(&o.logFormat, "log-format", logging.Auto, "json, console, or auto: console on a terminal and json elsewhere")

@@ -28,30 +28,42 @@ import (
 	"leeward/runtime/fleet/config"
 )
 
+// openPaths are those that a client may ask for that is not known.
+func (s *Server) openPaths() []string {
+	if s.page == nil {
+		return healthPaths
+	}
+	return append(s.page.paths(), healthPaths...)
+}
+
 // authentication knows clients by certificates and by bearer tokens. A client that has neither may only ask whether the daemon
-// is well.
+// is well, and get the live page without what it shows.
 func (s *Server) authentication(clients dynamiccertificates.CAContentProvider) (authenticator.Request, error) {
 	tokens, err := s.tokens()
 	if err != nil {
 		return nil, err
 	}
-	known := []authenticator.Request{x509request.NewDynamic(clients.VerifyOptions, x509request.CommonNameUserConversion)}
-	if len(tokens) > 0 {
-		known = append(known, bearertoken.New(tokenunion.New(tokens...)))
+	known := []authenticator.Request{
+		x509request.NewDynamic(clients.VerifyOptions, x509request.CommonNameUserConversion), bearertoken.New(tokenunion.New(tokens...)),
 	}
-	var health []apiserver.AnonymousAuthCondition
-	for _, path := range healthPaths {
-		health = append(health, apiserver.AnonymousAuthCondition{Path: path})
+	var open []apiserver.AnonymousAuthCondition
+	for _, path := range s.openPaths() {
+		open = append(open, apiserver.AnonymousAuthCondition{Path: path})
 	}
 	return union.NewFailOnError(
 		group.NewAuthenticatedGroupAdder(union.New(known...)),
-		anonymous.NewAuthenticator(health),
+		anonymous.NewAuthenticator(open),
 	), nil
 }
 
-// tokens are those who know clients by a token: the file tokens.csv, if it is there, of lines
+// tokens are those who know clients by a token: the daemon, which has signed it, the file tokens.csv, if it is there, of lines
 // token,user,uid,"group1,group2", and the issuers of the configuration.
 func (s *Server) tokens() (known []authenticator.Token, err error) {
+	own, err := newOwnTokens(s.config.DataDir, s.config.Clock)
+	if err != nil {
+		return nil, err
+	}
+	known = append(known, own)
 	file := filepath.Join(s.config.DataDir, "tokens.csv")
 	switch listed, err := tokenfile.NewCSV(file); {
 	case err == nil:

@@ -121,7 +121,7 @@ func TestAnyoneMayAskWhetherTheServerIsWell(t *testing.T) {
 	d := serve(t)
 	d.create(clusters, cluster("m1")) // it serves
 	anyone := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/healthz": 200, "/version": 401, "/api": 401, "/metrics": 401} {
+	for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/healthz": 200, "/version": 401, "/api": 401, "/metrics": 401, "/ui/": 401} {
 		answer, err := anyone.Get("https://" + d.Addr() + path)
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())

@@ -71,6 +71,8 @@ type Config struct {
 	// Answer fills in the status of a preview, and may change nothing. An error says what is wrong with the
 	// question. Optional: without it no previews are served.
 	Answer func(context.Context, *api.FailoverPreview) error
+	// Page is the live page. Optional.
+	Page *Page
 	// Metrics are served at /metrics beside those of the server. Optional.
 	Metrics prometheus.Gatherer
 	// Ready says why what is written is not acted on. Optional.
@@ -85,6 +87,7 @@ type Server struct {
 	config    Config
 	garbage   *collector
 	limits    *limits
+	page      *live // nil: none is served
 	// forget ends what is known of the issuers of tokens.
 	forget context.CancelFunc
 }
@@ -116,6 +119,9 @@ func New(c Config) (*Server, error) {
 }
 
 func (s *Server) prepare() error {
+	if s.config.Page != nil {
+		s.page = newLive(&s.config)
+	}
 	if err := s.build(); err != nil {
 		return fmt.Errorf("make the API server: %w", err)
 	}
@@ -152,6 +158,9 @@ func (s *Server) Kubeconfig(u User) (*clientcmdapi.Config, error) {
 // Run serves until the context is done, and then until the requests that are under way are answered.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.forget()
+	if s.page != nil {
+		defer context.AfterFunc(ctx, s.page.hub.Stop)()
+	}
 	collecting, stop := context.WithCancel(ctx)
 	var collector sync.WaitGroup
 	collector.Go(func() { s.garbage.run(collecting) })
@@ -196,6 +205,7 @@ func (s *Server) build() error {
 	describe(generic, scheme)
 	auditing(generic, s.config.DataDir)
 	s.limiting(generic)
+	generic.LongRunningFunc = lasting(generic.LongRunningFunc)
 	if err := s.secure(generic); err != nil {
 		return err
 	}
@@ -208,6 +218,9 @@ func (s *Server) build() error {
 	publishVersion2(s.generic.Handler, version2)
 	s.generic.ShutdownTimeout = stopsWithin
 	s.serveMetrics()
+	if s.page != nil {
+		s.page.serve(s.generic)
+	}
 	keeps := keeper{
 		admitting: admitting{settings: s.config.Settings, clock: s.config.Clock, preview: s.config.Preview},
 		engine:    s.config.Engine, scheme: scheme, codecs: codecs, limits: s.limits, counts: generic.StorageObjectCountTracker,

@@ -62,7 +62,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSpace(text.Bytes()), nil
 }
 
-//go:embed *.js viewer.css
+//go:embed *.js *.css live.html
 var files embed.FS
 
 // modules are the page's scripts, each after those that it imports.

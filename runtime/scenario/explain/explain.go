@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,7 +81,10 @@ type Explanation struct {
 
 // Run replays the scenario until the instant, and explains. The error is an *Invalid where the scenario, a setting or the name is
 // at fault.
-func Run(c Config) (*Explanation, error) {
+func Run(c Config) (*Explanation, error) { return RunContext(context.Background(), c) }
+
+// RunContext is Run until the context is done.
+func RunContext(ctx context.Context, c Config) (*Explanation, error) {
 	c.Scenario = c.Nodes()
 	if err := c.fits(); err != nil {
 		return nil, &Invalid{err}
@@ -97,7 +101,7 @@ func Run(c Config) (*Explanation, error) {
 		return nil, &Invalid{err}
 	}
 	options := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set, Until: c.At, Begun: q.begun, Ended: q.ended}
-	run, err := replay.Play(played, options)
+	run, err := replay.PlayContext(ctx, played, options)
 	var wrong *world.Invalid
 	switch {
 	case errors.As(err, &wrong):

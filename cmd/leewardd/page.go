@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/kubeapi"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/store"
+	"leeward/runtime/report/viewer"
+	"leeward/runtime/scenario"
+	"leeward/runtime/scenario/explain"
+)
+
+// page is the live page; nil: none is served.
+func (d *daemon) page() *kubeapi.Page {
+	if !d.started.ui {
+		return nil
+	}
+	return &kubeapi.Page{Files: viewer.Live(), Explain: d.explain}
+}
+
+// explanation is why one object is as it is, in the words of leeward explain.
+type explanation struct {
+	Lines []string `json:"lines"`
+	// Alone says what was not taken into account, of a large fleet.
+	Alone string `json:"alone,omitempty"`
+}
+
+// mostExplained is how many bindings an explanation takes in, beside what it is about: to play them takes a processor for seconds.
+const mostExplained = 5000
+
+// explain says why a binding, a cluster or a policy is as it is now.
+func (d *daemon) explain(ctx context.Context, kind, name string) (any, error) {
+	if kind != explain.KindBinding && kind != explain.KindCluster && kind != explain.KindPolicy {
+		return nil, &kubeapi.ExplainError{Problem: fmt.Errorf("kind: want %s, %s or %s, not %q", explain.KindBinding, explain.KindCluster, explain.KindPolicy, kind)}
+	}
+	profile, set, err := overridesOf(d.machines.settings.Load())
+	if err != nil {
+		return nil, err
+	}
+	objects, alone := d.explained(kind, name)
+	x, err := explain.RunContext(ctx, explain.Config{
+		Scenario: scenario.FleetOf(objects, "the store"), Kind: kind, Name: name, At: 1, Profile: profile, Set: set, Seed: d.machines.config.Seed,
+	})
+	var wrong *explain.Invalid
+	switch {
+	case errors.As(err, &wrong):
+		return nil, &kubeapi.ExplainError{Problem: wrong}
+	case err != nil:
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := explain.WriteText(&text, x, false); err != nil {
+		return nil, err
+	}
+	return explanation{strings.Split(strings.TrimSpace(text.String()), "\n"), alone}, nil
+}
+
+// overridesOf are settings as a profile and what differs from it.
+func overridesOf(s *messages.Settings) (profile string, set []config.Override, err error) {
+	profile, differing := config.Describe(s)
+	for _, text := range differing {
+		o, err := config.ParseOverride(text, "the configuration")
+		if err != nil {
+			return "", nil, err
+		}
+		set = append(set, o)
+	}
+	return profile, set, nil
+}
+
+// explained are copies of the objects that an explanation rests on: all that decisions go by; of a large fleet without the bindings
+// that it is not about, which then count by what clusters report of them.
+func (d *daemon) explained(kind, name string) (objects []api.Object, alone string) {
+	all := 0
+	for _, r := range []*catalog.Resource{catalog.Bindings, catalog.ClusterBindings} {
+		all += d.engine.Table(r.Name()).Len()
+	}
+	left := mostExplained
+	for i := range catalog.All {
+		r := &catalog.All[i]
+		if r.Numerous() || r == catalog.Leases {
+			continue // decisions do not go by them
+		}
+		for _, o := range d.engine.Table(r.Name()).Snapshot().Under("", "") {
+			if b := store.AsBinding(o); b != nil && all > mostExplained {
+				if !concerns(b, kind, name) || left == 0 {
+					continue
+				}
+				left--
+			}
+			objects = append(objects, api.Copy(o))
+		}
+	}
+	if all > mostExplained {
+		alone = fmt.Sprintf("of a fleet of %d bindings, those that this is not about count by what clusters report of them; leeward explain takes in all", all)
+	}
+	return objects, alone
+}
+
+// concerns reports whether an explanation is about a binding.
+func concerns(b *store.Binding, kind, name string) bool {
+	switch kind {
+	case explain.KindCluster:
+		return api.FindTarget(b.Spec.Clusters, name) >= 0 || slices.ContainsFunc(b.Status.Evictions, func(e api.Eviction) bool { return e.Cluster == name })
+	case explain.KindPolicy:
+		owner := string(b.Owner())
+		return owner == name || strings.HasSuffix(owner, "/"+name)
+	}
+	return string(b.Name()) == name || b.Meta.Name == name || b.Spec.Resource.Name == name[strings.LastIndexByte(name, '/')+1:]
+}

@@ -1,0 +1,246 @@
+package kubeapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/server"
+
+	"leeward/runtime/daemon/picture"
+	"leeward/runtime/fleet/catalog"
+)
+
+// Page is the live page, which is served at /ui.
+type Page struct {
+	// Files are its parts, by name; index.html is the page. A browser gets them without a sign-in: they tell nothing of the fleet.
+	Files map[string][]byte
+	// Explain answers why one object is as it is, in JSON. The error says what is wrong with the question, if it is an
+	// *ExplainError.
+	Explain func(ctx context.Context, kind, name string) (any, error)
+}
+
+// ExplainError says what is wrong with a question.
+type ExplainError struct{ Problem error }
+
+func (e *ExplainError) Error() string { return e.Problem.Error() }
+
+// Unwrap returns the problem.
+func (e *ExplainError) Unwrap() error { return e.Problem }
+
+const (
+	pagePath    = "/ui/"
+	watchPath   = pagePath + "data/watch"
+	explainPath = pagePath + "data/explain"
+
+	// viewLasts is how long a viewer is told before he must ask again, and with it how long after its end a token still shows him
+	// anything.
+	viewLasts = 10 * time.Minute
+	// readsWithin is how long a viewer may take to read a message.
+	readsWithin = 10 * time.Second
+	// explainsWithin is how long an explanation may take, and explanationsWait how many may wait for the one that is made.
+	explainsWithin   = 15 * time.Second
+	explanationsWait = 7
+)
+
+// pageTypes are the types of the files of the page, by their extensions.
+var pageTypes = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+
+// pagePolicy has the page run its own scripts, ask its own server, and nothing else.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// live serves the page.
+type live struct {
+	*Page
+	files  map[string][]byte // by path
+	hub    *picture.Hub
+	access authorizer.Authorizer
+	clock  clock.Clock
+	// explaining lets one explanation be made, and one user wait with one more.
+	explaining, explainers *turns
+}
+
+func newLive(c *Config) *live {
+	l := &live{Page: c.Page, files: map[string][]byte{}, hub: picture.New(c.Engine, c.Clock), access: roles{authorize}, clock: c.Clock,
+		explaining: newTurns(1, explanationsWait), explainers: newTurns(1, 1)}
+	for name, text := range c.Page.Files { // order-free: each has its own place
+		l.files[pagePath+name] = text
+	}
+	return l
+}
+
+// paths are those that a browser may ask for without a sign-in.
+func (l *live) paths() []string {
+	all := []string{"/ui", pagePath}
+	for p := range l.files { // order-free: a set
+		all = append(all, p)
+	}
+	return all
+}
+
+// serve has the server serve the page.
+func (l *live) serve(s *server.GenericAPIServer) {
+	mux := s.Handler.NonGoRestfulMux
+	for p, text := range l.files { // order-free: each has its own place
+		mux.Handle(p, file(pageTypes[path.Ext(p)], text))
+	}
+	mux.Handle(pagePath, file(pageTypes[".html"], l.files[pagePath+"index.html"]))
+	mux.Handle("/ui", guarded(http.RedirectHandler(pagePath, http.StatusFound)))
+	mux.Handle(watchPath, guarded(l.allowed(l.watch)))
+	mux.Handle(explainPath, guarded(l.allowed(l.explain)))
+}
+
+// guarded gives every answer the headers that keep the page to itself.
+func guarded(served http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if r.Method != http.MethodGet {
+			h.Set("Allow", http.MethodGet)
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		served.ServeHTTP(w, r)
+	})
+}
+
+func file(kind string, text []byte) http.Handler {
+	return guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(text) // who has gone misses nothing
+	}))
+}
+
+// shows are what the picture shows: only who may list all of it may see it.
+var shows = []*catalog.Resource{catalog.Clusters, catalog.Bindings, catalog.ClusterBindings, catalog.Governors}
+
+// allowed serves those who may see the picture. A certificate in a browser goes with requests of other sites, too: those are refused.
+func (l *live) allowed(serve func(http.ResponseWriter, *http.Request, string) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u, _ := request.UserFrom(r.Context())
+		err := l.may(r)
+		if err == nil {
+			err = serve(w, r, u.GetName())
+		}
+		if err != nil {
+			status := responsewriters.ErrorToAPIStatus(err)
+			responsewriters.WriteRawJSON(int(status.Code), status, w)
+		}
+	})
+}
+
+func (l *live) may(r *http.Request) error {
+	if from := r.Header.Get("Sec-Fetch-Site"); from != "" && from != "same-origin" && from != "none" {
+		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("a page of another site asks for the picture of the fleet"))
+	}
+	u, known := request.UserFrom(r.Context())
+	if !known {
+		return apierrors.NewUnauthorized("the live page shows the fleet to known users only")
+	}
+	for _, resource := range shows {
+		name := resource.Name()
+		decision, _, err := l.access.Authorize(r.Context(), authorizer.AttributesRecord{
+			User: u, Verb: "list", APIGroup: name.Group, APIVersion: resource.Kind.Version, Resource: name.Resource, ResourceRequest: true,
+		})
+		if err != nil || decision != authorizer.DecisionAllow {
+			return apierrors.NewForbidden(name, "", fmt.Errorf("the live page shows the whole fleet: user %q must be allowed to list %s in all namespaces", u.GetName(), name))
+		}
+	}
+	return nil
+}
+
+// watch tells a viewer how the fleet is, by server-sent events: "picture" with a message of package picture, and "end" with the reason
+// why there are no more.
+func (l *live) watch(w http.ResponseWriter, r *http.Request, user string) error {
+	v, err := l.hub.Join(user)
+	if err != nil {
+		return apierrors.NewTooManyRequests(err.Error(), retryAfter)
+	}
+	defer v.Leave()
+	ctx, cancel := l.clock.WithTimeout(r.Context(), viewLasts)
+	defer cancel()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	send := func(event string, text []byte) error {
+		out := http.NewResponseController(w)
+		if err := out.SetWriteDeadline(l.clock.Now().Add(readsWithin)); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	for {
+		text, err := v.Next(ctx)
+		if err != nil {
+			_ = send("end", ending(err)) // who has gone misses nothing
+			return nil
+		}
+		if err := send("picture", text); err != nil {
+			return nil
+		}
+	}
+}
+
+// lasting has a viewer be served for longer than other requests may take.
+func lasting(others request.LongRunningRequestCheck) request.LongRunningRequestCheck {
+	return func(r *http.Request, info *request.RequestInfo) bool {
+		return !info.IsResourceRequest && info.Path == watchPath || others(r, info)
+	}
+}
+
+// ending says why a viewer is told no more, so that he knows whether to ask again.
+func ending(err error) []byte {
+	switch {
+	case errors.Is(err, picture.ErrSlow):
+		return []byte(`{"reason":"slow"}`)
+	case errors.Is(err, picture.ErrStopping):
+		return []byte(`{"reason":"stopping"}`)
+	}
+	return []byte(`{"reason":"renew"}`)
+}
+
+// explain says why one object is as it is.
+func (l *live) explain(w http.ResponseWriter, r *http.Request, user string) error {
+	ctx, cancel := l.clock.WithTimeout(r.Context(), explainsWithin)
+	defer cancel()
+	for _, line := range []struct {
+		turns *turns
+		key   string
+	}{{l.explainers, user}, {l.explaining, ""}} {
+		end, err := line.turns.take(ctx, line.key)
+		if err != nil {
+			return apierrors.NewTooManyRequests("other explanations are being made", retryAfter)
+		}
+		defer end()
+	}
+	q := r.URL.Query()
+	answer, err := l.Explain(ctx, q.Get("kind"), q.Get("name"))
+	var wrong *ExplainError
+	switch {
+	case errors.As(err, &wrong):
+		return apierrors.NewBadRequest(wrong.Error())
+	case ctx.Err() != nil:
+		return apierrors.NewTimeoutError(fmt.Sprintf("the explanation took longer than %s; leeward explain has no such limit", explainsWithin), retryAfter)
+	case err != nil:
+		return apierrors.NewInternalError(err)
+	}
+	responsewriters.WriteRawJSON(http.StatusOK, answer, w)
+	return nil
+}

@@ -1,0 +1,284 @@
+// The live page: hears the daemon, shows the fleet as it is, explains what is selected, previews what would happen, and does what
+// was previewed and confirmed.
+import { h, fill, button } from './dom.js';
+import { numberText } from './scale.js';
+import { LiveModel, moves, timeOfDay } from './livemodel.js';
+import { ApiError, LiveApi } from './liveapi.js';
+import { LiveBoard } from './liveboard.js';
+import { LiveReason } from './livereason.js';
+import { editForms, whatIfForm } from './liveforms.js';
+
+/** @typedef {import('./liveedits.js').Edit} LiveEdit */
+/** @typedef {import('./livemodel.js').Preview} LivePreview */
+
+/** How long the daemon may be silent before the page says that it is not live, and how long it waits before it asks again. */
+const silentAfter = 15_000;
+const again = 3000;
+
+/** What a user may do. */
+const rights = /** @type {const} */ ({ clusters: ['patch', 'cluster.karmada.io', 'clusters'], bindings: ['patch', 'work.karmada.io', 'resourcebindings'], governor: ['patch', 'leeward.dev', 'governors'], previews: ['create', 'leeward.dev', 'failoverpreviews'] });
+
+export class LeewardLive extends HTMLElement {
+  connectedCallback() {
+    this.api = new LiveApi();
+    this.model = new LiveModel();
+    /** @type {Record<keyof typeof rights, boolean>} */
+    this.may = { clusters: false, bindings: false, governor: false, previews: false };
+    /** @type {LivePreview | null} */
+    this.preview = null;
+    /** What is selected: a cluster "c:name", or a binding "b:namespace/name". */
+    this.selected = '';
+    this.build();
+    document.addEventListener('keydown', (e) => this.key(e));
+    setInterval(() => this.tick(), 1000);
+    void this.run();
+  }
+
+  build() {
+    this.state = h('span', { class: 'livestate', role: 'status' }, 'connecting');
+    this.user = h('span', { class: 'soft small' });
+    this.leave = button('Sign out', 'Sign out', () => this.signOut());
+    this.leave.hidden = true;
+    this.search = h('input', { type: 'search', id: 'search', placeholder: 'Search workloads and clusters', 'aria-label': 'Search workloads and clusters', spellcheck: 'false', autocomplete: 'off', oninput: () => this.draw() });
+    this.board = new LiveBoard(this);
+    this.reason = new LiveReason(this);
+    this.banner = h('section', { class: 'preview', 'aria-live': 'polite', hidden: true });
+    this.tools = h('div', { class: 'tools' });
+    this.dialog = h('dialog', {});
+    this.view = h('div', { class: 'live', hidden: true }, this.board.totals, this.banner,
+      h('div', { class: 'columns' }, h('main', {}, this.board.chart, this.board.clusters, this.board.evictions),
+        h('aside', {}, this.reason.element, this.tools, this.board.governor)));
+    this.entry = h('main', { class: 'entry', hidden: true });
+    fill(this, h('header', { class: 'top' }, h('h1', {}, 'Leeward ', h('span', { class: 'soft' }, location.host)), this.state, this.search, h('span', { class: 'who' }, this.user, this.leave)), this.entry, this.view, this.dialog);
+  }
+
+  /** Hears the daemon, again and again. */
+  async run() {
+    for (;;) {
+      let wait = again;
+      try {
+        await this.begin();
+        const ended = await this.listen();
+        wait = ended === 'renew' ? 0 : again;
+        this.say(ended === 'slow' ? 'this browser was too slow and was dropped; asking again' : ended === 'stopping' ? 'the daemon is stopping' : ended === 'renew' ? '' : 'the connection ended; asking again');
+      } catch (error) {
+        if (error instanceof ApiError && (error.code === 401 || error.code === 403)) {
+          await this.askToken(error);
+          wait = 0;
+        } else this.say(error instanceof ApiError ? error.message : 'the daemon does not answer; asking again');
+      }
+      if (wait) await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+
+  /** Learns who the user is and what he may do; once for each sign-in. */
+  async begin() {
+    const { api, may } = this;
+    if (!api || !may || !this.user || !this.leave || this.user.textContent) return;
+    const name = await api.whoAmI();
+    await Promise.all(Object.entries(rights).map(async ([what, [verb, group, resource]]) => { may[/** @type {keyof typeof rights} */ (what)] = await api.may(verb, group, resource); }));
+    this.user.textContent = name;
+    this.leave.hidden = !api.token;
+    this.drawTools();
+  }
+
+  /** @returns {Promise<string>} */
+  async listen() {
+    const { api, model, view, entry } = this;
+    if (!api || !model || !view || !entry) return 'lost';
+    this.connection = new AbortController();
+    const connection = this.connection;
+    return api.watch((m) => {
+      try {
+        model.apply(m, Date.now());
+      } catch (error) {
+        connection.abort(error);
+        return;
+      }
+      view.hidden = false;
+      entry.hidden = true;
+      this.say('');
+      this.draw();
+    }, connection.signal);
+  }
+
+  /** Has the user give a token. @param {ApiError} why */
+  askToken(why) {
+    const { entry, view, api, user, model } = this;
+    if (!entry || !view || !api || !user || !model) return Promise.resolve();
+    view.hidden = true;
+    entry.hidden = false;
+    const name = user.textContent;
+    user.textContent = '';
+    model.totals = null;
+    this.say('not signed in');
+    return new Promise((/** @type {(v?: any) => void} */ resolve) => {
+      const token = h('input', { type: 'password', id: 'token', autocomplete: 'off', 'aria-label': 'Token', placeholder: 'Token' });
+      fill(entry, h('h2', {}, why.code === 403 ? 'You may not see this page' : 'Sign in'), h('p', { class: why.code === 403 ? 'failed' : 'soft' }, why.code === 403 ? `${name ? `${name}: ` : ''}${why.message}` : 'The page shows the fleet to users who may list its clusters and bindings.'),
+        h('form', { onsubmit: (/** @type {Event} */ e) => {
+          e.preventDefault();
+          api.signIn(token.value);
+          resolve();
+        } }, token, h('button', {}, 'Sign in')),
+        h('p', { class: 'soft' }, 'A token for an hour, and the address with it, is printed on the machine of the daemon by'), h('code', {}, 'leewardd ui --open'));
+      token.focus();
+    });
+  }
+
+  signOut() {
+    if (!this.user) return;
+    this.api?.signOut();
+    this.user.textContent = '';
+    this.connection?.abort();
+  }
+
+  /** Says how the connection is. @param {string} trouble empty: it is live */
+  say(trouble) {
+    this.trouble = trouble;
+    this.tick();
+  }
+
+  /** A second has passed. */
+  tick() {
+    const { state, model, trouble } = this;
+    if (!state || !model) return;
+    const now = Date.now();
+    const silent = model.totals !== null && now - model.heard > silentAfter;
+    const live = !trouble && !silent && model.totals !== null;
+    state.textContent = live ? `live, ${timeOfDay(model.clock(now))}` : trouble || (model.totals ? `not live: last heard at ${timeOfDay(model.heard)}` : 'connecting');
+    state.className = `livestate ${live ? 'passed' : 'failed'}`;
+    if (model.totals) this.board?.tick(model.clock(now));
+  }
+
+  words() { return (this.search?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean); }
+
+  /** Draws once in a frame, however much was said. */
+  draw() {
+    if (this.drawing) return;
+    this.drawing = requestAnimationFrame(() => {
+      this.drawing = 0;
+      this.board?.draw();
+      this.reason?.draw();
+      const t = this.model?.totals;
+      if (t) document.title = `${t.evictions.blocked ? `${numberText(t.evictions.blocked)} blocked · ` : ''}${t.clusters.ready}/${t.clusters.all} Ready – Leeward live`;
+    });
+  }
+
+  drawTools() {
+    const { tools, may } = this;
+    if (!tools || !may) return;
+    fill(tools, may.previews ? whatIfForm(this) : null);
+    this.reason?.draw(true);
+    this.draw();
+  }
+
+  /** @param {string} what */
+  select(what) {
+    this.selected = what;
+    this.draw();
+    void this.reason?.load();
+  }
+
+  /**
+   * Shows a preview on the picture; null: no more.
+   * @param {LivePreview | null} preview
+   */
+  show(preview) {
+    this.preview = preview;
+    const { banner } = this;
+    if (!banner) return;
+    banner.hidden = !preview;
+    if (preview) {
+      const { status } = preview;
+      const lines = [...(status.summary ?? []), ...(status.warnings ?? []), ...preview.notes].map((l) => l.replace(/^preview: /, ''));
+      fill(banner, h('h2', {}, h('b', {}, 'Preview'), `: ${preview.title}. Nothing was changed.`), (lines.length ? [...new Set(lines)] : ['nothing would be evicted']).map((l) => h('p', {}, l)),
+        (status.unschedulableBindings ?? []).slice(0, 5).map((u) => h('p', { class: 'failed' }, `unschedulable: ${u.namespace ? `${u.namespace}/` : ''}${u.name}: ${u.message}`)),
+        button('Close the preview', 'Close', () => this.show(null)));
+    }
+    this.moves = preview ? moves(preview.status) : new Map();
+    this.draw();
+  }
+
+  /**
+   * Does an edit: first as a dry run, whose preview is shown, and then, once it is confirmed, for good. It fails if the object has changed
+   * since the preview.
+   * @param {() => LiveEdit} make
+   */
+  async propose(make) {
+    const { api, dialog, may } = this;
+    if (!api || !dialog || !may) return;
+    /** @type {LiveEdit} */
+    let edit;
+    try {
+      edit = make();
+    } catch (error) {
+      this.tell('Not done', error);
+      return;
+    }
+    try {
+      const stored = await api.get(edit.path).catch(async (error) => {
+        if (!(error instanceof ApiError) || error.code !== 404 || !edit.create) throw error;
+        return null;
+      });
+      const patch = edit.patch(stored ?? edit.create);
+      const notes = stored ? await api.patch(edit.path, patch, stored.metadata.resourceVersion ?? '', true) : [];
+      const status = stored && edit.question && may.previews ? await api.preview(edit.question(stored)) : { evicted: 0, unschedulable: 0 };
+      const preview = { title: edit.title, status, notes };
+      this.show(preview);
+      if (!(await this.confirmed(edit, preview))) return;
+      this.show(null);
+      let current = stored;
+      if (!current) current = await api.json(edit.path.slice(0, edit.path.lastIndexOf('/')), { method: 'POST', body: edit.create });
+      await api.patch(edit.path, patch, current?.metadata.resourceVersion ?? '', false);
+      this.say('');
+      void this.reason?.load();
+    } catch (error) {
+      this.show(null);
+      this.tell(`Not done: ${edit.title}`, error instanceof ApiError && error.code === 409 ? new Error('the object was changed meanwhile, and the preview is of how it was: preview it again') : error);
+    }
+  }
+
+  /** Asks whether what was previewed should be done. @param {LiveEdit} edit @param {LivePreview} preview @returns {Promise<boolean>} */
+  confirmed(edit, preview) {
+    const lines = [...(preview.status.summary ?? []), ...preview.notes].map((l) => l.replace(/^preview: /, ''));
+    return new Promise((resolve) => {
+      this.open(h('h2', {}, 'Preview'), h('p', {}, `Nothing has been changed. This would ${edit.title}:`), h('ul', {}, (lines.length ? [...new Set(lines)] : ['nothing would be evicted']).map((l) => h('li', {}, l))),
+        h('form', { method: 'dialog' }, h('button', { value: 'cancel' }, 'Cancel'), ' ', h('button', { value: 'do', class: 'danger' }, 'Do it')));
+      this.dialog?.addEventListener('close', () => {
+        const done = this.dialog?.returnValue === 'do';
+        if (!done) this.show(null);
+        resolve(done);
+      }, { once: true });
+    });
+  }
+
+  /** @param {string} title @param {unknown} error */
+  tell(title, error) { this.open(h('h2', {}, title), h('p', { class: 'failed' }, error instanceof Error ? error.message : String(error)), h('form', { method: 'dialog' }, h('button', {}, 'Close'))); }
+
+  /** @param {...import('./dom.js').DomChild} content */
+  open(...content) {
+    const { dialog } = this;
+    if (!dialog) return;
+    if (dialog.open) dialog.close();
+    dialog.returnValue = '';
+    fill(dialog, content);
+    dialog.showModal();
+  }
+
+  /** The forms of what is selected. @param {string} what */
+  forms(what) { return editForms(this, what); }
+
+  /** @param {KeyboardEvent} e */
+  key(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement || this.dialog?.open) return;
+    if (e.key === '/') {
+      e.preventDefault();
+      this.search?.focus();
+    } else if (e.key === 'Escape') {
+      if (this.preview) this.show(null);
+      else this.select('');
+    }
+  }
+}
+
+customElements.define('leeward-live', LeewardLive);
