@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -238,4 +240,36 @@ func TestAPictureHasABoundWhateverIsStored(t *testing.T) {
 	require.Len(t, s.Evictions, 2*mostEvictions)
 	require.Len(t, s.totals(t).BlockedBy, mostReasons+1, "the others are summed up")
 	require.Equal(t, 2*mostClusters, s.totals(t).Clusters.All, "what is not named is counted")
+}
+
+// TestEveryFieldIsDocumented reads the section of docs/viewer-data.md.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/viewer-data.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "\n## The live picture\n")
+	require.True(t, found)
+	var read func(of reflect.Type)
+	read = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			read(of.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if of.PkgPath() != reflect.TypeFor[Message]().PkgPath() {
+			return // a time
+		}
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "" {
+				require.Regexp(t, "[`.]"+name+"[`.[]", section, of.Name())
+			}
+			read(field.Type)
+		}
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[Message](), reflect.TypeFor[Totals](), reflect.TypeFor[Cluster](), reflect.TypeFor[Eviction](), reflect.TypeFor[Governor]()} {
+		read(of)
+	}
 }
