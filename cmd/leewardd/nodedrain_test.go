@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,15 +21,28 @@ import (
 // drained is a cluster whose nodes are drained by leeward, with kubelets that end the pods that are deleted.
 type drained struct {
 	*cluster
-	leeward, kubeconfig string
+	daemon *running
 }
+
+// builds is the folder of the leeward that tests run; empty: none was built.
+var builds string
+
+// buildLeeward builds it once.
+var buildLeeward = sync.OnceValue(func() error {
+	var err error
+	if builds, err = os.MkdirTemp("", "leeward"); err != nil {
+		return err
+	}
+	if out, err := exec.Command("go", "build", "-o", builds, "../leeward").CombinedOutput(); err != nil {
+		return fmt.Errorf("build leeward: %w: %s", err, out)
+	}
+	return nil
+})
 
 func drainable(t *testing.T) *drained {
 	t.Helper()
 	r := start(t, "nodes: true\n")
-	d := &drained{cluster: clusterAt(t, r), leeward: filepath.Join(t.TempDir(), "leeward"), kubeconfig: filepath.Join(filepath.Dir(r.config), "data", "kubeconfig")}
-	out, err := exec.Command("go", "build", "-o", d.leeward, "../leeward").CombinedOutput()
-	require.NoError(t, err, string(out))
+	d := &drained{clusterAt(t, r), r}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.kubelets(ctx) }()
@@ -76,10 +91,13 @@ func (s *drained) serves(name, node string) {
 	s.await(name, func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 }
 
-// run runs leeward at the daemon.
-func (s *drained) run(line string) (code int, stdout, stderr string) {
+// leeward runs leeward at the daemon.
+func (r *running) leeward(line string) (code int, stdout, stderr string) {
+	r.t.Helper()
+	require.NoError(r.t, buildLeeward())
 	var out, problems strings.Builder
-	c := exec.CommandContext(s.t.Context(), s.leeward, append(strings.Fields(line), "--kubeconfig", s.kubeconfig)...)
+	kubeconfig := filepath.Join(filepath.Dir(r.config), "data", "kubeconfig")
+	c := exec.CommandContext(r.t.Context(), filepath.Join(builds, "leeward"), append(strings.Fields(line), "--kubeconfig", kubeconfig)...)
 	c.Stdout, c.Stderr = &out, &problems
 	if err := c.Run(); c.ProcessState == nil {
 		return -1, "", fmt.Sprint(err)
@@ -111,14 +129,14 @@ func TestADrainAtAnAPIServerKeepsToBudgets(t *testing.T) {
 	require.NoError(t, err)
 	s.counted("web", 0)
 
-	code, stdout, stderr := s.run("drain nodes n1 --dry-run=server --timeout 1s")
+	code, stdout, stderr := s.daemon.leeward("drain nodes n1 --dry-run=server --timeout 1s")
 	require.Equal(t, 1, code, "the server says what it would say: %s", stdout)
 	require.Contains(t, stderr, "Cannot evict pod as it would violate the pod's disruption budget.")
 	node, err := s.client.CoreV1().Nodes().Get(t.Context(), "n1", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.False(t, node.Spec.Unschedulable, "nothing was written")
 
-	code, stdout, stderr = s.run("drain nodes n1 --timeout 1s")
+	code, stdout, stderr = s.daemon.leeward("drain nodes n1 --timeout 1s")
 	require.Equal(t, 1, code, stdout)
 	require.Contains(t, stdout, "node/n1 cordoned\nevicting pod default/web-1\n")
 	require.Contains(t, stderr, "Cannot evict pod as it would violate the pod's disruption budget.")
@@ -126,11 +144,11 @@ func TestADrainAtAnAPIServerKeepsToBudgets(t *testing.T) {
 
 	s.serves("web-3", "n2") // with one more the budget allows it
 	s.counted("web", 1)
-	code, stdout, stderr = s.run("drain nodes n1 --dry-run=server")
+	code, stdout, stderr = s.daemon.leeward("drain nodes n1 --dry-run=server")
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "node/n1 drained (server dry run)")
 	s.counted("web", 1) // no disruption was taken
-	code, stdout, stderr = s.run("drain nodes n1 --grace-period 1")
+	code, stdout, stderr = s.daemon.leeward("drain nodes n1 --grace-period 1")
 	require.Zero(t, code, stderr)
 	require.Equal(t, "node/n1 already cordoned\nevicting pod default/web-1\npod/web-1 evicted\nnode/n1 drained\n", stdout)
 }
@@ -147,7 +165,7 @@ func TestADrainWithoutEvictionDeletesWhateverBudgetsSay(t *testing.T) {
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	s.counted("web", 0)
-	code, stdout, stderr := s.run("drain nodes n1 --disable-eviction")
+	code, stdout, stderr := s.daemon.leeward("drain nodes n1 --disable-eviction")
 	require.Zero(t, code, stderr)
 	require.Equal(t, "node/n1 cordoned\npod/web-1 deleted\nnode/n1 drained\n", stdout)
 }

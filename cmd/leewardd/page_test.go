@@ -41,6 +41,16 @@ func TestTheLivePageExplainsInTheWordsOfTheCommand(t *testing.T) {
 	}
 }
 
+func TestTopPrintsTheFleetThatThePageShows(t *testing.T) {
+	r := start(t, "gracefulEvictionTimeout: 5m\n")
+	r.doomed()
+	code, out, problems := r.leeward("top --once")
+	require.Zero(t, code, problems)
+	require.Regexp(t, `m1 +\d+ +1 +Ready=True +failed:NoExecute`, out)
+	require.Regexp(t, `default/web-deployment  m1 +eviction scheduled +in \d+`, out)
+	require.Regexp(t, `taint +failed:NoExecute`, out)
+}
+
 func TestOfALargeFleetAnExplanationTakesInWhatItIsAbout(t *testing.T) {
 	of := func(name, policy string, clusters ...string) *store.Binding {
 		b := &api.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name + "-deployment"}}

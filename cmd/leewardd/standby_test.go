@@ -46,7 +46,9 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(builds)
+	os.Exit(code)
 }
 
 // spawn runs the daemon in a process of its own, until the test ends.

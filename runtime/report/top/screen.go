@@ -26,8 +26,13 @@ type Screen struct {
 	at        time.Time
 	following bool
 	playing   bool
-	// live is set where sources go on.
-	live bool
+	// live is the source where it goes on; nil: the runs are over.
+	live    *History
+	explain func(kind, name string) ([]string, error)
+	// arrived is when the last picture came, by the clock here.
+	arrived time.Time
+	// lost is why nothing more arrives at the moment.
+	lost error
 
 	width, height int
 	focus         table
@@ -39,6 +44,8 @@ type Screen struct {
 	filter string
 	typing bool
 	help   bool
+	// detail is all that is known of why a row is so; nil: it is not asked for.
+	detail *detail
 
 	picture *Picture
 	rows    [tables][]row
@@ -52,10 +59,11 @@ func New(runs ...Source) *Screen {
 	return s
 }
 
-// Live is the screen of a fleet that goes on.
-func Live(of Source) *Screen {
-	s := &Screen{sources: []Source{of}, live: true, following: true, width: 80, height: 24, focus: evictionTable}
-	s.Refresh()
+// Live is the screen of a fleet that goes on, and explain answers why something of it is as it is: "binding" or "cluster", and its
+// name.
+func Live(of *History, explain func(kind, name string) ([]string, error)) *Screen {
+	s := &Screen{sources: []Source{of}, live: of, explain: explain, following: true, width: 80, height: 24, focus: evictionTable}
+	s.refresh()
 	return s
 }
 
@@ -69,11 +77,24 @@ func (s *Screen) open(i int) {
 
 func (s *Screen) shown() Source { return s.sources[s.source] }
 
-// Refreshed says that a live source knows more.
-type Refreshed struct{}
+// Arrived is the next picture of a fleet that goes on, and the time here when it came.
+type Arrived struct {
+	Picture *Picture
+	Now     time.Time
+}
 
-// Refresh takes over what a live source knows.
-func (s *Screen) Refresh() {
+// second says how late it is here, once a second, for what counts down.
+type second time.Time
+
+func nextSecond() tea.Cmd {
+	return tea.Every(time.Second, func(now time.Time) tea.Msg { return second(now) })
+}
+
+// Lost says why no picture arrives at the moment.
+type Lost struct{ Err error }
+
+// refresh takes over what a live source knows.
+func (s *Screen) refresh() {
 	if s.following {
 		_, s.at = s.shown().Bounds()
 	}
@@ -94,20 +115,43 @@ const (
 func next() tea.Cmd { return tea.Tick(pace, func(time.Time) tea.Msg { return tick{} }) }
 
 // Init is bubbletea's.
-func (s *Screen) Init() tea.Cmd { return nil }
+func (s *Screen) Init() tea.Cmd {
+	if s.live != nil {
+		return nextSecond()
+	}
+	return nil
+}
 
 // Update is bubbletea's: what a message changes.
 func (s *Screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
 		s.width, s.height, s.spans = max(m.Width, 1), max(m.Height, 1), nil
-	case Refreshed:
-		s.Refresh()
+	case Arrived:
+		s.lost, s.arrived = nil, m.Now
+		s.live.Append(m.Picture)
+		s.refresh()
+	case second:
+		if s.following && !s.arrived.IsZero() {
+			_, last := s.live.Bounds()
+			s.at = last.Add(max(0, time.Time(m).Sub(s.arrived)))
+			s.list()
+		}
+		return s, nextSecond()
+	case Lost:
+		s.lost = m.Err
+	case explained:
+		if s.detail != nil && s.detail.title == m.title {
+			s.detail.lines = append(s.detail.lines[:s.detail.own:s.detail.own], m.lines...)
+		}
 	case tick:
 		return s, s.play()
 	case tea.KeyPressMsg:
-		if s.typing {
+		switch {
+		case s.typing:
 			s.typed(m)
+			return s, nil
+		case s.detail != nil && s.read(m.String()):
 			return s, nil
 		}
 		return s, s.pressed(m.String())
@@ -159,6 +203,8 @@ func (s *Screen) pressed(key string) tea.Cmd {
 		s.help = !s.help
 	case "/":
 		s.typing, s.help = true, false
+	case "enter":
+		return s.ask()
 	case "esc":
 		s.help, s.filter = false, ""
 		s.list()
@@ -167,7 +213,7 @@ func (s *Screen) pressed(key string) tea.Cmd {
 	case "shift+tab":
 		s.focus = (s.focus + tables - 1) % tables
 	case "space":
-		s.playing = !s.playing && !s.live
+		s.playing = !s.playing && s.live == nil
 		if s.playing {
 			return next()
 		}
@@ -228,7 +274,7 @@ func (s *Screen) goTo(at time.Time) {
 	case at.After(last):
 		at = last
 	}
-	s.at, s.following = at, s.live && !at.Before(last)
+	s.at, s.following = at, s.live != nil && !at.Before(last)
 	s.look()
 }
 
@@ -238,12 +284,13 @@ func (s *Screen) look() {
 	s.list()
 }
 
-// row is one row of a table: its cells, and why.
+// row is one row of a table: its cells, and why. What it is about has a kind and a name where it can be explained.
 type row struct {
-	cells    []string
-	severity Severity
-	title    string
-	reason   []Line
+	cells      []string
+	severity   Severity
+	title      string
+	reason     []Line
+	kind, name string
 }
 
 // list makes the rows that contain the filter. What the user has selected stays selected, by its title, where it is still there.

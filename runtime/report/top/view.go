@@ -49,11 +49,14 @@ func (s *Screen) lines() []string {
 func (s *Screen) heading() string {
 	_, last := s.shown().Bounds()
 	where := strong + s.clock(s.at) + plain + faint + " of " + s.clock(last) + plain
-	if s.live {
+	if s.live != nil {
 		where = strong + s.at.Local().Format(time.TimeOnly) + plain
 		if !s.following {
 			where += yellow + " rewound by " + short(last.Sub(s.at)) + plain
 		}
+	}
+	if s.lost != nil {
+		where += red + " not connected: " + s.lost.Error() + plain
 	}
 	if s.playing {
 		where += " playing"
@@ -162,10 +165,12 @@ func (s *Screen) governor() string {
 
 // body shares the lines between tables, the reason and the transcript. What is short gives its lines to what is long.
 func (s *Screen) body(lines int) []string {
-	if s.help {
+	switch {
+	case s.help:
 		return help
-	}
-	if lines < 2 {
+	case s.detail != nil:
+		return s.detail.view(s.width, lines)
+	case lines < 2:
 		return nil
 	}
 	reason := s.reason()
@@ -307,9 +312,11 @@ func (s *Screen) footing() string {
 	switch {
 	case s.typing:
 		return inverse + " filter: " + s.filter + "▏" + plain + faint + " Enter keeps it, Esc drops it" + plain
+	case s.detail != nil:
+		return faint + "↑↓ scroll · Esc close · q quit" + plain
 	case s.filter != "":
 		return inverse + " filter: " + s.filter + " " + plain + faint + " Esc drops it" + plain
-	case s.live:
+	case s.live != nil:
 		return faint + "↑↓ select · Tab next table · , . change by change · End now · / filter · ? keys · q quit" + plain
 	}
 	return faint + "↑↓ select · Tab next table · , . change by change · Space play · / filter · ? keys · q quit" + plain
@@ -327,6 +334,7 @@ var help = []string{
 	strong + "  Tables" + plain,
 	"  Tab          to the next table: clusters, evictions, transcript",
 	"  ↑ ↓ PgUp PgDn  select; below it is why",
+	"  Enter        all of why, and of a fleet that runs what leeward explain says; Esc closes it",
 	"  /            show only rows that contain a text; Esc shows all",
 	"",
 	"  ? closes this, q quits",
@@ -336,7 +344,7 @@ func clusterRow(c *Cluster) row {
 	taints := strings.Join(c.Taints, ",")
 	return row{
 		cells: []string{c.Name, c.Region, strconv.Itoa(c.Workloads), strconv.Itoa(c.Evictions), c.State, taints}, severity: c.Severity,
-		title: "cluster " + c.Name, reason: c.Reason,
+		title: "cluster " + c.Name, reason: c.Reason, kind: "cluster", name: c.Name,
 	}
 }
 
@@ -359,12 +367,19 @@ func evictionRow(e *Eviction, now time.Time) row {
 	if e.Cluster != "" {
 		title += " from " + e.Cluster
 	}
-	return row{cells: []string{e.Workload, e.Cluster, e.State, short(now.Sub(e.Since)) + " ago", due, why}, severity: e.Severity, title: title, reason: e.Reason}
+	since := ""
+	if !e.Since.IsZero() {
+		since = short(now.Sub(e.Since)) + " ago"
+	}
+	return row{
+		cells: []string{e.Workload, e.Cluster, e.State, since, due, why}, severity: e.Severity,
+		title: title, reason: e.Reason, kind: "binding", name: e.Workload,
+	}
 }
 
 func (s *Screen) toldRow(l *Line) row {
 	at := l.At.Local().Format(time.TimeOnly)
-	if !s.live {
+	if s.live == nil {
 		at = s.clock(l.At)
 	}
 	return row{cells: []string{at + "  " + l.Text}, severity: l.Severity, title: at + " " + l.Text}
