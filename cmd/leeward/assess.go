@@ -76,6 +76,7 @@ Exit codes:
 	f := c.Flags()
 	f.SortFlags = false
 	a.from.add(c)
+	a.from.addScenario(c)
 	f.StringVar(&a.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")
 	f.Var(&a.set, "set", "setting to change, as field=value; may be given again")
 	f.Var(&a.seed, "seed", "seed of start-up times and of what Karmada leaves to chance")

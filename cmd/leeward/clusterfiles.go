@@ -42,8 +42,8 @@ const kubernetesProfile = "kubernetes"
 const settled = 30 * time.Second
 
 // readCluster reads files, and lets owners of pods create them. The error names the file.
-func readCluster(files []string) (*clusterFiles, error) {
-	s, err := readFleet(files)
+func readCluster(files []string, name string) (*clusterFiles, error) {
+	s, err := readFleet(files, name)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +93,7 @@ func (f *clusterFiles) List(_ context.Context, r *catalog.Resource, namespace, s
 // addFiles gives a command the flag that has it read files in place of a server.
 func (e *editing) addFiles(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&e.files, "filename", "f", nil, "of nodes: manifests, or a scenario, to read instead of a server, and to leave as they are; may be given again")
+	scenarioFlag(c, &e.scenario, &e.files)
 	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
 		panic(fmt.Sprintf("complete --filename: %v", err))
 	}
@@ -112,7 +113,7 @@ func (e *editing) open(c *cobra.Command) error {
 	case e.dryRun.word == "server":
 		return misused(c, errors.New("--dry-run=server is for a server, not for files"))
 	}
-	cluster, err := readCluster(e.files)
+	cluster, err := readCluster(e.files, e.scenario)
 	if err != nil {
 		return ofInput(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -64,11 +65,33 @@ func (s *fleetSource) sketched(ctx context.Context, kinds []string) *scenario.Sc
 	if err != nil || sizeOf(files) > mostCompleted {
 		return nil
 	}
-	fleet, err := fleetFrom(fromDisk(mostCompleted), files)
+	source := fromDisk(mostCompleted)
+	source.Scenario = s.scenario
+	fleet, err := fleetFrom(source, files)
 	if err != nil {
 		return nil
 	}
 	return fleet
+}
+
+// scenariosIn are the names of the scenarios in files and directories; none where they cannot be read, or are too large.
+func scenariosIn(paths []string) (names []string) {
+	files, err := filesIn(paths)
+	if err != nil || sizeOf(files) > mostCompleted {
+		return nil
+	}
+	source := fromDisk(mostCompleted)
+	for _, file := range files {
+		data, err := source.Read(file)
+		if err != nil || !bytes.Contains(data, []byte(scenario.Kind)) {
+			continue
+		}
+		some, _ := source.Decode(file, data)
+		for _, one := range some {
+			names = append(names, one.Name)
+		}
+	}
+	return names
 }
 
 // sizeOf is how large files are together. What is no regular file is not read for a shell.

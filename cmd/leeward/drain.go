@@ -49,7 +49,7 @@ scenario, and every drain is a dry run.
   leeward drain clusters member2 --cancel
   leeward drain nodes worker-3 --ignore-daemonsets --dry-run=client   # which pods would move, and which are blocked?
   leeward drain nodes worker-3 --ignore-daemonsets --timeout 10m
-  leeward drain nodes node1 --ignore-daemonsets -f scenarios/nodes/a-cordoned-node-takes-nothing-new.yaml`,
+  leeward drain nodes node1 --ignore-daemonsets -f scenarios/nodes/a-cordoned-node-takes-nothing-new.yaml --scenario a-cordoned-node-takes-nothing-new-in-kubernetes`,
 		RunE: d.run,
 	}
 	d.add(c)

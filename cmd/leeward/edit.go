@@ -38,6 +38,7 @@ type editing struct {
 	client *client.Client
 	// files are read in place of a server; from is what is read, and settings what it is previewed under.
 	files    []string
+	scenario string
 	from     source
 	settings func() (messages.Settings, error)
 }

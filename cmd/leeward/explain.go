@@ -60,7 +60,7 @@ Exit codes:
   leeward explain policy evict-when-not-ready -f scenarios/nginx-is-evicted-from-a-failed-cluster.yaml --at 6m
   leeward explain node a-2 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
   leeward explain pod db-1 -f scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml --at 5m
-  leeward explain node eu-1/a1 -f scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --at 2m
+  leeward explain node eu-1/a1 -f scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --scenario a-rack-fails-and-its-cluster-has-capacity --at 2m
   leeward explain binding web -n shop -f docs/examples/fleet.yaml -o wide
   leeward explain pod web-5d9c -n shop --context eu-1
   kubectl get clusters,clustertaintpolicies,resourcebindings -A -o yaml > dump.yaml && leeward explain cluster eu-1 -f dump.yaml`,
@@ -70,6 +70,7 @@ Exit codes:
 	f := c.Flags()
 	f.SortFlags = false
 	e.from.add(c)
+	e.from.addScenario(c)
 	f.StringVarP(&e.namespace, "namespace", "n", "", "namespace of the binding, the policy or the pod")
 	f.Var(&e.at, "at", "virtual time to explain, from the start (default: the end of the scenario; of a server: now)")
 	f.StringVar(&e.profile, "profile", "", "profile of settings (default: the scenario's, or leeward)")

@@ -13,11 +13,11 @@ import (
 const (
 	nginxFile    = "scenarios/nginx-is-evicted-from-a-failed-cluster.yaml"
 	divisionFile = "docs/examples/fleet.yaml"
-	blockedFile  = "scenarios/failover/a-duplicated-workload-stays-when-candidates-are-too-few.yaml"
-	dumpFile     = "scenarios/dumps/a-dump-of-a-running-fleet-goes-on.yaml"
+	blockedFile  = "scenarios/failover/a-duplicated-workload-stays-when-candidates-are-too-few.yaml --scenario a-duplicated-workload-stays-when-candidates-are-too-few"
+	dumpFile     = "scenarios/dumps/a-dump-of-a-running-fleet-goes-on.yaml --scenario a-dump-of-a-running-fleet-goes-on"
 	recordedFile = "scenarios/recordings/nginx-is-evicted-from-a-failed-cluster.jsonl"
 	zoneFile     = "scenarios/nodes/a-zone-is-lost-and-its-pods-go-to-the-others.yaml"
-	rackFile     = "scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml"
+	rackFile     = "scenarios/tiers/a-rack-a-zone-a-cluster-a-region.yaml --scenario a-rack-fails-and-its-cluster-has-capacity"
 )
 
 // explainedAs runs the command in the folder of the repository.
@@ -36,7 +36,7 @@ func TestExplanationsReadAsTheyDid(t *testing.T) {
 		"binding-past":       "binding default/nginx-deployment -f " + nginxFile,
 		"binding-divided":    "binding web -n shop -f " + divisionFile,
 		"binding-blocked":    "binding nginx -f " + blockedFile + " --at 2m",
-		"binding-migrated":   "binding nginx -f scenarios/failover/a-divided-workload-migrates-to-the-healthy-cluster.yaml --at 2m",
+		"binding-migrated":   "binding nginx -f scenarios/failover/a-divided-workload-migrates-to-the-healthy-cluster.yaml --scenario a-divided-workload-migrates-to-the-healthy-cluster --at 2m",
 		"cluster-blocked":    "cluster member2 -f " + blockedFile + " --at 2m",
 		"binding-wide":       "binding nginx -f " + nginxFile + " -o wide --profile karmada --set allowNoExecuteTaintPolicy=true --set enableNoExecuteTaintEviction=true --set failover=true",
 		"binding-dump":       "binding web -f " + dumpFile,
@@ -58,11 +58,11 @@ func TestExplanationsReadAsTheyDid(t *testing.T) {
 		"pod-gone":           "pod web-h24hqrfnkm-2nkg5 -f " + zoneFile,
 		"pod-json":           "pod db-1 -f " + zoneFile + " --at 5m -o json",
 		"pod-blocked":        "pod web-56gctsgdsd-pr2sd -f scenarios/nodes/a-drain-evicts-no-more-pods-than-the-budget-allows.yaml --at 1m1s",
-		"pod-given-up":       "pod app -f scenarios/nodes/an-eviction-that-is-refused-is-tried-until-it-is-done.yaml",
-		"pod-limited":        "pod web-h65cndmfch-24c6q -f scenarios/nodes/thirty-pods-wait-for-the-limits-of-the-api-client.yaml --at 61s",
-		"pod-down":           "pod app -f scenarios/nodes/controllers-that-are-down-delay-evictions-until-they-are-back.yaml --at 3m",
-		"pod-drain-ended":    "pod default/web-56gctsgdsd-srlhg -f scenarios/nodes/a-drain-times-out-and-names-what-remains.yaml",
-		"pod-unschedulable":  "pod web -f scenarios/nodes/the-scheduler-names-the-taints-that-refuse-a-pod.yaml",
+		"pod-given-up":       "pod app -f scenarios/nodes/an-eviction-that-is-refused-is-tried-until-it-is-done.yaml --scenario an-eviction-that-is-refused-is-tried-until-it-is-done-in-kubernetes",
+		"pod-limited":        "pod web-h65cndmfch-24c6q -f scenarios/nodes/thirty-pods-wait-for-the-limits-of-the-api-client.yaml --scenario thirty-pods-wait-for-the-limits-of-the-api-client --at 61s",
+		"pod-down":           "pod app -f scenarios/nodes/controllers-that-are-down-delay-evictions-until-they-are-back.yaml --scenario controllers-that-are-down-begin-every-countdown-again-in-kubernetes --at 3m",
+		"pod-drain-ended":    "pod default/web-56gctsgdsd-srlhg -f scenarios/nodes/a-drain-times-out-and-names-what-remains.yaml --scenario a-drain-times-out-and-names-what-remains",
+		"pod-unschedulable":  "pod web -f scenarios/nodes/the-scheduler-names-the-taints-that-refuse-a-pod.yaml --scenario the-scheduler-names-the-taints-that-refuse-a-pod-in-kubernetes",
 		"pod-of-cluster":     "pod web-5dx2hzpj8z-jcddl -f " + rackFile + " --at 2m",
 		"policy-json":        "policy evict-when-not-ready -f " + nginxFile + " --at 6m -o json",
 	} {

@@ -30,6 +30,8 @@ import (
 type fleetSource struct {
 	files  []string
 	server serverFlags
+	// scenario is which one of the files is meant; empty: there is one at the most.
+	scenario string
 	// templates is set where policies of a server change: it then lists the workloads, too, for which policies may select others.
 	templates bool
 }
@@ -54,8 +56,9 @@ var fleetKinds = []string{
 
 // fromFleetDoc says, for the help of a command, where it reads a fleet.
 const fromFleetDoc = `The fleet is read from files (-f): manifests, the output of kubectl get -o yaml, of leeward store export, one recording, or
-one scenario, whose timeline is ignored. A directory means all *.yaml, *.yml and *.json files below it. Without -f it is
-read from the API server of a kubeconfig, that of leewardd or of Karmada, by lists alone: nothing is installed or written.`
+one scenario, whose timeline is ignored (of several: --scenario). A directory means all *.yaml, *.yml and *.json files
+below it. Without -f it is read from the API server of a kubeconfig, that of leewardd or of Karmada, by lists alone: nothing
+is installed or written.`
 
 func (s *fleetSource) add(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&s.files, "filename", "f", nil, "manifests, a dump, a recording, a scenario, or a directory of manifests, in place of a server; may be given again")
@@ -65,10 +68,26 @@ func (s *fleetSource) add(c *cobra.Command) {
 	s.server.add(c)
 }
 
+// addScenario adds the flag of commands that read one scenario of several.
+func (s *fleetSource) addScenario(c *cobra.Command) { scenarioFlag(c, &s.scenario, &s.files) }
+
+// scenarioFlag adds the flag that says which scenario of the files is meant.
+func scenarioFlag(c *cobra.Command, name *string, files *[]string) {
+	c.Flags().StringVar(name, "scenario", "", "name of the scenario that is meant, where the files or the directory have several")
+	if err := c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return scenariosIn(*files), cobra.ShellCompDirectiveNoFileComp
+	}); err != nil {
+		panic(fmt.Sprintf("complete --scenario: %v", err))
+	}
+}
+
 // check reports flags that contradict each other.
 func (s *fleetSource) check() error {
 	if len(s.files) > 0 && s.server.names() {
 		return errors.New("want files (-f) or a server (--kubeconfig, --context), not both")
+	}
+	if s.live() && s.scenario != "" {
+		return errors.New("--scenario chooses one of the scenarios in files: name them with -f")
 	}
 	return nil
 }
@@ -77,6 +96,9 @@ func (s *fleetSource) check() error {
 func (s *fleetSource) words() (words []string) {
 	for _, file := range s.files {
 		words = append(words, "-f "+shellWord(file))
+	}
+	if s.scenario != "" {
+		words = append(words, "--scenario "+shellWord(s.scenario))
 	}
 	if s.server.kubeconfig != "" {
 		words = append(words, "--kubeconfig "+shellWord(s.server.kubeconfig))
@@ -105,7 +127,7 @@ func (s *fleetSource) read(ctx context.Context, warnings io.Writer) (*scenario.S
 		}
 		return scenario.FleetOf(objects, host), nil
 	}
-	fleet, err := fleetOf(s.files)
+	fleet, err := fleetOf(s.files, s.scenario)
 	if err != nil {
 		return nil, ofInput(err)
 	}
@@ -154,13 +176,15 @@ func (s *fleetSource) connect(warnings io.Writer) (c *client.Client, host string
 	return c, server.Host, nil
 }
 
-// fleetOf reads the fleet that files and directories describe. The error names the file.
-func fleetOf(paths []string) (*scenario.Scenario, error) {
+// fleetOf reads the fleet that files and directories describe, or the scenario of a name in them. The error names the file.
+func fleetOf(paths []string, name string) (*scenario.Scenario, error) {
 	files, err := filesIn(paths)
 	if err != nil {
 		return nil, err
 	}
-	return fleetFrom(fromDisk(mostRead), files)
+	source := fromDisk(mostRead)
+	source.Scenario = name
+	return fleetFrom(source, files)
 }
 
 // fleetFrom reads the fleet that files describe.

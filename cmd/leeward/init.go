@@ -69,6 +69,7 @@ Exit codes:
 	f := c.Flags()
 	f.SortFlags = false
 	d.from.add(c)
+	d.from.addScenario(c)
 	f.StringVar(&d.out, "out", "", "file to write to (default: standard output)")
 	f.BoolVar(&d.force, "force", false, "replace the file of --out if it exists")
 	f.Var(&d.most, "most", "scenarios to write at the most, of the worst outages")

@@ -31,6 +31,7 @@ type storming struct {
 	placements, tolerations     mixFlag
 	startup                     spanFlag
 	files                       []string
+	scenario                    string
 	kill                        killFlag
 	pattern                     wordFlag
 	profile                     string
@@ -138,6 +139,7 @@ func (s *storming) flags(c *cobra.Command) {
 	complete(c, "pattern", s.pattern.choices)
 	complete(c, "output", s.output.choices)
 	complete(c, "profile", config.Profiles())
+	scenarioFlag(c, &s.scenario, &s.files)
 	if err := c.MarkFlagFilename("filename", "yaml", "yml", "json"); err != nil {
 		panic(fmt.Sprintf("complete --filename: %v", err))
 	}
@@ -154,7 +156,7 @@ func (s *storming) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return ofInput(err)
 	}
-	manifests, err := readFleet(s.files)
+	manifests, err := readFleet(s.files, s.scenario)
 	if err != nil {
 		return ofInput(err)
 	}
@@ -205,7 +207,7 @@ func (s *storming) check(flags *pflag.FlagSet) error {
 func (s *storming) checkNodes(flags *pflag.FlagSet) (problems []error) {
 	foreign, why := []string{"pods", "zones"}, "is for a storm of nodes: give --nodes"
 	if flags.Changed("nodes") {
-		foreign = []string{"clusters", "bindings", "regions", "placements", "filename", "durable", "engine", "huge-pages", "lanes", "simulate"}
+		foreign = []string{"clusters", "bindings", "regions", "placements", "filename", "scenario", "durable", "engine", "huge-pages", "lanes", "simulate"}
 		why = "is not for a storm of nodes: omit it with --nodes"
 	}
 	for _, name := range foreign {
@@ -394,13 +396,15 @@ func readReport(name string) (*storm.Report, error) {
 	return r, nil
 }
 
-// readFleet reads the manifests of all files, or the one scenario among them with what it includes. Without files there is
-// none.
-func readFleet(files []string) (*scenario.Scenario, error) {
+// readFleet reads the manifests of all files, or the one scenario among them, or that of a name, with what it includes. Without
+// files there is none.
+func readFleet(files []string, name string) (*scenario.Scenario, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	fleet, problems := scenario.Disk.Fleet(files)
+	source := scenario.Disk
+	source.Scenario = name
+	fleet, problems := source.Fleet(files)
 	if len(problems) > 0 {
 		return nil, joined(problems)
 	}

@@ -41,7 +41,7 @@ object, for 15 to 31 seconds.
   leeward taint clusters member2 maintenance:NoExecute --dry-run=server   # what would be evicted?
   leeward taint clusters -l region=eu maintenance-
   leeward taint nodes worker-3 maintenance:NoExecute --dry-run=client     # which pods would move?
-  leeward taint nodes node1 k:NoExecute -f scenarios/nodes/a-cordoned-node-takes-nothing-new.yaml`,
+  leeward taint nodes node1 k:NoExecute -f scenarios/nodes/a-cordoned-node-takes-nothing-new.yaml --scenario a-cordoned-node-takes-nothing-new-in-kubernetes`,
 		RunE: t.run,
 	}
 	t.add(c)

@@ -18,7 +18,7 @@ import (
 type told struct {
 	*httptest.Server
 	kubeconfig string
-	// events are what viewers are told next; "" ends the answer.
+	// events are what viewers are told next.
 	events chan string
 	// asked has the requests.
 	asked chan string
@@ -44,11 +44,11 @@ func tells(t *testing.T) *told {
 		for {
 			select {
 			case e := <-s.events:
-				if e == "" {
-					return
-				}
 				_, _ = fmt.Fprint(w, e)
 				_ = http.NewResponseController(w).Flush()
+				if strings.HasPrefix(e, "event: end") {
+					return
+				}
 			case <-r.Context().Done():
 				return
 			}

@@ -103,6 +103,7 @@ func (w *wondering) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	w.from.add(c)
+	w.from.addScenario(c)
 	change := func(name, usage string) { f.Var(&changeFlag{name, w}, name, usage+"; may be given again") }
 	change(whatif.FlagLose, "what fails: the name of a cluster, region=NAME, zone=NAME, provider=NAME or cluster=NAME, or several names with commas")
 	f.Var(&w.lasts, "for", "how long what fails stays so (default: without an end)")
@@ -173,7 +174,7 @@ func (w *wondering) run(c *cobra.Command, _ []string) error {
 
 // manifestsOf reads the manifests of a file or a directory.
 func manifestsOf(file string) ([]manifest.Document, error) {
-	fleet, err := fleetOf([]string{file})
+	fleet, err := fleetOf([]string{file}, "")
 	if err != nil {
 		return nil, err
 	}

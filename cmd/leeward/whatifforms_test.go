@@ -130,7 +130,7 @@ func TestWhatIfAppliesAFileAndADirectory(t *testing.T) {
 
 func TestWhatIfReadsAnOutageUnderWay(t *testing.T) {
 	t.Chdir("../..")
-	out, log := wondered(t, exitFailed, "-f", dumpFile, "--drain", "member2", "-o", "json")
+	out, log := wondered(t, exitFailed, strings.Fields("-f "+dumpFile+" --drain member2 -o json")...)
 	require.Empty(t, log)
 	require.Contains(t, out, `"from": "member2"`)
 }

@@ -15,6 +15,8 @@ import (
 type Source struct {
 	Read func(name string) ([]byte, error)
 	Glob func(pattern string) ([]string, error)
+	// Scenario is which one is meant where Fleet finds several; empty: there must be one.
+	Scenario string
 }
 
 // Disk is the file system.

@@ -19,6 +19,8 @@ import (
 // reader reads one scenario and collects its problems. A path leads from the document to a value, as
 // in "spec.timeline[3].condition".
 type reader struct {
+	// holders are files with a Scenario among files of manifests.
+	holders  []string
 	source   Source
 	doc      manifest.Document
 	decoder  *manifest.Decoder

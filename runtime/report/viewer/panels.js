@@ -103,7 +103,7 @@ export class LeewardReason extends HTMLElement {
     if (!m.run.file || m.run.file.endsWith('.jsonl') || (workload < 0 && cluster < 0)) return null;
     const [namespace, name] = workload >= 0 ? split(m.run.workloads[workload].name) : ['', ''];
     const what = workload >= 0 ? `binding ${quoted(name)}${namespace ? ` -n ${quoted(namespace)}` : ''}` : `cluster ${quoted(m.run.clusters[cluster].name)}`;
-    return h('div', { class: 'explain' }, h('p', { class: 'soft' }, workload >= 0 ? "Each cluster's filters and scores:" : 'More of it:'), h('code', { tabindex: 0 }, `leeward explain ${what} -f ${quoted(m.run.file)} --at ${Math.floor(at)}ms`));
+    return h('div', { class: 'explain' }, h('p', { class: 'soft' }, workload >= 0 ? "Each cluster's filters and scores:" : 'More of it:'), h('code', { tabindex: 0 }, `leeward explain ${what} -f ${quoted(m.run.file)} --scenario ${quoted(m.run.name)} --at ${Math.floor(at)}ms`));
   }
 }
 
