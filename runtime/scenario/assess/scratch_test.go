@@ -31,10 +31,11 @@ func TestACopyEndsAsAReplayFromTheManifestsDoes(t *testing.T) {
 		if i%stride != 0 && i < len(files) {
 			continue
 		}
-		fleet, problems := scenario.Disk.Fleet([]string{file})
-		if len(problems) > 0 || fleet.OfNodes {
+		all, _, _ := scenario.Find(file)
+		if len(all) == 0 || all[0].OfNodes {
 			continue
 		}
+		fleet := all[0]
 		a, err := Run(context.Background(), Config{Fleet: fleet, Seed: 1, Outage: messages.OutagePower})
 		if err != nil || a.Fleet.Moving > 0 { // it has no clusters, applies them later, or is not at rest
 			continue

@@ -23,7 +23,11 @@ var update = flag.Bool("update", false, "write the golden file")
 // draft writes the scenarios of files, for a file in dir.
 func draft(t *testing.T, dir string, most int, files ...string) (*Draft, error) {
 	t.Helper()
-	fleet, problems := scenario.Disk.Fleet(files)
+	source := scenario.Disk
+	if all, _, _ := scenario.Find(files[0]); len(files) == 1 && len(all) > 0 {
+		source.Scenario = all[0].Name
+	}
+	fleet, problems := source.Fleet(files)
 	require.Empty(t, problems)
 	return Write(context.Background(), Config{
 		Source: scenario.Disk, Fleet: fleet, Files: files, Dir: dir, Most: most, Command: "a test",
@@ -129,8 +133,8 @@ func TestADumpIsIncluded(t *testing.T) {
 	require.NotEmpty(t, dumps)
 	written := 0
 	for _, file := range dumps[:min(len(dumps), 6)] {
-		s, problems := scenario.Disk.Fleet([]string{file})
-		if len(problems) > 0 || s.OfNodes {
+		all, _, _ := scenario.Find(file)
+		if len(all) == 0 || all[0].OfNodes {
 			continue
 		}
 		d, err := draft(t, filepath.Dir(file), 2, file)
