@@ -57,6 +57,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(replayCommand(), topCommand(), stormCommand(), validateCommand(), memberCommand(), storeCommand(), recordCommand(), assessCommand())
 	root.AddCommand(explainCommand(), whatIfCommand(), lintCommand(), diffCommand(), initCommand(), shadowCommand())
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
+	root.AddCommand(joinCommand(), unjoinCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
 	exitcode.Classify(root, internal)
 	return root

@@ -21,7 +21,7 @@ import (
 // The kinds of these tests.
 var (
 	configMaps  = catalog.Of(api.Key{APIVersion: "v1", Kind: "ConfigMap"})
-	secrets     = catalog.Of(api.Key{APIVersion: "v1", Kind: "Secret"})
+	secrets     = catalog.Secrets
 	deployments = catalog.Of(api.Key{APIVersion: "apps/v1", Kind: "Deployment"})
 )
 

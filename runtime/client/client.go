@@ -153,12 +153,26 @@ func (c *Client) List(ctx context.Context, r *catalog.Resource, namespace, selec
 
 // Create writes a new object, and returns it as the server stored or answered it.
 func (c *Client) Create(ctx context.Context, r *catalog.Resource, o api.Object) (api.Object, error) {
+	return c.create(ctx, r, o, false)
+}
+
+// TryCreate has the server say what it would say to a new object, and change nothing.
+func (c *Client) TryCreate(ctx context.Context, r *catalog.Resource, o api.Object) error {
+	_, err := c.create(ctx, r, o, true)
+	return err
+}
+
+func (c *Client) create(ctx context.Context, r *catalog.Resource, o api.Object, dryRun bool) (api.Object, error) {
 	o.GetObjectKind().SetGroupVersionKind(r.Kind)
 	data, err := json.Marshal(o)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", api.KeyOf(o), err)
 	}
-	answer, err := body(c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(data).Do(ctx))
+	request := c.rest.Post().AbsPath(path(r, o.GetNamespace())...).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(data)
+	if dryRun {
+		request.Param("dryRun", metav1.DryRunAll)
+	}
+	answer, err := body(request.Do(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,8 @@
 // any other that has the kinds of the catalog.
 //
 // The room client is what runs at the other end of an API. In it, package recorder records an API, package agent is the agent
-// of a real cluster, package fakemember plays agents of simulated ones, and package clienttest is an API for tests.
+// of a real cluster, package credentials says how the API server of one is reached, package join registers one, package fakemember
+// plays agents of simulated ones, and package clienttest is an API for tests.
 //
 // May import of runtime: fleet, scenario.
 // May be imported by: cmd.

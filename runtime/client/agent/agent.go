@@ -13,10 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"leeward/messages/api"
 	"leeward/runtime/client"
+	"leeward/runtime/fleet/catalog"
 )
 
 // Config says which cluster the agent acts for, and how.
@@ -229,13 +231,15 @@ func (a *Agent) Ready() error {
 
 // beat renews the Lease and reports the Cluster, unless another replica does.
 func (a *Agent) beat(ctx context.Context) error {
-	mine, err := a.renew(ctx)
-	if err != nil || !mine {
-		return err
-	}
 	c, err := a.hub.cluster(ctx)
 	if err != nil {
 		return fmt.Errorf("read cluster %s: %w", a.Cluster, err)
+	}
+	version, kind := catalog.Clusters.Kind.ToAPIVersionAndKind()
+	a.heartbeat.owner = metav1.OwnerReference{APIVersion: version, Kind: kind, Name: a.Cluster, UID: c.typed.UID}
+	mine, err := a.renew(ctx)
+	if err != nil || !mine {
+		return err
 	}
 	changed, err := c.with(a.status(c.typed))
 	if err != nil || !changed {

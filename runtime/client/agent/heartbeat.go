@@ -23,6 +23,8 @@ type heartbeat struct {
 	lease    *coordinationv1.Lease
 	identity string
 	takeover time.Duration
+	// owner has the Lease be deleted with the Cluster.
+	owner metav1.OwnerReference
 	// seen is the renewal of another replica that was read last, and seenAt when it was read first.
 	seen   time.Time
 	seenAt time.Time
@@ -43,6 +45,7 @@ func (h *heartbeat) mayRenew(now time.Time) bool {
 // renewed is the Lease, held by this replica since now.
 func (h *heartbeat) renewed(cluster string, now time.Time) *coordinationv1.Lease {
 	l := h.lease.DeepCopy()
+	l.OwnerReferences = []metav1.OwnerReference{h.owner}
 	l.Spec.HolderIdentity = ptr.To(cmp.Or(h.identity, cluster))
 	l.Spec.LeaseDurationSeconds = ptr.To[int32](leaseSeconds)
 	l.Spec.RenewTime = &metav1.MicroTime{Time: now.UTC().Truncate(time.Microsecond)}

@@ -110,13 +110,13 @@ func (m *member) ask(ctx context.Context, path string) (code int, err error) {
 
 // discover asks the member what it serves, and reports whether that changed. What cannot be read now is as it was.
 func (m *member) discover(ctx context.Context) bool {
-	groups, lists, err := m.discovery.ServerGroupsAndResources()
+	groups, lists, err := m.discovery.ServerGroupsAndResourcesWithContext(ctx)
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
 		return false
 	}
 	s := &served{mapper: restmapper.NewDiscoveryRESTMapper(groupResources(groups, lists)), enablements: enablementsOf(lists), incomplete: err}
 	before := m.served.Load()
-	if v, err := m.discovery.ServerVersion(); err == nil {
+	if v, err := m.discovery.ServerVersionWithContext(ctx); err == nil {
 		s.version = v.GitVersion
 	} else if before != nil {
 		s.version = before.version

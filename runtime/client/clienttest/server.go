@@ -197,7 +197,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet:
 		s.get(w, r)
 	case http.MethodPost:
-		s.create(w, path, body)
+		s.create(w, path, body, r.URL.Query().Get("dryRun") != "")
 	case http.MethodPatch:
 		s.patch(w, path, body, r.URL.Query().Get("dryRun") != "")
 	case http.MethodDelete:
@@ -247,7 +247,7 @@ func within(path, list string) bool {
 	return plural == list || of != path && of+plural[strings.LastIndexByte(plural, '/'):] == list
 }
 
-func (s *Server) create(w http.ResponseWriter, path string, body []byte) {
+func (s *Server) create(w http.ResponseWriter, path string, body []byte, dryRun bool) {
 	o := &unstructured.Unstructured{}
 	if json.Unmarshal(body, &o.Object) != nil {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
@@ -270,7 +270,9 @@ func (s *Server) create(w http.ResponseWriter, path string, body []byte) {
 		refuse(w, http.StatusConflict, metav1.StatusReasonAlreadyExists)
 		return
 	}
-	s.put(path, o)
+	if !dryRun {
+		s.put(path, o)
+	}
 	answer(w, o)
 }
 
@@ -322,7 +324,12 @@ func (s *Server) delete(w http.ResponseWriter, path string) {
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 		return
 	}
-	s.remove(path)
+	if o := s.objects[path].DeepCopy(); len(o.GetFinalizers()) > 0 {
+		o.SetDeletionTimestamp(new(metav1.Unix(1, 0)))
+		s.put(path, o)
+	} else {
+		s.remove(path)
+	}
 	answer(w, metav1.Status{Status: metav1.StatusSuccess})
 }
 

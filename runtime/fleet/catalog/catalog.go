@@ -98,6 +98,7 @@ var All = []Resource{
 var (
 	Namespaces      = named("v1", "Namespace")
 	Events          = named("v1", "Event")
+	Secrets         = named("v1", "Secret")
 	Leases          = named("coordination.k8s.io/v1", "Lease")
 	Clusters        = named(api.ClusterGroupVersion, "Cluster")
 	Governors       = named(api.LeewardGroupVersion, "Governor")

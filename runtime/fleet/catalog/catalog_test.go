@@ -27,7 +27,7 @@ func TestEachKindIsListedOnceWithItsType(t *testing.T) {
 
 func TestEachNameIsThatOfItsResource(t *testing.T) {
 	for plural, r := range map[string]*catalog.Resource{
-		"namespaces": catalog.Namespaces, "events": catalog.Events, "leases": catalog.Leases, "clusters": catalog.Clusters, "governors": catalog.Governors,
+		"namespaces": catalog.Namespaces, "events": catalog.Events, "secrets": catalog.Secrets, "leases": catalog.Leases, "clusters": catalog.Clusters, "governors": catalog.Governors,
 		"resourcebindings": catalog.Bindings, "clusterresourcebindings": catalog.ClusterBindings, "works": catalog.Works,
 	} {
 		require.Equal(t, plural, r.Plural)

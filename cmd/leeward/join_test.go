@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"leeward/runtime/client/clienttest"
+	"leeward/runtime/client/credentials"
+)
+
+const secretsPath = "/api/v1/namespaces/karmada-cluster/secrets"
+
+// memberOf serves the only answer that join asks a member for.
+func memberOf(t *testing.T, code int, body string) string {
+	t.Helper()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/api/v1/namespaces/kube-system" || r.Header.Get("Authorization") != "Bearer t0k3n" {
+			code = http.StatusTeapot
+		}
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(s.Close)
+	return memberFile(t, s.URL)
+}
+
+func memberFile(t *testing.T, url string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "member")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"clusters": [{"name": "c", "cluster": {"server": %q, "insecure-skip-tls-verify": true}}],
+		"contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}], "users": [{"name": "u", "user": {"token": "t0k3n"}}], "current-context": "c"}`, url), 0o600))
+	return file
+}
+
+const kubeSystem = `{"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "kube-system", "uid": "the-uid"}}`
+
+func TestAClusterJoinsWithItsCredentials(t *testing.T) {
+	hub, member := served(t), memberOf(t, http.StatusOK, kubeSystem)
+	for _, dry := range []string{"client", "server"} {
+		code, stdout, stderr := at(t, hub, "join eu-3 --cluster-kubeconfig "+member+" --dry-run="+dry)
+		require.Zero(t, code, stderr)
+		require.Contains(t, stdout, "cluster/eu-3 joined (")
+	}
+	hub.Await(clustersPath+"/eu-3", func(o *unstructured.Unstructured) bool { return o == nil })
+	code, stdout, stderr := at(t, hub, "join eu-3 --region eu --zone a,b --cluster-kubeconfig "+member)
+	require.Zero(t, code, stderr)
+	require.Equal(t, "cluster/eu-3 joined\n", stdout)
+	hub.Await(clustersPath+"/eu-3", func(o *unstructured.Unstructured) bool {
+		text, err := json.Marshal(o.Object["spec"])
+		require.NoError(t, err)
+		require.Regexp(t, `^{"apiEndpoint":"https://127[^"]*","id":"the-uid","insecureSkipTLSVerification":true,"region":"eu","secretRef":{"name":"eu-3","namespace":"karmada-cluster"},"syncMode":"Push","zones":\["a","b"\]}$`, string(text))
+		return true
+	})
+	hub.Await(secretsPath+"/eu-3", func(o *unstructured.Unstructured) bool {
+		require.Equal(t, map[string]any{"token": base64.StdEncoding.EncodeToString([]byte("t0k3n"))}, o.Object["data"])
+		require.Equal(t, "eu-3", o.GetOwnerReferences()[0].Name)
+		return true
+	})
+	code, _, stderr = at(t, hub, "join eu-4 --cluster-kubeconfig "+member)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "the member is registered already, as cluster eu-3: its id is the-uid")
+
+	code, stdout, stderr = at(t, hub, "unjoin eu-3")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "cluster/eu-3 unjoined\n", stdout)
+	for _, path := range []string{clustersPath + "/eu-3", secretsPath + "/eu-3"} {
+		hub.Await(path, func(o *unstructured.Unstructured) bool { return o == nil })
+	}
+	code, _, stderr = at(t, hub, "unjoin eu-3")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "cluster eu-3: not found")
+}
+
+func TestWhatCannotJoinIsRefusedAndNothingIsWritten(t *testing.T) {
+	hub := served(t)
+	hub.Put(secretsPath+"/left", `{"metadata": {"name": "left"}}`)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	away := "https://" + silent.Addr().String()
+	require.NoError(t, silent.Close())
+	good := memberOf(t, http.StatusOK, kubeSystem)
+	status := func(code int, reason string) string {
+		return memberOf(t, code, fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": %q, "code": %d}`, reason, code))
+	}
+	for name, c := range map[string]struct {
+		line, says string
+		code       int
+	}{
+		"a name that is none":    {"join EU_1 --cluster-kubeconfig " + good, `"EU 1" is not the name of a cluster`, exitInvalid},
+		"a taken name":           {"join eu-1 --cluster-kubeconfig " + good, "cluster eu-1 exists already", exitFailed},
+		"a Secret of that name":  {"join left --cluster-kubeconfig " + good, "the Secret karmada-cluster/left exists already", exitFailed},
+		"no file":                {"join a --cluster-kubeconfig nonesuch", "--cluster-kubeconfig: stat nonesuch", exitInvalid},
+		"no context":             {"join a --cluster-context b --cluster-kubeconfig " + good, `context "b" does not exist`, exitInvalid},
+		"a member that is away":  {"join a --cluster-kubeconfig " + memberFile(t, away), "the member " + away + " does not answer: ", exitFailed},
+		"refused credentials":    {"join a --cluster-kubeconfig " + status(401, "Unauthorized"), "refuses the credentials", exitFailed},
+		"weak credentials":       {"join a --cluster-kubeconfig " + status(403, "Forbidden"), "does not let them read its namespace kube-system", exitFailed},
+		"a server of else":       {"join a --cluster-kubeconfig " + status(404, "NotFound"), "is it the API server of a cluster?", exitFailed},
+		"both":                   {"join a --print-manifests --cluster-kubeconfig " + good, "none of the others can be", exitInvalid},
+		"neither":                {"join a", "at least one of the flags", exitInvalid},
+		"manifests with a place": {"join a --print-manifests --region eu", "none of the others can be", exitInvalid},
+		"an image that is none":  {"join a --print-manifests --image a:b_--x", "is not the reference of an image", exitInvalid},
+		"many replicas":          {"join a --print-manifests --replicas 11", "must be 1 to 10", exitInvalid},
+		"two names":              {"join a b --print-manifests", "want the name of one cluster, not 2", exitInvalid},
+		"nothing to take back":   {"unjoin left", "cluster left: not found", exitFailed},
+		"an endless wait":        {"unjoin eu-1 --timeout 48h", "must be 1s to 24h", exitInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := at(t, hub, c.line)
+			require.Contains(t, stderr, c.says)
+			require.Equal(t, c.code, code)
+			require.Empty(t, stdout)
+		})
+	}
+	require.Empty(t, hub.Requests())
+}
+
+func TestOnlySoManyClustersJoin(t *testing.T) {
+	hub := clienttest.New(t, nil)
+	for i := range credentials.Most {
+		hub.Put(fmt.Sprintf("%s/m%d", clustersPath, i), fmt.Sprintf(`{"metadata": {"name": "m%d"}, "spec": {"syncMode": "Push", "secretRef": {"namespace": "a", "name": "b"}}}`, i))
+	}
+	code, _, stderr := at(t, hub, "join a --cluster-kubeconfig "+memberOf(t, http.StatusOK, kubeSystem))
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "200 clusters are in push mode, and no more may be")
+}
+
+func TestUnjoinSaysWhatIsLeftAndRemovesItByForce(t *testing.T) {
+	t.Parallel()
+	hub := served(t)
+	hub.Put(clustersPath+"/old", `{"metadata": {"name": "old", "finalizers": ["karmada.io/cluster-controller"]}, "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "ClusterNotReachable"}]}}`)
+	for i := range 12 {
+		hub.Put(fmt.Sprintf("/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-old/works/w%02d", i),
+			fmt.Sprintf(`{"metadata": {"name": "w%02d", "namespace": "karmada-es-old", "finalizers": ["karmada.io/execution-controller"]}}`, i))
+	}
+	code, _, stderr := at(t, hub, "unjoin old --timeout 1s")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "cluster old is being deleted, and not gone after 1s: Ready is False (ClusterNotReachable); 12 Works remain in karmada-es-old (w00, w01, w02, w03, w04, w05, w06, w07, w08, w09, ...)")
+	code, stdout, stderr := at(t, hub, "unjoin old --timeout 1s --force")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "cluster/old unjoined\n", stdout)
+	hub.Await(clustersPath+"/old", func(o *unstructured.Unstructured) bool { return o == nil })
+	hub.Await("/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-old/works/w11", func(o *unstructured.Unstructured) bool { return o == nil })
+}
+
+// The example of the documentation is what join prints.
+func TestTheManifestsOfAnAgent(t *testing.T) {
+	code, stdout, stderr := at(t, served(t), "join member1 --print-manifests")
+	require.Zero(t, code, stderr)
+	example, err := os.ReadFile("../../docs/examples/agent.yaml")
+	require.NoError(t, err)
+	require.Equal(t, string(example), stdout, "leeward join member1 --print-manifests > docs/examples/agent.yaml")
+
+	hub := memberFile(t, "https://127.0.0.1:7443")
+	code, stdout, stderr = at(t, served(t), "join member1 --print-manifests --image r.example.com/a@sha256:abc --replicas 1 --agent-kubeconfig "+hub)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "names the server https://127.0.0.1:7443, which is another one in the cluster")
+	require.Contains(t, stdout, "image: r.example.com/a@sha256:abc #")
+	_, rest, found := strings.Cut(stdout, "  kubeconfig: ")
+	require.True(t, found)
+	encoded, _, _ := strings.Cut(rest, "\n")
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	require.NoError(t, err)
+	stored, err := clientcmd.Load(text)
+	require.NoError(t, err)
+	require.Equal(t, "t0k3n", stored.AuthInfos["u"].Token)
+	require.NotContains(t, stdout, "It needs the Secret")
+
+	require.NoError(t, os.WriteFile(hub, []byte(strings.Replace(string(text), "token: t0k3n", "tokenFile: /nonesuch", 1)), 0o600))
+	code, _, stderr = at(t, served(t), "join member1 --print-manifests --agent-kubeconfig "+hub)
+	require.Equal(t, exitInvalid, code)
+	require.Contains(t, stderr, "gets its credentials outside the file")
+}

@@ -1,0 +1,203 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"leeward/messages/api"
+	"leeward/runtime/client"
+	"leeward/runtime/client/credentials"
+	"leeward/runtime/fleet/catalog"
+)
+
+// Leaving is a cluster that its hub gives up.
+type Leaving struct {
+	Hub   *client.Client
+	Clock clock.Clock
+	Name  string
+	// Timeout is how long it may take until the cluster is empty. Force then removes the finalizers of what remains: its objects
+	// remain in the member.
+	Timeout time.Duration
+	Force   bool
+}
+
+// errNothing says that there is nothing to take back.
+var errNothing = errors.New("not found")
+
+// Find returns the cluster; nil: there is none, and only a Secret that a join left.
+func (l *Leaving) Find(ctx context.Context) (*api.Cluster, error) {
+	o, err := l.Hub.Get(ctx, catalog.Clusters, "", l.Name)
+	if err == nil {
+		return o.(*api.Cluster), nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("read cluster %s: %w", l.Name, err)
+	}
+	switch s, err := l.secret(ctx); {
+	case err != nil:
+		return nil, err
+	case s == nil:
+		return nil, fmt.Errorf("cluster %s: %w", l.Name, errNothing)
+	}
+	return nil, nil
+}
+
+// secret is that of the cluster, if a join created it; nil: there is none.
+func (l *Leaving) secret(ctx context.Context) (*corev1.Secret, error) {
+	o, err := l.Hub.Get(ctx, catalog.Secrets, credentials.Namespace, l.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the Secret %s/%s: %w", credentials.Namespace, l.Name, err)
+	}
+	if s := o.(*corev1.Secret); s.Labels[credentials.LabelCluster] == l.Name {
+		return s, nil
+	}
+	return nil, nil
+}
+
+// Leave deletes the cluster, waits until its Works are gone, and deletes what belongs to it. The error of a cluster that is not
+// empty in time says what remains.
+func (l *Leaving) Leave(ctx context.Context) error {
+	c, err := l.Find(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		if err := l.Hub.Delete(ctx, catalog.Clusters, "", l.Name); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete cluster %s: %w", l.Name, err)
+		}
+		if err := l.emptied(ctx); err != nil {
+			return err
+		}
+	}
+	return l.clear(ctx, c)
+}
+
+// emptied waits until the cluster is gone.
+func (l *Leaving) emptied(ctx context.Context) error {
+	gone, err := l.await(ctx)
+	if err != nil || gone {
+		return err
+	}
+	if !l.Force {
+		return l.remains(ctx)
+	}
+	works, err := l.works(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range works {
+		if err := l.finish(ctx, catalog.Works, w.Namespace, w.Name); err != nil {
+			return err
+		}
+	}
+	if gone, err = l.await(ctx); err != nil || gone {
+		return err
+	}
+	return l.finish(ctx, catalog.Clusters, "", l.Name)
+}
+
+// await waits until the Cluster is gone; false: it is not, in time.
+func (l *Leaving) await(ctx context.Context) (bool, error) {
+	ctx, cancel := l.Clock.WithTimeout(ctx, l.Timeout)
+	defer cancel()
+	var patience client.Patience
+	for {
+		switch _, err := l.Hub.Get(ctx, catalog.Clusters, "", l.Name); {
+		case apierrors.IsNotFound(err):
+			return true, nil
+		case ctx.Err() != nil:
+			return false, nil
+		case client.Refused(err):
+			return false, fmt.Errorf("read cluster %s: %w", l.Name, err)
+		}
+		patience.Wait(ctx, l.Clock)
+	}
+}
+
+// finish deletes an object whatever waits for it.
+func (l *Leaving) finish(ctx context.Context, r *catalog.Resource, namespace, name string) error {
+	err := l.Hub.Patch(ctx, &client.Patch{Resource: r, Namespace: namespace, Name: name, Body: map[string]any{"metadata": map[string]any{"finalizers": nil}}})
+	if err == nil {
+		err = l.Hub.Delete(ctx, r, namespace, name)
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("remove the finalizers of %s %s: %w", r.Kind.Kind, name, err)
+	}
+	return nil
+}
+
+func (l *Leaving) works(ctx context.Context) (all []*api.Work, err error) {
+	objects, _, err := l.Hub.List(ctx, catalog.Works, api.WorkNamespacePrefix+l.Name, "")
+	for _, o := range objects {
+		all = append(all, o.(*api.Work))
+	}
+	if err != nil {
+		err = fmt.Errorf("list the Works of cluster %s: %w", l.Name, err)
+	}
+	return all, err
+}
+
+// namedRemains is how many Works an error names.
+const namedRemains = 10
+
+// remains says why the cluster is not gone.
+func (l *Leaving) remains(ctx context.Context) error {
+	works, err := l.works(ctx)
+	if err != nil {
+		return err
+	}
+	o, err := l.Hub.Get(ctx, catalog.Clusters, "", l.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read cluster %s: %w", l.Name, err)
+	}
+	c := o.(*api.Cluster)
+	var names []string
+	for _, w := range works[:min(len(works), namedRemains)] {
+		names = append(names, w.Name)
+	}
+	if len(works) > namedRemains {
+		names = append(names, "...")
+	}
+	state := "is not reported"
+	if k := meta.FindStatusCondition(c.Status.Conditions, api.ConditionReady); k != nil {
+		state = fmt.Sprintf("%s (%s)", k.Status, k.Reason)
+	}
+	return fmt.Errorf("cluster %s is being deleted, and not gone after %s: Ready is %s; %d Works remain in %s (%s), until its agent has deleted their objects; the Cluster has the finalizers %v. Run unjoin again to wait on; --force removes the finalizers, and leaves the objects in the member",
+		l.Name, l.Timeout, state, len(works), api.WorkNamespacePrefix+l.Name, strings.Join(names, ", "), slices.Clip(c.Finalizers))
+}
+
+// clear deletes what belongs to a cluster that is gone: its Secret, its Lease and the namespace of its Works.
+func (l *Leaving) clear(ctx context.Context, c *api.Cluster) error {
+	var problems []error
+	remove := func(r *catalog.Resource, namespace, name string) {
+		if err := l.Hub.Delete(ctx, r, namespace, name); err != nil && !apierrors.IsNotFound(err) {
+			problems = append(problems, fmt.Errorf("cluster %s is gone, and its %s %s remains: %w", l.Name, r.Kind.Kind, name, err))
+		}
+	}
+	switch s, err := l.secret(ctx); {
+	case err != nil:
+		problems = append(problems, err)
+	case s != nil:
+		remove(catalog.Secrets, s.Namespace, s.Name)
+	}
+	if c != nil {
+		remove(catalog.Leases, api.LeaseNamespace, l.Name)
+		remove(catalog.Namespaces, "", api.WorkNamespacePrefix+l.Name)
+	}
+	return errors.Join(problems...)
+}
