@@ -16,6 +16,7 @@ import (
 
 	"leeward/messages"
 	"leeward/messages/api"
+	"leeward/runtime/client/push"
 	"leeward/runtime/daemon/build"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/engine/wal"
@@ -45,6 +46,7 @@ type daemon struct {
 	machines machines
 	nodes    *nodeMachines // nil: there are none
 	server   *kubeapi.Server
+	pusher   *push.Pusher
 }
 
 // newDaemon opens the store and listens. The caller must run it.
@@ -86,6 +88,7 @@ func newDaemon(line *commandLine, c *configuration, log zerolog.Logger) (*daemon
 	if err != nil {
 		return nil, errors.Join(err, d.engine.Close())
 	}
+	d.pusher = d.newPusher()
 	return d, nil
 }
 

@@ -46,21 +46,27 @@ func (d *daemon) supervise(ctx context.Context) error {
 	return d.runAll(ctx, 0, s, first)
 }
 
-// runAll runs the machines of the fleet, and those of nodes and pods where there are any, until one of them ends.
+// runAll runs the machines of the fleet, those of nodes and pods where there are any, and the agents of clusters in push mode, until
+// one of the machines ends.
 func (d *daemon) runAll(ctx context.Context, term int64, s *supervisor, first func(context.Context) error) error {
-	if d.nodes == nil {
-		return s.run(ctx, first)
-	}
 	ctx, end := context.WithCancel(ctx)
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error {
 		defer end()
 		return s.run(ctx, first)
 	})
-	parts.Go(func() error {
-		defer end()
-		return d.superviseNodes(ctx, term)
-	})
+	if d.nodes != nil {
+		parts.Go(func() error {
+			defer end()
+			return d.superviseNodes(ctx, term)
+		})
+	}
+	if !d.started.shadow {
+		parts.Go(func() error {
+			d.pusher.Run(ctx)
+			return nil
+		})
+	}
 	return parts.Wait()
 }
 

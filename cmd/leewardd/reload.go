@@ -37,6 +37,7 @@ func (d *daemon) reload(ctx context.Context) {
 	} else if len(changes) > 0 && d.nodes != nil {
 		d.nodes.govern()
 	}
+	d.pusher.Renew()
 	d.log.Info().Strs("restartFor", d.restartFor(next)).Msg("configuration read again")
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Two clusters with real API servers, one of which dies: the application moves with its ConfigMap and its Secret, and what it left
-# behind is removed when the cluster is back. Needs leewardd, leeward-agent and kubectl on the path, and nothing else. The API
-# servers of both clusters are leewardd, too, without anything to decide; a loop below sets statuses in place of kubelets. With
+# behind is removed when the cluster is back. The hub acts for east by itself (push mode), and west has an agent (pull mode). Needs leewardd,
+# leeward, leeward-agent and kubectl on the path, and nothing else. The API servers of both clusters are leewardd, too, without anything to decide; a loop below sets statuses in place of kubelets. With
 # ordinary clusters only the kubeconfig files differ: docs/agents.md.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -19,8 +19,8 @@ await_api() {
   return 1
 }
 
-# serve NAME PORT runs an API server; its data survives it.
-serve() { exec leewardd --data-dir "$folder/$1" --secure-port "$2" >>"$folder/$1.out" 2>>"$folder/$1.log"; }
+# serve NAME PORT [FLAG...] runs an API server; its data survives it.
+serve() { exec leewardd --data-dir "$folder/$1" --secure-port "$2" "${@:3}" >>"$folder/$1.out" 2>>"$folder/$1.log"; }
 
 # play_kubelets NAME says of each Deployment that its replicas are available, as long as the API server lives.
 play_kubelets() {
@@ -31,7 +31,7 @@ play_kubelets() {
     done
 }
 
-serve hub 0 &
+serve hub 0 --cluster-status-update-frequency 1s --cluster-failure-threshold 2s --cluster-success-threshold 1s &
 serve east 0 &
 east=$!
 serve west 0 &
@@ -40,16 +40,18 @@ play_kubelets east &
 play_kubelets west &
 export KUBECONFIG=$folder/hub/kubeconfig
 
-# Register both clusters, and run their agents.
-for name in east west; do
-  kubectl create -f - <<END
-{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: $name}, spec: {syncMode: Pull}}
+# East joins with its credentials. West is registered, and runs an agent.
+run leeward join east --cluster-kubeconfig "$folder/east/kubeconfig"
+kubectl create -f - <<END
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: west}
+spec: {syncMode: Pull}
 END
-  hub=$(kubectl config view -o jsonpath='{.clusters[0].cluster.server}')
-  leewardd kubeconfig --data-dir "$folder/hub" --server "${hub#https://}" --agent "$name" >"$folder/$name.agent"
-  leeward-agent --cluster "$name" --hub-kubeconfig "$folder/$name.agent" --kubeconfig "$folder/$name/kubeconfig" --listen "" \
-    --heartbeat 1s --failure-threshold 2s --success-threshold 1s 2>"$folder/$name.agent.log" &
-done
+hub=$(kubectl config view -o jsonpath='{.clusters[0].cluster.server}')
+leewardd kubeconfig --data-dir "$folder/hub" --server "${hub#https://}" --agent west >"$folder/west.agent"
+leeward-agent --cluster west --hub-kubeconfig "$folder/west.agent" --kubeconfig "$folder/west/kubeconfig" --listen "" \
+  --heartbeat 1s --failure-threshold 2s --success-threshold 1s 2>"$folder/west.agent.log" &
 run kubectl wait --for=condition=Ready cluster --all --timeout=30s
 
 run kubectl apply -f taint-policy.yaml -f shop.yaml
@@ -61,10 +63,11 @@ run at east get deployments,configmaps,secrets -n shop
 kill -9 "$east"
 run kubectl wait --for=condition=Ready=False cluster/east --timeout=60s
 run kubectl wait -n shop --for=jsonpath='{.spec.clusters[0].name}'=west rb/shop-deployment --timeout=60s
+run at west wait --for=create namespace/shop --timeout=60s
 run at west wait -n shop --for=create deployment/shop configmap/settings secret/password --timeout=60s
 run kubectl wait -n shop --for=jsonpath='{.status.failoverHistory[0].outcome}'=healthy rb/shop-deployment --timeout=60s
 
-# East is back, and its agent removes what moved.
+# East is back, and what moved is removed there.
 port=$(at east config view -o jsonpath='{.clusters[0].cluster.server}')
 serve east "${port##*:}" &
 await_api east
@@ -81,3 +84,7 @@ for name in east west; do
 done
 [ "$(at east get deployments,configmaps,secrets -A -l karmada.io/managed=true -o name | wc -l)" = 0 ]
 [ "$(at west get deployments,configmaps,secrets -A -l karmada.io/managed=true -o name | wc -l)" = 3 ]
+
+# East leaves: its credentials and its namespace at the hub go with it.
+run leeward unjoin east --timeout 60s
+[ "$(kubectl get secrets,leases,works -A -o name | grep -c east || true)" = 0 ]

@@ -2,8 +2,9 @@
 // any other that has the kinds of the catalog.
 //
 // The room client is what runs at the other end of an API. In it, package recorder records an API, package agent is the agent
-// of a real cluster, package credentials says how the API server of one is reached, package join registers one, package fakemember
-// plays agents of simulated ones, and package clienttest is an API for tests.
+// of a real cluster, package credentials says how the API server of one is reached, package join registers one, package push
+// runs the agents of clusters in push mode, package fakemember plays agents of simulated ones, and package clienttest is an API for
+// tests.
 //
 // May import of runtime: fleet, scenario.
 // May be imported by: cmd.

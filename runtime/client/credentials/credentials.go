@@ -186,10 +186,10 @@ func (m *Member) Same(o *Member) bool {
 		slices.Equal(m.CA, o.CA) && slices.Equal(m.Cert, o.Cert) && slices.Equal(m.Key, o.Key)
 }
 
-// Config is what a client needs to speak to the server. What it answers is bounded.
+// Config is what clients need to speak to the server, over connections of their own. What it answers is bounded.
 func (m *Member) Config() (*rest.Config, error) {
 	c := &rest.Config{
-		Host: m.Endpoint, BearerToken: m.Token,
+		Host: m.Endpoint, BearerToken: m.Token, Proxy: http.ProxyFromEnvironment,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: m.Insecure, CAData: m.CA, CertData: m.Cert, KeyData: m.Key},
 	}
 	if m.ProxyURL != "" {
@@ -200,5 +200,15 @@ func (m *Member) Config() (*rest.Config, error) {
 		c.Proxy = http.ProxyURL(at)
 	}
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
-	return c, nil
+	return Apart(c)
+}
+
+// Apart has the clients of a configuration share connections that no others use, and that nothing keeps once the clients are gone:
+// client-go keeps those of each certificate for the life of the process. The configuration must say which proxy is used.
+func Apart(c *rest.Config) (*rest.Config, error) {
+	transport, err := rest.TransportFor(c)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Config{Host: c.Host, Transport: transport}, nil
 }

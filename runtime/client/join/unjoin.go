@@ -149,10 +149,17 @@ func (l *Leaving) works(ctx context.Context) (all []*api.Work, err error) {
 	return all, err
 }
 
-// namedRemains is how many Works an error names.
-const namedRemains = 10
+// mostNamed is how many objects of a kind an error names.
+const mostNamed = 10
 
-// remains says why the cluster is not gone.
+func few(names []string) string {
+	if len(names) > mostNamed {
+		names = append(slices.Clip(names[:mostNamed]), "...")
+	}
+	return strings.Join(names, ", ")
+}
+
+// remains says why the cluster is not gone: it waits for evictions that are blocked, or for its agent.
 func (l *Leaving) remains(ctx context.Context) error {
 	works, err := l.works(ctx)
 	if err != nil {
@@ -165,20 +172,43 @@ func (l *Leaving) remains(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read cluster %s: %w", l.Name, err)
 	}
-	c := o.(*api.Cluster)
+	blocked, err := l.blocked(ctx)
+	if err != nil {
+		return err
+	}
 	var names []string
-	for _, w := range works[:min(len(works), namedRemains)] {
+	for _, w := range works {
 		names = append(names, w.Name)
 	}
-	if len(works) > namedRemains {
-		names = append(names, "...")
+	ready := "not reported"
+	if k := meta.FindStatusCondition(o.(*api.Cluster).Status.Conditions, api.ConditionReady); k != nil {
+		ready = fmt.Sprintf("%s (%s)", k.Status, k.Reason)
 	}
-	state := "is not reported"
-	if k := meta.FindStatusCondition(c.Status.Conditions, api.ConditionReady); k != nil {
-		state = fmt.Sprintf("%s (%s)", k.Status, k.Reason)
+	text := fmt.Sprintf("cluster %s is being deleted, and not gone after %s: Ready is %s; %d Works remain in %s (%s); the Cluster has the finalizers %s",
+		l.Name, l.Timeout, ready, len(works), api.WorkNamespacePrefix+l.Name, few(names), few(o.GetFinalizers()))
+	if len(blocked) > 0 {
+		text += fmt.Sprintf("; %d evictions are blocked:\n  %s\n", len(blocked), strings.Join(blocked[:min(len(blocked), mostNamed)], "\n  ")) +
+			"let another cluster take these workloads, or delete them, and run unjoin again"
+	} else {
+		text += "; run unjoin again to wait on"
 	}
-	return fmt.Errorf("cluster %s is being deleted, and not gone after %s: Ready is %s; %d Works remain in %s (%s), until its agent has deleted their objects; the Cluster has the finalizers %v. Run unjoin again to wait on; --force removes the finalizers, and leaves the objects in the member",
-		l.Name, l.Timeout, state, len(works), api.WorkNamespacePrefix+l.Name, strings.Join(names, ", "), slices.Clip(c.Finalizers))
+	return errors.New(text + ". --force removes the finalizers, and leaves what runs in the member")
+}
+
+// blocked are the bindings that the cluster keeps, each with the reason.
+func (l *Leaving) blocked(ctx context.Context) (all []string, err error) {
+	bindings, _, err := l.Hub.List(ctx, catalog.Bindings, "", "")
+	if err != nil {
+		return nil, fmt.Errorf("list bindings: %w", err)
+	}
+	for _, o := range bindings {
+		for _, e := range o.(*api.ResourceBinding).Status.Evictions {
+			if e.Cluster == l.Name && e.State == api.EvictionBlocked {
+				all = append(all, fmt.Sprintf("%s/%s  %s  %s", o.GetNamespace(), o.GetName(), e.Reason, e.Message))
+			}
+		}
+	}
+	return all, nil
 }
 
 // clear deletes what belongs to a cluster that is gone: its Secret, its Lease and the namespace of its Works.

@@ -23,6 +23,9 @@ func Agent(cluster string) User {
 	return User{Name: AgentPrefix + cluster, Groups: []string{AgentGroup}}
 }
 
+// Pusher is the daemon where it acts for clusters in push mode.
+func Pusher() User { return User{Name: "leeward:pusher", Groups: []string{PusherGroup}} }
+
 // Kubeconfig makes a kubeconfig for a user of the daemon that keeps its data in a folder. The daemon need not run, and
 // knows the user by the certificate in it, which is good for a year.
 func Kubeconfig(dataDir string, at Endpoint, u User, now time.Time) (*clientcmdapi.Config, error) {

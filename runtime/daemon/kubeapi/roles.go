@@ -24,6 +24,8 @@ const (
 	ViewerGroup = "leeward:viewers"
 	// AgentGroup are the agents of clusters. Each may report on its own cluster, and read and report on its Works.
 	AgentGroup = "leeward:agents"
+	// PusherGroup is the daemon itself, where it acts for clusters in push mode: it may read Clusters and their credentials.
+	PusherGroup = "leeward:pushers"
 	// AgentPrefix precedes the cluster in the name of its agent.
 	AgentPrefix = "leeward:agent:"
 )
@@ -66,6 +68,12 @@ var (
 		{verbs: reading, groups: anything, resources: readable},
 		{verbs: []string{"create"}, groups: []string{leewardVersion.Group}, resources: []string{"failoverpreviews"}},
 		{verbs: []string{"get"}, paths: []string{"/metrics", "/metrics/*"}},
+	}
+
+	pusherRules = []rule{
+		{verbs: reading, groups: []string{"cluster.karmada.io"}, resources: []string{"clusters"}},
+		{verbs: []string{"patch"}, groups: []string{"cluster.karmada.io"}, resources: []string{"clusters/status"}},
+		{verbs: reading, groups: []string{""}, resources: []string{"secrets"}, namespace: api.LeaseNamespace},
 	}
 
 	// everyoneRules are those of every authenticated user.
@@ -160,6 +168,7 @@ func rulesOf(u user.Info) []rule {
 		{AdminGroup, adminRules},
 		{EditorGroup, editorRules},
 		{ViewerGroup, viewerRules},
+		{PusherGroup, pusherRules},
 		{user.AllAuthenticated, everyoneRules},
 		{user.AllUnauthenticated, []rule{{verbs: []string{"get"}, paths: healthPaths}, {verbs: []string{"get"}, paths: pagePaths}}},
 	} {

@@ -51,6 +51,13 @@ func TestEachRoleMayDoItsPart(t *testing.T) {
 		"an agent may follow its works":      {kubeapi.Agent("m1"), of("watch", "work.karmada.io", "works", "karmada-es-m1", ""), may},
 		"an agent may not follow others":     {kubeapi.Agent("m1"), of("watch", "work.karmada.io", "works", "karmada-es-m2", ""), mayNot},
 		"an agent may not delete its works":  {kubeapi.Agent("m1"), of("delete", "work.karmada.io", "works", "karmada-es-m1", "w"), mayNot},
+		"the pusher may see credentials":     {kubeapi.Pusher(), of("list", "", "secrets", "karmada-cluster", ""), may},
+		"the pusher may see no others":       {kubeapi.Pusher(), of("get", "", "secrets", "default", "s"), mayNot},
+		"the pusher may see none everywhere": {kubeapi.Pusher(), of("list", "", "secrets", "", ""), mayNot},
+		"the pusher may report on clusters":  {kubeapi.Pusher(), sub(of("patch", "cluster.karmada.io", "clusters", "", "m1"), "status"), may},
+		"the pusher may change no cluster":   {kubeapi.Pusher(), of("patch", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
+		"an agent may not see credentials":   {kubeapi.Agent("m1"), of("get", "", "secrets", "karmada-cluster", "m1"), mayNot},
+		"a viewer may not see credentials":   {viewer, of("list", "", "secrets", "karmada-cluster", ""), mayNot},
 		"a name alone makes no agent":        {kubeapi.User{Name: kubeapi.AgentPrefix + "m1"}, of("get", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
 		"the group alone makes no agent":     {kubeapi.User{Name: "m1", Groups: []string{kubeapi.AgentGroup}}, of("get", "cluster.karmada.io", "clusters", "", "m1"), mayNot},
 	} {

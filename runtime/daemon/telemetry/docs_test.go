@@ -48,6 +48,8 @@ which begin with ` + "`leeward_`" + `, and those of Kubernetes' API server (` + 
 Counters of events start at the start of the daemon. Metrics of the present state are read from the store at each scrape, so that they are
 right after a restart too. The machines' own metrics are missing from a scrape that they do not answer within a second.
 
+For each cluster in push mode there are the metrics of [an agent](agents.md#leeward-agent), with the label ` + "`cluster`" + `.
+
 [operations.md](operations.md#alerts) has alerts. This file is written by ` + "`go test ./runtime/daemon/telemetry -update`" + `.
 
 | metric | type | labels | meaning |

@@ -60,6 +60,9 @@ func New(c Config) *Metrics {
 // Gatherer hands out the metrics. It may be used by anyone at any time.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
+// Registerer takes further metrics, which are handed out, too.
+func (m *Metrics) Registerer() prometheus.Registerer { return m.registry }
+
 // Watch has scrapes look at an engine and at the fleet that runs on it, nil for none, in place of those before.
 func (m *Metrics) Watch(e *engine.Engine, f *live.Fleet) { m.watched.Store(&watched{e, f}) }
 

@@ -1,0 +1,246 @@
+package push
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/util/retry"
+
+	"leeward/messages/api"
+	"leeward/runtime/client"
+	"leeward/runtime/client/agent"
+	"leeward/runtime/client/credentials"
+	"leeward/runtime/fleet/catalog"
+)
+
+// site is one cluster that is acted for, by one goroutine: whatever its member does, no other waits for it.
+type site struct {
+	*Pusher
+	name string
+	// want is what the goroutine does next; nil: it ends. It is guarded by the mutex of the pusher.
+	want    *order
+	changed chan struct{}
+}
+
+// order is what to do for a cluster.
+type order struct {
+	uid    types.UID
+	id     string
+	pace   Pace
+	member *credentials.Member
+	// problem is why nothing can be done; then there is no member.
+	problem error
+}
+
+func (o *order) same(other *order) bool {
+	if o == nil || other == nil {
+		return o == other
+	}
+	if o.uid != other.uid || o.id != other.id || o.pace != other.pace || (o.problem == nil) != (other.problem == nil) {
+		return false
+	}
+	if o.problem != nil {
+		return o.problem.Error() == other.problem.Error()
+	}
+	return o.member.Same(other.member)
+}
+
+// decide has a cluster acted for as its objects say now. The mutex is held.
+func (p *Pusher) decide(name string) {
+	s, want := p.sites[name], p.order(name)
+	switch {
+	case s == nil && want == nil:
+		return
+	case s == nil:
+		s = &site{Pusher: p, name: name, changed: make(chan struct{}, 1)}
+		p.sites[name] = s
+		p.running.Go(s.run)
+	case s.want.same(want):
+		return
+	}
+	freed := s.want != nil && s.want.problem == nil && (want == nil || want.problem != nil)
+	s.want = want
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+	if freed {
+		p.admitWaiting()
+	}
+}
+
+// admitWaiting looks again at clusters that there were too many of.
+func (p *Pusher) admitWaiting() {
+	for name, s := range p.sites { // order-free: any that waits may be next
+		if s.want != nil && errors.Is(s.want.problem, errTooMany) {
+			p.decide(name)
+			return
+		}
+	}
+}
+
+var errTooMany = errors.New("too many clusters are in push mode: this one is not acted for until another is removed, or has an agent (pull mode)")
+
+// order is what the objects of a cluster ask for; nil: nothing.
+func (p *Pusher) order(name string) *order {
+	c := p.clusters[name]
+	if c == nil {
+		return nil
+	}
+	o := &order{uid: c.UID, id: c.Spec.ID, pace: p.Pace()}
+	secret := p.secrets[c.Spec.SecretRef.Name]
+	s := p.sites[name]
+	acts := s != nil && s.want != nil && s.want.problem == nil
+	if secret == nil && c.DeletionTimestamp != nil && acts {
+		return s.want // its Works are deleted by the credentials that there were
+	}
+	if o.member, o.problem = credentials.Read(c, secret); o.problem == nil && !acts && p.acting() >= p.Most {
+		o.member, o.problem = nil, errTooMany
+	}
+	return o
+}
+
+// acting counts the clusters that are acted for.
+func (p *Pusher) acting() (n int) {
+	for _, s := range p.sites { // order-free: a count
+		if s.want != nil && s.want.problem == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// next returns what to do now; nil: the site has ended.
+func (s *site) next() *order {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.changed: // this is what it told of
+	default:
+	}
+	if s.want == nil {
+		delete(s.sites, s.name)
+	}
+	return s.want
+}
+
+// run does one thing after the other, until there is nothing to do for the cluster.
+func (s *site) run() {
+	for s.ctx.Err() == nil {
+		o := s.next()
+		if o == nil {
+			return
+		}
+		ctx, cancel := context.WithCancel(s.ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.act(ctx, o)
+		}()
+		select {
+		case <-s.changed:
+		case <-ended:
+		}
+		cancel()
+		<-ended
+	}
+}
+
+// act does one thing until the context ends, or its time is over.
+func (s *site) act(ctx context.Context, o *order) {
+	err := o.problem
+	if err == nil {
+		err = s.runAgent(ctx, o)
+	}
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	s.report(ctx, err)
+	select {
+	case <-ctx.Done():
+	case <-s.Clock.After(againAfter):
+	}
+}
+
+// runAgent runs the agent of the cluster.
+func (s *site) runAgent(ctx context.Context, o *order) error {
+	hub, err := s.Agent(s.name)
+	if err != nil {
+		return err
+	}
+	if hub, err = credentials.Apart(hub); err != nil {
+		return err
+	}
+	defer utilnet.CloseIdleConnectionsFor(hub.Transport)
+	member, err := o.member.Config()
+	if err != nil {
+		return err
+	}
+	defer utilnet.CloseIdleConnectionsFor(member.Transport)
+	metrics := &ofCluster{Registerer: prometheus.WrapRegistererWith(prometheus.Labels{"cluster": s.name}, s.Metrics)}
+	defer metrics.end()
+	log := s.Log.With().Str("cluster", s.name).Logger()
+	a, err := agent.New(agent.Config{
+		Cluster: s.name, Hub: hub, Member: member, Clock: s.Clock, Log: log, Heartbeat: o.pace.Heartbeat, FailureThreshold: o.pace.Failure,
+		SuccessThreshold: o.pace.Success, Timeout: s.Timeout, Workers: s.Workers, CreateNamespaces: true, Metrics: metrics,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info().Str("member", o.member.Endpoint).Msg("acts for the cluster in push mode")
+	defer log.Info().Msg("acts for the cluster no longer")
+	ctx, cancel := s.Clock.WithTimeout(ctx, renewAfter)
+	defer cancel()
+	return a.Run(ctx)
+}
+
+// report has the Cluster say why it is not acted for.
+func (s *site) report(ctx context.Context, problem error) {
+	ctx, cancel := s.Clock.WithTimeout(ctx, againAfter)
+	defer cancel()
+	err := retry.OnError(retry.DefaultBackoff, func(err error) bool { return ctx.Err() == nil && !client.Refused(err) }, func() error {
+		hub, err := s.Hub()
+		if err != nil {
+			return err
+		}
+		o, err := hub.Get(ctx, catalog.Clusters, "", s.name)
+		if err != nil {
+			return err
+		}
+		conditions := o.(*api.Cluster).Status.Conditions
+		ready := metav1.Condition{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "ClusterNotReachable", Message: problem.Error(), LastTransitionTime: metav1.NewTime(s.Clock.Now().UTC())}
+		if !meta.SetStatusCondition(&conditions, ready) {
+			return nil
+		}
+		s.Log.Error().Str("cluster", s.name).Err(problem).Msg("cluster is not acted for")
+		return hub.Patch(ctx, &client.Patch{Resource: catalog.Clusters, Name: s.name, Subresource: "status", Body: map[string]any{
+			"metadata": map[string]any{"resourceVersion": o.GetResourceVersion()}, "status": map[string]any{"conditions": conditions},
+		}})
+	})
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn().Str("cluster", s.name).Err(err).Msg("hub does not take reports")
+	}
+}
+
+// ofCluster registers the metrics of one cluster, until it ends.
+type ofCluster struct {
+	prometheus.Registerer
+	all []prometheus.Collector
+}
+
+// MustRegister registers metrics.
+func (o *ofCluster) MustRegister(all ...prometheus.Collector) {
+	o.Registerer.MustRegister(all...)
+	o.all = append(o.all, all...)
+}
+
+func (o *ofCluster) end() {
+	for _, c := range o.all {
+		o.Unregister(c)
+	}
+}
