@@ -20,6 +20,7 @@ import (
 
 	"leeward/cmd/internal/exitcode"
 	"leeward/cmd/internal/logging"
+	"leeward/cmd/internal/manual"
 	"leeward/cmd/internal/probes"
 	"leeward/runtime/client"
 	"leeward/runtime/client/agent"
@@ -63,6 +64,7 @@ func rootCommand() *cobra.Command {
 	}
 	o.flags(c)
 	build.Of(debug.ReadBuildInfo()).AddTo(c)
+	manual.AddTo(c)
 	exitcode.Classify(c, func(err error) error { return &exitcode.Exit{Code: exitcode.Internal, Err: err} })
 	return c
 }

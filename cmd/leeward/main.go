@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/manual"
 	"leeward/runtime/daemon/build"
 )
 
@@ -59,6 +60,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(taintCommand(), cordonCommand(), uncordonCommand(), drainCommand(), holdCommand(), releaseCommand(), pauseCommand(), resumeCommand())
 	root.AddCommand(joinCommand(), unjoinCommand())
 	build.Of(debug.ReadBuildInfo()).AddTo(root)
+	manual.AddTo(root)
 	exitcode.Classify(root, internal)
 	return root
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leeward/cmd/internal/exitcode"
+	"leeward/cmd/internal/manual"
 	"leeward/runtime/daemon/build"
 )
 
@@ -51,6 +52,7 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 	c.PersistentFlags().AddFlagSet(line.flags())
 	c.AddCommand(kubeconfigCommand(line), configCommand(line), uiCommand(line), moveCommand(line))
 	build.Of(debug.ReadBuildInfo()).AddTo(c)
+	manual.AddTo(c)
 	exitcode.Classify(c, func(err error) error { return &exitcode.Exit{Code: causeOf(err), Err: err} })
 	return c
 }
