@@ -21,6 +21,7 @@ import (
 
 	"leeward/messages/api"
 	"leeward/runtime/client"
+	"leeward/runtime/client/join"
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/daemon/engine/wal"
 	"leeward/runtime/daemon/etcd"
@@ -185,9 +186,16 @@ func TestAStandbyGoesOnWhereTheLeaderWasKilled(t *testing.T) {
 		_, err := acknowledged.Create(t.Context(), maps, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", i)}})
 		require.NoError(t, err)
 	}
+	const acts = `"message":"acts for the cluster in push mode"`
+	pushed := &join.Request{Hub: acknowledged, Member: silent(t), Cluster: &api.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "pushed"}}}
+	pushed.Member.Describe(pushed.Cluster)
+	require.NoError(t, pushed.Join(t.Context()))
+	leader.log.await(t, acts)
+	require.False(t, standby.log.has(acts), "the leader alone acts for clusters")
 	require.NoError(t, leader.stop())
 
 	standby.log.await(t, `"message":"this daemon leads"`)
+	standby.log.await(t, acts)
 	require.NotEqual(t, before, holder(t, seen))
 	left(t, seen, due)
 	kept, _, err := seen.client.List(seen.ctx, maps, "default", "")

@@ -8,6 +8,7 @@ package propagation
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -66,6 +67,8 @@ func (s *selector) matches(policyNamespace string, r api.Key, l map[string]strin
 		return NoMatch
 	}
 	switch {
+	case reserved(r.Namespace):
+		return NoMatch
 	case s.Name != "" && s.Name == r.Name:
 		return MatchName
 	case s.Name != "":
@@ -77,6 +80,12 @@ func (s *selector) matches(policyNamespace string, r api.Key, l map[string]strin
 	default:
 		return NoMatch
 	}
+}
+
+// reserved reports whether a namespace is the control plane's own: no policy propagates what is in it, such as the credentials of
+// clusters. Source: Karmada.
+func reserved(namespace string) bool {
+	return namespace == api.LeaseNamespace || namespace == "karmada-system" || strings.HasPrefix(namespace, api.WorkNamespacePrefix)
 }
 
 // Closest returns the closest rank of a policy's selectors, NoMatch if it does not mean the resource.

@@ -50,6 +50,19 @@ func bearing(key, value string) func(*api.ResourceSelector) {
 
 func everyLabel(s *api.ResourceSelector) { s.LabelSelector = &metav1.LabelSelector{} }
 
+func TestNoSelectorMeansWhatIsTheControlPlanesOwn(t *testing.T) {
+	secrets := propagation.Compile([]api.ResourceSelector{{APIVersion: "v1", Kind: "Secret"}, {APIVersion: "v1", Kind: "Secret", Namespace: "karmada-cluster", Name: "eu-1"}})
+	secret := func(namespace string) api.Key {
+		return api.Key{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: "eu-1"}
+	}
+	require.Equal(t, propagation.MatchKind, secrets.Closest("", secret("karmada"), nil))
+	for _, own := range []string{"karmada-cluster", "karmada-system", "karmada-es-eu-1"} {
+		require.Equal(t, propagation.NoMatch, secrets.Closest("", secret(own), nil), own)
+		require.Equal(t, propagation.NoMatch, secrets.Closest(own, secret(own), nil), own)
+		require.False(t, secrets.MayMean("", secret(own)), own)
+	}
+}
+
 func TestHowCloselyASelectorMeansAResource(t *testing.T) {
 	for _, c := range []struct {
 		name      string
