@@ -134,7 +134,7 @@ func (a *Agent) check(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read cluster %s: %w", a.Cluster, err)
 	}
-	a.id = c.typed.Spec.ID
+	a.id, a.readiness = c.typed.Spec.ID, reported(&c.typed.Status)
 	return a.verify(ctx)
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/messages/api"
@@ -26,6 +27,14 @@ type readiness struct {
 	current probe
 	// differs is since when probes find another status than the current one; zero: they do not.
 	differs time.Time
+}
+
+// reported is the readiness of an agent that begins: a member that was last reported as Ready must fail for a threshold, too.
+func reported(c *api.ClusterStatus) readiness {
+	if meta.IsStatusConditionTrue(c.Conditions, api.ConditionReady) {
+		return readiness{current: healthy}
+	}
+	return readiness{}
 }
 
 // thresholds are how long probes must fail, or succeed, before Ready changes.

@@ -8,6 +8,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"leeward/messages/api"
 )
 
 func TestReadyChangesOnceProbesFoundItForAThreshold(t *testing.T) {
@@ -56,4 +58,19 @@ func TestAReplicaRenewsTheLeaseThatItHolds(t *testing.T) {
 	require.True(t, h.mayRenew(now.Add(60*time.Second)))
 	require.Equal(t, "a", ptr.Deref(h.renewed("m1", now).Spec.HolderIdentity, ""))
 	require.Equal(t, "m1", ptr.Deref(alone.renewed("m1", now).Spec.HolderIdentity, ""))
+}
+
+func TestAnAgentThatBeginsAgainKeepsToTheThreshold(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	was := &api.ClusterStatus{Conditions: []metav1.Condition{healthy.condition(now)}}
+	r := reported(was)
+	r.observe(now, unreachable, thresholds{failure: time.Minute})
+	require.Equal(t, healthy, r.current)
+	r.observe(now.Add(time.Minute), unreachable, thresholds{failure: time.Minute})
+	require.Equal(t, unreachable, r.current)
+
+	was.Conditions = []metav1.Condition{unreachable.condition(now)}
+	r = reported(was)
+	r.observe(now, healthy, thresholds{success: time.Minute})
+	require.Equal(t, healthy, r.current, "the first probe counts")
 }

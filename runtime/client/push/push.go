@@ -58,9 +58,10 @@ type Pusher struct {
 	mu       sync.Mutex
 	ctx      context.Context // of Run; agents end with it
 	clusters map[string]*api.Cluster
-	secrets  map[string]*corev1.Secret
-	sites    map[string]*site
-	running  sync.WaitGroup
+	// secrets are those of the namespace of credentials; nil until they are known.
+	secrets map[string]*corev1.Secret
+	sites   map[string]*site
+	running sync.WaitGroup
 }
 
 // New returns a pusher that acts for no cluster yet.
@@ -68,9 +69,7 @@ func New(c Config) *Pusher { return &Pusher{Config: c} }
 
 // Run acts for clusters until the context ends, and returns when no agent runs any more.
 func (p *Pusher) Run(ctx context.Context) {
-	p.mu.Lock()
-	p.ctx, p.clusters, p.secrets, p.sites = ctx, map[string]*api.Cluster{}, map[string]*corev1.Secret{}, map[string]*site{}
-	p.mu.Unlock()
+	p.begin(ctx)
 	var following sync.WaitGroup
 	following.Go(func() { p.follow(ctx, catalog.Secrets, credentials.Namespace, p.listedSecrets, p.secretChanged) })
 	following.Go(func() { p.follow(ctx, catalog.Clusters, "", p.listedClusters, p.clusterChanged) })
@@ -79,6 +78,12 @@ func (p *Pusher) Run(ctx context.Context) {
 	p.mu.Lock()
 	p.clusters = nil
 	p.mu.Unlock()
+}
+
+func (p *Pusher) begin(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ctx, p.clusters, p.secrets, p.sites = ctx, map[string]*api.Cluster{}, nil, map[string]*site{}
 }
 
 // Renew has agents look at their members at another pace, if it is one.
@@ -146,7 +151,7 @@ func (p *Pusher) clusterChanged(kind watch.EventType, o api.Object) {
 func (p *Pusher) listedSecrets(all []api.Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	clear(p.secrets)
+	p.secrets = map[string]*corev1.Secret{}
 	for _, o := range all {
 		p.secrets[o.GetName()] = o.(*corev1.Secret)
 	}

@@ -3,6 +3,7 @@ package push
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -52,6 +53,9 @@ func (o *order) same(other *order) bool {
 
 // decide has a cluster acted for as its objects say now. The mutex is held.
 func (p *Pusher) decide(name string) {
+	if p.secrets == nil {
+		return // decided once they are known
+	}
 	s, want := p.sites[name], p.order(name)
 	switch {
 	case s == nil && want == nil:
@@ -157,14 +161,20 @@ func (s *site) act(ctx context.Context, o *order) {
 	if err == nil {
 		err = s.runAgent(ctx, o)
 	}
-	if err == nil || ctx.Err() != nil {
+	if err == nil || !s.wait(ctx, o.pace.Failure) { // as long as a member may fail: a Secret may be replaced
 		return
 	}
 	s.report(ctx, err)
+	s.wait(ctx, againAfter)
+}
+
+// wait waits; false: the context ended before.
+func (s *site) wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
-	case <-s.Clock.After(againAfter):
+	case <-s.Clock.After(d):
 	}
+	return ctx.Err() == nil
 }
 
 // runAgent runs the agent of the cluster.
