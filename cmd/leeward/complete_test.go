@@ -17,6 +17,7 @@ func TestAShellIsOfferedTheNamesThatThereAre(t *testing.T) {
 	for line, offered := range map[string]string{
 		"cordon":                           "eu-1 eu-2",
 		"uncordon eu-1":                    "eu-2",
+		"unjoin":                           "eu-1 eu-2",
 		"drain clusters":                   "eu-1 eu-2",
 		"taint":                            "clusters nodes",
 		"taint nodes":                      "n1 n2",

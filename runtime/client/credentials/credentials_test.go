@@ -127,6 +127,8 @@ func TestWhatOthersWroteIntoAClusterOrASecretIsChecked(t *testing.T) {
 }
 
 func TestAnAnswerIsReadUpToABound(t *testing.T) {
+	defer func(before int64) { mostAnswer = before }(mostAnswer)
+	mostAnswer = 8 << 20
 	body := &cut{io.NopCloser(strings.NewReader("0123456789")), 4}
 	text, err := io.ReadAll(body)
 	require.ErrorContains(t, err, "the member's answer is longer than")
