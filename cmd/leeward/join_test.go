@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"leeward/messages/api"
 	"leeward/runtime/client/clienttest"
 	"leeward/runtime/client/credentials"
+	"leeward/runtime/client/join"
 )
 
 const secretsPath = "/api/v1/namespaces/karmada-cluster/secrets"
@@ -182,4 +185,17 @@ func TestTheManifestsOfAnAgent(t *testing.T) {
 	code, _, stderr = at(t, served(t), "join member1 --print-manifests --agent-kubeconfig "+hub)
 	require.Equal(t, exitInvalid, code)
 	require.Contains(t, stderr, "gets its credentials outside the file")
+}
+
+func TestAJoinThatTheHubRefusesHalfwayLeavesNoCredentials(t *testing.T) {
+	hub := clienttest.New(t, nil)
+	hub.Lack(clustersPath)
+	member := &credentials.Member{Endpoint: "https://member", Token: "t0k3n"}
+	r := &join.Request{Hub: hub.Client(io.Discard), Member: member, Cluster: &api.Cluster{}}
+	r.Cluster.Name = "eu-1"
+	member.Describe(r.Cluster)
+	require.ErrorContains(t, r.Join(t.Context()), "create the cluster: ")
+	requests := hub.Requests()
+	require.Contains(t, requests[len(requests)-1], "DELETE "+secretsPath+"/eu-1")
+	hub.Await(secretsPath+"/eu-1", func(o *unstructured.Unstructured) bool { return o == nil })
 }

@@ -150,6 +150,6 @@ func TestAnAnswerIsReadUpToABound(t *testing.T) {
 	require.NoError(t, err)
 	n, err := io.Copy(io.Discard, answer.Body)
 	require.ErrorContains(t, err, "the member's answer is longer than")
-	require.EqualValues(t, mostAnswer, n)
+	require.Equal(t, mostAnswer, n)
 	require.NoError(t, answer.Body.Close())
 }
