@@ -3,13 +3,10 @@ package incident
 import (
 	"maps"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/observed"
@@ -25,9 +22,9 @@ func (c *conversion) cluster(n *ObjectChange) {
 	case !known:
 		c.reports[messages.ClusterName(now.Name)] = now.Status.ResourceSummary
 		joining := *now
-		joining.Spec.Taints = c.peoples(n, nil, now)
+		joining.Spec.Taints = c.authors.Users(n.By, nil, now)
 		joining.Status.Conditions = slices.DeleteFunc(slices.Clone(now.Status.Conditions), c.decidedCondition(now))
-		c.write(n, nil, withStatus(&joining))
+		c.write(n, nil, observed.WrittenCluster(&joining))
 	case now == nil || now.DeletionTimestamp != nil:
 		if before.DeletionTimestamp == nil {
 			c.write(n, before, nil)
@@ -38,28 +35,18 @@ func (c *conversion) cluster(n *ObjectChange) {
 	}
 }
 
-// withStatus is a cluster as its agent and people wrote it.
-func withStatus(o *api.Cluster) api.Object {
-	own := written(o).(*api.Cluster)
-	own.Status = api.ClusterStatus{
-		KubernetesVersion: o.Status.KubernetesVersion, APIEnablements: o.Status.APIEnablements, Conditions: o.Status.Conditions,
-		NodeSummary: o.Status.NodeSummary, ResourceSummary: o.Status.ResourceSummary,
-	}
-	return own
-}
-
 // edited tells of labels, taints, holds and drains, and of where the cluster lies.
 func (c *conversion) edited(n *ObjectChange, before, now *api.Cluster) {
 	was, is := before.Spec, now.Spec
 	was.Taints, is.Taints = nil, nil
 	if !equality.Semantic.DeepEqual(was, is) || !maps.Equal(before.Labels, now.Labels) {
 		o := *now
-		o.Spec.Taints = c.peoples(n, before, now)
+		o.Spec.Taints = c.authors.Users(n.By, before, now)
 		c.tell(now.Name, &messages.ClusterEdited{Object: &o})
 	}
 	var edits []messages.TaintEdit
 	for _, e := range observed.TaintEdits(before, now) {
-		if c.byUser(n, &e, before, now) {
+		if c.authors.ByUser(n.By, &e, before, now) {
 			edits = append(edits, e)
 		}
 	}
@@ -70,60 +57,6 @@ func (c *conversion) edited(n *ObjectChange, before, now *api.Cluster) {
 		c.tell(now.Name, d.Message())
 	}
 	c.holds(messages.HoldScope{Cluster: messages.ClusterName(now.Name)}, before.Annotations, now.Annotations)
-}
-
-// peoples are the taints of a cluster that people put there.
-func (c *conversion) peoples(n *ObjectChange, before, now *api.Cluster) []corev1.Taint {
-	var taints []corev1.Taint
-	for _, t := range now.Spec.Taints {
-		existing := before != nil && taint.Find(before.Spec.Taints, t.Key, t.Effect) >= 0
-		if !c.decided(&t, now) && (existing || c.byUser(n, &messages.TaintEdit{Taint: t}, before, now)) {
-			taints = append(taints, t)
-		}
-	}
-	return taints
-}
-
-// byUser reports whether an edit of a taint is people's. Who wrote it says so where that is known; otherwise it is
-// what the taint is for.
-func (c *conversion) byUser(n *ObjectChange, e *messages.TaintEdit, before, now *api.Cluster) bool {
-	if !e.Remove && before != nil {
-		if i := taint.Find(before.Spec.Taints, e.Taint.Key, e.Taint.Effect); i >= 0 && before.Spec.Taints[i].Value == e.Taint.Value {
-			return false // only its time is set
-		}
-	}
-	if len(n.By) > 0 {
-		return !slices.ContainsFunc(n.By, controlPlane)
-	}
-	if e.Remove {
-		return !c.decided(&e.Taint, before)
-	}
-	return !c.decided(&e.Taint, now)
-}
-
-// controlPlane reports whether a manager is one of Karmada's components. Leeward writes its decisions under no name.
-func controlPlane(manager string) bool { return strings.HasPrefix(manager, "karmada-") }
-
-// system are the taints that a control plane puts on clusters by itself.
-var system = []string{api.TaintNotReady, api.TaintUnreachable, api.TaintTerminating, api.TaintDraining}
-
-// decided reports whether a taint of a cluster is the control plane's: its cause says so or, where none is kept, it is a
-// taint of the system or of a policy.
-func (c *conversion) decided(t *corev1.Taint, of *api.Cluster) bool {
-	for _, cause := range of.Status.TaintCauses {
-		if cause.Key == t.Key && cause.Effect == t.Effect {
-			return cause.By != api.TaintCauseUser
-		}
-	}
-	if slices.Contains(system, t.Key) {
-		return true
-	}
-	for _, p := range c.policies { // order-free: any of them
-		if slices.ContainsFunc(p.Spec.Taints, func(of api.PolicyTaint) bool { return of.Key == t.Key && of.Effect == t.Effect }) {
-			return true
-		}
-	}
-	return false
 }
 
 // reported tells of conditions and resources.
@@ -145,7 +78,7 @@ func (c *conversion) reported(before, now *api.Cluster) {
 // decidedCondition tells what the control plane made of silence: where the lease is recorded, it will make that again.
 func (c *conversion) decidedCondition(of *api.Cluster) func(metav1.Condition) bool {
 	return func(k metav1.Condition) bool {
-		return ofSilence(k) && c.leases[messages.ClusterName(of.Name)] != nil
+		return observed.OfSilence(k) && c.leases[messages.ClusterName(of.Name)] != nil
 	}
 }
 
@@ -171,10 +104,4 @@ func (c *conversion) taken(before, now *store.Binding) {
 			c.tell(string(name), c.resources(name))
 		}
 	}
-}
-
-// ofSilence reports whether a condition is what a control plane makes of a silent agent.
-func ofSilence(k metav1.Condition) bool {
-	silent := k.Reason == "ClusterStatusUnknown" || k.Reason == "ClusterStatusNeverUpdated"
-	return k.Type == api.ConditionReady && k.Status == metav1.ConditionUnknown && silent
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"leeward/messages/api"
 	"leeward/messages/manifest"
 	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
 	"leeward/runtime/fleet/world"
 	"leeward/runtime/scenario"
@@ -34,7 +34,7 @@ type Under struct {
 // than that, for what was decided last.
 func (i *Incident) Scenario(u Under) *scenario.Scenario {
 	c := &conversion{
-		incident: i, under: u, own: store.ClusterUsage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, existing: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, policies: map[string]*api.ClusterTaintPolicy{},
+		incident: i, under: u, own: store.ClusterUsage{}, reports: map[messages.ClusterName]*api.ResourceSummary{}, existing: map[api.Key]api.Object{}, pinned: map[api.Key]bool{}, authors: observed.Authors{Policies: map[string]*api.ClusterTaintPolicy{}},
 		copies: map[placed]*copyState{}, leases: map[messages.ClusterName]*renewal{},
 		startups: map[messages.ClusterName][]time.Duration{}, rooms: map[placed]int32{},
 	}
@@ -73,8 +73,7 @@ type conversion struct {
 	reserves bool
 	// reports are what agents reported last of the capacity of their clusters.
 	reports map[messages.ClusterName]*api.ResourceSummary
-	// policies are the ClusterTaintPolicies by now.
-	policies map[string]*api.ClusterTaintPolicy
+	authors observed.Authors
 	// copies and leases are how agents were heard last; rooms are for how many replicas of a copy there was capacity, where
 	// some could not start; startups is how long copies took to serve.
 	copies   map[placed]*copyState
@@ -92,11 +91,10 @@ func (c *conversion) begin() {
 		switch o := o.(type) {
 		case *api.Cluster:
 			c.reports[messages.ClusterName(o.Name)] = o.Status.ResourceSummary
-		case *api.ClusterTaintPolicy:
-			c.policies[o.Name] = o
 		case *api.Work:
 			c.work(nil, o)
 		}
+		c.authors.Note(nil, o)
 		c.lease(nil, o)
 		c.own.Count(store.AsBinding(o), 1)
 		if plays(o) {
@@ -159,13 +157,8 @@ func (c *conversion) tell(cluster string, what ...messages.ToCluster) {
 
 // object applies or deletes what people write. That the control plane wrote its status, or whose it is, is no change.
 func (c *conversion) object(n *ObjectChange) {
-	if p, ok := n.Now.(*api.ClusterTaintPolicy); ok {
-		c.policies[p.Name] = p
-	}
-	if n.Now == nil {
-		delete(c.policies, n.Before.GetName())
-	}
-	c.write(n, written(n.Before), written(n.Now))
+	c.authors.Note(n.Before, n.Now)
+	c.write(n, observed.Written(n.Before), observed.Written(n.Now))
 }
 
 // write has people write an object, or delete it: also one that only waits for finalizers is gone.
@@ -177,41 +170,6 @@ func (c *conversion) write(n *ObjectChange, before, now api.Object) {
 	case before == nil || !equality.Semantic.DeepEqual(before, now):
 		c.step(c.at, &scenario.Apply{Documents: []manifest.Document{{Object: now, Place: manifest.Place{File: c.incident.File}}}, MayFail: true})
 	}
-}
-
-// claims are the beginnings of labels and annotations by which a control plane says whose an object is.
-var claims = []string{
-	"propagationpolicy.karmada.io/", "clusterpropagationpolicy.karmada.io/", "resourcetemplate.karmada.io/", api.AnnotationRevision,
-	"kubectl.kubernetes.io/last-applied-configuration",
-}
-
-// written is an object as people wrote it; nil for one that is gone, or is going.
-func written(o api.Object) api.Object {
-	if o == nil || o.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	own := api.Shallow(o)
-	if status := reflect.ValueOf(own).Elem().FieldByName("Status"); status.IsValid() {
-		status.SetZero()
-	}
-	own.SetResourceVersion("")
-	own.SetGeneration(0)
-	own.SetFinalizers(nil)
-	own.SetOwnerReferences(nil)
-	own.SetLabels(unclaimed(o.GetLabels()))
-	own.SetAnnotations(unclaimed(o.GetAnnotations()))
-	return own
-}
-
-func unclaimed(all map[string]string) map[string]string {
-	rest := maps.Clone(all)
-	maps.DeleteFunc(rest, func(key, _ string) bool {
-		return slices.ContainsFunc(claims, func(c string) bool { return strings.HasPrefix(key, c) })
-	})
-	if len(rest) == 0 {
-		return nil
-	}
-	return rest
 }
 
 // binding passes on what people said of the evictions of a binding; the rest of it the control plane decided.

@@ -11,6 +11,7 @@ import (
 	"leeward/messages/api"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/observed"
 	"leeward/runtime/fleet/store"
 )
 
@@ -279,7 +280,7 @@ func fellSilent(before api.Object, now *api.Cluster) bool {
 }
 
 func silentCluster(k *api.Cluster) bool {
-	return slices.ContainsFunc(k.Status.Conditions, ofSilence)
+	return slices.ContainsFunc(k.Status.Conditions, observed.OfSilence)
 }
 
 func (s *signs) preservesState(profile *messages.Settings) *Assumption {
