@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,24 +24,26 @@ func shadowCommand() *cobra.Command {
 }
 
 func shadowReportCommand() *cobra.Command {
-	form := wordFlag{"text", []string{"text", "json", "yaml"}}
+	form := wordFlag{"text", []string{"text", "wide", "json", "yaml"}}
 	c := &cobra.Command{
 		Use:   "report FILE",
-		Short: "Sum up comparisons of evictions by workload",
-		Long: `Sum up, by workload, the comparisons that leewardd --attach writes in shadow with --shadow-comparisons: in how many evictions
-the cluster's own controller agreed with Leeward, evicted earlier or later, never did, or evicted what Leeward would not
-have (unasked). LATEST is how much later it evicted at most. Below the table is one example of each workload that differs.
+		Short: "Sum up comparisons of decisions by workload",
+		Long: `Sum up, by workload, the comparisons that leewardd --attach writes in shadow with --shadow-comparisons: how many evictions,
+placements and removals of old copies the control plane that acts decided as Leeward did (agreed), earlier, later, elsewhere, never,
+or without Leeward (unasked). LATEST is how much later it decided at most. Below the table are one example of each workload that
+differs, with -o wide one of each kind and verdict, and what would have been faster, safer or different.
 
 Exit codes:
   0  done
   2  the file is no list of comparisons, or the command line is invalid
   3  an internal error, or a file that cannot be read`,
 		Example: `  leeward shadow report cmd/leeward/testdata/comparisons.jsonl
+  leeward shadow report cmd/leeward/testdata/comparisons.jsonl -o wide
   leeward shadow report cmd/leeward/testdata/comparisons.jsonl -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return reportShadow(c.OutOrStdout(), args[0], form.word) },
 	}
-	c.Flags().VarP(&form, "output", "o", "text, json or yaml")
+	c.Flags().VarP(&form, "output", "o", "text, wide, json or yaml")
 	complete(c, "output", form.choices)
 	return c
 }
@@ -54,43 +58,80 @@ func reportShadow(out io.Writer, path, form string) error {
 	if err != nil {
 		return ofInput(fmt.Errorf("%s: %w", path, err))
 	}
-	return printed(out, form, all, func(out io.Writer) error { return shadowTable(out, all) })
+	wide := form == "wide"
+	if wide {
+		form = "text"
+	}
+	return printed(out, form, all, func(out io.Writer) error { return shadowTable(out, all, wide) })
 }
 
-// shadowTable has a line for each workload, and then an example of each that differs.
-func shadowTable(out io.Writer, all []*shadow.Summary) error {
+// shadowTable has a line for each workload, then examples of each that differs, and the sum of all.
+func shadowTable(out io.Writer, r *shadow.Report, wide bool) error {
 	t := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "WORKLOAD\tAGREED\tEARLIER\tLATER\tNEVER\tUNASKED\tLATEST") // Flush tells
-	for _, s := range all {
+	_, _ = fmt.Fprintln(t, "WORKLOAD\tAGREED\tEARLIER\tLATER\tELSEWHERE\tNEVER\tUNASKED\tLATEST") // Flush tells
+	for _, s := range r.Workloads {
 		_, _ = fmt.Fprint(t, s.Workload)
 		for _, v := range shadow.Verdicts {
 			_, _ = fmt.Fprintf(t, "\t%d", s.Count[v])
 		}
-		latest := "-"
-		if s.Latest > 0 {
-			latest = s.Latest.Round(time.Second).String()
-		}
-		_, _ = fmt.Fprintf(t, "\t%s\n", latest)
+		_, _ = fmt.Fprintf(t, "\t%s\n", lateness(&s.Tally))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, s := range all {
-		if s.Example == nil {
-			continue
+	var text strings.Builder
+	for _, s := range r.Workloads {
+		examples := s.Examples
+		if !wide {
+			examples = examples[max(0, len(examples)-1):]
 		}
-		if _, err := fmt.Fprintf(out, "\n%s: %s, pod %s on %s\n  ours    %s\n  theirs  %s\n",
-			s.Workload, s.Example.Verdict, s.Example.Pod, s.Example.Node, decided(s.Example.Ours), decided(s.Example.Theirs)); err != nil {
-			return err
+		for _, e := range examples {
+			writeExample(&text, e)
 		}
 	}
-	return nil
+	writeSum(&text, r)
+	_, err := io.WriteString(out, text.String())
+	return err
 }
 
-// decided tells a decision with its reason.
+func lateness(t *shadow.Tally) string {
+	if t.Latest == 0 {
+		return "-"
+	}
+	return t.Latest.Round(time.Second).String()
+}
+
+func writeExample(out *strings.Builder, e *shadow.Comparison) {
+	fmt.Fprintf(out, "\n%s: %s %s", e.Workload, e.Kind, e.Verdict)
+	switch {
+	case e.Pod != "":
+		fmt.Fprintf(out, ", pod %s on %s", e.Pod, e.Node)
+	case e.Cluster != "":
+		fmt.Fprintf(out, ", from %s", e.Cluster)
+	}
+	fmt.Fprintf(out, "\n  ours    %s\n  theirs  %s\n", cmp.Or(decided(e.Ours), cmp.Or(e.Why, "none")), cmp.Or(decided(e.Theirs), "none"))
+}
+
+// writeSum says what would have been otherwise.
+func writeSum(out *strings.Builder, r *shadow.Report) {
+	if r.Decisions == 0 {
+		out.WriteString("\nno decision was compared\n")
+		return
+	}
+	fmt.Fprintf(out, "\n%d decisions on %d workloads from %s to %s: %d agreed\n", r.Decisions, len(r.Workloads), r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), r.Count[shadow.Agreed])
+	fmt.Fprintf(out, "  faster     %d, by up to %s\n", r.Faster, lateness(&r.Tally))
+	fmt.Fprintf(out, "  safer      %d; last copies that would have been kept: %d; evictions saved by cancelling them: %d\n", r.Safer, r.LastCopies, r.Cancelled)
+	fmt.Fprintf(out, "  different  %d\n", r.Different)
+}
+
+// decided tells a decision with its reason; nothing of none.
 func decided(d *shadow.Decision) string {
 	if d == nil {
-		return "none"
+		return ""
 	}
-	return fmt.Sprintf("%s by %s: %s", d.At.UTC().Format(time.RFC3339), d.By, d.Reason)
+	where := ""
+	if len(d.Clusters) > 0 {
+		where = " on " + placed(d.Clusters)
+	}
+	return fmt.Sprintf("%s by %s%s: %s", d.At.UTC().Format(time.RFC3339), d.By, where, d.Reason)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,10 +22,10 @@ import (
 	"leeward/cmd/internal/probes"
 	"leeward/runtime/client"
 	"leeward/runtime/daemon/attach"
+	"leeward/runtime/daemon/attach/karmada"
 	"leeward/runtime/daemon/build"
 	"leeward/runtime/daemon/kubeapi"
 	"leeward/runtime/daemon/telemetry"
-	"leeward/runtime/fleet/shadow"
 )
 
 // attaching are the options of a daemon that is attached to the API server of a cluster, and serves none.
@@ -48,11 +47,11 @@ const (
 
 // addTo adds them as flags, at their defaults.
 func (o *attaching) addTo(set *pflag.FlagSet) {
-	set.StringVar(&o.attach, "attach", "", "kubeconfig of a Kubernetes API server to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
-	set.StringVar(&o.act, "act", "", "with --attach, what to act as: "+actsOnNodes)
+	set.StringVar(&o.attach, "attach", "", "kubeconfig of the API server of Karmada or of a Kubernetes cluster to run beside, or "+inCluster+"; without --act in shadow: nothing is written there")
+	set.StringVar(&o.act, "act", "", "with --attach to a Kubernetes cluster, what to act as: "+actsOnNodes)
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
-	set.StringVar(&o.comparisons, "shadow-comparisons", "", "with --attach in shadow, file to append to how each eviction compares with that of the cluster's own controller, in JSON lines")
+	set.StringVar(&o.comparisons, "shadow-comparisons", "", "with --attach in shadow, file to append to how each decision compares with that of the control plane that acts, in JSON lines; -: standard output")
 }
 
 // validate reports what no flag can know by itself.
@@ -91,42 +90,70 @@ func (o *options) validateAttachAddress() []error {
 
 // attached is a daemon that is attached.
 type attached struct {
-	*attach.Attachment
+	beside
 	log      zerolog.Logger
 	metrics  *telemetry.Attached
 	listener net.Listener
 	compared *comparisons
 }
 
+// beside decides beside an API server.
+type beside interface {
+	// Run decides until the context is done.
+	Run(ctx context.Context) error
+	// Ready says why nothing is decided, or not what was asked for.
+	Ready() error
+}
+
 // newAttached listens, and opens the file of comparisons. The caller must run it.
-func newAttached(c *configuration, log zerolog.Logger) (*attached, error) {
-	if problems := attach.Validate(&c.settings); len(problems) > 0 {
-		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: errors.Join(problems...)}
-	}
+func newAttached(ctx context.Context, c *configuration, log zerolog.Logger, out io.Writer) (*attached, error) {
 	kubeapi.HearLibraries(log)
 	server, err := serverOf(c.attach)
 	if err != nil {
 		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("attach: %w", err)}
 	}
-	host, err := os.Hostname()
+	is, err := attach.Recognise(ctx, server)
 	if err != nil {
-		return nil, fmt.Errorf("name this daemon: %w", err)
+		return nil, &exitcode.Exit{Code: exitcode.Failed, Err: fmt.Errorf("attach: %w", err)}
 	}
-	d := &attached{log: log, metrics: telemetry.NewAttached(build.Of(debug.ReadBuildInfo())), compared: &comparisons{log: log}}
-	d.Attachment, err = attach.New(attach.Config{
-		Client: server, Settings: c.settings, Act: c.act == actsOnNodes, Namespace: c.attachNamespace, Timing: c.election,
-		Identity: host + "_" + string(uuid.NewUUID()), Clock: clock.New(), Log: log, Metrics: d.metrics, Compared: d.compared.add,
-	})
-	if err != nil {
+	log.Info().Str("server", string(is)).Str("address", server.Host).Msg("attached")
+	d := &attached{log: log, metrics: telemetry.NewAttached(build.Of(debug.ReadBuildInfo()))}
+	if d.compared, err = newComparisons(c.comparisons, out, log); err != nil {
 		return nil, err
 	}
-	if err := d.compared.open(c.comparisons); err != nil {
-		return nil, err
+	if is == attach.Karmada {
+		d.beside, err = d.besideKarmada(c, server)
+	} else {
+		d.beside, err = d.besideKubernetes(c, server)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.compared.close())
 	}
 	if d.listener, err = net.Listen("tcp", c.attachAddress); err != nil {
 		return nil, errors.Join(fmt.Errorf("attachAddress: %w", err), d.compared.close())
 	}
 	return d, nil
+}
+
+func (d *attached) besideKarmada(c *configuration, server *rest.Config) (beside, error) {
+	if c.act != "" {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: fmt.Errorf("act: %s is for the API server of a Kubernetes cluster, and this is Karmada's, where the daemon runs in shadow only", c.act)}
+	}
+	return karmada.New(karmada.Config{Client: server, Settings: c.settings, Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add})
+}
+
+func (d *attached) besideKubernetes(c *configuration, server *rest.Config) (beside, error) {
+	if problems := attach.Validate(&c.settings); len(problems) > 0 {
+		return nil, &exitcode.Exit{Code: exitcode.Invalid, Err: errors.Join(problems...)}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name this daemon: %w", err)
+	}
+	return attach.New(attach.Config{
+		Client: server, Settings: c.settings, Act: c.act == actsOnNodes, Namespace: c.attachNamespace, Timing: c.election,
+		Identity: host + "_" + string(uuid.NewUUID()), Clock: clock.New(), Log: d.log, Metrics: d.metrics, Compared: d.compared.add,
+	})
 }
 
 // serverOf says where the API server is, and who asks.
@@ -160,46 +187,9 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 		}
 	})
 	err := errors.Join(parts.Wait(), d.compared.close())
-	if errors.As(err, new(*attach.Rival)) {
+	if errors.As(err, new(*attach.Rival)) || errors.As(err, new(*karmada.Missing)) {
 		err = &exitcode.Exit{Code: exitcode.Failed, Err: err}
 	}
 	d.log.Info().Err(err).Msg("stopped")
 	return err
-}
-
-// comparisons are the lines of a file; without one there are none.
-type comparisons struct {
-	log  zerolog.Logger
-	file *os.File
-}
-
-func (c *comparisons) open(path string) (err error) {
-	if path == "" {
-		return nil
-	}
-	if c.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
-		return fmt.Errorf("shadowComparisons: %w", err)
-	}
-	return nil
-}
-
-func (c *comparisons) close() error {
-	if c.file == nil {
-		return nil
-	}
-	return c.file.Close()
-}
-
-// add writes a line. That it could not be written is logged: decisions go on.
-func (c *comparisons) add(one *shadow.Comparison) {
-	if c.file == nil {
-		return
-	}
-	line, err := json.Marshal(one)
-	if err == nil {
-		_, err = c.file.Write(append(line, '\n'))
-	}
-	if err != nil {
-		c.log.Error().Err(err).Msg("a comparison was not written")
-	}
 }

@@ -59,8 +59,15 @@ type foreign struct {
 
 func newForeign(t testing.TB) *foreign {
 	t.Helper()
+	kept := slices.DeleteFunc(engine.Tables(catalog.OfNodes...), func(r engine.Resource) bool { return strings.HasSuffix(r.Name.Group, ".karmada.io") })
+	return serveForeign(t, kept)
+}
+
+// serveForeign serves kinds that no machines look after.
+func serveForeign(t testing.TB, kept []engine.Resource) *foreign {
+	t.Helper()
 	dir := t.TempDir()
-	e, err := engine.Open(engine.Config{Resources: engine.Tables(catalog.OfNodes...), Clock: clock.New()})
+	e, err := engine.Open(engine.Config{Resources: kept, Clock: clock.New()})
 	require.NoError(t, err)
 	settings, problems := config.Resolve(config.Default, nil)
 	require.Empty(t, problems)
@@ -359,8 +366,8 @@ func TestAnAttachedDaemonInShadowWritesNothingAndCompares(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, 2, bytes.Count(text, []byte("\n")), "%s", text)
-	require.Contains(t, string(text), `"verdict":"agreed","pod":"default/agreed"`)
-	require.Contains(t, string(text), `"verdict":"earlier","pod":"default/early"`)
+	require.Contains(t, string(text), `"verdict":"agreed","kind":"eviction","workload":"Pod default/agreed"`)
+	require.Contains(t, string(text), `"verdict":"earlier","kind":"eviction","workload":"Pod default/early"`)
 }
 
 // other evicts a pod as the kube-controller-manager does.
@@ -536,7 +543,7 @@ func requireCovered(t *testing.T, rights, asked []rbacv1.PolicyRule) {
 }
 
 // rightsOf are the rules of all roles of an example.
-func rightsOf(t *testing.T, file string) (rules []rbacv1.PolicyRule) {
+func rightsOf(t testing.TB, file string) (rules []rbacv1.PolicyRule) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs/examples", file))
 	require.NoError(t, err)

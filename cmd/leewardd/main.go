@@ -37,7 +37,8 @@ func rootCommand(reload <-chan os.Signal) *cobra.Command {
 		Short: "Decide failovers for a fleet of clusters, and serve its Kubernetes API",
 		Long: "leewardd decides what happens to workloads when clusters fail, and serves a Kubernetes API for users and\n" +
 			"for the agents of clusters. It keeps its data in one folder, and writes a kubeconfig into it.\n\n" +
-			"With --attach it serves no API, and runs beside the API server of a cluster: in shadow, or as its taint-eviction controller.\n\n" +
+			"With --attach it serves no API, and runs beside the API server of Karmada, in shadow, or of a Kubernetes cluster: in shadow, or as its\n" +
+			"taint-eviction controller.\n\n" +
 			"Flags override the configuration file, and the file overrides the profile. At SIGHUP the file is read again.\n\n" + exitCodes,
 		Example: "  leewardd\n  KUBECONFIG=leewardd.data/kubeconfig kubectl get clusters\n" +
 			"  leewardd --attach ~/.kube/config\n" +
@@ -63,7 +64,7 @@ func run(ctx context.Context, line *commandLine, out, log io.Writer, reload <-ch
 		return err
 	}
 	if c.attach != "" {
-		d, err := newAttached(c, newLogger(&c.options, log))
+		d, err := newAttached(ctx, c, newLogger(&c.options, log), out)
 		if err != nil {
 			return err
 		}

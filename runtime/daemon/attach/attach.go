@@ -21,15 +21,6 @@ import (
 	"leeward/runtime/fleet/shadow"
 )
 
-// The modes of a daemon that is attached.
-const (
-	modeStarting    = "starting"
-	modeShadow      = "shadow"
-	modeStandby     = "standby"
-	modeActing      = "acting"
-	modeSteppedBack = "stepped-back"
-)
-
 // Config is how a daemon attaches.
 type Config struct {
 	// Client says where the API server is and who asks.
@@ -88,7 +79,7 @@ func New(c Config) (*Attachment, error) {
 		return nil, fmt.Errorf("connect to %s: %w", own.Host, err)
 	}
 	a := &Attachment{config: c, rest: own, client: clients}
-	a.enter(modeStarting)
+	a.enter(telemetry.Starting)
 	a.watched, err = watch(clients, a.lost)
 	return a, err
 }
@@ -109,7 +100,7 @@ func (a *Attachment) Ready() error {
 	if r := a.why.Load(); r != nil {
 		return fmt.Errorf("stepped back to shadow: %w", r)
 	}
-	if a.mode.Load() == modeStarting {
+	if a.mode.Load() == telemetry.Starting {
 		return errors.New("the nodes and pods have not been listed yet")
 	}
 	return nil
@@ -124,14 +115,14 @@ func (a *Attachment) Run(ctx context.Context) error {
 		return nil // the context is done
 	}
 	if !a.config.Act {
-		a.enter(modeShadow)
+		a.enter(telemetry.Shadow)
 		a.config.Log.Info().Bool("shadow", true).Msg("started")
 		return a.decide(ctx, nil)
 	}
 	if r := a.rival(); r != nil {
 		return r
 	}
-	a.enter(modeStandby)
+	a.enter(telemetry.Standby)
 	a.config.Log.Info().Bool("shadow", false).Msg("started")
 	return a.campaign(ctx)
 }
@@ -142,7 +133,7 @@ func (a *Attachment) campaign(ctx context.Context) error {
 		err := a.stand(ctx, a.act)
 		if rival := new(Rival); errors.As(err, &rival) {
 			a.why.Store(rival)
-			a.enter(modeSteppedBack)
+			a.enter(telemetry.SteppedBack)
 			a.config.Log.Error().Err(rival).Msg("stepped back to shadow: nothing is written any more")
 			return a.decide(ctx, nil)
 		}
@@ -158,10 +149,10 @@ func (a *Attachment) act(ctx context.Context, l *lease) error {
 	if r := a.rival(); r != nil {
 		return r
 	}
-	a.enter(modeActing)
+	a.enter(telemetry.Acting)
 	a.config.Log.Info().Msg("this daemon acts")
 	defer func() {
-		a.enter(modeStandby)
+		a.enter(telemetry.Standby)
 		a.config.Log.Info().Msg("this daemon acts no longer")
 	}()
 	return a.decide(ctx, l)

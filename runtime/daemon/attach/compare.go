@@ -141,7 +141,7 @@ func (c *comparing) conclude(name messages.PodName, o *comparison, ours *shadow.
 	delete(c.open, name)
 	c.done[o.pod.UID] = true
 	c.tell(&shadow.Comparison{
-		Time: now, Verdict: shadow.Judge(ours, o.theirs), Pod: string(name), UID: string(o.pod.UID), Node: o.pod.Spec.NodeName,
+		Time: now, Verdict: shadow.Judge(ours, o.theirs), Kind: shadow.Eviction, Pod: string(name), UID: string(o.pod.UID), Node: o.pod.Spec.NodeName,
 		Workload: workloadOf(o.pod), Ours: ours, Theirs: o.theirs,
 	})
 }

@@ -239,7 +239,7 @@ func (d *deciding) tellEvent(p *corev1.Pod, f messages.Fact, told journal.Phrase
 
 // compared takes a comparison.
 func (d *deciding) compared(c *shadow.Comparison) {
-	d.config.Metrics.Compared(string(c.Verdict))
+	d.config.Metrics.Compared(string(c.Kind), string(c.Verdict))
 	e := d.config.Log.Info().Bool("shadow", true).Str("verdict", string(c.Verdict)).Str("pod", c.Pod).Str("node", c.Node)
 	if c.Ours != nil {
 		e.Time("ours", c.Ours.At).Str("oursReason", c.Ours.Reason)

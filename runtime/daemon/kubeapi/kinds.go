@@ -74,7 +74,7 @@ var looks = map[string]look{
 	"Lease":                 {list: &coordinationv1.LeaseList{}, columns: leaseColumns},
 }
 
-// kinds are all that every server keeps.
+// kinds are those of the catalog, which every server keeps that looks after a fleet.
 var kinds = func() []*kind {
 	all := make([]*kind, len(catalog.All))
 	for i := range catalog.All {
@@ -83,15 +83,13 @@ var kinds = func() []*kind {
 	return all
 }()
 
-// kindsIn are those that a server keeps in an engine: nodes and pods only where that has tables of them.
+// kindsIn are those that a server keeps in an engine: what that has tables of.
 func kindsIn(e *engine.Engine) []*kind {
 	kept := slices.Clone(kinds)
 	for _, r := range catalog.OfNodes {
-		if e.Table(r.Name()) != nil {
-			kept = append(kept, &kind{r, looks[r.Kind.Kind]})
-		}
+		kept = append(kept, &kind{r, looks[r.Kind.Kind]})
 	}
-	return kept
+	return slices.DeleteFunc(kept, func(k *kind) bool { return e.Table(k.Name()) == nil })
 }
 
 func (k *kind) version() schema.GroupVersion { return k.Kind.GroupVersion() }

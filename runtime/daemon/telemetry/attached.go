@@ -16,13 +16,21 @@ var (
 	attachedTook     = defineHistogram("attach_request_seconds", "Time that the API server took for a request of an eviction, with --attach.", latencies, "verb")
 	attachedWindow   = define(gauge, "attach_requests_limit", "How many requests of evictions may be under way, with --attach: fewer after the API server was overloaded.")
 	attachedWaiting  = define(gauge, "attach_requests_waiting", "Requests of evictions that wait to be made, with --attach.")
-	attachedLost     = define(counter, "attach_watch_errors_total", "How often the nodes or pods could not be listed or watched, with --attach.")
+	attachedLost     = define(counter, "attach_watch_errors_total", "How often a resource could not be listed or watched, with --attach.")
 	attachedCompared = define(counter, "shadow_comparisons_total",
-		"Evictions in shadow that were compared with those of the cluster's own controller, with --attach, by verdict: agreed, earlier, later, never or unasked.", "verdict")
+		"Decisions in shadow that were compared with those of the control plane that acts, with --attach, by kind (eviction, placement, removal) and verdict: agreed, earlier, later, elsewhere, never or unasked.", "kind", "verdict")
 )
 
-// modes are those of attachedMode.
-var modes = []string{"starting", "shadow", "standby", "acting", "stepped-back"}
+// The modes of a daemon that is attached.
+const (
+	Starting    = "starting"
+	Shadow      = "shadow"
+	Standby     = "standby"
+	Acting      = "acting"
+	SteppedBack = "stepped-back"
+)
+
+var modes = []string{Starting, Shadow, Standby, Acting, SteppedBack}
 
 // Attached measures a daemon that is attached to the API server of a cluster.
 type Attached struct {
@@ -78,8 +86,8 @@ func (a *Attached) Pending(waiting, limit int) {
 	a.window.Set(float64(limit))
 }
 
-// Lost notes that the nodes or pods could not be followed.
+// Lost notes that a resource could not be followed.
 func (a *Attached) Lost() { a.lost.Inc() }
 
-// Compared notes a comparison by its verdict.
-func (a *Attached) Compared(verdict string) { a.compared.WithLabelValues(verdict).Inc() }
+// Compared notes a comparison by what was decided, and by its verdict.
+func (a *Attached) Compared(kind, verdict string) { a.compared.WithLabelValues(kind, verdict).Inc() }

@@ -2,13 +2,11 @@
 package shadow
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"leeward/messages/api"
 )
 
 // Verdict says what the control plane that acts did, compared with what Leeward decided.
@@ -21,14 +19,32 @@ const (
 	// Earlier and Later: both evict, the other one earlier or later.
 	Earlier Verdict = "earlier"
 	Later   Verdict = "later"
-	// Never: Leeward evicts, and the other did not within Patience.
+	// Elsewhere: both place a workload, on other clusters or with other replicas.
+	Elsewhere Verdict = "elsewhere"
+	// Never: Leeward decides, and the other did not within Patience.
 	Never Verdict = "never"
-	// Unasked: the other evicts what Leeward does not.
+	// Unasked: the other decides what Leeward does not.
 	Unasked Verdict = "unasked"
 )
 
 // Verdicts are all of them, in the order of reports.
-var Verdicts = []Verdict{Agreed, Earlier, Later, Never, Unasked}
+var Verdicts = []Verdict{Agreed, Earlier, Later, Elsewhere, Never, Unasked}
+
+// Kind is what was decided.
+type Kind string
+
+// The kinds.
+const (
+	// Eviction: a workload, or a pod, is evicted. Of pods there is no other kind.
+	Eviction Kind = "eviction"
+	// Placement: on which clusters a workload runs.
+	Placement Kind = "placement"
+	// Removal: the handover after an eviction has ended, and the old copy is removed.
+	Removal Kind = "removal"
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{Eviction, Placement, Removal}
 
 const (
 	// Tolerance is how far two evictions may be apart that agree: the API stores whole seconds.
@@ -37,23 +53,34 @@ const (
 	Patience = 10 * time.Minute
 )
 
-// Decision is an eviction, with its reason in the words of the control plane that decided it.
+// Decision is what one control plane decided, with its reason in its own words.
 type Decision struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
 	Reason string    `json:"reason"`
+	// Clusters are where a placement has the workload run.
+	Clusters []api.TargetCluster `json:"clusters,omitempty"`
 }
 
-// Comparison is one eviction as both decided it; nil: one did not.
+// Comparison is one decision as both made it; nil: one did not.
 type Comparison struct {
 	Time     time.Time `json:"time"`
 	Verdict  Verdict   `json:"verdict"`
-	Pod      string    `json:"pod"`
-	UID      string    `json:"uid"`
-	Node     string    `json:"node"`
+	Kind     Kind      `json:"kind"`
 	Workload string    `json:"workload"`
-	Ours     *Decision `json:"ours,omitempty"`
-	Theirs   *Decision `json:"theirs,omitempty"`
+	// Pod, UID and Node are those of a pod that is evicted; Binding is that of a workload, Cluster what it is evicted from.
+	Pod     string    `json:"pod,omitempty"`
+	UID     string    `json:"uid,omitempty"`
+	Node    string    `json:"node,omitempty"`
+	Binding string    `json:"binding,omitempty"`
+	Cluster string    `json:"cluster,omitempty"`
+	Ours    *Decision `json:"ours,omitempty"`
+	Theirs  *Decision `json:"theirs,omitempty"`
+	// Why is why Leeward does not decide what the other does, as far as it said so.
+	Why string `json:"why,omitempty"`
+	// LastCopy is set where the other removed the last copy that was healthy, Cancelled where Leeward had cancelled the eviction.
+	LastCopy  bool `json:"lastCopy,omitempty"`
+	Cancelled bool `json:"cancelled,omitempty"`
 }
 
 // Judge returns the verdict of two decisions, of which one may be missing.
@@ -63,6 +90,8 @@ func Judge(ours, theirs *Decision) Verdict {
 		return Never
 	case ours == nil:
 		return Unasked
+	case !sameClusters(ours.Clusters, theirs.Clusters):
+		return Elsewhere
 	}
 	switch later := theirs.At.Sub(ours.At); {
 	case later > Tolerance:
@@ -73,86 +102,8 @@ func Judge(ours, theirs *Decision) Verdict {
 	return Agreed
 }
 
-// Summary counts the comparisons of one workload.
-type Summary struct {
-	Workload string          `json:"workload"`
-	Count    map[Verdict]int `json:"count"`
-	// Latest is how much later than Leeward's decision the other evicted at most.
-	Latest time.Duration `json:"latest"`
-	// Example is a comparison that did not agree, the last one; nil: all agreed.
-	Example *Comparison `json:"example,omitempty"`
-}
-
-const (
-	// MostWorkloads is how many workloads a summary tells apart; those after are summed up under the name Others.
-	MostWorkloads = 10_000
-	Others        = "(others)"
-	// longestLine bounds a line, mostLines the lines of a file.
-	longestLine = 64 << 10
-	mostLines   = 10_000_000
-)
-
-// Summarize reads comparisons, one a line of JSON, and sums them up by workload, in the order of their names. An error names the line.
-func Summarize(from io.Reader) ([]*Summary, error) {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, longestLine)
-	all := map[string]*Summary{}
-	for n := 1; lines.Scan(); n++ {
-		if n > mostLines {
-			return nil, fmt.Errorf("line %d: there may be %d lines", n, mostLines)
-		}
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		c, err := parse(lines.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		s := all[c.Workload]
-		if s == nil && len(all) >= MostWorkloads {
-			c.Workload = Others
-			s = all[Others]
-		}
-		if s == nil {
-			s = &Summary{Workload: c.Workload, Count: map[Verdict]int{}}
-			all[c.Workload] = s
-		}
-		s.add(c)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the comparisons: %w", err)
-	}
-	var sorted []*Summary
-	for _, s := range all {
-		sorted = append(sorted, s)
-	}
-	slices.SortFunc(sorted, func(a, b *Summary) int { return strings.Compare(a.Workload, b.Workload) })
-	return sorted, nil
-}
-
-func parse(line []byte) (*Comparison, error) {
-	c := &Comparison{}
-	if err := json.Unmarshal(line, c); err != nil {
-		return nil, fmt.Errorf("this is no comparison: %w", err)
-	}
-	if !slices.Contains(Verdicts, c.Verdict) {
-		return nil, fmt.Errorf("verdict: %q is not one of %v", c.Verdict, Verdicts)
-	}
-	if c.Verdict != Unasked && c.Ours == nil {
-		return nil, fmt.Errorf("ours: it is missing, and the verdict is %q", c.Verdict)
-	}
-	if c.Verdict != Never && c.Theirs == nil {
-		return nil, fmt.Errorf("theirs: it is missing, and the verdict is %q", c.Verdict)
-	}
-	return c, nil
-}
-
-func (s *Summary) add(c *Comparison) {
-	s.Count[c.Verdict]++
-	if c.Verdict == Later {
-		s.Latest = max(s.Latest, c.Theirs.At.Sub(c.Ours.At))
-	}
-	if c.Verdict != Agreed {
-		s.Example = c
-	}
+// sameClusters reports whether two placements are the same, in whatever order.
+func sameClusters(a, b []api.TargetCluster) bool {
+	byName := func(a, b api.TargetCluster) int { return strings.Compare(a.Name, b.Name) }
+	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), byName), slices.SortedFunc(slices.Values(b), byName), api.TargetCluster.Equal)
 }

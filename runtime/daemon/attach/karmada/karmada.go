@@ -1,0 +1,230 @@
+package karmada
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+
+	"leeward/actors"
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/journal"
+	"leeward/runtime/fleet/shadow"
+	"leeward/runtime/fleet/store"
+)
+
+// Config is how a daemon attaches.
+type Config struct {
+	// Client says where the API server is and who asks.
+	Client   *rest.Config
+	Settings messages.Settings
+	Clock    clock.Clock
+	Log      zerolog.Logger
+	Metrics  *telemetry.Attached
+	// Compared hears how a decision compares with that of the other control plane.
+	Compared func(*shadow.Comparison)
+}
+
+// Attachment is a daemon that is attached.
+type Attachment struct {
+	config Config
+	rest   rest.Interface
+	inbox  atomic.Pointer[inbox]
+	// began is set once the machines decide.
+	began atomic.Bool
+	asked chan func()
+}
+
+const (
+	// queriesPerSecond and burst bound the requests for lists and watches.
+	queriesPerSecond, burst = 50, 150
+	// userAgent is how the server knows the daemon.
+	userAgent = "leewardd"
+)
+
+// New returns an attachment that is yet to run.
+func New(c Config) (*Attachment, error) {
+	own := rest.CopyConfig(c.Client)
+	own.UserAgent, own.QPS, own.Burst = userAgent, queriesPerSecond, burst
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	own.GroupVersion = &schema.GroupVersion{}
+	r, err := rest.UnversionedRESTClientFor(readOnly(own))
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", own.Host, err)
+	}
+	c.Metrics.Mode(telemetry.Starting)
+	return &Attachment{config: c, rest: r, asked: make(chan func())}, nil
+}
+
+// Ready says why nothing is decided.
+func (a *Attachment) Ready() error {
+	i := a.inbox.Load()
+	if i == nil || !a.began.Load() {
+		return errors.New("the objects have not been listed yet")
+	}
+	return i.blind(a.config.Clock.Now())
+}
+
+// Run decides until the context is done. A *Missing says which right it lacks.
+func (a *Attachment) Run(ctx context.Context) error {
+	found, err := probeAll(ctx, a.rest, a.absent)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel()
+	i := newInbox(found)
+	a.inbox.Store(i)
+	r := &reader{rest: a.rest, clock: a.config.Clock, inbox: i, lost: a.lost, malformed: a.malformed}
+	reading.Go(func() { r.run(ctx, found) })
+	for !i.listed() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-i.news:
+		}
+	}
+	return a.decide(ctx, i)
+}
+
+// absent notes that a kind is not followed, of which the server shows nothing.
+func (a *Attachment) absent(m *Missing) {
+	level := zerolog.WarnLevel
+	if apierrors.IsNotFound(m.Err) {
+		level = zerolog.InfoLevel
+	}
+	a.config.Log.WithLevel(level).Str("resource", m.Resource).Err(m.Err).Msg("this resource is not followed: decisions rest on the others")
+}
+
+// lost notes that a kind cannot be followed. client-go tries again.
+func (a *Attachment) lost(k *kind, err error) {
+	a.config.Metrics.Lost()
+	a.config.Log.Warn().Str("resource", k.Name().String()).Err(err).Msg("this resource cannot be followed: nothing is decided until it can")
+}
+
+func (a *Attachment) malformed(err error) {
+	a.config.Log.Warn().Err(err).Msg("an object cannot be read, and counts as absent")
+}
+
+// deciding is one life of the machines.
+type deciding struct {
+	*Attachment
+	inbox   *inbox
+	twin    *twin
+	compare *comparing
+}
+
+func (a *Attachment) decide(ctx context.Context, i *inbox) error {
+	d := &deciding{Attachment: a, inbox: i}
+	d.compare = newComparing(d.compared)
+	d.twin = newTwin(&a.config.Settings, d.instant(), d.hear, d.refused)
+	defer d.twin.world.Close()
+	d.twin.load(i.take())
+	timer := a.config.Clock.Timer(time.Hour)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		wait, err := d.round()
+		if err != nil {
+			return err
+		}
+		if !a.began.Swap(true) {
+			a.config.Metrics.Mode(telemetry.Shadow)
+			a.config.Log.Info().Bool("shadow", true).Int("objects", len(d.twin.seen)).Msg("started")
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-i.news:
+		case ask := <-a.asked:
+			ask()
+		}
+	}
+	return nil
+}
+
+// instant is the present. Of an instant, what is less than a thousandth of a second does not count.
+func (d *deciding) instant() time.Time { return d.config.Clock.Now().UTC().Truncate(time.Millisecond) }
+
+// round takes in what there is, brings about what is due, and compares. It returns how long nothing is due. While the server cannot be
+// seen, nothing happens: silence of the server is no silence of agents.
+func (d *deciding) round() (wait time.Duration, err error) {
+	now := d.instant()
+	if d.began.Load() && d.inbox.blind(now) != nil {
+		return catchesUp, nil
+	}
+	d.twin.take(now, d.inbox.take())
+	if err := d.twin.settle(now); err != nil {
+		return 0, err
+	}
+	for _, c := range d.twin.changed {
+		d.compare.take(now, c)
+	}
+	d.twin.changed = nil
+	for _, name := range d.compare.judge(now, d.state) {
+		d.twin.adopt(name)
+	}
+	if err := d.twin.settle(now); err != nil {
+		return 0, err
+	}
+	next, _ := d.twin.world.Next()
+	if next = actors.Earlier(next, d.compare.next(now)); next.IsZero() {
+		return time.Hour, nil
+	}
+	return max(0, next.Sub(d.config.Clock.Now())), nil
+}
+
+// state is a binding as both have it.
+func (d *deciding) state(name messages.BindingName) state {
+	return state{ours: d.twin.world.Store().Binding(name), theirs: store.AsBinding(d.twin.seen[store.BindingKey(name)])}
+}
+
+// hear logs a fact with its reason, counts it, and compares it.
+func (d *deciding) hear(at time.Time, f messages.Fact) {
+	told := journal.Tell(time.Time{}, f)
+	log := d.config.Log.With().Bool("shadow", true).Logger()
+	told.Log(&log, &journal.Entry{At: at, Fact: f})
+	d.config.Metrics.Hear(at, f)
+	d.compare.hear(at, f, told.Text())
+}
+
+func (d *deciding) refused(key api.Key, err error) {
+	d.config.Log.Warn().Str("object", key.String()).Err(err).Msg("object refused: it counts as it was before")
+}
+
+// compared takes a comparison.
+func (d *deciding) compared(c *shadow.Comparison) {
+	d.config.Metrics.Compared(string(c.Kind), string(c.Verdict))
+	e := d.config.Log.Info().Bool("shadow", true).Str("kind", string(c.Kind)).Str("verdict", string(c.Verdict)).Str("binding", c.Binding)
+	if c.Cluster != "" {
+		e.Str("cluster", c.Cluster)
+	}
+	if c.Ours != nil {
+		e.Time("ours", c.Ours.At).Str("oursReason", c.Ours.Reason)
+	}
+	if c.Theirs != nil {
+		e.Time("theirs", c.Theirs.At).Str("theirsBy", c.Theirs.By).Str("theirsReason", c.Theirs.Reason)
+	}
+	e.Msg("decision compared")
+	d.config.Compared(c)
+}

@@ -1,0 +1,111 @@
+package karmada
+
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/observed"
+)
+
+// kind is a resource of the server that decisions are made of.
+type kind struct {
+	*catalog.Resource
+	// required: without it nothing can be decided. Of what is not, the absence is logged.
+	required bool
+	// bare: only the metadata of its objects is read, for nothing else of them decides.
+	bare bool
+	// namespace is the only one that is read; empty: all.
+	namespace string
+}
+
+// kinds are those that are followed, each after what it refers to.
+var kinds = func() (all []*kind) {
+	for i := range catalog.All {
+		r := &catalog.All[i]
+		k := &kind{Resource: r, required: true}
+		switch r.Kind.Kind {
+		case "Namespace", "Event", "Governor", "OverridePolicy", "ClusterOverridePolicy":
+			continue // no decision is made of them
+		case "ConfigMap", "Secret", "Service", "ServiceAccount", "PersistentVolumeClaim":
+			k.required, k.bare = false, true
+		case "ClusterTaintPolicy", "FederatedResourceQuota", "WorkloadRebalancer", "EvictionBudget", "ClusterEvictionBudget",
+			"PriorityClass", "CronJob", "ReplicaSet", "DaemonSet", "Job", "StatefulSet":
+			k.required = false
+		case "Lease":
+			k.required, k.namespace = false, api.LeaseNamespace
+		}
+		all = append(all, k)
+	}
+	return all
+}()
+
+// path is where its objects are.
+func (k *kind) path() []string {
+	p := []string{"/", "api", k.Kind.Version}
+	if k.Kind.Group != "" {
+		p = []string{"/", "apis", k.Kind.Group, k.Kind.Version}
+	}
+	if k.namespace != "" {
+		p = append(p, "namespaces", k.namespace)
+	}
+	return append(p, k.Plural)
+}
+
+// whole reads one object. Fields that are not known here are omitted.
+func (k *kind) whole(data []byte) (api.Object, error) {
+	o := k.New()
+	if err := json.Unmarshal(data, o); err != nil {
+		return nil, fmt.Errorf("decode a %s: %w", k.Kind.Kind, err)
+	}
+	o.GetObjectKind().SetGroupVersionKind(k.Kind)
+	return o, nil
+}
+
+// decode reads one object, and keeps of it what decides.
+func (k *kind) decode(data []byte) (api.Object, error) {
+	o, err := k.whole(data)
+	if err != nil {
+		return nil, err
+	}
+	writers := o.GetManagedFields()
+	for i := range writers {
+		writers[i].FieldsV1 = nil
+	}
+	o.SetManagedFields(writers)
+	if w, is := o.(*api.Work); is {
+		return leanWork(w), nil
+	}
+	return o, nil
+}
+
+// work is what is kept of a Work: of which copy it is, and what its agent says.
+type work struct {
+	api.Work
+	of       place
+	ours     bool
+	report   *messages.WorkReport
+	replicas int32
+	counted  bool
+}
+
+// place is one binding on one cluster.
+type place struct {
+	binding messages.BindingName
+	cluster messages.ClusterName
+}
+
+func leanWork(w *api.Work) *work {
+	kept := &work{report: observed.Report(w)}
+	kept.of.cluster, kept.of.binding, kept.ours = observed.Copy(w)
+	kept.replicas, kept.counted = observed.Replicas(w)
+	kept.TypeMeta = w.TypeMeta
+	kept.ObjectMeta = metav1.ObjectMeta{
+		Namespace: w.Namespace, Name: w.Name, ResourceVersion: w.ResourceVersion, Generation: w.Generation, DeletionTimestamp: w.DeletionTimestamp,
+	}
+	return kept
+}
