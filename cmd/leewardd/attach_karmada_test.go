@@ -71,7 +71,7 @@ func (o *otherPlane) workload(name string) {
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
 	}}
 	o.create(catalog.Of(api.Key{APIVersion: "apps/v1", Kind: "Deployment"}), template)
-	placement := fmt.Sprintf(`{"clusterAffinity":{"clusterNames":["m1","m2","m3"]},"spreadConstraints":[{"spreadByField":"cluster","minGroups":2,"maxGroups":2}],"replicaScheduling":{"replicaSchedulingType":"Duplicated"}}`)
+	const placement = `{"clusterAffinity":{"clusterNames":["m1","m2","m3"]},"spreadConstraints":[{"spreadByField":"cluster","minGroups":2,"maxGroups":2}],"replicaScheduling":{"replicaSchedulingType":"Duplicated"}}`
 	policy := &api.PropagationPolicy{}
 	require.NoError(o.t, json.Unmarshal(fmt.Appendf(nil, `{"metadata":{"name":%[1]q,"namespace":"default"},"spec":{"resourceSelectors":[{"apiVersion":"apps/v1","kind":"Deployment","name":%[1]q}],"placement":%[2]s}}`, name, placement), policy))
 	o.create(catalog.Of(api.Key{APIVersion: api.PolicyGroupVersion, Kind: "PropagationPolicy"}), policy)

@@ -381,7 +381,7 @@ func (s *Server) remove(path string) {
 // watch sends changes after a version until the client goes, or watches are cut. Each change is one version.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
-	if err != nil {
+	if err != nil || r.URL.Query().Get("sendInitialEvents") != "" { // it cannot stream lists
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 		return
 	}

@@ -20,6 +20,8 @@ import (
 type comparing struct {
 	tell func(*shadow.Comparison)
 	open map[messages.BindingName]*compared
+	// most is how many bindings are compared at the same time. Those beyond are not.
+	most int
 }
 
 // compared is a binding of which one of both has decided something.
@@ -51,7 +53,6 @@ type pair struct {
 }
 
 const (
-	// mostCompared is how many bindings are compared at the same time. Those beyond are adopted as they are.
 	mostCompared = 200_000
 	// delay is how much later than the other's decision the machines may hear of what led to it.
 	delay = 5 * time.Second
@@ -64,13 +65,13 @@ const (
 )
 
 func newComparing(tell func(*shadow.Comparison)) *comparing {
-	return &comparing{tell: tell, open: map[messages.BindingName]*compared{}}
+	return &comparing{tell: tell, open: map[messages.BindingName]*compared{}, most: mostCompared}
 }
 
 // of is the comparison of a binding; nil: there are too many.
 func (c *comparing) of(name messages.BindingName) *compared {
 	b := c.open[name]
-	if b == nil && len(c.open) < mostCompared {
+	if b == nil && len(c.open) < c.most {
 		b = &compared{name: name, evictions: map[messages.ClusterName]*pair{}, removals: map[messages.ClusterName]*pair{}}
 		c.open[name] = b
 	}
@@ -313,6 +314,8 @@ func (j *judging) pairs(kind shadow.Kind, all map[messages.ClusterName]*pair) (o
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
 		switch {
+		case kind == shadow.Removal && p.theirs == nil && j.neverEvicts(name): // that was told
+			delete(all, name)
 		case p.theirs != nil && p.ours != nil:
 			j.conclude(kind, name, p, p.ours)
 			delete(all, name)
@@ -375,10 +378,16 @@ func (j *judging) placed(evicting bool) (open bool) {
 	return false
 }
 
-// neverEvicted reports whether Leeward has evicted the binding from a cluster, and it was told that the other never did.
+// neverEvicts reports whether it was told that the other never evicts the binding from a cluster.
+func (j *judging) neverEvicts(from messages.ClusterName) bool {
+	p := j.evictions[from]
+	return p != nil && p.told
+}
+
+// neverEvicted is neverEvicts of any cluster.
 func (j *judging) neverEvicted() bool {
-	for _, p := range j.evictions { // order-free: any of them
-		if p.told {
+	for from := range j.evictions { // order-free: any of them
+		if j.neverEvicts(from) {
 			return true
 		}
 	}

@@ -26,6 +26,8 @@ type inbox struct {
 	count   int
 	// lost is since when a kind cannot be followed, and why.
 	lost map[*kind]loss
+	// most is how many objects there may be, full whether there are more.
+	most int
 	full bool
 	news chan struct{}
 }
@@ -43,7 +45,7 @@ const catchesUp = 2 * time.Second
 const mostObjects = 4_000_000
 
 func newInbox(all []*kind) *inbox {
-	i := &inbox{latest: map[api.Key]api.Object{}, known: map[*kind]map[api.Key]string{}, waiting: map[*kind]bool{}, lost: map[*kind]loss{}, news: make(chan struct{}, 1)}
+	i := &inbox{latest: map[api.Key]api.Object{}, known: map[*kind]map[api.Key]string{}, waiting: map[*kind]bool{}, lost: map[*kind]loss{}, most: mostObjects, news: make(chan struct{}, 1)}
 	for _, k := range all {
 		i.known[k], i.waiting[k] = map[api.Key]string{}, true
 	}
@@ -81,7 +83,7 @@ func (i *inbox) blind(now time.Time) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.full {
-		return fmt.Errorf("there are more than %d objects", mostObjects)
+		return fmt.Errorf("there are more than %d objects", i.most)
 	}
 	var all []string
 	for k, l := range i.lost { // order-free: sorted below
@@ -135,7 +137,7 @@ func (i *inbox) put(k *kind, key api.Key, o api.Object) {
 	case o == nil:
 		delete(i.known[k], key)
 		i.count--
-	case !existed && i.count >= mostObjects:
+	case !existed && i.count >= i.most:
 		i.full = true
 		return
 	case !existed:
@@ -207,7 +209,6 @@ func (s *sink) Replace(all []any, _ string) error {
 		s.put(s.kind, key, nil)
 	}
 	delete(s.waiting, s.kind)
-	delete(s.lost, s.kind)
 	s.wake()
 	return nil
 }

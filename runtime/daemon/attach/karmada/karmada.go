@@ -45,7 +45,8 @@ type Attachment struct {
 	inbox  atomic.Pointer[inbox]
 	// began is set once the machines decide.
 	began atomic.Bool
-	asked chan func()
+	// asked is called between two rounds of the machines, by tests.
+	asked chan func(*deciding)
 }
 
 const (
@@ -68,7 +69,7 @@ func New(c Config) (*Attachment, error) {
 		return nil, fmt.Errorf("connect to %s: %w", own.Host, err)
 	}
 	c.Metrics.Mode(telemetry.Starting)
-	return &Attachment{config: c, rest: r, asked: make(chan func())}, nil
+	return &Attachment{config: c, rest: r, asked: make(chan func(*deciding))}, nil
 }
 
 // Ready says why nothing is decided.
@@ -157,7 +158,7 @@ func (a *Attachment) decide(ctx context.Context, i *inbox) error {
 		case <-timer.C:
 		case <-i.news:
 		case ask := <-a.asked:
-			ask()
+			ask(d)
 		}
 	}
 	return nil
@@ -170,7 +171,7 @@ func (d *deciding) instant() time.Time { return d.config.Clock.Now().UTC().Trunc
 // seen, nothing happens: silence of the server is no silence of agents.
 func (d *deciding) round() (wait time.Duration, err error) {
 	now := d.instant()
-	if d.began.Load() && d.inbox.blind(now) != nil {
+	if blind := d.inbox.blind(now) != nil; blind && d.began.Load() {
 		return catchesUp, nil
 	}
 	d.twin.take(now, d.inbox.take())

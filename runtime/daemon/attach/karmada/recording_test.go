@@ -2,27 +2,17 @@ package karmada
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/benbjohnson/clock"
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"leeward/messages"
 	"leeward/messages/api"
-	"leeward/runtime/client/clienttest"
-	"leeward/runtime/daemon/build"
-	"leeward/runtime/daemon/telemetry"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/config"
 	"leeward/runtime/fleet/shadow"
@@ -31,70 +21,6 @@ import (
 )
 
 const recording = "../../../../scenarios/recordings/karmada-failover.jsonl"
-
-// trial is an attachment to a server, on a clock that the test holds.
-type trial struct {
-	t      *testing.T
-	server *clienttest.Server
-	clock  *clock.Mock
-	*Attachment
-	log   bytes.Buffer
-	put   uint64
-	ended chan error
-	stop  context.CancelFunc
-
-	mu       sync.Mutex
-	compared []*shadow.Comparison
-}
-
-// attach runs an attachment to a server that has some objects, from an instant on.
-func attach(t *testing.T, s *messages.Settings, at time.Time, objects map[string]string) *trial {
-	t.Helper()
-	d := &trial{t: t, server: clienttest.New(t, objects), clock: clock.NewMock(), put: uint64(len(objects)), ended: make(chan error, 1)}
-	d.clock.Set(at)
-	var err error
-	d.Attachment, err = New(Config{
-		Client: &rest.Config{Host: d.server.URL()}, Settings: *s, Clock: d.clock, Log: zerolog.New(&d.log), Metrics: telemetry.NewAttached(build.Build{}),
-		Compared: func(c *shadow.Comparison) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.compared = append(d.compared, c)
-		},
-	})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	d.stop = stop
-	go func() { d.ended <- d.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-d.ended)
-		require.Empty(t, d.server.Requests(), "a request that is no read")
-	})
-	d.await(func() bool { return d.Ready() == nil })
-	return d
-}
-
-func (d *trial) await(so func() bool) {
-	d.t.Helper()
-	require.Eventually(d.t, so, 30*time.Second, time.Millisecond)
-}
-
-// settled waits until the machines have heard of all that was put, and have decided.
-func (d *trial) settled() {
-	d.t.Helper()
-	i := d.inbox.Load()
-	for heard := false; !heard; runtime.Gosched() {
-		i.mu.Lock()
-		heard = i.heard >= d.put
-		i.mu.Unlock()
-		require.NoError(d.t, d.t.Context().Err())
-	}
-	for range 2 { // the first may come before the news
-		done := make(chan struct{})
-		d.asked <- func() { close(done) }
-		<-done
-	}
-}
 
 // pathOf is where an object is at a server.
 func pathOf(key api.Key) string {

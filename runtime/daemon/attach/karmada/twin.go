@@ -1,7 +1,6 @@
 package karmada
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -408,15 +407,4 @@ func (t *twin) answer() {
 		t.match(p)
 	}
 	t.asked, t.unwanted = nil, nil
-}
-
-// bindings are the names of all bindings of the server, in order.
-func (t *twin) bindings() (all []messages.BindingName) {
-	for key := range t.seen { // order-free: sorted below
-		if key.Kind == "ResourceBinding" || key.Kind == "ClusterResourceBinding" {
-			all = append(all, messages.NameBinding(key.Namespace, key.Name))
-		}
-	}
-	slices.SortFunc(all, func(a, b messages.BindingName) int { return cmp.Compare(a, b) })
-	return all
 }

@@ -1,0 +1,252 @@
+package karmada
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"leeward/messages"
+	"leeward/messages/api"
+	"leeward/runtime/client/clienttest"
+	"leeward/runtime/daemon/build"
+	"leeward/runtime/daemon/telemetry"
+	"leeward/runtime/fleet/catalog"
+	"leeward/runtime/fleet/config"
+	"leeward/runtime/fleet/shadow"
+)
+
+const (
+	clusters = "/apis/cluster.karmada.io/v1alpha1/clusters"
+	bindings = "/apis/work.karmada.io/v1alpha2/resourcebindings"
+)
+
+// TestAWatchThatEndsGoesOn: it is cut, broken off, or too old to go on from, and objects were deleted meanwhile.
+func TestAWatchThatEndsGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(*clienttest.Server){
+		"cut": (*clienttest.Server).Cut, "torn": (*clienttest.Server).Tear, "410": (*clienttest.Server).Forget,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, "karmada", 0, "m1", "m2", "m3")
+			fault(s.server)
+			s.server.Remove(clusters + "/m4")
+			s.put++
+			s.write(clusterOf("m2", "failed"))
+			require.Equal(t, "m1:2 m3:2 -m2", s.ours(web))
+			s.look(func(d *deciding) { require.Nil(t, d.twin.world.Store().Cluster("m4")) })
+		})
+	}
+}
+
+// look lets a test see the machines between two rounds.
+func (d *trial) look(at func(*deciding)) {
+	done := make(chan struct{})
+	d.asked <- func(now *deciding) {
+		defer close(done)
+		at(now)
+	}
+	<-done
+}
+
+// TestWhileTheServerCannotBeFollowedNothingIsDecided: the watch of the clusters is refused, and later served again. A toleration that ends
+// meanwhile is met then.
+func TestWhileTheServerCannotBeFollowedNothingIsDecided(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]int{"throttled": http.StatusTooManyRequests, "a token that expired": http.StatusUnauthorized, "failing": http.StatusInternalServerError} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, "karmada", 60, "m1", "m2", "m3")
+			s.write(clusterOf("m2", "failed"))
+			s.server.Deaf(clusters, code)
+			s.server.Cut()
+			s.await(func() bool { return s.Ready() != nil })
+			require.ErrorContains(t, s.Ready(), "clusters cannot be followed since 2026-11-28T06:00:00Z")
+			s.clock.Add(5 * time.Minute)
+			s.settled()
+			require.Equal(t, "m1:2 m2:2", s.ours(web))
+			s.server.Deaf(clusters, 0)
+			i := s.inbox.Load()
+			s.await(func() bool {
+				i.mu.Lock()
+				defer i.mu.Unlock()
+				for _, l := range i.lost {
+					if l.back.IsZero() {
+						return false
+					}
+				}
+				return true
+			})
+			s.advance(catchesUp)
+			require.NoError(t, s.Ready())
+			require.Equal(t, "m1:2 m3:2 -m2", s.ours(web))
+			require.Contains(t, s.log.String(), "nothing is decided until it can")
+		})
+	}
+}
+
+func TestAnObjectThatCannotBeReadHidesNoOther(t *testing.T) {
+	t.Parallel()
+	s := open(t, "karmada", 0, "m1", "m2", "m3")
+	bad := clusterOf("m4")
+	bad["spec"].(map[string]any)["taints"] = "none"
+	text, err := json.Marshal(bad)
+	require.NoError(t, err)
+	s.server.Put(clusters+"/m4", string(text)) // it is no news
+	s.write(clusterOf("m2", "failed"))
+	require.Equal(t, "m1:2 m3:2 -m2", s.ours(web))
+	require.Contains(t, s.log.String(), "an object cannot be read")
+}
+
+// bare is an attachment to a server that is yet to run.
+func bare(t *testing.T, url string) (*Attachment, *bytes.Buffer) {
+	t.Helper()
+	settings, problems := config.Resolve(config.Default, nil)
+	require.Empty(t, problems)
+	var log bytes.Buffer
+	a, err := New(Config{
+		Client: &rest.Config{Host: url}, Settings: settings, Clock: clock.NewMock(), Log: zerolog.New(&log),
+		Metrics: telemetry.NewAttached(build.Build{}), Compared: func(*shadow.Comparison) {},
+	})
+	require.NoError(t, err)
+	return a, &log
+}
+
+func TestARightThatIsMissingIsNamed(t *testing.T) {
+	t.Parallel()
+	for want, forbid := range map[string]func(*clienttest.Server){
+		"no right to list resourcebindings.work.karmada.io: grant it": func(s *clienttest.Server) { s.Forbid(bindings) },
+		"no right to watch clusters.cluster.karmada.io: grant it":     func(s *clienttest.Server) { s.Deaf(clusters, http.StatusForbidden) },
+		"cannot list clusters.cluster.karmada.io":                     func(s *clienttest.Server) { s.Lack(clusters) },
+	} {
+		server := clienttest.New(t, nil)
+		forbid(server)
+		a, _ := bare(t, server.URL())
+		err := a.Run(t.Context())
+		require.ErrorAs(t, err, new(*Missing))
+		require.ErrorContains(t, err, want)
+		require.EqualError(t, a.Ready(), "the objects have not been listed yet")
+	}
+}
+
+// TestWhatNeedNotBeReadMayBeMissing: the right to read Secrets, and a kind that the server does not have.
+func TestWhatNeedNotBeReadMayBeMissing(t *testing.T) {
+	t.Parallel()
+	server := clienttest.New(t, nil)
+	server.Forbid("/api/v1/secrets")
+	server.Lack("/apis/leeward.dev/v1alpha1/evictionbudgets")
+	a, log := bare(t, server.URL())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	require.Eventually(t, func() bool { return a.Ready() == nil }, 30*time.Second, time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+	require.Contains(t, log.String(), `{"level":"warn","resource":"secrets"`)
+	require.Contains(t, log.String(), `{"level":"info","resource":"evictionbudgets.leeward.dev"`)
+}
+
+// TestAServerMayBeSlowAndAskForPatience: every list is answered with 429 first, and takes its time then.
+func TestAServerMayBeSlowAndAskForPatience(t *testing.T) {
+	t.Parallel()
+	server := clienttest.New(t, map[string]string{clusters + "/m1": `{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"m1"}}`})
+	target, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	forward := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	var mu sync.Mutex
+	refused := false
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		first := !refused && r.URL.Path == clusters
+		refused = refused || first
+		mu.Unlock()
+		if first {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(slow.Close)
+	a, _ := bare(t, slow.URL)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	require.Eventually(t, func() bool { return a.Ready() == nil }, 30*time.Second, time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+}
+
+func TestAWriteDoesNotLeaveTheProcess(t *testing.T) {
+	t.Parallel()
+	server := clienttest.New(t, nil)
+	a, _ := bare(t, server.URL())
+	for _, verb := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		err := a.rest.Verb(verb).AbsPath(clusters + "/m1").Body([]byte("{}")).Do(t.Context()).Error()
+		require.ErrorContains(t, err, verb+" "+clusters+"/m1: a daemon in shadow only reads")
+	}
+	require.Empty(t, server.Requests())
+}
+
+// TestAnInboxIsBounded: what is beyond the bound is not followed, and nothing is decided.
+func TestAnInboxIsBounded(t *testing.T) {
+	k := &kind{Resource: catalog.Clusters}
+	i := newInbox([]*kind{k})
+	i.most = 2
+	add := func(name, version string) {
+		require.NoError(t, (&sink{i, k}).Add(&api.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}))
+	}
+	for range 1000 { // an object that changes all the time takes the place of one
+		for _, name := range []string{"m1", "m2"} {
+			add(name, strings.Repeat("1", 1+int(i.heard%7)))
+		}
+	}
+	require.Len(t, i.take(), 2)
+	require.NoError(t, i.blind(start))
+	add("m3", "1")
+	require.EqualError(t, i.blind(start), "there are more than 2 objects")
+	require.Empty(t, i.take())
+}
+
+// TestComparisonsAreBounded: of bindings beyond the bound none is compared, and those that are done make room for others.
+func TestComparisonsAreBounded(t *testing.T) {
+	c := newComparing(func(*shadow.Comparison) {})
+	c.most = 2
+	for _, name := range []messages.BindingName{"a", "b", "c"} {
+		c.hear(start, &messages.Scheduled{Binding: name}, "scheduled")
+	}
+	require.Len(t, c.open, 2)
+	c.hear(start, &messages.BindingDeleted{Binding: "a"}, "deleted")
+	c.hear(start, &messages.Scheduled{Binding: "c"}, "scheduled")
+	require.Contains(t, c.open, messages.BindingName("c"))
+}
+
+var errAway = errors.New("away")
+
+func TestAKindIsLostUntilItsChangesHaveArrived(t *testing.T) {
+	k := &kind{Resource: catalog.Clusters}
+	i := newInbox([]*kind{k})
+	require.True(t, i.lose(k, start, errAway))
+	require.False(t, i.lose(k, start.Add(time.Second), errAway), "it is told once")
+	i.find(k, start.Add(time.Minute))
+	require.ErrorContains(t, i.blind(start.Add(time.Minute+catchesUp-1)), "away")
+	require.NoError(t, i.blind(start.Add(time.Minute+catchesUp)))
+	require.True(t, i.lose(k, start, errAway))
+	require.NoError(t, (&sink{i, k}).Bookmark("7"))
+	require.NoError(t, i.blind(start))
+}
