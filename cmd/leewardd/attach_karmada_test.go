@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/auth/rbac/validation"
 
+	"leeward/cmd/internal/exitcode"
 	"leeward/messages/api"
 	"leeward/runtime/client"
 	"leeward/runtime/daemon/engine"
@@ -184,4 +185,19 @@ func TestADaemonBesideKarmadaWritesNothingAndCompares(t *testing.T) {
 	report, err := shadow.Summarize(strings.NewReader(string(text)))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, report.Decisions, 3)
+}
+
+// TestActingIsRefusedBesideKarmada: and so is a kubeconfig without the right to list what is needed.
+func TestActingIsRefusedBesideKarmada(t *testing.T) {
+	t.Parallel() // it waits
+	o := newOtherPlane(t)
+	acting := o.attach("--act", "node-taint-eviction")
+	err := <-acting.ended
+	require.ErrorContains(t, err, "act: node-taint-eviction is for the API server of a Kubernetes cluster, and this is Karmada's")
+	require.Equal(t, exitcode.Invalid, exitcode.Of(err))
+	o.allowOnly("attach-shadow.yaml")
+	refused := o.attach()
+	err = <-refused.ended
+	require.ErrorContains(t, err, "no right to list clusters.cluster.karmada.io: grant it, as docs/examples/attach-karmada.yaml does")
+	require.Equal(t, exitcode.Failed, exitcode.Of(err))
 }

@@ -2,6 +2,7 @@ package karmada
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"leeward/actors"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/shadow"
@@ -20,6 +22,9 @@ import (
 type comparing struct {
 	tell func(*shadow.Comparison)
 	open map[messages.BindingName]*compared
+	// touched are the bindings of which there is news, due when others must be judged again: an instant may be there that is none any more.
+	touched map[messages.BindingName]bool
+	due     agenda
 	// most is how many bindings are compared at the same time. Those beyond are not.
 	most int
 }
@@ -35,6 +40,8 @@ type compared struct {
 	never []api.TargetCluster
 	// again is when the machines adopt what is there once more, where they decided otherwise after they did.
 	again time.Time
+	// appointed is when it is judged the next time.
+	appointed time.Time
 }
 
 // pair is one decision.
@@ -65,7 +72,7 @@ const (
 )
 
 func newComparing(tell func(*shadow.Comparison)) *comparing {
-	return &comparing{tell: tell, open: map[messages.BindingName]*compared{}, most: mostCompared}
+	return &comparing{tell: tell, open: map[messages.BindingName]*compared{}, touched: map[messages.BindingName]bool{}, most: mostCompared}
 }
 
 // of is the comparison of a binding; nil: there are too many.
@@ -74,6 +81,9 @@ func (c *comparing) of(name messages.BindingName) *compared {
 	if b == nil && len(c.open) < c.most {
 		b = &compared{name: name, evictions: map[messages.ClusterName]*pair{}, removals: map[messages.ClusterName]*pair{}}
 		c.open[name] = b
+	}
+	if b != nil {
+		c.touched[name] = true
 	}
 	return b
 }
@@ -271,34 +281,64 @@ func servesBeside(b *store.Binding, cluster string) bool {
 type state struct{ ours, theirs *store.Binding }
 
 // judge tells of the comparisons that can be made, and returns the bindings of which the machines must adopt what is there, in order. It is
-// called when the machines have settled what was heard by now.
+// called when the machines have settled what was heard by now. Only what there is news of is looked at, and what is due.
 func (c *comparing) judge(now time.Time, of func(messages.BindingName) state) (adopt []messages.BindingName) {
-	for _, name := range slices.Sorted(maps.Keys(c.open)) {
+	for len(c.due) > 0 && !c.due[0].at.After(now) {
+		c.touched[heap.Pop(&c.due).(appointment).name] = true
+	}
+	names := slices.Sorted(maps.Keys(c.touched))
+	clear(c.touched)
+	for _, name := range names {
 		b, s := c.open[name], of(name)
-		if s.ours == nil || s.theirs == nil {
-			if s.theirs == nil && s.ours == nil {
-				delete(c.open, name)
-			}
+		switch {
+		case b == nil:
+			continue
+		case s.ours == nil && s.theirs == nil:
+			delete(c.open, name)
+			continue
+		case s.ours == nil || s.theirs == nil:
+			c.appoint(b, now, now.Add(shadow.Patience))
 			continue
 		}
-		j := &judging{comparing: c, compared: b, state: s, now: now}
-		evicting := j.pairs(shadow.Eviction, b.evictions)
-		placing := j.placed(evicting)
-		removing := j.pairs(shadow.Removal, b.removals)
+		adopts, ends := c.judgeOne(b, s, now)
 		switch {
-		case evicting || placing:
-		case !sameTargets(s.ours, s.theirs) || !removing && !sameTasks(s.ours, s.theirs):
-			if !now.Before(b.again) {
-				b.again = now.Add(shadow.Patience)
-				adopt = append(adopt, name)
-			}
-		case len(b.evictions)+len(b.removals) == 0:
+		case adopts:
+			adopt = append(adopt, name)
+			c.touched[name] = true
+		case ends:
 			delete(c.open, name)
-		default:
-			b.again = time.Time{}
+			continue
 		}
+		c.appoint(b, now, b.next(now))
 	}
 	return adopt
+}
+
+// appoint has a binding judged at an instant; zero: at none. What is appointed before that stays.
+func (c *comparing) appoint(b *compared, now, at time.Time) {
+	if !at.IsZero() && (!b.appointed.After(now) || at.Before(b.appointed)) {
+		b.appointed = at
+		heap.Push(&c.due, appointment{at, b.name})
+	}
+}
+
+// judgeOne reports whether the machines must adopt where a binding is, and whether nothing of it remains to be compared.
+func (c *comparing) judgeOne(b *compared, s state, now time.Time) (adopts, ends bool) {
+	j := &judging{comparing: c, compared: b, state: s, now: now}
+	evicting := j.pairs(shadow.Eviction, b.evictions)
+	placing := j.placed(evicting)
+	removing := j.pairs(shadow.Removal, b.removals)
+	switch {
+	case evicting || placing:
+	case !sameTargets(s.ours, s.theirs) || !removing && !sameTasks(s.ours, s.theirs):
+		if adopts = !now.Before(b.again); adopts {
+			b.again = now.Add(shadow.Patience)
+		}
+	default:
+		b.again = time.Time{}
+		ends = len(b.evictions)+len(b.removals) == 0
+	}
+	return adopts, ends
 }
 
 // judging judges the decisions on one binding.
@@ -440,33 +480,57 @@ func sameTasks(a, b *store.Binding) bool {
 	return true
 }
 
-// next is when something must be judged after an instant; zero: at none that is known.
-func (c *comparing) next(now time.Time) (next time.Time) {
-	earlier := func(at time.Time) {
-		if !at.After(now) {
-			return
-		}
-		if next.IsZero() || at.Before(next) {
-			next = at
+// next is when the binding must be judged after an instant; zero: when there is news.
+func (b *compared) next(now time.Time) (next time.Time) {
+	later := func(at time.Time) {
+		if at.After(now) {
+			next = actors.Earlier(next, at)
 		}
 	}
-	for _, b := range c.open { // order-free: the earliest
-		for _, all := range []map[messages.ClusterName]*pair{b.evictions, b.removals, {"": &b.placement}} {
-			for _, p := range all { // order-free: the earliest
-				switch {
-				case p.theirs != nil:
-					earlier(p.theirs.At.Add(delay))
-				case p.ours != nil && !p.told:
-					earlier(p.ours.At.Add(shadow.Patience))
-				}
-			}
+	pairs := append(slices.Collect(maps.Values(b.evictions)), slices.Collect(maps.Values(b.removals))...)
+	for _, p := range append(pairs, &b.placement) { // order-free: the earliest
+		switch {
+		case p.theirs != nil:
+			later(p.theirs.At.Add(delay))
+		case p.ours != nil && !p.told:
+			later(p.ours.At.Add(shadow.Patience))
 		}
-		if b.placement.ours != nil && b.answer > 0 {
-			earlier(b.placement.ours.At.Add(answers))
-		}
-		if !b.again.IsZero() {
-			earlier(b.again)
-		}
+		later(p.until)
 	}
+	if b.placement.ours != nil && b.answer > 0 {
+		later(b.placement.ours.At.Add(answers))
+	}
+	later(b.again)
 	return next
+}
+
+// next is when something must be judged; zero: when there is news.
+func (c *comparing) next(now time.Time) time.Time {
+	switch {
+	case len(c.touched) > 0:
+		return now
+	case len(c.due) == 0:
+		return time.Time{}
+	}
+	return c.due[0].at
+}
+
+// agenda is a heap of appointments.
+type agenda []appointment
+
+type appointment struct {
+	at   time.Time
+	name messages.BindingName
+}
+
+// Len, Less, Swap, Push and Pop make it a heap.
+func (a agenda) Len() int           { return len(a) }
+func (a agenda) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
+func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)        { *a = append(*a, x.(appointment)) }
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	x := (*a)[last]
+	*a = (*a)[:last]
+	return x
 }

@@ -72,14 +72,17 @@ func (k *kind) decode(data []byte) (api.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	writers := o.GetManagedFields()
+	var writers []metav1.ManagedFieldsEntry
+	switch o := o.(type) {
+	case *api.Work:
+		return leanWork(o), nil
+	case *api.Cluster, *api.ResourceBinding, *api.ClusterResourceBinding: // users write them, and controllers
+		writers = o.GetManagedFields()
+	}
 	for i := range writers {
 		writers[i].FieldsV1 = nil
 	}
 	o.SetManagedFields(writers)
-	if w, is := o.(*api.Work); is {
-		return leanWork(w), nil
-	}
 	return o, nil
 }
 
