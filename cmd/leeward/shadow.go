@@ -29,8 +29,8 @@ func shadowReportCommand() *cobra.Command {
 		Use:   "report FILE",
 		Short: "Sum up comparisons of decisions by workload",
 		Long: `Sum up, by workload, the comparisons that leewardd --attach writes in shadow with --shadow-comparisons: how many evictions,
-placements and removals of old copies the control plane that acts decided as Leeward did (agreed), earlier, later, elsewhere, never,
-or without Leeward (unasked). LATEST is how much later it decided at most. Below the table are one example of each workload that
+placements, removals of old copies and taints of clusters the control plane that acts decided as Leeward did (agreed), earlier, later,
+elsewhere, never, or without Leeward (unasked). LATEST is how much later it decided at most. Below the table are one example of each workload that
 differs, with -o wide one of each kind and verdict, and what would have been faster, safer or different.
 
 Exit codes:

@@ -166,8 +166,11 @@ func serverOf(kubeconfig string) (*rest.Config, error) {
 
 // run decides until the context is done.
 func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Signal) error {
-	if _, err := fmt.Fprintf(out, "listening on http://%s\n", d.listener.Addr()); err != nil {
-		return errors.Join(err, d.listener.Close(), d.compared.close())
+	d.log.Info().Str("address", d.listener.Addr().String()).Msg("listening")
+	if d.compared.out != out { // else that has comparisons alone
+		if _, err := fmt.Fprintf(out, "listening on http://%s\n", d.listener.Addr()); err != nil {
+			return errors.Join(err, d.listener.Close(), d.compared.close())
+		}
 	}
 	parts, ctx := errgroup.WithContext(ctx)
 	ctx, end := context.WithCancel(ctx)

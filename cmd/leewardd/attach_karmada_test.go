@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -200,4 +202,35 @@ func TestActingIsRefusedBesideKarmada(t *testing.T) {
 	err = <-refused.ended
 	require.ErrorContains(t, err, "no right to list clusters.cluster.karmada.io: grant it, as docs/examples/attach-karmada.yaml does")
 	require.Equal(t, exitcode.Failed, exitcode.Of(err))
+}
+
+func TestComparisonsGoToAFileOrToOutput(t *testing.T) {
+	one := &shadow.Comparison{Verdict: shadow.Never, Kind: shadow.Eviction, Workload: "w", Ours: &shadow.Decision{By: "leewardd"}}
+	var out bytes.Buffer
+	c, err := newComparisons("-", &out, zerolog.Nop())
+	require.NoError(t, err)
+	c.add(one)
+	require.NoError(t, c.close())
+	report, err := shadow.Summarize(&out)
+	require.NoError(t, err)
+	require.Equal(t, 1, report.Decisions)
+
+	file := filepath.Join(t.TempDir(), "comparisons")
+	for range 2 { // it is gone on with
+		c, err = newComparisons(file, &out, zerolog.Nop())
+		require.NoError(t, err)
+		c.add(one)
+		require.NoError(t, c.close())
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 2, bytes.Count(text, []byte("\n")))
+	require.Empty(t, out.String())
+
+	none, err := newComparisons("", &out, zerolog.Nop())
+	require.NoError(t, err)
+	none.add(one)
+	require.NoError(t, none.close())
+	_, err = newComparisons(filepath.Join(file, "below"), &out, zerolog.Nop())
+	require.ErrorContains(t, err, "shadowComparisons: open "+file)
 }

@@ -18,7 +18,7 @@ var (
 	attachedWaiting  = define(gauge, "attach_requests_waiting", "Requests of evictions that wait to be made, with --attach.")
 	attachedLost     = define(counter, "attach_watch_errors_total", "How often a resource could not be listed or watched, with --attach.")
 	attachedCompared = define(counter, "shadow_comparisons_total",
-		"Decisions in shadow that were compared with those of the control plane that acts, with --attach, by kind (eviction, placement, removal) and verdict: agreed, earlier, later, elsewhere, never or unasked.", "kind", "verdict")
+		"Decisions in shadow that were compared with those of the control plane that acts, with --attach, by kind (eviction, placement, removal, taint) and verdict: agreed, earlier, later, elsewhere, never or unasked.", "kind", "verdict")
 )
 
 // The modes of a daemon that is attached.

@@ -41,10 +41,12 @@ const (
 	Placement Kind = "placement"
 	// Removal: the handover after an eviction has ended, and the old copy is removed.
 	Removal Kind = "removal"
+	// Taint: a taint of a cluster that no user set is added or removed.
+	Taint Kind = "taint"
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Eviction, Placement, Removal}
+var Kinds = []Kind{Eviction, Placement, Removal, Taint}
 
 const (
 	// Tolerance is how far two evictions may be apart that agree: the API stores whole seconds.

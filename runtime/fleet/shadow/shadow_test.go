@@ -80,7 +80,7 @@ func TestWhatIsNoComparisonIsRefusedWithItsLine(t *testing.T) {
 	for bad, want := range map[string]string{
 		"{":                                       "line 2: this is no comparison: unexpected end of JSON input",
 		`{"verdict":"perhaps"}`:                   `line 2: verdict: "perhaps" is not one of [agreed earlier later elsewhere never unasked]`,
-		`{"verdict":"never","kind":"x"}`:          `line 2: kind: "x" is not one of [eviction placement removal]`,
+		`{"verdict":"never","kind":"x"}`:          `line 2: kind: "x" is not one of [eviction placement removal taint]`,
 		`{"verdict":"never","kind":"eviction"}`:   `line 2: ours: it is missing, and the verdict is "never"`,
 		`{"verdict":"unasked","kind":"eviction"}`: `line 2: theirs: it is missing, and the verdict is "unasked"`,
 		strings.Repeat("x", longestLine+100):      "read the comparisons: bufio.Scanner: token too long",

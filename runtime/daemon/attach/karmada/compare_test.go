@@ -155,3 +155,34 @@ func TestAPlacementOfANewWorkloadIsCompared(t *testing.T) {
 	s.write(o)
 	require.Equal(t, []string{"placement agreed"}, s.said())
 }
+
+// TestTaintsOfControllersAreCompared: both taint m2 by a policy, Leeward alone unties it in time, and the other taints m3 without cause.
+func TestTaintsOfControllersAreCompared(t *testing.T) {
+	t.Parallel()
+	s := open(t, "leeward", 600, "m1", "m2", "m3")
+	s.write(object("policy.karmada.io/v1alpha1", "ClusterTaintPolicy", "", "down", map[string]any{"spec": map[string]any{
+		"taints":             []any{map[string]any{"key": "failed", "effect": "NoExecute"}},
+		"addOnConditions":    []any{map[string]any{"conditionType": "Net", "operator": "In", "statusValues": []any{"False"}}},
+		"removeOnConditions": []any{map[string]any{"conditionType": "Net", "operator": "In", "statusValues": []any{"True"}}},
+	}}))
+	reports := func(o map[string]any, status string) map[string]any {
+		of := o["status"].(map[string]any)
+		of["conditions"] = append(of["conditions"].([]any), map[string]any{"type": "Net", "status": status, "reason": "R", "lastTransitionTime": start.Format(time.RFC3339)})
+		return o
+	}
+	s.write(reports(clusterOf("m2"), "False"))
+	s.advance(time.Second)
+	s.write(reports(clusterOf("m2", "failed"), "False"))
+	require.Equal(t, []string{"taint agreed from m2"}, s.said())
+	s.write(reports(clusterOf("m2", "failed"), "True"))
+	s.advance(time.Minute)
+	s.write(reports(clusterOf("m2"), "True"))
+	require.Equal(t, []string{"taint later from m2"}, s.said())
+	s.write(clusterOf("m3", "failed"))
+	s.advance(delay)
+	require.Equal(t, []string{"taint unasked from m3"}, s.said())
+	s.write(reports(clusterOf("m1"), "False"))
+	s.write(reports(clusterOf("m1"), "True"))
+	s.advance(shadow.Patience)
+	require.Empty(t, s.said(), "it was taken back")
+}

@@ -133,11 +133,12 @@ type deciding struct {
 	inbox   *inbox
 	twin    *twin
 	compare *comparing
+	taints  *taints
 }
 
 func (a *Attachment) decide(ctx context.Context, i *inbox) error {
 	d := &deciding{Attachment: a, inbox: i}
-	d.compare = newComparing(d.compared)
+	d.compare, d.taints = newComparing(d.compared), &taints{d.compared, map[tainted]*pair{}}
 	d.twin = newTwin(&a.config.Settings, d.instant(), d.hear, d.refused)
 	defer d.twin.world.Close()
 	d.twin.load(i.take())
@@ -181,7 +182,14 @@ func (d *deciding) round() (wait time.Duration, err error) {
 	for _, c := range d.twin.changed {
 		d.compare.take(now, c)
 	}
-	d.twin.changed = nil
+	for _, t := range d.twin.tainted {
+		d.taints.take(now, t)
+	}
+	for _, name := range d.twin.seenActing {
+		d.config.Log.Info().Bool("shadow", true).Str("manager", name).Msg("this component decides here: its decisions are compared")
+	}
+	d.twin.changed, d.twin.tainted, d.twin.seenActing = nil, nil, nil
+	d.taints.judge(now)
 	for _, name := range d.compare.judge(now, d.state) {
 		d.twin.adopt(name)
 	}
@@ -189,7 +197,7 @@ func (d *deciding) round() (wait time.Duration, err error) {
 		return 0, err
 	}
 	next, _ := d.twin.world.Next()
-	if next = actors.Earlier(next, d.compare.next(now)); next.IsZero() {
+	if next = actors.Earlier(actors.Earlier(next, d.taints.next(now)), d.compare.next(now)); next.IsZero() {
 		return time.Hour, nil
 	}
 	return max(0, next.Sub(d.config.Clock.Now())), nil
@@ -207,6 +215,7 @@ func (d *deciding) hear(at time.Time, f messages.Fact) {
 	told.Log(&log, &journal.Entry{At: at, Fact: f})
 	d.config.Metrics.Hear(at, f)
 	d.compare.hear(at, f, told.Text())
+	d.taints.hear(at, f, told.Text())
 }
 
 func (d *deciding) refused(key api.Key, err error) {
@@ -216,7 +225,10 @@ func (d *deciding) refused(key api.Key, err error) {
 // compared takes a comparison.
 func (d *deciding) compared(c *shadow.Comparison) {
 	d.config.Metrics.Compared(string(c.Kind), string(c.Verdict))
-	e := d.config.Log.Info().Bool("shadow", true).Str("kind", string(c.Kind)).Str("verdict", string(c.Verdict)).Str("binding", c.Binding)
+	e := d.config.Log.Info().Bool("shadow", true).Str("kind", string(c.Kind)).Str("verdict", string(c.Verdict)).Str("about", c.Workload)
+	if c.Binding != "" {
+		e.Str("binding", c.Binding)
+	}
 	if c.Cluster != "" {
 		e.Str("cluster", c.Cluster)
 	}

@@ -127,6 +127,9 @@ func TestTheDecisionsInShadowAreThoseOfAReplay(t *testing.T) {
 		evictions = slices.Delete(evictions, n, n+1)
 	}
 	require.Len(t, of(d.compared, shadow.Removal), len(offline))
+	for _, component := range []string{"karmada-controller-manager", "karmada-scheduler"} {
+		require.Contains(t, d.log.String(), `"manager":"`+component+`","message":"this component decides here`)
+	}
 	require.Equal(t, placedOffline(run), placedInShadow(d.compared))
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"leeward/actors"
+	"leeward/actors/rules/taint"
 	"leeward/messages"
 	"leeward/messages/api"
 	"leeward/runtime/fleet/catalog"
@@ -43,6 +44,11 @@ type twin struct {
 	unwanted []place
 	// changed are the bindings that the other control plane changed since they were last taken.
 	changed []change
+	// tainted are the taints of clusters that it added and removed since they were last taken.
+	tainted []tainted
+	// acting are its components that were seen to write bindings and clusters, seenActing those of which it is yet to be told.
+	acting     map[string]bool
+	seenActing []string
 }
 
 // change is what the other control plane made of a binding; nil: there was none, there is none.
@@ -52,7 +58,7 @@ func newTwin(s *messages.Settings, start time.Time, hear func(time.Time, message
 	t := &twin{
 		hear: hear, refused: refused, seen: map[api.Key]api.Object{}, works: map[place]*work{}, authors: observed.Authors{Policies: map[string]*api.ClusterTaintPolicy{}},
 		leases: map[messages.ClusterName]time.Time{}, own: store.ClusterUsage{}, reserves: s.CapacityReservation, stale: map[messages.ClusterName]bool{},
-		wishes: map[place]*messages.CopyWanted{},
+		wishes: map[place]*messages.CopyWanted{}, acting: map[string]bool{},
 	}
 	t.world = world.New(world.Config{Settings: *s, Seed: world.DaemonSeed, Start: start, Agents: true, Hear: t.heard})
 	return t
@@ -195,10 +201,14 @@ func (t *twin) edited(name messages.ClusterName, before, now *api.Cluster) {
 		t.apply(o)
 	}
 	by := managers(before.ManagedFields, now.ManagedFields)
+	t.act(by)
 	var edits []messages.TaintEdit
 	for _, e := range observed.TaintEdits(before, now) {
-		if t.authors.ByUser(by, &e, before, now) {
+		switch {
+		case t.authors.ByUser(by, &e, before, now):
 			edits = append(edits, e)
+		case e.Remove || taint.Find(before.Spec.Taints, e.Taint.Key, e.Taint.Effect) < 0:
+			t.tainted = append(t.tainted, tainted{name, e.Taint.Key, e.Taint.Effect, e.Remove})
 		}
 	}
 	if len(edits) > 0 {
@@ -220,6 +230,16 @@ func managers(before, now []metav1.ManagedFieldsEntry) (by []string) {
 		}
 	}
 	return by
+}
+
+// act notes which components of the other control plane write.
+func (t *twin) act(by []string) {
+	for _, name := range by {
+		if observed.ControlPlane(name) && !t.acting[name] {
+			t.acting[name] = true
+			t.seenActing = append(t.seenActing, name)
+		}
+	}
 }
 
 // decided tells what the other control plane made of the silence of an agent: where its lease is followed, the machines see that.
@@ -289,6 +309,9 @@ func (t *twin) bindingChanged(key api.Key, old, o api.Object) {
 		}
 	}
 	t.changed = append(t.changed, change{before, now})
+	if before != nil && now != nil {
+		t.act(managers(before.Meta.ManagedFields, now.Meta.ManagedFields))
+	}
 	name := messages.NameBinding(key.Namespace, key.Name)
 	ours := t.world.Store().Binding(name)
 	switch {
