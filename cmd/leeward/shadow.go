@@ -119,8 +119,11 @@ func writeSum(out *strings.Builder, r *shadow.Report) {
 		return
 	}
 	fmt.Fprintf(out, "\n%d decisions on %d workloads from %s to %s: %d agreed\n", r.Decisions, len(r.Workloads), r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), r.Count[shadow.Agreed])
-	fmt.Fprintf(out, "  faster     %d, by up to %s\n", r.Faster, lateness(&r.Tally))
-	fmt.Fprintf(out, "  safer      %d; last copies that would have been kept: %d; evictions saved by cancelling them: %d\n", r.Safer, r.LastCopies, r.Cancelled)
+	fmt.Fprintf(out, "  faster     %d", r.Faster)
+	if r.Faster > 0 {
+		fmt.Fprintf(out, ", by up to %s", lateness(&r.Tally))
+	}
+	fmt.Fprintf(out, "\n  safer      %d; last copies that would have been kept: %d; evictions saved by cancelling them: %d\n", r.Safer, r.LastCopies, r.Cancelled)
 	fmt.Fprintf(out, "  different  %d\n", r.Different)
 }
 

@@ -1,7 +1,6 @@
 package karmada
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,17 +113,17 @@ func TestAnObjectThatCannotBeReadHidesNoOther(t *testing.T) {
 }
 
 // bare is an attachment to a server that is yet to run.
-func bare(t *testing.T, url string) (*Attachment, *bytes.Buffer) {
+func bare(t *testing.T, url string) (*Attachment, *lines) {
 	t.Helper()
 	settings, problems := config.Resolve(config.Default, nil)
 	require.Empty(t, problems)
-	var log bytes.Buffer
+	log := &lines{}
 	a, err := New(Config{
-		Client: &rest.Config{Host: url}, Settings: settings, Clock: clock.NewMock(), Log: zerolog.New(&log),
+		Client: &rest.Config{Host: url}, Settings: settings, Clock: clock.NewMock(), Log: zerolog.New(log),
 		Metrics: telemetry.NewAttached(build.Build{}), Compared: func(*shadow.Comparison) {},
 	})
 	require.NoError(t, err)
-	return a, &log
+	return a, log
 }
 
 func TestARightThatIsMissingIsNamed(t *testing.T) {
@@ -161,7 +160,7 @@ func TestWhatNeedNotBeReadMayBeMissing(t *testing.T) {
 	require.Contains(t, log.String(), `{"level":"info","resource":"evictionbudgets.leeward.dev"`)
 }
 
-// TestAServerMayBeSlowAndAskForPatience: every list is answered with 429 first, and takes its time then.
+// TestAServerMayBeSlowAndAskForPatience: the first list of clusters is answered with 429, and the next takes its time.
 func TestAServerMayBeSlowAndAskForPatience(t *testing.T) {
 	t.Parallel()
 	server := clienttest.New(t, map[string]string{clusters + "/m1": `{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"m1"}}`})
@@ -169,16 +168,24 @@ func TestAServerMayBeSlowAndAskForPatience(t *testing.T) {
 	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	var mu sync.Mutex
-	refused := false
+	lists := 0
+	asked, release := make(chan struct{}), make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		first := !refused && r.URL.Path == clusters
-		refused = refused || first
-		mu.Unlock()
-		if first {
+		n := 0
+		if r.URL.Path == clusters && r.URL.Query().Get("watch") == "" {
+			mu.Lock()
+			lists++
+			n = lists
+			mu.Unlock()
+		}
+		switch n {
+		case 1:
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
 			return
+		case 2:
+			close(asked)
+			<-release
 		}
 		forward.ServeHTTP(w, r)
 	}))
@@ -187,6 +194,9 @@ func TestAServerMayBeSlowAndAskForPatience(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
+	<-asked
+	require.Error(t, a.Ready())
+	close(release)
 	require.Eventually(t, func() bool { return a.Ready() == nil }, 30*time.Second, time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)

@@ -33,13 +33,33 @@ type trial struct {
 	server *clienttest.Server
 	clock  *clock.Mock
 	*Attachment
-	log   bytes.Buffer
+	log   lines
 	put   uint64
 	ended chan error
 	stop  context.CancelFunc
 
 	mu       sync.Mutex
 	compared []*shadow.Comparison
+}
+
+// lines is a log, for any goroutine.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write adds to it.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String is all of it.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // attach runs an attachment to a server that has some objects, from an instant on.
