@@ -92,7 +92,7 @@ func Judge(ours, theirs *Decision) Verdict {
 		return Never
 	case ours == nil:
 		return Unasked
-	case !sameClusters(ours.Clusters, theirs.Clusters):
+	case !SameClusters(ours.Clusters, theirs.Clusters):
 		return Elsewhere
 	}
 	switch later := theirs.At.Sub(ours.At); {
@@ -104,8 +104,8 @@ func Judge(ours, theirs *Decision) Verdict {
 	return Agreed
 }
 
-// sameClusters reports whether two placements are the same, in whatever order.
-func sameClusters(a, b []api.TargetCluster) bool {
+// SameClusters reports whether two placements are the same, in whatever order.
+func SameClusters(a, b []api.TargetCluster) bool {
 	byName := func(a, b api.TargetCluster) int { return strings.Compare(a.Name, b.Name) }
 	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), byName), slices.SortedFunc(slices.Values(b), byName), api.TargetCluster.Equal)
 }

@@ -36,13 +36,16 @@ type compared struct {
 	placement           pair
 	// answer is the generation of the binding, as the server has it, that the other scheduler has yet to answer; 0: none.
 	answer int64
-	// never are the clusters of a placement of which it was told that the other never made it.
-	never []api.TargetCluster
+	// differed are the clusters of the last placement that did not agree.
+	differed *differing
 	// again is when the machines adopt what is there once more, where they decided otherwise after they did.
 	again time.Time
 	// appointed is when it is judged the next time.
 	appointed time.Time
 }
+
+// differing are the clusters of a placement as both have it.
+type differing struct{ ours, theirs []api.TargetCluster }
 
 // pair is one decision.
 type pair struct {
@@ -396,8 +399,8 @@ func (j *judging) placed(evicting bool) (open bool) {
 	}
 	same := sameTargets(j.state.ours, j.state.theirs)
 	switch {
-	case p.theirs == nil && sameAs(j.state.ours, j.never): // that was told
-		j.placement = pair{}
+	case !same && j.differedSo(): // that was told
+		j.placement, j.answer = pair{}, 0
 		return false
 	case p.ours != nil && p.theirs != nil:
 	case p.theirs != nil && !same && j.now.Sub(p.theirs.At) < delay, p.ours != nil && !same && j.now.Sub(p.ours.At) < shadow.Patience:
@@ -411,11 +414,18 @@ func (j *judging) placed(evicting bool) (open bool) {
 			d.Clusters = clusters
 		}
 	}
-	if j.conclude(shadow.Placement, "", p, p.ours); p.theirs == nil {
-		j.never = j.state.ours.Spec.Clusters
+	j.conclude(shadow.Placement, "", p, p.ours)
+	if !same {
+		j.differed = &differing{j.state.ours.Spec.Clusters, j.state.theirs.Spec.Clusters}
 	}
 	j.placement, j.answer = pair{}, 0
 	return false
+}
+
+// differedSo reports whether the placements are those that were told of last.
+func (j *judging) differedSo() bool {
+	d := j.differed
+	return d != nil && shadow.SameClusters(d.ours, j.state.ours.Spec.Clusters) && shadow.SameClusters(d.theirs, j.state.theirs.Spec.Clusters)
 }
 
 // neverEvicts reports whether it was told that the other never evicts the binding from a cluster.
@@ -432,10 +442,6 @@ func (j *judging) neverEvicted() bool {
 		}
 	}
 	return false
-}
-
-func sameAs(b *store.Binding, clusters []api.TargetCluster) bool {
-	return clusters != nil && shadow.Judge(&shadow.Decision{Clusters: b.Spec.Clusters}, &shadow.Decision{Clusters: clusters}) != shadow.Elsewhere
 }
 
 // waits reports whether the other scheduler may still answer.
@@ -465,7 +471,7 @@ func workloadOf(b *store.Binding) string {
 }
 
 func sameTargets(a, b *store.Binding) bool {
-	return len(a.Spec.Clusters) == len(b.Spec.Clusters) && (len(a.Spec.Clusters) == 0 || sameAs(a, b.Spec.Clusters))
+	return shadow.SameClusters(a.Spec.Clusters, b.Spec.Clusters)
 }
 
 func sameTasks(a, b *store.Binding) bool {

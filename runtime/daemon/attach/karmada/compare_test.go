@@ -186,3 +186,21 @@ func TestTaintsOfControllersAreCompared(t *testing.T) {
 	s.advance(shadow.Patience)
 	require.Empty(t, s.said(), "it was taken back")
 }
+
+// TestAPlacementThatTheOtherCannotMakeIsToldOnce: however often its scheduler says so, in other words each time.
+func TestAPlacementThatTheOtherCannotMakeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t, "karmada", 0, "m1", "m2", "m3")
+	s.write(clusterOf("m2", "failed"))
+	s.evicts("m2", []string{"m1"}, nil)
+	for _, why := range []string{"0/4 clusters are available", "still 0/4 clusters are available", "0/4"} {
+		s.theirs(func(b *bindingOf) { b.unschedulable = why })
+		s.advance(time.Minute)
+	}
+	d := s.last()
+	require.Equal(t, []string{"eviction agreed from m2", "placement elsewhere"}, s.said())
+	require.Equal(t, "NoClusterFit: 0/4 clusters are available", d.Theirs.Reason)
+	s.theirs(func(b *bindingOf) { b.clusters, b.unschedulable = placed("m1", "m3"), "" })
+	s.advance(time.Minute)
+	require.Equal(t, "m1:2 m3:2 -m2", s.ours(web))
+}

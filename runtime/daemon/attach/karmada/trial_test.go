@@ -230,6 +230,8 @@ type bindingOf struct {
 	// healthy are the clusters whose copy is reported to be healthy.
 	healthy  []string
 	observed int
+	// unschedulable is why the scheduler cannot place it.
+	unschedulable string
 }
 
 func (b *bindingOf) object(placement any) map[string]any {
@@ -242,12 +244,16 @@ func (b *bindingOf) object(placement any) map[string]any {
 		reports = append(reports, map[string]any{"clusterName": name, "health": "Healthy", "applied": true, "status": map[string]any{"readyReplicas": 2}})
 	}
 	text, _ := json.Marshal(placement) // of maps and strings
+	conditions := []any{}
+	if b.unschedulable != "" {
+		conditions = append(conditions, map[string]any{"type": "Scheduled", "status": "False", "reason": "NoClusterFit", "message": b.unschedulable, "lastTransitionTime": start.Format(time.RFC3339)})
+	}
 	o := object(api.WorkGroupVersion, "ResourceBinding", "shop", "web-deployment", map[string]any{
 		"spec": map[string]any{
 			"resource": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}, "replicas": 2, "placement": placement,
 			"clusters": b.clusters, "gracefulEvictionTasks": tasks,
 		},
-		"status": map[string]any{"schedulerObservedGeneration": b.observed, "lastScheduledTime": "2026-11-28T00:00:00Z", "aggregatedStatus": reports},
+		"status": map[string]any{"schedulerObservedGeneration": b.observed, "lastScheduledTime": "2026-11-28T00:00:00Z", "aggregatedStatus": reports, "conditions": conditions},
 	})
 	about := o["metadata"].(map[string]any)
 	about["generation"] = b.generation
