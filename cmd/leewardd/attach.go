@@ -36,6 +36,7 @@ type attaching struct {
 	attachNamespace string
 	attachAddress   string
 	comparisons     string
+	recording       string
 }
 
 const (
@@ -51,6 +52,7 @@ func (o *attaching) addTo(set *pflag.FlagSet) {
 	set.StringVar(&o.act, "act", "", "with --attach to a Kubernetes cluster, what to act as: "+actsOnNodes)
 	set.StringVar(&o.attachNamespace, "attach-namespace", "leeward-system", "with --act, namespace of the Lease by which one of several daemons acts")
 	set.StringVar(&o.attachAddress, "attach-address", "127.0.0.1:7480", "with --attach, address to serve /metrics, /readyz and /livez on, over HTTP")
+	set.StringVar(&o.recording, "shadow-recording", "", "with --attach, file to create and to record in what happens there, as leeward record does: 1 GiB at most")
 	set.StringVar(&o.comparisons, "shadow-comparisons", "", "with --attach in shadow, file to append to how each decision compares with that of the control plane that acts, in JSON lines; -: standard output")
 }
 
@@ -62,6 +64,9 @@ func (o *options) validateAttaching() (problems []error) {
 	if o.attach == "" {
 		if o.act != "" {
 			problems = append(problems, errors.New("act: it needs attach, which says where"))
+		}
+		if o.recording != "" {
+			problems = append(problems, errors.New("shadowRecording: it needs attach, which says where"))
 		}
 		return problems
 	}
@@ -95,6 +100,7 @@ type attached struct {
 	metrics  *telemetry.Attached
 	listener net.Listener
 	compared *comparisons
+	recorded *incidentRecording // nil: nothing is recorded
 }
 
 // beside decides beside an API server.
@@ -125,6 +131,9 @@ func newAttached(ctx context.Context, c *configuration, log zerolog.Logger, out 
 		d.beside, err = d.besideKarmada(c, server)
 	} else {
 		d.beside, err = d.besideKubernetes(c, server)
+	}
+	if err == nil && c.recording != "" {
+		d.recorded, err = newRecording(c.recording, server, log)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.compared.close())
@@ -179,6 +188,9 @@ func (d *attached) run(ctx context.Context, out io.Writer, reload <-chan os.Sign
 		defer end()
 		return d.Run(ctx)
 	})
+	if d.recorded != nil {
+		parts.Go(func() error { return d.recorded.run(ctx) })
+	}
 	parts.Go(func() error {
 		for {
 			select {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,7 @@ import (
 	"leeward/runtime/daemon/engine"
 	"leeward/runtime/fleet/catalog"
 	"leeward/runtime/fleet/shadow"
+	"leeward/runtime/scenario/incident"
 )
 
 // otherPlane is an API server that has Karmada's kinds, and a stand-in for the controllers of Karmada: the test says what they decide, and
@@ -162,12 +164,17 @@ func TestADaemonBesideKarmadaWritesNothingAndCompares(t *testing.T) {
 	o.workload("blind")
 	o.allowOnly("attach-karmada.yaml")
 	file := filepath.Join(t.TempDir(), "comparisons")
-	a := o.attach(append([]string{"--shadow-comparisons", file}, besideKarmada...)...)
+	recorded := file + ".recording"
+	a := o.attach(append([]string{"--shadow-comparisons", file, "--shadow-recording", recorded}, besideKarmada...)...)
 	a.await(t, `"message":"started"`)
 	require.True(t, a.log.has(`"resource":"secrets"`), "of what it may not read it says so")
 	require.True(t, a.log.has(`"server":"Karmada"`))
 	code, _ := a.read(t, "/readyz")
 	require.Equal(t, http.StatusOK, code)
+	require.Eventually(t, func() bool {
+		data, err := os.ReadFile(recorded)
+		return err == nil && bytes.Contains(data, []byte(`"resource":"leases.coordination.k8s.io"`)) // the last that is listed
+	}, time.Minute, time.Millisecond)
 	o.taintCluster("m2", "failed")
 	a.awaitTimes(t, "eviction started", 3)
 	o.evict("agreed", "m2", []string{"m1"}, []string{"m1", "m3"})
@@ -187,6 +194,23 @@ func TestADaemonBesideKarmadaWritesNothingAndCompares(t *testing.T) {
 	report, err := shadow.Summarize(strings.NewReader(string(text)))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, report.Decisions, 3)
+	data, err := os.ReadFile(recorded)
+	require.NoError(t, err)
+	again, err := incident.Read(recorded, data)
+	require.NoError(t, err)
+	require.Len(t, again.Evictions(), 3)
+	_, err = newRecording(recorded, o.foreign.admin, zerolog.Nop())
+	require.ErrorContains(t, err, "shadowRecording: open "+recorded+": file exists")
+}
+
+func TestARecordingHasABound(t *testing.T) {
+	var out bytes.Buffer
+	b := &bounded{&out, 10}
+	_, err := b.Write([]byte("12345678\n"))
+	require.NoError(t, err)
+	_, err = b.Write([]byte("1\n"))
+	require.EqualError(t, err, "it has reached its size: begin another")
+	require.Equal(t, "12345678\n", out.String())
 }
 
 // TestActingIsRefusedBesideKarmada: and so is a kubeconfig without the right to list what is needed.

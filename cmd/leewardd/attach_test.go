@@ -581,6 +581,7 @@ func TestOptionsOfAnAttachedDaemonMustFitTogether(t *testing.T) {
 	for want, args := range map[string][]string{
 		`act: "scheduler" is not node-taint-eviction`:          {"--attach", "x", "--act", "scheduler"},
 		"act: it needs attach, which says where":               {"--act", "node-taint-eviction"},
+		"shadowRecording: it needs attach, which says where":   {"--shadow-recording", "x"},
 		"act: shadow must not be true then":                    {"--attach", "x", "--act", "node-taint-eviction", "--shadow"},
 		"attach: nodes and etcdServers must not be given then": {"--attach", "x", "--nodes"},
 		`attachNamespace: "A"`:                                 {"--attach", "x", "--attach-namespace", "A"},
