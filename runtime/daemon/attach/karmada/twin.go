@@ -281,23 +281,6 @@ func (t *twin) tellRooms() {
 	clear(t.stale)
 }
 
-func renewal(l *coordinationv1.Lease) time.Time {
-	if l.Spec.RenewTime == nil {
-		return time.Time{}
-	}
-	return l.Spec.RenewTime.UTC()
-}
-
-// renewed takes in a sign of life of an agent.
-func (t *twin) renewed(l *coordinationv1.Lease, at time.Time) {
-	cluster := messages.ClusterName(l.Name)
-	if l.Namespace != api.LeaseNamespace || !renewal(l).After(t.leases[cluster]) {
-		return
-	}
-	t.leases[cluster] = renewal(l)
-	t.world.TellAgent(cluster, &messages.LeaseRenewed{At: at})
-}
-
 // bindingChanged keeps what the other control plane decided of a binding, and passes on what users did with it.
 func (t *twin) bindingChanged(key api.Key, old, o api.Object) {
 	before, now := store.AsBinding(old), store.AsBinding(o)
@@ -362,39 +345,6 @@ func (t *twin) adopt(name messages.BindingName) {
 	t.applyBinding(ours, theirs.Spec.Clusters, theirs.Spec.GracefulEvictionTasks)
 }
 
-// workChanged tells the machine of an agent what that says of a copy. That a Work is gone is an answer of the other control plane.
-func (t *twin) workChanged(old, o api.Object) {
-	if now, is := o.(*work); is {
-		if now.ours {
-			t.works[now.of] = now
-			t.tellWork(now)
-			t.match(now.of)
-		}
-		return
-	}
-	if before := old.(*work); before.ours && t.works[before.of] == before {
-		delete(t.works, before.of)
-	}
-}
-
-// tellWork tells what a Work of the server says, unless it is being deleted.
-func (t *twin) tellWork(w *work) {
-	if w.DeletionTimestamp == nil {
-		t.world.TellAgent(w.of.cluster, &messages.WorkObserved{Binding: w.of.binding, Generation: w.Generation, Report: w.report})
-	}
-}
-
-// match says that a copy that the machines want is asked for, if the server's Work asks for the same: then reports about that count.
-func (t *twin) match(p place) {
-	wish, w := t.wishes[p], t.works[p]
-	if wish == nil || w == nil || w.DeletionTimestamp != nil || w.counted && w.replicas != wish.Replicas {
-		return
-	}
-	delete(t.wishes, p)
-	t.world.TellAgent(p.cluster, &messages.WorkWritten{Binding: p.binding, Placement: wish.Placement, Generation: w.Generation})
-	t.tellWork(w)
-}
-
 // arrive moves the machines to the present, or to what is due before that.
 func (t *twin) arrive(now time.Time) {
 	if next, due := t.world.Next(); due {
@@ -419,15 +369,4 @@ func (t *twin) settle(now time.Time) error {
 			return nil
 		}
 	}
-}
-
-// answer tells the machines of copies that they asked for, or want no more: as far as they are concerned, those are gone.
-func (t *twin) answer() {
-	for _, p := range t.unwanted {
-		t.world.TellAgent(p.cluster, &messages.WorkGone{Binding: p.binding})
-	}
-	for _, p := range t.asked {
-		t.match(p)
-	}
-	t.asked, t.unwanted = nil, nil
 }
