@@ -40,6 +40,8 @@ type Config struct {
 	Scenario *scenario.Scenario
 	// Kind is one of those above. Name is as users write it, Namespace that of -n; empty: none is named.
 	Kind, Name, Namespace string
+	// Start is the instant from which everything counts; zero: as replay.StartOf has it.
+	Start time.Time
 	// At is the instant, from the start; zero: the end of the scenario.
 	At time.Duration
 	// Profile and Set are on top of what the scenario says.
@@ -100,7 +102,7 @@ func RunContext(ctx context.Context, c Config) (*Explanation, error) {
 	if err != nil {
 		return nil, &Invalid{err}
 	}
-	options := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set, Until: c.At, Begun: q.begun, Ended: q.ended}
+	options := replay.Options{Seed: c.Seed, Profile: c.Profile, Set: c.Set, Start: c.Start, Until: c.At, Begun: q.begun, Ended: q.ended}
 	run, err := replay.PlayContext(ctx, played, options)
 	var wrong *world.Invalid
 	switch {

@@ -299,3 +299,28 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// TestAnEvictionThatADumpShowsIsUnderWay: it is decided in the same way again, of which no fact tells.
+func TestAnEvictionThatADumpShowsIsUnderWay(t *testing.T) {
+	text := strings.NewReplacer(
+		"status:\n  conditions", `spec: {taints: [{key: failed, effect: NoExecute, timeAdded: "2026-01-01T00:00:10Z"}]}
+status:
+  taintCauses: [{key: failed, effect: NoExecute, by: policy, policy: down, because: "Ready=False (Lost)"}]
+  conditions`,
+		"placement: {", "placement: {clusterTolerations: [{key: failed, operator: Exists, effect: NoExecute, tolerationSeconds: 600}], ",
+		"status:\n  aggregatedStatus", `status:
+  lastScheduledTime: "2026-01-01T00:00:00Z"
+  evictions: [{cluster: m1, state: Scheduled, taint: "failed:NoExecute", policy: down, reason: TaintUntolerated, deadline: "2026-01-01T00:10:10.000000Z"}]
+  aggregatedStatus`,
+	).Replace(dump)
+	file := filepath.Join(t.TempDir(), "dump.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	at := time.Date(2026, 1, 1, 0, 0, 40, 0, time.UTC)
+	x, err := Run(Config{Scenario: read(t, file), Kind: KindBinding, Name: "deploy/web", Namespace: "shop", Seed: 1, Start: at, At: 1})
+	require.NoError(t, err)
+	deadline := Seconds(9*time.Minute + 30*time.Second)
+	require.Equal(t, []Move{{
+		Cluster: "m1", State: StateScheduled, Taint: "failed:NoExecute", Policy: "down", Condition: "Ready=False (Lost)", Toleration: "for 600s", Deadline: &deadline, Steps: []Step{},
+		Ends: []string{"the taint failed:NoExecute is removed from m1", "the placement tolerates failed:NoExecute for longer, or without tolerationSeconds"},
+	}}, x.Binding.UnderWay)
+}

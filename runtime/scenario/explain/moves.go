@@ -91,6 +91,11 @@ func (q *query) moves(b *store.Binding) (underWay, past []Move) {
 			past = append(past, *m)
 		}
 	}
+	for i := range b.Status.Evictions {
+		if e := &b.Status.Evictions[i]; e.State != api.EvictionEvicting && !known[messages.ClusterName(e.Cluster)] {
+			underWay = append(underWay, q.shown(b, e))
+		}
+	}
 	for i := range b.Spec.GracefulEvictionTasks { // of a dump: the eviction came before the start
 		if t := &b.Spec.GracefulEvictionTasks[i]; !known[messages.ClusterName(t.FromCluster)] {
 			m := Move{Cluster: messages.ClusterName(t.FromCluster), State: StateEvicting, Reason: joined(": ", t.Reason, t.Message), To: t.ReplacedBy, Steps: []Step{}}

@@ -44,6 +44,8 @@ type Options struct {
 	Profile string
 	// Set are settings on top of the scenario's own.
 	Set []config.Override
+	// Start is the instant from which everything counts; zero: StartOf.
+	Start time.Time
 	// Until ends the run early; zero: as written.
 	Until time.Duration
 	// Unwatched runs without the invariants, for what is no test of the machines.
@@ -75,6 +77,9 @@ func PlayContext(ctx context.Context, s *scenario.Scenario, o Options) (*Run, er
 	start, err := StartOf(s)
 	if err != nil {
 		return nil, &world.Invalid{Problems: []error{err}}
+	}
+	if !o.Start.IsZero() {
+		start = o.Start
 	}
 	monitor := invariant.New(settings, s.Members)
 	c := o.world(settings, s.Members, start)
